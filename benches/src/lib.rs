@@ -1,0 +1,1 @@
+//! Data and opponents of the benchmarks.

@@ -1,0 +1,1 @@
+//! A columnar, memory-mapped doc-values store: any value of any document in O(1).

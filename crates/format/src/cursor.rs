@@ -1,0 +1,178 @@
+//! Fields of the directory: the only way its bytes become numbers, and back.
+
+use byteorder::{ByteOrder, LittleEndian};
+
+use crate::error::{Error, ErrorKind, Result};
+use crate::source::{Place, truncated};
+
+/// Reads fields front to back.
+///
+/// Used where a handful of fields are read once (header, footer, directory, block headers met on a
+/// walk); values are read by the kernels of [`crate::bits`].
+#[derive(Clone, Copy, Debug)]
+pub struct Cursor<'a> {
+    place: Place,
+    bytes: &'a [u8],
+    at: usize,
+}
+
+impl<'a> Cursor<'a> {
+    /// Starts at the first of `bytes`, which lie at `place`.
+    pub fn new(place: Place, bytes: &'a [u8]) -> Cursor<'a> {
+        Cursor { place, bytes, at: 0 }
+    }
+
+    /// How many bytes were taken.
+    pub fn position(&self) -> usize {
+        self.at
+    }
+
+    /// How many bytes are left.
+    pub fn left(&self) -> usize {
+        self.bytes.len() - self.at
+    }
+
+    /// Takes the next `len` bytes.
+    ///
+    /// # Errors
+    ///
+    /// [`ErrorKind::Truncated`] when fewer are left; the cursor then stays where it was.
+    pub fn take(&mut self, len: usize) -> Result<&'a [u8]> {
+        let (at, left) = (self.at, self.left());
+        let taken = self.bytes[at..].get(..len).ok_or_else(|| truncated(self.place, at, len, left))?;
+        self.at += len;
+        Ok(taken)
+    }
+
+    /// Takes a byte.
+    ///
+    /// # Errors
+    ///
+    /// As [`take`](Self::take).
+    pub fn u8(&mut self) -> Result<u8> {
+        self.take(1).map(|b| b[0])
+    }
+
+    /// Takes a `u16`.
+    ///
+    /// # Errors
+    ///
+    /// As [`take`](Self::take).
+    pub fn u16(&mut self) -> Result<u16> {
+        self.take(2).map(LittleEndian::read_u16)
+    }
+
+    /// Takes a `u32`.
+    ///
+    /// # Errors
+    ///
+    /// As [`take`](Self::take).
+    pub fn u32(&mut self) -> Result<u32> {
+        self.take(4).map(LittleEndian::read_u32)
+    }
+
+    /// Takes a `u64`.
+    ///
+    /// # Errors
+    ///
+    /// As [`take`](Self::take).
+    pub fn u64(&mut self) -> Result<u64> {
+        self.take(8).map(LittleEndian::read_u64)
+    }
+
+    /// Takes an `i64`.
+    ///
+    /// # Errors
+    ///
+    /// As [`take`](Self::take).
+    pub fn i64(&mut self) -> Result<i64> {
+        self.take(8).map(LittleEndian::read_i64)
+    }
+
+    /// Takes `len` bytes that must be zero: what a later version may use.
+    ///
+    /// # Errors
+    ///
+    /// [`ErrorKind::Broken`] when one is not, or as [`take`](Self::take).
+    pub fn zeros(&mut self, len: usize) -> Result<()> {
+        match self.take(len)?.iter().all(|&b| b == 0) {
+            true => Ok(()),
+            false => Err(self.refuse(ErrorKind::Broken("reserved bytes are not zero"))),
+        }
+    }
+
+    /// An error at the field that was just taken.
+    #[cold]
+    pub fn refuse(&self, kind: ErrorKind) -> Error {
+        Error::at(self.place, self.at, kind)
+    }
+
+    /// Refuses `found` if it is above `max`.
+    ///
+    /// # Errors
+    ///
+    /// [`ErrorKind::OutOfRange`].
+    pub fn at_most(&self, what: &'static str, found: u64, max: u64) -> Result<()> {
+        match found <= max {
+            true => Ok(()),
+            false => Err(self.refuse(ErrorKind::OutOfRange { what, found, max })),
+        }
+    }
+
+    /// Refuses `found` unless it is `expected`.
+    ///
+    /// # Errors
+    ///
+    /// [`ErrorKind::Mismatch`].
+    pub fn equal(&self, what: &'static str, found: u64, expected: u64) -> Result<()> {
+        match found == expected {
+            true => Ok(()),
+            false => Err(self.refuse(ErrorKind::Mismatch { what, found, expected })),
+        }
+    }
+}
+
+/// Appends fields to a buffer; the twin of [`Cursor`].
+pub trait Put {
+    /// Appends `bytes`.
+    fn put(&mut self, bytes: &[u8]);
+
+    /// Appends a byte.
+    fn put_u8(&mut self, value: u8) {
+        self.put(&[value]);
+    }
+
+    /// Appends a `u16`.
+    fn put_u16(&mut self, value: u16) {
+        let mut field = [0; 2];
+        LittleEndian::write_u16(&mut field, value);
+        self.put(&field);
+    }
+
+    /// Appends a `u32`.
+    fn put_u32(&mut self, value: u32) {
+        let mut field = [0; 4];
+        LittleEndian::write_u32(&mut field, value);
+        self.put(&field);
+    }
+
+    /// Appends a `u64`.
+    fn put_u64(&mut self, value: u64) {
+        let mut field = [0; 8];
+        LittleEndian::write_u64(&mut field, value);
+        self.put(&field);
+    }
+
+    /// Appends an `i64`.
+    fn put_i64(&mut self, value: i64) {
+        let mut field = [0; 8];
+        LittleEndian::write_i64(&mut field, value);
+        self.put(&field);
+    }
+}
+
+impl Put for Vec<u8> {
+    fn put(&mut self, bytes: &[u8]) {
+        self.extend_from_slice(bytes);
+    }
+}

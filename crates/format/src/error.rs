@@ -1,0 +1,240 @@
+//! Why bytes were refused.
+//!
+//! Every refusal names the [`Section`] of the file, the byte of the file at which it was found and
+//! the two things that disagreed. The file's own name is known one layer up, which adds it. No text
+//! is made before it is shown.
+
+use std::fmt;
+
+use crate::source::Place;
+
+/// Shorthand for what every decoder returns.
+pub type Result<T, E = Error> = std::result::Result<T, E>;
+
+/// Some bytes are not what a docvalues file holds there.
+///
+/// One pointer wide: a `Result<Option<i64>, Error>` stays two words, and the branch that makes an
+/// error is cold.
+#[derive(Clone, PartialEq, Eq)]
+pub struct Error(Box<Refusal>);
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Refusal {
+    section: Section,
+    offset: u64,
+    kind: ErrorKind,
+}
+
+impl Error {
+    /// An error at byte `offset` of the file, in `section`.
+    #[cold]
+    pub fn new(section: Section, offset: u64, kind: ErrorKind) -> Error {
+        Error(Box::new(Refusal { section, offset, kind }))
+    }
+
+    /// An error `at` bytes behind the beginning of the section at `place`.
+    #[cold]
+    pub fn at(place: Place, at: usize, kind: ErrorKind) -> Error {
+        Error::new(place.section, place.offset.saturating_add(at as u64), kind)
+    }
+
+    /// The part of the file; prints as its heading in `docs/format.md`.
+    pub fn section(&self) -> Section {
+        self.0.section
+    }
+
+    /// Where in the file, in bytes from its start.
+    pub fn offset(&self) -> u64 {
+        self.0.offset
+    }
+
+    /// What was wrong.
+    pub fn kind(&self) -> &ErrorKind {
+        &self.0.kind
+    }
+}
+
+impl fmt::Debug for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Debug::fmt(&self.0, f)
+    }
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} at byte {}: {}", self.0.section, self.0.offset, self.0.kind)
+    }
+}
+
+impl std::error::Error for Error {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        None
+    }
+}
+
+/// What was wrong. New kinds may be added in any release.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum ErrorKind {
+    /// The section, or the file, ends before the field does.
+    #[error("needs {needed} bytes, {left} are left")]
+    Truncated {
+        /// Bytes the field takes.
+        needed: u64,
+        /// Bytes that were left.
+        left: u64,
+    },
+    /// The checksum of these bytes is not the one that was written.
+    #[error("the checksum is {found:08x}, expected {expected:08x}: the bytes are damaged")]
+    Checksum {
+        /// What the bytes give now.
+        found: u32,
+        /// What was written.
+        expected: u32,
+    },
+    /// Not a docvalues segment at all.
+    #[error("no docvalues segment: it begins or ends with other bytes ({found:02x?})")]
+    Magic {
+        /// The bytes that were found.
+        found: [u8; 8],
+    },
+    /// Written by a release newer than this one. Upgrade, or rewrite the file.
+    #[error("format version {found}; this release reads up to {newest}: upgrade, or rewrite the file")]
+    TooNew {
+        /// The version in the file.
+        found: u16,
+        /// The newest version this release reads.
+        newest: u16,
+    },
+    /// The file needs features that this release does not have.
+    #[error("needs feature flags {flags:#x}, which this release does not know: upgrade")]
+    UnknownFeatures {
+        /// The flags that are not known.
+        flags: u32,
+    },
+    /// A tag byte names none of the known alternatives.
+    #[error("{tag:#04x} is no {what}")]
+    UnknownTag {
+        /// What the tag selects, such as `"block encoding"`.
+        what: &'static str,
+        /// The byte found.
+        tag: u8,
+    },
+    /// A field holds a number it may not hold.
+    #[error("{what} is {found}, above {max}")]
+    OutOfRange {
+        /// The field's name in `docs/format.md`.
+        what: &'static str,
+        /// The number found.
+        found: u64,
+        /// The largest number allowed.
+        max: u64,
+    },
+    /// Two fields that must agree do not.
+    #[error("{what} is {found}, where {expected} was to be")]
+    Mismatch {
+        /// The field's name in `docs/format.md`.
+        what: &'static str,
+        /// The number found.
+        found: u64,
+        /// The number that other fields ask for.
+        expected: u64,
+    },
+    /// A rule of the format that involves no single number is broken.
+    #[error("{0}")]
+    Broken(&'static str),
+    /// Reading the bytes from where they are kept failed.
+    #[error("reading failed: {0}")]
+    Io(std::io::ErrorKind),
+}
+
+/// The parts of a file, as `docs/format.md` names them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Section {
+    /// The first 64 bytes.
+    Header,
+    /// The last 64 bytes.
+    Footer,
+    /// The list of directory pages.
+    DirectoryRoot,
+    /// One page of column entries.
+    DirectoryPage,
+    /// Zero bytes between sections.
+    Padding,
+    /// Which documents have a value.
+    Presence,
+    /// Jump table over the presence blocks.
+    PresenceJump,
+    /// Where each document's bytes or values begin, as numeric blocks.
+    Offsets,
+    /// Jump table over the offsets' blocks.
+    OffsetsJump,
+    /// Numbers, or the ords of terms, as numeric blocks.
+    Values,
+    /// Jump table over the values' blocks.
+    ValuesJump,
+    /// The distinct values of a table-encoded column.
+    ValuesTable,
+    /// Smallest and largest value by stretches: the skip index.
+    ZoneMap,
+    /// Byte strings end to end.
+    Bytes,
+    /// Front-coded blocks of terms.
+    Terms,
+    /// Where each block of terms begins, as numeric blocks.
+    TermOffsets,
+    /// Jump table over the term offsets' blocks.
+    TermOffsetsJump,
+    /// The first bytes of each term block's first term.
+    TermKeys,
+}
+
+impl Section {
+    /// Every section that belongs to a column.
+    pub const OF_COLUMNS: [Section; 13] = [
+        Section::Presence,
+        Section::PresenceJump,
+        Section::Offsets,
+        Section::OffsetsJump,
+        Section::Values,
+        Section::ValuesJump,
+        Section::ValuesTable,
+        Section::ZoneMap,
+        Section::Bytes,
+        Section::Terms,
+        Section::TermOffsets,
+        Section::TermOffsetsJump,
+        Section::TermKeys,
+    ];
+
+    /// The section's name, as errors and `dv info` show it.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Section::Header => "header",
+            Section::Footer => "footer",
+            Section::DirectoryRoot => "directory root",
+            Section::DirectoryPage => "directory page",
+            Section::Padding => "padding",
+            Section::Presence => "presence",
+            Section::PresenceJump => "presence jump table",
+            Section::Offsets => "offsets",
+            Section::OffsetsJump => "offsets jump table",
+            Section::Values => "values",
+            Section::ValuesJump => "values jump table",
+            Section::ValuesTable => "values table",
+            Section::ZoneMap => "zone map",
+            Section::Bytes => "bytes",
+            Section::Terms => "terms",
+            Section::TermOffsets => "term offsets",
+            Section::TermOffsetsJump => "term offsets jump table",
+            Section::TermKeys => "term keys",
+        }
+    }
+}
+
+impl fmt::Display for Section {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.name())
+    }
+}

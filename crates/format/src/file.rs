@@ -1,0 +1,3 @@
+//! What holds the sections together: header and footer, the directory, kinds and types.
+
+pub mod kind;

@@ -1,0 +1,263 @@
+//! Kinds of columns, logical types, and how a type's values become the numbers of a column.
+//!
+//! A column stores 64-bit numbers or byte strings. A [`LogicalType`] says what they were before: the
+//! transforms here keep the order, so that a range of the type is a range of the stored form.
+
+use crate::cursor::Cursor;
+use crate::error::{ErrorKind, Result};
+
+/// How many values a document may have, and of what form. The discriminants are on disk.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[repr(u8)]
+pub enum Kind {
+    /// At most one 64-bit number a document.
+    Numeric = 0,
+    /// At most one byte string a document.
+    Binary = 1,
+    /// At most one byte string a document, kept as an ord into a sorted dictionary.
+    Sorted = 2,
+    /// Any number of 64-bit numbers a document, in ascending order, duplicates kept.
+    SortedNumeric = 3,
+    /// A set of byte strings a document, kept as ascending ords.
+    SortedSet = 4,
+}
+
+impl Kind {
+    /// Every kind, in tag order.
+    pub const ALL: [Kind; 5] =
+        [Kind::Numeric, Kind::Binary, Kind::Sorted, Kind::SortedNumeric, Kind::SortedSet];
+
+    /// The kind's name in lower case, as `dv info` shows it.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Kind::Numeric => "numeric",
+            Kind::Binary => "binary",
+            Kind::Sorted => "sorted",
+            Kind::SortedNumeric => "sorted-numeric",
+            Kind::SortedSet => "sorted-set",
+        }
+    }
+
+    /// Whether a document may have more than one value.
+    pub const fn is_multi_valued(self) -> bool {
+        matches!(self, Kind::SortedNumeric | Kind::SortedSet)
+    }
+
+    /// Whether the values are byte strings.
+    pub const fn is_bytes(self) -> bool {
+        matches!(self, Kind::Binary | Kind::Sorted | Kind::SortedSet)
+    }
+
+    /// Reads a tag byte.
+    ///
+    /// # Errors
+    ///
+    /// [`ErrorKind::UnknownTag`] for a byte that is no kind.
+    pub fn read(cursor: &mut Cursor<'_>) -> Result<Kind> {
+        let tag = cursor.u8()?;
+        let unknown = ErrorKind::UnknownTag { what: "kind", tag };
+        Kind::ALL.into_iter().find(|k| *k as u8 == tag).ok_or_else(|| cursor.refuse(unknown))
+    }
+}
+
+/// What a column's values are to the person who wrote them. The discriminants are on disk.
+///
+/// | type | stored as | order kept |
+/// | --- | --- | --- |
+/// | `I64` | itself | yes |
+/// | `U64` | [`from_u64`] | yes |
+/// | `F64` | [`from_f64`]: every bit pattern survives | yes; −0.0 just before 0.0, NaN at the ends |
+/// | `Bool` | 0 or 1 | yes |
+/// | `Date` | days since 1970-01-01 | yes |
+/// | `TimestampMillis`, `…Micros`, `…Nanos` | units since 1970-01-01T00:00:00Z | yes |
+/// | `Ip` | 16 bytes, IPv4 as `::ffff:a.b.c.d` | yes |
+/// | `Uuid` | 16 bytes: any 128-bit id, big-endian | yes |
+/// | `Utf8` | its bytes | by code point |
+/// | `Bytes` | itself | yes |
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[repr(u8)]
+pub enum LogicalType {
+    /// A signed integer.
+    I64 = 0,
+    /// An unsigned integer.
+    U64 = 1,
+    /// A double.
+    F64 = 2,
+    /// True or false.
+    Bool = 3,
+    /// A day of the proleptic Gregorian calendar.
+    Date = 4,
+    /// A moment, to the millisecond.
+    TimestampMillis = 5,
+    /// A moment, to the microsecond.
+    TimestampMicros = 6,
+    /// A moment, to the nanosecond.
+    TimestampNanos = 7,
+    /// An IPv4 or IPv6 address.
+    Ip = 8,
+    /// A 128-bit id.
+    Uuid = 9,
+    /// Text.
+    Utf8 = 10,
+    /// Any bytes.
+    Bytes = 11,
+}
+
+impl LogicalType {
+    /// Every type, in tag order.
+    pub const ALL: [LogicalType; 12] = [
+        LogicalType::I64,
+        LogicalType::U64,
+        LogicalType::F64,
+        LogicalType::Bool,
+        LogicalType::Date,
+        LogicalType::TimestampMillis,
+        LogicalType::TimestampMicros,
+        LogicalType::TimestampNanos,
+        LogicalType::Ip,
+        LogicalType::Uuid,
+        LogicalType::Utf8,
+        LogicalType::Bytes,
+    ];
+
+    /// The type's name, as schemas, `--type` and `dv info` spell it.
+    pub const fn name(self) -> &'static str {
+        match self {
+            LogicalType::I64 => "i64",
+            LogicalType::U64 => "u64",
+            LogicalType::F64 => "f64",
+            LogicalType::Bool => "bool",
+            LogicalType::Date => "date",
+            LogicalType::TimestampMillis => "timestamp[ms]",
+            LogicalType::TimestampMicros => "timestamp[us]",
+            LogicalType::TimestampNanos => "timestamp[ns]",
+            LogicalType::Ip => "ip",
+            LogicalType::Uuid => "uuid",
+            LogicalType::Utf8 => "string",
+            LogicalType::Bytes => "bytes",
+        }
+    }
+
+    /// Whether values are byte strings in the file (and not 64-bit numbers).
+    pub const fn is_bytes(self) -> bool {
+        matches!(self, LogicalType::Ip | LogicalType::Uuid | LogicalType::Utf8 | LogicalType::Bytes)
+    }
+
+    /// The number of bytes every value has, where the type fixes it.
+    pub const fn fixed_len(self) -> Option<u32> {
+        match self {
+            LogicalType::Ip | LogicalType::Uuid => Some(16),
+            _ => None,
+        }
+    }
+
+    /// Whether a column of `kind` can hold this type.
+    pub const fn fits(self, kind: Kind) -> bool {
+        self.is_bytes() == kind.is_bytes()
+    }
+
+    /// Reads a tag byte.
+    ///
+    /// # Errors
+    ///
+    /// [`ErrorKind::UnknownTag`] for a byte that is no type.
+    pub fn read(cursor: &mut Cursor<'_>) -> Result<LogicalType> {
+        let tag = cursor.u8()?;
+        let unknown = ErrorKind::UnknownTag { what: "logical type", tag };
+        LogicalType::ALL.into_iter().find(|t| *t as u8 == tag).ok_or_else(|| cursor.refuse(unknown))
+    }
+}
+
+/// The bit that tells the two halves of `u64` apart, and the sign of `i64` and `f64`.
+const TOP: u64 = 1 << 63;
+
+/// `u64` to a stored number, in the same order.
+#[inline]
+pub const fn from_u64(value: u64) -> i64 {
+    (value ^ TOP).cast_signed()
+}
+
+/// The `u64` that [`from_u64`] stored.
+#[inline]
+pub const fn to_u64(stored: i64) -> u64 {
+    stored.cast_unsigned() ^ TOP
+}
+
+/// `f64` to a stored number, in the order of IEEE 754's *totalOrder*; every bit pattern survives.
+///
+/// A negative number's bits below the sign are inverted, as Lucene's
+/// `NumericUtils.doubleToSortableLong` does.
+#[inline]
+pub const fn from_f64(value: f64) -> i64 {
+    sortable(value.to_bits().cast_signed())
+}
+
+/// The `f64` that [`from_f64`] stored, to the bit.
+#[inline]
+pub const fn to_f64(stored: i64) -> f64 {
+    f64::from_bits(sortable(stored).cast_unsigned())
+}
+
+/// Its own inverse.
+const fn sortable(bits: i64) -> i64 {
+    bits ^ ((bits >> 63) & i64::MAX)
+}
+
+/// The stored numbers of all doubles between `low` and `high`, both included: −0.0 and 0.0 are one
+/// number there, and NaN is in no range. `None` when there are none.
+///
+/// ```
+/// use docvalues_format::file::kind::{f64_range, from_f64};
+///
+/// let range = f64_range(0.0, f64::INFINITY).unwrap();
+/// assert!(range.contains(&from_f64(-0.0)));
+/// assert!(!range.contains(&from_f64(f64::NAN)));
+/// assert_eq!(f64_range(f64::NAN, 1.0), None);
+/// ```
+pub fn f64_range(low: f64, high: f64) -> Option<std::ops::RangeInclusive<i64>> {
+    // `<=` is false for NaN, on either side.
+    (low <= high).then(|| {
+        let low = if low == 0.0 { -0.0 } else { low };
+        let high = if high == 0.0 { 0.0 } else { high };
+        from_f64(low)..=from_f64(high)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn u64_keeps_order_and_value(a: u64, b: u64) {
+            prop_assert_eq!(to_u64(from_u64(a)), a);
+            prop_assert_eq!(a.cmp(&b), from_u64(a).cmp(&from_u64(b)));
+        }
+
+        #[test]
+        fn f64_keeps_total_order_and_bits(a: u64, b: u64) {
+            let (a, b) = (f64::from_bits(a), f64::from_bits(b));
+            prop_assert_eq!(to_f64(from_f64(a)).to_bits(), a.to_bits());
+            prop_assert_eq!(a.total_cmp(&b), from_f64(a).cmp(&from_f64(b)));
+        }
+
+        #[test]
+        fn a_range_of_doubles_holds_what_compares_so(low: f64, high: f64, probe: u64) {
+            let probe = f64::from_bits(probe);
+            let stored = f64_range(low, high).is_some_and(|r| r.contains(&from_f64(probe)));
+            prop_assert_eq!(stored, low <= probe && probe <= high);
+        }
+    }
+
+    #[test]
+    fn zeros_are_one_and_nan_is_nowhere() {
+        let zeros = f64_range(-0.0, 0.0).unwrap();
+        assert_eq!(f64_range(0.0, -0.0), Some(zeros.clone()));
+        assert_eq!(zeros.clone().count(), 2);
+        let all = f64_range(f64::NEG_INFINITY, f64::INFINITY).unwrap();
+        for bits in [0x7ff8_0000_0000_0000, 0xfff8_0000_0000_0000, 0x7ff0_0000_0000_0001, u64::MAX] {
+            assert!(!all.contains(&from_f64(f64::from_bits(bits))), "{bits:x}");
+        }
+    }
+}

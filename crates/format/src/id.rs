@@ -1,0 +1,84 @@
+//! Four numbers that look alike and must not be mixed up.
+//!
+//! There is no `Deref`, no `From<u32>` and no public field: those would let them mix again. A
+//! column turns a [`DocId`] into a [`ValueIndex`] (*rank*), a multi-valued one turns that into
+//! [`ValuePos`]s, and a dictionary turns a [`TermOrd`] into a term.
+
+use std::fmt;
+
+/// A document's number within one segment, counted from 0.
+#[derive(Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[repr(transparent)]
+pub struct DocId(u32);
+
+/// A document's place among those documents of a column that have a value, in document order.
+#[derive(Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[repr(transparent)]
+pub struct ValueIndex(u32);
+
+/// A term's place among the terms of one dictionary, in byte order.
+///
+/// Lucene calls it an *ord*; a type named `Ord` would hide the prelude's trait.
+#[derive(Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[repr(transparent)]
+pub struct TermOrd(u32);
+
+/// A value's place among all values of a column: 64 bits, because a multi-valued column can hold
+/// more than 2^32 of them.
+#[derive(Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[repr(transparent)]
+pub struct ValuePos(u64);
+
+/// The most documents a segment holds: 2^32 − 2.
+///
+/// One less than fits, so that a *count* of documents, the number after the last one and a marker
+/// for "none" all fit a `u32`.
+pub const MAX_DOCS: u32 = u32::MAX - 1;
+
+/// Documents in one block of presence: 65,536, as in roaring bitmaps and Lucene's `IndexedDISI`.
+pub const BLOCK_DOCS: u32 = 1 << 16;
+
+macro_rules! number {
+    ($name:ident, $raw:ty, $shown:literal) => {
+        impl $name {
+            /// Wraps the plain number.
+            #[inline]
+            pub const fn new(raw: $raw) -> $name {
+                $name(raw)
+            }
+
+            /// The plain number, for arithmetic and for the wire.
+            #[inline]
+            pub const fn get(self) -> $raw {
+                self.0
+            }
+        }
+
+        // `doc 7`, not `DocId(7)`: these are read in failing assertions, a hundred at a time.
+        impl fmt::Debug for $name {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                write!(f, concat!($shown, " {}"), self.0)
+            }
+        }
+
+        impl fmt::Display for $name {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                self.0.fmt(f)
+            }
+        }
+    };
+}
+
+number!(DocId, u32, "doc");
+number!(ValueIndex, u32, "value");
+number!(TermOrd, u32, "ord");
+number!(ValuePos, u64, "pos");
+
+impl DocId {
+    /// The block of 65,536 documents that this one lies in, and its place there.
+    #[inline]
+    pub const fn split(self) -> (u32, u16) {
+        #[expect(clippy::cast_possible_truncation, reason = "the low half is what is wanted")]
+        (self.0 >> 16, self.0 as u16)
+    }
+}

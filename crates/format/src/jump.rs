@@ -1,0 +1,193 @@
+//! Three ways to find block *n* of a chain of blocks.
+//!
+//! Presence and numbers lie in blocks of different lengths, each described by its own header, so a
+//! chain can be walked from its first block to any other. A *jump table* saves the walk: one entry
+//! of fixed size a block. The three modes are the ones that the posts on LUCENE-8374 and LUCENE-8585
+//! compare, and they give the same answers:
+//!
+//! | mode | finding block *n* | is |
+//! | --- | --- | --- |
+//! | [`Ignore`](JumpTables::Ignore) | O(*n*), or O(1) from a [`Walk`] just before it | Lucene 7 |
+//! | [`BuildOnFirstUse`](JumpTables::BuildOnFirstUse) | O(1) after one walk, entries on the heap | LUCENE-8374 |
+//! | [`Baked`](JumpTables::Baked) | O(1), entries in the file | LUCENE-8585 |
+
+use std::sync::OnceLock;
+
+use crate::error::{ErrorKind, Result};
+use crate::source::{Place, SectionBytes};
+
+/// How a reader finds a block. The answers are the same in every mode.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum JumpTables {
+    /// Walks the chain of blocks from a position that the caller owns (a [`Walk`]), forward, and
+    /// from the first block again after a step back, as Lucene 7's iterators did. Rank entries are
+    /// ignored, too.
+    Ignore,
+    /// Walks the chain once, at the first look-up, and keeps the entries on the heap: for files
+    /// that were written without jump tables, or to compare (LUCENE-8374).
+    BuildOnFirstUse,
+    /// Reads the entries that the writer baked into the file (LUCENE-8585). A file written without
+    /// them is read as with [`BuildOnFirstUse`](Self::BuildOnFirstUse).
+    #[default]
+    Baked,
+}
+
+impl JumpTables {
+    /// Every mode: what tests and benches loop over.
+    pub const ALL: [JumpTables; 3] = [JumpTables::Ignore, JumpTables::BuildOnFirstUse, JumpTables::Baked];
+}
+
+/// What leads to a block: all that a chain's headers tell about it, in a fixed number of bytes.
+pub trait Entry: Copy + Send + Sync {
+    /// Reads an entry of a baked table.
+    ///
+    /// # Errors
+    ///
+    /// When a field holds what it may not; `place` and `at` are for the message.
+    fn parse(place: Place, at: usize, bytes: &[u8]) -> Result<Self>;
+}
+
+/// A chain of self-describing blocks.
+pub trait Chain {
+    /// What leads to one of its blocks.
+    type Entry: Entry;
+
+    /// How many blocks there are.
+    fn blocks(&self) -> usize;
+
+    /// Bytes of an entry in a baked table.
+    fn stride(&self) -> usize;
+
+    /// Reads the header of `block`, which begins at byte `at`; `values` lie in the blocks before.
+    ///
+    /// # Errors
+    ///
+    /// When the header cannot be read, or holds what it may not.
+    fn step(&self, block: usize, at: usize, values: u64) -> Result<Step<Self::Entry>>;
+}
+
+/// One block of a [`Chain`], and where the next one begins.
+#[derive(Clone, Copy, Debug)]
+pub struct Step<E> {
+    /// The block's entry.
+    pub entry: E,
+    /// Where the next block's header begins. Always behind this block's.
+    pub next: usize,
+    /// Values in all blocks up to and including this one.
+    pub values: u64,
+}
+
+/// A position in a chain, owned by the caller: what makes [`JumpTables::Ignore`] bearable when
+/// documents come in order. The other modes neither read nor write it.
+#[derive(Clone, Copy, Debug)]
+pub struct Walk<E>(Option<(usize, Step<E>)>);
+
+impl<E> Default for Walk<E> {
+    fn default() -> Self {
+        Walk(None)
+    }
+}
+
+/// The jump table of one chain, in one of the three modes.
+#[derive(Debug)]
+pub struct Jump<B, E>(Table<B, E>);
+
+#[derive(Debug)]
+enum Table<B, E> {
+    Ignored,
+    Built(OnceLock<Box<[E]>>),
+    Baked(B),
+}
+
+impl<B: SectionBytes, E: Entry> Jump<B, E> {
+    /// Chooses the table for `mode`; `baked` is the file's own, if it has one.
+    ///
+    /// # Errors
+    ///
+    /// When a baked table is not one entry long for each of the `chain`'s blocks.
+    pub fn open<C: Chain<Entry = E>>(mode: JumpTables, baked: Option<B>, chain: &C) -> Result<Jump<B, E>> {
+        if let Some(baked) = &baked {
+            let expected = (chain.blocks() as u64).saturating_mul(chain.stride() as u64);
+            if baked.len() as u64 != expected {
+                let what = "length of the jump table";
+                let kind = ErrorKind::Mismatch { what, found: baked.len() as u64, expected };
+                return Err(crate::error::Error::at(baked.place(), 0, kind));
+            }
+        }
+        Ok(Jump(match (mode, baked) {
+            (JumpTables::Ignore, _) => Table::Ignored,
+            (JumpTables::Baked, Some(baked)) => Table::Baked(baked),
+            (JumpTables::Baked, None) | (JumpTables::BuildOnFirstUse, _) => Table::Built(OnceLock::new()),
+        }))
+    }
+
+    /// Whether rank entries and jump entries are ignored.
+    #[inline]
+    pub fn is_ignored(&self) -> bool {
+        matches!(self.0, Table::Ignored)
+    }
+
+    /// Bytes on the heap: the table, if it was built.
+    pub fn heap_bytes(&self) -> usize {
+        match &self.0 {
+            Table::Built(table) => table.get().map_or(0, |t| size_of_val(&**t)),
+            Table::Ignored | Table::Baked(_) => 0,
+        }
+    }
+
+    /// The entry of `block`, which must be one of the `chain`'s.
+    ///
+    /// # Errors
+    ///
+    /// When bytes on the way to it cannot be read, or hold what they may not.
+    #[inline]
+    pub fn locate<C: Chain<Entry = E>>(&self, chain: &C, block: usize, walk: &mut Walk<E>) -> Result<E> {
+        match &self.0 {
+            Table::Baked(table) => {
+                let (at, stride) = (block.saturating_mul(chain.stride()), chain.stride());
+                E::parse(table.place(), at, table.slice(at..at.saturating_add(stride))?)
+            }
+            Table::Built(table) => match table.get() {
+                Some(table) => entry_of(table, block),
+                None => entry_of(build(table, chain)?, block),
+            },
+            Table::Ignored => walk.go(chain, block),
+        }
+    }
+}
+
+impl<E: Entry> Walk<E> {
+    /// Goes forward to `block`, from the beginning if it lies behind.
+    fn go<C: Chain<Entry = E>>(&mut self, chain: &C, block: usize) -> Result<E> {
+        let (mut at, mut step) = match self.0 {
+            Some((at, step)) if at <= block => (at, step),
+            _ => (0, chain.step(0, 0, 0)?),
+        };
+        while at < block {
+            at += 1;
+            step = chain.step(at, step.next, step.values)?;
+        }
+        self.0 = Some((at, step));
+        Ok(step.entry)
+    }
+}
+
+/// Walks the whole chain once. Two threads may both do so; one table is kept.
+fn build<'t, C: Chain>(table: &'t OnceLock<Box<[C::Entry]>>, chain: &C) -> Result<&'t [C::Entry]> {
+    let mut entries = Vec::with_capacity(chain.blocks());
+    let (mut next, mut values) = (0, 0);
+    for block in 0..chain.blocks() {
+        let step = chain.step(block, next, values)?;
+        entries.push(step.entry);
+        (next, values) = (step.next, step.values);
+    }
+    Ok(table.get_or_init(|| entries.into_boxed_slice()))
+}
+
+fn entry_of<E: Copy>(table: &[E], block: usize) -> Result<E> {
+    let nowhere = Place { section: crate::error::Section::Values, offset: 0 };
+    let what = "block";
+    let (found, max) = (block as u64, (table.len() as u64).saturating_sub(1));
+    let outside = || crate::error::Error::at(nowhere, 0, ErrorKind::OutOfRange { what, found, max });
+    table.get(block).copied().ok_or_else(outside)
+}

@@ -1,0 +1,26 @@
+//! Every byte of a docvalues segment: layouts with their encoders and decoders side by side.
+//!
+//! This crate turns bytes into values and back. It knows no files, no threads and no columns; it is
+//! the lowest of the workspace and uses none of the others. `docs/format.md` is its prose.
+//!
+//! | module | question |
+//! | --- | --- |
+//! | [`id`] | which numbers must not be mixed up? |
+//! | [`error`] | where and why were bytes refused? |
+//! | [`source`] | how does a decoder get at bytes, checked? |
+//! | [`granule`] | which checksums does a section have? |
+//! | [`cursor`] | how do bytes become the fields of a directory? |
+//! | [`bits`] | how are small integers packed? |
+//! | [`jump`] | where does block *n* begin? |
+//! | [`presence`] | which documents have a value, and the how-manieth is it? |
+//! | [`numeric`] | what is number *i*? |
+//! | [`binary`] | what is byte string *i*? |
+//! | [`dictionary`] | which term has this ord, which ord this term? |
+//! | [`file`] | what stands at the file's ends, and which columns are there? |
+
+pub mod cursor;
+pub mod error;
+pub mod file;
+pub mod id;
+pub mod jump;
+pub mod source;

@@ -1,0 +1,105 @@
+//! How a decoder gets at the bytes of a section.
+//!
+//! A decoder never sees a file. It asks a [`SectionBytes`] for the few bytes it needs, and gets them
+//! checked: `storage` verifies the checksum of what it hands out for the first time, in a mapping,
+//! in memory or over plain reads. [`Owned`] is the plain one, for encoders' tests and for tables
+//! that were copied to the heap.
+
+use std::ops::Range;
+
+use crate::error::{Error, ErrorKind, Result, Section};
+
+/// Zero bytes behind the payload of every section, so that an eight-byte (or 64-byte) load that
+/// begins inside the payload ends inside the section.
+pub const TAIL: usize = 64;
+
+/// Where a section lies, for error messages.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Place {
+    /// Which section of the column.
+    pub section: Section,
+    /// Its first byte, counted from the start of the file.
+    pub offset: u64,
+}
+
+/// The bytes of one section, handed out once they are known to be what was written.
+pub trait SectionBytes: Send + Sync {
+    /// Where the section lies, for error messages.
+    fn place(&self) -> Place;
+
+    /// Bytes of payload, without the [`TAIL`].
+    fn len(&self) -> usize;
+
+    /// Whether there is no payload.
+    fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// The bytes `range` of the section, which may reach [`TAIL`] bytes beyond the payload.
+    ///
+    /// # Errors
+    ///
+    /// [`ErrorKind::Truncated`] when `range` ends behind the tail, [`ErrorKind::Checksum`] when the
+    /// bytes are damaged, [`ErrorKind::Io`] when they had to be read and could not be.
+    fn slice(&self, range: Range<usize>) -> Result<&[u8]>;
+
+    /// Payload and tail as one slice, if every byte of them is known to be good by now.
+    ///
+    /// The warm path: a batch asks once and then pays for bounds alone.
+    fn verified(&self) -> Option<&[u8]>;
+
+    /// `N` bytes at `at`.
+    ///
+    /// # Errors
+    ///
+    /// As [`slice`](Self::slice).
+    #[inline]
+    fn array<const N: usize>(&self, at: usize) -> Result<&[u8; N]>
+    where
+        Self: Sized,
+    {
+        let bytes = self.slice(at..at.saturating_add(N))?;
+        bytes.first_chunk().ok_or_else(|| truncated(self.place(), at, N, bytes.len()))
+    }
+}
+
+/// The error of a section that ends too early: `needed` bytes at `at`, `left` were there.
+#[cold]
+pub fn truncated(place: Place, at: usize, needed: usize, left: usize) -> Error {
+    Error::at(place, at, ErrorKind::Truncated { needed: needed as u64, left: left as u64 })
+}
+
+/// A section in memory: what an encoder made, with its tail.
+#[derive(Clone, Debug)]
+pub struct Owned {
+    place: Place,
+    bytes: Box<[u8]>,
+}
+
+impl Owned {
+    /// Takes an encoder's `payload`, and adds the tail.
+    pub fn new(section: Section, mut payload: Vec<u8>) -> Owned {
+        payload.resize(payload.len() + TAIL, 0);
+        Owned { place: Place { section, offset: 0 }, bytes: payload.into() }
+    }
+}
+
+impl SectionBytes for Owned {
+    fn place(&self) -> Place {
+        self.place
+    }
+
+    fn len(&self) -> usize {
+        self.bytes.len() - TAIL
+    }
+
+    fn slice(&self, range: Range<usize>) -> Result<&[u8]> {
+        let (at, needed) = (range.start, range.len());
+        let left = self.bytes.len().saturating_sub(at);
+        self.bytes.get(range).ok_or_else(|| truncated(self.place, at, needed, left))
+    }
+
+    fn verified(&self) -> Option<&[u8]> {
+        Some(&self.bytes)
+    }
+}

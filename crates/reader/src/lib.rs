@@ -1,0 +1,1 @@
+//! Reads docvalues segments: one file, opened.

@@ -1,0 +1,1 @@
+//! Shapes, naive models and the conformance suite that every source of columns must pass.

@@ -1,0 +1,1 @@
+//! Writes docvalues segments: documents or column batches in, one file out.
