@@ -21,6 +21,7 @@
 pub mod cursor;
 pub mod error;
 pub mod file;
+pub mod granule;
 pub mod id;
 pub mod jump;
 pub mod source;
