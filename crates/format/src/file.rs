@@ -1,3 +1,4 @@
 //! What holds the sections together: header and footer, the directory, kinds and types.
 
+pub mod field;
 pub mod kind;

@@ -1,0 +1,222 @@
+//! What a scan hands out, and what a gather of lists fills.
+
+use std::ops::Range;
+
+use docvalues_format::id::DocId;
+
+/// Some documents of a column and their values, one each, as a scan hands them out.
+///
+/// `V` is `&[i64]` or `&[TermOrd]` where a document has one value, [`Slices`] where it has a byte
+/// string or several values.
+#[derive(Clone, Copy, Debug)]
+pub struct Batch<'a, V> {
+    /// The documents, ascending: only those that have a value.
+    pub docs: BatchDocs<'a>,
+    /// Their values, in the same order.
+    pub values: V,
+}
+
+/// The documents of a [`Batch`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum BatchDocs<'a> {
+    /// Consecutive documents: `len` of them, beginning with `first`.
+    Run {
+        /// The first document.
+        first: DocId,
+        /// How many there are.
+        len: usize,
+    },
+    /// Any documents.
+    List(&'a [DocId]),
+}
+
+impl BatchDocs<'_> {
+    /// How many documents there are.
+    pub fn len(&self) -> usize {
+        match self {
+            BatchDocs::Run { len, .. } => *len,
+            BatchDocs::List(docs) => docs.len(),
+        }
+    }
+
+    /// Whether there are none. A scan never hands out an empty batch.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// The documents, one by one.
+    pub fn iter(&self) -> impl Iterator<Item = DocId> + '_ {
+        let (first, run, list) = match *self {
+            BatchDocs::Run { first, len } => (first.get(), len, [].as_slice()),
+            BatchDocs::List(docs) => (0, 0, docs),
+        };
+        (first..).take(run).map(DocId::new).chain(list.iter().copied())
+    }
+}
+
+/// Lists end to end: list `i` is `items[offsets[i] .. offsets[i + 1]]`.
+///
+/// A byte string is a list of bytes, so this is also what a scan of a binary column hands out.
+#[derive(Debug)]
+pub struct Slices<'a, T> {
+    offsets: &'a [u64],
+    items: &'a [T],
+}
+
+impl<T> Clone for Slices<'_, T> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<T> Copy for Slices<'_, T> {}
+
+impl<'a, T> Slices<'a, T> {
+    /// Lists over `items`; `offsets` has one more entry than there are lists, and may begin with any
+    /// number: it belongs to the first item.
+    ///
+    /// # Panics
+    ///
+    /// If `offsets` is empty, or its last entry lies behind `items`.
+    pub fn new(offsets: &'a [u64], items: &'a [T]) -> Slices<'a, T> {
+        let span = offsets[offsets.len() - 1] - offsets[0];
+        assert!(span <= items.len() as u64, "{span} items in lists, {} given", items.len());
+        Slices { offsets, items }
+    }
+
+    /// How many lists there are.
+    pub fn len(&self) -> usize {
+        self.offsets.len() - 1
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// List `i`.
+    ///
+    /// # Panics
+    ///
+    /// If there are not so many.
+    #[inline]
+    pub fn get(&self, i: usize) -> &'a [T] {
+        &self.items[self.range(i)]
+    }
+
+    /// All items of all lists, end to end.
+    pub fn items(&self) -> &'a [T] {
+        &self.items[..self.place(self.len())]
+    }
+
+    /// The lists, one by one.
+    pub fn iter(&self) -> impl ExactSizeIterator<Item = &'a [T]> + use<'a, T> {
+        let lists = *self;
+        (0..lists.len()).map(move |i| lists.get(i))
+    }
+
+    fn range(&self, i: usize) -> Range<usize> {
+        self.place(i)..self.place(i + 1)
+    }
+
+    #[inline]
+    fn place(&self, i: usize) -> usize {
+        // Offsets only ever span `items`, which is in memory.
+        usize::try_from(self.offsets[i] - self.offsets[0]).unwrap_or(usize::MAX)
+    }
+}
+
+/// Lists end to end in memory of the caller's, to be filled by `gather` and used again.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Lists<T> {
+    offsets: Vec<u64>,
+    items: Vec<T>,
+}
+
+impl<T> Default for Lists<T> {
+    fn default() -> Self {
+        Lists::new()
+    }
+}
+
+impl<T> Lists<T> {
+    /// No lists.
+    pub fn new() -> Lists<T> {
+        Lists { offsets: vec![0], items: Vec::new() }
+    }
+
+    /// How many lists there are.
+    pub fn len(&self) -> usize {
+        self.offsets.len() - 1
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Forgets all lists, and keeps the memory.
+    pub fn clear(&mut self) {
+        self.offsets.truncate(1);
+        self.items.clear();
+    }
+
+    /// Appends a list.
+    pub fn push(&mut self, list: &[T])
+    where
+        T: Clone,
+    {
+        self.push_with(|items| items.extend_from_slice(list));
+    }
+
+    /// Appends a list: whatever `fill` appends to the items.
+    pub fn push_with<R>(&mut self, fill: impl FnOnce(&mut Vec<T>) -> R) -> R {
+        let result = fill(&mut self.items);
+        self.offsets.push(self.items.len() as u64);
+        result
+    }
+
+    /// The lists, borrowed.
+    pub fn slices(&self) -> Slices<'_, T> {
+        Slices::new(&self.offsets, &self.items)
+    }
+
+    /// List `i`.
+    ///
+    /// # Panics
+    ///
+    /// If there are not so many.
+    pub fn get(&self, i: usize) -> &[T] {
+        self.slices().get(i)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn offsets_may_begin_anywhere() {
+        let lists = Slices::new(&[7, 9, 9, 10], b"abc");
+        assert_eq!(lists.iter().collect::<Vec<_>>(), [b"ab".as_slice(), b"", b"c"]);
+        assert_eq!(lists.items(), b"abc");
+    }
+
+    #[test]
+    fn a_run_and_a_list_name_documents() {
+        let run = BatchDocs::Run { first: DocId::new(3), len: 2 };
+        assert_eq!(run.iter().map(DocId::get).collect::<Vec<_>>(), [3, 4]);
+        let docs = [DocId::new(1), DocId::new(9)];
+        assert_eq!(BatchDocs::List(&docs).iter().collect::<Vec<_>>(), docs);
+    }
+
+    #[test]
+    fn lists_grow_and_are_used_again() {
+        let mut lists = Lists::new();
+        lists.push(&[1, 2]);
+        lists.push(&[]);
+        assert_eq!((lists.len(), lists.get(0), lists.get(1)), (2, [1, 2].as_slice(), [].as_slice()));
+        lists.clear();
+        assert!(lists.is_empty());
+    }
+}

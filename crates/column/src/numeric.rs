@@ -1,0 +1,139 @@
+//! Columns of 64-bit numbers.
+
+use std::ops::{ControlFlow, Range, RangeBounds, RangeInclusive};
+
+use docvalues_format::id::DocId;
+
+use crate::filter::{Filter, inclusive};
+use crate::{Batch, Column, Lists, Result, Slices};
+
+/// At most one 64-bit number a document.
+///
+/// Numbers are the stored ones: a column of another logical type than `i64` maps its values with the
+/// transforms of `docvalues_format::file::kind`, which keep their order.
+pub trait NumericColumn: Column {
+    /// The smallest and the largest value, or `None` where there is no value.
+    ///
+    /// O(1): from the directory.
+    fn bounds(&self) -> Option<RangeInclusive<i64>>;
+
+    /// The value of `doc`; `None` if it has none or lies past the last document.
+    ///
+    /// # Errors
+    ///
+    /// When bytes of the column are damaged.
+    fn get(&self, doc: DocId) -> Result<Option<i64>>;
+
+    /// Reads the values of `docs`, in any order and with repeats, into `out`; where a document has
+    /// none, its bit in `present` is cleared and its number is 0.
+    ///
+    /// # Errors
+    ///
+    /// When bytes of the column are damaged.
+    ///
+    /// # Panics
+    ///
+    /// If `out` is not as long as `docs`, or `present` has too few words for them.
+    fn gather(&self, docs: &[DocId], out: &mut [i64], present: &mut [u64]) -> Result<()>;
+
+    /// Reads the values of `docs`, in any order and with repeats, into `out`, and `fill` for those
+    /// that have none.
+    ///
+    /// # Errors
+    ///
+    /// When bytes of the column are damaged.
+    ///
+    /// # Panics
+    ///
+    /// If `out` is not as long as `docs`.
+    fn gather_or(&self, docs: &[DocId], out: &mut [i64], fill: i64) -> Result<()>;
+
+    /// Hands the values of all documents in `docs` to `each`, a batch at a time, in order, until it
+    /// breaks off.
+    ///
+    /// # Errors
+    ///
+    /// When bytes of the column are damaged.
+    fn scan(
+        &self,
+        docs: Range<u32>,
+        each: &mut dyn FnMut(Batch<'_, &[i64]>) -> ControlFlow<()>,
+    ) -> Result<()>;
+
+    /// Adds to `bits` every document of `docs` whose value lies in `values`.
+    ///
+    /// Typed callers write `column.range(low..=high).collect_into(bits)`.
+    ///
+    /// # Errors
+    ///
+    /// When bytes of the column are damaged.
+    ///
+    /// # Panics
+    ///
+    /// If `bits` has too few words.
+    fn filter(&self, docs: Range<u32>, values: RangeInclusive<i64>, bits: &mut [u64]) -> Result<()>;
+
+    /// The documents whose value lies in `values`, as a filter yet to be run.
+    fn range(&self, values: impl RangeBounds<i64>) -> Filter<'_>
+    where
+        Self: Sized,
+    {
+        let values = inclusive(&values);
+        Filter::new(0..self.docs(), move |docs, bits| self.filter(docs, values.clone(), bits))
+    }
+}
+
+/// Any number of 64-bit numbers a document, in ascending order, duplicates kept.
+pub trait SortedNumericColumn: Column {
+    /// The smallest and the largest value, or `None` where there is no value.
+    fn bounds(&self) -> Option<RangeInclusive<i64>>;
+
+    /// Values of all documents together.
+    fn value_count(&self) -> u64;
+
+    /// Replaces `out` by the values of `doc`: none if it has none or lies past the last document.
+    ///
+    /// # Errors
+    ///
+    /// When bytes of the column are damaged.
+    fn get(&self, doc: DocId, out: &mut Vec<i64>) -> Result<()>;
+
+    /// Replaces `out` by the values of `docs`, a list each, in any order and with repeats.
+    ///
+    /// # Errors
+    ///
+    /// When bytes of the column are damaged.
+    fn gather(&self, docs: &[DocId], out: &mut Lists<i64>) -> Result<()>;
+
+    /// Hands the values of all documents in `docs` to `each`, a batch at a time, in order, until it
+    /// breaks off.
+    ///
+    /// # Errors
+    ///
+    /// When bytes of the column are damaged.
+    fn scan(
+        &self,
+        docs: Range<u32>,
+        each: &mut dyn FnMut(Batch<'_, Slices<'_, i64>>) -> ControlFlow<()>,
+    ) -> Result<()>;
+
+    /// Adds to `bits` every document of `docs` with at least one value in `values`.
+    ///
+    /// # Errors
+    ///
+    /// When bytes of the column are damaged.
+    ///
+    /// # Panics
+    ///
+    /// If `bits` has too few words.
+    fn filter(&self, docs: Range<u32>, values: RangeInclusive<i64>, bits: &mut [u64]) -> Result<()>;
+
+    /// The documents with at least one value in `values`, as a filter yet to be run.
+    fn range(&self, values: impl RangeBounds<i64>) -> Filter<'_>
+    where
+        Self: Sized,
+    {
+        let values = inclusive(&values);
+        Filter::new(0..self.docs(), move |docs, bits| self.filter(docs, values.clone(), bits))
+    }
+}
