@@ -94,8 +94,8 @@ pub struct Jump<B, E>(Table<B, E>);
 
 #[derive(Debug)]
 enum Table<B, E> {
-    Ignored,
-    Built(OnceLock<Box<[E]>>),
+    Ignored(Option<B>),
+    Built(OnceLock<Box<[E]>>, Option<B>),
     Baked(B),
 }
 
@@ -115,23 +115,31 @@ impl<B: SectionBytes, E: Entry> Jump<B, E> {
             }
         }
         Ok(Jump(match (mode, baked) {
-            (JumpTables::Ignore, _) => Table::Ignored,
+            (JumpTables::Ignore, baked) => Table::Ignored(baked),
             (JumpTables::Baked, Some(baked)) => Table::Baked(baked),
-            (JumpTables::Baked, None) | (JumpTables::BuildOnFirstUse, _) => Table::Built(OnceLock::new()),
+            (JumpTables::Baked | JumpTables::BuildOnFirstUse, baked) => Table::Built(OnceLock::new(), baked),
         }))
+    }
+
+    /// The file's own table, which every mode keeps, so that all of them can verify it.
+    pub fn baked(&self) -> Option<&B> {
+        match &self.0 {
+            Table::Ignored(baked) | Table::Built(_, baked) => baked.as_ref(),
+            Table::Baked(baked) => Some(baked),
+        }
     }
 
     /// Whether rank entries and jump entries are ignored.
     #[inline]
     pub fn is_ignored(&self) -> bool {
-        matches!(self.0, Table::Ignored)
+        matches!(self.0, Table::Ignored(_))
     }
 
     /// Bytes on the heap: the table, if it was built.
     pub fn heap_bytes(&self) -> usize {
         match &self.0 {
-            Table::Built(table) => table.get().map_or(0, |t| size_of_val(&**t)),
-            Table::Ignored | Table::Baked(_) => 0,
+            Table::Built(table, _) => table.get().map_or(0, |t| size_of_val(&**t)),
+            Table::Ignored(_) | Table::Baked(_) => 0,
         }
     }
 
@@ -147,11 +155,11 @@ impl<B: SectionBytes, E: Entry> Jump<B, E> {
                 let (at, stride) = (block.saturating_mul(chain.stride()), chain.stride());
                 E::parse(table.place(), at, table.slice(at..at.saturating_add(stride))?)
             }
-            Table::Built(table) => match table.get() {
+            Table::Built(table, _) => match table.get() {
                 Some(table) => entry_of(table, block),
                 None => entry_of(build(table, chain)?, block),
             },
-            Table::Ignored => walk.go(chain, block),
+            Table::Ignored(_) => walk.go(chain, block),
         }
     }
 }

@@ -18,10 +18,12 @@
 //! | [`dictionary`] | which term has this ord, which ord this term? |
 //! | [`file`] | what stands at the file's ends, and which columns are there? |
 
+pub mod bits;
 pub mod cursor;
 pub mod error;
 pub mod file;
 pub mod granule;
 pub mod id;
 pub mod jump;
+pub mod numeric;
 pub mod source;

@@ -1,0 +1,154 @@
+//! Small integers, packed: each takes `width` bits, end to end, lowest bit first.
+//!
+//! # Layout
+//!
+//! Integer `i` is bits `width * i ..` of the bytes read as one little-endian number, so it lies in the
+//! eight bytes that begin at byte `width * i / 8`:
+//!
+//! ```text
+//! width 3    byte 0     byte 1     byte 2
+//!            22111000   54443332   77766655     each digit is a bit of the integer it names
+//! ```
+//!
+//! A run of packed integers is padded with zero bits to a multiple of 8 bytes, and may be read
+//! [`OVERREAD`] bytes beyond: whoever lays it out puts something behind it.
+//!
+//! # Widths
+//!
+//! [`is_width`]: 0 to 56, and 64. With at most 56 bits and a start inside a byte, one eight-byte load
+//! holds the whole integer, wherever it begins; 57 to 63 would need a second load, and saves under 11 %
+//! of what 64 takes.
+
+use byteorder::{ByteOrder, LittleEndian};
+
+/// Bytes behind the last integer's own that a load may touch.
+pub const OVERREAD: usize = 8;
+
+/// The widest integer that a single load finds at any bit of a byte.
+pub const MAX_SPLIT_WIDTH: u8 = 56;
+
+/// Whether integers of `width` bits can be packed.
+#[inline]
+pub const fn is_width(width: u8) -> bool {
+    width <= MAX_SPLIT_WIDTH || width == 64
+}
+
+/// The narrowest width that holds every integer up to `max`.
+#[inline]
+pub const fn width_of(max: u64) -> u8 {
+    match 64 - max.leading_zeros() {
+        bits @ 0..=56 => {
+            #[expect(clippy::cast_possible_truncation, reason = "at most 56")]
+            {
+                bits as u8
+            }
+        }
+        _ => 64,
+    }
+}
+
+/// The largest integer of `width` bits; a width above 64 counts as 64.
+#[inline]
+pub const fn mask(width: u8) -> u64 {
+    match width {
+        0 => 0,
+        1..=63 => (1 << width) - 1,
+        _ => u64::MAX,
+    }
+}
+
+/// Bytes that `count` integers of `width` bits take, padding included.
+#[inline]
+pub const fn packed_len(count: u64, width: u8) -> u64 {
+    count.saturating_mul(width as u64).div_ceil(64).saturating_mul(8)
+}
+
+/// Packs `values` and appends them to `out`, padded to a multiple of 8 bytes.
+///
+/// Bits of a value above its width are dropped; a width that [`is_width`] refuses packs as 64.
+///
+/// # Examples
+///
+/// ```
+/// use docvalues_format::bits;
+///
+/// let mut bytes = Vec::new();
+/// bits::pack([5, 1, 7], 3, &mut bytes);
+/// assert_eq!(bytes, [0b11_001_101, 0b1, 0, 0, 0, 0, 0, 0]);
+///
+/// bytes.extend([0; bits::OVERREAD]);
+/// assert_eq!(bits::get(&bytes, 3, 2), Some(7));
+/// ```
+pub fn pack(values: impl IntoIterator<Item = u64>, width: u8, out: &mut Vec<u8>) {
+    let width = if is_width(width) { width } else { 64 };
+    let (mut word, mut used) = (0_u64, 0_u8);
+    for value in values {
+        let value = value & mask(width);
+        word |= value.checked_shl(used.into()).unwrap_or(0);
+        used += width;
+        if used >= 64 {
+            put(out, word);
+            used -= 64;
+            // What did not fit the word; nothing if it ended exactly there.
+            word = value.checked_shr(u32::from(width - used)).unwrap_or(0);
+        }
+    }
+    if used > 0 {
+        put(out, word);
+    }
+}
+
+fn put(out: &mut Vec<u8>, word: u64) {
+    let mut bytes = [0; 8];
+    LittleEndian::write_u64(&mut bytes, word);
+    out.extend_from_slice(&bytes);
+}
+
+/// Integer `index` of those that begin at the first bit of `bytes`.
+///
+/// `None` if its eight bytes do not lie in `bytes`, or no integers of `width` bits can be packed.
+/// O(1): one load.
+#[inline]
+pub fn get(bytes: &[u8], width: u8, index: usize) -> Option<u64> {
+    let bit = index.checked_mul(width.into())?;
+    let word = load(bytes, bit / 8)?;
+    match width {
+        0..=MAX_SPLIT_WIDTH => Some(word >> (bit % 8) & mask(width)),
+        64 => Some(word),
+        _ => None,
+    }
+}
+
+/// Integers `start ..` of those that begin at the first bit of `bytes`, as many as `out` takes.
+///
+/// `None` under the conditions of [`get`]; `out` is then filled in part.
+#[inline]
+pub fn unpack(bytes: &[u8], width: u8, start: usize, out: &mut [u64]) -> Option<()> {
+    let last = start.checked_add(out.len())?;
+    last.checked_mul(width.into())?;
+    match width {
+        0 => out.fill(0),
+        1..=MAX_SPLIT_WIDTH => {
+            let (width, mask) = (usize::from(width), mask(width));
+            let mut bit = start * width;
+            for value in out {
+                *value = load(bytes, bit / 8)? >> (bit % 8) & mask;
+                bit += width;
+            }
+        }
+        64 => {
+            let words = bytes.get(start * 8..last * 8)?;
+            LittleEndian::read_u64_into(words, out);
+        }
+        _ => return None,
+    }
+    Some(())
+}
+
+#[inline]
+fn load(bytes: &[u8], at: usize) -> Option<u64> {
+    bytes.get(at..)?.first_chunk::<8>().map(|word| LittleEndian::read_u64(word))
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,323 @@
+//! A column of 64-bit numbers: what is number *i*?
+//!
+//! # From values to bytes
+//!
+//! Two steps, the first chosen for a column, the second for each block of 2^`block_shift` values:
+//!
+//! 1. a [`Transform`] maps values to numbers `q` that are small: the difference from the smallest value,
+//!    divided by what divides them all, or the place in a table of the distinct values;
+//! 2. an [`Encoding`] maps the numbers of a block to residuals, which are [packed](crate::bits).
+//!
+//! All arithmetic is modulo 2^64, so a column may hold `i64::MIN` and `i64::MAX` at once. The writer
+//! counts the exact bytes of every combination and takes the cheapest.
+//!
+//! # Sections
+//!
+//! | section | holds |
+//! | --- | --- |
+//! | values | blocks end to end, each a header and its residuals: see [`Encoding`] |
+//! | values jump table | the header of each block again, so that none is looked for |
+//! | values table | the distinct values, i64s in ascending order, 2 to 256 of them |
+//! | zone map | the smallest and largest value by stretches of 4,096 and of 262,144 |
+//!
+//! A column of one value repeated has none of them.
+//!
+//! # What a reader may trust
+//!
+//! Opening compares lengths and reads the table of values, nothing else. Every block is checked each
+//! time it is located, every ord each time it is looked up, so damage gives an error or a wrong number,
+//! never a panic. [`NumericReader::verify`] reads everything.
+
+use crate::cursor::{Cursor, Put};
+use crate::error::{ErrorKind, Result, Section};
+use crate::granule::SectionRef;
+use crate::jump::Walk;
+
+mod block;
+mod encode;
+mod read;
+
+pub use block::{Block, Encoding, Stride};
+pub use encode::{NumericOptions, encode};
+pub use read::NumericReader;
+
+/// A position in a column's chain of blocks; only [`JumpTables::Ignore`](crate::jump::JumpTables) uses it.
+pub type NumericWalk = Walk<Block>;
+
+/// Exponents of the block sizes that a column may have.
+pub const BLOCK_SHIFTS: std::ops::RangeInclusive<u8> = 9..=14;
+
+/// The most values of a [`Transform::Table`].
+pub const MAX_TABLE: usize = 256;
+
+/// Bytes of the longest table.
+const TABLE_LEN: usize = MAX_TABLE * size_of::<i64>();
+
+/// Values in a zone of the lower level.
+pub const ZONE: u64 = 1 << 12;
+
+/// Zones of the lower level in one of the upper level.
+pub const ZONES_PER_ZONE: u64 = 64;
+
+/// Bytes of a zone: its smallest value and its largest.
+pub const ZONE_LEN: usize = 16;
+
+/// What the numbers are for: which sections of a column they fill.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Role {
+    /// The column's own values or ords.
+    Values,
+    /// Where each document's values or bytes begin.
+    Offsets,
+    /// Where each block of terms begins.
+    TermOffsets,
+}
+
+impl Role {
+    /// Every role.
+    pub const ALL: [Role; 3] = [Role::Values, Role::Offsets, Role::TermOffsets];
+
+    /// The section of the blocks.
+    pub const fn blocks(self) -> Section {
+        match self {
+            Role::Values => Section::Values,
+            Role::Offsets => Section::Offsets,
+            Role::TermOffsets => Section::TermOffsets,
+        }
+    }
+
+    /// The section of their jump table.
+    pub const fn jump(self) -> Section {
+        match self {
+            Role::Values => Section::ValuesJump,
+            Role::Offsets => Section::OffsetsJump,
+            Role::TermOffsets => Section::TermOffsetsJump,
+        }
+    }
+
+    /// Whether there may be a table of values, or zones: only values have sections for them.
+    pub const fn is_values(self) -> bool {
+        matches!(self, Role::Values)
+    }
+}
+
+/// How the values of a column become small numbers `q`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Transform<S> {
+    /// Every value is this one; there are no blocks.
+    Constant(i64),
+    /// `value = base + q * gcd`.
+    Affine {
+        /// The smallest value.
+        base: i64,
+        /// What divides every difference from it; at least 1.
+        gcd: u64,
+    },
+    /// `value = table[q]`: the section holds the distinct values in ascending order.
+    Table(S),
+}
+
+impl<S> Transform<S> {
+    /// The transform's name, as `dv info` shows it.
+    pub const fn name(&self) -> &'static str {
+        match self {
+            Transform::Constant(_) => "constant",
+            Transform::Affine { .. } => "affine",
+            Transform::Table(_) => "table",
+        }
+    }
+}
+
+/// A column of numbers, wherever its sections are: encoded (`Vec<u8>`), in the directory
+/// ([`SectionRef`]) or opened ([`SectionBytes`](crate::source::SectionBytes)).
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Numeric<S> {
+    /// Which sections these are.
+    pub role: Role,
+    /// How many values.
+    pub count: u64,
+    /// The smallest value; 0 if there is none.
+    pub min: i64,
+    /// The largest value; 0 if there is none.
+    pub max: i64,
+    /// How values become numbers.
+    pub transform: Transform<S>,
+    /// The logarithm of the values in a block, one of [`BLOCK_SHIFTS`].
+    pub block_shift: u8,
+    /// Bytes of a header.
+    pub stride: Stride,
+    /// The blocks; absent if the transform is constant.
+    pub blocks: Option<S>,
+    /// The baked jump table.
+    pub jump: Option<S>,
+    /// The zone map.
+    pub zones: Option<S>,
+}
+
+const TAG_CONSTANT: u8 = 0;
+const TAG_AFFINE: u8 = 1;
+const TAG_TABLE: u8 = 2;
+const HAS_JUMP: u8 = 1;
+const HAS_ZONES: u8 = 2;
+
+impl<S> Numeric<S> {
+    /// Turns every section that is there into something else, in file order: blocks, jump table, table
+    /// of values, zone map.
+    ///
+    /// # Errors
+    ///
+    /// The first that `f` returns.
+    pub fn try_map<T, E>(self, f: &mut impl FnMut(Section, S) -> Result<T, E>) -> Result<Numeric<T>, E> {
+        let role = self.role;
+        let blocks = self.blocks.map(|s| f(role.blocks(), s)).transpose()?;
+        let jump = self.jump.map(|s| f(role.jump(), s)).transpose()?;
+        let transform = match self.transform {
+            Transform::Constant(value) => Transform::Constant(value),
+            Transform::Affine { base, gcd } => Transform::Affine { base, gcd },
+            Transform::Table(s) => Transform::Table(f(Section::ValuesTable, s)?),
+        };
+        let zones = self.zones.map(|s| f(Section::ZoneMap, s)).transpose()?;
+        let Numeric { count, min, max, block_shift, stride, .. } = self;
+        Ok(Numeric { role, count, min, max, transform, block_shift, stride, blocks, jump, zones })
+    }
+
+    /// How many blocks there are.
+    pub fn block_count(&self) -> u64 {
+        match self.transform {
+            Transform::Constant(_) => 0,
+            Transform::Affine { .. } | Transform::Table(_) => self.count.div_ceil(1 << self.block_shift),
+        }
+    }
+
+    /// Compares all fields with each other, given the length of each section.
+    fn check(&self, len: impl Fn(&S) -> u64) -> Result<(), ErrorKind> {
+        let broken = |what| Err(ErrorKind::Broken(what));
+        let above = |what, found, max| Err(ErrorKind::OutOfRange { what, found, max });
+        let equal = |what, found, expected| match found == expected {
+            true => Ok(()),
+            false => Err(ErrorKind::Mismatch { what, found, expected }),
+        };
+        if !BLOCK_SHIFTS.contains(&self.block_shift) {
+            return above("block shift", self.block_shift.into(), (*BLOCK_SHIFTS.end()).into());
+        }
+        if self.min > self.max {
+            return broken("the smallest value is above the largest");
+        }
+        if (self.jump.is_some() || self.zones.is_some()) && self.blocks.is_none() {
+            return broken("a jump table or a zone map without blocks");
+        }
+        match &self.transform {
+            Transform::Constant(value) if (self.min, self.max) != (*value, *value) => {
+                return broken("the constant is not the smallest and largest value");
+            }
+            Transform::Constant(_) if self.blocks.is_some() => return broken("a constant column has blocks"),
+            Transform::Constant(_) => return Ok(()),
+            Transform::Affine { base, gcd } if *gcd == 0 || *base != self.min => {
+                return broken("the base is not the smallest value, or the divisor is zero");
+            }
+            Transform::Affine { .. } => {}
+            Transform::Table(_) if !self.role.is_values() => return broken("only values have a table"),
+            Transform::Table(table) => {
+                let (found, max) = (len(table), TABLE_LEN as u64);
+                if found % 8 != 0 || !(2 * 8..=max).contains(&found) {
+                    return above("length of the values table", found, max);
+                }
+            }
+        }
+        let Some(blocks) = &self.blocks else {
+            return broken("a column with different values has no blocks");
+        };
+        let (blocks, stride) = (len(blocks), self.stride.bytes() as u64);
+        let headers = self.block_count().saturating_mul(stride);
+        if self.count < 2 || headers > blocks {
+            return above("number of blocks", self.block_count(), blocks / stride);
+        }
+        if let Some(jump) = &self.jump {
+            equal("length of the jump table", len(jump), headers)?;
+        }
+        match &self.zones {
+            Some(_) if !self.role.is_values() => broken("only values have a zone map"),
+            Some(zones) => equal("length of the zone map", len(zones), zones_len(self.count)),
+            None => Ok(()),
+        }
+    }
+}
+
+/// Bytes of the zone map of `count` values: both levels.
+pub(crate) fn zones_len(count: u64) -> u64 {
+    let lower = count.div_ceil(ZONE);
+    (lower + lower.div_ceil(ZONES_PER_ZONE)).saturating_mul(ZONE_LEN as u64)
+}
+
+impl Numeric<SectionRef> {
+    /// Appends the column's fields to a directory entry.
+    ///
+    /// | offset | bytes | field | meaning |
+    /// | ---: | ---: | --- | --- |
+    /// | 0 | 8 | `count` | u64: values |
+    /// | 8 | 8 | `min` | i64: smallest value |
+    /// | 16 | 8 | `max` | i64: largest value |
+    /// | 24 | 8 | `gcd` | u64: the divisor; 0 unless affine |
+    /// | 32 | 1 | `transform` | 0 constant, 1 affine, 2 table |
+    /// | 33 | 1 | `block_shift` | 9 to 14 |
+    /// | 34 | 1 | `stride` | bytes of a header: 16 or 32 |
+    /// | 35 | 1 | `sections` | bit 0: jump table, bit 1: zone map |
+    /// | 36 | | `refs` | a section reference for each that is there: blocks, jump table, values table, zone map |
+    pub fn encode_meta(&self, out: &mut Vec<u8>) {
+        let (tag, gcd, table) = match self.transform {
+            Transform::Constant(_) => (TAG_CONSTANT, 0, None),
+            Transform::Affine { gcd, .. } => (TAG_AFFINE, gcd, None),
+            Transform::Table(table) => (TAG_TABLE, 0, Some(table)),
+        };
+        out.put_u64(self.count);
+        out.put_i64(self.min);
+        out.put_i64(self.max);
+        out.put_u64(gcd);
+        out.put_u8(tag);
+        out.put_u8(self.block_shift);
+        out.put_u8(self.stride as u8);
+        let bit = |there: bool, bit: u8| if there { bit } else { 0 };
+        out.put_u8(bit(self.jump.is_some(), HAS_JUMP) | bit(self.zones.is_some(), HAS_ZONES));
+        for section in [self.blocks, self.jump, table, self.zones].into_iter().flatten() {
+            section.encode(out);
+        }
+    }
+
+    /// Reads what [`encode_meta`](Self::encode_meta) wrote; `role` says which sections they are.
+    ///
+    /// # Errors
+    ///
+    /// When a field holds what it may not, or two of them disagree.
+    pub fn decode_meta(cursor: &mut Cursor<'_>, role: Role) -> Result<Numeric<SectionRef>> {
+        let (count, min, max, gcd) = (cursor.u64()?, cursor.i64()?, cursor.i64()?, cursor.u64()?);
+        let tag = cursor.u8()?;
+        let unknown = cursor.refuse(ErrorKind::UnknownTag { what: "transform", tag });
+        let block_shift = cursor.u8()?;
+        let stride = cursor.u8()?;
+        let stride = Stride::ALL.into_iter().find(|s| *s as u8 == stride);
+        let stride = stride.ok_or_else(|| cursor.refuse(ErrorKind::Broken("no length of a block header")))?;
+        let sections = cursor.u8()?;
+        cursor.at_most("sections", sections.into(), (HAS_JUMP | HAS_ZONES).into())?;
+
+        let mut section = |there: bool| there.then(|| SectionRef::decode(cursor)).transpose();
+        let blocks = section(tag != TAG_CONSTANT)?;
+        let jump = section(sections & HAS_JUMP != 0)?;
+        let table = section(tag == TAG_TABLE)?;
+        let zones = section(sections & HAS_ZONES != 0)?;
+        let transform = match (tag, table) {
+            (TAG_CONSTANT, _) => Transform::Constant(min),
+            (TAG_AFFINE, _) => Transform::Affine { base: min, gcd },
+            (TAG_TABLE, Some(table)) => Transform::Table(table),
+            _ => return Err(unknown),
+        };
+        if gcd != 0 && tag != TAG_AFFINE {
+            return Err(cursor.refuse(ErrorKind::Broken("a divisor without an affine transform")));
+        }
+        let meta = Numeric { role, count, min, max, transform, block_shift, stride, blocks, jump, zones };
+        meta.check(|section| section.len).map_err(|kind| cursor.refuse(kind))?;
+        Ok(meta)
+    }
+}
+
+#[cfg(test)]
+mod tests;

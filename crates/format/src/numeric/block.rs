@@ -1,0 +1,183 @@
+//! One block of numbers: its header, which is also its jump entry.
+//!
+//! # Layout
+//!
+//! A block is a header and its payload: the residuals `x[i]`, packed at `width` bits as
+//! [`crate::bits`] tells. The header is as long as the column's [`Stride`] says, and the same bytes
+//! stand in the baked jump table, so one load of the table leads to any value of the block.
+//!
+//! | offset | bytes | field | meaning |
+//! | ---: | ---: | --- | --- |
+//! | 0 | 8 | `base` | u64: what is added to every residual |
+//! | 8 | 1 | `encoding` | an [`Encoding`] |
+//! | 9 | 1 | `width` | bits of a residual: 0 to 56, or 64 |
+//! | 10 | 6 | `payload` | u48: where the residuals begin in the section, in units of 8 bytes |
+//! | 16 | 8 | `slope` | i64 with 16 fractional bits; only with a stride of 32, zero unless `linear` |
+//! | 24 | 8 | `zero` | zero; only with a stride of 32 |
+//!
+//! Number `i` of the block, modulo 2^64:
+//!
+//! | encoding | tag | `q[i]` |
+//! | --- | ---: | --- |
+//! | `constant` | 0 | `base` |
+//! | `packed` | 1 | `base + x[i]` |
+//! | `linear` | 2 | `base + floor(slope * i / 2^16) + x[i]`, the product exact |
+//!
+//! # What a reader may trust
+//!
+//! [`Block::parse`](Entry::parse) checks that the tag and the width are known. That the payload lies
+//! inside the section is checked whenever a block is located.
+
+use byteorder::{ByteOrder, LittleEndian};
+
+use crate::bits;
+use crate::cursor::Put;
+use crate::error::{Error, ErrorKind, Result};
+use crate::jump::Entry;
+use crate::source::{Place, truncated};
+
+/// Bytes of the fields that every header has.
+const SHORT_LEN: usize = 16;
+/// Bytes of a header with a slope.
+const LONG_LEN: usize = 32;
+/// Fractional bits of a slope.
+const FRACTION: u32 = 16;
+/// Payload offsets are counted in units of this many bytes.
+const UNIT: u64 = 8;
+
+/// Bytes of each header and each jump entry of a column.
+///
+/// Never straddles a cache line: jump tables begin on one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[repr(u8)]
+pub enum Stride {
+    /// No block of the column follows a line.
+    Short = 16,
+    /// Some block does, and so every header has a slope.
+    Long = 32,
+}
+
+const _: () = assert!(Stride::Short as usize == SHORT_LEN && Stride::Long as usize == LONG_LEN);
+
+impl Stride {
+    /// Both, cheapest first.
+    pub const ALL: [Stride; 2] = [Stride::Short, Stride::Long];
+
+    /// The number of bytes.
+    #[inline]
+    pub const fn bytes(self) -> usize {
+        self as usize
+    }
+}
+
+/// How the numbers of one block are made of its residuals. The discriminants are on disk.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[repr(u8)]
+pub enum Encoding {
+    /// One number for the whole block; no residuals.
+    Constant = 0,
+    /// Frame of reference: residuals from the smallest number.
+    Packed = 1,
+    /// Residuals from a line.
+    Linear = 2,
+}
+
+impl Encoding {
+    /// Every encoding, in tag order.
+    pub const ALL: [Encoding; 3] = [Encoding::Constant, Encoding::Packed, Encoding::Linear];
+
+    /// The encoding's name, as `dv info` shows it.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Encoding::Constant => "constant",
+            Encoding::Packed => "packed",
+            Encoding::Linear => "linear",
+        }
+    }
+}
+
+/// The header of one block, parsed: all it takes to decode one of its values.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Block {
+    pub(crate) base: u64,
+    pub(crate) slope: i64,
+    /// Where the residuals begin, in bytes from the start of the section.
+    pub(crate) payload: u64,
+    pub(crate) encoding: Encoding,
+    pub(crate) width: u8,
+}
+
+/// `floor(slope * i / 2^16)`, modulo 2^64.
+///
+/// The product is taken in two halves: a slope of 2^48 (a minute, in nanoseconds) times 2^14 values
+/// passes 64 bits.
+#[inline]
+pub(crate) fn line(slope: i64, i: usize) -> u64 {
+    let (whole, fraction) = ((slope >> FRACTION).cast_unsigned(), slope.cast_unsigned() & 0xFFFF);
+    whole.wrapping_mul(i as u64).wrapping_add(fraction.wrapping_mul(i as u64) >> FRACTION)
+}
+
+impl Block {
+    /// Bytes of the residuals of a block of `values`.
+    #[inline]
+    pub(crate) fn payload_len(&self, values: usize) -> u64 {
+        bits::packed_len(values as u64, self.width)
+    }
+
+    /// Number `i`, whose residual is `x`.
+    #[inline]
+    pub(crate) fn number(&self, i: usize, x: u64) -> u64 {
+        let on_base = self.base.wrapping_add(x);
+        match self.encoding {
+            Encoding::Constant | Encoding::Packed => on_base,
+            Encoding::Linear => on_base.wrapping_add(line(self.slope, i)),
+        }
+    }
+
+    /// Appends the header.
+    pub(crate) fn encode(&self, stride: Stride, out: &mut Vec<u8>) {
+        let tags = u64::from(self.encoding as u8) | u64::from(self.width) << 8;
+        out.put_u64(self.base);
+        out.put_u64(tags | (self.payload / UNIT) << 16);
+        if stride == Stride::Long {
+            out.put_i64(self.slope);
+            out.put_u64(0);
+        }
+    }
+}
+
+impl Entry for Block {
+    #[inline]
+    fn parse(place: Place, at: usize, bytes: &[u8]) -> Result<Block> {
+        let Some((head, rest)) = bytes.split_first_chunk::<SHORT_LEN>() else {
+            return Err(truncated(place, at, SHORT_LEN, bytes.len()));
+        };
+        let (base, tags) = (LittleEndian::read_u64(&head[..8]), LittleEndian::read_u64(&head[8..]));
+        let [tag, width, ..] = tags.to_le_bytes();
+        let (encoding, legal) = match tag {
+            0 => (Encoding::Constant, width == 0),
+            1 => (Encoding::Packed, width != 0 && bits::is_width(width)),
+            2 => (Encoding::Linear, rest.len() >= LONG_LEN - SHORT_LEN && bits::is_width(width)),
+            _ => return Err(unknown(place, at, tag)),
+        };
+        if !legal {
+            return Err(illegal(place, at));
+        }
+        let slope = match rest.first_chunk::<{ LONG_LEN - SHORT_LEN }>() {
+            Some(tail) if encoding == Encoding::Linear => LittleEndian::read_i64(&tail[..8]),
+            _ => 0,
+        };
+        Ok(Block { base, slope, payload: (tags >> 16) * UNIT, encoding, width })
+    }
+}
+
+#[cold]
+fn unknown(place: Place, at: usize, tag: u8) -> Error {
+    Error::at(place, at.saturating_add(8), ErrorKind::UnknownTag { what: "block encoding", tag })
+}
+
+#[cold]
+fn illegal(place: Place, at: usize) -> Error {
+    let what = "the encoding of a block allows no residuals of this width";
+    Error::at(place, at.saturating_add(9), ErrorKind::Broken(what))
+}
