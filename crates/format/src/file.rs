@@ -1,4 +1,16 @@
 //! What holds the sections together: header and footer, the directory, kinds and types.
+//!
+//! ```text
+//! header    64 B   magic, version, features, checksum              frame
+//! sections         of every column, columns in order of names      granule, and a module each
+//! pages            of column entries, sorted by name               directory, column
+//! root             an entry for each page                          directory
+//! footer    64 B   where the root is, documents, id, checksum      frame
+//! ```
+//!
+//! Sections begin at multiples of 64 and end with at least 64 zero bytes. Everything between two
+//! parts of the file is zero.
 
 pub mod field;
+pub mod frame;
 pub mod kind;

@@ -1,0 +1,302 @@
+//! A column, whole: what it is, which documents have a value, the values, and what is known of them.
+//!
+//! [`Column`] is generic over where its sections are: bytes that an encoder made (`Vec<u8>`), places
+//! in a file (`SectionRef`, as the directory has them), or an open file. [`Column::try_map`] takes it
+//! from one to the next.
+//!
+//! # Entry in a directory page
+//!
+//! | offset | bytes | field | meaning |
+//! |-------:|------:|-------|---------|
+//! |  0 | 8 | `sections_end` | u64: where the column's sections end in the file; they begin where those of the column before end |
+//! |  8 | 4 | `name_len`     | u32: 1 to 65,536 |
+//! | 12 | … | `name`         | the field's name, UTF-8 |
+//! |  … | 1 | `kind`         | see [`Kind`] |
+//! |  … | 1 | `logical`      | see [`LogicalType`] |
+//! |  … | 1 | `format_len`   | u8: 0 for none |
+//! |  … | … | `format`       | the spelling of the values, UTF-8 |
+//! |  … | … | `presence`     | see [`presence`](crate::presence) |
+//! |  … | … | `offsets`      | kinds with several values: [`numeric`](crate::numeric), one more than documents with a value |
+//! |  … | … | `values`       | [`numeric`](crate::numeric), or [`binary`](crate::binary) for kind binary |
+//! |  … | … | `terms`        | kinds with a dictionary: see [`dictionary`](crate::dictionary) |
+//! |  … | … | `statistics`   | see [`Statistics`] |
+
+use crate::binary::Binary;
+use crate::cursor::{Cursor, Put};
+use crate::dictionary::Dictionary;
+use crate::error::{ErrorKind, Result, Section};
+use crate::file::field::{Field, MAX_NAME};
+use crate::file::kind::{Kind, LogicalType};
+use crate::granule::SectionRef;
+use crate::numeric::{Numeric, Role};
+use crate::presence::Presence;
+
+/// One column: its field, its parts and its statistics.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Column<S> {
+    /// Name, kind and type.
+    pub field: Field,
+    /// Which documents have a value.
+    pub presence: Presence<S>,
+    /// What the values are.
+    pub values: Values<S>,
+    /// What is known of all values together.
+    pub statistics: Statistics,
+}
+
+/// The values of a column, by kind.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Values<S> {
+    /// A number for each document with a value.
+    Numeric(Numeric<S>),
+    /// A byte string for each document with a value.
+    Binary(Binary<S>),
+    /// An ord for each document with a value, and the terms.
+    Sorted {
+        /// The ords.
+        ords: Numeric<S>,
+        /// The terms.
+        terms: Dictionary<S>,
+    },
+    /// Numbers, and where those of each document with a value begin.
+    SortedNumeric {
+        /// One more than documents with a value; the last one is the number of values.
+        offsets: Numeric<S>,
+        /// The numbers, ascending in each document.
+        values: Numeric<S>,
+    },
+    /// Ords, where those of each document with a value begin, and the terms.
+    SortedSet {
+        /// One more than documents with a value; the last one is the number of ords.
+        offsets: Numeric<S>,
+        /// The ords, strictly ascending in each document.
+        ords: Numeric<S>,
+        /// The terms.
+        terms: Dictionary<S>,
+    },
+}
+
+/// What one pass over a column's numbers told the writer. For columns of terms, the numbers are ords.
+///
+/// | offset | bytes | field | meaning |
+/// |-------:|------:|-------|---------|
+/// | 0 |  1 | `flags`    | bit 0: `sum` is known · 1: `distinct` is known · 2: the values ascend in document order (equal ones allowed) · 3: they descend |
+/// | 1 |  7 | `zero`     | 0 |
+/// | 8 | 16 | `sum`      | i128: of the stored numbers; 0 if not known |
+/// | 24 | 8 | `distinct` | u64: different values; 0 if not known |
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Statistics {
+    /// The sum of the stored numbers, where it means something: not for doubles or terms.
+    pub sum: Option<i128>,
+    /// How many different values there are, where that was cheap to know.
+    pub distinct: Option<u64>,
+    /// Whether the values ascend in document order, equal ones allowed.
+    pub ascending: bool,
+    /// Whether they descend.
+    pub descending: bool,
+}
+
+impl Statistics {
+    /// Bytes in a column's entry.
+    pub const ENCODED_LEN: usize = 32;
+
+    fn encode(&self, out: &mut Vec<u8>) {
+        let flags = [self.sum.is_some(), self.distinct.is_some(), self.ascending, self.descending];
+        out.put_u8(flags.iter().rev().fold(0, |all, &flag| all << 1 | u8::from(flag)));
+        out.put(&[0; 7]);
+        out.put(&self.sum.unwrap_or(0).to_le_bytes());
+        out.put_u64(self.distinct.unwrap_or(0));
+    }
+
+    fn decode(cursor: &mut Cursor<'_>) -> Result<Statistics> {
+        let flags = cursor.u8()?;
+        cursor.at_most("flags of the statistics", flags.into(), 0b1111)?;
+        cursor.zeros(7)?;
+        let sum = u128::from(cursor.u64()?) | u128::from(cursor.u64()?) << 64;
+        let distinct = cursor.u64()?;
+        Ok(Statistics {
+            sum: (flags & 1 != 0).then_some(sum.cast_signed()),
+            distinct: (flags & 2 != 0).then_some(distinct),
+            ascending: flags & 4 != 0,
+            descending: flags & 8 != 0,
+        })
+    }
+}
+
+/// The first fields of an entry: all that finding a column needs.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct EntryHead<'a> {
+    pub(crate) sections_end: u64,
+    pub(crate) name: &'a str,
+}
+
+impl<'a> EntryHead<'a> {
+    pub(crate) fn decode(cursor: &mut Cursor<'a>) -> Result<EntryHead<'a>> {
+        let (sections_end, len) = (cursor.u64()?, cursor.u32()?);
+        cursor.at_most("length of the name", len.into(), MAX_NAME as u64)?;
+        if len == 0 {
+            return Err(cursor.refuse(ErrorKind::Broken("the field has no name")));
+        }
+        let name = text(cursor, usize::try_from(len).unwrap_or(usize::MAX))?;
+        Ok(EntryHead { sections_end, name })
+    }
+}
+
+fn text<'a>(cursor: &mut Cursor<'a>, len: usize) -> Result<&'a str> {
+    let bytes = cursor.take(len)?;
+    std::str::from_utf8(bytes).map_err(|_| cursor.refuse(ErrorKind::Broken("the text is not UTF-8")))
+}
+
+impl<S> Column<S> {
+    /// Takes every section of the column to another form, in the order they have in the file.
+    ///
+    /// # Errors
+    ///
+    /// The first error of `f`.
+    pub fn try_map<T, E>(self, f: &mut impl FnMut(Section, S) -> Result<T, E>) -> Result<Column<T>, E> {
+        let presence = self.presence.try_map(f)?;
+        let values = match self.values {
+            Values::Numeric(values) => Values::Numeric(values.try_map(Role::Values, f)?),
+            Values::Binary(values) => Values::Binary(values.try_map(f)?),
+            Values::Sorted { ords, terms } => {
+                Values::Sorted { ords: ords.try_map(Role::Values, f)?, terms: terms.try_map(f)? }
+            }
+            Values::SortedNumeric { offsets, values } => Values::SortedNumeric {
+                offsets: offsets.try_map(Role::Offsets, f)?,
+                values: values.try_map(Role::Values, f)?,
+            },
+            Values::SortedSet { offsets, ords, terms } => Values::SortedSet {
+                offsets: offsets.try_map(Role::Offsets, f)?,
+                ords: ords.try_map(Role::Values, f)?,
+                terms: terms.try_map(f)?,
+            },
+        };
+        Ok(Column { field: self.field, presence, values, statistics: self.statistics })
+    }
+}
+
+impl Column<SectionRef> {
+    /// Appends the entry of a column whose sections end at byte `sections_end` of the file.
+    pub fn encode(&self, sections_end: u64, out: &mut Vec<u8>) {
+        out.put_u64(sections_end);
+        // Writers refuse longer names and formats where they are given.
+        out.put_u32(u32::try_from(self.field.name.len()).unwrap_or(u32::MAX));
+        out.put(self.field.name.as_bytes());
+        out.put_u8(self.field.kind as u8);
+        out.put_u8(self.field.logical as u8);
+        let format = self.field.format.as_deref().unwrap_or("");
+        out.put_u8(u8::try_from(format.len()).unwrap_or(u8::MAX));
+        out.put(format.as_bytes());
+        self.presence.encode_meta(out);
+        match &self.values {
+            Values::Numeric(values) => values.encode_meta(out),
+            Values::Binary(values) => values.encode_meta(out),
+            Values::Sorted { ords, terms } => {
+                ords.encode_meta(out);
+                terms.encode_meta(out);
+            }
+            Values::SortedNumeric { offsets, values } => {
+                offsets.encode_meta(out);
+                values.encode_meta(out);
+            }
+            Values::SortedSet { offsets, ords, terms } => {
+                offsets.encode_meta(out);
+                ords.encode_meta(out);
+                terms.encode_meta(out);
+            }
+        }
+        self.statistics.encode(out);
+    }
+
+    /// Reads an entry of a segment with `docs` documents; its sections may begin at byte
+    /// `sections_start` of the file.
+    ///
+    /// # Errors
+    ///
+    /// When a field holds what it may not, two fields disagree, or sections overlap.
+    pub fn decode(cursor: &mut Cursor<'_>, docs: u32, sections_start: u64) -> Result<Column<SectionRef>> {
+        let head = EntryHead::decode(cursor)?;
+        let (kind, logical) = (Kind::read(cursor)?, LogicalType::read(cursor)?);
+        if !logical.fits(kind) {
+            return Err(cursor.refuse(ErrorKind::Broken("the logical type does not fit the kind")));
+        }
+        let format_len = cursor.u8()?;
+        let format = text(cursor, format_len.into())?;
+        let field = Field {
+            name: head.name.to_owned(),
+            kind,
+            logical,
+            format: (!format.is_empty()).then(|| format.to_owned()),
+        };
+        let presence = Presence::decode_meta(cursor, docs)?;
+        let values = Values::decode(cursor, kind, presence.values(docs))?;
+        let statistics = Statistics::decode(cursor)?;
+        cursor.equal("bytes behind the entry", cursor.left() as u64, 0)?;
+        let column = Column { field, presence, values, statistics };
+        column.check_sections(cursor, sections_start..head.sections_end)?;
+        Ok(column)
+    }
+
+    /// Every section lies behind the one before, inside `span`.
+    fn check_sections(&self, cursor: &Cursor<'_>, span: std::ops::Range<u64>) -> Result<()> {
+        let mut end = span.start;
+        self.clone().try_map(&mut |_, section: SectionRef| {
+            cursor.at_most("end of the section before", end, section.offset)?;
+            end = section.end().unwrap_or(u64::MAX);
+            cursor.at_most("end of the section", end, span.end)
+        })?;
+        Ok(())
+    }
+}
+
+impl Values<SectionRef> {
+    /// Reads the values of a column of `kind`, of which `with_value` documents have one.
+    fn decode(cursor: &mut Cursor<'_>, kind: Kind, with_value: u32) -> Result<Values<SectionRef>> {
+        let with_value = u64::from(with_value);
+        let numbers = |cursor: &mut Cursor<'_>, what, count| {
+            let numbers = Numeric::decode_meta(cursor)?;
+            cursor.equal(what, numbers.count, count)?;
+            Ok(numbers)
+        };
+        // A document with a value has at least one, and `offsets` tells how many there are.
+        let offsets = |cursor: &mut Cursor<'_>| {
+            let offsets = numbers(cursor, "offsets", if with_value == 0 { 0 } else { with_value + 1 })?;
+            let total = offsets.max.cast_unsigned();
+            if offsets.min != 0 || total < with_value || offsets.max < 0 {
+                return Err(cursor.refuse(ErrorKind::Broken("offsets that cannot be")));
+            }
+            Ok((offsets, total))
+        };
+        Ok(match kind {
+            Kind::Numeric => Values::Numeric(numbers(cursor, "values", with_value)?),
+            Kind::Binary => {
+                let values = Binary::decode_meta(cursor)?;
+                cursor.equal("values", values.count, with_value)?;
+                Values::Binary(values)
+            }
+            Kind::Sorted => {
+                let ords = numbers(cursor, "ords", with_value)?;
+                Values::Sorted { terms: terms_of(cursor, &ords)?, ords }
+            }
+            Kind::SortedNumeric => {
+                let (offsets, total) = offsets(cursor)?;
+                Values::SortedNumeric { values: numbers(cursor, "values", total)?, offsets }
+            }
+            Kind::SortedSet => {
+                let (offsets, total) = offsets(cursor)?;
+                let ords = numbers(cursor, "ords", total)?;
+                Values::SortedSet { terms: terms_of(cursor, &ords)?, offsets, ords }
+            }
+        })
+    }
+}
+
+/// The dictionary that `ords` point into: every term is used, so the last ord is the last term.
+fn terms_of(cursor: &mut Cursor<'_>, ords: &Numeric<SectionRef>) -> Result<Dictionary<SectionRef>> {
+    let terms = Dictionary::decode_meta(cursor)?;
+    let used = if ords.count == 0 { Some(0) } else { ords.max.checked_add(1) };
+    if ords.min < 0 || used != Some(i64::from(terms.count)) {
+        return Err(cursor.refuse(ErrorKind::Broken("ords that are not those of the terms")));
+    }
+    Ok(terms)
+}

@@ -1,0 +1,272 @@
+//! The two ends of a file: a header that says what it is, and a footer that says where to begin.
+//!
+//! A segment is opened by its footer, as Parquet is, so it also reads well over a network.
+//!
+//! # Header
+//!
+//! | offset | bytes | field | meaning |
+//! |-------:|------:|-------|---------|
+//! |  0 |  8 | `magic`    | [`MAGIC`] |
+//! |  8 |  2 | `version`  | u16: a reader refuses a greater one than it knows |
+//! | 10 |  2 | `zero`     | 0 |
+//! | 12 |  4 | `required` | u32: features without which the file cannot be read |
+//! | 16 |  4 | `optional` | u32: features that a reader may ignore |
+//! | 20 |  6 | `writer`   | 3 × u16: the release that wrote the file |
+//! | 26 | 34 | `reserved` | 0 |
+//! | 60 |  4 | `crc`      | u32: CRC-32 of the bytes before |
+//!
+//! # Footer
+//!
+//! | offset | bytes | field | meaning |
+//! |-------:|------:|-------|---------|
+//! |  0 |  8 | `root_offset` | u64: the directory root's first byte in the file |
+//! |  8 |  4 | `root_len`    | u32: the directory root's bytes |
+//! | 12 |  4 | `root_crc`    | u32: CRC-32 of the directory root |
+//! | 16 |  4 | `docs`        | u32: documents in the segment |
+//! | 20 |  4 | `columns`     | u32: columns in the directory |
+//! | 24 | 16 | `id`          | u128: XXH3-128 of `docs` and the directory pages end to end: it names the content |
+//! | 40 |  2 | `version`     | u16: as in the header |
+//! | 42 |  2 | `zero`        | 0 |
+//! | 44 |  4 | `required`    | u32: as in the header |
+//! | 48 |  4 | `crc`         | u32: CRC-32 of the bytes before |
+//! | 52 |  4 | `reserved`    | 0 |
+//! | 56 |  8 | `magic`       | [`END_MAGIC`] |
+
+use std::ops::Range;
+
+use crate::cursor::{Cursor, Put};
+use crate::error::{Error, ErrorKind, Result, Section};
+use crate::id::MAX_DOCS;
+use crate::source::Place;
+
+/// Bytes of the header.
+pub const HEADER_LEN: usize = 64;
+/// Bytes of the footer.
+pub const FOOTER_LEN: usize = 64;
+/// The first bytes of a file. A byte above 127, a line end of each kind and an end-of-file mark: a
+/// transfer that takes the file for text damages them first (after PNG's signature).
+pub const MAGIC: [u8; 8] = *b"\x89DV\r\n\x1a\n\0";
+/// The last bytes of a file.
+pub const END_MAGIC: [u8; 8] = *b"docvalue";
+/// The newest version this release reads, and the one it writes. 0 means that the bytes may still
+/// change from one release to the next.
+pub const VERSION: u16 = 0;
+/// Required features that this release knows: none so far.
+pub const KNOWN_FEATURES: u32 = 0;
+
+/// The first 64 bytes of a file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Header {
+    /// Version of the format.
+    pub version: u16,
+    /// Features without which the file cannot be read.
+    pub required: u32,
+    /// Features that a reader may ignore.
+    pub optional: u32,
+    /// The release that wrote the file: major, minor, patch.
+    pub writer: [u16; 3],
+}
+
+impl Header {
+    /// The header of a file that this release writes.
+    pub fn current() -> Header {
+        let part = |text: &str| text.parse().unwrap_or(0);
+        let writer = [
+            part(env!("CARGO_PKG_VERSION_MAJOR")),
+            part(env!("CARGO_PKG_VERSION_MINOR")),
+            part(env!("CARGO_PKG_VERSION_PATCH")),
+        ];
+        Header { version: VERSION, required: 0, optional: 0, writer }
+    }
+
+    /// The header's bytes.
+    pub fn encode(&self) -> [u8; HEADER_LEN] {
+        let mut out = Vec::with_capacity(HEADER_LEN);
+        out.put(&MAGIC);
+        out.put_u16(self.version);
+        out.put_u16(0);
+        out.put_u32(self.required);
+        out.put_u32(self.optional);
+        self.writer.iter().for_each(|&part| out.put_u16(part));
+        out.resize(HEADER_LEN - 4, 0);
+        out.put_u32(crc32fast::hash(&out));
+        sized(&out)
+    }
+
+    /// Reads a header.
+    ///
+    /// # Errors
+    ///
+    /// [`ErrorKind::Magic`] for another kind of file, then [`ErrorKind::TooNew`] and
+    /// [`ErrorKind::UnknownFeatures`] before anything that a newer version may have changed, then
+    /// [`ErrorKind::Checksum`].
+    pub fn decode(bytes: &[u8; HEADER_LEN]) -> Result<Header> {
+        let place = Place { section: Section::Header, offset: 0 };
+        let mut cursor = Cursor::new(place, bytes);
+        magic(&mut cursor, MAGIC, place, 0)?;
+        let version = cursor.u16()?;
+        cursor.u16()?;
+        let required = cursor.u32()?;
+        readable(place, version, required)?;
+        checksum(place, bytes, HEADER_LEN - 4)?;
+        let optional = cursor.u32()?;
+        let writer = [cursor.u16()?, cursor.u16()?, cursor.u16()?];
+        cursor.zeros(34)?;
+        Ok(Header { version, required, optional, writer })
+    }
+}
+
+/// The last 64 bytes of a file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Footer {
+    /// The directory root's first byte in the file.
+    pub root_offset: u64,
+    /// The directory root's bytes.
+    pub root_len: u32,
+    /// CRC-32 of the directory root.
+    pub root_crc: u32,
+    /// Documents in the segment.
+    pub docs: u32,
+    /// Columns in the directory.
+    pub columns: u32,
+    /// XXH3-128 of `docs` and the directory pages: the same content has the same id.
+    pub id: u128,
+}
+
+impl Footer {
+    /// The footer's bytes.
+    pub fn encode(&self) -> [u8; FOOTER_LEN] {
+        let mut out = Vec::with_capacity(FOOTER_LEN);
+        out.put_u64(self.root_offset);
+        out.put_u32(self.root_len);
+        out.put_u32(self.root_crc);
+        out.put_u32(self.docs);
+        out.put_u32(self.columns);
+        out.put(&self.id.to_le_bytes());
+        out.put_u16(VERSION);
+        out.put_u16(0);
+        out.put_u32(0);
+        out.put_u32(crc32fast::hash(&out));
+        out.put_u32(0);
+        out.put(&END_MAGIC);
+        sized(&out)
+    }
+
+    /// Reads the footer of a file of `file_len` bytes.
+    ///
+    /// # Errors
+    ///
+    /// As [`Header::decode`], and when the root does not lie between header and footer.
+    pub fn decode(bytes: &[u8; FOOTER_LEN], file_len: u64) -> Result<Footer> {
+        let place = Place { section: Section::Footer, offset: file_len.saturating_sub(FOOTER_LEN as u64) };
+        let mut cursor = Cursor::new(place, bytes);
+        cursor.take(FOOTER_LEN - 8)?;
+        magic(&mut cursor, END_MAGIC, place, FOOTER_LEN - 8)?;
+        let mut cursor = Cursor::new(place, bytes);
+        let (root_offset, root_len, root_crc) = (cursor.u64()?, cursor.u32()?, cursor.u32()?);
+        let (docs, columns) = (cursor.u32()?, cursor.u32()?);
+        let id = u128::from(cursor.u64()?) | u128::from(cursor.u64()?) << 64;
+        let version = cursor.u16()?;
+        cursor.u16()?;
+        readable(place, version, cursor.u32()?)?;
+        checksum(place, bytes, 48)?;
+        cursor.u32()?;
+        cursor.zeros(4)?;
+        cursor.at_most("docs", docs.into(), MAX_DOCS.into())?;
+        let end = root_offset.saturating_add(root_len.into());
+        cursor.at_most("end of the directory root", end, place.offset)?;
+        if root_offset < HEADER_LEN as u64 {
+            return Err(cursor.refuse(ErrorKind::Broken("the directory root lies in the header")));
+        }
+        Ok(Footer { root_offset, root_len, root_crc, docs, columns, id })
+    }
+
+    /// Where the directory root lies in the file.
+    pub fn root(&self) -> Range<u64> {
+        self.root_offset..self.root_offset.saturating_add(self.root_len.into())
+    }
+}
+
+fn magic(cursor: &mut Cursor<'_>, expected: [u8; 8], place: Place, at: usize) -> Result<()> {
+    let mut found = [0; 8];
+    found.copy_from_slice(cursor.take(8)?);
+    match found == expected {
+        true => Ok(()),
+        false => Err(Error::at(place, at, ErrorKind::Magic { found })),
+    }
+}
+
+fn readable(place: Place, version: u16, required: u32) -> Result<()> {
+    if version > VERSION {
+        return Err(Error::at(place, 0, ErrorKind::TooNew { found: version, newest: VERSION }));
+    }
+    match required & !KNOWN_FEATURES {
+        0 => Ok(()),
+        flags => Err(Error::at(place, 0, ErrorKind::UnknownFeatures { flags })),
+    }
+}
+
+/// Compares the `u32` at `at` with the checksum of what lies before.
+fn checksum(place: Place, bytes: &[u8], at: usize) -> Result<()> {
+    let found = crc32fast::hash(&bytes[..at]);
+    let mut cursor = Cursor::new(place, &bytes[at..]);
+    match cursor.u32()? {
+        expected if expected == found => Ok(()),
+        expected => Err(Error::at(place, 0, ErrorKind::Checksum { found, expected })),
+    }
+}
+
+fn sized(bytes: &[u8]) -> [u8; 64] {
+    let mut out = [0; 64];
+    out.copy_from_slice(bytes);
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn footer() -> Footer {
+        Footer { root_offset: 64, root_len: 32, root_crc: 7, docs: 9, columns: 1, id: 1 << 100 }
+    }
+
+    #[test]
+    fn both_ends_come_back() {
+        let header = Header::current();
+        assert_eq!(Header::decode(&header.encode()), Ok(header));
+        assert_eq!(Footer::decode(&footer().encode(), 160), Ok(footer()));
+    }
+
+    #[test]
+    fn every_flipped_bit_is_refused() {
+        let (header, footer) = (Header::current().encode(), footer().encode());
+        for bit in 0..512 {
+            let flip = |mut bytes: [u8; 64]| {
+                bytes[bit / 8] ^= 1 << (bit % 8);
+                bytes
+            };
+            assert!(Header::decode(&flip(header)).is_err(), "header bit {bit}");
+            assert!(Footer::decode(&flip(footer), 160).is_err(), "footer bit {bit}");
+        }
+    }
+
+    #[test]
+    fn another_file_a_newer_version_and_an_unknown_feature_are_told_apart() {
+        let kind = |bytes: &[u8; 64]| Header::decode(bytes).unwrap_err().kind().clone();
+        assert!(matches!(kind(&[b'P'; 64]), ErrorKind::Magic { .. }));
+        let newer = Header { version: VERSION + 1, ..Header::current() }.encode();
+        assert_eq!(kind(&newer), ErrorKind::TooNew { found: VERSION + 1, newest: VERSION });
+        let unknown = Header { required: 1 << 31, ..Header::current() }.encode();
+        assert_eq!(kind(&unknown), ErrorKind::UnknownFeatures { flags: 1 << 31 });
+        let optional = Header { optional: 1 << 31, ..Header::current() };
+        assert_eq!(Header::decode(&optional.encode()), Ok(optional));
+    }
+
+    #[test]
+    fn a_root_outside_the_file_is_refused() {
+        for (root_offset, root_len) in [(0, 32), (96, 1), (u64::MAX, 32), (64, u32::MAX)] {
+            let bytes = Footer { root_offset, root_len, ..footer() }.encode();
+            assert!(Footer::decode(&bytes, 160).is_err(), "{root_offset}+{root_len}");
+        }
+    }
+}
