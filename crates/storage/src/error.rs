@@ -1,0 +1,94 @@
+//! Which call failed, on which path.
+
+use std::fmt;
+use std::io;
+use std::path::{Path, PathBuf};
+
+/// Shorthand for what opening and publishing return.
+pub type Result<T, E = Error> = std::result::Result<T, E>;
+
+/// The operating system refused something.
+///
+/// Damaged bytes are not this error but `docvalues_format`'s.
+#[derive(Debug)]
+pub struct Error {
+    step: Step,
+    path: PathBuf,
+    source: io::Error,
+}
+
+/// What was being done.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Step {
+    /// Opening a file to read it.
+    Open,
+    /// Mapping a file.
+    Map,
+    /// Creating the temporary file, or taking over the one that a killed build left behind.
+    Create,
+    /// Making sure that no other build writes the temporary file.
+    /// With [`WouldBlock`](io::ErrorKind::WouldBlock), one does.
+    Lock,
+    /// Writing the temporary file.
+    Write,
+    /// Bringing the temporary file's bytes to the disk.
+    Sync,
+    /// Giving the temporary file its final name.
+    Rename,
+    /// Bringing the new name to the disk. The file stands under its final name, whole, but a loss of
+    /// power may still undo that.
+    SyncFolder,
+}
+
+impl Error {
+    pub(crate) fn new(step: Step, path: &Path, source: io::Error) -> Error {
+        Error { step, path: path.to_owned(), source }
+    }
+
+    /// What was being done.
+    pub fn step(&self) -> Step {
+        self.step
+    }
+
+    /// The path it was done to: while a file is being written, that of the temporary file.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// What the operating system said.
+    pub fn io_error(&self) -> &io::Error {
+        &self.source
+    }
+
+    /// Whether another build is writing the same file right now.
+    pub fn is_busy(&self) -> bool {
+        self.step == Step::Lock && self.source.kind() == io::ErrorKind::WouldBlock
+    }
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let path = self.path.display();
+        let verb = match self.step {
+            Step::Lock if self.is_busy() => {
+                return write!(f, "another build of this file is running: it holds `{path}`");
+            }
+            Step::Open => "open",
+            Step::Map => "map",
+            Step::Create => "create",
+            Step::Lock => "lock",
+            Step::Write => "write",
+            Step::Sync => "sync",
+            Step::Rename => "rename",
+            Step::SyncFolder => "sync the folder",
+        };
+        write!(f, "cannot {verb} `{path}`: {}", self.source)
+    }
+}
+
+impl std::error::Error for Error {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        Some(&self.source)
+    }
+}

@@ -1,0 +1,286 @@
+//! The bytes of one section, checked when they are first touched.
+
+use std::io;
+use std::ops::Range;
+use std::sync::Arc;
+
+use byteorder::{ByteOrder, LittleEndian};
+use docvalues_format::error::{Error, ErrorKind, Result, Section as Role};
+use docvalues_format::granule::{self, CRC_LEN, GRANULE, Layout, SectionRef};
+use docvalues_format::source::{Place, SectionBytes, TAIL, truncated};
+
+use crate::level::Level;
+use crate::source::{Advice, Source};
+use crate::verified::granules_of;
+
+#[cfg(test)]
+mod tests;
+
+/// How many granules one granule of checksums is for.
+const FAN_OUT: usize = GRANULE / CRC_LEN;
+
+/// When the checksums of a section are compared with its bytes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Verify {
+    /// Each granule of 4 KiB when it is first touched after opening. Damage is an error where it is
+    /// met, and nowhere else.
+    #[default]
+    OnFirstTouch,
+    /// All of it when the section is opened: as [`Section::verify_all`]. Reads the whole section.
+    AtOpen,
+    /// Never: for bytes that were checked otherwise, or to see what checking costs. Damage gives wrong
+    /// values, or errors of the decoders; never undefined behaviour.
+    Never,
+}
+
+/// One section of a file: what decoders read from.
+///
+/// [`slice`](SectionBytes::slice) finds out whether each granule of the range was checked before;
+/// if not, it checks it, after the granules of checksums that lead to it. Threads may touch the same
+/// granule at the same time; both check it then, and get the same answer. A granule that is damaged
+/// is so at each touch, and does not keep its neighbours from being read.
+///
+/// # Memory
+///
+/// A bit for each granule. From a [`Source::read`], also the section's own length, of which the
+/// operating system gives what was touched.
+///
+/// # Examples
+///
+/// ```
+/// use std::sync::Arc;
+/// use docvalues_format::error::{ErrorKind, Section as Role};
+/// use docvalues_format::granule::{SectionRef, seal};
+/// use docvalues_format::source::SectionBytes;
+/// use docvalues_storage::{Section, Source, Verify};
+///
+/// let payload: Vec<u8> = (0..10_000_u32).flat_map(u32::to_le_bytes).collect();
+/// let (mut file, crc) = seal(payload.clone());
+/// let at = SectionRef { offset: 0, len: 40_000, crc };
+/// file[8192] ^= 1; // damage in the third granule
+///
+/// let source = Arc::new(Source::memory(file));
+/// let section = Section::open(&source, at, Role::Values, Verify::OnFirstTouch)?;
+/// assert_eq!(section.slice(4000..8000)?, &payload[4000..8000]);
+/// let error = section.slice(8000..8200).unwrap_err();
+/// assert!(matches!(error.kind(), ErrorKind::Checksum { .. }));
+/// assert_eq!(error.offset(), 8192);
+/// # Ok::<(), docvalues_format::error::Error>(())
+/// ```
+#[derive(Debug)]
+pub struct Section {
+    /// Payload and tail.
+    data: Level,
+    /// The levels of checksums, each over the one before; the first is over `data`.
+    tree: Box<[Level]>,
+    /// Bytes of payload.
+    len: usize,
+    /// The checksum of the only granule of the last level.
+    crc: u32,
+    place: Place,
+    verify: Verify,
+    source: Arc<Source>,
+}
+
+impl Section {
+    /// Opens the section that `at` refers to; errors call it `role`.
+    ///
+    /// Touches none of its bytes, unless `verify` is [`Verify::AtOpen`].
+    ///
+    /// Sections of a hostile directory may overlap. From a [`Source::read`] each one opened may come
+    /// to hold a copy of its extent in memory, so whoever opens many keeps their sum bounded.
+    ///
+    /// # Errors
+    ///
+    /// [`ErrorKind::Truncated`] when the section, with tail and checksums, does not lie in the file;
+    /// [`ErrorKind::Io`] when there is no memory for it; with [`Verify::AtOpen`], all those of
+    /// [`verify_all`](Self::verify_all).
+    pub fn open(source: &Arc<Source>, at: SectionRef, role: Role, verify: Verify) -> Result<Section> {
+        // An extent that is no u64 lies in no file.
+        let Some(layout) = Layout::of(at.len) else {
+            return Err(Error::new(
+                role,
+                at.offset,
+                ErrorKind::Truncated { needed: u64::MAX, left: source.len() },
+            ));
+        };
+        source.inside(role, at.offset, layout.extent())?;
+        let no_memory = || Error::new(role, at.offset, ErrorKind::Io(io::ErrorKind::OutOfMemory));
+        let level = |number: usize, level: &granule::Level| {
+            // Payload that is never checked is trusted from the beginning.
+            let trusted = verify == Verify::Never && number == 0;
+            Level::open(source, at.offset + level.at, level.len, trusted).ok_or_else(no_memory)
+        };
+        let (first, above) = layout.levels().split_first().ok_or_else(no_memory)?;
+        let section = Section {
+            data: level(0, first)?,
+            tree: (1..).zip(above).map(|(number, above)| level(number, above)).collect::<Result<_>>()?,
+            len: usize::try_from(at.len).map_err(|_| no_memory())?,
+            crc: at.crc,
+            place: Place { section: role, offset: at.offset },
+            verify,
+            source: Arc::clone(source),
+        };
+        if verify == Verify::AtOpen {
+            section.verify_all()?;
+        }
+        Ok(section)
+    }
+
+    /// The file that the section is of.
+    pub fn source(&self) -> &Arc<Source> {
+        &self.source
+    }
+
+    /// Tells the kernel how this section will be read. Does nothing without a mapping.
+    ///
+    /// # Errors
+    ///
+    /// When the kernel does not take the advice; nothing else is the worse for it.
+    pub fn advise(&self, advice: Advice) -> io::Result<()> {
+        match self.data.viewed() {
+            Some(range) => self.source.advise_range(range, advice),
+            None => Ok(()),
+        }
+    }
+
+    /// Checks every granule of payload, tail and checksums, whether or not it was checked before and
+    /// whatever [`Verify`] says; and that padding is zero. O(bytes of the section).
+    ///
+    /// # Errors
+    ///
+    /// [`ErrorKind::Checksum`] at the first byte of a granule that is damaged,
+    /// [`ErrorKind::Broken`] at a byte of padding that is not zero, [`ErrorKind::Io`] when reading
+    /// fails.
+    pub fn verify_all(&self) -> Result<()> {
+        // Downwards, so that each checksum was itself checked when it is believed.
+        for number in (0..=self.tree.len()).rev() {
+            let level = self.level(number);
+            for index in 0..level.granules() {
+                self.check(number, index)?;
+            }
+            let used = match number.checked_sub(1) {
+                Some(below) => self.level(below).granules() * CRC_LEN,
+                None => self.len,
+            };
+            let padding = level.peek(used..level.len()).unwrap_or_default();
+            if let Some(at) = padding.iter().position(|&byte| byte != 0) {
+                let broken = ErrorKind::Broken("padding is not zero");
+                return Err(Error::new(self.place.section, level.offset(used + at), broken));
+            }
+        }
+        Ok(())
+    }
+
+    /// Level `number`, counted from the payload.
+    fn level(&self, number: usize) -> &Level {
+        match number.checked_sub(1) {
+            Some(above) => &self.tree[above],
+            None => &self.data,
+        }
+    }
+
+    /// Checks those granules of `range` that were not, and hands it out.
+    #[cold]
+    #[inline(never)]
+    fn touch(&self, range: Range<usize>) -> Result<&[u8]> {
+        for index in granules_of(&range) {
+            self.admit(0, index)?;
+        }
+        let (at, needed) = (range.start, range.len());
+        self.data.get(range).ok_or_else(|| truncated(self.place, at, needed, 0))
+    }
+
+    /// Checks granule `index` of level `number` unless it was, and before it, those that lead to its
+    /// checksum. Recursion is as deep as there are levels.
+    fn admit(&self, number: usize, index: usize) -> Result<()> {
+        let level = self.level(number);
+        if level.get(level.granule(index)).is_some() {
+            return Ok(());
+        }
+        if self.verify == Verify::Never {
+            return self.load(level, index, None);
+        }
+        if number < self.tree.len() {
+            self.admit(number + 1, index / FAN_OUT)?;
+        }
+        self.check(number, index)
+    }
+
+    /// Compares granule `index` of level `number` with its checksum, which was itself checked.
+    fn check(&self, number: usize, index: usize) -> Result<()> {
+        let expected = match self.tree.get(number) {
+            None => self.crc,
+            Some(above) => {
+                let at = index * CRC_LEN;
+                let crc = above.peek(at..at + CRC_LEN);
+                LittleEndian::read_u32(crc.unwrap_or(&[0; CRC_LEN]))
+            }
+        };
+        self.load(self.level(number), index, Some(expected))
+    }
+
+    /// Reads granule `index` of `level` if it has yet to be read, compares it with `expected`, and
+    /// lets it be handed out.
+    fn load(&self, level: &Level, index: usize, expected: Option<u32>) -> Result<()> {
+        let range = level.granule(index);
+        match level.peek(range.clone()) {
+            Some(bytes) => self.approve(level, index, bytes, expected),
+            None => {
+                let mut buffer = [0; GRANULE];
+                let bytes = &mut buffer[..range.len()];
+                self.source.fill(self.place.section, level.offset(range.start), bytes)?;
+                self.approve(level, index, bytes, expected)
+            }
+        }
+    }
+
+    fn approve(&self, level: &Level, index: usize, bytes: &[u8], expected: Option<u32>) -> Result<()> {
+        if let Some(expected) = expected {
+            let offset = level.offset(index * GRANULE);
+            granule::check(self.place.section, offset, bytes, expected)?;
+        }
+        if level.admit(index, bytes) {
+            self.source.touch(bytes.len());
+        }
+        Ok(())
+    }
+
+    /// Bytes that may be handed out: payload, and the promised part of the tail.
+    #[inline]
+    fn limit(&self) -> usize {
+        // Both lie in the level that follows, so in a usize.
+        self.len + TAIL
+    }
+}
+
+impl SectionBytes for Section {
+    fn place(&self) -> Place {
+        self.place
+    }
+
+    #[inline]
+    fn len(&self) -> usize {
+        self.len
+    }
+
+    #[inline]
+    fn slice(&self, range: Range<usize>) -> Result<&[u8]> {
+        if range.start > range.end || range.end > self.limit() {
+            let left = self.limit().saturating_sub(range.start);
+            return Err(truncated(self.place, range.start, range.len(), left));
+        }
+        match self.data.get(range.clone()) {
+            Some(bytes) => Ok(bytes),
+            None => self.touch(range),
+        }
+    }
+
+    #[inline]
+    fn verified(&self) -> Option<&[u8]> {
+        match self.data.all() {
+            true => self.data.get(0..self.limit()),
+            false => None,
+        }
+    }
+}

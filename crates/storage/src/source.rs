@@ -1,0 +1,389 @@
+//! Where the bytes of one file come from.
+
+use std::borrow::Cow;
+use std::fmt;
+use std::fs::{self, File};
+use std::io;
+use std::ops::Range;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use docvalues_format::error::{Error as FormatError, ErrorKind, Result as FormatResult, Section as Role};
+
+use crate::error::{Error, Result, Step};
+use crate::map::Map;
+use crate::read::Reads;
+
+/// The bytes of one file: mapped, in memory, or read piece by piece.
+///
+/// | | opening | first touch of 4 KiB | memory |
+/// | --- | --- | --- | --- |
+/// | [`map`](Source::map) | O(1) | a page fault, unless the kernel has it | the kernel's, shared by processes |
+/// | [`read`](Source::read) | O(1) | a `pread` and a copy | this process's, for what was touched |
+/// | [`memory`](Source::memory) | O(1) | nothing | the bytes given |
+///
+/// A source is shared by the [`Section`](crate::Section)s opened from it, hence `Arc<Source>`.
+///
+/// # Hazard
+///
+/// A mapping shows the file as it is *now*. If another process **truncates** a file that is mapped,
+/// touching the lost part ends this process with `SIGBUS` (on Linux, and much the same elsewhere);
+/// if it **overwrites** parts, the change shows, and bytes that were checked before are not checked
+/// again: answers may be wrong, though no read goes astray. Files published by
+/// [`AtomicFile`](crate::AtomicFile) are replaced, never changed, and a mapping keeps the old file
+/// alive; so `cp new.dv old.dv` is a hazard and `mv new.dv old.dv` is none. Where that cannot be
+/// promised (network file systems, other people's scripts), [`Source::read`] returns an error instead.
+///
+/// # Examples
+///
+/// ```
+/// use docvalues_format::error::Section;
+/// use docvalues_storage::Source;
+///
+/// let source = Source::memory(b"the bytes of a file".to_vec());
+/// assert_eq!(source.read_at(Section::Header, 4, 5)?, &b"bytes"[..]);
+/// assert_eq!(source.touched(), 5);
+/// assert!(source.read_at(Section::Header, 15, 5).is_err());
+/// # Ok::<(), docvalues_format::error::Error>(())
+/// ```
+#[derive(Debug)]
+pub struct Source {
+    name: Option<PathBuf>,
+    len: u64,
+    bytes: Backend,
+    touched: AtomicU64,
+}
+
+#[derive(Debug)]
+enum Backend {
+    Mapped(Map),
+    Memory(Memory),
+    Read(Reads),
+}
+
+/// How a mapping will be read, for the kernel to fetch more or less than is touched.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Advice {
+    /// The kernel's own guess: on Linux, some pages around each that is missed.
+    #[default]
+    Normal,
+    /// Here and there: fetch what is touched and nothing around it.
+    Random,
+    /// Front to back: fetch far ahead.
+    Sequential,
+    /// Soon, and all of it: begin fetching now.
+    WillNeed,
+}
+
+/// Bytes that are in memory already.
+#[derive(Debug)]
+pub struct Memory(Bytes);
+
+#[derive(Debug)]
+enum Bytes {
+    Owned(Vec<u8>),
+    Shared(Arc<[u8]>),
+    Static(&'static [u8]),
+}
+
+impl Memory {
+    fn as_slice(&self) -> &[u8] {
+        match &self.0 {
+            Bytes::Owned(bytes) => bytes,
+            Bytes::Shared(bytes) => bytes,
+            Bytes::Static(bytes) => bytes,
+        }
+    }
+}
+
+impl From<Vec<u8>> for Memory {
+    fn from(bytes: Vec<u8>) -> Memory {
+        Memory(Bytes::Owned(bytes))
+    }
+}
+
+impl From<Arc<[u8]>> for Memory {
+    fn from(bytes: Arc<[u8]>) -> Memory {
+        Memory(Bytes::Shared(bytes))
+    }
+}
+
+impl From<&'static [u8]> for Memory {
+    fn from(bytes: &'static [u8]) -> Memory {
+        Memory(Bytes::Static(bytes))
+    }
+}
+
+impl Source {
+    /// Maps the file at `path`. See the [hazard](Source#hazard) of mappings.
+    ///
+    /// # Errors
+    ///
+    /// When the file cannot be opened or mapped, or is no regular file.
+    pub fn map(path: impl AsRef<Path>) -> Result<Source> {
+        let path = path.as_ref();
+        let (file, _) = open(path)?;
+        let map = Map::of(&file).map_err(|e| Error::new(Step::Map, path, e))?;
+        Ok(Source::new(Some(path), map.len() as u64, Backend::Mapped(map)))
+    }
+
+    /// Opens the file at `path` for plain reads. Nothing is mapped: bytes are read when they are
+    /// first touched, and kept in memory as long as the [`Section`](crate::Section) that they are of.
+    ///
+    /// # Errors
+    ///
+    /// When the file cannot be opened, or is no regular file.
+    pub fn read(path: impl AsRef<Path>) -> Result<Source> {
+        let path = path.as_ref();
+        let (file, len) = open(path)?;
+        Ok(Source::new(Some(path), len, Backend::Read(Reads::of(file))))
+    }
+
+    /// Takes the bytes of a file that are in memory: a `Vec<u8>`, an `Arc<[u8]>` or a
+    /// `&'static [u8]`. None is copied.
+    pub fn memory(bytes: impl Into<Memory>) -> Source {
+        let bytes = bytes.into();
+        Source::new(None, bytes.as_slice().len() as u64, Backend::Memory(bytes))
+    }
+
+    fn new(name: Option<&Path>, len: u64, bytes: Backend) -> Source {
+        Source { name: name.map(Path::to_owned), len, bytes, touched: AtomicU64::new(0) }
+    }
+
+    /// Where the file lies; `None` in memory.
+    pub fn path(&self) -> Option<&Path> {
+        self.name.as_deref()
+    }
+
+    /// What to call the file in messages: its path, or `<memory>`.
+    pub fn name(&self) -> impl fmt::Display + '_ {
+        self.path().unwrap_or(Path::new("<memory>")).display()
+    }
+
+    /// Bytes of the file, as it was when it was opened.
+    pub fn len(&self) -> u64 {
+        self.len
+    }
+
+    /// Whether the file is empty.
+    pub fn is_empty(&self) -> bool {
+        self.len == 0
+    }
+
+    /// How many bytes were touched so far: those of each [`read_at`](Self::read_at), and of each
+    /// granule of a section when it was first loaded or checked.
+    ///
+    /// What a mapping hands out unchecked (`Verify::Never`) is not counted.
+    pub fn touched(&self) -> u64 {
+        self.touched.load(Ordering::Relaxed)
+    }
+
+    pub(crate) fn touch(&self, bytes: usize) {
+        self.touched.fetch_add(bytes as u64, Ordering::Relaxed);
+    }
+
+    /// `len` bytes at `offset`, **unchecked**: for the header, the footer and directory pages, whose
+    /// checksums are inside of them. `part` is what errors call them.
+    ///
+    /// Borrowed from a mapping or memory. Otherwise read, once each call, into memory of the same
+    /// length, which is never longer than the file.
+    ///
+    /// # Errors
+    ///
+    /// [`ErrorKind::Truncated`] when the file ends before, [`ErrorKind::Io`] when reading fails.
+    pub fn read_at(&self, part: Role, offset: u64, len: usize) -> FormatResult<Cow<'_, [u8]>> {
+        self.inside(part, offset, len as u64)?;
+        let bytes = match self.slice(offset, len) {
+            Some(bytes) => Cow::Borrowed(bytes),
+            None => {
+                let mut bytes = Vec::new();
+                let no_memory = |_| FormatError::new(part, offset, ErrorKind::Io(io::ErrorKind::OutOfMemory));
+                bytes.try_reserve_exact(len).map_err(no_memory)?;
+                bytes.resize(len, 0);
+                self.fill(part, offset, &mut bytes)?;
+                Cow::Owned(bytes)
+            }
+        };
+        self.touch(len);
+        Ok(bytes)
+    }
+
+    /// Tells the kernel how the whole file will be read. Does nothing without a mapping.
+    ///
+    /// # Errors
+    ///
+    /// When the kernel does not take the advice; nothing else is the worse for it.
+    pub fn advise(&self, advice: Advice) -> io::Result<()> {
+        match &self.bytes {
+            Backend::Mapped(map) => map.advise(0..map.len(), advice),
+            Backend::Memory(_) | Backend::Read(_) => Ok(()),
+        }
+    }
+
+    pub(crate) fn advise_range(&self, range: Range<usize>, advice: Advice) -> io::Result<()> {
+        match &self.bytes {
+            Backend::Mapped(map) => map.advise(range, advice),
+            Backend::Memory(_) | Backend::Read(_) => Ok(()),
+        }
+    }
+
+    /// Refuses what does not lie in the file.
+    pub(crate) fn inside(&self, part: Role, offset: u64, len: u64) -> FormatResult<()> {
+        match offset.checked_add(len) {
+            Some(end) if end <= self.len => Ok(()),
+            _ => {
+                let left = self.len.saturating_sub(offset);
+                Err(FormatError::new(part, offset, ErrorKind::Truncated { needed: len, left }))
+            }
+        }
+    }
+
+    /// The whole file, if it can be had as a slice.
+    #[inline]
+    pub(crate) fn whole(&self) -> Option<&[u8]> {
+        match &self.bytes {
+            Backend::Mapped(map) => Some(map),
+            Backend::Memory(bytes) => Some(bytes.as_slice()),
+            Backend::Read(_) => None,
+        }
+    }
+
+    fn slice(&self, offset: u64, len: usize) -> Option<&[u8]> {
+        let start = usize::try_from(offset).ok()?;
+        self.whole()?.get(start..start.checked_add(len)?)
+    }
+
+    /// Fills `bytes` from `offset` on, whatever the bytes come from.
+    pub(crate) fn fill(&self, part: Role, offset: u64, bytes: &mut [u8]) -> FormatResult<()> {
+        match &self.bytes {
+            Backend::Read(file) => file
+                .read_exact_at(bytes, offset)
+                .map_err(|e| FormatError::new(part, offset, ErrorKind::Io(e.kind()))),
+            Backend::Mapped(_) | Backend::Memory(_) => {
+                self.inside(part, offset, bytes.len() as u64)?;
+                bytes.copy_from_slice(self.slice(offset, bytes.len()).unwrap_or_default());
+                Ok(())
+            }
+        }
+    }
+}
+
+/// Opens a regular file. Others are refused before they are opened: a pipe would wait for a writer.
+fn open(path: &Path) -> Result<(File, u64)> {
+    let opened = || {
+        if !fs::metadata(path)?.is_file() {
+            return Err(io::Error::new(io::ErrorKind::InvalidInput, "not a regular file"));
+        }
+        let file = File::open(path)?;
+        let len = file.metadata()?.len();
+        Ok((file, len))
+    };
+    opened().map_err(|e| Error::new(Step::Open, path, e))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The same bytes in each of the three ways.
+    fn sources(bytes: &[u8]) -> (tempfile::TempDir, [Source; 3]) {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a.dv");
+        fs::write(&path, bytes).unwrap();
+        let memory = Source::memory(bytes.to_vec());
+        (folder, [Source::map(&path).unwrap(), Source::read(&path).unwrap(), memory])
+    }
+
+    #[test]
+    fn small_ranges() {
+        let bytes: Vec<u8> = (0..=255).collect();
+        for source in sources(&bytes).1 {
+            assert_eq!(source.len(), 256);
+            for (offset, len) in [(0, 256), (255, 1), (256, 0), (0, 0), (17, 64)] {
+                let read = source.read_at(Role::Footer, offset as u64, len).unwrap();
+                assert_eq!(*read, bytes[offset..offset + len], "{source:?}");
+            }
+            assert_eq!(source.touched(), 256 + 1 + 64);
+            for (offset, len, left) in [
+                (256, 1, 0),
+                (0, 257, 256),
+                (300, 0, 0),
+                (u64::MAX, 1, 0),
+                (u64::MAX, 0, 0),
+                (1, usize::MAX, 255),
+            ] {
+                let refused = source.read_at(Role::Footer, offset, len).unwrap_err();
+                assert_eq!((refused.section(), refused.offset()), (Role::Footer, offset));
+                assert_eq!(refused.kind(), &ErrorKind::Truncated { needed: len as u64, left });
+            }
+            assert_eq!(source.touched(), 256 + 1 + 64, "what was refused was not touched");
+        }
+    }
+
+    #[test]
+    fn no_bytes_at_all() {
+        for source in sources(b"").1 {
+            assert!(source.is_empty());
+            assert_eq!(*source.read_at(Role::Header, 0, 0).unwrap(), b""[..]);
+            assert!(source.read_at(Role::Header, 0, 1).is_err());
+            source.advise(Advice::Random).unwrap();
+        }
+    }
+
+    #[test]
+    fn names() {
+        let (folder, [mapped, read, memory]) = sources(b"x");
+        let path = folder.path().join("a.dv");
+        for source in [mapped, read] {
+            assert_eq!(source.name().to_string(), path.display().to_string());
+            assert_eq!(source.path(), Some(&*path));
+        }
+        assert_eq!((memory.name().to_string(), memory.path()), ("<memory>".to_owned(), None));
+    }
+
+    #[test]
+    fn memory_is_not_copied() {
+        let shared: Arc<[u8]> = Arc::from(&b"shared"[..]);
+        let source = Source::memory(Arc::clone(&shared));
+        assert_eq!(source.whole().unwrap().as_ptr(), shared.as_ptr());
+        static BYTES: &[u8] = b"static";
+        assert_eq!(Source::memory(BYTES).whole().unwrap().as_ptr(), BYTES.as_ptr());
+    }
+
+    #[test]
+    fn what_cannot_be_opened() {
+        let folder = tempfile::tempdir().unwrap();
+        let missing = folder.path().join("missing.dv");
+        for opened in [Source::map(&missing), Source::read(&missing)] {
+            let error = opened.unwrap_err();
+            assert_eq!((error.step(), error.path()), (Step::Open, &*missing));
+            assert_eq!(error.io_error().kind(), io::ErrorKind::NotFound);
+            assert!(error.to_string().starts_with(&format!("cannot open `{}`: ", missing.display())));
+        }
+        for opened in [Source::map(&folder), Source::read(&folder)] {
+            assert!(opened.unwrap_err().to_string().ends_with("not a regular file"));
+        }
+    }
+
+    /// The hazard of mappings is none here: the lost bytes are an error.
+    #[test]
+    fn truncated_after_opening() {
+        let (folder, [_, read, _]) = sources(&[1; 100]);
+        File::options().write(true).open(folder.path().join("a.dv")).unwrap().set_len(50).unwrap();
+        assert_eq!(*read.read_at(Role::Header, 0, 50).unwrap(), [1; 50][..]);
+        let error = read.read_at(Role::Header, 0, 51).unwrap_err();
+        assert_eq!(error.kind(), &ErrorKind::Io(io::ErrorKind::UnexpectedEof));
+    }
+
+    #[test]
+    fn every_advice_is_taken() {
+        for source in sources(&[1; 10_000]).1 {
+            for advice in [Advice::Normal, Advice::Random, Advice::Sequential, Advice::WillNeed] {
+                source.advise(advice).unwrap();
+                source.advise_range(4097..9000, advice).unwrap();
+                source.advise_range(5..5, advice).unwrap();
+            }
+        }
+    }
+}
