@@ -106,15 +106,16 @@ fn put(out: &mut Vec<u8>, word: u64) {
 
 /// Integer `index` of those that begin at the first bit of `bytes`.
 ///
-/// `None` if its eight bytes do not lie in `bytes`, or no integers of `width` bits can be packed.
+/// `None` if its eight bytes do not lie in `bytes` (of width 0, it has none), or no integers of `width`
+/// bits can be packed.
 /// O(1): one load.
 #[inline]
 pub fn get(bytes: &[u8], width: u8, index: usize) -> Option<u64> {
     let bit = index.checked_mul(width.into())?;
-    let word = load(bytes, bit / 8)?;
     match width {
-        0..=MAX_SPLIT_WIDTH => Some(word >> (bit % 8) & mask(width)),
-        64 => Some(word),
+        0 => Some(0),
+        1..=MAX_SPLIT_WIDTH => Some(load(bytes, bit / 8)? >> (bit % 8) & mask(width)),
+        64 => load(bytes, bit / 8),
         _ => None,
     }
 }

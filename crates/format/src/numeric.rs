@@ -33,13 +33,22 @@ use crate::error::{ErrorKind, Result, Section};
 use crate::granule::SectionRef;
 use crate::jump::Walk;
 
+mod batch;
 mod block;
 mod encode;
+mod filter;
+mod locate;
+mod plan;
 mod read;
+mod verify;
+mod zone;
 
+pub use batch::SKIP;
 pub use block::{Block, Encoding, Stride};
 pub use encode::{NumericOptions, encode};
 pub use read::NumericReader;
+pub use verify::{BlockCount, Encodings};
+pub use zone::{ZONE, ZONE_LEN, ZONES_PER_ZONE};
 
 /// A position in a column's chain of blocks; only [`JumpTables::Ignore`](crate::jump::JumpTables) uses it.
 pub type NumericWalk = Walk<Block>;
@@ -52,15 +61,6 @@ pub const MAX_TABLE: usize = 256;
 
 /// Bytes of the longest table.
 const TABLE_LEN: usize = MAX_TABLE * size_of::<i64>();
-
-/// Values in a zone of the lower level.
-pub const ZONE: u64 = 1 << 12;
-
-/// Zones of the lower level in one of the upper level.
-pub const ZONES_PER_ZONE: u64 = 64;
-
-/// Bytes of a zone: its smallest value and its largest.
-pub const ZONE_LEN: usize = 16;
 
 /// What the numbers are for: which sections of a column they fill.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -237,16 +237,11 @@ impl<S> Numeric<S> {
         }
         match &self.zones {
             Some(_) if !self.role.is_values() => broken("only values have a zone map"),
-            Some(zones) => equal("length of the zone map", len(zones), zones_len(self.count)),
+            Some(_) if self.count <= ZONE => broken("a zone map for a single zone"),
+            Some(zones) => equal("length of the zone map", len(zones), zone::encoded_len(self.count)),
             None => Ok(()),
         }
     }
-}
-
-/// Bytes of the zone map of `count` values: both levels.
-pub(crate) fn zones_len(count: u64) -> u64 {
-    let lower = count.div_ceil(ZONE);
-    (lower + lower.div_ceil(ZONES_PER_ZONE)).saturating_mul(ZONE_LEN as u64)
 }
 
 impl Numeric<SectionRef> {

@@ -1,23 +1,110 @@
+#![expect(clippy::cast_possible_truncation, reason = "the columns here are short")]
+
+mod agree;
+mod bytes;
+mod damage;
+mod plan;
+
 use super::*;
 use crate::jump::JumpTables;
 use crate::source::Owned;
 
-fn open(values: &[i64], mode: JumpTables) -> NumericReader<Owned> {
-    let options = NumericOptions { role: Role::Values, jump_tables: true, zones: true };
-    let column = encode(values, &options);
-    let column = column.try_map(&mut |section, bytes| Ok::<_, ()>(Owned::new(section, bytes))).unwrap();
-    NumericReader::open(column, mode).unwrap()
+const VALUES: NumericOptions = NumericOptions { role: Role::Values, jump_tables: true, zones: true };
+
+/// Columns as they occur, and as they break things.
+#[derive(Clone, Copy, Debug)]
+enum Shape {
+    Constant,
+    SmallRange,
+    /// Multiples of 1,000 from an odd offset.
+    Multiples,
+    /// A step of about a minute in nanoseconds, now and then a late one.
+    Timestamps,
+    /// Rises by 3 or 4: what offsets do.
+    Offsets,
+    /// Four values, far apart.
+    FewDistinct,
+    /// 256 values, and one more at the end: a table that just does not come to be.
+    TooManyDistinct,
+    FullRange,
+    Sawtooth,
+    /// The two ends of an i64, and what is beside them.
+    Extremes,
+    /// A few blocks' worth of one value, then another: zones and blocks that are passed over.
+    Plateaus,
 }
 
-#[test]
-fn values_come_back() {
-    let values: Vec<i64> = (0..3000_i64).map(|i| i * i * 7919 % 10_007 - 40).collect();
-    for mode in JumpTables::ALL {
-        let reader = open(&values, mode);
-        let mut walk = NumericWalk::default();
-        for (i, &value) in values.iter().enumerate() {
-            assert_eq!(reader.get(i as u64, &mut walk), Ok(value));
-        }
-        reader.verify().unwrap();
+impl Shape {
+    const ALL: [Shape; 11] = [
+        Shape::Constant,
+        Shape::SmallRange,
+        Shape::Multiples,
+        Shape::Timestamps,
+        Shape::Offsets,
+        Shape::FewDistinct,
+        Shape::TooManyDistinct,
+        Shape::FullRange,
+        Shape::Sawtooth,
+        Shape::Extremes,
+        Shape::Plateaus,
+    ];
+
+    fn values(self, len: usize, seed: u64) -> Vec<i64> {
+        let mut random = Random(seed);
+        let mut at = 0_i64;
+        let mut next = |i: usize| match self {
+            Shape::Constant => -7,
+            Shape::SmallRange => 100 + random.below(37),
+            Shape::Multiples => 123 + 1000 * random.below(5_000),
+            Shape::Timestamps => {
+                at += 60_000_000_000 + random.below(2_000_000) - 1_000_000;
+                at - if random.below(100) == 0 { 3_600_000_000_000 } else { 0 }
+            }
+            Shape::Offsets => {
+                at += 3 + random.below(2);
+                at
+            }
+            Shape::FewDistinct => [-1 << 40, 12, 700_000_000_000, i64::MAX][random.below(4) as usize],
+            Shape::TooManyDistinct => {
+                let spread = random.below(256) * random.below(1 << 20).min(1) * 999_999_937;
+                if i + 1 == len { spread - 1 } else { spread }
+            }
+            Shape::FullRange => random.next().cast_signed(),
+            Shape::Sawtooth => (i % 1000) as i64 * 17 - 300,
+            Shape::Extremes => {
+                [i64::MIN, i64::MAX, 0, -1, i64::MIN + 1, i64::MAX - 1][random.below(6) as usize]
+            }
+            Shape::Plateaus => (i / 5000) as i64 * 1_000_003,
+        };
+        (0..len).map(&mut next).collect()
     }
+}
+
+/// SplitMix64.
+struct Random(u64);
+
+impl Random {
+    fn next(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
+        let z = (self.0 ^ self.0 >> 30).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+        let z = (z ^ z >> 27).wrapping_mul(0x94D0_49BB_1331_11EB);
+        z ^ z >> 31
+    }
+
+    fn below(&mut self, end: u64) -> i64 {
+        (self.next() % end).cast_signed()
+    }
+
+    fn range(&mut self, len: usize) -> std::ops::Range<u64> {
+        let ends = [self.below(len as u64 + 1), self.below(len as u64 + 1)].map(i64::cast_unsigned);
+        ends[0].min(ends[1])..ends[0].max(ends[1])
+    }
+}
+
+fn in_memory(column: Numeric<Vec<u8>>) -> Numeric<Owned> {
+    column.try_map(&mut |section, bytes| Ok::<_, ()>(Owned::new(section, bytes))).unwrap()
+}
+
+fn open(column: &Numeric<Vec<u8>>, mode: JumpTables) -> Result<NumericReader<Owned>> {
+    NumericReader::open(in_memory(column.clone()), mode)
 }

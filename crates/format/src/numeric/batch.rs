@@ -1,0 +1,209 @@
+//! Many values at once: each block is located once, and each loop knows its encoding.
+
+use std::ops::Range;
+
+use super::block::{Block, Encoding, line};
+use super::locate::Residuals;
+use super::{NumericReader, NumericWalk, Transform};
+use crate::error::Result;
+use crate::source::SectionBytes;
+
+/// The index that [`NumericReader::gather`] passes over.
+pub const SKIP: u32 = u32::MAX;
+
+/// Numbers that are unpacked before they are looked at: 1 KiB, which stays in the innermost cache.
+pub(super) const STRETCH: usize = 128;
+
+/// Indices in a row that lie in one block.
+struct Run {
+    /// How many of the indices, with those to be passed over.
+    len: usize,
+    block: u64,
+    /// Their places in the block lie in this.
+    within: Range<usize>,
+}
+
+impl<B: SectionBytes> NumericReader<B> {
+    /// The values of `indices`, in any order and more than once; where one is [`SKIP`], `out` stays as it
+    /// is.
+    ///
+    /// O(indices), and a look for a block wherever two neighbours lie in different ones.
+    ///
+    /// # Errors
+    ///
+    /// As [`get`](Self::get); what `out` then holds is unspecified.
+    ///
+    /// # Panics
+    ///
+    /// If `indices` and `out` differ in length.
+    pub fn gather(&self, indices: &[u32], out: &mut [i64], walk: &mut NumericWalk) -> Result<()> {
+        assert_eq!(indices.len(), out.len(), "one place for every index");
+        let (mut indices, mut out) = (indices, out);
+        while let Some(run) = self.run(indices) {
+            self.in_count((run.block << self.meta.block_shift) + run.within.end as u64 - 1)?;
+            let ((now, later), places) = (indices.split_at(run.len), out.split_at_mut(run.len));
+            self.gather_run(&run, now, places.0, walk)?;
+            (indices, out) = (later, places.1);
+        }
+        Ok(())
+    }
+
+    /// The longest run that the `indices` begin with; `None` if all of them are to be passed over.
+    #[inline]
+    fn run(&self, indices: &[u32]) -> Option<Run> {
+        let start = indices.iter().position(|&index| index != SKIP)?;
+        let (block, first) = self.meta.split(indices[start].into());
+        let (mut len, mut low, mut high) = (start + 1, first, first);
+        for &index in &indices[start + 1..] {
+            let (other, i) = self.meta.split(index.into());
+            match index == SKIP {
+                true => {}
+                false if other == block => (low, high) = (low.min(i), high.max(i)),
+                false => break,
+            }
+            len += 1;
+        }
+        Some(Run { len, block, within: low..high + 1 })
+    }
+
+    #[inline]
+    fn gather_run(&self, run: &Run, indices: &[u32], out: &mut [i64], walk: &mut NumericWalk) -> Result<()> {
+        let wanted = indices.iter().zip(out).filter(|(index, _)| **index != SKIP);
+        if let Transform::Constant(value) = self.meta.transform {
+            wanted.for_each(|(_, out)| *out = value);
+            return Ok(());
+        }
+        let header = self.locate(run.block, walk)?;
+        let residuals = self.meta.residuals(run.block, &header, run.within.clone())?;
+        let mut wanted = wanted.map(|(&index, out)| (self.meta.split(index.into()).1, out));
+        let (start, slope) = (header.base, header.slope);
+        let on_line = |i, x: u64| start.wrapping_add(line(slope, i)).wrapping_add(x);
+        match (&self.meta.transform, header.encoding) {
+            (Transform::Constant(_), _) => Ok(()),
+            (Transform::Affine { base, gcd }, Encoding::Linear) => wanted.try_for_each(|(i, out)| {
+                *out = affine(*base, *gcd, on_line(i, residuals.get(i)?));
+                Ok(())
+            }),
+            (Transform::Affine { base, gcd }, Encoding::Constant | Encoding::Packed) => {
+                // The block's base is a number; as a value it saves an addition.
+                let base = affine(*base, *gcd, start);
+                wanted.try_for_each(|(i, out)| {
+                    *out = affine(base, *gcd, residuals.get(i)?);
+                    Ok(())
+                })
+            }
+            (Transform::Table(_), _) => wanted.try_for_each(|(i, out)| {
+                *out = self.entry(on_line(i, residuals.get(i)?))?;
+                Ok(())
+            }),
+        }
+    }
+
+    /// The value that `number` stands for in the table.
+    #[inline]
+    fn entry(&self, number: u64) -> Result<i64> {
+        let value = usize::try_from(number).ok().and_then(|number| self.table.get(number));
+        value.copied().ok_or_else(|| self.no_entry(number))
+    }
+
+    /// The values of `range`, a block at a time.
+    ///
+    /// # Errors
+    ///
+    /// As [`get`](Self::get); what `out` then holds is unspecified.
+    ///
+    /// # Panics
+    ///
+    /// If `out` is not as long as `range`.
+    pub fn decode(&self, range: Range<u64>, out: &mut [i64], walk: &mut NumericWalk) -> Result<()> {
+        assert_eq!(range.end.saturating_sub(range.start), out.len() as u64, "one place for every value");
+        if let Transform::Constant(value) = self.meta.transform {
+            self.in_range(&range)?;
+            out.fill(value);
+            return Ok(());
+        }
+        let mut out = out;
+        self.each_block(range, walk, |block, header, within| {
+            let places = out.split_off_mut(..within.len()).unwrap_or_default();
+            let residuals = self.meta.residuals(block, header, within.clone())?;
+            self.decode_block(header, &residuals, within.start, places)
+        })
+    }
+
+    /// The values of one block from `first` on.
+    fn decode_block(
+        &self,
+        header: &Block,
+        residuals: &Residuals<'_>,
+        first: usize,
+        out: &mut [i64],
+    ) -> Result<()> {
+        let mut numbers = [0; STRETCH];
+        for (stretch, out) in out.chunks_mut(STRETCH).enumerate() {
+            let numbers = &mut numbers[..out.len()];
+            unpack(header, residuals, first + stretch * STRETCH, numbers)?;
+            match self.meta.transform {
+                Transform::Constant(value) => out.fill(value),
+                Transform::Affine { base, gcd } => {
+                    out.iter_mut().zip(&*numbers).for_each(|(out, &q)| *out = affine(base, gcd, q));
+                }
+                Transform::Table(_) => {
+                    for (out, &q) in out.iter_mut().zip(&*numbers) {
+                        *out = self.entry(q)?;
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Refuses a range with an index of no value.
+    pub(super) fn in_range(&self, range: &Range<u64>) -> Result<()> {
+        if range.is_empty() { Ok(()) } else { self.in_count(range.end - 1) }
+    }
+
+    /// Calls `f` for each block that `range` touches: its number, its header, the places in it.
+    pub(super) fn each_block(
+        &self,
+        range: Range<u64>,
+        walk: &mut NumericWalk,
+        mut f: impl FnMut(u64, &Block, Range<usize>) -> Result<()>,
+    ) -> Result<()> {
+        self.in_range(&range)?;
+        let mut at = range.start;
+        while at < range.end {
+            let (block, first) = self.meta.split(at);
+            let len = (range.end - at).min((self.meta.values_in(block) - first) as u64);
+            let header = self.locate(block, walk)?;
+            f(block, &header, first..self.meta.split(at + len - 1).1 + 1)?;
+            at += len;
+        }
+        Ok(())
+    }
+}
+
+/// The numbers of a block from `first` on.
+#[inline]
+pub(super) fn unpack(
+    header: &Block,
+    residuals: &Residuals<'_>,
+    first: usize,
+    numbers: &mut [u64],
+) -> Result<()> {
+    residuals.unpack(first, numbers)?;
+    let (base, slope) = (header.base, header.slope);
+    match header.encoding {
+        Encoding::Constant | Encoding::Packed => numbers.iter_mut().for_each(|x| *x = base.wrapping_add(*x)),
+        Encoding::Linear => {
+            let numbered = numbers.iter_mut().zip(first..);
+            numbered.for_each(|(x, i)| *x = base.wrapping_add(line(slope, i)).wrapping_add(*x));
+        }
+    }
+    Ok(())
+}
+
+/// The value of number `q`.
+#[inline]
+fn affine(base: i64, gcd: u64, q: u64) -> i64 {
+    base.wrapping_add(q.wrapping_mul(gcd).cast_signed())
+}

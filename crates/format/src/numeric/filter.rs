@@ -1,0 +1,248 @@
+//! Which values lie in a range: from the column's ends over the zones to the blocks, and only there by
+//! value.
+
+use std::ops::{Range, RangeInclusive};
+
+use super::batch::{STRETCH, unpack};
+use super::block::{Block, Encoding};
+use super::zone::{self, Level};
+use super::{NumericReader, NumericWalk, Transform};
+use crate::bits::mask;
+use crate::error::Result;
+use crate::source::SectionBytes;
+
+/// How many of some values are wanted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Share {
+    None,
+    Some,
+    All,
+}
+
+impl Share {
+    /// What is known of values that lie in `all`, if `wanted` are.
+    fn of<T: Ord>(all: &RangeInclusive<T>, wanted: &RangeInclusive<T>) -> Share {
+        if all.end() < wanted.start() || wanted.end() < all.start() {
+            Share::None
+        } else if wanted.contains(all.start()) && wanted.contains(all.end()) {
+            Share::All
+        } else {
+            Share::Some
+        }
+    }
+}
+
+/// A filter under way: what is wanted, and where it is noted.
+struct Filter<'a> {
+    wanted: RangeInclusive<i64>,
+    /// The same among the numbers of the blocks.
+    numbers: RangeInclusive<u64>,
+    /// The position of the first bit.
+    first: u64,
+    bits: &'a mut [u64],
+}
+
+impl<B: SectionBytes> NumericReader<B> {
+    /// Sets bit *i* of `bits` if value `positions.start + i` is one of `values`; leaves the other bits as
+    /// they are.
+    ///
+    /// Values are looked at only in zones, and there in blocks, of which some are wanted and some are not,
+    /// as far as their smallest and largest values tell.
+    ///
+    /// # Errors
+    ///
+    /// As [`get`](Self::get); what `bits` then holds is unspecified.
+    ///
+    /// # Panics
+    ///
+    /// If `bits` has fewer bits than there are `positions`.
+    pub fn filter(
+        &self,
+        positions: Range<u64>,
+        values: RangeInclusive<i64>,
+        bits: &mut [u64],
+        walk: &mut NumericWalk,
+    ) -> Result<()> {
+        let wanted = positions.end.saturating_sub(positions.start);
+        assert!(wanted.div_ceil(64) <= bits.len() as u64, "one bit for every position");
+        self.in_range(&positions)?;
+        if values.is_empty() || positions.is_empty() {
+            return Ok(());
+        }
+        let share = Share::of(&(self.meta.min..=self.meta.max), &values);
+        let first = positions.start;
+        match (share, self.numbers_of(&values)) {
+            (Share::None, _) => Ok(()),
+            (Share::All, _) => {
+                fill(bits, 0..wanted);
+                Ok(())
+            }
+            // Between two values: of a table, or of the multiples of a divisor.
+            (Share::Some, None) => Ok(()),
+            (Share::Some, Some(numbers)) => {
+                let mut filter = Filter { wanted: values, numbers, first, bits };
+                match &self.meta.zones {
+                    Some(zones) => self.filter_zones(zones, Level::Upper, positions, &mut filter, walk),
+                    None => self.filter_blocks(positions, &mut filter, walk),
+                }
+            }
+        }
+    }
+
+    /// The numbers that stand for `values`; `None` if none does.
+    fn numbers_of(&self, values: &RangeInclusive<i64>) -> Option<RangeInclusive<u64>> {
+        let (start, end) = (*values.start().max(&self.meta.min), *values.end().min(&self.meta.max));
+        let (first, last) = match self.meta.transform {
+            // No blocks are looked at.
+            Transform::Constant(_) => return None,
+            Transform::Affine { base, gcd } => {
+                (start.abs_diff(base).div_ceil(gcd), end.abs_diff(base).checked_div(gcd)?)
+            }
+            Transform::Table(_) => {
+                let first = self.table.partition_point(|&value| value < start);
+                let behind = self.table.partition_point(|&value| value <= end);
+                (first as u64, behind.checked_sub(1)? as u64)
+            }
+        };
+        (start <= end && first <= last).then_some(first..=last)
+    }
+
+    /// Fills or passes over whole zones of `level`, and descends into the others.
+    fn filter_zones(
+        &self,
+        zones: &B,
+        level: Level,
+        positions: Range<u64>,
+        filter: &mut Filter<'_>,
+        walk: &mut NumericWalk,
+    ) -> Result<()> {
+        let mut at = positions.start;
+        while at < positions.end {
+            let zone = at / level.values();
+            let stretch = at..positions.end.min((zone + 1) * level.values());
+            at = stretch.end;
+            match (Share::of(&zone::read(&self.meta, zones, level, zone)?, &filter.wanted), level) {
+                (Share::None, _) => {}
+                (Share::All, _) => filter.fill(stretch),
+                (Share::Some, Level::Upper) => {
+                    self.filter_zones(zones, Level::Lower, stretch, filter, walk)?
+                }
+                (Share::Some, Level::Lower) => self.filter_blocks(stretch, filter, walk)?,
+            }
+        }
+        Ok(())
+    }
+
+    /// Fills or passes over whole blocks, and looks at the values of the others.
+    fn filter_blocks(
+        &self,
+        positions: Range<u64>,
+        filter: &mut Filter<'_>,
+        walk: &mut NumericWalk,
+    ) -> Result<()> {
+        let mut at = positions.start;
+        self.each_block(positions, walk, |block, header, within| {
+            let positions = at..at + within.len() as u64;
+            at = positions.end;
+            let share = ends(header).map_or(Share::Some, |ends| Share::of(&ends, &filter.numbers));
+            match share {
+                Share::None => self.in_table(header.base),
+                Share::All => {
+                    filter.fill(positions);
+                    Ok(())
+                }
+                Share::Some => self.filter_values(block, header, within, positions.start, filter),
+            }
+        })
+    }
+
+    /// Looks at the values `within` a block, the first of which is at position `at`.
+    fn filter_values(
+        &self,
+        block: u64,
+        header: &Block,
+        within: Range<usize>,
+        at: u64,
+        filter: &mut Filter<'_>,
+    ) -> Result<()> {
+        let residuals = self.meta.residuals(block, header, within.clone())?;
+        let (low, span) = (*filter.numbers.start(), filter.numbers.end() - filter.numbers.start());
+        let mut numbers = [0; STRETCH];
+        for first in within.clone().step_by(STRETCH) {
+            let numbers = &mut numbers[..STRETCH.min(within.end - first)];
+            unpack(header, &residuals, first, numbers)?;
+            if matches!(self.meta.transform, Transform::Table(_)) {
+                self.in_table(numbers.iter().copied().max().unwrap_or(0))?;
+            }
+            for (word, numbers) in numbers.chunks(64).enumerate() {
+                // One comparison for both ends: what is below the lower one wraps to above the span.
+                let set = numbers
+                    .iter()
+                    .rev()
+                    .fold(0, |word, q| word << 1 | u64::from(q.wrapping_sub(low) <= span));
+                filter.set(at + (first - within.start + word * 64) as u64, set);
+            }
+        }
+        Ok(())
+    }
+
+    /// Refuses a number that the table of values, if there is one, has no entry for.
+    fn in_table(&self, number: u64) -> Result<()> {
+        match self.meta.transform {
+            Transform::Table(_) if number >= self.table.len() as u64 => Err(self.no_entry(number)),
+            _ => Ok(()),
+        }
+    }
+}
+
+/// Between which numbers a block's lie, as far as its header tells.
+fn ends(header: &Block) -> Option<RangeInclusive<u64>> {
+    match header.encoding {
+        // None, if a hostile base lets them wrap.
+        Encoding::Constant | Encoding::Packed => {
+            Some(header.base..=header.base.checked_add(mask(header.width))?)
+        }
+        Encoding::Linear => None,
+    }
+}
+
+impl Filter<'_> {
+    /// Notes that all `positions` are wanted.
+    fn fill(&mut self, positions: Range<u64>) {
+        fill(self.bits, positions.start - self.first..positions.end - self.first);
+    }
+
+    /// Notes 64 positions from `at` on, those past the last one being zeros.
+    #[inline]
+    fn set(&mut self, at: u64, word: u64) {
+        let bit = at - self.first;
+        let (place, shift) = (usize::try_from(bit / 64).unwrap_or(usize::MAX), bit % 64);
+        if let Some(low) = self.bits.get_mut(place) {
+            *low |= word << shift;
+        }
+        if let Some(high) = self.bits.get_mut(place.saturating_add(1)) {
+            // In two steps, because a shift by 64 is none.
+            *high |= word >> 1 >> (63 - shift);
+        }
+    }
+}
+
+/// Sets a run of bits.
+fn fill(bits: &mut [u64], range: Range<u64>) {
+    if range.is_empty() {
+        return;
+    }
+    let word = |bit: u64| usize::try_from(bit / 64).unwrap_or(usize::MAX);
+    let (first, last) = (word(range.start), word(range.end - 1));
+    let (head, tail) = (u64::MAX << (range.start % 64), u64::MAX >> (63 - (range.end - 1) % 64));
+    let Some(bits) = bits.get_mut(first..=last) else { return };
+    match bits {
+        [] => {}
+        [only] => *only |= head & tail,
+        [low, whole @ .., high] => {
+            *low |= head;
+            whole.fill(u64::MAX);
+            *high |= tail;
+        }
+    }
+}

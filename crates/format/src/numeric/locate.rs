@@ -1,0 +1,157 @@
+//! From the number of a block to its header, and from there to its residuals.
+
+use std::ops::Range;
+
+use super::block::Block;
+use super::{Numeric, Transform};
+use crate::bits;
+use crate::error::{Error, ErrorKind, Result};
+use crate::jump::{Chain, Entry, Step};
+use crate::source::{Place, SectionBytes};
+
+/// Residuals of a block, from the one that begins at the first bit of `bytes`.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Residuals<'a> {
+    bytes: &'a [u8],
+    width: u8,
+    /// The place in its block of the first residual.
+    first: usize,
+    /// Where the bytes are, for error messages.
+    place: Place,
+}
+
+impl Residuals<'_> {
+    /// Residual `i` of the block.
+    #[inline]
+    pub(super) fn get(&self, i: usize) -> Result<u64> {
+        let x = bits::get(self.bytes, self.width, i.wrapping_sub(self.first));
+        x.ok_or_else(|| self.missing())
+    }
+
+    /// Residuals `i ..` of the block.
+    #[inline]
+    pub(super) fn unpack(&self, i: usize, out: &mut [u64]) -> Result<()> {
+        bits::unpack(self.bytes, self.width, i.wrapping_sub(self.first), out).ok_or_else(|| self.missing())
+    }
+
+    #[cold]
+    fn missing(&self) -> Error {
+        Error::at(self.place, 0, ErrorKind::Broken("residuals lie outside of their block"))
+    }
+}
+
+impl<B: SectionBytes> Numeric<B> {
+    /// Where the blocks are, for error messages.
+    pub(super) fn place(&self) -> Place {
+        let nowhere = Place { section: self.role.blocks(), offset: 0 };
+        self.blocks.as_ref().map_or(nowhere, SectionBytes::place)
+    }
+
+    /// The section of the blocks. A column without one is constant, and never asks.
+    #[inline]
+    pub(super) fn section(&self) -> Result<&B> {
+        self.blocks.as_ref().ok_or_else(|| self.refuse(ErrorKind::Broken("the column has no blocks")))
+    }
+
+    /// An error somewhere in the blocks.
+    #[cold]
+    pub(super) fn refuse(&self, kind: ErrorKind) -> Error {
+        Error::at(self.place(), 0, kind)
+    }
+
+    /// The block of value `index`, and the value's place there.
+    #[inline]
+    pub(super) fn split(&self, index: u64) -> (u64, usize) {
+        let within = index & ((1 << self.block_shift) - 1);
+        #[expect(clippy::cast_possible_truncation, reason = "below 2^14: opening checked the shift")]
+        (index >> self.block_shift, within as usize)
+    }
+
+    /// Values in `block`: as many as its size says, but in the last one.
+    #[inline]
+    pub(super) fn values_in(&self, block: u64) -> usize {
+        let left = self.count.saturating_sub(block << self.block_shift).min(1 << self.block_shift);
+        #[expect(clippy::cast_possible_truncation, reason = "at most 2^14: opening checked the shift")]
+        {
+            left as usize
+        }
+    }
+
+    /// Where the residuals of `block` begin and end, if that is inside the section.
+    #[inline]
+    pub(super) fn payload(&self, block: u64, header: &Block) -> Result<Range<usize>> {
+        let section = self.section()?;
+        let end = header.payload.saturating_add(header.payload_len(self.values_in(block)));
+        match (usize::try_from(header.payload), usize::try_from(end)) {
+            (Ok(start), Ok(end)) if end <= section.len() => Ok(start..end),
+            _ => Err(outside(section.place(), header.payload, end, section.len())),
+        }
+    }
+
+    /// The residuals of the values at places `within` of `block`, and no bytes besides.
+    ///
+    /// A column that was looked at before answers from memory it has checked; one that was not pays for
+    /// the granules that these residuals lie in.
+    #[inline]
+    pub(super) fn residuals(
+        &self,
+        block: u64,
+        header: &Block,
+        within: Range<usize>,
+    ) -> Result<Residuals<'_>> {
+        let section = self.section()?;
+        let payload = self.payload(block, header)?;
+        let (width, first) = (header.width, within.start & !7);
+        if width == 0 || within.is_empty() {
+            return Ok(Residuals { bytes: &[], width: 0, first: 0, place: section.place() });
+        }
+        // Eight residuals take `width` bytes, so number `first` begins with a byte; the last load reads
+        // over the last residual, into the zeros or the header behind the payload.
+        let start = payload.start + first / 8 * usize::from(width);
+        let end = payload.start + (within.end - 1) * usize::from(width) / 8 + bits::OVERREAD;
+        let bytes = match section.verified() {
+            Some(all) => all
+                .get(start..end)
+                .ok_or_else(|| outside(section.place(), header.payload, end as u64, section.len()))?,
+            None => section.slice(start..end)?,
+        };
+        Ok(Residuals { bytes, width, first, place: section.place() })
+    }
+}
+
+#[cold]
+fn outside(place: Place, payload: u64, end: u64, len: usize) -> Error {
+    let kind = ErrorKind::OutOfRange { what: "end of a block", found: end, max: len as u64 };
+    Error::new(place.section, place.offset.saturating_add(payload), kind)
+}
+
+impl<B: SectionBytes> Chain for Numeric<B> {
+    type Entry = Block;
+
+    fn blocks(&self) -> usize {
+        match self.transform {
+            Transform::Constant(_) => 0,
+            // Opening made sure that a header for each of them fits the section.
+            Transform::Affine { .. } | Transform::Table(_) => {
+                usize::try_from(self.block_count()).unwrap_or(0)
+            }
+        }
+    }
+
+    fn stride(&self) -> usize {
+        self.stride.bytes()
+    }
+
+    fn step(&self, block: usize, at: usize, values: u64) -> Result<Step<Block>> {
+        let section = self.section()?;
+        let behind = at.saturating_add(self.stride.bytes());
+        let entry = Block::parse(section.place(), at, section.slice(at..behind)?)?;
+        if entry.payload != behind as u64 {
+            let what = "offset of a block's payload";
+            let kind = ErrorKind::Mismatch { what, found: entry.payload, expected: behind as u64 };
+            return Err(Error::at(section.place(), at, kind));
+        }
+        let next = self.payload(block as u64, &entry)?.end;
+        Ok(Step { entry, next, values: values.saturating_add(self.values_in(block as u64) as u64) })
+    }
+}

@@ -1,0 +1,235 @@
+//! Every way to read a column gives what a `Vec` gives.
+
+use std::ops::RangeInclusive;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use proptest::prelude::*;
+
+use super::*;
+use crate::source::{Place, SectionBytes};
+
+/// What `filter` is to set, by the sentence in its documentation.
+fn expected_bits(values: &[i64], wanted: &RangeInclusive<i64>, mut bits: Vec<u64>) -> Vec<u64> {
+    for (i, _) in values.iter().enumerate().filter(|(_, value)| wanted.contains(value)) {
+        bits[i / 64] |= 1 << (i % 64);
+    }
+    bits
+}
+
+/// Ranges that miss, hit in part and hit all, with ends that are values and ends that are not.
+fn wanted(values: &[i64], random: &mut Random) -> RangeInclusive<i64> {
+    let mut end = || match random.below(8) {
+        0 => i64::MIN,
+        1 => i64::MAX,
+        2 => random.next().cast_signed(),
+        _ if values.is_empty() => 0,
+        n => values[random.below(values.len() as u64) as usize].saturating_add(n - 4),
+    };
+    let ends = [end(), end()];
+    ends[0].min(ends[1])..=ends[0].max(ends[1])
+}
+
+fn check_reader(values: &[i64], reader: &NumericReader<Owned>, random: &mut Random) {
+    let mut walk = NumericWalk::default();
+    let len = values.len() as u64;
+    assert_eq!(reader.count(), len);
+    reader.verify().unwrap();
+
+    for i in (0..len).step_by(values.len() / 500 + 1).chain(len.checked_sub(1)) {
+        assert_eq!(reader.get(i, &mut walk), Ok(values[i as usize]), "value {i}");
+        let pair = values.get(i as usize + 1).map(|&next| (values[i as usize], next));
+        assert_eq!(reader.get_pair(i, &mut walk).ok(), pair, "pair {i}");
+    }
+    for i in [len, len + 1, len + 16384, u64::MAX] {
+        let refused = reader.get(i, &mut walk).unwrap_err();
+        assert!(matches!(refused.kind(), ErrorKind::OutOfRange { what: "value index", .. }), "{refused}");
+        assert!(reader.get_pair(i.wrapping_sub(1), &mut walk).is_err());
+    }
+
+    let mut all = vec![0; values.len()];
+    reader.decode(0..len, &mut all, &mut walk).unwrap();
+    assert_eq!(all, values);
+    for _ in 0..8 {
+        let range = random.range(values.len());
+        let inside = &values[range.start as usize..range.end as usize];
+        let mut run = vec![0; inside.len()];
+        reader.decode(range.clone(), &mut run, &mut walk).unwrap();
+        assert_eq!(run, inside, "decode {range:?}");
+
+        let wanted = wanted(values, random);
+        // Bits that are set stay set, and a word more than is needed stays as it is.
+        let bits = vec![random.next() & random.next(); inside.len().div_ceil(64) + 1];
+        let expected = expected_bits(inside, &wanted, bits.clone());
+        let mut bits = bits;
+        reader.filter(range.clone(), wanted.clone(), &mut bits, &mut walk).unwrap();
+        assert_eq!(bits, expected, "filter {range:?} by {wanted:?}");
+    }
+    #[expect(clippy::reversed_empty_ranges, reason = "that is the test")]
+    reader.filter(0..len, 1..=0, &mut vec![0; values.len().div_ceil(64)], &mut walk).unwrap();
+    check_gather(values, reader, random);
+}
+
+fn check_gather(values: &[i64], reader: &NumericReader<Owned>, random: &mut Random) {
+    let mut walk = NumericWalk::default();
+    let mut indices: Vec<u32> = match values.len() as u64 {
+        0 => Vec::new(),
+        len => (0..300).map(|_| random.below(len) as u32).collect(),
+    };
+    indices.extend([SKIP; 3]);
+    let mut sorted = indices.clone();
+    sorted.sort_unstable();
+    let near = indices.iter().flat_map(|&i| [i, SKIP, if i == SKIP { i } else { i.saturating_sub(1) }, i]);
+    let near = near.collect();
+    for indices in [indices, sorted, near, vec![SKIP; 5], Vec::new()] {
+        let mut out = vec![42; indices.len()];
+        reader.gather(&indices, &mut out, &mut walk).unwrap();
+        for (&i, &got) in indices.iter().zip(&out) {
+            let expected = if i == SKIP { 42 } else { values[i as usize] };
+            assert_eq!(got, expected, "gather {i}");
+        }
+    }
+    let past = values.len() as u32;
+    for indices in [&[past][..], &[0, past], &[past, SKIP], &[SKIP, SKIP - 1]] {
+        assert!(reader.gather(indices, &mut [0; 2][..indices.len()], &mut walk).is_err(), "{indices:?}");
+    }
+}
+
+fn check(values: &[i64], seed: u64) {
+    let mut random = Random(seed);
+    for jump_tables in [true, false] {
+        for zones in [true, false] {
+            let column = encode(values, &NumericOptions { role: Role::Values, jump_tables, zones });
+            assert_eq!(column.zones.is_some(), zones && values.len() > 4096 && column.blocks.is_some());
+            assert_eq!(column.jump.is_some(), jump_tables && column.blocks.is_some());
+            for mode in JumpTables::ALL {
+                check_reader(values, &open(&column, mode).unwrap(), &mut random);
+            }
+        }
+    }
+}
+
+#[test]
+fn every_shape_at_every_edge() {
+    let edges = [0, 1, 2, 63, 64, 65, 511, 512, 513, 4095, 4096, 4097, 16383, 16384, 16385];
+    for shape in Shape::ALL {
+        for len in edges {
+            check(&shape.values(len, 1), 2);
+        }
+    }
+}
+
+#[test]
+fn long_columns() {
+    for (shape, len) in Shape::ALL.into_iter().zip([65_535, 65_536, 65_537].into_iter().cycle()) {
+        check(&shape.values(len, 3), 4);
+    }
+    // Past the end of a zone of the upper level.
+    for shape in [Shape::Plateaus, Shape::Timestamps] {
+        check(&shape.values(262_144 + 5_000, 5), 6);
+    }
+}
+
+#[test]
+fn offsets_have_neither_table_nor_zones() {
+    for role in [Role::Offsets, Role::TermOffsets] {
+        let values = Shape::FewDistinct.values(10_000, 7);
+        let column = encode(&values, &NumericOptions { role, ..VALUES });
+        assert!(matches!(column.transform, Transform::Affine { .. }) && column.zones.is_none());
+        check_reader(&values, &open(&column, JumpTables::Baked).unwrap(), &mut Random(8));
+    }
+}
+
+/// A section that counts the calls of `slice`.
+struct Counted(Owned, AtomicUsize);
+
+impl SectionBytes for Counted {
+    fn place(&self) -> Place {
+        self.0.place()
+    }
+
+    fn len(&self) -> usize {
+        self.0.len()
+    }
+
+    fn slice(&self, range: std::ops::Range<usize>) -> Result<&[u8]> {
+        self.1.fetch_add(range.len(), Ordering::Relaxed);
+        self.0.slice(range)
+    }
+
+    fn verified(&self) -> Option<&[u8]> {
+        None
+    }
+}
+
+fn counted(column: Numeric<Vec<u8>>) -> NumericReader<Counted> {
+    let column = in_memory(column).try_map(&mut |_, s| Ok::<_, ()>(Counted(s, AtomicUsize::new(0)))).unwrap();
+    NumericReader::open(column, JumpTables::Baked).unwrap()
+}
+
+fn bytes_of_blocks(reader: &NumericReader<Counted>) -> usize {
+    reader.meta.blocks.as_ref().unwrap().1.swap(0, Ordering::Relaxed)
+}
+
+#[test]
+fn a_filter_looks_only_where_some_values_are_wanted_and_some_are_not() {
+    // Ascending, but by a random bit: no two zones overlap, and no block is constant.
+    let values: Vec<i64> = (0..600_000_i64).map(|i| i * 2 + Random(i.cast_unsigned()).below(2)).collect();
+    let column = encode(&values, &VALUES);
+    let all = column.blocks.as_ref().unwrap().len();
+    let reader = counted(column);
+    let len = values.len() as u64;
+    let mut walk = NumericWalk::default();
+    let mut filter = |range: RangeInclusive<i64>| {
+        let mut bits = vec![0; values.len().div_ceil(64)];
+        reader.filter(0..len, range.clone(), &mut bits, &mut walk).unwrap();
+        assert_eq!(bits, expected_bits(&values, &range, vec![0; bits.len()]));
+        bytes_of_blocks(&reader)
+    };
+    assert_eq!(filter(-5..=-1), 0, "below all");
+    assert_eq!(filter(0..=i64::MAX), 0, "all");
+    let (some, zone) = (filter(300_000..=900_000), all / (600_000 / 4096));
+    assert!(0 < some && some <= 3 * zone, "{some} of {all} bytes for the two zones with an end");
+}
+
+#[test]
+fn a_value_costs_no_bytes_besides_its_own() {
+    let values = Shape::SmallRange.values(100_000, 9);
+    let reader = counted(encode(&values, &VALUES));
+    let mut walk = NumericWalk::default();
+    for i in [0, 50_001, 99_999] {
+        reader.get(i, &mut walk).unwrap();
+        assert!(bytes_of_blocks(&reader) <= 6 + 8, "value {i}");
+    }
+    reader.gather(&[70_000, 70_003], &mut [0; 2], &mut walk).unwrap();
+    assert!(bytes_of_blocks(&reader) <= 2 * 6 + 8);
+}
+
+#[test]
+fn encodings_are_told_from_headers() {
+    let shown = |shape: Shape| {
+        let reader = open(&encode(&shape.values(60_000, 10), &VALUES), JumpTables::Ignore).unwrap();
+        reader.encodings().unwrap().to_string()
+    };
+    assert_eq!(shown(Shape::Constant), "constant");
+    assert_eq!(shown(Shape::SmallRange), "affine packed(6)");
+    assert_eq!(shown(Shape::Multiples), "affine(gcd 1000) packed(13)");
+    assert_eq!(shown(Shape::FewDistinct), "table(4) packed(2)");
+    assert_eq!(shown(Shape::Plateaus), "affine(gcd 1000003) constant packed(1)");
+    assert!(shown(Shape::Offsets).starts_with("affine linear("), "{}", shown(Shape::Offsets));
+    let reader = open(&encode(&Shape::Plateaus.values(60_000, 10), &VALUES), JumpTables::Ignore).unwrap();
+    let counts: u64 = reader.encodings().unwrap().blocks.iter().map(|count| count.blocks).sum();
+    assert_eq!(counts, reader.meta().block_count());
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(24))]
+    #[test]
+    fn any_shape_of_any_length(shape in prop::sample::select(&Shape::ALL[..]), len in 0_usize..20_000, seed: u64) {
+        check(&shape.values(len, seed), seed ^ 1);
+    }
+
+    #[test]
+    fn any_values(values in prop::collection::vec(any::<i64>(), 0..700), seed: u64) {
+        check(&values, seed);
+    }
+}

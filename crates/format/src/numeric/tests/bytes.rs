@@ -1,0 +1,129 @@
+//! The bytes of small columns, to be checked by eye.
+
+use super::*;
+use crate::granule::SectionRef;
+
+fn le(fields: &[&[u8]]) -> Vec<u8> {
+    fields.concat()
+}
+
+#[test]
+fn a_packed_block_is_a_header_and_its_residuals() {
+    // 100 to 107: the smallest value is taken off, 3 bits are left.
+    let values: Vec<i64> = (100..108).collect::<Vec<_>>().repeat(64);
+    let column = encode(&values, &NumericOptions { role: Role::Values, jump_tables: true, zones: true });
+    assert_eq!(column.transform, Transform::Affine { base: 100, gcd: 1 });
+    assert_eq!((column.block_shift, column.stride), (14, Stride::Short));
+
+    let header = le(&[&0_u64.to_le_bytes(), &[1], &[3], &[2, 0, 0, 0, 0, 0]]);
+    let residuals = [0b1000_1000, 0b1100_0110, 0b1111_1010].repeat(64);
+    assert_eq!(column.blocks.unwrap(), le(&[&header, &residuals]));
+    assert_eq!(column.jump.unwrap(), header);
+    assert_eq!(column.zones, None, "a single zone");
+}
+
+#[test]
+fn residuals_of_seventeen_bits_are_padded_to_a_word() {
+    // 0, and 2 up to 0x1_0000 and beyond; three values would rather be a table, so offsets.
+    let column =
+        encode(&[7, 0x1_0008, 9], &NumericOptions { role: Role::Offsets, jump_tables: false, zones: false });
+    let header = le(&[&0_u64.to_le_bytes(), &[1], &[17], &[2, 0, 0, 0, 0, 0]]);
+    // Bits 17 to 33: 0x1_0001; bits 34 to 50: 2.
+    let word = (0x1_0001_u64 << 17 | 2 << 34).to_le_bytes();
+    assert_eq!(column.blocks.unwrap(), le(&[&header, &word]));
+    assert_eq!(column.jump, None);
+}
+
+#[test]
+fn a_line_has_a_slope_of_sixteen_fractional_bits() {
+    // Up by 2.5 on average: 0, 2, 5, 7, 10, ..., but for one value which is 3 above.
+    let mut values: Vec<i64> = (0..513).map(|i| i * 5 / 2).collect();
+    values[100] += 3;
+    let column = encode(&values, &VALUES);
+    assert_eq!(column.stride, Stride::Long);
+
+    let header =
+        le(&[&0_u64.to_le_bytes(), &[2], &[2], &[4, 0, 0, 0, 0, 0], &(5_i64 << 15).to_le_bytes(), &[0; 8]]);
+    let blocks = column.blocks.unwrap();
+    assert_eq!(blocks[..32], header);
+    assert_eq!(blocks.len(), 32 + 136, "513 residuals of 2 bits, padded");
+    // Residual 100 is 3, all others are 0.
+    let mut residuals = [0; 136];
+    residuals[25] = 0b11;
+    assert_eq!(blocks[32..], residuals);
+    assert_eq!(column.jump.unwrap(), header);
+}
+
+#[test]
+fn the_line_may_fall_and_is_rounded_down() {
+    let values: Vec<i64> = (0..1024).map(|i| -(i * 7) / 3).collect();
+    let reader = open(&encode(&values, &VALUES), JumpTables::Baked).unwrap();
+    let header = reader.locate(0, &mut NumericWalk::default()).unwrap();
+    assert_eq!(header.encoding, Encoding::Linear);
+    // -2.334... in sixteenths of a bit; one unit of the last place below -7/3.
+    assert!((-153_000..-152_800).contains(&header.slope), "{}", header.slope);
+    for (i, &value) in values.iter().enumerate() {
+        assert_eq!(reader.get(i as u64, &mut NumericWalk::default()), Ok(value));
+    }
+}
+
+#[test]
+fn a_table_holds_the_distinct_values_in_ascending_order() {
+    let values = [i64::MAX, -5, i64::MAX, 1 << 40].repeat(20);
+    let column = encode(&values, &NumericOptions { role: Role::Values, jump_tables: false, zones: false });
+    let table = le(&[&(-5_i64).to_le_bytes(), &(1_i64 << 40).to_le_bytes(), &i64::MAX.to_le_bytes()]);
+    assert_eq!(column.transform, Transform::Table(table));
+    let header = le(&[&0_u64.to_le_bytes(), &[1], &[2], &[2, 0, 0, 0, 0, 0]]);
+    // 2, 0, 2, 1, lowest bits first.
+    let residuals = le(&[&[0b01_10_00_10; 20], &[0; 4]]);
+    assert_eq!(column.blocks.unwrap(), le(&[&header, &residuals]));
+}
+
+#[test]
+fn zones_are_the_ends_of_4096_and_of_262144_values() {
+    let values: Vec<i64> = (0..262_145).collect();
+    let zones = encode(&values, &VALUES).zones.unwrap();
+    let zone = |min: i64, max: i64| le(&[&min.to_le_bytes(), &max.to_le_bytes()]);
+    assert_eq!(zones.len(), (65 + 2) * ZONE_LEN);
+    assert_eq!(zones[..16], zone(0, 4095));
+    assert_eq!(zones[64 * 16..], le(&[&zone(262_144, 262_144), &zone(0, 262_143), &zone(262_144, 262_144)]));
+}
+
+#[test]
+fn nothing_and_one_value_repeated_have_no_sections() {
+    for (values, value) in [(&[][..], 0), (&[-9], -9), (&[3; 100_000], 3)] {
+        let column = encode(values, &VALUES);
+        assert_eq!((column.count, column.min, column.max), (values.len() as u64, value, value));
+        assert_eq!(column.transform, Transform::Constant(value));
+        assert_eq!((column.blocks, column.jump, column.zones), (None, None, None));
+    }
+}
+
+#[test]
+fn the_directory_holds_36_bytes_and_the_references() {
+    let mut offset = 64;
+    let values = [1000, 4000, 2000].repeat(3_000);
+    let column = encode(&values, &VALUES).try_map(&mut |_, bytes: Vec<u8>| {
+        offset += 64;
+        Ok::<_, ()>(SectionRef { offset, len: bytes.len() as u64, crc: 7 })
+    });
+    let column = column.unwrap();
+    let mut bytes = Vec::new();
+    column.encode_meta(&mut bytes);
+    let fields = le(&[
+        &9_000_u64.to_le_bytes(),
+        &1000_i64.to_le_bytes(),
+        &4000_i64.to_le_bytes(),
+        &1000_u64.to_le_bytes(),
+        &[1, 14, 16, 0b11],
+    ]);
+    let reference =
+        |offset: u64, len: u64| le(&[&offset.to_le_bytes(), &len.to_le_bytes(), &7_u32.to_le_bytes()]);
+    let blocks = reference(128, 16 + 9_000 / 4 + 6);
+    assert_eq!(bytes, le(&[&fields, &blocks, &reference(192, 16), &reference(256, 4 * 16)]));
+
+    let place = crate::source::Place { section: Section::DirectoryPage, offset: 0 };
+    let read = Numeric::decode_meta(&mut Cursor::new(place, &bytes), Role::Values).unwrap();
+    assert_eq!(read, column);
+    assert!(Numeric::decode_meta(&mut Cursor::new(place, &bytes), Role::Offsets).is_err(), "no zones there");
+}

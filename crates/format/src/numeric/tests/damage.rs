@@ -1,0 +1,272 @@
+//! Whatever the bytes, reading returns; and what is checked is refused with its place.
+
+use super::super::block::Block;
+use super::*;
+use crate::jump::Entry;
+use crate::source::{Place, SectionBytes};
+
+/// Reads everything in every way. Right or wrong, but back; `Err` if anything was refused.
+fn read_all(column: &Numeric<Vec<u8>>, mode: JumpTables) -> Result<()> {
+    let reader = open(column, mode)?;
+    let mut walk = NumericWalk::default();
+    let count = reader.count().min(1 << 20);
+    let len = usize::try_from(count).unwrap();
+    let (step, mut out) = (len / 50 + 1, vec![0; len]);
+    let indices: Vec<u32> = (0..count as u32).rev().step_by(step).collect();
+    let mut bits = vec![0; len.div_ceil(64)];
+    let wanted = reader.meta.min.saturating_add(1)..=reader.meta.max.saturating_sub(1);
+    let results = [
+        (0..count).step_by(step).try_for_each(|i| reader.get(i, &mut walk).map(drop)),
+        (1..count).step_by(step).try_for_each(|i| reader.get_pair(i - 1, &mut walk).map(drop)),
+        reader.decode(0..count, &mut out, &mut walk),
+        reader.gather(&indices, &mut vec![0; indices.len()], &mut walk),
+        reader.filter(0..count, wanted, &mut bits, &mut walk),
+        reader.encodings().map(drop),
+        reader.verify(),
+    ];
+    results.into_iter().collect()
+}
+
+/// One column of each kind, with all the sections it can have.
+fn columns() -> Vec<Numeric<Vec<u8>>> {
+    let shapes = [Shape::SmallRange, Shape::Timestamps, Shape::FewDistinct, Shape::Plateaus, Shape::Extremes];
+    shapes.into_iter().map(|shape| encode(&shape.values(5_500, 14), &VALUES)).collect()
+}
+
+/// The sections of a column, one at a time.
+fn sections(column: &mut Numeric<Vec<u8>>) -> Vec<(Section, &mut Vec<u8>)> {
+    let mut sections = Vec::new();
+    if let Transform::Table(table) = &mut column.transform {
+        sections.push((Section::ValuesTable, table));
+    }
+    sections.extend(column.blocks.as_mut().map(|s| (Section::Values, s)));
+    sections.extend(column.jump.as_mut().map(|s| (Section::ValuesJump, s)));
+    sections.extend(column.zones.as_mut().map(|s| (Section::ZoneMap, s)));
+    sections
+}
+
+#[test]
+fn damage_is_refused_or_survived_never_a_panic() {
+    let mut refused = 0;
+    for column in columns() {
+        let count = sections(&mut column.clone()).len();
+        for which in 0..count {
+            let len = sections(&mut column.clone())[which].1.len();
+            // Every byte of what is small, every 13th of what is not: headers lie in the jump table, too.
+            for at in (0..len).step_by(if len > 600 { 13 } else { 1 }) {
+                let mut bad = column.clone();
+                sections(&mut bad)[which].1[at] ^= 0x5A;
+                for mode in JumpTables::ALL {
+                    refused += usize::from(read_all(&bad, mode).is_err());
+                }
+            }
+        }
+    }
+    assert!(refused > 1000, "only {refused} were refused");
+}
+
+#[test]
+fn no_section_can_be_cut() {
+    for column in columns() {
+        for which in 0..sections(&mut column.clone()).len() {
+            let len = sections(&mut column.clone())[which].1.len();
+            for cut in (0..len).step_by(if len > 600 { 31 } else { 1 }) {
+                let mut bad = column.clone();
+                sections(&mut bad)[which].1.truncate(cut);
+                for mode in JumpTables::ALL {
+                    assert!(read_all(&bad, mode).is_err(), "{cut} of {len} bytes");
+                }
+            }
+        }
+    }
+}
+
+/// What has no redundancy is for checksums; all else is for `verify`.
+#[test]
+fn verify_finds_every_flipped_bit_outside_the_residuals() {
+    for column in columns() {
+        let (mut sound, headers) = (column.clone(), header_offsets(&column));
+        for which in 0..sections(&mut sound).len() {
+            let (section, len) = (sections(&mut sound)[which].0, sections(&mut sound)[which].1.len());
+            let bytes: Vec<usize> = match section {
+                Section::Values => headers.iter().flat_map(|&at| at..at + column.stride.bytes()).collect(),
+                // An entry in the middle may change, and still ascend.
+                Section::ValuesTable => [0, 7, len - 8, len - 1].to_vec(),
+                _ => (0..len).collect(),
+            };
+            for (at, bit) in bytes.into_iter().zip((0..8).cycle()) {
+                let mut bad = column.clone();
+                sections(&mut bad)[which].1[at] ^= 1 << bit;
+                let verified = open(&bad, JumpTables::Ignore).and_then(|reader| reader.verify());
+                assert!(verified.is_err(), "bit {bit} of byte {at} of the {section}: {column:?}");
+            }
+        }
+    }
+}
+
+fn header_offsets(column: &Numeric<Vec<u8>>) -> Vec<usize> {
+    let stride = column.stride.bytes();
+    let place = Place { section: Section::ValuesJump, offset: 0 };
+    let headers =
+        column.jump.as_ref().unwrap().chunks(stride).map(|bytes| Block::parse(place, 0, bytes).unwrap());
+    headers.map(|header| header.payload as usize - stride).collect()
+}
+
+#[test]
+fn verify_finds_padding_that_is_not_zero() {
+    // 513 residuals of 6 bits leave 50 bits of the last word.
+    let values: Vec<i64> = Shape::SmallRange.values(513, 15);
+    let mut bad = encode(&values, &VALUES);
+    *bad.blocks.as_mut().unwrap().last_mut().unwrap() |= 0x80;
+    let refused = open(&bad, JumpTables::Baked).unwrap().verify().unwrap_err();
+    assert_eq!(refused.section(), Section::Values);
+    assert_eq!(refused.offset(), 16 + 48 * 8);
+}
+
+#[test]
+fn hostile_headers_are_refused_with_section_and_offset() {
+    let column = encode(&Shape::SmallRange.values(20_000, 16), &VALUES);
+    let second = header_offsets(&column)[1];
+    type Break = (usize, &'static [u8], fn(&ErrorKind) -> bool);
+    let kinds: [Break; 6] = [
+        (8, &[3], |kind| matches!(kind, ErrorKind::UnknownTag { what: "block encoding", tag: 3 })),
+        (8, &[2], |kind| matches!(kind, ErrorKind::Broken(_))), // a line, and no room for its slope
+        (9, &[57], |kind| matches!(kind, ErrorKind::Broken(_))),
+        (9, &[65], |kind| matches!(kind, ErrorKind::Broken(_))),
+        (9, &[64], |kind| matches!(kind, ErrorKind::OutOfRange { what: "end of a block", .. })),
+        (10, &[255; 6], |kind| {
+            matches!(kind, ErrorKind::OutOfRange { what: "end of a block", .. } | ErrorKind::Mismatch { .. })
+        }),
+    ];
+    for (field, bytes, expected) in kinds {
+        let mut bad = column.clone();
+        let stride = bad.stride.bytes();
+        bad.jump.as_mut().unwrap()[stride + field..][..bytes.len()].copy_from_slice(bytes);
+        bad.blocks.as_mut().unwrap()[second + field..][..bytes.len()].copy_from_slice(bytes);
+        for mode in JumpTables::ALL {
+            let reader = open(&bad, mode).unwrap();
+            let mut walk = NumericWalk::default();
+            assert!(mode == JumpTables::BuildOnFirstUse || reader.get(0, &mut walk).is_ok());
+            let refused = [
+                reader.get(17_000, &mut walk).unwrap_err(),
+                reader.gather(&[17_000], &mut [0], &mut walk).unwrap_err(),
+                reader.decode(0..20_000, &mut [0; 20_000], &mut walk).unwrap_err(),
+                reader.filter(0..20_000, 101..=102, &mut [0; 313], &mut walk).unwrap_err(),
+            ];
+            for refused in refused {
+                assert!(expected(refused.kind()), "{mode:?}: {refused}");
+                assert!(matches!(refused.section(), Section::Values | Section::ValuesJump), "{refused}");
+                assert!(refused.offset() > 0, "{refused}");
+            }
+        }
+    }
+}
+
+#[test]
+fn a_place_beyond_the_table_is_refused_on_every_path() {
+    // Three values take two bits, so a fourth can be written.
+    let mut column = encode(&[1, 1 << 30, 1 << 60].repeat(1_000), &VALUES);
+    assert!(matches!(column.transform, Transform::Table(_)));
+    column.blocks.as_mut().unwrap()[16 + 100] = 0b11_11_11_11;
+    let reader = open(&column, JumpTables::Baked).unwrap();
+    let mut walk = NumericWalk::default();
+    assert_eq!(reader.get(399, &mut walk), Ok(1));
+    let refused = [
+        reader.get(400, &mut walk).unwrap_err(),
+        reader.get_pair(399, &mut walk).unwrap_err(),
+        reader.gather(&[2, 403], &mut [0; 2], &mut walk).unwrap_err(),
+        reader.decode(0..3_000, &mut [0; 3_000], &mut walk).unwrap_err(),
+        reader.filter(0..3_000, 2..=1 << 60, &mut [0; 47], &mut walk).unwrap_err(),
+        reader.verify().unwrap_err(),
+    ];
+    for refused in refused {
+        let kind = ErrorKind::OutOfRange { what: "place in the values table", found: 3, max: 2 };
+        assert_eq!(*refused.kind(), kind);
+    }
+}
+
+#[test]
+fn a_hostile_directory_is_refused_before_a_section_is_read() {
+    let good = encode(&Shape::FewDistinct.values(9_000, 17), &VALUES);
+    assert!(open(&good, JumpTables::Baked).is_ok());
+    let breaks: [fn(&mut Numeric<Vec<u8>>); 14] = [
+        |c| c.count = u64::MAX,
+        |c| c.count = 0,
+        |c| c.block_shift = 8,
+        |c| c.block_shift = 200,
+        |c| (c.min, c.max) = (c.max, c.min),
+        |c| c.stride = Stride::Long,
+        |c| c.blocks = None,
+        |c| c.jump = Some(Vec::new()),
+        |c| c.zones = Some(vec![0; 16]),
+        |c| c.role = Role::Offsets,
+        |c| c.transform = Transform::Table(vec![0; 8]),
+        |c| c.transform = Transform::Table(vec![0; 257 * 8]),
+        |c| c.transform = Transform::Affine { base: c.min, gcd: 0 },
+        |c| c.transform = Transform::Constant(c.min),
+    ];
+    for (i, damage) in breaks.into_iter().enumerate() {
+        let mut bad = good.clone();
+        damage(&mut bad);
+        for mode in JumpTables::ALL {
+            assert!(open(&bad, mode).is_err(), "break {i}");
+        }
+    }
+}
+
+#[test]
+fn directory_fields_are_refused_or_survived() {
+    use crate::granule::SectionRef;
+    let place = Place { section: Section::DirectoryPage, offset: 0 };
+    for column in columns() {
+        let refs = column.clone().try_map(&mut |_, bytes: Vec<u8>| {
+            Ok::<_, ()>(SectionRef { offset: 64, len: bytes.len() as u64, crc: 0 })
+        });
+        let mut good = Vec::new();
+        refs.unwrap().encode_meta(&mut good);
+        for cut in 0..good.len() {
+            assert!(Numeric::decode_meta(&mut Cursor::new(place, &good[..cut]), Role::Values).is_err());
+        }
+        for (at, flip) in (0..good.len()).flat_map(|at| [0x01, 0x80, 0x5A].map(|flip| (at, flip))) {
+            let mut bytes = good.clone();
+            bytes[at] ^= flip;
+            let Ok(bad) = Numeric::decode_meta(&mut Cursor::new(place, &bytes), Role::Values) else {
+                continue;
+            };
+            // Its fields with our sections, as a hostile writer would have them.
+            let mut ours = column.clone();
+            let mut bad = bad.try_map(&mut |section, _| {
+                let ours = sections(&mut ours).into_iter().find(|(s, _)| *s == section);
+                ours.map(|(_, bytes)| bytes.clone()).ok_or(())
+            });
+            if let Ok(bad) = &mut bad {
+                let _either = read_all(bad, JumpTables::Baked);
+            }
+        }
+    }
+}
+
+#[test]
+fn sections_that_are_all_ones_or_all_zeros_are_survived() {
+    for column in columns() {
+        for fill in [0, 0xFF] {
+            for which in 0..sections(&mut column.clone()).len() {
+                let mut bad = column.clone();
+                sections(&mut bad)[which].1.fill(fill);
+                for mode in JumpTables::ALL {
+                    assert!(read_all(&bad, mode).is_err());
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn a_reader_tells_what_it_keeps_on_the_heap() {
+    let column = encode(&Shape::FewDistinct.values(60_000, 18), &VALUES);
+    let reader = open(&column, JumpTables::BuildOnFirstUse).unwrap();
+    assert_eq!(reader.heap_bytes(), 4 * 8);
+    reader.get(0, &mut NumericWalk::default()).unwrap();
+    assert_eq!(reader.heap_bytes(), 4 * 8 + 4 * size_of::<Block>());
+    assert_eq!(reader.jump_table().map(|table| table.len()), Some(4 * 16));
+}

@@ -1,0 +1,97 @@
+//! Zone maps: the skip index of a column.
+//!
+//! # Layout
+//!
+//! A *zone* is the smallest and the largest of some values. There are two levels, the lower one first:
+//!
+//! | entries | of |
+//! | --- | --- |
+//! | `ceil(count / 4096)` | 4,096 values each |
+//! | `ceil(count / 262144)` | 64 zones of the lower level each |
+//!
+//! and an entry is
+//!
+//! | offset | bytes | field | meaning |
+//! | ---: | ---: | --- | --- |
+//! | 0 | 8 | `min` | i64: smallest value |
+//! | 8 | 8 | `max` | i64: largest value |
+//!
+//! A column of one zone has no zone map: its smallest and largest value stand in the directory. The
+//! sizes do not depend on those of the blocks: 16 bytes for 4,096 values are a three-hundredth of what
+//! they take at 10 bits, and 300 million values have an upper level of 18 KiB.
+
+use std::ops::RangeInclusive;
+
+use super::Numeric;
+use crate::cursor::Put;
+use crate::error::{Error, ErrorKind, Result};
+use crate::source::SectionBytes;
+
+/// Values in a zone of the lower level.
+pub const ZONE: u64 = 1 << 12;
+
+/// Zones of the lower level in one of the upper level.
+pub const ZONES_PER_ZONE: u64 = 1 << 6;
+
+/// Bytes of a zone.
+pub const ZONE_LEN: usize = 2 * size_of::<i64>();
+
+/// The two levels: how finely a column is cut into zones.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Level {
+    Lower,
+    Upper,
+}
+
+impl Level {
+    /// Values in a zone.
+    pub(super) const fn values(self) -> u64 {
+        match self {
+            Level::Lower => ZONE,
+            Level::Upper => ZONE * ZONES_PER_ZONE,
+        }
+    }
+}
+
+/// Bytes of the zone map of `count` values: both levels.
+pub(super) fn encoded_len(count: u64) -> u64 {
+    let entries = count.div_ceil(Level::Lower.values()) + count.div_ceil(Level::Upper.values());
+    entries.saturating_mul(ZONE_LEN as u64)
+}
+
+/// The zone map of `values`, if they are more than one zone.
+pub(super) fn encode(values: &[i64]) -> Option<Vec<u8>> {
+    if values.len() as u64 <= ZONE {
+        return None;
+    }
+    let mut bytes = Vec::new();
+    for level in [Level::Lower, Level::Upper] {
+        for values in values.chunks(usize::try_from(level.values()).ok()?) {
+            let ends = values.iter().fold((i64::MAX, i64::MIN), |(min, max), &v| (min.min(v), max.max(v)));
+            bytes.put_i64(ends.0);
+            bytes.put_i64(ends.1);
+        }
+    }
+    Some(bytes)
+}
+
+/// Zone `index` of a level.
+pub(super) fn read<B: SectionBytes>(
+    column: &Numeric<B>,
+    zones: &B,
+    level: Level,
+    index: u64,
+) -> Result<RangeInclusive<i64>> {
+    let before = match level {
+        Level::Lower => 0,
+        Level::Upper => column.count.div_ceil(Level::Lower.values()),
+    };
+    let entry = before.saturating_add(index).saturating_mul(ZONE_LEN as u64);
+    let outside = || {
+        let (found, max) = (entry, zones.len() as u64);
+        Error::at(zones.place(), 0, ErrorKind::OutOfRange { what: "offset of a zone", found, max })
+    };
+    let entry = zones.array::<ZONE_LEN>(usize::try_from(entry).map_err(|_| outside())?)?;
+    let [min, max] = [0, 1].map(|field| entry.as_chunks().0[field]).map(i64::from_le_bytes);
+    Ok(min..=max)
+}
