@@ -18,8 +18,10 @@
 //! | [`dictionary`] | which term has this ord, which ord this term? |
 //! | [`file`] | what stands at the file's ends, and which columns are there? |
 
+pub mod binary;
 pub mod bits;
 pub mod cursor;
+pub mod dictionary;
 pub mod error;
 pub mod file;
 pub mod granule;

@@ -1,0 +1,342 @@
+use std::convert::Infallible;
+use std::ops::Range;
+
+use proptest::collection::vec;
+use proptest::prelude::*;
+
+use super::*;
+use crate::jump::JumpTables;
+use crate::numeric::NumericWalk;
+use crate::source::{Owned, Place, SectionBytes, TAIL};
+
+type Made = Binary<Vec<u8>>;
+
+fn made<T: AsRef<[u8]>>(values: &[T], jump_tables: bool) -> Made {
+    let mut bytes = Vec::new();
+    let ends: Vec<u64> = values
+        .iter()
+        .map(|value| {
+            bytes.extend_from_slice(value.as_ref());
+            bytes.len() as u64
+        })
+        .collect();
+    encode(bytes, &ends, jump_tables).unwrap()
+}
+
+fn open(made: Made, mode: JumpTables) -> Result<BinaryReader<Owned>> {
+    let opened = made.try_map(&mut |section, bytes| Ok::<_, Infallible>(Owned::new(section, bytes)));
+    BinaryReader::open(opened.unwrap(), mode)
+}
+
+/// Reads `values` back in every way and every mode.
+fn holds(values: &[Vec<u8>], order: &[u32]) {
+    for jump_tables in [true, false] {
+        let made = made(values, jump_tables);
+        for mode in JumpTables::ALL {
+            let reader = open(made.clone(), mode).unwrap();
+            let mut walk = NumericWalk::default();
+            reader.verify().unwrap();
+            assert_eq!(reader.count(), values.len() as u64);
+            for (index, value) in (0..).zip(values) {
+                assert_eq!(reader.get(index, &mut walk).unwrap(), value);
+            }
+
+            let mut offsets = vec![99];
+            for start in [0, values.len() / 3, values.len()] {
+                let range = start as u64..values.len() as u64;
+                let bytes = reader.decode(range, &mut offsets, &mut walk).unwrap();
+                assert_eq!(bytes, values[start..].concat());
+                let lens = offsets.windows(2).map(|pair| pair[1] - pair[0]);
+                assert!(lens.eq(values[start..].iter().map(|value| value.len() as u64)));
+            }
+
+            let mut gathered = Vec::new();
+            reader.gather(order, &mut walk, |value| gathered.push(value.map(<[u8]>::to_vec))).unwrap();
+            let expected = order.iter().map(|&index| values.get(index as usize).cloned());
+            assert!(gathered.into_iter().eq(expected));
+        }
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(64))]
+
+    #[test]
+    fn values_come_back(
+        values in prop_oneof![
+            vec(vec(any::<u8>(), 0..20), 0..300),
+            (0..5_usize).prop_flat_map(|len| vec(vec(any::<u8>(), len), 0..300)),
+            vec(prop_oneof![Just(vec![]), vec(any::<u8>(), 0..2_000)], 0..40),
+        ],
+        order in vec(any::<u32>(), 0..300),
+    ) {
+        let count = u32::try_from(values.len()).unwrap();
+        let none = |i: u32| i.is_multiple_of(7) || count == 0;
+        let order: Vec<u32> = order.into_iter().map(|i| if none(i) { u32::MAX } else { i % count }).collect();
+        holds(&values, &order);
+    }
+}
+
+#[test]
+fn counts_at_the_edges_of_batches_and_blocks() {
+    for count in [0, 1, 2, 127, 128, 129, 511, 512, 513, 1_100] {
+        let values: Vec<Vec<u8>> = (0..count).map(|i| vec![b'v'; i % 5]).collect();
+        let order: Vec<u32> = (0..u32::try_from(count).unwrap()).rev().collect();
+        holds(&values, &order);
+    }
+}
+
+#[test]
+fn values_of_one_length_need_no_offsets_and_empty_ones_no_bytes() {
+    let three = made(&["abc", "def"], true);
+    assert_eq!(three, Binary { count: 2, bytes: Some(b"abcdef".to_vec()), offsets: BinaryOffsets::Fixed(3) });
+    let empty = made(&["", ""], true);
+    assert_eq!(empty, Binary { count: 2, bytes: None, offsets: BinaryOffsets::Fixed(0) });
+    let none = made::<&str>(&[], true);
+    assert_eq!(none, Binary { count: 0, bytes: None, offsets: BinaryOffsets::Fixed(0) });
+    let mixed = made(&["", "a"], true);
+    let BinaryOffsets::Variable(offsets) = &mixed.offsets else { panic!("{mixed:?}") };
+    assert_eq!((offsets.count, offsets.min, offsets.max), (3, 0, 1));
+}
+
+#[test]
+fn what_cannot_be_stored_is_refused() {
+    let encode = |ends: &[u64]| encode(b"abc".to_vec(), ends, true);
+    assert_eq!(encode(&[2, 1, 3]), Err(Refused::OutOfPlace { index: 1, end: 1 }));
+    assert_eq!(encode(&[2, 4]), Err(Refused::OutOfPlace { index: 1, end: 4 }));
+    assert_eq!(encode(&[1, 2]), Err(Refused::LeftOver(1)));
+    assert_eq!(encode(&[]), Err(Refused::LeftOver(3)));
+    assert!(encode(&[1, 1, 3]).is_ok());
+}
+
+#[test]
+fn what_is_not_there_is_refused() {
+    let walk = &mut NumericWalk::default();
+    for values in [vec!["a", "b"], vec!["a", ""], vec!["", ""]] {
+        let reader = open(made(&values, true), JumpTables::Baked).unwrap();
+        assert!(reader.get(2, walk).is_err());
+        assert!(reader.get(u64::MAX, walk).is_err());
+        assert!(reader.decode(1..3, &mut Vec::new(), walk).is_err());
+        assert!(reader.decode(u64::MAX - 1..u64::MAX, &mut Vec::new(), walk).is_err());
+        assert!(reader.gather(&[0, 2], walk, |_| {}).is_err());
+    }
+}
+
+/// A section far larger than this test's memory: its byte *i* is *i* mod 251.
+#[derive(Clone, Debug)]
+enum Huge {
+    Bytes(usize),
+    Other(Owned),
+}
+
+static CYCLE: [u8; 2 * 251] = {
+    let (mut cycle, mut i) = ([0; 2 * 251], 0);
+    while i < cycle.len() {
+        #[expect(clippy::cast_possible_truncation, reason = "below 251")]
+        let byte = (i % 251) as u8;
+        cycle[i] = byte;
+        i += 1;
+    }
+    cycle
+};
+
+impl SectionBytes for Huge {
+    fn place(&self) -> Place {
+        Place { section: Section::Bytes, offset: 0 }
+    }
+
+    fn len(&self) -> usize {
+        match self {
+            Huge::Bytes(len) => *len,
+            Huge::Other(owned) => owned.len(),
+        }
+    }
+
+    fn slice(&self, range: Range<usize>) -> Result<&[u8]> {
+        match self {
+            Huge::Bytes(_) => Ok(&CYCLE[range.start % 251..][..range.len()]),
+            Huge::Other(owned) => owned.slice(range),
+        }
+    }
+
+    fn verified(&self) -> Option<&[u8]> {
+        None
+    }
+}
+
+#[test]
+#[cfg(target_pointer_width = "64")]
+fn values_lie_behind_four_gibibytes_too() {
+    let (far, len) = (5_i64 << 30, 5_usize << 30 | 7);
+    let made = with_offsets(b"", &[0, 3, far, far + 1, far + 7]);
+    let huge = made.try_map(&mut |section, bytes| {
+        let owned = Owned::new(section, bytes);
+        Ok::<_, Infallible>(if section == Section::Bytes { Huge::Bytes(len) } else { Huge::Other(owned) })
+    });
+    for mode in JumpTables::ALL {
+        let reader = BinaryReader::open(huge.clone().unwrap(), mode).unwrap();
+        let byte = |at: i64| u8::try_from(at % 251).unwrap();
+        let walk = &mut NumericWalk::default();
+        assert_eq!(reader.get(2, walk).unwrap(), [byte(far)]);
+        assert_eq!(reader.decode(3..4, &mut Vec::new(), walk).unwrap().len(), 6);
+        assert_eq!(reader.get(3, walk).unwrap()[5], byte(far + 6));
+        reader.verify().unwrap();
+    }
+}
+
+/// Values as a column of numbers says they are, which need not be sensible.
+fn with_offsets(bytes: &[u8], offsets: &[i64]) -> Made {
+    let options = NumericOptions { role: Role::Offsets, jump_tables: true, zones: false };
+    Binary {
+        count: offsets.len() as u64 - 1,
+        bytes: Some(bytes.to_vec()),
+        offsets: BinaryOffsets::Variable(numeric::encode(offsets, &options)),
+    }
+}
+
+#[test]
+fn offsets_that_descend_are_an_error_when_they_are_met() {
+    let walk = &mut NumericWalk::default();
+    let reader = open(with_offsets(b"abcdef", &[0, 4, 2, 6]), JumpTables::Baked).unwrap();
+    assert_eq!(reader.get(0, walk).unwrap(), b"abcd");
+    assert_eq!(reader.get(2, walk).unwrap(), b"cdef");
+    let descend = ErrorKind::Broken("a value ends before it begins");
+    assert_eq!(*reader.get(1, walk).unwrap_err().kind(), descend);
+    assert_eq!(*reader.decode(0..3, &mut Vec::new(), walk).unwrap_err().kind(), descend);
+    assert_eq!(*reader.gather(&[0, 1], walk, |_| {}).unwrap_err().kind(), descend);
+    let error = reader.verify().unwrap_err();
+    assert_eq!((error.section(), error.kind()), (Section::Offsets, &descend));
+}
+
+#[test]
+fn numbers_that_disagree_are_refused_at_opening_or_by_verify() {
+    let refusal = |made: Made| match open(made, JumpTables::Baked) {
+        Ok(reader) => reader.verify().expect_err("verified").kind().to_string(),
+        Err(error) => error.kind().to_string(),
+    };
+    let fixed = |count, bytes: Option<&[u8]>, len| Binary {
+        count,
+        bytes: bytes.map(<[u8]>::to_vec),
+        offsets: BinaryOffsets::Fixed(len),
+    };
+    for (made, message) in [
+        (fixed(2, Some(b"abc"), 2), "length of the bytes is 3, where 4 was to be"),
+        (fixed(2, None, 2), "length of the bytes is 0, where 4 was to be"),
+        (fixed(u64::MAX, Some(b"abc"), 2), "length of the bytes is 3, where 18446744073709551615 was to be"),
+        (fixed(2, Some(b"a"), 0), "length of the bytes is 1, where 0 was to be"),
+        (fixed(2, Some(b""), 0), "a section for the bytes of empty values"),
+        (fixed(0, None, 2), "no values have a length"),
+        (with_offsets(b"abc", &[0, 1, 2]), "last offset is 2, where 3 was to be"),
+        (with_offsets(b"abc", &[1, 2, 3]), "first offset is 1, where 0 was to be"),
+        (with_offsets(b"abcd", &[0, 2, 4]), "values of one length have offsets"),
+        (with_offsets(b"abcd", &[2, 0, 4]), "a value ends before it begins"),
+        (with_offsets(b"", &[0, 0, 0]), "a section for the bytes of empty values"),
+        (
+            Binary { count: 2, ..with_offsets(b"abc", &[0, 1, 2, 3]) },
+            "number of offsets is 4, where 3 was to be",
+        ),
+        (
+            Binary { bytes: None, ..with_offsets(b"abc", &[0, 1, 3]) },
+            "values of different lengths have no bytes",
+        ),
+    ] {
+        assert_eq!(refusal(made), message);
+    }
+}
+
+/// Reads everything of damaged values; what comes back does not matter, that it does, does.
+fn survive(made: Made, mode: JumpTables) {
+    let Ok(reader) = open(made, mode) else { return };
+    // A length of zero needs no bytes, so the count may be anything.
+    let count = reader.count().min(1_000);
+    let walk = &mut NumericWalk::default();
+    for index in 0..count {
+        let _ = reader.get(index, walk);
+    }
+    let _ = reader.decode(0..count, &mut Vec::new(), walk);
+    let _ = reader.gather(&[0, 1, u32::MAX, 5], walk, |_| {});
+    let _ = reader.verify();
+}
+
+#[test]
+fn damage_is_refused_or_survived() {
+    let values: Vec<Vec<u8>> = (0..600).map(|i| vec![b'v'; i * i % 23]).collect();
+    let good = made(&values, true);
+    let change = |which: usize, change: &dyn Fn(&mut Vec<u8>)| {
+        let mut at = 0;
+        let changed = good.clone().try_map(&mut |_, mut bytes| {
+            if at == which {
+                change(&mut bytes);
+            }
+            at += 1;
+            Ok::<_, Infallible>(bytes)
+        });
+        changed.unwrap()
+    };
+    let BinaryOffsets::Variable(offsets) = &good.offsets else { panic!("{good:?}") };
+    let lens = [&good.bytes, &offsets.blocks, &offsets.jump].map(|s| s.as_ref().unwrap().len());
+    for (which, len) in lens.into_iter().enumerate().skip(1) {
+        for at in 0..len {
+            survive(change(which, &|bytes| bytes[at] ^= 0x5a), JumpTables::ALL[at % 3]);
+            survive(change(which, &|bytes| bytes[at] ^= 0x80), JumpTables::ALL[at % 3]);
+            survive(change(which, &|bytes| bytes.truncate(at)), JumpTables::ALL[at % 3]);
+        }
+    }
+    for cut in 0..lens[0] {
+        assert!(open(change(0, &|bytes| bytes.truncate(cut)), JumpTables::Baked).is_err());
+    }
+}
+
+/// The values as the directory has them, and their sections at their places in a file.
+fn filed(made: &Made) -> (Binary<SectionRef>, Vec<(u64, Vec<u8>)>) {
+    let (mut at, mut file) = (64, Vec::new());
+    let filed = made.clone().try_map(&mut |_, bytes| {
+        let (offset, len) = (at, bytes.len() as u64);
+        at += len + TAIL as u64;
+        file.push((offset, bytes));
+        Ok::<_, Infallible>(SectionRef { offset, len, crc: 0 })
+    });
+    (filed.unwrap(), file)
+}
+
+#[test]
+fn an_entry_of_the_directory_comes_back() {
+    let place = Place { section: Section::DirectoryPage, offset: 0 };
+    for values in [vec![], vec!["", ""], vec!["ab", "cd"], vec!["a", "", "bcd"]] {
+        let made = made(&values, true);
+        let (meta, file) = filed(&made);
+        let mut entry = Vec::new();
+        meta.encode_meta(&mut entry);
+        let mut cursor = Cursor::new(place, &entry);
+        assert_eq!(Binary::decode_meta(&mut cursor).unwrap(), meta);
+        assert_eq!(cursor.left(), 0);
+
+        for len in 0..entry.len() {
+            assert!(Binary::decode_meta(&mut Cursor::new(place, &entry[..len])).is_err(), "cut at {len}");
+        }
+        for (at, flip) in (0..entry.len()).flat_map(|at| [(at, 0x01), (at, 0x80), (at, 0xff)]) {
+            let mut bad = entry.clone();
+            bad[at] ^= flip;
+            if let Ok(meta) = Binary::decode_meta(&mut Cursor::new(place, &bad)) {
+                let back = meta.try_map(&mut |_, at: SectionRef| {
+                    let found = file.iter().find(|(offset, _)| *offset == at.offset);
+                    found.map(|(_, bytes)| bytes.clone()).ok_or(())
+                });
+                back.into_iter().for_each(|made| survive(made, JumpTables::Baked));
+            }
+        }
+    }
+}
+
+#[test]
+fn the_fixed_part_of_an_entry_is_as_drawn() {
+    let (meta, _) = filed(&made(&["abc", "def"], true));
+    let mut entry = Vec::new();
+    meta.encode_meta(&mut entry);
+    #[rustfmt::skip]
+    let expected = [
+        &[2, 0, 0, 0, 0, 0, 0, 0][..], &[0], &[3, 0, 0, 0],
+        &[64, 0, 0, 0, 0, 0, 0, 0], &[6, 0, 0, 0, 0, 0, 0, 0], &[0, 0, 0, 0],
+    ];
+    assert_eq!(entry, expected.concat());
+}

@@ -1,0 +1,391 @@
+//! Terms in byte order, numbered from 0: which term has this ord, and which ord this term?
+//!
+//! The terms lie in blocks of [`BLOCK_TERMS`], in which each is stored as the number of bytes it shares
+//! with the block's first term, and the rest ([the layout of a block](self#sections)). Beside the blocks
+//! there are, if there is more than one, their offsets and eight bytes of each block's first term.
+//!
+//! # Sections
+//!
+//! | section | holds |
+//! | --- | --- |
+//! | terms | the blocks, end to end |
+//! | term offsets | where each block begins, and the end of the last: [numbers](crate::numeric) |
+//! | term offsets jump table | the jump table of those |
+//! | term keys | a *key* of 8 bytes for each block |
+//!
+//! A dictionary of at most one block has no offsets and no keys; one without terms has no section. A
+//! key holds the eight bytes of the block's first term that follow the prefix common to all terms, zero
+//! where it is shorter, as a number with the first byte on top: numbers then compare as the terms do,
+//! up to a tie.
+//!
+//! # Entry in the directory
+//!
+//! | offset | bytes | field | meaning |
+//! | --- | --- | --- | --- |
+//! | 0 | 4 | `count` | terms |
+//! | 4 | 4 | `common` | bytes that all terms begin with |
+//! | 8 | 4 | `max_len` | bytes of the longest term |
+//! | 12 | 8 | `total_len` | bytes of all terms |
+//! | 20 | 20 | `blocks` | reference to the terms; if `count` > 0 |
+//! | 40 | | `offsets` | the entry of the term offsets; if `count` > 32 |
+//! | | 20 | `keys` | reference to the term keys; if `count` > 32 |
+//!
+//! # Cost
+//!
+//! | | bytes touched, at most | time |
+//! | --- | --- | --- |
+//! | ord → term | one offset, 65 bytes of lengths, the term's bytes in two places | O(length) |
+//! | term → ord | log₂ blocks keys; two offsets; the heads of blocks that tie; one block | O(length + log terms) |
+//! | in order | every block once | O(1) a term, but for its own bytes |
+//!
+//! Space: 2 bytes a term, its own bytes, and for every 32 terms a byte of class, the eight of the key,
+//! an offset of usually 1 to 2 bytes, and the head's bytes in full. Terms of 255 bytes or more double
+//! the two bytes in their block, terms of 64 KiB double them again.
+//!
+//! # What a reader may trust
+//!
+//! [`DictionaryReader::open`] checks the numbers of the directory against each other and against the
+//! sections' lengths, and reads no section. Whatever their bytes are, look-ups return a term no
+//! longer than `max_len`, an ord of the dictionary, or an error; that it is the right one in a file
+//! whose checksums match is for [`DictionaryReader::verify`].
+//!
+//! Sources: coding against a block's first term is the "front coding with difference to first" of
+//! Müller, Ratsch and Färber, *Adaptive string dictionary compression in in-memory column-store
+//! database systems* (EDBT 2014), there for the same reason: any string of a block decodes alone. Keys
+//! take the place of the sampled *reverse index* of Lucene's `Lucene90DocValuesFormat`, with a fixed size.
+
+use std::ops::{ControlFlow, Range};
+
+use crate::cursor::{Cursor, Put};
+use crate::error::{Error, ErrorKind, Result, Section};
+use crate::granule::SectionRef;
+use crate::id::TermOrd;
+use crate::jump::JumpTables;
+use crate::numeric::{Numeric, NumericReader, NumericWalk, Role};
+use crate::source::{Place, SectionBytes};
+
+use block::Front;
+
+pub use block::BLOCK_TERMS;
+pub use build::{DictionaryBuilder, Refused, encode};
+pub use scan::Terms;
+
+mod block;
+mod build;
+mod scan;
+mod seek;
+#[cfg(test)]
+mod tests;
+mod verify;
+
+/// Bytes of a key.
+pub const KEY_LEN: usize = size_of::<u64>();
+
+/// A dictionary, wherever its sections are: just made (`Vec<u8>`), in the directory ([`SectionRef`]),
+/// or opened ([`SectionBytes`]).
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Dictionary<S> {
+    /// How many terms there are.
+    pub count: u32,
+    /// How many bytes all terms begin with.
+    pub common: u32,
+    /// Bytes of the longest term.
+    pub max_len: u32,
+    /// Bytes of all terms.
+    pub total_len: u64,
+    /// The blocks, end to end; `None` without terms.
+    pub blocks: Option<S>,
+    /// What leads to a block; `None` if there is at most one.
+    pub index: Option<Index<S>>,
+}
+
+/// What leads to a block of terms.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Index<S> {
+    /// Where each block begins, and where the last ends.
+    pub offsets: Numeric<S>,
+    /// Eight bytes of each block's first term.
+    pub keys: S,
+}
+
+/// Blocks that `count` terms take.
+const fn block_count(count: u32) -> u32 {
+    count.div_ceil(BLOCK_TERMS)
+}
+
+impl<S> Dictionary<S> {
+    /// How many blocks there are.
+    pub fn block_count(&self) -> u32 {
+        block_count(self.count)
+    }
+
+    /// Turns every section that is there into something else, in file order: terms, term offsets and
+    /// their jump table, term keys.
+    ///
+    /// # Errors
+    ///
+    /// The first that `f` returns.
+    pub fn try_map<T, E>(self, f: &mut impl FnMut(Section, S) -> Result<T, E>) -> Result<Dictionary<T>, E> {
+        let Dictionary { count, common, max_len, total_len, blocks, index } = self;
+        let blocks = blocks.map(|s| f(Section::Terms, s)).transpose()?;
+        let index = match index {
+            Some(Index { offsets, keys }) => {
+                Some(Index { offsets: offsets.try_map(f)?, keys: f(Section::TermKeys, keys)? })
+            }
+            None => None,
+        };
+        Ok(Dictionary { count, common, max_len, total_len, blocks, index })
+    }
+
+    /// Compares all fields with each other, given the length of each section.
+    fn check(&self, len: impl Fn(&S) -> u64) -> Result<(), ErrorKind> {
+        let at_most = |what, found, max| match found <= max {
+            true => Ok(()),
+            false => Err(ErrorKind::OutOfRange { what, found, max }),
+        };
+        let equal = |what, found, expected| match found == expected {
+            true => Ok(()),
+            false => Err(ErrorKind::Mismatch { what, found, expected }),
+        };
+        let (count, blocks) = (u64::from(self.count), u64::from(self.block_count()));
+        let (common, max_len) = (u64::from(self.common), u64::from(self.max_len));
+        let bytes = self.blocks.as_ref().map_or(0, &len);
+        if self.blocks.is_some() != (blocks > 0) || self.index.is_some() != (blocks > 1) {
+            return Err(ErrorKind::Broken("the dictionary has other sections than its count asks for"));
+        }
+        at_most("length of the common prefix", common, max_len)?;
+        at_most("length of all terms", self.total_len, count.saturating_mul(max_len))?;
+        // A term lies in its block in two pieces that do not overlap, so none is longer than all of
+        // the blocks: what a look-up allocates is bounded by bytes that are there.
+        at_most("length of the longest term", max_len, bytes)?;
+        at_most("least length of the terms", blocks + 2 * count, bytes)?;
+        if let Some(Index { offsets, keys }) = &self.index {
+            equal("length of the term keys", len(keys), blocks * KEY_LEN as u64)?;
+            equal("number of term offsets", offsets.count, blocks + 1)?;
+            equal("first term offset", offsets.min.cast_unsigned(), 0)?;
+            equal("last term offset", offsets.max.cast_unsigned(), bytes)?;
+        }
+        Ok(())
+    }
+}
+
+impl Dictionary<SectionRef> {
+    /// Appends the dictionary's fields to a directory entry; the layout stands in the head of
+    /// [the module](self#entry-in-the-directory).
+    pub fn encode_meta(&self, out: &mut Vec<u8>) {
+        out.put_u32(self.count);
+        out.put_u32(self.common);
+        out.put_u32(self.max_len);
+        out.put_u64(self.total_len);
+        if let Some(blocks) = &self.blocks {
+            blocks.encode(out);
+        }
+        if let Some(Index { offsets, keys }) = &self.index {
+            offsets.encode_meta(out);
+            keys.encode(out);
+        }
+    }
+
+    /// Reads what [`encode_meta`](Self::encode_meta) wrote.
+    ///
+    /// # Errors
+    ///
+    /// When a field holds what it may not, or two of them disagree.
+    pub fn decode_meta(cursor: &mut Cursor<'_>) -> Result<Dictionary<SectionRef>> {
+        let (count, common, max_len) = (cursor.u32()?, cursor.u32()?, cursor.u32()?);
+        let total_len = cursor.u64()?;
+        let blocks = (count > 0).then(|| SectionRef::decode(cursor)).transpose()?;
+        let index = match block_count(count) > 1 {
+            true => Some(Index {
+                offsets: Numeric::decode_meta(cursor, Role::TermOffsets)?,
+                keys: SectionRef::decode(cursor)?,
+            }),
+            false => None,
+        };
+        let meta = Dictionary { count, common, max_len, total_len, blocks, index };
+        meta.check(|section| section.len).map_err(|kind| cursor.refuse(kind))?;
+        Ok(meta)
+    }
+}
+
+/// A dictionary, opened.
+///
+/// ```
+/// use docvalues_format::dictionary::{self, DictionaryReader};
+/// use docvalues_format::id::TermOrd;
+/// use docvalues_format::jump::JumpTables;
+/// use docvalues_format::source::Owned;
+///
+/// let terms: [&[u8]; 3] = [b"wren", b"wrestle", b"yew"];
+/// let made = dictionary::encode(terms, true)?;
+/// let opened = made.try_map(&mut |section, bytes| Ok::<_, std::convert::Infallible>(Owned::new(section, bytes)))?;
+/// let terms = DictionaryReader::open(opened, JumpTables::Baked)?;
+///
+/// let mut term = Vec::new();
+/// terms.term(TermOrd::new(1), &mut term)?;
+/// assert_eq!(term, b"wrestle");
+/// assert_eq!(terms.seek_exact(b"yew")?, Some(TermOrd::new(2)));
+/// assert_eq!(terms.seek_ceil(b"x")?, TermOrd::new(2));
+/// assert_eq!(terms.prefix(b"wre")?, 0..2);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Debug)]
+pub struct DictionaryReader<B: SectionBytes> {
+    count: u32,
+    common: usize,
+    max_len: usize,
+    total_len: u64,
+    blocks: Option<B>,
+    index: Option<OpenIndex<B>>,
+}
+
+#[derive(Debug)]
+struct OpenIndex<B: SectionBytes> {
+    offsets: NumericReader<B>,
+    keys: B,
+}
+
+impl<B: SectionBytes> DictionaryReader<B> {
+    /// Opens a dictionary. O(1): reads no section.
+    ///
+    /// # Errors
+    ///
+    /// When the fields disagree with each other or with the lengths of the sections.
+    pub fn open(meta: Dictionary<B>, mode: JumpTables) -> Result<DictionaryReader<B>> {
+        let place = meta.blocks.as_ref().map_or(NOWHERE, B::place);
+        meta.check(|section| section.len() as u64).map_err(|kind| Error::at(place, 0, kind))?;
+        let Dictionary { count, common, max_len, total_len, blocks, index } = meta;
+        let index = match index {
+            Some(Index { offsets, keys }) => {
+                Some(OpenIndex { offsets: NumericReader::open(offsets, mode)?, keys })
+            }
+            None => None,
+        };
+        let (common, max_len) = (common as usize, max_len as usize);
+        Ok(DictionaryReader { count, common, max_len, total_len, blocks, index })
+    }
+
+    /// How many terms there are.
+    pub fn len(&self) -> u32 {
+        self.count
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.count == 0
+    }
+
+    /// Bytes of the longest term.
+    pub fn max_len(&self) -> usize {
+        self.max_len
+    }
+
+    /// Bytes of all terms together, as if each were stored in full.
+    pub fn total_len(&self) -> u64 {
+        self.total_len
+    }
+
+    /// Replaces `out` by the term of `ord`, and uses the memory it has.
+    ///
+    /// # Errors
+    ///
+    /// [`ErrorKind::OutOfRange`] past the last term; when bytes on the way cannot be read, or hold what
+    /// they may not. `out` is then empty.
+    ///
+    /// # Complexity
+    ///
+    /// O(length of the term), once the offset of its block is found, which is O(1) but in
+    /// [`JumpTables::Ignore`]. For many terms in a row see [`for_each`](Self::for_each).
+    pub fn term(&self, ord: TermOrd, out: &mut Vec<u8>) -> Result<()> {
+        out.clear();
+        if ord.get() >= self.count {
+            return Err(self.no_such_ord("ord", ord.get(), self.count.saturating_sub(1)));
+        }
+        let (section, front) = self.front(ord.get() / BLOCK_TERMS, &mut NumericWalk::default())?;
+        let (shared, own) = self.parts(section, &front, (ord.get() % BLOCK_TERMS) as usize)?;
+        out.reserve(shared.len() + own.len());
+        out.extend_from_slice(shared);
+        out.extend_from_slice(own);
+        Ok(())
+    }
+
+    /// Hands the terms of `ords` to `each` in order, until it breaks off. Decodes every block once, and
+    /// copies of each term what it does not share with the one before.
+    ///
+    /// # Errors
+    ///
+    /// [`ErrorKind::OutOfRange`] if `ords` ends past the last term; when bytes on the way cannot be
+    /// read, or hold what they may not.
+    pub fn for_each(
+        &self,
+        ords: Range<u32>,
+        mut each: impl FnMut(TermOrd, &[u8]) -> ControlFlow<()>,
+    ) -> Result<()> {
+        let mut terms = self.terms(ords)?;
+        while let Some((ord, term)) = terms.next()? {
+            if each(ord, term).is_break() {
+                break;
+            }
+        }
+        Ok(())
+    }
+
+    /// The bytes of `block` in the section of terms; `walk` is the position among the offsets.
+    fn bounds(&self, section: &B, block: u32, walk: &mut NumericWalk) -> Result<Range<usize>> {
+        let Some(index) = &self.index else {
+            return Ok(0..section.len());
+        };
+        let (start, end) = index.offsets.get_pair(block.into(), walk)?;
+        let bounds = usize::try_from(start).ok().zip(usize::try_from(end).ok());
+        match bounds {
+            Some((start, end)) if start < end && end <= section.len() => Ok(start..end),
+            _ => {
+                let place = index.offsets.meta().blocks.as_ref().map_or(NOWHERE, B::place);
+                let kind = ErrorKind::Broken("the offsets of a block of terms descend, or leave the section");
+                Err(Error::at(place, 0, kind))
+            }
+        }
+    }
+
+    /// The section of terms, and the lengths of one of its blocks.
+    fn front(&self, block: u32, walk: &mut NumericWalk) -> Result<(&B, Front<'_>)> {
+        let Some(section) = &self.blocks else {
+            return Err(self.no_such_ord("block of terms", block, 0));
+        };
+        let terms = self.count.saturating_sub(block.saturating_mul(BLOCK_TERMS)).min(BLOCK_TERMS);
+        if terms == 0 {
+            return Err(self.no_such_ord("block of terms", block, self.block_count()));
+        }
+        Ok((section, Front::read(section, self.bounds(section, block, walk)?, terms as usize)?))
+    }
+
+    /// The two parts of a block's term `i`: what it shares with the head, and what it does not.
+    fn parts<'a>(&self, section: &'a B, front: &Front<'a>, i: usize) -> Result<(&'a [u8], &'a [u8])> {
+        let parts = front.parts(i)?;
+        self.check_len(front, parts.shared.len() + parts.own.len())?;
+        Ok((section.slice(parts.shared)?, section.slice(parts.own)?))
+    }
+
+    /// Refuses a term that is longer than the directory says any is.
+    fn check_len(&self, front: &Front<'_>, len: usize) -> Result<()> {
+        let (found, max) = (len as u64, self.max_len as u64);
+        match found <= max {
+            true => Ok(()),
+            false => Err(front.refuse(ErrorKind::OutOfRange { what: "length of a term", found, max })),
+        }
+    }
+
+    /// How many blocks there are.
+    fn block_count(&self) -> u32 {
+        block_count(self.count)
+    }
+
+    #[cold]
+    fn no_such_ord(&self, what: &'static str, found: u32, max: u32) -> Error {
+        let place = self.blocks.as_ref().map_or(NOWHERE, B::place);
+        Error::at(place, 0, ErrorKind::OutOfRange { what, found: found.into(), max: max.into() })
+    }
+}
+
+/// Where an error about a dictionary without a section lies.
+const NOWHERE: Place = Place { section: Section::Terms, offset: 0 };

@@ -1,0 +1,303 @@
+//! One block of a terms dictionary: up to 32 terms, each the front of the first one and an own end.
+//!
+//! # Layout
+//!
+//! *n* is the number of terms, 32 in every block but the last; *c* is the block's class.
+//!
+//! | offset | bytes | field | meaning |
+//! | --- | --- | --- | --- |
+//! | 0 | 1 | `class` | *c*, the bytes of a length: 1, 2 or 4, the fewest that hold all of the block's |
+//! | 1 | *n* × *c* | `shared` | bytes that term *i* has in common with the block's first; 0 for the first itself |
+//! | 1 + *n* × *c* | *n* × *c* | `own` | bytes of term *i* behind those |
+//! | 1 + 2 × *n* × *c* | Σ `own` | `ends` | the own bytes of all terms, end to end |
+//!
+//! The block's first term, its *head*, is all own. Term *i* is `head[..shared[i]]` followed by its own
+//! bytes, which begin Σ `own[..i]` into `ends`: no term is needed to decode another, and the sum is
+//! one over at most 31 neighbouring bytes in class 1. Front coding against the term before, as in
+//! Lucene, shares a little more and has to be undone from the block's first term on.
+//!
+//! The terms ascend, so `shared` never rises behind the head. That is what lets a search skip by
+//! `shared` alone, and reading in order keep what it has.
+
+use std::ops::Range;
+
+use byteorder::{ByteOrder, LittleEndian};
+
+use crate::cursor::Put;
+use crate::error::{Error, ErrorKind, Result};
+use crate::source::{Place, SectionBytes, truncated};
+
+/// Terms in every block but the last.
+///
+/// More save heads, keys and offsets; fewer make a look-up touch less. 32 keeps the lengths of a block
+/// of class 1 in one cache line and a byte. A benchmark over real dictionaries is to confirm it.
+pub const BLOCK_TERMS: u32 = 32;
+
+/// [`BLOCK_TERMS`], to index with.
+pub(super) const TERMS: usize = BLOCK_TERMS as usize;
+
+/// Bytes of the field `class`.
+const CLASS_LEN: usize = 1;
+
+/// Bytes that a length takes, in all of a block's lengths.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u8)]
+pub(super) enum Class {
+    One = 1,
+    Two = 2,
+    Four = 4,
+}
+
+impl Class {
+    /// The narrowest that holds `longest`.
+    pub(super) fn of(longest: u32) -> Class {
+        match longest {
+            0..=0xff => Class::One,
+            0x100..=0xffff => Class::Two,
+            0x1_0000.. => Class::Four,
+        }
+    }
+
+    fn read(place: Place, at: usize, tag: u8) -> Result<Class> {
+        match tag {
+            1 => Ok(Class::One),
+            2 => Ok(Class::Two),
+            4 => Ok(Class::Four),
+            tag => Err(Error::at(place, at, ErrorKind::UnknownTag { what: "class of lengths", tag })),
+        }
+    }
+
+    fn width(self) -> usize {
+        self as usize
+    }
+
+    /// Bytes before `ends`, in a block of `terms`.
+    pub(super) fn front(self, terms: usize) -> usize {
+        CLASS_LEN + 2 * terms * self.width()
+    }
+
+    fn put(self, length: u32, out: &mut Vec<u8>) {
+        #[expect(clippy::cast_possible_truncation, reason = "the class was chosen for the block's longest")]
+        match self {
+            Class::One => out.put_u8(length as u8),
+            Class::Two => out.put_u16(length as u16),
+            Class::Four => out.put_u32(length),
+        }
+    }
+
+    #[inline]
+    fn get(self, lengths: &[u8], i: usize) -> usize {
+        match self {
+            Class::One => usize::from(lengths[i]),
+            Class::Two => usize::from(LittleEndian::read_u16(&lengths[2 * i..])),
+            Class::Four => LittleEndian::read_u32(&lengths[4 * i..]) as usize,
+        }
+    }
+
+    /// The sum of the first `n`.
+    #[inline]
+    fn sum(self, lengths: &[u8], n: usize) -> usize {
+        match self {
+            // Far from overflow, whatever the bytes: no check in the loop, so it vectorises.
+            Class::One => lengths[..n].iter().map(|&l| u32::from(l)).sum::<u32>() as usize,
+            // Saturated, a hostile sum is behind the end of any block.
+            Class::Two | Class::Four => {
+                (0..n).fold(0, |sum: usize, i| sum.saturating_add(self.get(lengths, i)))
+            }
+        }
+    }
+}
+
+/// Collects the terms of one block.
+#[derive(Clone, Debug, Default)]
+pub(super) struct BlockBuilder {
+    shared: Vec<u32>,
+    own: Vec<u32>,
+    ends: Vec<u8>,
+}
+
+impl BlockBuilder {
+    pub(super) fn is_empty(&self) -> bool {
+        self.own.is_empty()
+    }
+
+    pub(super) fn is_full(&self) -> bool {
+        self.own.len() == TERMS
+    }
+
+    /// Adds a term; its length was found to fit a `u32`. O(length), whatever came before.
+    pub(super) fn push(&mut self, term: &[u8]) {
+        let head = self.own.first().map_or(&[][..], |&own| &self.ends[..own as usize]);
+        let shared = shared_len(head, term);
+        let own = &term[shared..];
+        #[expect(clippy::cast_possible_truncation, reason = "neither is longer than the term")]
+        let (shared, own_len) = (shared as u32, own.len() as u32);
+        self.shared.push(shared);
+        self.own.push(own_len);
+        self.ends.extend_from_slice(own);
+    }
+
+    /// Bytes on the heap.
+    pub(super) fn heap_bytes(&self) -> usize {
+        (self.shared.capacity() + self.own.capacity()) * size_of::<u32>() + self.ends.capacity()
+    }
+
+    /// Appends the block, of at least one term, to `out`, and begins the next one. Returns where in `out`
+    /// its head lies.
+    pub(super) fn finish(&mut self, out: &mut Vec<u8>) -> Range<usize> {
+        let class = Class::of(self.shared.iter().chain(&self.own).copied().max().unwrap_or(0));
+        out.put_u8(class as u8);
+        self.shared.iter().chain(&self.own).for_each(|&length| class.put(length, out));
+        let head = out.len()..out.len() + self.own.first().map_or(0, |&own| own as usize);
+        out.put(&self.ends);
+        self.shared.clear();
+        self.own.clear();
+        self.ends.clear();
+        head
+    }
+}
+
+/// All of a block but its terms' bytes.
+///
+/// What is checked: the class, that the lengths lie inside the block, that the head shares nothing.
+/// That a term lies inside the block is checked when one is asked for; that the terms ascend, that
+/// `shared` is all they share and that nothing is left over is for `verify`.
+#[derive(Clone, Debug)]
+pub(super) struct Front<'a> {
+    place: Place,
+    /// The block's bytes in its section.
+    block: Range<usize>,
+    class: Class,
+    shared: &'a [u8],
+    own: &'a [u8],
+}
+
+/// Where the two parts of a term lie in the section.
+#[derive(Clone, Debug)]
+pub(super) struct Parts {
+    /// What it shares with the head.
+    pub(super) shared: Range<usize>,
+    /// What it does not.
+    pub(super) own: Range<usize>,
+}
+
+impl<'a> Front<'a> {
+    /// Reads the lengths of the block that lies at `block`, and holds `terms` terms, at least one.
+    pub(super) fn read<B: SectionBytes>(
+        section: &'a B,
+        block: Range<usize>,
+        terms: usize,
+    ) -> Result<Front<'a>> {
+        let place = section.place();
+        let bytes = front_bytes(section, &block, Class::One.front(terms))?;
+        let class = Class::read(place, block.start, bytes[0])?;
+        let bytes = match class {
+            Class::One => bytes,
+            wider => front_bytes(section, &block, wider.front(terms))?,
+        };
+        let (shared, own) = bytes[CLASS_LEN..].split_at(terms * class.width());
+        if class.get(shared, 0) != 0 {
+            let kind = ErrorKind::Broken("the first term of a block shares bytes with itself");
+            return Err(Error::at(place, block.start, kind));
+        }
+        Ok(Front { place, block, class, shared, own })
+    }
+
+    /// How many terms there are.
+    #[inline]
+    pub(super) fn terms(&self) -> usize {
+        self.own.len() / self.class.width()
+    }
+
+    pub(super) fn class(&self) -> Class {
+        self.class
+    }
+
+    /// The block's bytes in its section.
+    pub(super) fn block(&self) -> Range<usize> {
+        self.block.clone()
+    }
+
+    /// Bytes that term `i` shares with the head.
+    #[inline]
+    pub(super) fn shared(&self, i: usize) -> usize {
+        self.class.get(self.shared, i)
+    }
+
+    /// Bytes of term `i` that it does not share.
+    #[inline]
+    pub(super) fn own(&self, i: usize) -> usize {
+        self.class.get(self.own, i)
+    }
+
+    /// Where the own bytes of term `i` begin, counted from the block's first byte. Not checked: a
+    /// hostile sum lies behind the block, where [`end`](Self::end) refuses it.
+    #[inline]
+    pub(super) fn start(&self, i: usize) -> usize {
+        self.class.front(self.terms()).saturating_add(self.class.sum(self.own, i))
+    }
+
+    /// Where the own bytes of term `i` end, when they begin at `start`; both counted from the block's
+    /// first byte.
+    ///
+    /// # Errors
+    ///
+    /// [`ErrorKind::OutOfRange`] when that is behind the block's end.
+    #[inline]
+    pub(super) fn end(&self, i: usize, start: usize) -> Result<usize> {
+        let (end, max) = (start.saturating_add(self.own(i)), self.block.len());
+        match end <= max {
+            true => Ok(end),
+            false => Err(self.outside("end of a term in its block", end, max)),
+        }
+    }
+
+    /// Where term `i` lies in the section. O(1).
+    ///
+    /// # Errors
+    ///
+    /// [`ErrorKind::OutOfRange`] when it shares more than there is, or ends behind the block's end.
+    #[inline]
+    pub(super) fn parts(&self, i: usize) -> Result<Parts> {
+        let (start, shared) = (self.start(i), self.shared(i));
+        let end = self.end(i, start)?;
+        let head = self.start(0);
+        if shared > self.own(0) {
+            return Err(self.outside("length shared with the block's first term", shared, self.own(0)));
+        }
+        // Inside the block: `shared` is at most the head's length, and the head ends before term `i`
+        // does, or is it.
+        let (base, head_at) = (self.block.start, self.block.start + head);
+        Ok(Parts { shared: head_at..head_at + shared, own: base + start..base + end })
+    }
+
+    /// An error at the block's first byte.
+    #[cold]
+    pub(super) fn refuse(&self, kind: ErrorKind) -> Error {
+        Error::at(self.place, self.block.start, kind)
+    }
+
+    #[cold]
+    fn outside(&self, what: &'static str, found: usize, max: usize) -> Error {
+        self.refuse(ErrorKind::OutOfRange { what, found: found as u64, max: max as u64 })
+    }
+}
+
+/// The first `len` bytes of a block, which must have so many.
+#[inline]
+fn front_bytes<'a, B: SectionBytes>(section: &'a B, block: &Range<usize>, len: usize) -> Result<&'a [u8]> {
+    match len <= block.len() {
+        true => section.slice(block.start..block.start + len),
+        false => Err(truncated(section.place(), block.start, len, block.len())),
+    }
+}
+
+/// How many bytes `a` and `b` have in common at their beginnings, found eight at a time.
+#[inline]
+pub(super) fn shared_len(a: &[u8], b: &[u8]) -> usize {
+    let len = a.len().min(b.len());
+    let (a, b) = (&a[..len], &b[..len]);
+    let words = a.chunks_exact(8).zip(b.chunks_exact(8));
+    let equal = words.take_while(|(a, b)| a == b).count() * 8;
+    equal + a[equal..].iter().zip(&b[equal..]).take_while(|(a, b)| a == b).count()
+}

@@ -1,0 +1,150 @@
+//! From ascending terms to a dictionary.
+
+use std::ops::Range;
+
+use super::block::{BlockBuilder, shared_len};
+use super::seek::key;
+use super::{Dictionary, Index, KEY_LEN};
+use crate::binary::MAX_VALUE;
+use crate::cursor::Put;
+use crate::numeric::{self, NumericOptions, Role};
+
+/// Why a dictionary cannot be made of these terms.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum Refused {
+    /// A term is not above the one before it.
+    #[error("term {ord} is not above the term before it")]
+    NotAscending {
+        /// The ord it would have.
+        ord: u32,
+    },
+    /// A term is longer than [`MAX_VALUE`].
+    #[error("term {ord} has {len} bytes, {MAX_VALUE} are the most")]
+    TooLong {
+        /// The ord it would have.
+        ord: u32,
+        /// Its bytes.
+        len: usize,
+    },
+    /// There are more than 2^32 − 1 terms.
+    #[error("there are more than {} terms", u32::MAX)]
+    TooMany,
+}
+
+/// Makes a dictionary of terms that come in ascending byte order, each once.
+///
+/// Holds the encoded blocks, and two terms. Pushing a term costs O(its length), whatever the
+/// others' lengths.
+#[derive(Clone, Debug, Default)]
+pub struct DictionaryBuilder {
+    count: u32,
+    max_len: u32,
+    total_len: u64,
+    /// The term before.
+    last: Vec<u8>,
+    block: BlockBuilder,
+    blocks: Vec<u8>,
+    /// Where each block begins.
+    offsets: Vec<i64>,
+    /// Where the first term of each block lies among `blocks`.
+    heads: Vec<Range<usize>>,
+}
+
+impl DictionaryBuilder {
+    /// Begins a dictionary without terms.
+    pub fn new() -> DictionaryBuilder {
+        DictionaryBuilder::default()
+    }
+
+    /// Adds the next term. Only the first may be empty.
+    ///
+    /// # Errors
+    ///
+    /// [`Refused`] if it is not above the one before, too long, or one too many. The dictionary then
+    /// stays as it was.
+    pub fn push(&mut self, term: &[u8]) -> Result<(), Refused> {
+        let (ord, len) = (self.count, term.len());
+        if ord > 0 && term <= self.last.as_slice() {
+            return Err(Refused::NotAscending { ord });
+        }
+        let too_long = Refused::TooLong { ord, len };
+        let short = u32::try_from(len).ok().filter(|&len| len <= MAX_VALUE).ok_or(too_long)?;
+        self.count = ord.checked_add(1).ok_or(Refused::TooMany)?;
+        self.max_len = self.max_len.max(short);
+        self.total_len += u64::from(short);
+        if self.block.is_full() {
+            self.finish_block();
+        }
+        self.block.push(term);
+        self.last.clear();
+        self.last.extend_from_slice(term);
+        Ok(())
+    }
+
+    /// How many terms were added.
+    pub fn len(&self) -> u32 {
+        self.count
+    }
+
+    /// Whether none was.
+    pub fn is_empty(&self) -> bool {
+        self.count == 0
+    }
+
+    /// Bytes on the heap, for a writer's budget.
+    pub fn heap_bytes(&self) -> usize {
+        self.last.capacity()
+            + self.blocks.capacity()
+            + self.offsets.capacity() * size_of::<i64>()
+            + self.heads.capacity() * size_of::<Range<usize>>()
+            + self.block.heap_bytes()
+    }
+
+    /// The sections; `jump_tables` says whether the offsets get a jump table.
+    pub fn finish(mut self, jump_tables: bool) -> Dictionary<Vec<u8>> {
+        if !self.block.is_empty() {
+            self.finish_block();
+        }
+        let DictionaryBuilder { count, max_len, total_len, last, blocks, mut offsets, heads, .. } = self;
+        // What the first and the last of ascending terms have in common, all have.
+        let first = heads.first().map_or(&[][..], |head| &blocks[head.clone()]);
+        let common = shared_len(first, &last);
+        let index = (heads.len() > 1).then(|| {
+            let mut keys = Vec::with_capacity(heads.len() * KEY_LEN);
+            heads.into_iter().for_each(|head| keys.put_u64(key(&blocks[head], common)));
+            offsets.push(as_offset(blocks.len()));
+            let options = NumericOptions { role: Role::TermOffsets, jump_tables, zones: false };
+            Index { offsets: numeric::encode(&offsets, &options), keys }
+        });
+        let blocks = (count > 0).then_some(blocks);
+        #[expect(clippy::cast_possible_truncation, reason = "no term is longer than a u32")]
+        let common = common as u32;
+        Dictionary { count, common, max_len, total_len, blocks, index }
+    }
+
+    fn finish_block(&mut self) {
+        self.offsets.push(as_offset(self.blocks.len()));
+        self.heads.push(self.block.finish(&mut self.blocks));
+    }
+}
+
+/// A place in a `Vec`, which is never as long as 2<sup>63</sup> bytes.
+fn as_offset(at: usize) -> i64 {
+    i64::try_from(at).unwrap_or(i64::MAX)
+}
+
+/// Makes a dictionary of `terms`, in ascending byte order, each once; `jump_tables` says whether the
+/// offsets of the blocks get a jump table.
+///
+/// # Errors
+///
+/// [`Refused`], naming the first term that is not above the one before, or is too long.
+pub fn encode<'a>(
+    terms: impl IntoIterator<Item = &'a [u8]>,
+    jump_tables: bool,
+) -> Result<Dictionary<Vec<u8>>, Refused> {
+    let mut builder = DictionaryBuilder::new();
+    terms.into_iter().try_for_each(|term| builder.push(term))?;
+    Ok(builder.finish(jump_tables))
+}

@@ -1,0 +1,140 @@
+//! Terms in order, each built from the one before.
+
+use std::ops::Range;
+
+use super::DictionaryReader;
+use super::block::{BLOCK_TERMS, Front};
+use crate::error::{ErrorKind, Result};
+use crate::id::TermOrd;
+use crate::numeric::NumericWalk;
+use crate::source::SectionBytes;
+
+/// The terms of a range of ords, one after the other: for merges, which read several dictionaries side
+/// by side. [`DictionaryReader::for_each`] is simpler where there is one.
+///
+/// Not an [`Iterator`]: each term borrows the memory in which the next one is made.
+///
+/// ```
+/// # use docvalues_format::{dictionary::{self, DictionaryReader}, jump::JumpTables, source::Owned};
+/// # let made = dictionary::encode([b"wren".as_slice(), b"yew"], true)?;
+/// # let opened = made.try_map(&mut |s, bytes| Ok::<_, std::convert::Infallible>(Owned::new(s, bytes)))?;
+/// # let dictionary = DictionaryReader::open(opened, JumpTables::Baked)?;
+/// let mut terms = dictionary.terms(0..dictionary.len())?;
+/// while let Some((ord, term)) = terms.next()? {
+///     println!("{ord}: {}", String::from_utf8_lossy(term));
+/// }
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Debug)]
+pub struct Terms<'a, B: SectionBytes> {
+    dictionary: &'a DictionaryReader<B>,
+    /// Ords still to come.
+    ords: Range<u32>,
+    block: Option<OpenBlock<'a>>,
+    /// The term before.
+    term: Vec<u8>,
+    walk: NumericWalk,
+}
+
+/// The block that the term before lies in.
+#[derive(Debug)]
+struct OpenBlock<'a> {
+    front: Front<'a>,
+    /// All of its bytes.
+    bytes: &'a [u8],
+    /// Where the own bytes of the next term begin.
+    start: usize,
+    /// How many bytes of the term before are also the head's.
+    kept: usize,
+}
+
+impl<B: SectionBytes> DictionaryReader<B> {
+    /// The terms of `ords`, in order.
+    ///
+    /// # Errors
+    ///
+    /// [`ErrorKind::OutOfRange`] if `ords` ends past the last term.
+    pub fn terms(&self, ords: Range<u32>) -> Result<Terms<'_, B>> {
+        if ords.end > self.len() {
+            return Err(self.no_such_ord("end of a range of ords", ords.end, self.len()));
+        }
+        Ok(Terms { dictionary: self, ords, block: None, term: Vec::new(), walk: NumericWalk::default() })
+    }
+}
+
+impl<'a, B: SectionBytes> Terms<'a, B> {
+    /// The next term and its ord; `None` behind the last.
+    ///
+    /// # Errors
+    ///
+    /// When bytes on the way cannot be read, or hold what they may not. Nothing more comes then.
+    ///
+    /// # Complexity
+    ///
+    /// O(bytes that the term does not share with its block's first).
+    #[expect(clippy::should_implement_trait, reason = "an Iterator cannot lend what it owns")]
+    pub fn next(&mut self) -> Result<Option<(TermOrd, &[u8])>> {
+        let Some(ord) = self.ords.next() else {
+            return Ok(None);
+        };
+        if let Err(error) = self.step(ord) {
+            self.ords.start = self.ords.end;
+            return Err(error);
+        }
+        Ok(Some((TermOrd::new(ord), &self.term)))
+    }
+
+    /// Turns the term before into that of `ord`.
+    fn step(&mut self, ord: u32) -> Result<()> {
+        let i = (ord % BLOCK_TERMS) as usize;
+        let block = match &mut self.block {
+            Some(block) if i > 0 => block,
+            block => {
+                let opened = OpenBlock::open(self.dictionary, ord, &mut self.term, &mut self.walk)?;
+                block.insert(opened)
+            }
+        };
+        block.step(self.dictionary, i, &mut self.term)
+    }
+}
+
+impl<'a> OpenBlock<'a> {
+    /// Opens the block of `ord`, and puts the head into `term`, from which `ord` can be made.
+    fn open<B: SectionBytes>(
+        dictionary: &'a DictionaryReader<B>,
+        ord: u32,
+        term: &mut Vec<u8>,
+        walk: &mut NumericWalk,
+    ) -> Result<OpenBlock<'a>> {
+        let (section, front) = dictionary.front(ord / BLOCK_TERMS, walk)?;
+        let bytes = section.slice(front.block())?;
+        let (_, head) = dictionary.parts(section, &front, 0)?;
+        term.clear();
+        term.extend_from_slice(head);
+        let start = front.start((ord % BLOCK_TERMS) as usize);
+        Ok(OpenBlock { front, bytes, start, kept: head.len() })
+    }
+
+    /// Turns `term`, of which `kept` bytes are the head's, into the block's term `i`.
+    fn step<B: SectionBytes>(
+        &mut self,
+        dictionary: &DictionaryReader<B>,
+        i: usize,
+        term: &mut Vec<u8>,
+    ) -> Result<()> {
+        let (shared, end) = (self.front.shared(i), self.front.end(i, self.start)?);
+        if shared > self.kept {
+            return Err(self
+                .front
+                .refuse(ErrorKind::Broken("terms of a block share more with its first as they go")));
+        }
+        let own = &self.bytes[self.start..end];
+        dictionary.check_len(&self.front, shared + own.len())?;
+        term.truncate(shared);
+        term.extend_from_slice(own);
+        // The first term is the head, whatever it is said to share with itself.
+        self.kept = if i == 0 { own.len() } else { shared };
+        self.start = end;
+        Ok(())
+    }
+}

@@ -1,0 +1,598 @@
+use std::collections::BTreeSet;
+use std::convert::Infallible;
+use std::ops::{Bound, ControlFlow, Range};
+use std::sync::Mutex;
+
+use proptest::collection::vec;
+use proptest::prelude::*;
+
+use super::block::TERMS;
+use super::*;
+use crate::numeric;
+use crate::source::{Owned, TAIL};
+
+type Made = Dictionary<Vec<u8>>;
+
+fn made<T: AsRef<[u8]>>(terms: impl IntoIterator<Item = T>, jump_tables: bool) -> Made {
+    let mut builder = DictionaryBuilder::new();
+    terms.into_iter().for_each(|term| builder.push(term.as_ref()).unwrap());
+    builder.finish(jump_tables)
+}
+
+fn opened(made: Made) -> Dictionary<Owned> {
+    made.try_map(&mut |section, bytes| Ok::<_, Infallible>(Owned::new(section, bytes))).unwrap()
+}
+
+fn reader(made: &Made, mode: JumpTables) -> DictionaryReader<Owned> {
+    DictionaryReader::open(opened(made.clone()), mode).unwrap()
+}
+
+fn term(reader: &DictionaryReader<Owned>, ord: u32) -> Vec<u8> {
+    let mut out = vec![7; 3];
+    reader.term(TermOrd::new(ord), &mut out).unwrap();
+    out
+}
+
+/// `000017`, ascending with the number.
+fn decimal(number: usize) -> Vec<u8> {
+    format!("{number:06}").into_bytes()
+}
+
+/// Asks all that can be asked about `probes`, and compares with the set.
+fn agrees(reader: &DictionaryReader<Owned>, set: &BTreeSet<Vec<u8>>, probes: &[Vec<u8>]) {
+    let terms: Vec<&Vec<u8>> = set.iter().collect();
+    let below = |probe: &[u8]| u32::try_from(terms.partition_point(|t| t.as_slice() < probe)).unwrap();
+    let upto = |probe: &[u8]| u32::try_from(terms.partition_point(|t| t.as_slice() <= probe)).unwrap();
+    for probe in probes {
+        let exact = set.contains(probe).then(|| TermOrd::new(below(probe)));
+        assert_eq!(reader.seek_exact(probe).unwrap(), exact, "exactly {probe:?}");
+        assert_eq!(reader.seek_ceil(probe).unwrap().get(), below(probe), "ceil of {probe:?}");
+        let with_prefix = terms.iter().filter(|t| t.starts_with(probe)).count();
+        let prefix = below(probe)..below(probe) + u32::try_from(with_prefix).unwrap();
+        assert_eq!(reader.prefix(probe).unwrap(), prefix, "prefix {probe:?}");
+    }
+    for pair in probes.windows(2) {
+        let (low, high) = (pair[0].as_slice(), pair[1].as_slice());
+        let expect = |start: u32, end: u32| start..end.max(start);
+        for (low, start) in
+            [(Bound::Unbounded, 0), (Bound::Included(low), below(low)), (Bound::Excluded(low), upto(low))]
+        {
+            for (high, end) in [
+                (Bound::Unbounded, reader.len()),
+                (Bound::Included(high), upto(high)),
+                (Bound::Excluded(high), below(high)),
+            ] {
+                assert_eq!(reader.range(low, high).unwrap(), expect(start, end), "{low:?} to {high:?}");
+            }
+        }
+    }
+}
+
+/// The set itself, and neighbours of its members that are hardly in it.
+fn probes(set: &BTreeSet<Vec<u8>>, step: usize) -> Vec<Vec<u8>> {
+    let mut probes = vec![vec![], vec![0], vec![0xff; 3]];
+    for term in set.iter().step_by(step) {
+        let cut = term[..term.len().saturating_sub(1)].to_vec();
+        let mut longer = term.clone();
+        longer.push(0);
+        let mut raised = term.clone();
+        if let Some(last) = raised.last_mut() {
+            *last = last.wrapping_add(1);
+        }
+        probes.extend([term.clone(), cut, longer, raised]);
+    }
+    probes
+}
+
+fn holds(set: &BTreeSet<Vec<u8>>, probes: &[Vec<u8>]) {
+    for jump_tables in [true, false] {
+        let made = made(set, jump_tables);
+        for mode in JumpTables::ALL {
+            let reader = reader(&made, mode);
+            reader.verify().unwrap();
+            assert_eq!(reader.len() as usize, set.len());
+            let mut ord = 0;
+            reader
+                .for_each(0..reader.len(), |at, found| {
+                    assert_eq!(at.get(), ord);
+                    assert_eq!(term(&reader, ord), found);
+                    ord += 1;
+                    ControlFlow::Continue(())
+                })
+                .unwrap();
+            let found: Vec<Vec<u8>> = (0..reader.len()).map(|ord| term(&reader, ord)).collect();
+            assert!(found.iter().eq(set), "the terms come back");
+            agrees(&reader, set, probes);
+        }
+    }
+}
+
+/// Terms as they occur: words over few letters, random bytes, ids in hexadecimal, long shared fronts,
+/// long terms, all 0xff, zero bytes at ends.
+fn term_strategy() -> impl Strategy<Value = Vec<u8>> {
+    prop_oneof![
+        4 => vec(prop_oneof![Just(b'a'), Just(b'b'), Just(0), Just(0xff)], 0..12),
+        3 => vec(any::<u8>(), 0..20),
+        2 => any::<u64>().prop_map(|id| format!("{id:016x}").into_bytes()),
+        3 => (any::<u16>(), 0..3_usize).prop_map(|(n, dir)| {
+            format!("/usr/share/{}/{n}", ["doc", "doc-base", "locale"][dir]).into_bytes()
+        }),
+        1 => (0..400_usize).prop_map(|len| vec![0xff; len]),
+        1 => (0..4_u8, 200..700_usize).prop_map(|(byte, len)| {
+            let mut term = vec![b'x'; len];
+            term.push(byte);
+            term
+        }),
+    ]
+}
+
+fn set_strategy() -> impl Strategy<Value = BTreeSet<Vec<u8>>> {
+    let common = prop_oneof![Just(vec![]), Just(b"https://".to_vec()), Just(vec![0xff, 0xff]), Just(vec![0])];
+    let sets = prop_oneof![
+        proptest::collection::btree_set(term_strategy(), 0..200),
+        // Many blocks with one key.
+        proptest::collection::btree_set(
+            vec(0..3_u8, 0..8).prop_map(|end| [b"0123456789".as_slice(), &end].concat()),
+            0..300
+        ),
+    ];
+    (common, sets).prop_map(|(common, set)| set.into_iter().map(|t| [&*common, &t].concat()).collect())
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(48))]
+
+    #[test]
+    fn a_dictionary_is_a_sorted_set(
+        set in set_strategy(),
+        random in vec(term_strategy(), 8),
+        step in 1..5_usize,
+    ) {
+        let mut probes = probes(&set, step);
+        probes.extend(random);
+        holds(&set, &probes);
+    }
+
+    #[test]
+    fn a_range_of_ords_is_a_part_of_all(set in set_strategy(), a: u32, b: u32) {
+        let terms: Vec<Vec<u8>> = set.iter().cloned().collect();
+        let reader = reader(&made(&set, true), JumpTables::Baked);
+        let (a, b) = (a % (reader.len() + 1), b % (reader.len() + 1));
+        let ords = a.min(b)..a.max(b);
+        let mut cursor = reader.terms(ords.clone()).unwrap();
+        for ord in ords {
+            let (found, term) = cursor.next().unwrap().unwrap();
+            prop_assert_eq!((found.get(), term), (ord, terms[ord as usize].as_slice()));
+        }
+        prop_assert!(cursor.next().unwrap().is_none());
+    }
+}
+
+#[test]
+fn counts_at_the_edges_of_blocks() {
+    for count in [0, 1, 2, 31, 32, 33, 63, 64, 65, 97] {
+        let set: BTreeSet<Vec<u8>> = (0..count).map(|i| decimal(i * 7)).collect();
+        holds(&set, &probes(&set, 1));
+    }
+}
+
+#[test]
+fn five_thousand_terms() {
+    let set: BTreeSet<Vec<u8>> = (0..5_000_usize).map(|i| decimal(i * 31 % 100_003)).collect();
+    holds(&set, &probes(&set, 17));
+}
+
+/// Keys are padded with zero bytes, so these tie with each other, over several blocks.
+#[test]
+fn terms_that_differ_by_zero_bytes_alone() {
+    let set: BTreeSet<Vec<u8>> =
+        (0..70).flat_map(|zeros| [b"ab".as_slice(), b"b"].map(|t| [t, &vec![0; zeros]].concat())).collect();
+    holds(&set, &probes(&set, 1));
+}
+
+#[test]
+fn long_terms_take_wider_lengths() {
+    for (len, class) in [(255, 1), (256, 2), (65_535, 2), (70_000, 4)] {
+        let set: BTreeSet<Vec<u8>> = (0..3_u8)
+            .flat_map(|i| {
+                let mut shared = vec![b'q'; len];
+                shared[len - 1] = i;
+                [shared, vec![i; len / 2], vec![i]]
+            })
+            .collect();
+        let made = made(&set, true);
+        assert_eq!(made.blocks.as_ref().unwrap()[0], class, "{len}");
+        assert_eq!(made.max_len as usize, len);
+        holds(&set, &probes(&set, 1));
+    }
+}
+
+#[test]
+fn the_bytes_of_a_block() {
+    let made = made(["", "car", "card", "care", "cat"], true);
+    #[rustfmt::skip]
+    let expected = [
+        &[1][..],                               // class: a byte for each length
+        &[0, 0, 0, 0, 0],                       // shared with the first term, which is empty
+        &[0, 3, 4, 4, 3],                       // own
+        b"carcardcarecat",
+    ];
+    assert_eq!(made.blocks.as_deref().unwrap(), expected.concat());
+    assert_eq!((made.count, made.common, made.max_len, made.total_len), (5, 0, 4, 14));
+    assert_eq!(made.index, None);
+
+    let made = super::tests::made(["car", "card", "care", "cat"], true);
+    let expected = [&[1][..], &[0, 3, 3, 2], &[3, 1, 1, 1], b"cardet"];
+    assert_eq!(made.blocks.as_deref().unwrap(), expected.concat());
+    assert_eq!((made.count, made.common, made.max_len, made.total_len), (4, 2, 4, 14));
+}
+
+#[test]
+fn lengths_of_class_2_are_little_endian() {
+    let (first, second) = (vec![b'a'; 258], [vec![b'a'; 257], vec![b'b']].concat());
+    let made = made([&first, &second], true);
+    let expected = [&[2][..], &[0, 0, 0x01, 0x01], &[0x02, 0x01, 1, 0], &first, b"b"];
+    assert_eq!(made.blocks.unwrap(), expected.concat());
+}
+
+#[test]
+fn a_key_is_eight_bytes_behind_the_common_prefix() {
+    let terms = (0..33_u8).map(|i| [b"id-".as_slice(), &[b'A' + i], b"-long enough"].concat());
+    let made = made(terms, true);
+    let Index { offsets, keys } = made.index.unwrap();
+    assert_eq!(made.common, 3);
+    assert_eq!((offsets.count, offsets.min), (3, 0));
+    assert_eq!(offsets.max, i64::try_from(made.blocks.unwrap().len()).unwrap());
+    // "A-long e" and "a-long e": little-endian numbers with the first byte on top, so backwards.
+    assert_eq!(keys, b"e gnol-Ae gnol-a");
+}
+
+#[test]
+fn what_a_builder_refuses() {
+    let mut builder = DictionaryBuilder::new();
+    builder.push(b"b").unwrap();
+    assert_eq!(builder.push(b"b"), Err(Refused::NotAscending { ord: 1 }));
+    assert_eq!(builder.push(b"a"), Err(Refused::NotAscending { ord: 1 }));
+    assert_eq!(builder.push(b""), Err(Refused::NotAscending { ord: 1 }));
+    builder.push(b"ba").unwrap();
+    assert_eq!(builder.finish(true), made(["b", "ba"], true), "what was refused left nothing");
+    assert_eq!(encode([b"x".as_slice(), b"y", b"x"], true), Err(Refused::NotAscending { ord: 2 }));
+}
+
+#[test]
+fn what_is_not_there_is_refused() {
+    let reader = reader(&made((0..40).map(decimal), true), JumpTables::Baked);
+    let mut out = b"left over".to_vec();
+    let error = reader.term(TermOrd::new(40), &mut out).unwrap_err();
+    assert_eq!(*error.kind(), ErrorKind::OutOfRange { what: "ord", found: 40, max: 39 });
+    assert_eq!(out, b"");
+    assert!(reader.terms(39..41).is_err());
+    assert!(reader.terms(40..40).unwrap().next().unwrap().is_none());
+}
+
+#[test]
+fn a_break_ends_the_reading() {
+    let reader = reader(&made((0..100).map(decimal), true), JumpTables::Baked);
+    let mut seen = Vec::new();
+    let each = |ord: TermOrd, _: &[u8]| {
+        seen.push(ord.get());
+        if ord.get() == 33 { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+    };
+    reader.for_each(30..100, each).unwrap();
+    assert_eq!(seen, [30, 31, 32, 33]);
+}
+
+/// A section that notes which of its bytes were asked for.
+struct Spy {
+    bytes: Owned,
+    asked: Mutex<Vec<Range<usize>>>,
+}
+
+impl SectionBytes for Spy {
+    fn place(&self) -> Place {
+        self.bytes.place()
+    }
+
+    fn len(&self) -> usize {
+        self.bytes.len()
+    }
+
+    fn slice(&self, range: Range<usize>) -> Result<&[u8]> {
+        self.asked.lock().unwrap().push(range.clone());
+        self.bytes.slice(range)
+    }
+
+    fn verified(&self) -> Option<&[u8]> {
+        None
+    }
+}
+
+impl Spy {
+    fn take(&self) -> Vec<Range<usize>> {
+        std::mem::take(&mut self.asked.lock().unwrap())
+    }
+}
+
+/// The table of costs in the module's head.
+#[test]
+fn a_look_up_touches_no_more_than_is_promised() {
+    let spied = made((0..20_000).map(decimal), true)
+        .try_map(&mut |s, bytes| {
+            Ok::<_, Infallible>(Spy { bytes: Owned::new(s, bytes), asked: Mutex::default() })
+        })
+        .unwrap();
+    let reader = DictionaryReader::open(spied, JumpTables::Baked).unwrap();
+    let (blocks, keys) = (reader.blocks.as_ref().unwrap(), &reader.index.as_ref().unwrap().keys);
+    assert!(blocks.take().is_empty() && keys.take().is_empty(), "opening reads nothing");
+
+    let bytes = |asked: Vec<Range<usize>>| asked.iter().map(ExactSizeIterator::len).sum::<usize>();
+    for ord in [0, 31, 32, 10_007, 19_999] {
+        reader.term(TermOrd::new(ord), &mut Vec::new()).unwrap();
+        assert!(keys.take().is_empty());
+        assert_eq!(bytes(blocks.take()), 1 + 2 * TERMS + decimal(0).len(), "term {ord}");
+    }
+    let block = blocks.len() / reader.block_count() as usize;
+    for ord in [0, 31, 32, 10_007, 19_999] {
+        reader.seek_exact(&decimal(ord)).unwrap().unwrap();
+        // log2(625) < 10, and the neighbour that no longer ties.
+        let asked = keys.take();
+        assert!(asked.len() <= 12 && asked.iter().all(|key| key.len() == KEY_LEN), "{asked:?}");
+        assert!(bytes(blocks.take()) <= 3 * block, "ord {ord}");
+    }
+}
+
+/// Every section of a dictionary, in file order.
+fn sections(made: &Made) -> Vec<(Section, Vec<u8>)> {
+    let mut sections = Vec::new();
+    let note = |section, bytes: Vec<u8>| {
+        sections.push((section, bytes));
+        Ok::<_, Infallible>(())
+    };
+    made.clone().try_map(&mut { note }).unwrap();
+    sections
+}
+
+/// The dictionary with section number `which` changed.
+fn changed(made: &Made, which: usize, change: impl Fn(&mut Vec<u8>)) -> Made {
+    let mut at = 0;
+    made.clone()
+        .try_map(&mut |_, mut bytes| {
+            if at == which {
+                change(&mut bytes);
+            }
+            at += 1;
+            Ok::<_, Infallible>(bytes)
+        })
+        .unwrap()
+}
+
+/// Asks everything of a damaged dictionary; what comes back does not matter, that it does, does.
+fn survive(damaged: Made, probes: &[Vec<u8>], mode: JumpTables) {
+    let Ok(reader) = DictionaryReader::open(opened(damaged), mode) else {
+        return;
+    };
+    let mut out = Vec::new();
+    for ord in 0..reader.len() {
+        if reader.term(TermOrd::new(ord), &mut out).is_ok() {
+            assert!(out.len() <= reader.max_len());
+        }
+    }
+    for probe in probes {
+        if let Ok(ord) = reader.seek_ceil(probe) {
+            assert!(ord.get() <= reader.len());
+        }
+        if let Ok(Some(ord)) = reader.seek_exact(probe) {
+            assert!(ord.get() < reader.len());
+        }
+        if let Ok(ords) = reader.prefix(probe) {
+            assert!(ords.start <= ords.end && ords.end <= reader.len());
+        }
+    }
+    let _ = reader.for_each(0..reader.len(), |_, term| {
+        assert!(term.len() <= reader.max_len());
+        ControlFlow::Continue(())
+    });
+    let _ = reader.verify();
+}
+
+fn victims() -> Vec<(Made, Vec<Vec<u8>>)> {
+    let small: BTreeSet<Vec<u8>> = (0..70).map(|i| [b"id:".as_slice(), &decimal(i * i)].concat()).collect();
+    let wide: BTreeSet<Vec<u8>> = (0..40).map(|i| [vec![b'w'; 300], decimal(i)].concat()).collect();
+    [small, wide].map(|set| (made(&set, true), probes(&set, 9))).into()
+}
+
+#[test]
+fn any_flipped_byte_is_survived() {
+    for (made, probes) in victims() {
+        for (which, (_, bytes)) in sections(&made).iter().enumerate() {
+            for at in 0..bytes.len() {
+                for flip in [0x01, 0x5a, 0x80, 0xff] {
+                    let damaged = changed(&made, which, |bytes| bytes[at] ^= flip);
+                    survive(damaged, &probes, JumpTables::ALL[at % 3]);
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn a_section_cut_anywhere_is_survived() {
+    for (made, probes) in victims() {
+        for (which, (_, bytes)) in sections(&made).iter().enumerate() {
+            for len in 0..bytes.len() {
+                survive(changed(&made, which, |bytes| bytes.truncate(len)), &probes, JumpTables::Baked);
+            }
+        }
+    }
+}
+
+fn refusal(made: Made) -> String {
+    match DictionaryReader::open(opened(made), JumpTables::Baked) {
+        Ok(reader) => reader.verify().expect_err("verified").kind().to_string(),
+        Err(error) => error.kind().to_string(),
+    }
+}
+
+#[test]
+fn verify_refuses_blocks_that_no_writer_makes() {
+    let raw = |block: &[u8], terms: &[&str]| {
+        let good = super::tests::made(terms, true);
+        Made { blocks: Some(block.to_vec()), ..good }
+    };
+    for (block, message) in [
+        (&b"\x01\0\x02\x02\x01abc"[..], None),
+        (b"\x03\0\x02\x02\x01abc", Some("0x03 is no class of lengths")),
+        (b"\x01\x01\x02\x02\x01abc", Some("the first term of a block shares bytes with itself")),
+        (b"\x01\0\x03\x02\x01abc", Some("length shared with the block's first term is 3, above 2")),
+        (b"\x01\0\x02\x02\x02abc", Some("end of a term in its block is 9, above 8")),
+        (b"\x01\0\x01\x02\x02abbc", Some("a term shares more with its block's first term than it says")),
+        (b"\x01\0\x01\x02\x02abaa", Some("a term is not above the one before it")),
+        (b"\x01\0\x02\x02\x00ab", Some("a term is not above the one before it")),
+        (b"\x01\0\x02\x02\x01abcd", Some("bytes behind the last term of a block")),
+        (b"\x02\0\0\x02\0\x02\0\x01\0abc", Some("the lengths of a block are wider than they need to be")),
+        (b"\x01\0\x02\x02\x02abcd", Some("length of a term is 4, above 3")),
+        (b"\x02\0\x02\x02\x01abc", Some("needs 9 bytes, 8 are left")),
+    ] {
+        let made = raw(block, &["ab", "abc"]);
+        match message {
+            Some(message) => assert_eq!(refusal(made), message),
+            None => reader(&made, JumpTables::Baked).verify().unwrap(),
+        }
+    }
+}
+
+fn set_offsets(made: &mut Made, offsets: &[i64]) {
+    let options = numeric::NumericOptions { role: Role::TermOffsets, jump_tables: true, zones: false };
+    made.index.as_mut().unwrap().offsets = numeric::encode(offsets, &options);
+}
+
+#[test]
+fn verify_refuses_offsets_keys_and_numbers_that_do_not_fit_the_blocks() {
+    let good = made((0..70).map(|i| [b"id:".as_slice(), &decimal(i)].concat()), true);
+    let names: Vec<Section> = sections(&good).iter().map(|(section, _)| *section).collect();
+    assert_eq!(
+        names,
+        [Section::Terms, Section::TermOffsets, Section::TermOffsetsJump, Section::TermKeys],
+        "in file order"
+    );
+    for at in 0..good.index.as_ref().unwrap().keys.len() {
+        let message = refusal(changed(&good, 3, |keys| keys[at] ^= 1));
+        assert!(message.starts_with("key of a block of terms is"), "{message}");
+    }
+    let bounds = |block| {
+        let reader = reader(&good, JumpTables::Baked);
+        let section = reader.blocks.as_ref().unwrap();
+        i64::try_from(reader.bounds(section, block, &mut NumericWalk::default()).unwrap().end).unwrap()
+    };
+    let (first, second, last) = (bounds(0), bounds(1), bounds(2));
+    type Change<'a> = &'a dyn Fn(&mut Made);
+    for (change, message) in [
+        (
+            &(|m: &mut Made| m.common -= 1) as Change,
+            "key of a block of terms is 3472275312702652416, where 3472328089260785664 was to be",
+        ),
+        (&|m| m.max_len += 1, "length of the longest term is 10, where 9 was to be"),
+        (&|m| m.total_len -= 1, "length of all terms is 629, where 630 was to be"),
+        (&|m| m.common = 10, "length of the common prefix is 10, above 9"),
+        (&|m| m.max_len = 100_000, "length of the longest term is 100000, above 283"),
+        (&|m| m.total_len = 631, "length of all terms is 631, above 630"),
+        (&|m| m.count = 32, "the dictionary has other sections than its count asks for"),
+        (&|m| m.count = 0, "the dictionary has other sections than its count asks for"),
+        (&|m| m.count = u32::MAX, "least length of the terms is 8724152318, above 283"),
+        (&|m| m.blocks.as_mut().unwrap().push(0), "last term offset is 283, where 284 was to be"),
+        (
+            &|m| m.index.as_mut().unwrap().keys.truncate(16),
+            "length of the term keys is 16, where 24 was to be",
+        ),
+        (&|m| m.index.as_mut().unwrap().offsets.count = 5, "number of term offsets is 5, where 4 was to be"),
+        (
+            &|m| set_offsets(m, &[-1, first, second, last]),
+            "first term offset is 18446744073709551615, where 0 was to be",
+        ),
+        (&|m| set_offsets(m, &[0, second, first, last]), "bytes behind the last term of a block"),
+        (
+            &|m| set_offsets(m, &[0, first, first, last]),
+            "the offsets of a block of terms descend, or leave the section",
+        ),
+        (&|m| set_offsets(m, &[0, first, first + 1, last]), "needs 65 bytes, 1 are left"),
+        (&|m| set_offsets(m, &[0, first + 1, second, last]), "bytes behind the last term of a block"),
+    ] {
+        let mut bad = good.clone();
+        change(&mut bad);
+        assert_eq!(refusal(bad), message);
+    }
+}
+
+#[test]
+fn verify_compares_the_common_prefix_where_there_are_no_keys() {
+    for (common, found) in [(0, 0), (1, 1), (3, 3)] {
+        let bad = Made { common, ..made(["card", "cat"], true) };
+        assert_eq!(refusal(bad), format!("length of the common prefix is {found}, where 2 was to be"));
+    }
+}
+
+/// A section, and its place in a file.
+type Filed = (u64, Section, Vec<u8>);
+
+/// The dictionary as the directory has it, and its sections at their places in a file.
+fn filed(made: &Made) -> (Dictionary<SectionRef>, Vec<Filed>) {
+    let mut at = 64;
+    let mut file = Vec::new();
+    let filed = made.clone().try_map(&mut |section, bytes| {
+        let (offset, len) = (at, bytes.len() as u64);
+        at += len + TAIL as u64;
+        file.push((offset, section, bytes));
+        Ok::<_, Infallible>(SectionRef { offset, len, crc: 0 })
+    });
+    (filed.unwrap(), file)
+}
+
+#[test]
+fn an_entry_of_the_directory_comes_back() {
+    let place = Place { section: Section::DirectoryPage, offset: 0 };
+    for count in [0, 1, 32, 33, 1_000] {
+        let made = made((0..count).map(decimal), true);
+        let (meta, file) = filed(&made);
+        let mut entry = Vec::new();
+        meta.encode_meta(&mut entry);
+        let mut cursor = Cursor::new(place, &entry);
+        let decoded = Dictionary::decode_meta(&mut cursor).unwrap();
+        assert_eq!(cursor.left(), 0);
+        assert_eq!(decoded, meta);
+        let back = decoded.try_map(&mut |section, at: SectionRef| {
+            let (_, name, bytes) = file.iter().find(|(offset, ..)| *offset == at.offset).unwrap();
+            assert_eq!(*name, section);
+            Ok::<_, Infallible>(bytes.clone())
+        });
+        assert_eq!(back.unwrap(), made);
+
+        for len in 0..entry.len() {
+            assert!(Dictionary::decode_meta(&mut Cursor::new(place, &entry[..len])).is_err(), "cut at {len}");
+        }
+        for (at, flip) in (0..entry.len()).flat_map(|at| [(at, 0x01), (at, 0x80), (at, 0xff)]) {
+            let mut bad = entry.clone();
+            bad[at] ^= flip;
+            // What is accepted must be something that can be opened and read, or be refused there.
+            if let Ok(meta) = Dictionary::decode_meta(&mut Cursor::new(place, &bad)) {
+                let back = meta.try_map(&mut |_, at: SectionRef| {
+                    let found = file.iter().find(|(offset, ..)| *offset == at.offset);
+                    found.map(|(_, _, bytes)| bytes.clone()).ok_or(())
+                });
+                back.into_iter().for_each(|made| survive(made, &[decimal(3)], JumpTables::Baked));
+            }
+        }
+    }
+}
+
+#[test]
+fn the_fixed_part_of_an_entry_is_as_drawn() {
+    let (meta, _) = filed(&made(["car", "card", "cat"], true));
+    let mut entry = Vec::new();
+    meta.encode_meta(&mut entry);
+    #[rustfmt::skip]
+    let expected = [
+        &[3, 0, 0, 0][..], &[2, 0, 0, 0], &[4, 0, 0, 0], &[10, 0, 0, 0, 0, 0, 0, 0],
+        &[64, 0, 0, 0, 0, 0, 0, 0], &[12, 0, 0, 0, 0, 0, 0, 0], &[0, 0, 0, 0],
+    ];
+    assert_eq!(entry, expected.concat());
+}

@@ -1,0 +1,127 @@
+//! Every byte of a dictionary, compared with every other that it must agree with.
+
+use super::block::{Class, Front, shared_len};
+use super::seek::key;
+use super::{DictionaryReader, OpenIndex};
+use crate::error::{Error, ErrorKind, Result};
+use crate::numeric::NumericWalk;
+use crate::source::SectionBytes;
+
+/// What is known of the terms before.
+struct Seen {
+    /// How many bytes of the very first term all of them begin with.
+    common: usize,
+    max_len: usize,
+    total_len: u64,
+    /// The term before, and the one at hand.
+    terms: [Vec<u8>; 2],
+    first: Option<Vec<u8>>,
+}
+
+impl<B: SectionBytes> DictionaryReader<B> {
+    /// Reads everything: the blocks fill their section, are encoded as the writer encodes them, and hold
+    /// ascending terms; offsets, keys and the numbers of the directory are what the terms ask for.
+    ///
+    /// # Errors
+    ///
+    /// The first thing that is not as the writer leaves it.
+    ///
+    /// # Complexity
+    ///
+    /// O(bytes of all terms). Three terms are held at a time.
+    pub fn verify(&self) -> Result<()> {
+        let mut walk = NumericWalk::default();
+        let mut seen =
+            Seen { common: 0, max_len: 0, total_len: 0, terms: [Vec::new(), Vec::new()], first: None };
+        let mut end = 0;
+        for block in 0..self.block_count() {
+            let (section, front) = self.front(block, &mut walk)?;
+            if front.block().start != end {
+                return Err(front.refuse(ErrorKind::Broken("bytes between two blocks of terms")));
+            }
+            end = front.block().end;
+            self.verify_block(section, &front, &mut seen)?;
+            if let Some(index) = &self.index {
+                let (_, head) = self.parts(section, &front, 0)?;
+                index.verify_key(block, key(head, self.common))?;
+            }
+        }
+        if let Some(section) = &self.blocks {
+            let equal = |what, found, expected| match found == expected {
+                true => Ok(()),
+                false => Err(Error::at(section.place(), 0, ErrorKind::Mismatch { what, found, expected })),
+            };
+            equal("end of the last block of terms", end as u64, section.len() as u64)?;
+            equal("length of the common prefix", self.common as u64, seen.common as u64)?;
+            equal("length of the longest term", self.max_len as u64, seen.max_len as u64)?;
+            equal("length of all terms", self.total_len, seen.total_len)?;
+        }
+        match &self.index {
+            Some(index) => index.offsets.verify(),
+            None => Ok(()),
+        }
+    }
+
+    fn verify_block(&self, section: &B, front: &Front<'_>, seen: &mut Seen) -> Result<()> {
+        let broken = |rule| Err(front.refuse(ErrorKind::Broken(rule)));
+        let (_, head) = self.parts(section, front, 0)?;
+        let mut longest = 0;
+        for i in 0..front.terms() {
+            let (shared, own) = self.parts(section, front, i)?;
+            longest = longest.max(front.shared(i)).max(own.len());
+            if i > 0 && shared_len(&head[shared.len()..], own) > 0 {
+                return broken("a term shares more with its block's first term than it says");
+            }
+            if !seen.is_above(shared, own) {
+                return broken("a term is not above the one before it");
+            }
+        }
+        let last = front.terms() - 1;
+        if front.end(last, front.start(last))? != front.block().len() {
+            return broken("bytes behind the last term of a block");
+        }
+        match u32::try_from(longest).map(Class::of) {
+            Ok(class) if class == front.class() => Ok(()),
+            _ => broken("the lengths of a block are wider than they need to be"),
+        }
+    }
+}
+
+impl Seen {
+    /// Takes the next term, in its two parts. Whether it is above the one before.
+    fn is_above(&mut self, shared: &[u8], own: &[u8]) -> bool {
+        let [before, term] = &mut self.terms;
+        term.clear();
+        term.extend_from_slice(shared);
+        term.extend_from_slice(own);
+        self.max_len = self.max_len.max(term.len());
+        self.total_len += term.len() as u64;
+        let above = match &self.first {
+            Some(first) => {
+                self.common = shared_len(&first[..self.common], term);
+                before < term
+            }
+            None => {
+                self.common = term.len();
+                self.first = Some(term.clone());
+                true
+            }
+        };
+        self.terms.swap(0, 1);
+        above
+    }
+}
+
+impl<B: SectionBytes> OpenIndex<B> {
+    fn verify_key(&self, block: u32, expected: u64) -> Result<()> {
+        let found = self.key(block)?;
+        match found == expected {
+            true => Ok(()),
+            false => {
+                let at = (block as usize).saturating_mul(super::KEY_LEN);
+                let kind = ErrorKind::Mismatch { what: "key of a block of terms", found, expected };
+                Err(Error::at(self.keys.place(), at, kind))
+            }
+        }
+    }
+}
