@@ -22,13 +22,13 @@ mod error;
 mod level;
 mod map;
 mod paged;
-
+mod publish;
 mod read;
 mod section;
 mod source;
 mod verified;
 
 pub use error::{Error, Result, Step};
-
+pub use publish::{AtomicFile, Faults};
 pub use section::{Section, Verify};
 pub use source::{Advice, Memory, Source};

@@ -1,0 +1,326 @@
+//! A file appears under its name whole, or not at all.
+//!
+//! ```text
+//! create   .NAME.tmp is opened and locked, beside NAME
+//! write    its bytes
+//! commit   fsync .NAME.tmp  ->  rename it to NAME  ->  fsync the folder
+//! ```
+//!
+//! The temporary name is derived from the final one, and a lock that ends with its process says
+//! whether somebody is writing it. So two builds of one file cannot mix, and what a killed build
+//! left behind is taken over by the next one instead of staying for ever.
+
+use std::fmt;
+use std::fs::{self, File, TryLockError};
+use std::io::{self, BufWriter, Write};
+use std::path::{Path, PathBuf};
+
+use crate::error::{Error, Result, Step};
+
+#[cfg(test)]
+mod tests;
+
+/// Bytes collected before they are written.
+const BUFFER: usize = 1 << 16;
+
+/// How often another build may take the temporary name away between our opening and locking it.
+/// Each time is a build that ended within microseconds.
+const ATTEMPTS: usize = 100;
+
+/// A file that is being written, and appears under its name when it is complete.
+///
+/// Until [`commit`](AtomicFile::commit), nothing changes under the final name: an older file stands
+/// there and can be read. Dropped without `commit`, the temporary file is removed; after a kill or a
+/// loss of power it stays, and the next build of the same file takes it over.
+///
+/// Where the final name is a symbolic link, the link is replaced, not what it points to.
+///
+/// # Cost
+///
+/// Writes are collected to 64 KiB. `commit` waits until the disk has all bytes: two `fsync`s.
+///
+/// # Examples
+///
+/// ```
+/// use std::io::Write;
+/// use docvalues_storage::AtomicFile;
+///
+/// # let folder = tempfile::tempdir()?;
+/// let path = folder.path().join("hits.dv");
+/// let mut file = AtomicFile::create(&path)?;
+/// file.write_all(b"all of it")?;
+/// assert!(AtomicFile::create(&path).is_err_and(|e| e.is_busy())); // one build at a time
+/// assert!(!path.exists());
+/// file.commit()?;
+/// assert_eq!(std::fs::read(&path)?, b"all of it");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Debug)]
+pub struct AtomicFile {
+    target: PathBuf,
+    temporary: PathBuf,
+    folder: PathBuf,
+    out: BufWriter<Raw>,
+    written: u64,
+    state: State,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum State {
+    /// The temporary file may become the final one.
+    Whole,
+    /// Some bytes may be missing from it.
+    Torn,
+    /// It has become the final one.
+    Published,
+}
+
+/// What goes wrong below an [`AtomicFile`]: for tests of those who write through it, which must hold
+/// whichever call fails.
+pub trait Faults: Send {
+    /// Asked before each call to the operating system. `bytes` is how many are to be written, 0 in all
+    /// steps but [`Step::Write`]; the answer is how many the call may take.
+    ///
+    /// # Errors
+    ///
+    /// What the call shall fail with.
+    fn before(&mut self, step: Step, bytes: usize) -> io::Result<usize>;
+}
+
+/// The temporary file, and what is to go wrong with it.
+struct Raw {
+    file: File,
+    faults: Option<Box<dyn Faults>>,
+}
+
+impl AtomicFile {
+    /// Begins the file that is to stand at `path`, whose folder must exist.
+    ///
+    /// # Errors
+    ///
+    /// When another build of the same file is running ([`Error::is_busy`]), when `path` names no file
+    /// or a folder, when the temporary file cannot be created.
+    pub fn create(path: impl AsRef<Path>) -> Result<AtomicFile> {
+        AtomicFile::begin(path.as_ref(), None)
+    }
+
+    /// As [`create`](Self::create), with `faults` that make calls fail.
+    ///
+    /// # Errors
+    ///
+    /// As [`create`](Self::create), and what `faults` says.
+    pub fn create_with_faults(path: impl AsRef<Path>, faults: impl Faults + 'static) -> Result<AtomicFile> {
+        AtomicFile::begin(path.as_ref(), Some(Box::new(faults)))
+    }
+
+    fn begin(path: &Path, mut faults: Option<Box<dyn Faults>>) -> Result<AtomicFile> {
+        let refuse =
+            |why| Err(Error::new(Step::Create, path, io::Error::new(io::ErrorKind::InvalidInput, why)));
+        let Some(name) = path.file_name() else { return refuse("this names no file") };
+        if path.is_dir() {
+            return refuse("a folder has this name");
+        }
+        let mut hidden = std::ffi::OsString::from(".");
+        hidden.push(name);
+        hidden.push(".tmp");
+        let temporary = path.with_file_name(hidden);
+        let folder = match path.parent() {
+            Some(folder) if folder != Path::new("") => folder.to_owned(),
+            _ => PathBuf::from("."),
+        };
+        let file = claim(&temporary, &mut faults)?;
+        let out = BufWriter::with_capacity(BUFFER, Raw { file, faults });
+        Ok(AtomicFile { target: path.to_owned(), temporary, folder, out, written: 0, state: State::Whole })
+    }
+
+    /// The final name.
+    pub fn path(&self) -> &Path {
+        &self.target
+    }
+
+    /// How many bytes were written so far: where the next one will stand.
+    pub fn written(&self) -> u64 {
+        self.written
+    }
+
+    /// Writes all of `bytes`, with an error that names the file.
+    ///
+    /// # Errors
+    ///
+    /// When the temporary file cannot be written; it can then never be committed.
+    pub fn append(&mut self, bytes: &[u8]) -> Result<()> {
+        self.write_all(bytes).map_err(|e| Error::new(Step::Write, &self.temporary, e))
+    }
+
+    /// Brings all bytes to the disk and gives the file its final name, in place of an older file.
+    ///
+    /// # Errors
+    ///
+    /// When writing, syncing or renaming fails, or a write failed before: then nothing has changed
+    /// under the final name, and the temporary file is gone. With [`Step::SyncFolder`] the new file
+    /// *does* stand under the final name, whole and on the disk; that it has this name may not
+    /// survive a loss of power.
+    pub fn commit(mut self) -> Result<()> {
+        if self.state == State::Torn {
+            let why = io::Error::other("an earlier write failed");
+            return Err(Error::new(Step::Write, &self.temporary, why));
+        }
+        // Whatever fails from here on, dropping `self` removes the temporary file.
+        self.flush().map_err(|e| Error::new(Step::Write, &self.temporary, e))?;
+        self.sync().map_err(|e| Error::new(Step::Sync, &self.temporary, e))?;
+        self.rename().map_err(|e| Error::new(Step::Rename, &self.temporary, e))?;
+        self.state = State::Published;
+        self.sync_folder().map_err(|e| Error::new(Step::SyncFolder, &self.folder, e))
+    }
+
+    fn sync(&mut self) -> io::Result<()> {
+        let raw = self.out.get_mut();
+        before(&mut raw.faults, Step::Sync)?;
+        raw.file.sync_all()
+    }
+
+    fn rename(&mut self) -> io::Result<()> {
+        before(&mut self.out.get_mut().faults, Step::Rename)?;
+        fs::rename(&self.temporary, &self.target)
+    }
+
+    fn sync_folder(&mut self) -> io::Result<()> {
+        before(&mut self.out.get_mut().faults, Step::SyncFolder)?;
+        match sync_folder(&self.folder) {
+            // Some file systems have nothing to sync there.
+            Err(e) if matches!(e.kind(), io::ErrorKind::InvalidInput | io::ErrorKind::Unsupported) => Ok(()),
+            done => done,
+        }
+    }
+
+    /// Remembers that bytes may be missing.
+    fn note<T>(&mut self, done: io::Result<T>) -> io::Result<T> {
+        if done.as_ref().is_err_and(|e| e.kind() != io::ErrorKind::Interrupted) {
+            self.state = State::Torn;
+        }
+        done
+    }
+}
+
+impl Write for AtomicFile {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let done = match self.out.write(bytes) {
+            Ok(0) if !bytes.is_empty() => Err(io::ErrorKind::WriteZero.into()),
+            done => done,
+        };
+        let count = self.note(done)?;
+        self.written += count as u64;
+        Ok(count)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        let done = self.out.flush();
+        self.note(done)
+    }
+}
+
+impl Drop for AtomicFile {
+    fn drop(&mut self) {
+        // The lock is still held. Should somebody have removed the file nevertheless, what has its name
+        // now is not ours. An error has nobody to go to, and the next build takes the file over.
+        if self.state != State::Published
+            && is_named(&self.out.get_ref().file, &self.temporary).unwrap_or(false)
+        {
+            let _ = fs::remove_file(&self.temporary);
+        }
+    }
+}
+
+impl Write for Raw {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let most = match &mut self.faults {
+            Some(faults) => faults.before(Step::Write, bytes.len())?.min(bytes.len()),
+            None => bytes.len(),
+        };
+        self.file.write(&bytes[..most])
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.file.flush()
+    }
+}
+
+impl fmt::Debug for Raw {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.file.fmt(f)
+    }
+}
+
+fn before(faults: &mut Option<Box<dyn Faults>>, step: Step) -> io::Result<()> {
+    match faults {
+        Some(faults) => faults.before(step, 0).map(|_| ()),
+        None => Ok(()),
+    }
+}
+
+/// Opens the temporary file, empty, for this build alone.
+fn claim(temporary: &Path, faults: &mut Option<Box<dyn Faults>>) -> Result<File> {
+    let error = |step| move |e| Error::new(step, temporary, e);
+    for _ in 0..ATTEMPTS {
+        before(faults, Step::Create).map_err(error(Step::Create))?;
+        let file = open(temporary).map_err(error(Step::Create))?;
+        let locked = before(faults, Step::Lock).map_err(TryLockError::Error).and_then(|()| file.try_lock());
+        // The build that held the lock may have published or removed the file in the meantime. Then
+        // this is not the temporary file any more, and must not be touched.
+        if !is_named(&file, temporary).map_err(error(Step::Lock))? {
+            continue;
+        }
+        match locked {
+            Ok(()) => {}
+            Err(TryLockError::WouldBlock) => return Err(error(Step::Lock)(io::ErrorKind::WouldBlock.into())),
+            Err(TryLockError::Error(e)) => {
+                // No locks here, so nobody holds one: take back what `open` may have created.
+                if file.metadata().is_ok_and(|m| m.len() == 0) {
+                    let _ = fs::remove_file(temporary);
+                }
+                return Err(error(Step::Lock)(e));
+            }
+        }
+        file.set_len(0).map_err(error(Step::Create))?;
+        return Ok(file);
+    }
+    Err(error(Step::Lock)(io::ErrorKind::WouldBlock.into()))
+}
+
+/// Opens or creates the temporary file, and leaves its bytes: they may be another build's.
+fn open(temporary: &Path) -> io::Result<File> {
+    // Neither a link to elsewhere nor a pipe that waits for a reader.
+    if fs::symlink_metadata(temporary).is_ok_and(|found| !found.is_file()) {
+        return Err(io::Error::new(io::ErrorKind::AlreadyExists, "something that is no file has this name"));
+    }
+    File::options().write(true).create(true).truncate(false).open(temporary)
+}
+
+/// Whether `path` is a name of `file`.
+#[cfg(unix)]
+fn is_named(file: &File, path: &Path) -> io::Result<bool> {
+    use std::os::unix::fs::MetadataExt as _;
+    let ours = file.metadata()?;
+    match fs::symlink_metadata(path) {
+        Ok(found) => Ok((found.dev(), found.ino()) == (ours.dev(), ours.ino())),
+        Err(e) if e.kind() == io::ErrorKind::NotFound => Ok(false),
+        Err(e) => Err(e),
+    }
+}
+
+/// There, a file that is open cannot be replaced.
+#[cfg(not(unix))]
+fn is_named(_: &File, path: &Path) -> io::Result<bool> {
+    fs::exists(path)
+}
+
+#[cfg(unix)]
+fn sync_folder(folder: &Path) -> io::Result<()> {
+    File::open(folder)?.sync_all()
+}
+
+/// There, a folder cannot be opened, and renaming is as durable as it gets.
+#[cfg(not(unix))]
+fn sync_folder(_: &Path) -> io::Result<()> {
+    Ok(())
+}

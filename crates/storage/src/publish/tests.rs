@@ -1,0 +1,301 @@
+use std::collections::BTreeMap;
+use std::process::{Command, Stdio};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
+
+use super::*;
+
+/// What stands in a folder: names and contents.
+fn contents(folder: &Path) -> BTreeMap<String, Vec<u8>> {
+    let entries = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
+    let named =
+        |path: PathBuf| (path.file_name().unwrap().to_str().unwrap().to_owned(), fs::read(path).unwrap());
+    entries.map(named).collect()
+}
+
+fn only(name: &str, bytes: &[u8]) -> BTreeMap<String, Vec<u8>> {
+    BTreeMap::from([(name.to_owned(), bytes.to_vec())])
+}
+
+/// More than the buffer holds, in pieces of all lengths.
+fn write_pieces(file: &mut AtomicFile) -> Result<Vec<u8>> {
+    let mut all = Vec::new();
+    for (len, byte) in [10, BUFFER, 3, 3 * BUFFER + 5, BUFFER - 1, 1].into_iter().zip(b'a'..) {
+        all.resize(all.len() + len, byte);
+        file.append(&vec![byte; len])?;
+        assert_eq!(file.written(), all.len() as u64);
+    }
+    Ok(all)
+}
+
+#[test]
+fn appears_whole() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("a.dv");
+    let mut file = AtomicFile::create(&path).unwrap();
+    let all = write_pieces(&mut file).unwrap();
+    assert_eq!(file.path(), path);
+    assert_eq!(contents(folder.path()).keys().collect::<Vec<_>>(), [".a.dv.tmp"]);
+    file.commit().unwrap();
+    assert_eq!(contents(folder.path()), only("a.dv", &all));
+}
+
+#[test]
+fn replaces_an_older_file_that_is_still_read() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("a.dv");
+    fs::write(&path, "older").unwrap();
+    let reader = crate::Source::map(&path).unwrap();
+    let mut file = AtomicFile::create(&path).unwrap();
+    file.append(b"new").unwrap();
+    assert_eq!(fs::read(&path).unwrap(), b"older");
+    file.commit().unwrap();
+    assert_eq!(contents(folder.path()), only("a.dv", b"new"));
+    assert_eq!(reader.whole().unwrap(), b"older");
+}
+
+#[test]
+fn dropped_without_commit() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("a.dv");
+    fs::write(&path, "older").unwrap();
+    let mut file = AtomicFile::create(&path).unwrap();
+    file.append(&[1; 3 * BUFFER]).unwrap();
+    drop(file);
+    assert_eq!(contents(folder.path()), only("a.dv", b"older"));
+}
+
+#[test]
+fn names_that_cannot_be() {
+    let folder = tempfile::tempdir().unwrap();
+    for path in [Path::new(""), Path::new("/"), Path::new(".."), folder.path()] {
+        let error = AtomicFile::create(path).unwrap_err();
+        assert_eq!((error.step(), error.io_error().kind()), (Step::Create, io::ErrorKind::InvalidInput));
+    }
+    let nowhere = folder.path().join("missing/a.dv");
+    let error = AtomicFile::create(&nowhere).unwrap_err();
+    assert_eq!(error.path(), folder.path().join("missing/.a.dv.tmp"));
+    assert!(error.to_string().contains("cannot create `") && error.to_string().contains(".a.dv.tmp`: "));
+    assert!(contents(folder.path()).is_empty());
+}
+
+#[test]
+fn a_bare_name_lies_in_the_current_folder() {
+    let name = format!("docvalues-test-{}.dv", std::process::id());
+    let file = AtomicFile::create(&name).unwrap();
+    assert!(Path::new(&format!(".{name}.tmp")).exists());
+    drop(file);
+    assert!(!Path::new(&format!(".{name}.tmp")).exists());
+}
+
+#[test]
+fn one_build_at_a_time() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("a.dv");
+    let mut first = AtomicFile::create(&path).unwrap();
+    first.append(b"first").unwrap();
+    first.flush().unwrap();
+    let error = AtomicFile::create(&path).unwrap_err();
+    assert!(error.is_busy(), "{error}");
+    assert!(error.to_string().starts_with("another build of this file is running: it holds `"), "{error}");
+    drop(AtomicFile::create(folder.path().join("b.dv")).unwrap());
+    first.commit().unwrap();
+    assert_eq!(contents(folder.path()), only("a.dv", b"first"), "the second build touched nothing");
+    drop(AtomicFile::create(&path).unwrap());
+    assert_eq!(contents(folder.path()), only("a.dv", b"first"));
+}
+
+#[test]
+fn a_stale_file_is_taken_over() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("a.dv");
+    fs::write(folder.path().join(".a.dv.tmp"), vec![0xff; 100_000]).unwrap();
+    let mut file = AtomicFile::create(&path).unwrap();
+    file.append(b"short").unwrap();
+    file.commit().unwrap();
+    assert_eq!(contents(folder.path()), only("a.dv", b"short"));
+}
+
+#[cfg(unix)]
+#[test]
+fn a_link_in_place_of_the_temporary_file_is_not_followed() {
+    let folder = tempfile::tempdir().unwrap();
+    let victim = folder.path().join("victim");
+    fs::write(&victim, "precious").unwrap();
+    std::os::unix::fs::symlink(&victim, folder.path().join(".a.dv.tmp")).unwrap();
+    let error = AtomicFile::create(folder.path().join("a.dv")).unwrap_err();
+    assert_eq!((error.step(), error.io_error().kind()), (Step::Create, io::ErrorKind::AlreadyExists));
+    assert_eq!(fs::read(&victim).unwrap(), b"precious");
+}
+
+/// The test runs itself once more as the build that is killed.
+#[test]
+fn a_killed_build_leaves_nothing_under_the_final_name() {
+    const PATH: &str = "DOCVALUES_TEST_KILLED_BUILD";
+    if let Some(path) = std::env::var_os(PATH) {
+        let mut file = AtomicFile::create(path).unwrap();
+        file.append(&[1; 3 * BUFFER]).unwrap();
+        fs::write(file.path().with_extension("ready"), "").unwrap();
+        loop {
+            std::thread::sleep(std::time::Duration::from_secs(1));
+        }
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("a.dv");
+    let mut child = Command::new(std::env::current_exe().unwrap())
+        .args(["--exact", "publish::tests::a_killed_build_leaves_nothing_under_the_final_name"])
+        .env(PATH, &path)
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap();
+    let ready = path.with_extension("ready");
+    while !ready.exists() {
+        assert!(child.try_wait().unwrap().is_none(), "the build ended by itself");
+        std::thread::sleep(std::time::Duration::from_millis(5));
+    }
+    let busy = AtomicFile::create(&path).unwrap_err();
+    child.kill().unwrap();
+    child.wait().unwrap();
+    assert!(busy.is_busy(), "{busy}");
+    fs::remove_file(ready).unwrap();
+    assert_eq!(contents(folder.path()).keys().collect::<Vec<_>>(), [".a.dv.tmp"]);
+
+    let mut file = AtomicFile::create(&path).unwrap();
+    file.append(b"whole").unwrap();
+    file.commit().unwrap();
+    assert_eq!(contents(folder.path()), only("a.dv", b"whole"));
+}
+
+/// Builds of one file in many threads: each is refused or publishes, and what stands is always whole.
+#[test]
+fn a_race() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("a.dv");
+    let committed = AtomicUsize::new(0);
+    std::thread::scope(|scope| {
+        for thread in 0..4_u8 {
+            let (path, committed) = (&path, &committed);
+            scope.spawn(move || {
+                for round in 0..100 {
+                    match AtomicFile::create(path) {
+                        Ok(mut file) => {
+                            file.append(&[thread; 5000]).unwrap();
+                            if round % 3 != 0 {
+                                file.commit().unwrap();
+                                committed.fetch_add(1, Ordering::Relaxed);
+                            }
+                        }
+                        Err(error) => assert!(error.is_busy(), "{error}"),
+                    }
+                    if let Ok(bytes) = fs::read(path) {
+                        assert!(bytes.len() == 5000 && bytes.iter().all(|&b| b == bytes[0]), "torn");
+                    }
+                }
+            });
+        }
+    });
+    assert!(committed.into_inner() > 0);
+    assert_eq!(contents(folder.path()).keys().collect::<Vec<_>>(), ["a.dv"]);
+}
+
+/// What one call to the operating system does wrong.
+#[derive(Clone, Copy, Debug)]
+enum Fault {
+    Error(io::ErrorKind),
+    /// Writes half of what it was given; half of one byte is none.
+    Short,
+    /// Writes nothing, and says so.
+    Nothing,
+}
+
+/// Lets call number `at` go wrong, and remembers all.
+struct Once {
+    at: usize,
+    fault: Fault,
+    calls: Arc<Mutex<Vec<Step>>>,
+}
+
+impl Faults for Once {
+    fn before(&mut self, step: Step, bytes: usize) -> io::Result<usize> {
+        let mut calls = self.calls.lock().unwrap();
+        calls.push(step);
+        match self.fault {
+            _ if calls.len() - 1 != self.at => Ok(bytes),
+            Fault::Error(kind) => Err(kind.into()),
+            Fault::Short => Ok(bytes / 2),
+            Fault::Nothing => Ok(0),
+        }
+    }
+}
+
+fn build(path: &Path, at: usize, fault: Fault, calls: &Arc<Mutex<Vec<Step>>>) -> Result<Vec<u8>> {
+    let mut file = AtomicFile::create_with_faults(path, Once { at, fault, calls: Arc::clone(calls) })?;
+    let all = write_pieces(&mut file)?;
+    file.commit()?;
+    Ok(all)
+}
+
+/// Every call of a build, failing once in every way, over an older file and over none.
+#[test]
+fn any_call_may_fail() {
+    let calls = Arc::default();
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("a.dv");
+    let all = build(&path, usize::MAX, Fault::Short, &calls).unwrap();
+    let steps = std::mem::take(&mut *calls.lock().unwrap());
+    for step in [Step::Create, Step::Lock, Step::Write, Step::Sync, Step::Rename, Step::SyncFolder] {
+        assert!(steps.contains(&step), "{step:?} cannot be made to fail");
+    }
+    let faults = [
+        Fault::Error(io::ErrorKind::StorageFull),
+        Fault::Error(io::ErrorKind::Other), // EIO has no name
+        Fault::Short,
+        Fault::Nothing,
+    ];
+    for (at, &step) in steps.iter().enumerate() {
+        for fault in faults {
+            for older in [None, Some(&b"older"[..])] {
+                let _ = fs::remove_file(&path);
+                older.inspect(|bytes| fs::write(&path, bytes).unwrap());
+                calls.lock().unwrap().clear();
+                let built = build(&path, at, fault, &calls);
+                let before = older.map_or_else(BTreeMap::new, |bytes| only("a.dv", bytes));
+                let expected = match (&built, step) {
+                    // Half a write is no error; the rest comes after.
+                    (Ok(_), _) => only("a.dv", &all),
+                    (Err(error), Step::SyncFolder) => {
+                        assert_eq!((error.step(), error.path()), (step, folder.path()));
+                        only("a.dv", &all)
+                    }
+                    (Err(error), _) => {
+                        assert_eq!((error.step(), error.path()), (step, &*folder.path().join(".a.dv.tmp")));
+                        before
+                    }
+                };
+                assert_eq!(contents(folder.path()), expected, "call {at}, {step:?}: {fault:?}");
+                let fails = match fault {
+                    Fault::Error(_) => true,
+                    Fault::Nothing => step == Step::Write,
+                    Fault::Short => false,
+                };
+                assert_eq!(built.is_err(), fails, "call {at}, {step:?}: {fault:?}");
+            }
+        }
+    }
+}
+
+#[test]
+fn a_write_that_failed_is_not_forgotten() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("a.dv");
+    for fault in [Fault::Error(io::ErrorKind::StorageFull), Fault::Nothing] {
+        let faults = Once { at: 2, fault, calls: Arc::default() };
+        let mut file = AtomicFile::create_with_faults(&path, faults).unwrap();
+        file.write_all(&[1; 2 * BUFFER]).unwrap_err();
+        file.write_all(&[2; 2 * BUFFER]).unwrap();
+        let error = file.commit().unwrap_err();
+        assert_eq!(error.step(), Step::Write);
+        assert!(contents(folder.path()).is_empty());
+    }
+}
