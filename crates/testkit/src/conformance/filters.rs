@@ -1,0 +1,95 @@
+//! Filters add exactly the bits of the documents that match, and touch no other.
+
+use super::subject::{Expected, Subject, good, short};
+use std::ops::Range;
+
+use docvalues_column::{Result, bits};
+
+use crate::rng::SplitMix64;
+
+pub(super) fn check<S: Subject>(column: &S, expected: &Expected<S::Value>) {
+    let with_value = matching(expected, |_| true);
+    for docs in ranges(expected.docs(), &mut SplitMix64::named(&expected.name)) {
+        let run = |bits: &mut [u64]| column.column().exists(docs.clone(), bits);
+        one(&expected.name, "exists", &docs, &with_value, run);
+    }
+    for (number, query) in column.queries(expected).iter().enumerate() {
+        let matched = matching(expected, |value| S::matches(query, value));
+        let name = format!("filter {}", short(query));
+        let ranges = ranges(expected.docs(), &mut SplitMix64::new(number as u64));
+        // All documents for every query; of the other ranges a third, so that many are met in all.
+        for (_, docs) in ranges.iter().enumerate().filter(|(i, _)| *i == 0 || i % 3 == number % 3) {
+            let run = |bits: &mut [u64]| column.filter(docs.clone(), query, bits);
+            one(&expected.name, &name, docs, &matched, run);
+        }
+    }
+}
+
+/// The documents that `wanted` wants, as bits.
+fn matching<V: Clone>(expected: &Expected<V>, wanted: impl Fn(&V) -> bool) -> Vec<u64> {
+    let mut matched = vec![0; bits::words(0..expected.docs())];
+    for (doc, value) in expected.within(0..expected.docs()) {
+        if wanted(value) {
+            bits::set(&mut matched, doc as usize);
+        }
+    }
+    matched
+}
+
+/// Ranges of documents with starts inside words, over edges, past the end, empty, backwards.
+fn ranges(docs: u32, rng: &mut SplitMix64) -> Vec<Range<u32>> {
+    let mut ranges = vec![
+        0..docs,
+        0..0,
+        docs..docs,
+        1..docs.max(1),
+        docs.saturating_sub(70)..docs + 70,
+        docs + 5..docs + 200,
+        u32::MAX - 100..u32::MAX,
+        Range { start: 90, end: 20 },
+        0..docs + 1,
+    ];
+    for edge in [63, 64, 511, 4095, 65_535, 65_536, 131_072_u32].into_iter().filter(|edge| *edge < docs) {
+        let (before, behind) = (rng.below_u32(130), rng.below_u32(130));
+        ranges.extend([edge..edge + 2, edge.saturating_sub(before)..edge + behind]);
+    }
+    for _ in 0..4 {
+        let (a, b) = (rng.below_u32(docs), rng.below_u32(docs));
+        ranges.push(a.min(b)..a.max(b));
+    }
+    ranges
+}
+
+/// Runs a filter over `docs` into bits that are clear, set and random, and one word too many.
+fn one(name: &str, query: &str, docs: &Range<u32>, matched: &[u64], run: impl Fn(&mut [u64]) -> Result<()>) {
+    let mut rng = SplitMix64::new(u64::from(docs.start));
+    let words = bits::words(docs.clone());
+    let random: Vec<u64> = (0..=words).map(|_| rng.next_u64()).collect();
+    for (before, bits) in [("clear", vec![0; words]), ("set", vec![u64::MAX; words + 1]), ("random", random)]
+    {
+        let operation = || format!("{query} over {docs:?} into {before} bits");
+        let mut after = bits.clone();
+        good(run(&mut after), name, &operation());
+        for (w, (&before, &after)) in bits.iter().zip(&after).enumerate() {
+            let added = matched_word(matched, docs, w);
+            if after != before | added {
+                let bit = (after ^ (before | added)).trailing_zeros();
+                let doc = u64::from(docs.start) + (w * 64) as u64 + u64::from(bit);
+                let what = if after >> bit & 1 == 0 { "missing" } else { "set" };
+                panic!("column `{name}`: {}: the bit of document {doc} is {what}", operation());
+            }
+        }
+    }
+}
+
+/// Word `w` of what a filter over `docs` adds.
+fn matched_word(matched: &[u64], docs: &Range<u32>, w: usize) -> u64 {
+    let first = docs.start as usize + w * 64;
+    let len = (docs.end as usize).saturating_sub(first).min(64);
+    // The words that hold 64 bits from `first` on; what lies past the last document is clear.
+    let at = |word: usize| matched.get(word).copied().unwrap_or(0);
+    let shift = first % 64;
+    let high = if shift == 0 { 0 } else { at(first / 64 + 1) << (64 - shift) };
+    let all = at(first / 64) >> shift | high;
+    if len == 64 { all } else { all & ((1 << len) - 1) }
+}
