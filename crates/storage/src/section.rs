@@ -109,7 +109,8 @@ impl Section {
         let level = |number: usize, level: &granule::Level| {
             // Payload that is never checked is trusted from the beginning.
             let trusted = verify == Verify::Never && number == 0;
-            Level::open(source, at.offset + level.at, level.len, trusted).ok_or_else(no_memory)
+            let limit = usize::try_from(level.used).map_err(|_| no_memory())?.saturating_add(TAIL);
+            Level::open(source, at.offset + level.at, level.len, limit, trusted).ok_or_else(no_memory)
         };
         let (first, above) = layout.levels().split_first().ok_or_else(no_memory)?;
         let section = Section {
@@ -163,7 +164,7 @@ impl Section {
                 Some(below) => self.level(below).granules() * CRC_LEN,
                 None => self.len,
             };
-            let padding = level.peek(used..level.len()).unwrap_or_default();
+            let padding = level.pages().peek(used..level.len()).unwrap_or_default();
             if let Some(at) = padding.iter().position(|&byte| byte != 0) {
                 let broken = ErrorKind::Broken("padding is not zero");
                 return Err(Error::new(self.place.section, level.offset(used + at), broken));
@@ -180,22 +181,27 @@ impl Section {
         }
     }
 
-    /// Checks those granules of `range` that were not, and hands it out.
+    /// Refuses `range` if it does not lie inside, else checks those granules of it that were not, and
+    /// hands it out.
     #[cold]
     #[inline(never)]
     fn touch(&self, range: Range<usize>) -> Result<&[u8]> {
+        let (at, needed, limit) = (range.start, range.len(), self.limit());
+        let refuse = || truncated(self.place, at, needed, limit.saturating_sub(at));
+        if range.start > range.end || range.end > limit {
+            return Err(refuse());
+        }
         for index in granules_of(&range) {
             self.admit(0, index)?;
         }
-        let (at, needed) = (range.start, range.len());
-        self.data.get(range).ok_or_else(|| truncated(self.place, at, needed, 0))
+        self.data.pages().get(range).ok_or_else(refuse)
     }
 
     /// Checks granule `index` of level `number` unless it was, and before it, those that lead to its
     /// checksum. Recursion is as deep as there are levels.
     fn admit(&self, number: usize, index: usize) -> Result<()> {
         let level = self.level(number);
-        if level.get(level.granule(index)).is_some() {
+        if level.pages().contains(index) {
             return Ok(());
         }
         if self.verify == Verify::Never {
@@ -213,7 +219,7 @@ impl Section {
             None => self.crc,
             Some(above) => {
                 let at = index * CRC_LEN;
-                let crc = above.peek(at..at + CRC_LEN);
+                let crc = above.pages().peek(at..at + CRC_LEN);
                 LittleEndian::read_u32(crc.unwrap_or(&[0; CRC_LEN]))
             }
         };
@@ -224,7 +230,7 @@ impl Section {
     /// lets it be handed out.
     fn load(&self, level: &Level, index: usize, expected: Option<u32>) -> Result<()> {
         let range = level.granule(index);
-        match level.peek(range.clone()) {
+        match level.pages().peek(range.clone()) {
             Some(bytes) => self.approve(level, index, bytes, expected),
             None => {
                 let mut buffer = [0; GRANULE];
@@ -240,7 +246,7 @@ impl Section {
             let offset = level.offset(index * GRANULE);
             granule::check(self.place.section, offset, bytes, expected)?;
         }
-        if level.admit(index, bytes) {
+        if level.pages().admit(index, bytes) {
             self.source.touch(bytes.len());
         }
         Ok(())
@@ -249,7 +255,7 @@ impl Section {
     /// Bytes that may be handed out: payload, and the promised part of the tail.
     #[inline]
     fn limit(&self) -> usize {
-        // Both lie in the level that follows, so in a usize.
+        // Both lie in the first level, whose length is a usize.
         self.len + TAIL
     }
 }
@@ -266,11 +272,7 @@ impl SectionBytes for Section {
 
     #[inline]
     fn slice(&self, range: Range<usize>) -> Result<&[u8]> {
-        if range.start > range.end || range.end > self.limit() {
-            let left = self.limit().saturating_sub(range.start);
-            return Err(truncated(self.place, range.start, range.len(), left));
-        }
-        match self.data.get(range.clone()) {
+        match self.data.pages().get(range.clone()) {
             Some(bytes) => Ok(bytes),
             None => self.touch(range),
         }
@@ -278,8 +280,9 @@ impl SectionBytes for Section {
 
     #[inline]
     fn verified(&self) -> Option<&[u8]> {
-        match self.data.all() {
-            true => self.data.get(0..self.limit()),
+        let pages = self.data.pages();
+        match pages.all() {
+            true => pages.get(0..self.limit()),
             false => None,
         }
     }

@@ -4,6 +4,10 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use super::*;
 
+fn buffer(len: usize) -> Option<Pages> {
+    Pages::buffer(len, len)
+}
+
 /// The bytes that granule `granule` is to have.
 fn wanted(granule: usize, len: usize) -> Vec<u8> {
     vec![u8::try_from(granule % 250).unwrap() + 1; len]
@@ -15,24 +19,24 @@ fn granules(len: usize) -> impl Iterator<Item = (usize, usize)> {
 
 #[test]
 fn only_loaded_granules_are_handed_out() {
-    let pages = Pages::zeroed(3 * GRANULE + 64).unwrap();
+    let pages = buffer(3 * GRANULE + 64).unwrap();
     assert!(!pages.all());
     assert_eq!(pages.get(0..1), None);
     assert_eq!(pages.get(5..5), Some(&[][..]));
 
-    assert!(pages.fill(1, &wanted(1, GRANULE)));
+    assert!(pages.admit(1, &wanted(1, GRANULE)));
     assert_eq!(pages.get(GRANULE..2 * GRANULE), Some(&wanted(1, GRANULE)[..]));
     assert_eq!(pages.get(GRANULE - 1..GRANULE + 1), None, "reaches into granule 0");
     assert_eq!(pages.get(2 * GRANULE - 1..2 * GRANULE + 1), None, "reaches into granule 2");
 
-    assert!(!pages.fill(1, &wanted(9, GRANULE)), "a loaded granule stays as it is");
+    assert!(!pages.admit(1, &wanted(9, GRANULE)), "a loaded granule stays as it is");
     assert_eq!(pages.get(GRANULE..GRANULE + 1), Some(&[2][..]));
 
     for granule in [0, 2] {
-        assert!(pages.fill(granule, &wanted(granule, GRANULE)));
+        assert!(pages.admit(granule, &wanted(granule, GRANULE)));
     }
     assert!(!pages.all());
-    assert!(pages.fill(3, &wanted(3, 64)));
+    assert!(pages.admit(3, &wanted(3, 64)));
     assert!(pages.all());
     let whole = pages.get(0..3 * GRANULE + 64).unwrap();
     assert_eq!((whole[GRANULE - 1], whole[GRANULE], whole[3 * GRANULE + 63]), (1, 2, 4));
@@ -40,46 +44,90 @@ fn only_loaded_granules_are_handed_out() {
 
 #[test]
 fn bounds() {
-    let pages = Pages::zeroed(100).unwrap();
-    assert!(pages.fill(0, &[7; 100]));
+    let pages = buffer(100).unwrap();
+    assert!(pages.admit(0, &[7; 100]));
     assert_eq!(pages.get(0..100), Some(&[7; 100][..]));
     assert_eq!(pages.get(100..100), Some(&[][..]));
     let backwards = Range { start: 2, end: 1 };
     for range in [0..101, 100..101, 101..101, backwards, 0..usize::MAX] {
         assert_eq!(pages.get(range.clone()), None, "{range:?}");
     }
-    let empty = Pages::zeroed(0).unwrap();
+    let empty = buffer(0).unwrap();
     assert!(empty.all());
     assert_eq!(empty.get(0..0), Some(&[][..]));
     assert_eq!(empty.get(0..1), None);
 }
 
 #[test]
+fn the_limit_is_for_handing_out() {
+    let pages = Pages::buffer(100, 80).unwrap();
+    assert_eq!(pages.peek(0..1), None);
+    assert!(pages.admit(0, &[7; 100]));
+    assert_eq!(pages.get(0..80), Some(&[7; 80][..]));
+    assert_eq!(pages.get(0..81), None);
+    assert_eq!(pages.peek(0..100), Some(&[7; 100][..]));
+    assert_eq!(pages.peek(0..101), None);
+    assert_eq!(Pages::buffer(100, 101).unwrap().limit, 100);
+}
+
+#[test]
+fn a_view() {
+    let bytes: Vec<u8> = (0..3 * GRANULE).map(|i| u8::try_from(i / GRANULE).unwrap()).collect();
+    let source = Arc::new(Source::memory(bytes));
+    let pages = Pages::view(&source, 64, 2 * GRANULE, GRANULE + 1, false).unwrap();
+    assert_eq!(Arc::strong_count(&source), 2);
+    let start = source.whole().unwrap()[64..].as_ptr();
+    drop(source);
+    assert_eq!(pages.get(0..1), None);
+    let peeked = pages.peek(0..2 * GRANULE).unwrap();
+    assert_eq!((peeked[0], peeked[GRANULE - 64], peeked.len()), (0, 1, 2 * GRANULE));
+    assert_eq!(peeked.as_ptr(), start, "no byte was copied");
+    assert!(pages.admit(1, &peeked[GRANULE..]));
+    assert!(!pages.admit(1, &peeked[GRANULE..]));
+    assert_eq!(pages.get(GRANULE..GRANULE + 1), Some(&[1][..]));
+    assert_eq!(pages.get(GRANULE..GRANULE + 2), None, "behind the limit");
+    assert!(!pages.all());
+    assert!(pages.admit(0, &peeked[..GRANULE]));
+    assert!(pages.all());
+    assert_eq!(pages.get(0..1), Some(&[0][..]));
+}
+
+#[test]
+fn a_view_of_what_is_there() {
+    let source = Arc::new(Source::memory(vec![1; 100]));
+    assert_eq!(Pages::view(&source, 0, 100, 100, true).unwrap().get(0..100), Some(&[1; 100][..]));
+    assert_eq!(Pages::view(&source, 100, 0, 0, false).unwrap().get(0..0), Some(&[][..]));
+    for (at, len) in [(0, 101), (1, 100), (101, 0), (usize::MAX, 1), (1, usize::MAX)] {
+        assert!(Pages::view(&source, at, len, len, true).is_none(), "{len} bytes at {at}");
+    }
+}
+
+#[test]
 fn more_than_there_is_memory_for() {
-    assert!(Pages::zeroed(usize::MAX).is_none());
+    assert!(buffer(usize::MAX).is_none());
     // Miri ends the program when an allocation fails.
     if !cfg!(miri) {
-        assert!(Pages::zeroed(usize::try_from(isize::MAX).unwrap() - 64).is_none());
+        assert!(buffer(usize::try_from(isize::MAX).unwrap() - 64).is_none());
     }
 }
 
 #[test]
 #[should_panic(expected = "as a whole")]
 fn half_a_granule() {
-    Pages::zeroed(2 * GRANULE).unwrap().fill(0, &[1; 100]);
+    buffer(2 * GRANULE).unwrap().admit(0, &[1; 100]);
 }
 
 #[test]
 #[should_panic(expected = "as a whole")]
 fn a_granule_behind_the_last() {
-    Pages::zeroed(GRANULE).unwrap().fill(1, &[]);
+    buffer(GRANULE).unwrap().admit(1, &[]);
 }
 
 /// Threads load and read the same granules in different orders; what is readable is right.
 #[test]
 fn threads() {
     let len = if cfg!(miri) { 5 * GRANULE + 128 } else { 300 * GRANULE + 128 };
-    let pages = Pages::zeroed(len).unwrap();
+    let pages = buffer(len).unwrap();
     let all: Vec<_> = granules(len).collect();
     let filled = AtomicUsize::new(0);
     std::thread::scope(|scope| {
@@ -89,7 +137,8 @@ fn threads() {
                 for step in 0..all.len() {
                     let (granule, len) = all[(step * 11 + thread * 3) % all.len()];
                     let start = granule * GRANULE;
-                    if pages.get(start..start + len).is_none() && pages.fill(granule, &wanted(granule, len)) {
+                    if pages.get(start..start + len).is_none() && pages.admit(granule, &wanted(granule, len))
+                    {
                         filled.fetch_add(1, Ordering::Relaxed);
                     }
                     let bytes = pages.get(start..start + len).unwrap();
