@@ -199,6 +199,46 @@ fn a_race() {
     assert_eq!(contents(folder.path()).keys().collect::<Vec<_>>(), ["a.dv"]);
 }
 
+/// Another build that ends just when this one has opened the temporary file and not yet locked it.
+struct EndsBetween {
+    other: Option<AtomicFile>,
+    commits: bool,
+}
+
+impl Faults for EndsBetween {
+    fn before(&mut self, step: Step, bytes: usize) -> io::Result<usize> {
+        if step == Step::Lock
+            && let Some(other) = self.other.take()
+        {
+            match self.commits {
+                true => other.commit().unwrap(),
+                false => drop(other),
+            }
+        }
+        Ok(bytes)
+    }
+}
+
+/// The lock is then got, but on a file that is no longer the temporary one: it may be the published.
+#[test]
+fn the_other_build_ends_between_opening_and_locking() {
+    for commits in [true, false] {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a.dv");
+        let mut other = AtomicFile::create(&path).unwrap();
+        other.append(b"the other's").unwrap();
+        let other = Some(other);
+        let mut file = AtomicFile::create_with_faults(&path, EndsBetween { other, commits }).unwrap();
+        match commits {
+            true => assert_eq!(fs::read(&path).unwrap(), b"the other's", "what was published is not touched"),
+            false => assert!(!path.exists()),
+        }
+        file.append(b"ours").unwrap();
+        file.commit().unwrap();
+        assert_eq!(contents(folder.path()), only("a.dv", b"ours"));
+    }
+}
+
 /// What one call to the operating system does wrong.
 #[derive(Clone, Copy, Debug)]
 enum Fault {
