@@ -1,0 +1,287 @@
+//! Columns while they are filled: their types, and what was observed of their values' spelling.
+
+use docvalues_format::file::kind::LogicalType;
+
+use super::row::Form;
+use super::schema::{ColumnRequest, TimeRequest};
+use super::types::{ColumnType, unit_of};
+use super::value::{ALL_FRACTIONS, GROUPS, Mark, Reading};
+use crate::number::{ALL_STYLES, FloatStyle};
+use crate::spelling::{JsonMissing, Spelling};
+use crate::time::{Fraction, TimeFormat};
+
+/// Cells that stand for a missing value.
+#[derive(Clone, Debug)]
+pub(crate) struct MissingTokens(Vec<String>);
+
+impl MissingTokens {
+    /// The empty cell, `NA` and `null` unless `plain`, and those of the user.
+    pub(crate) fn new(plain: bool, more: &[String]) -> MissingTokens {
+        let common: &[&str] = if plain { &[""] } else { &["", "NA", "null"] };
+        MissingTokens(common.iter().map(|&t| t.to_owned()).chain(more.iter().cloned()).collect())
+    }
+
+    /// The number of the token that a CSV cell is.
+    pub(crate) fn find(&self, text: &str) -> Option<usize> {
+        self.0.iter().position(|token| token == text)
+    }
+}
+
+/// What stood where a value is missing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Missing {
+    /// A CSV cell: the number of its token.
+    Token(usize),
+    Null,
+    EmptyArray,
+}
+
+/// A column of the segment to be.
+#[derive(Debug)]
+pub(crate) struct Column {
+    pub(crate) name: String,
+    /// Absent until the sample or the first value tells.
+    pub(crate) ty: Option<ColumnType>,
+    /// Whether the user asked for the type.
+    pub(crate) explicit: bool,
+    pub(crate) time: Option<TimeRequest>,
+    pub(crate) separator: Option<String>,
+    /// Whether a CSV file names it, so that it is a column even without a value.
+    pub(crate) in_csv: bool,
+    /// Whether the sample had no value and the type is a guess.
+    pub(crate) unsampled: bool,
+    /// Documents with a value.
+    pub(crate) documents: u64,
+    pub(crate) values: u64,
+    observed: Observed,
+}
+
+/// What all values so far agree on.
+#[derive(Debug)]
+struct Observed {
+    /// Whether a value will not be printed as it was spelled.
+    lost: bool,
+    styles: u32,
+    json_float: bool,
+    separator: Option<char>,
+    separators_differ: bool,
+    suffix: Option<[u8; 6]>,
+    suffixes_differ: bool,
+    fractions: u16,
+    missing: Option<Missing>,
+    missing_differ: bool,
+    missing_count: u64,
+}
+
+impl Default for Observed {
+    fn default() -> Observed {
+        Observed {
+            lost: false,
+            styles: ALL_STYLES,
+            json_float: false,
+            separator: None,
+            separators_differ: false,
+            suffix: None,
+            suffixes_differ: false,
+            fractions: ALL_FRACTIONS,
+            missing: None,
+            missing_differ: false,
+            missing_count: 0,
+        }
+    }
+}
+
+impl Column {
+    pub(crate) fn new(name: &str, request: Option<&ColumnRequest>) -> Column {
+        Column {
+            name: name.to_owned(),
+            ty: None,
+            explicit: request.is_some_and(|request| request.ty.is_some()),
+            time: request.and_then(|request| request.time.clone()),
+            separator: request.and_then(|request| request.separator.clone()),
+            in_csv: false,
+            unsampled: false,
+            documents: 0,
+            values: 0,
+            observed: Observed::default(),
+        }
+    }
+
+    /// How the cells of a column of type `ty` are read.
+    pub(crate) fn reading(&self, ty: ColumnType) -> Reading<'_> {
+        Reading { logical: ty.logical, explicit: self.explicit, time: self.time.as_ref() }
+    }
+
+    /// Whether a cell stands for a missing value.
+    pub(crate) fn missing(&self, form: Form, text: &str, tokens: &MissingTokens) -> Option<Missing> {
+        match form {
+            Form::Null => Some(Missing::Null),
+            Form::EmptyArray => Some(Missing::EmptyArray),
+            Form::Bare => tokens.find(text).map(Missing::Token),
+            // Who quotes NA means the text, where there can be text; in other columns, all is quoted.
+            Form::Quoted if !self.is_text() => tokens.find(text).map(Missing::Token),
+            Form::Quoted | Form::Str | Form::Number | Form::Bool => None,
+        }
+    }
+
+    fn is_text(&self) -> bool {
+        self.ty.is_some_and(|ty| !ty.multi && matches!(ty.logical, LogicalType::Utf8 | LogicalType::Bytes))
+    }
+
+    /// Takes note of a value that became part of a document.
+    pub(crate) fn observe(&mut self, mark: Mark) {
+        let observed = &mut self.observed;
+        self.values += 1;
+        match mark {
+            Mark::Canonical => {}
+            Mark::Lost => observed.lost = true,
+            Mark::Float { styles, json } => {
+                observed.styles &= styles;
+                observed.json_float |= json;
+            }
+            Mark::Time { separator, fractions, suffix } => {
+                observed.fractions &= fractions;
+                observed.separators_differ |= *observed.separator.get_or_insert(separator) != separator;
+                observed.suffixes_differ |= *observed.suffix.get_or_insert(suffix) != suffix;
+            }
+        }
+    }
+
+    /// Takes note of a value that a document does not have, and says so.
+    pub(crate) fn observe_missing(&mut self, missing: Missing) {
+        let observed = &mut self.observed;
+        observed.missing_count += 1;
+        observed.missing_differ |= *observed.missing.get_or_insert(missing) != missing;
+    }
+
+    /// What export has to know, when all `documents` have been seen; and whether some values will be
+    /// printed otherwise than they were spelled.
+    pub(crate) fn spelling(&self, documents: u64, tokens: &MissingTokens) -> (Spelling, bool) {
+        let observed = &self.observed;
+        let mut spelling = Spelling { separator: self.separator.clone(), ..Spelling::default() };
+        let mut lost = observed.lost;
+        match self.ty.map(|ty| ty.logical) {
+            Some(LogicalType::F64) if self.values > 0 => {
+                let style = FloatStyle::choose(observed.styles);
+                lost |= style.is_none();
+                // The other format's default has to be said.
+                let default = if observed.json_float { FloatStyle::Point } else { FloatStyle::Shortest };
+                spelling.float = match default {
+                    FloatStyle::Point if observed.styles & 2 != 0 => None,
+                    default => style.filter(|style| *style != default),
+                };
+            }
+            Some(logical) if logical == LogicalType::Date || unit_of(logical).is_some() => match &self.time {
+                Some(TimeRequest::Epoch) => spelling.epoch = true,
+                Some(TimeRequest::Format(format)) => spelling.time = Some(format.clone()),
+                None if logical == LogicalType::Date => {}
+                None => {
+                    let (format, differs) = observed.timestamp();
+                    spelling.time = Some(format);
+                    lost |= differs;
+                }
+            },
+            _ => {}
+        }
+        // Only where every document without a value says so in the same way.
+        if !observed.missing_differ && observed.missing_count == documents - self.documents {
+            match observed.missing {
+                Some(Missing::Token(0)) | None => {}
+                Some(Missing::Token(token)) => spelling.missing = tokens.0.get(token).cloned(),
+                Some(Missing::Null) => spelling.json_missing = Some(JsonMissing::Null),
+                Some(Missing::EmptyArray) => spelling.json_missing = Some(JsonMissing::EmptyArray),
+            }
+        }
+        (spelling, lost)
+    }
+}
+
+impl Observed {
+    /// The format of the timestamps, canonical in what they do not agree on; and whether that is
+    /// anything.
+    fn timestamp(&self) -> (TimeFormat, bool) {
+        let separator = self.separator.filter(|_| !self.separators_differ).unwrap_or('T');
+        let suffix = self.suffix.filter(|_| !self.suffixes_differ).unwrap_or([b'Z', 0, 0, 0, 0, 0]);
+        let len = suffix.iter().position(|b| *b == 0).unwrap_or(suffix.len());
+        let suffix = suffix.get(..len).and_then(|bytes| std::str::from_utf8(bytes).ok()).unwrap_or("Z");
+        let fixed = (0..10u8).find(|digits| self.fractions >> digits & 1 == 1).map(Fraction::Fixed);
+        let groups = || {
+            let agreed = (10..).zip(GROUPS).find(|(bit, _)| self.fractions >> bit & 1 == 1);
+            agreed.map(|(_, group)| Fraction::Groups(group))
+        };
+        let fraction = fixed.or_else(groups);
+        let differs = self.separators_differ || self.suffixes_differ || fraction.is_none();
+        (TimeFormat::rfc3339(separator, fraction.unwrap_or(Fraction::Groups(1)), suffix), differs)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The spelling of a column that gets these cells; a missing token is a missing value.
+    fn spelling(logical: LogicalType, form: Form, cells: &[&str]) -> (String, bool) {
+        let mut column = Column::new("c", None);
+        let ty = ColumnType::single(logical);
+        column.ty = Some(ty);
+        let tokens = MissingTokens::new(false, &[]);
+        for cell in cells {
+            if let Some(missing) = column.missing(form, cell, &tokens) {
+                column.observe_missing(missing);
+            } else {
+                let (_, mark) = column.reading(ty).read(form, cell, &mut Vec::new()).unwrap();
+                column.observe(mark);
+                column.documents += 1;
+            }
+        }
+        let (spelling, lost) = column.spelling(cells.len() as u64, &tokens);
+        (spelling.to_string(), lost)
+    }
+
+    fn csv(logical: LogicalType, cells: &[&str]) -> (String, bool) {
+        spelling(logical, Form::Bare, cells)
+    }
+
+    #[test]
+    fn floats_remember_what_all_of_them_share() {
+        assert_eq!(csv(LogicalType::F64, &["1", "2.5"]), (String::new(), false));
+        assert_eq!(csv(LogicalType::F64, &["1.0", "2.5"]), ("float=point".into(), false));
+        assert_eq!(csv(LogicalType::F64, &["1.00", "2.50"]), ("float=2".into(), false));
+        assert_eq!(csv(LogicalType::F64, &["1.00", "2.5"]), (String::new(), true));
+        assert_eq!(spelling(LogicalType::F64, Form::Number, &["1.0", "2.5"]), (String::new(), false));
+        assert_eq!(spelling(LogicalType::F64, Form::Number, &["1.5", "2.5"]), (String::new(), false));
+        assert_eq!(spelling(LogicalType::F64, Form::Number, &["1", "2.5"]), ("float=shortest".into(), false));
+    }
+
+    #[test]
+    fn timestamps_remember_separator_digits_and_offset() {
+        let ms = LogicalType::TimestampMillis;
+        let format = |cells: &[&str]| csv(ms, cells);
+        assert_eq!(format(&["2013-01-01T06:00:00Z"]), ("time=%Y-%m-%dT%H:%M:%SZ".into(), false));
+        assert_eq!(
+            format(&["2013-01-01 06:00:00.120+02:00", "2013-01-01 06:00:00.000+02:00"]),
+            ("time=%Y-%m-%d %H:%M:%S%.3f+02:00".into(), false)
+        );
+        assert_eq!(
+            format(&["2013-01-01T06:00:00.12Z", "2013-01-01T06:00:00Z"]),
+            ("time=%Y-%m-%dT%H:%M:%S%.fZ".into(), false)
+        );
+        assert_eq!(
+            format(&["2013-01-01T06:00:00.120000Z", "2013-01-01T06:00:00Z"]),
+            ("time=%Y-%m-%dT%H:%M:%S%.{6}fZ".into(), false)
+        );
+        assert_eq!(
+            format(&["2013-01-01T06:00:00.120Z", "2013-01-01 06:00:00.1+01:00"]),
+            ("time=%Y-%m-%dT%H:%M:%S%.fZ".into(), true)
+        );
+    }
+
+    #[test]
+    fn a_token_is_remembered_where_every_missing_value_has_it() {
+        assert_eq!(csv(LogicalType::I64, &["1", "NA", "NA"]).0, "missing=NA");
+        assert_eq!(csv(LogicalType::I64, &["1", "", ""]).0, "");
+        assert_eq!(csv(LogicalType::I64, &["1", "NA", ""]).0, "");
+        assert_eq!(spelling(LogicalType::I64, Form::Quoted, &["1", "NA"]).0, "missing=NA");
+        assert_eq!(spelling(LogicalType::Utf8, Form::Quoted, &["1", "NA", ""]).0, "");
+    }
+}

@@ -1,0 +1,181 @@
+//! What can be wrong with an input, and where.
+
+use std::fmt;
+use std::path::Path;
+use std::sync::Arc;
+
+/// Characters of offending text that a message shows.
+const SHOWN: usize = 60;
+
+/// Why an input was not read to its end.
+#[derive(Debug)]
+pub(crate) enum InputError {
+    /// A row that can be skipped.
+    Bad(Box<BadRow>),
+    /// The file cannot be opened or read.
+    Unreadable { file: Arc<str>, source: std::io::Error, advice: Option<String> },
+    /// The input as a whole does not fit: no row can be skipped to mend it.
+    Refused { message: String, advice: Option<String> },
+}
+
+pub(crate) type Result<T, E = InputError> = std::result::Result<T, E>;
+
+/// One row that is no document.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct BadRow {
+    pub(crate) file: Arc<str>,
+    /// From 1.
+    pub(crate) line: u64,
+    /// In bytes, from 1.
+    pub(crate) column: u64,
+    /// A sentence without its full stop.
+    pub(crate) problem: String,
+    /// The offending text, shortened.
+    pub(crate) text: Option<String>,
+    /// What the user can do.
+    pub(crate) advice: Option<String>,
+}
+
+impl InputError {
+    pub(crate) fn refused(message: impl Into<String>, advice: impl Into<String>) -> InputError {
+        InputError::Refused { message: message.into(), advice: Some(advice.into()) }
+    }
+
+    pub(crate) fn unreadable(file: &Arc<str>, source: std::io::Error) -> InputError {
+        InputError::Unreadable { file: file.clone(), source, advice: None }
+    }
+
+    /// What the user can do about it.
+    pub(crate) fn advice(&self) -> Option<&str> {
+        match self {
+            InputError::Bad(row) => row.advice.as_deref(),
+            InputError::Unreadable { advice, .. } | InputError::Refused { advice, .. } => advice.as_deref(),
+        }
+    }
+}
+
+impl fmt::Display for InputError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            InputError::Bad(row) => row.fmt(f),
+            InputError::Unreadable { file, source, .. } => write!(f, "{file}: {source}"),
+            InputError::Refused { message, .. } => f.write_str(message),
+        }
+    }
+}
+
+impl std::error::Error for InputError {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        match self {
+            InputError::Unreadable { source, .. } => Some(source),
+            InputError::Bad(_) | InputError::Refused { .. } => None,
+        }
+    }
+}
+
+impl BadRow {
+    pub(crate) fn new(file: &Arc<str>, line: u64, column: u64, problem: impl Into<String>) -> BadRow {
+        let file = file.clone();
+        BadRow { file, line, column, problem: problem.into(), text: None, advice: None }
+    }
+
+    pub(crate) fn text(mut self, text: &[u8]) -> BadRow {
+        self.text = Some(excerpt(text));
+        self
+    }
+
+    pub(crate) fn advice(mut self, advice: impl Into<String>) -> BadRow {
+        self.advice = Some(advice.into());
+        self
+    }
+}
+
+impl fmt::Display for BadRow {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}:{}:{}: {}", self.file, self.line, self.column, self.problem)?;
+        match &self.text {
+            Some(text) => write!(f, ": {text}"),
+            None => Ok(()),
+        }
+    }
+}
+
+impl From<BadRow> for InputError {
+    fn from(row: BadRow) -> InputError {
+        InputError::Bad(Box::new(row))
+    }
+}
+
+/// `text` in quotes, control characters escaped, cut after some 60 characters with its length.
+pub(crate) fn excerpt(text: &[u8]) -> String {
+    // Enough bytes for the characters shown, whatever their length.
+    let head = String::from_utf8_lossy(&text[..text.len().min(SHOWN * 4)]);
+    let shown: String = head.chars().take(SHOWN).flat_map(shown_char).collect();
+    let cut = head.chars().count() > SHOWN || text.len() > SHOWN * 4;
+    if cut { format!("\"{shown}…\" ({} bytes)", text.len()) } else { format!("\"{shown}\"") }
+}
+
+/// Control characters as escapes, so that no input writes to a terminal what it likes.
+fn shown_char(c: char) -> impl Iterator<Item = char> {
+    let (escaped, plain) = if c.is_control() { (Some(c.escape_default()), None) } else { (None, Some(c)) };
+    escaped.into_iter().flatten().chain(plain)
+}
+
+/// The name under which messages show an input.
+pub(crate) fn file_name(path: &Path) -> Arc<str> {
+    if path.as_os_str() == "-" { "<stdin>".into() } else { path.to_string_lossy().into() }
+}
+
+/// The candidate that `name` most probably means, for "did you mean".
+pub(crate) fn closest<'a>(name: &str, candidates: impl Iterator<Item = &'a str>) -> Option<&'a str> {
+    let allowed = name.chars().count() / 3 + 1;
+    let lower = name.to_lowercase();
+    candidates
+        .map(|candidate| (distance(&lower, &candidate.to_lowercase()), candidate))
+        .filter(|(distance, _)| *distance <= allowed)
+        .min_by_key(|(distance, _)| *distance)
+        .map(|(_, candidate)| candidate)
+}
+
+/// Levenshtein's distance.
+fn distance(a: &str, b: &str) -> usize {
+    let b: Vec<char> = b.chars().collect();
+    let mut row: Vec<usize> = (0..=b.len()).collect();
+    for (i, x) in a.chars().enumerate() {
+        let mut diagonal = std::mem::replace(&mut row[0], i + 1);
+        for (j, y) in b.iter().enumerate() {
+            let replaced = diagonal + usize::from(x != *y);
+            diagonal = row[j + 1];
+            row[j + 1] = replaced.min(diagonal + 1).min(row[j] + 1);
+        }
+    }
+    row[b.len()]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_bad_row_says_where_and_what() {
+        let row = BadRow::new(&"a.csv".into(), 3, 7, "column \"size\" is i64").text(b"12\tx");
+        assert_eq!(row.to_string(), r#"a.csv:3:7: column "size" is i64: "12\tx""#);
+    }
+
+    #[test]
+    fn long_and_hostile_texts_are_cut_and_escaped() {
+        assert_eq!(excerpt(&[b'a'; 100]), format!("\"{}…\" (100 bytes)", "a".repeat(60)));
+        assert_eq!(excerpt("é".repeat(60).as_bytes()), format!("\"{}\"", "é".repeat(60)));
+        assert_eq!(excerpt(b"\x1b[2J"), r#""\u{1b}[2J""#);
+        assert_eq!(excerpt(b"\xff"), "\"\u{fffd}\"");
+    }
+
+    #[test]
+    fn close_names_are_found() {
+        let names = ["size", "installed_size", "Speed IAS in knots"];
+        assert_eq!(closest("sise", names.into_iter()), Some("size"));
+        assert_eq!(closest("SIZE", names.into_iter()), Some("size"));
+        assert_eq!(closest("speed ias in knot", names.into_iter()), Some("Speed IAS in knots"));
+        assert_eq!(closest("colour", names.into_iter()), None);
+    }
+}

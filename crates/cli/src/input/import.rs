@@ -1,0 +1,593 @@
+//! Inputs to documents: a first pass over samples for the types, a second one over everything.
+
+use std::hash::RandomState;
+use std::io::BufRead;
+use std::sync::Arc;
+
+use serde::de::Error as _;
+
+use super::column::{Column, Missing, MissingTokens};
+use super::csv::{CsvRows, Dialect};
+use super::error::{BadRow, InputError, Result, closest};
+use super::infer::{Conflict, Evidence};
+use super::ndjson::NdjsonRows;
+use super::open::{InputFormat, Source};
+use super::row::{Cell, Fields, Form, Row};
+use super::schema::Schema;
+use super::types::{BaseType, ColumnType, TypeRequest, timestamp};
+use super::value::{Contradiction, Mark, Stored};
+
+/// What the command line says about the inputs.
+#[derive(Clone, Debug)]
+pub(crate) struct ImportOptions {
+    pub(crate) format: Option<InputFormat>,
+    pub(crate) delimiter: Option<u8>,
+    pub(crate) quotes: bool,
+    pub(crate) header: bool,
+    pub(crate) missing: MissingTokens,
+    pub(crate) schema: Schema,
+    /// Rows of each input that are looked at before types are decided.
+    pub(crate) sample: u64,
+    pub(crate) skip_bad: bool,
+    /// Bad rows to keep for the report.
+    pub(crate) shown: usize,
+}
+
+/// Inputs whose types are known, as far as a sample tells.
+pub(crate) struct Import {
+    options: ImportOptions,
+    inputs: Vec<Input>,
+    fields: Fields,
+    columns: Vec<Column>,
+    documents: u64,
+    skipped: u64,
+    first_skipped: Vec<BadRow>,
+}
+
+struct Input {
+    source: Source,
+    /// For inputs that cannot be read twice: the rows of the sample, and the reader behind them.
+    stream: Option<Stream>,
+}
+
+struct Stream {
+    sample: Vec<Result<Row, Box<BadRow>>>,
+    rows: Rows,
+}
+
+/// The rows of a file of any format.
+enum Rows {
+    Csv(CsvRows),
+    Ndjson(NdjsonRows),
+}
+
+/// A document to be added: its values, grouped by column.
+#[derive(Debug, Default)]
+pub(crate) struct Document {
+    values: Vec<Value>,
+    missing: Vec<(usize, Missing)>,
+    bytes: Vec<u8>,
+}
+
+#[derive(Debug)]
+struct Value {
+    column: usize,
+    stored: Stored,
+    /// In the document's bytes.
+    range: std::ops::Range<usize>,
+    mark: Mark,
+}
+
+/// A value of a document, as the segment keeps it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum StoredRef<'a> {
+    Number(i64),
+    Bytes(&'a [u8]),
+}
+
+impl Document {
+    /// The values with the number of their column; several of one column stand together.
+    pub(crate) fn values(&self) -> impl Iterator<Item = (usize, StoredRef<'_>)> {
+        self.values.iter().map(|value| {
+            let stored = match value.stored {
+                Stored::Number(number) => StoredRef::Number(number),
+                Stored::Bytes => StoredRef::Bytes(self.bytes.get(value.range.clone()).unwrap_or_default()),
+            };
+            (value.column, stored)
+        })
+    }
+
+    fn clear(&mut self) {
+        self.values.clear();
+        self.missing.clear();
+        self.bytes.clear();
+    }
+}
+
+impl Rows {
+    fn next(&mut self, fields: &mut Fields, row: &mut Row) -> Result<bool> {
+        match self {
+            Rows::Csv(rows) => rows.next(row),
+            Rows::Ndjson(rows) => rows.next(fields, row),
+        }
+    }
+}
+
+impl Import {
+    /// Opens every input and decides the types of its columns by a sample.
+    ///
+    /// # Errors
+    ///
+    /// When an input cannot be read, its sample has a bad row (unless those are skipped), values of a
+    /// column fit no type together, or the user named a column that does not exist.
+    pub(crate) fn survey(sources: Vec<Source>, options: ImportOptions) -> Result<Import> {
+        if let Some(again) = sources.iter().filter(|source| source.is_stdin()).nth(1) {
+            return Err(InputError::refused(format!("{} is named twice", again.name), "name - once"));
+        }
+        let mut import = Import {
+            options,
+            inputs: Vec::new(),
+            fields: Fields::default(),
+            columns: Vec::new(),
+            documents: 0,
+            skipped: 0,
+            first_skipped: Vec::new(),
+        };
+        let mut evidence = Vec::new();
+        let mut all_csv = true;
+        for source in sources {
+            let stream = import.sample(&source, &mut evidence, &mut all_csv)?;
+            import.inputs.push(Input { source, stream });
+        }
+        import.decide(&evidence)?;
+        if all_csv {
+            import.check_names()?;
+        }
+        Ok(import)
+    }
+
+    pub(crate) fn columns(&self) -> &[Column] {
+        &self.columns
+    }
+
+    /// Documents so far.
+    pub(crate) fn documents(&self) -> u64 {
+        self.documents
+    }
+
+    /// Rows that were skipped, and the first of them.
+    pub(crate) fn skipped(&self) -> (u64, &[BadRow]) {
+        (self.skipped, &self.first_skipped)
+    }
+
+    pub(crate) fn missing_tokens(&self) -> &MissingTokens {
+        &self.options.missing
+    }
+
+    /// The size of the inputs as they are on disk; `None` if one is a pipe.
+    pub(crate) fn input_size(&self) -> Option<u64> {
+        self.inputs.iter().map(|input| input.source.size()).sum()
+    }
+
+    /// Bytes read from the inputs so far, as they are on disk.
+    pub(crate) fn bytes_read(&self) -> u64 {
+        self.inputs.iter().map(|input| input.source.bytes_read()).sum()
+    }
+
+    /// Names of the command line that no input had.
+    pub(crate) fn unknown_names(&self) -> Vec<&str> {
+        let known = |name: &&str| !self.fields.names().any(|field| field == *name);
+        self.options.schema.required_names().filter(known).collect()
+    }
+
+    fn open(&mut self, source: &Source) -> Result<(Rows, bool)> {
+        let opened = source.open(self.options.format)?;
+        let name: &Arc<str> = &source.name;
+        if opened.format == InputFormat::Ndjson {
+            return Ok((Rows::Ndjson(NdjsonRows::open(name, opened.reader)), false));
+        }
+        let usual = if opened.format == InputFormat::Tsv { b'\t' } else { b',' };
+        let dialect = Dialect {
+            delimiter: self.options.delimiter.unwrap_or(usual),
+            quotes: self.options.quotes,
+            header: self.options.header,
+        };
+        let reader: Box<dyn BufRead> = opened.reader;
+        let rows = CsvRows::open(name, reader, dialect, &mut self.fields)?;
+        self.add_columns();
+        for field in rows.columns() {
+            if let Some(column) = self.columns.get_mut(field.index()) {
+                column.in_csv = true;
+            }
+        }
+        Ok((Rows::Csv(rows), true))
+    }
+
+    /// Makes a column of every field that has none.
+    fn add_columns(&mut self) {
+        for name in self.fields.names().skip(self.columns.len()) {
+            self.columns.push(Column::new(name, self.options.schema.get(name)));
+        }
+    }
+
+    /// Looks at the first rows of an input, and keeps them if it cannot be read again.
+    fn sample(
+        &mut self,
+        source: &Source,
+        evidence: &mut Vec<Evidence>,
+        all_csv: &mut bool,
+    ) -> Result<Option<Stream>> {
+        let (mut rows, is_csv) = self.open(source)?;
+        *all_csv &= is_csv;
+        let mut kept = (!source.is_replayable()).then(Vec::new);
+        let hasher = RandomState::new();
+        let mut row = Row::default();
+        for _ in 0..self.options.sample {
+            match rows.next(&mut self.fields, &mut row) {
+                Ok(false) => break,
+                Ok(true) => {
+                    evidence.resize_with(self.fields.len().max(evidence.len()), Evidence::default);
+                    for cell in &row.cells {
+                        self.weigh(source, &row, cell, evidence, &hasher);
+                    }
+                    if let Some(kept) = &mut kept {
+                        kept.push(Ok(row.clone()));
+                    }
+                }
+                Err(InputError::Bad(bad)) if self.options.skip_bad => {
+                    if let Some(kept) = &mut kept {
+                        kept.push(Err(bad));
+                    }
+                }
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(kept.map(|sample| Stream { sample, rows }))
+    }
+
+    fn weigh(
+        &self,
+        source: &Source,
+        row: &Row,
+        cell: &Cell,
+        evidence: &mut [Evidence],
+        hasher: &RandomState,
+    ) {
+        let text = row.text(cell);
+        if cell.form.is_csv() && self.options.missing.find(text).is_some() {
+            return;
+        }
+        let place = || {
+            let (line, column) = row.place(cell);
+            (source.name.to_string(), line, column)
+        };
+        if let Some(evidence) = evidence.get_mut(cell.field.index()) {
+            evidence.add(cell.form, cell.element, text, place, hasher);
+        }
+    }
+
+    /// Decides the type of every column of which there is something to know.
+    fn decide(&mut self, evidence: &[Evidence]) -> Result<()> {
+        self.add_columns();
+        let nothing = Evidence::default();
+        for (index, column) in self.columns.iter_mut().enumerate() {
+            let evidence = evidence.get(index).unwrap_or(&nothing);
+            let request = self.options.schema.get(&column.name);
+            let mut ty = match request.and_then(|request| request.ty) {
+                Some(ty) => Some(requested(ty, evidence)),
+                None => {
+                    let multi = request.is_some_and(|request| request.multi);
+                    let inferred = evidence.decide(self.options.skip_bad);
+                    let inferred = inferred.map_err(|conflict| conflicting(&column.name, &conflict))?;
+                    // A column of CSV files is text, where nothing else is known.
+                    let text = ColumnType::single(docvalues_format::file::kind::LogicalType::Utf8);
+                    column.unsampled = inferred.is_none() && column.in_csv;
+                    let inferred = inferred.or(column.in_csv.then_some(text));
+                    inferred.map(|ty| ColumnType {
+                        multi: ty.multi || multi,
+                        layout: request.and_then(|request| request.layout),
+                        ..ty
+                    })
+                }
+            };
+            if let Some(ty) = &mut ty
+                && ty.logical.is_bytes()
+                && ty.layout.is_none()
+                && !evidence.is_empty()
+            {
+                ty.layout = Some(evidence.layout());
+            }
+            column.ty = ty;
+        }
+        Ok(())
+    }
+
+    /// Refuses names of the command line that no CSV file has.
+    fn check_names(&self) -> Result<()> {
+        let Some(name) = self.unknown_names().first().copied() else { return Ok(()) };
+        let advice = match closest(name, self.fields.names()) {
+            Some(close) => format!("did you mean {close:?}?"),
+            None => format!("there are {}", self.fields.names().collect::<Vec<_>>().join(", ")),
+        };
+        Err(InputError::refused(format!("--type names the column {name:?}, which no input has"), advice))
+    }
+
+    /// Reads every row and gives it to `sink`, with the columns as they are then.
+    ///
+    /// # Errors
+    ///
+    /// Those of the inputs, and of `sink`.
+    pub(crate) fn run<E: From<InputError>>(
+        &mut self,
+        mut sink: impl FnMut(&Import, &Document) -> Result<(), E>,
+    ) -> Result<(), E> {
+        let mut document = Document::default();
+        for index in 0..self.inputs.len() {
+            let Some(input) = self.inputs.get_mut(index) else { break };
+            let source = input.source.clone();
+            let (sample, mut rows) = match input.stream.take() {
+                Some(stream) => (stream.sample, stream.rows),
+                None => (Vec::new(), self.open(&source)?.0),
+            };
+            for row in sample {
+                let row = row.map_err(InputError::Bad);
+                self.add(&source, row.as_ref(), &mut document, &mut sink)?;
+            }
+            let mut row = Row::default();
+            loop {
+                match rows.next(&mut self.fields, &mut row) {
+                    Ok(false) => break,
+                    Ok(true) => self.add(&source, Ok(&row), &mut document, &mut sink)?,
+                    Err(error @ InputError::Bad(_)) => {
+                        self.add(&source, Err(&error), &mut document, &mut sink)?
+                    }
+                    Err(error) => return Err(error.into()),
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Makes a row a document, or skips it.
+    fn add<E: From<InputError>>(
+        &mut self,
+        source: &Source,
+        row: Result<&Row, &InputError>,
+        document: &mut Document,
+        sink: &mut impl FnMut(&Import, &Document) -> Result<(), E>,
+    ) -> Result<(), E> {
+        let bad = match row {
+            Ok(row) => self.convert(source, row, document).err(),
+            Err(InputError::Bad(bad)) => Some((**bad).clone()),
+            Err(_) => None,
+        };
+        if let Some(bad) = bad {
+            if !self.options.skip_bad {
+                return Err(InputError::from(bad).into());
+            }
+            self.skipped += 1;
+            if self.first_skipped.len() < self.options.shown {
+                self.first_skipped.push(bad);
+            }
+            return Ok(());
+        }
+        self.documents += 1;
+        self.observe(document);
+        sink(self, document)
+    }
+
+    /// Takes note of what a document's values looked like.
+    fn observe(&mut self, document: &Document) {
+        let mut last = None;
+        for value in &document.values {
+            let Some(column) = self.columns.get_mut(value.column) else { continue };
+            column.observe(value.mark);
+            if last.replace(value.column) != Some(value.column) {
+                column.documents += 1;
+            }
+        }
+        for (index, missing) in &document.missing {
+            if let Some(column) = self.columns.get_mut(*index) {
+                column.observe_missing(*missing);
+            }
+        }
+    }
+
+    /// Fills `document` with the values of a row.
+    fn convert(&mut self, source: &Source, row: &Row, document: &mut Document) -> Result<(), BadRow> {
+        document.clear();
+        if self.fields.len() > self.columns.len() {
+            self.add_columns();
+            self.type_late_columns();
+        }
+        for cell in &row.cells {
+            let index = cell.field.index();
+            let Some(column) = self.columns.get_mut(index) else { continue };
+            let text = row.text(cell);
+            if let Some(missing) = column.missing(cell.form, text, &self.options.missing) {
+                document.missing.push((index, missing));
+                continue;
+            }
+            let ty = *column.ty.get_or_insert_with(|| first_type(cell, text));
+            let fault = |found: Fault| {
+                let (line, at) = row.place(cell);
+                let (contradiction, text) = match found {
+                    Fault::Value(contradiction) => (contradiction, text.to_owned()),
+                    Fault::Element(contradiction, element) => (contradiction, element),
+                };
+                describe(column, ty, &contradiction, BadRow::new(&source.name, line, at, ""))
+                    .text(text.as_bytes())
+            };
+            if cell.element && !ty.multi {
+                let problem = "one value a document, found an array".to_owned();
+                let contradiction = Contradiction { problem, wider: "[]" };
+                return Err(fault(Fault::Value(contradiction)));
+            }
+            if ty.multi && cell.form.is_csv() {
+                split_cell(column, index, ty, cell.form, text, &self.options.missing, document)
+                    .map_err(fault)?;
+            } else {
+                document.push(column, index, ty, cell.form, text).map_err(|c| fault(Fault::Value(c)))?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Columns that appear behind the sample have the type that was asked for, or that of their first
+    /// value.
+    fn type_late_columns(&mut self) {
+        let nothing = Evidence::default();
+        for column in self.columns.iter_mut().filter(|column| column.ty.is_none()) {
+            let request = self.options.schema.get(&column.name);
+            column.ty = request.and_then(|request| request.ty).map(|ty| requested(ty, &nothing));
+        }
+    }
+}
+
+/// What was wrong in a cell: with all of it, or with one of the values it holds.
+enum Fault {
+    Value(Contradiction),
+    Element(Contradiction, String),
+}
+
+impl Document {
+    fn push(
+        &mut self,
+        column: &Column,
+        index: usize,
+        ty: ColumnType,
+        form: Form,
+        text: &str,
+    ) -> Result<(), Contradiction> {
+        let start = self.bytes.len();
+        let (stored, mark) = column.reading(ty).read(form, text, &mut self.bytes)?;
+        self.values.push(Value { column: index, stored, range: start..self.bytes.len(), mark });
+        Ok(())
+    }
+}
+
+/// Adds the values that a CSV cell of a multi-valued column holds: a JSON array, or texts between
+/// separators.
+fn split_cell(
+    column: &Column,
+    index: usize,
+    ty: ColumnType,
+    form: Form,
+    text: &str,
+    missing: &MissingTokens,
+    document: &mut Document,
+) -> Result<(), Fault> {
+    let element = |c: Contradiction, text: &str| Fault::Element(c, text.to_owned());
+    if let Some(separator) = &column.separator {
+        for part in text.split(separator.as_str()) {
+            if missing.find(part).is_none() {
+                document.push(column, index, ty, form, part).map_err(|c| element(c, part))?;
+            }
+        }
+        return Ok(());
+    }
+    if !text.starts_with('[') {
+        return document.push(column, index, ty, form, text).map_err(Fault::Value);
+    }
+    let values = parse_array(text).map_err(|error| {
+        let problem = format!("no JSON array of strings, numbers or booleans ({error})");
+        Fault::Value(Contradiction { problem, wider: "" })
+    })?;
+    if values.is_empty() {
+        document.missing.push((index, Missing::EmptyArray));
+    }
+    for value in values {
+        let text = match &value {
+            serde_json::Value::String(text) => text.clone(),
+            other => other.to_string(),
+        };
+        let form = if value.is_string() || !value.is_boolean() { Form::Bare } else { Form::Bool };
+        document.push(column, index, ty, form, &text).map_err(|c| element(c, &text))?;
+    }
+    Ok(())
+}
+
+/// The scalars of a JSON array in a CSV cell.
+fn parse_array(text: &str) -> Result<Vec<serde_json::Value>, serde_json::Error> {
+    let values: Vec<serde_json::Value> = serde_json::from_str(text)?;
+    match values.iter().find(|value| value.is_array() || value.is_object() || value.is_null()) {
+        Some(value) => Err(serde_json::Error::custom(format!("it holds {value}"))),
+        None => Ok(values),
+    }
+}
+
+/// The type that was asked for; of a timestamp without a unit, the sample tells it.
+fn requested(request: TypeRequest, evidence: &Evidence) -> ColumnType {
+    let logical = match request.base {
+        BaseType::Logical(logical) => logical,
+        BaseType::Timestamp => timestamp(evidence.unit()),
+    };
+    ColumnType { logical, multi: request.multi, layout: request.layout }
+}
+
+/// The type of a column of which the sample had no value, by its first one.
+fn first_type(cell: &Cell, text: &str) -> ColumnType {
+    use docvalues_format::file::kind::LogicalType;
+    let logical = match cell.form {
+        Form::Bool => LogicalType::Bool,
+        Form::Number => super::infer::narrowest_number(text),
+        _ => LogicalType::Utf8,
+    };
+    ColumnType { logical, multi: cell.element, layout: None }
+}
+
+/// The values of a sample fit no type together.
+fn conflicting(name: &str, conflict: &Conflict) -> InputError {
+    let at = |(file, line, column): &(String, u64, u64)| format!("{file}:{line}:{column}");
+    let (one, other) = (&conflict.one, &conflict.other);
+    let flag = type_flag(name, "string");
+    if one.0 == other.0 {
+        return InputError::refused(
+            format!("{}: column {name:?} holds numbers that no type holds together, exactly", at(&one.1)),
+            format!("{flag} keeps their text, {} rounds them", type_flag(name, "f64")),
+        );
+    }
+    InputError::refused(
+        format!("{}: column {name:?} holds {} and, at {}, {}", at(&one.1), one.0, at(&other.1), other.0),
+        format!("{flag} keeps the text of both; --skip-bad drops the rows with the rarer ones"),
+    )
+}
+
+/// Says what contradicts a column's type, and which flag mends it.
+fn describe(column: &Column, ty: ColumnType, contradiction: &Contradiction, bad: BadRow) -> BadRow {
+    let name = &column.name;
+    let problem = format!("column {name:?} ({ty_name}): {}", contradiction.problem, ty_name = plain(ty));
+    let brackets = if ty.multi { "[]" } else { "" };
+    let advice = match contradiction.wider {
+        "" => "a separator can be given in the schema file".to_owned(),
+        "[]" => format!("{} takes arrays", type_flag(name, &format!("{}[]", ty.logical.name()))),
+        _ if column.explicit => {
+            "mend the value, name it with --missing if it stands for none, or leave such rows out with --skip-bad"
+                .to_owned()
+        }
+        wider => format!(
+            "{} takes it; or let --sample all look at every row before it decides",
+            type_flag(name, &format!("{wider}{brackets}"))
+        ),
+    };
+    BadRow { problem, ..bad }.advice(advice)
+}
+
+fn plain(ty: ColumnType) -> String {
+    ColumnType { layout: None, ..ty }.to_string()
+}
+
+/// `--type NAME=TYPE`, quoted for a shell where it has to be.
+fn type_flag(name: &str, ty: &str) -> String {
+    let safe = |c: char| c.is_ascii_alphanumeric() || "._-/:@%+,".contains(c);
+    let argument = format!("{name}={ty}");
+    if name.chars().all(safe) && !ty.contains('[') {
+        format!("--type {argument}")
+    } else {
+        format!("--type '{}'", argument.replace('\'', r"'\''"))
+    }
+}
+
+#[cfg(test)]
+#[path = "import/tests.rs"]
+mod tests;

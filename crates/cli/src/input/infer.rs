@@ -1,0 +1,396 @@
+//! Finding a column's type from a sample of its values.
+//!
+//! Every value says which types could hold it so that it comes out as it went in; a column's type is
+//! the first that all of its values agree on.
+
+use std::collections::HashSet;
+use std::hash::{BuildHasher as _, RandomState};
+
+use docvalues_format::file::kind::LogicalType;
+
+use super::row::Form;
+use super::types::{ColumnType, Layout, timestamp};
+use crate::number::{integer_fits_float, is_canonical_integer, parse_float};
+use crate::time::{Unit, parse_date, rfc3339};
+
+/// A set of types, the preferred one in the lowest bit.
+type Types = u8;
+
+const BOOL: Types = 1;
+const I64: Types = 2;
+const U64: Types = 4;
+const F64: Types = 8;
+const DATE: Types = 16;
+const TIMESTAMP: Types = 32;
+const STRING: Types = 64;
+const ANY: Types = 127;
+
+/// Distinct values that are counted; a column with more has no use for a dictionary as it seems.
+const MAX_DISTINCT: usize = 1 << 16;
+
+/// What a sample told about a column.
+#[derive(Debug)]
+pub(crate) struct Evidence {
+    /// By class of JSON value (0 for CSV): the types that fit all of them, how many there were, and
+    /// where the first stood.
+    classes: [Class; 4],
+    multi: bool,
+    /// Whether a CSV file has the column.
+    pub(crate) in_csv: bool,
+    digits: u8,
+    /// Whether all timestamps fit nanoseconds in an `i64`.
+    nanos_fit: bool,
+    texts: Texts,
+}
+
+#[derive(Clone, Debug)]
+struct Class {
+    types: Types,
+    count: u64,
+    first: Option<(String, u64, u64)>,
+}
+
+/// Sizes that decide between a dictionary and plain bytes.
+#[derive(Debug, Default)]
+struct Texts {
+    count: u64,
+    bytes: u64,
+    distinct: HashSet<u64>,
+    distinct_bytes: u64,
+    lengths_differ: bool,
+    len: Option<usize>,
+}
+
+/// The sample holds values that no type holds together.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Conflict {
+    /// Such as `numbers`, with the place of the first.
+    pub(crate) one: (&'static str, (String, u64, u64)),
+    pub(crate) other: (&'static str, (String, u64, u64)),
+}
+
+impl Default for Evidence {
+    fn default() -> Evidence {
+        let class = || Class { types: ANY, count: 0, first: None };
+        Evidence {
+            classes: [class(), class(), class(), class()],
+            multi: false,
+            in_csv: false,
+            digits: 0,
+            nanos_fit: true,
+            texts: Texts::default(),
+        }
+    }
+}
+
+const CLASS_NAMES: [&str; 4] = ["CSV cells", "JSON strings", "JSON numbers", "JSON booleans"];
+
+impl Evidence {
+    /// Takes a value into account; not for missing ones. `place` is shown when values conflict.
+    pub(crate) fn add(
+        &mut self,
+        form: Form,
+        element: bool,
+        text: &str,
+        place: impl Fn() -> (String, u64, u64),
+        hasher: &RandomState,
+    ) {
+        let (class, allowed) = match form {
+            Form::Bare | Form::Quoted => (0, ANY),
+            Form::Str => (1, DATE | TIMESTAMP | STRING),
+            Form::Number => (2, I64 | U64 | F64),
+            Form::Bool => (3, BOOL),
+            Form::Null => return,
+            Form::EmptyArray => {
+                self.multi = true;
+                return;
+            }
+        };
+        self.multi |= element;
+        let still = self.classes[class].types & allowed;
+        let types = if class == 2 { number_types(text) } else { self.text_types(text, still) };
+        if types == 0 {
+            // Such as 1e400: no type of the column helps, the second pass refuses it.
+            return;
+        }
+        let entry = &mut self.classes[class];
+        entry.types = still & types;
+        entry.count += 1;
+        if entry.first.is_none() {
+            entry.first = Some(place());
+        }
+        self.texts.add(text, hasher);
+    }
+
+    /// Whether any value was seen.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.classes.iter().all(|class| class.count == 0)
+    }
+
+    pub(crate) fn is_multi(&self) -> bool {
+        self.multi
+    }
+
+    /// The types of `still` that hold a text.
+    fn text_types(&mut self, text: &str, still: Types) -> Types {
+        let mut types = STRING;
+        if still & BOOL != 0 && matches!(text, "true" | "false") {
+            types |= BOOL;
+        }
+        if still & (I64 | U64 | F64) != 0 {
+            types |= csv_number_types(text);
+        }
+        if still & DATE != 0 && parse_date(text).is_some() {
+            types |= DATE;
+        }
+        if still & TIMESTAMP != 0 && self.is_timestamp(text) {
+            types |= TIMESTAMP;
+        }
+        types
+    }
+
+    fn is_timestamp(&mut self, text: &str) -> bool {
+        // RFC 3339 wants an offset; a clock without one is not guessed at.
+        let Some(parsed) = rfc3339::parse(text).filter(|parsed| !parsed.suffix.is_empty()) else {
+            return false;
+        };
+        self.digits = self.digits.max(parsed.digits);
+        self.nanos_fit &= parsed.moment.to_units(Unit::Nanos).is_some();
+        true
+    }
+
+    /// The unit that the timestamps of the sample need.
+    pub(crate) fn unit(&self) -> Unit {
+        Unit::for_digits(self.digits).unwrap_or(Unit::Nanos)
+    }
+
+    /// The type of the column; `None` if the sample had no value. With `majority`, the most frequent
+    /// class of JSON values decides where they conflict.
+    ///
+    /// # Errors
+    ///
+    /// [`Conflict`] without `majority`.
+    pub(crate) fn decide(&self, majority: bool) -> Result<Option<ColumnType>, Box<Conflict>> {
+        if self.is_empty() {
+            // Text loses nothing; in JSON, the first value will tell.
+            let text = ColumnType { logical: LogicalType::Utf8, multi: self.multi, layout: None };
+            return Ok(self.in_csv.then_some(text));
+        }
+        let mut types = self.classes.iter().fold(ANY, |types, class| types & class.types);
+        if types & TIMESTAMP != 0 && self.unit() == Unit::Nanos && !self.nanos_fit {
+            types &= !TIMESTAMP;
+        }
+        if types == 0 {
+            let (one, other) = self.conflict();
+            if !majority || one == other {
+                let name = |class: usize| {
+                    (CLASS_NAMES[class], self.classes[class].first.clone().unwrap_or_default())
+                };
+                return Err(Box::new(Conflict { one: name(one), other: name(other) }));
+            }
+            types = self.classes[one].types;
+        }
+        let logical = match types & types.wrapping_neg() {
+            BOOL => LogicalType::Bool,
+            I64 => LogicalType::I64,
+            U64 => LogicalType::U64,
+            F64 => LogicalType::F64,
+            DATE => LogicalType::Date,
+            TIMESTAMP => timestamp(self.unit()),
+            _ => LogicalType::Utf8,
+        };
+        Ok(Some(ColumnType { logical, multi: self.multi, layout: None }))
+    }
+
+    /// The two classes with the most values; twice the same if there is one only.
+    fn conflict(&self) -> (usize, usize) {
+        let mut order: Vec<usize> = (0..4).filter(|class| self.classes[*class].count > 0).collect();
+        order.sort_by_key(|class| std::cmp::Reverse(self.classes[*class].count));
+        let one = order.first().copied().unwrap_or(0);
+        (one, order.get(1).copied().unwrap_or(one))
+    }
+
+    /// Whether a dictionary is smaller than the plain bytes, by the sample.
+    pub(crate) fn layout(&self) -> Layout {
+        self.texts.layout()
+    }
+}
+
+impl Texts {
+    fn add(&mut self, text: &str, hasher: &RandomState) {
+        self.count += 1;
+        self.bytes += text.len() as u64;
+        self.lengths_differ |= self.len.is_some_and(|len| len != text.len());
+        self.len = Some(text.len());
+        if self.distinct.len() < MAX_DISTINCT && self.distinct.insert(hasher.hash_one(text)) {
+            self.distinct_bytes += text.len() as u64;
+        }
+    }
+
+    /// Compares estimates at the size of the sample, in bits. A larger input has fewer new values a
+    /// document, never more, so a dictionary that wins here wins there.
+    fn layout(&self) -> Layout {
+        if self.distinct.len() >= MAX_DISTINCT {
+            return Layout::Binary;
+        }
+        let distinct = self.distinct.len() as u64;
+        // Per term: two lengths, a share of the block's offset and of its key; front coding saves
+        // about a third.
+        let terms = self.distinct_bytes * 8 * 2 / 3 + distinct * 24;
+        let ords = self.count * u64::from(distinct.max(1).ilog2() + 1);
+        let offsets = if self.lengths_differ { self.count * 10 } else { 0 };
+        if terms + ords <= self.bytes * 8 + offsets { Layout::Sorted } else { Layout::Binary }
+    }
+}
+
+/// The first type that holds a JSON number.
+pub(super) fn narrowest_number(text: &str) -> LogicalType {
+    match number_types(text) {
+        types if types & I64 != 0 => LogicalType::I64,
+        types if types & U64 != 0 => LogicalType::U64,
+        _ => LogicalType::F64,
+    }
+}
+
+/// The types that hold a JSON number.
+fn number_types(text: &str) -> Types {
+    if is_canonical_integer(text) {
+        return integer_types(text);
+    }
+    if text.parse().is_ok_and(f64::is_finite) { F64 } else { 0 }
+}
+
+/// The types of numbers that hold a CSV cell, so that it comes out again.
+fn csv_number_types(text: &str) -> Types {
+    if is_canonical_integer(text) {
+        integer_types(text)
+    } else if parse_float(text).is_some() {
+        F64
+    } else {
+        0
+    }
+}
+
+fn integer_types(text: &str) -> Types {
+    let mut types = 0;
+    if text.parse::<i64>().is_ok() {
+        types |= I64;
+    }
+    if text.parse::<u64>().is_ok() {
+        types |= U64;
+    }
+    if integer_fits_float(text) {
+        types |= F64;
+    }
+    types
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn evidence(form: Form, texts: &[&str]) -> Evidence {
+        let mut evidence = Evidence::default();
+        add(&mut evidence, form, texts);
+        evidence
+    }
+
+    fn add(evidence: &mut Evidence, form: Form, texts: &[&str]) {
+        let hasher = RandomState::new();
+        for text in texts {
+            evidence.add(form, false, text, || ("f".to_owned(), 1, 1), &hasher);
+        }
+    }
+
+    fn csv(texts: &[&str]) -> String {
+        evidence(Form::Bare, texts).decide(false).unwrap().unwrap().to_string()
+    }
+
+    fn json(form: Form, texts: &[&str]) -> String {
+        evidence(form, texts).decide(false).unwrap().unwrap().to_string()
+    }
+
+    #[test]
+    fn csv_columns_take_the_narrowest_type_that_loses_nothing() {
+        assert_eq!(csv(&["true", "false"]), "bool");
+        assert_eq!(csv(&["True", "false"]), "string");
+        assert_eq!(csv(&["1", "-5", "9223372036854775807"]), "i64");
+        assert_eq!(csv(&["1", "18446744073709551615"]), "u64");
+        assert_eq!(csv(&["-1", "18446744073709551615"]), "string");
+        assert_eq!(csv(&["1", "18446744073709551616"]), "f64");
+        assert_eq!(csv(&["1", "18446744073709551617"]), "string");
+        assert_eq!(csv(&["1", "2.5", "-inf", "NaN"]), "f64");
+        assert_eq!(csv(&["9007199254740993", "2.5"]), "string");
+        assert_eq!(csv(&["007", "8"]), "string");
+        assert_eq!(csv(&["+5"]), "string");
+        assert_eq!(csv(&["-0"]), "string");
+        assert_eq!(csv(&["0", "1"]), "i64");
+        assert_eq!(csv(&["1", "true"]), "string");
+        assert_eq!(csv(&["2013-01-31"]), "date");
+        assert_eq!(csv(&["2013-01-31", "2013-02-30"]), "string");
+        assert_eq!(csv(&["2013-01-31", "2013"]), "string");
+        assert_eq!(csv(&[" 1"]), "string");
+    }
+
+    #[test]
+    fn timestamps_take_the_unit_of_their_digits() {
+        assert_eq!(csv(&["2013-01-01T06:00:00Z"]), "timestamp[ms]");
+        assert_eq!(csv(&["2013-01-01T06:00:00Z", "2013-01-01 06:00:00.123456+02:00"]), "timestamp[us]");
+        assert_eq!(csv(&["2013-01-01T06:00:00.1234567Z"]), "timestamp[ns]");
+        assert_eq!(csv(&["2013-01-01T06:00:00.1234567Z", "1600-01-01T00:00:00Z"]), "string");
+        assert_eq!(csv(&["2013-01-01T06:00:00"]), "string");
+        assert_eq!(csv(&["2013-01-01T06:00:00Z", "2013-01-01"]), "string");
+    }
+
+    #[test]
+    fn json_values_keep_their_kind() {
+        assert_eq!(json(Form::Str, &["1", "2"]), "string");
+        assert_eq!(json(Form::Str, &["true"]), "string");
+        assert_eq!(json(Form::Str, &["2013-01-31"]), "date");
+        assert_eq!(json(Form::Str, &["2013-01-31T00:00:00Z"]), "timestamp[ms]");
+        assert_eq!(json(Form::Number, &["1", "-2"]), "i64");
+        assert_eq!(json(Form::Number, &["1", "18446744073709551615"]), "u64");
+        assert_eq!(json(Form::Number, &["1", "2.0"]), "f64");
+        assert_eq!(json(Form::Number, &["-0"]), "f64");
+        assert_eq!(json(Form::Bool, &["true"]), "bool");
+    }
+
+    #[test]
+    fn conflicts_name_both_sides_or_the_majority_decides() {
+        let mut mixed = evidence(Form::Number, &["1", "2"]);
+        add(&mut mixed, Form::Str, &["x"]);
+        let conflict = mixed.decide(false).unwrap_err();
+        assert_eq!((conflict.one.0, conflict.other.0), ("JSON numbers", "JSON strings"));
+        assert_eq!(mixed.decide(true), Ok(Some(ColumnType::single(LogicalType::I64))));
+        let wide = evidence(Form::Number, &["-1", "18446744073709551615"]);
+        assert!(wide.decide(true).is_err());
+    }
+
+    #[test]
+    fn csv_and_json_files_meet_in_one_column() {
+        let mut both = evidence(Form::Number, &["1"]);
+        add(&mut both, Form::Bare, &["2.5"]);
+        assert_eq!(both.decide(false).unwrap().unwrap().logical, LogicalType::F64);
+        add(&mut both, Form::Bare, &["x"]);
+        assert!(both.decide(false).is_err());
+    }
+
+    #[test]
+    fn columns_without_values_are_text_in_csv_and_open_in_json() {
+        let mut none = Evidence::default();
+        assert_eq!(none.decide(false), Ok(None));
+        none.in_csv = true;
+        assert_eq!(none.decide(false), Ok(Some(ColumnType::single(LogicalType::Utf8))));
+    }
+
+    #[test]
+    fn few_distinct_values_make_a_dictionary() {
+        let layout = |texts: &[String]| {
+            evidence(Form::Str, &texts.iter().map(String::as_str).collect::<Vec<_>>()).layout()
+        };
+        let unique: Vec<_> = (0..5000u32).map(|i| format!("{:08x}", i.wrapping_mul(2_654_435_761))).collect();
+        assert_eq!(layout(&unique), Layout::Binary);
+        let few: Vec<_> = (0..5000).map(|i| format!("value {}", i % 10)).collect();
+        assert_eq!(layout(&few), Layout::Sorted);
+    }
+}

@@ -1,0 +1,340 @@
+//! NDJSON rows: one JSON object a line.
+//!
+//! Numbers stay the text they were, so that no digit is lost before a column's type is known.
+
+use std::borrow::Cow;
+use std::fmt;
+use std::io::BufRead;
+use std::sync::Arc;
+
+use serde::de::{Deserialize, Deserializer, MapAccess, SeqAccess, Visitor};
+use serde_json::value::RawValue;
+
+use super::error::{BadRow, InputError, Result};
+use super::row::{FieldId, Fields, Form, Row};
+
+/// Objects within objects that are followed.
+const MAX_DEPTH: usize = 64;
+
+/// Bytes of a field's name, at most.
+const MAX_NAME: usize = 64 * 1024;
+
+/// The rows of a file.
+pub(crate) struct NdjsonRows {
+    file: Arc<str>,
+    reader: Box<dyn BufRead>,
+    bytes: Vec<u8>,
+    line: u64,
+    /// By field: the last line that had it.
+    seen: Vec<u64>,
+    /// The dotted name being made.
+    name: String,
+}
+
+impl NdjsonRows {
+    pub(crate) fn open(file: &Arc<str>, reader: Box<dyn BufRead>) -> NdjsonRows {
+        let file = file.clone();
+        NdjsonRows { file, reader, bytes: Vec::new(), line: 0, seen: Vec::new(), name: String::new() }
+    }
+
+    /// Reads the next row. `false` at the end of the file.
+    ///
+    /// # Errors
+    ///
+    /// After [`InputError::Bad`], the next call reads the row behind the bad one.
+    pub(crate) fn next(&mut self, fields: &mut Fields, row: &mut Row) -> Result<bool> {
+        loop {
+            self.bytes.clear();
+            self.reader
+                .read_until(b'\n', &mut self.bytes)
+                .map_err(|e| InputError::unreadable(&self.file, e))?;
+            if self.bytes.is_empty() {
+                return Ok(false);
+            }
+            self.line += 1;
+            if !self.bytes.trim_ascii().is_empty() {
+                break;
+            }
+        }
+        row.clear(self.line);
+        let bytes = std::mem::take(&mut self.bytes);
+        let parsed = self.parse(&bytes, fields, row);
+        self.bytes = bytes;
+        parsed.map(|()| true).map_err(InputError::from)
+    }
+
+    fn parse(&mut self, bytes: &[u8], fields: &mut Fields, row: &mut Row) -> Result<(), BadRow> {
+        let line = std::str::from_utf8(bytes).map_err(|error| {
+            let at = error.valid_up_to();
+            let rest = bytes.get(at..).unwrap_or_default();
+            let bad = self.bad(at, "the text is not UTF-8").text(rest.trim_ascii_end());
+            bad.advice("convert it on the way: iconv -f LATIN1 -t UTF-8")
+        })?;
+        let start = line.len() - line.trim_ascii_start().len();
+        let text = line.trim_ascii_start();
+        match text.as_bytes().first() {
+            Some(b'{') => {}
+            Some(b'[') => {
+                let bad = self.bad(start, "the line is an array, not an object").text(text.as_bytes());
+                return Err(bad.advice("give one object a line: jq -c '.[]'"));
+            }
+            _ => {
+                let bad = self.bad(start, "the line is no JSON object").text(text.trim_end().as_bytes());
+                return Err(bad.advice("give one object a line; CSV is read with --input-format csv"));
+            }
+        }
+        let entries: Entries<'_> = serde_json::from_str(text).map_err(|e| self.syntax(&e, line, start))?;
+        self.name.clear();
+        self.object(&entries, &mut Vec::new(), line, fields, row)
+    }
+
+    /// Appends the cells of an object; `path` leads to it.
+    fn object<'a>(
+        &mut self,
+        entries: &'a Entries<'a>,
+        path: &mut Vec<&'a str>,
+        line: &'a str,
+        fields: &mut Fields,
+        row: &mut Row,
+    ) -> Result<(), BadRow> {
+        for (key, raw) in &entries.0 {
+            let at = offset(line, raw.get());
+            let name_len = self.name.len();
+            if key.is_empty() {
+                return Err(self
+                    .bad(at, "a key is empty")
+                    .text(raw.get().as_bytes())
+                    .advice("give it a name"));
+            }
+            if !path.is_empty() {
+                self.name.push('.');
+            }
+            self.name.push_str(key);
+            if self.name.len() > MAX_NAME {
+                return Err(self.bad(at, "a field's name is longer than 64 KiB").text(key.as_bytes()));
+            }
+            path.push(key);
+            if raw.get().starts_with('{') {
+                self.nested(raw, path, line, fields, row)?;
+            } else {
+                let field = self.field(path, at, fields)?;
+                self.value(field, raw.get(), at, line, row)?;
+            }
+            path.pop();
+            self.name.truncate(name_len);
+        }
+        Ok(())
+    }
+
+    fn nested<'a>(
+        &mut self,
+        raw: &'a RawValue,
+        path: &[&'a str],
+        line: &'a str,
+        fields: &mut Fields,
+        row: &mut Row,
+    ) -> Result<(), BadRow> {
+        let at = offset(line, raw.get());
+        if path.len() > MAX_DEPTH {
+            return Err(self.bad(at, "objects are nested deeper than 64").text(raw.get().as_bytes()));
+        }
+        let entries: Entries<'a> = serde_json::from_str(raw.get()).map_err(|e| self.syntax(&e, line, at))?;
+        // The keys of `entries` do not live as long as those of `path`: it is made anew, which only
+        // nested objects pay for.
+        let mut path: Vec<&str> = path.to_vec();
+        self.object(&entries, &mut path, line, fields, row)
+    }
+
+    /// The field that `path` and `self.name` name; an error if the row has it already.
+    fn field(&mut self, path: &[&str], at: usize, fields: &mut Fields) -> Result<FieldId, BadRow> {
+        let field = fields.id_of_path(path, &self.name).map_err(|other| {
+            let keys =
+                |path: &[String]| path.iter().map(|k| format!("{k:?}")).collect::<Vec<_>>().join(" → ");
+            let path: Vec<String> = path.iter().map(|&k| k.to_owned()).collect();
+            let problem =
+                format!("the keys {} and {} both give the column {:?}", keys(&other), keys(&path), self.name);
+            self.bad(at, problem).advice("rename one of them")
+        })?;
+        if self.seen.len() <= field.index() {
+            self.seen.resize(field.index() + 1, 0);
+        }
+        if std::mem::replace(&mut self.seen[field.index()], self.line) == self.line {
+            let bad = self.bad(at, format!("the key {:?} stands twice in one object", self.name));
+            return Err(bad.advice("keep one of them; several values of a field are an array"));
+        }
+        Ok(field)
+    }
+
+    /// Appends the cells of a value that is no object.
+    fn value(&self, field: FieldId, raw: &str, at: usize, line: &str, row: &mut Row) -> Result<(), BadRow> {
+        if !raw.starts_with('[') {
+            return self.scalar(field, raw, at, row);
+        }
+        let elements: Elements<'_> = serde_json::from_str(raw).map_err(|e| self.syntax(&e, line, at))?;
+        let first = row.cells.len();
+        if elements.0.is_empty() {
+            return self.push(field, Form::EmptyArray, "[]", at, row);
+        }
+        for element in elements.0 {
+            let text = element.get();
+            let at = offset(line, text);
+            let refused = match text.as_bytes().first() {
+                Some(b'{') => Some("an array of objects fits no column"),
+                Some(b'[') => Some("an array of arrays fits no column"),
+                Some(b'n') => Some("an array holds null, which no column can"),
+                _ => None,
+            };
+            if let Some(problem) = refused {
+                let problem = format!("column {:?}: {problem}", self.name);
+                return Err(self.bad(at, problem).text(text.as_bytes()).advice(format!(
+                    "keep one property of each element, or the text of them, on the way: \
+                     jq -c '.{0} |= map(tojson)'; or drop it: jq -c 'del(.{0})'",
+                    self.name
+                )));
+            }
+            self.scalar(field, text, at, row)?;
+        }
+        row.mark_elements(first);
+        Ok(())
+    }
+
+    fn scalar(&self, field: FieldId, raw: &str, at: usize, row: &mut Row) -> Result<(), BadRow> {
+        match raw.as_bytes().first() {
+            Some(b'"') => match raw.get(1..raw.len() - 1) {
+                Some(text) if !text.contains('\\') => self.push(field, Form::Str, text, at, row),
+                _ => {
+                    let text: String = serde_json::from_str(raw).map_err(|e| {
+                        // Such as half of a surrogate pair.
+                        self.bad(at, format!("column {:?}: {}", self.name, reason(&e))).text(raw.as_bytes())
+                    })?;
+                    self.push(field, Form::Str, &text, at, row)
+                }
+            },
+            Some(b't' | b'f') => self.push(field, Form::Bool, raw, at, row),
+            Some(b'n') => self.push(field, Form::Null, raw, at, row),
+            _ => self.push(field, Form::Number, raw, at, row),
+        }
+    }
+
+    fn push(&self, field: FieldId, form: Form, text: &str, at: usize, row: &mut Row) -> Result<(), BadRow> {
+        if row.push(field, form, text, (self.line, at + 1)) {
+            Ok(())
+        } else {
+            Err(self.bad(at, "the row is larger than 4 GiB"))
+        }
+    }
+
+    fn bad(&self, at: usize, problem: impl Into<String>) -> BadRow {
+        BadRow::new(&self.file, self.line, at as u64 + 1, problem)
+    }
+
+    /// A syntax error in the text that begins `start` bytes into the line.
+    fn syntax(&self, error: &serde_json::Error, line: &str, start: usize) -> BadRow {
+        // serde_json counts from 1, and names the byte at which it could not go on.
+        let at = (start + error.column().saturating_sub(1)).min(line.trim_end().len());
+        let from = line.floor_char_boundary(at.saturating_sub(10));
+        let around = line.get(from..).unwrap_or_default().trim_end();
+        let bad = self.bad(at, format!("no valid JSON: {}", reason(error)));
+        let bad = if around.is_empty() { bad } else { bad.text(around.as_bytes()) };
+        match error.classify() {
+            serde_json::error::Category::Eof => bad.advice("one object a line: jq -c . makes it so"),
+            _ if reason(error).starts_with("trailing") => {
+                bad.advice("one object a line: jq -c . makes it so")
+            }
+            _ => bad,
+        }
+    }
+}
+
+/// The message without its place, which is the place within a part of the line.
+fn reason(error: &serde_json::Error) -> String {
+    let text = error.to_string();
+    match text.rfind(" at line ") {
+        Some(at) => text[..at].to_owned(),
+        None => text,
+    }
+}
+
+/// Where in `line` its part begins.
+fn offset(line: &str, part: &str) -> usize {
+    part.as_ptr().addr().saturating_sub(line.as_ptr().addr())
+}
+
+/// The entries of an object, in order, duplicates included.
+struct Entries<'a>(Vec<(Cow<'a, str>, &'a RawValue)>);
+
+/// The elements of an array.
+struct Elements<'a>(Vec<&'a RawValue>);
+
+impl<'de: 'a, 'a> Deserialize<'de> for Entries<'a> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct EntriesVisitor;
+        impl<'de> Visitor<'de> for EntriesVisitor {
+            type Value = Entries<'de>;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("an object")
+            }
+
+            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
+                let mut entries = Vec::new();
+                while let Some((Key(key), value)) = map.next_entry()? {
+                    entries.push((key, value));
+                }
+                Ok(Entries(entries))
+            }
+        }
+        deserializer.deserialize_map(EntriesVisitor)
+    }
+}
+
+impl<'de: 'a, 'a> Deserialize<'de> for Elements<'a> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct ElementsVisitor;
+        impl<'de> Visitor<'de> for ElementsVisitor {
+            type Value = Elements<'de>;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("an array")
+            }
+
+            fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<Self::Value, A::Error> {
+                let mut elements = Vec::new();
+                while let Some(element) = seq.next_element()? {
+                    elements.push(element);
+                }
+                Ok(Elements(elements))
+            }
+        }
+        deserializer.deserialize_seq(ElementsVisitor)
+    }
+}
+
+/// A key, borrowed from the line unless it has escapes.
+struct Key<'a>(Cow<'a, str>);
+
+impl<'de: 'a, 'a> Deserialize<'de> for Key<'a> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct KeyVisitor;
+        impl<'de> Visitor<'de> for KeyVisitor {
+            type Value = Key<'de>;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a key")
+            }
+
+            fn visit_borrowed_str<E>(self, key: &'de str) -> Result<Self::Value, E> {
+                Ok(Key(Cow::Borrowed(key)))
+            }
+
+            fn visit_str<E>(self, key: &str) -> Result<Self::Value, E> {
+                Ok(Key(Cow::Owned(key.to_owned())))
+            }
+        }
+        deserializer.deserialize_str(KeyVisitor)
+    }
+}
+
+#[cfg(test)]
+#[path = "ndjson/tests.rs"]
+mod tests;

@@ -1,0 +1,121 @@
+use std::io::Cursor;
+
+use proptest::prelude::*;
+
+use super::*;
+
+/// Every row as `name form text line:column` words, or its error.
+fn rows_of(text: &[u8]) -> Vec<Result<Vec<String>, String>> {
+    let mut fields = Fields::default();
+    let mut rows = NdjsonRows::open(&"a.ndjson".into(), Box::new(Cursor::new(text.to_vec())));
+    let mut row = Row::default();
+    let mut out = Vec::new();
+    loop {
+        match rows.next(&mut fields, &mut row) {
+            Ok(false) => return out,
+            Ok(true) => out.push(Ok(row
+                .cells
+                .iter()
+                .map(|c| {
+                    let (line, column) = row.place(c);
+                    let element = if c.element { "*" } else { "" };
+                    format!("{}{element} {:?} {} {line}:{column}", fields.name(c.field), c.form, row.text(c))
+                })
+                .collect())),
+            Err(error) => out.push(Err(error.to_string())),
+        }
+    }
+}
+
+fn cells(text: &str) -> Vec<String> {
+    let mut rows = rows_of(text.as_bytes());
+    assert_eq!(rows.len(), 1);
+    rows.remove(0).unwrap()
+}
+
+fn error(text: &[u8]) -> String {
+    rows_of(text).pop().unwrap().unwrap_err()
+}
+
+#[test]
+fn values_keep_their_text_and_place() {
+    assert_eq!(
+        cells(r#"{"i": 18446744073709551617, "f": 1.50e2, "s": "x\n", "b": true, "n": null}"#),
+        [
+            "i Number 18446744073709551617 1:7",
+            "f Number 1.50e2 1:34",
+            "s Str x\n 1:47",
+            "b Bool true 1:59",
+            "n Null null 1:70",
+        ]
+    );
+}
+
+#[test]
+fn arrays_are_elements_and_objects_dotted_names() {
+    assert_eq!(
+        cells(r#"{"t":["a","b"],"e":[],"one":[1]}"#),
+        ["t* Str a 1:7", "t* Str b 1:11", "e EmptyArray [] 1:20", "one* Number 1 1:30",]
+    );
+    assert_eq!(
+        cells(r#" {"a":{"b":{"c":1},"d":[2]},"x":{},"e":3}"#),
+        ["a.b.c Number 1 1:17", "a.d* Number 2 1:25", "e Number 3 1:40",]
+    );
+}
+
+#[test]
+fn blank_lines_are_skipped_and_counted() {
+    let rows = rows_of(b"\n{\"a\":1}\r\n  \n{\"a\":2}");
+    assert_eq!(rows, [Ok(vec!["a Number 1 2:6".to_owned()]), Ok(vec!["a Number 2 4:6".to_owned()])]);
+}
+
+#[test]
+fn bad_rows_say_where_and_the_next_row_is_read() {
+    for (text, message) in [
+        (&br#"{"a":1,}"#[..], r#"a.ndjson:1:8: no valid JSON: trailing comma: "{"a":1,}""#),
+        (br#"{"a":1} {"#, r#"a.ndjson:1:9: no valid JSON: trailing characters: "{"a":1} {""#),
+        (b"{", r#"a.ndjson:1:1: no valid JSON: EOF while parsing an object: "{""#),
+        (br#"{"a":tru}"#, r#"a.ndjson:1:9: no valid JSON: expected ident: "{"a":tru}""#),
+        (br#"{"a":01}"#, r#"a.ndjson:1:7: no valid JSON: invalid number: "{"a":01}""#),
+        (br#"[{"a":1}]"#, r#"a.ndjson:1:1: the line is an array, not an object: "[{"a":1}]""#),
+        (b" 17", r#"a.ndjson:1:2: the line is no JSON object: "17""#),
+        (br#"{"a":1,"a":2}"#, r#"a.ndjson:1:12: the key "a" stands twice in one object"#),
+        (br#"{"a":{"b":1,"b":2}}"#, r#"a.ndjson:1:17: the key "a.b" stands twice in one object"#),
+        (br#"{"":1}"#, r#"a.ndjson:1:5: a key is empty: "1""#),
+        (br#"{"a":[{"b":1}]}"#, r#"a.ndjson:1:7: column "a": an array of objects fits no column: "{"b":1}""#),
+        (br#"{"a":[[1]]}"#, r#"a.ndjson:1:7: column "a": an array of arrays fits no column: "[1]""#),
+        (
+            br#"{"a":[1, null]}"#,
+            r#"a.ndjson:1:10: column "a": an array holds null, which no column can: "null""#,
+        ),
+        (br#"{"a":"\ud800"}"#, r#"a.ndjson:1:6: column "a": unexpected end of hex escape: ""\ud800"""#),
+        (b"{\"a\":\"\xff\"}", "a.ndjson:1:7: the text is not UTF-8: \"\u{fffd}\"}\""),
+    ] {
+        assert_eq!(error(text), message);
+        let both = [text, b"\n{\"ok\":1}"].concat();
+        assert_eq!(rows_of(&both)[1], Ok(vec!["ok Number 1 2:7".to_owned()]));
+    }
+}
+
+#[test]
+fn a_dotted_key_and_a_nested_one_clash_across_rows() {
+    let rows = rows_of(b"{\"a\":{\"b\":1}}\n{\"a.b\":2}\n{\"a\":{\"b\":3}}");
+    assert!(rows[0].is_ok() && rows[2].is_ok());
+    let message = r#"a.ndjson:2:8: the keys "a" → "b" and "a.b" both give the column "a.b""#;
+    assert_eq!(rows[1], Err(message.to_owned()));
+}
+
+#[test]
+fn depth_is_bounded() {
+    let deep = |n: usize| format!("{}1{}", r#"{"a":"#.repeat(n), "}".repeat(n));
+    assert_eq!(cells(&deep(64)).len(), 1);
+    assert!(error(deep(70).as_bytes()).contains("nested deeper than 64"));
+    assert!(error(format!("{{\"a\":{}", "[".repeat(100_000)).as_bytes()).contains("no valid JSON"));
+}
+
+proptest! {
+    #[test]
+    fn any_bytes_end_without_a_panic(text in prop::collection::vec(prop::sample::select(b"{}[]\":,\\u1ae.-n\n\xff ".to_vec()), 0..40)) {
+        rows_of(&text);
+    }
+}

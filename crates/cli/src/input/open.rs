@@ -1,0 +1,379 @@
+//! Opening an input: where it is, how it is compressed, which format it has.
+
+use std::fs::File;
+use std::io::{self, BufRead, BufReader, Cursor, Read};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use flate2::bufread::MultiGzDecoder;
+use ruzstd::decoding::errors::{FrameDecoderError, ReadFrameHeaderError};
+use ruzstd::decoding::{BlockDecodingStrategy, FrameDecoder};
+
+use super::error::{InputError, Result, file_name};
+
+const BUFFER: usize = 256 * 1024;
+
+/// Bytes of the text that are looked at to tell formats apart.
+const PEEK: usize = 4096;
+
+/// A format of rows, as the command line names it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub(crate) enum InputFormat {
+    /// Comma-separated values (RFC 4180).
+    Csv,
+    /// Tab-separated values.
+    Tsv,
+    /// One JSON object a line.
+    #[value(alias = "jsonl")]
+    Ndjson,
+}
+
+/// An input to open.
+#[derive(Clone, Debug)]
+pub(crate) struct Source {
+    path: PathBuf,
+    /// The name in messages.
+    pub(crate) name: Arc<str>,
+    /// Bytes read since it was opened last, as they are on disk.
+    read: Arc<AtomicU64>,
+}
+
+/// An opened input: text, decompressed, without a byte order mark.
+pub(crate) struct Opened {
+    pub(crate) reader: Box<dyn BufRead>,
+    pub(crate) format: InputFormat,
+}
+
+impl Source {
+    pub(crate) fn new(path: &Path) -> Source {
+        Source { path: path.to_owned(), name: file_name(path), read: Arc::default() }
+    }
+
+    pub(crate) fn is_stdin(&self) -> bool {
+        self.path.as_os_str() == "-"
+    }
+
+    /// Whether the input can be opened again from its beginning: not so stdin and pipes.
+    pub(crate) fn is_replayable(&self) -> bool {
+        !self.is_stdin() && std::fs::metadata(&self.path).is_ok_and(|meta| meta.is_file())
+    }
+
+    /// The size of the file as it is, compressed or not; `None` for pipes.
+    pub(crate) fn size(&self) -> Option<u64> {
+        std::fs::metadata(&self.path).ok().filter(|meta| meta.is_file()).map(|meta| meta.len())
+    }
+
+    /// Opens the input; `format` is what the user said it is.
+    ///
+    /// # Errors
+    ///
+    /// When it cannot be opened, is compressed in a way that is not known, or has no known format.
+    pub(crate) fn open(&self, format: Option<InputFormat>) -> Result<Opened> {
+        let raw: Box<dyn Read> = if self.is_stdin() {
+            Box::new(io::stdin().lock())
+        } else {
+            Box::new(File::open(&self.path).map_err(|e| InputError::unreadable(&self.name, e))?)
+        };
+        self.read.store(0, Ordering::Relaxed);
+        self.open_bytes(Box::new(Counted { raw, read: self.read.clone() }), format)
+    }
+
+    /// Bytes read since it was opened last, as they are on disk.
+    pub(crate) fn bytes_read(&self) -> u64 {
+        self.read.load(Ordering::Relaxed)
+    }
+
+    /// The same for bytes that come from elsewhere.
+    pub(crate) fn open_bytes(&self, raw: Box<dyn Read>, format: Option<InputFormat>) -> Result<Opened> {
+        let unreadable = |e| InputError::unreadable(&self.name, e);
+        let (head, raw) = peek(BufReader::with_capacity(BUFFER, raw), 6).map_err(unreadable)?;
+        let plain: Box<dyn BufRead> = match Packing::of(&head) {
+            Packing::Plain => Box::new(raw),
+            Packing::Gzip => Box::new(BufReader::with_capacity(BUFFER, MultiGzDecoder::new(raw))),
+            Packing::Zstd => Box::new(BufReader::with_capacity(BUFFER, Zstd::new(raw))),
+            Packing::Unknown { what, command } => {
+                let advice =
+                    format!("unpack it on the way: {command} {} | dv build - …", self.path.display());
+                return Err(InputError::refused(
+                    format!("{}: {what}, which dv does not read", self.name),
+                    advice,
+                ));
+            }
+        };
+        let (head, reader) = peek(plain, PEEK).map_err(unreadable)?;
+        let (head, reader) = self.without_mark(head, reader)?;
+        let format = match format.or_else(|| self.format_by_name()) {
+            Some(format) => format,
+            None => self.sniff(&head)?,
+        };
+        Ok(Opened { reader: Box::new(reader), format })
+    }
+
+    /// Takes a UTF-8 byte order mark off; refuses UTF-16.
+    fn without_mark(&self, head: Vec<u8>, mut reader: Peeked) -> Result<(Vec<u8>, Peeked)> {
+        if head.starts_with(&[0xff, 0xfe]) || head.starts_with(&[0xfe, 0xff]) {
+            return Err(InputError::refused(
+                format!("{}: the text is UTF-16", self.name),
+                format!(
+                    "make it UTF-8 on the way: iconv -f UTF-16 -t UTF-8 {} | dv build - …",
+                    self.path.display()
+                ),
+            ));
+        }
+        match head.strip_prefix(b"\xef\xbb\xbf") {
+            Some(rest) => {
+                reader.consume(3);
+                Ok((rest.to_vec(), reader))
+            }
+            None => Ok((head, reader)),
+        }
+    }
+
+    /// By the extension, a compression's aside.
+    fn format_by_name(&self) -> Option<InputFormat> {
+        let name = self.path.to_string_lossy().to_ascii_lowercase();
+        let name = [".gz", ".zst", ".zstd"].iter().find_map(|e| name.strip_suffix(e)).unwrap_or(&name);
+        match name.rsplit_once('.')?.1 {
+            "csv" => Some(InputFormat::Csv),
+            "tsv" | "tab" => Some(InputFormat::Tsv),
+            "ndjson" | "jsonl" => Some(InputFormat::Ndjson),
+            _ => None,
+        }
+    }
+
+    /// By the first bytes: an object is NDJSON, a first line with tabs and no comma TSV, one with a
+    /// comma CSV. Nothing else is guessed.
+    fn sniff(&self, head: &[u8]) -> Result<InputFormat> {
+        let line = head.split(|b| *b == b'\n').next().unwrap_or(head);
+        match head.trim_ascii_start().first() {
+            Some(b'{' | b'[') => Ok(InputFormat::Ndjson),
+            _ if line.contains(&b',') => Ok(InputFormat::Csv),
+            _ if line.contains(&b'\t') => Ok(InputFormat::Tsv),
+            _ => Err(InputError::refused(
+                format!("{}: neither its name nor its first line tells the format", self.name),
+                "say it with --input-format csv, tsv or ndjson",
+            )),
+        }
+    }
+}
+
+/// Counts what is read.
+struct Counted {
+    raw: Box<dyn Read>,
+    read: Arc<AtomicU64>,
+}
+
+impl Read for Counted {
+    fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
+        let read = self.raw.read(out)?;
+        self.read.fetch_add(read as u64, Ordering::Relaxed);
+        Ok(read)
+    }
+}
+
+/// What the first bytes say about a file.
+enum Packing {
+    Plain,
+    Gzip,
+    Zstd,
+    Unknown { what: &'static str, command: &'static str },
+}
+
+impl Packing {
+    fn of(head: &[u8]) -> Packing {
+        match head {
+            [0x1f, 0x8b, ..] => Packing::Gzip,
+            // The second is a skippable frame, with which a zstd file may begin.
+            [0x28, 0xb5, 0x2f, 0xfd, ..] | [0x50..=0x5f, 0x2a, 0x4d, 0x18, ..] => Packing::Zstd,
+            [b'B', b'Z', b'h', b'1'..=b'9', ..] => {
+                Packing::Unknown { what: "compressed by bzip2", command: "bzip2 -dc" }
+            }
+            [0xfd, b'7', b'z', b'X', b'Z', ..] => {
+                Packing::Unknown { what: "compressed by xz", command: "xz -dc" }
+            }
+            [b'P', b'K', 3, 4, ..] => Packing::Unknown { what: "a zip archive", command: "unzip -p" },
+            _ => Packing::Plain,
+        }
+    }
+}
+
+/// A reader whose first bytes have been looked at.
+type Peeked = io::Chain<Cursor<Vec<u8>>, Box<dyn BufRead>>;
+
+/// The first bytes, `wanted` of them if there are so many, and a reader that gives them again.
+fn peek(mut reader: impl BufRead + 'static, wanted: usize) -> io::Result<(Vec<u8>, Peeked)> {
+    let mut head = Vec::with_capacity(wanted);
+    reader.by_ref().take(wanted as u64).read_to_end(&mut head)?;
+    let rest: Box<dyn BufRead> = Box::new(reader);
+    Ok((head.clone(), Cursor::new(head).chain(rest)))
+}
+
+/// All frames of a zstd file, one behind the other, with their checksums compared.
+struct Zstd<R> {
+    reader: R,
+    decoder: FrameDecoder,
+    /// Whether a frame has begun and not ended.
+    inside: bool,
+}
+
+impl<R: BufRead> Zstd<R> {
+    fn new(reader: R) -> Zstd<R> {
+        Zstd { reader, decoder: FrameDecoder::new(), inside: false }
+    }
+
+    /// Begins the next frame, behind frames to skip. `false` at the end of the file.
+    fn begin_frame(&mut self) -> io::Result<bool> {
+        loop {
+            if self.reader.fill_buf()?.is_empty() {
+                return Ok(false);
+            }
+            match self.decoder.reset(&mut self.reader) {
+                Ok(()) => return Ok(true),
+                Err(FrameDecoderError::ReadFrameHeaderError(ReadFrameHeaderError::SkipFrame {
+                    length,
+                    ..
+                })) => {
+                    let mut frame = self.reader.by_ref().take(length.into());
+                    if io::copy(&mut frame, &mut io::sink())? < u64::from(length) {
+                        return Err(io::ErrorKind::UnexpectedEof.into());
+                    }
+                }
+                Err(error) => return Err(io::Error::other(error)),
+            }
+        }
+    }
+
+    fn end_frame(&mut self) -> io::Result<()> {
+        self.inside = false;
+        match self.decoder.get_checksum_from_data() {
+            Some(written) if self.decoder.get_calculated_checksum() != Some(written) => {
+                Err(io::Error::new(io::ErrorKind::InvalidData, "a zstd frame's checksum is wrong"))
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
+impl<R: BufRead> Read for Zstd<R> {
+    fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
+        loop {
+            if !self.inside {
+                self.inside = self.begin_frame()?;
+                if !self.inside {
+                    return Ok(0);
+                }
+            }
+            while self.decoder.can_collect() == 0 && !self.decoder.is_finished() {
+                self.decoder
+                    .decode_blocks(&mut self.reader, BlockDecodingStrategy::UptoBlocks(1))
+                    .map_err(io::Error::other)?;
+            }
+            let read = self.decoder.read(out)?;
+            if read > 0 || out.is_empty() {
+                return Ok(read);
+            }
+            self.end_frame()?;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::io::Write as _;
+
+    fn gzip(text: &[u8]) -> Vec<u8> {
+        let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+        encoder.write_all(text).unwrap();
+        encoder.finish().unwrap()
+    }
+
+    fn zstd(text: &[u8]) -> Vec<u8> {
+        ruzstd::encoding::compress_to_vec(text, ruzstd::encoding::CompressionLevel::Fastest)
+    }
+
+    fn text(name: &str, bytes: Vec<u8>) -> Result<(String, InputFormat)> {
+        let source = Source::new(Path::new(name));
+        let mut opened = source.open_bytes(Box::new(Cursor::new(bytes)), None)?;
+        let mut text = String::new();
+        opened.reader.read_to_string(&mut text).map_err(|e| InputError::unreadable(&source.name, e))?;
+        Ok((text, opened.format))
+    }
+
+    #[test]
+    fn compression_is_seen_in_the_bytes_and_format_in_the_name() {
+        for (name, format) in [
+            ("a.csv", InputFormat::Csv),
+            ("A.CSV.GZ", InputFormat::Csv),
+            ("a.b.tsv.zst", InputFormat::Tsv),
+            ("a.ndjson", InputFormat::Ndjson),
+            ("dir.csv/a.jsonl.gz", InputFormat::Ndjson),
+        ] {
+            for bytes in [b"a\n1\n".to_vec(), gzip(b"a\n1\n"), zstd(b"a\n1\n")] {
+                assert_eq!(text(name, bytes).unwrap(), ("a\n1\n".to_owned(), format), "{name}");
+            }
+        }
+    }
+
+    #[test]
+    fn members_and_frames_follow_each_other() {
+        let joined = [gzip(b"a,b\n"), gzip(b"1,2\n")].concat();
+        assert_eq!(text("-", joined).unwrap().0, "a,b\n1,2\n");
+        let skipped = [0x50, 0x2a, 0x4d, 0x18, 3, 0, 0, 0, 9, 9, 9];
+        let joined = [skipped.to_vec(), zstd(b"a,b\n"), skipped.to_vec(), zstd(b"1,2\n"), zstd(b"")].concat();
+        assert_eq!(text("-", joined).unwrap().0, "a,b\n1,2\n");
+    }
+
+    #[test]
+    fn a_large_file_survives_both() {
+        let long: String = (0..200_000u64).map(|i| format!("{i},{}\n", i * i)).collect();
+        assert_eq!(text("a.csv", gzip(long.as_bytes())).unwrap().0, long);
+        assert_eq!(text("a.csv", zstd(long.as_bytes())).unwrap().0, long);
+    }
+
+    #[test]
+    fn damaged_files_are_errors_that_name_them() {
+        let mut cut = gzip(&[b'x'; 10_000]);
+        cut.truncate(cut.len() - 9);
+        let mut flipped = zstd(b"hello, hello, hello, world");
+        let last = flipped.len() - 1;
+        flipped[last] ^= 1;
+        for bytes in [cut, flipped, zstd(b"hello")[..8].to_vec(), vec![0x1f, 0x8b, 0, 0, 0, 0, 0, 0, 0, 0, 0]]
+        {
+            let error = text("a.csv", bytes).unwrap_err().to_string();
+            assert!(error.starts_with("a.csv: "), "{error}");
+        }
+    }
+
+    #[test]
+    fn the_first_line_tells_the_format_of_stdin() {
+        assert_eq!(text("-", b"{\"a\":1}".to_vec()).unwrap().1, InputFormat::Ndjson);
+        assert_eq!(text("x", b"a,b\t\n".to_vec()).unwrap().1, InputFormat::Csv);
+        assert_eq!(text("x.txt", b"a\tb\n".to_vec()).unwrap().1, InputFormat::Tsv);
+        let error = text("-", b"hello\n".to_vec()).unwrap_err();
+        assert_eq!(error.to_string(), "<stdin>: neither its name nor its first line tells the format");
+        assert!(error.advice().unwrap().contains("--input-format"));
+    }
+
+    #[test]
+    fn marks_are_dropped_and_other_packings_get_advice() {
+        assert_eq!(text("a.csv", b"\xef\xbb\xbfa,b".to_vec()).unwrap().0, "a,b");
+        for (bytes, advice) in [
+            (&b"BZh91AY"[..], "bzip2 -dc a.csv | dv build - …"),
+            (b"\xfd7zXZ\0", "xz -dc"),
+            (b"PK\x03\x04", "unzip -p"),
+            (b"\xff\xfea\0", "iconv -f UTF-16"),
+        ] {
+            let error = text("a.csv", bytes.to_vec()).unwrap_err();
+            assert!(error.advice().unwrap().contains(advice), "{error}");
+        }
+    }
+
+    #[test]
+    fn missing_files_are_unreadable() {
+        let error = Source::new(Path::new("/no/such/file.csv")).open(None).err().unwrap();
+        assert!(matches!(error, InputError::Unreadable { .. }));
+        assert!(error.to_string().starts_with("/no/such/file.csv: "));
+    }
+}

@@ -1,0 +1,208 @@
+//! Column types as the command line and schemas spell them.
+
+use std::fmt;
+
+use docvalues_format::file::kind::LogicalType;
+
+use super::error::closest;
+use crate::time::Unit;
+
+/// The type of a column: `i64`, `timestamp[us]`, `string:sorted`, `string[]` …
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct ColumnType {
+    pub(crate) logical: LogicalType,
+    /// Whether a document can have several values.
+    pub(crate) multi: bool,
+    /// For byte strings: with a dictionary or without; `None`: what is smaller.
+    pub(crate) layout: Option<Layout>,
+}
+
+/// How byte strings are kept.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Layout {
+    /// As ords into a dictionary of distinct values.
+    Sorted,
+    /// As they are.
+    Binary,
+}
+
+/// A type as it is asked for: of `timestamp` alone, the sample tells the unit.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct TypeRequest {
+    pub(crate) base: BaseType,
+    pub(crate) multi: bool,
+    pub(crate) layout: Option<Layout>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum BaseType {
+    Logical(LogicalType),
+    Timestamp,
+}
+
+/// Every name of a type, for messages.
+pub(crate) const TYPE_NAMES: [&str; 13] = [
+    "i64",
+    "u64",
+    "f64",
+    "bool",
+    "date",
+    "timestamp",
+    "timestamp[ms]",
+    "timestamp[us]",
+    "timestamp[ns]",
+    "ip",
+    "uuid",
+    "string",
+    "bytes",
+];
+
+impl ColumnType {
+    pub(crate) fn single(logical: LogicalType) -> ColumnType {
+        ColumnType { logical, multi: false, layout: None }
+    }
+}
+
+impl fmt::Display for ColumnType {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.logical.name())?;
+        if self.multi {
+            f.write_str("[]")?;
+        }
+        match self.layout {
+            Some(Layout::Sorted) => f.write_str(":sorted"),
+            Some(Layout::Binary) => f.write_str(":binary"),
+            None => Ok(()),
+        }
+    }
+}
+
+/// What the type calls one of its values, for messages.
+pub(crate) fn value_name(logical: LogicalType) -> &'static str {
+    match logical {
+        LogicalType::I64 => "an i64 (-2^63 to 2^63-1)",
+        LogicalType::U64 => "a u64 (0 to 2^64-1)",
+        LogicalType::F64 => "a number",
+        LogicalType::Bool => "true or false",
+        LogicalType::Date => "a date (YYYY-MM-DD)",
+        LogicalType::TimestampMillis | LogicalType::TimestampMicros | LogicalType::TimestampNanos => {
+            "a timestamp (2013-01-31T06:00:00Z)"
+        }
+        LogicalType::Ip => "an IP address",
+        LogicalType::Uuid => "a UUID",
+        LogicalType::Utf8 => "text",
+        LogicalType::Bytes => "bytes in hexadecimal",
+    }
+}
+
+/// The unit of a timestamp type.
+pub(crate) fn unit_of(logical: LogicalType) -> Option<Unit> {
+    match logical {
+        LogicalType::TimestampMillis => Some(Unit::Millis),
+        LogicalType::TimestampMicros => Some(Unit::Micros),
+        LogicalType::TimestampNanos => Some(Unit::Nanos),
+        _ => None,
+    }
+}
+
+pub(crate) fn timestamp(unit: Unit) -> LogicalType {
+    match unit {
+        Unit::Millis => LogicalType::TimestampMillis,
+        Unit::Micros => LogicalType::TimestampMicros,
+        Unit::Nanos => LogicalType::TimestampNanos,
+    }
+}
+
+impl TypeRequest {
+    /// Reads `NAME[:sorted|:binary]` with `[]` behind the name for several values.
+    ///
+    /// # Errors
+    ///
+    /// A sentence with the names that there are.
+    pub(crate) fn parse(text: &str) -> Result<TypeRequest, String> {
+        let (name, layout) = match text.split_once(':') {
+            Some((name, "sorted")) => (name, Some(Layout::Sorted)),
+            Some((name, "binary")) => (name, Some(Layout::Binary)),
+            Some((_, other)) => return Err(format!("{other:?} is no kind: there are sorted and binary")),
+            None => (text, None),
+        };
+        let (name, multi) = name.strip_suffix("[]").map_or((name, false), |name| (name, true));
+        let base = base_type(name)?;
+        TypeRequest { base, multi, layout }.checked()
+    }
+
+    /// Refuses what no column can be.
+    ///
+    /// # Errors
+    ///
+    /// A sentence that says why.
+    pub(crate) fn checked(self) -> Result<TypeRequest, String> {
+        let bytes = matches!(self.base, BaseType::Logical(logical) if logical.is_bytes());
+        match self.layout {
+            Some(_) if !bytes => Err("only string, bytes, ip and uuid can be sorted or binary".to_owned()),
+            Some(Layout::Binary) if self.multi => {
+                Err("several values of a document are kept sorted: leave :binary out".to_owned())
+            }
+            _ => Ok(self),
+        }
+    }
+}
+
+/// The type of this name.
+pub(crate) fn base_type(name: &str) -> Result<BaseType, String> {
+    if name == "timestamp" {
+        return Ok(BaseType::Timestamp);
+    }
+    if let Some(logical) = LogicalType::ALL.into_iter().find(|logical| logical.name() == name) {
+        return Ok(BaseType::Logical(logical));
+    }
+    let alias = match name.to_ascii_lowercase().as_str() {
+        "int" | "integer" | "long" | "int64" | "i32" | "int32" => Some("i64"),
+        "uint" | "uint64" | "u32" => Some("u64"),
+        "float" | "double" | "number" | "float64" | "f32" => Some("f64"),
+        "boolean" => Some("bool"),
+        "str" | "text" | "utf8" | "keyword" => Some("string"),
+        "datetime" => Some("timestamp"),
+        _ => closest(name, TYPE_NAMES.into_iter()),
+    };
+    Err(match alias {
+        Some(alias) => format!("{name:?} is no type; did you mean {alias}?"),
+        None => format!("{name:?} is no type: there are {}", TYPE_NAMES.join(", ")),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn types_are_read_as_they_are_printed() {
+        for text in
+            ["i64", "u64[]", "timestamp[us]", "timestamp[ms][]", "string:sorted", "ip:binary", "string[]"]
+        {
+            let request = TypeRequest::parse(text).unwrap();
+            let BaseType::Logical(logical) = request.base else { panic!("{text}") };
+            let column = ColumnType { logical, multi: request.multi, layout: request.layout };
+            assert_eq!(column.to_string(), text);
+        }
+        assert_eq!(TypeRequest::parse("timestamp").unwrap().base, BaseType::Timestamp);
+    }
+
+    #[test]
+    fn other_names_get_a_suggestion() {
+        let error = |text: &str| TypeRequest::parse(text).unwrap_err();
+        assert_eq!(error("integer"), "\"integer\" is no type; did you mean i64?");
+        assert_eq!(error("timestmp[ms]"), "\"timestmp[ms]\" is no type; did you mean timestamp[ms]?");
+        assert!(error("quux").ends_with("string, bytes"));
+        assert_eq!(error("i64:sorted"), "only string, bytes, ip and uuid can be sorted or binary");
+        assert_eq!(error("string:hashed"), "\"hashed\" is no kind: there are sorted and binary");
+        assert!(error("string[]:binary").contains("leave :binary out"));
+    }
+
+    #[test]
+    fn every_type_has_its_name_listed() {
+        for logical in LogicalType::ALL {
+            assert!(TYPE_NAMES.contains(&logical.name()));
+        }
+    }
+}

@@ -1,0 +1,407 @@
+//! One cell to one stored value, or why not.
+
+use std::net::{IpAddr, Ipv4Addr};
+
+use docvalues_format::file::kind::{LogicalType, from_f64, from_u64};
+
+use super::row::Form;
+use super::schema::TimeRequest;
+use super::types::{unit_of, value_name};
+use crate::number::{integer_fits_float, is_canonical_integer, parse_float, styles};
+use crate::time::{Fraction, Moment, Unit, parse_date, rfc3339};
+
+/// A value as the segment keeps it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Stored {
+    /// By the order-preserving transform of its type.
+    Number(i64),
+    /// The bytes that were appended to the caller's buffer.
+    Bytes,
+}
+
+/// How a value was spelled, where that is not clear from its type.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Mark {
+    /// As it will be printed.
+    Canonical,
+    /// Otherwise, in a way that no column remembers.
+    Lost,
+    /// A set of float styles.
+    Float { styles: u32, json: bool },
+    /// An RFC 3339 timestamp.
+    Time { separator: char, fractions: u16, suffix: [u8; 6] },
+}
+
+/// How to read a column's cells.
+pub(crate) struct Reading<'a> {
+    pub(crate) logical: LogicalType,
+    /// Whether the user asked for the type: then values are taken that would be printed otherwise.
+    pub(crate) explicit: bool,
+    pub(crate) time: Option<&'a TimeRequest>,
+}
+
+/// A value contradicts its column's type.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Contradiction {
+    /// Such as `no i64`.
+    pub(crate) problem: String,
+    /// The name of a type that would hold it.
+    pub(crate) wider: &'static str,
+}
+
+/// Every fraction style of [`Mark::Time`]: bits 0 to 9 are fixed digits, then groups of 6, 3, 1.
+pub(crate) const ALL_FRACTIONS: u16 = (1 << 13) - 1;
+
+/// The styles by groups, in order of preference.
+pub(crate) const GROUPS: [u8; 3] = [6, 3, 1];
+
+impl Reading<'_> {
+    /// Reads a cell; the bytes of a string or an id are appended to `bytes`.
+    pub(crate) fn read(
+        &self,
+        form: Form,
+        text: &str,
+        bytes: &mut Vec<u8>,
+    ) -> Result<(Stored, Mark), Contradiction> {
+        if !self.explicit && !fits_form(self.logical, form) {
+            return Err(self.refuse(text, form, form_name(form)));
+        }
+        let value = match self.logical {
+            LogicalType::I64 => self.integer(text).map(|v| (Stored::Number(v), integer_mark(text))),
+            LogicalType::U64 => self.integer(text).map(|v| (Stored::Number(from_u64(v)), integer_mark(text))),
+            LogicalType::F64 => self.float(form, text),
+            LogicalType::Bool => self
+                .boolean(text)
+                .map(|v| (Stored::Number(v.into()), lost_unless(matches!(text, "true" | "false")))),
+            LogicalType::Date => self.date(text).map(|v| (Stored::Number(v), Mark::Canonical)),
+            LogicalType::TimestampMillis | LogicalType::TimestampMicros | LogicalType::TimestampNanos => {
+                return self.timestamp(form, text);
+            }
+            LogicalType::Ip => read_ip(text, bytes),
+            LogicalType::Uuid => read_uuid(text, bytes),
+            LogicalType::Utf8 => {
+                bytes.extend_from_slice(text.as_bytes());
+                Some((Stored::Bytes, lost_unless(!matches!(form, Form::Number | Form::Bool))))
+            }
+            LogicalType::Bytes => read_hex(text, bytes),
+        };
+        value.ok_or_else(|| self.refuse(text, form, ""))
+    }
+
+    fn integer<T: std::str::FromStr>(&self, text: &str) -> Option<T> {
+        (self.explicit || is_canonical_integer(text)).then(|| text.parse().ok())?
+    }
+
+    fn float(&self, form: Form, text: &str) -> Option<(Stored, Mark)> {
+        let value = if self.explicit {
+            text.parse()
+                .ok()
+                .filter(|value: &f64| value.is_finite() || !text.contains(|c: char| c.is_ascii_digit()))?
+        } else if form == Form::Number {
+            // JSON has a plain -0 and no names for what is not finite.
+            text.parse().ok().filter(|value: &f64| value.is_finite())?
+        } else {
+            parse_float(text)?
+        };
+        if !self.explicit && is_canonical_integer(text) && !integer_fits_float(text) {
+            return None;
+        }
+        let mark = Mark::Float { styles: styles(text, value), json: !form.is_csv() };
+        Some((Stored::Number(from_f64(value)), mark))
+    }
+
+    fn boolean(&self, text: &str) -> Option<bool> {
+        match text {
+            "true" => Some(true),
+            "false" => Some(false),
+            _ if !self.explicit => None,
+            "1" | "True" | "TRUE" => Some(true),
+            "0" | "False" | "FALSE" => Some(false),
+            _ => None,
+        }
+    }
+
+    fn date(&self, text: &str) -> Option<i64> {
+        match self.time {
+            Some(TimeRequest::Format(format)) => Some(format.read(text)?.seconds.div_euclid(86_400)),
+            _ => parse_date(text),
+        }
+    }
+
+    fn timestamp(&self, form: Form, text: &str) -> Result<(Stored, Mark), Contradiction> {
+        let unit = unit_of(self.logical).unwrap_or(Unit::Nanos);
+        let (moment, mark) = match self.time {
+            Some(TimeRequest::Epoch) => {
+                let units = self
+                    .integer(text)
+                    .ok_or_else(|| self.refuse(text, form, "no number of units since 1970"))?;
+                return Ok((Stored::Number(units), Mark::Canonical));
+            }
+            Some(TimeRequest::Format(format)) => {
+                let moment = format.read(text).ok_or_else(|| {
+                    let problem = format!("not in the format {format}");
+                    Contradiction { problem, wider: "string" }
+                })?;
+                (moment, Mark::Canonical)
+            }
+            None => self.rfc3339(text).ok_or_else(|| self.refuse(text, form, ""))?,
+        };
+        match moment.to_units(unit) {
+            Some(units) => Ok((Stored::Number(units), mark)),
+            None if moment.to_units(Unit::Millis).is_some() => Err(Contradiction {
+                problem: format!("no moment that 64 bits of {} reach", unit.name()),
+                wider: "timestamp[us]",
+            }),
+            None => {
+                let finer = moment.to_units(Unit::Micros).map_or("timestamp[ns]", |_| "timestamp[us]");
+                Err(Contradiction { problem: format!("finer than {}", unit.name()), wider: finer })
+            }
+        }
+    }
+
+    fn rfc3339(&self, text: &str) -> Option<(Moment, Mark)> {
+        let parsed = rfc3339::parse(text).filter(|parsed| self.explicit || !parsed.suffix.is_empty())?;
+        let mut suffix = [0; 6];
+        suffix.get_mut(..parsed.suffix.len())?.copy_from_slice(parsed.suffix.as_bytes());
+        let fractions = fractions(parsed.moment.nanos, parsed.digits);
+        Some((parsed.moment, Mark::Time { separator: parsed.separator, fractions, suffix }))
+    }
+
+    /// A contradiction; an empty `problem` says that the text is no value of the type.
+    fn refuse(&self, text: &str, form: Form, problem: &str) -> Contradiction {
+        let problem = match problem {
+            "" => format!("not {}", value_name(self.logical)),
+            problem => problem.to_owned(),
+        };
+        Contradiction { problem, wider: self.wider(text, form) }
+    }
+
+    /// The type to suggest for a column that holds this text as well.
+    fn wider(&self, text: &str, form: Form) -> &'static str {
+        let is_number = matches!(self.logical, LogicalType::I64 | LogicalType::U64 | LogicalType::F64);
+        if is_number && !matches!(form, Form::Str | Form::Bool) {
+            if self.logical == LogicalType::I64 && text.parse::<u64>().is_ok() && is_canonical_integer(text) {
+                return "u64";
+            }
+            if self.logical == LogicalType::U64 && text.parse::<i64>().is_ok() && is_canonical_integer(text) {
+                return "i64";
+            }
+            let integer = is_canonical_integer(text);
+            if self.logical != LogicalType::F64
+                && (!integer || integer_fits_float(text))
+                && parse_float(text).is_some()
+            {
+                return "f64";
+            }
+        }
+        "string"
+    }
+}
+
+fn integer_mark(text: &str) -> Mark {
+    lost_unless(is_canonical_integer(text))
+}
+
+fn lost_unless(canonical: bool) -> Mark {
+    if canonical { Mark::Canonical } else { Mark::Lost }
+}
+
+/// Whether a type that was inferred takes this form at all: JSON strings are no numbers.
+fn fits_form(logical: LogicalType, form: Form) -> bool {
+    match form {
+        Form::Bare | Form::Quoted => true,
+        Form::Str => {
+            !matches!(logical, LogicalType::I64 | LogicalType::U64 | LogicalType::F64 | LogicalType::Bool)
+        }
+        Form::Number => matches!(logical, LogicalType::I64 | LogicalType::U64 | LogicalType::F64),
+        Form::Bool => logical == LogicalType::Bool,
+        Form::Null | Form::EmptyArray => false,
+    }
+}
+
+fn form_name(form: Form) -> &'static str {
+    match form {
+        Form::Str => "a JSON string",
+        Form::Number => "a JSON number",
+        Form::Bool => "a JSON boolean",
+        Form::Null => "null",
+        Form::EmptyArray => "an empty array",
+        Form::Bare | Form::Quoted => "a cell",
+    }
+}
+
+/// The styles in which a second's fraction was spelled with so many digits.
+fn fractions(nanos: u32, digits: u8) -> u16 {
+    let by_groups =
+        (10..).zip(GROUPS).filter(|(_, group)| Fraction::Groups(*group).digits(nanos) == usize::from(digits));
+    by_groups.fold(1 << digits, |set, (bit, _)| set | 1 << bit)
+}
+
+fn read_ip(text: &str, bytes: &mut Vec<u8>) -> Option<(Stored, Mark)> {
+    let address: IpAddr = text.parse().ok()?;
+    let six = match address {
+        IpAddr::V4(four) => four.to_ipv6_mapped(),
+        IpAddr::V6(six) => six,
+    };
+    bytes.extend_from_slice(&six.octets());
+    let mark = if print_ip(six.octets()) == text { Mark::Canonical } else { Mark::Lost };
+    Some((Stored::Bytes, mark))
+}
+
+/// The canonical text of a stored address (RFC 5952); a mapped IPv4 address is one.
+pub(crate) fn print_ip(octets: [u8; 16]) -> String {
+    match octets {
+        [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff, a, b, c, d] => Ipv4Addr::new(a, b, c, d).to_string(),
+        octets => std::net::Ipv6Addr::from(octets).to_string(),
+    }
+}
+
+fn read_uuid(text: &str, bytes: &mut Vec<u8>) -> Option<(Stored, Mark)> {
+    let ascii = text.as_bytes();
+    let hyphens = match ascii.len() {
+        36 => [8, 13, 18, 23].iter().all(|at| ascii[*at] == b'-'),
+        32 => false,
+        _ => return None,
+    };
+    let digits: Vec<u8> = ascii.iter().copied().filter(|b| !hyphens || *b != b'-').collect();
+    if digits.len() != 32 {
+        return None;
+    }
+    let lower = !ascii.iter().any(u8::is_ascii_uppercase);
+    append_hex(&digits, bytes)?;
+    Some((Stored::Bytes, if hyphens && lower { Mark::Canonical } else { Mark::Lost }))
+}
+
+fn read_hex(text: &str, bytes: &mut Vec<u8>) -> Option<(Stored, Mark)> {
+    append_hex(text.as_bytes(), bytes)?;
+    let lower = !text.bytes().any(|b| b.is_ascii_uppercase());
+    Some((Stored::Bytes, if lower { Mark::Canonical } else { Mark::Lost }))
+}
+
+/// Appends the bytes that pairs of hexadecimal digits name.
+fn append_hex(digits: &[u8], bytes: &mut Vec<u8>) -> Option<()> {
+    let (pairs, []) = digits.as_chunks::<2>() else { return None };
+    let nibble = |digit: u8| char::from(digit).to_digit(16).and_then(|value| u8::try_from(value).ok());
+    for [high, low] in pairs {
+        bytes.push(nibble(*high)? << 4 | nibble(*low)?);
+    }
+    Some(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::time::TimeFormat;
+    use docvalues_format::file::kind::to_f64;
+
+    fn read(logical: LogicalType, explicit: bool, form: Form, text: &str) -> Result<Stored, Contradiction> {
+        Reading { logical, explicit, time: None }.read(form, text, &mut Vec::new()).map(|(stored, _)| stored)
+    }
+
+    fn bytes(logical: LogicalType, text: &str) -> Option<Vec<u8>> {
+        let mut bytes = Vec::new();
+        Reading { logical, explicit: true, time: None }.read(Form::Bare, text, &mut bytes).ok()?;
+        Some(bytes)
+    }
+
+    #[test]
+    fn numbers_are_stored_by_their_transforms() {
+        let number = |logical, text| read(logical, false, Form::Bare, text);
+        assert_eq!(number(LogicalType::I64, "-5"), Ok(Stored::Number(-5)));
+        assert_eq!(number(LogicalType::U64, "18446744073709551615"), Ok(Stored::Number(i64::MAX)));
+        assert_eq!(number(LogicalType::F64, "-0.0"), Ok(Stored::Number(from_f64(-0.0))));
+        assert_eq!(number(LogicalType::Bool, "true"), Ok(Stored::Number(1)));
+        assert_eq!(number(LogicalType::Date, "1970-01-02"), Ok(Stored::Number(1)));
+        let Ok(Stored::Number(nan)) = number(LogicalType::F64, "NaN") else { panic!() };
+        assert!(to_f64(nan).is_nan());
+        assert_eq!(
+            number(LogicalType::TimestampMicros, "1970-01-01T00:00:01.5Z"),
+            Ok(Stored::Number(1_500_000))
+        );
+    }
+
+    #[test]
+    fn contradictions_suggest_the_type_that_holds_the_value() {
+        let wider = |logical, form, text| read(logical, false, form, text).unwrap_err().wider;
+        assert_eq!(wider(LogicalType::I64, Form::Bare, "1.5"), "f64");
+        assert_eq!(wider(LogicalType::I64, Form::Bare, "9223372036854775808"), "u64");
+        assert_eq!(wider(LogicalType::U64, Form::Bare, "-1"), "i64");
+        assert_eq!(wider(LogicalType::I64, Form::Bare, "18446744073709551616"), "f64");
+        assert_eq!(wider(LogicalType::I64, Form::Bare, "18446744073709551617"), "string");
+        assert_eq!(wider(LogicalType::F64, Form::Number, "9007199254740993"), "string");
+        assert_eq!(wider(LogicalType::I64, Form::Str, "5"), "string");
+        assert_eq!(wider(LogicalType::I64, Form::Bare, "007"), "string");
+        assert_eq!(wider(LogicalType::Utf8, Form::Number, "5"), "string");
+        assert_eq!(
+            wider(LogicalType::TimestampMillis, Form::Bare, "2013-01-01T00:00:00.1234Z"),
+            "timestamp[us]"
+        );
+        assert_eq!(
+            wider(LogicalType::TimestampMillis, Form::Bare, "2013-01-01T00:00:00.1234567Z"),
+            "timestamp[ns]"
+        );
+        assert_eq!(wider(LogicalType::TimestampNanos, Form::Bare, "1600-01-01T00:00:00Z"), "timestamp[us]");
+    }
+
+    #[test]
+    fn types_asked_for_take_what_inference_would_not() {
+        let number = |logical, form, text| read(logical, true, form, text);
+        assert_eq!(number(LogicalType::I64, Form::Bare, "007"), Ok(Stored::Number(7)));
+        assert_eq!(number(LogicalType::I64, Form::Str, "7"), Ok(Stored::Number(7)));
+        assert_eq!(number(LogicalType::Bool, Form::Bare, "TRUE"), Ok(Stored::Number(1)));
+        assert_eq!(number(LogicalType::Utf8, Form::Number, "1.50"), Ok(Stored::Bytes));
+        assert_eq!(
+            number(LogicalType::F64, Form::Bare, "9007199254740993"),
+            Ok(Stored::Number(from_f64(9_007_199_254_740_992.0)))
+        );
+        assert_eq!(
+            number(LogicalType::F64, Form::Bare, "+Infinity"),
+            Ok(Stored::Number(from_f64(f64::INFINITY)))
+        );
+        assert!(number(LogicalType::F64, Form::Bare, "1e400").is_err());
+        assert_eq!(
+            number(LogicalType::TimestampMillis, Form::Bare, "1970-01-01 00:00:01"),
+            Ok(Stored::Number(1000))
+        );
+        assert!(read(LogicalType::TimestampMillis, false, Form::Bare, "1970-01-01 00:00:01").is_err());
+    }
+
+    #[test]
+    fn addresses_ids_and_bytes() {
+        assert_eq!(bytes(LogicalType::Ip, "10.0.0.1"), bytes(LogicalType::Ip, "::ffff:10.0.0.1"));
+        assert_eq!(bytes(LogicalType::Ip, "::1").unwrap()[15], 1);
+        assert_eq!(bytes(LogicalType::Ip, "10.0.0.256"), None);
+        let id = "f81d4fae-7dec-11d0-a765-00a0c91e6bf6";
+        assert_eq!(bytes(LogicalType::Uuid, id).unwrap()[..2], [0xf8, 0x1d]);
+        assert_eq!(
+            bytes(LogicalType::Uuid, &id.replace('-', "").to_uppercase()),
+            bytes(LogicalType::Uuid, id)
+        );
+        assert_eq!(bytes(LogicalType::Uuid, "f81d4fae-7dec-11d0-a765-00a0c91e6bfg"), None);
+        assert_eq!(bytes(LogicalType::Uuid, "f81d4fae7-dec-11d0-a765-00a0c91e6bf6"), None);
+        assert_eq!(bytes(LogicalType::Bytes, "00fF"), Some(vec![0, 255]));
+        assert_eq!(bytes(LogicalType::Bytes, "0"), None);
+        assert_eq!(bytes(LogicalType::Bytes, "+1"), None);
+        assert_eq!(
+            print_ip(bytes(LogicalType::Ip, "2001:DB8::0:1").unwrap().try_into().unwrap()),
+            "2001:db8::1"
+        );
+    }
+
+    #[test]
+    fn formats_and_epochs_read_times() {
+        let format = TimeRequest::Format(TimeFormat::parse("%d.%m.%Y").unwrap());
+        let dates = Reading { logical: LogicalType::Date, explicit: true, time: Some(&format) };
+        assert_eq!(dates.read(Form::Bare, "02.01.1970", &mut Vec::new()).unwrap().0, Stored::Number(1));
+        assert!(dates.read(Form::Bare, "1970-01-02", &mut Vec::new()).is_err());
+        let epoch = Reading {
+            logical: LogicalType::TimestampMillis,
+            explicit: true,
+            time: Some(&TimeRequest::Epoch),
+        };
+        assert_eq!(
+            epoch.read(Form::Number, "1700000000000", &mut Vec::new()).unwrap().0,
+            Stored::Number(1_700_000_000_000)
+        );
+    }
+}

@@ -1,0 +1,7 @@
+//! `dv`: docvalues segments from the shell.
+#![allow(dead_code, reason = "the subcommands that use the input side come with the writer")]
+
+mod input;
+mod number;
+mod spelling;
+mod time;

@@ -1,0 +1,216 @@
+//! Numbers as text: what counts as an integer or a float, and how floats are spelled.
+
+use std::fmt::Write as _;
+
+/// Whether `text` is an integer as a machine prints it: `0`, `17`, `-4`; not `007`, `+5` or `-0`,
+/// which would come back as another text.
+pub(crate) fn is_canonical_integer(text: &str) -> bool {
+    match text.as_bytes() {
+        [b'0'] => true,
+        [b'-', b'1'..=b'9', rest @ ..] | [b'1'..=b'9', rest @ ..] => rest.iter().all(u8::is_ascii_digit),
+        _ => false,
+    }
+}
+
+/// The double that `text` names, where it is a plain decimal: no plus sign in front, no superfluous
+/// zeros in front. `NaN`, `inf` and `-inf` are taken as well. Too large a number is none.
+pub(crate) fn parse_float(text: &str) -> Option<f64> {
+    match text {
+        "NaN" => return Some(f64::NAN),
+        "inf" => return Some(f64::INFINITY),
+        "-inf" => return Some(f64::NEG_INFINITY),
+        _ => {}
+    }
+    let digits = text.strip_prefix('-').unwrap_or(text).as_bytes();
+    let decimal = match digits {
+        [b'0', b'0'..=b'9', ..] => false,
+        [b'0'..=b'9', ..] | [b'.', b'0'..=b'9', ..] => true,
+        _ => false,
+    };
+    if !decimal || text == "-0" {
+        return None;
+    }
+    text.parse().ok().filter(|value: &f64| value.is_finite())
+}
+
+/// Whether the integer that `text` spells canonically is a double, exactly.
+pub(crate) fn integer_fits_float(text: &str) -> bool {
+    // Up to 2^53, every integer is one.
+    if text.len() <= 15 {
+        return true;
+    }
+    text.parse::<f64>().is_ok_and(|value| value.is_finite() && format!("{value:.0}") == text)
+}
+
+/// How the doubles of a column are spelled.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum FloatStyle {
+    /// The fewest digits that name the double: `32`, `0.01`, `1e300`.
+    Shortest,
+    /// The same with a point in every number that has no exponent: `32.0`.
+    Point,
+    /// So many digits behind the point: `32.00`.
+    Fixed(u8),
+}
+
+/// Every style, as a set for [`styles`].
+pub(crate) const ALL_STYLES: u32 = (1 << (FIXED + MAX_FIXED)) - 1;
+
+/// Bits of a set of styles: 0 shortest, 1 point, then fixed 1, 2, …
+const FIXED: u32 = 2;
+const MAX_FIXED: u32 = 18;
+
+/// Digits that any double keeps.
+const SAFE_DIGITS: usize = 15;
+
+impl FloatStyle {
+    /// The preferred style of a set, if it has one: fixed digits are the strongest claim.
+    pub(crate) fn choose(set: u32) -> Option<FloatStyle> {
+        if set & 1 != 0 {
+            return Some(FloatStyle::Shortest);
+        }
+        if set & 2 != 0 {
+            return Some(FloatStyle::Point);
+        }
+        let digits = (set >> FIXED).trailing_zeros() + 1;
+        (digits <= MAX_FIXED).then(|| FloatStyle::Fixed(u8::try_from(digits).unwrap_or(u8::MAX)))
+    }
+
+    /// Appends `value` to `out`.
+    pub(crate) fn print(self, value: f64, out: &mut String) {
+        // Writing to a string cannot fail.
+        let _ = match self {
+            _ if value.is_nan() => out.write_str("NaN"),
+            FloatStyle::Fixed(digits) if value.is_finite() => {
+                write!(out, "{value:.*}", usize::from(digits))
+            }
+            _ => write!(out, "{value:?}"),
+        };
+        if self == FloatStyle::Shortest && out.ends_with(".0") {
+            out.truncate(out.len() - 2);
+        }
+    }
+
+    fn gives(self, value: f64, text: &str) -> bool {
+        let mut printed = String::with_capacity(text.len());
+        self.print(value, &mut printed);
+        printed == text
+    }
+}
+
+/// The set of styles in which `value` is spelled `text`.
+pub(crate) fn styles(text: &str, value: f64) -> u32 {
+    if !value.is_finite() {
+        return ALL_STYLES;
+    }
+    let digits = text.strip_prefix('-').unwrap_or(text);
+    let exponent = digits.contains(['e', 'E']);
+    let (whole, fraction) = digits.split_once('.').unwrap_or((digits, ""));
+    let significant = digits.bytes().filter(u8::is_ascii_digit).skip_while(|b| *b == b'0').count();
+    let plain = value == 0.0 || (1e-5..1e16).contains(&value.abs());
+    if exponent || significant > SAFE_DIGITS || !plain || whole.is_empty() || digits.ends_with('.') {
+        return styles_by_printing(text, value, if exponent { 0 } else { fraction.len() });
+    }
+    let trimmed = !fraction.ends_with('0');
+    let shortest = u32::from(trimmed);
+    let point = u32::from(!fraction.is_empty() && (trimmed || fraction.len() == 1));
+    shortest | point << 1 | fixed_bit(fraction.len())
+}
+
+fn styles_by_printing(text: &str, value: f64, digits: usize) -> u32 {
+    let mut set = u32::from(FloatStyle::Shortest.gives(value, text));
+    set |= u32::from(FloatStyle::Point.gives(value, text)) << 1;
+    let fixed = u8::try_from(digits).is_ok_and(|n| FloatStyle::Fixed(n).gives(value, text));
+    set | if fixed { fixed_bit(digits) } else { 0 }
+}
+
+fn fixed_bit(digits: usize) -> u32 {
+    match u32::try_from(digits) {
+        Ok(digits @ 1..=MAX_FIXED) => 1 << (FIXED + digits - 1),
+        _ => 0,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn integers_are_canonical_or_none() {
+        for text in ["0", "7", "-7", "10", "18446744073709551616"] {
+            assert!(is_canonical_integer(text), "{text}");
+        }
+        for text in ["", "-", "-0", "007", "+5", "1 ", " 1", "1.0", "1e3", "١", "0x10"] {
+            assert!(!is_canonical_integer(text), "{text}");
+        }
+        assert!(integer_fits_float("9007199254740992"));
+        assert!(!integer_fits_float("9007199254740993"));
+        assert!(integer_fits_float("18446744073709551616"));
+        assert!(!integer_fits_float("-9223372036854775807"));
+    }
+
+    #[test]
+    fn floats_are_plain_decimals() {
+        for text in ["0.5", "-0.0", "1e3", "1E-3", ".5", "5.", "12", "1e+5", "NaN", "inf", "-inf"] {
+            assert!(parse_float(text).is_some(), "{text}");
+        }
+        for text in
+            ["", "007.5", "+1.5", "1e400", "infinity", "nan", "1,5", "0x1p3", "-", ".", "1_0", "-0", "e5"]
+        {
+            assert!(parse_float(text).is_none(), "{text}");
+        }
+    }
+
+    #[test]
+    fn the_style_of_a_column_is_what_all_values_share() {
+        let style = |texts: &[&str]| {
+            let set = texts.iter().fold(ALL_STYLES, |set, t| set & styles(t, t.parse().unwrap()));
+            FloatStyle::choose(set)
+        };
+        assert_eq!(style(&["32", "0.01", "8.05546", "6.904679999999999"]), Some(FloatStyle::Shortest));
+        assert_eq!(style(&["32.0", "0.01"]), Some(FloatStyle::Point));
+        assert_eq!(style(&["32.00", "0.01", "1.10"]), Some(FloatStyle::Fixed(2)));
+        assert_eq!(style(&["0.0", "-0.5"]), Some(FloatStyle::Point));
+        assert_eq!(style(&["0.00", "1.50"]), Some(FloatStyle::Fixed(2)));
+        assert_eq!(style(&["1e300", "2"]), Some(FloatStyle::Shortest));
+        assert_eq!(style(&["1.50", "2"]), None);
+        assert_eq!(style(&[".5"]), None);
+        assert_eq!(style(&["1E5"]), None);
+        assert_eq!(style(&["0.1234567890123456789"]), None);
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(2000))]
+        #[test]
+        fn a_style_of_a_text_prints_that_text(whole in "(0|[1-9][0-9]{0,17})", fraction in "[0-9]{0,18}", minus: bool) {
+            let mut text = whole;
+            if !fraction.is_empty() {
+                text = format!("{text}.{fraction}");
+            }
+            if minus {
+                text.insert(0, '-');
+            }
+            let value: f64 = text.parse().unwrap();
+            let set = styles(&text, value);
+            for bit in 0..FIXED + MAX_FIXED {
+                let style = FloatStyle::choose(1 << bit).unwrap();
+                // "-0" and 19 digits behind the point aside, the set is exact.
+                if set >> bit & 1 == 1 || bit < FIXED {
+                    prop_assert_eq!(style.gives(value, &text), set >> bit & 1 == 1, "{} {:?}", text, style);
+                }
+            }
+        }
+
+        #[test]
+        fn shortest_text_is_the_double(bits: u64) {
+            let value = f64::from_bits(bits);
+            prop_assume!(value.is_finite());
+            for style in [FloatStyle::Shortest, FloatStyle::Point] {
+                let mut text = String::new();
+                style.print(value, &mut text);
+                prop_assert_eq!(text.parse::<f64>().unwrap().to_bits(), bits);
+            }
+        }
+    }
+}

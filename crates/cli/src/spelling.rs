@@ -1,0 +1,151 @@
+//! How a column's values were spelled, kept beside the column so that export gives back the input.
+//!
+//! A value's meaning is in the segment's logical types; this is only its looks. Kept as a short text
+//! such as `time=%Y-%m-%dT%H:%M:%SZ;missing=NA`.
+
+use std::fmt;
+
+use crate::number::FloatStyle;
+use crate::time::TimeFormat;
+
+/// What export needs to know beyond the type. Everything absent: the canonical spelling.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Spelling {
+    /// Of a date or timestamp.
+    pub(crate) time: Option<TimeFormat>,
+    /// Timestamps are integers: units since 1970.
+    pub(crate) epoch: bool,
+    /// Of an `f64`.
+    pub(crate) float: Option<FloatStyle>,
+    /// The CSV cell that stands for a missing value; otherwise it is empty.
+    pub(crate) missing: Option<String>,
+    /// What stands for a missing value in JSON; otherwise the key is absent.
+    pub(crate) json_missing: Option<JsonMissing>,
+    /// What separates several values in one CSV cell; otherwise they are a JSON array.
+    pub(crate) separator: Option<String>,
+}
+
+/// A missing value that is spelled out in JSON.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum JsonMissing {
+    Null,
+    EmptyArray,
+}
+
+impl Spelling {
+    /// Reads what [`fmt::Display`] printed. A key that a newer release wrote is ignored: a canonical
+    /// spelling is never wrong.
+    pub(crate) fn parse(text: &str) -> Spelling {
+        let mut spelling = Spelling::default();
+        for entry in text.split(';').filter(|entry| !entry.is_empty()) {
+            let (key, value) = entry.split_once('=').unwrap_or((entry, ""));
+            let value = unescape(value);
+            match key {
+                "time" if value == "epoch" => spelling.epoch = true,
+                "time" => spelling.time = TimeFormat::parse(&value).ok(),
+                "float" => spelling.float = float_style(&value),
+                "missing" => spelling.missing = Some(value),
+                "json-missing" if value == "null" => spelling.json_missing = Some(JsonMissing::Null),
+                "json-missing" if value == "[]" => spelling.json_missing = Some(JsonMissing::EmptyArray),
+                "separator" if !value.is_empty() => spelling.separator = Some(value),
+                _ => {}
+            }
+        }
+        spelling
+    }
+}
+
+impl fmt::Display for Spelling {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut entries = Vec::new();
+        if self.epoch {
+            entries.push("time=epoch".to_owned());
+        } else if let Some(time) = &self.time {
+            entries.push(format!("time={}", escape(&time.to_string())));
+        }
+        match self.float {
+            Some(FloatStyle::Shortest) => entries.push("float=shortest".to_owned()),
+            Some(FloatStyle::Point) => entries.push("float=point".to_owned()),
+            Some(FloatStyle::Fixed(digits)) => entries.push(format!("float={digits}")),
+            None => {}
+        }
+        if let Some(token) = &self.missing {
+            entries.push(format!("missing={}", escape(token)));
+        }
+        match self.json_missing {
+            Some(JsonMissing::Null) => entries.push("json-missing=null".to_owned()),
+            Some(JsonMissing::EmptyArray) => entries.push("json-missing=[]".to_owned()),
+            None => {}
+        }
+        if let Some(separator) = &self.separator {
+            entries.push(format!("separator={}", escape(separator)));
+        }
+        f.write_str(&entries.join(";"))
+    }
+}
+
+fn float_style(text: &str) -> Option<FloatStyle> {
+    match text {
+        "shortest" => Some(FloatStyle::Shortest),
+        "point" => Some(FloatStyle::Point),
+        digits => digits.parse().ok().filter(|n| (1..=18).contains(n)).map(FloatStyle::Fixed),
+    }
+}
+
+/// Keeps an entry apart from the next one: `;` and backslashes are the only special characters.
+fn escape(text: &str) -> String {
+    text.replace('\\', r"\\").replace(';', r"\s")
+}
+
+fn unescape(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    let mut chars = text.chars();
+    while let Some(c) = chars.next() {
+        match c {
+            '\\' => out.push(if chars.next() == Some('s') { ';' } else { '\\' }),
+            c => out.push(c),
+        }
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_spelling_comes_back_from_its_text() {
+        let time = TimeFormat::parse("%Y-%m-%d;%H:%M%z").unwrap();
+        let full = Spelling {
+            time: Some(time),
+            epoch: false,
+            float: Some(FloatStyle::Fixed(2)),
+            missing: Some(r"\N;=\s".to_owned()),
+            json_missing: Some(JsonMissing::EmptyArray),
+            separator: Some(";".to_owned()),
+        };
+        for spelling in [
+            Spelling::default(),
+            Spelling { epoch: true, ..Spelling::default() },
+            Spelling {
+                float: Some(FloatStyle::Point),
+                json_missing: Some(JsonMissing::Null),
+                ..Spelling::default()
+            },
+            Spelling {
+                float: Some(FloatStyle::Shortest),
+                missing: Some("NA".to_owned()),
+                ..Spelling::default()
+            },
+            full,
+        ] {
+            assert_eq!(Spelling::parse(&spelling.to_string()), spelling, "{spelling}");
+        }
+        assert_eq!(Spelling { missing: Some("NA".into()), ..Spelling::default() }.to_string(), "missing=NA");
+    }
+
+    #[test]
+    fn what_a_newer_release_wrote_is_ignored() {
+        assert_eq!(Spelling::parse("colour=red;float=99;json-missing=x;time=%q;;x"), Spelling::default());
+    }
+}
