@@ -11,6 +11,7 @@
 //! | [`BuildOnFirstUse`](JumpTables::BuildOnFirstUse) | O(1) after one walk, entries on the heap | LUCENE-8374 |
 //! | [`Baked`](JumpTables::Baked) | O(1), entries in the file | LUCENE-8585 |
 
+use std::cmp::Ordering;
 use std::sync::OnceLock;
 
 use crate::error::{ErrorKind, Result};
@@ -64,6 +65,17 @@ pub trait Chain {
     ///
     /// When the header cannot be read, or holds what it may not.
     fn step(&self, block: usize, at: usize, values: u64) -> Result<Step<Self::Entry>>;
+
+    /// Whether `entry`, read from a baked table, can be `block`'s: what the chain knows and the entry
+    /// alone does not tell, such as how much may lie in a block.
+    ///
+    /// # Errors
+    ///
+    /// When it cannot.
+    fn admit(&self, block: usize, entry: &Self::Entry) -> Result<(), ErrorKind> {
+        let _ = (block, entry);
+        Ok(())
+    }
 }
 
 /// One block of a [`Chain`], and where the next one begins.
@@ -153,7 +165,11 @@ impl<B: SectionBytes, E: Entry> Jump<B, E> {
         match &self.0 {
             Table::Baked(table) => {
                 let (at, stride) = (block.saturating_mul(chain.stride()), chain.stride());
-                E::parse(table.place(), at, table.slice(at..at.saturating_add(stride))?)
+                let entry = E::parse(table.place(), at, table.slice(at..at.saturating_add(stride))?)?;
+                match chain.admit(block, &entry) {
+                    Ok(()) => Ok(entry),
+                    Err(kind) => Err(crate::error::Error::at(table.place(), at, kind)),
+                }
             }
             Table::Built(table, _) => match table.get() {
                 Some(table) => entry_of(table, block),
@@ -161,6 +177,37 @@ impl<B: SectionBytes, E: Entry> Jump<B, E> {
             },
             Table::Ignored(_) => walk.go(chain, block),
         }
+    }
+
+    /// The block that `compare` calls equal, where it calls those before it less and those behind it
+    /// greater. O(log *n*) entries; in mode `Ignore` a walk, forward from where `walk` stands if
+    /// that is not behind the block.
+    ///
+    /// # Errors
+    ///
+    /// As [`locate`](Self::locate).
+    pub fn search<C: Chain<Entry = E>>(
+        &self,
+        chain: &C,
+        walk: &mut Walk<E>,
+        compare: impl Fn(&E) -> Ordering,
+    ) -> Result<Option<(usize, E)>> {
+        let mut blocks = 0..chain.blocks();
+        if let Some((at, step)) = walk.0.as_ref().filter(|_| self.is_ignored())
+            && compare(&step.entry) != Ordering::Greater
+        {
+            blocks.start = *at;
+        }
+        while !blocks.is_empty() {
+            let block = if self.is_ignored() { blocks.start } else { blocks.start + blocks.len() / 2 };
+            let entry = self.locate(chain, block, walk)?;
+            match compare(&entry) {
+                Ordering::Less => blocks.start = block + 1,
+                Ordering::Equal => return Ok(Some((block, entry))),
+                Ordering::Greater => blocks.end = block,
+            }
+        }
+        Ok(None)
     }
 }
 

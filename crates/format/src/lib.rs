@@ -28,4 +28,5 @@ pub mod granule;
 pub mod id;
 pub mod jump;
 pub mod numeric;
+pub mod presence;
 pub mod source;

@@ -1,0 +1,376 @@
+//! Which documents have a value, and the how-manieth is it?
+//!
+//! A column stores the values of those documents that have one, end to end. [`PresenceReader`] says
+//! which documents these are: *rank* takes a [`DocId`] to the [`ValueIndex`] of its value, *select*
+//! takes it back.
+//!
+//! A column where every document has a value, or none, stores nothing for it. Any other has a block
+//! for each 65,536 documents, which is written in the cheapest of six ways:
+//!
+//! | kind | bytes for 65,536 documents | chosen when | `rank` reads |
+//! | --- | --- | --- | --- |
+//! | empty | 0 | no document has a value | nothing |
+//! | full | 0 | every document has one | nothing |
+//! | list | 2 × values | up to 256 of them do, scattered | up to 512 bytes, 9 steps |
+//! | sparse | 520 + values | up to 7,920 do, scattered | 4 bytes, and a bucket of up to 256 |
+//! | dense | 8,448 | more do | 2 bytes, and up to 64 of bitmap |
+//! | runs | 4 × runs | they form at most 2,110 stretches | 4 × runs, 11 steps |
+//!
+//! A block's header takes 8 bytes more, its entry in the jump table 16. The last block pays for the
+//! documents that it has: a bitmap of 1,000 of them takes 136 bytes.
+//!
+//! # Sections
+//!
+//! | section | holds |
+//! | --- | --- |
+//! | presence | the blocks end to end, each a header and a payload |
+//! | presence jump table | an entry for each block: values before it, where it is, what it is |
+//!
+//! # In the directory
+//!
+//! | offset | bytes | field | meaning |
+//! | -----: | ----: | --- | --- |
+//! | 0 | 1 | `shape` | 0: no document has a value; 1: all have; 2: blocks; 3: blocks and jump table |
+//! | 1 | 4 | `values` | shapes 2 and 3: documents with a value; more than none, fewer than all |
+//! | 5 | 20 | `blocks` | shapes 2 and 3: the section *presence* |
+//! | 25 | 20 | `jump` | shape 3: the section *presence jump table* |
+//!
+//! # What a reader may trust
+//!
+//! [`PresenceReader::open`] reads none of the sections. A block's header, or its jump entry, is
+//! checked each time the block is located; of a payload, only what is used is looked at. So bytes that
+//! a hostile writer gave good checksums can make an answer wrong or an error. They cannot make it a
+//! [`ValueIndex`] that is not below [`values`](PresenceReader::values), a document outside of what
+//! was asked for, or a panic. [`PresenceReader::verify`] reads everything.
+//!
+//! The structure is roaring's and that of Lucene's `IndexedDISI`, the rank entries are Lucene's as
+//! well; the sparse block is bucketed here, which takes half of the bytes and bounds the search.
+
+use crate::cursor::{Cursor, Put};
+use crate::error::{Error, ErrorKind, Result, Section};
+use crate::granule::SectionRef;
+use crate::id::{BLOCK_DOCS, DocId, ValueIndex};
+use crate::jump::{Jump, JumpTables, Walk};
+use crate::source::{Place, SectionBytes};
+
+mod bitmap;
+mod block;
+mod build;
+mod bulk;
+mod chain;
+mod dense;
+mod header;
+mod list;
+mod runs;
+mod sink;
+mod sparse;
+mod verify;
+
+pub use build::encode;
+pub use header::Kind;
+
+use block::Block;
+use chain::Blocks;
+use header::{BlockEntry, Header};
+
+/// What [`PresenceReader::rank_many`] gives for a document without a value: no column has that many
+/// values.
+pub const NO_VALUE: u32 = u32::MAX;
+
+const SHAPE_NONE: u8 = 0;
+const SHAPE_ALL: u8 = 1;
+const SHAPE_BLOCKS: u8 = 2;
+const SHAPE_JUMP: u8 = 3;
+
+/// Which documents of a segment have a value; `S` is where the sections are.
+///
+/// ```
+/// use docvalues_format::error::Error;
+/// use docvalues_format::id::{DocId, ValueIndex};
+/// use docvalues_format::jump::JumpTables;
+/// use docvalues_format::presence::{PresenceReader, PresenceWalk, encode};
+/// use docvalues_format::source::Owned;
+///
+/// // Of 100 documents, numbers 2, 3 and 64 have a value.
+/// let encoded = encode(100, &[1 << 2 | 1 << 3, 1 << 0], true);
+/// let opened = encoded.try_map(&mut |section, bytes| Ok::<_, Error>(Owned::new(section, bytes)))?;
+/// let presence = PresenceReader::open(opened, 100, JumpTables::Baked)?;
+///
+/// let walk = &mut PresenceWalk::default();
+/// assert_eq!(presence.values(), 3);
+/// assert_eq!(presence.rank(DocId::new(64), walk)?, Some(ValueIndex::new(2)));
+/// assert_eq!(presence.rank(DocId::new(63), walk)?, None);
+/// assert_eq!(presence.select(ValueIndex::new(1), walk)?, DocId::new(3));
+///
+/// let mut docs = Vec::new();
+/// let first = presence.collect(3..100, &mut docs, walk)?;
+/// assert_eq!((first, docs), (ValueIndex::new(1), vec![DocId::new(3), DocId::new(64)]));
+/// # Ok::<(), Error>(())
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Presence<S> {
+    /// Every document, so that its number is its value's index.
+    All,
+    /// Those that the blocks tell of: more than none, fewer than all.
+    Blocks {
+        /// How many documents have a value.
+        values: u32,
+        /// The section [`Presence`](Section::Presence).
+        blocks: S,
+        /// The section [`PresenceJump`](Section::PresenceJump), unless it was left out.
+        jump: Option<S>,
+    },
+    /// No document.
+    None,
+}
+
+impl<S> Presence<S> {
+    /// How many of `docs` documents, the segment's, have a value.
+    pub fn values(&self, docs: u32) -> u32 {
+        match self {
+            Presence::All => docs,
+            Presence::Blocks { values, .. } => *values,
+            Presence::None => 0,
+        }
+    }
+
+    /// Takes every section to another form, in the order they have in the file.
+    ///
+    /// # Errors
+    ///
+    /// The first error of `f`.
+    pub fn try_map<T, E>(self, f: &mut impl FnMut(Section, S) -> Result<T, E>) -> Result<Presence<T>, E> {
+        Ok(match self {
+            Presence::All => Presence::All,
+            Presence::Blocks { values, blocks, jump } => Presence::Blocks {
+                values,
+                blocks: f(Section::Presence, blocks)?,
+                jump: jump.map(|jump| f(Section::PresenceJump, jump)).transpose()?,
+            },
+            Presence::None => Presence::None,
+        })
+    }
+}
+
+/// Bytes of the jump table over the blocks of `docs` documents.
+fn jump_len(docs: u32) -> u64 {
+    u64::from(docs.div_ceil(BLOCK_DOCS)) * BlockEntry::LEN as u64
+}
+
+/// Whether blocks with `values` of `docs` documents can take `len` bytes.
+fn check_blocks(values: u32, docs: u32, len: u64) -> Result<(), ErrorKind> {
+    if values == 0 {
+        return Err(ErrorKind::Broken("presence blocks without a value"));
+    }
+    if values >= docs {
+        let (found, max) = (values.into(), docs.saturating_sub(1).into());
+        return Err(ErrorKind::OutOfRange { what: "documents with a value", found, max });
+    }
+    let needed = u64::from(docs.div_ceil(BLOCK_DOCS)) * Header::LEN as u64;
+    match len < needed {
+        true => Err(ErrorKind::Truncated { needed, left: len }),
+        false => Ok(()),
+    }
+}
+
+impl Presence<SectionRef> {
+    /// Appends the directory's fields.
+    pub fn encode_meta(&self, out: &mut Vec<u8>) {
+        match self {
+            Presence::None => out.put_u8(SHAPE_NONE),
+            Presence::All => out.put_u8(SHAPE_ALL),
+            Presence::Blocks { values, blocks, jump } => {
+                out.put_u8(if jump.is_some() { SHAPE_JUMP } else { SHAPE_BLOCKS });
+                out.put_u32(*values);
+                blocks.encode(out);
+                jump.iter().for_each(|jump| jump.encode(out));
+            }
+        }
+    }
+
+    /// Reads the directory's fields, in a segment of `docs` documents.
+    ///
+    /// # Errors
+    ///
+    /// When a field holds what it may not.
+    pub fn decode_meta(cursor: &mut Cursor<'_>, docs: u32) -> Result<Presence<SectionRef>> {
+        let shape = cursor.u8()?;
+        match shape {
+            SHAPE_NONE => Ok(Presence::None),
+            SHAPE_ALL => Ok(Presence::All),
+            SHAPE_BLOCKS | SHAPE_JUMP => {
+                let (values, blocks) = (cursor.u32()?, SectionRef::decode(cursor)?);
+                check_blocks(values, docs, blocks.len).map_err(|kind| cursor.refuse(kind))?;
+                let jump = (shape == SHAPE_JUMP).then(|| SectionRef::decode(cursor)).transpose()?;
+                if let Some(jump) = &jump {
+                    cursor.equal("length of the jump table", jump.len, jump_len(docs))?;
+                }
+                Ok(Presence::Blocks { values, blocks, jump })
+            }
+            tag => Err(cursor.refuse(ErrorKind::UnknownTag { what: "shape of presence", tag })),
+        }
+    }
+}
+
+/// A position among the blocks of one column, owned by whoever asks: what a forward walk goes on from
+/// in mode [`Ignore`](JumpTables::Ignore). A new one is always right.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct PresenceWalk(Walk<BlockEntry>);
+
+/// The documents with a value of one column, in one of the three modes.
+///
+/// Has no state that a look-up changes, but for the table that
+/// [`BuildOnFirstUse`](JumpTables::BuildOnFirstUse) builds: share it between threads, and give each
+/// a [`PresenceWalk`].
+#[derive(Debug)]
+pub struct PresenceReader<B> {
+    docs: u32,
+    shape: Shape<B>,
+}
+
+#[derive(Debug)]
+enum Shape<B> {
+    All,
+    Blocks { chain: Blocks<B>, jump: Jump<B, BlockEntry> },
+    None,
+}
+
+impl<B: SectionBytes> PresenceReader<B> {
+    /// Opens presence for a segment of `docs` documents. Reads nothing of its sections.
+    ///
+    /// # Errors
+    ///
+    /// When the sections cannot be as long as they are.
+    pub fn open(meta: Presence<B>, docs: u32, mode: JumpTables) -> Result<PresenceReader<B>> {
+        let shape = match meta {
+            Presence::All => Shape::All,
+            Presence::Blocks { values, blocks, jump } => {
+                let checked = check_blocks(values, docs, blocks.len() as u64);
+                checked.map_err(|kind| Error::at(blocks.place(), 0, kind))?;
+                let chain = Blocks { docs, values, bytes: blocks };
+                let jump = Jump::open(mode, jump, &chain)?;
+                Shape::Blocks { chain, jump }
+            }
+            Presence::None => Shape::None,
+        };
+        Ok(PresenceReader { docs, shape })
+    }
+
+    /// Documents in the segment.
+    #[inline]
+    pub fn docs(&self) -> u32 {
+        self.docs
+    }
+
+    /// Documents with a value.
+    #[inline]
+    pub fn values(&self) -> u32 {
+        match &self.shape {
+            Shape::All => self.docs,
+            Shape::Blocks { chain, .. } => chain.values,
+            Shape::None => 0,
+        }
+    }
+
+    /// The index of `doc`'s value, if it has one. A document past the end has none.
+    ///
+    /// O(1) and at most three small reads, but in mode `Ignore`.
+    ///
+    /// # Errors
+    ///
+    /// When bytes on the way cannot be read, or hold what they may not.
+    #[inline]
+    pub fn rank(&self, doc: DocId, walk: &mut PresenceWalk) -> Result<Option<ValueIndex>> {
+        if doc.get() >= self.docs {
+            return Ok(None);
+        }
+        match &self.shape {
+            Shape::All => Ok(Some(ValueIndex::new(doc.get()))),
+            Shape::Blocks { chain, jump } => {
+                let (number, low) = doc.split();
+                let (first, block) = locate(chain, jump, number, walk)?;
+                let probe = block.probe(low.into())?;
+                Ok(probe.present.then(|| ValueIndex::new(first + probe.before)))
+            }
+            Shape::None => Ok(None),
+        }
+    }
+
+    /// The document that has value `value`.
+    ///
+    /// O(log blocks) jump entries, then a search in one block.
+    ///
+    /// # Errors
+    ///
+    /// When there is no such value, and as [`rank`](Self::rank).
+    pub fn select(&self, value: ValueIndex, walk: &mut PresenceWalk) -> Result<DocId> {
+        let value = value.get();
+        let Some(max) = self.values().checked_sub(1).filter(|&max| value <= max) else {
+            let (what, found, max) = ("value index", value.into(), self.values().saturating_sub(1).into());
+            return Err(Error::at(self.place(), 0, ErrorKind::OutOfRange { what, found, max }));
+        };
+        let Shape::Blocks { chain, jump } = &self.shape else { return Ok(DocId::new(value.min(max))) };
+        let found = jump.search(chain, &mut walk.0, |entry| {
+            use std::cmp::Ordering::{Equal, Greater, Less};
+            match value.checked_sub(entry.before) {
+                None => Greater,
+                Some(within) if within < entry.header.values => Equal,
+                Some(_) => Less,
+            }
+        })?;
+        let broken = || chain.refuse(0, ErrorKind::Broken("no presence block holds one of the values"));
+        let (number, entry) = found.ok_or_else(broken)?;
+        let number = u32::try_from(number).map_err(|_| broken())?;
+        let low = chain.block(number, &entry, !jump.is_ignored()).select(value - entry.before)?;
+        Ok(DocId::new(number * BLOCK_DOCS + low))
+    }
+
+    /// Bytes on the heap: the jump table, if it was built.
+    pub fn heap_bytes(&self) -> usize {
+        match &self.shape {
+            Shape::Blocks { jump, .. } => jump.heap_bytes(),
+            Shape::All | Shape::None => 0,
+        }
+    }
+
+    /// How many blocks there are of each [`Kind`], by its tag; none of any where all documents have
+    /// a value, or none has. Reads the jump table, or walks.
+    ///
+    /// # Errors
+    ///
+    /// As [`rank`](Self::rank).
+    pub fn kinds(&self) -> Result<[u32; Kind::ALL.len()]> {
+        let mut kinds = [0; Kind::ALL.len()];
+        if let Shape::Blocks { chain, jump } = &self.shape {
+            let mut walk = PresenceWalk::default();
+            for number in 0..self.docs.div_ceil(BLOCK_DOCS) {
+                let (_, block) = locate(chain, jump, number, &mut walk)?;
+                kinds[usize::from(block.header.kind.tag())] += 1;
+            }
+        }
+        Ok(kinds)
+    }
+
+    /// Where to say that an error is, if no byte is to blame.
+    fn place(&self) -> Place {
+        match &self.shape {
+            Shape::Blocks { chain, .. } => chain.bytes.place(),
+            Shape::All | Shape::None => Place { section: Section::Presence, offset: 0 },
+        }
+    }
+}
+
+/// Block `number`, and the values before it.
+#[inline]
+fn locate<'a, B: SectionBytes>(
+    chain: &'a Blocks<B>,
+    jump: &Jump<B, BlockEntry>,
+    number: u32,
+    walk: &mut PresenceWalk,
+) -> Result<(u32, Block<'a, B>)> {
+    let entry = jump.locate(chain, number as usize, &mut walk.0)?;
+    Ok((entry.before, chain.block(number, &entry, !jump.is_ignored())))
+}
+
+#[cfg(test)]
+mod tests;

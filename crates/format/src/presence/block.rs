@@ -1,0 +1,176 @@
+//! One block, once it was found: what can be asked of it, whatever its kind.
+
+use std::ops::Range;
+
+use super::header::{Header, Kind};
+use super::sink::Sink;
+use super::{NO_VALUE, dense, list, runs, sparse};
+use crate::error::{Error, ErrorKind, Result};
+use crate::id::DocId;
+use crate::source::{Place, SectionBytes, truncated};
+
+/// A block that was found: where its payload lies, and what its header says.
+///
+/// Documents are named by their place in the block, values are counted from its first.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Block<'a, B> {
+    pub(super) bytes: &'a B,
+    /// Where the payload begins in `bytes`.
+    pub(super) at: usize,
+    /// Documents in the block.
+    pub(super) docs: u32,
+    pub(super) header: Header,
+    /// Whether rank entries may be used.
+    pub(super) ranked: bool,
+}
+
+/// Where a document stands in its block.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Probe {
+    /// Values of the documents before it.
+    pub(super) before: u32,
+    /// Whether it has a value itself.
+    pub(super) present: bool,
+}
+
+impl<'a, B: SectionBytes> Block<'a, B> {
+    /// The bytes `range` of the payload.
+    #[inline]
+    pub(super) fn slice(&self, range: Range<usize>) -> Result<&'a [u8]> {
+        self.bytes.slice(self.at.saturating_add(range.start)..self.at.saturating_add(range.end))
+    }
+
+    /// `N` bytes at byte `at` of the payload.
+    #[inline]
+    pub(super) fn array<const N: usize>(&self, at: usize) -> Result<&'a [u8; N]> {
+        self.bytes.array(self.at.saturating_add(at))
+    }
+
+    /// Refuses with `why`, at byte `at` of the payload.
+    #[cold]
+    pub(super) fn broken(&self, at: usize, why: &'static str) -> Error {
+        Error::at(self.bytes.place(), self.at.saturating_add(at), ErrorKind::Broken(why))
+    }
+
+    /// Where document `low` stands; `low` is one of the block's.
+    #[inline]
+    pub(super) fn probe(&self, low: u32) -> Result<Probe> {
+        let probe = match self.header.kind {
+            Kind::Empty => Probe { before: 0, present: false },
+            Kind::Full => Probe { before: low, present: true },
+            Kind::List => list::probe(self, low)?,
+            Kind::Sparse => sparse::probe(self, low)?,
+            Kind::Dense => dense::probe(self, low)?,
+            Kind::Runs => runs::probe(self, low)?,
+        };
+        self.within(probe)
+    }
+
+    /// Refuses a rank that the header's `values` do not allow.
+    #[inline]
+    fn within(&self, probe: Probe) -> Result<Probe> {
+        match probe.before + u32::from(probe.present) <= self.header.values {
+            true => Ok(probe),
+            false => Err(self.broken(0, "a rank in a presence block is above its values")),
+        }
+    }
+
+    /// The document with value `value`, which is below the header's `values`.
+    pub(super) fn select(&self, value: u32) -> Result<u32> {
+        let low = match self.header.kind {
+            Kind::Empty => self.docs,
+            Kind::Full => value,
+            Kind::List => list::select(self, value)?,
+            Kind::Sparse => sparse::select(self, value)?,
+            Kind::Dense => dense::select(self, value)?,
+            Kind::Runs => runs::select(self, value)?,
+        };
+        match low < self.docs {
+            true => Ok(low),
+            false => Err(self.broken(0, "a presence block lacks a value that it counts")),
+        }
+    }
+
+    /// Values of `docs`, all of this block: `first` plus their ranks, or [`NO_VALUE`].
+    ///
+    /// The payload is fetched once; the look-ups then pay for bounds alone.
+    pub(super) fn rank_many(&self, docs: &[DocId], first: u32, out: &mut [u32]) -> Result<()> {
+        let Place { section, offset } = self.bytes.place();
+        let place = Place { section, offset: offset.saturating_add(self.at as u64) };
+        let payload = Payload { place, bytes: self.slice(0..self.header.payload_len(self.docs))? };
+        let Block { docs: size, header, ranked, .. } = *self;
+        let block = Block { bytes: &payload, at: 0, docs: size, header, ranked };
+        match header.kind {
+            Kind::Empty => out.fill(NO_VALUE),
+            Kind::Full => {
+                out.iter_mut().zip(docs).for_each(|(out, doc)| *out = first + u32::from(doc.split().1));
+            }
+            Kind::List => return block.probe_many(docs, first, out, list::probe),
+            Kind::Sparse => return block.probe_many(docs, first, out, sparse::probe),
+            Kind::Dense => return dense::rank_many(&block, docs, first, out),
+            Kind::Runs => return block.probe_many(docs, first, out, runs::probe),
+        }
+        Ok(())
+    }
+
+    /// A loop of one kind's `probe`, so that the kind is asked for once.
+    #[inline]
+    fn probe_many(
+        &self,
+        docs: &[DocId],
+        first: u32,
+        out: &mut [u32],
+        probe: impl Fn(&Self, u32) -> Result<Probe>,
+    ) -> Result<()> {
+        for (doc, out) in docs.iter().zip(out) {
+            let probe = self.within(probe(self, doc.split().1.into())?)?;
+            *out = if probe.present { first + probe.before } else { NO_VALUE };
+        }
+        Ok(())
+    }
+
+    /// Tells `sink` which of the documents `lows` have a value, in ascending order; `first` is the
+    /// number of the block's first document. Whatever the bytes hold, the sink sees no document
+    /// twice and none outside `lows`.
+    pub(super) fn visit(&self, lows: Range<u32>, first: u32, sink: &mut impl Sink) -> Result<()> {
+        match self.header.kind {
+            Kind::Empty => Ok(()),
+            Kind::Full => {
+                sink.run(first + lows.start..first + lows.end);
+                Ok(())
+            }
+            Kind::List => list::visit(self, lows, first, sink),
+            Kind::Sparse => sparse::visit(self, lows, first, sink),
+            Kind::Dense => dense::visit(self, lows, first, sink),
+            Kind::Runs => runs::visit(self, lows, first, sink),
+        }
+    }
+}
+
+/// The payload of one block as a section of its own.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Payload<'a> {
+    place: Place,
+    bytes: &'a [u8],
+}
+
+impl SectionBytes for Payload<'_> {
+    fn place(&self) -> Place {
+        self.place
+    }
+
+    fn len(&self) -> usize {
+        self.bytes.len()
+    }
+
+    #[inline]
+    fn slice(&self, range: Range<usize>) -> Result<&[u8]> {
+        let (at, needed) = (range.start, range.len());
+        let left = self.bytes.len().saturating_sub(at);
+        self.bytes.get(range).ok_or_else(|| truncated(self.place, at, needed, left))
+    }
+
+    fn verified(&self) -> Option<&[u8]> {
+        Some(self.bytes)
+    }
+}

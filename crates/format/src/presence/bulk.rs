@@ -1,0 +1,207 @@
+//! Many documents at once: lists of them, and ranges.
+//!
+//! A block is located once for all of its documents, and its payload fetched once; bitmaps are
+//! treated by the word, runs as runs.
+
+use std::ops::Range;
+
+use super::sink::{Collect, Exists, Expand, Sink};
+use super::{NO_VALUE, PresenceReader, PresenceWalk, Shape, locate};
+use crate::error::{Error, ErrorKind, Result};
+use crate::id::{BLOCK_DOCS, DocId, ValueIndex};
+use crate::source::SectionBytes;
+
+/// From how many documents on that fall into one block its whole payload is fetched. Below, each
+/// looks up the few bytes it needs: documents in random order must not pay for 8 KiB each.
+const MANY: usize = 8;
+
+impl<B: SectionBytes> PresenceReader<B> {
+    /// [`rank`](Self::rank) of each of `docs`, in any order, into the same place of `out`;
+    /// [`NO_VALUE`] for those without a value.
+    ///
+    /// Fastest in ascending order: documents that follow each other in the same block share the
+    /// way to it.
+    ///
+    /// # Errors
+    ///
+    /// As [`rank`](Self::rank). What is in `out` then is unspecified.
+    ///
+    /// # Panics
+    ///
+    /// When `docs` and `out` differ in length.
+    pub fn rank_many(&self, docs: &[DocId], out: &mut [u32], walk: &mut PresenceWalk) -> Result<()> {
+        assert_eq!(docs.len(), out.len(), "`out` has a place for each of `docs`");
+        let (chain, jump) = match &self.shape {
+            Shape::Blocks { chain, jump } => (chain, jump),
+            Shape::All => {
+                let rank = |doc: &DocId| if doc.get() < self.docs { doc.get() } else { NO_VALUE };
+                out.iter_mut().zip(docs).for_each(|(out, doc)| *out = rank(doc));
+                return Ok(());
+            }
+            Shape::None => {
+                out.fill(NO_VALUE);
+                return Ok(());
+            }
+        };
+        let mut at = 0;
+        while let Some(doc) = docs.get(at) {
+            let number = doc.split().0;
+            let inside = |doc: &&DocId| doc.split().0 == number && doc.get() < self.docs;
+            let end = at + docs[at..].iter().take_while(inside).count();
+            if end == at {
+                out[at] = NO_VALUE;
+                at += 1;
+                continue;
+            }
+            let (first, block) = locate(chain, jump, number, walk)?;
+            let (docs, out) = (&docs[at..end], &mut out[at..end]);
+            at = end;
+            if docs.len() >= MANY {
+                block.rank_many(docs, first, out)?;
+                continue;
+            }
+            for (doc, out) in docs.iter().zip(out) {
+                let probe = block.probe(doc.split().1.into())?;
+                *out = if probe.present { first + probe.before } else { NO_VALUE };
+            }
+        }
+        Ok(())
+    }
+
+    /// Appends the documents of the range that have a value to `out`, ascending, and returns the
+    /// index of the first one's value; the others' follow it. Documents past the end have none.
+    ///
+    /// # Errors
+    ///
+    /// As [`rank`](Self::rank). What was appended to `out` then is unspecified.
+    pub fn collect(
+        &self,
+        docs: Range<u32>,
+        out: &mut Vec<DocId>,
+        walk: &mut PresenceWalk,
+    ) -> Result<ValueIndex> {
+        let values = self.values_in(docs.clone(), walk)?;
+        let before = out.len();
+        self.visit(docs, walk, &mut Collect(out))?;
+        match out.len() - before == values.len() {
+            true => Ok(ValueIndex::new(values.start)),
+            false => Err(self.miscounted()),
+        }
+    }
+
+    /// The indices of the values that documents of the range have.
+    ///
+    /// Two look-ups, however long the range is.
+    ///
+    /// # Errors
+    ///
+    /// As [`rank`](Self::rank).
+    pub fn values_in(&self, docs: Range<u32>, walk: &mut PresenceWalk) -> Result<Range<u32>> {
+        let docs = self.clip(docs);
+        let start = self.before(docs.start, walk)?;
+        let end = if docs.is_empty() { start } else { self.before(docs.end, walk)? };
+        match start <= end {
+            true => Ok(start..end),
+            false => Err(self.miscounted()),
+        }
+    }
+
+    /// Sets bit *i* of `bits` if document `docs.start` + *i* has a value; leaves the others.
+    ///
+    /// # Errors
+    ///
+    /// As [`rank`](Self::rank). What was set in `bits` then is unspecified.
+    ///
+    /// # Panics
+    ///
+    /// When `bits` has fewer bits than the range has documents.
+    pub fn exists(&self, docs: Range<u32>, bits: &mut [u64], walk: &mut PresenceWalk) -> Result<()> {
+        let start = self.bitset(&docs, bits);
+        self.visit(docs, walk, &mut Exists { start, bits })
+    }
+
+    /// From values to documents: sets bit *i* of `bits` if document `docs.start` + *i* has a value
+    /// and that value's bit is set; leaves the others. Bit *j* of `value_bits` is for the *j*-th of
+    /// [`values_in`](Self::values_in); bits that are not there are taken as zero.
+    ///
+    /// # Errors
+    ///
+    /// As [`rank`](Self::rank). What was set in `bits` then is unspecified.
+    ///
+    /// # Panics
+    ///
+    /// When `bits` has fewer bits than the range has documents.
+    pub fn expand(
+        &self,
+        docs: Range<u32>,
+        value_bits: &[u64],
+        bits: &mut [u64],
+        walk: &mut PresenceWalk,
+    ) -> Result<()> {
+        let start = self.bitset(&docs, bits);
+        let values = self.values_in(docs.clone(), walk)?;
+        let mut sink = Expand { start, bits, values: value_bits, at: 0 };
+        self.visit(docs, walk, &mut sink)?;
+        match sink.at == values.len() {
+            true => Ok(()),
+            false => Err(self.miscounted()),
+        }
+    }
+
+    /// Makes sure that `bits` has a bit for each of `docs`, and returns the document of bit 0.
+    fn bitset(&self, docs: &Range<u32>, bits: &[u64]) -> u32 {
+        assert!(docs.len().div_ceil(64) <= bits.len(), "`bits` has a bit for each of `docs`");
+        docs.start
+    }
+
+    /// The part of the range that the segment has.
+    fn clip(&self, docs: Range<u32>) -> Range<u32> {
+        let start = docs.start.min(self.docs);
+        start..docs.end.clamp(start, self.docs)
+    }
+
+    /// Values of all documents before `doc`.
+    fn before(&self, doc: u32, walk: &mut PresenceWalk) -> Result<u32> {
+        match &self.shape {
+            _ if doc >= self.docs => Ok(self.values()),
+            Shape::All => Ok(doc),
+            Shape::Blocks { chain, jump } => {
+                let (number, low) = DocId::new(doc).split();
+                let (first, block) = locate(chain, jump, number, walk)?;
+                Ok(first + block.probe(low.into())?.before)
+            }
+            Shape::None => Ok(0),
+        }
+    }
+
+    /// Tells `sink` of the documents of the range that have a value.
+    fn visit(&self, docs: Range<u32>, walk: &mut PresenceWalk, sink: &mut impl Sink) -> Result<()> {
+        let docs = self.clip(docs);
+        if docs.is_empty() {
+            return Ok(());
+        }
+        let (chain, jump) = match &self.shape {
+            Shape::Blocks { chain, jump } => (chain, jump),
+            Shape::All => {
+                sink.run(docs);
+                return Ok(());
+            }
+            Shape::None => return Ok(()),
+        };
+        let (head, last) = (docs.start / BLOCK_DOCS, (docs.end - 1) / BLOCK_DOCS);
+        for number in head..=last {
+            let first = number * BLOCK_DOCS;
+            let lows = docs.start.saturating_sub(first)..(docs.end - first).min(BLOCK_DOCS);
+            let (_, block) = locate(chain, jump, number, walk)?;
+            block.visit(lows, first, sink)?;
+        }
+        Ok(())
+    }
+
+    /// Documents and ranks contradict each other.
+    #[cold]
+    fn miscounted(&self) -> Error {
+        let why = "the documents of presence blocks are not as many as their headers and ranks say";
+        Error::at(self.place(), 0, ErrorKind::Broken(why))
+    }
+}

@@ -1,0 +1,95 @@
+//! The blocks of a column, end to end.
+
+use super::block::Block;
+use super::header::{BlockEntry, Header};
+use crate::error::{Error, ErrorKind, Result};
+use crate::id::BLOCK_DOCS;
+use crate::jump::{Chain, Step};
+use crate::source::{SectionBytes, truncated};
+
+/// The blocks of one column, as a chain.
+#[derive(Debug)]
+pub(super) struct Blocks<B> {
+    /// Documents in the segment.
+    pub(super) docs: u32,
+    /// Those of them that have a value.
+    pub(super) values: u32,
+    pub(super) bytes: B,
+}
+
+impl<B: SectionBytes> Blocks<B> {
+    /// Documents in block `number`.
+    #[inline]
+    pub(super) fn docs_in(&self, number: u32) -> u32 {
+        self.docs.saturating_sub(number.saturating_mul(BLOCK_DOCS)).min(BLOCK_DOCS)
+    }
+
+    /// The block that `entry` leads to. `ranked`: whether its rank entries may be used.
+    #[inline]
+    pub(super) fn block(&self, number: u32, entry: &BlockEntry, ranked: bool) -> Block<'_, B> {
+        let docs = self.docs_in(number);
+        Block { bytes: &self.bytes, at: entry.payload(), docs, header: entry.header, ranked }
+    }
+
+    /// Refuses with `kind`, `at` bytes behind the beginning of the section.
+    #[cold]
+    pub(super) fn refuse(&self, at: usize, kind: ErrorKind) -> Error {
+        Error::at(self.bytes.place(), at, kind)
+    }
+}
+
+impl<B: SectionBytes> Chain for Blocks<B> {
+    type Entry = BlockEntry;
+
+    fn blocks(&self) -> usize {
+        self.docs.div_ceil(BLOCK_DOCS) as usize
+    }
+
+    fn stride(&self) -> usize {
+        BlockEntry::LEN
+    }
+
+    fn step(&self, block: usize, at: usize, values: u64) -> Result<Step<BlockEntry>> {
+        let (place, len) = (self.bytes.place(), self.bytes.len());
+        // Not left to `slice`: the tail's zeros would pass for empty blocks.
+        let payload = at.saturating_add(Header::LEN);
+        if payload > len {
+            return Err(truncated(place, at, Header::LEN, len.saturating_sub(at)));
+        }
+        let header = Header::parse(place, at, self.bytes.array(at)?)?;
+        let before = u32::try_from(values).ok();
+        let entry = before.and_then(|before| BlockEntry::new(before, payload, header));
+        let entry = entry.ok_or_else(|| self.refuse(at, ErrorKind::Broken("too many presence blocks")))?;
+        self.admit(block, &entry).map_err(|kind| self.refuse(at, kind))?;
+        let docs = self.docs_in(u32::try_from(block).unwrap_or(u32::MAX));
+        let needed = header.payload_len(docs);
+        let next = payload.saturating_add(needed);
+        if next > len {
+            return Err(truncated(place, payload, needed, len - payload));
+        }
+        if block + 1 == self.blocks() && next != len {
+            let (found, expected) = (len as u64, next as u64);
+            return Err(
+                self.refuse(next, ErrorKind::Mismatch { what: "length of presence", found, expected })
+            );
+        }
+        Ok(Step { entry, next, values: values + u64::from(header.values) })
+    }
+
+    /// The rules of its kind, and a count of values that does not go beyond the column's: what makes
+    /// every answer a [`ValueIndex`](crate::id::ValueIndex) below `values`.
+    #[inline]
+    fn admit(&self, block: usize, entry: &BlockEntry) -> Result<(), ErrorKind> {
+        let number = u32::try_from(block).unwrap_or(u32::MAX);
+        entry.header.check(self.docs_in(number))?;
+        let (found, values) = (u64::from(entry.before) + u64::from(entry.header.values), self.values.into());
+        let what = "values up to the end of a presence block";
+        if found > values {
+            return Err(ErrorKind::OutOfRange { what, found, max: values });
+        }
+        if found < values && block + 1 == self.blocks() {
+            return Err(ErrorKind::Mismatch { what, found, expected: values });
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,209 @@
+//! The *dense* block: a bitmap with a rank entry for each 512 documents.
+//!
+//! With *n* = documents in the block / 512, rounded up (128 in all blocks but the last):
+//!
+//! | offset | bytes | field | meaning |
+//! | -----: | ----: | --- | --- |
+//! | 0 | 2 × *n* | `ranks[i]`, u16 | values before document 512 × i |
+//! | | 0, 2, 4 or 6 | zero | up to a multiple of 8; `ranks` end at byte 256 of a whole block |
+//! | | 64 × *n* | `words[w]`, u64 | bit b: whether document 64 × w + b has a value |
+//!
+//! A whole block takes 8,448 bytes whatever it holds; the rank entries are 3 % of them. `rank` loads
+//! one entry and at most eight words: three cache lines. Where rank entries are ignored it counts
+//! from the block's start, up to 8 KiB.
+
+use std::ops::Range;
+
+use super::bitmap::{Words, short, u16s};
+use super::block::{Block, Probe};
+use super::sink::Sink;
+use crate::cursor::Put;
+use crate::error::Result;
+use crate::id::{BLOCK_DOCS, DocId};
+use crate::source::SectionBytes;
+
+/// Documents between two rank entries.
+const STRIDE: u32 = 512;
+
+const RANK: usize = size_of::<u16>();
+const WORD: usize = size_of::<u64>();
+const STRIDE_WORDS: usize = STRIDE as usize / 64;
+const STRIDE_LEN: usize = STRIDE_WORDS * WORD;
+
+const fn strides(docs: u32) -> usize {
+    docs.div_ceil(STRIDE) as usize
+}
+
+/// Bytes that the rank entries take, padding included.
+const fn ranks_len(docs: u32) -> usize {
+    (strides(docs) * RANK).next_multiple_of(8)
+}
+
+/// Bytes of payload.
+pub(super) const fn len(docs: u32) -> usize {
+    ranks_len(docs) + strides(docs) * STRIDE_LEN
+}
+
+const _: () = assert!(len(BLOCK_DOCS) == 8_448);
+
+pub(super) fn encode(words: &Words, docs: u32, out: &mut Vec<u8>) {
+    let (begin, mut before) = (out.len(), 0);
+    for stride in words.chunks(STRIDE_WORDS).take(strides(docs)) {
+        out.put_u16(short(before));
+        before += stride.iter().map(|word| word.count_ones()).sum::<u32>();
+    }
+    out.resize(begin + ranks_len(docs), 0);
+    for &word in &words[..strides(docs) * STRIDE_WORDS] {
+        out.put_u64(word);
+    }
+}
+
+#[inline]
+pub(super) fn probe<B: SectionBytes>(block: &Block<'_, B>, low: u32) -> Result<Probe> {
+    let stride = (low / STRIDE) as usize;
+    let before = before_stride(block, stride)?;
+    let bitmap = ranks_len(block.docs);
+    let words = words(block.array::<STRIDE_LEN>(bitmap + stride * STRIDE_LEN)?);
+    let (word, bit) = ((low % STRIDE / 64) as usize, low % 64);
+    let here = u64::from_le_bytes(words[word]);
+    let below = here & ((1 << bit) - 1);
+    let before = before + count(&words[..word]) + below.count_ones();
+    Ok(Probe { before, present: here >> bit & 1 == 1 })
+}
+
+pub(super) fn select<B: SectionBytes>(block: &Block<'_, B>, value: u32) -> Result<u32> {
+    let strides = strides(block.docs);
+    let begin = match block.ranked {
+        true => {
+            let ranks = u16s(block.slice(0..strides * RANK)?);
+            let above = ranks.partition_point(|rank| u32::from(u16::from_le_bytes(*rank)) <= value);
+            above.saturating_sub(1)
+        }
+        false => 0,
+    };
+    let mut left = value.checked_sub(before_stride(block, begin)?);
+    // With ranks, the value lies in this stride; without, anywhere behind it.
+    let end = if block.ranked { begin + 1 } else { strides };
+    let bitmap = ranks_len(block.docs);
+    let bytes = block.slice(bitmap + begin * STRIDE_LEN..bitmap + end * STRIDE_LEN)?;
+    for (at, word) in (0..).step_by(64).zip(words(bytes)) {
+        let word = u64::from_le_bytes(*word);
+        let Some(rest) = left else { break };
+        if rest < word.count_ones() {
+            #[expect(clippy::cast_possible_truncation, reason = "a block has 128 strides")]
+            return Ok(begin as u32 * STRIDE + at + select_in(word, rest));
+        }
+        left = rest.checked_sub(word.count_ones());
+    }
+    Err(block.broken(begin * RANK, "a rank entry of a dense presence block is not the count before it"))
+}
+
+pub(super) fn visit<B: SectionBytes>(
+    block: &Block<'_, B>,
+    lows: Range<u32>,
+    first: u32,
+    sink: &mut impl Sink,
+) -> Result<()> {
+    let bitmap = ranks_len(block.docs);
+    let (head, end) = (lows.start / 64, lows.end.div_ceil(64));
+    let bytes = block.slice(bitmap + head as usize * WORD..bitmap + end as usize * WORD)?;
+    for (low, word) in (head * 64..).step_by(64).zip(words(bytes)) {
+        let mut word = u64::from_le_bytes(*word);
+        let mut doc = low;
+        if low + 64 > lows.end {
+            word &= !0 >> (low + 64 - lows.end);
+        }
+        if low < lows.start {
+            word >>= lows.start - low;
+            doc = lows.start;
+        }
+        if word != 0 {
+            sink.word(first + doc, word);
+        }
+    }
+    Ok(())
+}
+
+/// Ranks of `docs`, which are fastest in ascending order: the count then goes on from word to word
+/// within a stride, and starts from a rank entry only where the stride changes.
+pub(super) fn rank_many<B: SectionBytes>(
+    block: &Block<'_, B>,
+    docs: &[DocId],
+    first: u32,
+    out: &mut [u32],
+) -> Result<()> {
+    let bitmap = ranks_len(block.docs);
+    let words = words(block.slice(bitmap..len(block.docs))?);
+    let (mut at, mut before) = (0, 0);
+    for (doc, out) in docs.iter().zip(out) {
+        let low = u32::from(doc.split().1);
+        let (word, bit) = ((low / 64) as usize, low % 64);
+        let stride = word / STRIDE_WORDS;
+        if word < at || (block.ranked && stride > at / STRIDE_WORDS) {
+            let from = if block.ranked { stride } else { 0 };
+            (at, before) = (from * STRIDE_WORDS, before_stride(block, from)?);
+        }
+        before += count(&words[at..word]);
+        at = word;
+        let here = u64::from_le_bytes(words[word]);
+        if here >> bit & 1 == 0 {
+            *out = super::NO_VALUE;
+            continue;
+        }
+        let rank = before + (here & ((1 << bit) - 1)).count_ones();
+        if rank >= block.header.values {
+            return Err(block.broken(stride * RANK, "a rank in a presence block is above its values"));
+        }
+        *out = first + rank;
+    }
+    Ok(())
+}
+
+/// Values before document 512 × `stride`: looked up, or counted where rank entries are ignored.
+#[inline]
+fn before_stride<B: SectionBytes>(block: &Block<'_, B>, stride: usize) -> Result<u32> {
+    if block.ranked {
+        return Ok(u16::from_le_bytes(*block.array(stride * RANK)?).into());
+    }
+    let bitmap = ranks_len(block.docs);
+    Ok(count(words(block.slice(bitmap..bitmap + stride * STRIDE_LEN)?)))
+}
+
+#[inline]
+fn words(bytes: &[u8]) -> &[[u8; WORD]] {
+    bytes.as_chunks().0
+}
+
+#[inline]
+fn count(words: &[[u8; WORD]]) -> u32 {
+    words.iter().map(|word| u64::from_le_bytes(*word).count_ones()).sum()
+}
+
+/// Where the bit of `word` stands that has `rank` set bits below it: by halves, six steps. `word`
+/// has more than `rank` set bits.
+fn select_in(mut word: u64, mut rank: u32) -> u32 {
+    let mut at = 0;
+    for half in [32, 16, 8, 4, 2, 1] {
+        let ones = (word & ((1 << half) - 1)).count_ones();
+        if rank >= ones {
+            rank -= ones;
+            word >>= half;
+            at += half;
+        }
+    }
+    at
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn select_in_a_word_undoes_counting() {
+        for word in [1, u64::MAX, 1 << 63, 0x8000_0000_0000_0001, 0x0123_4567_89AB_CDEF, 0xFFFF_0000] {
+            let set: Vec<u32> = (0..64).filter(|bit| word >> bit & 1 == 1).collect();
+            let found: Vec<u32> = (0..word.count_ones()).map(|rank| select_in(word, rank)).collect();
+            assert_eq!(found, set, "{word:#x}");
+        }
+    }
+}

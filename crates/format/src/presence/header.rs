@@ -1,0 +1,213 @@
+//! One block of presence: its header, its jump entry, and how it hangs in the chain.
+//!
+//! A block covers [`BLOCK_DOCS`] documents, the last one of a segment what is left. Blocks lie end
+//! to end, each a header and a payload, so that the chain can be walked without its jump table; a
+//! payload is as long as its header says, and a multiple of 8.
+//!
+//! The header, 8 bytes:
+//!
+//! | offset | bytes | field | meaning |
+//! | -----: | ----: | --- | --- |
+//! | 0 | 1 | `kind` | which payload follows: [`Kind`] |
+//! | 1 | 1 | zero | |
+//! | 2 | 2 | `runs` | how many runs a *runs* block has; 0 in the others |
+//! | 4 | 4 | `values` | how many of the block's documents have a value |
+//! | 8 | | *end* | |
+//!
+//! Its entry in the jump table, 16 bytes, so that none straddles a cache line:
+//!
+//! | offset | bytes | field | meaning |
+//! | -----: | ----: | --- | --- |
+//! | 0 | 4 | `before` | values in all blocks before this one |
+//! | 4 | 4 | `payload` | where the payload begins in the section, in units of 8 bytes |
+//! | 8 | 4 | `values` | as in the header |
+//! | 12 | 1 | `kind` | as in the header |
+//! | 13 | 1 | zero | |
+//! | 14 | 2 | `runs` | as in the header |
+//! | 16 | | *end* | |
+
+use super::{bitmap::Words, dense, list, runs, sparse};
+use crate::cursor::Put;
+use crate::error::{Error, ErrorKind, Result};
+use crate::jump::Entry;
+use crate::source::{Place, truncated};
+
+/// What a payload's length, and with it every block's address, is a multiple of.
+const UNIT: usize = 8;
+
+/// How a block says which of its documents have a value.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[repr(u8)]
+pub enum Kind {
+    /// None of them; no payload.
+    Empty = 0,
+    /// All of them; no payload.
+    Full = 1,
+    /// Up to 256 document numbers.
+    List = 2,
+    /// A byte for each document, in buckets of 256 documents.
+    Sparse = 3,
+    /// A bitmap with rank entries.
+    Dense = 4,
+    /// Stretches of documents.
+    Runs = 5,
+}
+
+impl Kind {
+    /// Every kind, each at the index that is its tag.
+    pub const ALL: [Kind; 6] = [Kind::Empty, Kind::Full, Kind::List, Kind::Sparse, Kind::Dense, Kind::Runs];
+
+    /// The byte that stands for it.
+    pub const fn tag(self) -> u8 {
+        self as u8
+    }
+
+    /// The kind that `tag` stands for.
+    pub fn from_tag(tag: u8) -> Option<Kind> {
+        Kind::ALL.get(usize::from(tag)).copied()
+    }
+
+    /// Its name, as `dv info` shows it.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Kind::Empty => "empty",
+            Kind::Full => "full",
+            Kind::List => "list",
+            Kind::Sparse => "sparse",
+            Kind::Dense => "dense",
+            Kind::Runs => "runs",
+        }
+    }
+}
+
+/// What a block says about itself.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Header {
+    pub(super) kind: Kind,
+    pub(super) runs: u16,
+    pub(super) values: u32,
+}
+
+impl Header {
+    pub(super) const LEN: usize = 8;
+
+    pub(super) fn encode(self, out: &mut Vec<u8>) {
+        out.put_u8(self.kind.tag());
+        out.put_u8(0);
+        out.put_u16(self.runs);
+        out.put_u32(self.values);
+    }
+
+    pub(super) fn parse(place: Place, at: usize, bytes: &[u8; Header::LEN]) -> Result<Header> {
+        let [tag, zero, r0, r1, v0, v1, v2, v3] = *bytes;
+        let kind = kind_of(tag, zero).map_err(|kind| Error::at(place, at, kind))?;
+        let runs = u16::from_le_bytes([r0, r1]);
+        Ok(Header { kind, runs, values: u32::from_le_bytes([v0, v1, v2, v3]) })
+    }
+
+    /// Bytes of payload in a block of `docs` documents, padding included.
+    pub(super) const fn payload_len(self, docs: u32) -> usize {
+        let len = match self.kind {
+            Kind::Empty | Kind::Full => 0,
+            Kind::List => list::len(self.values),
+            Kind::Sparse => sparse::len(self.values, docs),
+            Kind::Dense => dense::len(docs),
+            Kind::Runs => runs::len(self.runs),
+        };
+        len.next_multiple_of(UNIT)
+    }
+
+    /// Whether a block of `docs` documents may say this about itself.
+    pub(super) fn check(self, docs: u32) -> Result<(), ErrorKind> {
+        let (fewest, most) = match self.kind {
+            Kind::Empty => (0, 0),
+            Kind::Full => (docs, docs),
+            Kind::List => (1, list::MOST),
+            Kind::Sparse => (1, sparse::MOST),
+            Kind::Dense => (1, docs),
+            Kind::Runs => (u32::from(self.runs), docs),
+        };
+        let (what, found, max) = ("values in a presence block", self.values.into(), most.min(docs).into());
+        if self.values < fewest {
+            return Err(ErrorKind::Mismatch { what, found, expected: fewest.into() });
+        }
+        if found > max {
+            return Err(ErrorKind::OutOfRange { what, found, max });
+        }
+        if (self.runs == 0) == (self.kind == Kind::Runs) {
+            return Err(ErrorKind::Broken("a presence block has runs exactly if its kind is *runs*"));
+        }
+        Ok(())
+    }
+
+    /// Appends the payload for `words`, which this header was made from.
+    pub(super) fn encode_payload(self, words: &Words, docs: u32, out: &mut Vec<u8>) {
+        match self.kind {
+            Kind::Empty | Kind::Full => {}
+            Kind::List => list::encode(words, out),
+            Kind::Sparse => sparse::encode(words, docs, out),
+            Kind::Dense => dense::encode(words, docs, out),
+            Kind::Runs => runs::encode(words, out),
+        }
+        out.resize(out.len().next_multiple_of(UNIT), 0);
+    }
+}
+
+fn kind_of(tag: u8, zero: u8) -> Result<Kind, ErrorKind> {
+    match zero {
+        0 => Kind::from_tag(tag).ok_or(ErrorKind::UnknownTag { what: "kind of presence block", tag }),
+        _ => Err(ErrorKind::Broken("the byte behind a presence block's kind is not zero")),
+    }
+}
+
+/// What leads to a block.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct BlockEntry {
+    /// Values in the blocks before.
+    pub(super) before: u32,
+    /// Where the payload begins, in units of 8 bytes: the 2^35 bytes that it reaches are twice what
+    /// 65,536 blocks can take, were each as many runs as a header can tell of.
+    payload: u32,
+    pub(super) header: Header,
+}
+
+impl BlockEntry {
+    pub(super) const LEN: usize = 16;
+
+    /// What leads to a block with this `header`, whose payload begins at byte `payload`; `None` when
+    /// that is too far for the field.
+    pub(super) fn new(before: u32, payload: usize, header: Header) -> Option<BlockEntry> {
+        let payload = u32::try_from(payload / UNIT).ok()?;
+        Some(BlockEntry { before, payload, header })
+    }
+
+    /// Where the payload begins in the section.
+    pub(super) const fn payload(&self) -> usize {
+        self.payload as usize * UNIT
+    }
+
+    pub(super) fn encode(&self, out: &mut Vec<u8>) {
+        out.put_u32(self.before);
+        out.put_u32(self.payload);
+        out.put_u32(self.header.values);
+        out.put_u8(self.header.kind.tag());
+        out.put_u8(0);
+        out.put_u16(self.header.runs);
+    }
+}
+
+impl Entry for BlockEntry {
+    #[inline]
+    fn parse(place: Place, at: usize, bytes: &[u8]) -> Result<BlockEntry> {
+        let short = || truncated(place, at, BlockEntry::LEN, bytes.len());
+        let &[b0, b1, b2, b3, p0, p1, p2, p3, v0, v1, v2, v3, tag, zero, r0, r1] =
+            bytes.first_chunk::<{ BlockEntry::LEN }>().ok_or_else(short)?;
+        let kind = kind_of(tag, zero).map_err(|kind| Error::at(place, at, kind))?;
+        let runs = u16::from_le_bytes([r0, r1]);
+        Ok(BlockEntry {
+            before: u32::from_le_bytes([b0, b1, b2, b3]),
+            payload: u32::from_le_bytes([p0, p1, p2, p3]),
+            header: Header { kind, runs, values: u32::from_le_bytes([v0, v1, v2, v3]) },
+        })
+    }
+}

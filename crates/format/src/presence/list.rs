@@ -1,0 +1,84 @@
+//! The *list* block: up to 256 documents, each by its number.
+//!
+//! The cheapest for a handful: below 512 bytes, where the buckets of a sparse block alone take 520.
+//!
+//! | offset | bytes | field | meaning |
+//! | -----: | ----: | --- | --- |
+//! | 0 | 2 × `values` | `docs[i]`, u16 | the documents with a value, ascending |
+//! | | 0, 2, 4 or 6 | zero | up to a multiple of 8 |
+//!
+//! `rank` is a binary search of at most nine steps over eight cache lines; that is why longer lists
+//! are refused, though they would stay shorter than a sparse block up to 520 documents. Where rank
+//! entries are ignored, it is a scan, as it was in Lucene 7.
+
+use std::ops::Range;
+
+use super::bitmap::{Words, ones, short, u16s};
+use super::block::{Block, Probe};
+use super::sink::Sink;
+use crate::cursor::Put;
+use crate::error::Result;
+use crate::source::SectionBytes;
+
+/// The most documents in a list.
+pub(super) const MOST: u32 = 256;
+
+const DOC: usize = size_of::<u16>();
+
+/// Bytes of payload, without padding.
+pub(super) const fn len(values: u32) -> usize {
+    values as usize * DOC
+}
+
+pub(super) fn encode(words: &Words, out: &mut Vec<u8>) {
+    for low in ones(words) {
+        out.put_u16(short(low));
+    }
+}
+
+pub(super) fn probe<B: SectionBytes>(block: &Block<'_, B>, low: u32) -> Result<Probe> {
+    let docs = docs(block)?;
+    let place = match block.ranked {
+        true => docs.binary_search_by_key(&low, number),
+        false => match docs.iter().position(|doc| number(doc) >= low) {
+            Some(at) if number(&docs[at]) == low => Ok(at),
+            found => Err(found.unwrap_or(docs.len())),
+        },
+    };
+    let (Ok(at) | Err(at)) = place;
+    #[expect(clippy::cast_possible_truncation, reason = "a list has at most 256 documents")]
+    Ok(Probe { before: at as u32, present: place.is_ok() })
+}
+
+pub(super) fn select<B: SectionBytes>(block: &Block<'_, B>, value: u32) -> Result<u32> {
+    let at = value as usize * DOC;
+    Ok(number(block.array(at)?))
+}
+
+pub(super) fn visit<B: SectionBytes>(
+    block: &Block<'_, B>,
+    lows: Range<u32>,
+    first: u32,
+    sink: &mut impl Sink,
+) -> Result<()> {
+    let mut least = 0;
+    for (i, doc) in docs(block)?.iter().enumerate() {
+        let low = number(doc);
+        if low < least {
+            return Err(block.broken(i * DOC, "the documents of a presence list do not ascend"));
+        }
+        least = low + 1;
+        if lows.contains(&low) {
+            sink.one(first + low);
+        }
+    }
+    Ok(())
+}
+
+fn docs<'a, B: SectionBytes>(block: &Block<'a, B>) -> Result<&'a [[u8; DOC]]> {
+    Ok(u16s(block.slice(0..len(block.header.values))?))
+}
+
+fn number(doc: &[u8; DOC]) -> u32 {
+    u16::from_le_bytes(*doc).into()
+}

@@ -1,0 +1,135 @@
+//! The *runs* block: stretches of documents that all have a value.
+//!
+//! | offset | bytes | field | meaning |
+//! | -----: | ----: | --- | --- |
+//! | 0 | 2 × `runs` | `starts[i]`, u16 | the first document of each run, ascending |
+//! | 2 × `runs` | 2 × `runs` | `befores[i]`, u16 | values before each run, ascending from 0 |
+//! | 4 × `runs` | 0 or 4 | zero | up to a multiple of 8 |
+//!
+//! A run is as long as the step to the next one's `befores`, the last as the step to the block's
+//! `values`; no run is empty and no two touch. `rank` is a binary search over the starts, eleven
+//! steps in the 2,110 runs that are still shorter than a bitmap.
+
+use std::ops::Range;
+
+use super::bitmap::{Words, ones, short, u16s};
+use super::block::{Block, Probe};
+use super::sink::Sink;
+use crate::cursor::Put;
+use crate::error::Result;
+use crate::source::SectionBytes;
+
+const FIELD: usize = size_of::<u16>();
+
+/// Bytes of payload, without padding.
+pub(super) const fn len(runs: u16) -> usize {
+    runs as usize * 2 * FIELD
+}
+
+pub(super) fn encode(words: &Words, out: &mut Vec<u8>) {
+    let (mut befores, mut next) = (Vec::new(), 0);
+    for (value, low) in (0..).zip(ones(words)) {
+        if low != next || value == 0 {
+            out.put_u16(short(low));
+            befores.push(short(value));
+        }
+        next = low + 1;
+    }
+    befores.into_iter().for_each(|before| out.put_u16(before));
+}
+
+/// How many runs the documents of `words` form.
+pub(super) fn count(words: &Words) -> u32 {
+    let mut carry = 0;
+    let begins = words.iter().map(|&word| {
+        let begins = word & !(word << 1 | carry);
+        carry = word >> 63;
+        begins.count_ones()
+    });
+    begins.sum()
+}
+
+/// One run: its first document, and its values.
+struct Run {
+    start: u32,
+    values: Range<u32>,
+}
+
+/// The starts and the befores of a block.
+struct Runs<'a> {
+    starts: &'a [[u8; FIELD]],
+    befores: &'a [[u8; FIELD]],
+}
+
+impl<'a> Runs<'a> {
+    fn of<B: SectionBytes>(block: &Block<'a, B>) -> Result<Runs<'a>> {
+        let (starts, befores) =
+            u16s(block.slice(0..len(block.header.runs))?).split_at(block.header.runs.into());
+        Ok(Runs { starts, befores })
+    }
+
+    /// Run `index`, if there is one and it ends within the block.
+    fn run<B: SectionBytes>(&self, block: &Block<'_, B>, index: usize) -> Result<Run> {
+        let disordered = "the runs of a presence block overlap, or do not ascend to its values";
+        let (Some(start), Some(before)) = (self.starts.get(index), self.befores.get(index)) else {
+            return Err(block.broken(0, disordered));
+        };
+        let (start, before) = (number(start), number(before));
+        let end = self.befores.get(index + 1).map_or(block.header.values, number);
+        let inside = before < end && end <= block.header.values && start + (end - before) <= block.docs;
+        match inside {
+            true => Ok(Run { start, values: before..end }),
+            false => Err(block.broken(index * FIELD, disordered)),
+        }
+    }
+}
+
+pub(super) fn probe<B: SectionBytes>(block: &Block<'_, B>, low: u32) -> Result<Probe> {
+    let runs = Runs::of(block)?;
+    let begun = match block.ranked {
+        true => runs.starts.partition_point(|start| number(start) <= low),
+        false => runs.starts.iter().take_while(|start| number(start) <= low).count(),
+    };
+    let Some(index) = begun.checked_sub(1) else { return Ok(Probe { before: 0, present: false }) };
+    let run = runs.run(block, index)?;
+    // A search over starts that do not ascend may end at one above `low`.
+    let value = run.values.start + low.saturating_sub(run.start);
+    Ok(Probe { before: value.min(run.values.end), present: value < run.values.end })
+}
+
+pub(super) fn select<B: SectionBytes>(block: &Block<'_, B>, value: u32) -> Result<u32> {
+    let runs = Runs::of(block)?;
+    let begun = runs.befores.partition_point(|before| number(before) <= value);
+    let run = runs.run(block, begun.saturating_sub(1))?;
+    // Behind the block if the befores do not ascend: the caller refuses it.
+    Ok(value.checked_sub(run.values.start).map_or(block.docs, |offset| run.start + offset))
+}
+
+pub(super) fn visit<B: SectionBytes>(
+    block: &Block<'_, B>,
+    lows: Range<u32>,
+    first: u32,
+    sink: &mut impl Sink,
+) -> Result<()> {
+    let runs = Runs::of(block)?;
+    let begun = runs.starts.partition_point(|start| number(start) <= lows.start);
+    let mut least = lows.start;
+    for index in begun.saturating_sub(1)..runs.starts.len() {
+        let run = runs.run(block, index)?;
+        let (start, end) =
+            (run.start.max(least), (run.start + run.values.end - run.values.start).min(lows.end));
+        if run.start >= lows.end {
+            break;
+        }
+        if start < end {
+            sink.run(first + start..first + end);
+            least = end;
+        }
+    }
+    Ok(())
+}
+
+#[inline]
+fn number(field: &[u8; FIELD]) -> u32 {
+    u16::from_le_bytes(*field).into()
+}

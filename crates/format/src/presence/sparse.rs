@@ -1,0 +1,128 @@
+//! The *sparse* block: a byte for each document with a value, in buckets of 256 documents.
+//!
+//! The high byte of a document's place in the block chooses its bucket, the low byte is kept: half
+//! of what a list of `u16` takes, and the search is over one bucket instead of the whole block.
+//!
+//! With *n* = documents in the block / 256, rounded up (256 in all blocks but the last):
+//!
+//! | offset | bytes | field | meaning |
+//! | -----: | ----: | --- | --- |
+//! | 0 | 2 × (*n* + 1) | `starts[b]`, u16 | values before document 256 × b; the last: all values |
+//! | | 0, 2, 4 or 6 | zero | up to a multiple of 8; `starts` end at byte 520 of a whole block |
+//! | | `values` | `lows[i]`, u8 | the low bytes of the documents, ascending within each bucket |
+//! | | 0 ..= 7 | zero | up to a multiple of 8 |
+//!
+//! `rank` loads two neighbouring starts and searches one bucket: at most 256 bytes, 31 on average in
+//! the fullest block that is not cheaper as a bitmap.
+
+use std::ops::Range;
+
+use super::bitmap::{Words, ones, short, u16s};
+use super::block::{Block, Probe};
+use super::sink::Sink;
+use crate::cursor::Put;
+use crate::error::Result;
+use crate::id::BLOCK_DOCS;
+use crate::source::SectionBytes;
+
+/// The most documents with a value: the last start must fit its field.
+pub(super) const MOST: u32 = u16::MAX as u32;
+
+/// Documents in a bucket.
+const BUCKET: u32 = 256;
+
+const START: usize = size_of::<u16>();
+
+const fn buckets(docs: u32) -> usize {
+    docs.div_ceil(BUCKET) as usize
+}
+
+/// Bytes that the starts take, padding included.
+const fn starts_len(docs: u32) -> usize {
+    ((buckets(docs) + 1) * START).next_multiple_of(8)
+}
+
+const _: () = assert!(starts_len(BLOCK_DOCS) == 520);
+
+/// Bytes of payload, without padding at its end.
+pub(super) const fn len(values: u32, docs: u32) -> usize {
+    starts_len(docs) + values as usize
+}
+
+pub(super) fn encode(words: &Words, docs: u32, out: &mut Vec<u8>) {
+    let (begin, mut before) = (out.len(), 0);
+    for bucket in words.chunks((BUCKET / 64) as usize).take(buckets(docs)) {
+        out.put_u16(short(before));
+        before += bucket.iter().map(|word| word.count_ones()).sum::<u32>();
+    }
+    out.put_u16(short(before));
+    out.resize(begin + starts_len(docs), 0);
+    out.extend(ones(words).map(|low| short(low).to_le_bytes()[0]));
+}
+
+#[inline]
+pub(super) fn probe<B: SectionBytes>(block: &Block<'_, B>, low: u32) -> Result<Probe> {
+    let [high, low] = [low / BUCKET, low % BUCKET];
+    let at = high as usize * START;
+    let [s0, s1, e0, e1] = *block.array(at)?;
+    let (start, end) = (u16::from_le_bytes([s0, s1]), u16::from_le_bytes([e0, e1]));
+    if start > end || u32::from(end) > block.header.values {
+        return Err(disordered(block, at));
+    }
+    let lows = starts_len(block.docs);
+    let bucket = block.slice(lows + usize::from(start)..lows + usize::from(end))?;
+    let place = bucket.binary_search_by(|&byte| u32::from(byte).cmp(&low));
+    let (Ok(at) | Err(at)) = place;
+    #[expect(clippy::cast_possible_truncation, reason = "the bucket lies between two u16")]
+    Ok(Probe { before: u32::from(start) + at as u32, present: place.is_ok() })
+}
+
+pub(super) fn select<B: SectionBytes>(block: &Block<'_, B>, value: u32) -> Result<u32> {
+    let starts = u16s(block.slice(0..(buckets(block.docs) + 1) * START)?);
+    // The last bucket that starts at or before the value: those that follow it begin later, and
+    // those before it, if they start at the same value, are empty.
+    let high = starts.partition_point(|start| u32::from(u16::from_le_bytes(*start)) <= value);
+    let Some(high) = high.checked_sub(1).filter(|&high| high < buckets(block.docs)) else {
+        return Err(disordered(block, 0));
+    };
+    let [low] = *block.array(starts_len(block.docs) + value as usize)?;
+    #[expect(clippy::cast_possible_truncation, reason = "a bucket's number is below 256")]
+    Ok(high as u32 * BUCKET + u32::from(low))
+}
+
+pub(super) fn visit<B: SectionBytes>(
+    block: &Block<'_, B>,
+    lows: Range<u32>,
+    first: u32,
+    sink: &mut impl Sink,
+) -> Result<()> {
+    if lows.is_empty() {
+        return Ok(());
+    }
+    let (head, last) = (lows.start / BUCKET, (lows.end - 1) / BUCKET);
+    let starts = u16s(block.slice(head as usize * START..(last as usize + 2) * START)?);
+    for (high, pair) in (head..=last).zip(starts.windows(2)) {
+        let (start, end) = (u16::from_le_bytes(pair[0]), u16::from_le_bytes(pair[1]));
+        if start > end || u32::from(end) > block.header.values {
+            return Err(disordered(block, high as usize * START));
+        }
+        let at = starts_len(block.docs) + usize::from(start);
+        let mut least = 0;
+        for (i, &byte) in block.slice(at..at + usize::from(end - start))?.iter().enumerate() {
+            let low = high * BUCKET + u32::from(byte);
+            if low < least {
+                return Err(block.broken(at + i, "the documents of a sparse presence block do not ascend"));
+            }
+            least = low + 1;
+            if lows.contains(&low) {
+                sink.one(first + low);
+            }
+        }
+    }
+    Ok(())
+}
+
+#[cold]
+fn disordered<B: SectionBytes>(block: &Block<'_, B>, at: usize) -> crate::error::Error {
+    block.broken(at, "the bucket starts of a sparse presence block do not ascend to its values")
+}

@@ -1,0 +1,149 @@
+//! Whatever happens to the bytes, reading returns.
+
+use super::*;
+
+/// A block of every kind, and a last one that is short and dense.
+fn every_kind() -> Bits {
+    let list = [1, 5, 900, 40_000, 65_535].map(|low| 2 * BLOCK + low);
+    let sparse = (0..300).map(|i| 3 * BLOCK + i * 200);
+    let dense = (0..BLOCK).filter(|i| i % 3 == 0).map(|i| 4 * BLOCK + i);
+    let runs = (0..BLOCK).filter(|i| i % 6000 > 100).map(|i| 5 * BLOCK + i);
+    let short = (0..900).filter(|i| i % 5 != 1).map(|i| 6 * BLOCK + i);
+    let set = (0..BLOCK).chain(list).chain(sparse).chain(dense).chain(runs).chain(short);
+    bits(6 * BLOCK + 900, set)
+}
+
+#[test]
+fn the_kinds_are_counted() {
+    for mode in JumpTables::ALL {
+        let bits = every_kind();
+        let reader = open(encode_bits(&bits, true), bits.len() as u32, mode);
+        assert_eq!(reader.kinds().unwrap(), [1, 1, 1, 1, 2, 1]);
+        let all = open(Presence::All, 70_000, mode);
+        assert_eq!(all.kinds().unwrap(), [0; 6]);
+    }
+}
+
+/// Asks a bit of everything. Answers may be wrong, but keep the promises of the module's head.
+fn survive(reader: &PresenceReader<Owned>) {
+    let (docs, values) = (reader.docs(), reader.values());
+    let walk = &mut PresenceWalk::default();
+    let points: Vec<DocId> = (0..docs.div_ceil(BLOCK_DOCS))
+        .flat_map(|n| [0, 1, 500, 899, 901, 6050, 40_000, 65_535].map(|low| n * BLOCK_DOCS + low))
+        .map(DocId::new)
+        .collect();
+    for &doc in &points {
+        if let Ok(Some(value)) = reader.rank(doc, walk) {
+            assert!(value.get() < values && doc.get() < docs);
+        }
+    }
+    let mut ranks = vec![0; points.len()];
+    for chunk in [5, points.len()] {
+        let mut many = points.chunks(chunk).zip(ranks.chunks_mut(chunk));
+        if many.all(|(docs, ranks)| reader.rank_many(docs, ranks, walk).is_ok()) {
+            assert!(ranks.iter().all(|&rank| rank < values || rank == NO_VALUE));
+        }
+    }
+    for value in (0..values).step_by(values as usize / 20 + 1) {
+        if let Ok(doc) = reader.select(ValueIndex::new(value), walk) {
+            assert!(doc.get() < docs);
+        }
+    }
+    for from in (0..docs).step_by(BLOCK / 2) {
+        let range = from..(from + 1000).min(docs);
+        let (mut found, mut set) = (Vec::new(), [0; 16]);
+        if let Ok(first) = reader.collect(range.clone(), &mut found, walk) {
+            assert!(found.is_sorted_by(|a, b| a < b) && found.iter().all(|doc| range.contains(&doc.get())));
+            assert!(first.get() as usize + found.len() <= values as usize);
+        }
+        let _ = reader.exists(range.clone(), &mut set, walk);
+        let _ = reader.expand(range.clone(), &[!0; 16], &mut set, walk);
+        assert!(set.iter().map(|word| word.count_ones()).sum::<u32>() as usize <= range.len());
+    }
+    let _ = reader.kinds();
+}
+
+#[test]
+fn damage_is_found_by_a_full_check_and_survived_without() {
+    let bits = every_kind();
+    let docs = bits.len() as u32;
+    let Presence::Blocks { values, blocks, jump } = encode_bits(&bits, true) else { panic!() };
+    let jump = jump.unwrap();
+    let len = blocks.len();
+    let is_presence = |error: &Error| [Section::Presence, Section::PresenceJump].contains(&error.section());
+    for at in 0..len + jump.len() {
+        for flip in [0x01, 0x5A] {
+            let (mut blocks, mut jump) = (blocks.clone(), jump.clone());
+            let byte = if at < len { &mut blocks[at] } else { &mut jump[at - len] };
+            *byte ^= flip;
+            let bad = Presence::Blocks { values, blocks, jump: Some(jump) };
+            let mode = JumpTables::ALL[at % 3];
+            let reader = open(bad, docs, mode);
+            // Another document in a list or a bitmap is no contradiction: that takes the checksum.
+            match reader.verify() {
+                Ok(()) => {
+                    assert!(at < len, "byte {at} of the jump table");
+                    let mut found = Vec::new();
+                    reader.collect(0..docs, &mut found, &mut PresenceWalk::default()).unwrap();
+                    assert_eq!(found.len(), values as usize, "byte {at}");
+                }
+                Err(error) => assert!(is_presence(&error), "byte {at}: {error}"),
+            }
+            if at % 4096 < 700 || at >= len {
+                survive(&reader);
+            }
+        }
+    }
+    for cut in 0..len {
+        for mode in JumpTables::ALL {
+            let bad = Presence::Blocks { values, blocks: blocks[..cut].to_vec(), jump: Some(jump.clone()) };
+            match PresenceReader::open(owned(bad), docs, mode) {
+                Ok(reader) => {
+                    assert!(reader.verify().is_err(), "cut to {cut} bytes");
+                    if cut % 37 == 0 {
+                        survive(&reader);
+                    }
+                }
+                Err(error) => assert_eq!(error.section(), Section::Presence),
+            }
+        }
+    }
+    for cut in 0..jump.len() {
+        let bad = Presence::Blocks { values, blocks: blocks.clone(), jump: Some(jump[..cut].to_vec()) };
+        let refused = PresenceReader::open(owned(bad), docs, JumpTables::Baked).unwrap_err();
+        assert_eq!(refused.section(), Section::PresenceJump);
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(300))]
+
+    /// A header that may be anything, in front of bytes that may be anything.
+    #[test]
+    fn any_bytes_are_refused_or_survived(
+        kind in 0..7_u8, runs in 0..40_u16, values in 0..600_u32, short in 1..70_000_u32,
+        total in 1..700_u32, payload in prop::collection::vec(any::<u8>(), 0..2000), small: bool,
+    ) {
+        let mut blocks = vec![kind, 0];
+        blocks.put_u16(if kind == 5 { runs } else { 0 });
+        blocks.put_u32(values);
+        blocks.extend(payload.iter().map(|&byte| if small { byte & 3 } else { byte }));
+        // An entry that agrees with the header, so that the payload is reached.
+        let mut jump = Vec::new();
+        jump.put_u32(0);
+        jump.put_u32(1);
+        jump.put_u32(values);
+        jump.put_u8(kind);
+        jump.put_u8(0);
+        jump.put_u16(if kind == 5 { runs } else { 0 });
+        let docs = short.min(BLOCK_DOCS);
+        let total = if total < 600 { values } else { total };
+        for mode in JumpTables::ALL {
+            let bad = Presence::Blocks { values: total, blocks: blocks.clone(), jump: Some(jump.clone()) };
+            if let Ok(reader) = PresenceReader::open(owned(bad), docs, mode) {
+                survive(&reader);
+                let _ = reader.verify();
+            }
+        }
+    }
+}
