@@ -11,8 +11,8 @@
 //! ```
 //!
 //! The granules of a level are counted from the level's first byte; its last one is as long as what
-//! is left. A payload of up to 4,032 bytes needs no level but the first, one of 4 MiB needs two, one
-//! of 4 GiB three: a byte in a thousand. The CRC-32 is that of gzip, PNG and Lucene.
+//! is left. A payload of at most 4,032 bytes is the only level, one of 4 MiB less 64 bytes has one
+//! level of checksums above it, one of 4 GiB less 64 bytes two: a thousandth of the payload.
 //!
 //! What one flipped bit can do: in level 0 it makes one granule unreadable, in level *n* those
 //! 1,024<sup>*n*</sup> granules of level 0 that are found through its granule. The [`SectionRef`]

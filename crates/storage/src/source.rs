@@ -76,11 +76,9 @@ pub enum Advice {
     WillNeed,
 }
 
-/// Bytes that are in memory already.
-#[derive(Debug)]
+/// Bytes that are in memory already: a `Vec<u8>`, an `Arc<[u8]>` or a `&'static [u8]`.
 pub struct Memory(Bytes);
 
-#[derive(Debug)]
 enum Bytes {
     Owned(Vec<u8>),
     Shared(Arc<[u8]>),
@@ -94,6 +92,13 @@ impl Memory {
             Bytes::Shared(bytes) => bytes,
             Bytes::Static(bytes) => bytes,
         }
+    }
+}
+
+// Not the bytes: they are a file's.
+impl fmt::Debug for Memory {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} bytes", self.as_slice().len())
     }
 }
 
@@ -140,8 +145,7 @@ impl Source {
         Ok(Source::new(Some(path), len, Backend::Read(Reads::of(file))))
     }
 
-    /// Takes the bytes of a file that are in memory: a `Vec<u8>`, an `Arc<[u8]>` or a
-    /// `&'static [u8]`. None is copied.
+    /// Takes the bytes of a file that are in memory. None is copied.
     pub fn memory(bytes: impl Into<Memory>) -> Source {
         let bytes = bytes.into();
         Source::new(None, bytes.as_slice().len() as u64, Backend::Memory(bytes))
@@ -340,6 +344,13 @@ mod tests {
             assert_eq!(source.path(), Some(&*path));
         }
         assert_eq!((memory.name().to_string(), memory.path()), ("<memory>".to_owned(), None));
+    }
+
+    #[test]
+    fn debug_shows_no_bytes() {
+        for source in sources(&[0x7a; 100_000]).1 {
+            assert!(format!("{source:?}").len() < 400, "{source:?}");
+        }
     }
 
     #[test]

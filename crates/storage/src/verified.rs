@@ -1,5 +1,6 @@
 //! Which granules were checked.
 
+use std::fmt;
 use std::ops::Range;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
@@ -12,7 +13,6 @@ use docvalues_format::granule::GRANULE;
 /// [`all`](Verified::all) acquire. For `all` this holds of *every* granule's thread, not of the last
 /// one's alone: each takes one off `left` by a releasing read-modify-write, and those continue one
 /// another's release sequence, so that the load which reads 0 synchronizes with all of them.
-#[derive(Debug)]
 pub(crate) struct Verified {
     words: Box<[AtomicU64]>,
     left: AtomicUsize,
@@ -64,6 +64,12 @@ impl Verified {
             self.left.fetch_sub(1, Ordering::Release);
         }
         new
+    }
+}
+
+impl fmt::Debug for Verified {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} granules left", self.left.load(Ordering::Relaxed))
     }
 }
 
