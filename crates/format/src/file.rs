@@ -11,6 +11,8 @@
 //! Sections begin at multiples of 64 and end with at least 64 zero bytes. Everything between two
 //! parts of the file is zero.
 
+pub mod column;
+pub mod directory;
 pub mod field;
 pub mod frame;
 pub mod kind;

@@ -35,6 +35,12 @@ pub struct ValuePos(u64);
 /// for "none" all fit a `u32`.
 pub const MAX_DOCS: u32 = u32::MAX - 1;
 
+/// The most values a document may have in one column: 2^22.
+///
+/// A list of equal numbers takes no bytes at all, so nothing else would keep a hostile file of a few
+/// hundred bytes from asking its reader for all the memory there is.
+pub const MAX_VALUES_PER_DOC: u32 = 1 << 22;
+
 /// Documents in one block of presence: 65,536, as in roaring bitmaps and Lucene's `IndexedDISI`.
 pub const BLOCK_DOCS: u32 = 1 << 16;
 

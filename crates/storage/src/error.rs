@@ -61,6 +61,11 @@ impl Error {
         &self.source
     }
 
+    /// What the operating system said, by value: for errors that name the path themselves.
+    pub fn into_io_error(self) -> io::Error {
+        self.source
+    }
+
     /// Whether another build is writing the same file right now.
     pub fn is_busy(&self) -> bool {
         self.step == Step::Lock && self.source.kind() == io::ErrorKind::WouldBlock

@@ -63,6 +63,14 @@ impl<B: SectionBytes> BinaryReader<B> {
         self.count
     }
 
+    /// Where each value begins, unless all are of one length.
+    pub fn offsets(&self) -> Option<&NumericReader<B>> {
+        match &self.offsets {
+            OpenOffsets::Fixed(_) => None,
+            OpenOffsets::Variable(offsets) => Some(offsets),
+        }
+    }
+
     /// Bytes of every value, if they are as many for each.
     pub fn fixed_len(&self) -> Option<u32> {
         match self.offsets {

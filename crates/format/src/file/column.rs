@@ -156,18 +156,17 @@ impl<S> Column<S> {
     pub fn try_map<T, E>(self, f: &mut impl FnMut(Section, S) -> Result<T, E>) -> Result<Column<T>, E> {
         let presence = self.presence.try_map(f)?;
         let values = match self.values {
-            Values::Numeric(values) => Values::Numeric(values.try_map(Role::Values, f)?),
+            Values::Numeric(values) => Values::Numeric(values.try_map(f)?),
             Values::Binary(values) => Values::Binary(values.try_map(f)?),
             Values::Sorted { ords, terms } => {
-                Values::Sorted { ords: ords.try_map(Role::Values, f)?, terms: terms.try_map(f)? }
+                Values::Sorted { ords: ords.try_map(f)?, terms: terms.try_map(f)? }
             }
-            Values::SortedNumeric { offsets, values } => Values::SortedNumeric {
-                offsets: offsets.try_map(Role::Offsets, f)?,
-                values: values.try_map(Role::Values, f)?,
-            },
+            Values::SortedNumeric { offsets, values } => {
+                Values::SortedNumeric { offsets: offsets.try_map(f)?, values: values.try_map(f)? }
+            }
             Values::SortedSet { offsets, ords, terms } => Values::SortedSet {
-                offsets: offsets.try_map(Role::Offsets, f)?,
-                ords: ords.try_map(Role::Values, f)?,
+                offsets: offsets.try_map(f)?,
+                ords: ords.try_map(f)?,
                 terms: terms.try_map(f)?,
             },
         };
@@ -253,14 +252,15 @@ impl Values<SectionRef> {
     /// Reads the values of a column of `kind`, of which `with_value` documents have one.
     fn decode(cursor: &mut Cursor<'_>, kind: Kind, with_value: u32) -> Result<Values<SectionRef>> {
         let with_value = u64::from(with_value);
-        let numbers = |cursor: &mut Cursor<'_>, what, count| {
-            let numbers = Numeric::decode_meta(cursor)?;
+        let numbers = |cursor: &mut Cursor<'_>, role, what, count| {
+            let numbers = Numeric::decode_meta(cursor, role)?;
             cursor.equal(what, numbers.count, count)?;
             Ok(numbers)
         };
         // A document with a value has at least one, and `offsets` tells how many there are.
         let offsets = |cursor: &mut Cursor<'_>| {
-            let offsets = numbers(cursor, "offsets", if with_value == 0 { 0 } else { with_value + 1 })?;
+            let offsets =
+                numbers(cursor, Role::Offsets, "offsets", if with_value == 0 { 0 } else { with_value + 1 })?;
             let total = offsets.max.cast_unsigned();
             if offsets.min != 0 || total < with_value || offsets.max < 0 {
                 return Err(cursor.refuse(ErrorKind::Broken("offsets that cannot be")));
@@ -268,23 +268,23 @@ impl Values<SectionRef> {
             Ok((offsets, total))
         };
         Ok(match kind {
-            Kind::Numeric => Values::Numeric(numbers(cursor, "values", with_value)?),
+            Kind::Numeric => Values::Numeric(numbers(cursor, Role::Values, "values", with_value)?),
             Kind::Binary => {
                 let values = Binary::decode_meta(cursor)?;
                 cursor.equal("values", values.count, with_value)?;
                 Values::Binary(values)
             }
             Kind::Sorted => {
-                let ords = numbers(cursor, "ords", with_value)?;
+                let ords = numbers(cursor, Role::Values, "ords", with_value)?;
                 Values::Sorted { terms: terms_of(cursor, &ords)?, ords }
             }
             Kind::SortedNumeric => {
                 let (offsets, total) = offsets(cursor)?;
-                Values::SortedNumeric { values: numbers(cursor, "values", total)?, offsets }
+                Values::SortedNumeric { values: numbers(cursor, Role::Values, "values", total)?, offsets }
             }
             Kind::SortedSet => {
                 let (offsets, total) = offsets(cursor)?;
-                let ords = numbers(cursor, "ords", total)?;
+                let ords = numbers(cursor, Role::Values, "ords", total)?;
                 Values::SortedSet { terms: terms_of(cursor, &ords)?, offsets, ords }
             }
         })
