@@ -1,0 +1,148 @@
+//! Binary columns of a segment.
+
+use std::ops::{Bound, ControlFlow, Range, RangeBounds};
+use std::sync::Arc;
+
+use docvalues_column::{Batch, BatchDocs, BinaryColumn, Column, DocId, Field, Lists, Result, Slices};
+use docvalues_format::binary::BinaryReader;
+use docvalues_storage::Section;
+
+use crate::core::{Core, FormatResult, Walks, clear_present, mark_present};
+use crate::cursor::Cursor;
+use crate::segment::Parts;
+
+/// A column with at most one byte string a document.
+///
+/// Owns what it needs: it outlives the [`Segment`](crate::Segment) it came from, is cheap to clone
+/// and can be read by any number of threads.
+///
+/// # Complexity
+///
+/// `get`: O(1) with jump tables, without a copy.
+#[derive(Clone, Debug)]
+pub struct Binary(Arc<Inner>);
+
+#[derive(Debug)]
+struct Inner {
+    core: Core,
+    values: BinaryReader<Section>,
+}
+
+impl Binary {
+    pub(crate) fn new(core: Core, values: BinaryReader<Section>) -> Binary {
+        Binary(Arc::new(Inner { core, values }))
+    }
+
+    /// Reads documents one after the other and remembers where it was: what makes
+    /// [`JumpTables::Ignore`](crate::JumpTables::Ignore) bearable. The other modes do not need it.
+    pub fn cursor(&self) -> Cursor<'_, Binary> {
+        Cursor::new(self)
+    }
+
+    pub(crate) fn parts(&self) -> Parts<'_> {
+        let Inner { core, values } = &*self.0;
+        Parts { core, offsets: None, numbers: None, binary: Some(values), terms: None }
+    }
+
+    fn read(&self, doc: DocId, walks: &mut Walks) -> FormatResult<Option<&[u8]>> {
+        let Inner { core, values } = &*self.0;
+        match core.presence.rank(doc, &mut walks.presence)? {
+            Some(index) => values.get(index.get().into(), &mut walks.offsets).map(Some),
+            None => Ok(None),
+        }
+    }
+
+    fn read_many(
+        &self,
+        docs: &[DocId],
+        out: &mut Lists<u8>,
+        fill: &[u8],
+        mut present: Option<&mut [u64]>,
+    ) -> Result<()> {
+        let Inner { core, values } = &*self.0;
+        let mut walks = Walks::default();
+        out.clear();
+        clear_present(docs, present.as_deref_mut());
+        core.named(core.ranked(docs, &mut walks.presence, |place, indices| {
+            mark_present(place.start, indices, present.as_deref_mut());
+            values.gather(indices, &mut walks.offsets, |value| out.push(value.unwrap_or(fill)))
+        }))
+    }
+}
+
+impl<'c> Cursor<'c, Binary> {
+    /// The value of `doc`; `None` if it has none or lies past the last document.
+    ///
+    /// # Errors
+    ///
+    /// When bytes of the column are damaged.
+    pub fn get(&mut self, doc: DocId) -> Result<Option<&'c [u8]>> {
+        let result = self.column.read(doc, &mut self.walks);
+        self.column.0.core.named(result)
+    }
+}
+
+impl Column for Binary {
+    fn field(&self) -> &Field {
+        &self.0.core.field
+    }
+
+    fn docs(&self) -> u32 {
+        self.0.core.docs
+    }
+
+    fn docs_with_value(&self) -> u32 {
+        self.0.core.presence.values()
+    }
+
+    fn exists(&self, docs: Range<u32>, bits: &mut [u64]) -> Result<()> {
+        self.0.core.exists(docs, bits)
+    }
+}
+
+impl BinaryColumn for Binary {
+    fn get<'a>(&'a self, doc: DocId, _: &'a mut Vec<u8>) -> Result<Option<&'a [u8]>> {
+        self.0.core.named(self.read(doc, &mut Walks::default()))
+    }
+
+    fn gather(&self, docs: &[DocId], out: &mut Lists<u8>, present: &mut [u64]) -> Result<()> {
+        self.read_many(docs, out, &[], Some(present))
+    }
+
+    fn gather_or(&self, docs: &[DocId], out: &mut Lists<u8>, fill: &[u8]) -> Result<()> {
+        self.read_many(docs, out, fill, None)
+    }
+
+    fn scan(
+        &self,
+        docs: Range<u32>,
+        each: &mut dyn FnMut(Batch<'_, Slices<'_, u8>>) -> ControlFlow<()>,
+    ) -> Result<()> {
+        let Inner { core, values } = &*self.0;
+        let (mut walks, mut offsets) = (Walks::default(), Vec::new());
+        core.named(core.windows(docs, |docs, first| {
+            // The values of a window lie end to end in the file: no copy.
+            let first = u64::from(first.get());
+            let bytes = values.decode(first..first + docs.len() as u64, &mut offsets, &mut walks.offsets)?;
+            let values = Slices::new(&offsets, bytes);
+            Ok(each(Batch { docs: BatchDocs::List(docs), values }).is_continue())
+        }))
+    }
+
+    fn filter(
+        &self,
+        docs: Range<u32>,
+        low: Bound<&[u8]>,
+        high: Bound<&[u8]>,
+        bits: &mut [u64],
+    ) -> Result<()> {
+        let start = docs.start;
+        self.scan(docs, &mut |batch| {
+            for (doc, value) in batch.docs.iter().zip(batch.values.iter()) {
+                let bit = (doc.get() - start) as usize;
+                bits[bit / 64] |= u64::from((low, high).contains(value)) << (bit % 64);
+            }
+            ControlFlow::Continue(())
+        })
+    }
+}

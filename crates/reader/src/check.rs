@@ -1,0 +1,212 @@
+//! Reading every byte: is the file what a writer would have written?
+//!
+//! Checksums find damage; a hostile writer can compute them. So [`Segment::check`] also proves that
+//! the parts agree with each other: every block, every rank, every jump entry, the order of terms
+//! and of lists, zone maps, statistics, and the zeros in between.
+
+use std::ops::{ControlFlow, Range};
+
+use docvalues_column::{Error, Result};
+use docvalues_format::error::{self, ErrorKind, Section as Role};
+use docvalues_format::file::column::{Column, Statistics};
+use docvalues_format::file::directory::{Page, PageRef};
+use docvalues_format::file::frame::{FOOTER_LEN, HEADER_LEN};
+use docvalues_format::granule::{ALIGN, SectionRef};
+use docvalues_format::numeric::{NumericReader, Transform};
+use docvalues_storage::Section;
+
+use crate::core::{BATCH, FormatResult, corrupt};
+use crate::lists::NumberLists;
+use crate::segment::{Opened, Segment};
+
+/// Who is told of a problem, and says whether to look for more.
+type Report<'r> = dyn FnMut(Error) -> ControlFlow<()> + 'r;
+
+impl Segment {
+    /// Reads every byte of the file and proves that its parts agree. O(file).
+    ///
+    /// # Errors
+    ///
+    /// The first problem that [`check`](Self::check) finds.
+    pub fn verify(&self) -> Result<()> {
+        let mut first = Ok(());
+        self.check(&mut |problem| {
+            first = Err(problem);
+            ControlFlow::Break(())
+        });
+        first
+    }
+
+    /// Reads every byte of the file and hands every problem to `report`, until it breaks off: at most
+    /// one for each section and column, and one for each stretch of padding.
+    pub fn check(&self, report: &mut Report<'_>) {
+        // Breaking off early is no failure.
+        let _ = self.check_all(report);
+    }
+
+    fn check_all(&self, report: &mut Report<'_>) -> ControlFlow<()> {
+        let header = 0..HEADER_LEN as u64;
+        let mut parts = Vec::from([header]);
+        for page in self.pages() {
+            match self.page_entries(page) {
+                Ok(entries) => {
+                    for entry in entries {
+                        self.check_column(entry, page, &mut parts, report)?;
+                    }
+                }
+                Err(e) => {
+                    // What its sections are cannot be known.
+                    parts.push(page.sections.clone());
+                    report(corrupt(self.file(), None, e))?;
+                }
+            }
+        }
+        parts.extend(self.pages().iter().map(|page| page.bytes.clone()));
+        let end = self.len();
+        parts.extend([self.footer().root(), end.saturating_sub(FOOTER_LEN as u64)..end]);
+        self.check_padding(&parts, report)
+    }
+
+    fn page_entries(&self, page: &PageRef) -> FormatResult<Vec<Column<SectionRef>>> {
+        let bytes = self.page_bytes(page)?;
+        let parsed = Page::parse(&bytes, page)?;
+        (0..parsed.len()).map(|i| parsed.column(i, self.docs())).collect()
+    }
+
+    fn check_column(
+        &self,
+        entry: Column<SectionRef>,
+        page: &PageRef,
+        parts: &mut Vec<Range<u64>>,
+        report: &mut Report<'_>,
+    ) -> ControlFlow<()> {
+        let named = |problem| corrupt(self.file(), Some(&entry.field.name), problem);
+        let mut damaged = Vec::new();
+        let opened = entry.clone().try_map(&mut |role, at: SectionRef| {
+            parts.push(at.offset..at.end().unwrap_or(u64::MAX));
+            let section = self.section(at, role)?;
+            damaged.extend(section.verify_all().err());
+            Ok::<Section, error::Error>(section)
+        });
+        damaged.extend(opened.err());
+        if damaged.is_empty() {
+            // Only now: the decoders would stumble over the same bytes.
+            let checked = self.open_column(entry.clone()).map(|column| column.check(&entry.statistics, page));
+            match checked {
+                Ok(checked) => damaged.extend(checked.err()),
+                Err(problem) => report(problem)?,
+            }
+        }
+        damaged.into_iter().try_for_each(|problem| report(named(problem)))
+    }
+
+    /// Everything between two parts of the file is zero, and shorter than what alignment asks for.
+    fn check_padding(&self, parts: &[Range<u64>], report: &mut Report<'_>) -> ControlFlow<()> {
+        for pair in parts.windows(2) {
+            let gap = pair[0].end..pair[1].start;
+            if gap.start >= gap.end {
+                continue;
+            }
+            let kind = match gap.end - gap.start < ALIGN as u64 {
+                true => self.padding(&gap),
+                false => Err(ErrorKind::Broken("bytes that belong to nothing")),
+            };
+            if let Err(kind) = kind {
+                let problem = error::Error::new(Role::Padding, gap.start, kind);
+                report(corrupt(self.file(), None, problem))?;
+            }
+        }
+        ControlFlow::Continue(())
+    }
+
+    fn padding(&self, gap: &Range<u64>) -> std::result::Result<(), ErrorKind> {
+        let bytes = self.part(Role::Padding, gap.clone()).map_err(|e| e.kind().clone())?;
+        match bytes.iter().all(|&byte| byte == 0) {
+            true => Ok(()),
+            false => Err(ErrorKind::Broken("padding is not zero")),
+        }
+    }
+}
+
+impl Opened {
+    /// Proves that the parts of a column agree, when all of its bytes are as they were written.
+    fn check(&self, statistics: &Statistics, page: &PageRef) -> FormatResult<()> {
+        let parts = self.parts();
+        parts.core.presence.verify()?;
+        parts.offsets.map_or(Ok(()), NumericReader::verify)?;
+        parts.numbers.map_or(Ok(()), NumericReader::verify)?;
+        parts.binary.map_or(Ok(()), |binary| binary.verify())?;
+        parts.terms.map_or(Ok(()), |terms| terms.verify())?;
+        match self {
+            Opened::SortedNumeric(column) => check_lists(column.lists(), |a, b| a <= b)?,
+            Opened::SortedSet(column) => check_lists(column.lists(), |a, b| a < b)?,
+            Opened::Numeric(_) | Opened::Binary(_) | Opened::Sorted(_) => {}
+        }
+        let broken =
+            |what| Err(error::Error::new(Role::DirectoryPage, page.bytes.start, ErrorKind::Broken(what)));
+        let distinct = parts.terms.map(|terms| u64::from(terms.len()));
+        if distinct.is_some() && statistics.distinct.is_some_and(|d| Some(d) != distinct) {
+            return broken("the number of distinct values is not that of the terms");
+        }
+        match parts.numbers {
+            Some(numbers) => check_statistics(numbers, statistics)?.map_or(Ok(()), broken),
+            None => Ok(()),
+        }
+    }
+}
+
+/// Every list is in the order that `ordered` asks of two neighbours.
+fn check_lists(lists: &NumberLists, ordered: fn(i64, i64) -> bool) -> FormatResult<()> {
+    let refuse = |what| {
+        let place = lists.place();
+        Err(error::Error::at(place, 0, ErrorKind::Broken(what)))
+    };
+    let meta = lists.values.meta();
+    let constant = matches!(meta.transform, Transform::Constant(_));
+    if constant {
+        // Any number of equal values takes no bytes, so they are not looked at one by one.
+        lists.check_offsets()?;
+        return match ordered(0, 0) || meta.count == u64::from(lists.core.presence.values()) {
+            true => Ok(()),
+            false => refuse("a document's values do not ascend"),
+        };
+    }
+    let mut good = true;
+    lists.scan(0..lists.core.docs, &mut |batch| {
+        good = batch.values.iter().all(|list| list.windows(2).all(|pair| ordered(pair[0], pair[1])));
+        if good { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
+    })?;
+    if good { Ok(()) } else { refuse("a document's values do not ascend") }
+}
+
+/// What the statistics say of the numbers that is not so.
+fn check_statistics(
+    numbers: &NumericReader<Section>,
+    statistics: &Statistics,
+) -> FormatResult<Option<&'static str>> {
+    if let Transform::Constant(value) = numbers.meta().transform {
+        let sum = i128::from(value) * i128::from(numbers.count());
+        return Ok(statistics.sum.is_some_and(|s| s != sum).then_some("the sum is wrong"));
+    }
+    let (mut sum, mut last, mut ascending, mut descending) = (0_i128, None, true, true);
+    let (mut walk, mut buffer) = (Default::default(), [0; BATCH]);
+    let mut at = 0;
+    while at < numbers.count() {
+        let end = at.saturating_add(BATCH as u64).min(numbers.count());
+        let buffer = &mut buffer[..usize::try_from(end - at).unwrap_or(0)];
+        numbers.decode(at..end, buffer, &mut walk)?;
+        for &value in &*buffer {
+            sum += i128::from(value);
+            ascending &= last.is_none_or(|last| last <= value);
+            descending &= last.is_none_or(|last| last >= value);
+            last = Some(value);
+        }
+        at = end;
+    }
+    Ok(match statistics {
+        s if s.sum.is_some_and(|s| s != sum) => Some("the sum is wrong"),
+        s if s.ascending && !ascending => Some("the values do not ascend"),
+        s if s.descending && !descending => Some("the values do not descend"),
+        _ => None,
+    })
+}

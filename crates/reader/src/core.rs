@@ -1,0 +1,210 @@
+//! What the columns of all kinds have in common: a field, documents, and which of them have a value.
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use docvalues_column::{DocId, Error, ErrorKind, Field, Result};
+use docvalues_format::file::column::Statistics;
+use docvalues_format::id::ValueIndex;
+use docvalues_format::numeric::{NumericReader, NumericWalk};
+use docvalues_format::presence::{PresenceReader, PresenceWalk};
+use docvalues_storage::Section;
+
+/// Documents that a batch looks at together. Their numbers, value indices and values stay in the
+/// first-level cache.
+pub(crate) const BATCH: usize = 1024;
+
+/// Documents of a scan's window: presence is asked for so many at once.
+const WINDOW: u32 = 4096;
+
+/// Documents of a filter's window: a block of presence, so that value bits take 8 KiB at most. A
+/// multiple of 64: every window begins with a whole word of the result.
+const FILTER_WINDOW: u32 = 1 << 16;
+
+/// Field, documents and presence of an open column.
+#[derive(Debug)]
+pub(crate) struct Core {
+    pub(crate) file: Arc<str>,
+    pub(crate) field: Field,
+    pub(crate) docs: u32,
+    pub(crate) presence: PresenceReader<Section>,
+    pub(crate) statistics: Statistics,
+}
+
+/// Positions in a column's chains of blocks; see [`Cursor`](crate::Cursor).
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Walks {
+    pub(crate) presence: PresenceWalk,
+    pub(crate) offsets: NumericWalk,
+    pub(crate) values: NumericWalk,
+}
+
+/// What the formats return.
+pub(crate) type FormatResult<T> = docvalues_format::error::Result<T>;
+
+impl Core {
+    /// Adds the names of file and column to an error of their bytes.
+    #[cold]
+    pub(crate) fn corrupt(&self, source: docvalues_format::error::Error) -> Error {
+        corrupt(&self.file, Some(&self.field.name), source)
+    }
+
+    /// The same for the error in a result.
+    #[inline]
+    pub(crate) fn named<T>(&self, result: FormatResult<T>) -> Result<T> {
+        result.map_err(|source| self.corrupt(source))
+    }
+
+    /// Adds the documents of `docs` that have a value.
+    pub(crate) fn exists(&self, docs: Range<u32>, bits: &mut [u64]) -> Result<()> {
+        let docs = self.clip(docs);
+        self.named(self.presence.exists(docs, bits, &mut PresenceWalk::default()))
+    }
+
+    /// Whether every document has a value, so that its number is its value's index.
+    pub(crate) fn is_dense(&self) -> bool {
+        self.presence.values() == self.docs
+    }
+
+    /// `docs`, without those past the last one.
+    pub(crate) fn clip(&self, docs: Range<u32>) -> Range<u32> {
+        let end = docs.end.min(self.docs);
+        docs.start.min(end)..end
+    }
+
+    /// Splits `docs` into batches and hands each one's value indices to `each`, with the place of the
+    /// batch in `docs`. An index of `u32::MAX` stands for a document without a value.
+    pub(crate) fn ranked(
+        &self,
+        docs: &[DocId],
+        walk: &mut PresenceWalk,
+        mut each: impl FnMut(Range<usize>, &[u32]) -> FormatResult<()>,
+    ) -> FormatResult<()> {
+        let mut indices = [0; BATCH];
+        for (i, docs) in docs.chunks(BATCH).enumerate() {
+            let indices = &mut indices[..docs.len()];
+            self.presence.rank_many(docs, indices, walk)?;
+            each(i * BATCH..i * BATCH + docs.len(), indices)?;
+        }
+        Ok(())
+    }
+
+    /// Splits `docs` into windows, each with the documents that have a value and the index of the
+    /// first of those, and hands them to `each`, which says whether to go on.
+    ///
+    /// Windows grow while they are nearly empty: a sparse column hands out full batches, too.
+    pub(crate) fn windows(
+        &self,
+        docs: Range<u32>,
+        mut each: impl FnMut(&[DocId], ValueIndex) -> FormatResult<bool>,
+    ) -> FormatResult<()> {
+        let (mut found, mut walk) = (Vec::new(), PresenceWalk::default());
+        let Range { mut start, end } = self.clip(docs);
+        while start < end {
+            found.clear();
+            let mut first = None;
+            while start < end && found.len() < BATCH {
+                let stop = start.saturating_add(WINDOW).min(end);
+                let index = self.presence.collect(start..stop, &mut found, &mut walk)?;
+                first.get_or_insert(index);
+                start = stop;
+            }
+            let Some(first) = first.filter(|_| !found.is_empty()) else { continue };
+            if !each(&found, first)? {
+                break;
+            }
+        }
+        Ok(())
+    }
+
+    /// Adds to `bits` the documents of `docs` that `matching` finds: given value indices, it sets a
+    /// bit for each that matches, counted from the first.
+    pub(crate) fn filtered(
+        &self,
+        docs: Range<u32>,
+        bits: &mut [u64],
+        mut matching: impl FnMut(Range<u32>, &mut [u64]) -> FormatResult<()>,
+    ) -> FormatResult<()> {
+        let docs = self.clip(docs);
+        if self.is_dense() {
+            return matching(docs, bits);
+        }
+        let (mut walk, mut found) = (PresenceWalk::default(), [0; FILTER_WINDOW as usize / 64]);
+        let mut start = docs.start;
+        for bits in bits.chunks_mut(found.len()) {
+            let window = start..start.saturating_add(FILTER_WINDOW).min(docs.end);
+            if window.is_empty() {
+                break;
+            }
+            start = window.end;
+            let values = self.presence.values_in(window.clone(), &mut walk)?;
+            if values.is_empty() {
+                continue;
+            }
+            let found = &mut found[..values.len().div_ceil(64)];
+            found.fill(0);
+            matching(values, found)?;
+            if found.iter().any(|&word| word != 0) {
+                self.presence.expand(window, found, bits, &mut walk)?;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Adds the names of file and column to an error of their bytes.
+#[cold]
+pub(crate) fn corrupt(file: &str, field: Option<&str>, source: docvalues_format::error::Error) -> Error {
+    let (file, field) = (file.to_owned(), field.map(str::to_owned));
+    match source.kind() {
+        docvalues_format::error::ErrorKind::Io(kind) => {
+            ErrorKind::Io { file, source: std::io::Error::new(*kind, source.to_string()) }.into()
+        }
+        _ => ErrorKind::Corrupt { file, field, source }.into(),
+    }
+}
+
+/// Reads the numbers of `docs` into `out`, `fill` for those that have none, and sets the bits of
+/// those that have one in `present`.
+///
+/// # Panics
+///
+/// If `out` is not as long as `docs`, or `present` has too few words for them.
+pub(crate) fn gather_numbers(
+    core: &Core,
+    values: &NumericReader<Section>,
+    docs: &[DocId],
+    out: &mut [i64],
+    fill: i64,
+    mut present: Option<&mut [u64]>,
+) -> Result<()> {
+    assert_eq!(docs.len(), out.len(), "a number for each document");
+    let mut walks = Walks::default();
+    out.fill(fill);
+    clear_present(docs, present.as_deref_mut());
+    core.named(core.ranked(docs, &mut walks.presence, |place, indices| {
+        mark_present(place.start, indices, present.as_deref_mut());
+        values.gather(indices, &mut out[place], &mut walks.values)
+    }))
+}
+
+/// Clears the bits of all of `docs`.
+///
+/// # Panics
+///
+/// If `present` has too few words for `docs`.
+pub(crate) fn clear_present(docs: &[DocId], present: Option<&mut [u64]>) {
+    if let Some(present) = present {
+        let words = docs.len().div_ceil(64);
+        assert!(present.len() >= words, "{} words for {} documents", present.len(), docs.len());
+        present[..words].fill(0);
+    }
+}
+
+/// Sets the bits of the documents, `at` and following, whose value indices say that they have one.
+pub(crate) fn mark_present(at: usize, indices: &[u32], present: Option<&mut [u64]>) {
+    let Some(present) = present else { return };
+    for (i, &index) in (at..).zip(indices) {
+        present[i / 64] |= u64::from(index != u32::MAX) << (i % 64);
+    }
+}

@@ -1,0 +1,172 @@
+//! Numeric columns of a segment.
+
+use std::ops::{ControlFlow, Range, RangeInclusive};
+use std::sync::Arc;
+
+use docvalues_column::{Batch, BatchDocs, Column, DocId, Field, NumericColumn, Result};
+use docvalues_format::numeric::NumericReader;
+use docvalues_storage::Section;
+
+use crate::core::{BATCH, Core, FormatResult, Walks, gather_numbers};
+use crate::cursor::Cursor;
+use crate::segment::Parts;
+
+/// A column with at most one 64-bit number a document.
+///
+/// Owns what it needs: it outlives the [`Segment`](crate::Segment) it came from, is cheap to clone
+/// and can be read by any number of threads.
+///
+/// # Complexity
+///
+/// `get`: O(1) with jump tables; three cache misses at most: presence, jump entry, value.
+#[derive(Clone, Debug)]
+pub struct Numeric(Arc<Inner>);
+
+#[derive(Debug)]
+struct Inner {
+    core: Core,
+    values: NumericReader<Section>,
+}
+
+impl Numeric {
+    pub(crate) fn new(core: Core, values: NumericReader<Section>) -> Numeric {
+        Numeric(Arc::new(Inner { core, values }))
+    }
+
+    /// Reads documents one after the other and remembers where it was: what makes
+    /// [`JumpTables::Ignore`](crate::JumpTables::Ignore) bearable. The other modes do not need it.
+    pub fn cursor(&self) -> Cursor<'_, Numeric> {
+        Cursor::new(self)
+    }
+
+    /// The sum of the stored numbers, where the directory has it.
+    pub fn sum(&self) -> Option<i128> {
+        self.0.core.statistics.sum
+    }
+
+    pub(crate) fn parts(&self) -> Parts<'_> {
+        let Inner { core, values } = &*self.0;
+        Parts { core, offsets: None, numbers: Some(values), binary: None, terms: None }
+    }
+
+    fn read(&self, doc: DocId, walks: &mut Walks) -> FormatResult<Option<i64>> {
+        let Inner { core, values } = &*self.0;
+        match core.presence.rank(doc, &mut walks.presence)? {
+            Some(index) => values.get(index.get().into(), &mut walks.values).map(Some),
+            None => Ok(None),
+        }
+    }
+}
+
+impl Cursor<'_, Numeric> {
+    /// The value of `doc`; `None` if it has none or lies past the last document.
+    ///
+    /// # Errors
+    ///
+    /// When bytes of the column are damaged.
+    pub fn get(&mut self, doc: DocId) -> Result<Option<i64>> {
+        let result = self.column.read(doc, &mut self.walks);
+        self.column.0.core.named(result)
+    }
+}
+
+impl Column for Numeric {
+    fn field(&self) -> &Field {
+        &self.0.core.field
+    }
+
+    fn docs(&self) -> u32 {
+        self.0.core.docs
+    }
+
+    fn docs_with_value(&self) -> u32 {
+        self.0.core.presence.values()
+    }
+
+    fn exists(&self, docs: Range<u32>, bits: &mut [u64]) -> Result<()> {
+        self.0.core.exists(docs, bits)
+    }
+}
+
+impl NumericColumn for Numeric {
+    fn bounds(&self) -> Option<RangeInclusive<i64>> {
+        let meta = self.0.values.meta();
+        (meta.count > 0).then_some(meta.min..=meta.max)
+    }
+
+    #[inline]
+    fn get(&self, doc: DocId) -> Result<Option<i64>> {
+        self.0.core.named(self.read(doc, &mut Walks::default()))
+    }
+
+    fn gather(&self, docs: &[DocId], out: &mut [i64], present: &mut [u64]) -> Result<()> {
+        gather_numbers(&self.0.core, &self.0.values, docs, out, 0, Some(present))
+    }
+
+    fn gather_or(&self, docs: &[DocId], out: &mut [i64], fill: i64) -> Result<()> {
+        gather_numbers(&self.0.core, &self.0.values, docs, out, fill, None)
+    }
+
+    fn scan(
+        &self,
+        docs: Range<u32>,
+        each: &mut dyn FnMut(Batch<'_, &[i64]>) -> ControlFlow<()>,
+    ) -> Result<()> {
+        self.0.core.named(scan_numbers(&self.0.core, &self.0.values, docs, each))
+    }
+
+    fn filter(&self, docs: Range<u32>, values: RangeInclusive<i64>, bits: &mut [u64]) -> Result<()> {
+        self.0.core.named(filter_numbers(&self.0.core, &self.0.values, docs, &values, bits))
+    }
+}
+
+/// Hands out the numbers of `docs`, batch by batch.
+pub(crate) fn scan_numbers(
+    core: &Core,
+    values: &NumericReader<Section>,
+    docs: Range<u32>,
+    each: &mut dyn FnMut(Batch<'_, &[i64]>) -> ControlFlow<()>,
+) -> FormatResult<()> {
+    let mut walks = Walks::default();
+    if core.is_dense() {
+        let mut buffer = [0; BATCH];
+        let Range { mut start, end } = core.clip(docs);
+        while start < end {
+            let len = BATCH.min((end - start) as usize);
+            let buffer = &mut buffer[..len];
+            let next = start.saturating_add(u32::try_from(len).unwrap_or(u32::MAX));
+            values.decode(start.into()..next.into(), buffer, &mut walks.values)?;
+            let docs = BatchDocs::Run { first: DocId::new(start), len };
+            if each(Batch { docs, values: buffer }).is_break() {
+                break;
+            }
+            start = next;
+        }
+        return Ok(());
+    }
+    let mut buffer = Vec::new();
+    core.windows(docs, |docs, first| {
+        buffer.resize(docs.len(), 0);
+        let first = u64::from(first.get());
+        values.decode(first..first + docs.len() as u64, &mut buffer, &mut walks.values)?;
+        Ok(each(Batch { docs: BatchDocs::List(docs), values: &buffer }).is_continue())
+    })
+}
+
+/// Adds the documents of `docs` whose number lies in `range`.
+pub(crate) fn filter_numbers(
+    core: &Core,
+    values: &NumericReader<Section>,
+    docs: Range<u32>,
+    range: &RangeInclusive<i64>,
+    bits: &mut [u64],
+) -> FormatResult<()> {
+    let mut walk = Default::default();
+    let meta = values.meta();
+    if meta.count == 0 || *range.start() > meta.max || *range.end() < meta.min {
+        return Ok(());
+    }
+    core.filtered(docs, bits, |indices, found| {
+        values.filter(indices.start.into()..indices.end.into(), range.clone(), found, &mut walk)
+    })
+}

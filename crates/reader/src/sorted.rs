@@ -1,0 +1,160 @@
+//! Sorted columns of a segment: a term for each document.
+
+use std::ops::{ControlFlow, Range};
+use std::sync::Arc;
+
+use docvalues_column::{Batch, Column, DocId, Field, Result, SortedColumn, TermOrd};
+use docvalues_format::dictionary::DictionaryReader;
+use docvalues_format::numeric::NumericReader;
+use docvalues_storage::Section;
+
+use crate::core::{BATCH, Core, FormatResult, Walks, clear_present, mark_present};
+use crate::cursor::Cursor;
+use crate::numeric::{filter_numbers, scan_numbers};
+use crate::segment::Parts;
+use crate::terms::HasTerms;
+
+/// A column with at most one term of a dictionary a document.
+///
+/// Owns what it needs: it outlives the [`Segment`](crate::Segment) it came from, is cheap to clone
+/// and can be read by any number of threads.
+///
+/// # Complexity
+///
+/// `ord`: O(1) with jump tables. `term`: O(1), one block of terms. `seek_exact`: O(log terms).
+#[derive(Clone, Debug)]
+pub struct Sorted(Arc<Inner>);
+
+#[derive(Debug)]
+struct Inner {
+    core: Core,
+    ords: NumericReader<Section>,
+    terms: DictionaryReader<Section>,
+}
+
+impl Sorted {
+    pub(crate) fn new(core: Core, ords: NumericReader<Section>, terms: DictionaryReader<Section>) -> Sorted {
+        Sorted(Arc::new(Inner { core, ords, terms }))
+    }
+
+    /// Reads documents one after the other and remembers where it was: what makes
+    /// [`JumpTables::Ignore`](crate::JumpTables::Ignore) bearable. The other modes do not need it.
+    pub fn cursor(&self) -> Cursor<'_, Sorted> {
+        Cursor::new(self)
+    }
+
+    pub(crate) fn parts(&self) -> Parts<'_> {
+        let Inner { core, ords, terms } = &*self.0;
+        Parts { core, offsets: None, numbers: Some(ords), binary: None, terms: Some(terms) }
+    }
+
+    fn read(&self, doc: DocId, walks: &mut Walks) -> FormatResult<Option<TermOrd>> {
+        let Inner { core, ords, .. } = &*self.0;
+        match core.presence.rank(doc, &mut walks.presence)? {
+            Some(index) => ords.get(index.get().into(), &mut walks.values).map(|ord| Some(term_ord(ord))),
+            None => Ok(None),
+        }
+    }
+
+    /// Reads the ords of `docs`, through a buffer of numbers.
+    fn read_many(
+        &self,
+        docs: &[DocId],
+        out: &mut [TermOrd],
+        fill: TermOrd,
+        mut present: Option<&mut [u64]>,
+    ) -> Result<()> {
+        assert_eq!(docs.len(), out.len(), "an ord for each document");
+        let Inner { core, ords, .. } = &*self.0;
+        let (mut walks, mut numbers) = (Walks::default(), [0; BATCH]);
+        clear_present(docs, present.as_deref_mut());
+        core.named(core.ranked(docs, &mut walks.presence, |place, indices| {
+            mark_present(place.start, indices, present.as_deref_mut());
+            let numbers = &mut numbers[..indices.len()];
+            numbers.fill(fill.get().into());
+            ords.gather(indices, numbers, &mut walks.values)?;
+            out[place].iter_mut().zip(numbers).for_each(|(out, ord)| *out = term_ord(*ord));
+            Ok(())
+        }))
+    }
+}
+
+impl Cursor<'_, Sorted> {
+    /// The ord of `doc`'s term; `None` if it has none or lies past the last document.
+    ///
+    /// # Errors
+    ///
+    /// When bytes of the column are damaged.
+    pub fn ord(&mut self, doc: DocId) -> Result<Option<TermOrd>> {
+        let result = self.column.read(doc, &mut self.walks);
+        self.column.0.core.named(result)
+    }
+}
+
+/// A stored number as an ord. One that is none comes from a damaged file, and becomes an ord past
+/// every dictionary's end.
+#[inline]
+pub(crate) fn term_ord(stored: i64) -> TermOrd {
+    TermOrd::new(u32::try_from(stored).unwrap_or(u32::MAX))
+}
+
+impl Column for Sorted {
+    fn field(&self) -> &Field {
+        &self.0.core.field
+    }
+
+    fn docs(&self) -> u32 {
+        self.0.core.docs
+    }
+
+    fn docs_with_value(&self) -> u32 {
+        self.0.core.presence.values()
+    }
+
+    fn exists(&self, docs: Range<u32>, bits: &mut [u64]) -> Result<()> {
+        self.0.core.exists(docs, bits)
+    }
+}
+
+impl SortedColumn for Sorted {
+    #[inline]
+    fn ord(&self, doc: DocId) -> Result<Option<TermOrd>> {
+        self.0.core.named(self.read(doc, &mut Walks::default()))
+    }
+
+    fn gather(&self, docs: &[DocId], out: &mut [TermOrd], present: &mut [u64]) -> Result<()> {
+        self.read_many(docs, out, TermOrd::new(0), Some(present))
+    }
+
+    fn gather_or(&self, docs: &[DocId], out: &mut [TermOrd], fill: TermOrd) -> Result<()> {
+        self.read_many(docs, out, fill, None)
+    }
+
+    fn scan(
+        &self,
+        docs: Range<u32>,
+        each: &mut dyn FnMut(Batch<'_, &[TermOrd]>) -> ControlFlow<()>,
+    ) -> Result<()> {
+        let Inner { core, ords, .. } = &*self.0;
+        let mut converted = Vec::new();
+        core.named(scan_numbers(core, ords, docs, &mut |batch| {
+            converted.clear();
+            converted.extend(batch.values.iter().map(|&ord| term_ord(ord)));
+            each(Batch { docs: batch.docs, values: &converted })
+        }))
+    }
+
+    fn filter(&self, docs: Range<u32>, ords: Range<u32>, bits: &mut [u64]) -> Result<()> {
+        if ords.is_empty() {
+            return Ok(());
+        }
+        let range = i64::from(ords.start)..=i64::from(ords.end) - 1;
+        self.0.core.named(filter_numbers(&self.0.core, &self.0.ords, docs, &range, bits))
+    }
+}
+
+impl HasTerms for Sorted {
+    fn terms(&self) -> (&Core, &DictionaryReader<Section>) {
+        (&self.0.core, &self.0.terms)
+    }
+}

@@ -1,0 +1,100 @@
+//! Sorted-numeric columns of a segment: any number of numbers for each document.
+
+use std::ops::{ControlFlow, Range, RangeInclusive};
+use std::sync::Arc;
+
+use docvalues_column::{Batch, Column, DocId, Field, Lists, Result, Slices, SortedNumericColumn};
+
+use crate::core::Walks;
+use crate::cursor::Cursor;
+use crate::lists::NumberLists;
+
+/// A column with any number of 64-bit numbers a document, ascending, duplicates kept.
+///
+/// Owns what it needs: it outlives the [`Segment`](crate::Segment) it came from, is cheap to clone
+/// and can be read by any number of threads.
+///
+/// # Complexity
+///
+/// `get`: O(values of the document) with jump tables.
+#[derive(Clone, Debug)]
+pub struct SortedNumeric(Arc<NumberLists>);
+
+impl SortedNumeric {
+    pub(crate) fn new(lists: NumberLists) -> SortedNumeric {
+        SortedNumeric(Arc::new(lists))
+    }
+
+    pub(crate) fn lists(&self) -> &NumberLists {
+        &self.0
+    }
+
+    /// Reads documents one after the other and remembers where it was: what makes
+    /// [`JumpTables::Ignore`](crate::JumpTables::Ignore) bearable. The other modes do not need it.
+    pub fn cursor(&self) -> Cursor<'_, SortedNumeric> {
+        Cursor::new(self)
+    }
+}
+
+impl Cursor<'_, SortedNumeric> {
+    /// Replaces `out` by the values of `doc`.
+    ///
+    /// # Errors
+    ///
+    /// When bytes of the column are damaged.
+    pub fn get(&mut self, doc: DocId, out: &mut Vec<i64>) -> Result<()> {
+        out.clear();
+        let lists = &self.column.0;
+        lists.core.named(lists.read(doc, &mut self.walks, out))
+    }
+}
+
+impl Column for SortedNumeric {
+    fn field(&self) -> &Field {
+        &self.0.core.field
+    }
+
+    fn docs(&self) -> u32 {
+        self.0.core.docs
+    }
+
+    fn docs_with_value(&self) -> u32 {
+        self.0.core.presence.values()
+    }
+
+    fn exists(&self, docs: Range<u32>, bits: &mut [u64]) -> Result<()> {
+        self.0.core.exists(docs, bits)
+    }
+}
+
+impl SortedNumericColumn for SortedNumeric {
+    fn bounds(&self) -> Option<RangeInclusive<i64>> {
+        let meta = self.0.values.meta();
+        (meta.count > 0).then_some(meta.min..=meta.max)
+    }
+
+    fn value_count(&self) -> u64 {
+        self.0.values.count()
+    }
+
+    fn get(&self, doc: DocId, out: &mut Vec<i64>) -> Result<()> {
+        out.clear();
+        self.0.core.named(self.0.read(doc, &mut Walks::default(), out))
+    }
+
+    fn gather(&self, docs: &[DocId], out: &mut Lists<i64>) -> Result<()> {
+        self.0.core.named(self.0.gather(docs, out))
+    }
+
+    fn scan(
+        &self,
+        docs: Range<u32>,
+        each: &mut dyn FnMut(Batch<'_, Slices<'_, i64>>) -> ControlFlow<()>,
+    ) -> Result<()> {
+        self.0.core.named(self.0.scan(docs, each))
+    }
+
+    fn filter(&self, docs: Range<u32>, values: RangeInclusive<i64>, bits: &mut [u64]) -> Result<()> {
+        self.0.core.named(self.0.filter(docs, &values, bits))
+    }
+}

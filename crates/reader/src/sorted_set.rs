@@ -1,0 +1,144 @@
+//! Sorted-set columns of a segment: a set of terms for each document.
+
+use std::ops::{ControlFlow, Range};
+use std::sync::Arc;
+
+use docvalues_column::{Batch, Column, DocId, Field, Lists, Result, Slices, SortedSetColumn, TermOrd};
+use docvalues_format::dictionary::DictionaryReader;
+use docvalues_storage::Section;
+
+use crate::core::{Core, FormatResult, Walks};
+use crate::cursor::Cursor;
+use crate::lists::NumberLists;
+use crate::segment::Parts;
+use crate::sorted::term_ord;
+use crate::terms::HasTerms;
+
+/// A column with a set of terms a document, as ascending ords.
+///
+/// Owns what it needs: it outlives the [`Segment`](crate::Segment) it came from, is cheap to clone
+/// and can be read by any number of threads.
+///
+/// # Complexity
+///
+/// `ords`: O(ords of the document) with jump tables. `term`: O(1), one block of terms.
+/// `seek_exact`: O(log terms).
+#[derive(Clone, Debug)]
+pub struct SortedSet(Arc<Inner>);
+
+#[derive(Debug)]
+struct Inner {
+    lists: NumberLists,
+    terms: DictionaryReader<Section>,
+}
+
+impl SortedSet {
+    pub(crate) fn new(lists: NumberLists, terms: DictionaryReader<Section>) -> SortedSet {
+        SortedSet(Arc::new(Inner { lists, terms }))
+    }
+
+    /// Reads documents one after the other and remembers where it was: what makes
+    /// [`JumpTables::Ignore`](crate::JumpTables::Ignore) bearable. The other modes do not need it.
+    pub fn cursor(&self) -> Cursor<'_, SortedSet> {
+        Cursor::new(self)
+    }
+
+    pub(crate) fn lists(&self) -> &NumberLists {
+        &self.0.lists
+    }
+
+    pub(crate) fn parts(&self) -> Parts<'_> {
+        Parts { terms: Some(&self.0.terms), ..self.0.lists.parts() }
+    }
+
+    fn read(&self, doc: DocId, walks: &mut Walks, out: &mut Vec<TermOrd>) -> FormatResult<()> {
+        let mut numbers = Vec::new();
+        self.0.lists.read(doc, walks, &mut numbers)?;
+        out.clear();
+        out.extend(numbers.into_iter().map(term_ord));
+        Ok(())
+    }
+}
+
+impl Cursor<'_, SortedSet> {
+    /// Replaces `out` by the ords of `doc`'s terms.
+    ///
+    /// # Errors
+    ///
+    /// When bytes of the column are damaged.
+    pub fn ords(&mut self, doc: DocId, out: &mut Vec<TermOrd>) -> Result<()> {
+        let result = self.column.read(doc, &mut self.walks, out);
+        self.column.0.lists.core.named(result)
+    }
+}
+
+impl HasTerms for SortedSet {
+    fn terms(&self) -> (&Core, &DictionaryReader<Section>) {
+        (&self.0.lists.core, &self.0.terms)
+    }
+}
+
+impl Column for SortedSet {
+    fn field(&self) -> &Field {
+        &self.0.lists.core.field
+    }
+
+    fn docs(&self) -> u32 {
+        self.0.lists.core.docs
+    }
+
+    fn docs_with_value(&self) -> u32 {
+        self.0.lists.core.presence.values()
+    }
+
+    fn exists(&self, docs: Range<u32>, bits: &mut [u64]) -> Result<()> {
+        self.0.lists.core.exists(docs, bits)
+    }
+}
+
+impl SortedSetColumn for SortedSet {
+    fn value_count(&self) -> u64 {
+        self.0.lists.values.count()
+    }
+
+    fn ords(&self, doc: DocId, out: &mut Vec<TermOrd>) -> Result<()> {
+        self.0.lists.core.named(self.read(doc, &mut Walks::default(), out))
+    }
+
+    fn gather(&self, docs: &[DocId], out: &mut Lists<TermOrd>) -> Result<()> {
+        let mut numbers = Lists::new();
+        self.0.lists.core.named(self.0.lists.gather(docs, &mut numbers))?;
+        out.clear();
+        for list in numbers.slices().iter() {
+            out.push_with(|ords| ords.extend(list.iter().map(|&ord| term_ord(ord))));
+        }
+        Ok(())
+    }
+
+    fn scan(
+        &self,
+        docs: Range<u32>,
+        each: &mut dyn FnMut(Batch<'_, Slices<'_, TermOrd>>) -> ControlFlow<()>,
+    ) -> Result<()> {
+        let (mut ords, mut offsets) = (Vec::new(), Vec::new());
+        let scanned = self.0.lists.scan(docs, &mut |batch| {
+            ords.clear();
+            offsets.clear();
+            offsets.push(0);
+            for list in batch.values.iter() {
+                ords.extend(list.iter().map(|&ord| term_ord(ord)));
+                offsets.push(ords.len() as u64);
+            }
+            each(Batch { docs: batch.docs, values: Slices::new(&offsets, &ords) })
+        });
+        self.0.lists.core.named(scanned)
+    }
+
+    fn filter(&self, docs: Range<u32>, ords: Range<u32>, bits: &mut [u64]) -> Result<()> {
+        if ords.is_empty() {
+            return Ok(());
+        }
+        let range = i64::from(ords.start)..=i64::from(ords.end) - 1;
+        self.0.lists.core.named(self.0.lists.filter(docs, &range, bits))
+    }
+}

@@ -1,0 +1,144 @@
+//! Where the bytes of a segment went.
+
+use std::convert::Infallible;
+
+use docvalues_column::{Field, Result};
+use docvalues_format::error::Section as Role;
+use docvalues_format::file::column::{Column, Statistics, Values};
+use docvalues_format::granule::{SectionRef, extent};
+use docvalues_format::presence::Kind;
+
+use crate::core::{FormatResult, corrupt};
+use crate::segment::{Opened, Segment};
+
+/// Where the bytes of a segment went, by column and part. The parts add up to the file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SegmentStats {
+    /// The file's length.
+    pub bytes: u64,
+    /// Header, footer, directory, and the zeros between them.
+    pub overhead: u64,
+    /// The columns, ascending by name.
+    pub columns: Vec<ColumnStats>,
+}
+
+/// What one column holds, and what it takes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ColumnStats {
+    /// Name, kind and type.
+    pub field: Field,
+    /// Documents with a value.
+    pub docs_with_value: u32,
+    /// Values of all documents together.
+    pub value_count: u64,
+    /// Distinct terms, for kinds with a dictionary.
+    pub term_count: Option<u32>,
+    /// The smallest and largest stored number, for numeric kinds.
+    pub bounds: Option<(i64, i64)>,
+    /// What else the directory knows.
+    pub statistics: Statistics,
+    /// How each part is encoded, as people read it: `presence dense+list`, `values affine packed(3-17)`.
+    pub encodings: Vec<String>,
+    /// The column's sections, in file order.
+    pub sections: Vec<SectionStats>,
+}
+
+/// One section of a column.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SectionStats {
+    /// Which part of the column.
+    pub section: Role,
+    /// Its first byte in the file.
+    pub offset: u64,
+    /// Bytes that mean something.
+    pub payload: u64,
+    /// Bytes in the file, with padding and checksums.
+    pub bytes: u64,
+}
+
+impl ColumnStats {
+    /// Bytes of all sections.
+    pub fn bytes(&self) -> u64 {
+        self.sections.iter().map(|s| s.bytes).sum()
+    }
+}
+
+impl Segment {
+    /// Where the bytes of the segment went.
+    ///
+    /// Reads the directory, block headers and jump tables; no values.
+    ///
+    /// # Errors
+    ///
+    /// When one of those is damaged.
+    pub fn stats(&self) -> Result<SegmentStats> {
+        let mut columns = Vec::new();
+        self.each_entry(|entry| {
+            let stats = self.column_stats(entry)?;
+            columns.push(stats);
+            Ok(())
+        })?;
+        let sections: u64 = columns.iter().map(ColumnStats::bytes).sum();
+        Ok(SegmentStats { bytes: self.len(), overhead: self.len().saturating_sub(sections), columns })
+    }
+
+    fn column_stats(&self, entry: Column<SectionRef>) -> Result<ColumnStats> {
+        let encodings = self.open_column(entry.clone())?.encodings();
+        let encodings = encodings.map_err(|e| corrupt(self.file(), Some(&entry.field.name), e))?;
+        let mut sections = Vec::new();
+        let Ok(_) = entry.clone().try_map(&mut |section, at: SectionRef| {
+            let bytes = extent(at.len).unwrap_or(u64::MAX);
+            sections.push(SectionStats { section, offset: at.offset, payload: at.len, bytes });
+            Ok::<(), Infallible>(())
+        });
+        let docs_with_value = entry.presence.values(self.docs());
+        let (value_count, term_count, bounds) = match &entry.values {
+            Values::Numeric(values) => (values.count, None, Some((values.min, values.max))),
+            Values::Binary(values) => (values.count, None, None),
+            Values::Sorted { ords, terms } => (ords.count, Some(terms.count), None),
+            Values::SortedNumeric { values, .. } => (values.count, None, Some((values.min, values.max))),
+            Values::SortedSet { ords, terms, .. } => (ords.count, Some(terms.count), None),
+        };
+        Ok(ColumnStats {
+            field: entry.field,
+            docs_with_value,
+            value_count,
+            term_count,
+            bounds: bounds.filter(|_| value_count > 0),
+            statistics: entry.statistics,
+            encodings,
+            sections,
+        })
+    }
+}
+
+impl Opened {
+    /// How each part of the column is encoded. Reads block headers.
+    fn encodings(&self) -> FormatResult<Vec<String>> {
+        let parts = self.parts();
+        let mut encodings = Vec::new();
+        let kinds = parts.core.presence.kinds()?;
+        let kinds: Vec<_> = Kind::ALL.iter().zip(kinds).filter(|(_, blocks)| *blocks > 0).collect();
+        if !kinds.is_empty() {
+            let names: Vec<_> = kinds.iter().map(|(kind, _)| kind.name()).collect();
+            encodings.push(format!("presence {}", names.join("+")));
+        }
+        if let Some(offsets) = parts.offsets {
+            encodings.push(format!("offsets {}", offsets.encodings()?));
+        }
+        if let Some(numbers) = parts.numbers {
+            let what = if parts.terms.is_some() { "ords" } else { "values" };
+            encodings.push(format!("{what} {}", numbers.encodings()?));
+        }
+        if let Some(binary) = parts.binary {
+            encodings.push(match (binary.fixed_len(), binary.offsets()) {
+                (_, Some(offsets)) => format!("bytes, offsets {}", offsets.encodings()?),
+                (len, None) => format!("bytes({})", len.unwrap_or(0)),
+            });
+        }
+        if parts.terms.is_some() {
+            encodings.push("terms front-coded".to_owned());
+        }
+        Ok(encodings)
+    }
+}
