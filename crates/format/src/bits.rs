@@ -104,6 +104,16 @@ fn put(out: &mut Vec<u8>, word: u64) {
     out.extend_from_slice(&bytes);
 }
 
+/// The byte that the load of integer `index` begins with, and how many bits of it belong to others.
+///
+/// For an index inside a block; no legal width and index overflow.
+#[inline]
+pub(crate) const fn place(width: u8, index: usize) -> (usize, u32) {
+    let bit = index.wrapping_mul(width as usize);
+    #[expect(clippy::cast_possible_truncation, reason = "below 8")]
+    (bit / 8, (bit % 8) as u32)
+}
+
 /// Integer `index` of those that begin at the first bit of `bytes`.
 ///
 /// `None` if its eight bytes do not lie in `bytes` (of width 0, it has none), or no integers of `width`

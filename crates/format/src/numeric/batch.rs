@@ -4,6 +4,7 @@ use std::ops::Range;
 
 use super::block::{Block, Encoding, line};
 use super::locate::Residuals;
+use super::read::affine;
 use super::{NumericReader, NumericWalk, Transform};
 use crate::error::Result;
 use crate::source::SectionBytes;
@@ -97,13 +98,6 @@ impl<B: SectionBytes> NumericReader<B> {
                 Ok(())
             }),
         }
-    }
-
-    /// The value that `number` stands for in the table.
-    #[inline]
-    fn entry(&self, number: u64) -> Result<i64> {
-        let value = usize::try_from(number).ok().and_then(|number| self.table.get(number));
-        value.copied().ok_or_else(|| self.no_entry(number))
     }
 
     /// The values of `range`, a block at a time.
@@ -200,10 +194,4 @@ pub(super) fn unpack(
         }
     }
     Ok(())
-}
-
-/// The value of number `q`.
-#[inline]
-fn affine(base: i64, gcd: u64, q: u64) -> i64 {
-    base.wrapping_add(q.wrapping_mul(gcd).cast_signed())
 }

@@ -99,12 +99,12 @@ impl Encoding {
 /// The header of one block, parsed: all it takes to decode one of its values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Block {
-    pub(crate) base: u64,
-    pub(crate) slope: i64,
+    pub(super) base: u64,
+    pub(super) slope: i64,
     /// Where the residuals begin, in bytes from the start of the section.
-    pub(crate) payload: u64,
-    pub(crate) encoding: Encoding,
-    pub(crate) width: u8,
+    pub(super) payload: u64,
+    pub(super) encoding: Encoding,
+    pub(super) width: u8,
 }
 
 /// `floor(slope * i / 2^16)`, modulo 2^64.
@@ -112,21 +112,29 @@ pub struct Block {
 /// The product is taken in two halves: a slope of 2^48 (a minute, in nanoseconds) times 2^14 values
 /// passes 64 bits.
 #[inline]
-pub(crate) fn line(slope: i64, i: usize) -> u64 {
+pub(super) fn line(slope: i64, i: usize) -> u64 {
     let (whole, fraction) = ((slope >> FRACTION).cast_unsigned(), slope.cast_unsigned() & 0xFFFF);
     whole.wrapping_mul(i as u64).wrapping_add(fraction.wrapping_mul(i as u64) >> FRACTION)
+}
+
+/// The slope of the line from a block's first number to its last, `steps` later; `None` if it is too
+/// steep for its field.
+pub(super) fn slope(first: u64, last: u64, steps: usize) -> Option<i64> {
+    let rise = (i128::from(last) - i128::from(first)) << FRACTION;
+    i64::try_from(rise.checked_div(i128::try_from(steps).ok()?)?).ok()
 }
 
 impl Block {
     /// Bytes of the residuals of a block of `values`.
     #[inline]
-    pub(crate) fn payload_len(&self, values: usize) -> u64 {
-        bits::packed_len(values as u64, self.width)
+    pub(super) fn payload_len(&self, values: usize) -> u64 {
+        // At most 2^14 times 64: `packed_len` is ready for more, and slower.
+        (values as u64 * u64::from(self.width)).div_ceil(64) * 8
     }
 
     /// Number `i`, whose residual is `x`.
     #[inline]
-    pub(crate) fn number(&self, i: usize, x: u64) -> u64 {
+    pub(super) fn number(&self, i: usize, x: u64) -> u64 {
         let on_base = self.base.wrapping_add(x);
         match self.encoding {
             Encoding::Constant | Encoding::Packed => on_base,
@@ -135,7 +143,7 @@ impl Block {
     }
 
     /// Appends the header.
-    pub(crate) fn encode(&self, stride: Stride, out: &mut Vec<u8>) {
+    pub(super) fn encode(&self, stride: Stride, out: &mut Vec<u8>) {
         let tags = u64::from(self.encoding as u8) | u64::from(self.width) << 8;
         out.put_u64(self.base);
         out.put_u64(tags | (self.payload / UNIT) << 16);

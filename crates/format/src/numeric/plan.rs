@@ -2,7 +2,7 @@
 //!
 //! Integers only, so that every machine comes to the same plan.
 
-use super::block::{Block, Encoding, Stride, line};
+use super::block::{Block, Encoding, Stride, line, slope};
 use super::{BLOCK_SHIFTS, MAX_TABLE};
 use crate::bits;
 
@@ -10,8 +10,6 @@ use crate::bits;
 const LARGEST: u8 = *BLOCK_SHIFTS.end();
 /// Exponent of the smallest block.
 const SMALLEST: u8 = *BLOCK_SHIFTS.start();
-/// Fractional bits of a slope.
-const FRACTION: u32 = 16;
 
 /// What one pass over all values learns.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -145,13 +143,6 @@ fn fit_line(numbers: &[u64], width: u8) -> Option<Block> {
         encoding: Encoding::Linear,
         width: bits::width_of(high.abs_diff(low)),
     })
-}
-
-/// The slope of the line from a block's first number to its last, `steps` later; `None` if it is too
-/// steep for its field.
-fn slope(first: u64, last: u64, steps: usize) -> Option<i64> {
-    let rise = (i128::from(last) - i128::from(first)) << FRACTION;
-    i64::try_from(rise.checked_div(i128::try_from(steps).ok()?)?).ok()
 }
 
 /// How a column is to be encoded.

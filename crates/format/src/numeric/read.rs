@@ -1,7 +1,10 @@
 //! An opened column of numbers, and one value of it.
 
+use byteorder::{ByteOrder, LittleEndian};
+
 use super::block::Block;
 use super::{Numeric, NumericWalk, Transform};
+use crate::bits;
 use crate::error::{Error, ErrorKind, Result};
 use crate::jump::{Jump, JumpTables};
 use crate::source::SectionBytes;
@@ -13,6 +16,25 @@ use crate::source::SectionBytes;
 /// A value: one jump entry of 16 or 32 bytes and one load of 8. A batch finds each block once for every
 /// run of indices that lie in it. Nothing is allocated but at opening (the table of values, at most
 /// 2 KiB) and when the jump table has to be built (32 bytes a block).
+///
+/// # Examples
+///
+/// ```
+/// # use docvalues_format::jump::JumpTables;
+/// # use docvalues_format::numeric::{self, NumericOptions, NumericReader, NumericWalk, Role};
+/// # use docvalues_format::source::Owned;
+/// let options = NumericOptions { role: Role::Values, jump_tables: true, zones: true };
+/// let column = numeric::encode(&[20, 21, 19, 25, 20], &options);
+/// let column = column.try_map(&mut |section, bytes| Ok(Owned::new(section, bytes)))?;
+/// let reader = NumericReader::open(column, JumpTables::Baked)?;
+///
+/// let (mut walk, mut values, mut warm) = (NumericWalk::default(), [0; 3], [0_u64]);
+/// reader.gather(&[4, 0, 3], &mut values, &mut walk)?;
+/// assert_eq!(values, [20, 20, 25]);
+/// reader.filter(0..5, 21..=i64::MAX, &mut warm, &mut walk)?;
+/// assert_eq!(warm, [0b01010]);
+/// # Ok::<(), docvalues_format::error::Error>(())
+/// ```
 ///
 /// # Invariants
 ///
@@ -113,9 +135,17 @@ impl<B: SectionBytes> NumericReader<B> {
 
     /// Number `i` of a block.
     #[inline]
-    fn number(&self, block: u64, header: &Block, i: usize) -> Result<u64> {
-        let residuals = self.meta.residuals(block, header, i..i + 1)?;
-        Ok(header.number(i, residuals.get(i)?))
+    pub(super) fn number(&self, block: u64, header: &Block, i: usize) -> Result<u64> {
+        let payload = self.meta.payload(block, header)?;
+        let x = match header.width {
+            0 => 0,
+            width => {
+                let (byte, shift) = bits::place(width, i);
+                let word = self.meta.section()?.array::<8>(payload.start + byte)?;
+                LittleEndian::read_u64(word) >> shift & bits::mask(width)
+            }
+        };
+        Ok(header.number(i, x))
     }
 
     /// The value that `number` stands for.
@@ -123,12 +153,16 @@ impl<B: SectionBytes> NumericReader<B> {
     fn value(&self, number: u64) -> Result<i64> {
         match self.meta.transform {
             Transform::Constant(value) => Ok(value),
-            Transform::Affine { base, gcd } => Ok(base.wrapping_add(number.wrapping_mul(gcd).cast_signed())),
-            Transform::Table(_) => {
-                let value = usize::try_from(number).ok().and_then(|number| self.table.get(number));
-                value.copied().ok_or_else(|| self.no_entry(number))
-            }
+            Transform::Affine { base, gcd } => Ok(affine(base, gcd, number)),
+            Transform::Table(_) => self.entry(number),
         }
+    }
+
+    /// The value that `number` stands for in the table.
+    #[inline]
+    pub(super) fn entry(&self, number: u64) -> Result<i64> {
+        let value = usize::try_from(number).ok().and_then(|number| self.table.get(number));
+        value.copied().ok_or_else(|| self.no_entry(number))
     }
 
     /// Refuses the index of no value.
@@ -149,4 +183,10 @@ impl<B: SectionBytes> NumericReader<B> {
         let (found, max) = (number, (self.table.len() as u64).saturating_sub(1));
         self.meta.refuse(ErrorKind::OutOfRange { what: "place in the values table", found, max })
     }
+}
+
+/// The value of `number`: so many times the divisor above the smallest value.
+#[inline]
+pub(super) fn affine(base: i64, gcd: u64, number: u64) -> i64 {
+    base.wrapping_add(number.wrapping_mul(gcd).cast_signed())
 }

@@ -128,9 +128,10 @@ fn hostile_headers_are_refused_with_section_and_offset() {
     let column = encode(&Shape::SmallRange.values(20_000, 16), &VALUES);
     let second = header_offsets(&column)[1];
     type Break = (usize, &'static [u8], fn(&ErrorKind) -> bool);
-    let kinds: [Break; 6] = [
+    let kinds: [Break; 7] = [
         (8, &[3], |kind| matches!(kind, ErrorKind::UnknownTag { what: "block encoding", tag: 3 })),
         (8, &[2], |kind| matches!(kind, ErrorKind::Broken(_))), // a line, and no room for its slope
+        (9, &[0], |kind| matches!(kind, ErrorKind::Broken(_))), // packed, and nothing to pack
         (9, &[57], |kind| matches!(kind, ErrorKind::Broken(_))),
         (9, &[65], |kind| matches!(kind, ErrorKind::Broken(_))),
         (9, &[64], |kind| matches!(kind, ErrorKind::OutOfRange { what: "end of a block", .. })),
@@ -163,6 +164,48 @@ fn hostile_headers_are_refused_with_section_and_offset() {
 }
 
 #[test]
+fn a_block_may_not_reach_into_the_tail_of_its_section() {
+    // 513 residuals of 6 bits take 392 bytes; of 7 bits, 64 bytes more.
+    let mut column = encode(&Shape::SmallRange.values(513, 19), &VALUES);
+    column.blocks.as_mut().unwrap()[9] = 7;
+    column.jump.as_mut().unwrap()[9] = 7;
+    for mode in JumpTables::ALL {
+        let refused = open(&column, mode).unwrap().get(0, &mut NumericWalk::default()).unwrap_err();
+        let kind = ErrorKind::OutOfRange { what: "end of a block", found: 16 + 456, max: 16 + 392 };
+        assert_eq!((refused.section(), refused.offset(), refused.kind()), (Section::Values, 16, &kind));
+    }
+}
+
+#[test]
+fn a_walk_refuses_a_gap_behind_a_header() {
+    let mut column = encode(&Shape::SmallRange.values(20_000, 20), &VALUES);
+    column.blocks.as_mut().unwrap()[10] += 1;
+    let refused = open(&column, JumpTables::Ignore).unwrap().get(0, &mut NumericWalk::default()).unwrap_err();
+    let what = "offset of a block's payload";
+    assert_eq!(*refused.kind(), ErrorKind::Mismatch { what, found: 24, expected: 16 });
+}
+
+#[test]
+fn verify_finds_bytes_behind_the_last_block() {
+    let mut column = encode(&Shape::SmallRange.values(600, 21), &VALUES);
+    let len = column.blocks.as_ref().unwrap().len();
+    column.blocks.as_mut().unwrap().extend([0; 8]);
+    let refused = open(&column, JumpTables::Baked).unwrap().verify().unwrap_err();
+    assert_eq!((refused.section(), refused.offset()), (Section::Values, len as u64));
+}
+
+#[test]
+fn a_block_whose_base_is_beyond_the_table_is_refused_by_a_filter_that_passes_it_over() {
+    let mut column = encode(&[1, 1 << 30, 1 << 60].repeat(1_000), &VALUES);
+    column.jump.as_mut().unwrap()[0] = 3;
+    let reader = open(&column, JumpTables::Baked).unwrap();
+    let mut bits = [0; 47];
+    let refused = reader.filter(0..3_000, 2..=1 << 30, &mut bits, &mut NumericWalk::default()).unwrap_err();
+    let what = "place in the values table";
+    assert_eq!(*refused.kind(), ErrorKind::OutOfRange { what, found: 3, max: 2 });
+}
+
+#[test]
 fn a_place_beyond_the_table_is_refused_on_every_path() {
     // Three values take two bits, so a fourth can be written.
     let mut column = encode(&[1, 1 << 30, 1 << 60].repeat(1_000), &VALUES);
@@ -189,9 +232,11 @@ fn a_place_beyond_the_table_is_refused_on_every_path() {
 fn a_hostile_directory_is_refused_before_a_section_is_read() {
     let good = encode(&Shape::FewDistinct.values(9_000, 17), &VALUES);
     assert!(open(&good, JumpTables::Baked).is_ok());
-    let breaks: [fn(&mut Numeric<Vec<u8>>); 14] = [
+    let breaks: [fn(&mut Numeric<Vec<u8>>); 16] = [
         |c| c.count = u64::MAX,
         |c| c.count = 0,
+        |c| (c.count, c.jump, c.zones) = (1, None, None),
+        |c| (c.count, c.jump, c.zones) = (4096, None, Some(vec![0; 32])),
         |c| c.block_shift = 8,
         |c| c.block_shift = 200,
         |c| (c.min, c.max) = (c.max, c.min),
