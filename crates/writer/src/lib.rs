@@ -1,1 +1,47 @@
 //! Writes docvalues segments: documents or column batches in, one file out.
+//!
+//! ```text
+//! Schema          which fields there are, and what they hold             schema
+//!   |
+//! SegmentWriter   takes documents (Document) and column batches (Batch)  segment, document, batch
+//!   |
+//! buffers         values as columns store them; a budget                 fields, buffer, intern
+//!   |   finish
+//! sections        one column at a time, in the fewest bytes              encode
+//!   |
+//! file            header, sections by name, directory, footer            file
+//!   |
+//! published       temporary name, sync, rename (storage)  -> Summary     summary
+//! ```
+//!
+//! Three promises:
+//!
+//! - **The same input gives the same bytes**, however it came in: by document or in batches of any size,
+//!   with fields declared in any order. What is encoded depends on the values in document order alone.
+//! - **Whole or not at all**: a value, a document, a batch, a file. After an error nothing of what was
+//!   refused is there, and the writer can go on; errors name the field and the document.
+//! - **Memory is bounded** by [`WriterOptions::budget`]; past it comes an error, not the machine's end.
+
+mod batch;
+mod buffer;
+mod document;
+mod encode;
+mod error;
+mod fields;
+mod file;
+mod intern;
+mod schema;
+mod segment;
+mod summary;
+#[cfg(test)]
+mod tests;
+
+pub use batch::Batch;
+pub use document::Document;
+pub use docvalues_format::file::kind::LogicalType;
+pub use docvalues_format::id::DocId;
+pub use error::{Error, ErrorKind, Result};
+pub use fields::MAX_VALUE;
+pub use schema::{BytesKind, FieldId, FieldSpec, MAX_FORMAT, Schema};
+pub use segment::{SegmentWriter, WriterOptions};
+pub use summary::{ColumnSummary, Summary};

@@ -1,0 +1,341 @@
+//! Many documents at a time, column by column.
+
+use std::ops::Range;
+
+use docvalues_format::file::kind::{LogicalType, from_f64, from_u64};
+use docvalues_format::id::DocId;
+
+use crate::error::{ErrorKind, Result};
+use crate::fields::{Fields, Given, check_bytes, check_number};
+use crate::schema::FieldId;
+
+/// Documents that are being added, field by field.
+///
+/// Give it a column for each field that any of the documents has a value of, then
+/// [`finish`](Self::finish) it. A field that is given none is missing in all of them. Dropped without
+/// `finish`, the batch never was. The segment is the same as if the documents had come one by one.
+///
+/// # Columns
+///
+/// - *Values*: a slice with a value for each document.
+/// - *Validity*: a bitset, or `None` if all documents have a value. Document *i* of the batch has one if
+///   bit *i* % 64 of word *i* / 64 is set; where it is not, its place in the values means nothing.
+///   Bits behind the last document are ignored.
+/// - *Offsets*: one more than there are documents; those of document *i* lie from `offsets[i]` to
+///   `offsets[i + 1]`. The first need not be 0. A list without values is a missing one.
+///
+/// These are the shapes of Arrow's arrays, so a slice of one can be handed over as it is (with offsets
+/// as `u64`).
+///
+/// A field that can have several values takes columns of one, too.
+///
+/// # Errors
+///
+/// Every method fails if the field is another schema's, is of another type, or was given before, if a
+/// slice is too short or too long, or if the budget is used up. The error names field and document, the
+/// batch is as it was before, and can go on.
+///
+/// # Examples
+///
+/// ```
+/// use docvalues_writer::{FieldSpec, LogicalType, Schema, SegmentWriter, WriterOptions};
+///
+/// let mut schema = Schema::new();
+/// let size = schema.add(FieldSpec::new("size", LogicalType::I64))?;
+/// let host = schema.add(FieldSpec::new("host", LogicalType::Utf8))?;
+/// let mut writer = SegmentWriter::in_memory(schema, WriterOptions::default());
+///
+/// let mut batch = writer.batch(3)?;
+/// batch.i64(size, &[7, 0, 9], Some(&[0b101]))?; // the second document has no size
+/// batch.bytes(host, &[0, 1, 2, 4], b"abcc", None)?;
+/// batch.finish();
+/// assert_eq!(writer.docs(), 3);
+/// # Ok::<(), docvalues_writer::Error>(())
+/// ```
+#[derive(Debug)]
+pub struct Batch<'w> {
+    fields: &'w mut Fields,
+    docs: u32,
+}
+
+type Validity<'a> = Option<&'a [u64]>;
+
+impl<'w> Batch<'w> {
+    pub(crate) fn new(fields: &'w mut Fields, docs: u32) -> Result<Batch<'w>> {
+        fields.room_for(docs)?;
+        Ok(Batch { fields, docs })
+    }
+
+    /// The number that the first document will have.
+    pub fn first(&self) -> DocId {
+        DocId::new(self.fields.docs)
+    }
+
+    /// How many documents there will be.
+    pub fn docs(&self) -> u32 {
+        self.docs
+    }
+
+    /// Adds values of type `i64`.
+    ///
+    /// # Errors
+    ///
+    /// See [`Batch`].
+    pub fn i64(&mut self, field: FieldId, values: &[i64], validity: Validity<'_>) -> Result<&mut Self> {
+        self.numbers(field, Given::I64, Rows::single(validity), values, |value| value)
+    }
+
+    /// Adds values of type `u64`.
+    ///
+    /// # Errors
+    ///
+    /// See [`Batch`].
+    pub fn u64(&mut self, field: FieldId, values: &[u64], validity: Validity<'_>) -> Result<&mut Self> {
+        self.numbers(field, Given::U64, Rows::single(validity), values, from_u64)
+    }
+
+    /// Adds values of type `f64`.
+    ///
+    /// # Errors
+    ///
+    /// See [`Batch`].
+    pub fn f64(&mut self, field: FieldId, values: &[f64], validity: Validity<'_>) -> Result<&mut Self> {
+        self.numbers(field, Given::F64, Rows::single(validity), values, from_f64)
+    }
+
+    /// Adds values of type `bool`.
+    ///
+    /// # Errors
+    ///
+    /// See [`Batch`].
+    pub fn bool(&mut self, field: FieldId, values: &[bool], validity: Validity<'_>) -> Result<&mut Self> {
+        self.numbers(field, Given::BOOL, Rows::single(validity), values, i64::from)
+    }
+
+    /// Adds dates: days since 1970-01-01.
+    ///
+    /// # Errors
+    ///
+    /// See [`Batch`].
+    pub fn date(&mut self, field: FieldId, values: &[i32], validity: Validity<'_>) -> Result<&mut Self> {
+        self.numbers(field, Given::DATE, Rows::single(validity), values, i64::from)
+    }
+
+    /// Adds timestamps: milliseconds, microseconds or nanoseconds since 1970-01-01T00:00:00Z, as the
+    /// field has it.
+    ///
+    /// # Errors
+    ///
+    /// See [`Batch`].
+    pub fn timestamp(&mut self, field: FieldId, values: &[i64], validity: Validity<'_>) -> Result<&mut Self> {
+        self.numbers(field, Given::TIMESTAMP, Rows::single(validity), values, |value| value)
+    }
+
+    /// Adds numbers that are in their stored form already: see
+    /// [`LogicalType`](crate::LogicalType).
+    ///
+    /// # Errors
+    ///
+    /// See [`Batch`]; and for a boolean that is neither 0 nor 1.
+    pub fn stored(&mut self, field: FieldId, values: &[i64], validity: Validity<'_>) -> Result<&mut Self> {
+        self.numbers(field, Given::NUMBER, Rows::single(validity), values, |value| value)
+    }
+
+    /// Adds byte strings, which lie end to end in `data`: that of document *i* from `offsets[i]` to
+    /// `offsets[i + 1]`. For text they must be UTF-8; of IP addresses and 128-bit ids each must have 16
+    /// bytes.
+    ///
+    /// # Errors
+    ///
+    /// See [`Batch`]; and for values that the type does not have, or that are longer than
+    /// [`MAX_VALUE`](crate::MAX_VALUE).
+    pub fn bytes(
+        &mut self,
+        field: FieldId,
+        offsets: &[u64],
+        data: &[u8],
+        validity: Validity<'_>,
+    ) -> Result<&mut Self> {
+        self.strings(field, Rows::single(validity), offsets, data)
+    }
+
+    /// Adds lists of values of type `i64`; that of document *i* from `offsets[i]` to `offsets[i + 1]`.
+    ///
+    /// # Errors
+    ///
+    /// See [`Batch`]; and if documents have at most one value of the field.
+    pub fn i64_lists(
+        &mut self,
+        field: FieldId,
+        offsets: &[u64],
+        values: &[i64],
+        validity: Validity<'_>,
+    ) -> Result<&mut Self> {
+        self.numbers(field, Given::I64, Rows::lists(offsets, validity), values, |value| value)
+    }
+
+    /// Adds lists of values of type `u64`.
+    ///
+    /// # Errors
+    ///
+    /// See [`Batch`]; and if documents have at most one value of the field.
+    pub fn u64_lists(
+        &mut self,
+        field: FieldId,
+        offsets: &[u64],
+        values: &[u64],
+        validity: Validity<'_>,
+    ) -> Result<&mut Self> {
+        self.numbers(field, Given::U64, Rows::lists(offsets, validity), values, from_u64)
+    }
+
+    /// Adds lists of values of type `f64`.
+    ///
+    /// # Errors
+    ///
+    /// See [`Batch`]; and if documents have at most one value of the field.
+    pub fn f64_lists(
+        &mut self,
+        field: FieldId,
+        offsets: &[u64],
+        values: &[f64],
+        validity: Validity<'_>,
+    ) -> Result<&mut Self> {
+        self.numbers(field, Given::F64, Rows::lists(offsets, validity), values, from_f64)
+    }
+
+    /// Adds lists of numbers that are in their stored form already: also for booleans, dates and
+    /// timestamps.
+    ///
+    /// # Errors
+    ///
+    /// See [`Batch`]; and if documents have at most one value of the field.
+    pub fn stored_lists(
+        &mut self,
+        field: FieldId,
+        offsets: &[u64],
+        values: &[i64],
+        validity: Validity<'_>,
+    ) -> Result<&mut Self> {
+        self.numbers(field, Given::NUMBER, Rows::lists(offsets, validity), values, |value| value)
+    }
+
+    /// Adds sets of byte strings: string *i* lies in `data` from `offsets[i]` to `offsets[i + 1]`, and
+    /// document *j* has the strings from `lists[j]` to `lists[j + 1]`.
+    ///
+    /// # Errors
+    ///
+    /// As [`bytes`](Self::bytes); and if documents have at most one value of the field.
+    pub fn bytes_lists(
+        &mut self,
+        field: FieldId,
+        lists: &[u64],
+        offsets: &[u64],
+        data: &[u8],
+        validity: Validity<'_>,
+    ) -> Result<&mut Self> {
+        self.strings(field, Rows::lists(lists, validity), offsets, data)
+    }
+
+    /// Adds the documents to the segment; returns the first one's number, or what the next one's will be
+    /// if there are none.
+    pub fn finish(self) -> DocId {
+        let first = self.first();
+        self.fields.commit_batch(self.docs);
+        first
+    }
+
+    fn numbers<T: Copy>(
+        &mut self,
+        field: FieldId,
+        given: Given,
+        rows: Rows<'_>,
+        values: &[T],
+        store: impl Fn(T) -> i64,
+    ) -> Result<&mut Self> {
+        let logical = self.fields.expect_type(field, given)?;
+        self.fields.add_column(field, self.docs, rows, values.len(), |at, buffer, _, _| {
+            let stored = store(values[at]);
+            check_number(logical, stored)?;
+            buffer.push_number(stored);
+            Ok(())
+        })?;
+        Ok(self)
+    }
+
+    fn strings(&mut self, field: FieldId, rows: Rows<'_>, offsets: &[u64], data: &[u8]) -> Result<&mut Self> {
+        let logical = self.fields.expect_type(field, Given::BYTES_OF_ANY)?;
+        let count = offsets.len().saturating_sub(1);
+        self.fields.add_column(field, self.docs, rows, count, |at, buffer, limits, memory| {
+            let value = &data[span("byte", offsets, at, data.len())?];
+            check_bytes(logical, value)?;
+            if logical == LogicalType::Utf8 {
+                let valid = |error: std::str::Utf8Error| ErrorKind::NotUtf8 { valid: error.valid_up_to() };
+                std::str::from_utf8(value).map_err(valid)?;
+            }
+            buffer.push_bytes(value, limits.terms, memory)
+        })?;
+        Ok(self)
+    }
+}
+
+impl Drop for Batch<'_> {
+    fn drop(&mut self) {
+        // Nothing is left to take back once it was committed.
+        self.fields.roll_back();
+    }
+}
+
+/// Which values of a column each document has.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Rows<'a> {
+    /// Where each document's begin; one each without.
+    lists: Option<&'a [u64]>,
+    validity: Validity<'a>,
+}
+
+impl<'a> Rows<'a> {
+    fn single(validity: Validity<'a>) -> Rows<'a> {
+        Rows { lists: None, validity }
+    }
+
+    fn lists(offsets: &'a [u64], validity: Validity<'a>) -> Rows<'a> {
+        Rows { lists: Some(offsets), validity }
+    }
+
+    pub(crate) fn is_lists(&self) -> bool {
+        self.lists.is_some()
+    }
+
+    /// Refuses slices that are not those of `docs` documents with `values` values.
+    pub(crate) fn check(&self, docs: usize, values: usize) -> Result<(), ErrorKind> {
+        let slice = |what, found, expected| Err(ErrorKind::Slice { what, found, expected });
+        match (self.lists, self.validity) {
+            (_, Some(words)) if words.len() < docs.div_ceil(64) => {
+                slice("words of validity", words.len(), docs.div_ceil(64))
+            }
+            (Some(lists), _) if lists.len() != docs + 1 => slice("list offsets", lists.len(), docs + 1),
+            (None, _) if values != docs => slice("values", values, docs),
+            _ => Ok(()),
+        }
+    }
+
+    /// The places of the values of document `doc` among `values`: none if it is missing.
+    pub(crate) fn values(&self, doc: usize, values: usize) -> Result<Range<usize>, ErrorKind> {
+        let there = self.validity.is_none_or(|words| words[doc / 64] >> (doc % 64) & 1 == 1);
+        match self.lists {
+            _ if !there => Ok(0..0),
+            Some(lists) => span("list", lists, doc, values),
+            None => Ok(doc..doc + 1),
+        }
+    }
+}
+
+/// From `offsets[at]` to the next one, if that lies within `len`.
+fn span(what: &'static str, offsets: &[u64], at: usize, len: usize) -> Result<Range<usize>, ErrorKind> {
+    let (from, to) = (offsets[at], offsets[at + 1]);
+    match (usize::try_from(from), usize::try_from(to)) {
+        (Ok(start), Ok(end)) if start <= end && end <= len => Ok(start..end),
+        _ => Err(ErrorKind::Offsets { what, from, to, len }),
+    }
+}

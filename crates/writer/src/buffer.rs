@@ -1,0 +1,200 @@
+//! What a segment holds before it is written: a buffer for each field.
+//!
+//! Values are kept as a column stores them (numbers after their order-preserving transform, byte
+//! strings once each), so that encoding a column starts from slices. A value is either added whole or
+//! refused with nothing changed; [`FieldBuffer::truncate`] takes back all that documents from a number
+//! on were given.
+
+use crate::error::ErrorKind;
+use crate::intern::{Interner, Strings, index};
+use crate::schema::{BytesKind, FieldSpec};
+
+pub(crate) use memory::Memory;
+pub(crate) use presence::PresenceBuffer;
+
+mod memory;
+mod presence;
+
+/// The values of one field.
+#[derive(Debug)]
+pub(crate) struct FieldBuffer {
+    pub(crate) presence: PresenceBuffer,
+    pub(crate) values: Values,
+}
+
+/// Values in document order.
+#[derive(Debug)]
+pub(crate) enum Values {
+    /// At most one number a document.
+    Numbers(Vec<i64>),
+    /// Lists of them.
+    NumberLists(Lists<i64>),
+    /// At most one byte string a document, each kept.
+    Strings(Strings),
+    /// At most one byte string a document: their numbers in the interner.
+    Terms {
+        /// The numbers.
+        ids: Vec<u32>,
+        /// What they stand for.
+        terms: Interner,
+    },
+    /// Sets of byte strings.
+    TermSets {
+        /// Their numbers.
+        ids: Lists<u32>,
+        /// What they stand for.
+        terms: Interner,
+    },
+}
+
+/// Lists end to end.
+#[derive(Debug)]
+pub(crate) struct Lists<T> {
+    /// Where each list begins, and where the last one ends; empty until there is one.
+    pub(crate) offsets: Vec<i64>,
+    /// What is in them; behind the last list, the values of one that has not ended.
+    pub(crate) values: Vec<T>,
+}
+
+impl<T> Default for Lists<T> {
+    fn default() -> Lists<T> {
+        Lists { offsets: Vec::new(), values: Vec::new() }
+    }
+}
+
+impl<T: Ord> Lists<T> {
+    /// Where the list begins that has not ended.
+    fn open(&self) -> usize {
+        self.offsets.last().and_then(|&end| usize::try_from(end).ok()).unwrap_or(0)
+    }
+
+    fn reserve(&mut self, lists: usize, values: usize, memory: &mut Memory) -> Result<(), ErrorKind> {
+        // The first list has an offset more.
+        memory.reserve(&mut self.offsets, lists.saturating_add(1))?;
+        memory.reserve(&mut self.values, values)
+    }
+
+    /// Ends a list, for whose offset there is room, and puts its values in order.
+    fn end(&mut self, distinct: bool) {
+        let start = self.open();
+        self.values[start..].sort_unstable();
+        if distinct {
+            let mut kept = start;
+            for i in start..self.values.len() {
+                if kept == start || self.values[kept - 1] != self.values[i] {
+                    self.values.swap(kept, i);
+                    kept += 1;
+                }
+            }
+            self.values.truncate(kept);
+        }
+        if self.offsets.is_empty() {
+            self.offsets.push(0);
+        }
+        self.offsets.push(i64::try_from(self.values.len()).unwrap_or(i64::MAX));
+    }
+
+    /// Forgets all but the first `lists`, and what has not ended.
+    fn truncate(&mut self, lists: usize) {
+        self.offsets.truncate(lists + 1);
+        self.values.truncate(self.open());
+    }
+}
+
+impl FieldBuffer {
+    pub(crate) fn new(spec: &FieldSpec) -> FieldBuffer {
+        let values = match (spec.logical().is_bytes(), spec.is_multi_valued(), spec.bytes_kind()) {
+            (false, false, _) => Values::Numbers(Vec::new()),
+            (false, true, _) => Values::NumberLists(Lists::default()),
+            (true, false, BytesKind::Binary) => Values::Strings(Strings::default()),
+            (true, false, _) => Values::Terms { ids: Vec::new(), terms: Interner::default() },
+            (true, true, _) => Values::TermSets { ids: Lists::default(), terms: Interner::default() },
+        };
+        FieldBuffer { presence: PresenceBuffer::default(), values }
+    }
+
+    /// How many distinct byte strings there are, where they are counted.
+    pub(crate) fn terms(&self) -> u32 {
+        match &self.values {
+            Values::Terms { terms, .. } | Values::TermSets { terms, .. } => terms.len(),
+            Values::Numbers(_) | Values::NumberLists(_) | Values::Strings(_) => 0,
+        }
+    }
+
+    /// Makes room for the numbers of `docs` documents, or for the numbers in the interner.
+    pub(crate) fn reserve(
+        &mut self,
+        docs: usize,
+        values: usize,
+        memory: &mut Memory,
+    ) -> Result<(), ErrorKind> {
+        match &mut self.values {
+            Values::Numbers(numbers) => memory.reserve(numbers, values),
+            Values::NumberLists(lists) => lists.reserve(docs, values, memory),
+            Values::Strings(_) => Ok(()),
+            Values::Terms { ids, .. } => memory.reserve(ids, values),
+            Values::TermSets { ids, .. } => ids.reserve(docs, values, memory),
+        }
+    }
+
+    /// Appends a number for which there is room. Fields of byte strings ignore it.
+    pub(crate) fn push_number(&mut self, stored: i64) {
+        match &mut self.values {
+            Values::Numbers(numbers) => numbers.push(stored),
+            Values::NumberLists(lists) => lists.values.push(stored),
+            Values::Strings(_) | Values::Terms { .. } | Values::TermSets { .. } => {
+                debug_assert!(false, "a number for a field of byte strings");
+            }
+        }
+    }
+
+    /// Appends a byte string, for whose number there is room. Fields of numbers ignore it.
+    pub(crate) fn push_bytes(
+        &mut self,
+        value: &[u8],
+        limit: u32,
+        memory: &mut Memory,
+    ) -> Result<(), ErrorKind> {
+        match &mut self.values {
+            Values::Strings(strings) => {
+                strings.reserve(1, value.len(), memory)?;
+                strings.push(value);
+            }
+            Values::Terms { ids, terms } => ids.push(terms.intern(value, limit, memory)?),
+            Values::TermSets { ids, terms } => ids.values.push(terms.intern(value, limit, memory)?),
+            Values::Numbers(_) | Values::NumberLists(_) => {
+                debug_assert!(false, "a byte string for a field of numbers");
+            }
+        }
+        Ok(())
+    }
+
+    /// Ends the values of a document, in a field that can have several.
+    pub(crate) fn end_document(&mut self) {
+        match &mut self.values {
+            Values::NumberLists(lists) => lists.end(false),
+            Values::TermSets { ids, .. } => ids.end(true),
+            Values::Numbers(_) | Values::Strings(_) | Values::Terms { .. } => {}
+        }
+    }
+
+    /// Takes back the values of document `doc` and of all behind it, before which the field had `terms`
+    /// distinct byte strings.
+    pub(crate) fn truncate(&mut self, doc: u32, terms: u32) {
+        self.presence.truncate(doc);
+        let left = index(self.presence.count());
+        match &mut self.values {
+            Values::Numbers(numbers) => numbers.truncate(left),
+            Values::NumberLists(lists) => lists.truncate(left),
+            Values::Strings(strings) => strings.truncate(left),
+            Values::Terms { ids, terms: interner } => {
+                ids.truncate(left);
+                interner.truncate(terms);
+            }
+            Values::TermSets { ids, terms: interner } => {
+                ids.truncate(left);
+                interner.truncate(terms);
+            }
+        }
+    }
+}

@@ -1,0 +1,67 @@
+//! How much the buffered values take, against the caller's budget.
+
+use crate::error::ErrorKind;
+
+/// Bytes that buffers hold, by their capacity, and the most they may.
+///
+/// What is counted is what grows with the documents: the heap blocks of the buffers, not the
+/// allocator's own few bytes a block, nor the schema.
+#[derive(Debug)]
+pub(crate) struct Memory {
+    budget: usize,
+    used: usize,
+}
+
+impl Memory {
+    pub(crate) fn new(budget: usize) -> Memory {
+        Memory { budget, used: 0 }
+    }
+
+    pub(crate) fn used(&self) -> usize {
+        self.used
+    }
+
+    /// Makes room in `vec` for `more` elements, so that pushing them cannot fail.
+    ///
+    /// Doubles the capacity, as `Vec` does; where the budget has no room for that, adds an eighth.
+    pub(crate) fn reserve<T>(&mut self, vec: &mut Vec<T>, more: usize) -> Result<(), ErrorKind> {
+        if vec.capacity() - vec.len() >= more {
+            return Ok(());
+        }
+        self.grow(vec, more)
+    }
+
+    #[cold]
+    fn grow<T>(&mut self, vec: &mut Vec<T>, more: usize) -> Result<(), ErrorKind> {
+        let old = vec.capacity();
+        let needed = vec.len().saturating_add(more);
+        let charge = |capacity: usize| (capacity - old).saturating_mul(size_of::<T>());
+        let doubled = needed.max(old.saturating_mul(2)).max(4);
+        let capacity = match self.charge(charge(doubled)) {
+            Ok(()) => doubled,
+            Err(_) => {
+                let frugal = needed.max(old.saturating_add(old / 8));
+                self.charge(charge(frugal))?;
+                frugal
+            }
+        };
+        vec.reserve_exact(capacity - vec.len());
+        Ok(())
+    }
+
+    /// Counts `bytes` more.
+    pub(crate) fn charge(&mut self, bytes: usize) -> Result<(), ErrorKind> {
+        match self.used.checked_add(bytes) {
+            Some(used) if used <= self.budget => {
+                self.used = used;
+                Ok(())
+            }
+            _ => Err(ErrorKind::Budget { budget: self.budget }),
+        }
+    }
+
+    /// Counts `bytes` less: they were charged before, and are free now.
+    pub(crate) fn release(&mut self, bytes: usize) {
+        self.used = self.used.saturating_sub(bytes);
+    }
+}

@@ -1,0 +1,242 @@
+//! Which documents of a field have a value, while they come in.
+//!
+//! What a field costs here depends on what it looks like: nothing while every document has a value,
+//! four bytes a value while few have one, a bit a document then. A document without a value costs a
+//! field nothing when it is added: with 65,000 fields, that is what makes documents cheap.
+
+use std::ops::Range;
+
+use super::memory::Memory;
+use crate::error::ErrorKind;
+
+/// Documents with a value, in ascending order.
+#[derive(Debug, Default)]
+pub(crate) struct PresenceBuffer {
+    /// Documents below this one are decided.
+    seen: u32,
+    /// How many of them have a value.
+    count: u32,
+    form: Form,
+}
+
+#[derive(Debug, Default)]
+enum Form {
+    /// All below `seen`.
+    #[default]
+    All,
+    /// These.
+    List(Vec<u32>),
+    /// Those whose bit is set.
+    Bits(Vec<u64>),
+}
+
+/// Words of a bitset of `docs` documents.
+fn words(docs: u32) -> usize {
+    index(docs.div_ceil(64))
+}
+
+/// A number of a document as an index. Every platform this runs on has room for it.
+fn index(number: u32) -> usize {
+    usize::try_from(number).unwrap_or(usize::MAX)
+}
+
+impl PresenceBuffer {
+    /// How many documents have a value.
+    pub(crate) fn count(&self) -> u32 {
+        self.count
+    }
+
+    /// Whether `doc`, the newest one, has one.
+    pub(crate) fn has(&self, doc: u32) -> bool {
+        self.seen > doc
+    }
+
+    /// Makes room for `values` of the documents `docs`, so that inserting them cannot fail.
+    pub(crate) fn reserve(
+        &mut self,
+        docs: Range<u32>,
+        values: u32,
+        memory: &mut Memory,
+    ) -> Result<(), ErrorKind> {
+        // The bits are shorter than the list once one document in 32 has a value.
+        let bits = words(docs.end);
+        let listed = index(self.count).saturating_add(index(values));
+        let dense = listed > bits.saturating_mul(2);
+        match &mut self.form {
+            _ if values == 0 => Ok(()),
+            Form::All if docs.start == self.seen && docs.end - docs.start == values => Ok(()),
+            Form::All | Form::List(_) if dense => self.switch_to_bits(bits, memory),
+            Form::All => {
+                let mut list = Vec::new();
+                memory.reserve(&mut list, listed)?;
+                list.extend(0..self.count);
+                self.form = Form::List(list);
+                Ok(())
+            }
+            Form::List(list) => memory.reserve(list, index(values)),
+            Form::Bits(words) => {
+                let more = bits.saturating_sub(words.len());
+                memory.reserve(words, more)
+            }
+        }
+    }
+
+    fn switch_to_bits(&mut self, len: usize, memory: &mut Memory) -> Result<(), ErrorKind> {
+        let mut words = Vec::new();
+        memory.reserve(&mut words, len)?;
+        match std::mem::take(&mut self.form) {
+            Form::All => (0..self.count).for_each(|doc| set(&mut words, doc)),
+            Form::List(list) => {
+                memory.release(list.capacity() * size_of::<u32>());
+                list.iter().for_each(|&doc| set(&mut words, doc));
+            }
+            Form::Bits(bits) => words = bits,
+        }
+        self.form = Form::Bits(words);
+        Ok(())
+    }
+
+    /// Says that `doc`, which is above all so far and for which there is room, has a value.
+    pub(crate) fn insert(&mut self, doc: u32) {
+        debug_assert!(doc >= self.seen, "{doc} after {}", self.seen);
+        match &mut self.form {
+            Form::All => debug_assert_eq!(doc, self.seen, "a gap without `reserve`"),
+            Form::List(list) => list.push(doc),
+            Form::Bits(words) => set(words, doc),
+        }
+        self.seen = doc + 1;
+        self.count += 1;
+    }
+
+    /// Forgets `doc` and every document behind it.
+    pub(crate) fn truncate(&mut self, doc: u32) {
+        if self.seen <= doc {
+            return;
+        }
+        self.seen = doc;
+        self.count = match &mut self.form {
+            Form::All => doc,
+            Form::List(list) => {
+                let left = list.partition_point(|&listed| listed < doc);
+                list.truncate(left);
+                count(left)
+            }
+            Form::Bits(bits) => {
+                let before = self.count;
+                let gone: u32 = clear_from(bits, doc);
+                before - gone
+            }
+        };
+    }
+
+    /// A bit for each of `docs` documents, but for those behind the last one with a value; `None` if all
+    /// of them have one.
+    pub(crate) fn into_bits(self, docs: u32) -> Option<Vec<u64>> {
+        if self.count == docs {
+            return None;
+        }
+        Some(match self.form {
+            Form::Bits(words) => words,
+            Form::All => {
+                let mut words = vec![u64::MAX; words(self.count)];
+                clear_from(&mut words, self.count);
+                words
+            }
+            Form::List(list) => {
+                let mut words = Vec::with_capacity(words(docs));
+                list.iter().for_each(|&doc| set(&mut words, doc));
+                words
+            }
+        })
+    }
+}
+
+/// A number of documents; there never are more than fit.
+fn count(documents: usize) -> u32 {
+    u32::try_from(documents).unwrap_or(u32::MAX)
+}
+
+/// Sets the bit of `doc`; `bits` grows as far as that.
+fn set(bits: &mut Vec<u64>, doc: u32) {
+    let word = index(doc / 64);
+    if bits.len() <= word {
+        bits.resize(word + 1, 0);
+    }
+    bits[word] |= 1 << (doc % 64);
+}
+
+/// Clears the bits from `doc` on, and returns how many there were.
+fn clear_from(bits: &mut Vec<u64>, doc: u32) -> u32 {
+    let word = index(doc / 64);
+    let Some(first) = bits.get_mut(word) else { return 0 };
+    let mut gone = (*first >> (doc % 64)).count_ones();
+    *first &= (1 << (doc % 64)) - 1;
+    gone += bits[word + 1..].iter().map(|w| w.count_ones()).sum::<u32>();
+    bits.truncate(word + 1);
+    gone
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+    use std::collections::BTreeSet;
+
+    fn check(buffer: PresenceBuffer, docs: u32, model: &BTreeSet<u32>) {
+        assert_eq!(index(buffer.count()), model.len());
+        let bits = buffer.into_bits(docs);
+        assert_eq!(bits.is_none(), model.len() == index(docs));
+        for doc in 0..docs {
+            let word = |bits: &Vec<u64>| bits.get(index(doc / 64)).copied().unwrap_or(0);
+            let there = bits.as_ref().is_none_or(|bits| word(bits) >> (doc % 64) & 1 == 1);
+            assert_eq!(there, model.contains(&doc), "document {doc}");
+        }
+    }
+
+    proptest! {
+        /// Gaps of all sizes, so that all forms and changes of form occur; now and then documents are
+        /// taken back.
+        #[test]
+        fn holds_what_was_inserted(
+            steps in proptest::collection::vec((prop_oneof![4 => Just(0_u32), 2 => 0..70_u32, 1 => 0..3_000_u32],
+                1..40_u32, prop_oneof![3 => Just(0_u32), 1 => 1..300_u32]), 0..60),
+            rest in 0..100_u32,
+        ) {
+            let mut memory = Memory::new(usize::MAX);
+            let (mut buffer, mut model, mut next) = (PresenceBuffer::default(), BTreeSet::new(), 0);
+            for (gap, run, back) in steps {
+                next += gap;
+                buffer.reserve(next..next + run, run, &mut memory).unwrap();
+                for doc in next..next + run {
+                    buffer.insert(doc);
+                    prop_assert!(buffer.has(doc) && !buffer.has(doc + 1));
+                    model.insert(doc);
+                }
+                next = (next + run).saturating_sub(back);
+                buffer.truncate(next);
+                model.split_off(&next);
+            }
+            check(buffer, next + rest, &model);
+        }
+    }
+
+    #[test]
+    fn one_value_in_millions_of_documents_takes_a_few_bytes() {
+        let mut memory = Memory::new(64);
+        let mut buffer = PresenceBuffer::default();
+        buffer.reserve(4_000_000_000..4_000_000_001, 1, &mut memory).unwrap();
+        buffer.insert(4_000_000_000);
+        assert!(memory.used() <= 64);
+    }
+
+    #[test]
+    fn a_field_that_every_document_has_takes_nothing() {
+        let mut memory = Memory::new(0);
+        let mut buffer = PresenceBuffer::default();
+        for doc in 0..10_000 {
+            buffer.reserve(doc..doc + 1, 1, &mut memory).unwrap();
+            buffer.insert(doc);
+        }
+        assert_eq!(buffer.into_bits(10_000), None);
+    }
+}

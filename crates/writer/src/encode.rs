@@ -1,0 +1,233 @@
+//! From buffered values to the sections of a column, one column at a time.
+//!
+//! Everything here depends on the values alone, in document order: not on how they came in, nor on the
+//! order in which byte strings were first met. That is why the same input gives the same bytes.
+
+use std::convert::Infallible;
+
+use docvalues_format::binary;
+use docvalues_format::dictionary::{self, Dictionary};
+use docvalues_format::error::Section;
+use docvalues_format::file::column::{Column, Statistics, Values};
+use docvalues_format::file::field::Field;
+use docvalues_format::file::kind::{Kind, LogicalType};
+use docvalues_format::granule::{SectionRef, seal};
+use docvalues_format::numeric::{self, Numeric, NumericOptions, Role, Transform};
+use docvalues_format::presence::{self, Presence};
+
+use crate::buffer::{self, FieldBuffer, Lists, PresenceBuffer};
+use crate::error::ErrorKind;
+use crate::intern::{Interner, Strings, index};
+use crate::schema::{BytesKind, FieldSpec};
+
+/// What every column of a segment is encoded with.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Encoder {
+    /// Documents in the segment.
+    pub(crate) docs: u32,
+    /// Whether to bake jump tables.
+    pub(crate) jump_tables: bool,
+    /// Whether to add zone maps.
+    pub(crate) zones: bool,
+}
+
+/// A column as it will stand in the file, wherever that is: its sections with tails and checksums.
+#[derive(Debug)]
+pub(crate) struct Encoded {
+    /// The column, its sections' offsets counted from the first one.
+    pub(crate) column: Column<SectionRef>,
+    /// The bytes of the sections, which lie end to end.
+    pub(crate) sections: Vec<Vec<u8>>,
+    /// Bytes of all sections.
+    pub(crate) len: u64,
+}
+
+impl Encoded {
+    fn of(column: Column<Vec<u8>>) -> Encoded {
+        let (mut sections, mut len) = (Vec::new(), 0);
+        let Ok(column) = column.try_map(&mut |_: Section, payload: Vec<u8>| {
+            let section = SectionRef { offset: len, len: payload.len() as u64, crc: 0 };
+            let (bytes, crc) = seal(payload);
+            len += bytes.len() as u64;
+            sections.push(bytes);
+            Ok::<_, Infallible>(SectionRef { crc, ..section })
+        });
+        Encoded { column, sections, len }
+    }
+
+    /// Bytes that the column takes in the file: its sections and its entry in the directory.
+    fn weight(&self) -> u64 {
+        let mut entry = Vec::new();
+        self.column.encode(0, &mut entry);
+        self.len + entry.len() as u64
+    }
+}
+
+impl Encoder {
+    /// Encodes the column of `spec`.
+    ///
+    /// Takes, beside the buffer, memory for the values as 64-bit numbers, and for what it returns.
+    pub(crate) fn column(&self, spec: &FieldSpec, buffer: FieldBuffer) -> Result<Encoded, ErrorKind> {
+        let FieldBuffer { presence, values } = buffer;
+        let column = Frame { spec, presence: self.presence(presence) };
+        let logical = spec.logical();
+        Ok(match values {
+            buffer::Values::Numbers(numbers) => {
+                let values = self.numbers(&numbers, Role::Values);
+                let known = of_numbers(&numbers, &values, logical, true);
+                column.with(Kind::Numeric, Values::Numeric(values), known)
+            }
+            buffer::Values::NumberLists(Lists { offsets, values: numbers }) => {
+                let offsets = self.offsets(&offsets);
+                let values = self.numbers(&numbers, Role::Values);
+                let known = of_numbers(&numbers, &values, logical, false);
+                column.with(Kind::SortedNumeric, Values::SortedNumeric { offsets, values }, known)
+            }
+            buffer::Values::Strings(strings) => {
+                let (bytes, ends) = strings.into_parts();
+                let values = binary::encode(bytes, &ends, self.jump_tables)?;
+                column.with(Kind::Binary, Values::Binary(values), Statistics::default())
+            }
+            buffer::Values::Terms { ids, terms } => self.terms(column, &ids, terms)?,
+            buffer::Values::TermSets { ids, terms } => self.term_sets(column, ids, terms)?,
+        })
+    }
+
+    fn terms(&self, column: Frame<'_>, ids: &[u32], terms: Interner) -> Result<Encoded, ErrorKind> {
+        let Sorted { strings, ord_of, terms } = self.sort(terms)?;
+        let choose = column.spec.bytes_kind() == BytesKind::Auto;
+        let presence = choose.then(|| column.presence.clone());
+        let numbers: Vec<i64> = ids.iter().map(|&id| ord_of[index(id)].into()).collect();
+        drop(ord_of);
+        let ords = self.numbers(&numbers, Role::Values);
+        let known = of_ords(&numbers, &terms, true);
+        drop(numbers);
+        let spec = column.spec;
+        let sorted = column.with(Kind::Sorted, Values::Sorted { ords, terms }, known);
+        match presence {
+            Some(presence) => self.lighter(sorted, Frame { spec, presence }, ids, &strings),
+            None => Ok(sorted),
+        }
+    }
+
+    /// `sorted`, or the same values as a binary column if that is the lighter one.
+    fn lighter(
+        &self,
+        sorted: Encoded,
+        column: Frame<'_>,
+        ids: &[u32],
+        strings: &Strings,
+    ) -> Result<Encoded, ErrorKind> {
+        let value = |&id: &u32| strings.get(index(id));
+        let weight = sorted.weight();
+        let len: u64 = ids.iter().map(|id| value(id).len() as u64).sum();
+        if weight <= len {
+            return Ok(sorted); // The bytes of a binary column alone take as much.
+        }
+        let (mut bytes, mut ends) = (Vec::new(), Vec::with_capacity(ids.len()));
+        for value in ids.iter().map(value) {
+            bytes.extend_from_slice(value);
+            ends.push(bytes.len() as u64);
+        }
+        let values = binary::encode(bytes, &ends, self.jump_tables)?;
+        let binary = column.with(Kind::Binary, Values::Binary(values), Statistics::default());
+        Ok(if binary.weight() < weight { binary } else { sorted })
+    }
+
+    fn term_sets(&self, column: Frame<'_>, sets: Lists<u32>, terms: Interner) -> Result<Encoded, ErrorKind> {
+        let Sorted { strings, ord_of, terms } = self.sort(terms)?;
+        drop(strings);
+        let Lists { offsets, values: ids } = sets;
+        let mut numbers: Vec<i64> = ids.iter().map(|&id| ord_of[index(id)].into()).collect();
+        drop((ids, ord_of));
+        let mut rest = numbers.as_mut_slice();
+        for ends in offsets.windows(2) {
+            let len = usize::try_from(ends[1] - ends[0]).unwrap_or(usize::MAX);
+            let set = rest.split_off_mut(..len).unwrap_or_default();
+            set.sort_unstable();
+        }
+        let offsets = self.offsets(&offsets);
+        let ords = self.numbers(&numbers, Role::Values);
+        let known = of_ords(&numbers, &terms, false);
+        Ok(column.with(Kind::SortedSet, Values::SortedSet { offsets, ords, terms }, known))
+    }
+
+    fn sort(&self, terms: Interner) -> Result<Sorted, ErrorKind> {
+        let (strings, order) = terms.into_sorted();
+        let sorted = order.iter().map(|&id| strings.get(index(id)));
+        let terms = dictionary::encode(sorted, self.jump_tables)?;
+        let mut ord_of = vec![0; order.len()];
+        (0..).zip(order).for_each(|(ord, id)| ord_of[index(id)] = ord);
+        Ok(Sorted { strings, ord_of, terms })
+    }
+
+    fn presence(&self, buffer: PresenceBuffer) -> Presence<Vec<u8>> {
+        match buffer.into_bits(self.docs) {
+            Some(bits) => presence::encode(self.docs, &bits, self.jump_tables),
+            // No document at all, and none without a value.
+            None if self.docs == 0 => Presence::None,
+            None => Presence::All,
+        }
+    }
+
+    fn offsets(&self, offsets: &[i64]) -> Numeric<Vec<u8>> {
+        self.numbers(offsets, Role::Offsets)
+    }
+
+    fn numbers(&self, numbers: &[i64], role: Role) -> Numeric<Vec<u8>> {
+        let zones = self.zones && role.is_values();
+        numeric::encode(numbers, &NumericOptions { role, jump_tables: self.jump_tables, zones })
+    }
+}
+
+/// The distinct byte strings of a field, in order.
+struct Sorted {
+    /// The strings, by the numbers they were interned under.
+    strings: Strings,
+    /// The ord of each number.
+    ord_of: Vec<u32>,
+    /// The strings, by ord.
+    terms: Dictionary<Vec<u8>>,
+}
+
+/// A column that lacks its values.
+struct Frame<'a> {
+    spec: &'a FieldSpec,
+    presence: Presence<Vec<u8>>,
+}
+
+impl Frame<'_> {
+    fn with(self, kind: Kind, values: Values<Vec<u8>>, statistics: Statistics) -> Encoded {
+        let (name, format) = (self.spec.name().to_owned(), self.spec.spelling().map(str::to_owned));
+        let field = Field { name, kind, logical: self.spec.logical(), format };
+        Encoded::of(Column { field, presence: self.presence, values, statistics })
+    }
+}
+
+/// What is known of a column's stored numbers; `single` if documents have one each.
+fn of_numbers(numbers: &[i64], encoded: &Numeric<Vec<u8>>, logical: LogicalType, single: bool) -> Statistics {
+    let (ascending, descending) = order(numbers, single);
+    let distinct = match &encoded.transform {
+        Transform::Constant(_) => Some(encoded.count.min(1)),
+        Transform::Table(table) => Some((table.len() / size_of::<i64>()) as u64),
+        // Equal values are neighbours there.
+        Transform::Affine { .. } if ascending || descending => {
+            Some(1 + numbers.windows(2).filter(|pair| pair[0] != pair[1]).count() as u64)
+        }
+        Transform::Affine { .. } => None,
+    };
+    // 2^64 values of 2^63 each do not overflow it.
+    let sum = (logical != LogicalType::F64).then(|| numbers.iter().copied().map(i128::from).sum());
+    Statistics { sum, distinct, ascending, descending }
+}
+
+/// What is known of a column's ords into `terms`.
+fn of_ords(ords: &[i64], terms: &Dictionary<Vec<u8>>, single: bool) -> Statistics {
+    let (ascending, descending) = order(ords, single);
+    Statistics { sum: None, distinct: Some(terms.count.into()), ascending, descending }
+}
+
+/// Whether numbers ascend, and whether they descend. Of several a document, neither is claimed.
+fn order(numbers: &[i64], single: bool) -> (bool, bool) {
+    (single && numbers.is_sorted(), single && numbers.is_sorted_by(|a, b| a >= b))
+}

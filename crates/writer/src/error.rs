@@ -1,0 +1,253 @@
+//! Why a value, a column or a whole segment was refused.
+
+use std::fmt;
+
+use docvalues_format::file::kind::LogicalType;
+use docvalues_format::id::DocId;
+
+/// Shorthand for what every writing function returns.
+pub type Result<T, E = Error> = std::result::Result<T, E>;
+
+/// Something could not be written, and of which field and document it was.
+///
+/// One pointer wide: adding a value returns one of these for every value of every document.
+pub struct Error(Box<Refusal>);
+
+#[derive(Debug)]
+struct Refusal {
+    field: Option<String>,
+    doc: Option<DocId>,
+    kind: ErrorKind,
+}
+
+/// What was wrong. New kinds may be added in any release.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum ErrorKind {
+    /// A field without a name.
+    #[error("a field needs a name of at least one byte")]
+    EmptyName,
+    /// A name that is too long; the error shows its beginning.
+    #[error("the name has {len} bytes, and {max} is the most")]
+    LongName {
+        /// Bytes of the name.
+        len: usize,
+        /// The most a name may have.
+        max: usize,
+    },
+    /// Two fields of one name.
+    #[error("the schema has a field of this name already")]
+    DuplicateName,
+    /// The spelling of a field's values is too long.
+    #[error("the format has {len} bytes, and {max} is the most")]
+    LongFormat {
+        /// Bytes of the format.
+        len: usize,
+        /// The most a format may have.
+        max: usize,
+    },
+    /// One field more than a segment can have.
+    #[error("a segment has at most {max} fields: write several segments, or fewer fields")]
+    TooManyFields {
+        /// The most fields.
+        max: u32,
+    },
+    /// A choice between sorted and binary for a field that is neither.
+    #[error("sorted or binary is a choice for byte strings, and values of type {} are numbers", logical.name())]
+    KindOfNumbers {
+        /// The type of the field.
+        logical: LogicalType,
+    },
+    /// Several values a document in a column that has room for one.
+    #[error("several byte strings a document are a sorted set: leave out the kind, or the several values")]
+    BinaryList,
+    /// A field that the schema does not have.
+    #[error("the writer's schema has no such field: the id is another schema's")]
+    UnknownField,
+    /// A value of another type than the field's.
+    #[error("{given} for a field of type {}", logical.name())]
+    WrongType {
+        /// What was given, with its article.
+        given: &'static str,
+        /// What the field holds.
+        logical: LogicalType,
+    },
+    /// A second value for a field that has one.
+    #[error("a second value for a field with one value a document: declare it `multi_valued`")]
+    SecondValue,
+    /// Lists for a field that has no room for them.
+    #[error("lists for a field with one value a document: declare it `multi_valued`")]
+    ListOfSingle,
+    /// A column that a batch was given before.
+    #[error("the batch has values of this field already")]
+    SecondColumn,
+    /// A stored number that stands for neither true nor false.
+    #[error("the stored number {stored} is no boolean")]
+    NotBool {
+        /// What was given.
+        stored: i64,
+    },
+    /// A byte string that is no text, for a field of text.
+    #[error("not UTF-8 behind its first {valid} bytes")]
+    NotUtf8 {
+        /// Bytes of it that are UTF-8.
+        valid: usize,
+    },
+    /// A byte string for a type whose values have a fixed length.
+    #[error("a value of {len} bytes, where all have {expected}")]
+    WrongLength {
+        /// Bytes of the value.
+        len: usize,
+        /// Bytes of every value of the type.
+        expected: u32,
+    },
+    /// A value longer than a segment can hold.
+    #[error("a value of {len} bytes, and {max} is the most")]
+    LongValue {
+        /// Bytes of the value.
+        len: u64,
+        /// The most a value may have.
+        max: u64,
+    },
+    /// More different byte strings than a dictionary can number.
+    #[error("more than {max} different values: write several segments, or make the field binary")]
+    TooManyTerms {
+        /// The most.
+        max: u32,
+    },
+    /// More documents than a segment can number.
+    #[error("more than {max} documents: write several segments")]
+    TooManyDocs {
+        /// The most.
+        max: u32,
+    },
+    /// The buffered values take all the memory they may.
+    #[error(
+        "the buffered values would take more than the budget of {budget} bytes: raise \
+         `WriterOptions::budget`, or finish this segment and begin another one"
+    )]
+    Budget {
+        /// What they may take.
+        budget: usize,
+    },
+    /// A slice of a batch that does not fit the number of its documents.
+    #[error("the batch needs {expected} {what}, and {found} were given")]
+    Slice {
+        /// What the slice holds.
+        what: &'static str,
+        /// Its length.
+        found: usize,
+        /// The length that was needed; of validity, the least one.
+        expected: usize,
+    },
+    /// Offsets of a batch that point backwards or out of what they point into.
+    #[error("{what} offsets must ascend and end within the {len} that were given: {from}, then {to}")]
+    Offsets {
+        /// What they are offsets of.
+        what: &'static str,
+        /// Where the value begins.
+        from: u64,
+        /// Where it ends.
+        to: u64,
+        /// What there is.
+        len: usize,
+    },
+    /// An encoder refused the terms of a field: a fault of this crate, which hands it none that it may
+    /// refuse.
+    #[error("cannot encode the terms: {0}")]
+    Dictionary(#[from] docvalues_format::dictionary::Refused),
+    /// An encoder refused the byte strings of a field: as [`Dictionary`](Self::Dictionary).
+    #[error("cannot encode the byte strings: {0}")]
+    Binary(#[from] docvalues_format::binary::Refused),
+    /// The file could not be written. Nothing stands under its name.
+    #[error(transparent)]
+    Storage(#[from] docvalues_storage::Error),
+}
+
+impl Error {
+    #[cold]
+    pub(crate) fn new(kind: ErrorKind) -> Error {
+        Error(Box::new(Refusal { field: None, doc: None, kind }))
+    }
+
+    /// Says of which field this is. Of a name that is too long, the beginning will do.
+    pub(crate) fn of(mut self, field: &str) -> Error {
+        const SHOWN: usize = 200;
+        let shown = match field.char_indices().nth(SHOWN) {
+            Some((end, _)) => format!("{}…", &field[..end]),
+            None => field.to_owned(),
+        };
+        self.0.field = Some(shown);
+        self
+    }
+
+    /// Says of which document it is.
+    pub(crate) fn in_doc(mut self, doc: u32) -> Error {
+        self.0.doc = Some(DocId::new(doc));
+        self
+    }
+
+    /// What was wrong.
+    pub fn kind(&self) -> &ErrorKind {
+        &self.0.kind
+    }
+
+    /// The name of the field, if it was about one. A long one is cut.
+    pub fn field(&self) -> Option<&str> {
+        self.0.field.as_deref()
+    }
+
+    /// The number of the document, if it was about one.
+    pub fn doc(&self) -> Option<DocId> {
+        self.0.doc
+    }
+}
+
+impl From<ErrorKind> for Error {
+    fn from(kind: ErrorKind) -> Error {
+        Error::new(kind)
+    }
+}
+
+impl From<docvalues_storage::Error> for Error {
+    fn from(error: docvalues_storage::Error) -> Error {
+        Error::new(error.into())
+    }
+}
+
+impl fmt::Debug for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match (&self.0.field, self.0.doc) {
+            (Some(field), Some(doc)) => write!(f, "field `{field}`, document {doc}: ")?,
+            (Some(field), None) => write!(f, "field `{field}`: ")?,
+            (None, Some(doc)) => write!(f, "document {doc}: ")?,
+            (None, None) => {}
+        }
+        self.0.kind.fmt(f)
+    }
+}
+
+impl std::error::Error for Error {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        // `Storage` shows itself, so its cause is the next one to show.
+        self.0.kind.source()
+    }
+}
+
+/// Ties a refusal to the field and the document it is about.
+pub(crate) trait Context<T> {
+    /// Says both.
+    fn context(self, field: &str, doc: u32) -> Result<T>;
+}
+
+impl<T> Context<T> for Result<T, ErrorKind> {
+    fn context(self, field: &str, doc: u32) -> Result<T> {
+        self.map_err(|kind| Error::new(kind).of(field).in_doc(doc))
+    }
+}

@@ -1,0 +1,276 @@
+//! All buffers of a segment together: what adds to them, commits documents, and takes them back.
+//!
+//! Documents up to `docs` are committed. Values of later ones lie in the buffers already, so that
+//! nothing is copied when they are committed; `touched` says in which, so that they can be taken back,
+//! and so that a document costs nothing for the fields it does not have.
+
+use std::fmt;
+
+use docvalues_format::file::kind::LogicalType;
+use docvalues_format::id::MAX_DOCS;
+
+use crate::batch::Rows;
+use crate::buffer::{FieldBuffer, Memory};
+use crate::error::{Context, Error, ErrorKind, Result};
+use crate::intern::index;
+use crate::schema::{FieldId, FieldSpec, Schema};
+
+/// The longest byte string, in bytes: 2 GiB.
+pub const MAX_VALUE: u64 = 1 << 31;
+
+/// What a segment can hold. Constants, but for tests, which have less to write.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Limits {
+    /// Documents.
+    pub(crate) docs: u32,
+    /// Distinct byte strings of a field.
+    pub(crate) terms: u32,
+}
+
+impl Default for Limits {
+    fn default() -> Limits {
+        Limits { docs: MAX_DOCS, terms: u32::MAX }
+    }
+}
+
+/// What a caller gives, before it is known whether the field takes it.
+#[derive(Clone, Copy)]
+pub(crate) struct Given {
+    /// In words, with an article.
+    what: &'static str,
+    /// Which types take it.
+    fits: fn(LogicalType) -> bool,
+}
+
+impl Given {
+    pub(crate) const I64: Given = Given::new("a signed integer", |t| matches!(t, LogicalType::I64));
+    pub(crate) const U64: Given = Given::new("an unsigned integer", |t| matches!(t, LogicalType::U64));
+    pub(crate) const F64: Given = Given::new("a double", |t| matches!(t, LogicalType::F64));
+    pub(crate) const BOOL: Given = Given::new("a boolean", |t| matches!(t, LogicalType::Bool));
+    pub(crate) const DATE: Given = Given::new("a date", |t| matches!(t, LogicalType::Date));
+    pub(crate) const TIMESTAMP: Given = Given::new("a timestamp", |t| {
+        use LogicalType::{TimestampMicros, TimestampMillis, TimestampNanos};
+        matches!(t, TimestampMillis | TimestampMicros | TimestampNanos)
+    });
+    pub(crate) const NUMBER: Given = Given::new("a number", |t| !t.is_bytes());
+    pub(crate) const STR: Given = Given::new("a string", |t| matches!(t, LogicalType::Utf8));
+    pub(crate) const BYTES: Given = Given::new("a byte string", |t| matches!(t, LogicalType::Bytes));
+    pub(crate) const IP: Given = Given::new("an IP address", |t| matches!(t, LogicalType::Ip));
+    pub(crate) const UUID: Given = Given::new("a 128-bit id", |t| matches!(t, LogicalType::Uuid));
+    pub(crate) const BYTES_OF_ANY: Given = Given::new("byte strings", LogicalType::is_bytes);
+
+    const fn new(what: &'static str, fits: fn(LogicalType) -> bool) -> Given {
+        Given { what, fits }
+    }
+}
+
+/// The buffers, and what is known of all of them.
+pub(crate) struct Fields {
+    pub(crate) schema: Schema,
+    pub(crate) buffers: Vec<FieldBuffer>,
+    /// Documents that are committed.
+    pub(crate) docs: u32,
+    pub(crate) memory: Memory,
+    pub(crate) limits: Limits,
+    touched: Vec<Touched>,
+}
+
+/// A field that has values of documents that are not committed.
+#[derive(Clone, Copy, Debug)]
+struct Touched {
+    field: FieldId,
+    /// Its distinct byte strings before them.
+    terms: u32,
+}
+
+// A writer may hold a gigabyte, which nobody wants to see.
+impl fmt::Debug for Fields {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut fields = f.debug_struct("Fields");
+        fields.field("fields", &self.buffers.len()).field("docs", &self.docs);
+        fields.field("memory", &self.memory).finish_non_exhaustive()
+    }
+}
+
+impl Fields {
+    pub(crate) fn new(schema: Schema, budget: usize) -> Fields {
+        let buffers = schema.iter().map(|(_, spec)| FieldBuffer::new(spec)).collect();
+        let (memory, limits) = (Memory::new(budget), Limits::default());
+        Fields { schema, buffers, docs: 0, memory, limits, touched: Vec::new() }
+    }
+
+    /// Adds a field, of which the documents so far have no value.
+    pub(crate) fn add_field(&mut self, field: FieldSpec) -> Result<FieldId> {
+        let buffer = FieldBuffer::new(&field);
+        let id = self.schema.add(field)?;
+        self.buffers.push(buffer);
+        Ok(id)
+    }
+
+    /// What `field` holds.
+    pub(crate) fn spec(&self, field: FieldId) -> Result<&FieldSpec> {
+        let unknown = || Error::new(ErrorKind::UnknownField).in_doc(self.docs);
+        self.schema.get(field).ok_or_else(unknown)
+    }
+
+    /// The field's type; refuses what was `given` if it is of another one.
+    pub(crate) fn expect_type(&self, field: FieldId, given: Given) -> Result<LogicalType> {
+        let spec = self.spec(field)?;
+        let (what, logical) = (given.what, spec.logical());
+        match (given.fits)(logical) {
+            true => Ok(logical),
+            false => Err(ErrorKind::WrongType { given: what, logical }).context(spec.name(), self.docs),
+        }
+    }
+
+    /// Gives the next document a number, in its stored form.
+    pub(crate) fn add_number(&mut self, field: FieldId, stored: i64) -> Result<()> {
+        self.add(field, |logical, buffer, _, _| {
+            check_number(logical, stored)?;
+            buffer.push_number(stored);
+            Ok(())
+        })
+    }
+
+    /// Gives the next document a byte string.
+    pub(crate) fn add_bytes(&mut self, field: FieldId, value: &[u8]) -> Result<()> {
+        self.add(field, |logical, buffer, limits, memory| {
+            check_bytes(logical, value)?;
+            buffer.push_bytes(value, limits.terms, memory)
+        })
+    }
+
+    /// Gives the next document the value that `push` appends to the buffer, once there is room for it.
+    fn add(
+        &mut self,
+        field: FieldId,
+        push: impl FnOnce(LogicalType, &mut FieldBuffer, &Limits, &mut Memory) -> Result<(), ErrorKind>,
+    ) -> Result<()> {
+        let doc = self.docs;
+        let Some((spec, buffer)) = self.schema.get(field).zip(self.buffers.get_mut(field.index())) else {
+            return Err(Error::new(ErrorKind::UnknownField).in_doc(doc));
+        };
+        let first = !buffer.presence.has(doc);
+        let terms = buffer.terms();
+        let add = || {
+            if !first && !spec.is_multi_valued() {
+                return Err(ErrorKind::SecondValue);
+            }
+            buffer.reserve(1, 1, &mut self.memory)?;
+            if first {
+                buffer.presence.reserve(doc..doc + 1, 1, &mut self.memory)?;
+            }
+            push(spec.logical(), buffer, &self.limits, &mut self.memory)
+        };
+        add().context(spec.name(), doc)?;
+        if first {
+            buffer.presence.insert(doc);
+            self.touched.push(Touched { field, terms });
+        }
+        Ok(())
+    }
+
+    /// Gives the next `docs` documents a column of `values` values, which lie in it as `rows` says;
+    /// `push` appends the one at a place to the buffer, once there is room for it.
+    pub(crate) fn add_column(
+        &mut self,
+        field: FieldId,
+        docs: u32,
+        rows: Rows<'_>,
+        values: usize,
+        mut push: impl FnMut(usize, &mut FieldBuffer, &Limits, &mut Memory) -> Result<(), ErrorKind>,
+    ) -> Result<()> {
+        let first = self.docs;
+        let Some((spec, buffer)) = self.schema.get(field).zip(self.buffers.get_mut(field.index())) else {
+            return Err(Error::new(ErrorKind::UnknownField).in_doc(first));
+        };
+        let name = spec.name();
+        let refuse = |kind| Err(kind).context(name, first);
+        if buffer.presence.has(first) {
+            return refuse(ErrorKind::SecondColumn);
+        }
+        if rows.is_lists() && !spec.is_multi_valued() {
+            return refuse(ErrorKind::ListOfSingle);
+        }
+        rows.check(index(docs), values).or_else(refuse)?;
+        let (mut with_value, mut total) = (0, 0_usize);
+        for doc in 0..docs {
+            let places = rows.values(index(doc), values).context(name, first + doc)?;
+            with_value += u32::from(!places.is_empty());
+            total = total.saturating_add(places.len());
+        }
+        buffer.reserve(index(with_value), total, &mut self.memory).or_else(refuse)?;
+        buffer.presence.reserve(first..first + docs, with_value, &mut self.memory).or_else(refuse)?;
+
+        let terms = buffer.terms();
+        self.touched.push(Touched { field, terms });
+        for doc in 0..docs {
+            // They were good a moment ago.
+            let places = rows.values(index(doc), values).context(name, first + doc)?;
+            if places.is_empty() {
+                continue;
+            }
+            buffer.presence.insert(first + doc);
+            for at in places {
+                if let Err(kind) = push(at, buffer, &self.limits, &mut self.memory) {
+                    buffer.truncate(first, terms);
+                    self.touched.pop();
+                    return Err(kind).context(name, first + doc);
+                }
+            }
+            buffer.end_document();
+        }
+        Ok(())
+    }
+
+    /// Makes what was added to the next `docs` documents documents, for which there is room.
+    pub(crate) fn commit_batch(&mut self, docs: u32) {
+        self.touched.clear();
+        self.docs += docs;
+    }
+
+    /// Makes what was added to the next document a document.
+    pub(crate) fn commit_document(&mut self) -> Result<()> {
+        self.room_for(1)?;
+        for Touched { field, .. } in self.touched.drain(..) {
+            self.buffers[field.index()].end_document();
+        }
+        self.docs += 1;
+        Ok(())
+    }
+
+    /// Refuses `docs` documents more than there can be.
+    pub(crate) fn room_for(&self, docs: u32) -> Result<()> {
+        let max = self.limits.docs;
+        match self.docs.checked_add(docs) {
+            Some(total) if total <= max => Ok(()),
+            _ => Err(Error::new(ErrorKind::TooManyDocs { max }).in_doc(self.docs)),
+        }
+    }
+
+    /// Takes back all that was added and not committed.
+    pub(crate) fn roll_back(&mut self) {
+        for Touched { field, terms } in self.touched.drain(..) {
+            self.buffers[field.index()].truncate(self.docs, terms);
+        }
+    }
+}
+
+/// Refuses a number that a column of this type cannot hold.
+pub(crate) fn check_number(logical: LogicalType, stored: i64) -> Result<(), ErrorKind> {
+    match logical {
+        LogicalType::Bool if stored >> 1 != 0 => Err(ErrorKind::NotBool { stored }),
+        _ => Ok(()),
+    }
+}
+
+/// Refuses a byte string that a column of this type cannot hold; that text is text is checked where it
+/// comes in as bytes.
+pub(crate) fn check_bytes(logical: LogicalType, value: &[u8]) -> Result<(), ErrorKind> {
+    let len = value.len();
+    match logical.fixed_len() {
+        Some(expected) if len as u64 != u64::from(expected) => Err(ErrorKind::WrongLength { len, expected }),
+        _ if len as u64 > MAX_VALUE => Err(ErrorKind::LongValue { len: len as u64, max: MAX_VALUE }),
+        _ => Ok(()),
+    }
+}

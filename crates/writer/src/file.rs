@@ -1,0 +1,76 @@
+//! From encoded columns to the bytes of a file, front to back.
+//!
+//! ```text
+//! header | sections of the first column by name | ... of the last | directory pages | root | footer
+//! ```
+//!
+//! Nothing is written twice and nothing is read back, so any [`Sink`] will do. The layouts are those
+//! of `docvalues_format::file`.
+
+use std::convert::Infallible;
+
+use docvalues_format::error::Section;
+use docvalues_format::file::directory::DirectoryBuilder;
+use docvalues_format::file::frame::{Footer, HEADER_LEN, Header};
+use docvalues_format::granule::SectionRef;
+use docvalues_storage::{AtomicFile, Result};
+
+use crate::encode::Encoded;
+use crate::summary::ColumnSummary;
+
+/// Where the bytes of a file go.
+pub(crate) trait Sink {
+    /// Appends `bytes`.
+    fn append(&mut self, bytes: &[u8]) -> Result<()>;
+}
+
+impl Sink for AtomicFile {
+    fn append(&mut self, bytes: &[u8]) -> Result<()> {
+        AtomicFile::append(self, bytes)
+    }
+}
+
+impl Sink for Vec<u8> {
+    fn append(&mut self, bytes: &[u8]) -> Result<()> {
+        self.extend_from_slice(bytes);
+        Ok(())
+    }
+}
+
+/// A file of which the header and some columns are written.
+#[derive(Debug)]
+pub(crate) struct FileWriter<'a, S> {
+    out: &'a mut S,
+    at: u64,
+    directory: DirectoryBuilder,
+}
+
+impl<'a, S: Sink> FileWriter<'a, S> {
+    /// Writes the header.
+    pub(crate) fn begin(out: &'a mut S) -> Result<FileWriter<'a, S>> {
+        out.append(&Header::current().encode())?;
+        Ok(FileWriter { out, at: HEADER_LEN as u64, directory: DirectoryBuilder::default() })
+    }
+
+    /// Writes the sections of a column, whose name is behind those of all before.
+    pub(crate) fn column(&mut self, encoded: Encoded) -> Result<ColumnSummary> {
+        let Encoded { column, sections, len } = encoded;
+        for section in sections {
+            self.out.append(&section)?;
+        }
+        let at = self.at;
+        let Ok(column) = column.try_map(&mut |_: Section, section: SectionRef| {
+            Ok::<_, Infallible>(SectionRef { offset: at + section.offset, ..section })
+        });
+        self.at += len;
+        self.directory.push(&column, self.at);
+        Ok(ColumnSummary { column, bytes: len })
+    }
+
+    /// Writes the directory and the footer; returns the footer, and the length of the file.
+    pub(crate) fn finish(self, docs: u32) -> Result<(Footer, u64)> {
+        let (end, footer) = self.directory.finish(self.at, docs);
+        self.out.append(&end)?;
+        Ok((footer, self.at + end.len() as u64))
+    }
+}

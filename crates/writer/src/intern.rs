@@ -1,0 +1,209 @@
+//! Byte strings in one block of memory, and each of them once.
+
+use std::hash::BuildHasher;
+
+use hashbrown::{DefaultHashBuilder, HashTable};
+
+use crate::buffer::Memory;
+use crate::error::ErrorKind;
+
+/// Byte strings end to end, numbered from 0.
+#[derive(Debug, Default)]
+pub(crate) struct Strings {
+    bytes: Vec<u8>,
+    ends: Vec<u64>,
+}
+
+impl Strings {
+    pub(crate) fn len(&self) -> usize {
+        self.ends.len()
+    }
+
+    pub(crate) fn get(&self, i: usize) -> &[u8] {
+        let start = i.checked_sub(1).map_or(0, |before| self.ends[before]);
+        // Both were lengths of `bytes`.
+        let at = |end: u64| usize::try_from(end).unwrap_or(usize::MAX);
+        &self.bytes[at(start)..at(self.ends[i])]
+    }
+
+    /// Makes room for `count` strings of `len` bytes together.
+    pub(crate) fn reserve(&mut self, count: usize, len: usize, memory: &mut Memory) -> Result<(), ErrorKind> {
+        memory.reserve(&mut self.ends, count)?;
+        memory.reserve(&mut self.bytes, len)
+    }
+
+    /// Appends a string for which there is room.
+    pub(crate) fn push(&mut self, value: &[u8]) {
+        self.bytes.extend_from_slice(value);
+        self.ends.push(self.bytes.len() as u64);
+    }
+
+    pub(crate) fn truncate(&mut self, len: usize) {
+        self.ends.truncate(len);
+        let end = self.ends.last().copied().unwrap_or(0);
+        self.bytes.truncate(usize::try_from(end).unwrap_or(usize::MAX));
+    }
+
+    /// All bytes, and where each string ends in them.
+    pub(crate) fn into_parts(self) -> (Vec<u8>, Vec<u64>) {
+        (self.bytes, self.ends)
+    }
+}
+
+/// The distinct byte strings of a field, numbered in the order in which they were first met.
+///
+/// A table of numbers, hashed by the strings they stand for. Its seed differs from run to run, which
+/// keeps a hostile input from making all of them collide; no order in it reaches the file.
+///
+/// A distinct string costs its bytes, eight for its end, and five to ten in the table.
+#[derive(Debug, Default)]
+pub(crate) struct Interner {
+    strings: Strings,
+    table: HashTable<u32>,
+    hash: DefaultHashBuilder,
+}
+
+impl Interner {
+    pub(crate) fn len(&self) -> u32 {
+        // `intern` makes no more.
+        u32::try_from(self.strings.len()).unwrap_or(u32::MAX)
+    }
+
+    pub(crate) fn get(&self, id: u32) -> &[u8] {
+        self.strings.get(index(id))
+    }
+
+    /// The number of `value`, which is a new one if there are fewer than `limit`. After an error
+    /// nothing has changed.
+    pub(crate) fn intern(&mut self, value: &[u8], limit: u32, memory: &mut Memory) -> Result<u32, ErrorKind> {
+        let hash = self.hash.hash_one(value);
+        if let Some(&id) = self.table.find(hash, |&id| self.strings.get(index(id)) == value) {
+            return Ok(id);
+        }
+        let id = self.len();
+        if id >= limit {
+            return Err(ErrorKind::TooManyTerms { max: limit });
+        }
+        self.strings.reserve(1, value.len(), memory)?;
+        self.reserve_slot(memory)?;
+        self.strings.push(value);
+        let (hasher, strings) = (&self.hash, &self.strings);
+        self.table.insert_unique(hash, id, |&id| hasher.hash_one(strings.get(index(id))));
+        Ok(id)
+    }
+
+    /// Makes room in the table for one number.
+    fn reserve_slot(&mut self, memory: &mut Memory) -> Result<(), ErrorKind> {
+        if self.table.len() < self.table.capacity() {
+            return Ok(());
+        }
+        // A table grows by doubling; the smallest one takes less than this.
+        const SMALLEST: usize = 64;
+        let before = self.table.allocation_size();
+        let more = before.max(SMALLEST);
+        memory.charge(more)?;
+        let (hasher, strings) = (&self.hash, &self.strings);
+        self.table.reserve(1, |&id| hasher.hash_one(strings.get(index(id))));
+        memory.release(more.saturating_sub(self.table.allocation_size().saturating_sub(before)));
+        Ok(())
+    }
+
+    /// Forgets all but the first `len`.
+    pub(crate) fn truncate(&mut self, len: u32) {
+        for id in len..self.len() {
+            let hash = self.hash.hash_one(self.get(id));
+            if let Ok(entry) = self.table.find_entry(hash, |&found| found == id) {
+                entry.remove();
+            }
+        }
+        self.strings.truncate(index(len));
+    }
+
+    /// Gives up the table: the strings, and their numbers in byte order.
+    pub(crate) fn into_sorted(self) -> (Strings, Vec<u32>) {
+        let Interner { strings, table, .. } = self;
+        drop(table);
+        // Most comparisons end within eight bytes: those lie beside the number.
+        let head = |value: &[u8]| {
+            let mut head = [0; 8];
+            let len = value.len().min(8);
+            head[..len].copy_from_slice(&value[..len]);
+            u64::from_be_bytes(head)
+        };
+        let mut order: Vec<(u64, u32)> =
+            (0..).zip(0..strings.len()).map(|(id, i)| (head(strings.get(i)), id)).collect();
+        order.sort_unstable_by(|a, b| {
+            a.0.cmp(&b.0).then_with(|| strings.get(index(a.1)).cmp(strings.get(index(b.1))))
+        });
+        let order = order.into_iter().map(|(_, id)| id).collect();
+        (strings, order)
+    }
+}
+
+/// A number of a string as an index.
+pub(crate) fn index(id: u32) -> usize {
+    usize::try_from(id).unwrap_or(usize::MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn every_string_has_one_number(
+            words in proptest::collection::vec(proptest::collection::vec(0..3_u8, 0..12), 0..200),
+            keep in 0..40_u32,
+        ) {
+            let mut memory = Memory::new(usize::MAX);
+            let mut interner = Interner::default();
+            let mut model: Vec<Vec<u8>> = Vec::new();
+            for round in 0..2 {
+                for word in &words {
+                    let id = interner.intern(word, u32::MAX, &mut memory).unwrap();
+                    let expected = model.iter().position(|w| w == word).unwrap_or(model.len());
+                    if expected == model.len() {
+                        model.push(word.clone());
+                    }
+                    prop_assert_eq!(index(id), expected);
+                    prop_assert_eq!(interner.get(id), &word[..]);
+                }
+                if round == 0 {
+                    interner.truncate(keep.min(interner.len()));
+                    model.truncate(index(keep));
+                }
+            }
+            let (strings, order) = interner.into_sorted();
+            let sorted: Vec<&[u8]> = order.iter().map(|&id| strings.get(index(id))).collect();
+            let mut expected: Vec<&[u8]> = model.iter().map(|w| &w[..]).collect();
+            expected.sort_unstable();
+            prop_assert_eq!(sorted, expected);
+        }
+    }
+
+    #[test]
+    fn refuses_one_more_than_the_limit_and_still_finds_the_others() {
+        let mut memory = Memory::new(usize::MAX);
+        let mut interner = Interner::default();
+        for word in ["a", "b"] {
+            interner.intern(word.as_bytes(), 2, &mut memory).unwrap();
+        }
+        let refused = interner.intern(b"c", 2, &mut memory);
+        assert!(matches!(refused, Err(ErrorKind::TooManyTerms { max: 2 })));
+        assert_eq!(interner.intern(b"b", 2, &mut memory).unwrap(), 1);
+        assert_eq!(interner.len(), 2);
+    }
+
+    #[test]
+    fn is_charged_what_it_holds() {
+        let mut memory = Memory::new(usize::MAX);
+        let mut interner = Interner::default();
+        for i in 0..10_000_u32 {
+            interner.intern(i.to_string().as_bytes(), u32::MAX, &mut memory).unwrap();
+        }
+        let Strings { bytes, ends } = &interner.strings;
+        let held = bytes.capacity() + ends.capacity() * 8 + interner.table.allocation_size();
+        assert_eq!(memory.used(), held);
+    }
+}

@@ -1,0 +1,209 @@
+//! The writer: documents and batches in, one file out.
+
+use std::path::Path;
+
+use docvalues_storage::AtomicFile;
+
+use crate::batch::Batch;
+use crate::document::Document;
+use crate::encode::Encoder;
+use crate::error::{Error, Result};
+use crate::fields::Fields;
+use crate::file::{FileWriter, Sink};
+use crate::schema::{FieldId, FieldSpec, Schema};
+use crate::summary::Summary;
+
+/// How a segment is written. The same documents and options give the same bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct WriterOptions {
+    /// Whether to bake jump tables, with which a reader finds any value at once. Without them the file
+    /// is a little smaller, and readers walk, or build the tables when they first need them.
+    pub jump_tables: bool,
+    /// Whether to add zone maps: the smallest and largest value of every 4,096, with which range
+    /// filters skip.
+    pub zones: bool,
+    /// Bytes that buffered values may take. Adding a value that would take more is an error. Not
+    /// counted is what encoding takes: a few times the largest column, one column at a time.
+    pub budget: usize,
+}
+
+impl Default for WriterOptions {
+    /// Jump tables and zone maps, and a budget of 1 GiB.
+    fn default() -> WriterOptions {
+        WriterOptions { jump_tables: true, zones: true, budget: 1 << 30 }
+    }
+}
+
+/// Writes a segment: to a file, or in memory (`SegmentWriter<Vec<u8>>`).
+///
+/// Values are buffered until [`finish`](SegmentWriter::finish), which encodes one column after the
+/// other, writes them, and publishes the file under its name. Until then, and whenever anything
+/// fails, nothing stands under that name but what stood there before.
+///
+/// # Examples
+///
+/// ```
+/// use docvalues_writer::{FieldSpec, LogicalType, Schema, SegmentWriter, WriterOptions};
+///
+/// # let folder = tempfile::tempdir()?;
+/// # let path = folder.path().join("hits.dv");
+/// let mut schema = Schema::new();
+/// let size = schema.add(FieldSpec::new("size", LogicalType::U64))?;
+/// let host = schema.add(FieldSpec::new("host", LogicalType::Utf8))?;
+/// let tags = schema.add(FieldSpec::new("tags", LogicalType::Utf8).multi_valued())?;
+///
+/// let mut writer = SegmentWriter::create(&path, schema, WriterOptions::default())?;
+/// let mut doc = writer.document();
+/// doc.u64(size, 7)?.str(host, "a.example")?.str(tags, "y")?.str(tags, "x")?;
+/// doc.finish()?;
+/// let mut doc = writer.document();
+/// doc.str(host, "b.example")?; // no size, no tags
+/// doc.finish()?;
+/// let summary = writer.finish()?;
+///
+/// assert_eq!(summary.docs, 2);
+/// assert_eq!(summary.bytes, std::fs::metadata(&path)?.len());
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
+/// # Cost
+///
+/// A value costs its eight bytes, or its place in a hash table and four bytes, until it is written; a
+/// document costs nothing for fields that it has no value of. See [`WriterOptions::budget`].
+#[derive(Debug)]
+pub struct SegmentWriter<T = AtomicFile> {
+    fields: Fields,
+    options: WriterOptions,
+    target: T,
+}
+
+impl SegmentWriter<AtomicFile> {
+    /// Begins the segment that is to stand at `path`.
+    ///
+    /// The temporary file beside it is made now, so that a folder that cannot be written is no surprise
+    /// after hours. What a killed build of the same file left behind is taken over.
+    ///
+    /// # Errors
+    ///
+    /// When the temporary file cannot be created, or another build of the same file is running.
+    pub fn create(
+        path: impl AsRef<Path>,
+        schema: Schema,
+        options: WriterOptions,
+    ) -> Result<SegmentWriter<AtomicFile>> {
+        Ok(SegmentWriter::to_file(AtomicFile::create(path)?, schema, options))
+    }
+
+    /// As [`create`](Self::create), to a file that was begun.
+    pub fn to_file(file: AtomicFile, schema: Schema, options: WriterOptions) -> SegmentWriter<AtomicFile> {
+        SegmentWriter::begin(file, schema, options)
+    }
+
+    /// Encodes and writes all columns and publishes the file.
+    ///
+    /// # Errors
+    ///
+    /// When writing, syncing or renaming fails; nothing has then changed under the file's name. One
+    /// exception, [`Step::SyncFolder`](docvalues_storage::Step::SyncFolder): the segment is complete and
+    /// stands there, and only a loss of power may undo that.
+    pub fn finish(mut self) -> Result<Summary> {
+        let summary = write(&mut self.target, self.fields, &self.options)?;
+        self.target.commit()?;
+        Ok(summary)
+    }
+}
+
+impl SegmentWriter<Vec<u8>> {
+    /// Begins a segment in memory.
+    pub fn in_memory(schema: Schema, options: WriterOptions) -> SegmentWriter<Vec<u8>> {
+        SegmentWriter::begin(Vec::new(), schema, options)
+    }
+
+    /// Encodes all columns. The bytes are those that a file would have.
+    ///
+    /// # Errors
+    ///
+    /// None for values that were accepted.
+    pub fn finish(mut self) -> Result<(Vec<u8>, Summary)> {
+        let summary = write(&mut self.target, self.fields, &self.options)?;
+        Ok((self.target, summary))
+    }
+
+    /// As [`finish`](Self::finish), and returns the bytes alone.
+    ///
+    /// # Errors
+    ///
+    /// As [`finish`](Self::finish).
+    pub fn finish_bytes(self) -> Result<Vec<u8>> {
+        self.finish().map(|(bytes, _)| bytes)
+    }
+}
+
+impl<T> SegmentWriter<T> {
+    fn begin(target: T, schema: Schema, options: WriterOptions) -> SegmentWriter<T> {
+        SegmentWriter { fields: Fields::new(schema, options.budget), options, target }
+    }
+
+    /// Begins the next document. It counts once it is finished.
+    pub fn document(&mut self) -> Document<'_> {
+        Document::new(&mut self.fields)
+    }
+
+    /// Begins `docs` documents together. They count once the batch is finished.
+    ///
+    /// # Errors
+    ///
+    /// When the segment can not have so many.
+    pub fn batch(&mut self, docs: u32) -> Result<Batch<'_>> {
+        Batch::new(&mut self.fields, docs)
+    }
+
+    /// Adds a field, of which the documents so far have no value.
+    ///
+    /// # Errors
+    ///
+    /// As [`Schema::add`].
+    pub fn add_field(&mut self, field: FieldSpec) -> Result<FieldId> {
+        self.fields.add_field(field)
+    }
+
+    /// The fields.
+    pub fn schema(&self) -> &Schema {
+        &self.fields.schema
+    }
+
+    /// Documents so far.
+    pub fn docs(&self) -> u32 {
+        self.fields.docs
+    }
+
+    /// Lowers the number of distinct byte strings: to reach it, a test would need gigabytes.
+    #[cfg(test)]
+    pub(crate) fn limit_terms(&mut self, terms: u32) {
+        self.fields.limits.terms = terms;
+    }
+
+    /// Bytes that the buffered values take, of the budget.
+    pub fn buffered(&self) -> usize {
+        self.fields.memory.used()
+    }
+}
+
+/// Writes all of a file's bytes.
+fn write(out: &mut impl Sink, fields: Fields, options: &WriterOptions) -> Result<Summary> {
+    let Fields { schema, buffers, docs, .. } = fields;
+    let WriterOptions { jump_tables, zones, .. } = *options;
+    let encoder = Encoder { docs, jump_tables, zones };
+    let mut columns: Vec<_> = schema.into_fields().into_iter().zip(buffers).collect();
+    columns.sort_unstable_by(|a, b| a.0.name().cmp(b.0.name()));
+
+    let mut file = FileWriter::begin(out)?;
+    let mut written = Vec::with_capacity(columns.len());
+    for (spec, buffer) in columns {
+        let refuse = |error: Error| error.of(spec.name());
+        let encoded = encoder.column(&spec, buffer).map_err(|kind| refuse(kind.into()))?;
+        written.push(file.column(encoded).map_err(|error| refuse(error.into()))?);
+    }
+    let (footer, bytes) = file.finish(docs)?;
+    Ok(Summary { docs, bytes, id: footer.id, columns: written })
+}

@@ -1,0 +1,67 @@
+//! What a segment became: told at the end of writing, without reading it back.
+
+use docvalues_format::error::Section;
+use docvalues_format::file::column::{Column, Values};
+use docvalues_format::file::field::Field;
+use docvalues_format::granule::{SectionRef, extent};
+
+/// A segment that was written.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Summary {
+    /// Documents in it.
+    pub docs: u32,
+    /// Bytes of the whole file.
+    pub bytes: u64,
+    /// The segment's id: a hash of its content. Equal content has equal ids.
+    pub id: u128,
+    /// Its columns, by name.
+    pub columns: Vec<ColumnSummary>,
+}
+
+/// One column of a segment that was written.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ColumnSummary {
+    /// The column as the directory has it: encodings, statistics, where its sections are.
+    pub column: Column<SectionRef>,
+    /// Bytes of all its sections, with tails and checksums; its entry in the directory not counted.
+    pub bytes: u64,
+}
+
+impl ColumnSummary {
+    /// The column's name, kind and type.
+    pub fn field(&self) -> &Field {
+        &self.column.field
+    }
+
+    /// How many documents have a value.
+    pub fn docs_with_value(&self) -> u64 {
+        match &self.column.values {
+            Values::Numeric(values) => values.count,
+            Values::Binary(values) => values.count,
+            Values::Sorted { ords, .. } => ords.count,
+            Values::SortedNumeric { offsets, .. } | Values::SortedSet { offsets, .. } => {
+                offsets.count.saturating_sub(1)
+            }
+        }
+    }
+
+    /// How many values there are: more than documents with one, if a document can have several.
+    pub fn values(&self) -> u64 {
+        match &self.column.values {
+            Values::SortedNumeric { values, .. } => values.count,
+            Values::SortedSet { ords, .. } => ords.count,
+            Values::Numeric(_) | Values::Binary(_) | Values::Sorted { .. } => self.docs_with_value(),
+        }
+    }
+
+    /// The column's sections, in the order in which they lie in the file, with the bytes that each
+    /// takes there.
+    pub fn sections(&self) -> Vec<(Section, u64)> {
+        let mut sections = Vec::new();
+        let Ok(_) = self.column.clone().try_map(&mut |name, section: SectionRef| {
+            sections.push((name, extent(section.len).unwrap_or(u64::MAX)));
+            Ok::<_, std::convert::Infallible>(())
+        });
+        sections
+    }
+}
