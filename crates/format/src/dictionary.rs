@@ -349,14 +349,22 @@ impl<B: SectionBytes> DictionaryReader<B> {
 
     /// The section of terms, and the lengths of one of its blocks.
     fn front(&self, block: u32, walk: &mut NumericWalk) -> Result<(&B, Front<'_>)> {
-        let Some(section) = &self.blocks else {
-            return Err(self.no_such_ord("block of terms", block, 0));
-        };
+        self.front_in(block, |section| self.bounds(section, block, walk))
+    }
+
+    /// As [`front`](Self::front), where the block lies within `bounds`, or at their beginning.
+    fn front_in(
+        &self,
+        block: u32,
+        bounds: impl FnOnce(&B) -> Result<Range<usize>>,
+    ) -> Result<(&B, Front<'_>)> {
         let terms = self.count.saturating_sub(block.saturating_mul(BLOCK_TERMS)).min(BLOCK_TERMS);
-        if terms == 0 {
-            return Err(self.no_such_ord("block of terms", block, self.block_count()));
+        match &self.blocks {
+            Some(section) if terms > 0 => {
+                Ok((section, Front::read(section, bounds(section)?, terms as usize)?))
+            }
+            _ => Err(self.no_such_ord("block of terms", block, self.block_count())),
         }
-        Ok((section, Front::read(section, self.bounds(section, block, walk)?, terms as usize)?))
     }
 
     /// The two parts of a block's term `i`: what it shares with the head, and what it does not.

@@ -252,23 +252,33 @@ impl<'a> Front<'a> {
         }
     }
 
-    /// Where term `i` lies in the section. O(1).
+    /// Where the own bytes of term `i` lie in the section. O(1).
+    ///
+    /// # Errors
+    ///
+    /// [`ErrorKind::OutOfRange`] when they end behind the block's end.
+    #[inline]
+    pub(super) fn own_bytes(&self, i: usize) -> Result<Range<usize>> {
+        let start = self.start(i);
+        let end = self.end(i, start)?;
+        Ok(self.block.start + start..self.block.start + end)
+    }
+
+    /// Where the two parts of term `i` lie in the section. O(1).
     ///
     /// # Errors
     ///
     /// [`ErrorKind::OutOfRange`] when it shares more than there is, or ends behind the block's end.
     #[inline]
     pub(super) fn parts(&self, i: usize) -> Result<Parts> {
-        let (start, shared) = (self.start(i), self.shared(i));
-        let end = self.end(i, start)?;
-        let head = self.start(0);
+        let (shared, own) = (self.shared(i), self.own_bytes(i)?);
         if shared > self.own(0) {
             return Err(self.outside("length shared with the block's first term", shared, self.own(0)));
         }
-        // Inside the block: `shared` is at most the head's length, and the head ends before term `i`
-        // does, or is it.
-        let (base, head_at) = (self.block.start, self.block.start + head);
-        Ok(Parts { shared: head_at..head_at + shared, own: base + start..base + end })
+        // Inside the block: `shared` is at most the head's length, and the head ends where term `i`
+        // begins or before, or is it.
+        let head = self.block.start + self.start(0);
+        Ok(Parts { shared: head..head + shared, own })
     }
 
     /// An error at the block's first byte.

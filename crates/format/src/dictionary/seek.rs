@@ -10,7 +10,8 @@
 //!    exactly as much as the target does: let that be *s* bytes. A term that shares more has the head's
 //!    byte at *s*, where the target, which is above the head, has a greater one: it lies below the
 //!    target. One that shares less left the head for a greater byte earlier: it lies above. The lengths
-//!    descend, so both are found by binary search, and only own bytes are compared.
+//!    descend, so those between are found by binary search, and the target among them by another over
+//!    their own bytes.
 //!
 //! A key is padded with zero, so `ab` and `ab\0` tie like terms that differ behind their eighth byte, and
 //! step 3 settles both.
@@ -146,7 +147,8 @@ impl<B: SectionBytes> DictionaryReader<B> {
         if self.common == 0 {
             return Ok(Ordering::Equal);
         }
-        let (section, front) = self.front(0, &mut NumericWalk::default())?;
+        // The first block needs no offset: it begins with the section.
+        let (section, front) = self.front_in(0, |section| Ok(0..section.len()))?;
         let (_, head) = self.parts(section, &front, 0)?;
         let Some(prefix) = head.get(..self.common) else {
             let (found, max) = (self.common as u64, head.len() as u64);
@@ -188,17 +190,11 @@ impl<B: SectionBytes> DictionaryReader<B> {
             Ordering::Less => {}
         }
         let candidates = sharing(&front, shared)?;
-        let mut start = front.start(candidates.start as usize);
-        for i in candidates.clone() {
-            let end = front.end(i as usize, start)?;
-            let base = front.block().start;
-            match section.slice(base + start..base + end)?.cmp(&target[shared..]) {
-                Ordering::Less => start = end,
-                Ordering::Equal => return Ok(Found { below: first + i, exact: true }),
-                Ordering::Greater => return Ok(Found::before(first + i)),
-            }
-        }
-        Ok(Found::before(first + candidates.end))
+        let rest = &target[shared..];
+        let own = |i: u32| section.slice(front.own_bytes(i as usize)?);
+        let below = partition(candidates.clone(), |i| Ok(own(i)? < rest))?;
+        let exact = below < candidates.end && own(below)? == rest;
+        Ok(Found { below: first + below, exact })
     }
 }
 
