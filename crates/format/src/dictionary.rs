@@ -13,29 +13,32 @@
 //! | term offsets jump table | the jump table of those |
 //! | term keys | a *key* of 8 bytes for each block |
 //!
-//! A dictionary of at most one block has no offsets and no keys; one without terms has no section. A
-//! key holds the eight bytes of the block's first term that follow the prefix common to all terms, zero
-//! where it is shorter, as a number with the first byte on top: numbers then compare as the terms do,
-//! up to a tie.
+//! A dictionary of at most one block has no offsets and no keys; one without terms has no section.
+//!
+//! Keys are compared in place of terms: they ascend as the first terms of the blocks do, but may tie.
+//! Most terms begin with the entry's `prefix`, and have as their key the eight bytes behind it, zero
+//! where the term is shorter, as a number with the first byte on top. Terms that do not have the prefix
+//! lie below all that do, and their key is 0, or above, and it is 2<sup>64</sup> − 1.
 //!
 //! # Entry in the directory
 //!
 //! | offset | bytes | field | meaning |
 //! | --- | --- | --- | --- |
 //! | 0 | 4 | `count` | terms |
-//! | 4 | 4 | `common` | bytes that all terms begin with |
-//! | 8 | 4 | `max_len` | bytes of the longest term |
-//! | 12 | 8 | `total_len` | bytes of all terms |
-//! | 20 | 20 | `blocks` | reference to the terms; if `count` > 0 |
-//! | 40 | | `offsets` | the entry of the term offsets; if `count` > 32 |
-//! | | 20 | `keys` | reference to the term keys; if `count` > 32 |
+//! | 4 | 4 | `max_len` | bytes of the longest term |
+//! | 8 | 8 | `total_len` | bytes of all terms |
+//! | 16 | 20 | `blocks` | reference to the terms; if `count` > 0 |
+//! | 36 | | `offsets` | the entry of the term offsets; if `count` > 32, as all that follows |
+//! | | 20 | `keys` | reference to the term keys |
+//! | | 1 | `prefix_len` | bytes of the prefix |
+//! | | `prefix_len` | `prefix` | what terms begin with, behind which keys begin |
 //!
 //! # Cost
 //!
 //! | | bytes touched, at most | time |
 //! | --- | --- | --- |
 //! | ord → term | one offset, 65 bytes of lengths, the term's bytes in two places | O(length) |
-//! | term → ord | log₂ blocks keys; two offsets; the heads of blocks that tie; one block | O(length + log terms) |
+//! | term → ord | log₂ blocks keys; an offset and a head for the log₂ of blocks that tie; one block | O(length + log terms) |
 //! | in order | every block once | O(1) a term, but for its own bytes |
 //!
 //! Space: 2 bytes a term, its own bytes, and for every 32 terms a byte of class, the eight of the key,
@@ -81,14 +84,15 @@ mod verify;
 /// Bytes of a key.
 pub const KEY_LEN: usize = size_of::<u64>();
 
+/// The most bytes of the prefix behind which keys begin.
+pub const MAX_PREFIX: usize = u8::MAX as usize;
+
 /// A dictionary, wherever its sections are: just made (`Vec<u8>`), in the directory ([`SectionRef`]),
 /// or opened ([`SectionBytes`]).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Dictionary<S> {
     /// How many terms there are.
     pub count: u32,
-    /// How many bytes all terms begin with.
-    pub common: u32,
     /// Bytes of the longest term.
     pub max_len: u32,
     /// Bytes of all terms.
@@ -106,6 +110,8 @@ pub struct Index<S> {
     pub offsets: Numeric<S>,
     /// Eight bytes of each block's first term.
     pub keys: S,
+    /// What most terms begin with; keys begin behind it. At most [`MAX_PREFIX`] bytes.
+    pub prefix: Box<[u8]>,
 }
 
 /// Blocks that `count` terms take.
@@ -126,15 +132,15 @@ impl<S> Dictionary<S> {
     ///
     /// The first that `f` returns.
     pub fn try_map<T, E>(self, f: &mut impl FnMut(Section, S) -> Result<T, E>) -> Result<Dictionary<T>, E> {
-        let Dictionary { count, common, max_len, total_len, blocks, index } = self;
+        let Dictionary { count, max_len, total_len, blocks, index } = self;
         let blocks = blocks.map(|s| f(Section::Terms, s)).transpose()?;
         let index = match index {
-            Some(Index { offsets, keys }) => {
-                Some(Index { offsets: offsets.try_map(f)?, keys: f(Section::TermKeys, keys)? })
+            Some(Index { offsets, keys, prefix }) => {
+                Some(Index { offsets: offsets.try_map(f)?, keys: f(Section::TermKeys, keys)?, prefix })
             }
             None => None,
         };
-        Ok(Dictionary { count, common, max_len, total_len, blocks, index })
+        Ok(Dictionary { count, max_len, total_len, blocks, index })
     }
 
     /// Compares all fields with each other, given the length of each section.
@@ -148,18 +154,18 @@ impl<S> Dictionary<S> {
             false => Err(ErrorKind::Mismatch { what, found, expected }),
         };
         let (count, blocks) = (u64::from(self.count), u64::from(self.block_count()));
-        let (common, max_len) = (u64::from(self.common), u64::from(self.max_len));
+        let max_len = u64::from(self.max_len);
         let bytes = self.blocks.as_ref().map_or(0, &len);
         if self.blocks.is_some() != (blocks > 0) || self.index.is_some() != (blocks > 1) {
             return Err(ErrorKind::Broken("the dictionary has other sections than its count asks for"));
         }
-        at_most("length of the common prefix", common, max_len)?;
         at_most("length of all terms", self.total_len, count.saturating_mul(max_len))?;
         // A term lies in its block in two pieces that do not overlap, so none is longer than all of
         // the blocks: what a look-up allocates is bounded by bytes that are there.
         at_most("length of the longest term", max_len, bytes)?;
         at_most("least length of the terms", blocks + 2 * count, bytes)?;
-        if let Some(Index { offsets, keys }) = &self.index {
+        if let Some(Index { offsets, keys, prefix }) = &self.index {
+            at_most("length of the prefix", prefix.len() as u64, MAX_PREFIX as u64)?;
             equal("length of the term keys", len(keys), blocks * KEY_LEN as u64)?;
             equal("number of term offsets", offsets.count, blocks + 1)?;
             equal("first term offset", offsets.min.cast_unsigned(), 0)?;
@@ -174,15 +180,18 @@ impl Dictionary<SectionRef> {
     /// [the module](self#entry-in-the-directory).
     pub fn encode_meta(&self, out: &mut Vec<u8>) {
         out.put_u32(self.count);
-        out.put_u32(self.common);
         out.put_u32(self.max_len);
         out.put_u64(self.total_len);
         if let Some(blocks) = &self.blocks {
             blocks.encode(out);
         }
-        if let Some(Index { offsets, keys }) = &self.index {
+        if let Some(Index { offsets, keys, prefix }) = &self.index {
             offsets.encode_meta(out);
             keys.encode(out);
+            let prefix = &prefix[..prefix.len().min(MAX_PREFIX)];
+            #[expect(clippy::cast_possible_truncation, reason = "MAX_PREFIX fits a byte")]
+            out.put_u8(prefix.len() as u8);
+            out.put(prefix);
         }
     }
 
@@ -192,20 +201,25 @@ impl Dictionary<SectionRef> {
     ///
     /// When a field holds what it may not, or two of them disagree.
     pub fn decode_meta(cursor: &mut Cursor<'_>) -> Result<Dictionary<SectionRef>> {
-        let (count, common, max_len) = (cursor.u32()?, cursor.u32()?, cursor.u32()?);
-        let total_len = cursor.u64()?;
+        let (count, max_len, total_len) = (cursor.u32()?, cursor.u32()?, cursor.u64()?);
         let blocks = (count > 0).then(|| SectionRef::decode(cursor)).transpose()?;
         let index = match block_count(count) > 1 {
             true => Some(Index {
                 offsets: Numeric::decode_meta(cursor, Role::TermOffsets)?,
                 keys: SectionRef::decode(cursor)?,
+                prefix: prefix(cursor)?,
             }),
             false => None,
         };
-        let meta = Dictionary { count, common, max_len, total_len, blocks, index };
+        let meta = Dictionary { count, max_len, total_len, blocks, index };
         meta.check(|section| section.len).map_err(|kind| cursor.refuse(kind))?;
         Ok(meta)
     }
+}
+
+fn prefix(cursor: &mut Cursor<'_>) -> Result<Box<[u8]>> {
+    let len = cursor.u8()?;
+    cursor.take(len.into()).map(Into::into)
 }
 
 /// A dictionary, opened.
@@ -232,7 +246,6 @@ impl Dictionary<SectionRef> {
 #[derive(Debug)]
 pub struct DictionaryReader<B: SectionBytes> {
     count: u32,
-    common: usize,
     max_len: usize,
     total_len: u64,
     blocks: Option<B>,
@@ -243,6 +256,7 @@ pub struct DictionaryReader<B: SectionBytes> {
 struct OpenIndex<B: SectionBytes> {
     offsets: NumericReader<B>,
     keys: B,
+    prefix: Box<[u8]>,
 }
 
 impl<B: SectionBytes> DictionaryReader<B> {
@@ -254,15 +268,15 @@ impl<B: SectionBytes> DictionaryReader<B> {
     pub fn open(meta: Dictionary<B>, mode: JumpTables) -> Result<DictionaryReader<B>> {
         let place = meta.blocks.as_ref().map_or(NOWHERE, B::place);
         meta.check(|section| section.len() as u64).map_err(|kind| Error::at(place, 0, kind))?;
-        let Dictionary { count, common, max_len, total_len, blocks, index } = meta;
+        let Dictionary { count, max_len, total_len, blocks, index } = meta;
         let index = match index {
-            Some(Index { offsets, keys }) => {
-                Some(OpenIndex { offsets: NumericReader::open(offsets, mode)?, keys })
+            Some(Index { offsets, keys, prefix }) => {
+                Some(OpenIndex { offsets: NumericReader::open(offsets, mode)?, keys, prefix })
             }
             None => None,
         };
-        let (common, max_len) = (common as usize, max_len as usize);
-        Ok(DictionaryReader { count, common, max_len, total_len, blocks, index })
+        let max_len = max_len as usize;
+        Ok(DictionaryReader { count, max_len, total_len, blocks, index })
     }
 
     /// How many terms there are.
@@ -360,9 +374,7 @@ impl<B: SectionBytes> DictionaryReader<B> {
     ) -> Result<(&B, Front<'_>)> {
         let terms = self.count.saturating_sub(block.saturating_mul(BLOCK_TERMS)).min(BLOCK_TERMS);
         match &self.blocks {
-            Some(section) if terms > 0 => {
-                Ok((section, Front::read(section, bounds(section)?, terms as usize)?))
-            }
+            Some(section) if terms > 0 => Ok((section, Front::read(section, bounds(section)?, terms)?)),
             _ => Err(self.no_such_ord("block of terms", block, self.block_count())),
         }
     }

@@ -72,8 +72,8 @@ impl Class {
     }
 
     /// Bytes before `ends`, in a block of `terms`.
-    pub(super) fn front(self, terms: usize) -> usize {
-        CLASS_LEN + 2 * terms * self.width()
+    fn front(self, terms: u32) -> usize {
+        CLASS_LEN + 2 * terms as usize * self.width()
     }
 
     fn put(self, length: u32, out: &mut Vec<u8>) {
@@ -97,16 +97,30 @@ impl Class {
     /// The sum of the first `n`.
     #[inline]
     fn sum(self, lengths: &[u8], n: usize) -> usize {
-        match self {
-            // Far from overflow, whatever the bytes: no check in the loop, so it vectorises.
-            Class::One => lengths[..n].iter().map(|&l| u32::from(l)).sum::<u32>() as usize,
-            // Saturated, a hostile sum is behind the end of any block.
-            Class::Two | Class::Four => {
-                (0..n).fold(0, |sum: usize, i| sum.saturating_add(self.get(lengths, i)))
+        match (self, lengths.as_array::<TERMS>()) {
+            // Always over all, so that the loop vectorises, and ends where the processor expects it.
+            (Class::One, Some(all)) => {
+                let counted = (0..).zip(all).map(|(i, &l)| if i < n { u32::from(l) } else { 0 });
+                counted.sum::<u32>() as usize
             }
+            // Saturated, a hostile sum is behind the end of any block.
+            _ => (0..n).fold(0, |sum: usize, i| sum.saturating_add(self.get(lengths, i))),
+        }
+    }
+
+    /// How many are above `limit`.
+    #[inline]
+    fn above(self, lengths: &[u8], limit: usize) -> u32 {
+        match (self, u8::try_from(limit)) {
+            (Class::One, Ok(limit)) => lengths.iter().map(|&l| u8::from(l > limit)).sum::<u8>().into(),
+            (Class::One, Err(_)) => 0,
+            _ => (0..lengths.len() / self.width()).map(|i| u32::from(self.get(lengths, i) > limit)).sum(),
         }
     }
 }
+
+// `above` counts a block's terms in a byte.
+const _: () = assert!(TERMS <= u8::MAX as usize);
 
 /// Collects the terms of one block.
 #[derive(Clone, Debug, Default)]
@@ -168,6 +182,7 @@ pub(super) struct Front<'a> {
     /// The block's bytes in its section.
     block: Range<usize>,
     class: Class,
+    terms: u32,
     shared: &'a [u8],
     own: &'a [u8],
 }
@@ -186,7 +201,7 @@ impl<'a> Front<'a> {
     pub(super) fn read<B: SectionBytes>(
         section: &'a B,
         block: Range<usize>,
-        terms: usize,
+        terms: u32,
     ) -> Result<Front<'a>> {
         let place = section.place();
         let bytes = front_bytes(section, &block, Class::One.front(terms))?;
@@ -195,18 +210,18 @@ impl<'a> Front<'a> {
             Class::One => bytes,
             wider => front_bytes(section, &block, wider.front(terms))?,
         };
-        let (shared, own) = bytes[CLASS_LEN..].split_at(terms * class.width());
+        let (shared, own) = bytes[CLASS_LEN..].split_at(terms as usize * class.width());
         if class.get(shared, 0) != 0 {
             let kind = ErrorKind::Broken("the first term of a block shares bytes with itself");
             return Err(Error::at(place, block.start, kind));
         }
-        Ok(Front { place, block, class, shared, own })
+        Ok(Front { place, block, class, terms, shared, own })
     }
 
     /// How many terms there are.
     #[inline]
     pub(super) fn terms(&self) -> usize {
-        self.own.len() / self.class.width()
+        self.terms as usize
     }
 
     pub(super) fn class(&self) -> Class {
@@ -224,6 +239,14 @@ impl<'a> Front<'a> {
         self.class.get(self.shared, i)
     }
 
+    /// The terms, but for the head, that share exactly `len` bytes with it: they stand together, and those
+    /// that share more before them.
+    #[inline]
+    pub(super) fn sharing(&self, len: usize) -> Range<u32> {
+        let above = |limit| 1 + self.class.above(self.shared, limit);
+        above(len)..len.checked_sub(1).map_or(self.terms, above)
+    }
+
     /// Bytes of term `i` that it does not share.
     #[inline]
     pub(super) fn own(&self, i: usize) -> usize {
@@ -234,7 +257,7 @@ impl<'a> Front<'a> {
     /// hostile sum lies behind the block, where [`end`](Self::end) refuses it.
     #[inline]
     pub(super) fn start(&self, i: usize) -> usize {
-        self.class.front(self.terms()).saturating_add(self.class.sum(self.own, i))
+        self.class.front(self.terms).saturating_add(self.class.sum(self.own, i))
     }
 
     /// Where the own bytes of term `i` end, when they begin at `start`; both counted from the block's

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use super::block::{BlockBuilder, shared_len};
 use super::seek::key;
-use super::{Dictionary, Index, KEY_LEN};
+use super::{Dictionary, Index, KEY_LEN, MAX_PREFIX};
 use crate::binary::MAX_VALUE;
 use crate::cursor::Put;
 use crate::numeric::{self, NumericOptions, Role};
@@ -106,27 +106,45 @@ impl DictionaryBuilder {
         if !self.block.is_empty() {
             self.finish_block();
         }
-        let DictionaryBuilder { count, max_len, total_len, last, blocks, mut offsets, heads, .. } = self;
-        // What the first and the last of ascending terms have in common, all have.
-        let first = heads.first().map_or(&[][..], |head| &blocks[head.clone()]);
-        let common = shared_len(first, &last);
+        let DictionaryBuilder { count, max_len, total_len, blocks, mut offsets, heads, .. } = self;
         let index = (heads.len() > 1).then(|| {
+            let heads: Vec<&[u8]> = heads.into_iter().map(|head| &blocks[head]).collect();
+            let prefix = key_prefix(&heads);
             let mut keys = Vec::with_capacity(heads.len() * KEY_LEN);
-            heads.into_iter().for_each(|head| keys.put_u64(key(&blocks[head], common)));
+            heads.iter().for_each(|head| keys.put_u64(key(head, prefix)));
             offsets.push(as_offset(blocks.len()));
             let options = NumericOptions { role: Role::TermOffsets, jump_tables, zones: false };
-            Index { offsets: numeric::encode(&offsets, &options), keys }
+            Index { offsets: numeric::encode(&offsets, &options), keys, prefix: prefix.into() }
         });
         let blocks = (count > 0).then_some(blocks);
-        #[expect(clippy::cast_possible_truncation, reason = "no term is longer than a u32")]
-        let common = common as u32;
-        Dictionary { count, common, max_len, total_len, blocks, index }
+        Dictionary { count, max_len, total_len, blocks, index }
     }
 
     fn finish_block(&mut self) {
         self.offsets.push(as_offset(self.blocks.len()));
         self.heads.push(self.block.finish(&mut self.blocks));
     }
+}
+
+/// The prefix behind which keys begin, for at least two blocks: what all heads have in common, or all
+/// but some at either end, whichever tells most blocks apart.
+///
+/// Leaving some out matters because a single one spoils it: with an empty term among URLs, what all
+/// have in common is nothing, and every key is `https://`.
+fn key_prefix<'a>(heads: &[&'a [u8]]) -> &'a [u8] {
+    let last = heads.len() - 1;
+    let mut best = (0, &[][..]);
+    for left_out in [0, 1, heads.len() / 16, heads.len() / 4] {
+        let (Some(first), Some(last)) = (heads.get(left_out), heads.get(last - left_out)) else {
+            continue;
+        };
+        let prefix = &first[..shared_len(first, last).min(MAX_PREFIX)];
+        let different = heads.windows(2).filter(|pair| key(pair[0], prefix) != key(pair[1], prefix)).count();
+        if different > best.0 {
+            best = (different, prefix);
+        }
+    }
+    best.1
 }
 
 /// A place in a `Vec`, which is never as long as 2<sup>63</sup> bytes.

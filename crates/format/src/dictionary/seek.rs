@@ -1,38 +1,39 @@
 //! From a term to its ord, or to the place where it would be.
 //!
-//! A search takes four steps, each of which leaves less:
+//! A search takes three steps, each of which leaves less:
 //!
-//! 1. the prefix common to all terms: a target without it lies before or behind them all;
-//! 2. binary search over the keys of the blocks, eight bytes each in an array;
-//! 3. among blocks with the target's key, binary search by their first terms (*heads*), each found in
+//! 1. binary search over the keys of the blocks, eight bytes each in an array;
+//! 2. among blocks with the target's key, binary search by their first terms (*heads*), each found in
 //!    its block without decoding anything;
-//! 4. in the one block left, `shared` alone rules out all terms but those that share with the head
+//! 3. in the one block left, `shared` alone rules out all terms but those that share with the head
 //!    exactly as much as the target does: let that be *s* bytes. A term that shares more has the head's
 //!    byte at *s*, where the target, which is above the head, has a greater one: it lies below the
 //!    target. One that shares less left the head for a greater byte earlier: it lies above. The lengths
-//!    descend, so those between are found by binary search, and the target among them by another over
-//!    their own bytes.
-//!
-//! A key is padded with zero, so `ab` and `ab\0` tie like terms that differ behind their eighth byte, and
-//! step 3 settles both.
+//!    descend, so counting the longer ones finds those between, and binary search over their own bytes
+//!    the target among them.
 
 use std::cmp::Ordering;
+use std::hint::select_unpredictable;
 use std::ops::{Bound, Range};
 
 use byteorder::{BigEndian, ByteOrder, LittleEndian};
 
-use super::block::{BLOCK_TERMS, Front, shared_len};
+use super::block::{BLOCK_TERMS, shared_len};
 use super::{DictionaryReader, KEY_LEN, OpenIndex};
-use crate::error::{ErrorKind, Result};
+use crate::error::Result;
 use crate::id::TermOrd;
 use crate::numeric::NumericWalk;
 use crate::source::SectionBytes;
 
-/// The key of a block's first term: the eight bytes behind the `common` first ones, zero-padded.
-/// Keys ascend with the terms, but tie where those eight bytes do.
-pub(super) fn key(term: &[u8], common: usize) -> u64 {
+/// The key of a block's first term: of the terms that begin with `prefix`, the eight bytes behind it,
+/// zero-padded; 0 for those that lie below them all, and the largest number for those above.
+///
+/// Keys ascend with the terms, but tie where those eight bytes do: `ab` and `ab\0` are such a pair, too.
+pub(super) fn key(term: &[u8], prefix: &[u8]) -> u64 {
+    let Some(rest) = term.strip_prefix(prefix) else {
+        return if term < prefix { 0 } else { u64::MAX };
+    };
     let mut bytes = [0; KEY_LEN];
-    let rest = term.get(common..).unwrap_or(&[]);
     let len = rest.len().min(KEY_LEN);
     bytes[..len].copy_from_slice(&rest[..len]);
     BigEndian::read_u64(&bytes)
@@ -126,10 +127,8 @@ impl<B: SectionBytes> DictionaryReader<B> {
     }
 
     fn seek(&self, target: &[u8]) -> Result<Found> {
-        match self.compare_common(target)? {
-            Ordering::Less => return Ok(Found::before(0)),
-            Ordering::Greater => return Ok(Found::before(self.len())),
-            Ordering::Equal => {}
+        if self.is_empty() {
+            return Ok(Found::before(0));
         }
         let mut walk = NumericWalk::default();
         let block = match &self.index {
@@ -139,31 +138,9 @@ impl<B: SectionBytes> DictionaryReader<B> {
         self.seek_in(block, target, &mut walk)
     }
 
-    /// Compares `target`, as far as that goes, with the prefix of all terms.
-    fn compare_common(&self, target: &[u8]) -> Result<Ordering> {
-        if self.is_empty() {
-            return Ok(Ordering::Less);
-        }
-        if self.common == 0 {
-            return Ok(Ordering::Equal);
-        }
-        // The first block needs no offset: it begins with the section.
-        let (section, front) = self.front_in(0, |section| Ok(0..section.len()))?;
-        let (_, head) = self.parts(section, &front, 0)?;
-        let Some(prefix) = head.get(..self.common) else {
-            let (found, max) = (self.common as u64, head.len() as u64);
-            return Err(front.refuse(ErrorKind::OutOfRange {
-                what: "length of the common prefix",
-                found,
-                max,
-            }));
-        };
-        Ok(target[..target.len().min(self.common)].cmp(prefix))
-    }
-
     /// The last block whose head is not above `target`; the first, if none is.
     fn block_of(&self, index: &OpenIndex<B>, target: &[u8], walk: &mut NumericWalk) -> Result<u32> {
-        let (blocks, wanted) = (self.block_count(), key(target, self.common));
+        let (blocks, wanted) = (self.block_count(), key(target, &index.prefix));
         let ties = partition(0..blocks, |block| Ok(index.key(block)? < wanted))?;
         // Most keys are alone: look at the neighbours before the rest, in steps that double.
         let (mut tied, mut next, mut step) = (ties, ties, 1);
@@ -171,29 +148,36 @@ impl<B: SectionBytes> DictionaryReader<B> {
             (tied, next, step) = (next + 1, next.saturating_add(step).min(blocks), step * 2);
         }
         let tied = partition(tied..next, |block| Ok(index.key(block)? == wanted))?;
-        let above = partition(ties..tied, |block| {
-            let (section, front) = self.front(block, walk)?;
-            Ok(self.parts(section, &front, 0)?.1 <= target)
-        })?;
+        let above = partition(ties..tied, |block| Ok(self.head(index, block, walk)? <= target))?;
         Ok(above.saturating_sub(1))
+    }
+
+    /// The first term of `block`, found from the block's beginning alone.
+    fn head(&self, index: &OpenIndex<B>, block: u32, walk: &mut NumericWalk) -> Result<&[u8]> {
+        let start = index.offsets.get(block.into(), walk)?;
+        let (section, front) = self.front_in(block, |section| {
+            let start = usize::try_from(start).unwrap_or(usize::MAX);
+            Ok(start.min(section.len())..section.len())
+        })?;
+        section.slice(front.own_bytes(0)?)
     }
 
     /// Searches one block, the last whose head is not above `target`, or the first.
     fn seek_in(&self, block: u32, target: &[u8], walk: &mut NumericWalk) -> Result<Found> {
         let (section, front) = self.front(block, walk)?;
         let first = block * BLOCK_TERMS;
-        let (_, head) = self.parts(section, &front, 0)?;
+        let head = section.slice(front.own_bytes(0)?)?;
         let shared = shared_len(head, target);
         match head[shared..].cmp(&target[shared..]) {
             Ordering::Greater => return Ok(Found::before(first)),
             Ordering::Equal => return Ok(Found { below: first, exact: true }),
             Ordering::Less => {}
         }
-        let candidates = sharing(&front, shared)?;
         let rest = &target[shared..];
         let own = |i: u32| section.slice(front.own_bytes(i as usize)?);
+        let candidates = front.sharing(shared);
         let below = partition(candidates.clone(), |i| Ok(own(i)? < rest))?;
-        let exact = below < candidates.end && own(below)? == rest;
+        let exact = candidates.contains(&below) && own(below)? == rest;
         Ok(Found { below: first + below, exact })
     }
 }
@@ -207,26 +191,20 @@ impl<B: SectionBytes> OpenIndex<B> {
     }
 }
 
-/// The terms of a block, but for its head, that share exactly `shared` bytes with it.
-fn sharing(front: &Front<'_>, shared: usize) -> Result<Range<u32>> {
-    let terms = u32::try_from(front.terms()).unwrap_or(BLOCK_TERMS);
-    let start = partition(1..terms, |i| Ok(front.shared(i as usize) > shared))?;
-    let end = partition(start..terms, |i| Ok(front.shared(i as usize) == shared))?;
-    Ok(start..end)
-}
-
 /// The first number of `range` for which `below` is false, given that it is true for all before; the
 /// range's end, if it is true for all.
+///
+/// Always takes the same number of steps, and no branch on what it finds, which nobody could predict.
 fn partition(range: Range<u32>, mut below: impl FnMut(u32) -> Result<bool>) -> Result<u32> {
-    let Range { mut start, mut end } = range;
-    while start < end {
-        let middle = start + (end - start) / 2;
-        match below(middle)? {
-            true => start = middle + 1,
-            false => end = middle,
-        }
+    let Range { start: mut base, end } = range;
+    let mut left = end.saturating_sub(base);
+    while left > 1 {
+        let half = left / 2;
+        let middle = base + half;
+        base = select_unpredictable(below(middle)?, middle, base);
+        left -= half;
     }
-    Ok(start)
+    Ok(base + u32::from(left > 0 && below(base)?))
 }
 
 /// The least byte string above all that begin with `prefix`; `None` if there is none, as for `\xff\xff`.
@@ -252,14 +230,22 @@ mod tests {
 
     #[test]
     fn keys_ascend_with_the_terms_and_tie_where_eight_bytes_do() {
-        let terms: [&[u8]; 7] = [b"x", b"x\0", b"xa", b"xab", b"xab\0\0", b"xabcdefgh", b"xabcdefghi"];
-        let keys = terms.map(|term| key(term, 1));
-        assert_eq!(keys[0], keys[1]);
-        assert!(keys[1] < keys[2] && keys[2] < keys[3]);
-        assert_eq!(keys[3], keys[4]);
-        assert!(keys[4] < keys[5]);
-        assert_eq!(keys[5], keys[6]);
-        assert_eq!(keys[5], 0x6162_6364_6566_6768);
+        let terms: [(&[u8], u64); 10] = [
+            (b"", 0),
+            (b"w~", 0),
+            (b"x", 0),
+            (b"x\0", 0),
+            (b"xa", 0x6100_0000_0000_0000),
+            (b"xab\0\0", 0x6162_0000_0000_0000),
+            (b"xabcdefgh", 0x6162_6364_6566_6768),
+            (b"xabcdefghi", 0x6162_6364_6566_6768),
+            (b"x\xff\xff\xff\xff\xff\xff\xff\xff", u64::MAX),
+            (b"y", u64::MAX),
+        ];
+        assert!(terms.is_sorted());
+        for (term, expected) in terms {
+            assert_eq!(key(term, b"x"), expected, "{term:?}");
+        }
     }
 
     #[test]

@@ -136,7 +136,12 @@ fn set_strategy() -> impl Strategy<Value = BTreeSet<Vec<u8>>> {
             0..300
         ),
     ];
-    (common, sets).prop_map(|(common, set)| set.into_iter().map(|t| [&*common, &t].concat()).collect())
+    // What has not the front that the others have.
+    let outliers = proptest::collection::btree_set(term_strategy(), 0..3);
+    (common, sets, outliers).prop_map(|(common, set, mut outliers)| {
+        outliers.extend(set.into_iter().map(|t| [&*common, &t].concat()));
+        outliers
+    })
 }
 
 proptest! {
@@ -218,13 +223,13 @@ fn the_bytes_of_a_block() {
         b"carcardcarecat",
     ];
     assert_eq!(made.blocks.as_deref().unwrap(), expected.concat());
-    assert_eq!((made.count, made.common, made.max_len, made.total_len), (5, 0, 4, 14));
+    assert_eq!((made.count, made.max_len, made.total_len), (5, 4, 14));
     assert_eq!(made.index, None);
 
     let made = super::tests::made(["car", "card", "care", "cat"], true);
     let expected = [&[1][..], &[0, 3, 3, 2], &[3, 1, 1, 1], b"cardet"];
     assert_eq!(made.blocks.as_deref().unwrap(), expected.concat());
-    assert_eq!((made.count, made.common, made.max_len, made.total_len), (4, 2, 4, 14));
+    assert_eq!((made.count, made.max_len, made.total_len), (4, 4, 14));
 }
 
 #[test]
@@ -236,15 +241,43 @@ fn lengths_of_class_2_are_little_endian() {
 }
 
 #[test]
-fn a_key_is_eight_bytes_behind_the_common_prefix() {
+fn a_key_is_eight_bytes_behind_the_prefix() {
     let terms = (0..33_u8).map(|i| [b"id-".as_slice(), &[b'A' + i], b"-long enough"].concat());
     let made = made(terms, true);
-    let Index { offsets, keys } = made.index.unwrap();
-    assert_eq!(made.common, 3);
+    let Index { offsets, keys, prefix } = made.index.unwrap();
+    assert_eq!(*prefix, *b"id-");
     assert_eq!((offsets.count, offsets.min), (3, 0));
     assert_eq!(offsets.max, i64::try_from(made.blocks.unwrap().len()).unwrap());
     // "A-long e" and "a-long e": little-endian numbers with the first byte on top, so backwards.
     assert_eq!(keys, b"e gnol-Ae gnol-a");
+}
+
+#[test]
+fn a_few_terms_do_not_spoil_the_prefix() {
+    let urls: BTreeSet<Vec<u8>> =
+        (0..2_000).map(|i| [b"https://".as_slice(), &decimal(i)].concat()).collect();
+    let prefix = |made: Made| made.index.unwrap().prefix;
+    assert_eq!(*prefix(made(&urls, true)), *b"https://00");
+
+    let mut with_empty = urls.clone();
+    with_empty.insert(vec![]);
+    assert_eq!(*prefix(made(&with_empty, true)), *b"https://00");
+
+    let mut with_more = with_empty;
+    with_more.extend((0..50).map(|i| [b"ftp://".as_slice(), &decimal(i)].concat()));
+    with_more.extend((0..50).map(|i| [b"sftp://".as_slice(), &decimal(i)].concat()));
+    assert_eq!(*prefix(made(&with_more, true)), *b"https://00");
+    holds(&with_more, &probes(&with_more, 13));
+}
+
+#[test]
+fn a_prefix_has_at_most_255_bytes() {
+    for (front, expected) in [(250, 254), (254, 255), (400, 0)] {
+        let set: BTreeSet<Vec<u8>> = (0..100).map(|i| [vec![b'p'; front], decimal(i)].concat()).collect();
+        // Where even 255 bytes do not tell terms apart, there is none.
+        assert_eq!(made(&set, true).index.unwrap().prefix.len(), expected);
+        holds(&set, &probes(&set, 3));
+    }
 }
 
 #[test]
@@ -334,9 +367,9 @@ fn a_look_up_touches_no_more_than_is_promised() {
     let block = blocks.len() / reader.block_count() as usize;
     for ord in [0, 31, 32, 10_007, 19_999] {
         reader.seek_exact(&decimal(ord)).unwrap().unwrap();
-        // log2(625) < 10, and the neighbour that no longer ties.
+        // ceil(log2(625)) is 10; the last one again, the one found, and the neighbour that no longer ties.
         let asked = keys.take();
-        assert!(asked.len() <= 12 && asked.iter().all(|key| key.len() == KEY_LEN), "{asked:?}");
+        assert!(asked.len() <= 13 && asked.iter().all(|key| key.len() == KEY_LEN), "{asked:?}");
         assert!(bytes(blocks.take()) <= 3 * block, "ord {ord}");
     }
 }
@@ -488,12 +521,12 @@ fn verify_refuses_offsets_keys_and_numbers_that_do_not_fit_the_blocks() {
     type Change<'a> = &'a dyn Fn(&mut Made);
     for (change, message) in [
         (
-            &(|m: &mut Made| m.common -= 1) as Change,
+            &(|m: &mut Made| m.index.as_mut().unwrap().prefix = (*b"id:000").into()) as Change,
             "key of a block of terms is 3472275312702652416, where 3472328089260785664 was to be",
         ),
         (&|m| m.max_len += 1, "length of the longest term is 10, where 9 was to be"),
         (&|m| m.total_len -= 1, "length of all terms is 629, where 630 was to be"),
-        (&|m| m.common = 10, "length of the common prefix is 10, above 9"),
+        (&|m| m.index.as_mut().unwrap().prefix = [7; 256].into(), "length of the prefix is 256, above 255"),
         (&|m| m.max_len = 100_000, "length of the longest term is 100000, above 283"),
         (&|m| m.total_len = 631, "length of all terms is 631, above 630"),
         (&|m| m.count = 32, "the dictionary has other sections than its count asks for"),
@@ -520,14 +553,6 @@ fn verify_refuses_offsets_keys_and_numbers_that_do_not_fit_the_blocks() {
         let mut bad = good.clone();
         change(&mut bad);
         assert_eq!(refusal(bad), message);
-    }
-}
-
-#[test]
-fn verify_compares_the_common_prefix_where_there_are_no_keys() {
-    for (common, found) in [(0, 0), (1, 1), (3, 3)] {
-        let bad = Made { common, ..made(["card", "cat"], true) };
-        assert_eq!(refusal(bad), format!("length of the common prefix is {found}, where 2 was to be"));
     }
 }
 
@@ -591,7 +616,7 @@ fn the_fixed_part_of_an_entry_is_as_drawn() {
     meta.encode_meta(&mut entry);
     #[rustfmt::skip]
     let expected = [
-        &[3, 0, 0, 0][..], &[2, 0, 0, 0], &[4, 0, 0, 0], &[10, 0, 0, 0, 0, 0, 0, 0],
+        &[3, 0, 0, 0][..], &[4, 0, 0, 0], &[10, 0, 0, 0, 0, 0, 0, 0],
         &[64, 0, 0, 0, 0, 0, 0, 0], &[12, 0, 0, 0, 0, 0, 0, 0], &[0, 0, 0, 0],
     ];
     assert_eq!(entry, expected.concat());

@@ -8,14 +8,13 @@ use crate::numeric::NumericWalk;
 use crate::source::SectionBytes;
 
 /// What is known of the terms before.
+#[derive(Default)]
 struct Seen {
-    /// How many bytes of the very first term all of them begin with.
-    common: usize,
     max_len: usize,
     total_len: u64,
     /// The term before, and the one at hand.
     terms: [Vec<u8>; 2],
-    first: Option<Vec<u8>>,
+    any: bool,
 }
 
 impl<B: SectionBytes> DictionaryReader<B> {
@@ -28,11 +27,10 @@ impl<B: SectionBytes> DictionaryReader<B> {
     ///
     /// # Complexity
     ///
-    /// O(bytes of all terms). Three terms are held at a time.
+    /// O(bytes of all terms). Two terms are held at a time.
     pub fn verify(&self) -> Result<()> {
         let mut walk = NumericWalk::default();
-        let mut seen =
-            Seen { common: 0, max_len: 0, total_len: 0, terms: [Vec::new(), Vec::new()], first: None };
+        let mut seen = Seen::default();
         let mut end = 0;
         for block in 0..self.block_count() {
             let (section, front) = self.front(block, &mut walk)?;
@@ -43,7 +41,7 @@ impl<B: SectionBytes> DictionaryReader<B> {
             self.verify_block(section, &front, &mut seen)?;
             if let Some(index) = &self.index {
                 let (_, head) = self.parts(section, &front, 0)?;
-                index.verify_key(block, key(head, self.common))?;
+                index.verify_key(block, key(head, &index.prefix))?;
             }
         }
         if let Some(section) = &self.blocks {
@@ -52,7 +50,6 @@ impl<B: SectionBytes> DictionaryReader<B> {
                 false => Err(Error::at(section.place(), 0, ErrorKind::Mismatch { what, found, expected })),
             };
             equal("end of the last block of terms", end as u64, section.len() as u64)?;
-            equal("length of the common prefix", self.common as u64, seen.common as u64)?;
             equal("length of the longest term", self.max_len as u64, seen.max_len as u64)?;
             equal("length of all terms", self.total_len, seen.total_len)?;
         }
@@ -96,17 +93,7 @@ impl Seen {
         term.extend_from_slice(own);
         self.max_len = self.max_len.max(term.len());
         self.total_len += term.len() as u64;
-        let above = match &self.first {
-            Some(first) => {
-                self.common = shared_len(&first[..self.common], term);
-                before < term
-            }
-            None => {
-                self.common = term.len();
-                self.first = Some(term.clone());
-                true
-            }
-        };
+        let above = !std::mem::replace(&mut self.any, true) || before < term;
         self.terms.swap(0, 1);
         above
     }
