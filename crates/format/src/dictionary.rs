@@ -1,7 +1,7 @@
 //! Terms in byte order, numbered from 0: which term has this ord, and which ord this term?
 //!
 //! The terms lie in blocks of [`BLOCK_TERMS`], in which each is stored as the number of bytes it shares
-//! with the block's first term, and the rest ([the layout of a block](self#sections)). Beside the blocks
+//! with the block's first term, and the rest (its layout stands in `dictionary/block.rs`). Beside the blocks
 //! there are, if there is more than one, their offsets and eight bytes of each block's first term.
 //!
 //! # Sections
@@ -42,8 +42,8 @@
 //! | in order | every block once | O(1) a term, but for its own bytes |
 //!
 //! Space: 2 bytes a term, its own bytes, and for every 32 terms a byte of class, the eight of the key,
-//! an offset of usually 1 to 2 bytes, and the head's bytes in full. Terms of 255 bytes or more double
-//! the two bytes in their block, terms of 64 KiB double them again.
+//! an offset of usually 1 to 2 bytes, and the head's bytes in full. A length of 256 bytes or more doubles
+//! the two bytes of all terms in its block, one of 64 KiB doubles them again.
 //!
 //! # What a reader may trust
 //!
