@@ -4,6 +4,7 @@
 //! | --- | --- |
 //! | [`rng`] | which numbers, the same everywhere and every time? |
 //! | [`model`] | what is the right answer, in the most obvious way? |
+//! | [`shapes`] | which columns occur? |
 //! | [`conformance`] | does a source keep every rule that the traits state? |
 //!
 //! A test of a writer and a reader reads:
@@ -28,3 +29,4 @@
 pub mod conformance;
 pub mod model;
 pub mod rng;
+pub mod shapes;

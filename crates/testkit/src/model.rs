@@ -14,6 +14,7 @@
 //! A vector may be shorter than the segment: documents past its end have no value.
 
 mod binary;
+mod feed;
 mod mem;
 mod numeric;
 mod sorted;
@@ -24,6 +25,8 @@ use std::sync::Arc;
 use docvalues_column::{AnyColumn, ColumnSource, ErrorKind, Field, Kind, Result};
 
 pub use binary::MemBinary;
+pub(crate) use binary::lies_between;
+pub use feed::{Cell, Flat};
 pub use mem::{Mem, Slot};
 pub use numeric::{MemNumeric, MemSortedNumeric};
 pub use sorted::{MemSorted, MemSortedSet, MemTerms, WithTerms};

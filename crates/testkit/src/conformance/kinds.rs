@@ -1,7 +1,7 @@
 //! How each kind is asked, and what it must leave behind in outputs.
 
 use std::fmt::Debug;
-use std::ops::{Bound, Range, RangeBounds, RangeInclusive};
+use std::ops::{Bound, Range, RangeInclusive};
 
 use docvalues_column::{
     BinaryColumn, Column, DocId, Lists, NumericColumn, Result, Slices, SortedColumn, SortedNumericColumn,
@@ -9,6 +9,7 @@ use docvalues_column::{
 };
 
 use super::subject::{Each, Expected, Filled, Subject, Text, short};
+use crate::model::lies_between;
 use crate::rng::SplitMix64;
 
 pub(super) struct Numeric<'c>(pub(super) &'c dyn NumericColumn);
@@ -235,7 +236,8 @@ impl Subject for Binary<'_> {
     }
 
     fn matches((low, high): &Self::Query, value: &Text) -> bool {
-        (low.as_ref(), high.as_ref()).contains(value)
+        let (low, high) = (low.as_ref().map(|text| &*text.0), high.as_ref().map(|text| &*text.0));
+        lies_between(low, high, &value.0)
     }
 
     fn filter(&self, docs: Range<u32>, (low, high): &Self::Query, bits: &mut [u64]) -> Result<()> {

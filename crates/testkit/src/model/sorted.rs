@@ -20,8 +20,10 @@ pub struct MemTerms {
 
 impl MemTerms {
     fn new<'a>(field: &Field, used: impl Iterator<Item = &'a Vec<u8>>) -> MemTerms {
-        let distinct: BTreeSet<&Vec<u8>> = used.collect();
-        MemTerms { field: field.name.clone(), terms: distinct.into_iter().cloned().collect() }
+        let mut terms: Vec<&Vec<u8>> = used.collect();
+        terms.sort_unstable();
+        terms.dedup();
+        MemTerms { field: field.name.clone(), terms: terms.into_iter().cloned().collect() }
     }
 
     fn ord_of(&self, term: &[u8]) -> Option<TermOrd> {
