@@ -126,7 +126,7 @@ fn every_kind_and_type_is_in_the_small_segment() {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 48, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 24, ..ProptestConfig::default() })]
 
     #[test]
     fn models_of_any_shape_conform(shape in any_shape()) {
