@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use docvalues_format::file::kind::{LogicalType, from_f64, from_u64};
+use docvalues_format::file::kind::{from_f64, from_u64};
 use docvalues_format::id::DocId;
 
 use crate::error::{ErrorKind, Result};
@@ -268,11 +268,7 @@ impl<'w> Batch<'w> {
         let count = offsets.len().saturating_sub(1);
         self.fields.add_column(field, self.docs, rows, count, |at, buffer, limits, memory| {
             let value = &data[span("byte", offsets, at, data.len())?];
-            check_bytes(logical, value)?;
-            if logical == LogicalType::Utf8 {
-                let valid = |error: std::str::Utf8Error| ErrorKind::NotUtf8 { valid: error.valid_up_to() };
-                std::str::from_utf8(value).map_err(valid)?;
-            }
+            check_bytes(logical, value, false)?;
             buffer.push_bytes(value, limits.terms, memory)
         })?;
         Ok(self)

@@ -144,6 +144,16 @@ impl<'w> Document<'w> {
         self.string(field, Given::UUID, &bytes)
     }
 
+    /// Adds a byte string that is in its stored form already: UTF-8 for text, 16 bytes for an IP address
+    /// or a 128-bit id.
+    ///
+    /// # Errors
+    ///
+    /// As [`str`](Self::str); and for bytes that the type does not have.
+    pub fn stored_bytes(&mut self, field: FieldId, value: &[u8]) -> Result<&mut Self> {
+        self.string(field, Given::BYTES_OF_ANY, value)
+    }
+
     /// Adds the document to the segment.
     ///
     /// # Errors
@@ -163,7 +173,7 @@ impl<'w> Document<'w> {
 
     fn string(&mut self, field: FieldId, given: Given, value: &[u8]) -> Result<&mut Self> {
         self.fields.expect_type(field, given)?;
-        self.fields.add_bytes(field, value)?;
+        self.fields.add_bytes(field, value, given.is_text)?;
         Ok(self)
     }
 }

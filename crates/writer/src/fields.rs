@@ -40,6 +40,8 @@ pub(crate) struct Given {
     what: &'static str,
     /// Which types take it.
     fits: fn(LogicalType) -> bool,
+    /// Whether its bytes are known to be UTF-8.
+    pub(crate) is_text: bool,
 }
 
 impl Given {
@@ -53,14 +55,15 @@ impl Given {
         matches!(t, TimestampMillis | TimestampMicros | TimestampNanos)
     });
     pub(crate) const NUMBER: Given = Given::new("a number", |t| !t.is_bytes());
-    pub(crate) const STR: Given = Given::new("a string", |t| matches!(t, LogicalType::Utf8));
+    pub(crate) const STR: Given =
+        Given { is_text: true, ..Given::new("a string", |t| matches!(t, LogicalType::Utf8)) };
     pub(crate) const BYTES: Given = Given::new("a byte string", |t| matches!(t, LogicalType::Bytes));
     pub(crate) const IP: Given = Given::new("an IP address", |t| matches!(t, LogicalType::Ip));
     pub(crate) const UUID: Given = Given::new("a 128-bit id", |t| matches!(t, LogicalType::Uuid));
     pub(crate) const BYTES_OF_ANY: Given = Given::new("byte strings", LogicalType::is_bytes);
 
     const fn new(what: &'static str, fits: fn(LogicalType) -> bool) -> Given {
-        Given { what, fits }
+        Given { what, fits, is_text: false }
     }
 }
 
@@ -107,6 +110,12 @@ impl Fields {
         Ok(id)
     }
 
+    /// Says how the input spelled the values of `field`.
+    pub(crate) fn set_format(&mut self, field: FieldId, format: String) -> Result<()> {
+        let spec = self.spec(field)?.clone().format(format);
+        self.schema.replace(field, spec)
+    }
+
     /// What `field` holds.
     pub(crate) fn spec(&self, field: FieldId) -> Result<&FieldSpec> {
         let unknown = || Error::new(ErrorKind::UnknownField).in_doc(self.docs);
@@ -132,10 +141,10 @@ impl Fields {
         })
     }
 
-    /// Gives the next document a byte string.
-    pub(crate) fn add_bytes(&mut self, field: FieldId, value: &[u8]) -> Result<()> {
+    /// Gives the next document a byte string; `is_text` if it is known to be UTF-8.
+    pub(crate) fn add_bytes(&mut self, field: FieldId, value: &[u8], is_text: bool) -> Result<()> {
         self.add(field, |logical, buffer, limits, memory| {
-            check_bytes(logical, value)?;
+            check_bytes(logical, value, is_text)?;
             buffer.push_bytes(value, limits.terms, memory)
         })
     }
@@ -264,13 +273,16 @@ pub(crate) fn check_number(logical: LogicalType, stored: i64) -> Result<(), Erro
     }
 }
 
-/// Refuses a byte string that a column of this type cannot hold; that text is text is checked where it
-/// comes in as bytes.
-pub(crate) fn check_bytes(logical: LogicalType, value: &[u8]) -> Result<(), ErrorKind> {
+/// Refuses a byte string that a column of this type cannot hold; `is_text` if it is known to be UTF-8.
+pub(crate) fn check_bytes(logical: LogicalType, value: &[u8], is_text: bool) -> Result<(), ErrorKind> {
     let len = value.len();
     match logical.fixed_len() {
         Some(expected) if len as u64 != u64::from(expected) => Err(ErrorKind::WrongLength { len, expected }),
         _ if len as u64 > MAX_VALUE => Err(ErrorKind::LongValue { len: len as u64, max: MAX_VALUE }),
-        _ => Ok(()),
+        _ if is_text || logical != LogicalType::Utf8 => Ok(()),
+        _ => match std::str::from_utf8(value) {
+            Ok(_) => Ok(()),
+            Err(error) => Err(ErrorKind::NotUtf8 { valid: error.valid_up_to() }),
+        },
     }
 }

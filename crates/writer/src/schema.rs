@@ -83,7 +83,8 @@ impl FieldSpec {
     }
 
     /// Says how the input spelled the values, for who writes them out again: for dates and
-    /// timestamps a `strftime` pattern. At most [`MAX_FORMAT`] bytes; an empty one is none.
+    /// timestamps a `strftime` pattern. At most [`MAX_FORMAT`] bytes; an empty one is none. Where only
+    /// the values tell, see [`SegmentWriter::set_format`](crate::SegmentWriter::set_format).
     #[must_use]
     pub fn format(self, format: impl Into<String>) -> FieldSpec {
         FieldSpec { format: Some(format.into()).filter(|format| !format.is_empty()), ..self }
@@ -199,6 +200,15 @@ impl Schema {
     /// Whether there are none.
     pub fn is_empty(&self) -> bool {
         self.fields.is_empty()
+    }
+
+    /// Puts `spec` in the place of a field with the same name.
+    pub(crate) fn replace(&mut self, field: FieldId, spec: FieldSpec) -> Result<()> {
+        spec.check().map_err(|kind| Error::new(kind).of(&spec.name))?;
+        if let Some(place) = self.fields.get_mut(field.index()) {
+            *place = spec;
+        }
+        Ok(())
     }
 
     pub(crate) fn into_fields(self) -> Vec<FieldSpec> {

@@ -167,6 +167,16 @@ impl<T> SegmentWriter<T> {
         self.fields.add_field(field)
     }
 
+    /// Says how the input spelled the values of a field, once that is known:
+    /// [`FieldSpec::format`].
+    ///
+    /// # Errors
+    ///
+    /// When the format is too long, or the field is another schema's.
+    pub fn set_format(&mut self, field: FieldId, format: impl Into<String>) -> Result<()> {
+        self.fields.set_format(field, format.into())
+    }
+
     /// The fields.
     pub fn schema(&self) -> &Schema {
         &self.fields.schema

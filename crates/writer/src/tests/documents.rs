@@ -239,3 +239,32 @@ fn a_field_added_on_the_way_is_missing_before() {
         assert_eq!(column.field.kind, Kind::Numeric);
     }
 }
+
+#[test]
+fn a_format_may_come_at_the_end() {
+    let (schema_a, [day]) = schema([FieldSpec::new("day", LogicalType::Date)]);
+    let mut writer = in_memory(schema_a);
+    writer.set_format(day, "%d.%m.%Y").unwrap();
+    let text = message(writer.set_format(day, "x".repeat(256)));
+    assert_eq!(text, "field `day`: the format has 256 bytes, and 255 is the most");
+    let (schema_b, _) = schema([FieldSpec::new("day", LogicalType::Date).format("%d.%m.%Y")]);
+    assert!(writer.finish_bytes().unwrap() == in_memory(schema_b).finish_bytes().unwrap());
+}
+
+#[test]
+fn stored_bytes_are_checked_for_their_type() {
+    let (schema, [text, ip]) =
+        schema([FieldSpec::new("text", LogicalType::Utf8), FieldSpec::new("ip", LogicalType::Ip)]);
+    let mut writer = in_memory(schema);
+    let mut doc = writer.document();
+    assert_eq!(
+        message(doc.stored_bytes(text, b"ab\xff")),
+        "field `text`, document 0: not UTF-8 behind its first 2 bytes"
+    );
+    assert_eq!(
+        message(doc.stored_bytes(ip, &[127, 0, 0, 1])),
+        "field `ip`, document 0: a value of 4 bytes, where all have 16"
+    );
+    doc.stored_bytes(text, "é".as_bytes()).unwrap().stored_bytes(ip, &[0; 16]).unwrap();
+    doc.finish().unwrap();
+}
