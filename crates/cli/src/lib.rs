@@ -3,5 +3,6 @@
 
 mod input;
 mod number;
+mod output;
 mod spelling;
 mod time;

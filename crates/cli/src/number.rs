@@ -49,6 +49,12 @@ pub(crate) enum FloatStyle {
     Shortest,
     /// The same with a point in every number that has no exponent: `32.0`.
     Point,
+    /// The fewest characters, with an exponent where that is shorter: `1e3`, but `100`.
+    Compact,
+    /// As Python prints them: [`Point`](Self::Point) with exponents of two digits, `1e-05`.
+    Python,
+    /// The fewest digits and never an exponent: `0.00001`.
+    Plain,
     /// So many digits behind the point: `32.00`.
     Fixed(u8),
 }
@@ -56,21 +62,20 @@ pub(crate) enum FloatStyle {
 /// Every style, as a set for [`styles`].
 pub(crate) const ALL_STYLES: u32 = (1 << (FIXED + MAX_FIXED)) - 1;
 
-/// Bits of a set of styles: 0 shortest, 1 point, then fixed 1, 2, …
-const FIXED: u32 = 2;
+/// Bits of a set of styles: those of [`NAMED`], then fixed 1, 2, …
+const FIXED: u32 = 5;
+const NAMED: [FloatStyle; 5] =
+    [FloatStyle::Shortest, FloatStyle::Point, FloatStyle::Compact, FloatStyle::Python, FloatStyle::Plain];
 const MAX_FIXED: u32 = 18;
 
 /// Digits that any double keeps.
 const SAFE_DIGITS: usize = 15;
 
 impl FloatStyle {
-    /// The preferred style of a set, if it has one: fixed digits are the strongest claim.
+    /// The preferred style of a set, if it has one.
     pub(crate) fn choose(set: u32) -> Option<FloatStyle> {
-        if set & 1 != 0 {
-            return Some(FloatStyle::Shortest);
-        }
-        if set & 2 != 0 {
-            return Some(FloatStyle::Point);
+        if let Some((_, named)) = (0..).zip(NAMED).find(|(bit, _)| set >> bit & 1 == 1) {
+            return Some(named);
         }
         let digits = (set >> FIXED).trailing_zeros() + 1;
         (digits <= MAX_FIXED).then(|| FloatStyle::Fixed(u8::try_from(digits).unwrap_or(u8::MAX)))
@@ -84,6 +89,12 @@ impl FloatStyle {
             FloatStyle::Fixed(digits) if value.is_finite() => {
                 write!(out, "{value:.*}", usize::from(digits))
             }
+            FloatStyle::Compact if value.is_finite() => {
+                let (fixed, exponent) = (format!("{value}"), format!("{value:e}"));
+                out.write_str(if exponent.len() < fixed.len() { &exponent } else { &fixed })
+            }
+            FloatStyle::Plain if value.is_finite() => write!(out, "{value}"),
+            FloatStyle::Python => out.write_str(&python_exponent(&format!("{value:?}"))),
             _ => write!(out, "{value:?}"),
         };
         if self == FloatStyle::Shortest && out.ends_with(".0") {
@@ -98,6 +109,17 @@ impl FloatStyle {
     }
 }
 
+/// `1e-5` as `1e-05`, `1e16` as `1e+16`.
+fn python_exponent(text: &str) -> String {
+    match text.split_once('e') {
+        None => text.to_owned(),
+        Some((digits, exponent)) => match exponent.strip_prefix('-') {
+            Some(negative) => format!("{digits}e-{negative:0>2}"),
+            None => format!("{digits}e+{exponent:0>2}"),
+        },
+    }
+}
+
 /// The set of styles in which `value` is spelled `text`.
 pub(crate) fn styles(text: &str, value: f64) -> u32 {
     if !value.is_finite() {
@@ -107,19 +129,22 @@ pub(crate) fn styles(text: &str, value: f64) -> u32 {
     let exponent = digits.contains(['e', 'E']);
     let (whole, fraction) = digits.split_once('.').unwrap_or((digits, ""));
     let significant = digits.bytes().filter(u8::is_ascii_digit).skip_while(|b| *b == b'0').count();
-    let plain = value == 0.0 || (1e-5..1e16).contains(&value.abs());
+    let plain = value == 0.0 || (1e-4..1e16).contains(&value.abs());
     if exponent || significant > SAFE_DIGITS || !plain || whole.is_empty() || digits.ends_with('.') {
         return styles_by_printing(text, value, if exponent { 0 } else { fraction.len() });
     }
     let trimmed = !fraction.ends_with('0');
     let shortest = u32::from(trimmed);
     let point = u32::from(!fraction.is_empty() && (trimmed || fraction.len() == 1));
-    shortest | point << 1 | fixed_bit(fraction.len())
+    // An exponent is shorter only for zeros at an end.
+    let zeros = whole.ends_with("000") || (whole == "0" && fraction.starts_with("00"));
+    let compact = u32::from(if zeros { FloatStyle::Compact.gives(value, text) } else { trimmed });
+    shortest | point << 1 | compact << 2 | point << 3 | shortest << 4 | fixed_bit(fraction.len())
 }
 
 fn styles_by_printing(text: &str, value: f64, digits: usize) -> u32 {
-    let mut set = u32::from(FloatStyle::Shortest.gives(value, text));
-    set |= u32::from(FloatStyle::Point.gives(value, text)) << 1;
+    let named = (0..).zip(NAMED).filter(|(_, style)| style.gives(value, text));
+    let set = named.fold(0, |set, (bit, _)| set | 1 << bit);
     let fixed = u8::try_from(digits).is_ok_and(|n| FloatStyle::Fixed(n).gives(value, text));
     set | if fixed { fixed_bit(digits) } else { 0 }
 }
@@ -174,6 +199,10 @@ mod tests {
         assert_eq!(style(&["0.0", "-0.5"]), Some(FloatStyle::Point));
         assert_eq!(style(&["0.00", "1.50"]), Some(FloatStyle::Fixed(2)));
         assert_eq!(style(&["1e300", "2"]), Some(FloatStyle::Shortest));
+        assert_eq!(style(&["1012.3", "1e3", "100", "0.01", "1e-3"]), Some(FloatStyle::Compact));
+        assert_eq!(style(&["32.0", "1e-05", "1.5e+16"]), Some(FloatStyle::Python));
+        assert_eq!(style(&["32", "0.00001"]), Some(FloatStyle::Plain));
+        assert_eq!(style(&["1000", "1e3"]), None);
         assert_eq!(style(&["1.50", "2"]), None);
         assert_eq!(style(&[".5"]), None);
         assert_eq!(style(&["1E5"]), None);
@@ -206,7 +235,7 @@ mod tests {
         fn shortest_text_is_the_double(bits: u64) {
             let value = f64::from_bits(bits);
             prop_assume!(value.is_finite());
-            for style in [FloatStyle::Shortest, FloatStyle::Point] {
+            for style in NAMED {
                 let mut text = String::new();
                 style.print(value, &mut text);
                 prop_assert_eq!(text.parse::<f64>().unwrap().to_bits(), bits);

@@ -1,7 +1,8 @@
 //! How a column's values were spelled, kept beside the column so that export gives back the input.
 //!
 //! A value's meaning is in the segment's logical types; this is only its looks. Kept as a short text
-//! such as `time=%Y-%m-%dT%H:%M:%SZ;missing=NA`.
+//! such as `%Y-%m-%dT%H:%M:%SZ;missing=NA;order=3`: the format of a date or timestamp, if it has one,
+//! and `key=value` entries.
 
 use std::fmt;
 
@@ -23,7 +24,12 @@ pub(crate) struct Spelling {
     pub(crate) json_missing: Option<JsonMissing>,
     /// What separates several values in one CSV cell; otherwise they are a JSON array.
     pub(crate) separator: Option<String>,
+    /// The column's place among those of the input; a segment's directory is sorted by name.
+    pub(crate) order: Option<u32>,
 }
+
+/// The longest text that a segment keeps.
+const MAX_LEN: usize = 255;
 
 /// A missing value that is spelled out in JSON.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -33,6 +39,19 @@ pub(crate) enum JsonMissing {
 }
 
 impl Spelling {
+    /// The text for a segment's directory; absent if nothing is special. What would make it too long
+    /// to be kept is left out.
+    pub(crate) fn to_format(&self) -> Option<String> {
+        let mut text = self.to_string();
+        if text.len() > MAX_LEN {
+            text = Spelling { missing: None, separator: None, ..self.clone() }.to_string();
+        }
+        if text.len() > MAX_LEN {
+            text = Spelling { time: None, ..Spelling::parse(&text) }.to_string();
+        }
+        (!text.is_empty()).then_some(text)
+    }
+
     /// Reads what [`fmt::Display`] printed. A key that a newer release wrote is ignored: a canonical
     /// spelling is never wrong.
     pub(crate) fn parse(text: &str) -> Spelling {
@@ -41,13 +60,14 @@ impl Spelling {
             let (key, value) = entry.split_once('=').unwrap_or((entry, ""));
             let value = unescape(value);
             match key {
-                "time" if value == "epoch" => spelling.epoch = true,
-                "time" => spelling.time = TimeFormat::parse(&value).ok(),
                 "float" => spelling.float = float_style(&value),
                 "missing" => spelling.missing = Some(value),
                 "json-missing" if value == "null" => spelling.json_missing = Some(JsonMissing::Null),
                 "json-missing" if value == "[]" => spelling.json_missing = Some(JsonMissing::EmptyArray),
                 "separator" if !value.is_empty() => spelling.separator = Some(value),
+                "order" => spelling.order = value.parse().ok(),
+                "epoch" => spelling.epoch = true,
+                _ if entry.contains("%Y") => spelling.time = TimeFormat::parse(&unescape(entry)).ok(),
                 _ => {}
             }
         }
@@ -59,13 +79,16 @@ impl fmt::Display for Spelling {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut entries = Vec::new();
         if self.epoch {
-            entries.push("time=epoch".to_owned());
+            entries.push("epoch".to_owned());
         } else if let Some(time) = &self.time {
-            entries.push(format!("time={}", escape(&time.to_string())));
+            entries.push(escape(&time.to_string()));
         }
         match self.float {
             Some(FloatStyle::Shortest) => entries.push("float=shortest".to_owned()),
             Some(FloatStyle::Point) => entries.push("float=point".to_owned()),
+            Some(FloatStyle::Compact) => entries.push("float=compact".to_owned()),
+            Some(FloatStyle::Python) => entries.push("float=python".to_owned()),
+            Some(FloatStyle::Plain) => entries.push("float=plain".to_owned()),
             Some(FloatStyle::Fixed(digits)) => entries.push(format!("float={digits}")),
             None => {}
         }
@@ -80,6 +103,9 @@ impl fmt::Display for Spelling {
         if let Some(separator) = &self.separator {
             entries.push(format!("separator={}", escape(separator)));
         }
+        if let Some(order) = self.order {
+            entries.push(format!("order={order}"));
+        }
         f.write_str(&entries.join(";"))
     }
 }
@@ -88,6 +114,9 @@ fn float_style(text: &str) -> Option<FloatStyle> {
     match text {
         "shortest" => Some(FloatStyle::Shortest),
         "point" => Some(FloatStyle::Point),
+        "compact" => Some(FloatStyle::Compact),
+        "python" => Some(FloatStyle::Python),
+        "plain" => Some(FloatStyle::Plain),
         digits => digits.parse().ok().filter(|n| (1..=18).contains(n)).map(FloatStyle::Fixed),
     }
 }
@@ -123,6 +152,7 @@ mod tests {
             missing: Some(r"\N;=\s".to_owned()),
             json_missing: Some(JsonMissing::EmptyArray),
             separator: Some(";".to_owned()),
+            order: Some(7),
         };
         for spelling in [
             Spelling::default(),
@@ -146,6 +176,6 @@ mod tests {
 
     #[test]
     fn what_a_newer_release_wrote_is_ignored() {
-        assert_eq!(Spelling::parse("colour=red;float=99;json-missing=x;time=%q;;x"), Spelling::default());
+        assert_eq!(Spelling::parse("colour=red;float=99;json-missing=x;%q;order=-1;;x"), Spelling::default());
     }
 }

@@ -257,22 +257,22 @@ mod tests {
     fn timestamps_remember_separator_digits_and_offset() {
         let ms = LogicalType::TimestampMillis;
         let format = |cells: &[&str]| csv(ms, cells);
-        assert_eq!(format(&["2013-01-01T06:00:00Z"]), ("time=%Y-%m-%dT%H:%M:%SZ".into(), false));
+        assert_eq!(format(&["2013-01-01T06:00:00Z"]), ("%Y-%m-%dT%H:%M:%SZ".into(), false));
         assert_eq!(
             format(&["2013-01-01 06:00:00.120+02:00", "2013-01-01 06:00:00.000+02:00"]),
-            ("time=%Y-%m-%d %H:%M:%S%.3f+02:00".into(), false)
+            ("%Y-%m-%d %H:%M:%S%.3f+02:00".into(), false)
         );
         assert_eq!(
             format(&["2013-01-01T06:00:00.12Z", "2013-01-01T06:00:00Z"]),
-            ("time=%Y-%m-%dT%H:%M:%S%.fZ".into(), false)
+            ("%Y-%m-%dT%H:%M:%S%.fZ".into(), false)
         );
         assert_eq!(
             format(&["2013-01-01T06:00:00.120000Z", "2013-01-01T06:00:00Z"]),
-            ("time=%Y-%m-%dT%H:%M:%S%.{6}fZ".into(), false)
+            ("%Y-%m-%dT%H:%M:%S%.{6}fZ".into(), false)
         );
         assert_eq!(
             format(&["2013-01-01T06:00:00.120Z", "2013-01-01 06:00:00.1+01:00"]),
-            ("time=%Y-%m-%dT%H:%M:%S%.fZ".into(), true)
+            ("%Y-%m-%dT%H:%M:%S%.fZ".into(), true)
         );
     }
 

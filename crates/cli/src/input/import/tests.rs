@@ -1,1 +1,371 @@
+use std::fs;
+use std::path::PathBuf;
 
+use super::*;
+use crate::output::value::Printer;
+
+fn options() -> ImportOptions {
+    ImportOptions {
+        format: None,
+        delimiter: None,
+        quotes: true,
+        header: true,
+        missing: MissingTokens::new(false, &[]),
+        schema: Schema::default(),
+        sample: 10_000,
+        skip_bad: false,
+        shown: 5,
+    }
+}
+
+fn typed(types: &str) -> ImportOptions {
+    let mut options = options();
+    options.schema.add_types(types).unwrap();
+    options
+}
+
+/// Values of a document by column, kept.
+type Kept = Vec<(usize, Vec<Owned>)>;
+
+#[derive(Clone)]
+enum Owned {
+    Number(i64),
+    Bytes(Vec<u8>),
+}
+
+impl Owned {
+    fn as_ref(&self) -> StoredRef<'_> {
+        match self {
+            Owned::Number(number) => StoredRef::Number(*number),
+            Owned::Bytes(bytes) => StoredRef::Bytes(bytes),
+        }
+    }
+}
+
+fn keep(document: &Document) -> Kept {
+    let mut kept: Kept = Vec::new();
+    for (column, value) in document.values() {
+        let value = match value {
+            StoredRef::Number(number) => Owned::Number(number),
+            StoredRef::Bytes(bytes) => Owned::Bytes(bytes.to_owned()),
+        };
+        match kept.last_mut() {
+            Some((last, values)) if *last == column => values.push(value),
+            _ => kept.push((column, vec![value])),
+        }
+    }
+    kept
+}
+
+/// Everything that an import gave.
+struct Imported {
+    import: Import,
+    documents: Vec<Kept>,
+}
+
+fn import_files(paths: &[PathBuf], options: ImportOptions) -> Result<Imported> {
+    let sources = paths.iter().map(|path| Source::new(path)).collect();
+    let mut import = Import::survey(sources, options)?;
+    let mut documents = Vec::new();
+    import.run(|_, document| {
+        documents.push(keep(document));
+        Ok::<(), InputError>(())
+    })?;
+    Ok(Imported { import, documents })
+}
+
+/// Imports texts as files of these names.
+fn import(files: &[(&str, &str)], options: ImportOptions) -> Result<Imported> {
+    let folder = tempfile::tempdir().unwrap();
+    let write = |(name, text): &(&str, &str)| {
+        let path = folder.path().join(name);
+        fs::write(&path, text).unwrap();
+        path
+    };
+    let paths: Vec<_> = files.iter().map(write).collect();
+    import_files(&paths, options).map_err(|error| strip(error, &folder.path().display().to_string()))
+}
+
+/// Takes the temporary folder out of an error.
+fn strip(error: InputError, folder: &str) -> InputError {
+    let short = |text: &str| text.replace(&format!("{folder}/"), "");
+    match error {
+        InputError::Bad(bad) => BadRow { file: short(&bad.file).into(), ..*bad }.into(),
+        InputError::Refused { message, advice } => InputError::Refused { message: short(&message), advice },
+        other => other,
+    }
+}
+
+impl Imported {
+    fn types(&self) -> Vec<String> {
+        let shown = |c: &Column| format!("{} {}", c.name, c.ty.map_or("-".into(), plain));
+        self.import.columns().iter().map(shown).collect()
+    }
+
+    fn printers(&self) -> Vec<Printer> {
+        let printer = |column: &Column| {
+            let ty = column.ty.unwrap_or(ColumnType::single(docvalues_format::file::kind::LogicalType::Utf8));
+            let (spelling, _) = column.spelling(self.import.documents(), self.import.missing_tokens());
+            Printer::new(ty.logical, ty.multi, spelling.to_format().as_deref())
+        };
+        self.import.columns().iter().map(printer).collect()
+    }
+
+    fn values<'a>(&self, document: &'a Kept, column: usize) -> Vec<StoredRef<'a>> {
+        let of_column = document.iter().filter(|(c, _)| *c == column);
+        of_column.flat_map(|(_, values)| values.iter().map(Owned::as_ref)).collect()
+    }
+
+    fn csv(&self) -> String {
+        let printers = self.printers();
+        let mut out = String::new();
+        for (index, column) in self.import.columns().iter().enumerate() {
+            let start = out.len();
+            out.push_str(&column.name);
+            crate::output::text::quote_csv(&mut out, start, ',', |_| false);
+            out.push(if index + 1 == printers.len() { '\n' } else { ',' });
+        }
+        for document in &self.documents {
+            for (index, printer) in printers.iter().enumerate() {
+                printer.csv(&self.values(document, index), ',', &mut out);
+                out.push(if index + 1 == printers.len() { '\n' } else { ',' });
+            }
+        }
+        out
+    }
+
+    fn ndjson(&self) -> String {
+        let printers = self.printers();
+        let mut out = String::new();
+        for document in &self.documents {
+            let mut separator = '{';
+            for (index, (printer, column)) in printers.iter().zip(self.import.columns()).enumerate() {
+                let mut value = String::new();
+                if printer.json(&self.values(document, index), &mut value) {
+                    out.push(separator);
+                    crate::output::text::json_string(&column.name, &mut out);
+                    out.push(':');
+                    out.push_str(&value);
+                    separator = ',';
+                }
+            }
+            out.push_str(if separator == '{' { "{}\n" } else { "}\n" });
+        }
+        out
+    }
+}
+
+fn message(result: Result<Imported>) -> (String, String) {
+    let error = result.err().unwrap();
+    (error.to_string(), error.advice().unwrap_or("").to_owned())
+}
+
+#[test]
+fn csv_comes_out_as_it_went_in() {
+    let text = "name,n,price,at,day,flag,empty\n\
+                a,1,1.50,2013-01-01T06:00:00Z,2013-01-01,true,\n\
+                \"b,\"\"c\",NA,2.00,2013-01-01T07:00:00Z,,false,\n\
+                \"NA\",18446744073709551615,NaN,2013-01-01T08:00:00Z,2013-01-03,true,\n";
+    let imported = import(&[("a.csv", text)], options()).unwrap();
+    let types =
+        ["name string", "n u64", "price f64", "at timestamp[ms]", "day date", "flag bool", "empty string"];
+    assert_eq!(imported.types(), types);
+    assert_eq!(imported.csv(), text);
+}
+
+#[test]
+fn ndjson_comes_out_as_it_went_in() {
+    let text = r#"{"s":"x\ny","i":-1,"f":1.0,"b":true,"tags":["a","b"],"n":null,"o.p":1}
+{"s":"","i":2,"f":2.5,"tags":[],"n":null}
+{"tags":["c"],"i":3,"s":"z","n":5,"late":"2013-01-01"}
+"#;
+    let imported = import(&[("a.ndjson", text)], options()).unwrap();
+    let types = ["s string", "i i64", "f f64", "b bool", "tags string[]", "n i64", "o.p i64", "late date"];
+    assert_eq!(imported.types(), types);
+    let expected = r#"{"s":"x\ny","i":-1,"f":1.0,"b":true,"tags":["a","b"],"n":null,"o.p":1}
+{"s":"","i":2,"f":2.5,"tags":[],"n":null}
+{"s":"z","i":3,"tags":["c"],"n":5,"late":"2013-01-01"}
+"#;
+    assert_eq!(imported.ndjson(), expected);
+}
+
+#[test]
+fn inputs_of_several_formats_are_united_by_name() {
+    let files =
+        [("a.csv", "a,b\n1,x\n"), ("b.tsv", "b\ta\ny\t2.5\n"), ("c.ndjson", "{\"c\":true,\"a\":3}\n")];
+    let imported = import(&files, options()).unwrap();
+    assert_eq!(imported.types(), ["a f64", "b string", "c bool"]);
+    assert_eq!(imported.csv(), "a,b,c\n1,x,\n2.5,y,\n3,,true\n");
+}
+
+#[test]
+fn fields_behind_the_sample_take_the_type_of_their_first_value() {
+    let text = "{\"a\":1}\n{\"a\":2,\"b\":true,\"c\":[1.5],\"d\":\"2013-01-01\",\"e\":null}\n{\"e\":7}\n";
+    let imported = import(&[("a.ndjson", text)], ImportOptions { sample: 1, ..options() }).unwrap();
+    assert_eq!(imported.types(), ["a i64", "b bool", "c f64[]", "d string", "e i64"]);
+    let imported =
+        import(&[("a.ndjson", text)], ImportOptions { sample: 1, ..typed("d=date,z=i64") }).unwrap();
+    assert_eq!(imported.types()[3], "d date");
+    assert_eq!(imported.import.unknown_names(), ["z"]);
+}
+
+#[test]
+fn contradictions_say_which_flag_mends_them() {
+    let after = |sample| ImportOptions { sample, ..options() };
+    for (name, text, message, flag) in [
+        (
+            "a.csv",
+            "size\n1\n2.5\n",
+            "a.csv:3:1: column \"size\" (i64): not an i64 (-2^63 to 2^63-1): \"2.5\"",
+            "--type size=f64",
+        ),
+        (
+            "a.csv",
+            "the size\n1\nx\n",
+            "a.csv:3:1: column \"the size\" (i64): not an i64 (-2^63 to 2^63-1): \"x\"",
+            "--type 'the size=string'",
+        ),
+        (
+            "a.csv",
+            "d\n2013-01-01\nsoon\n",
+            "a.csv:3:1: column \"d\" (date): not a date (YYYY-MM-DD): \"soon\"",
+            "--type d=string",
+        ),
+        (
+            "a.ndjson",
+            "{\"a\":\"x\"}\n{\"a\":1}\n",
+            "a.ndjson:2:6: column \"a\" (string): a JSON number: \"1\"",
+            "--type a=string",
+        ),
+        (
+            "a.ndjson",
+            "{\"a\":\"x\"}\n{\"a\":[\"y\"]}\n",
+            "a.ndjson:2:7: column \"a\" (string): one value a document, found an array: \"y\"",
+            "--type 'a=string[]'",
+        ),
+        (
+            "a.ndjson",
+            "{\"a\":[1]}\n{\"a\":[2.5]}\n",
+            "a.ndjson:2:7: column \"a\" (i64[]): not an i64 (-2^63 to 2^63-1): \"2.5\"",
+            "--type 'a=f64[]'",
+        ),
+        (
+            "a.ndjson",
+            "{\"a\":1}\n{\"a\":1e400}\n",
+            "a.ndjson:2:6: column \"a\" (i64): not an i64 (-2^63 to 2^63-1): \"1e400\"",
+            "--type a=string",
+        ),
+    ] {
+        let (found, advice) = self::message(import(&[(name, text)], after(1)));
+        assert_eq!(found, message);
+        assert!(
+            advice.contains(flag) && (advice.ends_with("takes arrays") || advice.contains("--sample all")),
+            "{advice}"
+        );
+    }
+}
+
+#[test]
+fn conflicts_within_the_sample_name_both_places() {
+    let text = "{\"a\":1}\n{\"a\":\"x\"}\n{\"a\":2}\n";
+    let (found, advice) = message(import(&[("a.ndjson", text)], options()));
+    assert!(
+        found.contains("a.ndjson:1:6: column \"a\" holds JSON numbers and, at")
+            && found.contains("a.ndjson:2:6")
+    );
+    assert!(advice.contains("--type a=string"));
+    let imported = import(&[("a.ndjson", text)], typed("a=string")).unwrap();
+    assert_eq!(imported.ndjson(), "{\"a\":\"1\"}\n{\"a\":\"x\"}\n{\"a\":\"2\"}\n");
+    let imported = import(&[("a.ndjson", text)], ImportOptions { skip_bad: true, ..options() }).unwrap();
+    assert_eq!(imported.ndjson(), "{\"a\":1}\n{\"a\":2}\n");
+    assert_eq!(imported.import.skipped().0, 1);
+}
+
+#[test]
+fn bad_rows_are_counted_and_leave_no_trace() {
+    let text = "a,b\n1,x\n2\n3,y,z\n4,NA\n5,\"w\"v\n6,z\n";
+    let (found, _) = message(import(&[("a.csv", text)], options()));
+    assert_eq!(found, "a.csv:3:1: the row has 1 cell, not 2: \"2\"");
+    let options = ImportOptions { skip_bad: true, shown: 2, ..options() };
+    let imported = import(&[("a.csv", text)], options).unwrap();
+    assert_eq!(imported.csv(), "a,b\n1,x\n4,NA\n6,z\n");
+    let (count, first) = imported.import.skipped();
+    assert_eq!((count, first.len(), imported.import.documents()), (3, 2, 3));
+}
+
+#[test]
+fn cells_of_multi_valued_columns_are_arrays_or_separated() {
+    let text = "t,n\n\"[\"\"b\"\",\"\"a\"\"]\",\"[1,2]\"\nx,3\n[],\n";
+    let imported = import(&[("a.csv", text)], typed("t=string[],n=i64[]")).unwrap();
+    assert_eq!(
+        imported.ndjson(),
+        "{\"t\":[\"b\",\"a\"],\"n\":[1,2]}\n{\"t\":[\"x\"],\"n\":[3]}\n{\"t\":[]}\n"
+    );
+    let mut options = options();
+    options.schema = Schema::from_toml("[columns.t]\ntype = \"string[]\"\nseparator = \"|\"").unwrap();
+    let text = "t,n\na|b,1\n,2\n";
+    assert_eq!(import(&[("a.csv", text)], options.clone()).unwrap().csv(), text);
+    let (found, _) = message(import(&[("a.csv", "t\n\"[1\"\n")], typed("t=i64[]")));
+    assert!(found.contains("no JSON array"), "{found}");
+    let (found, _) = message(import(&[("a.csv", "t\n\"[1,\"\"x\"\"]\"\n")], typed("t=i64[]")));
+    assert!(found.ends_with("not an i64 (-2^63 to 2^63-1): \"x\""), "{found}");
+}
+
+#[test]
+fn a_name_of_the_command_line_must_be_a_column() {
+    let (found, advice) = message(import(&[("a.csv", "size\n1\n")], typed("sise=u64")));
+    assert_eq!(found, "--type names the column \"sise\", which no input has");
+    assert_eq!(advice, "did you mean \"size\"?");
+}
+
+#[test]
+fn empty_inputs_have_no_documents() {
+    let imported = import(&[("a.csv", ""), ("b.csv", "a,b\n"), ("c.ndjson", "")], options()).unwrap();
+    assert_eq!(imported.import.documents(), 0);
+    assert_eq!(imported.types(), ["a string", "b string"]);
+}
+
+/// A file of the folder that `DOCVALUES_DATA` names.
+fn data(name: &str) -> Option<PathBuf> {
+    let path = std::env::var_os("DOCVALUES_DATA").map(|folder| PathBuf::from(folder).join(name));
+    let path = path.filter(|path| path.exists());
+    if path.is_none() {
+        eprintln!("SKIPPED: {name} is not there; set DOCVALUES_DATA to the folder that has it");
+    }
+    path
+}
+
+fn cells(text: &str) -> Vec<csv::StringRecord> {
+    let mut reader = csv::ReaderBuilder::new().has_headers(false).from_reader(text.as_bytes());
+    reader.records().map(Result::unwrap).collect()
+}
+
+#[test]
+fn weather_and_birdstrikes_come_out_cell_by_cell() {
+    for (name, documents) in [("nyc-weather-2013.csv", 26_115), ("birdstrikes.csv", 10_000)] {
+        let Some(path) = data(name) else { continue };
+        let imported = import_files(std::slice::from_ref(&path), options()).unwrap();
+        assert_eq!(imported.documents.len(), documents);
+        let exported = imported.csv();
+        let (exported, expected) = (cells(&exported), fs::read_to_string(&path).unwrap());
+        assert_eq!(exported.len(), documents + 1);
+        for (exported, expected) in exported.iter().zip(cells(&expected)) {
+            assert_eq!(*exported, expected, "{name}");
+        }
+    }
+}
+
+#[test]
+fn packages_come_out_document_by_document() {
+    let Some(path) = data("debian-packages.ndjson.gz") else { return };
+    let imported = import_files(std::slice::from_ref(&path), options()).unwrap();
+    let mut text = String::new();
+    let mut opened = Source::new(&path).open(None).unwrap();
+    std::io::Read::read_to_string(&mut opened.reader, &mut text).unwrap();
+    let exported = imported.ndjson();
+    assert_eq!(exported.lines().count(), 63_440);
+    for (out, expected) in exported.lines().zip(text.lines()) {
+        let parse = |line| serde_json::from_str::<serde_json::Value>(line).unwrap();
+        assert_eq!(parse(out), parse(expected));
+    }
+}

@@ -1,0 +1,147 @@
+//! Tables in plain text.
+
+use std::fmt;
+
+/// On which side of a column its cells stand.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Align {
+    Left,
+    Right,
+}
+
+/// Rows of cells under a heading; columns are as wide as their widest cell.
+#[derive(Clone, Debug)]
+pub(crate) struct Table {
+    heading: Vec<(String, Align)>,
+    rows: Vec<Row>,
+}
+
+#[derive(Clone, Debug)]
+enum Row {
+    Cells(Vec<String>),
+    Rule,
+}
+
+impl Table {
+    pub(crate) fn new(heading: &[(&str, Align)]) -> Table {
+        let heading = heading.iter().map(|(name, align)| ((*name).to_owned(), *align)).collect();
+        Table { heading, rows: Vec::new() }
+    }
+
+    /// Adds a row; cells that are not given are empty.
+    pub(crate) fn row(&mut self, cells: Vec<String>) {
+        self.rows.push(Row::Cells(cells));
+    }
+
+    /// Adds a line across.
+    pub(crate) fn rule(&mut self) {
+        self.rows.push(Row::Rule);
+    }
+
+    fn widths(&self) -> Vec<usize> {
+        let mut widths: Vec<usize> = self.heading.iter().map(|(name, _)| width(name)).collect();
+        for row in &self.rows {
+            if let Row::Cells(cells) = row {
+                for (column, cell) in widths.iter_mut().zip(cells) {
+                    *column = (*column).max(width(cell));
+                }
+            }
+        }
+        widths
+    }
+
+    /// Characters of the widest line.
+    pub(crate) fn width(&self) -> usize {
+        let widths = self.widths();
+        widths.iter().sum::<usize>() + 2 * widths.len().saturating_sub(1)
+    }
+}
+
+impl fmt::Display for Table {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let widths = self.widths();
+        let line = |f: &mut fmt::Formatter<'_>, cells: &mut dyn Iterator<Item = &str>| {
+            let mut line = String::new();
+            for ((_, align), width) in self.heading.iter().zip(&widths) {
+                let cell = cells.next().unwrap_or("");
+                let blanks = " ".repeat(width.saturating_sub(self::width(cell)));
+                let (before, behind) = if *align == Align::Left { ("", &*blanks) } else { (&*blanks, "") };
+                line.extend([before, cell, behind, "  "]);
+            }
+            writeln!(f, "{}", line.trim_end())
+        };
+        line(f, &mut self.heading.iter().map(|(name, _)| name.as_str()))?;
+        let rule = "─".repeat(self.width());
+        writeln!(f, "{rule}")?;
+        for row in &self.rows {
+            match row {
+                Row::Cells(cells) => line(f, &mut cells.iter().map(String::as_str))?,
+                Row::Rule => writeln!(f, "{rule}")?,
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Columns of a terminal that `text` takes: wide scripts take two a character, marks none.
+pub(crate) fn width(text: &str) -> usize {
+    text.chars().map(char_width).sum()
+}
+
+/// `text` cut to `limit` columns, with an ellipsis where something is left out.
+pub(crate) fn fit(text: &str, limit: usize) -> String {
+    if width(text) <= limit {
+        return text.to_owned();
+    }
+    let mut out = String::new();
+    let mut taken = 1;
+    for c in text.chars() {
+        taken += char_width(c);
+        if taken > limit {
+            break;
+        }
+        out.push(c);
+    }
+    out.push('…');
+    out
+}
+
+/// The blocks of Unicode that matter; a table that is a column off is no harm.
+fn char_width(c: char) -> usize {
+    match u32::from(c) {
+        0x0300..=0x036f | 0x200b..=0x200f | 0xfe00..=0xfe0f => 0,
+        0x1100..=0x115f | 0x2e80..=0xa4cf | 0xac00..=0xd7a3 | 0xf900..=0xfaff | 0xfe30..=0xfe6f => 2,
+        0xff00..=0xff60 | 0xffe0..=0xffe6 | 0x1f300..=0x1f64f | 0x1f900..=0x1f9ff | 0x20000..=0x3fffd => 2,
+        _ => 1,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn cells_stand_in_columns() {
+        let mut table = Table::new(&[("column", Align::Left), ("bytes", Align::Right)]);
+        table.row(vec!["id".into(), "2,030,080".into()]);
+        table.row(vec!["日本".into(), "7".into()]);
+        table.rule();
+        table.row(vec!["all".into()]);
+        let expected = "\
+column      bytes
+─────────────────
+id      2,030,080
+日本            7
+─────────────────
+all
+";
+        assert_eq!(table.to_string(), expected);
+    }
+
+    #[test]
+    fn long_cells_are_cut_visibly() {
+        assert_eq!(fit("abcdef", 6), "abcdef");
+        assert_eq!(fit("abcdefg", 6), "abcde…");
+        assert_eq!(fit("日本日本", 6), "日本…");
+    }
+}

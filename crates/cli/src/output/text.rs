@@ -1,0 +1,102 @@
+//! Quoting and escaping.
+
+/// Puts what stands in `out` from `start` on into quotes, if CSV needs that or `also` says so.
+pub(crate) fn quote_csv(out: &mut String, start: usize, delimiter: char, also: impl Fn(&str) -> bool) {
+    let text = out.get(start..).unwrap_or_default();
+    let special = |c: char| c == delimiter || matches!(c, '"' | '\n' | '\r');
+    if text.contains(special) || also(text) {
+        let quoted = format!("\"{}\"", text.replace('"', "\"\""));
+        out.replace_range(start.., &quoted);
+    }
+}
+
+/// Appends `text` as a JSON string.
+pub(crate) fn json_string(text: &str, out: &mut String) {
+    use std::fmt::Write as _;
+    out.push('"');
+    let mut rest = text;
+    while let Some(at) = rest.find(|c: char| c < ' ' || matches!(c, '"' | '\\')) {
+        let (plain, from) = rest.split_at(at);
+        out.push_str(plain);
+        match from.as_bytes()[0] {
+            b'"' => out.push_str("\\\""),
+            b'\\' => out.push_str("\\\\"),
+            b'\n' => out.push_str("\\n"),
+            b'\r' => out.push_str("\\r"),
+            b'\t' => out.push_str("\\t"),
+            control => {
+                // Writing to a string cannot fail.
+                let _ = write!(out, "\\u{control:04x}");
+            }
+        }
+        rest = from.get(1..).unwrap_or_default();
+    }
+    out.push_str(rest);
+    out.push('"');
+}
+
+/// Appends two hexadecimal digits.
+pub(crate) fn hex(byte: u8, out: &mut String) {
+    for digit in [byte >> 4, byte & 15] {
+        out.push(char::from_digit(digit.into(), 16).unwrap_or('0'));
+    }
+}
+
+/// A number with a comma at every thousand.
+pub(crate) fn thousands(number: u64) -> String {
+    let digits = number.to_string();
+    let mut out = String::with_capacity(digits.len() * 4 / 3);
+    for (index, digit) in digits.chars().enumerate() {
+        if index > 0 && (digits.len() - index).is_multiple_of(3) {
+            out.push(',');
+        }
+        out.push(digit);
+    }
+    out
+}
+
+/// Text of a file for a terminal: control characters as escapes.
+pub(crate) fn printable(text: &str) -> String {
+    text.chars()
+        .flat_map(|c| {
+            let escaped = c.is_control().then(|| c.escape_default());
+            let plain = (!c.is_control()).then_some(c);
+            escaped.into_iter().flatten().chain(plain)
+        })
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn thousands_are_grouped() {
+        let shown: Vec<_> = [0, 999, 1000, 63_440, 1_234_567].into_iter().map(thousands).collect();
+        assert_eq!(shown, ["0", "999", "1,000", "63,440", "1,234,567"]);
+    }
+
+    proptest! {
+        #[test]
+        fn json_strings_are_read_back(text in any::<String>()) {
+            let mut out = String::new();
+            json_string(&text, &mut out);
+            prop_assert_eq!(serde_json::from_str::<String>(&out).unwrap(), text);
+        }
+
+        #[test]
+        fn csv_cells_are_read_back(text in "[a\",\r\n\té ]{0,8}", delimiter in prop::sample::select(vec![',', '\t'])) {
+            let mut out = "x".to_owned();
+            out.push(delimiter);
+            let start = out.len();
+            out.push_str(&text);
+            quote_csv(&mut out, start, delimiter, |_| false);
+            let mut reader = csv::ReaderBuilder::new()
+                .has_headers(false)
+                .delimiter(delimiter as u8)
+                .from_reader(out.as_bytes());
+            prop_assert_eq!(&reader.records().next().unwrap().unwrap()[1], text);
+        }
+    }
+}

@@ -1,0 +1,245 @@
+//! Stored values to CSV cells and JSON: the inverse of the input side.
+//!
+//! | type | CSV | JSON |
+//! | --- | --- | --- |
+//! | `i64` `u64` `bool` | `-5`, `true` | the same |
+//! | `f64` | the fewest digits that name the double: `32`, `0.01`, `NaN` | the same with a point: `32.0`; what is not finite is `null` |
+//! | `date` `timestamp` | as the input spelled them, or ISO 8601 | the same, a string |
+//! | `ip` | RFC 5952; mapped IPv4 addresses as such | the same, a string |
+//! | `uuid` | 8-4-4-4-12 lower-case digits | the same, a string |
+//! | `string` | itself | a string |
+//! | `bytes` | lower-case hexadecimal | the same, a string |
+//! | several values | a JSON array, or between the input's separators | an array |
+//! | missing | empty, or the input's token | no key, or as the input said it |
+
+use docvalues_format::file::kind::{LogicalType, to_f64, to_u64};
+
+use super::text;
+use crate::input::import::StoredRef;
+use crate::input::types::unit_of;
+use crate::input::value::print_ip;
+use crate::number::FloatStyle;
+use crate::spelling::{JsonMissing, Spelling};
+use crate::time::{Fraction, Moment, TimeFormat};
+
+/// Prints the values of one column.
+#[derive(Clone, Debug)]
+pub(crate) struct Printer {
+    logical: LogicalType,
+    /// Whether a document can have several values.
+    multi: bool,
+    spelling: Spelling,
+    time: TimeFormat,
+}
+
+impl Printer {
+    /// A printer for a column with this `format` in its directory entry.
+    pub(crate) fn new(logical: LogicalType, multi: bool, format: Option<&str>) -> Printer {
+        let spelling = format.map(Spelling::parse).unwrap_or_default();
+        let time = spelling.time.clone().unwrap_or_else(|| match logical {
+            LogicalType::Date => TimeFormat::iso_date(),
+            _ => TimeFormat::rfc3339('T', Fraction::Groups(1), "Z"),
+        });
+        Printer { logical, multi, spelling, time }
+    }
+
+    /// Appends a CSV cell with these values of a document, quoted where it has to be.
+    pub(crate) fn csv(&self, values: &[StoredRef<'_>], delimiter: char, out: &mut String) {
+        let start = out.len();
+        match values {
+            [] => {
+                out.push_str(self.spelling.missing.as_deref().unwrap_or(""));
+                text::quote_csv(out, start, delimiter, |_| false);
+                return;
+            }
+            [value] if !self.multi => self.text(*value, out),
+            values => match &self.spelling.separator {
+                Some(separator) => {
+                    for (index, value) in values.iter().enumerate() {
+                        out.push_str(if index > 0 { separator } else { "" });
+                        self.text(*value, out);
+                    }
+                }
+                None => self.json_array(values, out),
+            },
+        }
+        // Without quotes, these would be read as missing.
+        let token = self.spelling.missing.as_deref();
+        text::quote_csv(out, start, delimiter, |text| {
+            matches!(text, "" | "NA" | "null") || Some(text) == token
+        });
+    }
+
+    /// Appends the JSON of these values; `false` and nothing appended where the key is left out.
+    pub(crate) fn json(&self, values: &[StoredRef<'_>], out: &mut String) -> bool {
+        match values {
+            [] => match self.spelling.json_missing {
+                None => return false,
+                Some(JsonMissing::Null) => out.push_str("null"),
+                Some(JsonMissing::EmptyArray) => out.push_str("[]"),
+            },
+            [value] if !self.multi => self.json_scalar(*value, out),
+            values => self.json_array(values, out),
+        }
+        true
+    }
+
+    fn json_array(&self, values: &[StoredRef<'_>], out: &mut String) {
+        out.push('[');
+        for (index, value) in values.iter().enumerate() {
+            out.push_str(if index > 0 { "," } else { "" });
+            self.json_scalar(*value, out);
+        }
+        out.push(']');
+    }
+
+    fn json_scalar(&self, value: StoredRef<'_>, out: &mut String) {
+        match (self.logical, value) {
+            (LogicalType::F64, StoredRef::Number(stored)) => match to_f64(stored) {
+                double if double.is_finite() => {
+                    self.spelling.float.unwrap_or(FloatStyle::Point).print(double, out);
+                }
+                _ => out.push_str("null"),
+            },
+            (LogicalType::I64 | LogicalType::U64 | LogicalType::Bool, _) => self.text(value, out),
+            (logical, _) if self.spelling.epoch && unit_of(logical).is_some() => self.text(value, out),
+            _ => {
+                let mut plain = String::new();
+                self.text(value, &mut plain);
+                text::json_string(&plain, out);
+            }
+        }
+    }
+
+    /// Appends a value without quotes of any kind.
+    pub(crate) fn text(&self, value: StoredRef<'_>, out: &mut String) {
+        match value {
+            StoredRef::Number(stored) => self.number(stored, out),
+            StoredRef::Bytes(bytes) => match (self.logical, <[u8; 16]>::try_from(bytes)) {
+                (LogicalType::Utf8, _) => out.push_str(&String::from_utf8_lossy(bytes)),
+                (LogicalType::Ip, Ok(octets)) => out.push_str(&print_ip(octets)),
+                (LogicalType::Uuid, Ok(octets)) => {
+                    for (index, byte) in octets.iter().enumerate() {
+                        out.push_str(if matches!(index, 4 | 6 | 8 | 10) { "-" } else { "" });
+                        text::hex(*byte, out);
+                    }
+                }
+                _ => bytes.iter().for_each(|byte| text::hex(*byte, out)),
+            },
+        }
+    }
+
+    fn number(&self, stored: i64, out: &mut String) {
+        use std::fmt::Write as _;
+        // Writing to a string cannot fail.
+        let _ = match self.logical {
+            LogicalType::U64 => write!(out, "{}", to_u64(stored)),
+            LogicalType::Bool => out.write_str(if stored == 0 { "false" } else { "true" }),
+            LogicalType::F64 => {
+                self.spelling.float.unwrap_or(FloatStyle::Shortest).print(to_f64(stored), out);
+                Ok(())
+            }
+            LogicalType::Date => {
+                self.time.print(Moment { seconds: stored.saturating_mul(86_400), nanos: 0 }, out);
+                Ok(())
+            }
+            logical => match unit_of(logical) {
+                Some(unit) if !self.spelling.epoch => {
+                    self.time.print(Moment::from_units(stored, unit), out);
+                    Ok(())
+                }
+                _ => write!(out, "{stored}"),
+            },
+        };
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use StoredRef::{Bytes, Number};
+    use docvalues_format::file::kind::{from_f64, from_u64};
+
+    fn both(logical: LogicalType, format: &str, values: &[StoredRef<'_>]) -> (String, String) {
+        let printer = Printer::new(logical, values.len() > 1, Some(format));
+        let (mut csv, mut json) = (String::new(), String::new());
+        printer.csv(values, ',', &mut csv);
+        if !printer.json(values, &mut json) {
+            json.push('-');
+        }
+        (csv, json)
+    }
+
+    #[track_caller]
+    fn check(logical: LogicalType, format: &str, value: StoredRef<'_>, csv: &str, json: &str) {
+        assert_eq!(both(logical, format, &[value]), (csv.to_owned(), json.to_owned()));
+    }
+
+    #[test]
+    fn every_type_prints() {
+        use LogicalType as T;
+        check(T::I64, "", Number(-5), "-5", "-5");
+        check(T::U64, "", Number(from_u64(u64::MAX)), "18446744073709551615", "18446744073709551615");
+        check(T::F64, "", Number(from_f64(32.0)), "32", "32.0");
+        check(T::F64, "float=2", Number(from_f64(32.0)), "32.00", "32.00");
+        check(T::F64, "float=shortest", Number(from_f64(32.0)), "32", "32");
+        check(T::F64, "", Number(from_f64(1e300)), "1e300", "1e300");
+        check(T::F64, "", Number(from_f64(f64::NAN)), "NaN", "null");
+        check(T::F64, "float=2", Number(from_f64(f64::NEG_INFINITY)), "-inf", "null");
+        check(T::Bool, "", Number(1), "true", "true");
+        check(T::Date, "", Number(-1), "1969-12-31", "\"1969-12-31\"");
+        check(T::Date, "%d.%m.%Y", Number(0), "01.01.1970", "\"01.01.1970\"");
+        check(T::TimestampMillis, "", Number(1500), "1970-01-01T00:00:01.5Z", "\"1970-01-01T00:00:01.5Z\"");
+        check(T::TimestampMicros, "epoch", Number(1500), "1500", "1500");
+        check(
+            T::Ip,
+            "",
+            Bytes(&[0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 255, 255, 10, 0, 0, 1]),
+            "10.0.0.1",
+            "\"10.0.0.1\"",
+        );
+        let id = "01010101-0101-0101-0101-010101010101";
+        check(T::Uuid, "", Bytes(&[1; 16]), id, &format!("\"{id}\""));
+        check(T::Utf8, "", Bytes("a\"b,c\n".as_bytes()), "\"a\"\"b,c\n\"", r#""a\"b,c\n""#);
+        check(T::Bytes, "", Bytes(&[0, 255]), "00ff", "\"00ff\"");
+    }
+
+    #[test]
+    fn missing_values_are_spelled_as_they_were() {
+        let none = |format: &str| both(LogicalType::Utf8, format, &[]);
+        assert_eq!(none(""), (String::new(), "-".to_owned()));
+        assert_eq!(none("missing=NA"), ("NA".to_owned(), "-".to_owned()));
+        assert_eq!(none("json-missing=null"), (String::new(), "null".to_owned()));
+        assert_eq!(none("json-missing=[]"), (String::new(), "[]".to_owned()));
+    }
+
+    #[test]
+    fn text_that_would_be_read_as_missing_is_quoted() {
+        for token in ["", "NA", "null", "-"] {
+            let (csv, _) = both(LogicalType::Utf8, "missing=-", &[Bytes(token.as_bytes())]);
+            assert_eq!(csv, format!("\"{token}\""));
+        }
+    }
+
+    #[test]
+    fn several_values_are_an_array_or_separated() {
+        let values = [Bytes(b"a"), Bytes(b"b,c")];
+        assert_eq!(
+            both(LogicalType::Utf8, "", &values),
+            (r#""[""a"",""b,c""]""#.into(), r#"["a","b,c"]"#.into())
+        );
+        assert_eq!(both(LogicalType::Utf8, "separator=|", &values).0, "\"a|b,c\"");
+        let numbers = [Number(1), Number(2)];
+        assert_eq!(both(LogicalType::I64, "", &numbers), ("\"[1,2]\"".to_owned(), "[1,2]".to_owned()));
+    }
+
+    #[test]
+    fn hostile_numbers_do_not_panic() {
+        for logical in LogicalType::ALL {
+            for stored in [i64::MIN, -1, 0, i64::MAX] {
+                both(logical, "%Y-%m-%dT%H:%M:%S+23:59", &[Number(stored)]);
+                both(logical, "", &[Number(stored), Bytes(b"\xff")]);
+            }
+        }
+    }
+}
