@@ -14,7 +14,7 @@
 use std::cmp::Ordering;
 use std::sync::OnceLock;
 
-use crate::error::{ErrorKind, Result};
+use crate::error::{Error, ErrorKind, Result};
 use crate::source::{Place, SectionBytes};
 
 /// How a reader finds a block. The answers are the same in every mode.
@@ -58,6 +58,9 @@ pub trait Chain {
 
     /// Bytes of an entry in a baked table.
     fn stride(&self) -> usize;
+
+    /// Where the chain lies, for error messages.
+    fn place(&self) -> Place;
 
     /// Reads the header of `block`, which begins at byte `at`; `values` lie in the blocks before.
     ///
@@ -123,7 +126,7 @@ impl<B: SectionBytes, E: Entry> Jump<B, E> {
             if baked.len() as u64 != expected {
                 let what = "length of the jump table";
                 let kind = ErrorKind::Mismatch { what, found: baked.len() as u64, expected };
-                return Err(crate::error::Error::at(baked.place(), 0, kind));
+                return Err(Error::at(baked.place(), 0, kind));
             }
         }
         Ok(Jump(match (mode, baked) {
@@ -168,12 +171,12 @@ impl<B: SectionBytes, E: Entry> Jump<B, E> {
                 let entry = E::parse(table.place(), at, table.slice(at..at.saturating_add(stride))?)?;
                 match chain.admit(block, &entry) {
                     Ok(()) => Ok(entry),
-                    Err(kind) => Err(crate::error::Error::at(table.place(), at, kind)),
+                    Err(kind) => Err(Error::at(table.place(), at, kind)),
                 }
             }
             Table::Built(table, _) => match table.get() {
-                Some(table) => entry_of(table, block),
-                None => entry_of(build(table, chain)?, block),
+                Some(table) => entry_of(table, block, chain),
+                None => entry_of(build(table, chain)?, block, chain),
             },
             Table::Ignored(_) => walk.go(chain, block),
         }
@@ -239,10 +242,16 @@ fn build<'t, C: Chain>(table: &'t OnceLock<Box<[C::Entry]>>, chain: &C) -> Resul
     Ok(table.get_or_init(|| entries.into_boxed_slice()))
 }
 
-fn entry_of<E: Copy>(table: &[E], block: usize) -> Result<E> {
-    let nowhere = Place { section: crate::error::Section::Values, offset: 0 };
-    let what = "block";
-    let (found, max) = (block as u64, (table.len() as u64).saturating_sub(1));
-    let outside = || crate::error::Error::at(nowhere, 0, ErrorKind::OutOfRange { what, found, max });
-    table.get(block).copied().ok_or_else(outside)
+#[inline]
+fn entry_of<C: Chain>(table: &[C::Entry], block: usize, chain: &C) -> Result<C::Entry> {
+    match table.get(block) {
+        Some(entry) => Ok(*entry),
+        None => Err(no_block(chain.place(), block, table.len())),
+    }
+}
+
+#[cold]
+fn no_block(place: Place, block: usize, blocks: usize) -> Error {
+    let (found, max) = (block as u64, (blocks as u64).saturating_sub(1));
+    Error::at(place, 0, ErrorKind::OutOfRange { what: "number of a block", found, max })
 }

@@ -361,7 +361,8 @@ impl<B: SectionBytes> PresenceReader<B> {
 }
 
 /// Block `number`, and the values before it.
-#[inline]
+// Always: handed back through memory, a block costs more than it takes to find it.
+#[inline(always)]
 fn locate<'a, B: SectionBytes>(
     chain: &'a Blocks<B>,
     jump: &Jump<B, BlockEntry>,

@@ -93,6 +93,7 @@ impl SectionBytes for Owned {
         self.bytes.len() - TAIL
     }
 
+    #[inline]
     fn slice(&self, range: Range<usize>) -> Result<&[u8]> {
         let (at, needed) = (range.start, range.len());
         let left = self.bytes.len().saturating_sub(at);

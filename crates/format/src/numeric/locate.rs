@@ -142,6 +142,10 @@ impl<B: SectionBytes> Chain for Numeric<B> {
         self.stride.bytes()
     }
 
+    fn place(&self) -> Place {
+        self.place()
+    }
+
     fn step(&self, block: usize, at: usize, values: u64) -> Result<Step<Block>> {
         let section = self.section()?;
         let behind = at.saturating_add(self.stride.bytes());

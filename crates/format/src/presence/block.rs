@@ -12,7 +12,7 @@ use crate::source::{Place, SectionBytes, truncated};
 /// A block that was found: where its payload lies, and what its header says.
 ///
 /// Documents are named by their place in the block, values are counted from its first.
-#[derive(Clone, Copy, Debug)]
+#[derive(Debug)]
 pub(super) struct Block<'a, B> {
     pub(super) bytes: &'a B,
     /// Where the payload begins in `bytes`.
@@ -23,6 +23,15 @@ pub(super) struct Block<'a, B> {
     /// Whether rank entries may be used.
     pub(super) ranked: bool,
 }
+
+// Not derived: that would ask for a `B` that can be copied, where it is only borrowed.
+impl<B> Clone for Block<'_, B> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<B> Copy for Block<'_, B> {}
 
 /// Where a document stands in its block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

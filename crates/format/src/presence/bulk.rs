@@ -43,26 +43,24 @@ impl<B: SectionBytes> PresenceReader<B> {
                 return Ok(());
             }
         };
-        let mut at = 0;
-        while let Some(doc) = docs.get(at) {
-            let number = doc.split().0;
+        let (mut docs, mut out) = (docs, out);
+        while let Some(head) = docs.first() {
+            let number = head.split().0;
             let inside = |doc: &&DocId| doc.split().0 == number && doc.get() < self.docs;
-            let end = at + docs[at..].iter().take_while(inside).count();
-            if end == at {
-                out[at] = NO_VALUE;
-                at += 1;
-                continue;
-            }
-            let (first, block) = locate(chain, jump, number, walk)?;
-            let (docs, out) = (&docs[at..end], &mut out[at..end]);
-            at = end;
-            if docs.len() >= MANY {
-                block.rank_many(docs, first, out)?;
-                continue;
-            }
-            for (doc, out) in docs.iter().zip(out) {
-                let probe = block.probe(doc.split().1.into())?;
-                *out = if probe.present { first + probe.before } else { NO_VALUE };
+            // Whether many follow is told by one of them: almost surely right for documents in
+            // ascending or in random order, and only a matter of speed.
+            let many = inside(&head) && docs.get(MANY - 1).filter(inside).is_some();
+            let len = if many { docs.iter().take_while(inside).count() } else { docs.len().min(MANY) };
+            let (these, places);
+            (these, docs) = docs.split_at(len);
+            (places, out) = out.split_at_mut(len);
+            if many {
+                let (first, block) = locate(chain, jump, number, walk)?;
+                block.rank_many(these, first, places)?;
+            } else {
+                for (doc, place) in these.iter().zip(places) {
+                    *place = self.rank(*doc, walk)?.map_or(NO_VALUE, ValueIndex::get);
+                }
             }
         }
         Ok(())

@@ -5,7 +5,7 @@ use super::header::{BlockEntry, Header};
 use crate::error::{Error, ErrorKind, Result};
 use crate::id::BLOCK_DOCS;
 use crate::jump::{Chain, Step};
-use crate::source::{SectionBytes, truncated};
+use crate::source::{Place, SectionBytes, truncated};
 
 /// The blocks of one column, as a chain.
 #[derive(Debug)]
@@ -47,6 +47,10 @@ impl<B: SectionBytes> Chain for Blocks<B> {
 
     fn stride(&self) -> usize {
         BlockEntry::LEN
+    }
+
+    fn place(&self) -> Place {
+        self.bytes.place()
     }
 
     fn step(&self, block: usize, at: usize, values: u64) -> Result<Step<BlockEntry>> {

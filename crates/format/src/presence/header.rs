@@ -63,6 +63,7 @@ impl Kind {
     }
 
     /// The kind that `tag` stands for.
+    #[inline]
     pub fn from_tag(tag: u8) -> Option<Kind> {
         Kind::ALL.get(usize::from(tag)).copied()
     }
@@ -105,6 +106,7 @@ impl Header {
         Ok(Header { kind, runs, values: u32::from_le_bytes([v0, v1, v2, v3]) })
     }
 
+    #[inline]
     /// Bytes of payload in a block of `docs` documents, padding included.
     pub(super) const fn payload_len(self, docs: u32) -> usize {
         let len = match self.kind {
@@ -118,6 +120,7 @@ impl Header {
     }
 
     /// Whether a block of `docs` documents may say this about itself.
+    #[inline]
     pub(super) fn check(self, docs: u32) -> Result<(), ErrorKind> {
         let (fewest, most) = match self.kind {
             Kind::Empty => (0, 0),
@@ -153,6 +156,7 @@ impl Header {
     }
 }
 
+#[inline]
 fn kind_of(tag: u8, zero: u8) -> Result<Kind, ErrorKind> {
     match zero {
         0 => Kind::from_tag(tag).ok_or(ErrorKind::UnknownTag { what: "kind of presence block", tag }),

@@ -61,16 +61,19 @@ pub(super) fn visit<B: SectionBytes>(
     first: u32,
     sink: &mut impl Sink,
 ) -> Result<()> {
-    let mut least = 0;
-    for (i, doc) in docs(block)?.iter().enumerate() {
+    let docs = docs(block)?;
+    let head = docs.partition_point(|doc| number(doc) < lows.start);
+    let mut least = lows.start;
+    for (i, doc) in docs.iter().enumerate().skip(head) {
         let low = number(doc);
+        if low >= lows.end {
+            break;
+        }
         if low < least {
             return Err(block.broken(i * DOC, "the documents of a presence list do not ascend"));
         }
         least = low + 1;
-        if lows.contains(&low) {
-            sink.one(first + low);
-        }
+        sink.one(first + low);
     }
     Ok(())
 }

@@ -163,10 +163,11 @@ impl Questions {
         }
         let behind = [docs, docs + 5, u32::MAX];
         let random = points.iter().copied().chain(behind).chain([0, 0]).map(DocId::new).collect();
+        let across_the_end = (docs.saturating_sub(40)..docs + 3).rev().map(DocId::new).collect();
         let all: Vec<DocId> = (0..docs).map(DocId::new).collect();
         let some = all.iter().copied().filter(|_| noise.below(50) == 0).collect();
         let rank = |doc: &DocId| present.binary_search(doc).map_or(NO_VALUE, |i| i as u32);
-        let lists = [all, random, clustered, some, Vec::new()].into_iter();
+        let lists = [all, random, clustered, across_the_end, some, Vec::new()].into_iter();
         let lists = lists.map(|docs: Vec<DocId>| {
             let ranks = docs.iter().map(rank).collect();
             (docs, ranks)
