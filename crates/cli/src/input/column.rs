@@ -1,6 +1,6 @@
 //! Columns while they are filled: their types, and what was observed of their values' spelling.
 
-use docvalues_format::file::kind::LogicalType;
+use crate::store::LogicalType;
 
 use super::row::Form;
 use super::schema::{ColumnRequest, TimeRequest};

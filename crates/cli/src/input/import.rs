@@ -1,6 +1,5 @@
 //! Inputs to documents: a first pass over samples for the types, a second one over everything.
 
-use std::hash::RandomState;
 use std::io::BufRead;
 use std::sync::Arc;
 
@@ -220,7 +219,6 @@ impl Import {
         let (mut rows, is_csv) = self.open(source)?;
         *all_csv &= is_csv;
         let mut kept = (!source.is_replayable()).then(Vec::new);
-        let hasher = RandomState::new();
         let mut row = Row::default();
         for _ in 0..self.options.sample {
             match rows.next(&mut self.fields, &mut row) {
@@ -228,7 +226,7 @@ impl Import {
                 Ok(true) => {
                     evidence.resize_with(self.fields.len().max(evidence.len()), Evidence::default);
                     for cell in &row.cells {
-                        self.weigh(source, &row, cell, evidence, &hasher);
+                        self.weigh(source, &row, cell, evidence);
                     }
                     if let Some(kept) = &mut kept {
                         kept.push(Ok(row.clone()));
@@ -245,14 +243,7 @@ impl Import {
         Ok(kept.map(|sample| Stream { sample, rows }))
     }
 
-    fn weigh(
-        &self,
-        source: &Source,
-        row: &Row,
-        cell: &Cell,
-        evidence: &mut [Evidence],
-        hasher: &RandomState,
-    ) {
+    fn weigh(&self, source: &Source, row: &Row, cell: &Cell, evidence: &mut [Evidence]) {
         let text = row.text(cell);
         if cell.form.is_csv() && self.options.missing.find(text).is_some() {
             return;
@@ -262,7 +253,7 @@ impl Import {
             (source.name.to_string(), line, column)
         };
         if let Some(evidence) = evidence.get_mut(cell.field.index()) {
-            evidence.add(cell.form, cell.element, text, place, hasher);
+            evidence.add(cell.form, cell.element, text, place);
         }
     }
 
@@ -273,14 +264,14 @@ impl Import {
         for (index, column) in self.columns.iter_mut().enumerate() {
             let evidence = evidence.get(index).unwrap_or(&nothing);
             let request = self.options.schema.get(&column.name);
-            let mut ty = match request.and_then(|request| request.ty) {
+            let ty = match request.and_then(|request| request.ty) {
                 Some(ty) => Some(requested(ty, evidence)),
                 None => {
                     let multi = request.is_some_and(|request| request.multi);
                     let inferred = evidence.decide(self.options.skip_bad);
                     let inferred = inferred.map_err(|conflict| conflicting(&column.name, &conflict))?;
                     // A column of CSV files is text, where nothing else is known.
-                    let text = ColumnType::single(docvalues_format::file::kind::LogicalType::Utf8);
+                    let text = ColumnType::single(crate::store::LogicalType::Utf8);
                     column.unsampled = inferred.is_none() && column.in_csv;
                     let inferred = inferred.or(column.in_csv.then_some(text));
                     inferred.map(|ty| ColumnType {
@@ -290,13 +281,6 @@ impl Import {
                     })
                 }
             };
-            if let Some(ty) = &mut ty
-                && ty.logical.is_bytes()
-                && ty.layout.is_none()
-                && !evidence.is_empty()
-            {
-                ty.layout = Some(evidence.layout());
-            }
             column.ty = ty;
         }
         Ok(())
@@ -527,7 +511,7 @@ fn requested(request: TypeRequest, evidence: &Evidence) -> ColumnType {
 
 /// The type of a column of which the sample had no value, by its first one.
 fn first_type(cell: &Cell, text: &str) -> ColumnType {
-    use docvalues_format::file::kind::LogicalType;
+    use crate::store::LogicalType;
     let logical = match cell.form {
         Form::Bool => LogicalType::Bool,
         Form::Number => super::infer::narrowest_number(text),

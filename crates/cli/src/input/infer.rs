@@ -3,13 +3,10 @@
 //! Every value says which types could hold it so that it comes out as it went in; a column's type is
 //! the first that all of its values agree on.
 
-use std::collections::HashSet;
-use std::hash::{BuildHasher as _, RandomState};
-
-use docvalues_format::file::kind::LogicalType;
+use crate::store::LogicalType;
 
 use super::row::Form;
-use super::types::{ColumnType, Layout, timestamp};
+use super::types::{ColumnType, timestamp};
 use crate::number::{integer_fits_float, is_canonical_integer, parse_float};
 use crate::time::{Unit, parse_date, rfc3339};
 
@@ -25,9 +22,6 @@ const TIMESTAMP: Types = 32;
 const STRING: Types = 64;
 const ANY: Types = 127;
 
-/// Distinct values that are counted; a column with more has no use for a dictionary as it seems.
-const MAX_DISTINCT: usize = 1 << 16;
-
 /// What a sample told about a column.
 #[derive(Debug)]
 pub(crate) struct Evidence {
@@ -40,7 +34,6 @@ pub(crate) struct Evidence {
     digits: u8,
     /// Whether all timestamps fit nanoseconds in an `i64`.
     nanos_fit: bool,
-    texts: Texts,
 }
 
 #[derive(Clone, Debug)]
@@ -48,17 +41,6 @@ struct Class {
     types: Types,
     count: u64,
     first: Option<(String, u64, u64)>,
-}
-
-/// Sizes that decide between a dictionary and plain bytes.
-#[derive(Debug, Default)]
-struct Texts {
-    count: u64,
-    bytes: u64,
-    distinct: HashSet<u64>,
-    distinct_bytes: u64,
-    lengths_differ: bool,
-    len: Option<usize>,
 }
 
 /// The sample holds values that no type holds together.
@@ -78,7 +60,6 @@ impl Default for Evidence {
             in_csv: false,
             digits: 0,
             nanos_fit: true,
-            texts: Texts::default(),
         }
     }
 }
@@ -93,7 +74,6 @@ impl Evidence {
         element: bool,
         text: &str,
         place: impl Fn() -> (String, u64, u64),
-        hasher: &RandomState,
     ) {
         let (class, allowed) = match form {
             Form::Bare | Form::Quoted => (0, ANY),
@@ -119,7 +99,6 @@ impl Evidence {
         if entry.first.is_none() {
             entry.first = Some(place());
         }
-        self.texts.add(text, hasher);
     }
 
     /// Whether any value was seen.
@@ -209,38 +188,6 @@ impl Evidence {
         let one = order.first().copied().unwrap_or(0);
         (one, order.get(1).copied().unwrap_or(one))
     }
-
-    /// Whether a dictionary is smaller than the plain bytes, by the sample.
-    pub(crate) fn layout(&self) -> Layout {
-        self.texts.layout()
-    }
-}
-
-impl Texts {
-    fn add(&mut self, text: &str, hasher: &RandomState) {
-        self.count += 1;
-        self.bytes += text.len() as u64;
-        self.lengths_differ |= self.len.is_some_and(|len| len != text.len());
-        self.len = Some(text.len());
-        if self.distinct.len() < MAX_DISTINCT && self.distinct.insert(hasher.hash_one(text)) {
-            self.distinct_bytes += text.len() as u64;
-        }
-    }
-
-    /// Compares estimates at the size of the sample, in bits. A larger input has fewer new values a
-    /// document, never more, so a dictionary that wins here wins there.
-    fn layout(&self) -> Layout {
-        if self.distinct.len() >= MAX_DISTINCT {
-            return Layout::Binary;
-        }
-        let distinct = self.distinct.len() as u64;
-        // Per term: two lengths, a share of the block's offset and of its key; front coding saves
-        // about a third.
-        let terms = self.distinct_bytes * 8 * 2 / 3 + distinct * 24;
-        let ords = self.count * u64::from(distinct.max(1).ilog2() + 1);
-        let offsets = if self.lengths_differ { self.count * 10 } else { 0 };
-        if terms + ords <= self.bytes * 8 + offsets { Layout::Sorted } else { Layout::Binary }
-    }
 }
 
 /// The first type that holds a JSON number.
@@ -296,9 +243,8 @@ mod tests {
     }
 
     fn add(evidence: &mut Evidence, form: Form, texts: &[&str]) {
-        let hasher = RandomState::new();
         for text in texts {
-            evidence.add(form, false, text, || ("f".to_owned(), 1, 1), &hasher);
+            evidence.add(form, false, text, || ("f".to_owned(), 1, 1));
         }
     }
 
@@ -381,16 +327,5 @@ mod tests {
         assert_eq!(none.decide(false), Ok(None));
         none.in_csv = true;
         assert_eq!(none.decide(false), Ok(Some(ColumnType::single(LogicalType::Utf8))));
-    }
-
-    #[test]
-    fn few_distinct_values_make_a_dictionary() {
-        let layout = |texts: &[String]| {
-            evidence(Form::Str, &texts.iter().map(String::as_str).collect::<Vec<_>>()).layout()
-        };
-        let unique: Vec<_> = (0..5000u32).map(|i| format!("{:08x}", i.wrapping_mul(2_654_435_761))).collect();
-        assert_eq!(layout(&unique), Layout::Binary);
-        let few: Vec<_> = (0..5000).map(|i| format!("value {}", i % 10)).collect();
-        assert_eq!(layout(&few), Layout::Sorted);
     }
 }

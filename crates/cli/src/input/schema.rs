@@ -125,7 +125,7 @@ impl Schema {
 }
 
 fn is_time(base: BaseType) -> bool {
-    use docvalues_format::file::kind::LogicalType;
+    use crate::store::LogicalType;
     match base {
         BaseType::Timestamp => true,
         BaseType::Logical(logical) => logical == LogicalType::Date || unit_of(logical).is_some(),
@@ -195,7 +195,7 @@ fn time_request(ty: Option<TypeRequest>, format: &str) -> Result<TimeRequest, St
 #[cfg(test)]
 mod tests {
     use super::*;
-    use docvalues_format::file::kind::LogicalType;
+    use crate::store::LogicalType;
 
     #[test]
     fn a_schema_file_says_everything() {

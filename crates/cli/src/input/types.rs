@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use docvalues_format::file::kind::LogicalType;
+use crate::store::LogicalType;
 
 use super::error::closest;
 use crate::time::Unit;

@@ -2,7 +2,7 @@
 
 use std::net::{IpAddr, Ipv4Addr};
 
-use docvalues_format::file::kind::{LogicalType, from_f64, from_u64};
+use crate::store::{LogicalType, from_f64, from_u64};
 
 use super::row::Form;
 use super::schema::TimeRequest;
@@ -291,8 +291,8 @@ fn append_hex(digits: &[u8], bytes: &mut Vec<u8>) -> Option<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::store::to_f64;
     use crate::time::TimeFormat;
-    use docvalues_format::file::kind::to_f64;
 
     fn read(logical: LogicalType, explicit: bool, form: Form, text: &str) -> Result<Stored, Contradiction> {
         Reading { logical, explicit, time: None }.read(form, text, &mut Vec::new()).map(|(stored, _)| stored)

@@ -12,7 +12,7 @@
 //! | several values | a JSON array, or between the input's separators | an array |
 //! | missing | empty, or the input's token | no key, or as the input said it |
 
-use docvalues_format::file::kind::{LogicalType, to_f64, to_u64};
+use crate::store::{LogicalType, to_f64, to_u64};
 
 use super::text;
 use crate::input::import::StoredRef;
@@ -157,8 +157,8 @@ impl Printer {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::store::{from_f64, from_u64};
     use StoredRef::{Bytes, Number};
-    use docvalues_format::file::kind::{from_f64, from_u64};
 
     fn both(logical: LogicalType, format: &str, values: &[StoredRef<'_>]) -> (String, String) {
         let printer = Printer::new(logical, values.len() > 1, Some(format));

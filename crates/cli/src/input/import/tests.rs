@@ -104,7 +104,7 @@ impl Imported {
 
     fn printers(&self) -> Vec<Printer> {
         let printer = |column: &Column| {
-            let ty = column.ty.unwrap_or(ColumnType::single(docvalues_format::file::kind::LogicalType::Utf8));
+            let ty = column.ty.unwrap_or(ColumnType::single(crate::store::LogicalType::Utf8));
             let (spelling, _) = column.spelling(self.import.documents(), self.import.missing_tokens());
             Printer::new(ty.logical, ty.multi, spelling.to_format().as_deref())
         };
