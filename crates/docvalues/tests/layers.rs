@@ -1,5 +1,4 @@
 //! Who may use whom: the table of `docs/architecture.md`, compared with the manifests.
-#![expect(clippy::unwrap_used, reason = "a failing helper is a failing test")]
 
 use std::collections::BTreeMap;
 use std::path::Path;
