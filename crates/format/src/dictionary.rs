@@ -299,6 +299,16 @@ impl<B: SectionBytes> DictionaryReader<B> {
         self.total_len
     }
 
+    /// Where each block begins, and where the last ends; `None` if there is at most one.
+    pub fn offsets(&self) -> Option<&NumericReader<B>> {
+        self.index.as_ref().map(|index| &index.offsets)
+    }
+
+    /// Bytes on the heap: the prefix of the keys, and the jump table of the offsets if it was built.
+    pub fn heap_bytes(&self) -> usize {
+        self.index.as_ref().map_or(0, |index| index.offsets.heap_bytes() + index.prefix.len())
+    }
+
     /// Replaces `out` by the term of `ord`, and uses the memory it has.
     ///
     /// # Errors

@@ -111,10 +111,16 @@ impl Class {
     /// How many are above `limit`.
     #[inline]
     fn above(self, lengths: &[u8], limit: usize) -> u32 {
-        match (self, u8::try_from(limit)) {
-            (Class::One, Ok(limit)) => lengths.iter().map(|&l| u8::from(l > limit)).sum::<u8>().into(),
-            (Class::One, Err(_)) => 0,
-            _ => (0..lengths.len() / self.width()).map(|i| u32::from(self.get(lengths, i) > limit)).sum(),
+        match self {
+            // No length of one byte is above the largest byte.
+            Class::One => {
+                let limit = u8::try_from(limit).unwrap_or(u8::MAX);
+                lengths.iter().map(|&l| u8::from(l > limit)).sum::<u8>().into()
+            }
+            Class::Two | Class::Four => {
+                let lengths = (0..lengths.len() / self.width()).map(|i| self.get(lengths, i));
+                lengths.map(|length| u32::from(length > limit)).sum()
+            }
         }
     }
 }

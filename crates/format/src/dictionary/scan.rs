@@ -99,7 +99,7 @@ impl<'a, B: SectionBytes> Terms<'a, B> {
 }
 
 impl<'a> OpenBlock<'a> {
-    /// Opens the block of `ord`, and puts the head into `term`, from which `ord` can be made.
+    /// Opens the block of `ord`, and makes `term` what that one is made from.
     fn open<B: SectionBytes>(
         dictionary: &'a DictionaryReader<B>,
         ord: u32,
@@ -109,10 +109,12 @@ impl<'a> OpenBlock<'a> {
         let (section, front) = dictionary.front(ord / BLOCK_TERMS, walk)?;
         let bytes = section.slice(front.block())?;
         let (_, head) = dictionary.parts(section, &front, 0)?;
+        let i = (ord % BLOCK_TERMS) as usize;
         term.clear();
-        term.extend_from_slice(head);
-        let start = front.start((ord % BLOCK_TERMS) as usize);
-        Ok(OpenBlock { front, bytes, start, kept: head.len() })
+        if i > 0 {
+            term.extend_from_slice(head);
+        }
+        Ok(OpenBlock { start: front.start(i), kept: head.len(), front, bytes })
     }
 
     /// Turns `term`, of which `kept` bytes are the head's, into the block's term `i`.
@@ -124,17 +126,18 @@ impl<'a> OpenBlock<'a> {
     ) -> Result<()> {
         let (shared, end) = (self.front.shared(i), self.front.end(i, self.start)?);
         if shared > self.kept {
-            return Err(self
-                .front
-                .refuse(ErrorKind::Broken("terms of a block share more with its first as they go")));
+            let rule = "terms of a block share more with its first as they go";
+            return Err(self.front.refuse(ErrorKind::Broken(rule)));
         }
         let own = &self.bytes[self.start..end];
         dictionary.check_len(&self.front, shared + own.len())?;
         term.truncate(shared);
         term.extend_from_slice(own);
-        // The first term is the head, whatever it is said to share with itself.
-        self.kept = if i == 0 { own.len() } else { shared };
         self.start = end;
+        // The head is all own, and all the others' to share.
+        if i > 0 {
+            self.kept = shared;
+        }
         Ok(())
     }
 }

@@ -8,6 +8,7 @@ use proptest::prelude::*;
 
 use super::block::TERMS;
 use super::*;
+use crate::binary::MAX_VALUE;
 use crate::numeric;
 use crate::source::{Owned, TAIL};
 
@@ -293,6 +294,16 @@ fn what_a_builder_refuses() {
 }
 
 #[test]
+#[cfg(target_pointer_width = "64")]
+fn a_term_of_more_than_two_gibibytes_is_refused() {
+    // Zeros that nobody touches take no memory.
+    let len = MAX_VALUE as usize + 1;
+    let mut builder = DictionaryBuilder::new();
+    assert_eq!(builder.push(&vec![0; len]), Err(Refused::TooLong { ord: 0, len }));
+    assert!(builder.is_empty());
+}
+
+#[test]
 fn what_is_not_there_is_refused() {
     let reader = reader(&made((0..40).map(decimal), true), JumpTables::Baked);
     let mut out = b"left over".to_vec();
@@ -466,12 +477,26 @@ fn refusal(made: Made) -> String {
     }
 }
 
+/// A dictionary that says it holds `terms`, with another block.
+fn raw(block: &[u8], terms: &[&str]) -> Made {
+    Made { blocks: Some(block.to_vec()), ..made(terms, true) }
+}
+
+#[test]
+fn reading_in_order_refuses_lengths_that_rise() {
+    // ab, ac, abd: the third cannot be made from the second.
+    let reader = reader(&raw(b"\x01\0\x01\x02\x02\x01\x01abcd", &["ab", "ac", "acd"]), JumpTables::Baked);
+    assert_eq!(term(&reader, 2), b"abd");
+    let mut terms = reader.terms(0..3).unwrap();
+    assert_eq!(terms.next().unwrap().unwrap().1, b"ab");
+    assert_eq!(terms.next().unwrap().unwrap().1, b"ac");
+    let rule = "terms of a block share more with its first as they go";
+    assert_eq!(*terms.next().unwrap_err().kind(), ErrorKind::Broken(rule));
+    assert!(terms.next().unwrap().is_none());
+}
+
 #[test]
 fn verify_refuses_blocks_that_no_writer_makes() {
-    let raw = |block: &[u8], terms: &[&str]| {
-        let good = super::tests::made(terms, true);
-        Made { blocks: Some(block.to_vec()), ..good }
-    };
     for (block, message) in [
         (&b"\x01\0\x02\x02\x01abc"[..], None),
         (b"\x03\0\x02\x02\x01abc", Some("0x03 is no class of lengths")),
@@ -518,6 +543,12 @@ fn verify_refuses_offsets_keys_and_numbers_that_do_not_fit_the_blocks() {
         i64::try_from(reader.bounds(section, block, &mut NumericWalk::default()).unwrap().end).unwrap()
     };
     let (first, second, last) = (bounds(0), bounds(1), bounds(2));
+    for (which, (section, bytes)) in sections(&good).iter().enumerate().skip(1) {
+        for at in 0..bytes.len() {
+            let damaged = changed(&good, which, |bytes| bytes[at] ^= 0x10);
+            assert!(!refusal(damaged).is_empty(), "{section} at {at}");
+        }
+    }
     type Change<'a> = &'a dyn Fn(&mut Made);
     for (change, message) in [
         (
