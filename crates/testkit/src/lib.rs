@@ -6,6 +6,8 @@
 //! | [`model`] | what is the right answer, in the most obvious way? |
 //! | [`shapes`] | which columns occur? |
 //! | [`conformance`] | does a source keep every rule that the traits state? |
+//! | [`damage`] | what can happen to a file, and how much is allocated then? |
+//! | [`real`] | where does real data lie? |
 //!
 //! A test of a writer and a reader reads:
 //!
@@ -27,6 +29,8 @@
 )]
 
 pub mod conformance;
+pub mod damage;
 pub mod model;
+pub mod real;
 pub mod rng;
 pub mod shapes;

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::ops::Range;
 
-use docvalues_column::{Lists, bits};
+use docvalues_column::bits;
 
 use super::ModelColumn;
 
@@ -22,10 +22,11 @@ pub enum Cell<'a> {
     Set(&'a BTreeSet<Vec<u8>>),
 }
 
-/// What some consecutive documents have in one column, end to end.
+/// What some consecutive documents have in one column, end to end: the shapes of Arrow's arrays.
 ///
 /// Bit `i` of `valid` is the `i`-th of these documents. Where a document has no value, there is a
-/// number or byte string all the same, and it means nothing.
+/// number or byte string all the same, and nothing may depend on it. A list of offsets has one entry
+/// more than there are things, and does not begin at 0.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Flat {
     /// Of a numeric column.
@@ -37,23 +38,36 @@ pub enum Flat {
     },
     /// Of a binary or sorted column.
     Bytes {
-        /// A byte string a document.
-        values: Lists<u8>,
+        /// Where in `data` each document's byte string begins, and where the last ends.
+        offsets: Vec<u64>,
+        /// The byte strings.
+        data: Vec<u8>,
         /// The documents that have one.
         valid: Vec<u64>,
     },
-    /// Of a sorted-numeric column: a list a document, empty where it has no value.
-    NumberLists(Lists<i64>),
+    /// Of a sorted-numeric column.
+    NumberLists {
+        /// Where in `values` each document's list begins, and where the last ends.
+        lists: Vec<u64>,
+        /// The numbers, those of a document in any order.
+        values: Vec<i64>,
+        /// The documents whose list means something; it can still be empty.
+        valid: Vec<u64>,
+    },
     /// Of a sorted-set column.
     ByteLists {
-        /// How many terms each document has.
-        counts: Vec<u32>,
-        /// The terms of all documents.
-        values: Lists<u8>,
+        /// Where in `offsets` each document's list begins, and where the last ends.
+        lists: Vec<u64>,
+        /// Where in `data` each byte string begins, and where the last ends.
+        offsets: Vec<u64>,
+        /// The byte strings, those of a document in any order and with repeats.
+        data: Vec<u8>,
+        /// The documents whose list means something; it can still be empty.
+        valid: Vec<u64>,
     },
 }
 
-/// What stands where a document has no value: nothing may depend on it.
+/// What stands where a document has no value.
 const GARBAGE: i64 = i64::MIN + 12_345;
 
 impl ModelColumn {
@@ -76,32 +90,46 @@ impl ModelColumn {
     /// What the documents `docs` have, end to end.
     pub fn flat(&self, docs: Range<u32>) -> Flat {
         let mut valid = vec![0; bits::words(docs.clone())];
-        let (mut numbers, mut bytes) = (Vec::new(), Lists::new());
-        let (mut number_lists, mut counts) = (Lists::new(), Vec::new());
-        for (i, doc) in docs.enumerate() {
-            let cell = self.cell(doc);
-            if cell != Cell::Missing {
-                bits::set(&mut valid, i);
-            }
-            match (self, cell) {
-                (ModelColumn::Numeric(_), Cell::Number(number)) => numbers.push(number),
-                (ModelColumn::Numeric(_), _) => numbers.push(GARBAGE),
-                (ModelColumn::Binary(_) | ModelColumn::Sorted(_), Cell::Bytes(value)) => bytes.push(value),
-                (ModelColumn::Binary(_) | ModelColumn::Sorted(_), _) => bytes.push(b"garbage"),
-                (ModelColumn::SortedNumeric(_), Cell::Numbers(list)) => number_lists.push(list),
-                (ModelColumn::SortedNumeric(_), _) => number_lists.push(&[]),
-                (ModelColumn::SortedSet(_), Cell::Set(set)) => {
-                    counts.push(set.len() as u32);
-                    set.iter().for_each(|term| bytes.push(term));
-                }
-                (ModelColumn::SortedSet(_), _) => counts.push(0),
-            }
+        for (i, _) in docs.clone().enumerate().filter(|(_, doc)| self.cell(*doc) != Cell::Missing) {
+            bits::set(&mut valid, i);
         }
+        let cells = docs.map(|doc| self.cell(doc));
         match self {
-            ModelColumn::Numeric(_) => Flat::Numbers { values: numbers, valid },
-            ModelColumn::Binary(_) | ModelColumn::Sorted(_) => Flat::Bytes { values: bytes, valid },
-            ModelColumn::SortedNumeric(_) => Flat::NumberLists(number_lists),
-            ModelColumn::SortedSet(_) => Flat::ByteLists { counts, values: bytes },
+            ModelColumn::Numeric(_) => {
+                let number = |cell| if let Cell::Number(number) = cell { number } else { GARBAGE };
+                Flat::Numbers { values: cells.map(number).collect(), valid }
+            }
+            ModelColumn::Binary(_) | ModelColumn::Sorted(_) => {
+                let bytes = |cell| if let Cell::Bytes(bytes) = cell { bytes } else { b"garbage" };
+                let (offsets, data) = end_to_end(b"before", cells.map(bytes));
+                Flat::Bytes { offsets, data, valid }
+            }
+            ModelColumn::SortedNumeric(_) => {
+                let list = |cell| if let Cell::Numbers(list) = cell { list } else { &[GARBAGE] };
+                let (lists, values) = end_to_end(&[GARBAGE], cells.map(list));
+                Flat::NumberLists { lists, values, valid }
+            }
+            ModelColumn::SortedSet(_) => {
+                let sets = cells.map(|cell| match cell {
+                    // Backwards, and one of them twice: the order and the repeat shall be nothing.
+                    Cell::Set(set) => set.iter().rev().chain(set.first()).map(Vec::as_slice).collect(),
+                    _ => vec![&b"garbage"[..]],
+                });
+                let (lists, terms) = end_to_end(&[], sets.collect::<Vec<_>>().iter().map(Vec::as_slice));
+                let (offsets, data) = end_to_end(b"before", terms.into_iter());
+                Flat::ByteLists { lists, offsets, data, valid }
+            }
         }
     }
+}
+
+/// Offsets and items of `lists`, behind items that belong to none of them.
+fn end_to_end<'a, T: Clone + 'a>(before: &[T], lists: impl Iterator<Item = &'a [T]>) -> (Vec<u64>, Vec<T>) {
+    let mut items = before.to_vec();
+    let mut offsets = vec![items.len() as u64];
+    for list in lists {
+        items.extend_from_slice(list);
+        offsets.push(items.len() as u64);
+    }
+    (offsets, items)
 }

@@ -66,7 +66,7 @@ fn numeric(rng: &mut SplitMix64) -> Vec<(Field, ModelColumn)> {
         |name: &str, logical, slots| (field(name, Kind::Numeric, logical), ModelColumn::Numeric(slots));
     let dense = some_of(BLOCK..2 * BLOCK, 8600, rng);
     let sparse = some_of(0..BLOCK, 1000, rng).into_iter().chain(dense);
-    let table: Vec<u32> = sparse.chain(some_of(2 * BLOCK..DOCS, 100, rng)).collect();
+    let table: Vec<u32> = sparse.chain([2 * BLOCK, DOCS - 300, DOCS - 1]).collect();
     let distinct = || [200, -404, 1 << 50, i64::MIN / 3].into_iter().cycle();
     let in_runs = (BLOCK..BLOCK + 2000).chain(BLOCK + 30_000..BLOCK + 31_000);
     let flags = (0..BLOCK).chain(in_runs).chain(2 * BLOCK..DOCS);
@@ -75,6 +75,10 @@ fn numeric(rng: &mut SplitMix64) -> Vec<(Field, ModelColumn)> {
         1024..2048 => i * 1_000_003,
         _ => (i * i * 31) % 251,
     });
+    // More than 256 distinct ones, or they would become a table.
+    let ends = Numbers::Extremes.make(20, rng).into_iter();
+    let extremes: Vec<i64> = ends.chain(Numbers::FullRange.make(270, rng)).collect();
+    let doubles = Numbers::Doubles.make(300, rng);
     vec![
         column("constant", LogicalType::I64, vec![Some(7); DOCS as usize]),
         column("packed", LogicalType::I64, at(0..5000, Numbers::SmallRange.make(5000, rng))),
@@ -87,8 +91,8 @@ fn numeric(rng: &mut SplitMix64) -> Vec<(Field, ModelColumn)> {
         column("table", LogicalType::I64, at(table, distinct())),
         column("flag", LogicalType::Bool, at(flags, (0..BLOCK * 2).map(|i| i64::from(i / 20_000 == 1)))),
         column("mixed", LogicalType::I64, at((0..).step_by(7), mixed)),
-        column("extremes", LogicalType::I64, at((9..).step_by(11), Numbers::Extremes.make(120, rng))),
-        column("größe 📏", LogicalType::F64, at(some_of(0..DOCS, 240, rng), Numbers::Doubles.make(240, rng))),
+        column("extremes", LogicalType::I64, at((9..).step_by(11), extremes)),
+        column("größe 📏", LogicalType::F64, at(some_of(0..DOCS, 300, rng), doubles)),
         column(&"long name ".repeat(30), LogicalType::I64, at([BLOCK - 1, BLOCK, DOCS - 1], [1, 2, 3])),
         column("nothing", LogicalType::I64, vec![]),
     ]

@@ -1,5 +1,7 @@
 //! Shapes are what their names say, and models of all of them pass the conformance suite.
 
+mod encodings;
+
 use std::collections::BTreeSet;
 
 use docvalues_column::{AnyColumn, ColumnSource};
@@ -100,10 +102,20 @@ fn cells_and_batches_give_back_the_column() {
     let Flat::Numbers { values, valid } = numbers.flat(1..5) else { panic!("numbers") };
     assert_eq!((values.len(), values[1], valid), (4, 3, vec![0b10]));
 
+    let strings = ModelColumn::Sorted(vec![None, Some(b"ab".to_vec()), Some(vec![])]);
+    let Flat::Bytes { offsets, data, valid } = strings.flat(1..3) else { panic!("bytes") };
+    assert_eq!((offsets, &data[..], valid), (vec![6, 8, 8], &b"beforeab"[..], vec![0b11]));
+
+    let lists = ModelColumn::SortedNumeric(vec![vec![5, 4], vec![], vec![6]]);
+    let Flat::NumberLists { lists, values, valid } = lists.flat(0..3) else { panic!("lists") };
+    assert_eq!((lists, valid), (vec![1, 3, 4, 5], vec![0b101]));
+    assert_eq!((&values[1..3], values[4]), (&[5, 4][..], 6));
+
     let sets = [["b", "a"].map(Vec::from).into(), BTreeSet::new(), [Vec::from("c")].into()];
     let sets = ModelColumn::SortedSet(sets.to_vec());
-    let Flat::ByteLists { counts, values } = sets.flat(0..3) else { panic!("lists") };
-    assert_eq!((counts, values.len(), values.get(1)), (vec![2, 0, 1], 3, &b"b"[..]));
+    let Flat::ByteLists { lists, offsets, data, valid } = sets.flat(0..3) else { panic!("sets") };
+    assert_eq!((lists, valid), (vec![0, 3, 4, 6], vec![0b101]));
+    assert_eq!((&offsets[..4], &data[..]), (&[6, 7, 8, 9][..], &b"beforebaagarbagecc"[..]));
     assert_eq!(sets.cell(1), Cell::Missing);
 
     let dataset = Dataset { docs: 130, columns: vec![] };

@@ -1,0 +1,110 @@
+//! How many bytes were allocated at most.
+//!
+//! The allocator of a whole program can be one only, so a test that counts has a file of its own in
+//! `tests/`, with
+//!
+//! ```
+//! use docvalues_testkit::damage::alloc::PeakAlloc;
+//!
+//! #[global_allocator]
+//! static ALLOC: PeakAlloc = PeakAlloc::new();
+//!
+//! # fn main() {
+//! let (bytes, peak) = ALLOC.peak_of(|| vec![0_u8; 1 << 20]);
+//! assert!(peak >= bytes.len());
+//! # }
+//! ```
+//!
+//! It counts for all threads together: tests of such a file must take turns.
+#![allow(unsafe_code, reason = "an allocator is an unsafe trait; every call goes on to the system's")]
+
+use std::alloc::{GlobalAlloc, Layout, System};
+use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+
+/// The system's allocator, with a count of the bytes that are in use and of the most that were.
+#[derive(Debug, Default)]
+pub struct PeakAlloc {
+    used: AtomicUsize,
+    peak: AtomicUsize,
+}
+
+impl PeakAlloc {
+    /// An allocator for `#[global_allocator]`.
+    pub const fn new() -> PeakAlloc {
+        PeakAlloc { used: AtomicUsize::new(0), peak: AtomicUsize::new(0) }
+    }
+
+    /// Bytes in use.
+    pub fn used(&self) -> usize {
+        self.used.load(Relaxed)
+    }
+
+    /// The most bytes in use since [`reset`](Self::reset).
+    pub fn peak(&self) -> usize {
+        self.peak.load(Relaxed)
+    }
+
+    /// Forgets the peak: it is what is in use now.
+    pub fn reset(&self) {
+        self.peak.store(self.used(), Relaxed);
+    }
+
+    /// Runs `work`; returns what it does and the bytes that it had in use at most, beyond those that
+    /// were in use before.
+    pub fn peak_of<R>(&self, work: impl FnOnce() -> R) -> (R, usize) {
+        let before = self.used();
+        self.reset();
+        let result = work();
+        (result, self.peak().saturating_sub(before))
+    }
+
+    fn add(&self, bytes: usize) {
+        let used = self.used.fetch_add(bytes, Relaxed).wrapping_add(bytes);
+        self.peak.fetch_max(used, Relaxed);
+    }
+
+    fn sub(&self, bytes: usize) {
+        self.used.fetch_sub(bytes, Relaxed);
+    }
+}
+
+// SAFETY: every method returns what `System`, a `GlobalAlloc`, returns for the same arguments, and does
+// nothing else but wrapping arithmetic on atomics, which neither allocates nor panics.
+unsafe impl GlobalAlloc for PeakAlloc {
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        // SAFETY: our caller promises what `System` asks for: a layout whose size is not 0.
+        let block = unsafe { System.alloc(layout) };
+        if !block.is_null() {
+            self.add(layout.size());
+        }
+        block
+    }
+
+    unsafe fn alloc_zeroed(&self, layout: Layout) -> *mut u8 {
+        // SAFETY: as for `alloc`.
+        let block = unsafe { System.alloc_zeroed(layout) };
+        if !block.is_null() {
+            self.add(layout.size());
+        }
+        block
+    }
+
+    unsafe fn dealloc(&self, block: *mut u8, layout: Layout) {
+        // SAFETY: our caller promises that `block` came from this allocator with this layout; so it came
+        // from `System` with it.
+        unsafe { System.dealloc(block, layout) };
+        self.sub(layout.size());
+    }
+
+    unsafe fn realloc(&self, block: *mut u8, layout: Layout, new_size: usize) -> *mut u8 {
+        // SAFETY: our caller promises that `block` came from this allocator, and so from `System`, with
+        // this layout, and that `new_size` is not 0 and does not overflow when rounded up.
+        let moved = unsafe { System.realloc(block, layout, new_size) };
+        if !moved.is_null() {
+            // The new block first: while bytes are moved, there can be both.
+            self.add(new_size);
+            self.sub(layout.size());
+        }
+        moved
+    }
+}
