@@ -66,7 +66,7 @@ mod sink;
 mod sparse;
 mod verify;
 
-pub use build::encode;
+pub use build::{encode, encode_docs};
 pub use header::Kind;
 
 use block::Block;
