@@ -13,9 +13,9 @@ use docvalues_format::file::field::Field;
 use docvalues_format::file::kind::{Kind, LogicalType};
 use docvalues_format::granule::{SectionRef, seal};
 use docvalues_format::numeric::{self, Numeric, NumericOptions, Role, Transform};
-use docvalues_format::presence::{self, Presence};
+use docvalues_format::presence::Presence;
 
-use crate::buffer::{self, FieldBuffer, Lists, PresenceBuffer};
+use crate::buffer::{self, FieldBuffer, Lists};
 use crate::error::ErrorKind;
 use crate::intern::{Interner, Strings, index};
 use crate::schema::{BytesKind, FieldSpec};
@@ -69,7 +69,7 @@ impl Encoder {
     /// Takes, beside the buffer, memory for the values as 64-bit numbers, and for what it returns.
     pub(crate) fn column(&self, spec: &FieldSpec, buffer: FieldBuffer) -> Result<Encoded, ErrorKind> {
         let FieldBuffer { presence, values } = buffer;
-        let column = Frame { spec, presence: self.presence(presence) };
+        let column = Frame { spec, presence: presence.encode(self.docs, self.jump_tables) };
         let logical = spec.logical();
         Ok(match values {
             buffer::Values::Numbers(numbers) => {
@@ -159,15 +159,6 @@ impl Encoder {
         let mut ord_of = vec![0; order.len()];
         (0..).zip(order).for_each(|(ord, id)| ord_of[index(id)] = ord);
         Ok(Sorted { strings, ord_of, terms })
-    }
-
-    fn presence(&self, buffer: PresenceBuffer) -> Presence<Vec<u8>> {
-        match buffer.into_bits(self.docs) {
-            Some(bits) => presence::encode(self.docs, &bits, self.jump_tables),
-            // No document at all, and none without a value.
-            None if self.docs == 0 => Presence::None,
-            None => Presence::All,
-        }
     }
 
     fn offsets(&self, offsets: &[i64]) -> Numeric<Vec<u8>> {

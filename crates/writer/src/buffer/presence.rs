@@ -6,6 +6,8 @@
 
 use std::ops::Range;
 
+use docvalues_format::presence::{self, Presence};
+
 use super::memory::Memory;
 use crate::error::ErrorKind;
 
@@ -129,25 +131,16 @@ impl PresenceBuffer {
         };
     }
 
-    /// A bit for each of `docs` documents, but for those behind the last one with a value; `None` if all
-    /// of them have one.
-    pub(crate) fn into_bits(self, docs: u32) -> Option<Vec<u64>> {
-        if self.count == docs {
-            return None;
+    /// Encodes which of `docs` documents have a value.
+    pub(crate) fn encode(self, docs: u32, jump_tables: bool) -> Presence<Vec<u8>> {
+        match self.form {
+            // Known without a look at any of them, which may be billions.
+            _ if self.count == 0 => Presence::None,
+            _ if docs == self.count => Presence::All,
+            Form::All => presence::encode_docs(docs, 0..self.count, jump_tables),
+            Form::List(list) => presence::encode_docs(docs, list, jump_tables),
+            Form::Bits(words) => presence::encode(docs, &words, jump_tables),
         }
-        Some(match self.form {
-            Form::Bits(words) => words,
-            Form::All => {
-                let mut words = vec![u64::MAX; words(self.count)];
-                clear_from(&mut words, self.count);
-                words
-            }
-            Form::List(list) => {
-                let mut words = Vec::with_capacity(words(docs));
-                list.iter().for_each(|&doc| set(&mut words, doc));
-                words
-            }
-        })
     }
 }
 
@@ -182,15 +175,12 @@ mod tests {
     use proptest::prelude::*;
     use std::collections::BTreeSet;
 
+    /// The encoder of bits defines what is right.
     fn check(buffer: PresenceBuffer, docs: u32, model: &BTreeSet<u32>) {
         assert_eq!(index(buffer.count()), model.len());
-        let bits = buffer.into_bits(docs);
-        assert_eq!(bits.is_none(), model.len() == index(docs));
-        for doc in 0..docs {
-            let word = |bits: &Vec<u64>| bits.get(index(doc / 64)).copied().unwrap_or(0);
-            let there = bits.as_ref().is_none_or(|bits| word(bits) >> (doc % 64) & 1 == 1);
-            assert_eq!(there, model.contains(&doc), "document {doc}");
-        }
+        let mut bits = Vec::new();
+        model.iter().for_each(|&doc| set(&mut bits, doc));
+        assert!(buffer.encode(docs, true) == presence::encode(docs, &bits, true));
     }
 
     proptest! {
@@ -237,6 +227,6 @@ mod tests {
             buffer.reserve(doc..doc + 1, 1, &mut memory).unwrap();
             buffer.insert(doc);
         }
-        assert_eq!(buffer.into_bits(10_000), None);
+        assert_eq!(buffer.encode(10_000, true), Presence::All);
     }
 }

@@ -205,3 +205,18 @@ fn sixty_five_thousand_columns_take_a_moment() {
     // Two seconds are the aim; the tests of other crates may run beside this one.
     assert!(took < std::time::Duration::from_secs(8), "{took:?}");
 }
+
+#[test]
+fn one_value_among_all_the_documents_there_can_be() {
+    let (schema, [n]) = schema([FieldSpec::new("n", LogicalType::I64)]);
+    let options = WriterOptions { budget: 1 << 10, ..WriterOptions::default() };
+    let mut writer = SegmentWriter::in_memory(schema, options);
+    writer.batch(docvalues_format::id::MAX_DOCS - 1).unwrap().finish();
+    let mut doc = writer.document();
+    doc.i64(n, 7).unwrap();
+    assert_eq!(doc.finish().unwrap().get(), docvalues_format::id::MAX_DOCS - 1);
+    let (bytes, summary) = writer.finish().unwrap();
+    assert_eq!(summary.columns[0].docs_with_value(), 1);
+    // Eight bytes of header and sixteen in the jump table for each block of 65,536.
+    assert!(bytes.len() < 30 * 65_536, "{} bytes", bytes.len());
+}
