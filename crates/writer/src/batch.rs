@@ -62,6 +62,8 @@ type Validity<'a> = Option<&'a [u64]>;
 
 impl<'w> Batch<'w> {
     pub(crate) fn new(fields: &'w mut Fields, docs: u32) -> Result<Batch<'w>> {
+        // A document that was forgotten (`mem::forget`) is still there.
+        fields.roll_back();
         fields.room_for(docs)?;
         Ok(Batch { fields, docs })
     }
@@ -254,7 +256,7 @@ impl<'w> Batch<'w> {
         store: impl Fn(T) -> i64,
     ) -> Result<&mut Self> {
         let logical = self.fields.expect_type(field, given)?;
-        self.fields.add_column(field, self.docs, rows, values.len(), |at, buffer, _, _| {
+        self.fields.add_column(field, self.docs, rows, values.len(), |at, buffer, _| {
             let stored = store(values[at]);
             check_number(logical, stored)?;
             buffer.push_number(stored);
@@ -266,10 +268,10 @@ impl<'w> Batch<'w> {
     fn strings(&mut self, field: FieldId, rows: Rows<'_>, offsets: &[u64], data: &[u8]) -> Result<&mut Self> {
         let logical = self.fields.expect_type(field, Given::BYTES_OF_ANY)?;
         let count = offsets.len().saturating_sub(1);
-        self.fields.add_column(field, self.docs, rows, count, |at, buffer, limits, memory| {
+        self.fields.add_column(field, self.docs, rows, count, |at, buffer, memory| {
             let value = &data[span("byte", offsets, at, data.len())?];
             check_bytes(logical, value, false)?;
-            buffer.push_bytes(value, limits.terms, memory)
+            buffer.push_bytes(value, memory)
         })?;
         Ok(self)
     }

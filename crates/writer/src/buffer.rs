@@ -113,6 +113,14 @@ impl FieldBuffer {
         FieldBuffer { presence: PresenceBuffer::default(), values }
     }
 
+    /// Lowers the number of distinct byte strings: to reach it, a test would need gigabytes.
+    #[cfg(test)]
+    pub(crate) fn limit_terms(&mut self, limit: u32) {
+        if let Values::Terms { terms, .. } | Values::TermSets { terms, .. } = &mut self.values {
+            terms.limit(limit);
+        }
+    }
+
     /// How many distinct byte strings there are, where they are counted.
     pub(crate) fn terms(&self) -> u32 {
         match &self.values {
@@ -149,19 +157,14 @@ impl FieldBuffer {
     }
 
     /// Appends a byte string, for whose number there is room. Fields of numbers ignore it.
-    pub(crate) fn push_bytes(
-        &mut self,
-        value: &[u8],
-        limit: u32,
-        memory: &mut Memory,
-    ) -> Result<(), ErrorKind> {
+    pub(crate) fn push_bytes(&mut self, value: &[u8], memory: &mut Memory) -> Result<(), ErrorKind> {
         match &mut self.values {
             Values::Strings(strings) => {
                 strings.reserve(1, value.len(), memory)?;
                 strings.push(value);
             }
-            Values::Terms { ids, terms } => ids.push(terms.intern(value, limit, memory)?),
-            Values::TermSets { ids, terms } => ids.values.push(terms.intern(value, limit, memory)?),
+            Values::Terms { ids, terms } => ids.push(terms.intern(value, memory)?),
+            Values::TermSets { ids, terms } => ids.values.push(terms.intern(value, memory)?),
             Values::Numbers(_) | Values::NumberLists(_) => {
                 debug_assert!(false, "a byte string for a field of numbers");
             }

@@ -28,6 +28,8 @@ pub struct Document<'w> {
 
 impl<'w> Document<'w> {
     pub(crate) fn new(fields: &'w mut Fields) -> Document<'w> {
+        // A document that was forgotten (`mem::forget`) is still there.
+        fields.roll_back();
         Document { fields }
     }
 

@@ -124,7 +124,8 @@ impl Encoder {
         if weight <= len {
             return Ok(sorted); // The bytes of a binary column alone take as much.
         }
-        let (mut bytes, mut ends) = (Vec::new(), Vec::with_capacity(ids.len()));
+        let mut bytes = Vec::with_capacity(usize::try_from(len).unwrap_or(usize::MAX));
+        let mut ends = Vec::with_capacity(ids.len());
         for value in ids.iter().map(value) {
             bytes.extend_from_slice(value);
             ends.push(bytes.len() as u64);

@@ -5,6 +5,7 @@
 //! and so that a document costs nothing for the fields it does not have.
 
 use std::fmt;
+use std::ops::Range;
 
 use docvalues_format::file::kind::LogicalType;
 use docvalues_format::id::MAX_DOCS;
@@ -17,21 +18,6 @@ use crate::schema::{FieldId, FieldSpec, Schema};
 
 /// The longest byte string, in bytes: 2 GiB.
 pub const MAX_VALUE: u64 = 1 << 31;
-
-/// What a segment can hold. Constants, but for tests, which have less to write.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Limits {
-    /// Documents.
-    pub(crate) docs: u32,
-    /// Distinct byte strings of a field.
-    pub(crate) terms: u32,
-}
-
-impl Default for Limits {
-    fn default() -> Limits {
-        Limits { docs: MAX_DOCS, terms: u32::MAX }
-    }
-}
 
 /// What a caller gives, before it is known whether the field takes it.
 #[derive(Clone, Copy)]
@@ -74,7 +60,6 @@ pub(crate) struct Fields {
     /// Documents that are committed.
     pub(crate) docs: u32,
     pub(crate) memory: Memory,
-    pub(crate) limits: Limits,
     touched: Vec<Touched>,
 }
 
@@ -98,8 +83,7 @@ impl fmt::Debug for Fields {
 impl Fields {
     pub(crate) fn new(schema: Schema, budget: usize) -> Fields {
         let buffers = schema.iter().map(|(_, spec)| FieldBuffer::new(spec)).collect();
-        let (memory, limits) = (Memory::new(budget), Limits::default());
-        Fields { schema, buffers, docs: 0, memory, limits, touched: Vec::new() }
+        Fields { schema, buffers, docs: 0, memory: Memory::new(budget), touched: Vec::new() }
     }
 
     /// Adds a field, of which the documents so far have no value.
@@ -134,7 +118,7 @@ impl Fields {
 
     /// Gives the next document a number, in its stored form.
     pub(crate) fn add_number(&mut self, field: FieldId, stored: i64) -> Result<()> {
-        self.add(field, |logical, buffer, _, _| {
+        self.add(field, |logical, buffer, _| {
             check_number(logical, stored)?;
             buffer.push_number(stored);
             Ok(())
@@ -143,9 +127,9 @@ impl Fields {
 
     /// Gives the next document a byte string; `is_text` if it is known to be UTF-8.
     pub(crate) fn add_bytes(&mut self, field: FieldId, value: &[u8], is_text: bool) -> Result<()> {
-        self.add(field, |logical, buffer, limits, memory| {
+        self.add(field, |logical, buffer, memory| {
             check_bytes(logical, value, is_text)?;
-            buffer.push_bytes(value, limits.terms, memory)
+            buffer.push_bytes(value, memory)
         })
     }
 
@@ -153,7 +137,7 @@ impl Fields {
     fn add(
         &mut self,
         field: FieldId,
-        push: impl FnOnce(LogicalType, &mut FieldBuffer, &Limits, &mut Memory) -> Result<(), ErrorKind>,
+        push: impl FnOnce(LogicalType, &mut FieldBuffer, &mut Memory) -> Result<(), ErrorKind>,
     ) -> Result<()> {
         let doc = self.docs;
         let Some((spec, buffer)) = self.schema.get(field).zip(self.buffers.get_mut(field.index())) else {
@@ -169,7 +153,7 @@ impl Fields {
             if first {
                 buffer.presence.reserve(doc..doc + 1, 1, &mut self.memory)?;
             }
-            push(spec.logical(), buffer, &self.limits, &mut self.memory)
+            push(spec.logical(), buffer, &mut self.memory)
         };
         add().context(spec.name(), doc)?;
         if first {
@@ -187,47 +171,28 @@ impl Fields {
         docs: u32,
         rows: Rows<'_>,
         values: usize,
-        mut push: impl FnMut(usize, &mut FieldBuffer, &Limits, &mut Memory) -> Result<(), ErrorKind>,
+        push: impl FnMut(usize, &mut FieldBuffer, &mut Memory) -> Result<(), ErrorKind>,
     ) -> Result<()> {
         let first = self.docs;
         let Some((spec, buffer)) = self.schema.get(field).zip(self.buffers.get_mut(field.index())) else {
             return Err(Error::new(ErrorKind::UnknownField).in_doc(first));
         };
-        let name = spec.name();
-        let refuse = |kind| Err(kind).context(name, first);
-        if buffer.presence.has(first) {
-            return refuse(ErrorKind::SecondColumn);
-        }
-        if rows.is_lists() && !spec.is_multi_valued() {
-            return refuse(ErrorKind::ListOfSingle);
-        }
-        rows.check(index(docs), values).or_else(refuse)?;
-        let (mut with_value, mut total) = (0, 0_usize);
-        for doc in 0..docs {
-            let places = rows.values(index(doc), values).context(name, first + doc)?;
-            with_value += u32::from(!places.is_empty());
-            total = total.saturating_add(places.len());
-        }
-        buffer.reserve(index(with_value), total, &mut self.memory).or_else(refuse)?;
-        buffer.presence.reserve(first..first + docs, with_value, &mut self.memory).or_else(refuse)?;
+        let fits = match () {
+            () if buffer.presence.has(first) => Err(ErrorKind::SecondColumn),
+            () if rows.is_lists() && !spec.is_multi_valued() => Err(ErrorKind::ListOfSingle),
+            () => rows.check(index(docs), values),
+        };
+        fits.context(spec.name(), first)?;
 
         let terms = buffer.terms();
-        self.touched.push(Touched { field, terms });
-        for doc in 0..docs {
-            // They were good a moment ago.
-            let places = rows.values(index(doc), values).context(name, first + doc)?;
-            if places.is_empty() {
-                continue;
+        let mut column = NewColumn { buffer, docs: first..first + docs, rows, values };
+        let filled = column.reserve(&mut self.memory).and_then(|()| column.fill(&mut self.memory, push));
+        match filled {
+            Ok(()) => self.touched.push(Touched { field, terms }),
+            Err((doc, kind)) => {
+                column.buffer.truncate(first, terms);
+                return Err(kind).context(spec.name(), doc);
             }
-            buffer.presence.insert(first + doc);
-            for at in places {
-                if let Err(kind) = push(at, buffer, &self.limits, &mut self.memory) {
-                    buffer.truncate(first, terms);
-                    self.touched.pop();
-                    return Err(kind).context(name, first + doc);
-                }
-            }
-            buffer.end_document();
         }
         Ok(())
     }
@@ -250,10 +215,9 @@ impl Fields {
 
     /// Refuses `docs` documents more than there can be.
     pub(crate) fn room_for(&self, docs: u32) -> Result<()> {
-        let max = self.limits.docs;
         match self.docs.checked_add(docs) {
-            Some(total) if total <= max => Ok(()),
-            _ => Err(Error::new(ErrorKind::TooManyDocs { max }).in_doc(self.docs)),
+            Some(total) if total <= MAX_DOCS => Ok(()),
+            _ => Err(Error::new(ErrorKind::TooManyDocs { max: MAX_DOCS }).in_doc(self.docs)),
         }
     }
 
@@ -262,6 +226,56 @@ impl Fields {
         for Touched { field, terms } in self.touched.drain(..) {
             self.buffers[field.index()].truncate(self.docs, terms);
         }
+    }
+}
+
+/// A column on its way into a buffer. Refusals come with the document they are about.
+struct NewColumn<'a> {
+    buffer: &'a mut FieldBuffer,
+    docs: Range<u32>,
+    rows: Rows<'a>,
+    values: usize,
+}
+
+impl NewColumn<'_> {
+    /// The places of the values of document `doc`.
+    fn places(&self, doc: u32) -> Result<Range<usize>, (u32, ErrorKind)> {
+        self.rows.values(index(doc - self.docs.start), self.values).map_err(|kind| (doc, kind))
+    }
+
+    /// Makes room for everything but the bytes of byte strings.
+    fn reserve(&mut self, memory: &mut Memory) -> Result<(), (u32, ErrorKind)> {
+        let (mut with_value, mut total) = (0, 0_usize);
+        for doc in self.docs.clone() {
+            let places = self.places(doc)?;
+            with_value += u32::from(!places.is_empty());
+            total = total.saturating_add(places.len());
+        }
+        let buffer = &mut self.buffer;
+        let mut reserve = || {
+            buffer.reserve(index(with_value), total, memory)?;
+            buffer.presence.reserve(self.docs.clone(), with_value, memory)
+        };
+        reserve().map_err(|kind| (self.docs.start, kind))
+    }
+
+    fn fill(
+        &mut self,
+        memory: &mut Memory,
+        mut push: impl FnMut(usize, &mut FieldBuffer, &mut Memory) -> Result<(), ErrorKind>,
+    ) -> Result<(), (u32, ErrorKind)> {
+        for doc in self.docs.clone() {
+            let places = self.places(doc)?;
+            if places.is_empty() {
+                continue;
+            }
+            self.buffer.presence.insert(doc);
+            for at in places {
+                push(at, self.buffer, memory).map_err(|kind| (doc, kind))?;
+            }
+            self.buffer.end_document();
+        }
+        Ok(())
     }
 }
 

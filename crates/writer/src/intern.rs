@@ -56,14 +56,29 @@ impl Strings {
 /// keeps a hostile input from making all of them collide; no order in it reaches the file.
 ///
 /// A distinct string costs its bytes, eight for its end, and five to ten in the table.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(crate) struct Interner {
     strings: Strings,
     table: HashTable<u32>,
     hash: DefaultHashBuilder,
+    /// The most strings.
+    limit: u32,
+}
+
+impl Default for Interner {
+    fn default() -> Interner {
+        let (strings, table, hash) = Default::default();
+        // Numbers below it fit a `u32`, and so does their count.
+        Interner { strings, table, hash, limit: u32::MAX }
+    }
 }
 
 impl Interner {
+    #[cfg(test)]
+    pub(crate) fn limit(&mut self, limit: u32) {
+        self.limit = limit;
+    }
+
     pub(crate) fn len(&self) -> u32 {
         // `intern` makes no more.
         u32::try_from(self.strings.len()).unwrap_or(u32::MAX)
@@ -73,16 +88,16 @@ impl Interner {
         self.strings.get(index(id))
     }
 
-    /// The number of `value`, which is a new one if there are fewer than `limit`. After an error
-    /// nothing has changed.
-    pub(crate) fn intern(&mut self, value: &[u8], limit: u32, memory: &mut Memory) -> Result<u32, ErrorKind> {
+    /// The number of `value`, which is a new one if it was not there. After an error nothing has
+    /// changed.
+    pub(crate) fn intern(&mut self, value: &[u8], memory: &mut Memory) -> Result<u32, ErrorKind> {
         let hash = self.hash.hash_one(value);
         if let Some(&id) = self.table.find(hash, |&id| self.strings.get(index(id)) == value) {
             return Ok(id);
         }
         let id = self.len();
-        if id >= limit {
-            return Err(ErrorKind::TooManyTerms { max: limit });
+        if id >= self.limit {
+            return Err(ErrorKind::TooManyTerms { max: self.limit });
         }
         self.strings.reserve(1, value.len(), memory)?;
         self.reserve_slot(memory)?;
@@ -161,7 +176,7 @@ mod tests {
             let mut model: Vec<Vec<u8>> = Vec::new();
             for round in 0..2 {
                 for word in &words {
-                    let id = interner.intern(word, u32::MAX, &mut memory).unwrap();
+                    let id = interner.intern(word, &mut memory).unwrap();
                     let expected = model.iter().position(|w| w == word).unwrap_or(model.len());
                     if expected == model.len() {
                         model.push(word.clone());
@@ -186,12 +201,13 @@ mod tests {
     fn refuses_one_more_than_the_limit_and_still_finds_the_others() {
         let mut memory = Memory::new(usize::MAX);
         let mut interner = Interner::default();
+        interner.limit(2);
         for word in ["a", "b"] {
-            interner.intern(word.as_bytes(), 2, &mut memory).unwrap();
+            interner.intern(word.as_bytes(), &mut memory).unwrap();
         }
-        let refused = interner.intern(b"c", 2, &mut memory);
+        let refused = interner.intern(b"c", &mut memory);
         assert!(matches!(refused, Err(ErrorKind::TooManyTerms { max: 2 })));
-        assert_eq!(interner.intern(b"b", 2, &mut memory).unwrap(), 1);
+        assert_eq!(interner.intern(b"b", &mut memory).unwrap(), 1);
         assert_eq!(interner.len(), 2);
     }
 
@@ -200,7 +216,7 @@ mod tests {
         let mut memory = Memory::new(usize::MAX);
         let mut interner = Interner::default();
         for i in 0..10_000_u32 {
-            interner.intern(i.to_string().as_bytes(), u32::MAX, &mut memory).unwrap();
+            interner.intern(i.to_string().as_bytes(), &mut memory).unwrap();
         }
         let Strings { bytes, ends } = &interner.strings;
         let held = bytes.capacity() + ends.capacity() * 8 + interner.table.allocation_size();

@@ -21,6 +21,7 @@
 //! - **Whole or not at all**: a value, a document, a batch, a file. After an error nothing of what was
 //!   refused is there, and the writer can go on; errors name the field and the document.
 //! - **Memory is bounded** by [`WriterOptions::budget`]; past it comes an error, not the machine's end.
+#![forbid(unsafe_code)]
 
 mod batch;
 mod buffer;

@@ -187,10 +187,10 @@ impl<T> SegmentWriter<T> {
         self.fields.docs
     }
 
-    /// Lowers the number of distinct byte strings: to reach it, a test would need gigabytes.
+    /// See [`FieldBuffer`](crate::buffer::FieldBuffer::limit_terms).
     #[cfg(test)]
-    pub(crate) fn limit_terms(&mut self, terms: u32) {
-        self.fields.limits.terms = terms;
+    pub(crate) fn limit_terms(&mut self, limit: u32) {
+        self.fields.buffers.iter_mut().for_each(|buffer| buffer.limit_terms(limit));
     }
 
     /// Bytes that the buffered values take, of the budget.
@@ -200,7 +200,9 @@ impl<T> SegmentWriter<T> {
 }
 
 /// Writes all of a file's bytes.
-fn write(out: &mut impl Sink, fields: Fields, options: &WriterOptions) -> Result<Summary> {
+fn write(out: &mut impl Sink, mut fields: Fields, options: &WriterOptions) -> Result<Summary> {
+    // A document that was forgotten (`mem::forget`) is still there.
+    fields.roll_back();
     let Fields { schema, buffers, docs, .. } = fields;
     let WriterOptions { jump_tables, zones, .. } = *options;
     let encoder = Encoder { docs, jump_tables, zones };

@@ -86,13 +86,16 @@ pub enum Values<S> {
 /// | 24 | 8 | `distinct` | u64: different values; 0 if not known |
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Statistics {
-    /// The sum of the stored numbers, where it means something: not for doubles or terms.
+    /// The sum of the stored numbers, where it means something: not for doubles or terms. Of dates and
+    /// timestamps it gives the mean.
     pub sum: Option<i128>,
-    /// How many different values there are, where that was cheap to know.
+    /// How many different values there are, where that was cheap to know: of terms, of a constant or a
+    /// table, and of values that ascend or descend.
     pub distinct: Option<u64>,
-    /// Whether the values ascend in document order, equal ones allowed.
+    /// Whether the values ascend in document order, equal ones allowed. Not said of columns with
+    /// several values a document, nor of byte strings without a dictionary.
     pub ascending: bool,
-    /// Whether they descend.
+    /// Whether they descend; said of the same columns.
     pub descending: bool,
 }
 

@@ -268,3 +268,35 @@ fn stored_bytes_are_checked_for_their_type() {
     doc.stored_bytes(text, "é".as_bytes()).unwrap().stored_bytes(ip, &[0; 16]).unwrap();
     doc.finish().unwrap();
 }
+
+#[test]
+fn a_document_that_is_forgotten_never_was() {
+    let (schema, [a, b]) =
+        schema([FieldSpec::new("a", LogicalType::I64), FieldSpec::new("b", LogicalType::Utf8)]);
+    let forget = |writer: &mut SegmentWriter<Vec<u8>>| {
+        let mut doc = writer.document();
+        doc.i64(a, 9).unwrap().str(b, "forgotten").unwrap();
+        std::mem::forget(doc);
+    };
+    let segment = |forgotten: bool| {
+        let mut writer = in_memory(schema.clone());
+        for i in 0..3 {
+            if forgotten {
+                forget(&mut writer);
+            }
+            match i {
+                0 => writer.batch(1).unwrap().i64(a, &[i], None).map(|_| ()).unwrap(),
+                _ => {
+                    let mut doc = writer.document();
+                    doc.i64(a, i).unwrap();
+                    doc.finish().unwrap();
+                }
+            }
+        }
+        if forgotten {
+            forget(&mut writer);
+        }
+        writer.finish_bytes().unwrap()
+    };
+    assert!(segment(true) == segment(false));
+}
