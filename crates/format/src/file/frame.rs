@@ -105,10 +105,12 @@ impl Header {
         let mut cursor = Cursor::new(place, bytes);
         magic(&mut cursor, MAGIC, place, 0)?;
         let version = cursor.u16()?;
+        let mut zero = cursor;
         cursor.u16()?;
         let required = cursor.u32()?;
         readable(place, version, required)?;
         checksum(place, bytes, HEADER_LEN - 4)?;
+        zero.zeros(2)?;
         let optional = cursor.u32()?;
         let writer = [cursor.u16()?, cursor.u16()?, cursor.u16()?];
         cursor.zeros(34)?;
@@ -167,9 +169,11 @@ impl Footer {
         let (docs, columns) = (cursor.u32()?, cursor.u32()?);
         let id = u128::from(cursor.u64()?) | u128::from(cursor.u64()?) << 64;
         let version = cursor.u16()?;
+        let mut zero = cursor;
         cursor.u16()?;
         readable(place, version, cursor.u32()?)?;
         checksum(place, bytes, 48)?;
+        zero.zeros(2)?;
         cursor.u32()?;
         cursor.zeros(4)?;
         cursor.at_most("docs", docs.into(), MAX_DOCS.into())?;

@@ -1,0 +1,77 @@
+//! Every example in hexadecimal, compared with what the encoders make.
+
+use docvalues_format::binary::{self, BinaryOffsets};
+use docvalues_format::bits;
+use docvalues_format::dictionary;
+use docvalues_format::granule::seal;
+use docvalues_format::numeric::{NumericOptions, Role, encode};
+
+use crate::document::Document;
+use crate::parts::{numbers, present_sections, whole_file};
+
+/// The bytes that the example `name` claims to show.
+fn made(name: &str) -> Vec<u8> {
+    match name {
+        "checksums" => seal(vec![0x61; 5_000]).0[5_120..].to_vec(),
+        "packed" => {
+            let mut bytes = Vec::new();
+            bits::pack([5, 1, 7], 3, &mut bytes);
+            bytes
+        }
+        "numeric-packed" => numbers(&[1000, 1030, 1010, 1070], Role::Values).blocks.unwrap(),
+        "numeric-linear" => {
+            let mut values: Vec<i64> = (0..65).map(|i| i * 5 / 2).collect();
+            values[5] += 3;
+            let options = NumericOptions { role: Role::Values, jump_tables: false, zones: false };
+            encode(&values, &options).blocks.unwrap()
+        }
+        "presence-runs" => full_and_runs().0,
+        "presence-jump" => full_and_runs().1,
+        "presence-list" => present_sections(65_536, [3, 700, 65_534]).0,
+        "presence-sparse" => present_sections(65_536, (0..257).map(|i| i * 2)).0,
+        "presence-dense" => present_sections(600, (0..600).step_by(2).chain([599])).0,
+        "binary-offsets" => match binary::encode(b"wrenyew".to_vec(), &[4, 4, 7], true).unwrap().offsets {
+            BinaryOffsets::Variable(offsets) => offsets.blocks.unwrap(),
+            BinaryOffsets::Fixed(len) => panic!("all of {len} bytes"),
+        },
+        "terms" => dictionary::encode([&b"wren"[..], b"wrestle", b"yew"], true).unwrap().blocks.unwrap(),
+        "term-keys" => {
+            let terms: Vec<String> = (0..33).map(|i| format!("t{i:02}")).collect();
+            let made = dictionary::encode(terms.iter().map(String::as_bytes), true).unwrap();
+            let index = made.index.unwrap();
+            assert_eq!(*index.prefix, *b"t");
+            index.keys
+        }
+        "whole-file" => whole_file(),
+        _ => panic!("nothing makes the example {name:?}"),
+    }
+}
+
+fn full_and_runs() -> (Vec<u8>, Vec<u8>) {
+    present_sections(65_566, (0..65_536).chain([10, 11, 20].map(|doc| 65_536 + doc)))
+}
+
+/// The bytes as an example shows them, without its comments.
+fn dump(bytes: &[u8]) -> String {
+    let shown = |(line, bytes): (usize, &[u8])| {
+        let hex: Vec<String> = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
+        format!("{:03x}  {}\n", line * 16, hex.join(" "))
+    };
+    bytes.chunks(16).enumerate().filter(|(_, line)| line.iter().any(|&b| b != 0)).map(shown).collect()
+}
+
+#[test]
+fn every_example_is_what_the_encoders_make() {
+    let spec = Document::spec();
+    let names = spec.examples();
+    assert!(names.contains(&"whole-file"));
+    for name in names {
+        let (made, mut shown) = (made(name), spec.example(name));
+        if name == "checksums" {
+            shown.drain(..5_120);
+        }
+        let differ =
+            made.iter().zip(&shown).position(|(made, shown)| shown.is_some_and(|shown| shown != *made));
+        assert_eq!((differ, shown.len()), (None, made.len()), "{name}:\n{}", dump(&made));
+    }
+}
