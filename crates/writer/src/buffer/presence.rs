@@ -211,6 +211,26 @@ mod tests {
     }
 
     #[test]
+    fn is_charged_what_it_holds_in_every_form() {
+        let mut memory = Memory::new(usize::MAX);
+        let mut buffer = PresenceBuffer::default();
+        let mut seen = [false; 3];
+        // Every 100th document, then every second one.
+        for doc in (0..10_000).step_by(100).chain((10_000..20_000).step_by(2)) {
+            buffer.reserve(doc..doc + 1, 1, &mut memory).unwrap();
+            buffer.insert(doc);
+            let (form, held) = match &buffer.form {
+                Form::All => (0, 0),
+                Form::List(list) => (1, list.capacity() * 4),
+                Form::Bits(words) => (2, words.capacity() * 8),
+            };
+            seen[form] = true;
+            assert_eq!(memory.used(), held, "document {doc}");
+        }
+        assert_eq!(seen, [true; 3]);
+    }
+
+    #[test]
     fn one_value_in_millions_of_documents_takes_a_few_bytes() {
         let mut memory = Memory::new(64);
         let mut buffer = PresenceBuffer::default();
