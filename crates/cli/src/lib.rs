@@ -1,9 +1,70 @@
 //! `dv`: docvalues segments from the shell.
-#![allow(dead_code, unused_imports, reason = "the subcommands that use the input side come with the writer")]
+//!
+//! [`run`] is the whole program but for the process around it.
 
+mod args;
+mod cmd;
+mod console;
+mod failure;
 mod input;
 mod number;
 mod output;
+mod progress;
+mod read;
 mod spelling;
 mod store;
 mod time;
+
+use std::ffi::OsString;
+
+use clap::Parser as _;
+
+pub use console::Console;
+pub use failure::Exit;
+
+use args::{Command, CommandLine};
+use failure::Failure;
+
+/// Runs the command that `args` (with the program's name first) ask for.
+pub fn run(args: impl IntoIterator<Item = OsString>, console: &mut Console<'_>) -> Exit {
+    let result = match CommandLine::try_parse_from(args) {
+        Ok(line) => dispatch(&line.command, console),
+        Err(error) => usage(&error, console),
+    };
+    let result = result.and_then(|exit| console.out.flush().map(|()| exit).map_err(Failure::from));
+    match result {
+        Ok(exit) => exit,
+        Err(failure) => {
+            if !failure.quiet {
+                // What was printed before belongs in front of the error.
+                let _ = console.out.flush();
+                console.note(&failure.to_string());
+            }
+            failure.exit
+        }
+    }
+}
+
+fn dispatch(command: &Command, console: &mut Console<'_>) -> Result<Exit, Failure> {
+    match command {
+        Command::Build(args) => cmd::build::run(args, console),
+        Command::Info(args) => cmd::info::run(args, console),
+        Command::Get(args) => cmd::get::run(args, console),
+        Command::Head(args) => cmd::head::run(args, console),
+        Command::Export(args) => cmd::export::run(args, console),
+        Command::Check(args) => cmd::check::run(args, console),
+    }
+}
+
+/// Prints help where it was asked for, and what is wrong otherwise.
+fn usage(error: &clap::Error, console: &mut Console<'_>) -> Result<Exit, Failure> {
+    let text = error.render();
+    if error.use_stderr() {
+        let text = if console.err_is_terminal { text.ansi().to_string() } else { text.to_string() };
+        let _ = console.err.write_all(text.as_bytes());
+        return Ok(Exit::Usage);
+    }
+    let text = if console.out_width.is_some() { text.ansi().to_string() } else { text.to_string() };
+    console.out.write_all(text.as_bytes())?;
+    Ok(Exit::Ok)
+}

@@ -1,5 +1,7 @@
 //! From stored values to what people and programs read.
 
+pub(crate) mod records;
+pub(crate) mod summary;
 pub(crate) mod table;
 pub(crate) mod text;
 pub(crate) mod value;

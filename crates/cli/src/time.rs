@@ -47,15 +47,6 @@ impl Unit {
         }
     }
 
-    /// Fractional digits of a second.
-    pub(crate) fn digits(self) -> u8 {
-        match self {
-            Unit::Millis => 3,
-            Unit::Micros => 6,
-            Unit::Nanos => 9,
-        }
-    }
-
     /// Nanoseconds in one of these.
     fn nanos(self) -> u32 {
         match self {

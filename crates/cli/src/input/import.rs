@@ -173,6 +173,11 @@ impl Import {
         self.inputs.iter().map(|input| input.source.bytes_read()).sum()
     }
 
+    /// Bytes of text read from the inputs so far.
+    pub(crate) fn text_read(&self) -> u64 {
+        self.inputs.iter().map(|input| input.source.text_read()).sum()
+    }
+
     /// Names of the command line that no input had.
     pub(crate) fn unknown_names(&self) -> Vec<&str> {
         let known = |name: &&str| !self.fields.names().any(|field| field == *name);

@@ -106,10 +106,6 @@ impl Evidence {
         self.classes.iter().all(|class| class.count == 0)
     }
 
-    pub(crate) fn is_multi(&self) -> bool {
-        self.multi
-    }
-
     /// The types of `still` that hold a text.
     fn text_types(&mut self, text: &str, still: Types) -> Types {
         let mut types = STRING;

@@ -35,8 +35,9 @@ pub(crate) struct Source {
     path: PathBuf,
     /// The name in messages.
     pub(crate) name: Arc<str>,
-    /// Bytes read since it was opened last, as they are on disk.
+    /// Bytes read since it was opened last, as they are on disk, and unpacked.
     read: Arc<AtomicU64>,
+    text: Arc<AtomicU64>,
 }
 
 /// An opened input: text, decompressed, without a byte order mark.
@@ -47,7 +48,7 @@ pub(crate) struct Opened {
 
 impl Source {
     pub(crate) fn new(path: &Path) -> Source {
-        Source { path: path.to_owned(), name: file_name(path), read: Arc::default() }
+        Source { path: path.to_owned(), name: file_name(path), read: Arc::default(), text: Arc::default() }
     }
 
     pub(crate) fn is_stdin(&self) -> bool {
@@ -76,12 +77,18 @@ impl Source {
             Box::new(File::open(&self.path).map_err(|e| InputError::unreadable(&self.name, e))?)
         };
         self.read.store(0, Ordering::Relaxed);
+        self.text.store(0, Ordering::Relaxed);
         self.open_bytes(Box::new(Counted { raw, read: self.read.clone() }), format)
     }
 
     /// Bytes read since it was opened last, as they are on disk.
     pub(crate) fn bytes_read(&self) -> u64 {
         self.read.load(Ordering::Relaxed)
+    }
+
+    /// Bytes of text read since it was opened last.
+    pub(crate) fn text_read(&self) -> u64 {
+        self.text.load(Ordering::Relaxed)
     }
 
     /// The same for bytes that come from elsewhere.
@@ -107,7 +114,8 @@ impl Source {
             Some(format) => format,
             None => self.sniff(&head)?,
         };
-        Ok(Opened { reader: Box::new(reader), format })
+        let reader = Box::new(CountedText { reader, text: self.text.clone() });
+        Ok(Opened { reader, format })
     }
 
     /// Takes a UTF-8 byte order mark off; refuses UTF-16.
@@ -169,6 +177,31 @@ impl Read for Counted {
         let read = self.raw.read(out)?;
         self.read.fetch_add(read as u64, Ordering::Relaxed);
         Ok(read)
+    }
+}
+
+/// Counts the text that is consumed.
+struct CountedText {
+    reader: Peeked,
+    text: Arc<AtomicU64>,
+}
+
+impl Read for CountedText {
+    fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
+        let read = self.reader.read(out)?;
+        self.text.fetch_add(read as u64, Ordering::Relaxed);
+        Ok(read)
+    }
+}
+
+impl BufRead for CountedText {
+    fn fill_buf(&mut self) -> io::Result<&[u8]> {
+        self.reader.fill_buf()
+    }
+
+    fn consume(&mut self, amount: usize) {
+        self.text.fetch_add(amount as u64, Ordering::Relaxed);
+        self.reader.consume(amount);
     }
 }
 

@@ -44,6 +44,7 @@ impl Fields {
         if known.iter().eq(path.iter()) { Ok(id) } else { Err(known.clone()) }
     }
 
+    #[cfg(test)]
     pub(crate) fn name(&self, id: FieldId) -> &str {
         self.names.get(id.index()).map_or("", String::as_str)
     }

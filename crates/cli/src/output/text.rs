@@ -55,6 +55,16 @@ pub(crate) fn thousands(number: u64) -> String {
     out
 }
 
+/// `part` / `whole` with so many digits behind the point, rounded.
+pub(crate) fn decimal(part: u64, whole: u64, digits: u32) -> String {
+    let scale = 10u128.pow(digits);
+    let whole = u128::from(whole.max(1));
+    let rounded = (u128::from(part) * scale + whole / 2) / whole;
+    let width = usize::try_from(digits).unwrap_or(0);
+    let front = thousands(u64::try_from(rounded / scale).unwrap_or(u64::MAX));
+    if width == 0 { front } else { format!("{front}.{:0width$}", rounded % scale) }
+}
+
 /// Text of a file for a terminal: control characters as escapes.
 pub(crate) fn printable(text: &str) -> String {
     text.chars()
@@ -75,6 +85,13 @@ mod tests {
     fn thousands_are_grouped() {
         let shown: Vec<_> = [0, 999, 1000, 63_440, 1_234_567].into_iter().map(thousands).collect();
         assert_eq!(shown, ["0", "999", "1,000", "63,440", "1,234,567"]);
+    }
+
+    #[test]
+    fn quotients_are_rounded() {
+        let shown: Vec<_> = [(1, 3), (2, 3), (0, 5), (10, 1), (5, 0)].map(|(a, b)| decimal(a, b, 2)).into();
+        assert_eq!(shown, ["0.33", "0.67", "0.00", "10.00", "5.00"]);
+        assert_eq!(decimal(1_234_567, 10, 0), "123,457");
     }
 
     proptest! {

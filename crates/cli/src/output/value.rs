@@ -70,6 +70,19 @@ impl Printer {
         });
     }
 
+    /// Appends these values for people: no quotes, commas between several, nothing for none.
+    pub(crate) fn plain(&self, values: &[StoredRef<'_>], out: &mut String) {
+        for (index, value) in values.iter().enumerate() {
+            out.push_str(if index > 0 { ", " } else { "" });
+            self.text(*value, out);
+        }
+    }
+
+    /// Whether values are numbers to people.
+    pub(crate) fn is_number(&self) -> bool {
+        !self.multi && matches!(self.logical, LogicalType::I64 | LogicalType::U64 | LogicalType::F64)
+    }
+
     /// Appends the JSON of these values; `false` and nothing appended where the key is left out.
     pub(crate) fn json(&self, values: &[StoredRef<'_>], out: &mut String) -> bool {
         match values {

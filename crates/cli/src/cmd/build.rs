@@ -1,0 +1,256 @@
+//! `dv build`: files people have into a segment.
+
+use std::path::Path;
+
+use serde::Serialize;
+
+use super::info::Info;
+use crate::args::BuildArgs;
+use crate::console::Console;
+use crate::failure::{Exit, Failure};
+use crate::input::column::{Column, MissingTokens};
+use crate::input::error::BadRow;
+use crate::input::import::{Document, Import, ImportOptions, StoredRef};
+use crate::input::open::Source;
+use crate::input::schema::Schema;
+use crate::input::types::{ColumnType, Layout};
+use crate::output::summary::column_table;
+use crate::output::text::{decimal, thousands};
+use crate::progress::Progress;
+use crate::read;
+use crate::spelling::Spelling;
+use crate::store::writer::{self, BytesKind, FieldId, FieldSpec, SegmentWriter, WriterOptions};
+use crate::store::{LogicalType, Segment};
+
+/// Bad rows that are shown at the end.
+const SHOWN: usize = 5;
+
+pub(crate) fn run(args: &BuildArgs, console: &mut Console<'_>) -> Result<Exit, Failure> {
+    refuse_input_as_output(args)?;
+    let options = options(args)?;
+    let sources = args.inputs.iter().map(|path| Source::new(path)).collect();
+    let mut import = Import::survey(sources, options)?;
+
+    let writer_options =
+        WriterOptions { jump_tables: !args.no_jump_tables, zones: !args.no_zone_maps, budget: args.memory };
+    let writer = SegmentWriter::create(&args.output, writer::Schema::new(), writer_options)?;
+    let mut target = Target { writer, fields: Vec::new() };
+    let mut progress = Progress::new(console.err_is_terminal && !args.quiet, import.input_size());
+    let added = import.run(|import, document| {
+        progress.show(import.documents(), import.bytes_read(), console.err);
+        target.add(import, document)
+    });
+    progress.show_step("writing", console.err);
+    let notes = added.and_then(|()| target.finish(&import));
+    progress.clear(console.err);
+    let notes = notes?;
+
+    if !args.quiet {
+        report(args, &import, &notes, console)?;
+    }
+    Ok(Exit::Ok)
+}
+
+/// A segment over one of its inputs would destroy what it was made of.
+fn refuse_input_as_output(args: &BuildArgs) -> Result<(), Failure> {
+    let Ok(output) = args.output.canonicalize() else { return Ok(()) };
+    match args.inputs.iter().find(|input| input.canonicalize().is_ok_and(|input| input == output)) {
+        None => Ok(()),
+        Some(input) => {
+            Err(Failure::new(Exit::Usage, format!("{} is an input and the output", input.display()))
+                .advice("name another file with -o"))
+        }
+    }
+}
+
+fn options(args: &BuildArgs) -> Result<ImportOptions, Failure> {
+    let mut schema = match &args.schema {
+        None => Schema::default(),
+        Some(path) => read_schema(path)?,
+    };
+    for types in &args.types {
+        schema.add_types(types).map_err(|message| Failure::new(Exit::Usage, format!("--type {message}")))?;
+    }
+    Ok(ImportOptions {
+        format: args.input_format,
+        delimiter: args.delimiter,
+        quotes: !args.no_quotes,
+        header: !args.no_header,
+        missing: MissingTokens::new(args.no_default_missing, &args.missing),
+        schema,
+        sample: args.sample,
+        skip_bad: args.skip_bad,
+        shown: SHOWN,
+    })
+}
+
+fn read_schema(path: &Path) -> Result<Schema, Failure> {
+    let name = path.display();
+    let text = std::fs::read_to_string(path)
+        .map_err(|error| Failure::new(Exit::Unreadable, format!("{name}: {error}")))?;
+    Schema::from_toml(&text).map_err(|message| Failure::new(Exit::Usage, format!("{name}: {message}")))
+}
+
+/// The segment being written, and its fields by the number of the import's column.
+struct Target {
+    writer: SegmentWriter,
+    fields: Vec<Option<FieldId>>,
+}
+
+impl Target {
+    fn add(&mut self, import: &Import, document: &Document) -> Result<(), Failure> {
+        // Columns begin with their first value, whose type is known by then.
+        for (column, _) in document.values() {
+            self.field(import, column)?;
+        }
+        let fields = &self.fields;
+        let mut target = self.writer.document();
+        for (column, value) in document.values() {
+            let Some(Some(field)) = fields.get(column) else { continue };
+            match value {
+                StoredRef::Number(number) => target.stored(*field, number)?,
+                StoredRef::Bytes(bytes) => target.stored_bytes(*field, bytes)?,
+            };
+        }
+        target.finish()?;
+        Ok(())
+    }
+
+    /// The field of a column, which begins to exist if it did not.
+    fn field(&mut self, import: &Import, index: usize) -> Result<FieldId, Failure> {
+        if let Some(Some(field)) = self.fields.get(index) {
+            return Ok(*field);
+        }
+        if self.fields.len() <= index {
+            self.fields.resize(index + 1, None);
+        }
+        let column = &import.columns()[index];
+        let field = self.writer.add_field(spec(column))?;
+        self.fields[index] = Some(field);
+        Ok(field)
+    }
+
+    /// Writes the segment; returns what has to be told of its columns.
+    fn finish(mut self, import: &Import) -> Result<Vec<String>, Failure> {
+        let mut notes = Vec::new();
+        for (index, column) in import.columns().iter().enumerate() {
+            // A name in a CSV header is a column, with or without values.
+            if column.values == 0 && !column.in_csv {
+                continue;
+            }
+            let field = self.field(import, index)?;
+            let (spelling, lost) = column.spelling(import.documents(), import.missing_tokens());
+            let spelling = Spelling { order: u32::try_from(index).ok(), ..spelling };
+            if let Some(format) = spelling.to_format() {
+                self.writer.set_format(field, format)?;
+            }
+            notes.extend(note(column, lost));
+        }
+        self.writer.finish()?;
+        Ok(notes)
+    }
+}
+
+fn spec(column: &Column) -> FieldSpec {
+    let ty = column.ty.unwrap_or(ColumnType::single(LogicalType::Utf8));
+    let kind = match ty.layout {
+        Some(Layout::Sorted) => BytesKind::Sorted,
+        Some(Layout::Binary) => BytesKind::Binary,
+        None => BytesKind::Auto,
+    };
+    let spec = FieldSpec::new(&column.name, ty.logical).kind(kind);
+    if ty.multi { spec.multi_valued() } else { spec }
+}
+
+/// What the user may not expect of a column.
+fn note(column: &Column, lost: bool) -> Option<String> {
+    let name = &column.name;
+    if lost {
+        return Some(format!(
+            "column {name:?}: its values are not all spelled alike; export prints them canonically \
+             (--type {name}=string keeps every character)"
+        ));
+    }
+    (column.unsampled && column.values > 0).then(|| {
+        format!("column {name:?}: no value in the sample, so it is a string (--type or --sample all decide better)")
+    })
+}
+
+/// What `--json` prints.
+#[derive(Serialize)]
+struct BuildReport<'a> {
+    #[serde(flatten)]
+    segment: Info<'a>,
+    /// As they are on disk.
+    input_bytes: u64,
+    /// Unpacked.
+    input_text_bytes: u64,
+    skipped_rows: u64,
+    first_skipped: Vec<String>,
+    notes: &'a [String],
+}
+
+fn report(
+    args: &BuildArgs,
+    import: &Import,
+    notes: &[String],
+    console: &mut Console<'_>,
+) -> Result<(), Failure> {
+    let segment = Segment::open(&args.output)?;
+    let mut stats = segment.stats()?;
+    stats.columns.sort_by_key(|column| read::order_of(&column.field));
+    let (skipped, first) = import.skipped();
+    if args.json {
+        let report = BuildReport {
+            segment: Info::new(&segment, &stats),
+            input_bytes: import.bytes_read(),
+            input_text_bytes: import.text_read(),
+            skipped_rows: skipped,
+            first_skipped: first.iter().map(BadRow::to_string).collect(),
+            notes,
+        };
+        let text = serde_json::to_string_pretty(&report).unwrap_or_default();
+        writeln!(console.out, "{text}")?;
+        return Ok(());
+    }
+    write!(console.out, "{}", column_table(&stats, segment.docs()))?;
+    let output = args.output.display();
+    writeln!(console.out, "\n{output}: {}", against_input(stats.bytes, import))?;
+    console.out.flush()?;
+    tell_skipped(skipped, first, console);
+    for note in notes {
+        console.note(&format!("note: {note}"));
+    }
+    for name in import.unknown_names() {
+        console.note(&format!("note: --type names the column {name:?}, which no input has"));
+    }
+    Ok(())
+}
+
+/// The whole against the input: its text, and its bytes on disk where those are fewer.
+fn against_input(bytes: u64, import: &Import) -> String {
+    let (disk, text) = (import.bytes_read(), import.text_read());
+    let percent = |of: u64| if of == 0 { "-".to_owned() } else { decimal(bytes * 100, of, 1) };
+    let mut line = format!(
+        "{} bytes, {} % of the input's {} bytes of text",
+        thousands(bytes),
+        percent(text),
+        thousands(text)
+    );
+    if disk < text {
+        line += &format!(", {} % of its {} bytes compressed", percent(disk), thousands(disk));
+    }
+    line
+}
+
+fn tell_skipped(skipped: u64, first: &[BadRow], console: &mut Console<'_>) {
+    if skipped == 0 {
+        return;
+    }
+    let rows = if skipped == 1 { "row" } else { "rows" };
+    let which = if skipped > first.len() as u64 { "; the first of them" } else { "" };
+    console.note(&format!("skipped {} bad {rows}{which}:", thousands(skipped)));
+    for row in first {
+        console.note(&format!("  {row}"));
+    }
+}

@@ -1,0 +1,34 @@
+//! Where output goes, and what is known of the terminal.
+
+use std::io::{self, IsTerminal as _, Write};
+
+/// The two outputs of a command.
+pub struct Console<'a> {
+    /// Data.
+    pub out: &'a mut dyn Write,
+    /// Everything else.
+    pub err: &'a mut dyn Write,
+    /// Whether `out` is a terminal, and how many columns it has.
+    pub out_width: Option<usize>,
+    /// Whether `err` is a terminal.
+    pub err_is_terminal: bool,
+}
+
+impl<'a> Console<'a> {
+    /// A console that is no terminal: files, pipes, tests.
+    pub fn plain(out: &'a mut dyn Write, err: &'a mut dyn Write) -> Console<'a> {
+        Console { out, err, out_width: None, err_is_terminal: false }
+    }
+
+    /// A console over the standard output and error of this process.
+    pub fn of_process(out: &'a mut dyn Write, err: &'a mut dyn Write) -> Console<'a> {
+        let width = || terminal_size::terminal_size().map_or(80, |(width, _)| usize::from(width.0));
+        let out_width = io::stdout().is_terminal().then(width);
+        Console { out, err, out_width, err_is_terminal: io::stderr().is_terminal() }
+    }
+
+    /// Tells something that is no data. That it cannot be told is no reason to fail.
+    pub(crate) fn note(&mut self, text: &str) {
+        let _ = writeln!(self.err, "{text}");
+    }
+}

@@ -1,0 +1,137 @@
+//! Why a command failed, as people and scripts are told.
+
+use std::fmt;
+use std::io;
+
+use crate::input::error::InputError;
+use crate::store::{self, Damage, Error, Section};
+
+/// What the process returns.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+#[repr(u8)]
+pub enum Exit {
+    /// Done.
+    #[default]
+    Ok = 0,
+    /// Damaged, bad, or not found.
+    Failed = 1,
+    /// The command line is wrong.
+    Usage = 2,
+    /// A file cannot be read or written.
+    Unreadable = 3,
+}
+
+/// An error with what to do about it and what the process returns.
+#[derive(Debug)]
+pub(crate) struct Failure {
+    pub(crate) exit: Exit,
+    pub(crate) message: String,
+    pub(crate) advice: Option<String>,
+    /// Who read our output has gone: nothing is to be said.
+    pub(crate) quiet: bool,
+}
+
+impl Failure {
+    pub(crate) fn new(exit: Exit, message: impl Into<String>) -> Failure {
+        Failure { exit, message: message.into(), advice: None, quiet: false }
+    }
+
+    pub(crate) fn advice(mut self, advice: impl Into<String>) -> Failure {
+        self.advice = Some(advice.into());
+        self
+    }
+}
+
+impl fmt::Display for Failure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "dv: {}", self.message)?;
+        match &self.advice {
+            Some(advice) => write!(f, "\n    hint: {advice}"),
+            None => Ok(()),
+        }
+    }
+}
+
+/// Writing the output failed.
+impl From<io::Error> for Failure {
+    fn from(error: io::Error) -> Failure {
+        let quiet = error.kind() == io::ErrorKind::BrokenPipe;
+        let exit = if quiet { Exit::Ok } else { Exit::Unreadable };
+        Failure { exit, message: format!("cannot write the output: {error}"), advice: None, quiet }
+    }
+}
+
+impl From<InputError> for Failure {
+    fn from(error: InputError) -> Failure {
+        let exit = match error {
+            InputError::Unreadable { .. } => Exit::Unreadable,
+            InputError::Bad(_) | InputError::Refused { .. } => Exit::Failed,
+        };
+        let advice = error.advice().map(str::to_owned);
+        let advice = match (&error, advice) {
+            (InputError::Bad(_), Some(advice)) if !advice.contains("--skip-bad") => {
+                Some(format!("{advice}. Or leave such rows out with --skip-bad"))
+            }
+            (InputError::Bad(_), None) => Some("leave such rows out with --skip-bad".to_owned()),
+            (_, advice) => advice,
+        };
+        Failure { exit, message: error.to_string(), advice, quiet: false }
+    }
+}
+
+/// Reading a segment failed.
+impl From<Error> for Failure {
+    fn from(error: Error) -> Failure {
+        let failure = Failure::new(exit_of(&error), error.to_string());
+        match error.kind() {
+            store::ErrorKind::Corrupt { .. } if failure.exit == Exit::Failed => {
+                failure.advice("`dv check` tells all that is damaged; other columns can still be read")
+            }
+            _ => failure,
+        }
+    }
+}
+
+/// What the process returns when a segment cannot be read for this reason.
+pub(crate) fn exit_of(error: &Error) -> Exit {
+    match error.kind() {
+        store::ErrorKind::Corrupt { source, .. } if is_foreign(source) => Exit::Unreadable,
+        store::ErrorKind::Io { .. } => Exit::Unreadable,
+        _ => Exit::Failed,
+    }
+}
+
+/// Whether the file is not a damaged segment but something else, or one of a later release.
+fn is_foreign(error: &store::Refusal) -> bool {
+    match error.kind() {
+        Damage::TooNew { .. } | Damage::UnknownFeatures { .. } => true,
+        Damage::Magic { .. } => error.section() == Section::Header,
+        _ => false,
+    }
+}
+
+impl From<store::writer::Error> for Failure {
+    fn from(error: store::writer::Error) -> Failure {
+        use store::writer::ErrorKind;
+        let named = |failure: Failure| match error.field() {
+            Some(field) => Failure { message: format!("column {field:?}: {}", failure.message), ..failure },
+            None => failure,
+        };
+        match error.kind() {
+            ErrorKind::Budget { .. } => {
+                Failure::new(Exit::Failed, "the values take more memory than --memory allows")
+                    .advice("raise it, such as --memory 8GiB, or build several segments")
+            }
+            ErrorKind::Storage(storage) => Failure::new(Exit::Unreadable, storage.to_string()),
+            ErrorKind::TooManyDocs { max } => {
+                Failure::new(Exit::Failed, format!("more than {max} documents"))
+                    .advice("build several segments")
+            }
+            ErrorKind::TooManyFields { max } => {
+                named(Failure::new(Exit::Failed, format!("more than {max} columns")))
+                    .advice("build several segments")
+            }
+            _ => Failure::new(Exit::Failed, error.to_string()),
+        }
+    }
+}

@@ -1,0 +1,190 @@
+//! Documents as CSV, NDJSON, or tables.
+
+use std::io::Write;
+
+use super::table::{Align, Table, fit, width};
+use super::text;
+use crate::args::{RecordArgs, RecordFormat};
+use crate::console::Console;
+use crate::failure::{Exit, Failure};
+use crate::read::{CHUNK, Records, select};
+use crate::store::{DocId, Segment};
+
+/// The column that --doc-ids adds.
+const DOC: &str = "_doc";
+
+/// Columns of a terminal that a cell of a table may take.
+const CELL: usize = 40;
+
+/// Prints documents of a segment; `default` is the format where the user names none.
+pub(crate) fn print(
+    segment: &Segment,
+    docs: impl Iterator<Item = u32>,
+    args: &RecordArgs,
+    default: RecordFormat,
+    console: &mut Console<'_>,
+) -> Result<(), Failure> {
+    let format = if args.json { RecordFormat::Ndjson } else { args.format.unwrap_or(default) };
+    let fields = select(segment, &args.columns)?;
+    if args.doc_ids && fields.iter().any(|field| field.name == DOC) {
+        return Err(Failure::new(Exit::Usage, "--doc-ids needs the name `_doc`, which a column has")
+            .advice("choose other columns with --columns"));
+    }
+    let mut records = Records::open(segment, &fields)?;
+    match format {
+        RecordFormat::Table => table(&mut records, docs, console),
+        RecordFormat::Ndjson => ndjson(&mut records, docs, args.doc_ids, console.out),
+        RecordFormat::Csv => csv(&mut records, docs, args.doc_ids, ',', console.out),
+        RecordFormat::Tsv => csv(&mut records, docs, args.doc_ids, '\t', console.out),
+    }
+}
+
+/// Reads `docs` a chunk at a time; `each` gets the number and the place in the chunk.
+fn each_doc(
+    records: &mut Records,
+    mut docs: impl Iterator<Item = u32>,
+    mut each: impl FnMut(&Records, u32, usize) -> Result<(), Failure>,
+) -> Result<(), Failure> {
+    let mut chunk: Vec<DocId> = Vec::with_capacity(CHUNK);
+    loop {
+        chunk.clear();
+        chunk.extend(docs.by_ref().take(CHUNK).map(DocId::new));
+        if chunk.is_empty() {
+            return Ok(());
+        }
+        records.load(&chunk)?;
+        for (at, doc) in chunk.iter().enumerate() {
+            each(records, doc.get(), at)?;
+        }
+    }
+}
+
+fn csv(
+    records: &mut Records,
+    docs: impl Iterator<Item = u32>,
+    doc_ids: bool,
+    delimiter: char,
+    out: &mut dyn Write,
+) -> Result<(), Failure> {
+    let mut line = String::new();
+    let names = records.columns().iter().map(|column| column.name.as_str());
+    for name in doc_ids.then_some(DOC).into_iter().chain(names) {
+        if !line.is_empty() {
+            line.push(delimiter);
+        }
+        let start = line.len();
+        line.push_str(name);
+        text::quote_csv(&mut line, start, delimiter, |_| false);
+    }
+    line.push('\n');
+    out.write_all(line.as_bytes())?;
+    each_doc(records, docs, |records, doc, at| {
+        line.clear();
+        if doc_ids {
+            line.push_str(&doc.to_string());
+        }
+        for (index, column) in records.columns().iter().enumerate() {
+            if doc_ids || index > 0 {
+                line.push(delimiter);
+            }
+            column.values(at, |values| column.printer.csv(values, delimiter, &mut line));
+        }
+        line.push('\n');
+        Ok(out.write_all(line.as_bytes())?)
+    })
+}
+
+fn ndjson(
+    records: &mut Records,
+    docs: impl Iterator<Item = u32>,
+    doc_ids: bool,
+    out: &mut dyn Write,
+) -> Result<(), Failure> {
+    let keys: Vec<String> = records.columns().iter().map(|column| json_key(&column.name)).collect();
+    let mut line = String::new();
+    each_doc(records, docs, |records, doc, at| {
+        line.clear();
+        line.push('{');
+        if doc_ids {
+            line.push_str(&format!("{}{doc}", json_key(DOC)));
+        }
+        for (column, key) in records.columns().iter().zip(&keys) {
+            let start = line.len();
+            if start > 1 {
+                line.push(',');
+            }
+            line.push_str(key);
+            if !column.values(at, |values| column.printer.json(values, &mut line)) {
+                line.truncate(start);
+            }
+        }
+        line.push_str("}\n");
+        Ok(out.write_all(line.as_bytes())?)
+    })
+}
+
+fn json_key(name: &str) -> String {
+    let mut key = String::new();
+    text::json_string(name, &mut key);
+    key.push(':');
+    key
+}
+
+/// A table if it fits the terminal, else a block of lines for each document.
+fn table(
+    records: &mut Records,
+    docs: impl Iterator<Item = u32>,
+    console: &mut Console<'_>,
+) -> Result<(), Failure> {
+    let mut rows: Vec<(u32, Vec<String>)> = Vec::new();
+    each_doc(records, docs, |records, doc, at| {
+        let cell = |column: &crate::read::RecordColumn| {
+            let mut cell = String::new();
+            column.values(at, |values| column.printer.plain(values, &mut cell));
+            text::printable(&cell)
+        };
+        rows.push((doc, records.columns().iter().map(cell).collect()));
+        Ok(())
+    })?;
+    let names: Vec<String> = records.columns().iter().map(|column| text::printable(&column.name)).collect();
+    let mut heading = vec![(DOC, Align::Right)];
+    let sides = records
+        .columns()
+        .iter()
+        .map(|column| if column.printer.is_number() { Align::Right } else { Align::Left });
+    heading.extend(names.iter().map(String::as_str).zip(sides));
+    let mut table = Table::new(&heading);
+    let mut cut = false;
+    for (doc, cells) in &rows {
+        let short = |cell: &String| {
+            cut |= width(cell) > CELL;
+            fit(cell, CELL)
+        };
+        let cells = cells.iter().map(short).collect::<Vec<_>>();
+        table.row([vec![doc.to_string()], cells].concat());
+    }
+    if console.out_width.is_some_and(|width| table.width() > width) {
+        return blocks(&rows, &names, console);
+    }
+    write!(console.out, "{table}")?;
+    if cut {
+        console.out.flush()?;
+        console.note(&format!(
+            "dv: values are cut at {CELL} characters, where they end with …; --json prints all of them"
+        ));
+    }
+    Ok(())
+}
+
+/// A line for each value that there is, whole.
+fn blocks(rows: &[(u32, Vec<String>)], names: &[String], console: &mut Console<'_>) -> Result<(), Failure> {
+    let widest = names.iter().map(|name| width(name)).max().unwrap_or(0);
+    for (doc, cells) in rows {
+        writeln!(console.out, "── document {doc}")?;
+        for (name, cell) in names.iter().zip(cells).filter(|(_, cell)| !cell.is_empty()) {
+            let blanks = " ".repeat(widest.saturating_sub(width(name)));
+            writeln!(console.out, "  {name}{blanks}  {cell}")?;
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,65 @@
+//! How far a long command is, on a terminal.
+
+use std::io::Write;
+use std::time::{Duration, Instant};
+
+use crate::output::text::{decimal, thousands};
+
+/// Before this, nothing is shown: short work needs no progress.
+const QUIET: Duration = Duration::from_secs(1);
+
+/// Time from one line to the next.
+const EVERY: Duration = Duration::from_millis(100);
+
+/// Documents from one look at the clock to the next.
+const STEP: u64 = 256;
+
+/// A line that is written over and over.
+pub(crate) struct Progress {
+    wanted: bool,
+    total: Option<u64>,
+    began: Instant,
+    shown: Option<Instant>,
+}
+
+impl Progress {
+    /// Progress towards `total` bytes of input, if that is known.
+    pub(crate) fn new(wanted: bool, total: Option<u64>) -> Progress {
+        Progress { wanted, total, began: Instant::now(), shown: None }
+    }
+
+    /// Shows how far things are, from time to time. That it cannot be shown is no reason to fail.
+    pub(crate) fn show(&mut self, documents: u64, bytes: u64, err: &mut dyn Write) {
+        if !self.wanted || !documents.is_multiple_of(STEP) || self.began.elapsed() < QUIET {
+            return;
+        }
+        if self.shown.is_some_and(|shown| shown.elapsed() < EVERY) {
+            return;
+        }
+        self.shown = Some(Instant::now());
+        let percent = match self.total {
+            Some(total) if total > 0 => format!("{:>4} %  ", decimal(bytes.saturating_mul(100), total, 0)),
+            _ => String::new(),
+        };
+        let millis = u64::try_from(self.began.elapsed().as_millis()).unwrap_or(u64::MAX);
+        let rate = decimal(bytes / 1000, millis, 1);
+        let _ = write!(err, "\r\x1b[K{percent}{} documents  {rate} MB/s", thousands(documents));
+        let _ = err.flush();
+    }
+
+    /// Says what is being done, if anything was shown.
+    pub(crate) fn show_step(&mut self, step: &str, err: &mut dyn Write) {
+        if self.shown.is_some() {
+            let _ = write!(err, "\r\x1b[K{step} …");
+            let _ = err.flush();
+        }
+    }
+
+    /// Takes the line away.
+    pub(crate) fn clear(&mut self, err: &mut dyn Write) {
+        if self.shown.take().is_some() {
+            let _ = write!(err, "\r\x1b[K");
+            let _ = err.flush();
+        }
+    }
+}
