@@ -11,6 +11,7 @@
 //! | `documents.rs` | `get`, `gather`, `gather_or`, `scan`, `docs_with_value` |
 //! | `filters.rs` | `filter`, `exists` |
 //! | `terms.rs` | the dictionary |
+//! | `contract.rs` | panics, which only [`check_panics`] provokes |
 //!
 //! The model is believed for `get` and `term` alone; all other answers are worked out from these, so
 //! that a model in other hands is checked as much as a column.
@@ -18,6 +19,7 @@
 //! What the traits leave open is not checked: the sizes of batches, the bits of `present` behind the
 //! last document asked for, where an empty range of ords lies.
 
+mod contract;
 mod documents;
 mod filters;
 mod kinds;
@@ -28,6 +30,8 @@ use docvalues_column::{
     AnyColumn, BinaryColumn, ColumnSource, ErrorKind, NumericColumn, SortedColumn, SortedNumericColumn,
     SortedSetColumn,
 };
+
+pub use contract::check_panics;
 
 use crate::model::MemSource;
 use kinds::{Binary, Numeric, Sorted, SortedNumeric, SortedSet};

@@ -236,12 +236,12 @@ impl Subject for Binary<'_> {
     }
 
     fn matches((low, high): &Self::Query, value: &Text) -> bool {
-        let (low, high) = (low.as_ref().map(|text| &*text.0), high.as_ref().map(|text| &*text.0));
-        lies_between(low, high, &value.0)
+        let (low, high) = (low.as_ref().map(Text::bytes), high.as_ref().map(Text::bytes));
+        lies_between(low, high, value.bytes())
     }
 
     fn filter(&self, docs: Range<u32>, (low, high): &Self::Query, bits: &mut [u64]) -> Result<()> {
-        let (low, high) = (low.as_ref().map(|text| &*text.0), high.as_ref().map(|text| &*text.0));
+        let (low, high) = (low.as_ref().map(Text::bytes), high.as_ref().map(Text::bytes));
         self.0.filter(docs, low, high, bits)
     }
 }

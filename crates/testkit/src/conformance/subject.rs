@@ -96,8 +96,25 @@ pub(super) fn short(value: &impl Debug) -> String {
 }
 
 /// A byte string that is shown as text: these are read in failing assertions.
-#[derive(Clone, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Eq, PartialOrd, Ord)]
 pub(super) struct Text(pub(super) Vec<u8>);
+
+impl Text {
+    /// The bytes; of an empty string, none of a place that exists.
+    ///
+    /// An empty vector points nowhere. Where `memcmp` is made of masked loads, to compare no bytes from
+    /// there takes 200 ns, and a column of 200,000 empty strings takes seconds to check.
+    pub(super) fn bytes(&self) -> &[u8] {
+        static PLACE: [u8; 1] = [0];
+        if self.0.is_empty() { &PLACE[..0] } else { &self.0 }
+    }
+}
+
+impl PartialEq for Text {
+    fn eq(&self, other: &Text) -> bool {
+        self.bytes() == other.bytes()
+    }
+}
 
 impl fmt::Debug for Text {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -4,11 +4,12 @@ mod liar;
 
 use std::collections::BTreeSet;
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
 
 use docvalues_column::{Column, Field, Kind, LogicalType};
 
 use super::*;
-use crate::model::{MemBinary, MemNumeric, MemSorted, MemSortedNumeric, MemSortedSet};
+use crate::model::{MemBinary, MemNumeric, MemSorted, MemSortedNumeric, MemSortedSet, ModelColumn};
 use crate::rng::SplitMix64;
 use liar::{Liar, Lie};
 
@@ -126,4 +127,22 @@ fn lies_about_sets_of_terms_are_caught() {
     let sets: Vec<_> = sets.into_iter().map(Option::unwrap_or_default).collect();
     let honest = MemSortedSet::from_terms(field(Kind::SortedSet), DOCS, &sets);
     told(honest, &[&ANY_KIND, &MULTI, &TERMS], |liar, honest| check_sorted_set(liar, honest));
+}
+
+#[test]
+fn outputs_that_are_too_short_panic() {
+    for kind in Kind::ALL {
+        let slots = slots(term);
+        let column = match kind {
+            Kind::Numeric => ModelColumn::Numeric(vec![None, Some(7)]),
+            Kind::Binary => ModelColumn::Binary(slots),
+            Kind::Sorted => ModelColumn::Sorted(slots),
+            Kind::SortedNumeric => ModelColumn::SortedNumeric(vec![vec![1, 2]]),
+            Kind::SortedSet => ModelColumn::SortedSet(vec![BTreeSet::from([b"a".to_vec()])]),
+        };
+        check_panics(&column.open(field(kind), DOCS));
+    }
+    let honest = MemNumeric::new(field(Kind::Numeric), DOCS, vec![None, Some(7)]);
+    let lenient = AnyColumn::Numeric(Arc::new(Liar::new(honest, Lie::Lenient)));
+    caught(Lie::Lenient, "gather_or: an output that is too short", || check_panics(&lenient));
 }

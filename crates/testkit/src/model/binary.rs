@@ -40,11 +40,8 @@ pub(crate) fn lies_between(low: Bound<&[u8]>, high: Bound<&[u8]>, value: &[u8]) 
     above && below
 }
 
-/// The order of byte strings.
-///
-/// The empty one first, without a look at its bytes: an empty vector points nowhere, and `memcmp` of no
-/// bytes from there takes 200 ns where it is made of masked loads. A column of 200,000 empty strings
-/// took seconds to check.
+/// The order of byte strings: the empty one first, without a look at its bytes. An empty vector points
+/// nowhere, and `memcmp` of no bytes from there can take 200 ns.
 fn order(a: &[u8], b: &[u8]) -> Ordering {
     if a.is_empty() || b.is_empty() { a.len().cmp(&b.len()) } else { a.cmp(b) }
 }

@@ -70,7 +70,7 @@ fn numeric(rng: &mut SplitMix64) -> Vec<(Field, ModelColumn)> {
     let distinct = || [200, -404, 1 << 50, i64::MIN / 3].into_iter().cycle();
     let in_runs = (BLOCK..BLOCK + 2000).chain(BLOCK + 30_000..BLOCK + 31_000);
     let flags = (0..BLOCK).chain(in_runs).chain(2 * BLOCK..DOCS);
-    let mixed = (0..3000_i64).map(|i| match i {
+    let mixed = (0..2500_i64).map(|i| match i {
         0..1024 => 77,
         1024..2048 => i * 1_000_003,
         _ => (i * i * 31) % 251,
@@ -90,7 +90,7 @@ fn numeric(rng: &mut SplitMix64) -> Vec<(Field, ModelColumn)> {
         column("a.gcd", LogicalType::U64, at(300..900, (0..600).map(|_| from_u64(3600 * rng.below(900))))),
         column("table", LogicalType::I64, at(table, distinct())),
         column("flag", LogicalType::Bool, at(flags, (0..BLOCK * 2).map(|i| i64::from(i / 20_000 == 1)))),
-        column("mixed", LogicalType::I64, at((0..).step_by(7), mixed)),
+        column("mixed", LogicalType::I64, at(2 * BLOCK - 1500.., mixed)),
         column("extremes", LogicalType::I64, at((9..).step_by(11), extremes)),
         column("größe 📏", LogicalType::F64, at(some_of(0..DOCS, 300, rng), doubles)),
         column(&"long name ".repeat(30), LogicalType::I64, at([BLOCK - 1, BLOCK, DOCS - 1], [1, 2, 3])),
@@ -128,7 +128,7 @@ fn bytes(rng: &mut SplitMix64) -> Vec<(Field, ModelColumn)> {
         binary("text", LogicalType::Utf8, at(BLOCK - 20..BLOCK + 20, Strings::Scripts.make(40, rng))),
         binary("address", LogicalType::Ip, at(0..150, Strings::Ips.make(150, rng))),
         binary("key", LogicalType::Uuid, at(100..140, uuids.clone())),
-        sorted("id", LogicalType::Utf8, at((5..).step_by(600), Strings::Urls.make(200, rng))),
+        sorted("id", LogicalType::Utf8, at((5..).step_by(900), Strings::Urls.make(140, rng))),
         sorted("host", LogicalType::Utf8, at(1000..3000, Strings::FewDistinct.make(2000, rng))),
         sorted("uuid", LogicalType::Uuid, at(0..120, uuids.into_iter().cycle())),
         sorted("net", LogicalType::Ip, at((0..).step_by(997), Strings::Ips.make(60, rng))),
