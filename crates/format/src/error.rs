@@ -38,7 +38,7 @@ impl Error {
         Error::new(place.section, place.offset.saturating_add(at as u64), kind)
     }
 
-    /// The part of the file; prints as its heading in `docs/format.md`.
+    /// The part of the file; prints as `docs/format.md` names it.
     pub fn section(&self) -> Section {
         self.0.section
     }
@@ -123,7 +123,7 @@ pub enum ErrorKind {
     /// A field holds a number it may not hold.
     #[error("{what} is {found}, above {max}")]
     OutOfRange {
-        /// The field's name in `docs/format.md`.
+        /// The field, in words.
         what: &'static str,
         /// The number found.
         found: u64,
@@ -133,7 +133,7 @@ pub enum ErrorKind {
     /// Two fields that must agree do not.
     #[error("{what} is {found}, where {expected} was to be")]
     Mismatch {
-        /// The field's name in `docs/format.md`.
+        /// The field, in words.
         what: &'static str,
         /// The number found.
         found: u64,

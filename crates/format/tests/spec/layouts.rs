@@ -219,6 +219,8 @@ fn directory_root_and_page() {
     let offsets = offsets.map(|offset| u32::try_from(offset).unwrap().to_le_bytes()).concat();
     let fields = [f("count", [2, 0, 0, 0]), f("offsets", offsets), f("entries", entries[1..].concat())];
     check_both("Page", module!("file/directory.rs"), second, &fields);
+    let hashed = [&9_u32.to_le_bytes(), first, second].concat();
+    assert_eq!(footer.id, xxhash_rust::xxh3::xxh3_128(&hashed), "of docs and pages, without padding");
 
     let mut zero = root.to_vec();
     zero[28] = 1;

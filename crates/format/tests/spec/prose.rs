@@ -11,7 +11,7 @@ use docvalues_format::file::frame::{FOOTER_LEN, HEADER_LEN, VERSION};
 use docvalues_format::granule::{ALIGN, GRANULE, Layout, SectionRef, extent, seal};
 use docvalues_format::id::{BLOCK_DOCS, DocId, MAX_DOCS, MAX_VALUES_PER_DOC};
 use docvalues_format::jump::JumpTables;
-use docvalues_format::numeric::{BLOCK_SHIFTS, MAX_TABLE, ZONE, ZONE_LEN, ZONES_PER_ZONE};
+use docvalues_format::numeric::{BLOCK_SHIFTS, MAX_TABLE, Stride, ZONE, ZONE_LEN, ZONES_PER_ZONE};
 use docvalues_format::presence::{Presence, PresenceReader};
 use docvalues_format::source::{Owned, TAIL};
 
@@ -188,6 +188,13 @@ fn sentences() -> Vec<String> {
         "**Example.** 600 documents, of which 0, 2, 4, …, 598 and also 599 have a value".to_owned(),
         format!("It has at most {}.", n(MAX_VALUES_PER_DOC)),
         "IEEE 754's *totalOrder*".to_owned(),
+        format!("payload, then zeros: at least {TAIL}, to a multiple of {ALIGN}"),
+        format!("A width is 0 to {MAX_SPLIT_WIDTH}, or 64. With at most {MAX_SPLIT_WIDTH} bits"),
+        format!("`stride` {} or {}, also where", Stride::Short.bytes(), Stride::Long.bytes()),
+        format!("Terms lie in blocks of {BLOCK_TERMS}"),
+        format!("block = ord / {BLOCK_TERMS}; i = ord % {BLOCK_TERMS}"),
+        format!("A dictionary of at most {BLOCK_TERMS} terms has one block"),
+        format!("A key for each block, {KEY_LEN} bytes each"),
         format!("{:08b} .......1 11|001|101, then the top bit of 7", packed[0]),
         "`size` (numeric, i64) is 1000, 1030, 1010, 1070.".to_owned(),
         format!("The file takes {} bytes; those left out are zero.", n(whole_file().len())),
@@ -208,4 +215,35 @@ fn every_number_from_100_up_is_the_code_s() {
     let words = prose.split(|c: char| !c.is_alphanumeric() && c != ',' && c != '_');
     let left: Vec<&str> = words.filter(|word| number(word).is_some_and(|number| number >= 100)).collect();
     assert_eq!(left, <[&str; 0]>::default(), "numbers that no sentence here explains");
+}
+
+#[test]
+fn every_part_of_a_file_that_errors_name_is_in_the_document() {
+    let prose = Document::spec().prose();
+    use Section::{DirectoryPage, DirectoryRoot, Footer, Header, Padding};
+    for section in
+        [Header, Footer, DirectoryRoot, DirectoryPage, Padding].into_iter().chain(Section::OF_COLUMNS)
+    {
+        assert!(prose.contains(section.name()), "{section}");
+    }
+}
+
+/// The heads of the modules repeat what the document says.
+#[test]
+fn the_numbers_in_the_modules_heads_are_the_document_s() {
+    let spec = Document::spec().prose();
+    let presence = Document::new(include_str!("../../src/presence.rs")).prose();
+    for (number, head) in [
+        ("`list` for up to 256 scattered", "up to 256 of them do, scattered"),
+        ("`sparse` for up to 7,920,", "up to 7,920 do, scattered"),
+        ("`runs` for up to 2,110 stretches", "at most 2,110 stretches"),
+        ("begin at byte 520 of the payload", "| 520 + values |"),
+        ("the payload takes 8,448 bytes", "| dense | 8,448 |"),
+    ] {
+        assert!(spec.contains(number) && presence.contains(head), "{number} | {head}");
+    }
+    let bitmap = present_sections(1_000, (0..1_000).step_by(2)).0.len() - 8;
+    assert!(presence.contains(&format!("a bitmap of 1,000 of them takes {bitmap} bytes")));
+    let granule = Document::new(include_str!("../../src/granule.rs")).prose();
+    assert!(granule.contains(&format!("A payload of at most {} bytes is the only level", n(longest(0)))));
 }
