@@ -62,10 +62,10 @@ fn check_absent(source: &dyn ColumnSource, names: &[String], absent: &str) {
         return;
     }
     match source.column(absent) {
-        Ok(column) => panic!("column `{absent}`: found {column:?}, but there is none"),
+        Ok(column) => panic!("column {absent:?}: found {column:?}, but there is none"),
         Err(error) => {
             let named = matches!(error.kind(), ErrorKind::NoSuchColumn { field, .. } if field == absent);
-            assert!(named, "column `{absent}`: NoSuchColumn expected, not {error:?}");
+            assert!(named, "column {absent:?}: NoSuchColumn expected, not {error:?}");
         }
     }
 }

@@ -162,6 +162,9 @@ pub fn small() -> Vec<Shape> {
 }
 
 /// Columns over several blocks: each presence, and each value shape, with one of [`MANY_DOCS`].
+///
+/// To write, open and check all of them takes seconds: a test in which they meet several settings lets the
+/// settings go round.
 pub fn large() -> Vec<Shape> {
     let mut docs = MANY_DOCS.into_iter().cycle();
     let mut numbers = Numbers::ALL.into_iter().cycle();

@@ -146,3 +146,59 @@ fn outputs_that_are_too_short_panic() {
     let lenient = AnyColumn::Numeric(Arc::new(Liar::new(honest, Lie::Lenient)));
     caught(Lie::Lenient, "gather_or: an output that is too short", || check_panics(&lenient));
 }
+
+/// A source that is right but for one thing.
+struct LiarSource(MemSource, &'static str);
+
+impl ColumnSource for LiarSource {
+    fn docs(&self) -> u32 {
+        self.0.docs() + u32::from(self.1 == "documents of the source")
+    }
+
+    fn names(&self) -> docvalues_column::Result<Vec<String>> {
+        let mut names = self.0.names()?;
+        if self.1 == "names of the columns" {
+            names.reverse();
+        }
+        Ok(names)
+    }
+
+    fn column(&self, name: &str) -> docvalues_column::Result<AnyColumn> {
+        match self.1 {
+            // The name that follows, as a search in a sorted list finds.
+            "but there is none" => {
+                let next = self.0.names()?.into_iter().find(|next| next.as_str() >= name);
+                self.0.column(&next.unwrap_or_default())
+            }
+            "expected, found" if name == "lied about" => self.0.column("a"),
+            "NoSuchColumn expected" => self.0.column(name).map_err(|_| {
+                ErrorKind::NoSuchColumn { file: "memory".into(), field: "another".into() }.into()
+            }),
+            _ => self.0.column(name),
+        }
+    }
+}
+
+#[test]
+fn lies_about_a_source_are_caught() {
+    let named = |name: &str, kind| Field { name: name.into(), ..field(kind) };
+    let columns = [
+        (named("a", Kind::Numeric), ModelColumn::Numeric(vec![Some(1)])),
+        (named("lied about", Kind::Binary), ModelColumn::Binary(vec![None, Some(b"x".to_vec())])),
+    ];
+    let model = MemSource::new(DOCS, columns);
+    check_source(&LiarSource(model.clone(), "nothing"), &model);
+    let lies = [
+        "documents of the source",
+        "names of the columns",
+        "but there is none",
+        "expected, found",
+        "NoSuchColumn expected",
+    ];
+    for lie in lies {
+        let source = LiarSource(model.clone(), lie);
+        let panic = catch_unwind(AssertUnwindSafe(|| check_source(&source, &model))).unwrap_err();
+        let message = panic.downcast::<String>().unwrap();
+        assert!(message.contains(lie), "{lie}: {message}");
+    }
+}
