@@ -14,12 +14,14 @@ pub struct Cursor<'a> {
     place: Place,
     bytes: &'a [u8],
     at: usize,
+    /// Where the field begins that was taken last.
+    field: usize,
 }
 
 impl<'a> Cursor<'a> {
     /// Starts at the first of `bytes`, which lie at `place`.
     pub fn new(place: Place, bytes: &'a [u8]) -> Cursor<'a> {
-        Cursor { place, bytes, at: 0 }
+        Cursor { place, bytes, at: 0, field: 0 }
     }
 
     /// How many bytes were taken.
@@ -40,6 +42,7 @@ impl<'a> Cursor<'a> {
     pub fn take(&mut self, len: usize) -> Result<&'a [u8]> {
         let (at, left) = (self.at, self.left());
         let taken = self.bytes[at..].get(..len).ok_or_else(|| truncated(self.place, at, len, left))?;
+        self.field = at;
         self.at += len;
         Ok(taken)
     }
@@ -104,7 +107,7 @@ impl<'a> Cursor<'a> {
     /// An error at the field that was just taken.
     #[cold]
     pub fn refuse(&self, kind: ErrorKind) -> Error {
-        Error::at(self.place, self.at, kind)
+        Error::at(self.place, self.field, kind)
     }
 
     /// Refuses `found` if it is above `max`.
