@@ -1,6 +1,90 @@
-//! A columnar, memory-mapped doc-values store: any value of any document in O(1).
+//! A columnar, memory-mapped doc-values store: any value of any document in O(1), in any order.
+//!
+//! *Doc values* are what a search engine or an analytics engine keeps beside its inverted index: for
+//! each document the values of its fields, laid out column by column, for faceting, grouping,
+//! sorting, statistics, export and retrieval. This crate writes them once, into one file, and reads
+//! them through a mapping.
+//!
+//! # The model in one page
+//!
+//! A **segment** is one immutable file, `NAME.dv`. It holds **documents**, numbered from 0
+//! ([`DocId`]), and **columns**, each with a name, a [`Kind`] and a [`LogicalType`]:
+//!
+//! | kind | a document has | typical |
+//! | --- | --- | --- |
+//! | numeric | at most one 64-bit number | sizes, times, prices |
+//! | binary | at most one byte string | urls, descriptions |
+//! | sorted | at most one term of a dictionary | hosts, status names |
+//! | sorted-numeric | any number of 64-bit numbers | several prices |
+//! | sorted-set | a set of terms | tags |
+//!
+//! A document need not have a value. Numbers of other types than `i64` are mapped to it so that their
+//! order is kept; the type is recorded and comes back.
+//!
+//! **Writing**: declare a [`Schema`], then hand a [`SegmentWriter`] documents or column batches; the
+//! file appears under its name when it is whole, or not at all. The same values give the same bytes.
+//!
+//! **Reading**: open a [`Segment`]; take columns from it ([`Segment::numeric`] and its siblings).
+//! A column is an `Arc`: clone it, send it to threads, keep it when the segment is gone. `get` asks
+//! for one document; `gather` for many in any order; `scan` for a range; filters set bits. Nothing
+//! must move forward.
+//!
+//! **Trust**: bytes are checked where they are first touched, 4 KiB at a time, against a checksum.
+//! A damaged or hostile file gives an error that names file, section and offset: never a panic, and
+//! with the default [`Verify::OnFirstTouch`] never a wrong value from damage. [`Segment::verify`]
+//! reads everything.
+//!
+//! # Ten lines
+//!
+//! ```
+//! use docvalues::prelude::*;
+//!
+//! let mut schema = Schema::new();
+//! let size = schema.add(FieldSpec::new("size", LogicalType::I64))?;
+//! let host = schema.add(FieldSpec::new("host", LogicalType::Utf8))?;
+//! let mut writer = SegmentWriter::in_memory(schema, WriterOptions::default());
+//! for (bytes, name) in [(512, "a.example"), (9_000, "b.example"), (70, "a.example")] {
+//!     let mut doc = writer.document();
+//!     doc.i64(size, bytes)?;
+//!     doc.str(host, name)?;
+//!     doc.finish()?;
+//! }
+//! let segment = Segment::from_bytes(writer.finish_bytes()?, OpenOptions::new())?;
+//!
+//! let size = segment.numeric("size")?;
+//! assert_eq!(size.get(DocId::new(1))?, Some(9_000));
+//! assert_eq!(size.range(100..).count()?, 2);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! The examples of the crate go on from there: `quickstart`, `batches`, `threads`.
+#![forbid(unsafe_code)]
 
 pub use docvalues_column as column;
 pub use docvalues_format as format;
 pub use docvalues_reader as reader;
 pub use docvalues_writer as writer;
+
+pub use docvalues_column::{
+    AnyColumn, Batch, BatchDocs, BinaryColumn, Column, ColumnSource, DocId, Error, ErrorKind, Field, Filter,
+    Kind, Lists, LogicalType, MAX_DOCS, NumericColumn, Result, Slices, SortedColumn, SortedNumericColumn,
+    SortedSetColumn, TermOrd, Terms, bits,
+};
+pub use docvalues_format::error::Section;
+pub use docvalues_reader::{
+    Access, Binary, ColumnStats, Cursor, JumpTables, Numeric, OpenOptions, SectionStats, Segment,
+    SegmentStats, Sorted, SortedNumeric, SortedSet, Verify,
+};
+pub use docvalues_writer::{
+    BytesKind, ColumnSummary, Document, Error as WriteError, ErrorKind as WriteErrorKind, FieldId, FieldSpec,
+    Schema, SegmentWriter, Summary, WriterOptions,
+};
+
+/// What nearly every user of the crate needs: `use docvalues::prelude::*`.
+pub mod prelude {
+    pub use crate::{
+        BinaryColumn, Column, ColumnSource, DocId, FieldSpec, Kind, LogicalType, NumericColumn, OpenOptions,
+        Schema, Segment, SegmentWriter, SortedColumn, SortedNumericColumn, SortedSetColumn, TermOrd, Terms,
+        WriterOptions,
+    };
+}

@@ -46,7 +46,7 @@ fn crates_use_only_crates_below_them() {
 /// The prose says the same.
 #[test]
 fn the_architecture_document_has_the_same_arrows() {
-    let prose = include_str!("../../../docs/architecture.md");
+    let prose = include_str!("../../../../docs/architecture.md");
     for (name, uses) in ARROWS {
         let row = format!("| `{name}` |");
         let row = prose.lines().find(|line| line.starts_with(&row)).unwrap_or_else(|| panic!("no row {row}"));

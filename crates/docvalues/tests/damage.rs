@@ -1,0 +1,200 @@
+//! A file is damaged, or hostile: no panic, no hang, no wrong answer, no memory that the file does not
+//! justify.
+//!
+//! Every sweep runs over a sample of all positions, or over all of them with `DOCVALUES_SWEEP=full`. A
+//! program of its own, because its allocator counts.
+#![allow(
+    clippy::cast_possible_truncation,
+    clippy::expect_used,
+    clippy::unwrap_used,
+    reason = "a failing helper is a failing test"
+)]
+
+#[path = "it/write.rs"]
+#[expect(dead_code, reason = "the other tests want all of it")]
+mod write;
+
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use std::time::{Duration, Instant};
+
+use docvalues::{Error, JumpTables, OpenOptions, Segment, WriterOptions};
+use docvalues_fuzz::{Plan, exercise, reseal};
+use docvalues_testkit::damage::{Damage, Sweep, alloc::PeakAlloc, bit_flips, truncations, zeroed_runs};
+use docvalues_testkit::shapes;
+
+#[global_allocator]
+static ALLOCATOR: PeakAlloc = PeakAlloc::new();
+
+/// A granule, or a directory page: the most bytes that one checksum is over here.
+const CHECKED_TOGETHER: u64 = 4096 + 512;
+
+/// The longest that opening a hostile file and asking everything of it may take on an idle machine.
+const PATIENCE: Duration = Duration::from_secs(1);
+
+/// A segment with one of everything.
+fn file() -> Vec<u8> {
+    let file = write::by_document(&shapes::small_of_every_kind(), WriterOptions::default());
+    assert!(file.len() <= 100_000, "{} bytes", file.len());
+    file
+}
+
+fn open(file: &[u8]) -> Result<Segment, Error> {
+    Segment::from_bytes(file.to_vec(), OpenOptions::new())
+}
+
+/// Runs `check` over every damage, on all cores.
+fn sweep(damages: impl Iterator<Item = Damage>, check: impl Fn(&Damage) + Sync) {
+    let damages: Vec<_> = damages.collect();
+    let threads = std::thread::available_parallelism().map_or(1, usize::from);
+    let check = &check;
+    std::thread::scope(|scope| {
+        for thread in 0..threads {
+            let mine = damages.iter().skip(thread).step_by(threads);
+            scope.spawn(move || mine.for_each(check));
+        }
+    });
+}
+
+/// A good file, what can be asked of it, and what it answers.
+struct Good {
+    file: Vec<u8>,
+    plan: Plan,
+    answers: Vec<u64>,
+    damaged_files: AtomicU64,
+    refused_at_open: AtomicU64,
+    errors: AtomicU64,
+    right: AtomicU64,
+}
+
+impl Good {
+    fn new() -> Good {
+        let file = file();
+        let segment = open(&file).unwrap();
+        let plan = Plan::whole(&segment).unwrap();
+        let mut answers = Vec::new();
+        exercise(&plan, &segment, &mut |answer| answers.push(answer.unwrap()));
+        let [damaged_files, refused_at_open, errors, right] = [0; 4].map(AtomicU64::new);
+        Good { file, plan, answers, damaged_files, refused_at_open, errors, right }
+    }
+
+    /// Asks everything of a damaged file; each answer is the good file's, or an error that `place`
+    /// accepts.
+    fn ask(&self, damage: &Damage, place: impl Fn(&Error)) {
+        let mut file = Vec::new();
+        damage.apply(&self.file, &mut file);
+        self.damaged_files.fetch_add(1, Relaxed);
+        let segment = match open(&file) {
+            Ok(segment) => segment,
+            Err(error) => {
+                place(&error);
+                self.refused_at_open.fetch_add(1, Relaxed);
+                return;
+            }
+        };
+        let (mut at, mut errors, mut right) = (0, 0, 0);
+        exercise(&self.plan, &segment, &mut |answer| match answer {
+            Ok(answer) => {
+                right += 1;
+                // A column that does not open gives one answer, an error, in place of its many.
+                let skipped = self.answers[at..].iter().position(|&good| good == answer);
+                at += skipped.unwrap_or_else(|| panic!("{damage:?}: a wrong answer")) + 1;
+            }
+            Err(error) => {
+                place(&error);
+                errors += 1;
+            }
+        });
+        self.errors.fetch_add(errors, Relaxed);
+        self.right.fetch_add(right, Relaxed);
+        // Nearly all of its time would go into what is not damaged.
+        if file != self.file && self.damaged_files.load(Relaxed).is_multiple_of(8) {
+            assert!(segment.verify().is_err(), "{damage:?} is not seen by a full check");
+        }
+    }
+
+    fn report(&self, what: &str) {
+        let counts = [&self.damaged_files, &self.refused_at_open, &self.errors, &self.right];
+        let [files, refused, errors, right] = counts.map(|count| count.load(Relaxed));
+        println!(
+            "{what}: {files} files of {} bytes, {refused} refused at opening; answers: {right} right, \
+             {errors} errors, 0 wrong; 0 panics",
+            self.file.len()
+        );
+        assert!(files > 0 && errors > 0 && right > 0, "a sweep that saw nothing");
+    }
+}
+
+#[test]
+fn one_flipped_bit_gives_an_error_in_its_granule_or_the_right_answer() {
+    let good = Good::new();
+    sweep(bit_flips(good.file.len(), Sweep::from_env(1_000)), |damage| {
+        let byte = damage.touches(good.file.len()).start as u64;
+        good.ask(damage, |error| {
+            let (section, offset) = error.place().unwrap_or_else(|| panic!("byte {byte}: {error}"));
+            assert!(
+                offset <= byte && byte < offset + CHECKED_TOGETHER,
+                "byte {byte} was flipped, the error names {section} at {offset}: {error}"
+            );
+        });
+    });
+    good.report("one bit flipped");
+}
+
+#[test]
+fn zeroed_runs_of_512_bytes_give_errors_or_right_answers() {
+    let good = Good::new();
+    sweep(zeroed_runs(good.file.len(), Sweep::from_env(100)), |damage| {
+        good.ask(damage, |error| assert!(error.place().is_some(), "{error}"));
+    });
+    good.report("512 bytes zeroed");
+}
+
+#[test]
+fn a_file_cut_at_any_length_is_refused() {
+    let (good, refused) = (file(), AtomicU64::new(0));
+    sweep(truncations(good.len(), Sweep::from_env(3_000)), |damage| {
+        let mut cut = Vec::new();
+        damage.apply(&good, &mut cut);
+        let error = open(&cut).expect_err("a cut file opened");
+        assert!(error.is_corrupt(), "{error}");
+        refused.fetch_add(1, Relaxed);
+    });
+    println!("cut: {} lengths, all refused; 0 panics", refused.load(Relaxed));
+}
+
+#[test]
+fn a_hostile_writer_gets_no_panic_no_hang_and_no_memory() {
+    let good = file();
+    let limit = (64 << 20) + 4 * good.len();
+    let [files, longest, most] = [0; 3].map(AtomicU64::new);
+    sweep(bit_flips(good.len(), Sweep::from_env(700)), |damage| {
+        let mut hostile = Vec::new();
+        damage.apply(&good, &mut hostile);
+        reseal(&mut hostile);
+        let at = damage.touches(good.len()).start;
+        let options = OpenOptions::new().jump_tables(JumpTables::ALL[at % 3]);
+        let start = Instant::now();
+        let ((), peak) = ALLOCATOR.peak_of(|| {
+            let Ok(segment) = Segment::from_bytes(hostile, options) else { return };
+            if let Ok(plan) = Plan::small(&segment) {
+                exercise(&plan, &segment, &mut |answer| drop(std::hint::black_box(answer)));
+            }
+            let _ = std::hint::black_box(segment.verify());
+            let _ = std::hint::black_box(segment.stats());
+        });
+        let took = start.elapsed();
+        assert!(peak <= limit, "{damage:?}: {peak} bytes allocated for a file of {}", good.len());
+        // A machine that does other things at once stretches everything: ten times is a hang.
+        assert!(took < 10 * PATIENCE, "{damage:?} took {took:?}");
+        files.fetch_add(1, Relaxed);
+        longest.fetch_max(took.as_micros() as u64, Relaxed);
+        most.fetch_max(peak as u64, Relaxed);
+    });
+    println!(
+        "checksums made good: {} files of {} bytes; 0 panics, the longest took {:?}, the most memory was {} KiB",
+        files.load(Relaxed),
+        good.len(),
+        Duration::from_micros(longest.load(Relaxed)),
+        most.load(Relaxed) / 1024
+    );
+}

@@ -1,0 +1,81 @@
+//! Segments as files: published whole, read through a mapping and by plain reads.
+
+use docvalues::{Access, ErrorKind, JumpTables, OpenOptions, Segment, SegmentWriter, Verify, WriterOptions};
+use docvalues::{FieldSpec, LogicalType, Schema};
+use docvalues_testkit::conformance::check_source;
+use docvalues_testkit::shapes;
+
+use crate::write::by_document;
+
+#[test]
+fn a_file_reads_alike_mapped_and_by_plain_reads() {
+    let dataset = shapes::small_of_every_kind();
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("every kind.dv");
+    std::fs::write(&path, by_document(&dataset, WriterOptions::default())).unwrap();
+    for access in [Access::Map, Access::Read] {
+        for verify in [Verify::OnFirstTouch, Verify::Never] {
+            for jump_tables in JumpTables::ALL {
+                let segment = Segment::open_with(&path, OpenOptions { verify, jump_tables, access }).unwrap();
+                check_source(&segment, &dataset.source());
+                segment.verify().unwrap();
+            }
+        }
+    }
+}
+
+#[test]
+fn columns_outlive_their_segment_and_the_file_s_name() {
+    use docvalues::prelude::*;
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("short lived.dv");
+    let mut schema = Schema::new();
+    let size = schema.add(FieldSpec::new("size", LogicalType::I64)).unwrap();
+    let mut writer = SegmentWriter::create(&path, schema, WriterOptions::default()).unwrap();
+    writer.batch(3).unwrap().i64(size, &[5, 6, 7], None).unwrap();
+    let mut batch = writer.batch(3).unwrap();
+    batch.i64(size, &[5, 6, 7], None).unwrap();
+    batch.finish();
+    let summary = writer.finish().unwrap();
+    assert_eq!(summary.docs, 3);
+    let column = Segment::open(&path).unwrap().numeric("size").unwrap();
+    std::fs::remove_file(&path).unwrap();
+    assert_eq!(column.get(DocId::new(2)).unwrap(), Some(7));
+}
+
+#[test]
+fn what_is_asked_wrongly_is_said_so() {
+    let file = by_document(&shapes::small_of_every_kind(), WriterOptions::default());
+    let segment = Segment::from_bytes(file, OpenOptions::new()).unwrap();
+    let fields = segment.fields().unwrap();
+    assert!(matches!(segment.numeric("no such").unwrap_err().kind(), ErrorKind::NoSuchColumn { .. }));
+    for field in fields {
+        let as_numeric = segment.numeric(&field.name);
+        match field.kind {
+            docvalues::Kind::Numeric => drop(as_numeric.unwrap()),
+            found => match as_numeric.unwrap_err().kind() {
+                ErrorKind::WrongKind { found: told, .. } => assert_eq!(*told, found),
+                other => panic!("{other:?}"),
+            },
+        }
+    }
+    match Segment::open("/no such folder/no such file.dv").unwrap_err().kind() {
+        ErrorKind::Io { file, source } => {
+            assert!(file.ends_with("no such file.dv"));
+            assert_eq!(source.kind(), std::io::ErrorKind::NotFound);
+        }
+        other => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn a_failed_build_leaves_an_older_file_as_it_was() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("kept.dv");
+    std::fs::write(&path, b"an older file").unwrap();
+    let mut schema = Schema::new();
+    schema.add(FieldSpec::new("size", LogicalType::I64)).unwrap();
+    drop(SegmentWriter::create(&path, schema, WriterOptions::default()).unwrap());
+    assert_eq!(std::fs::read(&path).unwrap(), b"an older file");
+    assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1, "no temporary file is left");
+}

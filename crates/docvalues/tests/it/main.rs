@@ -1,0 +1,16 @@
+//! The whole: written, opened, read, compared with the models of `testkit`; and damaged.
+#![allow(
+    clippy::cast_possible_truncation,
+    clippy::expect_used,
+    clippy::unwrap_used,
+    reason = "a failing helper is a failing test"
+)]
+
+mod corpus;
+
+mod files;
+mod layers;
+mod roundtrip;
+mod threads;
+mod wide;
+mod write;

@@ -1,0 +1,72 @@
+//! Written, opened in every way, read in every way: the model's answers.
+
+use docvalues::{Access, JumpTables, OpenOptions, Segment, Verify, WriterOptions};
+use docvalues_testkit::conformance::check_source;
+use docvalues_testkit::shapes::{self, Dataset};
+use proptest::prelude::*;
+
+use crate::write::{by_document, in_batches};
+
+/// Opens `file` in each jump-table mode, checked at each time, and compares it with `dataset`.
+fn check_all_ways(dataset: &Dataset, file: &[u8]) {
+    let model = dataset.source();
+    for jump_tables in JumpTables::ALL {
+        for verify in [Verify::OnFirstTouch, Verify::AtOpen, Verify::Never] {
+            let options = OpenOptions { verify, jump_tables, access: Access::Map };
+            let segment = Segment::from_bytes(file.to_vec(), options).unwrap();
+            check_source(&segment, &model);
+            segment.verify().unwrap();
+        }
+    }
+}
+
+#[test]
+fn columns_at_the_edges_of_blocks_read_as_the_model() {
+    for shape in shapes::small() {
+        let dataset = Dataset::of_shapes(shape.docs, [shape]);
+        let file = by_document(&dataset, WriterOptions::default());
+        assert!(file == in_batches(&dataset, 100, WriterOptions::default()), "{shape:?}");
+        check_all_ways(&dataset, &file);
+    }
+}
+
+#[test]
+fn columns_over_several_blocks_read_as_the_model() {
+    for (i, shape) in shapes::large().into_iter().enumerate() {
+        let dataset = Dataset::of_shapes(shape.docs, [shape]);
+        let file = in_batches(&dataset, 10_000, WriterOptions::default());
+        // Without tables in the file, every mode but one has to do without.
+        let jump_tables = JumpTables::ALL[i % 3];
+        let bare = WriterOptions { jump_tables: false, zones: false, ..WriterOptions::default() };
+        let bare = in_batches(&dataset, 77_777, bare);
+        for file in [file, bare] {
+            let options = OpenOptions::new().jump_tables(jump_tables);
+            let segment = Segment::from_bytes(file, options).unwrap();
+            check_source(&segment, &dataset.source());
+            segment.verify().unwrap();
+        }
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(40))]
+
+    #[test]
+    fn any_segment_reads_as_the_model(dataset in shapes::any_dataset(5), size in 1..700_u32, tables: bool) {
+        let options = WriterOptions { jump_tables: tables, ..WriterOptions::default() };
+        let file = in_batches(&dataset, size, options);
+        prop_assert!(file == by_document(&dataset, options), "batches and documents give the same bytes");
+        check_all_ways(&dataset, &file);
+    }
+}
+
+#[test]
+fn a_segment_without_documents_or_columns_opens() {
+    for (docs, columns) in [(0, vec![]), (5, vec![]), (0, shapes::small()[..1].to_vec())] {
+        let dataset = match columns.first() {
+            Some(shape) => Dataset::of_shapes(0, [docvalues_testkit::shapes::Shape { docs: 0, ..*shape }]),
+            None => Dataset { docs, columns: vec![] },
+        };
+        check_all_ways(&dataset, &by_document(&dataset, WriterOptions::default()));
+    }
+}

@@ -1,0 +1,74 @@
+//! A data set of `testkit`, written.
+
+use docvalues::{BytesKind, FieldId, FieldSpec, Kind, Schema, SegmentWriter, WriterOptions};
+use docvalues_testkit::model::{Cell, Flat};
+use docvalues_testkit::shapes::Dataset;
+
+fn schema(dataset: &Dataset) -> (Schema, Vec<FieldId>) {
+    let mut schema = Schema::new();
+    let fields = dataset.columns.iter().map(|(field, _)| {
+        let spec = FieldSpec::new(&field.name, field.logical);
+        let spec = match field.kind {
+            Kind::Numeric => spec,
+            Kind::Binary => spec.kind(BytesKind::Binary),
+            Kind::Sorted => spec.kind(BytesKind::Sorted),
+            Kind::SortedNumeric | Kind::SortedSet => spec.multi_valued(),
+        };
+        let spec = match &field.format {
+            Some(format) => spec.format(format),
+            None => spec,
+        };
+        schema.add(spec).unwrap()
+    });
+    let fields = fields.collect();
+    (schema, fields)
+}
+
+/// The file of `dataset`, written document by document.
+pub(crate) fn by_document(dataset: &Dataset, options: WriterOptions) -> Vec<u8> {
+    let (schema, fields) = schema(dataset);
+    let mut writer = SegmentWriter::in_memory(schema, options);
+    for doc in 0..dataset.docs {
+        let mut document = writer.document();
+        for ((_, column), &field) in dataset.columns.iter().zip(&fields) {
+            match column.cell(doc) {
+                Cell::Missing => {}
+                Cell::Number(number) => drop(document.stored(field, number).unwrap()),
+                Cell::Bytes(bytes) => drop(document.stored_bytes(field, bytes).unwrap()),
+                Cell::Numbers(numbers) => numbers.iter().for_each(|&number| {
+                    document.stored(field, number).unwrap();
+                }),
+                Cell::Set(set) => set.iter().for_each(|bytes| {
+                    document.stored_bytes(field, bytes).unwrap();
+                }),
+            }
+        }
+        document.finish().unwrap();
+    }
+    writer.finish_bytes().unwrap()
+}
+
+/// The file of `dataset`, written in batches of `size` documents.
+pub(crate) fn in_batches(dataset: &Dataset, size: u32, options: WriterOptions) -> Vec<u8> {
+    let (schema, fields) = schema(dataset);
+    let mut writer = SegmentWriter::in_memory(schema, options);
+    for docs in dataset.batches(size) {
+        let mut batch = writer.batch(docs.len() as u32).unwrap();
+        for ((_, column), &field) in dataset.columns.iter().zip(&fields) {
+            match column.flat(docs.clone()) {
+                Flat::Numbers { values, valid } => drop(batch.stored(field, &values, Some(&valid)).unwrap()),
+                Flat::Bytes { offsets, data, valid } => {
+                    batch.bytes(field, &offsets, &data, Some(&valid)).unwrap();
+                }
+                Flat::NumberLists { lists, values, valid } => {
+                    batch.stored_lists(field, &lists, &values, Some(&valid)).unwrap();
+                }
+                Flat::ByteLists { lists, offsets, data, valid } => {
+                    batch.bytes_lists(field, &lists, &offsets, &data, Some(&valid)).unwrap();
+                }
+            }
+        }
+        batch.finish();
+    }
+    writer.finish_bytes().unwrap()
+}

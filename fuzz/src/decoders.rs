@@ -1,0 +1,247 @@
+//! The decoders of `docvalues-format`, one by one, over fields and sections that the fuzzer makes.
+//!
+//! The input begins with the fields of the directory; the sections follow, end to end, as long as the
+//! fields say. Whatever they hold, every answer returns. What is more: where a decoder's `verify`
+//! finds nothing wrong, every way to ask gives the same answer, in every jump-table mode.
+
+use std::convert::Infallible;
+use std::ops::ControlFlow;
+
+use docvalues_format::binary::{Binary, BinaryReader};
+use docvalues_format::cursor::Cursor;
+use docvalues_format::dictionary::{Dictionary, DictionaryReader};
+use docvalues_format::error::{Result, Section};
+use docvalues_format::file::directory::{Page, parse_root};
+use docvalues_format::file::frame::{FOOTER_LEN, Footer, HEADER_LEN, Header};
+use docvalues_format::granule::SectionRef;
+use docvalues_format::id::{DocId, TermOrd, ValueIndex};
+use docvalues_format::jump::JumpTables;
+use docvalues_format::numeric::{Numeric, NumericReader, NumericWalk, Role};
+use docvalues_format::presence::{NO_VALUE, Presence, PresenceReader, PresenceWalk};
+use docvalues_format::source::{Owned, Place};
+
+/// Values and documents that are asked for one by one.
+const ASKED: u64 = 600;
+
+fn cursor(input: &[u8]) -> Cursor<'_> {
+    Cursor::new(Place { section: Section::DirectoryPage, offset: 0 }, input)
+}
+
+/// Cuts the sections that follow the fields out of the input.
+struct Sections<'a>(&'a [u8]);
+
+impl Sections<'_> {
+    fn cut(&mut self, section: Section, at: SectionRef) -> Result<Owned, Infallible> {
+        let len = usize::try_from(at.len).unwrap_or(usize::MAX).min(self.0.len());
+        let (payload, rest) = self.0.split_at(len);
+        self.0 = rest;
+        Ok(Owned::new(section, payload.to_vec()))
+    }
+}
+
+fn sections<'a>(input: &'a [u8], fields: &Cursor<'_>) -> Sections<'a> {
+    Sections(&input[fields.position()..])
+}
+
+/// A column of numbers.
+pub fn numeric(input: &[u8]) {
+    let mut fields = cursor(input);
+    let Ok(meta) = Numeric::decode_meta(&mut fields, Role::Values) else { return };
+    let mut answers = Vec::new();
+    let mut sound = false;
+    for mode in JumpTables::ALL {
+        let mut rest = sections(input, &fields);
+        let Ok(opened) = meta.clone().try_map(&mut |section, at| rest.cut(section, at));
+        let Ok(numbers) = NumericReader::open(opened, mode) else { return };
+        answers.push(ask_numbers(&numbers));
+        sound = numbers.verify().is_ok();
+        std::hint::black_box(numbers.encodings().is_ok());
+    }
+    if sound {
+        assert!(answers[0].is_ok(), "verified, but not readable: {:?}", answers[0]);
+        assert_eq!(answers[0], answers[1]);
+        assert_eq!(answers[0], answers[2]);
+    }
+}
+
+/// Asks for the first values in every way; where they are sound, the ways agree.
+fn ask_numbers(numbers: &NumericReader<Owned>) -> Result<Vec<i64>> {
+    let count = numbers.count();
+    let asked = count.min(ASKED);
+    let walk = &mut NumericWalk::default();
+    let mut past = [0];
+    assert!(numbers.get(count, walk).is_err(), "a value past the end");
+    assert!(numbers.decode(count..count.saturating_add(1), &mut past, walk).is_err());
+    let _ = numbers.get(count.saturating_sub(1), walk);
+    let _ = numbers.get_pair(count / 2, walk);
+    let mut decoded = vec![0; usize::try_from(asked).unwrap_or(0)];
+    let run = numbers.decode(0..asked, &mut decoded, walk);
+    let indices: Vec<u32> = (0..u32::try_from(asked).unwrap_or(0)).rev().collect();
+    let mut gathered = vec![0; indices.len()];
+    let batch = numbers.gather(&indices, &mut gathered, walk);
+    let single: Result<Vec<i64>> = (0..asked).map(|i| numbers.get(i, &mut NumericWalk::default())).collect();
+    let mut bits = vec![0_u64; decoded.len().div_ceil(64)];
+    let (low, high) = (numbers.meta().min, numbers.meta().min.midpoint(numbers.meta().max));
+    let filter = numbers.filter(0..asked, low..=high, &mut bits, walk);
+    if numbers.verify().is_ok() {
+        run.and(batch).and(filter)?;
+        gathered.reverse();
+        assert_eq!(decoded, gathered);
+        assert_eq!(single.as_ref().ok(), Some(&decoded));
+        for (i, value) in decoded.iter().enumerate() {
+            assert_eq!(bits[i / 64] >> (i % 64) & 1 == 1, (low..=high).contains(value), "value {i}");
+        }
+    }
+    single
+}
+
+/// Presence, in a segment of so many documents as the first four bytes say.
+pub fn presence(input: &[u8]) {
+    let mut fields = cursor(input);
+    let Ok(docs) = fields.u32() else { return };
+    let Ok(meta) = Presence::decode_meta(&mut fields, docs) else { return };
+    let mut answers = Vec::new();
+    let mut sound = false;
+    for mode in JumpTables::ALL {
+        let mut rest = sections(input, &fields);
+        let Ok(opened) = meta.clone().try_map(&mut |section, at| rest.cut(section, at));
+        let Ok(presence) = PresenceReader::open(opened, docs, mode) else { return };
+        answers.push(ask_presence(&presence));
+        sound = presence.verify().is_ok();
+        std::hint::black_box(presence.kinds().is_ok());
+    }
+    if sound {
+        assert!(answers[0].is_ok(), "verified, but not readable: {:?}", answers[0]);
+        assert_eq!(answers[0], answers[1]);
+        assert_eq!(answers[0], answers[2]);
+    }
+}
+
+fn ask_presence(presence: &PresenceReader<Owned>) -> Result<Vec<u32>> {
+    let docs = presence.docs();
+    let asked = docs.min(u32::try_from(ASKED).unwrap_or(u32::MAX));
+    let walk = &mut PresenceWalk::default();
+    assert_eq!(presence.rank(DocId::new(docs), walk).ok(), Some(None), "a document past the end");
+    assert!(presence.select(ValueIndex::new(presence.values()), walk).is_err(), "a value past the end");
+    let list: Vec<DocId> = (0..asked).map(DocId::new).chain([DocId::new(docs - docs.min(1))]).collect();
+    let mut ranks = vec![0; list.len()];
+    let many = presence.rank_many(&list, &mut ranks, walk);
+    let (mut found, mut bits) = (Vec::new(), vec![0_u64; (asked as usize).div_ceil(64)]);
+    let first = presence.collect(0..asked, &mut found, walk);
+    let exists = presence.exists(0..asked, &mut bits, walk);
+    let values = presence.values_in(0..asked, walk);
+    let _ = presence.values_in(docs / 2..docs, walk);
+    for value in [0, presence.values() / 2, presence.values().saturating_sub(1)] {
+        let _ = presence.select(ValueIndex::new(value), walk);
+    }
+    if let Ok(values) = values.clone() {
+        let every = vec![u64::MAX; values.len().div_ceil(64)];
+        let mut expanded = vec![0; bits.len()];
+        if presence.expand(0..asked, &every, &mut expanded, walk).is_ok() && presence.verify().is_ok() {
+            assert_eq!(expanded, bits);
+        }
+    }
+    if presence.verify().is_ok() {
+        many.clone().and(exists)?;
+        let (first, values) = (first?, values?);
+        assert_eq!(values, first.get()..first.get() + u32::try_from(found.len()).unwrap_or(u32::MAX));
+        for (i, rank) in ranks[..asked as usize].iter().enumerate() {
+            assert_eq!(bits[i / 64] >> (i % 64) & 1 == 1, *rank != NO_VALUE, "document {i}");
+        }
+        for (doc, value) in found.iter().zip(values) {
+            assert_eq!(presence.select(ValueIndex::new(value), walk)?, *doc);
+        }
+    }
+    many.map(|()| ranks)
+}
+
+/// A dictionary of terms.
+pub fn dictionary(input: &[u8]) {
+    let mut fields = cursor(input);
+    let Ok(meta) = Dictionary::decode_meta(&mut fields) else { return };
+    for mode in JumpTables::ALL {
+        let mut rest = sections(input, &fields);
+        let Ok(opened) = meta.clone().try_map(&mut |section, at| rest.cut(section, at));
+        let Ok(terms) = DictionaryReader::open(opened, mode) else { return };
+        ask_terms(&terms);
+    }
+}
+
+fn ask_terms(terms: &DictionaryReader<Owned>) {
+    let (len, mut term) = (terms.len(), Vec::new());
+    let sound = terms.verify().is_ok();
+    assert!(terms.term(TermOrd::new(len), &mut term).is_err(), "a term past the end");
+    let mut in_order = Vec::new();
+    let walked = terms.for_each(0..len.min(200), |ord, term| {
+        in_order.push((ord, term.to_vec()));
+        ControlFlow::Continue(())
+    });
+    assert!(walked.is_ok() || !sound);
+    for ord in (0..len.min(200)).chain([len.saturating_sub(1)]) {
+        let read = terms.term(TermOrd::new(ord), &mut term);
+        assert!(term.len() <= terms.max_len());
+        let exact = terms.seek_exact(&term);
+        let ceil = terms.seek_ceil(&term);
+        if sound && ord < len {
+            assert!(read.is_ok(), "verified, but not readable: {read:?}");
+            assert_eq!((exact.ok(), ceil.ok()), (Some(Some(TermOrd::new(ord))), Some(TermOrd::new(ord))));
+            if let Some(other) = in_order.get(ord as usize) {
+                assert_eq!((other.0.get(), &other.1), (ord, &term));
+            }
+        }
+        term.push(0);
+        let _ = terms.seek_exact(&term);
+        let _ = terms.prefix(&term[..term.len() / 2]);
+    }
+}
+
+/// Byte strings.
+pub fn binary(input: &[u8]) {
+    let mut fields = cursor(input);
+    let Ok(meta) = Binary::decode_meta(&mut fields) else { return };
+    for mode in JumpTables::ALL {
+        let mut rest = sections(input, &fields);
+        let Ok(opened) = meta.clone().try_map(&mut |section, at| rest.cut(section, at));
+        let Ok(strings) = BinaryReader::open(opened, mode) else { return };
+        let (sound, walk, count) = (strings.verify().is_ok(), &mut NumericWalk::default(), strings.count());
+        assert!(strings.get(count, walk).is_err(), "a value past the end");
+        let asked = count.min(ASKED);
+        let mut offsets = Vec::new();
+        let run = strings.decode(0..asked, &mut offsets, walk).map(<[u8]>::to_vec);
+        let single: Result<Vec<&[u8]>> =
+            (0..asked).map(|i| strings.get(i, &mut NumericWalk::default())).collect();
+        if sound {
+            assert_eq!(single.map(|values| values.concat()), run);
+        }
+    }
+}
+
+/// Header, footer, root and first page, end to end; a checksum never is what keeps the fuzzer out.
+pub fn directory(input: &[u8]) {
+    let mut file = input.to_vec();
+    crate::reseal(&mut file);
+    let Some((footer, _)) = file.split_last_chunk::<FOOTER_LEN>().map(|(_, footer)| (footer, ())) else {
+        return;
+    };
+    if let Some(header) = file.first_chunk::<HEADER_LEN>() {
+        let _ = Header::decode(header);
+    }
+    let Ok(footer) = Footer::decode(footer, file.len() as u64) else { return };
+    let range = |range: std::ops::Range<u64>| {
+        let (start, end) = (usize::try_from(range.start).ok()?, usize::try_from(range.end).ok()?);
+        file.get(start..end)
+    };
+    let Some(root) = range(footer.root()) else { return };
+    let Ok(pages) = parse_root(root, &footer) else { return };
+    for page_ref in pages {
+        let Some(bytes) = range(page_ref.bytes.clone()) else { continue };
+        let Ok(page) = Page::parse(bytes, &page_ref) else { continue };
+        for i in 0..page.len() {
+            let name = page.name(i).expect("a page that parsed has names");
+            assert_eq!(page.find(name).ok(), Some(Ok(i)));
+            let _ = page.column(i, footer.docs);
+        }
+        let _ = page.find("");
+        let _ = page.find("\u{10ffff}");
+    }
+}

@@ -1,0 +1,92 @@
+//! A hostile writer: makes every checksum of a file good again.
+
+use std::ops::Range;
+
+use docvalues_format::cursor::Cursor;
+use docvalues_format::error::Section as Role;
+use docvalues_format::file::column::Column;
+use docvalues_format::file::frame::{FOOTER_LEN, HEADER_LEN};
+use docvalues_format::granule::{self, SectionRef};
+use docvalues_format::source::Place;
+
+/// Bytes of a page's entry in the directory root.
+const ROOT_ENTRY: usize = docvalues_format::file::directory::ROOT_ENTRY_LEN;
+
+/// Computes the checksums of `file` anew, from the sections up to the footer, and writes them where
+/// they belong. Follows only what lies in the file; what cannot be followed is left as it is.
+pub fn reseal(file: &mut [u8]) {
+    // A range that does not lie in the file is nothing to follow, and nothing is lost.
+    let _ = try_reseal(file);
+}
+
+fn try_reseal(file: &mut [u8]) -> Option<()> {
+    let footer = file.len().checked_sub(FOOTER_LEN)?;
+    let root_at = usize::try_from(u64_at(file, footer)?).ok()?;
+    let root_len = u32_at(file, footer + 8)? as usize;
+    let docs = u32_at(file, footer + 16)?;
+    let root_end = root_at.checked_add(root_len).filter(|&end| end <= footer)?;
+    let mut sections_start = HEADER_LEN as u64;
+    for entry in (root_at..root_end.saturating_sub(ROOT_ENTRY - 1)).step_by(ROOT_ENTRY) {
+        let page_at = usize::try_from(u64_at(file, entry)?).ok()?;
+        let page_len = u32_at(file, entry + 8)? as usize;
+        let page = page_at..page_at.checked_add(page_len)?;
+        if file.get(page.clone()).is_some() {
+            reseal_page(file, page.clone(), docs, sections_start);
+            let crc = crc32(file, page)?;
+            put_u32(file, entry + 12, crc)?;
+        }
+        sections_start = u64_at(file, entry + 16)?;
+    }
+    let crc = crc32(file, root_at..root_end)?;
+    put_u32(file, footer + 12, crc)?;
+    let crc = crc32(file, footer..footer + 48)?;
+    put_u32(file, footer + 48, crc)?;
+    let crc = crc32(file, 0..HEADER_LEN - 4)?;
+    put_u32(file, HEADER_LEN - 4, crc)
+}
+
+fn reseal_page(file: &mut [u8], page: Range<usize>, docs: u32, mut start: u64) -> Option<()> {
+    let count = u32_at(file, page.start)? as usize;
+    for i in 0..count {
+        let offsets = page.start.checked_add(4 + 4 * i)?;
+        let [from, to] = [u32_at(file, offsets)? as usize, u32_at(file, offsets + 4)? as usize];
+        let entry = page.start.checked_add(from)?..page.start.checked_add(to)?;
+        let bytes = file.get(entry.clone()).filter(|_| entry.end <= page.end)?;
+        let sections_end = u64_at(bytes, 0)?;
+        let place = Place { section: Role::DirectoryPage, offset: 0 };
+        if let Ok(column) = Column::decode(&mut Cursor::new(place, bytes), docs, start) {
+            let Ok(column) = column.try_map(&mut |_, at: SectionRef| {
+                let crc = reseal_section(file, at).unwrap_or(at.crc);
+                Ok::<SectionRef, std::convert::Infallible>(SectionRef { crc, ..at })
+            });
+            let mut encoded = Vec::new();
+            column.encode(sections_end, &mut encoded);
+            file.get_mut(entry)?.copy_from_slice(encoded.get(..to - from)?);
+        }
+        start = sections_end;
+    }
+    Some(())
+}
+
+/// Computes the checksums of a section anew, and returns the one that the directory holds.
+fn reseal_section(file: &mut [u8], at: SectionRef) -> Option<u32> {
+    let (start, end) = (usize::try_from(at.offset).ok()?, usize::try_from(at.end()?).ok()?);
+    granule::reseal(usize::try_from(at.len).ok()?, file.get_mut(start..end)?)
+}
+
+fn crc32(file: &[u8], range: Range<usize>) -> Option<u32> {
+    file.get(range).map(crc32fast::hash)
+}
+
+fn u32_at(file: &[u8], at: usize) -> Option<u32> {
+    file.get(at..)?.first_chunk().map(|bytes| u32::from_le_bytes(*bytes))
+}
+
+fn u64_at(file: &[u8], at: usize) -> Option<u64> {
+    file.get(at..)?.first_chunk().map(|bytes| u64::from_le_bytes(*bytes))
+}
+
+fn put_u32(file: &mut [u8], at: usize, value: u32) -> Option<()> {
+    *file.get_mut(at..)?.first_chunk_mut()? = value.to_le_bytes();
+    Some(())
+}
