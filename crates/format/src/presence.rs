@@ -19,6 +19,11 @@
 //! A block's header takes 8 bytes more, its entry in the jump table 16. The last block pays for the
 //! documents that it has: a bitmap of 1,000 of them takes 136 bytes.
 //!
+//! Measured hot, for 10 million documents: `rank` in random order 11 to 17 ns for every kind, 2 to 9 ns
+//! in a batch of ascending documents; [`collect`](PresenceReader::collect) about 1 ns a document,
+//! [`exists`](PresenceReader::exists) of a bitmap 20 ns for 1,000 documents; [`encode`] 3 ns for each of
+//! the scattered documents, 0.05 ns where a bitmap is copied.
+//!
 //! # Sections
 //!
 //! | section | holds |

@@ -156,7 +156,7 @@ impl<'a, B: SectionBytes> Block<'a, B> {
     }
 }
 
-/// The payload of one block as a section of its own.
+/// The payload of one block as a section of its own, without a tail: no decoder reads beyond.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Payload<'a> {
     place: Place,
@@ -180,6 +180,6 @@ impl SectionBytes for Payload<'_> {
     }
 
     fn verified(&self) -> Option<&[u8]> {
-        Some(self.bytes)
+        None
     }
 }

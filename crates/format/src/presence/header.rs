@@ -1,8 +1,8 @@
 //! One block of presence: its header, its jump entry, and how it hangs in the chain.
 //!
-//! A block covers [`BLOCK_DOCS`] documents, the last one of a segment what is left. Blocks lie end
-//! to end, each a header and a payload, so that the chain can be walked without its jump table; a
-//! payload is as long as its header says, and a multiple of 8.
+//! A block covers [`BLOCK_DOCS`](crate::id::BLOCK_DOCS) documents, the last one of a segment what is
+//! left. Blocks lie end to end, each a header and a payload, so that the chain can be walked without
+//! its jump table; a payload is as long as its header says, and a multiple of 8.
 //!
 //! The header, 8 bytes:
 //!
@@ -106,8 +106,8 @@ impl Header {
         Ok(Header { kind, runs, values: u32::from_le_bytes([v0, v1, v2, v3]) })
     }
 
-    #[inline]
     /// Bytes of payload in a block of `docs` documents, padding included.
+    #[inline]
     pub(super) const fn payload_len(self, docs: u32) -> usize {
         let len = match self.kind {
             Kind::Empty | Kind::Full => 0,
@@ -187,7 +187,7 @@ impl BlockEntry {
 
     /// Where the payload begins in the section.
     pub(super) const fn payload(&self) -> usize {
-        self.payload as usize * UNIT
+        (self.payload as usize).saturating_mul(UNIT)
     }
 
     pub(super) fn encode(&self, out: &mut Vec<u8>) {

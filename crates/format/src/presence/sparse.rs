@@ -13,7 +13,8 @@
 //! | | 0 ..= 7 | zero | up to a multiple of 8 |
 //!
 //! `rank` loads two neighbouring starts and searches one bucket: at most 256 bytes, 31 on average in
-//! the fullest block that is not cheaper as a bitmap.
+//! the fullest block that is not cheaper as a bitmap. The starts are no rank entries that could be left
+//! out: every mode uses them.
 
 use std::ops::Range;
 

@@ -147,3 +147,91 @@ proptest! {
         }
     }
 }
+
+/// The blocks of `set` in `docs` documents after `spoil`, read without a jump table; `more` values
+/// than there are.
+fn spoilt(
+    docs: usize,
+    set: impl IntoIterator<Item = usize>,
+    more: u32,
+    spoil: impl Fn(&mut Vec<u8>),
+) -> PresenceReader<Owned> {
+    let presence = encode_bits(&bits(docs, set), false);
+    let Presence::Blocks { values, mut blocks, jump } = presence else { panic!("{presence:?}") };
+    spoil(&mut blocks);
+    open(Presence::Blocks { values: values + more, blocks, jump }, docs as u32, JumpTables::default())
+}
+
+fn refusal<T: std::fmt::Debug>(answer: Result<T>) -> String {
+    answer.unwrap_err().to_string()
+}
+
+#[test]
+fn a_rank_entry_that_contradicts_the_bitmap_is_refused() {
+    // 300 documents in 600; the header takes bytes 0..8, the two rank entries 8..12.
+    let with_rank = |rank: u16| {
+        let set = (0..300).map(|i| i * 2);
+        spoilt(600, set, 0, move |blocks| blocks[10..12].copy_from_slice(&rank.to_le_bytes()))
+    };
+    let walk = &mut PresenceWalk::default();
+    let docs: Vec<DocId> = (560..580).map(DocId::new).collect();
+    let (mut ranks, mut set) = ([0; 20], [0; 10]);
+
+    let high = with_rank(276); // document 560 is number 24 of its stride, and so would have value 300
+    let above = "a rank in a presence block is above its values";
+    let found = refusal(high.rank(DocId::new(560), walk));
+    assert_eq!(found, format!("presence at byte 8: {above}"));
+    let found = refusal(high.rank_many(&docs, &mut ranks, walk));
+    assert_eq!(found, format!("presence at byte 10: {above}"));
+
+    let low = with_rank(0);
+    let miscounted = "presence at byte 0: the documents of presence blocks are not as many as their \
+                      headers and ranks say";
+    assert_eq!(refusal(low.values_in(100..520, walk)), miscounted);
+    assert_eq!(refusal(low.collect(0..520, &mut Vec::new(), walk)), miscounted);
+    assert_eq!(refusal(low.expand(0..520, &[!0], &mut set, walk)), miscounted);
+    let lacks = "presence at byte 10: a rank entry of a dense presence block is not the count before it";
+    assert_eq!(refusal(low.select(ValueIndex::new(299), walk)), lacks);
+}
+
+#[test]
+fn starts_and_befores_that_do_not_ascend_are_refused() {
+    let walk = &mut PresenceWalk::default();
+    let starts = "the bucket starts of a sparse presence block do not ascend to its values";
+    for (start, end) in [(7_u16, 6_u16), (300, 300)] {
+        let sparse = spoilt(BLOCK, (0..257).map(|i| i * 2), 0, |blocks| {
+            blocks[8..10].copy_from_slice(&start.to_le_bytes());
+            blocks[10..12].copy_from_slice(&end.to_le_bytes());
+        });
+        assert_eq!(refusal(sparse.rank(DocId::new(0), walk)), format!("presence at byte 8: {starts}"));
+        let mut found = Vec::new();
+        let refused = refusal(sparse.exists(3..20, &mut [0], walk));
+        assert_eq!(refused, format!("presence at byte 8: {starts}"));
+        sparse.collect(600..700, &mut found, walk).unwrap();
+        assert_eq!(found, []);
+    }
+    // Runs 10..=11 and 20..=22; the second one's `befores` is at byte 14.
+    let runs = "the runs of a presence block overlap, or do not ascend to its values";
+    for before in [0, 6] {
+        let reader = spoilt(BLOCK, [10, 11, 20, 21, 22], 0, |blocks| blocks[14] = before);
+        assert_eq!(refusal(reader.rank(DocId::new(10), walk)), format!("presence at byte 8: {runs}"));
+    }
+}
+
+#[test]
+fn sums_and_lengths_that_do_not_meet_are_refused() {
+    let list = |more, spoil: fn(&mut Vec<u8>)| {
+        let reader = spoilt(BLOCK, [3, 700, 9000], more, spoil);
+        refusal(reader.rank(DocId::new(3), &mut PresenceWalk::default()))
+    };
+    let sum = "presence at byte 0: values up to the end of a presence block is 3, where 4 was to be";
+    assert_eq!(list(1, |_| {}), sum);
+    let length = "presence at byte 16: length of presence is 24, where 16 was to be";
+    assert_eq!(list(0, |blocks| blocks.extend([0; 8])), length);
+    let runs = "presence at byte 0: a presence block has runs exactly if its kind is *runs*";
+    assert_eq!(list(0, |blocks| blocks[2] = 1), runs);
+    let kind = "presence at byte 0: 0x09 is no kind of presence block";
+    assert_eq!(list(0, |blocks| blocks[0] = 9), kind);
+    let zero = "presence at byte 0: the byte behind a presence block's kind is not zero";
+    assert_eq!(list(0, |blocks| blocks[1] = 9), zero);
+}
