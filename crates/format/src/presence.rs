@@ -162,15 +162,18 @@ fn jump_len(docs: u32) -> u64 {
     u64::from(docs.div_ceil(BLOCK_DOCS)) * BlockEntry::LEN as u64
 }
 
-/// Whether blocks with `values` of `docs` documents can take `len` bytes.
-fn check_blocks(values: u32, docs: u32, len: u64) -> Result<(), ErrorKind> {
-    if values == 0 {
-        return Err(ErrorKind::Broken("presence blocks without a value"));
+/// Whether blocks may say that `values` of `docs` documents have one.
+fn check_values(values: u32, docs: u32) -> Result<(), ErrorKind> {
+    let (found, max) = (values.into(), docs.saturating_sub(1).into());
+    match values {
+        0 => Err(ErrorKind::Broken("presence blocks without a value")),
+        values if values < docs => Ok(()),
+        _ => Err(ErrorKind::OutOfRange { what: "documents with a value", found, max }),
     }
-    if values >= docs {
-        let (found, max) = (values.into(), docs.saturating_sub(1).into());
-        return Err(ErrorKind::OutOfRange { what: "documents with a value", found, max });
-    }
+}
+
+/// Whether `len` bytes have room for the headers of the blocks of `docs` documents.
+fn check_len(len: u64, docs: u32) -> Result<(), ErrorKind> {
     let needed = u64::from(docs.div_ceil(BLOCK_DOCS)) * Header::LEN as u64;
     match len < needed {
         true => Err(ErrorKind::Truncated { needed, left: len }),
@@ -204,8 +207,10 @@ impl Presence<SectionRef> {
             SHAPE_NONE => Ok(Presence::None),
             SHAPE_ALL => Ok(Presence::All),
             SHAPE_BLOCKS | SHAPE_JUMP => {
-                let (values, blocks) = (cursor.u32()?, SectionRef::decode(cursor)?);
-                check_blocks(values, docs, blocks.len).map_err(|kind| cursor.refuse(kind))?;
+                let values = cursor.u32()?;
+                check_values(values, docs).map_err(|kind| cursor.refuse(kind))?;
+                let blocks = SectionRef::decode(cursor)?;
+                check_len(blocks.len, docs).map_err(|kind| cursor.refuse(kind))?;
                 let jump = (shape == SHAPE_JUMP).then(|| SectionRef::decode(cursor)).transpose()?;
                 if let Some(jump) = &jump {
                     cursor.equal("length of the jump table", jump.len, jump_len(docs))?;
@@ -250,7 +255,7 @@ impl<B: SectionBytes> PresenceReader<B> {
         let shape = match meta {
             Presence::All => Shape::All,
             Presence::Blocks { values, blocks, jump } => {
-                let checked = check_blocks(values, docs, blocks.len() as u64);
+                let checked = check_values(values, docs).and_then(|()| check_len(blocks.len() as u64, docs));
                 checked.map_err(|kind| Error::at(blocks.place(), 0, kind))?;
                 let chain = Blocks { docs, values, bytes: blocks };
                 let jump = Jump::open(mode, jump, &chain)?;

@@ -120,14 +120,14 @@ fn directory_fields_that_cannot_be_are_refused() {
         decoded.err().map(|error| error.to_string())
     };
     assert_eq!(refused(69_999, 16, 32), None);
-    let above = "directory page at byte 1025: documents with a value is 70000, above 69999";
-    assert_eq!(refused(70_000, 16, 32).as_deref(), Some(above));
-    let none = "directory page at byte 1025: presence blocks without a value";
-    assert_eq!(refused(0, 16, 32).as_deref(), Some(none));
-    let short = "directory page at byte 1025: needs 16 bytes, 8 are left";
-    assert_eq!(refused(1, 8, 32).as_deref(), Some(short));
-    let jump = "directory page at byte 1045: length of the jump table is 48, where 32 was to be";
-    assert_eq!(refused(1, 16, 48).as_deref(), Some(jump));
+    for (values, blocks, jump, why) in [
+        (70_000, 16, 32, "directory page at byte 1001: documents with a value is 70000, above 69999"),
+        (0, 16, 32, "directory page at byte 1001: presence blocks without a value"),
+        (1, 8, 32, "directory page at byte 1021: needs 16 bytes, 8 are left"),
+        (1, 16, 48, "directory page at byte 1041: length of the jump table is 48, where 32 was to be"),
+    ] {
+        assert_eq!(refused(values, blocks, jump).as_deref(), Some(why));
+    }
     let tag = Presence::decode_meta(&mut Cursor::new(place, &[4]), 1).unwrap_err();
     assert_eq!(tag.kind(), &ErrorKind::UnknownTag { what: "shape of presence", tag: 4 });
 }
