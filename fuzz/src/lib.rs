@@ -20,8 +20,11 @@ pub use decoders::{binary, dictionary, directory, numeric, presence};
 pub use exercise::{Plan, exercise};
 pub use reseal::reseal;
 
-/// Every name of a target, with its function: what the replay of corpora walks.
-pub const TARGETS: [(&str, fn(&[u8])); 7] = [
+/// A target's name and its function.
+pub type Target = (&'static str, fn(&[u8]));
+
+/// Every target: what the replay of corpora walks.
+pub const TARGETS: [Target; 7] = [
     ("segment", segment),
     ("resealed", resealed),
     ("numeric", numeric),

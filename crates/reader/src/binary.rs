@@ -7,7 +7,7 @@ use docvalues_column::{Batch, BatchDocs, BinaryColumn, Column, DocId, Field, Lis
 use docvalues_format::binary::BinaryReader;
 use docvalues_storage::Section;
 
-use crate::core::{Core, FormatResult, Walks, clear_present, mark_present};
+use crate::core::{Core, FormatResult, Walks, check_words, clear_present, mark_present};
 use crate::cursor::Cursor;
 use crate::segment::Parts;
 
@@ -136,6 +136,7 @@ impl BinaryColumn for Binary {
         high: Bound<&[u8]>,
         bits: &mut [u64],
     ) -> Result<()> {
+        check_words(&docs, bits);
         let start = docs.start;
         self.scan(docs, &mut |batch| {
             for (doc, value) in batch.docs.iter().zip(batch.values.iter()) {

@@ -3,7 +3,7 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use docvalues_column::{DocId, Error, ErrorKind, Field, Result};
+use docvalues_column::{DocId, Error, ErrorKind, Field, Result, words};
 use docvalues_format::file::column::Statistics;
 use docvalues_format::id::ValueIndex;
 use docvalues_format::numeric::{NumericReader, NumericWalk};
@@ -57,6 +57,7 @@ impl Core {
 
     /// Adds the documents of `docs` that have a value.
     pub(crate) fn exists(&self, docs: Range<u32>, bits: &mut [u64]) -> Result<()> {
+        check_words(&docs, bits);
         let docs = self.clip(docs);
         self.named(self.presence.exists(docs, bits, &mut PresenceWalk::default()))
     }
@@ -150,6 +151,16 @@ impl Core {
         }
         Ok(())
     }
+}
+
+/// Holds a caller to what the traits ask of a bitset, whatever would be written to it.
+///
+/// # Panics
+///
+/// If `bits` has too few words for `docs`.
+pub(crate) fn check_words(docs: &Range<u32>, bits: &[u64]) {
+    let words = words(docs.clone());
+    assert!(bits.len() >= words, "{} words for the documents {docs:?}, {words} are needed", bits.len());
 }
 
 /// Adds the names of file and column to an error of their bytes.

@@ -9,7 +9,7 @@ use docvalues_format::numeric::{NumericReader, NumericWalk};
 use docvalues_format::source::SectionBytes;
 use docvalues_storage::Section;
 
-use crate::core::{Core, FormatResult, Walks};
+use crate::core::{Core, FormatResult, Walks, check_words};
 use crate::segment::Parts;
 
 /// Values that a scan hands out together, if they are not one document's.
@@ -160,6 +160,7 @@ impl NumberLists {
         range: &RangeInclusive<i64>,
         bits: &mut [u64],
     ) -> FormatResult<()> {
+        check_words(&docs, bits);
         let meta = self.values.meta();
         if meta.count == 0 || range.is_empty() || *range.start() > meta.max || *range.end() < meta.min {
             return Ok(());

@@ -7,7 +7,7 @@ use docvalues_column::{Batch, BatchDocs, Column, DocId, Field, NumericColumn, Re
 use docvalues_format::numeric::NumericReader;
 use docvalues_storage::Section;
 
-use crate::core::{BATCH, Core, FormatResult, Walks, gather_numbers};
+use crate::core::{BATCH, Core, FormatResult, Walks, check_words, gather_numbers};
 use crate::cursor::Cursor;
 use crate::segment::Parts;
 
@@ -161,6 +161,7 @@ pub(crate) fn filter_numbers(
     range: &RangeInclusive<i64>,
     bits: &mut [u64],
 ) -> FormatResult<()> {
+    check_words(&docs, bits);
     let mut walk = Default::default();
     let meta = values.meta();
     if meta.count == 0 || *range.start() > meta.max || *range.end() < meta.min {

@@ -145,9 +145,7 @@ impl SortedColumn for Sorted {
     }
 
     fn filter(&self, docs: Range<u32>, ords: Range<u32>, bits: &mut [u64]) -> Result<()> {
-        if ords.is_empty() {
-            return Ok(());
-        }
+        // Of no ords, an empty range.
         let range = i64::from(ords.start)..=i64::from(ords.end) - 1;
         self.0.core.named(filter_numbers(&self.0.core, &self.0.ords, docs, &range, bits))
     }

@@ -135,9 +135,7 @@ impl SortedSetColumn for SortedSet {
     }
 
     fn filter(&self, docs: Range<u32>, ords: Range<u32>, bits: &mut [u64]) -> Result<()> {
-        if ords.is_empty() {
-            return Ok(());
-        }
+        // Of no ords, an empty range.
         let range = i64::from(ords.start)..=i64::from(ords.end) - 1;
         self.0.lists.core.named(self.0.lists.filter(docs, &range, bits))
     }

@@ -1,7 +1,7 @@
 //! Written, opened in every way, read in every way: the model's answers.
 
-use docvalues::{Access, JumpTables, OpenOptions, Segment, Verify, WriterOptions};
-use docvalues_testkit::conformance::check_source;
+use docvalues::{Access, ColumnSource as _, JumpTables, OpenOptions, Segment, Verify, WriterOptions};
+use docvalues_testkit::conformance::{check_panics, check_source};
 use docvalues_testkit::shapes::{self, Dataset};
 use proptest::prelude::*;
 
@@ -57,6 +57,16 @@ proptest! {
         let file = in_batches(&dataset, size, options);
         prop_assert!(file == by_document(&dataset, options), "batches and documents give the same bytes");
         check_all_ways(&dataset, &file);
+    }
+}
+
+#[test]
+fn outputs_that_are_too_short_panic_instead_of_losing_answers() {
+    let dataset = shapes::small_of_every_kind();
+    let segment =
+        Segment::from_bytes(by_document(&dataset, WriterOptions::default()), OpenOptions::new()).unwrap();
+    for (field, _) in &dataset.columns {
+        check_panics(&segment.column(&field.name).unwrap());
     }
 }
 
