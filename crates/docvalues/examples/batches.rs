@@ -1,0 +1,51 @@
+//! Column batches in, column batches out: `cargo run --example batches`.
+//!
+//! An engine that has its values in columns already hands them over as slices with a validity bitset,
+//! as Arrow's arrays are laid out, and reads them back the same way.
+
+use std::ops::ControlFlow;
+
+use docvalues::prelude::*;
+
+const BATCH: u32 = 4_096;
+
+fn main() -> Result<(), Box<dyn std::error::Error>> {
+    let mut schema = Schema::new();
+    let price = schema.add(FieldSpec::new("price", LogicalType::F64))?;
+    let name = schema.add(FieldSpec::new("name", LogicalType::Utf8))?;
+    let mut writer = SegmentWriter::in_memory(schema, WriterOptions::default());
+
+    for batch in 0..25_u32 {
+        let prices: Vec<f64> = (0..BATCH).map(|i| f64::from(batch * BATCH + i) / 4.0).collect();
+        // Every third document has no price: its bit is 0, and what stands in the slice means nothing.
+        let mut has_price = vec![u64::MAX; docvalues::bits::words(0..BATCH)];
+        (0..BATCH).step_by(3).for_each(|i| has_price[i as usize / 64] &= !(1 << (i % 64)));
+        // Strings end to end, and where each begins.
+        let (mut offsets, mut bytes) = (vec![0], Vec::new());
+        for i in 0..BATCH {
+            bytes.extend_from_slice(format!("article {}", i % 100).as_bytes());
+            offsets.push(bytes.len() as u64);
+        }
+        let mut documents = writer.batch(BATCH)?;
+        documents.f64(price, &prices, Some(&has_price))?.bytes(name, &offsets, &bytes, None)?;
+        documents.finish();
+    }
+    let segment = Segment::from_bytes(writer.finish_bytes()?, OpenOptions::new())?;
+    println!("{} documents, {} bytes", segment.docs(), segment.len());
+
+    // Stored numbers keep the order of doubles; `to_f64` takes them back.
+    let price = segment.numeric("price")?;
+    let (mut sum, mut count) = (0.0, 0);
+    price.scan(0..segment.docs(), &mut |batch| {
+        sum += batch.values.iter().map(|&stored| docvalues::format::file::kind::to_f64(stored)).sum::<f64>();
+        count += batch.values.len();
+        ControlFlow::Continue(())
+    })?;
+    println!("{count} prices, {:.2} on average", sum / count as f64);
+
+    // Where the bytes went.
+    for column in segment.stats()?.columns {
+        println!("{}: {} bytes, {}", column.field.name, column.bytes(), column.encodings.join(", "));
+    }
+    Ok(())
+}

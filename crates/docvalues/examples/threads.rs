@@ -1,0 +1,40 @@
+//! One segment, many threads, any order: `cargo run --example threads`.
+//!
+//! A column owns what it needs and has no state that a reader changes, so threads share it by reference
+//! or clone. Each takes a range of documents and filters it into its own part of one bitset.
+
+use docvalues::prelude::*;
+
+fn main() -> Result<(), Box<dyn std::error::Error>> {
+    let mut schema = Schema::new();
+    let size = schema.add(FieldSpec::new("size", LogicalType::I64))?;
+    let mut writer = SegmentWriter::in_memory(schema, WriterOptions::default());
+    let sizes: Vec<i64> = (0..1_000_000).map(|i| i * 7_919 % 1_000_003).collect();
+    let mut documents = writer.batch(1_000_000)?;
+    documents.i64(size, &sizes, None)?;
+    documents.finish();
+    let segment = Segment::from_bytes(writer.finish_bytes()?, OpenOptions::new())?;
+
+    let size = segment.numeric("size")?;
+    let mut found = vec![0; docvalues::bits::words(0..segment.docs())];
+    // Whole words, so that no two threads share one.
+    let part = 64 * 2_048_u32;
+    std::thread::scope(|scope| -> Result<(), docvalues::Error> {
+        let threads: Vec<_> = (0..segment.docs())
+            .step_by(part as usize)
+            .zip(found.chunks_mut(part as usize / 64))
+            .map(|(start, bits)| {
+                let (size, end) = (&size, segment.docs().min(start + part));
+                scope.spawn(move || size.range(..1_000).within(start..end).collect_into(bits))
+            })
+            .collect();
+        threads.into_iter().try_for_each(|thread| thread.join().unwrap_or(Ok(())))
+    })?;
+    println!("{} documents are smaller than 1,000", docvalues::bits::count(&found));
+
+    // A clone outlives the segment.
+    drop(segment);
+    let last = std::thread::spawn(move || size.get(DocId::new(999_999))).join();
+    println!("the last one's size: {:?}", last.map_err(|_| "the thread panicked")??);
+    Ok(())
+}
