@@ -136,7 +136,7 @@ pub(crate) struct BuildArgs {
     #[arg(long = "type", value_name = "NAME=TYPE,…")]
     pub(crate) types: Vec<String>,
 
-    /// A file that describes columns; see below
+    /// A file that describes columns (its keys: dv build --help)
     #[arg(long, value_name = "FILE.toml")]
     pub(crate) schema: Option<PathBuf>,
 

@@ -12,19 +12,22 @@ pub struct Console<'a> {
     pub out_width: Option<usize>,
     /// Whether `err` is a terminal.
     pub err_is_terminal: bool,
+    /// Whether help may have colours, on a terminal.
+    pub colours: bool,
 }
 
 impl<'a> Console<'a> {
     /// A console that is no terminal: files, pipes, tests.
     pub fn plain(out: &'a mut dyn Write, err: &'a mut dyn Write) -> Console<'a> {
-        Console { out, err, out_width: None, err_is_terminal: false }
+        Console { out, err, out_width: None, err_is_terminal: false, colours: false }
     }
 
     /// A console over the standard output and error of this process.
     pub fn of_process(out: &'a mut dyn Write, err: &'a mut dyn Write) -> Console<'a> {
         let width = || terminal_size::terminal_size().map_or(80, |(width, _)| usize::from(width.0));
         let out_width = io::stdout().is_terminal().then(width);
-        Console { out, err, out_width, err_is_terminal: io::stderr().is_terminal() }
+        let colours = std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty());
+        Console { out, err, out_width, err_is_terminal: io::stderr().is_terminal(), colours }
     }
 
     /// Tells something that is no data. That it cannot be told is no reason to fail.

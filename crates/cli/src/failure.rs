@@ -84,9 +84,17 @@ impl From<Error> for Failure {
     fn from(error: Error) -> Failure {
         let failure = Failure::new(exit_of(&error), error.to_string());
         match error.kind() {
-            store::ErrorKind::Corrupt { .. } if failure.exit == Exit::Failed => {
-                failure.advice("`dv check` tells all that is damaged; other columns can still be read")
-            }
+            store::ErrorKind::Corrupt { field: Some(_), .. } => failure
+                .advice("other columns can still be read (--columns); `dv check` tells all that is damaged"),
+            store::ErrorKind::Corrupt { source, .. } => match source.kind() {
+                Damage::Magic { .. } if source.section() == Section::Header => {
+                    failure.advice("`dv build` makes a segment of CSV, TSV or NDJSON")
+                }
+                Damage::Magic { .. } | Damage::Truncated { .. } => {
+                    failure.advice("its end is missing: was it copied whole?")
+                }
+                _ => failure,
+            },
             _ => failure,
         }
     }

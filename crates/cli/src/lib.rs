@@ -60,11 +60,19 @@ fn dispatch(command: &Command, console: &mut Console<'_>) -> Result<Exit, Failur
 fn usage(error: &clap::Error, console: &mut Console<'_>) -> Result<Exit, Failure> {
     let text = error.render();
     if error.use_stderr() {
-        let text = if console.err_is_terminal { text.ansi().to_string() } else { text.to_string() };
+        let text = if console.colours && console.err_is_terminal {
+            text.ansi().to_string()
+        } else {
+            text.to_string()
+        };
         let _ = console.err.write_all(text.as_bytes());
         return Ok(Exit::Usage);
     }
-    let text = if console.out_width.is_some() { text.ansi().to_string() } else { text.to_string() };
+    let text = if console.colours && console.out_width.is_some() {
+        text.ansi().to_string()
+    } else {
+        text.to_string()
+    };
     console.out.write_all(text.as_bytes())?;
     Ok(Exit::Ok)
 }

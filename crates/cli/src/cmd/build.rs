@@ -10,11 +10,11 @@ use crate::console::Console;
 use crate::failure::{Exit, Failure};
 use crate::input::column::{Column, MissingTokens};
 use crate::input::error::BadRow;
-use crate::input::import::{Document, Import, ImportOptions, StoredRef};
+use crate::input::import::{Document, Import, ImportOptions, StoredRef, type_flag};
 use crate::input::open::Source;
 use crate::input::schema::Schema;
 use crate::input::types::{ColumnType, Layout};
-use crate::output::summary::column_table;
+use crate::output::summary::columns;
 use crate::output::text::{decimal, thousands};
 use crate::progress::Progress;
 use crate::read;
@@ -41,7 +41,7 @@ pub(crate) fn run(args: &BuildArgs, console: &mut Console<'_>) -> Result<Exit, F
         target.add(import, document)
     });
     progress.show_step("writing", console.err);
-    let notes = added.and_then(|()| target.finish(&import));
+    let notes = added.and_then(|()| refuse_nothing(&import)).and_then(|()| target.finish(&import));
     progress.clear(console.err);
     let notes = notes?;
 
@@ -60,6 +60,18 @@ fn refuse_input_as_output(args: &BuildArgs) -> Result<(), Failure> {
             Err(Failure::new(Exit::Usage, format!("{} is an input and the output", input.display()))
                 .advice("name another file with -o"))
         }
+    }
+}
+
+/// When every row was skipped, the input is something else than it was read as.
+fn refuse_nothing(import: &Import) -> Result<(), Failure> {
+    match import.skipped() {
+        (skipped, [first, ..]) if import.documents() == 0 => Err(Failure::new(
+            Exit::Failed,
+            format!("every row is bad, {} of them; the first: {first}", thousands(skipped)),
+        )
+        .advice("is it the right --input-format and --delimiter?")),
+        _ => Ok(()),
     }
 }
 
@@ -167,8 +179,9 @@ fn note(column: &Column, lost: bool) -> Option<String> {
     let name = &column.name;
     if lost {
         return Some(format!(
-            "column {name:?}: its values are not all spelled alike; export prints them canonically \
-             (--type {name}=string keeps every character)"
+            "column {name:?}: its values are not all spelled alike, and export prints them canonically \
+             ({} keeps every character)",
+            type_flag(name, "string")
         ));
     }
     (column.unsampled && column.values > 0).then(|| {
@@ -213,13 +226,21 @@ fn report(
         writeln!(console.out, "{text}")?;
         return Ok(());
     }
-    write!(console.out, "{}", column_table(&stats, segment.docs()))?;
+    write!(console.out, "{}", columns(&stats, segment.docs(), console.out_width))?;
     let output = args.output.display();
     writeln!(console.out, "\n{output}: {}", against_input(stats.bytes, import))?;
     console.out.flush()?;
     tell_skipped(skipped, first, console);
     for note in notes {
         console.note(&format!("note: {note}"));
+    }
+    if let [column] = import.columns()
+        && let Some(delimiter) = [';', '\t', '|', ','].into_iter().find(|c| column.name.contains(*c))
+    {
+        console.note(&format!(
+            "note: there is one column, {:?}; is {delimiter:?} between the cells (--delimiter)?",
+            column.name
+        ));
     }
     for name in import.unknown_names() {
         console.note(&format!("note: --type names the column {name:?}, which no input has"));

@@ -6,7 +6,7 @@ use crate::args::InfoArgs;
 use crate::console::Console;
 use crate::failure::{Exit, Failure};
 use crate::input::import::StoredRef;
-use crate::output::summary::{column_table, section_table};
+use crate::output::summary::{columns, section_table};
 use crate::output::text::thousands;
 use crate::output::value::Printer;
 use crate::read;
@@ -36,7 +36,7 @@ pub(crate) fn run(args: &InfoArgs, console: &mut Console<'_>) -> Result<Exit, Fa
         segment.format_version(),
         segment.id()
     )?;
-    write!(console.out, "{}", column_table(&stats, segment.docs()))?;
+    write!(console.out, "{}", columns(&stats, segment.docs(), console.out_width))?;
     if args.sections {
         write!(console.out, "\n{}", section_table(&stats))?;
     }

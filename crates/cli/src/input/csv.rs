@@ -4,6 +4,7 @@
 //! whether it was quoted, and errors for what they let pass: text behind a closing quote, and a
 //! quote that is never closed, which else swallows the rest of a file.
 
+use std::collections::HashSet;
 use std::io::BufRead;
 use std::sync::Arc;
 
@@ -135,9 +136,10 @@ impl CsvRows {
     }
 
     fn read_header(&mut self, fields: &mut Fields) -> Result<()> {
+        let (mut seen, line) = (HashSet::new(), self.first_line());
         for (index, span) in std::mem::take(&mut self.spans).into_iter().enumerate() {
             let name = self.unquote(&span).to_owned();
-            let place = (self.first_line() + span.line, span.column as u64);
+            let place = (line + span.line, span.column as u64);
             let bad = |problem: String| BadRow::new(&self.file, place.0, place.1, problem);
             if name.is_empty() {
                 return Err(bad(format!("the name of column {} is empty", index + 1))
@@ -145,7 +147,7 @@ impl CsvRows {
                     .into());
             }
             let id = fields.id(&name);
-            if self.columns.contains(&id) {
+            if !seen.insert(id) {
                 return Err(bad("two columns have the same name".to_owned())
                     .text(name.as_bytes())
                     .advice("rename one in the header, or read the file with --no-header")

@@ -567,7 +567,7 @@ fn plain(ty: ColumnType) -> String {
 }
 
 /// `--type NAME=TYPE`, quoted for a shell where it has to be.
-fn type_flag(name: &str, ty: &str) -> String {
+pub(crate) fn type_flag(name: &str, ty: &str) -> String {
     let safe = |c: char| c.is_ascii_alphanumeric() || "._-/:@%+,".contains(c);
     let argument = format!("{name}={ty}");
     if name.chars().all(safe) && !ty.contains('[') {

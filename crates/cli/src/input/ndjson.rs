@@ -230,8 +230,12 @@ impl NdjsonRows {
 
     /// A syntax error in the text that begins `start` bytes into the line.
     fn syntax(&self, error: &serde_json::Error, line: &str, start: usize) -> BadRow {
+        let end = line.trim_end().len();
         // serde_json counts from 1, and names the byte at which it could not go on.
-        let at = (start + error.column().saturating_sub(1)).min(line.trim_end().len());
+        let at = match error.is_eof() {
+            true => end,
+            false => (start + error.column().saturating_sub(1)).min(end),
+        };
         let from = line.floor_char_boundary(at.saturating_sub(10));
         let around = line.get(from..).unwrap_or_default().trim_end();
         let bad = self.bad(at, format!("no valid JSON: {}", reason(error)));

@@ -4,45 +4,42 @@ use super::table::{Align, Table};
 use super::text::{decimal, printable, thousands};
 use crate::store::{ColumnStats, SegmentStats};
 
+/// The table of columns, as wide as it is; on a narrower terminal, the encodings in a table of their own.
+pub(crate) fn columns(stats: &SegmentStats, docs: u32, width: Option<usize>) -> String {
+    let table = column_table(stats, docs, true);
+    if width.is_none_or(|width| table.width() <= width) {
+        return table.to_string();
+    }
+    let mut encodings = Table::new(&[("column", Align::Left), ("encodings", Align::Left)]);
+    for column in &stats.columns {
+        encodings.row(vec![printable(&column.field.name), column.encodings.join(", ")]);
+    }
+    format!("{}\n{encodings}", column_table(stats, docs, false))
+}
+
 /// A line for each column, and one for the whole.
-pub(crate) fn column_table(stats: &SegmentStats, docs: u32) -> Table {
-    let mut table = Table::new(&[
-        ("column", Align::Left),
-        ("kind", Align::Left),
-        ("type", Align::Left),
-        ("encodings", Align::Left),
-        ("documents", Align::Right),
-        ("bytes", Align::Right),
-        ("bytes/doc", Align::Right),
-    ]);
+fn column_table(stats: &SegmentStats, docs: u32, encodings: bool) -> Table {
+    let mut heading = vec![("column", Align::Left), ("kind", Align::Left), ("type", Align::Left)];
+    heading.extend(encodings.then_some(("encodings", Align::Left)));
+    heading.extend([("with value", Align::Right), ("bytes", Align::Right), ("bytes/doc", Align::Right)]);
+    let mut table = Table::new(&heading);
+    let row = |name: String, what: [&str; 2], how: String, with_value: String, bytes: u64| {
+        let mut row = vec![name, what[0].to_owned(), what[1].to_owned()];
+        row.extend(encodings.then_some(how));
+        row.extend([with_value, thousands(bytes), per_doc(bytes, docs)]);
+        row
+    };
     for column in &stats.columns {
         let field = &column.field;
-        table.row(vec![
-            printable(&field.name),
-            field.kind.name().to_owned(),
-            field.logical.name().to_owned(),
-            column.encodings.join(", "),
-            thousands(column.docs_with_value.into()),
-            thousands(column.bytes()),
-            per_doc(column.bytes(), docs),
-        ]);
+        let what = [field.kind.name(), field.logical.name()];
+        let (how, with_value) = (column.encodings.join(", "), thousands(column.docs_with_value.into()));
+        table.row(row(printable(&field.name), what, how, with_value, column.bytes()));
     }
     table.rule();
-    let line = |name: &str, bytes| {
-        vec![
-            name.to_owned(),
-            String::new(),
-            String::new(),
-            String::new(),
-            String::new(),
-            thousands(bytes),
-            per_doc(bytes, docs),
-        ]
-    };
-    table.row(line("header, directory, footer", stats.overhead));
-    let mut whole = line("whole segment", stats.bytes);
-    whole[4] = thousands(docs.into());
-    table.row(whole);
+    let (no, none) = (["", ""], String::new);
+    table.row(row("header, directory, footer".to_owned(), no, none(), none(), stats.overhead));
+    let all = thousands(docs.into());
+    table.row(row("whole segment".to_owned(), no, none(), all, stats.bytes));
     table
 }
 

@@ -74,7 +74,7 @@ fn bad_rows_say_where_and_the_next_row_is_read() {
     for (text, message) in [
         (&br#"{"a":1,}"#[..], r#"a.ndjson:1:8: no valid JSON: trailing comma: "{"a":1,}""#),
         (br#"{"a":1} {"#, r#"a.ndjson:1:9: no valid JSON: trailing characters: "{"a":1} {""#),
-        (b"{", r#"a.ndjson:1:1: no valid JSON: EOF while parsing an object: "{""#),
+        (b"{", r#"a.ndjson:1:2: no valid JSON: EOF while parsing an object: "{""#),
         (br#"{"a":tru}"#, r#"a.ndjson:1:9: no valid JSON: expected ident: "{"a":tru}""#),
         (br#"{"a":01}"#, r#"a.ndjson:1:7: no valid JSON: invalid number: "{"a":01}""#),
         (br#"[{"a":1}]"#, r#"a.ndjson:1:1: the line is an array, not an object: "[{"a":1}]""#),

@@ -1,0 +1,218 @@
+//! Bad input of every sort: where it is, what it says, what helps, and that nothing is left behind.
+
+use crate::sandbox::Sandbox;
+
+/// Builds from one file, which must fail with this exit code, message and advice; leaves no segment.
+#[track_caller]
+fn refused(name: &str, text: impl AsRef<[u8]>, more: &[&str], code: i32, message: &str, advice: &str) {
+    let sandbox = Sandbox::with(name, text);
+    let run = sandbox.dv(&[&["build", name, "-o", "out.dv"], more].concat());
+    assert_eq!(run.code, code, "{run:?}");
+    assert_eq!(run.out, "");
+    let (first, rest) = run.err.split_once('\n').unwrap();
+    assert_eq!(first, format!("dv: {message}"));
+    assert!(rest.contains(advice), "{rest:?} has no {advice:?}");
+    let left: Vec<_> =
+        std::fs::read_dir(sandbox.path(".")).unwrap().map(|e| e.unwrap().file_name()).collect();
+    assert_eq!(left, [name], "files were left behind");
+}
+
+#[test]
+fn a_row_with_too_few_cells() {
+    refused("a.csv", "a,b\n1,2\n3\n", &[], 1, "a.csv:3:1: the row has 1 cell, not 2: \"3\"", "--skip-bad");
+}
+
+#[test]
+fn a_row_with_too_many_cells() {
+    let message = "a.csv:2:5: the row has 3 cells, not 2: \"1,2,3\"";
+    refused("a.csv", "a,b\n1,2,3\n", &[], 1, message, "needs quotes");
+}
+
+#[test]
+fn a_quote_that_is_never_closed() {
+    let message = "a.csv:2:1: a quote is opened and never closed: \"\"x,1\"";
+    refused("a.csv", "a,b\n\"x,1\ny,2\n", &[], 1, message, "--no-quotes");
+}
+
+#[test]
+fn text_behind_a_quote() {
+    let message = "a.csv:2:4: there is text behind a closing quote: \"y,1\"";
+    refused("a.csv", "a,b\n\"x\"y,1\n", &[], 1, message, "doubled");
+}
+
+#[test]
+fn text_that_is_not_utf8() {
+    let message = "a.csv:2:4: the text is not UTF-8: \"\u{fffd}\"";
+    refused("a.csv", b"a\ncaf\xe9\n", &[], 1, message, "iconv");
+}
+
+#[test]
+fn text_that_is_utf16() {
+    refused("a.csv", b"\xff\xfea\0\n\0", &[], 1, "a.csv: the text is UTF-16", "iconv -f UTF-16");
+}
+
+#[test]
+fn a_header_with_a_name_twice() {
+    refused("a.csv", "a,b,a\n", &[], 1, "a.csv:1:5: two columns have the same name: \"a\"", "--no-header");
+}
+
+#[test]
+fn a_header_without_a_name() {
+    refused("a.csv", "a,\n1,2\n", &[], 1, "a.csv:1:3: the name of column 2 is empty", "--no-header");
+}
+
+#[test]
+fn a_later_value_that_contradicts_its_type() {
+    let message = "a.csv:3:1: column \"size\" (i64): not an i64 (-2^63 to 2^63-1): \"12.5\"";
+    refused("a.csv", "size\n1\n12.5\n", &["--sample", "1"], 1, message, "--type size=f64");
+}
+
+#[test]
+fn a_value_that_the_type_asked_for_does_not_have() {
+    let message = "a.csv:2:3: column \"size\" (u64): not a u64 (0 to 2^64-1): \"-5\"";
+    refused("a.csv", "a,size\nx,-5\n", &["--type", "size=u64"], 1, message, "--missing");
+}
+
+#[test]
+fn broken_json() {
+    let message = "a.ndjson:2:9: no valid JSON: trailing comma: \"{\"a\": 1,}\"";
+    refused("a.ndjson", "{\"a\": 1}\n{\"a\": 1,}\n", &[], 1, message, "");
+}
+
+#[test]
+fn json_over_several_lines() {
+    let text = "{\n  \"a\": 1\n}\n";
+    let message = "a.ndjson:1:2: no valid JSON: EOF while parsing an object: \"{\"";
+    refused("a.ndjson", text, &[], 1, message, "jq -c .");
+}
+
+#[test]
+fn a_json_array_of_documents() {
+    let message = "a.ndjson:1:1: the line is an array, not an object: \"[{\"a\":1}]\"";
+    refused("a.ndjson", "[{\"a\":1}]", &[], 1, message, "jq -c '.[]'");
+}
+
+#[test]
+fn an_array_of_objects() {
+    let message = "a.ndjson:1:8: column \"a\": an array of objects fits no column: \"{\"b\":1}\"";
+    refused("a.ndjson", "{\"a\": [{\"b\":1}]}", &[], 1, message, "jq -c 'del(.a)'");
+}
+
+#[test]
+fn a_key_that_stands_twice() {
+    let message = "a.ndjson:1:12: the key \"a\" stands twice in one object";
+    refused("a.ndjson", "{\"a\":1,\"a\":2}", &[], 1, message, "array");
+}
+
+#[test]
+fn numbers_and_strings_in_one_field() {
+    let message = "a.ndjson:1:6: column \"a\" holds JSON numbers and, at a.ndjson:3:6, JSON strings";
+    refused("a.ndjson", "{\"a\":1}\n{\"a\":2}\n{\"a\":\"x\"}\n", &[], 1, message, "--type a=string");
+}
+
+#[test]
+fn an_array_where_single_values_were() {
+    let message = "a.ndjson:2:7: column \"a\" (i64): one value a document, found an array: \"1\"";
+    refused("a.ndjson", "{\"a\":1}\n{\"a\":[1]}\n", &["--sample", "1"], 1, message, "--type 'a=i64[]'");
+}
+
+#[test]
+fn a_gzip_file_that_is_cut() {
+    let mut packages = crate::sandbox::packages();
+    packages.truncate(100_000);
+    let message = "p.ndjson.gz: incomplete deflate stream";
+    refused("p.ndjson.gz", packages, &[], 3, message, "");
+}
+
+#[test]
+fn a_packing_that_is_not_read() {
+    let message = "a.csv.xz: compressed by xz, which dv does not read";
+    refused("a.csv.xz", b"\xfd7zXZ\0\0", &[], 1, message, "xz -dc a.csv.xz | dv build -");
+}
+
+#[test]
+fn a_format_that_nothing_tells() {
+    let message = "notes.txt: neither its name nor its first line tells the format";
+    refused("notes.txt", "hello\n", &[], 1, message, "--input-format");
+}
+
+#[test]
+fn a_type_that_does_not_exist() {
+    let message = "--type a=integer: \"integer\" is no type; did you mean i64?";
+    refused("a.csv", "a\n1\n", &["--type", "a=integer"], 2, message, "");
+}
+
+#[test]
+fn a_type_for_a_column_that_does_not_exist() {
+    let message = "--type names the column \"sise\", which no input has";
+    refused("a.csv", "size\n1\n", &["--type", "sise=u64"], 1, message, "did you mean \"size\"?");
+}
+
+#[test]
+fn a_schema_file_with_a_typing_error() {
+    let sandbox = Sandbox::with("a.csv", "a\n1\n");
+    sandbox.write("schema.toml", "[columns.a]\ntyp = \"i64\"\n");
+    let run = sandbox.dv(&["build", "a.csv", "-o", "out.dv", "--schema", "schema.toml"]);
+    assert_eq!(run.code, 2);
+    assert!(run.err.starts_with("dv: schema.toml: TOML parse error at line 2, column 1"), "{}", run.err);
+    assert!(run.err.contains("unknown field `typ`, expected one of `type`, `kind`"), "{}", run.err);
+}
+
+#[test]
+fn files_that_are_not_there() {
+    let sandbox = Sandbox::with("a.csv", "a\n1\n");
+    let run = sandbox.dv(&["build", "b.csv", "-o", "out.dv"]);
+    assert_eq!((run.code, run.err.as_str()), (3, "dv: b.csv: No such file or directory (os error 2)\n"));
+    let run = sandbox.dv(&["build", "a.csv", "-o", "no/out.dv"]);
+    assert_eq!(run.code, 3, "{run:?}");
+    let run = sandbox.dv(&["build", "a.csv", "-o", "out.dv", "--schema", "s.toml"]);
+    assert_eq!((run.code, run.err.as_str()), (3, "dv: s.toml: No such file or directory (os error 2)\n"));
+}
+
+#[test]
+fn the_output_is_no_input() {
+    let sandbox = Sandbox::with("a.csv", "a\n1\n");
+    let run = sandbox.dv(&["build", "a.csv", "-o", "./a.csv"]);
+    assert_eq!(run.code, 2, "{run:?}");
+    assert_eq!(sandbox.read("a.csv"), b"a\n1\n");
+}
+
+#[test]
+fn a_budget_that_is_too_small() {
+    let rows: String = (0..20_000).map(|i| format!("{i}\n")).collect();
+    let message = "the values take more memory than --memory allows";
+    refused("a.csv", format!("a\n{rows}"), &["--memory", "64KiB"], 1, message, "--memory 8GiB");
+}
+
+#[test]
+fn nothing_but_bad_rows() {
+    let message = "every row is bad, 2 of them; the first: a.csv:2:3: the row has 2 cells, not 1: \"1,2\"";
+    refused("a.csv", "a\n1,2\n3,4\n", &["--skip-bad"], 1, message, "--delimiter");
+}
+
+#[test]
+fn a_failed_build_leaves_what_stood_there() {
+    let sandbox = Sandbox::with("a.csv", "a\n1\n");
+    sandbox.ok(&["build", "a.csv", "-o", "a.dv"]);
+    let before = sandbox.read("a.dv");
+    sandbox.write("a.csv", "a,b\n1\n");
+    assert_eq!(sandbox.dv(&["build", "a.csv", "-o", "a.dv"]).code, 1);
+    assert_eq!(sandbox.read("a.dv"), before);
+    assert!(!sandbox.exists(".a.dv.tmp"));
+}
+
+#[test]
+fn bad_rows_are_skipped_counted_and_shown() {
+    let text = "a,b\n1,x\n2\n3,y\n\"4,\n5,z,\n6,w\n";
+    let sandbox = Sandbox::with("a.csv", text);
+    let run = sandbox.dv(&["build", "a.csv", "-o", "a.dv", "--skip-bad"]);
+    assert_eq!(run.code, 0);
+    let expected = "\
+skipped 3 bad rows:
+  a.csv:3:1: the row has 1 cell, not 2: \"2\"
+  a.csv:5:1: a quote is opened and never closed: \"\"4,\"
+  a.csv:6:5: the row has 3 cells, not 2: \"5,z,\"
+";
+    assert_eq!(run.err, expected);
+    assert_eq!(sandbox.ok(&["export", "a.dv", "--format", "csv"]), "a,b\n1,x\n3,y\n6,w\n");
+}

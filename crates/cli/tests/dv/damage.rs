@@ -1,0 +1,96 @@
+//! Damaged segments, and files that are none.
+
+use crate::sandbox::Sandbox;
+
+/// A small segment with columns of several kinds.
+fn sandbox() -> Sandbox {
+    let rows: String =
+        (0..3000).map(|i| format!("{i},name {},{}\n", i % 7, if i % 3 == 0 { "" } else { "x" })).collect();
+    let sandbox = Sandbox::with("a.csv", format!("n,name,some\n{rows}"));
+    sandbox.ok(&["build", "a.csv", "-o", "a.dv"]);
+    sandbox
+}
+
+#[test]
+fn check_names_column_section_and_offset() {
+    let sandbox = sandbox();
+    let sections = sandbox.ok(&["info", "a.dv", "--json"]);
+    let info: serde_json::Value = serde_json::from_str(&sections).unwrap();
+    let mut damaged = 0;
+    for column in info["columns"].as_array().unwrap() {
+        for section in column["sections"].as_array().unwrap() {
+            let mut bytes = sandbox.read("a.dv");
+            let offset = usize::try_from(section["offset"].as_u64().unwrap()).unwrap();
+            bytes[offset] ^= 0x10;
+            sandbox.write("b.dv", bytes);
+            let run = sandbox.dv(&["check", "b.dv", "--json"]);
+            assert_eq!(run.code, 1);
+            let report: serde_json::Value = serde_json::from_str(&run.out).unwrap();
+            assert_eq!(report["clean"], false);
+            let problem = &report["problems"][0];
+            assert_eq!((&problem["column"], &problem["section"]), (&column["name"], &section["section"]));
+            let found = usize::try_from(problem["offset"].as_u64().unwrap()).unwrap();
+            assert!(found <= offset && offset < found + 4096, "{problem}");
+            damaged += 1;
+        }
+    }
+    assert!(damaged >= 5, "{damaged} sections were damaged");
+}
+
+#[test]
+fn other_columns_of_a_damaged_segment_can_be_read() {
+    let sandbox = sandbox();
+    let info: serde_json::Value = serde_json::from_str(&sandbox.ok(&["info", "a.dv", "--json"])).unwrap();
+    let column = &info["columns"][1];
+    let offset = usize::try_from(column["sections"][0]["offset"].as_u64().unwrap()).unwrap();
+    let mut bytes = sandbox.read("a.dv");
+    bytes[offset] ^= 1;
+    sandbox.write("b.dv", bytes);
+    let run = sandbox.dv(&["export", "b.dv", "--format", "csv"]);
+    assert_eq!(run.code, 1, "{run:?}");
+    assert!(run.err.contains("column `name`") && run.err.contains("--columns"), "{}", run.err);
+    let good = sandbox.ok(&["export", "b.dv", "--columns", "n,some"]);
+    assert_eq!(good, sandbox.ok(&["export", "a.dv", "--columns", "n,some"]));
+}
+
+#[test]
+fn a_segment_that_is_cut_is_damaged() {
+    let sandbox = sandbox();
+    let bytes = sandbox.read("a.dv");
+    for len in [0, 1, 63, 64, 100, bytes.len() / 2, bytes.len() - 1] {
+        sandbox.write("b.dv", &bytes[..len]);
+        let run = sandbox.dv(&["check", "b.dv"]);
+        assert_eq!(run.code, 1, "{len}: {run:?}");
+        assert!(run.out.starts_with("b.dv: "), "{}", run.out);
+        let run = sandbox.dv(&["head", "b.dv"]);
+        assert_eq!((run.code, run.out.as_str()), (1, ""), "{len}: {run:?}");
+    }
+}
+
+#[test]
+fn files_that_are_no_segment_are_unreadable() {
+    let sandbox = sandbox();
+    for command in ["info", "head", "export", "check"] {
+        let run = sandbox.dv(&[command, "a.csv"]);
+        assert_eq!(run.code, 3, "{command}: {run:?}");
+        let run = sandbox.dv(&[command, "nothing.dv"]);
+        assert_eq!(run.code, 3, "{command}: {run:?}");
+        assert!(format!("{}{}", run.out, run.err).contains("nothing.dv: No such file"), "{run:?}");
+    }
+    let mut newer = sandbox.read("a.dv");
+    newer[8] = 200;
+    sandbox.write("newer.dv", newer);
+    let run = sandbox.dv(&["info", "newer.dv"]);
+    assert_eq!(run.code, 3);
+    assert!(run.err.contains("format version 200"), "{}", run.err);
+}
+
+#[test]
+fn the_worst_file_decides_the_exit_code() {
+    let sandbox = sandbox();
+    let mut bytes = sandbox.read("a.dv");
+    bytes[64] ^= 1;
+    sandbox.write("b.dv", bytes);
+    assert_eq!(sandbox.dv(&["check", "a.dv", "b.dv"]).code, 1);
+    assert_eq!(sandbox.dv(&["check", "b.dv", "nothing.dv", "a.dv"]).code, 3);
+}

@@ -1,0 +1,10 @@
+//! `dv` as a user has it: the program, files, pipes, exit codes.
+
+#![expect(clippy::unwrap_used, reason = "a failing helper is a failing test")]
+
+mod bad_input;
+mod damage;
+mod pipes;
+mod round_trip;
+mod sandbox;
+mod snapshots;

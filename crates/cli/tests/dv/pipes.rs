@@ -1,0 +1,62 @@
+//! Standard input and output, and readers that go away.
+
+use std::io::{BufRead as _, BufReader, Read as _};
+use std::process::Stdio;
+
+use crate::sandbox::{Sandbox, packages};
+
+#[test]
+fn standard_input_is_read_whatever_it_is() {
+    let sandbox = Sandbox::new();
+    for (input, more) in [
+        (&b"a,b\n1,x\n"[..], &[][..]),
+        (b"a\tb\n1\tx\n", &[]),
+        (b"{\"a\":1,\"b\":\"x\"}\n", &[]),
+        (b"a;b\n1;x\n", &["--input-format", "csv", "--delimiter", ";"]),
+    ] {
+        let run = sandbox.dv_with(&[&["build", "-", "-o", "a.dv"], more].concat(), input);
+        assert_eq!(run.code, 0, "{run:?}");
+        assert_eq!(sandbox.ok(&["export", "a.dv"]), "{\"a\":1,\"b\":\"x\"}\n");
+    }
+}
+
+#[test]
+fn the_same_rows_give_the_same_segment_by_file_and_by_pipe() {
+    let sandbox = Sandbox::with("p.ndjson.gz", packages());
+    sandbox.ok(&["build", "p.ndjson.gz", "-o", "file.dv", "-q"]);
+    for more in [&[][..], &["--sample", "all"], &["--sample", "100"]] {
+        let args = [&["build", "-", "-o", "pipe.dv", "-q"], more].concat();
+        let run = sandbox.dv_with(&args, &packages());
+        assert_eq!((run.code, run.err.as_str()), (0, ""));
+        assert_eq!(sandbox.read("pipe.dv"), sandbox.read("file.dv"), "{more:?}");
+    }
+}
+
+#[test]
+fn document_numbers_come_from_standard_input() {
+    let sandbox = Sandbox::with("a.csv", "a\n10\n11\n12\n");
+    sandbox.ok(&["build", "a.csv", "-o", "a.dv"]);
+    let args = ["export", "a.dv", "--docs", "-", "--format", "csv"];
+    let run = sandbox.dv_with(&args, b"2\n0, 0\n");
+    assert_eq!((run.code, run.out.as_str()), (0, "a\n12\n10\n10\n"));
+    let run = sandbox.dv_with(&args, b"0\nx\n");
+    assert_eq!((run.code, run.err.as_str()), (1, "dv: <stdin>:2: no document number: \"x\"\n"));
+}
+
+#[test]
+fn a_reader_that_goes_away_is_no_error() {
+    let sandbox = Sandbox::with("p.ndjson.gz", packages());
+    sandbox.ok(&["build", "p.ndjson.gz", "-o", "p.dv"]);
+    for args in
+        [&["export", "p.dv"][..], &["export", "p.dv", "--format", "csv"], &["head", "p.dv", "-n", "3000"]]
+    {
+        let mut child = sandbox.command(args).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        let mut line = String::new();
+        // Dropped after one line: the pipe is closed while the program writes.
+        BufReader::with_capacity(16, child.stdout.take().unwrap()).read_line(&mut line).unwrap();
+        assert!(!line.is_empty());
+        let mut err = String::new();
+        child.stderr.take().unwrap().read_to_string(&mut err).unwrap();
+        assert_eq!((child.wait().unwrap().code(), err.as_str()), (Some(0), ""), "{args:?}");
+    }
+}

@@ -1,0 +1,157 @@
+//! Files in, files out, compared.
+
+use std::path::PathBuf;
+
+use crate::sandbox::{Sandbox, packages};
+
+/// Builds, checks and exports; the text must be the same.
+#[track_caller]
+fn same(name: &str, text: &str, more: &[&str]) {
+    let sandbox = Sandbox::with(name, text);
+    sandbox.ok(&[&["build", name, "-o", "a.dv"], more].concat());
+    sandbox.ok(&["check", "a.dv"]);
+    let format = name.rsplit_once('.').unwrap().1;
+    assert_eq!(sandbox.ok(&["export", "a.dv", "--format", format]), text);
+}
+
+#[test]
+fn every_type_of_a_csv_file() {
+    let text = "\
+i,u,f,b,d,t,ip,id,hex,s,tags,numbers
+-1,18446744073709551615,1.5,true,2013-01-31,2013-01-31T06:00:00.120+02:00,10.0.0.1,f81d4fae-7dec-11d0-a765-00a0c91e6bf6,00ff,x,\"[\"\"a\"\",\"\"b\"\"]\",\"[-1,-1,5]\"
+,,,,,,,,,,,
+9223372036854775807,0,1e300,false,0001-01-01,1969-12-31T23:59:59.999+02:00,2001:db8::1,00000000-0000-0000-0000-000000000000,\"\",\"\",\"[\"\"\"\"]\",[7]
+";
+    same("a.csv", text, &["--type", "ip=ip,id=uuid,hex=bytes,tags=string[],numbers=i64[]"]);
+}
+
+#[test]
+fn every_type_of_an_ndjson_file() {
+    let text = r#"{"i":-1,"u":18446744073709551615,"f":1.5,"b":true,"d":"2013-01-31","t":"2013-01-31 06:00:00Z","s":"a\"\\\n\u0001é","tags":["a","b"],"n":[1,1,2],"f s":[-0.5,2.0],"a.b":7}
+{"i":9007199254740993,"u":0,"f":100.0,"b":false,"s":""}
+{"a.b":8}
+{}
+"#;
+    same("a.ndjson", text, &[]);
+}
+
+#[test]
+fn spellings() {
+    same("a.csv", "price,t\n1.50,2013-01-01 00:00:00.000000Z\n20.00,2013-01-01 00:00:00.000001Z\n", &[]);
+    same("a.csv", "x\n1e3\n1012.3\n", &[]);
+    same("a.csv", "x,y\nNA,-\n1,-\nNA,z\n", &["--missing", "-"]);
+    same("a.ndjson", "{\"a\":null,\"b\":[]}\n{\"a\":1,\"b\":[\"x\"]}\n", &[]);
+    same("a.tsv", "a b\tc\n\"x\ty\"\t\"\"\"q\"\"\"\n\t\"NA\"\n", &[]);
+}
+
+#[test]
+fn a_schema_file() {
+    let sandbox = Sandbox::with("a.csv", "day,tags,at\n31.01.2013,a|b,1700000000\n01.02.2013,c,-1\n");
+    let schema = "
+        [columns.day]
+        type = \"date\"
+        format = \"%d.%m.%Y\"
+        [columns.tags]
+        type = \"string[]\"
+        separator = \"|\"
+        [columns.at]
+        type = \"timestamp[ms]\"
+        format = \"epoch\"
+        [columns.elsewhere]
+        type = \"i64\"
+    ";
+    sandbox.write("s.toml", schema);
+    sandbox.ok(&["build", "a.csv", "-o", "a.dv", "--schema", "s.toml"]);
+    assert_eq!(sandbox.ok(&["export", "a.dv", "--format", "csv"]).into_bytes(), sandbox.read("a.csv"));
+    let first = sandbox.ok(&["head", "a.dv", "-n", "1"]);
+    assert_eq!(first, "{\"day\":\"31.01.2013\",\"tags\":[\"a\",\"b\"],\"at\":1700000000}\n");
+    let info = sandbox.ok(&["info", "a.dv"]);
+    assert!(info.contains("timestamp[ms]") && info.contains("sorted-set"), "{info}");
+}
+
+#[test]
+fn several_inputs_are_one_segment() {
+    let sandbox = Sandbox::with("a.csv", "id,x\n1,a\n");
+    sandbox.write("b.tsv", "x\tid\nb\t2\n");
+    sandbox.write("c.jsonl", "{\"id\":3,\"y\":true}\n");
+    sandbox.ok(&["build", "a.csv", "b.tsv", "c.jsonl", "-o", "a.dv"]);
+    assert_eq!(sandbox.ok(&["export", "a.dv", "--format", "csv"]), "id,x,y\n1,a,\n2,b,\n3,,true\n");
+}
+
+#[test]
+fn the_same_input_gives_the_same_bytes() {
+    let sandbox = Sandbox::with("p.ndjson.gz", packages());
+    sandbox.ok(&["build", "p.ndjson.gz", "-o", "a.dv"]);
+    sandbox.ok(&["build", "p.ndjson.gz", "-o", "b.dv"]);
+    assert_eq!(sandbox.read("a.dv"), sandbox.read("b.dv"));
+    // Exported and built again as well: the documents and their spelling are the same.
+    sandbox.write("c.ndjson", sandbox.ok(&["export", "a.dv"]));
+    sandbox.ok(&["build", "c.ndjson", "-o", "c.dv"]);
+    assert_eq!(sandbox.ok(&["export", "c.dv"]).into_bytes(), sandbox.read("c.ndjson"));
+}
+
+#[test]
+fn files_without_jump_tables_give_the_same_documents() {
+    let sandbox = Sandbox::with("p.ndjson.gz", packages());
+    sandbox.ok(&["build", "p.ndjson.gz", "-o", "a.dv"]);
+    sandbox.ok(&["build", "p.ndjson.gz", "-o", "b.dv", "--no-jump-tables", "--no-zone-maps"]);
+    assert!(sandbox.read("b.dv").len() < sandbox.read("a.dv").len());
+    assert_eq!(sandbox.ok(&["export", "a.dv"]), sandbox.ok(&["export", "b.dv"]));
+}
+
+#[test]
+fn the_shipped_packages_come_out_document_by_document() {
+    let sandbox = Sandbox::with("p.ndjson.gz", packages());
+    documents_come_out(&sandbox, "p.ndjson.gz", 3525);
+}
+
+#[track_caller]
+fn documents_come_out(sandbox: &Sandbox, name: &str, documents: usize) {
+    sandbox.ok(&["build", name, "-o", "p.dv"]);
+    sandbox.ok(&["check", "p.dv"]);
+    let mut text = String::new();
+    let packed = sandbox.read(name);
+    std::io::Read::read_to_string(&mut flate2::read::MultiGzDecoder::new(packed.as_slice()), &mut text)
+        .unwrap();
+    let exported = sandbox.ok(&["export", "p.dv"]);
+    let parse = |line| serde_json::from_str::<serde_json::Value>(line).unwrap();
+    assert_eq!((exported.lines().count(), text.lines().count()), (documents, documents));
+    for (out, expected) in exported.lines().zip(text.lines()) {
+        assert!(parse(out) == parse(expected), "{out}\nis not\n{expected}");
+    }
+}
+
+/// A sandbox with a file of the folder that `DOCVALUES_DATA` names.
+fn data(name: &str) -> Option<Sandbox> {
+    let path = std::env::var_os("DOCVALUES_DATA").map(|folder| PathBuf::from(folder).join(name));
+    let Some(bytes) = path.and_then(|path| std::fs::read(path).ok()) else {
+        eprintln!("SKIPPED: {name} is not there; set DOCVALUES_DATA to the folder that has it");
+        return None;
+    };
+    Some(Sandbox::with(name, bytes))
+}
+
+#[test]
+fn all_packages_come_out_document_by_document() {
+    let Some(sandbox) = data("debian-packages.ndjson.gz") else { return };
+    documents_come_out(&sandbox, "debian-packages.ndjson.gz", 63_440);
+}
+
+#[test]
+fn weather_and_birdstrikes_come_out_cell_by_cell() {
+    for (name, rows) in [("nyc-weather-2013.csv", 26_116), ("birdstrikes.csv", 10_001)] {
+        let Some(sandbox) = data(name) else { continue };
+        sandbox.ok(&["build", name, "-o", "a.dv"]);
+        sandbox.ok(&["check", "a.dv"]);
+        let exported = sandbox.ok(&["export", "a.dv", "--format", "csv"]);
+        let (expected, found) = (cells(&sandbox.read(name)), cells(exported.as_bytes()));
+        assert_eq!((expected.len(), found.len()), (rows, rows));
+        for (expected, found) in expected.iter().zip(&found) {
+            assert_eq!(expected, found, "{name}");
+        }
+    }
+}
+
+fn cells(text: &[u8]) -> Vec<csv::StringRecord> {
+    csv::ReaderBuilder::new().has_headers(false).from_reader(text).records().map(Result::unwrap).collect()
+}
