@@ -99,12 +99,14 @@ pub enum ErrorKind {
         found: [u8; 8],
     },
     /// Written by a release newer than this one. Upgrade, or rewrite the file.
-    #[error("format version {found}; this release reads up to {newest}: upgrade, or rewrite the file")]
+    #[error("format version {found}{}; this release reads up to {newest}: upgrade, or rewrite the file", by(*writer))]
     TooNew {
         /// The version in the file.
         found: u16,
         /// The newest version this release reads.
         newest: u16,
+        /// The release that wrote the file, where that is known: in the header.
+        writer: Option<[u16; 3]>,
     },
     /// The file needs features that this release does not have.
     #[error("needs feature flags {flags:#x}, which this release does not know: upgrade")]
@@ -146,6 +148,10 @@ pub enum ErrorKind {
     /// Reading the bytes from where they are kept failed.
     #[error("reading failed: {0}")]
     Io(std::io::ErrorKind),
+}
+
+fn by(writer: Option<[u16; 3]>) -> String {
+    writer.map_or_else(String::new, |[major, minor, patch]| format!(", written by {major}.{minor}.{patch}"))
 }
 
 /// The parts of a file, as `docs/format.md` names them.

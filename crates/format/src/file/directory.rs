@@ -29,7 +29,7 @@ use std::ops::Range;
 use crate::cursor::{Cursor, Put};
 use crate::error::{Error, ErrorKind, Result, Section};
 use crate::file::column::{Column, EntryHead};
-use crate::file::frame::{FOOTER_LEN, Footer, HEADER_LEN};
+use crate::file::frame::{FOOTER_LEN, Footer, HEADER_LEN, Header};
 use crate::granule::SectionRef;
 use crate::source::Place;
 
@@ -270,6 +270,7 @@ impl DirectoryBuilder {
             docs,
             columns: self.columns,
             id: hash.digest128(),
+            required: Header::current().required,
         };
         out.put(&root);
         out.resize(out.len().next_multiple_of(FOOTER_LEN), 0);

@@ -107,12 +107,11 @@ impl Header {
         let version = cursor.u16()?;
         let mut zero = cursor;
         cursor.u16()?;
-        let required = cursor.u32()?;
-        readable(place, version, required)?;
+        let (required, optional) = (cursor.u32()?, cursor.u32()?);
+        let writer = [cursor.u16()?, cursor.u16()?, cursor.u16()?];
+        readable(place, version, required, Some(writer))?;
         checksum(place, bytes, HEADER_LEN - 4)?;
         zero.zeros(2)?;
-        let optional = cursor.u32()?;
-        let writer = [cursor.u16()?, cursor.u16()?, cursor.u16()?];
         cursor.zeros(34)?;
         Ok(Header { version, required, optional, writer })
     }
@@ -133,6 +132,8 @@ pub struct Footer {
     pub columns: u32,
     /// XXH3-128 of `docs` and the directory pages: the same content has the same id.
     pub id: u128,
+    /// Features without which the file cannot be read, as in the header.
+    pub required: u32,
 }
 
 impl Footer {
@@ -147,7 +148,7 @@ impl Footer {
         out.put(&self.id.to_le_bytes());
         out.put_u16(VERSION);
         out.put_u16(0);
-        out.put_u32(0);
+        out.put_u32(self.required);
         out.put_u32(crc32fast::hash(&out));
         out.put_u32(0);
         out.put(&END_MAGIC);
@@ -171,7 +172,8 @@ impl Footer {
         let version = cursor.u16()?;
         let mut zero = cursor;
         cursor.u16()?;
-        readable(place, version, cursor.u32()?)?;
+        let required = cursor.u32()?;
+        readable(place, version, required, None)?;
         checksum(place, bytes, 48)?;
         zero.zeros(2)?;
         cursor.u32()?;
@@ -182,7 +184,7 @@ impl Footer {
         if root_offset < HEADER_LEN as u64 {
             return Err(cursor.refuse(ErrorKind::Broken("the directory root lies in the header")));
         }
-        Ok(Footer { root_offset, root_len, root_crc, docs, columns, id })
+        Ok(Footer { root_offset, root_len, root_crc, docs, columns, id, required })
     }
 
     /// Where the directory root lies in the file.
@@ -200,9 +202,9 @@ fn magic(cursor: &mut Cursor<'_>, expected: [u8; 8], place: Place, at: usize) ->
     }
 }
 
-fn readable(place: Place, version: u16, required: u32) -> Result<()> {
+fn readable(place: Place, version: u16, required: u32, writer: Option<[u16; 3]>) -> Result<()> {
     if version > VERSION {
-        return Err(Error::at(place, 0, ErrorKind::TooNew { found: version, newest: VERSION }));
+        return Err(Error::at(place, 0, ErrorKind::TooNew { found: version, newest: VERSION, writer }));
     }
     match required & !KNOWN_FEATURES {
         0 => Ok(()),
@@ -231,7 +233,7 @@ mod tests {
     use super::*;
 
     fn footer() -> Footer {
-        Footer { root_offset: 64, root_len: 32, root_crc: 7, docs: 9, columns: 1, id: 1 << 100 }
+        Footer { root_offset: 64, root_len: 32, root_crc: 7, docs: 9, columns: 1, id: 1 << 100, required: 0 }
     }
 
     #[test]
@@ -259,7 +261,10 @@ mod tests {
         let kind = |bytes: &[u8; 64]| Header::decode(bytes).unwrap_err().kind().clone();
         assert!(matches!(kind(&[b'P'; 64]), ErrorKind::Magic { .. }));
         let newer = Header { version: VERSION + 1, ..Header::current() }.encode();
-        assert_eq!(kind(&newer), ErrorKind::TooNew { found: VERSION + 1, newest: VERSION });
+        assert_eq!(
+            kind(&newer),
+            ErrorKind::TooNew { found: VERSION + 1, newest: VERSION, writer: Some(Header::current().writer) }
+        );
         let unknown = Header { required: 1 << 31, ..Header::current() }.encode();
         assert_eq!(kind(&unknown), ErrorKind::UnknownFeatures { flags: 1 << 31 });
         let optional = Header { optional: 1 << 31, ..Header::current() };

@@ -97,7 +97,10 @@ fn what_a_header_may_not_hold_is_refused_by_its_row() {
         match (row.field.as_str(), found) {
             ("optional" | "writer" | "crc", found) => assert!(found.is_ok()),
             ("magic", Err(e)) => assert!(matches!(e.kind(), ErrorKind::Magic { .. })),
-            ("version", Err(e)) => assert_eq!(e.kind(), &ErrorKind::TooNew { found: 0x40, newest: VERSION }),
+            ("version", Err(e)) => {
+                let writer = Some(Header::current().writer);
+                assert_eq!(e.kind(), &ErrorKind::TooNew { found: 0x40, newest: VERSION, writer });
+            }
             ("required", Err(e)) => assert_eq!(e.kind(), &ErrorKind::UnknownFeatures { flags: 0x40 }),
             ("zero" | "reserved", Err(e)) => assert!(matches!(e.kind(), ErrorKind::Broken(_))),
             (_, found) => panic!("{row:?}: {found:?}"),
@@ -108,7 +111,15 @@ fn what_a_header_may_not_hold_is_refused_by_its_row() {
 #[test]
 fn footer() {
     let id = u128::from_le_bytes(std::array::from_fn(|i| 30 + u8::try_from(i).unwrap()));
-    let footer = Footer { root_offset: 0x91, root_len: 0x92, root_crc: 0x93, docs: 0x94, columns: 0x95, id };
+    let footer = Footer {
+        root_offset: 0x91,
+        root_len: 0x92,
+        root_crc: 0x93,
+        docs: 0x94,
+        columns: 0x95,
+        id,
+        required: 0x96,
+    };
     let bytes = footer.encode();
     let fields = [
         f("root_offset", 0x91_u64.to_le_bytes()),
@@ -118,7 +129,7 @@ fn footer() {
         f("columns", 0x95_u32.to_le_bytes()),
         f("id", id.to_le_bytes()),
         f("version", VERSION.to_le_bytes()),
-        f("required", [0; 4]),
+        f("required", 0x96_u32.to_le_bytes()),
         f("crc", crc32fast::hash(&bytes[..48]).to_le_bytes()),
         f("magic", END_MAGIC),
     ];
@@ -130,7 +141,8 @@ fn footer() {
 
 #[test]
 fn what_a_footer_may_not_hold_is_refused_by_its_row() {
-    let footer = Footer { root_offset: 64, root_len: 32, root_crc: 1, docs: 2, columns: 1, id: 3 };
+    let footer =
+        Footer { root_offset: 64, root_len: 32, root_crc: 1, docs: 2, columns: 1, id: 3, required: 0 };
     for row in Document::spec().layout("Footer") {
         let at = row.offset.unwrap();
         let found = Footer::decode(&forged(footer.encode(), at, 48), 192);
@@ -140,7 +152,9 @@ fn what_a_footer_may_not_hold_is_refused_by_its_row() {
             ("root_offset", found) => assert_eq!(found.unwrap(), footer),
             ("root_len", found) => assert_eq!(found.unwrap().root_len, 64),
             ("magic", Err(e)) => assert!(matches!(e.kind(), ErrorKind::Magic { .. })),
-            ("version", Err(e)) => assert_eq!(e.kind(), &ErrorKind::TooNew { found: 0x40, newest: VERSION }),
+            ("version", Err(e)) => {
+                assert_eq!(e.kind(), &ErrorKind::TooNew { found: 0x40, newest: VERSION, writer: None });
+            }
             ("required", Err(e)) => assert_eq!(e.kind(), &ErrorKind::UnknownFeatures { flags: 0x40 }),
             ("zero" | "reserved", Err(e)) => assert!(matches!(e.kind(), ErrorKind::Broken(_))),
             (_, found) => panic!("{row:?}: {found:?}"),
