@@ -8,7 +8,9 @@ use crate::input::error::closest;
 use crate::input::import::StoredRef;
 use crate::output::value::Printer;
 use crate::spelling::Spelling;
-use crate::store::{AnyColumn, ColumnSource as _, DocId, Error, Field, Lists, Segment, TermOrd, get_bit};
+use crate::store::{
+    AnyColumn, ColumnSource as _, DocId, Error, ErrorKind, Field, Lists, Segment, TermOrd, get_bit,
+};
 
 /// Documents that are read together.
 pub(crate) const CHUNK: usize = 4096;
@@ -38,36 +40,43 @@ pub(crate) fn order_of(field: &Field) -> u32 {
 }
 
 /// The fields that the user named, in that order; all of them if none was named.
+///
+/// Named ones are looked up one by one, without reading the rest of the directory.
 pub(crate) fn select(segment: &Segment, columns: &[String]) -> Result<Vec<Field>, Failure> {
-    let fields = fields_in_order(segment)?;
     if columns.is_empty() {
-        return Ok(fields);
+        return fields_in_order(segment);
     }
-    let find = |name: &str| fields.iter().find(|field| field.name == name);
     let mut selected: Vec<Field> = Vec::new();
     for argument in columns {
         // A name may hold a comma.
-        let names = match find(argument) {
-            Some(_) => vec![argument.as_str()],
-            None => argument.split(',').collect(),
-        };
+        let whole = find(segment, argument)?;
+        let names = if whole.is_some() { vec![argument.as_str()] } else { argument.split(',').collect() };
         for name in names {
-            let Some(field) = find(name) else { return Err(unknown_column(segment, name, &fields)) };
+            let Some(field) = find(segment, name)? else { return Err(unknown_column(segment, name)?) };
             if selected.iter().any(|known| known.name == name) {
                 return Err(Failure::new(Exit::Usage, format!("--columns names {name:?} twice")));
             }
-            selected.push(field.clone());
+            selected.push(field);
         }
     }
     Ok(selected)
 }
 
-fn unknown_column(segment: &Segment, name: &str, fields: &[Field]) -> Failure {
+fn find(segment: &Segment, name: &str) -> Result<Option<Field>, Failure> {
+    match segment.column(name) {
+        Ok(column) => Ok(Some(column.as_column().field().clone())),
+        Err(error) if matches!(error.kind(), ErrorKind::NoSuchColumn { .. }) => Ok(None),
+        Err(error) => Err(error.into()),
+    }
+}
+
+fn unknown_column(segment: &Segment, name: &str) -> Result<Failure, Failure> {
+    let fields = segment.fields()?;
     let failure = Failure::new(Exit::Failed, format!("{}: no column {name:?}", segment.file()));
-    match closest(name, fields.iter().map(|field| field.name.as_str())) {
+    Ok(match closest(name, fields.iter().map(|field| field.name.as_str())) {
         Some(close) => failure.advice(format!("did you mean {close:?}?")),
         None => failure.advice(format!("`dv info {}` shows all columns", segment.file())),
-    }
+    })
 }
 
 /// Some columns of a segment, and the values of some documents.

@@ -1,20 +1,26 @@
 //! Inputs to documents: a first pass over samples for the types, a second one over everything.
 
+mod advice;
+mod document;
+
 use std::io::BufRead;
 use std::sync::Arc;
 
-use serde::de::Error as _;
-
-use super::column::{Column, Missing, MissingTokens};
+pub(crate) use self::advice::type_flag;
+use self::advice::{conflicting, describe};
+pub(crate) use self::document::{Document, StoredRef};
+use self::document::{Fault, split_cell};
+use super::column::{Column, MissingTokens};
 use super::csv::{CsvRows, Dialect};
 use super::error::{BadRow, InputError, Result, closest};
-use super::infer::{Conflict, Evidence};
+use super::infer::Evidence;
 use super::ndjson::NdjsonRows;
 use super::open::{InputFormat, Source};
 use super::row::{Cell, Fields, Form, Row};
 use super::schema::Schema;
 use super::types::{BaseType, ColumnType, TypeRequest, timestamp};
-use super::value::{Contradiction, Mark, Stored};
+use super::value::Contradiction;
+use crate::store::LogicalType;
 
 /// What the command line says about the inputs.
 #[derive(Clone, Debug)]
@@ -58,49 +64,6 @@ struct Stream {
 enum Rows {
     Csv(CsvRows),
     Ndjson(NdjsonRows),
-}
-
-/// A document to be added: its values, grouped by column.
-#[derive(Debug, Default)]
-pub(crate) struct Document {
-    values: Vec<Value>,
-    missing: Vec<(usize, Missing)>,
-    bytes: Vec<u8>,
-}
-
-#[derive(Debug)]
-struct Value {
-    column: usize,
-    stored: Stored,
-    /// In the document's bytes.
-    range: std::ops::Range<usize>,
-    mark: Mark,
-}
-
-/// A value of a document, as the segment keeps it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum StoredRef<'a> {
-    Number(i64),
-    Bytes(&'a [u8]),
-}
-
-impl Document {
-    /// The values with the number of their column; several of one column stand together.
-    pub(crate) fn values(&self) -> impl Iterator<Item = (usize, StoredRef<'_>)> {
-        self.values.iter().map(|value| {
-            let stored = match value.stored {
-                Stored::Number(number) => StoredRef::Number(number),
-                Stored::Bytes => StoredRef::Bytes(self.bytes.get(value.range.clone()).unwrap_or_default()),
-            };
-            (value.column, stored)
-        })
-    }
-
-    fn clear(&mut self) {
-        self.values.clear();
-        self.missing.clear();
-        self.bytes.clear();
-    }
 }
 
 impl Rows {
@@ -276,7 +239,7 @@ impl Import {
                     let inferred = evidence.decide(self.options.skip_bad);
                     let inferred = inferred.map_err(|conflict| conflicting(&column.name, &conflict))?;
                     // A column of CSV files is text, where nothing else is known.
-                    let text = ColumnType::single(crate::store::LogicalType::Utf8);
+                    let text = ColumnType::single(LogicalType::Utf8);
                     column.unsampled = inferred.is_none() && column.in_csv;
                     let inferred = inferred.or(column.in_csv.then_some(text));
                     inferred.map(|ty| ColumnType {
@@ -361,25 +324,8 @@ impl Import {
             return Ok(());
         }
         self.documents += 1;
-        self.observe(document);
+        document.observe(&mut self.columns);
         sink(self, document)
-    }
-
-    /// Takes note of what a document's values looked like.
-    fn observe(&mut self, document: &Document) {
-        let mut last = None;
-        for value in &document.values {
-            let Some(column) = self.columns.get_mut(value.column) else { continue };
-            column.observe(value.mark);
-            if last.replace(value.column) != Some(value.column) {
-                column.documents += 1;
-            }
-        }
-        for (index, missing) in &document.missing {
-            if let Some(column) = self.columns.get_mut(*index) {
-                column.observe_missing(*missing);
-            }
-        }
     }
 
     /// Fills `document` with the values of a row.
@@ -394,7 +340,7 @@ impl Import {
             let Some(column) = self.columns.get_mut(index) else { continue };
             let text = row.text(cell);
             if let Some(missing) = column.missing(cell.form, text, &self.options.missing) {
-                document.missing.push((index, missing));
+                document.push_missing(index, missing);
                 continue;
             }
             let ty = *column.ty.get_or_insert_with(|| first_type(cell, text));
@@ -433,78 +379,6 @@ impl Import {
     }
 }
 
-/// What was wrong in a cell: with all of it, or with one of the values it holds.
-enum Fault {
-    Value(Contradiction),
-    Element(Contradiction, String),
-}
-
-impl Document {
-    fn push(
-        &mut self,
-        column: &Column,
-        index: usize,
-        ty: ColumnType,
-        form: Form,
-        text: &str,
-    ) -> Result<(), Contradiction> {
-        let start = self.bytes.len();
-        let (stored, mark) = column.reading(ty).read(form, text, &mut self.bytes)?;
-        self.values.push(Value { column: index, stored, range: start..self.bytes.len(), mark });
-        Ok(())
-    }
-}
-
-/// Adds the values that a CSV cell of a multi-valued column holds: a JSON array, or texts between
-/// separators.
-fn split_cell(
-    column: &Column,
-    index: usize,
-    ty: ColumnType,
-    form: Form,
-    text: &str,
-    missing: &MissingTokens,
-    document: &mut Document,
-) -> Result<(), Fault> {
-    let element = |c: Contradiction, text: &str| Fault::Element(c, text.to_owned());
-    if let Some(separator) = &column.separator {
-        for part in text.split(separator.as_str()) {
-            if missing.find(part).is_none() {
-                document.push(column, index, ty, form, part).map_err(|c| element(c, part))?;
-            }
-        }
-        return Ok(());
-    }
-    if !text.starts_with('[') {
-        return document.push(column, index, ty, form, text).map_err(Fault::Value);
-    }
-    let values = parse_array(text).map_err(|error| {
-        let problem = format!("no JSON array of strings, numbers or booleans ({error})");
-        Fault::Value(Contradiction { problem, wider: "" })
-    })?;
-    if values.is_empty() {
-        document.missing.push((index, Missing::EmptyArray));
-    }
-    for value in values {
-        let text = match &value {
-            serde_json::Value::String(text) => text.clone(),
-            other => other.to_string(),
-        };
-        let form = if value.is_string() || !value.is_boolean() { Form::Bare } else { Form::Bool };
-        document.push(column, index, ty, form, &text).map_err(|c| element(c, &text))?;
-    }
-    Ok(())
-}
-
-/// The scalars of a JSON array in a CSV cell.
-fn parse_array(text: &str) -> Result<Vec<serde_json::Value>, serde_json::Error> {
-    let values: Vec<serde_json::Value> = serde_json::from_str(text)?;
-    match values.iter().find(|value| value.is_array() || value.is_object() || value.is_null()) {
-        Some(value) => Err(serde_json::Error::custom(format!("it holds {value}"))),
-        None => Ok(values),
-    }
-}
-
 /// The type that was asked for; of a timestamp without a unit, the sample tells it.
 fn requested(request: TypeRequest, evidence: &Evidence) -> ColumnType {
     let logical = match request.base {
@@ -516,65 +390,12 @@ fn requested(request: TypeRequest, evidence: &Evidence) -> ColumnType {
 
 /// The type of a column of which the sample had no value, by its first one.
 fn first_type(cell: &Cell, text: &str) -> ColumnType {
-    use crate::store::LogicalType;
     let logical = match cell.form {
         Form::Bool => LogicalType::Bool,
         Form::Number => super::infer::narrowest_number(text),
         _ => LogicalType::Utf8,
     };
     ColumnType { logical, multi: cell.element, layout: None }
-}
-
-/// The values of a sample fit no type together.
-fn conflicting(name: &str, conflict: &Conflict) -> InputError {
-    let at = |(file, line, column): &(String, u64, u64)| format!("{file}:{line}:{column}");
-    let (one, other) = (&conflict.one, &conflict.other);
-    let flag = type_flag(name, "string");
-    if one.0 == other.0 {
-        return InputError::refused(
-            format!("{}: column {name:?} holds numbers that no type holds together, exactly", at(&one.1)),
-            format!("{flag} keeps their text, {} rounds them", type_flag(name, "f64")),
-        );
-    }
-    InputError::refused(
-        format!("{}: column {name:?} holds {} and, at {}, {}", at(&one.1), one.0, at(&other.1), other.0),
-        format!("{flag} keeps the text of both; --skip-bad drops the rows with the rarer ones"),
-    )
-}
-
-/// Says what contradicts a column's type, and which flag mends it.
-fn describe(column: &Column, ty: ColumnType, contradiction: &Contradiction, bad: BadRow) -> BadRow {
-    let name = &column.name;
-    let problem = format!("column {name:?} ({ty_name}): {}", contradiction.problem, ty_name = plain(ty));
-    let brackets = if ty.multi { "[]" } else { "" };
-    let advice = match contradiction.wider {
-        "" => "a separator can be given in the schema file".to_owned(),
-        "[]" => format!("{} takes arrays", type_flag(name, &format!("{}[]", ty.logical.name()))),
-        _ if column.explicit => {
-            "mend the value, name it with --missing if it stands for none, or leave such rows out with --skip-bad"
-                .to_owned()
-        }
-        wider => format!(
-            "{} takes it; or let --sample all look at every row before it decides",
-            type_flag(name, &format!("{wider}{brackets}"))
-        ),
-    };
-    BadRow { problem, ..bad }.advice(advice)
-}
-
-fn plain(ty: ColumnType) -> String {
-    ColumnType { layout: None, ..ty }.to_string()
-}
-
-/// `--type NAME=TYPE`, quoted for a shell where it has to be.
-pub(crate) fn type_flag(name: &str, ty: &str) -> String {
-    let safe = |c: char| c.is_ascii_alphanumeric() || "._-/:@%+,".contains(c);
-    let argument = format!("{name}={ty}");
-    if name.chars().all(safe) && !ty.contains('[') {
-        format!("--type {argument}")
-    } else {
-        format!("--type '{}'", argument.replace('\'', r"'\''"))
-    }
 }
 
 #[cfg(test)]

@@ -1,6 +1,9 @@
 use std::fs;
 use std::path::PathBuf;
 
+use proptest::prelude::*;
+
+use super::advice::plain;
 use super::*;
 use crate::output::value::Printer;
 
@@ -305,6 +308,11 @@ fn cells_of_multi_valued_columns_are_arrays_or_separated() {
     options.schema = Schema::from_toml("[columns.t]\ntype = \"string[]\"\nseparator = \"|\"").unwrap();
     let text = "t,n\na|b,1\n,2\n";
     assert_eq!(import(&[("a.csv", text)], options.clone()).unwrap().csv(), text);
+    let text = "t\n\"[18446744073709551617,\"\"x\"\",true]\"\n";
+    let imported = import(&[("a.csv", text)], typed("t=string[]")).unwrap();
+    assert_eq!(imported.ndjson(), "{\"t\":[\"18446744073709551617\",\"x\",\"true\"]}\n");
+    let (found, _) = message(import(&[("a.csv", "t\n[null]\n")], typed("t=i64[]")));
+    assert!(found.contains("an array that holds null"), "{found}");
     let (found, _) = message(import(&[("a.csv", "t\n\"[1\"\n")], typed("t=i64[]")));
     assert!(found.contains("no JSON array"), "{found}");
     let (found, _) = message(import(&[("a.csv", "t\n\"[1,\"\"x\"\"]\"\n")], typed("t=i64[]")));
@@ -367,5 +375,76 @@ fn packages_come_out_document_by_document() {
     for (out, expected) in exported.lines().zip(text.lines()) {
         let parse = |line| serde_json::from_str::<serde_json::Value>(line).unwrap();
         assert_eq!(parse(out), parse(expected));
+    }
+}
+
+/// Cells of every sort, those that look like something else among them.
+fn cell() -> impl Strategy<Value = String> {
+    prop_oneof![
+        4 => "-?[0-9]{1,20}",
+        2 => "-?[0-9]{1,3}\\.[0-9]{1,3}",
+        1 => prop::sample::select(vec!["", "NA", "null", "NaN", "inf", "-0", "1e3", "1E3", ".5", "+1", "true", "false"])
+            .prop_map(str::to_owned),
+        1 => "20[0-9]{2}-0[1-9]-[0-3][0-9]",
+        1 => "20[0-9]{2}-0[1-9]-[0-2][0-9][T ]0[0-9]:00:0[0-9](\\.[0-9]{1,9})?(Z|\\+02:00)?",
+        1 => "[a\",\r\n\té ]{0,4}",
+    ]
+}
+
+/// Columns that are mostly of one sort.
+fn column(rows: usize) -> impl Strategy<Value = Vec<String>> {
+    let sorts = vec![
+        "[0-9]{1,4}",
+        "-?[0-9]{1,2}\\.[0-9]{2}",
+        "2013-01-[012][1-9]",
+        "2013-01-01T0[0-9]:00:00Z",
+        "[a-c]{1,2}",
+    ];
+    let of_sort = prop::sample::select(sorts).prop_flat_map(move |sort| {
+        prop::collection::vec(
+            prop_oneof![9 => sort.prop_map(|s: String| s), 1 => Just("NA".to_owned())],
+            rows,
+        )
+    });
+    prop_oneof![of_sort, prop::collection::vec(cell(), rows)]
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(200))]
+
+    /// Whatever types the sample leads to, every cell comes out as it was, or the column says that it
+    /// cannot; with a sample that sees little, the alternative is an error.
+    #[test]
+    fn any_cells_come_out_as_they_went_in(
+        columns in (1usize..12).prop_flat_map(|rows| prop::collection::vec(column(rows), 2..4)),
+        sample in prop::sample::select(vec![1u64, 3, u64::MAX]),
+    ) {
+        let mut writer = csv::Writer::from_writer(Vec::new());
+        let names: Vec<String> = (0..columns.len()).map(|n| format!("c{n}")).collect();
+        writer.write_record(&names).unwrap();
+        for row in 0..columns[0].len() {
+            writer.write_record(columns.iter().map(|column| &column[row])).unwrap();
+        }
+        let text = String::from_utf8(writer.into_inner().unwrap()).unwrap();
+        match import(&[("a.csv", &text)], ImportOptions { sample, ..options() }) {
+            Err(error) => {
+                prop_assert!(sample < columns[0].len() as u64, "{error} though all was seen");
+                prop_assert!(error.advice().unwrap().contains("--type"), "{error}");
+            }
+            Ok(imported) => {
+                let exported = cells(&imported.csv());
+                prop_assert_eq!(exported.len(), columns[0].len() + 1);
+                let tokens = imported.import.missing_tokens();
+                for (index, (name, column)) in names.iter().zip(&columns).enumerate() {
+                    let found = imported.import.columns().iter().position(|c| c.name == *name).unwrap();
+                    let (_, lost) = imported.import.columns()[found].spelling(column.len() as u64, tokens);
+                    for (row, cell) in column.iter().enumerate() {
+                        let out = &exported[row + 1][index];
+                        let both_missing = tokens.find(cell).is_some() && tokens.find(out).is_some();
+                        prop_assert!(out == cell || lost || both_missing, "{:?} came out as {:?}", cell, out);
+                    }
+                }
+            }
+        }
     }
 }

@@ -1,0 +1,138 @@
+//! A row converted: what the caller's sink gets.
+
+use serde_json::value::RawValue;
+
+use crate::input::column::{Column, Missing, MissingTokens};
+use crate::input::row::Form;
+use crate::input::types::ColumnType;
+use crate::input::value::{Contradiction, Mark, Stored};
+
+/// A document to be added: its values, grouped by column.
+#[derive(Debug, Default)]
+pub(crate) struct Document {
+    values: Vec<Value>,
+    missing: Vec<(usize, Missing)>,
+    bytes: Vec<u8>,
+}
+
+#[derive(Debug)]
+struct Value {
+    column: usize,
+    stored: Stored,
+    /// In the document's bytes.
+    range: std::ops::Range<usize>,
+    mark: Mark,
+}
+
+/// A value of a document, as the segment keeps it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum StoredRef<'a> {
+    Number(i64),
+    Bytes(&'a [u8]),
+}
+
+impl Document {
+    /// The values with the number of their column; several of one column stand together.
+    pub(crate) fn values(&self) -> impl Iterator<Item = (usize, StoredRef<'_>)> {
+        self.values.iter().map(|value| {
+            let stored = match value.stored {
+                Stored::Number(number) => StoredRef::Number(number),
+                Stored::Bytes => StoredRef::Bytes(self.bytes.get(value.range.clone()).unwrap_or_default()),
+            };
+            (value.column, stored)
+        })
+    }
+
+    /// Notes that a column has no value.
+    pub(super) fn push_missing(&mut self, column: usize, missing: Missing) {
+        self.missing.push((column, missing));
+    }
+
+    /// Lets the columns take note of what the values looked like.
+    pub(super) fn observe(&self, columns: &mut [Column]) {
+        let mut last = None;
+        for value in &self.values {
+            let Some(column) = columns.get_mut(value.column) else { continue };
+            column.observe(value.mark);
+            if last.replace(value.column) != Some(value.column) {
+                column.documents += 1;
+            }
+        }
+        for (index, missing) in &self.missing {
+            if let Some(column) = columns.get_mut(*index) {
+                column.observe_missing(*missing);
+            }
+        }
+    }
+
+    pub(super) fn clear(&mut self) {
+        self.values.clear();
+        self.missing.clear();
+        self.bytes.clear();
+    }
+}
+
+/// What was wrong in a cell: with all of it, or with one of the values it holds.
+pub(super) enum Fault {
+    Value(Contradiction),
+    Element(Contradiction, String),
+}
+
+impl Document {
+    /// Adds a value as its column reads it.
+    pub(super) fn push(
+        &mut self,
+        column: &Column,
+        index: usize,
+        ty: ColumnType,
+        form: Form,
+        text: &str,
+    ) -> Result<(), Contradiction> {
+        let start = self.bytes.len();
+        let (stored, mark) = column.reading(ty).read(form, text, &mut self.bytes)?;
+        self.values.push(Value { column: index, stored, range: start..self.bytes.len(), mark });
+        Ok(())
+    }
+}
+
+/// Adds the values that a CSV cell of a multi-valued column holds: a JSON array, or texts between
+/// separators.
+pub(super) fn split_cell(
+    column: &Column,
+    index: usize,
+    ty: ColumnType,
+    form: Form,
+    text: &str,
+    missing: &MissingTokens,
+    document: &mut Document,
+) -> Result<(), Fault> {
+    let element = |c: Contradiction, text: &str| Fault::Element(c, text.to_owned());
+    if let Some(separator) = &column.separator {
+        for part in text.split(separator.as_str()) {
+            if missing.find(part).is_none() {
+                document.push(column, index, ty, form, part).map_err(|c| element(c, part))?;
+            }
+        }
+        return Ok(());
+    }
+    if !text.starts_with('[') {
+        return document.push(column, index, ty, form, text).map_err(Fault::Value);
+    }
+    let refuse = |problem: String| Fault::Value(Contradiction { problem, wider: "" });
+    let values: Vec<&RawValue> = serde_json::from_str(text)
+        .map_err(|error| refuse(format!("no JSON array of strings, numbers or booleans ({error})")))?;
+    if values.is_empty() {
+        document.missing.push((index, Missing::EmptyArray));
+    }
+    for value in values {
+        let raw = value.get();
+        let text = match raw.as_bytes().first() {
+            Some(b'{' | b'[' | b'n') => return Err(refuse(format!("an array that holds {raw}"))),
+            Some(b'"') => serde_json::from_str(raw).map_err(|error| refuse(error.to_string()))?,
+            _ => raw.to_owned(),
+        };
+        let form = if matches!(raw, "true" | "false") { Form::Bool } else { Form::Bare };
+        document.push(column, index, ty, form, &text).map_err(|c| element(c, &text))?;
+    }
+    Ok(())
+}
