@@ -88,3 +88,8 @@ pub mod prelude {
         WriterOptions,
     };
 }
+
+/// The README's code runs, too.
+#[cfg(doctest)]
+#[doc = include_str!("../../../README.md")]
+struct Readme;
