@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use super::batch::unpack;
 use super::block::Encoding;
 use super::zone::{self, Level};
 use super::{NumericReader, NumericWalk, Transform};
@@ -73,7 +74,28 @@ impl<B: SectionBytes> NumericReader<B> {
     pub fn verify(&self) -> Result<()> {
         self.verify_table()?;
         self.verify_blocks()?;
+        self.verify_numbers()?;
         self.verify_values()
+    }
+
+    /// No number times the divisor leaves 64 bits: `base + q * gcd` would come round to a value in
+    /// range, and a filter that compares numbers would not agree with one that compares values.
+    fn verify_numbers(&self) -> Result<()> {
+        let Transform::Affine { base, gcd } = self.meta.transform else { return Ok(()) };
+        let max = self.meta.max.wrapping_sub(base).cast_unsigned() / gcd;
+        let mut numbers = [0; STRETCH];
+        self.each_block(0..self.meta.count, &mut NumericWalk::default(), |block, header, within| {
+            let residuals = self.meta.residuals(block, header, within.clone())?;
+            for first in within.clone().step_by(STRETCH) {
+                let numbers = &mut numbers[..STRETCH.min(within.end - first)];
+                unpack(header, &residuals, first, numbers)?;
+                if let Some(&found) = numbers.iter().find(|number| **number > max) {
+                    let what = "number of a value";
+                    return Err(self.meta.refuse(ErrorKind::OutOfRange { what, found, max }));
+                }
+            }
+            Ok(())
+        })
     }
 
     fn verify_table(&self) -> Result<()> {

@@ -228,6 +228,21 @@ fn a_place_beyond_the_table_is_refused_on_every_path() {
     }
 }
 
+/// Found by a fuzzer: the values are in range, but a filter compares numbers, and these are not in order.
+#[test]
+fn a_number_that_comes_round_to_a_value_in_range_is_refused_by_a_full_check() {
+    const GCD: u64 = (1 << 63) + 1; // its own inverse modulo 2^64
+    let mut column = encode(&[0, i64::MAX, 1], &VALUES);
+    assert_eq!(column.transform, Transform::Affine { base: 0, gcd: 1 });
+    column.transform = Transform::Affine { base: i64::MIN, gcd: GCD };
+    (column.min, column.max) = (i64::MIN, i64::MAX);
+    let (reader, mut values) = (open(&column, JumpTables::Baked).unwrap(), [0; 3]);
+    reader.decode(0..3, &mut values, &mut NumericWalk::default()).unwrap();
+    assert_eq!(values, [i64::MIN, i64::MAX, 1]);
+    let kind = ErrorKind::OutOfRange { what: "number of a value", found: i64::MAX as u64, max: 1 };
+    assert_eq!(*reader.verify().unwrap_err().kind(), kind);
+}
+
 #[test]
 fn a_hostile_directory_is_refused_before_a_section_is_read() {
     let good = encode(&Shape::FewDistinct.values(9_000, 17), &VALUES);
