@@ -1,0 +1,95 @@
+//! CPU time of the measuring thread: what other processes take is not counted.
+//!
+//! They still take caches and memory bandwidth, so only ratios within one run mean something.
+
+use std::time::Duration;
+
+use criterion::Throughput;
+use criterion::measurement::{Measurement, ValueFormatter, WallTime};
+
+/// CPU time of the thread, in user mode and in the kernel; where the system has no such clock, wall
+/// time.
+///
+/// A look at the clock is a system call of a few hundred nanoseconds. Criterion takes two a sample, of
+/// thousands of iterations.
+#[derive(Clone, Copy, Debug)]
+pub struct ThreadTime;
+
+#[cfg(unix)]
+fn now() -> Duration {
+    let now = rustix::time::clock_gettime(rustix::time::ClockId::ThreadCPUTime);
+    // Such a clock begins at 0.
+    Duration::try_from(now).unwrap_or_default()
+}
+
+#[cfg(not(unix))]
+fn now() -> Duration {
+    static START: std::sync::LazyLock<std::time::Instant> = std::sync::LazyLock::new(std::time::Instant::now);
+    START.elapsed()
+}
+
+impl Measurement for ThreadTime {
+    type Intermediate = Duration;
+    type Value = Duration;
+
+    fn start(&self) -> Duration {
+        now()
+    }
+
+    fn end(&self, start: Duration) -> Duration {
+        now().saturating_sub(start)
+    }
+
+    fn add(&self, a: &Duration, b: &Duration) -> Duration {
+        *a + *b
+    }
+
+    fn zero(&self) -> Duration {
+        Duration::ZERO
+    }
+
+    fn to_f64(&self, value: &Duration) -> f64 {
+        value.as_nanos() as f64
+    }
+
+    fn formatter(&self) -> &dyn ValueFormatter {
+        &Nanoseconds
+    }
+}
+
+/// Writes nanoseconds as criterion does.
+struct Nanoseconds;
+
+impl ValueFormatter for Nanoseconds {
+    fn scale_values(&self, typical: f64, values: &mut [f64]) -> &'static str {
+        WallTime.formatter().scale_values(typical, values)
+    }
+
+    fn scale_throughputs(&self, typical: f64, throughput: &Throughput, values: &mut [f64]) -> &'static str {
+        WallTime.formatter().scale_throughputs(typical, throughput, values)
+    }
+
+    fn scale_for_machines(&self, values: &mut [f64]) -> &'static str {
+        WallTime.formatter().scale_for_machines(values)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Sleeping is not work.
+    #[test]
+    #[cfg(unix)]
+    fn only_this_thread_is_counted() {
+        let start = ThreadTime.start();
+        std::thread::sleep(Duration::from_millis(50));
+        let slept = ThreadTime.end(start);
+        let start = ThreadTime.start();
+        let mut rounds = 0_u64;
+        while ThreadTime.end(start) < Duration::from_millis(5) {
+            rounds += 1;
+        }
+        assert!(slept < Duration::from_millis(40) && rounds > 0, "{slept:?} asleep");
+    }
+}

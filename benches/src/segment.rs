@@ -1,0 +1,114 @@
+//! The columns of [`data`](crate::data), written to a segment in memory.
+
+use std::sync::Arc;
+
+use docvalues::{
+    BytesKind, FieldSpec, LogicalType, OpenOptions, Schema, Segment, SegmentWriter, Summary, WriterOptions,
+};
+
+use crate::data::{self, Strings};
+
+/// A segment's bytes, and what the writer says of them.
+#[derive(Clone, Debug)]
+pub struct Written {
+    /// The file.
+    pub bytes: Arc<[u8]>,
+    /// What is where in it.
+    pub summary: Summary,
+}
+
+/// Writes the columns `names` of `docs` documents.
+pub fn write(docs: u32, names: &[&str], options: WriterOptions) -> Written {
+    let mut schema = Schema::new();
+    let fields: Vec<_> = names.iter().map(|name| schema.add(spec(name)).expect("names differ")).collect();
+    let mut writer = SegmentWriter::in_memory(schema, WriterOptions { budget: usize::MAX, ..options });
+    let mut batch = writer.batch(docs).expect("few enough documents");
+    for (&name, &field) in names.iter().zip(&fields) {
+        let added = match name {
+            "host" | "url" => {
+                let Strings { bytes, offsets } =
+                    if name == "host" { data::hosts(docs) } else { data::urls(docs) };
+                batch.bytes(field, &offsets, &bytes, None)
+            }
+            "tags" => {
+                let tags = data::tag_ids(docs);
+                let Strings { bytes, offsets } =
+                    tags.iter().flatten().map(|&id| data::tag_name(id)).collect();
+                let mut lists = vec![0];
+                lists.extend(tags.iter().scan(0, |end, ids| {
+                    *end += ids.len() as u64;
+                    Some(*end)
+                }));
+                batch.bytes_lists(field, &lists, &offsets, &bytes, None)
+            }
+            _ => {
+                let column = data::numbers(name, docs);
+                batch.i64(field, &column.values, column.present.as_deref())
+            }
+        };
+        added.expect("good values");
+    }
+    batch.finish();
+    let (bytes, summary) = writer.finish().expect("memory does not fail");
+    Written { bytes: bytes.into(), summary }
+}
+
+fn spec(name: &str) -> FieldSpec {
+    match name {
+        "host" => FieldSpec::new(name, LogicalType::Utf8).kind(BytesKind::Sorted),
+        "url" => FieldSpec::new(name, LogicalType::Utf8).kind(BytesKind::Binary),
+        "tags" => FieldSpec::new(name, LogicalType::Utf8).multi_valued(),
+        _ => FieldSpec::new(name, LogicalType::I64),
+    }
+}
+
+impl Written {
+    /// Opens the segment; nothing of it was verified then. Copies nothing.
+    pub fn open(&self, options: OpenOptions) -> Segment {
+        Segment::from_bytes(Arc::clone(&self.bytes), options).expect("a good segment")
+    }
+
+    /// Bytes that the column `name` takes in the file.
+    pub fn column_bytes(&self, name: &str) -> u64 {
+        let column = self.summary.columns.iter().find(|column| column.field().name == name);
+        column.expect("a column of the segment").bytes
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use docvalues::{BinaryColumn, Column, DocId, NumericColumn, SortedColumn, SortedSetColumn, Terms};
+
+    use super::*;
+
+    #[test]
+    fn every_column_can_be_read() {
+        let written = write(1_000, &["price60", "host", "url", "tags"], WriterOptions::default());
+        let segment = written.open(OpenOptions::new());
+        let last = DocId::new(999);
+
+        let column = data::numbers("price60", 1_000);
+        let price = segment.numeric("price60").unwrap();
+        let there = column.present.unwrap()[999 / 64] >> (999 % 64) & 1 == 1;
+        assert_eq!(price.get(last).unwrap(), there.then_some(column.values[999]));
+
+        let (host, mut term) = (segment.sorted("host").unwrap(), Vec::new());
+        host.term(host.ord(last).unwrap().unwrap(), &mut term).unwrap();
+        assert_eq!(term, data::host_name(data::host_ids(1_000)[999]).as_bytes());
+
+        let Strings { bytes, offsets } = data::urls(1_000);
+        let url = segment.binary("url").unwrap();
+        assert_eq!(url.get(last, &mut term).unwrap(), Some(&bytes[offsets[999] as usize..]));
+
+        let (tags, mut ords, mut names) = (segment.sorted_set("tags").unwrap(), Vec::new(), Vec::new());
+        let (doc, mut ids) = (0..).zip(data::tag_ids(1_000)).max_by_key(|(_, ids)| ids.len()).unwrap();
+        tags.ords(DocId::new(doc), &mut ords).unwrap();
+        for ord in ords {
+            tags.term(ord, &mut term).unwrap();
+            names.push(String::from_utf8(term.clone()).unwrap());
+        }
+        ids.sort_unstable();
+        assert_eq!(names, ids.into_iter().map(data::tag_name).collect::<Vec<_>>());
+        assert!(tags.docs_with_value() < 1_000 && written.column_bytes("tags") > 0);
+    }
+}
