@@ -10,7 +10,7 @@ use std::ops::ControlFlow;
 use docvalues_format::binary::{Binary, BinaryReader};
 use docvalues_format::cursor::Cursor;
 use docvalues_format::dictionary::{Dictionary, DictionaryReader};
-use docvalues_format::error::{Result, Section};
+use docvalues_format::error::{Place, Result, Section};
 use docvalues_format::file::directory::{Page, parse_root};
 use docvalues_format::file::frame::{FOOTER_LEN, Footer, HEADER_LEN, Header};
 use docvalues_format::granule::SectionRef;
@@ -18,7 +18,7 @@ use docvalues_format::id::{DocId, TermOrd, ValueIndex};
 use docvalues_format::jump::JumpTables;
 use docvalues_format::numeric::{Numeric, NumericReader, NumericWalk, Role};
 use docvalues_format::presence::{NO_VALUE, Presence, PresenceReader, PresenceWalk};
-use docvalues_format::source::{Owned, Place};
+use docvalues_format::source::Owned;
 
 /// Values and documents that are asked for one by one.
 const ASKED: u64 = 600;

@@ -3,11 +3,11 @@
 use std::ops::Range;
 
 use docvalues_format::cursor::Cursor;
+use docvalues_format::error::Place;
 use docvalues_format::error::Section as Role;
 use docvalues_format::file::column::Column;
 use docvalues_format::file::frame::{FOOTER_LEN, HEADER_LEN};
 use docvalues_format::granule::{self, SectionRef};
-use docvalues_format::source::Place;
 
 /// Bytes of a page's entry in the directory root.
 const ROOT_ENTRY: usize = docvalues_format::file::directory::ROOT_ENTRY_LEN;

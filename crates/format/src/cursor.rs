@@ -2,8 +2,8 @@
 
 use byteorder::{ByteOrder, LittleEndian};
 
-use crate::error::{Error, ErrorKind, Result};
-use crate::source::{Place, truncated};
+use crate::error::{Error, ErrorKind, Place, Result};
+use crate::source::truncated;
 
 /// Reads fields front to back.
 ///

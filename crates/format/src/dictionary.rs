@@ -60,12 +60,12 @@
 use std::ops::{ControlFlow, Range};
 
 use crate::cursor::{Cursor, Put};
-use crate::error::{Error, ErrorKind, Result, Section};
+use crate::error::{Error, ErrorKind, Place, Result, Section};
 use crate::granule::SectionRef;
 use crate::id::TermOrd;
 use crate::jump::JumpTables;
 use crate::numeric::{Numeric, NumericReader, NumericWalk, Role};
-use crate::source::{Place, SectionBytes};
+use crate::source::SectionBytes;
 
 use block::Front;
 

@@ -6,8 +6,6 @@
 
 use std::fmt;
 
-use crate::source::Place;
-
 /// Shorthand for what every decoder returns.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
@@ -148,6 +146,15 @@ pub enum ErrorKind {
     /// Reading the bytes from where they are kept failed.
     #[error("reading failed: {0}")]
     Io(std::io::ErrorKind),
+}
+
+/// Where a section lies, for error messages.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Place {
+    /// Which section of the file.
+    pub section: Section,
+    /// Its first byte, counted from the start of the file.
+    pub offset: u64,
 }
 
 fn by(writer: Option<[u16; 3]>) -> String {

@@ -14,8 +14,8 @@
 use std::cmp::Ordering;
 use std::sync::OnceLock;
 
-use crate::error::{Error, ErrorKind, Result};
-use crate::source::{Place, SectionBytes};
+use crate::error::{Error, ErrorKind, Place, Result};
+use crate::source::SectionBytes;
 
 /// How a reader finds a block. The answers are the same in every mode.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]

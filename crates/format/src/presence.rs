@@ -52,11 +52,11 @@
 //! well; the sparse block is bucketed here, which takes half of the bytes and bounds the search.
 
 use crate::cursor::{Cursor, Put};
-use crate::error::{Error, ErrorKind, Result, Section};
+use crate::error::{Error, ErrorKind, Place, Result, Section};
 use crate::granule::SectionRef;
 use crate::id::{BLOCK_DOCS, DocId, ValueIndex};
 use crate::jump::{Jump, JumpTables, Walk};
-use crate::source::{Place, SectionBytes};
+use crate::source::SectionBytes;
 
 mod bitmap;
 mod block;

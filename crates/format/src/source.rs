@@ -7,20 +7,11 @@
 
 use std::ops::Range;
 
-use crate::error::{Error, ErrorKind, Result, Section};
+use crate::error::{Error, ErrorKind, Place, Result, Section};
 
 /// Zero bytes behind the payload of every section, so that an eight-byte (or 64-byte) load that
 /// begins inside the payload ends inside the section.
 pub const TAIL: usize = 64;
-
-/// Where a section lies, for error messages.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Place {
-    /// Which section of the column.
-    pub section: Section,
-    /// Its first byte, counted from the start of the file.
-    pub offset: u64,
-}
 
 /// The bytes of one section, handed out once they are known to be what was written.
 pub trait SectionBytes: Send + Sync {

@@ -3,13 +3,13 @@
 use std::ops::{Bound, ControlFlow, Range, RangeBounds};
 use std::sync::Arc;
 
-use docvalues_column::{Batch, BatchDocs, BinaryColumn, Column, DocId, Field, Lists, Result, Slices};
+use docvalues_column::{Batch, BatchDocs, BinaryColumn, DocId, Lists, Result, Slices};
 use docvalues_format::binary::BinaryReader;
 use docvalues_storage::Section;
 
-use crate::core::{Core, FormatResult, Walks, check_words, clear_present, mark_present};
+use crate::core::{Core, FormatResult, Parts, Walks, check_words, clear_present, mark_present};
 use crate::cursor::Cursor;
-use crate::segment::Parts;
+use crate::typed::HasCore;
 
 /// A column with at most one byte string a document.
 ///
@@ -31,12 +31,6 @@ struct Inner {
 impl Binary {
     pub(crate) fn new(core: Core, values: BinaryReader<Section>) -> Binary {
         Binary(Arc::new(Inner { core, values }))
-    }
-
-    /// Reads documents one after the other and remembers where it was: what makes
-    /// [`JumpTables::Ignore`](crate::JumpTables::Ignore) bearable. The other modes do not need it.
-    pub fn cursor(&self) -> Cursor<'_, Binary> {
-        Cursor::new(self)
     }
 
     pub(crate) fn parts(&self) -> Parts<'_> {
@@ -82,21 +76,9 @@ impl<'c> Cursor<'c, Binary> {
     }
 }
 
-impl Column for Binary {
-    fn field(&self) -> &Field {
-        &self.0.core.field
-    }
-
-    fn docs(&self) -> u32 {
-        self.0.core.docs
-    }
-
-    fn docs_with_value(&self) -> u32 {
-        self.0.core.presence.values()
-    }
-
-    fn exists(&self, docs: Range<u32>, bits: &mut [u64]) -> Result<()> {
-        self.0.core.exists(docs, bits)
+impl HasCore for Binary {
+    fn core(&self) -> &Core {
+        &self.0.core
     }
 }
 

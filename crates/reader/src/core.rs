@@ -4,6 +4,8 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use docvalues_column::{DocId, Error, ErrorKind, Field, Result, words};
+use docvalues_format::binary::BinaryReader;
+use docvalues_format::dictionary::DictionaryReader;
 use docvalues_format::file::column::Statistics;
 use docvalues_format::id::ValueIndex;
 use docvalues_format::numeric::{NumericReader, NumericWalk};
@@ -29,6 +31,15 @@ pub(crate) struct Core {
     pub(crate) docs: u32,
     pub(crate) presence: PresenceReader<Section>,
     pub(crate) statistics: Statistics,
+}
+
+/// What a column is made of.
+pub(crate) struct Parts<'c> {
+    pub(crate) core: &'c Core,
+    pub(crate) offsets: Option<&'c NumericReader<Section>>,
+    pub(crate) numbers: Option<&'c NumericReader<Section>>,
+    pub(crate) binary: Option<&'c BinaryReader<Section>>,
+    pub(crate) terms: Option<&'c DictionaryReader<Section>>,
 }
 
 /// Positions in a column's chains of blocks; see [`Cursor`](crate::Cursor).

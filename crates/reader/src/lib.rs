@@ -20,6 +20,7 @@ mod sorted_numeric;
 mod sorted_set;
 mod stats;
 mod terms;
+mod typed;
 
 pub use binary::Binary;
 pub use cursor::Cursor;

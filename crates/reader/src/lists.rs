@@ -9,8 +9,7 @@ use docvalues_format::numeric::{NumericReader, NumericWalk};
 use docvalues_format::source::SectionBytes;
 use docvalues_storage::Section;
 
-use crate::core::{Core, FormatResult, Walks, check_words};
-use crate::segment::Parts;
+use crate::core::{Core, FormatResult, Parts, Walks, check_words};
 
 /// Values that a scan hands out together, if they are not one document's.
 const SCAN_VALUES: u64 = 1 << 16;
@@ -85,9 +84,9 @@ impl NumberLists {
         }
     }
 
-    pub(crate) fn place(&self) -> docvalues_format::source::Place {
+    pub(crate) fn place(&self) -> docvalues_format::error::Place {
         let nowhere =
-            docvalues_format::source::Place { section: docvalues_format::error::Section::Offsets, offset: 0 };
+            docvalues_format::error::Place { section: docvalues_format::error::Section::Offsets, offset: 0 };
         self.offsets.meta().blocks.as_ref().map_or(nowhere, SectionBytes::place)
     }
 

@@ -3,13 +3,13 @@
 use std::ops::{ControlFlow, Range, RangeInclusive};
 use std::sync::Arc;
 
-use docvalues_column::{Batch, BatchDocs, Column, DocId, Field, NumericColumn, Result};
+use docvalues_column::{Batch, BatchDocs, DocId, NumericColumn, Result};
 use docvalues_format::numeric::NumericReader;
 use docvalues_storage::Section;
 
-use crate::core::{BATCH, Core, FormatResult, Walks, check_words, gather_numbers};
+use crate::core::{BATCH, Core, FormatResult, Parts, Walks, check_words, gather_numbers};
 use crate::cursor::Cursor;
-use crate::segment::Parts;
+use crate::typed::HasCore;
 
 /// A column with at most one 64-bit number a document.
 ///
@@ -31,12 +31,6 @@ struct Inner {
 impl Numeric {
     pub(crate) fn new(core: Core, values: NumericReader<Section>) -> Numeric {
         Numeric(Arc::new(Inner { core, values }))
-    }
-
-    /// Reads documents one after the other and remembers where it was: what makes
-    /// [`JumpTables::Ignore`](crate::JumpTables::Ignore) bearable. The other modes do not need it.
-    pub fn cursor(&self) -> Cursor<'_, Numeric> {
-        Cursor::new(self)
     }
 
     /// The sum of the stored numbers, where the directory has it.
@@ -70,21 +64,9 @@ impl Cursor<'_, Numeric> {
     }
 }
 
-impl Column for Numeric {
-    fn field(&self) -> &Field {
-        &self.0.core.field
-    }
-
-    fn docs(&self) -> u32 {
-        self.0.core.docs
-    }
-
-    fn docs_with_value(&self) -> u32 {
-        self.0.core.presence.values()
-    }
-
-    fn exists(&self, docs: Range<u32>, bits: &mut [u64]) -> Result<()> {
-        self.0.core.exists(docs, bits)
+impl HasCore for Numeric {
+    fn core(&self) -> &Core {
+        &self.0.core
     }
 }
 

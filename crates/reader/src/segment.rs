@@ -19,7 +19,7 @@ use docvalues_format::numeric::NumericReader;
 use docvalues_format::presence::PresenceReader;
 use docvalues_storage::{Memory, Section, Source};
 
-use crate::core::{Core, FormatResult, corrupt};
+use crate::core::{Core, FormatResult, Parts, corrupt};
 use crate::lists::NumberLists;
 use crate::options::{Access, OpenOptions};
 use crate::{Binary, Numeric, Sorted, SortedNumeric, SortedSet};
@@ -354,15 +354,6 @@ fn array<const N: usize>(bytes: &[u8]) -> [u8; N] {
     let mut out = [0; N];
     out.copy_from_slice(bytes);
     out
-}
-
-/// What a column is made of.
-pub(crate) struct Parts<'c> {
-    pub(crate) core: &'c Core,
-    pub(crate) offsets: Option<&'c NumericReader<Section>>,
-    pub(crate) numbers: Option<&'c NumericReader<Section>>,
-    pub(crate) binary: Option<&'c BinaryReader<Section>>,
-    pub(crate) terms: Option<&'c DictionaryReader<Section>>,
 }
 
 impl Opened {

@@ -3,16 +3,16 @@
 use std::ops::{ControlFlow, Range};
 use std::sync::Arc;
 
-use docvalues_column::{Batch, Column, DocId, Field, Result, SortedColumn, TermOrd};
+use docvalues_column::{Batch, DocId, Result, SortedColumn, TermOrd};
 use docvalues_format::dictionary::DictionaryReader;
 use docvalues_format::numeric::NumericReader;
 use docvalues_storage::Section;
 
-use crate::core::{BATCH, Core, FormatResult, Walks, clear_present, mark_present};
+use crate::core::{BATCH, Core, FormatResult, Parts, Walks, clear_present, mark_present};
 use crate::cursor::Cursor;
 use crate::numeric::{filter_numbers, scan_numbers};
-use crate::segment::Parts;
 use crate::terms::HasTerms;
+use crate::typed::HasCore;
 
 /// A column with at most one term of a dictionary a document.
 ///
@@ -35,12 +35,6 @@ struct Inner {
 impl Sorted {
     pub(crate) fn new(core: Core, ords: NumericReader<Section>, terms: DictionaryReader<Section>) -> Sorted {
         Sorted(Arc::new(Inner { core, ords, terms }))
-    }
-
-    /// Reads documents one after the other and remembers where it was: what makes
-    /// [`JumpTables::Ignore`](crate::JumpTables::Ignore) bearable. The other modes do not need it.
-    pub fn cursor(&self) -> Cursor<'_, Sorted> {
-        Cursor::new(self)
     }
 
     pub(crate) fn parts(&self) -> Parts<'_> {
@@ -98,21 +92,9 @@ pub(crate) fn term_ord(stored: i64) -> TermOrd {
     TermOrd::new(u32::try_from(stored).unwrap_or(u32::MAX))
 }
 
-impl Column for Sorted {
-    fn field(&self) -> &Field {
-        &self.0.core.field
-    }
-
-    fn docs(&self) -> u32 {
-        self.0.core.docs
-    }
-
-    fn docs_with_value(&self) -> u32 {
-        self.0.core.presence.values()
-    }
-
-    fn exists(&self, docs: Range<u32>, bits: &mut [u64]) -> Result<()> {
-        self.0.core.exists(docs, bits)
+impl HasCore for Sorted {
+    fn core(&self) -> &Core {
+        &self.0.core
     }
 }
 

@@ -3,11 +3,12 @@
 use std::ops::{ControlFlow, Range, RangeInclusive};
 use std::sync::Arc;
 
-use docvalues_column::{Batch, Column, DocId, Field, Lists, Result, Slices, SortedNumericColumn};
+use docvalues_column::{Batch, DocId, Lists, Result, Slices, SortedNumericColumn};
 
-use crate::core::Walks;
+use crate::core::{Core, Walks};
 use crate::cursor::Cursor;
 use crate::lists::NumberLists;
+use crate::typed::HasCore;
 
 /// A column with any number of 64-bit numbers a document, ascending, duplicates kept.
 ///
@@ -28,12 +29,6 @@ impl SortedNumeric {
     pub(crate) fn lists(&self) -> &NumberLists {
         &self.0
     }
-
-    /// Reads documents one after the other and remembers where it was: what makes
-    /// [`JumpTables::Ignore`](crate::JumpTables::Ignore) bearable. The other modes do not need it.
-    pub fn cursor(&self) -> Cursor<'_, SortedNumeric> {
-        Cursor::new(self)
-    }
 }
 
 impl Cursor<'_, SortedNumeric> {
@@ -49,21 +44,9 @@ impl Cursor<'_, SortedNumeric> {
     }
 }
 
-impl Column for SortedNumeric {
-    fn field(&self) -> &Field {
-        &self.0.core.field
-    }
-
-    fn docs(&self) -> u32 {
-        self.0.core.docs
-    }
-
-    fn docs_with_value(&self) -> u32 {
-        self.0.core.presence.values()
-    }
-
-    fn exists(&self, docs: Range<u32>, bits: &mut [u64]) -> Result<()> {
-        self.0.core.exists(docs, bits)
+impl HasCore for SortedNumeric {
+    fn core(&self) -> &Core {
+        &self.0.core
     }
 }
 

@@ -3,16 +3,16 @@
 use std::ops::{ControlFlow, Range};
 use std::sync::Arc;
 
-use docvalues_column::{Batch, Column, DocId, Field, Lists, Result, Slices, SortedSetColumn, TermOrd};
+use docvalues_column::{Batch, DocId, Lists, Result, Slices, SortedSetColumn, TermOrd};
 use docvalues_format::dictionary::DictionaryReader;
 use docvalues_storage::Section;
 
-use crate::core::{Core, FormatResult, Walks};
+use crate::core::{Core, FormatResult, Parts, Walks};
 use crate::cursor::Cursor;
 use crate::lists::NumberLists;
-use crate::segment::Parts;
 use crate::sorted::term_ord;
 use crate::terms::HasTerms;
+use crate::typed::HasCore;
 
 /// A column with a set of terms a document, as ascending ords.
 ///
@@ -35,12 +35,6 @@ struct Inner {
 impl SortedSet {
     pub(crate) fn new(lists: NumberLists, terms: DictionaryReader<Section>) -> SortedSet {
         SortedSet(Arc::new(Inner { lists, terms }))
-    }
-
-    /// Reads documents one after the other and remembers where it was: what makes
-    /// [`JumpTables::Ignore`](crate::JumpTables::Ignore) bearable. The other modes do not need it.
-    pub fn cursor(&self) -> Cursor<'_, SortedSet> {
-        Cursor::new(self)
     }
 
     pub(crate) fn lists(&self) -> &NumberLists {
@@ -78,21 +72,9 @@ impl HasTerms for SortedSet {
     }
 }
 
-impl Column for SortedSet {
-    fn field(&self) -> &Field {
-        &self.0.lists.core.field
-    }
-
-    fn docs(&self) -> u32 {
-        self.0.lists.core.docs
-    }
-
-    fn docs_with_value(&self) -> u32 {
-        self.0.lists.core.presence.values()
-    }
-
-    fn exists(&self, docs: Range<u32>, bits: &mut [u64]) -> Result<()> {
-        self.0.lists.core.exists(docs, bits)
+impl HasCore for SortedSet {
+    fn core(&self) -> &Core {
+        &self.0.lists.core
     }
 }
 

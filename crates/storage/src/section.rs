@@ -5,9 +5,9 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use byteorder::{ByteOrder, LittleEndian};
-use docvalues_format::error::{Error, ErrorKind, Result, Section as Role};
+use docvalues_format::error::{Error, ErrorKind, Place, Result, Section as Role};
 use docvalues_format::granule::{self, CRC_LEN, GRANULE, Layout, SectionRef};
-use docvalues_format::source::{Place, SectionBytes, TAIL, truncated};
+use docvalues_format::source::{SectionBytes, TAIL, truncated};
 
 use crate::level::Level;
 use crate::source::{Advice, Source};

@@ -3,10 +3,10 @@
 use std::ops::Range;
 
 use super::{Binary, BinaryOffsets};
-use crate::error::{Error, ErrorKind, Result, Section};
+use crate::error::{Error, ErrorKind, Place, Result, Section};
 use crate::jump::JumpTables;
 use crate::numeric::{NumericReader, NumericWalk};
-use crate::source::{Place, SectionBytes};
+use crate::source::SectionBytes;
 
 /// Values whose offsets are looked up together.
 const BATCH: usize = 128;

@@ -5,9 +5,10 @@ use proptest::collection::vec;
 use proptest::prelude::*;
 
 use super::*;
+use crate::error::Place;
 use crate::jump::JumpTables;
 use crate::numeric::NumericWalk;
-use crate::source::{Owned, Place, SectionBytes, TAIL};
+use crate::source::{Owned, SectionBytes, TAIL};
 
 type Made = Binary<Vec<u8>>;
 

@@ -24,8 +24,8 @@ use std::ops::Range;
 use byteorder::{ByteOrder, LittleEndian};
 
 use crate::cursor::Put;
-use crate::error::{Error, ErrorKind, Result};
-use crate::source::{Place, SectionBytes, truncated};
+use crate::error::{Error, ErrorKind, Place, Result};
+use crate::source::{SectionBytes, truncated};
 
 /// Terms in every block but the last.
 ///

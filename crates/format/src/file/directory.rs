@@ -27,11 +27,10 @@
 use std::ops::Range;
 
 use crate::cursor::{Cursor, Put};
-use crate::error::{Error, ErrorKind, Result, Section};
+use crate::error::{Error, ErrorKind, Place, Result, Section};
 use crate::file::column::{Column, EntryHead};
 use crate::file::frame::{FOOTER_LEN, Footer, HEADER_LEN, Header};
 use crate::granule::SectionRef;
-use crate::source::Place;
 
 /// Bytes of a page's entry in the root.
 pub const ROOT_ENTRY_LEN: usize = 32;

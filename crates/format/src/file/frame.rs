@@ -35,9 +35,8 @@
 use std::ops::Range;
 
 use crate::cursor::{Cursor, Put};
-use crate::error::{Error, ErrorKind, Result, Section};
+use crate::error::{Error, ErrorKind, Place, Result, Section};
 use crate::id::MAX_DOCS;
-use crate::source::Place;
 
 /// Bytes of the header.
 pub const HEADER_LEN: usize = 64;

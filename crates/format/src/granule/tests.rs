@@ -3,7 +3,7 @@
 use proptest::prelude::*;
 
 use super::*;
-use crate::source::Place;
+use crate::error::Place;
 
 /// A payload in which no two granules are alike.
 fn payload(len: usize) -> Vec<u8> {

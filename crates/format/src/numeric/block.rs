@@ -32,9 +32,9 @@ use byteorder::{ByteOrder, LittleEndian};
 
 use crate::bits;
 use crate::cursor::Put;
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::{Error, ErrorKind, Place, Result};
 use crate::jump::Entry;
-use crate::source::{Place, truncated};
+use crate::source::truncated;
 
 /// Bytes of the fields that every header has.
 const SHORT_LEN: usize = 16;

@@ -5,9 +5,9 @@ use std::ops::Range;
 use super::block::Block;
 use super::{Numeric, Transform};
 use crate::bits;
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::{Error, ErrorKind, Place, Result};
 use crate::jump::{Chain, Entry, Step};
-use crate::source::{Place, SectionBytes};
+use crate::source::SectionBytes;
 
 /// Residuals of a block, from the one that begins at the first bit of `bytes`.
 #[derive(Clone, Copy, Debug)]

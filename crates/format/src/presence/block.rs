@@ -5,9 +5,9 @@ use std::ops::Range;
 use super::header::{Header, Kind};
 use super::sink::Sink;
 use super::{NO_VALUE, dense, list, runs, sparse};
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::{Error, ErrorKind, Place, Result};
 use crate::id::DocId;
-use crate::source::{Place, SectionBytes, truncated};
+use crate::source::{SectionBytes, truncated};
 
 /// A block that was found: where its payload lies, and what its header says.
 ///

@@ -2,10 +2,10 @@
 
 use super::block::Block;
 use super::header::{BlockEntry, Header};
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::{Error, ErrorKind, Place, Result};
 use crate::id::BLOCK_DOCS;
 use crate::jump::{Chain, Step};
-use crate::source::{Place, SectionBytes, truncated};
+use crate::source::{SectionBytes, truncated};
 
 /// The blocks of one column, as a chain.
 #[derive(Debug)]

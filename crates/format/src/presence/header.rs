@@ -28,9 +28,9 @@
 
 use super::{bitmap::Words, dense, list, runs, sparse};
 use crate::cursor::Put;
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::{Error, ErrorKind, Place, Result};
 use crate::jump::Entry;
-use crate::source::{Place, truncated};
+use crate::source::truncated;
 
 /// What a payload's length, and with it every block's address, is a multiple of.
 const UNIT: usize = 8;

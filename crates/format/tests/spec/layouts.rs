@@ -3,7 +3,7 @@
 
 use docvalues_format::cursor::Cursor;
 use docvalues_format::dictionary::{Dictionary, Index};
-use docvalues_format::error::{ErrorKind, Section};
+use docvalues_format::error::{ErrorKind, Place, Section};
 use docvalues_format::file::column::{Column, Statistics, Values};
 use docvalues_format::file::directory::{DirectoryBuilder, ROOT_ENTRY_LEN, parse_root};
 use docvalues_format::file::field::Field;
@@ -12,7 +12,6 @@ use docvalues_format::file::kind::{Kind, LogicalType};
 use docvalues_format::granule::SectionRef;
 use docvalues_format::numeric::{Numeric, Role, Stride, Transform};
 use docvalues_format::presence::Presence;
-use docvalues_format::source::Place;
 
 use crate::document::{Document, Row};
 use crate::parts::{meta, numbers, reference};

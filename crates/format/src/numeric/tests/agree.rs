@@ -6,7 +6,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use proptest::prelude::*;
 
 use super::*;
-use crate::source::{Place, SectionBytes};
+use crate::error::Place;
+use crate::source::SectionBytes;
 
 /// What `filter` is to set, by the sentence in its documentation.
 fn expected_bits(values: &[i64], wanted: &RangeInclusive<i64>, mut bits: Vec<u64>) -> Vec<u64> {

@@ -122,7 +122,7 @@ fn the_directory_holds_36_bytes_and_the_references() {
     let blocks = reference(128, 16 + 9_000 / 4 + 6);
     assert_eq!(bytes, le(&[&fields, &blocks, &reference(192, 16), &reference(256, 4 * 16)]));
 
-    let place = crate::source::Place { section: Section::DirectoryPage, offset: 0 };
+    let place = crate::error::Place { section: Section::DirectoryPage, offset: 0 };
     let read = Numeric::decode_meta(&mut Cursor::new(place, &bytes), Role::Values).unwrap();
     assert_eq!(read, column);
     assert!(Numeric::decode_meta(&mut Cursor::new(place, &bytes), Role::Offsets).is_err(), "no zones there");

@@ -2,8 +2,9 @@
 
 use super::super::block::Block;
 use super::*;
+use crate::error::Place;
 use crate::jump::Entry;
-use crate::source::{Place, SectionBytes};
+use crate::source::SectionBytes;
 
 /// Reads everything in every way. Right or wrong, but back; `Err` if anything was refused.
 fn read_all(column: &Numeric<Vec<u8>>, mode: JumpTables) -> Result<()> {
