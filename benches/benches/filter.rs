@@ -1,0 +1,77 @@
+//! How fast the documents with a value in a range are found.
+//!
+//! Question: what do zone maps save, and what do they cost where they can rule out nothing? Read
+//! `filter/<column>/<how>`; throughput is documents a second. The ranges match about 1 % of `ts` (in a
+//! row, as far as zones tell), 4 % of `size` (anywhere, but in the stretches of one size) and 1 % of
+//! `uni24` (anywhere). `get` asks the column for one document after the other, `vec` compares plain
+//! 64-bit numbers in memory, which the compiler makes vector code of.
+#![expect(clippy::expect_used, reason = "a bench may panic")]
+
+use std::hint::black_box;
+use std::ops::RangeInclusive;
+
+use criterion::{Throughput, criterion_group, criterion_main};
+use docvalues::prelude::*;
+use docvalues::{Numeric, bits};
+use docvalues_benches::{Bench, data, segment};
+
+const COLUMNS: [&str; 3] = ["ts", "size", "uni24"];
+
+fn wanted(name: &str, plain: &[i64]) -> RangeInclusive<i64> {
+    match name {
+        "ts" => plain[plain.len() / 2]..=plain[plain.len() / 2 + plain.len() / 100],
+        "size" => 1 << 19..=i64::MAX,
+        _ => 5_000_000..=5_000_000 + (1 << 24) / 100,
+    }
+}
+
+/// Sets bit `i` if `matches(i)`, word by word.
+fn collect(bits: &mut [u64], docs: u32, matches: impl Fn(u32) -> bool) {
+    for (word, first) in bits.iter_mut().zip((0..docs).step_by(64)) {
+        let docs = first..docs.min(first + 64);
+        *word = docs.rev().fold(0, |word, doc| word << 1 | u64::from(matches(doc)));
+    }
+}
+
+fn filter(c: &mut Bench) {
+    let docs = docvalues_benches::docs();
+    let options = WriterOptions::default();
+    let with = segment::write(docs, &COLUMNS, options).open(OpenOptions::new());
+    let without = segment::write(docs, &COLUMNS, WriterOptions { zones: false, ..options });
+    let without = without.open(OpenOptions::new());
+    let mut found = vec![0; bits::words(0..docs)];
+    for name in COLUMNS {
+        let plain = data::numbers(name, docs).values;
+        let wanted = wanted(name, &plain);
+        let vec = |found: &mut [u64]| collect(found, docs, |doc| wanted.contains(&plain[doc as usize]));
+        vec(&mut found);
+        let expected = found.clone();
+        println!("filter/{name}: {} of {docs} documents match", bits::count(&expected));
+
+        let mut group = c.benchmark_group(format!("filter/{name}"));
+        group.throughput(Throughput::Elements(docs.into()));
+        let filter = |column: &Numeric, found: &mut [u64]| {
+            found.fill(0);
+            column.filter(0..docs, wanted.clone(), found).expect("good bytes");
+        };
+        for (how, segment) in [("zones", &with), ("no_zones", &without)] {
+            let column = segment.numeric(name).expect("written");
+            filter(&column, &mut found);
+            assert!(found == expected, "{name}, {how}");
+            group.bench_function(how, |b| b.iter(|| filter(&column, black_box(&mut found))));
+        }
+        let column = without.numeric(name).expect("written");
+        let get = |found: &mut [u64]| {
+            let value = |doc| column.get(DocId::new(doc)).expect("good bytes");
+            collect(found, docs, |doc| value(doc).is_some_and(|value| wanted.contains(&value)));
+        };
+        get(&mut found);
+        assert!(found == expected, "{name}, get");
+        group.bench_function("get", |b| b.iter(|| get(black_box(&mut found))));
+        group.bench_function("vec", |b| b.iter(|| vec(black_box(&mut found))));
+        group.finish();
+    }
+}
+
+criterion_group! { name = benches; config = docvalues_benches::criterion(); targets = filter }
+criterion_main!(benches);

@@ -1,0 +1,97 @@
+//! How fast the values of some documents are fetched.
+//!
+//! Question: what does a packed column cost against plain memory, when a query has hit 1 % of the
+//! documents, and when documents come in no order? Read `gather/<column>/<how>/<order>`; throughput is
+//! documents a second. `vec` is a slot of 8 bytes for each document (of `host`, 4 bytes), missing values
+//! being zeros: no presence is asked there.
+#![expect(clippy::expect_used, reason = "a bench may panic")]
+
+use std::hint::black_box;
+
+use criterion::{BenchmarkId, Throughput, criterion_group, criterion_main};
+use docvalues::prelude::*;
+use docvalues_benches::{Bench, data, segment};
+
+/// What a query hits at 1 %, and as many documents in no order.
+fn orders(docs: u32) -> [(&'static str, Vec<DocId>); 2] {
+    let hits = data::hits(docs, 100);
+    let random = data::random_docs(docs, hits.len());
+    [("ascending", hits), ("random", random)]
+}
+
+fn numbers(c: &mut Bench) {
+    let docs = docvalues_benches::docs();
+    let written = segment::write(docs, &data::NUMERIC, WriterOptions::default());
+    let segment = written.open(OpenOptions::new());
+    for name in data::NUMERIC {
+        let (column, plain) = (segment.numeric(name).expect("written"), data::numbers(name, docs).values);
+        let bits = written.column_bytes(name) as f64 * 8.0 / f64::from(docs);
+        println!("gather/{name}: {bits:.2} bits a document in the file, 64 in memory");
+        let mut group = c.benchmark_group(format!("gather/{name}"));
+        for (order, asked) in orders(docs) {
+            group.throughput(Throughput::Elements(asked.len() as u64));
+            let expected: Vec<i64> = asked.iter().map(|doc| plain[doc.get() as usize]).collect();
+            let mut out = vec![-1; asked.len()];
+            let batch = |out: &mut [i64]| column.gather_or(&asked, out, 0).expect("good bytes");
+            batch(&mut out);
+            assert_eq!(out, expected);
+            group.bench_function(BenchmarkId::new("gather", order), |b| {
+                b.iter(|| batch(black_box(&mut out)));
+            });
+
+            let one_by_one = |out: &mut [i64]| {
+                for (&doc, out) in asked.iter().zip(out) {
+                    *out = column.get(doc).expect("good bytes").unwrap_or(0);
+                }
+            };
+            out.fill(-1);
+            one_by_one(&mut out);
+            assert_eq!(out, expected);
+            group.bench_function(BenchmarkId::new("get", order), |b| {
+                b.iter(|| one_by_one(black_box(&mut out)));
+            });
+
+            let vec = |out: &mut [i64]| {
+                asked.iter().zip(out).for_each(|(doc, out)| *out = plain[doc.get() as usize]);
+            };
+            group.bench_function(BenchmarkId::new("vec", order), |b| b.iter(|| vec(black_box(&mut out))));
+        }
+        group.finish();
+    }
+}
+
+fn ords(c: &mut Bench) {
+    let docs = docvalues_benches::docs();
+    let written = segment::write(docs, &["host"], WriterOptions::default());
+    let column = written.open(OpenOptions::new()).sorted("host").expect("written");
+    let mut plain = vec![TermOrd::new(0); docs as usize];
+    let every: Vec<DocId> = (0..docs).map(DocId::new).collect();
+    column.gather_or(&every, &mut plain, TermOrd::new(0)).expect("good bytes");
+
+    // Names ascend as the numbers of hosts do, so ords are places among the distinct numbers.
+    let ids = data::host_ids(docs);
+    let mut distinct = ids.clone();
+    distinct.sort_unstable();
+    distinct.dedup();
+    let place = |id| distinct.binary_search(id).expect("one of them");
+    assert!(ids.iter().map(place).eq(plain.iter().map(|ord| ord.get() as usize)));
+
+    let mut group = c.benchmark_group("gather/host");
+    for (order, asked) in orders(docs) {
+        group.throughput(Throughput::Elements(asked.len() as u64));
+        let mut out = vec![TermOrd::new(0); asked.len()];
+        let batch = |out: &mut [TermOrd]| column.gather_or(&asked, out, TermOrd::new(0)).expect("good bytes");
+        batch(&mut out);
+        assert!(asked.iter().zip(&out).all(|(doc, ord)| plain[doc.get() as usize] == *ord));
+        group.bench_function(BenchmarkId::new("gather", order), |b| b.iter(|| batch(black_box(&mut out))));
+
+        let vec = |out: &mut [TermOrd]| {
+            asked.iter().zip(out).for_each(|(doc, out)| *out = plain[doc.get() as usize]);
+        };
+        group.bench_function(BenchmarkId::new("vec", order), |b| b.iter(|| vec(black_box(&mut out))));
+    }
+    group.finish();
+}
+
+criterion_group! { name = benches; config = docvalues_benches::criterion(); targets = numbers, ords }
+criterion_main!(benches);

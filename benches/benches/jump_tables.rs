@@ -1,0 +1,126 @@
+//! What a jump table buys: the question of LUCENE-8374 and LUCENE-8585.
+//!
+//! Question: how do walking the blocks (Lucene 7), a table on the heap (LUCENE-8374) and a table in the
+//! file (LUCENE-8585) compare, for random documents and for ascending ones, as segments grow? Read
+//! `jump_tables/<question>/<mode>/<documents>`; throughput is documents a second.
+//!
+//! | question | asks |
+//! | --- | --- |
+//! | `random_get` | for single documents, each from the beginning |
+//! | `ascending_cursor` | for what a query hits at 1 %, one after the other, with a position kept |
+//! | `ascending_gather` | for the same in one batch |
+//! | `first_get` | a segment just opened for its last document |
+//!
+//! The column is `price60`: 60 % of the documents have a value, so both presence and values have blocks.
+#![expect(clippy::expect_used, reason = "a bench may panic")]
+
+use std::hint::black_box;
+
+use criterion::measurement::Measurement;
+use criterion::{BenchmarkGroup, BenchmarkId, Throughput, criterion_group, criterion_main};
+use docvalues::prelude::*;
+use docvalues::{JumpTables, Numeric, Section};
+use docvalues_benches::data::{self, Numbers};
+use docvalues_benches::segment::{self, Written};
+use docvalues_benches::{Bench, ThreadTime};
+
+const NAME: &str = "price60";
+
+/// Single documents that are asked for in one iteration.
+const ASKED: usize = 1000;
+
+fn label(mode: JumpTables) -> &'static str {
+    match mode {
+        JumpTables::Ignore => "ignore",
+        JumpTables::BuildOnFirstUse => "build",
+        JumpTables::Baked => "baked",
+    }
+}
+
+fn open(written: &Written, jump_tables: JumpTables) -> Numeric {
+    written.open(OpenOptions::new().jump_tables(jump_tables)).numeric(NAME).expect("written")
+}
+
+/// The sum of all values of `docs`, asked for in some way.
+fn sum(docs: &[DocId], mut get: impl FnMut(DocId) -> docvalues::Result<Option<i64>>) -> i64 {
+    docs.iter().map(|&doc| get(doc).expect("good bytes").unwrap_or(0)).sum()
+}
+
+struct Asked {
+    random: Vec<DocId>,
+    hits: Vec<DocId>,
+    plain: Numbers,
+}
+
+impl Asked {
+    fn expected(&self, docs: &[DocId]) -> i64 {
+        docs.iter().map(|doc| self.plain.values[doc.get() as usize]).sum()
+    }
+}
+
+fn jump_tables(c: &mut Bench) {
+    let docs = docvalues_benches::docs();
+    for docs in [docs / 10, docs, docs * 10] {
+        let written = segment::write(docs, &[NAME], WriterOptions::default());
+        let sections = written.summary.columns[0].sections();
+        let table = |(name, _): &&(Section, u64)| matches!(name, Section::PresenceJump | Section::ValuesJump);
+        let tables: u64 = sections.iter().filter(table).map(|(_, bytes)| bytes).sum();
+        println!(
+            "jump_tables: {docs} documents, {} bytes, {tables} of them jump tables",
+            written.bytes.len()
+        );
+        let asked = Asked {
+            random: data::random_docs(docs, ASKED),
+            hits: data::hits(docs, 100),
+            plain: data::numbers(NAME, docs),
+        };
+        for mode in JumpTables::ALL {
+            let mut group = c.benchmark_group("jump_tables");
+            many(&mut group, &open(&written, mode), label(mode), &asked);
+            first(&mut group, &written, mode, &asked);
+            group.finish();
+        }
+    }
+}
+
+fn many(group: &mut BenchmarkGroup<'_, ThreadTime>, column: &Numeric, mode: &str, asked: &Asked) {
+    let id = |question| BenchmarkId::new(format!("{question}/{mode}"), column.docs());
+    let random = || sum(black_box(&asked.random), |doc| column.get(doc));
+    assert_eq!(random(), asked.expected(&asked.random));
+    group.throughput(Throughput::Elements(ASKED as u64));
+    group.bench_function(id("random_get"), |b| b.iter(random));
+
+    group.throughput(Throughput::Elements(asked.hits.len() as u64));
+    let cursor = || {
+        let mut cursor = column.cursor();
+        sum(black_box(&asked.hits), |doc| cursor.get(doc))
+    };
+    assert_eq!(cursor(), asked.expected(&asked.hits));
+    group.bench_function(id("ascending_cursor"), |b| b.iter(cursor));
+
+    let mut out = vec![0; asked.hits.len()];
+    let mut gather = || {
+        column.gather_or(black_box(&asked.hits), &mut out, 0).expect("good bytes");
+        out.iter().sum::<i64>()
+    };
+    assert_eq!(gather(), asked.expected(&asked.hits));
+    group.bench_function(id("ascending_gather"), |b| b.iter(&mut gather));
+}
+
+fn first(
+    group: &mut BenchmarkGroup<'_, impl Measurement>,
+    written: &Written,
+    mode: JumpTables,
+    asked: &Asked,
+) {
+    let docs = written.summary.docs;
+    let last = (0..docs).rev().map(DocId::new).find(|doc| asked.plain.values[doc.get() as usize] != 0);
+    let last = last.expect("a document with a value");
+    let first = || open(written, mode).get(last).expect("good bytes");
+    assert_eq!(first(), Some(asked.plain.values[last.get() as usize]));
+    group.throughput(Throughput::Elements(1));
+    group.bench_function(BenchmarkId::new(format!("first_get/{}", label(mode)), docs), |b| b.iter(first));
+}
+
+criterion_group! { name = benches; config = docvalues_benches::criterion(); targets = jump_tables }
+criterion_main!(benches);

@@ -1,0 +1,90 @@
+//! How long it takes from a file to its first value.
+//!
+//! Question: does that depend on how many columns there are? Read `open/<where>/<columns>`: open the
+//! segment, open the column in the middle, get one value, close. `another/<columns>` is one more column
+//! of a segment in memory that is open. Mapped files are in the page cache.
+#![expect(clippy::expect_used, reason = "a bench may panic")]
+
+use std::path::Path;
+use std::sync::Arc;
+
+use criterion::{BatchSize, BenchmarkId, criterion_group, criterion_main};
+use docvalues::prelude::*;
+use docvalues_benches::Bench;
+
+const DOCS: u32 = 10;
+const LAST: DocId = DocId::new(DOCS - 1);
+
+fn name(column: u32) -> String {
+    format!("field {column:05}")
+}
+
+/// Value `9` of a column.
+fn last(column: u32) -> Option<i64> {
+    Some(i64::from(column) * 1_000 + i64::from(LAST.get()))
+}
+
+fn write(columns: u32) -> Vec<u8> {
+    let mut schema = Schema::new();
+    let spec = |column| FieldSpec::new(name(column), LogicalType::I64);
+    let fields: Vec<_> = (0..columns).map(|column| schema.add(spec(column)).expect("names differ")).collect();
+    let mut writer = SegmentWriter::in_memory(schema, WriterOptions::default());
+    let mut batch = writer.batch(DOCS).expect("few documents");
+    for (column, field) in (0..).zip(fields) {
+        let values: Vec<i64> = (0..DOCS).map(|doc| i64::from(column) * 1_000 + i64::from(doc)).collect();
+        batch.i64(field, &values, None).expect("good values");
+    }
+    batch.finish();
+    writer.finish_bytes().expect("memory does not fail")
+}
+
+fn in_memory(bytes: &Arc<[u8]>) -> Segment {
+    Segment::from_bytes(Arc::clone(bytes), OpenOptions::new()).expect("just written")
+}
+
+fn mapped(path: &Path) -> Segment {
+    Segment::open(path).expect("just written")
+}
+
+fn value(segment: &Segment, column: &str) -> Option<i64> {
+    segment.numeric(column).expect("a column").get(LAST).expect("good bytes")
+}
+
+fn open(c: &mut Bench) {
+    let folder = tempfile::tempdir().expect("a folder for temporary files");
+    let path = folder.path().join("columns.dv");
+    let mut group = c.benchmark_group("open");
+    for columns in [10, 1_000, 65_000] {
+        let bytes: Arc<[u8]> = write(columns).into();
+        std::fs::write(&path, &bytes).expect("a file can be written");
+        let (middle, other) = (columns / 2, columns / 2 + 1);
+        let (name, another) = (name(middle), name(other));
+        for segment in [in_memory(&bytes), mapped(&path)] {
+            assert_eq!(value(&segment, &name), last(middle));
+            println!(
+                "open/{columns}: {} bytes touched of {}, in {}",
+                segment.bytes_touched(),
+                bytes.len(),
+                segment.file()
+            );
+            assert_eq!(value(&segment, &another), last(other));
+        }
+        group.bench_function(BenchmarkId::new("memory", columns), |b| {
+            b.iter(|| value(&in_memory(&bytes), &name));
+        });
+        group
+            .bench_function(BenchmarkId::new("mapped", columns), |b| b.iter(|| value(&mapped(&path), &name)));
+        group.bench_function(BenchmarkId::new("another", columns), |b| {
+            let opened = || {
+                let segment = in_memory(&bytes);
+                value(&segment, &name);
+                segment
+            };
+            b.iter_batched_ref(opened, |segment| value(segment, &another), BatchSize::SmallInput);
+        });
+    }
+    group.finish();
+}
+
+criterion_group! { name = benches; config = docvalues_benches::criterion(); targets = open }
+criterion_main!(benches);

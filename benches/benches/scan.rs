@@ -1,0 +1,45 @@
+//! How fast all values of a column are summed up.
+//!
+//! Question: what does decoding every block cost against a sum over plain memory? Read
+//! `scan/<column>/<how>`; throughput is documents a second. `vec` sums a slot of 8 bytes for each
+//! document, with zeros where a value is missing; the compiler makes vector code of that.
+#![expect(clippy::expect_used, reason = "a bench may panic")]
+
+use std::hint::black_box;
+use std::ops::ControlFlow;
+
+use criterion::{Throughput, criterion_group, criterion_main};
+use docvalues::Numeric;
+use docvalues::prelude::*;
+use docvalues_benches::{Bench, data, segment};
+
+fn sum(values: &[i64]) -> i64 {
+    values.iter().fold(0, |sum, &value| sum.wrapping_add(value))
+}
+
+fn scanned(column: &Numeric, docs: u32) -> i64 {
+    let mut total = 0_i64;
+    let scanned = column.scan(0..docs, &mut |batch| {
+        total = total.wrapping_add(sum(batch.values));
+        ControlFlow::Continue(())
+    });
+    scanned.expect("good bytes");
+    total
+}
+
+fn scan(c: &mut Bench) {
+    let docs = docvalues_benches::docs();
+    let segment = segment::write(docs, &data::NUMERIC, WriterOptions::default()).open(OpenOptions::new());
+    for name in data::NUMERIC {
+        let (column, plain) = (segment.numeric(name).expect("written"), data::numbers(name, docs).values);
+        assert_eq!(scanned(&column, docs), sum(&plain));
+        let mut group = c.benchmark_group(format!("scan/{name}"));
+        group.throughput(Throughput::Elements(docs.into()));
+        group.bench_function("scan", |b| b.iter(|| scanned(black_box(&column), docs)));
+        group.bench_function("vec", |b| b.iter(|| sum(black_box(&plain))));
+        group.finish();
+    }
+}
+
+criterion_group! { name = benches; config = docvalues_benches::criterion(); targets = scan }
+criterion_main!(benches);

@@ -1,0 +1,163 @@
+//! How fast a dictionary takes ords to terms and terms to ords.
+//!
+//! Question: what do blocks of terms cost against a `Vec<Vec<u8>>` and binary search, in time and in
+//! bytes? Read `terms/<terms>/<question>/<how>`; throughput is terms a second. The terms are the hosts
+//! of the benchmark's documents (22 bytes, much in common) and 64-digit hexadecimal ids (nothing in
+//! common). `each` is a walk over all terms; `in_order` asks for one after the other.
+#![expect(clippy::expect_used, reason = "a bench may panic")]
+
+use std::convert::Infallible;
+use std::hint::black_box;
+use std::ops::{ControlFlow, Range};
+
+use criterion::{BenchmarkId, Throughput, criterion_group, criterion_main};
+use docvalues::TermOrd;
+use docvalues::format::dictionary::{self, DictionaryReader};
+use docvalues::format::jump::JumpTables;
+use docvalues::format::source::Owned;
+use docvalues_benches::{Bench, data};
+use docvalues_testkit::rng::SplitMix64;
+
+/// Terms that are asked for in one iteration.
+const ASKED: usize = 1000;
+
+fn open(terms: &[Vec<u8>]) -> (usize, DictionaryReader<Owned>) {
+    let encoded = dictionary::encode(terms.iter().map(Vec::as_slice), true).expect("ascending");
+    let mut bytes = 0;
+    let Ok(opened) = encoded.try_map(&mut |section, payload: Vec<u8>| {
+        bytes += payload.len();
+        Ok::<_, Infallible>(Owned::new(section, payload))
+    });
+    (bytes, DictionaryReader::open(opened, JumpTables::Baked).expect("just encoded"))
+}
+
+fn hosts() -> Vec<Vec<u8>> {
+    let mut ids = data::host_ids(docvalues_benches::docs());
+    ids.sort_unstable();
+    ids.dedup();
+    ids.into_iter().map(|id| data::host_name(id).into_bytes()).collect()
+}
+
+fn ids() -> Vec<Vec<u8>> {
+    let mut random = SplitMix64::new(64);
+    let mut id = |_| (0..4).map(|_| format!("{:016x}", random.next_u64())).collect::<String>().into_bytes();
+    let mut ids: Vec<_> = (0..docvalues_benches::docs() / 10).map(&mut id).collect();
+    ids.sort_unstable();
+    ids.dedup();
+    ids
+}
+
+/// Random ords, and as many in a row.
+fn orders(count: u32) -> [(&'static str, Vec<TermOrd>); 2] {
+    let mut random = SplitMix64::new(1);
+    let start = random.below_u32(count);
+    let scattered = (0..ASKED).map(|_| TermOrd::new(random.below_u32(count))).collect();
+    let in_order = (start..).take(ASKED).map(|ord| TermOrd::new(ord % count)).collect();
+    [("random", scattered), ("in_order", in_order)]
+}
+
+/// The plain way to ask for a prefix: two binary searches.
+fn prefixed(terms: &[Vec<u8>], prefix: &[u8]) -> Range<usize> {
+    let start = terms.partition_point(|term| term.as_slice() < prefix);
+    start..start + terms[start..].partition_point(|term| term.starts_with(prefix))
+}
+
+fn terms(c: &mut Bench) {
+    for (name, terms) in [("hosts", hosts()), ("ids", ids())] {
+        let (bytes, reader) = open(&terms);
+        let (own, heap) = (reader.total_len(), terms.len() as u64 * size_of::<Vec<u8>>() as u64);
+        println!(
+            "terms/{name}: {} terms of {own} bytes; {bytes} bytes encoded, at least {} in vectors",
+            terms.len(),
+            own + heap
+        );
+        to_terms(c, name, &terms, &reader);
+        to_ords(c, name, &terms, &reader);
+    }
+}
+
+/// Ord to term.
+fn to_terms(c: &mut Bench, name: &str, terms: &[Vec<u8>], reader: &DictionaryReader<Owned>) {
+    let mut group = c.benchmark_group(format!("terms/{name}"));
+    let mut term = Vec::new();
+    for (order, ords) in orders(reader.len()) {
+        for &ord in &ords {
+            reader.term(ord, &mut term).expect("an ord");
+            assert_eq!(term, terms[ord.get() as usize]);
+        }
+        group.throughput(Throughput::Elements(ASKED as u64));
+        let question = format!("term_{order}");
+        group.bench_function(BenchmarkId::new(&question, "dictionary"), |b| {
+            b.iter(|| {
+                for &ord in &ords {
+                    reader.term(ord, black_box(&mut term)).expect("an ord");
+                }
+            });
+        });
+        group.bench_function(BenchmarkId::new(&question, "vec"), |b| {
+            b.iter(|| {
+                for &ord in &ords {
+                    terms[ord.get() as usize].clone_into(black_box(&mut term));
+                }
+            });
+        });
+    }
+    let walk = || {
+        let mut total = 0;
+        let walked = reader.for_each(0..reader.len(), |_, term| {
+            total += black_box(term).len();
+            ControlFlow::Continue(())
+        });
+        walked.expect("good bytes");
+        total
+    };
+    assert_eq!(walk() as u64, reader.total_len());
+    group.throughput(Throughput::Elements(reader.len().into()));
+    group.bench_function("each/dictionary", |b| b.iter(walk));
+    group.bench_function("each/vec", |b| {
+        b.iter(|| terms.iter().map(|term| black_box(term.as_slice()).len()).sum::<usize>());
+    });
+    group.finish();
+}
+
+/// Term to ord.
+fn to_ords(c: &mut Bench, name: &str, terms: &[Vec<u8>], reader: &DictionaryReader<Owned>) {
+    let mut group = c.benchmark_group(format!("terms/{name}"));
+    group.throughput(Throughput::Elements(ASKED as u64));
+    let [(_, ords), _] = orders(reader.len());
+    let hits: Vec<Vec<u8>> = ords.iter().map(|ord| terms[ord.get() as usize].clone()).collect();
+    let misses = hits.iter().map(|term| [term.as_slice(), b"x"].concat()).collect();
+    for (question, asked) in [("seek_hit", &hits), ("seek_miss", &misses)] {
+        for term in asked {
+            let expected = terms.binary_search(term).ok();
+            let ord = reader.seek_exact(term).expect("good bytes");
+            assert_eq!(ord.map(|ord| ord.get() as usize), expected);
+            assert_eq!(ord.is_some(), question == "seek_hit");
+        }
+        let dictionary = |term: &[u8]| reader.seek_exact(term).expect("good bytes");
+        group.bench_function(BenchmarkId::new(question, "dictionary"), |b| {
+            b.iter(|| asked.iter().filter(|term| dictionary(term).is_some()).count());
+        });
+        group.bench_function(BenchmarkId::new(question, "vec"), |b| {
+            b.iter(|| asked.iter().filter(|term| terms.binary_search(term).is_ok()).count());
+        });
+    }
+    // A tenth of the hosts share 5 bytes, and so on; of the ids 8 digits are unique.
+    let prefixes: Vec<&[u8]> = hits.iter().map(|term| &term[..8]).collect();
+    for prefix in &prefixes {
+        let Range { start, end } = reader.prefix(prefix).expect("good bytes");
+        assert_eq!(start as usize..end as usize, prefixed(terms, prefix));
+    }
+    group.bench_function("prefix/dictionary", |b| {
+        b.iter(|| {
+            prefixes.iter().map(|prefix| reader.prefix(prefix).expect("good bytes").len()).sum::<usize>()
+        });
+    });
+    group.bench_function("prefix/vec", |b| {
+        b.iter(|| prefixes.iter().map(|prefix| prefixed(terms, prefix).len()).sum::<usize>());
+    });
+    group.finish();
+}
+
+criterion_group! { name = benches; config = docvalues_benches::criterion(); targets = terms }
+criterion_main!(benches);
