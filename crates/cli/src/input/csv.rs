@@ -1,12 +1,15 @@
-//! CSV and TSV rows (RFC 4180), with the place of every cell.
+//! CSV and TSV rows (RFC 4180, tokenized by `csv-core`), with the place of every cell.
 //!
-//! Written for this tool because it wants what other parsers throw away: where a cell stood and
-//! whether it was quoted, and errors for what they let pass: text behind a closing quote, and a
-//! quote that is never closed, which else swallows the rest of a file.
+//! From the bytes that `csv-core` took for a cell follow where it stood, whether it was quoted, and the
+//! two mistakes that it lets pass: text behind a closing quote, and a quote that is never closed, which
+//! else swallows the rest of a file.
 
 use std::collections::HashSet;
 use std::io::BufRead;
+use std::ops::Range;
 use std::sync::Arc;
+
+use csv_core::{ReadFieldResult, Reader, ReaderBuilder};
 
 use super::error::{BadRow, InputError, Result};
 use super::row::{FieldId, Fields, Form, Row};
@@ -24,70 +27,41 @@ pub(crate) struct Dialect {
 /// The rows of a file.
 pub(crate) struct CsvRows {
     file: Arc<str>,
-    lines: Lines,
+    reader: Box<dyn BufRead>,
+    core: Box<Reader>,
     dialect: Dialect,
     columns: Vec<FieldId>,
-    /// The bytes of the record being read, its line ends included.
-    record: Vec<u8>,
-    /// A cell in which doubled quotes became single ones.
-    unquoted: String,
-    /// Without a header, the first record has been read to count its cells, and waits here.
-    first: Option<(Vec<Span>, u64)>,
-    spans: Vec<Span>,
+    /// Lines as they were read: those of the record, and after a bad quote some behind it.
+    lines: Vec<u8>,
+    /// Where the record stands in `lines`; the next one begins at its end.
+    record: Range<usize>,
+    /// The lines on which the record and the next one begin, from 1.
+    line: u64,
+    next_line: u64,
+    /// The texts of the record's cells, end to end, without their quotes.
+    text: Vec<u8>,
+    cells: Vec<Span>,
 }
 
-/// Where a cell stands in a record.
-#[derive(Clone, Copy, Debug)]
+/// A cell of a record.
+#[derive(Clone, Debug)]
 struct Span {
-    /// Of the text, without its quotes.
-    start: usize,
-    end: usize,
+    text: Range<usize>,
     quoted: bool,
-    /// Whether the text holds doubled quotes.
-    doubled: bool,
-    /// Lines below the record's first, and bytes from the beginning of that line, from 1.
     line: u64,
+    /// In bytes, from 1.
     column: usize,
 }
 
-/// Lines of a reader; those of a bad record can be put back.
-struct Lines {
-    reader: Box<dyn BufRead>,
-    /// Bytes to read again before the reader's.
-    pending: Vec<u8>,
-    at: usize,
-    /// Lines given so far.
-    count: u64,
-}
-
-impl Lines {
-    /// Appends the next line with its end to `out`. `false` at the end of the input.
-    fn read(&mut self, out: &mut Vec<u8>) -> std::io::Result<bool> {
-        let before = out.len();
-        if self.at < self.pending.len() {
-            self.at += (&self.pending[self.at..]).read_until(b'\n', out)?;
-        } else {
-            self.reader.read_until(b'\n', out)?;
-        }
-        let some = out.len() > before;
-        self.count += u64::from(some);
-        Ok(some)
-    }
-
-    /// Gives these lines once more.
-    fn put_back(&mut self, lines: &[u8], count: u64) {
-        let rest = self.pending.split_off(self.at);
-        self.pending = [lines, &rest].concat();
-        self.at = 0;
-        self.count -= count;
-    }
-}
-
-/// Why a record is bad, before the file's name is known.
-struct Fault {
-    at: usize,
-    problem: &'static str,
-    advice: &'static str,
+/// What `csv-core` took from `lines` for a cell.
+struct Taken {
+    /// Without the delimiter or line end behind it.
+    raw: Range<usize>,
+    /// Of the cell's text in `text`.
+    text: Range<usize>,
+    /// Behind the delimiter or line end.
+    end: usize,
+    ends_record: bool,
 }
 
 impl CsvRows {
@@ -98,34 +72,30 @@ impl CsvRows {
         dialect: Dialect,
         fields: &mut Fields,
     ) -> Result<CsvRows> {
-        let lines = Lines { reader, pending: Vec::new(), at: 0, count: 0 };
-        let file = file.clone();
+        let core =
+            Box::new(ReaderBuilder::new().delimiter(dialect.delimiter).quoting(dialect.quotes).build());
         let mut rows = CsvRows {
-            file,
-            lines,
+            file: file.clone(),
+            reader,
+            core,
             dialect,
             columns: Vec::new(),
-            record: Vec::new(),
-            unquoted: String::new(),
-            first: None,
-            spans: Vec::new(),
+            lines: Vec::new(),
+            record: 0..0,
+            line: 1,
+            next_line: 1,
+            text: Vec::new(),
+            cells: Vec::new(),
         };
         if !rows.read_record()? {
             return Ok(rows);
         }
-        if let Some(at) = rows.record.iter().position(|b| *b == b'\r')
-            && rows.record.get(at + 1).is_some_and(|next| *next != b'\n')
-        {
-            return Err(InputError::refused(
-                format!("{}: lines end with a carriage return alone", rows.file),
-                "turn them into newlines on the way: tr '\\r' '\\n'",
-            ));
-        }
         if dialect.header {
             rows.read_header(fields)?;
         } else {
-            rows.columns = (1..=rows.spans.len()).map(|n| fields.id(&format!("c{n}"))).collect();
-            rows.first = Some((std::mem::take(&mut rows.spans), rows.first_line()));
+            rows.columns = (1..=rows.cells.len()).map(|n| fields.id(&format!("c{n}"))).collect();
+            // It is data, and read once more.
+            rows.resume_at(rows.record.start, rows.line);
         }
         Ok(rows)
     }
@@ -136,17 +106,16 @@ impl CsvRows {
     }
 
     fn read_header(&mut self, fields: &mut Fields) -> Result<()> {
-        let (mut seen, line) = (HashSet::new(), self.first_line());
-        for (index, span) in std::mem::take(&mut self.spans).into_iter().enumerate() {
-            let name = self.unquote(&span).to_owned();
-            let place = (line + span.line, span.column as u64);
-            let bad = |problem: String| BadRow::new(&self.file, place.0, place.1, problem);
+        let mut seen = HashSet::new();
+        for (index, span) in self.cells.iter().enumerate() {
+            let name = self.text_of(span)?;
+            let bad = |problem: String| BadRow::new(&self.file, span.line, span.column as u64, problem);
             if name.is_empty() {
                 return Err(bad(format!("the name of column {} is empty", index + 1))
                     .advice("name it in the header, or read the file with --no-header")
                     .into());
             }
-            let id = fields.id(&name);
+            let id = fields.id(name);
             if !seen.insert(id) {
                 return Err(bad("two columns have the same name".to_owned())
                     .text(name.as_bytes())
@@ -164,200 +133,183 @@ impl CsvRows {
     ///
     /// After [`InputError::Bad`], the next call reads the row behind the bad one.
     pub(crate) fn next(&mut self, row: &mut Row) -> Result<bool> {
-        let line = match self.first.take() {
-            Some((spans, line)) => {
-                self.spans = spans;
-                line
-            }
-            None => {
-                if !self.read_record()? {
-                    return Ok(false);
-                }
-                self.first_line()
-            }
-        };
-        row.clear(line);
-        if self.spans.len() != self.columns.len() {
-            return Err(self.wrong_count(line).into());
+        if !self.read_record()? {
+            return Ok(false);
         }
-        let spans = std::mem::take(&mut self.spans);
-        for (&field, span) in self.columns.iter().zip(&spans) {
+        row.clear(self.line);
+        if self.cells.len() != self.columns.len() {
+            return Err(self.wrong_count().into());
+        }
+        for (&field, span) in self.columns.iter().zip(&self.cells) {
             let form = if span.quoted { Form::Quoted } else { Form::Bare };
-            let text = text_of(&self.record, span, &mut self.unquoted);
-            if !row.push(field, form, text, (line + span.line, span.column)) {
-                return Err(BadRow::new(&self.file, line, 1, "the row is larger than 4 GiB").into());
+            if !row.push(field, form, self.text_of(span)?, (span.line, span.column)) {
+                return Err(BadRow::new(&self.file, self.line, 1, "the row is larger than 4 GiB").into());
             }
         }
-        self.spans = spans;
         Ok(true)
     }
 
-    fn wrong_count(&self, line: u64) -> BadRow {
-        let (found, expected) = (self.spans.len(), self.columns.len());
+    fn wrong_count(&self) -> BadRow {
+        let (found, expected) = (self.cells.len(), self.columns.len());
         let problem =
             format!("the row has {found} cell{}, not {expected}", if found == 1 { "" } else { "s" });
-        let column = self.spans.get(expected).or(self.spans.last()).map_or(1, |span| span.column);
-        let first_line = self.record.split(|b| *b == b'\n').next().unwrap_or_default();
-        BadRow::new(&self.file, line, column as u64, problem).text(first_line.trim_ascii_end()).advice(
-            if found < expected {
-                "is a line broken, or the delimiter another one (--delimiter)?"
-            } else {
-                "a cell that holds the delimiter needs quotes"
-            },
-        )
+        let column = self.cells.get(expected).or(self.cells.last()).map_or(1, |span| span.column);
+        let text = self.line_from(self.record.start);
+        BadRow::new(&self.file, self.line, column as u64, problem).text(text).advice(if found < expected {
+            "is a line broken, or the delimiter another one (--delimiter)?"
+        } else {
+            "a cell that holds the delimiter needs quotes"
+        })
     }
 
-    /// The line on which the record begins.
-    fn first_line(&self) -> u64 {
-        let newlines = self.record.iter().filter(|b| **b == b'\n').count() as u64;
-        let open = u64::from(self.record.last().is_some_and(|b| *b != b'\n'));
-        (self.lines.count + 1).saturating_sub(newlines + open)
+    /// The text of a cell of the record.
+    fn text_of(&self, span: &Span) -> Result<&str> {
+        std::str::from_utf8(self.text.get(span.text.clone()).unwrap_or_default()).map_err(|_| {
+            // What is valid in the record is so in its cells.
+            let record = self.lines.get(self.record.clone()).unwrap_or_default();
+            let valid = std::str::from_utf8(record).map_or_else(|e| e.valid_up_to(), str::len);
+            self.bad_at(self.record.start + valid, "the text is not UTF-8")
+                .advice("convert it on the way: iconv -f LATIN1 -t UTF-8")
+                .into()
+        })
     }
 
-    fn unquote(&mut self, span: &Span) -> &str {
-        text_of(&self.record, span, &mut self.unquoted)
+    /// The bytes from `at` to the end of their line.
+    fn line_from(&self, at: usize) -> &[u8] {
+        let from = self.lines.get(at..).unwrap_or_default();
+        from.split(|b| matches!(b, b'\n' | b'\r')).next().unwrap_or_default()
+    }
+
+    /// The record is bad at byte `at` of the lines.
+    fn bad_at(&self, at: usize, problem: &str) -> BadRow {
+        let before = self.lines.get(self.record.start..at).unwrap_or_default();
+        let newlines = before.iter().filter(|b| **b == b'\n').count() as u64;
+        let column = before.iter().rev().take_while(|b| **b != b'\n').count() as u64 + 1;
+        BadRow::new(&self.file, self.line + newlines, column, problem).text(self.line_from(at))
+    }
+
+    /// Goes on to read at byte `at` of the lines, which begins line `line`.
+    fn resume_at(&mut self, at: usize, line: u64) {
+        self.core.reset();
+        self.record.end = at;
+        self.next_line = line;
     }
 
     /// Reads the next record that is no blank line, and finds its cells. `false` at the end.
     fn read_record(&mut self) -> Result<bool> {
+        self.cells.clear();
         loop {
-            self.record.clear();
-            self.spans.clear();
-            if !self.read_line()? {
-                return Ok(false);
+            if self.record.end == self.lines.len() {
+                self.lines.clear();
+                self.record = 0..0;
+                if !self.read_line()? {
+                    return Ok(false);
+                }
             }
+            self.record.start = self.record.end;
+            self.line = self.next_line;
+            let blank = match self.lines.get(self.record.start..) {
+                Some([b'\r', b'\n', ..]) => 2,
+                Some([b'\r' | b'\n', ..]) => 1,
+                _ => break,
+            };
+            self.record.end += blank;
+            // Lines are counted as csv-core counts them.
+            self.next_line += u64::from(self.lines.get(self.record.end - 1) == Some(&b'\n'));
             // With one column, a blank line is a row whose cell is missing.
-            let blank = matches!(self.record.as_slice(), b"\n" | b"\r\n" | b"\r");
-            if !blank || self.columns.len() == 1 {
+            if self.columns.len() == 1 {
+                self.cells.push(Span { text: 0..0, quoted: false, line: self.line, column: 1 });
+                return Ok(true);
+            }
+        }
+        self.core.set_line(self.line);
+        let (mut begin, mut line_start, mut filled) = (self.record.start, self.record.start, 0);
+        loop {
+            let (line, column) = (self.core.line(), begin - line_start + 1);
+            let cell = self.take_cell(begin, filled)?;
+            let quoted = self.dialect.quotes && self.lines.get(begin) == Some(&b'"');
+            if quoted {
+                self.check_quotes(&cell.raw)?;
+            }
+            (begin, filled) = (cell.end, cell.text.end);
+            if self.core.line() > line {
+                let newline = self.lines.get(..begin).and_then(|l| l.iter().rposition(|b| *b == b'\n'));
+                line_start = newline.map_or(0, |newline| newline + 1);
+            }
+            self.cells.push(Span { text: cell.text, quoted, line, column });
+            if cell.ends_record {
                 break;
             }
         }
-        match self.split()? {
-            None => match std::str::from_utf8(&self.record) {
-                Ok(_) => Ok(true),
-                Err(error) => {
-                    let from = self.record.get(error.valid_up_to()..).unwrap_or_default();
-                    let text = from.split(|b| matches!(b, b'\n' | b'\r')).next().unwrap_or_default();
-                    let bad = self.bad_at(error.valid_up_to(), "the text is not UTF-8");
-                    Err(bad.text(text).advice("convert it on the way: iconv -f LATIN1 -t UTF-8").into())
-                }
-            },
-            Some(fault) => {
-                let from = self.record.get(fault.at..).unwrap_or_default();
-                let text = from.split(|b| matches!(b, b'\n' | b'\r')).next().unwrap_or_default();
-                let bad = self.bad_at(fault.at, fault.problem).text(text).advice(fault.advice);
-                self.resume_behind_first_line();
-                Err(bad.into())
-            }
+        self.record.end = begin;
+        self.next_line = self.core.line();
+        if self.lines.get(begin - 1..=begin) == Some(b"\r\n") {
+            self.record.end += 1;
+            self.next_line += 1;
         }
+        Ok(true)
     }
 
     fn read_line(&mut self) -> Result<bool> {
-        self.lines.read(&mut self.record).map_err(|e| InputError::unreadable(&self.file, e))
+        let read = self.reader.read_until(b'\n', &mut self.lines);
+        read.map(|read| read > 0).map_err(|e| InputError::unreadable(&self.file, e))
     }
 
-    /// The place of byte `at` of the record.
-    fn bad_at(&self, at: usize, problem: &str) -> BadRow {
-        let before = self.record.get(..at).unwrap_or(&self.record);
-        let line_start = before.iter().rposition(|b| *b == b'\n').map_or(0, |newline| newline + 1);
-        let lines = before.iter().filter(|b| **b == b'\n').count() as u64;
-        BadRow::new(&self.file, self.first_line() + lines, (at - line_start + 1) as u64, problem)
-    }
-
-    /// After a bad quote, only the line on which it stands is lost.
-    fn resume_behind_first_line(&mut self) {
-        let end = self.record.iter().position(|b| *b == b'\n').map_or(self.record.len(), |at| at + 1);
-        let rest = self.record.get(end..).unwrap_or_default();
-        if !rest.is_empty() {
-            let lines = rest.iter().filter(|b| **b == b'\n').count() + usize::from(!rest.ends_with(b"\n"));
-            self.lines.put_back(rest, lines as u64);
-        }
-    }
-
-    /// Finds the cells of the record, and reads more lines where a quoted cell goes on.
-    fn split(&mut self) -> Result<Option<Fault>> {
-        let (mut at, mut line, mut line_start) = (0, 0, 0);
+    /// Takes the cell that begins at byte `begin` of the lines, and reads more lines where it goes on.
+    fn take_cell(&mut self, begin: usize, filled: usize) -> Result<Taken> {
+        let (mut end, mut text) = (begin, filled..filled);
         loop {
-            let opening = at;
-            let column = at - line_start + 1;
-            let place = (line, column);
-            let (span, next) = if self.dialect.quotes && self.record.get(at) == Some(&b'"') {
-                let mut span = Span { start: at + 1, end: 0, quoted: true, doubled: false, line, column };
-                at += 1;
-                loop {
-                    let Some(found) = self.record.get(at..).and_then(find_quote_or_newline) else {
-                        if !self.read_line()? {
-                            return Ok(Some(Fault {
-                                at: opening,
-                                problem: "a quote is opened and never closed",
-                                advice: "close it, double it if it is text, or read the file with --no-quotes",
-                            }));
-                        }
-                        continue;
-                    };
-                    at += found + 1;
-                    if self.record[at - 1] == b'\n' {
-                        (line, line_start) = (line + 1, at);
-                    } else if self.record.get(at) == Some(&b'"') {
-                        span.doubled = true;
-                        at += 1;
-                    } else {
-                        break;
-                    }
+            // No cell's text is longer than what it was made of.
+            self.text.resize(self.text.len().max(self.lines.len()), 0);
+            let input = self.lines.get(end..).unwrap_or_default();
+            let output = self.text.get_mut(text.end..).unwrap_or_default();
+            let (result, read, written) = self.core.read_field(input, output);
+            end += read;
+            text.end += written;
+            let ends_record = match result {
+                ReadFieldResult::Field { record_end } => record_end,
+                ReadFieldResult::End => true,
+                ReadFieldResult::InputEmpty | ReadFieldResult::OutputFull => {
+                    // At the end of the file, the next call gets no bytes, which says so.
+                    self.read_line()?;
+                    continue;
                 }
-                span.end = at - 1;
-                (span, at)
-            } else {
-                let rest = self.record.get(at..).unwrap_or_default();
-                let len = rest
-                    .iter()
-                    .position(|b| *b == self.dialect.delimiter || *b == b'\n')
-                    .unwrap_or(rest.len());
-                let mut end = at + len;
-                if rest.get(len).is_none_or(|b| *b == b'\n') && rest[..len].ends_with(b"\r") {
-                    end -= 1;
-                }
-                let (line, column) = place;
-                (Span { start: at, end, quoted: false, doubled: false, line, column }, end)
             };
-            self.spans.push(span);
-            match self.record.get(next..).unwrap_or_default() {
-                [b, ..] if *b == self.dialect.delimiter => at = next + 1,
-                [] | [b'\n'] | [b'\r'] | [b'\r', b'\n'] => return Ok(None),
-                _ => {
-                    return Ok(Some(Fault {
-                        at: next,
-                        problem: "there is text behind a closing quote",
-                        advice: "a quote within quotes is doubled (\"\"); for data without quotes: --no-quotes",
-                    }));
-                }
-            }
+            let raw = begin..end - usize::from(read > 0);
+            return Ok(Taken { raw, text, end, ends_record });
         }
+    }
+
+    /// Refuses a quoted cell that does not end with its closing quote. Then only the line on which the
+    /// record begins is lost.
+    fn check_quotes(&mut self, raw: &Range<usize>) -> Result<()> {
+        let bytes = self.lines.get(raw.clone()).unwrap_or_default();
+        let bad = match closing_quote(bytes) {
+            Some(at) if at + 1 == bytes.len() => return Ok(()),
+            Some(at) => self
+                .bad_at(raw.start + at + 1, "there is text behind a closing quote")
+                .advice("a quote within quotes is doubled (\"\"); for data without quotes: --no-quotes"),
+            None => self
+                .bad_at(raw.start, "a quote is opened and never closed")
+                .advice("close it, double it if it is text, or read the file with --no-quotes"),
+        };
+        let rest = self.lines.get(self.record.start..).unwrap_or_default();
+        let line = rest.iter().position(|b| *b == b'\n').map_or(rest.len(), |newline| newline + 1);
+        self.resume_at(self.record.start + line, self.line + 1);
+        Err(bad.into())
     }
 }
 
-fn find_quote_or_newline(bytes: &[u8]) -> Option<usize> {
-    bytes.iter().position(|b| matches!(b, b'"' | b'\n'))
-}
-
-/// The text of a cell of a record that is known to be UTF-8.
-fn text_of<'a>(record: &'a [u8], span: &Span, buffer: &'a mut String) -> &'a str {
-    let bytes = record.get(span.start..span.end).unwrap_or_default();
-    let text = std::str::from_utf8(bytes).unwrap_or_default();
-    if !span.doubled {
-        return text;
-    }
-    buffer.clear();
-    for part in text.split_inclusive("\"\"") {
-        match part.strip_suffix("\"\"") {
-            Some(part) => {
-                buffer.push_str(part);
-                buffer.push('"');
-            }
-            None => buffer.push_str(part),
+/// Where the quote stands that closes a cell: the first one behind the opening one that is not doubled.
+fn closing_quote(raw: &[u8]) -> Option<usize> {
+    let mut at = 1;
+    loop {
+        at += raw.get(at..)?.iter().position(|b| *b == b'"')?;
+        if raw.get(at + 1) != Some(&b'"') {
+            return Some(at);
         }
+        at += 2;
     }
-    buffer
 }
 
 #[cfg(test)]
