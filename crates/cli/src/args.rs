@@ -89,11 +89,20 @@ Schema file (--schema):
   kind = \"sorted\"           # or \"binary\"; else whichever is smaller
   [columns.\"Flight Date\"]
   type = \"date\"
-  format = \"%d.%m.%Y\"       # %Y %m %d %H %M %S %b %-d %.3f %z …, or \"epoch\"
+  format = \"%d.%m.%Y\"       # a pattern of strftime, or \"epoch\": units since 1970
   [columns.tags]
   type = \"string\"
   multi = true
   separator = \"|\"           # within a CSV cell
+
+Patterns of dates and timestamps (all of them: https://docs.rs/jiff/latest/jiff/fmt/strtime):
+  %Y %y %m %d %j            year, of two digits, month, day, day of the year
+  %b %B %a %A               Jan, January, Thu, Thursday
+  %H %M %S %I %p            hour, minute, second; hour to 12, AM or PM
+  %.3f %.f                  a point and three digits of the second, or as many as needed
+  %z %:z                    +0200, +02:00; without an offset, a time is UTC
+  %F %T %D %R               %Y-%m-%d, %H:%M:%S, %m/%d/%y, %H:%M
+  %s %% %-d %_d             seconds since 1970, a percent sign; no zeros, or blanks, in front
 
 Exit codes: 0 built, 1 bad rows or values, 2 wrong command line, 3 unreadable or unwritable files.
 Whatever goes wrong, a file that stood under the output's name before still does.";

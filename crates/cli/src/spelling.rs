@@ -1,13 +1,15 @@
 //! How a column's values were spelled, kept beside the column so that export gives back the input.
 //!
 //! A value's meaning is in the segment's logical types; this is only its looks. Kept as a short text
-//! such as `%Y-%m-%dT%H:%M:%SZ;missing=NA;order=3`: the format of a date or timestamp, if it has one,
-//! and `key=value` entries.
+//! such as `%Y-%m-%dT%H:%M:%SZ;missing=NA;order=3`: the `strftime` pattern of a date or timestamp, if it
+//! has one, and `key=value` entries.
 
 use std::fmt;
 
+use jiff::tz::Offset;
+
 use crate::number::FloatStyle;
-use crate::time::TimeFormat;
+use crate::time::{TimeFormat, parse_offset, print_offset};
 
 /// What export needs to know beyond the type. Everything absent: the canonical spelling.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -67,7 +69,12 @@ impl Spelling {
                 "separator" if !value.is_empty() => spelling.separator = Some(value),
                 "order" => spelling.order = value.parse().ok(),
                 "epoch" => spelling.epoch = true,
-                _ if entry.contains("%Y") => spelling.time = TimeFormat::parse(&unescape(entry)).ok(),
+                "offset" => {
+                    if let (Some(time), Some(offset)) = (&mut spelling.time, parse_offset(&value)) {
+                        time.offset = offset;
+                    }
+                }
+                _ if entry.contains('%') => spelling.time = TimeFormat::parse(&unescape(entry)).ok(),
                 _ => {}
             }
         }
@@ -81,7 +88,10 @@ impl fmt::Display for Spelling {
         if self.epoch {
             entries.push("epoch".to_owned());
         } else if let Some(time) = &self.time {
-            entries.push(escape(&time.to_string()));
+            entries.push(escape(&time.pattern));
+            if time.offset != Offset::UTC {
+                entries.push(format!("offset={}", print_offset(time.offset)));
+            }
         }
         match self.float {
             Some(FloatStyle::Shortest) => entries.push("float=shortest".to_owned()),
@@ -144,7 +154,8 @@ mod tests {
 
     #[test]
     fn a_spelling_comes_back_from_its_text() {
-        let time = TimeFormat::parse("%Y-%m-%d;%H:%M%z").unwrap();
+        let mut time = TimeFormat::parse("%Y-%m-%d;%H=%M%z").unwrap();
+        time.offset = Offset::constant(-5);
         let full = Spelling {
             time: Some(time),
             epoch: false,

@@ -1,24 +1,18 @@
-//! Dates and moments as text: the proleptic Gregorian calendar, RFC 3339, and formats.
+//! Dates and moments as text, by `jiff`: formats of `strftime`, and RFC 3339.
 //!
 //! A column of timestamps stores moments; how they were spelled is kept beside them as a
 //! [`TimeFormat`], so that they come out again as they went in.
 
-mod format;
-pub(crate) mod rfc3339;
+use jiff::SignedDuration;
+use jiff::civil::{Date, DateTime, Time, datetime};
+use jiff::fmt::strtime::BrokenDownTime;
+use jiff::fmt::temporal::Pieces;
+use jiff::tz::Offset;
 
-pub(crate) use format::{Fraction, TimeFormat};
+/// A moment: the time since 1970-01-01T00:00:00Z, without leap seconds.
+pub(crate) type Moment = SignedDuration;
 
-/// Seconds in a day; leap seconds are no part of this time scale.
-const DAY: i64 = 86_400;
-
-/// A moment of UTC, to the nanosecond.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Moment {
-    /// Seconds since 1970-01-01T00:00:00Z.
-    pub(crate) seconds: i64,
-    /// Nanoseconds of that second, below 1,000,000,000.
-    pub(crate) nanos: u32,
-}
+const EPOCH: DateTime = datetime(1970, 1, 1, 0, 0, 0, 0);
 
 /// What a timestamp column counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -47,164 +41,263 @@ impl Unit {
         }
     }
 
-    /// Nanoseconds in one of these.
-    fn nanos(self) -> u32 {
-        match self {
+    /// How many of these a moment is. `None` when it lies between two or outside of `i64`.
+    pub(crate) fn count(self, moment: Moment) -> Option<i64> {
+        let nanos = match self {
             Unit::Millis => 1_000_000,
             Unit::Micros => 1_000,
             Unit::Nanos => 1,
+        };
+        let whole = moment.as_nanos() % nanos == 0;
+        whole.then(|| i64::try_from(moment.as_nanos() / nanos).ok())?
+    }
+
+    /// The moment that so many of these are.
+    pub(crate) fn moment(self, count: i64) -> Moment {
+        match self {
+            Unit::Millis => SignedDuration::from_millis(count),
+            Unit::Micros => SignedDuration::from_micros(count),
+            Unit::Nanos => SignedDuration::from_nanos(count),
         }
     }
-}
-
-impl Moment {
-    /// Units since 1970. `None` when the moment lies between two units or outside of `i64`.
-    pub(crate) fn to_units(self, unit: Unit) -> Option<i64> {
-        if !self.nanos.is_multiple_of(unit.nanos()) {
-            return None;
-        }
-        let units = i128::from(self.seconds) * i128::from(1_000_000_000 / unit.nanos())
-            + i128::from(self.nanos / unit.nanos());
-        i64::try_from(units).ok()
-    }
-
-    /// The moment that `units` since 1970 are.
-    pub(crate) fn from_units(units: i64, unit: Unit) -> Moment {
-        let per_second = i64::from(1_000_000_000 / unit.nanos());
-        let rest = u32::try_from(units.rem_euclid(per_second)).unwrap_or(0);
-        Moment { seconds: units.div_euclid(per_second), nanos: rest * unit.nanos() }
-    }
-}
-
-/// A day of the calendar with a time of day, as a clock at some offset shows it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Civil {
-    pub(crate) year: i64,
-    pub(crate) month: u8,
-    pub(crate) day: u8,
-    pub(crate) hour: u8,
-    pub(crate) minute: u8,
-    pub(crate) second: u8,
-}
-
-impl Civil {
-    /// Whether such a day and time exist. Second 60 does not: a column could not give it back.
-    pub(crate) fn is_valid(&self) -> bool {
-        (1..=12).contains(&self.month)
-            && self.day >= 1
-            && self.day <= days_in_month(self.year, self.month)
-            && self.hour < 24
-            && self.minute < 60
-            && self.second < 60
-    }
-
-    pub(crate) fn days(&self) -> i64 {
-        days_from_civil(self.year, self.month, self.day)
-    }
-
-    /// Seconds since 1970 on a clock that is `offset` minutes ahead of UTC.
-    pub(crate) fn seconds(&self, offset: i16) -> i64 {
-        let time = i64::from(self.hour) * 3600 + i64::from(self.minute) * 60 + i64::from(self.second);
-        self.days() * DAY + time - i64::from(offset) * 60
-    }
-
-    pub(crate) fn from_days(days: i64) -> Civil {
-        let (year, month, day) = civil_from_days(days);
-        Civil { year, month, day, hour: 0, minute: 0, second: 0 }
-    }
-
-    /// What a clock `offset` minutes ahead of UTC shows.
-    pub(crate) fn from_seconds(seconds: i64, offset: i16) -> Civil {
-        // An i64 of milliseconds is far from the ends of an i64 of seconds: nothing saturates.
-        let local = seconds.saturating_add(i64::from(offset) * 60);
-        let time = local.rem_euclid(DAY);
-        let part = |value: i64| u8::try_from(value).unwrap_or(0);
-        Civil {
-            hour: part(time / 3600),
-            minute: part(time / 60 % 60),
-            second: part(time % 60),
-            ..Civil::from_days(local.div_euclid(DAY))
-        }
-    }
-}
-
-fn is_leap(year: i64) -> bool {
-    year % 4 == 0 && (year % 100 != 0 || year % 400 == 0)
-}
-
-fn days_in_month(year: i64, month: u8) -> u8 {
-    match month {
-        2 if is_leap(year) => 29,
-        2 => 28,
-        4 | 6 | 9 | 11 => 30,
-        _ => 31,
-    }
-}
-
-/// Days from 1970-01-01, by Howard Hinnant's `days_from_civil`: years begin in March, so that the
-/// leap day is the last one, in eras of 400 years.
-fn days_from_civil(year: i64, month: u8, day: u8) -> i64 {
-    let year = year - i64::from(month <= 2);
-    let era = year.div_euclid(400);
-    let of_era = year.rem_euclid(400);
-    let from_march = (i64::from(month) + 9) % 12;
-    let of_year = (153 * from_march + 2) / 5 + i64::from(day) - 1;
-    era * 146_097 + of_era * 365 + of_era / 4 - of_era / 100 + of_year - 719_468
-}
-
-/// The inverse of [`days_from_civil`].
-fn civil_from_days(days: i64) -> (i64, u8, u8) {
-    // Any number may stand in a file; the ends of i64 are years that nobody reads.
-    let days = days.saturating_add(719_468);
-    let era = days.div_euclid(146_097);
-    let of_era = days.rem_euclid(146_097);
-    let year_of_era = (of_era - of_era / 1460 + of_era / 36_524 - of_era / 146_096) / 365;
-    let of_year = of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
-    let from_march = (5 * of_year + 2) / 153;
-    let day = of_year - (153 * from_march + 2) / 5 + 1;
-    let month = if from_march < 10 { from_march + 3 } else { from_march - 9 };
-    let part = |value: i64| u8::try_from(value).unwrap_or(0);
-    (era * 400 + year_of_era + i64::from(month <= 2), part(month), part(day))
 }
 
 /// The day that `YYYY-MM-DD` names, in days since 1970.
 pub(crate) fn parse_date(text: &str) -> Option<i64> {
-    let civil = rfc3339::date(text.as_bytes())?;
-    civil.is_valid().then(|| civil.days())
+    // The parser takes all of ISO 8601, and date-times as well.
+    let date: Date = (text.len() == 10 && text.as_bytes()[4] == b'-').then(|| text.parse().ok())??;
+    Some(days(since_epoch(date.to_datetime(Time::midnight()), Offset::UTC)))
+}
+
+/// The day on which a moment lies, since 1970.
+pub(crate) fn days(moment: Moment) -> i64 {
+    moment.as_secs().div_euclid(86_400)
+}
+
+/// The moment at which a day begins.
+pub(crate) fn day(days: i64) -> Moment {
+    SignedDuration::from_secs(days.saturating_mul(86_400))
+}
+
+/// How a column's dates or timestamps are spelled.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct TimeFormat {
+    /// As [`jiff::fmt::strtime`] reads and prints it.
+    pub(crate) pattern: String,
+    /// The offset in which moments are printed, and which is meant where a text has none.
+    pub(crate) offset: Offset,
+}
+
+impl TimeFormat {
+    /// A pattern that users wrote or a segment keeps, in UTC.
+    ///
+    /// # Errors
+    ///
+    /// What `jiff` says where the pattern does not read what it prints, or reads no full date from it.
+    pub(crate) fn parse(pattern: &str) -> Result<TimeFormat, String> {
+        let format = TimeFormat::new(pattern);
+        let noon = datetime(2013, 1, 31, 12, 0, 0, 0);
+        let mut broken = BrokenDownTime::from(noon);
+        broken.set_offset(Some(Offset::UTC));
+        let refuse = |error: jiff::Error| format!("{pattern:?} is no format of dates: {error}");
+        let printed = broken.to_string(pattern).map_err(refuse)?;
+        let (moment, _) = format.try_read(&printed).map_err(refuse)?;
+        if days(moment) != days(noon.duration_since(EPOCH)) {
+            return Err(format!("{pattern:?} is no format of dates: it names no full date"));
+        }
+        Ok(format)
+    }
+
+    fn new(pattern: impl Into<String>) -> TimeFormat {
+        TimeFormat { pattern: pattern.into(), offset: Offset::UTC }
+    }
+
+    /// `YYYY-MM-DD`.
+    pub(crate) fn iso_date() -> TimeFormat {
+        TimeFormat::new("%Y-%m-%d")
+    }
+
+    /// An RFC 3339 date-time in UTC with as many fractional digits as needed.
+    pub(crate) fn canonical() -> TimeFormat {
+        TimeFormat::new("%Y-%m-%dT%H:%M:%S%.fZ")
+    }
+
+    /// An RFC 3339 date-time with a fraction of so many digits, or as many as needed
+    /// ([`Rfc3339::SHORTEST`]).
+    pub(crate) fn rfc3339(separator: char, digits: u8, suffix: &str) -> Option<TimeFormat> {
+        let fraction = match digits {
+            0 => String::new(),
+            Rfc3339::SHORTEST => "%.f".to_owned(),
+            digits => format!("%.{digits}f"),
+        };
+        // UTC has many spellings, all of which are text to a pattern.
+        let (suffix, offset) = match suffix {
+            "" | "Z" | "z" | "+00:00" | "-00:00" => (suffix, Offset::UTC),
+            offset => ("%:z", parse_offset(offset)?),
+        };
+        Some(TimeFormat { pattern: format!("%Y-%m-%d{separator}%H:%M:%S{fraction}{suffix}"), offset })
+    }
+
+    /// Whether the format has no place for a time of day.
+    pub(crate) fn is_date(&self) -> bool {
+        let at = |hour, nano| {
+            let mut out = String::new();
+            let moment = datetime(2013, 1, 31, hour, 0, 0, nano).duration_since(EPOCH);
+            self.print(moment, &mut out).then_some(out)
+        };
+        at(0, 0) == at(13, 0) && at(0, 0) == at(0, 1)
+    }
+
+    /// The moment that `text` names in this format, and at which offset; `None` if it names none.
+    pub(crate) fn read(&self, text: &str) -> Option<(Moment, Offset)> {
+        self.try_read(text).ok()
+    }
+
+    fn try_read(&self, text: &str) -> Result<(Moment, Offset), jiff::Error> {
+        let broken = BrokenDownTime::parse(&self.pattern, text)?;
+        if let Some(timestamp) = broken.timestamp() {
+            return Ok((timestamp.as_duration(), self.offset));
+        }
+        let offset = broken.offset().unwrap_or(self.offset);
+        Ok((since_epoch(broken.to_datetime()?, offset), offset))
+    }
+
+    /// Appends `moment` to `out`; `false` and nothing appended where it lies outside of the years
+    /// -9999 to 9999.
+    #[must_use]
+    pub(crate) fn print(&self, moment: Moment, out: &mut String) -> bool {
+        self.print_at(self.offset, moment, out)
+    }
+
+    fn print_at(&self, offset: Offset, moment: Moment, out: &mut String) -> bool {
+        let start = out.len();
+        let shift = SignedDuration::from_secs(offset.seconds().into());
+        let printed =
+            moment.checked_add(shift).and_then(|local| EPOCH.checked_add(local).ok()).map(|local| {
+                let mut broken = BrokenDownTime::from(local);
+                broken.set_offset(Some(offset));
+                broken.format(&self.pattern, &mut *out)
+            });
+        let done = matches!(printed, Some(Ok(())));
+        if !done {
+            out.truncate(start);
+        }
+        done
+    }
+
+    /// Whether `moment` is printed as `text` at this offset.
+    pub(crate) fn gives(&self, moment: Moment, offset: Offset, text: &str) -> bool {
+        let mut printed = String::with_capacity(text.len());
+        self.print_at(offset, moment, &mut printed) && printed == text
+    }
+}
+
+/// The offset that `+02:00` names.
+pub(crate) fn parse_offset(text: &str) -> Option<Offset> {
+    BrokenDownTime::parse("%:z", text).ok()?.offset()
+}
+
+/// An offset as [`parse_offset`] reads it.
+pub(crate) fn print_offset(offset: Offset) -> String {
+    let mut broken = BrokenDownTime::default();
+    broken.set_offset(Some(offset));
+    broken.to_string("%:z").unwrap_or_default()
+}
+
+/// An RFC 3339 date-time and the choices its writer made.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Rfc3339<'a> {
+    pub(crate) moment: Moment,
+    /// What stands between date and time: `T`, `t` or a blank.
+    pub(crate) separator: char,
+    /// Fractional digits of the second, 0 when there is no point.
+    pub(crate) digits: u8,
+    /// Whether fewer digits would not do.
+    pub(crate) shortest: bool,
+    /// `Z`, `z`, an offset such as `+02:00`, or nothing.
+    pub(crate) suffix: &'a str,
+}
+
+impl Rfc3339<'_> {
+    /// In the place of a number of digits: as many as needed.
+    pub(crate) const SHORTEST: u8 = 10;
+
+    /// Parses `YYYY-MM-DD` `T`|blank `HH:MM:SS` [`.` 1 to 9 digits] and an offset, which may be absent
+    /// (RFC 3339 wants one; the caller looks at `suffix` and decides).
+    ///
+    /// `None` for everything else, and for what a column could not give back, such as leap seconds.
+    pub(crate) fn parse(text: &str) -> Option<Rfc3339<'_>> {
+        let separator = char::from(*text.as_bytes().get(10)?);
+        let rest = text.get(19..)?;
+        let fraction = rest.strip_prefix('.').unwrap_or_default();
+        let end = fraction.find(|c: char| !c.is_ascii_digit()).unwrap_or(fraction.len());
+        let (fraction, suffix) = if end == 0 { ("", rest) } else { fraction.split_at(end) };
+        let digits = u8::try_from(fraction.len()).ok()?;
+        // The parser takes all of ISO 8601, and a second 60 for 59; only this comes out as it went in.
+        let exact = matches!(
+            (text.as_bytes(), suffix.as_bytes()),
+            (
+                [
+                    _,
+                    _,
+                    _,
+                    _,
+                    b'-',
+                    _,
+                    _,
+                    b'-',
+                    _,
+                    _,
+                    b'T' | b't' | b' ',
+                    _,
+                    _,
+                    b':',
+                    _,
+                    _,
+                    b':',
+                    b'0'..=b'5',
+                    ..
+                ],
+                [] | [b'Z' | b'z'] | [b'+' | b'-', _, _, b':', _, _],
+            )
+        );
+        let pieces = Pieces::parse(text).ok().filter(|_| exact)?;
+        let offset = pieces.to_numeric_offset().unwrap_or(Offset::UTC);
+        let moment = since_epoch(pieces.date().to_datetime(pieces.time()?), offset);
+        Some(Rfc3339 { moment, separator, digits, shortest: !fraction.ends_with('0'), suffix })
+    }
+}
+
+/// The moment at which clocks of this offset show `local`.
+fn since_epoch(local: DateTime, offset: Offset) -> Moment {
+    local.duration_since(EPOCH) - SignedDuration::from_secs(offset.seconds().into())
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use proptest::prelude::*;
 
-    #[test]
-    fn every_day_of_ten_thousand_years_is_one_after_the_day_before() {
-        let mut days = days_from_civil(0, 1, 1);
-        assert_eq!(days, -719_528);
-        for year in 0..10_000 {
-            for month in 1..=12 {
-                for day in 1..=days_in_month(year, month) {
-                    assert_eq!(days_from_civil(year, month, day), days);
-                    assert_eq!(civil_from_days(days), (year, month, day));
-                    days += 1;
-                }
-            }
-        }
-        assert_eq!(days_from_civil(1970, 1, 1), 0);
-        assert_eq!(days, days_from_civil(10_000, 1, 1));
+    fn print(format: &TimeFormat, moment: Moment) -> String {
+        let mut out = String::new();
+        assert!(format.print(moment, &mut out));
+        out
+    }
+
+    fn moment(text: &str) -> Option<(i64, i32)> {
+        Rfc3339::parse(text).map(|t| (t.moment.as_secs(), t.moment.subsec_nanos()))
     }
 
     #[test]
     fn units_count_from_1970_and_refuse_what_lies_between() {
-        let moment = Moment { seconds: -1, nanos: 999_000_000 };
-        assert_eq!(moment.to_units(Unit::Millis), Some(-1));
-        assert_eq!(Moment::from_units(-1, Unit::Millis), moment);
-        assert_eq!(Moment { seconds: 0, nanos: 1_000 }.to_units(Unit::Millis), None);
-        assert_eq!(Moment { seconds: 0, nanos: 1_000 }.to_units(Unit::Micros), Some(1));
-        assert_eq!(Moment { seconds: i64::MAX / 10, nanos: 0 }.to_units(Unit::Nanos), None);
+        let count = |secs, nanos, unit: Unit| unit.count(SignedDuration::new(secs, nanos));
+        assert_eq!(count(-1, 999_000_000, Unit::Millis), Some(-1));
+        assert_eq!(count(0, 1_000, Unit::Millis), None);
+        assert_eq!(count(0, 1_000, Unit::Micros), Some(1));
+        assert_eq!(count(i64::MAX / 10, 0, Unit::Nanos), None);
         for units in [i64::MIN, -1, 0, 1, i64::MAX] {
             for unit in [Unit::Millis, Unit::Micros, Unit::Nanos] {
-                assert_eq!(Moment::from_units(units, unit).to_units(unit), Some(units));
+                assert_eq!(unit.count(unit.moment(units)), Some(units));
             }
         }
     }
@@ -213,9 +306,130 @@ mod tests {
     fn dates_are_strict() {
         assert_eq!(parse_date("1970-01-02"), Some(1));
         assert_eq!(parse_date("2000-02-29"), Some(11_016));
-        for wrong in ["1900-02-29", "2001-13-01", "2001-00-01", "2001-1-01", "2001-01-01 ", "01-01-2001", ""]
+        assert_eq!(parse_date("0000-01-01"), Some(-719_528));
+        for wrong in
+            ["1900-02-29", "2001-13-01", "2001-1-01", "2001-01-01 ", "20010101", "01-01-2001", "é-é-é-é"]
         {
             assert_eq!(parse_date(wrong), None, "{wrong:?}");
+        }
+    }
+
+    #[test]
+    fn offsets_fractions_and_separators() {
+        assert_eq!(moment("1970-01-01T00:00:00Z"), Some((0, 0)));
+        assert_eq!(moment("1970-01-01 01:00:00.5+01:00"), Some((0, 500_000_000)));
+        assert_eq!(moment("1969-12-31t23:59:59.999999999z"), Some((0, -1)));
+        assert_eq!(moment("2013-01-01T06:00:00-00:30"), Some((1_357_021_800, 0)));
+        assert_eq!(moment("9999-12-31T23:59:59Z"), Some((253_402_300_799, 0)));
+        let local = Rfc3339::parse("2013-01-01T06:00:00.120").unwrap();
+        assert_eq!((local.separator, local.digits, local.shortest, local.suffix), ('T', 3, false, ""));
+    }
+
+    #[test]
+    fn what_cannot_come_out_as_it_went_in_is_refused() {
+        for wrong in [
+            "2013-01-01",
+            "2013-01-01T06:00Z",
+            "2013-01-01T06:00:60Z",
+            "2013-01-01T24:00:00Z",
+            "2013-02-29T06:00:00Z",
+            "2013-01-01T6:000:00Z",
+            "2013-01-01T06:00:00.Z",
+            "2013-01-01T06:00:00.0123456789Z",
+            "2013-01-01T06:00:00+0100",
+            "2013-01-01T06:00:00+01:60",
+            "2013-01-01T06:00:00 Z",
+            "2013-01-01T06:00:00%Y",
+            "2013-01-01x06:00:00Z",
+            "2013-01-01T06:00:00Zé",
+            "2013-01-01T06:00:0é",
+        ] {
+            assert_eq!(Rfc3339::parse(wrong), None, "{wrong}");
+        }
+    }
+
+    #[test]
+    fn a_format_prints_what_it_reads() {
+        for (format, text) in [
+            ("%Y-%m-%d", "2013-01-31"),
+            ("%d.%m.%y", "31.01.13"),
+            ("%-m/%-d/%Y %-H:%M", "1/31/2013 0:05"),
+            ("%a, %d %b %Y %I:%M %p", "Thu, 31 Jan 2013 10:05 AM"),
+            ("%d/%b/%Y:%T %z", "31/Jan/2013:10:05:09 +0200"),
+            ("%FT%T%.3fZ", "2013-01-31T10:05:09.120Z"),
+            ("%F %T%.f%:z", "2013-01-31 23:05:09.12-05:30"),
+            ("100%% %Y%j", "100% 2013031"),
+            ("%s", "-1359590400"),
+        ] {
+            let parsed = TimeFormat::parse(format).unwrap();
+            let (moment, offset) =
+                parsed.read(text).unwrap_or_else(|| panic!("{format} does not read {text}"));
+            assert!(parsed.gives(moment, offset, text), "{format} does not print {text}");
+            assert_eq!(parsed.is_date(), !text.contains(':') && format != "%s", "{format}");
+        }
+        let any = TimeFormat::parse("%Y-%m-%d %H:%M%:z").unwrap();
+        assert_eq!(any.read("1970-01-01 01:00+01:00").unwrap().0, Moment::ZERO);
+        assert_eq!(any.read("1970-01-01 00:00"), None);
+    }
+
+    #[test]
+    fn unknown_directives_and_half_dates_are_refused() {
+        for wrong in ["%Y-%m-%d %q", "%Y-%m-%d %!", "%H:%M", "%Y-%m", "%", "31", "%x", "%C%m%d"] {
+            let error = TimeFormat::parse(wrong).unwrap_err();
+            assert!(error.contains("is no format of dates"), "{error}");
+        }
+    }
+
+    #[test]
+    fn years_of_five_digits_have_no_text() {
+        let mut out = "x".to_owned();
+        assert!(!TimeFormat::canonical().print(Unit::Millis.moment(i64::MAX), &mut out));
+        assert!(!TimeFormat::iso_date().print(day(i64::MIN), &mut out));
+        assert_eq!(out, "x");
+    }
+
+    proptest! {
+        #[test]
+        fn rfc3339_spellings_come_back(
+            seconds in -62_167_132_800i64..253_402_214_400,
+            nanos in 0i32..1_000_000_000,
+            digits in 0u8..=9,
+            separator in prop::sample::select(vec!['T', 't', ' ']),
+            suffix in prop::sample::select(vec!["Z", "z", "", "+00:00", "-00:00", "+05:45", "-11:00"]),
+        ) {
+            let scale = 10i32.pow(u32::from(9 - digits));
+            let moment = SignedDuration::from_secs(seconds) + SignedDuration::new(0, nanos / scale * scale);
+            let format = TimeFormat::rfc3339(separator, digits, suffix).unwrap();
+            let text = print(&format, moment);
+            let parsed = Rfc3339::parse(&text).unwrap();
+            prop_assert_eq!(parsed.moment, moment);
+            prop_assert_eq!((parsed.separator, parsed.digits, parsed.suffix), (separator, digits, suffix));
+            let again = TimeFormat::parse(&format.pattern).unwrap();
+            prop_assert_eq!(again.read(&text).unwrap().0, moment);
+            if parsed.shortest {
+                let shortest = TimeFormat::rfc3339(separator, Rfc3339::SHORTEST, suffix).unwrap();
+                prop_assert_eq!(print(&shortest, moment), text);
+            }
+        }
+
+        #[test]
+        fn what_is_read_comes_out_as_it_went_in(
+            digits in 0usize..=10,
+            changes in prop::collection::vec((0usize..36, prop::sample::select(b"06 :-+.,TzZ[]".to_vec())), 0..3),
+            suffix in prop::sample::select(vec!["Z", "", "+00:00", "-05:30", "+0530", "+05", "+05:30:10", "[UTC]"]),
+        ) {
+            let point = if digits > 0 { "." } else { "" };
+            let mut bytes = format!("2012-02-29T15:47:09{point}{:.digits$}{suffix}", "1234567890").into_bytes();
+            for (at, byte) in changes {
+                if let Some(changed) = bytes.get_mut(at) {
+                    *changed = byte;
+                }
+            }
+            let text = String::from_utf8(bytes).unwrap();
+            if let Some(parsed) = Rfc3339::parse(&text) {
+                let format = TimeFormat::rfc3339(parsed.separator, parsed.digits, parsed.suffix).unwrap();
+                prop_assert_eq!(print(&format, parsed.moment), text);
+            }
         }
     }
 }

@@ -1,14 +1,16 @@
 //! Columns while they are filled: their types, and what was observed of their values' spelling.
 
+use jiff::tz::Offset;
+
 use crate::store::LogicalType;
 
 use super::row::Form;
 use super::schema::{ColumnRequest, TimeRequest};
 use super::types::{ColumnType, unit_of};
-use super::value::{ALL_FRACTIONS, GROUPS, Mark, Reading};
+use super::value::{ALL_FRACTIONS, Mark, Reading};
 use crate::number::{ALL_STYLES, FloatStyle};
 use crate::spelling::{JsonMissing, Spelling};
-use crate::time::{Fraction, TimeFormat};
+use crate::time::{Rfc3339, TimeFormat};
 
 /// Cells that stand for a missing value.
 #[derive(Clone, Debug)]
@@ -68,6 +70,9 @@ struct Observed {
     suffix: Option<[u8; 6]>,
     suffixes_differ: bool,
     fractions: u16,
+    /// Of values in the user's format.
+    offset: Option<Offset>,
+    offsets_differ: bool,
     missing: Option<Missing>,
     missing_differ: bool,
     missing_count: u64,
@@ -84,6 +89,8 @@ impl Default for Observed {
             suffix: None,
             suffixes_differ: false,
             fractions: ALL_FRACTIONS,
+            offset: None,
+            offsets_differ: false,
             missing: None,
             missing_differ: false,
             missing_count: 0,
@@ -144,6 +151,9 @@ impl Column {
                 observed.separators_differ |= *observed.separator.get_or_insert(separator) != separator;
                 observed.suffixes_differ |= *observed.suffix.get_or_insert(suffix) != suffix;
             }
+            Mark::Formatted(offset) => {
+                observed.offsets_differ |= *observed.offset.get_or_insert(offset) != offset;
+            }
         }
     }
 
@@ -173,7 +183,12 @@ impl Column {
             }
             Some(logical) if logical == LogicalType::Date || unit_of(logical).is_some() => match &self.time {
                 Some(TimeRequest::Epoch) => spelling.epoch = true,
-                Some(TimeRequest::Format(format)) => spelling.time = Some(format.clone()),
+                Some(TimeRequest::Format(format)) => {
+                    let offset = observed.offset.filter(|_| !observed.offsets_differ);
+                    let offset = offset.unwrap_or(format.offset);
+                    spelling.time = Some(TimeFormat { offset, ..format.clone() });
+                    lost |= observed.offsets_differ;
+                }
                 None if logical == LogicalType::Date => {}
                 None => {
                     let (format, differs) = observed.timestamp();
@@ -204,14 +219,10 @@ impl Observed {
         let suffix = self.suffix.filter(|_| !self.suffixes_differ).unwrap_or([b'Z', 0, 0, 0, 0, 0]);
         let len = suffix.iter().position(|b| *b == 0).unwrap_or(suffix.len());
         let suffix = suffix.get(..len).and_then(|bytes| std::str::from_utf8(bytes).ok()).unwrap_or("Z");
-        let fixed = (0..10u8).find(|digits| self.fractions >> digits & 1 == 1).map(Fraction::Fixed);
-        let groups = || {
-            let agreed = (10..).zip(GROUPS).find(|(bit, _)| self.fractions >> bit & 1 == 1);
-            agreed.map(|(_, group)| Fraction::Groups(group))
-        };
-        let fraction = fixed.or_else(groups);
-        let differs = self.separators_differ || self.suffixes_differ || fraction.is_none();
-        (TimeFormat::rfc3339(separator, fraction.unwrap_or(Fraction::Groups(1)), suffix), differs)
+        let digits = (0..=Rfc3339::SHORTEST).find(|digits| self.fractions >> digits & 1 == 1);
+        let differs = self.separators_differ || self.suffixes_differ || digits.is_none();
+        let format = TimeFormat::rfc3339(separator, digits.unwrap_or(Rfc3339::SHORTEST), suffix);
+        (format.unwrap_or_else(TimeFormat::canonical), differs)
     }
 }
 
@@ -260,7 +271,7 @@ mod tests {
         assert_eq!(format(&["2013-01-01T06:00:00Z"]), ("%Y-%m-%dT%H:%M:%SZ".into(), false));
         assert_eq!(
             format(&["2013-01-01 06:00:00.120+02:00", "2013-01-01 06:00:00.000+02:00"]),
-            ("%Y-%m-%d %H:%M:%S%.3f+02:00".into(), false)
+            ("%Y-%m-%d %H:%M:%S%.3f%:z;offset=+02:00".into(), false)
         );
         assert_eq!(
             format(&["2013-01-01T06:00:00.12Z", "2013-01-01T06:00:00Z"]),
@@ -268,7 +279,7 @@ mod tests {
         );
         assert_eq!(
             format(&["2013-01-01T06:00:00.120000Z", "2013-01-01T06:00:00Z"]),
-            ("%Y-%m-%dT%H:%M:%S%.{6}fZ".into(), false)
+            ("%Y-%m-%dT%H:%M:%S%.fZ".into(), true)
         );
         assert_eq!(
             format(&["2013-01-01T06:00:00.120Z", "2013-01-01 06:00:00.1+01:00"]),

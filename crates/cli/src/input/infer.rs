@@ -8,7 +8,7 @@ use crate::store::LogicalType;
 use super::row::Form;
 use super::types::{ColumnType, timestamp};
 use crate::number::{integer_fits_float, is_canonical_integer, parse_float};
-use crate::time::{Unit, parse_date, rfc3339};
+use crate::time::{Rfc3339, Unit, parse_date};
 
 /// A set of types, the preferred one in the lowest bit.
 type Types = u8;
@@ -126,11 +126,11 @@ impl Evidence {
 
     fn is_timestamp(&mut self, text: &str) -> bool {
         // RFC 3339 wants an offset; a clock without one is not guessed at.
-        let Some(parsed) = rfc3339::parse(text).filter(|parsed| !parsed.suffix.is_empty()) else {
+        let Some(parsed) = Rfc3339::parse(text).filter(|parsed| !parsed.suffix.is_empty()) else {
             return false;
         };
         self.digits = self.digits.max(parsed.digits);
-        self.nanos_fit &= parsed.moment.to_units(Unit::Nanos).is_some();
+        self.nanos_fit &= Unit::Nanos.count(parsed.moment).is_some();
         true
     }
 

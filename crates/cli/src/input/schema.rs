@@ -240,7 +240,7 @@ mod tests {
             ("[columns.a]\ntype = \"i64\"\nkind = \"sorted\"", &["line 2", "only string"]),
             ("[columns.a]\nkind = \"fast\"", &["line 2", "no kind"]),
             ("[columns.a]\ntype = \"i64\"\nformat = \"%Y\"", &["line 3", "needs type"]),
-            ("[columns.a]\ntype = \"date\"\nformat = \"%Y\"", &["line 3", "no full date"]),
+            ("[columns.a]\ntype = \"date\"\nformat = \"%Y\"", &["line 3", "no format of dates"]),
             ("[columns.a]\ntype = \"date\"\nformat = \"%Y%m%d%H\"", &["line 3", "no time of day"]),
             ("[columns.a]\ntype = \"timestamp\"\nformat = \"epoch\"", &["line 3", "needs the unit"]),
             ("[columns.a]\ntype = \"string\"\nseparator = \"|\"", &["line 3", "multi = true"]),

@@ -1,6 +1,8 @@
 //! One cell to one stored value, or why not.
 
-use std::net::{IpAddr, Ipv4Addr};
+use std::net::{IpAddr, Ipv6Addr};
+
+use jiff::tz::Offset;
 
 use crate::store::{LogicalType, from_f64, from_u64};
 
@@ -8,7 +10,7 @@ use super::row::Form;
 use super::schema::TimeRequest;
 use super::types::{unit_of, value_name};
 use crate::number::{integer_fits_float, is_canonical_integer, parse_float, styles};
-use crate::time::{Fraction, Moment, Unit, parse_date, rfc3339};
+use crate::time::{Moment, Rfc3339, TimeFormat, Unit, days, parse_date};
 
 /// A value as the segment keeps it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -30,6 +32,8 @@ pub(crate) enum Mark {
     Float { styles: u32, json: bool },
     /// An RFC 3339 timestamp.
     Time { separator: char, fractions: u16, suffix: [u8; 6] },
+    /// In the format that the user gave, at this offset.
+    Formatted(Offset),
 }
 
 /// How to read a column's cells.
@@ -49,11 +53,8 @@ pub(crate) struct Contradiction {
     pub(crate) wider: &'static str,
 }
 
-/// Every fraction style of [`Mark::Time`]: bits 0 to 9 are fixed digits, then groups of 6, 3, 1.
-pub(crate) const ALL_FRACTIONS: u16 = (1 << 13) - 1;
-
-/// The styles by groups, in order of preference.
-pub(crate) const GROUPS: [u8; 3] = [6, 3, 1];
+/// Every fraction style of [`Mark::Time`]: bits 0 to 9 are fixed digits, then as many as needed.
+pub(crate) const ALL_FRACTIONS: u16 = (2 << Rfc3339::SHORTEST) - 1;
 
 impl Reading<'_> {
     /// Reads a cell; the bytes of a string or an id are appended to `bytes`.
@@ -73,7 +74,7 @@ impl Reading<'_> {
             LogicalType::Bool => self
                 .boolean(text)
                 .map(|v| (Stored::Number(v.into()), lost_unless(matches!(text, "true" | "false")))),
-            LogicalType::Date => self.date(text).map(|v| (Stored::Number(v), Mark::Canonical)),
+            LogicalType::Date => self.date(text),
             LogicalType::TimestampMillis | LogicalType::TimestampMicros | LogicalType::TimestampNanos => {
                 return self.timestamp(form, text);
             }
@@ -121,10 +122,13 @@ impl Reading<'_> {
         }
     }
 
-    fn date(&self, text: &str) -> Option<i64> {
+    fn date(&self, text: &str) -> Option<(Stored, Mark)> {
         match self.time {
-            Some(TimeRequest::Format(format)) => Some(format.read(text)?.seconds.div_euclid(86_400)),
-            _ => parse_date(text),
+            Some(TimeRequest::Format(format)) => {
+                let (moment, mark) = formatted(format, text)?;
+                Some((Stored::Number(days(moment)), mark))
+            }
+            _ => Some((Stored::Number(parse_date(text)?), Mark::Canonical)),
         }
     }
 
@@ -137,33 +141,30 @@ impl Reading<'_> {
                     .ok_or_else(|| self.refuse(text, form, "no number of units since 1970"))?;
                 return Ok((Stored::Number(units), Mark::Canonical));
             }
-            Some(TimeRequest::Format(format)) => {
-                let moment = format.read(text).ok_or_else(|| {
-                    let problem = format!("not in the format {format}");
-                    Contradiction { problem, wider: "string" }
-                })?;
-                (moment, Mark::Canonical)
-            }
+            Some(TimeRequest::Format(format)) => formatted(format, text).ok_or_else(|| {
+                let problem = format!("not in the format {}", format.pattern);
+                Contradiction { problem, wider: "string" }
+            })?,
             None => self.rfc3339(text).ok_or_else(|| self.refuse(text, form, ""))?,
         };
-        match moment.to_units(unit) {
+        match unit.count(moment) {
             Some(units) => Ok((Stored::Number(units), mark)),
-            None if moment.to_units(Unit::Millis).is_some() => Err(Contradiction {
+            None if Unit::Millis.count(moment).is_some() => Err(Contradiction {
                 problem: format!("no moment that 64 bits of {} reach", unit.name()),
                 wider: "timestamp[us]",
             }),
             None => {
-                let finer = moment.to_units(Unit::Micros).map_or("timestamp[ns]", |_| "timestamp[us]");
+                let finer = Unit::Micros.count(moment).map_or("timestamp[ns]", |_| "timestamp[us]");
                 Err(Contradiction { problem: format!("finer than {}", unit.name()), wider: finer })
             }
         }
     }
 
     fn rfc3339(&self, text: &str) -> Option<(Moment, Mark)> {
-        let parsed = rfc3339::parse(text).filter(|parsed| self.explicit || !parsed.suffix.is_empty())?;
+        let parsed = Rfc3339::parse(text).filter(|parsed| self.explicit || !parsed.suffix.is_empty())?;
         let mut suffix = [0; 6];
         suffix.get_mut(..parsed.suffix.len())?.copy_from_slice(parsed.suffix.as_bytes());
-        let fractions = fractions(parsed.moment.nanos, parsed.digits);
+        let fractions = 1 << parsed.digits | u16::from(parsed.shortest) << Rfc3339::SHORTEST;
         Some((parsed.moment, Mark::Time { separator: parsed.separator, fractions, suffix }))
     }
 
@@ -230,11 +231,11 @@ fn form_name(form: Form) -> &'static str {
     }
 }
 
-/// The styles in which a second's fraction was spelled with so many digits.
-fn fractions(nanos: u32, digits: u8) -> u16 {
-    let by_groups =
-        (10..).zip(GROUPS).filter(|(_, group)| Fraction::Groups(*group).digits(nanos) == usize::from(digits));
-    by_groups.fold(1 << digits, |set, (bit, _)| set | 1 << bit)
+/// The moment that a text in the user's format names.
+fn formatted(format: &TimeFormat, text: &str) -> Option<(Moment, Mark)> {
+    let (moment, offset) = format.read(text)?;
+    let given_back = format.gives(moment, offset, text);
+    Some((moment, if given_back { Mark::Formatted(offset) } else { Mark::Lost }))
 }
 
 fn read_ip(text: &str, bytes: &mut Vec<u8>) -> Option<(Stored, Mark)> {
@@ -250,10 +251,7 @@ fn read_ip(text: &str, bytes: &mut Vec<u8>) -> Option<(Stored, Mark)> {
 
 /// The canonical text of a stored address (RFC 5952); a mapped IPv4 address is one.
 pub(crate) fn print_ip(octets: [u8; 16]) -> String {
-    match octets {
-        [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff, a, b, c, d] => Ipv4Addr::new(a, b, c, d).to_string(),
-        octets => std::net::Ipv6Addr::from(octets).to_string(),
-    }
+    Ipv6Addr::from(octets).to_canonical().to_string()
 }
 
 fn read_uuid(text: &str, bytes: &mut Vec<u8>) -> Option<(Stored, Mark)> {
@@ -292,7 +290,6 @@ fn append_hex(digits: &[u8], bytes: &mut Vec<u8>) -> Option<()> {
 mod tests {
     use super::*;
     use crate::store::to_f64;
-    use crate::time::TimeFormat;
 
     fn read(logical: LogicalType, explicit: bool, form: Form, text: &str) -> Result<Stored, Contradiction> {
         Reading { logical, explicit, time: None }.read(form, text, &mut Vec::new()).map(|(stored, _)| stored)

@@ -4,7 +4,7 @@
 //! | --- | --- | --- |
 //! | `i64` `u64` `bool` | `-5`, `true` | the same |
 //! | `f64` | the fewest digits that name the double: `32`, `0.01`, `NaN` | the same with a point: `32.0`; what is not finite is `null` |
-//! | `date` `timestamp` | as the input spelled them, or ISO 8601 | the same, a string |
+//! | `date` `timestamp` | as the input spelled them, or ISO 8601; beyond the year 9999, the stored number | the same, a string |
 //! | `ip` | RFC 5952; mapped IPv4 addresses as such | the same, a string |
 //! | `uuid` | 8-4-4-4-12 lower-case digits | the same, a string |
 //! | `string` | itself | a string |
@@ -20,7 +20,7 @@ use crate::input::types::unit_of;
 use crate::input::value::print_ip;
 use crate::number::FloatStyle;
 use crate::spelling::{JsonMissing, Spelling};
-use crate::time::{Fraction, Moment, TimeFormat};
+use crate::time::{TimeFormat, day};
 
 /// Prints the values of one column.
 #[derive(Clone, Debug)]
@@ -38,7 +38,7 @@ impl Printer {
         let spelling = format.map(Spelling::parse).unwrap_or_default();
         let time = spelling.time.clone().unwrap_or_else(|| match logical {
             LogicalType::Date => TimeFormat::iso_date(),
-            _ => TimeFormat::rfc3339('T', Fraction::Groups(1), "Z"),
+            _ => TimeFormat::canonical(),
         });
         Printer { logical, multi, spelling, time }
     }
@@ -144,6 +144,14 @@ impl Printer {
 
     fn number(&self, stored: i64, out: &mut String) {
         use std::fmt::Write as _;
+        let moment = match (self.logical, unit_of(self.logical)) {
+            (LogicalType::Date, _) => Some(day(stored)),
+            (_, Some(unit)) if !self.spelling.epoch => Some(unit.moment(stored)),
+            _ => None,
+        };
+        if moment.is_some_and(|moment| self.time.print(moment, out)) {
+            return;
+        }
         // Writing to a string cannot fail.
         let _ = match self.logical {
             LogicalType::U64 => write!(out, "{}", to_u64(stored)),
@@ -152,17 +160,7 @@ impl Printer {
                 self.spelling.float.unwrap_or(FloatStyle::Shortest).print(to_f64(stored), out);
                 Ok(())
             }
-            LogicalType::Date => {
-                self.time.print(Moment { seconds: stored.saturating_mul(86_400), nanos: 0 }, out);
-                Ok(())
-            }
-            logical => match unit_of(logical) {
-                Some(unit) if !self.spelling.epoch => {
-                    self.time.print(Moment::from_units(stored, unit), out);
-                    Ok(())
-                }
-                _ => write!(out, "{stored}"),
-            },
+            _ => write!(out, "{stored}"),
         };
     }
 }
@@ -202,6 +200,7 @@ mod tests {
         check(T::Bool, "", Number(1), "true", "true");
         check(T::Date, "", Number(-1), "1969-12-31", "\"1969-12-31\"");
         check(T::Date, "%d.%m.%Y", Number(0), "01.01.1970", "\"01.01.1970\"");
+        check(T::Date, "", Number(1 << 40), "1099511627776", "\"1099511627776\"");
         check(T::TimestampMillis, "", Number(1500), "1970-01-01T00:00:01.5Z", "\"1970-01-01T00:00:01.5Z\"");
         check(T::TimestampMicros, "epoch", Number(1500), "1500", "1500");
         check(
@@ -250,7 +249,7 @@ mod tests {
     fn hostile_numbers_do_not_panic() {
         for logical in LogicalType::ALL {
             for stored in [i64::MIN, -1, 0, i64::MAX] {
-                both(logical, "%Y-%m-%dT%H:%M:%S+23:59", &[Number(stored)]);
+                both(logical, "%Y-%m-%dT%H:%M:%S%:z;offset=+23:59", &[Number(stored)]);
                 both(logical, "", &[Number(stored), Bytes(b"\xff")]);
             }
         }
