@@ -188,11 +188,24 @@ impl CsvRows {
         BadRow::new(&self.file, self.line + newlines, column, problem).text(self.line_from(at))
     }
 
-    /// Goes on to read at byte `at` of the lines, which begins line `line`.
+    /// Goes on to read at byte `at` of the lines, which stands on line `line`.
     fn resume_at(&mut self, at: usize, line: u64) {
         self.core.reset();
         self.record.end = at;
         self.next_line = line;
+    }
+
+    /// Moves the end of the record behind the line end that stands there, if one does.
+    fn skip_line_end(&mut self) -> bool {
+        let len = match self.lines.get(self.record.end..) {
+            Some([b'\r', b'\n', ..]) => 2,
+            Some([b'\r' | b'\n', ..]) => 1,
+            _ => return false,
+        };
+        self.record.end += len;
+        // As csv-core counts lines.
+        self.next_line += u64::from(self.lines.get(self.record.end - 1) == Some(&b'\n'));
+        true
     }
 
     /// Reads the next record that is no blank line, and finds its cells. `false` at the end.
@@ -208,14 +221,9 @@ impl CsvRows {
             }
             self.record.start = self.record.end;
             self.line = self.next_line;
-            let blank = match self.lines.get(self.record.start..) {
-                Some([b'\r', b'\n', ..]) => 2,
-                Some([b'\r' | b'\n', ..]) => 1,
-                _ => break,
-            };
-            self.record.end += blank;
-            // Lines are counted as csv-core counts them.
-            self.next_line += u64::from(self.lines.get(self.record.end - 1) == Some(&b'\n'));
+            if !self.skip_line_end() {
+                break;
+            }
             // With one column, a blank line is a row whose cell is missing.
             if self.columns.len() == 1 {
                 self.cells.push(Span { text: 0..0, quoted: false, line: self.line, column: 1 });
@@ -244,8 +252,7 @@ impl CsvRows {
         self.record.end = begin;
         self.next_line = self.core.line();
         if self.lines.get(begin - 1..=begin) == Some(b"\r\n") {
-            self.record.end += 1;
-            self.next_line += 1;
+            self.skip_line_end();
         }
         Ok(true)
     }
@@ -293,9 +300,8 @@ impl CsvRows {
                 .bad_at(raw.start, "a quote is opened and never closed")
                 .advice("close it, double it if it is text, or read the file with --no-quotes"),
         };
-        let rest = self.lines.get(self.record.start..).unwrap_or_default();
-        let line = rest.iter().position(|b| *b == b'\n').map_or(rest.len(), |newline| newline + 1);
-        self.resume_at(self.record.start + line, self.line + 1);
+        self.resume_at(self.record.start + self.line_from(self.record.start).len(), self.line);
+        self.skip_line_end();
         Err(bad.into())
     }
 }

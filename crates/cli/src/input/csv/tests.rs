@@ -60,6 +60,9 @@ fn blank_lines_are_no_rows_except_in_a_file_of_one_column() {
 #[test]
 fn a_carriage_return_ends_a_line_as_well() {
     assert_eq!(rows_of(b"a,b\r1,2\r\r\"3\r\",4", COMMA), [row(&["1", "2"]), row(&["3\r", "4"])]);
+    let stray = b"a,b\r1,\"2\"x\r3,4\r";
+    assert_eq!(rows_of(stray, COMMA)[1..], [row(&["3", "4"])]);
+    assert_eq!(rows_of(b"a\r\n\"1\"x\r\n2\r\n", COMMA)[1..], [row(&["2"])]);
     assert_eq!(rows_of(b"a,b\r\n1,2\r\r\n3\r\n", COMMA)[1].as_ref().unwrap_err()[..10], *"a.csv:3:1:");
 }
 
