@@ -84,3 +84,67 @@ proptest! {
         prop_assert_eq!(&run, &values[start..]);
     }
 }
+
+proptest! {
+    /// The plain loop defines the right answer, wherever the integers begin and end.
+    #[test]
+    fn every_kernel_agrees_with_the_plain_loop(
+        width in 1..=MAX_SPLIT_WIDTH,
+        values in prop::collection::vec(any::<u64>(), 0..400),
+        start in 0_usize..40,
+        base: u64,
+    ) {
+        let bytes = readable(packed(&values, width));
+        let start = start.min(values.len());
+        let mut expected = vec![0; values.len() - start];
+        plain(&bytes, width, start, base, &mut expected).unwrap();
+        for (name, kernel) in simd::available() {
+            let mut got = vec![7; expected.len()];
+            prop_assert!(with_kernel(kernel, &bytes, width, start, base, &mut got).is_some());
+            prop_assert_eq!(&got, &expected, "{}, width {}", name, width);
+        }
+        let mut got = vec![7; expected.len()];
+        unpack_add(&bytes, width, start, base, &mut got).unwrap();
+        prop_assert_eq!(got, expected);
+    }
+}
+
+/// A kernel reads whole windows only, so there must be as many groups as it says.
+#[test]
+fn a_kernel_stops_where_its_window_would_leave_the_bytes() {
+    for (name, kernel) in simd::available() {
+        for len in 0..200 {
+            let (bytes, mut out) = (vec![0xFF; len], vec![0; 400]);
+            let done = kernel(&bytes, 9, 0, &mut out);
+            let groups = if len < simd::WINDOW { 0 } else { (len - simd::WINDOW) / 9 + 1 };
+            assert_eq!(done, groups * simd::GROUP, "{name}, {len} bytes");
+            assert!(out[..done].iter().all(|&x| x == 0x1FF) && out[done..].iter().all(|&x| x == 0), "{name}");
+        }
+    }
+}
+
+proptest! {
+    #[test]
+    fn a_line_is_added_and_a_range_found_as_one_by_one(
+        slope: i64,
+        first in 0_usize..1 << 14,
+        numbers in prop::collection::vec(any::<u64>(), 0..200),
+        low: u64,
+        span: u64,
+    ) {
+        let mut lined = numbers.clone();
+        add_line(slope, first, &mut lined);
+        for (i, (got, x)) in lined.iter().zip(&numbers).enumerate() {
+            let rise = (i128::from(slope) * (first + i) as i128) >> 16;
+            let expected = (i128::from(*x) + rise).rem_euclid(1 << 64);
+            prop_assert_eq!(i128::from(*got), expected, "number {}", i);
+        }
+        for numbers in numbers.chunks(64) {
+            let found = in_range(numbers, low, span);
+            for (i, x) in numbers.iter().enumerate() {
+                prop_assert_eq!(found >> i & 1 == 1, x.wrapping_sub(low) <= span, "number {}", i);
+            }
+            prop_assert!((numbers.len()..64).all(|i| found >> i & 1 == 0));
+        }
+    }
+}

@@ -6,14 +6,15 @@ use super::block::{Block, Encoding, line};
 use super::locate::Residuals;
 use super::read::affine;
 use super::{NumericReader, NumericWalk, Transform};
+use crate::bits::{add_line, unsigned};
 use crate::error::Result;
 use crate::source::SectionBytes;
 
 /// The index that [`NumericReader::gather`] passes over.
 pub const SKIP: u32 = u32::MAX;
 
-/// Numbers that are unpacked before they are looked at: 1 KiB, which stays in the innermost cache.
-pub(super) const STRETCH: usize = 128;
+/// Numbers that are unpacked before they are looked at: 4 KiB, which stays in the innermost cache.
+pub(super) const STRETCH: usize = 512;
 
 /// Indices in a row that lie in one block.
 struct Run {
@@ -125,7 +126,45 @@ impl<B: SectionBytes> NumericReader<B> {
     }
 
     /// The values of one block from `first` on.
+    ///
+    /// What is added to every residual (the block's base, and the column's) is added while unpacking;
+    /// a line and a divisor take a second pass, over a stretch that is still in the innermost cache.
     fn decode_block(
+        &self,
+        header: &Block,
+        residuals: &Residuals<'_>,
+        first: usize,
+        out: &mut [i64],
+    ) -> Result<()> {
+        let Transform::Affine { base, gcd } = self.meta.transform else {
+            return self.decode_table(header, residuals, first, out);
+        };
+        // As a value, the block's base saves a multiplication.
+        let start = affine(base, gcd, header.base).cast_unsigned();
+        for (stretch, out) in out.chunks_mut(STRETCH).enumerate() {
+            let (first, numbers) = (first + stretch * STRETCH, unsigned(out));
+            match (header.encoding, gcd) {
+                (Encoding::Constant | Encoding::Packed, 1) => residuals.unpack_add(first, start, numbers)?,
+                (Encoding::Constant | Encoding::Packed, _) => {
+                    residuals.unpack_add(first, 0, numbers)?;
+                    numbers.iter_mut().for_each(|x| *x = start.wrapping_add(x.wrapping_mul(gcd)));
+                }
+                (Encoding::Linear, 1) => {
+                    residuals.unpack_add(first, start, numbers)?;
+                    add_line(header.slope, first, numbers);
+                }
+                (Encoding::Linear, _) => {
+                    residuals.unpack_add(first, 0, numbers)?;
+                    add_line(header.slope, first, numbers);
+                    numbers.iter_mut().for_each(|x| *x = start.wrapping_add(x.wrapping_mul(gcd)));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// The same through the table of values.
+    fn decode_table(
         &self,
         header: &Block,
         residuals: &Residuals<'_>,
@@ -136,16 +175,8 @@ impl<B: SectionBytes> NumericReader<B> {
         for (stretch, out) in out.chunks_mut(STRETCH).enumerate() {
             let numbers = &mut numbers[..out.len()];
             unpack(header, residuals, first + stretch * STRETCH, numbers)?;
-            match self.meta.transform {
-                Transform::Constant(value) => out.fill(value),
-                Transform::Affine { base, gcd } => {
-                    out.iter_mut().zip(&*numbers).for_each(|(out, &q)| *out = affine(base, gcd, q));
-                }
-                Transform::Table(_) => {
-                    for (out, &q) in out.iter_mut().zip(&*numbers) {
-                        *out = self.entry(q)?;
-                    }
-                }
+            for (out, &q) in out.iter_mut().zip(&*numbers) {
+                *out = self.entry(q)?;
             }
         }
         Ok(())
@@ -184,14 +215,9 @@ pub(super) fn unpack(
     first: usize,
     numbers: &mut [u64],
 ) -> Result<()> {
-    residuals.unpack(first, numbers)?;
-    let (base, slope) = (header.base, header.slope);
-    match header.encoding {
-        Encoding::Constant | Encoding::Packed => numbers.iter_mut().for_each(|x| *x = base.wrapping_add(*x)),
-        Encoding::Linear => {
-            let numbered = numbers.iter_mut().zip(first..);
-            numbered.for_each(|(x, i)| *x = base.wrapping_add(line(slope, i)).wrapping_add(*x));
-        }
+    residuals.unpack_add(first, header.base, numbers)?;
+    if header.encoding == Encoding::Linear {
+        add_line(header.slope, first, numbers);
     }
     Ok(())
 }

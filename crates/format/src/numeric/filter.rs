@@ -7,7 +7,7 @@ use super::batch::{STRETCH, unpack};
 use super::block::{Block, Encoding};
 use super::zone::{self, Level};
 use super::{NumericReader, NumericWalk, Transform};
-use crate::bits::mask;
+use crate::bits::{in_range, mask};
 use crate::error::Result;
 use crate::source::SectionBytes;
 
@@ -175,12 +175,7 @@ impl<B: SectionBytes> NumericReader<B> {
                 self.in_table(numbers.iter().copied().max().unwrap_or(0))?;
             }
             for (word, numbers) in numbers.chunks(64).enumerate() {
-                // One comparison for both ends: what is below the lower one wraps to above the span.
-                let set = numbers
-                    .iter()
-                    .rev()
-                    .fold(0, |word, q| word << 1 | u64::from(q.wrapping_sub(low) <= span));
-                filter.set(at + (first - within.start + word * 64) as u64, set);
+                filter.set(at + (first - within.start + word * 64) as u64, in_range(numbers, low, span));
             }
         }
         Ok(())

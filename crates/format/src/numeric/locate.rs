@@ -28,10 +28,11 @@ impl Residuals<'_> {
         x.ok_or_else(|| self.missing())
     }
 
-    /// Residuals `i ..` of the block.
+    /// Residuals `i ..` of the block, with `base` added to each.
     #[inline]
-    pub(super) fn unpack(&self, i: usize, out: &mut [u64]) -> Result<()> {
-        bits::unpack(self.bytes, self.width, i.wrapping_sub(self.first), out).ok_or_else(|| self.missing())
+    pub(super) fn unpack_add(&self, i: usize, base: u64, out: &mut [u64]) -> Result<()> {
+        let unpacked = bits::unpack_add(self.bytes, self.width, i.wrapping_sub(self.first), base, out);
+        unpacked.ok_or_else(|| self.missing())
     }
 
     #[cold]

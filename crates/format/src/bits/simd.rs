@@ -1,0 +1,286 @@
+//! Eight integers at a time, on CPUs that can: unpacking, lines, comparisons.
+//!
+//! Eight integers of `width` bits take `width` bytes, so every group of eight begins with a byte, and
+//! one pattern serves all groups: which bytes go to which lane, and by how many bits each lane is
+//! shifted. The plain loop of [`super::unpack`] defines the right answer; tests hold every kernel that
+//! the CPU has against it.
+//!
+//! Unpacking:
+//!
+//! | kernel | a group of eight is | wants |
+//! | --- | --- | --- |
+//! | `vbmi` | one load, one byte permutation over 64 bytes, shift, mask, add, store | AVX-512 F, BW, VBMI |
+//! | `avx2` | four loads of 16 bytes, two shuffles within lanes, shift, mask, add, two stores | AVX2 |
+//!
+//! The byte permutation is the one that Lemire and Boytsov's *Decoding billions of integers per second
+//! through vectorization* (2015) does with `pshufb`, over four times the bytes.
+
+/// Integers of a group.
+pub(super) const GROUP: usize = 8;
+
+/// Bytes that a kernel reads from where a group begins: at most this many are touched, used or not.
+pub(super) const WINDOW: usize = 64;
+
+/// Unpacks groups of eight: the first begins with byte 0 of `bytes`, the width is 1 to 56, and `base` is
+/// added to each integer modulo 2^64. As many whole groups as `out` has room for and `bytes` has a
+/// [`WINDOW`] for are unpacked; returns how many integers that were.
+pub(super) type Unpack = fn(bytes: &[u8], width: u8, base: u64, out: &mut [u64]) -> usize;
+
+/// The fastest kernel of this CPU; `None` where the plain loop is.
+#[inline]
+pub(super) fn best() -> Option<Unpack> {
+    #[cfg(all(target_arch = "x86_64", not(miri)))]
+    return x86::best();
+    #[cfg(not(all(target_arch = "x86_64", not(miri))))]
+    return None;
+}
+
+/// `floor(slope * i / 2^16)` added to every number, of which the first is number `first` of its line.
+///
+/// The product is exact: see [`line`](crate::numeric).
+#[inline]
+pub(crate) fn add_line(slope: i64, first: usize, numbers: &mut [u64]) {
+    #[cfg(all(target_arch = "x86_64", not(miri)))]
+    return x86::add_line(slope, first, numbers);
+    #[cfg(not(all(target_arch = "x86_64", not(miri))))]
+    add_line_plain(slope, first, numbers);
+}
+
+/// The loop that is compiled for each kind of CPU: sums instead of products, eight side by side.
+#[inline(always)]
+fn add_line_plain(slope: i64, first: usize, numbers: &mut [u64]) {
+    const FRACTION: u32 = 16;
+    let (whole, fraction) = ((slope >> FRACTION).cast_unsigned(), slope.cast_unsigned() & 0xFFFF);
+    let at = |i: usize| (whole.wrapping_mul((first + i) as u64), fraction.wrapping_mul((first + i) as u64));
+    let mut wholes: [u64; GROUP] = std::array::from_fn(|i| at(i).0);
+    let mut fractions: [u64; GROUP] = std::array::from_fn(|i| at(i).1);
+    let (whole, fraction) = (whole.wrapping_mul(GROUP as u64), fraction.wrapping_mul(GROUP as u64));
+    for numbers in numbers.chunks_mut(GROUP) {
+        for ((x, whole), fraction) in numbers.iter_mut().zip(&wholes).zip(&fractions) {
+            *x = x.wrapping_add(*whole).wrapping_add(fraction >> FRACTION);
+        }
+        wholes.iter_mut().for_each(|x| *x = x.wrapping_add(whole));
+        fractions.iter_mut().for_each(|x| *x = x.wrapping_add(fraction));
+    }
+}
+
+/// Which of up to 64 numbers lie in `low ..= low + span`: bit *i* for number *i*.
+///
+/// One comparison for both ends: what is below the lower one wraps to above the span.
+#[inline]
+pub(crate) fn in_range(numbers: &[u64], low: u64, span: u64) -> u64 {
+    #[cfg(all(target_arch = "x86_64", not(miri)))]
+    return x86::in_range(numbers, low, span);
+    #[cfg(not(all(target_arch = "x86_64", not(miri))))]
+    in_range_plain(numbers, low, span)
+}
+
+/// The definition of the right answer.
+#[inline(always)]
+fn in_range_plain(numbers: &[u64], low: u64, span: u64) -> u64 {
+    numbers.iter().rev().fold(0, |word, x| word << 1 | u64::from(x.wrapping_sub(low) <= span))
+}
+
+/// Signed numbers as unsigned ones, in place.
+#[allow(unsafe_code, reason = "no safe function of the standard library does it")]
+pub(crate) fn unsigned(numbers: &mut [i64]) -> &mut [u64] {
+    let (len, start) = (numbers.len(), numbers.as_mut_ptr().cast());
+    // SAFETY: `i64` and `u64` have the same size and alignment, every bit pattern is valid for both,
+    // and the slice is borrowed mutably for as long as the result is.
+    unsafe { std::slice::from_raw_parts_mut(start, len) }
+}
+
+/// Every kernel that this CPU can run, by name.
+#[cfg(test)]
+pub(super) fn available() -> Vec<(&'static str, Unpack)> {
+    #[cfg(all(target_arch = "x86_64", not(miri)))]
+    return x86::available();
+    #[cfg(not(all(target_arch = "x86_64", not(miri))))]
+    return Vec::new();
+}
+
+/// How many groups a kernel may unpack: those for which there is room in `out` and a window in `bytes`.
+#[cfg(target_arch = "x86_64")]
+fn groups(bytes: &[u8], width: u8, out: &[u64]) -> usize {
+    let windows = match bytes.len().checked_sub(WINDOW) {
+        Some(last) => last / usize::from(width) + 1,
+        None => 0,
+    };
+    windows.min(out.len() / GROUP)
+}
+
+#[cfg(all(target_arch = "x86_64", not(miri)))]
+#[allow(unsafe_code, reason = "the one module of this crate with intrinsics; each use has its proof")]
+mod x86 {
+    use std::arch::x86_64::*;
+
+    use super::super::mask;
+    use super::{GROUP, Unpack, groups};
+
+    pub(super) fn best() -> Option<Unpack> {
+        if has_vbmi() {
+            return Some(vbmi);
+        }
+        has_avx2().then_some(avx2 as Unpack)
+    }
+
+    #[cfg(test)]
+    pub(super) fn available() -> Vec<(&'static str, Unpack)> {
+        let kernels: [(&str, bool, Unpack); 2] = [("vbmi", has_vbmi(), vbmi), ("avx2", has_avx2(), avx2)];
+        kernels.into_iter().filter(|(_, has, _)| *has).map(|(name, _, kernel)| (name, kernel)).collect()
+    }
+
+    fn has_vbmi() -> bool {
+        is_x86_feature_detected!("avx512f")
+            && is_x86_feature_detected!("avx512bw")
+            && is_x86_feature_detected!("avx512vbmi")
+    }
+
+    fn has_avx2() -> bool {
+        is_x86_feature_detected!("avx2")
+    }
+
+    fn vbmi(bytes: &[u8], width: u8, base: u64, out: &mut [u64]) -> usize {
+        assert!(has_vbmi());
+        // SAFETY: the line above: this CPU has every feature that the function is compiled for.
+        unsafe { vbmi_groups(bytes, width, base, out) }
+    }
+
+    fn avx2(bytes: &[u8], width: u8, base: u64, out: &mut [u64]) -> usize {
+        assert!(has_avx2());
+        // SAFETY: the line above: this CPU has every feature that the function is compiled for.
+        unsafe { avx2_groups(bytes, width, base, out) }
+    }
+
+    #[inline]
+    pub(super) fn add_line(slope: i64, first: usize, numbers: &mut [u64]) {
+        match (has_vbmi(), has_avx2()) {
+            // SAFETY: this CPU has AVX-512.
+            (true, _) => unsafe { add_line_avx512(slope, first, numbers) },
+            // SAFETY: this CPU has AVX2.
+            (false, true) => unsafe { add_line_avx2(slope, first, numbers) },
+            (false, false) => super::add_line_plain(slope, first, numbers),
+        }
+    }
+
+    /// The plain loop, compiled for wider registers.
+    #[target_feature(enable = "avx512f")]
+    fn add_line_avx512(slope: i64, first: usize, numbers: &mut [u64]) {
+        super::add_line_plain(slope, first, numbers);
+    }
+
+    /// The plain loop, compiled for wider registers.
+    #[target_feature(enable = "avx2")]
+    fn add_line_avx2(slope: i64, first: usize, numbers: &mut [u64]) {
+        super::add_line_plain(slope, first, numbers);
+    }
+
+    #[inline]
+    pub(super) fn in_range(numbers: &[u64], low: u64, span: u64) -> u64 {
+        match <&[u64; 64]>::try_from(numbers) {
+            // SAFETY: this CPU has AVX-512.
+            Ok(numbers) if has_vbmi() => unsafe { in_range_avx512(numbers, low, span) },
+            _ => super::in_range_plain(numbers, low, span),
+        }
+    }
+
+    #[target_feature(enable = "avx512f")]
+    fn in_range_avx512(numbers: &[u64; 64], low: u64, span: u64) -> u64 {
+        let low = _mm512_set1_epi64(low.cast_signed());
+        let span = _mm512_set1_epi64(span.cast_signed());
+        let mut word = 0;
+        for (group, numbers) in numbers.as_chunks::<GROUP>().0.iter().enumerate() {
+            // SAFETY: `numbers` is eight u64s, 64 bytes.
+            let lanes = unsafe { _mm512_loadu_si512(numbers.as_ptr().cast()) };
+            let inside = _mm512_cmple_epu64_mask(_mm512_sub_epi64(lanes, low), span);
+            word |= u64::from(inside) << (group * GROUP);
+        }
+        word
+    }
+
+    #[target_feature(enable = "avx512f,avx512bw,avx512vbmi")]
+    fn vbmi_groups(bytes: &[u8], width: u8, base: u64, out: &mut [u64]) -> usize {
+        let bits = usize::from(width);
+        // Byte k of lane i is byte k behind the one that integer i begins in: at most 49 + 7.
+        let pattern: [u8; 64] = std::array::from_fn(|at| low_byte(at / 8 * bits / 8 + at % 8));
+        let shifts: [u64; GROUP] = std::array::from_fn(|i| (i * bits % 8) as u64);
+        // SAFETY: `pattern` and `shifts` are 64 bytes each.
+        let pattern = unsafe { _mm512_loadu_si512(pattern.as_ptr().cast()) };
+        // SAFETY: as above.
+        let shifts = unsafe { _mm512_loadu_si512(shifts.as_ptr().cast()) };
+        let mask = _mm512_set1_epi64(mask(width).cast_signed());
+        let base = _mm512_set1_epi64(base.cast_signed());
+        let count = groups(bytes, width, out);
+        for (group, out) in out.chunks_exact_mut(GROUP).take(count).enumerate() {
+            let from = bytes.as_ptr().wrapping_add(group * bits);
+            // SAFETY: `group < groups(…)`, which counts those with 64 bytes of `bytes` from `from` on.
+            let window = unsafe { _mm512_loadu_si512(from.cast()) };
+            let lanes = _mm512_permutexvar_epi8(pattern, window);
+            let lanes = _mm512_and_si512(_mm512_srlv_epi64(lanes, shifts), mask);
+            let lanes = _mm512_add_epi64(lanes, base);
+            // SAFETY: `out` is a chunk of eight u64s, 64 bytes.
+            unsafe { _mm512_storeu_si512(out.as_mut_ptr().cast(), lanes) };
+        }
+        count * GROUP
+    }
+
+    #[target_feature(enable = "avx2")]
+    fn avx2_groups(bytes: &[u8], width: u8, base: u64, out: &mut [u64]) -> usize {
+        let bits = usize::from(width);
+        // A lane of 16 bytes holds two integers: loaded from the byte in which the first begins, the
+        // second one's eight bytes end with byte 7 + 8 at most.
+        let starts: [usize; 4] = std::array::from_fn(|pair| 2 * pair * bits / 8);
+        let pattern = |half: usize| -> [u8; 32] {
+            std::array::from_fn(|at| {
+                let i = 4 * half + at / 8;
+                low_byte(i * bits / 8 - starts[i / 2] + at % 8)
+            })
+        };
+        let shifts: [u64; GROUP] = std::array::from_fn(|i| (i * bits % 8) as u64);
+        let [pattern_low, pattern_high] = [pattern(0), pattern(1)];
+        let (shift_low, shift_high) = shifts.split_at(4);
+        // SAFETY: each of the four is 32 bytes.
+        let pattern_low = unsafe { _mm256_loadu_si256(pattern_low.as_ptr().cast()) };
+        // SAFETY: as above.
+        let pattern_high = unsafe { _mm256_loadu_si256(pattern_high.as_ptr().cast()) };
+        // SAFETY: as above.
+        let shift_low = unsafe { _mm256_loadu_si256(shift_low.as_ptr().cast()) };
+        // SAFETY: as above.
+        let shift_high = unsafe { _mm256_loadu_si256(shift_high.as_ptr().cast()) };
+        let mask = _mm256_set1_epi64x(mask(width).cast_signed());
+        let base = _mm256_set1_epi64x(base.cast_signed());
+        let unpacked = |low: __m128i, high: __m128i, pattern, shift| {
+            let lanes = _mm256_shuffle_epi8(_mm256_set_m128i(high, low), pattern);
+            _mm256_add_epi64(_mm256_and_si256(_mm256_srlv_epi64(lanes, shift), mask), base)
+        };
+        let count = groups(bytes, width, out);
+        for (group, out) in out.chunks_exact_mut(GROUP).take(count).enumerate() {
+            let from = bytes.as_ptr().wrapping_add(group * bits);
+            let [a, b, c, d] = starts.map(|start| from.wrapping_add(start).cast());
+            // SAFETY: `group < groups(…)`, which counts those with 64 bytes of `bytes` from `from` on, and
+            // no start is above 42: 16 bytes from there end inside.
+            let a = unsafe { _mm_loadu_si128(a) };
+            // SAFETY: as above.
+            let b = unsafe { _mm_loadu_si128(b) };
+            // SAFETY: as above.
+            let c = unsafe { _mm_loadu_si128(c) };
+            // SAFETY: as above.
+            let d = unsafe { _mm_loadu_si128(d) };
+            let (first, second) = out.split_at_mut(4);
+            // SAFETY: `first` is four u64s, 32 bytes.
+            unsafe { _mm256_storeu_si256(first.as_mut_ptr().cast(), unpacked(a, b, pattern_low, shift_low)) };
+            // SAFETY: so is `second`.
+            unsafe {
+                _mm256_storeu_si256(second.as_mut_ptr().cast(), unpacked(c, d, pattern_high, shift_high))
+            };
+        }
+        count * GROUP
+    }
+
+    /// An index into a window of 64 bytes, or a lane of 16.
+    fn low_byte(index: usize) -> u8 {
+        debug_assert!(index < super::WINDOW);
+        #[expect(clippy::cast_possible_truncation, reason = "below 64")]
+        (index as u8)
+    }
+}
