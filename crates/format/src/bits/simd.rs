@@ -55,13 +55,18 @@ fn add_line_plain(slope: i64, first: usize, numbers: &mut [u64]) {
     let mut wholes: [u64; GROUP] = std::array::from_fn(|i| at(i).0);
     let mut fractions: [u64; GROUP] = std::array::from_fn(|i| at(i).1);
     let (whole, fraction) = (whole.wrapping_mul(GROUP as u64), fraction.wrapping_mul(GROUP as u64));
-    for numbers in numbers.chunks_mut(GROUP) {
-        for ((x, whole), fraction) in numbers.iter_mut().zip(&wholes).zip(&fractions) {
+    let add = |numbers: &mut [u64], wholes: &[u64; GROUP], fractions: &[u64; GROUP]| {
+        for ((x, whole), fraction) in numbers.iter_mut().zip(wholes).zip(fractions) {
             *x = x.wrapping_add(*whole).wrapping_add(fraction >> FRACTION);
         }
+    };
+    let (groups, rest) = numbers.as_chunks_mut::<GROUP>();
+    for group in groups {
+        add(group, &wholes, &fractions);
         wholes.iter_mut().for_each(|x| *x = x.wrapping_add(whole));
         fractions.iter_mut().for_each(|x| *x = x.wrapping_add(fraction));
     }
+    add(rest, &wholes, &fractions);
 }
 
 /// Which of up to 64 numbers lie in `low ..= low + span`: bit *i* for number *i*.

@@ -191,7 +191,7 @@ impl<B: SectionBytes> NumericReader<B> {
 }
 
 /// Between which numbers a block's lie, as far as its header tells.
-fn ends(header: &Block) -> Option<RangeInclusive<u64>> {
+pub(super) fn ends(header: &Block) -> Option<RangeInclusive<u64>> {
     match header.encoding {
         // None, if a hostile base lets them wrap.
         Encoding::Constant | Encoding::Packed => {
