@@ -14,8 +14,8 @@ pub struct Field {
     pub kind: Kind,
     /// What the values were before they were stored.
     pub logical: LogicalType,
-    /// How the input spelled the values, where the type allows several spellings: a `strftime`
-    /// pattern for timestamps and dates. At most 255 bytes.
+    /// How the input spelled the values, for whoever writes them out again: text that the format does
+    /// not look into, at most 255 bytes. `dv` keeps a `strftime` pattern and `;key=value` entries there.
     pub format: Option<String>,
 }
 
