@@ -54,8 +54,8 @@ struct Inner {
     header: Header,
     footer: Footer,
     pages: Vec<PageRef>,
-    /// The columns that were opened, by their number in the directory.
-    opened: Mutex<HashMap<u32, Opened>>,
+    /// The columns that were opened, by name.
+    opened: Mutex<HashMap<String, Opened>>,
 }
 
 impl fmt::Debug for Segment {
@@ -214,42 +214,38 @@ impl Segment {
 
     /// Finds and opens a column, or takes the one that was opened before.
     fn opened(&self, name: &str) -> Result<Opened> {
-        let (number, entry) = self.find(name)?;
         // A thread that panicked while it held the lock has left the map as it was.
         let columns = || self.0.opened.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(column) = columns().get(&number) {
+        if let Some(column) = columns().get(name) {
             return Ok(column.clone());
         }
-        let column = self.open_column(entry)?;
-        Ok(columns().entry(number).or_insert(column).clone())
+        let column = self.open_column(self.find(name)?)?;
+        Ok(columns().entry(name.to_owned()).or_insert(column).clone())
     }
 
-    /// The number and the entry of the column `name`: a binary search over pages.
-    fn find(&self, name: &str) -> Result<(u32, Column<SectionRef>)> {
+    /// The entry of the column `name`.
+    fn find(&self, name: &str) -> Result<Column<SectionRef>> {
         let none = || ErrorKind::NoSuchColumn { file: self.file().to_owned(), field: name.to_owned() };
+        let found = self.search(name).map_err(|e| corrupt(self.file(), Some(name), e))?;
+        found.ok_or_else(|| none().into())
+    }
+
+    /// A binary search over pages, each checked on the way.
+    fn search(&self, name: &str) -> FormatResult<Option<Column<SectionRef>>> {
         let pages = &self.0.pages;
-        let found = (|| {
-            let (mut low, mut high) = (0, pages.len());
-            while low < high {
-                let mid = low.midpoint(high);
-                let bytes = self.page_bytes(&pages[mid])?;
-                let page = Page::parse(&bytes, &pages[mid])?;
-                match page.find(name)? {
-                    Ok(i) => {
-                        let number = pages[mid].columns.start.saturating_add(u32::try_from(i).unwrap_or(0));
-                        return Ok(Some((number, page.column(i, self.docs())?)));
-                    }
-                    Err(0) => high = mid,
-                    Err(i) if i == page.len() => low = mid + 1,
-                    Err(_) => break,
-                }
+        let (mut low, mut high) = (0, pages.len());
+        while low < high {
+            let mid = low.midpoint(high);
+            let bytes = self.page_bytes(&pages[mid])?;
+            let page = Page::parse(&bytes, &pages[mid])?;
+            match page.find(name)? {
+                Ok(i) => return page.column(i, self.docs()).map(Some),
+                Err(0) => high = mid,
+                Err(i) if i == page.len() => low = mid + 1,
+                Err(_) => break,
             }
-            Ok(None)
-        })();
-        match found.map_err(|e| corrupt(self.file(), Some(name), e))? {
-            Some(found) => Ok(found),
-            None => Err(none().into()),
         }
+        Ok(None)
     }
 
     pub(crate) fn page_bytes(&self, page: &PageRef) -> FormatResult<Cow<'_, [u8]>> {
