@@ -1,4 +1,4 @@
-//! The columns of [`data`](crate::data), written to a segment in memory.
+//! The columns of [`crate::data`], written to a segment in memory.
 
 use std::sync::Arc;
 

@@ -16,7 +16,7 @@
 //! | [`numeric`] | what is number *i*? |
 //! | [`binary`] | what is byte string *i*? |
 //! | [`dictionary`] | which term has this ord, which ord this term? |
-//! | [`file`] | what stands at the file's ends, and which columns are there? |
+//! | [`mod@file`] | what stands at the file's ends, and which columns are there? |
 
 pub mod binary;
 pub mod bits;
