@@ -1,0 +1,633 @@
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Arrays;
+import java.util.BitSet;
+import java.util.Iterator;
+import java.util.function.IntFunction;
+import java.util.stream.Stream;
+import org.apache.lucene.document.BinaryDocValuesField;
+import org.apache.lucene.document.Document;
+import org.apache.lucene.document.Field;
+import org.apache.lucene.document.NumericDocValuesField;
+import org.apache.lucene.document.SortedDocValuesField;
+import org.apache.lucene.document.SortedSetDocValuesField;
+import org.apache.lucene.index.BinaryDocValues;
+import org.apache.lucene.index.DirectoryReader;
+import org.apache.lucene.index.IndexWriter;
+import org.apache.lucene.index.IndexWriterConfig;
+import org.apache.lucene.index.LeafReader;
+import org.apache.lucene.index.NoMergePolicy;
+import org.apache.lucene.index.NumericDocValues;
+import org.apache.lucene.index.SerialMergeScheduler;
+import org.apache.lucene.index.SortedDocValues;
+import org.apache.lucene.index.SortedSetDocValues;
+import org.apache.lucene.store.MMapDirectory;
+import org.apache.lucene.util.BytesRef;
+import org.apache.lucene.util.FixedBitSet;
+
+/**
+ * One column of Lucene: an index of one segment, mapped.
+ *
+ * <p>Lookups go forward with advanceExact; a step back takes a new iterator, as Lucene wants it.
+ */
+public final class Main {
+  private static final String FIELD = "field";
+  private static final int LOOKUPS = 1_000_000;
+  /** Documents asked for at a time, where an API takes many. */
+  private static final int BATCH = 1_024;
+
+  private final Session session;
+  private LeafReader leaf;
+  /** The first document from the middle on with a value. */
+  private int middle;
+  /** Values of all documents. */
+  private long count;
+
+  public static void main(String[] args) throws Exception {
+    Main main = new Main(new Session(args));
+    main.prepare();
+    DirectoryReader reader = main.open();
+    main.leaf = reader.leaves().get(0).reader();
+    switch (main.session.column) {
+      case "host":
+        main.host();
+        break;
+      case "url":
+        main.url();
+        break;
+      case "tags":
+        main.tags();
+        break;
+      default:
+        main.numbers();
+    }
+    reader.close();
+  }
+
+  private Main(Session session) {
+    this.session = session;
+  }
+
+  private DirectoryReader open() throws IOException {
+    return DirectoryReader.open(new MMapDirectory(session.folder));
+  }
+
+  // Building.
+
+  /** The values, told to the driver by their sum, and the index made of them if it is not there. */
+  private void prepare() throws Exception {
+    int docs = session.docs;
+    long sum = 0;
+    count = docs;
+    middle = docs / 2;
+    IntFunction<Document> made;
+    Document document = new Document();
+    Document empty = new Document();
+    switch (session.column) {
+      case "host":
+      case "url":
+        {
+          boolean sorted = session.column.equals("host");
+          Data.Strings strings = sorted ? Data.hosts(docs) : Data.urls(docs);
+          for (int i = 0; i < strings.offsets[docs]; i++) {
+            sum = sum * 31 + strings.bytes[i];
+          }
+          BytesRef value = new BytesRef(strings.bytes);
+          document.add(
+              sorted ? new SortedDocValuesField(FIELD, value) : new BinaryDocValuesField(FIELD, value));
+          made =
+              doc -> {
+                value.offset = strings.offsets[doc];
+                value.length = strings.offsets[doc + 1] - value.offset;
+                return document;
+              };
+          break;
+        }
+      case "tags":
+        {
+          int[][] ids = Data.tagIds(docs);
+          BytesRef[] names = new BytesRef[1000];
+          for (int id = 0; id < names.length; id++) {
+            names[id] = new BytesRef(Data.tagName(id));
+          }
+          Document[] documents = new Document[6];
+          Field[][] fields = new Field[6][];
+          for (int many = 0; many < 6; many++) {
+            documents[many] = new Document();
+            fields[many] = new Field[many];
+            for (int i = 0; i < many; i++) {
+              fields[many][i] = new SortedSetDocValuesField(FIELD, names[0]);
+              documents[many].add(fields[many][i]);
+            }
+          }
+          count = 0;
+          for (int[] some : ids) {
+            for (int id : some) {
+              sum = sum * 31 + id;
+            }
+            count += some.length;
+          }
+          while (ids[middle].length == 0) {
+            middle++;
+          }
+          made =
+              doc -> {
+                int[] some = ids[doc];
+                for (int i = 0; i < some.length; i++) {
+                  fields[some.length][i].setBytesValue(names[some[i]]);
+                }
+                return documents[some.length];
+              };
+          break;
+        }
+      default:
+        {
+          Data.Numbers numbers = Data.numbers(session.column, docs);
+          for (long value : numbers.values) {
+            sum += value;
+          }
+          BitSet present = numbers.present;
+          boolean filtered = Version.filtered(session.column);
+          Field field = filtered ? Version.skipIndexed(FIELD) : new NumericDocValuesField(FIELD, 0L);
+          document.add(field);
+          if (present != null) {
+            count = present.cardinality();
+            middle = present.nextSetBit(middle);
+          }
+          made =
+              doc -> {
+                if (present != null && !present.get(doc)) {
+                  return empty;
+                }
+                field.setLongValue(numbers.values[doc]);
+                return document;
+              };
+        }
+    }
+    session.tell("data", "", 1, 0, 0, sum, "data");
+    if (session.wants("build") || !Files.exists(session.folder)) {
+      if (session.wants("build")) {
+        // The compiler has its time on fewer documents.
+        for (int round = 0; round < 2; round++) {
+          build(made, Math.min(docs, 200_000));
+        }
+      }
+      double[] start = Session.now();
+      build(made, docs);
+      double[] end = Session.now();
+      if (session.wants("build")) {
+        session.tell("build", "", docs, end[0] - start[0], end[1] - start[1], 0, "nothing");
+      }
+    }
+    long bytes = 0;
+    try (Stream<Path> files = Files.list(session.folder)) {
+      for (Path file : (Iterable<Path>) files::iterator) {
+        // Doc values, their metadata and their skip index; the rest is the same for any index.
+        if (file.toString().matches(".*\\.dv[dms]")) {
+          bytes += Files.size(file);
+        }
+      }
+    }
+    session.tell("bytes", "", bytes, 0, 0, 0, "nothing");
+  }
+
+  /** One segment, written by this thread alone, closed and synced. */
+  private void build(IntFunction<Document> made, int docs) throws IOException {
+    if (Files.exists(session.folder)) {
+      try (Stream<Path> files = Files.list(session.folder)) {
+        for (Path file : (Iterable<Path>) files::iterator) {
+          Files.delete(file);
+        }
+      }
+    }
+    IndexWriterConfig config = new IndexWriterConfig();
+    config.setRAMBufferSizeMB(2_000);
+    config.setMergePolicy(NoMergePolicy.INSTANCE);
+    config.setMergeScheduler(new SerialMergeScheduler());
+    config.setUseCompoundFile(false);
+    try (IndexWriter writer = new IndexWriter(new MMapDirectory(session.folder), config)) {
+      Iterable<Document> all =
+          () ->
+              new Iterator<Document>() {
+                private int next = 0;
+
+                @Override
+                public boolean hasNext() {
+                  return next < docs;
+                }
+
+                @Override
+                public Document next() {
+                  return made.apply(next++);
+                }
+              };
+      writer.addDocuments(all);
+      writer.commit();
+    }
+    try (DirectoryReader reader = open()) {
+      if (reader.leaves().size() != 1) {
+        throw new AssertionError(reader.leaves().size() + " segments");
+      }
+    }
+  }
+
+  // Reading.
+
+  /** Something that is looked up for ascending documents, and made anew for a step back. */
+  private interface Lookup {
+    void rewind() throws IOException;
+
+    long look(int doc) throws IOException;
+  }
+
+  private void gathers(String api, String of, Lookup lookup) throws Exception {
+    ascending("gather-1", api, of, Data.hits(session.docs, 100), lookup);
+    ascending("gather-0.01", api, of, Data.hits(session.docs, 1), lookup);
+    int[] random = Data.randomDocs(session.docs, LOOKUPS);
+    session.measure(
+        "random-single",
+        api,
+        random.length,
+        of,
+        () -> {
+          long total = 0;
+          int last = Integer.MAX_VALUE;
+          for (int doc : random) {
+            if (doc < last) {
+              lookup.rewind();
+            }
+            total += lookup.look(doc);
+            last = doc;
+          }
+          return total;
+        });
+  }
+
+  private void ascending(String work, String api, String of, int[] docs, Lookup lookup) throws Exception {
+    session.measure(
+        work,
+        api,
+        docs.length,
+        of,
+        () -> {
+          lookup.rewind();
+          long total = 0;
+          for (int doc : docs) {
+            total += lookup.look(doc);
+          }
+          return total;
+        });
+  }
+
+  private void numbers() throws Exception {
+    int docs = session.docs;
+    session.measure(
+        "open",
+        "open, advanceExact",
+        1,
+        "values",
+        () -> {
+          try (DirectoryReader reader = open()) {
+            NumericDocValues values = reader.leaves().get(0).reader().getNumericDocValues(FIELD);
+            values.advanceExact(middle);
+            return values.longValue();
+          }
+        });
+    boolean dense = count == docs;
+    if (dense) {
+      session.measure("scan", "advanceExact", count, "values", this::scanExactly);
+      session.measure("scan", "nextDoc", count, "values", this::scanDense);
+      if (Version.hasBulk()) {
+        int[] wanted = new int[BATCH];
+        long[] out = new long[BATCH];
+        session.measure(
+            "scan",
+            "longValues",
+            count,
+            "values",
+            () -> {
+              NumericDocValues values = leaf.getNumericDocValues(FIELD);
+              long total = 0;
+              for (int start = 0; start < docs; start += BATCH) {
+                int len = Math.min(BATCH, docs - start);
+                for (int i = 0; i < len; i++) {
+                  wanted[i] = start + i;
+                }
+                Version.longValues(values, len, wanted, out);
+                for (int i = 0; i < len; i++) {
+                  total += out[i];
+                }
+              }
+              return total;
+            });
+      }
+    } else {
+      session.measure("scan", "nextDoc", count, "values", this::scanSparse);
+    }
+    if (dense && Version.hasBulk()) {
+      bulk("gather-1", Data.hits(docs, 100));
+      bulk("gather-0.01", Data.hits(docs, 1));
+    }
+    gathers(
+        "advanceExact",
+        "values",
+        new Lookup() {
+          private NumericDocValues values;
+
+          @Override
+          public void rewind() throws IOException {
+            values = leaf.getNumericDocValues(FIELD);
+          }
+
+          @Override
+          public long look(int doc) throws IOException {
+            return values.advanceExact(doc) ? values.longValue() + 1 : 0;
+          }
+        });
+    if (Version.filtered(session.column)) {
+      range();
+    }
+  }
+
+  private long scanExactly() throws IOException {
+    NumericDocValues values = leaf.getNumericDocValues(FIELD);
+    long total = 0;
+    for (int doc = 0, docs = session.docs; doc < docs; doc++) {
+      values.advanceExact(doc);
+      total += values.longValue();
+    }
+    return total;
+  }
+
+  private long scanDense() throws IOException {
+    NumericDocValues values = leaf.getNumericDocValues(FIELD);
+    long total = 0;
+    while (values.nextDoc() != NumericDocValues.NO_MORE_DOCS) {
+      total += values.longValue();
+    }
+    return total;
+  }
+
+  private long scanSparse() throws IOException {
+    NumericDocValues values = leaf.getNumericDocValues(FIELD);
+    long total = 0;
+    for (int doc = values.nextDoc(); doc != NumericDocValues.NO_MORE_DOCS; doc = values.nextDoc()) {
+      total += values.longValue() + doc;
+    }
+    return total;
+  }
+
+  private void bulk(String work, int[] docs) throws Exception {
+    int[] wanted = new int[BATCH];
+    long[] out = new long[BATCH];
+    session.measure(
+        work,
+        "longValues",
+        docs.length,
+        "values",
+        () -> {
+          NumericDocValues values = leaf.getNumericDocValues(FIELD);
+          long total = docs.length;
+          for (int start = 0; start < docs.length; start += BATCH) {
+            int len = Math.min(BATCH, docs.length - start);
+            System.arraycopy(docs, start, wanted, 0, len);
+            Version.longValues(values, len, wanted, out);
+            for (int i = 0; i < len; i++) {
+              total += out[i];
+            }
+          }
+          return total;
+        });
+  }
+
+  private void range() throws Exception {
+    int docs = session.docs;
+    long low;
+    long high;
+    switch (session.column) {
+      case "ts":
+        low = 1_500_000_000_000L + docs * 500L;
+        high = low + docs * 10L;
+        break;
+      case "uni24":
+        low = 0;
+        high = 167_771;
+        break;
+      default:
+        low = 1 << 19;
+        high = low + (1 << 17) - 1;
+    }
+    FixedBitSet bits = new FixedBitSet(docs);
+    session.measure(
+        "range",
+        "advanceExact into a bitset",
+        docs,
+        "values",
+        () -> {
+          bits.clear(0, docs);
+          NumericDocValues values = leaf.getNumericDocValues(FIELD);
+          for (int doc = 0; doc < docs; doc++) {
+            values.advanceExact(doc);
+            long value = values.longValue();
+            if (value >= low && value <= high) {
+              bits.set(doc);
+            }
+          }
+          return bits.cardinality();
+        });
+    Version.ranges(session, leaf, FIELD, low, high, bits);
+  }
+
+  /** What a reading of strings adds up: enough that the bytes are really there. */
+  private static long touch(BytesRef bytes) {
+    byte[] all = bytes.bytes;
+    int start = bytes.offset;
+    int len = bytes.length;
+    return len + 3L * all[start + len / 3] + 7L * all[start + len - 1];
+  }
+
+  private void host() throws Exception {
+    session.measure(
+        "open",
+        "open, advanceExact, lookupOrd",
+        1,
+        "strings",
+        () -> {
+          try (DirectoryReader reader = open()) {
+            SortedDocValues values = reader.leaves().get(0).reader().getSortedDocValues(FIELD);
+            values.advanceExact(middle);
+            return touch(values.lookupOrd(values.ordValue()));
+          }
+        });
+    session.measure(
+        "scan",
+        "nextDoc",
+        count,
+        "values",
+        () -> {
+          SortedDocValues values = leaf.getSortedDocValues(FIELD);
+          long total = 0;
+          while (values.nextDoc() != SortedDocValues.NO_MORE_DOCS) {
+            total += values.ordValue();
+          }
+          return total;
+        });
+    gathers(
+        "advanceExact",
+        "values",
+        new Lookup() {
+          private SortedDocValues values;
+
+          @Override
+          public void rewind() throws IOException {
+            values = leaf.getSortedDocValues(FIELD);
+          }
+
+          @Override
+          public long look(int doc) throws IOException {
+            return values.advanceExact(doc) ? values.ordValue() + 1 : 0;
+          }
+        });
+
+    int[] ids = Arrays.stream(Data.hostIds(session.docs)).sorted().distinct().toArray();
+    int[] ords = Data.randomDocs(ids.length, LOOKUPS);
+    BytesRef[] names = new BytesRef[ids.length];
+    for (int i = 0; i < ids.length; i++) {
+      names[i] = new BytesRef(Data.hostName(ids[i]));
+    }
+    SortedDocValues values = leaf.getSortedDocValues(FIELD);
+    session.measure(
+        "terms",
+        "lookupOrd",
+        ords.length,
+        "strings",
+        () -> {
+          long total = 0;
+          for (int ord : ords) {
+            total += touch(values.lookupOrd(ord));
+          }
+          return total;
+        });
+    session.measure(
+        "terms-batch",
+        "sort, lookupOrd",
+        ords.length,
+        "strings",
+        () -> {
+          int[] sorted = ords.clone();
+          Arrays.sort(sorted);
+          long total = 0;
+          int last = -1;
+          BytesRef term = null;
+          for (int ord : sorted) {
+            if (ord != last) {
+              term = values.lookupOrd(ord);
+              last = ord;
+            }
+            total += touch(term);
+          }
+          return total;
+        });
+    session.measure(
+        "seek",
+        "lookupTerm",
+        ords.length,
+        "values",
+        () -> {
+          long total = 0;
+          for (int ord : ords) {
+            total += values.lookupTerm(names[ord]);
+          }
+          return total;
+        });
+  }
+
+  private void url() throws Exception {
+    session.measure(
+        "open",
+        "open, advanceExact",
+        1,
+        "strings",
+        () -> {
+          try (DirectoryReader reader = open()) {
+            BinaryDocValues values = reader.leaves().get(0).reader().getBinaryDocValues(FIELD);
+            values.advanceExact(middle);
+            return touch(values.binaryValue());
+          }
+        });
+    session.measure(
+        "scan",
+        "nextDoc",
+        count,
+        "strings",
+        () -> {
+          BinaryDocValues values = leaf.getBinaryDocValues(FIELD);
+          long total = 0;
+          while (values.nextDoc() != BinaryDocValues.NO_MORE_DOCS) {
+            total += touch(values.binaryValue());
+          }
+          return total;
+        });
+    gathers(
+        "advanceExact",
+        "strings",
+        new Lookup() {
+          private BinaryDocValues values;
+
+          @Override
+          public void rewind() throws IOException {
+            values = leaf.getBinaryDocValues(FIELD);
+          }
+
+          @Override
+          public long look(int doc) throws IOException {
+            return values.advanceExact(doc) ? touch(values.binaryValue()) : 0;
+          }
+        });
+  }
+
+  private void tags() throws Exception {
+    session.measure(
+        "open",
+        "open, advanceExact",
+        1,
+        "values",
+        () -> {
+          try (DirectoryReader reader = open()) {
+            SortedSetDocValues values = reader.leaves().get(0).reader().getSortedSetDocValues(FIELD);
+            values.advanceExact(middle);
+            return Version.ords(values, 0);
+          }
+        });
+    session.measure(
+        "scan",
+        "nextDoc",
+        count,
+        "values",
+        () -> {
+          SortedSetDocValues values = leaf.getSortedSetDocValues(FIELD);
+          long total = 0;
+          for (int doc = values.nextDoc(); doc != NumericDocValues.NO_MORE_DOCS; doc = values.nextDoc()) {
+            total += Version.ords(values, doc);
+          }
+          return total;
+        });
+    gathers(
+        "advanceExact",
+        "values",
+        new Lookup() {
+          private SortedSetDocValues values;
+
+          @Override
+          public void rewind() throws IOException {
+            values = leaf.getSortedSetDocValues(FIELD);
+          }
+
+          @Override
+          public long look(int doc) throws IOException {
+            return values.advanceExact(doc) ? Version.ords(values, 1) : 0;
+          }
+        });
+  }
+}

@@ -1,0 +1,95 @@
+import java.lang.management.ManagementFactory;
+import java.lang.management.ThreadMXBean;
+import java.nio.file.Path;
+import java.nio.file.Paths;
+import java.util.Arrays;
+import java.util.HashSet;
+import java.util.Locale;
+import java.util.Set;
+
+/** What a process was told to measure; prints a line of JSON for each measurement. */
+final class Session {
+  /** Work that adds up what it got. */
+  interface Body {
+    long run() throws Exception;
+  }
+
+  private static final ThreadMXBean THREADS = ManagementFactory.getThreadMXBean();
+  /** Nanoseconds of a sample. */
+  private static final double SAMPLE = 1e6;
+
+  final String version;
+  final String column;
+  final int docs;
+  final Path folder;
+  private final double budget;
+  private final double warmUp;
+  private final Set<String> works;
+
+  /** VERSION COLUMN DOCS FOLDER MILLISECONDS WORK,WORK... */
+  Session(String[] args) {
+    version = args[0];
+    column = args[1];
+    docs = Integer.parseInt(args[2]);
+    folder = Paths.get(args[3]).resolve(column + ".lucene-" + version);
+    budget = Double.parseDouble(args[4]) * 1e6;
+    warmUp = Math.max(4 * budget, 2.5e8);
+    works = new HashSet<>(Arrays.asList(args[5].split(",")));
+  }
+
+  boolean wants(String work) {
+    return works.contains(work);
+  }
+
+  /** Measures body, which does so many units, after the compiler had its time. */
+  void measure(String work, String api, long units, String of, Body body) throws Exception {
+    if (!wants(work) || units == 0) {
+      return;
+    }
+    long checksum = body.run();
+    int runs = 1;
+    for (double spent = 0, count = 0; spent < warmUp || count < 5 && spent < 10 * warmUp; count++) {
+      double took = time(body, runs, checksum)[0];
+      spent += took;
+      runs = (int) Math.max(1, Math.min(1e6, Math.ceil(SAMPLE / Math.max(1, took / runs))));
+    }
+    double[] cpu = new double[1000];
+    double[] wall = new double[1000];
+    int samples = 0;
+    for (double spent = 0;
+        samples < 1000 && spent < budget || samples < 3 && spent < 10 * budget;
+        samples++) {
+      double[] took = time(body, runs, checksum);
+      spent += took[0];
+      cpu[samples] = took[0] / runs;
+      wall[samples] = took[1] / runs;
+    }
+    Arrays.sort(cpu, 0, samples);
+    Arrays.sort(wall, 0, samples);
+    tell(work, api, units, cpu[samples / 2], wall[samples / 2], checksum, of);
+  }
+
+  static double[] now() {
+    return new double[] {THREADS.getCurrentThreadCpuTime(), System.nanoTime()};
+  }
+
+  private static double[] time(Body body, int runs, long checksum) throws Exception {
+    double[] start = now();
+    for (int run = 0; run < runs; run++) {
+      if (body.run() != checksum) {
+        throw new AssertionError("another answer than before");
+      }
+    }
+    double[] end = now();
+    return new double[] {end[0] - start[0], end[1] - start[1]};
+  }
+
+  void tell(String work, String api, long units, double cpu, double wall, long checksum, String of) {
+    System.out.println(
+        String.format(
+            Locale.ROOT,
+            "{\"peer\":\"lucene\",\"version\":\"%s\",\"work\":\"%s\",\"column\":\"%s\",\"api\":\"%s\","
+                + "\"docs\":%d,\"units\":%d,\"ns_cpu\":%f,\"ns_wall\":%f,\"checksum\":%d,\"of\":\"%s\"}",
+            version, work, column, api, docs, units, cpu, wall, checksum, of));
+  }
+}

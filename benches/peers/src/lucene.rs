@@ -1,0 +1,126 @@
+//! Finds what Lucene needs, and says what is missing.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// The versions of Lucene that are measured: the first with jump tables and the last without, and what
+/// is used today. Each with its source folder, the Java release it is compiled for, and the JDK it runs
+/// on at most.
+const VERSIONS: [Version; 4] = [
+    Version { number: "10.5.0", api: "lucene10", release: 21, jdks: (21, u32::MAX) },
+    Version { number: "9.12.3", api: "lucene9", release: 21, jdks: (21, u32::MAX) },
+    Version { number: "8.0.0", api: "lucene7", release: 11, jdks: (11, 20) },
+    Version { number: "7.7.3", api: "lucene7", release: 11, jdks: (11, 20) },
+];
+
+struct Version {
+    number: &'static str,
+    api: &'static str,
+    release: u32,
+    jdks: (u32, u32),
+}
+
+/// A JDK.
+#[derive(Clone, Debug)]
+struct Jdk {
+    home: PathBuf,
+    major: u32,
+    /// As it calls itself.
+    name: String,
+}
+
+/// A Lucene that can be started.
+pub struct Lucene {
+    pub version: &'static str,
+    /// The JVM it runs on.
+    pub jvm: String,
+    java: PathBuf,
+    options: &'static [&'static str],
+    classes: String,
+}
+
+impl Lucene {
+    /// A process of it, to which the arguments of a measurement are to be added.
+    pub fn command(&self) -> Command {
+        let mut command = Command::new(&self.java);
+        // One thread is measured: collectors with threads of their own would hide their share.
+        command.args(["-Xms1g", "-Xmx6g", "-XX:+UseSerialGC"]).args(self.options);
+        command.args(["-cp", &self.classes, "Main", self.version]);
+        command
+    }
+}
+
+/// Compiles every version for which there is a JDK. Those for which there is none are told.
+pub fn find(folder: &Path, target: &Path, wanted: impl Fn(&str) -> bool) -> Vec<Lucene> {
+    let jdks = jdks();
+    let mut found = Vec::new();
+    for version in VERSIONS.iter().filter(|version| wanted(version.number)) {
+        let (oldest, newest) = version.jdks;
+        let Some(jdk) =
+            jdks.iter().filter(|jdk| (oldest..=newest).contains(&jdk.major)).max_by_key(|jdk| jdk.major)
+        else {
+            let upto = if newest == u32::MAX { "or newer".to_owned() } else { format!("to {newest}") };
+            eprintln!(
+                "Lucene {}: no JDK {oldest} {upto} in JAVA_HOME or /usr/lib/jvm: left out",
+                version.number
+            );
+            continue;
+        };
+        let output = target.join(format!("lucene-{}", version.number));
+        match compile(folder, version, jdk, &output) {
+            Ok(()) => found.push(Lucene {
+                version: version.number,
+                jvm: jdk.name.clone(),
+                java: jdk.home.join("bin/java"),
+                options: if version.release >= 21 {
+                    &["--add-modules", "jdk.incubator.vector", "--enable-native-access=ALL-UNNAMED"]
+                } else {
+                    &[]
+                },
+                classes: format!("{0}/classes:{0}/lib/*", output.display()),
+            }),
+            Err(message) => eprintln!("Lucene {}: {message}: left out", version.number),
+        }
+    }
+    found
+}
+
+fn compile(folder: &Path, version: &Version, jdk: &Jdk, output: &Path) -> Result<(), String> {
+    eprintln!("Lucene {}: compiling for {}", version.number, jdk.name);
+    let mut maven = Command::new("mvn");
+    maven.current_dir(folder).env("JAVA_HOME", &jdk.home).args(["-q", "-B", "compile"]);
+    maven.args([
+        format!("-Dlucene.version={}", version.number),
+        format!("-Dlucene.api={}", version.api),
+        format!("-Djava.release={}", version.release),
+        format!("-Doutput={}", output.display()),
+    ]);
+    let made = maven.output().map_err(|e| format!("`mvn` cannot be started ({e})"))?;
+    if made.status.success() {
+        return Ok(());
+    }
+    let said = String::from_utf8_lossy(&made.stdout);
+    let said = said.lines().find(|line| line.contains("ERROR")).unwrap_or("no reason given").to_owned();
+    Err(format!("`mvn` failed ({said})"))
+}
+
+/// The JDKs of `JAVA_HOME` and `/usr/lib/jvm`.
+fn jdks() -> Vec<Jdk> {
+    let installed =
+        std::fs::read_dir("/usr/lib/jvm").into_iter().flatten().flatten().map(|entry| entry.path());
+    let homes = std::env::var_os("JAVA_HOME").map(PathBuf::from).into_iter().chain(installed);
+    homes.filter_map(jdk).collect()
+}
+
+fn jdk(home: PathBuf) -> Option<Jdk> {
+    // Without a compiler it is of no use here.
+    if !home.join("bin/javac").exists() {
+        return None;
+    }
+    let said = Command::new(home.join("bin/java")).arg("-version").output().ok()?;
+    let said = String::from_utf8_lossy(&said.stderr).into_owned();
+    let number = said.split('"').nth(1)?;
+    let major = number.split(['.', '-']).next()?.parse().ok()?;
+    let vendor = said.lines().nth(1).unwrap_or_default().split(" Runtime").next().unwrap_or_default();
+    Some(Jdk { home, major, name: format!("{vendor} {number}") })
+}

@@ -1,0 +1,68 @@
+//! docvalues beside Lucene, tantivy and Parquet: the same work on the same data, in turns.
+//!
+//! `measure` is one process with one column of one peer; `compare` starts such processes round by round
+//! and writes the report. See README.md.
+
+mod clock;
+mod compare;
+#[expect(dead_code, reason = "the benches of the workspace use the rest")]
+#[path = "../../src/data.rs"]
+mod data;
+mod lucene;
+mod machine;
+mod peer;
+mod plot;
+mod report;
+mod results;
+mod session;
+mod task;
+
+use std::process::ExitCode;
+
+use peer::parquet::Setting;
+use session::Session;
+
+fn main() -> ExitCode {
+    let args: Vec<String> = std::env::args().skip(1).collect();
+    let done = match args.split_first() {
+        Some((first, rest)) if first == "measure" => measure(rest),
+        Some((first, rest)) if first == "report" => compare::report_again(rest),
+        _ => compare::run(&args),
+    };
+    match done {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(message) => {
+            eprintln!("{message}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+/// PEER COLUMN DOCS FOLDER MILLISECONDS WORK,WORK...
+fn measure(args: &[String]) -> Result<(), String> {
+    let [name, column, docs, folder, milliseconds, works] = args else {
+        return Err("measure: PEER COLUMN DOCS FOLDER MILLISECONDS WORK,WORK".into());
+    };
+    let number = |text: &String| text.parse::<u32>().map_err(|e| format!("`{text}`: {e}"));
+    let session = |peer, version| {
+        Ok::<_, String>(Session {
+            peer,
+            version,
+            column: column.parse()?,
+            docs: number(docs)?,
+            folder: folder.into(),
+            budget: f64::from(number(milliseconds)?) * 1e6,
+            works: works.split(',').map(str::parse).collect::<Result<_, _>>()?,
+        })
+    };
+    match name.as_str() {
+        "docvalues" => peer::docvalues::run(&session("docvalues", peer::locked("docvalues"))?),
+        "tantivy" => peer::tantivy::run(&session("tantivy", peer::locked("tantivy-columnar"))?),
+        "parquet" => peer::parquet::run(&session("parquet", peer::locked("parquet"))?, Setting::Default),
+        "parquet-small" => {
+            peer::parquet::run(&session("parquet-small", peer::locked("parquet"))?, Setting::SmallPages);
+        }
+        other => return Err(format!("no peer `{other}` in this program")),
+    }
+    Ok(())
+}

@@ -1,0 +1,309 @@
+//! docvalues, as an engine uses it: a mapped file, checksums compared where bytes are first touched,
+//! baked jump tables, zone maps. Built from column batches.
+
+use std::ops::ControlFlow;
+use std::path::Path;
+
+use docvalues::{
+    BatchDocs, BinaryColumn, BytesKind, DocId, FieldSpec, Lists, LogicalType, NumericColumn, Schema, Segment,
+    SegmentWriter, SortedColumn, SortedSetColumn, TermOrd, Terms, WriterOptions, bits,
+};
+
+use super::BATCH;
+use crate::data::Strings;
+use crate::session::Session;
+use crate::task::{Asked, Column, Tags, Values, Work, host_lookups, touch};
+
+const FIELD: &str = "field";
+
+pub fn run(session: &Session) {
+    let column = session.column;
+    let (values, asked) = session.prepare(|values, path| build(column, values, path));
+    let count = column.value_count(&values);
+    let middle = values.middle();
+    drop(values);
+    let segment = open(session);
+    match column {
+        Column::Host => host(session, &segment, &asked, count, middle),
+        Column::Url => url(session, &segment, &asked, count, middle),
+        Column::Tags => tags(session, &segment, &asked, count, middle),
+        _ => numbers(session, &segment, &asked, count, middle),
+    }
+}
+
+fn open(session: &Session) -> Segment {
+    Segment::open(session.file()).expect("a good segment")
+}
+
+fn build(column: Column, values: &Values, path: &Path) {
+    let spec = match column {
+        Column::Host => FieldSpec::new(FIELD, LogicalType::Utf8).kind(BytesKind::Sorted),
+        Column::Url => FieldSpec::new(FIELD, LogicalType::Utf8).kind(BytesKind::Binary),
+        Column::Tags => FieldSpec::new(FIELD, LogicalType::Utf8).multi_valued(),
+        _ => FieldSpec::new(FIELD, LogicalType::I64),
+    };
+    let mut schema = Schema::new();
+    let field = schema.add(spec).expect("a new field");
+    let options = WriterOptions { budget: usize::MAX, ..WriterOptions::default() };
+    let mut writer = SegmentWriter::create(path, schema, options).expect("a folder to write into");
+    // A multiple of 64, so that bitsets can be cut.
+    let step = 1 << 16;
+    match values {
+        Values::Numbers(numbers) => {
+            for (at, part) in numbers.values.chunks(step).enumerate() {
+                let present = numbers.present.as_ref().map(|words| &words[at * step / 64..]);
+                let mut batch = writer.batch(part.len() as u32).expect("few documents");
+                batch.i64(field, part, present).expect("good values");
+                batch.finish();
+            }
+        }
+        Values::Strings(Strings { bytes, offsets }) => {
+            let docs = offsets.len() - 1;
+            for start in (0..docs).step_by(step) {
+                let end = docs.min(start + step);
+                let mut batch = writer.batch((end - start) as u32).expect("few documents");
+                batch.bytes(field, &offsets[start..=end], bytes, None).expect("good values");
+                batch.finish();
+            }
+        }
+        Values::Tags(Tags { names, lists, .. }) => {
+            let docs = lists.len() - 1;
+            for start in (0..docs).step_by(step) {
+                let end = docs.min(start + step);
+                let mut batch = writer.batch((end - start) as u32).expect("few documents");
+                let lists = &lists[start..=end];
+                batch.bytes_lists(field, lists, &names.offsets, &names.bytes, None).expect("good values");
+                batch.finish();
+            }
+        }
+    }
+    writer.finish().expect("the disk has room");
+}
+
+/// The sum of the documents of a batch.
+fn doc_sum(docs: BatchDocs<'_>) -> i64 {
+    match docs {
+        BatchDocs::Run { first, len } => {
+            let (first, len) = (i64::from(first.get()), len as i64);
+            len * first + len * (len - 1) / 2
+        }
+        BatchDocs::List(docs) => docs.iter().map(|doc| i64::from(doc.get())).sum(),
+    }
+}
+
+fn sum(values: &[i64]) -> i64 {
+    values.iter().fold(0, |sum, &value| sum.wrapping_add(value))
+}
+
+fn ord_sum(ords: &[TermOrd]) -> i64 {
+    ords.iter().map(|ord| i64::from(ord.get())).sum()
+}
+
+/// Bits for the documents of a batch, all of them set.
+fn all_set(len: usize) -> [u64; BATCH / 64] {
+    let mut words = [0; BATCH / 64];
+    words[..len / 64].fill(u64::MAX);
+    if !len.is_multiple_of(64) {
+        words[len / 64] = (1 << (len % 64)) - 1;
+    }
+    words
+}
+
+fn numbers(session: &Session, segment: &Segment, asked: &Asked, count: u64, middle: DocId) {
+    session.measure(Work::Open, "open, get", 1, || {
+        let column = open(session).numeric(FIELD).expect("a column");
+        column.get(middle).expect("good bytes").expect("a value")
+    });
+    let column = segment.numeric(FIELD).expect("a column");
+    let docs = segment.docs();
+    let dense = session.column.is_dense();
+    session.measure(Work::Scan, "scan", count, || {
+        let mut total = 0_i64;
+        let scanned = column.scan(0..docs, &mut |batch| {
+            total = total.wrapping_add(sum(batch.values));
+            if !dense {
+                total = total.wrapping_add(doc_sum(batch.docs));
+            }
+            ControlFlow::Continue(())
+        });
+        scanned.expect("good bytes");
+        total
+    });
+    for (work, wanted) in asked.gathers() {
+        let mut out = [0; BATCH];
+        if dense {
+            session.measure(work, "gather_or", wanted.len() as u64, || {
+                wanted.chunks(BATCH).fold(wanted.len() as i64, |total, part| {
+                    let out = &mut out[..part.len()];
+                    column.gather_or(part, out, 0).expect("good bytes");
+                    total.wrapping_add(sum(out))
+                })
+            });
+        } else {
+            session.measure(work, "gather", wanted.len() as u64, || {
+                wanted.chunks(BATCH).fold(0_i64, |total, part| {
+                    let (out, mut present) = (&mut out[..part.len()], all_set(part.len()));
+                    column.gather(part, out, &mut present).expect("good bytes");
+                    total.wrapping_add(sum(out)).wrapping_add(bits::count(&present) as i64)
+                })
+            });
+        }
+        let single = if work == Work::Random { Work::RandomSingle } else { work };
+        session.measure(single, "get", wanted.len() as u64, || {
+            wanted.iter().fold(0_i64, |total, &doc| match column.get(doc).expect("good bytes") {
+                Some(value) => total.wrapping_add(value).wrapping_add(1),
+                None => total,
+            })
+        });
+    }
+    if let Some(range) = session.column.range(docs) {
+        let mut found = vec![0; bits::words(0..docs)];
+        session.measure(Work::Range, "filter into a bitset", docs.into(), || {
+            found.fill(0);
+            column.filter(0..docs, range.clone(), &mut found).expect("good bytes");
+            bits::count(&found) as i64
+        });
+    }
+}
+
+fn host(session: &Session, segment: &Segment, asked: &Asked, count: u64, middle: DocId) {
+    let mut term = Vec::new();
+    session.measure_strings(Work::Open, "open, ord, term", 1, || {
+        let column = open(session).sorted(FIELD).expect("a column");
+        let ord = column.ord(middle).expect("good bytes").expect("a value");
+        column.term(ord, &mut term).expect("good bytes");
+        touch(&term)
+    });
+    let column = segment.sorted(FIELD).expect("a column");
+    let docs = segment.docs();
+    session.measure(Work::Scan, "scan", count, || {
+        let mut total = 0;
+        let scanned = column.scan(0..docs, &mut |batch| {
+            total += ord_sum(batch.values);
+            ControlFlow::Continue(())
+        });
+        scanned.expect("good bytes");
+        total
+    });
+    for (work, wanted) in asked.gathers() {
+        let mut out = [TermOrd::new(0); BATCH];
+        session.measure(work, "gather_or", wanted.len() as u64, || {
+            wanted.chunks(BATCH).fold(wanted.len() as i64, |total, part| {
+                let out = &mut out[..part.len()];
+                column.gather_or(part, out, TermOrd::new(0)).expect("good bytes");
+                total + ord_sum(out)
+            })
+        });
+        let single = if work == Work::Random { Work::RandomSingle } else { work };
+        session.measure(single, "ord", wanted.len() as u64, || {
+            wanted.iter().fold(0, |total, &doc| match column.ord(doc).expect("good bytes") {
+                Some(ord) => total + i64::from(ord.get()) + 1,
+                None => total,
+            })
+        });
+    }
+
+    let (names, ords) = host_lookups(session.docs);
+    session.measure_strings(Work::Terms, "term", ords.len() as u64, || {
+        ords.iter().fold(0, |total, &ord| {
+            column.term(TermOrd::new(ord), &mut term).expect("good bytes");
+            total + touch(&term)
+        })
+    });
+    session.measure_strings(Work::TermsBatch, "sort, each_term", ords.len() as u64, || {
+        let mut left = ords.clone();
+        left.sort_unstable();
+        let (mut at, mut total) = (0, 0);
+        let all = 0..column.term_count();
+        let walked = column.each_term(all, &mut |ord, term| {
+            while left.get(at) == Some(&ord.get()) {
+                total += touch(term);
+                at += 1;
+            }
+            ControlFlow::Continue(())
+        });
+        walked.expect("good bytes");
+        total
+    });
+    session.measure(Work::Seek, "seek_exact", ords.len() as u64, || {
+        ords.iter().fold(0, |total, &ord| {
+            let found = column.seek_exact(names[ord as usize].as_bytes()).expect("good bytes");
+            total + i64::from(found.expect("a term").get())
+        })
+    });
+}
+
+fn url(session: &Session, segment: &Segment, asked: &Asked, count: u64, middle: DocId) {
+    let mut buffer = Vec::new();
+    session.measure_strings(Work::Open, "open, get", 1, || {
+        let column = open(session).binary(FIELD).expect("a column");
+        touch(column.get(middle, &mut buffer).expect("good bytes").expect("a value"))
+    });
+    let column = segment.binary(FIELD).expect("a column");
+    let docs = segment.docs();
+    session.measure_strings(Work::Scan, "scan", count, || {
+        let mut total = 0;
+        let scanned = column.scan(0..docs, &mut |batch| {
+            total += batch.values.iter().map(touch).sum::<i64>();
+            ControlFlow::Continue(())
+        });
+        scanned.expect("good bytes");
+        total
+    });
+    for (work, wanted) in asked.gathers() {
+        let mut out = Lists::new();
+        session.measure_strings(work, "gather_or", wanted.len() as u64, || {
+            wanted.chunks(BATCH).fold(0, |total, part| {
+                column.gather_or(part, &mut out, b"").expect("good bytes");
+                total + out.slices().iter().map(touch).sum::<i64>()
+            })
+        });
+        let single = if work == Work::Random { Work::RandomSingle } else { work };
+        session.measure_strings(single, "get", wanted.len() as u64, || {
+            wanted.iter().fold(0, |total, &doc| {
+                total + touch(column.get(doc, &mut buffer).expect("good bytes").expect("a value"))
+            })
+        });
+    }
+}
+
+fn tags(session: &Session, segment: &Segment, asked: &Asked, count: u64, middle: DocId) {
+    let mut ords = Vec::new();
+    session.measure(Work::Open, "open, ords", 1, || {
+        let column = open(session).sorted_set(FIELD).expect("a column");
+        column.ords(middle, &mut ords).expect("good bytes");
+        ord_sum(&ords)
+    });
+    let column = segment.sorted_set(FIELD).expect("a column");
+    let docs = segment.docs();
+    session.measure(Work::Scan, "scan", count, || {
+        let mut total = 0;
+        let scanned = column.scan(0..docs, &mut |batch| {
+            total += ord_sum(batch.values.items());
+            // Which document has how many.
+            for (doc, ords) in batch.docs.iter().zip(batch.values.iter()) {
+                total += i64::from(doc.get()) * ords.len() as i64;
+            }
+            ControlFlow::Continue(())
+        });
+        scanned.expect("good bytes");
+        total
+    });
+    for (work, wanted) in asked.gathers() {
+        let mut out = Lists::new();
+        session.measure(work, "gather", wanted.len() as u64, || {
+            wanted.chunks(BATCH).fold(0, |total, part| {
+                column.gather(part, &mut out).expect("good bytes");
+                let ords = out.slices().items();
+                total + ord_sum(ords) + ords.len() as i64
+            })
+        });
+        let single = if work == Work::Random { Work::RandomSingle } else { work };
+        session.measure(single, "ords", wanted.len() as u64, || {
+            wanted.iter().fold(0, |total, &doc| {
+                column.ords(doc, &mut ords).expect("good bytes");
+                total + ord_sum(&ords) + ords.len() as i64
+            })
+        });
+    }
+}

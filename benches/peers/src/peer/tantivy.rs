@@ -1,0 +1,319 @@
+//! tantivy-columnar: a mapped file. Numbers are recorded as `u64`, which it reads fastest (others go
+//! through a mapping, value by value).
+
+use std::fs::File;
+use std::io::Write;
+use std::path::Path;
+
+use docvalues::DocId;
+use memmap2::Mmap;
+use tantivy_columnar::column_index::MultiValueIndex;
+use tantivy_columnar::{BytesColumn, ColumnIndex, ColumnType, ColumnarReader, ColumnarWriter, DynamicColumn};
+
+use super::BATCH;
+use crate::session::{Session, map};
+use crate::task::{Asked, Column, Tags, Values, Work, host_lookups, touch};
+
+type Numbers = tantivy_columnar::Column<u64>;
+
+const FIELD: &str = "field";
+
+pub fn run(session: &Session) {
+    let column = session.column;
+    let (values, asked) = session.prepare(build);
+    let count = column.value_count(&values);
+    let middle = values.middle().get();
+    drop(values);
+    match column {
+        Column::Host => host(session, &asked, count, middle),
+        Column::Url => url(session, &asked, middle),
+        Column::Tags => tags(session, &asked, count, middle),
+        _ => numbers(session, &asked, count, middle),
+    }
+}
+
+fn build(values: &Values, path: &Path) {
+    let mut writer = ColumnarWriter::default();
+    let docs = match values {
+        Values::Numbers(numbers) => {
+            writer.record_column_type(FIELD, ColumnType::U64, false);
+            for (doc, value) in (0..).zip(&numbers.values) {
+                let there = |words: &Vec<u64>| words[doc as usize / 64] >> (doc % 64) & 1 == 1;
+                if numbers.present.as_ref().is_none_or(there) {
+                    writer.record_numerical(doc, FIELD, value.cast_unsigned());
+                }
+            }
+            numbers.values.len()
+        }
+        Values::Strings(strings) => {
+            for doc in 0..strings.count() {
+                writer.record_bytes(doc as u32, FIELD, strings.get(doc));
+            }
+            strings.count()
+        }
+        Values::Tags(Tags { names, lists, .. }) => {
+            // Sets of ords ascend in all peers.
+            writer.record_column_type(FIELD, ColumnType::Bytes, true);
+            for (doc, list) in (0..).zip(lists.windows(2)) {
+                for i in list[0]..list[1] {
+                    writer.record_bytes(doc, FIELD, names.get(i as usize));
+                }
+            }
+            lists.len() - 1
+        }
+    };
+    let mut file = std::io::BufWriter::new(File::create(path).expect("a folder to write into"));
+    writer.serialize(docs as u32, None, &mut file).expect("the disk has room");
+    file.flush().expect("the disk has room");
+    file.get_ref().sync_all().expect("the disk has room");
+}
+
+fn open(file: Mmap) -> DynamicColumn {
+    let reader = ColumnarReader::open(file).expect("a good file");
+    let columns = reader.read_columns(FIELD).expect("a good file");
+    columns[0].open().expect("a good file")
+}
+
+fn open_numbers(session: &Session) -> Numbers {
+    match open(map(&session.file())) {
+        DynamicColumn::U64(column) => column,
+        other => panic!("a column of u64, not {}", other.column_type()),
+    }
+}
+
+fn open_bytes(session: &Session) -> BytesColumn {
+    match open(map(&session.file())) {
+        DynamicColumn::Bytes(column) => column,
+        other => panic!("a column of bytes, not {}", other.column_type()),
+    }
+}
+
+fn ids(docs: &[DocId]) -> Vec<u32> {
+    docs.iter().map(|doc| doc.get()).collect()
+}
+
+fn sum(values: &[u64]) -> i64 {
+    values.iter().fold(0_u64, |sum, &value| sum.wrapping_add(value)).cast_signed()
+}
+
+/// The sum of the values from 0 to `count`, read in runs.
+fn range_sum(column: &Numbers, count: u32) -> i64 {
+    let (mut buffer, mut total) = ([0; BATCH], 0_i64);
+    for start in (0..count).step_by(BATCH) {
+        let len = (count - start).min(BATCH as u32) as usize;
+        column.values.get_range(start.into(), &mut buffer[..len]);
+        total = total.wrapping_add(sum(&buffer[..len]));
+    }
+    total
+}
+
+/// Scans and gathers of at most one number a document.
+fn read_numbers(session: &Session, column: &Numbers, asked: &Asked, count: u64) {
+    let values = column.values.num_vals();
+    session.measure(Work::Scan, "get_range", count, || {
+        let docs: i64 = match &column.index {
+            ColumnIndex::Optional(index) => index.iter_non_null_docs().map(i64::from).sum(),
+            _ => 0,
+        };
+        docs.wrapping_add(range_sum(column, values))
+    });
+    if let ColumnIndex::Optional(_) = &column.index {
+        session.measure(Work::Scan, "row_ids_for_docs, get_range", count, || {
+            let (mut docs, mut rows, mut total) = (Vec::new(), Vec::new(), 0);
+            let (mut wanted, mut buffer) = ([0_u32; BATCH], [0; BATCH]);
+            for start in (0..session.docs).step_by(BATCH) {
+                let len = (session.docs - start).min(BATCH as u32);
+                wanted.iter_mut().zip(start..).for_each(|(doc, id)| *doc = id);
+                docs.clear();
+                rows.clear();
+                column.row_ids_for_docs(&wanted[..len as usize], &mut docs, &mut rows);
+                let Some(&first) = rows.first() else { continue };
+                column.values.get_range(first.into(), &mut buffer[..rows.len()]);
+                total += docs.iter().map(|&doc| i64::from(doc)).sum::<i64>();
+                total = total.wrapping_add(sum(&buffer[..rows.len()]));
+            }
+            total
+        });
+    }
+    for (work, wanted) in asked.gathers() {
+        let (wanted, lookups) = (ids(wanted), wanted.len() as u64);
+        match &column.index {
+            ColumnIndex::Full => {
+                let mut out = [0; BATCH];
+                session.measure(work, "get_vals", lookups, || {
+                    wanted.chunks(BATCH).fold(wanted.len() as i64, |total, part| {
+                        let out = &mut out[..part.len()];
+                        column.values.get_vals(part, out);
+                        total.wrapping_add(sum(out))
+                    })
+                });
+            }
+            _ => {
+                let mut out = [None; BATCH];
+                session.measure(work, "first_vals", lookups, || {
+                    wanted.chunks(BATCH).fold(0_i64, |total, part| {
+                        // It only fills in what is there.
+                        let out = &mut out[..part.len()];
+                        out.fill(None);
+                        column.first_vals(part, out);
+                        let found = out.iter().flatten();
+                        found.fold(total, |sum, &value| sum.wrapping_add(value.cast_signed()).wrapping_add(1))
+                    })
+                });
+                let (mut docs, mut rows, mut out) = (Vec::new(), Vec::new(), [0; BATCH]);
+                session.measure(work, "row_ids_for_docs, get_vals", lookups, || {
+                    wanted.chunks(BATCH).fold(0_i64, |total, part| {
+                        docs.clear();
+                        rows.clear();
+                        column.row_ids_for_docs(part, &mut docs, &mut rows);
+                        let out = &mut out[..rows.len()];
+                        column.values.get_vals(&rows, out);
+                        total.wrapping_add(sum(out)).wrapping_add(rows.len() as i64)
+                    })
+                });
+            }
+        }
+        let single = if work == Work::Random { Work::RandomSingle } else { work };
+        session.measure(single, "first", lookups, || {
+            wanted.iter().fold(0_i64, |total, &doc| match column.first(doc) {
+                Some(value) => total.wrapping_add(value.cast_signed()).wrapping_add(1),
+                None => total,
+            })
+        });
+    }
+}
+
+fn numbers(session: &Session, asked: &Asked, count: u64, middle: u32) {
+    session.measure(Work::Open, "open, first", 1, || {
+        open_numbers(session).first(middle).expect("a value").cast_signed()
+    });
+    let column = open_numbers(session);
+    read_numbers(session, &column, asked, count);
+    if let Some(range) = session.column.range(session.docs) {
+        let range = range.start().cast_unsigned()..=range.end().cast_unsigned();
+        let mut found = Vec::new();
+        session.measure(Work::Range, "get_docids_for_value_range", session.docs.into(), || {
+            found.clear();
+            column.get_docids_for_value_range(range.clone(), 0..session.docs, &mut found);
+            found.len() as i64
+        });
+    }
+}
+
+fn host(session: &Session, asked: &Asked, count: u64, middle: u32) {
+    let mut term = Vec::new();
+    session.measure_strings(Work::Open, "open, ord_to_bytes", 1, || {
+        let column = open_bytes(session);
+        let ord = column.ords().first(middle).expect("a value");
+        assert!(column.ord_to_bytes(ord, &mut term).expect("a good file"));
+        touch(&term)
+    });
+    let column = open_bytes(session);
+    read_numbers(session, column.ords(), asked, count);
+
+    let (names, ords) = host_lookups(session.docs);
+    session.measure_strings(Work::Terms, "ord_to_bytes", ords.len() as u64, || {
+        ords.iter().fold(0, |total, &ord| {
+            assert!(column.ord_to_bytes(ord.into(), &mut term).expect("a good file"));
+            total + touch(&term)
+        })
+    });
+    let ords: Vec<u64> = ords.into_iter().map(u64::from).collect();
+    session.measure_strings(Work::TermsBatch, "sort, sorted_ords_to_term_cb", ords.len() as u64, || {
+        sorted_terms(&column, ords.clone())
+    });
+    session.measure(Work::Seek, "term_ord", ords.len() as u64, || {
+        ords.iter().fold(0, |total, &ord| {
+            let found = column.dictionary().term_ord(&names[ord as usize]).expect("a good file");
+            total + found.expect("a term").cast_signed()
+        })
+    });
+}
+
+/// What is touched of the terms of `ords`, in the order of the dictionary.
+fn sorted_terms(column: &BytesColumn, mut ords: Vec<u64>) -> i64 {
+    ords.sort_unstable();
+    let mut total = 0;
+    let all = column.dictionary().sorted_ords_to_term_cb(&ords, |term| total += touch(term));
+    assert!(all.expect("a good file"));
+    total
+}
+
+/// Every URL is a term: a lookup is an ord and then its term. In the order of documents there is no
+/// other way to scan, at microseconds a value: not measured.
+fn url(session: &Session, asked: &Asked, middle: u32) {
+    let mut term = Vec::new();
+    session.measure_strings(Work::Open, "open, ord_to_bytes", 1, || {
+        let column = open_bytes(session);
+        let ord = column.ords().first(middle).expect("a value");
+        assert!(column.ord_to_bytes(ord, &mut term).expect("a good file"));
+        touch(&term)
+    });
+    let column = open_bytes(session);
+    for (work, wanted) in asked.gathers() {
+        let (wanted, lookups) = (ids(wanted), wanted.len() as u64);
+        session.measure_strings(work, "get_vals, sorted_ords_to_term_cb", lookups, || {
+            let mut ords = vec![0; wanted.len()];
+            column.ords().values.get_vals(&wanted, &mut ords);
+            sorted_terms(&column, ords)
+        });
+        let single = if work == Work::Random { Work::RandomSingle } else { work };
+        session.measure_strings(single, "first, ord_to_bytes", lookups, || {
+            wanted.iter().fold(0, |total, &doc| {
+                let ord = column.ords().first(doc).expect("a value");
+                assert!(column.ord_to_bytes(ord, &mut term).expect("a good file"));
+                total + touch(&term)
+            })
+        });
+    }
+}
+
+fn tags(session: &Session, asked: &Asked, count: u64, middle: u32) {
+    session.measure(Work::Open, "open, values_for_doc", 1, || {
+        open_bytes(session).ords().values_for_doc(middle).map(u64::cast_signed).sum()
+    });
+    let column = open_bytes(session);
+    let ords = column.ords();
+    session.measure(Work::Scan, "values_for_doc", count, || {
+        (0..session.docs).fold(0, |total, doc| {
+            ords.values_for_doc(doc).fold(total, |total, ord| total + ord.cast_signed() + i64::from(doc))
+        })
+    });
+    if let ColumnIndex::Multivalued(MultiValueIndex::MultiValueIndexV2(index)) = &ords.index {
+        session.measure(Work::Scan, "the index's parts, get_range", count, || {
+            let mut total = range_sum(ords, ords.values.num_vals());
+            let (mut starts, mut docs) = ([0; BATCH + 1], index.optional_index.iter_non_null_docs());
+            let there = index.start_index_column.num_vals() - 1;
+            for first in (0..there).step_by(BATCH) {
+                let len = (there - first).min(BATCH as u32) as usize;
+                index.start_index_column.get_range(first.into(), &mut starts[..=len]);
+                for (pair, doc) in starts[..=len].windows(2).zip(&mut docs) {
+                    total += i64::from(doc) * i64::from(pair[1] - pair[0]);
+                }
+            }
+            total
+        });
+    }
+    for (work, wanted) in asked.gathers() {
+        let (wanted, lookups) = (ids(wanted), wanted.len() as u64);
+        if work != Work::Random {
+            let (mut docs, mut rows, mut out) = (Vec::new(), Vec::new(), Vec::new());
+            session.measure(work, "row_ids_for_docs, get_vals", lookups, || {
+                wanted.chunks(BATCH).fold(0, |total, part| {
+                    docs.clear();
+                    rows.clear();
+                    ords.row_ids_for_docs(part, &mut docs, &mut rows);
+                    out.resize(rows.len(), 0);
+                    ords.values.get_vals(&rows, &mut out);
+                    total + sum(&out) + rows.len() as i64
+                })
+            });
+        }
+        let single = if work == Work::Random { Work::RandomSingle } else { work };
+        session.measure(single, "values_for_doc", lookups, || {
+            wanted.iter().fold(0, |total, &doc| {
+                ords.values_for_doc(doc).fold(total, |total, ord| total + ord.cast_signed() + 1)
+            })
+        });
+    }
+}

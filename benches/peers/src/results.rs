@@ -1,0 +1,194 @@
+//! Measurements of all processes, merged: medians, the fastest way of each peer, and whether all peers
+//! came to the same answers.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::session::Line;
+use crate::task::{Column, Work};
+
+/// The peers in the order of the tables, with what they are called there.
+pub const PEERS: [(&str, &str); 8] = [
+    ("docvalues", "docvalues"),
+    ("lucene-10.5.0", "Lucene 10.5"),
+    ("lucene-9.12.3", "Lucene 9.12"),
+    ("lucene-8.0.0", "Lucene 8.0"),
+    ("lucene-7.7.3", "Lucene 7.7"),
+    ("tantivy", "tantivy"),
+    ("parquet", "Parquet"),
+    ("parquet-small", "Parquet, small pages"),
+];
+
+/// One figure of a table.
+#[derive(Clone, Debug)]
+pub struct Figure {
+    /// In the unit of the work.
+    pub value: f64,
+    /// By the clock on the wall.
+    pub wall: f64,
+    /// The way that was the fastest.
+    pub api: String,
+    /// Whether it read strings where others read ords.
+    pub strings: bool,
+}
+
+/// All figures.
+pub struct Results {
+    figures: BTreeMap<(Work, Column, String), Figure>,
+    peers: BTreeSet<String>,
+    pub versions: BTreeMap<String, String>,
+    /// How many answers were compared.
+    pub compared: usize,
+}
+
+impl Results {
+    /// # Errors
+    ///
+    /// If two peers came to different answers.
+    pub fn new(lines: Vec<Line>) -> Result<Results, String> {
+        let compared = compare(&lines)?;
+        let mut rounds: BTreeMap<(Work, Column, String, String), Vec<&Line>> = BTreeMap::new();
+        let (mut peers, mut versions) = (BTreeSet::new(), BTreeMap::new());
+        for line in &lines {
+            let peer = name(line);
+            peers.insert(peer.clone());
+            versions.insert(peer.clone(), line.version.clone());
+            if line.work != Work::Data {
+                rounds.entry((line.work, line.column, peer, line.api.clone())).or_default().push(line);
+            }
+        }
+        let mut figures: BTreeMap<(Work, Column, String), Figure> = BTreeMap::new();
+        for ((work, column, peer, api), lines) in rounds {
+            let median = |of: fn(&Line) -> f64| {
+                let mut all: Vec<f64> = lines.iter().map(|line| in_unit(line, of(line))).collect();
+                all.sort_by(f64::total_cmp);
+                all[all.len() / 2]
+            };
+            let (value, wall) = (median(|line| line.ns_cpu), median(|line| line.ns_wall));
+            let strings = lines[0].of == "strings";
+            let figure = Figure { value, wall, api, strings };
+            // Many at a time can be done one by one, if that is faster.
+            let also = match work {
+                Work::RandomSingle => Some(Work::Random),
+                Work::Terms => Some(Work::TermsBatch),
+                _ => None,
+            };
+            for work in [Some(work), also].into_iter().flatten() {
+                let best = figures.entry((work, column, peer.clone())).or_insert_with(|| figure.clone());
+                if figure.value < best.value {
+                    *best = figure.clone();
+                }
+            }
+        }
+        Ok(Results { figures, peers, versions, compared })
+    }
+
+    /// The peers that were there: their names, and what they are called.
+    pub fn peers(&self) -> Vec<(&'static str, &'static str)> {
+        PEERS.into_iter().filter(|(name, _)| self.peers.contains(*name)).collect()
+    }
+
+    pub fn get(&self, work: Work, column: Column, peer: &str) -> Option<&Figure> {
+        self.figures.get(&(work, column, peer.to_owned()))
+    }
+
+    /// The columns for which somebody did a work.
+    pub fn columns(&self, work: Work) -> Vec<Column> {
+        let there = |column: &&Column| self.figures.keys().any(|key| key.0 == work && key.1 == **column);
+        Column::ALL.iter().filter(there).copied().collect()
+    }
+
+    /// The works that were done.
+    pub fn works(&self) -> Vec<Work> {
+        Work::ALL.iter().copied().filter(|&work| !self.columns(work).is_empty()).collect()
+    }
+
+    /// How many times as much as docvalues a peer needs. None where they read different things.
+    pub fn ratio(&self, work: Work, column: Column, peer: &str) -> Option<f64> {
+        let (ours, theirs) = (self.get(work, column, "docvalues")?, self.get(work, column, peer)?);
+        (ours.strings == theirs.strings).then(|| theirs.value / ours.value)
+    }
+}
+
+fn name(line: &Line) -> String {
+    match line.peer.as_str() {
+        "lucene" => format!("lucene-{}", line.version),
+        other => other.to_owned(),
+    }
+}
+
+/// What the tables show of a work.
+pub fn unit(work: Work) -> &'static str {
+    match work {
+        Work::Data => "",
+        Work::Build => "CPU ns a document",
+        Work::Bytes => "bytes a document",
+        Work::Open => "µs",
+        Work::Scan => "ns a value",
+        Work::Range => "ms",
+        _ => "ns a lookup",
+    }
+}
+
+fn in_unit(line: &Line, ns: f64) -> f64 {
+    let units = line.units as f64;
+    match line.work {
+        Work::Bytes => units / f64::from(line.docs),
+        Work::Open => ns / 1e3,
+        Work::Range => ns / 1e6,
+        _ => ns / units,
+    }
+}
+
+/// Whether those that did the same work came to the same sum. How many did.
+fn compare(lines: &[Line]) -> Result<usize, String> {
+    let mut sums: BTreeMap<(Work, Column, &str, u32), &Line> = BTreeMap::new();
+    for line in lines {
+        let known = sums.entry((line.work, line.column, &line.of, line.docs)).or_insert(line);
+        if known.checksum != line.checksum {
+            let told = |line: &Line| format!("{} by `{}`: {}", name(line), line.api, line.checksum);
+            return Err(format!("{}, {}: {}, but {}", line.work, line.column, told(known), told(line)));
+        }
+    }
+    Ok(lines.iter().filter(|line| line.of != "nothing").count())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn line(peer: &str, work: Work, api: &str, ns: f64, checksum: i64) -> Line {
+        Line {
+            peer: peer.to_owned(),
+            version: "1".to_owned(),
+            work,
+            column: Column::Ts,
+            api: api.to_owned(),
+            docs: 100,
+            units: 10,
+            ns_cpu: ns,
+            ns_wall: ns,
+            checksum,
+            of: "values".to_owned(),
+        }
+    }
+
+    #[test]
+    fn the_median_of_the_fastest_way_counts() {
+        let mut lines = vec![line("docvalues", Work::Random, "many", 90.0, 7)];
+        lines.extend([50.0, 500.0, 60.0].map(|ns| line("tantivy", Work::Random, "many", ns, 7)));
+        lines.extend([40.0, 40.0, 900.0].map(|ns| line("tantivy", Work::RandomSingle, "one", ns, 7)));
+        let results = Results::new(lines).unwrap();
+        let figure = results.get(Work::Random, Column::Ts, "tantivy").unwrap();
+        assert_eq!((figure.value, figure.api.as_str()), (4.0, "one"));
+        assert_eq!(results.ratio(Work::Random, Column::Ts, "tantivy"), Some(4.0 / 9.0));
+        assert_eq!(results.ratio(Work::RandomSingle, Column::Ts, "tantivy"), None);
+    }
+
+    #[test]
+    fn different_answers_are_refused() {
+        let lines =
+            vec![line("docvalues", Work::Scan, "a", 1.0, 7), line("tantivy", Work::Scan, "b", 1.0, 8)];
+        let refused = Results::new(lines).map(|_| ()).unwrap_err();
+        assert_eq!(refused, "scan, ts: docvalues by `a`: 7, but tantivy by `b`: 8");
+    }
+}

@@ -1,0 +1,143 @@
+//! One process measures one column of one peer, and prints a line of JSON for each measurement.
+
+use std::fs::File;
+use std::hint::black_box;
+use std::path::{Path, PathBuf};
+
+use memmap2::Mmap;
+use serde::{Deserialize, Serialize};
+
+use crate::clock::{Elapsed, Moment};
+use crate::task::{Asked, Column, Values, Work};
+
+/// One measurement.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Line {
+    pub peer: String,
+    pub version: String,
+    pub work: Work,
+    pub column: Column,
+    /// The way that was taken, where a peer has several.
+    pub api: String,
+    pub docs: u32,
+    /// Values, lookups or documents that `ns_cpu` and `ns_wall` are to be divided by; for
+    /// [`Work::Bytes`] the bytes.
+    pub units: u64,
+    /// CPU time of the thread for all of them.
+    pub ns_cpu: f64,
+    pub ns_wall: f64,
+    /// What was added up of the answers.
+    pub checksum: i64,
+    /// What was added up: peers are compared where they agree in it.
+    pub of: String,
+}
+
+/// What a process was told to measure.
+pub struct Session {
+    pub peer: &'static str,
+    pub version: String,
+    pub column: Column,
+    pub docs: u32,
+    pub folder: PathBuf,
+    /// Nanoseconds that a measurement should take.
+    pub budget: f64,
+    pub works: Vec<Work>,
+}
+
+impl Session {
+    pub fn wants(&self, work: Work) -> bool {
+        self.works.contains(&work)
+    }
+
+    /// The column's file.
+    pub fn file(&self) -> PathBuf {
+        self.folder.join(format!("{}.{}", self.column, self.peer))
+    }
+
+    /// The column's file, mapped.
+    pub fn map(&self) -> Mmap {
+        map(&self.file())
+    }
+
+    /// The values, told to the driver by their sum, and the file made of them if it is not there.
+    pub fn prepare(&self, build: impl Fn(&Values, &Path)) -> (Values, Asked) {
+        let values = self.column.values(self.docs);
+        self.tell(Work::Data, "", 1, Elapsed::default(), values.sum(), "data");
+        let path = self.file();
+        if self.wants(Work::Build) || !path.exists() {
+            let start = Moment::now();
+            build(&values, &path);
+            let took = Moment::now() - start;
+            if self.wants(Work::Build) {
+                self.tell(Work::Build, "", self.docs.into(), took, 0, "nothing");
+            }
+        }
+        let len = path.metadata().expect("the file is there").len();
+        self.tell(Work::Bytes, "", len, Elapsed::default(), 0, "nothing");
+        (values, Asked::new(self.docs))
+    }
+
+    /// Measures `body`, which does `units` things and adds up what it got.
+    pub fn measure(&self, work: Work, api: &str, units: u64, mut body: impl FnMut() -> i64) {
+        self.measure_of(work, api, units, "values", &mut body);
+    }
+
+    /// As [`measure`](Self::measure), where the sum is one of strings.
+    pub fn measure_strings(&self, work: Work, api: &str, units: u64, mut body: impl FnMut() -> i64) {
+        self.measure_of(work, api, units, "strings", &mut body);
+    }
+
+    fn measure_of(&self, work: Work, api: &str, units: u64, of: &str, body: &mut dyn FnMut() -> i64) {
+        const SAMPLE: f64 = 1e6;
+        if !self.wants(work) || units == 0 {
+            return;
+        }
+        let checksum = black_box(body());
+        let mut time = |runs: usize| {
+            let start = Moment::now();
+            for _ in 0..runs {
+                assert_eq!(black_box(body()), checksum, "the same answer again");
+            }
+            Moment::now() - start
+        };
+        let runs = (SAMPLE / time(1).cpu.max(1.0)).ceil().clamp(1.0, 1e6) as usize;
+        let (mut samples, mut spent) = (Vec::new(), 0.0);
+        while spent < self.budget && samples.len() < 1_000 || samples.len() < 3 && spent < 10.0 * self.budget
+        {
+            let Elapsed { cpu, wall } = time(runs);
+            spent += cpu;
+            samples.push((cpu / runs as f64, wall / runs as f64));
+        }
+        let median = |mut all: Vec<f64>| {
+            all.sort_by(f64::total_cmp);
+            all[all.len() / 2]
+        };
+        let cpu = median(samples.iter().map(|sample| sample.0).collect());
+        let wall = median(samples.iter().map(|sample| sample.1).collect());
+        self.tell(work, api, units, Elapsed { cpu, wall }, checksum, of);
+    }
+
+    fn tell(&self, work: Work, api: &str, units: u64, took: Elapsed, checksum: i64, of: &str) {
+        let line = Line {
+            peer: self.peer.to_owned(),
+            version: self.version.clone(),
+            work,
+            column: self.column,
+            api: api.to_owned(),
+            docs: self.docs,
+            units,
+            ns_cpu: took.cpu,
+            ns_wall: took.wall,
+            checksum,
+            of: of.to_owned(),
+        };
+        println!("{}", serde_json::to_string(&line).expect("a line is plain data"));
+    }
+}
+
+/// Maps a file of this harness, which nobody truncates meanwhile.
+pub fn map(path: &Path) -> Mmap {
+    let file = File::open(path).expect("the column's file");
+    // SAFETY: the harness wrote the file, and nothing changes it while a process measures it.
+    unsafe { Mmap::map(&file) }.expect("a file can be mapped")
+}

@@ -1,0 +1,277 @@
+//! What is measured: columns, works, and what each work asks for.
+
+use std::collections::HashSet;
+use std::fmt;
+use std::ops::RangeInclusive;
+use std::str::FromStr;
+
+use docvalues::DocId;
+use serde::{Deserialize, Serialize};
+
+use crate::data::{self, Numbers, Strings};
+
+/// How far `size-shifted` is ahead of `size`: no multiple of any block.
+const SHIFT: u32 = 5_000;
+
+/// A list of names, written as they stand in arguments and results.
+macro_rules! names {
+    ($(#[$about:meta])* $name:ident { $($(#[$doc:meta])* $variant:ident = $text:literal),* $(,)? }) => {
+        $(#[$about])*
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+        pub enum $name { $($(#[$doc])* #[serde(rename = $text)] $variant),* }
+
+        impl $name {
+            pub const ALL: &[$name] = &[$($name::$variant),*];
+
+            pub const fn name(self) -> &'static str {
+                match self { $($name::$variant => $text),* }
+            }
+        }
+
+        impl fmt::Display for $name {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.pad(self.name())
+            }
+        }
+
+        impl FromStr for $name {
+            type Err = String;
+
+            fn from_str(text: &str) -> Result<$name, String> {
+                let named = $name::ALL.iter().copied().find(|one| one.name() == text);
+                named.ok_or_else(|| format!("`{text}` is none of {}", [$($text),*].join(", ")))
+            }
+        }
+    };
+}
+
+names! {
+    /// A column. Each has a file of its own in every peer.
+    Column {
+        Ts = "ts",
+        Size = "size",
+        SizeShifted = "size-shifted",
+        Status = "status",
+        Uni24 = "uni24",
+        Price60 = "price60",
+        Rare1 = "rare1",
+        Host = "host",
+        Url = "url",
+        Tags = "tags",
+    }
+}
+
+names! {
+    /// A work.
+    Work {
+        /// The sum of the data, made by the peer's own program.
+        Data = "data",
+        /// From values in memory to a closed and synced file.
+        Build = "build",
+        /// Of the file.
+        Bytes = "bytes",
+        /// From the closed file to the first value, page cache warm.
+        Open = "open",
+        /// All values, in the order of documents, which are known.
+        Scan = "scan",
+        /// Ascending documents, 1 % of all.
+        Gather1 = "gather-1",
+        /// Ascending documents, 0.01 % of all.
+        Gather001 = "gather-0.01",
+        /// A million documents in no order, the fastest way there is.
+        Random = "random",
+        /// The same, asked for one after the other.
+        RandomSingle = "random-single",
+        /// A million random ords to their terms, one after the other.
+        Terms = "terms",
+        /// The same, as many at a time as one likes.
+        TermsBatch = "terms-batch",
+        /// A million random terms to their ords.
+        Seek = "seek",
+        /// The documents whose value lies in a range that 1 % of them have.
+        Range = "range",
+    }
+}
+
+/// Random lookups.
+pub const LOOKUPS: usize = 1_000_000;
+
+/// What a column holds.
+pub enum Values {
+    Numbers(Numbers),
+    Strings(Strings),
+    Tags(Tags),
+}
+
+/// The column `tags`.
+pub struct Tags {
+    /// The numbers of each document's tags.
+    ids: Vec<Vec<u32>>,
+    /// Their names, those of all documents end to end.
+    pub names: Strings,
+    /// Where each document's names begin, and where the last one's end.
+    pub lists: Vec<u64>,
+}
+
+impl Tags {
+    fn new(docs: u32) -> Tags {
+        let ids = data::tag_ids(docs);
+        let names = ids.iter().flatten().map(|&id| data::tag_name(id)).collect();
+        let mut lists = vec![0];
+        lists.extend(ids.iter().scan(0, |end, ids| {
+            *end += ids.len() as u64;
+            Some(*end)
+        }));
+        Tags { ids, names, lists }
+    }
+}
+
+impl Strings {
+    /// How many there are.
+    pub fn count(&self) -> usize {
+        self.offsets.len() - 1
+    }
+
+    /// The string `i`.
+    pub fn get(&self, i: usize) -> &[u8] {
+        &self.bytes[self.offsets[i] as usize..self.offsets[i + 1] as usize]
+    }
+}
+
+impl Column {
+    /// The values of the first `docs` documents.
+    pub fn values(self, docs: u32) -> Values {
+        match self {
+            Column::Host => Values::Strings(data::hosts(docs)),
+            Column::Url => Values::Strings(data::urls(docs)),
+            Column::Tags => Values::Tags(Tags::new(docs)),
+            Column::SizeShifted => {
+                let mut numbers = data::numbers("size", docs + SHIFT);
+                numbers.values.drain(..SHIFT as usize);
+                Values::Numbers(numbers)
+            }
+            _ => Values::Numbers(data::numbers(self.name(), docs)),
+        }
+    }
+
+    /// What 1 % of the documents have, for columns that are filtered.
+    pub fn range(self, docs: u32) -> Option<RangeInclusive<i64>> {
+        match self {
+            // Steps are 1,000 on average: 1 % from the middle on.
+            Column::Ts => {
+                let low = 1_500_000_000_000 + i64::from(docs) * 500;
+                Some(low..=low + i64::from(docs) * 10)
+            }
+            // A quarter of the largest power of two.
+            Column::Size | Column::SizeShifted => Some(1 << 19..=(1 << 19) + (1 << 17) - 1),
+            Column::Uni24 => Some(0..=167_771),
+            _ => None,
+        }
+    }
+
+    /// Whether every document has a value: then nobody has to say which have.
+    pub fn is_dense(self) -> bool {
+        !matches!(self, Column::Price60 | Column::Rare1 | Column::Tags)
+    }
+
+    /// What ns are counted by in a scan: values.
+    pub fn value_count(self, values: &Values) -> u64 {
+        match values {
+            Values::Numbers(numbers) => match &numbers.present {
+                Some(words) => words.iter().map(|word| u64::from(word.count_ones())).sum(),
+                None => numbers.values.len() as u64,
+            },
+            Values::Strings(strings) => strings.count() as u64,
+            Values::Tags(tags) => tags.names.count() as u64,
+        }
+    }
+}
+
+impl Values {
+    /// The sum by which programs compare their data.
+    pub fn sum(&self) -> i64 {
+        let hash = |sum: i64, next: i64| sum.wrapping_mul(31).wrapping_add(next);
+        match self {
+            Values::Numbers(numbers) => numbers.values.iter().fold(0, |sum, &value| sum.wrapping_add(value)),
+            Values::Strings(strings) => strings.bytes.iter().fold(0, |sum, &byte| hash(sum, byte.into())),
+            Values::Tags(tags) => tags.ids.iter().flatten().fold(0, |sum, &id| hash(sum, id.into())),
+        }
+    }
+
+    /// The first document from the middle on that has a value.
+    pub fn middle(&self) -> DocId {
+        let there: Box<dyn Fn(usize) -> bool> = match self {
+            Values::Numbers(Numbers { present: Some(words), .. }) => {
+                Box::new(|doc| words[doc / 64] >> (doc % 64) & 1 == 1)
+            }
+            Values::Tags(tags) => Box::new(|doc| !tags.ids[doc].is_empty()),
+            Values::Numbers(_) | Values::Strings(_) => Box::new(|_| true),
+        };
+        let docs = match self {
+            Values::Numbers(numbers) => numbers.values.len(),
+            Values::Strings(strings) => strings.count(),
+            Values::Tags(tags) => tags.ids.len(),
+        };
+        let doc = (docs / 2..docs).find(|&doc| there(doc)).expect("a document with a value");
+        DocId::new(doc as u32)
+    }
+}
+
+/// What a reading of strings adds up: enough that the bytes are really there.
+#[inline]
+pub fn touch(bytes: &[u8]) -> i64 {
+    let at = |i: usize| i64::from(bytes[i]);
+    bytes.len() as i64 + 3 * at(bytes.len() / 3) + 7 * at(bytes.len() - 1)
+}
+
+/// The documents and terms that are asked for.
+pub struct Asked {
+    pub hits1: Vec<DocId>,
+    pub hits001: Vec<DocId>,
+    pub random: Vec<DocId>,
+}
+
+impl Asked {
+    pub fn new(docs: u32) -> Asked {
+        Asked {
+            hits1: data::hits(docs, 100),
+            hits001: data::hits(docs, 1),
+            random: data::random_docs(docs, LOOKUPS),
+        }
+    }
+
+    /// Each work that reads documents, and its documents.
+    pub fn gathers(&self) -> [(Work, &[DocId]); 3] {
+        [(Work::Gather1, &self.hits1), (Work::Gather001, &self.hits001), (Work::Random, &self.random)]
+    }
+}
+
+/// All hosts that occur, ascending, and which of them are looked up, as ords.
+pub fn host_lookups(docs: u32) -> (Vec<String>, Vec<u32>) {
+    let ids: HashSet<u32> = data::host_ids(docs).into_iter().collect();
+    let mut ids: Vec<u32> = ids.into_iter().collect();
+    ids.sort_unstable();
+    let ords = data::random_docs(ids.len() as u32, LOOKUPS).into_iter().map(DocId::get).collect();
+    (ids.into_iter().map(data::host_name).collect(), ords)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ranges_hold_one_percent() {
+        for &column in Column::ALL {
+            let Some(range) = column.range(1_000_000) else { continue };
+            let Values::Numbers(numbers) = column.values(1_000_000) else { panic!("{column} has numbers") };
+            let found = numbers.values.iter().filter(|value| range.contains(value)).count();
+            assert!((9_000..11_000).contains(&found), "{column}: {found}");
+        }
+    }
+
+    #[test]
+    fn names_are_read_as_they_are_written() {
+        assert!(Work::ALL.iter().all(|&work| work.name().parse() == Ok(work)));
+        assert!("sizes".parse::<Column>().unwrap_err().contains("size-shifted"));
+    }
+}
