@@ -40,6 +40,7 @@ mod filter;
 mod locate;
 mod plan;
 mod read;
+mod scatter;
 mod verify;
 mod zone;
 

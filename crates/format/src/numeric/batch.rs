@@ -6,6 +6,7 @@ use super::block::{Block, Encoding, line};
 use super::filter::ends;
 use super::locate::Residuals;
 use super::read::affine;
+use super::scatter::SCATTER;
 use super::{MAX_TABLE, NumericReader, NumericWalk, Transform};
 use crate::bits::{add_line, unsigned};
 use crate::error::Result;
@@ -16,6 +17,9 @@ pub const SKIP: u32 = u32::MAX;
 
 /// Numbers that are unpacked before they are looked at: 4 KiB, which stays in the innermost cache.
 pub(super) const STRETCH: usize = 512;
+
+/// Fewer indices in one block than these are not worth setting up a loop for.
+const LONG_RUN: usize = 4;
 
 /// Indices in a row that lie in one block.
 struct Run {
@@ -43,9 +47,18 @@ impl<B: SectionBytes> NumericReader<B> {
         assert_eq!(indices.len(), out.len(), "one place for every index");
         let (mut indices, mut out) = (indices, out);
         while let Some(run) = self.run(indices) {
-            self.in_count((run.block << self.meta.block_shift) + run.within.end as u64 - 1)?;
-            let ((now, later), places) = (indices.split_at(run.len), out.split_at_mut(run.len));
-            self.gather_run(&run, now, places.0, walk)?;
+            let len = match run.len < LONG_RUN && !matches!(self.meta.transform, Transform::Constant(_)) {
+                true => indices.len().min(SCATTER),
+                false => run.len,
+            };
+            let ((now, later), places) = (indices.split_at(len), out.split_at_mut(len));
+            match len == run.len {
+                true => {
+                    self.in_count((run.block << self.meta.block_shift) + run.within.end as u64 - 1)?;
+                    self.gather_run(&run, now, places.0, walk)?;
+                }
+                false => self.gather_scattered(now, places.0, walk)?,
+            }
             (indices, out) = (later, places.1);
         }
         Ok(())
