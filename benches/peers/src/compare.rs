@@ -138,17 +138,15 @@ pub fn run(args: &[String]) -> Result<(), String> {
     let mut machine = Machine::look(root(), options.docs, options.rounds, jvms);
 
     let mut lines = Vec::new();
+    let results_file = target().join("results.jsonl");
     for round in 0..options.rounds {
         for &column in options.columns() {
-            for line in turn(&options, &lucenes, column, round, &folder)? {
-                lines.push(line);
-            }
+            lines.extend(turn(&options, &lucenes, column, round, &folder)?);
+            // What was measured stays, should the rest fail.
+            machine.load.1 = machine::load();
+            save(&results_file, &machine, &lines).map_err(|e| format!("{}: {e}", results_file.display()))?;
         }
     }
-    machine.load.1 = machine::load();
-
-    let results_file = target().join("results.jsonl");
-    save(&results_file, &machine, &lines).map_err(|e| format!("{}: {e}", results_file.display()))?;
     let partial = options.is_partial().then(|| target().join("partial"));
     let report_folder = options.report.clone().or(partial).unwrap_or_else(|| root().join("docs"));
     finish(&machine, lines, &report_folder)
@@ -216,7 +214,7 @@ fn finish(machine: &Machine, lines: Vec<Line>, folder: &Path) -> Result<(), Stri
     let results = Results::new(lines)?;
     let written =
         report::write(machine, &results, folder).map_err(|e| format!("{}: {e}", folder.display()))?;
-    print!("{}", report::summary(&results));
+    print!("{}", report::summary(&results, usize::MAX));
     println!("{}", written.display());
     Ok(())
 }

@@ -4,7 +4,7 @@ use std::fmt::Write;
 use std::ops::Range;
 
 use crate::report::figure;
-use crate::results::{Results, unit};
+use crate::results::{Figure, Results, unit};
 use crate::task::{Column, Work};
 
 const WIDTH: f64 = 860.0;
@@ -99,11 +99,18 @@ impl Picture {
         let rows = std::mem::take(&mut self.body);
         let bottom = self.height;
         let (first, last) = (self.scale.start.ceil() as i32, self.scale.end.floor() as i32);
-        for power in first..=last {
-            let value = 10_f64.powi(power);
-            let x = self.x(value);
-            self.line((x, top), (x, bottom), "#e5e7eb", 1.0);
-            self.text(x, bottom + 16.0, "middle", 11.0, "#6b7280", &figure_plain(value));
+        for power in first - 1..=last {
+            // 2 and 5 between powers of ten, where there is room for them.
+            let between: &[f64] = if last - first < 3 { &[1.0, 2.0, 5.0] } else { &[1.0] };
+            for times in between {
+                let value = times * 10_f64.powi(power);
+                if !self.scale.contains(&value.log10()) {
+                    continue;
+                }
+                let (x, width) = (self.x(value), if *times == 1.0 { 1.2 } else { 0.6 });
+                self.line((x, top), (x, bottom), "#e5e7eb", width);
+                self.text(x, bottom + 16.0, "middle", 11.0, "#6b7280", &figure_plain(value));
+            }
         }
         std::mem::replace(&mut self.body, rows)
     }
@@ -124,7 +131,9 @@ fn figure_plain(value: f64) -> String {
     if value >= 1.0 {
         figure(value).split('.').next().unwrap_or_default().to_owned()
     } else {
-        format!("{value}")
+        // 2 × 10^-1 is not exactly 0.2.
+        let text = format!("{value:.6}");
+        text.trim_end_matches('0').to_owned()
     }
 }
 
@@ -138,15 +147,15 @@ fn around(values: impl Iterator<Item = f64> + Clone) -> Range<f64> {
 /// A work: a row for each column.
 pub fn bars(results: &Results, work: Work, title: &str) -> String {
     let (columns, peers) = (results.columns(work), results.peers());
-    let figures: Vec<(Column, Vec<_>)> = columns
-        .iter()
-        .map(|&column| {
-            (
-                column,
-                peers.iter().filter_map(|peer| Some((peer, results.get(work, column, peer.0)?))).collect(),
-            )
-        })
-        .collect();
+    // Strings are not to be seen beside ords.
+    let alike = |column, found: &Figure| {
+        results.get(work, column, "docvalues").is_none_or(|ours| ours.strings == found.strings)
+    };
+    let row = |column| {
+        let found = peers.iter().filter_map(|peer| Some((peer, results.get(work, column, peer.0)?)));
+        found.filter(|(_, found)| alike(column, found)).collect()
+    };
+    let figures: Vec<(Column, Vec<_>)> = columns.iter().map(|&column| (column, row(column))).collect();
     let values = figures.iter().flat_map(|row| &row.1).map(|(_, found)| found.value);
     let subtitle = format!("{}; further left is better", unit(work));
     let mut picture = Picture::new(title, &subtitle, around(values));

@@ -102,7 +102,7 @@ fn text(machine: &Machine, results: &Results, works: &[Work]) -> String {
     let mut out = String::new();
     head(&mut out, machine, results);
     let _ = writeln!(out, "\n## At a glance\n\n![overview](benchmarks-peers/overview.svg)\n");
-    out.push_str(&summary(results));
+    out.push_str(&summary(results, 5));
     ratios(&mut out, results, works);
     for &work in works {
         table(&mut out, results, work);
@@ -118,8 +118,7 @@ fn head(out: &mut String, machine: &Machine, results: &Results) {
          Written by [`benches/peers/run`](../benches/peers/README.md), which runs the same work on the same data \
          in every peer, in turns, and refuses to report if two of them come to different sums: {} answers agreed. \
          What docvalues is measured for by itself stands in [benchmarks.md](benchmarks.md).\n\n\
-         Figures are medians of {} rounds of a process each; CPU time of one thread. The files are in the page \
-         cache. Each peer has several ways to do some works: the fastest counts. Other machines and other loads \
+         Figures are medians of {} rounds, CPU time of one thread; the files are in the page cache. Each peer has several ways to do some works: the fastest counts. Other machines and other loads \
          give other figures: trust the ratios.\n\n| | |\n| --- | --- |\n",
         figure(results.compared as f64),
         machine.rounds,
@@ -145,8 +144,8 @@ fn head(out: &mut String, machine: &Machine, results: &Results) {
     row("load before and after", &format!("{}, {}", machine.load.0, machine.load.1));
 }
 
-/// Where docvalues is ahead and where not, in a few lines.
-pub fn summary(results: &Results) -> String {
+/// Where docvalues is ahead and where not, with so many of the rows in which it is behind, the worst first.
+pub fn summary(results: &Results, worst: usize) -> String {
     let mut out = String::new();
     for (peer, name) in RIVALS {
         let mut all: Vec<(f64, Work, Column)> = Vec::new();
@@ -165,12 +164,11 @@ pub fn summary(results: &Results) -> String {
             .map(|(ratio, work, column)| format!("{work} {column} ({}x)", figure(*ratio)))
             .collect();
         let _ = write!(out, "- **{name}**: ahead in {} of {} rows", all.len() - lost.len(), all.len());
-        match lost.as_slice() {
-            [] => out.push_str(".\n"),
-            lost => {
-                let _ = writeln!(out, "; behind in {}.", lost.join(", "));
-            }
-        }
+        let _ = match lost.len() {
+            0 => writeln!(out, "."),
+            many if many <= worst => writeln!(out, "; behind in {}.", lost.join(", ")),
+            _ => writeln!(out, "; furthest behind in {}.", lost[..worst].join(", ")),
+        };
     }
     out
 }
