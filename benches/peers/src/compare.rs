@@ -138,7 +138,8 @@ pub fn run(args: &[String]) -> Result<(), String> {
     let mut machine = Machine::look(root(), options.docs, options.rounds, jvms);
 
     let mut lines = Vec::new();
-    let results_file = target().join("results.jsonl");
+    // A partial run leaves the complete one alone.
+    let results_file = target().join(if options.is_partial() { "partial.jsonl" } else { "results.jsonl" });
     for round in 0..options.rounds {
         for &column in options.columns() {
             lines.extend(turn(&options, &lucenes, column, round, &folder)?);
