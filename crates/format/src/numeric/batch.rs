@@ -157,21 +157,12 @@ impl<B: SectionBytes> NumericReader<B> {
         let start = affine(base, gcd, header.base).cast_unsigned();
         for (stretch, out) in out.chunks_mut(STRETCH).enumerate() {
             let (first, numbers) = (first + stretch * STRETCH, unsigned(out));
-            match (header.encoding, gcd) {
-                (Encoding::Constant | Encoding::Packed, 1) => residuals.unpack_add(first, start, numbers)?,
-                (Encoding::Constant | Encoding::Packed, _) => {
-                    residuals.unpack_add(first, 0, numbers)?;
-                    numbers.iter_mut().for_each(|x| *x = start.wrapping_add(x.wrapping_mul(gcd)));
-                }
-                (Encoding::Linear, 1) => {
-                    residuals.unpack_add(first, start, numbers)?;
-                    add_line(header.slope, first, numbers);
-                }
-                (Encoding::Linear, _) => {
-                    residuals.unpack_add(first, 0, numbers)?;
-                    add_line(header.slope, first, numbers);
-                    numbers.iter_mut().for_each(|x| *x = start.wrapping_add(x.wrapping_mul(gcd)));
-                }
+            residuals.unpack_add(first, if gcd == 1 { start } else { 0 }, numbers)?;
+            if header.encoding == Encoding::Linear {
+                add_line(header.slope, first, numbers);
+            }
+            if gcd != 1 {
+                numbers.iter_mut().for_each(|x| *x = start.wrapping_add(x.wrapping_mul(gcd)));
             }
         }
         Ok(())
