@@ -1,12 +1,12 @@
 //! Many documents at a time, column by column.
 
-use std::ops::Range;
-
 use docvalues_format::file::kind::{from_f64, from_u64};
 use docvalues_format::id::DocId;
 
-use crate::error::{ErrorKind, Result};
-use crate::fields::{Fields, Given, check_bytes, check_number};
+use crate::column::{ByteStrings, Numbers};
+use crate::error::Result;
+use crate::fields::{Fields, Given};
+use crate::rows::{Rows, Validity};
 use crate::schema::FieldId;
 
 /// Documents that are being added, field by field.
@@ -57,8 +57,6 @@ pub struct Batch<'w> {
     fields: &'w mut Fields,
     docs: u32,
 }
-
-type Validity<'a> = Option<&'a [u64]>;
 
 impl<'w> Batch<'w> {
     pub(crate) fn new(fields: &'w mut Fields, docs: u32) -> Result<Batch<'w>> {
@@ -255,24 +253,16 @@ impl<'w> Batch<'w> {
         values: &[T],
         store: impl Fn(T) -> i64,
     ) -> Result<&mut Self> {
-        let logical = self.fields.expect_type(field, given)?;
-        self.fields.add_column(field, self.docs, rows, values.len(), |at, buffer, _| {
-            let stored = store(values[at]);
-            check_number(logical, stored)?;
-            buffer.push_number(stored);
-            Ok(())
-        })?;
+        self.fields.expect_type(field, given)?;
+        let rows = Rows { docs: self.docs, values: values.len(), ..rows };
+        self.fields.add_column(field, &rows, &Numbers { values, store })?;
         Ok(self)
     }
 
     fn strings(&mut self, field: FieldId, rows: Rows<'_>, offsets: &[u64], data: &[u8]) -> Result<&mut Self> {
-        let logical = self.fields.expect_type(field, Given::BYTES_OF_ANY)?;
-        let count = offsets.len().saturating_sub(1);
-        self.fields.add_column(field, self.docs, rows, count, |at, buffer, memory| {
-            let value = &data[span("byte", offsets, at, data.len())?];
-            check_bytes(logical, value, false)?;
-            buffer.push_bytes(value, memory)
-        })?;
+        self.fields.expect_type(field, Given::BYTES_OF_ANY)?;
+        let rows = Rows { docs: self.docs, values: offsets.len().saturating_sub(1), ..rows };
+        self.fields.add_column(field, &rows, &ByteStrings { offsets, data })?;
         Ok(self)
     }
 }
@@ -281,59 +271,5 @@ impl Drop for Batch<'_> {
     fn drop(&mut self) {
         // Nothing is left to take back once it was committed.
         self.fields.roll_back();
-    }
-}
-
-/// Which values of a column each document has.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Rows<'a> {
-    /// Where each document's begin; one each without.
-    lists: Option<&'a [u64]>,
-    validity: Validity<'a>,
-}
-
-impl<'a> Rows<'a> {
-    fn single(validity: Validity<'a>) -> Rows<'a> {
-        Rows { lists: None, validity }
-    }
-
-    fn lists(offsets: &'a [u64], validity: Validity<'a>) -> Rows<'a> {
-        Rows { lists: Some(offsets), validity }
-    }
-
-    pub(crate) fn is_lists(&self) -> bool {
-        self.lists.is_some()
-    }
-
-    /// Refuses slices that are not those of `docs` documents with `values` values.
-    pub(crate) fn check(&self, docs: usize, values: usize) -> Result<(), ErrorKind> {
-        let slice = |what, found, expected| Err(ErrorKind::Slice { what, found, expected });
-        match (self.lists, self.validity) {
-            (_, Some(words)) if words.len() < docs.div_ceil(64) => {
-                slice("words of validity", words.len(), docs.div_ceil(64))
-            }
-            (Some(lists), _) if lists.len() != docs + 1 => slice("list offsets", lists.len(), docs + 1),
-            (None, _) if values != docs => slice("values", values, docs),
-            _ => Ok(()),
-        }
-    }
-
-    /// The places of the values of document `doc` among `values`: none if it is missing.
-    pub(crate) fn values(&self, doc: usize, values: usize) -> Result<Range<usize>, ErrorKind> {
-        let there = self.validity.is_none_or(|words| words[doc / 64] >> (doc % 64) & 1 == 1);
-        match self.lists {
-            _ if !there => Ok(0..0),
-            Some(lists) => span("list", lists, doc, values),
-            None => Ok(doc..doc + 1),
-        }
-    }
-}
-
-/// From `offsets[at]` to the next one, if that lies within `len`.
-fn span(what: &'static str, offsets: &[u64], at: usize, len: usize) -> Result<Range<usize>, ErrorKind> {
-    let (from, to) = (offsets[at], offsets[at + 1]);
-    match (usize::try_from(from), usize::try_from(to)) {
-        (Ok(start), Ok(end)) if start <= end && end <= len => Ok(start..end),
-        _ => Err(ErrorKind::Offsets { what, from, to, len }),
     }
 }

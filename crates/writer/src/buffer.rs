@@ -5,8 +5,10 @@
 //! refused with nothing changed; [`FieldBuffer::truncate`] takes back all that documents from a number
 //! on were given.
 
+use crate::column::Column;
 use crate::error::ErrorKind;
 use crate::intern::{Interner, Strings, index};
+use crate::rows::{Counted, Refused, Rows};
 use crate::schema::{BytesKind, FieldSpec};
 
 pub(crate) use memory::Memory;
@@ -179,6 +181,39 @@ impl FieldBuffer {
             Values::TermSets { ids, .. } => ids.end(true),
             Values::Numbers(_) | Values::Strings(_) | Values::Terms { .. } => {}
         }
+    }
+
+    /// Makes room for the values that `rows` deals out to the documents from `first` on, but for the
+    /// bytes of byte strings.
+    pub(crate) fn reserve_column(
+        &mut self,
+        first: u32,
+        rows: &Rows<'_>,
+        counted: Counted,
+        memory: &mut Memory,
+    ) -> Result<(), ErrorKind> {
+        self.reserve(index(counted.docs), counted.values, memory)?;
+        self.presence.reserve(first..first + rows.docs, counted.docs, memory)
+    }
+
+    /// Appends those values of `column`. After a refusal, some are there.
+    pub(crate) fn append_column(
+        &mut self,
+        first: u32,
+        rows: &Rows<'_>,
+        column: &impl Column,
+        memory: &mut Memory,
+    ) -> Result<(), Refused> {
+        if !matches!(self.values, Values::NumberLists(_) | Values::TermSets { .. }) {
+            self.presence.extend(first, rows);
+            return column.append_single(rows, &mut self.values, memory);
+        }
+        rows.each(|doc, places| {
+            self.presence.insert(first + doc);
+            column.append(places, &mut self.values, memory)?;
+            self.end_document();
+            Ok(())
+        })
     }
 
     /// Takes back the values of document `doc` and of all behind it, before which the field had `terms`

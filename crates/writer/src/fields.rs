@@ -5,15 +5,14 @@
 //! and so that a document costs nothing for the fields it does not have.
 
 use std::fmt;
-use std::ops::Range;
 
 use docvalues_format::file::kind::LogicalType;
 use docvalues_format::id::MAX_DOCS;
 
-use crate::batch::Rows;
 use crate::buffer::{FieldBuffer, Memory};
+use crate::column::Column;
 use crate::error::{Context, Error, ErrorKind, Result};
-use crate::intern::index;
+use crate::rows::Rows;
 use crate::schema::{FieldId, FieldSpec, Schema};
 
 /// The longest byte string, in bytes: 2 GiB.
@@ -163,35 +162,31 @@ impl Fields {
         Ok(())
     }
 
-    /// Gives the next `docs` documents a column of `values` values, which lie in it as `rows` says;
-    /// `push` appends the one at a place to the buffer, once there is room for it.
-    pub(crate) fn add_column(
-        &mut self,
-        field: FieldId,
-        docs: u32,
-        rows: Rows<'_>,
-        values: usize,
-        push: impl FnMut(usize, &mut FieldBuffer, &mut Memory) -> Result<(), ErrorKind>,
-    ) -> Result<()> {
+    /// Gives the next documents a column, whose values they have as `rows` says.
+    pub(crate) fn add_column(&mut self, field: FieldId, rows: &Rows<'_>, column: &impl Column) -> Result<()> {
         let first = self.docs;
         let Some((spec, buffer)) = self.schema.get(field).zip(self.buffers.get_mut(field.index())) else {
             return Err(Error::new(ErrorKind::UnknownField).in_doc(first));
         };
         let fits = match () {
             () if buffer.presence.has(first) => Err(ErrorKind::SecondColumn),
-            () if rows.is_lists() && !spec.is_multi_valued() => Err(ErrorKind::ListOfSingle),
-            () => rows.check(index(docs), values),
+            () if rows.lists.is_some() && !spec.is_multi_valued() => Err(ErrorKind::ListOfSingle),
+            () => rows.check(),
         };
         fits.context(spec.name(), first)?;
 
         let terms = buffer.terms();
-        let mut column = NewColumn { buffer, docs: first..first + docs, rows, values };
-        let filled = column.reserve(&mut self.memory).and_then(|()| column.fill(&mut self.memory, push));
-        match filled {
+        let checked = column.check(rows, spec.logical());
+        let added = checked.and_then(|counted| {
+            let room = buffer.reserve_column(first, rows, counted, &mut self.memory);
+            room.map_err(|kind| (0, kind))?;
+            buffer.append_column(first, rows, column, &mut self.memory)
+        });
+        match added {
             Ok(()) => self.touched.push(Touched { field, terms }),
             Err((doc, kind)) => {
-                column.buffer.truncate(first, terms);
-                return Err(kind).context(spec.name(), doc);
+                buffer.truncate(first, terms);
+                return Err(kind).context(spec.name(), first + doc);
             }
         }
         Ok(())
@@ -226,56 +221,6 @@ impl Fields {
         for Touched { field, terms } in self.touched.drain(..) {
             self.buffers[field.index()].truncate(self.docs, terms);
         }
-    }
-}
-
-/// A column on its way into a buffer. Refusals come with the document they are about.
-struct NewColumn<'a> {
-    buffer: &'a mut FieldBuffer,
-    docs: Range<u32>,
-    rows: Rows<'a>,
-    values: usize,
-}
-
-impl NewColumn<'_> {
-    /// The places of the values of document `doc`.
-    fn places(&self, doc: u32) -> Result<Range<usize>, (u32, ErrorKind)> {
-        self.rows.values(index(doc - self.docs.start), self.values).map_err(|kind| (doc, kind))
-    }
-
-    /// Makes room for everything but the bytes of byte strings.
-    fn reserve(&mut self, memory: &mut Memory) -> Result<(), (u32, ErrorKind)> {
-        let (mut with_value, mut total) = (0, 0_usize);
-        for doc in self.docs.clone() {
-            let places = self.places(doc)?;
-            with_value += u32::from(!places.is_empty());
-            total = total.saturating_add(places.len());
-        }
-        let buffer = &mut self.buffer;
-        let mut reserve = || {
-            buffer.reserve(index(with_value), total, memory)?;
-            buffer.presence.reserve(self.docs.clone(), with_value, memory)
-        };
-        reserve().map_err(|kind| (self.docs.start, kind))
-    }
-
-    fn fill(
-        &mut self,
-        memory: &mut Memory,
-        mut push: impl FnMut(usize, &mut FieldBuffer, &mut Memory) -> Result<(), ErrorKind>,
-    ) -> Result<(), (u32, ErrorKind)> {
-        for doc in self.docs.clone() {
-            let places = self.places(doc)?;
-            if places.is_empty() {
-                continue;
-            }
-            self.buffer.presence.insert(doc);
-            for at in places {
-                push(at, self.buffer, memory).map_err(|kind| (doc, kind))?;
-            }
-            self.buffer.end_document();
-        }
-        Ok(())
     }
 }
 

@@ -4,7 +4,7 @@
 //! Schema          which fields there are, and what they hold             schema
 //!   |
 //! SegmentWriter   takes documents (Document) and column batches (Batch)  segment, document, batch
-//!   |
+//!   |             a batch's columns checked and copied             rows, column
 //! buffers         values as columns store them; a budget                 fields, buffer, intern
 //!   |   finish
 //! sections        one column at a time, in the fewest bytes              encode
@@ -25,12 +25,14 @@
 
 mod batch;
 mod buffer;
+mod column;
 mod document;
 mod encode;
 mod error;
 mod fields;
 mod file;
 mod intern;
+mod rows;
 mod schema;
 mod segment;
 mod summary;

@@ -10,6 +10,7 @@ use docvalues_format::presence::{self, Presence};
 
 use super::memory::Memory;
 use crate::error::ErrorKind;
+use crate::rows::Rows;
 
 /// Documents with a value, in ascending order.
 #[derive(Debug, Default)]
@@ -110,6 +111,44 @@ impl PresenceBuffer {
         self.count += 1;
     }
 
+    /// Says that all documents of `rows` have a value, of which the first is `first`: it is above all so
+    /// far, and there is room for them.
+    pub(crate) fn extend(&mut self, first: u32, rows: &Rows<'_>) {
+        let Some(words) = rows.words() else { return self.extend_run(first..first + rows.docs) };
+        for (start, mut word) in (first..).step_by(64).zip(words) {
+            match &mut self.form {
+                _ if word == u64::MAX => self.extend_run(start..start + 64),
+                Form::Bits(bits) if word != 0 => {
+                    or(bits, start, word);
+                    self.seen = start + 64 - word.leading_zeros();
+                    self.count += word.count_ones();
+                }
+                _ => {
+                    while word != 0 {
+                        self.insert(start + word.trailing_zeros());
+                        word &= word - 1;
+                    }
+                }
+            }
+        }
+    }
+
+    fn extend_run(&mut self, docs: Range<u32>) {
+        match &mut self.form {
+            Form::All => debug_assert!(docs.is_empty() || docs.start == self.seen),
+            Form::List(list) => list.extend(docs.clone()),
+            Form::Bits(bits) => {
+                for start in docs.clone().step_by(64) {
+                    or(bits, start, u64::MAX >> (64 - (docs.end - start).min(64)));
+                }
+            }
+        }
+        if !docs.is_empty() {
+            self.seen = docs.end;
+            self.count += docs.end - docs.start;
+        }
+    }
+
     /// Forgets `doc` and every document behind it.
     pub(crate) fn truncate(&mut self, doc: u32) {
         if self.seen <= doc {
@@ -158,6 +197,21 @@ fn set(bits: &mut Vec<u64>, doc: u32) {
     bits[word] |= 1 << (doc % 64);
 }
 
+/// Sets the bits of the documents `doc + i` for every set bit *i* of `word`, which has one; `bits` grows
+/// as far as that.
+fn or(bits: &mut Vec<u64>, doc: u32, word: u64) {
+    let (at, shift) = (index(doc / 64), doc % 64);
+    let (low, high) = (word << shift, (word >> 1) >> (63 - shift));
+    let len = if high == 0 { at + 1 } else { at + 2 };
+    if bits.len() < len {
+        bits.resize(len, 0);
+    }
+    bits[at] |= low;
+    if high != 0 {
+        bits[at + 1] |= high;
+    }
+}
+
 /// Clears the bits from `doc` on, and returns how many there were.
 fn clear_from(bits: &mut Vec<u64>, doc: u32) -> u32 {
     let word = index(doc / 64);
@@ -189,17 +243,33 @@ mod tests {
         #[test]
         fn holds_what_was_inserted(
             steps in proptest::collection::vec((prop_oneof![4 => Just(0_u32), 2 => 0..70_u32, 1 => 0..3_000_u32],
-                1..40_u32, prop_oneof![3 => Just(0_u32), 1 => 1..300_u32]), 0..60),
+                1..200_u32, prop_oneof![3 => Just(0_u32), 1 => 1..300_u32], any::<[u64; 4]>(), 0..4_u8), 0..60),
             rest in 0..100_u32,
         ) {
             let mut memory = Memory::new(usize::MAX);
             let (mut buffer, mut model, mut next) = (PresenceBuffer::default(), BTreeSet::new(), 0);
-            for (gap, run, back) in steps {
+            for (gap, run, back, words, how) in steps {
                 next += gap;
-                buffer.reserve(next..next + run, run, &mut memory).unwrap();
-                for doc in next..next + run {
-                    buffer.insert(doc);
-                    prop_assert!(buffer.has(doc) && !buffer.has(doc + 1));
+                let validity = match how {
+                    0 | 1 => None,
+                    2 => Some(words),
+                    _ => Some([u64::MAX; 4]),
+                };
+                let rows = Rows { docs: run, ..Rows::single(validity.as_ref().map(<[u64; 4]>::as_slice)) };
+                let there = |doc: u32| {
+                    validity.is_none_or(|words| words[index(doc / 64)] >> (doc % 64) & 1 == 1)
+                };
+                let docs: Vec<u32> = (0..run).filter(|&doc| there(doc)).map(|doc| next + doc).collect();
+                buffer.reserve(next..next + run, count(docs.len()), &mut memory).unwrap();
+                if how > 0 {
+                    buffer.extend(next, &rows);
+                }
+                for doc in docs {
+                    if how == 0 {
+                        buffer.insert(doc);
+                        prop_assert!(!buffer.has(doc + 1));
+                    }
+                    prop_assert!(buffer.has(doc));
                     model.insert(doc);
                 }
                 next = (next + run).saturating_sub(back);

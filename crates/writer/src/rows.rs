@@ -1,0 +1,143 @@
+//! Which values of a column each document of a batch has.
+
+use std::ops::Range;
+
+use crate::error::ErrorKind;
+use crate::intern::index;
+
+/// Which documents have a value, as a bitset; all of them without.
+pub(crate) type Validity<'a> = Option<&'a [u64]>;
+
+/// How the values of a column are dealt out to the documents of a batch.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Rows<'a> {
+    pub(crate) docs: u32,
+    /// Where each document's values begin, and the last one's end; one each without.
+    pub(crate) lists: Option<&'a [u64]>,
+    pub(crate) validity: Validity<'a>,
+    /// How many values there are to point at.
+    pub(crate) values: usize,
+}
+
+/// Documents that have values, and all the values that these have.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Counted {
+    pub(crate) docs: u32,
+    pub(crate) values: usize,
+}
+
+/// What is wrong, and with which of the documents of a batch.
+pub(crate) type Refused = (u32, ErrorKind);
+
+impl<'a> Rows<'a> {
+    /// One value for each document that is valid. How many documents and values there are is said later.
+    pub(crate) fn single(validity: Validity<'a>) -> Rows<'a> {
+        Rows { docs: 0, lists: None, validity, values: 0 }
+    }
+
+    /// A list for each, between two of the `offsets`.
+    pub(crate) fn lists(offsets: &'a [u64], validity: Validity<'a>) -> Rows<'a> {
+        Rows { lists: Some(offsets), ..Rows::single(validity) }
+    }
+
+    /// Refuses slices of other lengths than these documents need.
+    pub(crate) fn check(&self) -> Result<(), ErrorKind> {
+        let docs = index(self.docs);
+        let slice = |what, found, expected| Err(ErrorKind::Slice { what, found, expected });
+        match (self.lists, self.validity) {
+            (_, Some(words)) if words.len() < docs.div_ceil(64) => {
+                slice("words of validity", words.len(), docs.div_ceil(64))
+            }
+            (Some(lists), _) if lists.len() != docs + 1 => slice("list offsets", lists.len(), docs + 1),
+            (None, _) if self.values != docs => slice("values", self.values, docs),
+            _ => Ok(()),
+        }
+    }
+
+    /// Counts; refuses lists that do not lie among the values.
+    pub(crate) fn count(&self) -> Result<Counted, Refused> {
+        match (self.lists, self.words()) {
+            (Some(_), _) => self.check_each(|_| Ok(())),
+            (None, None) => Ok(Counted { docs: self.docs, values: index(self.docs) }),
+            (None, Some(words)) => {
+                let docs = words.map(u64::count_ones).sum();
+                Ok(Counted { docs, values: index(docs) })
+            }
+        }
+    }
+
+    /// Counts the values; refuses the first that `check` refuses, and as [`count`](Self::count).
+    pub(crate) fn check_each(
+        &self,
+        mut check: impl FnMut(usize) -> Result<(), ErrorKind>,
+    ) -> Result<Counted, Refused> {
+        let mut counted = Counted::default();
+        self.each(|_, mut places| {
+            counted.docs += 1;
+            counted.values = counted.values.saturating_add(places.len());
+            places.try_for_each(&mut check)
+        })?;
+        Ok(counted)
+    }
+
+    /// Calls `f` with every document that has values, and with the places of those; stops at the first
+    /// that is refused, by `f` or because its list does not lie among the values.
+    pub(crate) fn each(
+        &self,
+        mut f: impl FnMut(u32, Range<usize>) -> Result<(), ErrorKind>,
+    ) -> Result<(), Refused> {
+        self.runs(|docs| {
+            for doc in docs {
+                let places = match self.lists {
+                    Some(lists) => {
+                        span("list", lists, index(doc), self.values).map_err(|kind| (doc, kind))?
+                    }
+                    None => index(doc)..index(doc) + 1,
+                };
+                if !places.is_empty() {
+                    f(doc, places).map_err(|kind| (doc, kind))?;
+                }
+            }
+            Ok(())
+        })
+    }
+
+    /// Calls `f` with every stretch of documents that are valid, as long as it can be within a word.
+    pub(crate) fn runs(&self, mut f: impl FnMut(Range<u32>) -> Result<(), Refused>) -> Result<(), Refused> {
+        let Some(words) = self.words() else { return f(0..self.docs) };
+        for (first, mut word) in (0..).step_by(64).zip(words) {
+            while word != 0 {
+                let start = word.trailing_zeros();
+                let len = (word >> start).trailing_ones();
+                f(first + start..first + start + len)?;
+                word &= u64::MAX.checked_shl(start + len).unwrap_or(0);
+            }
+        }
+        Ok(())
+    }
+
+    /// The bits of the documents, and of no others; `None` if all are valid.
+    pub(crate) fn words(&self) -> Option<impl Iterator<Item = u64> + '_> {
+        let words = self.validity?;
+        let starts = (0..self.docs).step_by(64);
+        Some(starts.zip(words).map(|(start, word)| match self.docs - start {
+            left @ 1..64 => word & ((1 << left) - 1),
+            _ => *word,
+        }))
+    }
+}
+
+/// From `offsets[at]` to the next one, if that lies within `len`.
+#[inline]
+pub(crate) fn span(
+    what: &'static str,
+    offsets: &[u64],
+    at: usize,
+    len: usize,
+) -> Result<Range<usize>, ErrorKind> {
+    let (from, to) = (offsets[at], offsets[at + 1]);
+    match (usize::try_from(from), usize::try_from(to)) {
+        (Ok(start), Ok(end)) if start <= end && end <= len => Ok(start..end),
+        _ => Err(ErrorKind::Offsets { what, from, to, len }),
+    }
+}
