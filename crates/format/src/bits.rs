@@ -106,12 +106,13 @@ fn put(out: &mut Vec<u8>, word: u64) {
 
 /// The byte that the load of integer `index` begins with, and how many bits of it belong to others.
 ///
-/// For an index inside a block; no legal width and index overflow.
+/// For an index inside a block, of which there are at most 2^40; a byte that memory has no address for
+/// comes out as one behind the end of everything.
 #[inline]
-pub(crate) const fn place(width: u8, index: usize) -> (usize, u32) {
-    let bit = index.wrapping_mul(width as usize);
+pub(crate) fn place(width: u8, index: usize) -> (usize, u32) {
+    let bit = (index as u64).wrapping_mul(width.into());
     #[expect(clippy::cast_possible_truncation, reason = "below 8")]
-    (bit / 8, (bit % 8) as u32)
+    (usize::try_from(bit / 8).unwrap_or(usize::MAX), (bit % 8) as u32)
 }
 
 /// Integer `index` of those that begin at the first bit of `bytes`.

@@ -2,7 +2,8 @@
 //!
 //! # From values to bytes
 //!
-//! Two steps, the first chosen for a column, the second for each block of 2^`block_shift` values:
+//! Two steps, the first chosen for a column, the second for each block of 2^`block_shift` values, which
+//! may be all of them:
 //!
 //! 1. a [`Transform`] maps values to numbers `q` that are small: the difference from the smallest value,
 //!    divided by what divides them all, or the place in a table of the distinct values;
@@ -16,7 +17,7 @@
 //! | section | holds |
 //! | --- | --- |
 //! | values | blocks end to end, each a header and its residuals: see [`Encoding`] |
-//! | values jump table | the header of each block again, so that none is looked for |
+//! | values jump table | the header of each block again, so that none is looked for; not where there is one block |
 //! | values table | the distinct values, i64s in ascending order, 2 to 256 of them |
 //! | zone map | the smallest and largest value by stretches of 4,096 and of 262,144 |
 //!
@@ -54,8 +55,14 @@ pub use zone::{ZONE, ZONE_LEN, ZONES_PER_ZONE};
 /// A position in a column's chain of blocks; only [`JumpTables::Ignore`](crate::jump::JumpTables) uses it.
 pub type NumericWalk = Walk<Block>;
 
-/// Exponents of the block sizes that a column may have.
+/// Exponents of the block sizes that a column may have, besides [`ONE_BLOCK`].
 pub const BLOCK_SHIFTS: std::ops::RangeInclusive<u8> = 9..=14;
+
+/// Exponent of a block that holds the whole column.
+///
+/// Where values are alike from the first to the last, cutting the column up saves nothing, and without
+/// a jump entry on the way to it a value is one load.
+pub const ONE_BLOCK: u8 = 40;
 
 /// The most values of a [`Transform::Table`].
 pub const MAX_TABLE: usize = 256;
@@ -143,13 +150,13 @@ pub struct Numeric<S> {
     pub max: i64,
     /// How values become numbers.
     pub transform: Transform<S>,
-    /// The logarithm of the values in a block, one of [`BLOCK_SHIFTS`].
+    /// The logarithm of the values in a block, one of [`BLOCK_SHIFTS`] or [`ONE_BLOCK`].
     pub block_shift: u8,
     /// Bytes of a header.
     pub stride: Stride,
     /// The blocks; absent if the transform is constant.
     pub blocks: Option<S>,
-    /// The baked jump table.
+    /// The baked jump table; absent if there is one block.
     pub jump: Option<S>,
     /// The zone map.
     pub zones: Option<S>,
@@ -198,8 +205,11 @@ impl<S> Numeric<S> {
             true => Ok(()),
             false => Err(ErrorKind::Mismatch { what, found, expected }),
         };
-        if !BLOCK_SHIFTS.contains(&self.block_shift) {
+        if !BLOCK_SHIFTS.contains(&self.block_shift) && self.block_shift != ONE_BLOCK {
             return above("block shift", self.block_shift.into(), (*BLOCK_SHIFTS.end()).into());
+        }
+        if self.block_shift == ONE_BLOCK && self.block_count() > 1 {
+            return above("values in one block", self.count, 1 << ONE_BLOCK);
         }
         if self.min > self.max {
             return broken("the smallest value is above the largest");
@@ -235,6 +245,9 @@ impl<S> Numeric<S> {
         }
         if let Some(jump) = &self.jump {
             equal("length of the jump table", len(jump), headers)?;
+            if self.block_count() == 1 {
+                return broken("a jump table for a single block");
+            }
         }
         match &self.zones {
             Some(_) if !self.role.is_values() => broken("only values have a zone map"),
@@ -255,7 +268,7 @@ impl Numeric<SectionRef> {
     /// | 16 | 8 | `max` | i64: largest value |
     /// | 24 | 8 | `gcd` | u64: the divisor; 0 unless affine |
     /// | 32 | 1 | `transform` | 0 constant, 1 affine, 2 table |
-    /// | 33 | 1 | `block_shift` | 9 to 14 |
+    /// | 33 | 1 | `block_shift` | 9 to 14, or 40: one block |
     /// | 34 | 1 | `stride` | bytes of a header: 16 or 32 |
     /// | 35 | 1 | `sections` | bit 0: jump table, bit 1: zone map |
     /// | 36 | | `refs` | a section reference for each that is there: blocks, jump table, values table, zone map |

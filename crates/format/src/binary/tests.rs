@@ -285,7 +285,9 @@ fn survive(made: Made, mode: JumpTables) {
 
 #[test]
 fn damage_is_refused_or_survived() {
-    let values: Vec<Vec<u8>> = (0..600).map(|i| vec![b'v'; i * i % 23]).collect();
+    // Long ones in the middle: lines through both ends of the offsets are too far off.
+    let len = |i: usize| i * i % 23 + if (512..520).contains(&i) { 9_000 } else { 0 };
+    let values: Vec<Vec<u8>> = (0..1_200).map(|i| vec![b'v'; len(i)]).collect();
     let good = made(&values, true);
     let change = |which: usize, change: &dyn Fn(&mut Vec<u8>)| {
         let mut at = 0;

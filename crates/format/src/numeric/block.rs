@@ -109,7 +109,7 @@ pub struct Block {
 
 /// `floor(slope * i / 2^16)`, modulo 2^64.
 ///
-/// The product is taken in two halves: a slope of 2^48 (a minute, in nanoseconds) times 2^14 values
+/// The product is taken in two halves: a slope of 2^48 (a minute, in nanoseconds) times 2^15 values
 /// passes 64 bits.
 #[inline]
 pub(super) fn line(slope: i64, i: usize) -> u64 {
@@ -128,7 +128,7 @@ impl Block {
     /// Bytes of the residuals of a block of `values`.
     #[inline]
     pub(super) fn payload_len(&self, values: usize) -> u64 {
-        // At most 2^14 times 64: `packed_len` is ready for more, and slower.
+        // At most 2^40 times 64: `packed_len` is ready for more, and slower.
         (values as u64 * u64::from(self.width)).div_ceil(64) * 8
     }
 

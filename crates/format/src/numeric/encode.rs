@@ -1,7 +1,7 @@
 //! Values in, sections out.
 
 use super::block::{Block, Stride, line};
-use super::plan::{Numbers, Stats, fit, plan};
+use super::plan::{Cut, Numbers, Stats, fit, plan};
 use super::{BLOCK_SHIFTS, Numeric, Role, Transform, zone};
 use crate::bits;
 use crate::cursor::Put;
@@ -62,8 +62,8 @@ pub fn encode(values: &[i64], options: &NumericOptions) -> Numeric<Vec<u8>> {
     stats.distinct = stats.distinct.filter(|_| role.is_values());
 
     let plan = plan(values, &stats, jump_tables);
-    column.block_shift = plan.shift;
-    column.stride = plan.stride;
+    column.block_shift = plan.cut.shift();
+    column.stride = plan.cut.stride();
     let table = stats.distinct.as_deref().filter(|_| plan.table);
     let numbers = match table {
         Some(table) => Numbers::Table { values, table },
@@ -73,9 +73,12 @@ pub fn encode(values: &[i64], options: &NumericOptions) -> Numeric<Vec<u8>> {
         Some(table) => Transform::Table(encode_table(table)),
         None => Transform::Affine { base: min, gcd: stats.gcd },
     };
-    let (blocks, jump) = encode_blocks(numbers, plan.shift, plan.stride);
+    let (blocks, jump) = match plan.cut {
+        Cut::Blocks { shift, stride } => encode_blocks(numbers, shift, stride),
+        Cut::One(block) => encode_one(numbers, &block, plan.cut.stride()),
+    };
     column.blocks = Some(blocks);
-    column.jump = jump_tables.then_some(jump);
+    column.jump = (jump_tables && column.block_count() > 1).then_some(jump);
     column.zones = (options.zones && role.is_values()).then(|| zone::encode(values)).flatten();
     column
 }
@@ -88,13 +91,34 @@ pub(super) fn encode_blocks(numbers: Numbers<'_>, shift: u8, stride: Stride) -> 
         let block = Block { payload, ..fit(numbers, stride) };
         block.encode(stride, &mut blocks);
         block.encode(stride, &mut jump);
-        let residuals = numbers.iter().enumerate().map(|(i, q)| {
-            // A slope of zero makes no line, so this is right for every encoding.
-            q.wrapping_sub(block.base).wrapping_sub(line(block.slope, i))
-        });
-        bits::pack(residuals, block.width, &mut blocks);
+        pack(&block, 0, numbers, &mut blocks);
+        true
     });
     (blocks, jump)
+}
+
+/// One block of all `numbers`, and its header once more.
+pub(super) fn encode_one(numbers: Numbers<'_>, block: &Block, stride: Stride) -> (Vec<u8>, Vec<u8>) {
+    let (mut blocks, mut header, mut at) = (Vec::new(), Vec::new(), 0);
+    let block = Block { payload: stride.bytes() as u64, ..*block };
+    block.encode(stride, &mut header);
+    blocks.extend_from_slice(&header);
+    // A stretch at a time: those of 2^14 numbers end with a byte, whatever their width.
+    numbers.each(*BLOCK_SHIFTS.end(), |numbers| {
+        pack(&block, at, numbers, &mut blocks);
+        at += numbers.len();
+        true
+    });
+    (blocks, header)
+}
+
+/// Appends the residuals of `numbers`, of which the first is number `at` of the block.
+fn pack(block: &Block, at: usize, numbers: &[u64], out: &mut Vec<u8>) {
+    let residuals = numbers.iter().enumerate().map(|(i, q)| {
+        // A slope of zero makes no line, so this is right for every encoding.
+        q.wrapping_sub(block.base).wrapping_sub(line(block.slope, at + i))
+    });
+    bits::pack(residuals, block.width, out);
 }
 
 /// Eight bytes a value, in ascending order: value *i* is the one that number *i* stands for.

@@ -64,18 +64,14 @@ impl<B: SectionBytes> Numeric<B> {
     #[inline]
     pub(super) fn split(&self, index: u64) -> (u64, usize) {
         let within = index & ((1 << self.block_shift) - 1);
-        #[expect(clippy::cast_possible_truncation, reason = "below 2^14: opening checked the shift")]
-        (index >> self.block_shift, within as usize)
+        (index >> self.block_shift, usize::try_from(within).unwrap_or(usize::MAX))
     }
 
     /// Values in `block`: as many as its size says, but in the last one.
     #[inline]
     pub(super) fn values_in(&self, block: u64) -> usize {
         let left = self.count.saturating_sub(block << self.block_shift).min(1 << self.block_shift);
-        #[expect(clippy::cast_possible_truncation, reason = "at most 2^14: opening checked the shift")]
-        {
-            left as usize
-        }
+        usize::try_from(left).unwrap_or(usize::MAX)
     }
 
     /// Where the residuals of `block` begin and end, if that is inside the section.

@@ -32,10 +32,12 @@ enum Shape {
     Extremes,
     /// A few blocks' worth of one value, then another: zones and blocks that are passed over.
     Plateaus,
+    /// The same with a few bits of noise: blocks alike, at bases far apart.
+    Steps,
 }
 
 impl Shape {
-    const ALL: [Shape; 11] = [
+    const ALL: [Shape; 12] = [
         Shape::Constant,
         Shape::SmallRange,
         Shape::Multiples,
@@ -47,6 +49,7 @@ impl Shape {
         Shape::Sawtooth,
         Shape::Extremes,
         Shape::Plateaus,
+        Shape::Steps,
     ];
 
     fn values(self, len: usize, seed: u64) -> Vec<i64> {
@@ -75,6 +78,7 @@ impl Shape {
                 [i64::MIN, i64::MAX, 0, -1, i64::MIN + 1, i64::MAX - 1][random.below(6) as usize]
             }
             Shape::Plateaus => (i / 5000) as i64 * 1_000_003,
+            Shape::Steps => 100 + (i / 4096) as i64 % 3 * 1_000_003 + random.below(37),
         };
         (0..len).map(&mut next).collect()
     }

@@ -11,7 +11,7 @@ use docvalues_format::file::frame::{FOOTER_LEN, HEADER_LEN, VERSION};
 use docvalues_format::granule::{ALIGN, GRANULE, Layout, SectionRef, extent, seal};
 use docvalues_format::id::{BLOCK_DOCS, DocId, MAX_DOCS, MAX_VALUES_PER_DOC};
 use docvalues_format::jump::JumpTables;
-use docvalues_format::numeric::{BLOCK_SHIFTS, MAX_TABLE, Stride, ZONE, ZONE_LEN, ZONES_PER_ZONE};
+use docvalues_format::numeric::{BLOCK_SHIFTS, MAX_TABLE, ONE_BLOCK, Stride, ZONE, ZONE_LEN, ZONES_PER_ZONE};
 use docvalues_format::presence::{Presence, PresenceReader};
 use docvalues_format::source::{Owned, TAIL};
 
@@ -79,6 +79,7 @@ fn constant(name: &str) -> u64 {
         "MAX_VALUES_PER_DOC" => MAX_VALUES_PER_DOC.into(),
         "MIN_BLOCK_SHIFT" => (*BLOCK_SHIFTS.start()).into(),
         "MAX_BLOCK_SHIFT" => (*BLOCK_SHIFTS.end()).into(),
+        "ONE_BLOCK" => ONE_BLOCK.into(),
         "MAX_SPLIT_WIDTH" => MAX_SPLIT_WIDTH.into(),
         "OVERREAD" => int(OVERREAD),
         "MAX_TABLE" => int(MAX_TABLE),

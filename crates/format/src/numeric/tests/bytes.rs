@@ -13,12 +13,12 @@ fn a_packed_block_is_a_header_and_its_residuals() {
     let values: Vec<i64> = (100..108).collect::<Vec<_>>().repeat(64);
     let column = encode(&values, &NumericOptions { role: Role::Values, jump_tables: true, zones: true });
     assert_eq!(column.transform, Transform::Affine { base: 100, gcd: 1 });
-    assert_eq!((column.block_shift, column.stride), (14, Stride::Short));
+    assert_eq!((column.block_shift, column.stride), (ONE_BLOCK, Stride::Short));
 
     let header = le(&[&0_u64.to_le_bytes(), &[1], &[3], &[2, 0, 0, 0, 0, 0]]);
     let residuals = [0b1000_1000, 0b1100_0110, 0b1111_1010].repeat(64);
     assert_eq!(column.blocks.unwrap(), le(&[&header, &residuals]));
-    assert_eq!(column.jump.unwrap(), header);
+    assert_eq!(column.jump, None, "a single block");
     assert_eq!(column.zones, None, "a single zone");
 }
 
@@ -51,7 +51,21 @@ fn a_line_has_a_slope_of_sixteen_fractional_bits() {
     let mut residuals = [0; 136];
     residuals[25] = 0b11;
     assert_eq!(blocks[32..], residuals);
-    assert_eq!(column.jump.unwrap(), header);
+    assert_eq!(column.jump, None);
+}
+
+#[test]
+fn a_jump_table_holds_the_headers_again() {
+    // Two plateaus of eight values each, and no line from one to the other.
+    let values: Vec<i64> = (0..1024).map(|i| i % 8 + (i / 512) * 1_000_000).collect();
+    let column = encode(&values, &NumericOptions { role: Role::Offsets, ..VALUES });
+    assert_eq!((column.block_shift, column.stride), (9, Stride::Short));
+    let first = le(&[&0_u64.to_le_bytes(), &[1], &[3], &[2, 0, 0, 0, 0, 0]]);
+    // 512 residuals of 3 bits and two headers lie before the second payload: unit 28.
+    let second = le(&[&1_000_000_u64.to_le_bytes(), &[1], &[3], &[28, 0, 0, 0, 0, 0]]);
+    let blocks = column.blocks.unwrap();
+    assert_eq!((&blocks[..16], &blocks[208..224]), (&*first, &*second));
+    assert_eq!(column.jump.unwrap(), le(&[&first, &second]));
 }
 
 #[test]
@@ -102,7 +116,8 @@ fn nothing_and_one_value_repeated_have_no_sections() {
 #[test]
 fn the_directory_holds_36_bytes_and_the_references() {
     let mut offset = 64;
-    let values = [1000, 4000, 2000].repeat(3_000);
+    // Multiples of 1,000; a hundred after the first 4,096 make one block dear.
+    let values: Vec<i64> = (0..9_000).map(|i| 1000 + i % 3 * 1000 + i / 4096 * 1_000_000_000).collect();
     let column = encode(&values, &VALUES).try_map(&mut |_, bytes: Vec<u8>| {
         offset += 64;
         Ok::<_, ()>(SectionRef { offset, len: bytes.len() as u64, crc: 7 })
@@ -113,14 +128,14 @@ fn the_directory_holds_36_bytes_and_the_references() {
     let fields = le(&[
         &9_000_u64.to_le_bytes(),
         &1000_i64.to_le_bytes(),
-        &4000_i64.to_le_bytes(),
+        &2_000_003_000_i64.to_le_bytes(),
         &1000_u64.to_le_bytes(),
-        &[1, 14, 16, 0b11],
+        &[1, 12, 16, 0b11],
     ]);
     let reference =
         |offset: u64, len: u64| le(&[&offset.to_le_bytes(), &len.to_le_bytes(), &7_u32.to_le_bytes()]);
-    let blocks = reference(128, 16 + 9_000 / 4 + 6);
-    assert_eq!(bytes, le(&[&fields, &blocks, &reference(192, 16), &reference(256, 4 * 16)]));
+    let blocks = reference(128, 3 * 16 + 2 * 1024 + 808 / 4 + 6);
+    assert_eq!(bytes, le(&[&fields, &blocks, &reference(192, 3 * 16), &reference(256, 4 * 16)]));
 
     let place = crate::error::Place { section: Section::DirectoryPage, offset: 0 };
     let read = Numeric::decode_meta(&mut Cursor::new(place, &bytes), Role::Values).unwrap();
