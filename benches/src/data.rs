@@ -193,6 +193,19 @@ pub fn tag_name(id: u32) -> String {
     format!("tag{id:03}")
 }
 
+/// The column `tags`: the names of all documents' tags end to end, and where each document's begin and
+/// the last one's end.
+pub fn tags(docs: u32) -> (Strings, Vec<u64>) {
+    let ids = tag_ids(docs);
+    let names = ids.iter().flatten().map(|&id| tag_name(id)).collect();
+    let mut lists = vec![0];
+    lists.extend(ids.iter().scan(0, |end, ids| {
+        *end += ids.len() as u64;
+        Some(*end)
+    }));
+    (names, lists)
+}
+
 /// `per_10_000` of 10,000 of `docs` documents, ascending: what a query hits.
 pub fn hits(docs: u32, per_10_000: u64) -> Vec<DocId> {
     let mut random = SplitMix64::new(0x123_4567 + per_10_000);

@@ -31,14 +31,7 @@ pub fn write(docs: u32, names: &[&str], options: WriterOptions) -> Written {
                 batch.bytes(field, &offsets, &bytes, None)
             }
             "tags" => {
-                let tags = data::tag_ids(docs);
-                let Strings { bytes, offsets } =
-                    tags.iter().flatten().map(|&id| data::tag_name(id)).collect();
-                let mut lists = vec![0];
-                lists.extend(tags.iter().scan(0, |end, ids| {
-                    *end += ids.len() as u64;
-                    Some(*end)
-                }));
+                let (Strings { bytes, offsets }, lists) = data::tags(docs);
                 batch.bytes_lists(field, &lists, &offsets, &bytes, None)
             }
             _ => {
@@ -53,7 +46,8 @@ pub fn write(docs: u32, names: &[&str], options: WriterOptions) -> Written {
     Written { bytes: bytes.into(), summary }
 }
 
-fn spec(name: &str) -> FieldSpec {
+/// The field of the column `name`.
+pub fn spec(name: &str) -> FieldSpec {
     match name {
         "host" => FieldSpec::new(name, LogicalType::Utf8).kind(BytesKind::Sorted),
         "url" => FieldSpec::new(name, LogicalType::Utf8).kind(BytesKind::Binary),
