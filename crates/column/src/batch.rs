@@ -94,6 +94,15 @@ impl<'a, T> Slices<'a, T> {
         self.len() == 0
     }
 
+    /// The same lists over other items, one for each of these.
+    ///
+    /// # Panics
+    ///
+    /// If there are fewer.
+    pub fn over<U>(&self, items: &'a [U]) -> Slices<'a, U> {
+        Slices::new(self.offsets, items)
+    }
+
     /// List `i`.
     ///
     /// # Panics
@@ -174,6 +183,36 @@ impl<T> Lists<T> {
         let result = fill(&mut self.items);
         self.offsets.push(self.items.len() as u64);
         result
+    }
+
+    /// Appends many lists at once, as long as `lens` says: `fill` appends the items of all of them. After
+    /// an error, there are as many lists as before.
+    ///
+    /// # Errors
+    ///
+    /// That of `fill`.
+    ///
+    /// # Panics
+    ///
+    /// If there are more or fewer items than the lists are long.
+    pub fn extend_with<E>(
+        &mut self,
+        lens: impl IntoIterator<Item = u64>,
+        fill: impl FnOnce(&mut Vec<T>) -> Result<(), E>,
+    ) -> Result<(), E> {
+        let before = self.items.len();
+        let filled = fill(&mut self.items);
+        if filled.is_err() {
+            self.items.truncate(before);
+            return filled;
+        }
+        let mut end = before as u64;
+        self.offsets.extend(lens.into_iter().map(|len| {
+            end += len;
+            end
+        }));
+        assert_eq!(end, self.items.len() as u64, "as many items as the lists are long");
+        Ok(())
     }
 
     /// The lists, borrowed.

@@ -144,6 +144,15 @@ impl<B: SectionBytes, E: Entry> Jump<B, E> {
         }
     }
 
+    /// The file's own table, if this mode reads it.
+    #[inline]
+    pub fn in_use(&self) -> Option<&B> {
+        match &self.0 {
+            Table::Baked(baked) => Some(baked),
+            Table::Ignored(_) | Table::Built(..) => None,
+        }
+    }
+
     /// Whether rank entries and jump entries are ignored.
     #[inline]
     pub fn is_ignored(&self) -> bool {

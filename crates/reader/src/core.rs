@@ -7,7 +7,7 @@ use docvalues_column::{DocId, Error, ErrorKind, Field, Result, words};
 use docvalues_format::binary::BinaryReader;
 use docvalues_format::dictionary::DictionaryReader;
 use docvalues_format::file::column::Statistics;
-use docvalues_format::id::ValueIndex;
+use docvalues_format::id::{BLOCK_DOCS, ValueIndex};
 use docvalues_format::numeric::{NumericReader, NumericWalk};
 use docvalues_format::presence::{PresenceReader, PresenceWalk};
 use docvalues_storage::Section;
@@ -16,8 +16,8 @@ use docvalues_storage::Section;
 /// first-level cache.
 pub(crate) const BATCH: usize = 1024;
 
-/// Documents of a scan's window: presence is asked for so many at once.
-const WINDOW: u32 = 4096;
+/// Documents with a value in a scan's window, if they lie evenly: so many are asked for at once.
+const WINDOW: u64 = 2048;
 
 /// Documents of a filter's window: a block of presence, so that value bits take 8 KiB at most. A
 /// multiple of 64: every window begins with a whole word of the result.
@@ -104,7 +104,8 @@ impl Core {
     /// Splits `docs` into windows, each with the documents that have a value and the index of the
     /// first of those, and hands them to `each`, which says whether to go on.
     ///
-    /// Windows grow while they are nearly empty: a sparse column hands out full batches, too.
+    /// Windows are as long as the column is sparse, up to a block of presence, and grow while they are
+    /// nearly empty: a sparse column hands out full batches, too.
     pub(crate) fn windows(
         &self,
         docs: Range<u32>,
@@ -112,11 +113,13 @@ impl Core {
     ) -> FormatResult<()> {
         let (mut found, mut walk) = (Vec::new(), PresenceWalk::default());
         let Range { mut start, end } = self.clip(docs);
+        let even = WINDOW * u64::from(self.docs) / u64::from(self.presence.values().max(1));
+        let window = u32::try_from(even).unwrap_or(u32::MAX).min(BLOCK_DOCS).next_multiple_of(64);
         while start < end {
             found.clear();
             let mut first = None;
             while start < end && found.len() < BATCH {
-                let stop = start.saturating_add(WINDOW).min(end);
+                let stop = start.saturating_add(window).min(end);
                 let index = self.presence.collect(start..stop, &mut found, &mut walk)?;
                 first.get_or_insert(index);
                 start = stop;
@@ -202,12 +205,41 @@ pub(crate) fn gather_numbers(
 ) -> Result<()> {
     assert_eq!(docs.len(), out.len(), "a number for each document");
     let mut walks = Walks::default();
-    out.fill(fill);
     clear_present(docs, present.as_deref_mut());
     core.named(core.ranked(docs, &mut walks.presence, |place, indices| {
         mark_present(place.start, indices, present.as_deref_mut());
-        values.gather(indices, &mut out[place], &mut walks.values)
+        gather_or(values, indices, &mut out[place], fill, &mut walks.values)
     }))
+}
+
+/// The numbers at up to [`BATCH`] `indices`, `fill` for those that are `u32::MAX`.
+///
+/// Whether a document has a value is a coin toss to the branch predictor: so those that have one are
+/// put together first, without a branch, and spread out again afterwards.
+pub(crate) fn gather_or(
+    values: &NumericReader<Section>,
+    indices: &[u32],
+    out: &mut [i64],
+    fill: i64,
+    walk: &mut NumericWalk,
+) -> FormatResult<()> {
+    if indices.iter().all(|&index| index != u32::MAX) {
+        return values.gather(indices, out, walk);
+    }
+    let (mut there, mut count) = ([0; BATCH], 0);
+    for &index in indices {
+        there[count % BATCH] = index;
+        count += usize::from(index != u32::MAX);
+    }
+    let mut numbers = [0; BATCH];
+    values.gather(&there[..count], &mut numbers[..count], walk)?;
+    let mut next = 0;
+    for (out, &index) in out.iter_mut().zip(indices) {
+        let number = numbers[next % BATCH];
+        *out = if index == u32::MAX { fill } else { number };
+        next += usize::from(index != u32::MAX);
+    }
+    Ok(())
 }
 
 /// Clears the bits of all of `docs`.
@@ -223,10 +255,12 @@ pub(crate) fn clear_present(docs: &[DocId], present: Option<&mut [u64]>) {
     }
 }
 
-/// Sets the bits of the documents, `at` and following, whose value indices say that they have one.
+/// Sets the bits of the documents, `at` and following, whose value indices say that they have one; `at`
+/// is where a batch begins.
 pub(crate) fn mark_present(at: usize, indices: &[u32], present: Option<&mut [u64]>) {
+    debug_assert!(at.is_multiple_of(BATCH), "batches begin with a word");
     let Some(present) = present else { return };
-    for (i, &index) in (at..).zip(indices) {
-        present[i / 64] |= u64::from(index != u32::MAX) << (i % 64);
+    for (word, indices) in present[at / 64..].iter_mut().zip(indices.chunks(64)) {
+        *word = (0..).zip(indices).fold(0, |word, (i, &index)| word | u64::from(index != u32::MAX) << i);
     }
 }

@@ -9,10 +9,16 @@ use docvalues_format::numeric::{NumericReader, NumericWalk};
 use docvalues_format::source::SectionBytes;
 use docvalues_storage::Section;
 
-use crate::core::{Core, FormatResult, Parts, Walks, check_words};
+use crate::core::{BATCH, Core, FormatResult, Parts, Walks, check_words};
 
 /// Values that a scan hands out together, if they are not one document's.
 const SCAN_VALUES: u64 = 1 << 16;
+
+/// The longest list whose numbers are gathered with those of others; of a longer one they are decoded.
+const SHORT: usize = 8;
+
+/// Numbers of a list that are decoded at once.
+const STRETCH: usize = 64;
 
 /// Documents whose offsets a filter looks at together.
 const FILTER_DOCS: u32 = 4096;
@@ -34,36 +40,110 @@ impl NumberLists {
         Parts { core, offsets: Some(offsets), numbers: Some(values), binary: None, terms: None }
     }
 
-    /// Appends the numbers of `doc`.
-    pub(crate) fn read(&self, doc: DocId, walks: &mut Walks, out: &mut Vec<i64>) -> FormatResult<()> {
-        match self.core.presence.rank(doc, &mut walks.presence)? {
-            Some(index) => self.append(index.get(), walks, out),
-            None => Ok(()),
-        }
+    /// Appends the numbers of `doc`, as `convert` has them.
+    pub(crate) fn read<T>(
+        &self,
+        doc: DocId,
+        walks: &mut Walks,
+        out: &mut Vec<T>,
+        convert: impl Fn(i64) -> T,
+    ) -> FormatResult<()> {
+        let Some(index) = self.core.presence.rank(doc, &mut walks.presence)? else { return Ok(()) };
+        let (start, end) = self.offsets.get_pair(index.get().into(), &mut walks.offsets)?;
+        let (start, end) = (start.cast_unsigned(), end.cast_unsigned());
+        self.list_len(start, end)?;
+        self.append(start..end, &mut walks.values, out, convert)
     }
 
-    /// Replaces `out` by the numbers of `docs`.
-    pub(crate) fn gather(&self, docs: &[DocId], out: &mut Lists<i64>) -> FormatResult<()> {
-        let mut walks = Walks::default();
-        let mut presence = walks.presence;
+    /// Replaces `out` by the numbers of `docs`, as `convert` has them.
+    ///
+    /// Of a whole batch, first all ranks, then all offsets, then all numbers: those do not wait for
+    /// each other.
+    pub(crate) fn gather<T>(
+        &self,
+        docs: &[DocId],
+        out: &mut Lists<T>,
+        convert: impl Fn(i64) -> T,
+    ) -> FormatResult<()> {
+        let Walks { mut presence, mut offsets, mut values } = Walks::default();
+        let (mut pairs, mut places) = ([[0; 2]; BATCH], [[0; 2]; BATCH]);
         out.clear();
         self.core.ranked(docs, &mut presence, |_, indices| {
+            let mut count = 0;
             for &index in indices {
-                out.push_with(|items| match index {
-                    u32::MAX => Ok(()),
-                    index => self.append(index, &mut walks, items),
-                })?;
+                // One that stands for no value is overwritten by the next.
+                pairs[count % BATCH] = [index, index.wrapping_add(1)];
+                count += usize::from(index != u32::MAX);
             }
-            Ok(())
+            let (pairs, places) = (pairs[..count].as_flattened(), places[..count].as_flattened_mut());
+            self.offsets.gather(pairs, places, &mut offsets)?;
+            let places: &[[i64; 2]] = places.as_chunks().0;
+            let mut there = places.iter();
+            let lens = indices.iter().map(|&index| match index {
+                u32::MAX => 0,
+                _ => there.next().map_or(0, |[start, end]| end.abs_diff(*start)),
+            });
+            out.extend_with(lens, |items| self.fill(places, items, &mut values, &convert))
         })
     }
 
-    fn append(&self, index: u32, walks: &mut Walks, out: &mut Vec<i64>) -> FormatResult<()> {
-        let (start, end) = self.offsets.get_pair(index.into(), &mut walks.offsets)?;
-        let (start, end) = (start.cast_unsigned(), end.cast_unsigned());
-        let (len, at) = (self.list_len(start, end)?, out.len());
-        out.resize(at + len, 0);
-        self.values.decode(start..end, &mut out[at..], &mut walks.values)
+    /// Appends the numbers of lists, each from one place to another, as `convert` has them.
+    fn fill<T>(
+        &self,
+        lists: &[[i64; 2]],
+        out: &mut Vec<T>,
+        walk: &mut NumericWalk,
+        convert: &impl Fn(i64) -> T,
+    ) -> FormatResult<()> {
+        let (mut places, mut numbers, mut count) = ([0; BATCH], [0; BATCH], 0);
+        let mut flush = |places: &[u32], out: &mut Vec<T>, walk: &mut NumericWalk| {
+            let numbers = &mut numbers[..places.len()];
+            self.values.gather(places, numbers, walk)?;
+            out.extend(numbers.iter().map(|&number| convert(number)));
+            Ok(())
+        };
+        for list in lists {
+            let [start, end] = list.map(i64::cast_unsigned);
+            let len = self.list_len(start, end)?;
+            match u32::try_from(end) {
+                Ok(end) if len <= SHORT => {
+                    // As many for each, without a branch; the next list takes back those that are not its.
+                    let from = end - u32::try_from(len).unwrap_or(0);
+                    let to = &mut places[count..count + SHORT];
+                    (0..).zip(to).for_each(|(i, place)| *place = from.wrapping_add(i));
+                    count += len;
+                }
+                _ => {
+                    flush(&places[..count], out, walk)?;
+                    count = 0;
+                    self.append(start..end, walk, out, convert)?;
+                }
+            }
+            if count > BATCH - SHORT {
+                flush(&places[..count], out, walk)?;
+                count = 0;
+            }
+        }
+        flush(&places[..count], out, walk)
+    }
+
+    /// Appends the numbers at `places`, as `convert` has them.
+    fn append<T>(
+        &self,
+        places: Range<u64>,
+        walk: &mut NumericWalk,
+        out: &mut Vec<T>,
+        convert: impl Fn(i64) -> T,
+    ) -> FormatResult<()> {
+        let (mut numbers, mut at) = ([0; STRETCH], places.start);
+        while at < places.end {
+            let len = STRETCH.min(usize::try_from(places.end - at).unwrap_or(usize::MAX));
+            let numbers = &mut numbers[..len];
+            self.values.decode(at..at + len as u64, numbers, walk)?;
+            out.extend(numbers.iter().map(|&number| convert(number)));
+            at += len as u64;
+        }
+        Ok(())
     }
 
     /// The length of a document's list, refused if it cannot be one.
@@ -104,8 +184,17 @@ impl NumberLists {
         self.offsets.decode(indices.start..indices.end + 1, numbers, walk)?;
         out.clear();
         out.extend(numbers.iter().map(|offset| offset.cast_unsigned()));
-        for pair in out.windows(2) {
-            self.list_len(pair[0], pair[1])?;
+        // First all of them without a branch: no list is empty or too long, and the last one ends inside.
+        let mut beyond = 0;
+        for (start, end) in out.iter().zip(&out[1..]) {
+            beyond |= end.wrapping_sub(*start).wrapping_sub(1) / u64::from(MAX_VALUES_PER_DOC);
+        }
+        // They rise by less than 2^64, so they were not less in between.
+        let (first, last) = (out[0], out[len - 1]);
+        if beyond != 0 || first > last || last > self.values.count() {
+            for pair in out.windows(2) {
+                self.list_len(pair[0], pair[1])?;
+            }
         }
         Ok(())
     }

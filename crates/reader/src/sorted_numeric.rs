@@ -40,7 +40,7 @@ impl Cursor<'_, SortedNumeric> {
     pub fn get(&mut self, doc: DocId, out: &mut Vec<i64>) -> Result<()> {
         out.clear();
         let lists = &self.column.0;
-        lists.core.named(lists.read(doc, &mut self.walks, out))
+        lists.core.named(lists.read(doc, &mut self.walks, out, |number| number))
     }
 }
 
@@ -62,11 +62,11 @@ impl SortedNumericColumn for SortedNumeric {
 
     fn get(&self, doc: DocId, out: &mut Vec<i64>) -> Result<()> {
         out.clear();
-        self.0.core.named(self.0.read(doc, &mut Walks::default(), out))
+        self.0.core.named(self.0.read(doc, &mut Walks::default(), out, |number| number))
     }
 
     fn gather(&self, docs: &[DocId], out: &mut Lists<i64>) -> Result<()> {
-        self.0.core.named(self.0.gather(docs, out))
+        self.0.core.named(self.0.gather(docs, out, |number| number))
     }
 
     fn scan(

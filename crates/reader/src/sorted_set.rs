@@ -46,11 +46,8 @@ impl SortedSet {
     }
 
     fn read(&self, doc: DocId, walks: &mut Walks, out: &mut Vec<TermOrd>) -> FormatResult<()> {
-        let mut numbers = Vec::new();
-        self.0.lists.read(doc, walks, &mut numbers)?;
         out.clear();
-        out.extend(numbers.into_iter().map(term_ord));
-        Ok(())
+        self.0.lists.read(doc, walks, out, term_ord)
     }
 }
 
@@ -88,13 +85,7 @@ impl SortedSetColumn for SortedSet {
     }
 
     fn gather(&self, docs: &[DocId], out: &mut Lists<TermOrd>) -> Result<()> {
-        let mut numbers = Lists::new();
-        self.0.lists.core.named(self.0.lists.gather(docs, &mut numbers))?;
-        out.clear();
-        for list in numbers.slices().iter() {
-            out.push_with(|ords| ords.extend(list.iter().map(|&ord| term_ord(ord))));
-        }
-        Ok(())
+        self.0.lists.core.named(self.0.lists.gather(docs, out, term_ord))
     }
 
     fn scan(
@@ -102,16 +93,11 @@ impl SortedSetColumn for SortedSet {
         docs: Range<u32>,
         each: &mut dyn FnMut(Batch<'_, Slices<'_, TermOrd>>) -> ControlFlow<()>,
     ) -> Result<()> {
-        let (mut ords, mut offsets) = (Vec::new(), Vec::new());
+        let mut ords = Vec::new();
         let scanned = self.0.lists.scan(docs, &mut |batch| {
             ords.clear();
-            offsets.clear();
-            offsets.push(0);
-            for list in batch.values.iter() {
-                ords.extend(list.iter().map(|&ord| term_ord(ord)));
-                offsets.push(ords.len() as u64);
-            }
-            each(Batch { docs: batch.docs, values: Slices::new(&offsets, &ords) })
+            ords.extend(batch.values.items().iter().map(|&ord| term_ord(ord)));
+            each(Batch { docs: batch.docs, values: batch.values.over(&ords) })
         });
         self.0.lists.core.named(scanned)
     }

@@ -114,17 +114,18 @@ impl<'a, B: SectionBytes> Block<'a, B> {
             Kind::Full => {
                 out.iter_mut().zip(docs).for_each(|(out, doc)| *out = first + u32::from(doc.split().1));
             }
-            Kind::List => return block.probe_many(docs, first, out, list::probe),
-            Kind::Sparse => return block.probe_many(docs, first, out, sparse::probe),
-            Kind::Dense => return dense::rank_many(&block, docs, first, out),
-            Kind::Runs => return block.probe_many(docs, first, out, runs::probe),
+            Kind::List => return block.each_probe(docs, first, out, list::probe),
+            Kind::Sparse => return block.each_probe(docs, first, out, sparse::probe),
+            Kind::Dense if ranked => return block.each_probe(docs, first, out, dense::probe),
+            Kind::Dense => return dense::count_many(&block, docs, first, out),
+            Kind::Runs => return block.each_probe(docs, first, out, runs::probe),
         }
         Ok(())
     }
 
     /// A loop of one kind's `probe`, so that the kind is asked for once.
     #[inline]
-    fn probe_many(
+    fn each_probe(
         &self,
         docs: &[DocId],
         first: u32,

@@ -5,15 +5,13 @@
 
 use std::ops::Range;
 
+use super::plain::Plain;
+use super::simd::{self, LINE, ROOM};
 use super::sink::{Collect, Exists, Expand, Sink};
 use super::{NO_VALUE, PresenceReader, PresenceWalk, Shape, locate};
 use crate::error::{Error, ErrorKind, Result};
 use crate::id::{BLOCK_DOCS, DocId, ValueIndex};
 use crate::source::SectionBytes;
-
-/// From how many documents on that fall into one block its whole payload is fetched. Below, each
-/// looks up the few bytes it needs: documents in random order must not pay for 8 KiB each.
-const MANY: usize = 8;
 
 impl<B: SectionBytes> PresenceReader<B> {
     /// [`rank`](Self::rank) of each of `docs`, in any order, into the same place of `out`;
@@ -31,39 +29,53 @@ impl<B: SectionBytes> PresenceReader<B> {
     /// When `docs` and `out` differ in length.
     pub fn rank_many(&self, docs: &[DocId], out: &mut [u32], walk: &mut PresenceWalk) -> Result<()> {
         assert_eq!(docs.len(), out.len(), "`out` has a place for each of `docs`");
-        let (chain, jump) = match &self.shape {
-            Shape::Blocks { chain, jump } => (chain, jump),
+        match &self.shape {
+            Shape::Blocks { .. } => return simd::ranks(self, docs, out, walk),
             Shape::All => {
                 let rank = |doc: &DocId| if doc.get() < self.docs { doc.get() } else { NO_VALUE };
                 out.iter_mut().zip(docs).for_each(|(out, doc)| *out = rank(doc));
-                return Ok(());
             }
-            Shape::None => {
-                out.fill(NO_VALUE);
-                return Ok(());
-            }
-        };
-        let (mut docs, mut out) = (docs, out);
-        while let Some(head) = docs.first() {
-            let number = head.split().0;
-            let inside = |doc: &&DocId| doc.split().0 == number && doc.get() < self.docs;
-            // Whether many follow is told by one of them: almost surely right for documents in
-            // ascending or in random order, and only a matter of speed.
-            let many = inside(&head) && docs.get(MANY - 1).filter(inside).is_some();
-            let len = if many { docs.iter().take_while(inside).count() } else { docs.len().min(MANY) };
-            let (these, places);
-            (these, docs) = docs.split_at(len);
-            (places, out) = out.split_at_mut(len);
-            if many {
-                let (first, block) = locate(chain, jump, number, walk)?;
-                block.rank_many(these, first, places)?;
-            } else {
-                for (doc, place) in these.iter().zip(places) {
-                    *place = self.rank(*doc, walk)?.map_or(NO_VALUE, ValueIndex::get);
-                }
-            }
+            Shape::None => out.fill(NO_VALUE),
         }
         Ok(())
+    }
+
+    /// [`rank_many`](Self::rank_many) among blocks, whatever the CPU: `count` and `search` are the two
+    /// innermost loops.
+    // Always: compiled once for each kind of CPU, together with its loops.
+    #[inline(always)]
+    pub(super) fn ranks(
+        &self,
+        docs: &[DocId],
+        out: &mut [u32],
+        walk: &mut PresenceWalk,
+        count: impl Fn(&[u8; LINE], u32) -> u32,
+        search: impl Fn(&[u8], usize, u8) -> (u32, bool),
+    ) -> Result<()> {
+        let Shape::Blocks { chain, jump } = &self.shape else { return Ok(()) };
+        let (mut docs, mut out) = (docs, out);
+        let plain = Plain::of(chain, jump);
+        loop {
+            if let Some(plain) = plain {
+                let done = plain.ranks(docs, out, &count, &search);
+                (docs, out) = (&docs[done..], &mut out[done..]);
+            }
+            let Some(head) = docs.first() else { return Ok(()) };
+            // The careful way, block by block.
+            let number = head.split().0;
+            let (begin, size) = (number * BLOCK_DOCS, chain.docs_in(number));
+            let len = docs.iter().take_while(|doc| doc.get().wrapping_sub(begin) < size).count();
+            let (these, places);
+            (these, docs) = docs.split_at(len.max(1));
+            (places, out) = out.split_at_mut(len.max(1));
+            if len == 0 {
+                // Behind the last document.
+                places.fill(NO_VALUE);
+                continue;
+            }
+            let (first, block) = locate(chain, jump, number, walk)?;
+            block.rank_many(these, first, places)?;
+        }
     }
 
     /// Appends the documents of the range that have a value to `out`, ascending, and returns the
@@ -78,10 +90,17 @@ impl<B: SectionBytes> PresenceReader<B> {
         out: &mut Vec<DocId>,
         walk: &mut PresenceWalk,
     ) -> Result<ValueIndex> {
-        let values = self.values_in(docs.clone(), walk)?;
+        let (values, docs) = (self.values_in(docs.clone(), walk)?, self.clip(docs));
         let before = out.len();
-        self.visit(docs, walk, &mut Collect(out))?;
-        match out.len() - before == values.len() {
+        // Not more than there are documents, whatever the ranks say.
+        out.resize(before + values.len().min(docs.len()) + ROOM, DocId::new(0));
+        let mut sink = Collect::new(&mut out[before..]);
+        self.visit(docs.clone(), walk, &mut sink)?;
+        let found = sink.found();
+        out.truncate(before + found);
+        let found = out.get(before..).unwrap_or_default();
+        let ascend = found.iter().zip(found.iter().skip(1)).fold(true, |ascend, (a, b)| ascend & (a < b));
+        match found.len() == values.len() && ascend {
             true => Ok(ValueIndex::new(values.start)),
             false => Err(self.miscounted()),
         }

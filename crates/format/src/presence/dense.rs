@@ -14,8 +14,10 @@
 
 use std::ops::Range;
 
+use super::NO_VALUE;
 use super::bitmap::{Words, short, u16s};
 use super::block::{Block, Probe};
+use super::simd::LINE;
 use super::sink::Sink;
 use crate::cursor::Put;
 use crate::error::Result;
@@ -67,7 +69,7 @@ pub(super) fn probe<B: SectionBytes>(block: &Block<'_, B>, low: u32) -> Result<P
     let (word, bit) = ((low % STRIDE / 64) as usize, low % 64);
     let here = u64::from_le_bytes(words[word]);
     let below = here & ((1 << bit) - 1);
-    let before = before + count(&words[..word]) + below.count_ones();
+    let before = before + ones(&words[..word]) + below.count_ones();
     Ok(Probe { before, present: here >> bit & 1 == 1 })
 }
 
@@ -124,37 +126,48 @@ pub(super) fn visit<B: SectionBytes>(
     Ok(())
 }
 
-/// Ranks of `docs`, which are fastest in ascending order: the count then goes on from word to word
-/// within a stride, and starts from a rank entry only where the stride changes.
-pub(super) fn rank_many<B: SectionBytes>(
+/// How many documents of a block of `docs` have a value before document `low`, and whether that has one
+/// itself. `payload` may go on behind the block's; `None` if it ends too early.
+#[inline(always)]
+pub(super) fn place(
+    payload: &[u8],
+    docs: u32,
+    low: u16,
+    count: &impl Fn(&[u8; LINE], u32) -> u32,
+) -> Option<(u32, bool)> {
+    let low = u32::from(low);
+    let (stride, bit) = ((low / STRIDE) as usize, low % STRIDE);
+    let rank = payload.get(stride * RANK..)?.first_chunk()?;
+    let line = payload.get(ranks_len(docs) + stride * LINE..)?.first_chunk()?;
+    let present = line[(bit / 8) as usize] >> (bit % 8) & 1 == 1;
+    Some((u32::from(u16::from_le_bytes(*rank)) + count(line, bit), present))
+}
+
+/// Ranks of `docs` where rank entries are ignored: counted from the block's first word on, or from that
+/// of the document before.
+pub(super) fn count_many<B: SectionBytes>(
     block: &Block<'_, B>,
     docs: &[DocId],
     first: u32,
     out: &mut [u32],
 ) -> Result<()> {
-    let bitmap = ranks_len(block.docs);
-    let words = words(block.slice(bitmap..len(block.docs))?);
+    let words = words(block.slice(ranks_len(block.docs)..len(block.docs))?);
     let (mut at, mut before) = (0, 0);
     for (doc, out) in docs.iter().zip(out) {
         let low = u32::from(doc.split().1);
         let (word, bit) = ((low / 64) as usize, low % 64);
-        let stride = word / STRIDE_WORDS;
-        if word < at || (block.ranked && stride > at / STRIDE_WORDS) {
-            let from = if block.ranked { stride } else { 0 };
-            (at, before) = (from * STRIDE_WORDS, before_stride(block, from)?);
+        if word < at {
+            (at, before) = (0, 0);
         }
-        before += count(&words[at..word]);
+        before += ones(&words[at..word]);
         at = word;
         let here = u64::from_le_bytes(words[word]);
-        if here >> bit & 1 == 0 {
-            *out = super::NO_VALUE;
-            continue;
-        }
         let rank = before + (here & ((1 << bit) - 1)).count_ones();
-        if rank >= block.header.values {
-            return Err(block.broken(stride * RANK, "a rank in a presence block is above its values"));
+        let present = here >> bit & 1 == 1;
+        if present && rank >= block.header.values {
+            return Err(block.broken(0, "a rank in a presence block is above its values"));
         }
-        *out = first + rank;
+        *out = if present { first + rank } else { NO_VALUE };
     }
     Ok(())
 }
@@ -166,7 +179,7 @@ fn before_stride<B: SectionBytes>(block: &Block<'_, B>, stride: usize) -> Result
         return Ok(u16::from_le_bytes(*block.array(stride * RANK)?).into());
     }
     let bitmap = ranks_len(block.docs);
-    Ok(count(words(block.slice(bitmap..bitmap + stride * STRIDE_LEN)?)))
+    Ok(ones(words(block.slice(bitmap..bitmap + stride * STRIDE_LEN)?)))
 }
 
 #[inline]
@@ -175,7 +188,7 @@ fn words(bytes: &[u8]) -> &[[u8; WORD]] {
 }
 
 #[inline]
-fn count(words: &[[u8; WORD]]) -> u32 {
+fn ones(words: &[[u8; WORD]]) -> u32 {
     words.iter().map(|word| u64::from_le_bytes(*word).count_ones()).sum()
 }
 

@@ -7,6 +7,7 @@
 
 use std::ops::Range;
 
+use super::simd::{self, Ones, ROOM};
 use crate::id::DocId;
 
 /// Takes the documents of a range that have a value, in ascending order, in whichever shape their
@@ -18,30 +19,78 @@ pub(super) trait Sink {
     /// The documents `doc + i` for every set bit *i* of `bits`, which has one.
     fn word(&mut self, doc: u32, bits: u64);
 
+    /// The documents `doc + byte` for each of the first `len` of `bytes`.
+    #[inline]
+    fn bytes(&mut self, doc: u32, bytes: &[u8], len: usize) {
+        bytes[..len].iter().for_each(|&byte| self.one(doc + u32::from(byte)));
+    }
+
     /// All of `docs`, at least one.
     fn run(&mut self, docs: Range<u32>);
 }
 
-/// Appends the documents to a list.
-pub(super) struct Collect<'a>(pub(super) &'a mut Vec<DocId>);
+/// Writes the documents one behind the other.
+pub(super) struct Collect<'a> {
+    /// Room for as many as there should be, and for [`ROOM`] more.
+    out: &'a mut [DocId],
+    /// How many there are, those included for which there was no room.
+    found: usize,
+    ones: Ones,
+}
+
+impl<'a> Collect<'a> {
+    pub(super) fn new(out: &'a mut [DocId]) -> Collect<'a> {
+        Collect { out, found: 0, ones: simd::ones() }
+    }
+
+    /// How many documents there were.
+    pub(super) fn found(&self) -> usize {
+        self.found
+    }
+
+    fn room(&mut self) -> Option<&mut [DocId; ROOM]> {
+        self.out.get_mut(self.found..)?.first_chunk_mut()
+    }
+}
 
 impl Sink for Collect<'_> {
     #[inline]
     fn one(&mut self, doc: u32) {
-        self.0.push(DocId::new(doc));
+        self.out.get_mut(self.found).into_iter().for_each(|place| *place = DocId::new(doc));
+        self.found += 1;
     }
 
     #[inline]
-    fn word(&mut self, doc: u32, mut bits: u64) {
-        self.0.reserve(64);
-        while bits != 0 {
-            self.0.push(DocId::new(doc + bits.trailing_zeros()));
-            bits &= bits - 1;
+    fn word(&mut self, doc: u32, bits: u64) {
+        let ones = self.ones;
+        self.found += match self.room() {
+            Some(room) => ones(bits, doc, room),
+            None => bits.count_ones() as usize,
+        };
+    }
+
+    #[inline]
+    fn bytes(&mut self, doc: u32, bytes: &[u8], len: usize) {
+        const CHUNK: usize = 8;
+        let mut at = 0;
+        while at < len {
+            let Some(room) = self.room().and_then(|room| room.first_chunk_mut::<CHUNK>()) else { break };
+            let Some(chunk) = bytes.get(at..).and_then(|bytes| bytes.first_chunk::<CHUNK>()) else { break };
+            for (place, &byte) in room.iter_mut().zip(chunk) {
+                *place = DocId::new(doc + u32::from(byte));
+            }
+            let count = (len - at).min(CHUNK);
+            self.found += count;
+            at += count;
         }
+        bytes[at..len].iter().for_each(|&byte| self.one(doc + u32::from(byte)));
     }
 
     fn run(&mut self, docs: Range<u32>) {
-        self.0.extend(docs.map(DocId::new));
+        let behind = self.found + docs.len();
+        let places = self.out.get_mut(self.found..behind).unwrap_or_default();
+        places.iter_mut().zip(docs).for_each(|(place, doc)| *place = DocId::new(doc));
+        self.found = behind;
     }
 }
 

@@ -24,7 +24,7 @@ use super::sink::Sink;
 use crate::cursor::Put;
 use crate::error::Result;
 use crate::id::BLOCK_DOCS;
-use crate::source::SectionBytes;
+use crate::source::{SectionBytes, TAIL};
 
 /// The most documents with a value: the last start must fit its field.
 pub(super) const MOST: u32 = u16::MAX as u32;
@@ -78,6 +78,27 @@ pub(super) fn probe<B: SectionBytes>(block: &Block<'_, B>, low: u32) -> Result<P
     Ok(Probe { before: u32::from(start) + at as u32, present: place.is_ok() })
 }
 
+/// How many documents of a block of `docs` have a value before document `low`, and whether that has one
+/// itself. `payload` goes on behind the block's; `None` if it ends too early, or starts do not ascend.
+#[inline(always)]
+pub(super) fn place(
+    payload: &[u8],
+    docs: u32,
+    low: u16,
+    search: &impl Fn(&[u8], usize, u8) -> (u32, bool),
+) -> Option<(u32, bool)> {
+    let [low, high] = low.to_le_bytes();
+    let &[s0, s1, e0, e1] = payload.get(usize::from(high) * START..)?.first_chunk()?;
+    let (start, end) = (u16::from_le_bytes([s0, s1]), u16::from_le_bytes([e0, e1]));
+    let bucket = payload.get(starts_len(docs) + usize::from(start)..)?;
+    let len = usize::from(end.checked_sub(start)?);
+    if len > bucket.len() {
+        return None;
+    }
+    let (below, present) = search(bucket, len, low);
+    Some((u32::from(start) + below, present))
+}
+
 pub(super) fn select<B: SectionBytes>(block: &Block<'_, B>, value: u32) -> Result<u32> {
     let starts = u16s(block.slice(0..(buckets(block.docs) + 1) * START)?);
     // The last bucket that starts at or before the value: those that follow it begin later, and
@@ -101,22 +122,22 @@ pub(super) fn visit<B: SectionBytes>(
         return Ok(());
     }
     let (head, last) = (lows.start / BUCKET, (lows.end - 1) / BUCKET);
-    let starts = u16s(block.slice(head as usize * START..(last as usize + 2) * START)?);
+    // With the tail, so that many bytes can be taken at once.
+    let payload = block.slice(0..len(block.header.values, block.docs) + TAIL)?;
+    let starts = &u16s(payload)[head as usize..last as usize + 2];
     for (high, pair) in (head..=last).zip(starts.windows(2)) {
         let (start, end) = (u16::from_le_bytes(pair[0]), u16::from_le_bytes(pair[1]));
         if start > end || u32::from(end) > block.header.values {
             return Err(disordered(block, high as usize * START));
         }
-        let at = starts_len(block.docs) + usize::from(start);
-        let mut least = 0;
-        for (i, &byte) in block.slice(at..at + usize::from(end - start))?.iter().enumerate() {
-            let low = high * BUCKET + u32::from(byte);
-            if low < least {
-                return Err(block.broken(at + i, "the documents of a sparse presence block do not ascend"));
-            }
-            least = low + 1;
-            if lows.contains(&low) {
-                sink.one(first + low);
+        let (len, at) = (usize::from(end - start), starts_len(block.docs) + usize::from(start));
+        let bytes = &payload[at..];
+        let inside = lows.start <= high * BUCKET && (high + 1) * BUCKET <= lows.end;
+        match inside {
+            true => sink.bytes(first + high * BUCKET, bytes, len),
+            false => {
+                let docs = bytes[..len].iter().map(|&byte| high * BUCKET + u32::from(byte));
+                docs.filter(|low| lows.contains(low)).for_each(|low| sink.one(first + low));
             }
         }
     }

@@ -201,6 +201,13 @@ impl Questions {
             reader.rank_many(docs, &mut ranks, walk).unwrap();
             let wrong = (0..docs.len()).find(|&i| ranks[i] != expected[i]);
             assert_eq!(wrong.map(|i| (docs[i], ranks[i], expected[i])), None, "document, rank, expected");
+            if let Shape::Blocks { .. } = reader.shape {
+                for (name, kernel) in simd::every_ranks() {
+                    ranks.fill(7);
+                    kernel(reader, docs, &mut ranks, walk).unwrap();
+                    assert!(ranks == *expected, "{name}");
+                }
+            }
         }
         let mut found = Vec::with_capacity(self.present.len() + 1);
         self.ranges.iter().for_each(|range| range.ask(&self.present, reader, &mut found));

@@ -187,7 +187,7 @@ fn a_rank_entry_that_contradicts_the_bitmap_is_refused() {
     let found = refusal(high.rank(DocId::new(560), walk));
     assert_eq!(found, format!("presence at byte 8: {above}"));
     let found = refusal(high.rank_many(&docs, &mut ranks, walk));
-    assert_eq!(found, format!("presence at byte 10: {above}"));
+    assert_eq!(found, format!("presence at byte 8: {above}"));
 
     let low = with_rank(0);
     let miscounted = "presence at byte 0: the documents of presence blocks are not as many as their \
