@@ -8,10 +8,11 @@ use std::path::Path;
 
 use docvalues::prelude::*;
 use docvalues::writer::BytesKind;
+use docvalues_format::binary::{self, BinaryOptions, Compression};
 use docvalues_format::error::Section;
 use docvalues_format::granule::SectionRef;
 use docvalues_format::numeric::{self, NumericOptions, Role};
-use docvalues_format::{binary, dictionary, presence};
+use docvalues_format::{dictionary, presence};
 
 type Result<T> = std::result::Result<T, Box<dyn std::error::Error>>;
 
@@ -44,8 +45,12 @@ fn main() -> Result<()> {
                 Some(*end)
             })
             .collect();
-        let made = binary::encode(terms.concat(), &ends, number % 2 == 0)?;
-        save("binary", number, &joined(|place| made.try_map(place), |meta, out| meta.encode_meta(out)))?;
+        for (form, compression) in [Compression::None, Compression::Fsst].into_iter().enumerate() {
+            let options = BinaryOptions { compression, jump_tables: number % 2 == 0 };
+            let made = binary::encode(terms.concat(), &ends, &options)?;
+            let input = joined(|place| made.try_map(place), |meta, out| meta.encode_meta(out));
+            save("binary", 10 * form + number, &input)?;
+        }
     }
     Ok(())
 }

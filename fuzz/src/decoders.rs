@@ -7,7 +7,7 @@
 use std::convert::Infallible;
 use std::ops::ControlFlow;
 
-use docvalues_format::binary::{Binary, BinaryReader};
+use docvalues_format::binary::{Binary, BinaryReader, Scratch};
 use docvalues_format::cursor::Cursor;
 use docvalues_format::dictionary::{Dictionary, DictionaryReader};
 use docvalues_format::error::{Place, Result, Section};
@@ -216,14 +216,23 @@ pub fn binary(input: &[u8]) {
         let Ok(opened) = meta.clone().try_map(&mut |section, at| rest.cut(section, at));
         let Ok(strings) = BinaryReader::open(opened, mode) else { return };
         let (sound, walk, count) = (strings.verify().is_ok(), &mut NumericWalk::default(), strings.count());
-        assert!(strings.get(count, walk).is_err(), "a value past the end");
+        let (mut buffer, mut scratch) = (Vec::new(), Scratch::default());
+        assert!(strings.get(count, walk, &mut buffer).is_err(), "a value past the end");
         let asked = count.min(ASKED);
-        let mut offsets = Vec::new();
-        let run = strings.decode(0..asked, &mut offsets, walk).map(<[u8]>::to_vec);
-        let single: Result<Vec<&[u8]>> =
-            (0..asked).map(|i| strings.get(i, &mut NumericWalk::default())).collect();
+        let run = strings.decode(0..asked, walk, &mut scratch).map(|run| run.bytes.to_vec());
+        let mut gathered = Vec::new();
+        let indices: Vec<u32> = (0..).take(usize::try_from(asked).unwrap_or(0)).collect();
+        let gather = strings.gather(&indices, walk, &mut scratch, |value| {
+            gathered.extend_from_slice(value.expect("no index was skipped"));
+        });
+        let mut single = Vec::new();
+        let got: Result<()> = (0..asked).try_for_each(|i| {
+            single.extend_from_slice(strings.get(i, &mut NumericWalk::default(), &mut buffer)?);
+            Ok(())
+        });
         if sound {
-            assert_eq!(single.map(|values| values.concat()), run);
+            assert_eq!((got, gather), (Ok(()), Ok(())));
+            assert_eq!((Ok(&single), &single), (run.as_ref(), &gathered));
         }
     }
 }

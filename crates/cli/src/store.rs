@@ -5,4 +5,4 @@ pub(crate) use docvalues::column::{AnyColumn, ColumnSource, DocId, Error, ErrorK
 pub(crate) use docvalues::format::error::{Error as Refusal, ErrorKind as Damage, Section};
 pub(crate) use docvalues::format::file::kind::{LogicalType, from_f64, from_u64, to_f64, to_u64};
 pub(crate) use docvalues::reader::{ColumnStats, SectionStats, Segment, SegmentStats};
-pub(crate) use docvalues::writer;
+pub(crate) use docvalues::writer::{self, Compression};

@@ -76,8 +76,8 @@ pub use docvalues_reader::{
     SegmentStats, Sorted, SortedNumeric, SortedSet, Verify,
 };
 pub use docvalues_writer::{
-    BytesKind, ColumnSummary, Document, Error as WriteError, ErrorKind as WriteErrorKind, FieldId, FieldSpec,
-    Schema, SegmentWriter, Summary, WriterOptions,
+    BytesKind, ColumnSummary, Compression, Document, Error as WriteError, ErrorKind as WriteErrorKind,
+    FieldId, FieldSpec, Schema, SegmentWriter, Summary, WriterOptions,
 };
 
 /// What nearly every user of the crate needs: `use docvalues::prelude::*`.

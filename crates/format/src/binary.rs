@@ -4,7 +4,8 @@
 //!
 //! | section | holds |
 //! | --- | --- |
-//! | bytes | the values, end to end, with nothing between |
+//! | bytes | the values, end to end, with nothing between; or what a [`Coding`] makes of them |
+//! | symbols | what the codes of an FSST column stand for |
 //! | offsets | where each value begins, and where the last ends: [numbers](crate::numeric) |
 //! | offsets jump table | the jump table of those |
 //!
@@ -16,9 +17,12 @@
 //! | --- | --- | --- | --- |
 //! | 0 | 8 | `count` | values |
 //! | 8 | 1 | `variable` | 1 if there are offsets, else 0 |
-//! | 9 | 4 | `fixed_len` | bytes of every value; 0 if there are offsets |
-//! | 13 | 20 | `bytes` | reference to the bytes; unless all values are empty |
-//! | 33 | | `offsets` | the entry of the offsets; if `variable` |
+//! | 9 | 1 | `coding` | how values become bytes: see [`Coding`] |
+//! | 10 | 4 | `fixed_len` | stored bytes of every value; 0 if there are offsets |
+//! | 14 | 20 | `bytes` | reference to the bytes; unless all values are empty |
+//! | 34 | 8 | `total_len` | bytes of all values; if `coding` is not 0 |
+//! | 42 | 20 | `symbols` | reference to the symbols; if `coding` is 1 |
+//! | … | | `offsets` | the entry of the offsets; if `variable` |
 //!
 //! # Cost
 //!
@@ -29,21 +33,30 @@
 //! # What a reader may trust
 //!
 //! [`BinaryReader::open`] compares the numbers of the directory with the sections' lengths, and reads
-//! no section. Two offsets that descend, or leave the bytes, are an error when they are met.
+//! no section but the symbols. Two offsets that descend, or leave the bytes, are an error when they are
+//! met.
 
 use crate::cursor::{Cursor, Put};
 use crate::error::{ErrorKind, Result, Section};
 use crate::granule::SectionRef;
-use crate::numeric::{self, Numeric, NumericOptions, Role};
+use crate::numeric::{Numeric, Role};
 
-pub use read::BinaryReader;
+pub use read::{BinaryReader, Scratch, Strings};
 
+mod encode;
+mod fsst;
 mod read;
 #[cfg(test)]
 mod tests;
 
+pub use encode::{BinaryOptions, Compression, Refused, at_least, encode};
+pub use fsst::{ESCAPE, MAX_SYMBOL};
+
 /// Bytes of the longest value, and of the longest term of a dictionary: 2 GiB.
 pub const MAX_VALUE: u32 = 1 << 31;
+
+const TAG_RAW: u8 = 0;
+const TAG_FSST: u8 = 1;
 
 /// Byte strings, wherever their sections are: just made (`Vec<u8>`), in the directory ([`SectionRef`]),
 /// or opened ([`SectionBytes`](crate::source::SectionBytes)).
@@ -53,8 +66,34 @@ pub struct Binary<S> {
     pub count: u64,
     /// The values, end to end; `None` if they are all empty.
     pub bytes: Option<S>,
-    /// Where each begins and ends.
+    /// How values become these bytes.
+    pub coding: Coding<S>,
+    /// Where each begins and ends in the bytes.
     pub offsets: BinaryOffsets<S>,
+}
+
+/// How values become the bytes of a section.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Coding<S> {
+    /// They stand there as they are.
+    Raw,
+    /// Each is codes, one for several bytes.
+    Fsst {
+        /// Bytes of all values.
+        total_len: u64,
+        /// What the codes stand for.
+        symbols: S,
+    },
+}
+
+impl<S> Coding<S> {
+    /// The coding's name, as `dv info` shows it.
+    pub const fn name(&self) -> &'static str {
+        match self {
+            Coding::Raw => "raw",
+            Coding::Fsst { .. } => "fsst",
+        }
+    }
 }
 
 /// Where each of some byte strings begins and ends.
@@ -76,82 +115,26 @@ impl<S> BinaryOffsets<S> {
     }
 }
 
-/// Why byte strings cannot be stored.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[non_exhaustive]
-pub enum Refused {
-    /// A value is longer than [`MAX_VALUE`].
-    #[error("value {index} has {len} bytes, {MAX_VALUE} are the most")]
-    TooLong {
-        /// Which value.
-        index: u64,
-        /// Its bytes.
-        len: u64,
-    },
-    /// A value ends before it begins, or behind the bytes.
-    #[error("value {index} ends at byte {end}, which is before it begins or behind the last byte")]
-    OutOfPlace {
-        /// Which value.
-        index: u64,
-        /// Where it is said to end.
-        end: u64,
-    },
-    /// There are bytes behind the last value.
-    #[error("{0} bytes lie behind the last value")]
-    LeftOver(u64),
-}
-
-/// Encodes byte strings that lie end to end in `bytes`; value *i* ends before byte `ends[i]`, where the
-/// next one begins. `jump_tables` says whether the offsets get a jump table.
-///
-/// # Errors
-///
-/// [`Refused`] if a value is too long, or `ends` do not ascend to the length of `bytes`.
-pub fn encode(bytes: Vec<u8>, ends: &[u64], jump_tables: bool) -> Result<Binary<Vec<u8>>, Refused> {
-    let (len, count) = (bytes.len() as u64, ends.len() as u64);
-    let mut offsets = Vec::with_capacity(ends.len() + 1);
-    offsets.push(0);
-    let (mut start, mut first_len, mut fixed) = (0, None, true);
-    for (index, &end) in (0..).zip(ends) {
-        let out_of_place = Refused::OutOfPlace { index, end };
-        let len = end.checked_sub(start).filter(|_| end <= len).ok_or(out_of_place)?;
-        if len > MAX_VALUE.into() {
-            return Err(Refused::TooLong { index, len });
-        }
-        fixed &= *first_len.get_or_insert(len) == len;
-        // Inside `bytes`, whose length is an `isize`.
-        offsets.push(end.cast_signed());
-        start = end;
-    }
-    if start != len {
-        return Err(Refused::LeftOver(len - start));
-    }
-    let bytes = (len > 0).then_some(bytes);
-    let offsets = match fixed {
-        #[expect(clippy::cast_possible_truncation, reason = "no value is longer than MAX_VALUE")]
-        true => BinaryOffsets::Fixed(first_len.unwrap_or(0) as u32),
-        false => {
-            let options = NumericOptions { role: Role::Offsets, jump_tables, zones: false };
-            BinaryOffsets::Variable(numeric::encode(&offsets, &options))
-        }
-    };
-    Ok(Binary { count, bytes, offsets })
-}
-
 impl<S> Binary<S> {
-    /// Turns every section that is there into something else, in file order: bytes, offsets, their
-    /// jump table.
+    /// Turns every section that is there into something else, in file order: bytes, symbols, offsets,
+    /// their jump table.
     ///
     /// # Errors
     ///
     /// The first that `f` returns.
     pub fn try_map<T, E>(self, f: &mut impl FnMut(Section, S) -> Result<T, E>) -> Result<Binary<T>, E> {
         let bytes = self.bytes.map(|s| f(Section::Bytes, s)).transpose()?;
+        let coding = match self.coding {
+            Coding::Raw => Coding::Raw,
+            Coding::Fsst { total_len, symbols } => {
+                Coding::Fsst { total_len, symbols: f(Section::Symbols, symbols)? }
+            }
+        };
         let offsets = match self.offsets {
             BinaryOffsets::Fixed(len) => BinaryOffsets::Fixed(len),
             BinaryOffsets::Variable(offsets) => BinaryOffsets::Variable(offsets.try_map(f)?),
         };
-        Ok(Binary { count: self.count, bytes, offsets })
+        Ok(Binary { count: self.count, bytes, coding, offsets })
     }
 
     /// Compares all fields with each other, given the length of each section.
@@ -163,6 +146,9 @@ impl<S> Binary<S> {
         let bytes = self.bytes.as_ref().map(&len);
         if bytes == Some(0) {
             return Err(ErrorKind::Broken("a section for the bytes of empty values"));
+        }
+        if bytes.is_none() && !matches!(self.coding, Coding::Raw) {
+            return Err(ErrorKind::Broken("a coding for empty values"));
         }
         match &self.offsets {
             BinaryOffsets::Fixed(len) if self.count == 0 && *len > 0 => {
@@ -192,9 +178,17 @@ impl Binary<SectionRef> {
         };
         out.put_u64(self.count);
         out.put_u8(variable);
+        out.put_u8(match self.coding {
+            Coding::Raw => TAG_RAW,
+            Coding::Fsst { .. } => TAG_FSST,
+        });
         out.put_u32(fixed_len);
         if let Some(bytes) = &self.bytes {
             bytes.encode(out);
+        }
+        if let Coding::Fsst { total_len, symbols } = &self.coding {
+            out.put_u64(*total_len);
+            symbols.encode(out);
         }
         if let BinaryOffsets::Variable(offsets) = &self.offsets {
             offsets.encode_meta(out);
@@ -207,19 +201,27 @@ impl Binary<SectionRef> {
     ///
     /// When a field holds what it may not, or two of them disagree.
     pub fn decode_meta(cursor: &mut Cursor<'_>) -> Result<Binary<SectionRef>> {
-        let (count, variable, fixed_len) = (cursor.u64()?, cursor.u8()?, cursor.u32()?);
+        let (count, variable) = (cursor.u64()?, cursor.u8()?);
         cursor.at_most("variable", variable.into(), 1)?;
-        let variable = variable == 1;
+        let tag = cursor.u8()?;
+        if !matches!(tag, TAG_RAW | TAG_FSST) {
+            return Err(cursor.refuse(ErrorKind::UnknownTag { what: "coding of byte strings", tag }));
+        }
+        let (variable, fixed_len) = (variable == 1, cursor.u32()?);
         if variable && fixed_len > 0 {
             return Err(cursor.refuse(ErrorKind::Broken("values of different lengths have a fixed one")));
         }
         let has_bytes = variable || (count > 0 && fixed_len > 0);
         let bytes = has_bytes.then(|| SectionRef::decode(cursor)).transpose()?;
+        let coding = match tag {
+            TAG_RAW => Coding::Raw,
+            _ => Coding::Fsst { total_len: cursor.u64()?, symbols: SectionRef::decode(cursor)? },
+        };
         let offsets = match variable {
             true => BinaryOffsets::Variable(Numeric::decode_meta(cursor, Role::Offsets)?),
             false => BinaryOffsets::Fixed(fixed_len),
         };
-        let meta = Binary { count, bytes, offsets };
+        let meta = Binary { count, bytes, coding, offsets };
         meta.check(|section| section.len).map_err(|kind| cursor.refuse(kind))?;
         Ok(meta)
     }

@@ -193,6 +193,8 @@ pub enum Section {
     ZoneMap,
     /// Byte strings end to end.
     Bytes,
+    /// What the codes of byte strings stand for.
+    Symbols,
     /// Front-coded blocks of terms.
     Terms,
     /// Where each block of terms begins, as numeric blocks.
@@ -205,7 +207,7 @@ pub enum Section {
 
 impl Section {
     /// Every section that belongs to a column.
-    pub const OF_COLUMNS: [Section; 13] = [
+    pub const OF_COLUMNS: [Section; 14] = [
         Section::Presence,
         Section::PresenceJump,
         Section::Offsets,
@@ -215,6 +217,7 @@ impl Section {
         Section::ValuesTable,
         Section::ZoneMap,
         Section::Bytes,
+        Section::Symbols,
         Section::Terms,
         Section::TermOffsets,
         Section::TermOffsetsJump,
@@ -238,6 +241,7 @@ impl Section {
             Section::ValuesTable => "values table",
             Section::ZoneMap => "zone map",
             Section::Bytes => "bytes",
+            Section::Symbols => "symbols",
             Section::Terms => "terms",
             Section::TermOffsets => "term offsets",
             Section::TermOffsetsJump => "term offsets jump table",

@@ -4,7 +4,7 @@ use std::ops::{Bound, ControlFlow, Range, RangeBounds};
 use std::sync::Arc;
 
 use docvalues_column::{Batch, BatchDocs, BinaryColumn, DocId, Lists, Result, Slices};
-use docvalues_format::binary::BinaryReader;
+use docvalues_format::binary::{BinaryReader, Scratch};
 use docvalues_storage::Section;
 
 use crate::core::{Core, FormatResult, Parts, Walks, check_words, clear_present, mark_present};
@@ -18,7 +18,7 @@ use crate::typed::HasCore;
 ///
 /// # Complexity
 ///
-/// `get`: O(1) with jump tables, without a copy.
+/// `get`: O(1) with jump tables; without a copy where values are not compressed.
 #[derive(Clone, Debug)]
 pub struct Binary(Arc<Inner>);
 
@@ -38,10 +38,15 @@ impl Binary {
         Parts { core, offsets: None, numbers: None, binary: Some(values), terms: None }
     }
 
-    fn read(&self, doc: DocId, walks: &mut Walks) -> FormatResult<Option<&[u8]>> {
+    fn read<'a>(
+        &'a self,
+        doc: DocId,
+        walks: &mut Walks,
+        buffer: &'a mut Vec<u8>,
+    ) -> FormatResult<Option<&'a [u8]>> {
         let Inner { core, values } = &*self.0;
         match core.presence.rank(doc, &mut walks.presence)? {
-            Some(index) => values.get(index.get().into(), &mut walks.offsets).map(Some),
+            Some(index) => values.get(index.get().into(), &mut walks.offsets, buffer).map(Some),
             None => Ok(None),
         }
     }
@@ -54,24 +59,25 @@ impl Binary {
         mut present: Option<&mut [u64]>,
     ) -> Result<()> {
         let Inner { core, values } = &*self.0;
-        let mut walks = Walks::default();
+        let (mut walks, mut scratch) = (Walks::default(), Scratch::default());
         out.clear();
         clear_present(docs, present.as_deref_mut());
         core.named(core.ranked(docs, &mut walks.presence, |place, indices| {
             mark_present(place.start, indices, present.as_deref_mut());
-            values.gather(indices, &mut walks.offsets, |value| out.push(value.unwrap_or(fill)))
+            let each = |value: Option<&[u8]>| out.push(value.unwrap_or(fill));
+            values.gather(indices, &mut walks.offsets, &mut scratch, each)
         }))
     }
 }
 
-impl<'c> Cursor<'c, Binary> {
+impl Cursor<'_, Binary> {
     /// The value of `doc`; `None` if it has none or lies past the last document.
     ///
     /// # Errors
     ///
     /// When bytes of the column are damaged.
-    pub fn get(&mut self, doc: DocId) -> Result<Option<&'c [u8]>> {
-        let result = self.column.read(doc, &mut self.walks);
+    pub fn get(&mut self, doc: DocId) -> Result<Option<&[u8]>> {
+        let result = self.column.read(doc, &mut self.walks, &mut self.buffer);
         self.column.0.core.named(result)
     }
 }
@@ -83,8 +89,8 @@ impl HasCore for Binary {
 }
 
 impl BinaryColumn for Binary {
-    fn get<'a>(&'a self, doc: DocId, _: &'a mut Vec<u8>) -> Result<Option<&'a [u8]>> {
-        self.0.core.named(self.read(doc, &mut Walks::default()))
+    fn get<'a>(&'a self, doc: DocId, buffer: &'a mut Vec<u8>) -> Result<Option<&'a [u8]>> {
+        self.0.core.named(self.read(doc, &mut Walks::default(), buffer))
     }
 
     fn gather(&self, docs: &[DocId], out: &mut Lists<u8>, present: &mut [u64]) -> Result<()> {
@@ -101,13 +107,19 @@ impl BinaryColumn for Binary {
         each: &mut dyn FnMut(Batch<'_, Slices<'_, u8>>) -> ControlFlow<()>,
     ) -> Result<()> {
         let Inner { core, values } = &*self.0;
-        let (mut walks, mut offsets) = (Walks::default(), Vec::new());
+        let (mut walks, mut scratch) = (Walks::default(), Scratch::default());
         core.named(core.windows(docs, |docs, first| {
-            // The values of a window lie end to end in the file: no copy.
-            let first = u64::from(first.get());
-            let bytes = values.decode(first..first + docs.len() as u64, &mut offsets, &mut walks.offsets)?;
-            let values = Slices::new(&offsets, bytes);
-            Ok(each(Batch { docs: BatchDocs::List(docs), values }).is_continue())
+            let mut first = u64::from(first.get());
+            for docs in docs.chunks(values.stretch()) {
+                let next = first + docs.len() as u64;
+                let strings = values.decode(first..next, &mut walks.offsets, &mut scratch)?;
+                let values = Slices::new(strings.offsets, strings.bytes);
+                if each(Batch { docs: BatchDocs::List(docs), values }).is_break() {
+                    return Ok(false);
+                }
+                first = next;
+            }
+            Ok(true)
         }))
     }
 

@@ -11,10 +11,12 @@ use crate::core::Walks;
 pub struct Cursor<'c, C> {
     pub(crate) column: &'c C,
     pub(crate) walks: Walks,
+    /// Byte strings that had to be decoded.
+    pub(crate) buffer: Vec<u8>,
 }
 
 impl<'c, C> Cursor<'c, C> {
     pub(crate) fn new(column: &'c C) -> Cursor<'c, C> {
-        Cursor { column, walks: Walks::default() }
+        Cursor { column, walks: Walks::default(), buffer: Vec::new() }
     }
 }

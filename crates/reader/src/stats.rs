@@ -131,9 +131,13 @@ impl Opened {
             encodings.push(format!("{what} {}", numbers.encodings()?));
         }
         if let Some(binary) = parts.binary {
+            let coding = match binary.symbols() {
+                Some(symbols) => format!(" fsst({symbols})"),
+                None => String::new(),
+            };
             encodings.push(match (binary.fixed_len(), binary.offsets()) {
-                (_, Some(offsets)) => format!("bytes, offsets {}", offsets.encodings()?),
-                (len, None) => format!("bytes({})", len.unwrap_or(0)),
+                (_, Some(offsets)) => format!("bytes{coding}, offsets {}", offsets.encodings()?),
+                (len, None) => format!("bytes({}){coding}", len.unwrap_or(0)),
             });
         }
         if parts.terms.is_some() {

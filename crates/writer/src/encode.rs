@@ -5,7 +5,7 @@
 
 use std::convert::Infallible;
 
-use docvalues_format::binary;
+use docvalues_format::binary::{self, Binary, BinaryOptions};
 use docvalues_format::dictionary::{self, Dictionary};
 use docvalues_format::error::Section;
 use docvalues_format::file::column::{Column, Statistics, Values};
@@ -85,7 +85,7 @@ impl Encoder {
             }
             buffer::Values::Strings(strings) => {
                 let (bytes, ends) = strings.into_parts();
-                let values = binary::encode(bytes, &ends, self.jump_tables)?;
+                let values = self.strings(spec, bytes, &ends)?;
                 column.with(Kind::Binary, Values::Binary(values), Statistics::default())
             }
             buffer::Values::Terms { ids, terms } => self.terms(column, &ids, terms)?,
@@ -121,7 +121,8 @@ impl Encoder {
         let value = |&id: &u32| strings.get(index(id));
         let weight = sorted.weight();
         let len: u64 = ids.iter().map(|id| value(id).len() as u64).sum();
-        if weight <= len {
+        let (bytes, ends) = strings.parts();
+        if weight <= binary::at_least(len, bytes, ends, column.spec.compressed()) {
             return Ok(sorted); // The bytes of a binary column alone take as much.
         }
         let mut bytes = Vec::with_capacity(usize::try_from(len).unwrap_or(usize::MAX));
@@ -130,7 +131,7 @@ impl Encoder {
             bytes.extend_from_slice(value);
             ends.push(bytes.len() as u64);
         }
-        let values = binary::encode(bytes, &ends, self.jump_tables)?;
+        let values = self.strings(column.spec, bytes, &ends)?;
         let binary = column.with(Kind::Binary, Values::Binary(values), Statistics::default());
         Ok(if binary.weight() < weight { binary } else { sorted })
     }
@@ -160,6 +161,16 @@ impl Encoder {
         let mut ord_of = vec![0; order.len()];
         (0..).zip(order).for_each(|(ord, id)| ord_of[index(id)] = ord);
         Ok(Sorted { strings, ord_of, terms })
+    }
+
+    fn strings(
+        &self,
+        spec: &FieldSpec,
+        bytes: Vec<u8>,
+        ends: &[u64],
+    ) -> Result<Binary<Vec<u8>>, binary::Refused> {
+        let options = BinaryOptions { compression: spec.compressed(), jump_tables: self.jump_tables };
+        binary::encode(bytes, ends, &options)
     }
 
     fn offsets(&self, offsets: &[i64]) -> Numeric<Vec<u8>> {

@@ -62,6 +62,11 @@ impl Strings {
     }
 
     /// All bytes, and where each string ends in them.
+    pub(crate) fn parts(&self) -> (&[u8], &[u64]) {
+        (&self.bytes, &self.ends)
+    }
+
+    /// As [`parts`](Self::parts).
     pub(crate) fn into_parts(self) -> (Vec<u8>, Vec<u64>) {
         (self.bytes, self.ends)
     }

@@ -41,6 +41,7 @@ mod tests;
 
 pub use batch::Batch;
 pub use document::Document;
+pub use docvalues_format::binary::Compression;
 pub use docvalues_format::file::kind::LogicalType;
 pub use docvalues_format::id::DocId;
 pub use error::{Error, ErrorKind, Result};

@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use docvalues_format::binary::Compression;
 use docvalues_format::file::directory::MAX_COLUMNS;
 use docvalues_format::file::field::MAX_NAME;
 use docvalues_format::file::kind::LogicalType;
@@ -47,10 +48,11 @@ pub enum BytesKind {
 /// What one field holds.
 ///
 /// ```
-/// use docvalues_writer::{BytesKind, FieldSpec, LogicalType};
+/// use docvalues_writer::{BytesKind, Compression, FieldSpec, LogicalType};
 ///
 /// let size = FieldSpec::new("size", LogicalType::U64);
 /// let host = FieldSpec::new("host", LogicalType::Utf8).kind(BytesKind::Sorted);
+/// let body = FieldSpec::new("body", LogicalType::Utf8).compression(Compression::None);
 /// let tags = FieldSpec::new("tags", LogicalType::Utf8).multi_valued();
 /// let seen = FieldSpec::new("seen", LogicalType::TimestampMillis).format("%Y-%m-%dT%H:%M:%SZ");
 /// ```
@@ -60,13 +62,21 @@ pub struct FieldSpec {
     logical: LogicalType,
     multi_valued: bool,
     kind: BytesKind,
+    compression: Compression,
     format: Option<String>,
 }
 
 impl FieldSpec {
     /// A field with at most one value of type `logical` a document.
     pub fn new(name: impl Into<String>, logical: LogicalType) -> FieldSpec {
-        FieldSpec { name: name.into(), logical, multi_valued: false, kind: BytesKind::Auto, format: None }
+        FieldSpec {
+            name: name.into(),
+            logical,
+            multi_valued: false,
+            kind: BytesKind::Auto,
+            compression: Compression::Auto,
+            format: None,
+        }
     }
 
     /// Lets a document have any number of values: a sorted list of numbers, in which duplicates stay,
@@ -80,6 +90,12 @@ impl FieldSpec {
     #[must_use]
     pub fn kind(self, kind: BytesKind) -> FieldSpec {
         FieldSpec { kind, ..self }
+    }
+
+    /// Says how byte strings are compressed that are kept one after the other.
+    #[must_use]
+    pub fn compression(self, compression: Compression) -> FieldSpec {
+        FieldSpec { compression, ..self }
     }
 
     /// Says how the input spelled the values, for who writes them out again: for dates and
@@ -108,6 +124,11 @@ impl FieldSpec {
     /// How byte strings are kept.
     pub fn bytes_kind(&self) -> BytesKind {
         self.kind
+    }
+
+    /// How byte strings are compressed.
+    pub fn compressed(&self) -> Compression {
+        self.compression
     }
 
     /// How the input spelled them.

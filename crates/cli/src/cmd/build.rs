@@ -20,7 +20,7 @@ use crate::progress::Progress;
 use crate::read;
 use crate::spelling::Spelling;
 use crate::store::writer::{self, BytesKind, FieldId, FieldSpec, SegmentWriter, WriterOptions};
-use crate::store::{LogicalType, Segment};
+use crate::store::{Compression, LogicalType, Segment};
 
 /// Bad rows that are shown at the end.
 const SHOWN: usize = 5;
@@ -165,12 +165,12 @@ impl Target {
 
 fn spec(column: &Column) -> FieldSpec {
     let ty = column.ty.unwrap_or(ColumnType::single(LogicalType::Utf8));
-    let kind = match ty.layout {
-        Some(Layout::Sorted) => BytesKind::Sorted,
-        Some(Layout::Binary) => BytesKind::Binary,
-        None => BytesKind::Auto,
+    let (kind, compression) = match ty.layout {
+        Some(Layout::Sorted) => (BytesKind::Sorted, Compression::Auto),
+        Some(Layout::Binary(compression)) => (BytesKind::Binary, compression),
+        None => (BytesKind::Auto, Compression::Auto),
     };
-    let spec = FieldSpec::new(&column.name, ty.logical).kind(kind);
+    let spec = FieldSpec::new(&column.name, ty.logical).kind(kind).compression(compression);
     if ty.multi { spec.multi_valued() } else { spec }
 }
 

@@ -139,14 +139,9 @@ impl ColumnEntry {
         let mut multi = self.multi.unwrap_or(false);
         let mut layout = match &self.kind {
             None => None,
-            Some(kind) => Some(match kind.get_ref().as_str() {
-                "sorted" => Layout::Sorted,
-                "binary" => Layout::Binary,
-                other => {
-                    let message = format!("{other:?} is no kind: there are \"sorted\" and \"binary\"");
-                    return Err((Some(kind.span()), message));
-                }
-            }),
+            Some(kind) => {
+                Some(Layout::parse(kind.get_ref()).map_err(|message| (Some(kind.span()), message))?)
+            }
         };
         let mut ty = None;
         if let Some(text) = &self.ty {

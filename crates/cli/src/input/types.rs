@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use crate::store::LogicalType;
+use crate::store::{Compression, LogicalType};
 
 use super::error::closest;
 use crate::time::Unit;
@@ -22,8 +22,35 @@ pub(crate) struct ColumnType {
 pub(crate) enum Layout {
     /// As ords into a dictionary of distinct values.
     Sorted,
-    /// As they are.
-    Binary,
+    /// One after the other.
+    Binary(Compression),
+}
+
+impl Layout {
+    /// Every layout and its name.
+    const NAMED: [(&'static str, Layout); 4] = [
+        ("sorted", Layout::Sorted),
+        ("binary", Layout::Binary(Compression::Auto)),
+        ("raw", Layout::Binary(Compression::None)),
+        ("fsst", Layout::Binary(Compression::Fsst)),
+    ];
+
+    /// The layout of this name.
+    ///
+    /// # Errors
+    ///
+    /// A sentence with the names that there are.
+    pub(crate) fn parse(name: &str) -> Result<Layout, String> {
+        let found = Layout::NAMED.iter().find(|(known, _)| *known == name);
+        found.map(|(_, layout)| *layout).ok_or_else(|| {
+            let names = Layout::NAMED.map(|(name, _)| name).join(", ");
+            format!("{name:?} is no kind: there are {names}")
+        })
+    }
+
+    pub(crate) fn name(self) -> &'static str {
+        Layout::NAMED.iter().find(|(_, layout)| *layout == self).map_or("", |(name, _)| name)
+    }
 }
 
 /// A type as it is asked for: of `timestamp` alone, the sample tells the unit.
@@ -70,8 +97,7 @@ impl fmt::Display for ColumnType {
             f.write_str("[]")?;
         }
         match self.layout {
-            Some(Layout::Sorted) => f.write_str(":sorted"),
-            Some(Layout::Binary) => f.write_str(":binary"),
+            Some(layout) => write!(f, ":{}", layout.name()),
             None => Ok(()),
         }
     }
@@ -114,16 +140,14 @@ pub(crate) fn timestamp(unit: Unit) -> LogicalType {
 }
 
 impl TypeRequest {
-    /// Reads `NAME[:sorted|:binary]` with `[]` behind the name for several values.
+    /// Reads `NAME[:LAYOUT]` with `[]` behind the name for several values.
     ///
     /// # Errors
     ///
     /// A sentence with the names that there are.
     pub(crate) fn parse(text: &str) -> Result<TypeRequest, String> {
         let (name, layout) = match text.split_once(':') {
-            Some((name, "sorted")) => (name, Some(Layout::Sorted)),
-            Some((name, "binary")) => (name, Some(Layout::Binary)),
-            Some((_, other)) => return Err(format!("{other:?} is no kind: there are sorted and binary")),
+            Some((name, layout)) => (name, Some(Layout::parse(layout)?)),
             None => (text, None),
         };
         let (name, multi) = name.strip_suffix("[]").map_or((name, false), |name| (name, true));
@@ -139,9 +163,11 @@ impl TypeRequest {
     pub(crate) fn checked(self) -> Result<TypeRequest, String> {
         let bytes = matches!(self.base, BaseType::Logical(logical) if logical.is_bytes());
         match self.layout {
-            Some(_) if !bytes => Err("only string, bytes, ip and uuid can be sorted or binary".to_owned()),
-            Some(Layout::Binary) if self.multi => {
-                Err("several values of a document are kept sorted: leave :binary out".to_owned())
+            Some(layout) if !bytes => {
+                Err(format!("only string, bytes, ip and uuid can be {}", layout.name()))
+            }
+            Some(layout @ Layout::Binary(_)) if self.multi => {
+                Err(format!("several values of a document are kept sorted: leave :{} out", layout.name()))
             }
             _ => Ok(self),
         }
@@ -177,9 +203,17 @@ mod tests {
 
     #[test]
     fn types_are_read_as_they_are_printed() {
-        for text in
-            ["i64", "u64[]", "timestamp[us]", "timestamp[ms][]", "string:sorted", "ip:binary", "string[]"]
-        {
+        for text in [
+            "i64",
+            "u64[]",
+            "timestamp[us]",
+            "timestamp[ms][]",
+            "string:sorted",
+            "ip:binary",
+            "uuid:raw",
+            "bytes:fsst",
+            "string[]",
+        ] {
             let request = TypeRequest::parse(text).unwrap();
             let BaseType::Logical(logical) = request.base else { panic!("{text}") };
             let column = ColumnType { logical, multi: request.multi, layout: request.layout };
@@ -194,8 +228,8 @@ mod tests {
         assert_eq!(error("integer"), "\"integer\" is no type; did you mean i64?");
         assert_eq!(error("timestmp[ms]"), "\"timestmp[ms]\" is no type; did you mean timestamp[ms]?");
         assert!(error("quux").ends_with("string, bytes"));
-        assert_eq!(error("i64:sorted"), "only string, bytes, ip and uuid can be sorted or binary");
-        assert_eq!(error("string:hashed"), "\"hashed\" is no kind: there are sorted and binary");
+        assert_eq!(error("i64:sorted"), "only string, bytes, ip and uuid can be sorted");
+        assert_eq!(error("string:hashed"), "\"hashed\" is no kind: there are sorted, binary, raw, fsst");
         assert!(error("string[]:binary").contains("leave :binary out"));
     }
 

@@ -7,12 +7,21 @@ use proptest::prelude::*;
 use super::*;
 use crate::error::Place;
 use crate::jump::JumpTables;
-use crate::numeric::NumericWalk;
+use crate::numeric::{self, NumericOptions, NumericWalk};
 use crate::source::{Owned, SectionBytes, TAIL};
+
+mod coded;
 
 type Made = Binary<Vec<u8>>;
 
+const RAW: BinaryOptions = BinaryOptions { compression: Compression::None, jump_tables: true };
+
+/// Raw values.
 fn made<T: AsRef<[u8]>>(values: &[T], jump_tables: bool) -> Made {
+    made_as(values, &BinaryOptions { jump_tables, ..RAW })
+}
+
+fn made_as<T: AsRef<[u8]>>(values: &[T], options: &BinaryOptions) -> Made {
     let mut bytes = Vec::new();
     let ends: Vec<u64> = values
         .iter()
@@ -21,7 +30,7 @@ fn made<T: AsRef<[u8]>>(values: &[T], jump_tables: bool) -> Made {
             bytes.len() as u64
         })
         .collect();
-    encode(bytes, &ends, jump_tables).unwrap()
+    encode(bytes, &ends, options).unwrap()
 }
 
 fn open(made: Made, mode: JumpTables) -> Result<BinaryReader<Owned>> {
@@ -29,34 +38,56 @@ fn open(made: Made, mode: JumpTables) -> Result<BinaryReader<Owned>> {
     BinaryReader::open(opened.unwrap(), mode)
 }
 
-/// Reads `values` back in every way and every mode.
+/// Values as codes.
+fn coded() -> Made {
+    let values: Vec<_> =
+        (0..200).map(|i| format!("https://host{i:03}.example.org/\u{e4}{}", i * i)).collect();
+    let made = made_as(&values, &BinaryOptions { compression: Compression::Fsst, jump_tables: true });
+    assert_eq!(made.coding.name(), "fsst");
+    made
+}
+
+/// Reads `values` back in every way and every mode, however they are stored.
 fn holds(values: &[Vec<u8>], order: &[u32]) {
-    for jump_tables in [true, false] {
-        let made = made(values, jump_tables);
-        for mode in JumpTables::ALL {
-            let reader = open(made.clone(), mode).unwrap();
-            let mut walk = NumericWalk::default();
-            reader.verify().unwrap();
-            assert_eq!(reader.count(), values.len() as u64);
-            for (index, value) in (0..).zip(values) {
-                assert_eq!(reader.get(index, &mut walk).unwrap(), value);
-            }
-
-            let mut offsets = vec![99];
-            for start in [0, values.len() / 3, values.len()] {
-                let range = start as u64..values.len() as u64;
-                let bytes = reader.decode(range, &mut offsets, &mut walk).unwrap();
-                assert_eq!(bytes, values[start..].concat());
-                let lens = offsets.windows(2).map(|pair| pair[1] - pair[0]);
-                assert!(lens.eq(values[start..].iter().map(|value| value.len() as u64)));
-            }
-
-            let mut gathered = Vec::new();
-            reader.gather(order, &mut walk, |value| gathered.push(value.map(<[u8]>::to_vec))).unwrap();
-            let expected = order.iter().map(|&index| values.get(index as usize).cloned());
-            assert!(gathered.into_iter().eq(expected));
+    for compression in [Compression::None, Compression::Fsst, Compression::Auto] {
+        for jump_tables in [true, false] {
+            let made = made_as(values, &BinaryOptions { compression, jump_tables });
+            JumpTables::ALL
+                .into_iter()
+                .for_each(|mode| reads(&open(made.clone(), mode).unwrap(), values, order));
         }
     }
+}
+
+fn reads(reader: &BinaryReader<Owned>, values: &[Vec<u8>], order: &[u32]) {
+    let (mut walk, mut buffer, mut scratch) = (NumericWalk::default(), Vec::new(), Scratch::default());
+    reader.verify().unwrap();
+    assert_eq!(reader.count(), values.len() as u64);
+    for (index, value) in (0..).zip(values) {
+        assert_eq!(reader.get(index, &mut walk, &mut buffer).unwrap(), value);
+    }
+    for start in [0, values.len() / 3, values.len()] {
+        let range = start as u64..values.len() as u64;
+        let Strings { offsets, bytes } = reader.decode(range, &mut walk, &mut scratch).unwrap();
+        assert_eq!(bytes, values[start..].concat());
+        let lens = offsets.windows(2).map(|pair| pair[1] - pair[0]);
+        assert!(lens.eq(values[start..].iter().map(|value| value.len() as u64)));
+    }
+    let mut gathered = Vec::new();
+    let each = |value: Option<&[u8]>| gathered.push(value.map(<[u8]>::to_vec));
+    reader.gather(order, &mut walk, &mut scratch, each).unwrap();
+    let expected = order.iter().map(|&index| values.get(index as usize).cloned());
+    assert!(gathered.into_iter().eq(expected));
+}
+
+/// Values of words that recur, and of bytes that do not.
+fn texts() -> impl Strategy<Value = Vec<Vec<u8>>> {
+    let word = prop_oneof![
+        4 => prop::sample::select(vec!["https://", "host", ".example.org/", "0", "\u{ff}", ""])
+            .prop_map(|word| word.as_bytes().to_vec()),
+        1 => vec(any::<u8>(), 0..4),
+    ];
+    vec(vec(word, 0..12).prop_map(|words| words.concat()), 0..300)
 }
 
 proptest! {
@@ -65,6 +96,7 @@ proptest! {
     #[test]
     fn values_come_back(
         values in prop_oneof![
+            texts(),
             vec(vec(any::<u8>(), 0..20), 0..300),
             (0..5_usize).prop_flat_map(|len| vec(vec(any::<u8>(), len), 0..300)),
             vec(prop_oneof![Just(vec![]), vec(any::<u8>(), 0..2_000)], 0..40),
@@ -90,11 +122,17 @@ fn counts_at_the_edges_of_batches_and_blocks() {
 #[test]
 fn values_of_one_length_need_no_offsets_and_empty_ones_no_bytes() {
     let three = made(&["abc", "def"], true);
-    assert_eq!(three, Binary { count: 2, bytes: Some(b"abcdef".to_vec()), offsets: BinaryOffsets::Fixed(3) });
+    let raw = |count, bytes: Option<&[u8]>, len| Binary {
+        count,
+        bytes: bytes.map(<[u8]>::to_vec),
+        coding: Coding::Raw,
+        offsets: BinaryOffsets::Fixed(len),
+    };
+    assert_eq!(three, raw(2, Some(b"abcdef"), 3));
     let empty = made(&["", ""], true);
-    assert_eq!(empty, Binary { count: 2, bytes: None, offsets: BinaryOffsets::Fixed(0) });
+    assert_eq!(empty, raw(2, None, 0));
     let none = made::<&str>(&[], true);
-    assert_eq!(none, Binary { count: 0, bytes: None, offsets: BinaryOffsets::Fixed(0) });
+    assert_eq!(none, raw(0, None, 0));
     let mixed = made(&["", "a"], true);
     let BinaryOffsets::Variable(offsets) = &mixed.offsets else { panic!("{mixed:?}") };
     assert_eq!((offsets.count, offsets.min, offsets.max), (3, 0, 1));
@@ -102,7 +140,7 @@ fn values_of_one_length_need_no_offsets_and_empty_ones_no_bytes() {
 
 #[test]
 fn what_cannot_be_stored_is_refused() {
-    let encode = |ends: &[u64]| encode(b"abc".to_vec(), ends, true);
+    let encode = |ends: &[u64]| encode(b"abc".to_vec(), ends, &RAW);
     assert_eq!(encode(&[2, 1, 3]), Err(Refused::OutOfPlace { index: 1, end: 1 }));
     assert_eq!(encode(&[2, 4]), Err(Refused::OutOfPlace { index: 1, end: 4 }));
     assert_eq!(encode(&[1, 2]), Err(Refused::LeftOver(1)));
@@ -116,20 +154,21 @@ fn a_value_of_more_than_two_gibibytes_is_refused() {
     // Zeros that nobody touches take no memory.
     let len = u64::from(MAX_VALUE) + 1;
     let zeros = || vec![0; MAX_VALUE as usize + 1];
-    assert_eq!(encode(zeros(), &[len], true), Err(Refused::TooLong { index: 0, len }));
-    assert_eq!(encode(zeros(), &[0, 1, len], true).map(|made| made.count), Ok(3));
+    assert_eq!(encode(zeros(), &[len], &RAW), Err(Refused::TooLong { index: 0, len }));
+    assert_eq!(encode(zeros(), &[0, 1, len], &RAW).map(|made| made.count), Ok(3));
 }
 
 #[test]
 fn what_is_not_there_is_refused() {
-    let walk = &mut NumericWalk::default();
+    let (walk, buffer) = (&mut NumericWalk::default(), &mut Vec::new());
+    let scratch = &mut Scratch::default();
     for values in [vec!["a", "b"], vec!["a", ""], vec!["", ""]] {
         let reader = open(made(&values, true), JumpTables::Baked).unwrap();
-        assert!(reader.get(2, walk).is_err());
-        assert!(reader.get(u64::MAX, walk).is_err());
-        assert!(reader.decode(1..3, &mut Vec::new(), walk).is_err());
-        assert!(reader.decode(u64::MAX - 1..u64::MAX, &mut Vec::new(), walk).is_err());
-        assert!(reader.gather(&[0, 2], walk, |_| {}).is_err());
+        assert!(reader.get(2, walk, buffer).is_err());
+        assert!(reader.get(u64::MAX, walk, buffer).is_err());
+        assert!(reader.decode(1..3, walk, scratch).is_err());
+        assert!(reader.decode(u64::MAX - 1..u64::MAX, walk, scratch).is_err());
+        assert!(reader.gather(&[0, 2], walk, scratch, |_| {}).is_err());
     }
 }
 
@@ -187,10 +226,11 @@ fn values_lie_behind_four_gibibytes_too() {
     for mode in JumpTables::ALL {
         let reader = BinaryReader::open(huge.clone().unwrap(), mode).unwrap();
         let byte = |at: i64| u8::try_from(at % 251).unwrap();
-        let walk = &mut NumericWalk::default();
-        assert_eq!(reader.get(2, walk).unwrap(), [byte(far)]);
-        assert_eq!(reader.decode(3..4, &mut Vec::new(), walk).unwrap().len(), 6);
-        assert_eq!(reader.get(3, walk).unwrap()[5], byte(far + 6));
+        let (walk, buffer) = (&mut NumericWalk::default(), &mut Vec::new());
+        let scratch = &mut Scratch::default();
+        assert_eq!(reader.get(2, walk, buffer).unwrap(), [byte(far)]);
+        assert_eq!(reader.decode(3..4, walk, scratch).unwrap().bytes.len(), 6);
+        assert_eq!(reader.get(3, walk, buffer).unwrap()[5], byte(far + 6));
         reader.verify().unwrap();
     }
 }
@@ -201,35 +241,38 @@ fn with_offsets(bytes: &[u8], offsets: &[i64]) -> Made {
     Binary {
         count: offsets.len() as u64 - 1,
         bytes: Some(bytes.to_vec()),
+        coding: Coding::Raw,
         offsets: BinaryOffsets::Variable(numeric::encode(offsets, &options)),
     }
 }
 
 #[test]
 fn offsets_that_descend_are_an_error_when_they_are_met() {
-    let walk = &mut NumericWalk::default();
+    let (walk, buffer) = (&mut NumericWalk::default(), &mut Vec::new());
+    let scratch = &mut Scratch::default();
     let reader = open(with_offsets(b"abcdef", &[0, 4, 2, 6]), JumpTables::Baked).unwrap();
-    assert_eq!(reader.get(0, walk).unwrap(), b"abcd");
-    assert_eq!(reader.get(2, walk).unwrap(), b"cdef");
+    assert_eq!(reader.get(0, walk, buffer).unwrap(), b"abcd");
+    assert_eq!(reader.get(2, walk, buffer).unwrap(), b"cdef");
     let descend = ErrorKind::Broken("a value ends before it begins");
-    assert_eq!(*reader.get(1, walk).unwrap_err().kind(), descend);
-    assert_eq!(*reader.decode(0..3, &mut Vec::new(), walk).unwrap_err().kind(), descend);
-    assert_eq!(*reader.gather(&[0, 1], walk, |_| {}).unwrap_err().kind(), descend);
+    assert_eq!(*reader.get(1, walk, buffer).unwrap_err().kind(), descend);
+    assert_eq!(*reader.decode(0..3, walk, scratch).unwrap_err().kind(), descend);
+    assert_eq!(*reader.gather(&[0, 1], walk, scratch, |_| {}).unwrap_err().kind(), descend);
     let error = reader.verify().unwrap_err();
     assert_eq!((error.section(), error.kind()), (Section::Offsets, &descend));
 }
 
 #[test]
 fn offsets_behind_the_bytes_are_an_error_when_they_are_met() {
-    let walk = &mut NumericWalk::default();
+    let (walk, buffer) = (&mut NumericWalk::default(), &mut Vec::new());
+    let scratch = &mut Scratch::default();
     let mut made = with_offsets(b"abcdef", &[0, 4, 10, 6]);
     let BinaryOffsets::Variable(offsets) = &mut made.offsets else { panic!("{made:?}") };
     offsets.max = 6;
     let reader = open(made, JumpTables::Baked).unwrap();
     let kind = ErrorKind::OutOfRange { what: "end of a value", found: 10, max: 6 };
-    assert_eq!(*reader.get(1, walk).unwrap_err().kind(), kind);
-    assert_eq!(*reader.gather(&[1], walk, |_| {}).unwrap_err().kind(), kind);
-    assert_eq!(*reader.decode(1..2, &mut Vec::new(), walk).unwrap_err().kind(), kind);
+    assert_eq!(*reader.get(1, walk, buffer).unwrap_err().kind(), kind);
+    assert_eq!(*reader.gather(&[1], walk, scratch, |_| {}).unwrap_err().kind(), kind);
+    assert_eq!(*reader.decode(1..2, walk, scratch).unwrap_err().kind(), kind);
     assert!(reader.verify().is_err());
 }
 
@@ -242,6 +285,7 @@ fn numbers_that_disagree_are_refused_at_opening_or_by_verify() {
     let fixed = |count, bytes: Option<&[u8]>, len| Binary {
         count,
         bytes: bytes.map(<[u8]>::to_vec),
+        coding: Coding::Raw,
         offsets: BinaryOffsets::Fixed(len),
     };
     for (made, message) in [
@@ -274,12 +318,13 @@ fn survive(made: Made, mode: JumpTables) {
     let Ok(reader) = open(made, mode) else { return };
     // A length of zero needs no bytes, so the count may be anything.
     let count = reader.count().min(1_000);
-    let walk = &mut NumericWalk::default();
+    let (walk, buffer) = (&mut NumericWalk::default(), &mut Vec::new());
+    let scratch = &mut Scratch::default();
     for index in 0..count {
-        let _ = reader.get(index, walk);
+        let _ = reader.get(index, walk, buffer);
     }
-    let _ = reader.decode(0..count, &mut Vec::new(), walk);
-    let _ = reader.gather(&[0, 1, u32::MAX, 5], walk, |_| {});
+    let _ = reader.decode(0..count, walk, scratch);
+    let _ = reader.gather(&[0, 1, u32::MAX, 5], walk, scratch, |_| {});
     let _ = reader.verify();
 }
 
@@ -331,8 +376,9 @@ fn filed(made: &Made) -> (Binary<SectionRef>, Vec<(u64, Vec<u8>)>) {
 #[test]
 fn an_entry_of_the_directory_comes_back() {
     let place = Place { section: Section::DirectoryPage, offset: 0 };
-    for values in [vec![], vec!["", ""], vec!["ab", "cd"], vec!["a", "", "bcd"]] {
-        let made = made(&values, true);
+    let raw =
+        [vec![], vec!["", ""], vec!["ab", "cd"], vec!["a", "", "bcd"]].map(|values| made(&values, true));
+    for made in raw.into_iter().chain([coded()]) {
         let (meta, file) = filed(&made);
         let mut entry = Vec::new();
         meta.encode_meta(&mut entry);
@@ -364,7 +410,7 @@ fn the_fixed_part_of_an_entry_is_as_drawn() {
     meta.encode_meta(&mut entry);
     #[rustfmt::skip]
     let expected = [
-        &[2, 0, 0, 0, 0, 0, 0, 0][..], &[0], &[3, 0, 0, 0],
+        &[2, 0, 0, 0, 0, 0, 0, 0][..], &[0], &[0], &[3, 0, 0, 0],
         &[64, 0, 0, 0, 0, 0, 0, 0], &[6, 0, 0, 0, 0, 0, 0, 0], &[0, 0, 0, 0],
     ];
     assert_eq!(entry, expected.concat());

@@ -1,10 +1,16 @@
 //! Every example in hexadecimal, compared with what the encoders make.
 
-use docvalues_format::binary::{self, BinaryOffsets};
+use std::convert::Infallible;
+
+use docvalues_format::binary::{
+    self, Binary, BinaryOffsets, BinaryOptions, BinaryReader, Coding, Compression, ESCAPE,
+};
 use docvalues_format::bits;
 use docvalues_format::dictionary;
 use docvalues_format::granule::seal;
-use docvalues_format::numeric::{NumericOptions, Role, encode};
+use docvalues_format::jump::JumpTables;
+use docvalues_format::numeric::{NumericOptions, NumericWalk, Role, encode};
+use docvalues_format::source::Owned;
 
 use crate::document::Document;
 use crate::parts::{numbers, present_sections, whole_file};
@@ -30,10 +36,14 @@ fn made(name: &str) -> Vec<u8> {
         "presence-list" => present_sections(65_536, [3, 700, 65_534]).0,
         "presence-sparse" => present_sections(65_536, (0..257).map(|i| i * 2)).0,
         "presence-dense" => present_sections(600, (0..600).step_by(2).chain([599])).0,
-        "binary-offsets" => match binary::encode(b"wrenyew".to_vec(), &[4, 4, 7], true).unwrap().offsets {
-            BinaryOffsets::Variable(offsets) => offsets.blocks.unwrap(),
-            BinaryOffsets::Fixed(len) => panic!("all of {len} bytes"),
-        },
+        "binary-offsets" => {
+            let options = BinaryOptions { compression: Compression::None, jump_tables: true };
+            match binary::encode(b"wrenyew".to_vec(), &[4, 4, 7], &options).unwrap().offsets {
+                BinaryOffsets::Variable(offsets) => offsets.blocks.unwrap(),
+                BinaryOffsets::Fixed(len) => panic!("all of {len} bytes"),
+            }
+        }
+        "symbols" => symbols(),
         "terms" => dictionary::encode([&b"wren"[..], b"wrestle", b"yew"], true).unwrap().blocks.unwrap(),
         "term-keys" => {
             let terms: Vec<String> = (0..33).map(|i| format!("t{i:02}")).collect();
@@ -45,6 +55,19 @@ fn made(name: &str) -> Vec<u8> {
         "whole-file" => whole_file(),
         _ => panic!("nothing makes the example {name:?}"),
     }
+}
+
+/// A table that the writer would not make for so little, but a reader takes.
+fn symbols() -> Vec<u8> {
+    let symbols = vec![2, 2, 1, b'a', b'b', b'c'];
+    let coding = Coding::Fsst { total_len: 5, symbols: symbols.clone() };
+    let bytes = Some(vec![0, 1, ESCAPE, b'x', 1]);
+    let made = Binary { count: 1, bytes, coding, offsets: BinaryOffsets::Fixed(5) };
+    let opened = made.try_map(&mut |section, bytes| Ok::<_, Infallible>(Owned::new(section, bytes)));
+    let reader = BinaryReader::open(opened.unwrap(), JumpTables::Baked).unwrap();
+    assert_eq!(reader.get(0, &mut NumericWalk::default(), &mut Vec::new()).unwrap(), b"abcxc");
+    reader.verify().unwrap();
+    symbols
 }
 
 fn full_and_runs() -> (Vec<u8>, Vec<u8>) {

@@ -90,6 +90,8 @@ fn constant(name: &str) -> u64 {
         "SPARSE_MAX" => most(1, BLOCK_DOCS.into(), |n| is_read(3, u32::try_from(n).unwrap())),
         "BUCKET" => step_of(3, 1_000),
         "RANK_STRIDE" => step_of(4, 20_000),
+        "ESCAPE" => docvalues_format::binary::ESCAPE.into(),
+        "MAX_SYMBOL" => docvalues_format::binary::MAX_SYMBOL.into(),
         "BLOCK_TERMS" => BLOCK_TERMS.into(),
         "KEY_LEN" => int(KEY_LEN),
         "MAX_PREFIX" => int(MAX_PREFIX),

@@ -1,6 +1,6 @@
 //! The layouts of a column's fields and sections: each row of a table holds the field's bytes.
 
-use docvalues_format::binary::{Binary, BinaryOffsets};
+use docvalues_format::binary::{self, Binary, BinaryOffsets, BinaryOptions, Coding, Compression, MAX_SYMBOL};
 use docvalues_format::dictionary;
 use docvalues_format::error::Section;
 use docvalues_format::file::column::Values;
@@ -183,21 +183,40 @@ fn binary_fields() {
     let fields = [
         f("count", 0x21_u64.to_le_bytes()),
         f("variable", [1]),
+        f("coding", [1]),
         f("fixed_len", [0; 4]),
         f("bytes", encoded_ref(reference(5))),
+        f("total_len", 0x23_u64.to_le_bytes()),
+        f("symbols", encoded_ref(reference(6))),
         f("offsets", meta(&offsets)),
     ];
     let mut bytes = Vec::new();
+    let coding = Coding::Fsst { total_len: 0x23, symbols: reference(6) };
     let offsets = BinaryOffsets::Variable(offsets);
-    Binary { count: 0x21, bytes: Some(reference(5)), offsets }.encode_meta(&mut bytes);
+    Binary { count: 0x21, bytes: Some(reference(5)), coding, offsets }.encode_meta(&mut bytes);
     check_both("Byte strings", module!("binary.rs"), &bytes, &fields);
 
     bytes.clear();
     let offsets = BinaryOffsets::Fixed(0x22);
-    Binary { count: 0x21, bytes: Some(reference(5)), offsets }.encode_meta(&mut bytes);
-    let [count, _, _, data, _] = fields;
-    let fields = [count, f("variable", [0]), f("fixed_len", [0x22, 0, 0, 0]), data];
-    check(&Document::spec().layout("Byte strings")[..4], &bytes, &fields);
+    Binary { count: 0x21, bytes: Some(reference(5)), coding: Coding::Raw, offsets }.encode_meta(&mut bytes);
+    let [count, _, _, _, data, ..] = fields;
+    let fields = [count, f("variable", [0]), f("coding", [0]), f("fixed_len", [0x22, 0, 0, 0]), data];
+    check(&Document::spec().layout("Byte strings")[..5], &bytes, &fields);
+}
+
+#[test]
+fn symbols_of_byte_strings() {
+    let words = [&b"wren"[..], b"x"].concat().repeat(90);
+    let ends: Vec<u64> = (1..=90).map(|i| i * 5).collect();
+    let options = BinaryOptions { compression: Compression::Fsst, jump_tables: true };
+    let made = binary::encode(words, &ends, &options).unwrap();
+    let Coding::Fsst { symbols, total_len: 450 } = made.coding else { panic!("{made:?}") };
+    let (count, rest) = symbols.split_first().unwrap();
+    let (lens, own) = rest.split_at((*count).into());
+    assert_eq!(lens.iter().map(|&len| usize::from(len)).sum::<usize>(), own.len());
+    assert!(lens.iter().all(|&len| (1..=MAX_SYMBOL).contains(&len)));
+    let fields = [f("count", [*count]), f("lens", lens), f("symbols", own)];
+    check_both("Symbols", module!("binary/fsst.rs"), &symbols, &fields);
 }
 
 #[test]

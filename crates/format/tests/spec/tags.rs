@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use docvalues_format::binary::{Binary, BinaryOffsets};
+use docvalues_format::binary::{Binary, BinaryOffsets, Coding};
 use docvalues_format::dictionary::{Dictionary, Index};
 use docvalues_format::error::Section;
 use docvalues_format::file::column::{Column, Statistics, Values};
@@ -90,6 +90,17 @@ fn transforms_and_encodings() {
     let (most, all) = (docvalues_format::bits::MAX_SPLIT_WIDTH, 64);
     assert!(docvalues_format::bits::is_width(all) && !docvalues_format::bits::is_width(most + 1));
     assert_eq!(widths, ["0".to_owned(), format!("1 to {most}, or {all}"), format!("0 to {most}, or {all}")]);
+}
+
+#[test]
+fn codings() {
+    let codings = [Coding::Raw, Coding::Fsst { total_len: 9, symbols: reference(1) }];
+    let expected = codings.map(|coding| {
+        let (name, offsets, mut bytes) = (coding.name().to_owned(), BinaryOffsets::Fixed(1), Vec::new());
+        Binary { count: 9, bytes: Some(reference(9)), coding, offsets }.encode_meta(&mut bytes);
+        (bytes[9], name)
+    });
+    assert_eq!(names("Codings"), expected);
 }
 
 #[test]
@@ -188,7 +199,8 @@ fn the_sections_of_a_column_lie_in_the_order_of_the_table() {
         Kind::Numeric => Values::Numeric(ords()),
         Kind::Binary => {
             let offsets = BinaryOffsets::Variable(offsets());
-            Values::Binary(Binary { count: 9, bytes: Some(reference(9)), offsets })
+            let coding = Coding::Fsst { total_len: 9, symbols: reference(10) };
+            Values::Binary(Binary { count: 9, bytes: Some(reference(9)), coding, offsets })
         }
         Kind::Sorted => Values::Sorted { ords: ords(), terms: terms() },
         Kind::SortedNumeric => Values::SortedNumeric { offsets: offsets(), values: ords() },

@@ -1,6 +1,7 @@
 //! What the columns of a file look like: kinds, statistics, and what costs nothing.
 
 use super::*;
+use crate::Compression;
 use crate::Summary;
 
 fn numbers(spec: FieldSpec, values: &[i64]) -> (Vec<u8>, Summary) {
@@ -12,8 +13,9 @@ fn numbers(spec: FieldSpec, values: &[i64]) -> (Vec<u8>, Summary) {
     writer.finish().unwrap()
 }
 
-fn strings(kind: BytesKind, values: &[String]) -> Summary {
-    let (schema, [field]) = schema([FieldSpec::new("s", LogicalType::Utf8).kind(kind)]);
+fn strings(kind: BytesKind, compression: Compression, values: &[String]) -> Summary {
+    let spec = FieldSpec::new("s", LogicalType::Utf8).kind(kind).compression(compression);
+    let (schema, [field]) = schema([spec]);
     let mut writer = in_memory(schema);
     for value in values {
         let mut doc = writer.document();
@@ -95,9 +97,18 @@ fn strings_are_kept_in_the_fewest_bytes() {
         (0..2_000_u64).map(|i| format!("{:016x}", i.wrapping_mul(0x9e37_79b9_7f4a_7c15))).collect();
     let paths: Vec<String> =
         (0..2_000).map(|i| format!("/a/rather/long/and/common/prefix/of/all/{i}")).collect();
-    for (values, expected) in [(&few, Kind::Sorted), (&unique, Kind::Binary), (&paths, Kind::Sorted)] {
-        let [auto, sorted, binary] =
-            [BytesKind::Auto, BytesKind::Sorted, BytesKind::Binary].map(|kind| strings(kind, values));
+    use Compression::{Auto, Fsst, None};
+    for (values, compression, expected) in [
+        (&few, None, Kind::Sorted),
+        (&few, Auto, Kind::Sorted),
+        (&unique, None, Kind::Binary),
+        (&unique, Fsst, Kind::Binary),
+        // A dictionary leaves out what neighbours share, and so do codes.
+        (&paths, None, Kind::Sorted),
+        (&paths, Auto, Kind::Binary),
+    ] {
+        let [auto, sorted, binary] = [BytesKind::Auto, BytesKind::Sorted, BytesKind::Binary]
+            .map(|kind| strings(kind, compression, values));
         let kind = |summary: &Summary| summary.columns[0].field().kind;
         assert_eq!((kind(&auto), kind(&sorted), kind(&binary)), (expected, Kind::Sorted, Kind::Binary));
         assert!(auto.columns[0].bytes <= sorted.columns[0].bytes.min(binary.columns[0].bytes));
@@ -129,9 +140,9 @@ fn statistics_are_those_of_the_stored_numbers() {
     assert_eq!((sum, ascending, descending), (Some(3), false, false));
 
     let words = ["b", "a", "b"].map(str::to_owned);
-    let s = strings(BytesKind::Sorted, &words).columns[0].column.statistics;
+    let s = strings(BytesKind::Sorted, Compression::Auto, &words).columns[0].column.statistics;
     assert_eq!((s.sum, s.distinct, s.ascending, s.descending), (None, Some(2), false, false));
-    let s = strings(BytesKind::Sorted, &words[..2]).columns[0].column.statistics;
+    let s = strings(BytesKind::Sorted, Compression::Auto, &words[..2]).columns[0].column.statistics;
     assert_eq!((s.distinct, s.ascending, s.descending), (Some(2), false, true));
 }
 

@@ -1,0 +1,150 @@
+//! From values to sections: raw, or as codes where that pays.
+
+use super::fsst::{self, Trained};
+use super::{Binary, BinaryOffsets, Coding, MAX_VALUE};
+use crate::numeric::{self, NumericOptions, Role};
+
+/// How byte strings are to be compressed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Compression {
+    /// [`Fsst`](Self::Fsst) where that saves a fifth of the bytes, otherwise none.
+    #[default]
+    Auto,
+    /// Not: a value is read where it stands. The fastest.
+    None,
+    /// String by string, with a table of what they have in common: any value decodes alone. None where
+    /// that is not smaller.
+    Fsst,
+}
+
+/// How byte strings are encoded.
+#[derive(Clone, Copy, Debug)]
+pub struct BinaryOptions {
+    /// How they are compressed.
+    pub compression: Compression,
+    /// Whether the offsets get a jump table.
+    pub jump_tables: bool,
+}
+
+/// Why byte strings cannot be stored.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum Refused {
+    /// A value is longer than [`MAX_VALUE`].
+    #[error("value {index} has {len} bytes, {MAX_VALUE} are the most")]
+    TooLong {
+        /// Which value.
+        index: u64,
+        /// Its bytes.
+        len: u64,
+    },
+    /// A value ends before it begins, or behind the bytes.
+    #[error("value {index} ends at byte {end}, which is before it begins or behind the last byte")]
+    OutOfPlace {
+        /// Which value.
+        index: u64,
+        /// Where it is said to end.
+        end: u64,
+    },
+    /// There are bytes behind the last value.
+    #[error("{0} bytes lie behind the last value")]
+    LeftOver(u64),
+}
+
+/// Encodes byte strings that lie end to end in `bytes`; value *i* ends before byte `ends[i]`, where the
+/// next one begins.
+///
+/// # Errors
+///
+/// [`Refused`] if a value is too long, or `ends` do not ascend to the length of `bytes`.
+pub fn encode(bytes: Vec<u8>, ends: &[u64], options: &BinaryOptions) -> Result<Binary<Vec<u8>>, Refused> {
+    check(bytes.len() as u64, ends)?;
+    let (count, total_len) = (ends.len() as u64, bytes.len() as u64);
+    if let Some(Coded { symbols, codes, ends }) = coded(&bytes, ends, options.compression) {
+        drop(bytes);
+        let coding = Coding::Fsst { total_len, symbols };
+        return Ok(Binary { count, bytes: Some(codes), coding, offsets: offsets(&ends, options) });
+    }
+    let bytes = Some(bytes).filter(|bytes| !bytes.is_empty());
+    Ok(Binary { count, bytes, coding: Coding::Raw, offsets: offsets(ends, options) })
+}
+
+/// Bytes that `len` bytes of values at least take, if they are like those in `bytes`, of which value *i*
+/// ends before byte `ends[i]`: three quarters of what a sample says, so that who asks may rely on it.
+pub fn at_least(len: u64, bytes: &[u8], ends: &[u64], compression: Compression) -> u64 {
+    if compression == Compression::None || bytes.len() <= OVERHEAD {
+        return len;
+    }
+    let Trained { sampled, encoded, .. } = fsst::train(bytes, ends);
+    let taken = u128::from(len) * encoded.min(sampled) as u128 * 3 / (sampled as u128 * 4).max(1);
+    u64::try_from(taken).unwrap_or(len)
+}
+
+/// Refuses ends that do not ascend to `len`, and values that are too long.
+fn check(len: u64, ends: &[u64]) -> Result<(), Refused> {
+    let mut start = 0;
+    for (index, &end) in (0..).zip(ends) {
+        match end.checked_sub(start).filter(|_| end <= len) {
+            None => return Err(Refused::OutOfPlace { index, end }),
+            Some(len) if len > MAX_VALUE.into() => return Err(Refused::TooLong { index, len }),
+            Some(_) => start = end,
+        }
+    }
+    if start == len { Ok(()) } else { Err(Refused::LeftOver(len - start)) }
+}
+
+/// The offsets of values that end at `ends`, which ascend.
+fn offsets(ends: &[u64], options: &BinaryOptions) -> BinaryOffsets<Vec<u8>> {
+    let starts = std::iter::once(0).chain(ends.iter().copied());
+    let mut lens = ends.iter().zip(starts.clone()).map(|(end, start)| end - start);
+    let first = lens.next().unwrap_or(0);
+    if let Ok(len) = u32::try_from(first)
+        && lens.all(|len| len == first)
+    {
+        return BinaryOffsets::Fixed(len);
+    }
+    let offsets: Vec<i64> = starts.map(u64::cast_signed).collect();
+    let jump_tables = options.jump_tables;
+    BinaryOffsets::Variable(numeric::encode(
+        &offsets,
+        &NumericOptions { role: Role::Offsets, jump_tables, zones: false },
+    ))
+}
+
+/// Bytes that the section of the symbols takes beside them.
+const OVERHEAD: usize = 128;
+
+/// Values as codes.
+struct Coded {
+    symbols: Vec<u8>,
+    codes: Vec<u8>,
+    /// Where the codes of each value end.
+    ends: Vec<u64>,
+}
+
+/// The values as codes, if they shall be and it pays.
+fn coded(bytes: &[u8], ends: &[u64], compression: Compression) -> Option<Coded> {
+    // What codes and symbols have to stay below.
+    let limit = match compression {
+        Compression::None => return None,
+        // So that readers decode only where there is something to be had for it.
+        Compression::Auto => bytes.len() - bytes.len() / 5,
+        Compression::Fsst => bytes.len(),
+    };
+    let limit = limit.checked_sub(OVERHEAD)?;
+    let trained = fsst::train(bytes, ends);
+    let symbols = trained.matcher.section();
+    // A sample tells in time where nothing is to be had.
+    if compression == Compression::Auto && trained.encoded > trained.sampled - trained.sampled / 10 {
+        return None;
+    }
+    let (mut codes, mut code_ends) = (Vec::new(), Vec::with_capacity(ends.len()));
+    let (mut rest, mut start) = (bytes, 0);
+    for &end in ends {
+        let value = rest.split_off(..usize::try_from(end - start).ok()?)?;
+        trained.matcher.encode(value, &mut codes);
+        code_ends.push(codes.len() as u64);
+        start = end;
+    }
+    (symbols.len() + codes.len() < limit).then_some(Coded { symbols, codes, ends: code_ends })
+}

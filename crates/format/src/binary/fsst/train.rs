@@ -1,0 +1,161 @@
+//! Which symbols a column gets: those that shorten a sample of its values the most.
+//!
+//! The table grows from nothing in rounds, as in the paper: the sample is cut into the symbols there
+//! are, and each symbol, and each two that follow each other, is a candidate for the next table, worth
+//! the bytes that it stood for. Symbols double in length from round to round, and rounds correct the
+//! choices of earlier ones; the best table of all is taken. The paper stops after five rounds, which
+//! leaves up to a third of the saving on the table.
+//!
+//! Everything depends on the values alone: the same values get the same symbols.
+
+use std::cmp::Reverse;
+
+use super::MAX_SYMBOLS;
+use super::matcher::{Matcher, PIECES, Piece};
+
+/// Bytes of a sample. More of them did not make better tables, only slower ones.
+const SAMPLE: usize = 128 << 10;
+
+/// The most bytes of one value in the sample.
+const PART: usize = 1024;
+
+const ROUNDS: usize = 20;
+
+/// Rounds without a better table after which no more are tried.
+const PATIENCE: usize = 4;
+
+/// What occurs less often in the sample is no candidate.
+const LEAST: u32 = 3;
+
+/// How many bytes a symbol of one byte counts for: without it, the byte takes an escape each time.
+const SINGLE: u64 = 4;
+
+/// A table for values like those of a sample, and what it made of the sample.
+#[derive(Debug)]
+pub(in crate::binary) struct Trained {
+    pub(in crate::binary) matcher: Matcher,
+    /// Bytes of the sample.
+    pub(in crate::binary) sampled: usize,
+    /// Bytes of its codes.
+    pub(in crate::binary) encoded: usize,
+}
+
+/// Chooses symbols for the values in `bytes`, of which value *i* ends before byte `ends[i]`.
+pub(in crate::binary) fn train(bytes: &[u8], ends: &[u64]) -> Trained {
+    let sample = sample(bytes, ends);
+    let sampled = sample.iter().map(|part| part.len()).sum();
+    let mut counts = Counts::new();
+    let mut matcher = Matcher::new(Vec::new());
+    let mut best = Trained { matcher: matcher.clone(), sampled, encoded: counts.count(&matcher, &sample) };
+    let mut last = 0;
+    for round in 1..=ROUNDS {
+        matcher = counts.next(&matcher);
+        let encoded = counts.count(&matcher, &sample);
+        if encoded < best.encoded {
+            best = Trained { matcher: matcher.clone(), sampled, encoded };
+            last = round;
+        } else if round - last >= PATIENCE {
+            break;
+        }
+    }
+    best
+}
+
+/// Values, or parts of long ones, from all over the column: those in which the bytes lie that the
+/// multiples of the golden ratio lead to, which are spread evenly, however many are taken.
+fn sample<'b>(bytes: &'b [u8], ends: &[u64]) -> Vec<&'b [u8]> {
+    const GOLDEN: u64 = 0x9E37_79B9_7F4A_7C15;
+    // All of them are places in `bytes`.
+    let place = |at: u64| usize::try_from(at).unwrap_or(usize::MAX);
+    let value = |i: usize| place(i.checked_sub(1).map_or(0, |before| ends[before]))..place(ends[i]);
+    if bytes.len() <= SAMPLE {
+        return (0..ends.len()).map(|i| &bytes[value(i)]).collect();
+    }
+    let (mut sample, mut len) = (Vec::new(), 0);
+    let mut turn = 0_u64;
+    while len < SAMPLE {
+        turn = turn.wrapping_add(GOLDEN);
+        let at = u64::try_from((u128::from(turn) * bytes.len() as u128) >> 64).unwrap_or(0);
+        let range = value(ends.partition_point(|&end| end <= at));
+        let part = match range.len() <= PART {
+            true => range,
+            false => place(at)..range.end.min(place(at) + PART),
+        };
+        len += part.len();
+        sample.push(&bytes[part]);
+    }
+    sample
+}
+
+/// How often pieces occur in a sample, alone and in pairs.
+struct Counts {
+    single: Vec<u32>,
+    /// The pair of *a* and *b* at `a * PIECES + b`.
+    pairs: Vec<u32>,
+}
+
+impl Counts {
+    fn new() -> Counts {
+        Counts { single: vec![0; PIECES], pairs: vec![0; PIECES * PIECES] }
+    }
+
+    /// Counts the pieces of `sample`, and returns the bytes of their codes.
+    ///
+    /// The first byte of each symbol counts as a piece, too: or a byte that is part of symbols would
+    /// never be a candidate itself.
+    fn count(&mut self, matcher: &Matcher, sample: &[&[u8]]) -> usize {
+        let rows = self.pairs.chunks_exact_mut(PIECES).zip(&self.single);
+        rows.filter(|(_, count)| **count > 0).for_each(|(row, _)| row.fill(0));
+        self.single.fill(0);
+        let mut cost = 0;
+        for value in sample {
+            let mut before = None;
+            for piece in matcher.pieces(value) {
+                let symbol = matcher.symbol(piece);
+                self.add(before, piece);
+                if symbol.len > 1 {
+                    self.add(before, Piece::byte(symbol.first()));
+                }
+                cost += piece.cost();
+                before = Some(piece);
+            }
+        }
+        cost
+    }
+
+    fn add(&mut self, before: Option<Piece>, piece: Piece) {
+        self.single[usize::from(piece.0)] += 1;
+        if let Some(before) = before {
+            self.pairs[usize::from(before.0) * PIECES + usize::from(piece.0)] += 1;
+        }
+    }
+
+    /// The table of what was worth the most.
+    fn next(&self, matcher: &Matcher) -> Matcher {
+        let mut gains = Vec::new();
+        let pieces = || (0..).map(Piece).take(PIECES);
+        for (a, (&count, row)) in pieces().zip(self.single.iter().zip(self.pairs.chunks_exact(PIECES))) {
+            if count == 0 {
+                continue;
+            }
+            let symbol = matcher.symbol(a);
+            let worth = if symbol.len == 1 { SINGLE } else { symbol.len.into() };
+            if count >= LEAST {
+                gains.push((symbol, u64::from(count) * worth));
+            }
+            for (b, &count) in pieces().zip(row).filter(|(_, count)| **count >= LEAST) {
+                let both = symbol.with(matcher.symbol(b));
+                gains.push((both, u64::from(count) * u64::from(both.len)));
+            }
+        }
+        // One string may be several candidates: together they are worth what each is.
+        gains.sort_unstable();
+        gains.dedup_by(|next, kept| {
+            let same = next.0 == kept.0;
+            kept.1 += if same { next.1 } else { 0 };
+            same
+        });
+        gains.sort_unstable_by_key(|&(symbol, gain)| (Reverse(gain), symbol));
+        Matcher::new(gains.into_iter().take(MAX_SYMBOLS).map(|(symbol, _)| symbol).collect())
+    }
+}
