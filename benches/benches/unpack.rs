@@ -25,7 +25,7 @@ fn unpack(c: &mut Bench) {
         let mut random = SplitMix64::new(width.into());
         let numbers: Vec<u64> = (0..COUNT).map(|_| random.next_u64() & bits::mask(width)).collect();
         let mut packed = Vec::new();
-        bits::pack(numbers.iter().copied(), width, &mut packed);
+        bits::pack(&numbers, width, &mut packed);
         packed.extend([0; bits::OVERREAD]);
 
         let run = |out: &mut [u64]| bits::unpack(&packed, black_box(width), 0, out).expect("all are there");

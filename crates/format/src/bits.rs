@@ -63,47 +63,6 @@ pub const fn packed_len(count: u64, width: u8) -> u64 {
     count.saturating_mul(width as u64).div_ceil(64).saturating_mul(8)
 }
 
-/// Packs `values` and appends them to `out`, padded to a multiple of 8 bytes.
-///
-/// Bits of a value above its width are dropped; a width that [`is_width`] refuses packs as 64.
-///
-/// # Examples
-///
-/// ```
-/// use docvalues_format::bits;
-///
-/// let mut bytes = Vec::new();
-/// bits::pack([5, 1, 7], 3, &mut bytes);
-/// assert_eq!(bytes, [0b11_001_101, 0b1, 0, 0, 0, 0, 0, 0]);
-///
-/// bytes.extend([0; bits::OVERREAD]);
-/// assert_eq!(bits::get(&bytes, 3, 2), Some(7));
-/// ```
-pub fn pack(values: impl IntoIterator<Item = u64>, width: u8, out: &mut Vec<u8>) {
-    let width = if is_width(width) { width } else { 64 };
-    let (mut word, mut used) = (0_u64, 0_u8);
-    for value in values {
-        let value = value & mask(width);
-        word |= value.checked_shl(used.into()).unwrap_or(0);
-        used += width;
-        if used >= 64 {
-            put(out, word);
-            used -= 64;
-            // What did not fit the word; nothing if it ended exactly there.
-            word = value.checked_shr(u32::from(width - used)).unwrap_or(0);
-        }
-    }
-    if used > 0 {
-        put(out, word);
-    }
-}
-
-fn put(out: &mut Vec<u8>, word: u64) {
-    let mut bytes = [0; 8];
-    LittleEndian::write_u64(&mut bytes, word);
-    out.extend_from_slice(&bytes);
-}
-
 /// The byte that the load of integer `index` begins with, and how many bits of it belong to others.
 ///
 /// For an index inside a block, of which there are at most 2^40; a byte that memory has no address for
@@ -111,7 +70,6 @@ fn put(out: &mut Vec<u8>, word: u64) {
 #[inline]
 pub(crate) fn place(width: u8, index: usize) -> (usize, u32) {
     let bit = (index as u64).wrapping_mul(width.into());
-    #[expect(clippy::cast_possible_truncation, reason = "below 8")]
     (usize::try_from(bit / 8).unwrap_or(usize::MAX), (bit % 8) as u32)
 }
 
@@ -212,8 +170,14 @@ fn load(bytes: &[u8], at: usize) -> Option<u64> {
     bytes.get(at..)?.first_chunk::<8>().map(|word| LittleEndian::read_u64(word))
 }
 
+mod pack;
 mod simd;
 #[cfg(test)]
 mod tests;
+mod wide;
 
+pub use pack::pack;
 pub(crate) use simd::{add_line, in_range, unsigned};
+#[cfg(all(target_arch = "x86_64", not(miri)))]
+pub(crate) use wide::has_avx512;
+pub(crate) use wide::wide;

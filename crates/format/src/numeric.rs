@@ -39,9 +39,11 @@ mod block;
 mod encode;
 mod filter;
 mod locate;
+mod numbers;
 mod plan;
 mod read;
 mod scatter;
+mod survey;
 mod verify;
 mod zone;
 
@@ -51,6 +53,11 @@ pub use encode::{NumericOptions, encode};
 pub use read::NumericReader;
 pub use verify::{BlockCount, Encodings};
 pub use zone::{ZONE, ZONE_LEN, ZONES_PER_ZONE};
+
+/// A value to encode: an integer that is an `i64` or fits one.
+pub trait Number: Copy + Into<i64> {}
+
+impl<T: Copy + Into<i64>> Number for T {}
 
 /// A position in a column's chain of blocks; only [`JumpTables::Ignore`](crate::jump::JumpTables) uses it.
 pub type NumericWalk = Walk<Block>;

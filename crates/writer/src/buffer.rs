@@ -11,9 +11,11 @@ use crate::intern::{Interner, Strings, index};
 use crate::rows::{Counted, Refused, Rows};
 use crate::schema::{BytesKind, FieldSpec};
 
+pub(crate) use lists::{Lists, sort_few};
 pub(crate) use memory::Memory;
 pub(crate) use presence::PresenceBuffer;
 
+mod lists;
 mod memory;
 mod presence;
 
@@ -47,60 +49,6 @@ pub(crate) enum Values {
         /// What they stand for.
         terms: Interner,
     },
-}
-
-/// Lists end to end.
-#[derive(Debug)]
-pub(crate) struct Lists<T> {
-    /// Where each list begins, and where the last one ends; empty until there is one.
-    pub(crate) offsets: Vec<i64>,
-    /// What is in them; behind the last list, the values of one that has not ended.
-    pub(crate) values: Vec<T>,
-}
-
-impl<T> Default for Lists<T> {
-    fn default() -> Lists<T> {
-        Lists { offsets: Vec::new(), values: Vec::new() }
-    }
-}
-
-impl<T: Ord> Lists<T> {
-    /// Where the list begins that has not ended.
-    fn open(&self) -> usize {
-        self.offsets.last().and_then(|&end| usize::try_from(end).ok()).unwrap_or(0)
-    }
-
-    fn reserve(&mut self, lists: usize, values: usize, memory: &mut Memory) -> Result<(), ErrorKind> {
-        // The first list has an offset more.
-        memory.reserve(&mut self.offsets, lists.saturating_add(1))?;
-        memory.reserve(&mut self.values, values)
-    }
-
-    /// Ends a list, for whose offset there is room, and puts its values in order.
-    fn end(&mut self, distinct: bool) {
-        let start = self.open();
-        self.values[start..].sort_unstable();
-        if distinct {
-            let mut kept = start;
-            for i in start..self.values.len() {
-                if kept == start || self.values[kept - 1] != self.values[i] {
-                    self.values.swap(kept, i);
-                    kept += 1;
-                }
-            }
-            self.values.truncate(kept);
-        }
-        if self.offsets.is_empty() {
-            self.offsets.push(0);
-        }
-        self.offsets.push(i64::try_from(self.values.len()).unwrap_or(i64::MAX));
-    }
-
-    /// Forgets all but the first `lists`, and what has not ended.
-    fn truncate(&mut self, lists: usize) {
-        self.offsets.truncate(lists + 1);
-        self.values.truncate(self.open());
-    }
 }
 
 impl FieldBuffer {
@@ -177,8 +125,8 @@ impl FieldBuffer {
     /// Ends the values of a document, in a field that can have several.
     pub(crate) fn end_document(&mut self) {
         match &mut self.values {
-            Values::NumberLists(lists) => lists.end(false),
-            Values::TermSets { ids, .. } => ids.end(true),
+            Values::NumberLists(lists) => lists.end_last(lists::ascending),
+            Values::TermSets { ids, .. } => ids.end_last(lists::distinct),
             Values::Numbers(_) | Values::Strings(_) | Values::Terms { .. } => {}
         }
     }
@@ -208,10 +156,17 @@ impl FieldBuffer {
             self.presence.extend(first, rows);
             return column.append_single(rows, &mut self.values, memory);
         }
-        rows.each(|doc, places| {
-            self.presence.insert(first + doc);
-            column.append(places, &mut self.values, memory)?;
-            self.end_document();
+        rows.runs(|docs| {
+            let refuse = |(place, kind)| (rows.doc(&docs, place), kind);
+            column.append(rows.places(&docs), &mut self.values, memory).map_err(refuse)?;
+            let len = |doc| rows.places(&(doc..doc + 1)).len();
+            let with_values = docs.filter(|&doc| len(doc) > 0);
+            with_values.clone().for_each(|doc| self.presence.insert(first + doc));
+            match &mut self.values {
+                Values::NumberLists(lists) => lists.end(with_values.map(len), lists::ascending),
+                Values::TermSets { ids, .. } => ids.end(with_values.map(len), lists::distinct),
+                Values::Numbers(_) | Values::Strings(_) | Values::Terms { .. } => {}
+            }
             Ok(())
         })
     }

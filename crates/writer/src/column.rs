@@ -18,9 +18,13 @@ pub(crate) trait Column {
     fn check(&self, rows: &Rows<'_>, logical: LogicalType) -> Result<Counted, Refused>;
 
     /// Appends the values at `places` to `buffer`, which is for values of this kind and has room for
-    /// them, but for the bytes of byte strings.
-    fn append(&self, places: Range<usize>, buffer: &mut Values, memory: &mut Memory)
-    -> Result<(), ErrorKind>;
+    /// them, but for the bytes of byte strings. A refusal comes with the place.
+    fn append(
+        &self,
+        places: Range<usize>,
+        buffer: &mut Values,
+        memory: &mut Memory,
+    ) -> Result<(), (usize, ErrorKind)>;
 
     /// As [`append`](Self::append), for all that `rows` deals out one a document.
     fn append_single(
@@ -30,8 +34,8 @@ pub(crate) trait Column {
         memory: &mut Memory,
     ) -> Result<(), Refused> {
         rows.runs(|docs| {
-            let places = index(docs.start)..index(docs.end);
-            self.append(places, buffer, memory).map_err(|kind| (docs.start, kind))
+            let refuse = |(place, kind)| (rows.doc(&docs, place), kind);
+            self.append(rows.places(&docs), buffer, memory).map_err(refuse)
         })
     }
 }
@@ -51,7 +55,12 @@ impl<T: Copy, F: Fn(T) -> i64> Column for Numbers<'_, T, F> {
         }
     }
 
-    fn append(&self, places: Range<usize>, buffer: &mut Values, _: &mut Memory) -> Result<(), ErrorKind> {
+    fn append(
+        &self,
+        places: Range<usize>,
+        buffer: &mut Values,
+        _: &mut Memory,
+    ) -> Result<(), (usize, ErrorKind)> {
         if let Values::Numbers(numbers) | Values::NumberLists(Lists { values: numbers, .. }) = buffer {
             numbers.extend(self.values[places].iter().map(|&value| (self.store)(value)));
         }
@@ -65,7 +74,7 @@ impl<T: Copy, F: Fn(T) -> i64> Column for Numbers<'_, T, F> {
         memory: &mut Memory,
     ) -> Result<(), Refused> {
         let (Some(words), Values::Numbers(numbers)) = (rows.words(), &mut *buffer) else {
-            return self.append(0..self.values.len(), buffer, memory).map_err(|kind| (0, kind));
+            return self.append(0..self.values.len(), buffer, memory).map_err(|(_, kind)| (0, kind));
         };
         for (values, word) in self.values.chunks(64).zip(words) {
             self.append_word(values, word, numbers);
@@ -143,16 +152,16 @@ impl Column for ByteStrings<'_> {
         places: Range<usize>,
         buffer: &mut Values,
         memory: &mut Memory,
-    ) -> Result<(), ErrorKind> {
+    ) -> Result<(), (usize, ErrorKind)> {
         match buffer {
             Values::Strings(strings) => {
                 let offsets = &self.offsets[places.start..=places.end];
-                strings.extend(offsets, self.data, memory)?;
+                strings.extend(offsets, self.data, memory).map_err(|kind| (places.start, kind))?;
             }
             Values::Terms { ids, terms } | Values::TermSets { ids: Lists { values: ids, .. }, terms } => {
                 for at in places {
-                    let value = &self.data[self.span(at)?];
-                    ids.push(terms.intern(value, memory)?);
+                    let id = self.span(at).and_then(|span| terms.intern(&self.data[span], memory));
+                    ids.push(id.map_err(|kind| (at, kind))?);
                 }
             }
             Values::Numbers(_) | Values::NumberLists(_) => {}

@@ -12,10 +12,10 @@ use docvalues_format::file::column::{Column, Statistics, Values};
 use docvalues_format::file::field::Field;
 use docvalues_format::file::kind::{Kind, LogicalType};
 use docvalues_format::granule::{SectionRef, seal};
-use docvalues_format::numeric::{self, Numeric, NumericOptions, Role, Transform};
+use docvalues_format::numeric::{self, Number, Numeric, NumericOptions, Role, Transform};
 use docvalues_format::presence::Presence;
 
-use crate::buffer::{self, FieldBuffer, Lists};
+use crate::buffer::{self, FieldBuffer, Lists, sort_few};
 use crate::error::ErrorKind;
 use crate::intern::{Interner, Strings, index};
 use crate::schema::{BytesKind, FieldSpec};
@@ -88,46 +88,50 @@ impl Encoder {
                 let values = self.strings(spec, bytes, &ends)?;
                 column.with(Kind::Binary, Values::Binary(values), Statistics::default())
             }
-            buffer::Values::Terms { ids, terms } => self.terms(column, &ids, terms)?,
+            buffer::Values::Terms { ids, terms } => self.terms(column, ids, terms)?,
             buffer::Values::TermSets { ids, terms } => self.term_sets(column, ids, terms)?,
         })
     }
 
-    fn terms(&self, column: Frame<'_>, ids: &[u32], terms: Interner) -> Result<Encoded, ErrorKind> {
-        let Sorted { strings, ord_of, terms } = self.sort(terms)?;
+    fn terms(&self, column: Frame<'_>, mut ids: Vec<u32>, terms: Interner) -> Result<Encoded, ErrorKind> {
+        let Sorted { strings, order, terms } = self.sort(terms)?;
+        let ord_of = ord_of(&order);
+        ids.iter_mut().for_each(|id| *id = ord_of[index(*id)]);
+        drop(ord_of);
+        let ords = ids;
         let choose = column.spec.bytes_kind() == BytesKind::Auto;
         let presence = choose.then(|| column.presence.clone());
-        let numbers: Vec<i64> = ids.iter().map(|&id| ord_of[index(id)].into()).collect();
-        drop(ord_of);
-        let ords = self.numbers(&numbers, Role::Values);
-        let known = of_ords(&numbers, &terms, true);
-        drop(numbers);
+        let known = of_ords(&ords, &terms, true);
         let spec = column.spec;
-        let sorted = column.with(Kind::Sorted, Values::Sorted { ords, terms }, known);
+        let values = Values::Sorted { ords: self.numbers(&ords, Role::Values), terms };
+        let sorted = column.with(Kind::Sorted, values, known);
+        let value = |&ord: &u32| strings.get(index(order[index(ord)]));
         match presence {
-            Some(presence) => self.lighter(sorted, Frame { spec, presence }, ids, &strings),
+            Some(presence) => {
+                self.lighter(sorted, Frame { spec, presence }, &strings, ords.iter().map(value))
+            }
             None => Ok(sorted),
         }
     }
 
-    /// `sorted`, or the same values as a binary column if that is the lighter one.
-    fn lighter(
+    /// `sorted`, or the same `values`, which are some of the `strings`, as a binary column if that is the
+    /// lighter one.
+    fn lighter<'a>(
         &self,
         sorted: Encoded,
         column: Frame<'_>,
-        ids: &[u32],
         strings: &Strings,
+        values: impl ExactSizeIterator<Item = &'a [u8]> + Clone,
     ) -> Result<Encoded, ErrorKind> {
-        let value = |&id: &u32| strings.get(index(id));
         let weight = sorted.weight();
-        let len: u64 = ids.iter().map(|id| value(id).len() as u64).sum();
+        let len: u64 = values.clone().map(|value| value.len() as u64).sum();
         let (bytes, ends) = strings.parts();
         if weight <= binary::at_least(len, bytes, ends, column.spec.compressed()) {
             return Ok(sorted); // The bytes of a binary column alone take as much.
         }
         let mut bytes = Vec::with_capacity(usize::try_from(len).unwrap_or(usize::MAX));
-        let mut ends = Vec::with_capacity(ids.len());
-        for value in ids.iter().map(value) {
+        let mut ends = Vec::with_capacity(values.len());
+        for value in values {
             bytes.extend_from_slice(value);
             ends.push(bytes.len() as u64);
         }
@@ -137,20 +141,21 @@ impl Encoder {
     }
 
     fn term_sets(&self, column: Frame<'_>, sets: Lists<u32>, terms: Interner) -> Result<Encoded, ErrorKind> {
-        let Sorted { strings, ord_of, terms } = self.sort(terms)?;
-        drop(strings);
-        let Lists { offsets, values: ids } = sets;
-        let mut numbers: Vec<i64> = ids.iter().map(|&id| ord_of[index(id)].into()).collect();
-        drop((ids, ord_of));
-        let mut rest = numbers.as_mut_slice();
+        let Sorted { strings, order, terms } = self.sort(terms)?;
+        let ord_of = ord_of(&order);
+        drop((strings, order));
+        let Lists { offsets, values: mut ids } = sets;
+        let mut rest = ids.as_mut_slice();
         for ends in offsets.windows(2) {
             let len = usize::try_from(ends[1] - ends[0]).unwrap_or(usize::MAX);
             let set = rest.split_off_mut(..len).unwrap_or_default();
-            set.sort_unstable();
+            set.iter_mut().for_each(|id| *id = ord_of[index(*id)]);
+            sort_few(set);
         }
+        let ords = ids;
         let offsets = self.offsets(&offsets);
-        let ords = self.numbers(&numbers, Role::Values);
-        let known = of_ords(&numbers, &terms, false);
+        let known = of_ords(&ords, &terms, false);
+        let ords = self.numbers(&ords, Role::Values);
         Ok(column.with(Kind::SortedSet, Values::SortedSet { offsets, ords, terms }, known))
     }
 
@@ -158,9 +163,7 @@ impl Encoder {
         let (strings, order) = terms.into_sorted();
         let sorted = order.iter().map(|&id| strings.get(index(id)));
         let terms = dictionary::encode(sorted, self.jump_tables)?;
-        let mut ord_of = vec![0; order.len()];
-        (0..).zip(order).for_each(|(ord, id)| ord_of[index(id)] = ord);
-        Ok(Sorted { strings, ord_of, terms })
+        Ok(Sorted { strings, order, terms })
     }
 
     fn strings(
@@ -177,7 +180,7 @@ impl Encoder {
         self.numbers(offsets, Role::Offsets)
     }
 
-    fn numbers(&self, numbers: &[i64], role: Role) -> Numeric<Vec<u8>> {
+    fn numbers<T: Number>(&self, numbers: &[T], role: Role) -> Numeric<Vec<u8>> {
         let zones = self.zones && role.is_values();
         numeric::encode(numbers, &NumericOptions { role, jump_tables: self.jump_tables, zones })
     }
@@ -187,10 +190,17 @@ impl Encoder {
 struct Sorted {
     /// The strings, by the numbers they were interned under.
     strings: Strings,
-    /// The ord of each number.
-    ord_of: Vec<u32>,
+    /// The number of each ord.
+    order: Vec<u32>,
     /// The strings, by ord.
     terms: Dictionary<Vec<u8>>,
+}
+
+/// The ord of each number, of which `order` has the numbers.
+fn ord_of(order: &[u32]) -> Vec<u32> {
+    let mut ord_of = vec![0; order.len()];
+    (0..).zip(order).for_each(|(ord, &id)| ord_of[index(id)] = ord);
+    ord_of
 }
 
 /// A column that lacks its values.
@@ -219,18 +229,29 @@ fn of_numbers(numbers: &[i64], encoded: &Numeric<Vec<u8>>, logical: LogicalType,
         }
         Transform::Affine { .. } => None,
     };
-    // 2^64 values of 2^63 each do not overflow it.
-    let sum = (logical != LogicalType::F64).then(|| numbers.iter().copied().map(i128::from).sum());
+    let sum = (logical != LogicalType::F64).then(|| sum(numbers));
     Statistics { sum, distinct, ascending, descending }
 }
 
 /// What is known of a column's ords into `terms`.
-fn of_ords(ords: &[i64], terms: &Dictionary<Vec<u8>>, single: bool) -> Statistics {
+fn of_ords(ords: &[u32], terms: &Dictionary<Vec<u8>>, single: bool) -> Statistics {
     let (ascending, descending) = order(ords, single);
     Statistics { sum: None, distinct: Some(terms.count.into()), ascending, descending }
 }
 
 /// Whether numbers ascend, and whether they descend. Of several a document, neither is claimed.
-fn order(numbers: &[i64], single: bool) -> (bool, bool) {
+fn order<T: Ord>(numbers: &[T], single: bool) -> (bool, bool) {
     (single && numbers.is_sorted(), single && numbers.is_sorted_by(|a, b| a >= b))
+}
+
+/// The sum of numbers; of 2<sup>64</sup> there would be no overflow.
+fn sum(numbers: &[i64]) -> i128 {
+    /// Halves of so many numbers can be added up in 64 bits, which the compiler does side by side.
+    const MANY: usize = 1 << 12;
+    let of_halves = |numbers: &[i64]| {
+        let low: i64 = numbers.iter().map(|&number| number & 0xFFFF_FFFF).sum();
+        let high: i64 = numbers.iter().map(|&number| number >> 32).sum();
+        i128::from(low) + (i128::from(high) << 32)
+    };
+    numbers.chunks(MANY).map(of_halves).sum()
 }

@@ -116,6 +116,21 @@ impl<'a> Rows<'a> {
         Ok(())
     }
 
+    /// Where the values of a run of documents lie, whose lists have been checked.
+    pub(crate) fn places(&self, docs: &Range<u32>) -> Range<usize> {
+        let at = |doc| match self.lists {
+            Some(lists) => usize::try_from(lists[index(doc)]).unwrap_or(usize::MAX),
+            None => index(doc),
+        };
+        at(docs.start)..at(docs.end)
+    }
+
+    /// Which of `docs`, a run as well, has the value at `place`.
+    pub(crate) fn doc(&self, docs: &Range<u32>, place: usize) -> u32 {
+        let has = |doc: &u32| self.places(&(*doc..doc + 1)).contains(&place);
+        docs.clone().find(has).unwrap_or(docs.start)
+    }
+
     /// The bits of the documents, and of no others; `None` if all are valid.
     pub(crate) fn words(&self) -> Option<impl Iterator<Item = u64> + '_> {
         let words = self.validity?;

@@ -4,7 +4,7 @@ use super::*;
 
 fn packed(values: &[u64], width: u8) -> Vec<u8> {
     let mut bytes = Vec::new();
-    pack(values.iter().copied(), width, &mut bytes);
+    pack(values, width, &mut bytes);
     assert_eq!(bytes.len() as u64, packed_len(values.len() as u64, width));
     bytes
 }

@@ -41,7 +41,7 @@ const SHORT_LEN: usize = 16;
 /// Bytes of a header with a slope.
 const LONG_LEN: usize = 32;
 /// Fractional bits of a slope.
-const FRACTION: u32 = 16;
+pub(super) const FRACTION: u32 = 16;
 /// Payload offsets are counted in units of this many bytes.
 const UNIT: u64 = 8;
 

@@ -1,10 +1,14 @@
 //! Values in, sections out.
 
-use super::block::{Block, Stride, line};
-use super::plan::{Cut, Numbers, Stats, fit, plan};
-use super::{BLOCK_SHIFTS, Numeric, Role, Transform, zone};
-use crate::bits;
+use std::ops::Range;
+
+use super::block::{Block, Stride};
+use super::numbers::Numbers;
+use super::plan::{Cut, plan};
+use super::survey::{Distinct, STRETCH, Survey};
+use super::{BLOCK_SHIFTS, Number, Numeric, Role, Transform, zone};
 use crate::cursor::Put;
+use crate::{bits, granule};
 
 /// What to make of a column besides its blocks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -20,8 +24,8 @@ pub struct NumericOptions {
 
 /// Encodes `values` in the fewest bytes.
 ///
-/// O(values): three passes, and two more where there are few distinct ones. Holds the encoded bytes and
-/// 128 KiB besides.
+/// O(values): one pass to get to know them, one to pack them; up to six between them where they follow a
+/// line. Holds the encoded bytes, and a hundredth of 64-bit values besides.
 ///
 /// # Examples
 ///
@@ -41,10 +45,10 @@ pub struct NumericOptions {
 /// assert_eq!(reader.encodings()?.to_string(), "affine(gcd 60000) linear(0)");
 /// # Ok::<(), docvalues_format::error::Error>(())
 /// ```
-pub fn encode(values: &[i64], options: &NumericOptions) -> Numeric<Vec<u8>> {
+pub fn encode<T: Number>(values: &[T], options: &NumericOptions) -> Numeric<Vec<u8>> {
     let NumericOptions { role, jump_tables, .. } = *options;
-    let stats = Stats::of(values);
-    let (min, max) = stats.as_ref().map_or((0, 0), |stats| (stats.min, stats.max));
+    let survey = Survey::of(values);
+    let (min, max) = survey.as_ref().map_or((0, 0), |survey| (survey.min, survey.max));
     let mut column = Numeric {
         role,
         count: values.len() as u64,
@@ -57,68 +61,78 @@ pub fn encode(values: &[i64], options: &NumericOptions) -> Numeric<Vec<u8>> {
         jump: None,
         zones: None,
     };
-    let Some(mut stats) = stats.filter(|stats| stats.min != stats.max) else { return column };
+    let Some(mut survey) = survey.filter(|survey| survey.min != survey.max) else { return column };
     // Offsets and the like have no section for a table.
-    stats.distinct = stats.distinct.filter(|_| role.is_values());
+    let distinct = survey.distinct.take().filter(|_| role.is_values()).map(Distinct::sorted);
 
-    let plan = plan(values, &stats, jump_tables);
+    let affine = Numbers::affine(values, &survey);
+    // If every number up to the largest occurs, a value's place in the table is its number.
+    let (_, largest) = affine.ends(&(0..values.len()));
+    let table = distinct.as_ref().filter(|table| table.values().len() as u64 <= largest);
+    let table = table.map(|table| Numbers::by_table(values, &survey, table));
+    let plan = plan(&affine, table.as_ref(), jump_tables);
     column.block_shift = plan.cut.shift();
     column.stride = plan.cut.stride();
-    let table = stats.distinct.as_deref().filter(|_| plan.table);
-    let numbers = match table {
-        Some(table) => Numbers::Table { values, table },
-        None => Numbers::Affine { values, base: min, gcd: stats.gcd },
-    };
-    column.transform = match table {
+    let numbers = table.as_ref().filter(|_| plan.table).unwrap_or(&affine);
+    column.transform = match numbers.table() {
         Some(table) => Transform::Table(encode_table(table)),
-        None => Transform::Affine { base: min, gcd: stats.gcd },
+        None => Transform::Affine { base: min, gcd: survey.divisor.get() },
     };
-    let (blocks, jump) = match plan.cut {
-        Cut::Blocks { shift, stride } => encode_blocks(numbers, shift, stride),
-        Cut::One(block) => encode_one(numbers, &block, plan.cut.stride()),
+    // All at once, and with the checksums that the section will have.
+    let room = granule::extent(plan.bytes).and_then(|room| usize::try_from(room).ok());
+    let mut blocks = Vec::with_capacity(room.unwrap_or(0));
+    let jump = match plan.cut {
+        Cut::Blocks { shift, stride } => encode_blocks(numbers, shift, stride, &mut blocks),
+        Cut::One(block) => encode_one(numbers, &block, plan.cut.stride(), &mut blocks),
     };
     column.blocks = Some(blocks);
     column.jump = (jump_tables && column.block_count() > 1).then_some(jump);
-    column.zones = (options.zones && role.is_values()).then(|| zone::encode(values)).flatten();
+    column.zones = (options.zones && role.is_values()).then(|| zone::encode(&survey.ends)).flatten();
     column
 }
 
-/// The blocks end to end, and their headers once more.
-pub(super) fn encode_blocks(numbers: Numbers<'_>, shift: u8, stride: Stride) -> (Vec<u8>, Vec<u8>) {
-    let (mut blocks, mut jump) = (Vec::new(), Vec::new());
-    numbers.each(shift, |numbers| {
+/// Appends the blocks, end to end, to `blocks`; returns their headers once more.
+pub(super) fn encode_blocks<T: Number>(
+    numbers: &Numbers<'_, T>,
+    shift: u8,
+    stride: Stride,
+    blocks: &mut Vec<u8>,
+) -> Vec<u8> {
+    let mut jump = Vec::new();
+    for range in numbers.blocks(shift) {
         let payload = (blocks.len() + stride.bytes()) as u64;
-        let block = Block { payload, ..fit(numbers, stride) };
-        block.encode(stride, &mut blocks);
+        let block = Block { payload, ..numbers.fit(&range, stride) };
+        block.encode(stride, blocks);
         block.encode(stride, &mut jump);
-        pack(&block, 0, numbers, &mut blocks);
-        true
-    });
-    (blocks, jump)
+        pack(numbers, range, &block, blocks);
+    }
+    jump
 }
 
-/// One block of all `numbers`, and its header once more.
-pub(super) fn encode_one(numbers: Numbers<'_>, block: &Block, stride: Stride) -> (Vec<u8>, Vec<u8>) {
-    let (mut blocks, mut header, mut at) = (Vec::new(), Vec::new(), 0);
+/// Appends one block of all `numbers` to `blocks`; returns its header once more.
+fn encode_one<T: Number>(
+    numbers: &Numbers<'_, T>,
+    block: &Block,
+    stride: Stride,
+    blocks: &mut Vec<u8>,
+) -> Vec<u8> {
+    let mut header = Vec::new();
     let block = Block { payload: stride.bytes() as u64, ..*block };
     block.encode(stride, &mut header);
     blocks.extend_from_slice(&header);
-    // A stretch at a time: those of 2^14 numbers end with a byte, whatever their width.
-    numbers.each(*BLOCK_SHIFTS.end(), |numbers| {
-        pack(&block, at, numbers, &mut blocks);
-        at += numbers.len();
-        true
-    });
-    (blocks, header)
+    pack(numbers, 0..numbers.len(), &block, blocks);
+    header
 }
 
-/// Appends the residuals of `numbers`, of which the first is number `at` of the block.
-fn pack(block: &Block, at: usize, numbers: &[u64], out: &mut Vec<u8>) {
-    let residuals = numbers.iter().enumerate().map(|(i, q)| {
-        // A slope of zero makes no line, so this is right for every encoding.
-        q.wrapping_sub(block.base).wrapping_sub(line(block.slope, at + i))
-    });
-    bits::pack(residuals, block.width, out);
+/// Appends the residuals of the numbers of `range`, which are those of `block`.
+fn pack<T: Number>(numbers: &Numbers<'_, T>, range: Range<usize>, block: &Block, out: &mut Vec<u8>) {
+    let mut residuals = [0; STRETCH];
+    // A whole stretch ends with a word, whatever the width.
+    for start in range.clone().step_by(STRETCH) {
+        let residuals = &mut residuals[..STRETCH.min(range.end - start)];
+        numbers.residuals(start, start - range.start, block, residuals);
+        bits::pack(residuals, block.width, out);
+    }
 }
 
 /// Eight bytes a value, in ascending order: value *i* is the one that number *i* stands for.

@@ -23,6 +23,7 @@
 use std::ops::RangeInclusive;
 
 use super::Numeric;
+use super::survey::STRETCH;
 use crate::cursor::Put;
 use crate::error::{Error, ErrorKind, Result};
 use crate::source::SectionBytes;
@@ -59,15 +60,16 @@ pub(super) fn encoded_len(count: u64) -> u64 {
     entries.saturating_mul(ZONE_LEN as u64)
 }
 
-/// The zone map of `values`, if they are more than one zone.
-pub(super) fn encode(values: &[i64]) -> Option<Vec<u8>> {
-    if values.len() as u64 <= ZONE {
+/// The zone map of values of which every [`STRETCH`] has these `ends`, if they are more than one zone.
+pub(super) fn encode(ends: &[(i64, i64)]) -> Option<Vec<u8>> {
+    let count = ends.len() as u64 * STRETCH as u64;
+    if count <= ZONE {
         return None;
     }
-    let mut bytes = Vec::new();
+    let mut bytes = Vec::with_capacity(usize::try_from(encoded_len(count)).ok()?);
     for level in [Level::Lower, Level::Upper] {
-        for values in values.chunks(usize::try_from(level.values()).ok()?) {
-            let ends = values.iter().fold((i64::MAX, i64::MIN), |(min, max), &v| (min.min(v), max.max(v)));
+        for ends in ends.chunks(usize::try_from(level.values()).ok()? / STRETCH) {
+            let ends = ends.iter().fold((i64::MAX, i64::MIN), |(min, max), e| (min.min(e.0), max.max(e.1)));
             bytes.put_i64(ends.0);
             bytes.put_i64(ends.1);
         }

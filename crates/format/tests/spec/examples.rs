@@ -21,7 +21,7 @@ fn made(name: &str) -> Vec<u8> {
         "checksums" => seal(vec![0x61; 5_000]).0[5_120..].to_vec(),
         "packed" => {
             let mut bytes = Vec::new();
-            bits::pack([5, 1, 7], 3, &mut bytes);
+            bits::pack(&[5, 1, 7], 3, &mut bytes);
             bytes
         }
         "numeric-packed" => numbers(&[1000, 1030, 1010, 1070], Role::Values).blocks.unwrap(),

@@ -141,7 +141,7 @@ fn sentences() -> Vec<String> {
     let starts = (2 * (u64::from(BLOCK_DOCS) / constant("BUCKET") + 1)).next_multiple_of(8);
     let slope = (160_i64 << 16) / 64;
     let mut packed = Vec::new();
-    bits::pack([5, 1, 7], 3, &mut packed);
+    bits::pack(&[5, 1, 7], 3, &mut packed);
     let crc_check = crc32fast::hash(b"123456789");
     assert_eq!((ZONE_LEN, level_1.len), (16, 64));
     vec![

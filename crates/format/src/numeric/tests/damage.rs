@@ -206,7 +206,7 @@ fn verify_finds_bytes_behind_the_last_block() {
 
 #[test]
 fn a_block_whose_base_is_beyond_the_table_is_refused_by_a_filter_that_passes_it_over() {
-    let mut column = encode(&[1, 1 << 30, 1 << 60].repeat(1_000), &VALUES);
+    let mut column = encode(&[1, 1 << 30, 1_i64 << 60].repeat(1_000), &VALUES);
     column.blocks.as_mut().unwrap()[0] = 3;
     let reader = open(&column, JumpTables::Baked).unwrap();
     let mut bits = [0; 47];
@@ -218,7 +218,7 @@ fn a_block_whose_base_is_beyond_the_table_is_refused_by_a_filter_that_passes_it_
 #[test]
 fn a_place_beyond_the_table_is_refused_on_every_path() {
     // Three values take two bits, so a fourth can be written.
-    let mut column = encode(&[1, 1 << 30, 1 << 60].repeat(1_000), &VALUES);
+    let mut column = encode(&[1, 1 << 30, 1_i64 << 60].repeat(1_000), &VALUES);
     assert!(matches!(column.transform, Transform::Table(_)));
     column.blocks.as_mut().unwrap()[16 + 100] = 0b11_11_11_11;
     let reader = open(&column, JumpTables::Baked).unwrap();

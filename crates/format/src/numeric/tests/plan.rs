@@ -2,24 +2,24 @@
 
 use proptest::prelude::*;
 
-use super::super::encode::{encode_blocks, encode_one};
-use super::super::plan::{Cut, Numbers, Plan, Stats, plan};
+use super::super::encode::encode_blocks;
+use super::super::numbers::Numbers;
+use super::super::plan::{Cut, Plan, plan};
+use super::super::survey::{Distinct, Divisor, Survey};
 use super::*;
 
 /// The bytes of every combination of blocks, by encoding it.
-fn every_plan(values: &[i64], stats: &Stats, jump_tables: bool) -> Vec<Plan> {
+fn every_plan(numbers: &[&Numbers<'_, i64>], jump_tables: bool) -> Vec<Plan> {
     let mut plans = Vec::new();
     for shift in BLOCK_SHIFTS {
         for stride in Stride::ALL {
-            let mut add = |table: bool, numbers: Numbers<'_>, own: usize| {
-                let (blocks, jump) = encode_blocks(numbers, shift, stride);
+            for numbers in numbers {
+                let mut blocks = Vec::new();
+                let jump = encode_blocks(numbers, shift, stride, &mut blocks);
                 let jump = if jump_tables && jump.len() > stride.bytes() { jump.len() } else { 0 };
-                let cut = Cut::Blocks { shift, stride };
-                plans.push(Plan { table, cut, bytes: (blocks.len() + jump + own) as u64 });
-            };
-            add(false, Numbers::Affine { values, base: stats.min, gcd: stats.gcd }, 0);
-            if let Some(table) = &stats.distinct {
-                add(true, Numbers::Table { values, table }, table.len() * 8);
+                let (cut, table) = (Cut::Blocks { shift, stride }, numbers.table());
+                let bytes = blocks.len() + jump + table.map_or(0, size_of_val);
+                plans.push(Plan { table: table.is_some(), cut, bytes: bytes as u64 });
             }
         }
     }
@@ -27,13 +27,20 @@ fn every_plan(values: &[i64], stats: &Stats, jump_tables: bool) -> Vec<Plan> {
 }
 
 fn check(values: &[i64]) {
-    let stats = Stats::of(values).unwrap();
-    if stats.min == stats.max {
+    let survey = Survey::of(values).unwrap();
+    if survey.min == survey.max {
         return;
     }
+    let affine = Numbers::affine(values, &survey);
+    let distinct = survey.distinct.clone().map(Distinct::sorted);
+    let table = distinct.as_ref().map(|table| Numbers::by_table(values, &survey, table));
+    // Without a gap among the values, there is no choice.
+    let gaps = |table: &&Numbers<'_, i64>| table.ends(&(0..values.len())) != affine.ends(&(0..values.len()));
+    let table = table.as_ref().filter(gaps);
     for jump_tables in [true, false] {
-        let chosen = plan(values, &stats, jump_tables);
-        let plans = every_plan(values, &stats, jump_tables);
+        let chosen = plan(&affine, table, jump_tables);
+        let all: Vec<_> = [Some(&affine), table].into_iter().flatten().collect();
+        let plans = every_plan(&all, jump_tables);
         let least = plans.iter().map(|plan| plan.bytes).min().unwrap();
         match chosen.cut {
             Cut::Blocks { .. } => {
@@ -68,19 +75,33 @@ fn of_every_shape_the_cheapest_encoding_is_planned() {
 }
 
 #[test]
-fn statistics_know_what_divides_and_what_is_distinct() {
-    let stats = |values: &[i64]| Stats::of(values).unwrap();
-    assert_eq!(Stats::of(&[]), None);
-    assert_eq!(stats(&[5, 5]), Stats { min: 5, max: 5, gcd: 0, distinct: Some(vec![5]) });
-    assert_eq!(stats(&[10, -2, 4]).gcd, 6);
-    let ends = stats(&[i64::MAX, i64::MIN, i64::MAX]);
-    assert_eq!(
-        ends,
-        Stats { min: i64::MIN, max: i64::MAX, gcd: u64::MAX, distinct: Some(vec![i64::MIN, i64::MAX]) }
-    );
+fn a_survey_knows_what_divides_and_what_is_distinct() {
+    let survey = |values: &[i64]| {
+        let survey = Survey::of(values).unwrap();
+        let distinct = survey.distinct.map(|distinct| distinct.sorted().values().to_vec());
+        (survey.min, survey.max, survey.divisor.get(), distinct)
+    };
+    assert!(Survey::of::<i64>(&[]).is_none());
+    assert_eq!(survey(&[5, 5]), (5, 5, 0, Some(vec![5])));
+    assert_eq!(survey(&[10, -2, 4]), (-2, 10, 6, Some(vec![-2, 4, 10])));
+    let ends = [i64::MIN, i64::MAX];
+    assert_eq!(survey(&[ends[1], ends[0], ends[1]]), (ends[0], ends[1], u64::MAX, Some(ends.to_vec())));
     let many: Vec<i64> = (0..256).rev().collect();
-    assert_eq!(stats(&many).distinct.unwrap().len(), MAX_TABLE);
-    assert_eq!(stats(&[&many[..], &[256]].concat()).distinct, None);
+    assert_eq!(survey(&many).3.unwrap().len(), MAX_TABLE);
+    assert_eq!(survey(&[&many[..], &[256]].concat()).3, None);
+    // Every stretch of 512 is looked at: what divides, and what is new, may come late.
+    let late = |last: i64| [&[7].repeat(600)[..], &[7 + 96].repeat(600), &[last]].concat();
+    assert_eq!(survey(&late(7 + 36)), (7, 103, 12, Some(vec![7, 43, 103])));
+    assert_eq!(survey(&late(-1)), (-1, 103, 8, Some(vec![-1, 7, 103])));
+}
+
+#[test]
+fn values_of_four_bytes_are_the_same_numbers() {
+    for shape in [Shape::SmallRange, Shape::Offsets, Shape::Sawtooth] {
+        let short: Vec<u32> = shape.values(5_000, 3).iter().map(|&v| v as u32).collect();
+        let long: Vec<i64> = short.iter().map(|&v| v.into()).collect();
+        assert_eq!(encode(&short, &VALUES), encode(&long, &VALUES));
+    }
 }
 
 #[test]
@@ -120,6 +141,16 @@ fn one_line_through_all_values_is_one_block() {
 fn the_same_values_give_the_same_bytes() {
     let values = Shape::Timestamps.values(10_000, 13);
     assert_eq!(encode(&values, &VALUES), encode(&values, &VALUES));
+}
+
+proptest! {
+    #[test]
+    fn a_divisor_divides_as_a_division_does(number in 1_u64.., small in 1_u64..5_000, quotient: u64) {
+        for number in [number, small, small << 40, 1 << (number % 64)] {
+            let quotient = quotient % (u64::MAX / number + u64::from(number > 1)).max(1);
+            prop_assert_eq!(Divisor::of(number).quotient(number * quotient), quotient);
+        }
+    }
 }
 
 proptest! {

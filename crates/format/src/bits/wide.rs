@@ -1,0 +1,58 @@
+//! Plain loops, compiled for the widest registers of the CPU they run on.
+
+/// Declares functions that are compiled for AVX-512, for AVX2 and for any CPU, where the architecture has
+/// these; which one runs is decided when it is called.
+///
+/// For loops over slices, which the compiler then makes vectors of; what they call must be
+/// `inline(always)`, or is compiled for any CPU.
+macro_rules! wide {
+    ($(
+        $(#[$about:meta])*
+        $visibility:vis fn $name:ident $(<$number:ident: $bound:ident>)? (
+            $($argument:ident: $type:ty),* $(,)?
+        ) $(-> $result:ty)? $body:block
+    )*) => { $(
+        $(#[$about])*
+        #[inline]
+        $visibility fn $name $(<$number: $bound>)? ($($argument: $type),*) $(-> $result)? {
+            #[inline(always)]
+            fn plain $(<$number: $bound>)? ($($argument: $type),*) $(-> $result)? $body
+
+            #[cfg(all(target_arch = "x86_64", not(miri)))]
+            #[allow(unsafe_code, reason = "the compiler cannot see that the CPU was asked")]
+            {
+                #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl")]
+                fn avx512 $(<$number: $bound>)? ($($argument: $type),*) $(-> $result)? {
+                    plain($($argument),*)
+                }
+
+                #[target_feature(enable = "avx2")]
+                fn avx2 $(<$number: $bound>)? ($($argument: $type),*) $(-> $result)? {
+                    plain($($argument),*)
+                }
+
+                if $crate::bits::has_avx512() {
+                    // SAFETY: the line above: this CPU has every feature that the function is compiled for.
+                    return unsafe { avx512($($argument),*) };
+                }
+                if is_x86_feature_detected!("avx2") {
+                    // SAFETY: as above.
+                    return unsafe { avx2($($argument),*) };
+                }
+            }
+            plain($($argument),*)
+        }
+    )* };
+}
+
+pub(crate) use wide;
+
+/// Whether this CPU has what [`wide!`] calls AVX-512.
+#[cfg(all(target_arch = "x86_64", not(miri)))]
+#[inline]
+pub(crate) fn has_avx512() -> bool {
+    is_x86_feature_detected!("avx512f")
+        && is_x86_feature_detected!("avx512bw")
+        && is_x86_feature_detected!("avx512dq")
+        && is_x86_feature_detected!("avx512vl")
+}

@@ -1,0 +1,205 @@
+//! What one pass over the values of a column learns.
+
+use super::{MAX_TABLE, Number};
+use crate::bits::wide;
+
+/// Values whose ends are kept: as many as the smallest block has.
+pub(super) const STRETCH: usize = 1 << *super::BLOCK_SHIFTS.start();
+
+/// Values that are compared side by side.
+pub(super) const LANES: usize = 8;
+
+/// What there is to know of values before they are encoded.
+#[derive(Clone, Debug)]
+pub(super) struct Survey {
+    pub(super) min: i64,
+    pub(super) max: i64,
+    /// Divides every difference between two values.
+    pub(super) divisor: Divisor,
+    /// The distinct values, unless there are more than a table holds.
+    pub(super) distinct: Option<Distinct>,
+    /// The smallest and the largest of every [`STRETCH`].
+    pub(super) ends: Vec<(i64, i64)>,
+}
+
+impl Survey {
+    /// Looks at `values`; `None` if there is none.
+    pub(super) fn of<T: Number>(values: &[T]) -> Option<Survey> {
+        let first = (*values.first()?).into();
+        let mut survey = Survey {
+            min: first,
+            max: first,
+            divisor: Divisor::of(0),
+            distinct: Some(Distinct::default()),
+            ends: Vec::with_capacity(values.len().div_ceil(STRETCH)),
+        };
+        for values in values.chunks(STRETCH) {
+            let (min, max) = ends(values);
+            survey.ends.push((min, max));
+            (survey.min, survey.max) = (survey.min.min(min), survey.max.max(max));
+            // Of equal values, one says it all.
+            let values = if min == max { &values[..1] } else { values };
+            survey.divisor = survey.divisor.of_all(values, first);
+            survey.distinct = survey.distinct.and_then(|distinct| distinct.with(values));
+        }
+        Some(survey)
+    }
+}
+
+wide! {
+    /// The smallest and the largest of some values.
+    fn ends<T: Number>(values: &[T]) -> (i64, i64) {
+        let (mut min, mut max) = ([i64::MAX; LANES], [i64::MIN; LANES]);
+        let (groups, rest) = values.as_chunks::<LANES>();
+        for group in groups {
+            for lane in 0..LANES {
+                min[lane] = min[lane].min(group[lane].into());
+                max[lane] = max[lane].max(group[lane].into());
+            }
+        }
+        for &value in rest {
+            (min[0], max[0]) = (min[0].min(value.into()), max[0].max(value.into()));
+        }
+        (min.into_iter().fold(i64::MAX, i64::min), max.into_iter().fold(i64::MIN, i64::max))
+    }
+
+    /// Whether `divisor` divides how far each value is from `first`.
+    fn divides<T: Number>(divisor: Divisor, values: &[T], first: i64) -> bool {
+        let most = u64::MAX.checked_div(divisor.number).unwrap_or(0);
+        values.iter().fold(true, |all, &value| {
+            let value: i64 = value.into();
+            all & (divisor.quotient(value.abs_diff(first)) <= most)
+        })
+    }
+}
+
+/// A number that divides others without a division.
+///
+/// A multiple of an odd number is divided by multiplying with its inverse modulo 2^64, and of any other
+/// one by a rotation besides. Numbers that are no multiples become larger than all quotients there are:
+/// Warren, *Hacker's Delight*, 10-17.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Divisor {
+    number: u64,
+    inverse: u64,
+    shift: u32,
+}
+
+impl Divisor {
+    pub(super) fn of(number: u64) -> Divisor {
+        if number == 0 {
+            return Divisor { number, inverse: 1, shift: 0 };
+        }
+        let shift = number.trailing_zeros();
+        let odd = number >> shift;
+        // Right in the three lowest bits, and in twice as many with every step.
+        let inverse = (0..5).fold(odd, |x: u64, _| x.wrapping_mul(2_u64.wrapping_sub(odd.wrapping_mul(x))));
+        Divisor { number, inverse, shift }
+    }
+
+    /// The number; 0 divides nothing but 0.
+    pub(super) fn get(self) -> u64 {
+        self.number
+    }
+
+    /// `multiple` divided by it.
+    #[inline(always)]
+    pub(super) fn quotient(self, multiple: u64) -> u64 {
+        multiple.wrapping_mul(self.inverse).rotate_right(self.shift)
+    }
+
+    /// The greatest number that divides what this one does, and how far each value is from `first`.
+    fn of_all<T: Number>(self, values: &[T], first: i64) -> Divisor {
+        if self.number == 1 || divides(self, values, first) {
+            return self;
+        }
+        let distances = values.iter().map(|&value| value.into().abs_diff(first));
+        Divisor::of(distances.fold(self.number, gcd))
+    }
+}
+
+/// Different values, each with a number, which is found by hashing.
+#[derive(Clone, Debug)]
+pub(super) struct Distinct {
+    values: Vec<i64>,
+    /// One more than the number of a value, at the slot that its hash says or the next free one behind;
+    /// 0 where there is none. With no more than a sixteenth of them taken, the first one usually is it.
+    slots: Vec<u16>,
+}
+
+/// The logarithm of the number of slots.
+const SLOT_BITS: u32 = 12;
+const SLOTS: usize = 1 << SLOT_BITS;
+
+impl Default for Distinct {
+    fn default() -> Distinct {
+        Distinct { values: Vec::new(), slots: vec![0; SLOTS] }
+    }
+}
+
+impl Distinct {
+    /// Adds those of `values` that are not there; `None` if a table does not hold as many.
+    fn with<T: Number>(mut self, values: &[T]) -> Option<Distinct> {
+        for &value in values {
+            if let Err(slot) = self.find(value.into()) {
+                self.insert(slot, value.into());
+                if self.values.len() > MAX_TABLE {
+                    return None;
+                }
+            }
+        }
+        Some(self)
+    }
+
+    fn insert(&mut self, slot: usize, value: i64) {
+        self.values.push(value);
+        // Not many more than a table holds.
+        self.slots[slot] = u16::try_from(self.values.len()).unwrap_or(u16::MAX);
+    }
+
+    /// The number of `value`, or the slot where it is not.
+    #[inline]
+    fn find(&self, value: i64) -> Result<usize, usize> {
+        // Multiplied by 2^64 divided by the golden ratio, so that neighbours lie far apart.
+        let hash = value.cast_unsigned().wrapping_mul(0x9E37_79B9_7F4A_7C15) >> (64 - SLOT_BITS);
+        let mut slot = usize::try_from(hash).unwrap_or(0);
+        loop {
+            match usize::from(self.slots[slot]).checked_sub(1) {
+                None => return Err(slot),
+                Some(number) if self.values[number] == value => return Ok(number),
+                Some(_) => slot = (slot + 1) % SLOTS,
+            }
+        }
+    }
+
+    /// The same values, numbered in ascending order.
+    pub(super) fn sorted(self) -> Distinct {
+        let mut values = self.values;
+        values.sort_unstable();
+        let mut sorted = Distinct::default();
+        for value in values {
+            if let Err(slot) = sorted.find(value) {
+                sorted.insert(slot, value);
+            }
+        }
+        sorted
+    }
+
+    /// The values, in the order of their numbers.
+    pub(super) fn values(&self) -> &[i64] {
+        &self.values
+    }
+
+    /// The number of `value`, which is one of them.
+    #[inline]
+    pub(super) fn number(&self, value: i64) -> u64 {
+        self.find(value).unwrap_or(0) as u64
+    }
+}
+
+fn gcd(mut a: u64, mut b: u64) -> u64 {
+    while a != 0 {
+        (a, b) = (b % a, a);
+    }
+    b
+}

@@ -1,0 +1,158 @@
+//! The values of documents that have several.
+
+use super::memory::Memory;
+use crate::error::ErrorKind;
+
+/// Lists end to end.
+#[derive(Debug)]
+pub(crate) struct Lists<T> {
+    /// Where each list begins, and where the last one ends; empty until there is one.
+    pub(crate) offsets: Vec<i64>,
+    /// What is in them; behind the last list, the values of those that have not ended.
+    pub(crate) values: Vec<T>,
+}
+
+impl<T> Default for Lists<T> {
+    fn default() -> Lists<T> {
+        Lists { offsets: Vec::new(), values: Vec::new() }
+    }
+}
+
+impl<T: Copy + Ord> Lists<T> {
+    /// Where the first list begins that has not ended.
+    fn open(&self) -> usize {
+        self.offsets.last().and_then(|&end| usize::try_from(end).ok()).unwrap_or(0)
+    }
+
+    pub(super) fn reserve(
+        &mut self,
+        lists: usize,
+        values: usize,
+        memory: &mut Memory,
+    ) -> Result<(), ErrorKind> {
+        // The first list has an offset more.
+        memory.reserve(&mut self.offsets, lists.saturating_add(1))?;
+        memory.reserve(&mut self.values, values)
+    }
+
+    /// Ends lists of these lengths, for whose offsets there is room. `tidy` puts one in order, and says how
+    /// many of its values, from the first on, are kept.
+    pub(super) fn end(&mut self, lens: impl Iterator<Item = usize>, tidy: impl Fn(&mut [T]) -> usize) {
+        let mut kept = self.open();
+        let mut start = kept;
+        for len in lens {
+            let list = start..start + len;
+            let left = tidy(&mut self.values[list.clone()]);
+            if kept < start {
+                self.values.copy_within(start..start + left, kept);
+            }
+            (kept, start) = (kept + left, list.end);
+            if self.offsets.is_empty() {
+                self.offsets.push(0);
+            }
+            self.offsets.push(i64::try_from(kept).unwrap_or(i64::MAX));
+        }
+        self.values.truncate(kept);
+    }
+
+    /// Ends a list of all values that are in none.
+    pub(super) fn end_last(&mut self, tidy: impl Fn(&mut [T]) -> usize) {
+        self.end(std::iter::once(self.values.len() - self.open()), tidy);
+    }
+
+    /// Forgets all but the first `lists`, and what has not ended.
+    pub(super) fn truncate(&mut self, lists: usize) {
+        self.offsets.truncate(lists + 1);
+        self.values.truncate(self.open());
+    }
+}
+
+/// Puts a list in order, and keeps all of it.
+pub(super) fn ascending<T: Copy + Ord>(list: &mut [T]) -> usize {
+    sort_few(list);
+    list.len()
+}
+
+/// Moves to the front what is in a list, once each.
+pub(super) fn distinct<T: Copy + Ord>(list: &mut [T]) -> usize {
+    /// Up to so many values, each is compared with all before it.
+    const FEW: usize = 16;
+    let sorted = list.len() > FEW;
+    if sorted {
+        list.sort_unstable();
+    }
+    let mut kept = 0_usize;
+    for i in 0..list.len() {
+        let value = list[i];
+        let before = &list[if sorted { kept.saturating_sub(1) } else { 0 }..kept];
+        if !before.contains(&value) {
+            list[kept] = value;
+            kept += 1;
+        }
+    }
+    kept
+}
+
+/// Sorts a list which usually is short: up to eight values are compared in an order that does not depend
+/// on them, so that no branch does.
+pub(crate) fn sort_few<T: Copy + Ord>(list: &mut [T]) {
+    fn network<T: Copy + Ord, const N: usize>(list: &mut [T]) {
+        let Some(array) = list.as_mut_array::<N>() else { return };
+        let mut sorted = *array;
+        for end in (1..N).rev() {
+            for i in 0..end {
+                let (a, b) = (sorted[i], sorted[i + 1]);
+                (sorted[i], sorted[i + 1]) = (a.min(b), a.max(b));
+            }
+        }
+        *array = sorted;
+    }
+    match list.len() {
+        0 | 1 => {}
+        2 => network::<T, 2>(list),
+        3 => network::<T, 3>(list),
+        4 => network::<T, 4>(list),
+        5 => network::<T, 5>(list),
+        6 => network::<T, 6>(list),
+        7 => network::<T, 7>(list),
+        8 => network::<T, 8>(list),
+        _ => list.sort_unstable(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use proptest::prelude::*;
+
+    use super::*;
+
+    proptest! {
+        #[test]
+        fn lists_are_put_in_order_and_sets_have_each_value_once(
+            lists in proptest::collection::vec(proptest::collection::vec(0..30_u32, 1..40), 0..9),
+        ) {
+            let (mut all, mut sets) = (Lists::default(), Lists::default());
+            for lists in [&lists[..lists.len() / 2], &lists[lists.len() / 2..]] {
+                all.values.extend(lists.iter().flatten());
+                sets.values.extend(lists.iter().flatten());
+                all.end(lists.iter().map(Vec::len), ascending);
+                sets.end(lists.iter().map(Vec::len), distinct);
+            }
+            for (i, list) in lists.iter().enumerate() {
+                let of = |lists: &Lists<u32>| {
+                    let [start, end] = [lists.offsets[i], lists.offsets[i + 1]].map(|at| usize::try_from(at).unwrap());
+                    lists.values[start..end].to_vec()
+                };
+                let mut sorted = list.clone();
+                sorted.sort_unstable();
+                prop_assert_eq!(of(&all), sorted);
+                let set = of(&sets);
+                let kept: BTreeSet<u32> = set.iter().copied().collect();
+                prop_assert_eq!(set.len(), kept.len());
+                prop_assert_eq!(kept, list.iter().copied().collect());
+            }
+        }
+    }
+}
