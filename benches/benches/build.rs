@@ -9,7 +9,7 @@
 //! | `batches` | batches of 65,536 documents, to a segment in memory |
 //! | `documents` | one document after the other, to the same segment |
 //! | `copy` | the values copied into a buffer as large as they are, and that into another one |
-#![expect(clippy::expect_used, reason = "a bench may panic")]
+#![expect(clippy::cast_possible_truncation, clippy::expect_used, reason = "a bench may panic, and is small")]
 
 use std::hint::black_box;
 use std::ops::Range;
