@@ -145,6 +145,9 @@ impl<B: SectionBytes, E: Entry> Jump<B, E> {
     }
 
     /// The file's own table, if this mode reads it.
+    ///
+    /// For whoever looks up one value after the other, and cannot afford an entry that goes through
+    /// memory: written there field by field and read back as a whole, it waits for its own stores.
     #[inline]
     pub fn in_use(&self) -> Option<&B> {
         match &self.0 {
@@ -172,7 +175,6 @@ impl<B: SectionBytes, E: Entry> Jump<B, E> {
     /// # Errors
     ///
     /// When bytes on the way to it cannot be read, or hold what they may not.
-    #[inline]
     pub fn locate<C: Chain<Entry = E>>(&self, chain: &C, block: usize, walk: &mut Walk<E>) -> Result<E> {
         match &self.0 {
             Table::Baked(table) => {
@@ -225,6 +227,7 @@ impl<B: SectionBytes, E: Entry> Jump<B, E> {
 
 impl<E: Entry> Walk<E> {
     /// Goes forward to `block`, from the beginning if it lies behind.
+    #[inline(never)]
     fn go<C: Chain<Entry = E>>(&mut self, chain: &C, block: usize) -> Result<E> {
         let (mut at, mut step) = match self.0 {
             Some((at, step)) if at <= block => (at, step),
@@ -240,6 +243,7 @@ impl<E: Entry> Walk<E> {
 }
 
 /// Walks the whole chain once. Two threads may both do so; one table is kept.
+#[cold]
 fn build<'t, C: Chain>(table: &'t OnceLock<Box<[C::Entry]>>, chain: &C) -> Result<&'t [C::Entry]> {
     let mut entries = Vec::with_capacity(chain.blocks());
     let (mut next, mut values) = (0, 0);

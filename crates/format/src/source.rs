@@ -39,6 +39,27 @@ pub trait SectionBytes: Send + Sync {
     /// The warm path: a batch asks once and then pays for bounds alone.
     fn verified(&self) -> Option<&[u8]>;
 
+    /// `N` bytes at `at`, if they are known to be good by now.
+    ///
+    /// The way of a single look-up, which makes no error and checks nothing that was not checked:
+    /// `None` tells nothing of the bytes, [`array`](Self::array) does.
+    #[inline]
+    fn peek<const N: usize>(&self, at: usize) -> Option<&[u8; N]>
+    where
+        Self: Sized,
+    {
+        self.verified()?.get(at..)?.first_chunk()
+    }
+
+    /// Tells the processor that the bytes at `at`, wherever that is, will be asked for soon.
+    ///
+    /// What a batch does for all its values before it loads the first of them: as many are then on their
+    /// way as the memory can bring at once, instead of as many as the processor looks ahead.
+    #[inline]
+    fn prefetch(&self, at: usize) {
+        let _ = at;
+    }
+
     /// `N` bytes at `at`.
     ///
     /// # Errors
@@ -49,9 +70,18 @@ pub trait SectionBytes: Send + Sync {
     where
         Self: Sized,
     {
-        let bytes = self.slice(at..at.saturating_add(N))?;
-        bytes.first_chunk().ok_or_else(|| truncated(self.place(), at, N, bytes.len()))
+        match self.peek(at) {
+            Some(bytes) => Ok(bytes),
+            None => first_touch(self, at),
+        }
     }
+}
+
+/// Out of the way of those who find their bytes checked.
+#[cold]
+fn first_touch<const N: usize>(section: &impl SectionBytes, at: usize) -> Result<&[u8; N]> {
+    let bytes = section.slice(at..at.saturating_add(N))?;
+    bytes.first_chunk().ok_or_else(|| truncated(section.place(), at, N, bytes.len()))
 }
 
 /// The error of a section that ends too early: `needed` bytes at `at`, `left` were there.

@@ -142,6 +142,40 @@ impl Pages {
         Some(unsafe { self.slice(range) })
     }
 
+    /// The `N` bytes at `at`, under the same conditions.
+    #[inline]
+    pub(crate) fn array<const N: usize>(&self, at: usize) -> Option<&[u8; N]> {
+        const { assert!(0 < N && N <= GRANULE) };
+        let end = at.checked_add(N)?;
+        if end > self.limit || !self.admitted.contains_both(at / GRANULE, (end - 1) / GRANULE) {
+            return None;
+        }
+        // SAFETY: (1, 2) `at <= end <= self.limit <= self.len` was checked. (3) The granules of the first
+        // and of the last byte were found in `admitted`; there is none between them, because `N` is at
+        // most a granule's length.
+        unsafe { self.slice(at..end) }.first_chunk()
+    }
+
+    /// Brings the cache line of the byte at `at` nearer, if the processor cares to.
+    #[inline]
+    pub(crate) fn prefetch(&self, at: usize) {
+        let byte = self.bytes.as_ptr().wrapping_add(at);
+        #[cfg(all(target_arch = "x86_64", not(miri)))]
+        {
+            use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
+            // SAFETY: a hint, which neither reads nor faults, whatever the address.
+            unsafe { _mm_prefetch::<_MM_HINT_T0>(byte.cast_const().cast()) };
+        }
+        #[cfg(all(target_arch = "aarch64", not(miri)))]
+        {
+            // SAFETY: a hint, which neither reads nor faults, whatever the address.
+            unsafe {
+                std::arch::asm!("prfm pldl1keep, [{byte}]", byte = in(reg) byte, options(nostack, preserves_flags, readonly));
+            }
+        }
+        let _ = byte;
+    }
+
     /// The bytes of `range`, good or not, to find that out. `None` if it does not lie inside, or some of
     /// it has yet to be read.
     pub(crate) fn peek(&self, range: Range<usize>) -> Option<&[u8]> {

@@ -279,6 +279,16 @@ impl SectionBytes for Section {
     }
 
     #[inline]
+    fn peek<const N: usize>(&self, at: usize) -> Option<&[u8; N]> {
+        self.data.pages().array(at)
+    }
+
+    #[inline]
+    fn prefetch(&self, at: usize) {
+        self.data.pages().prefetch(at);
+    }
+
+    #[inline]
     fn verified(&self) -> Option<&[u8]> {
         let pages = self.data.pages();
         match pages.all() {

@@ -2,119 +2,19 @@
 
 use std::ops::Range;
 
-use super::block::{Block, Encoding, line};
+use super::block::{Block, Encoding};
 use super::filter::ends;
 use super::locate::Residuals;
 use super::read::affine;
-use super::scatter::SCATTER;
 use super::{MAX_TABLE, NumericReader, NumericWalk, Transform};
 use crate::bits::{add_line, unsigned};
 use crate::error::Result;
 use crate::source::SectionBytes;
 
-/// The index that [`NumericReader::gather`] passes over.
-pub const SKIP: u32 = u32::MAX;
-
 /// Numbers that are unpacked before they are looked at: 4 KiB, which stays in the innermost cache.
 pub(super) const STRETCH: usize = 512;
 
-/// Fewer indices in one block than these are not worth setting up a loop for.
-const LONG_RUN: usize = 4;
-
-/// Indices in a row that lie in one block.
-struct Run {
-    /// How many of the indices, with those to be passed over.
-    len: usize,
-    block: u64,
-    /// Their places in the block lie in this.
-    within: Range<usize>,
-}
-
 impl<B: SectionBytes> NumericReader<B> {
-    /// The values of `indices`, in any order and more than once; where one is [`SKIP`], `out` stays as it
-    /// is.
-    ///
-    /// O(indices), and a look for a block wherever two neighbours lie in different ones.
-    ///
-    /// # Errors
-    ///
-    /// As [`get`](Self::get); what `out` then holds is unspecified.
-    ///
-    /// # Panics
-    ///
-    /// If `indices` and `out` differ in length.
-    pub fn gather(&self, indices: &[u32], out: &mut [i64], walk: &mut NumericWalk) -> Result<()> {
-        assert_eq!(indices.len(), out.len(), "one place for every index");
-        let (mut indices, mut out) = (indices, out);
-        while let Some(run) = self.run(indices) {
-            let len = match run.len < LONG_RUN && !matches!(self.meta.transform, Transform::Constant(_)) {
-                true => indices.len().min(SCATTER),
-                false => run.len,
-            };
-            let ((now, later), places) = (indices.split_at(len), out.split_at_mut(len));
-            match len == run.len {
-                true => {
-                    self.in_count((run.block << self.meta.block_shift) + run.within.end as u64 - 1)?;
-                    self.gather_run(&run, now, places.0, walk)?;
-                }
-                false => self.gather_scattered(now, places.0, walk)?,
-            }
-            (indices, out) = (later, places.1);
-        }
-        Ok(())
-    }
-
-    /// The longest run that the `indices` begin with; `None` if all of them are to be passed over.
-    #[inline]
-    fn run(&self, indices: &[u32]) -> Option<Run> {
-        let start = indices.iter().position(|&index| index != SKIP)?;
-        let (block, first) = self.meta.split(indices[start].into());
-        let (mut len, mut low, mut high) = (start + 1, first, first);
-        for &index in &indices[start + 1..] {
-            let (other, i) = self.meta.split(index.into());
-            match index == SKIP {
-                true => {}
-                false if other == block => (low, high) = (low.min(i), high.max(i)),
-                false => break,
-            }
-            len += 1;
-        }
-        Some(Run { len, block, within: low..high + 1 })
-    }
-
-    #[inline]
-    fn gather_run(&self, run: &Run, indices: &[u32], out: &mut [i64], walk: &mut NumericWalk) -> Result<()> {
-        let wanted = indices.iter().zip(out).filter(|(index, _)| **index != SKIP);
-        if let Transform::Constant(value) = self.meta.transform {
-            wanted.for_each(|(_, out)| *out = value);
-            return Ok(());
-        }
-        let header = self.locate(run.block, walk)?;
-        let residuals = self.meta.residuals(run.block, &header, run.within.clone())?;
-        let mut wanted = wanted.map(|(&index, out)| (self.meta.split(index.into()).1, out));
-        let (start, slope) = (header.base, header.slope);
-        let on_line = |i, x: u64| start.wrapping_add(line(slope, i)).wrapping_add(x);
-        match (&self.meta.transform, header.encoding) {
-            (Transform::Constant(_), _) => Ok(()),
-            (Transform::Affine { base, gcd }, Encoding::Linear) => wanted.try_for_each(|(i, out)| {
-                *out = affine(*base, *gcd, on_line(i, residuals.get(i)?));
-                Ok(())
-            }),
-            (Transform::Affine { base, gcd }, Encoding::Constant | Encoding::Packed) => {
-                // The block's base is a number; as a value it saves an addition.
-                let base = affine(*base, *gcd, start);
-                wanted.try_for_each(|(i, out)| {
-                    *out = affine(base, *gcd, residuals.get(i)?);
-                    Ok(())
-                })
-            }
-            (Transform::Table(_), _) => wanted.try_for_each(|(i, out)| {
-                *out = self.entry(on_line(i, residuals.get(i)?))?;
-                Ok(())
-            }),
-        }
-    }
-
     /// The values of `range`, a block at a time.
     ///
     /// # Errors

@@ -34,7 +34,7 @@ use crate::bits;
 use crate::cursor::Put;
 use crate::error::{Error, ErrorKind, Place, Result};
 use crate::jump::Entry;
-use crate::source::truncated;
+use crate::source::{SectionBytes, truncated};
 
 /// Bytes of the fields that every header has.
 const SHORT_LEN: usize = 16;
@@ -132,14 +132,20 @@ impl Block {
         (values as u64 * u64::from(self.width)).div_ceil(64) * 8
     }
 
-    /// Number `i`, whose residual is `x`.
-    #[inline]
-    pub(super) fn number(&self, i: usize, x: u64) -> u64 {
-        let on_base = self.base.wrapping_add(x);
-        match self.encoding {
-            Encoding::Constant | Encoding::Packed => on_base,
-            Encoding::Linear => on_base.wrapping_add(line(self.slope, i)),
-        }
+    /// Entry `block` of the baked `table`, if its bytes are known to be good and the header is legal.
+    ///
+    /// What [`Jump::locate`](crate::jump::Jump::locate) does, inlined, and with no error to be made.
+    #[inline(always)]
+    pub(super) fn peek<B: SectionBytes>(table: &B, stride: Stride, block: usize) -> Option<Block> {
+        let at = block.checked_mul(stride.bytes())?;
+        let head = table.peek::<SHORT_LEN>(at)?;
+        let (base, tags) = (LittleEndian::read_u64(&head[..8]), LittleEndian::read_u64(&head[8..]));
+        let (encoding, width) = kind(tags, stride == Stride::Long)?;
+        let slope = match encoding {
+            Encoding::Linear => LittleEndian::read_i64(table.peek::<8>(at + SHORT_LEN)?),
+            Encoding::Constant | Encoding::Packed => 0,
+        };
+        Some(Block { base, slope, payload: (tags >> 16) * UNIT, encoding, width })
     }
 
     /// Appends the header.
@@ -154,6 +160,19 @@ impl Block {
     }
 }
 
+/// How a block is encoded, and the bits of its residuals, if `tags` are legal; a line needs a `long` header.
+#[inline]
+fn kind(tags: u64, long: bool) -> Option<(Encoding, u8)> {
+    let [tag, width, ..] = tags.to_le_bytes();
+    let (encoding, legal) = match tag {
+        0 => (Encoding::Constant, width == 0),
+        1 => (Encoding::Packed, width != 0 && bits::is_width(width)),
+        2 => (Encoding::Linear, long && bits::is_width(width)),
+        _ => return None,
+    };
+    legal.then_some((encoding, width))
+}
+
 impl Entry for Block {
     #[inline]
     fn parse(place: Place, at: usize, bytes: &[u8]) -> Result<Block> {
@@ -161,16 +180,8 @@ impl Entry for Block {
             return Err(truncated(place, at, SHORT_LEN, bytes.len()));
         };
         let (base, tags) = (LittleEndian::read_u64(&head[..8]), LittleEndian::read_u64(&head[8..]));
-        let [tag, width, ..] = tags.to_le_bytes();
-        let (encoding, legal) = match tag {
-            0 => (Encoding::Constant, width == 0),
-            1 => (Encoding::Packed, width != 0 && bits::is_width(width)),
-            2 => (Encoding::Linear, rest.len() >= LONG_LEN - SHORT_LEN && bits::is_width(width)),
-            _ => return Err(unknown(place, at, tag)),
-        };
-        if !legal {
-            return Err(illegal(place, at));
-        }
+        let long = rest.len() >= LONG_LEN - SHORT_LEN;
+        let Some((encoding, width)) = kind(tags, long) else { return Err(illegal(place, at, tags)) };
         let slope = match rest.first_chunk::<{ LONG_LEN - SHORT_LEN }>() {
             Some(tail) if encoding == Encoding::Linear => LittleEndian::read_i64(&tail[..8]),
             _ => 0,
@@ -180,12 +191,12 @@ impl Entry for Block {
 }
 
 #[cold]
-fn unknown(place: Place, at: usize, tag: u8) -> Error {
-    Error::at(place, at.saturating_add(8), ErrorKind::UnknownTag { what: "block encoding", tag })
-}
-
-#[cold]
-fn illegal(place: Place, at: usize) -> Error {
+fn illegal(place: Place, at: usize, tags: u64) -> Error {
+    let [tag, ..] = tags.to_le_bytes();
+    if Encoding::ALL.iter().all(|encoding| *encoding as u8 != tag) {
+        let kind = ErrorKind::UnknownTag { what: "block encoding", tag };
+        return Error::at(place, at.saturating_add(8), kind);
+    }
     let what = "the encoding of a block allows no residuals of this width";
     Error::at(place, at.saturating_add(9), ErrorKind::Broken(what))
 }

@@ -21,13 +21,6 @@ pub(super) struct Residuals<'a> {
 }
 
 impl Residuals<'_> {
-    /// Residual `i` of the block.
-    #[inline]
-    pub(super) fn get(&self, i: usize) -> Result<u64> {
-        let x = bits::get(self.bytes, self.width, i.wrapping_sub(self.first));
-        x.ok_or_else(|| self.missing())
-    }
-
     /// Residuals `i ..` of the block, with `base` added to each.
     #[inline]
     pub(super) fn unpack_add(&self, i: usize, base: u64, out: &mut [u64]) -> Result<()> {
@@ -72,6 +65,14 @@ impl<B: SectionBytes> Numeric<B> {
     pub(super) fn values_in(&self, block: u64) -> usize {
         let left = self.count.saturating_sub(block << self.block_shift).min(1 << self.block_shift);
         usize::try_from(left).unwrap_or(usize::MAX)
+    }
+
+    /// A residual that would begin at `byte` of the section lies somewhere else.
+    #[cold]
+    pub(super) fn outside(&self, byte: usize) -> Error {
+        let max = self.blocks.as_ref().map_or(0, SectionBytes::len) as u64;
+        let kind = ErrorKind::OutOfRange { what: "offset of a residual", found: byte as u64, max };
+        Error::at(self.place(), byte, kind)
     }
 
     /// Where the residuals of `block` begin and end, if that is inside the section.

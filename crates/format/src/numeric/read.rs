@@ -2,8 +2,8 @@
 
 use byteorder::{ByteOrder, LittleEndian};
 
-use super::block::Block;
-use super::{Numeric, NumericWalk, Transform};
+use super::block::{Block, Encoding, line};
+use super::{Numeric, NumericWalk, ONE_BLOCK, Transform};
 use crate::bits;
 use crate::error::{Error, ErrorKind, Result};
 use crate::jump::{Jump, JumpTables};
@@ -101,9 +101,8 @@ impl<B: SectionBytes> NumericReader<B> {
         if let Transform::Constant(value) = self.meta.transform {
             return Ok(value);
         }
-        let (block, i) = self.meta.split(index);
-        let header = self.locate(block, walk)?;
-        self.value(self.number(block, &header, i)?)
+        let probe = self.probe(index, walk)?;
+        self.value(probe.number(self.meta.section()?.array(probe.byte)?))
     }
 
     /// Values `index` and `index + 1`: where something begins and where it ends.
@@ -118,8 +117,12 @@ impl<B: SectionBytes> NumericReader<B> {
         let (block, i) = self.meta.split(index);
         match self.meta.transform {
             Transform::Affine { .. } if self.meta.split(second).0 == block => {
-                let header = self.locate(block, walk)?;
-                let numbers = (self.number(block, &header, i)?, self.number(block, &header, i + 1)?);
+                let (header, section) = (self.locate(block, walk)?, self.meta.section()?);
+                let probes = (self.probe_in(&header, i)?, self.probe_in(&header, i + 1)?);
+                let numbers = (
+                    probes.0.number(section.array(probes.0.byte)?),
+                    probes.1.number(section.array(probes.1.byte)?),
+                );
                 Ok((self.value(numbers.0)?, self.value(numbers.1)?))
             }
             _ => Ok((self.get(index, walk)?, self.get(second, walk)?)),
@@ -127,30 +130,47 @@ impl<B: SectionBytes> NumericReader<B> {
     }
 
     /// The header of `block`, which must be one of the column's.
-    #[inline]
     pub(super) fn locate(&self, block: u64, walk: &mut NumericWalk) -> Result<Block> {
         let block = usize::try_from(block).map_err(|_| self.no_value(block))?;
         self.jump.locate(&self.meta, block, walk)
     }
 
-    /// Number `i` of a block.
-    #[inline]
-    pub(super) fn number(&self, block: u64, header: &Block, i: usize) -> Result<u64> {
-        let payload = self.meta.payload(block, header)?;
-        let x = match header.width {
-            0 => 0,
-            width => {
-                let (byte, shift) = bits::place(width, i);
-                let word = self.meta.section()?.array::<8>(payload.start + byte)?;
-                LittleEndian::read_u64(word) >> shift & bits::mask(width)
-            }
+    /// Where number `index` lies, which there must be.
+    #[inline(always)]
+    pub(super) fn probe(&self, index: u64, walk: &mut NumericWalk) -> Result<Probe> {
+        let (block, i) = self.meta.split(index);
+        let table = match self.meta.block_shift {
+            // The header of the only block is where its entry in a table would be.
+            ONE_BLOCK => self.meta.blocks.as_ref(),
+            _ => self.jump.in_use(),
         };
-        Ok(header.number(i, x))
+        let table = table.zip(usize::try_from(block).ok());
+        match table.and_then(|(table, block)| Block::peek(table, self.meta.stride, block)) {
+            Some(header) => self.probe_in(&header, i),
+            None => self.probe_in(&self.locate(block, walk)?, i),
+        }
+    }
+
+    /// Where number `i` of a block lies.
+    ///
+    /// A residual of no bits has a place, too, and is a word that is shifted out: no branch for it.
+    #[inline(always)]
+    pub(super) fn probe_in(&self, header: &Block, i: usize) -> Result<Probe> {
+        let (byte, shift) = bits::place(header.width, i);
+        let byte = usize::try_from(header.payload).unwrap_or(usize::MAX).saturating_add(byte);
+        if byte > self.meta.section()?.len() {
+            return Err(self.meta.outside(byte));
+        }
+        let add = match header.encoding {
+            Encoding::Constant | Encoding::Packed => header.base,
+            Encoding::Linear => header.base.wrapping_add(line(header.slope, i)),
+        };
+        Ok(Probe { byte, shift, mask: bits::mask(header.width), add })
     }
 
     /// The value that `number` stands for.
     #[inline]
-    fn value(&self, number: u64) -> Result<i64> {
+    pub(super) fn value(&self, number: u64) -> Result<i64> {
         match self.meta.transform {
             Transform::Constant(value) => Ok(value),
             Transform::Affine { base, gcd } => Ok(affine(base, gcd, number)),
@@ -182,6 +202,25 @@ impl<B: SectionBytes> NumericReader<B> {
     pub(super) fn no_entry(&self, number: u64) -> Error {
         let (found, max) = (number, (self.table.len() as u64).saturating_sub(1));
         self.meta.refuse(ErrorKind::OutOfRange { what: "place in the values table", found, max })
+    }
+}
+
+/// Where a number lies, and what makes it whole.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Probe {
+    /// The byte of the section in which the residual begins.
+    pub(super) byte: usize,
+    shift: u32,
+    mask: u64,
+    /// What is added to the residual: the block's base and the line's rise.
+    add: u64,
+}
+
+impl Probe {
+    /// The number, given the eight bytes at its place.
+    #[inline]
+    pub(super) fn number(&self, word: &[u8; 8]) -> u64 {
+        self.add.wrapping_add(LittleEndian::read_u64(word) >> self.shift & self.mask)
     }
 }
 

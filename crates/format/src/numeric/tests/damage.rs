@@ -145,10 +145,8 @@ fn hostile_headers_are_refused_with_section_and_offset() {
         (9, &[0], |kind| matches!(kind, ErrorKind::Broken(_))), // packed, and nothing to pack
         (9, &[57], |kind| matches!(kind, ErrorKind::Broken(_))),
         (9, &[65], |kind| matches!(kind, ErrorKind::Broken(_))),
-        (9, &[64], |kind| matches!(kind, ErrorKind::OutOfRange { what: "end of a block", .. })),
-        (10, &[255; 6], |kind| {
-            matches!(kind, ErrorKind::OutOfRange { what: "end of a block", .. } | ErrorKind::Mismatch { .. })
-        }),
+        (9, &[64], |kind| matches!(kind, ErrorKind::OutOfRange { .. })),
+        (10, &[255; 6], |kind| matches!(kind, ErrorKind::OutOfRange { .. } | ErrorKind::Mismatch { .. })),
     ];
     for (field, bytes, expected) in kinds {
         let mut bad = column.clone();
@@ -180,9 +178,21 @@ fn a_block_may_not_reach_into_the_tail_of_its_section() {
     let mut column = encode(&Shape::SmallRange.values(513, 19), &VALUES);
     column.blocks.as_mut().unwrap()[9] = 7;
     for mode in JumpTables::ALL {
-        let refused = open(&column, mode).unwrap().get(0, &mut NumericWalk::default()).unwrap_err();
+        let (reader, mut walk) = (open(&column, mode).unwrap(), NumericWalk::default());
+        let refused = reader.decode(0..513, &mut [0; 513], &mut walk).unwrap_err();
         let kind = ErrorKind::OutOfRange { what: "end of a block", found: 16 + 456, max: 16 + 392 };
         assert_eq!((refused.section(), refused.offset(), refused.kind()), (Section::Values, 16, &kind));
+        // The last residual begins outside.
+        let refused = [
+            reader.get(512, &mut walk).unwrap_err(),
+            reader.get_pair(511, &mut walk).unwrap_err(),
+            reader.gather(&[0, 512], &mut [0; 2], &mut walk).unwrap_err(),
+        ];
+        let beyond = |what: &str| ["end of a block", "offset of a residual"].contains(&what);
+        for refused in refused {
+            let ErrorKind::OutOfRange { what, max, .. } = *refused.kind() else { panic!("{refused}") };
+            assert_eq!((refused.section(), beyond(what), max), (Section::Values, true, 16 + 392));
+        }
     }
 }
 
@@ -340,7 +350,7 @@ fn sections_that_are_all_ones_or_all_zeros_are_survived() {
 #[test]
 fn a_reader_tells_what_it_keeps_on_the_heap() {
     for (shape, table, blocks, jump) in
-        [(Shape::FewDistinct, 4 * 8, 1, None), (Shape::Steps, 0, 15, Some(15 * 16))]
+        [(Shape::FewDistinct, 4 * 8, 0, None), (Shape::Steps, 0, 15, Some(15 * 16))]
     {
         let column = encode(&shape.values(60_000, 18), &VALUES);
         let reader = open(&column, JumpTables::BuildOnFirstUse).unwrap();

@@ -1,0 +1,162 @@
+//! The values of some indices: all places first, then all loads.
+//!
+//! When neighbours in a batch lie in different blocks, each value costs a jump entry and a load, and
+//! the two depend on each other. Asked one after the other they are as slow as the memory; so the
+//! entries of a whole stretch are read first, which do not depend on each other, and then all the
+//! values, which do not either: the processor has many of them under way at once. Where a stretch lies
+//! in one block, its entry is read once.
+
+use byteorder::{ByteOrder, LittleEndian};
+
+use super::block::{Block, Encoding, line};
+use super::read::{Probe, affine};
+use super::{NumericReader, NumericWalk, ONE_BLOCK, Transform};
+use crate::bits;
+use crate::error::Result;
+use crate::source::SectionBytes;
+
+/// The index that [`NumericReader::gather`] passes over.
+pub const SKIP: u32 = u32::MAX;
+
+/// Indices whose places are found before the first of their values is loaded.
+const STRETCH: usize = 64;
+
+/// How many indices ahead of a load its bytes are asked for, where the place is known at once.
+const AHEAD: usize = 64;
+
+/// The indices that are not to be passed over, each with the place of its value.
+fn wanted<'a, T>(indices: &'a [u32], out: &'a mut [T]) -> impl Iterator<Item = (u64, &'a mut T)> {
+    indices.iter().zip(out).filter(|(index, _)| **index != SKIP).map(|(index, out)| ((*index).into(), out))
+}
+
+impl<B: SectionBytes> NumericReader<B> {
+    /// The values of `indices`, in any order and more than once; where one is [`SKIP`], `out` stays as it
+    /// is.
+    ///
+    /// O(indices).
+    ///
+    /// # Errors
+    ///
+    /// As [`get`](Self::get); what `out` then holds is unspecified.
+    ///
+    /// # Panics
+    ///
+    /// If `indices` and `out` differ in length.
+    pub fn gather(&self, indices: &[u32], out: &mut [i64], walk: &mut NumericWalk) -> Result<()> {
+        assert_eq!(indices.len(), out.len(), "one place for every index");
+        // With one added, those to be passed over come round to zero.
+        let behind = indices.iter().fold(0, |max, index| index.wrapping_add(1).max(max));
+        let Some(last) = behind.checked_sub(1) else { return Ok(()) };
+        self.in_count(last.into())?;
+        if let Transform::Constant(value) = self.meta.transform {
+            wanted(indices, out).for_each(|(_, out)| *out = value);
+            return Ok(());
+        }
+        if self.meta.block_shift == ONE_BLOCK {
+            return self.gather_block(&self.locate(0, walk)?, indices, out);
+        }
+        let mut probes = [Probe::default(); STRETCH];
+        for (indices, out) in indices.chunks(STRETCH).zip(out.chunks_mut(STRETCH)) {
+            match self.block_of(indices) {
+                Some(block) => self.gather_block(&self.locate(block, walk)?, indices, out)?,
+                None => {
+                    self.find(indices, &mut probes, walk)?;
+                    self.load(indices, &probes, out)?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// The block in which all `indices` lie.
+    fn block_of(&self, indices: &[u32]) -> Option<u64> {
+        let ends = indices.iter().fold((u32::MAX, 0), |(min, max), &i| (min.min(i), max.max(i)));
+        let [first, last] = [ends.0, ends.1].map(|index| self.meta.split(index.into()).0);
+        (first == last && ends.1 != SKIP).then_some(first)
+    }
+
+    /// Finds the place of each of `indices`, and asks for the bytes there.
+    fn find(&self, indices: &[u32], probes: &mut [Probe], walk: &mut NumericWalk) -> Result<()> {
+        let section = self.meta.section()?;
+        for (index, probe) in wanted(indices, probes) {
+            *probe = self.probe(index, walk)?;
+            section.prefetch(probe.byte);
+        }
+        Ok(())
+    }
+
+    /// The values of `indices`, each at its probe's place.
+    fn load(&self, indices: &[u32], probes: &[Probe], out: &mut [i64]) -> Result<()> {
+        let section = self.meta.section()?;
+        let number = |probe: &Probe| Ok(probe.number(section.array(probe.byte)?));
+        let places = indices.iter().zip(probes).zip(out).filter(|((index, _), _)| **index != SKIP);
+        let mut places = places.map(|((_, probe), out)| (probe, out));
+        match self.meta.transform {
+            Transform::Affine { base, gcd } => places.try_for_each(|(probe, out)| {
+                *out = affine(base, gcd, number(probe)?);
+                Ok(())
+            }),
+            Transform::Table(_) | Transform::Constant(_) => places.try_for_each(|(probe, out)| {
+                *out = self.value(number(probe)?)?;
+                Ok(())
+            }),
+        }
+    }
+
+    /// The values of indices in the block of `header`.
+    fn gather_block(&self, header: &Block, indices: &[u32], out: &mut [i64]) -> Result<()> {
+        let number = |i, x| header.base.wrapping_add(line(header.slope, i)).wrapping_add(x);
+        match (&self.meta.transform, header.encoding) {
+            (Transform::Affine { base, gcd: 1 }, Encoding::Constant | Encoding::Packed) => {
+                let start = affine(*base, 1, header.base);
+                self.gather_residuals(header, indices, out, |_, x| Ok(affine(start, 1, x)))
+            }
+            (Transform::Affine { base, gcd }, _) => {
+                self.gather_residuals(header, indices, out, |i, x| Ok(affine(*base, *gcd, number(i, x))))
+            }
+            (Transform::Table(_) | Transform::Constant(_), Encoding::Constant | Encoding::Packed) => {
+                let start = header.base;
+                self.gather_residuals(header, indices, out, |_, x| self.entry(start.wrapping_add(x)))
+            }
+            (Transform::Table(_) | Transform::Constant(_), Encoding::Linear) => {
+                self.gather_residuals(header, indices, out, |i, x| self.entry(number(i, x)))
+            }
+        }
+    }
+
+    /// What `value` makes of the places in the block, and of the residuals there.
+    #[inline]
+    fn gather_residuals(
+        &self,
+        header: &Block,
+        indices: &[u32],
+        out: &mut [i64],
+        value: impl Fn(usize, u64) -> Result<i64>,
+    ) -> Result<()> {
+        let (section, width) = (self.meta.section()?, header.width);
+        let payload = self.probe_in(header, 0)?.byte;
+        let place = |index: u64| {
+            let i = self.meta.split(index).1;
+            let (byte, shift) = bits::place(width, i);
+            (i, byte, shift)
+        };
+        // Loads that begin in the payload end here.
+        let known = section.verified().and_then(|all| all.get(payload..section.len() + bits::OVERREAD));
+        let mask = bits::mask(width);
+        for (at, (&index, out)) in indices.iter().zip(out).enumerate() {
+            if let Some(&next) = indices.get(at + AHEAD) {
+                section.prefetch(payload.wrapping_add(place(next.into()).1));
+            }
+            if index == SKIP {
+                continue;
+            }
+            let (i, byte, shift) = place(index.into());
+            let word = match known.and_then(|known| known.get(byte..)?.first_chunk::<8>()) {
+                Some(word) => word,
+                None => section.array::<8>(self.probe_in(header, i)?.byte)?,
+            };
+            *out = value(i, LittleEndian::read_u64(word) >> shift & mask)?;
+        }
+        Ok(())
+    }
+}
