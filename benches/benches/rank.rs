@@ -66,7 +66,7 @@ fn array(docs: u32, present: &[u64]) -> Vec<u32> {
 fn rank(c: &mut Bench) {
     let docs = docvalues_benches::docs();
     let random = data::random_docs(docs, docs as usize / 10);
-    let orders = [("ascending", data::hits(docs, 100)), ("random", random)];
+    let orders = [("ascending", data::hits(docs, 100)), ("few", data::hits(docs, 1)), ("random", random)];
     for (density, present) in shapes(docs) {
         let (bytes, reader) = open(docs, &present);
         let array = array(docs, &present);

@@ -1,5 +1,7 @@
 //! A block's documents as a bitmap: what encoders take.
 
+use std::ops::Range;
+
 use crate::id::BLOCK_DOCS;
 
 /// Words in the bitmap of a whole block.
@@ -15,6 +17,17 @@ pub(super) fn ones(words: &[u64]) -> impl Iterator<Item = u32> {
         let lefts = std::iter::successors(Some(word).filter(|&word| word != 0), rest);
         lefts.map(move |left| first + left.trailing_zeros())
     })
+}
+
+/// Cuts a range at multiples of `unit`, and counts in those: what lies partly in the range before the
+/// first that does as a whole, those that do, and what lies partly in it behind them.
+pub(super) fn cut(range: &Range<u32>, unit: u32) -> [Range<u32>; 3] {
+    let (start, end) = (range.start / unit, range.end.div_ceil(unit));
+    let whole = range.start.div_ceil(unit)..range.end / unit;
+    match whole.is_empty() {
+        true => [start..end, end..end, end..end],
+        false => [start..whole.start, whole.clone(), whole.end..end],
+    }
 }
 
 /// A table of `u16` fields.

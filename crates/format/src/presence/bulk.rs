@@ -6,7 +6,7 @@
 use std::ops::Range;
 
 use super::plain::Plain;
-use super::simd::{self, LINE, ROOM};
+use super::simd::{self, Kernel, ROOM};
 use super::sink::{Collect, Exists, Expand, Sink};
 use super::{NO_VALUE, PresenceReader, PresenceWalk, Shape, locate};
 use crate::error::{Error, ErrorKind, Result};
@@ -40,8 +40,7 @@ impl<B: SectionBytes> PresenceReader<B> {
         Ok(())
     }
 
-    /// [`rank_many`](Self::rank_many) among blocks, whatever the CPU: `count` and `search` are the two
-    /// innermost loops.
+    /// [`rank_many`](Self::rank_many) among blocks, whatever the CPU.
     // Always: compiled once for each kind of CPU, together with its loops.
     #[inline(always)]
     pub(super) fn ranks(
@@ -49,15 +48,14 @@ impl<B: SectionBytes> PresenceReader<B> {
         docs: &[DocId],
         out: &mut [u32],
         walk: &mut PresenceWalk,
-        count: impl Fn(&[u8; LINE], u32) -> u32,
-        search: impl Fn(&[u8], usize, u8) -> (u32, bool),
+        kernel: impl Kernel,
     ) -> Result<()> {
         let Shape::Blocks { chain, jump } = &self.shape else { return Ok(()) };
         let (mut docs, mut out) = (docs, out);
         let plain = Plain::of(chain, jump);
         loop {
             if let Some(plain) = plain {
-                let done = plain.ranks(docs, out, &count, &search);
+                let done = plain.ranks(docs, out, kernel);
                 (docs, out) = (&docs[done..], &mut out[done..]);
             }
             let Some(head) = docs.first() else { return Ok(()) };

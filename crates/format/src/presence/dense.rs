@@ -15,9 +15,9 @@
 use std::ops::Range;
 
 use super::NO_VALUE;
-use super::bitmap::{Words, short, u16s};
+use super::bitmap::{Words, cut, short, u16s};
 use super::block::{Block, Probe};
-use super::simd::LINE;
+use super::simd::{Kernel, LINE};
 use super::sink::Sink;
 use crate::cursor::Put;
 use crate::error::Result;
@@ -107,40 +107,34 @@ pub(super) fn visit<B: SectionBytes>(
     sink: &mut impl Sink,
 ) -> Result<()> {
     let bitmap = ranks_len(block.docs);
-    let (head, end) = (lows.start / 64, lows.end.div_ceil(64));
-    let bytes = block.slice(bitmap + head as usize * WORD..bitmap + end as usize * WORD)?;
-    for (low, word) in (head * 64..).step_by(64).zip(words(bytes)) {
-        let mut word = u64::from_le_bytes(*word);
-        let mut doc = low;
-        if low + 64 > lows.end {
-            word &= !0 >> (low + 64 - lows.end);
+    let words = words(block.slice(bitmap..bitmap + lows.end.div_ceil(64) as usize * WORD)?);
+    let [before, whole, behind] = cut(&lows, 64);
+    let part = |number: u32, sink: &mut _| {
+        let start = lows.start.max(number * 64);
+        let inside = !0 >> (number * 64 + 64).saturating_sub(lows.end);
+        match (u64::from_le_bytes(words[number as usize]) & inside) >> (start - number * 64) {
+            0 => {}
+            word => Sink::word(sink, first + start, word),
         }
-        if low < lows.start {
-            word >>= lows.start - low;
-            doc = lows.start;
-        }
-        if word != 0 {
-            sink.word(first + doc, word);
-        }
+    };
+    before.for_each(|number| part(number, sink));
+    if !whole.is_empty() {
+        sink.words(first + whole.start * 64, &words[whole.start as usize..whole.end as usize]);
     }
+    behind.for_each(|number| part(number, sink));
     Ok(())
 }
 
 /// How many documents of a block of `docs` have a value before document `low`, and whether that has one
 /// itself. `payload` may go on behind the block's; `None` if it ends too early.
 #[inline(always)]
-pub(super) fn place(
-    payload: &[u8],
-    docs: u32,
-    low: u16,
-    count: &impl Fn(&[u8; LINE], u32) -> u32,
-) -> Option<(u32, bool)> {
+pub(super) fn place(payload: &[u8], docs: u32, low: u16, kernel: impl Kernel) -> Option<(u32, bool)> {
     let low = u32::from(low);
     let (stride, bit) = ((low / STRIDE) as usize, low % STRIDE);
     let rank = payload.get(stride * RANK..)?.first_chunk()?;
     let line = payload.get(ranks_len(docs) + stride * LINE..)?.first_chunk()?;
     let present = line[(bit / 8) as usize] >> (bit % 8) & 1 == 1;
-    Some((u32::from(u16::from_le_bytes(*rank)) + count(line, bit), present))
+    Some((u32::from(u16::from_le_bytes(*rank)) + kernel.count(line, bit), present))
 }
 
 /// Ranks of `docs` where rank entries are ignored: counted from the block's first word on, or from that

@@ -8,14 +8,13 @@
 
 use super::chain::Blocks;
 use super::header::{BlockEntry, Kind};
-use super::simd::LINE;
+use super::simd::Kernel;
 use super::{NO_VALUE, dense, sparse};
 use crate::id::{BLOCK_DOCS, DocId};
 use crate::jump::Jump;
 use crate::source::SectionBytes;
 
-/// Documents that are looked at together. If the first and the last one lie in the same block, so do most
-/// of the others, and the block is looked up once.
+/// Documents that are looked at together: if they lie in one block, it is looked up once.
 const TOGETHER: usize = 32;
 
 /// The blocks of a column and their jump table, all of their bytes good.
@@ -52,32 +51,28 @@ impl<'a> Plain<'a> {
         Some(Plain { docs: chain.docs, values: chain.values, table, bytes: chain.bytes.verified()? })
     }
 
-    /// Ranks of `docs` up to the first one that takes more care; returns how many those are.
+    /// Ranks of `docs`, all of them or up to one that takes more care; returns how many are done.
+    // No closures here and below: those would be compiled for any CPU, and not become part of the loop.
     #[inline(always)]
-    pub(super) fn ranks(
-        self,
-        docs: &[DocId],
-        out: &mut [u32],
-        count: impl Fn(&[u8; LINE], u32) -> u32,
-        search: impl Fn(&[u8], usize, u8) -> (u32, bool),
-    ) -> usize {
-        let mut done = 0;
-        for (docs, out) in docs.chunks(TOGETHER).zip(out.chunks_mut(TOGETHER)) {
-            let [first, last] = [docs[0], docs[docs.len() - 1]];
-            let shared = if first.split().0 == last.split().0 { self.find(first) } else { None };
-            for (&doc, out) in docs.iter().zip(out) {
-                let found = match shared {
-                    Some(block) if doc.get().wrapping_sub(block.begin) < block.docs => Some(block),
-                    _ => self.find(doc),
-                };
-                match found.and_then(|block| block.rank(doc, &count, &search)) {
-                    Some(rank) => *out = rank,
-                    None => return done,
-                }
-                done += 1;
+    pub(super) fn ranks(self, docs: &[DocId], out: &mut [u32], kernel: impl Kernel) -> usize {
+        for (i, (docs, out)) in docs.chunks(TOGETHER).zip(out.chunks_mut(TOGETHER)).enumerate() {
+            let good = match self.find(docs[0]) {
+                Some(block) if block.has(docs) => block.ranks(docs, out, kernel),
+                _ => self.scattered(docs, out, kernel),
+            };
+            if good.is_none() {
+                return i * TOGETHER;
             }
         }
-        done
+        docs.len()
+    }
+
+    #[inline(always)]
+    fn scattered(self, docs: &[DocId], out: &mut [u32], kernel: impl Kernel) -> Option<()> {
+        for (doc, out) in docs.iter().zip(out) {
+            *out = self.find(*doc)?.rank(*doc, kernel)?;
+        }
+        Some(())
     }
 
     /// The block of `doc`.
@@ -98,25 +93,58 @@ impl<'a> Plain<'a> {
 }
 
 impl Found<'_> {
+    /// Whether all of `docs` lie in the block.
+    #[inline(always)]
+    fn has(&self, docs: &[DocId]) -> bool {
+        // A look at the last one mostly tells.
+        if docs[docs.len() - 1].get().wrapping_sub(self.begin) >= self.docs {
+            return false;
+        }
+        let mut all = true;
+        for doc in docs {
+            all &= doc.get().wrapping_sub(self.begin) < self.docs;
+        }
+        all
+    }
+
+    /// Ranks of `docs`, all of the block: one loop for each kind.
+    #[inline(always)]
+    fn ranks(&self, docs: &[DocId], out: &mut [u32], kernel: impl Kernel) -> Option<()> {
+        match self.kind {
+            DENSE => {
+                for (doc, out) in docs.iter().zip(out) {
+                    *out = self.index(dense::place(self.payload, self.docs, doc.split().1, kernel)?)?;
+                }
+            }
+            SPARSE => {
+                for (doc, out) in docs.iter().zip(out) {
+                    *out = self.index(sparse::place(self.payload, self.docs, doc.split().1, kernel)?)?;
+                }
+            }
+            _ => return None,
+        }
+        Some(())
+    }
+
     /// The rank of `doc`, one of the block's.
     #[inline(always)]
-    fn rank(
-        self,
-        doc: DocId,
-        count: &impl Fn(&[u8; LINE], u32) -> u32,
-        search: &impl Fn(&[u8], usize, u8) -> (u32, bool),
-    ) -> Option<u32> {
-        const DENSE: u32 = Kind::Dense as u32;
-        const SPARSE: u32 = Kind::Sparse as u32;
+    fn rank(&self, doc: DocId, kernel: impl Kernel) -> Option<u32> {
         let low = doc.split().1;
-        let (before, present) = match self.kind {
-            DENSE => dense::place(self.payload, self.docs, low, count)?,
-            SPARSE => sparse::place(self.payload, self.docs, low, search)?,
+        self.index(match self.kind {
+            DENSE => dense::place(self.payload, self.docs, low, kernel)?,
+            SPARSE => sparse::place(self.payload, self.docs, low, kernel)?,
             _ => return None,
-        };
+        })
+    }
+
+    #[inline(always)]
+    fn index(&self, (before, present): (u32, bool)) -> Option<u32> {
         if before + u32::from(present) > self.values {
             return None;
         }
         Some(if present { self.before + before } else { NO_VALUE })
     }
 }
+
+const DENSE: u32 = Kind::Dense as u32;
+const SPARSE: u32 = Kind::Sparse as u32;

@@ -14,6 +14,7 @@
 //! Measured hot, 10 million documents, a look-up in an ascending batch: dense 2.9 ns with AVX-512, 6.2
 //! plain with `popcnt`; sparse with three documents a bucket 4.6 and 4.9.
 
+use super::sparse::BUCKET;
 use super::{PresenceReader, PresenceWalk};
 use crate::error::Result;
 use crate::id::DocId;
@@ -22,19 +23,52 @@ use crate::source::SectionBytes;
 /// Bytes of a line, the bits between two rank entries.
 pub(super) const LINE: usize = 64;
 
-/// Documents that a word can hold, and so the room that [`Ones`] asks for.
+/// The two loops of a look-up. Each value of such a type stands for a CPU that can run them.
+pub(super) trait Kernel: Copy {
+    /// How many bits of `line` are set below bit `bit`, one of its 512.
+    fn count(self, line: &[u8; LINE], bit: u32) -> u32;
+
+    /// How many of the first `len` of `bytes`, which ascend, are below `byte`, and whether one is equal
+    /// to it.
+    fn search(self, bytes: &[u8], len: usize, byte: u8) -> (u32, bool);
+}
+
+/// Any CPU.
+#[derive(Clone, Copy)]
+struct Plain;
+
+impl Kernel for Plain {
+    #[inline(always)]
+    fn count(self, line: &[u8; LINE], bit: u32) -> u32 {
+        count_plain(line, bit)
+    }
+
+    #[inline(always)]
+    fn search(self, bytes: &[u8], len: usize, byte: u8) -> (u32, bool) {
+        search_plain(bytes, len, byte)
+    }
+}
+
+/// Places for documents that a kernel needs behind those that it fills.
 pub(super) const ROOM: usize = 64;
 
-/// Writes `first + i` for every set bit *i* of `word`, ascending, and returns how many they are. What
-/// is in `out` behind them is unspecified.
-pub(super) type Ones = fn(word: u64, first: u32, out: &mut [DocId; ROOM]) -> usize;
-
-/// The fastest of this CPU.
-pub(super) fn ones() -> Ones {
+/// Writes the documents of a bitmap, which begins with document `first`, ascending. Returns how many they
+/// are; what is in `out` behind them is unspecified. `None` if there is not [`ROOM`] for more.
+pub(super) fn words(first: u32, words: &[[u8; 8]], out: &mut [DocId]) -> Option<usize> {
     #[cfg(all(target_arch = "x86_64", not(miri)))]
-    return x86::ones();
+    return x86::words(first, words, out);
     #[cfg(not(all(target_arch = "x86_64", not(miri))))]
-    return ones_plain;
+    return words_plain(first, words, out);
+}
+
+/// Writes the documents of sparse buckets, the first of which begins with `first`: those of bucket *b* are
+/// `lows[starts[b] .. starts[b + 1]]`. Returns how many they are; what is in `out` behind them is
+/// unspecified. `None` if there are no such lows, or not [`ROOM`] for more.
+pub(super) fn buckets(first: u32, starts: &[[u8; 2]], lows: &[u8], out: &mut [DocId]) -> Option<usize> {
+    #[cfg(all(target_arch = "x86_64", not(miri)))]
+    return x86::buckets(first, starts, lows, out);
+    #[cfg(not(all(target_arch = "x86_64", not(miri))))]
+    return buckets_plain(first, starts, lows, out);
 }
 
 /// [`PresenceReader::ranks`] with the fastest loops of this CPU.
@@ -48,13 +82,13 @@ pub(super) fn ranks<B: SectionBytes>(
     #[cfg(all(target_arch = "x86_64", not(miri)))]
     return x86::ranks(reader, docs, out, walk);
     #[cfg(not(all(target_arch = "x86_64", not(miri))))]
-    return reader.ranks(docs, out, walk, count_plain, search_plain);
+    return reader.ranks(docs, out, walk, Plain);
 }
 
 /// Every [`ranks`] that this CPU can run, by name.
 #[cfg(test)]
 pub(super) fn every_ranks<B: SectionBytes>() -> Vec<(&'static str, Ranks<B>)> {
-    let plain: Ranks<B> = |reader, docs, out, walk| reader.ranks(docs, out, walk, count_plain, search_plain);
+    let plain: Ranks<B> = |reader, docs, out, walk| reader.ranks(docs, out, walk, Plain);
     #[cfg(all(target_arch = "x86_64", not(miri)))]
     return x86::every_ranks().chain([("plain", plain)]).collect();
     #[cfg(not(all(target_arch = "x86_64", not(miri))))]
@@ -141,9 +175,20 @@ const BITS: [[u8; 8]; 256] = {
 };
 
 #[inline(always)]
-fn ones_plain(word: u64, first: u32, out: &mut [DocId; ROOM]) -> usize {
+fn words_plain(first: u32, words: &[[u8; 8]], out: &mut [DocId]) -> Option<usize> {
     let (mut first, mut count) = (first, 0);
-    for byte in word.to_le_bytes() {
+    for word in words {
+        let room = out.get_mut(count..)?.first_chunk_mut()?;
+        count += word_plain(first, *word, room);
+        first = first.wrapping_add(64);
+    }
+    Some(count)
+}
+
+#[inline(always)]
+fn word_plain(first: u32, word: [u8; 8], out: &mut [DocId; ROOM]) -> usize {
+    let (mut first, mut count) = (first, 0);
+    for byte in word {
         // Eight places each time, of which the next byte takes back those that are none.
         for (doc, bit) in out[count..count + 8].iter_mut().zip(BITS[usize::from(byte)]) {
             *doc = DocId::new(first.wrapping_add(bit.into()));
@@ -152,6 +197,32 @@ fn ones_plain(word: u64, first: u32, out: &mut [DocId; ROOM]) -> usize {
         count += byte.count_ones() as usize;
     }
     count
+}
+
+#[inline(always)]
+fn buckets_plain(first: u32, starts: &[[u8; 2]], lows: &[u8], out: &mut [DocId]) -> Option<usize> {
+    const LOWS: usize = 8;
+    let (mut doc, mut count) = (first, 0);
+    for pair in starts.windows(2) {
+        let (start, end) = (u16::from_le_bytes(pair[0]), u16::from_le_bytes(pair[1]));
+        let (mut left, mut at) = (usize::from(end.checked_sub(start)?), usize::from(start));
+        // As many each time, and mostly once: the next bucket takes back the places that are none.
+        loop {
+            let chunk = lows.get(at..)?.first_chunk::<LOWS>()?;
+            let room = out.get_mut(count..)?.first_chunk_mut::<LOWS>()?;
+            for (place, &low) in room.iter_mut().zip(chunk) {
+                *place = DocId::new(doc.wrapping_add(low.into()));
+            }
+            count += left.min(LOWS);
+            if left <= LOWS {
+                break;
+            }
+            left -= LOWS;
+            at += LOWS;
+        }
+        doc = doc.wrapping_add(BUCKET);
+    }
+    Some(count)
 }
 
 #[cfg(all(target_arch = "x86_64", not(miri)))]
@@ -186,7 +257,7 @@ mod x86 {
             (true, _) => unsafe { ranks_avx512(reader, docs, out, walk) },
             // SAFETY: as above.
             (false, true) => unsafe { ranks_popcnt(reader, docs, out, walk) },
-            (false, false) => reader.ranks(docs, out, walk, count_plain, search_plain),
+            (false, false) => reader.ranks(docs, out, walk, Plain),
         }
     }
 
@@ -213,11 +284,7 @@ mod x86 {
         out: &mut [u32],
         walk: &mut PresenceWalk,
     ) -> Result<()> {
-        // Closures have the features of the function they are in; functions that are named would not
-        // be inlined.
-        let count = |line: &[u8; LINE], bit| count_avx512(line, bit);
-        let search = |bytes: &[u8], len, byte| search_avx512(bytes, len, byte);
-        reader.ranks(docs, out, walk, count, search)
+        reader.ranks(docs, out, walk, Avx512)
     }
 
     #[target_feature(enable = "popcnt,bmi2")]
@@ -227,9 +294,25 @@ mod x86 {
         out: &mut [u32],
         walk: &mut PresenceWalk,
     ) -> Result<()> {
-        let count = |line: &[u8; LINE], bit| count_plain(line, bit);
-        let search = |bytes: &[u8], len, byte| search_plain(bytes, len, byte);
-        reader.ranks(docs, out, walk, count, search)
+        reader.ranks(docs, out, walk, Plain)
+    }
+
+    /// Made only in functions that are compiled for AVX-512.
+    #[derive(Clone, Copy)]
+    struct Avx512;
+
+    impl Kernel for Avx512 {
+        #[inline(always)]
+        fn count(self, line: &[u8; LINE], bit: u32) -> u32 {
+            // SAFETY: whoever made `self` runs on this CPU, and has every feature.
+            unsafe { count_avx512(line, bit) }
+        }
+
+        #[inline(always)]
+        fn search(self, bytes: &[u8], len: usize, byte: u8) -> (u32, bool) {
+            // SAFETY: as above.
+            unsafe { search_avx512(bytes, len, byte) }
+        }
     }
 
     #[inline]
@@ -259,59 +342,74 @@ mod x86 {
         let chunk = unsafe { _mm512_maskz_loadu_epi8(lanes, head.as_ptr().cast()) };
         let below = _mm512_mask_cmplt_epu8_mask(lanes, chunk, wanted).count_ones();
         let found = _mm512_mask_cmpeq_epu8_mask(lanes, chunk, wanted) != 0;
-        if rest.is_empty() {
-            return (below, found);
+        match rest.is_empty() {
+            true => (below, found),
+            false => search_rest(rest, byte, below, found),
         }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn search_rest(rest: &[u8], byte: u8, below: u32, found: bool) -> (u32, bool) {
         let rest = search_plain(rest, rest.len(), byte);
         (below + rest.0, found | rest.1)
     }
 
-    pub(super) fn ones() -> Ones {
-        match (has_avx512(), has_popcnt()) {
-            (true, _) => ones_avx512,
-            (false, true) => ones_popcnt,
-            (false, false) => ones_plain,
+    pub(super) fn buckets(first: u32, starts: &[[u8; 2]], lows: &[u8], out: &mut [DocId]) -> Option<usize> {
+        match is_x86_feature_detected!("avx2") {
+            // SAFETY: this CPU has AVX2.
+            true => unsafe { buckets_avx2(first, starts, lows, out) },
+            false => buckets_plain(first, starts, lows, out),
         }
     }
 
-    fn ones_avx512(word: u64, first: u32, out: &mut [DocId; ROOM]) -> usize {
-        assert!(has_avx512());
-        // SAFETY: the line above: this CPU has every feature that the function is compiled for.
-        unsafe { compress(word, first, out) }
+    /// The plain loop, compiled for wider registers.
+    #[target_feature(enable = "avx2")]
+    fn buckets_avx2(first: u32, starts: &[[u8; 2]], lows: &[u8], out: &mut [DocId]) -> Option<usize> {
+        buckets_plain(first, starts, lows, out)
     }
 
-    fn ones_popcnt(word: u64, first: u32, out: &mut [DocId; ROOM]) -> usize {
-        assert!(has_popcnt());
-        // SAFETY: as above.
-        unsafe { ones_counted(word, first, out) }
+    pub(super) fn words(first: u32, words: &[[u8; 8]], out: &mut [DocId]) -> Option<usize> {
+        match (has_avx512(), has_popcnt()) {
+            // SAFETY: this CPU has every feature that the function is compiled for.
+            (true, _) => unsafe { words_avx512(first, words, out) },
+            // SAFETY: as above.
+            (false, true) => unsafe { words_popcnt(first, words, out) },
+            (false, false) => words_plain(first, words, out),
+        }
     }
 
     #[target_feature(enable = "popcnt,bmi2")]
-    fn ones_counted(word: u64, first: u32, out: &mut [DocId; ROOM]) -> usize {
-        ones_plain(word, first, out)
+    fn words_popcnt(first: u32, words: &[[u8; 8]], out: &mut [DocId]) -> Option<usize> {
+        words_plain(first, words, out)
     }
 
     #[target_feature(enable = "popcnt,avx512f")]
-    fn compress(word: u64, first: u32, out: &mut [DocId; ROOM]) -> usize {
+    fn words_avx512(first: u32, words: &[[u8; 8]], out: &mut [DocId]) -> Option<usize> {
         const LANES: usize = 16;
-        let step = _mm512_set1_epi32(16);
         let mut docs = _mm512_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
         docs = _mm512_add_epi32(docs, _mm512_set1_epi32(first.cast_signed()));
-        let mut count = 0;
-        for bytes in word.to_le_bytes().as_chunks().0 {
-            let bits = u16::from_le_bytes(*bytes);
-            let found = _mm512_maskz_compress_epi32(bits, docs);
-            let room: &mut [DocId] = &mut out[count..count + LANES];
-            // SAFETY: `room` is 16 documents, which are `u32`s: 64 bytes.
-            unsafe { _mm512_storeu_si512(room.as_mut_ptr().cast(), found) };
-            docs = _mm512_add_epi32(docs, step);
-            count += bits.count_ones() as usize;
+        let (step, mut count) = (_mm512_set1_epi32(16), 0);
+        for word in words {
+            let room: &mut [DocId; ROOM] = out.get_mut(count..)?.first_chunk_mut()?;
+            let mut found = 0;
+            for bits in word.as_chunks().0 {
+                let bits = u16::from_le_bytes(*bits);
+                let there = _mm512_maskz_compress_epi32(bits, docs);
+                let room: &mut [DocId] = &mut room[found..found + LANES];
+                // SAFETY: `room` is 16 documents, which are `u32`s: 64 bytes.
+                unsafe { _mm512_storeu_si512(room.as_mut_ptr().cast(), there) };
+                docs = _mm512_add_epi32(docs, step);
+                found += bits.count_ones() as usize;
+            }
+            count += found;
         }
-        count
+        Some(count)
     }
 }
 
 #[cfg(test)]
+#[expect(clippy::cast_possible_truncation, reason = "a few thousand documents")]
 mod tests {
     use proptest::prelude::*;
 
@@ -319,10 +417,6 @@ mod tests {
 
     fn below(line: &[u8; LINE], bit: u32) -> u32 {
         (0..bit as usize).map(|i| u32::from(line[i / 8] >> (i % 8) & 1)).sum()
-    }
-
-    fn set(word: u64, first: u32) -> Vec<DocId> {
-        (0..64).filter(|i| word >> i & 1 == 1).map(|i| DocId::new(first + i)).collect()
     }
 
     proptest! {
@@ -348,13 +442,26 @@ mod tests {
         }
 
         #[test]
-        fn every_kernel_finds_the_bits_of_a_word(a: u64, b: u64, first in 0..u32::MAX - 64) {
-            for word in [a, a | b, a & b, 0, u64::MAX] {
-                for ones in [ones(), ones_plain] {
-                    let mut out = [DocId::new(7); ROOM];
-                    let count = ones(word, first, &mut out);
-                    prop_assert_eq!(&out[..count], set(word, first));
-                }
+        fn documents_of_a_bitmap_and_of_buckets(
+            all in prop::collection::vec(any::<[u64; 3]>(), 0..20), first in 0..u32::MAX - 64 * 80,
+        ) {
+            // Words of every density.
+            let all = all.iter().flat_map(|&[a, b, c]| [a, a | b | c, a & b & c, 0]);
+            let all: Vec<[u8; 8]> = all.map(u64::to_le_bytes).collect();
+            let set = |i: &usize| all[i / 64][i / 8 % 8] >> (i % 8) & 1 == 1;
+            let set: Vec<usize> = (0..all.len() * 64).filter(set).collect();
+            let expected: Vec<DocId> = set.iter().map(|&i| DocId::new(first + i as u32)).collect();
+            let mut out = vec![DocId::new(7); expected.len() + ROOM];
+            for words in [words, words_plain] {
+                let count = words(first, &all, &mut out).unwrap();
+                prop_assert_eq!(&out[..count], &expected);
+            }
+            let start = |bucket: usize| (set.partition_point(|i| i / 256 < bucket) as u16).to_le_bytes();
+            let starts: Vec<[u8; 2]> = (0..=all.len().div_ceil(4)).map(start).collect();
+            let lows: Vec<u8> = set.iter().map(|&i| i as u8).chain([0; ROOM]).collect();
+            for buckets in [buckets, buckets_plain] {
+                let count = buckets(first, &starts, &lows, &mut out).unwrap();
+                prop_assert_eq!(&out[..count], &expected);
             }
         }
     }

@@ -7,7 +7,8 @@
 
 use std::ops::Range;
 
-use super::simd::{self, Ones, ROOM};
+use super::simd;
+use super::sparse::BUCKET;
 use crate::id::DocId;
 
 /// Takes the documents of a range that have a value, in ascending order, in whichever shape their
@@ -19,10 +20,24 @@ pub(super) trait Sink {
     /// The documents `doc + i` for every set bit *i* of `bits`, which has one.
     fn word(&mut self, doc: u32, bits: u64);
 
-    /// The documents `doc + byte` for each of the first `len` of `bytes`.
-    #[inline]
-    fn bytes(&mut self, doc: u32, bytes: &[u8], len: usize) {
-        bytes[..len].iter().for_each(|&byte| self.one(doc + u32::from(byte)));
+    /// The same for each of `words`, whether or not it has one; the first begins with `doc`.
+    fn words(&mut self, doc: u32, words: &[[u8; 8]]) {
+        for (doc, word) in (doc..).step_by(64).zip(words) {
+            match u64::from_le_bytes(*word) {
+                0 => {}
+                word => self.word(doc, word),
+            }
+        }
+    }
+
+    /// The documents of sparse buckets, the first of which begins with `doc`: those of bucket *b* are
+    /// `lows[starts[b] .. starts[b + 1]]`. `None` if there are no such.
+    fn buckets(&mut self, doc: u32, starts: &[[u8; 2]], lows: &[u8]) -> Option<()> {
+        for (doc, pair) in (doc..).step_by(BUCKET as usize).zip(starts.windows(2)) {
+            let [start, end] = [pair[0], pair[1]].map(|start| usize::from(u16::from_le_bytes(start)));
+            lows.get(start..end)?.iter().for_each(|&low| self.one(doc + u32::from(low)));
+        }
+        Some(())
     }
 
     /// All of `docs`, at least one.
@@ -31,25 +46,20 @@ pub(super) trait Sink {
 
 /// Writes the documents one behind the other.
 pub(super) struct Collect<'a> {
-    /// Room for as many as there should be, and for [`ROOM`] more.
+    /// Room for as many as there should be, and for [`ROOM`](simd::ROOM) more.
     out: &'a mut [DocId],
     /// How many there are, those included for which there was no room.
     found: usize,
-    ones: Ones,
 }
 
 impl<'a> Collect<'a> {
     pub(super) fn new(out: &'a mut [DocId]) -> Collect<'a> {
-        Collect { out, found: 0, ones: simd::ones() }
+        Collect { out, found: 0 }
     }
 
     /// How many documents there were.
     pub(super) fn found(&self) -> usize {
         self.found
-    }
-
-    fn room(&mut self) -> Option<&mut [DocId; ROOM]> {
-        self.out.get_mut(self.found..)?.first_chunk_mut()
     }
 }
 
@@ -60,30 +70,18 @@ impl Sink for Collect<'_> {
         self.found += 1;
     }
 
-    #[inline]
     fn word(&mut self, doc: u32, bits: u64) {
-        let ones = self.ones;
-        self.found += match self.room() {
-            Some(room) => ones(bits, doc, room),
-            None => bits.count_ones() as usize,
-        };
+        self.words(doc, &[bits.to_le_bytes()]);
     }
 
-    #[inline]
-    fn bytes(&mut self, doc: u32, bytes: &[u8], len: usize) {
-        const CHUNK: usize = 8;
-        let mut at = 0;
-        while at < len {
-            let Some(room) = self.room().and_then(|room| room.first_chunk_mut::<CHUNK>()) else { break };
-            let Some(chunk) = bytes.get(at..).and_then(|bytes| bytes.first_chunk::<CHUNK>()) else { break };
-            for (place, &byte) in room.iter_mut().zip(chunk) {
-                *place = DocId::new(doc + u32::from(byte));
-            }
-            let count = (len - at).min(CHUNK);
-            self.found += count;
-            at += count;
-        }
-        bytes[at..len].iter().for_each(|&byte| self.one(doc + u32::from(byte)));
+    fn words(&mut self, doc: u32, words: &[[u8; 8]]) {
+        let room = self.out.get_mut(self.found..).unwrap_or_default();
+        self.found += simd::words(doc, words, room).unwrap_or(usize::from(u16::MAX));
+    }
+
+    fn buckets(&mut self, doc: u32, starts: &[[u8; 2]], lows: &[u8]) -> Option<()> {
+        self.found += simd::buckets(doc, starts, lows, self.out.get_mut(self.found..)?)?;
+        Some(())
     }
 
     fn run(&mut self, docs: Range<u32>) {

@@ -18,8 +18,9 @@
 
 use std::ops::Range;
 
-use super::bitmap::{Words, ones, short, u16s};
+use super::bitmap::{Words, cut, ones, short, u16s};
 use super::block::{Block, Probe};
+use super::simd::Kernel;
 use super::sink::Sink;
 use crate::cursor::Put;
 use crate::error::Result;
@@ -30,7 +31,7 @@ use crate::source::{SectionBytes, TAIL};
 pub(super) const MOST: u32 = u16::MAX as u32;
 
 /// Documents in a bucket.
-const BUCKET: u32 = 256;
+pub(super) const BUCKET: u32 = 256;
 
 const START: usize = size_of::<u16>();
 
@@ -81,12 +82,7 @@ pub(super) fn probe<B: SectionBytes>(block: &Block<'_, B>, low: u32) -> Result<P
 /// How many documents of a block of `docs` have a value before document `low`, and whether that has one
 /// itself. `payload` goes on behind the block's; `None` if it ends too early, or starts do not ascend.
 #[inline(always)]
-pub(super) fn place(
-    payload: &[u8],
-    docs: u32,
-    low: u16,
-    search: &impl Fn(&[u8], usize, u8) -> (u32, bool),
-) -> Option<(u32, bool)> {
+pub(super) fn place(payload: &[u8], docs: u32, low: u16, kernel: impl Kernel) -> Option<(u32, bool)> {
     let [low, high] = low.to_le_bytes();
     let &[s0, s1, e0, e1] = payload.get(usize::from(high) * START..)?.first_chunk()?;
     let (start, end) = (u16::from_le_bytes([s0, s1]), u16::from_le_bytes([e0, e1]));
@@ -95,7 +91,7 @@ pub(super) fn place(
     if len > bucket.len() {
         return None;
     }
-    let (below, present) = search(bucket, len, low);
+    let (below, present) = kernel.search(bucket, len, low);
     Some((u32::from(start) + below, present))
 }
 
@@ -121,27 +117,42 @@ pub(super) fn visit<B: SectionBytes>(
     if lows.is_empty() {
         return Ok(());
     }
-    let (head, last) = (lows.start / BUCKET, (lows.end - 1) / BUCKET);
     // With the tail, so that many bytes can be taken at once.
     let payload = block.slice(0..len(block.header.values, block.docs) + TAIL)?;
-    let starts = &u16s(payload)[head as usize..last as usize + 2];
-    for (high, pair) in (head..=last).zip(starts.windows(2)) {
-        let (start, end) = (u16::from_le_bytes(pair[0]), u16::from_le_bytes(pair[1]));
-        if start > end || u32::from(end) > block.header.values {
-            return Err(disordered(block, high as usize * START));
+    let (starts, bytes) = payload.split_at(starts_len(block.docs));
+    let starts = u16s(starts);
+    let good = &bytes[..block.header.values as usize];
+    let [before, whole, behind] = cut(&lows, BUCKET);
+    let visit = || {
+        for bucket in before {
+            part(bucket, &lows, first, starts, good, sink)?;
         }
-        let (len, at) = (usize::from(end - start), starts_len(block.docs) + usize::from(start));
-        let bytes = &payload[at..];
-        let inside = lows.start <= high * BUCKET && (high + 1) * BUCKET <= lows.end;
-        match inside {
-            true => sink.bytes(first + high * BUCKET, bytes, len),
-            false => {
-                let docs = bytes[..len].iter().map(|&byte| high * BUCKET + u32::from(byte));
-                docs.filter(|low| lows.contains(low)).for_each(|low| sink.one(first + low));
-            }
+        if !whole.is_empty() {
+            let starts = &starts[whole.start as usize..=whole.end as usize];
+            sink.buckets(first + whole.start * BUCKET, starts, bytes)?;
         }
-    }
-    Ok(())
+        for bucket in behind {
+            part(bucket, &lows, first, starts, good, sink)?;
+        }
+        Some(())
+    };
+    visit().ok_or_else(|| disordered(block, 0))
+}
+
+/// Tells `sink` of those documents of `bucket` that are among `lows`.
+fn part(
+    bucket: u32,
+    lows: &Range<u32>,
+    first: u32,
+    starts: &[[u8; START]],
+    bytes: &[u8],
+    sink: &mut impl Sink,
+) -> Option<()> {
+    let &[start, end] = starts.get(bucket as usize..)?.first_chunk()?;
+    let places = u16::from_le_bytes(start).into()..u16::from_le_bytes(end).into();
+    let docs = bytes.get(places)?.iter().map(|&byte| bucket * BUCKET + u32::from(byte));
+    docs.filter(|low| lows.contains(low)).for_each(|low| sink.one(first + low));
+    Some(())
 }
 
 #[cold]
