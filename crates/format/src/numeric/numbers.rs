@@ -107,12 +107,24 @@ impl<'a, T: Number> Numbers<'a, T> {
     pub(super) fn fit(&self, range: &Range<usize>, stride: Stride) -> Block {
         let packed = fit_frame(self.ends(range));
         match stride {
-            Stride::Long if packed.width > 0 => {
+            Stride::Long if packed.width > self.least_width_of_line(range) => {
                 let narrower = |line: &Block| line.width < packed.width;
                 self.fit_line(range, narrower).unwrap_or(packed)
             }
             _ => packed,
         }
+    }
+
+    /// A width below which no line from the first to the last number of `range` has residuals: within a
+    /// stretch it rises by so much, and the numbers spread by more.
+    fn least_width_of_line(&self, range: &Range<usize>) -> u8 {
+        let rise = u128::from(self.get(range.start).abs_diff(self.get(range.end - 1)));
+        // One more for what is rounded along the line.
+        let rise = rise * STRETCH as u128 / (range.len() as u128 - 1).max(1) + 1;
+        let rise = u64::try_from(rise).unwrap_or(u64::MAX);
+        let ends = &self.ends[range.start / STRETCH..range.end.div_ceil(STRETCH)];
+        let spread = ends.iter().map(|(min, max)| (max - min).saturating_sub(rise)).max();
+        bits::width_of(spread.unwrap_or(0))
     }
 
     /// The line from the first to the last number of `range`, if it is `good`, as lines of fewer bits then

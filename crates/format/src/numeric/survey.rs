@@ -125,6 +125,8 @@ pub(super) struct Distinct {
     /// One more than the number of a value, at the slot that its hash says or the next free one behind;
     /// 0 where there is none. With no more than a sixteenth of them taken, the first one usually is it.
     slots: Vec<u16>,
+    /// Whether it is for all of the values.
+    at_home: bool,
 }
 
 /// The logarithm of the number of slots.
@@ -133,7 +135,7 @@ const SLOTS: usize = 1 << SLOT_BITS;
 
 impl Default for Distinct {
     fn default() -> Distinct {
-        Distinct { values: Vec::new(), slots: vec![0; SLOTS] }
+        Distinct { values: Vec::new(), slots: vec![0; SLOTS], at_home: true }
     }
 }
 
@@ -153,6 +155,7 @@ impl Distinct {
 
     fn insert(&mut self, slot: usize, value: i64) {
         self.values.push(value);
+        self.at_home &= slot == home(value);
         // Not many more than a table holds.
         self.slots[slot] = u16::try_from(self.values.len()).unwrap_or(u16::MAX);
     }
@@ -160,9 +163,7 @@ impl Distinct {
     /// The number of `value`, or the slot where it is not.
     #[inline]
     fn find(&self, value: i64) -> Result<usize, usize> {
-        // Multiplied by 2^64 divided by the golden ratio, so that neighbours lie far apart.
-        let hash = value.cast_unsigned().wrapping_mul(0x9E37_79B9_7F4A_7C15) >> (64 - SLOT_BITS);
-        let mut slot = usize::try_from(hash).unwrap_or(0);
+        let mut slot = home(value);
         loop {
             match usize::from(self.slots[slot]).checked_sub(1) {
                 None => return Err(slot),
@@ -193,8 +194,19 @@ impl Distinct {
     /// The number of `value`, which is one of them.
     #[inline]
     pub(super) fn number(&self, value: i64) -> u64 {
-        self.find(value).unwrap_or(0) as u64
+        match self.at_home {
+            true => u64::from(self.slots[home(value)]).saturating_sub(1),
+            false => self.find(value).unwrap_or(0) as u64,
+        }
     }
+}
+
+/// The first slot to look at for `value`.
+#[inline]
+fn home(value: i64) -> usize {
+    // Multiplied by 2^64 divided by the golden ratio, so that neighbours lie far apart.
+    let hash = value.cast_unsigned().wrapping_mul(0x9E37_79B9_7F4A_7C15);
+    usize::try_from(hash >> (64 - SLOT_BITS)).unwrap_or(0)
 }
 
 fn gcd(mut a: u64, mut b: u64) -> u64 {

@@ -293,6 +293,46 @@ fn slices_that_do_not_fit_are_refused_and_the_batch_goes_on() {
 }
 
 #[test]
+fn where_there_are_no_values_there_need_not_be_offsets() {
+    let (schema, [host, path, tags, sizes]) = schema([
+        FieldSpec::new("host", LogicalType::Utf8),
+        FieldSpec::new("path", LogicalType::Utf8).kind(BytesKind::Binary),
+        FieldSpec::new("tags", LogicalType::Utf8).multi_valued(),
+        FieldSpec::new("sizes", LogicalType::I64).multi_valued(),
+    ]);
+    let mut writer = in_memory(schema);
+    let mut batch = writer.batch(0).unwrap();
+    batch.bytes(host, &[], b"", None).unwrap().bytes(path, &[], b"", None).unwrap();
+    batch.bytes_lists(tags, &[0], &[], b"", None).unwrap().i64_lists(sizes, &[0], &[], None).unwrap();
+    batch.finish();
+    let mut batch = writer.batch(2).unwrap();
+    batch.bytes_lists(tags, &[0, 0, 0], &[], b"", None).unwrap();
+    batch.i64_lists(sizes, &[0, 0, 0], &[], None).unwrap();
+    batch.bytes(host, &[7, 9, 9], b"", Some(&[0])).unwrap();
+    batch.finish();
+    let (docs, columns) = columns(&writer.finish_bytes().unwrap());
+    assert_eq!((docs, columns.len()), (2, 4));
+    assert!(columns.iter().all(|column| column.presence.values(docs) == 0));
+}
+
+#[test]
+fn a_refusal_halfway_names_the_document() {
+    let specs = [
+        FieldSpec::new("host", LogicalType::Utf8).kind(BytesKind::Sorted),
+        FieldSpec::new("tags", LogicalType::Utf8).multi_valued(),
+    ];
+    let (schema, [host, tags]) = schema(specs);
+    let mut writer = in_memory(schema);
+    writer.limit_terms(3);
+    let mut batch = writer.batch(5).unwrap();
+    let offsets: Vec<u64> = (0..=5).collect();
+    let error = batch.bytes(host, &offsets, b"abcde", Some(&[0b11011])).unwrap_err();
+    assert_eq!(error.doc().map(|doc| doc.get()), Some(4));
+    let error = batch.bytes_lists(tags, &[0, 2, 2, 4, 5, 5], &offsets, b"abade", None).unwrap_err();
+    assert_eq!(error.doc().map(|doc| doc.get()), Some(3));
+}
+
+#[test]
 fn a_column_that_fails_halfway_is_taken_back_alone() {
     let specs = || {
         [
