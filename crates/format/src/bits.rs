@@ -170,12 +170,14 @@ fn load(bytes: &[u8], at: usize) -> Option<u64> {
     bytes.get(at..)?.first_chunk::<8>().map(|word| LittleEndian::read_u64(word))
 }
 
+mod lookup;
 mod pack;
 mod simd;
 #[cfg(test)]
 mod tests;
 mod wide;
 
+pub(crate) use lookup::{ENTRIES, look_up};
 pub use pack::pack;
 pub(crate) use simd::{add_line, in_range, unsigned};
 #[cfg(all(target_arch = "x86_64", not(miri)))]

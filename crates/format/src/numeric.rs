@@ -44,9 +44,11 @@ mod numbers;
 mod plan;
 mod read;
 mod survey;
+mod table;
 mod verify;
 mod zone;
 
+pub(crate) use block::line;
 pub use block::{Block, Encoding, Stride};
 pub use encode::{NumericOptions, encode};
 pub use gather::SKIP;

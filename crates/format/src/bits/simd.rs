@@ -15,6 +15,8 @@
 //! The byte permutation is the one that Lemire and Boytsov's *Decoding billions of integers per second
 //! through vectorization* (2015) does with `pshufb`, over four times the bytes.
 
+use crate::numeric::line;
+
 /// Integers of a group.
 pub(super) const GROUP: usize = 8;
 
@@ -37,7 +39,7 @@ pub(super) fn best() -> Option<Unpack> {
 
 /// `floor(slope * i / 2^16)` added to every number, of which the first is number `first` of its line.
 ///
-/// The product is exact: see [`line`](crate::numeric).
+/// The product is exact: see [`line`].
 #[inline]
 pub(crate) fn add_line(slope: i64, first: usize, numbers: &mut [u64]) {
     #[cfg(all(target_arch = "x86_64", not(miri)))]
@@ -46,27 +48,28 @@ pub(crate) fn add_line(slope: i64, first: usize, numbers: &mut [u64]) {
     add_line_plain(slope, first, numbers);
 }
 
-/// The loop that is compiled for each kind of CPU: sums instead of products, eight side by side.
+/// The loop that is compiled for each kind of CPU: a sum instead of a product.
 #[inline(always)]
 fn add_line_plain(slope: i64, first: usize, numbers: &mut [u64]) {
     const FRACTION: u32 = 16;
-    let (whole, fraction) = ((slope >> FRACTION).cast_unsigned(), slope.cast_unsigned() & 0xFFFF);
-    let at = |i: usize| (whole.wrapping_mul((first + i) as u64), fraction.wrapping_mul((first + i) as u64));
-    let mut wholes: [u64; GROUP] = std::array::from_fn(|i| at(i).0);
-    let mut fractions: [u64; GROUP] = std::array::from_fn(|i| at(i).1);
-    let (whole, fraction) = (whole.wrapping_mul(GROUP as u64), fraction.wrapping_mul(GROUP as u64));
-    let add = |numbers: &mut [u64], wholes: &[u64; GROUP], fractions: &[u64; GROUP]| {
-        for ((x, whole), fraction) in numbers.iter_mut().zip(wholes).zip(fractions) {
-            *x = x.wrapping_add(*whole).wrapping_add(fraction >> FRACTION);
+    // 2^20 such steps stay below 2^63.
+    const STEEP: u64 = 1 << 42;
+    let rise = |i: usize| line(slope, i);
+    if slope.unsigned_abs() >= STEEP || numbers.len() > 1 << 20 {
+        for (i, x) in numbers.iter_mut().enumerate() {
+            *x = x.wrapping_add(rise(first + i));
         }
-    };
-    let (groups, rest) = numbers.as_chunks_mut::<GROUP>();
-    for group in groups {
-        add(group, &wholes, &fractions);
-        wholes.iter_mut().for_each(|x| *x = x.wrapping_add(whole));
-        fractions.iter_mut().for_each(|x| *x = x.wrapping_add(fraction));
+        return;
     }
-    add(rest, &wholes, &fractions);
+    // Lifted by half of what there is, no sum is negative, and a shift without a sign will do, which all
+    // CPUs have.
+    const LIFT: u64 = 1 << 63;
+    let fraction = slope.cast_unsigned().wrapping_mul(first as u64) & 0xFFFF;
+    let (mut sum, base) = (LIFT + fraction, rise(first).wrapping_sub(LIFT >> FRACTION));
+    for x in numbers {
+        *x = x.wrapping_add(base).wrapping_add(sum >> FRACTION);
+        sum = sum.wrapping_add(slope.cast_unsigned());
+    }
 }
 
 /// Which of up to 64 numbers lie in `low ..= low + span`: bit *i* for number *i*.
@@ -119,7 +122,7 @@ fn groups(bytes: &[u8], width: u8, out: &[u64]) -> usize {
 mod x86 {
     use std::arch::x86_64::*;
 
-    use super::super::mask;
+    use super::super::{MAX_SPLIT_WIDTH, mask};
     use super::{GROUP, Unpack, groups};
 
     pub(super) fn best() -> Option<Unpack> {
@@ -144,6 +147,30 @@ mod x86 {
     fn has_avx2() -> bool {
         is_x86_feature_detected!("avx2")
     }
+
+    /// What is the same for all groups of a width, made by the compiler: a block of 512 integers is
+    /// unpacked in the time that it takes to make them.
+    struct Patterns {
+        /// Byte k of lane i is byte k behind the one that integer i begins in: at most 49 + 7.
+        bytes: [u8; 64],
+        shifts: [u64; GROUP],
+    }
+
+    static PATTERNS: [Patterns; MAX_SPLIT_WIDTH as usize + 1] = {
+        const NONE: Patterns = Patterns { bytes: [0; 64], shifts: [0; GROUP] };
+        let mut patterns = [NONE; MAX_SPLIT_WIDTH as usize + 1];
+        let mut bits = 0;
+        while bits < patterns.len() {
+            let mut at = 0;
+            while at < 64 {
+                patterns[bits].bytes[at] = low_byte(at / 8 * bits / 8 + at % 8);
+                patterns[bits].shifts[at / 8] = (at / 8 * bits % 8) as u64;
+                at += 1;
+            }
+            bits += 1;
+        }
+        patterns
+    };
 
     fn vbmi(bytes: &[u8], width: u8, base: u64, out: &mut [u64]) -> usize {
         assert!(has_vbmi());
@@ -206,9 +233,7 @@ mod x86 {
     #[target_feature(enable = "avx512f,avx512bw,avx512vbmi")]
     fn vbmi_groups(bytes: &[u8], width: u8, base: u64, out: &mut [u64]) -> usize {
         let bits = usize::from(width);
-        // Byte k of lane i is byte k behind the one that integer i begins in: at most 49 + 7.
-        let pattern: [u8; 64] = std::array::from_fn(|at| low_byte(at / 8 * bits / 8 + at % 8));
-        let shifts: [u64; GROUP] = std::array::from_fn(|i| (i * bits % 8) as u64);
+        let Patterns { bytes: pattern, shifts } = &PATTERNS[bits];
         // SAFETY: `pattern` and `shifts` are 64 bytes each.
         let pattern = unsafe { _mm512_loadu_si512(pattern.as_ptr().cast()) };
         // SAFETY: as above.
@@ -283,7 +308,7 @@ mod x86 {
     }
 
     /// An index into a window of 64 bytes, or a lane of 16.
-    fn low_byte(index: usize) -> u8 {
+    const fn low_byte(index: usize) -> u8 {
         debug_assert!(index < super::WINDOW);
         #[expect(clippy::cast_possible_truncation, reason = "below 64")]
         (index as u8)

@@ -125,9 +125,24 @@ fn a_kernel_stops_where_its_window_would_leave_the_bytes() {
 
 proptest! {
     #[test]
+    fn places_become_entries(
+        table in prop::sample::select(&[8_usize, 16, ENTRIES][..]),
+        places in prop::collection::vec(any::<u8>(), 0..100),
+        beyond in prop::option::of(any::<u64>()),
+    ) {
+        let entries: Vec<i64> = (0..table as i64).map(|i| i * i * 7919 - 300).collect();
+        let places: Vec<u64> = places.iter().map(|&place| u64::from(place) % table as u64).chain(beyond).collect();
+        let mut numbers: Vec<i64> = places.iter().map(|place| place.cast_signed()).collect();
+        prop_assert_eq!(look_up(&entries, &mut numbers), places.iter().copied().max().unwrap_or(0));
+        for (place, number) in places.iter().zip(numbers) {
+            prop_assert!(*place >= table as u64 || number == entries[*place as usize], "place {}", place);
+        }
+    }
+
+    #[test]
     fn a_line_is_added_and_a_range_found_as_one_by_one(
-        slope: i64,
-        first in 0_usize..1 << 14,
+        slope in prop_oneof![any::<i64>(), -(1_i64 << 30)..1 << 30, (1_i64 << 42) - 2..(1 << 42) + 2],
+        first in prop_oneof![0_usize..1 << 14, 0_usize..1 << 40],
         numbers in prop::collection::vec(any::<u64>(), 0..200),
         low: u64,
         span: u64,

@@ -3,10 +3,9 @@
 use std::ops::Range;
 
 use super::block::{Block, Encoding};
-use super::filter::ends;
 use super::locate::Residuals;
 use super::read::affine;
-use super::{MAX_TABLE, NumericReader, NumericWalk, Transform};
+use super::{NumericReader, NumericWalk, Transform};
 use crate::bits::{add_line, unsigned};
 use crate::error::Result;
 use crate::source::SectionBytes;
@@ -76,23 +75,9 @@ impl<B: SectionBytes> NumericReader<B> {
         first: usize,
         out: &mut [i64],
     ) -> Result<()> {
-        // Where the block's header says that no number is too large, none is looked at for it.
-        let all_in_table = ends(header).is_some_and(|ends| *ends.end() < self.table.len() as u64);
-        let mut table = [0; MAX_TABLE];
-        table.iter_mut().zip(&*self.table).for_each(|(place, value)| *place = *value);
-        let mut numbers = [0; STRETCH];
         for (stretch, out) in out.chunks_mut(STRETCH).enumerate() {
-            let numbers = &mut numbers[..out.len()];
-            unpack(header, residuals, first + stretch * STRETCH, numbers)?;
-            let entries = out.iter_mut().zip(&*numbers);
-            match all_in_table {
-                true => entries.for_each(|(out, &q)| *out = table[usize::from(q.to_le_bytes()[0])]),
-                false => {
-                    for (out, &q) in entries {
-                        *out = self.entry(q)?;
-                    }
-                }
-            }
+            unpack(header, residuals, first + stretch * STRETCH, unsigned(out))?;
+            self.table.replace(out).map_err(|number| self.no_entry(number))?;
         }
         Ok(())
     }

@@ -112,7 +112,7 @@ pub struct Block {
 /// The product is taken in two halves: a slope of 2^48 (a minute, in nanoseconds) times 2^15 values
 /// passes 64 bits.
 #[inline]
-pub(super) fn line(slope: i64, i: usize) -> u64 {
+pub(crate) fn line(slope: i64, i: usize) -> u64 {
     let (whole, fraction) = ((slope >> FRACTION).cast_unsigned(), slope.cast_unsigned() & 0xFFFF);
     whole.wrapping_mul(i as u64).wrapping_add(fraction.wrapping_mul(i as u64) >> FRACTION)
 }

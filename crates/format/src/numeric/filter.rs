@@ -99,8 +99,8 @@ impl<B: SectionBytes> NumericReader<B> {
                 (start.abs_diff(base).div_ceil(gcd), end.abs_diff(base).checked_div(gcd)?)
             }
             Transform::Table(_) => {
-                let first = self.table.partition_point(|&value| value < start);
-                let behind = self.table.partition_point(|&value| value <= end);
+                let first = self.table.values().partition_point(|&value| value < start);
+                let behind = self.table.values().partition_point(|&value| value <= end);
                 (first as u64, behind.checked_sub(1)? as u64)
             }
         };
@@ -191,7 +191,7 @@ impl<B: SectionBytes> NumericReader<B> {
 }
 
 /// Between which numbers a block's lie, as far as its header tells.
-pub(super) fn ends(header: &Block) -> Option<RangeInclusive<u64>> {
+fn ends(header: &Block) -> Option<RangeInclusive<u64>> {
     match header.encoding {
         // None, if a hostile base lets them wrap.
         Encoding::Constant | Encoding::Packed => {

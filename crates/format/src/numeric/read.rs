@@ -3,6 +3,7 @@
 use byteorder::{ByteOrder, LittleEndian};
 
 use super::block::{Block, Encoding, line};
+use super::table::Table;
 use super::{Numeric, NumericWalk, ONE_BLOCK, Transform};
 use crate::bits;
 use crate::error::{Error, ErrorKind, Result};
@@ -45,7 +46,7 @@ use crate::source::SectionBytes;
 pub struct NumericReader<B> {
     pub(super) meta: Numeric<B>,
     pub(super) jump: Jump<B, Block>,
-    pub(super) table: Box<[i64]>,
+    pub(super) table: Table,
 }
 
 impl<B: SectionBytes> NumericReader<B> {
@@ -57,11 +58,8 @@ impl<B: SectionBytes> NumericReader<B> {
     pub fn open(mut meta: Numeric<B>, mode: JumpTables) -> Result<NumericReader<B>> {
         meta.check(|section| section.len() as u64).map_err(|kind| meta.refuse(kind))?;
         let table = match &meta.transform {
-            Transform::Table(section) => {
-                let bytes = section.slice(0..section.len())?;
-                bytes.as_chunks().0.iter().map(|value| i64::from_le_bytes(*value)).collect()
-            }
-            Transform::Constant(_) | Transform::Affine { .. } => Box::default(),
+            Transform::Table(section) => Table::open(section)?,
+            Transform::Constant(_) | Transform::Affine { .. } => Table::default(),
         };
         let jump = Jump::open(mode, meta.jump.take(), &meta)?;
         Ok(NumericReader { meta, jump, table })
@@ -86,7 +84,7 @@ impl<B: SectionBytes> NumericReader<B> {
 
     /// Bytes on the heap: the table of values, and the jump table if it was built.
     pub fn heap_bytes(&self) -> usize {
-        size_of_val(&*self.table) + self.jump.heap_bytes()
+        self.table.heap_bytes() + self.jump.heap_bytes()
     }
 
     /// Value `index`.
@@ -181,8 +179,7 @@ impl<B: SectionBytes> NumericReader<B> {
     /// The value that `number` stands for in the table.
     #[inline]
     pub(super) fn entry(&self, number: u64) -> Result<i64> {
-        let value = usize::try_from(number).ok().and_then(|number| self.table.get(number));
-        value.copied().ok_or_else(|| self.no_entry(number))
+        self.table.get(number).ok_or_else(|| self.no_entry(number))
     }
 
     /// Refuses the index of no value.

@@ -101,10 +101,10 @@ impl<B: SectionBytes> NumericReader<B> {
     fn verify_table(&self) -> Result<()> {
         let Transform::Table(section) = &self.meta.transform else { return Ok(()) };
         let broken = |at, what| Err(Error::at(section.place(), at, ErrorKind::Broken(what)));
-        if let Some(at) = self.table.windows(2).position(|pair| pair[0] >= pair[1]) {
+        if let Some(at) = self.table.values().windows(2).position(|pair| pair[0] >= pair[1]) {
             return broken((at + 1) * size_of::<i64>(), "the values table does not ascend");
         }
-        match (self.table.first(), self.table.last()) {
+        match (self.table.values().first(), self.table.values().last()) {
             (Some(min), Some(max)) if (*min, *max) == (self.meta.min, self.meta.max) => Ok(()),
             _ => broken(0, "the values table does not reach from the smallest to the largest value"),
         }

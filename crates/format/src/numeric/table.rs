@@ -1,0 +1,65 @@
+//! The distinct values of a column of few, on the heap.
+
+use super::MAX_TABLE;
+use crate::bits;
+use crate::error::Result;
+use crate::source::SectionBytes;
+
+/// Values in ascending order, padded with zeros to a length that [`bits::look_up`] wants.
+#[derive(Debug, Default)]
+pub(super) struct Table {
+    entries: Box<[i64]>,
+    len: usize,
+}
+
+impl Table {
+    /// Copies the values of a section whose length was found to be right.
+    ///
+    /// # Errors
+    ///
+    /// When it cannot be read.
+    pub(super) fn open(section: &impl SectionBytes) -> Result<Table> {
+        let values = section.slice(0..section.len())?.as_chunks().0;
+        let padded = match values.len() {
+            0..=8 => 8,
+            9..=16 => 16,
+            _ => MAX_TABLE,
+        };
+        let zeros = std::iter::repeat(0);
+        let entries = values.iter().map(|value| i64::from_le_bytes(*value)).chain(zeros).take(padded);
+        Ok(Table { entries: entries.collect(), len: values.len() })
+    }
+
+    /// The values, without those that pad.
+    #[inline]
+    pub(super) fn values(&self) -> &[i64] {
+        &self.entries[..self.len]
+    }
+
+    /// How many there are.
+    #[inline]
+    pub(super) fn len(&self) -> usize {
+        self.len
+    }
+
+    /// Bytes on the heap.
+    pub(super) fn heap_bytes(&self) -> usize {
+        size_of_val(&*self.entries)
+    }
+
+    /// Value `number`.
+    #[inline]
+    pub(super) fn get(&self, number: u64) -> Option<i64> {
+        let number = usize::try_from(number).ok()?;
+        self.values().get(number).copied()
+    }
+
+    /// Replaces numbers by their values; the largest number that stands for none, if there is one.
+    #[inline]
+    pub(super) fn replace(&self, numbers: &mut [i64]) -> Result<(), u64> {
+        let largest = bits::look_up(&self.entries, numbers);
+        if largest < self.len as u64 { Ok(()) } else { Err(largest) }
+    }
+}
+
+const _: () = assert!(MAX_TABLE == bits::ENTRIES);
