@@ -17,6 +17,7 @@ use std::ops::Range;
 use super::NO_VALUE;
 use super::bitmap::{Words, cut, short, u16s};
 use super::block::{Block, Probe};
+use super::plain::array;
 use super::simd::{Kernel, LINE};
 use super::sink::Sink;
 use crate::cursor::Put;
@@ -37,7 +38,7 @@ const fn strides(docs: u32) -> usize {
 }
 
 /// Bytes that the rank entries take, padding included.
-const fn ranks_len(docs: u32) -> usize {
+pub(super) const fn ranks_len(docs: u32) -> usize {
     (strides(docs) * RANK).next_multiple_of(8)
 }
 
@@ -125,16 +126,22 @@ pub(super) fn visit<B: SectionBytes>(
     Ok(())
 }
 
-/// How many documents of a block of `docs` have a value before document `low`, and whether that has one
-/// itself. `payload` may go on behind the block's; `None` if it ends too early.
+/// How many documents of a block have a value before document `low`, and whether that has one itself.
+/// The payload begins at byte `at` of `bytes`, with `ranks` bytes of rank entries; `None` if it ends too
+/// early.
 #[inline(always)]
-pub(super) fn place(payload: &[u8], docs: u32, low: u16, kernel: impl Kernel) -> Option<(u32, bool)> {
-    let low = u32::from(low);
-    let (stride, bit) = ((low / STRIDE) as usize, low % STRIDE);
-    let rank = payload.get(stride * RANK..)?.first_chunk()?;
-    let line = payload.get(ranks_len(docs) + stride * LINE..)?.first_chunk()?;
+pub(super) fn place(
+    bytes: &[u8],
+    at: usize,
+    ranks: usize,
+    low: u16,
+    kernel: impl Kernel,
+) -> Option<(u32, bool)> {
+    let (stride, bit) = (usize::from(low) / STRIDE as usize, u32::from(low) % STRIDE);
+    let line = array(bytes, at.wrapping_add(ranks + stride * LINE))?;
+    let rank = u16::from_le_bytes(*array(bytes, at.wrapping_add(stride * RANK))?);
     let present = line[(bit / 8) as usize] >> (bit % 8) & 1 == 1;
-    Some((u32::from(u16::from_le_bytes(*rank)) + kernel.count(line, bit), present))
+    Some((u32::from(rank) + kernel.count(line, bit), present))
 }
 
 /// Ranks of `docs` where rank entries are ignored: counted from the block's first word on, or from that

@@ -11,7 +11,7 @@ use super::header::{BlockEntry, Kind};
 use super::simd::Kernel;
 use super::{NO_VALUE, dense, sparse};
 use crate::id::{BLOCK_DOCS, DocId};
-use crate::jump::Jump;
+use crate::jump::{Chain, Jump};
 use crate::source::SectionBytes;
 
 /// Documents that are looked at together: if they lie in one block, it is looked up once.
@@ -24,21 +24,21 @@ pub(super) struct Plain<'a> {
     values: u32,
     table: &'a [[u8; BlockEntry::LEN]],
     bytes: &'a [u8],
+    /// Bytes before the bitmap of the last block, if it is dense; before its lows, if it is sparse.
+    last: [usize; 2],
 }
 
-/// A block, if its jump entry is right.
+/// What leads to a block.
 #[derive(Clone, Copy)]
-struct Found<'a> {
-    /// Its first document.
-    begin: u32,
-    docs: u32,
-    /// Values before it.
+struct Found {
+    number: u32,
     before: u32,
-    values: u32,
+    payload: usize,
     kind: u32,
-    /// Its payload, and all that follows.
-    payload: &'a [u8],
 }
+
+const DENSE: u32 = Kind::Dense as u32;
+const SPARSE: u32 = Kind::Sparse as u32;
 
 impl<'a> Plain<'a> {
     /// `None` unless the column is read by its baked table, and all of it was read before.
@@ -47,8 +47,16 @@ impl<'a> Plain<'a> {
         chain: &'a Blocks<B>,
         jump: &'a Jump<B, BlockEntry>,
     ) -> Option<Plain<'a>> {
-        let table = jump.in_use()?.verified()?.as_chunks().0;
-        Some(Plain { docs: chain.docs, values: chain.values, table, bytes: chain.bytes.verified()? })
+        // Without the tail.
+        let table = jump.in_use()?.verified()?.as_chunks().0.get(..chain.blocks())?;
+        let last = chain.docs_in(chain.docs.saturating_sub(1) / BLOCK_DOCS);
+        Some(Plain {
+            docs: chain.docs,
+            values: chain.values,
+            table,
+            bytes: chain.bytes.verified()?,
+            last: [dense::ranks_len(last), sparse::starts_len(last)],
+        })
     }
 
     /// Ranks of `docs`, all of them or up to one that takes more care; returns how many are done.
@@ -57,7 +65,7 @@ impl<'a> Plain<'a> {
     pub(super) fn ranks(self, docs: &[DocId], out: &mut [u32], kernel: impl Kernel) -> usize {
         for (i, (docs, out)) in docs.chunks(TOGETHER).zip(out.chunks_mut(TOGETHER)).enumerate() {
             let good = match self.find(docs[0]) {
-                Some(block) if block.has(docs) => block.ranks(docs, out, kernel),
+                Some(found) if self.all_in(found, docs) => self.together(found, docs, out, kernel),
                 _ => self.scattered(docs, out, kernel),
             };
             if good.is_none() {
@@ -67,58 +75,32 @@ impl<'a> Plain<'a> {
         docs.len()
     }
 
+    /// Ranks of documents in different blocks.
     #[inline(always)]
     fn scattered(self, docs: &[DocId], out: &mut [u32], kernel: impl Kernel) -> Option<()> {
         for (doc, out) in docs.iter().zip(out) {
-            *out = self.find(*doc)?.rank(*doc, kernel)?;
+            let (found, low) = (self.find(*doc)?, doc.split().1);
+            *out = match found.kind {
+                DENSE => self.dense(found, low, kernel)?,
+                SPARSE => self.sparse(found, low, kernel)?,
+                _ => return None,
+            };
         }
         Some(())
     }
 
-    /// The block of `doc`.
+    /// Ranks of documents in one block: one loop for each kind.
     #[inline(always)]
-    fn find(self, doc: DocId) -> Option<Found<'a>> {
-        let number = doc.split().0;
-        let begin = number * BLOCK_DOCS;
-        if doc.get() >= self.docs {
-            return None;
-        }
-        let (before, payload, values, kind) = BlockEntry::fields(self.table.get(number as usize)?);
-        if u64::from(before) + u64::from(values) > self.values.into() {
-            return None;
-        }
-        let docs = (self.docs - begin).min(BLOCK_DOCS);
-        Some(Found { begin, docs, before, values, kind, payload: self.bytes.get(payload..)? })
-    }
-}
-
-impl Found<'_> {
-    /// Whether all of `docs` lie in the block.
-    #[inline(always)]
-    fn has(&self, docs: &[DocId]) -> bool {
-        // A look at the last one mostly tells.
-        if docs[docs.len() - 1].get().wrapping_sub(self.begin) >= self.docs {
-            return false;
-        }
-        let mut all = true;
-        for doc in docs {
-            all &= doc.get().wrapping_sub(self.begin) < self.docs;
-        }
-        all
-    }
-
-    /// Ranks of `docs`, all of the block: one loop for each kind.
-    #[inline(always)]
-    fn ranks(&self, docs: &[DocId], out: &mut [u32], kernel: impl Kernel) -> Option<()> {
-        match self.kind {
+    fn together(self, found: Found, docs: &[DocId], out: &mut [u32], kernel: impl Kernel) -> Option<()> {
+        match found.kind {
             DENSE => {
                 for (doc, out) in docs.iter().zip(out) {
-                    *out = self.index(dense::place(self.payload, self.docs, doc.split().1, kernel)?)?;
+                    *out = self.dense(found, doc.split().1, kernel)?;
                 }
             }
             SPARSE => {
                 for (doc, out) in docs.iter().zip(out) {
-                    *out = self.index(sparse::place(self.payload, self.docs, doc.split().1, kernel)?)?;
+                    *out = self.sparse(found, doc.split().1, kernel)?;
                 }
             }
             _ => return None,
@@ -126,25 +108,59 @@ impl Found<'_> {
         Some(())
     }
 
-    /// The rank of `doc`, one of the block's.
+    /// Whether all of `docs` lie in this block.
     #[inline(always)]
-    fn rank(&self, doc: DocId, kernel: impl Kernel) -> Option<u32> {
-        let low = doc.split().1;
-        self.index(match self.kind {
-            DENSE => dense::place(self.payload, self.docs, low, kernel)?,
-            SPARSE => sparse::place(self.payload, self.docs, low, kernel)?,
-            _ => return None,
-        })
+    fn all_in(self, found: Found, docs: &[DocId]) -> bool {
+        let begin = found.number * BLOCK_DOCS;
+        let size = (self.docs - begin).min(BLOCK_DOCS);
+        // A look at the last one mostly tells.
+        let mut all = docs[docs.len() - 1].get().wrapping_sub(begin) < size;
+        if all {
+            for doc in docs {
+                all &= doc.get().wrapping_sub(begin) < size;
+            }
+        }
+        all
+    }
+
+    /// The block of `doc`.
+    #[inline(always)]
+    fn find(self, doc: DocId) -> Option<Found> {
+        let number = doc.split().0;
+        if doc.get() >= self.docs {
+            return None;
+        }
+        let (before, payload, kind) = BlockEntry::fields(self.table.get(number as usize)?);
+        Some(Found { number, before, payload, kind })
     }
 
     #[inline(always)]
-    fn index(&self, (before, present): (u32, bool)) -> Option<u32> {
-        if before + u32::from(present) > self.values {
+    fn dense(self, found: Found, low: u16, kernel: impl Kernel) -> Option<u32> {
+        let is_last = found.number as usize + 1 == self.table.len();
+        let ranks = if is_last { self.last[0] } else { dense::ranks_len(BLOCK_DOCS) };
+        self.index(found, dense::place(self.bytes, found.payload, ranks, low, kernel)?)
+    }
+
+    #[inline(always)]
+    fn sparse(self, found: Found, low: u16, kernel: impl Kernel) -> Option<u32> {
+        let is_last = found.number as usize + 1 == self.table.len();
+        let starts = if is_last { self.last[1] } else { sparse::starts_len(BLOCK_DOCS) };
+        self.index(found, sparse::place(self.bytes, found.payload, starts, low, kernel)?)
+    }
+
+    /// The index of the value with so many before it in its block, if the document has it.
+    #[inline(always)]
+    fn index(self, found: Found, (before, present): (u32, bool)) -> Option<u32> {
+        let index = u64::from(found.before) + u64::from(before);
+        if index + u64::from(present) > self.values.into() {
             return None;
         }
-        Some(if present { self.before + before } else { NO_VALUE })
+        Some(if present { found.before.wrapping_add(before) } else { NO_VALUE })
     }
 }
 
-const DENSE: u32 = Kind::Dense as u32;
-const SPARSE: u32 = Kind::Sparse as u32;
+/// `N` bytes at `at`.
+#[inline(always)]
+pub(super) fn array<const N: usize>(bytes: &[u8], at: usize) -> Option<&[u8; N]> {
+    bytes.get(at..at.wrapping_add(N))?.first_chunk()
+}

@@ -30,7 +30,7 @@ pub(super) trait Kernel: Copy {
 
     /// How many of the first `len` of `bytes`, which ascend, are below `byte`, and whether one is equal
     /// to it.
-    fn search(self, bytes: &[u8], len: usize, byte: u8) -> (u32, bool);
+    fn search(self, bytes: &[u8; BUCKET_HEAD], len: usize, byte: u8) -> (u32, bool);
 }
 
 /// Any CPU.
@@ -44,10 +44,13 @@ impl Kernel for Plain {
     }
 
     #[inline(always)]
-    fn search(self, bytes: &[u8], len: usize, byte: u8) -> (u32, bool) {
+    fn search(self, bytes: &[u8; BUCKET_HEAD], len: usize, byte: u8) -> (u32, bool) {
         search_plain(bytes, len, byte)
     }
 }
+
+/// Bytes of a bucket that are searched at once: all of it, mostly.
+pub(super) const BUCKET_HEAD: usize = 64;
 
 /// Places for documents that a kernel needs behind those that it fills.
 pub(super) const ROOM: usize = 64;
@@ -129,32 +132,21 @@ const BEHIND: [u8; 2 * CHUNK] = {
 
 /// How many of the first `len` of `bytes`, which ascend, are below `byte`, and whether the next one is
 /// equal to it.
-///
-/// Fast if `bytes` go on for a [`CHUNK`] behind those.
 #[inline(always)]
-fn search_plain(bytes: &[u8], len: usize, byte: u8) -> (u32, bool) {
-    let mut below = below_plain(bytes, len, byte);
-    let mut at = CHUNK;
-    while at < len {
-        below += below_plain(&bytes[at..], len - at, byte);
-        at += CHUNK;
+fn search_plain(bytes: &[u8; BUCKET_HEAD], len: usize, byte: u8) -> (u32, bool) {
+    let mut below = 0;
+    for (i, chunk) in bytes.as_chunks::<CHUNK>().0.iter().enumerate() {
+        let left = len.saturating_sub(i * CHUNK).min(CHUNK);
+        let behind: [u8; CHUNK] = std::array::from_fn(|i| BEHIND[CHUNK - left + i]);
+        let lanes: [bool; CHUNK] = std::array::from_fn(|i| chunk[i] | behind[i] < byte);
+        below += lanes.iter().map(|&below| u32::from(below)).sum::<u32>();
+        if left < CHUNK {
+            break;
+        }
     }
     // Behind `len`, too, there is a byte: no branch on whether it counts.
-    let next = bytes.get(below as usize).copied().unwrap_or_default();
+    let next = bytes[below as usize % BUCKET_HEAD];
     (below, ((below as usize) < len) & (next == byte))
-}
-
-/// How many of the first `len` of `bytes`, but no more than a [`CHUNK`], are below `byte`.
-#[inline(always)]
-fn below_plain(bytes: &[u8], len: usize, byte: u8) -> u32 {
-    let len = len.min(CHUNK);
-    match (bytes.first_chunk::<CHUNK>(), BEHIND[CHUNK - len..].first_chunk::<CHUNK>()) {
-        (Some(chunk), Some(behind)) => {
-            let lanes: [bool; CHUNK] = std::array::from_fn(|i| chunk[i] | behind[i] < byte);
-            lanes.iter().map(|&below| u32::from(below)).sum()
-        }
-        _ => bytes[..len].iter().map(|&other| u32::from(other < byte)).sum(),
-    }
 }
 
 /// The set bits of every byte.
@@ -309,7 +301,7 @@ mod x86 {
         }
 
         #[inline(always)]
-        fn search(self, bytes: &[u8], len: usize, byte: u8) -> (u32, bool) {
+        fn search(self, bytes: &[u8; BUCKET_HEAD], len: usize, byte: u8) -> (u32, bool) {
             // SAFETY: as above.
             unsafe { search_avx512(bytes, len, byte) }
         }
@@ -333,26 +325,15 @@ mod x86 {
 
     #[inline]
     #[target_feature(enable = "popcnt,bmi2,avx512f,avx512bw,avx512vpopcntdq")]
-    fn search_avx512(bytes: &[u8], len: usize, byte: u8) -> (u32, bool) {
-        let (head, rest) = bytes[..len].split_at(len.min(64));
+    fn search_avx512(bytes: &[u8; BUCKET_HEAD], len: usize, byte: u8) -> (u32, bool) {
+        // SAFETY: 64 bytes.
+        let bytes = unsafe { _mm512_loadu_si512(bytes.as_ptr().cast()) };
         let wanted = _mm512_set1_epi8(byte.cast_signed());
         #[expect(clippy::cast_possible_truncation, reason = "at most 64")]
-        let lanes = _bzhi_u64(u64::MAX, head.len() as u32);
-        // SAFETY: the mask has a bit for each byte of `head`; others are not read.
-        let chunk = unsafe { _mm512_maskz_loadu_epi8(lanes, head.as_ptr().cast()) };
-        let below = _mm512_mask_cmplt_epu8_mask(lanes, chunk, wanted).count_ones();
-        let found = _mm512_mask_cmpeq_epu8_mask(lanes, chunk, wanted) != 0;
-        match rest.is_empty() {
-            true => (below, found),
-            false => search_rest(rest, byte, below, found),
-        }
-    }
-
-    #[cold]
-    #[inline(never)]
-    fn search_rest(rest: &[u8], byte: u8, below: u32, found: bool) -> (u32, bool) {
-        let rest = search_plain(rest, rest.len(), byte);
-        (below + rest.0, found | rest.1)
+        let lanes = _bzhi_u64(u64::MAX, len as u32);
+        let below = _mm512_cmplt_epu8_mask(bytes, wanted) & lanes;
+        let found = _mm512_cmpeq_epu8_mask(bytes, wanted) & lanes;
+        (below.count_ones(), found != 0)
     }
 
     pub(super) fn buckets(first: u32, starts: &[[u8; 2]], lows: &[u8], out: &mut [DocId]) -> Option<usize> {
@@ -433,12 +414,14 @@ mod tests {
 
         #[test]
         fn a_byte_is_found_among_those_that_count(
-            lows in prop::collection::btree_set(any::<u8>(), 0..80), behind in 0..70_usize, byte: u8,
+            lows in prop::collection::btree_set(any::<u8>(), 0..=BUCKET_HEAD), behind: u8, byte: u8,
         ) {
-            let mut bytes: Vec<u8> = lows.iter().copied().collect();
-            let below = u32::try_from(lows.range(..byte).count()).unwrap();
-            bytes.extend(std::iter::repeat_n(byte, behind));
-            prop_assert_eq!(search_plain(&bytes, lows.len(), byte), (below, lows.contains(&byte)));
+            let mut bytes = [behind; BUCKET_HEAD];
+            bytes.iter_mut().zip(&lows).for_each(|(to, from)| *to = *from);
+            for byte in lows.iter().copied().chain([byte, 0, u8::MAX]) {
+                let expected = (lows.range(..byte).count() as u32, lows.contains(&byte));
+                prop_assert_eq!(search_plain(&bytes, lows.len(), byte), expected);
+            }
         }
 
         #[test]

@@ -20,7 +20,8 @@ use std::ops::Range;
 
 use super::bitmap::{Words, cut, ones, short, u16s};
 use super::block::{Block, Probe};
-use super::simd::Kernel;
+use super::plain::array;
+use super::simd::{BUCKET_HEAD, Kernel};
 use super::sink::Sink;
 use crate::cursor::Put;
 use crate::error::Result;
@@ -40,7 +41,7 @@ const fn buckets(docs: u32) -> usize {
 }
 
 /// Bytes that the starts take, padding included.
-const fn starts_len(docs: u32) -> usize {
+pub(super) const fn starts_len(docs: u32) -> usize {
     ((buckets(docs) + 1) * START).next_multiple_of(8)
 }
 
@@ -64,8 +65,8 @@ pub(super) fn encode(words: &Words, docs: u32, out: &mut Vec<u8>) {
 
 #[inline]
 pub(super) fn probe<B: SectionBytes>(block: &Block<'_, B>, low: u32) -> Result<Probe> {
-    let [high, low] = [low / BUCKET, low % BUCKET];
-    let at = high as usize * START;
+    let [low, high, ..] = low.to_le_bytes();
+    let at = usize::from(high) * START;
     let [s0, s1, e0, e1] = *block.array(at)?;
     let (start, end) = (u16::from_le_bytes([s0, s1]), u16::from_le_bytes([e0, e1]));
     if start > end || u32::from(end) > block.header.values {
@@ -73,26 +74,38 @@ pub(super) fn probe<B: SectionBytes>(block: &Block<'_, B>, low: u32) -> Result<P
     }
     let lows = starts_len(block.docs);
     let bucket = block.slice(lows + usize::from(start)..lows + usize::from(end))?;
-    let place = bucket.binary_search_by(|&byte| u32::from(byte).cmp(&low));
-    let (Ok(at) | Err(at)) = place;
-    #[expect(clippy::cast_possible_truncation, reason = "the bucket lies between two u16")]
-    Ok(Probe { before: u32::from(start) + at as u32, present: place.is_ok() })
+    let (below, present) = search(bucket, low);
+    Ok(Probe { before: u32::from(start) + below, present })
 }
 
-/// How many documents of a block of `docs` have a value before document `low`, and whether that has one
-/// itself. `payload` goes on behind the block's; `None` if it ends too early, or starts do not ascend.
+/// How many documents of a block have a value before document `low`, and whether that has one itself.
+/// The payload begins at byte `at` of `bytes`, with `starts` bytes of starts; `None` if it ends too
+/// early, or starts do not ascend.
 #[inline(always)]
-pub(super) fn place(payload: &[u8], docs: u32, low: u16, kernel: impl Kernel) -> Option<(u32, bool)> {
+pub(super) fn place(
+    bytes: &[u8],
+    at: usize,
+    starts: usize,
+    low: u16,
+    kernel: impl Kernel,
+) -> Option<(u32, bool)> {
     let [low, high] = low.to_le_bytes();
-    let &[s0, s1, e0, e1] = payload.get(usize::from(high) * START..)?.first_chunk()?;
+    let &[s0, s1, e0, e1] = array(bytes, at.wrapping_add(usize::from(high) * START))?;
     let (start, end) = (u16::from_le_bytes([s0, s1]), u16::from_le_bytes([e0, e1]));
-    let bucket = payload.get(starts_len(docs) + usize::from(start)..)?;
-    let len = usize::from(end.checked_sub(start)?);
-    if len > bucket.len() {
-        return None;
-    }
-    let (below, present) = kernel.search(bucket, len, low);
+    let (bucket, len) = (at.wrapping_add(starts + usize::from(start)), usize::from(end.checked_sub(start)?));
+    let (below, present) = match len <= BUCKET_HEAD {
+        true => kernel.search(array(bytes, bucket)?, len, low),
+        false => search(bytes.get(bucket..bucket.wrapping_add(len))?, low),
+    };
     Some((u32::from(start) + below, present))
+}
+
+/// How many bytes of a bucket are below `low`, and whether one is equal to it.
+fn search(bucket: &[u8], low: u8) -> (u32, bool) {
+    let place = bucket.binary_search(&low);
+    let (Ok(at) | Err(at)) = place;
+    #[expect(clippy::cast_possible_truncation, reason = "a bucket lies between two u16")]
+    (at as u32, place.is_ok())
 }
 
 pub(super) fn select<B: SectionBytes>(block: &Block<'_, B>, value: u32) -> Result<u32> {
