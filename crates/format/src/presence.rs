@@ -79,6 +79,8 @@ pub use header::Kind;
 use block::Block;
 use chain::Blocks;
 use header::{BlockEntry, Header};
+use plain::Plain;
+use simd::AnyCpu;
 
 /// What [`PresenceReader::rank_many`] gives for a document without a value: no column has that many
 /// values.
@@ -299,6 +301,9 @@ impl<B: SectionBytes> PresenceReader<B> {
         match &self.shape {
             Shape::All => Ok(Some(ValueIndex::new(doc.get()))),
             Shape::Blocks { chain, jump } => {
+                if let Some(rank) = Plain::of(chain, jump).and_then(|plain| plain.rank(doc, AnyCpu)) {
+                    return Ok((rank != NO_VALUE).then_some(ValueIndex::new(rank)));
+                }
                 let (number, low) = doc.split();
                 let (first, block) = locate(chain, jump, number, walk)?;
                 let probe = block.probe(low.into())?;

@@ -75,16 +75,22 @@ impl<'a> Plain<'a> {
         docs.len()
     }
 
+    /// The rank of one document; `None` if that takes more care.
+    #[inline(always)]
+    pub(super) fn rank(self, doc: DocId, kernel: impl Kernel) -> Option<u32> {
+        let (found, low) = (self.find(doc)?, doc.split().1);
+        match found.kind {
+            DENSE => self.dense(found, low, kernel),
+            SPARSE => self.sparse(found, low, kernel),
+            _ => None,
+        }
+    }
+
     /// Ranks of documents in different blocks.
     #[inline(always)]
     fn scattered(self, docs: &[DocId], out: &mut [u32], kernel: impl Kernel) -> Option<()> {
         for (doc, out) in docs.iter().zip(out) {
-            let (found, low) = (self.find(*doc)?, doc.split().1);
-            *out = match found.kind {
-                DENSE => self.dense(found, low, kernel)?,
-                SPARSE => self.sparse(found, low, kernel)?,
-                _ => return None,
-            };
+            *out = self.rank(*doc, kernel)?;
         }
         Some(())
     }

@@ -35,9 +35,9 @@ pub(super) trait Kernel: Copy {
 
 /// Any CPU.
 #[derive(Clone, Copy)]
-struct Plain;
+pub(super) struct AnyCpu;
 
-impl Kernel for Plain {
+impl Kernel for AnyCpu {
     #[inline(always)]
     fn count(self, line: &[u8; LINE], bit: u32) -> u32 {
         count_plain(line, bit)
@@ -85,13 +85,13 @@ pub(super) fn ranks<B: SectionBytes>(
     #[cfg(all(target_arch = "x86_64", not(miri)))]
     return x86::ranks(reader, docs, out, walk);
     #[cfg(not(all(target_arch = "x86_64", not(miri))))]
-    return reader.ranks(docs, out, walk, Plain);
+    return reader.ranks(docs, out, walk, AnyCpu);
 }
 
 /// Every [`ranks`] that this CPU can run, by name.
 #[cfg(test)]
 pub(super) fn every_ranks<B: SectionBytes>() -> Vec<(&'static str, Ranks<B>)> {
-    let plain: Ranks<B> = |reader, docs, out, walk| reader.ranks(docs, out, walk, Plain);
+    let plain: Ranks<B> = |reader, docs, out, walk| reader.ranks(docs, out, walk, AnyCpu);
     #[cfg(all(target_arch = "x86_64", not(miri)))]
     return x86::every_ranks().chain([("plain", plain)]).collect();
     #[cfg(not(all(target_arch = "x86_64", not(miri))))]
@@ -249,7 +249,7 @@ mod x86 {
             (true, _) => unsafe { ranks_avx512(reader, docs, out, walk) },
             // SAFETY: as above.
             (false, true) => unsafe { ranks_popcnt(reader, docs, out, walk) },
-            (false, false) => reader.ranks(docs, out, walk, Plain),
+            (false, false) => reader.ranks(docs, out, walk, AnyCpu),
         }
     }
 
@@ -286,7 +286,7 @@ mod x86 {
         out: &mut [u32],
         walk: &mut PresenceWalk,
     ) -> Result<()> {
-        reader.ranks(docs, out, walk, Plain)
+        reader.ranks(docs, out, walk, AnyCpu)
     }
 
     /// Made only in functions that are compiled for AVX-512.
