@@ -10,7 +10,7 @@
 //! 2. an [`Encoding`] maps the numbers of a block to residuals, which are [packed](crate::bits).
 //!
 //! All arithmetic is modulo 2^64, so a column may hold `i64::MIN` and `i64::MAX` at once. The writer
-//! counts the exact bytes of every combination and takes the cheapest.
+//! counts the bytes of every combination, of lines in long columns by samples, and takes the cheapest.
 //!
 //! # Sections
 //!

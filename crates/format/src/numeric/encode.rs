@@ -99,7 +99,7 @@ pub(super) fn encode_blocks<T: Number>(
     blocks: &mut Vec<u8>,
 ) -> Vec<u8> {
     let mut jump = Vec::new();
-    for range in numbers.blocks(shift) {
+    for range in numbers.blocks(0..numbers.len(), shift) {
         let payload = (blocks.len() + stride.bytes()) as u64;
         let block = Block { payload, ..numbers.fit(&range, stride) };
         block.encode(stride, blocks);

@@ -64,10 +64,9 @@ impl<'a, T: Number> Numbers<'a, T> {
         }
     }
 
-    /// The ranges of all blocks of 2^`shift`.
-    pub(super) fn blocks(&self, shift: u8) -> impl Iterator<Item = Range<usize>> {
-        let len = self.len();
-        (0..len).step_by(1 << shift).map(move |start| start..len.min(start + (1 << shift)))
+    /// The blocks of 2^`shift` in `range`, which begins with one.
+    pub(super) fn blocks(&self, range: Range<usize>, shift: u8) -> impl Iterator<Item = Range<usize>> {
+        range.clone().step_by(1 << shift).map(move |start| start..range.end.min(start + (1 << shift)))
     }
 
     /// The smallest and the largest of `range`, which begins with a [`STRETCH`] and ends with one, or with

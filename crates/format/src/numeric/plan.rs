@@ -1,6 +1,8 @@
-//! Which encoding, and exactly how many bytes.
+//! Which encoding, and how many bytes.
 //!
 //! Integers only, so that every machine comes to the same plan.
+
+use std::ops::Range;
 
 use super::block::{Block, Encoding, Stride};
 use super::numbers::{Numbers, fit_frame};
@@ -10,6 +12,8 @@ use super::{BLOCK_SHIFTS, Number, ONE_BLOCK};
 const LARGEST: u8 = *BLOCK_SHIFTS.end();
 /// The part of the fewest bytes by which a column may be longer for being one block.
 const MARGIN: u64 = 64;
+/// In columns of more than so many of the largest blocks, one in so many is looked at for lines.
+const LOOKS: usize = 8;
 
 /// How a column is to be encoded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -17,7 +21,7 @@ pub(super) struct Plan {
     /// By a table of its distinct values, rather than by differences from the smallest.
     pub(super) table: bool,
     pub(super) cut: Cut,
-    /// Bytes of the blocks, their jump table and the table of values.
+    /// Bytes of the blocks, their jump table and the table of values; see [`plan`].
     pub(super) bytes: u64,
 }
 
@@ -52,8 +56,9 @@ impl Cut {
 /// The cheapest plan for a column of more than one value, by differences (`affine`) or by a table, if
 /// there is one; but one block for all of them, if that takes a [`MARGIN`]th more at most.
 ///
-/// The bytes of every combination are counted, none is estimated: from the ends of every 512 values, so
-/// that only lines are looked for among the values. On a tie, differences go before a table, which takes
+/// The bytes of every combination are counted: from the ends of every 512 values, so that only lines are
+/// looked for among the values. What lines save is estimated where there are many values, from every
+/// [eighth](LOOKS) stretch of 2^14. On a tie, differences go before a table, which takes
 /// another load; large blocks before small, since more of their jump entries fit a cache; short headers
 /// before long.
 pub(super) fn plan<T: Number>(
@@ -94,21 +99,38 @@ fn table_len<T: Number>(numbers: &Numbers<'_, T>) -> u64 {
 
 /// A plan for every block size and stride, largest blocks first.
 fn sizes<T: Number>(numbers: &Numbers<'_, T>, jump_tables: bool) -> Vec<Plan> {
-    let mut plans: Vec<(u8, Stride, u64)> =
-        BLOCK_SHIFTS.rev().flat_map(|shift| Stride::ALL.map(|stride| (shift, stride, 0))).collect();
-    // One stretch after the other, for all sizes while it is in a cache.
-    for stretch in numbers.blocks(LARGEST) {
-        for (shift, stride, bytes) in &mut plans {
-            let copies = if jump_tables && numbers.len() > 1 << *shift { 2 } else { 1 };
-            for start in stretch.clone().step_by(1 << *shift) {
-                let range = start..stretch.end.min(start + (1 << *shift));
-                let block = numbers.fit(&range, *stride);
-                *bytes += stride.bytes() as u64 * copies + block.payload_len(range.len());
+    let (table, len) = (numbers.table().is_some(), numbers.len());
+    let mut plans = Vec::new();
+    for (shift, saved) in BLOCK_SHIFTS.rev().zip(saved_by_lines(numbers)) {
+        let copies = if jump_tables && len > 1 << shift { 2 } else { 1 };
+        let payload_len = |range: Range<usize>| numbers.fit(&range, Stride::Short).payload_len(range.len());
+        let packed = table_len(numbers) + numbers.blocks(0..len, shift).map(payload_len).sum::<u64>();
+        for (stride, payloads) in Stride::ALL.into_iter().zip([packed, packed.saturating_sub(saved)]) {
+            let headers = len.div_ceil(1 << shift) as u64 * stride.bytes() as u64;
+            plans.push(Plan {
+                table,
+                cut: Cut::Blocks { shift, stride },
+                bytes: payloads + headers * copies,
+            });
+        }
+    }
+    plans
+}
+
+/// How many bytes shorter the blocks are if they may follow lines, for every size, largest blocks first.
+fn saved_by_lines<T: Number>(numbers: &Numbers<'_, T>) -> Vec<u64> {
+    let stretches = numbers.len().div_ceil(1 << LARGEST);
+    let step = if stretches > LOOKS { LOOKS } else { 1 };
+    let mut saved = vec![0; BLOCK_SHIFTS.count()];
+    // All sizes of a stretch while it is in a cache.
+    for stretch in numbers.blocks(0..numbers.len(), LARGEST).step_by(step) {
+        for (shift, saved) in BLOCK_SHIFTS.rev().zip(&mut saved) {
+            for range in numbers.blocks(stretch.clone(), shift) {
+                let payload_len = |stride| numbers.fit(&range, stride).payload_len(range.len());
+                *saved += payload_len(Stride::Short) - payload_len(Stride::Long);
             }
         }
     }
-    let (table, len) = (numbers.table().is_some(), table_len(numbers));
-    let plan =
-        |(shift, stride, bytes)| Plan { table, cut: Cut::Blocks { shift, stride }, bytes: bytes + len };
-    plans.into_iter().map(plan).collect()
+    let all = |saved: u64| u128::from(saved) * stretches as u128 / stretches.div_ceil(step) as u128;
+    saved.into_iter().map(|saved| u64::try_from(all(saved)).unwrap_or(u64::MAX)).collect()
 }
