@@ -66,7 +66,7 @@ impl Encoded {
 impl Encoder {
     /// Encodes the column of `spec`.
     ///
-    /// Takes, beside the buffer, memory for the values as 64-bit numbers, and for what it returns.
+    /// Takes, beside the buffer, memory for the offsets of byte strings and for what it returns.
     pub(crate) fn column(&self, spec: &FieldSpec, buffer: FieldBuffer) -> Result<Encoded, ErrorKind> {
         let FieldBuffer { presence, values } = buffer;
         let column = Frame { spec, presence: presence.encode(self.docs, self.jump_tables) };
