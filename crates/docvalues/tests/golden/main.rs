@@ -1,0 +1,131 @@
+//! The golden files: segments that every release from here on must read, and write, as they are.
+//!
+//! ```text
+//! NAME.dv           what is written today, from the values in `cases`
+//! NAME.bare.dv      the same without jump tables and zone maps, where there are some
+//! NAME.jsonl        what these hold, as text
+//! ```
+//!
+//! Any other `NAME.….dv` is what an earlier release wrote: it is read, and not written. `docs/read_dv.py`,
+//! which knows nothing but `docs/format.md`, has to print the same text. What a change of these files means
+//! stands in CONTRIBUTING.md.
+//!
+//! ```sh
+//! UPDATE_GOLDEN=1 cargo test -p docvalues --test golden     # writes all of them anew
+//! ```
+#![allow(
+    clippy::cast_possible_truncation,
+    clippy::expect_used,
+    clippy::unwrap_used,
+    reason = "a failing helper is a failing test"
+)]
+
+use std::fs;
+use std::path::PathBuf;
+use std::sync::Once;
+
+use docvalues::format::file::frame::{HEADER_LEN, Header};
+use docvalues::{JumpTables, OpenOptions, Segment, WriterOptions};
+
+mod cases;
+mod coverage;
+mod python;
+mod text;
+#[path = "../it/write.rs"]
+#[expect(dead_code, reason = "golden files are written document by document")]
+mod write;
+
+use cases::Golden;
+
+/// A golden file: where it lies, and how it is written.
+struct File {
+    name: String,
+    options: WriterOptions,
+}
+
+impl Golden {
+    fn files(&self) -> Vec<File> {
+        let full = File { name: format!("{}.dv", self.name), options: WriterOptions::default() };
+        let options = WriterOptions { jump_tables: false, zones: false, ..full.options };
+        let bare = File { name: format!("{}.bare.dv", self.name), options };
+        if self.bare { vec![full, bare] } else { vec![full] }
+    }
+
+    /// What stands in `file`. The header names release 0.0.0, so that a release changes no file.
+    fn bytes(&self, file: &File) -> Vec<u8> {
+        let mut bytes = write::by_document(&self.dataset, file.options);
+        let header: &mut [u8; HEADER_LEN] = bytes.first_chunk_mut().unwrap();
+        *header = Header { writer: [0; 3], ..Header::decode(header).unwrap() }.encode();
+        bytes
+    }
+}
+
+fn path(name: &str) -> PathBuf {
+    [env!("CARGO_MANIFEST_DIR"), "tests", "golden", name].iter().collect()
+}
+
+/// What lies here under `name`; with `UPDATE_GOLDEN`, once all is written anew.
+fn stored(name: &str) -> Vec<u8> {
+    static UPDATED: Once = Once::new();
+    UPDATED.call_once(|| {
+        if std::env::var_os("UPDATE_GOLDEN").is_some() {
+            made(|name, bytes| fs::write(path(name), bytes).unwrap());
+        }
+    });
+    fs::read(path(name)).unwrap_or_else(|error| panic!("{name}: {error}; UPDATE_GOLDEN=1 writes all files"))
+}
+
+/// Hands out every file as it is made today: its name and its bytes.
+fn made(mut file: impl FnMut(&str, &[u8])) {
+    for golden in cases::all() {
+        file(&twin(golden.name), text::of(&golden.dataset.source()).as_bytes());
+        golden.files().iter().for_each(|each| file(&each.name, &golden.bytes(each)));
+    }
+}
+
+#[test]
+fn what_is_written_today_is_what_is_stored() {
+    made(|name, made| {
+        let stored = stored(name);
+        let same = made.iter().zip(&stored).take_while(|(made, stored)| made == stored).count();
+        assert!(made == stored, "{name}: not what is made today, from byte {same} on: see CONTRIBUTING.md");
+    });
+}
+
+/// The names of all golden files, those of earlier releases too.
+fn segments() -> Vec<String> {
+    let names =
+        fs::read_dir(path("")).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap());
+    let mut names: Vec<String> = names.filter(|name| name.ends_with(".dv")).collect();
+    names.sort_unstable();
+    names
+}
+
+/// The name of the text of the golden file `name`.
+fn twin(name: &str) -> String {
+    format!("{}.jsonl", name.split('.').next().unwrap())
+}
+
+#[test]
+fn what_is_stored_reads_as_its_text_in_every_mode() {
+    for name in segments() {
+        let text = String::from_utf8(stored(&twin(&name))).unwrap();
+        for jump_tables in JumpTables::ALL {
+            let options = OpenOptions::new().jump_tables(jump_tables);
+            let segment = Segment::from_bytes(stored(&name), options).unwrap();
+            segment.verify().unwrap();
+            assert!(text::of(&segment) == text, "{name} with {jump_tables:?}");
+        }
+    }
+}
+
+/// The whole of the repository carries them.
+#[test]
+fn the_files_are_small() {
+    let sizes: Vec<(String, usize)> =
+        segments().into_iter().map(|name| (name.clone(), stored(&name).len())).collect();
+    for (name, size) in &sizes {
+        assert!(*size < 20_000, "{name}: {size} bytes");
+    }
+    assert!(sizes.iter().map(|(_, size)| size).sum::<usize>() < 250_000, "{sizes:?}");
+}

@@ -1,0 +1,112 @@
+//! A source as text: a JSON object for each document, byte for byte as `docs/read_dv.py` prints it.
+
+use std::fmt::Write as _;
+use std::net::Ipv6Addr;
+
+use docvalues::format::file::kind::{to_f64, to_u64};
+use docvalues::{AnyColumn, ColumnSource, DocId, LogicalType};
+
+/// A line for each document: its values, in the order of the columns' names.
+pub(crate) fn of(source: &dyn ColumnSource) -> String {
+    let names = source.names().unwrap();
+    let columns: Vec<AnyColumn> = names.iter().map(|name| source.column(name).unwrap()).collect();
+    let mut out = String::new();
+    for doc in (0..source.docs()).map(DocId::new) {
+        let cells = columns.iter().zip(&names);
+        let cells =
+            cells.filter_map(|(column, name)| Some(format!("{}: {}", string(name), cell(column, doc)?)));
+        writeln!(out, "{{{}}}", cells.collect::<Vec<_>>().join(", ")).unwrap();
+    }
+    out
+}
+
+/// What `doc` has in `column`, unless that is nothing.
+fn cell(column: &AnyColumn, doc: DocId) -> Option<String> {
+    let logical = column.as_column().field().logical;
+    match column {
+        AnyColumn::Numeric(column) => Some(number(column.get(doc).unwrap()?, logical)),
+        AnyColumn::Binary(column) => Some(bytes(column.get(doc, &mut Vec::new()).unwrap()?, logical)),
+        AnyColumn::Sorted(column) => {
+            let mut term = Vec::new();
+            column.term(column.ord(doc).unwrap()?, &mut term).unwrap();
+            Some(bytes(&term, logical))
+        }
+        AnyColumn::SortedNumeric(column) => {
+            let mut numbers = Vec::new();
+            column.get(doc, &mut numbers).unwrap();
+            list(numbers.into_iter().map(|stored| number(stored, logical)))
+        }
+        AnyColumn::SortedSet(column) => {
+            let (mut ords, mut term) = (Vec::new(), Vec::new());
+            column.ords(doc, &mut ords).unwrap();
+            list(ords.into_iter().map(|ord| {
+                column.term(ord, &mut term).unwrap();
+                bytes(&term, logical)
+            }))
+        }
+    }
+}
+
+fn list(values: impl Iterator<Item = String>) -> Option<String> {
+    let values: Vec<String> = values.collect();
+    (!values.is_empty()).then(|| format!("[{}]", values.join(", ")))
+}
+
+fn number(stored: i64, logical: LogicalType) -> String {
+    match logical {
+        LogicalType::U64 => to_u64(stored).to_string(),
+        LogicalType::F64 => double(to_f64(stored)),
+        LogicalType::Bool => (stored == 1).to_string(),
+        _ => stored.to_string(),
+    }
+}
+
+/// The shortest decimal that reads back the same, as Python spells it.
+fn double(value: f64) -> String {
+    if !value.is_finite() {
+        return format!("{{\"bits\": \"{:016x}\"}}", value.to_bits());
+    }
+    let text = format!("{value:?}");
+    match text.split_once('e') {
+        Some((digits, exponent)) => format!("{digits}e{:+03}", exponent.parse::<i32>().unwrap()),
+        None => text,
+    }
+}
+
+fn bytes(value: &[u8], logical: LogicalType) -> String {
+    let hex = |bytes: &[u8]| bytes.iter().map(|byte| format!("{byte:02x}")).collect::<String>();
+    match logical {
+        LogicalType::Ip => {
+            let ip = Ipv6Addr::from(<[u8; 16]>::try_from(value).unwrap());
+            string(&ip.to_ipv4_mapped().map_or(ip.to_string(), |ip| ip.to_string()))
+        }
+        LogicalType::Uuid => {
+            let hex = hex(value);
+            let parts = [&hex[..8], &hex[8..12], &hex[12..16], &hex[16..20], &hex[20..]];
+            string(&parts.join("-"))
+        }
+        _ => match str::from_utf8(value) {
+            Ok(text) => string(text),
+            Err(_) => format!("{{\"hex\": \"{}\"}}", hex(value)),
+        },
+    }
+}
+
+/// A JSON string in which only that is escaped which must be.
+fn string(text: &str) -> String {
+    let mut out = String::from('"');
+    for char in text.chars() {
+        match char {
+            '"' | '\\' => out.extend(['\\', char]),
+            '\n' => out.push_str("\\n"),
+            '\r' => out.push_str("\\r"),
+            '\t' => out.push_str("\\t"),
+            '\x08' => out.push_str("\\b"),
+            '\x0c' => out.push_str("\\f"),
+            '\0'..' ' => write!(out, "\\u{:04x}", u32::from(char)).unwrap(),
+            _ => out.push(char),
+        }
+    }
+    out.push('"');
+    out
+}

@@ -1,0 +1,449 @@
+#!/usr/bin/env python3
+"""Prints what a segment holds, as docs/format.md describes it: one JSON object a document.
+
+Columns come in the order of their names, and a document without a value leaves the column out. Dates and timestamps
+are integers, as stored. Kinds with several values give lists. What JSON cannot say is an object: {"hex": ...} are bytes
+that are no UTF-8, {"bits": ...} is a double that is not finite.
+
+Numbers in parentheses are chapters of format.md. Nothing but Python's standard library is needed.
+"""
+
+import argparse
+import bisect
+import ipaddress
+import json
+import struct
+import sys
+import uuid
+import zlib
+
+VERSION = 0
+FEATURES = 0  # the required ones that are known
+MASK = (1 << 64) - 1
+
+# Names by tag.
+KINDS = ("numeric", "binary", "sorted", "sorted-numeric", "sorted-set")
+NUMBERS = ("i64", "u64", "f64", "bool", "date", "timestamp[ms]", "timestamp[us]", "timestamp[ns]")
+LOGICAL = NUMBERS + ("ip", "uuid", "string", "bytes")
+STATISTICS = ("sum", "distinct", "ascending", "descending")
+TRANSFORMS = ("constant", "affine", "table")
+ENCODINGS = ("constant", "packed", "linear")
+SHAPES = ("none", "all", "blocks", "blocks and jump table")
+PRESENCE = ("empty", "full", "list", "sparse", "dense", "runs")
+CODINGS = ("raw", "fsst")
+
+
+class Refused(Exception):
+    """The file is no segment, a later one, damaged, or against the rules."""
+
+
+def need(condition, message):
+    if not condition:
+        raise Refused(message)
+
+
+def ceil(number, by):
+    return -(-number // by)
+
+
+def round8(number):
+    return ceil(number, 8) * 8
+
+
+def uint(data, at, size):
+    need(0 <= at and at + size <= len(data), f"bytes {at} to {at + size} of a part with {len(data)}")
+    return int.from_bytes(data[at : at + size], "little")
+
+
+def signed(number):
+    """The i64 that equals `number` modulo 2^64."""
+    return ((number + (1 << 63)) & MASK) - (1 << 63)
+
+
+def u16s(data, at, count):
+    need(at + 2 * count <= len(data), "a list leaves its section")
+    return struct.unpack_from(f"<{count}H", data, at)
+
+
+class Fields:
+    """Takes one field after the other."""
+
+    def __init__(self, data, at=0):
+        self.data, self.at = data, at
+
+    def take(self, size):
+        need(self.at + size <= len(self.data), "fields that end too early")
+        self.at += size
+        return self.data[self.at - size : self.at]
+
+    def u(self, size):
+        return int.from_bytes(self.take(size), "little")
+
+    def i(self, size):
+        return int.from_bytes(self.take(size), "little", signed=True)
+
+    def tag(self, names, what):
+        tag = self.u(1)
+        need(tag < len(names), f"unknown {what} {tag}")
+        return names[tag]
+
+
+class Segment:
+    """Header, footer and directory (3, 4, 5). `walk`: do without jump tables."""
+
+    def __init__(self, data, walk):
+        self.data, self.walk = data, walk
+        need(data[:8] == b"\x89DV\r\n\x1a\n\0" and data[-8:] == b"docvalue", "not a whole segment: wrong magic")
+        need(len(data) >= 128, "not a whole segment: too short")
+        header, footer = Fields(data[8:64]), Fields(data[-64:])
+        self.version, zero, required, _ = (header.u(size) for size in (2, 2, 4, 4))
+        self.release = ".".join(str(header.u(2)) for _ in range(3))
+        root_at, root_len, root_crc, self.docs, columns, self.id = (footer.u(size) for size in (8, 4, 4, 4, 4, 16))
+        refuse_later(self.version, required)
+        version, footer_zero, required = (footer.u(size) for size in (2, 2, 4))
+        refuse_later(version, required)
+        need(zlib.crc32(data[:60]) == uint(data, 60, 4), "header: wrong checksum")
+        need(zlib.crc32(data[-64:-16]) == footer.u(4), "footer: wrong checksum")
+        need(not (zero or any(data[26:60]) or footer_zero or footer.u(4)), "reserved bytes that are not zero")
+
+        self.parts = [(0, 64), (len(data) - 64, len(data))]
+        self.columns, self.end = [], 64
+        root = Fields(self.part(root_at, root_len, root_crc, "root"))
+        while root.at < root_len:
+            at, size, crc, sections_end, columns_end, zero = (root.u(size) for size in (8, 4, 4, 8, 4, 4))
+            self.page(self.part(at, size, crc, "page"))
+            counted = (self.end, len(self.columns), 0)
+            need((sections_end, columns_end, zero) == counted, "root: not what the page says")
+        need(len(self.columns) == columns, "footer: not as many columns as the pages have")
+        names = [column.name.encode() for column in self.columns]
+        need(all(a < b for a, b in zip(names, names[1:])), "names that do not ascend")
+        self.parts.sort()
+        for (_, end), (start, _) in zip(self.parts, self.parts[1:]):
+            need(end <= start and not any(data[end:start]), f"bytes {end} to {start}: parts overlap, or are not zero")
+
+    def part(self, at, size, crc, what):
+        need(64 <= at and at % 64 == 0 and at + size <= len(self.data) - 64, f"{what}: outside of the file")
+        need(zlib.crc32(self.data[at : at + size]) == crc, f"{what} at {at}: wrong checksum")
+        self.parts.append((at, at + size))
+        return self.data[at : at + size]
+
+    def page(self, page):
+        count = uint(page, 0, 4)
+        starts = [uint(page, 4 + 4 * entry, 4) for entry in range(count + 1)]
+        need(starts == sorted(starts) and starts[-1] == len(page), "page: entries that are not in order")
+        self.columns += [Column(self, page[start:end]) for start, end in zip(starts, starts[1:])]
+
+    def section(self, fields, what):
+        """The payload of a section, all checksums compared (6)."""
+        at, size, crc = fields.u(8), fields.u(8), fields.u(4)
+        need(at % 64 == 0 and at >= self.end and size > 0, f"{what}: out of order, or empty")
+        payload, content, level_len = None, None, ceil(size + 64, 64) * 64
+        while content is None or len(content) > 4:
+            need(at + level_len <= len(self.data) - 64, f"{what}: outside of the file")
+            level = self.data[at : at + level_len]
+            payload = level[:size] if payload is None else payload
+            need(level == (content or payload).ljust(level_len, b"\0"), f"{what}: wrong checksum, or padding")
+            self.parts.append((at, at + level_len))
+            content = b"".join(struct.pack("<I", zlib.crc32(level[g : g + 4096])) for g in range(0, level_len, 4096))
+            at, level_len = at + level_len, ceil(len(content), 64) * 64
+        need(uint(content, 0, 4) == crc, f"{what}: wrong checksum")
+        self.end = at
+        return payload
+
+
+def refuse_later(version, required):
+    need(version <= VERSION, f"the file has version {version} of the format, this reader knows {VERSION}")
+    bits = [bit for bit in range(32) if (required & ~FEATURES) >> bit & 1]
+    need(not bits, f"the file requires features that this reader does not know: bits {bits}")
+
+
+class Column:
+    """An entry of the directory (5.3), and the way from a document to its values."""
+
+    def __init__(self, segment, entry):
+        fields = Fields(entry)
+        sections_end, self.name = fields.u(8), fields.take(fields.u(4)).decode()
+        self.kind, self.logical = fields.tag(KINDS, "kind"), fields.tag(LOGICAL, "logical type")
+        self.format = fields.take(fields.u(1)).decode()
+        need(("numeric" in self.kind) == (self.logical in NUMBERS), "a type that does not fit the kind")
+        self.presence = Presence(segment, fields)
+        lists = self.kind in ("sorted-numeric", "sorted-set")
+        self.offsets = Numbers(segment, fields, "offsets") if lists else None
+        self.values = Bytes(segment, fields) if self.kind == "binary" else Numbers(segment, fields, "values")
+        self.terms = Dictionary(segment, fields) if self.kind in ("sorted", "sorted-set") else None
+        flags, zero, self.sum, self.distinct = fields.u(1), fields.u(7), fields.i(16), fields.u(8)
+        need(flags < 16 and not zero, "statistics: unknown bits")
+        self.statistics = [name for bit, name in enumerate(STATISTICS) if flags >> bit & 1]
+        need(fields.at == len(entry), "bytes behind the last field")
+        need(segment.end <= sections_end, "sections outside of the column's part of the file")
+        segment.end = sections_end
+
+        count = self.presence.count
+        if lists:
+            need(self.offsets.count == (count + 1 if count else 0), "offsets: wrong count")
+            count = self.offsets.max
+        need(self.values.count == count, "values: wrong count")
+        if self.terms:
+            ords = (0, max(self.terms.count - 1, 0))
+            need((self.values.min, self.values.max) == ords, "ords: not as many as terms")
+
+    def value(self, doc):
+        """What JSON shows for the document, or None."""
+        index = self.presence.rank(doc)
+        if index is None or not self.offsets:
+            return None if index is None else self.shown(index)
+        start, end = self.offsets.get(index), self.offsets.get(index + 1)
+        need(start < end, "a document with an empty list")
+        return [self.shown(position) for position in range(start, end)]
+
+    def shown(self, position):
+        """The value there, as its logical type (5.5)."""
+        value = self.values.get(position)
+        value = self.terms.get(value) if self.terms else value
+        if self.logical == "u64":
+            return (value & MASK) ^ 1 << 63
+        if self.logical == "f64":
+            bits = (value & MASK) ^ (MASK >> 1 if value < 0 else 0)
+            finite = bits >> 52 & 0x7FF != 0x7FF
+            return struct.unpack("<d", struct.pack("<Q", bits))[0] if finite else {"bits": f"{bits:016x}"}
+        if self.logical == "bool":
+            return bool(value)
+        if self.logical in NUMBERS:
+            return value
+        if self.logical == "uuid":
+            return str(uuid.UUID(bytes=value))
+        if self.logical == "ip":
+            ip = ipaddress.IPv6Address(value)
+            return str(ip.ipv4_mapped or ip)
+        try:
+            return value.decode()
+        except UnicodeDecodeError:
+            return {"hex": value.hex()}
+
+
+class Numbers:
+    """A sequence of numbers (8)."""
+
+    def __init__(self, segment, fields, what):
+        self.what = what
+        self.count, self.min, self.max, self.gcd = fields.u(8), fields.i(8), fields.i(8), fields.u(8)
+        self.transform, self.shift = fields.tag(TRANSFORMS, "transform"), fields.u(1)
+        self.stride, sections = fields.u(1), fields.u(1)
+        need((9 <= self.shift <= 14 or self.shift == 40) and self.stride in (16, 32), f"{what}: block size or stride")
+        need(sections < 4, f"{what}: unknown sections")
+        self.headers = []
+        if self.transform != "constant":
+            self.blocks = segment.section(fields, what)
+        self.jump = segment.section(fields, what + " jump table") if sections & 1 else None
+        if self.transform == "table":
+            table = segment.section(fields, what + " table")
+            self.table = struct.unpack(f"<{len(table) // 8}q", table)
+        self.zones = segment.section(fields, what + " zone map") if sections & 2 else None
+        if self.transform != "constant":
+            self.read_headers(self.jump if not segment.walk else None)
+
+    def read_headers(self, jump):
+        """The header of each block (8.3), from the jump table, or going from block to block."""
+        at = 0
+        for first in range(0, self.count, 1 << self.shift):
+            header = Fields(jump, len(self.headers) * self.stride) if jump else Fields(self.blocks, at)
+            base, encoding, width, payload = header.u(8), header.tag(ENCODINGS, "encoding"), header.u(1), header.u(6) * 8
+            slope = header.i(8) if self.stride == 32 else 0
+            need(width <= 56 or width == 64, f"{self.what}: a width of {width} bits")
+            need({"constant": width == 0, "packed": width > 0}.get(encoding, True), f"{self.what}: width of a block")
+            at = payload + 8 * ceil(min(1 << self.shift, self.count - first) * width, 64)
+            need(at <= len(self.blocks), f"{self.what}: residuals outside of the section")
+            self.headers.append((base, encoding, width, payload, slope))
+        need(at == len(self.blocks), f"{self.what}: bytes behind the last block")
+
+    def get(self, i):
+        need(0 <= i < self.count, f"{self.what}: there is no number {i}")
+        if self.transform == "constant":
+            return self.min
+        base, encoding, width, payload, slope = self.headers[i >> self.shift]
+        k = i & (1 << self.shift) - 1
+        q = base + packed(self.blocks, payload, width, k) + (slope * k >> 16 if encoding == "linear" else 0) & MASK
+        if self.transform == "affine":
+            return signed(self.min + q * self.gcd)
+        need(q < len(self.table), f"{self.what}: q outside of the values table")
+        return self.table[q]
+
+    def __str__(self):
+        blocks = f"{len(self.headers)} blocks of 2^{self.shift}, " if len(self.headers) > 1 else ""
+        encodings = sorted({f"{encoding} {width}" for _, encoding, width, _, _ in self.headers})
+        tables = [name for name, there in (("jump table", self.jump), ("zone map", self.zones)) if there]
+        return f"{self.count} {self.what}: {self.transform}; {blocks}{', '.join(encodings + tables)}"
+
+
+def packed(data, at, width, i):
+    """Integer `i` of those packed from byte `at` on (7)."""
+    bit = width * i
+    word = int.from_bytes(data[at + bit // 8 : at + bit // 8 + 8], "little")
+    return (word >> bit % 8) & (1 << width) - 1
+
+
+class Presence:
+    """Which documents have a value, and the how-manieth it is (9)."""
+
+    def __init__(self, segment, fields):
+        self.shape, self.blocks = fields.tag(SHAPES, "presence shape"), []
+        self.count = segment.docs if self.shape == "all" else 0
+        if not self.shape.startswith("blocks"):
+            return
+        self.count = fields.u(4)
+        self.data = segment.section(fields, "presence")
+        jump = segment.section(fields, "presence jump table") if self.shape != "blocks" else None
+        at = before = 0
+        for start in range(0, segment.docs, 65536):
+            docs = min(65536, segment.docs - start)
+            if jump and not segment.walk:
+                entry = Fields(jump, start // 4096)
+                before, at, values, kind, zero, runs = (entry.u(size) for size in (4, 4, 4, 1, 1, 2))
+                at *= 8
+            else:
+                header = Fields(self.data, at)
+                kind, zero, runs, values = (header.u(size) for size in (1, 1, 2, 4))
+                at += 8
+            need(kind < len(PRESENCE) and zero == 0 and values <= docs, "presence: header of a block")
+            self.blocks.append((PRESENCE[kind], before, at, values, runs, docs))
+            words, buckets = ceil(docs, 512), ceil(docs, 256)
+            sparse, dense = round8(2 * buckets + 2) + values, round8(2 * words) + 64 * words
+            at += round8((0, 0, 2 * values, sparse, dense, 4 * runs)[kind])
+            before += values
+        need(before == self.count and at == len(self.data), "presence: not as many values, or bytes, as the blocks have")
+
+    def rank(self, doc):
+        if not self.blocks:
+            return doc if self.shape == "all" else None
+        kind, before, at, values, runs, docs = self.blocks[doc // 65536]
+        present, r = self.lookup(kind, doc % 65536, at, values, runs, docs)
+        need(not present or r < values, "presence: a rank that is not below the block's values")
+        return before + r if present else None
+
+    def lookup(self, kind, k, at, values, runs, docs):
+        """Whether place `k` of a block has a value, and how many places before it have one (9.4 to 9.7)."""
+        if kind == "list":
+            places = u16s(self.data, at, values)
+            i = bisect.bisect_left(places, k)
+            return i < values and places[i] == k, i
+        if kind == "sparse":
+            start, end = u16s(self.data, at + 2 * (k // 256), 2)
+            need(start <= end <= values, "presence: a bucket outside of the block")
+            at += round8(2 * ceil(docs, 256) + 2)
+            lows = self.data[at + start : at + end]
+            i = bisect.bisect_left(lows, k % 256)
+            return i < len(lows) and lows[i] == k % 256, start + i
+        if kind == "dense":
+            (rank,) = u16s(self.data, at + 2 * (k // 512), 1)
+            words = uint(self.data, at + round8(2 * ceil(docs, 512)) + 64 * (k // 512), 64)
+            return words >> k % 512 & 1, rank + bin(words & (1 << k % 512) - 1).count("1")
+        if kind == "runs":
+            starts, befores = u16s(self.data, at, runs), u16s(self.data, at + 2 * runs, runs) + (values,)
+            i = bisect.bisect_right(starts, k) - 1
+            j = befores[i] + k - starts[i] if i >= 0 else 0
+            return i >= 0 and j < befores[i + 1], min(j, befores[i + 1])
+        return kind == "full", k if kind == "full" else 0
+
+    def __str__(self):
+        kinds = ", ".join(sorted({block[0] for block in self.blocks}))
+        return f"{self.count} documents with a value: {self.shape}" + (f" ({kinds})" if kinds else "")
+
+
+class Bytes:
+    """Byte strings (10)."""
+
+    def __init__(self, segment, fields):
+        self.count, variable, self.coding = fields.u(8), fields.u(1), fields.tag(CODINGS, "coding")
+        self.fixed_len = fields.u(4)
+        need(variable < 2 and not (variable and self.fixed_len), "byte strings: lengths")
+        self.data = segment.section(fields, "bytes") if variable or self.count * self.fixed_len else b""
+        self.total_len = fields.u(8) if self.coding != "raw" else len(self.data)
+        if self.coding == "fsst":
+            symbols = Fields(segment.section(fields, "symbols"))
+            self.symbols = [symbols.take(size) for size in symbols.take(symbols.u(1))]
+            need(self.symbols and symbols.at == len(symbols.data), "symbols: none, or bytes behind them")
+            need(all(1 <= len(symbol) <= 15 for symbol in self.symbols), "symbols: length")
+        self.offsets = Numbers(segment, fields, "offsets") if variable else None
+        offsets = (self.offsets.count, self.offsets.max) if variable else (self.count + 1, self.fixed_len * self.count)
+        need(offsets == (self.count + 1, len(self.data)), "byte strings: not as many, or as long, as the bytes")
+
+    def get(self, i):
+        start, end = self.fixed_len * i, self.fixed_len * (i + 1)
+        if self.offsets:
+            start, end = self.offsets.get(i), self.offsets.get(i + 1)
+        need(0 <= start <= end <= len(self.data), "byte strings: offsets that descend, or leave the section")
+        stored = self.data[start:end]
+        return stored if self.coding == "raw" else self.decode(stored)
+
+    def decode(self, stored):
+        """What the codes stand for (10.2)."""
+        decoded, codes = bytearray(), Fields(stored)
+        while codes.at < len(stored):
+            code = codes.u(1)
+            need(code == 255 or code < len(self.symbols), "byte strings: a code without a symbol")
+            decoded += codes.take(1) if code == 255 else self.symbols[code]
+        return bytes(decoded)
+
+    def __str__(self):
+        length = self.offsets or f"{self.fixed_len} each"
+        return f"{self.count} byte strings: {self.coding}, {self.total_len} bytes in {len(self.data)}; {length}"
+
+
+class Dictionary:
+    """The terms of a column (11)."""
+
+    def __init__(self, segment, fields):
+        self.count, self.max_len, self.total_len = fields.u(4), fields.u(4), fields.u(8)
+        self.data = segment.section(fields, "terms") if self.count else b""
+        self.offsets = None
+        if self.count > 32:
+            self.offsets = Numbers(segment, fields, "term offsets")
+            self.keys, self.prefix = segment.section(fields, "term keys"), fields.take(fields.u(1))
+
+    def get(self, ord):
+        need(0 <= ord < self.count, "an ord without a term")
+        i, n = ord % 32, min(32, self.count - ord // 32 * 32)
+        block = Fields(self.data, self.offsets.get(ord // 32) if self.offsets else 0)
+        c = block.u(1)
+        need(c in (1, 2, 4), f"terms: unknown class {c}")
+        shared, own = ([block.u(c) for _ in range(n)] for _ in range(2))
+        head = block.take(own[0])
+        block.take(sum(own[1:i]))
+        return head[: shared[i]] + block.take(own[i]) if i else head
+
+    def __str__(self):
+        return f"{self.count} terms of {self.total_len} bytes, at most {self.max_len}"
+
+
+def documents(segment):
+    for doc in range(segment.docs):
+        values = ((column.name, column.value(doc)) for column in segment.columns)
+        yield json.dumps({name: value for name, value in values if value is not None}, ensure_ascii=False)
+
+
+def summary(segment):
+    yield f"format version {segment.version}, written by release {segment.release}, id {segment.id:032x}"
+    yield f"{segment.docs} documents, {len(segment.columns)} columns"
+    for column in segment.columns:
+        yield f"{column.name}: {column.kind} {column.logical}" + (f" ({column.format})" if column.format else "")
+        yield from (f"    {part}" for part in (column.presence, column.offsets, column.values, column.terms) if part)
+        yield f"    known: {', '.join(column.statistics) or 'nothing'}"
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("file")
+    parser.add_argument("--info", action="store_true", help="print a summary instead of the documents")
+    parser.add_argument("--walk", action="store_true", help="do without jump tables: go from block to block")
+    args = parser.parse_args()
+    try:
+        with open(args.file, "rb") as file:
+            segment = Segment(file.read(), args.walk)
+        for line in summary(segment) if args.info else documents(segment):
+            sys.stdout.buffer.write(line.encode() + b"\n")
+    except (Refused, OSError, ValueError, struct.error) as error:
+        sys.exit(f"{args.file}: {error}")
+
+
+if __name__ == "__main__":
+    main()
