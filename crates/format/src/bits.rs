@@ -171,6 +171,7 @@ fn load(bytes: &[u8], at: usize) -> Option<u64> {
 }
 
 mod lookup;
+mod narrow;
 mod pack;
 mod simd;
 #[cfg(test)]
@@ -178,6 +179,7 @@ mod tests;
 mod wide;
 
 pub(crate) use lookup::{ENTRIES, look_up};
+pub use narrow::to_u32;
 pub use pack::pack;
 pub(crate) use simd::{add_line, in_range, unsigned};
 #[cfg(all(target_arch = "x86_64", not(miri)))]

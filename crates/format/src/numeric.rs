@@ -51,7 +51,6 @@ mod zone;
 pub(crate) use block::line;
 pub use block::{Block, Encoding, Stride};
 pub use encode::{NumericOptions, encode};
-pub use gather::SKIP;
 pub use read::NumericReader;
 pub use verify::{BlockCount, Encodings};
 pub use zone::{ZONE, ZONE_LEN, ZONES_PER_ZONE};

@@ -4,11 +4,12 @@ use std::ops::{ControlFlow, Range};
 use std::sync::Arc;
 
 use docvalues_column::{Batch, DocId, Result, SortedColumn, TermOrd};
+use docvalues_format::bits;
 use docvalues_format::dictionary::DictionaryReader;
 use docvalues_format::numeric::NumericReader;
 use docvalues_storage::Section;
 
-use crate::core::{BATCH, Core, FormatResult, Parts, Walks, clear_present, mark_present};
+use crate::core::{BATCH, Core, FormatResult, Parts, Walks, clear_present, gather_or, mark_present};
 use crate::cursor::Cursor;
 use crate::numeric::{filter_numbers, scan_numbers};
 use crate::terms::HasTerms;
@@ -65,9 +66,8 @@ impl Sorted {
         core.named(core.ranked(docs, &mut walks.presence, |place, indices| {
             mark_present(place.start, indices, present.as_deref_mut());
             let numbers = &mut numbers[..indices.len()];
-            numbers.fill(fill.get().into());
-            ords.gather(indices, numbers, &mut walks.values)?;
-            out[place].iter_mut().zip(numbers).for_each(|(out, ord)| *out = term_ord(*ord));
+            gather_or(ords, indices, numbers, fill.get().into(), &mut walks.values)?;
+            bits::to_u32(numbers, &mut out[place], TermOrd::new);
             Ok(())
         }))
     }
@@ -120,8 +120,8 @@ impl SortedColumn for Sorted {
         let Inner { core, ords, .. } = &*self.0;
         let mut converted = Vec::new();
         core.named(scan_numbers(core, ords, docs, &mut |batch| {
-            converted.clear();
-            converted.extend(batch.values.iter().map(|&ord| term_ord(ord)));
+            converted.resize(batch.values.len(), TermOrd::new(0));
+            bits::to_u32(batch.values, &mut converted, TermOrd::new);
             each(Batch { docs: batch.docs, values: &converted })
         }))
     }

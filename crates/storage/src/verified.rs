@@ -48,7 +48,7 @@ impl Verified {
     /// Whether two granules, which are the same one or neighbours, are in the set.
     #[inline]
     pub(crate) fn contains_both(&self, first: usize, last: usize) -> bool {
-        self.contains(first) && (first == last || self.contains(last))
+        self.all() || self.contains(first) && (first == last || self.contains(last))
     }
 
     /// Whether every granule that holds a byte of `range` is in the set.

@@ -287,6 +287,9 @@ impl<B: SectionBytes> BinaryReader<B> {
         if let Some(index) = wanted().map(u64::from).find(|&index| index >= self.count) {
             return Err(self.outside("value index", index, self.count.saturating_sub(1)));
         }
+        if wanted().next().is_none() {
+            return Ok(());
+        }
         match &self.offsets {
             OpenOffsets::Fixed(len) => {
                 for (place, &index) in places.iter_mut().zip(indices).filter(|(_, index)| **index != u32::MAX)
@@ -295,13 +298,16 @@ impl<B: SectionBytes> BinaryReader<B> {
                 }
             }
             OpenOffsets::Variable(offsets) => {
-                let mut batch = ([0; BATCH], [0; BATCH], [0; BATCH]);
-                let (next, starts, ends) = &mut batch;
+                let (mut numbers, mut starts, mut ends) = ([0; BATCH], [0; BATCH], [0; BATCH]);
                 let len = indices.len();
-                let (next, starts, ends) = (&mut next[..len], &mut starts[..len], &mut ends[..len]);
-                next.iter_mut().zip(indices).for_each(|(next, &index)| *next = index.saturating_add(1));
-                offsets.gather(indices, starts, walk)?;
-                offsets.gather(next, ends, walk)?;
+                let (numbers, starts, ends) = (&mut numbers[..len], &mut starts[..len], &mut ends[..len]);
+                for (number, &index) in numbers.iter_mut().zip(indices) {
+                    // There is a value, so there is a first one.
+                    *number = if index == u32::MAX { 0 } else { index };
+                }
+                offsets.gather(numbers, starts, walk)?;
+                numbers.iter_mut().for_each(|number| *number += 1);
+                offsets.gather(numbers, ends, walk)?;
                 for (place, (start, end)) in places.iter_mut().zip(starts.iter().zip(ends)) {
                     *place = (start.cast_unsigned(), end.cast_unsigned());
                 }

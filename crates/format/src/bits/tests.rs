@@ -125,6 +125,17 @@ fn a_kernel_stops_where_its_window_would_leave_the_bytes() {
 
 proptest! {
     #[test]
+    fn numbers_become_narrower(numbers in prop::collection::vec(
+        prop_oneof![any::<i64>(), 0..1_i64 << 33, Just(u32::MAX.into()), Just(-1)], 0..100
+    )) {
+        let mut narrow = vec![7; numbers.len()];
+        to_u32(&numbers, &mut narrow, |narrow| narrow);
+        for (narrow, number) in narrow.iter().zip(numbers) {
+            prop_assert_eq!(*narrow, u32::try_from(number).unwrap_or(u32::MAX));
+        }
+    }
+
+    #[test]
     fn places_become_entries(
         table in prop::sample::select(&[8_usize, 16, ENTRIES][..]),
         places in prop::collection::vec(any::<u8>(), 0..100),
@@ -135,7 +146,8 @@ proptest! {
         let mut numbers: Vec<i64> = places.iter().map(|place| place.cast_signed()).collect();
         prop_assert_eq!(look_up(&entries, &mut numbers), places.iter().copied().max().unwrap_or(0));
         for (place, number) in places.iter().zip(numbers) {
-            prop_assert!(*place >= table as u64 || number == entries[*place as usize], "place {}", place);
+            let entry = usize::try_from(*place).ok().and_then(|place| entries.get(place));
+            prop_assert!(entry.is_none_or(|entry| *entry == number), "place {}", place);
         }
     }
 

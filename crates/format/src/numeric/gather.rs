@@ -15,23 +15,14 @@ use crate::bits;
 use crate::error::Result;
 use crate::source::SectionBytes;
 
-/// The index that [`NumericReader::gather`] passes over.
-pub const SKIP: u32 = u32::MAX;
-
 /// Indices whose places are found before the first of their values is loaded.
 const STRETCH: usize = 64;
 
 /// How many indices ahead of a load its bytes are asked for, where the place is known at once.
 const AHEAD: usize = 64;
 
-/// The indices that are not to be passed over, each with the place of its value.
-fn wanted<'a, T>(indices: &'a [u32], out: &'a mut [T]) -> impl Iterator<Item = (u64, &'a mut T)> {
-    indices.iter().zip(out).filter(|(index, _)| **index != SKIP).map(|(index, out)| ((*index).into(), out))
-}
-
 impl<B: SectionBytes> NumericReader<B> {
-    /// The values of `indices`, in any order and more than once; where one is [`SKIP`], `out` stays as it
-    /// is.
+    /// The values of `indices`, in any order and more than once.
     ///
     /// O(indices).
     ///
@@ -44,12 +35,10 @@ impl<B: SectionBytes> NumericReader<B> {
     /// If `indices` and `out` differ in length.
     pub fn gather(&self, indices: &[u32], out: &mut [i64], walk: &mut NumericWalk) -> Result<()> {
         assert_eq!(indices.len(), out.len(), "one place for every index");
-        // With one added, those to be passed over come round to zero.
-        let behind = indices.iter().fold(0, |max, index| index.wrapping_add(1).max(max));
-        let Some(last) = behind.checked_sub(1) else { return Ok(()) };
+        let Some(last) = indices.iter().copied().reduce(u32::max) else { return Ok(()) };
         self.in_count(last.into())?;
         if let Transform::Constant(value) = self.meta.transform {
-            wanted(indices, out).for_each(|(_, out)| *out = value);
+            out.fill(value);
             return Ok(());
         }
         if self.meta.block_shift == ONE_BLOCK {
@@ -61,7 +50,7 @@ impl<B: SectionBytes> NumericReader<B> {
                 Some(block) => self.gather_block(&self.locate(block, walk)?, indices, out)?,
                 None => {
                     self.find(indices, &mut probes, walk)?;
-                    self.load(indices, &probes, out)?;
+                    self.load(&probes, out)?;
                 }
             }
         }
@@ -72,25 +61,24 @@ impl<B: SectionBytes> NumericReader<B> {
     fn block_of(&self, indices: &[u32]) -> Option<u64> {
         let ends = indices.iter().fold((u32::MAX, 0), |(min, max), &i| (min.min(i), max.max(i)));
         let [first, last] = [ends.0, ends.1].map(|index| self.meta.split(index.into()).0);
-        (first == last && ends.1 != SKIP).then_some(first)
+        (first == last).then_some(first)
     }
 
     /// Finds the place of each of `indices`, and asks for the bytes there.
     fn find(&self, indices: &[u32], probes: &mut [Probe], walk: &mut NumericWalk) -> Result<()> {
         let section = self.meta.section()?;
-        for (index, probe) in wanted(indices, probes) {
-            *probe = self.probe(index, walk)?;
+        for (&index, probe) in indices.iter().zip(probes) {
+            *probe = self.probe(index.into(), walk)?;
             section.prefetch(probe.byte);
         }
         Ok(())
     }
 
-    /// The values of `indices`, each at its probe's place.
-    fn load(&self, indices: &[u32], probes: &[Probe], out: &mut [i64]) -> Result<()> {
+    /// The values at the places of `probes`.
+    fn load(&self, probes: &[Probe], out: &mut [i64]) -> Result<()> {
         let section = self.meta.section()?;
         let number = |probe: &Probe| Ok(probe.number(section.array(probe.byte)?));
-        let places = indices.iter().zip(probes).zip(out).filter(|((index, _), _)| **index != SKIP);
-        let mut places = places.map(|((_, probe), out)| (probe, out));
+        let mut places = probes.iter().zip(out);
         match self.meta.transform {
             Transform::Affine { base, gcd } => places.try_for_each(|(probe, out)| {
                 *out = affine(base, gcd, number(probe)?);
@@ -146,9 +134,6 @@ impl<B: SectionBytes> NumericReader<B> {
         for (at, (&index, out)) in indices.iter().zip(out).enumerate() {
             if let Some(&next) = indices.get(at + AHEAD) {
                 section.prefetch(payload.wrapping_add(place(next.into()).1));
-            }
-            if index == SKIP {
-                continue;
             }
             let (i, byte, shift) = place(index.into());
             let word = match known.and_then(|known| known.get(byte..)?.first_chunk::<8>()) {

@@ -72,25 +72,22 @@ fn check_reader(values: &[i64], reader: &NumericReader<Owned>, random: &mut Rand
 
 fn check_gather(values: &[i64], reader: &NumericReader<Owned>, random: &mut Random) {
     let mut walk = NumericWalk::default();
-    let mut indices: Vec<u32> = match values.len() as u64 {
+    let indices: Vec<u32> = match values.len() as u64 {
         0 => Vec::new(),
         len => (0..300).map(|_| random.below(len) as u32).collect(),
     };
-    indices.extend([SKIP; 3]);
     let mut sorted = indices.clone();
     sorted.sort_unstable();
-    let near = indices.iter().flat_map(|&i| [i, SKIP, if i == SKIP { i } else { i.saturating_sub(1) }, i]);
-    let near = near.collect();
-    for indices in [indices, sorted, near, vec![SKIP; 5], Vec::new()] {
+    let near = indices.iter().flat_map(|&i| [i, i.saturating_sub(1), i]).collect();
+    for indices in [indices, sorted, near, Vec::new()] {
         let mut out = vec![42; indices.len()];
         reader.gather(&indices, &mut out, &mut walk).unwrap();
         for (&i, &got) in indices.iter().zip(&out) {
-            let expected = if i == SKIP { 42 } else { values[i as usize] };
-            assert_eq!(got, expected, "gather {i}");
+            assert_eq!(got, values[i as usize], "gather {i}");
         }
     }
     let past = values.len() as u32;
-    for indices in [&[past][..], &[0, past], &[past, SKIP], &[SKIP, SKIP - 1]] {
+    for indices in [&[past][..], &[0, past], &[u32::MAX]] {
         assert!(reader.gather(indices, &mut [0; 2][..indices.len()], &mut walk).is_err(), "{indices:?}");
     }
 }
