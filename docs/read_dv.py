@@ -33,13 +33,10 @@ PRESENCE = ("empty", "full", "list", "sparse", "dense", "runs")
 CODINGS = ("raw", "fsst")
 
 
-class Refused(Exception):
-    """The file is no segment, a later one, damaged, or against the rules."""
-
-
 def need(condition, message):
+    """Refuses the file: it is no segment, a later one, damaged, or against the rules."""
     if not condition:
-        raise Refused(message)
+        raise ValueError(message)
 
 
 def ceil(number, by):
@@ -47,7 +44,7 @@ def ceil(number, by):
 
 
 def round8(number):
-    return ceil(number, 8) * 8
+    return (number + 7) // 8 * 8
 
 
 def uint(data, at, size):
@@ -99,9 +96,11 @@ class Segment:
         self.version, zero, required, _ = (header.u(size) for size in (2, 2, 4, 4))
         self.release = ".".join(str(header.u(2)) for _ in range(3))
         root_at, root_len, root_crc, self.docs, columns, self.id = (footer.u(size) for size in (8, 4, 4, 4, 4, 16))
-        refuse_later(self.version, required)
-        version, footer_zero, required = (footer.u(size) for size in (2, 2, 4))
-        refuse_later(version, required)
+        again, footer_zero, also_required = (footer.u(size) for size in (2, 2, 4))
+        for version in (self.version, again):
+            need(version <= VERSION, f"the file has version {version} of the format, this reader knows {VERSION}")
+        bits = [bit for bit in range(32) if ((required | also_required) & ~FEATURES) >> bit & 1]
+        need(not bits, f"the file requires features that this reader does not know: bits {bits}")
         need(zlib.crc32(data[:60]) == uint(data, 60, 4), "header: wrong checksum")
         need(zlib.crc32(data[-64:-16]) == footer.u(4), "footer: wrong checksum")
         need(not (zero or any(data[26:60]) or footer_zero or footer.u(4)), "reserved bytes that are not zero")
@@ -149,12 +148,6 @@ class Segment:
         need(uint(content, 0, 4) == crc, f"{what}: wrong checksum")
         self.end = at
         return payload
-
-
-def refuse_later(version, required):
-    need(version <= VERSION, f"the file has version {version} of the format, this reader knows {VERSION}")
-    bits = [bit for bit in range(32) if (required & ~FEATURES) >> bit & 1]
-    need(not bits, f"the file requires features that this reader does not know: bits {bits}")
 
 
 class Column:
@@ -262,7 +255,9 @@ class Numbers:
             return self.min
         base, encoding, width, payload, slope = self.headers[i >> self.shift]
         k = i & (1 << self.shift) - 1
-        q = base + packed(self.blocks, payload, width, k) + (slope * k >> 16 if encoding == "linear" else 0) & MASK
+        at, bit = divmod(8 * payload + width * k, 8)
+        x = int.from_bytes(self.blocks[at : at + 8], "little") >> bit & (1 << width) - 1  # (7)
+        q = base + x + (slope * k >> 16 if encoding == "linear" else 0) & MASK
         if self.transform == "affine":
             return signed(self.min + q * self.gcd)
         need(q < len(self.table), f"{self.what}: q outside of the values table")
@@ -273,13 +268,6 @@ class Numbers:
         encodings = sorted({f"{encoding} {width}" for _, encoding, width, _, _ in self.headers})
         tables = [name for name, there in (("jump table", self.jump), ("zone map", self.zones)) if there]
         return f"{self.count} {self.what}: {self.transform}; {blocks}{', '.join(encodings + tables)}"
-
-
-def packed(data, at, width, i):
-    """Integer `i` of those packed from byte `at` on (7)."""
-    bit = width * i
-    word = int.from_bytes(data[at + bit // 8 : at + bit // 8 + 8], "little")
-    return (word >> bit % 8) & (1 << width) - 1
 
 
 class Presence:
@@ -441,7 +429,7 @@ def main():
             segment = Segment(file.read(), args.walk)
         for line in summary(segment) if args.info else documents(segment):
             sys.stdout.buffer.write(line.encode() + b"\n")
-    except (Refused, OSError, ValueError, struct.error) as error:
+    except (OSError, ValueError, struct.error) as error:
         sys.exit(f"{args.file}: {error}")
 
 
