@@ -10,6 +10,7 @@ use docvalues::prelude::*;
 use docvalues::writer::BytesKind;
 use docvalues_format::binary::{self, BinaryOptions, Compression};
 use docvalues_format::error::Section;
+use docvalues_format::file::kind::from_f64;
 use docvalues_format::granule::SectionRef;
 use docvalues_format::numeric::{self, NumericOptions, Role};
 use docvalues_format::{dictionary, presence};
@@ -25,7 +26,7 @@ fn main() -> Result<()> {
     for (number, values) in numbers().iter().enumerate() {
         let made = numeric::encode(
             values,
-            &NumericOptions { role: Role::Values, jump_tables: number % 3 > 0, zones: true },
+            &NumericOptions { role: Role::Values, doubles: true, jump_tables: number % 3 > 0, zones: true },
         );
         save("numeric", number, &joined(|place| made.try_map(place), |meta, out| meta.encode_meta(out)))?;
     }
@@ -93,6 +94,7 @@ fn numbers() -> Vec<Vec<i64>> {
         (0..900).map(|i| [200, 404, 301, 500][i % 4]).collect(),
         vec![i64::MIN, i64::MAX, 0, -1, 1],
         (0..9_000).map(|i| i / 1_000).collect(),
+        (0..1_300).map(|i| from_f64(f64::from(i * i % 9_973 - 5_000) / 100.0)).collect(),
     ]
 }
 

@@ -6,7 +6,8 @@
 //! may be all of them:
 //!
 //! 1. a [`Transform`] maps values to numbers `q` that are small: the difference from the smallest value,
-//!    divided by what divides them all, or the place in a table of the distinct values;
+//!    divided by what divides them all; the same of doubles that are decimals, as integers; or the
+//!    place in a table of the distinct values;
 //! 2. an [`Encoding`] maps the numbers of a block to residuals, which are [packed](crate::bits).
 //!
 //! All arithmetic is modulo 2^64, so a column may hold `i64::MIN` and `i64::MAX` at once. The writer
@@ -36,6 +37,7 @@ use crate::jump::Walk;
 
 mod batch;
 mod block;
+mod decimal;
 mod encode;
 mod filter;
 mod gather;
@@ -50,6 +52,7 @@ mod zone;
 
 pub(crate) use block::line;
 pub use block::{Block, Encoding, Stride};
+pub use decimal::{DECIMAL_LIMIT, Decimal, MAX_DIGITS};
 pub use encode::{NumericOptions, encode};
 pub use read::NumericReader;
 pub use verify::{BlockCount, Encodings};
@@ -129,6 +132,8 @@ pub enum Transform<S> {
         /// What divides every difference from it; at least 1.
         gcd: u64,
     },
+    /// `value = (base + q * gcd) / 10^digits`, a double.
+    Decimal(Decimal),
     /// `value = table[q]`: the section holds the distinct values in ascending order.
     Table(S),
 }
@@ -139,6 +144,7 @@ impl<S> Transform<S> {
         match self {
             Transform::Constant(_) => "constant",
             Transform::Affine { .. } => "affine",
+            Transform::Decimal(_) => "decimal",
             Transform::Table(_) => "table",
         }
     }
@@ -173,6 +179,7 @@ pub struct Numeric<S> {
 const TAG_CONSTANT: u8 = 0;
 const TAG_AFFINE: u8 = 1;
 const TAG_TABLE: u8 = 2;
+const TAG_DECIMAL: u8 = 3;
 const HAS_JUMP: u8 = 1;
 const HAS_ZONES: u8 = 2;
 
@@ -190,6 +197,7 @@ impl<S> Numeric<S> {
         let transform = match self.transform {
             Transform::Constant(value) => Transform::Constant(value),
             Transform::Affine { base, gcd } => Transform::Affine { base, gcd },
+            Transform::Decimal(decimal) => Transform::Decimal(decimal),
             Transform::Table(s) => Transform::Table(f(Section::ValuesTable, s)?),
         };
         let zones = self.zones.map(|s| f(Section::ZoneMap, s)).transpose()?;
@@ -201,7 +209,9 @@ impl<S> Numeric<S> {
     pub fn block_count(&self) -> u64 {
         match self.transform {
             Transform::Constant(_) => 0,
-            Transform::Affine { .. } | Transform::Table(_) => self.count.div_ceil(1 << self.block_shift),
+            Transform::Affine { .. } | Transform::Decimal(_) | Transform::Table(_) => {
+                self.count.div_ceil(1 << self.block_shift)
+            }
         }
     }
 
@@ -235,6 +245,13 @@ impl<S> Numeric<S> {
                 return broken("the base is not the smallest value, or the divisor is zero");
             }
             Transform::Affine { .. } => {}
+            Transform::Decimal(_) if !self.role.is_values() => return broken("only values are doubles"),
+            Transform::Decimal(decimal) => {
+                let first = Decimal::new(self.min, decimal.gcd, decimal.digits);
+                if first != Some(*decimal) || decimal.integer(self.max).is_none() {
+                    return broken("the smallest or the largest value is no such decimal");
+                }
+            }
             Transform::Table(_) if !self.role.is_values() => return broken("only values have a table"),
             Transform::Table(table) => {
                 let (found, max) = (len(table), TABLE_LEN as u64);
@@ -274,17 +291,19 @@ impl Numeric<SectionRef> {
     /// | 0 | 8 | `count` | u64: values |
     /// | 8 | 8 | `min` | i64: smallest value |
     /// | 16 | 8 | `max` | i64: largest value |
-    /// | 24 | 8 | `gcd` | u64: the divisor; 0 unless affine |
-    /// | 32 | 1 | `transform` | 0 constant, 1 affine, 2 table |
+    /// | 24 | 8 | `gcd` | u64: the divisor; 0 unless affine or decimal |
+    /// | 32 | 1 | `transform` | 0 constant, 1 affine, 2 table, 3 decimal |
     /// | 33 | 1 | `block_shift` | 9 to 14, or 40: one block |
     /// | 34 | 1 | `stride` | bytes of a header: 16 or 32 |
     /// | 35 | 1 | `sections` | bit 0: jump table, bit 1: zone map |
-    /// | 36 | | `refs` | a section reference for each that is there: blocks, jump table, values table, zone map |
+    /// | 36 | 1 | `digits` | u8: digits behind the point; only if decimal |
+    /// | … | | `refs` | a section reference for each that is there: blocks, jump table, values table, zone map |
     pub fn encode_meta(&self, out: &mut Vec<u8>) {
-        let (tag, gcd, table) = match self.transform {
-            Transform::Constant(_) => (TAG_CONSTANT, 0, None),
-            Transform::Affine { gcd, .. } => (TAG_AFFINE, gcd, None),
-            Transform::Table(table) => (TAG_TABLE, 0, Some(table)),
+        let (tag, gcd, digits, table) = match self.transform {
+            Transform::Constant(_) => (TAG_CONSTANT, 0, None, None),
+            Transform::Affine { gcd, .. } => (TAG_AFFINE, gcd, None, None),
+            Transform::Table(table) => (TAG_TABLE, 0, None, Some(table)),
+            Transform::Decimal(Decimal { gcd, digits, .. }) => (TAG_DECIMAL, gcd, Some(digits), None),
         };
         out.put_u64(self.count);
         out.put_i64(self.min);
@@ -295,6 +314,7 @@ impl Numeric<SectionRef> {
         out.put_u8(self.stride as u8);
         let bit = |there: bool, bit: u8| if there { bit } else { 0 };
         out.put_u8(bit(self.jump.is_some(), HAS_JUMP) | bit(self.zones.is_some(), HAS_ZONES));
+        digits.into_iter().for_each(|digits| out.put_u8(digits));
         for section in [self.blocks, self.jump, table, self.zones].into_iter().flatten() {
             section.encode(out);
         }
@@ -316,19 +336,31 @@ impl Numeric<SectionRef> {
         let sections = cursor.u8()?;
         cursor.at_most("sections", sections.into(), (HAS_JUMP | HAS_ZONES).into())?;
 
+        let decimal = match tag {
+            TAG_DECIMAL => {
+                let decimal = Decimal::new(min, gcd, cursor.u8()?);
+                let none = ErrorKind::Broken("the smallest value is no such decimal");
+                Some(decimal.ok_or_else(|| cursor.refuse(none))?)
+            }
+            _ => None,
+        };
+
         let mut section = |there: bool| there.then(|| SectionRef::decode(cursor)).transpose();
         let blocks = section(tag != TAG_CONSTANT)?;
         let jump = section(sections & HAS_JUMP != 0)?;
         let table = section(tag == TAG_TABLE)?;
         let zones = section(sections & HAS_ZONES != 0)?;
-        let transform = match (tag, table) {
-            (TAG_CONSTANT, _) => Transform::Constant(min),
-            (TAG_AFFINE, _) => Transform::Affine { base: min, gcd },
-            (TAG_TABLE, Some(table)) => Transform::Table(table),
+        let transform = match (tag, table, decimal) {
+            (TAG_CONSTANT, ..) => Transform::Constant(min),
+            (TAG_AFFINE, ..) => Transform::Affine { base: min, gcd },
+            (TAG_TABLE, Some(table), _) => Transform::Table(table),
+            (TAG_DECIMAL, _, Some(decimal)) => Transform::Decimal(decimal),
             _ => return Err(unknown),
         };
-        if gcd != 0 && tag != TAG_AFFINE {
-            return Err(cursor.refuse(ErrorKind::Broken("a divisor without an affine transform")));
+        if gcd != 0 && !matches!(tag, TAG_AFFINE | TAG_DECIMAL) {
+            return Err(
+                cursor.refuse(ErrorKind::Broken("a divisor without an affine or a decimal transform"))
+            );
         }
         let meta = Numeric { role, count, min, max, transform, block_shift, stride, blocks, jump, zones };
         meta.check(|section| section.len).map_err(|kind| cursor.refuse(kind))?;

@@ -73,13 +73,13 @@ impl Encoder {
         let logical = spec.logical();
         Ok(match values {
             buffer::Values::Numbers(numbers) => {
-                let values = self.numbers(&numbers, Role::Values);
+                let values = self.values(&numbers, logical);
                 let known = of_numbers(&numbers, &values, logical, true);
                 column.with(Kind::Numeric, Values::Numeric(values), known)
             }
             buffer::Values::NumberLists(Lists { offsets, values: numbers }) => {
                 let offsets = self.offsets(&offsets);
-                let values = self.numbers(&numbers, Role::Values);
+                let values = self.values(&numbers, logical);
                 let known = of_numbers(&numbers, &values, logical, false);
                 column.with(Kind::SortedNumeric, Values::SortedNumeric { offsets, values }, known)
             }
@@ -180,9 +180,18 @@ impl Encoder {
         self.numbers(offsets, Role::Offsets)
     }
 
+    fn values(&self, values: &[i64], logical: LogicalType) -> Numeric<Vec<u8>> {
+        let doubles = logical == LogicalType::F64;
+        numeric::encode(values, &NumericOptions { doubles, ..self.options(Role::Values) })
+    }
+
     fn numbers<T: Number>(&self, numbers: &[T], role: Role) -> Numeric<Vec<u8>> {
-        let zones = self.zones && role.is_values();
-        numeric::encode(numbers, &NumericOptions { role, jump_tables: self.jump_tables, zones })
+        numeric::encode(numbers, &self.options(role))
+    }
+
+    fn options(&self, role: Role) -> NumericOptions {
+        let Encoder { jump_tables, zones, .. } = *self;
+        NumericOptions { role, doubles: false, jump_tables, zones: zones && role.is_values() }
     }
 }
 
@@ -224,10 +233,10 @@ fn of_numbers(numbers: &[i64], encoded: &Numeric<Vec<u8>>, logical: LogicalType,
         Transform::Constant(_) => Some(encoded.count.min(1)),
         Transform::Table(table) => Some((table.len() / size_of::<i64>()) as u64),
         // Equal values are neighbours there.
-        Transform::Affine { .. } if ascending || descending => {
+        Transform::Affine { .. } | Transform::Decimal(_) if ascending || descending => {
             Some(1 + numbers.windows(2).filter(|pair| pair[0] != pair[1]).count() as u64)
         }
-        Transform::Affine { .. } => None,
+        Transform::Affine { .. } | Transform::Decimal(_) => None,
     };
     let sum = (logical != LogicalType::F64).then(|| sum(numbers));
     Statistics { sum, distinct, ascending, descending }

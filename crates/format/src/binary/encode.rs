@@ -107,7 +107,7 @@ fn offsets(ends: &[u64], options: &BinaryOptions) -> BinaryOffsets<Vec<u8>> {
     let jump_tables = options.jump_tables;
     BinaryOffsets::Variable(numeric::encode(
         &offsets,
-        &NumericOptions { role: Role::Offsets, jump_tables, zones: false },
+        &NumericOptions { role: Role::Offsets, doubles: false, jump_tables, zones: false },
     ))
 }
 

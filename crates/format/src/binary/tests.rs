@@ -237,7 +237,7 @@ fn values_lie_behind_four_gibibytes_too() {
 
 /// Values as a column of numbers says they are, which need not be sensible.
 fn with_offsets(bytes: &[u8], offsets: &[i64]) -> Made {
-    let options = NumericOptions { role: Role::Offsets, jump_tables: true, zones: false };
+    let options = NumericOptions { role: Role::Offsets, doubles: false, jump_tables: true, zones: false };
     Binary {
         count: offsets.len() as u64 - 1,
         bytes: Some(bytes.to_vec()),

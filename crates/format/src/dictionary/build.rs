@@ -113,7 +113,8 @@ impl DictionaryBuilder {
             let mut keys = Vec::with_capacity(heads.len() * KEY_LEN);
             heads.iter().for_each(|head| keys.put_u64(key(head, prefix)));
             offsets.push(as_offset(blocks.len()));
-            let options = NumericOptions { role: Role::TermOffsets, jump_tables, zones: false };
+            let options =
+                NumericOptions { role: Role::TermOffsets, doubles: false, jump_tables, zones: false };
             Index { offsets: numeric::encode(&offsets, &options), keys, prefix: prefix.into() }
         });
         let blocks = (count > 0).then_some(blocks);

@@ -3,6 +3,7 @@
 use std::ops::Range;
 
 use super::block::{Block, Encoding};
+use super::decimal::Decimal;
 use super::locate::Residuals;
 use super::read::affine;
 use super::{NumericReader, NumericWalk, Transform};
@@ -49,8 +50,12 @@ impl<B: SectionBytes> NumericReader<B> {
         first: usize,
         out: &mut [i64],
     ) -> Result<()> {
-        let Transform::Affine { base, gcd } = self.meta.transform else {
-            return self.decode_table(header, residuals, first, out);
+        let (base, gcd) = match self.meta.transform {
+            Transform::Affine { base, gcd } => (base, gcd),
+            Transform::Decimal(decimal) => return decode_decimal(decimal, header, residuals, first, out),
+            Transform::Table(_) | Transform::Constant(_) => {
+                return self.decode_table(header, residuals, first, out);
+            }
         };
         // As a value, the block's base saves a multiplication.
         let start = affine(base, gcd, header.base).cast_unsigned();
@@ -105,6 +110,22 @@ impl<B: SectionBytes> NumericReader<B> {
         }
         Ok(())
     }
+}
+
+/// The same of decimals: the division is a pass of its own.
+fn decode_decimal(
+    decimal: Decimal,
+    header: &Block,
+    residuals: &Residuals<'_>,
+    first: usize,
+    out: &mut [i64],
+) -> Result<()> {
+    for (stretch, out) in out.chunks_mut(STRETCH).enumerate() {
+        let numbers = unsigned(out);
+        unpack(header, residuals, first + stretch * STRETCH, numbers)?;
+        decimal.values(numbers);
+    }
+    Ok(())
 }
 
 /// The numbers of a block from `first` on.

@@ -3,6 +3,7 @@
 use std::ops::Range;
 
 use super::block::{Block, Stride};
+use super::decimal::Decimal;
 use super::numbers::Numbers;
 use super::plan::{Cut, plan};
 use super::survey::{Distinct, STRETCH, Survey};
@@ -15,6 +16,8 @@ use crate::{bits, granule};
 pub struct NumericOptions {
     /// Which sections the column fills.
     pub role: Role,
+    /// Whether the values are doubles, as [`from_f64`](crate::file::kind::from_f64) stores them.
+    pub doubles: bool,
     /// Whether to bake a jump table.
     pub jump_tables: bool,
     /// Whether to add a zone map. Only [`Role::Values`] has one, and only if there is more than one
@@ -35,7 +38,7 @@ pub struct NumericOptions {
 /// use docvalues_format::source::Owned;
 ///
 /// let values: Vec<i64> = (0..10_000).map(|i| 1_700_000_000_000 + i * 60_000).collect();
-/// let options = NumericOptions { role: Role::Values, jump_tables: true, zones: true };
+/// let options = NumericOptions { role: Role::Values, doubles: false, jump_tables: true, zones: true };
 /// let column = numeric::encode(&values, &options);
 ///
 /// // In a file, a section gets a place; here it stays in memory.
@@ -65,7 +68,12 @@ pub fn encode<T: Number>(values: &[T], options: &NumericOptions) -> Numeric<Vec<
     // Offsets and the like have no section for a table.
     let distinct = survey.distinct.take().filter(|_| role.is_values()).map(Distinct::sorted);
 
-    let affine = Numbers::affine(values, &survey);
+    // Decimals are at least as narrow as the doubles: between two of them lie as many doubles or more.
+    let decimal = (options.doubles && role.is_values()).then(|| Decimal::of(values, &survey)).flatten();
+    let affine = match decimal {
+        Some(decimal) => Numbers::decimal(values, &survey, decimal),
+        None => Numbers::affine(values, &survey),
+    };
     // If every number up to the largest occurs, a value's place in the table is its number.
     let (_, largest) = affine.ends(&(0..values.len()));
     let table = distinct.as_ref().filter(|table| table.values().len() as u64 <= largest);
@@ -74,9 +82,10 @@ pub fn encode<T: Number>(values: &[T], options: &NumericOptions) -> Numeric<Vec<
     column.block_shift = plan.cut.shift();
     column.stride = plan.cut.stride();
     let numbers = table.as_ref().filter(|_| plan.table).unwrap_or(&affine);
-    column.transform = match numbers.table() {
-        Some(table) => Transform::Table(encode_table(table)),
-        None => Transform::Affine { base: min, gcd: survey.divisor.get() },
+    column.transform = match (numbers.table(), decimal) {
+        (Some(table), _) => Transform::Table(encode_table(table)),
+        (None, Some(decimal)) => Transform::Decimal(decimal),
+        (None, None) => Transform::Affine { base: min, gcd: survey.divisor.get() },
     };
     // All at once, and with the checksums that the section will have.
     let room = granule::extent(plan.bytes).and_then(|room| usize::try_from(room).ok());

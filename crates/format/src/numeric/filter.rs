@@ -98,6 +98,11 @@ impl<B: SectionBytes> NumericReader<B> {
             Transform::Affine { base, gcd } => {
                 (start.abs_diff(base).div_ceil(gcd), end.abs_diff(base).checked_div(gcd)?)
             }
+            Transform::Decimal(decimal) => {
+                let first = decimal.partition_point(self.meta.max, |value| value < start);
+                let behind = decimal.partition_point(self.meta.max, |value| value <= end);
+                (first, behind.checked_sub(1)?)
+            }
             Transform::Table(_) => {
                 let first = self.table.values().partition_point(|&value| value < start);
                 let behind = self.table.values().partition_point(|&value| value <= end);

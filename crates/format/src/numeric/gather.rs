@@ -84,10 +84,12 @@ impl<B: SectionBytes> NumericReader<B> {
                 *out = affine(base, gcd, number(probe)?);
                 Ok(())
             }),
-            Transform::Table(_) | Transform::Constant(_) => places.try_for_each(|(probe, out)| {
-                *out = self.value(number(probe)?)?;
-                Ok(())
-            }),
+            Transform::Decimal(_) | Transform::Table(_) | Transform::Constant(_) => {
+                places.try_for_each(|(probe, out)| {
+                    *out = self.value(number(probe)?)?;
+                    Ok(())
+                })
+            }
         }
     }
 
@@ -101,6 +103,9 @@ impl<B: SectionBytes> NumericReader<B> {
             }
             (Transform::Affine { base, gcd }, _) => {
                 self.gather_residuals(header, indices, out, |i, x| Ok(affine(*base, *gcd, number(i, x))))
+            }
+            (Transform::Decimal(decimal), _) => {
+                self.gather_residuals(header, indices, out, |i, x| Ok(decimal.value(number(i, x))))
             }
             (Transform::Table(_) | Transform::Constant(_), Encoding::Constant | Encoding::Packed) => {
                 let start = header.base;

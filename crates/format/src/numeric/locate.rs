@@ -130,7 +130,7 @@ impl<B: SectionBytes> Chain for Numeric<B> {
         match self.transform {
             Transform::Constant(_) => 0,
             // Opening made sure that a header for each of them fits the section.
-            Transform::Affine { .. } | Transform::Table(_) => {
+            Transform::Affine { .. } | Transform::Decimal(_) | Transform::Table(_) => {
                 usize::try_from(self.block_count()).unwrap_or(0)
             }
         }

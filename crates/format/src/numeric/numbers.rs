@@ -4,6 +4,7 @@ use std::ops::Range;
 
 use super::Number;
 use super::block::{Block, Encoding, FRACTION, Stride, slope};
+use super::decimal::Decimal;
 use super::survey::{Distinct, Divisor, LANES, STRETCH, Survey};
 use crate::bits::{self, wide};
 
@@ -23,6 +24,7 @@ pub(super) struct Numbers<'a, T> {
 #[derive(Clone, Copy, Debug)]
 enum By<'a> {
     Affine { base: i64, divisor: Divisor },
+    Decimal { decimal: Decimal, divisor: Divisor },
     Table(&'a Distinct),
 }
 
@@ -30,6 +32,10 @@ impl By<'_> {
     fn number(self, value: i64) -> u64 {
         match self {
             By::Affine { base, divisor } => divisor.quotient(value.abs_diff(base)),
+            By::Decimal { decimal, divisor } => {
+                let integer = decimal.integer(value).unwrap_or(decimal.base);
+                divisor.quotient(integer.abs_diff(decimal.base))
+            }
             By::Table(table) => table.number(value),
         }
     }
@@ -39,6 +45,11 @@ impl<'a, T: Number> Numbers<'a, T> {
     /// The differences from the smallest value, divided by what divides them all.
     pub(super) fn affine(values: &'a [T], survey: &Survey) -> Numbers<'a, T> {
         Numbers::new(values, survey, By::Affine { base: survey.min, divisor: survey.divisor })
+    }
+
+    /// The same of the integers of doubles, all of which are such decimals.
+    pub(super) fn decimal(values: &'a [T], survey: &Survey, decimal: Decimal) -> Numbers<'a, T> {
+        Numbers::new(values, survey, By::Decimal { decimal, divisor: Divisor::of(decimal.gcd) })
     }
 
     /// The places in `table`, which is sorted.
@@ -59,7 +70,7 @@ impl<'a, T: Number> Numbers<'a, T> {
     /// The table that numbers are places in.
     pub(super) fn table(&self) -> Option<&'a [i64]> {
         match self.transform {
-            By::Affine { .. } => None,
+            By::Affine { .. } | By::Decimal { .. } => None,
             By::Table(table) => Some(table.values()),
         }
     }
@@ -88,6 +99,11 @@ impl<'a, T: Number> Numbers<'a, T> {
             // Most columns have no divisor.
             By::Affine { base, divisor } if divisor.get() == 1 => subtract(values, base, out),
             By::Affine { base, divisor } => divide(values, base, divisor, out),
+            By::Decimal { decimal, divisor } => {
+                let integers = &mut [0; STRETCH][..values.len()];
+                decimal.integers(values, integers);
+                divide(integers, decimal.base, divisor, out);
+            }
             By::Table(table) => {
                 values.iter().zip(out).for_each(|(&value, out)| *out = table.number(value.into()));
             }

@@ -24,7 +24,7 @@ use crate::source::SectionBytes;
 /// # use docvalues_format::jump::JumpTables;
 /// # use docvalues_format::numeric::{self, NumericOptions, NumericReader, NumericWalk, Role};
 /// # use docvalues_format::source::Owned;
-/// let options = NumericOptions { role: Role::Values, jump_tables: true, zones: true };
+/// let options = NumericOptions { role: Role::Values, doubles: false, jump_tables: true, zones: true };
 /// let column = numeric::encode(&[20, 21, 19, 25, 20], &options);
 /// let column = column.try_map(&mut |section, bytes| Ok(Owned::new(section, bytes)))?;
 /// let reader = NumericReader::open(column, JumpTables::Baked)?;
@@ -59,7 +59,7 @@ impl<B: SectionBytes> NumericReader<B> {
         meta.check(|section| section.len() as u64).map_err(|kind| meta.refuse(kind))?;
         let table = match &meta.transform {
             Transform::Table(section) => Table::open(section)?,
-            Transform::Constant(_) | Transform::Affine { .. } => Table::default(),
+            Transform::Constant(_) | Transform::Affine { .. } | Transform::Decimal(_) => Table::default(),
         };
         let jump = Jump::open(mode, meta.jump.take(), &meta)?;
         Ok(NumericReader { meta, jump, table })
@@ -172,6 +172,7 @@ impl<B: SectionBytes> NumericReader<B> {
         match self.meta.transform {
             Transform::Constant(value) => Ok(value),
             Transform::Affine { base, gcd } => Ok(affine(base, gcd, number)),
+            Transform::Decimal(decimal) => Ok(decimal.value(number)),
             Transform::Table(_) => self.entry(number),
         }
     }

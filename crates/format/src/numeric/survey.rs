@@ -109,7 +109,7 @@ impl Divisor {
     }
 
     /// The greatest number that divides what this one does, and how far each value is from `first`.
-    fn of_all<T: Number>(self, values: &[T], first: i64) -> Divisor {
+    pub(super) fn of_all<T: Number>(self, values: &[T], first: i64) -> Divisor {
         if self.number == 1 || divides(self, values, first) {
             return self;
         }

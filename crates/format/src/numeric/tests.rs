@@ -3,13 +3,16 @@
 mod agree;
 mod bytes;
 mod damage;
+mod decimal;
 mod plan;
 
 use super::*;
+use crate::file::kind::from_f64;
 use crate::jump::JumpTables;
 use crate::source::Owned;
 
-const VALUES: NumericOptions = NumericOptions { role: Role::Values, jump_tables: true, zones: true };
+const VALUES: NumericOptions =
+    NumericOptions { role: Role::Values, doubles: false, jump_tables: true, zones: true };
 
 /// Columns as they occur, and as they break things.
 #[derive(Clone, Copy, Debug)]
@@ -34,10 +37,14 @@ enum Shape {
     Plateaus,
     /// The same with a few bits of noise: blocks alike, at bases far apart.
     Steps,
+    /// Cents, as doubles: below and above zero, none of them −0.0.
+    Cents,
+    /// Fifteen digits, seven of them behind the point; all odd.
+    Positions,
 }
 
 impl Shape {
-    const ALL: [Shape; 12] = [
+    const ALL: [Shape; 14] = [
         Shape::Constant,
         Shape::SmallRange,
         Shape::Multiples,
@@ -50,6 +57,8 @@ impl Shape {
         Shape::Extremes,
         Shape::Plateaus,
         Shape::Steps,
+        Shape::Cents,
+        Shape::Positions,
     ];
 
     fn values(self, len: usize, seed: u64) -> Vec<i64> {
@@ -79,6 +88,8 @@ impl Shape {
             }
             Shape::Plateaus => (i / 5000) as i64 * 1_000_003,
             Shape::Steps => 100 + (i / 4096) as i64 % 3 * 1_000_003 + random.below(37),
+            Shape::Cents => from_f64((random.below(2_001) - 1_000) as f64 / 100.0),
+            Shape::Positions => from_f64((1 + 2 * random.below(400_000_000_000_000)) as f64 / 1e7),
         };
         (0..len).map(&mut next).collect()
     }

@@ -4,6 +4,7 @@ use std::fmt;
 
 use super::batch::unpack;
 use super::block::Encoding;
+use super::decimal::Decimal;
 use super::zone::{self, Level};
 use super::{NumericReader, NumericWalk, Transform};
 use crate::error::{Error, ErrorKind, Result};
@@ -81,8 +82,11 @@ impl<B: SectionBytes> NumericReader<B> {
     /// No number times the divisor leaves 64 bits: `base + q * gcd` would come round to a value in
     /// range, and a filter that compares numbers would not agree with one that compares values.
     fn verify_numbers(&self) -> Result<()> {
-        let Transform::Affine { base, gcd } = self.meta.transform else { return Ok(()) };
-        let max = self.meta.max.wrapping_sub(base).cast_unsigned() / gcd;
+        let max = match self.meta.transform {
+            Transform::Affine { base, gcd } => self.meta.max.abs_diff(base) / gcd,
+            Transform::Decimal(decimal) => decimal.largest(self.meta.max),
+            Transform::Constant(_) | Transform::Table(_) => return Ok(()),
+        };
         let mut numbers = [0; STRETCH];
         self.each_block(0..self.meta.count, &mut NumericWalk::default(), |block, header, within| {
             let residuals = self.meta.residuals(block, header, within.clone())?;
@@ -226,6 +230,8 @@ impl<B: SectionBytes> NumericReader<B> {
         let transform = match self.meta.transform {
             Transform::Constant(_) | Transform::Affine { gcd: 1, .. } => name.to_owned(),
             Transform::Affine { gcd, .. } => format!("{name}(gcd {gcd})"),
+            Transform::Decimal(Decimal { gcd: 1, digits, .. }) => format!("{name}({digits})"),
+            Transform::Decimal(Decimal { gcd, digits, .. }) => format!("{name}({digits}, gcd {gcd})"),
             Transform::Table(_) => format!("{name}({})", self.table.len()),
         };
         let blocks = found.into_iter().filter(|count| count.blocks > 0).collect();

@@ -7,6 +7,7 @@ use docvalues_format::binary::{
 };
 use docvalues_format::bits;
 use docvalues_format::dictionary;
+use docvalues_format::file::kind::from_f64;
 use docvalues_format::granule::seal;
 use docvalues_format::jump::JumpTables;
 use docvalues_format::numeric::{NumericOptions, NumericWalk, Role, encode};
@@ -28,8 +29,14 @@ fn made(name: &str) -> Vec<u8> {
         "numeric-linear" => {
             let mut values: Vec<i64> = (0..65).map(|i| i * 5 / 2).collect();
             values[5] += 3;
-            let options = NumericOptions { role: Role::Values, jump_tables: false, zones: false };
+            let options =
+                NumericOptions { role: Role::Values, doubles: false, jump_tables: false, zones: false };
             encode(&values, &options).blocks.unwrap()
+        }
+        "numeric-decimal" => {
+            let options =
+                NumericOptions { role: Role::Values, doubles: true, jump_tables: false, zones: false };
+            encode(&[12.5, 12.75, -3.25].map(from_f64), &options).blocks.unwrap()
         }
         "presence-runs" => full_and_runs().0,
         "presence-jump" => full_and_runs().1,

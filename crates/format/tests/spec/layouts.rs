@@ -34,6 +34,8 @@ pub(crate) fn check(rows: &[Row], bytes: &[u8], fields: &[Named]) {
             "*end*" => continue,
             // Where a table names no length, the zeros are padding.
             "zero" | "reserved" => vec![0; row.bytes.unwrap_or(at.next_multiple_of(8) - at)],
+            // Only decimals have any.
+            "digits" if fields.as_slice().first().is_none_or(|(name, _)| *name != "digits") => continue,
             field => {
                 let (name, expected) = fields.next().unwrap_or_else(|| panic!("no such field: {row:?}"));
                 assert_eq!(field, *name);

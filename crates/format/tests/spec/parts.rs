@@ -41,7 +41,10 @@ pub(crate) fn present_sections(docs: u32, set: impl IntoIterator<Item = u32>) ->
 }
 
 pub(crate) fn numbers(values: &[i64], role: Role) -> Numeric<Vec<u8>> {
-    numeric::encode(values, &NumericOptions { role, jump_tables: true, zones: role.is_values() })
+    numeric::encode(
+        values,
+        &NumericOptions { role, doubles: false, jump_tables: true, zones: role.is_values() },
+    )
 }
 
 pub(crate) fn meta(numbers: &Numeric<SectionRef>) -> Vec<u8> {

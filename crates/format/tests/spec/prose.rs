@@ -11,7 +11,9 @@ use docvalues_format::file::frame::{FOOTER_LEN, HEADER_LEN, VERSION};
 use docvalues_format::granule::{ALIGN, GRANULE, Layout, SectionRef, extent, seal};
 use docvalues_format::id::{BLOCK_DOCS, DocId, MAX_DOCS, MAX_VALUES_PER_DOC};
 use docvalues_format::jump::JumpTables;
-use docvalues_format::numeric::{BLOCK_SHIFTS, MAX_TABLE, ONE_BLOCK, Stride, ZONE, ZONE_LEN, ZONES_PER_ZONE};
+use docvalues_format::numeric::{
+    BLOCK_SHIFTS, DECIMAL_LIMIT, MAX_DIGITS, MAX_TABLE, ONE_BLOCK, Stride, ZONE, ZONE_LEN, ZONES_PER_ZONE,
+};
 use docvalues_format::presence::{Presence, PresenceReader};
 use docvalues_format::source::{Owned, TAIL};
 
@@ -83,6 +85,8 @@ fn constant(name: &str) -> u64 {
         "MAX_SPLIT_WIDTH" => MAX_SPLIT_WIDTH.into(),
         "OVERREAD" => int(OVERREAD),
         "MAX_TABLE" => int(MAX_TABLE),
+        "MAX_DIGITS" => int(MAX_DIGITS.into()),
+        "DECIMAL_LIMIT" => DECIMAL_LIMIT.cast_unsigned(),
         "ZONE" => ZONE,
         "ZONES_PER_ZONE" => ZONES_PER_ZONE,
         "BLOCK_DOCS" => BLOCK_DOCS.into(),
@@ -165,6 +169,7 @@ fn sentences() -> Vec<String> {
         format!("`ceil(count / {zone})` entries for stretches of {} numbers", n(zone)),
         format!("`ceil(count / {upper})` entries for stretches of {}.", n(upper)),
         "(take 128 bits)".to_owned(),
+        "1,250, 1,275 and −325; `base` is −325 and `gcd` 25".to_owned(),
         "**Example.** 1000, 1030, 1010, 1070. `min` is 1,000 and `gcd` 10".to_owned(),
         format!("0, 2, 5, 7, 10, 15, 15, 17, …, 160: number *i* is `floor(5 × i / 2)`"),
         format!("a slope of 2.5, which is {} units", n(slope)),

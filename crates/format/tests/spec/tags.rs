@@ -9,7 +9,7 @@ use docvalues_format::file::column::{Column, Statistics, Values};
 use docvalues_format::file::field::Field;
 use docvalues_format::file::kind::{Kind, LogicalType, from_f64, from_u64};
 use docvalues_format::granule::SectionRef;
-use docvalues_format::numeric::{Encoding, Numeric, Role, Stride, Transform};
+use docvalues_format::numeric::{Decimal, Encoding, Numeric, Role, Stride, Transform};
 use docvalues_format::presence::{self, Presence};
 
 use crate::document::Document;
@@ -78,8 +78,12 @@ fn flags_of_the_statistics() {
 
 #[test]
 fn transforms_and_encodings() {
-    let transforms: [Transform<SectionRef>; 3] =
-        [Transform::Constant(0), Transform::Affine { base: 0, gcd: 1 }, Transform::Table(reference(1))];
+    let transforms: [Transform<SectionRef>; 4] = [
+        Transform::Constant(0),
+        Transform::Affine { base: 0, gcd: 1 },
+        Transform::Table(reference(1)),
+        Transform::Decimal(Decimal { base: 0, gcd: 1, digits: 2 }),
+    ];
     let expected = transforms.map(|transform| {
         let name = transform.name().to_owned();
         (meta(&Numeric { transform, ..numeric(Role::Values) })[32], name)

@@ -79,6 +79,7 @@ fn numeric(rng: &mut SplitMix64) -> Vec<(Field, ModelColumn)> {
     let ends = Numbers::Extremes.make(20, rng).into_iter();
     let extremes: Vec<i64> = ends.chain(Numbers::FullRange.make(270, rng)).collect();
     let doubles = Numbers::Doubles.make(300, rng);
+    let cents = |i: i32| from_f64(f64::from(i * i % 7_919 - 3_000) / 100.0);
     vec![
         column("constant", LogicalType::I64, vec![Some(7); DOCS as usize]),
         column("packed", LogicalType::I64, at(0..5000, Numbers::SmallRange.make(5000, rng))),
@@ -94,6 +95,7 @@ fn numeric(rng: &mut SplitMix64) -> Vec<(Field, ModelColumn)> {
         column("extremes", LogicalType::I64, at((9..).step_by(11), extremes)),
         column("größe 📏", LogicalType::F64, at(some_of(0..DOCS, 300, rng), doubles)),
         column(&"long name ".repeat(30), LogicalType::I64, at([BLOCK - 1, BLOCK, DOCS - 1], [1, 2, 3])),
+        column("decimals", LogicalType::F64, at(200..700, (0..500).map(cents))),
         column("nothing", LogicalType::I64, vec![]),
     ]
 }

@@ -96,13 +96,23 @@ fn check(values: &[i64], seed: u64) {
     let mut random = Random(seed);
     for jump_tables in [true, false] {
         for zones in [true, false] {
-            let column = encode(values, &NumericOptions { role: Role::Values, jump_tables, zones });
-            assert_eq!(column.zones.is_some(), zones && values.len() > 4096 && column.blocks.is_some());
-            assert_eq!(column.jump.is_some(), jump_tables && column.block_count() > 1);
-            for mode in JumpTables::ALL {
-                check_reader(values, &open(&column, mode).unwrap(), &mut random);
-            }
+            let options = NumericOptions { jump_tables, zones, ..VALUES };
+            check_column(values, &encode(values, &options), &options, &mut random);
         }
+        let doubles = encode(values, &NumericOptions { doubles: true, jump_tables, ..VALUES });
+        if matches!(doubles.transform, Transform::Decimal(_)) {
+            check_column(values, &doubles, &NumericOptions { jump_tables, ..VALUES }, &mut random);
+        } else {
+            assert_eq!(doubles, encode(values, &NumericOptions { jump_tables, ..VALUES }));
+        }
+    }
+}
+
+fn check_column(values: &[i64], column: &Numeric<Vec<u8>>, options: &NumericOptions, random: &mut Random) {
+    assert_eq!(column.zones.is_some(), options.zones && values.len() > 4096 && column.blocks.is_some());
+    assert_eq!(column.jump.is_some(), options.jump_tables && column.block_count() > 1);
+    for mode in JumpTables::ALL {
+        check_reader(values, &open(column, mode).unwrap(), random);
     }
 }
 
@@ -212,6 +222,12 @@ fn encodings_are_told_from_headers() {
         let reader = open(&encode(&shape.values(60_000, 10), &VALUES), JumpTables::Ignore).unwrap();
         reader.encodings().unwrap().to_string()
     };
+    let doubles = |shape: Shape| {
+        let column = encode(&shape.values(60_000, 10), &NumericOptions { doubles: true, ..VALUES });
+        open(&column, JumpTables::Ignore).unwrap().encodings().unwrap().to_string()
+    };
+    assert_eq!(doubles(Shape::Cents), "decimal(2) packed(11)");
+    assert_eq!(doubles(Shape::Positions), "decimal(7, gcd 2) packed(49)");
     assert_eq!(shown(Shape::Constant), "constant");
     assert_eq!(shown(Shape::SmallRange), "affine packed(6)");
     assert_eq!(shown(Shape::Multiples), "affine(gcd 1000) packed(13)");

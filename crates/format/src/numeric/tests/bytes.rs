@@ -11,7 +11,7 @@ fn le(fields: &[&[u8]]) -> Vec<u8> {
 fn a_packed_block_is_a_header_and_its_residuals() {
     // 100 to 107: the smallest value is taken off, 3 bits are left.
     let values: Vec<i64> = (100..108).collect::<Vec<_>>().repeat(64);
-    let column = encode(&values, &NumericOptions { role: Role::Values, jump_tables: true, zones: true });
+    let column = encode(&values, &VALUES);
     assert_eq!(column.transform, Transform::Affine { base: 100, gcd: 1 });
     assert_eq!((column.block_shift, column.stride), (ONE_BLOCK, Stride::Short));
 
@@ -26,7 +26,7 @@ fn a_packed_block_is_a_header_and_its_residuals() {
 fn residuals_of_seventeen_bits_are_padded_to_a_word() {
     // 0, and 2 up to 0x1_0000 and beyond; three values would rather be a table, so offsets.
     let column =
-        encode(&[7, 0x1_0008, 9], &NumericOptions { role: Role::Offsets, jump_tables: false, zones: false });
+        encode(&[7, 0x1_0008, 9], &NumericOptions { role: Role::Offsets, jump_tables: false, ..VALUES });
     let header = le(&[&0_u64.to_le_bytes(), &[1], &[17], &[2, 0, 0, 0, 0, 0]]);
     // Bits 17 to 33: 0x1_0001; bits 34 to 50: 2.
     let word = (0x1_0001_u64 << 17 | 2 << 34).to_le_bytes();
@@ -84,7 +84,7 @@ fn the_line_may_fall_and_is_rounded_down() {
 #[test]
 fn a_table_holds_the_distinct_values_in_ascending_order() {
     let values = [i64::MAX, -5, i64::MAX, 1 << 40].repeat(20);
-    let column = encode(&values, &NumericOptions { role: Role::Values, jump_tables: false, zones: false });
+    let column = encode(&values, &NumericOptions { jump_tables: false, ..VALUES });
     let table = le(&[&(-5_i64).to_le_bytes(), &(1_i64 << 40).to_le_bytes(), &i64::MAX.to_le_bytes()]);
     assert_eq!(column.transform, Transform::Table(table));
     let header = le(&[&0_u64.to_le_bytes(), &[1], &[2], &[2, 0, 0, 0, 0, 0]]);

@@ -30,9 +30,10 @@ fn read_all(column: &Numeric<Vec<u8>>, mode: JumpTables) -> Result<()> {
 
 /// One column of each kind, with all the sections it can have.
 fn columns() -> Vec<Numeric<Vec<u8>>> {
-    use Shape::{Extremes, FewDistinct, Plateaus, SmallRange, Steps, Timestamps};
-    let shapes = [SmallRange, Timestamps, FewDistinct, Plateaus, Extremes, Steps];
-    shapes.into_iter().map(|shape| encode(&shape.values(5_500, 14), &VALUES)).collect()
+    use Shape::{Cents, Extremes, FewDistinct, Plateaus, SmallRange, Steps, Timestamps};
+    let shapes = [SmallRange, Timestamps, FewDistinct, Plateaus, Extremes, Steps, Cents];
+    let options = NumericOptions { doubles: true, ..VALUES };
+    shapes.into_iter().map(|shape| encode(&shape.values(5_500, 14), &options)).collect()
 }
 
 /// The sections of a column, one at a time.

@@ -53,7 +53,7 @@ fn check(values: &[i64]) {
             }
         }
 
-        let column = encode(values, &NumericOptions { role: Role::Values, jump_tables, zones: false });
+        let column = encode(values, &NumericOptions { jump_tables, zones: false, ..VALUES });
         let mut bytes = 0;
         let lengths = column.try_map(&mut |_, section: Vec<u8>| {
             bytes += section.len() as u64;

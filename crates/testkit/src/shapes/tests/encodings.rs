@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use docvalues_column::bits;
 use docvalues_format::dictionary;
 use docvalues_format::file::field::Field;
+use docvalues_format::file::kind::LogicalType;
 use docvalues_format::jump::JumpTables;
 use docvalues_format::numeric::{self, Encoding, Numeric, NumericOptions, NumericReader, Role};
 use docvalues_format::presence::{self, Presence, PresenceReader};
@@ -13,8 +14,9 @@ use docvalues_format::source::Owned;
 use crate::model::{Cell, ModelColumn};
 use crate::shapes::{Dataset, small_of_every_kind};
 
-fn encoded(values: &[i64]) -> Numeric<Vec<u8>> {
-    numeric::encode(values, &NumericOptions { role: Role::Values, jump_tables: true, zones: true })
+fn encoded(values: &[i64], logical: LogicalType) -> Numeric<Vec<u8>> {
+    let doubles = logical == LogicalType::F64;
+    numeric::encode(values, &NumericOptions { role: Role::Values, doubles, jump_tables: true, zones: true })
 }
 
 fn presence_of(dataset: &Dataset, column: &ModelColumn) -> Presence<Vec<u8>> {
@@ -71,8 +73,8 @@ fn every_encoding_of_numbers_is_in_the_small_segment() {
     let dataset = small_of_every_kind();
     let (mut transforms, mut encodings) = (BTreeSet::new(), BTreeSet::new());
     let (mut widest, mut zones, mut most) = (0, 0, 0);
-    for (_, column) in columns(&dataset) {
-        let numeric = encoded(&numbers_of(column));
+    for (field, column) in columns(&dataset) {
+        let numeric = encoded(&numbers_of(column), field.logical);
         let gcd = matches!(numeric.transform, numeric::Transform::Affine { gcd: 2.., .. });
         transforms.insert((numeric.transform.name(), gcd));
         zones += usize::from(numeric.zones.is_some());
@@ -85,7 +87,8 @@ fn every_encoding_of_numbers_is_in_the_small_segment() {
         widest = found.blocks.iter().map(|count| count.widest).fold(widest, u8::max);
         encodings.extend(found.blocks.iter().map(|count| count.encoding.name()));
     }
-    let all = [("affine", false), ("affine", true), ("constant", false), ("table", false)];
+    let all =
+        [("affine", false), ("affine", true), ("constant", false), ("decimal", false), ("table", false)];
     assert_eq!(transforms, BTreeSet::from(all));
     let all = [Encoding::Constant, Encoding::Packed, Encoding::Linear].map(Encoding::name);
     assert_eq!(encodings, BTreeSet::from(all));

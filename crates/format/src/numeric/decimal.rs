@@ -1,0 +1,147 @@
+//! Doubles that are decimals: 12.5 is 125 tenths.
+//!
+//! A decimal of up to 15 digits, read as a double, is an integer divided by a power of ten and rounded
+//! once. IEEE 754 rounds a division correctly, so that every machine divides back to the same bits, and a
+//! column of such doubles can be kept as integers, which are small and have small differences.
+//!
+//! The idea is that of Afroozeh, Kuffó and Boncz, *ALP: Adaptive Lossless floating-Point compression*
+//! (2023). They multiply, which is faster and misses some decimals, and so keep exceptions; here a column
+//! with a value that is no decimal stays as it is, and any value of one that is takes one load.
+
+use super::Number;
+use super::survey::{Divisor, STRETCH, Survey};
+use crate::bits::wide;
+use crate::file::kind::{from_f64, to_f64};
+
+/// The most digits behind the point: 10^22 is the largest power of ten that is a double.
+pub const MAX_DIGITS: u8 = 22;
+
+/// Integers of decimals lie between this and its negative.
+///
+/// Up to here a product with a power of ten, rounded twice, is nearer to the integer than to any other
+/// one, and two integers are never one double.
+pub const DECIMAL_LIMIT: i64 = 1 << 51;
+
+const POWERS: [f64; MAX_DIGITS as usize + 1] = [
+    1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18,
+    1e19, 1e20, 1e21, 1e22,
+];
+
+/// Added to a double between the limits, leaves its integer, the nearest one, in the lowest bits.
+const MAGIC: f64 = 3.0 * DECIMAL_LIMIT as f64;
+
+/// What makes doubles of numbers `q`: `(base + q * gcd) / 10^digits`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Decimal {
+    /// The integer of the smallest value.
+    pub base: i64,
+    /// What divides every difference from it; at least 1.
+    pub gcd: u64,
+    /// Digits behind the point: at most [`MAX_DIGITS`].
+    pub digits: u8,
+}
+
+impl Decimal {
+    /// Of a column whose smallest value, as it is stored, is `min`; `None` if that is no such decimal.
+    pub fn new(min: i64, gcd: u64, digits: u8) -> Option<Decimal> {
+        let (base, good) = integer(min, *POWERS.get(usize::from(digits))?);
+        (good && gcd > 0).then_some(Decimal { base, gcd, digits })
+    }
+
+    /// Of `values`, if all of them are decimals: with the fewest digits.
+    pub(super) fn of<T: Number>(values: &[T], survey: &Survey) -> Option<Decimal> {
+        let (mut integers, mut digits) = ([0; STRETCH], 0);
+        for values in values.chunks(STRETCH) {
+            let integers = &mut integers[..values.len()];
+            // What has as many digits has one more: ten times the integer, of ten times the power.
+            digits = (digits..=MAX_DIGITS).find(|&digits| all_decimals(values, power(digits), integers))?;
+        }
+        // With the last one's digits, the others' integers may have grown too large.
+        let decimal = Decimal::new(survey.min, 1, digits)?;
+        decimal.integer(survey.max)?;
+        let mut divisor = Divisor::of(0);
+        for values in values.chunks(STRETCH) {
+            let integers = &mut integers[..values.len()];
+            decimal.integers(values, integers);
+            divisor = divisor.of_all(integers, decimal.base);
+        }
+        Some(Decimal { gcd: divisor.get(), ..decimal })
+    }
+
+    /// Fills `out` with the integers of `values`, all of which are such decimals.
+    pub(super) fn integers<T: Number>(self, values: &[T], out: &mut [i64]) {
+        all_decimals(values, power(self.digits), out);
+    }
+
+    /// The integer of `value`, if it is a decimal of as many digits.
+    pub(super) fn integer(self, value: i64) -> Option<i64> {
+        let (integer, good) = integer(value, power(self.digits));
+        good.then_some(integer)
+    }
+
+    /// The value of `number`.
+    #[inline]
+    pub(super) fn value(self, number: u64) -> i64 {
+        quotient(number, self.base.cast_unsigned(), self.gcd, power(self.digits))
+    }
+
+    /// What [`value`](Self::value) makes of each number, in place.
+    pub(super) fn values(self, numbers: &mut [u64]) {
+        divide(numbers, self.base.cast_unsigned(), self.gcd, power(self.digits));
+    }
+
+    /// How many numbers have values for which `below` is true, of those from 0 to that of `max`: larger
+    /// numbers have larger values.
+    pub(super) fn partition_point(self, max: i64, below: impl Fn(i64) -> bool) -> u64 {
+        let (mut low, mut high) = (0, self.largest(max) + 1);
+        while low < high {
+            let middle = low + (high - low) / 2;
+            (low, high) = if below(self.value(middle)) { (middle + 1, high) } else { (low, middle) };
+        }
+        low
+    }
+
+    /// The number of `max`.
+    pub(super) fn largest(self, max: i64) -> u64 {
+        self.integer(max).map_or(0, |max| max.abs_diff(self.base) / self.gcd)
+    }
+}
+
+/// 10^`digits`; more than [`MAX_DIGITS`] are none.
+#[inline]
+fn power(digits: u8) -> f64 {
+    POWERS.get(usize::from(digits)).copied().unwrap_or(1.0)
+}
+
+/// The integer that is nearest to `value` times `power`, and whether divided by `power` it is `value`,
+/// bit for bit.
+#[inline(always)]
+fn integer(value: i64, power: f64) -> (i64, bool) {
+    let value = to_f64(value);
+    let shifted = value * power + MAGIC;
+    let rounded = shifted - MAGIC;
+    let same = (rounded / power).to_bits() == value.to_bits();
+    let integer = shifted.to_bits().wrapping_sub(MAGIC.to_bits()).cast_signed();
+    (integer, same & (rounded.abs() < DECIMAL_LIMIT as f64))
+}
+
+/// The value of `number`, as it is stored.
+#[inline(always)]
+fn quotient(number: u64, base: u64, gcd: u64, power: f64) -> i64 {
+    from_f64(base.wrapping_add(number.wrapping_mul(gcd)).cast_signed() as f64 / power)
+}
+
+wide! {
+    /// Whether all `values` are decimals that `power` makes integers of; if so, `out` has these.
+    fn all_decimals<T: Number>(values: &[T], power: f64, out: &mut [i64]) -> bool {
+        values.iter().zip(out).fold(true, |all, (&value, out)| {
+            let (integer, good) = integer(value.into(), power);
+            *out = integer;
+            all & good
+        })
+    }
+
+    fn divide(numbers: &mut [u64], base: u64, gcd: u64, power: f64) {
+        numbers.iter_mut().for_each(|x| *x = quotient(*x, base, gcd, power).cast_unsigned());
+    }
+}
