@@ -26,7 +26,7 @@ KINDS = ("numeric", "binary", "sorted", "sorted-numeric", "sorted-set")
 NUMBERS = ("i64", "u64", "f64", "bool", "date", "timestamp[ms]", "timestamp[us]", "timestamp[ns]")
 LOGICAL = NUMBERS + ("ip", "uuid", "string", "bytes")
 STATISTICS = ("sum", "distinct", "ascending", "descending")
-TRANSFORMS = ("constant", "affine", "table")
+TRANSFORMS = ("constant", "affine", "table", "decimal")
 ENCODINGS = ("constant", "packed", "linear")
 SHAPES = ("none", "all", "blocks", "blocks and jump table")
 PRESENCE = ("empty", "full", "list", "sparse", "dense", "runs")
@@ -196,9 +196,9 @@ class Column:
         if self.logical == "u64":
             return (value & MASK) ^ 1 << 63
         if self.logical == "f64":
-            bits = (value & MASK) ^ (MASK >> 1 if value < 0 else 0)
+            bits = sortable(value) & MASK
             finite = bits >> 52 & 0x7FF != 0x7FF
-            return struct.unpack("<d", struct.pack("<Q", bits))[0] if finite else {"bits": f"{bits:016x}"}
+            return to_f64(value) if finite else {"bits": f"{bits:016x}"}
         if self.logical == "bool":
             return bool(value)
         if self.logical in NUMBERS:
@@ -214,6 +214,19 @@ class Column:
             return {"hex": value.hex()}
 
 
+def sortable(number):
+    """The bits of a double as a number is stored, and the other way round (5.5)."""
+    return number ^ (MASK >> 1 if number < 0 else 0)
+
+
+def to_f64(number):
+    return struct.unpack("<d", struct.pack("<q", sortable(number)))[0]
+
+
+def from_f64(value):
+    return sortable(struct.unpack("<q", struct.pack("<d", value))[0])
+
+
 class Numbers:
     """A sequence of numbers (8)."""
 
@@ -225,6 +238,9 @@ class Numbers:
         need((9 <= self.shift <= 14 or self.shift == 40) and self.stride in (16, 32), f"{what}: block size or stride")
         need(sections < 4, f"{what}: unknown sections")
         self.headers = []
+        if self.transform == "decimal":
+            self.power = 10 ** fields.u(1)
+            self.base = round(to_f64(self.min) * float(self.power))
         if self.transform != "constant":
             self.blocks = segment.section(fields, what)
         self.jump = segment.section(fields, what + " jump table") if sections & 1 else None
@@ -260,6 +276,8 @@ class Numbers:
         q = base + x + (slope * k >> 16 if encoding == "linear" else 0) & MASK
         if self.transform == "affine":
             return signed(self.min + q * self.gcd)
+        if self.transform == "decimal":
+            return from_f64((self.base + q * self.gcd) / self.power)
         need(q < len(self.table), f"{self.what}: q outside of the values table")
         return self.table[q]
 

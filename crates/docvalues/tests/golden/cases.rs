@@ -166,6 +166,9 @@ fn numeric() -> Golden {
         })
         .numeric("down", I64, &["values affine linear("], |doc| Some(doc as i64 * -77_777 / 10))
         .numeric("table", I64, &["values table(4) packed(2)"], |doc| Some(seasons[mix(doc) as usize % 4]))
+        .numeric("decimal", F64, &["values decimal(2, gcd 5) packed(10)"], |doc| {
+            Some(from_f64(((mix(doc) % 1_000) as f64 - 500.0) / 20.0))
+        })
 }
 
 /// Blocks that differ.

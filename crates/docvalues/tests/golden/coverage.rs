@@ -4,7 +4,7 @@
 //! for it.
 
 use docvalues::format::binary::Coding;
-use docvalues::format::numeric::{Encoding, Transform};
+use docvalues::format::numeric::{Decimal, Encoding, Transform};
 use docvalues::format::presence::Kind as PresenceKind;
 use docvalues::{ColumnStats, Kind, LogicalType, OpenOptions, Section, Segment};
 
@@ -97,10 +97,17 @@ fn every_kind_and_type_has_a_golden_column() {
 
 #[test]
 fn every_encoding_has_a_golden_column() {
-    for transform in [Transform::Constant(0), Transform::Affine { base: 0, gcd: 1 }, Transform::Table(())] {
+    let transforms = [
+        Transform::Constant(0),
+        Transform::Affine { base: 0, gcd: 1 },
+        Transform::Decimal(Decimal { base: 0, gcd: 1, digits: 0 }),
+        Transform::Table(()),
+    ];
+    for transform in transforms {
         let path = match transform {
             Transform::Constant(_) => "numeric/constant",
             Transform::Affine { .. } => "numeric/packed 13",
+            Transform::Decimal(_) => "numeric/decimal",
             Transform::Table(()) => "numeric/table",
         };
         expect(path, &format!("values {}", transform.name()));
