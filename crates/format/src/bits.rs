@@ -170,6 +170,7 @@ fn load(bytes: &[u8], at: usize) -> Option<u64> {
     bytes.get(at..)?.first_chunk::<8>().map(|word| LittleEndian::read_u64(word))
 }
 
+mod gather;
 mod lookup;
 mod narrow;
 mod pack;
@@ -178,6 +179,7 @@ mod simd;
 mod tests;
 mod wide;
 
+pub(crate) use gather::{Blocks, gather, gather_packed};
 pub(crate) use lookup::{ENTRIES, look_up};
 pub use narrow::to_u32;
 pub use pack::pack;

@@ -41,6 +41,8 @@ impl<B: SectionBytes> NumericReader<B> {
             out.fill(value);
             return Ok(());
         }
+        let done = self.gather_known(indices, out, walk)?;
+        let (indices, out) = (&indices[done..], &mut out[done..]);
         if self.meta.block_shift == ONE_BLOCK {
             return self.gather_block(&self.locate(0, walk)?, indices, out);
         }
@@ -55,6 +57,45 @@ impl<B: SectionBytes> NumericReader<B> {
             }
         }
         Ok(())
+    }
+
+    /// As many values, from the first one on, as are found by a kernel: it wants all bytes to be known.
+    fn gather_known(&self, indices: &[u32], out: &mut [i64], walk: &mut NumericWalk) -> Result<usize> {
+        let section = self.meta.section()?;
+        let Some(section) = section.verified().and_then(|all| all.get(..section.len() + bits::OVERREAD))
+        else {
+            return Ok(0);
+        };
+        let done = match self.meta.block_shift {
+            ONE_BLOCK => {
+                let header = self.locate(0, walk)?;
+                let payload = usize::try_from(header.payload).ok().and_then(|at| section.get(at..));
+                match (header.encoding, payload) {
+                    (Encoding::Linear, _) | (_, None) => 0,
+                    (_, Some(bytes)) => bits::gather_packed(bytes, header.width, header.base, indices, out),
+                }
+            }
+            shift => {
+                let jump = self.jump.in_use();
+                let table = jump.and_then(|jump| jump.verified()?.get(..jump.len()));
+                let stride = self.meta.stride;
+                table.map_or(0, |table| {
+                    bits::gather(bits::Blocks { table, stride, section, shift }, indices, out)
+                })
+            }
+        };
+        let numbers = &mut out[..done];
+        match self.meta.transform {
+            Transform::Affine { base, gcd: 1 } => {
+                numbers.iter_mut().for_each(|number| *number = base.wrapping_add(*number));
+            }
+            Transform::Affine { base, gcd } => {
+                numbers.iter_mut().for_each(|number| *number = affine(base, gcd, number.cast_unsigned()));
+            }
+            Transform::Table(_) => self.table.replace(numbers).map_err(|number| self.no_entry(number))?,
+            Transform::Constant(_) => {}
+        }
+        Ok(done)
     }
 
     /// The block in which all `indices` lie.

@@ -16,6 +16,13 @@ fn read_all(column: &Numeric<Vec<u8>>, mode: JumpTables) -> Result<()> {
     let indices: Vec<u32> = (0..count as u32).rev().step_by(step).collect();
     let mut bits = vec![0; len.div_ceil(64)];
     let wanted = reader.meta.min.saturating_add(1)..=reader.meta.max.saturating_sub(1);
+    // Kernels and all, a batch says what single look-ups say.
+    let mut batch = vec![0; indices.len()];
+    if reader.gather(&indices, &mut batch, &mut walk).is_ok() {
+        for (&i, value) in indices.iter().zip(batch) {
+            assert_eq!(reader.get(i.into(), &mut walk), Ok(value), "value {i}");
+        }
+    }
     let results = [
         (0..count).step_by(step).try_for_each(|i| reader.get(i, &mut walk).map(drop)),
         (1..count).step_by(step).try_for_each(|i| reader.get_pair(i - 1, &mut walk).map(drop)),
