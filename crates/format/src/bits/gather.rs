@@ -27,7 +27,7 @@ pub(crate) struct Blocks<'a> {
 #[inline]
 pub(crate) fn gather(blocks: Blocks<'_>, indices: &[u32], out: &mut [i64]) -> usize {
     #[cfg(all(target_arch = "x86_64", not(miri)))]
-    if is_x86_feature_detected!("avx512f") && is_x86_feature_detected!("avx512dq") {
+    if super::wide::has_avx512() {
         // SAFETY: the line above: this CPU has every feature that the function is compiled for.
         #[allow(unsafe_code, reason = "the features were found")]
         return unsafe { x86::gather(blocks, indices, out) };
@@ -40,7 +40,7 @@ pub(crate) fn gather(blocks: Blocks<'_>, indices: &[u32], out: &mut [i64]) -> us
 #[inline]
 pub(crate) fn gather_packed(bytes: &[u8], width: u8, base: u64, indices: &[u32], out: &mut [i64]) -> usize {
     #[cfg(all(target_arch = "x86_64", not(miri)))]
-    if is_x86_feature_detected!("avx512f") && is_x86_feature_detected!("avx512dq") {
+    if super::wide::has_avx512() {
         // SAFETY: the line above: this CPU has every feature that the function is compiled for.
         #[allow(unsafe_code, reason = "the features were found")]
         return unsafe { x86::gather_packed(bytes, width, base, indices, out) };

@@ -92,6 +92,9 @@ impl<B: SectionBytes> NumericReader<B> {
             Transform::Affine { base, gcd } => {
                 numbers.iter_mut().for_each(|number| *number = affine(base, gcd, number.cast_unsigned()));
             }
+            Transform::Decimal(decimal) => {
+                numbers.iter_mut().for_each(|number| *number = decimal.value(number.cast_unsigned()));
+            }
             Transform::Table(_) => self.table.replace(numbers).map_err(|number| self.no_entry(number))?,
             Transform::Constant(_) => {}
         }
