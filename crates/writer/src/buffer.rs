@@ -5,6 +5,8 @@
 //! refused with nothing changed; [`FieldBuffer::truncate`] takes back all that documents from a number
 //! on were given.
 
+use docvalues_format::file::kind::LogicalType;
+
 use crate::column::Column;
 use crate::error::ErrorKind;
 use crate::intern::{Interner, Strings, index};
@@ -144,19 +146,22 @@ impl FieldBuffer {
         self.presence.reserve(first..first + rows.docs, counted.docs, memory)
     }
 
-    /// Appends those values of `column`. After a refusal, some are there.
+    /// Checks that a field of type `logical` can hold those values of `column`, and appends them. After a
+    /// refusal, some are there.
     pub(crate) fn append_column(
         &mut self,
         first: u32,
         rows: &Rows<'_>,
         column: &impl Column,
+        logical: LogicalType,
         memory: &mut Memory,
     ) -> Result<(), Refused> {
         if !matches!(self.values, Values::NumberLists(_) | Values::TermSets { .. }) {
             self.presence.extend(first, rows);
-            return column.append_single(rows, &mut self.values, memory);
+            return column.append_single(rows, logical, &mut self.values, memory);
         }
         rows.runs(|docs| {
+            column.check(rows, &docs, logical)?;
             let refuse = |(place, kind)| (rows.doc(&docs, place), kind);
             column.append(rows.places(&docs), &mut self.values, memory).map_err(refuse)?;
             let len = |doc| rows.places(&(doc..doc + 1)).len();

@@ -1,5 +1,5 @@
-//! A column of a batch on its way into a buffer: checked as a whole, then copied, so that little can
-//! fail halfway.
+//! A column of a batch on its way into a buffer: stretches of it are checked, and copied while they still
+//! are in a cache.
 
 use std::ops::Range;
 
@@ -9,13 +9,12 @@ use crate::buffer::{Lists, Memory, Values};
 use crate::error::ErrorKind;
 use crate::fields::{MAX_VALUE, check_bytes, check_number};
 use crate::intern::index;
-use crate::rows::{Counted, Refused, Rows, span};
+use crate::rows::{Refused, Rows, span};
 
 /// Values as a caller gives them.
 pub(crate) trait Column {
-    /// Counts the values that `rows` deals out; refuses the first that a field of type `logical` cannot
-    /// hold.
-    fn check(&self, rows: &Rows<'_>, logical: LogicalType) -> Result<Counted, Refused>;
+    /// Refuses the first value of `docs`, a run of `rows`, that a field of type `logical` cannot hold.
+    fn check(&self, rows: &Rows<'_>, docs: &Range<u32>, logical: LogicalType) -> Result<(), Refused>;
 
     /// Appends the values at `places` to `buffer`, which is for values of this kind and has room for
     /// them, but for the bytes of byte strings. A refusal comes with the place.
@@ -26,14 +25,16 @@ pub(crate) trait Column {
         memory: &mut Memory,
     ) -> Result<(), (usize, ErrorKind)>;
 
-    /// As [`append`](Self::append), for all that `rows` deals out one a document.
+    /// Checks and appends all that `rows` deals out one a document.
     fn append_single(
         &self,
         rows: &Rows<'_>,
+        logical: LogicalType,
         buffer: &mut Values,
         memory: &mut Memory,
     ) -> Result<(), Refused> {
         rows.runs(|docs| {
+            self.check(rows, &docs, logical)?;
             let refuse = |(place, kind)| (rows.doc(&docs, place), kind);
             self.append(rows.places(&docs), buffer, memory).map_err(refuse)
         })
@@ -47,11 +48,13 @@ pub(crate) struct Numbers<'a, T, F> {
 }
 
 impl<T: Copy, F: Fn(T) -> i64> Column for Numbers<'_, T, F> {
-    fn check(&self, rows: &Rows<'_>, logical: LogicalType) -> Result<Counted, Refused> {
+    fn check(&self, rows: &Rows<'_>, docs: &Range<u32>, logical: LogicalType) -> Result<(), Refused> {
         match logical {
-            LogicalType::Bool => rows.check_each(|at| check_number(logical, (self.store)(self.values[at]))),
+            LogicalType::Bool => {
+                rows.check_each(docs, |at| check_number(logical, (self.store)(self.values[at])))
+            }
             // Every number is one of theirs.
-            _ => rows.count(),
+            _ => Ok(()),
         }
     }
 
@@ -70,9 +73,13 @@ impl<T: Copy, F: Fn(T) -> i64> Column for Numbers<'_, T, F> {
     fn append_single(
         &self,
         rows: &Rows<'_>,
+        logical: LogicalType,
         buffer: &mut Values,
         memory: &mut Memory,
     ) -> Result<(), Refused> {
+        if logical == LogicalType::Bool {
+            rows.runs(|docs| self.check(rows, &docs, logical))?;
+        }
         let (Some(words), Values::Numbers(numbers)) = (rows.words(), &mut *buffer) else {
             return self.append(0..self.values.len(), buffer, memory).map_err(|(_, kind)| (0, kind));
         };
@@ -158,47 +165,34 @@ impl<'a> ByteStrings<'a> {
         self.offsets.get(places.start..=places.end).unwrap_or_default()
     }
 
-    /// All bytes that the strings of `rows` lie in, if they are UTF-8 together, and where they begin. It
-    /// takes less time than to look at each string; then only where each begins and ends is left to see.
-    fn text(&self, rows: &Rows<'_>) -> Option<(usize, &'a str)> {
-        let places = rows.places(&(0..rows.docs));
-        let at = |place: usize| usize::try_from(*self.offsets.get(place)?).ok();
-        let bytes = self.data.get(at(places.start)?..at(places.end)?)?;
-        Some((at(places.start)?, std::str::from_utf8(bytes).ok()?))
-    }
-
-    /// Whether it can be seen at a glance that a column of type `logical` can hold the strings at `places`:
-    /// those of text lie in `text`.
-    fn all_fit(&self, places: &Range<usize>, logical: LogicalType, text: Option<(usize, &str)>) -> bool {
+    /// Whether it can be seen at a glance that a column of type `logical` can hold the strings at `places`.
+    fn all_fit(&self, places: &Range<usize>, logical: LogicalType) -> bool {
         let offsets = self.between(places);
         let lens = offsets.windows(2).map(|pair| pair[1].wrapping_sub(pair[0]));
         let (least, most) = logical.fixed_len().map_or((0, MAX_VALUE), |len| (len.into(), len.into()));
         // What descends is longer than all that there is.
         let ascend = lens.fold(true, |all, len| all & (least <= len) & (len <= most));
-        let inside = offsets.last().is_none_or(|&end| end <= self.data.len() as u64);
-        let (Some((start, text)), true) = (text, logical == LogicalType::Utf8) else {
-            return ascend && inside && logical != LogicalType::Utf8;
+        let [start, end] = [offsets.first(), offsets.last()].map(|at| usize::try_from(*at?).ok());
+        let Some(bytes) = start.zip(end).and_then(|(start, end)| self.data.get(start..end)) else {
+            return false;
         };
-        let is_boundary = |&at: &u64| {
-            let at = usize::try_from(at).ok().and_then(|at| at.checked_sub(start));
-            at.is_some_and(|at| text.is_char_boundary(at))
-        };
-        ascend && inside && offsets.iter().all(is_boundary)
+        ascend && (logical != LogicalType::Utf8 || are_texts(bytes, offsets))
     }
 }
 
+/// Whether all strings between two of the ascending `offsets` each, of which `bytes` are all, are UTF-8.
+/// They are together, which takes less time to find out, and each begins and ends with a character.
+fn are_texts(bytes: &[u8], offsets: &[u64]) -> bool {
+    let (Ok(text), Some(&start)) = (std::str::from_utf8(bytes), offsets.first()) else { return false };
+    offsets.iter().all(|at| text.is_char_boundary(usize::try_from(at - start).unwrap_or(usize::MAX)))
+}
+
 impl Column for ByteStrings<'_> {
-    fn check(&self, rows: &Rows<'_>, logical: LogicalType) -> Result<Counted, Refused> {
-        let counted = rows.count()?;
-        let text = if logical == LogicalType::Utf8 { self.text(rows) } else { None };
-        rows.runs(|docs| match self.all_fit(&rows.places(&docs), logical, text) {
+    fn check(&self, rows: &Rows<'_>, docs: &Range<u32>, logical: LogicalType) -> Result<(), Refused> {
+        match self.all_fit(&rows.places(docs), logical) {
             true => Ok(()),
-            false => docs.clone().try_for_each(|doc| {
-                let check = |at| check_bytes(logical, &self.data[self.span(at)?], false);
-                rows.places(&(doc..doc + 1)).try_for_each(check).map_err(|kind| (doc, kind))
-            }),
-        })?;
-        Ok(counted)
+            false => rows.check_each(docs, |at| check_bytes(logical, &self.data[self.span(at)?], false)),
+        }
     }
 
     fn append(

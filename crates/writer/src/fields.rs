@@ -176,11 +176,10 @@ impl Fields {
         fits.context(spec.name(), first)?;
 
         let terms = buffer.terms();
-        let checked = column.check(rows, spec.logical());
-        let added = checked.and_then(|counted| {
+        let added = rows.count().and_then(|counted| {
             let room = buffer.reserve_column(first, rows, counted, &mut self.memory);
             room.map_err(|kind| (0, kind))?;
-            buffer.append_column(first, rows, column, &mut self.memory)
+            buffer.append_column(first, rows, column, spec.logical(), &mut self.memory)
         });
         match added {
             Ok(()) => self.touched.push(Touched { field, terms }),

@@ -57,7 +57,7 @@ impl<'a> Rows<'a> {
     /// Counts; refuses lists that do not lie among the values.
     pub(crate) fn count(&self) -> Result<Counted, Refused> {
         match (self.lists, self.words()) {
-            (Some(_), _) => self.check_each(|_| Ok(())),
+            (Some(lists), _) => self.count_lists(lists),
             (None, None) => Ok(Counted { docs: self.docs, values: index(self.docs) }),
             (None, Some(words)) => {
                 let docs = words.map(u64::count_ones).sum();
@@ -66,45 +66,39 @@ impl<'a> Rows<'a> {
         }
     }
 
-    /// Counts the values; refuses the first that `check` refuses, and as [`count`](Self::count).
-    pub(crate) fn check_each(
-        &self,
-        mut check: impl FnMut(usize) -> Result<(), ErrorKind>,
-    ) -> Result<Counted, Refused> {
+    fn count_lists(&self, lists: &[u64]) -> Result<Counted, Refused> {
         let mut counted = Counted::default();
-        self.each(|_, mut places| {
-            counted.docs += 1;
-            counted.values = counted.values.saturating_add(places.len());
-            places.try_for_each(&mut check)
+        self.runs(|docs| {
+            for doc in docs {
+                let list = span("list", lists, index(doc), self.values).map_err(|kind| (doc, kind))?;
+                counted.docs += u32::from(!list.is_empty());
+                counted.values = counted.values.saturating_add(list.len());
+            }
+            Ok(())
         })?;
         Ok(counted)
     }
 
-    /// Calls `f` with every document that has values, and with the places of those; stops at the first
-    /// that is refused, by `f` or because its list does not lie among the values.
-    pub(crate) fn each(
+    /// Refuses the first document of a run that has a value which `check` refuses.
+    pub(crate) fn check_each(
         &self,
-        mut f: impl FnMut(u32, Range<usize>) -> Result<(), ErrorKind>,
+        docs: &Range<u32>,
+        mut check: impl FnMut(usize) -> Result<(), ErrorKind>,
     ) -> Result<(), Refused> {
-        self.runs(|docs| {
-            for doc in docs {
-                let places = match self.lists {
-                    Some(lists) => {
-                        span("list", lists, index(doc), self.values).map_err(|kind| (doc, kind))?
-                    }
-                    None => index(doc)..index(doc) + 1,
-                };
-                if !places.is_empty() {
-                    f(doc, places).map_err(|kind| (doc, kind))?;
-                }
-            }
-            Ok(())
+        docs.clone().try_for_each(|doc| {
+            self.places(&(doc..doc + 1)).try_for_each(&mut check).map_err(|kind| (doc, kind))
         })
     }
 
-    /// Calls `f` with every stretch of documents that are valid, as long as it can be within a word.
+    /// Calls `f` with every stretch of documents that are valid, cut at a few thousand, or where a word of
+    /// the bitset ends.
     pub(crate) fn runs(&self, mut f: impl FnMut(Range<u32>) -> Result<(), Refused>) -> Result<(), Refused> {
-        let Some(words) = self.words() else { return f(0..self.docs) };
+        /// Documents whose values fit a cache, so that they can be looked at twice.
+        const RUN: u32 = 2_048;
+        let Some(words) = self.words() else {
+            let mut runs = (0..self.docs).step_by(index(RUN));
+            return runs.try_for_each(|start| f(start..self.docs.min(start + RUN)));
+        };
         for (first, mut word) in (0..).step_by(64).zip(words) {
             while word != 0 {
                 let start = word.trailing_zeros();
