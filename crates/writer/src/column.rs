@@ -8,7 +8,7 @@ use docvalues_format::file::kind::LogicalType;
 use crate::buffer::{Lists, Memory, Values};
 use crate::error::ErrorKind;
 use crate::fields::{MAX_VALUE, check_bytes, check_number};
-use crate::intern::index;
+use crate::intern::{Interner, TOGETHER, index};
 use crate::rows::{Refused, Rows, span};
 
 /// Values as a caller gives them.
@@ -165,6 +165,27 @@ impl<'a> ByteStrings<'a> {
         self.offsets.get(places.start..=places.end).unwrap_or_default()
     }
 
+    /// Appends the numbers of the strings at `places`, which are in order.
+    fn intern(
+        &self,
+        mut places: Range<usize>,
+        ids: &mut Vec<u32>,
+        terms: &mut Interner,
+        memory: &mut Memory,
+    ) -> Result<(), (usize, ErrorKind)> {
+        let value = |at| self.span(at).map_or(&[][..], |span| &self.data[span]);
+        while places.len() >= TOGETHER {
+            let values = std::array::from_fn(|i| value(places.start + i));
+            let found = terms.intern_together(&values, memory);
+            ids.extend(found.map_err(|(i, kind)| (places.start + i, kind))?);
+            places.start += TOGETHER;
+        }
+        places.try_for_each(|at| {
+            ids.push(terms.intern(value(at), memory).map_err(|kind| (at, kind))?);
+            Ok(())
+        })
+    }
+
     /// Whether it can be seen at a glance that a column of type `logical` can hold the strings at `places`.
     fn all_fit(&self, places: &Range<usize>, logical: LogicalType) -> bool {
         let offsets = self.between(places);
@@ -207,10 +228,7 @@ impl Column for ByteStrings<'_> {
                 strings.extend(offsets, self.data, memory).map_err(|kind| (places.start, kind))?;
             }
             Values::Terms { ids, terms } | Values::TermSets { ids: Lists { values: ids, .. }, terms } => {
-                for at in places {
-                    let id = self.span(at).and_then(|span| terms.intern(&self.data[span], memory));
-                    ids.push(id.map_err(|kind| (at, kind))?);
-                }
+                self.intern(places, ids, terms, memory)?;
             }
             Values::Numbers(_) | Values::NumberLists(_) => {}
         }
