@@ -169,6 +169,10 @@ fn numeric() -> Golden {
         .numeric("decimal", F64, &["values decimal(2, gcd 5) packed(10)"], |doc| {
             Some(from_f64(((mix(doc) % 1_000) as f64 - 500.0) / 20.0))
         })
+        .numeric("decimals", F64, &["values decimal(22)"], |doc| {
+            Some(from_f64((mix(doc) % 30_000) as f64 / 1e22))
+        })
+        .numeric("integers", F64, &["values decimal(0)"], |doc| Some(from_f64(-((mix(doc) >> 13) as f64))))
 }
 
 /// Blocks that differ.
