@@ -28,7 +28,7 @@ use crate::error::{ErrorKind, Result, Section};
 use crate::file::field::{Field, MAX_NAME};
 use crate::file::kind::{Kind, LogicalType};
 use crate::granule::SectionRef;
-use crate::numeric::{Numeric, Role};
+use crate::numeric::{Numeric, Role, Transform};
 use crate::presence::Presence;
 
 /// One column: its field, its parts and its statistics.
@@ -232,6 +232,11 @@ impl Column<SectionRef> {
         };
         let presence = Presence::decode_meta(cursor, docs)?;
         let values = Values::decode(cursor, kind, presence.values(docs))?;
+        if logical != LogicalType::F64 && values.are_decimals() {
+            return Err(
+                cursor.refuse(ErrorKind::Broken("decimals, and the logical type is not that of doubles"))
+            );
+        }
         let statistics = Statistics::decode(cursor)?;
         cursor.equal("bytes behind the entry", cursor.left() as u64, 0)?;
         let column = Column { field, presence, values, statistics };
@@ -252,6 +257,18 @@ impl Column<SectionRef> {
 }
 
 impl Values<SectionRef> {
+    fn are_decimals(&self) -> bool {
+        match self {
+            Values::Numeric(numbers) | Values::SortedNumeric { values: numbers, .. } => {
+                matches!(numbers.transform, Transform::Decimal(_))
+            }
+            Values::Sorted { ords, .. } | Values::SortedSet { ords, .. } => {
+                matches!(ords.transform, Transform::Decimal(_))
+            }
+            Values::Binary(_) => false,
+        }
+    }
+
     /// Reads the values of a column of `kind`, of which `with_value` documents have one.
     fn decode(cursor: &mut Cursor<'_>, kind: Kind, with_value: u32) -> Result<Values<SectionRef>> {
         let with_value = u64::from(with_value);

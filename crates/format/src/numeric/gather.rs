@@ -93,7 +93,7 @@ impl<B: SectionBytes> NumericReader<B> {
                 numbers.iter_mut().for_each(|number| *number = affine(base, gcd, number.cast_unsigned()));
             }
             Transform::Decimal(decimal) => {
-                numbers.iter_mut().for_each(|number| *number = decimal.value(number.cast_unsigned()));
+                decimal.values(bits::unsigned(numbers));
             }
             Transform::Table(_) => self.table.replace(numbers).map_err(|number| self.no_entry(number))?,
             Transform::Constant(_) => {}

@@ -3,6 +3,12 @@
 use proptest::prelude::*;
 
 use super::*;
+use crate::error::Place;
+use crate::file::column::{Column, Statistics, Values};
+use crate::file::field::Field;
+use crate::file::kind::{self, LogicalType};
+use crate::granule::SectionRef;
+use crate::presence::Presence;
 
 const DOUBLES: NumericOptions = NumericOptions { doubles: true, ..VALUES };
 
@@ -74,6 +80,31 @@ fn fields_that_do_not_go_together_are_refused() {
         damage(&mut bad, decimal);
         assert!(open(&bad, JumpTables::Baked).is_err(), "break {i}");
     }
+}
+
+#[test]
+fn a_column_of_decimals_is_one_of_doubles() {
+    let mut offset = 64;
+    let numbers = encode(&Shape::Cents.values(5_000, 24), &DOUBLES).try_map(&mut |_, bytes: Vec<u8>| {
+        let section = SectionRef { offset, len: bytes.len() as u64, crc: 0 };
+        offset = section.end().unwrap();
+        Ok::<_, ()>(section)
+    });
+    let decode = |logical, numbers: Numeric<SectionRef>| {
+        let column = Column {
+            field: Field::new("x", kind::Kind::Numeric, logical),
+            presence: Presence::All,
+            values: Values::Numeric(numbers),
+            statistics: Statistics::default(),
+        };
+        let mut entry = Vec::new();
+        column.encode(offset, &mut entry);
+        let place = Place { section: Section::DirectoryPage, offset: 0 };
+        Column::decode(&mut Cursor::new(place, &entry), 5_000, 64).map(|read| assert_eq!(read, column))
+    };
+    assert_eq!(decode(LogicalType::F64, numbers.clone().unwrap()), Ok(()));
+    let refused = decode(LogicalType::I64, numbers.unwrap()).unwrap_err();
+    assert!(matches!(refused.kind(), ErrorKind::Broken(what) if what.starts_with("decimals")), "{refused}");
 }
 
 proptest! {
