@@ -30,7 +30,7 @@ TRANSFORMS = ("constant", "affine", "table", "decimal")
 ENCODINGS = ("constant", "packed", "linear")
 SHAPES = ("none", "all", "blocks", "blocks and jump table")
 PRESENCE = ("empty", "full", "list", "sparse", "dense", "runs")
-CODINGS = ("raw", "fsst")
+CODINGS = ("raw", "fsst", "deflate")
 
 
 def need(condition, message):
@@ -43,18 +43,9 @@ def ceil(number, by):
     return -(-number // by)
 
 
-def round8(number):
-    return (number + 7) // 8 * 8
-
-
 def uint(data, at, size):
     need(0 <= at and at + size <= len(data), f"bytes {at} to {at + size} of a part with {len(data)}")
     return int.from_bytes(data[at : at + size], "little")
-
-
-def signed(number):
-    """The i64 that equals `number` modulo 2^64."""
-    return ((number + (1 << 63)) & MASK) - (1 << 63)
 
 
 def u16s(data, at, count):
@@ -73,11 +64,8 @@ class Fields:
         self.at += size
         return self.data[self.at - size : self.at]
 
-    def u(self, size):
-        return int.from_bytes(self.take(size), "little")
-
-    def i(self, size):
-        return int.from_bytes(self.take(size), "little", signed=True)
+    def u(self, size, signed=False):
+        return int.from_bytes(self.take(size), "little", signed=signed)
 
     def tag(self, names, what):
         tag = self.u(1)
@@ -164,7 +152,7 @@ class Column:
         self.offsets = Numbers(segment, fields, "offsets") if lists else None
         self.values = Bytes(segment, fields) if self.kind == "binary" else Numbers(segment, fields, "values")
         self.terms = Dictionary(segment, fields) if self.kind in ("sorted", "sorted-set") else None
-        flags, zero, self.sum, self.distinct = fields.u(1), fields.u(7), fields.i(16), fields.u(8)
+        flags, zero, self.sum, self.distinct = fields.u(1), fields.u(7), fields.u(16, True), fields.u(8)
         need(flags < 16 and not zero, "statistics: unknown bits")
         self.statistics = [name for bit, name in enumerate(STATISTICS) if flags >> bit & 1]
         need(fields.at == len(entry), "bytes behind the last field")
@@ -199,10 +187,8 @@ class Column:
             bits = sortable(value) & MASK
             finite = bits >> 52 & 0x7FF != 0x7FF
             return to_f64(value) if finite else {"bits": f"{bits:016x}"}
-        if self.logical == "bool":
-            return bool(value)
         if self.logical in NUMBERS:
-            return value
+            return bool(value) if self.logical == "bool" else value
         if self.logical == "uuid":
             return str(uuid.UUID(bytes=value))
         if self.logical == "ip":
@@ -223,41 +209,34 @@ def to_f64(number):
     return struct.unpack("<d", struct.pack("<q", sortable(number)))[0]
 
 
-def from_f64(value):
-    return sortable(struct.unpack("<q", struct.pack("<d", value))[0])
-
-
 class Numbers:
     """A sequence of numbers (8)."""
 
     def __init__(self, segment, fields, what):
-        self.what = what
-        self.count, self.min, self.max, self.gcd = fields.u(8), fields.i(8), fields.i(8), fields.u(8)
+        self.what, self.headers = what, []
+        self.count, self.min, self.max, self.gcd = fields.u(8), fields.u(8, True), fields.u(8, True), fields.u(8)
         self.transform, self.shift = fields.tag(TRANSFORMS, "transform"), fields.u(1)
         self.stride, sections = fields.u(1), fields.u(1)
         need((9 <= self.shift <= 14 or self.shift == 40) and self.stride in (16, 32), f"{what}: block size or stride")
         need(sections < 4, f"{what}: unknown sections")
-        self.headers = []
         if self.transform == "decimal":
             self.power = 10 ** fields.u(1)
             self.base = round(to_f64(self.min) * float(self.power))
-        if self.transform != "constant":
-            self.blocks = segment.section(fields, what)
+        self.blocks = segment.section(fields, what) if self.transform != "constant" else b""
         self.jump = segment.section(fields, what + " jump table") if sections & 1 else None
         if self.transform == "table":
             table = segment.section(fields, what + " table")
             self.table = struct.unpack(f"<{len(table) // 8}q", table)
         self.zones = segment.section(fields, what + " zone map") if sections & 2 else None
-        if self.transform != "constant":
-            self.read_headers(self.jump if not segment.walk else None)
+        self.read_headers(self.jump if not segment.walk else None)
 
     def read_headers(self, jump):
         """The header of each block (8.3), from the jump table, or going from block to block."""
         at = 0
-        for first in range(0, self.count, 1 << self.shift):
+        for first in range(0, self.count if self.blocks else 0, 1 << self.shift):
             header = Fields(jump, len(self.headers) * self.stride) if jump else Fields(self.blocks, at)
             base, encoding, width, payload = header.u(8), header.tag(ENCODINGS, "encoding"), header.u(1), header.u(6) * 8
-            slope = header.i(8) if self.stride == 32 else 0
+            slope = header.u(8, True) if self.stride == 32 else 0
             need(width <= 56 or width == 64, f"{self.what}: a width of {width} bits")
             need({"constant": width == 0, "packed": width > 0}.get(encoding, True), f"{self.what}: width of a block")
             at = payload + 8 * ceil(min(1 << self.shift, self.count - first) * width, 64)
@@ -275,9 +254,9 @@ class Numbers:
         x = int.from_bytes(self.blocks[at : at + 8], "little") >> bit & (1 << width) - 1  # (7)
         q = base + x + (slope * k >> 16 if encoding == "linear" else 0) & MASK
         if self.transform == "affine":
-            return signed(self.min + q * self.gcd)
+            return (self.min + q * self.gcd + (1 << 63) & MASK) - (1 << 63)  # an i64, modulo 2^64
         if self.transform == "decimal":
-            return from_f64((self.base + q * self.gcd) / self.power)
+            return sortable(struct.unpack("<q", struct.pack("<d", (self.base + q * self.gcd) / self.power))[0])
         need(q < len(self.table), f"{self.what}: q outside of the values table")
         return self.table[q]
 
@@ -313,8 +292,8 @@ class Presence:
             need(kind < len(PRESENCE) and zero == 0 and values <= docs, "presence: header of a block")
             self.blocks.append((PRESENCE[kind], before, at, values, runs, docs))
             words, buckets = ceil(docs, 512), ceil(docs, 256)
-            sparse, dense = round8(2 * buckets + 2) + values, round8(2 * words) + 64 * words
-            at += round8((0, 0, 2 * values, sparse, dense, 4 * runs)[kind])
+            sparse, dense = ceil(2 * buckets + 2, 8) * 8 + values, ceil(2 * words, 8) * 8 + 64 * words
+            at += ceil((0, 0, 2 * values, sparse, dense, 4 * runs)[kind], 8) * 8
             before += values
         need(before == self.count and at == len(self.data), "presence: not as many values, or bytes, as the blocks have")
 
@@ -335,13 +314,13 @@ class Presence:
         if kind == "sparse":
             start, end = u16s(self.data, at + 2 * (k // 256), 2)
             need(start <= end <= values, "presence: a bucket outside of the block")
-            at += round8(2 * ceil(docs, 256) + 2)
+            at += ceil(2 * ceil(docs, 256) + 2, 8) * 8
             lows = self.data[at + start : at + end]
             i = bisect.bisect_left(lows, k % 256)
             return i < len(lows) and lows[i] == k % 256, start + i
         if kind == "dense":
             (rank,) = u16s(self.data, at + 2 * (k // 512), 1)
-            words = uint(self.data, at + round8(2 * ceil(docs, 512)) + 64 * (k // 512), 64)
+            words = uint(self.data, at + ceil(2 * ceil(docs, 512), 8) * 8 + 64 * (k // 512), 64)
             return words >> k % 512 & 1, rank + bin(words & (1 << k % 512) - 1).count("1")
         if kind == "runs":
             starts, befores = u16s(self.data, at, runs), u16s(self.data, at + 2 * runs, runs) + (values,)
@@ -363,36 +342,51 @@ class Bytes:
         self.fixed_len = fields.u(4)
         need(variable < 2 and not (variable and self.fixed_len), "byte strings: lengths")
         self.data = segment.section(fields, "bytes") if variable or self.count * self.fixed_len else b""
-        self.total_len = fields.u(8) if self.coding != "raw" else len(self.data)
+        total_len = fields.u(8) if self.coding != "raw" else len(self.data)
+        self.about = f"{self.coding}, {total_len} bytes in {len(self.data)}"
         if self.coding == "fsst":
             symbols = Fields(segment.section(fields, "symbols"))
             self.symbols = [symbols.take(size) for size in symbols.take(symbols.u(1))]
             need(self.symbols and symbols.at == len(symbols.data), "symbols: none, or bytes behind them")
             need(all(1 <= len(symbol) <= 15 for symbol in self.symbols), "symbols: length")
+        if self.coding == "deflate":
+            preset, ends = fields.u(1), Fields(segment.section(fields, "block ends"))
+            preset = segment.section(fields, "preset dictionary") if preset else b""
+            self.data = b"".join(self.blocks(total_len, ends, preset))
         self.offsets = Numbers(segment, fields, "offsets") if variable else None
         offsets = (self.offsets.count, self.offsets.max) if variable else (self.count + 1, self.fixed_len * self.count)
         need(offsets == (self.count + 1, len(self.data)), "byte strings: not as many, or as long, as the bytes")
+
+    def blocks(self, total_len, ends, preset):
+        """What each block holds (10.4)."""
+        start = 0
+        for at in range(0, total_len, 4096):
+            end, size = ends.u(8), min(4096, total_len - at)
+            block, start = self.data[start:end], end
+            if len(block) != size:
+                stream = zlib.decompressobj(-15, preset)
+                block = stream.decompress(block)
+                need(stream.eof and not stream.unused_data and len(block) == size, "a block is not what it should be")
+            yield block
+        need((start, ends.at) == (len(self.data), len(ends.data)), "bytes, or ends, that belong to no block")
 
     def get(self, i):
         start, end = self.fixed_len * i, self.fixed_len * (i + 1)
         if self.offsets:
             start, end = self.offsets.get(i), self.offsets.get(i + 1)
         need(0 <= start <= end <= len(self.data), "byte strings: offsets that descend, or leave the section")
-        stored = self.data[start:end]
-        return stored if self.coding == "raw" else self.decode(stored)
+        value = self.data[start:end]
+        return b"".join(self.decode(Fields(value))) if self.coding == "fsst" else value
 
-    def decode(self, stored):
-        """What the codes stand for (10.2)."""
-        decoded, codes = bytearray(), Fields(stored)
-        while codes.at < len(stored):
+    def decode(self, codes):
+        """What the codes stand for (10.3)."""
+        while codes.at < len(codes.data):
             code = codes.u(1)
             need(code == 255 or code < len(self.symbols), "byte strings: a code without a symbol")
-            decoded += codes.take(1) if code == 255 else self.symbols[code]
-        return bytes(decoded)
+            yield codes.take(1) if code == 255 else self.symbols[code]
 
     def __str__(self):
-        length = self.offsets or f"{self.fixed_len} each"
-        return f"{self.count} byte strings: {self.coding}, {self.total_len} bytes in {len(self.data)}; {length}"
+        return f"{self.count} byte strings: {self.about}; {self.offsets or f'{self.fixed_len} each'}"
 
 
 class Dictionary:
@@ -447,7 +441,7 @@ def main():
             segment = Segment(file.read(), args.walk)
         for line in summary(segment) if args.info else documents(segment):
             sys.stdout.buffer.write(line.encode() + b"\n")
-    except (OSError, ValueError, struct.error) as error:
+    except (OSError, ValueError, struct.error, zlib.error) as error:
         sys.exit(f"{args.file}: {error}")
 
 

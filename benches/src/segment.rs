@@ -46,6 +46,19 @@ pub fn write(docs: u32, names: &[&str], options: WriterOptions) -> Written {
     Written { bytes: bytes.into(), summary }
 }
 
+/// Writes one column of byte strings.
+pub fn write_strings(spec: FieldSpec, strings: &Strings) -> Written {
+    let mut schema = Schema::new();
+    let field = schema.add(spec).expect("the only field");
+    let options = WriterOptions { budget: usize::MAX, ..WriterOptions::default() };
+    let mut writer = SegmentWriter::in_memory(schema, options);
+    let mut batch = writer.batch(strings.offsets.len() as u32 - 1).expect("few enough documents");
+    batch.bytes(field, &strings.offsets, &strings.bytes, None).expect("good values");
+    batch.finish();
+    let (bytes, summary) = writer.finish().expect("memory does not fail");
+    Written { bytes: bytes.into(), summary }
+}
+
 /// The field of the column `name`.
 pub fn spec(name: &str) -> FieldSpec {
     match name {

@@ -46,7 +46,9 @@ fn main() -> Result<()> {
                 Some(*end)
             })
             .collect();
-        for (form, compression) in [Compression::None, Compression::Fsst].into_iter().enumerate() {
+        for (form, compression) in
+            [Compression::None, Compression::Fsst, Compression::Block].into_iter().enumerate()
+        {
             let options = BinaryOptions { compression, jump_tables: number % 2 == 0 };
             let made = binary::encode(terms.concat(), &ends, &options)?;
             let input = joined(|place| made.try_map(place), |meta, out| meta.encode_meta(out));

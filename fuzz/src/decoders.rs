@@ -217,20 +217,28 @@ pub fn binary(input: &[u8]) {
         let (mut buffer, mut scratch) = (Vec::new(), Scratch::default());
         assert!(strings.get(count, walk, &mut buffer).is_err(), "a value past the end");
         let asked = count.min(ASKED);
-        let run = strings.decode(0..asked, walk, &mut scratch).map(|run| run.bytes.to_vec());
+        let mut run = Vec::new();
+        let (mut ran, mut at) = (Ok(()), 0);
+        while at < asked && ran.is_ok() {
+            ran = strings.decode(at..asked, walk, &mut scratch).map(|some| {
+                run.extend_from_slice(some.bytes);
+                at += some.len() as u64;
+            });
+        }
         let mut gathered = Vec::new();
         let indices: Vec<u32> = (0..).take(usize::try_from(asked).unwrap_or(0)).collect();
         let gather = strings.gather(&indices, walk, &mut scratch, |value| {
             gathered.extend_from_slice(value.expect("no index was skipped"));
         });
-        let mut single = Vec::new();
+        let (mut single, mut next) = (Vec::new(), Vec::new());
         let got: Result<()> = (0..asked).try_for_each(|i| {
             single.extend_from_slice(strings.get(i, &mut NumericWalk::default(), &mut buffer)?);
+            next.extend_from_slice(strings.get_next(i, walk, &mut scratch)?);
             Ok(())
         });
         if sound {
-            assert_eq!((got, gather), (Ok(()), Ok(())));
-            assert_eq!((Ok(&single), &single), (run.as_ref(), &gathered));
+            assert_eq!((got, ran, gather), (Ok(()), Ok(()), Ok(())));
+            assert_eq!((&single, &single, &single), (&next, &run, &gathered));
         }
     }
 }

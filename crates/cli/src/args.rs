@@ -86,8 +86,8 @@ Schema file (--schema):
                             # ip uuid string bytes; [] behind it: several values
   [columns.host]
   type = \"string\"
-  kind = \"sorted\"           # or \"binary\": whichever is smaller. Binary values are
-                            # compressed one by one where that pays: \"raw\", \"fsst\"
+  kind = \"sorted\"           # or \"binary\": else whichever is smaller. Instead of
+                            # \"binary\": \"raw\", \"fsst\" or \"block\", see --type
   [columns.\"Flight Date\"]
   type = \"date\"
   format = \"%d.%m.%Y\"       # a pattern of strftime, or \"epoch\": units since 1970
@@ -141,8 +141,11 @@ pub(crate) struct BuildArgs {
     /// NAME=TYPE, several separated by commas. Types: i64 u64 f64 bool date timestamp timestamp[ms]
     /// timestamp[us] timestamp[ns] ip uuid string bytes. `[]` behind a type lets a document have
     /// several values; `:sorted` or `:binary` behind string, bytes, ip or uuid chooses between a
-    /// dictionary and plain bytes, `:raw` and `:fsst` whether those are compressed. A type that is asked for takes more than an inferred one: numbers
-    /// such as 007 or +5, timestamps without an offset (as UTC), numbers as strings.
+    /// dictionary and values one after the other, compressed one by one where that pays. `:raw`,
+    /// `:fsst` and `:block` are `:binary` and choose how: not at all, one by one, or in blocks (the
+    /// smallest, but slow to read in any other order). A type that is asked for takes more than an
+    /// inferred one: numbers such as 007 or +5, timestamps without an offset (as UTC), numbers as
+    /// strings.
     #[arg(long = "type", value_name = "NAME=TYPE,…")]
     pub(crate) types: Vec<String>,
 

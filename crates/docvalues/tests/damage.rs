@@ -33,7 +33,8 @@ const PATIENCE: Duration = Duration::from_secs(1);
 
 /// A segment with one of everything.
 fn file() -> Vec<u8> {
-    let file = write::by_document(&shapes::small_of_every_kind(), WriterOptions::default());
+    let file =
+        write::by_document(&shapes::small_of_every_kind(), &write::COMPRESSIONS, WriterOptions::default());
     assert!(file.len() <= 100_000, "{} bytes", file.len());
     file
 }

@@ -195,6 +195,10 @@ pub enum Section {
     Bytes,
     /// What the codes of byte strings stand for.
     Symbols,
+    /// Where blocks of compressed byte strings end.
+    BlockEnds,
+    /// What blocks of compressed byte strings may copy from.
+    Preset,
     /// Front-coded blocks of terms.
     Terms,
     /// Where each block of terms begins, as numeric blocks.
@@ -207,7 +211,7 @@ pub enum Section {
 
 impl Section {
     /// Every section that belongs to a column.
-    pub const OF_COLUMNS: [Section; 14] = [
+    pub const OF_COLUMNS: [Section; 16] = [
         Section::Presence,
         Section::PresenceJump,
         Section::Offsets,
@@ -218,6 +222,8 @@ impl Section {
         Section::ZoneMap,
         Section::Bytes,
         Section::Symbols,
+        Section::BlockEnds,
+        Section::Preset,
         Section::Terms,
         Section::TermOffsets,
         Section::TermOffsetsJump,
@@ -242,6 +248,8 @@ impl Section {
             Section::ZoneMap => "zone map",
             Section::Bytes => "bytes",
             Section::Symbols => "symbols",
+            Section::BlockEnds => "block ends",
+            Section::Preset => "preset dictionary",
             Section::Terms => "terms",
             Section::TermOffsets => "term offsets",
             Section::TermOffsetsJump => "term offsets jump table",

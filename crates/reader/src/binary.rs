@@ -7,7 +7,7 @@ use docvalues_column::{Batch, BatchDocs, BinaryColumn, DocId, Lists, Result, Sli
 use docvalues_format::binary::{BinaryReader, Scratch};
 use docvalues_storage::Section;
 
-use crate::core::{Core, FormatResult, Parts, Walks, check_words, clear_present, mark_present};
+use crate::core::{Core, Parts, Walks, check_words, clear_present, mark_present};
 use crate::cursor::Cursor;
 use crate::typed::HasCore;
 
@@ -18,7 +18,8 @@ use crate::typed::HasCore;
 ///
 /// # Complexity
 ///
-/// `get`: O(1) with jump tables; without a copy where values are not compressed.
+/// `get`: O(1) with jump tables; without a copy where values are not compressed. Values compressed in
+/// blocks are quicker read by a [cursor](Binary::cursor) or [`gather`](BinaryColumn::gather), in order.
 #[derive(Clone, Debug)]
 pub struct Binary(Arc<Inner>);
 
@@ -36,19 +37,6 @@ impl Binary {
     pub(crate) fn parts(&self) -> Parts<'_> {
         let Inner { core, values } = &*self.0;
         Parts { core, offsets: None, numbers: None, binary: Some(values), terms: None }
-    }
-
-    fn read<'a>(
-        &'a self,
-        doc: DocId,
-        walks: &mut Walks,
-        buffer: &'a mut Vec<u8>,
-    ) -> FormatResult<Option<&'a [u8]>> {
-        let Inner { core, values } = &*self.0;
-        match core.presence.rank(doc, &mut walks.presence)? {
-            Some(index) => values.get(index.get().into(), &mut walks.offsets, buffer).map(Some),
-            None => Ok(None),
-        }
     }
 
     fn read_many(
@@ -77,8 +65,15 @@ impl Cursor<'_, Binary> {
     ///
     /// When bytes of the column are damaged.
     pub fn get(&mut self, doc: DocId) -> Result<Option<&[u8]>> {
-        let result = self.column.read(doc, &mut self.walks, &mut self.buffer);
-        self.column.0.core.named(result)
+        let Cursor { column, walks, scratch } = self;
+        let Inner { core, values } = &*column.0;
+        match core.named(core.presence.rank(doc, &mut walks.presence))? {
+            Some(index) => {
+                let value = values.get_next(index.get().into(), &mut walks.offsets, scratch);
+                core.named(value).map(Some)
+            }
+            None => Ok(None),
+        }
     }
 }
 
@@ -90,7 +85,12 @@ impl HasCore for Binary {
 
 impl BinaryColumn for Binary {
     fn get<'a>(&'a self, doc: DocId, buffer: &'a mut Vec<u8>) -> Result<Option<&'a [u8]>> {
-        self.0.core.named(self.read(doc, &mut Walks::default(), buffer))
+        let Inner { core, values } = &*self.0;
+        let mut walks = Walks::default();
+        match core.named(core.presence.rank(doc, &mut walks.presence))? {
+            Some(index) => core.named(values.get(index.get().into(), &mut walks.offsets, buffer)).map(Some),
+            None => Ok(None),
+        }
     }
 
     fn gather(&self, docs: &[DocId], out: &mut Lists<u8>, present: &mut [u64]) -> Result<()> {
@@ -109,15 +109,16 @@ impl BinaryColumn for Binary {
         let Inner { core, values } = &*self.0;
         let (mut walks, mut scratch) = (Walks::default(), Scratch::default());
         core.named(core.windows(docs, |docs, first| {
-            let mut first = u64::from(first.get());
-            for docs in docs.chunks(values.stretch()) {
-                let next = first + docs.len() as u64;
-                let strings = values.decode(first..next, &mut walks.offsets, &mut scratch)?;
+            let (mut docs, mut first) = (docs, u64::from(first.get()));
+            while !docs.is_empty() {
+                let strings =
+                    values.decode(first..first + docs.len() as u64, &mut walks.offsets, &mut scratch)?;
+                let (now, later) = docs.split_at(strings.len());
                 let values = Slices::new(strings.offsets, strings.bytes);
-                if each(Batch { docs: BatchDocs::List(docs), values }).is_break() {
+                if each(Batch { docs: BatchDocs::List(now), values }).is_break() {
                     return Ok(false);
                 }
-                first = next;
+                (docs, first) = (later, first + now.len() as u64);
             }
             Ok(true)
         }))

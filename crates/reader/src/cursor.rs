@@ -1,5 +1,7 @@
 //! A position in a column, owned by the caller.
 
+use docvalues_format::binary::Scratch;
+
 use crate::core::Walks;
 
 /// Reads the documents of one column, remembering where it was.
@@ -12,11 +14,11 @@ pub struct Cursor<'c, C> {
     pub(crate) column: &'c C,
     pub(crate) walks: Walks,
     /// Byte strings that had to be decoded.
-    pub(crate) buffer: Vec<u8>,
+    pub(crate) scratch: Scratch,
 }
 
 impl<'c, C> Cursor<'c, C> {
     pub(crate) fn new(column: &'c C) -> Cursor<'c, C> {
-        Cursor { column, walks: Walks::default(), buffer: Vec::new() }
+        Cursor { column, walks: Walks::default(), scratch: Scratch::default() }
     }
 }

@@ -131,14 +131,17 @@ impl Opened {
             encodings.push(format!("{what} {}", numbers.encodings()?));
         }
         if let Some(binary) = parts.binary {
-            let coding = match binary.symbols() {
-                Some(symbols) => format!(" fsst({symbols})"),
-                None => String::new(),
-            };
-            encodings.push(match (binary.fixed_len(), binary.offsets()) {
-                (_, Some(offsets)) => format!("bytes{coding}, offsets {}", offsets.encodings()?),
-                (len, None) => format!("bytes({}){coding}", len.unwrap_or(0)),
-            });
+            let mut bytes = "bytes".to_owned();
+            if let Some(len) = binary.fixed_len() {
+                bytes += &format!("({len})");
+            }
+            if let Some(compression) = binary.compression() {
+                bytes += &format!(" {compression}");
+            }
+            if let Some(offsets) = binary.offsets() {
+                bytes += &format!(", offsets {}", offsets.encodings()?);
+            }
+            encodings.push(bytes);
         }
         if parts.terms.is_some() {
             encodings.push("terms front-coded".to_owned());

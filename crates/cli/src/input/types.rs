@@ -28,11 +28,12 @@ pub(crate) enum Layout {
 
 impl Layout {
     /// Every layout and its name.
-    const NAMED: [(&'static str, Layout); 4] = [
+    const NAMED: [(&'static str, Layout); 5] = [
         ("sorted", Layout::Sorted),
         ("binary", Layout::Binary(Compression::Auto)),
         ("raw", Layout::Binary(Compression::None)),
         ("fsst", Layout::Binary(Compression::Fsst)),
+        ("block", Layout::Binary(Compression::Block)),
     ];
 
     /// The layout of this name.
@@ -229,7 +230,10 @@ mod tests {
         assert_eq!(error("timestmp[ms]"), "\"timestmp[ms]\" is no type; did you mean timestamp[ms]?");
         assert!(error("quux").ends_with("string, bytes"));
         assert_eq!(error("i64:sorted"), "only string, bytes, ip and uuid can be sorted");
-        assert_eq!(error("string:hashed"), "\"hashed\" is no kind: there are sorted, binary, raw, fsst");
+        assert_eq!(
+            error("string:hashed"),
+            "\"hashed\" is no kind: there are sorted, binary, raw, fsst, block"
+        );
         assert!(error("string[]:binary").contains("leave :binary out"));
     }
 

@@ -7,7 +7,7 @@ use std::collections::BTreeSet;
 
 use docvalues::column::Field;
 use docvalues::format::file::kind::{from_f64, from_u64};
-use docvalues::{LogicalType, LogicalType::*};
+use docvalues::{Compression, LogicalType, LogicalType::*};
 use docvalues_testkit::model::ModelColumn;
 use docvalues_testkit::shapes::Dataset;
 
@@ -15,6 +15,8 @@ use docvalues_testkit::shapes::Dataset;
 pub(crate) struct Golden {
     pub(crate) name: &'static str,
     pub(crate) dataset: Dataset,
+    /// How its byte strings are compressed.
+    pub(crate) compression: Compression,
     /// Whether there is another file, without jump tables and zone maps.
     pub(crate) bare: bool,
     /// What `dv info` has to show of the columns, in their order: words of encodings and sections.
@@ -39,6 +41,7 @@ pub(crate) fn all() -> Vec<Golden> {
         binary(),
         binary_blocks(),
         binary_fsst(),
+        binary_deflate(),
         sorted(),
         sorted_blocks(),
         sorted_set(),
@@ -259,6 +262,27 @@ fn binary_fsst() -> Golden {
         .binary("fixed", Utf8, &["fsst(", "symbols"], |_| Some(text("the same over and over again")))
 }
 
+/// Values in blocks, with a preset dictionary and without.
+fn binary_deflate() -> Golden {
+    let words = ["river", "mountain", "forest", "desert", "island", "canyon", "winter", "holiday"];
+    let line =
+        |doc: usize| (0..40).map(|i| words[(mix(doc + i) >> (i % 9)) as usize % 8]).collect::<String>();
+    let noise = |doc: usize| (0..1_024).flat_map(|i| mix(doc * 1_024 + i).to_le_bytes()).collect();
+    let golden = golden("binary-deflate", 600)
+        .binary("text", Utf8, &["bytes deflate(preset", "block ends", "preset dictionary"], |doc| {
+            Some(text(&line(doc % 7 * 50)))
+        })
+        // One block stands as it is.
+        .binary("mixed", Bytes, &["bytes deflate(preset 0)", "block ends"], |doc| match doc {
+            3 => Some(noise(doc)),
+            _ => (doc % 3 > 0).then(|| text(words[mix(doc) as usize % 8])),
+        })
+        .binary("fixed", Utf8, &["bytes(26) deflate(preset 0)", "block ends"], |_| {
+            Some(text("the same over and over agn"))
+        });
+    Golden { compression: Compression::Block, ..golden }
+}
+
 /// Dictionaries of one block.
 fn sorted() -> Golden {
     let cities = ["", "Oslo", "Rom", "Roma", "Rome", "São Paulo"];
@@ -299,7 +323,8 @@ fn sorted_set() -> Golden {
 }
 
 fn golden(name: &'static str, docs: u32) -> Golden {
-    Golden { name, dataset: Dataset { docs, columns: vec![] }, bare: false, shows: vec![] }
+    let dataset = Dataset { docs, columns: vec![] };
+    Golden { name, dataset, compression: Compression::Auto, bare: false, shows: vec![] }
 }
 
 impl Golden {

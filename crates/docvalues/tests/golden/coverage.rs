@@ -3,7 +3,7 @@
 //! The matches here name every variant: one that is new does not compile before there is a golden column
 //! for it.
 
-use docvalues::format::binary::Coding;
+use docvalues::format::binary::{Blocks, Coding};
 use docvalues::format::numeric::{Decimal, Encoding, Transform};
 use docvalues::format::presence::Kind as PresenceKind;
 use docvalues::{ColumnStats, Kind, LogicalType, OpenOptions, Section, Segment};
@@ -119,10 +119,12 @@ fn every_encoding_has_a_golden_column() {
         };
         expect(path, &format!(" {}", encoding.name()));
     }
-    for coding in [Coding::Raw, Coding::Fsst { total_len: 0, symbols: () }] {
+    let blocks = Blocks { total_len: 0, ends: (), preset: None };
+    for coding in [Coding::Raw, Coding::Fsst { total_len: 0, symbols: () }, Coding::Deflate(blocks)] {
         let (path, words) = match coding {
             Coding::Raw => ("binary/variable", "bytes, "),
             Coding::Fsst { .. } => ("binary-fsst/url", "bytes fsst"),
+            Coding::Deflate(_) => ("binary-deflate/text", "bytes deflate"),
         };
         expect(path, words);
     }

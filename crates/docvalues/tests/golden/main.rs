@@ -53,7 +53,7 @@ impl Golden {
 
     /// What stands in `file`. The header names release 0.0.0, so that a release changes no file.
     fn bytes(&self, file: &File) -> Vec<u8> {
-        let mut bytes = write::by_document(&self.dataset, file.options);
+        let mut bytes = write::by_document(&self.dataset, &[self.compression], file.options);
         let header: &mut [u8; HEADER_LEN] = bytes.first_chunk_mut().unwrap();
         *header = Header { writer: [0; 3], ..Header::decode(header).unwrap() }.encode();
         bytes

@@ -5,14 +5,14 @@ use docvalues::{FieldSpec, LogicalType, Schema};
 use docvalues_testkit::conformance::check_source;
 use docvalues_testkit::shapes;
 
-use crate::write::by_document;
+use crate::write::{COMPRESSIONS, by_document};
 
 #[test]
 fn a_file_reads_alike_mapped_and_by_plain_reads() {
     let dataset = shapes::small_of_every_kind();
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("every kind.dv");
-    std::fs::write(&path, by_document(&dataset, WriterOptions::default())).unwrap();
+    std::fs::write(&path, by_document(&dataset, &COMPRESSIONS, WriterOptions::default())).unwrap();
     for access in [Access::Map, Access::Read] {
         for verify in [Verify::OnFirstTouch, Verify::Never] {
             for jump_tables in JumpTables::ALL {
@@ -45,7 +45,7 @@ fn columns_outlive_their_segment_and_the_file_s_name() {
 
 #[test]
 fn what_is_asked_wrongly_is_said_so() {
-    let file = by_document(&shapes::small_of_every_kind(), WriterOptions::default());
+    let file = by_document(&shapes::small_of_every_kind(), &COMPRESSIONS, WriterOptions::default());
     let segment = Segment::from_bytes(file, OpenOptions::new()).unwrap();
     let fields = segment.fields().unwrap();
     assert!(matches!(segment.numeric("no such").unwrap_err().kind(), ErrorKind::NoSuchColumn { .. }));

@@ -1,11 +1,13 @@
 //! Written, opened in every way, read in every way: the model's answers.
 
+use std::slice;
+
 use docvalues::{Access, ColumnSource as _, JumpTables, OpenOptions, Segment, Verify, WriterOptions};
 use docvalues_testkit::conformance::{check_panics, check_source};
-use docvalues_testkit::shapes::{self, Dataset};
+use docvalues_testkit::shapes::{self, Dataset, Values};
 use proptest::prelude::*;
 
-use crate::write::{by_document, in_batches};
+use crate::write::{COMPRESSIONS, by_document, in_batches};
 
 /// Opens `file` in each jump-table mode, checked at each time, and compares it with `dataset`.
 fn check_all_ways(dataset: &Dataset, file: &[u8]) {
@@ -24,8 +26,8 @@ fn check_all_ways(dataset: &Dataset, file: &[u8]) {
 fn columns_at_the_edges_of_blocks_read_as_the_model() {
     for shape in shapes::small() {
         let dataset = Dataset::of_shapes(shape.docs, [shape]);
-        let file = by_document(&dataset, WriterOptions::default());
-        assert!(file == in_batches(&dataset, 100, WriterOptions::default()), "{shape:?}");
+        let file = by_document(&dataset, &COMPRESSIONS, WriterOptions::default());
+        assert!(file == in_batches(&dataset, 100, &COMPRESSIONS, WriterOptions::default()), "{shape:?}");
         check_all_ways(&dataset, &file);
     }
 }
@@ -34,14 +36,29 @@ fn columns_at_the_edges_of_blocks_read_as_the_model() {
 fn columns_over_several_blocks_read_as_the_model() {
     for (i, shape) in shapes::large().into_iter().enumerate() {
         let dataset = Dataset::of_shapes(shape.docs, [shape]);
-        let file = in_batches(&dataset, 10_000, WriterOptions::default());
+        let file = in_batches(&dataset, 10_000, &COMPRESSIONS, WriterOptions::default());
         // Without tables in the file, every mode but one has to do without.
         let jump_tables = JumpTables::ALL[i % 3];
         let bare = WriterOptions { jump_tables: false, zones: false, ..WriterOptions::default() };
-        let bare = in_batches(&dataset, 77_777, bare);
+        let bare = in_batches(&dataset, 77_777, &COMPRESSIONS, bare);
         for file in [file, bare] {
             let options = OpenOptions::new().jump_tables(jump_tables);
             let segment = Segment::from_bytes(file, options).unwrap();
+            check_source(&segment, &dataset.source());
+            segment.verify().unwrap();
+        }
+    }
+}
+
+#[test]
+fn compressed_byte_strings_read_as_the_model() {
+    let shapes = shapes::small().into_iter().chain(shapes::large());
+    for shape in shapes.filter(|shape| matches!(shape.values, Values::Binary(_))) {
+        let dataset = Dataset::of_shapes(shape.docs, [shape]);
+        // Blocks are what the tests around this one have.
+        for compression in &COMPRESSIONS[1..3] {
+            let file = in_batches(&dataset, 10_000, slice::from_ref(compression), WriterOptions::default());
+            let segment = Segment::from_bytes(file, OpenOptions::new()).unwrap();
             check_source(&segment, &dataset.source());
             segment.verify().unwrap();
         }
@@ -54,8 +71,8 @@ proptest! {
     #[test]
     fn any_segment_reads_as_the_model(dataset in shapes::any_dataset(5), size in 1..700_u32, tables: bool) {
         let options = WriterOptions { jump_tables: tables, ..WriterOptions::default() };
-        let file = in_batches(&dataset, size, options);
-        prop_assert!(file == by_document(&dataset, options), "batches and documents give the same bytes");
+        let file = in_batches(&dataset, size, &COMPRESSIONS, options);
+        prop_assert!(file == by_document(&dataset, &COMPRESSIONS, options), "batches and documents give the same bytes");
         check_all_ways(&dataset, &file);
     }
 }
@@ -63,8 +80,11 @@ proptest! {
 #[test]
 fn outputs_that_are_too_short_panic_instead_of_losing_answers() {
     let dataset = shapes::small_of_every_kind();
-    let segment =
-        Segment::from_bytes(by_document(&dataset, WriterOptions::default()), OpenOptions::new()).unwrap();
+    let segment = Segment::from_bytes(
+        by_document(&dataset, &COMPRESSIONS, WriterOptions::default()),
+        OpenOptions::new(),
+    )
+    .unwrap();
     for (field, _) in &dataset.columns {
         check_panics(&segment.column(&field.name).unwrap());
     }
@@ -77,6 +97,6 @@ fn a_segment_without_documents_or_columns_opens() {
             Some(shape) => Dataset::of_shapes(0, [docvalues_testkit::shapes::Shape { docs: 0, ..*shape }]),
             None => Dataset { docs, columns: vec![] },
         };
-        check_all_ways(&dataset, &by_document(&dataset, WriterOptions::default()));
+        check_all_ways(&dataset, &by_document(&dataset, &COMPRESSIONS, WriterOptions::default()));
     }
 }

@@ -4,12 +4,12 @@ use docvalues::{JumpTables, OpenOptions, Segment, WriterOptions};
 use docvalues_testkit::conformance::check_source;
 use docvalues_testkit::shapes;
 
-use crate::write::by_document;
+use crate::write::{COMPRESSIONS, by_document};
 
 #[test]
 fn threads_share_a_cold_segment() {
     let dataset = shapes::small_of_every_kind();
-    let file = by_document(&dataset, WriterOptions::default());
+    let file = by_document(&dataset, &COMPRESSIONS, WriterOptions::default());
     for jump_tables in JumpTables::ALL {
         let segment = Segment::from_bytes(file.clone(), OpenOptions::new().jump_tables(jump_tables)).unwrap();
         std::thread::scope(|scope| {

@@ -1,13 +1,19 @@
 //! A data set of `testkit`, written.
 
-use docvalues::{BytesKind, FieldId, FieldSpec, Kind, Schema, SegmentWriter, WriterOptions};
+use docvalues::{BytesKind, Compression, FieldId, FieldSpec, Kind, Schema, SegmentWriter, WriterOptions};
 use docvalues_testkit::model::{Cell, Flat};
 use docvalues_testkit::shapes::Dataset;
 
-fn schema(dataset: &Dataset) -> (Schema, Vec<FieldId>) {
+/// Every way in which byte strings are compressed.
+pub(crate) const COMPRESSIONS: [Compression; 4] =
+    [Compression::Block, Compression::Fsst, Compression::None, Compression::Auto];
+
+/// The columns' fields, compressed in these ways in turn.
+fn schema(dataset: &Dataset, compressions: &[Compression]) -> (Schema, Vec<FieldId>) {
     let mut schema = Schema::new();
-    let fields = dataset.columns.iter().map(|(field, _)| {
-        let spec = FieldSpec::new(&field.name, field.logical);
+    let fields = dataset.columns.iter().enumerate().map(|(i, (field, _))| {
+        let compression = compressions[i % compressions.len()];
+        let spec = FieldSpec::new(&field.name, field.logical).compression(compression);
         let spec = match field.kind {
             Kind::Numeric => spec,
             Kind::Binary => spec.kind(BytesKind::Binary),
@@ -25,8 +31,12 @@ fn schema(dataset: &Dataset) -> (Schema, Vec<FieldId>) {
 }
 
 /// The file of `dataset`, written document by document.
-pub(crate) fn by_document(dataset: &Dataset, options: WriterOptions) -> Vec<u8> {
-    let (schema, fields) = schema(dataset);
+pub(crate) fn by_document(
+    dataset: &Dataset,
+    compressions: &[Compression],
+    options: WriterOptions,
+) -> Vec<u8> {
+    let (schema, fields) = schema(dataset, compressions);
     let mut writer = SegmentWriter::in_memory(schema, options);
     for doc in 0..dataset.docs {
         let mut document = writer.document();
@@ -49,8 +59,13 @@ pub(crate) fn by_document(dataset: &Dataset, options: WriterOptions) -> Vec<u8> 
 }
 
 /// The file of `dataset`, written in batches of `size` documents.
-pub(crate) fn in_batches(dataset: &Dataset, size: u32, options: WriterOptions) -> Vec<u8> {
-    let (schema, fields) = schema(dataset);
+pub(crate) fn in_batches(
+    dataset: &Dataset,
+    size: u32,
+    compressions: &[Compression],
+    options: WriterOptions,
+) -> Vec<u8> {
+    let (schema, fields) = schema(dataset, compressions);
     let mut writer = SegmentWriter::in_memory(schema, options);
     for docs in dataset.batches(size) {
         let mut batch = writer.batch(docs.len() as u32).unwrap();

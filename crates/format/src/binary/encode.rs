@@ -1,7 +1,7 @@
-//! From values to sections: raw, or as codes where that pays.
+//! From values to sections: raw, or compressed where that pays.
 
 use super::fsst::{self, Trained};
-use super::{Binary, BinaryOffsets, Coding, MAX_VALUE};
+use super::{Binary, BinaryOffsets, Coding, MAX_VALUE, deflate};
 use crate::numeric::{self, NumericOptions, Role};
 
 /// How byte strings are to be compressed.
@@ -15,6 +15,9 @@ pub enum Compression {
     /// String by string, with a table of what they have in common: any value decodes alone. None where
     /// that is not smaller.
     Fsst,
+    /// In blocks of 4 KiB: the fewest bytes, but a value costs the decoding of a block. None where that is
+    /// not smaller.
+    Block,
 }
 
 /// How byte strings are encoded.
@@ -59,21 +62,26 @@ pub enum Refused {
 /// [`Refused`] if a value is too long, or `ends` do not ascend to the length of `bytes`.
 pub fn encode(bytes: Vec<u8>, ends: &[u64], options: &BinaryOptions) -> Result<Binary<Vec<u8>>, Refused> {
     check(bytes.len() as u64, ends)?;
-    let (count, total_len) = (ends.len() as u64, bytes.len() as u64);
-    if let Some(Coded { symbols, codes, ends }) = coded(&bytes, ends, options.compression) {
+    let count = ends.len() as u64;
+    if let Some(Coded { bytes: coded, coding, ends: moved }) = coded(&bytes, ends, options.compression) {
         drop(bytes);
-        let coding = Coding::Fsst { total_len, symbols };
-        return Ok(Binary { count, bytes: Some(codes), coding, offsets: offsets(&ends, options) });
+        let offsets = offsets(moved.as_deref().unwrap_or(ends), options);
+        return Ok(Binary { count, bytes: Some(coded), coding, offsets });
     }
     let bytes = Some(bytes).filter(|bytes| !bytes.is_empty());
     Ok(Binary { count, bytes, coding: Coding::Raw, offsets: offsets(ends, options) })
 }
 
+/// Blocks shorten some values more than this, but no samples are made of them.
+const VERY_GOOD: u64 = 16;
+
 /// Bytes that `len` bytes of values at least take, if they are like those in `bytes`, of which value *i*
 /// ends before byte `ends[i]`: three quarters of what a sample says, so that who asks may rely on it.
 pub fn at_least(len: u64, bytes: &[u8], ends: &[u64], compression: Compression) -> u64 {
-    if compression == Compression::None || bytes.len() <= OVERHEAD {
-        return len;
+    match compression {
+        Compression::None => return len,
+        Compression::Block => return len / VERY_GOOD,
+        Compression::Auto | Compression::Fsst => {}
     }
     let Trained { sampled, encoded, .. } = fsst::train(bytes, ends);
     let taken = u128::from(len) * encoded.min(sampled) as u128 * 3 / (sampled as u128 * 4).max(1);
@@ -111,29 +119,38 @@ fn offsets(ends: &[u64], options: &BinaryOptions) -> BinaryOffsets<Vec<u8>> {
     ))
 }
 
-/// Bytes that the section of the symbols takes beside them.
+/// Bytes that a section takes beside its payload, at least.
 const OVERHEAD: usize = 128;
 
-/// Values as codes.
+/// Values that are not raw.
 struct Coded {
-    symbols: Vec<u8>,
-    codes: Vec<u8>,
-    /// Where the codes of each value end.
-    ends: Vec<u64>,
+    bytes: Vec<u8>,
+    coding: Coding<Vec<u8>>,
+    /// Where each value ends in the bytes; `None`: offsets are those of the raw values.
+    ends: Option<Vec<u64>>,
 }
 
-/// The values as codes, if they shall be and it pays.
+/// The values as they are to be compressed, if that pays.
 fn coded(bytes: &[u8], ends: &[u64], compression: Compression) -> Option<Coded> {
-    // What codes and symbols have to stay below.
-    let limit = match compression {
+    let (coded, extra) = match compression {
         Compression::None => return None,
+        Compression::Auto | Compression::Fsst => codes(bytes, ends, compression)?,
+        Compression::Block => blocks(bytes, ends)?,
+    };
+    let limit = match compression {
         // So that readers decode only where there is something to be had for it.
         Compression::Auto => bytes.len() - bytes.len() / 5,
-        Compression::Fsst => bytes.len(),
+        _ => bytes.len(),
     };
-    let limit = limit.checked_sub(OVERHEAD)?;
+    (coded.bytes.len() + extra < limit).then_some(coded)
+}
+
+/// Values as codes, and the bytes of their other section.
+fn codes(bytes: &[u8], ends: &[u64], compression: Compression) -> Option<(Coded, usize)> {
+    if bytes.len() <= OVERHEAD {
+        return None;
+    }
     let trained = fsst::train(bytes, ends);
-    let symbols = trained.matcher.section();
     // A sample tells in time where nothing is to be had.
     if compression == Compression::Auto && trained.encoded > trained.sampled - trained.sampled / 10 {
         return None;
@@ -146,5 +163,16 @@ fn coded(bytes: &[u8], ends: &[u64], compression: Compression) -> Option<Coded> 
         code_ends.push(codes.len() as u64);
         start = end;
     }
-    (symbols.len() + codes.len() < limit).then_some(Coded { symbols, codes, ends: code_ends })
+    let symbols = trained.matcher.section();
+    let extra = symbols.len() + OVERHEAD;
+    let coding = Coding::Fsst { total_len: bytes.len() as u64, symbols };
+    Some((Coded { bytes: codes, coding, ends: Some(code_ends) }, extra))
+}
+
+/// Values in blocks, and the bytes of their other sections.
+fn blocks(bytes: &[u8], ends: &[u64]) -> Option<(Coded, usize)> {
+    let (packed, blocks) = deflate::encode(bytes, ends)?;
+    let section = |section: &Vec<u8>| section.len() + OVERHEAD;
+    let extra = section(&blocks.ends) + blocks.preset.as_ref().map_or(0, section);
+    Some((Coded { bytes: packed, coding: Coding::Deflate(blocks), ends: None }, extra))
 }

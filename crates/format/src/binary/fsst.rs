@@ -9,6 +9,13 @@
 //! A value is decoded alone, from nothing but its codes and the table: random access stays what it is
 //! without compression, and touches fewer bytes.
 //!
+//! # Fields in the directory
+//!
+//! | offset | bytes | field | meaning |
+//! | --- | --- | --- | --- |
+//! | 0 | 8 | `total_len` | bytes of all values |
+//! | 8 | 20 | `symbols` | reference to the symbols |
+//!
 //! # Symbols
 //!
 //! | offset | bytes | field | meaning |

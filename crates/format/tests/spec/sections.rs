@@ -1,6 +1,8 @@
 //! The layouts of a column's fields and sections: each row of a table holds the field's bytes.
 
-use docvalues_format::binary::{self, Binary, BinaryOffsets, BinaryOptions, Coding, Compression, MAX_SYMBOL};
+use docvalues_format::binary::{
+    self, Binary, BinaryOffsets, BinaryOptions, Blocks, Coding, Compression, MAX_SYMBOL,
+};
 use docvalues_format::dictionary;
 use docvalues_format::error::Section;
 use docvalues_format::file::column::Values;
@@ -184,14 +186,18 @@ fn presence_payloads() {
 #[test]
 fn binary_fields() {
     let Values::SortedSet { offsets, .. } = column("x").values else { unreachable!() };
+    let fsst = [f("total_len", 0x23_u64.to_le_bytes()), f("symbols", encoded_ref(reference(6)))];
+    let joined = |fields: &[crate::layouts::Named]| {
+        fields.iter().flat_map(|(_, bytes)| bytes.clone()).collect::<Vec<_>>()
+    };
+    check_both("Fields of fsst", module!("binary/fsst.rs"), &joined(&fsst), &fsst);
     let fields = [
         f("count", 0x21_u64.to_le_bytes()),
         f("variable", [1]),
         f("coding", [1]),
         f("fixed_len", [0; 4]),
         f("bytes", encoded_ref(reference(5))),
-        f("total_len", 0x23_u64.to_le_bytes()),
-        f("symbols", encoded_ref(reference(6))),
+        f("coded", joined(&fsst)),
         f("offsets", meta(&offsets)),
     ];
     let mut bytes = Vec::new();
@@ -206,6 +212,18 @@ fn binary_fields() {
     let [count, _, _, _, data, ..] = fields;
     let fields = [count, f("variable", [0]), f("coding", [0]), f("fixed_len", [0x22, 0, 0, 0]), data];
     check(&Document::spec().layout("Byte strings")[..5], &bytes, &fields);
+
+    let deflate = [
+        f("total_len", 0x23_u64.to_le_bytes()),
+        f("has_preset", [1]),
+        f("block_ends", encoded_ref(reference(6))),
+        f("preset", encoded_ref(reference(7))),
+    ];
+    let blocks = Blocks { total_len: 0x23, ends: reference(6), preset: Some(reference(7)) };
+    let (coding, offsets) = (Coding::Deflate(blocks), BinaryOffsets::Fixed(0x22));
+    let mut made = Vec::new();
+    Binary { count: 0x21, bytes: Some(reference(5)), coding, offsets }.encode_meta(&mut made);
+    check_both("Fields of deflate", module!("binary/deflate.rs"), &made[34..], &deflate);
 }
 
 #[test]

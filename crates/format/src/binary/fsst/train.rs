@@ -10,14 +10,12 @@
 
 use std::cmp::Reverse;
 
+use super::super::sample;
 use super::MAX_SYMBOLS;
 use super::matcher::{Matcher, PIECES, Piece};
 
 /// Bytes of a sample. More of them did not make better tables, only slower ones.
 const SAMPLE: usize = 128 << 10;
-
-/// The most bytes of one value in the sample.
-const PART: usize = 1024;
 
 const ROUNDS: usize = 20;
 
@@ -42,7 +40,7 @@ pub(in crate::binary) struct Trained {
 
 /// Chooses symbols for the values in `bytes`, of which value *i* ends before byte `ends[i]`.
 pub(in crate::binary) fn train(bytes: &[u8], ends: &[u64]) -> Trained {
-    let sample = sample(bytes, ends);
+    let sample = sample::values(bytes, ends, SAMPLE);
     let sampled = sample.iter().map(|part| part.len()).sum();
     let mut counts = Counts::new();
     let mut matcher = Matcher::new(Vec::new());
@@ -59,32 +57,6 @@ pub(in crate::binary) fn train(bytes: &[u8], ends: &[u64]) -> Trained {
         }
     }
     best
-}
-
-/// Values, or parts of long ones, from all over the column: those in which the bytes lie that the
-/// multiples of the golden ratio lead to, which are spread evenly, however many are taken.
-fn sample<'b>(bytes: &'b [u8], ends: &[u64]) -> Vec<&'b [u8]> {
-    const GOLDEN: u64 = 0x9E37_79B9_7F4A_7C15;
-    // All of them are places in `bytes`.
-    let place = |at: u64| usize::try_from(at).unwrap_or(usize::MAX);
-    let value = |i: usize| place(i.checked_sub(1).map_or(0, |before| ends[before]))..place(ends[i]);
-    if bytes.len() <= SAMPLE {
-        return (0..ends.len()).map(|i| &bytes[value(i)]).collect();
-    }
-    let (mut sample, mut len) = (Vec::new(), 0);
-    let mut turn = 0_u64;
-    while len < SAMPLE {
-        turn = turn.wrapping_add(GOLDEN);
-        let at = u64::try_from((u128::from(turn) * bytes.len() as u128) >> 64).unwrap_or(0);
-        let range = value(ends.partition_point(|&end| end <= at));
-        let part = match range.len() <= PART {
-            true => range,
-            false => place(at)..range.end.min(place(at) + PART),
-        };
-        len += part.len();
-        sample.push(&bytes[part]);
-    }
-    sample
 }
 
 /// How often pieces occur in a sample, alone and in pairs.

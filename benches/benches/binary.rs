@@ -1,0 +1,139 @@
+//! What compressing byte strings costs those who read them.
+//!
+//! Question: how fast are URLs (63 bytes, a million of them) scanned and fetched that are raw, codes
+//! (FSST) or in blocks (DEFLATE), and what would the plainest way cost? Read `binary/<how>/<order>`;
+//! throughput is values a second, and the bytes of each are printed. `memcpy` copies the raw bytes of as
+//! many values at a time; `fsst-rs` decodes codes of its own, value by value and all of a batch at once
+//! (which loses where each value begins). A `gather` is asked for 1,024 documents at a time.
+#![expect(
+    clippy::cast_possible_truncation,
+    clippy::expect_used,
+    reason = "a bench may panic; its data is small"
+)]
+
+use std::hint::black_box;
+use std::ops::ControlFlow;
+
+use criterion::{BenchmarkId, Throughput, criterion_group, criterion_main};
+use docvalues::prelude::*;
+use docvalues::{BytesKind, Compression, Lists};
+use docvalues_benches::data::{self, Strings};
+use docvalues_benches::{Bench, segment};
+
+/// Values that are taken together.
+const BATCH: usize = 1024;
+
+const WAYS: [(&str, Compression); 3] =
+    [("raw", Compression::None), ("fsst", Compression::Fsst), ("block", Compression::Block)];
+
+/// What stands for a value's bytes in the sums: they have to be there.
+fn touch(value: &[u8]) -> u64 {
+    value.len() as u64 + u64::from(value[value.len() / 3]) + u64::from(value[value.len() - 1])
+}
+
+fn scan(column: &impl BinaryColumn, docs: u32) -> u64 {
+    let mut total = 0;
+    let scanned = column.scan(0..docs, &mut |batch| {
+        total += batch.values.iter().map(touch).sum::<u64>();
+        ControlFlow::Continue(())
+    });
+    scanned.expect("good bytes");
+    total
+}
+
+fn columns(c: &mut Bench) {
+    let docs = docvalues_benches::docs();
+    let urls = data::urls(docs);
+    let value = |doc: DocId| {
+        let doc = doc.get() as usize;
+        &urls.bytes[urls.offsets[doc] as usize..urls.offsets[doc + 1] as usize]
+    };
+    let all: u64 = (0..docs).map(|doc| touch(value(DocId::new(doc)))).sum();
+    let orders =
+        [("increasing", data::hits(docs, 100)), ("random", data::random_docs(docs, docs as usize / 20))];
+    for (way, compression) in WAYS {
+        let spec = FieldSpec::new("url", LogicalType::Utf8).kind(BytesKind::Binary).compression(compression);
+        let written = segment::write_strings(spec, &urls);
+        println!("binary/{way}: {:.2} bytes a value", written.column_bytes("url") as f64 / f64::from(docs));
+        let column = written.open(OpenOptions::new()).binary("url").expect("written");
+        let mut group = c.benchmark_group(format!("binary/{way}"));
+        group.throughput(Throughput::Elements(docs.into()));
+        assert_eq!(scan(&column, docs), all);
+        group.bench_function("scan", |b| b.iter(|| scan(black_box(&column), docs)));
+        for (order, asked) in &orders {
+            group.throughput(Throughput::Elements(asked.len() as u64));
+            let expected: u64 = asked.iter().map(|&doc| touch(value(doc))).sum();
+            let (mut out, mut buffer) = (Lists::new(), Vec::new());
+            let mut gather = || {
+                asked
+                    .chunks(BATCH)
+                    .map(|asked| {
+                        column.gather_or(asked, &mut out, b"").expect("good bytes");
+                        out.slices().iter().map(touch).sum::<u64>()
+                    })
+                    .sum::<u64>()
+            };
+            assert_eq!(gather(), expected);
+            group.bench_function(BenchmarkId::new("gather", order), |b| b.iter(&mut gather));
+            let mut get = || {
+                let got = |&doc| touch(column.get(doc, &mut buffer).expect("good bytes").expect("a value"));
+                asked.iter().map(got).sum::<u64>()
+            };
+            assert_eq!(get(), expected);
+            group.bench_function(BenchmarkId::new("get", order), |b| b.iter(&mut get));
+        }
+        group.finish();
+    }
+}
+
+fn rivals(c: &mut Bench) {
+    let docs = docvalues_benches::docs();
+    let Strings { bytes, offsets } = data::urls(docs);
+    let mut group = c.benchmark_group("binary/rivals");
+    group.throughput(Throughput::Elements(docs.into()));
+    let mut out = vec![0_u8; BATCH * 256];
+    let span = |pair: &[u64]| pair[0] as usize..pair[1] as usize;
+    let batches: Vec<u64> = offsets.iter().copied().step_by(BATCH).chain(offsets.last().copied()).collect();
+    group.bench_function("memcpy", |b| {
+        b.iter(|| {
+            for batch in batches.windows(2).map(|pair| &bytes[span(pair)]) {
+                black_box(&mut out)[..batch.len()].copy_from_slice(batch);
+            }
+        });
+    });
+
+    let values: Vec<&[u8]> = offsets.windows(2).map(|pair| &bytes[span(pair)]).collect();
+    let sample: Vec<&[u8]> = values.iter().step_by(values.len() / 2_000).copied().collect();
+    let compressor = fsst::Compressor::train(&sample);
+    let (mut codes, mut places) = (Vec::new(), vec![0]);
+    for value in &values {
+        codes.extend(compressor.compress(value));
+        places.push(codes.len() as u64);
+    }
+    println!("binary/fsst-rs: {:.2} bytes a value, without offsets", codes.len() as f64 / f64::from(docs));
+    let decompressor = compressor.decompressor();
+    assert_eq!(decompressor.decompress(&codes[span(&places[7..9])]), values[7]);
+    let mut out = vec![std::mem::MaybeUninit::uninit(); BATCH * 256];
+    group.bench_function("fsst-rs/values", |b| {
+        b.iter(|| {
+            for batch in places.chunks(BATCH) {
+                let mut at = 0;
+                for pair in batch.windows(2) {
+                    at += decompressor.decompress_into(&codes[span(pair)], &mut black_box(&mut out)[at..]);
+                }
+            }
+        });
+    });
+    let batches: Vec<u64> = places.iter().copied().step_by(BATCH).chain(places.last().copied()).collect();
+    group.bench_function("fsst-rs/batches", |b| {
+        b.iter(|| {
+            for pair in batches.windows(2) {
+                decompressor.decompress_into(&codes[span(pair)], black_box(&mut out));
+            }
+        });
+    });
+    group.finish();
+}
+
+criterion_group! { name = benches; config = docvalues_benches::criterion(); targets = columns, rivals }
+criterion_main!(benches);

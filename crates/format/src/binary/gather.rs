@@ -1,0 +1,141 @@
+//! Values that lie apart: where each of a batch is, and then what stands there.
+
+use super::deflate::Blocks;
+use super::fsst::SymbolTable;
+use super::read::{BATCH, BinaryReader, OpenCoding, OpenOffsets, STRETCH_BYTES, Scratch};
+use crate::error::Result;
+use crate::numeric::NumericWalk;
+use crate::source::SectionBytes;
+
+/// The index that a gather passes over.
+const SKIP: u32 = u32::MAX;
+
+/// Where a value begins and ends.
+type Place = (u64, u64);
+
+impl<B: SectionBytes> BinaryReader<B> {
+    /// Hands the values of `indices` to `each`, in any order and with repeats; `None` where an index is
+    /// `u32::MAX`.
+    ///
+    /// First all offsets of a batch, then all bytes: neither look at memory waits for the one before.
+    ///
+    /// # Errors
+    ///
+    /// As [`get`](Self::get).
+    pub fn gather(
+        &self,
+        indices: &[u32],
+        walk: &mut NumericWalk,
+        scratch: &mut Scratch,
+        mut each: impl FnMut(Option<&[u8]>),
+    ) -> Result<()> {
+        for indices in indices.chunks(BATCH) {
+            let mut places = [Place::default(); BATCH];
+            let places = &mut places[..indices.len()];
+            self.places(indices, places, walk)?;
+            match &self.coding {
+                OpenCoding::Raw => {
+                    for (&index, &(start, end)) in indices.iter().zip(&*places) {
+                        each(if index == SKIP { None } else { Some(self.slice(start, end)?) });
+                    }
+                }
+                OpenCoding::Fsst { symbols, .. } => {
+                    self.gather_codes(symbols, indices, places, scratch, &mut each)?;
+                }
+                OpenCoding::Deflate(blocks) => {
+                    self.gather_blocks(blocks, indices, places, scratch, &mut each)?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Where the values of at most [`BATCH`] `indices` begin and end; unspecified for [`SKIP`].
+    fn places(&self, indices: &[u32], places: &mut [Place], walk: &mut NumericWalk) -> Result<()> {
+        let wanted = || indices.iter().copied().filter(|&index| index != SKIP);
+        if let Some(index) = wanted().map(u64::from).find(|&index| index >= self.count) {
+            return Err(self.outside("value index", index, self.count.saturating_sub(1)));
+        }
+        if wanted().next().is_none() {
+            return Ok(());
+        }
+        match &self.offsets {
+            OpenOffsets::Fixed(len) => {
+                for (place, &index) in places.iter_mut().zip(indices).filter(|(_, index)| **index != SKIP) {
+                    *place = (u64::from(index) * u64::from(*len), (u64::from(index) + 1) * u64::from(*len));
+                }
+            }
+            OpenOffsets::Variable(offsets) => {
+                let (mut numbers, mut starts, mut ends) = ([0; BATCH], [0; BATCH], [0; BATCH]);
+                let len = indices.len();
+                let (numbers, starts, ends) = (&mut numbers[..len], &mut starts[..len], &mut ends[..len]);
+                for (number, &index) in numbers.iter_mut().zip(indices) {
+                    // There is a value, so there is a first one.
+                    *number = if index == SKIP { 0 } else { index };
+                }
+                offsets.gather(numbers, starts, walk)?;
+                numbers.iter_mut().for_each(|number| *number += 1);
+                offsets.gather(numbers, ends, walk)?;
+                for (place, (start, end)) in places.iter_mut().zip(starts.iter().zip(ends)) {
+                    *place = (start.cast_unsigned(), end.cast_unsigned());
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Hands out values whose codes lie apart: puts those of some values end to end, and decodes them
+    /// together.
+    fn gather_codes(
+        &self,
+        symbols: &SymbolTable,
+        mut indices: &[u32],
+        mut places: &[Place],
+        scratch: &mut Scratch,
+        each: &mut impl FnMut(Option<&[u8]>),
+    ) -> Result<()> {
+        let Scratch { offsets, codes, bytes, .. } = scratch;
+        while !indices.is_empty() {
+            codes.clear();
+            offsets.clear();
+            offsets.push(0);
+            for (&index, &(start, end)) in indices.iter().zip(places) {
+                if codes.len() as u64 >= STRETCH_BYTES {
+                    break;
+                }
+                if index != SKIP {
+                    codes.extend_from_slice(self.slice(start, end)?);
+                }
+                offsets.push(codes.len() as u64);
+            }
+            symbols.decode_many(codes, bytes, offsets).ok_or_else(|| self.cut_escape())?;
+            let taken = offsets.len() - 1;
+            for (pair, &index) in offsets.windows(2).zip(indices) {
+                // `decode` put them there.
+                let at = |offset: u64| usize::try_from(offset).unwrap_or(usize::MAX);
+                each((index != SKIP).then(|| &bytes[at(pair[0])..at(pair[1])]));
+            }
+            (indices, places) = (&indices[taken..], &places[taken..]);
+        }
+        Ok(())
+    }
+
+    /// Hands out values that lie in blocks; neighbours in one block decode it once.
+    fn gather_blocks(
+        &self,
+        blocks: &Blocks<B>,
+        indices: &[u32],
+        places: &[Place],
+        scratch: &mut Scratch,
+        each: &mut impl FnMut(Option<&[u8]>),
+    ) -> Result<()> {
+        let Some(packed) = &self.bytes else { return Ok(()) };
+        for (&index, &(start, end)) in indices.iter().zip(places) {
+            each(match index {
+                SKIP => None,
+                _ => Some(blocks.read(packed, start..end, &mut scratch.held)?),
+            });
+        }
+        Ok(())
+    }
+}

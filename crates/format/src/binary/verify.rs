@@ -1,0 +1,78 @@
+//! Reading everything: is it what the writer left?
+
+use super::MAX_VALUE;
+use super::fsst::SymbolTable;
+use super::read::{BATCH, BinaryReader, OpenCoding, OpenOffsets};
+use crate::error::{Error, ErrorKind, Result};
+use crate::numeric::NumericWalk;
+use crate::source::SectionBytes;
+
+impl<B: SectionBytes> BinaryReader<B> {
+    /// Reads every offset, and has them ascend from 0 to the end of the bytes. Decodes every value that
+    /// is not raw. The bytes themselves have no rule to break; their checksums are for the caller.
+    ///
+    /// # Errors
+    ///
+    /// The first thing that is not as the writer leaves it.
+    pub fn verify(&self) -> Result<()> {
+        self.verify_offsets()?;
+        match &self.coding {
+            OpenCoding::Raw => Ok(()),
+            OpenCoding::Fsst { total_len, symbols } => self.verify_codes(symbols, *total_len),
+            OpenCoding::Deflate(blocks) => match &self.bytes {
+                Some(packed) => blocks.verify(packed),
+                None => Ok(()),
+            },
+        }
+    }
+
+    fn verify_offsets(&self) -> Result<()> {
+        let OpenOffsets::Variable(offsets) = &self.offsets else {
+            return Ok(());
+        };
+        // Their smallest is 0 and their largest the length of the bytes: as they also ascend, that is where
+        // they begin and end.
+        offsets.verify()?;
+        let mut walk = NumericWalk::default();
+        let (mut batch, mut at) = (Vec::with_capacity(BATCH), 0);
+        let (mut first_len, mut differ) = (None, false);
+        while at < self.count {
+            let next = self.count.min(at + BATCH as u64);
+            batch.clear();
+            self.decode_offsets(offsets, at..next, &mut batch, &mut walk)?;
+            for len in batch.windows(2).map(|pair| pair[1] - pair[0]) {
+                differ |= *first_len.get_or_insert(len) != len;
+            }
+            at = next;
+        }
+        match differ {
+            true => Ok(()),
+            false => Err(Error::at(self.place(), 0, ErrorKind::Broken("values of one length have offsets"))),
+        }
+    }
+
+    /// Decodes every value: codes stand for something, no value is too long, and together they have
+    /// `total_len` bytes.
+    fn verify_codes(&self, symbols: &SymbolTable, total_len: u64) -> Result<()> {
+        let (mut walk, mut buffer, mut found) = (NumericWalk::default(), Vec::new(), 0_u64);
+        for index in 0..self.count {
+            let (start, end) = self.place_of(index, &mut walk)?;
+            let codes = self.slice(start, end)?;
+            if !symbols.knows(codes) {
+                return Err(self.refuse(ErrorKind::Broken("a code that stands for no symbol")));
+            }
+            let len = symbols.decode(codes, &mut buffer).unwrap_or(0) as u64;
+            if len > MAX_VALUE.into() {
+                return Err(self.outside("bytes of a value", len, MAX_VALUE.into()));
+            }
+            found = found.saturating_add(len);
+        }
+        match found == total_len {
+            true => Ok(()),
+            false => {
+                let what = "bytes of all values";
+                Err(self.refuse(ErrorKind::Mismatch { what, found, expected: total_len }))
+            }
+        }
+    }
+}
