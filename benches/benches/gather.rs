@@ -1,7 +1,7 @@
 //! How fast the values of some documents are fetched.
 //!
 //! Question: what does a packed column cost against plain memory, when a query has hit 1 % of the
-//! documents, and when a tenth of them come in no order? Does the batch beat single gets? Read
+//! documents or 0.01 %, and when a tenth of them come in no order? Does the batch beat single gets? Read
 //! `gather/<column>/<how>/<order>`; throughput is documents a second. `vec` is a slot of 8 bytes for each
 //! document (of `host`, 4 bytes), missing values being zeros: no presence is asked there.
 #![expect(clippy::expect_used, reason = "a bench may panic")]
@@ -12,22 +12,23 @@ use criterion::{BenchmarkId, Throughput, criterion_group, criterion_main};
 use docvalues::prelude::*;
 use docvalues_benches::{Bench, data, segment};
 
-/// What a query hits at 1 %; and in no order a tenth of the documents, too many for a predictor of
-/// branches to know them by heart.
-fn orders(docs: u32) -> [(&'static str, Vec<DocId>); 2] {
-    [("ascending", data::hits(docs, 100)), ("random", data::random_docs(docs, docs as usize / 10))]
+/// What a query hits at 0.01 %, when nothing else of the column was ever touched; at 1 %; and in no order
+/// a tenth of the documents, too many for a predictor of branches to know them by heart.
+fn orders(docs: u32) -> [(&'static str, Vec<DocId>); 3] {
+    let random = data::random_docs(docs, docs as usize / 10);
+    [("few", data::hits(docs, 1)), ("ascending", data::hits(docs, 100)), ("random", random)]
 }
 
 fn numbers(c: &mut Bench) {
     let docs = docvalues_benches::docs();
     let written = segment::write(docs, &data::NUMERIC, WriterOptions::default());
-    let segment = written.open(OpenOptions::new());
     for name in data::NUMERIC {
-        let (column, plain) = (segment.numeric(name).expect("written"), data::numbers(name, docs).values);
+        let plain = data::numbers(name, docs).values;
         let bits = written.column_bytes(name) as f64 * 8.0 / f64::from(docs);
         println!("gather/{name}: {bits:.2} bits a document in the file, 64 in memory");
         let mut group = c.benchmark_group(format!("gather/{name}"));
         for (order, asked) in orders(docs) {
+            let column = written.open(OpenOptions::new()).numeric(name).expect("written");
             group.throughput(Throughput::Elements(asked.len() as u64));
             let expected: Vec<i64> = asked.iter().map(|doc| plain[doc.get() as usize]).collect();
             let mut out = vec![-1; asked.len()];

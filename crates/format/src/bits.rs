@@ -179,7 +179,7 @@ mod simd;
 mod tests;
 mod wide;
 
-pub(crate) use gather::{Blocks, gather, gather_packed};
+pub(crate) use gather::{Blocks, Packed, gather, gather_packed};
 pub(crate) use lookup::{ENTRIES, look_up};
 pub use narrow::to_u32;
 pub use pack::pack;

@@ -6,12 +6,43 @@
 //! that were copied to the heap.
 
 use std::ops::Range;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use crate::error::{Error, ErrorKind, Place, Result, Section};
+use crate::granule::GRANULE;
 
 /// Zero bytes behind the payload of every section, so that an eight-byte (or 64-byte) load that
 /// begins inside the payload ends inside the section.
 pub const TAIL: usize = 64;
+
+/// The bytes of a section, of which some may never have been compared with their checksums.
+#[derive(Clone, Copy, Debug)]
+pub struct Touched<'a> {
+    /// All of them.
+    pub bytes: &'a [u8],
+    /// A bit for each granule, set once it is known to be good; `None` if all are.
+    pub granules: Option<&'a [AtomicU64]>,
+}
+
+impl<'a> Touched<'a> {
+    /// The same of the bytes before `end`; `None` if there are not so many.
+    #[inline]
+    pub(crate) fn until(self, end: usize) -> Option<Touched<'a>> {
+        Some(Touched { bytes: self.bytes.get(..end)?, ..self })
+    }
+
+    /// Whether the granules of all `places` are known to be good.
+    #[inline(always)]
+    pub(crate) fn good<const N: usize>(&self, places: &[u64; N]) -> bool {
+        let Some(granules) = self.granules else { return true };
+        let bit = |at: u64| {
+            let granule = at / GRANULE as u64;
+            let word = usize::try_from(granule / 64).ok().and_then(|word| granules.get(word));
+            word.map_or(0, |word| word.load(Ordering::Acquire) >> (granule % 64) & 1)
+        };
+        places.iter().fold(1, |all, &at| all & bit(at)) == 1
+    }
+}
 
 /// The bytes of one section, handed out once they are known to be what was written.
 pub trait SectionBytes: Send + Sync {
@@ -38,6 +69,15 @@ pub trait SectionBytes: Send + Sync {
     ///
     /// The warm path: a batch asks once and then pays for bounds alone.
     fn verified(&self) -> Option<&[u8]>;
+
+    /// Payload and tail where they lie in memory, with what is known of them by now; `None` where some of
+    /// them are still to be read.
+    ///
+    /// For kernels, which look up many places at once and leave those that are not known to be good.
+    #[inline]
+    fn touched(&self) -> Option<Touched<'_>> {
+        Some(Touched { bytes: self.verified()?, granules: None })
+    }
 
     /// `N` bytes at `at`, if they are known to be good by now.
     ///

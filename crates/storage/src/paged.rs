@@ -30,6 +30,7 @@ use std::ptr::NonNull;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use docvalues_format::granule::GRANULE;
+use docvalues_format::source::Touched;
 
 use crate::source::Source;
 use crate::verified::Verified;
@@ -154,6 +155,20 @@ impl Pages {
         // and of the last byte were found in `admitted`; there is none between them, because `N` is at
         // most a granule's length.
         unsafe { self.slice(at..end) }.first_chunk()
+    }
+
+    /// All bytes that `get` would hand out, good or not, with the set of granules that are good; `None` of
+    /// a buffer that still has gaps.
+    #[inline]
+    pub(crate) fn touched(&self) -> Option<Touched<'_>> {
+        let all = self.admitted.all();
+        if !all && !self.is_view() {
+            return None;
+        }
+        // SAFETY: (1, 2) `0 <= self.limit <= self.len`. (3) The bytes are a source's, or every granule is
+        // in `admitted`.
+        let bytes = unsafe { self.slice(0..self.limit) };
+        Some(Touched { bytes, granules: if all { None } else { Some(self.admitted.words()) } })
     }
 
     /// Brings the cache line of the byte at `at` nearer, if the processor cares to.

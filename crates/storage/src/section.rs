@@ -7,7 +7,7 @@ use std::sync::Arc;
 use byteorder::{ByteOrder, LittleEndian};
 use docvalues_format::error::{Error, ErrorKind, Place, Result, Section as Role};
 use docvalues_format::granule::{self, CRC_LEN, GRANULE, Layout, SectionRef};
-use docvalues_format::source::{SectionBytes, TAIL, truncated};
+use docvalues_format::source::{SectionBytes, TAIL, Touched, truncated};
 
 use crate::level::Level;
 use crate::source::{Advice, Source};
@@ -281,6 +281,11 @@ impl SectionBytes for Section {
     #[inline]
     fn peek<const N: usize>(&self, at: usize) -> Option<&[u8; N]> {
         self.data.pages().array(at)
+    }
+
+    #[inline]
+    fn touched(&self) -> Option<Touched<'_>> {
+        self.data.pages().touched()
     }
 
     #[inline]

@@ -36,6 +36,11 @@ impl Verified {
         self.left.load(Ordering::Acquire) == 0
     }
 
+    /// A bit for each granule. None, of a set that was full from the beginning.
+    pub(crate) fn words(&self) -> &[AtomicU64] {
+        &self.words
+    }
+
     /// Whether `granule` is in the set.
     #[inline]
     pub(crate) fn contains(&self, granule: usize) -> bool {

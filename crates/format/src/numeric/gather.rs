@@ -15,6 +15,9 @@ use crate::bits;
 use crate::error::Result;
 use crate::source::SectionBytes;
 
+/// Indices that are looked up one by one before a kernel is tried again.
+const GROUP: usize = 8;
+
 /// Indices whose places are found before the first of their values is loaded.
 const STRETCH: usize = 64;
 
@@ -41,49 +44,30 @@ impl<B: SectionBytes> NumericReader<B> {
             out.fill(value);
             return Ok(());
         }
-        let done = self.gather_known(indices, out, walk)?;
-        let (indices, out) = (&indices[done..], &mut out[done..]);
-        if self.meta.block_shift == ONE_BLOCK {
-            return self.gather_block(&self.locate(0, walk)?, indices, out);
-        }
-        let mut probes = [Probe::default(); STRETCH];
-        for (indices, out) in indices.chunks(STRETCH).zip(out.chunks_mut(STRETCH)) {
-            match self.block_of(indices) {
-                Some(block) => self.gather_block(&self.locate(block, walk)?, indices, out)?,
-                None => {
-                    self.find(indices, &mut probes, walk)?;
-                    self.load(&probes, out)?;
-                }
-            }
+        let (mut at, header) = (0, self.only_header(walk)?);
+        while at < indices.len() {
+            let known = self.gather_known(header.as_ref(), &indices[at..], &mut out[at..])?;
+            at += known;
+            // Where a kernel got stuck, it goes on soon.
+            let next = match (known, &header) {
+                (0, Some(_)) => indices.len(),
+                (0, None) => indices.len().min(at + STRETCH),
+                _ => indices.len().min(at + GROUP),
+            };
+            self.gather_one_by_one(header.as_ref(), &indices[at..next], &mut out[at..next], walk)?;
+            at = next;
         }
         Ok(())
     }
 
-    /// As many values, from the first one on, as are found by a kernel: it wants all bytes to be known.
-    fn gather_known(&self, indices: &[u32], out: &mut [i64], walk: &mut NumericWalk) -> Result<usize> {
-        let section = self.meta.section()?;
-        let Some(section) = section.verified().and_then(|all| all.get(..section.len() + bits::OVERREAD))
-        else {
-            return Ok(0);
-        };
-        let done = match self.meta.block_shift {
-            ONE_BLOCK => {
-                let header = self.locate(0, walk)?;
-                let payload = usize::try_from(header.payload).ok().and_then(|at| section.get(at..));
-                match (header.encoding, payload) {
-                    (Encoding::Linear, _) | (_, None) => 0,
-                    (_, Some(bytes)) => bits::gather_packed(bytes, header.width, header.base, indices, out),
-                }
-            }
-            shift => {
-                let jump = self.jump.in_use();
-                let table = jump.and_then(|jump| jump.verified()?.get(..jump.len()));
-                let stride = self.meta.stride;
-                table.map_or(0, |table| {
-                    bits::gather(bits::Blocks { table, stride, section, shift }, indices, out)
-                })
-            }
-        };
+    /// The header of the only block, if there is only one.
+    fn only_header(&self, walk: &mut NumericWalk) -> Result<Option<Block>> {
+        if self.meta.block_shift == ONE_BLOCK { self.locate(0, walk).map(Some) } else { Ok(None) }
+    }
+
+    /// As many values, from the first one on, as are found by a kernel.
+    fn gather_known(&self, header: Option<&Block>, indices: &[u32], out: &mut [i64]) -> Result<usize> {
+        let done = self.numbers_known(header, indices, out).unwrap_or(0);
         let numbers = &mut out[..done];
         match self.meta.transform {
             Transform::Affine { base, gcd: 1 } => {
@@ -99,6 +83,43 @@ impl<B: SectionBytes> NumericReader<B> {
             Transform::Constant(_) => {}
         }
         Ok(done)
+    }
+
+    /// The numbers of those values, and how many they are; `None` if no kernel is for these bytes.
+    fn numbers_known(&self, header: Option<&Block>, indices: &[u32], out: &mut [i64]) -> Option<usize> {
+        let section = self.meta.section().ok()?;
+        let section = section.touched()?.until(section.len() + bits::OVERREAD)?;
+        match header {
+            Some(Block { encoding: Encoding::Linear, .. }) => None,
+            Some(&Block { payload, width, base, .. }) => {
+                let payload = usize::try_from(payload).ok().filter(|&at| at <= section.bytes.len())?;
+                Some(bits::gather_packed(bits::Packed { section, payload, width, base }, indices, out))
+            }
+            None => {
+                let (stride, shift, jump) = (self.meta.stride, self.meta.block_shift, self.jump.in_use()?);
+                let table = jump.touched()?.until(jump.len())?;
+                Some(bits::gather(bits::Blocks { table, stride, section, shift }, indices, out))
+            }
+        }
+    }
+
+    /// The values of indices; of at most [`STRETCH`] where there are several blocks.
+    fn gather_one_by_one(
+        &self,
+        header: Option<&Block>,
+        indices: &[u32],
+        out: &mut [i64],
+        walk: &mut NumericWalk,
+    ) -> Result<()> {
+        if let Some(header) = header {
+            return self.gather_block(header, indices, out);
+        }
+        if let Some(block) = self.block_of(indices) {
+            return self.gather_block(&self.locate(block, walk)?, indices, out);
+        }
+        let mut probes = [Probe::default(); STRETCH];
+        self.find(indices, &mut probes, walk)?;
+        self.load(&probes[..indices.len()], out)
     }
 
     /// The block in which all `indices` lie.
