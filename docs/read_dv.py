@@ -78,8 +78,8 @@ class Segment:
 
     def __init__(self, data, walk):
         self.data, self.walk = data, walk
-        need(data[:8] == b"\x89DV\r\n\x1a\n\0" and data[-8:] == b"docvalue", "not a whole segment: wrong magic")
-        need(len(data) >= 128, "not a whole segment: too short")
+        magic = (data[:8], data[-8:]) == (b"\x89DV\r\n\x1a\n\0", b"docvalue")
+        need(magic and len(data) >= 128, "not a whole segment")
         header, footer = Fields(data[8:64]), Fields(data[-64:])
         self.version, zero, required, _ = (header.u(size) for size in (2, 2, 4, 4))
         self.release = ".".join(str(header.u(2)) for _ in range(3))
@@ -99,8 +99,7 @@ class Segment:
         while root.at < root_len:
             at, size, crc, sections_end, columns_end, zero = (root.u(size) for size in (8, 4, 4, 8, 4, 4))
             self.page(self.part(at, size, crc, "page"))
-            counted = (self.end, len(self.columns), 0)
-            need((sections_end, columns_end, zero) == counted, "root: not what the page says")
+            need((sections_end, columns_end, zero) == (self.end, len(self.columns), 0), "root: not what the page says")
         need(len(self.columns) == columns, "footer: not as many columns as the pages have")
         names = [column.name.encode() for column in self.columns]
         need(all(a < b for a, b in zip(names, names[1:])), "names that do not ascend")
@@ -115,9 +114,8 @@ class Segment:
         return self.data[at : at + size]
 
     def page(self, page):
-        count = uint(page, 0, 4)
-        starts = [uint(page, 4 + 4 * entry, 4) for entry in range(count + 1)]
-        need(starts == sorted(starts) and starts[-1] == len(page), "page: entries that are not in order")
+        starts = struct.unpack_from(f"<{uint(page, 0, 4) + 1}I", page, 4)
+        need(list(starts) == sorted(starts) and starts[-1] == len(page), "page: entries that are not in order")
         self.columns += [Column(self, page[start:end]) for start, end in zip(starts, starts[1:])]
 
     def section(self, fields, what):
@@ -164,9 +162,8 @@ class Column:
             need(self.offsets.count == (count + 1 if count else 0), "offsets: wrong count")
             count = self.offsets.max
         need(self.values.count == count, "values: wrong count")
-        if self.terms:
-            ords = (0, max(self.terms.count - 1, 0))
-            need((self.values.min, self.values.max) == ords, "ords: not as many as terms")
+        ords = (self.values.min, self.values.max) if self.terms else None
+        need(not ords or ords == (0, max(self.terms.count - 1, 0)), "ords: not as many as terms")
 
     def value(self, doc):
         """What JSON shows for the document, or None."""
@@ -217,11 +214,13 @@ class Numbers:
         self.count, self.min, self.max, self.gcd = fields.u(8), fields.u(8, True), fields.u(8, True), fields.u(8)
         self.transform, self.shift = fields.tag(TRANSFORMS, "transform"), fields.u(1)
         self.stride, sections = fields.u(1), fields.u(1)
-        need((9 <= self.shift <= 14 or self.shift == 40) and self.stride in (16, 32), f"{what}: block size or stride")
-        need(sections < 4, f"{what}: unknown sections")
+        known = self.shift in (*range(9, 15), 40) and self.stride in (16, 32) and sections < 4
+        need(known, f"{what}: block size, stride or sections")
         if self.transform == "decimal":
             self.power = 10 ** fields.u(1)
-            self.base = round(to_f64(self.min) * float(self.power))
+            least = to_f64(self.min) * float(self.power)
+            need(self.power <= 10**22 and abs(least) < 1 << 51, f"{what}: no decimals")
+            self.base = round(least)
         self.blocks = segment.section(fields, what) if self.transform != "constant" else b""
         self.jump = segment.section(fields, what + " jump table") if sections & 1 else None
         if self.transform == "table":
@@ -234,11 +233,11 @@ class Numbers:
         """The header of each block (8.3), from the jump table, or going from block to block."""
         at = 0
         for first in range(0, self.count if self.blocks else 0, 1 << self.shift):
-            header = Fields(jump, len(self.headers) * self.stride) if jump else Fields(self.blocks, at)
-            base, encoding, width, payload = header.u(8), header.tag(ENCODINGS, "encoding"), header.u(1), header.u(6) * 8
-            slope = header.u(8, True) if self.stride == 32 else 0
-            need(width <= 56 or width == 64, f"{self.what}: a width of {width} bits")
-            need({"constant": width == 0, "packed": width > 0}.get(encoding, True), f"{self.what}: width of a block")
+            head = Fields(jump, len(self.headers) * self.stride) if jump else Fields(self.blocks, at)
+            base, encoding, width, payload = head.u(8), head.tag(ENCODINGS, "encoding"), head.u(1), head.u(6) * 8
+            slope = head.u(8, True) if self.stride == 32 else 0
+            widths = {"constant": [0], "packed": [*range(1, 57), 64], "linear": [*range(57), 64]}
+            need(width in widths[encoding], f"{self.what}: a block of {width} bits")
             at = payload + 8 * ceil(min(1 << self.shift, self.count - first) * width, 64)
             need(at <= len(self.blocks), f"{self.what}: residuals outside of the section")
             self.headers.append((base, encoding, width, payload, slope))
@@ -295,7 +294,7 @@ class Presence:
             sparse, dense = ceil(2 * buckets + 2, 8) * 8 + values, ceil(2 * words, 8) * 8 + 64 * words
             at += ceil((0, 0, 2 * values, sparse, dense, 4 * runs)[kind], 8) * 8
             before += values
-        need(before == self.count and at == len(self.data), "presence: not as many values, or bytes, as the blocks have")
+        need(before == self.count and at == len(self.data), "presence: not the values, or bytes, that the blocks have")
 
     def rank(self, doc):
         if not self.blocks:
@@ -365,7 +364,7 @@ class Bytes:
             block, start = self.data[start:end], end
             if len(block) != size:
                 stream = zlib.decompressobj(-15, preset)
-                block = stream.decompress(block)
+                block = stream.decompress(block, size + 1)
                 need(stream.eof and not stream.unused_data and len(block) == size, "a block is not what it should be")
             yield block
         need((start, ends.at) == (len(self.data), len(ends.data)), "bytes, or ends, that belong to no block")
