@@ -31,6 +31,30 @@ impl<'a> Touched<'a> {
         Some(Touched { bytes: self.bytes.get(..end)?, ..self })
     }
 
+    /// The bytes of `range`, which is not empty, if they are known to be good.
+    #[inline(always)]
+    pub(crate) fn get(&self, range: Range<usize>) -> Option<&'a [u8]> {
+        let mut granules = range.start / GRANULE..range.end.div_ceil(GRANULE);
+        granules.all(|granule| self.is_good(granule)).then_some(())?;
+        self.bytes.get(range)
+    }
+
+    /// `N` bytes at `at`, at most a granule's, if they are known to be good.
+    #[inline(always)]
+    pub(crate) fn array<const N: usize>(&self, at: usize) -> Option<&'a [u8; N]> {
+        const { assert!(0 < N && N <= GRANULE) };
+        let bytes = self.bytes.get(at..at.checked_add(N)?)?.first_chunk()?;
+        let (first, last) = (at / GRANULE, (at + N - 1) / GRANULE);
+        (self.is_good(first) && (first == last || self.is_good(last))).then_some(bytes)
+    }
+
+    #[inline(always)]
+    fn is_good(&self, granule: usize) -> bool {
+        let Some(granules) = self.granules else { return true };
+        let word = granules.get(granule / 64);
+        word.is_some_and(|word| word.load(Ordering::Acquire) >> (granule % 64) & 1 == 1)
+    }
+
     /// Whether the granules of all `places` are known to be good.
     #[inline(always)]
     pub(crate) fn good<const N: usize>(&self, places: &[u64; N]) -> bool {

@@ -17,13 +17,12 @@ use std::ops::Range;
 use super::NO_VALUE;
 use super::bitmap::{Words, cut, short, u16s};
 use super::block::{Block, Probe};
-use super::plain::array;
 use super::simd::{Kernel, LINE};
 use super::sink::Sink;
 use crate::cursor::Put;
 use crate::error::Result;
 use crate::id::{BLOCK_DOCS, DocId};
-use crate::source::SectionBytes;
+use crate::source::{SectionBytes, Touched};
 
 /// Documents between two rank entries.
 const STRIDE: u32 = 512;
@@ -131,15 +130,15 @@ pub(super) fn visit<B: SectionBytes>(
 /// early.
 #[inline(always)]
 pub(super) fn place(
-    bytes: &[u8],
+    bytes: Touched<'_>,
     at: usize,
     ranks: usize,
     low: u16,
     kernel: impl Kernel,
 ) -> Option<(u32, bool)> {
     let (stride, bit) = (usize::from(low) / STRIDE as usize, u32::from(low) % STRIDE);
-    let line = array(bytes, at.wrapping_add(ranks + stride * LINE))?;
-    let rank = u16::from_le_bytes(*array(bytes, at.wrapping_add(stride * RANK))?);
+    let line = bytes.array(at.wrapping_add(ranks + stride * LINE))?;
+    let rank = u16::from_le_bytes(*bytes.array(at.wrapping_add(stride * RANK))?);
     let present = line[(bit / 8) as usize] >> (bit % 8) & 1 == 1;
     Some((u32::from(rank) + kernel.count(line, bit), present))
 }

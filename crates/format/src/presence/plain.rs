@@ -1,10 +1,10 @@
 //! Look-ups where nothing can go wrong but the bytes themselves.
 //!
-//! Once every byte of the blocks and of their jump table was checked, a look-up is a jump entry, then a
-//! rank entry and a line, or a bucket. This is that and no more: few instructions, and no branch on
-//! whether the document has a value. So the processor has the loads of many of them under way at once.
-//! Whatever is not as it mostly is, [`Plain`] leaves to the careful way, which finds out whether that is
-//! an error.
+//! Once its bytes were checked, a look-up is a jump entry, then a rank entry and a line, or a bucket.
+//! This is that and no more: few instructions, and no branch on whether the document has a value. So the
+//! processor has the loads of many of them under way at once. Whatever is not as it mostly is, bytes that
+//! were never checked among it, [`Plain`] leaves to the careful way, which finds out whether that is an
+//! error.
 
 use super::chain::Blocks;
 use super::header::{BlockEntry, Kind};
@@ -12,18 +12,20 @@ use super::simd::Kernel;
 use super::{NO_VALUE, dense, sparse};
 use crate::id::{BLOCK_DOCS, DocId};
 use crate::jump::{Chain, Jump};
-use crate::source::SectionBytes;
+use crate::source::{SectionBytes, Touched};
 
 /// Documents that are looked at together: if they lie in one block, it is looked up once.
 const TOGETHER: usize = 32;
 
-/// The blocks of a column and their jump table, all of their bytes good.
+/// The blocks of a column and their jump table.
 #[derive(Clone, Copy)]
 pub(super) struct Plain<'a> {
     docs: u32,
     values: u32,
-    table: &'a [[u8; BlockEntry::LEN]],
-    bytes: &'a [u8],
+    table: Touched<'a>,
+    /// Entries of the table.
+    blocks: usize,
+    bytes: Touched<'a>,
     /// Bytes before the bitmap of the last block, if it is dense; before its lows, if it is sparse.
     last: [usize; 2],
 }
@@ -41,20 +43,19 @@ const DENSE: u32 = Kind::Dense as u32;
 const SPARSE: u32 = Kind::Sparse as u32;
 
 impl<'a> Plain<'a> {
-    /// `None` unless the column is read by its baked table, and all of it was read before.
+    /// `None` unless the column is read by its baked table, and lies in memory.
     #[inline]
     pub(super) fn of<B: SectionBytes>(
         chain: &'a Blocks<B>,
         jump: &'a Jump<B, BlockEntry>,
     ) -> Option<Plain<'a>> {
-        // Without the tail.
-        let table = jump.in_use()?.verified()?.as_chunks().0.get(..chain.blocks())?;
         let last = chain.docs_in(chain.docs.saturating_sub(1) / BLOCK_DOCS);
         Some(Plain {
             docs: chain.docs,
             values: chain.values,
-            table,
-            bytes: chain.bytes.verified()?,
+            table: jump.in_use()?.touched()?,
+            blocks: chain.blocks(),
+            bytes: chain.bytes.touched()?,
             last: [dense::ranks_len(last), sparse::starts_len(last)],
         })
     }
@@ -133,23 +134,24 @@ impl<'a> Plain<'a> {
     #[inline(always)]
     fn find(self, doc: DocId) -> Option<Found> {
         let number = doc.split().0;
-        if doc.get() >= self.docs {
+        if doc.get() >= self.docs || number as usize >= self.blocks {
             return None;
         }
-        let (before, payload, kind) = BlockEntry::fields(self.table.get(number as usize)?);
+        let entry = self.table.array(number as usize * BlockEntry::LEN)?;
+        let (before, payload, kind) = BlockEntry::fields(entry);
         Some(Found { number, before, payload, kind })
     }
 
     #[inline(always)]
     fn dense(self, found: Found, low: u16, kernel: impl Kernel) -> Option<u32> {
-        let is_last = found.number as usize + 1 == self.table.len();
+        let is_last = found.number as usize + 1 == self.blocks;
         let ranks = if is_last { self.last[0] } else { dense::ranks_len(BLOCK_DOCS) };
         self.index(found, dense::place(self.bytes, found.payload, ranks, low, kernel)?)
     }
 
     #[inline(always)]
     fn sparse(self, found: Found, low: u16, kernel: impl Kernel) -> Option<u32> {
-        let is_last = found.number as usize + 1 == self.table.len();
+        let is_last = found.number as usize + 1 == self.blocks;
         let starts = if is_last { self.last[1] } else { sparse::starts_len(BLOCK_DOCS) };
         self.index(found, sparse::place(self.bytes, found.payload, starts, low, kernel)?)
     }
@@ -163,10 +165,4 @@ impl<'a> Plain<'a> {
         }
         Some(if present { found.before.wrapping_add(before) } else { NO_VALUE })
     }
-}
-
-/// `N` bytes at `at`.
-#[inline(always)]
-pub(super) fn array<const N: usize>(bytes: &[u8], at: usize) -> Option<&[u8; N]> {
-    bytes.get(at..at.wrapping_add(N))?.first_chunk()
 }

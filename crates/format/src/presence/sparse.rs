@@ -20,13 +20,12 @@ use std::ops::Range;
 
 use super::bitmap::{Words, cut, ones, short, u16s};
 use super::block::{Block, Probe};
-use super::plain::array;
 use super::simd::{BUCKET_HEAD, Kernel};
 use super::sink::Sink;
 use crate::cursor::Put;
 use crate::error::Result;
 use crate::id::BLOCK_DOCS;
-use crate::source::{SectionBytes, TAIL};
+use crate::source::{SectionBytes, TAIL, Touched};
 
 /// The most documents with a value: the last start must fit its field.
 pub(super) const MOST: u32 = u16::MAX as u32;
@@ -83,18 +82,18 @@ pub(super) fn probe<B: SectionBytes>(block: &Block<'_, B>, low: u32) -> Result<P
 /// early, or starts do not ascend.
 #[inline(always)]
 pub(super) fn place(
-    bytes: &[u8],
+    bytes: Touched<'_>,
     at: usize,
     starts: usize,
     low: u16,
     kernel: impl Kernel,
 ) -> Option<(u32, bool)> {
     let [low, high] = low.to_le_bytes();
-    let &[s0, s1, e0, e1] = array(bytes, at.wrapping_add(usize::from(high) * START))?;
+    let &[s0, s1, e0, e1] = bytes.array(at.wrapping_add(usize::from(high) * START))?;
     let (start, end) = (u16::from_le_bytes([s0, s1]), u16::from_le_bytes([e0, e1]));
     let (bucket, len) = (at.wrapping_add(starts + usize::from(start)), usize::from(end.checked_sub(start)?));
     let (below, present) = match len <= BUCKET_HEAD {
-        true => kernel.search(array(bytes, bucket)?, len, low),
+        true => kernel.search(bytes.array(bucket)?, len, low),
         false => search(bytes.get(bucket..bucket.wrapping_add(len))?, low),
     };
     Some((u32::from(start) + below, present))
