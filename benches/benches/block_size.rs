@@ -1,0 +1,142 @@
+//! What the size of a block of numbers does.
+//!
+//! Question: what do small blocks cost, and what does one block for the whole column buy? Read
+//! `block_size/<question>/<column>/<size>`; throughput is documents a second, and the first lines printed
+//! are the bits a document takes, headers and jump table included.
+//!
+//! | question | asks |
+//! | --- | --- |
+//! | `scan` | for all values, 4,096 at a time |
+//! | `random` | for documents in no order, 1,024 at a time |
+//! | `hits` | for every hundredth document or so, ascending, as many at a time |
+//!
+//! Blocks are packed here, and of the same size whatever that costs: the writer, which takes the size of
+//! the fewest bytes, lets nobody choose. `size` changes its width every 16,384 documents; `shifted` does,
+//! too, 5,000 before, so that large blocks have two.
+#![expect(clippy::cast_possible_truncation, clippy::expect_used, reason = "a bench may panic")]
+
+use std::convert::Infallible;
+use std::hint::black_box;
+
+use criterion::{BenchmarkId, Throughput, criterion_group, criterion_main};
+use docvalues::JumpTables;
+use docvalues::format::bits;
+use docvalues::format::numeric::{
+    BLOCK_SHIFTS, Encoding, Numeric, NumericReader, NumericWalk, ONE_BLOCK, Role, Stride, Transform,
+};
+use docvalues::format::source::Owned;
+use docvalues::prelude::*;
+use docvalues_benches::{Bench, data};
+
+/// Values that are scanned at a time.
+const RUN: usize = 4096;
+/// Documents that are asked for at a time.
+const BATCH: usize = 1024;
+/// Documents in no order that are asked for in one iteration.
+const ASKED: usize = 100_000;
+
+fn column(name: &str, docs: u32) -> Vec<i64> {
+    match name {
+        "shifted" => {
+            let mut values = data::numbers("size", docs).values;
+            values.rotate_left(5_000);
+            values
+        }
+        _ => data::numbers(name, docs).values,
+    }
+}
+
+/// `values` in packed blocks of 2^`shift`, as chapter 8 of docs/format.md lays them out.
+fn packed(values: &[i64], shift: u8) -> Numeric<Vec<u8>> {
+    let (min, max) = ends(values);
+    let (mut blocks, mut jump) = (Vec::new(), Vec::new());
+    for values in values.chunks(1 << shift) {
+        let (low, high) = ends(values);
+        let width = bits::width_of(high.abs_diff(low));
+        let encoding = if width == 0 { Encoding::Constant } else { Encoding::Packed };
+        let payload = ((blocks.len() + Stride::Short.bytes()) / 8) as u64;
+        let tags = u64::from(encoding as u8) | u64::from(width) << 8 | payload << 16;
+        let header = [low.abs_diff(min).to_le_bytes(), tags.to_le_bytes()].concat();
+        jump.extend_from_slice(&header);
+        blocks.extend_from_slice(&header);
+        let residuals: Vec<u64> = values.iter().map(|value| value.abs_diff(low)).collect();
+        bits::pack(&residuals, width, &mut blocks);
+    }
+    Numeric {
+        role: Role::Values,
+        count: values.len() as u64,
+        min,
+        max,
+        transform: Transform::Affine { base: min, gcd: 1 },
+        block_shift: shift,
+        stride: Stride::Short,
+        blocks: Some(blocks),
+        jump: (values.len() > 1 << shift).then_some(jump),
+        zones: None,
+    }
+}
+
+fn ends(values: &[i64]) -> (i64, i64) {
+    values.iter().fold((i64::MAX, i64::MIN), |(min, max), &value| (min.min(value), max.max(value)))
+}
+
+fn sum(values: &[i64]) -> i64 {
+    values.iter().fold(0, |sum, &value| sum.wrapping_add(value))
+}
+
+fn scanned(reader: &NumericReader<Owned>, buffer: &mut [i64; RUN]) -> i64 {
+    let (mut walk, mut total) = (NumericWalk::default(), 0_i64);
+    for start in (0..reader.count()).step_by(RUN) {
+        let end = reader.count().min(start + RUN as u64);
+        let values = &mut buffer[..(end - start) as usize];
+        reader.decode(start..end, values, &mut walk).expect("good bytes");
+        total = total.wrapping_add(sum(values));
+    }
+    total
+}
+
+fn gathered(reader: &NumericReader<Owned>, docs: &[u32], buffer: &mut [i64; RUN]) -> i64 {
+    let (mut walk, mut total) = (NumericWalk::default(), 0_i64);
+    for docs in docs.chunks(BATCH) {
+        let values = &mut buffer[..docs.len()];
+        reader.gather(docs, values, &mut walk).expect("good bytes");
+        total = total.wrapping_add(sum(values));
+    }
+    total
+}
+
+fn block_size(c: &mut Bench) {
+    let docs = docvalues_benches::docs();
+    let numbers = |docs: Vec<DocId>| docs.into_iter().map(DocId::get).collect::<Vec<u32>>();
+    let asked =
+        [("random", numbers(data::random_docs(docs, ASKED))), ("hits", numbers(data::hits(docs, 100)))];
+    for name in ["ts", "size", "shifted"] {
+        let plain = column(name, docs);
+        for shift in BLOCK_SHIFTS.chain([ONE_BLOCK]) {
+            let made = packed(&plain, shift);
+            let bytes: usize = [&made.blocks, &made.jump].into_iter().flatten().map(Vec::len).sum();
+            let size = if shift == ONE_BLOCK { "one".to_owned() } else { (1 << shift).to_string() };
+            println!("{name} in blocks of {size}: {:.2} bits", bytes as f64 * 8.0 / f64::from(docs));
+            let Ok(made) =
+                made.try_map(&mut |section, bytes| Ok::<_, Infallible>(Owned::new(section, bytes)));
+            let reader = NumericReader::open(made, JumpTables::Baked).expect("sections that fit");
+            let mut buffer = [0; RUN];
+            assert_eq!(scanned(&reader, &mut buffer), sum(&plain));
+
+            let mut group = c.benchmark_group("block_size");
+            let id = |question| BenchmarkId::new(format!("{question}/{name}"), &size);
+            group.throughput(Throughput::Elements(docs.into()));
+            group.bench_function(id("scan"), |b| b.iter(|| scanned(black_box(&reader), &mut buffer)));
+            for (question, docs) in &asked {
+                group.throughput(Throughput::Elements(docs.len() as u64));
+                group.bench_function(id(question), |b| {
+                    b.iter(|| gathered(black_box(&reader), docs, &mut buffer));
+                });
+            }
+            group.finish();
+        }
+    }
+}
+
+criterion_group! { name = benches; config = docvalues_benches::criterion(); targets = block_size }
+criterion_main!(benches);
