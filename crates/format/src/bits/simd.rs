@@ -15,6 +15,7 @@
 //! The byte permutation is the one that Lemire and Boytsov's *Decoding billions of integers per second
 //! through vectorization* (2015) does with `pshufb`, over four times the bytes.
 
+use super::wide::wide;
 use crate::numeric::line;
 
 /// Integers of a group.
@@ -37,38 +38,30 @@ pub(super) fn best() -> Option<Unpack> {
     return None;
 }
 
-/// `floor(slope * i / 2^16)` added to every number, of which the first is number `first` of its line.
-///
-/// The product is exact: see [`line`].
-#[inline]
-pub(crate) fn add_line(slope: i64, first: usize, numbers: &mut [u64]) {
-    #[cfg(all(target_arch = "x86_64", not(miri)))]
-    return x86::add_line(slope, first, numbers);
-    #[cfg(not(all(target_arch = "x86_64", not(miri))))]
-    add_line_plain(slope, first, numbers);
-}
-
-/// The loop that is compiled for each kind of CPU: a sum instead of a product.
-#[inline(always)]
-fn add_line_plain(slope: i64, first: usize, numbers: &mut [u64]) {
-    const FRACTION: u32 = 16;
-    // 2^20 such steps stay below 2^63.
-    const STEEP: u64 = 1 << 42;
-    let rise = |i: usize| line(slope, i);
-    if slope.unsigned_abs() >= STEEP || numbers.len() > 1 << 20 {
-        for (i, x) in numbers.iter_mut().enumerate() {
-            *x = x.wrapping_add(rise(first + i));
+wide! {
+    /// `floor(slope * i / 2^16)` added to every number, of which the first is number `first` of its line.
+    ///
+    /// The product is exact: see [`line`]. A sum instead of a product, where that is as good.
+    pub(crate) fn add_line(slope: i64, first: usize, numbers: &mut [u64]) {
+        const FRACTION: u32 = 16;
+        // 2^20 such steps stay below 2^63.
+        const STEEP: u64 = 1 << 42;
+        let rise = |i: usize| line(slope, i);
+        if slope.unsigned_abs() >= STEEP || numbers.len() > 1 << 20 {
+            for (i, x) in numbers.iter_mut().enumerate() {
+                *x = x.wrapping_add(rise(first + i));
+            }
+            return;
         }
-        return;
-    }
-    // Lifted by half of what there is, no sum is negative, and a shift without a sign will do, which all
-    // CPUs have.
-    const LIFT: u64 = 1 << 63;
-    let fraction = slope.cast_unsigned().wrapping_mul(first as u64) & 0xFFFF;
-    let (mut sum, base) = (LIFT + fraction, rise(first).wrapping_sub(LIFT >> FRACTION));
-    for x in numbers {
-        *x = x.wrapping_add(base).wrapping_add(sum >> FRACTION);
-        sum = sum.wrapping_add(slope.cast_unsigned());
+        // Lifted by half of what there is, no sum is negative, and a shift without a sign will do, which all
+        // CPUs have.
+        const LIFT: u64 = 1 << 63;
+        let fraction = slope.cast_unsigned().wrapping_mul(first as u64) & 0xFFFF;
+        let (mut sum, base) = (LIFT + fraction, rise(first).wrapping_sub(LIFT >> FRACTION));
+        for x in numbers {
+            *x = x.wrapping_add(base).wrapping_add(sum >> FRACTION);
+            sum = sum.wrapping_add(slope.cast_unsigned());
+        }
     }
 }
 
@@ -182,29 +175,6 @@ mod x86 {
         assert!(has_avx2());
         // SAFETY: the line above: this CPU has every feature that the function is compiled for.
         unsafe { avx2_groups(bytes, width, base, out) }
-    }
-
-    #[inline]
-    pub(super) fn add_line(slope: i64, first: usize, numbers: &mut [u64]) {
-        match (has_vbmi(), has_avx2()) {
-            // SAFETY: this CPU has AVX-512.
-            (true, _) => unsafe { add_line_avx512(slope, first, numbers) },
-            // SAFETY: this CPU has AVX2.
-            (false, true) => unsafe { add_line_avx2(slope, first, numbers) },
-            (false, false) => super::add_line_plain(slope, first, numbers),
-        }
-    }
-
-    /// The plain loop, compiled for wider registers.
-    #[target_feature(enable = "avx512f")]
-    fn add_line_avx512(slope: i64, first: usize, numbers: &mut [u64]) {
-        super::add_line_plain(slope, first, numbers);
-    }
-
-    /// The plain loop, compiled for wider registers.
-    #[target_feature(enable = "avx2")]
-    fn add_line_avx2(slope: i64, first: usize, numbers: &mut [u64]) {
-        super::add_line_plain(slope, first, numbers);
     }
 
     #[inline]
