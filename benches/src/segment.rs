@@ -3,7 +3,8 @@
 use std::sync::Arc;
 
 use docvalues::{
-    BytesKind, FieldSpec, LogicalType, OpenOptions, Schema, Segment, SegmentWriter, Summary, WriterOptions,
+    BytesKind, Compression, FieldSpec, LogicalType, OpenOptions, Schema, Segment, SegmentWriter, Summary,
+    WriterOptions,
 };
 
 use crate::data::{self, Strings};
@@ -63,7 +64,10 @@ pub fn write_strings(spec: FieldSpec, strings: &Strings) -> Written {
 pub fn spec(name: &str) -> FieldSpec {
     match name {
         "host" => FieldSpec::new(name, LogicalType::Utf8).kind(BytesKind::Sorted),
-        "url" => FieldSpec::new(name, LogicalType::Utf8).kind(BytesKind::Binary),
+        // What compression costs is the question of a bench of its own.
+        "url" => {
+            FieldSpec::new(name, LogicalType::Utf8).kind(BytesKind::Binary).compression(Compression::None)
+        }
         "tags" => FieldSpec::new(name, LogicalType::Utf8).multi_valued(),
         _ => FieldSpec::new(name, LogicalType::I64),
     }

@@ -5,8 +5,8 @@ use std::ops::ControlFlow;
 use std::path::Path;
 
 use docvalues::{
-    BatchDocs, BinaryColumn, BytesKind, DocId, FieldSpec, Lists, LogicalType, NumericColumn, Schema, Segment,
-    SegmentWriter, SortedColumn, SortedSetColumn, TermOrd, Terms, WriterOptions, bits,
+    BatchDocs, BinaryColumn, BytesKind, Compression, DocId, FieldSpec, Lists, LogicalType, NumericColumn,
+    Schema, Segment, SegmentWriter, SortedColumn, SortedSetColumn, TermOrd, Terms, WriterOptions, bits,
 };
 
 use super::BATCH;
@@ -38,7 +38,9 @@ fn open(session: &Session) -> Segment {
 fn build(column: Column, values: &Values, path: &Path) {
     let spec = match column {
         Column::Host => FieldSpec::new(FIELD, LogicalType::Utf8).kind(BytesKind::Sorted),
-        Column::Url => FieldSpec::new(FIELD, LogicalType::Utf8).kind(BytesKind::Binary),
+        Column::Url => {
+            FieldSpec::new(FIELD, LogicalType::Utf8).kind(BytesKind::Binary).compression(Compression::None)
+        }
         Column::Tags => FieldSpec::new(FIELD, LogicalType::Utf8).multi_valued(),
         _ => FieldSpec::new(FIELD, LogicalType::I64),
     };
