@@ -28,7 +28,10 @@ fn about(work: Work) -> (&'static str, &'static str) {
         ),
         Work::RandomSingle => ("A million documents in random order, one by one", ""),
         Work::Terms => ("A million random ords to terms, one by one", ""),
-        Work::TermsBatch => ("The same, all at once", "Sorted and then read in the order of the dictionary."),
+        Work::TermsBatch => (
+            "The same, all at once",
+            "Sorted and then read in the order of the dictionary; docvalues as they come.",
+        ),
         Work::Seek => ("A million random terms to ords", ""),
         Work::Range => (
             "A range that 1 % of the documents have",

@@ -47,6 +47,22 @@ pub trait Terms {
     /// When bytes of the column are damaged.
     fn term_range(&self, low: Bound<&[u8]>, high: Bound<&[u8]>) -> Result<Range<u32>>;
 
+    /// Replaces `out` by the terms of `ords`, in any order and with repeats. Cheaper than
+    /// [`term`](Self::term) for many: they do not wait for each other.
+    ///
+    /// # Errors
+    ///
+    /// As [`term`](Self::term); what `out` then holds is unspecified.
+    fn gather_terms(&self, ords: &[TermOrd], out: &mut Lists<u8>) -> Result<()> {
+        let mut term = Vec::new();
+        out.clear();
+        for &ord in ords {
+            self.term(ord, &mut term)?;
+            out.push(&term);
+        }
+        Ok(())
+    }
+
     /// Hands the terms of `ords` to `each` in order, until it breaks off. Cheaper than
     /// [`term`](Self::term) for many: a block is decoded once.
     ///

@@ -71,10 +71,12 @@ use block::Front;
 
 pub use block::BLOCK_TERMS;
 pub use build::{DictionaryBuilder, Refused, encode};
+pub use gather::{BATCH, Gather};
 pub use scan::Terms;
 
 mod block;
 mod build;
+mod gather;
 mod scan;
 mod seek;
 #[cfg(test)]

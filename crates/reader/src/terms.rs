@@ -2,8 +2,8 @@
 
 use std::ops::{Bound, ControlFlow, Range};
 
-use docvalues_column::{ErrorKind, Result, TermOrd, Terms};
-use docvalues_format::dictionary::DictionaryReader;
+use docvalues_column::{ErrorKind, Lists, Result, TermOrd, Terms};
+use docvalues_format::dictionary::{BATCH, DictionaryReader};
 use docvalues_storage::Section;
 
 use crate::core::Core;
@@ -13,6 +13,18 @@ use crate::{Sorted, SortedSet};
 pub(crate) trait HasTerms {
     /// The column's common part, and its dictionary.
     fn terms(&self) -> (&Core, &DictionaryReader<Section>);
+}
+
+/// Refuses the first of `ords` that no term has.
+fn there_are(core: &Core, terms: &DictionaryReader<Section>, ords: &[TermOrd]) -> Result<()> {
+    let len = terms.len();
+    // Without a way out, so that all are compared at once.
+    if !ords.iter().fold(false, |past, ord| past | (ord.get() >= len)) {
+        return Ok(());
+    }
+    let past = ords.iter().map(|ord| ord.get()).find(|&ord| ord >= len);
+    let field = core.field.name.clone();
+    Err(ErrorKind::NoSuchOrd { field, ord: past.unwrap_or(len), len }.into())
 }
 
 // A macro, because a trait of another crate cannot be implemented for all `HasTerms` at once.
@@ -25,11 +37,20 @@ macro_rules! impl_terms {
 
             fn term(&self, ord: TermOrd, out: &mut Vec<u8>) -> Result<()> {
                 let (core, terms) = self.terms();
-                if ord.get() >= terms.len() {
-                    let field = core.field.name.clone();
-                    return Err(ErrorKind::NoSuchOrd { field, ord: ord.get(), len: terms.len() }.into());
-                }
+                there_are(core, terms, &[ord])?;
                 core.named(terms.term(ord, out))
+            }
+
+            fn gather_terms(&self, ords: &[TermOrd], out: &mut Lists<u8>) -> Result<()> {
+                let (core, terms) = self.terms();
+                let mut gather = terms.gather();
+                out.clear();
+                for ords in ords.chunks(BATCH) {
+                    there_are(core, terms, ords)?;
+                    core.named(gather.locate(ords))?;
+                    core.named(out.extend_with(gather.lens(), |bytes| gather.append_to(bytes)))?;
+                }
+                Ok(())
             }
 
             fn seek_exact(&self, term: &[u8]) -> Result<Option<TermOrd>> {

@@ -212,20 +212,13 @@ fn host(session: &Session, segment: &Segment, asked: &Asked, count: u64, middle:
             total + touch(&term)
         })
     });
-    session.measure_strings(Work::TermsBatch, "sort, each_term", ords.len() as u64, || {
-        let mut left = ords.clone();
-        left.sort_unstable();
-        let (mut at, mut total) = (0, 0);
-        let all = 0..column.term_count();
-        let walked = column.each_term(all, &mut |ord, term| {
-            while left.get(at) == Some(&ord.get()) {
-                total += touch(term);
-                at += 1;
-            }
-            ControlFlow::Continue(())
-        });
-        walked.expect("good bytes");
-        total
+    let asked: Vec<TermOrd> = ords.iter().copied().map(TermOrd::new).collect();
+    let mut terms = Lists::new();
+    session.measure_strings(Work::TermsBatch, "gather_terms", asked.len() as u64, || {
+        asked.chunks(BATCH).fold(0, |total, part| {
+            column.gather_terms(part, &mut terms).expect("good bytes");
+            total + terms.slices().iter().map(touch).sum::<i64>()
+        })
     });
     session.measure(Work::Seek, "seek_exact", ords.len() as u64, || {
         ords.iter().fold(0, |total, &ord| {

@@ -16,9 +16,9 @@ use std::cmp::Ordering;
 use std::hint::select_unpredictable;
 use std::ops::{Bound, Range};
 
-use byteorder::{BigEndian, ByteOrder, LittleEndian};
+use byteorder::{ByteOrder, LittleEndian};
 
-use super::block::{BLOCK_TERMS, shared_len};
+use super::block::{BLOCK_TERMS, Front, FullFront, TERMS, leading, shared_len};
 use super::{DictionaryReader, KEY_LEN, OpenIndex};
 use crate::error::Result;
 use crate::id::TermOrd;
@@ -33,10 +33,7 @@ pub(super) fn key(term: &[u8], prefix: &[u8]) -> u64 {
     let Some(rest) = term.strip_prefix(prefix) else {
         return if term < prefix { 0 } else { u64::MAX };
     };
-    let mut bytes = [0; KEY_LEN];
-    let len = rest.len().min(KEY_LEN);
-    bytes[..len].copy_from_slice(&rest[..len]);
-    BigEndian::read_u64(&bytes)
+    leading(rest)
 }
 
 /// What a search found: how many terms are below the target, and whether the next one is it.
@@ -141,7 +138,7 @@ impl<B: SectionBytes> DictionaryReader<B> {
     /// The last block whose head is not above `target`; the first, if none is.
     fn block_of(&self, index: &OpenIndex<B>, target: &[u8], walk: &mut NumericWalk) -> Result<u32> {
         let (blocks, wanted) = (self.block_count(), key(target, &index.prefix));
-        let ties = partition(0..blocks, |block| Ok(index.key(block)? < wanted))?;
+        let ties = index.keys_below(wanted, blocks)?;
         // Most keys are alone: look at the neighbours before the rest, in steps that double.
         let (mut tied, mut next, mut step) = (ties, ties, 1);
         while next < blocks && index.key(next)? == wanted {
@@ -168,21 +165,43 @@ impl<B: SectionBytes> DictionaryReader<B> {
         let first = block * BLOCK_TERMS;
         let head = section.slice(front.own_bytes(0)?)?;
         let shared = shared_len(head, target);
-        match head[shared..].cmp(&target[shared..]) {
+        // They differ in their next bytes, of which one may have none.
+        match head.get(shared).cmp(&target.get(shared)) {
             Ordering::Greater => return Ok(Found::before(first)),
             Ordering::Equal => return Ok(Found { below: first, exact: true }),
             Ordering::Less => {}
         }
         let rest = &target[shared..];
-        let own = |i: u32| section.slice(front.own_bytes(i as usize)?);
-        let candidates = front.sharing(shared);
-        let below = partition(candidates.clone(), |i| Ok(own(i)? < rest))?;
-        let exact = candidates.contains(&below) && own(below)? == rest;
+        let (below, exact) = match FullFront::peek(section.slice(front.block())?) {
+            Some(full) if front.terms() == TERMS => full.find(shared, rest),
+            _ => None,
+        }
+        .map_or_else(|| find(section, &front, shared, rest), Ok)?;
         Ok(Found { below: first + below, exact })
     }
 }
 
+/// Among the terms of a block that share exactly `shared` bytes with the head: how many terms of the block
+/// lie below the one that goes on with `rest`, and whether it is there.
+fn find<B: SectionBytes>(section: &B, front: &Front<'_>, shared: usize, rest: &[u8]) -> Result<(u32, bool)> {
+    let own = |i: u32| section.slice(front.own_bytes(i as usize)?);
+    let candidates = front.sharing(shared);
+    let below = partition(candidates.clone(), |i| Ok(own(i)? < rest))?;
+    Ok((below, candidates.contains(&below) && own(below)? == rest))
+}
+
 impl<B: SectionBytes> OpenIndex<B> {
+    /// How many of the `blocks` keys are below `wanted`, which ascend.
+    fn keys_below(&self, wanted: u64, blocks: u32) -> Result<u32> {
+        match self.keys.verified() {
+            Some(keys) => {
+                let keys = &keys.as_chunks::<KEY_LEN>().0[..blocks as usize];
+                partition(0..blocks, |block| Ok(u64::from_le_bytes(keys[block as usize]) < wanted))
+            }
+            None => partition(0..blocks, |block| Ok(self.key(block)? < wanted)),
+        }
+    }
+
     /// The key of `block`. Asks for its eight bytes alone, so that a search checks only those granules
     /// of the keys that it visits.
     pub(super) fn key(&self, block: u32) -> Result<u64> {

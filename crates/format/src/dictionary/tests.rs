@@ -34,6 +34,26 @@ fn term(reader: &DictionaryReader<Owned>, ord: u32) -> Vec<u8> {
     out
 }
 
+/// The terms of `ords`, looked up together.
+fn gathered<B: SectionBytes>(reader: &DictionaryReader<B>, ords: &[u32]) -> Result<Vec<Vec<u8>>> {
+    let (mut gather, mut found) = (reader.gather(), Vec::new());
+    let ords: Vec<TermOrd> = ords.iter().copied().map(TermOrd::new).collect();
+    for ords in ords.chunks(BATCH) {
+        // Appended behind what is there.
+        let mut bytes = vec![7; 3];
+        gather.locate(ords)?;
+        gather.append_to(&mut bytes)?;
+        let mut left = &bytes[3..];
+        for len in gather.lens() {
+            let (term, rest) = left.split_at(usize::try_from(len).unwrap());
+            found.push(term.to_vec());
+            left = rest;
+        }
+        assert!(left.is_empty(), "as many bytes as the terms are long");
+    }
+    Ok(found)
+}
+
 /// `000017`, ascending with the number.
 fn decimal(number: usize) -> Vec<u8> {
     format!("{number:06}").into_bytes()
@@ -103,6 +123,9 @@ fn holds(set: &BTreeSet<Vec<u8>>, probes: &[Vec<u8>]) {
                 .unwrap();
             let found: Vec<Vec<u8>> = (0..reader.len()).map(|ord| term(&reader, ord)).collect();
             assert!(found.iter().eq(set), "the terms come back");
+            let mixed: Vec<u32> = (0..reader.len()).map(|i| (i * 37 + 11) % reader.len()).collect();
+            let wanted: Vec<&Vec<u8>> = mixed.iter().map(|&ord| &found[ord as usize]).collect();
+            assert_eq!(gathered(&reader, &mixed).unwrap().iter().collect::<Vec<_>>(), wanted);
             agrees(&reader, set, probes);
         }
     }
@@ -310,6 +333,7 @@ fn what_is_not_there_is_refused() {
     let error = reader.term(TermOrd::new(40), &mut out).unwrap_err();
     assert_eq!(*error.kind(), ErrorKind::OutOfRange { what: "ord", found: 40, max: 39 });
     assert_eq!(out, b"");
+    assert_eq!(gathered(&reader, &[7, 40, 3]).unwrap_err(), error);
     assert!(reader.terms(39..41).is_err());
     assert!(reader.terms(40..40).unwrap().next().unwrap().is_none());
 }
@@ -375,6 +399,8 @@ fn a_look_up_touches_no_more_than_is_promised() {
         assert!(keys.take().is_empty());
         assert_eq!(bytes(blocks.take()), 1 + 2 * TERMS + decimal(0).len(), "term {ord}");
     }
+    assert_eq!(gathered(&reader, &[10_007, 3, 10_007]).unwrap(), [10_007, 3, 10_007].map(decimal));
+    blocks.take();
     let block = blocks.len() / reader.block_count() as usize;
     for ord in [0, 31, 32, 10_007, 19_999] {
         reader.seek_exact(&decimal(ord)).unwrap().unwrap();
@@ -417,8 +443,13 @@ fn survive(damaged: Made, probes: &[Vec<u8>], mode: JumpTables) {
     };
     let mut out = Vec::new();
     for ord in 0..reader.len() {
+        let gathered = gathered(&reader, &[ord]);
+        if let Ok(found) = &gathered {
+            assert!(found[0].len() <= reader.max_len());
+        }
         if reader.term(TermOrd::new(ord), &mut out).is_ok() {
             assert!(out.len() <= reader.max_len());
+            assert_eq!(gathered.unwrap(), [out.as_slice()]);
         }
     }
     for probe in probes {

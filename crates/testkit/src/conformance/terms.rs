@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::fmt::Debug;
 use std::ops::{Bound, ControlFlow, Range, RangeBounds};
 
-use docvalues_column::{ErrorKind, TermOrd, Terms};
+use docvalues_column::{Error, ErrorKind, Lists, TermOrd, Terms};
 
 use super::subject::{Text, good, short};
 use crate::rng::SplitMix64;
@@ -18,6 +18,7 @@ pub(super) fn check<D: Terms + ?Sized>(name: &str, terms: &D, model: &D) {
     let ascending = subject.wanted.windows(2).all(|pair| pair[0] < pair[1]);
     assert!(ascending, "column `{name}`: the model's terms are not ascending");
     subject.check_ords();
+    subject.check_gather();
     subject.check_each_term();
     let probes = subject.probes();
     probes.iter().for_each(|probe| subject.check_probe(probe));
@@ -73,9 +74,36 @@ impl<D: Terms + ?Sized> Subject<'_, D> {
             let Err(error) = self.terms.term(TermOrd::new(past), &mut out) else {
                 panic!("column `{}`: term of ord {past}: found {}", self.name, short(&text(&out)));
             };
-            let named = matches!(error.kind(), ErrorKind::NoSuchOrd { field, ord, len }
-                if field == self.name && *ord == past && *len == self.count());
-            assert!(named, "column `{}`: term of ord {past}: NoSuchOrd expected: {error:?}", self.name);
+            self.check_no_such_ord("term", past, &error);
+        }
+    }
+
+    fn check_no_such_ord(&self, operation: &str, past: u32, error: &Error) {
+        let named = matches!(error.kind(), ErrorKind::NoSuchOrd { field, ord, len }
+            if field == self.name && *ord == past && *len == self.count());
+        assert!(named, "column `{}`: {operation} of ord {past}: NoSuchOrd expected: {error:?}", self.name);
+    }
+
+    /// Many ords at once: in order, shuffled with repeats, one and none; and with one that is not there.
+    fn check_gather(&self) {
+        let mut rng = SplitMix64::named(self.name);
+        let all: Vec<u32> = (0..self.count()).collect();
+        let random: Vec<u32> = all.iter().take(2000).map(|_| rng.below_u32(self.count())).collect();
+        // Not emptied: `gather_terms` replaces what is in it.
+        let mut out = Lists::new();
+        for ords in [all.as_slice(), &random, &random[..random.len().min(1)], &[]] {
+            let wanted: Vec<Text> = ords.iter().map(|&ord| text(&self.wanted[ord as usize])).collect();
+            let asked: Vec<TermOrd> = ords.iter().copied().map(TermOrd::new).collect();
+            good(self.terms.gather_terms(&asked, &mut out), self.name, "gather_terms");
+            let found: Vec<Text> = out.slices().iter().map(text).collect();
+            self.same("gather_terms", &ords, &found, &wanted);
+        }
+        for past in [self.count(), u32::MAX] {
+            let asked: Vec<TermOrd> = random.iter().copied().chain([past]).map(TermOrd::new).collect();
+            let Err(error) = self.terms.gather_terms(&asked, &mut out) else {
+                panic!("column `{}`: gather_terms of ord {past}: no error", self.name);
+            };
+            self.check_no_such_ord("gather_terms", past, &error);
         }
     }
 

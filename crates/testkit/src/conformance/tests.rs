@@ -69,7 +69,7 @@ const SINGLE: [(Lie, &str); 3] = [
     (Lie::GatherNotZero, "is not present, but"),
     (Lie::GatherOr, "gather_or"),
 ];
-const TERMS: [(Lie, &str); 10] = [
+const TERMS: [(Lie, &str); 11] = [
     (Lie::TermCount, "term_count"),
     (Lie::Term, "term of 3"),
     (Lie::TermAppends, "term of"),
@@ -78,6 +78,7 @@ const TERMS: [(Lie, &str); 10] = [
     (Lie::SeekCeil, "seek_ceil"),
     (Lie::Prefix, "prefix"),
     (Lie::TermRange, "term_range"),
+    (Lie::GatherTerms, "gather_terms"),
     (Lie::EachTerm, "each_term"),
     (Lie::EachTermGoesOn, "went on after a break"),
 ];

@@ -58,6 +58,7 @@ pub(super) enum Lie {
     SeekCeil,
     Prefix,
     TermRange,
+    GatherTerms,
     EachTerm,
     EachTermGoesOn,
 }
@@ -320,6 +321,14 @@ impl<C: Column + Terms> Terms for Liar<C> {
             Lie::Term if ord.get() == ORD => out[0] ^= 1,
             Lie::TermAppends => out.splice(0..0, before).for_each(drop),
             _ => {}
+        }
+        Ok(())
+    }
+
+    fn gather_terms(&self, ords: &[TermOrd], out: &mut Lists<u8>) -> Result<()> {
+        self.honest.gather_terms(ords, out)?;
+        if self.is(Lie::GatherTerms) {
+            out.push(b"one too many");
         }
         Ok(())
     }
