@@ -1,4 +1,5 @@
-//! The values of some indices: all places first, then all loads.
+//! The values of some indices: eight at a time where there is a kernel for it, and otherwise all places
+//! first, then all loads.
 //!
 //! When neighbours in a batch lie in different blocks, each value costs a jump entry and a load, and
 //! the two depend on each other. Asked one after the other they are as slow as the memory; so the
@@ -45,9 +46,12 @@ impl<B: SectionBytes> NumericReader<B> {
             return Ok(());
         }
         let (mut at, header) = (0, self.only_header(walk)?);
-        while at < indices.len() {
+        loop {
             let known = self.gather_known(header.as_ref(), &indices[at..], &mut out[at..])?;
             at += known;
+            if at == indices.len() {
+                return Ok(());
+            }
             // Where a kernel got stuck, it goes on soon.
             let next = match (known, &header) {
                 (0, Some(_)) => indices.len(),
@@ -57,7 +61,6 @@ impl<B: SectionBytes> NumericReader<B> {
             self.gather_one_by_one(header.as_ref(), &indices[at..next], &mut out[at..next], walk)?;
             at = next;
         }
-        Ok(())
     }
 
     /// The header of the only block, if there is only one.
