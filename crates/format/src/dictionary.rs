@@ -38,6 +38,7 @@
 //! | | bytes touched, at most | time |
 //! | --- | --- | --- |
 //! | ord → term | one offset, 65 bytes of lengths, the term's bytes in two places | O(length) |
+//! | many ords → terms | as much for each | O(length) for each, of which none waits for another |
 //! | term → ord | log₂ blocks keys; an offset and a head for the log₂ of blocks that tie; one block | O(length + log terms) |
 //! | in order | every block once | O(1) a term, but for its own bytes |
 //!
@@ -76,6 +77,7 @@ pub use scan::Terms;
 
 mod block;
 mod build;
+mod full;
 mod gather;
 mod scan;
 mod seek;

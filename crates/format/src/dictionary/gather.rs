@@ -9,7 +9,8 @@
 //! term is.
 
 use super::DictionaryReader;
-use super::block::{BLOCK_TERMS, FULL_FRONT, FullFront};
+use super::block::BLOCK_TERMS;
+use super::full::{FULL_FRONT, FullFront};
 use crate::error::Result;
 use crate::granule::GRANULE;
 use crate::id::TermOrd;

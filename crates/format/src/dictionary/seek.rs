@@ -18,7 +18,8 @@ use std::ops::{Bound, Range};
 
 use byteorder::{ByteOrder, LittleEndian};
 
-use super::block::{BLOCK_TERMS, Front, FullFront, TERMS, leading, shared_len};
+use super::block::{BLOCK_TERMS, shared_len};
+use super::full::{FullFront, leading};
 use super::{DictionaryReader, KEY_LEN, OpenIndex};
 use crate::error::Result;
 use crate::id::TermOrd;
@@ -161,33 +162,41 @@ impl<B: SectionBytes> DictionaryReader<B> {
 
     /// Searches one block, the last whose head is not above `target`, or the first.
     fn seek_in(&self, block: u32, target: &[u8], walk: &mut NumericWalk) -> Result<Found> {
-        let (section, front) = self.front(block, walk)?;
         let first = block * BLOCK_TERMS;
+        let (below, exact) = match self.seek_full(block, target, walk)? {
+            Some(found) => found,
+            None => self.seek_any(block, target, walk)?,
+        };
+        Ok(Found { below: first + below, exact })
+    }
+
+    /// How many terms of a full block of class 1 are below `target`, and whether the next one is it.
+    fn seek_full(&self, block: u32, target: &[u8], walk: &mut NumericWalk) -> Result<Option<(u32, bool)>> {
+        match &self.blocks {
+            Some(section) if block < self.len() / BLOCK_TERMS => {
+                let bytes = section.slice(self.bounds(section, block, walk)?)?;
+                Ok(FullFront::peek(bytes).and_then(|full| full.seek(target)))
+            }
+            _ => Ok(None),
+        }
+    }
+
+    /// The same of any block.
+    fn seek_any(&self, block: u32, target: &[u8], walk: &mut NumericWalk) -> Result<(u32, bool)> {
+        let (section, front) = self.front(block, walk)?;
         let head = section.slice(front.own_bytes(0)?)?;
         let shared = shared_len(head, target);
-        // They differ in their next bytes, of which one may have none.
-        match head.get(shared).cmp(&target.get(shared)) {
-            Ordering::Greater => return Ok(Found::before(first)),
-            Ordering::Equal => return Ok(Found { below: first, exact: true }),
+        match head[shared..].cmp(&target[shared..]) {
+            Ordering::Greater => return Ok((0, false)),
+            Ordering::Equal => return Ok((0, true)),
             Ordering::Less => {}
         }
         let rest = &target[shared..];
-        let (below, exact) = match FullFront::peek(section.slice(front.block())?) {
-            Some(full) if front.terms() == TERMS => full.find(shared, rest),
-            _ => None,
-        }
-        .map_or_else(|| find(section, &front, shared, rest), Ok)?;
-        Ok(Found { below: first + below, exact })
+        let own = |i: u32| section.slice(front.own_bytes(i as usize)?);
+        let candidates = front.sharing(shared);
+        let below = partition(candidates.clone(), |i| Ok(own(i)? < rest))?;
+        Ok((below, candidates.contains(&below) && own(below)? == rest))
     }
-}
-
-/// Among the terms of a block that share exactly `shared` bytes with the head: how many terms of the block
-/// lie below the one that goes on with `rest`, and whether it is there.
-fn find<B: SectionBytes>(section: &B, front: &Front<'_>, shared: usize, rest: &[u8]) -> Result<(u32, bool)> {
-    let own = |i: u32| section.slice(front.own_bytes(i as usize)?);
-    let candidates = front.sharing(shared);
-    let below = partition(candidates.clone(), |i| Ok(own(i)? < rest))?;
-    Ok((below, candidates.contains(&below) && own(below)? == rest))
 }
 
 impl<B: SectionBytes> OpenIndex<B> {

@@ -1,0 +1,115 @@
+//! The block that nearly all are: full, and of class 1.
+//!
+//! Its lengths are where the compiler knows, so a look-up is a few instructions none of which is a guess.
+//! It says `None` of what it does not know, and leaves the error to the [`Front`](super::block::Front),
+//! which reads any block.
+
+use std::cmp::Ordering;
+use std::hint::select_unpredictable;
+
+use super::block::{BLOCK_TERMS, Class, TERMS, count_above, shared_len, sum_before};
+
+/// Bytes before `ends` in a full block of class 1.
+pub(super) const FULL_FRONT: usize = Class::One.front(BLOCK_TERMS);
+
+/// The lengths of a full block of class 1, which are where the compiler knows: the block that nearly all
+/// are, for those who ask for much.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct FullFront<'a> {
+    /// The block's bytes, and maybe some behind them.
+    bytes: &'a [u8],
+    shared: &'a [u8; TERMS],
+    own: &'a [u8; TERMS],
+}
+
+impl<'a> FullFront<'a> {
+    /// The lengths at the beginning of a full block, if they are of class 1 and its head shares nothing.
+    #[inline]
+    pub(super) fn peek(bytes: &'a [u8]) -> Option<FullFront<'a>> {
+        let [class, lengths @ ..] = bytes.first_chunk::<FULL_FRONT>()?;
+        let (shared, own) = (lengths.first_chunk::<TERMS>()?, lengths.last_chunk::<TERMS>()?);
+        (*class == Class::One as u8 && shared[0] == 0).then_some(FullFront { bytes, shared, own })
+    }
+
+    /// Bytes that term `i` shares with the head.
+    #[inline]
+    pub(super) fn shared(self, i: usize) -> usize {
+        self.shared[i % TERMS].into()
+    }
+
+    /// Bytes of term `i` that it does not share.
+    #[inline]
+    pub(super) fn own(self, i: usize) -> usize {
+        self.own[i % TERMS].into()
+    }
+
+    /// The own bytes of all terms before term `i`.
+    #[inline]
+    pub(super) fn own_before(self, i: usize) -> usize {
+        sum_before(self.own, i)
+    }
+
+    /// How many terms of the block lie below `target`, and whether the next one is it; `None` where lengths
+    /// lead out of the block.
+    #[inline]
+    pub(super) fn seek(self, target: &[u8]) -> Option<(u32, bool)> {
+        let head = self.bytes[FULL_FRONT..].get(..self.own(0))?;
+        let shared = shared_len(head, target);
+        // They differ in their next bytes, of which one may have none.
+        match head.get(shared).cmp(&target.get(shared)) {
+            Ordering::Greater => Some((0, false)),
+            Ordering::Equal => Some((0, true)),
+            Ordering::Less => self.find(shared, &target[shared..]),
+        }
+    }
+
+    /// Among the terms that share exactly `shared` bytes with the head: how many terms of the block lie
+    /// below the one that goes on with `rest`, and whether it is there. `None` where lengths lead out of the
+    /// block.
+    ///
+    /// Compares the first eight own bytes, as numbers, in as many steps whatever they are, and only where
+    /// those are equal the others.
+    fn find(self, shared: usize, rest: &[u8]) -> Option<(u32, bool)> {
+        let above = |limit: usize| {
+            // No length of one byte is above the largest byte.
+            1 + count_above(self.shared, u8::try_from(limit).unwrap_or(u8::MAX))
+        };
+        let (from, to) = (above(shared), shared.checked_sub(1).map_or(TERMS, above).min(TERMS));
+        let mut ends = [0_u16; TERMS];
+        let mut end = 0;
+        for (to, own) in ends.iter_mut().zip(self.own) {
+            end += u16::from(*own);
+            *to = end;
+        }
+        let ends_bytes = &self.bytes[FULL_FRONT..];
+        if usize::from(end) > ends_bytes.len() {
+            return None;
+        }
+        // Term `i` is behind term `i - 1`, as there is one: `i` is not 0.
+        let own = |i: usize| &ends_bytes[usize::from(ends[(i - 1) % TERMS])..usize::from(ends[i % TERMS])];
+        let wanted = leading(rest);
+        let mut below = from;
+        for step in [16, 8, 4, 2, 1] {
+            let next = below + step;
+            let less = (next <= to) & (leading(own((next - 1).min(TERMS - 1))) < wanted);
+            below = select_unpredictable(less, next, below);
+        }
+        while below < to && own(below) < rest {
+            below += 1;
+        }
+        #[expect(clippy::cast_possible_truncation, reason = "a block has few terms")]
+        Some((below as u32, below < to && own(below) == rest))
+    }
+}
+
+/// The first eight bytes, zero where there are fewer, as a number with the first byte on top: it ascends
+/// as byte strings do, but ties where those eight do.
+#[inline]
+pub(super) fn leading(bytes: &[u8]) -> u64 {
+    if let Some(&first) = bytes.first_chunk() {
+        return u64::from_be_bytes(first);
+    }
+    let mut first = [0; size_of::<u64>()];
+    first[..bytes.len()].copy_from_slice(bytes);
+    u64::from_be_bytes(first)
+}
