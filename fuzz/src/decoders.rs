@@ -190,6 +190,10 @@ fn ask_terms(terms: &DictionaryReader<Owned>) {
     for ord in (0..len.min(200)).chain([len.saturating_sub(1)]) {
         let read = terms.term(TermOrd::new(ord), &mut term);
         assert!(term.len() <= terms.max_len());
+        let (mut gather, mut gathered) = (terms.gather(), Vec::new());
+        let found = gather.locate(&[TermOrd::new(ord)]).and_then(|()| gather.append_to(&mut gathered));
+        assert!(found.is_err() || gathered.len() <= terms.max_len());
+        assert!(read.is_err() || found.is_ok() && gathered == term, "one of many is another");
         let exact = terms.seek_exact(&term);
         let ceil = terms.seek_ceil(&term);
         if sound && ord < len {

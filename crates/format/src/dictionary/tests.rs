@@ -1,16 +1,16 @@
 use std::collections::BTreeSet;
 use std::convert::Infallible;
-use std::ops::{Bound, ControlFlow, Range};
-use std::sync::Mutex;
+use std::ops::{Bound, ControlFlow};
 
 use proptest::collection::vec;
 use proptest::prelude::*;
 
-use super::block::TERMS;
 use super::*;
 use crate::binary::MAX_VALUE;
-use crate::numeric;
 use crate::source::{Owned, TAIL};
+
+mod damage;
+mod touch;
 
 type Made = Dictionary<Vec<u8>>;
 
@@ -350,67 +350,6 @@ fn a_break_ends_the_reading() {
     assert_eq!(seen, [30, 31, 32, 33]);
 }
 
-/// A section that notes which of its bytes were asked for.
-struct Spy {
-    bytes: Owned,
-    asked: Mutex<Vec<Range<usize>>>,
-}
-
-impl SectionBytes for Spy {
-    fn place(&self) -> Place {
-        self.bytes.place()
-    }
-
-    fn len(&self) -> usize {
-        self.bytes.len()
-    }
-
-    fn slice(&self, range: Range<usize>) -> Result<&[u8]> {
-        self.asked.lock().unwrap().push(range.clone());
-        self.bytes.slice(range)
-    }
-
-    fn verified(&self) -> Option<&[u8]> {
-        None
-    }
-}
-
-impl Spy {
-    fn take(&self) -> Vec<Range<usize>> {
-        std::mem::take(&mut self.asked.lock().unwrap())
-    }
-}
-
-/// The table of costs in the module's head.
-#[test]
-fn a_look_up_touches_no_more_than_is_promised() {
-    let spied = made((0..20_000).map(decimal), true)
-        .try_map(&mut |s, bytes| {
-            Ok::<_, Infallible>(Spy { bytes: Owned::new(s, bytes), asked: Mutex::default() })
-        })
-        .unwrap();
-    let reader = DictionaryReader::open(spied, JumpTables::Baked).unwrap();
-    let (blocks, keys) = (reader.blocks.as_ref().unwrap(), &reader.index.as_ref().unwrap().keys);
-    assert!(blocks.take().is_empty() && keys.take().is_empty(), "opening reads nothing");
-
-    let bytes = |asked: Vec<Range<usize>>| asked.iter().map(ExactSizeIterator::len).sum::<usize>();
-    for ord in [0, 31, 32, 10_007, 19_999] {
-        reader.term(TermOrd::new(ord), &mut Vec::new()).unwrap();
-        assert!(keys.take().is_empty());
-        assert_eq!(bytes(blocks.take()), 1 + 2 * TERMS + decimal(0).len(), "term {ord}");
-    }
-    assert_eq!(gathered(&reader, &[10_007, 3, 10_007]).unwrap(), [10_007, 3, 10_007].map(decimal));
-    blocks.take();
-    let block = blocks.len() / reader.block_count() as usize;
-    for ord in [0, 31, 32, 10_007, 19_999] {
-        reader.seek_exact(&decimal(ord)).unwrap().unwrap();
-        // ceil(log2(625)) is 10; the last one again, the one found, and the neighbour that no longer ties.
-        let asked = keys.take();
-        assert!(asked.len() <= 13 && asked.iter().all(|key| key.len() == KEY_LEN), "{asked:?}");
-        assert!(bytes(blocks.take()) <= 3 * block, "ord {ord}");
-    }
-}
-
 /// Every section of a dictionary, in file order.
 fn sections(made: &Made) -> Vec<(Section, Vec<u8>)> {
     let mut sections = Vec::new();
@@ -434,185 +373,6 @@ fn changed(made: &Made, which: usize, change: impl Fn(&mut Vec<u8>)) -> Made {
             Ok::<_, Infallible>(bytes)
         })
         .unwrap()
-}
-
-/// Asks everything of a damaged dictionary; what comes back does not matter, that it does, does.
-fn survive(damaged: Made, probes: &[Vec<u8>], mode: JumpTables) {
-    let Ok(reader) = DictionaryReader::open(opened(damaged), mode) else {
-        return;
-    };
-    let mut out = Vec::new();
-    for ord in 0..reader.len() {
-        let gathered = gathered(&reader, &[ord]);
-        if let Ok(found) = &gathered {
-            assert!(found[0].len() <= reader.max_len());
-        }
-        if reader.term(TermOrd::new(ord), &mut out).is_ok() {
-            assert!(out.len() <= reader.max_len());
-            assert_eq!(gathered.unwrap(), [out.as_slice()]);
-        }
-    }
-    for probe in probes {
-        if let Ok(ord) = reader.seek_ceil(probe) {
-            assert!(ord.get() <= reader.len());
-        }
-        if let Ok(Some(ord)) = reader.seek_exact(probe) {
-            assert!(ord.get() < reader.len());
-        }
-        if let Ok(ords) = reader.prefix(probe) {
-            assert!(ords.start <= ords.end && ords.end <= reader.len());
-        }
-    }
-    let _ = reader.for_each(0..reader.len(), |_, term| {
-        assert!(term.len() <= reader.max_len());
-        ControlFlow::Continue(())
-    });
-    let _ = reader.verify();
-}
-
-fn victims() -> Vec<(Made, Vec<Vec<u8>>)> {
-    let small: BTreeSet<Vec<u8>> = (0..70).map(|i| [b"id:".as_slice(), &decimal(i * i)].concat()).collect();
-    let wide: BTreeSet<Vec<u8>> = (0..40).map(|i| [vec![b'w'; 300], decimal(i)].concat()).collect();
-    [small, wide].map(|set| (made(&set, true), probes(&set, 9))).into()
-}
-
-#[test]
-fn any_flipped_byte_is_survived() {
-    for (made, probes) in victims() {
-        for (which, (_, bytes)) in sections(&made).iter().enumerate() {
-            for at in 0..bytes.len() {
-                for flip in [0x01, 0x5a, 0x80, 0xff] {
-                    let damaged = changed(&made, which, |bytes| bytes[at] ^= flip);
-                    survive(damaged, &probes, JumpTables::ALL[at % 3]);
-                }
-            }
-        }
-    }
-}
-
-#[test]
-fn a_section_cut_anywhere_is_survived() {
-    for (made, probes) in victims() {
-        for (which, (_, bytes)) in sections(&made).iter().enumerate() {
-            for len in 0..bytes.len() {
-                survive(changed(&made, which, |bytes| bytes.truncate(len)), &probes, JumpTables::Baked);
-            }
-        }
-    }
-}
-
-fn refusal(made: Made) -> String {
-    match DictionaryReader::open(opened(made), JumpTables::Baked) {
-        Ok(reader) => reader.verify().expect_err("verified").kind().to_string(),
-        Err(error) => error.kind().to_string(),
-    }
-}
-
-/// A dictionary that says it holds `terms`, with another block.
-fn raw(block: &[u8], terms: &[&str]) -> Made {
-    Made { blocks: Some(block.to_vec()), ..made(terms, true) }
-}
-
-#[test]
-fn reading_in_order_refuses_lengths_that_rise() {
-    // ab, ac, abd: the third cannot be made from the second.
-    let reader = reader(&raw(b"\x01\0\x01\x02\x02\x01\x01abcd", &["ab", "ac", "acd"]), JumpTables::Baked);
-    assert_eq!(term(&reader, 2), b"abd");
-    let mut terms = reader.terms(0..3).unwrap();
-    assert_eq!(terms.next().unwrap().unwrap().1, b"ab");
-    assert_eq!(terms.next().unwrap().unwrap().1, b"ac");
-    let rule = "terms of a block share more with its first as they go";
-    assert_eq!(*terms.next().unwrap_err().kind(), ErrorKind::Broken(rule));
-    assert!(terms.next().unwrap().is_none());
-}
-
-#[test]
-fn verify_refuses_blocks_that_no_writer_makes() {
-    for (block, message) in [
-        (&b"\x01\0\x02\x02\x01abc"[..], None),
-        (b"\x03\0\x02\x02\x01abc", Some("0x03 is no class of lengths")),
-        (b"\x01\x01\x02\x02\x01abc", Some("the first term of a block shares bytes with itself")),
-        (b"\x01\0\x03\x02\x01abc", Some("length shared with the block's first term is 3, above 2")),
-        (b"\x01\0\x02\x02\x02abc", Some("end of a term in its block is 9, above 8")),
-        (b"\x01\0\x01\x02\x02abbc", Some("a term shares more with its block's first term than it says")),
-        (b"\x01\0\x01\x02\x02abaa", Some("a term is not above the one before it")),
-        (b"\x01\0\x02\x02\x00ab", Some("a term is not above the one before it")),
-        (b"\x01\0\x02\x02\x01abcd", Some("bytes behind the last term of a block")),
-        (b"\x02\0\0\x02\0\x02\0\x01\0abc", Some("the lengths of a block are wider than they need to be")),
-        (b"\x01\0\x02\x02\x02abcd", Some("length of a term is 4, above 3")),
-        (b"\x02\0\x02\x02\x01abc", Some("needs 9 bytes, 8 are left")),
-    ] {
-        let made = raw(block, &["ab", "abc"]);
-        match message {
-            Some(message) => assert_eq!(refusal(made), message),
-            None => reader(&made, JumpTables::Baked).verify().unwrap(),
-        }
-    }
-}
-
-fn set_offsets(made: &mut Made, offsets: &[i64]) {
-    let options =
-        numeric::NumericOptions { role: Role::TermOffsets, doubles: false, jump_tables: true, zones: false };
-    made.index.as_mut().unwrap().offsets = numeric::encode(offsets, &options);
-}
-
-#[test]
-fn verify_refuses_offsets_keys_and_numbers_that_do_not_fit_the_blocks() {
-    let good = made((0..70).map(|i| [b"id:".as_slice(), &decimal(i)].concat()), true);
-    let names: Vec<Section> = sections(&good).iter().map(|(section, _)| *section).collect();
-    assert_eq!(names, [Section::Terms, Section::TermOffsets, Section::TermKeys], "in file order");
-    for at in 0..good.index.as_ref().unwrap().keys.len() {
-        let message = refusal(changed(&good, 2, |keys| keys[at] ^= 1));
-        assert!(message.starts_with("key of a block of terms is"), "{message}");
-    }
-    let bounds = |block| {
-        let reader = reader(&good, JumpTables::Baked);
-        let section = reader.blocks.as_ref().unwrap();
-        i64::try_from(reader.bounds(section, block, &mut NumericWalk::default()).unwrap().end).unwrap()
-    };
-    let (first, second, last) = (bounds(0), bounds(1), bounds(2));
-    for (which, (section, bytes)) in sections(&good).iter().enumerate().skip(1) {
-        for at in 0..bytes.len() {
-            let damaged = changed(&good, which, |bytes| bytes[at] ^= 0x10);
-            assert!(!refusal(damaged).is_empty(), "{section} at {at}");
-        }
-    }
-    type Change<'a> = &'a dyn Fn(&mut Made);
-    for (change, message) in [
-        (
-            &(|m: &mut Made| m.index.as_mut().unwrap().prefix = (*b"id:000").into()) as Change,
-            "key of a block of terms is 3472275312702652416, where 3472328089260785664 was to be",
-        ),
-        (&|m| m.max_len += 1, "length of the longest term is 10, where 9 was to be"),
-        (&|m| m.total_len -= 1, "length of all terms is 629, where 630 was to be"),
-        (&|m| m.index.as_mut().unwrap().prefix = [7; 256].into(), "length of the prefix is 256, above 255"),
-        (&|m| m.max_len = 100_000, "length of the longest term is 100000, above 283"),
-        (&|m| m.total_len = 631, "length of all terms is 631, above 630"),
-        (&|m| m.count = 32, "the dictionary has other sections than its count asks for"),
-        (&|m| m.count = 0, "the dictionary has other sections than its count asks for"),
-        (&|m| m.count = u32::MAX, "least length of the terms is 8724152318, above 283"),
-        (&|m| m.blocks.as_mut().unwrap().push(0), "last term offset is 283, where 284 was to be"),
-        (
-            &|m| m.index.as_mut().unwrap().keys.truncate(16),
-            "length of the term keys is 16, where 24 was to be",
-        ),
-        (&|m| m.index.as_mut().unwrap().offsets.count = 5, "number of term offsets is 5, where 4 was to be"),
-        (
-            &|m| set_offsets(m, &[-1, first, second, last]),
-            "first term offset is 18446744073709551615, where 0 was to be",
-        ),
-        (&|m| set_offsets(m, &[0, second, first, last]), "bytes behind the last term of a block"),
-        (
-            &|m| set_offsets(m, &[0, first, first, last]),
-            "the offsets of a block of terms descend, or leave the section",
-        ),
-        (&|m| set_offsets(m, &[0, first, first + 1, last]), "needs 65 bytes, 1 are left"),
-        (&|m| set_offsets(m, &[0, first + 1, second, last]), "bytes behind the last term of a block"),
-    ] {
-        let mut bad = good.clone();
-        change(&mut bad);
-        assert_eq!(refusal(bad), message);
-    }
 }
 
 /// A section, and its place in a file.
@@ -662,7 +422,7 @@ fn an_entry_of_the_directory_comes_back() {
                     let found = file.iter().find(|(offset, ..)| *offset == at.offset);
                     found.map(|(_, _, bytes)| bytes.clone()).ok_or(())
                 });
-                back.into_iter().for_each(|made| survive(made, &[decimal(3)], JumpTables::Baked));
+                back.into_iter().for_each(|made| damage::survive(made, &[decimal(3)], JumpTables::Baked));
             }
         }
     }
