@@ -94,6 +94,17 @@ fn to_terms(c: &mut Bench, name: &str, terms: &[Vec<u8>], reader: &DictionaryRea
                 }
             });
         });
+        let mut gather = reader.gather();
+        group.bench_function(BenchmarkId::new(&question, "gather"), |b| {
+            let mut bytes = Vec::new();
+            b.iter(|| {
+                for ords in ords.chunks(dictionary::BATCH) {
+                    bytes.clear();
+                    gather.locate(ords).expect("ords");
+                    gather.append_to(black_box(&mut bytes)).expect("good bytes");
+                }
+            });
+        });
         group.bench_function(BenchmarkId::new(&question, "vec"), |b| {
             b.iter(|| {
                 for &ord in &ords {
