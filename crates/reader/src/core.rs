@@ -223,7 +223,8 @@ pub(crate) fn gather_or(
     fill: i64,
     walk: &mut NumericWalk,
 ) -> FormatResult<()> {
-    if indices.iter().all(|&index| index != u32::MAX) {
+    // To the end, whatever is found: so it becomes vector code.
+    if !indices.iter().fold(false, |none, &index| none | (index == u32::MAX)) {
         return values.gather(indices, out, walk);
     }
     let (mut there, mut count) = ([0; BATCH], 0);
