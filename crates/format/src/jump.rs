@@ -156,6 +156,15 @@ impl<B: SectionBytes, E: Entry> Jump<B, E> {
         }
     }
 
+    /// The table on the heap, once it is there.
+    #[inline]
+    pub fn built(&self) -> Option<&[E]> {
+        match &self.0 {
+            Table::Built(table, _) => table.get().map(|table| &**table),
+            Table::Baked(_) | Table::Ignored(_) => None,
+        }
+    }
+
     /// Whether rank entries and jump entries are ignored.
     #[inline]
     pub fn is_ignored(&self) -> bool {

@@ -137,12 +137,14 @@ impl<B: SectionBytes> NumericReader<B> {
     #[inline(always)]
     pub(super) fn probe(&self, index: u64, walk: &mut NumericWalk) -> Result<Probe> {
         let (block, i) = self.meta.split(index);
-        let table = match self.meta.block_shift {
-            // The header of the only block is where its entry in a table would be.
-            ONE_BLOCK => self.meta.blocks.as_ref(),
-            _ => self.jump.in_use(),
-        };
-        let table = table.zip(usize::try_from(block).ok());
+        if self.meta.block_shift == ONE_BLOCK {
+            // It has no jump table, so its header was built one of, and stays on the heap.
+            return match self.jump.built() {
+                Some([header, ..]) => self.probe_in(header, i),
+                _ => self.probe_in(&self.locate(block, walk)?, i),
+            };
+        }
+        let table = self.jump.in_use().zip(usize::try_from(block).ok());
         match table.and_then(|(table, block)| Block::peek(table, self.meta.stride, block)) {
             Some(header) => self.probe_in(&header, i),
             None => self.probe_in(&self.locate(block, walk)?, i),

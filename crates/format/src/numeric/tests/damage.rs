@@ -358,7 +358,7 @@ fn sections_that_are_all_ones_or_all_zeros_are_survived() {
 #[test]
 fn a_reader_tells_what_it_keeps_on_the_heap() {
     for (shape, table, blocks, jump) in
-        [(Shape::FewDistinct, 8 * 8, 0, None), (Shape::Steps, 0, 15, Some(15 * 16))]
+        [(Shape::FewDistinct, 8 * 8, 1, None), (Shape::Steps, 0, 15, Some(15 * 16))]
     {
         let column = encode(&shape.values(60_000, 18), &VALUES);
         let reader = open(&column, JumpTables::BuildOnFirstUse).unwrap();
