@@ -22,7 +22,7 @@
 //! | 9 | 1 | `coding` | how values become bytes: see [`Coding`] |
 //! | 10 | 4 | `fixed_len` | stored bytes of every value; 0 if there are offsets |
 //! | 14 | 20 | `bytes` | reference to the bytes; unless all values are empty |
-//! | 34 | | `coded` | what the coding asks for: see [`fsst`] and [`deflate`] |
+//! | 34 | | `coded` | what the coding asks for: see `binary/fsst.rs` and `binary/deflate.rs` |
 //! | … | | `offsets` | the entry of the offsets; if `variable` |
 //!
 //! # Cost
