@@ -189,3 +189,6 @@ impl SectionBytes for Owned {
         Some(&self.bytes)
     }
 }
+
+#[cfg(test)]
+pub(crate) mod patchy;

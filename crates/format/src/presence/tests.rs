@@ -11,6 +11,7 @@ use super::build::Encoder;
 use super::*;
 use crate::id::MAX_DOCS;
 use crate::source::Owned;
+use crate::source::patchy::Patchy;
 
 mod damage;
 mod layout;
@@ -372,4 +373,30 @@ fn bits_behind_the_documents_are_ignored_and_missing_words_are_zero() {
     *more.last_mut().unwrap() |= !0 << (70_000 % 64);
     more.extend([!0; 2000]);
     assert_eq!(encode(70_000, &more, true), plain);
+}
+
+#[test]
+fn a_batch_takes_nothing_from_granules_that_were_never_checked() {
+    let mut noise = Noise(31);
+    let good: [fn(usize) -> bool; 4] = [|_| true, |at| at % 2 == 1, |at| at != 3, |_| false];
+    for (one_in, good) in [2, 30].into_iter().flat_map(|one_in| good.map(|good| (one_in, good))) {
+        let docs = 5 * BLOCK + 777;
+        let bits = bits(docs, (0..docs).filter(|_| noise.below(one_in) == 0).collect::<Vec<_>>());
+        let presence = encode_bits(&bits, true)
+            .try_map(&mut |section, bytes| Ok::<_, Error>(Patchy::new(section, bytes, good)))
+            .unwrap();
+        let reader = PresenceReader::open(presence, docs as u32, JumpTables::Baked).unwrap();
+        let asked: Vec<DocId> = (0..4_000).map(|_| DocId::new(noise.below(docs) as u32)).collect();
+        let (mut ranks, mut walk) = (vec![0; asked.len()], PresenceWalk::default());
+        reader.rank_many(&asked, &mut ranks, &mut walk).unwrap();
+        let mut before = vec![0_u32; docs + 1];
+        bits.iter().enumerate().for_each(|(doc, bit)| before[doc + 1] = before[doc] + u32::from(*bit));
+        for (doc, rank) in asked.iter().zip(ranks) {
+            let place = doc.get() as usize;
+            let expected = bits[place].then(|| before[place]);
+            assert_eq!((rank != NO_VALUE).then_some(rank), expected, "{doc} of one in {one_in}");
+            let single = reader.rank(*doc, &mut walk).unwrap();
+            assert_eq!(single.map(ValueIndex::get), expected, "{doc} alone");
+        }
+    }
 }

@@ -8,6 +8,7 @@ use proptest::prelude::*;
 use super::*;
 use crate::error::Place;
 use crate::source::SectionBytes;
+use crate::source::patchy::Patchy;
 
 /// What `filter` is to set, by the sentence in its documentation.
 fn expected_bits(values: &[i64], wanted: &RangeInclusive<i64>, mut bits: Vec<u64>) -> Vec<u64> {
@@ -213,6 +214,26 @@ fn a_value_costs_no_bytes_besides_its_own() {
         }
         reader.gather(&[70_000, 70_003], &mut [0; 2], &mut walk).unwrap();
         assert!(bytes_of_blocks(&reader) <= 2 * 6 + 8);
+    }
+}
+
+#[test]
+fn a_batch_takes_nothing_from_granules_that_were_never_checked() {
+    let good: [fn(usize) -> bool; 4] = [|_| true, |at| at % 2 == 1, |at| at != 3, |_| false];
+    let shapes = [Shape::SmallRange, Shape::Steps, Shape::Timestamps, Shape::FewDistinct];
+    for (shape, good) in shapes.into_iter().flat_map(|shape| good.map(|good| (shape, good))) {
+        let values = shape.values(150_000, 22);
+        let column = encode(&values, &VALUES)
+            .try_map(&mut |section, bytes| Ok::<_, ()>(Patchy::new(section, bytes, good)))
+            .unwrap();
+        let reader = NumericReader::open(column, JumpTables::Baked).unwrap();
+        let mut random = Random(23);
+        let apart = (0..5_000).map(|_| random.below(150_000) as u32);
+        // Each beside seven that are good: some lie in two granules, of which the second one is not.
+        let indices: Vec<u32> = apart.chain((0..20_000).flat_map(|i| [i, 0, 0, 0, 0, 0, 0, 0])).collect();
+        let mut out = vec![0; indices.len()];
+        reader.gather(&indices, &mut out, &mut NumericWalk::default()).unwrap();
+        assert!(indices.iter().zip(&out).all(|(&i, &got)| got == values[i as usize]), "{shape:?}");
     }
 }
 
