@@ -19,6 +19,7 @@
 //! ones cost a test of its bit, and once every granule of a section was touched, of one number.
 
 mod error;
+mod huge;
 mod level;
 mod map;
 mod paged;
@@ -29,6 +30,7 @@ mod source;
 mod verified;
 
 pub use error::{Error, Result, Step};
+pub use huge::prefer_huge_pages;
 pub use publish::{AtomicFile, Faults};
 pub use section::{Section, Verify};
 pub use source::{Advice, Memory, Source};

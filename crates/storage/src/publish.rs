@@ -20,7 +20,8 @@ use crate::error::{Error, Result, Step};
 #[cfg(test)]
 mod tests;
 
-/// Bytes collected before they are written.
+/// Bytes collected before they are written, and the most that are written at a time: of more, the kernel
+/// would keep larger pieces together, which it first has to find room for. That takes several times as long.
 const BUFFER: usize = 1 << 16;
 
 /// How often another build may take the temporary name away between our opening and locking it.
@@ -233,6 +234,7 @@ impl Drop for AtomicFile {
 
 impl Write for Raw {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let bytes = &bytes[..bytes.len().min(BUFFER)];
         let most = match &mut self.faults {
             Some(faults) => faults.before(Step::Write, bytes.len())?.min(bytes.len()),
             None => bytes.len(),

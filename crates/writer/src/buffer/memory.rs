@@ -1,6 +1,11 @@
 //! How much the buffered values take, against the caller's budget.
 
+use docvalues_storage::prefer_huge_pages;
+
 use crate::error::ErrorKind;
+
+/// Bytes of a block of memory from which on it may take 2 MiB more than is used of it.
+const LARGE: usize = 4 << 20;
 
 /// Bytes that buffers hold, by their capacity, and the most they may.
 ///
@@ -46,6 +51,9 @@ impl Memory {
             }
         };
         vec.reserve_exact(capacity - vec.len());
+        if capacity.saturating_mul(size_of::<T>()) >= LARGE {
+            prefer_huge_pages(vec);
+        }
         Ok(())
     }
 

@@ -1,0 +1,45 @@
+//! Memory in large pages.
+//!
+//! The first touch of a page of memory costs about as much as copying it twice. Linux can give two
+//! megabytes at the first touch in place of 4 KiB, which takes a fifth of the time for as many bytes; by
+//! default it does so only for memory of which somebody says that it will be used.
+#![expect(unsafe_code, reason = "advice about memory is unsafe, and named as an exception")]
+
+/// Says that all of the room in `vec` will be used: large pages are welcome.
+///
+/// Advice only: where there is no such call, or it fails, nothing happens. It holds while `vec` grows, as
+/// far as that moves pages instead of copying bytes. Up to 2 MiB more may then be taken than were touched.
+#[cfg(all(target_os = "linux", not(miri)))]
+pub fn prefer_huge_pages<T>(vec: &mut Vec<T>) {
+    /// The smallest page there is; where pages are larger, the call may fail.
+    const PAGE: usize = 4096;
+    // Whole pages. An allocator maps a large block for itself, and keeps a few bytes before it: to advise a
+    // part would cut the mapping in two, which then cannot be moved when it grows.
+    let into_page = vec.as_ptr().addr() % PAGE;
+    let start = vec.as_mut_ptr().wrapping_byte_sub(into_page);
+    let len = vec.capacity().saturating_mul(size_of::<T>()).saturating_add(into_page);
+    let len = len.checked_next_multiple_of(PAGE).unwrap_or(0);
+    // SAFETY: this advice changes neither what memory holds nor who may use it, in a range of any kind; of one
+    // that is not mapped the kernel says so.
+    let _ = unsafe { libc::madvise(start.cast(), len, libc::MADV_HUGEPAGE) };
+}
+
+/// Nobody to tell.
+#[cfg(not(all(target_os = "linux", not(miri))))]
+pub fn prefer_huge_pages<T>(_: &mut Vec<T>) {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn memory_keeps_what_it_holds_and_grows() {
+        for room in [0, 1, 5_000, 8 << 20] {
+            let mut numbers: Vec<u32> = Vec::with_capacity(room);
+            numbers.extend(0..1_000);
+            prefer_huge_pages(&mut numbers);
+            numbers.extend(1_000..4_000_000);
+            assert!(numbers.into_iter().eq(0..4_000_000));
+        }
+    }
+}
