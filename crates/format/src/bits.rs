@@ -179,11 +179,11 @@ mod simd;
 mod tests;
 mod wide;
 
-pub(crate) use gather::{Blocks, Packed, gather, gather_packed};
+pub(crate) use gather::{Blocks, Numbers, Packed, gather, gather_packed};
 pub(crate) use lookup::{ENTRIES, look_up};
 pub use narrow::to_u32;
 pub use pack::pack;
-pub(crate) use simd::{add_line, in_range, unsigned};
+pub(crate) use simd::{add_line, in_range, multiples, unsigned};
 #[cfg(all(target_arch = "x86_64", not(miri)))]
 pub(crate) use wide::has_avx512;
 pub(crate) use wide::wide;

@@ -39,6 +39,11 @@ pub(super) fn best() -> Option<Unpack> {
 }
 
 wide! {
+    /// `start`, and so many times `factor` as each number says.
+    pub(crate) fn multiples(start: u64, factor: u64, numbers: &mut [u64]) {
+        numbers.iter_mut().for_each(|x| *x = start.wrapping_add(x.wrapping_mul(factor)));
+    }
+
     /// `floor(slope * i / 2^16)` added to every number, of which the first is number `first` of its line.
     ///
     /// The product is exact: see [`line`]. A sum instead of a product, where that is as good.

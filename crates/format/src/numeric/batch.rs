@@ -7,7 +7,7 @@ use super::decimal::Decimal;
 use super::locate::Residuals;
 use super::read::affine;
 use super::{NumericReader, NumericWalk, Transform};
-use crate::bits::{add_line, unsigned};
+use crate::bits::{add_line, multiples, unsigned};
 use crate::error::Result;
 use crate::source::SectionBytes;
 
@@ -66,7 +66,7 @@ impl<B: SectionBytes> NumericReader<B> {
                 add_line(header.slope, first, numbers);
             }
             if gcd != 1 {
-                numbers.iter_mut().for_each(|x| *x = start.wrapping_add(x.wrapping_mul(gcd)));
+                multiples(start, gcd, numbers);
             }
         }
         Ok(())

@@ -12,7 +12,7 @@ use byteorder::{ByteOrder, LittleEndian};
 use super::block::{Block, Encoding, line};
 use super::read::{Probe, affine};
 use super::{NumericReader, NumericWalk, ONE_BLOCK, Transform};
-use crate::bits;
+use crate::bits::{self, Blocks, Numbers, Packed};
 use crate::error::Result;
 use crate::source::SectionBytes;
 
@@ -39,9 +39,11 @@ impl<B: SectionBytes> NumericReader<B> {
     /// If `indices` and `out` differ in length.
     pub fn gather(&self, indices: &[u32], out: &mut [i64], walk: &mut NumericWalk) -> Result<()> {
         assert_eq!(indices.len(), out.len(), "one place for every index");
-        let Some(last) = indices.iter().copied().reduce(u32::max) else { return Ok(()) };
-        self.in_count(last.into())?;
+        if indices.is_empty() {
+            return Ok(());
+        }
         if let Transform::Constant(value) = self.meta.transform {
+            self.in_count_all(indices)?;
             out.fill(value);
             return Ok(());
         }
@@ -58,9 +60,15 @@ impl<B: SectionBytes> NumericReader<B> {
                 (0, None) => indices.len().min(at + STRETCH),
                 _ => indices.len().min(at + GROUP),
             };
+            self.in_count_all(&indices[at..next])?;
             self.gather_one_by_one(header.as_ref(), &indices[at..next], &mut out[at..next], walk)?;
             at = next;
         }
+    }
+
+    /// Refuses indices of which one is that of no value.
+    fn in_count_all(&self, indices: &[u32]) -> Result<()> {
+        self.in_count(indices.iter().copied().max().unwrap_or(0).into())
     }
 
     /// The header of the only block, if there is only one.
@@ -70,38 +78,43 @@ impl<B: SectionBytes> NumericReader<B> {
 
     /// As many values, from the first one on, as are found by a kernel.
     fn gather_known(&self, header: Option<&Block>, indices: &[u32], out: &mut [i64]) -> Result<usize> {
-        let done = self.numbers_known(header, indices, out).unwrap_or(0);
+        let add = if let Transform::Affine { base, gcd: 1 } = self.meta.transform { base } else { 0 };
+        let done = self.numbers_known(header, add, indices, out).unwrap_or(0);
         let numbers = &mut out[..done];
         match self.meta.transform {
-            Transform::Affine { base, gcd: 1 } => {
-                numbers.iter_mut().for_each(|number| *number = base.wrapping_add(*number));
-            }
+            Transform::Affine { gcd: 1, .. } | Transform::Constant(_) => {}
             Transform::Affine { base, gcd } => {
-                numbers.iter_mut().for_each(|number| *number = affine(base, gcd, number.cast_unsigned()));
+                bits::multiples(base.cast_unsigned(), gcd, bits::unsigned(numbers));
             }
-            Transform::Decimal(decimal) => {
-                decimal.values(bits::unsigned(numbers));
-            }
+            Transform::Decimal(decimal) => decimal.values(bits::unsigned(numbers)),
             Transform::Table(_) => self.table.replace(numbers).map_err(|number| self.no_entry(number))?,
-            Transform::Constant(_) => {}
         }
         Ok(done)
     }
 
-    /// The numbers of those values, and how many they are; `None` if no kernel is for these bytes.
-    fn numbers_known(&self, header: Option<&Block>, indices: &[u32], out: &mut [i64]) -> Option<usize> {
-        let section = self.meta.section().ok()?;
+    /// The numbers of those values, `add` added, and how many they are; `None` if no kernel is for these
+    /// bytes.
+    fn numbers_known(
+        &self,
+        header: Option<&Block>,
+        add: i64,
+        indices: &[u32],
+        out: &mut [i64],
+    ) -> Option<usize> {
+        let (section, count) = (self.meta.section().ok()?, self.meta.count);
         let section = section.touched()?.until(section.len() + bits::OVERREAD)?;
         match header {
             Some(Block { encoding: Encoding::Linear, .. }) => None,
             Some(&Block { payload, width, base, .. }) => {
                 let payload = usize::try_from(payload).ok().filter(|&at| at <= section.bytes.len())?;
-                Some(bits::gather_packed(bits::Packed { section, payload, width, base }, indices, out))
+                let numbers = Numbers { count, add: add.wrapping_add(base.cast_signed()) };
+                Some(bits::gather_packed(Packed { section, payload, width }, numbers, indices, out))
             }
             None => {
                 let (stride, shift, jump) = (self.meta.stride, self.meta.block_shift, self.jump.in_use()?);
                 let table = jump.touched()?.until(jump.len())?;
-                Some(bits::gather(bits::Blocks { table, stride, section, shift }, indices, out))
+                let blocks = Blocks { table, stride, section, shift };
+                Some(bits::gather(blocks, Numbers { count, add }, indices, out))
             }
         }
     }
