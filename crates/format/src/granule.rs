@@ -34,6 +34,9 @@ use crate::cursor::{Cursor, Put};
 use crate::error::{Error, ErrorKind, Result, Section};
 use crate::source::TAIL;
 
+pub use seal::{Sealer, seal};
+
+mod seal;
 #[cfg(test)]
 mod tests;
 
@@ -199,28 +202,6 @@ pub fn check(section: Section, at: u64, bytes: &[u8], expected: u32) -> Result<(
         true => Ok(()),
         false => Err(Error::new(section, at, ErrorKind::Checksum { found, expected })),
     }
-}
-
-/// Makes a payload a section: all bytes to write, and the [`SectionRef`]'s checksum.
-///
-/// Reads the payload once. The bytes do not depend on where the section will lie.
-///
-/// # Examples
-///
-/// ```
-/// use docvalues_format::granule::{extent, seal};
-///
-/// let (bytes, crc) = seal(b"doc values".to_vec());
-/// assert_eq!(extent(10), Some(bytes.len() as u64));
-/// assert_eq!(crc, crc32fast::hash(&bytes)); // it fits one granule
-/// ```
-pub fn seal(mut payload: Vec<u8>) -> (Vec<u8>, u32) {
-    let len = payload.len();
-    let extent = extent(len as u64).and_then(|extent| usize::try_from(extent).ok());
-    // More than memory can hold fails as any other vector that grows too large.
-    payload.resize(extent.unwrap_or(usize::MAX), 0);
-    let crc = reseal(len, &mut payload).unwrap_or(0);
-    (payload, crc)
 }
 
 /// Computes the checksums of a section again, in place, after some of its bytes were changed:

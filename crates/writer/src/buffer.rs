@@ -9,17 +9,19 @@ use docvalues_format::file::kind::LogicalType;
 
 use crate::column::Column;
 use crate::error::ErrorKind;
-use crate::intern::{Interner, Strings, index};
+use crate::intern::{Interner, index};
 use crate::rows::{Counted, Refused, Rows};
 use crate::schema::{BytesKind, FieldSpec};
 
 pub(crate) use lists::{Lists, sort_few};
 pub(crate) use memory::Memory;
 pub(crate) use presence::PresenceBuffer;
+pub(crate) use strings::Kept;
 
 mod lists;
 mod memory;
 mod presence;
+mod strings;
 
 /// The values of one field.
 #[derive(Debug)]
@@ -36,7 +38,7 @@ pub(crate) enum Values {
     /// Lists of them.
     NumberLists(Lists<i64>),
     /// At most one byte string a document, each kept.
-    Strings(Strings),
+    Strings(Kept),
     /// At most one byte string a document: their numbers in the interner.
     Terms {
         /// The numbers.
@@ -58,7 +60,7 @@ impl FieldBuffer {
         let values = match (spec.logical().is_bytes(), spec.is_multi_valued(), spec.bytes_kind()) {
             (false, false, _) => Values::Numbers(Vec::new()),
             (false, true, _) => Values::NumberLists(Lists::default()),
-            (true, false, BytesKind::Binary) => Values::Strings(Strings::default()),
+            (true, false, BytesKind::Binary) => Values::Strings(Kept::default()),
             (true, false, _) => Values::Terms { ids: Vec::new(), terms: Interner::default() },
             (true, true, _) => Values::TermSets { ids: Lists::default(), terms: Interner::default() },
         };
@@ -111,10 +113,7 @@ impl FieldBuffer {
     /// Appends a byte string, for whose number there is room. Fields of numbers ignore it.
     pub(crate) fn push_bytes(&mut self, value: &[u8], memory: &mut Memory) -> Result<(), ErrorKind> {
         match &mut self.values {
-            Values::Strings(strings) => {
-                strings.reserve(1, value.len(), memory)?;
-                strings.push(value);
-            }
+            Values::Strings(strings) => strings.push(value, memory)?,
             Values::Terms { ids, terms } => ids.push(terms.intern(value, memory)?),
             Values::TermSets { ids, terms } => ids.values.push(terms.intern(value, memory)?),
             Values::Numbers(_) | Values::NumberLists(_) => {

@@ -5,13 +5,13 @@
 
 use std::convert::Infallible;
 
-use docvalues_format::binary::{self, Binary, BinaryOptions};
+use docvalues_format::binary::{self, Binary, BinaryOptions, Coding, Compression};
 use docvalues_format::dictionary::{self, Dictionary};
 use docvalues_format::error::Section;
 use docvalues_format::file::column::{Column, Statistics, Values};
 use docvalues_format::file::field::Field;
 use docvalues_format::file::kind::{Kind, LogicalType};
-use docvalues_format::granule::{SectionRef, seal};
+use docvalues_format::granule::{SectionRef, extent};
 use docvalues_format::numeric::{self, Number, Numeric, NumericOptions, Role, Transform};
 use docvalues_format::presence::Presence;
 
@@ -31,35 +31,57 @@ pub(crate) struct Encoder {
     pub(crate) zones: bool,
 }
 
-/// A column as it will stand in the file, wherever that is: its sections with tails and checksums.
+/// A column as it will stand in the file, wherever that is.
 #[derive(Debug)]
 pub(crate) struct Encoded {
-    /// The column, its sections' offsets counted from the first one.
+    /// The column; of its sections, only the lengths are known.
     pub(crate) column: Column<SectionRef>,
-    /// The bytes of the sections, which lie end to end.
-    pub(crate) sections: Vec<Vec<u8>>,
-    /// Bytes of all sections.
-    pub(crate) len: u64,
+    /// What is in them, in the same order.
+    pub(crate) payloads: Vec<Payload>,
+}
+
+/// What a section holds, in pieces that lie end to end.
+#[derive(Debug)]
+pub(crate) struct Payload(pub(crate) Vec<Vec<u8>>);
+
+impl Payload {
+    fn len(&self) -> u64 {
+        self.0.iter().map(|piece| piece.len() as u64).sum()
+    }
+
+    /// All in one piece.
+    fn joined(self) -> Vec<u8> {
+        let len = usize::try_from(self.len()).unwrap_or(usize::MAX);
+        let mut pieces = self.0.into_iter();
+        let mut all = pieces.next().unwrap_or_default();
+        all.reserve_exact(len - all.len());
+        // Each is freed when it was copied.
+        pieces.for_each(|piece| all.extend_from_slice(&piece));
+        all
+    }
 }
 
 impl Encoded {
-    fn of(column: Column<Vec<u8>>) -> Encoded {
-        let (mut sections, mut len) = (Vec::new(), 0);
-        let Ok(column) = column.try_map(&mut |_: Section, payload: Vec<u8>| {
-            let section = SectionRef { offset: len, len: payload.len() as u64, crc: 0 };
-            let (bytes, crc) = seal(payload);
-            len += bytes.len() as u64;
-            sections.push(bytes);
-            Ok::<_, Infallible>(SectionRef { crc, ..section })
+    fn of(column: Column<Payload>) -> Encoded {
+        let mut payloads = Vec::new();
+        let Ok(column) = column.try_map(&mut |_: Section, payload: Payload| {
+            let section = SectionRef { offset: 0, len: payload.len(), crc: 0 };
+            payloads.push(payload);
+            Ok::<_, Infallible>(section)
         });
-        Encoded { column, sections, len }
+        Encoded { column, payloads }
     }
 
     /// Bytes that the column takes in the file: its sections and its entry in the directory.
     fn weight(&self) -> u64 {
         let mut entry = Vec::new();
         self.column.encode(0, &mut entry);
-        self.len + entry.len() as u64
+        let mut weight = entry.len() as u64;
+        let Ok(_) = self.column.clone().try_map(&mut |_: Section, section: SectionRef| {
+            weight += extent(section.len).unwrap_or(u64::MAX);
+            Ok::<_, Infallible>(())
+        });
+        weight
     }
 }
 
@@ -84,9 +106,8 @@ impl Encoder {
                 column.with(Kind::SortedNumeric, Values::SortedNumeric { offsets, values }, known)
             }
             buffer::Values::Strings(strings) => {
-                let (bytes, ends) = strings.into_parts();
-                let values = self.strings(spec, bytes, &ends)?;
-                column.with(Kind::Binary, Values::Binary(values), Statistics::default())
+                let (pieces, ends) = strings.into_parts();
+                self.strings(column, pieces, &ends)?
             }
             buffer::Values::Terms { ids, terms } => self.terms(column, ids, terms)?,
             buffer::Values::TermSets { ids, terms } => self.term_sets(column, ids, terms)?,
@@ -135,8 +156,7 @@ impl Encoder {
             bytes.extend_from_slice(value);
             ends.push(bytes.len() as u64);
         }
-        let values = self.strings(column.spec, bytes, &ends)?;
-        let binary = column.with(Kind::Binary, Values::Binary(values), Statistics::default());
+        let binary = self.strings(column, vec![bytes], &ends)?;
         Ok(if binary.weight() < weight { binary } else { sorted })
     }
 
@@ -168,12 +188,24 @@ impl Encoder {
 
     fn strings(
         &self,
-        spec: &FieldSpec,
-        bytes: Vec<u8>,
+        column: Frame<'_>,
+        pieces: Vec<Vec<u8>>,
         ends: &[u64],
-    ) -> Result<Binary<Vec<u8>>, binary::Refused> {
-        let options = BinaryOptions { compression: spec.compressed(), jump_tables: self.jump_tables };
-        binary::encode(bytes, ends, &options)
+    ) -> Result<Encoded, binary::Refused> {
+        let options = BinaryOptions { compression: column.spec.compressed(), jump_tables: self.jump_tables };
+        let bytes = Payload(pieces);
+        if options.compression != Compression::None {
+            let values = binary::encode(bytes.joined(), ends, &options)?;
+            return Ok(column.with(Kind::Binary, Values::Binary(values), Statistics::default()));
+        }
+        // In the file they lie as they do here.
+        let offsets = binary::encode_offsets(bytes.len(), ends, &options)?;
+        let values = Binary { count: ends.len() as u64, bytes: None, coding: Coding::Raw, offsets };
+        let mut column = column.column(Kind::Binary, Values::Binary(values), Statistics::default());
+        if let Values::Binary(values) = &mut column.values {
+            values.bytes = (bytes.len() > 0).then_some(bytes);
+        }
+        Ok(Encoded::of(column))
     }
 
     fn offsets(&self, offsets: &[i64]) -> Numeric<Vec<u8>> {
@@ -220,9 +252,16 @@ struct Frame<'a> {
 
 impl Frame<'_> {
     fn with(self, kind: Kind, values: Values<Vec<u8>>, statistics: Statistics) -> Encoded {
+        Encoded::of(self.column(kind, values, statistics))
+    }
+
+    fn column(self, kind: Kind, values: Values<Vec<u8>>, statistics: Statistics) -> Column<Payload> {
         let (name, format) = (self.spec.name().to_owned(), self.spec.spelling().map(str::to_owned));
         let field = Field { name, kind, logical: self.spec.logical(), format };
-        Encoded::of(Column { field, presence: self.presence, values, statistics })
+        let column = Column { field, presence: self.presence, values, statistics };
+        let payload = &mut |_: Section, bytes| Ok::<_, Infallible>(Payload(vec![bytes]));
+        let Ok(column) = column.try_map(payload);
+        column
     }
 }
 

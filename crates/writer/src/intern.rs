@@ -38,23 +38,6 @@ impl Strings {
         self.ends.push(self.bytes.len() as u64);
     }
 
-    /// Appends the strings that lie end to end in `data` between two of the ascending `offsets` each.
-    pub(crate) fn extend(
-        &mut self,
-        offsets: &[u64],
-        data: &[u8],
-        memory: &mut Memory,
-    ) -> Result<(), ErrorKind> {
-        let (Some(&from), Some(&to)) = (offsets.first(), offsets.last()) else { return Ok(()) };
-        let at = |offset: u64| usize::try_from(offset).unwrap_or(usize::MAX);
-        let bytes = data.get(at(from)..at(to)).unwrap_or_default();
-        self.reserve(offsets.len() - 1, bytes.len(), memory)?;
-        let start = self.bytes.len() as u64;
-        self.bytes.extend_from_slice(bytes);
-        self.ends.extend(offsets[1..].iter().map(|end| end - from + start));
-        Ok(())
-    }
-
     pub(crate) fn truncate(&mut self, len: usize) {
         self.ends.truncate(len);
         let end = self.ends.last().copied().unwrap_or(0);
@@ -64,11 +47,6 @@ impl Strings {
     /// All bytes, and where each string ends in them.
     pub(crate) fn parts(&self) -> (&[u8], &[u64]) {
         (&self.bytes, &self.ends)
-    }
-
-    /// As [`parts`](Self::parts).
-    pub(crate) fn into_parts(self) -> (Vec<u8>, Vec<u64>) {
-        (self.bytes, self.ends)
     }
 }
 

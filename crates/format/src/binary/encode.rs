@@ -72,6 +72,21 @@ pub fn encode(bytes: Vec<u8>, ends: &[u64], options: &BinaryOptions) -> Result<B
     Ok(Binary { count, bytes, coding: Coding::Raw, offsets: offsets(ends, options) })
 }
 
+/// As [`encode`] does without compression, of `len` bytes that lie anywhere: the offsets, which are all that
+/// is made.
+///
+/// # Errors
+///
+/// As [`encode`].
+pub fn encode_offsets(
+    len: u64,
+    ends: &[u64],
+    options: &BinaryOptions,
+) -> Result<BinaryOffsets<Vec<u8>>, Refused> {
+    check(len, ends)?;
+    Ok(offsets(ends, options))
+}
+
 /// Blocks shorten some values more than this, but no samples are made of them.
 const VERY_GOOD: u64 = 16;
 

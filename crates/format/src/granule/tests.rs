@@ -155,6 +155,21 @@ proptest! {
     }
 
     #[test]
+    fn sealed_in_pieces_as_at_once(cuts in prop::collection::vec(0_usize..20_000, 0..6)) {
+        let len = cuts.iter().copied().max().unwrap_or(0);
+        let (payload, mut sealer) = (payload(len), Sealer::new());
+        let mut cuts = cuts;
+        cuts.sort_unstable();
+        let mut start = 0;
+        for cut in cuts {
+            sealer.push(&payload[start..cut]);
+            start = cut;
+        }
+        let (end, crc) = sealer.finish();
+        prop_assert_eq!(([payload.clone(), end].concat(), crc), seal(payload));
+    }
+
+    #[test]
     fn any_reference_is_decoded_or_refused(bytes: [u8; SectionRef::ENCODED_LEN]) {
         if let Ok(section) = SectionRef::decode(&mut Cursor::new(PLACE, &bytes)) {
             prop_assert!(section.end() > Some(section.offset));
