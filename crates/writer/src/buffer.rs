@@ -13,7 +13,7 @@ use crate::intern::{Interner, index};
 use crate::rows::{Counted, Refused, Rows};
 use crate::schema::{BytesKind, FieldSpec};
 
-pub(crate) use lists::{Lists, sort_few};
+pub(crate) use lists::{Lists, ascending, distinct};
 pub(crate) use memory::Memory;
 pub(crate) use presence::PresenceBuffer;
 pub(crate) use strings::Kept;
@@ -126,8 +126,8 @@ impl FieldBuffer {
     /// Ends the values of a document, in a field that can have several.
     pub(crate) fn end_document(&mut self) {
         match &mut self.values {
-            Values::NumberLists(lists) => lists.end_last(lists::ascending),
-            Values::TermSets { ids, .. } => ids.end_last(lists::distinct),
+            Values::NumberLists(lists) => lists.end_last(),
+            Values::TermSets { ids, .. } => ids.end_last(),
             Values::Numbers(_) | Values::Strings(_) | Values::Terms { .. } => {}
         }
     }
@@ -167,8 +167,8 @@ impl FieldBuffer {
             let with_values = docs.filter(|&doc| len(doc) > 0);
             with_values.clone().for_each(|doc| self.presence.insert(first + doc));
             match &mut self.values {
-                Values::NumberLists(lists) => lists.end(with_values.map(len), lists::ascending),
-                Values::TermSets { ids, .. } => ids.end(with_values.map(len), lists::distinct),
+                Values::NumberLists(lists) => lists.end(with_values.map(len)),
+                Values::TermSets { ids, .. } => ids.end(with_values.map(len)),
                 Values::Numbers(_) | Values::Strings(_) | Values::Terms { .. } => {}
             }
             Ok(())

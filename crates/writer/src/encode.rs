@@ -15,7 +15,7 @@ use docvalues_format::granule::{SectionRef, extent};
 use docvalues_format::numeric::{self, Number, Numeric, NumericOptions, Role, Transform};
 use docvalues_format::presence::Presence;
 
-use crate::buffer::{self, FieldBuffer, Lists, sort_few};
+use crate::buffer::{self, FieldBuffer, Lists, ascending, distinct};
 use crate::error::ErrorKind;
 use crate::intern::{Interner, Strings, index};
 use crate::schema::{BytesKind, FieldSpec};
@@ -99,7 +99,9 @@ impl Encoder {
                 let known = of_numbers(&numbers, &values, logical, true);
                 column.with(Kind::Numeric, Values::Numeric(values), known)
             }
-            buffer::Values::NumberLists(Lists { offsets, values: numbers }) => {
+            buffer::Values::NumberLists(mut lists) => {
+                lists.tidy(ascending);
+                let Lists { offsets, values: numbers } = lists;
                 let offsets = self.offsets(&offsets);
                 let values = self.values(&numbers, logical);
                 let known = of_numbers(&numbers, &values, logical, false);
@@ -160,19 +162,20 @@ impl Encoder {
         Ok(if binary.weight() < weight { binary } else { sorted })
     }
 
-    fn term_sets(&self, column: Frame<'_>, sets: Lists<u32>, terms: Interner) -> Result<Encoded, ErrorKind> {
+    fn term_sets(
+        &self,
+        column: Frame<'_>,
+        mut sets: Lists<u32>,
+        terms: Interner,
+    ) -> Result<Encoded, ErrorKind> {
         let Sorted { strings, order, terms } = self.sort(terms)?;
         let ord_of = ord_of(&order);
         drop((strings, order));
-        let Lists { offsets, values: mut ids } = sets;
-        let mut rest = ids.as_mut_slice();
-        for ends in offsets.windows(2) {
-            let len = usize::try_from(ends[1] - ends[0]).unwrap_or(usize::MAX);
-            let set = rest.split_off_mut(..len).unwrap_or_default();
+        sets.tidy(|set| {
             set.iter_mut().for_each(|id| *id = ord_of[index(*id)]);
-            sort_few(set);
-        }
-        let ords = ids;
+            distinct(set)
+        });
+        let Lists { offsets, values: ords } = sets;
         let offsets = self.offsets(&offsets);
         let known = of_ords(&ords, &terms, false);
         let ords = self.numbers(&ords, Role::Values);

@@ -8,7 +8,7 @@ use crate::error::ErrorKind;
 pub(crate) struct Lists<T> {
     /// Where each list begins, and where the last one ends; empty until there is one.
     pub(crate) offsets: Vec<i64>,
-    /// What is in them; behind the last list, the values of those that have not ended.
+    /// What is in them, as it came; behind the last list, the values of those that have not ended.
     pub(crate) values: Vec<T>,
 }
 
@@ -35,29 +35,36 @@ impl<T: Copy + Ord> Lists<T> {
         memory.reserve(&mut self.values, values)
     }
 
-    /// Ends lists of these lengths, for whose offsets there is room. `tidy` puts one in order, and says how
-    /// many of its values, from the first on, are kept.
-    pub(super) fn end(&mut self, lens: impl Iterator<Item = usize>, tidy: impl Fn(&mut [T]) -> usize) {
-        let mut kept = self.open();
-        let mut start = kept;
+    /// Ends lists of these lengths, for whose offsets there is room.
+    pub(super) fn end(&mut self, lens: impl Iterator<Item = usize>) {
+        let mut end = self.open() as u64;
         for len in lens {
-            let list = start..start + len;
-            let left = tidy(&mut self.values[list.clone()]);
-            if kept < start {
-                self.values.copy_within(start..start + left, kept);
-            }
-            (kept, start) = (kept + left, list.end);
             if self.offsets.is_empty() {
                 self.offsets.push(0);
             }
-            self.offsets.push(i64::try_from(kept).unwrap_or(i64::MAX));
+            end += len as u64;
+            self.offsets.push(end.cast_signed());
         }
-        self.values.truncate(kept);
     }
 
     /// Ends a list of all values that are in none.
-    pub(super) fn end_last(&mut self, tidy: impl Fn(&mut [T]) -> usize) {
-        self.end(std::iter::once(self.values.len() - self.open()), tidy);
+    pub(super) fn end_last(&mut self) {
+        self.end(std::iter::once(self.values.len() - self.open()));
+    }
+
+    /// Tidies each list: `tidy` says how many of its values, from the first on, are kept.
+    pub(crate) fn tidy(&mut self, tidy: impl Fn(&mut [T]) -> usize) {
+        let (mut start, mut kept) = (0, 0);
+        for offset in self.offsets.iter_mut().skip(1) {
+            let end = usize::try_from(*offset).unwrap_or(usize::MAX);
+            let left = tidy(&mut self.values[start..end]);
+            if kept < start {
+                self.values.copy_within(start..start + left, kept);
+            }
+            (start, kept) = (end, kept + left);
+            *offset = (kept as u64).cast_signed();
+        }
+        self.values.truncate(kept);
     }
 
     /// Forgets all but the first `lists`, and what has not ended.
@@ -68,13 +75,13 @@ impl<T: Copy + Ord> Lists<T> {
 }
 
 /// Puts a list in order, and keeps all of it.
-pub(super) fn ascending<T: Copy + Ord>(list: &mut [T]) -> usize {
+pub(crate) fn ascending<T: Copy + Ord>(list: &mut [T]) -> usize {
     sort_few(list);
     list.len()
 }
 
 /// Puts a list in order, and keeps each of its values once.
-pub(super) fn distinct<T: Copy + Ord>(list: &mut [T]) -> usize {
+pub(crate) fn distinct<T: Copy + Ord>(list: &mut [T]) -> usize {
     sort_few(list);
     let Some(&first) = list.first() else { return 0 };
     let (mut kept, mut last) = (1, first);
@@ -88,7 +95,7 @@ pub(super) fn distinct<T: Copy + Ord>(list: &mut [T]) -> usize {
 
 /// Sorts a list which usually is short: up to eight values are compared in an order that does not depend
 /// on them, so that no branch does.
-pub(crate) fn sort_few<T: Copy + Ord>(list: &mut [T]) {
+fn sort_few<T: Copy + Ord>(list: &mut [T]) {
     fn network<T: Copy + Ord, const N: usize>(list: &mut [T]) {
         let Some(array) = list.as_mut_array::<N>() else { return };
         let mut sorted = *array;
@@ -130,9 +137,11 @@ mod tests {
             for lists in [&lists[..lists.len() / 2], &lists[lists.len() / 2..]] {
                 all.values.extend(lists.iter().flatten());
                 sets.values.extend(lists.iter().flatten());
-                all.end(lists.iter().map(Vec::len), ascending);
-                sets.end(lists.iter().map(Vec::len), distinct);
+                all.end(lists.iter().map(Vec::len));
+                sets.end(lists.iter().map(Vec::len));
             }
+            all.tidy(ascending);
+            sets.tidy(distinct);
             for (i, list) in lists.iter().enumerate() {
                 let of = |lists: &Lists<u32>| {
                     let [start, end] = [lists.offsets[i], lists.offsets[i + 1]].map(|at| usize::try_from(at).unwrap());
