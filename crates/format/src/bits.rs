@@ -175,6 +175,7 @@ mod lookup;
 mod narrow;
 mod pack;
 mod simd;
+mod spread;
 #[cfg(test)]
 mod tests;
 mod wide;
@@ -184,6 +185,7 @@ pub(crate) use lookup::{ENTRIES, look_up};
 pub use narrow::to_u32;
 pub use pack::pack;
 pub(crate) use simd::{add_line, in_range, multiples, unsigned};
+pub use spread::{spread, together};
 #[cfg(all(target_arch = "x86_64", not(miri)))]
 pub(crate) use wide::has_avx512;
 pub(crate) use wide::wide;

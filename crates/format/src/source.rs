@@ -48,11 +48,17 @@ impl<'a> Touched<'a> {
         (self.is_good(first) && (first == last || self.is_good(last))).then_some(bytes)
     }
 
+    /// The bits of 64 granules, so that the bytes of the good ones are seen as they are.
+    #[inline(always)]
+    pub(crate) fn load(granules: &AtomicU64) -> u64 {
+        granules.load(Ordering::Acquire)
+    }
+
     #[inline(always)]
     fn is_good(&self, granule: usize) -> bool {
         let Some(granules) = self.granules else { return true };
         let word = granules.get(granule / 64);
-        word.is_some_and(|word| word.load(Ordering::Acquire) >> (granule % 64) & 1 == 1)
+        word.is_some_and(|word| Touched::load(word) >> (granule % 64) & 1 == 1)
     }
 
     /// Whether the granules of all `places` are known to be good.
@@ -62,7 +68,7 @@ impl<'a> Touched<'a> {
         let bit = |at: u64| {
             let granule = at / GRANULE as u64;
             let word = usize::try_from(granule / 64).ok().and_then(|word| granules.get(word));
-            word.map_or(0, |word| word.load(Ordering::Acquire) >> (granule % 64) & 1)
+            word.map_or(0, |word| Touched::load(word) >> (granule % 64) & 1)
         };
         places.iter().fold(1, |all, &at| all & bit(at)) == 1
     }

@@ -53,7 +53,7 @@ impl Binary {
         core.named(core.ranked(docs, &mut walks.presence, |place, indices| {
             mark_present(place.start, indices, present.as_deref_mut());
             let each = |value: Option<&[u8]>| out.push(value.unwrap_or(fill));
-            values.gather(indices, &mut walks.offsets, &mut scratch, each)
+            values.gather(indices.each, &mut walks.offsets, &mut scratch, each)
         }))
     }
 }

@@ -5,16 +5,20 @@ use std::sync::Arc;
 
 use docvalues_column::{DocId, Error, ErrorKind, Field, Result, words};
 use docvalues_format::binary::BinaryReader;
+use docvalues_format::bits;
 use docvalues_format::dictionary::DictionaryReader;
 use docvalues_format::file::column::Statistics;
 use docvalues_format::id::{BLOCK_DOCS, ValueIndex};
 use docvalues_format::numeric::{NumericReader, NumericWalk};
-use docvalues_format::presence::{PresenceReader, PresenceWalk};
+use docvalues_format::presence::{Indices, NO_VALUE, PresenceReader, PresenceWalk};
 use docvalues_storage::Section;
 
 /// Documents that a batch looks at together. Their numbers, value indices and values stay in the
 /// first-level cache.
 pub(crate) const BATCH: usize = 1024;
+
+/// Documents whose values are put together.
+const TOGETHER: usize = 256;
 
 /// Documents with a value in a scan's window, if they lie evenly: so many are asked for at once.
 const WINDOW: u64 = 2048;
@@ -85,17 +89,16 @@ impl Core {
     }
 
     /// Splits `docs` into batches and hands each one's value indices to `each`, with the place of the
-    /// batch in `docs`. An index of `u32::MAX` stands for a document without a value.
+    /// batch in `docs`.
     pub(crate) fn ranked(
         &self,
         docs: &[DocId],
         walk: &mut PresenceWalk,
-        mut each: impl FnMut(Range<usize>, &[u32]) -> FormatResult<()>,
+        mut each: impl FnMut(Range<usize>, Indices<'_>) -> FormatResult<()>,
     ) -> FormatResult<()> {
-        let mut indices = [0; BATCH];
+        let mut buffer = [0; BATCH];
         for (i, docs) in docs.chunks(BATCH).enumerate() {
-            let indices = &mut indices[..docs.len()];
-            self.presence.rank_many(docs, indices, walk)?;
+            let indices = self.presence.indices(docs, &mut buffer, walk)?;
             each(i * BATCH..i * BATCH + docs.len(), indices)?;
         }
         Ok(())
@@ -212,33 +215,23 @@ pub(crate) fn gather_numbers(
     }))
 }
 
-/// The numbers at up to [`BATCH`] `indices`, `fill` for those that are `u32::MAX`.
-///
-/// Whether a document has a value is a coin toss to the branch predictor: so those that have one are
-/// put together first, without a branch, and spread out again afterwards.
+/// The numbers at `indices`, `fill` for documents that have none.
 pub(crate) fn gather_or(
     values: &NumericReader<Section>,
-    indices: &[u32],
+    indices: Indices<'_>,
     out: &mut [i64],
     fill: i64,
     walk: &mut NumericWalk,
 ) -> FormatResult<()> {
-    // To the end, whatever is found: so it becomes vector code.
-    if !indices.iter().fold(false, |none, &index| none | (index == u32::MAX)) {
-        return values.gather(indices, out, walk);
+    if indices.all {
+        return values.gather(indices.each, out, walk);
     }
-    let (mut there, mut count) = ([0; BATCH], 0);
-    for &index in indices {
-        there[count % BATCH] = index;
-        count += usize::from(index != u32::MAX);
-    }
-    let mut numbers = [0; BATCH];
-    values.gather(&there[..count], &mut numbers[..count], walk)?;
-    let mut next = 0;
-    for (out, &index) in out.iter_mut().zip(indices) {
-        let number = numbers[next % BATCH];
-        *out = if index == u32::MAX { fill } else { number };
-        next += usize::from(index != u32::MAX);
+    let (mut there, mut numbers) = ([0; TOGETHER], [0; TOGETHER]);
+    for (indices, out) in indices.each.chunks(TOGETHER).zip(out.chunks_mut(TOGETHER)) {
+        let (there, numbers) = (&mut there[..indices.len()], &mut numbers[..indices.len()]);
+        let count = bits::together(indices, NO_VALUE, there);
+        values.gather(&there[..count], &mut numbers[..count], walk)?;
+        bits::spread(numbers, indices, NO_VALUE, fill, out);
     }
     Ok(())
 }
@@ -256,12 +249,11 @@ pub(crate) fn clear_present(docs: &[DocId], present: Option<&mut [u64]>) {
     }
 }
 
-/// Sets the bits of the documents, `at` and following, whose value indices say that they have one; `at`
-/// is where a batch begins.
-pub(crate) fn mark_present(at: usize, indices: &[u32], present: Option<&mut [u64]>) {
+/// Sets the bits of the documents, `at` and following, that have a value; `at` is where a batch begins.
+pub(crate) fn mark_present(at: usize, indices: Indices<'_>, present: Option<&mut [u64]>) {
     debug_assert!(at.is_multiple_of(BATCH), "batches begin with a word");
     let Some(present) = present else { return };
-    for (word, indices) in present[at / 64..].iter_mut().zip(indices.chunks(64)) {
-        *word = (0..).zip(indices).fold(0, |word, (i, &index)| word | u64::from(index != u32::MAX) << i);
+    for (word, indices) in present[at / 64..].iter_mut().zip(indices.each.chunks(64)) {
+        *word = (0..).zip(indices).fold(0, |word, (i, &index)| word | u64::from(index != NO_VALUE) << i);
     }
 }

@@ -70,7 +70,7 @@ impl NumberLists {
         out.clear();
         self.core.ranked(docs, &mut presence, |_, indices| {
             let mut count = 0;
-            for &index in indices {
+            for &index in indices.each {
                 // One that stands for no value is overwritten by the next.
                 pairs[count % BATCH] = [index, index.wrapping_add(1)];
                 count += usize::from(index != u32::MAX);
@@ -79,7 +79,7 @@ impl NumberLists {
             self.offsets.gather(pairs, places, &mut offsets)?;
             let places: &[[i64; 2]] = places.as_chunks().0;
             let mut there = places.iter();
-            let lens = indices.iter().map(|&index| match index {
+            let lens = indices.each.iter().map(|&index| match index {
                 u32::MAX => 0,
                 _ => there.next().map_or(0, |[start, end]| end.abs_diff(*start)),
             });

@@ -65,7 +65,7 @@ impl Sorted {
         clear_present(docs, present.as_deref_mut());
         core.named(core.ranked(docs, &mut walks.presence, |place, indices| {
             mark_present(place.start, indices, present.as_deref_mut());
-            let numbers = &mut numbers[..indices.len()];
+            let numbers = &mut numbers[..place.len()];
             gather_or(ords, indices, numbers, fill.get().into(), &mut walks.values)?;
             bits::to_u32(numbers, &mut out[place], TermOrd::new);
             Ok(())

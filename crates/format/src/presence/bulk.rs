@@ -13,7 +13,43 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::id::{BLOCK_DOCS, DocId, ValueIndex};
 use crate::source::SectionBytes;
 
+/// The value indices of many documents, as [`PresenceReader::indices`] finds them.
+#[derive(Clone, Copy, Debug)]
+pub struct Indices<'a> {
+    /// One for each document; [`NO_VALUE`] for those without a value.
+    pub each: &'a [u32],
+    /// Whether all of them have one.
+    pub all: bool,
+}
+
 impl<B: SectionBytes> PresenceReader<B> {
+    /// What [`rank_many`](Self::rank_many) finds, in `buffer`; where each document is its own value's index,
+    /// `docs` themselves, without a copy.
+    ///
+    /// # Errors
+    ///
+    /// As [`rank`](Self::rank).
+    ///
+    /// # Panics
+    ///
+    /// When `buffer` has fewer places than `docs` has documents.
+    pub fn indices<'a>(
+        &self,
+        docs: &'a [DocId],
+        buffer: &'a mut [u32],
+        walk: &mut PresenceWalk,
+    ) -> Result<Indices<'a>> {
+        // Both loops to the end, whatever they find: so they become vector code.
+        if let Shape::All = self.shape
+            && docs.iter().fold(true, |all, doc| all & (doc.get() < self.docs))
+        {
+            return Ok(Indices { each: simd::numbers(docs), all: true });
+        }
+        let each = &mut buffer[..docs.len()];
+        self.rank_many(docs, each, walk)?;
+        Ok(Indices { each, all: each.iter().fold(true, |all, &index| all & (index != NO_VALUE)) })
+    }
+
     /// [`rank`](Self::rank) of each of `docs`, in any order, into the same place of `out`;
     /// [`NO_VALUE`] for those without a value.
     ///

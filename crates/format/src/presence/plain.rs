@@ -15,19 +15,19 @@ use crate::jump::{Chain, Jump};
 use crate::source::{SectionBytes, Touched};
 
 /// Documents that are looked at together: if they lie in one block, it is looked up once.
-const TOGETHER: usize = 32;
+const TOGETHER: usize = 64;
 
 /// The blocks of a column and their jump table.
 #[derive(Clone, Copy)]
 pub(super) struct Plain<'a> {
-    docs: u32,
-    values: u32,
-    table: Touched<'a>,
+    pub(super) docs: u32,
+    pub(super) values: u32,
+    pub(super) table: Touched<'a>,
     /// Entries of the table.
-    blocks: usize,
-    bytes: Touched<'a>,
+    pub(super) blocks: usize,
+    pub(super) bytes: Touched<'a>,
     /// Bytes before the bitmap of the last block, if it is dense; before its lows, if it is sparse.
-    last: [usize; 2],
+    pub(super) last: [usize; 2],
 }
 
 /// What leads to a block.
@@ -39,7 +39,7 @@ struct Found {
     kind: u32,
 }
 
-const DENSE: u32 = Kind::Dense as u32;
+pub(super) const DENSE: u32 = Kind::Dense as u32;
 const SPARSE: u32 = Kind::Sparse as u32;
 
 impl<'a> Plain<'a> {
@@ -63,9 +63,13 @@ impl<'a> Plain<'a> {
     /// Ranks of `docs`, all of them or up to one that takes more care; returns how many are done.
     // No closures here and below: those would be compiled for any CPU, and not become part of the loop.
     #[inline(always)]
-    pub(super) fn ranks(self, docs: &[DocId], out: &mut [u32], kernel: impl Kernel) -> usize {
+    pub(super) fn ranks<K: Kernel>(self, docs: &[DocId], out: &mut [u32], kernel: K) -> usize {
+        let mut eight = if docs.len() < TOGETHER { None } else { kernel.eight(self) };
         for (i, (docs, out)) in docs.chunks(TOGETHER).zip(out.chunks_mut(TOGETHER)).enumerate() {
             let good = match self.find(docs[0]) {
+                Some(found) if found.kind == DENSE && eight.is_some() => {
+                    self.by_eight(eight.as_mut(), docs, out, kernel)
+                }
                 Some(found) if self.all_in(found, docs) => self.together(found, docs, out, kernel),
                 _ => self.scattered(docs, out, kernel),
             };
@@ -85,6 +89,19 @@ impl<'a> Plain<'a> {
             SPARSE => self.sparse(found, low, kernel),
             _ => None,
         }
+    }
+
+    /// Ranks of documents most of which are in dense blocks.
+    #[inline(always)]
+    fn by_eight<K: Kernel>(
+        self,
+        eight: Option<&mut K::Eight<'a>>,
+        docs: &[DocId],
+        out: &mut [u32],
+        kernel: K,
+    ) -> Option<()> {
+        let done = kernel.ranks(eight?, docs, out);
+        self.scattered(&docs[done..], &mut out[done..], kernel)
     }
 
     /// Ranks of documents in different blocks.

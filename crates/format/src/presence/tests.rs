@@ -386,7 +386,9 @@ fn a_batch_takes_nothing_from_granules_that_were_never_checked() {
             .try_map(&mut |section, bytes| Ok::<_, Error>(Patchy::new(section, bytes, good)))
             .unwrap();
         let reader = PresenceReader::open(presence, docs as u32, JumpTables::Baked).unwrap();
-        let asked: Vec<DocId> = (0..4_000).map(|_| DocId::new(noise.below(docs) as u32)).collect();
+        let ascending = (0..docs).step_by(61);
+        let asked = (0..4_000).map(|_| noise.below(docs)).chain(ascending);
+        let asked: Vec<DocId> = asked.map(|doc| DocId::new(doc as u32)).collect();
         let (mut ranks, mut walk) = (vec![0; asked.len()], PresenceWalk::default());
         reader.rank_many(&asked, &mut ranks, &mut walk).unwrap();
         let mut before = vec![0_u32; docs + 1];
