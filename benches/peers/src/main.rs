@@ -15,6 +15,7 @@ mod plot;
 mod report;
 mod results;
 mod session;
+mod sums;
 mod task;
 
 use std::process::ExitCode;

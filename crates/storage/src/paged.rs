@@ -123,6 +123,11 @@ impl Pages {
         self.admitted.all()
     }
 
+    /// How many granules may not be handed out yet.
+    pub(crate) fn left(&self) -> usize {
+        self.admitted.left()
+    }
+
     /// Whether `granule` may be handed out.
     pub(crate) fn contains(&self, granule: usize) -> bool {
         self.admitted.contains(granule)

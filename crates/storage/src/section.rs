@@ -194,7 +194,21 @@ impl Section {
         for index in granules_of(&range) {
             self.admit(0, index)?;
         }
+        self.round_off(range.end);
         self.data.pages().get(range).ok_or_else(refuse)
+    }
+
+    /// Checks what few granules are left, so that batches need not ask for each granule any more: they
+    /// would, for ever, if nobody looked up one of the last few values.
+    ///
+    /// A granule that holds nothing but tail comes with the one before it, which `end` lies in or behind.
+    /// What is found to be damaged here is no error: whoever needs it will be told.
+    fn round_off(&self, end: usize) {
+        let (pages, granules) = (self.data.pages(), self.data.granules());
+        let last = self.len.div_ceil(GRANULE);
+        let tail = if end.div_ceil(GRANULE) >= last { last..granules } else { 0..0 };
+        let few = if pages.left() <= granules / 64 { 0..granules } else { tail };
+        let _ = few.into_iter().try_for_each(|index| self.admit(0, index));
     }
 
     /// Checks granule `index` of level `number` unless it was, and before it, those that lead to its

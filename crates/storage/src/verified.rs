@@ -36,6 +36,11 @@ impl Verified {
         self.left.load(Ordering::Acquire) == 0
     }
 
+    /// How many granules are not in the set.
+    pub(crate) fn left(&self) -> usize {
+        self.left.load(Ordering::Relaxed)
+    }
+
     /// A bit for each granule. None, of a set that was full from the beginning.
     pub(crate) fn words(&self) -> &[AtomicU64] {
         &self.words

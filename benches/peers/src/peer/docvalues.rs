@@ -12,6 +12,7 @@ use docvalues::{
 use super::BATCH;
 use crate::data::Strings;
 use crate::session::Session;
+use crate::sums;
 use crate::task::{Asked, Column, Tags, Values, Work, host_lookups, touch};
 
 const FIELD: &str = "field";
@@ -89,16 +90,8 @@ fn doc_sum(docs: BatchDocs<'_>) -> i64 {
             let (first, len) = (i64::from(first.get()), len as i64);
             len * first + len * (len - 1) / 2
         }
-        BatchDocs::List(docs) => docs.iter().map(|doc| i64::from(doc.get())).sum(),
+        BatchDocs::List(docs) => sums::of_docs(docs),
     }
-}
-
-fn sum(values: &[i64]) -> i64 {
-    values.iter().fold(0, |sum, &value| sum.wrapping_add(value))
-}
-
-fn ord_sum(ords: &[TermOrd]) -> i64 {
-    ords.iter().map(|ord| i64::from(ord.get())).sum()
 }
 
 /// Bits for the documents of a batch, all of them set.
@@ -122,7 +115,7 @@ fn numbers(session: &Session, segment: &Segment, asked: &Asked, count: u64, midd
     session.measure(Work::Scan, "scan", count, || {
         let mut total = 0_i64;
         let scanned = column.scan(0..docs, &mut |batch| {
-            total = total.wrapping_add(sum(batch.values));
+            total = total.wrapping_add(sums::of(batch.values));
             if !dense {
                 total = total.wrapping_add(doc_sum(batch.docs));
             }
@@ -138,7 +131,7 @@ fn numbers(session: &Session, segment: &Segment, asked: &Asked, count: u64, midd
                 wanted.chunks(BATCH).fold(wanted.len() as i64, |total, part| {
                     let out = &mut out[..part.len()];
                     column.gather_or(part, out, 0).expect("good bytes");
-                    total.wrapping_add(sum(out))
+                    total.wrapping_add(sums::of(out))
                 })
             });
         } else {
@@ -146,7 +139,7 @@ fn numbers(session: &Session, segment: &Segment, asked: &Asked, count: u64, midd
                 wanted.chunks(BATCH).fold(0_i64, |total, part| {
                     let (out, mut present) = (&mut out[..part.len()], all_set(part.len()));
                     column.gather(part, out, &mut present).expect("good bytes");
-                    total.wrapping_add(sum(out)).wrapping_add(bits::count(&present) as i64)
+                    total.wrapping_add(sums::of(out)).wrapping_add(bits::count(&present) as i64)
                 })
             });
         }
@@ -181,7 +174,7 @@ fn host(session: &Session, segment: &Segment, asked: &Asked, count: u64, middle:
     session.measure(Work::Scan, "scan", count, || {
         let mut total = 0;
         let scanned = column.scan(0..docs, &mut |batch| {
-            total += ord_sum(batch.values);
+            total += sums::of_ords(batch.values);
             ControlFlow::Continue(())
         });
         scanned.expect("good bytes");
@@ -193,7 +186,7 @@ fn host(session: &Session, segment: &Segment, asked: &Asked, count: u64, middle:
             wanted.chunks(BATCH).fold(wanted.len() as i64, |total, part| {
                 let out = &mut out[..part.len()];
                 column.gather_or(part, out, TermOrd::new(0)).expect("good bytes");
-                total + ord_sum(out)
+                total + sums::of_ords(out)
             })
         });
         let single = if work == Work::Random { Work::RandomSingle } else { work };
@@ -267,14 +260,14 @@ fn tags(session: &Session, segment: &Segment, asked: &Asked, count: u64, middle:
     session.measure(Work::Open, "open, ords", 1, || {
         let column = open(session).sorted_set(FIELD).expect("a column");
         column.ords(middle, &mut ords).expect("good bytes");
-        ord_sum(&ords)
+        sums::of_ords(&ords)
     });
     let column = segment.sorted_set(FIELD).expect("a column");
     let docs = segment.docs();
     session.measure(Work::Scan, "scan", count, || {
         let mut total = 0;
         let scanned = column.scan(0..docs, &mut |batch| {
-            total += ord_sum(batch.values.items());
+            total += sums::of_ords(batch.values.items());
             // Which document has how many.
             for (doc, ords) in batch.docs.iter().zip(batch.values.iter()) {
                 total += i64::from(doc.get()) * ords.len() as i64;
@@ -290,14 +283,14 @@ fn tags(session: &Session, segment: &Segment, asked: &Asked, count: u64, middle:
             wanted.chunks(BATCH).fold(0, |total, part| {
                 column.gather(part, &mut out).expect("good bytes");
                 let ords = out.slices().items();
-                total + ord_sum(ords) + ords.len() as i64
+                total + sums::of_ords(ords) + ords.len() as i64
             })
         });
         let single = if work == Work::Random { Work::RandomSingle } else { work };
         session.measure(single, "ords", wanted.len() as u64, || {
             wanted.iter().fold(0, |total, &doc| {
                 column.ords(doc, &mut ords).expect("good bytes");
-                total + ord_sum(&ords) + ords.len() as i64
+                total + sums::of_ords(&ords) + ords.len() as i64
             })
         });
     }

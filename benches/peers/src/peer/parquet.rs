@@ -33,6 +33,7 @@ use parquet::file::reader::{FileReader, SerializedFileReader};
 
 use crate::data::Numbers;
 use crate::session::Session;
+use crate::sums;
 use crate::task::{Asked, Column, Tags, Values, Work, touch};
 
 const ROWS: usize = 8_192;
@@ -237,10 +238,6 @@ fn strings(array: &ArrayRef) -> i64 {
     array.as_binary::<i32>().iter().flatten().map(touch).sum()
 }
 
-fn sum(values: &[i64]) -> i64 {
-    values.iter().fold(0, |sum, &value| sum.wrapping_add(value))
-}
-
 /// For each list that is there: its row, and its strings.
 fn lists(array: &ListArray) -> impl Iterator<Item = (usize, ArrayRef)> + '_ {
     array.iter().enumerate().filter_map(|(row, list)| Some((row, list?)))
@@ -265,7 +262,7 @@ fn scan(session: &Session, opened: &Opened, count: u64) {
             _ => {
                 let array = array.as_primitive::<Int64Type>();
                 match array.nulls() {
-                    None => total = total.wrapping_add(sum(array.values())),
+                    None => total = total.wrapping_add(sums::of(array.values())),
                     Some(there) => {
                         for row in there.valid_indices() {
                             total += array.value(row) + (start + row) as i64;
@@ -290,7 +287,7 @@ fn scan(session: &Session, opened: &Opened, count: u64) {
                     if rows == 0 {
                         break;
                     }
-                    total = total.wrapping_add(sum(&values));
+                    total = total.wrapping_add(sums::of(&values));
                 }
             }
             total

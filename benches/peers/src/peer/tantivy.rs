@@ -12,6 +12,7 @@ use tantivy_columnar::{BytesColumn, ColumnIndex, ColumnType, ColumnarReader, Col
 
 use super::BATCH;
 use crate::session::{Session, map};
+use crate::sums;
 use crate::task::{Asked, Column, Tags, Values, Work, host_lookups, touch};
 
 type Numbers = tantivy_columnar::Column<u64>;
@@ -92,17 +93,13 @@ fn ids(docs: &[DocId]) -> Vec<u32> {
     docs.iter().map(|doc| doc.get()).collect()
 }
 
-fn sum(values: &[u64]) -> i64 {
-    values.iter().fold(0_u64, |sum, &value| sum.wrapping_add(value)).cast_signed()
-}
-
 /// The sum of the values from 0 to `count`, read in runs.
 fn range_sum(column: &Numbers, count: u32) -> i64 {
     let (mut buffer, mut total) = ([0; BATCH], 0_i64);
     for start in (0..count).step_by(BATCH) {
         let len = (count - start).min(BATCH as u32) as usize;
         column.values.get_range(start.into(), &mut buffer[..len]);
-        total = total.wrapping_add(sum(&buffer[..len]));
+        total = total.wrapping_add(sums::of_unsigned(&buffer[..len]));
     }
     total
 }
@@ -130,7 +127,7 @@ fn read_numbers(session: &Session, column: &Numbers, asked: &Asked, count: u64) 
                 let Some(&first) = rows.first() else { continue };
                 column.values.get_range(first.into(), &mut buffer[..rows.len()]);
                 total += docs.iter().map(|&doc| i64::from(doc)).sum::<i64>();
-                total = total.wrapping_add(sum(&buffer[..rows.len()]));
+                total = total.wrapping_add(sums::of_unsigned(&buffer[..rows.len()]));
             }
             total
         });
@@ -144,7 +141,7 @@ fn read_numbers(session: &Session, column: &Numbers, asked: &Asked, count: u64) 
                     wanted.chunks(BATCH).fold(wanted.len() as i64, |total, part| {
                         let out = &mut out[..part.len()];
                         column.values.get_vals(part, out);
-                        total.wrapping_add(sum(out))
+                        total.wrapping_add(sums::of_unsigned(out))
                     })
                 });
             }
@@ -168,7 +165,7 @@ fn read_numbers(session: &Session, column: &Numbers, asked: &Asked, count: u64) 
                         column.row_ids_for_docs(part, &mut docs, &mut rows);
                         let out = &mut out[..rows.len()];
                         column.values.get_vals(&rows, out);
-                        total.wrapping_add(sum(out)).wrapping_add(rows.len() as i64)
+                        total.wrapping_add(sums::of_unsigned(out)).wrapping_add(rows.len() as i64)
                     })
                 });
             }
@@ -305,7 +302,7 @@ fn tags(session: &Session, asked: &Asked, count: u64, middle: u32) {
                     ords.row_ids_for_docs(part, &mut docs, &mut rows);
                     out.resize(rows.len(), 0);
                     ords.values.get_vals(&rows, &mut out);
-                    total + sum(&out) + rows.len() as i64
+                    total + sums::of_unsigned(&out) + rows.len() as i64
                 })
             });
         }

@@ -187,6 +187,35 @@ fn what_is_touched() {
 }
 
 /// Without checks, plain reads load the payload alone, and the same damage gives bytes.
+/// Whoever reads every value has a section without questions, although nobody asks for the tail; and so has,
+/// of many granules, whoever left out a few.
+#[test]
+fn a_few_granules_left_are_checked_along() {
+    let whole = |made: &Made, file: Vec<u8>, granules: Range<usize>| {
+        let (_file, sources) = sources(&file);
+        let whole = sources.each_ref().map(|source| {
+            let section = open(source, made.at, Verify::OnFirstTouch).unwrap();
+            for start in granules.clone().map(|granule| granule * 4096) {
+                section.slice(start..(start + 4096).min(made.payload.len())).unwrap();
+            }
+            section.verified().is_some()
+        });
+        assert!(whole.iter().all(|&first| first == whole[0]), "{whole:?}");
+        whole[0]
+    };
+    for len in [1, 4033, 4096, 8192] {
+        let made = made(len);
+        assert!(whole(&made, made.file.clone(), 0..len.div_ceil(4096)), "{len}");
+    }
+    let made = made(130 * 4096 - TAIL);
+    assert!(!whole(&made, made.file.clone(), 3..130), "three are too many");
+    assert!(whole(&made, made.file.clone(), 2..130));
+    // Damage in what nobody asked for is nobody's error.
+    let damaged = damage(&made, 4095, 1);
+    assert!(!whole(&made, damaged.file.clone(), 2..130));
+    assert_damage(&made, &damaged, Source::memory(damaged.file.clone()));
+}
+
 #[test]
 fn never_hands_out_damage() {
     let made = made(20_000);

@@ -78,12 +78,19 @@ fn ones(x: u64) -> __m512i {
 }
 
 /// What is in the lanes.
+///
+/// In one cache line: of what was stored across two, a load gets nothing before the store has left the
+/// processor, and so not before all loads that came earlier are done.
+#[repr(align(64))]
+struct InMemory([u64; GROUP]);
+
+/// What is in the lanes.
 #[target_feature(enable = "avx512f")]
 #[inline]
-fn lanes(x: __m512i) -> [u64; GROUP] {
-    let mut lanes = [0; GROUP];
+fn lanes(x: __m512i) -> InMemory {
+    let mut lanes = InMemory([0; GROUP]);
     // SAFETY: `lanes` is eight u64s, 64 bytes.
-    unsafe { _mm512_storeu_si512(lanes.as_mut_ptr().cast(), x) };
+    unsafe { _mm512_storeu_si512(lanes.0.as_mut_ptr().cast(), x) };
     lanes
 }
 
@@ -92,7 +99,7 @@ fn lanes(x: __m512i) -> [u64; GROUP] {
 #[inline]
 #[expect(clippy::cast_possible_truncation, reason = "a usize has 64 bits here")]
 fn places(x: __m512i) -> [usize; GROUP] {
-    lanes(x).map(|at| at as usize)
+    lanes(x).0.map(|at| at as usize)
 }
 
 /// What is in the first lane.
@@ -146,13 +153,14 @@ fn state(granules: &[AtomicU64], word: u64) -> u64 {
 }
 
 /// The same of any places.
+// Apart, so that the code around it stays small and in one piece.
 #[inline(never)]
-fn good_anywhere<const N: usize>(granules: &[AtomicU64], places: &[u64; GROUP]) -> bool {
+fn good_anywhere<const N: usize>(granules: &[AtomicU64], places: &InMemory) -> bool {
     let good = |at: u64| {
         let granule = at / GRANULE as u64;
         state(granules, granule / 64) >> (granule % 64) & 1
     };
-    places.iter().fold(1, |all, &at| all & good(at) & good(at + N as u64 - 1)) == 1
+    places.0.iter().fold(1, |all, &at| all & good(at) & good(at + N as u64 - 1)) == 1
 }
 
 /// The eight bytes at each `byte`, if they are known to be good.
