@@ -69,6 +69,7 @@ mod dense;
 mod eight;
 mod header;
 mod list;
+mod listing;
 mod plain;
 mod runs;
 mod simd;

@@ -5,8 +5,9 @@
 
 use std::ops::Range;
 
+use super::listing::ROOM;
 use super::plain::Plain;
-use super::simd::{self, Kernel, ROOM};
+use super::simd::{self, Kernel};
 use super::sink::{Collect, Exists, Expand, Sink};
 use super::{NO_VALUE, PresenceReader, PresenceWalk, Shape, locate};
 use crate::error::{Error, ErrorKind, Result};
@@ -132,9 +133,7 @@ impl<B: SectionBytes> PresenceReader<B> {
         self.visit(docs.clone(), walk, &mut sink)?;
         let found = sink.found();
         out.truncate(before + found);
-        let found = out.get(before..).unwrap_or_default();
-        let ascend = found.iter().zip(found.iter().skip(1)).fold(true, |ascend, (a, b)| ascend & (a < b));
-        match found.len() == values.len() && ascend {
+        match found == values.len() {
             true => Ok(ValueIndex::new(values.start)),
             false => Err(self.miscounted()),
         }

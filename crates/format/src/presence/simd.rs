@@ -4,7 +4,6 @@
 //! | --- | --- | --- |
 //! | how many bits of a line are set below this one? | eight words: mask, count, add | all eight at once |
 //! | where is this byte among those of a bucket? | sixteen compared at once | sixty-four |
-//! | which bits of this word are set? | eight at a time, from a table | sixteen, by compression |
 //!
 //! The plain functions define the right answers; tests hold the others against them. A batch of
 //! look-ups asks once which CPU this is, and its whole loop is compiled for that one. Between plain and
@@ -16,7 +15,6 @@
 //! documents at a time: see module `eight`.
 
 use super::plain::Plain;
-use super::sparse::BUCKET;
 use super::{PresenceReader, PresenceWalk};
 use crate::error::Result;
 use crate::id::DocId;
@@ -75,28 +73,6 @@ impl Kernel for AnyCpu {
 
 /// Bytes of a bucket that are searched at once: all of it, mostly.
 pub(super) const BUCKET_HEAD: usize = 64;
-
-/// Places for documents that a kernel needs behind those that it fills.
-pub(super) const ROOM: usize = 64;
-
-/// Writes the documents of a bitmap, which begins with document `first`, ascending. Returns how many they
-/// are; what is in `out` behind them is unspecified. `None` if there is not [`ROOM`] for more.
-pub(super) fn words(first: u32, words: &[[u8; 8]], out: &mut [DocId]) -> Option<usize> {
-    #[cfg(all(target_arch = "x86_64", not(miri)))]
-    return x86::words(first, words, out);
-    #[cfg(not(all(target_arch = "x86_64", not(miri))))]
-    return words_plain(first, words, out);
-}
-
-/// Writes the documents of sparse buckets, the first of which begins with `first`: those of bucket *b* are
-/// `lows[starts[b] .. starts[b + 1]]`. Returns how many they are; what is in `out` behind them is
-/// unspecified. `None` if there are no such lows, or not [`ROOM`] for more.
-pub(super) fn buckets(first: u32, starts: &[[u8; 2]], lows: &[u8], out: &mut [DocId]) -> Option<usize> {
-    #[cfg(all(target_arch = "x86_64", not(miri)))]
-    return x86::buckets(first, starts, lows, out);
-    #[cfg(not(all(target_arch = "x86_64", not(miri))))]
-    return buckets_plain(first, starts, lows, out);
-}
 
 /// The numbers of documents.
 #[allow(unsafe_code, reason = "no safe function of the standard library does it")]
@@ -181,74 +157,6 @@ fn search_plain(bytes: &[u8; BUCKET_HEAD], len: usize, byte: u8) -> (u32, bool) 
     (below, ((below as usize) < len) & (next == byte))
 }
 
-/// The set bits of every byte.
-const BITS: [[u8; 8]; 256] = {
-    let (mut table, mut byte) = ([[0; 8]; 256], 0);
-    while byte < 256 {
-        let (mut bit, mut at) = (0, 0);
-        while bit < 8 {
-            if byte >> bit & 1 == 1 {
-                table[byte][at] = bit;
-                at += 1;
-            }
-            bit += 1;
-        }
-        byte += 1;
-    }
-    table
-};
-
-#[inline(always)]
-fn words_plain(first: u32, words: &[[u8; 8]], out: &mut [DocId]) -> Option<usize> {
-    let (mut first, mut count) = (first, 0);
-    for word in words {
-        let room = out.get_mut(count..)?.first_chunk_mut()?;
-        count += word_plain(first, *word, room);
-        first = first.wrapping_add(64);
-    }
-    Some(count)
-}
-
-#[inline(always)]
-fn word_plain(first: u32, word: [u8; 8], out: &mut [DocId; ROOM]) -> usize {
-    let (mut first, mut count) = (first, 0);
-    for byte in word {
-        // Eight places each time, of which the next byte takes back those that are none.
-        for (doc, bit) in out[count..count + 8].iter_mut().zip(BITS[usize::from(byte)]) {
-            *doc = DocId::new(first.wrapping_add(bit.into()));
-        }
-        first = first.wrapping_add(8);
-        count += byte.count_ones() as usize;
-    }
-    count
-}
-
-#[inline(always)]
-fn buckets_plain(first: u32, starts: &[[u8; 2]], lows: &[u8], out: &mut [DocId]) -> Option<usize> {
-    const LOWS: usize = 8;
-    let (mut doc, mut count) = (first, 0);
-    for pair in starts.windows(2) {
-        let (start, end) = (u16::from_le_bytes(pair[0]), u16::from_le_bytes(pair[1]));
-        let (mut left, mut at) = (usize::from(end.checked_sub(start)?), usize::from(start));
-        // As many each time, and mostly once: the next bucket takes back the places that are none.
-        loop {
-            let chunk = lows.get(at..)?.first_chunk::<LOWS>()?;
-            let room = out.get_mut(count..)?.first_chunk_mut::<LOWS>()?;
-            for (place, &low) in room.iter_mut().zip(chunk) {
-                *place = DocId::new(doc.wrapping_add(low.into()));
-            }
-            count += left.min(LOWS);
-            if left <= LOWS {
-                break;
-            }
-            left -= LOWS;
-            at += LOWS;
-        }
-        doc = doc.wrapping_add(BUCKET);
-    }
-    Some(count)
-}
-
 #[cfg(all(target_arch = "x86_64", not(miri)))]
 #[allow(unsafe_code, reason = "one of two modules with intrinsics; each use has its proof")]
 pub(super) mod x86 {
@@ -258,7 +166,7 @@ pub(super) mod x86 {
     use super::*;
 
     #[inline]
-    fn has_popcnt() -> bool {
+    pub(in super::super) fn has_popcnt() -> bool {
         is_x86_feature_detected!("popcnt") && is_x86_feature_detected!("bmi2")
     }
 
@@ -384,58 +292,6 @@ pub(super) mod x86 {
         let found = _mm512_cmpeq_epu8_mask(bytes, wanted) & lanes;
         (below.count_ones(), found != 0)
     }
-
-    pub(super) fn buckets(first: u32, starts: &[[u8; 2]], lows: &[u8], out: &mut [DocId]) -> Option<usize> {
-        match is_x86_feature_detected!("avx2") {
-            // SAFETY: this CPU has AVX2.
-            true => unsafe { buckets_avx2(first, starts, lows, out) },
-            false => buckets_plain(first, starts, lows, out),
-        }
-    }
-
-    /// The plain loop, compiled for wider registers.
-    #[target_feature(enable = "avx2")]
-    fn buckets_avx2(first: u32, starts: &[[u8; 2]], lows: &[u8], out: &mut [DocId]) -> Option<usize> {
-        buckets_plain(first, starts, lows, out)
-    }
-
-    pub(super) fn words(first: u32, words: &[[u8; 8]], out: &mut [DocId]) -> Option<usize> {
-        match (has_avx512(), has_popcnt()) {
-            // SAFETY: this CPU has every feature that the function is compiled for.
-            (true, _) => unsafe { words_avx512(first, words, out) },
-            // SAFETY: as above.
-            (false, true) => unsafe { words_popcnt(first, words, out) },
-            (false, false) => words_plain(first, words, out),
-        }
-    }
-
-    #[target_feature(enable = "popcnt,bmi2")]
-    fn words_popcnt(first: u32, words: &[[u8; 8]], out: &mut [DocId]) -> Option<usize> {
-        words_plain(first, words, out)
-    }
-
-    #[target_feature(enable = "popcnt,avx512f")]
-    fn words_avx512(first: u32, words: &[[u8; 8]], out: &mut [DocId]) -> Option<usize> {
-        const LANES: usize = 16;
-        let mut docs = _mm512_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
-        docs = _mm512_add_epi32(docs, _mm512_set1_epi32(first.cast_signed()));
-        let (step, mut count) = (_mm512_set1_epi32(16), 0);
-        for word in words {
-            let room: &mut [DocId; ROOM] = out.get_mut(count..)?.first_chunk_mut()?;
-            let mut found = 0;
-            for bits in word.as_chunks().0 {
-                let bits = u16::from_le_bytes(*bits);
-                let there = _mm512_maskz_compress_epi32(bits, docs);
-                let room: &mut [DocId] = &mut room[found..found + LANES];
-                // SAFETY: `room` is 16 documents, which are `u32`s: 64 bytes.
-                unsafe { _mm512_storeu_si512(room.as_mut_ptr().cast(), there) };
-                docs = _mm512_add_epi32(docs, step);
-                found += bits.count_ones() as usize;
-            }
-            count += found;
-        }
-        Some(count)
-    }
 }
 
 #[cfg(test)]
@@ -470,30 +326,6 @@ mod tests {
             for byte in lows.iter().copied().chain([byte, 0, u8::MAX]) {
                 let expected = (lows.range(..byte).count() as u32, lows.contains(&byte));
                 prop_assert_eq!(search_plain(&bytes, lows.len(), byte), expected);
-            }
-        }
-
-        #[test]
-        fn documents_of_a_bitmap_and_of_buckets(
-            all in prop::collection::vec(any::<[u64; 3]>(), 0..20), first in 0..u32::MAX - 64 * 80,
-        ) {
-            // Words of every density.
-            let all = all.iter().flat_map(|&[a, b, c]| [a, a | b | c, a & b & c, 0]);
-            let all: Vec<[u8; 8]> = all.map(u64::to_le_bytes).collect();
-            let set = |i: &usize| all[i / 64][i / 8 % 8] >> (i % 8) & 1 == 1;
-            let set: Vec<usize> = (0..all.len() * 64).filter(set).collect();
-            let expected: Vec<DocId> = set.iter().map(|&i| DocId::new(first + i as u32)).collect();
-            let mut out = vec![DocId::new(7); expected.len() + ROOM];
-            for words in [words, words_plain] {
-                let count = words(first, &all, &mut out).unwrap();
-                prop_assert_eq!(&out[..count], &expected);
-            }
-            let start = |bucket: usize| (set.partition_point(|i| i / 256 < bucket) as u16).to_le_bytes();
-            let starts: Vec<[u8; 2]> = (0..=all.len().div_ceil(4)).map(start).collect();
-            let lows: Vec<u8> = set.iter().map(|&i| i as u8).chain([0; ROOM]).collect();
-            for buckets in [buckets, buckets_plain] {
-                let count = buckets(first, &starts, &lows, &mut out).unwrap();
-                prop_assert_eq!(&out[..count], &expected);
             }
         }
     }

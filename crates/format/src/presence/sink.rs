@@ -7,7 +7,7 @@
 
 use std::ops::Range;
 
-use super::simd;
+use super::listing;
 use super::sparse::BUCKET;
 use crate::id::DocId;
 
@@ -46,7 +46,7 @@ pub(super) trait Sink {
 
 /// Writes the documents one behind the other.
 pub(super) struct Collect<'a> {
-    /// Room for as many as there should be, and for [`ROOM`](simd::ROOM) more.
+    /// Room for as many as there should be, and for [`ROOM`](listing::ROOM) more.
     out: &'a mut [DocId],
     /// How many there are, those included for which there was no room.
     found: usize,
@@ -76,12 +76,14 @@ impl Sink for Collect<'_> {
 
     fn words(&mut self, doc: u32, words: &[[u8; 8]]) {
         let room = self.out.get_mut(self.found..).unwrap_or_default();
-        self.found += simd::words(doc, words, room).unwrap_or(usize::from(u16::MAX));
+        self.found += listing::words(doc, words, room).unwrap_or(usize::from(u16::MAX));
     }
 
     fn buckets(&mut self, doc: u32, starts: &[[u8; 2]], lows: &[u8]) -> Option<()> {
-        self.found += simd::buckets(doc, starts, lows, self.out.get_mut(self.found..)?)?;
-        Some(())
+        let out = self.out.get_mut(self.found..)?;
+        let found = listing::buckets(doc, starts, lows, out)?;
+        self.found += found;
+        listing::ascend(out.get(..found)?).then_some(())
     }
 
     fn run(&mut self, docs: Range<u32>) {

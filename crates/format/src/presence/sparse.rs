@@ -162,12 +162,20 @@ fn part(
 ) -> Option<()> {
     let &[start, end] = starts.get(bucket as usize..)?.first_chunk()?;
     let places = u16::from_le_bytes(start).into()..u16::from_le_bytes(end).into();
-    let docs = bytes.get(places)?.iter().map(|&byte| bucket * BUCKET + u32::from(byte));
-    docs.filter(|low| lows.contains(low)).for_each(|low| sink.one(first + low));
+    let mut least = lows.start;
+    for low in bytes.get(places)?.iter().map(|&byte| bucket * BUCKET + u32::from(byte)) {
+        if low >= lows.start && low < lows.end {
+            if low < least {
+                return None;
+            }
+            sink.one(first + low);
+            least = low + 1;
+        }
+    }
     Some(())
 }
 
 #[cold]
 fn disordered<B: SectionBytes>(block: &Block<'_, B>, at: usize) -> crate::error::Error {
-    block.broken(at, "the bucket starts of a sparse presence block do not ascend to its values")
+    block.broken(at, "the buckets of a sparse presence block do not ascend, or not to its values")
 }

@@ -202,7 +202,7 @@ fn a_rank_entry_that_contradicts_the_bitmap_is_refused() {
 #[test]
 fn starts_and_befores_that_do_not_ascend_are_refused() {
     let walk = &mut PresenceWalk::default();
-    let starts = "the bucket starts of a sparse presence block do not ascend to its values";
+    let starts = "the buckets of a sparse presence block do not ascend, or not to its values";
     for (start, end) in [(7_u16, 6_u16), (300, 300)] {
         let sparse = spoilt(BLOCK, (0..257).map(|i| i * 2), 0, |blocks| {
             blocks[8..10].copy_from_slice(&start.to_le_bytes());

@@ -1,0 +1,242 @@
+//! The documents of bitmaps and of sparse buckets, one behind the other.
+//!
+//! | question | plain | AVX-512 |
+//! | --- | --- | --- |
+//! | which bits of this word are set? | eight at a time, from a table | sixteen, by compression |
+//! | which documents are in these buckets? | one after the other | sixteen, by the greatest so far |
+//!
+//! The plain functions define the right answers; tests hold the others against them.
+
+use super::sparse::BUCKET;
+use crate::bits::wide;
+use crate::id::DocId;
+
+/// Places for documents that a kernel needs behind those that it fills.
+pub(super) const ROOM: usize = 64;
+
+/// Writes the documents of a bitmap, which begins with document `first`, ascending. Returns how many they
+/// are; what is in `out` behind them is unspecified. `None` if there is not [`ROOM`] for more.
+pub(super) fn words(first: u32, words: &[[u8; 8]], out: &mut [DocId]) -> Option<usize> {
+    #[cfg(all(target_arch = "x86_64", not(miri)))]
+    return x86::words(first, words, out);
+    #[cfg(not(all(target_arch = "x86_64", not(miri))))]
+    return words_plain(first, words, out);
+}
+
+/// Writes the documents of sparse buckets, the first of which begins with `first`: those of bucket *b* are
+/// `lows[starts[b] .. starts[b + 1]]`. Returns how many they are; what is in `out` behind them is
+/// unspecified. `None` if there are no such lows, or not [`ROOM`] for more.
+pub(super) fn buckets(first: u32, starts: &[[u8; 2]], lows: &[u8], out: &mut [DocId]) -> Option<usize> {
+    #[cfg(all(target_arch = "x86_64", not(miri)))]
+    return x86::buckets(first, starts, lows, out);
+    #[cfg(not(all(target_arch = "x86_64", not(miri))))]
+    return buckets_plain(first, starts, lows, out);
+}
+
+wide! {
+    /// Whether each document is behind the one before.
+    pub(super) fn ascend(docs: &[DocId]) -> bool {
+        // To the end, whatever is found: so it becomes vector code.
+        let next = docs.get(1..).unwrap_or_default();
+        docs.iter().zip(next).fold(true, |ascend, (doc, next)| ascend & (doc.get() < next.get()))
+    }
+}
+
+/// The set bits of every byte.
+const BITS: [[u8; 8]; 256] = {
+    let (mut table, mut byte) = ([[0; 8]; 256], 0);
+    while byte < 256 {
+        let (mut bit, mut at) = (0, 0);
+        while bit < 8 {
+            if byte >> bit & 1 == 1 {
+                table[byte][at] = bit;
+                at += 1;
+            }
+            bit += 1;
+        }
+        byte += 1;
+    }
+    table
+};
+
+#[inline(always)]
+fn words_plain(first: u32, words: &[[u8; 8]], out: &mut [DocId]) -> Option<usize> {
+    let (mut first, mut count) = (first, 0);
+    for word in words {
+        let room = out.get_mut(count..)?.first_chunk_mut()?;
+        count += word_plain(first, *word, room);
+        first = first.wrapping_add(64);
+    }
+    Some(count)
+}
+
+#[inline(always)]
+fn word_plain(first: u32, word: [u8; 8], out: &mut [DocId; ROOM]) -> usize {
+    let (mut first, mut count) = (first, 0);
+    for byte in word {
+        // Eight places each time, of which the next byte takes back those that are none.
+        for (doc, bit) in out[count..count + 8].iter_mut().zip(BITS[usize::from(byte)]) {
+            *doc = DocId::new(first.wrapping_add(bit.into()));
+        }
+        first = first.wrapping_add(8);
+        count += byte.count_ones() as usize;
+    }
+    count
+}
+
+/// Lows, and the places of their documents, that [`add_lows`] takes at once.
+const LOWS: usize = 16;
+
+#[inline(always)]
+fn buckets_with(
+    first: u32,
+    starts: &[[u8; 2]],
+    lows: &[u8],
+    out: &mut [DocId],
+    add_lows: impl Fn(&[[u8; LOWS]], &mut [[DocId; LOWS]]),
+) -> Option<usize> {
+    let start = |start: &[u8; 2]| usize::from(u16::from_le_bytes(*start));
+    let (begin, end) = (start(starts.first()?), start(starts.last()?));
+    let count = end.checked_sub(begin)?;
+    // More than there are lows: empty buckets at the end have a place, too.
+    let len = (count + 1).next_multiple_of(LOWS);
+    let (lows, out) = (lows.get(begin..begin + len)?, out.get_mut(..len)?);
+    // The first document of a bucket where its lows begin; of several, the last: the others are empty.
+    out.fill(DocId::new(0));
+    let (mut doc, mut before, mut ascend) = (first, begin, true);
+    for at in starts.iter().map(start) {
+        ascend &= before <= at;
+        *out.get_mut(at.wrapping_sub(begin))? = DocId::new(doc);
+        doc = doc.wrapping_add(BUCKET);
+        before = at;
+    }
+    add_lows(lows.as_chunks().0, out.as_chunks_mut().0);
+    ascend.then_some(count)
+}
+
+/// Makes the first documents of buckets, which lie where their lows begin, those of all lows.
+#[inline(always)]
+fn add_lows_plain(lows: &[[u8; LOWS]], docs: &mut [[DocId; LOWS]]) {
+    let mut bucket = 0;
+    for (doc, &low) in docs.as_flattened_mut().iter_mut().zip(lows.as_flattened()) {
+        bucket = doc.get().max(bucket);
+        *doc = DocId::new(bucket.wrapping_add(low.into()));
+    }
+}
+
+#[inline(always)]
+fn buckets_plain(first: u32, starts: &[[u8; 2]], lows: &[u8], out: &mut [DocId]) -> Option<usize> {
+    buckets_with(first, starts, lows, out, add_lows_plain)
+}
+
+#[cfg(all(target_arch = "x86_64", not(miri)))]
+#[allow(unsafe_code, reason = "intrinsics; each use has its proof")]
+mod x86 {
+    use std::arch::x86_64::*;
+
+    use super::super::simd::x86::{has_avx512, has_popcnt};
+    use super::*;
+
+    pub(super) fn buckets(first: u32, starts: &[[u8; 2]], lows: &[u8], out: &mut [DocId]) -> Option<usize> {
+        match has_avx512() {
+            true => buckets_with(first, starts, lows, out, |lows, docs| {
+                // SAFETY: this CPU has AVX-512.
+                unsafe { add_lows_avx512(lows, docs) }
+            }),
+            false => buckets_plain(first, starts, lows, out),
+        }
+    }
+
+    #[target_feature(enable = "avx512f")]
+    fn add_lows_avx512(lows: &[[u8; LOWS]], docs: &mut [[DocId; LOWS]]) {
+        let (zero, last) = (_mm512_setzero_si512(), _mm512_set1_epi32(15));
+        let mut bucket = zero;
+        for (lows, docs) in lows.iter().zip(docs) {
+            // SAFETY: 16 documents are 16 `u32`s, 64 bytes.
+            let begins = unsafe { _mm512_loadu_si512(docs.as_ptr().cast()) };
+            // The greatest up to each lane: of two, of four, of eight, of all.
+            let two = _mm512_max_epu32(begins, _mm512_alignr_epi32::<15>(begins, zero));
+            let four = _mm512_max_epu32(two, _mm512_alignr_epi32::<14>(two, zero));
+            let eight = _mm512_max_epu32(four, _mm512_alignr_epi32::<12>(four, zero));
+            let all = _mm512_max_epu32(eight, _mm512_alignr_epi32::<8>(eight, zero));
+            bucket = _mm512_max_epu32(all, _mm512_permutexvar_epi32(last, bucket));
+            // SAFETY: 16 bytes.
+            let lows = _mm512_cvtepu8_epi32(unsafe { _mm_loadu_si128(lows.as_ptr().cast()) });
+            let found = _mm512_add_epi32(bucket, lows);
+            // SAFETY: as above.
+            unsafe { _mm512_storeu_si512(docs.as_mut_ptr().cast(), found) };
+        }
+    }
+
+    pub(super) fn words(first: u32, words: &[[u8; 8]], out: &mut [DocId]) -> Option<usize> {
+        match (has_avx512(), has_popcnt()) {
+            // SAFETY: this CPU has every feature that the function is compiled for.
+            (true, _) => unsafe { words_avx512(first, words, out) },
+            // SAFETY: as above.
+            (false, true) => unsafe { words_popcnt(first, words, out) },
+            (false, false) => words_plain(first, words, out),
+        }
+    }
+
+    #[target_feature(enable = "popcnt,bmi2")]
+    fn words_popcnt(first: u32, words: &[[u8; 8]], out: &mut [DocId]) -> Option<usize> {
+        words_plain(first, words, out)
+    }
+
+    #[target_feature(enable = "popcnt,avx512f")]
+    fn words_avx512(first: u32, words: &[[u8; 8]], out: &mut [DocId]) -> Option<usize> {
+        const LANES: usize = 16;
+        let mut docs = _mm512_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
+        docs = _mm512_add_epi32(docs, _mm512_set1_epi32(first.cast_signed()));
+        let (step, mut count) = (_mm512_set1_epi32(16), 0);
+        for word in words {
+            let room: &mut [DocId; ROOM] = out.get_mut(count..)?.first_chunk_mut()?;
+            let mut found = 0;
+            for bits in word.as_chunks().0 {
+                let bits = u16::from_le_bytes(*bits);
+                let there = _mm512_maskz_compress_epi32(bits, docs);
+                let room: &mut [DocId] = &mut room[found..found + LANES];
+                // SAFETY: `room` is 16 documents, which are `u32`s: 64 bytes.
+                unsafe { _mm512_storeu_si512(room.as_mut_ptr().cast(), there) };
+                docs = _mm512_add_epi32(docs, step);
+                found += bits.count_ones() as usize;
+            }
+            count += found;
+        }
+        Some(count)
+    }
+}
+
+#[cfg(test)]
+#[expect(clippy::cast_possible_truncation, reason = "a few thousand documents")]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    proptest! {
+        #[test]
+        fn documents_of_a_bitmap_and_of_buckets(
+            all in prop::collection::vec(any::<[u64; 3]>(), 0..20), first in 0..u32::MAX - 64 * 80,
+        ) {
+            // Words of every density.
+            let all = all.iter().flat_map(|&[a, b, c]| [a, a | b | c, a & b & c, 0]);
+            let all: Vec<[u8; 8]> = all.map(u64::to_le_bytes).collect();
+            let set = |i: &usize| all[i / 64][i / 8 % 8] >> (i % 8) & 1 == 1;
+            let set: Vec<usize> = (0..all.len() * 64).filter(set).collect();
+            let expected: Vec<DocId> = set.iter().map(|&i| DocId::new(first + i as u32)).collect();
+            let mut out = vec![DocId::new(7); expected.len() + ROOM];
+            for words in [words, words_plain] {
+                let count = words(first, &all, &mut out).unwrap();
+                prop_assert_eq!(&out[..count], &expected);
+            }
+            let start = |bucket: usize| (set.partition_point(|i| i / 256 < bucket) as u16).to_le_bytes();
+            let starts: Vec<[u8; 2]> = (0..=all.len().div_ceil(4)).map(start).collect();
+            let lows: Vec<u8> = set.iter().map(|&i| i as u8).chain([0; ROOM]).collect();
+            for buckets in [buckets, buckets_plain] {
+                let count = buckets(first, &starts, &lows, &mut out).unwrap();
+                prop_assert_eq!(&out[..count], &expected);
+            }
+        }
+    }
+}
