@@ -108,8 +108,8 @@ impl Encoder {
                 column.with(Kind::SortedNumeric, Values::SortedNumeric { offsets, values }, known)
             }
             buffer::Values::Strings(strings) => {
-                let (pieces, ends) = strings.into_parts();
-                self.strings(column, pieces, &ends)?
+                let (pieces, offsets) = strings.into_parts();
+                self.strings(column, Payload(pieces), offsets)?
             }
             buffer::Values::Terms { ids, terms } => self.terms(column, ids, terms)?,
             buffer::Values::TermSets { ids, terms } => self.term_sets(column, ids, terms)?,
@@ -153,12 +153,13 @@ impl Encoder {
             return Ok(sorted); // The bytes of a binary column alone take as much.
         }
         let mut bytes = Vec::with_capacity(usize::try_from(len).unwrap_or(usize::MAX));
-        let mut ends = Vec::with_capacity(values.len());
+        let mut offsets = Vec::with_capacity(values.len() + 1);
+        offsets.push(0);
         for value in values {
             bytes.extend_from_slice(value);
-            ends.push(bytes.len() as u64);
+            offsets.push((bytes.len() as u64).cast_signed());
         }
-        let binary = self.strings(column, vec![bytes], &ends)?;
+        let binary = self.strings(column, Payload(vec![bytes]), offsets)?;
         Ok(if binary.weight() < weight { binary } else { sorted })
     }
 
@@ -189,21 +190,23 @@ impl Encoder {
         Ok(Sorted { strings, order, terms })
     }
 
+    /// The strings that lie end to end in `bytes`, between two of the `offsets` each.
     fn strings(
         &self,
         column: Frame<'_>,
-        pieces: Vec<Vec<u8>>,
-        ends: &[u64],
+        bytes: Payload,
+        offsets: Vec<i64>,
     ) -> Result<Encoded, binary::Refused> {
         let options = BinaryOptions { compression: column.spec.compressed(), jump_tables: self.jump_tables };
-        let bytes = Payload(pieces);
         if options.compression != Compression::None {
-            let values = binary::encode(bytes.joined(), ends, &options)?;
+            let ends: Vec<u64> = offsets.into_iter().skip(1).map(i64::cast_unsigned).collect();
+            let values = binary::encode(bytes.joined(), &ends, &options)?;
             return Ok(column.with(Kind::Binary, Values::Binary(values), Statistics::default()));
         }
         // In the file they lie as they do here.
-        let offsets = binary::encode_offsets(bytes.len(), ends, &options)?;
-        let values = Binary { count: ends.len() as u64, bytes: None, coding: Coding::Raw, offsets };
+        let count = offsets.len().saturating_sub(1) as u64;
+        let offsets = binary::encode_offsets(bytes.len(), &offsets, &options)?;
+        let values = Binary { count, bytes: None, coding: Coding::Raw, offsets };
         let mut column = column.column(Kind::Binary, Values::Binary(values), Statistics::default());
         if let Values::Binary(values) = &mut column.values {
             values.bytes = (bytes.len() > 0).then_some(bytes);

@@ -61,7 +61,7 @@ pub enum Refused {
 ///
 /// [`Refused`] if a value is too long, or `ends` do not ascend to the length of `bytes`.
 pub fn encode(bytes: Vec<u8>, ends: &[u64], options: &BinaryOptions) -> Result<Binary<Vec<u8>>, Refused> {
-    check(bytes.len() as u64, ends)?;
+    check(bytes.len() as u64, ends.iter().copied())?;
     let count = ends.len() as u64;
     if let Some(Coded { bytes: coded, coding, ends: moved }) = coded(&bytes, ends, options.compression) {
         drop(bytes);
@@ -72,19 +72,23 @@ pub fn encode(bytes: Vec<u8>, ends: &[u64], options: &BinaryOptions) -> Result<B
     Ok(Binary { count, bytes, coding: Coding::Raw, offsets: offsets(ends, options) })
 }
 
-/// As [`encode`] does without compression, of `len` bytes that lie anywhere: the offsets, which are all that
-/// is made.
+/// Encodes where raw byte strings begin that lie end to end, wherever that is: `offsets` has one more than
+/// there are strings, and the last is `len`, the number of their bytes. Or it is empty, and there are none.
 ///
 /// # Errors
 ///
 /// As [`encode`].
 pub fn encode_offsets(
     len: u64,
-    ends: &[u64],
+    offsets: &[i64],
     options: &BinaryOptions,
 ) -> Result<BinaryOffsets<Vec<u8>>, Refused> {
-    check(len, ends)?;
-    Ok(offsets(ends, options))
+    if let Some(&start) = offsets.first().filter(|&&start| start != 0) {
+        return Err(Refused::OutOfPlace { index: 0, end: start.cast_unsigned() });
+    }
+    let ends = offsets.iter().skip(1).map(|end| end.cast_unsigned());
+    check(len, ends.clone())?;
+    Ok(fixed(ends).unwrap_or_else(|| variable(offsets, options)))
 }
 
 /// Blocks shorten some values more than this, but no samples are made of them.
@@ -104,9 +108,9 @@ pub fn at_least(len: u64, bytes: &[u8], ends: &[u64], compression: Compression) 
 }
 
 /// Refuses ends that do not ascend to `len`, and values that are too long.
-fn check(len: u64, ends: &[u64]) -> Result<(), Refused> {
+fn check(len: u64, ends: impl Iterator<Item = u64>) -> Result<(), Refused> {
     let mut start = 0;
-    for (index, &end) in (0..).zip(ends) {
+    for (index, end) in (0..).zip(ends) {
         match end.checked_sub(start).filter(|_| end <= len) {
             None => return Err(Refused::OutOfPlace { index, end }),
             Some(len) if len > MAX_VALUE.into() => return Err(Refused::TooLong { index, len }),
@@ -118,20 +122,25 @@ fn check(len: u64, ends: &[u64]) -> Result<(), Refused> {
 
 /// The offsets of values that end at `ends`, which ascend.
 fn offsets(ends: &[u64], options: &BinaryOptions) -> BinaryOffsets<Vec<u8>> {
-    let starts = std::iter::once(0).chain(ends.iter().copied());
-    let mut lens = ends.iter().zip(starts.clone()).map(|(end, start)| end - start);
+    fixed(ends.iter().copied()).unwrap_or_else(|| {
+        let starts = std::iter::once(0).chain(ends.iter().map(|end| end.cast_signed()));
+        variable(&starts.collect::<Vec<i64>>(), options)
+    })
+}
+
+/// The length of all values, if they have the same.
+fn fixed(ends: impl Iterator<Item = u64>) -> Option<BinaryOffsets<Vec<u8>>> {
+    let mut start = 0;
+    let mut lens = ends.map(|end| end - std::mem::replace(&mut start, end));
     let first = lens.next().unwrap_or(0);
-    if let Ok(len) = u32::try_from(first)
-        && lens.all(|len| len == first)
-    {
-        return BinaryOffsets::Fixed(len);
-    }
-    let offsets: Vec<i64> = starts.map(u64::cast_signed).collect();
+    let len = u32::try_from(first).ok()?;
+    lens.all(|len| len == first).then_some(BinaryOffsets::Fixed(len))
+}
+
+fn variable(offsets: &[i64], options: &BinaryOptions) -> BinaryOffsets<Vec<u8>> {
     let jump_tables = options.jump_tables;
-    BinaryOffsets::Variable(numeric::encode(
-        &offsets,
-        &NumericOptions { role: Role::Offsets, doubles: false, jump_tables, zones: false },
-    ))
+    let options = NumericOptions { role: Role::Offsets, doubles: false, jump_tables, zones: false };
+    BinaryOffsets::Variable(numeric::encode(offsets, &options))
 }
 
 /// Bytes that a section takes beside its payload, at least.

@@ -13,22 +13,18 @@ pub(crate) struct Kept {
     pieces: Vec<Vec<u8>>,
     /// The piece that is being filled.
     open: usize,
-    /// Where each string ends in all bytes.
-    ends: Vec<u64>,
+    /// Where each string begins in all bytes, and where the last one ends; empty until there is one.
+    offsets: Vec<i64>,
 }
 
 /// Bytes of a piece, from which on another one is begun. Of this size, allocators ask the system for memory
-/// and give it back at once.
-const PIECE: usize = 32 << 20;
+/// and give it back at once; with the few bytes that they add it takes whole large pages.
+const PIECE: usize = (32 << 20) - (1 << 12);
 
 impl Kept {
     /// Appends `value`. After an error nothing has changed.
     pub(crate) fn push(&mut self, value: &[u8], memory: &mut Memory) -> Result<(), ErrorKind> {
-        memory.reserve(&mut self.ends, 1)?;
-        let end = self.end() + value.len() as u64;
-        self.room(value.len(), memory)?.extend_from_slice(value);
-        self.ends.push(end);
-        Ok(())
+        self.extend(&[0, value.len() as u64], value, memory)
     }
 
     /// Appends the strings that lie end to end in `data` between two of the ascending `offsets` each. After an
@@ -39,19 +35,23 @@ impl Kept {
         data: &[u8],
         memory: &mut Memory,
     ) -> Result<(), ErrorKind> {
-        let (Some(&from), Some(&to)) = (offsets.first(), offsets.last()) else { return Ok(()) };
+        let Some((&from, ends)) = offsets.split_first() else { return Ok(()) };
         let at = |offset: u64| usize::try_from(offset).unwrap_or(usize::MAX);
-        let bytes = data.get(at(from)..at(to)).unwrap_or_default();
-        memory.reserve(&mut self.ends, offsets.len() - 1)?;
+        let bytes = ends.last().and_then(|&to| data.get(at(from)..at(to))).unwrap_or_default();
+        // The first string has an offset more.
+        memory.reserve(&mut self.offsets, offsets.len())?;
         let start = self.end();
         self.room(bytes.len(), memory)?.extend_from_slice(bytes);
-        self.ends.extend(offsets[1..].iter().map(|end| end - from + start));
+        if self.offsets.is_empty() {
+            self.offsets.push(0);
+        }
+        self.offsets.extend(ends.iter().map(|end| (end - from).cast_signed() + start));
         Ok(())
     }
 
     /// Forgets all but the first `len`.
     pub(crate) fn truncate(&mut self, len: usize) {
-        self.ends.truncate(len);
+        self.offsets.truncate(len + 1);
         let mut left = usize::try_from(self.end()).unwrap_or(usize::MAX);
         for (i, piece) in self.pieces.iter_mut().enumerate() {
             if left > 0 {
@@ -62,14 +62,14 @@ impl Kept {
         }
     }
 
-    /// The pieces, and where each string ends in them.
-    pub(crate) fn into_parts(self) -> (Vec<Vec<u8>>, Vec<u64>) {
-        (self.pieces, self.ends)
+    /// The pieces; and where each string begins in them, and the last one ends, if there is any.
+    pub(crate) fn into_parts(self) -> (Vec<Vec<u8>>, Vec<i64>) {
+        (self.pieces, self.offsets)
     }
 
     /// Bytes of all strings.
-    fn end(&self) -> u64 {
-        self.ends.last().copied().unwrap_or(0)
+    fn end(&self) -> i64 {
+        self.offsets.last().copied().unwrap_or(0)
     }
 
     /// A piece with room for `len` bytes more.
@@ -80,11 +80,50 @@ impl Kept {
             self.pieces.push(Vec::new());
         }
         let piece = &mut self.pieces[open];
-        // The first one grows with its strings; the budget may have no room for all of another one.
-        if open == 0 || memory.reserve(piece, len.max(PIECE)).is_err() {
+        // The first one grows with its strings, others begin with all their room: if the budget has it.
+        let whole = open > 0 && piece.capacity() == 0;
+        if !whole || memory.reserve(piece, len.max(PIECE)).is_err() {
             memory.reserve(piece, len)?;
         }
         self.open = open;
         Ok(piece)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// As many strings as take more than two pieces, some of them taken back.
+    #[test]
+    fn pieces_are_filled_and_used_again() {
+        let mut memory = Memory::new(usize::MAX);
+        let mut kept = Kept::default();
+        let mut data = Vec::new();
+        let mut offsets = vec![0];
+        let len = 1_000_003;
+        while data.len() < 5 * PIECE / 2 {
+            data.resize(data.len() + len, (offsets.len() % 256).try_into().unwrap());
+            offsets.push(data.len() as u64);
+        }
+        for keep in [10, 40, 0, 60] {
+            let there = kept.offsets.len().saturating_sub(1);
+            // Each run begins where the one before ends.
+            for start in (there..offsets.len() - 1).step_by(5) {
+                let end = offsets.len().min(start + 6);
+                kept.extend(&offsets[start..end], &data, &mut memory).unwrap();
+            }
+            let held: usize = kept.pieces.iter().map(Vec::capacity).sum();
+            assert_eq!(memory.used(), held + kept.offsets.capacity() * size_of::<i64>());
+            kept.truncate(keep);
+        }
+        for value in offsets[60..].windows(2) {
+            let range = usize::try_from(value[0]).unwrap()..usize::try_from(value[1]).unwrap();
+            kept.push(&data[range], &mut memory).unwrap();
+        }
+        assert!(kept.pieces.len() > 2 && kept.pieces.iter().all(|piece| piece.capacity() < 3 * PIECE));
+        let (pieces, ends) = kept.into_parts();
+        assert!(pieces.concat() == data);
+        assert!(ends.iter().map(|end| end.cast_unsigned()).eq(offsets));
     }
 }
