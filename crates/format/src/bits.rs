@@ -50,11 +50,7 @@ pub const fn width_of(max: u64) -> u8 {
 /// The largest integer of `width` bits; a width above 64 counts as 64.
 #[inline]
 pub const fn mask(width: u8) -> u64 {
-    match width {
-        0 => 0,
-        1..=63 => (1 << width) - 1,
-        _ => u64::MAX,
-    }
+    !u64::MAX.unbounded_shl(width as u32)
 }
 
 /// Bytes that `count` integers of `width` bits take, padding included.

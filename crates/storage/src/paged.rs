@@ -149,17 +149,22 @@ impl Pages {
     }
 
     /// The `N` bytes at `at`, under the same conditions.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn array<const N: usize>(&self, at: usize) -> Option<&[u8; N]> {
         const { assert!(0 < N && N <= GRANULE) };
         let end = at.checked_add(N)?;
-        if end > self.limit || !self.admitted.contains_both(at / GRANULE, (end - 1) / GRANULE) {
+        if end > self.limit {
+            return None;
+        }
+        if !self.admitted.all() && !self.admitted.contains_both(at / GRANULE, (end - 1) / GRANULE) {
             return None;
         }
         // SAFETY: (1, 2) `at <= end <= self.limit <= self.len` was checked. (3) The granules of the first
         // and of the last byte were found in `admitted`; there is none between them, because `N` is at
         // most a granule's length.
-        unsafe { self.slice(at..end) }.first_chunk()
+        let bytes = unsafe { self.slice(at..end) };
+        // SAFETY: an array has the layout of a slice of as many bytes, and there are `N`.
+        Some(unsafe { &*bytes.as_ptr().cast() })
     }
 
     /// All bytes that `get` would hand out, good or not, with the set of granules that are good; `None` of

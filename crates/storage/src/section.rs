@@ -292,7 +292,7 @@ impl SectionBytes for Section {
         }
     }
 
-    #[inline]
+    #[inline(always)]
     fn peek<const N: usize>(&self, at: usize) -> Option<&[u8; N]> {
         self.data.pages().array(at)
     }

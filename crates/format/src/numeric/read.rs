@@ -95,6 +95,57 @@ impl<B: SectionBytes> NumericReader<B> {
     /// or hold what they may not.
     #[inline]
     pub fn get(&self, index: u64, walk: &mut NumericWalk) -> Result<i64> {
+        match self.known(index) {
+            Some(value) => Ok(value),
+            None => self.found(index, walk),
+        }
+    }
+
+    /// Value `index`, if all on the way to it was checked before and is what it should be.
+    ///
+    /// When look-ups miss the caches, the processor works on as many of them at once as it has room for
+    /// their instructions. So there are few here, and none that makes an error.
+    #[inline(always)]
+    fn known(&self, index: u64) -> Option<i64> {
+        if index >= self.meta.count {
+            return None;
+        }
+        let number = if self.meta.block_shift == ONE_BLOCK {
+            // It has no jump table, so its header was built one of, and stays on the heap.
+            self.known_in(self.jump.built()?.first()?, usize::try_from(index).ok()?)
+        } else {
+            let (block, i) = self.meta.split(index);
+            let block = usize::try_from(block).ok()?;
+            self.known_in(&Block::peek(self.jump.in_use()?, self.meta.stride, block)?, i)
+        }?;
+        // First, and not through a table of jumps: the usual one.
+        if let Transform::Affine { base, gcd } = self.meta.transform {
+            return Some(affine(base, gcd, number));
+        }
+        self.value(number).ok()
+    }
+
+    /// Number `i` of a block, under the same condition.
+    #[inline(always)]
+    fn known_in(&self, header: &Block, i: usize) -> Option<u64> {
+        let section = self.meta.blocks.as_ref()?;
+        let (byte, shift) = bits::place(header.width, i);
+        let byte = usize::try_from(header.payload).ok()?.checked_add(byte)?;
+        // What begins at the end of the payload is a residual of no bits.
+        if byte > section.len() {
+            return None;
+        }
+        let residual = LittleEndian::read_u64(section.peek::<8>(byte)?) >> shift & bits::mask(header.width);
+        let number = header.base.wrapping_add(residual);
+        Some(match header.encoding {
+            Encoding::Constant | Encoding::Packed => number,
+            Encoding::Linear => number.wrapping_add(line(header.slope, i)),
+        })
+    }
+
+    /// [`get`](Self::get) of what is not [`known`](Self::known).
+    #[inline(never)]
+    fn found(&self, index: u64, walk: &mut NumericWalk) -> Result<i64> {
         self.in_count(index)?;
         if let Transform::Constant(value) = self.meta.transform {
             return Ok(value);
