@@ -17,9 +17,6 @@ use docvalues_storage::Section;
 /// first-level cache.
 pub(crate) const BATCH: usize = 1024;
 
-/// Documents whose values are put together.
-const TOGETHER: usize = 256;
-
 /// Documents with a value in a scan's window, if they lie evenly: so many are asked for at once.
 const WINDOW: u64 = 2048;
 
@@ -215,7 +212,7 @@ pub(crate) fn gather_numbers(
     }))
 }
 
-/// The numbers at `indices`, `fill` for documents that have none.
+/// The numbers at `indices` of a batch, `fill` for documents that have none.
 pub(crate) fn gather_or(
     values: &NumericReader<Section>,
     indices: Indices<'_>,
@@ -226,13 +223,11 @@ pub(crate) fn gather_or(
     if indices.all {
         return values.gather(indices.each, out, walk);
     }
-    let (mut there, mut numbers) = ([0; TOGETHER], [0; TOGETHER]);
-    for (indices, out) in indices.each.chunks(TOGETHER).zip(out.chunks_mut(TOGETHER)) {
-        let (there, numbers) = (&mut there[..indices.len()], &mut numbers[..indices.len()]);
-        let count = bits::together(indices, NO_VALUE, there);
-        values.gather(&there[..count], &mut numbers[..count], walk)?;
-        bits::spread(numbers, indices, NO_VALUE, fill, out);
-    }
+    let mut there = [0; BATCH];
+    let there = &mut there[..out.len()];
+    let count = bits::together(indices.each, NO_VALUE, there);
+    values.gather(&there[..count], &mut out[..count], walk)?;
+    bits::spread(indices.each, NO_VALUE, count, fill, out);
     Ok(())
 }
 

@@ -5,7 +5,7 @@
 //! | | plain | AVX-512 |
 //! | --- | --- | --- |
 //! | together | each is written; the next one takes the place of one that is not there | 16 at once |
-//! | spread | each takes the next value, or does not | 8 at once |
+//! | spread | from the end, each takes the value before, or does not | 8 at once |
 
 /// Writes those of `all` that are not `none` one behind the other; returns how many these are. What is in
 /// `out` behind them is unspecified.
@@ -25,22 +25,23 @@ pub fn together(all: &[u32], none: u32, out: &mut [u32]) -> usize {
     together_plain(all, none, out)
 }
 
-/// The way back: `values`, of which there are at least as many as places that are not `none`, each at its
-/// place, and `fill` at the others. What is in `values` behind those is not used.
+/// The way back, in place: `values` begins with `count` values, which go to the places that are not `none`,
+/// and `fill` to the others. `count` is how many those are.
 ///
 /// # Panics
 ///
-/// If the slices differ in length.
+/// If `values` is not as long as `all`, or `count` is another.
 #[inline]
-pub fn spread(values: &[i64], all: &[u32], none: u32, fill: i64, out: &mut [i64]) {
-    assert_eq!([values.len(), out.len()], [all.len(); 2], "as many values and places");
+pub fn spread(all: &[u32], none: u32, count: usize, fill: i64, values: &mut [i64]) {
+    assert_eq!(all.len(), values.len(), "room for all");
+    assert!(count <= all.len(), "{count} of {}", all.len());
     #[cfg(all(target_arch = "x86_64", not(miri)))]
     if super::wide::has_avx512() {
         #[allow(unsafe_code, reason = "the features were found")]
         // SAFETY: the line above: this CPU has every feature that the function is compiled for.
-        return unsafe { x86::spread(values, all, none, fill, out) };
+        return unsafe { x86::spread(all, none, count, fill, values) };
     }
-    spread_plain(values, all, none, fill, out);
+    spread_plain(all, none, count, 0, fill, values);
 }
 
 fn together_plain(all: &[u32], none: u32, out: &mut [u32]) -> usize {
@@ -52,13 +53,17 @@ fn together_plain(all: &[u32], none: u32, out: &mut [u32]) -> usize {
     count
 }
 
-fn spread_plain(values: &[i64], all: &[u32], none: u32, fill: i64, out: &mut [i64]) {
-    let mut next = 0;
-    for (out, &one) in out.iter_mut().zip(all) {
-        let value = values[next];
-        *out = if one == none { fill } else { value };
-        next += usize::from(one != none);
+/// From the last place down to `first`, so that no value is overwritten before it moves; returns how many of
+/// `count` values are left.
+fn spread_plain(all: &[u32], none: u32, count: usize, first: usize, fill: i64, values: &mut [i64]) -> usize {
+    let mut left = count;
+    for place in (first..all.len()).rev() {
+        let there = all[place] != none;
+        left -= usize::from(there);
+        let value = values[left];
+        values[place] = if there { value } else { fill };
     }
+    left
 }
 
 #[cfg(all(target_arch = "x86_64", not(miri)))]
@@ -85,24 +90,24 @@ mod x86 {
     }
 
     #[target_feature(enable = "avx512f,avx512vl,popcnt")]
-    pub(super) fn spread(values: &[i64], all: &[u32], none: u32, fill: i64, out: &mut [i64]) {
+    pub(super) fn spread(all: &[u32], none: u32, count: usize, fill: i64, values: &mut [i64]) {
         const LANES: usize = 8;
-        let (groups, rest) = all.as_chunks::<LANES>();
-        let (places, rest_places) = out.as_chunks_mut::<LANES>();
-        let (none_of, filled, mut next) = (_mm256_set1_epi32(none.cast_signed()), _mm512_set1_epi64(fill), 0);
-        for (group, place) in groups.iter().zip(places) {
-            let values: &[i64] = &values[next..next + LANES];
+        let groups = all.as_chunks::<LANES>().0;
+        let (none_of, filled) = (_mm256_set1_epi32(none.cast_signed()), _mm512_set1_epi64(fill));
+        let mut left = super::spread_plain(all, none, count, groups.len() * LANES, fill, values);
+        for (place, group) in groups.iter().enumerate().rev() {
             // SAFETY: eight u32s are 32 bytes.
             let group = unsafe { _mm256_loadu_si256(group.as_ptr().cast()) };
-            // SAFETY: eight i64s are 64 bytes.
-            let values = unsafe { _mm512_loadu_si512(values.as_ptr().cast()) };
             let there = _mm256_cmpneq_epi32_mask(group, none_of);
-            let spread = _mm512_mask_expand_epi64(filled, there, values);
+            left -= there.count_ones() as usize;
+            let from: &[i64] = &values[left..left + LANES];
+            // SAFETY: eight i64s are 64 bytes.
+            let from = unsafe { _mm512_loadu_si512(from.as_ptr().cast()) };
+            let spread = _mm512_mask_expand_epi64(filled, there, from);
+            let to: &mut [i64] = &mut values[place * LANES..][..LANES];
             // SAFETY: as above.
-            unsafe { _mm512_storeu_si512(place.as_mut_ptr().cast(), spread) };
-            next += there.count_ones() as usize;
+            unsafe { _mm512_storeu_si512(to.as_mut_ptr().cast(), spread) };
         }
-        super::spread_plain(&values[next..], rest, none, fill, rest_places);
     }
 }
 
@@ -124,12 +129,14 @@ mod tests {
                 let count = together(&all, 7, &mut out);
                 prop_assert_eq!(&out[..count], &there);
             }
-            let mut values: Vec<i64> = there.iter().map(|&one| one.into()).collect();
-            values.resize(all.len(), -1);
-            for spread in [spread, spread_plain] {
-                let mut out = vec![1; all.len()];
-                spread(&values, &all, 7, fill, &mut out);
-                prop_assert_eq!(&out, &expected);
+            let plain = |all: &[u32], none, count, fill, values: &mut [i64]| {
+                assert_eq!(spread_plain(all, none, count, 0, fill, values), 0);
+            };
+            for spread in [spread, plain] {
+                let mut values: Vec<i64> = there.iter().map(|&one| one.into()).collect();
+                values.resize(all.len(), -1);
+                spread(&all, 7, there.len(), fill, &mut values);
+                prop_assert_eq!(&values, &expected);
             }
         }
     }
