@@ -27,7 +27,7 @@ use std::arch::x86_64::*;
 use std::sync::atomic::AtomicU64;
 
 use super::header::BlockEntry;
-use super::plain::{DENSE, Plain};
+use super::plain::{DENSE, Plain, TOGETHER};
 use super::simd::LINE;
 use super::{NO_VALUE, dense};
 use crate::granule::GRANULE;
@@ -37,13 +37,10 @@ use crate::source::Touched;
 /// Documents that go through a step together.
 const GROUP: usize = 8;
 
-/// Documents of a stretch.
-pub(super) const STRETCH: usize = 64;
-
 /// The look-ups of a batch.
 pub(super) struct Eight<'a> {
     blocks: Blocks<'a>,
-    groups: [Group; STRETCH / GROUP],
+    groups: [Group; TOGETHER / GROUP],
 }
 
 /// Where to look for eight documents.
@@ -80,10 +77,10 @@ impl<'a> Eight<'a> {
             words: [0; GROUP],
             bit: none,
         };
-        Some(Eight { blocks: Blocks::new(plain)?, groups: [group; STRETCH / GROUP] })
+        Some(Eight { blocks: Blocks::new(plain)?, groups: [group; TOGETHER / GROUP] })
     }
 
-    /// The ranks of `docs`, a [`STRETCH`] at most, up to the first eight of which one takes more care;
+    /// The ranks of `docs`, [`TOGETHER`] at most, up to the first eight of which one takes more care;
     /// returns how many are done.
     #[target_feature(enable = "popcnt,bmi2,avx512f,avx512bw,avx512dq,avx512vl,avx512vpopcntdq")]
     #[inline]
@@ -93,8 +90,14 @@ impl<'a> Eight<'a> {
         for (group, docs) in groups.iter_mut().zip(docs) {
             group.blocks = docs.map(|doc| doc.split().0);
         }
-        let found = groups.iter_mut().zip(docs).map(|(group, docs)| blocks.find(docs, group));
-        let good = found.take_while(|&good| good).count();
+        // No closures: those would not become part of the loop.
+        let mut good = 0;
+        for (group, docs) in groups.iter_mut().zip(docs) {
+            if !blocks.find(docs, group) {
+                break;
+            }
+            good += 1;
+        }
         let mut done = 0;
         for (group, out) in groups[..good].iter().zip(out.as_chunks_mut().0) {
             // SAFETY: each of these was found.

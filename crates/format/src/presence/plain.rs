@@ -14,8 +14,8 @@ use crate::id::{BLOCK_DOCS, DocId};
 use crate::jump::{Chain, Jump};
 use crate::source::{SectionBytes, Touched};
 
-/// Documents that are looked at together: if they lie in one block, it is looked up once.
-const TOGETHER: usize = 64;
+/// Documents that are looked at together: eight at a time, or, if they lie in one block, with that looked up once.
+pub(super) const TOGETHER: usize = 32;
 
 /// The blocks of a column and their jump table.
 #[derive(Clone, Copy)]
