@@ -88,7 +88,7 @@ impl Encoded {
 impl Encoder {
     /// Encodes the column of `spec`.
     ///
-    /// Takes, beside the buffer, memory for the offsets of byte strings and for what it returns.
+    /// Takes, beside the buffer, memory for what it returns; of raw byte strings that is the buffer.
     pub(crate) fn column(&self, spec: &FieldSpec, buffer: FieldBuffer) -> Result<Encoded, ErrorKind> {
         let FieldBuffer { presence, values } = buffer;
         let column = Frame { spec, presence: presence.encode(self.docs, self.jump_tables) };

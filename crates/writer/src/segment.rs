@@ -23,7 +23,8 @@ pub struct WriterOptions {
     /// filters skip.
     pub zones: bool,
     /// Bytes that buffered values may take. Adding a value that would take more is an error. Not
-    /// counted is what encoding takes: a few times the largest column, one column at a time.
+    /// counted is what encoding takes: about what the sections of the largest column do, one column at a
+    /// time; a few times as much where strings are compressed, and nothing for raw ones.
     pub budget: usize,
 }
 
