@@ -78,14 +78,13 @@ class Segment:
 
     def __init__(self, data, walk):
         self.data, self.walk = data, walk
-        magic = (data[:8], data[-8:]) == (b"\x89DV\r\n\x1a\n\0", b"docvalue")
-        need(magic and len(data) >= 128, "not a whole segment")
+        need(len(data) >= 128 and data[:8] == b"\x89DV\r\n\x1a\n\0" and data[-8:] == b"docvalue", "not a whole segment")
         header, footer = Fields(data[8:64]), Fields(data[-64:])
         self.version, zero, required, _ = (header.u(size) for size in (2, 2, 4, 4))
         self.release = ".".join(str(header.u(2)) for _ in range(3))
         root_at, root_len, root_crc, self.docs, columns, self.id = (footer.u(size) for size in (8, 4, 4, 4, 4, 16))
         again, footer_zero, also_required = (footer.u(size) for size in (2, 2, 4))
-        for version in (self.version, again):
+        for version in self.version, again:
             need(version <= VERSION, f"the file has version {version} of the format, this reader knows {VERSION}")
         bits = [bit for bit in range(32) if ((required | also_required) & ~FEATURES) >> bit & 1]
         need(not bits, f"the file requires features that this reader does not know: bits {bits}")
@@ -96,11 +95,17 @@ class Segment:
         self.parts = [(0, 64), (len(data) - 64, len(data))]
         self.columns, self.end = [], 64
         root = Fields(self.part(root_at, root_len, root_crc, "root"))
-        while root.at < root_len:
+        while len(self.columns) < columns:
             at, size, crc, sections_end, columns_end, zero = (root.u(size) for size in (8, 4, 4, 8, 4, 4))
             self.page(self.part(at, size, crc, "page"))
             need((sections_end, columns_end, zero) == (self.end, len(self.columns), 0), "root: not what the page says")
         need(len(self.columns) == columns, "footer: not as many columns as the pages have")
+        self.extras = []  # (5.2): none is known, so their sections are skipped
+        while root.at < root_len:
+            end, tag, size = (root.u(size) for size in (8, 4, 4))
+            need(end >= self.end and tag > max(self.extras, default=-1), "root: extras out of order")
+            need(not any(root.take(ceil(size, 8) * 8)[size:]), "root: padding that is not zero")
+            self.parts, self.extras, self.end = self.parts + [(self.end, end)], self.extras + [tag], end
         names = [column.name.encode() for column in self.columns]
         need(all(a < b for a, b in zip(names, names[1:])), "names that do not ascend")
         self.parts.sort()
@@ -137,7 +142,7 @@ class Segment:
 
 
 class Column:
-    """An entry of the directory (5.3), and the way from a document to its values."""
+    """An entry of the directory (5.4), and the way from a document to its values."""
 
     def __init__(self, segment, entry):
         fields = Fields(entry)
@@ -175,22 +180,20 @@ class Column:
         return [self.shown(position) for position in range(start, end)]
 
     def shown(self, position):
-        """The value there, as its logical type (5.5)."""
+        """The value there, as its logical type (5.6)."""
         value = self.values.get(position)
         value = self.terms.get(value) if self.terms else value
         if self.logical == "u64":
             return (value & MASK) ^ 1 << 63
         if self.logical == "f64":
             bits = sortable(value) & MASK
-            finite = bits >> 52 & 0x7FF != 0x7FF
-            return to_f64(value) if finite else {"bits": f"{bits:016x}"}
+            return to_f64(value) if bits >> 52 & 0x7FF != 0x7FF else {"bits": f"{bits:016x}"}
         if self.logical in NUMBERS:
             return bool(value) if self.logical == "bool" else value
         if self.logical == "uuid":
             return str(uuid.UUID(bytes=value))
         if self.logical == "ip":
-            ip = ipaddress.IPv6Address(value)
-            return str(ip.ipv4_mapped or ip)
+            return str((ip := ipaddress.IPv6Address(value)).ipv4_mapped or ip)
         try:
             return value.decode()
         except UnicodeDecodeError:
@@ -198,7 +201,7 @@ class Column:
 
 
 def sortable(number):
-    """The bits of a double as a number is stored, and the other way round (5.5)."""
+    """The bits of a double as a number is stored, and the other way round (5.6)."""
     return number ^ (MASK >> 1 if number < 0 else 0)
 
 
@@ -214,13 +217,11 @@ class Numbers:
         self.count, self.min, self.max, self.gcd = fields.u(8), fields.u(8, True), fields.u(8, True), fields.u(8)
         self.transform, self.shift = fields.tag(TRANSFORMS, "transform"), fields.u(1)
         self.stride, sections = fields.u(1), fields.u(1)
-        known = self.shift in (*range(9, 15), 40) and self.stride in (16, 32) and sections < 4
-        need(known, f"{what}: block size, stride or sections")
+        need(self.shift in (*range(9, 15), 40) and self.stride in (16, 32) and sections < 4, f"{what}: block size")
         if self.transform == "decimal":
             self.power = 10 ** fields.u(1)
-            least = to_f64(self.min) * float(self.power)
-            need(self.power <= 10**22 and abs(least) < 1 << 51, f"{what}: no decimals")
-            self.base = round(least)
+            self.base = round(to_f64(self.min) * float(self.power))
+            need(self.power <= 10**22 and abs(self.base) < 1 << 51, f"{what}: no decimals")
         self.blocks = segment.section(fields, what) if self.transform != "constant" else b""
         self.jump = segment.section(fields, what + " jump table") if sections & 1 else None
         if self.transform == "table":
@@ -416,13 +417,13 @@ class Dictionary:
 
 def documents(segment):
     for doc in range(segment.docs):
-        values = ((column.name, column.value(doc)) for column in segment.columns)
-        yield json.dumps({name: value for name, value in values if value is not None}, ensure_ascii=False)
+        values = {column.name: column.value(doc) for column in segment.columns}
+        yield json.dumps({name: value for name, value in values.items() if value is not None}, ensure_ascii=False)
 
 
 def summary(segment):
     yield f"format version {segment.version}, written by release {segment.release}, id {segment.id:032x}"
-    yield f"{segment.docs} documents, {len(segment.columns)} columns"
+    yield f"{segment.docs} documents, {len(segment.columns)} columns, extras: {segment.extras or 'none'}"
     for column in segment.columns:
         yield f"{column.name}: {column.kind} {column.logical}" + (f" ({column.format})" if column.format else "")
         yield from (f"    {part}" for part in (column.presence, column.offsets, column.values, column.terms) if part)

@@ -11,8 +11,9 @@ use docvalues_format::binary::{Binary, BinaryReader, Scratch};
 use docvalues_format::cursor::Cursor;
 use docvalues_format::dictionary::{Dictionary, DictionaryReader};
 use docvalues_format::error::{Place, Result, Section};
-use docvalues_format::file::directory::{Page, parse_root};
+use docvalues_format::file::directory::Page;
 use docvalues_format::file::frame::{FOOTER_LEN, Footer, HEADER_LEN, Header};
+use docvalues_format::file::root::Root;
 use docvalues_format::granule::SectionRef;
 use docvalues_format::id::{DocId, TermOrd, ValueIndex};
 use docvalues_format::jump::JumpTables;
@@ -263,8 +264,8 @@ pub fn directory(input: &[u8]) {
         file.get(start..end)
     };
     let Some(root) = range(footer.root()) else { return };
-    let Ok(pages) = parse_root(root, &footer) else { return };
-    for page_ref in pages {
+    let Ok(root) = Root::parse(root, &footer) else { return };
+    for page_ref in root.pages {
         let Some(bytes) = range(page_ref.bytes.clone()) else { continue };
         let Ok(page) = Page::parse(bytes, &page_ref) else { continue };
         for i in 0..page.len() {

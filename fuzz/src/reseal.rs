@@ -10,7 +10,7 @@ use docvalues_format::file::frame::{FOOTER_LEN, HEADER_LEN};
 use docvalues_format::granule::{self, SectionRef};
 
 /// Bytes of a page's entry in the directory root.
-const ROOT_ENTRY: usize = docvalues_format::file::directory::ROOT_ENTRY_LEN;
+const ROOT_ENTRY: usize = docvalues_format::file::root::ROOT_ENTRY_LEN;
 
 /// Computes the checksums of `file` anew, from the sections up to the footer, and writes them where
 /// they belong. Follows only what lies in the file; what cannot be followed is left as it is.
@@ -25,7 +25,7 @@ fn try_reseal(file: &mut [u8]) -> Option<()> {
     let root_len = u32_at(file, footer + 8)? as usize;
     let docs = u32_at(file, footer + 16)?;
     let root_end = root_at.checked_add(root_len).filter(|&end| end <= footer)?;
-    let mut sections_start = HEADER_LEN as u64;
+    let (mut sections_start, columns) = (HEADER_LEN as u64, u32_at(file, footer + 20)?);
     for entry in (root_at..root_end.saturating_sub(ROOT_ENTRY - 1)).step_by(ROOT_ENTRY) {
         let page_at = usize::try_from(u64_at(file, entry)?).ok()?;
         let page_len = u32_at(file, entry + 8)? as usize;
@@ -36,6 +36,10 @@ fn try_reseal(file: &mut [u8]) -> Option<()> {
             put_u32(file, entry + 12, crc)?;
         }
         sections_start = u64_at(file, entry + 16)?;
+        if u32_at(file, entry + 24)? >= columns {
+            // What follows are extras.
+            break;
+        }
     }
     let crc = crc32(file, root_at..root_end)?;
     put_u32(file, footer + 12, crc)?;

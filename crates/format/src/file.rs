@@ -16,3 +16,4 @@ pub mod directory;
 pub mod field;
 pub mod frame;
 pub mod kind;
+pub mod root;

@@ -9,8 +9,9 @@ use std::ops::{ControlFlow, Range};
 use docvalues_column::{Error, Result};
 use docvalues_format::error::{self, ErrorKind, Section as Role};
 use docvalues_format::file::column::{Column, Statistics};
-use docvalues_format::file::directory::{Page, PageRef};
+use docvalues_format::file::directory::Page;
 use docvalues_format::file::frame::{FOOTER_LEN, HEADER_LEN};
+use docvalues_format::file::root::PageRef;
 use docvalues_format::granule::{ALIGN, SectionRef};
 use docvalues_format::numeric::{NumericReader, Transform};
 use docvalues_storage::Section;
@@ -61,6 +62,10 @@ impl Segment {
                 }
             }
         }
+        // Sections that only a later release knows.
+        parts.extend(
+            self.extras().iter().map(|extra| extra.sections.clone()).filter(|sections| !sections.is_empty()),
+        );
         parts.extend(self.pages().iter().map(|page| page.bytes.clone()));
         let end = self.len();
         parts.extend([self.footer().root(), end.saturating_sub(FOOTER_LEN as u64)..end]);

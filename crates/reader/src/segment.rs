@@ -12,8 +12,9 @@ use docvalues_format::binary::BinaryReader;
 use docvalues_format::dictionary::DictionaryReader;
 use docvalues_format::error::Section as Role;
 use docvalues_format::file::column::{Column, Values};
-use docvalues_format::file::directory::{Page, PageRef, parse_root};
+use docvalues_format::file::directory::Page;
 use docvalues_format::file::frame::{FOOTER_LEN, Footer, HEADER_LEN, Header};
+use docvalues_format::file::root::{Extra, PageRef, Root};
 use docvalues_format::granule::SectionRef;
 use docvalues_format::numeric::NumericReader;
 use docvalues_format::presence::PresenceReader;
@@ -53,7 +54,7 @@ struct Inner {
     options: OpenOptions,
     header: Header,
     footer: Footer,
-    pages: Vec<PageRef>,
+    root: Root,
     /// The columns that were opened, by name.
     opened: Mutex<HashMap<String, Opened>>,
 }
@@ -136,10 +137,10 @@ impl Segment {
     fn from_source(source: Source, options: OpenOptions) -> Result<Segment> {
         let file: Arc<str> = source.name().to_string().into();
         let ends = Ends::read(&source).map_err(|e| corrupt(&file, None, e))?;
-        let Ends { header, footer, pages } = ends;
+        let Ends { header, footer, root } = ends;
         let opened = Mutex::default();
         let source = Arc::new(source);
-        Ok(Segment(Arc::new(Inner { file, source, options, header, footer, pages, opened })))
+        Ok(Segment(Arc::new(Inner { file, source, options, header, footer, root, opened })))
     }
 
     /// The file's path, or `<memory>`.
@@ -232,7 +233,7 @@ impl Segment {
 
     /// A binary search over pages, each checked on the way.
     fn search(&self, name: &str) -> FormatResult<Option<Column<SectionRef>>> {
-        let pages = &self.0.pages;
+        let pages = &self.0.root.pages;
         let (mut low, mut high) = (0, pages.len());
         while low < high {
             let mid = low.midpoint(high);
@@ -311,7 +312,11 @@ impl Segment {
     }
 
     pub(crate) fn pages(&self) -> &[PageRef] {
-        &self.0.pages
+        &self.0.root.pages
+    }
+
+    pub(crate) fn extras(&self) -> &[Extra] {
+        &self.0.root.extras
     }
 
     pub(crate) fn footer(&self) -> &Footer {
@@ -323,7 +328,7 @@ impl Segment {
 struct Ends {
     header: Header,
     footer: Footer,
-    pages: Vec<PageRef>,
+    root: Root,
 }
 
 impl Ends {
@@ -333,8 +338,8 @@ impl Ends {
         let header = Header::decode(&array(&source.read_at(Role::Header, 0, HEADER_LEN)?))?;
         let footer = source.read_at(Role::Footer, footer_at, FOOTER_LEN)?;
         let footer = Footer::decode(&array(&footer), len)?;
-        let pages = parse_root(&part(source, Role::DirectoryRoot, footer.root())?, &footer)?;
-        Ok(Ends { header, footer, pages })
+        let root = Root::parse(&part(source, Role::DirectoryRoot, footer.root())?, &footer)?;
+        Ok(Ends { header, footer, root })
     }
 }
 

@@ -3,9 +3,10 @@
 //! What a reader makes of the bytes is tested where the reader is.
 
 use docvalues_format::file::column::{Column, Values};
-use docvalues_format::file::directory::{Page, parse_root};
+use docvalues_format::file::directory::Page;
 use docvalues_format::file::frame::{FOOTER_LEN, Footer, HEADER_LEN, Header};
 use docvalues_format::file::kind::Kind;
+use docvalues_format::file::root::Root;
 use docvalues_format::granule::SectionRef;
 use docvalues_format::presence::Presence;
 
@@ -36,7 +37,7 @@ fn columns(bytes: &[u8]) -> (u32, Vec<Column<SectionRef>>) {
         &bytes[usize::try_from(range.start).unwrap()..usize::try_from(range.end).unwrap()]
     };
     let mut columns = Vec::new();
-    for page in parse_root(part(footer.root()), &footer).unwrap() {
+    for page in Root::parse(part(footer.root()), &footer).unwrap().pages {
         let parsed = Page::parse(part(page.bytes.clone()), &page).unwrap();
         columns.extend((0..parsed.len()).map(|i| parsed.column(i, footer.docs).unwrap()));
     }

@@ -29,6 +29,7 @@ use docvalues::{JumpTables, OpenOptions, Segment, WriterOptions};
 
 mod cases;
 mod coverage;
+mod extras;
 mod python;
 mod text;
 #[path = "../it/write.rs"]

@@ -10,7 +10,7 @@ use docvalues::format::file::frame::{FOOTER_LEN, HEADER_LEN, Header, VERSION};
 use crate::{path, segments, stored, twin};
 
 /// Whether there is a `python3`; says so if not. CI has one: see `.ci/run`.
-fn have_python() -> bool {
+pub(crate) fn have_python() -> bool {
     let have = Command::new("python3").arg("--version").output().is_ok_and(|output| output.status.success());
     if !have {
         eprintln!("SKIPPED: no python3 to run docs/read_dv.py with");
@@ -18,7 +18,8 @@ fn have_python() -> bool {
     have
 }
 
-fn read_dv(file: &Path, options: &[&str]) -> Output {
+/// What it says of `file`.
+pub(crate) fn read_dv(file: &Path, options: &[&str]) -> Output {
     let script: PathBuf = [env!("CARGO_MANIFEST_DIR"), "..", "..", "docs", "read_dv.py"].iter().collect();
     Command::new("python3").arg("-B").arg(script).args(options).arg(file).output().unwrap()
 }

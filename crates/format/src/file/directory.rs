@@ -1,20 +1,9 @@
 //! The directory: every column's entry, in pages sorted by field name.
 //!
 //! A segment may have 65,000 columns and be opened for one of them, so nothing but the *root* is
-//! read at opening; a column is found by binary search over the pages, of which each has a checksum
+//! read at opening (see [`root`](super::root)); a column is found by binary search over the pages, of which each has a checksum
 //! of its own. The sections of the columns lie in the file in the order of the columns' names; page
 //! and entry say where theirs end, so that no two columns can claim the same bytes.
-//!
-//! # Root: an entry for each page
-//!
-//! | offset | bytes | field | meaning |
-//! |-------:|------:|-------|---------|
-//! |  0 | 8 | `offset`       | u64: the page's first byte in the file |
-//! |  8 | 4 | `len`          | u32: the page's bytes |
-//! | 12 | 4 | `crc`          | u32: CRC-32 of the page |
-//! | 16 | 8 | `sections_end` | u64: where the sections of the page's columns end in the file |
-//! | 24 | 4 | `columns_end`  | u32: columns in the pages up to and including this one |
-//! | 28 | 4 | `zero`         | 0 |
 //!
 //! # Page
 //!
@@ -24,73 +13,18 @@
 //! | 4 | 4 × (n+1) | `offsets` | u32s: where each entry begins in the page, and where the last ends |
 //! | … | …         | `entries` | see [`column`](super::column) |
 
-use std::ops::Range;
-
 use crate::cursor::{Cursor, Put};
 use crate::error::{Error, ErrorKind, Place, Result, Section};
 use crate::file::column::{Column, EntryHead};
 use crate::file::frame::{FOOTER_LEN, Footer, HEADER_LEN, Header};
+use crate::file::root::{Extra, PageRef, Root};
 use crate::granule::SectionRef;
 
-/// Bytes of a page's entry in the root.
-pub const ROOT_ENTRY_LEN: usize = 32;
 /// A page is closed with the entry that takes it to this many bytes: about a granule, so that a
 /// look-up among 65,000 columns reads a dozen of them.
 pub const PAGE_TARGET: usize = 4096;
 /// The most columns in a segment.
 pub const MAX_COLUMNS: u32 = 65_000;
-
-/// Where one directory page lies, checked against its neighbours.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct PageRef {
-    /// The page's bytes in the file.
-    pub bytes: Range<u64>,
-    /// CRC-32 of the page.
-    pub crc: u32,
-    /// Where in the file the sections of its columns lie.
-    pub sections: Range<u64>,
-    /// The numbers of its columns, by field name.
-    pub columns: Range<u32>,
-}
-
-/// Reads the root, which `footer` describes.
-///
-/// O(pages), and the result takes 56 bytes a page.
-///
-/// # Errors
-///
-/// [`ErrorKind::Checksum`], and when pages overlap, lie outside the file, or do not hold as many
-/// columns as the footer says.
-pub fn parse_root(bytes: &[u8], footer: &Footer) -> Result<Vec<PageRef>> {
-    let place = Place { section: Section::DirectoryRoot, offset: footer.root_offset };
-    let found = crc32fast::hash(bytes);
-    if found != footer.root_crc {
-        return Err(Error::at(place, 0, ErrorKind::Checksum { found, expected: footer.root_crc }));
-    }
-    let mut cursor = Cursor::new(place, bytes);
-    let mut pages: Vec<PageRef> = Vec::with_capacity(bytes.len() / ROOT_ENTRY_LEN);
-    while cursor.left() > 0 {
-        let (sections, columns) =
-            pages.last().map_or((HEADER_LEN as u64, 0), |p| (p.sections.end, p.columns.end));
-        let (offset, len, crc) = (cursor.u64()?, cursor.u32()?, cursor.u32()?);
-        let (sections_end, columns_end) = (cursor.u64()?, cursor.u32()?);
-        cursor.zeros(4)?;
-        let before = pages.last().map_or(HEADER_LEN as u64, |p| p.bytes.end);
-        let bytes = offset..offset.saturating_add(len.into());
-        cursor.at_most("end of the page before", before, bytes.start)?;
-        cursor.at_most("end of the page", bytes.end, footer.root_offset)?;
-        cursor.at_most("end of the sections before", sections, sections_end)?;
-        cursor.at_most("columns before the page", columns.into(), columns_end.into())?;
-        pages.push(PageRef { bytes, crc, sections: sections..sections_end, columns: columns..columns_end });
-    }
-    if let (Some(first), Some(last)) = (pages.first(), pages.last()) {
-        cursor.at_most("end of the sections", last.sections.end, first.bytes.start)?;
-    }
-    let columns = pages.last().map_or(0, |p| p.columns.end);
-    cursor.equal("columns in the pages", columns.into(), footer.columns.into())?;
-    cursor.at_most("columns", columns.into(), MAX_COLUMNS.into())?;
-    Ok(pages)
-}
 
 /// One page, its checksum and its skeleton checked: names ascend and sections do not overlap.
 #[derive(Clone, Copy, Debug)]
@@ -202,11 +136,14 @@ impl<'a> Page<'a> {
 }
 
 /// Collects column entries, in the order of their names, into pages.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub struct DirectoryBuilder {
     pages: Vec<BuiltPage>,
     entries: Vec<Vec<u8>>,
+    extras: Vec<Extra>,
     columns: u32,
+    /// Where the sections of all that was pushed end in the file.
+    sections_end: u64,
 }
 
 #[derive(Debug)]
@@ -216,6 +153,13 @@ struct BuiltPage {
     columns_end: u32,
 }
 
+impl Default for DirectoryBuilder {
+    fn default() -> DirectoryBuilder {
+        let (pages, entries, extras) = Default::default();
+        DirectoryBuilder { pages, entries, extras, columns: 0, sections_end: HEADER_LEN as u64 }
+    }
+}
+
 impl DirectoryBuilder {
     /// Appends a column whose sections end at byte `sections_end` of the file.
     pub fn push(&mut self, column: &Column<SectionRef>, sections_end: u64) {
@@ -223,12 +167,23 @@ impl DirectoryBuilder {
         column.encode(sections_end, &mut entry);
         self.entries.push(entry);
         self.columns += 1;
+        self.sections_end = sections_end;
         if self.entries.iter().map(|e| e.len() + 4).sum::<usize>() >= PAGE_TARGET {
-            self.close_page(sections_end);
+            self.close_page();
         }
     }
 
-    fn close_page(&mut self, sections_end: u64) {
+    /// Appends an extra whose sections end at byte `sections_end` of the file: after all columns, and in
+    /// the order of the tags, of which each comes once.
+    pub fn push_extra(&mut self, tag: u32, sections_end: u64, body: Vec<u8>) {
+        if !self.entries.is_empty() {
+            self.close_page();
+        }
+        self.extras.push(Extra { tag, sections: self.sections_end..sections_end, body });
+        self.sections_end = sections_end;
+    }
+
+    fn close_page(&mut self) {
         let entries = std::mem::take(&mut self.entries);
         let mut bytes = Vec::new();
         let mut at = 4 + 4 * (entries.len() + 1);
@@ -239,39 +194,46 @@ impl DirectoryBuilder {
             bytes.put_u32(u32_of(at));
         }
         entries.iter().for_each(|entry| bytes.put(entry));
-        self.pages.push(BuiltPage { bytes, sections_end, columns_end: self.columns });
+        let (sections_end, columns_end) = (self.sections_end, self.columns);
+        self.pages.push(BuiltPage { bytes, sections_end, columns_end });
     }
 
     /// The end of the file: pages, root and footer, to be written at byte `at`, where the sections
     /// end; `docs` is the segment's number of documents.
     pub fn finish(mut self, at: u64, docs: u32) -> (Vec<u8>, Footer) {
         if !self.entries.is_empty() {
-            self.close_page(at);
+            self.close_page();
         }
-        let (mut out, mut root) = (Vec::new(), Vec::new());
+        let (mut out, mut root) = (Vec::new(), Root { pages: Vec::new(), extras: self.extras });
         let mut hash = xxhash_rust::xxh3::Xxh3::new();
         hash.update(&docs.to_le_bytes());
         for page in &self.pages {
-            root.put_u64(at + out.len() as u64);
-            root.put_u32(u32_of(page.bytes.len()));
-            root.put_u32(crc32fast::hash(&page.bytes));
-            root.put_u64(page.sections_end);
-            root.put_u32(page.columns_end);
-            root.put_u32(0);
+            let offset = at + out.len() as u64;
+            let before = root.pages.last();
+            root.pages.push(PageRef {
+                bytes: offset..offset + page.bytes.len() as u64,
+                crc: crc32fast::hash(&page.bytes),
+                sections: before.map_or(HEADER_LEN as u64, |p| p.sections.end)..page.sections_end,
+                columns: before.map_or(0, |p| p.columns.end)..page.columns_end,
+            });
             hash.update(&page.bytes);
             out.put(&page.bytes);
             out.resize(out.len().next_multiple_of(64), 0);
         }
+        let mut extras = Vec::new();
+        root.extras.iter().for_each(|extra| extra.encode(&mut extras));
+        hash.update(&extras);
+        let bytes = root.encode();
         let footer = Footer {
             root_offset: at + out.len() as u64,
-            root_len: u32_of(root.len()),
-            root_crc: crc32fast::hash(&root),
+            root_len: u32_of(bytes.len()),
+            root_crc: crc32fast::hash(&bytes),
             docs,
             columns: self.columns,
             id: hash.digest128(),
             required: Header::current().required,
         };
-        out.put(&root);
+        out.put(&bytes);
         out.resize(out.len().next_multiple_of(FOOTER_LEN), 0);
         out.put(&footer.encode());
         (out, footer)

@@ -5,10 +5,11 @@ use docvalues_format::cursor::Cursor;
 use docvalues_format::dictionary::{Dictionary, Index};
 use docvalues_format::error::{ErrorKind, Place, Section};
 use docvalues_format::file::column::{Column, Statistics, Values};
-use docvalues_format::file::directory::{DirectoryBuilder, ROOT_ENTRY_LEN, parse_root};
+use docvalues_format::file::directory::DirectoryBuilder;
 use docvalues_format::file::field::Field;
 use docvalues_format::file::frame::{END_MAGIC, Footer, Header, MAGIC, VERSION};
 use docvalues_format::file::kind::{Kind, LogicalType};
+use docvalues_format::file::root::{ROOT_ENTRY_LEN, Root};
 use docvalues_format::granule::SectionRef;
 use docvalues_format::numeric::{Numeric, Role, Stride, Transform};
 use docvalues_format::presence::Presence;
@@ -227,7 +228,7 @@ fn directory_root_and_page() {
         f("columns_end", [1, 0, 0, 0]),
     ];
     let root = &bytes[root..root + 2 * ROOT_ENTRY_LEN];
-    check_both("Root", module!("file/directory.rs"), &root[..ROOT_ENTRY_LEN], &fields);
+    check_both("Root", module!("file/root.rs"), &root[..ROOT_ENTRY_LEN], &fields);
 
     let offsets = [16, 16 + entries[1].len(), 16 + entries[1].len() + entries[2].len()];
     let second = &bytes[first_len.next_multiple_of(64)..][..offsets[2]];
@@ -240,8 +241,25 @@ fn directory_root_and_page() {
     let mut zero = root.to_vec();
     zero[28] = 1;
     let footer = Footer { root_crc: crc32fast::hash(&zero), ..footer };
-    let refused = parse_root(&zero, &footer).unwrap_err();
+    let refused = Root::parse(&zero, &footer).unwrap_err();
     assert!(matches!(refused.kind(), ErrorKind::Broken(_)), "{refused}");
+}
+
+#[test]
+fn extras() {
+    let mut directory = DirectoryBuilder::default();
+    directory.push_extra(0x0304_0506, 0x0102, b"an index".to_vec());
+    let (bytes, footer) = directory.finish(0x0200, 9);
+    let bytes = &bytes[..usize::try_from(footer.root_len).unwrap()];
+    let fields = [
+        f("sections_end", 0x0102_u64.to_le_bytes()),
+        f("tag", 0x0304_0506_u32.to_le_bytes()),
+        f("len", 8_u32.to_le_bytes()),
+        f("body", *b"an index"),
+    ];
+    check_both("Extras", module!("file/root.rs"), bytes, &fields);
+    let hashed = [&9_u32.to_le_bytes(), bytes].concat();
+    assert_eq!(footer.id, xxhash_rust::xxh3::xxh3_128(&hashed), "of docs and extras");
 }
 
 #[test]
