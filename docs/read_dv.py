@@ -17,7 +17,7 @@ import sys
 import uuid
 import zlib
 
-VERSION = 0
+VERSION = 1
 FEATURES = 0  # the required ones that are known
 MASK = (1 << 64) - 1
 
@@ -85,7 +85,7 @@ class Segment:
         root_at, root_len, root_crc, self.docs, columns, self.id = (footer.u(size) for size in (8, 4, 4, 4, 4, 16))
         again, footer_zero, also_required = (footer.u(size) for size in (2, 2, 4))
         for version in self.version, again:
-            need(version <= VERSION, f"the file has version {version} of the format, this reader knows {VERSION}")
+            need(version == VERSION, f"the file has version {version} of the format, this reader knows {VERSION}")
         bits = [bit for bit in range(32) if ((required | also_required) & ~FEATURES) >> bit & 1]
         need(not bits, f"the file requires features that this reader does not know: bits {bits}")
         need(zlib.crc32(data[:60]) == uint(data, 60, 4), "header: wrong checksum")

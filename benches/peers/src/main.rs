@@ -15,6 +15,7 @@ mod plot;
 mod report;
 mod results;
 mod session;
+mod sizes;
 mod sums;
 mod task;
 
@@ -28,6 +29,7 @@ fn main() -> ExitCode {
     let done = match args.split_first() {
         Some((first, rest)) if first == "measure" => measure(rest),
         Some((first, rest)) if first == "report" => compare::report_again(rest),
+        Some((first, [path])) if first == "sizes" => sizes::run(path),
         _ => compare::run(&args),
     };
     match done {

@@ -109,10 +109,10 @@ pub(crate) fn exit_of(error: &Error) -> Exit {
     }
 }
 
-/// Whether the file is not a damaged segment but something else, or one of a later release.
+/// Whether the file is not a damaged segment but something else, or one of another release.
 fn is_foreign(error: &store::Refusal) -> bool {
     match error.kind() {
-        Damage::TooNew { .. } | Damage::UnknownFeatures { .. } => true,
+        Damage::TooNew { .. } | Damage::TooOld { .. } | Damage::UnknownFeatures { .. } => true,
         Damage::Magic { .. } => error.section() == Section::Header,
         _ => false,
     }

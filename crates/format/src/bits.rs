@@ -166,6 +166,8 @@ fn load(bytes: &[u8], at: usize) -> Option<u64> {
     bytes.get(at..)?.first_chunk::<8>().map(|word| LittleEndian::read_u64(word))
 }
 
+#[cfg(all(target_arch = "x86_64", not(miri)))]
+pub(crate) mod cpu;
 mod gather;
 mod lookup;
 mod narrow;
@@ -176,6 +178,8 @@ mod spread;
 mod tests;
 mod wide;
 
+#[cfg(all(target_arch = "x86_64", not(miri)))]
+pub(crate) use cpu::cpu_has;
 pub(crate) use gather::{Blocks, Numbers, Packed, gather, gather_packed};
 pub(crate) use lookup::{ENTRIES, look_up};
 pub use narrow::to_u32;

@@ -106,6 +106,16 @@ pub enum ErrorKind {
         /// The release that wrote the file, where that is known: in the header.
         writer: Option<[u16; 3]>,
     },
+    /// Written before the format was settled. Write the file again from its source.
+    #[error(
+        "format version {found}; this release reads from {oldest} on: write the file again from its source"
+    )]
+    TooOld {
+        /// The version in the file.
+        found: u16,
+        /// The oldest version this release reads.
+        oldest: u16,
+    },
     /// The file needs features that this release does not have.
     #[error("needs feature flags {flags:#x}, which this release does not know: upgrade")]
     UnknownFeatures {

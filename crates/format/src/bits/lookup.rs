@@ -40,7 +40,7 @@ mod x86 {
     use std::arch::x86_64::*;
 
     pub(super) fn look_up(table: &[i64], numbers: &mut [i64]) -> u64 {
-        let few = table.len() <= 16 && is_x86_feature_detected!("avx512f");
+        let few = table.len() <= 16 && crate::bits::cpu_has!("avx512f");
         match (few, table.first_chunk(), table.last_chunk()) {
             // SAFETY: `few`: this CPU has AVX-512 F.
             (true, Some(low), Some(high)) => unsafe { in_registers(table, low, high, numbers) },

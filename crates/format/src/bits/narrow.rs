@@ -9,7 +9,7 @@
 pub fn to_u32<T>(numbers: &[i64], out: &mut [T], make: impl Fn(u32) -> T) {
     assert_eq!(numbers.len(), out.len(), "one place for every number");
     #[cfg(all(target_arch = "x86_64", not(miri)))]
-    if is_x86_feature_detected!("avx512f") {
+    if crate::bits::cpu_has!("avx512f") {
         // SAFETY: this CPU has AVX-512 F.
         #[allow(unsafe_code, reason = "the loop below, compiled for wider registers")]
         return unsafe { to_u32_avx512(numbers, out, make) };

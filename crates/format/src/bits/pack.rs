@@ -103,10 +103,7 @@ mod x86 {
     }
 
     fn has_vbmi() -> bool {
-        is_x86_feature_detected!("avx512f")
-            && is_x86_feature_detected!("avx512bw")
-            && is_x86_feature_detected!("avx512vbmi")
-            && is_x86_feature_detected!("bmi2")
+        crate::bits::cpu_has!("avx512f", "avx512bw", "avx512vbmi", "bmi2")
     }
 
     fn vbmi(values: &[u64], width: u8, out: &mut [u8]) {

@@ -137,13 +137,11 @@ mod x86 {
     }
 
     fn has_vbmi() -> bool {
-        is_x86_feature_detected!("avx512f")
-            && is_x86_feature_detected!("avx512bw")
-            && is_x86_feature_detected!("avx512vbmi")
+        crate::bits::cpu_has!("avx512f", "avx512bw", "avx512vbmi")
     }
 
     fn has_avx2() -> bool {
-        is_x86_feature_detected!("avx2")
+        crate::bits::cpu_has!("avx2")
     }
 
     /// What is the same for all groups of a width, made by the compiler: a block of 512 integers is

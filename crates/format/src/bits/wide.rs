@@ -35,7 +35,7 @@ macro_rules! wide {
                     // SAFETY: the line above: this CPU has every feature that the function is compiled for.
                     return unsafe { avx512($($argument),*) };
                 }
-                if is_x86_feature_detected!("avx2") {
+                if $crate::bits::cpu_has!("avx2") {
                     // SAFETY: as above.
                     return unsafe { avx2($($argument),*) };
                 }
@@ -51,8 +51,5 @@ pub(crate) use wide;
 #[cfg(all(target_arch = "x86_64", not(miri)))]
 #[inline]
 pub(crate) fn has_avx512() -> bool {
-    is_x86_feature_detected!("avx512f")
-        && is_x86_feature_detected!("avx512bw")
-        && is_x86_feature_detected!("avx512dq")
-        && is_x86_feature_detected!("avx512vl")
+    super::cpu_has!("avx512f", "avx512bw", "avx512dq", "avx512vl")
 }

@@ -7,7 +7,7 @@
 //! | offset | bytes | field | meaning |
 //! |-------:|------:|-------|---------|
 //! |  0 |  8 | `magic`    | [`MAGIC`] |
-//! |  8 |  2 | `version`  | u16: a reader refuses a greater one than it knows |
+//! |  8 |  2 | `version`  | u16: a reader refuses one that it does not know |
 //! | 10 |  2 | `zero`     | 0 |
 //! | 12 |  4 | `required` | u32: features without which the file cannot be read |
 //! | 16 |  4 | `optional` | u32: features that a reader may ignore |
@@ -47,9 +47,10 @@ pub const FOOTER_LEN: usize = 64;
 pub const MAGIC: [u8; 8] = *b"\x89DV\r\n\x1a\n\0";
 /// The last bytes of a file.
 pub const END_MAGIC: [u8; 8] = *b"docvalue";
-/// The newest version this release reads, and the one it writes. 0 means that the bytes may still
-/// change from one release to the next.
-pub const VERSION: u16 = 0;
+/// The newest version this release reads, and the one it writes.
+pub const VERSION: u16 = 1;
+/// The oldest version this release reads. Before it, bytes changed without notice.
+pub const OLDEST: u16 = 1;
 /// Required features that this release knows: none so far.
 pub const KNOWN_FEATURES: u32 = 0;
 
@@ -96,7 +97,7 @@ impl Header {
     ///
     /// # Errors
     ///
-    /// [`ErrorKind::Magic`] for another kind of file, then [`ErrorKind::TooNew`] and
+    /// [`ErrorKind::Magic`] for another kind of file, then [`ErrorKind::TooNew`], [`ErrorKind::TooOld`] and
     /// [`ErrorKind::UnknownFeatures`] before anything that a newer version may have changed, then
     /// [`ErrorKind::Checksum`].
     pub fn decode(bytes: &[u8; HEADER_LEN]) -> Result<Header> {
@@ -205,6 +206,9 @@ fn readable(place: Place, version: u16, required: u32, writer: Option<[u16; 3]>)
     if version > VERSION {
         return Err(Error::at(place, 0, ErrorKind::TooNew { found: version, newest: VERSION, writer }));
     }
+    if version < OLDEST {
+        return Err(Error::at(place, 0, ErrorKind::TooOld { found: version, oldest: OLDEST }));
+    }
     match required & !KNOWN_FEATURES {
         0 => Ok(()),
         flags => Err(Error::at(place, 0, ErrorKind::UnknownFeatures { flags })),
@@ -264,6 +268,8 @@ mod tests {
             kind(&newer),
             ErrorKind::TooNew { found: VERSION + 1, newest: VERSION, writer: Some(Header::current().writer) }
         );
+        let older = Header { version: OLDEST - 1, ..Header::current() }.encode();
+        assert_eq!(kind(&older), ErrorKind::TooOld { found: OLDEST - 1, oldest: OLDEST });
         let unknown = Header { required: 1 << 31, ..Header::current() }.encode();
         assert_eq!(kind(&unknown), ErrorKind::UnknownFeatures { flags: 1 << 31 });
         let optional = Header { optional: 1 << 31, ..Header::current() };

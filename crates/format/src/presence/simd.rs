@@ -167,17 +167,13 @@ pub(super) mod x86 {
 
     #[inline]
     pub(in super::super) fn has_popcnt() -> bool {
-        is_x86_feature_detected!("popcnt") && is_x86_feature_detected!("bmi2")
+        crate::bits::cpu_has!("popcnt", "bmi2")
     }
 
     #[inline]
     pub(in super::super) fn has_avx512() -> bool {
         has_popcnt()
-            && is_x86_feature_detected!("avx512f")
-            && is_x86_feature_detected!("avx512bw")
-            && is_x86_feature_detected!("avx512dq")
-            && is_x86_feature_detected!("avx512vl")
-            && is_x86_feature_detected!("avx512vpopcntdq")
+            && crate::bits::cpu_has!("avx512f", "avx512bw", "avx512dq", "avx512vl", "avx512vpopcntdq")
     }
 
     #[inline]

@@ -1,0 +1,114 @@
+//! A segment's columns beside Parquet's, byte for byte: both compressed, and both read by small pieces.
+//!
+//! Each column is written to a Parquet file of its own, with zstd of level 3 and pages of 1,024 rows, as
+//! numbers, strings or lists of them, with a dictionary and without: the smaller one counts.
+
+use std::fmt::Write as _;
+use std::sync::Arc;
+
+use arrow_array::builder::{BinaryBuilder, Int64Builder, ListBuilder};
+use arrow_array::{ArrayRef, RecordBatch};
+use docvalues::prelude::*;
+use docvalues::{AnyColumn, ColumnSource};
+use parquet::arrow::ArrowWriter;
+use parquet::basic::{Compression, Encoding, ZstdLevel};
+use parquet::file::properties::WriterProperties;
+
+/// Prints a table of the columns of the segment `path`.
+pub fn run(path: &str) -> Result<(), String> {
+    let segment = Segment::open(path).map_err(|error| error.to_string())?;
+    let stats = segment.stats().map_err(|error| error.to_string())?;
+    let mut rows = Vec::new();
+    for column in &stats.columns {
+        let name = &column.field.name;
+        let array = array(&segment.column(name).expect("a column"), segment.docs());
+        let parquet = [true, false].map(|dictionary| written(&array, dictionary)).into_iter().min();
+        let ours = column.bytes();
+        rows.push((name.clone(), column.field.kind.to_string(), ours, parquet.unwrap_or(0)));
+    }
+    let (ours, theirs) = rows.iter().fold((0, 0), |sum, row| (sum.0 + row.2, sum.1 + row.3));
+    rows.push(("all".into(), String::new(), ours, theirs));
+    let mut out = String::from("| column | kind | docvalues | Parquet | times |\n| --- | --- | ---: | ---: | ---: |\n");
+    for (name, kind, ours, theirs) in rows {
+        writeln!(out, "| {name} | {kind} | {ours} | {theirs} | {:.2} |", ours as f64 / theirs as f64)
+            .expect("memory does not fail");
+    }
+    print!("{out}");
+    Ok(())
+}
+
+/// Bytes of a Parquet file of one column, without its metadata: pages alone.
+fn written(array: &ArrayRef, dictionary: bool) -> u64 {
+    let level = ZstdLevel::try_new(3).expect("a level of zstd");
+    let properties = WriterProperties::builder()
+        .set_compression(Compression::ZSTD(level))
+        .set_data_page_row_count_limit(1_024)
+        .set_write_batch_size(1_024)
+        .set_dictionary_enabled(dictionary);
+    let properties = match (dictionary, array.data_type()) {
+        (false, arrow_schema::DataType::Int64) => properties.set_encoding(Encoding::DELTA_BINARY_PACKED),
+        (false, arrow_schema::DataType::Binary) => properties.set_encoding(Encoding::DELTA_BYTE_ARRAY),
+        _ => properties,
+    };
+    let batch = RecordBatch::try_from_iter([("column", Arc::clone(array))]).expect("an array");
+    let mut file = Vec::new();
+    let mut writer =
+        ArrowWriter::try_new(&mut file, batch.schema(), Some(properties.build())).expect("a good schema");
+    writer.write(&batch).expect("memory has room");
+    let metadata = writer.close().expect("memory has room");
+    let groups = metadata.row_groups().iter();
+    groups.map(|group| group.columns().iter().map(|c| c.compressed_size() as u64).sum::<u64>()).sum()
+}
+
+/// The values of all documents.
+fn array(column: &AnyColumn, docs: u32) -> ArrayRef {
+    let docs = (0..docs).map(DocId::new);
+    let (mut bytes, mut ords, mut numbers) = (Vec::new(), Vec::new(), Vec::new());
+    let mut strings = BinaryBuilder::new();
+    match column {
+        AnyColumn::Numeric(column) => {
+            let mut array = Int64Builder::new();
+            docs.for_each(|doc| array.append_option(column.get(doc).expect("good bytes")));
+            Arc::new(array.finish())
+        }
+        AnyColumn::Binary(column) => {
+            docs.for_each(|doc| strings.append_option(column.get(doc, &mut bytes).expect("good bytes")));
+            Arc::new(strings.finish())
+        }
+        AnyColumn::Sorted(column) => {
+            for doc in docs {
+                match column.ord(doc).expect("good bytes") {
+                    Some(ord) => {
+                        column.term(ord, &mut bytes).expect("good bytes");
+                        strings.append_value(&bytes);
+                    }
+                    None => strings.append_null(),
+                }
+            }
+            Arc::new(strings.finish())
+        }
+        AnyColumn::SortedNumeric(column) => {
+            let mut array = ListBuilder::new(Int64Builder::new());
+            for doc in docs {
+                numbers.clear();
+                column.get(doc, &mut numbers).expect("good bytes");
+                numbers.iter().for_each(|&number| array.values().append_value(number));
+                array.append(!numbers.is_empty());
+            }
+            Arc::new(array.finish())
+        }
+        AnyColumn::SortedSet(column) => {
+            let mut array = ListBuilder::new(strings);
+            for doc in docs {
+                ords.clear();
+                column.ords(doc, &mut ords).expect("good bytes");
+                for &ord in &ords {
+                    column.term(ord, &mut bytes).expect("good bytes");
+                    array.values().append_value(&bytes);
+                }
+                array.append(!ords.is_empty());
+            }
+            Arc::new(array.finish())
+        }
+    }
+}
