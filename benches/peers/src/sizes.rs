@@ -24,7 +24,7 @@ pub fn run(path: &str) -> Result<(), String> {
         let array = array(&segment.column(name).expect("a column"), segment.docs());
         let parquet = [true, false].map(|dictionary| written(&array, dictionary)).into_iter().min();
         let ours = column.bytes();
-        rows.push((name.clone(), column.field.kind.to_string(), ours, parquet.unwrap_or(0)));
+        rows.push((name.clone(), column.field.kind.name().to_owned(), ours, parquet.unwrap_or(0)));
     }
     let (ours, theirs) = rows.iter().fold((0, 0), |sum, row| (sum.0 + row.2, sum.1 + row.3));
     rows.push(("all".into(), String::new(), ours, theirs));
