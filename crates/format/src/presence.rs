@@ -318,6 +318,12 @@ impl<B: SectionBytes> PresenceReader<B> {
         }
     }
 
+    /// Whether every document has a value, and is itself its value's index.
+    #[inline]
+    pub fn is_all(&self) -> bool {
+        matches!(self.shape, Shape::All)
+    }
+
     /// The document that has value `value`.
     ///
     /// O(log blocks) jump entries, then a search in one block.

@@ -79,6 +79,37 @@ impl Core {
         self.presence.values() == self.docs
     }
 
+    /// The number of `doc`, if it has one.
+    #[inline]
+    pub(crate) fn number(
+        &self,
+        numbers: &NumericReader<Section>,
+        doc: DocId,
+        walks: &mut Walks,
+    ) -> FormatResult<Option<i64>> {
+        if self.presence.is_all()
+            && let Some(number) = numbers.known(doc.get().into())
+        {
+            return Ok(Some(number));
+        }
+        self.find_number(numbers, doc, walks)
+    }
+
+    /// The same where there is more to find, or an error to be made.
+    // Apart, so that the usual way needs no registers of the caller's.
+    #[inline(never)]
+    fn find_number(
+        &self,
+        numbers: &NumericReader<Section>,
+        doc: DocId,
+        walks: &mut Walks,
+    ) -> FormatResult<Option<i64>> {
+        match self.presence.rank(doc, &mut walks.presence)? {
+            Some(index) => numbers.get(index.get().into(), &mut walks.values).map(Some),
+            None => Ok(None),
+        }
+    }
+
     /// `docs`, without those past the last one.
     pub(crate) fn clip(&self, docs: Range<u32>) -> Range<u32> {
         let end = docs.end.min(self.docs);

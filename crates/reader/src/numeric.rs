@@ -43,12 +43,10 @@ impl Numeric {
         Parts { core, offsets: None, numbers: Some(values), binary: None, terms: None }
     }
 
+    #[inline]
     fn read(&self, doc: DocId, walks: &mut Walks) -> FormatResult<Option<i64>> {
         let Inner { core, values } = &*self.0;
-        match core.presence.rank(doc, &mut walks.presence)? {
-            Some(index) => values.get(index.get().into(), &mut walks.values).map(Some),
-            None => Ok(None),
-        }
+        core.number(values, doc, walks)
     }
 }
 

@@ -43,12 +43,10 @@ impl Sorted {
         Parts { core, offsets: None, numbers: Some(ords), binary: None, terms: Some(terms) }
     }
 
+    #[inline]
     fn read(&self, doc: DocId, walks: &mut Walks) -> FormatResult<Option<TermOrd>> {
         let Inner { core, ords, .. } = &*self.0;
-        match core.presence.rank(doc, &mut walks.presence)? {
-            Some(index) => ords.get(index.get().into(), &mut walks.values).map(|ord| Some(term_ord(ord))),
-            None => Ok(None),
-        }
+        Ok(core.number(ords, doc, walks)?.map(term_ord))
     }
 
     /// Reads the ords of `docs`, through a buffer of numbers.

@@ -134,17 +134,22 @@ impl Block {
 
     /// Entry `block` of the baked `table`, if its bytes are known to be good and the header is legal.
     ///
-    /// What [`Jump::locate`](crate::jump::Jump::locate) does, inlined, and with no error to be made.
+    /// What [`Jump::locate`](crate::jump::Jump::locate) does, inlined, with no error to be made, and without
+    /// a branch on the encoding: neighbours differ in it, and look-ups come in any order.
     #[inline(always)]
     pub(super) fn peek<B: SectionBytes>(table: &B, stride: Stride, block: usize) -> Option<Block> {
         let at = block.checked_mul(stride.bytes())?;
-        let head = table.peek::<SHORT_LEN>(at)?;
+        let (head, slope) = match stride {
+            Stride::Short => (table.peek::<SHORT_LEN>(at)?, 0),
+            Stride::Long => {
+                let header = table.peek::<LONG_LEN>(at)?;
+                let slope = LittleEndian::read_i64(&header[SHORT_LEN..SHORT_LEN + 8]);
+                (header.first_chunk::<SHORT_LEN>()?, slope)
+            }
+        };
         let (base, tags) = (LittleEndian::read_u64(&head[..8]), LittleEndian::read_u64(&head[8..]));
         let (encoding, width) = kind(tags, stride == Stride::Long)?;
-        let slope = match encoding {
-            Encoding::Linear => LittleEndian::read_i64(table.peek::<8>(at + SHORT_LEN)?),
-            Encoding::Constant | Encoding::Packed => 0,
-        };
+        let slope = slope & -i64::from(encoding == Encoding::Linear);
         Some(Block { base, slope, payload: (tags >> 16) * UNIT, encoding, width })
     }
 
@@ -161,14 +166,19 @@ impl Block {
 }
 
 /// How a block is encoded, and the bits of its residuals, if `tags` are legal; a line needs a `long` header.
-#[inline]
+#[inline(always)]
 fn kind(tags: u64, long: bool) -> Option<(Encoding, u8)> {
+    /// A bit for each width up to 56, and the highest one for 64.
+    const SPLIT: u64 = (1 << (bits::MAX_SPLIT_WIDTH + 1)) - 1;
+    const WIDTHS: [u64; 3] = [1, (SPLIT | 1 << 63) & !1, SPLIT | 1 << 63];
     let [tag, width, ..] = tags.to_le_bytes();
-    let (encoding, legal) = match tag {
-        0 => (Encoding::Constant, width == 0),
-        1 => (Encoding::Packed, width != 0 && bits::is_width(width)),
-        2 => (Encoding::Linear, long && bits::is_width(width)),
-        _ => return None,
+    let widths = WIDTHS.get(usize::from(tag)).map_or(0, |widths| *widths);
+    let bit = if width == 64 { 63 } else { width.min(62) };
+    let legal = widths >> bit & u64::from(long || tag != Encoding::Linear as u8) == 1;
+    let encoding = match tag {
+        0 => Encoding::Constant,
+        1 => Encoding::Packed,
+        _ => Encoding::Linear,
     };
     legal.then_some((encoding, width))
 }

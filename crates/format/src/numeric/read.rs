@@ -101,12 +101,13 @@ impl<B: SectionBytes> NumericReader<B> {
         }
     }
 
-    /// Value `index`, if all on the way to it was checked before and is what it should be.
+    /// Value `index`, if all on the way to it was checked before and is what it should be; [`get`](Self::get)
+    /// tells of the others.
     ///
     /// When look-ups miss the caches, the processor works on as many of them at once as it has room for
     /// their instructions. So there are few here, and none that makes an error.
     #[inline(always)]
-    fn known(&self, index: u64) -> Option<i64> {
+    pub fn known(&self, index: u64) -> Option<i64> {
         if index >= self.meta.count {
             return None;
         }
@@ -136,11 +137,8 @@ impl<B: SectionBytes> NumericReader<B> {
             return None;
         }
         let residual = LittleEndian::read_u64(section.peek::<8>(byte)?) >> shift & bits::mask(header.width);
-        let number = header.base.wrapping_add(residual);
-        Some(match header.encoding {
-            Encoding::Constant | Encoding::Packed => number,
-            Encoding::Linear => number.wrapping_add(line(header.slope, i)),
-        })
+        // Blocks without a line have no slope.
+        Some(header.base.wrapping_add(residual).wrapping_add(line(header.slope, i)))
     }
 
     /// [`get`](Self::get) of what is not [`known`](Self::known).
