@@ -149,17 +149,22 @@ mod x86 {
     struct Patterns {
         /// Byte k of lane i is byte k behind the one that integer i begins in: at most 49 + 7.
         bytes: [u8; 64],
+        /// The same behind the byte that integer i or the one before begins in, whichever is even: a lane of
+        /// 16 bytes that is loaded from there holds both, the second one's last byte being at most 7 + 8.
+        pairs: [u8; 64],
         shifts: [u64; GROUP],
     }
 
     static PATTERNS: [Patterns; MAX_SPLIT_WIDTH as usize + 1] = {
-        const NONE: Patterns = Patterns { bytes: [0; 64], shifts: [0; GROUP] };
+        const NONE: Patterns = Patterns { bytes: [0; 64], pairs: [0; 64], shifts: [0; GROUP] };
         let mut patterns = [NONE; MAX_SPLIT_WIDTH as usize + 1];
         let mut bits = 0;
         while bits < patterns.len() {
             let mut at = 0;
             while at < 64 {
-                patterns[bits].bytes[at] = low_byte(at / 8 * bits / 8 + at % 8);
+                let byte = at / 8 * bits / 8 + at % 8;
+                patterns[bits].bytes[at] = low_byte(byte);
+                patterns[bits].pairs[at] = low_byte(byte - at / 16 * 2 * bits / 8);
                 patterns[bits].shifts[at / 8] = (at / 8 * bits % 8) as u64;
                 at += 1;
             }
@@ -206,7 +211,7 @@ mod x86 {
     #[target_feature(enable = "avx512f,avx512bw,avx512vbmi")]
     fn vbmi_groups(bytes: &[u8], width: u8, base: u64, out: &mut [u64]) -> usize {
         let bits = usize::from(width);
-        let Patterns { bytes: pattern, shifts } = &PATTERNS[bits];
+        let Patterns { bytes: pattern, shifts, .. } = &PATTERNS[bits];
         // SAFETY: `pattern` and `shifts` are 64 bytes each.
         let pattern = unsafe { _mm512_loadu_si512(pattern.as_ptr().cast()) };
         // SAFETY: as above.
@@ -230,22 +235,17 @@ mod x86 {
     #[target_feature(enable = "avx2")]
     fn avx2_groups(bytes: &[u8], width: u8, base: u64, out: &mut [u64]) -> usize {
         let bits = usize::from(width);
-        // A lane of 16 bytes holds two integers: loaded from the byte in which the first begins, the
-        // second one's eight bytes end with byte 7 + 8 at most.
+        let Patterns { pairs, shifts, .. } = &PATTERNS[bits];
+        // A lane of 16 bytes holds two integers.
         let starts: [usize; 4] = std::array::from_fn(|pair| 2 * pair * bits / 8);
-        let pattern = |half: usize| -> [u8; 32] {
-            std::array::from_fn(|at| {
-                let i = 4 * half + at / 8;
-                low_byte(i * bits / 8 - starts[i / 2] + at % 8)
-            })
+        let ([low, high], [shift_low, shift_high]) = (pairs.as_chunks::<32>().0, shifts.as_chunks::<4>().0)
+        else {
+            return 0;
         };
-        let shifts: [u64; GROUP] = std::array::from_fn(|i| (i * bits % 8) as u64);
-        let [pattern_low, pattern_high] = [pattern(0), pattern(1)];
-        let (shift_low, shift_high) = shifts.split_at(4);
         // SAFETY: each of the four is 32 bytes.
-        let pattern_low = unsafe { _mm256_loadu_si256(pattern_low.as_ptr().cast()) };
+        let pattern_low = unsafe { _mm256_loadu_si256(low.as_ptr().cast()) };
         // SAFETY: as above.
-        let pattern_high = unsafe { _mm256_loadu_si256(pattern_high.as_ptr().cast()) };
+        let pattern_high = unsafe { _mm256_loadu_si256(high.as_ptr().cast()) };
         // SAFETY: as above.
         let shift_low = unsafe { _mm256_loadu_si256(shift_low.as_ptr().cast()) };
         // SAFETY: as above.
