@@ -4,7 +4,14 @@
 
 mod bad_input;
 mod damage;
+mod diff;
 mod pipes;
+mod readme;
 mod round_trip;
 mod sandbox;
+mod schema;
+mod several;
+mod shell;
 mod snapshots;
+mod stats;
+mod terms;
