@@ -15,17 +15,20 @@ use crate::output::text::{json_string, thousands};
 
 pub(crate) fn run(args: &SchemaArgs, console: &mut Console<'_>) -> Result<Exit, Failure> {
     let import = survey(&args.input)?;
-    let columns: Vec<Entry<'_>> = import.columns().iter().map(Entry::new).collect();
     if args.json {
+        let columns = import.columns().iter().map(Entry::new).collect();
         let schema = Schema { sampled_rows: import.sampled(), columns };
         writeln!(console.out, "{}", serde_json::to_string_pretty(&schema).unwrap_or_default())?;
-        return Ok(Exit::Ok);
-    }
-    write!(console.out, "{}", heading(&import))?;
-    for entry in &columns {
-        write!(console.out, "\n{}", entry.to_toml())?;
+    } else {
+        write!(console.out, "{}", to_toml(&import))?;
     }
     Ok(Exit::Ok)
+}
+
+/// A schema file with the types of the columns.
+pub(crate) fn to_toml(import: &Import) -> String {
+    let tables = import.columns().iter().map(|column| Entry::new(column).to_toml());
+    tables.fold(heading(import), |file, table| file + "\n" + &table)
 }
 
 /// Says where the types come from and where they go.

@@ -6,6 +6,7 @@ mod bad_input;
 mod damage;
 mod diff;
 mod pipes;
+#[cfg(unix)]
 mod readme;
 mod round_trip;
 mod sandbox;

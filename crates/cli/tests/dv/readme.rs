@@ -37,7 +37,6 @@ fn is_part_of(block: &str, output: &str) -> bool {
 }
 
 #[test]
-#[cfg(unix)]
 fn what_the_readme_shows_is_what_is_printed() {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../README.md");
     let readme = std::fs::read_to_string(&path).unwrap();

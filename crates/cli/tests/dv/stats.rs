@@ -148,3 +148,31 @@ fn columns_are_shown_in_the_order_asked_for() {
     let run = sandbox.dv(&["stats", "a.dv", "x", "x"]);
     assert_eq!((run.code, run.err.as_str()), (2, "dv: the column \"x\" is named twice\n"));
 }
+
+#[test]
+fn a_narrow_terminal_gets_two_tables() {
+    let sandbox = Sandbox::with("a.csv", "x,y\n1,a\n2,b\n");
+    sandbox.ok(&["build", "a.csv", "-o", "a.dv", "-q"]);
+    let path = sandbox.path("a.dv");
+    let on_terminal = |width| {
+        let (mut out, mut err) = (Vec::new(), Vec::new());
+        let mut console = docvalues_cli::Console::plain(&mut out, &mut err);
+        console.out_width = Some(width);
+        let args = ["dv".into(), "stats".into(), path.clone().into_os_string()];
+        assert_eq!(docvalues_cli::run(args, &mut console), docvalues_cli::Exit::Ok);
+        String::from_utf8(out).unwrap()
+    };
+    assert_eq!(on_terminal(200), sandbox.ok(&["stats", "a.dv"]));
+    let expected = "\
+column  kind     type    with value  missing  values  distinct  bytes
+─────────────────────────────────────────────────────────────────────
+x       numeric  i64              2        0       2         2    128
+y       binary   string           2        0       2              128
+
+column  min  max  sum  mean
+───────────────────────────
+x       1    2      3   1.5
+y       a    b
+";
+    assert_eq!(on_terminal(80), expected);
+}
