@@ -1,24 +1,30 @@
 //! The command line: subcommands, options and their help.
 
-use std::path::PathBuf;
+mod build;
+mod look;
+mod records;
+mod shell;
 
-use clap::{Args, Parser, Subcommand, ValueEnum};
+use clap::{Parser, Subcommand};
 
-use crate::input::open::InputFormat;
+pub(crate) use build::{BuildArgs, InputArgs, JumpTables, SchemaArgs};
+pub(crate) use look::{CheckArgs, DiffArgs, InfoArgs, StatsArgs, TermsArgs};
+pub(crate) use records::{CatArgs, ExportArgs, GetArgs, HeadArgs, RecordArgs, RecordFormat, SampleArgs};
+pub(crate) use shell::{CompletionsArgs, ManArgs};
 
-const ABOUT: &str = "Build, look into, export and check docvalues segments";
+const ABOUT: &str = "Build, look into, compare, export and check docvalues segments";
 
 const LONG_ABOUT: &str = "\
-Build, look into, export and check docvalues segments.
+Build, look into, compare, export and check docvalues segments.
 
 A segment is one file that holds documents column by column, so that any value of any document is \
-found at once, without reading the rest. `dv build` makes one of CSV, TSV or NDJSON; the other \
+found at once, without reading the rest. `dv build` makes one of CSV, TSV or NDJSON; most other \
 commands read it.";
 
 const EXIT_CODES: &str = "\
 Exit codes:
   0  done
-  1  a segment is damaged, an input has a bad row, a document or column does not exist
+  1  a segment is damaged, an input has a bad row, a document or column does not exist, two differ
   2  the command line is wrong
   3  a file cannot be read or written, or is no segment of a version this release knows
 
@@ -44,346 +50,19 @@ pub(crate) struct CommandLine {
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
     Build(BuildArgs),
+    Schema(SchemaArgs),
     Info(InfoArgs),
+    Stats(StatsArgs),
+    Terms(TermsArgs),
     Get(GetArgs),
     Head(HeadArgs),
+    Sample(SampleArgs),
+    Cat(CatArgs),
     Export(ExportArgs),
+    Diff(DiffArgs),
     Check(CheckArgs),
-}
-
-const BUILD_LONG: &str = "\
-Make a segment of CSV, TSV or NDJSON files.
-
-Each input is plain, gzip or zstd, told apart by its first bytes; its format is told by its name, or \
-by its first line, or by --input-format. `-` is standard input. Several inputs make one segment, \
-their columns united by name.
-
-Types are inferred from a first pass over a sample: bool, i64, u64, f64, date (2013-01-31), timestamp \
-(RFC 3339, in milliseconds, microseconds or nanoseconds, whichever the digits need), else string. A \
-type is taken only if every value of the sample comes out as it went in, so 007 and +5 make a column of \
-strings. A later value that contradicts its column's type is an error that says which option mends \
-it. A column that is empty in the sample is a string in CSV; in NDJSON, its first value tells.
-
-Missing are empty CSV cells and the tokens NA and null, unless they are quoted in a column of strings, \
-and in JSON null, [] and absent keys. A JSON array of scalars makes a column with several values a \
-document, which are kept in ascending order, strings without duplicates. A nested object makes \
-columns with dotted names. A CSV cell of a column with several values (--type tags=string[]) holds a \
-JSON array.
-
-How values were spelled (a timestamp's format, digits of a number, the token of a missing value) is \
-kept with the column where all values agree, so that `dv export` gives it back.";
-
-const BUILD_EXAMPLES: &str = "\
-Examples:
-  dv build packages.ndjson.gz -o packages.dv
-  dv build 2023.csv 2024.csv.zst -o all.dv --type zip=string,size=u64
-  psql -c 'copy hits to stdout csv header' | dv build - --input-format csv -o hits.dv
-  dv build dirty.csv -o clean.dv --skip-bad --missing - --missing unknown
-
-Schema file (--schema):
-  [columns.size]
-  type = \"u64\"              # i64 u64 f64 bool date timestamp timestamp[ms|us|ns]
-                            # ip uuid string bytes; [] behind it: several values
-  [columns.host]
-  type = \"string\"
-  kind = \"sorted\"           # or \"binary\": else whichever is smaller. Instead of
-                            # \"binary\": \"raw\", \"fsst\" or \"block\", see --type
-  [columns.\"Flight Date\"]
-  type = \"date\"
-  format = \"%d.%m.%Y\"       # a pattern of strftime, or \"epoch\": units since 1970
-  [columns.tags]
-  type = \"string\"
-  multi = true
-  separator = \"|\"           # within a CSV cell
-
-Patterns of dates and timestamps (all of them: https://docs.rs/jiff/latest/jiff/fmt/strtime):
-  %Y %y %m %d %j            year, of two digits, month, day, day of the year
-  %b %B %a %A               Jan, January, Thu, Thursday
-  %H %M %S %I %p            hour, minute, second; hour to 12, AM or PM
-  %.3f %.f                  a point and three digits of the second, or as many as needed
-  %z %:z                    +0200, +02:00; without an offset, a time is UTC
-  %F %T %D %R               %Y-%m-%d, %H:%M:%S, %m/%d/%y, %H:%M
-  %s %% %-d %_d             seconds since 1970, a percent sign; no zeros, or blanks, in front
-
-Exit codes: 0 built, 1 bad rows or values, 2 wrong command line, 3 unreadable or unwritable files.
-Whatever goes wrong, a file that stood under the output's name before still does.";
-
-/// Make a segment of CSV, TSV or NDJSON files
-#[derive(Debug, Args)]
-#[command(long_about = BUILD_LONG, after_long_help = BUILD_EXAMPLES)]
-pub(crate) struct BuildArgs {
-    /// Files to read, `-` for standard input
-    #[arg(required = true, value_name = "INPUT")]
-    pub(crate) inputs: Vec<PathBuf>,
-
-    /// The segment to write; an existing file is replaced once the new one is complete
-    #[arg(short, long, value_name = "FILE.dv")]
-    pub(crate) output: PathBuf,
-
-    /// The format of all inputs, whatever their names say
-    #[arg(long, value_name = "FORMAT")]
-    pub(crate) input_format: Option<InputFormat>,
-
-    /// The character between CSV cells, such as ';' or '\t'
-    #[arg(long, value_name = "CHAR", value_parser = parse_delimiter)]
-    pub(crate) delimiter: Option<u8>,
-
-    /// The first row is data: columns are named c1, c2, …
-    #[arg(long)]
-    pub(crate) no_header: bool,
-
-    /// Quotes are text, as in TSV files that have none
-    #[arg(long)]
-    pub(crate) no_quotes: bool,
-
-    /// Types of columns, instead of inferring them
-    ///
-    /// NAME=TYPE, several separated by commas. Types: i64 u64 f64 bool date timestamp timestamp[ms]
-    /// timestamp[us] timestamp[ns] ip uuid string bytes. `[]` behind a type lets a document have
-    /// several values; `:sorted` or `:binary` behind string, bytes, ip or uuid chooses between a
-    /// dictionary and values one after the other, compressed one by one where that pays. `:raw`,
-    /// `:fsst` and `:block` are `:binary` and choose how: not at all, one by one, or in blocks (the
-    /// smallest, but slow to read in any other order). A type that is asked for takes more than an
-    /// inferred one: numbers such as 007 or +5, timestamps without an offset (as UTC), numbers as
-    /// strings.
-    #[arg(long = "type", value_name = "NAME=TYPE,…")]
-    pub(crate) types: Vec<String>,
-
-    /// A file that describes columns (its keys: dv build --help)
-    #[arg(long, value_name = "FILE.toml")]
-    pub(crate) schema: Option<PathBuf>,
-
-    /// Another token for a missing value in CSV
-    #[arg(long, value_name = "TOKEN", allow_hyphen_values = true)]
-    pub(crate) missing: Vec<String>,
-
-    /// NA and null are text: missing are empty cells and the tokens of --missing
-    #[arg(long)]
-    pub(crate) no_default_missing: bool,
-
-    /// Rows of each input to look at before types are decided, or `all`
-    #[arg(long, value_name = "ROWS", default_value = "10000", value_parser = parse_sample)]
-    pub(crate) sample: u64,
-
-    /// Leave bad rows out instead of stopping; how many and the first few are told at the end
-    #[arg(long)]
-    pub(crate) skip_bad: bool,
-
-    /// Memory for values, such as 500MiB or 8GiB
-    #[arg(long, value_name = "SIZE", default_value = "1GiB", value_parser = parse_size)]
-    pub(crate) memory: usize,
-
-    /// Leave the jump tables out: a little smaller; readers build them when they need them
-    #[arg(long)]
-    pub(crate) no_jump_tables: bool,
-
-    /// Leave the zone maps out, with which range filters skip
-    #[arg(long)]
-    pub(crate) no_zone_maps: bool,
-
-    /// Print the result as JSON
-    #[arg(long)]
-    pub(crate) json: bool,
-
-    /// Print nothing but errors
-    #[arg(short, long, conflicts_with = "json")]
-    pub(crate) quiet: bool,
-}
-
-const INFO_EXAMPLES: &str = "\
-Examples:
-  dv info packages.dv
-  dv info packages.dv --sections
-  dv info packages.dv --json | jq '.columns[] | {name, bytes}'";
-
-/// Show a segment's columns, their types and encodings, and where its bytes went
-#[derive(Debug, Args)]
-#[command(after_help = INFO_EXAMPLES)]
-pub(crate) struct InfoArgs {
-    /// The segment
-    #[arg(value_name = "FILE.dv")]
-    pub(crate) file: PathBuf,
-
-    /// Show the sections of each column as well
-    #[arg(long)]
-    pub(crate) sections: bool,
-
-    /// Print JSON, with everything that is known of each column
-    #[arg(long)]
-    pub(crate) json: bool,
-}
-
-/// How documents are printed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum RecordFormat {
-    /// A table for people; long values are cut, visibly
-    Table,
-    /// Comma-separated values with a header
-    Csv,
-    /// Tab-separated values with a header
-    Tsv,
-    /// One JSON object a line
-    #[value(alias = "jsonl", alias = "json")]
-    Ndjson,
-}
-
-/// Which columns, and how documents are printed.
-#[derive(Debug, Args)]
-pub(crate) struct RecordArgs {
-    /// The columns to print, in this order; without it, all as the input had them
-    ///
-    /// Names separated by commas; the option can be repeated. A name that holds a comma is an option
-    /// of its own.
-    #[arg(long, value_name = "NAME,…")]
-    pub(crate) columns: Vec<String>,
-
-    /// How documents are printed
-    ///
-    /// Without it: a table on a terminal, NDJSON elsewhere (`export`: always NDJSON).
-    #[arg(long, value_name = "FORMAT")]
-    pub(crate) format: Option<RecordFormat>,
-
-    /// Short for --format ndjson
-    #[arg(long, conflicts_with = "format")]
-    pub(crate) json: bool,
-
-    /// Print the number of each document as a first column `_doc`
-    #[arg(long)]
-    pub(crate) doc_ids: bool,
-}
-
-const GET_EXAMPLES: &str = "\
-Examples:
-  dv get packages.dv 0 17 63439
-  dv get packages.dv 17 --columns package,version --json
-
-Exit codes: 0 all printed, 1 a document or column does not exist or is damaged, 3 unreadable.";
-
-/// Print documents by their numbers
-#[derive(Debug, Args)]
-#[command(after_help = GET_EXAMPLES)]
-pub(crate) struct GetArgs {
-    /// The segment
-    #[arg(value_name = "FILE.dv")]
-    pub(crate) file: PathBuf,
-
-    /// Numbers of documents, from 0, in any order
-    #[arg(required = true, value_name = "DOC")]
-    pub(crate) docs: Vec<u32>,
-
-    #[command(flatten)]
-    pub(crate) records: RecordArgs,
-}
-
-const HEAD_EXAMPLES: &str = "\
-Examples:
-  dv head packages.dv
-  dv head packages.dv -n 3 --columns package,tags";
-
-/// Print the first documents
-#[derive(Debug, Args)]
-#[command(after_help = HEAD_EXAMPLES)]
-pub(crate) struct HeadArgs {
-    /// The segment
-    #[arg(value_name = "FILE.dv")]
-    pub(crate) file: PathBuf,
-
-    /// How many documents
-    #[arg(short = 'n', long = "docs", value_name = "COUNT", default_value_t = 10)]
-    pub(crate) count: u32,
-
-    #[command(flatten)]
-    pub(crate) records: RecordArgs,
-}
-
-const EXPORT_LONG: &str = "\
-Print documents as NDJSON, CSV or TSV.
-
-Values come out as the input spelled them, where its column kept how (see `dv build --help`); else \
-canonically: floats in the fewest digits, timestamps as RFC 3339 in UTC, bytes in hexadecimal. \
-Values of a document with several come in ascending order. In JSON, numbers that are not finite are \
-null. In CSV, several values are a JSON array, missing values empty cells, and empty strings \"\".";
-
-const EXPORT_EXAMPLES: &str = "\
-Examples:
-  dv export weather.dv --format csv > weather.csv
-  dv export packages.dv --columns package,tags --docs 1000..2000
-  jq .doc hits.ndjson | dv export packages.dv --docs - --format csv
-
-Exit codes: 0 all printed, 1 a document or column does not exist or is damaged, 3 unreadable.";
-
-/// Print documents as NDJSON, CSV or TSV
-#[derive(Debug, Args)]
-#[command(long_about = EXPORT_LONG, after_long_help = EXPORT_EXAMPLES)]
-pub(crate) struct ExportArgs {
-    /// The segment
-    #[arg(value_name = "FILE.dv")]
-    pub(crate) file: PathBuf,
-
-    /// Which documents: a range a..b (without b), or a file of numbers, `-` for standard input
-    ///
-    /// Both ends of a range can be left out. Numbers in a file are separated by white space or commas
-    /// and taken in their order.
-    #[arg(long, value_name = "A..B|FILE|-")]
-    pub(crate) docs: Option<String>,
-
-    #[command(flatten)]
-    pub(crate) records: RecordArgs,
-}
-
-const CHECK_EXAMPLES: &str = "\
-Examples:
-  dv check packages.dv
-  dv check segments/*.dv --json | jq 'select(.clean | not)'
-
-Exit codes: 0 all clean, 1 one is damaged, 2 wrong command line, 3 one cannot be read or is no segment.";
-
-/// Read every byte of segments and prove that it is as it was written
-#[derive(Debug, Args)]
-#[command(after_help = CHECK_EXAMPLES)]
-pub(crate) struct CheckArgs {
-    /// The segments
-    #[arg(required = true, value_name = "FILE.dv")]
-    pub(crate) files: Vec<PathBuf>,
-
-    /// Print one JSON object a file
-    #[arg(long)]
-    pub(crate) json: bool,
-
-    /// Print problems only
-    #[arg(short, long, conflicts_with = "json")]
-    pub(crate) quiet: bool,
-}
-
-fn parse_delimiter(text: &str) -> Result<u8, String> {
-    match text.as_bytes() {
-        br"\t" => Ok(b'\t'),
-        [byte @ (b' '..=b'~' | b'\t')] if !matches!(byte, b'"') => Ok(*byte),
-        _ => Err("one ASCII character other than a quote, or \\t".to_owned()),
-    }
-}
-
-fn parse_sample(text: &str) -> Result<u64, String> {
-    if text == "all" {
-        return Ok(u64::MAX);
-    }
-    text.parse().map_err(|_| "a number of rows, or `all`".to_owned())
-}
-
-/// Reads `500MiB`, `8G` or a number of bytes.
-fn parse_size(text: &str) -> Result<usize, String> {
-    let digits = text.trim_end_matches(|c: char| !c.is_ascii_digit());
-    let unit = text.get(digits.len()..).unwrap_or_default().to_ascii_lowercase();
-    let shift = match unit.trim_end_matches("ib").trim_end_matches('b') {
-        "" => 0,
-        "k" => 10,
-        "m" => 20,
-        "g" => 30,
-        "t" => 40,
-        _ => return Err("a size such as 500MiB or 8GiB".to_owned()),
-    };
-    let number: usize = digits.parse().map_err(|_| "a size such as 500MiB or 8GiB".to_owned())?;
-    number.checked_mul(1 << shift).ok_or_else(|| "more than this machine can address".to_owned())
+    Completions(CompletionsArgs),
+    Man(ManArgs),
 }
 
 #[cfg(test)]
@@ -394,24 +73,5 @@ mod tests {
     #[test]
     fn the_definition_is_sound() {
         CommandLine::command().debug_assert();
-    }
-
-    #[test]
-    fn sizes_have_units() {
-        assert_eq!(parse_size("512"), Ok(512));
-        assert_eq!(parse_size("500MiB"), Ok(500 << 20));
-        assert_eq!(parse_size("8g"), Ok(8 << 30));
-        assert_eq!(parse_size("1KB"), Ok(1 << 10));
-        for wrong in ["", "GiB", "1.5GiB", "-1", "1XB", "99999999999999999999"] {
-            assert!(parse_size(wrong).is_err(), "{wrong}");
-        }
-    }
-
-    #[test]
-    fn delimiters_are_one_character() {
-        assert_eq!((parse_delimiter(";"), parse_delimiter("\\t")), (Ok(b';'), Ok(b'\t')));
-        for wrong in ["", "\"", ";;", "é", "\n"] {
-            assert!(parse_delimiter(wrong).is_err(), "{wrong}");
-        }
     }
 }

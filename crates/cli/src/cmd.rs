@@ -1,8 +1,16 @@
 //! The subcommands, one a file.
 
 pub(crate) mod build;
+pub(crate) mod cat;
 pub(crate) mod check;
+pub(crate) mod completions;
+pub(crate) mod diff;
 pub(crate) mod export;
 pub(crate) mod get;
 pub(crate) mod head;
 pub(crate) mod info;
+pub(crate) mod man;
+pub(crate) mod sample;
+pub(crate) mod schema;
+pub(crate) mod stats;
+pub(crate) mod terms;

@@ -5,6 +5,7 @@
 mod args;
 mod cmd;
 mod console;
+mod facts;
 mod failure;
 mod input;
 mod number;
@@ -48,11 +49,19 @@ pub fn run(args: impl IntoIterator<Item = OsString>, console: &mut Console<'_>) 
 fn dispatch(command: &Command, console: &mut Console<'_>) -> Result<Exit, Failure> {
     match command {
         Command::Build(args) => cmd::build::run(args, console),
+        Command::Schema(args) => cmd::schema::run(args, console),
         Command::Info(args) => cmd::info::run(args, console),
+        Command::Stats(args) => cmd::stats::run(args, console),
+        Command::Terms(args) => cmd::terms::run(args, console),
         Command::Get(args) => cmd::get::run(args, console),
         Command::Head(args) => cmd::head::run(args, console),
+        Command::Sample(args) => cmd::sample::run(args, console),
+        Command::Cat(args) => cmd::cat::run(args, console),
         Command::Export(args) => cmd::export::run(args, console),
+        Command::Diff(args) => cmd::diff::run(args, console),
         Command::Check(args) => cmd::check::run(args, console),
+        Command::Completions(args) => cmd::completions::run(args, console),
+        Command::Man(args) => cmd::man::run(args, console),
     }
 }
 

@@ -1,6 +1,6 @@
 //! Reading documents out of a segment: some of its columns, many documents at a time.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::path::Path;
 
 use crate::failure::{Exit, Failure};
@@ -39,22 +39,23 @@ pub(crate) fn order_of(field: &Field) -> u32 {
     field.format.as_deref().and_then(|format| Spelling::parse(format).order).unwrap_or(u32::MAX)
 }
 
-/// The fields that the user named, in that order; all of them if none was named.
+/// The fields that the user named, in that order; all of them if none was named. Those of several segments
+/// are united by name, and the first that has one describes it.
 ///
 /// Named ones are looked up one by one, without reading the rest of the directory.
-pub(crate) fn select(segment: &Segment, columns: &[String]) -> Result<Vec<Field>, Failure> {
+pub(crate) fn select(segments: &[Segment], columns: &[String]) -> Result<Vec<Field>, Failure> {
     if columns.is_empty() {
-        return fields_in_order(segment);
+        return unite(segments);
     }
     let mut selected: Vec<Field> = Vec::new();
     for argument in columns {
         // A name may hold a comma.
-        let whole = find(segment, argument)?;
+        let whole = find(segments, argument)?;
         let names = if whole.is_some() { vec![argument.as_str()] } else { argument.split(',').collect() };
         for name in names {
-            let Some(field) = find(segment, name)? else { return Err(unknown_column(segment, name)?) };
+            let Some(field) = find(segments, name)? else { return Err(unknown_column(segments, name)?) };
             if selected.iter().any(|known| known.name == name) {
-                return Err(Failure::new(Exit::Usage, format!("--columns names {name:?} twice")));
+                return Err(Failure::new(Exit::Usage, format!("the column {name:?} is named twice")));
             }
             selected.push(field);
         }
@@ -62,20 +63,39 @@ pub(crate) fn select(segment: &Segment, columns: &[String]) -> Result<Vec<Field>
     Ok(selected)
 }
 
-fn find(segment: &Segment, name: &str) -> Result<Option<Field>, Failure> {
+fn unite(segments: &[Segment]) -> Result<Vec<Field>, Failure> {
+    let mut fields: Vec<Field> = Vec::new();
+    let mut names: HashSet<String> = HashSet::new();
+    for segment in segments {
+        fields.extend(fields_in_order(segment)?.into_iter().filter(|field| names.insert(field.name.clone())));
+    }
+    Ok(fields)
+}
+
+fn find(segments: &[Segment], name: &str) -> Result<Option<Field>, Failure> {
+    let mut fields =
+        segments.iter().map(|segment| Ok(column(segment, name)?.map(|c| c.as_column().field().clone())));
+    fields.find_map(Result::transpose).transpose()
+}
+
+/// The column of this name, if the segment has one.
+pub(crate) fn column(segment: &Segment, name: &str) -> Result<Option<AnyColumn>, Error> {
     match segment.column(name) {
-        Ok(column) => Ok(Some(column.as_column().field().clone())),
+        Ok(column) => Ok(Some(column)),
         Err(error) if matches!(error.kind(), ErrorKind::NoSuchColumn { .. }) => Ok(None),
-        Err(error) => Err(error.into()),
+        Err(error) => Err(error),
     }
 }
 
-fn unknown_column(segment: &Segment, name: &str) -> Result<Failure, Failure> {
-    let fields = segment.fields()?;
-    let failure = Failure::new(Exit::Failed, format!("{}: no column {name:?}", segment.file()));
+/// An error that says which column is meant, maybe.
+pub(crate) fn unknown_column(segments: &[Segment], name: &str) -> Result<Failure, Failure> {
+    let fields = unite(segments)?;
+    let files = segments.iter().map(Segment::file).collect::<Vec<_>>().join(", ");
+    let failure = Failure::new(Exit::Failed, format!("{files}: no column {name:?}"));
     Ok(match closest(name, fields.iter().map(|field| field.name.as_str())) {
         Some(close) => failure.advice(format!("did you mean {close:?}?")),
-        None => failure.advice(format!("`dv info {}` shows all columns", segment.file())),
+        None => failure
+            .advice(format!("`dv info {}` shows all columns", segments.first().map_or("", Segment::file))),
     })
 }
 
@@ -86,9 +106,9 @@ pub(crate) struct Records {
 
 /// A column and the values of the documents that were read last.
 pub(crate) struct RecordColumn {
-    pub(crate) name: String,
     pub(crate) printer: Printer,
-    column: AnyColumn,
+    /// Absent: the segment has no such column, and no document a value.
+    column: Option<AnyColumn>,
     chunk: Chunk,
     terms: Terms,
 }
@@ -112,13 +132,14 @@ struct Terms {
 }
 
 impl Records {
+    /// The columns of a segment that have the names of these fields; they may be of other types.
     pub(crate) fn open(segment: &Segment, fields: &[Field]) -> Result<Records, Failure> {
         let open = |field: &Field| {
-            let column = segment.column(&field.name)?;
-            let multi = field.kind.is_multi_valued();
-            let printer = Printer::new(field.logical, multi, field.format.as_deref());
+            let column = column(segment, &field.name)?;
+            let own = column.as_ref().map_or(field, |column| column.as_column().field());
+            let printer = Printer::new(own.logical, own.kind.is_multi_valued(), own.format.as_deref());
             let (chunk, terms) = (Chunk::default(), Terms::default());
-            Ok(RecordColumn { name: field.name.clone(), printer, column, chunk, terms })
+            Ok(RecordColumn { printer, column, chunk, terms })
         };
         Ok(Records { columns: fields.iter().map(open).collect::<Result<_, Error>>()? })
     }
@@ -138,7 +159,8 @@ impl RecordColumn {
         let chunk = &mut self.chunk;
         chunk.present.clear();
         chunk.present.resize(docs.len().div_ceil(64), 0);
-        match &self.column {
+        let Some(column) = &self.column else { return Ok(()) };
+        match column {
             AnyColumn::Numeric(column) => {
                 chunk.numbers.resize(docs.len(), 0);
                 column.gather(docs, &mut chunk.numbers, &mut chunk.present)
@@ -164,7 +186,8 @@ impl RecordColumn {
     pub(crate) fn values<R>(&self, at: usize, each: impl FnOnce(&[StoredRef<'_>]) -> R) -> R {
         let chunk = &self.chunk;
         let present = get_bit(&chunk.present, at);
-        match &self.column {
+        let Some(column) = &self.column else { return each(&[]) };
+        match column {
             AnyColumn::SortedNumeric(_) => {
                 let numbers = chunk.number_lists.get(at).iter();
                 each(&numbers.map(|number| StoredRef::Number(*number)).collect::<Vec<_>>())

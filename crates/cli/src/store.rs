@@ -1,7 +1,9 @@
 //! What this crate uses of the store, in one place.
 
 pub(crate) use docvalues::column::bits::get as get_bit;
-pub(crate) use docvalues::column::{AnyColumn, ColumnSource, DocId, Error, ErrorKind, Field, Lists, TermOrd};
+pub(crate) use docvalues::column::{
+    AnyColumn, ColumnSource, DocId, Error, ErrorKind, Field, Kind, Lists, TermOrd, Terms,
+};
 pub(crate) use docvalues::format::error::{Error as Refusal, ErrorKind as Damage, Section};
 pub(crate) use docvalues::format::file::kind::{LogicalType, from_f64, from_u64, to_f64, to_u64};
 pub(crate) use docvalues::reader::{ColumnStats, SectionStats, Segment, SegmentStats};

@@ -5,7 +5,7 @@ use std::path::Path;
 use serde::Serialize;
 
 use super::info::Info;
-use crate::args::BuildArgs;
+use crate::args::{BuildArgs, InputArgs, JumpTables};
 use crate::console::Console;
 use crate::failure::{Exit, Failure};
 use crate::input::column::{Column, MissingTokens};
@@ -27,12 +27,13 @@ const SHOWN: usize = 5;
 
 pub(crate) fn run(args: &BuildArgs, console: &mut Console<'_>) -> Result<Exit, Failure> {
     refuse_input_as_output(args)?;
-    let options = options(args)?;
-    let sources = args.inputs.iter().map(|path| Source::new(path)).collect();
-    let mut import = Import::survey(sources, options)?;
+    let mut import = survey(&args.input)?;
 
-    let writer_options =
-        WriterOptions { jump_tables: !args.no_jump_tables, zones: !args.no_zone_maps, budget: args.memory };
+    let writer_options = WriterOptions {
+        jump_tables: args.jump_tables == JumpTables::Baked,
+        zones: !args.no_zone_maps,
+        budget: args.memory,
+    };
     let writer = SegmentWriter::create(&args.output, writer::Schema::new(), writer_options)?;
     let mut target = Target { writer, fields: Vec::new() };
     let mut progress = Progress::new(console.err_is_terminal && !args.quiet, import.input_size());
@@ -54,7 +55,7 @@ pub(crate) fn run(args: &BuildArgs, console: &mut Console<'_>) -> Result<Exit, F
 /// A segment over one of its inputs would destroy what it was made of.
 fn refuse_input_as_output(args: &BuildArgs) -> Result<(), Failure> {
     let Ok(output) = args.output.canonicalize() else { return Ok(()) };
-    match args.inputs.iter().find(|input| input.canonicalize().is_ok_and(|input| input == output)) {
+    match args.input.inputs.iter().find(|input| input.canonicalize().is_ok_and(|input| input == output)) {
         None => Ok(()),
         Some(input) => {
             Err(Failure::new(Exit::Usage, format!("{} is an input and the output", input.display()))
@@ -75,7 +76,13 @@ fn refuse_nothing(import: &Import) -> Result<(), Failure> {
     }
 }
 
-fn options(args: &BuildArgs) -> Result<ImportOptions, Failure> {
+/// Opens the inputs and finds the types of their columns.
+pub(super) fn survey(args: &InputArgs) -> Result<Import, Failure> {
+    let sources = args.inputs.iter().map(|path| Source::new(path)).collect();
+    Ok(Import::survey(sources, options(args)?)?)
+}
+
+fn options(args: &InputArgs) -> Result<ImportOptions, Failure> {
     let mut schema = match &args.schema {
         None => Schema::default(),
         Some(path) => read_schema(path)?,

@@ -52,6 +52,8 @@ pub(crate) struct Column {
     pub(crate) in_csv: bool,
     /// Whether the sample had no value and the type is a guess.
     pub(crate) unsampled: bool,
+    /// The first value of the sample.
+    pub(crate) example: Option<String>,
     /// Documents with a value.
     pub(crate) documents: u64,
     pub(crate) values: u64,
@@ -108,6 +110,7 @@ impl Column {
             separator: request.and_then(|request| request.separator.clone()),
             in_csv: false,
             unsampled: false,
+            example: None,
             documents: 0,
             values: 0,
             observed: Observed::default(),

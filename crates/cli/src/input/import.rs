@@ -44,6 +44,7 @@ pub(crate) struct Import {
     inputs: Vec<Input>,
     fields: Fields,
     columns: Vec<Column>,
+    sampled: u64,
     documents: u64,
     skipped: u64,
     first_skipped: Vec<BadRow>,
@@ -91,6 +92,7 @@ impl Import {
             inputs: Vec::new(),
             fields: Fields::default(),
             columns: Vec::new(),
+            sampled: 0,
             documents: 0,
             skipped: 0,
             first_skipped: Vec::new(),
@@ -110,6 +112,11 @@ impl Import {
 
     pub(crate) fn columns(&self) -> &[Column] {
         &self.columns
+    }
+
+    /// Rows of the sample.
+    pub(crate) fn sampled(&self) -> u64 {
+        self.sampled
     }
 
     /// Documents so far.
@@ -192,6 +199,7 @@ impl Import {
             match rows.next(&mut self.fields, &mut row) {
                 Ok(false) => break,
                 Ok(true) => {
+                    self.sampled += 1;
                     evidence.resize_with(self.fields.len().max(evidence.len()), Evidence::default);
                     for cell in &row.cells {
                         self.weigh(source, &row, cell, evidence);
@@ -250,6 +258,7 @@ impl Import {
                 }
             };
             column.ty = ty;
+            column.example.clone_from(&evidence.example);
         }
         Ok(())
     }

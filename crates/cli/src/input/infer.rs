@@ -31,6 +31,8 @@ pub(crate) struct Evidence {
     multi: bool,
     /// Whether a CSV file has the column.
     pub(crate) in_csv: bool,
+    /// The first value.
+    pub(crate) example: Option<String>,
     digits: u8,
     /// Whether all timestamps fit nanoseconds in an `i64`.
     nanos_fit: bool,
@@ -58,6 +60,7 @@ impl Default for Evidence {
             classes: [class(), class(), class(), class()],
             multi: false,
             in_csv: false,
+            example: None,
             digits: 0,
             nanos_fit: true,
         }
@@ -98,6 +101,7 @@ impl Evidence {
         entry.count += 1;
         if entry.first.is_none() {
             entry.first = Some(place());
+            self.example.get_or_insert_with(|| text.to_owned());
         }
     }
 

@@ -277,7 +277,7 @@ fn read_hex(text: &str, bytes: &mut Vec<u8>) -> Option<(Stored, Mark)> {
 }
 
 /// Appends the bytes that pairs of hexadecimal digits name.
-fn append_hex(digits: &[u8], bytes: &mut Vec<u8>) -> Option<()> {
+pub(crate) fn append_hex(digits: &[u8], bytes: &mut Vec<u8>) -> Option<()> {
     let (pairs, []) = digits.as_chunks::<2>() else { return None };
     let nibble = |digit: u8| char::from(digit).to_digit(16).and_then(|value| u8::try_from(value).ok());
     for [high, low] in pairs {

@@ -2,13 +2,13 @@
 
 use std::io::Write;
 
-use super::table::{Align, Table, fit, width};
+use super::table::{Align, Table, cut_note, fit, width};
 use super::text;
 use crate::args::{RecordArgs, RecordFormat};
 use crate::console::Console;
 use crate::failure::{Exit, Failure};
-use crate::read::{CHUNK, Records, select};
-use crate::store::{DocId, Segment};
+use crate::read::{CHUNK, RecordColumn, Records, select};
+use crate::store::{DocId, Field, LogicalType, Segment};
 
 /// The column that --doc-ids adds.
 const DOC: &str = "_doc";
@@ -24,50 +24,64 @@ pub(crate) fn print(
     default: RecordFormat,
     console: &mut Console<'_>,
 ) -> Result<(), Failure> {
+    let fields = select(std::slice::from_ref(segment), &args.columns)?;
+    print_parts(&fields, std::iter::once((segment, docs)), args, default, console)
+}
+
+/// Prints documents of several segments, one segment after the other: the columns of these names.
+pub(crate) fn print_parts<'a, D: Iterator<Item = u32>>(
+    fields: &[Field],
+    parts: impl Iterator<Item = (&'a Segment, D)>,
+    args: &RecordArgs,
+    default: RecordFormat,
+    console: &mut Console<'_>,
+) -> Result<(), Failure> {
     let format = if args.json { RecordFormat::Ndjson } else { args.format.unwrap_or(default) };
-    let fields = select(segment, &args.columns)?;
     if args.doc_ids && fields.iter().any(|field| field.name == DOC) {
         return Err(Failure::new(Exit::Usage, "--doc-ids needs the name `_doc`, which a column has")
             .advice("choose other columns with --columns"));
     }
-    let mut records = Records::open(segment, &fields)?;
     match format {
-        RecordFormat::Table => table(&mut records, docs, console),
-        RecordFormat::Ndjson => ndjson(&mut records, docs, args.doc_ids, console.out),
-        RecordFormat::Csv => csv(&mut records, docs, args.doc_ids, ',', console.out),
-        RecordFormat::Tsv => csv(&mut records, docs, args.doc_ids, '\t', console.out),
+        RecordFormat::Table => table(fields, parts, console),
+        RecordFormat::Ndjson => ndjson(fields, parts, args.doc_ids, console.out),
+        RecordFormat::Csv => csv(fields, parts, args.doc_ids, ',', console.out),
+        RecordFormat::Tsv => csv(fields, parts, args.doc_ids, '\t', console.out),
     }
 }
 
-/// Reads `docs` a chunk at a time; `each` gets the number and the place in the chunk.
-fn each_doc(
-    records: &mut Records,
-    mut docs: impl Iterator<Item = u32>,
+/// Reads the documents of each part a chunk at a time; `each` gets the number and the place in the chunk.
+fn each_doc<'a, D: Iterator<Item = u32>>(
+    fields: &[Field],
+    parts: impl Iterator<Item = (&'a Segment, D)>,
     mut each: impl FnMut(&Records, u32, usize) -> Result<(), Failure>,
 ) -> Result<(), Failure> {
     let mut chunk: Vec<DocId> = Vec::with_capacity(CHUNK);
-    loop {
-        chunk.clear();
-        chunk.extend(docs.by_ref().take(CHUNK).map(DocId::new));
-        if chunk.is_empty() {
-            return Ok(());
-        }
-        records.load(&chunk)?;
-        for (at, doc) in chunk.iter().enumerate() {
-            each(records, doc.get(), at)?;
+    for (segment, mut docs) in parts {
+        let mut records = Records::open(segment, fields)?;
+        loop {
+            chunk.clear();
+            chunk.extend(docs.by_ref().take(CHUNK).map(DocId::new));
+            if chunk.is_empty() {
+                break;
+            }
+            records.load(&chunk)?;
+            for (at, doc) in chunk.iter().enumerate() {
+                each(&records, doc.get(), at)?;
+            }
         }
     }
+    Ok(())
 }
 
-fn csv(
-    records: &mut Records,
-    docs: impl Iterator<Item = u32>,
+fn csv<'a, D: Iterator<Item = u32>>(
+    fields: &[Field],
+    parts: impl Iterator<Item = (&'a Segment, D)>,
     doc_ids: bool,
     delimiter: char,
     out: &mut dyn Write,
 ) -> Result<(), Failure> {
     let mut line = String::new();
-    let names = records.columns().iter().map(|column| column.name.as_str());
+    let names = fields.iter().map(|field| field.name.as_str());
     for name in doc_ids.then_some(DOC).into_iter().chain(names) {
         if !line.is_empty() {
             line.push(delimiter);
@@ -78,7 +92,7 @@ fn csv(
     }
     line.push('\n');
     out.write_all(line.as_bytes())?;
-    each_doc(records, docs, |records, doc, at| {
+    each_doc(fields, parts, |records, doc, at| {
         line.clear();
         if doc_ids {
             line.push_str(&doc.to_string());
@@ -94,15 +108,15 @@ fn csv(
     })
 }
 
-fn ndjson(
-    records: &mut Records,
-    docs: impl Iterator<Item = u32>,
+fn ndjson<'a, D: Iterator<Item = u32>>(
+    fields: &[Field],
+    parts: impl Iterator<Item = (&'a Segment, D)>,
     doc_ids: bool,
     out: &mut dyn Write,
 ) -> Result<(), Failure> {
-    let keys: Vec<String> = records.columns().iter().map(|column| json_key(&column.name)).collect();
+    let keys: Vec<String> = fields.iter().map(|field| json_key(&field.name)).collect();
     let mut line = String::new();
-    each_doc(records, docs, |records, doc, at| {
+    each_doc(fields, parts, |records, doc, at| {
         line.clear();
         line.push('{');
         if doc_ids {
@@ -131,14 +145,14 @@ fn json_key(name: &str) -> String {
 }
 
 /// A table if it fits the terminal, else a block of lines for each document.
-fn table(
-    records: &mut Records,
-    docs: impl Iterator<Item = u32>,
+fn table<'a, D: Iterator<Item = u32>>(
+    fields: &[Field],
+    parts: impl Iterator<Item = (&'a Segment, D)>,
     console: &mut Console<'_>,
 ) -> Result<(), Failure> {
     let mut rows: Vec<(u32, Vec<String>)> = Vec::new();
-    each_doc(records, docs, |records, doc, at| {
-        let cell = |column: &crate::read::RecordColumn| {
+    each_doc(fields, parts, |records, doc, at| {
+        let cell = |column: &RecordColumn| {
             let mut cell = String::new();
             column.values(at, |values| column.printer.plain(values, &mut cell));
             text::printable(&cell)
@@ -146,12 +160,9 @@ fn table(
         rows.push((doc, records.columns().iter().map(cell).collect()));
         Ok(())
     })?;
-    let names: Vec<String> = records.columns().iter().map(|column| text::printable(&column.name)).collect();
+    let names: Vec<String> = fields.iter().map(|field| text::printable(&field.name)).collect();
     let mut heading = vec![(DOC, Align::Right)];
-    let sides = records
-        .columns()
-        .iter()
-        .map(|column| if column.printer.is_number() { Align::Right } else { Align::Left });
+    let sides = fields.iter().map(|field| if is_number(field) { Align::Right } else { Align::Left });
     heading.extend(names.iter().map(String::as_str).zip(sides));
     let mut table = Table::new(&heading);
     let mut cut = false;
@@ -169,11 +180,15 @@ fn table(
     write!(console.out, "{table}")?;
     if cut {
         console.out.flush()?;
-        console.note(&format!(
-            "dv: values are cut at {CELL} characters, where they end with …; --json prints all of them"
-        ));
+        console.note(&cut_note(CELL));
     }
     Ok(())
+}
+
+/// Whether values are numbers to people.
+fn is_number(field: &Field) -> bool {
+    let number = matches!(field.logical, LogicalType::I64 | LogicalType::U64 | LogicalType::F64);
+    number && !field.kind.is_multi_valued()
 }
 
 /// A line for each value that there is, whole.

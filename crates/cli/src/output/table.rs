@@ -106,6 +106,11 @@ pub(crate) fn fit(text: &str, limit: usize) -> String {
     out
 }
 
+/// What is said where [`fit`] left something out.
+pub(crate) fn cut_note(limit: usize) -> String {
+    format!("dv: values are cut at {limit} characters, where they end with …; --json prints all of them")
+}
+
 /// The blocks of Unicode that matter; a table that is a column off is no harm.
 fn char_width(c: char) -> usize {
     match u32::from(c) {

@@ -78,11 +78,6 @@ impl Printer {
         }
     }
 
-    /// Whether values are numbers to people.
-    pub(crate) fn is_number(&self) -> bool {
-        !self.multi && matches!(self.logical, LogicalType::I64 | LogicalType::U64 | LogicalType::F64)
-    }
-
     /// Appends the JSON of these values; `false` and nothing appended where the key is left out.
     pub(crate) fn json(&self, values: &[StoredRef<'_>], out: &mut String) -> bool {
         match values {

@@ -49,6 +49,11 @@ fn other_columns_of_a_damaged_segment_can_be_read() {
     let run = sandbox.dv(&["export", "b.dv", "--format", "csv"]);
     assert_eq!(run.code, 1, "{run:?}");
     assert!(run.err.contains("column `name`") && run.err.contains("--columns"), "{}", run.err);
+    for command in [&["stats", "b.dv"][..], &["terms", "b.dv", "name", "--counts"], &["cat", "a.dv", "b.dv"]]
+    {
+        let run = sandbox.dv(command);
+        assert!(run.code == 1 && run.err.contains("column `name`"), "{run:?}");
+    }
     let good = sandbox.ok(&["export", "b.dv", "--columns", "n,some"]);
     assert_eq!(good, sandbox.ok(&["export", "a.dv", "--columns", "n,some"]));
 }
@@ -70,10 +75,11 @@ fn a_segment_that_is_cut_is_damaged() {
 #[test]
 fn files_that_are_no_segment_are_unreadable() {
     let sandbox = sandbox();
-    for command in ["info", "head", "export", "check"] {
-        let run = sandbox.dv(&[command, "a.csv"]);
+    for command in ["info", "stats", "terms", "head", "sample", "cat", "export", "check"] {
+        let column = if command == "terms" { &["n"][..] } else { &[] };
+        let run = sandbox.dv(&[&[command, "a.csv"], column].concat());
         assert_eq!(run.code, 3, "{command}: {run:?}");
-        let run = sandbox.dv(&[command, "nothing.dv"]);
+        let run = sandbox.dv(&[&[command, "nothing.dv"], column].concat());
         assert_eq!(run.code, 3, "{command}: {run:?}");
         assert!(format!("{}{}", run.out, run.err).contains("nothing.dv: No such file"), "{run:?}");
     }

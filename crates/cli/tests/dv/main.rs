@@ -4,7 +4,15 @@
 
 mod bad_input;
 mod damage;
+mod diff;
 mod pipes;
+#[cfg(unix)]
+mod readme;
 mod round_trip;
 mod sandbox;
+mod schema;
+mod several;
+mod shell;
 mod snapshots;
+mod stats;
+mod terms;

@@ -47,9 +47,14 @@ fn document_numbers_come_from_standard_input() {
 fn a_reader_that_goes_away_is_no_error() {
     let sandbox = Sandbox::with("p.ndjson.gz", packages());
     sandbox.ok(&["build", "p.ndjson.gz", "-o", "p.dv"]);
-    for args in
-        [&["export", "p.dv"][..], &["export", "p.dv", "--format", "csv"], &["head", "p.dv", "-n", "3000"]]
-    {
+    for args in [
+        &["export", "p.dv"][..],
+        &["export", "p.dv", "--format", "csv"],
+        &["head", "p.dv", "-n", "3000"],
+        &["cat", "p.dv", "p.dv"],
+        &["sample", "p.dv", "-n", "3000"],
+        &["terms", "p.dv", "depends", "--counts"],
+    ] {
         let mut child = sandbox.command(args).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
         let mut line = String::new();
         // Dropped after one line: the pipe is closed while the program writes.

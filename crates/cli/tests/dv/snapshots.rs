@@ -144,6 +144,66 @@ fn check_command() {
 }
 
 #[test]
+fn schema() {
+    let sandbox = Sandbox::with("weather.csv", WEATHER);
+    check(
+        "schema",
+        &sandbox,
+        &[
+            &["schema", "weather.csv", "--type", "station=string:sorted"],
+            &["schema", "weather.csv", "--sample", "1", "--json"],
+            &["schema", "weather.csv", "--type", "stations=string"],
+        ],
+    );
+}
+
+#[test]
+fn stats() {
+    let sandbox = weather();
+    sandbox.write("long.csv", format!("a,b\n{},1\n", "x".repeat(30)));
+    sandbox.write("none.csv", "a,b\n");
+    sandbox.ok(&["build", "long.csv", "-o", "long.dv"]);
+    sandbox.ok(&["build", "none.csv", "-o", "none.dv"]);
+    check(
+        "stats",
+        &sandbox,
+        &[
+            &["stats", "weather.dv"],
+            &["stats", "weather.dv", "note", "temp"],
+            &["stats", "weather.dv", "at", "gust", "--json"],
+            &["stats", "long.dv"],
+            &["stats", "none.dv"],
+            &["stats", "weather.dv", "tempo"],
+        ],
+    );
+}
+
+#[test]
+fn diff() {
+    let sandbox = weather();
+    let other = WEATHER
+        .replace("39.02,NA", "38.5,NA")
+        .replace(",\"wind", ",\"windy")
+        .replace("gust", "hail")
+        .replace("true", "yes")
+        + "LGA,2013-01-01T08:00:00Z,NA,NA,true,clear\n";
+    sandbox.write("other.csv", other);
+    sandbox.ok(&["build", "other.csv", "-o", "other.dv"]);
+    check(
+        "diff",
+        &sandbox,
+        &[
+            &["diff", "weather.dv", "weather.dv"],
+            &["diff", "weather.dv", "other.dv"],
+            &["diff", "weather.dv", "other.dv", "--columns", "station,note", "--limit", "1"],
+            &["diff", "weather.dv", "other.dv", "--json", "--columns", "temp,calm"],
+            &["diff", "weather.dv", "other.dv", "--quiet"],
+            &["diff", "weather.dv", "nothing.dv"],
+        ],
+    );
+}
+
+#[test]
 fn help() {
     check(
         "help",
@@ -151,11 +211,19 @@ fn help() {
         &[
             &["--help"],
             &["build", "--help"],
+            &["schema", "--help"],
             &["info", "--help"],
+            &["stats", "--help"],
+            &["terms", "--help"],
             &["get", "--help"],
             &["head", "--help"],
+            &["sample", "--help"],
+            &["cat", "--help"],
             &["export", "--help"],
+            &["diff", "--help"],
             &["check", "--help"],
+            &["completions", "--help"],
+            &["man", "--help"],
             &["biuld"],
             &["build", "x.csv"],
             &["export", "x.dv", "--json", "--format", "csv"],

@@ -30,7 +30,7 @@ fn typed(types: &str) -> ImportOptions {
 /// Values of a document by column, kept.
 type Kept = Vec<(usize, Vec<Owned>)>;
 
-#[derive(Clone)]
+#[derive(Clone, Debug, PartialEq)]
 enum Owned {
     Number(i64),
     Bytes(Vec<u8>),
@@ -446,5 +446,29 @@ proptest! {
                 }
             }
         }
+    }
+
+    /// The schema of what was inferred, asked for, gives the same documents with the same spelling.
+    #[test]
+    fn an_inferred_schema_changes_nothing_when_it_is_asked_for(
+        columns in (1usize..12).prop_flat_map(|rows| prop::collection::vec(column(rows), 2..4)),
+    ) {
+        let mut writer = csv::Writer::from_writer(Vec::new());
+        writer.write_record((0..columns.len()).map(|n| format!("c.{n}"))).unwrap();
+        for row in 0..columns[0].len() {
+            writer.write_record(columns.iter().map(|column| &column[row])).unwrap();
+        }
+        let text = String::from_utf8(writer.into_inner().unwrap()).unwrap();
+        let inferred = import(&[("a.csv", &text)], options()).unwrap();
+        let schema = crate::cmd::schema::to_toml(&inferred.import);
+        let schema = Schema::from_toml(&schema).unwrap();
+        let asked = import(&[("a.csv", &text)], ImportOptions { schema, ..options() }).unwrap();
+        prop_assert_eq!(&asked.documents, &inferred.documents);
+        let spellings = |imported: &Imported| {
+            let columns = imported.import.columns().iter();
+            let tokens = imported.import.missing_tokens();
+            columns.map(|c| (c.ty, c.spelling(imported.import.documents(), tokens))).collect::<Vec<_>>()
+        };
+        prop_assert_eq!(spellings(&asked), spellings(&inferred));
     }
 }

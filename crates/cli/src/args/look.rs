@@ -1,0 +1,171 @@
+//! Commands that look into segments.
+
+use std::path::PathBuf;
+
+use clap::Args;
+
+const INFO_EXAMPLES: &str = "\
+Examples:
+  dv info packages.dv
+  dv info packages.dv --sections
+  dv info packages.dv --json | jq '.columns[] | {name, bytes}'";
+
+/// Show a segment's columns, their types and encodings, and where its bytes went
+#[derive(Debug, Args)]
+#[command(after_help = INFO_EXAMPLES)]
+pub(crate) struct InfoArgs {
+    /// The segment
+    #[arg(value_name = "FILE.dv")]
+    pub(crate) file: PathBuf,
+
+    /// Show the sections of each column as well
+    #[arg(long)]
+    pub(crate) sections: bool,
+
+    /// Print JSON, with everything that is known of each column
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+const STATS_LONG: &str = "\
+Show what the values of columns are: how many, how many are missing, the least and the greatest, sum and \
+mean, how many distinct ones.
+
+Most of it stands in the segment's directory; sums of floats, and the least and greatest of strings without \
+a dictionary, take a scan of their column. Distinct values are counted where the directory knows them, as it \
+does of every column with a dictionary. Dates and timestamps have a mean and no sum; of bools, the sum is \
+how many are true.";
+
+const STATS_EXAMPLES: &str = "\
+Examples:
+  dv stats packages.dv
+  dv stats packages.dv size section
+  dv stats packages.dv --json | jq -r '.columns[] | [.name, .missing] | @tsv'
+
+Exit codes: 0 all shown, 1 a column does not exist or is damaged, 3 unreadable.";
+
+/// Show how many values columns have, their range, sum and mean
+#[derive(Debug, Args)]
+#[command(long_about = STATS_LONG, after_long_help = STATS_EXAMPLES)]
+pub(crate) struct StatsArgs {
+    /// The segment
+    #[arg(value_name = "FILE.dv")]
+    pub(crate) file: PathBuf,
+
+    /// The columns, in this order; without it, all as the input had them
+    #[arg(value_name = "COLUMN")]
+    pub(crate) columns: Vec<String>,
+
+    /// Print JSON: every value whole, as text
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+const TERMS_EXAMPLES: &str = "\
+Examples:
+  dv terms packages.dv section
+  dv terms packages.dv tags --prefix role:: --counts
+  dv terms packages.dv section --counts | sort -rn | head
+
+Exit codes: 0 all printed, 1 the column does not exist, has no dictionary or is damaged, 3 unreadable.";
+
+/// Print the distinct values of a column that has a dictionary, in order, one a line
+#[derive(Debug, Args)]
+#[command(after_help = TERMS_EXAMPLES)]
+pub(crate) struct TermsArgs {
+    /// The segment
+    #[arg(value_name = "FILE.dv")]
+    pub(crate) file: PathBuf,
+
+    /// A column of the kind sorted or sorted-set
+    #[arg(value_name = "COLUMN")]
+    pub(crate) column: String,
+
+    /// Only terms that begin with this: text, or of bytes the hexadecimal digits
+    #[arg(long, value_name = "TEXT", allow_hyphen_values = true)]
+    pub(crate) prefix: Option<String>,
+
+    /// Only so many
+    #[arg(long, value_name = "COUNT")]
+    pub(crate) limit: Option<u32>,
+
+    /// Print in front of each term how many documents have it, and a tab
+    #[arg(long)]
+    pub(crate) counts: bool,
+
+    /// Print one JSON object a line: control characters, too, are as they are
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+const DIFF_LONG: &str = "\
+Compare two segments: their columns, then their documents one by one, by number.
+
+What stands in the first only has a `-` in front, what stands in the second only a `+`. Columns are compared \
+by name: kind, type, and how values are spelled. Values are compared where the types agree, whatever the \
+encodings. Nothing is printed where there is no difference.";
+
+const DIFF_EXAMPLES: &str = "\
+Examples:
+  dv diff old.dv new.dv
+  dv diff old.dv new.dv --columns size,section --limit 100
+  dv diff old.dv new.dv --quiet && echo the same
+  dv diff old.dv new.dv --json | jq '.documents[].document'
+
+Exit codes: 0 the same, 1 different, 2 wrong command line, 3 one is damaged or cannot be read.";
+
+/// Compare two segments, column by column and document by document
+#[derive(Debug, Args)]
+#[command(long_about = DIFF_LONG, after_long_help = DIFF_EXAMPLES)]
+pub(crate) struct DiffArgs {
+    /// The first segment
+    #[arg(value_name = "A.dv")]
+    pub(crate) a: PathBuf,
+
+    /// The second segment
+    #[arg(value_name = "B.dv")]
+    pub(crate) b: PathBuf,
+
+    /// Only these columns
+    ///
+    /// Names separated by commas; the option can be repeated. A name that holds a comma is an option
+    /// of its own.
+    #[arg(long, value_name = "NAME,…")]
+    pub(crate) columns: Vec<String>,
+
+    /// Documents to show; those beyond are counted
+    #[arg(long, value_name = "COUNT", default_value_t = 10)]
+    pub(crate) limit: u32,
+
+    /// Print JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+
+    /// Print nothing, and stop at the first difference
+    #[arg(short, long, conflicts_with_all = ["json", "limit"])]
+    pub(crate) quiet: bool,
+}
+
+const CHECK_EXAMPLES: &str = "\
+Examples:
+  dv check packages.dv
+  dv check segments/*.dv --json | jq 'select(.clean | not)'
+
+Exit codes: 0 all clean, 1 one is damaged, 2 wrong command line, 3 one cannot be read or is no segment.";
+
+/// Read every byte of segments and prove that it is as it was written
+#[derive(Debug, Args)]
+#[command(after_help = CHECK_EXAMPLES)]
+pub(crate) struct CheckArgs {
+    /// The segments
+    #[arg(required = true, value_name = "FILE.dv")]
+    pub(crate) files: Vec<PathBuf>,
+
+    /// Print one JSON object a file
+    #[arg(long)]
+    pub(crate) json: bool,
+
+    /// Print problems only
+    #[arg(short, long, conflicts_with = "json")]
+    pub(crate) quiet: bool,
+}

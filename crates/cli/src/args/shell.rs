@@ -1,0 +1,41 @@
+//! Commands for shells and manuals: nothing of segments.
+
+use std::path::PathBuf;
+
+use clap::Args;
+use clap_complete::Shell;
+
+const COMPLETIONS_EXAMPLES: &str = "\
+Examples:
+  dv completions bash > ~/.local/share/bash-completion/completions/dv
+  dv completions zsh > ~/.zfunc/_dv                       # a folder of $fpath
+  dv completions fish > ~/.config/fish/completions/dv.fish";
+
+/// Print what a shell needs to complete dv's commands and options
+#[derive(Debug, Args)]
+#[command(after_help = COMPLETIONS_EXAMPLES)]
+pub(crate) struct CompletionsArgs {
+    /// The shell
+    #[arg(value_name = "SHELL")]
+    pub(crate) shell: Shell,
+}
+
+const MAN_EXAMPLES: &str = "\
+Examples:
+  dv man build | man -l -
+  dv man -o ~/.local/share/man/man1 && man dv-build
+
+Exit codes: 0 done, 2 no such command, 3 the folder cannot be written.";
+
+/// Print a page of the manual, or write all of them to a folder
+#[derive(Debug, Args)]
+#[command(after_help = MAN_EXAMPLES)]
+pub(crate) struct ManArgs {
+    /// The command that the page is of; without it, dv itself
+    #[arg(value_name = "COMMAND", conflicts_with = "output")]
+    pub(crate) command: Option<String>,
+
+    /// Write the page of every command to this folder, which begins to exist if it did not
+    #[arg(short, long, value_name = "FOLDER")]
+    pub(crate) output: Option<PathBuf>,
+}

@@ -1,0 +1,15 @@
+//! `dv completions`: what shells need to complete the command line.
+
+use clap::CommandFactory as _;
+
+use crate::args::{CommandLine, CompletionsArgs};
+use crate::console::Console;
+use crate::failure::{Exit, Failure};
+
+pub(crate) fn run(args: &CompletionsArgs, console: &mut Console<'_>) -> Result<Exit, Failure> {
+    // The generator panics where writing fails: who reads may go away.
+    let mut script = Vec::new();
+    clap_complete::generate(args.shell, &mut CommandLine::command(), "dv", &mut script);
+    console.out.write_all(&script)?;
+    Ok(Exit::Ok)
+}

@@ -1,0 +1,35 @@
+//! `dv diff`: where two segments differ, as diff(1) says it of texts.
+
+mod compare;
+mod report;
+
+use self::compare::{Comparison, Wanted};
+use crate::args::DiffArgs;
+use crate::console::Console;
+use crate::failure::{Exit, Failure};
+use crate::read;
+
+pub(crate) fn run(args: &DiffArgs, console: &mut Console<'_>) -> Result<Exit, Failure> {
+    // 1 says that the segments differ, and nothing else.
+    let trouble = |failure: Failure| match failure.exit {
+        Exit::Failed => Failure { exit: Exit::Unreadable, ..failure },
+        _ => failure,
+    };
+    compare(args, console).map_err(trouble)
+}
+
+fn compare(args: &DiffArgs, console: &mut Console<'_>) -> Result<Exit, Failure> {
+    let segments = [read::open(&args.a)?, read::open(&args.b)?];
+    let fields = read::select(&segments, &args.columns)?;
+    let mut comparison = Comparison::of_columns(&segments, &fields)?;
+    if args.quiet {
+        if !comparison.differs() {
+            comparison.documents(Wanted::Whether, &mut |_, _| Ok(()))?;
+        }
+    } else if args.json {
+        report::json(&mut comparison, args.limit, console)?;
+    } else {
+        report::text(&mut comparison, args.limit, console)?;
+    }
+    Ok(if comparison.differs() { Exit::Failed } else { Exit::Ok })
+}

@@ -1,0 +1,202 @@
+//! Two segments side by side.
+
+use std::fmt;
+
+use crate::failure::Failure;
+use crate::output::text::json_string;
+use crate::read::{CHUNK, RecordColumn, Records, column};
+use crate::spelling::Spelling;
+use crate::store::{DocId, Error, Field, Kind, LogicalType, Segment};
+
+/// What differs between two segments, as far as it was looked for.
+pub(super) struct Comparison<'a> {
+    pub(super) segments: &'a [Segment; 2],
+    pub(super) columns: Vec<ColumnPair>,
+    /// Documents that differ, those that only one segment has among them.
+    pub(super) differing: u32,
+    records: [Records; 2],
+}
+
+/// A column of both segments, or of one.
+pub(super) struct ColumnPair {
+    pub(super) name: String,
+    pub(super) sides: [Option<ColumnSide>; 2],
+    /// Documents that differ here, of those that both segments have.
+    pub(super) differing: u32,
+}
+
+/// What a segment says of a column.
+#[derive(PartialEq, Eq)]
+pub(super) struct ColumnSide {
+    pub(super) kind: Kind,
+    pub(super) logical: LogicalType,
+    /// Without the place among the other columns.
+    pub(super) spelling: Spelling,
+}
+
+/// How much to find out.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Wanted {
+    /// Whether any document differs.
+    Whether,
+    /// All that differ, and the values of so many.
+    All(u32),
+}
+
+/// A document that differs.
+pub(super) struct Difference {
+    pub(super) doc: u32,
+    /// The segment that has it, if only one does: 0 or 1.
+    pub(super) only_in: Option<usize>,
+    pub(super) values: Vec<ValuePair>,
+}
+
+/// The values of a document in both segments as JSON; absent where there are none.
+pub(super) struct ValuePair {
+    pub(super) column: String,
+    pub(super) sides: [Option<String>; 2],
+}
+
+impl fmt::Display for ColumnSide {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} {}", self.kind.name(), self.logical.name())?;
+        match self.spelling.to_string().as_str() {
+            "" => Ok(()),
+            spelling => write!(f, ", spelled {spelling}"),
+        }
+    }
+}
+
+impl ColumnPair {
+    fn new(segments: &[Segment; 2], name: &str) -> Result<ColumnPair, Error> {
+        let side = |segment| -> Result<Option<ColumnSide>, Error> {
+            Ok(column(segment, name)?.map(|column| ColumnSide::new(column.as_column().field())))
+        };
+        let sides = [side(&segments[0])?, side(&segments[1])?];
+        Ok(ColumnPair { name: name.to_owned(), sides, differing: 0 })
+    }
+
+    pub(super) fn differs(&self) -> bool {
+        self.sides[0] != self.sides[1]
+    }
+
+    /// Whether values of both sides mean the same when they are stored as the same.
+    pub(super) fn is_comparable(&self) -> bool {
+        matches!(&self.sides, [Some(a), Some(b)] if a.logical == b.logical)
+    }
+}
+
+impl ColumnSide {
+    fn new(field: &Field) -> ColumnSide {
+        let spelling = field.format.as_deref().map(Spelling::parse).unwrap_or_default();
+        let spelling = Spelling { order: None, ..spelling };
+        ColumnSide { kind: field.kind, logical: field.logical, spelling }
+    }
+}
+
+impl<'a> Comparison<'a> {
+    /// Compares what the segments say of their columns.
+    pub(super) fn of_columns(
+        segments: &'a [Segment; 2],
+        fields: &[Field],
+    ) -> Result<Comparison<'a>, Failure> {
+        let pair = |field: &Field| ColumnPair::new(segments, &field.name);
+        Ok(Comparison {
+            segments,
+            columns: fields.iter().map(pair).collect::<Result<_, _>>()?,
+            differing: 0,
+            records: [Records::open(&segments[0], fields)?, Records::open(&segments[1], fields)?],
+        })
+    }
+
+    /// The documents of the segment that has more.
+    pub(super) fn docs(&self) -> u32 {
+        self.segments[0].docs().max(self.segments[1].docs())
+    }
+
+    pub(super) fn differs(&self) -> bool {
+        let [a, b] = self.segments;
+        a.docs() != b.docs() || self.differing > 0 || self.columns.iter().any(ColumnPair::differs)
+    }
+
+    /// Compares document by document; hands those whose values are wanted to `each`.
+    pub(super) fn documents(
+        &mut self,
+        wanted: Wanted,
+        each: &mut dyn FnMut(&Comparison<'_>, Difference) -> Result<(), Failure>,
+    ) -> Result<(), Failure> {
+        let step = u32::try_from(CHUNK).unwrap_or(u32::MAX);
+        let docs = self.docs();
+        let mut start = 0;
+        while start < docs {
+            let end = docs.min(start.saturating_add(step));
+            for (segment, records) in self.segments.iter().zip(&mut self.records) {
+                let own: Vec<DocId> = (start..end.min(segment.docs())).map(DocId::new).collect();
+                records.load(&own)?;
+            }
+            for (at, doc) in (start..end).enumerate() {
+                let only_in = (0..2).find(|side| doc >= self.segments[1 - side].docs());
+                if !self.count(at, only_in) {
+                    continue;
+                }
+                match wanted {
+                    Wanted::Whether => return Ok(()),
+                    Wanted::All(limit) if self.differing > limit => {}
+                    Wanted::All(_) => each(self, self.difference(doc, at, only_in))?,
+                }
+            }
+            start = end;
+        }
+        Ok(())
+    }
+
+    /// Counts document `at` of the chunk if it differs.
+    fn count(&mut self, at: usize, only_in: Option<usize>) -> bool {
+        let mut differs = only_in.is_some();
+        if only_in.is_none() {
+            let [a, b] = &self.records;
+            for (pair, (a, b)) in self.columns.iter_mut().zip(a.columns().iter().zip(b.columns())) {
+                if pair.is_comparable() && !same(a, b, at) {
+                    pair.differing += 1;
+                    differs = true;
+                }
+            }
+        }
+        self.differing += u32::from(differs);
+        differs
+    }
+
+    fn difference(&self, doc: u32, at: usize, only_in: Option<usize>) -> Difference {
+        let [a, b] = &self.records;
+        let pairs = self.columns.iter().zip(a.columns().iter().zip(b.columns()));
+        let differing = pairs.filter(|(pair, (a, b))| match only_in {
+            None => pair.is_comparable() && !same(a, b, at),
+            Some(side) => [a, b][side].values(at, |values| !values.is_empty()),
+        });
+        let values = differing.map(|(pair, (a, b))| {
+            // A segment without the document has nothing loaded for it.
+            let shown = |side, column| (only_in.unwrap_or(side) == side).then(|| json(column, at)).flatten();
+            ValuePair { column: pair.name.clone(), sides: [shown(0, a), shown(1, b)] }
+        });
+        Difference { doc, only_in, values: values.collect() }
+    }
+}
+
+fn same(a: &RecordColumn, b: &RecordColumn, at: usize) -> bool {
+    a.values(at, |a| b.values(at, |b| a == b))
+}
+
+/// The values of a document as JSON, what is no number in quotes, so that it can be told from nothing.
+fn json(column: &RecordColumn, at: usize) -> Option<String> {
+    column.values(at, |values| {
+        let mut out = String::new();
+        let _ = !values.is_empty() && column.printer.json(values, &mut out);
+        if out == "null" {
+            let mut text = String::new();
+            column.printer.plain(values, &mut text);
+            out.clear();
+            json_string(&text, &mut out);
+        }
+        (!out.is_empty()).then_some(out)
+    })
+}

@@ -1,0 +1,67 @@
+//! `dv man`: the manual, made of the same text as `--help`.
+
+use std::io;
+use std::path::Path;
+
+use clap::{Command, CommandFactory as _};
+use clap_mangen::Man;
+use clap_mangen::roff::{Roff, roman};
+
+use crate::args::{CommandLine, ManArgs};
+use crate::console::Console;
+use crate::failure::{Exit, Failure};
+use crate::input::error::closest;
+
+pub(crate) fn run(args: &ManArgs, console: &mut Console<'_>) -> Result<Exit, Failure> {
+    // Building gives subcommands their full names; a page of `help` would say nothing.
+    let mut dv = CommandLine::command().disable_help_subcommand(true);
+    dv.build();
+    match (&args.output, &args.command) {
+        (Some(folder), _) => write_all(&dv, folder)?,
+        (None, None) => page(&dv, console.out)?,
+        (None, Some(name)) => match dv.find_subcommand(name) {
+            Some(command) => page(command, console.out)?,
+            None => return Err(no_such_command(&dv, name)),
+        },
+    }
+    Ok(Exit::Ok)
+}
+
+/// Prints the page of a command.
+fn page(command: &Command, out: &mut dyn io::Write) -> io::Result<()> {
+    let notes = command.get_after_long_help().or(command.get_after_help()).map(ToString::to_string);
+    let command = command.clone().after_help(None::<&str>).after_long_help(None::<&str>);
+    Man::new(command).source(concat!("dv ", env!("CARGO_PKG_VERSION"))).manual("docvalues").render(out)?;
+    // The lines of examples and tables are to stay lines.
+    let Some(notes) = notes else { return Ok(()) };
+    let mut roff = Roff::new();
+    roff.control("SH", ["NOTES"]).control("nf", []);
+    for line in notes.lines() {
+        roff.text([roman(line)]);
+    }
+    roff.control("fi", []).to_writer(out)
+}
+
+fn write_all(dv: &Command, folder: &Path) -> Result<(), Failure> {
+    let unwritable = |path: &Path, error: io::Error| {
+        Failure::new(Exit::Unreadable, format!("{}: {error}", path.display()))
+    };
+    std::fs::create_dir_all(folder).map_err(|error| unwritable(folder, error))?;
+    for command in std::iter::once(dv).chain(dv.get_subcommands()) {
+        let mut text = Vec::new();
+        page(command, &mut text)?;
+        let name = command.get_display_name().unwrap_or(command.get_name());
+        let path = folder.join(format!("{name}.1"));
+        std::fs::write(&path, text).map_err(|error| unwritable(&path, error))?;
+    }
+    Ok(())
+}
+
+fn no_such_command(dv: &Command, name: &str) -> Failure {
+    let failure = Failure::new(Exit::Usage, format!("no command {name:?}"));
+    let names = || dv.get_subcommands().map(Command::get_name);
+    match closest(name, names()) {
+        Some(close) => failure.advice(format!("did you mean {close:?}?")),
+        None => failure.advice(format!("there are {}", names().collect::<Vec<_>>().join(", "))),
+    }
+}

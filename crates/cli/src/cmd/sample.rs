@@ -1,0 +1,81 @@
+//! `dv sample`: documents drawn at random.
+
+use std::collections::BTreeSet;
+
+use crate::args::{RecordFormat, SampleArgs};
+use crate::console::Console;
+use crate::failure::{Exit, Failure};
+use crate::output::records;
+use crate::read;
+
+pub(crate) fn run(args: &SampleArgs, console: &mut Console<'_>) -> Result<Exit, Failure> {
+    let segment = read::open(&args.file)?;
+    let default = if console.out_width.is_some() { RecordFormat::Table } else { RecordFormat::Ndjson };
+    let docs = draw(segment.docs(), args.count, args.seed);
+    records::print(&segment, docs.into_iter(), &args.records, default, console)?;
+    Ok(Exit::Ok)
+}
+
+/// Draws `count` of `docs` documents, every set of them as likely as any other: Floyd's algorithm.
+///
+/// Takes memory for what is drawn, not for what is drawn from.
+fn draw(docs: u32, count: u32, seed: u64) -> BTreeSet<u32> {
+    let mut random = SplitMix(seed);
+    let mut drawn = BTreeSet::new();
+    for last in docs - count.min(docs)..docs {
+        let doc = random.up_to(last);
+        if !drawn.insert(doc) {
+            drawn.insert(last);
+        }
+    }
+    drawn
+}
+
+/// SplitMix64 of Steele, Lea and Flood: small, and the same numbers in every release.
+struct SplitMix(u64);
+
+impl SplitMix {
+    fn next(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mixed = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        let mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        mixed ^ (mixed >> 31)
+    }
+
+    /// A number from 0 to `last`. That some are likelier by one in 2<sup>32</sup> is no matter here.
+    fn up_to(&mut self, last: u32) -> u32 {
+        let scaled = (u128::from(self.next()) * (u128::from(last) + 1)) >> 64;
+        u32::try_from(scaled).unwrap_or(last)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn as_many_are_drawn_as_asked_for_or_as_there_are() {
+        for (docs, count) in [(0, 0), (0, 5), (1, 1), (10, 0), (10, 3), (10, 10), (10, 11), (1000, 999)] {
+            let drawn = draw(docs, count, 7);
+            assert_eq!(drawn.len(), count.min(docs) as usize, "{count} of {docs}");
+            assert!(drawn.last().is_none_or(|last| *last < docs));
+        }
+        assert_eq!(draw(u32::MAX, 4, 1).len(), 4);
+    }
+
+    #[test]
+    fn the_seed_decides() {
+        assert_eq!(draw(1000, 10, 3), draw(1000, 10, 3));
+        assert_ne!(draw(1000, 10, 3), draw(1000, 10, 4));
+    }
+
+    /// With 10,000 draws of 3 among 10, each is drawn 3,000 times, give or take 46 (the standard deviation).
+    #[test]
+    fn every_document_is_as_likely_as_any_other() {
+        let mut drawn = [0; 10];
+        for seed in 0..10_000 {
+            draw(10, 3, seed).into_iter().for_each(|doc| drawn[doc as usize] += 1);
+        }
+        assert!(drawn.iter().all(|times| (2750..3250).contains(times)), "{drawn:?}");
+    }
+}

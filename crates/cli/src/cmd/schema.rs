@@ -1,0 +1,118 @@
+//! `dv schema`: the types that a sample leads to, for a person to edit.
+
+use serde::Serialize;
+
+use super::build::survey;
+use crate::args::SchemaArgs;
+use crate::console::Console;
+use crate::failure::{Exit, Failure};
+use crate::input::column::Column;
+use crate::input::error::excerpt;
+use crate::input::import::Import;
+use crate::input::schema::TimeRequest;
+use crate::input::types::ColumnType;
+use crate::output::text::{json_string, thousands};
+
+pub(crate) fn run(args: &SchemaArgs, console: &mut Console<'_>) -> Result<Exit, Failure> {
+    let import = survey(&args.input)?;
+    if args.json {
+        let columns = import.columns().iter().map(Entry::new).collect();
+        let schema = Schema { sampled_rows: import.sampled(), columns };
+        writeln!(console.out, "{}", serde_json::to_string_pretty(&schema).unwrap_or_default())?;
+    } else {
+        write!(console.out, "{}", to_toml(&import))?;
+    }
+    Ok(Exit::Ok)
+}
+
+/// A schema file with the types of the columns.
+pub(crate) fn to_toml(import: &Import) -> String {
+    let tables = import.columns().iter().map(|column| Entry::new(column).to_toml());
+    tables.fold(heading(import), |file, table| file + "\n" + &table)
+}
+
+/// Says where the types come from and where they go.
+fn heading(import: &Import) -> String {
+    let (columns, rows) = (import.columns().len() as u64, import.sampled());
+    let count = |n: u64, what: &str| format!("{} {what}{}", thousands(n), if n == 1 { "" } else { "s" });
+    format!(
+        "# {} of {}; for dv build --schema, which explains the keys in its --help.\n",
+        count(columns, "column"),
+        count(rows, "sampled row")
+    )
+}
+
+/// What `--json` prints.
+#[derive(Serialize)]
+struct Schema<'a> {
+    sampled_rows: u64,
+    columns: Vec<Entry<'a>>,
+}
+
+/// A column, by the keys of a schema file.
+#[derive(Serialize)]
+struct Entry<'a> {
+    name: &'a str,
+    #[serde(rename = "type", skip_serializing_if = "Option::is_none")]
+    ty: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    kind: Option<&'static str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    format: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    separator: Option<&'a str>,
+    /// The first value of the sample.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    example: Option<&'a str>,
+}
+
+impl<'a> Entry<'a> {
+    fn new(column: &'a Column) -> Entry<'a> {
+        let format = |time: &'a TimeRequest| match time {
+            TimeRequest::Epoch => "epoch",
+            TimeRequest::Format(format) => format.pattern.as_str(),
+        };
+        Entry {
+            name: &column.name,
+            ty: column.ty.map(|ty| ColumnType { layout: None, ..ty }.to_string()),
+            kind: column.ty.and_then(|ty| ty.layout).map(|layout| layout.name()),
+            format: column.time.as_ref().map(format),
+            separator: column.separator.as_deref(),
+            example: column.example.as_deref(),
+        }
+    }
+
+    /// A table of a schema file; a comment where nothing is known of the column.
+    fn to_toml(&self) -> String {
+        let Some(ty) = &self.ty else {
+            return format!(
+                "# [columns.{}] has no value in the sample: its first one tells\n",
+                key(self.name)
+            );
+        };
+        let comment = match self.example {
+            Some(example) => format!("such as {}", excerpt(example.as_bytes())),
+            None => "no value in the sample: a guess".to_owned(),
+        };
+        let mut toml = format!("[columns.{}] # {comment}\ntype = {}\n", key(self.name), quoted(ty));
+        for (key, value) in [("kind", self.kind), ("format", self.format), ("separator", self.separator)] {
+            if let Some(value) = value {
+                toml += &format!("{key} = {}\n", quoted(value));
+            }
+        }
+        toml
+    }
+}
+
+/// A name as a key of TOML.
+fn key(name: &str) -> String {
+    let bare = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-');
+    if !name.is_empty() && name.chars().all(bare) { name.to_owned() } else { quoted(name) }
+}
+
+/// A string of TOML, which escapes as JSON does, and DEL as well.
+fn quoted(text: &str) -> String {
+    let mut out = String::new();
+    json_string(text, &mut out);
+    out.replace('\u{7f}', "\\u007f")
+}

@@ -1,0 +1,137 @@
+//! `dv terms`: the dictionary of a column.
+
+use std::ops::{ControlFlow, Range};
+
+use crate::args::TermsArgs;
+use crate::console::Console;
+use crate::failure::{Exit, Failure};
+use crate::input::import::StoredRef;
+use crate::input::value::append_hex;
+use crate::output::text::printable;
+use crate::output::value::Printer;
+use crate::read;
+use crate::store::{AnyColumn, Error, LogicalType, TermOrd, Terms};
+
+pub(crate) fn run(args: &TermsArgs, console: &mut Console<'_>) -> Result<Exit, Failure> {
+    let segment = read::open(&args.file)?;
+    let Some(column) = read::column(&segment, &args.column)? else {
+        return Err(read::unknown_column(std::slice::from_ref(&segment), &args.column)?);
+    };
+    let field = column.as_column().field();
+    let Some(terms) = terms_of(&column) else { return Err(no_dictionary(args, &column)) };
+    let mut ords = match &args.prefix {
+        None => 0..terms.term_count(),
+        Some(prefix) => terms.prefix(&bytes_of(prefix, field.logical)?)?,
+    };
+    ords.end = ords.end.min(ords.start.saturating_add(args.limit.unwrap_or(u32::MAX)));
+    let counts = if args.counts { Some(count(&column, ords.clone())?) } else { None };
+
+    let first = ords.start;
+    let mut line = Line::new(Printer::new(field.logical, false, field.format.as_deref()), args.json);
+    let mut written = Ok(());
+    terms.each_term(ords, &mut |ord, term| {
+        let count = counts.as_ref().and_then(|counts| counts.get(index(ord, first)).copied());
+        written = console.out.write_all(line.of(term, count).as_bytes());
+        if written.is_ok() { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
+    })?;
+    written?;
+    Ok(Exit::Ok)
+}
+
+fn terms_of(column: &AnyColumn) -> Option<&dyn Terms> {
+    match column {
+        AnyColumn::Sorted(column) => Some(&**column),
+        AnyColumn::SortedSet(column) => Some(&**column),
+        AnyColumn::Numeric(_) | AnyColumn::Binary(_) | AnyColumn::SortedNumeric(_) => None,
+    }
+}
+
+fn no_dictionary(args: &TermsArgs, column: &AnyColumn) -> Failure {
+    let (kind, name) = (column.kind(), &args.column);
+    let message = format!("column {name:?} is {}: it has no dictionary", kind.name());
+    let failure = Failure::new(Exit::Failed, format!("{}: {message}", args.file.display()));
+    match column {
+        AnyColumn::Binary(_) => {
+            failure.advice("`dv build` makes one with :sorted behind the type, see --type")
+        }
+        _ => failure.advice("`dv stats` shows the range of numbers"),
+    }
+}
+
+/// The bytes that a prefix stands for.
+fn bytes_of(prefix: &str, logical: LogicalType) -> Result<Vec<u8>, Failure> {
+    match logical {
+        LogicalType::Utf8 => Ok(prefix.as_bytes().to_vec()),
+        LogicalType::Bytes => {
+            let mut bytes = Vec::new();
+            append_hex(prefix.as_bytes(), &mut bytes).map(|()| bytes).ok_or_else(|| {
+                Failure::new(Exit::Usage, format!("--prefix {prefix:?}: not pairs of hexadecimal digits"))
+            })
+        }
+        _ => Err(Failure::new(
+            Exit::Usage,
+            format!("--prefix is for string and bytes, not {}", logical.name()),
+        )),
+    }
+}
+
+/// How many documents have each of these terms.
+fn count(column: &AnyColumn, ords: Range<u32>) -> Result<Vec<u32>, Error> {
+    let mut counts = vec![0; ords.len()];
+    let mut add = |all: &[TermOrd]| {
+        for ord in all {
+            if let Some(count) = counts.get_mut(index(*ord, ords.start)) {
+                *count += 1;
+            }
+        }
+        ControlFlow::Continue(())
+    };
+    match column {
+        AnyColumn::Sorted(column) => column.scan(0..column.docs(), &mut |batch| add(batch.values))?,
+        AnyColumn::SortedSet(column) => {
+            column.scan(0..column.docs(), &mut |batch| add(batch.values.items()))?;
+        }
+        AnyColumn::Numeric(_) | AnyColumn::Binary(_) | AnyColumn::SortedNumeric(_) => {}
+    }
+    Ok(counts)
+}
+
+/// The place of an ord behind `first`; beyond all others for those before it.
+fn index(ord: TermOrd, first: u32) -> usize {
+    ord.get().checked_sub(first).and_then(|index| usize::try_from(index).ok()).unwrap_or(usize::MAX)
+}
+
+/// A line of the output.
+struct Line {
+    printer: Printer,
+    json: bool,
+    text: String,
+}
+
+impl Line {
+    fn new(printer: Printer, json: bool) -> Line {
+        Line { printer, json, text: String::new() }
+    }
+
+    fn of(&mut self, term: &[u8], count: Option<u32>) -> &str {
+        self.text.clear();
+        if self.json {
+            self.text.push_str("{\"term\":");
+            self.printer.json(&[StoredRef::Bytes(term)], &mut self.text);
+            if let Some(count) = count {
+                self.text += &format!(",\"documents\":{count}");
+            }
+            self.text.push('}');
+        } else {
+            let mut text = String::new();
+            self.printer.text(StoredRef::Bytes(term), &mut text);
+            if let Some(count) = count {
+                self.text += &format!("{count}\t");
+            }
+            // A term is a line, whatever it holds.
+            self.text.push_str(&printable(&text));
+        }
+        self.text.push('\n');
+        &self.text
+    }
+}

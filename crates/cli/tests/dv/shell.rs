@@ -1,0 +1,68 @@
+//! Completions and manual pages.
+
+use crate::sandbox::Sandbox;
+
+/// The subcommands that `dv --help` lists.
+fn commands(sandbox: &Sandbox) -> Vec<String> {
+    let help = sandbox.ok(&["--help"]);
+    let (_, list) = help.split_once("Commands:\n").unwrap();
+    let lines = list.lines().take_while(|line| !line.is_empty());
+    lines.filter_map(|line| line.split_whitespace().next()).map(str::to_owned).collect()
+}
+
+#[test]
+fn completions_know_every_command() {
+    let sandbox = Sandbox::new();
+    let commands = commands(&sandbox);
+    assert!(commands.len() >= 15, "{commands:?}");
+    for shell in ["bash", "zsh", "fish", "powershell", "elvish"] {
+        let script = sandbox.ok(&["completions", shell]);
+        for word in commands.iter().map(String::as_str).chain(["jump-tables", "no-header"]) {
+            assert!(script.contains(word), "{shell} has no {word}");
+        }
+    }
+    let run = sandbox.dv(&["completions", "cmd"]);
+    assert!(run.code == 2 && run.err.contains("[possible values: bash, elvish, fish"), "{run:?}");
+}
+
+#[test]
+fn the_bash_script_is_one() {
+    let sandbox = Sandbox::new();
+    sandbox.write("dv.bash", sandbox.ok(&["completions", "bash"]));
+    let script = "source dv.bash; COMP_WORDS=(dv bu); COMP_CWORD=1; _dv dv bu dv; echo \"${COMPREPLY[*]}\"";
+    let run = std::process::Command::new("bash").args(["-c", script]).current_dir(sandbox.path(".")).output();
+    let Ok(run) = run else { return eprintln!("SKIPPED: there is no bash") };
+    assert_eq!(String::from_utf8(run.stdout).unwrap(), "build\n");
+}
+
+#[test]
+fn every_command_has_a_page() {
+    let sandbox = Sandbox::new();
+    assert_eq!(sandbox.ok(&["man", "--output", "share/man1"]), "");
+    let commands = commands(&sandbox);
+    let pages = std::fs::read_dir(sandbox.path("share/man1")).unwrap().count();
+    // `help` has none, `dv` itself has one.
+    assert_eq!(pages, commands.len());
+    for command in commands.iter().filter(|command| *command != "help") {
+        let page = sandbox.ok(&["man", command]);
+        assert_eq!(page.as_bytes(), sandbox.read(&format!("share/man1/dv-{command}.1")));
+        assert!(page.contains(&format!("dv\\-{command} \\- ")), "{page}");
+        assert!(page.contains(&format!("\\fBdv {command}\\fR")), "{page}");
+        // Examples are lines, as they are in --help.
+        let (_, notes) = page.split_once(".SH NOTES\n.nf\n").unwrap();
+        assert!(notes.starts_with("Examples:\n  dv ") && notes.ends_with(".fi\n"), "{notes}");
+    }
+    let page = sandbox.ok(&["man"]);
+    assert_eq!(page.as_bytes(), sandbox.read("share/man1/dv.1"));
+    assert!(page.contains("dv\\-build(1)") && page.contains(".nf\nExit codes:\n  0  done\n"), "{page}");
+}
+
+#[test]
+fn pages_that_cannot_be_written_or_do_not_exist() {
+    let sandbox = Sandbox::with("file", "");
+    let run = sandbox.dv(&["man", "-o", "file"]);
+    assert_eq!((run.code, run.err.as_str()), (3, "dv: file: File exists (os error 17)\n"));
+    let run = sandbox.dv(&["man", "biuld"]);
+    let expected = "dv: no command \"biuld\"\n    hint: did you mean \"build\"?\n";
+    assert_eq!((run.code, run.err.as_str()), (2, expected));
+}
