@@ -168,6 +168,10 @@ fn load(bytes: &[u8], at: usize) -> Option<u64> {
 
 #[cfg(all(target_arch = "x86_64", not(miri)))]
 pub(crate) mod cpu;
+#[cfg_attr(
+    not(all(target_arch = "x86_64", not(miri))),
+    expect(dead_code, reason = "what kernels are told, where there are some")
+)]
 mod gather;
 mod lookup;
 mod narrow;
