@@ -111,14 +111,32 @@ impl<B: SectionBytes> NumericReader<B> {
         if index >= self.meta.count {
             return None;
         }
-        let number = if self.meta.block_shift == ONE_BLOCK {
+        let (block, i) = self.meta.split(index);
+        self.whole(self.known_in(&self.known_header(block)?, i)?)
+    }
+
+    /// Values `index` and `index + 1`, under the same condition and if they are in one block.
+    #[inline(always)]
+    fn known_pair(&self, index: u64) -> Option<(i64, i64)> {
+        let second = index.checked_add(1).filter(|&second| second < self.meta.count)?;
+        let ((block, i), (next, k)) = (self.meta.split(index), self.meta.split(second));
+        let header = self.known_header(block).filter(|_| block == next)?;
+        Some((self.whole(self.known_in(&header, i)?)?, self.whole(self.known_in(&header, k)?)?))
+    }
+
+    /// The header of `block`, under the same condition.
+    #[inline(always)]
+    fn known_header(&self, block: u64) -> Option<Block> {
+        if self.meta.block_shift == ONE_BLOCK {
             // It has no jump table, so its header was built one of, and stays on the heap.
-            self.known_in(self.jump.built()?.first()?, usize::try_from(index).ok()?)
-        } else {
-            let (block, i) = self.meta.split(index);
-            let block = usize::try_from(block).ok()?;
-            self.known_in(&Block::peek(self.jump.in_use()?, self.meta.stride, block)?, i)
-        }?;
+            return self.jump.built()?.first().copied();
+        }
+        Block::peek(self.jump.in_use()?, self.meta.stride, usize::try_from(block).ok()?)
+    }
+
+    /// The value that `number` stands for, if it stands for one.
+    #[inline(always)]
+    fn whole(&self, number: u64) -> Option<i64> {
         // First, and not through a table of jumps: the usual one.
         if let Transform::Affine { base, gcd } = self.meta.transform {
             return Some(affine(base, gcd, number));
@@ -159,20 +177,9 @@ impl<B: SectionBytes> NumericReader<B> {
     /// As [`get`](Self::get), for both.
     #[inline]
     pub fn get_pair(&self, index: u64, walk: &mut NumericWalk) -> Result<(i64, i64)> {
-        let second = index.saturating_add(1);
-        self.in_count(second)?;
-        let (block, i) = self.meta.split(index);
-        match self.meta.transform {
-            Transform::Affine { .. } if self.meta.split(second).0 == block => {
-                let (header, section) = (self.locate(block, walk)?, self.meta.section()?);
-                let probes = (self.probe_in(&header, i)?, self.probe_in(&header, i + 1)?);
-                let numbers = (
-                    probes.0.number(section.array(probes.0.byte)?),
-                    probes.1.number(section.array(probes.1.byte)?),
-                );
-                Ok((self.value(numbers.0)?, self.value(numbers.1)?))
-            }
-            _ => Ok((self.get(index, walk)?, self.get(second, walk)?)),
+        match self.known_pair(index) {
+            Some(pair) => Ok(pair),
+            None => Ok((self.get(index, walk)?, self.get(index.saturating_add(1), walk)?)),
         }
     }
 
