@@ -329,6 +329,9 @@ impl<B: SectionBytes> DictionaryReader<B> {
         if ord.get() >= self.count {
             return Err(self.no_such_ord("ord", ord.get(), self.count.saturating_sub(1)));
         }
+        if self.take_known(ord, out).is_some() {
+            return Ok(());
+        }
         let (section, front) = self.front(ord.get() / BLOCK_TERMS, &mut NumericWalk::default())?;
         let (shared, own) = self.parts(section, &front, (ord.get() % BLOCK_TERMS) as usize)?;
         out.reserve(shared.len() + own.len());

@@ -96,6 +96,23 @@ impl<B: SectionBytes> DictionaryReader<B> {
         (fits && good).then_some(Place { head, shared, own, own_len })
     }
 
+    /// Puts term `ord` into `out`, which is empty, under the same condition.
+    #[inline]
+    pub(super) fn take_known(&self, ord: TermOrd, out: &mut Vec<u8>) -> Option<()> {
+        let section = self.blocks.as_ref()?;
+        let touched = section.touched().filter(|_| ord.get() < self.count / BLOCK_TERMS * BLOCK_TERMS)?;
+        let start = match &self.index {
+            Some(index) => index.offsets.known((ord.get() / BLOCK_TERMS).into())?,
+            None => 0,
+        };
+        let place = self.known(section, touched, start, (ord.get() % BLOCK_TERMS) as usize)?;
+        out.resize(place.len() + WINDOW, 0);
+        let copied = copy_window(touched.bytes, place.head, out, place.shared)
+            && copy_window(touched.bytes, place.own, &mut out[place.shared..], place.own_len);
+        out.truncate(if copied { place.len() } else { 0 });
+        copied.then_some(())
+    }
+
     /// The place of a term of any block, read for the first time or not.
     #[cold]
     fn place(&self, section: &B, ord: TermOrd, walk: &mut NumericWalk) -> Result<Place> {
