@@ -1,7 +1,8 @@
 //! A section of which some granules were never checked, for tests: their bytes lie in memory, and are wrong.
 
 use std::ops::Range;
-use std::sync::atomic::AtomicU64;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::{Owned, SectionBytes, Touched};
 use crate::error::{Place, Result, Section};
@@ -11,22 +12,54 @@ use crate::granule::GRANULE;
 /// ones in the granules that are said to be good, and nowhere else.
 pub(crate) struct Patchy {
     right: Owned,
-    seen: Vec<u8>,
+    /// Whether what was sliced is good from then on, as with a mapping. Then a test has fewer chances.
+    admits: bool,
+    /// Leaked, each one: who was told of one goes on reading it.
+    now: Mutex<&'static Seen>,
+}
+
+/// What whoever does not slice gets to see.
+struct Seen {
+    bytes: Vec<u8>,
     good: Box<[AtomicU64]>,
+}
+
+impl Seen {
+    fn is_good(&self, granule: usize) -> bool {
+        self.good[granule / 64].load(Ordering::Relaxed) >> (granule % 64) & 1 == 1
+    }
+
+    /// The same with some more granules of `right`.
+    fn with(&self, right: &[u8], granules: impl Iterator<Item = usize>) -> Seen {
+        let mut bytes = self.bytes.clone();
+        let good = self.good.iter().map(|word| AtomicU64::new(word.load(Ordering::Relaxed))).collect();
+        let seen = Seen { bytes: Vec::new(), good };
+        for granule in granules {
+            let range = granule * GRANULE..right.len().min((granule + 1) * GRANULE);
+            bytes[range.clone()].copy_from_slice(&right[range]);
+            seen.good[granule / 64].fetch_or(1 << (granule % 64), Ordering::Relaxed);
+        }
+        Seen { bytes, ..seen }
+    }
 }
 
 impl Patchy {
     pub(crate) fn new(section: Section, payload: Vec<u8>, good: impl Fn(usize) -> bool) -> Patchy {
         let right = Owned::new(section, payload);
-        let mut seen = right.verified().unwrap().to_vec();
-        let mut words = vec![0; seen.len().div_ceil(GRANULE).div_ceil(64)];
-        for (granule, bytes) in seen.chunks_mut(GRANULE).enumerate() {
-            match good(granule) {
-                true => words[granule / 64] |= 1 << (granule % 64),
-                false => bytes.iter_mut().for_each(|byte| *byte ^= 0x15),
-            }
-        }
-        Patchy { right, seen, good: words.into_iter().map(AtomicU64::new).collect() }
+        let bytes = right.verified().unwrap();
+        let granules = bytes.len().div_ceil(GRANULE);
+        let wrong = bytes.iter().map(|byte| byte ^ 0x15).collect();
+        let none =
+            Seen { bytes: wrong, good: (0..granules.div_ceil(64)).map(|_| AtomicU64::new(0)).collect() };
+        let seen = none.with(bytes, (0..granules).filter(|&granule| good(granule)));
+        Patchy { right, admits: false, now: Mutex::new(Box::leak(Box::new(seen))) }
+    }
+}
+
+impl Patchy {
+    /// The same, but what was sliced is good from then on.
+    pub(crate) fn admitting(self) -> Patchy {
+        Patchy { admits: true, ..self }
     }
 }
 
@@ -40,14 +73,25 @@ impl SectionBytes for Patchy {
     }
 
     fn slice(&self, range: Range<usize>) -> Result<&[u8]> {
-        self.right.slice(range)
+        let bytes = self.right.slice(range.clone())?;
+        let mut now = self.now.lock().unwrap();
+        let granules = range.start / GRANULE..range.end.div_ceil(GRANULE);
+        if self.admits && !granules.clone().all(|granule| now.is_good(granule)) {
+            *now = Box::leak(Box::new(now.with(self.right.verified().unwrap(), granules)));
+        }
+        Ok(bytes)
     }
 
     fn verified(&self) -> Option<&[u8]> {
         None
     }
 
+    fn peek<const N: usize>(&self, at: usize) -> Option<&[u8; N]> {
+        self.touched()?.array(at)
+    }
+
     fn touched(&self) -> Option<Touched<'_>> {
-        Some(Touched { bytes: &self.seen, granules: Some(&self.good) })
+        let now = *self.now.lock().unwrap();
+        Some(Touched { bytes: &now.bytes, granules: Some(&now.good) })
     }
 }

@@ -3,13 +3,13 @@
 use std::convert::Infallible;
 use std::ops::Range;
 use std::sync::Mutex;
-use std::sync::atomic::AtomicU64;
 
 use super::super::block::TERMS;
 use super::super::*;
 use super::{decimal, gathered, made};
 use crate::granule::GRANULE;
-use crate::source::{Owned, Touched};
+use crate::source::Owned;
+use crate::source::patchy::Patchy;
 
 /// A section that notes which of its bytes were asked for.
 struct Spy {
@@ -72,46 +72,27 @@ fn a_look_up_touches_no_more_than_is_promised() {
     }
 }
 
-/// A section of which every other granule was found good, and the others may not be looked at without
-/// [`slice`](SectionBytes::slice).
-struct Patchy {
-    bytes: Owned,
-    good: Box<[AtomicU64]>,
-}
-
-impl SectionBytes for Patchy {
-    fn place(&self) -> Place {
-        self.bytes.place()
-    }
-
-    fn len(&self) -> usize {
-        self.bytes.len()
-    }
-
-    fn slice(&self, range: Range<usize>) -> Result<&[u8]> {
-        self.bytes.slice(range)
-    }
-
-    fn verified(&self) -> Option<&[u8]> {
-        None
-    }
-
-    fn touched(&self) -> Option<Touched<'_>> {
-        Some(Touched { bytes: self.bytes.verified()?, granules: Some(&self.good) })
-    }
-}
-
 #[test]
-fn terms_are_gathered_from_granules_that_were_checked_and_that_were_not() {
-    let made = made((0..20_000).map(decimal), true);
-    let ords: Vec<u32> = (0..20_000).map(|i| i * 7919 % 20_000).collect();
-    let wanted: Vec<Vec<u8>> = ords.iter().map(|&ord| decimal(ord as usize)).collect();
-    for good in [0, 0x5555_5555_5555_5555, u64::MAX] {
-        let patchy = made.clone().try_map(&mut |section, bytes: Vec<u8>| {
-            let good = (0..=bytes.len() / (64 * GRANULE)).map(|_| AtomicU64::new(good)).collect();
-            Ok::<_, Infallible>(Patchy { bytes: Owned::new(section, bytes), good })
-        });
-        let reader = DictionaryReader::open(patchy.unwrap(), JumpTables::Baked).unwrap();
-        assert_eq!(gathered(&reader, &ords).unwrap(), wanted);
+fn terms_are_taken_from_granules_that_were_checked_and_that_were_not() {
+    // Four granules, and blocks that lie in two.
+    let terms: Vec<Vec<u8>> = (0..3_000).map(|i| format!("{i:04}{}", i * 7919 % 9973).into_bytes()).collect();
+    let made = made(terms.clone(), true);
+    assert!(made.blocks.as_ref().unwrap().len() > 4 * GRANULE);
+    let patterns: [fn(usize) -> bool; 4] =
+        [|_| false, |granule| granule % 2 == 0, |granule| granule % 2 == 1, |_| true];
+    for good in patterns {
+        let fresh = || {
+            let patchy = made.clone().try_map(&mut |section, bytes| {
+                Ok::<_, Infallible>(Patchy::new(section, bytes, good).admitting())
+            });
+            DictionaryReader::open(patchy.unwrap(), JumpTables::Baked).unwrap()
+        };
+        // Each from a section of which nothing was asked before.
+        for (ord, term) in (0..).zip(&terms) {
+            let mut out = Vec::new();
+            fresh().term(TermOrd::new(ord), &mut out).unwrap();
+            assert_eq!(&out, term, "term {ord}");
+            assert_eq!(gathered(&fresh(), &[ord]).unwrap(), [term.clone()], "term {ord} of a batch");
+        }
     }
 }

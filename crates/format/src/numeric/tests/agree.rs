@@ -7,6 +7,7 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::error::Place;
+use crate::granule::GRANULE;
 use crate::source::SectionBytes;
 use crate::source::patchy::Patchy;
 
@@ -234,6 +235,39 @@ fn a_batch_takes_nothing_from_granules_that_were_never_checked() {
         let mut out = vec![0; indices.len()];
         reader.gather(&indices, &mut out, &mut NumericWalk::default()).unwrap();
         assert!(indices.iter().zip(&out).all(|(&i, &got)| got == values[i as usize]), "{shape:?}");
+    }
+}
+
+/// Among more granules than two words of bits know of, whether places follow each other or not.
+#[test]
+fn batches_ask_for_each_granule_of_a_large_section() {
+    let mut random = Random(31);
+    // One block, and blocks of two widths.
+    let plain: Vec<i64> = (0..120_000).map(|_| random.below(1 << 40)).collect();
+    let jagged: Vec<i64> = (0..).zip(&plain).map(|(i, x)| x >> (i / 16_384 % 2 * 17)).collect();
+    let patterns: [fn(usize) -> bool; 3] = [
+        |granule| granule % 64 != 3,
+        |granule| granule / 64 != 1,
+        |granule| (granule * 2_654_435_761) >> 9 & 3 != 0,
+    ];
+    for (values, good) in [&plain, &jagged].into_iter().flat_map(|values| patterns.map(|good| (values, good)))
+    {
+        let column = encode(values, &VALUES);
+        assert!(column.blocks.as_ref().unwrap().len() > 100 * GRANULE);
+        let column = column.try_map(&mut |section, bytes| Ok::<_, ()>(Patchy::new(section, bytes, good)));
+        let reader = NumericReader::open(column.unwrap(), JumpTables::Baked).unwrap();
+        for step in [1, 97, 1_201] {
+            let mut indices: Vec<u32> = (0..120_000).step_by(step).collect();
+            for order in 0..2 {
+                let mut out = vec![0; indices.len()];
+                reader.gather(&indices, &mut out, &mut NumericWalk::default()).unwrap();
+                assert!(
+                    indices.iter().zip(&out).all(|(&i, &got)| got == values[i as usize]),
+                    "{step} {order}"
+                );
+                indices.sort_by_key(|&i| i.wrapping_mul(2_654_435_761));
+            }
+        }
     }
 }
 

@@ -205,6 +205,29 @@ fn a_block_may_not_reach_into_the_tail_of_its_section() {
 }
 
 #[test]
+fn an_entry_of_a_jump_table_may_not_lead_into_the_tail() {
+    let mut column = encode(&Shape::Steps.values(60_000, 19), &VALUES);
+    let (len, first) =
+        (column.blocks.as_ref().unwrap().len(), 59_999 >> column.block_shift << column.block_shift);
+    let jump = column.jump.as_mut().unwrap();
+    let last = jump.len() - column.stride.bytes();
+    // Packed, 6 bits, and its residuals begin where the section ends.
+    jump[last + 8..last + 16].copy_from_slice(&(1 | 6 << 8 | (len as u64 / 8) << 16).to_le_bytes());
+    let (reader, mut walk) = (open(&column, JumpTables::Baked).unwrap(), NumericWalk::default());
+    for index in first + 2..60_000_u64 {
+        let batch = [index as u32; 9];
+        let refused = [
+            reader.get(index, &mut walk).unwrap_err(),
+            reader.get_pair(index - 1, &mut walk).unwrap_err(),
+            reader.gather(&batch, &mut [0; 9], &mut walk).unwrap_err(),
+        ];
+        for refused in refused {
+            assert!(matches!(refused.kind(), ErrorKind::OutOfRange { .. }), "{index}: {refused}");
+        }
+    }
+}
+
+#[test]
 fn a_walk_refuses_a_gap_behind_a_header() {
     let mut column = encode(&Shape::Steps.values(20_000, 20), &VALUES);
     column.blocks.as_mut().unwrap()[10] += 1;
