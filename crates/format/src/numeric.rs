@@ -107,7 +107,7 @@ impl<T: Number> Values for [T] {
 }
 
 /// The parts of `len` values that are looked at in one go: as many as the largest block has.
-fn pieces(len: usize) -> impl Iterator<Item = Range<usize>> {
+pub fn pieces(len: usize) -> impl Iterator<Item = Range<usize>> {
     plan::blocks(0..len, *BLOCK_SHIFTS.end())
 }
 

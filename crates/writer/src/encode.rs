@@ -5,19 +5,20 @@
 
 use std::convert::Infallible;
 
-use docvalues_format::binary::{self, Binary, BinaryOptions, Coding, Compression};
+use docvalues_format::binary::{self, Binary, BinaryOffsets, BinaryOptions, Coding, Compression};
 use docvalues_format::dictionary::{self, Dictionary};
 use docvalues_format::error::Section;
 use docvalues_format::file::column::{Column, Statistics, Values};
 use docvalues_format::file::field::Field;
 use docvalues_format::file::kind::{Kind, LogicalType};
 use docvalues_format::granule::{SectionRef, extent};
-use docvalues_format::numeric::{self, Number, Numeric, NumericOptions, Role, Transform};
+use docvalues_format::numeric::{self, Numeric, NumericOptions, Role, Transform};
 use docvalues_format::presence::Presence;
 
-use crate::buffer::{self, FieldBuffer, Lists, ascending, distinct};
+use crate::buffer::{self, FieldBuffer, Fixed, Lists, Payload, Region, TOGETHER, Tape, ascending};
 use crate::error::ErrorKind;
-use crate::intern::{Interner, Strings, index};
+use crate::intern::{Interner, Strings, index, sorted};
+use crate::runs::{self, Ords};
 use crate::schema::{BytesKind, FieldSpec};
 
 /// What every column of a segment is encoded with.
@@ -38,27 +39,6 @@ pub(crate) struct Encoded {
     pub(crate) column: Column<SectionRef>,
     /// What is in them, in the same order.
     pub(crate) payloads: Vec<Payload>,
-}
-
-/// What a section holds, in pieces that lie end to end.
-#[derive(Debug)]
-pub(crate) struct Payload(pub(crate) Vec<Vec<u8>>);
-
-impl Payload {
-    fn len(&self) -> u64 {
-        self.0.iter().map(|piece| piece.len() as u64).sum()
-    }
-
-    /// All in one piece.
-    fn joined(self) -> Vec<u8> {
-        let len = usize::try_from(self.len()).unwrap_or(usize::MAX);
-        let mut pieces = self.0.into_iter();
-        let mut all = pieces.next().unwrap_or_default();
-        all.reserve_exact(len - all.len());
-        // Each is freed when it was copied.
-        pieces.for_each(|piece| all.extend_from_slice(&piece));
-        all
-    }
 }
 
 impl Encoded {
@@ -91,75 +71,78 @@ impl Encoder {
     /// Takes, beside the buffer, memory for what it returns; of raw byte strings that is the buffer.
     pub(crate) fn column(&self, spec: &FieldSpec, buffer: FieldBuffer) -> Result<Encoded, ErrorKind> {
         let FieldBuffer { presence, values } = buffer;
-        let column = Frame { spec, presence: presence.encode(self.docs, self.jump_tables) };
+        let presence = presence.encode(self.docs, self.jump_tables);
+        let column = Frame { spec, presence: in_memory(|f| presence.try_map(f)) };
         let logical = spec.logical();
         Ok(match values {
             buffer::Values::Numbers(numbers) => {
-                let values = self.values(&numbers, logical);
-                let known = of_numbers(&numbers, &values, logical, true);
+                let values = self.values(&numbers, logical)?;
+                let known = of_numbers(&numbers, &values, logical, true)?;
                 column.with(Kind::Numeric, Values::Numeric(values), known)
             }
-            buffer::Values::NumberLists(mut lists) => {
-                lists.tidy(ascending);
-                let Lists { offsets, values: numbers } = lists;
-                let offsets = self.offsets(&offsets);
-                let values = self.values(&numbers, logical);
-                let known = of_numbers(&numbers, &values, logical, false);
+            buffer::Values::NumberLists(Lists { offsets, values: numbers, .. }) => {
+                let offsets = self.offsets(&offsets)?;
+                let values = self.values(&numbers, logical)?;
+                let known = of_numbers(&numbers, &values, logical, false)?;
                 column.with(Kind::SortedNumeric, Values::SortedNumeric { offsets, values }, known)
             }
             buffer::Values::Strings(strings) => {
-                let (pieces, offsets) = strings.into_parts();
-                self.strings(column, Payload(pieces), offsets)?
+                let (bytes, offsets) = strings.into_parts();
+                self.strings(column, bytes, offsets)?
             }
             buffer::Values::Terms { ids, terms } => self.terms(column, ids, terms)?,
             buffer::Values::TermSets { ids, terms } => self.term_sets(column, ids, terms)?,
         })
     }
 
-    fn terms(&self, column: Frame<'_>, mut ids: Vec<u32>, terms: Interner) -> Result<Encoded, ErrorKind> {
-        let Sorted { strings, order, terms } = self.sort(terms)?;
-        let ord_of = ord_of(&order);
-        ids.iter_mut().for_each(|id| *id = ord_of[index(*id)]);
-        drop(ord_of);
+    fn terms(&self, column: Frame<'_>, mut ids: Tape<u32>, terms: Interner) -> Result<Encoded, ErrorKind> {
+        let Sorted { terms, mut ords, strings } = self.sort(terms, ids.len())?;
+        ids.change_each(|ids| ords.replace(ids))?;
+        drop(ords);
         let ords = ids;
         let choose = column.spec.bytes_kind() == BytesKind::Auto;
-        let presence = choose.then(|| column.presence.clone());
-        let known = of_ords(&ords, &terms, true);
+        let other = strings.filter(|_| choose).map(|strings| (column.presence.clone(), strings));
+        let known = of_ords(&ords, &terms, true)?;
         let spec = column.spec;
-        let values = Values::Sorted { ords: self.numbers(&ords, Role::Values), terms };
+        let values = Values::Sorted { ords: self.numbers(&ords, Role::Values)?, terms };
         let sorted = column.with(Kind::Sorted, values, known);
-        let value = |&ord: &u32| strings.get(index(order[index(ord)]));
-        match presence {
-            Some(presence) => {
-                self.lighter(sorted, Frame { spec, presence }, &strings, ords.iter().map(value))
+        match other {
+            Some((presence, (strings, order))) => {
+                self.lighter(sorted, Frame { spec, presence }, &strings, &order, &ords)
             }
             None => Ok(sorted),
         }
     }
 
-    /// `sorted`, or the same `values`, which are some of the `strings`, as a binary column if that is the
-    /// lighter one.
-    fn lighter<'a>(
+    /// `sorted`, or the same values, string `order[ord]` for each of the `ords`, as a binary column if that is
+    /// the lighter one.
+    fn lighter(
         &self,
         sorted: Encoded,
         column: Frame<'_>,
         strings: &Strings,
-        values: impl ExactSizeIterator<Item = &'a [u8]> + Clone,
+        order: &[u32],
+        ords: &Tape<u32>,
     ) -> Result<Encoded, ErrorKind> {
         let weight = sorted.weight();
-        let len: u64 = values.clone().map(|value| value.len() as u64).sum();
+        let value = |ord: u32| strings.get(index(order[index(ord)]));
+        let mut len = 0;
+        ords.for_each(|ords| len += ords.iter().map(|&ord| value(ord).len() as u64).sum::<u64>())?;
         let (bytes, ends) = strings.parts();
         if weight <= binary::at_least(len, bytes, ends, column.spec.compressed()) {
             return Ok(sorted); // The bytes of a binary column alone take as much.
         }
         let mut bytes = Vec::with_capacity(usize::try_from(len).unwrap_or(usize::MAX));
-        let mut offsets = Vec::with_capacity(values.len() + 1);
-        offsets.push(0);
-        for value in values {
-            bytes.extend_from_slice(value);
-            offsets.push((bytes.len() as u64).cast_signed());
-        }
-        let binary = self.strings(column, Payload(vec![bytes]), offsets)?;
+        let mut offsets = Tape::default();
+        offsets.near.reserve_exact(ords.len() + 1);
+        offsets.near.push(0);
+        ords.for_each(|ords| {
+            for &ord in ords {
+                bytes.extend_from_slice(value(ord));
+                offsets.near.push((bytes.len() as u64).cast_signed());
+            }
+        })?;
+        let binary = self.strings(column, bytes.into(), offsets)?;
         Ok(if binary.weight() < weight { binary } else { sorted })
     }
 
@@ -169,62 +152,71 @@ impl Encoder {
         mut sets: Lists<u32>,
         terms: Interner,
     ) -> Result<Encoded, ErrorKind> {
-        let Sorted { strings, order, terms } = self.sort(terms)?;
-        let ord_of = ord_of(&order);
-        drop((strings, order));
-        sets.tidy(|set| {
-            set.iter_mut().for_each(|id| *id = ord_of[index(*id)]);
-            distinct(set)
-        });
-        let Lists { offsets, values: ords } = sets;
-        let offsets = self.offsets(&offsets);
-        let known = of_ords(&ords, &terms, false);
-        let ords = self.numbers(&ords, Role::Values);
+        let Sorted { terms, mut ords, .. } = self.sort(terms, sets.values.len())?;
+        sets.change_each(|set| {
+            ords.replace(set)?;
+            ascending(set);
+            Ok(())
+        })?;
+        drop(ords);
+        let Lists { offsets, values: ords, .. } = sets;
+        let offsets = self.offsets(&offsets)?;
+        let known = of_ords(&ords, &terms, false)?;
+        let ords = self.numbers(&ords, Role::Values)?;
         Ok(column.with(Kind::SortedSet, Values::SortedSet { offsets, ords, terms }, known))
     }
 
-    fn sort(&self, terms: Interner) -> Result<Sorted, ErrorKind> {
-        let (strings, order) = terms.into_sorted();
-        let sorted = order.iter().map(|&id| strings.get(index(id)));
-        let terms = dictionary::encode(sorted, self.jump_tables)?;
-        Ok(Sorted { strings, order, terms })
+    /// The dictionary of `terms`, of which `ids` numbers were asked for.
+    fn sort(&self, mut terms: Interner, ids: usize) -> Result<Sorted, ErrorKind> {
+        terms.end_runs(ids)?;
+        let (runs, strings) = terms.into_parts();
+        if !runs.is_empty() {
+            let (terms, ords) = runs::merge(runs, self.jump_tables)?;
+            return Ok(Sorted { terms, ords, strings: None });
+        }
+        let order = sorted(&strings);
+        let in_order = order.iter().map(|&id| strings.get(index(id)));
+        let terms = dictionary::encode(in_order, self.jump_tables)?;
+        let terms = in_memory(|f| terms.try_map(f));
+        Ok(Sorted { terms, ords: Ords::new(ord_of(&order)), strings: Some((strings, order)) })
     }
 
     /// The strings that lie end to end in `bytes`, between two of the `offsets` each.
-    fn strings(
-        &self,
-        column: Frame<'_>,
-        bytes: Payload,
-        offsets: Vec<i64>,
-    ) -> Result<Encoded, binary::Refused> {
+    fn strings(&self, column: Frame<'_>, bytes: Payload, offsets: Tape<i64>) -> Result<Encoded, ErrorKind> {
         let options = BinaryOptions { compression: column.spec.compressed(), jump_tables: self.jump_tables };
         if options.compression != Compression::None {
-            let ends: Vec<u64> = offsets.into_iter().skip(1).map(i64::cast_unsigned).collect();
-            let values = binary::encode(bytes.joined(), &ends, &options)?;
+            let mut ends = Vec::with_capacity(offsets.len());
+            offsets.for_each(|offsets| ends.extend(offsets.iter().map(|end| end.cast_unsigned())))?;
+            drop(offsets);
+            let values = binary::encode(bytes.joined()?, ends.get(1..).unwrap_or_default(), &options)?;
+            let values = in_memory(|f| values.try_map(f));
             return Ok(column.with(Kind::Binary, Values::Binary(values), Statistics::default()));
         }
         // In the file they lie as they do here.
         let count = offsets.len().saturating_sub(1) as u64;
-        let offsets = binary::encode_offsets(bytes.len(), &offsets, &options)?;
-        let values = Binary { count, bytes: None, coding: Coding::Raw, offsets };
-        let mut column = column.column(Kind::Binary, Values::Binary(values), Statistics::default());
-        if let Values::Binary(values) = &mut column.values {
-            values.bytes = (bytes.len() > 0).then_some(bytes);
-        }
-        Ok(Encoded::of(column))
+        let mut far = offsets.beside();
+        let drain = |blocks: &mut Vec<u8>| drain(&mut far, blocks);
+        let encoded = binary::encode_offsets::<_, ErrorKind>(bytes.len(), &offsets, &options, drain)?;
+        let offsets = match encoded {
+            BinaryOffsets::Fixed(len) => BinaryOffsets::Fixed(len),
+            BinaryOffsets::Variable(offsets) => BinaryOffsets::Variable(with_far(offsets, far)),
+        };
+        let bytes = (bytes.len() > 0).then_some(bytes);
+        let values = Binary { count, bytes, coding: Coding::Raw, offsets };
+        Ok(column.with(Kind::Binary, Values::Binary(values), Statistics::default()))
     }
 
-    fn offsets(&self, offsets: &[i64]) -> Numeric<Vec<u8>> {
+    fn offsets(&self, offsets: &Tape<i64>) -> Result<Numeric<Payload>, ErrorKind> {
         self.numbers(offsets, Role::Offsets)
     }
 
-    fn values(&self, values: &[i64], logical: LogicalType) -> Numeric<Vec<u8>> {
+    fn values(&self, values: &Tape<i64>, logical: LogicalType) -> Result<Numeric<Payload>, ErrorKind> {
         let doubles = logical == LogicalType::F64;
-        numeric::encode(values, &NumericOptions { doubles, ..self.options(Role::Values) })
+        encode_numbers(values, &NumericOptions { doubles, ..self.options(Role::Values) })
     }
 
-    fn numbers<T: Number>(&self, numbers: &[T], role: Role) -> Numeric<Vec<u8>> {
-        numeric::encode(numbers, &self.options(role))
+    fn numbers<T: Fixed>(&self, numbers: &Tape<T>, role: Role) -> Result<Numeric<Payload>, ErrorKind> {
+        encode_numbers(numbers, &self.options(role))
     }
 
     fn options(&self, role: Role) -> NumericOptions {
@@ -235,12 +227,12 @@ impl Encoder {
 
 /// The distinct byte strings of a field, in order.
 struct Sorted {
-    /// The strings, by the numbers they were interned under.
-    strings: Strings,
-    /// The number of each ord.
-    order: Vec<u32>,
     /// The strings, by ord.
-    terms: Dictionary<Vec<u8>>,
+    terms: Dictionary<Payload>,
+    /// The ords of the numbers that they were interned under.
+    ords: Ords,
+    /// If they are in memory, the strings by these numbers, and the number of each ord.
+    strings: Option<(Strings, Vec<u32>)>,
 }
 
 /// The ord of each number, of which `order` has the numbers.
@@ -253,49 +245,114 @@ fn ord_of(order: &[u32]) -> Vec<u32> {
 /// A column that lacks its values.
 struct Frame<'a> {
     spec: &'a FieldSpec,
-    presence: Presence<Vec<u8>>,
+    presence: Presence<Payload>,
 }
 
 impl Frame<'_> {
-    fn with(self, kind: Kind, values: Values<Vec<u8>>, statistics: Statistics) -> Encoded {
-        Encoded::of(self.column(kind, values, statistics))
-    }
-
-    fn column(self, kind: Kind, values: Values<Vec<u8>>, statistics: Statistics) -> Column<Payload> {
+    fn with(self, kind: Kind, values: Values<Payload>, statistics: Statistics) -> Encoded {
         let (name, format) = (self.spec.name().to_owned(), self.spec.spelling().map(str::to_owned));
         let field = Field { name, kind, logical: self.spec.logical(), format };
-        let column = Column { field, presence: self.presence, values, statistics };
-        let payload = &mut |_: Section, bytes| Ok::<_, Infallible>(Payload(vec![bytes]));
-        let Ok(column) = column.try_map(payload);
-        column
+        Encoded::of(Column { field, presence: self.presence, values, statistics })
     }
+}
+
+/// What `map` makes of a structure whose sections are in memory.
+fn in_memory<T>(
+    map: impl FnOnce(&mut fn(Section, Vec<u8>) -> Result<Payload, Infallible>) -> Result<T, Infallible>,
+) -> T {
+    let mut payload: fn(Section, Vec<u8>) -> Result<Payload, Infallible> = |_, bytes| Ok(bytes.into());
+    let Ok(mapped) = map(&mut payload);
+    mapped
+}
+
+/// Encodes numbers; where some are in a file, so is what is made of them.
+fn encode_numbers<T: Fixed>(
+    numbers: &Tape<T>,
+    options: &NumericOptions,
+) -> Result<Numeric<Payload>, ErrorKind> {
+    let mut far = numbers.beside();
+    let encoded = numeric::encode_from(numbers, options, |blocks| drain(&mut far, blocks))?;
+    Ok(with_far(encoded, far))
+}
+
+/// Moves `blocks` to the file, if there is one and they are worth it.
+fn drain(far: &mut Option<Region>, blocks: &mut Vec<u8>) -> Result<(), ErrorKind> {
+    if let Some(far) = far
+        && blocks.len() >= TOGETHER
+    {
+        far.append(blocks)?;
+        blocks.clear();
+    }
+    Ok(())
+}
+
+/// `encoded`, with the first of its blocks in `far`.
+fn with_far(encoded: Numeric<Vec<u8>>, mut far: Option<Region>) -> Numeric<Payload> {
+    let blocks = encoded.role.blocks();
+    let Ok(encoded) = encoded.try_map(&mut |section, bytes| {
+        let far = if section == blocks { far.take() } else { None };
+        Ok::<_, Infallible>(Payload { far, near: vec![bytes] })
+    });
+    encoded
 }
 
 /// What is known of a column's stored numbers; `single` if documents have one each.
-fn of_numbers(numbers: &[i64], encoded: &Numeric<Vec<u8>>, logical: LogicalType, single: bool) -> Statistics {
-    let (ascending, descending) = order(numbers, single);
+fn of_numbers(
+    numbers: &Tape<i64>,
+    encoded: &Numeric<Payload>,
+    logical: LogicalType,
+    single: bool,
+) -> Result<Statistics, ErrorKind> {
+    let (mut order, mut total) = (Order::new(single), 0);
+    let summed = logical != LogicalType::F64;
+    numbers.for_each(|numbers| {
+        order.add(numbers);
+        total += if summed { sum(numbers) } else { 0 };
+    })?;
+    let Order { ascending, descending, changes, .. } = order;
     let distinct = match &encoded.transform {
         Transform::Constant(_) => Some(encoded.count.min(1)),
-        Transform::Table(table) => Some((table.len() / size_of::<i64>()) as u64),
+        Transform::Table(table) => Some(table.len() / size_of::<i64>() as u64),
         // Equal values are neighbours there.
-        Transform::Affine { .. } | Transform::Decimal(_) if ascending || descending => {
-            Some(1 + numbers.windows(2).filter(|pair| pair[0] != pair[1]).count() as u64)
-        }
+        Transform::Affine { .. } | Transform::Decimal(_) if ascending || descending => Some(1 + changes),
         Transform::Affine { .. } | Transform::Decimal(_) => None,
     };
-    let sum = (logical != LogicalType::F64).then(|| sum(numbers));
-    Statistics { sum, distinct, ascending, descending }
+    Ok(Statistics { sum: summed.then_some(total), distinct, ascending, descending })
 }
 
 /// What is known of a column's ords into `terms`.
-fn of_ords(ords: &[u32], terms: &Dictionary<Vec<u8>>, single: bool) -> Statistics {
-    let (ascending, descending) = order(ords, single);
-    Statistics { sum: None, distinct: Some(terms.count.into()), ascending, descending }
+fn of_ords(ords: &Tape<u32>, terms: &Dictionary<Payload>, single: bool) -> Result<Statistics, ErrorKind> {
+    let mut order = Order::new(single);
+    ords.for_each(|ords| order.add(ords))?;
+    let Order { ascending, descending, .. } = order;
+    Ok(Statistics { sum: None, distinct: Some(terms.count.into()), ascending, descending })
 }
 
 /// Whether numbers ascend, and whether they descend. Of several a document, neither is claimed.
-fn order<T: Ord>(numbers: &[T], single: bool) -> (bool, bool) {
-    (single && numbers.is_sorted(), single && numbers.is_sorted_by(|a, b| a >= b))
+struct Order<T> {
+    ascending: bool,
+    descending: bool,
+    /// How often a number differs from the one before, as long as they ascend or descend.
+    changes: u64,
+    last: Option<T>,
+}
+
+impl<T: Copy + Ord> Order<T> {
+    fn new(single: bool) -> Order<T> {
+        Order { ascending: single, descending: single, changes: 0, last: None }
+    }
+
+    fn add(&mut self, numbers: &[T]) {
+        let Some(&first) = numbers.first() else { return };
+        let last = self.last.unwrap_or(first);
+        self.ascending &= last <= first && numbers.is_sorted();
+        self.descending &= last >= first && numbers.is_sorted_by(|a, b| a >= b);
+        if self.ascending || self.descending {
+            let within = numbers.windows(2).filter(|pair| pair[0] != pair[1]).count();
+            self.changes += within as u64 + u64::from(last != first);
+        }
+        self.last = numbers.last().copied();
+    }
 }
 
 /// The sum of numbers; of 2<sup>64</sup> there would be no overflow.

@@ -33,6 +33,7 @@ mod fields;
 mod file;
 mod intern;
 mod rows;
+mod runs;
 mod schema;
 mod segment;
 mod summary;

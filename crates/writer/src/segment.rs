@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use docvalues_storage::AtomicFile;
+use docvalues_storage::{AtomicFile, Spill};
 
 use crate::batch::Batch;
 use crate::document::Document;
@@ -97,7 +97,8 @@ impl SegmentWriter<AtomicFile> {
 
     /// As [`create`](Self::create), to a file that was begun.
     pub fn to_file(file: AtomicFile, schema: Schema, options: WriterOptions) -> SegmentWriter<AtomicFile> {
-        SegmentWriter::begin(file, schema, options)
+        let spill = file.spill();
+        SegmentWriter::begin(file, schema, options, Some(spill))
     }
 
     /// Encodes and writes all columns and publishes the file.
@@ -117,7 +118,7 @@ impl SegmentWriter<AtomicFile> {
 impl SegmentWriter<Vec<u8>> {
     /// Begins a segment in memory.
     pub fn in_memory(schema: Schema, options: WriterOptions) -> SegmentWriter<Vec<u8>> {
-        SegmentWriter::begin(Vec::new(), schema, options)
+        SegmentWriter::begin(Vec::new(), schema, options, None)
     }
 
     /// Encodes all columns. The bytes are those that a file would have.
@@ -141,8 +142,8 @@ impl SegmentWriter<Vec<u8>> {
 }
 
 impl<T> SegmentWriter<T> {
-    fn begin(target: T, schema: Schema, options: WriterOptions) -> SegmentWriter<T> {
-        SegmentWriter { fields: Fields::new(schema, options.budget), options, target }
+    fn begin(target: T, schema: Schema, options: WriterOptions, spill: Option<Spill>) -> SegmentWriter<T> {
+        SegmentWriter { fields: Fields::new(schema, options.budget, spill), options, target }
     }
 
     /// Begins the next document. It counts once it is finished.

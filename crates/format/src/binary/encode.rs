@@ -2,7 +2,7 @@
 
 use super::fsst::{self, Trained};
 use super::{Binary, BinaryOffsets, Coding, MAX_VALUE, deflate};
-use crate::numeric::{self, NumericOptions, Role};
+use crate::numeric::{self, NumericOptions, Role, Values};
 
 /// How byte strings are to be compressed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -27,6 +27,12 @@ pub struct BinaryOptions {
     pub compression: Compression,
     /// Whether the offsets get a jump table.
     pub jump_tables: bool,
+}
+
+impl BinaryOptions {
+    fn of_offsets(&self) -> NumericOptions {
+        NumericOptions { role: Role::Offsets, doubles: false, jump_tables: self.jump_tables, zones: false }
+    }
 }
 
 /// Why byte strings cannot be stored.
@@ -74,21 +80,48 @@ pub fn encode(bytes: Vec<u8>, ends: &[u64], options: &BinaryOptions) -> Result<B
 
 /// Encodes where raw byte strings begin that lie end to end, wherever that is: `offsets` has one more than
 /// there are strings, and the last is `len`, the number of their bytes. Or it is empty, and there are none.
+/// What becomes of the blocks is said by `drain`, as in [`numeric::encode_from`].
 ///
 /// # Errors
 ///
-/// As [`encode`].
-pub fn encode_offsets(
+/// As [`encode`], and the first of `offsets` or `drain`.
+pub fn encode_offsets<V, E>(
     len: u64,
-    offsets: &[i64],
+    offsets: &V,
     options: &BinaryOptions,
-) -> Result<BinaryOffsets<Vec<u8>>, Refused> {
-    if let Some(&start) = offsets.first().filter(|&&start| start != 0) {
-        return Err(Refused::OutOfPlace { index: 0, end: start.cast_unsigned() });
+    drain: impl FnMut(&mut Vec<u8>) -> Result<(), V::Error>,
+) -> Result<BinaryOffsets<Vec<u8>>, E>
+where
+    V: Values<Number = i64> + ?Sized,
+    E: From<V::Error> + From<Refused>,
+{
+    let (mut start, mut index, mut room) = (None, 0, Vec::new());
+    // The first length, and whether all others are the same.
+    let (mut first, mut same) = (None, true);
+    for range in numeric::pieces(offsets.len()) {
+        for end in offsets.read(range, &mut room)?.iter().map(|end| end.cast_unsigned()) {
+            let from = start.replace(end);
+            let Some(value) = end.checked_sub(from.unwrap_or(0)).filter(|_| end <= len) else {
+                return Err(Refused::OutOfPlace { index, end }.into());
+            };
+            match from {
+                None if end != 0 => return Err(Refused::OutOfPlace { index, end }.into()),
+                None => {}
+                Some(_) if value > MAX_VALUE.into() => {
+                    return Err(Refused::TooLong { index, len: value }.into());
+                }
+                Some(_) => {
+                    same &= *first.get_or_insert(value) == value;
+                    index += 1;
+                }
+            }
+        }
     }
-    let ends = offsets.iter().skip(1).map(|end| end.cast_unsigned());
-    check(len, ends.clone())?;
-    Ok(fixed(ends).unwrap_or_else(|| variable(offsets, options)))
+    match (start.unwrap_or(0), u32::try_from(first.unwrap_or(0))) {
+        (end, _) if end != len => Err(Refused::LeftOver(len - end).into()),
+        (_, Ok(len)) if same => Ok(BinaryOffsets::Fixed(len)),
+        _ => Ok(BinaryOffsets::Variable(numeric::encode_from(offsets, &options.of_offsets(), drain)?)),
+    }
 }
 
 /// Blocks shorten some values more than this, but no samples are made of them.
@@ -138,9 +171,7 @@ fn fixed(ends: impl Iterator<Item = u64>) -> Option<BinaryOffsets<Vec<u8>>> {
 }
 
 fn variable(offsets: &[i64], options: &BinaryOptions) -> BinaryOffsets<Vec<u8>> {
-    let jump_tables = options.jump_tables;
-    let options = NumericOptions { role: Role::Offsets, doubles: false, jump_tables, zones: false };
-    BinaryOffsets::Variable(numeric::encode(offsets, &options))
+    BinaryOffsets::Variable(numeric::encode(offsets, &options.of_offsets()))
 }
 
 /// Bytes that a section takes beside its payload, at least.
