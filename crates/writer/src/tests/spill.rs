@@ -42,7 +42,7 @@ fn mix(i: u64, salt: u64) -> u64 {
 fn add<T>(writer: &mut SegmentWriter<T>, fields: [FieldId; 9], i: u64, kinds: Kinds) -> crate::Result<()> {
     let Kinds { numbers, terms, missing } = kinds;
     let [number, time, price, list, raw, coded, term, either, set] = fields;
-    let there = |salt| mix(i, salt) % missing != 0;
+    let there = |salt| !mix(i, salt).is_multiple_of(missing);
     let mut doc = writer.document();
     if there(1) {
         doc.i64(number, (mix(i, 2) % numbers).cast_signed())?;
