@@ -16,7 +16,7 @@ use crate::schema::{BytesKind, FieldSpec};
 
 pub(crate) use lists::{Lists, ascending, distinct};
 pub(crate) use memory::Memory;
-pub(crate) use payload::Payload;
+pub(crate) use payload::{Laid, Payload};
 pub(crate) use presence::PresenceBuffer;
 pub(crate) use region::{Region, TOGETHER};
 pub(crate) use strings::Kept;

@@ -5,7 +5,9 @@
 
 use std::convert::Infallible;
 
-use docvalues_format::binary::{self, Binary, BinaryOffsets, BinaryOptions, Coding, Compression};
+use docvalues_format::binary::{
+    self, Binary, BinaryOffsets, BinaryOptions, Blocks, Coding, Compression, InMemory,
+};
 use docvalues_format::dictionary::{self, Dictionary};
 use docvalues_format::error::Section;
 use docvalues_format::file::column::{Column, Statistics, Values};
@@ -15,7 +17,7 @@ use docvalues_format::granule::{SectionRef, extent};
 use docvalues_format::numeric::{self, Numeric, NumericOptions, Role, Transform};
 use docvalues_format::presence::Presence;
 
-use crate::buffer::{self, FieldBuffer, Fixed, Lists, Payload, Region, TOGETHER, Tape, ascending};
+use crate::buffer::{self, FieldBuffer, Fixed, Laid, Lists, Payload, Region, TOGETHER, Tape, ascending};
 use crate::error::ErrorKind;
 use crate::intern::{Interner, Strings, index, sorted};
 use crate::runs::{self, Ords};
@@ -129,7 +131,8 @@ impl Encoder {
         let mut len = 0;
         ords.for_each(|ords| len += ords.iter().map(|&ord| value(ord).len() as u64).sum::<u64>())?;
         let (bytes, ends) = strings.parts();
-        if weight <= binary::at_least(len, bytes, ends, column.spec.compressed()) {
+        let Ok(least) = binary::at_least(len, &InMemory { bytes, ends }, column.spec.compressed());
+        if weight <= least {
             return Ok(sorted); // The bytes of a binary column alone take as much.
         }
         let mut bytes = Vec::with_capacity(usize::try_from(len).unwrap_or(usize::MAX));
@@ -184,26 +187,28 @@ impl Encoder {
     /// The strings that lie end to end in `bytes`, between two of the `offsets` each.
     fn strings(&self, column: Frame<'_>, bytes: Payload, offsets: Tape<i64>) -> Result<Encoded, ErrorKind> {
         let options = BinaryOptions { compression: column.spec.compressed(), jump_tables: self.jump_tables };
-        if options.compression != Compression::None {
-            let mut ends = Vec::with_capacity(offsets.len());
-            offsets.for_each(|offsets| ends.extend(offsets.iter().map(|end| end.cast_unsigned())))?;
-            drop(offsets);
-            let values = binary::encode(bytes.joined()?, ends.get(1..).unwrap_or_default(), &options)?;
-            let values = in_memory(|f| values.try_map(f));
-            return Ok(column.with(Kind::Binary, Values::Binary(values), Statistics::default()));
-        }
-        // In the file they lie as they do here.
         let count = offsets.len().saturating_sub(1) as u64;
-        let mut far = offsets.beside();
-        let drain = |blocks: &mut Vec<u8>| drain(&mut far, blocks);
-        let encoded = binary::encode_offsets::<_, ErrorKind>(bytes.len(), &offsets, &options, drain)?;
-        let offsets = match encoded {
-            BinaryOffsets::Fixed(len) => BinaryOffsets::Fixed(len),
-            BinaryOffsets::Variable(offsets) => BinaryOffsets::Variable(with_far(offsets, far)),
+        let with = |bytes: Payload, coding, offsets| {
+            let bytes = (bytes.len() > 0).then_some(bytes);
+            Values::Binary(Binary { count, bytes, coding, offsets })
         };
-        let bytes = (bytes.len() > 0).then_some(bytes);
-        let values = Binary { count, bytes, coding: Coding::Raw, offsets };
-        Ok(column.with(Kind::Binary, Values::Binary(values), Statistics::default()))
+        let values = match coded(&bytes, &offsets, options.compression)? {
+            Some((codes, coding, Some(ends))) => {
+                drop((bytes, offsets));
+                let offsets = encode_offsets(codes.len(), &ends, &options)?;
+                with(codes, coding, offsets)
+            }
+            Some((codes, coding, None)) => {
+                let offsets = encode_offsets(bytes.len(), &offsets, &options)?;
+                with(codes, coding, offsets)
+            }
+            // In the file they lie as they do here.
+            None => {
+                let offsets = encode_offsets(bytes.len(), &offsets, &options)?;
+                with(bytes, Coding::Raw, offsets)
+            }
+        };
+        Ok(column.with(Kind::Binary, values, Statistics::default()))
     }
 
     fn offsets(&self, offsets: &Tape<i64>) -> Result<Numeric<Payload>, ErrorKind> {
@@ -273,6 +278,55 @@ fn encode_numbers<T: Fixed>(
     let mut far = numbers.beside();
     let encoded = numeric::encode_from(numbers, options, |blocks| drain(&mut far, blocks))?;
     Ok(with_far(encoded, far))
+}
+
+/// Encodes where strings begin; as [`encode_numbers`].
+fn encode_offsets(
+    len: u64,
+    offsets: &Tape<i64>,
+    options: &BinaryOptions,
+) -> Result<BinaryOffsets<Payload>, ErrorKind> {
+    let mut far = offsets.beside();
+    let drain = |blocks: &mut Vec<u8>| drain(&mut far, blocks);
+    Ok(match binary::encode_offsets::<_, ErrorKind>(len, offsets, options, drain)? {
+        BinaryOffsets::Fixed(len) => BinaryOffsets::Fixed(len),
+        BinaryOffsets::Variable(offsets) => BinaryOffsets::Variable(with_far(offsets, far)),
+    })
+}
+
+/// Compressed strings: their bytes, how they became these, and where each begins in them, if it has a place of
+/// its own.
+type Codes = (Payload, Coding<Payload>, Option<Tape<i64>>);
+
+/// Compresses the strings that lie in `bytes`, if that pays; as [`encode_numbers`].
+fn coded(bytes: &Payload, offsets: &Tape<i64>, compression: Compression) -> Result<Option<Codes>, ErrorKind> {
+    let mut far = bytes.far.as_ref().map(Region::another);
+    let spill = far.as_ref().map(|far| far.spill().clone());
+    let mut ends = Tape::default();
+    if offsets.len() > 0 {
+        ends.near.push(0);
+    }
+    let each = |codes: &mut Vec<u8>| {
+        if compression != Compression::Block {
+            let end = far.as_ref().map_or(0, Region::len) + codes.len() as u64;
+            ends.push(end.cast_signed(), spill.as_ref())?;
+        }
+        drain(&mut far, codes)
+    };
+    let coded = binary::compress(&Laid { bytes, offsets }, compression, each)?;
+    Ok(coded.map(|binary::Coded { bytes, coding }| {
+        let bytes = Payload { far, near: vec![bytes] };
+        match coding {
+            Coding::Raw => (bytes, Coding::Raw, None),
+            Coding::Fsst { total_len, symbols } => {
+                (bytes, Coding::Fsst { total_len, symbols: symbols.into() }, Some(ends))
+            }
+            Coding::Deflate(Blocks { total_len, ends, preset }) => {
+                let (ends, preset) = (ends.into(), preset.map(Payload::from));
+                (bytes, Coding::Deflate(Blocks { total_len, ends, preset }), None)
+            }
+        }
+    }))
 }
 
 /// Moves `blocks` to the file, if there is one and they are worth it.

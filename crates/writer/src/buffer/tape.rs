@@ -116,6 +116,24 @@ impl<T: Fixed> Tape<T> {
         Ok(())
     }
 
+    /// Number `i`.
+    pub(crate) fn get(&self, i: usize) -> Result<T, ErrorKind> {
+        use numeric::Values as _;
+        Ok(self.read(i..i + 1, &mut Vec::new())?[0])
+    }
+
+    /// Appends a number; with a `spill`, no more than a few stay in memory.
+    pub(crate) fn push(&mut self, number: T, spill: Option<&Spill>) -> Result<(), ErrorKind> {
+        self.near.push(number);
+        if let Some(spill) = spill
+            && self.near.len() * T::LEN >= TOGETHER
+        {
+            self.push_far(spill)?;
+            self.near.clear();
+        }
+        Ok(())
+    }
+
     /// Shows all of them to `f`, piece by piece.
     pub(crate) fn for_each(&self, mut f: impl FnMut(&[T])) -> Result<(), ErrorKind> {
         use numeric::Values as _;

@@ -9,7 +9,7 @@ use proptest::prelude::*;
 use super::*;
 use crate::{Compression, Error};
 
-fn specs() -> [FieldSpec; 9] {
+fn specs(compression: Compression) -> [FieldSpec; 9] {
     let bytes = |name, kind| FieldSpec::new(name, LogicalType::Utf8).kind(kind);
     [
         FieldSpec::new("number", LogicalType::I64),
@@ -17,7 +17,7 @@ fn specs() -> [FieldSpec; 9] {
         FieldSpec::new("price", LogicalType::F64),
         FieldSpec::new("numbers", LogicalType::I64).multi_valued(),
         bytes("raw", BytesKind::Binary).compression(Compression::None),
-        bytes("coded", BytesKind::Binary),
+        bytes("coded", BytesKind::Binary).compression(compression),
         bytes("term", BytesKind::Sorted),
         bytes("either", BytesKind::Auto),
         FieldSpec::new("set", LogicalType::Utf8).multi_valued(),
@@ -30,6 +30,7 @@ struct Kinds {
     numbers: u64,
     terms: u64,
     missing: u64,
+    compression: Compression,
 }
 
 /// A number that looks random.
@@ -40,7 +41,7 @@ fn mix(i: u64, salt: u64) -> u64 {
 
 /// Adds document `i`.
 fn add<T>(writer: &mut SegmentWriter<T>, fields: [FieldId; 9], i: u64, kinds: Kinds) -> crate::Result<()> {
-    let Kinds { numbers, terms, missing } = kinds;
+    let Kinds { numbers, terms, missing, .. } = kinds;
     let [number, time, price, list, raw, coded, term, either, set] = fields;
     let there = |salt| !mix(i, salt).is_multiple_of(missing);
     let mut doc = writer.document();
@@ -71,7 +72,7 @@ fn add<T>(writer: &mut SegmentWriter<T>, fields: [FieldId; 9], i: u64, kinds: Ki
 /// The bytes of `docs` documents, written to a file.
 fn write(file: AtomicFile, docs: u64, kinds: Kinds, budget: usize) -> Result<Vec<u8>, Error> {
     let path = file.path().to_owned();
-    let (schema, fields) = schema(specs());
+    let (schema, fields) = schema(specs(kinds.compression));
     let options = WriterOptions { budget, ..WriterOptions::default() };
     let mut writer = SegmentWriter::to_file(file, schema, options);
     for i in 0..docs {
@@ -89,7 +90,7 @@ fn write(file: AtomicFile, docs: u64, kinds: Kinds, budget: usize) -> Result<Vec
 }
 
 fn unlimited(docs: u64, kinds: Kinds) -> Vec<u8> {
-    let (schema, fields) = schema(specs());
+    let (schema, fields) = schema(specs(kinds.compression));
     let options = WriterOptions { budget: usize::MAX, ..WriterOptions::default() };
     let mut writer = SegmentWriter::in_memory(schema, options);
     (0..docs).for_each(|i| add(&mut writer, fields, i, kinds).unwrap());
@@ -110,9 +111,14 @@ proptest! {
         numbers in prop_oneof![1..3_u64, 1..1000_u64, Just(1 << 40)],
         terms in prop_oneof![1..300_u64, Just(1 << 40)],
         missing in prop_oneof![Just(u64::MAX), 2..20_u64],
+        compression in prop_oneof![
+            Just(Compression::Auto),
+            Just(Compression::Fsst),
+            Just(Compression::Block)
+        ],
         budget in prop_oneof![150_000..300_000_usize, 300_000..3_000_000_usize],
     ) {
-        let kinds = Kinds { numbers, terms, missing };
+        let kinds = Kinds { numbers, terms, missing, compression };
         let folder = tempfile::tempdir().unwrap();
         let file = AtomicFile::create(folder.path().join("a.dv")).unwrap();
         let written = write(file, docs, kinds, budget).unwrap();
@@ -138,7 +144,7 @@ impl Faults for FailsAt {
 
 #[test]
 fn when_the_disk_is_full_nothing_stays_and_the_file_is_named() {
-    let kinds = Kinds { numbers: 1 << 40, terms: 100, missing: 5 };
+    let kinds = Kinds { numbers: 1 << 40, terms: 100, missing: 5, compression: Compression::Auto };
     let (docs, budget) = (10_000, 200_000);
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("a.dv");
