@@ -4,13 +4,13 @@
 //! The documents come from files, or what makes them would be measured:
 //!
 //! ```text
-//! cargo run --release -p docvalues-benches --example memory -- prepare FOLDER 10000000
+//! cargo run --release -p docvalues-benches --example memory -- prepare FOLDER 10000000 [COLUMN...]
 //! cargo run --release -p docvalues-benches --example memory -- build FOLDER 256 [COLUMN...]
 //! cargo run --release -p docvalues-benches --example memory -- equal FOLDER [COLUMN...]
 //! ```
 //!
 //! The budget is in MiB. Columns are all of `docvalues_benches::data`, or those that are named; `sorted-url`
-//! is `url` with a dictionary.
+//! is `url` with a dictionary, `coded-url` compressed, and for `auto-url` the writer chooses.
 
 use std::fs::{self, File};
 use std::io::{self, BufReader, BufWriter, Read, Write};
@@ -32,7 +32,7 @@ fn main() -> Outcome {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
     match &arguments[..] {
-        ["prepare", folder, docs] => prepare(Path::new(folder), docs.parse()?),
+        ["prepare", folder, docs, columns @ ..] => prepare(Path::new(folder), docs.parse()?, columns),
         ["build", folder, budget, columns @ ..] => {
             let (folder, budget) = (Path::new(folder), budget.parse::<usize>()? << 20);
             let began = Instant::now();
@@ -69,8 +69,14 @@ fn main() -> Outcome {
             println!("the bytes are {}", if equal { "equal" } else { "DIFFERENT" });
             Ok(())
         }
-        _ => Err("prepare FOLDER DOCS | build FOLDER MIB [COLUMN...] | equal FOLDER [COLUMN...]".into()),
+        _ => Err("prepare FOLDER DOCS [COLUMN...] | build FOLDER MIB [COLUMN...] | equal FOLDER [COLUMN...]"
+            .into()),
     }
+}
+
+/// The columns that are named, or all.
+fn named<'a>(columns: &'a [&'a str]) -> &'a [&'a str] {
+    if columns.is_empty() { &COLUMNS } else { columns }
 }
 
 fn mib(bytes: f64) -> f64 {
@@ -86,10 +92,10 @@ fn peak() -> Outcome<u64> {
 }
 
 /// Writes every column's batches to a file of its own: each of their slices behind its length.
-fn prepare(folder: &Path, docs: u32) -> Outcome {
+fn prepare(folder: &Path, docs: u32, columns: &[&str]) -> Outcome {
     fs::create_dir_all(folder)?;
     let starts = || (0..docs as usize).step_by(BATCH);
-    for name in COLUMNS {
+    for &name in named(columns) {
         let mut out = BufWriter::new(File::create(folder.join(name))?);
         match name {
             "host" | "url" => {
@@ -149,11 +155,13 @@ fn take(input: &mut impl Read) -> io::Result<Vec<u64>> {
 /// Adds all documents of the `columns`, or of all.
 fn add_all<T>(writer: &mut SegmentWriter<T>, folder: &Path, columns: &[&str]) -> Outcome {
     let docs: usize = fs::read_to_string(folder.join("docs"))?.parse()?;
-    let columns = if columns.is_empty() { &COLUMNS[..] } else { columns };
     let mut inputs = Vec::new();
-    for &name in columns {
-        let (file, spec) = match name.strip_prefix("sorted-") {
-            Some(file) => (file, FieldSpec::new(name, LogicalType::Utf8).kind(BytesKind::Sorted)),
+    for &name in named(columns) {
+        let auto = FieldSpec::new(name, LogicalType::Utf8);
+        let (file, spec) = match name.split_once('-') {
+            Some(("sorted", file)) => (file, auto.kind(BytesKind::Sorted)),
+            Some(("coded", file)) => (file, auto.kind(BytesKind::Binary)),
+            Some((_, file)) => (file, auto),
             None => (name, spec(name)),
         };
         inputs.push((file, writer.add_field(spec)?, BufReader::new(File::open(folder.join(file))?)));

@@ -68,9 +68,9 @@ impl FieldBuffer {
             (false, false, _) => Values::Numbers(Tape::default()),
             (false, true, _) => Values::NumberLists(Lists::new(ascending)),
             (true, false, BytesKind::Binary) => Values::Strings(Kept::default()),
-            // All strings are looked at once more, to see whether a dictionary pays.
+            // To see whether a dictionary pays.
             (true, false, BytesKind::Auto) => {
-                Values::Terms { ids: Tape::default(), terms: Interner::staying() }
+                Values::Terms { ids: Tape::default(), terms: Interner::unsorted() }
             }
             (true, false, BytesKind::Sorted) => {
                 Values::Terms { ids: Tape::default(), terms: Interner::default() }
@@ -142,8 +142,8 @@ impl FieldBuffer {
             Values::Numbers(numbers) => numbers.heap(),
             Values::NumberLists(lists) => lists.heap(),
             Values::Strings(strings) => strings.heap(),
-            Values::Terms { ids, terms } => ids.heap() + terms.movable(),
-            Values::TermSets { ids, terms } => ids.heap() + terms.movable(),
+            Values::Terms { ids, terms } => ids.heap() + terms.heap(),
+            Values::TermSets { ids, terms } => ids.heap() + terms.heap(),
         }
     }
 

@@ -22,6 +22,7 @@ use crate::error::ErrorKind;
 use crate::intern::{Interner, Strings, index, sorted};
 use crate::runs::{self, Ords};
 use crate::schema::{BytesKind, FieldSpec};
+use crate::unsorted::{Lain, Unsorted};
 
 /// What every column of a segment is encoded with.
 #[derive(Clone, Copy, Debug)]
@@ -99,53 +100,65 @@ impl Encoder {
 
     fn terms(&self, column: Frame<'_>, mut ids: Tape<u32>, terms: Interner) -> Result<Encoded, ErrorKind> {
         let Sorted { terms, mut ords, strings } = self.sort(terms, ids.len())?;
+        let mut before = Tape::default();
+        if let Met::InFile(unsorted) = &strings {
+            ids.settle(unsorted.region.spill())?;
+            before = ids.clone();
+        }
         ids.change_each(|ids| ords.replace(ids))?;
         drop(ords);
         let ords = ids;
-        let choose = column.spec.bytes_kind() == BytesKind::Auto;
-        let other = strings.filter(|_| choose).map(|strings| (column.presence.clone(), strings));
+        let (spec, presence) = (column.spec, column.presence.clone());
         let known = of_ords(&ords, &terms, true)?;
-        let spec = column.spec;
         let values = Values::Sorted { ords: self.numbers(&ords, Role::Values)?, terms };
         let sorted = column.with(Kind::Sorted, values, known);
-        match other {
-            Some((presence, (strings, order))) => {
-                self.lighter(sorted, Frame { spec, presence }, &strings, &order, &ords)
+        let (column, compression) = (Frame { spec, presence }, spec.compressed());
+        match strings {
+            _ if spec.bytes_kind() != BytesKind::Auto => Ok(sorted),
+            Met::None => Ok(sorted),
+            Met::InMemory(strings, order) => {
+                let value = |&ord: &u32| strings.get(index(order[index(ord)]));
+                let mut len = 0;
+                ords.for_each(|ords| len += ords.iter().map(|ord| value(ord).len() as u64).sum::<u64>())?;
+                let (bytes, ends) = strings.parts();
+                let Ok(least) = binary::at_least(len, &InMemory { bytes, ends }, compression);
+                self.lighter(sorted, column, least, || {
+                    let mut bytes = Vec::with_capacity(usize::try_from(len).unwrap_or(usize::MAX));
+                    let mut offsets = Tape::default();
+                    offsets.near.reserve_exact(ords.len() + 1);
+                    offsets.near.push(0);
+                    ords.for_each(|ords| {
+                        for ord in ords {
+                            bytes.extend_from_slice(value(ord));
+                            offsets.near.push((bytes.len() as u64).cast_signed());
+                        }
+                    })?;
+                    Ok(Lain { bytes: bytes.into(), offsets })
+                })
             }
-            None => Ok(sorted),
+            Met::InFile(unsorted) => {
+                let (len, distinct) = (unsorted.total_len(&before)?, unsorted.distinct()?);
+                let least = binary::at_least(len, &distinct.laid(), compression)?;
+                self.lighter(sorted, column, least, || unsorted.values(&before))
+            }
         }
     }
 
-    /// `sorted`, or the same values, string `order[ord]` for each of the `ords`, as a binary column if that is
-    /// the lighter one.
+    /// `sorted`, or the same `values`, which take `least` bytes at least, as a binary column if that is the
+    /// lighter one.
     fn lighter(
         &self,
         sorted: Encoded,
         column: Frame<'_>,
-        strings: &Strings,
-        order: &[u32],
-        ords: &Tape<u32>,
+        least: u64,
+        values: impl FnOnce() -> Result<Lain, ErrorKind>,
     ) -> Result<Encoded, ErrorKind> {
         let weight = sorted.weight();
-        let value = |ord: u32| strings.get(index(order[index(ord)]));
-        let mut len = 0;
-        ords.for_each(|ords| len += ords.iter().map(|&ord| value(ord).len() as u64).sum::<u64>())?;
-        let (bytes, ends) = strings.parts();
-        let Ok(least) = binary::at_least(len, &InMemory { bytes, ends }, column.spec.compressed());
         if weight <= least {
             return Ok(sorted); // The bytes of a binary column alone take as much.
         }
-        let mut bytes = Vec::with_capacity(usize::try_from(len).unwrap_or(usize::MAX));
-        let mut offsets = Tape::default();
-        offsets.near.reserve_exact(ords.len() + 1);
-        offsets.near.push(0);
-        ords.for_each(|ords| {
-            for &ord in ords {
-                bytes.extend_from_slice(value(ord));
-                offsets.near.push((bytes.len() as u64).cast_signed());
-            }
-        })?;
-        let binary = self.strings(column, bytes.into(), offsets)?;
+        let Lain { bytes, offsets } = values()?;
+        let binary = self.strings(column, bytes, offsets)?;
         Ok(if binary.weight() < weight { binary } else { sorted })
     }
 
@@ -174,14 +187,14 @@ impl Encoder {
         terms.end_runs(ids)?;
         let (runs, strings) = terms.into_parts();
         if !runs.is_empty() {
-            let (terms, ords) = runs::merge(runs, self.jump_tables)?;
-            return Ok(Sorted { terms, ords, strings: None });
+            let (terms, ords, unsorted) = runs::merge(runs, self.jump_tables)?;
+            return Ok(Sorted { terms, ords, strings: unsorted.map_or(Met::None, Met::InFile) });
         }
         let order = sorted(&strings);
         let in_order = order.iter().map(|&id| strings.get(index(id)));
         let terms = dictionary::encode(in_order, self.jump_tables)?;
         let terms = in_memory(|f| terms.try_map(f));
-        Ok(Sorted { terms, ords: Ords::new(ord_of(&order)), strings: Some((strings, order)) })
+        Ok(Sorted { terms, ords: Ords::new(ord_of(&order)), strings: Met::InMemory(strings, order) })
     }
 
     /// The strings that lie end to end in `bytes`, between two of the `offsets` each.
@@ -236,8 +249,17 @@ struct Sorted {
     terms: Dictionary<Payload>,
     /// The ords of the numbers that they were interned under.
     ords: Ords,
-    /// If they are in memory, the strings by these numbers, and the number of each ord.
-    strings: Option<(Strings, Vec<u32>)>,
+    strings: Met,
+}
+
+/// The distinct byte strings of a field in the order in which they were met.
+enum Met {
+    /// Nobody asks for them.
+    None,
+    /// The strings, and the number of each ord.
+    InMemory(Strings, Vec<u32>),
+    /// The strings of each run.
+    InFile(Unsorted),
 }
 
 /// The ord of each number, of which `order` has the numbers.

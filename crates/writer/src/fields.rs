@@ -199,7 +199,7 @@ impl Fields {
 
     /// Spills the largest buffers if memory is tight, and all that they hold is committed: so nothing of what
     /// may be taken back lies in a file.
-    fn make_room(&mut self) -> Result<()> {
+    pub(crate) fn make_room(&mut self) -> Result<()> {
         match &self.spill {
             Some(spill) if self.memory.is_tight() && self.touched.is_empty() => {
                 let spill = spill.clone();

@@ -73,8 +73,8 @@ pub(crate) struct Interner {
     hash: DefaultHashBuilder,
     /// The most strings.
     limit: u32,
-    /// Whether strings stay in memory, whatever there is room for.
-    stays: bool,
+    /// Whether strings of runs can be had in the order of their numbers, too.
+    unsorted: bool,
     /// Those that had no room in memory, and whose numbers begin at 0 again in each run.
     runs: Vec<Run>,
 }
@@ -83,14 +83,14 @@ impl Default for Interner {
     fn default() -> Interner {
         let (strings, table, hash) = Default::default();
         // Numbers below it fit a `u32`, and so does their count.
-        Interner { strings, table, hash, limit: u32::MAX, stays: false, runs: Vec::new() }
+        Interner { strings, table, hash, limit: u32::MAX, unsorted: false, runs: Vec::new() }
     }
 }
 
 impl Interner {
-    /// One whose strings stay in memory.
-    pub(crate) fn staying() -> Interner {
-        Interner { stays: true, ..Interner::default() }
+    /// One whose strings can be had in the order of their numbers.
+    pub(crate) fn unsorted() -> Interner {
+        Interner { unsorted: true, ..Interner::default() }
     }
 
     #[cfg(test)]
@@ -179,20 +179,15 @@ impl Interner {
     }
 
     /// Bytes of memory.
-    fn heap(&self) -> usize {
+    pub(crate) fn heap(&self) -> usize {
         self.strings.heap() + self.table.allocation_size()
-    }
-
-    /// Bytes of memory that can be had by [`spill`](Self::spill).
-    pub(crate) fn movable(&self) -> usize {
-        if self.stays { 0 } else { self.heap() }
     }
 
     /// Moves all strings to `spill`, and forgets them: `ids` numbers were asked for so far, and those to come
     /// begin at 0. After an error nothing has changed.
     pub(crate) fn spill(&mut self, ids: usize, spill: &Spill, memory: &mut Memory) -> Result<(), ErrorKind> {
-        if self.strings.len() > 0 && !self.stays {
-            let run = Run::write(&self.strings, &sorted(&self.strings), ids, spill)?;
+        if self.strings.len() > 0 {
+            let run = Run::write(&self.strings, &sorted(&self.strings), ids, self.unsorted, spill)?;
             self.runs.push(run);
             memory.release(self.heap());
             (self.strings, self.table) = Default::default();

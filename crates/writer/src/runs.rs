@@ -19,6 +19,7 @@ use docvalues_storage::Spill;
 use crate::buffer::{Fixed as _, Payload, Region, TOGETHER};
 use crate::error::ErrorKind;
 use crate::intern::{Strings, index};
+use crate::unsorted::{Lain, Laying, Unsorted, UnsortedRun};
 
 /// Different terms, in a file, and which numbers of documents are of them.
 #[derive(Debug)]
@@ -29,17 +30,21 @@ pub(crate) struct Run {
     ids: usize,
     /// The terms in byte order, each behind its number and its length, u32s.
     terms: Region,
+    /// The terms by their numbers, if somebody asks for them.
+    unsorted: Option<Lain>,
 }
 
 /// Bytes before a term.
 const HEAD: usize = 8;
 
 impl Run {
-    /// Writes `strings`, of which `order` has the numbers in byte order.
+    /// Writes `strings`, of which `order` has the numbers in byte order; also in the order of their numbers,
+    /// if they are to be `unsorted`, too.
     pub(crate) fn write(
         strings: &Strings,
         order: &[u32],
         ids: usize,
+        unsorted: bool,
         spill: &Spill,
     ) -> Result<Run, ErrorKind> {
         let mut terms = Collected::new(Region::new(spill.clone()));
@@ -53,7 +58,15 @@ impl Run {
             })?;
         }
         let count = u32::try_from(order.len()).unwrap_or(u32::MAX);
-        Ok(Run { count, ids, terms: terms.finish()? })
+        let unsorted = match unsorted {
+            true => {
+                let mut lain = Laying::new(Region::new(spill.clone()))?;
+                (0..strings.len()).try_for_each(|id| lain.push(strings.get(id)))?;
+                Some(lain.finish()?)
+            }
+            false => None,
+        };
+        Ok(Run { count, ids, terms: terms.finish()?, unsorted })
     }
 
     pub(crate) fn spill(&self) -> &Spill {
@@ -62,17 +75,17 @@ impl Run {
 }
 
 /// A region, and bytes that are not worth writing yet.
-struct Collected {
+pub(crate) struct Collected {
     region: Region,
     bytes: Vec<u8>,
 }
 
 impl Collected {
-    fn new(region: Region) -> Collected {
+    pub(crate) fn new(region: Region) -> Collected {
         Collected { region, bytes: Vec::new() }
     }
 
-    fn push(&mut self, push: impl FnOnce(&mut Vec<u8>)) -> Result<(), ErrorKind> {
+    pub(crate) fn push(&mut self, push: impl FnOnce(&mut Vec<u8>)) -> Result<(), ErrorKind> {
         push(&mut self.bytes);
         if self.bytes.len() >= TOGETHER {
             self.region.append(&self.bytes)?;
@@ -81,7 +94,7 @@ impl Collected {
         Ok(())
     }
 
-    fn finish(mut self) -> Result<Region, ErrorKind> {
+    pub(crate) fn finish(mut self) -> Result<Region, ErrorKind> {
         if !self.bytes.is_empty() {
             self.region.append(&self.bytes)?;
         }
@@ -160,10 +173,17 @@ impl PartialEq for Cursor {
 
 impl Eq for Cursor {}
 
-/// Merges `runs`: the dictionary, and what makes ords of the numbers of documents.
-pub(crate) fn merge(runs: Vec<Run>, jump_tables: bool) -> Result<(Dictionary<Payload>, Ords), ErrorKind> {
+/// Merges `runs`: the dictionary, what makes ords of the numbers of documents, and what was kept unsorted.
+pub(crate) fn merge(
+    runs: Vec<Run>,
+    jump_tables: bool,
+) -> Result<(Dictionary<Payload>, Ords, Option<Unsorted>), ErrorKind> {
     let (mut cursors, mut ords, mut blocks) = (BinaryHeap::new(), Vec::new(), None);
+    let mut unsorted = Vec::new();
     for (i, run) in runs.into_iter().enumerate() {
+        if let Some(lain) = run.unsorted {
+            unsorted.push(UnsortedRun { lain, ids: run.ids, new: vec![false; index(run.count)] });
+        }
         let other = run.terms.another();
         blocks.get_or_insert_with(|| other.another());
         ords.push((Collected::new(other), run.count, run.ids));
@@ -175,6 +195,10 @@ pub(crate) fn merge(runs: Vec<Run>, jump_tables: bool) -> Result<(Dictionary<Pay
     let mut builder = DictionaryBuilder::new();
     while let Some(mut next) = cursors.peek_mut() {
         if builder.last() != Some(&next.term) {
+            // Of equal terms, that of the earliest run comes first.
+            if let Some(run) = unsorted.get_mut(next.run) {
+                run.new[index(next.id)] = true;
+            }
             builder.push(&next.term).map_err(|refused| match refused {
                 Refused::TooMany => ErrorKind::TooManyTerms { max: u32::MAX },
                 other => other.into(),
@@ -194,6 +218,7 @@ pub(crate) fn merge(runs: Vec<Run>, jump_tables: bool) -> Result<(Dictionary<Pay
             blocks.append(&builder.take_blocks())?;
         }
     }
+    let region = blocks.as_ref().map(Region::another);
     let Ok(terms) = builder.finish(jump_tables).try_map(&mut |section, bytes| {
         let far = if section == Section::Terms { blocks.take() } else { None };
         Ok::<_, Infallible>(Payload { far, near: vec![bytes] })
@@ -201,7 +226,9 @@ pub(crate) fn merge(runs: Vec<Run>, jump_tables: bool) -> Result<(Dictionary<Pay
     let ords = ords.into_iter().map(|(pairs, count, ids)| Ok(RunOrds { pairs: pairs.finish()?, count, ids }));
     let mut ords: Vec<RunOrds> = ords.collect::<Result<_, ErrorKind>>()?;
     ords.reverse();
-    Ok((terms, Ords { runs: ords, ord_of: Vec::new(), done: 0, end: 0 }))
+    let unsorted = region.map(|region| Unsorted { region, runs: unsorted });
+    let unsorted = unsorted.filter(|unsorted| !unsorted.runs.is_empty());
+    Ok((terms, Ords { runs: ords, ord_of: Vec::new(), done: 0, end: 0 }, unsorted))
 }
 
 /// The ord of each number of a run.

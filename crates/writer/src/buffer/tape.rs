@@ -42,14 +42,14 @@ fixed!(i64 u32);
 /// Numbers: the last ones in memory, those before them in a file, if there are any.
 ///
 /// Only numbers of committed documents leave the memory, so that taking back those of others cannot fail.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Tape<T> {
     far: Option<Far<T>>,
     /// What is in memory.
     pub(crate) near: Vec<T>,
 }
 
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 struct Far<T> {
     region: Region,
     len: usize,
@@ -95,8 +95,7 @@ impl<T: Fixed> Tape<T> {
     /// Moves all that is in memory to `spill`. After an error it still is there.
     pub(crate) fn spill(&mut self, spill: &Spill, memory: &mut Memory) -> Result<(), ErrorKind> {
         let before = self.heap();
-        self.push_far(spill)?;
-        self.near = Vec::new();
+        self.settle(spill)?;
         memory.release(before);
         Ok(())
     }
@@ -120,6 +119,13 @@ impl<T: Fixed> Tape<T> {
     pub(crate) fn get(&self, i: usize) -> Result<T, ErrorKind> {
         use numeric::Values as _;
         Ok(self.read(i..i + 1, &mut Vec::new())?[0])
+    }
+
+    /// Moves to the file what is in memory.
+    pub(crate) fn settle(&mut self, spill: &Spill) -> Result<(), ErrorKind> {
+        self.push_far(spill)?;
+        self.near = Vec::new();
+        Ok(())
     }
 
     /// Appends a number; with a `spill`, no more than a few stay in memory.
