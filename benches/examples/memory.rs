@@ -11,6 +11,7 @@
 //!
 //! The budget is in MiB. Columns are all of `docvalues_benches::data`, or those that are named; `sorted-url`
 //! is `url` with a dictionary, `coded-url` compressed, and for `auto-url` the writer chooses.
+#![expect(clippy::cast_possible_truncation, reason = "the machine that measures has 64 bits")]
 
 use std::fs::{self, File};
 use std::io::{self, BufReader, BufWriter, Read, Write};

@@ -38,6 +38,7 @@ mod rows;
 mod runs;
 mod schema;
 mod segment;
+mod statistics;
 mod summary;
 #[cfg(test)]
 mod tests;
