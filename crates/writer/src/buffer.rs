@@ -151,13 +151,18 @@ impl FieldBuffer {
     pub(crate) fn spill(&mut self, spill: &Spill, memory: &mut Memory) -> Result<(), ErrorKind> {
         match &mut self.values {
             Values::Numbers(numbers) => numbers.spill(spill, memory),
-            Values::NumberLists(lists) => lists.spill(spill, memory),
+            Values::NumberLists(lists) => {
+                lists.tidy()?;
+                lists.spill(spill, memory)
+            }
             Values::Strings(strings) => strings.spill(spill, memory),
             Values::Terms { ids, terms } => {
                 terms.spill(ids.len(), spill, memory)?;
                 ids.spill(spill, memory)
             }
             Values::TermSets { ids, terms } => {
+                // Where the run's numbers end depends on how many are kept.
+                ids.tidy()?;
                 terms.spill(ids.values.len(), spill, memory)?;
                 ids.spill(spill, memory)
             }

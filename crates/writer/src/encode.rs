@@ -17,7 +17,7 @@ use docvalues_format::granule::{SectionRef, extent};
 use docvalues_format::numeric::{self, Numeric, NumericOptions, Role};
 use docvalues_format::presence::Presence;
 
-use crate::buffer::{self, FieldBuffer, Fixed, Laid, Lists, Payload, Region, TOGETHER, Tape, ascending};
+use crate::buffer::{self, FieldBuffer, Fixed, Laid, Lists, Payload, Region, TOGETHER, Tape, distinct};
 use crate::error::ErrorKind;
 use crate::intern::{Interner, Strings, index, sorted};
 use crate::runs::{self, Ords};
@@ -84,7 +84,9 @@ impl Encoder {
                 let known = of_numbers(&numbers, &values, logical, true)?;
                 column.with(Kind::Numeric, Values::Numeric(values), known)
             }
-            buffer::Values::NumberLists(Lists { offsets, values: numbers, .. }) => {
+            buffer::Values::NumberLists(mut lists) => {
+                lists.tidy()?;
+                let Lists { offsets, values: numbers, .. } = lists;
                 let offsets = self.offsets(&offsets)?;
                 let values = self.values(&numbers, logical)?;
                 let known = of_numbers(&numbers, &values, logical, false)?;
@@ -172,8 +174,7 @@ impl Encoder {
         let Sorted { terms, mut ords, .. } = self.sort(terms, sets.values.len())?;
         sets.change_each(|set| {
             ords.replace(set)?;
-            ascending(set);
-            Ok(())
+            Ok(distinct(set))
         })?;
         drop(ords);
         let Lists { offsets, values: ords, .. } = sets;

@@ -7,12 +7,12 @@ use super::memory::Memory;
 use super::tape::{Fixed, Tape};
 use crate::error::ErrorKind;
 
-/// Lists end to end, each of them tidy: sorted, and without what is there twice if they are sets.
+/// Lists end to end. Those in a file are tidy: sorted, and without what is there twice if they are sets.
 #[derive(Debug)]
 pub(crate) struct Lists<T> {
     /// Where each list begins, and where the last one ends; empty until there is one.
     pub(crate) offsets: Tape<i64>,
-    /// What is in them; behind the last list, the values of those that have not ended, as they came.
+    /// What is in them, as it came; behind the last list, the values of those that have not ended.
     pub(crate) values: Tape<T>,
     /// Tidies a list: says how many of its values, from the first on, are kept.
     tidy: fn(&mut [T]) -> usize,
@@ -41,22 +41,13 @@ impl<T: Fixed + Ord> Lists<T> {
 
     /// Ends lists of these lengths, for whose offsets there is room.
     pub(super) fn end(&mut self, lens: impl Iterator<Item = usize>) {
-        let (far, values) = (self.values.far(), &mut self.values.near);
-        let open = self.offsets.last().and_then(|end| usize::try_from(end).ok()).unwrap_or(0);
-        let (mut start, mut kept) = (open - far, open - far);
+        let mut end = self.open() as u64;
         for len in lens {
             if self.offsets.len() == 0 {
                 self.offsets.near.push(0);
             }
-            let left = (self.tidy)(&mut values[start..start + len]);
-            if kept < start {
-                values.copy_within(start..start + left, kept);
-            }
-            (start, kept) = (start + len, kept + left);
-            self.offsets.near.push(((far + kept) as u64).cast_signed());
-        }
-        if kept < start {
-            values.truncate(kept);
+            end += len as u64;
+            self.offsets.near.push(end.cast_signed());
         }
     }
 
@@ -71,19 +62,20 @@ impl<T: Fixed + Ord> Lists<T> {
         self.values.truncate(self.open());
     }
 
-    /// Changes each list; how long it is stays as it is.
+    /// Changes each list: `f` says how many of its values, from the first on, are kept. Those in a
+    /// file are tidy, and keep all.
     pub(crate) fn change_each(
         &mut self,
-        mut f: impl FnMut(&mut [T]) -> Result<(), ErrorKind>,
+        mut f: impl FnMut(&mut [T]) -> Result<usize, ErrorKind>,
     ) -> Result<(), ErrorKind> {
         /// Values of lists that are changed together, unless a single one has more.
         const MANY: u64 = 1 << 15;
         let at = |offset: i64| usize::try_from(offset).unwrap_or(usize::MAX);
         let (mut changed, mut room) = (Tape::default(), Vec::new());
-        let (lists, far) = (self.offsets.len().saturating_sub(1), self.offsets.far().saturating_sub(1));
-        for range in
-            numeric::pieces(far).chain(numeric::pieces(lists - far).map(|r| r.start + far..r.end + far))
-        {
+        let in_file = (self.values.far() as u64).cast_signed();
+        let near = self.offsets.near.partition_point(|&end| end <= in_file);
+        let lists = if in_file == 0 { 0 } else { self.offsets.far() + near - 1 };
+        for range in numeric::pieces(lists) {
             let mut offsets = self.offsets.read(range.start..range.end + 1, &mut room)?;
             while let [first, ends @ ..] = offsets
                 && !ends.is_empty()
@@ -102,7 +94,7 @@ impl<T: Fixed + Ord> Lists<T> {
             }
         }
         self.values.take_far(changed);
-        Ok(())
+        self.tidy_near(f)
     }
 
     /// Bytes of memory.
@@ -110,11 +102,41 @@ impl<T: Fixed + Ord> Lists<T> {
         self.offsets.heap() + self.values.heap()
     }
 
-    /// Moves all lists, which have ended, to `spill`.
+    /// Moves all lists, which have ended and are tidy, to `spill`.
     pub(super) fn spill(&mut self, spill: &Spill, memory: &mut Memory) -> Result<(), ErrorKind> {
         // Values first: if there is no room for their offsets, those are still known.
         self.values.spill(spill, memory)?;
         self.offsets.spill(spill, memory)
+    }
+
+    /// Tidies the lists in memory.
+    pub(crate) fn tidy(&mut self) -> Result<(), ErrorKind> {
+        let tidy = self.tidy;
+        self.tidy_near(|list| Ok(tidy(list)))
+    }
+
+    /// Changes each list in memory: `f` says how many of its values, from the first on, are kept.
+    fn tidy_near(
+        &mut self,
+        mut f: impl FnMut(&mut [T]) -> Result<usize, ErrorKind>,
+    ) -> Result<(), ErrorKind> {
+        let (far, values) = (self.values.far(), &mut self.values.near);
+        let (mut start, mut kept) = (0, 0);
+        for offset in &mut self.offsets.near {
+            // Lists have values: one that ends up to there is not in memory.
+            let end = usize::try_from(*offset).unwrap_or(usize::MAX).saturating_sub(far);
+            if end == 0 {
+                continue;
+            }
+            let left = f(&mut values[start..end])?;
+            if kept < start {
+                values.copy_within(start..start + left, kept);
+            }
+            (start, kept) = (end, kept + left);
+            *offset = ((far + kept) as u64).cast_signed();
+        }
+        values.truncate(kept);
+        Ok(())
     }
 }
 
@@ -184,6 +206,8 @@ mod tests {
                 all.end(lists.iter().map(Vec::len));
                 sets.end(lists.iter().map(Vec::len));
             }
+            all.tidy().unwrap();
+            sets.tidy().unwrap();
             for (i, list) in lists.iter().enumerate() {
                 let of = |lists: &Lists<u32>| {
                     let [start, end] = [lists.offsets.near[i], lists.offsets.near[i + 1]].map(|at| usize::try_from(at).unwrap());
