@@ -127,8 +127,8 @@ impl From<store::writer::Error> for Failure {
         };
         match error.kind() {
             ErrorKind::Budget { .. } => {
-                Failure::new(Exit::Failed, "the values take more memory than --memory allows")
-                    .advice("raise it, such as --memory 8GiB, or build several segments")
+                Failure::new(Exit::Failed, "the values of a row take more memory than --memory allows")
+                    .advice("raise it, such as --memory 8GiB")
             }
             ErrorKind::Storage(storage) => Failure::new(Exit::Unreadable, storage.to_string()),
             ErrorKind::TooManyDocs { max } => {

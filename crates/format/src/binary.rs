@@ -45,7 +45,9 @@ use crate::granule::SectionRef;
 use crate::numeric::{Numeric, Role};
 
 pub use deflate::{Blocks, DEFLATE_BLOCK, MAX_PRESET};
-pub use encode::{BinaryOptions, Compression, Refused, at_least, encode, encode_offsets};
+pub use encode::{
+    BinaryOptions, Coded, Compression, InMemory, Refused, Values, at_least, compress, encode, encode_offsets,
+};
 pub use fsst::{ESCAPE, MAX_SYMBOL};
 pub use read::{BinaryReader, Scratch, Strings};
 

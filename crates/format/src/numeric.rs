@@ -30,6 +30,9 @@
 //! time it is located, every ord each time it is looked up, so damage gives an error or a wrong number,
 //! never a panic. [`NumericReader::verify`] reads everything.
 
+use std::convert::Infallible;
+use std::ops::Range;
+
 use crate::cursor::{Cursor, Put};
 use crate::error::{ErrorKind, Result, Section};
 use crate::granule::SectionRef;
@@ -53,7 +56,7 @@ mod zone;
 pub(crate) use block::line;
 pub use block::{Block, Encoding, Stride};
 pub use decimal::{DECIMAL_LIMIT, Decimal, MAX_DIGITS};
-pub use encode::{NumericOptions, encode};
+pub use encode::{NumericOptions, encode, encode_from};
 pub use read::NumericReader;
 pub use verify::{BlockCount, Encodings};
 pub use zone::{ZONE, ZONE_LEN, ZONES_PER_ZONE};
@@ -62,6 +65,51 @@ pub use zone::{ZONE, ZONE_LEN, ZONES_PER_ZONE};
 pub trait Number: Copy + Into<i64> {}
 
 impl<T: Copy + Into<i64>> Number for T {}
+
+/// Values to encode, wherever they are: in memory as a slice, or in a file if there are more.
+pub trait Values {
+    /// A value.
+    type Number: Number;
+    /// Why values cannot be read.
+    type Error;
+
+    /// How many there are.
+    fn len(&self) -> usize;
+
+    /// Whether there is none.
+    fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// The values of `range`, up to 2^14 of them. Those that are not in memory come to lie in `room`.
+    ///
+    /// # Errors
+    ///
+    /// When they cannot be read.
+    fn read<'a>(
+        &'a self,
+        range: Range<usize>,
+        room: &'a mut Vec<Self::Number>,
+    ) -> Result<&'a [Self::Number], Self::Error>;
+}
+
+impl<T: Number> Values for [T] {
+    type Number = T;
+    type Error = Infallible;
+
+    fn len(&self) -> usize {
+        self.len()
+    }
+
+    fn read<'a>(&'a self, range: Range<usize>, _: &'a mut Vec<T>) -> Result<&'a [T], Infallible> {
+        Ok(&self[range])
+    }
+}
+
+/// The parts of `len` values that are looked at in one go: as many as the largest block has.
+pub fn pieces(len: usize) -> impl Iterator<Item = Range<usize>> {
+    plan::blocks(0..len, *BLOCK_SHIFTS.end())
+}
 
 /// A position in a column's chain of blocks; only [`JumpTables::Ignore`](crate::jump::JumpTables) uses it.
 pub type NumericWalk = Walk<Block>;

@@ -32,6 +32,8 @@ pub enum Step {
     Lock,
     /// Writing the temporary file.
     Write,
+    /// Reading back what was written to a temporary file.
+    Read,
     /// Bringing the temporary file's bytes to the disk.
     Sync,
     /// Giving the temporary file its final name.
@@ -84,6 +86,7 @@ impl fmt::Display for Error {
             Step::Create => "create",
             Step::Lock => "lock",
             Step::Write => "write",
+            Step::Read => "read back",
             Step::Sync => "sync",
             Step::Rename => "rename",
             Step::SyncFolder => "sync the folder",

@@ -9,6 +9,7 @@
 //! | [`Section`] | are these bytes of a section what was written? |
 //! | [`Verify`] | when is that found out? |
 //! | [`AtomicFile`] | how does a file appear under its name, whole or not at all? |
+//! | [`Spill`] | where is what a build has no memory for? |
 //! | [`Error`] | which call failed, on which path? |
 //!
 //! # Cost
@@ -27,6 +28,7 @@ mod publish;
 mod read;
 mod section;
 mod source;
+mod spill;
 mod verified;
 
 pub use error::{Error, Result, Step};
@@ -34,3 +36,4 @@ pub use huge::prefer_huge_pages;
 pub use publish::{AtomicFile, Faults};
 pub use section::{Section, Verify};
 pub use source::{Advice, Memory, Source};
+pub use spill::Spill;

@@ -14,15 +14,17 @@ use std::fmt;
 use std::fs::{self, File, TryLockError};
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use crate::error::{Error, Result, Step};
+use crate::spill::Spill;
 
 #[cfg(test)]
 mod tests;
 
 /// Bytes collected before they are written, and the most that are written at a time: of more, the kernel
 /// would keep larger pieces together, which it first has to find room for. That takes several times as long.
-const BUFFER: usize = 1 << 16;
+pub(crate) const BUFFER: usize = 1 << 16;
 
 /// How often another build may take the temporary name away between our opening and locking it.
 /// Each time is a build that ended within microseconds.
@@ -61,6 +63,7 @@ pub struct AtomicFile {
     target: PathBuf,
     temporary: PathBuf,
     folder: PathBuf,
+    spill: Spill,
     out: BufWriter<Raw>,
     written: u64,
     state: State,
@@ -88,10 +91,39 @@ pub trait Faults: Send {
     fn before(&mut self, step: Step, bytes: usize) -> io::Result<usize>;
 }
 
+/// What is to go wrong with the files of a build, if anything is.
+#[derive(Clone, Default)]
+pub(crate) struct Trouble(Option<Arc<Mutex<dyn Faults>>>);
+
+impl Trouble {
+    /// Asks before a call that writes nothing.
+    pub(crate) fn before(&self, step: Step) -> io::Result<()> {
+        self.before_bytes(step, 0).map(|_| ())
+    }
+
+    /// Asks before a call for `bytes` bytes: how many it may take.
+    pub(crate) fn before_bytes(&self, step: Step, bytes: usize) -> io::Result<usize> {
+        match &self.0 {
+            Some(faults) => {
+                let mut faults = faults.lock().unwrap_or_else(PoisonError::into_inner);
+                Ok(faults.before(step, bytes)?.min(bytes))
+            }
+            None => Ok(bytes),
+        }
+    }
+}
+
+impl fmt::Debug for Trouble {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Trouble").field(&self.0.is_some()).finish()
+    }
+}
+
 /// The temporary file, and what is to go wrong with it.
+#[derive(Debug)]
 struct Raw {
     file: File,
-    faults: Option<Box<dyn Faults>>,
+    trouble: Trouble,
 }
 
 impl AtomicFile {
@@ -102,7 +134,7 @@ impl AtomicFile {
     /// When another build of the same file is running ([`Error::is_busy`]), when `path` names no file
     /// or a folder, when the temporary file cannot be created.
     pub fn create(path: impl AsRef<Path>) -> Result<AtomicFile> {
-        AtomicFile::begin(path.as_ref(), None)
+        AtomicFile::begin(path.as_ref(), Trouble::default())
     }
 
     /// As [`create`](Self::create), with `faults` that make calls fail.
@@ -111,32 +143,45 @@ impl AtomicFile {
     ///
     /// As [`create`](Self::create), and what `faults` says.
     pub fn create_with_faults(path: impl AsRef<Path>, faults: impl Faults + 'static) -> Result<AtomicFile> {
-        AtomicFile::begin(path.as_ref(), Some(Box::new(faults)))
+        AtomicFile::begin(path.as_ref(), Trouble(Some(Arc::new(Mutex::new(faults)))))
     }
 
-    fn begin(path: &Path, mut faults: Option<Box<dyn Faults>>) -> Result<AtomicFile> {
+    fn begin(path: &Path, trouble: Trouble) -> Result<AtomicFile> {
         let refuse =
             |why| Err(Error::new(Step::Create, path, io::Error::new(io::ErrorKind::InvalidInput, why)));
         let Some(name) = path.file_name() else { return refuse("this names no file") };
         if path.is_dir() {
             return refuse("a folder has this name");
         }
-        let mut hidden = std::ffi::OsString::from(".");
-        hidden.push(name);
-        hidden.push(".tmp");
-        let temporary = path.with_file_name(hidden);
+        let hidden = |ending| {
+            let mut hidden = std::ffi::OsString::from(".");
+            hidden.push(name);
+            hidden.push(ending);
+            path.with_file_name(hidden)
+        };
+        let temporary = hidden(".tmp");
         let folder = match path.parent() {
             Some(folder) if folder != Path::new("") => folder.to_owned(),
             _ => PathBuf::from("."),
         };
-        let file = claim(&temporary, &mut faults)?;
-        let out = BufWriter::with_capacity(BUFFER, Raw { file, faults });
-        Ok(AtomicFile { target: path.to_owned(), temporary, folder, out, written: 0, state: State::Whole })
+        let file = claim(&temporary, &trouble)?;
+        let spill = hidden(".spill");
+        // What a killed build may have left; usually there is none.
+        let _ = fs::remove_file(&spill);
+        let spill = Spill::new(spill, trouble.clone());
+        let out = BufWriter::with_capacity(BUFFER, Raw { file, trouble });
+        let target = path.to_owned();
+        Ok(AtomicFile { target, temporary, folder, spill, out, written: 0, state: State::Whole })
     }
 
     /// The final name.
     pub fn path(&self) -> &Path {
         &self.target
+    }
+
+    /// A place beside the file for what has no room in memory while it is built.
+    pub fn spill(&self) -> Spill {
+        self.spill.clone()
     }
 
     /// How many bytes were written so far: where the next one will stand.
@@ -176,17 +221,17 @@ impl AtomicFile {
 
     fn sync(&mut self) -> io::Result<()> {
         let raw = self.out.get_mut();
-        before(&mut raw.faults, Step::Sync)?;
+        raw.trouble.before(Step::Sync)?;
         raw.file.sync_all()
     }
 
     fn rename(&mut self) -> io::Result<()> {
-        before(&mut self.out.get_mut().faults, Step::Rename)?;
+        self.out.get_mut().trouble.before(Step::Rename)?;
         fs::rename(&self.temporary, &self.target)
     }
 
     fn sync_folder(&mut self) -> io::Result<()> {
-        before(&mut self.out.get_mut().faults, Step::SyncFolder)?;
+        self.out.get_mut().trouble.before(Step::SyncFolder)?;
         match sync_folder(&self.folder) {
             // Some file systems have nothing to sync there.
             Err(e) if matches!(e.kind(), io::ErrorKind::InvalidInput | io::ErrorKind::Unsupported) => Ok(()),
@@ -235,10 +280,7 @@ impl Drop for AtomicFile {
 impl Write for Raw {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         let bytes = &bytes[..bytes.len().min(BUFFER)];
-        let most = match &mut self.faults {
-            Some(faults) => faults.before(Step::Write, bytes.len())?.min(bytes.len()),
-            None => bytes.len(),
-        };
+        let most = self.trouble.before_bytes(Step::Write, bytes.len())?;
         self.file.write(&bytes[..most])
     }
 
@@ -247,26 +289,13 @@ impl Write for Raw {
     }
 }
 
-impl fmt::Debug for Raw {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.file.fmt(f)
-    }
-}
-
-fn before(faults: &mut Option<Box<dyn Faults>>, step: Step) -> io::Result<()> {
-    match faults {
-        Some(faults) => faults.before(step, 0).map(|_| ()),
-        None => Ok(()),
-    }
-}
-
 /// Opens the temporary file, empty, for this build alone.
-fn claim(temporary: &Path, faults: &mut Option<Box<dyn Faults>>) -> Result<File> {
+fn claim(temporary: &Path, trouble: &Trouble) -> Result<File> {
     let error = |step| move |e| Error::new(step, temporary, e);
     for _ in 0..ATTEMPTS {
-        before(faults, Step::Create).map_err(error(Step::Create))?;
+        trouble.before(Step::Create).map_err(error(Step::Create))?;
         let file = open(temporary).map_err(error(Step::Create))?;
-        let locked = before(faults, Step::Lock).map_err(TryLockError::Error).and_then(|()| file.try_lock());
+        let locked = trouble.before(Step::Lock).map_err(TryLockError::Error).and_then(|()| file.try_lock());
         // The build that held the lock may have published or removed the file in the meantime. Then
         // this is not the temporary file any more, and must not be touched.
         if !is_named(&file, temporary).map_err(error(Step::Lock))? {
@@ -289,8 +318,8 @@ fn claim(temporary: &Path, faults: &mut Option<Box<dyn Faults>>) -> Result<File>
     Err(error(Step::Lock)(io::ErrorKind::WouldBlock.into()))
 }
 
-/// Opens or creates the temporary file, and leaves its bytes: they may be another build's.
-fn open(temporary: &Path) -> io::Result<File> {
+/// Opens or creates a temporary file, and leaves its bytes: they may be another build's.
+pub(crate) fn open(temporary: &Path) -> io::Result<File> {
     // Neither a link to elsewhere nor a pipe that waits for a reader.
     if fs::symlink_metadata(temporary).is_ok_and(|found| !found.is_file()) {
         return Err(io::Error::new(io::ErrorKind::AlreadyExists, "something that is no file has this name"));

@@ -6,6 +6,7 @@
 //! on were given.
 
 use docvalues_format::file::kind::LogicalType;
+use docvalues_storage::Spill;
 
 use crate::column::Column;
 use crate::error::ErrorKind;
@@ -15,13 +16,19 @@ use crate::schema::{BytesKind, FieldSpec};
 
 pub(crate) use lists::{Lists, ascending, distinct};
 pub(crate) use memory::Memory;
+pub(crate) use payload::{Laid, Payload};
 pub(crate) use presence::PresenceBuffer;
+pub(crate) use region::{Region, TOGETHER};
 pub(crate) use strings::Kept;
+pub(crate) use tape::{Fixed, Tape};
 
 mod lists;
 mod memory;
+mod payload;
 mod presence;
+mod region;
 mod strings;
+mod tape;
 
 /// The values of one field.
 #[derive(Debug)]
@@ -34,7 +41,7 @@ pub(crate) struct FieldBuffer {
 #[derive(Debug)]
 pub(crate) enum Values {
     /// At most one number a document.
-    Numbers(Vec<i64>),
+    Numbers(Tape<i64>),
     /// Lists of them.
     NumberLists(Lists<i64>),
     /// At most one byte string a document, each kept.
@@ -42,7 +49,7 @@ pub(crate) enum Values {
     /// At most one byte string a document: their numbers in the interner.
     Terms {
         /// The numbers.
-        ids: Vec<u32>,
+        ids: Tape<u32>,
         /// What they stand for.
         terms: Interner,
     },
@@ -58,11 +65,17 @@ pub(crate) enum Values {
 impl FieldBuffer {
     pub(crate) fn new(spec: &FieldSpec) -> FieldBuffer {
         let values = match (spec.logical().is_bytes(), spec.is_multi_valued(), spec.bytes_kind()) {
-            (false, false, _) => Values::Numbers(Vec::new()),
-            (false, true, _) => Values::NumberLists(Lists::default()),
+            (false, false, _) => Values::Numbers(Tape::default()),
+            (false, true, _) => Values::NumberLists(Lists::new(ascending)),
             (true, false, BytesKind::Binary) => Values::Strings(Kept::default()),
-            (true, false, _) => Values::Terms { ids: Vec::new(), terms: Interner::default() },
-            (true, true, _) => Values::TermSets { ids: Lists::default(), terms: Interner::default() },
+            // To see whether a dictionary pays.
+            (true, false, BytesKind::Auto) => {
+                Values::Terms { ids: Tape::default(), terms: Interner::unsorted() }
+            }
+            (true, false, BytesKind::Sorted) => {
+                Values::Terms { ids: Tape::default(), terms: Interner::default() }
+            }
+            (true, true, _) => Values::TermSets { ids: Lists::new(distinct), terms: Interner::default() },
         };
         FieldBuffer { presence: PresenceBuffer::default(), values }
     }
@@ -91,10 +104,10 @@ impl FieldBuffer {
         memory: &mut Memory,
     ) -> Result<(), ErrorKind> {
         match &mut self.values {
-            Values::Numbers(numbers) => memory.reserve(numbers, values),
+            Values::Numbers(numbers) => memory.reserve(&mut numbers.near, values),
             Values::NumberLists(lists) => lists.reserve(docs, values, memory),
             Values::Strings(_) => Ok(()),
-            Values::Terms { ids, .. } => memory.reserve(ids, values),
+            Values::Terms { ids, .. } => memory.reserve(&mut ids.near, values),
             Values::TermSets { ids, .. } => ids.reserve(docs, values, memory),
         }
     }
@@ -102,8 +115,8 @@ impl FieldBuffer {
     /// Appends a number for which there is room. Fields of byte strings ignore it.
     pub(crate) fn push_number(&mut self, stored: i64) {
         match &mut self.values {
-            Values::Numbers(numbers) => numbers.push(stored),
-            Values::NumberLists(lists) => lists.values.push(stored),
+            Values::Numbers(numbers) => numbers.near.push(stored),
+            Values::NumberLists(lists) => lists.values.near.push(stored),
             Values::Strings(_) | Values::Terms { .. } | Values::TermSets { .. } => {
                 debug_assert!(false, "a number for a field of byte strings");
             }
@@ -114,13 +127,46 @@ impl FieldBuffer {
     pub(crate) fn push_bytes(&mut self, value: &[u8], memory: &mut Memory) -> Result<(), ErrorKind> {
         match &mut self.values {
             Values::Strings(strings) => strings.push(value, memory)?,
-            Values::Terms { ids, terms } => ids.push(terms.intern(value, memory)?),
-            Values::TermSets { ids, terms } => ids.values.push(terms.intern(value, memory)?),
+            Values::Terms { ids, terms } => ids.near.push(terms.intern(value, memory)?),
+            Values::TermSets { ids, terms } => ids.values.near.push(terms.intern(value, memory)?),
             Values::Numbers(_) | Values::NumberLists(_) => {
                 debug_assert!(false, "a byte string for a field of numbers");
             }
         }
         Ok(())
+    }
+
+    /// Bytes of memory that can be had by [`spill`](Self::spill).
+    pub(crate) fn heap(&self) -> usize {
+        match &self.values {
+            Values::Numbers(numbers) => numbers.heap(),
+            Values::NumberLists(lists) => lists.heap(),
+            Values::Strings(strings) => strings.heap(),
+            Values::Terms { ids, terms } => ids.heap() + terms.heap(),
+            Values::TermSets { ids, terms } => ids.heap() + terms.heap(),
+        }
+    }
+
+    /// Moves what it holds to `spill`: values of documents that all are committed.
+    pub(crate) fn spill(&mut self, spill: &Spill, memory: &mut Memory) -> Result<(), ErrorKind> {
+        match &mut self.values {
+            Values::Numbers(numbers) => numbers.spill(spill, memory),
+            Values::NumberLists(lists) => {
+                lists.tidy()?;
+                lists.spill(spill, memory)
+            }
+            Values::Strings(strings) => strings.spill(spill, memory),
+            Values::Terms { ids, terms } => {
+                terms.spill(ids.len(), spill, memory)?;
+                ids.spill(spill, memory)
+            }
+            Values::TermSets { ids, terms } => {
+                // Where the run's numbers end depends on how many are kept.
+                ids.tidy()?;
+                terms.spill(ids.values.len(), spill, memory)?;
+                ids.spill(spill, memory)
+            }
+        }
     }
 
     /// Ends the values of a document, in a field that can have several.

@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use docvalues_format::file::kind::LogicalType;
 
-use crate::buffer::{Lists, Memory, Values};
+use crate::buffer::{Lists, Memory, Tape, Values};
 use crate::error::ErrorKind;
 use crate::fields::{MAX_VALUE, check_bytes, check_number};
 use crate::intern::{Interner, TOGETHER, index};
@@ -65,7 +65,7 @@ impl<T: Copy, F: Fn(T) -> i64> Column for Numbers<'_, T, F> {
         _: &mut Memory,
     ) -> Result<(), (usize, ErrorKind)> {
         if let Values::Numbers(numbers) | Values::NumberLists(Lists { values: numbers, .. }) = buffer {
-            numbers.extend(self.values[places].iter().map(|&value| (self.store)(value)));
+            numbers.near.extend(self.values[places].iter().map(|&value| (self.store)(value)));
         }
         Ok(())
     }
@@ -80,7 +80,7 @@ impl<T: Copy, F: Fn(T) -> i64> Column for Numbers<'_, T, F> {
         if logical == LogicalType::Bool {
             rows.runs(|docs| self.check(rows, &docs, logical))?;
         }
-        let (Some(words), Values::Numbers(numbers)) = (rows.words(), &mut *buffer) else {
+        let (Some(words), Values::Numbers(Tape { near: numbers, .. })) = (rows.words(), &mut *buffer) else {
             return self.append(0..self.values.len(), buffer, memory).map_err(|(_, kind)| (0, kind));
         };
         let mut few = Few::new(self);
@@ -228,7 +228,7 @@ impl Column for ByteStrings<'_> {
                 strings.extend(offsets, self.data, memory).map_err(|kind| (places.start, kind))?;
             }
             Values::Terms { ids, terms } | Values::TermSets { ids: Lists { values: ids, .. }, terms } => {
-                self.intern(places, ids, terms, memory)?;
+                self.intern(places, &mut ids.near, terms, memory)?;
             }
             Values::Numbers(_) | Values::NumberLists(_) => {}
         }

@@ -5,20 +5,25 @@
 
 use std::convert::Infallible;
 
-use docvalues_format::binary::{self, Binary, BinaryOptions, Coding, Compression};
+use docvalues_format::binary::{
+    self, Binary, BinaryOffsets, BinaryOptions, Blocks, Coding, Compression, InMemory,
+};
 use docvalues_format::dictionary::{self, Dictionary};
 use docvalues_format::error::Section;
 use docvalues_format::file::column::{Column, Statistics, Values};
 use docvalues_format::file::field::Field;
 use docvalues_format::file::kind::{Kind, LogicalType};
 use docvalues_format::granule::{SectionRef, extent};
-use docvalues_format::numeric::{self, Number, Numeric, NumericOptions, Role, Transform};
+use docvalues_format::numeric::{self, Numeric, NumericOptions, Role};
 use docvalues_format::presence::Presence;
 
-use crate::buffer::{self, FieldBuffer, Lists, ascending, distinct};
+use crate::buffer::{self, FieldBuffer, Fixed, Laid, Lists, Payload, Region, TOGETHER, Tape, distinct};
 use crate::error::ErrorKind;
-use crate::intern::{Interner, Strings, index};
+use crate::intern::{Interner, Strings, index, sorted};
+use crate::runs::{self, Ords};
 use crate::schema::{BytesKind, FieldSpec};
+use crate::statistics::{of_numbers, of_ords};
+use crate::unsorted::{Lain, Unsorted};
 
 /// What every column of a segment is encoded with.
 #[derive(Clone, Copy, Debug)]
@@ -38,27 +43,6 @@ pub(crate) struct Encoded {
     pub(crate) column: Column<SectionRef>,
     /// What is in them, in the same order.
     pub(crate) payloads: Vec<Payload>,
-}
-
-/// What a section holds, in pieces that lie end to end.
-#[derive(Debug)]
-pub(crate) struct Payload(pub(crate) Vec<Vec<u8>>);
-
-impl Payload {
-    fn len(&self) -> u64 {
-        self.0.iter().map(|piece| piece.len() as u64).sum()
-    }
-
-    /// All in one piece.
-    fn joined(self) -> Vec<u8> {
-        let len = usize::try_from(self.len()).unwrap_or(usize::MAX);
-        let mut pieces = self.0.into_iter();
-        let mut all = pieces.next().unwrap_or_default();
-        all.reserve_exact(len - all.len());
-        // Each is freed when it was copied.
-        pieces.for_each(|piece| all.extend_from_slice(&piece));
-        all
-    }
 }
 
 impl Encoded {
@@ -91,75 +75,93 @@ impl Encoder {
     /// Takes, beside the buffer, memory for what it returns; of raw byte strings that is the buffer.
     pub(crate) fn column(&self, spec: &FieldSpec, buffer: FieldBuffer) -> Result<Encoded, ErrorKind> {
         let FieldBuffer { presence, values } = buffer;
-        let column = Frame { spec, presence: presence.encode(self.docs, self.jump_tables) };
+        let presence = presence.encode(self.docs, self.jump_tables);
+        let column = Frame { spec, presence: in_memory(|f| presence.try_map(f)) };
         let logical = spec.logical();
         Ok(match values {
             buffer::Values::Numbers(numbers) => {
-                let values = self.values(&numbers, logical);
-                let known = of_numbers(&numbers, &values, logical, true);
+                let values = self.values(&numbers, logical)?;
+                let known = of_numbers(&numbers, &values, logical, true)?;
                 column.with(Kind::Numeric, Values::Numeric(values), known)
             }
             buffer::Values::NumberLists(mut lists) => {
-                lists.tidy(ascending);
-                let Lists { offsets, values: numbers } = lists;
-                let offsets = self.offsets(&offsets);
-                let values = self.values(&numbers, logical);
-                let known = of_numbers(&numbers, &values, logical, false);
+                lists.tidy()?;
+                let Lists { offsets, values: numbers, .. } = lists;
+                let offsets = self.offsets(&offsets)?;
+                let values = self.values(&numbers, logical)?;
+                let known = of_numbers(&numbers, &values, logical, false)?;
                 column.with(Kind::SortedNumeric, Values::SortedNumeric { offsets, values }, known)
             }
             buffer::Values::Strings(strings) => {
-                let (pieces, offsets) = strings.into_parts();
-                self.strings(column, Payload(pieces), offsets)?
+                let (bytes, offsets) = strings.into_parts();
+                self.strings(column, bytes, offsets)?
             }
             buffer::Values::Terms { ids, terms } => self.terms(column, ids, terms)?,
             buffer::Values::TermSets { ids, terms } => self.term_sets(column, ids, terms)?,
         })
     }
 
-    fn terms(&self, column: Frame<'_>, mut ids: Vec<u32>, terms: Interner) -> Result<Encoded, ErrorKind> {
-        let Sorted { strings, order, terms } = self.sort(terms)?;
-        let ord_of = ord_of(&order);
-        ids.iter_mut().for_each(|id| *id = ord_of[index(*id)]);
-        drop(ord_of);
+    fn terms(&self, column: Frame<'_>, mut ids: Tape<u32>, terms: Interner) -> Result<Encoded, ErrorKind> {
+        let Sorted { terms, mut ords, strings } = self.sort(terms, ids.len())?;
+        let mut before = Tape::default();
+        if let Met::InFile(unsorted) = &strings {
+            ids.settle(unsorted.region.spill())?;
+            before = ids.clone();
+        }
+        ids.change_each(|ids| ords.replace(ids))?;
+        drop(ords);
         let ords = ids;
-        let choose = column.spec.bytes_kind() == BytesKind::Auto;
-        let presence = choose.then(|| column.presence.clone());
-        let known = of_ords(&ords, &terms, true);
-        let spec = column.spec;
-        let values = Values::Sorted { ords: self.numbers(&ords, Role::Values), terms };
+        let (spec, presence) = (column.spec, column.presence.clone());
+        let known = of_ords(&ords, &terms, true)?;
+        let values = Values::Sorted { ords: self.numbers(&ords, Role::Values)?, terms };
         let sorted = column.with(Kind::Sorted, values, known);
-        let value = |&ord: &u32| strings.get(index(order[index(ord)]));
-        match presence {
-            Some(presence) => {
-                self.lighter(sorted, Frame { spec, presence }, &strings, ords.iter().map(value))
+        let (column, compression) = (Frame { spec, presence }, spec.compressed());
+        match strings {
+            _ if spec.bytes_kind() != BytesKind::Auto => Ok(sorted),
+            Met::None => Ok(sorted),
+            Met::InMemory(strings, order) => {
+                let value = |&ord: &u32| strings.get(index(order[index(ord)]));
+                let mut len = 0;
+                ords.for_each(|ords| len += ords.iter().map(|ord| value(ord).len() as u64).sum::<u64>())?;
+                let (bytes, ends) = strings.parts();
+                let Ok(least) = binary::at_least(len, &InMemory { bytes, ends }, compression);
+                self.lighter(sorted, column, least, || {
+                    let mut bytes = Vec::with_capacity(usize::try_from(len).unwrap_or(usize::MAX));
+                    let mut offsets = Tape::default();
+                    offsets.near.reserve_exact(ords.len() + 1);
+                    offsets.near.push(0);
+                    ords.for_each(|ords| {
+                        for ord in ords {
+                            bytes.extend_from_slice(value(ord));
+                            offsets.near.push((bytes.len() as u64).cast_signed());
+                        }
+                    })?;
+                    Ok(Lain { bytes: bytes.into(), offsets })
+                })
             }
-            None => Ok(sorted),
+            Met::InFile(unsorted) => {
+                let (len, distinct) = (unsorted.total_len(&before)?, unsorted.distinct()?);
+                let least = binary::at_least(len, &distinct.laid(), compression)?;
+                self.lighter(sorted, column, least, || unsorted.values(&before))
+            }
         }
     }
 
-    /// `sorted`, or the same `values`, which are some of the `strings`, as a binary column if that is the
+    /// `sorted`, or the same `values`, which take `least` bytes at least, as a binary column if that is the
     /// lighter one.
-    fn lighter<'a>(
+    fn lighter(
         &self,
         sorted: Encoded,
         column: Frame<'_>,
-        strings: &Strings,
-        values: impl ExactSizeIterator<Item = &'a [u8]> + Clone,
+        least: u64,
+        values: impl FnOnce() -> Result<Lain, ErrorKind>,
     ) -> Result<Encoded, ErrorKind> {
         let weight = sorted.weight();
-        let len: u64 = values.clone().map(|value| value.len() as u64).sum();
-        let (bytes, ends) = strings.parts();
-        if weight <= binary::at_least(len, bytes, ends, column.spec.compressed()) {
+        if weight <= least {
             return Ok(sorted); // The bytes of a binary column alone take as much.
         }
-        let mut bytes = Vec::with_capacity(usize::try_from(len).unwrap_or(usize::MAX));
-        let mut offsets = Vec::with_capacity(values.len() + 1);
-        offsets.push(0);
-        for value in values {
-            bytes.extend_from_slice(value);
-            offsets.push((bytes.len() as u64).cast_signed());
-        }
-        let binary = self.strings(column, Payload(vec![bytes]), offsets)?;
+        let Lain { bytes, offsets } = values()?;
+        let binary = self.strings(column, bytes, offsets)?;
         Ok(if binary.weight() < weight { binary } else { sorted })
     }
 
@@ -169,62 +171,72 @@ impl Encoder {
         mut sets: Lists<u32>,
         terms: Interner,
     ) -> Result<Encoded, ErrorKind> {
-        let Sorted { strings, order, terms } = self.sort(terms)?;
-        let ord_of = ord_of(&order);
-        drop((strings, order));
-        sets.tidy(|set| {
-            set.iter_mut().for_each(|id| *id = ord_of[index(*id)]);
-            distinct(set)
-        });
-        let Lists { offsets, values: ords } = sets;
-        let offsets = self.offsets(&offsets);
-        let known = of_ords(&ords, &terms, false);
-        let ords = self.numbers(&ords, Role::Values);
+        let Sorted { terms, mut ords, .. } = self.sort(terms, sets.values.len())?;
+        sets.change_each(|set| {
+            ords.replace(set)?;
+            Ok(distinct(set))
+        })?;
+        drop(ords);
+        let Lists { offsets, values: ords, .. } = sets;
+        let offsets = self.offsets(&offsets)?;
+        let known = of_ords(&ords, &terms, false)?;
+        let ords = self.numbers(&ords, Role::Values)?;
         Ok(column.with(Kind::SortedSet, Values::SortedSet { offsets, ords, terms }, known))
     }
 
-    fn sort(&self, terms: Interner) -> Result<Sorted, ErrorKind> {
-        let (strings, order) = terms.into_sorted();
-        let sorted = order.iter().map(|&id| strings.get(index(id)));
-        let terms = dictionary::encode(sorted, self.jump_tables)?;
-        Ok(Sorted { strings, order, terms })
+    /// The dictionary of `terms`, of which `ids` numbers were asked for.
+    fn sort(&self, mut terms: Interner, ids: usize) -> Result<Sorted, ErrorKind> {
+        terms.end_runs(ids)?;
+        let (runs, strings) = terms.into_parts();
+        if !runs.is_empty() {
+            let (terms, ords, unsorted) = runs::merge(runs, self.jump_tables)?;
+            return Ok(Sorted { terms, ords, strings: unsorted.map_or(Met::None, Met::InFile) });
+        }
+        let order = sorted(&strings);
+        let in_order = order.iter().map(|&id| strings.get(index(id)));
+        let terms = dictionary::encode(in_order, self.jump_tables)?;
+        let terms = in_memory(|f| terms.try_map(f));
+        Ok(Sorted { terms, ords: Ords::new(ord_of(&order)), strings: Met::InMemory(strings, order) })
     }
 
     /// The strings that lie end to end in `bytes`, between two of the `offsets` each.
-    fn strings(
-        &self,
-        column: Frame<'_>,
-        bytes: Payload,
-        offsets: Vec<i64>,
-    ) -> Result<Encoded, binary::Refused> {
+    fn strings(&self, column: Frame<'_>, bytes: Payload, offsets: Tape<i64>) -> Result<Encoded, ErrorKind> {
         let options = BinaryOptions { compression: column.spec.compressed(), jump_tables: self.jump_tables };
-        if options.compression != Compression::None {
-            let ends: Vec<u64> = offsets.into_iter().skip(1).map(i64::cast_unsigned).collect();
-            let values = binary::encode(bytes.joined(), &ends, &options)?;
-            return Ok(column.with(Kind::Binary, Values::Binary(values), Statistics::default()));
-        }
-        // In the file they lie as they do here.
         let count = offsets.len().saturating_sub(1) as u64;
-        let offsets = binary::encode_offsets(bytes.len(), &offsets, &options)?;
-        let values = Binary { count, bytes: None, coding: Coding::Raw, offsets };
-        let mut column = column.column(Kind::Binary, Values::Binary(values), Statistics::default());
-        if let Values::Binary(values) = &mut column.values {
-            values.bytes = (bytes.len() > 0).then_some(bytes);
-        }
-        Ok(Encoded::of(column))
+        let with = |bytes: Payload, coding, offsets| {
+            let bytes = (bytes.len() > 0).then_some(bytes);
+            Values::Binary(Binary { count, bytes, coding, offsets })
+        };
+        let values = match coded(&bytes, &offsets, options.compression)? {
+            Some((codes, coding, Some(ends))) => {
+                drop((bytes, offsets));
+                let offsets = encode_offsets(codes.len(), &ends, &options)?;
+                with(codes, coding, offsets)
+            }
+            Some((codes, coding, None)) => {
+                let offsets = encode_offsets(bytes.len(), &offsets, &options)?;
+                with(codes, coding, offsets)
+            }
+            // In the file they lie as they do here.
+            None => {
+                let offsets = encode_offsets(bytes.len(), &offsets, &options)?;
+                with(bytes, Coding::Raw, offsets)
+            }
+        };
+        Ok(column.with(Kind::Binary, values, Statistics::default()))
     }
 
-    fn offsets(&self, offsets: &[i64]) -> Numeric<Vec<u8>> {
+    fn offsets(&self, offsets: &Tape<i64>) -> Result<Numeric<Payload>, ErrorKind> {
         self.numbers(offsets, Role::Offsets)
     }
 
-    fn values(&self, values: &[i64], logical: LogicalType) -> Numeric<Vec<u8>> {
+    fn values(&self, values: &Tape<i64>, logical: LogicalType) -> Result<Numeric<Payload>, ErrorKind> {
         let doubles = logical == LogicalType::F64;
-        numeric::encode(values, &NumericOptions { doubles, ..self.options(Role::Values) })
+        encode_numbers(values, &NumericOptions { doubles, ..self.options(Role::Values) })
     }
 
-    fn numbers<T: Number>(&self, numbers: &[T], role: Role) -> Numeric<Vec<u8>> {
-        numeric::encode(numbers, &self.options(role))
+    fn numbers<T: Fixed>(&self, numbers: &Tape<T>, role: Role) -> Result<Numeric<Payload>, ErrorKind> {
+        encode_numbers(numbers, &self.options(role))
     }
 
     fn options(&self, role: Role) -> NumericOptions {
@@ -235,12 +247,21 @@ impl Encoder {
 
 /// The distinct byte strings of a field, in order.
 struct Sorted {
-    /// The strings, by the numbers they were interned under.
-    strings: Strings,
-    /// The number of each ord.
-    order: Vec<u32>,
     /// The strings, by ord.
-    terms: Dictionary<Vec<u8>>,
+    terms: Dictionary<Payload>,
+    /// The ords of the numbers that they were interned under.
+    ords: Ords,
+    strings: Met,
+}
+
+/// The distinct byte strings of a field in the order in which they were met.
+enum Met {
+    /// Nobody asks for them.
+    None,
+    /// The strings, and the number of each ord.
+    InMemory(Strings, Vec<u32>),
+    /// The strings of each run.
+    InFile(Unsorted),
 }
 
 /// The ord of each number, of which `order` has the numbers.
@@ -253,59 +274,102 @@ fn ord_of(order: &[u32]) -> Vec<u32> {
 /// A column that lacks its values.
 struct Frame<'a> {
     spec: &'a FieldSpec,
-    presence: Presence<Vec<u8>>,
+    presence: Presence<Payload>,
 }
 
 impl Frame<'_> {
-    fn with(self, kind: Kind, values: Values<Vec<u8>>, statistics: Statistics) -> Encoded {
-        Encoded::of(self.column(kind, values, statistics))
-    }
-
-    fn column(self, kind: Kind, values: Values<Vec<u8>>, statistics: Statistics) -> Column<Payload> {
+    fn with(self, kind: Kind, values: Values<Payload>, statistics: Statistics) -> Encoded {
         let (name, format) = (self.spec.name().to_owned(), self.spec.spelling().map(str::to_owned));
         let field = Field { name, kind, logical: self.spec.logical(), format };
-        let column = Column { field, presence: self.presence, values, statistics };
-        let payload = &mut |_: Section, bytes| Ok::<_, Infallible>(Payload(vec![bytes]));
-        let Ok(column) = column.try_map(payload);
-        column
+        Encoded::of(Column { field, presence: self.presence, values, statistics })
     }
 }
 
-/// What is known of a column's stored numbers; `single` if documents have one each.
-fn of_numbers(numbers: &[i64], encoded: &Numeric<Vec<u8>>, logical: LogicalType, single: bool) -> Statistics {
-    let (ascending, descending) = order(numbers, single);
-    let distinct = match &encoded.transform {
-        Transform::Constant(_) => Some(encoded.count.min(1)),
-        Transform::Table(table) => Some((table.len() / size_of::<i64>()) as u64),
-        // Equal values are neighbours there.
-        Transform::Affine { .. } | Transform::Decimal(_) if ascending || descending => {
-            Some(1 + numbers.windows(2).filter(|pair| pair[0] != pair[1]).count() as u64)
+/// What `map` makes of a structure whose sections are in memory.
+fn in_memory<T>(
+    map: impl FnOnce(&mut fn(Section, Vec<u8>) -> Result<Payload, Infallible>) -> Result<T, Infallible>,
+) -> T {
+    let mut payload: fn(Section, Vec<u8>) -> Result<Payload, Infallible> = |_, bytes| Ok(bytes.into());
+    let Ok(mapped) = map(&mut payload);
+    mapped
+}
+
+/// Encodes numbers; where some are in a file, so is what is made of them.
+fn encode_numbers<T: Fixed>(
+    numbers: &Tape<T>,
+    options: &NumericOptions,
+) -> Result<Numeric<Payload>, ErrorKind> {
+    let mut far = numbers.beside();
+    let encoded = numeric::encode_from(numbers, options, |blocks| drain(&mut far, blocks))?;
+    Ok(with_far(encoded, far))
+}
+
+/// Encodes where strings begin; as [`encode_numbers`].
+fn encode_offsets(
+    len: u64,
+    offsets: &Tape<i64>,
+    options: &BinaryOptions,
+) -> Result<BinaryOffsets<Payload>, ErrorKind> {
+    let mut far = offsets.beside();
+    let drain = |blocks: &mut Vec<u8>| drain(&mut far, blocks);
+    Ok(match binary::encode_offsets::<_, ErrorKind>(len, offsets, options, drain)? {
+        BinaryOffsets::Fixed(len) => BinaryOffsets::Fixed(len),
+        BinaryOffsets::Variable(offsets) => BinaryOffsets::Variable(with_far(offsets, far)),
+    })
+}
+
+/// Compressed strings: their bytes, how they became these, and where each begins in them, if it has a place of
+/// its own.
+type Codes = (Payload, Coding<Payload>, Option<Tape<i64>>);
+
+/// Compresses the strings that lie in `bytes`, if that pays; as [`encode_numbers`].
+fn coded(bytes: &Payload, offsets: &Tape<i64>, compression: Compression) -> Result<Option<Codes>, ErrorKind> {
+    let mut far = bytes.far.as_ref().map(Region::another);
+    let spill = far.as_ref().map(|far| far.spill().clone());
+    let mut ends = Tape::default();
+    if offsets.len() > 0 {
+        ends.near.push(0);
+    }
+    let each = |codes: &mut Vec<u8>| {
+        if compression != Compression::Block {
+            let end = far.as_ref().map_or(0, Region::len) + codes.len() as u64;
+            ends.push(end.cast_signed(), spill.as_ref())?;
         }
-        Transform::Affine { .. } | Transform::Decimal(_) => None,
+        drain(&mut far, codes)
     };
-    let sum = (logical != LogicalType::F64).then(|| sum(numbers));
-    Statistics { sum, distinct, ascending, descending }
+    let coded = binary::compress(&Laid { bytes, offsets }, compression, each)?;
+    Ok(coded.map(|binary::Coded { bytes, coding }| {
+        let bytes = Payload { far, near: vec![bytes] };
+        match coding {
+            Coding::Raw => (bytes, Coding::Raw, None),
+            Coding::Fsst { total_len, symbols } => {
+                (bytes, Coding::Fsst { total_len, symbols: symbols.into() }, Some(ends))
+            }
+            Coding::Deflate(Blocks { total_len, ends, preset }) => {
+                let (ends, preset) = (ends.into(), preset.map(Payload::from));
+                (bytes, Coding::Deflate(Blocks { total_len, ends, preset }), None)
+            }
+        }
+    }))
 }
 
-/// What is known of a column's ords into `terms`.
-fn of_ords(ords: &[u32], terms: &Dictionary<Vec<u8>>, single: bool) -> Statistics {
-    let (ascending, descending) = order(ords, single);
-    Statistics { sum: None, distinct: Some(terms.count.into()), ascending, descending }
+/// Moves `blocks` to the file, if there is one and they are worth it.
+fn drain(far: &mut Option<Region>, blocks: &mut Vec<u8>) -> Result<(), ErrorKind> {
+    if let Some(far) = far
+        && blocks.len() >= TOGETHER
+    {
+        far.append(blocks)?;
+        blocks.clear();
+    }
+    Ok(())
 }
 
-/// Whether numbers ascend, and whether they descend. Of several a document, neither is claimed.
-fn order<T: Ord>(numbers: &[T], single: bool) -> (bool, bool) {
-    (single && numbers.is_sorted(), single && numbers.is_sorted_by(|a, b| a >= b))
-}
-
-/// The sum of numbers; of 2<sup>64</sup> there would be no overflow.
-fn sum(numbers: &[i64]) -> i128 {
-    /// Halves of so many numbers can be added up in 64 bits, which the compiler does side by side.
-    const MANY: usize = 1 << 12;
-    let of_halves = |numbers: &[i64]| {
-        let low: i64 = numbers.iter().map(|&number| number & 0xFFFF_FFFF).sum();
-        let high: i64 = numbers.iter().map(|&number| number >> 32).sum();
-        i128::from(low) + (i128::from(high) << 32)
-    };
-    numbers.chunks(MANY).map(of_halves).sum()
+/// `encoded`, with the first of its blocks in `far`.
+fn with_far(encoded: Numeric<Vec<u8>>, mut far: Option<Region>) -> Numeric<Payload> {
+    let blocks = encoded.role.blocks();
+    let Ok(encoded) = encoded.try_map(&mut |section, bytes| {
+        let far = if section == blocks { far.take() } else { None };
+        Ok::<_, Infallible>(Payload { far, near: vec![bytes] })
+    });
+    encoded
 }

@@ -121,10 +121,11 @@ pub enum ErrorKind {
         /// The most.
         max: u32,
     },
-    /// The buffered values take all the memory they may.
+    /// The buffered values take all the memory they may: a document or a batch too much, and of a segment in
+    /// memory all of them together.
     #[error(
         "the buffered values would take more than the budget of {budget} bytes: raise \
-         `WriterOptions::budget`, or finish this segment and begin another one"
+         `WriterOptions::budget`, add fewer documents at a time, or build the segment in a file"
     )]
     Budget {
         /// What they may take.
@@ -159,7 +160,7 @@ pub enum ErrorKind {
     /// An encoder refused the byte strings of a field: as [`Dictionary`](Self::Dictionary).
     #[error("cannot encode the byte strings: {0}")]
     Binary(#[from] docvalues_format::binary::Refused),
-    /// The file could not be written. Nothing stands under its name.
+    /// The file could not be written, or a temporary file beside it. Nothing stands under its name.
     #[error(transparent)]
     Storage(#[from] docvalues_storage::Error),
 }

@@ -8,6 +8,7 @@ use std::fmt;
 
 use docvalues_format::file::kind::LogicalType;
 use docvalues_format::id::MAX_DOCS;
+use docvalues_storage::Spill;
 
 use crate::buffer::{FieldBuffer, Memory};
 use crate::column::Column;
@@ -59,6 +60,8 @@ pub(crate) struct Fields {
     /// Documents that are committed.
     pub(crate) docs: u32,
     pub(crate) memory: Memory,
+    /// Where buffers go that have no room in memory, if they may.
+    pub(crate) spill: Option<Spill>,
     touched: Vec<Touched>,
 }
 
@@ -80,9 +83,10 @@ impl fmt::Debug for Fields {
 }
 
 impl Fields {
-    pub(crate) fn new(schema: Schema, budget: usize) -> Fields {
+    pub(crate) fn new(schema: Schema, budget: usize, spill: Option<Spill>) -> Fields {
         let buffers = schema.iter().map(|(_, spec)| FieldBuffer::new(spec)).collect();
-        Fields { schema, buffers, docs: 0, memory: Memory::new(budget), touched: Vec::new() }
+        let memory = Memory::new(budget);
+        Fields { schema, buffers, docs: 0, memory, spill, touched: Vec::new() }
     }
 
     /// Adds a field, of which the documents so far have no value.
@@ -138,6 +142,7 @@ impl Fields {
         field: FieldId,
         push: impl FnOnce(LogicalType, &mut FieldBuffer, &mut Memory) -> Result<(), ErrorKind>,
     ) -> Result<()> {
+        self.make_room()?;
         let doc = self.docs;
         let Some((spec, buffer)) = self.schema.get(field).zip(self.buffers.get_mut(field.index())) else {
             return Err(Error::new(ErrorKind::UnknownField).in_doc(doc));
@@ -164,6 +169,7 @@ impl Fields {
 
     /// Gives the next documents a column, whose values they have as `rows` says.
     pub(crate) fn add_column(&mut self, field: FieldId, rows: &Rows<'_>, column: &impl Column) -> Result<()> {
+        self.make_room()?;
         let first = self.docs;
         let Some((spec, buffer)) = self.schema.get(field).zip(self.buffers.get_mut(field.index())) else {
             return Err(Error::new(ErrorKind::UnknownField).in_doc(first));
@@ -188,6 +194,32 @@ impl Fields {
                 return Err(kind).context(spec.name(), first + doc);
             }
         }
+        Ok(())
+    }
+
+    /// Spills the largest buffers if memory is tight, and all that they hold is committed: so nothing of what
+    /// may be taken back lies in a file.
+    pub(crate) fn make_room(&mut self) -> Result<()> {
+        match &self.spill {
+            Some(spill) if self.memory.is_tight() && self.touched.is_empty() => {
+                let spill = spill.clone();
+                self.spill_largest(&spill)
+            }
+            _ => Ok(()),
+        }
+    }
+
+    #[cold]
+    fn spill_largest(&mut self, spill: &Spill) -> Result<()> {
+        let mut largest: Vec<usize> = (0..self.buffers.len()).collect();
+        largest.sort_by_cached_key(|&field| std::cmp::Reverse(self.buffers[field].heap()));
+        for field in largest {
+            if self.memory.used() <= self.memory.wanted() {
+                break;
+            }
+            self.buffers[field].spill(spill, &mut self.memory)?;
+        }
+        self.memory.eased();
         Ok(())
     }
 

@@ -13,6 +13,7 @@ use docvalues_format::file::frame::{Footer, HEADER_LEN, Header};
 use docvalues_format::granule::{Sealer, SectionRef};
 use docvalues_storage::{AtomicFile, Result};
 
+use crate::buffer::{Payload, TOGETHER};
 use crate::encode::Encoded;
 use crate::summary::ColumnSummary;
 
@@ -54,31 +55,28 @@ impl<'a, S: Sink> FileWriter<'a, S> {
     pub(crate) fn column(&mut self, encoded: Encoded) -> Result<ColumnSummary> {
         let start = self.at;
         let mut payloads = encoded.payloads.into_iter();
-        let column = encoded.column.try_map(&mut |_: Section, _: SectionRef| {
-            let payload = payloads.next();
-            self.section(payload.into_iter().flat_map(|payload| payload.0))
-        })?;
+        let column = encoded
+            .column
+            .try_map(&mut |_: Section, _: SectionRef| self.section(payloads.next().unwrap_or_default()))?;
         self.directory.push(&column, self.at);
         Ok(ColumnSummary { column, bytes: self.at - start })
     }
 
-    /// Writes a section, of which each piece is freed when it is written: what keeps the file's pages in memory
-    /// then finds room where the piece was.
-    fn section(&mut self, pieces: impl Iterator<Item = Vec<u8>>) -> Result<SectionRef> {
-        /// Bytes that are written while they are in a cache, where their checksums were computed.
-        const TOGETHER: usize = 1 << 16;
-        let (mut sealer, mut section) = (Sealer::new(), SectionRef { offset: self.at, len: 0, crc: 0 });
-        for piece in pieces {
-            section.len += piece.len() as u64;
-            for bytes in piece.chunks(TOGETHER) {
+    /// Writes a section.
+    fn section(&mut self, payload: Payload) -> Result<SectionRef> {
+        let (mut sealer, len) = (Sealer::new(), payload.len());
+        payload.for_each(|piece| {
+            // While they are in a cache, where their checksums were computed.
+            piece.chunks(TOGETHER).try_for_each(|bytes| {
                 sealer.push(bytes);
-                self.out.append(bytes)?;
-            }
-        }
+                self.out.append(bytes)
+            })
+        })?;
         let (end, crc) = sealer.finish();
         self.out.append(&end)?;
-        self.at += section.len + end.len() as u64;
-        Ok(SectionRef { crc, ..section })
+        let section = SectionRef { offset: self.at, len, crc };
+        self.at += len + end.len() as u64;
+        Ok(section)
     }
 
     /// Writes the directory and the footer; returns the footer, and the length of the file.

@@ -2,10 +2,12 @@
 
 use std::hash::BuildHasher;
 
+use docvalues_storage::Spill;
 use hashbrown::{DefaultHashBuilder, HashTable};
 
 use crate::buffer::Memory;
 use crate::error::ErrorKind;
+use crate::runs::Run;
 
 /// Byte strings end to end, numbered from 0.
 #[derive(Debug, Default)]
@@ -38,6 +40,11 @@ impl Strings {
         self.ends.push(self.bytes.len() as u64);
     }
 
+    /// Bytes of memory.
+    pub(crate) fn heap(&self) -> usize {
+        self.bytes.capacity() + self.ends.capacity() * size_of::<u64>()
+    }
+
     pub(crate) fn truncate(&mut self, len: usize) {
         self.ends.truncate(len);
         let end = self.ends.last().copied().unwrap_or(0);
@@ -66,17 +73,26 @@ pub(crate) struct Interner {
     hash: DefaultHashBuilder,
     /// The most strings.
     limit: u32,
+    /// Whether strings of runs can be had in the order of their numbers, too.
+    unsorted: bool,
+    /// Those that had no room in memory, and whose numbers begin at 0 again in each run.
+    runs: Vec<Run>,
 }
 
 impl Default for Interner {
     fn default() -> Interner {
         let (strings, table, hash) = Default::default();
         // Numbers below it fit a `u32`, and so does their count.
-        Interner { strings, table, hash, limit: u32::MAX }
+        Interner { strings, table, hash, limit: u32::MAX, unsorted: false, runs: Vec::new() }
     }
 }
 
 impl Interner {
+    /// One whose strings can be had in the order of their numbers.
+    pub(crate) fn unsorted() -> Interner {
+        Interner { unsorted: true, ..Interner::default() }
+    }
+
     #[cfg(test)]
     pub(crate) fn limit(&mut self, limit: u32) {
         self.limit = limit;
@@ -162,16 +178,43 @@ impl Interner {
         self.strings.truncate(index(len));
     }
 
-    /// Gives up the table: the strings, and their numbers in byte order.
-    pub(crate) fn into_sorted(self) -> (Strings, Vec<u32>) {
-        let Interner { strings, table, .. } = self;
-        drop(table);
-        let ids = 0..u32::try_from(strings.len()).unwrap_or(u32::MAX);
-        let mut order: Vec<(u64, u32)> = ids.map(|id| (0, id)).collect();
-        sort(&mut order, &strings);
-        let order = order.into_iter().map(|(_, id)| id).collect();
-        (strings, order)
+    /// Bytes of memory.
+    pub(crate) fn heap(&self) -> usize {
+        self.strings.heap() + self.table.allocation_size()
     }
+
+    /// Moves all strings to `spill`, and forgets them: `ids` numbers were asked for so far, and those to come
+    /// begin at 0. After an error nothing has changed.
+    pub(crate) fn spill(&mut self, ids: usize, spill: &Spill, memory: &mut Memory) -> Result<(), ErrorKind> {
+        if self.strings.len() > 0 {
+            let run = Run::write(&self.strings, &sorted(&self.strings), ids, self.unsorted, spill)?;
+            self.runs.push(run);
+            memory.release(self.heap());
+            (self.strings, self.table) = Default::default();
+        }
+        Ok(())
+    }
+
+    /// Has the strings that are in no run be one, too, if there are any runs.
+    pub(crate) fn end_runs(&mut self, ids: usize) -> Result<(), ErrorKind> {
+        match self.runs.last().map(|run| run.spill().clone()) {
+            Some(spill) => self.spill(ids, &spill, &mut Memory::new(usize::MAX)),
+            None => Ok(()),
+        }
+    }
+
+    /// Gives up the table: the runs, and the strings that are in none.
+    pub(crate) fn into_parts(self) -> (Vec<Run>, Strings) {
+        (self.runs, self.strings)
+    }
+}
+
+/// The numbers of the strings in byte order.
+pub(crate) fn sorted(strings: &Strings) -> Vec<u32> {
+    let ids = 0..u32::try_from(strings.len()).unwrap_or(u32::MAX);
+    let mut order: Vec<(u64, u32)> = ids.map(|id| (0, id)).collect();
+    sort(&mut order, strings);
+    order.into_iter().map(|(_, id)| id).collect()
 }
 
 /// Sorts numbers of different strings by these. Beside each number lie eight bytes of its string, and where
@@ -259,11 +302,12 @@ mod tests {
                     model.truncate(index(keep));
                 }
             }
-            let (strings, order) = interner.into_sorted();
-            let sorted: Vec<&[u8]> = order.iter().map(|&id| strings.get(index(id))).collect();
+            let (_, strings) = interner.into_parts();
+            let order = sorted(&strings);
+            let in_order: Vec<&[u8]> = order.iter().map(|&id| strings.get(index(id))).collect();
             let mut expected: Vec<&[u8]> = model.iter().map(|w| &w[..]).collect();
             expected.sort_unstable();
-            prop_assert_eq!(sorted, expected);
+            prop_assert_eq!(in_order, expected);
         }
     }
 
@@ -281,7 +325,8 @@ mod tests {
                 interner.intern(&word, &mut memory).unwrap();
                 expected.insert(word);
             }
-            let (strings, order) = interner.into_sorted();
+            let (_, strings) = interner.into_parts();
+            let order = sorted(&strings);
             prop_assert!(order.iter().map(|&id| strings.get(index(id))).eq(&expected));
         }
     }
@@ -307,8 +352,6 @@ mod tests {
         for i in 0..10_000_u32 {
             interner.intern(i.to_string().as_bytes(), &mut memory).unwrap();
         }
-        let Strings { bytes, ends } = &interner.strings;
-        let held = bytes.capacity() + ends.capacity() * 8 + interner.table.allocation_size();
-        assert_eq!(memory.used(), held);
+        assert_eq!(memory.used(), interner.heap());
     }
 }

@@ -5,7 +5,8 @@
 //!   |
 //! SegmentWriter   takes documents (Document) and column batches (Batch)  segment, document, batch
 //!   |             a batch's columns checked and copied             rows, column
-//! buffers         values as columns store them; a budget                 fields, buffer, intern
+//! buffers         values as columns store them; a budget, and a          fields, buffer, intern,
+//!   |             temporary file for what has no room in it             runs, unsorted
 //!   |   finish
 //! sections        one column at a time, in the fewest bytes              encode
 //!   |
@@ -20,7 +21,8 @@
 //!   with fields declared in any order. What is encoded depends on the values in document order alone.
 //! - **Whole or not at all**: a value, a document, a batch, a file. After an error nothing of what was
 //!   refused is there, and the writer can go on; errors name the field and the document.
-//! - **Memory is bounded** by [`WriterOptions::budget`]; past it comes an error, not the machine's end.
+//! - **Memory is bounded** by [`WriterOptions::budget`]: what has no room goes to a temporary file, or, of a
+//!   segment in memory, is refused with an error.
 #![forbid(unsafe_code)]
 
 mod batch;
@@ -33,11 +35,14 @@ mod fields;
 mod file;
 mod intern;
 mod rows;
+mod runs;
 mod schema;
 mod segment;
+mod statistics;
 mod summary;
 #[cfg(test)]
 mod tests;
+mod unsorted;
 
 pub use batch::Batch;
 pub use document::Document;

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use docvalues_storage::AtomicFile;
+use docvalues_storage::{AtomicFile, Spill};
 
 use crate::batch::Batch;
 use crate::document::Document;
@@ -22,16 +22,23 @@ pub struct WriterOptions {
     /// Whether to add zone maps: the smallest and largest value of every 4,096, with which range
     /// filters skip.
     pub zones: bool,
-    /// Bytes that buffered values may take. Adding a value that would take more is an error. Not
-    /// counted is what encoding takes: about what the sections of the largest column do, one column at a
-    /// time; a few times as much where strings are compressed, and nothing for raw ones.
+    /// Bytes that buffered values may take.
+    ///
+    /// Of a segment that is built in a file, the largest buffers go to a temporary file beside it once half of
+    /// that is used, and the bytes of the segment stay what they would have been. The other half is for
+    /// what is added at a time: a document or a batch that takes more is refused. In memory, every value
+    /// that would take more is. What never leaves the memory is which documents have a value: a bit a
+    /// document for each field that some do not have.
+    ///
+    /// Not counted is what encoding takes, one column at a time: of what is in memory, about what its
+    /// sections do; of what is in a file, a hundredth.
     pub budget: usize,
 }
 
 impl Default for WriterOptions {
-    /// Jump tables and zone maps, and a budget of 1 GiB.
+    /// Jump tables and zone maps, and a budget of 256 MiB.
     fn default() -> WriterOptions {
-        WriterOptions { jump_tables: true, zones: true, budget: 1 << 30 }
+        WriterOptions { jump_tables: true, zones: true, budget: 256 << 20 }
     }
 }
 
@@ -69,7 +76,8 @@ impl Default for WriterOptions {
 ///
 /// # Cost
 ///
-/// A value costs its eight bytes, or its place in a hash table and four bytes, until it is written; a
+/// A value costs its eight bytes, or its place in a hash table and four bytes, until it is written, in memory
+/// or in the temporary file; a
 /// document costs nothing for fields that it has no value of. See [`WriterOptions::budget`].
 #[derive(Debug)]
 pub struct SegmentWriter<T = AtomicFile> {
@@ -97,14 +105,15 @@ impl SegmentWriter<AtomicFile> {
 
     /// As [`create`](Self::create), to a file that was begun.
     pub fn to_file(file: AtomicFile, schema: Schema, options: WriterOptions) -> SegmentWriter<AtomicFile> {
-        SegmentWriter::begin(file, schema, options)
+        let spill = file.spill();
+        SegmentWriter::begin(file, schema, options, Some(spill))
     }
 
     /// Encodes and writes all columns and publishes the file.
     ///
     /// # Errors
     ///
-    /// When writing, syncing or renaming fails; nothing has then changed under the file's name. One
+    /// When writing, syncing or renaming fails, or reading a temporary file; nothing has then changed under the file's name. One
     /// exception, [`Step::SyncFolder`](docvalues_storage::Step::SyncFolder): the segment is complete and
     /// stands there, and only a loss of power may undo that.
     pub fn finish(mut self) -> Result<Summary> {
@@ -117,7 +126,7 @@ impl SegmentWriter<AtomicFile> {
 impl SegmentWriter<Vec<u8>> {
     /// Begins a segment in memory.
     pub fn in_memory(schema: Schema, options: WriterOptions) -> SegmentWriter<Vec<u8>> {
-        SegmentWriter::begin(Vec::new(), schema, options)
+        SegmentWriter::begin(Vec::new(), schema, options, None)
     }
 
     /// Encodes all columns. The bytes are those that a file would have.
@@ -141,8 +150,8 @@ impl SegmentWriter<Vec<u8>> {
 }
 
 impl<T> SegmentWriter<T> {
-    fn begin(target: T, schema: Schema, options: WriterOptions) -> SegmentWriter<T> {
-        SegmentWriter { fields: Fields::new(schema, options.budget), options, target }
+    fn begin(target: T, schema: Schema, options: WriterOptions, spill: Option<Spill>) -> SegmentWriter<T> {
+        SegmentWriter { fields: Fields::new(schema, options.budget, spill), options, target }
     }
 
     /// Begins the next document. It counts once it is finished.
@@ -204,6 +213,7 @@ impl<T> SegmentWriter<T> {
 fn write(out: &mut impl Sink, mut fields: Fields, options: &WriterOptions) -> Result<Summary> {
     // A document that was forgotten (`mem::forget`) is still there.
     fields.roll_back();
+    fields.make_room()?;
     let Fields { schema, buffers, docs, .. } = fields;
     let WriterOptions { jump_tables, zones, .. } = *options;
     let encoder = Encoder { docs, jump_tables, zones };

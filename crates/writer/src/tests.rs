@@ -17,6 +17,7 @@ mod budget;
 mod documents;
 mod files;
 mod shape;
+mod spill;
 
 /// Every field of `specs`, in that order.
 fn schema<const N: usize>(specs: [FieldSpec; N]) -> (Schema, [FieldId; N]) {

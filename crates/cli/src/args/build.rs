@@ -140,8 +140,8 @@ pub(crate) struct BuildArgs {
     #[command(flatten)]
     pub(crate) input: InputArgs,
 
-    /// Memory for values, such as 500MiB or 8GiB
-    #[arg(long, value_name = "SIZE", default_value = "1GiB", value_parser = parse_size)]
+    /// Memory for values, such as 64MiB or 8GiB; of more, a part goes to a temporary file beside the output
+    #[arg(long, value_name = "SIZE", default_value = "256MiB", value_parser = parse_size)]
     pub(crate) memory: usize,
 
     /// Tables with which a reader jumps to any document at once

@@ -32,7 +32,7 @@ use std::ops::Range;
 use byteorder::{ByteOrder, LittleEndian};
 use zlib_rs::{Deflate, DeflateFlush, Inflate, InflateFlush, Status};
 
-use super::sample;
+use super::{Values, sample};
 use crate::cursor::{Cursor, Put};
 use crate::error::{Error, ErrorKind, Result, Section};
 use crate::granule::SectionRef;
@@ -81,30 +81,71 @@ pub(super) struct Held {
     start: u64,
 }
 
-/// Cuts `bytes` into blocks and compresses them; value *i* ends before byte `ends[i]`.
-pub(super) fn encode(bytes: &[u8], ends: &[u64]) -> Option<(Vec<u8>, Blocks<Vec<u8>>)> {
-    let preset_len = (bytes.len() / PRESET_SHARE).min(MAX_PRESET);
-    let preset = (preset_len >= MIN_PRESET).then(|| {
-        let mut preset = sample::values(bytes, ends, preset_len).concat();
-        preset.truncate(preset_len);
-        preset
-    });
-    let (mut packed, mut block_ends) = (Vec::new(), Vec::new());
-    let mut deflate = Deflate::new(LEVEL, false, WINDOW_BITS);
-    // Room for any stream, so that each of them ends.
-    let mut room = [0; DEFLATE_BLOCK + 64];
-    for block in bytes.chunks(DEFLATE_BLOCK) {
-        deflate.reset();
-        if let Some(preset) = &preset {
-            deflate.set_dictionary(preset).ok()?;
+/// Cuts byte strings into blocks and compresses them, one after the other.
+pub(super) struct Packer {
+    deflate: Deflate,
+    preset: Option<Vec<u8>>,
+    /// The block that is not full.
+    open: Vec<u8>,
+    ends: Vec<u8>,
+    total_len: u64,
+    packed_len: u64,
+}
+
+impl Packer {
+    /// Gets to know the strings.
+    pub(super) fn new<S: Values>(strings: &S) -> Result<Packer, S::Error> {
+        let preset_len = strings.total_len() / PRESET_SHARE as u64;
+        let preset_len = usize::try_from(preset_len).unwrap_or(usize::MAX).min(MAX_PRESET);
+        let mut preset = None;
+        if preset_len >= MIN_PRESET {
+            let mut sample = sample::values(strings, preset_len)?.concat();
+            sample.truncate(preset_len);
+            preset = Some(sample);
         }
-        let status = deflate.compress(block, &mut room, DeflateFlush::Finish).ok()?;
-        let len = usize::try_from(deflate.total_out()).ok().filter(|_| status == Status::StreamEnd);
-        let shorter = len.filter(|len| *len < block.len()).and_then(|len| room.get(..len));
-        packed.extend_from_slice(shorter.unwrap_or(block));
-        block_ends.put_u64(packed.len() as u64);
+        let deflate = Deflate::new(LEVEL, false, WINDOW_BITS);
+        Ok(Packer { deflate, preset, open: Vec::new(), ends: Vec::new(), total_len: 0, packed_len: 0 })
     }
-    Some((packed, Blocks { total_len: bytes.len() as u64, ends: block_ends, preset }))
+
+    /// Appends the blocks that `value` fills to `packed`; `None` if they cannot be compressed.
+    pub(super) fn push(&mut self, mut value: &[u8], packed: &mut Vec<u8>) -> Option<()> {
+        while let Some(now) = value.split_off(..(DEFLATE_BLOCK - self.open.len()).min(value.len()))
+            && !now.is_empty()
+        {
+            self.open.extend_from_slice(now);
+            if self.open.len() == DEFLATE_BLOCK {
+                self.close(packed)?;
+            }
+        }
+        Some(())
+    }
+
+    /// Appends the last block, and returns all that is known of the blocks.
+    pub(super) fn finish(mut self, packed: &mut Vec<u8>) -> Option<Blocks<Vec<u8>>> {
+        if !self.open.is_empty() {
+            self.close(packed)?;
+        }
+        Some(Blocks { total_len: self.total_len, ends: self.ends, preset: self.preset })
+    }
+
+    fn close(&mut self, packed: &mut Vec<u8>) -> Option<()> {
+        // Room for any stream, so that each of them ends.
+        let mut room = [0; DEFLATE_BLOCK + 64];
+        self.deflate.reset();
+        if let Some(preset) = &self.preset {
+            self.deflate.set_dictionary(preset).ok()?;
+        }
+        let status = self.deflate.compress(&self.open, &mut room, DeflateFlush::Finish).ok()?;
+        let len = usize::try_from(self.deflate.total_out()).ok().filter(|_| status == Status::StreamEnd);
+        let shorter = len.filter(|len| *len < self.open.len()).and_then(|len| room.get(..len));
+        let block = shorter.unwrap_or(&self.open);
+        packed.extend_from_slice(block);
+        self.packed_len += block.len() as u64;
+        self.total_len += self.open.len() as u64;
+        self.ends.put_u64(self.packed_len);
+        self.open.clear();
+        Some(())
+    }
 }
 
 impl<S> Blocks<S> {

@@ -1,7 +1,11 @@
 //! From values to sections: raw, or compressed where that pays.
 
+use std::convert::Infallible;
+use std::ops::Range;
+
+use super::deflate::Packer;
 use super::fsst::{self, Trained};
-use super::{Binary, BinaryOffsets, Coding, MAX_VALUE, deflate};
+use super::{Binary, BinaryOffsets, Coding, MAX_VALUE};
 use crate::numeric::{self, NumericOptions, Role};
 
 /// How byte strings are to be compressed.
@@ -27,6 +31,12 @@ pub struct BinaryOptions {
     pub compression: Compression,
     /// Whether the offsets get a jump table.
     pub jump_tables: bool,
+}
+
+impl BinaryOptions {
+    fn of_offsets(&self) -> NumericOptions {
+        NumericOptions { role: Role::Offsets, doubles: false, jump_tables: self.jump_tables, zones: false }
+    }
 }
 
 /// Why byte strings cannot be stored.
@@ -63,10 +73,17 @@ pub enum Refused {
 pub fn encode(bytes: Vec<u8>, ends: &[u64], options: &BinaryOptions) -> Result<Binary<Vec<u8>>, Refused> {
     check(bytes.len() as u64, ends.iter().copied())?;
     let count = ends.len() as u64;
-    if let Some(Coded { bytes: coded, coding, ends: moved }) = coded(&bytes, ends, options.compression) {
+    let mut moved = Vec::new();
+    let strings = InMemory { bytes: &bytes, ends };
+    let Ok(coded) = compress(&strings, options.compression, |codes| {
+        moved.push(codes.len() as u64);
+        Ok(())
+    });
+    if let Some(Coded { bytes: coded, coding }) = coded {
         drop(bytes);
-        let offsets = offsets(moved.as_deref().unwrap_or(ends), options);
-        return Ok(Binary { count, bytes: Some(coded), coding, offsets });
+        // Blocks are cut anywhere: offsets are those of the values.
+        let ends = if matches!(coding, Coding::Fsst { .. }) { &moved } else { ends };
+        return Ok(Binary { count, bytes: Some(coded), coding, offsets: offsets(ends, options) });
     }
     let bytes = Some(bytes).filter(|bytes| !bytes.is_empty());
     Ok(Binary { count, bytes, coding: Coding::Raw, offsets: offsets(ends, options) })
@@ -74,37 +91,68 @@ pub fn encode(bytes: Vec<u8>, ends: &[u64], options: &BinaryOptions) -> Result<B
 
 /// Encodes where raw byte strings begin that lie end to end, wherever that is: `offsets` has one more than
 /// there are strings, and the last is `len`, the number of their bytes. Or it is empty, and there are none.
+/// What becomes of the blocks is said by `drain`, as in [`numeric::encode_from`].
 ///
 /// # Errors
 ///
-/// As [`encode`].
-pub fn encode_offsets(
+/// As [`encode`], and the first of `offsets` or `drain`.
+pub fn encode_offsets<V, E>(
     len: u64,
-    offsets: &[i64],
+    offsets: &V,
     options: &BinaryOptions,
-) -> Result<BinaryOffsets<Vec<u8>>, Refused> {
-    if let Some(&start) = offsets.first().filter(|&&start| start != 0) {
-        return Err(Refused::OutOfPlace { index: 0, end: start.cast_unsigned() });
+    drain: impl FnMut(&mut Vec<u8>) -> Result<(), V::Error>,
+) -> Result<BinaryOffsets<Vec<u8>>, E>
+where
+    V: numeric::Values<Number = i64> + ?Sized,
+    E: From<V::Error> + From<Refused>,
+{
+    let (mut start, mut index, mut room) = (None, 0, Vec::new());
+    // The first length, and whether all others are the same.
+    let (mut first, mut same) = (None, true);
+    for range in numeric::pieces(offsets.len()) {
+        for end in offsets.read(range, &mut room)?.iter().map(|end| end.cast_unsigned()) {
+            let from = start.replace(end);
+            let Some(value) = end.checked_sub(from.unwrap_or(0)).filter(|_| end <= len) else {
+                return Err(Refused::OutOfPlace { index, end }.into());
+            };
+            match from {
+                None if end != 0 => return Err(Refused::OutOfPlace { index, end }.into()),
+                None => {}
+                Some(_) if value > MAX_VALUE.into() => {
+                    return Err(Refused::TooLong { index, len: value }.into());
+                }
+                Some(_) => {
+                    same &= *first.get_or_insert(value) == value;
+                    index += 1;
+                }
+            }
+        }
     }
-    let ends = offsets.iter().skip(1).map(|end| end.cast_unsigned());
-    check(len, ends.clone())?;
-    Ok(fixed(ends).unwrap_or_else(|| variable(offsets, options)))
+    match (start.unwrap_or(0), u32::try_from(first.unwrap_or(0))) {
+        (end, _) if end != len => Err(Refused::LeftOver(len - end).into()),
+        (_, Ok(len)) if same => Ok(BinaryOffsets::Fixed(len)),
+        _ => Ok(BinaryOffsets::Variable(numeric::encode_from(offsets, &options.of_offsets(), drain)?)),
+    }
 }
 
 /// Blocks shorten some values more than this, but no samples are made of them.
 const VERY_GOOD: u64 = 16;
 
-/// Bytes that `len` bytes of values at least take, if they are like those in `bytes`, of which value *i*
-/// ends before byte `ends[i]`: three quarters of what a sample says, so that who asks may rely on it.
-pub fn at_least(len: u64, bytes: &[u8], ends: &[u64], compression: Compression) -> u64 {
+/// Bytes that `len` bytes of values at least take, if they are like `strings`: three quarters of what a
+/// sample says, so that who asks may rely on it.
+///
+/// # Errors
+///
+/// When the strings cannot be read.
+pub fn at_least<S: Values>(len: u64, strings: &S, compression: Compression) -> Result<u64, S::Error> {
     match compression {
-        Compression::None => return len,
-        Compression::Block => return len / VERY_GOOD,
+        Compression::None => return Ok(len),
+        Compression::Block => return Ok(len / VERY_GOOD),
         Compression::Auto | Compression::Fsst => {}
     }
-    let Trained { sampled, encoded, .. } = fsst::train(bytes, ends);
+    let Trained { sampled, encoded, .. } = fsst::train(strings)?;
     let taken = u128::from(len) * encoded.min(sampled) as u128 * 3 / (sampled as u128 * 4).max(1);
-    u64::try_from(taken).unwrap_or(len)
+    Ok(u64::try_from(taken).unwrap_or(len))
 }
 
 /// Refuses ends that do not ascend to `len`, and values that are too long.
@@ -138,65 +186,142 @@ fn fixed(ends: impl Iterator<Item = u64>) -> Option<BinaryOffsets<Vec<u8>>> {
 }
 
 fn variable(offsets: &[i64], options: &BinaryOptions) -> BinaryOffsets<Vec<u8>> {
-    let jump_tables = options.jump_tables;
-    let options = NumericOptions { role: Role::Offsets, doubles: false, jump_tables, zones: false };
-    BinaryOffsets::Variable(numeric::encode(offsets, &options))
+    BinaryOffsets::Variable(numeric::encode(offsets, &options.of_offsets()))
 }
 
 /// Bytes that a section takes beside its payload, at least.
-const OVERHEAD: usize = 128;
+const OVERHEAD: u64 = 128;
 
-/// Values that are not raw.
-struct Coded {
-    bytes: Vec<u8>,
-    coding: Coding<Vec<u8>>,
-    /// Where each value ends in the bytes; `None`: offsets are those of the raw values.
-    ends: Option<Vec<u64>>,
+/// Byte strings to compress, wherever they are.
+pub trait Values {
+    /// Why they cannot be read.
+    type Error;
+
+    /// Bytes of all of them.
+    fn total_len(&self) -> u64;
+
+    /// Where the string begins and ends to which byte `at` of them all belongs.
+    ///
+    /// # Errors
+    ///
+    /// When that cannot be read.
+    fn around(&self, at: u64) -> Result<Range<u64>, Self::Error>;
+
+    /// Some of their bytes.
+    ///
+    /// # Errors
+    ///
+    /// When they cannot be read.
+    fn read(&self, range: Range<u64>) -> Result<Vec<u8>, Self::Error>;
+
+    /// Shows each string to `f`, one after the other.
+    ///
+    /// # Errors
+    ///
+    /// The first of `f`, or when they cannot be read.
+    fn for_each(&self, f: impl FnMut(&[u8]) -> Result<(), Self::Error>) -> Result<(), Self::Error>;
 }
 
-/// The values as they are to be compressed, if that pays.
-fn coded(bytes: &[u8], ends: &[u64], compression: Compression) -> Option<Coded> {
-    let (coded, extra) = match compression {
-        Compression::None => return None,
-        Compression::Auto | Compression::Fsst => codes(bytes, ends, compression)?,
-        Compression::Block => blocks(bytes, ends)?,
+/// Byte strings that lie end to end in memory.
+#[derive(Clone, Copy, Debug)]
+pub struct InMemory<'a> {
+    /// All of their bytes.
+    pub bytes: &'a [u8],
+    /// Where each ends: they ascend to the length of `bytes`.
+    pub ends: &'a [u64],
+}
+
+impl Values for InMemory<'_> {
+    type Error = Infallible;
+
+    fn total_len(&self) -> u64 {
+        self.bytes.len() as u64
+    }
+
+    fn around(&self, at: u64) -> Result<Range<u64>, Infallible> {
+        let i = self.ends.partition_point(|&end| end <= at);
+        let start = i.checked_sub(1).map_or(0, |before| self.ends[before]);
+        Ok(start..self.ends.get(i).copied().unwrap_or(start))
+    }
+
+    fn read(&self, range: Range<u64>) -> Result<Vec<u8>, Infallible> {
+        let [start, end] = [range.start, range.end].map(|at| usize::try_from(at).unwrap_or(usize::MAX));
+        Ok(self.bytes.get(start..end).unwrap_or_default().to_vec())
+    }
+
+    fn for_each(&self, mut f: impl FnMut(&[u8]) -> Result<(), Infallible>) -> Result<(), Infallible> {
+        let (mut rest, mut start) = (self.bytes, 0);
+        self.ends.iter().try_for_each(|&end| {
+            let len = usize::try_from(end - std::mem::replace(&mut start, end)).unwrap_or(usize::MAX);
+            f(rest.split_off(..len).unwrap_or_default())
+        })
+    }
+}
+
+/// Values that are not raw.
+#[derive(Clone, Debug)]
+pub struct Coded {
+    /// Their bytes, behind those that were taken.
+    pub bytes: Vec<u8>,
+    /// How values became these bytes.
+    pub coding: Coding<Vec<u8>>,
+}
+
+/// Compresses byte strings, if that pays.
+///
+/// Behind each string `each` is shown the compressed bytes, and may take them: all that it took, and then
+/// those that are returned, are the section. Where they end then is where the string ends, if strings are
+/// compressed one by one.
+///
+/// # Errors
+///
+/// The first of `strings` or `each`.
+pub fn compress<S: Values>(
+    strings: &S,
+    compression: Compression,
+    mut each: impl FnMut(&mut Vec<u8>) -> Result<(), S::Error>,
+) -> Result<Option<Coded>, S::Error> {
+    let (total_len, mut bytes, mut taken) = (strings.total_len(), Vec::new(), 0);
+    let mut each = |bytes: &mut Vec<u8>| {
+        let there = bytes.len();
+        each(bytes)?;
+        taken += (there - bytes.len()) as u64;
+        Ok(())
+    };
+    let section = |section: &Vec<u8>| section.len() as u64 + OVERHEAD;
+    let (coding, extra) = match compression {
+        Compression::None => return Ok(None),
+        Compression::Auto | Compression::Fsst if total_len <= OVERHEAD => return Ok(None),
+        Compression::Auto | Compression::Fsst => {
+            let trained = fsst::train(strings)?;
+            // A sample tells in time where nothing is to be had.
+            if compression == Compression::Auto && trained.encoded > trained.sampled - trained.sampled / 10 {
+                return Ok(None);
+            }
+            strings.for_each(|value| {
+                trained.matcher.encode(value, &mut bytes);
+                each(&mut bytes)
+            })?;
+            let symbols = trained.matcher.section();
+            let extra = section(&symbols);
+            (Coding::Fsst { total_len, symbols }, extra)
+        }
+        Compression::Block => {
+            let (mut packer, mut packs) = (Packer::new(strings)?, Some(()));
+            strings.for_each(|value| {
+                packs = packs.and_then(|()| packer.push(value, &mut bytes));
+                each(&mut bytes)
+            })?;
+            let Some(blocks) = packs.and_then(|()| packer.finish(&mut bytes)) else { return Ok(None) };
+            let extra = section(&blocks.ends) + blocks.preset.as_ref().map_or(0, section);
+            (Coding::Deflate(blocks), extra)
+        }
     };
     let limit = match compression {
         // So that readers decode only where there is something to be had for it.
-        Compression::Auto => bytes.len() - bytes.len() / 5,
-        _ => bytes.len(),
+        Compression::Auto => total_len - total_len / 5,
+        _ => total_len,
     };
-    (coded.bytes.len() + extra < limit).then_some(coded)
-}
-
-/// Values as codes, and the bytes of their other section.
-fn codes(bytes: &[u8], ends: &[u64], compression: Compression) -> Option<(Coded, usize)> {
-    if bytes.len() <= OVERHEAD {
-        return None;
-    }
-    let trained = fsst::train(bytes, ends);
-    // A sample tells in time where nothing is to be had.
-    if compression == Compression::Auto && trained.encoded > trained.sampled - trained.sampled / 10 {
-        return None;
-    }
-    let (mut codes, mut code_ends) = (Vec::new(), Vec::with_capacity(ends.len()));
-    let (mut rest, mut start) = (bytes, 0);
-    for &end in ends {
-        let value = rest.split_off(..usize::try_from(end - start).ok()?)?;
-        trained.matcher.encode(value, &mut codes);
-        code_ends.push(codes.len() as u64);
-        start = end;
-    }
-    let symbols = trained.matcher.section();
-    let extra = symbols.len() + OVERHEAD;
-    let coding = Coding::Fsst { total_len: bytes.len() as u64, symbols };
-    Some((Coded { bytes: codes, coding, ends: Some(code_ends) }, extra))
-}
-
-/// Values in blocks, and the bytes of their other sections.
-fn blocks(bytes: &[u8], ends: &[u64]) -> Option<(Coded, usize)> {
-    let (packed, blocks) = deflate::encode(bytes, ends)?;
-    let section = |section: &Vec<u8>| section.len() + OVERHEAD;
-    let extra = section(&blocks.ends) + blocks.preset.as_ref().map_or(0, section);
-    Some((Coded { bytes: packed, coding: Coding::Deflate(blocks), ends: None }, extra))
+    let pays = taken + bytes.len() as u64 + extra < limit;
+    Ok(pays.then_some(Coded { bytes, coding }))
 }

@@ -1,39 +1,49 @@
 //! What a column's values look like: some of them, from all over the column.
 
-/// The most bytes of one value.
-const PART: usize = 1024;
+use super::Values;
 
-/// Values, or parts of long ones, of about `len` bytes together, or all that there are; value *i* ends
-/// before byte `ends[i]` of `bytes`.
+/// The most bytes of one value.
+const PART: u64 = 1024;
+
+/// Values, or parts of long ones, of about `len` bytes together, or all that there are and have any.
 ///
 /// They are those in which the bytes lie that the multiples of the golden ratio lead to. These are spread
 /// evenly, however many are taken, and keep no step with the values: data often has a period.
-pub(super) fn values<'b>(bytes: &'b [u8], ends: &[u64], len: usize) -> Vec<&'b [u8]> {
+pub(super) fn values<S: Values>(strings: &S, len: usize) -> Result<Vec<Vec<u8>>, S::Error> {
     const GOLDEN: u64 = 0x9E37_79B9_7F4A_7C15;
-    // All of them are places in `bytes`.
-    let place = |at: u64| usize::try_from(at).unwrap_or(usize::MAX);
-    let value = |i: usize| place(i.checked_sub(1).map_or(0, |before| ends[before]))..place(ends[i]);
-    if bytes.len() <= len {
-        return (0..ends.len()).map(|i| &bytes[value(i)]).collect();
+    let (mut sample, total) = (Vec::new(), strings.total_len());
+    if total <= len as u64 {
+        strings.for_each(|value| {
+            sample.extend(Some(value.to_vec()).filter(|value| !value.is_empty()));
+            Ok(())
+        })?;
+        return Ok(sample);
     }
-    let (mut sample, mut left, mut turn) = (Vec::new(), len, 0_u64);
+    let (mut left, mut turn) = (len, 0_u64);
     while left > 0 {
         turn = turn.wrapping_add(GOLDEN);
-        let at = u64::try_from((u128::from(turn) * bytes.len() as u128) >> 64).unwrap_or(0);
-        let range = value(ends.partition_point(|&end| end <= at));
-        let part = match range.len() <= PART {
+        let at = u64::try_from((u128::from(turn) * u128::from(total)) >> 64).unwrap_or(0);
+        let range = strings.around(at)?;
+        let part = match range.end - range.start <= PART {
             true => range,
-            false => place(at)..range.end.min(place(at) + PART),
+            false => at..range.end.min(at + PART),
         };
+        let part = strings.read(part)?;
         left = left.saturating_sub(part.len());
-        sample.push(&bytes[part]);
+        sample.push(part);
     }
-    sample
+    Ok(sample)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::binary::InMemory;
+
+    fn values(bytes: &[u8], ends: &[u64], len: usize) -> Vec<Vec<u8>> {
+        let Ok(sample) = super::values(&InMemory { bytes, ends }, len);
+        sample
+    }
 
     #[test]
     fn a_sample_is_from_all_over_and_about_as_long_as_asked_for() {
@@ -42,7 +52,7 @@ mod tests {
         let sample = values(&bytes, &ends, 6_400);
         assert_eq!(sample.len(), 64);
         for quarter in 0..4_u8 {
-            let inside = |value: &&&[u8]| value.len() == 100 && value[0] / 64 == quarter;
+            let inside = |value: &&Vec<u8>| value.len() == 100 && value[0] / 64 == quarter;
             assert!((15..=17).contains(&sample.iter().filter(inside).count()), "{quarter}");
         }
         assert_eq!(values(&bytes, &ends, 100_000).concat(), bytes);
@@ -52,8 +62,8 @@ mod tests {
     fn of_long_values_there_are_parts() {
         let bytes = vec![0; 1 << 20];
         let sample = values(&bytes, &[3, 3, 1 << 20], 10_000);
-        assert!(sample.iter().all(|part| !part.is_empty() && part.len() <= PART));
-        assert!((10_000..10_000 + PART).contains(&sample.concat().len()));
+        assert!(sample.iter().all(|part| !part.is_empty() && part.len() as u64 <= PART));
+        assert!((10_000..11_024).contains(&sample.concat().len()));
         assert!(values(&[], &[0, 0], 10).concat().is_empty());
     }
 }

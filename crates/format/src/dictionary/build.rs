@@ -1,7 +1,5 @@
 //! From ascending terms to a dictionary.
 
-use std::ops::Range;
-
 use super::block::{BlockBuilder, shared_len};
 use super::seek::key;
 use super::{Dictionary, Index, KEY_LEN, MAX_PREFIX};
@@ -47,8 +45,12 @@ pub struct DictionaryBuilder {
     blocks: Vec<u8>,
     /// Where each block begins.
     offsets: Vec<i64>,
-    /// Where the first term of each block lies among `blocks`.
-    heads: Vec<Range<usize>>,
+    /// How many bytes of blocks were taken, before those that are here.
+    taken: usize,
+    /// The first term of each block, as much as a key may depend on, end to end.
+    heads: Vec<u8>,
+    /// Where each of them ends.
+    head_ends: Vec<usize>,
 }
 
 impl DictionaryBuilder {
@@ -92,12 +94,30 @@ impl DictionaryBuilder {
         self.count == 0
     }
 
+    /// The term that was added last.
+    pub fn last(&self) -> Option<&[u8]> {
+        (self.count > 0).then_some(&self.last)
+    }
+
+    /// Takes the bytes of blocks that are complete. Those that were taken, one after the other, and then those
+    /// of the finished dictionary are the section.
+    pub fn take_blocks(&mut self) -> Vec<u8> {
+        self.taken += self.blocks.len();
+        std::mem::take(&mut self.blocks)
+    }
+
+    /// Bytes of blocks that are complete and were not taken.
+    pub fn blocks_len(&self) -> usize {
+        self.blocks.len()
+    }
+
     /// Bytes on the heap, for a writer's budget.
     pub fn heap_bytes(&self) -> usize {
         self.last.capacity()
             + self.blocks.capacity()
             + self.offsets.capacity() * size_of::<i64>()
-            + self.heads.capacity() * size_of::<Range<usize>>()
+            + self.heads.capacity()
+            + self.head_ends.capacity() * size_of::<usize>()
             + self.block.heap_bytes()
     }
 
@@ -106,13 +126,17 @@ impl DictionaryBuilder {
         if !self.block.is_empty() {
             self.finish_block();
         }
-        let DictionaryBuilder { count, max_len, total_len, blocks, mut offsets, heads, .. } = self;
-        let index = (heads.len() > 1).then(|| {
-            let heads: Vec<&[u8]> = heads.into_iter().map(|head| &blocks[head]).collect();
+        let DictionaryBuilder {
+            count, max_len, total_len, blocks, taken, mut offsets, heads, head_ends, ..
+        } = self;
+        let index = (head_ends.len() > 1).then(|| {
+            let mut start = 0;
+            let head = |end| &heads[std::mem::replace(&mut start, end)..end];
+            let heads: Vec<&[u8]> = head_ends.into_iter().map(head).collect();
             let prefix = key_prefix(&heads);
             let mut keys = Vec::with_capacity(heads.len() * KEY_LEN);
             heads.iter().for_each(|head| keys.put_u64(key(head, prefix)));
-            offsets.push(as_offset(blocks.len()));
+            offsets.push(as_offset(taken + blocks.len()));
             let options =
                 NumericOptions { role: Role::TermOffsets, doubles: false, jump_tables, zones: false };
             Index { offsets: numeric::encode(&offsets, &options), keys, prefix: prefix.into() }
@@ -122,8 +146,11 @@ impl DictionaryBuilder {
     }
 
     fn finish_block(&mut self) {
-        self.offsets.push(as_offset(self.blocks.len()));
-        self.heads.push(self.block.finish(&mut self.blocks));
+        self.offsets.push(as_offset(self.taken + self.blocks.len()));
+        let head = self.block.finish(&mut self.blocks);
+        let head = &self.blocks[head];
+        self.heads.extend_from_slice(&head[..head.len().min(MAX_PREFIX + KEY_LEN)]);
+        self.head_ends.push(self.heads.len());
     }
 }
 

@@ -8,8 +8,8 @@
 //! (2023). They multiply, which is faster and misses some decimals, and so keep exceptions; here a column
 //! with a value that is no decimal stays as it is, and any value of one that is takes one load.
 
-use super::Number;
 use super::survey::{Divisor, STRETCH, Survey};
+use super::{Number, Values, pieces};
 use crate::bits::wide;
 use crate::file::kind::{from_f64, to_f64};
 
@@ -49,23 +49,31 @@ impl Decimal {
     }
 
     /// Of `values`, if all of them are decimals: with the fewest digits.
-    pub(super) fn of<T: Number>(values: &[T], survey: &Survey) -> Option<Decimal> {
-        let (mut integers, mut digits) = ([0; STRETCH], 0);
-        for values in values.chunks(STRETCH) {
-            let integers = &mut integers[..values.len()];
-            // What has as many digits has one more: ten times the integer, of ten times the power.
-            digits = (digits..=MAX_DIGITS).find(|&digits| all_decimals(values, power(digits), integers))?;
+    pub(super) fn of<V: Values + ?Sized>(values: &V, survey: &Survey) -> Result<Option<Decimal>, V::Error> {
+        let (mut integers, mut room, mut digits) = ([0; STRETCH], Vec::new(), 0);
+        for range in pieces(values.len()) {
+            for values in values.read(range, &mut room)?.chunks(STRETCH) {
+                let integers = &mut integers[..values.len()];
+                // What has as many digits has one more: ten times the integer, of ten times the power.
+                let enough = (digits..=MAX_DIGITS).find(|&d| all_decimals(values, power(d), integers));
+                let Some(enough) = enough else { return Ok(None) };
+                digits = enough;
+            }
         }
         // With the last one's digits, the others' integers may have grown too large.
-        let decimal = Decimal::new(survey.min, 1, digits)?;
-        decimal.integer(survey.max)?;
+        let decimal = Decimal::new(survey.min, 1, digits);
+        let Some(decimal) = decimal.filter(|decimal| decimal.integer(survey.max).is_some()) else {
+            return Ok(None);
+        };
         let mut divisor = Divisor::of(0);
-        for values in values.chunks(STRETCH) {
-            let integers = &mut integers[..values.len()];
-            decimal.integers(values, integers);
-            divisor = divisor.of_all(integers, decimal.base);
+        for range in pieces(values.len()) {
+            for values in values.read(range, &mut room)?.chunks(STRETCH) {
+                let integers = &mut integers[..values.len()];
+                decimal.integers(values, integers);
+                divisor = divisor.of_all(integers, decimal.base);
+            }
         }
-        Some(Decimal { gcd: divisor.get(), ..decimal })
+        Ok(Some(Decimal { gcd: divisor.get(), ..decimal }))
     }
 
     /// Fills `out` with the integers of `values`, all of which are such decimals.

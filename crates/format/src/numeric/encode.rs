@@ -4,10 +4,10 @@ use std::ops::Range;
 
 use super::block::{Block, Stride};
 use super::decimal::Decimal;
-use super::numbers::Numbers;
-use super::plan::{Cut, plan};
+use super::numbers::{Numbers, Piece};
+use super::plan::{self, Cut, plan};
 use super::survey::{Distinct, STRETCH, Survey};
-use super::{BLOCK_SHIFTS, Number, Numeric, Role, Transform, zone};
+use super::{BLOCK_SHIFTS, Number, Numeric, Role, Transform, Values, pieces, zone};
 use crate::cursor::Put;
 use crate::{bits, granule};
 
@@ -49,12 +49,30 @@ pub struct NumericOptions {
 /// # Ok::<(), docvalues_format::error::Error>(())
 /// ```
 pub fn encode<T: Number>(values: &[T], options: &NumericOptions) -> Numeric<Vec<u8>> {
-    let NumericOptions { role, jump_tables, .. } = *options;
-    let survey = Survey::of(values);
+    let Ok(column) = encode_from(values, options, |_| Ok(()));
+    column
+}
+
+/// As [`encode`], of values that need not be in memory, to blocks that need not be either.
+///
+/// Whenever some of the blocks are complete, `drain` is shown their bytes, and may take them: all that it
+/// took, and then those that are returned, are the section. What stays in memory is a hundredth of 64-bit
+/// values.
+///
+/// # Errors
+///
+/// The first of `values` or `drain`.
+pub fn encode_from<V: Values + ?Sized>(
+    values: &V,
+    options: &NumericOptions,
+    drain: impl FnMut(&mut Vec<u8>) -> Result<(), V::Error>,
+) -> Result<Numeric<Vec<u8>>, V::Error> {
+    let (NumericOptions { role, jump_tables, .. }, len) = (*options, values.len());
+    let survey = Survey::of(values)?;
     let (min, max) = survey.as_ref().map_or((0, 0), |survey| (survey.min, survey.max));
     let mut column = Numeric {
         role,
-        count: values.len() as u64,
+        count: len as u64,
         min,
         max,
         transform: Transform::Constant(min),
@@ -64,21 +82,21 @@ pub fn encode<T: Number>(values: &[T], options: &NumericOptions) -> Numeric<Vec<
         jump: None,
         zones: None,
     };
-    let Some(mut survey) = survey.filter(|survey| survey.min != survey.max) else { return column };
+    let Some(mut survey) = survey.filter(|survey| survey.min != survey.max) else { return Ok(column) };
     // Offsets and the like have no section for a table.
     let distinct = survey.distinct.take().filter(|_| role.is_values()).map(Distinct::sorted);
 
     // Decimals are at least as narrow as the doubles: between two of them lie as many doubles or more.
-    let decimal = (options.doubles && role.is_values()).then(|| Decimal::of(values, &survey)).flatten();
+    let decimal = if options.doubles && role.is_values() { Decimal::of(values, &survey)? } else { None };
     let affine = match decimal {
-        Some(decimal) => Numbers::decimal(values, &survey, decimal),
-        None => Numbers::affine(values, &survey),
+        Some(decimal) => Numbers::decimal(len, &survey, decimal),
+        None => Numbers::affine(len, &survey),
     };
     // If every number up to the largest occurs, a value's place in the table is its number.
-    let (_, largest) = affine.ends(&(0..values.len()));
+    let (_, largest) = affine.ends(&(0..len));
     let table = distinct.as_ref().filter(|table| table.values().len() as u64 <= largest);
-    let table = table.map(|table| Numbers::by_table(values, &survey, table));
-    let plan = plan(&affine, table.as_ref(), jump_tables);
+    let table = table.map(|table| Numbers::by_table(len, &survey, table));
+    let plan = plan(values, &affine, table.as_ref(), jump_tables)?;
     column.block_shift = plan.cut.shift();
     column.stride = plan.cut.stride();
     let numbers = table.as_ref().filter(|_| plan.table).unwrap_or(&affine);
@@ -87,59 +105,72 @@ pub fn encode<T: Number>(values: &[T], options: &NumericOptions) -> Numeric<Vec<
         (None, Some(decimal)) => Transform::Decimal(decimal),
         (None, None) => Transform::Affine { base: min, gcd: survey.divisor.get() },
     };
-    // All at once, and with the checksums that the section will have.
-    let room = granule::extent(plan.bytes).and_then(|room| usize::try_from(room).ok());
-    let mut blocks = Vec::with_capacity(room.unwrap_or(0));
-    let jump = match plan.cut {
-        Cut::Blocks { shift, stride } => encode_blocks(numbers, shift, stride, &mut blocks),
-        Cut::One(block) => encode_one(numbers, &block, plan.cut.stride(), &mut blocks),
-    };
+    let (blocks, jump) = encode_blocks(values, numbers, plan.cut, plan.bytes, drain)?;
     column.blocks = Some(blocks);
     column.jump = (jump_tables && column.block_count() > 1).then_some(jump);
     column.zones = (options.zones && role.is_values()).then(|| zone::encode(&survey.ends)).flatten();
-    column
+    Ok(column)
 }
 
-/// Appends the blocks, end to end, to `blocks`; returns their headers once more.
-pub(super) fn encode_blocks<T: Number>(
-    numbers: &Numbers<'_, T>,
-    shift: u8,
-    stride: Stride,
-    blocks: &mut Vec<u8>,
-) -> Vec<u8> {
-    let mut jump = Vec::new();
-    for range in numbers.blocks(0..numbers.len(), shift) {
-        let payload = (blocks.len() + stride.bytes()) as u64;
-        let block = Block { payload, ..numbers.fit(&range, stride) };
-        block.encode(stride, blocks);
-        block.encode(stride, &mut jump);
-        pack(numbers, range, &block, blocks);
+/// The blocks, end to end, `bytes` of them, as far as `drain` leaves them; and their headers once more.
+pub(super) fn encode_blocks<V: Values + ?Sized>(
+    values: &V,
+    numbers: &Numbers<'_>,
+    cut: Cut,
+    bytes: u64,
+    mut drain: impl FnMut(&mut Vec<u8>) -> Result<(), V::Error>,
+) -> Result<(Vec<u8>, Vec<u8>), V::Error> {
+    let (stride, mut jump, mut room) = (cut.stride(), Vec::new(), Vec::new());
+    let mut blocks = Vec::new();
+    // Those that were drained.
+    let mut before = 0;
+    for range in pieces(values.len()) {
+        let piece = Piece::read(numbers, values, range.clone(), &mut room)?;
+        match cut {
+            Cut::Blocks { shift, .. } => {
+                for range in plan::blocks(range.clone(), shift) {
+                    let payload = before + (blocks.len() + stride.bytes()) as u64;
+                    let block = Block { payload, ..piece.fit(&range, stride) };
+                    block.encode(stride, &mut blocks);
+                    block.encode(stride, &mut jump);
+                    let first = range.start;
+                    pack(&piece, range, first, &block, &mut blocks);
+                }
+            }
+            Cut::One(block) => {
+                if range.start == 0 {
+                    let block = Block { payload: stride.bytes() as u64, ..block };
+                    block.encode(stride, &mut blocks);
+                    block.encode(stride, &mut jump);
+                }
+                pack(&piece, range.clone(), 0, &block, &mut blocks);
+            }
+        }
+        let there = blocks.len();
+        drain(&mut blocks)?;
+        before += (there - blocks.len()) as u64;
+        if range.start == 0 && before == 0 {
+            // They stay here: room for all at once, and for the checksums that the section will have.
+            let room = granule::extent(bytes).and_then(|room| usize::try_from(room).ok());
+            blocks.reserve_exact(room.unwrap_or(0).saturating_sub(there));
+        }
     }
-    jump
+    Ok((blocks, jump))
 }
 
-/// Appends one block of all `numbers` to `blocks`; returns its header once more.
-fn encode_one<T: Number>(
-    numbers: &Numbers<'_, T>,
+/// Appends the residuals of the numbers of `range`, in `block`, which begins with number `first`.
+fn pack<T: Number>(
+    piece: &Piece<'_, T>,
+    range: Range<usize>,
+    first: usize,
     block: &Block,
-    stride: Stride,
-    blocks: &mut Vec<u8>,
-) -> Vec<u8> {
-    let mut header = Vec::new();
-    let block = Block { payload: stride.bytes() as u64, ..*block };
-    block.encode(stride, &mut header);
-    blocks.extend_from_slice(&header);
-    pack(numbers, 0..numbers.len(), &block, blocks);
-    header
-}
-
-/// Appends the residuals of the numbers of `range`, which are those of `block`.
-fn pack<T: Number>(numbers: &Numbers<'_, T>, range: Range<usize>, block: &Block, out: &mut Vec<u8>) {
+    out: &mut Vec<u8>,
+) {
     let mut residuals = [0; STRETCH];
     // A whole stretch ends with a word, whatever the width.
     for start in range.clone().step_by(STRETCH) {
         let residuals = &mut residuals[..STRETCH.min(range.end - start)];
-        numbers.residuals(start, start - range.start, block, residuals);
+        piece.residuals(start, start - first, block, residuals);
         bits::pack(residuals, block.width, out);
     }
 }

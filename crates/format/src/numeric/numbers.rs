@@ -2,22 +2,34 @@
 
 use std::ops::Range;
 
-use super::Number;
 use super::block::{Block, Encoding, FRACTION, Stride, slope};
 use super::decimal::Decimal;
 use super::survey::{Distinct, Divisor, LANES, STRETCH, Survey};
+use super::{Number, Values, pieces};
 use crate::bits::{self, wide};
 
 /// The smallest and the largest of some numbers.
 pub(super) type Ends = (u64, u64);
 
-/// The values of a column, seen through a transform. All of them keep the order.
+/// The values of a column, seen through a transform: what is known of all of them. All transforms keep
+/// the order.
 #[derive(Clone, Debug)]
-pub(super) struct Numbers<'a, T> {
-    values: &'a [T],
+pub(super) struct Numbers<'a> {
     transform: By<'a>,
+    len: usize,
+    /// The first number, and the last.
+    outer: (u64, u64),
     /// Of every [`STRETCH`].
     ends: Vec<Ends>,
+}
+
+/// Some of the values of a column, and how they are seen.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Piece<'a, T> {
+    numbers: &'a Numbers<'a>,
+    values: &'a [T],
+    /// Which value of the column the first one is.
+    start: usize,
 }
 
 /// What makes numbers of values.
@@ -41,30 +53,30 @@ impl By<'_> {
     }
 }
 
-impl<'a, T: Number> Numbers<'a, T> {
+impl<'a> Numbers<'a> {
     /// The differences from the smallest value, divided by what divides them all.
-    pub(super) fn affine(values: &'a [T], survey: &Survey) -> Numbers<'a, T> {
-        Numbers::new(values, survey, By::Affine { base: survey.min, divisor: survey.divisor })
+    pub(super) fn affine(len: usize, survey: &Survey) -> Numbers<'a> {
+        Numbers::new(len, survey, By::Affine { base: survey.min, divisor: survey.divisor })
     }
 
     /// The same of the integers of doubles, all of which are such decimals.
-    pub(super) fn decimal(values: &'a [T], survey: &Survey, decimal: Decimal) -> Numbers<'a, T> {
-        Numbers::new(values, survey, By::Decimal { decimal, divisor: Divisor::of(decimal.gcd) })
+    pub(super) fn decimal(len: usize, survey: &Survey, decimal: Decimal) -> Numbers<'a> {
+        Numbers::new(len, survey, By::Decimal { decimal, divisor: Divisor::of(decimal.gcd) })
     }
 
     /// The places in `table`, which is sorted.
-    pub(super) fn by_table(values: &'a [T], survey: &Survey, table: &'a Distinct) -> Numbers<'a, T> {
-        Numbers::new(values, survey, By::Table(table))
+    pub(super) fn by_table(len: usize, survey: &Survey, table: &'a Distinct) -> Numbers<'a> {
+        Numbers::new(len, survey, By::Table(table))
     }
 
-    fn new(values: &'a [T], survey: &Survey, transform: By<'a>) -> Numbers<'a, T> {
-        let number = |value| transform.number(value);
-        let ends = survey.ends.iter().map(|&(min, max)| (number(min), number(max))).collect();
-        Numbers { values, transform, ends }
+    fn new(len: usize, survey: &Survey, transform: By<'a>) -> Numbers<'a> {
+        let both = |(a, b)| (transform.number(a), transform.number(b));
+        let ends = survey.ends.iter().map(|&ends| both(ends)).collect();
+        Numbers { transform, len, outer: both(survey.outer), ends }
     }
 
     pub(super) fn len(&self) -> usize {
-        self.values.len()
+        self.len
     }
 
     /// The table that numbers are places in.
@@ -75,11 +87,6 @@ impl<'a, T: Number> Numbers<'a, T> {
         }
     }
 
-    /// The blocks of 2^`shift` in `range`, which begins with one.
-    pub(super) fn blocks(&self, range: Range<usize>, shift: u8) -> impl Iterator<Item = Range<usize>> {
-        range.clone().step_by(1 << shift).map(move |start| start..range.end.min(start + (1 << shift)))
-    }
-
     /// The smallest and the largest of `range`, which begins with a [`STRETCH`] and ends with one, or with
     /// the column.
     pub(super) fn ends(&self, range: &Range<usize>) -> Ends {
@@ -87,15 +94,44 @@ impl<'a, T: Number> Numbers<'a, T> {
         ends.iter().fold((u64::MAX, 0), |(min, max), ends| (min.min(ends.0), max.max(ends.1)))
     }
 
+    /// The line from the first to the last of all numbers, if it is `good`, as lines of fewer bits then are,
+    /// too.
+    pub(super) fn fit_one_line<V: Values + ?Sized>(
+        &self,
+        values: &V,
+        good: impl Fn(&Block) -> bool,
+    ) -> Result<Option<Block>, V::Error> {
+        let Some(mut line) = Line::new(self.outer, self.len) else { return Ok(None) };
+        let mut room = Vec::new();
+        for range in pieces(self.len) {
+            if !line.extend(&Piece::read(self, values, range.clone(), &mut room)?, &range, &good) {
+                return Ok(None);
+            }
+        }
+        Ok(Some(line.block()))
+    }
+}
+
+impl<'a, T: Number> Piece<'a, T> {
+    /// The values of `range`, which are read into `room` if they are not in memory.
+    pub(super) fn read<V: Values<Number = T> + ?Sized>(
+        numbers: &'a Numbers<'a>,
+        values: &'a V,
+        range: Range<usize>,
+        room: &'a mut Vec<T>,
+    ) -> Result<Piece<'a, T>, V::Error> {
+        Ok(Piece { numbers, start: range.start, values: values.read(range, room)? })
+    }
+
     /// Number `i`.
     fn get(&self, i: usize) -> u64 {
-        self.transform.number(self.values[i].into())
+        self.numbers.transform.number(self.values[i - self.start].into())
     }
 
     /// Fills `out` with the numbers from `start` on.
-    fn read(&self, start: usize, out: &mut [u64]) {
-        let values = &self.values[start..start + out.len()];
-        match self.transform {
+    fn fill(&self, start: usize, out: &mut [u64]) {
+        let values = &self.values[start - self.start..][..out.len()];
+        match self.numbers.transform {
             // Most columns have no divisor.
             By::Affine { base, divisor } if divisor.get() == 1 => subtract(values, base, out),
             By::Affine { base, divisor } => divide(values, base, divisor, out),
@@ -113,14 +149,14 @@ impl<'a, T: Number> Numbers<'a, T> {
     /// Fills `out` with the residuals of the numbers from `start` on, in `block`, of which the first is
     /// number `at`.
     pub(super) fn residuals(&self, start: usize, at: usize, block: &Block, out: &mut [u64]) {
-        self.read(start, out);
+        self.fill(start, out);
         take_line(block.base, block.slope, at, out);
     }
 
-    /// The best block for the numbers of `range`, which is as in [`ends`](Self::ends); with its payload's
+    /// The best block for the numbers of `range`, which is as in [`Numbers::ends`]; with its payload's
     /// offset left at 0.
     pub(super) fn fit(&self, range: &Range<usize>, stride: Stride) -> Block {
-        let packed = fit_frame(self.ends(range));
+        let packed = fit_frame(self.numbers.ends(range));
         match stride {
             Stride::Long if packed.width > self.least_width_of_line(range) => {
                 let narrower = |line: &Block| line.width < packed.width;
@@ -137,42 +173,70 @@ impl<'a, T: Number> Numbers<'a, T> {
         // One more for what is rounded along the line.
         let rise = rise * STRETCH as u128 / (range.len() as u128 - 1).max(1) + 1;
         let rise = u64::try_from(rise).unwrap_or(u64::MAX);
-        let ends = &self.ends[range.start / STRETCH..range.end.div_ceil(STRETCH)];
+        let ends = &self.numbers.ends[range.start / STRETCH..range.end.div_ceil(STRETCH)];
         let spread = ends.iter().map(|(min, max)| (max - min).saturating_sub(rise)).max();
         bits::width_of(spread.unwrap_or(0))
     }
 
     /// The line from the first to the last number of `range`, if it is `good`, as lines of fewer bits then
     /// are, too.
-    ///
-    /// Not the best line there is: one with the least spread can save another bit where the ends of a
-    /// block are outliers, and takes a hull to find.
-    pub(super) fn fit_line(&self, range: &Range<usize>, good: impl Fn(&Block) -> bool) -> Option<Block> {
+    fn fit_line(&self, range: &Range<usize>, good: impl Fn(&Block) -> bool) -> Option<Block> {
+        let outer = (self.get(range.start), self.get(range.end - 1));
+        let mut line = Line::new(outer, range.len())?;
+        line.extend(self, range, good).then(|| line.block())
+    }
+}
+
+/// The line from the first to the last of some numbers, and how far those that were seen lie off it.
+///
+/// Not the best line there is: one with the least spread can save another bit where the ends of a
+/// block are outliers, and takes a hull to find.
+struct Line {
+    first: u64,
+    slope: i64,
+    low: i64,
+    high: i64,
+    seen: usize,
+}
+
+impl Line {
+    fn new((first, last): (u64, u64), len: usize) -> Option<Line> {
+        Some(Line { first, slope: slope(first, last, len - 1)?, low: 0, high: 0, seen: 0 })
+    }
+
+    /// Looks at the next numbers, which are those of `range`, as long as the block is `good`; whether it
+    /// is.
+    fn extend<T: Number>(
+        &mut self,
+        piece: &Piece<'_, T>,
+        range: &Range<usize>,
+        good: impl Fn(&Block) -> bool,
+    ) -> bool {
         /// Where there is no line to be found, so many numbers usually tell.
         const FIRST_LOOK: usize = 64;
-        let first = self.get(range.start);
-        let slope = slope(first, self.get(range.end - 1), range.len() - 1)?;
-        let (mut low, mut high, mut numbers) = (0, 0, [0; STRETCH]);
-        let mut at = 0;
-        loop {
-            let len = (range.len() - at).min(if at == 0 { FIRST_LOOK } else { STRETCH });
+        let (mut numbers, mut at) = ([0; STRETCH], range.start);
+        while at < range.end {
+            let len = (range.end - at).min(if self.seen == 0 { FIRST_LOOK } else { STRETCH });
             let numbers = &mut numbers[..len];
-            self.read(range.start + at, numbers);
-            let ends = above_line(first, slope, at, numbers);
-            (low, high) = (ends.0.min(low), ends.1.max(high));
-            let block = Block {
-                base: first.wrapping_add(low.cast_unsigned()),
-                slope,
-                payload: 0,
-                encoding: Encoding::Linear,
-                width: bits::width_of(high.abs_diff(low)),
-            };
-            at += len;
-            match good(&block) {
-                false => return None,
-                true if at == range.len() => return Some(block),
-                true => {}
+            piece.fill(at, numbers);
+            let ends = above_line(self.first, self.slope, self.seen, numbers);
+            (self.low, self.high) = (ends.0.min(self.low), ends.1.max(self.high));
+            (at, self.seen) = (at + len, self.seen + len);
+            if !good(&self.block()) {
+                return false;
             }
+        }
+        true
+    }
+
+    /// The block of the numbers that were seen, with its payload's offset left at 0.
+    fn block(&self) -> Block {
+        Block {
+            base: self.first.wrapping_add(self.low.cast_unsigned()),
+            slope: self.slope,
+            payload: 0,
+            encoding: Encoding::Linear,
+            width: bits::width_of(self.high.abs_diff(self.low)),
         }
     }
 }

@@ -5,8 +5,8 @@
 use std::ops::Range;
 
 use super::block::{Block, Encoding, Stride};
-use super::numbers::{Numbers, fit_frame};
-use super::{BLOCK_SHIFTS, Number, ONE_BLOCK};
+use super::numbers::{Numbers, Piece, fit_frame};
+use super::{BLOCK_SHIFTS, ONE_BLOCK, Values, pieces};
 
 /// Exponent of the largest block: what is looked at in one go.
 const LARGEST: u8 = *BLOCK_SHIFTS.end();
@@ -61,21 +61,26 @@ impl Cut {
 /// [eighth](LOOKS) stretch of 2^14. On a tie, differences go before a table, which takes
 /// another load; large blocks before small, since more of their jump entries fit a cache; short headers
 /// before long.
-pub(super) fn plan<T: Number>(
-    affine: &Numbers<'_, T>,
-    table: Option<&Numbers<'_, T>>,
+pub(super) fn plan<V: Values + ?Sized>(
+    values: &V,
+    affine: &Numbers<'_>,
+    table: Option<&Numbers<'_>>,
     jump_tables: bool,
-) -> Plan {
+) -> Result<Plan, V::Error> {
     let transforms = || [Some(affine), table].into_iter().flatten();
-    let blocks = cheapest(transforms().flat_map(|numbers| sizes(numbers, jump_tables)));
+    let mut all = Vec::new();
+    for numbers in transforms() {
+        all.extend(sizes(values, numbers, jump_tables)?);
+    }
+    let blocks = cheapest(all.into_iter());
     let most = blocks.bytes + blocks.bytes / MARGIN;
     let one = transforms().map(|numbers| one_block(numbers, fit_frame(numbers.ends(&(0..numbers.len())))));
     let one = cheapest(one);
     if one.bytes <= most {
-        return one;
+        return Ok(one);
     }
-    let line = affine.fit_line(&(0..affine.len()), |line| one_block(affine, *line).bytes <= most);
-    line.map_or(blocks, |line| one_block(affine, line))
+    let line = affine.fit_one_line(values, |line| one_block(affine, *line).bytes <= most)?;
+    Ok(line.map_or(blocks, |line| one_block(affine, line)))
 }
 
 /// The first of those plans that take the fewest bytes.
@@ -86,25 +91,29 @@ fn cheapest(plans: impl Iterator<Item = Plan>) -> Plan {
 }
 
 /// Not cut up: `block` is for all of `numbers`.
-fn one_block<T: Number>(numbers: &Numbers<'_, T>, block: Block) -> Plan {
+fn one_block(numbers: &Numbers<'_>, block: Block) -> Plan {
     let cut = Cut::One(block);
     let bytes = cut.stride().bytes() as u64 + block.payload_len(numbers.len());
     Plan { table: numbers.table().is_some(), cut, bytes: bytes + table_len(numbers) }
 }
 
 /// Bytes of the table of values.
-fn table_len<T: Number>(numbers: &Numbers<'_, T>) -> u64 {
+fn table_len(numbers: &Numbers<'_>) -> u64 {
     numbers.table().map_or(0, size_of_val) as u64
 }
 
 /// A plan for every block size and stride, largest blocks first.
-fn sizes<T: Number>(numbers: &Numbers<'_, T>, jump_tables: bool) -> Vec<Plan> {
+fn sizes<V: Values + ?Sized>(
+    values: &V,
+    numbers: &Numbers<'_>,
+    jump_tables: bool,
+) -> Result<Vec<Plan>, V::Error> {
     let (table, len) = (numbers.table().is_some(), numbers.len());
     let mut plans = Vec::new();
-    for (shift, saved) in BLOCK_SHIFTS.rev().zip(saved_by_lines(numbers)) {
+    for (shift, saved) in BLOCK_SHIFTS.rev().zip(saved_by_lines(values, numbers)?) {
         let copies = if jump_tables && len > 1 << shift { 2 } else { 1 };
-        let payload_len = |range: Range<usize>| numbers.fit(&range, Stride::Short).payload_len(range.len());
-        let packed = table_len(numbers) + numbers.blocks(0..len, shift).map(payload_len).sum::<u64>();
+        let payload_len = |range: Range<usize>| fit_frame(numbers.ends(&range)).payload_len(range.len());
+        let packed = table_len(numbers) + blocks(0..len, shift).map(payload_len).sum::<u64>();
         for (stride, payloads) in Stride::ALL.into_iter().zip([packed, packed.saturating_sub(saved)]) {
             let headers = len.div_ceil(1 << shift) as u64 * stride.bytes() as u64;
             plans.push(Plan {
@@ -114,23 +123,30 @@ fn sizes<T: Number>(numbers: &Numbers<'_, T>, jump_tables: bool) -> Vec<Plan> {
             });
         }
     }
-    plans
+    Ok(plans)
 }
 
 /// How many bytes shorter the blocks are if they may follow lines, for every size, largest blocks first.
-fn saved_by_lines<T: Number>(numbers: &Numbers<'_, T>) -> Vec<u64> {
+fn saved_by_lines<V: Values + ?Sized>(values: &V, numbers: &Numbers<'_>) -> Result<Vec<u64>, V::Error> {
     let stretches = numbers.len().div_ceil(1 << LARGEST);
     let step = if stretches > LOOKS { LOOKS } else { 1 };
     let mut saved = vec![0; BLOCK_SHIFTS.count()];
+    let mut room = Vec::new();
     // All sizes of a stretch while it is in a cache.
-    for stretch in numbers.blocks(0..numbers.len(), LARGEST).step_by(step) {
+    for stretch in pieces(numbers.len()).step_by(step) {
+        let piece = Piece::read(numbers, values, stretch.clone(), &mut room)?;
         for (shift, saved) in BLOCK_SHIFTS.rev().zip(&mut saved) {
-            for range in numbers.blocks(stretch.clone(), shift) {
-                let payload_len = |stride| numbers.fit(&range, stride).payload_len(range.len());
+            for range in blocks(stretch.clone(), shift) {
+                let payload_len = |stride| piece.fit(&range, stride).payload_len(range.len());
                 *saved += payload_len(Stride::Short) - payload_len(Stride::Long);
             }
         }
     }
     let all = |saved: u64| u128::from(saved) * stretches as u128 / stretches.div_ceil(step) as u128;
-    saved.into_iter().map(|saved| u64::try_from(all(saved)).unwrap_or(u64::MAX)).collect()
+    Ok(saved.into_iter().map(|saved| u64::try_from(all(saved)).unwrap_or(u64::MAX)).collect())
+}
+
+/// The blocks of 2^`shift` in `range`, which begins with one.
+pub(super) fn blocks(range: Range<usize>, shift: u8) -> impl Iterator<Item = Range<usize>> {
+    range.clone().step_by(1 << shift).map(move |start| start..range.end.min(start + (1 << shift)))
 }

@@ -1,6 +1,6 @@
 //! What one pass over the values of a column learns.
 
-use super::{MAX_TABLE, Number};
+use super::{MAX_TABLE, Number, Values, pieces};
 use crate::bits::wide;
 
 /// Values whose ends are kept: as many as the smallest block has.
@@ -14,6 +14,8 @@ pub(super) const LANES: usize = 8;
 pub(super) struct Survey {
     pub(super) min: i64,
     pub(super) max: i64,
+    /// The first value, and the last.
+    pub(super) outer: (i64, i64),
     /// Divides every difference between two values.
     pub(super) divisor: Divisor,
     /// The distinct values, unless there are more than a table holds.
@@ -24,25 +26,40 @@ pub(super) struct Survey {
 
 impl Survey {
     /// Looks at `values`; `None` if there is none.
-    pub(super) fn of<T: Number>(values: &[T]) -> Option<Survey> {
-        let first = (*values.first()?).into();
-        let mut survey = Survey {
+    pub(super) fn of<V: Values + ?Sized>(values: &V) -> Result<Option<Survey>, V::Error> {
+        let (mut survey, mut room) = (None, Vec::new());
+        for range in pieces(values.len()) {
+            let values = values.read(range, &mut room)?;
+            if let Some(&first) = values.first() {
+                survey.get_or_insert_with(|| Survey::new(first.into())).add(values);
+            }
+        }
+        Ok(survey)
+    }
+
+    fn new(first: i64) -> Survey {
+        Survey {
             min: first,
             max: first,
+            outer: (first, first),
             divisor: Divisor::of(0),
             distinct: Some(Distinct::default()),
-            ends: Vec::with_capacity(values.len().div_ceil(STRETCH)),
-        };
+            ends: Vec::new(),
+        }
+    }
+
+    /// Looks at the next values, which begin with a [`STRETCH`].
+    fn add<T: Number>(&mut self, values: &[T]) {
         for values in values.chunks(STRETCH) {
             let (min, max) = ends(values);
-            survey.ends.push((min, max));
-            (survey.min, survey.max) = (survey.min.min(min), survey.max.max(max));
+            self.ends.push((min, max));
+            (self.min, self.max) = (self.min.min(min), self.max.max(max));
+            self.outer.1 = values[values.len() - 1].into();
             // Of equal values, one says it all.
             let values = if min == max { &values[..1] } else { values };
-            survey.divisor = survey.divisor.of_all(values, first);
-            survey.distinct = survey.distinct.and_then(|distinct| distinct.with(values));
+            self.divisor = self.divisor.of_all(values, self.outer.0);
+            self.distinct = self.distinct.take().and_then(|distinct| distinct.with(values));
         }
-        Some(survey)
     }
 }
 

@@ -1,27 +1,31 @@
 //! The values of documents that have several.
 
+use docvalues_format::numeric::{self, Values as _};
+use docvalues_storage::Spill;
+
 use super::memory::Memory;
+use super::tape::{Fixed, Tape};
 use crate::error::ErrorKind;
 
-/// Lists end to end.
+/// Lists end to end. Those in a file are tidy: sorted, and without what is there twice if they are sets.
 #[derive(Debug)]
 pub(crate) struct Lists<T> {
     /// Where each list begins, and where the last one ends; empty until there is one.
-    pub(crate) offsets: Vec<i64>,
+    pub(crate) offsets: Tape<i64>,
     /// What is in them, as it came; behind the last list, the values of those that have not ended.
-    pub(crate) values: Vec<T>,
+    pub(crate) values: Tape<T>,
+    /// Tidies a list: says how many of its values, from the first on, are kept.
+    tidy: fn(&mut [T]) -> usize,
 }
 
-impl<T> Default for Lists<T> {
-    fn default() -> Lists<T> {
-        Lists { offsets: Vec::new(), values: Vec::new() }
+impl<T: Fixed + Ord> Lists<T> {
+    pub(crate) fn new(tidy: fn(&mut [T]) -> usize) -> Lists<T> {
+        Lists { offsets: Tape::default(), values: Tape::default(), tidy }
     }
-}
 
-impl<T: Copy + Ord> Lists<T> {
     /// Where the first list begins that has not ended.
     fn open(&self) -> usize {
-        self.offsets.last().and_then(|&end| usize::try_from(end).ok()).unwrap_or(0)
+        self.offsets.last().and_then(|end| usize::try_from(end).ok()).unwrap_or(0)
     }
 
     pub(super) fn reserve(
@@ -31,19 +35,19 @@ impl<T: Copy + Ord> Lists<T> {
         memory: &mut Memory,
     ) -> Result<(), ErrorKind> {
         // The first list has an offset more.
-        memory.reserve(&mut self.offsets, lists.saturating_add(1))?;
-        memory.reserve(&mut self.values, values)
+        memory.reserve(&mut self.offsets.near, lists.saturating_add(1))?;
+        memory.reserve(&mut self.values.near, values)
     }
 
     /// Ends lists of these lengths, for whose offsets there is room.
     pub(super) fn end(&mut self, lens: impl Iterator<Item = usize>) {
         let mut end = self.open() as u64;
         for len in lens {
-            if self.offsets.is_empty() {
-                self.offsets.push(0);
+            if self.offsets.len() == 0 {
+                self.offsets.near.push(0);
             }
             end += len as u64;
-            self.offsets.push(end.cast_signed());
+            self.offsets.near.push(end.cast_signed());
         }
     }
 
@@ -52,25 +56,87 @@ impl<T: Copy + Ord> Lists<T> {
         self.end(std::iter::once(self.values.len() - self.open()));
     }
 
-    /// Tidies each list: `tidy` says how many of its values, from the first on, are kept.
-    pub(crate) fn tidy(&mut self, tidy: impl Fn(&mut [T]) -> usize) {
-        let (mut start, mut kept) = (0, 0);
-        for offset in self.offsets.iter_mut().skip(1) {
-            let end = usize::try_from(*offset).unwrap_or(usize::MAX);
-            let left = tidy(&mut self.values[start..end]);
-            if kept < start {
-                self.values.copy_within(start..start + left, kept);
-            }
-            (start, kept) = (end, kept + left);
-            *offset = (kept as u64).cast_signed();
-        }
-        self.values.truncate(kept);
-    }
-
     /// Forgets all but the first `lists`, and what has not ended.
     pub(super) fn truncate(&mut self, lists: usize) {
         self.offsets.truncate(lists + 1);
         self.values.truncate(self.open());
+    }
+
+    /// Changes each list: `f` says how many of its values, from the first on, are kept. Those in a
+    /// file are tidy, and keep all.
+    pub(crate) fn change_each(
+        &mut self,
+        mut f: impl FnMut(&mut [T]) -> Result<usize, ErrorKind>,
+    ) -> Result<(), ErrorKind> {
+        /// Values of lists that are changed together, unless a single one has more.
+        const MANY: u64 = 1 << 15;
+        let at = |offset: i64| usize::try_from(offset).unwrap_or(usize::MAX);
+        let (mut changed, mut room) = (Tape::default(), Vec::new());
+        let in_file = (self.values.far() as u64).cast_signed();
+        let near = self.offsets.near.partition_point(|&end| end <= in_file);
+        let lists = if in_file == 0 { 0 } else { self.offsets.far() + near - 1 };
+        for range in numeric::pieces(lists) {
+            let mut offsets = self.offsets.read(range.start..range.end + 1, &mut room)?;
+            while let [first, ends @ ..] = offsets
+                && !ends.is_empty()
+            {
+                let few = ends.partition_point(|end| end.abs_diff(*first) <= MANY).max(1);
+                let values = at(*first)..at(ends[few - 1]);
+                self.values.change(values, &mut changed, |values| {
+                    let mut start = *first;
+                    for &end in &ends[..few] {
+                        f(&mut values[at(start - first)..at(end - first)])?;
+                        start = end;
+                    }
+                    Ok(())
+                })?;
+                offsets = &offsets[few..];
+            }
+        }
+        self.values.take_far(changed);
+        self.tidy_near(f)
+    }
+
+    /// Bytes of memory.
+    pub(super) fn heap(&self) -> usize {
+        self.offsets.heap() + self.values.heap()
+    }
+
+    /// Moves all lists, which have ended and are tidy, to `spill`.
+    pub(super) fn spill(&mut self, spill: &Spill, memory: &mut Memory) -> Result<(), ErrorKind> {
+        // Values first: if there is no room for their offsets, those are still known.
+        self.values.spill(spill, memory)?;
+        self.offsets.spill(spill, memory)
+    }
+
+    /// Tidies the lists in memory.
+    pub(crate) fn tidy(&mut self) -> Result<(), ErrorKind> {
+        let tidy = self.tidy;
+        self.tidy_near(|list| Ok(tidy(list)))
+    }
+
+    /// Changes each list in memory: `f` says how many of its values, from the first on, are kept.
+    fn tidy_near(
+        &mut self,
+        mut f: impl FnMut(&mut [T]) -> Result<usize, ErrorKind>,
+    ) -> Result<(), ErrorKind> {
+        let (far, values) = (self.values.far(), &mut self.values.near);
+        let (mut start, mut kept) = (0, 0);
+        for offset in &mut self.offsets.near {
+            // Lists have values: one that ends up to there is not in memory.
+            let end = usize::try_from(*offset).unwrap_or(usize::MAX).saturating_sub(far);
+            if end == 0 {
+                continue;
+            }
+            let left = f(&mut values[start..end])?;
+            if kept < start {
+                values.copy_within(start..start + left, kept);
+            }
+            (start, kept) = (end, kept + left);
+            *offset = ((far + kept) as u64).cast_signed();
+        }
+        values.truncate(kept);
+        Ok(())
     }
 }
 
@@ -133,19 +199,19 @@ mod tests {
         fn lists_are_put_in_order_and_sets_have_each_value_once(
             lists in proptest::collection::vec(proptest::collection::vec(0..30_u32, 1..40), 0..9),
         ) {
-            let (mut all, mut sets) = (Lists::default(), Lists::default());
+            let (mut all, mut sets) = (Lists::new(ascending), Lists::new(distinct));
             for lists in [&lists[..lists.len() / 2], &lists[lists.len() / 2..]] {
-                all.values.extend(lists.iter().flatten());
-                sets.values.extend(lists.iter().flatten());
+                all.values.near.extend(lists.iter().flatten());
+                sets.values.near.extend(lists.iter().flatten());
                 all.end(lists.iter().map(Vec::len));
                 sets.end(lists.iter().map(Vec::len));
             }
-            all.tidy(ascending);
-            sets.tidy(distinct);
+            all.tidy().unwrap();
+            sets.tidy().unwrap();
             for (i, list) in lists.iter().enumerate() {
                 let of = |lists: &Lists<u32>| {
-                    let [start, end] = [lists.offsets[i], lists.offsets[i + 1]].map(|at| usize::try_from(at).unwrap());
-                    lists.values[start..end].to_vec()
+                    let [start, end] = [lists.offsets.near[i], lists.offsets.near[i + 1]].map(|at| usize::try_from(at).unwrap());
+                    lists.values.near[start..end].to_vec()
                 };
                 let mut sorted = list.clone();
                 sorted.sort_unstable();

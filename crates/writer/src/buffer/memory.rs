@@ -15,15 +15,35 @@ const LARGE: usize = 4 << 20;
 pub(crate) struct Memory {
     budget: usize,
     used: usize,
+    /// From so many bytes on, some are to go elsewhere.
+    tight: usize,
 }
 
 impl Memory {
     pub(crate) fn new(budget: usize) -> Memory {
-        Memory { budget, used: 0 }
+        Memory { budget, used: 0, tight: budget / 2 }
     }
 
     pub(crate) fn used(&self) -> usize {
         self.used
+    }
+
+    /// Whether half of the budget is used, so that buffers should be spilled. What a document adds has the other
+    /// half.
+    pub(crate) fn is_tight(&self) -> bool {
+        self.used > self.tight
+    }
+
+    /// How many bytes should be used once buffers were spilled, so that some time goes by before that is done
+    /// again.
+    pub(crate) fn wanted(&self) -> usize {
+        self.budget / 4
+    }
+
+    /// Says that all was spilled that could be: if that is not enough, an eighth more may come before it is
+    /// tried again.
+    pub(crate) fn eased(&mut self) {
+        self.tight = (self.budget / 2).max(self.used.saturating_add(self.budget / 8));
     }
 
     /// Makes room in `vec` for `more` elements, so that pushing them cannot fail.

@@ -1,6 +1,11 @@
 //! Byte strings that are all kept.
 
+use docvalues_storage::Spill;
+
 use super::memory::Memory;
+use super::payload::Payload;
+use super::region::{Region, TOGETHER};
+use super::tape::Tape;
 use crate::error::ErrorKind;
 
 /// Byte strings end to end, in document order.
@@ -9,12 +14,14 @@ use crate::error::ErrorKind;
 /// pages of the next.
 #[derive(Debug, Default)]
 pub(crate) struct Kept {
+    /// The bytes that are in a file, before those in memory.
+    far: Option<Region>,
     /// The last ones may be empty, and are used again.
     pieces: Vec<Vec<u8>>,
     /// The piece that is being filled.
     open: usize,
     /// Where each string begins in all bytes, and where the last one ends; empty until there is one.
-    offsets: Vec<i64>,
+    offsets: Tape<i64>,
 }
 
 /// Bytes of a piece, from which on another one is begun. Of this size, allocators ask the system for memory
@@ -39,20 +46,21 @@ impl Kept {
         let at = |offset: u64| usize::try_from(offset).unwrap_or(usize::MAX);
         let bytes = ends.last().and_then(|&to| data.get(at(from)..at(to))).unwrap_or_default();
         // The first string has an offset more.
-        memory.reserve(&mut self.offsets, offsets.len())?;
+        memory.reserve(&mut self.offsets.near, offsets.len())?;
         let start = self.end();
         self.room(bytes.len(), memory)?.extend_from_slice(bytes);
-        if self.offsets.is_empty() {
-            self.offsets.push(0);
+        if self.offsets.len() == 0 {
+            self.offsets.near.push(0);
         }
-        self.offsets.extend(ends.iter().map(|end| (end - from).cast_signed() + start));
+        self.offsets.near.extend(ends.iter().map(|end| (end - from).cast_signed() + start));
         Ok(())
     }
 
     /// Forgets all but the first `len`.
     pub(crate) fn truncate(&mut self, len: usize) {
         self.offsets.truncate(len + 1);
-        let mut left = usize::try_from(self.end()).unwrap_or(usize::MAX);
+        let far = self.far.as_ref().map_or(0, Region::len);
+        let mut left = usize::try_from(self.end().cast_unsigned() - far).unwrap_or(usize::MAX);
         for (i, piece) in self.pieces.iter_mut().enumerate() {
             if left > 0 {
                 self.open = i;
@@ -62,14 +70,30 @@ impl Kept {
         }
     }
 
-    /// The pieces; and where each string begins in them, and the last one ends, if there is any.
-    pub(crate) fn into_parts(self) -> (Vec<Vec<u8>>, Vec<i64>) {
-        (self.pieces, self.offsets)
+    /// All bytes; and where each string begins in them, and the last one ends, if there is any.
+    pub(crate) fn into_parts(self) -> (Payload, Tape<i64>) {
+        (Payload { far: self.far, near: self.pieces }, self.offsets)
+    }
+
+    /// Bytes of memory.
+    pub(super) fn heap(&self) -> usize {
+        self.pieces.iter().map(Vec::capacity).sum::<usize>() + self.offsets.heap()
+    }
+
+    /// Moves all strings to `spill`. After an error they still are there.
+    pub(super) fn spill(&mut self, spill: &Spill, memory: &mut Memory) -> Result<(), ErrorKind> {
+        let mut far = self.far.clone().unwrap_or_else(|| Region::new(spill.clone()));
+        for bytes in self.pieces.iter().flat_map(|piece| piece.chunks(TOGETHER)) {
+            far.append(bytes)?;
+        }
+        memory.release(self.pieces.iter().map(Vec::capacity).sum());
+        (self.far, self.pieces, self.open) = (Some(far), Vec::new(), 0);
+        self.offsets.spill(spill, memory)
     }
 
     /// Bytes of all strings.
     fn end(&self) -> i64 {
-        self.offsets.last().copied().unwrap_or(0)
+        self.offsets.last().unwrap_or(0)
     }
 
     /// A piece with room for `len` bytes more.
@@ -114,7 +138,7 @@ mod tests {
                 kept.extend(&offsets[start..end], &data, &mut memory).unwrap();
             }
             let held: usize = kept.pieces.iter().map(Vec::capacity).sum();
-            assert_eq!(memory.used(), held + kept.offsets.capacity() * size_of::<i64>());
+            assert_eq!(memory.used(), held + kept.offsets.heap());
             kept.truncate(keep);
         }
         for value in offsets[60..].windows(2) {
@@ -123,7 +147,7 @@ mod tests {
         }
         assert!(kept.pieces.len() > 2 && kept.pieces.iter().all(|piece| piece.capacity() < 3 * PIECE));
         let (pieces, ends) = kept.into_parts();
-        assert!(pieces.concat() == data);
-        assert!(ends.iter().map(|end| end.cast_unsigned()).eq(offsets));
+        assert!(pieces.near.concat() == data);
+        assert!(ends.near.iter().map(|end| end.cast_unsigned()).eq(offsets));
     }
 }

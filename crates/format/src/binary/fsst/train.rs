@@ -10,7 +10,7 @@
 
 use std::cmp::Reverse;
 
-use super::super::sample;
+use super::super::{Values, sample};
 use super::MAX_SYMBOLS;
 use super::matcher::{Matcher, PIECES, Piece};
 
@@ -38,9 +38,13 @@ pub(in crate::binary) struct Trained {
     pub(in crate::binary) encoded: usize,
 }
 
-/// Chooses symbols for the values in `bytes`, of which value *i* ends before byte `ends[i]`.
-pub(in crate::binary) fn train(bytes: &[u8], ends: &[u64]) -> Trained {
-    let sample = sample::values(bytes, ends, SAMPLE);
+/// Chooses symbols for values.
+///
+/// # Errors
+///
+/// When they cannot be read.
+pub(in crate::binary) fn train<S: Values>(strings: &S) -> Result<Trained, S::Error> {
+    let sample = sample::values(strings, SAMPLE)?;
     let sampled = sample.iter().map(|part| part.len()).sum();
     let mut counts = Counts::new();
     let mut matcher = Matcher::new(Vec::new());
@@ -56,7 +60,7 @@ pub(in crate::binary) fn train(bytes: &[u8], ends: &[u64]) -> Trained {
             break;
         }
     }
-    best
+    Ok(best)
 }
 
 /// How often pieces occur in a sample, alone and in pairs.
@@ -75,7 +79,7 @@ impl Counts {
     ///
     /// The first byte of each symbol counts as a piece, too: or a byte that is part of symbols would
     /// never be a candidate itself.
-    fn count(&mut self, matcher: &Matcher, sample: &[&[u8]]) -> usize {
+    fn count(&mut self, matcher: &Matcher, sample: &[Vec<u8>]) -> usize {
         let rows = self.pairs.chunks_exact_mut(PIECES).zip(&self.single);
         rows.filter(|(_, count)| **count > 0).for_each(|(row, _)| row.fill(0));
         self.single.fill(0);

@@ -1,5 +1,7 @@
 //! The plan is exact, and nothing is cheaper.
 
+use std::ops::Range;
+
 use proptest::prelude::*;
 
 use super::super::encode::encode_blocks;
@@ -9,15 +11,14 @@ use super::super::survey::{Distinct, Divisor, Survey};
 use super::*;
 
 /// The bytes of every combination of blocks, by encoding it.
-fn every_plan(numbers: &[&Numbers<'_, i64>], jump_tables: bool) -> Vec<Plan> {
+fn every_plan(values: &[i64], numbers: &[&Numbers<'_>], jump_tables: bool) -> Vec<Plan> {
     let mut plans = Vec::new();
     for shift in BLOCK_SHIFTS {
         for stride in Stride::ALL {
             for numbers in numbers {
-                let mut blocks = Vec::new();
-                let jump = encode_blocks(numbers, shift, stride, &mut blocks);
-                let jump = if jump_tables && jump.len() > stride.bytes() { jump.len() } else { 0 };
                 let (cut, table) = (Cut::Blocks { shift, stride }, numbers.table());
+                let Ok((blocks, jump)) = encode_blocks(values, numbers, cut, 0, |_| Ok(()));
+                let jump = if jump_tables && jump.len() > stride.bytes() { jump.len() } else { 0 };
                 let bytes = blocks.len() + jump + table.map_or(0, size_of_val);
                 plans.push(Plan { table: table.is_some(), cut, bytes: bytes as u64 });
             }
@@ -26,21 +27,26 @@ fn every_plan(numbers: &[&Numbers<'_, i64>], jump_tables: bool) -> Vec<Plan> {
     plans
 }
 
+fn survey(values: &[i64]) -> Option<Survey> {
+    let Ok(survey) = Survey::of(values);
+    survey
+}
+
 fn check(values: &[i64]) {
-    let survey = Survey::of(values).unwrap();
+    let survey = survey(values).unwrap();
     if survey.min == survey.max {
         return;
     }
-    let affine = Numbers::affine(values, &survey);
+    let affine = Numbers::affine(values.len(), &survey);
     let distinct = survey.distinct.clone().map(Distinct::sorted);
-    let table = distinct.as_ref().map(|table| Numbers::by_table(values, &survey, table));
+    let table = distinct.as_ref().map(|table| Numbers::by_table(values.len(), &survey, table));
     // Without a gap among the values, there is no choice.
-    let gaps = |table: &&Numbers<'_, i64>| table.ends(&(0..values.len())) != affine.ends(&(0..values.len()));
+    let gaps = |table: &&Numbers<'_>| table.ends(&(0..values.len())) != affine.ends(&(0..values.len()));
     let table = table.as_ref().filter(gaps);
     for jump_tables in [true, false] {
-        let chosen = plan(&affine, table, jump_tables);
+        let Ok(chosen) = plan(values, &affine, table, jump_tables);
         let all: Vec<_> = [Some(&affine), table].into_iter().flatten().collect();
-        let plans = every_plan(&all, jump_tables);
+        let plans = every_plan(values, &all, jump_tables);
         let least = plans.iter().map(|plan| plan.bytes).min().unwrap();
         match chosen.cut {
             Cut::Blocks { .. } => {
@@ -76,12 +82,12 @@ fn of_every_shape_the_cheapest_encoding_is_planned() {
 
 #[test]
 fn a_survey_knows_what_divides_and_what_is_distinct() {
+    assert!(survey(&[]).is_none());
     let survey = |values: &[i64]| {
-        let survey = Survey::of(values).unwrap();
+        let survey = survey(values).unwrap();
         let distinct = survey.distinct.map(|distinct| distinct.sorted().values().to_vec());
         (survey.min, survey.max, survey.divisor.get(), distinct)
     };
-    assert!(Survey::of::<i64>(&[]).is_none());
     assert_eq!(survey(&[5, 5]), (5, 5, 0, Some(vec![5])));
     assert_eq!(survey(&[10, -2, 4]), (-2, 10, 6, Some(vec![-2, 4, 10])));
     let ends = [i64::MIN, i64::MAX];
@@ -93,6 +99,57 @@ fn a_survey_knows_what_divides_and_what_is_distinct() {
     let late = |last: i64| [&[7].repeat(600)[..], &[7 + 96].repeat(600), &[last]].concat();
     assert_eq!(survey(&late(7 + 36)), (7, 103, 12, Some(vec![7, 43, 103])));
     assert_eq!(survey(&late(-1)), (-1, 103, 8, Some(vec![-1, 7, 103])));
+}
+
+/// Values that are nowhere in memory until they are read; the read of value `broken` fails.
+struct Far<'a> {
+    values: &'a [i64],
+    broken: usize,
+}
+
+impl Values for Far<'_> {
+    type Number = i64;
+    type Error = usize;
+
+    fn len(&self) -> usize {
+        self.values.len()
+    }
+
+    fn read<'a>(&'a self, range: Range<usize>, room: &'a mut Vec<i64>) -> Result<&'a [i64], usize> {
+        if range.contains(&self.broken) {
+            return Err(self.broken);
+        }
+        room.clear();
+        room.extend_from_slice(&self.values[range]);
+        Ok(room)
+    }
+}
+
+#[test]
+fn values_elsewhere_make_the_same_bytes() {
+    for shape in Shape::ALL {
+        for (role, doubles) in [(Role::Values, false), (Role::Values, true), (Role::Offsets, false)] {
+            let values = shape.values(70_000, 5);
+            let options = NumericOptions { role, doubles, ..VALUES };
+            let (mut drained, mut most) = (Vec::new(), 0);
+            let far = Far { values: &values, broken: usize::MAX };
+            let mut column = encode_from(&far, &options, |blocks| {
+                most = most.max(blocks.len());
+                drained.append(blocks);
+                Ok(())
+            })
+            .unwrap();
+            assert!(most <= (1 << 14) * 8 + (1 << 5) * 32, "{most} bytes at a time");
+            if let Some(rest) = &mut column.blocks {
+                drained.append(rest);
+                *rest = drained;
+            }
+            assert!(column == encode(&values, &options), "{shape:?}");
+            for broken in [0, 20_000, 69_999] {
+                assert_eq!(encode_from(&Far { values: &values, broken }, &options, |_| Ok(())), Err(broken));
+            }
+        }
+    }
 }
 
 #[test]

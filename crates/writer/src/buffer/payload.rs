@@ -1,0 +1,117 @@
+//! What a section holds.
+
+use std::ops::Range;
+
+use docvalues_format::{binary, numeric};
+
+use super::region::{Region, TOGETHER};
+use super::tape::Tape;
+use crate::error::ErrorKind;
+
+/// Bytes end to end: the first in a file, if they had no room, then those in memory, in pieces.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Payload {
+    pub(crate) far: Option<Region>,
+    pub(crate) near: Vec<Vec<u8>>,
+}
+
+impl From<Vec<u8>> for Payload {
+    fn from(bytes: Vec<u8>) -> Payload {
+        Payload { far: None, near: vec![bytes] }
+    }
+}
+
+impl Payload {
+    pub(crate) fn len(&self) -> u64 {
+        let near = self.near.iter().map(|piece| piece.len() as u64).sum::<u64>();
+        self.far.as_ref().map_or(0, Region::len) + near
+    }
+
+    /// Shows all bytes to `f`, front to back. Each piece is freed then: what keeps the file's pages in memory
+    /// finds room where it was.
+    pub(crate) fn for_each<E: From<docvalues_storage::Error>>(
+        self,
+        mut f: impl FnMut(&[u8]) -> Result<(), E>,
+    ) -> Result<(), E> {
+        self.far.iter().try_for_each(|far| far.for_each(&mut f))?;
+        self.near.into_iter().try_for_each(|piece| f(&piece))
+    }
+
+    /// Appends the bytes of `range` to `out`.
+    pub(crate) fn read(&self, range: Range<u64>, out: &mut Vec<u8>) -> Result<(), ErrorKind> {
+        let at = |offset: u64| usize::try_from(offset).unwrap_or(usize::MAX);
+        let mut before = 0;
+        if let Some(far) = &self.far {
+            before = far.len();
+            let here = range.start.min(before)..range.end.min(before);
+            let there = out.len();
+            out.resize(there + at(here.end - here.start), 0);
+            far.read(here.start, &mut out[there..])?;
+        }
+        for piece in &self.near {
+            let end = before + piece.len() as u64;
+            let here = range.start.clamp(before, end)..range.end.clamp(before, end);
+            out.extend_from_slice(&piece[at(here.start - before)..at(here.end - before)]);
+            before = end;
+        }
+        Ok(())
+    }
+}
+
+/// Byte strings, of which each lies between two of the offsets, wherever they are.
+pub(crate) struct Laid<'a> {
+    pub(crate) bytes: &'a Payload,
+    pub(crate) offsets: &'a Tape<i64>,
+}
+
+impl Laid<'_> {
+    fn offset(&self, i: usize) -> Result<u64, ErrorKind> {
+        self.offsets.get(i).map(i64::cast_unsigned)
+    }
+}
+
+impl binary::Values for Laid<'_> {
+    type Error = ErrorKind;
+
+    fn total_len(&self) -> u64 {
+        self.bytes.len()
+    }
+
+    fn around(&self, at: u64) -> Result<Range<u64>, ErrorKind> {
+        // The first string that ends behind it.
+        let (mut low, mut high) = (1, self.offsets.len() - 1);
+        while low < high {
+            let middle = low + (high - low) / 2;
+            (low, high) = if self.offset(middle)? <= at { (middle + 1, high) } else { (low, middle) };
+        }
+        Ok(self.offset(low - 1)?..self.offset(low)?)
+    }
+
+    fn read(&self, range: Range<u64>) -> Result<Vec<u8>, ErrorKind> {
+        let mut bytes = Vec::new();
+        self.bytes.read(range, &mut bytes)?;
+        Ok(bytes)
+    }
+
+    fn for_each(&self, mut f: impl FnMut(&[u8]) -> Result<(), ErrorKind>) -> Result<(), ErrorKind> {
+        let (mut room, mut bytes) = (Vec::new(), Vec::new());
+        for range in numeric::pieces(self.offsets.len().saturating_sub(1)) {
+            let mut offsets = numeric::Values::read(self.offsets, range.start..range.end + 1, &mut room)?;
+            while let [first, ends @ ..] = offsets
+                && !ends.is_empty()
+            {
+                let few = ends.partition_point(|end| end.abs_diff(*first) <= TOGETHER as u64).max(1);
+                bytes.clear();
+                self.bytes.read(first.cast_unsigned()..ends[few - 1].cast_unsigned(), &mut bytes)?;
+                let (mut rest, mut start) = (&bytes[..], *first);
+                for &end in &ends[..few] {
+                    let len = usize::try_from(end - start).unwrap_or(usize::MAX);
+                    f(rest.split_off(..len).unwrap_or_default())?;
+                    start = end;
+                }
+                offsets = &offsets[few..];
+            }
+        }
+        Ok(())
+    }
+}

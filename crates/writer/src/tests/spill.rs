@@ -1,0 +1,187 @@
+//! A budget that is too small for the values: they go to a file, and the bytes stay the same.
+
+use std::io;
+use std::path::Path;
+
+use docvalues_storage::{AtomicFile, Faults, Step};
+use proptest::prelude::*;
+
+use super::*;
+use crate::{Compression, Error};
+
+fn specs(compression: Compression) -> [FieldSpec; 9] {
+    let bytes = |name, kind| FieldSpec::new(name, LogicalType::Utf8).kind(kind);
+    [
+        FieldSpec::new("number", LogicalType::I64),
+        FieldSpec::new("time", LogicalType::TimestampMillis),
+        FieldSpec::new("price", LogicalType::F64),
+        FieldSpec::new("numbers", LogicalType::I64).multi_valued(),
+        bytes("raw", BytesKind::Binary).compression(Compression::None),
+        bytes("coded", BytesKind::Binary).compression(compression),
+        bytes("term", BytesKind::Sorted),
+        bytes("either", BytesKind::Auto),
+        FieldSpec::new("set", LogicalType::Utf8).multi_valued(),
+    ]
+}
+
+/// What makes documents differ: how many different values there are, and how many documents have some.
+#[derive(Clone, Copy, Debug)]
+struct Kinds {
+    numbers: u64,
+    terms: u64,
+    missing: u64,
+    compression: Compression,
+}
+
+/// A number that looks random.
+fn mix(i: u64, salt: u64) -> u64 {
+    let mixed = (i ^ salt << 32).wrapping_mul(0x9E37_79B9_7F4A_7C15);
+    (mixed ^ mixed >> 29).wrapping_mul(0xBF58_476D_1CE4_E5B9) >> 16
+}
+
+/// Adds document `i`.
+fn add<T>(writer: &mut SegmentWriter<T>, fields: [FieldId; 9], i: u64, kinds: Kinds) -> crate::Result<()> {
+    let Kinds { numbers, terms, missing, .. } = kinds;
+    let [number, time, price, list, raw, coded, term, either, set] = fields;
+    let there = |salt| !mix(i, salt).is_multiple_of(missing);
+    let mut doc = writer.document();
+    if there(1) {
+        doc.i64(number, (mix(i, 2) % numbers).cast_signed())?;
+    }
+    doc.timestamp(time, (i * 1_000 + mix(i, 3) % 500).cast_signed())?;
+    if there(4) {
+        doc.f64(price, (mix(i, 5) % 100_000) as f64 / 100.0)?;
+    }
+    for part in 0..mix(i, 6) % 5 {
+        doc.i64(list, (mix(i, 7 + part) % numbers).cast_signed())?;
+    }
+    if there(8) {
+        doc.str(raw, &"raw".repeat((mix(i, 9) % 7) as usize))?;
+    }
+    doc.str(coded, &format!("https://www.example.org/{}/{}", mix(i, 10) % 10, mix(i, 11)))?;
+    if there(12) {
+        doc.str(term, &format!("{}", mix(i, 13) % terms))?;
+    }
+    doc.str(either, &format!("either {}", mix(i, 14) % terms))?;
+    for part in 0..mix(i, 15) % 4 {
+        doc.str(set, &format!("part {}", mix(i, 16 + part) % terms))?;
+    }
+    doc.finish().map(|_| ())
+}
+
+/// The bytes of `docs` documents, written to a file.
+fn write(file: AtomicFile, docs: u64, kinds: Kinds, budget: usize) -> Result<Vec<u8>, Error> {
+    let path = file.path().to_owned();
+    let (schema, fields) = schema(specs(kinds.compression));
+    let options = WriterOptions { budget, ..WriterOptions::default() };
+    let mut writer = SegmentWriter::to_file(file, schema, options);
+    for i in 0..docs {
+        add(&mut writer, fields, i, kinds)?;
+        assert!(writer.buffered() <= budget);
+        if i % 97 == 13 {
+            // One that is given up leaves nothing.
+            let mut doc = writer.document();
+            doc.i64(fields[0], i64::MAX)?.i64(fields[3], i64::MIN)?.str(fields[4], "given up")?;
+            doc.str(fields[6], "given up")?.str(fields[8], "given up")?;
+        }
+    }
+    writer.finish()?;
+    Ok(std::fs::read(path).unwrap())
+}
+
+fn unlimited(docs: u64, kinds: Kinds) -> Vec<u8> {
+    let (schema, fields) = schema(specs(kinds.compression));
+    let options = WriterOptions { budget: usize::MAX, ..WriterOptions::default() };
+    let mut writer = SegmentWriter::in_memory(schema, options);
+    (0..docs).for_each(|i| add(&mut writer, fields, i, kinds).unwrap());
+    writer.finish_bytes().unwrap()
+}
+
+fn names(folder: &Path) -> Vec<String> {
+    let names = std::fs::read_dir(folder).unwrap();
+    names.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect()
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(24))]
+
+    #[test]
+    fn any_budget_gives_the_same_bytes(
+        docs in 1..20_000_u64,
+        numbers in prop_oneof![1..3_u64, 1..1000_u64, Just(1 << 40)],
+        terms in prop_oneof![1..300_u64, Just(1 << 40)],
+        missing in prop_oneof![Just(u64::MAX), 2..20_u64],
+        compression in prop_oneof![
+            Just(Compression::Auto),
+            Just(Compression::Fsst),
+            Just(Compression::Block)
+        ],
+        budget in prop_oneof![150_000..300_000_usize, 300_000..3_000_000_usize],
+    ) {
+        let kinds = Kinds { numbers, terms, missing, compression };
+        let folder = tempfile::tempdir().unwrap();
+        let file = AtomicFile::create(folder.path().join("a.dv")).unwrap();
+        let written = write(file, docs, kinds, budget).unwrap();
+        prop_assert!(written == unlimited(docs, kinds), "{} documents in {budget} bytes", docs);
+        prop_assert_eq!(names(folder.path()), ["a.dv"]);
+    }
+}
+
+/// Without a look at the strings that are in a file, a column would be of the other kind.
+#[test]
+fn whether_a_dictionary_pays_is_found_out_in_files_too() {
+    for (terms, kind) in [(3_000, Kind::Sorted), (1 << 40, Kind::Binary)] {
+        let kinds = Kinds { numbers: 10, terms, missing: u64::MAX, compression: Compression::None };
+        let folder = tempfile::tempdir().unwrap();
+        let file = AtomicFile::create(folder.path().join("a.dv")).unwrap();
+        let written = write(file, 30_000, kinds, 200_000).unwrap();
+        assert!(written == unlimited(30_000, kinds));
+        let (_, columns) = columns(&written);
+        let either = columns.iter().find(|column| column.field.name == "either").unwrap();
+        assert_eq!(either.field.kind, kind);
+    }
+}
+
+/// Lets one call fail, of those that are one of these steps.
+struct FailsAt(Step, usize);
+
+impl Faults for FailsAt {
+    fn before(&mut self, step: Step, bytes: usize) -> io::Result<usize> {
+        if step == self.0 {
+            self.1 = self.1.wrapping_sub(1);
+            if self.1 == usize::MAX {
+                return Err(io::ErrorKind::StorageFull.into());
+            }
+        }
+        Ok(bytes)
+    }
+}
+
+#[test]
+fn when_the_disk_is_full_nothing_stays_and_the_file_is_named() {
+    let kinds = Kinds { numbers: 1 << 40, terms: 100, missing: 5, compression: Compression::Auto };
+    let (docs, budget) = (10_000, 200_000);
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("a.dv");
+    let good = unlimited(docs, kinds);
+    let mut failed = 0;
+    for (step, spilling) in
+        [(Step::Create, true), (Step::Write, true), (Step::Read, true), (Step::Write, false)]
+    {
+        for at in [1, 2, 7, 20, 45].map(|at| if spilling { at } else { at + 30 }) {
+            let file = AtomicFile::create_with_faults(&path, FailsAt(step, at)).unwrap();
+            match write(file, docs, kinds, budget) {
+                Ok(written) => assert!(written == good, "{step:?} {at}"),
+                Err(error) => {
+                    failed += 1;
+                    let ErrorKind::Storage(storage) = error.kind() else { panic!("{error}") };
+                    assert_eq!(storage.step(), step);
+                    assert!(error.to_string().contains("/.a.dv."), "{error}");
+                    assert!(names(folder.path()).is_empty(), "{step:?} {at}");
+                }
+            }
+            let _ = std::fs::remove_file(&path);
+        }
+    }
+    assert!(failed >= 14, "{failed} calls failed");
+}

@@ -1,0 +1,136 @@
+//! Terms of runs in the order in which they were met, for columns that may do without a dictionary.
+
+use docvalues_format::binary::Values as _;
+use docvalues_format::numeric::{self, Values as _};
+
+use crate::buffer::{Laid, Payload, Region, Tape};
+use crate::error::ErrorKind;
+use crate::intern::index;
+use crate::runs::Collected;
+
+/// Byte strings end to end in a file, and where each begins.
+#[derive(Debug)]
+pub(crate) struct Lain {
+    pub(crate) bytes: Payload,
+    pub(crate) offsets: Tape<i64>,
+}
+
+impl Lain {
+    pub(crate) fn laid(&self) -> Laid<'_> {
+        Laid { bytes: &self.bytes, offsets: &self.offsets }
+    }
+
+    /// All offsets, in memory.
+    fn offsets(&self) -> Result<Vec<usize>, ErrorKind> {
+        let mut all = Vec::with_capacity(self.offsets.len());
+        let at = |&offset: &i64| usize::try_from(offset).unwrap_or(usize::MAX);
+        self.offsets.for_each(|offsets| all.extend(offsets.iter().map(at)))?;
+        Ok(all)
+    }
+}
+
+/// Byte strings that are written one after the other.
+pub(crate) struct Laying {
+    bytes: Collected,
+    offsets: Tape<i64>,
+    region: Region,
+    end: u64,
+}
+
+impl Laying {
+    /// Begins, in the file of `region`.
+    pub(crate) fn new(region: Region) -> Result<Laying, ErrorKind> {
+        let mut offsets = Tape::default();
+        offsets.push(0, Some(region.spill()))?;
+        Ok(Laying { bytes: Collected::new(region.another()), offsets, region, end: 0 })
+    }
+
+    pub(crate) fn push(&mut self, value: &[u8]) -> Result<(), ErrorKind> {
+        self.bytes.push(|bytes| bytes.extend_from_slice(value))?;
+        self.end += value.len() as u64;
+        self.offsets.push(self.end.cast_signed(), Some(self.region.spill()))
+    }
+
+    pub(crate) fn finish(mut self) -> Result<Lain, ErrorKind> {
+        self.offsets.settle(self.region.spill())?;
+        Ok(Lain {
+            bytes: Payload { far: Some(self.bytes.finish()?), near: Vec::new() },
+            offsets: self.offsets,
+        })
+    }
+}
+
+/// The terms of all runs, by their numbers.
+#[derive(Debug)]
+pub(crate) struct Unsorted {
+    /// In their file.
+    pub(crate) region: Region,
+    pub(crate) runs: Vec<UnsortedRun>,
+}
+
+#[derive(Debug)]
+pub(crate) struct UnsortedRun {
+    pub(crate) lain: Lain,
+    /// Number `i` of all documents is of this run, or of an earlier one, if `i` is below.
+    pub(crate) ids: usize,
+    /// Whether a term is in no earlier run.
+    pub(crate) new: Vec<bool>,
+}
+
+impl Unsorted {
+    /// Each of the terms once, in the order in which they were met first.
+    pub(crate) fn distinct(&self) -> Result<Lain, ErrorKind> {
+        let mut distinct = Laying::new(self.region.another())?;
+        for run in &self.runs {
+            let mut new = run.new.iter();
+            run.lain.laid().for_each(|term| match new.next() {
+                Some(true) => distinct.push(term),
+                _ => Ok(()),
+            })?;
+        }
+        distinct.finish()
+    }
+
+    /// Bytes of the terms that documents have, as `ids` say.
+    pub(crate) fn total_len(&self, ids: &Tape<u32>) -> Result<u64, ErrorKind> {
+        let mut len = 0;
+        self.for_each_run(ids, |_, offsets, ids| {
+            len += ids.iter().map(|&id| (offsets[index(id) + 1] - offsets[index(id)]) as u64).sum::<u64>();
+            Ok(())
+        })?;
+        Ok(len)
+    }
+
+    /// These terms.
+    pub(crate) fn values(&self, ids: &Tape<u32>) -> Result<Lain, ErrorKind> {
+        let (mut values, mut bytes, mut of) = (Laying::new(self.region.another())?, Vec::new(), usize::MAX);
+        self.for_each_run(ids, |run, offsets, ids| {
+            if of != run {
+                of = run;
+                bytes.clear();
+                let all = &self.runs[run].lain.bytes;
+                bytes.reserve_exact(usize::try_from(all.len()).unwrap_or(usize::MAX));
+                all.read(0..all.len(), &mut bytes)?;
+            }
+            ids.iter().try_for_each(|&id| values.push(&bytes[offsets[index(id)]..offsets[index(id) + 1]]))
+        })?;
+        values.finish()
+    }
+
+    /// Shows `f` the number of each run, where its terms begin, and numbers of documents that are of it.
+    fn for_each_run(
+        &self,
+        ids: &Tape<u32>,
+        mut f: impl FnMut(usize, &[usize], &[u32]) -> Result<(), ErrorKind>,
+    ) -> Result<(), ErrorKind> {
+        let (mut start, mut room) = (0, Vec::new());
+        for (number, run) in self.runs.iter().enumerate() {
+            let offsets = run.lain.offsets()?;
+            for range in numeric::pieces(run.ids - start) {
+                f(number, &offsets, ids.read(start + range.start..start + range.end, &mut room)?)?;
+            }
+            start = run.ids;
+        }
+        Ok(())
+    }
+}
