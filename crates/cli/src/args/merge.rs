@@ -38,8 +38,8 @@ pub(crate) struct MergeArgs {
     #[arg(short, long, value_name = "FILE.dv")]
     pub(crate) output: PathBuf,
 
-    /// Memory for the values of one column, such as 500MiB or 8GiB
-    #[arg(long, value_name = "SIZE", default_value = "1GiB", value_parser = parse_size)]
+    /// Memory for the values of one column; beyond it they go to a temporary file beside the output
+    #[arg(long, value_name = "SIZE", default_value = "256MiB", value_parser = parse_size)]
     pub(crate) memory: usize,
 
     /// Tables with which a reader jumps to any document at once
