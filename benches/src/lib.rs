@@ -4,6 +4,7 @@
 //! | module | holds |
 //! | --- | --- |
 //! | [`data`] | columns and documents, from fixed seeds |
+//! | [`given`] | these columns as a caller has them, handed to a writer |
 //! | [`segment`] | these columns written to a segment in memory |
 //! | [`clock`] | CPU time of the thread, as criterion's measurement |
 #![forbid(unsafe_code)]
@@ -16,6 +17,7 @@
 
 pub mod clock;
 pub mod data;
+pub mod given;
 pub mod segment;
 
 use std::time::Duration;

@@ -2,6 +2,7 @@
 
 mod build;
 mod look;
+mod merge;
 mod records;
 mod shell;
 
@@ -9,13 +10,14 @@ use clap::{Parser, Subcommand};
 
 pub(crate) use build::{BuildArgs, InputArgs, JumpTables, SchemaArgs};
 pub(crate) use look::{CheckArgs, DiffArgs, InfoArgs, StatsArgs, TermsArgs};
+pub(crate) use merge::MergeArgs;
 pub(crate) use records::{CatArgs, ExportArgs, GetArgs, HeadArgs, RecordArgs, RecordFormat, SampleArgs};
 pub(crate) use shell::{CompletionsArgs, ManArgs};
 
-const ABOUT: &str = "Build, look into, compare, export and check docvalues segments";
+const ABOUT: &str = "Build, merge, look into, compare, export and check docvalues segments";
 
 const LONG_ABOUT: &str = "\
-Build, look into, compare, export and check docvalues segments.
+Build, merge, look into, compare, export and check docvalues segments.
 
 A segment is one file that holds documents column by column, so that any value of any document is \
 found at once, without reading the rest. `dv build` makes one of CSV, TSV or NDJSON; most other \
@@ -51,6 +53,7 @@ pub(crate) struct CommandLine {
 pub(crate) enum Command {
     Build(BuildArgs),
     Schema(SchemaArgs),
+    Merge(MergeArgs),
     Info(InfoArgs),
     Stats(StatsArgs),
     Terms(TermsArgs),

@@ -10,6 +10,7 @@ pub(crate) mod get;
 pub(crate) mod head;
 pub(crate) mod info;
 pub(crate) mod man;
+pub(crate) mod merge;
 pub(crate) mod sample;
 pub(crate) mod schema;
 pub(crate) mod stats;

@@ -82,7 +82,13 @@ impl From<InputError> for Failure {
 /// Reading a segment failed.
 impl From<Error> for Failure {
     fn from(error: Error) -> Failure {
-        let failure = Failure::new(exit_of(&error), error.to_string());
+        Failure::from(&error)
+    }
+}
+
+impl From<&Error> for Failure {
+    fn from(error: &Error) -> Failure {
+        let failure = Failure::new(exit_of(error), error.to_string());
         match error.kind() {
             store::ErrorKind::Corrupt { field: Some(_), .. } => failure
                 .advice("other columns can still be read (--columns); `dv check` tells all that is damaged"),
@@ -138,6 +144,18 @@ impl From<store::writer::Error> for Failure {
             ErrorKind::TooManyFields { max } => {
                 named(Failure::new(Exit::Failed, format!("more than {max} columns")))
                     .advice("build several segments")
+            }
+            // All columns are needed.
+            ErrorKind::Read(error) if error.place().is_some() => {
+                Failure::new(exit_of(error), error.to_string()).advice("`dv check` tells all that is damaged")
+            }
+            ErrorKind::Read(error) => Failure::from(error),
+            ErrorKind::Differ { sources, kinds, types } => {
+                let [a, b] = [0, 1].map(|i| {
+                    format!("{} values of type {} in {}", kinds[i].name(), types[i].name(), sources[i])
+                });
+                named(Failure::new(Exit::Failed, format!("{a}, {b}")))
+                    .advice("build the segments with the same --type of it")
             }
             _ => Failure::new(Exit::Failed, error.to_string()),
         }

@@ -50,6 +50,7 @@ fn dispatch(command: &Command, console: &mut Console<'_>) -> Result<Exit, Failur
     match command {
         Command::Build(args) => cmd::build::run(args, console),
         Command::Schema(args) => cmd::schema::run(args, console),
+        Command::Merge(args) => cmd::merge::run(args, console),
         Command::Info(args) => cmd::info::run(args, console),
         Command::Stats(args) => cmd::stats::run(args, console),
         Command::Terms(args) => cmd::terms::run(args, console),

@@ -30,13 +30,9 @@ impl Progress {
 
     /// Shows how far things are, from time to time. That it cannot be shown is no reason to fail.
     pub(crate) fn show(&mut self, documents: u64, bytes: u64, err: &mut dyn Write) {
-        if !self.wanted || !documents.is_multiple_of(STEP) || self.began.elapsed() < QUIET {
+        if !documents.is_multiple_of(STEP) || !self.is_due() {
             return;
         }
-        if self.shown.is_some_and(|shown| shown.elapsed() < EVERY) {
-            return;
-        }
-        self.shown = Some(Instant::now());
         let percent = match self.total {
             Some(total) if total > 0 => format!("{:>4} %  ", decimal(bytes.saturating_mul(100), total, 0)),
             _ => String::new(),
@@ -45,6 +41,25 @@ impl Progress {
         let rate = decimal(bytes / 1000, millis, 1);
         let _ = write!(err, "\r\x1b[K{percent}{} documents  {rate} MB/s", thousands(documents));
         let _ = err.flush();
+    }
+
+    /// Shows which of several parts is being worked on, from time to time.
+    pub(crate) fn show_part(&mut self, part: &str, done: usize, parts: usize, err: &mut dyn Write) {
+        if self.is_due() {
+            let _ = write!(err, "\r\x1b[K{part}, {} of {parts}", done + 1);
+            let _ = err.flush();
+        }
+    }
+
+    /// Whether it is time to show something.
+    fn is_due(&mut self) -> bool {
+        let due = self.wanted
+            && self.began.elapsed() >= QUIET
+            && self.shown.is_none_or(|shown| shown.elapsed() >= EVERY);
+        if due {
+            self.shown = Some(Instant::now());
+        }
+        due
     }
 
     /// Says what is being done, if anything was shown.

@@ -54,6 +54,22 @@ impl Spelling {
         (!text.is_empty()).then_some(text)
     }
 
+    /// What both have in common; the place is that of the first one.
+    pub(crate) fn common(self, other: Spelling) -> Spelling {
+        fn same<T: PartialEq>(a: Option<T>, b: &Option<T>) -> Option<T> {
+            a.filter(|a| b.as_ref() == Some(a))
+        }
+        Spelling {
+            time: same(self.time, &other.time),
+            epoch: self.epoch && other.epoch,
+            float: same(self.float, &other.float),
+            missing: same(self.missing, &other.missing),
+            json_missing: same(self.json_missing, &other.json_missing),
+            separator: same(self.separator, &other.separator),
+            order: self.order.or(other.order),
+        }
+    }
+
     /// Reads what [`fmt::Display`] printed. A key that a newer release wrote is ignored: a canonical
     /// spelling is never wrong.
     pub(crate) fn parse(text: &str) -> Spelling {

@@ -113,6 +113,22 @@ impl<'a, T> Slices<'a, T> {
         &self.items[self.range(i)]
     }
 
+    /// The lists at `places`, alone.
+    ///
+    /// # Panics
+    ///
+    /// If there are not so many.
+    pub fn part(&self, places: Range<usize>) -> Slices<'a, T> {
+        let items = &self.items[self.place(places.start)..];
+        Slices { offsets: &self.offsets[places.start..=places.end], items }
+    }
+
+    /// How long each list is.
+    pub fn lens(&self) -> impl ExactSizeIterator<Item = usize> + use<'a, T> {
+        let lists = *self;
+        (0..lists.len()).map(move |i| lists.range(i).len())
+    }
+
     /// All items of all lists, end to end.
     pub fn items(&self) -> &'a [T] {
         &self.items[..self.place(self.len())]
@@ -239,6 +255,11 @@ mod tests {
         let lists = Slices::new(&[7, 9, 9, 10], b"abc");
         assert_eq!(lists.iter().collect::<Vec<_>>(), [b"ab".as_slice(), b"", b"c"]);
         assert_eq!(lists.items(), b"abc");
+        assert_eq!(lists.lens().collect::<Vec<_>>(), [2, 0, 1]);
+        let part = lists.part(1..3);
+        assert_eq!(part.iter().collect::<Vec<_>>(), [b"".as_slice(), b"c"]);
+        assert_eq!(part.items(), b"c");
+        assert!(lists.part(3..3).is_empty());
     }
 
     #[test]

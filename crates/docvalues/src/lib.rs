@@ -24,6 +24,8 @@
 //! **Writing**: declare a [`Schema`], then hand a [`SegmentWriter`] documents or column batches; the
 //! file appears under its name when it is whole, or not at all. The same values give the same bytes.
 //!
+//! **Merging**: a [`Merger`] makes one segment of several, without the documents that were deleted.
+//!
 //! **Reading**: open a [`Segment`]; take columns from it ([`Segment::numeric`] and its siblings).
 //! A column is an `Arc`: clone it, send it to threads, keep it when the segment is gone. `get` asks
 //! for one document; `gather` for many in any order; `scan` for a range; filters set bits. Nothing
@@ -77,7 +79,7 @@ pub use docvalues_reader::{
 };
 pub use docvalues_writer::{
     BytesKind, ColumnSummary, Compression, Document, Error as WriteError, ErrorKind as WriteErrorKind,
-    FieldId, FieldSpec, Schema, SegmentWriter, Summary, WriterOptions,
+    FieldId, FieldSpec, MergeProgress, Merger, Schema, SegmentWriter, Summary, WriterOptions,
 };
 
 /// What nearly every user of the crate needs: `use docvalues::prelude::*`.

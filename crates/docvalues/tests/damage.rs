@@ -17,7 +17,7 @@ mod write;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::time::{Duration, Instant};
 
-use docvalues::{Error, JumpTables, OpenOptions, Segment, WriterOptions};
+use docvalues::{Error, JumpTables, Merger, OpenOptions, Segment, WriterOptions};
 use docvalues_fuzz::{Plan, exercise, reseal};
 use docvalues_testkit::damage::{Damage, Sweep, alloc::PeakAlloc, bit_flips, truncations, zeroed_runs};
 use docvalues_testkit::shapes;
@@ -198,4 +198,51 @@ fn a_hostile_writer_gets_no_panic_no_hang_and_no_memory() {
         Duration::from_micros(longest.load(Relaxed)),
         most.load(Relaxed) / 1024
     );
+}
+
+#[test]
+fn what_is_merged_with_a_hostile_file_is_a_good_file_or_nothing() {
+    let good = file();
+    let whole = open(&good).unwrap();
+    let budget = 16 << 20;
+    // As much again for what encoding takes, and the pages that opening a segment may take.
+    let limit = 2 * budget + (64 << 20) + 4 * good.len();
+    let [merged, refused, most] = [0; 3].map(AtomicU64::new);
+    sweep(bit_flips(good.len(), Sweep::from_env(700)), |damage| {
+        let mut hostile = Vec::new();
+        damage.apply(&good, &mut hostile);
+        reseal(&mut hostile);
+        let Ok(hostile) = open(&hostile) else { return };
+        let at = damage.touches(good.len()).start;
+        let live = vec![0x5555_FFFF_0000_FFFF; if at.is_multiple_of(2) { good.len() } else { 0 }];
+        let start = Instant::now();
+        let (outcome, peak) = ALLOCATOR.peak_of(|| {
+            let mut merger = Merger::new(WriterOptions { budget, ..WriterOptions::default() });
+            merger.add("whole", &whole);
+            if hostile.docs() as usize / 64 < live.len() {
+                merger.add_live("hostile", &hostile, &live).unwrap();
+            } else {
+                merger.add("hostile", &hostile);
+            }
+            merger.finish_bytes()
+        });
+        let took = start.elapsed();
+        assert!(took < 10 * PATIENCE, "{damage:?} took {took:?}");
+        assert!(peak <= limit, "{damage:?}: {peak} bytes allocated");
+        most.fetch_max(peak as u64, Relaxed);
+        let Ok((bytes, summary)) = outcome else {
+            refused.fetch_add(1, Relaxed);
+            return;
+        };
+        assert!(summary.docs >= whole.docs());
+        let problem = open(&bytes).unwrap().verify();
+        assert!(problem.is_ok(), "{damage:?} became a file that is not good: {problem:?}");
+        merged.fetch_add(1, Relaxed);
+    });
+    let [merged, refused, most] = [merged, refused, most].map(|count| count.load(Relaxed));
+    println!(
+        "merged with hostile files: {merged} good files, {refused} refused; the most memory was {} KiB",
+        most / 1024
+    );
+    assert!(merged > 0 && refused > 0, "a sweep that saw nothing");
 }

@@ -17,7 +17,9 @@ use docvalues_format::granule::{SectionRef, extent};
 use docvalues_format::numeric::{self, Numeric, NumericOptions, Role};
 use docvalues_format::presence::Presence;
 
-use crate::buffer::{self, FieldBuffer, Fixed, Laid, Lists, Payload, Region, TOGETHER, Tape, distinct};
+use crate::buffer::{
+    self, FieldBuffer, Fixed, Laid, Lists, Payload, PresenceBuffer, Region, TOGETHER, Tape, distinct,
+};
 use crate::error::ErrorKind;
 use crate::intern::{Interner, Strings, index, sorted};
 use crate::runs::{self, Ords};
@@ -75,8 +77,7 @@ impl Encoder {
     /// Takes, beside the buffer, memory for what it returns; of raw byte strings that is the buffer.
     pub(crate) fn column(&self, spec: &FieldSpec, buffer: FieldBuffer) -> Result<Encoded, ErrorKind> {
         let FieldBuffer { presence, values } = buffer;
-        let presence = presence.encode(self.docs, self.jump_tables);
-        let column = Frame { spec, presence: in_memory(|f| presence.try_map(f)) };
+        let column = self.frame(spec, presence);
         let logical = spec.logical();
         Ok(match values {
             buffer::Values::Numbers(numbers) => {
@@ -101,6 +102,24 @@ impl Encoder {
         })
     }
 
+    /// A column of `spec` that lacks its values.
+    pub(crate) fn frame<'a>(&self, spec: &'a FieldSpec, presence: PresenceBuffer) -> Frame<'a> {
+        let presence = presence.encode(self.docs, self.jump_tables);
+        Frame { spec, presence: in_memory(|f| presence.try_map(f)) }
+    }
+
+    /// A sorted column of ords into `terms`.
+    pub(crate) fn ords(
+        &self,
+        column: Frame<'_>,
+        ords: &Tape<u32>,
+        terms: Dictionary<Payload>,
+    ) -> Result<Encoded, ErrorKind> {
+        let known = of_ords(ords, &terms, true)?;
+        let values = Values::Sorted { ords: self.numbers(ords, Role::Values)?, terms };
+        Ok(column.with(Kind::Sorted, values, known))
+    }
+
     fn terms(&self, column: Frame<'_>, mut ids: Tape<u32>, terms: Interner) -> Result<Encoded, ErrorKind> {
         let Sorted { terms, mut ords, strings } = self.sort(terms, ids.len())?;
         let mut before = Tape::default();
@@ -112,9 +131,7 @@ impl Encoder {
         drop(ords);
         let ords = ids;
         let (spec, presence) = (column.spec, column.presence.clone());
-        let known = of_ords(&ords, &terms, true)?;
-        let values = Values::Sorted { ords: self.numbers(&ords, Role::Values)?, terms };
-        let sorted = column.with(Kind::Sorted, values, known);
+        let sorted = self.ords(column, &ords, terms)?;
         let (column, compression) = (Frame { spec, presence }, spec.compressed());
         match strings {
             _ if spec.bytes_kind() != BytesKind::Auto => Ok(sorted),
@@ -177,6 +194,16 @@ impl Encoder {
             Ok(distinct(set))
         })?;
         drop(ords);
+        self.ord_sets(column, sets, terms)
+    }
+
+    /// A sorted-set column of ascending ords into `terms`.
+    pub(crate) fn ord_sets(
+        &self,
+        column: Frame<'_>,
+        sets: Lists<u32>,
+        terms: Dictionary<Payload>,
+    ) -> Result<Encoded, ErrorKind> {
         let Lists { offsets, values: ords, .. } = sets;
         let offsets = self.offsets(&offsets)?;
         let known = of_ords(&ords, &terms, false)?;
@@ -272,7 +299,7 @@ fn ord_of(order: &[u32]) -> Vec<u32> {
 }
 
 /// A column that lacks its values.
-struct Frame<'a> {
+pub(crate) struct Frame<'a> {
     spec: &'a FieldSpec,
     presence: Presence<Payload>,
 }

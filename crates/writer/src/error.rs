@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use docvalues_format::file::kind::LogicalType;
+use docvalues_format::file::kind::{Kind, LogicalType};
 use docvalues_format::id::DocId;
 
 /// Shorthand for what every writing function returns.
@@ -153,6 +153,33 @@ pub enum ErrorKind {
         /// What there is.
         len: usize,
     },
+    /// Columns of one name that are not of one kind and type, and so cannot become one.
+    #[error(
+        "{} has {} values of type {}, and {} has {} values of type {}: a merge converts nothing",
+        sources[0], kinds[0].name(), types[0].name(), sources[1], kinds[1].name(), types[1].name()
+    )]
+    Differ {
+        /// Two of the merged sources.
+        sources: [String; 2],
+        /// Their columns' kinds.
+        kinds: [Kind; 2],
+        /// Their columns' types.
+        types: [LogicalType; 2],
+    },
+    /// A source holds what no segment may, although what it holds could be read.
+    #[error("{name}: {kind}")]
+    Source {
+        /// What the caller of the merge calls it.
+        name: String,
+        /// What is wrong.
+        kind: Box<ErrorKind>,
+    },
+    /// What a source should have in ascending order, and within bounds, is not.
+    #[error("the {0} do not ascend, or there are more than there should be")]
+    Disorder(&'static str),
+    /// A source could not be read.
+    #[error(transparent)]
+    Read(#[from] docvalues_column::Error),
     /// An encoder refused the terms of a field: a fault of this crate, which hands it none that it may
     /// refuse.
     #[error("cannot encode the terms: {0}")]

@@ -15,6 +15,8 @@
 //! published       temporary name, sync, rename (storage)  -> Summary     summary
 //! ```
 //!
+//! A [`Merger`] makes one segment of several: their columns, one at a time, to the same sections (merge).
+//!
 //! Three promises:
 //!
 //! - **The same input gives the same bytes**, however it came in: by document or in batches of any size,
@@ -34,6 +36,7 @@ mod error;
 mod fields;
 mod file;
 mod intern;
+mod merge;
 mod rows;
 mod runs;
 mod schema;
@@ -51,6 +54,7 @@ pub use docvalues_format::file::kind::LogicalType;
 pub use docvalues_format::id::DocId;
 pub use error::{Error, ErrorKind, Result};
 pub use fields::MAX_VALUE;
+pub use merge::{MergeProgress, Merger};
 pub use schema::{BytesKind, FieldId, FieldSpec, MAX_FORMAT, Schema};
 pub use segment::{SegmentWriter, WriterOptions};
 pub use summary::{ColumnSummary, Summary};

@@ -208,7 +208,7 @@ fn parse_sample(text: &str) -> Result<u64, String> {
 }
 
 /// Reads `500MiB`, `8G` or a number of bytes.
-fn parse_size(text: &str) -> Result<usize, String> {
+pub(super) fn parse_size(text: &str) -> Result<usize, String> {
     let digits = text.trim_end_matches(|c: char| !c.is_ascii_digit());
     let unit = text.get(digits.len()..).unwrap_or_default().to_ascii_lowercase();
     let shift = match unit.trim_end_matches("ib").trim_end_matches('b') {

@@ -1,6 +1,6 @@
 //! `dv build`: files people have into a segment.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use serde::Serialize;
 
@@ -26,7 +26,7 @@ use crate::store::{Compression, LogicalType, Segment};
 const SHOWN: usize = 5;
 
 pub(crate) fn run(args: &BuildArgs, console: &mut Console<'_>) -> Result<Exit, Failure> {
-    refuse_input_as_output(args)?;
+    refuse_input_as_output(&args.input.inputs, &args.output)?;
     let mut import = survey(&args.input)?;
 
     let writer_options = WriterOptions {
@@ -53,9 +53,9 @@ pub(crate) fn run(args: &BuildArgs, console: &mut Console<'_>) -> Result<Exit, F
 }
 
 /// A segment over one of its inputs would destroy what it was made of.
-fn refuse_input_as_output(args: &BuildArgs) -> Result<(), Failure> {
-    let Ok(output) = args.output.canonicalize() else { return Ok(()) };
-    match args.input.inputs.iter().find(|input| input.canonicalize().is_ok_and(|input| input == output)) {
+pub(super) fn refuse_input_as_output(inputs: &[PathBuf], output: &Path) -> Result<(), Failure> {
+    let Ok(output) = output.canonicalize() else { return Ok(()) };
+    match inputs.iter().find(|input| input.canonicalize().is_ok_and(|input| input == output)) {
         None => Ok(()),
         Some(input) => {
             Err(Failure::new(Exit::Usage, format!("{} is an input and the output", input.display()))

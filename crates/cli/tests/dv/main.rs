@@ -5,6 +5,7 @@
 mod bad_input;
 mod damage;
 mod diff;
+mod merge;
 mod pipes;
 #[cfg(unix)]
 mod readme;

@@ -124,7 +124,7 @@ fn documents_come_out(sandbox: &Sandbox, name: &str, documents: usize) {
 }
 
 /// A sandbox with a file of the folder that `DOCVALUES_DATA` names.
-fn data(name: &str) -> Option<Sandbox> {
+pub(crate) fn data(name: &str) -> Option<Sandbox> {
     let path = std::env::var_os("DOCVALUES_DATA").map(|folder| PathBuf::from(folder).join(name));
     let Some(bytes) = path.and_then(|path| std::fs::read(path).ok()) else {
         eprintln!("SKIPPED: {name} is not there; set DOCVALUES_DATA to the folder that has it");

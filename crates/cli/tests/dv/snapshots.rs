@@ -158,6 +158,25 @@ fn schema() {
 }
 
 #[test]
+fn merge() {
+    let sandbox = weather();
+    let other = WEATHER.replace("2013", "2014").replace("note", "remark");
+    sandbox.write("other.csv", other);
+    sandbox.ok(&["build", "other.csv", "-o", "other.dv"]);
+    sandbox.ok(&["build", "other.csv", "-o", "text.dv", "--type", "temp=string"]);
+    check(
+        "merge",
+        &sandbox,
+        &[
+            &["merge", "weather.dv", "other.dv", "-o", "both.dv"],
+            &["export", "both.dv", "--format", "csv"],
+            &["merge", "weather.dv", "text.dv", "-o", "none.dv"],
+            &["merge", "weather.dv", "weather.csv", "-o", "none.dv"],
+        ],
+    );
+}
+
+#[test]
 fn stats() {
     let sandbox = weather();
     sandbox.write("long.csv", format!("a,b\n{},1\n", "x".repeat(30)));

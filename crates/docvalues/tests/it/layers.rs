@@ -8,7 +8,7 @@ const ARROWS: [(&str, &[&str]); 8] = [
     ("format", &[]),
     ("column", &["format"]),
     ("storage", &["format"]),
-    ("writer", &["storage", "format"]),
+    ("writer", &["column", "storage", "format"]),
     ("reader", &["column", "storage", "format"]),
     ("docvalues", &["writer", "reader", "column", "format"]),
     ("cli", &["docvalues"]),

@@ -10,6 +10,7 @@ mod corpus;
 
 mod files;
 mod layers;
+mod merge;
 mod roundtrip;
 mod threads;
 mod wide;

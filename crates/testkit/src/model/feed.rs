@@ -87,6 +87,22 @@ impl ModelColumn {
         cell.unwrap_or(Cell::Missing)
     }
 
+    /// A column in which each document has what one of these has, or nothing.
+    #[must_use]
+    pub fn pick(&self, docs: impl IntoIterator<Item = Option<u32>>) -> ModelColumn {
+        fn of<T: Clone + Default>(slots: &[T], docs: impl Iterator<Item = Option<u32>>) -> Vec<T> {
+            docs.map(|doc| slots.get(doc? as usize).cloned()).map(Option::unwrap_or_default).collect()
+        }
+        let docs = docs.into_iter();
+        match self {
+            ModelColumn::Numeric(slots) => ModelColumn::Numeric(of(slots, docs)),
+            ModelColumn::Binary(slots) => ModelColumn::Binary(of(slots, docs)),
+            ModelColumn::Sorted(slots) => ModelColumn::Sorted(of(slots, docs)),
+            ModelColumn::SortedNumeric(slots) => ModelColumn::SortedNumeric(of(slots, docs)),
+            ModelColumn::SortedSet(slots) => ModelColumn::SortedSet(of(slots, docs)),
+        }
+    }
+
     /// What the documents `docs` have, end to end.
     pub fn flat(&self, docs: Range<u32>) -> Flat {
         let mut valid = vec![0; bits::words(docs.clone())];

@@ -40,7 +40,7 @@ impl<T: Fixed + Ord> Lists<T> {
     }
 
     /// Ends lists of these lengths, for whose offsets there is room.
-    pub(super) fn end(&mut self, lens: impl Iterator<Item = usize>) {
+    pub(crate) fn end(&mut self, lens: impl Iterator<Item = usize>) {
         let mut end = self.open() as u64;
         for len in lens {
             if self.offsets.len() == 0 {

@@ -1,0 +1,98 @@
+//! What merging segments costs, beside building one from the same values.
+//!
+//! Question: what does a document cost, by column, when 40 segments become one? Read
+//! `merge/<column>/<how>`; throughput is documents of the merged segment a second.
+//!
+//! | how | |
+//! | --- | --- |
+//! | `merge` | 40 segments in memory, all of whose documents live |
+//! | `live` | the same, of which every hundredth document was deleted |
+//! | `batches` | the values in batches of 65,536 documents, to a segment in memory |
+//! | `documents` | one document after the other, to the same segment |
+#![expect(clippy::expect_used, reason = "a bench may panic")]
+
+use std::ops::Range;
+
+use criterion::{Throughput, criterion_group, criterion_main};
+use docvalues::prelude::*;
+use docvalues::{BytesKind, Compression, Merger};
+use docvalues_benches::given::Given;
+use docvalues_benches::{Bench, data, segment};
+
+/// Documents of a batch. A multiple of 64, so that bitsets can be cut.
+const STEP: u32 = 1 << 16;
+
+/// How many segments are merged.
+const SEGMENTS: u32 = 40;
+
+/// Columns of byte strings that others have in other ways.
+const STRINGS: [(&str, BytesKind, Compression); 3] = [
+    ("url sorted", BytesKind::Sorted, Compression::None),
+    ("url fsst", BytesKind::Binary, Compression::Fsst),
+    ("url block", BytesKind::Binary, Compression::Block),
+];
+
+fn options() -> WriterOptions {
+    WriterOptions { budget: usize::MAX, ..WriterOptions::default() }
+}
+
+/// A segment of the documents `docs`, added one by one or in batches.
+fn built(spec: &FieldSpec, given: &Given, docs: Range<u32>, one_by_one: bool) -> Vec<u8> {
+    let mut schema = Schema::new();
+    let field = schema.add(spec.clone()).expect("a new field");
+    let mut writer = SegmentWriter::in_memory(schema, options());
+    if one_by_one {
+        docs.for_each(|doc| given.add_document(&mut writer, field, doc));
+    } else {
+        for start in docs.clone().step_by(STEP as usize) {
+            given.add_batch(&mut writer, field, start..docs.end.min(start + STEP));
+        }
+    }
+    writer.finish_bytes().expect("memory does not fail")
+}
+
+fn measure(c: &mut Bench, name: &str, spec: &FieldSpec, given: &Given) {
+    let docs = docvalues_benches::docs();
+    let size = docs.div_ceil(SEGMENTS).next_multiple_of(64);
+    let pieces: Vec<_> =
+        (0..docs).step_by(size as usize).map(|start| start..docs.min(start + size)).collect();
+    let segments = pieces.into_iter().map(|piece| built(spec, given, piece, false));
+    let segments: Vec<_> =
+        segments.map(|file| Segment::from_bytes(file, OpenOptions::new()).expect("a good file")).collect();
+    let mut live = vec![u64::MAX; size as usize / 64];
+    (0..size).step_by(100).for_each(|doc| live[doc as usize / 64] &= !(1 << (doc % 64)));
+    let merge = |live: Option<&[u64]>| {
+        let mut merger = Merger::new(options()).compression(spec.compressed());
+        for segment in &segments {
+            match live {
+                None => merger.add(segment.file(), segment),
+                Some(live) => merger.add_live(segment.file(), segment, live).expect("as many bits"),
+            };
+        }
+        merger.finish_bytes().expect("good segments").0
+    };
+    let (batches, documents) = (|| built(spec, given, 0..docs, false), || built(spec, given, 0..docs, true));
+    assert!(merge(None) == batches());
+
+    let mut group = c.benchmark_group(format!("merge/{name}"));
+    group.throughput(Throughput::Elements(docs.into()));
+    group.bench_function("merge", |b| b.iter(|| merge(None)));
+    group.bench_function("live", |b| b.iter(|| merge(Some(&live))));
+    group.bench_function("batches", |b| b.iter(batches));
+    group.bench_function("documents", |b| b.iter(documents));
+    group.finish();
+}
+
+fn merge(c: &mut Bench) {
+    let docs = docvalues_benches::docs();
+    for name in data::NUMERIC.into_iter().chain(["host", "url", "tags"]) {
+        measure(c, name, &segment::spec(name), &Given::of(name, docs));
+    }
+    for (name, kind, compression) in STRINGS {
+        let spec = FieldSpec::new("url", docvalues::LogicalType::Utf8).kind(kind).compression(compression);
+        measure(c, name, &spec, &Given::of("url", docs));
+    }
+}
+
+criterion_group! { name = benches; config = docvalues_benches::criterion(); targets = merge }
+criterion_main!(benches);

@@ -1,0 +1,60 @@
+//! `dv merge`.
+
+use std::path::PathBuf;
+
+use clap::Args;
+
+use super::build::{JumpTables, parse_size};
+
+const LONG: &str = "\
+Make one segment of several: the documents of all of them, one segment after the other.
+
+Columns are united by name; where a segment does not have one, its documents have no value there. Columns of one \
+name must be of one kind and one type in all segments: nothing is converted. Where a column is sorted in one \
+segment and binary in another, because the smaller one was chosen for each, build them with --type \
+NAME=string:sorted or NAME=string:binary.
+
+How values are spelled stays as it is where the segments agree. Values are read and checked, encoded anew for all \
+of them together, and so take no more room than if the segment had been built at once.";
+
+const EXAMPLES: &str = "\
+Examples:
+  dv merge january.dv february.dv -o winter.dv
+  dv merge parts/*.dv -o whole.dv --memory 8GiB
+  dv merge old.dv -o new.dv --jump-tables none
+
+Exit codes: 0 merged, 1 a segment is damaged or columns do not fit together, 2 wrong command line, 3 a file
+cannot be read or written. Whatever goes wrong, a file that stood under the output's name before still does.";
+
+/// Make one segment of several
+#[derive(Debug, Args)]
+#[command(long_about = LONG, after_long_help = EXAMPLES)]
+pub(crate) struct MergeArgs {
+    /// The segments, in the order in which their documents are to come
+    #[arg(required = true, value_name = "FILE.dv")]
+    pub(crate) files: Vec<PathBuf>,
+
+    /// The segment to write; an existing file is replaced once the new one is complete
+    #[arg(short, long, value_name = "FILE.dv")]
+    pub(crate) output: PathBuf,
+
+    /// Memory for the values of one column; beyond it they go to a temporary file beside the output
+    #[arg(long, value_name = "SIZE", default_value = "256MiB", value_parser = parse_size)]
+    pub(crate) memory: usize,
+
+    /// Tables with which a reader jumps to any document at once
+    #[arg(long, value_name = "WHERE", value_enum, default_value_t = JumpTables::Baked)]
+    pub(crate) jump_tables: JumpTables,
+
+    /// Leave the zone maps out, with which range filters skip
+    #[arg(long)]
+    pub(crate) no_zone_maps: bool,
+
+    /// Print the result as JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+
+    /// Print nothing but errors
+    #[arg(short, long, conflicts_with = "json")]
+    pub(crate) quiet: bool,
+}

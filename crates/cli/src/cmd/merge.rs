@@ -1,0 +1,79 @@
+//! `dv merge`: several segments into one.
+
+use crate::args::{JumpTables, MergeArgs};
+use crate::cmd::build::refuse_input_as_output;
+use crate::cmd::info::Info;
+use crate::console::Console;
+use crate::failure::{Exit, Failure};
+use crate::output::summary::columns;
+use crate::output::text::{printable, thousands};
+use crate::progress::Progress;
+use crate::read;
+use crate::spelling::Spelling;
+use crate::store::Segment;
+use crate::store::writer::{MergeProgress, Merger, WriterOptions};
+
+pub(crate) fn run(args: &MergeArgs, console: &mut Console<'_>) -> Result<Exit, Failure> {
+    refuse_input_as_output(&args.files, &args.output)?;
+    let segments = args.files.iter().map(|file| read::open(file)).collect::<Result<Vec<_>, _>>()?;
+    let options = WriterOptions {
+        jump_tables: args.jump_tables == JumpTables::Baked,
+        zones: !args.no_zone_maps,
+        budget: args.memory,
+    };
+    let mut progress = Progress::new(console.err_is_terminal && !args.quiet, None);
+    let merged = merge(args, &segments, options, &mut progress, console);
+    progress.clear(console.err);
+    merged?;
+    if !args.quiet {
+        report(args, &segments, console)?;
+    }
+    Ok(Exit::Ok)
+}
+
+fn merge(
+    args: &MergeArgs,
+    segments: &[Segment],
+    options: WriterOptions,
+    progress: &mut Progress,
+    console: &mut Console<'_>,
+) -> Result<(), Failure> {
+    let watch = |at: MergeProgress<'_>| {
+        progress.show_part(&format!("column {}", printable(at.column)), at.done, at.columns, console.err);
+    };
+    let mut merger = Merger::new(options).spelling(spelling).watch(watch);
+    for segment in segments {
+        merger.add(segment.file(), segment);
+    }
+    merger.finish(&args.output)?;
+    Ok(())
+}
+
+/// How the values of several segments are spelled, if these do it so.
+fn spelling(formats: &[Option<&str>]) -> Option<String> {
+    let spellings = formats.iter().map(|format| Spelling::parse(format.unwrap_or_default()));
+    spellings.reduce(Spelling::common).and_then(|spelling| spelling.to_format())
+}
+
+fn report(args: &MergeArgs, segments: &[Segment], console: &mut Console<'_>) -> Result<(), Failure> {
+    let segment = Segment::open(&args.output)?;
+    let mut stats = segment.stats()?;
+    stats.columns.sort_by_key(|column| read::order_of(&column.field));
+    if args.json {
+        let text = serde_json::to_string_pretty(&Info::new(&segment, &stats)).unwrap_or_default();
+        writeln!(console.out, "{text}")?;
+        return Ok(());
+    }
+    write!(console.out, "{}", columns(&stats, segment.docs(), console.out_width))?;
+    let before = segments.iter().map(Segment::len).sum();
+    writeln!(
+        console.out,
+        "\n{}: {} bytes, of {} segments with {} bytes",
+        args.output.display(),
+        thousands(stats.bytes),
+        segments.len(),
+        thousands(before)
+    )?;
+    console.out.flush()?;
+    Ok(())
+}

@@ -1,0 +1,255 @@
+//! Segments cut anywhere, of which some documents are deleted, become the segment that is built at once.
+
+use docvalues::column::bits;
+use docvalues::{ColumnSource, Compression, Merger, OpenOptions, Segment, WriteErrorKind, WriterOptions};
+use docvalues_testkit::conformance::check_source;
+use docvalues_testkit::model::{MemSource, ModelColumn};
+use docvalues_testkit::rng::SplitMix64;
+use docvalues_testkit::shapes::{self, Dataset, Shape};
+use proptest::prelude::*;
+
+use crate::write::{COMPRESSIONS, in_batches};
+
+/// A data set in pieces, and what of it is still there.
+struct Cut {
+    /// The pieces, each without some of the columns.
+    pieces: Vec<Dataset>,
+    /// The documents of each that live.
+    live: Vec<Vec<u64>>,
+    /// All that live, together.
+    whole: Dataset,
+}
+
+/// How many documents of a piece live.
+#[derive(Clone, Copy, Debug)]
+enum Lives {
+    All,
+    Most,
+    Some,
+    Few,
+    None,
+}
+
+impl Lives {
+    fn lives(self, rng: &mut SplitMix64) -> bool {
+        match self {
+            Lives::All => true,
+            Lives::Most => !rng.next_u64().is_multiple_of(100),
+            Lives::Some => rng.next_u64().is_multiple_of(2),
+            Lives::Few => rng.next_u64().is_multiple_of(100),
+            Lives::None => false,
+        }
+    }
+}
+
+impl Cut {
+    /// Cuts `dataset` before each of `places`; a column is in a piece unless `leave_out` says that it is not.
+    fn new(
+        dataset: &Dataset,
+        mut places: Vec<u32>,
+        lives: &[Lives],
+        leave_out: impl Fn(usize, usize) -> bool,
+        seed: u64,
+    ) -> Cut {
+        let mut rng = SplitMix64::new(seed);
+        places.iter_mut().for_each(|place| *place %= dataset.docs + 1);
+        places.extend([0, dataset.docs]);
+        places.sort_unstable();
+        let (mut pieces, mut live, mut left) = (Vec::new(), Vec::new(), Vec::new());
+        for (piece, place) in places.windows(2).enumerate() {
+            let docs = place[0]..place[1];
+            let mut words = vec![0; bits::words(docs.clone())];
+            for (i, doc) in docs.clone().enumerate() {
+                if lives[piece % lives.len()].lives(&mut rng) {
+                    bits::set(&mut words, i);
+                    left.push((piece, doc));
+                }
+            }
+            let columns = dataset.columns.iter().enumerate().filter(|&(column, _)| !leave_out(piece, column));
+            let columns = columns
+                .map(|(_, (field, column))| (field.clone(), column.pick(docs.clone().map(Some))))
+                .collect();
+            pieces.push(Dataset { docs: docs.end - docs.start, columns });
+            live.push(words);
+        }
+        let somewhere = |&(column, _): &(usize, _)| (0..pieces.len()).any(|piece| !leave_out(piece, column));
+        let columns = dataset.columns.iter().enumerate().filter(somewhere).map(|(i, (field, column))| {
+            let there = |&(piece, doc): &(usize, u32)| (!leave_out(piece, i)).then_some(doc);
+            (field.clone(), column.pick(left.iter().map(there)))
+        });
+        let whole = Dataset { docs: left.len() as u32, columns: columns.collect() };
+        Cut { pieces, live, whole }
+    }
+
+    /// Merges the pieces, as `sources` has them.
+    fn merge(
+        &self,
+        sources: &[impl ColumnSource],
+        compression: Compression,
+        options: WriterOptions,
+    ) -> Vec<u8> {
+        let mut merger = Merger::new(options).compression(compression);
+        for (i, (source, live)) in sources.iter().zip(&self.live).enumerate() {
+            merger.add_live(format!("piece {i}"), source, live).unwrap();
+        }
+        let (bytes, summary) = merger.finish_bytes().unwrap();
+        assert_eq!((summary.bytes, summary.docs), (bytes.len() as u64, self.whole.docs));
+        bytes
+    }
+
+    /// Merges segments of the pieces, and compares with the segment of the whole.
+    fn check(&self, compression: Compression, options: WriterOptions) {
+        let open = |file: Vec<u8>| Segment::from_bytes(file, OpenOptions::new()).unwrap();
+        let pieces: Vec<_> =
+            self.pieces.iter().map(|piece| open(in_batches(piece, 333, &COMPRESSIONS, options))).collect();
+        let merged = self.merge(&pieces, compression, options);
+        assert!(
+            merged == in_batches(&self.whole, 1_000, &[compression], options),
+            "other bytes than built at once"
+        );
+        let merged = open(merged);
+        check_source(&merged, &self.whole.source());
+        merged.verify().unwrap();
+    }
+}
+
+fn any_lives() -> impl Strategy<Value = Vec<Lives>> {
+    let one = prop_oneof![
+        3 => Just(Lives::All), 1 => Just(Lives::Most), 1 => Just(Lives::Some), 1 => Just(Lives::Few), 1 => Just(Lives::None)
+    ];
+    proptest::collection::vec(one, 1..5)
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(60))]
+
+    #[test]
+    fn any_pieces_become_what_is_built_at_once(
+        dataset in shapes::any_dataset(5),
+        places in proptest::collection::vec(any::<u32>(), 0..5),
+        lives in any_lives(),
+        leave_out in any::<u32>(),
+        compression in proptest::sample::select(&COMPRESSIONS),
+        (seed, tables) in any::<(u64, bool)>(),
+    ) {
+        // Every fourth column of a piece is not there.
+        let leave_out = |piece: usize, column: usize| leave_out.rotate_left((piece * 5 + column) as u32) & 3 == 3;
+        let cut = Cut::new(&dataset, places, &lives, leave_out, seed);
+        let options = WriterOptions { jump_tables: tables, zones: tables, ..WriterOptions::default() };
+        cut.check(compression, options);
+    }
+
+    /// Sources that are no segments.
+    #[test]
+    fn models_are_merged_as_segments_are(
+        dataset in shapes::any_dataset(3),
+        (place, seed) in any::<(u32, u64)>(),
+        lives in any_lives(),
+    ) {
+        let cut = Cut::new(&dataset, vec![place], &lives, |_, _| false, seed);
+        let sources: Vec<MemSource> = cut.pieces.iter().map(Dataset::source).collect();
+        let options = WriterOptions::default();
+        prop_assert!(cut.merge(&sources, Compression::None, options) == in_batches(&cut.whole, 77, &[Compression::None], options));
+    }
+}
+
+#[test]
+fn every_shape_and_kind_of_column_is_merged() {
+    let every_kind = [shapes::small_of_every_kind()];
+    let of_shape = |shape: Shape| Dataset::of_shapes(shape.docs, [shape]);
+    let shapes = shapes::small().into_iter().chain(shapes::large()).map(of_shape);
+    for (i, dataset) in every_kind.into_iter().chain(shapes).enumerate() {
+        let places = [dataset.docs / 3, dataset.docs / 3 + 64, dataset.docs / 2].to_vec();
+        let lives = if i % 2 == 0 { Lives::All } else { Lives::Most };
+        let cut = Cut::new(&dataset, places, &[lives], |_, _| false, i as u64);
+        cut.check(COMPRESSIONS[i % COMPRESSIONS.len()], WriterOptions::default());
+    }
+}
+
+#[test]
+fn nothing_is_merged_too() {
+    let (bytes, summary) = Merger::new(WriterOptions::default()).finish_bytes().unwrap();
+    assert_eq!((summary.docs, summary.columns.len()), (0, 0));
+    Segment::from_bytes(bytes, OpenOptions::new()).unwrap().verify().unwrap();
+}
+
+/// A segment with one column, of one document.
+fn single(field: docvalues::Field, column: ModelColumn) -> MemSource {
+    MemSource::new(1, [(field, column)])
+}
+
+#[test]
+fn columns_of_one_name_that_differ_are_refused_and_named() {
+    use docvalues::{Field, Kind, LogicalType};
+    let text = |kind| Field::new("host", kind, LogicalType::Utf8);
+    let sorted = single(text(Kind::Sorted), ModelColumn::Sorted(vec![Some(b"a".to_vec())]));
+    let binary = single(text(Kind::Binary), ModelColumn::Binary(vec![Some(b"a".to_vec())]));
+    let date = Field::new("host", Kind::Numeric, LogicalType::Date);
+    let number = single(date, ModelColumn::Numeric(vec![Some(1)]));
+    let refused = |other: &MemSource| {
+        let mut merger = Merger::new(WriterOptions::default());
+        merger.add("a.dv", &sorted).add("b.dv", &sorted).add("c.dv", other);
+        let error = merger.finish_bytes().unwrap_err();
+        assert!(matches!(error.kind(), WriteErrorKind::Differ { .. }));
+        error.to_string()
+    };
+    assert_eq!(
+        refused(&binary),
+        "field `host`: a.dv has sorted values of type string, and c.dv has binary values of type string: a \
+         merge converts nothing"
+    );
+    assert!(refused(&number).contains("c.dv has numeric values of type date"));
+}
+
+#[test]
+fn what_has_no_room_goes_to_a_file_and_without_one_is_refused() {
+    let sources = [64_000, 50_000].map(|docs| {
+        let shapes = shapes::large().into_iter().filter(|shape| shape.docs > docs);
+        let shapes = shapes.map(|shape| Shape { docs, ..shape });
+        Dataset::of_shapes(docs, shapes.step_by(3)).source()
+    });
+    let merger = |budget| {
+        let mut merger = Merger::new(WriterOptions { budget, ..WriterOptions::default() });
+        for source in &sources {
+            merger.add("source", source);
+        }
+        merger
+    };
+    let (expected, _) = merger(64 << 20).finish_bytes().unwrap();
+    let refused = merger(2 << 20).finish_bytes().map(drop).unwrap_err();
+    assert!(matches!(refused.kind(), WriteErrorKind::Budget { .. }), "{refused}");
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("merged.dv");
+    merger(2 << 20).finish(&path).unwrap();
+    assert!(std::fs::read(&path).unwrap() == expected);
+    let refused = merger(1_000).finish(&path).map(drop).unwrap_err();
+    assert!(matches!(refused.kind(), WriteErrorKind::Budget { .. }), "{refused}");
+    assert!(std::fs::read(&path).unwrap() == expected);
+    assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1, "no temporary file is left");
+}
+
+#[test]
+fn a_spelling_stays_where_all_agree_or_as_the_caller_has_it() {
+    use docvalues::{Field, Kind, LogicalType};
+    let source = |format: Option<&str>, value| {
+        let field =
+            Field { format: format.map(str::to_owned), ..Field::new("at", Kind::Numeric, LogicalType::Date) };
+        single(field, ModelColumn::Numeric(vec![value]))
+    };
+    let (year, day) = (source(Some("%Y"), Some(1)), source(Some("%d"), Some(2)));
+    let (bare, empty) = (source(None, Some(3)), source(None, None));
+    fn merged<'a>(sources: &[&'a MemSource], mut merger: Merger<'a>) -> Option<String> {
+        for source in sources {
+            merger.add("x", *source);
+        }
+        let (_, summary) = merger.finish_bytes().unwrap();
+        summary.columns[0].field().format.clone()
+    }
+    let plain = || Merger::new(WriterOptions::default());
+    assert_eq!(merged(&[&year, &year, &empty], plain()), Some("%Y".to_owned()));
+    assert_eq!(merged(&[&year, &day], plain()), None);
+    assert_eq!(merged(&[&year, &bare], plain()), None);
+    assert_eq!(merged(&[&empty, &empty], plain()), None);
+    let last = plain().spelling(|all| all.last().copied().flatten().map(str::to_owned));
+    assert_eq!(merged(&[&year, &day], last), Some("%d".to_owned()));
+}

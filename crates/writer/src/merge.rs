@@ -1,0 +1,232 @@
+//! Several segments become one.
+//!
+//! ```text
+//! sources       columns of one name belong together; kinds and types agree   plan
+//!   |
+//! live          which documents are taken, and their new numbers             live
+//!   |
+//! values        scanned stretch by stretch into one column's buffer          values
+//! terms         merged into one dictionary; every source's ords into its     terms
+//!   |
+//! encode, file  as for any other segment
+//! ```
+//!
+//! Nothing here knows what a segment is: values come through the traits of `docvalues_column`, so that a
+//! merge takes whatever can be read. What it hands to the encoders is what a
+//! [`SegmentWriter`](crate::SegmentWriter) would, given the same documents: so the bytes are the same, too.
+
+mod live;
+mod plan;
+mod terms;
+mod tournament;
+mod values;
+
+use std::fmt;
+use std::path::Path;
+
+use docvalues_column::ColumnSource;
+use docvalues_format::binary::Compression;
+use docvalues_storage::{AtomicFile, Spill};
+
+use crate::encode::Encoder;
+use crate::error::{Error, ErrorKind, Result};
+use crate::file::{FileWriter, Sink};
+use crate::segment::WriterOptions;
+use crate::summary::Summary;
+
+use live::Live;
+use plan::Plan;
+
+/// Merges segments, or other sources of columns, into one segment.
+///
+/// Its documents are those of the sources in the order in which these were added, without the ones that are
+/// not live. A column that a source does not have has no values there. Columns of one name must be of one kind
+/// and one type: nothing is converted.
+///
+/// # Examples
+///
+/// ```
+/// # use docvalues_column::{ColumnSource, Result, AnyColumn};
+/// # struct Opened;
+/// # impl ColumnSource for Opened {
+/// #     fn docs(&self) -> u32 { 3 }
+/// #     fn names(&self) -> Result<Vec<String>> { Ok(vec![]) }
+/// #     fn column(&self, _: &str) -> Result<AnyColumn> { unreachable!() }
+/// # }
+/// # let (january, february) = (Opened, Opened);
+/// use docvalues_writer::{Merger, WriterOptions};
+///
+/// let mut merger = Merger::new(WriterOptions::default());
+/// merger.add("january.dv", &january);
+/// merger.add_live("february.dv", &february, &[0b101])?; // the second document was deleted
+/// let (bytes, summary) = merger.finish_bytes()?;
+///
+/// assert_eq!(summary.docs, 5);
+/// # assert_eq!(summary.bytes, bytes.len() as u64);
+/// # Ok::<(), docvalues_writer::Error>(())
+/// ```
+///
+/// # Cost
+///
+/// One column is in memory at a time: eight bytes a number, four an ord, the bytes of byte strings; and four
+/// bytes for each term of each source. [`WriterOptions::budget`] limits it: what has no room goes to a temporary
+/// file beside the target, but for those of terms, and in memory, where there is none.
+pub struct Merger<'a> {
+    sources: Vec<Source<'a>>,
+    options: MergeOptions<'a>,
+}
+
+/// What is merged, and what to call it.
+struct Source<'a> {
+    name: String,
+    columns: &'a dyn ColumnSource,
+    live: Live<'a>,
+}
+
+struct MergeOptions<'a> {
+    writer: WriterOptions,
+    compression: Compression,
+    spelling: Spelling<'a>,
+    watch: Box<dyn FnMut(MergeProgress<'_>) + 'a>,
+}
+
+/// The spelling that a column gets whose parts have these.
+type Spelling<'a> = Box<dyn Fn(&[Option<&str>]) -> Option<String> + 'a>;
+
+/// How far a merge is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct MergeProgress<'a> {
+    /// The column that is merged next.
+    pub column: &'a str,
+    /// How many are done.
+    pub done: usize,
+    /// How many there are.
+    pub columns: usize,
+}
+
+impl fmt::Debug for Merger<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_list().entries(self.sources.iter().map(|source| &source.name)).finish()
+    }
+}
+
+impl<'a> Merger<'a> {
+    /// A merge of nothing yet, to be written as `options` say.
+    pub fn new(options: WriterOptions) -> Merger<'a> {
+        let options = MergeOptions {
+            writer: options,
+            compression: Compression::Auto,
+            spelling: Box::new(all_alike),
+            watch: Box::new(|_| {}),
+        };
+        Merger { sources: Vec::new(), options }
+    }
+
+    /// Says how byte strings of binary columns are compressed, however they were.
+    #[must_use]
+    pub fn compression(mut self, compression: Compression) -> Merger<'a> {
+        self.options.compression = compression;
+        self
+    }
+
+    /// Says what the [`format`](crate::FieldSpec::format) of a column is, given those of the sources that have
+    /// values of it. Without, it is kept where they are all the same.
+    #[must_use]
+    pub fn spelling(mut self, spelling: impl Fn(&[Option<&str>]) -> Option<String> + 'a) -> Merger<'a> {
+        self.options.spelling = Box::new(spelling);
+        self
+    }
+
+    /// Has `watch` told of every column before it is merged.
+    #[must_use]
+    pub fn watch(mut self, watch: impl FnMut(MergeProgress<'_>) + 'a) -> Merger<'a> {
+        self.options.watch = Box::new(watch);
+        self
+    }
+
+    /// Adds all documents of a source; errors call it `name`.
+    pub fn add(&mut self, name: impl Into<String>, columns: &'a dyn ColumnSource) -> &mut Self {
+        self.sources.push(Source { name: name.into(), columns, live: Live::all(columns.docs()) });
+        self
+    }
+
+    /// Adds those documents of a source whose bit is set: document *i* if bit *i* % 64 of word *i* / 64 is.
+    /// Bits behind the last document are ignored.
+    ///
+    /// # Errors
+    ///
+    /// When there are fewer bits than documents.
+    pub fn add_live(
+        &mut self,
+        name: impl Into<String>,
+        columns: &'a dyn ColumnSource,
+        live: &'a [u64],
+    ) -> Result<&mut Self> {
+        let live = Live::some(columns.docs(), live)?;
+        self.sources.push(Source { name: name.into(), columns, live });
+        Ok(self)
+    }
+
+    /// Merges into the file that is to stand at `path`, which may stand there already, but should not be one of
+    /// the sources: it appears when it is whole, or not at all.
+    ///
+    /// # Errors
+    ///
+    /// When a source cannot be read or holds what no segment may, columns do not fit together, there are too
+    /// many documents, columns or terms, or the budget is used up; and as
+    /// [`SegmentWriter::finish`](crate::SegmentWriter::finish).
+    pub fn finish(self, path: impl AsRef<Path>) -> Result<Summary> {
+        let mut file = AtomicFile::create(path)?;
+        let spill = file.spill();
+        let summary = self.write(&mut file, Some(&spill))?;
+        file.commit()?;
+        Ok(summary)
+    }
+
+    /// Merges into memory. The bytes are those that a file would have.
+    ///
+    /// # Errors
+    ///
+    /// As [`finish`](Self::finish), but for those of files.
+    pub fn finish_bytes(self) -> Result<(Vec<u8>, Summary)> {
+        let mut bytes = Vec::new();
+        let summary = self.write(&mut bytes, None)?;
+        Ok((bytes, summary))
+    }
+
+    fn write(self, out: &mut impl Sink, spill: Option<&Spill>) -> Result<Summary> {
+        let Merger { sources, mut options } = self;
+        let plan = Plan::new(&sources, &options)?;
+        let WriterOptions { jump_tables, zones, budget } = options.writer;
+        let encoder = Encoder { docs: plan.docs, jump_tables, zones };
+
+        let mut file = FileWriter::begin(out)?;
+        let mut written = Vec::with_capacity(plan.columns.len());
+        for column in &plan.columns {
+            let name = column.spec.name();
+            (options.watch)(MergeProgress { column: name, done: written.len(), columns: plan.columns.len() });
+            let refuse = |kind| match kind {
+                // Such an error names the column itself.
+                ErrorKind::Read(_) => Error::new(kind),
+                _ => Error::new(kind).of(name),
+            };
+            let encoded = column.encode(&encoder, budget, spill).map_err(refuse)?;
+            written.push(file.column(encoded).map_err(|error| refuse(error.into()))?);
+        }
+        let (footer, bytes) = file.finish(plan.docs)?;
+        Ok(Summary { docs: plan.docs, bytes, id: footer.id, columns: written })
+    }
+}
+
+/// The spelling that all have; none if they differ.
+fn all_alike(spellings: &[Option<&str>]) -> Option<String> {
+    let (first, rest) = spellings.split_first()?;
+    first.filter(|_| rest.iter().all(|spelling| spelling == first)).map(str::to_owned)
+}
+
+impl ErrorKind {
+    /// What is wrong with `source`, if anything there is.
+    fn of_source(self, source: &str) -> ErrorKind {
+        ErrorKind::Source { name: source.to_owned(), kind: Box::new(self) }
+    }
+}

@@ -1,0 +1,101 @@
+//! Which columns there will be, and where their values come from: found out before anything is written.
+
+use std::collections::BTreeMap;
+
+use docvalues_column::{AnyColumn, Field};
+use docvalues_format::file::kind::Kind;
+use docvalues_format::id::MAX_DOCS;
+
+use super::live::Live;
+use super::{MergeOptions, Source};
+use crate::error::{Error, ErrorKind, Result};
+use crate::schema::{BytesKind, FieldSpec, Schema};
+
+/// A merge, checked.
+pub(super) struct Plan<'a> {
+    /// Documents that live.
+    pub(super) docs: u32,
+    /// The columns, by name.
+    pub(super) columns: Vec<Merged<'a>>,
+}
+
+/// A column of the merged segment.
+pub(super) struct Merged<'a> {
+    pub(super) spec: FieldSpec,
+    pub(super) parts: Vec<Part<'a>>,
+}
+
+/// A column of a source.
+pub(super) struct Part<'a> {
+    /// The source's name.
+    pub(super) source: &'a str,
+    pub(super) live: &'a Live<'a>,
+    /// The number that the source's first live document gets.
+    pub(super) first: u32,
+    pub(super) column: AnyColumn,
+}
+
+impl<'a> Plan<'a> {
+    pub(super) fn new(sources: &'a [Source<'a>], options: &MergeOptions<'_>) -> Result<Plan<'a>> {
+        let (mut docs, mut parts) = (0_u32, BTreeMap::<String, Vec<Part<'a>>>::new());
+        for Source { name: source, columns, live } in sources {
+            let first = docs;
+            let more = docs.checked_add(live.count()).filter(|&docs| docs <= MAX_DOCS);
+            docs = more.ok_or_else(|| Error::new(ErrorKind::TooManyDocs { max: MAX_DOCS }))?;
+            for name in columns.names().map_err(ErrorKind::Read)? {
+                let column = columns.column(&name).map_err(ErrorKind::Read)?;
+                parts.entry(name).or_default().push(Part { source, live, first, column });
+            }
+        }
+        let columns = parts.into_values().map(|parts| Merged::new(parts, options));
+        let columns = columns.collect::<Result<Vec<_>>>()?;
+        // Names that a schema would not have may only come from a source that is no segment.
+        let mut schema = Schema::new();
+        columns.iter().try_for_each(|column| schema.add(column.spec.clone()).map(drop))?;
+        Ok(Plan { docs, columns })
+    }
+}
+
+impl<'a> Merged<'a> {
+    /// The column that `parts`, of which there is at least one, become.
+    fn new(parts: Vec<Part<'a>>, options: &MergeOptions<'_>) -> Result<Merged<'a>> {
+        let Field { name, kind, logical, .. } = parts[0].field().clone();
+        for part in &parts[1..] {
+            let other = part.field();
+            if (other.kind, other.logical) != (kind, logical) {
+                let differ = ErrorKind::Differ {
+                    sources: [parts[0].source, part.source].map(str::to_owned),
+                    kinds: [kind, other.kind],
+                    types: [logical, other.logical],
+                };
+                return Err(Error::new(differ).of(&name));
+            }
+        }
+        let spellings: Vec<_> = with_values(&parts).map(|part| part.field().format.as_deref()).collect();
+        let spec = FieldSpec::new(name, logical).compression(options.compression);
+        let spec = match kind {
+            Kind::Numeric => spec,
+            Kind::Binary => spec.kind(BytesKind::Binary),
+            Kind::Sorted => spec.kind(BytesKind::Sorted),
+            Kind::SortedNumeric | Kind::SortedSet => spec.multi_valued(),
+        };
+        let spec = match (options.spelling)(&spellings) {
+            Some(format) => spec.format(format),
+            None => spec,
+        };
+        Ok(Merged { spec, parts })
+    }
+}
+
+/// The parts that have values; if none has, all.
+fn with_values<'p, 'a>(parts: &'p [Part<'a>]) -> impl Iterator<Item = &'p Part<'a>> {
+    let has = |part: &Part<'_>| part.column.as_column().docs_with_value() > 0;
+    let any = parts.iter().any(has);
+    parts.iter().filter(move |part| !any || has(part))
+}
+
+impl Part<'_> {
+    pub(super) fn field(&self) -> &Field {
+        self.column.as_column().field()
+    }
+}

@@ -1,0 +1,258 @@
+//! Dictionaries become one, and every source's ords into its own become ords into that.
+
+use std::cmp::Ordering;
+use std::collections::VecDeque;
+use std::convert::Infallible;
+use std::ops::{ControlFlow, Range};
+
+use docvalues_column::{AnyColumn, TermOrd, Terms};
+use docvalues_format::dictionary::{Dictionary, DictionaryBuilder, Refused};
+use docvalues_format::error::Section;
+use docvalues_format::file::kind::LogicalType;
+use docvalues_storage::Spill;
+
+use super::plan::{Merged, Part};
+use super::tournament::{Code, Tournament};
+use crate::buffer::{Memory, Payload, Region, TOGETHER};
+use crate::error::ErrorKind;
+use crate::fields::check_bytes;
+use crate::intern::index;
+
+/// For each part of a column, what becomes of its ords.
+#[derive(Debug, Default)]
+pub(super) struct Ordinals {
+    /// The parts, those that come later behind those before.
+    maps: VecDeque<Map>,
+    /// How many ords of the first one were replaced.
+    replaced: usize,
+}
+
+#[derive(Debug, Default)]
+struct Map {
+    /// For every ord, its new one; before the dictionaries are merged, whether a live document has it.
+    ords: Vec<u32>,
+    /// How many ords documents have.
+    count: usize,
+}
+
+/// No live document has this term.
+const UNUSED: u32 = 0;
+/// One has.
+const USED: u32 = 1;
+
+/// What is known of the terms of a part while its ords come in.
+pub(super) struct Used<'a>(&'a mut Map);
+
+impl Used<'_> {
+    /// Appends ords for which there is room.
+    pub(super) fn push(&mut self, more: &[TermOrd], ords: &mut Vec<u32>) -> Result<(), ErrorKind> {
+        let Map { ords: map, count } = &mut *self.0;
+        if more.iter().fold(false, |past, ord| past | (index(ord.get()) >= map.len())) {
+            return Err(ErrorKind::Disorder("ords"));
+        }
+        more.iter().for_each(|ord| map[index(ord.get())] = USED);
+        ords.extend(more.iter().map(|ord| ord.get()));
+        *count += more.len();
+        Ok(())
+    }
+}
+
+impl Ordinals {
+    /// Begins a part with so many terms.
+    pub(super) fn begin(&mut self, terms: u32, memory: &mut Memory) -> Result<Used<'_>, ErrorKind> {
+        let mut ords = Vec::new();
+        memory.reserve(&mut ords, index(terms))?;
+        ords.resize(index(terms), UNUSED);
+        self.maps.push_back(Map { ords, count: 0 });
+        let last = self.maps.len() - 1;
+        Ok(Used(&mut self.maps[last]))
+    }
+
+    /// Merges the dictionaries of all parts. Where they may go to `spill`, no more than `most` bytes stay in
+    /// memory.
+    pub(super) fn merge(
+        &mut self,
+        column: &Merged<'_>,
+        jump_tables: bool,
+        most: usize,
+        spill: Option<&Spill>,
+    ) -> Result<Dictionary<Payload>, ErrorKind> {
+        let mut far = spill.map(|spill| Region::new(spill.clone()));
+        let maps = self.maps.iter_mut().map(|map| map.ords.as_mut_slice());
+        let terms = merge(&column.parts, maps, column.spec.logical(), |terms| match &mut far {
+            Some(far) if terms.blocks_len() > most.max(TOGETHER) => Ok(far.append(&terms.take_blocks())?),
+            _ => Ok(()),
+        })?;
+        let mut far = far.filter(|far| far.len() > 0);
+        let Ok(terms) = terms.finish(jump_tables).try_map(&mut |section, bytes| {
+            let far = if section == Section::Terms { far.take() } else { None };
+            Ok::<_, Infallible>(Payload { far, near: vec![bytes] })
+        });
+        Ok(terms)
+    }
+
+    /// Replaces the next ords, which come in the order of the documents.
+    pub(super) fn replace(&mut self, mut ords: &mut [u32]) -> Result<(), ErrorKind> {
+        while let Some(Map { ords: map, count }) = self.maps.front().filter(|_| !ords.is_empty()) {
+            let (now, later) = ords.split_at_mut(ords.len().min(count - self.replaced));
+            now.iter_mut().for_each(|ord| *ord = map[index(*ord)]);
+            self.replaced += now.len();
+            ords = later;
+            if self.replaced == *count {
+                self.maps.pop_front();
+                self.replaced = 0;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Merges the terms that are used, and says what their ords become.
+///
+/// Every now and then, `drain` may take blocks of the dictionary.
+fn merge<'m>(
+    parts: &'m [Part<'_>],
+    maps: impl Iterator<Item = &'m mut [u32]>,
+    logical: LogicalType,
+    mut drain: impl FnMut(&mut DictionaryBuilder) -> Result<(), ErrorKind>,
+) -> Result<DictionaryBuilder, ErrorKind> {
+    let streams = parts.iter().zip(maps).filter_map(|(part, map)| Stream::new(part, map));
+    let mut streams = streams.collect::<Vec<_>>();
+    streams.iter_mut().try_for_each(Stream::fill)?;
+    let codes: Vec<_> = streams.iter().map(Stream::code).collect();
+    let mut tree = Tournament::new(&codes, |i| streams[i].term());
+    let (mut terms, mut last) = (DictionaryBuilder::new(), None);
+    while let Some((winner, code)) = tree.winner() {
+        let head = &mut streams[winner];
+        let term = head.term();
+        // Else it is the one before, from another stream.
+        if code != Code::SAME || last != Some(term.len()) {
+            check_bytes(logical, term, false).map_err(|kind| kind.of_source(head.source))?;
+            terms.push(term).map_err(|refused| match refused {
+                Refused::TooMany => ErrorKind::TooManyTerms { max: u32::MAX },
+                refused => refused.into(),
+            })?;
+            last = Some(term.len());
+            drain(&mut terms)?;
+        }
+        head.become_ord(terms.len() - 1);
+        head.advance()?;
+        tree.replay(streams[winner].code(), |i| streams[i].term());
+    }
+    Ok(terms)
+}
+
+impl Part<'_> {
+    /// The dictionary, of a column that has one.
+    fn terms(&self) -> Option<&dyn Terms> {
+        match &self.column {
+            AnyColumn::Sorted(column) => Some(&**column),
+            AnyColumn::SortedSet(column) => Some(&**column),
+            AnyColumn::Numeric(_) | AnyColumn::Binary(_) | AnyColumn::SortedNumeric(_) => None,
+        }
+    }
+}
+
+/// The terms of a part that are used, in order, some at a time.
+struct Stream<'a> {
+    source: &'a str,
+    terms: &'a dyn Terms,
+    map: &'a mut [u32],
+    /// Ords whose terms have not been read.
+    left: Range<u32>,
+    /// Terms that have been, the first of them behind the last one before.
+    read: Vec<Read>,
+    bytes: Vec<u8>,
+    /// The place of the current one.
+    at: usize,
+}
+
+/// A term that has been read.
+#[derive(Clone, Copy)]
+struct Read {
+    /// Its code, with the one before as its base.
+    code: Code,
+    ord: u32,
+    len: u32,
+    start: usize,
+}
+
+impl Read {
+    fn place(&self) -> Range<usize> {
+        self.start..self.start + index(self.len)
+    }
+}
+
+impl<'a> Stream<'a> {
+    /// The stream before its first term.
+    fn new(part: &'a Part<'_>, map: &'a mut [u32]) -> Option<Stream<'a>> {
+        let terms = part.terms()?;
+        let (left, read, bytes) = (0..terms.term_count(), Vec::new(), Vec::new());
+        Some(Stream { source: part.source, terms, map, left, read, bytes, at: 0 })
+    }
+
+    fn term(&self) -> &[u8] {
+        &self.bytes[self.read[self.at].place()]
+    }
+
+    /// The current term's code, with the one before as its base.
+    fn code(&self) -> Code {
+        self.read.get(self.at).map_or(Code::NONE, |read| read.code)
+    }
+
+    /// Says what the ord of the current term becomes.
+    fn become_ord(&mut self, ord: u32) {
+        self.map[index(self.read[self.at].ord)] = ord;
+    }
+
+    /// Goes to the next term.
+    fn advance(&mut self) -> Result<(), ErrorKind> {
+        self.at += 1;
+        if self.at < self.read.len() { Ok(()) } else { self.fill() }
+    }
+
+    /// Reads the next terms that are used, if there are any.
+    fn fill(&mut self) -> Result<(), ErrorKind> {
+        /// Bytes of terms that are read together: those of many sources stay in a cache.
+        const TOGETHER: usize = 1 << 13;
+        let Stream { map, left, read, bytes, .. } = self;
+        let mut last = read.last().copied();
+        if let Some(last) = &mut last {
+            bytes.drain(..last.start);
+            last.start = 0;
+        }
+        read.clear();
+        self.at = 0;
+        let mut ascend = true;
+        // What is left if nobody breaks off.
+        let ords = std::mem::replace(left, left.end..left.end);
+        self.terms.each_term(ords.clone(), &mut |ord, term| {
+            let ord = ord.get();
+            if map.get(index(ord)).is_none_or(|&used| used != USED) {
+                return ControlFlow::Continue(());
+            }
+            let len = u32::try_from(term.len()).unwrap_or(u32::MAX);
+            let code = match last.map(|last: Read| Code::compare(&bytes[last.place()], term, 0)) {
+                None => Code::first(term),
+                Some((Ordering::Less, code)) => code,
+                Some(_) => {
+                    ascend = false;
+                    return ControlFlow::Break(());
+                }
+            };
+            let new = Read { code, ord, len, start: bytes.len() };
+            bytes.extend_from_slice(term);
+            read.push(new);
+            last = Some(new);
+            if bytes.len() < TOGETHER {
+                return ControlFlow::Continue(());
+            }
+            *left = ord + 1..ords.end;
+            ControlFlow::Break(())
+        })?;
+        match ascend {
+            true => Ok(()),
+            false => Err(ErrorKind::Disorder("terms").of_source(self.source)),
+        }
+    }
+}
