@@ -179,7 +179,7 @@ fn turn(
         eprintln!("round {} of {}: {column}: {peer}", round + 1, options.rounds);
         command.args([column.name(), &options.docs.to_string()]).arg(folder);
         command.args([options.milliseconds.to_string(), options.works()]);
-        touch_memory();
+        touch_memory(options.docs);
         let said = command.output().map_err(|e| format!("{peer}: {e}"))?;
         if !said.status.success() {
             let told = String::from_utf8_lossy(&said.stderr);
@@ -196,10 +196,11 @@ fn turn(
 ///
 /// A virtual machine hands free memory to its host after a while; whoever needs it first then waits for it,
 /// at up to a hundred times what a first touch costs otherwise. That shall not be the peer that comes first.
-fn touch_memory() {
-    const BYTES: usize = 2 << 30;
+fn touch_memory(docs: u32) {
+    /// What the largest column takes while it is built.
+    const BYTES_PER_DOC: usize = 200;
     const PAGE: usize = 4 << 10;
-    let mut memory = vec![0_u8; BYTES];
+    let mut memory = vec![0_u8; docs as usize * BYTES_PER_DOC];
     memory.iter_mut().step_by(PAGE).for_each(|byte| *byte = 1);
     std::hint::black_box(&memory);
 }
