@@ -253,3 +253,35 @@ fn a_spelling_stays_where_all_agree_or_as_the_caller_has_it() {
     let last = plain().spelling(|all| all.last().copied().flatten().map(str::to_owned));
     assert_eq!(merged(&[&year, &day], last), Some("%d".to_owned()));
 }
+
+#[test]
+fn a_set_whose_ords_do_not_ascend_is_refused() {
+    use docvalues::{FieldSpec, LogicalType, Schema, SegmentWriter, Verify};
+    let mut schema = Schema::new();
+    let tags = schema.add(FieldSpec::new("tags", LogicalType::Utf8).multi_valued()).unwrap();
+    let mut writer = SegmentWriter::in_memory(schema, WriterOptions::default());
+    for _ in 0..3 {
+        let mut doc = writer.document();
+        doc.str(tags, "a").unwrap().str(tags, "b").unwrap();
+        doc.finish().unwrap();
+    }
+    let (mut bytes, _) = writer.finish().unwrap();
+    let stats = Segment::from_bytes(bytes.clone(), OpenOptions::new()).unwrap().stats().unwrap();
+    let values = stats.columns[0]
+        .sections
+        .iter()
+        .find(|at| at.payload == 24 && bytes[at.offset as usize + 16] == 0b10_1010);
+    let ords = values.expect("six ords of one bit").offset as usize + 16;
+
+    let merged = |bytes: &[u8]| {
+        let segment = Segment::from_bytes(bytes.to_vec(), OpenOptions::new().verify(Verify::Never)).unwrap();
+        let mut merger = Merger::new(WriterOptions::default());
+        merger.add("x", &segment);
+        merger.finish_bytes().map(drop)
+    };
+    merged(&bytes).unwrap();
+    // The first document has b before a.
+    bytes[ords] = 0b10_1001;
+    let refused = merged(&bytes).unwrap_err().to_string();
+    assert!(refused.contains("the ords of a document do not ascend"), "{refused}");
+}

@@ -116,7 +116,7 @@ fn groups(bytes: &[u8], width: u8, out: &[u64]) -> usize {
 }
 
 #[cfg(all(target_arch = "x86_64", not(miri)))]
-#[allow(unsafe_code, reason = "one of two modules with intrinsics; each use has its proof")]
+#[allow(unsafe_code, reason = "intrinsics; each use has its proof")]
 mod x86 {
     use std::arch::x86_64::*;
 

@@ -158,7 +158,7 @@ fn search_plain(bytes: &[u8; BUCKET_HEAD], len: usize, byte: u8) -> (u32, bool) 
 }
 
 #[cfg(all(target_arch = "x86_64", not(miri)))]
-#[allow(unsafe_code, reason = "one of two modules with intrinsics; each use has its proof")]
+#[allow(unsafe_code, reason = "intrinsics; each use has its proof")]
 pub(super) mod x86 {
     use std::arch::x86_64::*;
 
