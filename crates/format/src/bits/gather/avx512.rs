@@ -136,7 +136,8 @@ fn good<const N: usize>(granules: &[AtomicU64], places: __m512i) -> bool {
     let far = _mm512_cmpgt_epu64_mask(from_first, ones(127));
     let split = _mm512_cmpgt_epu64_mask(within, ones((GRANULE - N) as u64));
     if far | split != 0 {
-        return good_anywhere::<N>(granules, &lanes(places));
+        return good_anywhere(granules, places)
+            && (split == 0 || good_anywhere(granules, last_of::<N>(places)));
     }
     let second = _mm512_cmpgt_epu64_mask(from_first, ones(63));
     let states =
@@ -152,15 +153,30 @@ fn state(granules: &[AtomicU64], word: u64) -> u64 {
     word.map_or(0, |word| word.load(Ordering::Acquire))
 }
 
-/// The same of any places.
-// Apart, so that the code around it stays small and in one piece.
-#[inline(never)]
-fn good_anywhere<const N: usize>(granules: &[AtomicU64], places: &InMemory) -> bool {
-    let good = |at: u64| {
-        let granule = at / GRANULE as u64;
-        state(granules, granule / 64) >> (granule % 64) & 1
-    };
-    places.0.iter().fold(1, |all, &at| all & good(at) & good(at + N as u64 - 1)) == 1
+/// The last of `N` bytes from each place on.
+#[target_feature(enable = "avx512f")]
+#[inline]
+fn last_of<const N: usize>(places: __m512i) -> __m512i {
+    _mm512_add_epi64(places, ones(N as u64 - 1))
+}
+
+/// The same of single bytes at any places.
+#[target_feature(enable = "avx512f")]
+#[inline]
+fn good_anywhere(granules: &[AtomicU64], places: __m512i) -> bool {
+    let granule = _mm512_srli_epi64::<{ GRANULE.ilog2() }>(places);
+    let word = _mm512_srli_epi64::<6>(granule);
+    if _mm512_cmpge_epu64_mask(word, ones(granules.len() as u64)) != 0 {
+        return false;
+    }
+    let at = self::places(word);
+    let states = each(|lane| {
+        // SAFETY: in each lane, `word` is below the number of words.
+        let word = unsafe { &*granules.as_ptr().wrapping_add(at[lane]) };
+        word.load(Ordering::Acquire)
+    });
+    let states = _mm512_srlv_epi64(states, _mm512_and_si512(granule, ones(63)));
+    _mm512_test_epi64_mask(states, ones(1)) == u8::MAX
 }
 
 /// The eight bytes at each `byte`, if they are known to be good.

@@ -1,0 +1,57 @@
+//! What an open column keeps on the heap: little, and a bit for each 4 KiB of the file.
+//!
+//! A program of its own, because its allocator counts, and with one test, because it counts for all threads.
+#![allow(
+    clippy::cast_possible_truncation,
+    clippy::unwrap_used,
+    reason = "a failing helper is a failing test"
+)]
+
+#[path = "it/write.rs"]
+#[expect(dead_code, reason = "the other tests want all of it")]
+mod write;
+
+use docvalues::{ColumnSource as _, Kind, OpenOptions, Segment, WriterOptions};
+use docvalues_testkit::damage::alloc::PeakAlloc;
+use docvalues_testkit::shapes::{self, Dataset};
+
+#[global_allocator]
+static ALLOCATOR: PeakAlloc = PeakAlloc::new();
+
+/// Readers, sections, and the segment's list of open columns.
+const FIXED: usize = 4 << 10;
+
+/// Bytes of a file for each byte on the heap: a bit a granule.
+const PER_BYTE: usize = 8 * 4096;
+
+/// What its values are decoded with, which must be close by: symbols of 16 bytes or values of 8, 256 of them.
+fn tables(kind: Kind) -> usize {
+    match kind {
+        Kind::Binary => 256 * 16,
+        Kind::Numeric | Kind::SortedNumeric => 256 * 8,
+        Kind::Sorted | Kind::SortedSet => 0,
+    }
+}
+
+#[test]
+fn an_open_column_takes_little_heap() {
+    let large = shapes::large().into_iter().map(|shape| Dataset::of_shapes(shape.docs, [shape]));
+    let (mut columns, mut most) = (0, (0, String::new()));
+    for dataset in large.chain([shapes::small_of_every_kind()]) {
+        let file = write::in_batches(&dataset, 10_000, &write::COMPRESSIONS, WriterOptions::default());
+        let bits = file.len() / PER_BYTE;
+        let segment = Segment::from_bytes(file, OpenOptions::new()).unwrap();
+        for (field, _) in &dataset.columns {
+            let before = ALLOCATOR.used();
+            drop(segment.column(&field.name).unwrap());
+            // The segment keeps it.
+            let taken = ALLOCATOR.used().saturating_sub(before);
+            let allowed = FIXED + tables(field.kind) + bits;
+            assert!(taken <= allowed, "`{}` takes {taken} bytes of {allowed}", field.name);
+            most = most.max((taken, field.name.clone()));
+            columns += 1;
+        }
+    }
+    println!("{columns} columns opened: {} bytes at most, by `{}`", most.0, most.1);
+    assert!(most.0 > 0, "an open column has something on the heap");
+}
