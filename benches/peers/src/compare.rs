@@ -105,11 +105,13 @@ impl Options {
 
     fn works(&self) -> String {
         let works = if self.works.is_empty() { Work::ALL } else { &self.works };
-        // The fastest way to look up is among both kinds of ways.
+        // The fastest way to look up is among both kinds of ways; memory is looked at after a scan.
+        let pairs =
+            [(Work::Random, Work::RandomSingle), (Work::TermsBatch, Work::Terms), (Work::Memory, Work::Scan)];
         let mut works: Vec<Work> = works.to_vec();
-        for (all, single) in [(Work::Random, Work::RandomSingle), (Work::TermsBatch, Work::Terms)] {
-            if works.contains(&all) && !works.contains(&single) {
-                works.push(single);
+        for (work, needed) in pairs {
+            if works.contains(&work) && !works.contains(&needed) {
+                works.push(needed);
             }
         }
         works.retain(|&work| !(self.keep && work == Work::Build));

@@ -19,6 +19,7 @@ mod sizes;
 mod sums;
 mod task;
 
+use std::cell::Cell;
 use std::process::ExitCode;
 
 use peer::parquet::Setting;
@@ -56,6 +57,7 @@ fn measure(args: &[String]) -> Result<(), String> {
             folder: folder.into(),
             budget: f64::from(number(milliseconds)?) * 1e6,
             works: works.split(',').map(str::parse).collect::<Result<_, _>>()?,
+            resident: Cell::default(),
         })
     };
     match name.as_str() {

@@ -49,11 +49,16 @@ fn about(work: Work) -> (&'static str, &'static str) {
              index where 10.5 filters by it; nothing is compressed by a general-purpose codec except Lucene's \
              blocks of terms.",
         ),
+        Work::Memory => (
+            "Memory",
+            "What the process has in memory after opening the column and scanning it once, less what it had \
+             before: the heap, and what it has touched of the mapped file.",
+        ),
     }
 }
 
 /// The order of the tables.
-const ORDER: [Work; 12] = [
+const ORDER: [Work; 13] = [
     Work::Scan,
     Work::Gather1,
     Work::Gather001,
@@ -66,6 +71,7 @@ const ORDER: [Work; 12] = [
     Work::Open,
     Work::Build,
     Work::Bytes,
+    Work::Memory,
 ];
 
 /// Whom docvalues is compared with in a few words.
@@ -231,7 +237,7 @@ fn table(out: &mut String, results: &Results, work: Work) {
     }
     out.push('\n');
     ways(out, results, work);
-    if work != Work::Bytes {
+    if !matches!(work, Work::Bytes | Work::Memory) {
         wall(out, results, work);
     }
 }

@@ -121,7 +121,7 @@ pub fn unit(work: Work) -> &'static str {
     match work {
         Work::Data => "",
         Work::Build => "CPU ns a document",
-        Work::Bytes => "bytes a document",
+        Work::Bytes | Work::Memory => "bytes a document",
         Work::Open => "µs",
         Work::Scan => "ns a value",
         Work::Range => "ms",
@@ -132,7 +132,7 @@ pub fn unit(work: Work) -> &'static str {
 fn in_unit(line: &Line, ns: f64) -> f64 {
     let units = line.units as f64;
     match line.work {
-        Work::Bytes => units / f64::from(line.docs),
+        Work::Bytes | Work::Memory => units / f64::from(line.docs),
         Work::Open => ns / 1e3,
         Work::Range => ns / 1e6,
         _ => ns / units,

@@ -1,6 +1,7 @@
 //! One process measures one column of one peer, and prints a line of JSON for each measurement.
 
-use std::fs::File;
+use std::cell::Cell;
+use std::fs::{self, File};
 use std::hint::black_box;
 use std::path::{Path, PathBuf};
 
@@ -21,7 +22,7 @@ pub struct Line {
     pub api: String,
     pub docs: u32,
     /// Values, lookups or documents that `ns_cpu` and `ns_wall` are to be divided by; for
-    /// [`Work::Bytes`] the bytes.
+    /// [`Work::Bytes`] and [`Work::Memory`] the bytes.
     pub units: u64,
     /// CPU time of the thread for all of them.
     pub ns_cpu: f64,
@@ -42,6 +43,8 @@ pub struct Session {
     /// Nanoseconds that a measurement should take.
     pub budget: f64,
     pub works: Vec<Work>,
+    /// What was in memory before the column was opened.
+    pub resident: Cell<u64>,
 }
 
 impl Session {
@@ -77,6 +80,11 @@ impl Session {
         (values, Asked::new(self.docs))
     }
 
+    /// The values are gone, and the column is opened next.
+    pub fn ready(&self) {
+        self.resident.set(resident());
+    }
+
     /// Measures `body`, which does `units` things and adds up what it got.
     pub fn measure(&self, work: Work, api: &str, units: u64, mut body: impl FnMut() -> i64) {
         self.measure_of(work, api, units, "values", &mut body);
@@ -93,6 +101,10 @@ impl Session {
             return;
         }
         let checksum = black_box(body());
+        if work == Work::Scan && self.wants(Work::Memory) && self.resident.get() > 0 {
+            let taken = resident().saturating_sub(self.resident.take());
+            self.tell(Work::Memory, "", taken, Elapsed::default(), 0, "nothing");
+        }
         let mut time = |runs: usize| {
             let start = Moment::now();
             for _ in 0..runs {
@@ -133,6 +145,14 @@ impl Session {
         };
         println!("{}", serde_json::to_string(&line).expect("a line is plain data"));
     }
+}
+
+/// Bytes of this process that are in memory, to the page.
+fn resident() -> u64 {
+    let all = fs::read_to_string("/proc/self/smaps_rollup").unwrap_or_default();
+    let line = all.lines().find_map(|line| line.strip_prefix("Rss:"));
+    let kib = line.and_then(|line| line.trim().strip_suffix(" kB")?.trim().parse::<u64>().ok());
+    kib.map_or(0, |kib| kib << 10)
 }
 
 /// Maps a file of this harness, which nobody truncates meanwhile.

@@ -90,6 +90,8 @@ names! {
         Seek = "seek",
         /// The documents whose value lies in a range that 1 % of them have.
         Range = "range",
+        /// What is in memory of the process, heap and file, once a column was opened and scanned.
+        Memory = "memory",
     }
 }
 

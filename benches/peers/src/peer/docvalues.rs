@@ -23,6 +23,7 @@ pub fn run(session: &Session) {
     let count = column.value_count(&values);
     let middle = values.middle();
     drop(values);
+    session.ready();
     let segment = open(session);
     match column {
         Column::Host => host(session, &segment, &asked, count, middle),

@@ -25,6 +25,7 @@ pub fn run(session: &Session) {
     let count = column.value_count(&values);
     let middle = values.middle().get();
     drop(values);
+    session.ready();
     match column {
         Column::Host => host(session, &asked, count, middle),
         Column::Url => url(session, &asked, middle),
