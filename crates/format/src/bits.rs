@@ -176,16 +176,19 @@ mod gather;
 mod lookup;
 mod narrow;
 mod pack;
+#[cfg(all(target_arch = "x86_64", not(miri)))]
+mod patterns;
 mod simd;
 mod spread;
 #[cfg(test)]
 mod tests;
 mod wide;
+mod within;
 
 #[cfg(all(target_arch = "x86_64", not(miri)))]
 pub(crate) use cpu::cpu_has;
 pub(crate) use gather::{Blocks, Numbers, Packed, gather, gather_packed};
-pub(crate) use lookup::{ENTRIES, look_up};
+pub(crate) use lookup::{ENTRIES, look_up, look_up_packed};
 pub use narrow::to_u32;
 pub use pack::pack;
 pub(crate) use simd::{add_line, in_range, multiples, unsigned};
@@ -193,3 +196,10 @@ pub use spread::{spread, together};
 #[cfg(all(target_arch = "x86_64", not(miri)))]
 pub(crate) use wide::has_avx512;
 pub(crate) use wide::wide;
+pub(crate) use within::within;
+
+/// Whether this CPU permutes the bytes of a register of 64.
+#[cfg(all(target_arch = "x86_64", not(miri)))]
+fn has_vbmi() -> bool {
+    cpu_has!("avx512f", "avx512bw", "avx512vbmi")
+}

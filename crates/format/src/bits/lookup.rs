@@ -1,7 +1,11 @@
 //! Many look-ups in one small table.
 //!
 //! Eight entries are a register of AVX-512, and sixteen are two: there a look-up is a permutation, and
-//! takes no load. The plain loop defines the right answer.
+//! takes no load; places that are packed are then not put into memory before. The plain loop defines the right
+//! answer.
+
+#[cfg(all(target_arch = "x86_64", not(miri)))]
+use super::simd;
 
 /// Entries of a table, at most: what a byte tells apart.
 pub(crate) const ENTRIES: usize = 256;
@@ -22,6 +26,26 @@ pub(crate) fn look_up(table: &[i64], numbers: &mut [i64]) -> u64 {
     look_up_plain(table, numbers)
 }
 
+/// Packed integers `start ..` of `width` bits, `base` added to each, and then the same: as many as the CPU has a
+/// kernel for, from the first on. Returns how many those were, and the largest place.
+#[inline]
+pub(crate) fn look_up_packed(
+    table: &[i64],
+    bytes: &[u8],
+    width: u8,
+    start: usize,
+    base: u64,
+    out: &mut [i64],
+) -> (usize, u64) {
+    #[cfg(all(target_arch = "x86_64", not(miri)))]
+    if start.is_multiple_of(simd::GROUP) {
+        let from = (start / simd::GROUP).checked_mul(width.into()).and_then(|at| bytes.get(at..));
+        return from.map_or((0, 0), |bytes| x86::look_up_packed(table, bytes, width, base, out));
+    }
+    let _ = (table, bytes, width, start, base, out);
+    (0, 0)
+}
+
 #[inline]
 fn look_up_plain(table: &[i64], numbers: &mut [i64]) -> u64 {
     let mut largest = 0;
@@ -38,6 +62,9 @@ fn look_up_plain(table: &[i64], numbers: &mut [i64]) -> u64 {
 #[allow(unsafe_code, reason = "intrinsics; each use has its proof")]
 mod x86 {
     use std::arch::x86_64::*;
+
+    use super::super::patterns::{EIGHTS, Eights};
+    use super::super::{MAX_SPLIT_WIDTH, has_vbmi, mask, simd};
 
     pub(super) fn look_up(table: &[i64], numbers: &mut [i64]) -> u64 {
         let few = table.len() <= 16 && crate::bits::cpu_has!("avx512f");
@@ -66,5 +93,59 @@ mod x86 {
             unsafe { _mm512_storeu_si512(group.as_mut_ptr().cast(), entries) };
         }
         _mm512_reduce_max_epu64(largest).max(super::look_up_plain(table, rest))
+    }
+
+    pub(super) fn look_up_packed(
+        table: &[i64],
+        bytes: &[u8],
+        width: u8,
+        base: u64,
+        out: &mut [i64],
+    ) -> (usize, u64) {
+        let fits = table.len() <= 16 && (1..=MAX_SPLIT_WIDTH).contains(&width) && has_vbmi();
+        match (fits, table.first_chunk(), table.last_chunk()) {
+            // SAFETY: `fits`: this CPU has every feature that the function is compiled for.
+            (true, Some(low), Some(high)) => unsafe { from_packed(low, high, bytes, width, base, out) },
+            _ => (0, 0),
+        }
+    }
+
+    /// `low` and `high` as above; the first integer begins with the first byte.
+    #[target_feature(enable = "avx512f,avx512bw,avx512vbmi")]
+    fn from_packed(
+        low: &[i64; 8],
+        high: &[i64; 8],
+        bytes: &[u8],
+        width: u8,
+        base: u64,
+        out: &mut [i64],
+    ) -> (usize, u64) {
+        let step = usize::from(width);
+        let Eights { bytes: pattern, shifts, .. } = &EIGHTS[step];
+        // SAFETY: eight i64s are 64 bytes.
+        let low = unsafe { _mm512_loadu_si512(low.as_ptr().cast()) };
+        // SAFETY: as above.
+        let high = unsafe { _mm512_loadu_si512(high.as_ptr().cast()) };
+        // SAFETY: `pattern` and `shifts` are 64 bytes each.
+        let pattern = unsafe { _mm512_loadu_si512(pattern.as_ptr().cast()) };
+        // SAFETY: as above.
+        let shifts = unsafe { _mm512_loadu_si512(shifts.as_ptr().cast()) };
+        let mask = _mm512_set1_epi64(mask(width).cast_signed());
+        let base = _mm512_set1_epi64(base.cast_signed());
+        let mut largest = _mm512_setzero_si512();
+        let count = simd::groups(bytes, width, out.len());
+        let (groups, _) = out.as_chunks_mut::<{ simd::GROUP }>();
+        for (group, out) in groups.iter_mut().take(count).enumerate() {
+            let from = bytes.as_ptr().wrapping_add(group * step);
+            // SAFETY: `group < groups(…)`, which counts those with 64 bytes of `bytes` from `from` on.
+            let window = unsafe { _mm512_loadu_si512(from.cast()) };
+            let lanes = _mm512_srlv_epi64(_mm512_permutexvar_epi8(pattern, window), shifts);
+            let places = _mm512_add_epi64(_mm512_and_si512(lanes, mask), base);
+            largest = _mm512_max_epu64(largest, places);
+            let entries = _mm512_permutex2var_epi64(low, places, high);
+            // SAFETY: `out` is eight i64s, 64 bytes.
+            unsafe { _mm512_storeu_si512(out.as_mut_ptr().cast(), entries) };
+        }
+        (count * simd::GROUP, _mm512_reduce_max_epu64(largest))
     }
 }

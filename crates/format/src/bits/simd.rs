@@ -105,14 +105,14 @@ pub(super) fn available() -> Vec<(&'static str, Unpack)> {
     return Vec::new();
 }
 
-/// How many groups a kernel may unpack: those for which there is room in `out` and a window in `bytes`.
+/// How many groups a kernel may unpack: those for which there is `room`, and a window in `bytes`.
 #[cfg(target_arch = "x86_64")]
-fn groups(bytes: &[u8], width: u8, out: &[u64]) -> usize {
+pub(super) fn groups(bytes: &[u8], width: u8, room: usize) -> usize {
     let windows = match bytes.len().checked_sub(WINDOW) {
         Some(last) => last / usize::from(width) + 1,
         None => 0,
     };
-    windows.min(out.len() / GROUP)
+    windows.min(room / GROUP)
 }
 
 #[cfg(all(target_arch = "x86_64", not(miri)))]
@@ -120,11 +120,12 @@ fn groups(bytes: &[u8], width: u8, out: &[u64]) -> usize {
 mod x86 {
     use std::arch::x86_64::*;
 
-    use super::super::{MAX_SPLIT_WIDTH, mask};
+    use super::super::mask;
+    use super::super::patterns::{EIGHTS, Eights};
     use super::{GROUP, Unpack, groups};
 
     pub(super) fn best() -> Option<Unpack> {
-        if has_vbmi() {
+        if crate::bits::has_vbmi() {
             return Some(vbmi);
         }
         has_avx2().then_some(avx2 as Unpack)
@@ -132,49 +133,17 @@ mod x86 {
 
     #[cfg(test)]
     pub(super) fn available() -> Vec<(&'static str, Unpack)> {
-        let kernels: [(&str, bool, Unpack); 2] = [("vbmi", has_vbmi(), vbmi), ("avx2", has_avx2(), avx2)];
+        let kernels: [(&str, bool, Unpack); 2] =
+            [("vbmi", crate::bits::has_vbmi(), vbmi), ("avx2", has_avx2(), avx2)];
         kernels.into_iter().filter(|(_, has, _)| *has).map(|(name, _, kernel)| (name, kernel)).collect()
-    }
-
-    fn has_vbmi() -> bool {
-        crate::bits::cpu_has!("avx512f", "avx512bw", "avx512vbmi")
     }
 
     fn has_avx2() -> bool {
         crate::bits::cpu_has!("avx2")
     }
 
-    /// What is the same for all groups of a width, made by the compiler: a block of 512 integers is
-    /// unpacked in the time that it takes to make them.
-    struct Patterns {
-        /// Byte k of lane i is byte k behind the one that integer i begins in: at most 49 + 7.
-        bytes: [u8; 64],
-        /// The same behind the byte that integer i or the one before begins in, whichever is even: a lane of
-        /// 16 bytes that is loaded from there holds both, the second one's last byte being at most 7 + 8.
-        pairs: [u8; 64],
-        shifts: [u64; GROUP],
-    }
-
-    static PATTERNS: [Patterns; MAX_SPLIT_WIDTH as usize + 1] = {
-        const NONE: Patterns = Patterns { bytes: [0; 64], pairs: [0; 64], shifts: [0; GROUP] };
-        let mut patterns = [NONE; MAX_SPLIT_WIDTH as usize + 1];
-        let mut bits = 0;
-        while bits < patterns.len() {
-            let mut at = 0;
-            while at < 64 {
-                let byte = at / 8 * bits / 8 + at % 8;
-                patterns[bits].bytes[at] = low_byte(byte);
-                patterns[bits].pairs[at] = low_byte(byte - at / 16 * 2 * bits / 8);
-                patterns[bits].shifts[at / 8] = (at / 8 * bits % 8) as u64;
-                at += 1;
-            }
-            bits += 1;
-        }
-        patterns
-    };
-
     fn vbmi(bytes: &[u8], width: u8, base: u64, out: &mut [u64]) -> usize {
-        assert!(has_vbmi());
+        assert!(crate::bits::has_vbmi());
         // SAFETY: the line above: this CPU has every feature that the function is compiled for.
         unsafe { vbmi_groups(bytes, width, base, out) }
     }
@@ -189,7 +158,7 @@ mod x86 {
     pub(super) fn in_range(numbers: &[u64], low: u64, span: u64) -> u64 {
         match <&[u64; 64]>::try_from(numbers) {
             // SAFETY: this CPU has AVX-512.
-            Ok(numbers) if has_vbmi() => unsafe { in_range_avx512(numbers, low, span) },
+            Ok(numbers) if crate::bits::has_vbmi() => unsafe { in_range_avx512(numbers, low, span) },
             _ => super::in_range_plain(numbers, low, span),
         }
     }
@@ -211,14 +180,14 @@ mod x86 {
     #[target_feature(enable = "avx512f,avx512bw,avx512vbmi")]
     fn vbmi_groups(bytes: &[u8], width: u8, base: u64, out: &mut [u64]) -> usize {
         let bits = usize::from(width);
-        let Patterns { bytes: pattern, shifts, .. } = &PATTERNS[bits];
+        let Eights { bytes: pattern, shifts, .. } = &EIGHTS[bits];
         // SAFETY: `pattern` and `shifts` are 64 bytes each.
         let pattern = unsafe { _mm512_loadu_si512(pattern.as_ptr().cast()) };
         // SAFETY: as above.
         let shifts = unsafe { _mm512_loadu_si512(shifts.as_ptr().cast()) };
         let mask = _mm512_set1_epi64(mask(width).cast_signed());
         let base = _mm512_set1_epi64(base.cast_signed());
-        let count = groups(bytes, width, out);
+        let count = groups(bytes, width, out.len());
         for (group, out) in out.chunks_exact_mut(GROUP).take(count).enumerate() {
             let from = bytes.as_ptr().wrapping_add(group * bits);
             // SAFETY: `group < groups(…)`, which counts those with 64 bytes of `bytes` from `from` on.
@@ -235,7 +204,7 @@ mod x86 {
     #[target_feature(enable = "avx2")]
     fn avx2_groups(bytes: &[u8], width: u8, base: u64, out: &mut [u64]) -> usize {
         let bits = usize::from(width);
-        let Patterns { pairs, shifts, .. } = &PATTERNS[bits];
+        let Eights { pairs, shifts, .. } = &EIGHTS[bits];
         // A lane of 16 bytes holds two integers.
         let starts: [usize; 4] = std::array::from_fn(|pair| 2 * pair * bits / 8);
         let ([low, high], [shift_low, shift_high]) = (pairs.as_chunks::<32>().0, shifts.as_chunks::<4>().0)
@@ -256,7 +225,7 @@ mod x86 {
             let lanes = _mm256_shuffle_epi8(_mm256_set_m128i(high, low), pattern);
             _mm256_add_epi64(_mm256_and_si256(_mm256_srlv_epi64(lanes, shift), mask), base)
         };
-        let count = groups(bytes, width, out);
+        let count = groups(bytes, width, out.len());
         for (group, out) in out.chunks_exact_mut(GROUP).take(count).enumerate() {
             let from = bytes.as_ptr().wrapping_add(group * bits);
             let [a, b, c, d] = starts.map(|start| from.wrapping_add(start).cast());
@@ -278,12 +247,5 @@ mod x86 {
             };
         }
         count * GROUP
-    }
-
-    /// An index into a window of 64 bytes, or a lane of 16.
-    const fn low_byte(index: usize) -> u8 {
-        debug_assert!(index < super::WINDOW);
-        #[expect(clippy::cast_possible_truncation, reason = "below 64")]
-        (index as u8)
     }
 }

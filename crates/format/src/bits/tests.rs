@@ -174,4 +174,58 @@ proptest! {
             prop_assert!((numbers.len()..64).all(|i| found >> i & 1 == 0));
         }
     }
+
+    #[test]
+    fn looking_up_packed_places_is_looking_them_up_unpacked(
+        places in prop::collection::vec(0_u64..=15, 0..300),
+        width in 4_u8..=56,
+        start in 0_usize..40,
+        base in 0_u64..20,
+        length in prop::sample::select(vec![8_usize, 16, ENTRIES]),
+    ) {
+        let table: Vec<i64> = (0..length as i64).map(|i| i * i - 7).collect();
+        let bytes = readable(packed(&places, width));
+        let start = start.min(places.len());
+        let mut out = std::vec![i64::MAX; places.len() - start];
+        let (done, largest) = look_up_packed(&table, &bytes, width, start, base, &mut out);
+        let mut expected: Vec<i64> =
+            places[start..start + done].iter().map(|x| (x + base).cast_signed()).collect();
+        prop_assert_eq!(largest, look_up(&table, &mut expected));
+        prop_assert_eq!(&out[..done], expected);
+        prop_assert!(out[done..].iter().all(|&untouched| untouched == i64::MAX));
+    }
+
+    #[test]
+    fn comparing_packed_integers_is_comparing_them_unpacked(
+        (width, values) in (0_u8..=56).prop_flat_map(|width| {
+            (Just(width), proptest::collection::vec(0..=mask(width), 0..700))
+        }),
+        start in 0_usize..100,
+        ends: [u64; 2],
+        few: bool,
+    ) {
+        let bytes = readable(packed(&values, width));
+        // Ranges that hold some, and ranges that begin below zero, hold all, none, or all but some.
+        let [low, span] = if few { ends.map(|end| end & mask(width)) } else { ends };
+        let mut found = [0; 8];
+        let start = start.min(values.len());
+        let whole = ((values.len() - start) / 64).min(found.len());
+        let done = within(&bytes, width, start, low, span, &mut found[..whole]);
+        prop_assert!(done.is_multiple_of(64) && done <= whole * 64);
+        for (i, x) in values[start..start + done].iter().enumerate() {
+            prop_assert_eq!(found[i / 64] >> (i % 64) & 1 == 1, x.wrapping_sub(low) <= span, "number {}", i);
+        }
+    }
+
+    #[test]
+    #[cfg(target_arch = "x86_64")]
+    fn nearly_all_packed_integers_are_compared_by_a_kernel(width in 1_u8..=56, len in 64_usize..2000) {
+        prop_assume!(has_vbmi());
+        let bytes = readable(packed(&std::vec![0; len], width));
+        let mut found = std::vec![0; len / 64];
+        let done = within(&bytes, width, 0, 0, 0, &mut found);
+        let behind = (simd::WINDOW * 8).div_ceil(width.into()).next_multiple_of(64) + 64;
+        prop_assert!(done + behind >= len, "{} of {}", done, len);
+        prop_assert!(found[..done / 64].iter().all(|&word| word == u64::MAX));
+    }
 }

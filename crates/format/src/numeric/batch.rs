@@ -80,8 +80,13 @@ impl<B: SectionBytes> NumericReader<B> {
         first: usize,
         out: &mut [i64],
     ) -> Result<()> {
-        for (stretch, out) in out.chunks_mut(STRETCH).enumerate() {
-            unpack(header, residuals, first + stretch * STRETCH, unsigned(out))?;
+        let mut done = 0;
+        if header.encoding == Encoding::Packed {
+            let found = self.table.look_up(residuals, first, header.base, out);
+            done = found.map_err(|number| self.no_entry(number))?;
+        }
+        for (stretch, out) in out[done..].chunks_mut(STRETCH).enumerate() {
+            unpack(header, residuals, first + done + stretch * STRETCH, unsigned(out))?;
             self.table.replace(out).map_err(|number| self.no_entry(number))?;
         }
         Ok(())

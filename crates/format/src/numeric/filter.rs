@@ -5,6 +5,7 @@ use std::ops::{Range, RangeInclusive};
 
 use super::batch::{STRETCH, unpack};
 use super::block::{Block, Encoding};
+use super::locate::Residuals;
 use super::zone::{self, Level};
 use super::{NumericReader, NumericWalk, Transform};
 use crate::bits::{in_range, mask};
@@ -172,8 +173,12 @@ impl<B: SectionBytes> NumericReader<B> {
     ) -> Result<()> {
         let residuals = self.meta.residuals(block, header, within.clone())?;
         let (low, span) = (*filter.numbers.start(), filter.numbers.end() - filter.numbers.start());
+        let mut start = within.start;
+        if self.is_packed(header) {
+            start += filter.packed(&residuals, within.clone(), low.wrapping_sub(header.base), span, at);
+        }
         let mut numbers = [0; STRETCH];
-        for first in within.clone().step_by(STRETCH) {
+        for first in (start..within.end).step_by(STRETCH) {
             let numbers = &mut numbers[..STRETCH.min(within.end - first)];
             unpack(header, &residuals, first, numbers)?;
             if matches!(self.meta.transform, Transform::Table(_)) {
@@ -184,6 +189,15 @@ impl<B: SectionBytes> NumericReader<B> {
             }
         }
         Ok(())
+    }
+
+    /// Whether the block's numbers are its residuals and its base, and a value stands behind each that may occur.
+    fn is_packed(&self, header: &Block) -> bool {
+        header.encoding == Encoding::Packed
+            && match self.meta.transform {
+                Transform::Table(_) => ends(header).is_some_and(|ends| *ends.end() < self.table.len() as u64),
+                _ => true,
+            }
     }
 
     /// Refuses a number that the table of values, if there is one, has no entry for.
@@ -212,6 +226,30 @@ impl Filter<'_> {
         fill(self.bits, positions.start - self.first..positions.end - self.first);
     }
 
+    /// Looks at residuals of the places `within` a block, the first of which is at position `at`, as far as there
+    /// is a kernel for it; returns how many they were.
+    fn packed(
+        &mut self,
+        residuals: &Residuals<'_>,
+        within: Range<usize>,
+        low: u64,
+        span: u64,
+        at: u64,
+    ) -> usize {
+        let (mut found, mut done) = ([0; STRETCH / 64], 0);
+        loop {
+            let whole = found.len().min((within.len() - done) / 64);
+            let looked = residuals.within(within.start + done, low, span, &mut found[..whole]);
+            for (word, &found) in found[..looked / 64].iter().enumerate() {
+                self.set(at + (done + word * 64) as u64, found);
+            }
+            done += looked;
+            if looked < STRETCH {
+                return done;
+            }
+        }
+    }
+
     /// Notes 64 positions from `at` on, those past the last one being zeros.
     #[inline]
     fn set(&mut self, at: u64, word: u64) {
@@ -220,9 +258,11 @@ impl Filter<'_> {
         if let Some(low) = self.bits.get_mut(place) {
             *low |= word << shift;
         }
+        if shift == 0 {
+            return;
+        }
         if let Some(high) = self.bits.get_mut(place.saturating_add(1)) {
-            // In two steps, because a shift by 64 is none.
-            *high |= word >> 1 >> (63 - shift);
+            *high |= word >> (64 - shift);
         }
     }
 }

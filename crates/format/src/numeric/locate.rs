@@ -7,7 +7,7 @@ use super::{Numeric, Transform};
 use crate::bits;
 use crate::error::{Error, ErrorKind, Place, Result};
 use crate::jump::{Chain, Entry, Step};
-use crate::source::SectionBytes;
+use crate::source::{SectionBytes, TAIL};
 
 /// Residuals of a block, from the one that begins at the first bit of `bytes`.
 #[derive(Clone, Copy, Debug)]
@@ -26,6 +26,20 @@ impl Residuals<'_> {
     pub(super) fn unpack_add(&self, i: usize, base: u64, out: &mut [u64]) -> Result<()> {
         let unpacked = bits::unpack_add(self.bytes, self.width, i.wrapping_sub(self.first), base, out);
         unpacked.ok_or_else(|| self.missing())
+    }
+
+    /// Which of the residuals `i ..` lie in `low ..= low + span`, modulo 2^64, as far as there is a kernel for it:
+    /// returns how many were looked at, in whole words of `found`.
+    #[inline]
+    pub(super) fn within(&self, i: usize, low: u64, span: u64, found: &mut [u64]) -> usize {
+        bits::within(self.bytes, self.width, i.wrapping_sub(self.first), low, span, found)
+    }
+
+    /// The entries of `table` that residuals `i ..`, with `base` added to each, stand for, as far as there is a kernel
+    /// for it: returns how many, and the largest sum.
+    #[inline]
+    pub(super) fn look_up(&self, i: usize, base: u64, table: &[i64], out: &mut [i64]) -> (usize, u64) {
+        bits::look_up_packed(table, self.bytes, self.width, i.wrapping_sub(self.first), base, out)
     }
 
     #[cold]
@@ -86,7 +100,7 @@ impl<B: SectionBytes> Numeric<B> {
         }
     }
 
-    /// The residuals of the values at places `within` of `block`, and no bytes besides.
+    /// The residuals of the values at places `within` of `block`.
     ///
     /// A column that was looked at before answers from memory it has checked; one that was not pays for
     /// the granules that these residuals lie in.
@@ -106,12 +120,13 @@ impl<B: SectionBytes> Numeric<B> {
         // Eight residuals take `width` bytes, so number `first` begins with a byte; the last load reads
         // over the last residual, into the zeros or the header behind the payload.
         let start = payload.start + first / 8 * usize::from(width);
-        let end = payload.start + (within.end - 1) * usize::from(width) / 8 + bits::OVERREAD;
+        let last = payload.start + (within.end - 1) * usize::from(width) / 8;
         let bytes = match section.verified() {
+            // Bytes besides, so that kernels can load whole windows up to the end.
             Some(all) => all
-                .get(start..end)
-                .ok_or_else(|| outside(section.place(), header.payload, end as u64, section.len()))?,
-            None => section.slice(start..end)?,
+                .get(start..last + TAIL)
+                .ok_or_else(|| outside(section.place(), header.payload, last as u64, section.len()))?,
+            None => section.slice(start..last + bits::OVERREAD)?,
         };
         Ok(Residuals { bytes, width, first, place: section.place() })
     }

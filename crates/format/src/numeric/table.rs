@@ -1,6 +1,7 @@
 //! The distinct values of a column of few, on the heap.
 
 use super::MAX_TABLE;
+use super::locate::Residuals;
 use crate::bits;
 use crate::error::Result;
 use crate::source::SectionBytes;
@@ -52,6 +53,20 @@ impl Table {
     pub(super) fn get(&self, number: u64) -> Option<i64> {
         let number = usize::try_from(number).ok()?;
         self.values().get(number).copied()
+    }
+
+    /// The values of residuals `first ..`, with `base` added to each, as far as there is a kernel for it: how many
+    /// those were, or the largest number that stands for none.
+    #[inline]
+    pub(super) fn look_up(
+        &self,
+        residuals: &Residuals<'_>,
+        first: usize,
+        base: u64,
+        out: &mut [i64],
+    ) -> Result<usize, u64> {
+        let (done, largest) = residuals.look_up(first, base, &self.entries, out);
+        if done == 0 || largest < self.len as u64 { Ok(done) } else { Err(largest) }
     }
 
     /// Replaces numbers by their values; the largest number that stands for none, if there is one.

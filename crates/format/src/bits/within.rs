@@ -1,0 +1,127 @@
+//! Which packed integers lie in a range, without putting them into memory.
+//!
+//! The kernels are that of [`super::simd`] with a comparison instead of a store, and the same with sixteen
+//! integers of up to 25 bits.
+
+/// Integers that a word of the result tells of.
+#[cfg(all(target_arch = "x86_64", not(miri)))]
+const WORD: usize = 64;
+
+/// Tells of integers `start ..` of those of `width` bits that begin at the first bit of `bytes` whether they
+/// lie in `low ..= low + span`, modulo 2^64: bit *i* of `found` for integer `start + i`.
+///
+/// As many whole words as the CPU has a kernel for and `bytes` has windows for; returns how many integers that
+/// were. The caller unpacks the others.
+#[inline]
+pub(crate) fn within(bytes: &[u8], width: u8, start: usize, low: u64, span: u64, found: &mut [u64]) -> usize {
+    #[cfg(all(target_arch = "x86_64", not(miri)))]
+    if start.is_multiple_of(8) && super::has_vbmi() {
+        return x86::within(bytes, width, start / 8, low, span, found);
+    }
+    let _ = (bytes, width, start, low, span, found);
+    0
+}
+
+#[cfg(all(target_arch = "x86_64", not(miri)))]
+#[allow(unsafe_code, reason = "intrinsics; each use has its proof")]
+mod x86 {
+    use std::arch::x86_64::*;
+
+    use super::super::patterns::{EIGHTS, Eights, NARROW, SIXTEENS, Sixteens};
+    use super::super::simd::WINDOW;
+    use super::super::{MAX_SPLIT_WIDTH, has_vbmi, mask};
+    use super::WORD;
+
+    /// The same from group `group` of eight on.
+    pub(super) fn within(
+        bytes: &[u8],
+        width: u8,
+        group: usize,
+        low: u64,
+        span: u64,
+        found: &mut [u64],
+    ) -> usize {
+        let from = group.checked_mul(width.into()).and_then(|at| bytes.get(at..));
+        let (Some(bytes), 1..=MAX_SPLIT_WIDTH) = (from, width) else { return 0 };
+        assert!(has_vbmi());
+        if width > NARROW {
+            // SAFETY: the line above: this CPU has every feature that the function is compiled for.
+            return unsafe { eights(bytes, width, low, span, found) };
+        }
+        match narrowed(low, span, width) {
+            // SAFETY: as above.
+            Some((low, span)) => unsafe { sixteens(bytes, width, low, span, found) },
+            None => 0,
+        }
+    }
+
+    /// The range among integers of `width` bits, as numbers of 32; `None` if it holds none, or is two ranges.
+    fn narrowed(low: u64, span: u64, width: u8) -> Option<(u32, u32)> {
+        let max = mask(width);
+        let (low, high) = match low.checked_add(span) {
+            Some(high) => (low, high),
+            // It begins below zero.
+            None if low > max => (0, low.wrapping_add(span)),
+            None => return None,
+        };
+        let (low, high) = (u32::try_from(low).ok()?, u32::try_from(high.min(max)).ok()?);
+        Some((low, high.checked_sub(low)?))
+    }
+
+    /// How many words of groups that take `step` bytes each, `each` of them a word, `bytes` has windows for.
+    fn words(bytes: &[u8], step: usize, each: usize) -> usize {
+        bytes.len().checked_sub(WINDOW).map_or(0, |last| (last / step + 1) / each)
+    }
+
+    #[target_feature(enable = "avx512f,avx512bw,avx512vbmi")]
+    fn sixteens(bytes: &[u8], width: u8, low: u32, span: u32, found: &mut [u64]) -> usize {
+        const EACH: usize = WORD / 16;
+        let step = 2 * usize::from(width);
+        let Sixteens { bytes: pattern, shifts } = &SIXTEENS[usize::from(width)];
+        // SAFETY: `pattern` and `shifts` are 64 bytes each.
+        let pattern = unsafe { _mm512_loadu_si512(pattern.as_ptr().cast()) };
+        // SAFETY: as above.
+        let shifts = unsafe { _mm512_loadu_si512(shifts.as_ptr().cast()) };
+        let mask = _mm512_set1_epi32((u32::MAX >> (32 - width)).cast_signed());
+        let low = _mm512_set1_epi32(low.cast_signed());
+        let span = _mm512_set1_epi32(span.cast_signed());
+        let count = words(bytes, step, EACH).min(found.len());
+        for (word, found) in found[..count].iter_mut().enumerate() {
+            *found = (0..EACH).fold(0, |found, group| {
+                let from = bytes.as_ptr().wrapping_add((word * EACH + group) * step);
+                // SAFETY: `words` counts those of which every group has 64 bytes from `from` on.
+                let window = unsafe { _mm512_loadu_si512(from.cast()) };
+                let lanes = _mm512_srlv_epi32(_mm512_permutexvar_epi8(pattern, window), shifts);
+                let lanes = _mm512_sub_epi32(_mm512_and_si512(lanes, mask), low);
+                found | u64::from(_mm512_cmple_epu32_mask(lanes, span)) << (16 * group)
+            });
+        }
+        count * WORD
+    }
+
+    #[target_feature(enable = "avx512f,avx512bw,avx512vbmi")]
+    fn eights(bytes: &[u8], width: u8, low: u64, span: u64, found: &mut [u64]) -> usize {
+        const EACH: usize = WORD / 8;
+        let step = usize::from(width);
+        let Eights { bytes: pattern, shifts, .. } = &EIGHTS[step];
+        // SAFETY: `pattern` and `shifts` are 64 bytes each.
+        let pattern = unsafe { _mm512_loadu_si512(pattern.as_ptr().cast()) };
+        // SAFETY: as above.
+        let shifts = unsafe { _mm512_loadu_si512(shifts.as_ptr().cast()) };
+        let mask = _mm512_set1_epi64(mask(width).cast_signed());
+        let low = _mm512_set1_epi64(low.cast_signed());
+        let span = _mm512_set1_epi64(span.cast_signed());
+        let count = words(bytes, step, EACH).min(found.len());
+        for (word, found) in found[..count].iter_mut().enumerate() {
+            *found = (0..EACH).fold(0, |found, group| {
+                let from = bytes.as_ptr().wrapping_add((word * EACH + group) * step);
+                // SAFETY: `words` counts those of which every group has 64 bytes from `from` on.
+                let window = unsafe { _mm512_loadu_si512(from.cast()) };
+                let lanes = _mm512_srlv_epi64(_mm512_permutexvar_epi8(pattern, window), shifts);
+                let lanes = _mm512_sub_epi64(_mm512_and_si512(lanes, mask), low);
+                found | u64::from(_mm512_cmple_epu64_mask(lanes, span)) << (8 * group)
+            });
+        }
+        count * WORD
+    }
+}
