@@ -17,9 +17,10 @@ pub(super) fn gather(
     indices: &[[u32; GROUP]],
     out: &mut [[i64; GROUP]],
 ) -> usize {
-    match Lanes::new(blocks) {
-        Some(lanes) => each_group(numbers, indices, out, |indices| lanes.numbers(indices)),
-        None => 0,
+    let Some(lanes) = Lanes::new(blocks) else { return 0 };
+    match (blocks.table.granules, blocks.section.granules) {
+        (None, None) => each_group(numbers, indices, out, |indices| lanes.numbers::<false>(indices)),
+        _ => each_group(numbers, indices, out, |indices| lanes.numbers::<true>(indices)),
     }
 }
 
@@ -34,16 +35,25 @@ pub(super) fn gather_packed(
     let last_word = section.bytes.len().checked_sub(8).filter(|_| width <= MAX_SPLIT_WIDTH);
     let Some(last) = last_word.map(|at| ones(at as u64)) else { return 0 };
     let (payload, width, mask) = (ones(payload as u64), ones(width.into()), ones(mask(width)));
-    each_group(numbers, indices, out, |indices| {
+    let place = |indices| {
         let bit = _mm512_mul_epu32(indices, width);
         let byte = _mm512_add_epi64(_mm512_srli_epi64::<3>(bit), payload);
-        if _mm512_cmpgt_epu64_mask(byte, last) != 0 {
-            return None;
-        }
-        // SAFETY: in each lane, `byte` and the 8 bytes from it on lie in the section.
-        let words = unsafe { words(&section, byte) }?;
-        Some(residuals(words, bit, mask))
-    })
+        (_mm512_cmpgt_epu64_mask(byte, last) == 0).then_some((byte, bit))
+    };
+    match section.granules {
+        None => each_group(numbers, indices, out, |indices| {
+            let (byte, bit) = place(indices)?;
+            // SAFETY: in each lane, `byte` and the 8 bytes from it on lie in the section.
+            let words = unsafe { words::<false>(&section, byte) }?;
+            Some(residuals(words, bit, mask))
+        }),
+        Some(_) => each_group(numbers, indices, out, |indices| {
+            let (byte, bit) = place(indices)?;
+            // SAFETY: as above.
+            let words = unsafe { words::<true>(&section, byte) }?;
+            Some(residuals(words, bit, mask))
+        }),
+    }
 }
 
 /// Writes what `find` finds at the indices of a group, until it finds nothing; returns how often.
@@ -179,15 +189,15 @@ fn good_anywhere(granules: &[AtomicU64], places: __m512i) -> bool {
     _mm512_test_epi64_mask(states, ones(1)) == u8::MAX
 }
 
-/// The eight bytes at each `byte`, if they are known to be good.
+/// The eight bytes at each `byte`, if they are known to be good, or nobody is to `CHECK` that.
 ///
 /// # Safety
 ///
 /// In each lane, they lie in the section.
 #[target_feature(enable = "avx512f")]
 #[inline]
-unsafe fn words(section: &Touched<'_>, byte: __m512i) -> Option<__m512i> {
-    if section.granules.is_some_and(|granules| !good::<8>(granules, byte)) {
+unsafe fn words<const CHECK: bool>(section: &Touched<'_>, byte: __m512i) -> Option<__m512i> {
+    if CHECK && section.granules.is_some_and(|granules| !good::<8>(granules, byte)) {
         return None;
     }
     let at = places(byte);
@@ -229,10 +239,10 @@ impl<'a> Lanes<'a> {
         })
     }
 
-    /// Eight numbers; `None` if one of them is for whoever makes errors.
+    /// Eight numbers; `None` if one of them is for whoever makes errors. Without `CHECK`, all bytes are good.
     #[target_feature(enable = "avx512f,avx512dq")]
     #[inline]
-    fn numbers(&self, indices: __m512i) -> Option<__m512i> {
+    fn numbers<const CHECK: bool>(&self, indices: __m512i) -> Option<__m512i> {
         let shift = _mm_cvtsi32_si128(self.blocks.shift.into());
         let i = _mm512_andnot_si512(_mm512_sll_epi64(ones(u64::MAX), shift), indices);
         let stride = _mm_cvtsi32_si128(if self.long { 5 } else { 4 });
@@ -241,7 +251,7 @@ impl<'a> Lanes<'a> {
             return None;
         }
         // SAFETY: in each lane, `at` is not above `last_header`.
-        let Headers { base, tags, slope } = unsafe { self.headers(at) }?;
+        let Headers { base, tags, slope } = unsafe { self.headers::<CHECK>(at) }?;
 
         let (tag, low) = (_mm512_and_si512(tags, ones(0xFF)), ones(0xFF));
         let width = _mm512_and_si512(_mm512_srli_epi64::<8>(tags), low);
@@ -262,7 +272,7 @@ impl<'a> Lanes<'a> {
             return None;
         }
         // SAFETY: in each lane, `byte` and the 8 bytes from it on lie in the section.
-        let words = unsafe { words(&self.blocks.section, byte) }?;
+        let words = unsafe { words::<CHECK>(&self.blocks.section, byte) }?;
         // A shift by 64 leaves nothing.
         let mask = _mm512_srlv_epi64(ones(u64::MAX), _mm512_sub_epi64(ones(64), width));
         let number = _mm512_add_epi64(base, residuals(words, bit, mask));
@@ -276,9 +286,9 @@ impl<'a> Lanes<'a> {
     /// In each lane, one lies in the table.
     #[target_feature(enable = "avx512f,avx512dq")]
     #[inline]
-    unsafe fn headers(&self, byte: __m512i) -> Option<Headers> {
+    unsafe fn headers<const CHECK: bool>(&self, byte: __m512i) -> Option<Headers> {
         // A header lies in one granule: granules begin where headers do.
-        if self.blocks.table.granules.is_some_and(|granules| !good::<1>(granules, byte)) {
+        if CHECK && self.blocks.table.granules.is_some_and(|granules| !good::<1>(granules, byte)) {
             return None;
         }
         let at = places(byte);
