@@ -41,7 +41,8 @@ use plan::Plan;
 ///
 /// Its documents are those of the sources in the order in which these were added, without the ones that are
 /// not live. A column that a source does not have has no values there. Columns of one name must be of one kind
-/// and one type: nothing is converted.
+/// and one type: nothing is converted, but that a column with a dictionary in some sources and without in others
+/// has one if that is smaller, as [`BytesKind::Auto`](crate::BytesKind::Auto) has it.
 ///
 /// # Examples
 ///

@@ -10,9 +10,9 @@ const LONG: &str = "\
 Make one segment of several: the documents of all of them, one segment after the other.
 
 Columns are united by name; where a segment does not have one, its documents have no value there. Columns of one \
-name must be of one kind and one type in all segments: nothing is converted. Where a column is sorted in one \
-segment and binary in another, because the smaller one was chosen for each, build them with --type \
-NAME=string:sorted or NAME=string:binary.
+name must be of one type in all segments, and have one value a document or several: nothing is converted. \
+Where a column is sorted in one segment and binary in another, because the smaller one was chosen for each, it is \
+chosen again.
 
 How values are spelled stays as it is where the segments agree. Values are read and checked, encoded anew for all \
 of them together, and so take no more room than if the segment had been built at once.";

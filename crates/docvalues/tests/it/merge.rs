@@ -1,5 +1,7 @@
 //! Segments cut anywhere, of which some documents are deleted, become the segment that is built at once.
 
+use std::path::Path;
+
 use docvalues::column::bits;
 use docvalues::{ColumnSource, Compression, Merger, OpenOptions, Segment, WriteErrorKind, WriterOptions};
 use docvalues_testkit::conformance::check_source;
@@ -183,7 +185,9 @@ fn columns_of_one_name_that_differ_are_refused_and_named() {
     use docvalues::{Field, Kind, LogicalType};
     let text = |kind| Field::new("host", kind, LogicalType::Utf8);
     let sorted = single(text(Kind::Sorted), ModelColumn::Sorted(vec![Some(b"a".to_vec())]));
-    let binary = single(text(Kind::Binary), ModelColumn::Binary(vec![Some(b"a".to_vec())]));
+    let set = single(text(Kind::SortedSet), ModelColumn::SortedSet(vec![[b"a".to_vec()].into()]));
+    let ip = Field::new("host", Kind::Binary, LogicalType::Ip);
+    let ip = single(ip, ModelColumn::Binary(vec![Some(vec![0; 16])]));
     let date = Field::new("host", Kind::Numeric, LogicalType::Date);
     let number = single(date, ModelColumn::Numeric(vec![Some(1)]));
     let refused = |other: &MemSource| {
@@ -194,11 +198,55 @@ fn columns_of_one_name_that_differ_are_refused_and_named() {
         error.to_string()
     };
     assert_eq!(
-        refused(&binary),
-        "field `host`: a.dv has sorted values of type string, and c.dv has binary values of type string: a \
+        refused(&set),
+        "field `host`: a.dv has sorted values of type string, and c.dv has sorted-set values of type string: a \
          merge converts nothing"
     );
+    assert!(refused(&ip).contains("c.dv has binary values of type ip"));
     assert!(refused(&number).contains("c.dv has numeric values of type date"));
+}
+
+/// Where some segments were better off with a dictionary and some without, it is found out anew.
+#[test]
+fn sorted_and_binary_columns_become_what_is_smaller() {
+    use docvalues::{BytesKind, FieldSpec, Kind, LogicalType, Schema, SegmentWriter};
+    let build = |values: &[Option<String>], kind, budget, path: &Path| {
+        let mut schema = Schema::new();
+        let field = schema.add(FieldSpec::new("s", LogicalType::Utf8).kind(kind)).unwrap();
+        let options = WriterOptions { budget, ..WriterOptions::default() };
+        let mut writer = SegmentWriter::create(path, schema, options).unwrap();
+        for value in values {
+            let mut document = writer.document();
+            if let Some(value) = value {
+                document.str(field, value).unwrap();
+            }
+            document.finish().unwrap();
+        }
+        writer.finish().unwrap();
+        std::fs::read(path).unwrap()
+    };
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("s.dv");
+    for (distinct, expected) in [(20, Kind::Sorted), (u64::MAX, Kind::Binary)] {
+        let mut rng = SplitMix64::new(distinct);
+        let value = |i| (i % 7 != 0).then(|| format!("value number {}", rng.next_u64() % distinct));
+        let values: Vec<_> = (0..20_000).map(value).collect();
+        let (first, second) = values.split_at(8_000);
+        let pieces = [(first, BytesKind::Sorted), (second, BytesKind::Binary)];
+        let pieces = pieces.map(|(values, kind)| build(values, kind, 64 << 20, &path));
+        let pieces = pieces.map(|file| Segment::from_bytes(file, OpenOptions::new()).unwrap());
+        let whole = build(&values, BytesKind::Auto, 64 << 20, &path);
+        let kind = Segment::from_bytes(whole.clone(), OpenOptions::new()).unwrap().fields().unwrap()[0].kind;
+        assert_eq!(kind, expected);
+        for budget in [300_000, 64 << 20] {
+            let mut merger = Merger::new(WriterOptions { budget, ..WriterOptions::default() });
+            for piece in &pieces {
+                merger.add("piece", piece);
+            }
+            merger.finish(&path).unwrap();
+            assert!(std::fs::read(&path).unwrap() == whole, "{kind:?} within {budget} bytes");
+        }
+    }
 }
 
 #[test]

@@ -60,9 +60,14 @@ impl<'a> Merged<'a> {
     /// The column that `parts`, of which there is at least one, become.
     fn new(parts: Vec<Part<'a>>, options: &MergeOptions<'_>) -> Result<Merged<'a>> {
         let Field { name, kind, logical, .. } = parts[0].field().clone();
+        let mut bytes = if kind == Kind::Sorted { BytesKind::Sorted } else { BytesKind::Binary };
         for part in &parts[1..] {
             let other = part.field();
-            if (other.kind, other.logical) != (kind, logical) {
+            if other.logical == logical && is_either(kind) && is_either(other.kind) {
+                if other.kind != kind {
+                    bytes = BytesKind::Auto;
+                }
+            } else if (other.kind, other.logical) != (kind, logical) {
                 let differ = ErrorKind::Differ {
                     sources: [parts[0].source, part.source].map(str::to_owned),
                     kinds: [kind, other.kind],
@@ -75,8 +80,7 @@ impl<'a> Merged<'a> {
         let spec = FieldSpec::new(name, logical).compression(options.compression);
         let spec = match kind {
             Kind::Numeric => spec,
-            Kind::Binary => spec.kind(BytesKind::Binary),
-            Kind::Sorted => spec.kind(BytesKind::Sorted),
+            Kind::Binary | Kind::Sorted => spec.kind(bytes),
             Kind::SortedNumeric | Kind::SortedSet => spec.multi_valued(),
         };
         let spec = match (options.spelling)(&spellings) {
@@ -85,6 +89,11 @@ impl<'a> Merged<'a> {
         };
         Ok(Merged { spec, parts })
     }
+}
+
+/// Whether a column of one byte string a document becomes of such a kind, as its values are.
+fn is_either(kind: Kind) -> bool {
+    matches!(kind, Kind::Binary | Kind::Sorted)
 }
 
 /// The parts that have values; if none has, all.

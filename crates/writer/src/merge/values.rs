@@ -3,7 +3,7 @@
 use std::ops::{ControlFlow, Range};
 
 use docvalues_column::{
-    AnyColumn, BatchDocs, BinaryColumn, NumericColumn, Slices, SortedColumn, SortedNumericColumn,
+    AnyColumn, BatchDocs, BinaryColumn, Lists, NumericColumn, Slices, SortedColumn, SortedNumericColumn,
     SortedSetColumn,
 };
 use docvalues_format::file::kind::LogicalType;
@@ -19,6 +19,7 @@ use crate::error::ErrorKind;
 use crate::fields::check_number;
 use crate::intern::index;
 use crate::rows::Rows;
+use crate::schema::BytesKind;
 
 impl Merged<'_> {
     /// Reads the column's parts, and encodes what they are together.
@@ -36,12 +37,13 @@ impl Merged<'_> {
             AnyColumn::Numeric(column) => target.numbers(part, &**column),
             AnyColumn::SortedNumeric(column) => target.number_lists(part, &**column),
             AnyColumn::Binary(column) => target.strings(part, &**column),
+            AnyColumn::Sorted(column) if self.is_mixed() => target.terms(part, &**column),
             AnyColumn::Sorted(column) => target.ords(part, &**column, &mut ordinals),
             AnyColumn::SortedSet(column) => target.ord_sets(part, &**column, &mut ordinals),
         })?;
         let Target { buffer: FieldBuffer { presence, values }, memory, .. } = target;
         match values {
-            Values::Terms { ids: mut ords, .. } => {
+            Values::Terms { ids: mut ords, .. } if !self.is_mixed() => {
                 let terms = ordinals.merge(self, encoder.jump_tables, memory.wanted(), spill)?;
                 ords.change_each(|ords| ordinals.replace(ords))?;
                 encoder.ords(encoder.frame(&self.spec, presence), &ords, terms)
@@ -54,6 +56,13 @@ impl Merged<'_> {
             }
             values => encoder.column(&self.spec, FieldBuffer { presence, values }),
         }
+    }
+
+    /// Whether some parts have a dictionary and some have none: then it is found out anew which is better.
+    fn is_mixed(&self) -> bool {
+        self.spec.bytes_kind() == BytesKind::Auto
+            && !self.spec.is_multi_valued()
+            && self.spec.logical().is_bytes()
     }
 
     /// Makes room for values of which documents have one at most; not for more than may stay in memory.
@@ -132,13 +141,22 @@ impl Target<'_> {
             column.scan(docs, &mut |batch| {
                 steps.next(|seen| {
                     self.add(part, seen, &batch.docs, batch.values.len(), |places, values, memory| {
-                        let Values::Strings(strings) = values else { return Ok(()) };
-                        let more = batch.values.part(places);
-                        offsets.clear();
-                        offsets.push(0);
-                        offsets.extend(ends(&more));
-                        check_strings(&offsets, more.items(), logical)?;
-                        strings.extend(&offsets, more.items(), memory)
+                        push_strings(batch.values.part(places), &mut offsets, logical, values, memory)
+                    })
+                })
+            })
+        })
+    }
+
+    /// The terms of a column that has a dictionary, as if it had none.
+    fn terms(&mut self, part: &Part<'_>, column: &dyn SortedColumn) -> Result<(), ErrorKind> {
+        let (logical, mut offsets, mut terms) = (self.logical, Vec::new(), Lists::new());
+        part.read(|docs, steps| {
+            column.scan(docs, &mut |batch| {
+                steps.next(|seen| {
+                    self.add(part, seen, &batch.docs, batch.values.len(), |places, values, memory| {
+                        column.gather_terms(&batch.values[places], &mut terms)?;
+                        push_strings(terms.slices(), &mut offsets, logical, values, memory)
                     })
                 })
             })
@@ -321,6 +339,31 @@ fn push_numbers(
     memory.reserve(numbers, more.len())?;
     numbers.extend_from_slice(more);
     Ok(())
+}
+
+/// Appends byte strings; `offsets` is room to work in.
+fn push_strings(
+    more: Slices<'_, u8>,
+    offsets: &mut Vec<u64>,
+    logical: LogicalType,
+    values: &mut Values,
+    memory: &mut Memory,
+) -> Result<(), ErrorKind> {
+    offsets.clear();
+    offsets.push(0);
+    offsets.extend(ends(&more));
+    check_strings(offsets, more.items(), logical)?;
+    match values {
+        Values::Strings(strings) => strings.extend(offsets, more.items(), memory),
+        Values::Terms { ids, terms } => {
+            memory.reserve(&mut ids.near, more.len())?;
+            more.iter().try_for_each(|term| {
+                ids.near.push(terms.intern(term, memory)?);
+                Ok(())
+            })
+        }
+        Values::Numbers(_) | Values::NumberLists(_) | Values::TermSets { .. } => Ok(()),
+    }
 }
 
 /// Refuses strings that a column of this type cannot hold.
