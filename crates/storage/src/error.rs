@@ -30,6 +30,8 @@ pub enum Step {
     /// Making sure that no other build writes the temporary file.
     /// With [`WouldBlock`](io::ErrorKind::WouldBlock), one does.
     Lock,
+    /// Removing a temporary file that a killed build left behind.
+    Remove,
     /// Writing the temporary file.
     Write,
     /// Reading back what was written to a temporary file.
@@ -85,11 +87,15 @@ impl fmt::Display for Error {
             Step::Map => "map",
             Step::Create => "create",
             Step::Lock => "lock",
+            Step::Remove => "remove",
             Step::Write => "write",
             Step::Read => "read back",
             Step::Sync => "sync",
             Step::Rename => "rename",
-            Step::SyncFolder => "sync the folder",
+            Step::SyncFolder => {
+                f.write_str("the file is complete, but a loss of power may undo that: ")?;
+                "sync the folder"
+            }
         };
         write!(f, "cannot {verb} `{path}`: {}", self.source)
     }

@@ -10,6 +10,7 @@
 //! | [`Verify`] | when is that found out? |
 //! | [`AtomicFile`] | how does a file appear under its name, whole or not at all? |
 //! | [`Spill`] | where is what a build has no memory for? |
+//! | [`Faults`] | what if a call fails? |
 //! | [`Error`] | which call failed, on which path? |
 //!
 //! # Cost
@@ -20,20 +21,22 @@
 //! ones cost a test of its bit, and once every granule of a section was touched, of one number.
 
 mod error;
+mod faults;
 mod huge;
 mod level;
 mod map;
 mod paged;
+mod positioned;
 mod publish;
-mod read;
 mod section;
 mod source;
 mod spill;
 mod verified;
 
 pub use error::{Error, Result, Step};
+pub use faults::Faults;
 pub use huge::prefer_huge_pages;
-pub use publish::{AtomicFile, Faults};
+pub use publish::AtomicFile;
 pub use section::{Section, Verify};
 pub use source::{Advice, Memory, Source};
 pub use spill::Spill;

@@ -10,13 +10,13 @@
 //! whether somebody is writing it. So two builds of one file cannot mix, and what a killed build
 //! left behind is taken over by the next one instead of staying for ever.
 
-use std::fmt;
+use std::ffi::{OsStr, OsString};
 use std::fs::{self, File, TryLockError};
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError};
 
 use crate::error::{Error, Result, Step};
+use crate::faults::{Faults, Trouble};
 use crate::spill::Spill;
 
 #[cfg(test)]
@@ -79,46 +79,6 @@ enum State {
     Published,
 }
 
-/// What goes wrong below an [`AtomicFile`]: for tests of those who write through it, which must hold
-/// whichever call fails.
-pub trait Faults: Send {
-    /// Asked before each call to the operating system. `bytes` is how many are to be written, 0 in all
-    /// steps but [`Step::Write`]; the answer is how many the call may take.
-    ///
-    /// # Errors
-    ///
-    /// What the call shall fail with.
-    fn before(&mut self, step: Step, bytes: usize) -> io::Result<usize>;
-}
-
-/// What is to go wrong with the files of a build, if anything is.
-#[derive(Clone, Default)]
-pub(crate) struct Trouble(Option<Arc<Mutex<dyn Faults>>>);
-
-impl Trouble {
-    /// Asks before a call that writes nothing.
-    pub(crate) fn before(&self, step: Step) -> io::Result<()> {
-        self.before_bytes(step, 0).map(|_| ())
-    }
-
-    /// Asks before a call for `bytes` bytes: how many it may take.
-    pub(crate) fn before_bytes(&self, step: Step, bytes: usize) -> io::Result<usize> {
-        match &self.0 {
-            Some(faults) => {
-                let mut faults = faults.lock().unwrap_or_else(PoisonError::into_inner);
-                Ok(faults.before(step, bytes)?.min(bytes))
-            }
-            None => Ok(bytes),
-        }
-    }
-}
-
-impl fmt::Debug for Trouble {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_tuple("Trouble").field(&self.0.is_some()).finish()
-    }
-}
-
 /// The temporary file, and what is to go wrong with it.
 #[derive(Debug)]
 struct Raw {
@@ -132,7 +92,8 @@ impl AtomicFile {
     /// # Errors
     ///
     /// When another build of the same file is running ([`Error::is_busy`]), when `path` names no file
-    /// or a folder, when the temporary file cannot be created.
+    /// or something that is none, as a folder or a device; when temporary files cannot be created, or
+    /// those of a killed build not be removed.
     pub fn create(path: impl AsRef<Path>) -> Result<AtomicFile> {
         AtomicFile::begin(path.as_ref(), Trouble::default())
     }
@@ -143,18 +104,13 @@ impl AtomicFile {
     ///
     /// As [`create`](Self::create), and what `faults` says.
     pub fn create_with_faults(path: impl AsRef<Path>, faults: impl Faults + 'static) -> Result<AtomicFile> {
-        AtomicFile::begin(path.as_ref(), Trouble(Some(Arc::new(Mutex::new(faults)))))
+        AtomicFile::begin(path.as_ref(), Trouble::of(faults))
     }
 
     fn begin(path: &Path, trouble: Trouble) -> Result<AtomicFile> {
-        let refuse =
-            |why| Err(Error::new(Step::Create, path, io::Error::new(io::ErrorKind::InvalidInput, why)));
-        let Some(name) = path.file_name() else { return refuse("this names no file") };
-        if path.is_dir() {
-            return refuse("a folder has this name");
-        }
+        let name = name(path).map_err(|e| Error::new(Step::Create, path, e))?;
         let hidden = |ending| {
-            let mut hidden = std::ffi::OsString::from(".");
+            let mut hidden = OsString::from(".");
             hidden.push(name);
             hidden.push(ending);
             path.with_file_name(hidden)
@@ -165,13 +121,21 @@ impl AtomicFile {
             _ => PathBuf::from("."),
         };
         let file = claim(&temporary, &trouble)?;
-        let spill = hidden(".spill");
-        // What a killed build may have left; usually there is none.
-        let _ = fs::remove_file(&spill);
-        let spill = Spill::new(spill, trouble.clone());
+        let spill = Spill::new(hidden(".spill"), trouble.clone());
         let out = BufWriter::with_capacity(BUFFER, Raw { file, trouble });
         let target = path.to_owned();
-        Ok(AtomicFile { target, temporary, folder, spill, out, written: 0, state: State::Whole })
+        let begun = AtomicFile { target, temporary, folder, spill, out, written: 0, state: State::Whole };
+        // If that fails, dropping it removes the temporary file.
+        begun.clear()?;
+        Ok(begun)
+    }
+
+    /// Removes what a killed build may have left.
+    fn clear(&self) -> Result<()> {
+        let Raw { file, trouble } = self.out.get_ref();
+        let emptied = trouble.before(Step::Create).and_then(|()| file.set_len(0));
+        emptied.map_err(|e| Error::new(Step::Create, &self.temporary, e))?;
+        self.spill.clear()
     }
 
     /// The final name.
@@ -226,7 +190,13 @@ impl AtomicFile {
     }
 
     fn rename(&mut self) -> io::Result<()> {
-        self.out.get_mut().trouble.before(Step::Rename)?;
+        let Raw { file, trouble } = self.out.get_ref();
+        // Should somebody have removed it, what has its name now may be another build's, and half written.
+        if !is_named(file, &self.temporary)? {
+            let why = "the temporary file was removed while it was written";
+            return Err(io::Error::new(io::ErrorKind::NotFound, why));
+        }
+        trouble.before(Step::Rename)?;
         fs::rename(&self.temporary, &self.target)
     }
 
@@ -289,42 +259,59 @@ impl Write for Raw {
     }
 }
 
-/// Opens the temporary file, empty, for this build alone.
+/// What `path` ends with, if a file can stand there.
+fn name(path: &Path) -> io::Result<&OsStr> {
+    let refuse = |why| Err(io::Error::new(io::ErrorKind::InvalidInput, why));
+    match path.file_name() {
+        // `Path` takes `name/` and `name/.` for `name`; a call to the operating system does not.
+        Some(name) if !path.as_os_str().as_encoded_bytes().ends_with(name.as_encoded_bytes()) => {
+            refuse("this names a folder")
+        }
+        Some(_) if path.is_dir() => refuse("a folder has this name"),
+        // A device or a pipe would be replaced, and `/dev/null` is dearly missed.
+        Some(_) if path.exists() && !path.is_file() => refuse("something that is no file has this name"),
+        Some(name) => Ok(name),
+        None => refuse("this names no file"),
+    }
+}
+
+/// Opens the temporary file for this build alone, with what a killed build may have left in it.
 fn claim(temporary: &Path, trouble: &Trouble) -> Result<File> {
     let error = |step| move |e| Error::new(step, temporary, e);
     for _ in 0..ATTEMPTS {
-        trouble.before(Step::Create).map_err(error(Step::Create))?;
-        let file = open(temporary).map_err(error(Step::Create))?;
+        let opened = trouble.before(Step::Create).and_then(|()| open(temporary));
+        let (file, is_new) = opened.map_err(error(Step::Create))?;
         let locked = trouble.before(Step::Lock).map_err(TryLockError::Error).and_then(|()| file.try_lock());
         // The build that held the lock may have published or removed the file in the meantime. Then
         // this is not the temporary file any more, and must not be touched.
         if !is_named(&file, temporary).map_err(error(Step::Lock))? {
             continue;
         }
-        match locked {
-            Ok(()) => {}
-            Err(TryLockError::WouldBlock) => return Err(error(Step::Lock)(io::ErrorKind::WouldBlock.into())),
+        return match locked {
+            Ok(()) => Ok(file),
+            Err(TryLockError::WouldBlock) => Err(error(Step::Lock)(io::ErrorKind::WouldBlock.into())),
             Err(TryLockError::Error(e)) => {
-                // No locks here, so nobody holds one: take back what `open` may have created.
-                if file.metadata().is_ok_and(|m| m.len() == 0) {
+                // One that was there before may be a running build's.
+                if is_new {
                     let _ = fs::remove_file(temporary);
                 }
-                return Err(error(Step::Lock)(e));
+                Err(error(Step::Lock)(e))
             }
-        }
-        file.set_len(0).map_err(error(Step::Create))?;
-        return Ok(file);
+        };
     }
     Err(error(Step::Lock)(io::ErrorKind::WouldBlock.into()))
 }
 
-/// Opens or creates a temporary file, and leaves its bytes: they may be another build's.
-pub(crate) fn open(temporary: &Path) -> io::Result<File> {
+/// Opens or creates the temporary file, and leaves its bytes: they may be another build's. Also says whether
+/// there was none.
+fn open(temporary: &Path) -> io::Result<(File, bool)> {
+    let found = fs::symlink_metadata(temporary);
     // Neither a link to elsewhere nor a pipe that waits for a reader.
-    if fs::symlink_metadata(temporary).is_ok_and(|found| !found.is_file()) {
+    if found.as_ref().is_ok_and(|found| !found.is_file()) {
         return Err(io::Error::new(io::ErrorKind::AlreadyExists, "something that is no file has this name"));
     }
-    File::options().write(true).create(true).truncate(false).open(temporary)
+    let file = File::options().write(true).create(true).truncate(false).open(temporary)?;
+    Ok((file, found.is_err()))
 }
 
 /// Whether `path` is a name of `file`.

@@ -13,7 +13,7 @@ use docvalues_format::error::{Error as FormatError, ErrorKind, Result as FormatR
 
 use crate::error::{Error, Result, Step};
 use crate::map::Map;
-use crate::read::Reads;
+use crate::positioned::Positioned;
 
 /// The bytes of one file: mapped, in memory, or read piece by piece.
 ///
@@ -59,7 +59,7 @@ pub struct Source {
 enum Backend {
     Mapped(Map),
     Memory(Memory),
-    Read(Reads),
+    Read(Positioned),
 }
 
 /// How a mapping will be read, for the kernel to fetch more or less than is touched.
@@ -142,7 +142,7 @@ impl Source {
     pub fn read(path: impl AsRef<Path>) -> Result<Source> {
         let path = path.as_ref();
         let (file, len) = open(path)?;
-        Ok(Source::new(Some(path), len, Backend::Read(Reads::of(file))))
+        Ok(Source::new(Some(path), len, Backend::Read(Positioned::of(file))))
     }
 
     /// Takes the bytes of a file that are in memory. None is copied.

@@ -1,13 +1,15 @@
 //! Bytes that a build has no memory for.
 
 use std::fs::{self, File};
-use std::io::{self, Write as _};
-use std::path::PathBuf;
+use std::io;
+use std::ops::Range;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use crate::error::{Error, Result, Step};
-use crate::publish::{BUFFER, Trouble, open};
-use crate::read::Reads;
+use crate::faults::Trouble;
+use crate::positioned::Positioned;
+use crate::publish::BUFFER;
 
 #[cfg(test)]
 mod tests;
@@ -18,7 +20,8 @@ mod tests;
 /// its room is given back whatever happens to the process. Elsewhere it is removed with the last clone, and
 /// what a killed build left behind by the next build of the same file.
 ///
-/// Clones are the same file. What was appended is never changed.
+/// Clones are the same file. What was appended is never changed. After an error, what was appended before
+/// still is there, and what was refused can be appended again.
 #[derive(Clone, Debug)]
 pub struct Spill(Arc<Beside>);
 
@@ -31,15 +34,25 @@ struct Beside {
 
 #[derive(Debug)]
 struct Opened {
-    out: File,
-    reads: Arc<Reads>,
+    file: Arc<Positioned>,
     len: u64,
+    /// Whether it still has its name.
+    named: bool,
 }
 
 impl Spill {
-    /// Says where: of the build that holds the lock for this path.
+    /// Says where: of the build that holds the lock for this path, and holds it as long as there is a clone.
     pub(crate) fn new(path: PathBuf, trouble: Trouble) -> Spill {
         Spill(Arc::new(Beside { path, trouble, file: Mutex::new(None) }))
+    }
+
+    /// Removes what a killed build may have left. Usually there is nothing.
+    pub(crate) fn clear(&self) -> Result<()> {
+        let Beside { path, trouble, .. } = &*self.0;
+        match trouble.before(Step::Remove).and_then(|()| fs::remove_file(path)) {
+            Err(e) if e.kind() != io::ErrorKind::NotFound => Err(Error::new(Step::Remove, path, e)),
+            _ => Ok(()),
+        }
     }
 
     /// Appends `bytes`, and returns where the first of them lies.
@@ -58,8 +71,12 @@ impl Spill {
             }
         };
         let at = opened.len;
-        let written = opened.write(bytes, trouble);
+        let written = in_full(bytes.len(), io::ErrorKind::WriteZero, |part| {
+            let most = trouble.before_bytes(Step::Write, part.len())?;
+            opened.file.write_at(&bytes[part.start..][..most], at + part.start as u64)
+        });
         written.map_err(|e| Error::new(Step::Write, path, e))?;
+        opened.len += bytes.len() as u64;
         Ok(at)
     }
 
@@ -70,52 +87,49 @@ impl Spill {
     /// When the file cannot be read.
     pub fn read(&self, at: u64, bytes: &mut [u8]) -> Result<()> {
         let Beside { path, trouble, file } = &*self.0;
-        let mut read = || {
-            let file = file.lock().unwrap_or_else(PoisonError::into_inner);
-            let reads = file.as_ref().map(|opened| Arc::clone(&opened.reads));
-            drop(file);
-            trouble.before(Step::Read)?;
-            reads.ok_or(io::ErrorKind::UnexpectedEof)?.read_exact_at(bytes, at)
-        };
-        read().map_err(|e| Error::new(Step::Read, path, e))
+        let file = file.lock().unwrap_or_else(PoisonError::into_inner).as_ref().map(|o| Arc::clone(&o.file));
+        let read = in_full(bytes.len(), io::ErrorKind::UnexpectedEof, |part| {
+            let most = trouble.before_bytes(Step::Read, part.len())?;
+            let Some(file) = &file else { return Ok(0) };
+            file.read_at(&mut bytes[part.start..][..most], at + part.start as u64)
+        });
+        read.map_err(|e| Error::new(Step::Read, path, e))
     }
 }
 
-impl Opened {
-    /// Writes all of `bytes` behind the others. After an error, what is there counts for nothing.
-    fn write(&mut self, mut bytes: &[u8], trouble: &Trouble) -> io::Result<()> {
-        while !bytes.is_empty() {
-            let most = trouble.before_bytes(Step::Write, bytes.len().min(BUFFER))?;
-            match self.out.write(&bytes[..most]) {
-                Ok(0) => return Err(io::ErrorKind::WriteZero.into()),
-                Ok(written) => {
-                    self.len += written as u64;
-                    bytes = &bytes[written..];
-                }
-                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-                Err(error) => return Err(error),
-            }
-        }
-        Ok(())
-    }
-}
-
-/// Creates the file, or empties the one that is there; and takes its name away.
-fn create(path: &PathBuf, trouble: &Trouble) -> io::Result<Opened> {
+/// Creates the file, which is nobody else's, and takes its name away.
+fn create(path: &Path, trouble: &Trouble) -> io::Result<Opened> {
     trouble.before(Step::Create)?;
-    let out = open(path)?;
-    let reads = Arc::new(Reads::of(File::open(path)?));
-    #[cfg(unix)]
-    fs::remove_file(path)?;
-    out.set_len(0)?;
-    Ok(Opened { out, reads, len: 0 })
+    let file = File::options().read(true).write(true).create_new(true).open(path)?;
+    // Should that fail, it is removed in the end.
+    let named = !cfg!(unix) || trouble.before(Step::Remove).and_then(|()| fs::remove_file(path)).is_err();
+    Ok(Opened { file: Arc::new(Positioned::of(file)), len: 0, named })
 }
 
-#[cfg(not(unix))]
+/// Moves `len` bytes by calls that may move fewer, or `none` at the end: `call` gets the part that is to be
+/// moved now, and returns how many of its first bytes were.
+fn in_full(
+    len: usize,
+    none: io::ErrorKind,
+    mut call: impl FnMut(Range<usize>) -> io::Result<usize>,
+) -> io::Result<()> {
+    let mut done = 0;
+    while done < len {
+        match call(done..len.min(done + BUFFER)) {
+            Ok(0) => return Err(none.into()),
+            Ok(moved) => done += moved,
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(())
+}
+
 impl Drop for Beside {
     fn drop(&mut self) {
         let file = self.file.get_mut().unwrap_or_else(PoisonError::into_inner);
-        if file.take().is_some() {
+        // Closed first: there are systems that want it.
+        if file.take().is_some_and(|opened| opened.named) {
             let _ = fs::remove_file(&self.path);
         }
     }

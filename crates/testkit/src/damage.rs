@@ -51,7 +51,7 @@ impl Sweep {
     }
 
     /// Which of `all` places are tried, ascending.
-    fn places(self, all: usize) -> Box<dyn Iterator<Item = usize>> {
+    pub fn places(self, all: usize) -> Box<dyn Iterator<Item = usize>> {
         match self {
             Sweep::Sample(wanted) if wanted < all => {
                 let step = all / wanted.max(1);

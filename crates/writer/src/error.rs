@@ -187,7 +187,11 @@ pub enum ErrorKind {
     /// An encoder refused the byte strings of a field: as [`Dictionary`](Self::Dictionary).
     #[error("cannot encode the byte strings: {0}")]
     Binary(#[from] docvalues_format::binary::Refused),
-    /// The file could not be written, or a temporary file beside it. Nothing stands under its name.
+    /// The file could not be written, or a temporary file beside it. Under its name stands what stood there,
+    /// but after [`Step::SyncFolder`](docvalues_storage::Step::SyncFolder).
+    ///
+    /// A document or a batch that was refused because of it can be added again: nothing of what was added
+    /// before is lost.
     #[error(transparent)]
     Storage(#[from] docvalues_storage::Error),
 }

@@ -177,9 +177,19 @@ impl<'a> Merger<'a> {
     /// many documents, columns or terms, or the budget is used up; and as
     /// [`SegmentWriter::finish`](crate::SegmentWriter::finish).
     pub fn finish(self, path: impl AsRef<Path>) -> Result<Summary> {
-        let mut file = AtomicFile::create(path)?;
+        self.finish_to(AtomicFile::create(path)?)
+    }
+
+    /// As [`finish`](Self::finish), to a file that was begun.
+    ///
+    /// # Errors
+    ///
+    /// As [`finish`](Self::finish).
+    pub fn finish_to(self, mut file: AtomicFile) -> Result<Summary> {
         let spill = file.spill();
         let summary = self.write(&mut file, Some(&spill))?;
+        // Before the next build may begin.
+        drop(spill);
         file.commit()?;
         Ok(summary)
     }

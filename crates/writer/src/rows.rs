@@ -97,7 +97,7 @@ impl<'a> Rows<'a> {
         const RUN: u32 = 2_048;
         let Some(words) = self.words() else {
             let mut runs = (0..self.docs).step_by(index(RUN));
-            return runs.try_for_each(|start| f(start..self.docs.min(start + RUN)));
+            return runs.try_for_each(|start| f(start..self.docs.min(start.saturating_add(RUN))));
         };
         for (first, mut word) in (0..).step_by(64).zip(words) {
             while word != 0 {

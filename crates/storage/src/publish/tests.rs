@@ -5,6 +5,8 @@ use std::sync::{Arc, Mutex};
 
 use super::*;
 
+mod names;
+
 /// What stands in a folder: names and contents.
 fn contents(folder: &Path) -> BTreeMap<String, Vec<u8>> {
     let entries = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
@@ -66,29 +68,6 @@ fn dropped_without_commit() {
 }
 
 #[test]
-fn names_that_cannot_be() {
-    let folder = tempfile::tempdir().unwrap();
-    for path in [Path::new(""), Path::new("/"), Path::new(".."), folder.path()] {
-        let error = AtomicFile::create(path).unwrap_err();
-        assert_eq!((error.step(), error.io_error().kind()), (Step::Create, io::ErrorKind::InvalidInput));
-    }
-    let nowhere = folder.path().join("missing/a.dv");
-    let error = AtomicFile::create(&nowhere).unwrap_err();
-    assert_eq!(error.path(), folder.path().join("missing/.a.dv.tmp"));
-    assert!(error.to_string().contains("cannot create `") && error.to_string().contains(".a.dv.tmp`: "));
-    assert!(contents(folder.path()).is_empty());
-}
-
-#[test]
-fn a_bare_name_lies_in_the_current_folder() {
-    let name = format!("docvalues-test-{}.dv", std::process::id());
-    let file = AtomicFile::create(&name).unwrap();
-    assert!(Path::new(&format!(".{name}.tmp")).exists());
-    drop(file);
-    assert!(!Path::new(&format!(".{name}.tmp")).exists());
-}
-
-#[test]
 fn one_build_at_a_time() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("a.dv");
@@ -116,16 +95,36 @@ fn a_stale_file_is_taken_over() {
     assert_eq!(contents(folder.path()), only("a.dv", b"short"));
 }
 
-#[cfg(unix)]
+/// A script that clears the folder, and another build that has begun since.
 #[test]
-fn a_link_in_place_of_the_temporary_file_is_not_followed() {
+fn a_temporary_file_that_was_removed_is_not_published() {
     let folder = tempfile::tempdir().unwrap();
-    let victim = folder.path().join("victim");
-    fs::write(&victim, "precious").unwrap();
-    std::os::unix::fs::symlink(&victim, folder.path().join(".a.dv.tmp")).unwrap();
-    let error = AtomicFile::create(folder.path().join("a.dv")).unwrap_err();
-    assert_eq!((error.step(), error.io_error().kind()), (Step::Create, io::ErrorKind::AlreadyExists));
-    assert_eq!(fs::read(&victim).unwrap(), b"precious");
+    let path = folder.path().join("a.dv");
+    let mut first = AtomicFile::create(&path).unwrap();
+    fs::remove_file(folder.path().join(".a.dv.tmp")).unwrap();
+    let mut second = AtomicFile::create(&path).unwrap();
+    first.append(b"first").unwrap();
+    second.append(b"second").unwrap();
+    let error = first.commit().unwrap_err();
+    assert_eq!((error.step(), error.io_error().kind()), (Step::Rename, io::ErrorKind::NotFound));
+    assert!(!path.exists(), "half of the second would stand there");
+    second.commit().unwrap();
+    assert_eq!(contents(folder.path()), only("a.dv", b"second"));
+}
+
+/// Where locks fail, it cannot be known whether the file that is there is a running build's.
+#[test]
+fn without_a_lock_only_what_is_new_is_removed() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("a.dv");
+    let fails = || Once { at: 1, fault: Fault::Error(EIO), calls: Arc::default() };
+    for found in [None, Some(&b""[..]), Some(b"some")] {
+        let before = found.map_or_else(BTreeMap::new, |bytes| only(".a.dv.tmp", bytes));
+        found.inspect(|bytes| fs::write(folder.path().join(".a.dv.tmp"), bytes).unwrap());
+        let error = AtomicFile::create_with_faults(&path, fails()).unwrap_err();
+        assert_eq!((error.step(), error.is_busy()), (Step::Lock, false));
+        assert_eq!(contents(folder.path()), before);
+    }
 }
 
 /// The test runs itself once more as the build that is killed.
@@ -239,10 +238,16 @@ fn the_other_build_ends_between_opening_and_locking() {
     }
 }
 
+const EIO: i32 = 5;
+const ENOSPC: i32 = 28;
+
 /// What one call to the operating system does wrong.
 #[derive(Clone, Copy, Debug)]
 enum Fault {
-    Error(io::ErrorKind),
+    /// Fails with this number.
+    Error(i32),
+    /// Is interrupted by a signal.
+    Interrupted,
     /// Writes half of what it was given; half of one byte is none.
     Short,
     /// Writes nothing, and says so.
@@ -262,7 +267,10 @@ impl Faults for Once {
         calls.push(step);
         match self.fault {
             _ if calls.len() - 1 != self.at => Ok(bytes),
-            Fault::Error(kind) => Err(kind.into()),
+            Fault::Error(number) => Err(io::Error::from_raw_os_error(number)),
+            // Other calls are begun again by the standard library.
+            Fault::Interrupted if step == Step::Write => Err(io::ErrorKind::Interrupted.into()),
+            Fault::Interrupted => Ok(bytes),
             Fault::Short => Ok(bytes / 2),
             Fault::Nothing => Ok(0),
         }
@@ -284,15 +292,13 @@ fn any_call_may_fail() {
     let path = folder.path().join("a.dv");
     let all = build(&path, usize::MAX, Fault::Short, &calls).unwrap();
     let steps = std::mem::take(&mut *calls.lock().unwrap());
-    for step in [Step::Create, Step::Lock, Step::Write, Step::Sync, Step::Rename, Step::SyncFolder] {
-        assert!(steps.contains(&step), "{step:?} cannot be made to fail");
-    }
-    let faults = [
-        Fault::Error(io::ErrorKind::StorageFull),
-        Fault::Error(io::ErrorKind::Other), // EIO has no name
-        Fault::Short,
-        Fault::Nothing,
-    ];
+    // Nothing else, and in this order; of writes, as many as there are.
+    let (begin, end) = steps.split_at(4);
+    assert_eq!(begin, [Step::Create, Step::Lock, Step::Create, Step::Remove]);
+    let (writes, end) = end.split_at(end.len() - 3);
+    assert!(writes.len() > 3 && writes.iter().all(|&step| step == Step::Write), "{writes:?}");
+    assert_eq!(end, [Step::Sync, Step::Rename, Step::SyncFolder]);
+    let faults = [Fault::Error(EIO), Fault::Error(ENOSPC), Fault::Interrupted, Fault::Short, Fault::Nothing];
     for (at, &step) in steps.iter().enumerate() {
         for fault in faults {
             for older in [None, Some(&b"older"[..])] {
@@ -301,23 +307,21 @@ fn any_call_may_fail() {
                 calls.lock().unwrap().clear();
                 let built = build(&path, at, fault, &calls);
                 let before = older.map_or_else(BTreeMap::new, |bytes| only("a.dv", bytes));
-                let expected = match (&built, step) {
+                let (of, expected) = match (&built, step) {
                     // Half a write is no error; the rest comes after.
-                    (Ok(_), _) => only("a.dv", &all),
-                    (Err(error), Step::SyncFolder) => {
-                        assert_eq!((error.step(), error.path()), (step, folder.path()));
-                        only("a.dv", &all)
-                    }
-                    (Err(error), _) => {
-                        assert_eq!((error.step(), error.path()), (step, &*folder.path().join(".a.dv.tmp")));
-                        before
-                    }
+                    (Ok(_), _) => (None, only("a.dv", &all)),
+                    (Err(error), Step::SyncFolder) => (Some((error, "")), only("a.dv", &all)),
+                    (Err(error), Step::Remove) => (Some((error, ".a.dv.spill")), before),
+                    (Err(error), _) => (Some((error, ".a.dv.tmp")), before),
                 };
+                if let Some((error, name)) = of {
+                    assert_eq!((error.step(), error.path()), (step, &*folder.path().join(name)));
+                }
                 assert_eq!(contents(folder.path()), expected, "call {at}, {step:?}: {fault:?}");
                 let fails = match fault {
                     Fault::Error(_) => true,
                     Fault::Nothing => step == Step::Write,
-                    Fault::Short => false,
+                    Fault::Interrupted | Fault::Short => false,
                 };
                 assert_eq!(built.is_err(), fails, "call {at}, {step:?}: {fault:?}");
             }
@@ -329,8 +333,8 @@ fn any_call_may_fail() {
 fn a_write_that_failed_is_not_forgotten() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("a.dv");
-    for fault in [Fault::Error(io::ErrorKind::StorageFull), Fault::Nothing] {
-        let faults = Once { at: 2, fault, calls: Arc::default() };
+    for fault in [Fault::Error(ENOSPC), Fault::Nothing] {
+        let faults = Once { at: 4, fault, calls: Arc::default() };
         let mut file = AtomicFile::create_with_faults(&path, faults).unwrap();
         file.write_all(&[1; 2 * BUFFER]).unwrap_err();
         file.write_all(&[2; 2 * BUFFER]).unwrap();

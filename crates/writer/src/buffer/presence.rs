@@ -115,12 +115,13 @@ impl PresenceBuffer {
     /// far, and there is room for them.
     pub(crate) fn extend(&mut self, first: u32, rows: &Rows<'_>) {
         let Some(words) = rows.words() else { return self.extend_run(first..first + rows.docs) };
-        for (start, mut word) in (first..).step_by(64).zip(words) {
+        // Of the words first: behind the last one there may be no number for a document.
+        for (mut word, start) in words.zip((first..).step_by(64)) {
             match &mut self.form {
                 _ if word == u64::MAX => self.extend_run(start..start + 64),
                 Form::Bits(bits) if word != 0 => {
                     or(bits, start, word);
-                    self.seen = start + 64 - word.leading_zeros();
+                    self.seen = start + (64 - word.leading_zeros());
                     self.count += word.count_ones();
                 }
                 _ => {

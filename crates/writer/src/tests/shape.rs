@@ -227,3 +227,22 @@ fn one_value_among_all_the_documents_there_can_be() {
     // Eight bytes of header and sixteen in the jump table for each block of 65,536.
     assert!(bytes.len() < 30 * 65_536, "{} bytes", bytes.len());
 }
+
+/// Behind the last word of their validity there is no number for a document.
+#[test]
+fn a_batch_of_the_last_documents_there_can_be() {
+    for (docs, validity) in [(10, 0b10_1010_1010), (64, u64::MAX), (64, u64::MAX >> 1), (64, 1 << 63)] {
+        let (schema, [n, set]) = schema([
+            FieldSpec::new("n", LogicalType::I64),
+            FieldSpec::new("set", LogicalType::I64).multi_valued(),
+        ]);
+        let mut writer = in_memory(schema);
+        writer.batch(docvalues_format::id::MAX_DOCS - docs).unwrap().finish();
+        let (values, mut batch) = (vec![7; docs as usize], writer.batch(docs).unwrap());
+        batch.i64(n, &values, Some(&[validity])).unwrap().i64(set, &values, Some(&[validity])).unwrap();
+        batch.finish();
+        let (_, summary) = writer.finish().unwrap();
+        let with_value: Vec<_> = summary.columns.iter().map(|column| column.docs_with_value()).collect();
+        assert_eq!(with_value, [validity.count_ones().into(); 2]);
+    }
+}

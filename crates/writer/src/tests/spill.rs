@@ -169,8 +169,8 @@ fn when_the_disk_is_full_nothing_stays_and_the_file_is_named() {
         [(Step::Create, true), (Step::Write, true), (Step::Read, true), (Step::Write, false)]
     {
         for at in [1, 2, 7, 20, 45].map(|at| if spilling { at } else { at + 30 }) {
-            let file = AtomicFile::create_with_faults(&path, FailsAt(step, at)).unwrap();
-            match write(file, docs, kinds, budget) {
+            let file = AtomicFile::create_with_faults(&path, FailsAt(step, at)).map_err(Error::from);
+            match file.and_then(|file| write(file, docs, kinds, budget)) {
                 Ok(written) => assert!(written == good, "{step:?} {at}"),
                 Err(error) => {
                     failed += 1;
