@@ -100,7 +100,7 @@ class Segment:
             self.page(self.part(at, size, crc, "page"))
             need((sections_end, columns_end, zero) == (self.end, len(self.columns), 0), "root: not what the page says")
         need(len(self.columns) == columns, "footer: not as many columns as the pages have")
-        self.extras = []  # (5.2): none is known, so their sections are skipped
+        self.extras = []  # (5.2): their tags; none is needed to read documents
         while root.at < root_len:
             end, tag, size = (root.u(size) for size in (8, 4, 4))
             need(end >= self.end and tag > max(self.extras, default=-1), "root: extras out of order")

@@ -3,7 +3,8 @@
 use std::sync::Arc;
 
 use crate::{
-    BinaryColumn, Column, Kind, NumericColumn, Result, SortedColumn, SortedNumericColumn, SortedSetColumn,
+    BinaryColumn, Column, Kind, NumericColumn, Result, SortKey, SortedColumn, SortedNumericColumn,
+    SortedSetColumn,
 };
 
 /// A column of any kind.
@@ -69,4 +70,11 @@ pub trait ColumnSource {
     ///
     /// [`NoSuchColumn`](crate::ErrorKind::NoSuchColumn), or when the source is damaged.
     fn column(&self, name: &str) -> Result<AnyColumn>;
+
+    /// What the documents are sorted by, the key that counts most first; nothing if that is not known.
+    ///
+    /// Who relies on it gets wrong answers from a source that lies.
+    fn sort(&self) -> &[SortKey] {
+        &[]
+    }
 }

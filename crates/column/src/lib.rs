@@ -47,6 +47,7 @@ pub use binary::BinaryColumn;
 pub use bits::words;
 pub use docvalues_format::file::field::Field;
 pub use docvalues_format::file::kind::{Kind, LogicalType};
+pub use docvalues_format::file::sort::SortKey;
 pub use docvalues_format::id::{DocId, MAX_DOCS, TermOrd};
 pub use error::{Error, ErrorKind, Result};
 pub use filter::Filter;

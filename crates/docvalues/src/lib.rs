@@ -69,8 +69,8 @@ pub use docvalues_writer as writer;
 
 pub use docvalues_column::{
     AnyColumn, Batch, BatchDocs, BinaryColumn, Column, ColumnSource, DocId, Error, ErrorKind, Field, Filter,
-    Kind, Lists, LogicalType, MAX_DOCS, NumericColumn, Result, Slices, SortedColumn, SortedNumericColumn,
-    SortedSetColumn, TermOrd, Terms, bits,
+    Kind, Lists, LogicalType, MAX_DOCS, NumericColumn, Result, Slices, SortKey, SortedColumn,
+    SortedNumericColumn, SortedSetColumn, TermOrd, Terms, bits,
 };
 pub use docvalues_format::error::Section;
 pub use docvalues_reader::{
@@ -79,15 +79,15 @@ pub use docvalues_reader::{
 };
 pub use docvalues_writer::{
     BytesKind, ColumnSummary, Compression, Document, Error as WriteError, ErrorKind as WriteErrorKind,
-    FieldId, FieldSpec, MergeProgress, Merger, Schema, SegmentWriter, Summary, WriterOptions,
+    FieldId, FieldSpec, MAX_SORT_KEYS, MergeProgress, Merger, Schema, SegmentWriter, Summary, WriterOptions,
 };
 
 /// What nearly every user of the crate needs: `use docvalues::prelude::*`.
 pub mod prelude {
     pub use crate::{
         BinaryColumn, Column, ColumnSource, DocId, FieldSpec, Kind, LogicalType, NumericColumn, OpenOptions,
-        Schema, Segment, SegmentWriter, SortedColumn, SortedNumericColumn, SortedSetColumn, TermOrd, Terms,
-        WriterOptions,
+        Schema, Segment, SegmentWriter, SortKey, SortedColumn, SortedNumericColumn, SortedSetColumn, TermOrd,
+        Terms, WriterOptions,
     };
 }
 

@@ -153,6 +153,12 @@ pub enum ErrorKind {
     /// A rule of the format that involves no single number is broken.
     #[error("{0}")]
     Broken(&'static str),
+    /// A document lies in front of one that the segment's sort has before it.
+    #[error("document {doc} belongs before document {}, by what the segment is said to be sorted by", doc.saturating_sub(1))]
+    Unsorted {
+        /// The first that does not belong behind the one before.
+        doc: u32,
+    },
     /// Reading the bytes from where they are kept failed.
     #[error("reading failed: {0}")]
     Io(std::io::ErrorKind),

@@ -4,7 +4,7 @@
 //! header    64 B   magic, version, features, checksum              frame
 //! sections         of every column, columns in order of names      granule, and a module each
 //! pages            of column entries, sorted by name               directory, column
-//! root             an entry for each page                          directory
+//! root             an entry for each page, what else there is      root, sort
 //! footer    64 B   where the root is, documents, id, checksum      frame
 //! ```
 //!
@@ -17,3 +17,4 @@ pub mod field;
 pub mod frame;
 pub mod kind;
 pub mod root;
+pub mod sort;

@@ -46,9 +46,22 @@ impl Segment {
     }
 
     fn check_all(&self, report: &mut Report<'_>) -> ControlFlow<()> {
+        let mut clean = true;
+        self.check_parts(&mut |problem| {
+            clean = false;
+            report(problem)
+        })?;
+        // What is damaged would be found once more.
+        match if clean { self.check_sort() } else { Ok(()) } {
+            Ok(()) => ControlFlow::Continue(()),
+            Err(problem) => report(problem),
+        }
+    }
+
+    fn check_parts(&self, report: &mut Report<'_>) -> ControlFlow<()> {
         let header = 0..HEADER_LEN as u64;
         let mut parts = Vec::from([header]);
-        for page in self.pages() {
+        for page in &self.root().pages {
             match self.page_entries(page) {
                 Ok(entries) => {
                     for entry in entries {
@@ -64,9 +77,13 @@ impl Segment {
         }
         // Sections that only a later release knows.
         parts.extend(
-            self.extras().iter().map(|extra| extra.sections.clone()).filter(|sections| !sections.is_empty()),
+            self.root()
+                .extras
+                .iter()
+                .map(|extra| extra.sections.clone())
+                .filter(|sections| !sections.is_empty()),
         );
-        parts.extend(self.pages().iter().map(|page| page.bytes.clone()));
+        parts.extend(self.root().pages.iter().map(|page| page.bytes.clone()));
         let end = self.len();
         parts.extend([self.footer().root(), end.saturating_sub(FOOTER_LEN as u64)..end]);
         self.check_padding(&parts, report)

@@ -13,6 +13,8 @@ use docvalues_format::numeric::{NumericReader, NumericWalk};
 use docvalues_format::presence::{Indices, NO_VALUE, PresenceReader, PresenceWalk};
 use docvalues_storage::Section;
 
+use crate::leading::Leading;
+
 /// Documents that a batch looks at together. Their numbers, value indices and values stay in the
 /// first-level cache.
 pub(crate) const BATCH: usize = 1024;
@@ -32,6 +34,8 @@ pub(crate) struct Core {
     pub(crate) docs: u32,
     pub(crate) presence: PresenceReader<Section>,
     pub(crate) statistics: Statistics,
+    /// Set if the documents are sorted by this column first.
+    pub(crate) leading: Option<Leading>,
 }
 
 /// What a column is made of.

@@ -11,6 +11,8 @@ mod binary;
 mod check;
 mod core;
 mod cursor;
+mod in_order;
+mod leading;
 mod lists;
 mod numeric;
 mod options;

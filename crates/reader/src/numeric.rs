@@ -9,6 +9,7 @@ use docvalues_storage::Section;
 
 use crate::core::{BATCH, Core, FormatResult, Parts, Walks, check_words, gather_numbers};
 use crate::cursor::Cursor;
+use crate::leading;
 use crate::typed::HasCore;
 
 /// A column with at most one 64-bit number a document.
@@ -36,6 +37,19 @@ impl Numeric {
     /// The sum of the stored numbers, where the directory has it.
     pub fn sum(&self) -> Option<i128> {
         self.0.core.statistics.sum
+    }
+
+    /// The documents whose value lies in `values`, all one behind the other, if the segment is
+    /// [sorted](crate::Segment::sort) by this column first; else `None`.
+    ///
+    /// O(log documents): two binary searches.
+    ///
+    /// # Errors
+    ///
+    /// When bytes of the column are damaged.
+    pub fn doc_range(&self, values: RangeInclusive<i64>) -> Result<Option<Range<u32>>> {
+        let Inner { core, values: numbers } = &*self.0;
+        core.named(core.leading.map(|leading| leading.docs(core, numbers, &values)).transpose())
     }
 
     pub(crate) fn parts(&self) -> Parts<'_> {
@@ -145,6 +159,10 @@ pub(crate) fn filter_numbers(
     let mut walk = Default::default();
     let meta = values.meta();
     if meta.count == 0 || *range.start() > meta.max || *range.end() < meta.min {
+        return Ok(());
+    }
+    if let Some(leading) = core.leading {
+        leading::fill(&leading.docs(core, values, range)?, &docs, bits);
         return Ok(());
     }
     core.filtered(docs, bits, |indices, found| {

@@ -7,20 +7,21 @@ use std::ops::Range;
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use docvalues_column::{AnyColumn, ColumnSource, Error, ErrorKind, Field, Kind, Result};
+use docvalues_column::{AnyColumn, ColumnSource, Error, ErrorKind, Field, Kind, Result, SortKey};
 use docvalues_format::binary::BinaryReader;
 use docvalues_format::dictionary::DictionaryReader;
 use docvalues_format::error::Section as Role;
 use docvalues_format::file::column::{Column, Values};
 use docvalues_format::file::directory::Page;
 use docvalues_format::file::frame::{FOOTER_LEN, Footer, HEADER_LEN, Header};
-use docvalues_format::file::root::{Extra, PageRef, Root};
+use docvalues_format::file::root::{PageRef, Root};
 use docvalues_format::granule::SectionRef;
 use docvalues_format::numeric::NumericReader;
 use docvalues_format::presence::PresenceReader;
 use docvalues_storage::{Memory, Section, Source};
 
 use crate::core::{Core, FormatResult, Parts, corrupt};
+use crate::leading::Leading;
 use crate::lists::NumberLists;
 use crate::options::{Access, OpenOptions};
 use crate::{Binary, Numeric, Sorted, SortedNumeric, SortedSet};
@@ -55,6 +56,7 @@ struct Inner {
     header: Header,
     footer: Footer,
     root: Root,
+    sort: Vec<SortKey>,
     /// The columns that were opened, by name.
     opened: Mutex<HashMap<String, Opened>>,
 }
@@ -137,10 +139,10 @@ impl Segment {
     fn from_source(source: Source, options: OpenOptions) -> Result<Segment> {
         let file: Arc<str> = source.name().to_string().into();
         let ends = Ends::read(&source).map_err(|e| corrupt(&file, None, e))?;
-        let Ends { header, footer, root } = ends;
+        let Ends { header, footer, root, sort } = ends;
         let opened = Mutex::default();
         let source = Arc::new(source);
-        Ok(Segment(Arc::new(Inner { file, source, options, header, footer, root, opened })))
+        Ok(Segment(Arc::new(Inner { file, source, options, header, footer, root, sort, opened })))
     }
 
     /// The file's path, or `<memory>`.
@@ -166,6 +168,15 @@ impl Segment {
     /// Columns in the segment.
     pub fn column_count(&self) -> u32 {
         self.0.footer.columns
+    }
+
+    /// What the documents are sorted by, the key that counts most first; nothing if the file does not say.
+    ///
+    /// A range filter on the first of these columns, if it is numeric or sorted, takes two binary searches; and
+    /// [`Numeric::doc_range`] and [`Sorted::doc_range`] tell the documents without a bitset. That the documents
+    /// are in this order is what the file says: [`verify`](Self::verify) proves it.
+    pub fn sort(&self) -> &[SortKey] {
+        &self.0.sort
     }
 
     /// What names the segment's content: two segments with equal ids hold the same bytes.
@@ -260,7 +271,7 @@ impl Segment {
 
     /// Hands every column's entry to `each`, in the order of their names.
     pub(crate) fn each_entry(&self, mut each: impl FnMut(Column<SectionRef>) -> Result<()>) -> Result<()> {
-        for page_ref in self.pages() {
+        for page_ref in &self.root().pages {
             let named = |e| corrupt(self.file(), None, e);
             let bytes = self.page_bytes(page_ref).map_err(named)?;
             let page = Page::parse(&bytes, page_ref).map_err(named)?;
@@ -282,6 +293,7 @@ impl Segment {
         let column = entry.try_map(&mut |role, at| self.section(at, role))?;
         let core = Core {
             file: self.0.file.clone(),
+            leading: Leading::of(self.sort(), &column.field.name),
             field: column.field,
             docs,
             presence: PresenceReader::open(column.presence, docs, mode)?,
@@ -311,12 +323,8 @@ impl Segment {
         Section::open(&self.0.source, at, role, self.0.options.verify)
     }
 
-    pub(crate) fn pages(&self) -> &[PageRef] {
-        &self.0.root.pages
-    }
-
-    pub(crate) fn extras(&self) -> &[Extra] {
-        &self.0.root.extras
+    pub(crate) fn root(&self) -> &Root {
+        &self.0.root
     }
 
     pub(crate) fn footer(&self) -> &Footer {
@@ -329,6 +337,7 @@ struct Ends {
     header: Header,
     footer: Footer,
     root: Root,
+    sort: Vec<SortKey>,
 }
 
 impl Ends {
@@ -339,7 +348,8 @@ impl Ends {
         let footer = source.read_at(Role::Footer, footer_at, FOOTER_LEN)?;
         let footer = Footer::decode(&array(&footer), len)?;
         let root = Root::parse(&part(source, Role::DirectoryRoot, footer.root())?, &footer)?;
-        Ok(Ends { header, footer, root })
+        let sort = root.sort(&footer)?;
+        Ok(Ends { header, footer, root, sort })
     }
 }
 
@@ -397,5 +407,9 @@ impl ColumnSource for Segment {
             Opened::SortedNumeric(column) => AnyColumn::SortedNumeric(Arc::new(column)),
             Opened::SortedSet(column) => AnyColumn::SortedSet(Arc::new(column)),
         })
+    }
+
+    fn sort(&self) -> &[SortKey] {
+        Segment::sort(self)
     }
 }

@@ -1,6 +1,6 @@
 //! Sorted columns of a segment: a term for each document.
 
-use std::ops::{ControlFlow, Range};
+use std::ops::{ControlFlow, Range, RangeInclusive};
 use std::sync::Arc;
 
 use docvalues_column::{Batch, DocId, Result, SortedColumn, TermOrd};
@@ -36,6 +36,19 @@ struct Inner {
 impl Sorted {
     pub(crate) fn new(core: Core, ords: NumericReader<Section>, terms: DictionaryReader<Section>) -> Sorted {
         Sorted(Arc::new(Inner { core, ords, terms }))
+    }
+
+    /// The documents whose ord lies in `ords`, all one behind the other, if the segment is
+    /// [sorted](crate::Segment::sort) by this column first; else `None`.
+    ///
+    /// O(log documents): two binary searches.
+    ///
+    /// # Errors
+    ///
+    /// When bytes of the column are damaged.
+    pub fn doc_range(&self, ords: Range<u32>) -> Result<Option<Range<u32>>> {
+        let Inner { core, ords: numbers, .. } = &*self.0;
+        core.named(core.leading.map(|leading| leading.docs(core, numbers, &inclusive(&ords))).transpose())
     }
 
     pub(crate) fn parts(&self) -> Parts<'_> {
@@ -125,10 +138,13 @@ impl SortedColumn for Sorted {
     }
 
     fn filter(&self, docs: Range<u32>, ords: Range<u32>, bits: &mut [u64]) -> Result<()> {
-        // Of no ords, an empty range.
-        let range = i64::from(ords.start)..=i64::from(ords.end) - 1;
-        self.0.core.named(filter_numbers(&self.0.core, &self.0.ords, docs, &range, bits))
+        self.0.core.named(filter_numbers(&self.0.core, &self.0.ords, docs, &inclusive(&ords), bits))
     }
+}
+
+/// Ords as stored numbers. Of no ords, an empty range.
+fn inclusive(ords: &Range<u32>) -> RangeInclusive<i64> {
+    i64::from(ords.start)..=i64::from(ords.end) - 1
 }
 
 impl HasTerms for Sorted {

@@ -3,12 +3,12 @@
 //! Everything here depends on the values alone, in document order: not on how they came in, nor on the
 //! order in which byte strings were first met. That is why the same input gives the same bytes.
 
+mod terms;
+
 use std::convert::Infallible;
 
-use docvalues_format::binary::{
-    self, Binary, BinaryOffsets, BinaryOptions, Blocks, Coding, Compression, InMemory,
-};
-use docvalues_format::dictionary::{self, Dictionary};
+use docvalues_format::binary::{self, Binary, BinaryOffsets, BinaryOptions, Blocks, Coding, Compression};
+use docvalues_format::dictionary::Dictionary;
 use docvalues_format::error::Section;
 use docvalues_format::file::column::{Column, Statistics, Values};
 use docvalues_format::file::field::Field;
@@ -21,17 +21,21 @@ use crate::buffer::{
     self, FieldBuffer, Fixed, Laid, Lists, Payload, PresenceBuffer, Region, TOGETHER, Tape, distinct,
 };
 use crate::error::ErrorKind;
-use crate::intern::{Interner, Strings, index, sorted};
-use crate::runs::{self, Ords};
-use crate::schema::{BytesKind, FieldSpec};
+use crate::intern::Interner;
+use crate::order::{Moved, Order};
+use crate::schema::FieldSpec;
 use crate::statistics::{of_numbers, of_ords};
-use crate::unsorted::{Lain, Unsorted};
+use terms::Sorted;
+
+pub(crate) use terms::InOrder;
 
 /// What every column of a segment is encoded with.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Encoder {
+pub(crate) struct Encoder<'o> {
     /// Documents in the segment.
     pub(crate) docs: u32,
+    /// Where they go, if not where they are.
+    pub(crate) order: Option<&'o Order>,
     /// Whether to bake jump tables.
     pub(crate) jump_tables: bool,
     /// Whether to add zone maps.
@@ -71,23 +75,24 @@ impl Encoded {
     }
 }
 
-impl Encoder {
+impl<'o> Encoder<'o> {
     /// Encodes the column of `spec`.
     ///
     /// Takes, beside the buffer, memory for what it returns; of raw byte strings that is the buffer.
     pub(crate) fn column(&self, spec: &FieldSpec, buffer: FieldBuffer) -> Result<Encoded, ErrorKind> {
         let FieldBuffer { presence, values } = buffer;
-        let column = self.frame(spec, presence);
+        let column = self.frame(spec, presence)?;
         let logical = spec.logical();
         Ok(match values {
             buffer::Values::Numbers(numbers) => {
+                let numbers = column.numbers(numbers)?;
                 let values = self.values(&numbers, logical)?;
                 let known = of_numbers(&numbers, &values, logical, true)?;
                 column.with(Kind::Numeric, Values::Numeric(values), known)
             }
             buffer::Values::NumberLists(mut lists) => {
                 lists.tidy()?;
-                let Lists { offsets, values: numbers, .. } = lists;
+                let Lists { offsets, values: numbers, .. } = column.lists(lists)?;
                 let offsets = self.offsets(&offsets)?;
                 let values = self.values(&numbers, logical)?;
                 let known = of_numbers(&numbers, &values, logical, false)?;
@@ -95,20 +100,32 @@ impl Encoder {
             }
             buffer::Values::Strings(strings) => {
                 let (bytes, offsets) = strings.into_parts();
+                let (bytes, offsets) = column.strings(bytes, offsets)?;
                 self.strings(column, bytes, offsets)?
             }
-            buffer::Values::Terms { ids, terms } => self.terms(column, ids, terms)?,
+            buffer::Values::Terms { ids, terms } => self.terms(column, self.in_order(ids, terms)?)?,
             buffer::Values::TermSets { ids, terms } => self.term_sets(column, ids, terms)?,
         })
     }
 
-    /// A column of `spec` that lacks its values.
-    pub(crate) fn frame<'a>(&self, spec: &'a FieldSpec, presence: PresenceBuffer) -> Frame<'a> {
+    /// A column of `spec` that lacks its values, with documents where they go.
+    pub(crate) fn frame<'a>(
+        &'a self,
+        spec: &'a FieldSpec,
+        presence: PresenceBuffer,
+    ) -> Result<Frame<'a>, ErrorKind> {
+        let (presence, moved) = match self.order {
+            Some(order) => {
+                let (presence, moved) = order.presence(self.docs, presence)?;
+                (presence, Some(moved))
+            }
+            None => (presence, None),
+        };
         let presence = presence.encode(self.docs, self.jump_tables);
-        Frame { spec, presence: in_memory(|f| presence.try_map(f)) }
+        Ok(Frame { spec, presence: in_memory(|f| presence.try_map(f)), moved })
     }
 
-    /// A sorted column of ords into `terms`.
+    /// A sorted column of ords into `terms`, where their documents go.
     pub(crate) fn ords(
         &self,
         column: Frame<'_>,
@@ -118,68 +135,6 @@ impl Encoder {
         let known = of_ords(ords, &terms, true)?;
         let values = Values::Sorted { ords: self.numbers(ords, Role::Values)?, terms };
         Ok(column.with(Kind::Sorted, values, known))
-    }
-
-    fn terms(&self, column: Frame<'_>, mut ids: Tape<u32>, terms: Interner) -> Result<Encoded, ErrorKind> {
-        let Sorted { terms, mut ords, strings } = self.sort(terms, ids.len())?;
-        let mut before = Tape::default();
-        if let Met::InFile(unsorted) = &strings {
-            ids.settle(unsorted.region.spill())?;
-            before = ids.clone();
-        }
-        ids.change_each(|ids| ords.replace(ids))?;
-        drop(ords);
-        let ords = ids;
-        let (spec, presence) = (column.spec, column.presence.clone());
-        let sorted = self.ords(column, &ords, terms)?;
-        let (column, compression) = (Frame { spec, presence }, spec.compressed());
-        match strings {
-            _ if spec.bytes_kind() != BytesKind::Auto => Ok(sorted),
-            Met::None => Ok(sorted),
-            Met::InMemory(strings, order) => {
-                let value = |&ord: &u32| strings.get(index(order[index(ord)]));
-                let mut len = 0;
-                ords.for_each(|ords| len += ords.iter().map(|ord| value(ord).len() as u64).sum::<u64>())?;
-                let (bytes, ends) = strings.parts();
-                let Ok(least) = binary::at_least(len, &InMemory { bytes, ends }, compression);
-                self.lighter(sorted, column, least, || {
-                    let mut bytes = Vec::with_capacity(usize::try_from(len).unwrap_or(usize::MAX));
-                    let mut offsets = Tape::default();
-                    offsets.near.reserve_exact(ords.len() + 1);
-                    offsets.near.push(0);
-                    ords.for_each(|ords| {
-                        for ord in ords {
-                            bytes.extend_from_slice(value(ord));
-                            offsets.near.push((bytes.len() as u64).cast_signed());
-                        }
-                    })?;
-                    Ok(Lain { bytes: bytes.into(), offsets })
-                })
-            }
-            Met::InFile(unsorted) => {
-                let (len, distinct) = (unsorted.total_len(&before)?, unsorted.distinct()?);
-                let least = binary::at_least(len, &distinct.laid(), compression)?;
-                self.lighter(sorted, column, least, || unsorted.values(&before))
-            }
-        }
-    }
-
-    /// `sorted`, or the same `values`, which take `least` bytes at least, as a binary column if that is the
-    /// lighter one.
-    fn lighter(
-        &self,
-        sorted: Encoded,
-        column: Frame<'_>,
-        least: u64,
-        values: impl FnOnce() -> Result<Lain, ErrorKind>,
-    ) -> Result<Encoded, ErrorKind> {
-        let weight = sorted.weight();
-        if weight <= least {
-            return Ok(sorted); // The bytes of a binary column alone take as much.
-        }
-        let Lain { bytes, offsets } = values()?;
-        let binary = self.strings(column, bytes, offsets)?;
-        Ok(if binary.weight() < weight { binary } else { sorted })
     }
 
     fn term_sets(
@@ -194,10 +149,11 @@ impl Encoder {
             Ok(distinct(set))
         })?;
         drop(ords);
+        let sets = column.lists(sets)?;
         self.ord_sets(column, sets, terms)
     }
 
-    /// A sorted-set column of ascending ords into `terms`.
+    /// A sorted-set column of ascending ords into `terms`, where their documents go.
     pub(crate) fn ord_sets(
         &self,
         column: Frame<'_>,
@@ -209,21 +165,6 @@ impl Encoder {
         let known = of_ords(&ords, &terms, false)?;
         let ords = self.numbers(&ords, Role::Values)?;
         Ok(column.with(Kind::SortedSet, Values::SortedSet { offsets, ords, terms }, known))
-    }
-
-    /// The dictionary of `terms`, of which `ids` numbers were asked for.
-    fn sort(&self, mut terms: Interner, ids: usize) -> Result<Sorted, ErrorKind> {
-        terms.end_runs(ids)?;
-        let (runs, strings) = terms.into_parts();
-        if !runs.is_empty() {
-            let (terms, ords, unsorted) = runs::merge(runs, self.jump_tables)?;
-            return Ok(Sorted { terms, ords, strings: unsorted.map_or(Met::None, Met::InFile) });
-        }
-        let order = sorted(&strings);
-        let in_order = order.iter().map(|&id| strings.get(index(id)));
-        let terms = dictionary::encode(in_order, self.jump_tables)?;
-        let terms = in_memory(|f| terms.try_map(f));
-        Ok(Sorted { terms, ords: Ords::new(ord_of(&order)), strings: Met::InMemory(strings, order) })
     }
 
     /// The strings that lie end to end in `bytes`, between two of the `offsets` each.
@@ -272,39 +213,39 @@ impl Encoder {
     }
 }
 
-/// The distinct byte strings of a field, in order.
-struct Sorted {
-    /// The strings, by ord.
-    terms: Dictionary<Payload>,
-    /// The ords of the numbers that they were interned under.
-    ords: Ords,
-    strings: Met,
-}
-
-/// The distinct byte strings of a field in the order in which they were met.
-enum Met {
-    /// Nobody asks for them.
-    None,
-    /// The strings, and the number of each ord.
-    InMemory(Strings, Vec<u32>),
-    /// The strings of each run.
-    InFile(Unsorted),
-}
-
-/// The ord of each number, of which `order` has the numbers.
-fn ord_of(order: &[u32]) -> Vec<u32> {
-    let mut ord_of = vec![0; order.len()];
-    (0..).zip(order).for_each(|(ord, &id)| ord_of[index(id)] = ord);
-    ord_of
-}
-
 /// A column that lacks its values.
 pub(crate) struct Frame<'a> {
     spec: &'a FieldSpec,
     presence: Presence<Payload>,
+    /// Where values go, if not where they are.
+    moved: Option<Moved<'a>>,
 }
 
 impl Frame<'_> {
+    /// One number a document, where these go.
+    pub(crate) fn numbers<T: Fixed>(&self, numbers: Tape<T>) -> Result<Tape<T>, ErrorKind> {
+        match &self.moved {
+            Some(moved) => moved.numbers(numbers),
+            None => Ok(numbers),
+        }
+    }
+
+    /// Lists of numbers, where their documents go.
+    pub(crate) fn lists<T: Fixed + Ord>(&self, lists: Lists<T>) -> Result<Lists<T>, ErrorKind> {
+        match &self.moved {
+            Some(moved) => moved.lists(lists),
+            None => Ok(lists),
+        }
+    }
+
+    /// Byte strings, where their documents go.
+    fn strings(&self, bytes: Payload, offsets: Tape<i64>) -> Result<(Payload, Tape<i64>), ErrorKind> {
+        match &self.moved {
+            Some(moved) => moved.strings(bytes, offsets),
+            None => Ok((bytes, offsets)),
+        }
+    }
+
     fn with(self, kind: Kind, values: Values<Payload>, statistics: Statistics) -> Encoded {
         let (name, format) = (self.spec.name().to_owned(), self.spec.spelling().map(str::to_owned));
         let field = Field { name, kind, logical: self.spec.logical(), format };

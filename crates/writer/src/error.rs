@@ -131,6 +131,21 @@ pub enum ErrorKind {
         /// What they may take.
         budget: usize,
     },
+    /// A field to sort by that there is not.
+    #[error("there is no such field to sort by")]
+    SortByNothing,
+    /// A field to sort by of which a document may have several values.
+    #[error("documents cannot be sorted by a field of which one may have several values")]
+    SortBySeveral,
+    /// A field that is named twice among those to sort by.
+    #[error("the documents are to be sorted by this field twice")]
+    SortTwice,
+    /// More fields to sort by than a segment can record.
+    #[error("documents are sorted by at most {max} fields")]
+    TooManySortKeys {
+        /// The most.
+        max: usize,
+    },
     /// A slice of a batch that does not fit the number of its documents.
     #[error("the batch needs {expected} {what}, and {found} were given")]
     Slice {

@@ -209,6 +209,17 @@ impl Fields {
         }
     }
 
+    /// Spills the largest buffers until they take a quarter of the budget: what sorting takes has the rest.
+    pub(crate) fn make_room_to_sort(&mut self) -> Result<()> {
+        match &self.spill {
+            Some(spill) => {
+                let spill = spill.clone();
+                self.spill_largest(&spill)
+            }
+            None => Ok(()),
+        }
+    }
+
     #[cold]
     fn spill_largest(&mut self, spill: &Spill) -> Result<()> {
         let mut largest: Vec<usize> = (0..self.buffers.len()).collect();

@@ -10,6 +10,7 @@
 use docvalues_format::error::Section;
 use docvalues_format::file::directory::DirectoryBuilder;
 use docvalues_format::file::frame::{Footer, HEADER_LEN, Header};
+use docvalues_format::file::sort::{self, SORT_TAG, SortKey};
 use docvalues_format::granule::{Sealer, SectionRef};
 use docvalues_storage::{AtomicFile, Result};
 
@@ -79,8 +80,12 @@ impl<'a, S: Sink> FileWriter<'a, S> {
         Ok(section)
     }
 
-    /// Writes the directory and the footer; returns the footer, and the length of the file.
-    pub(crate) fn finish(self, docs: u32) -> Result<(Footer, u64)> {
+    /// Writes the directory and the footer, of documents that are sorted by `sort`; returns the footer, and the
+    /// length of the file.
+    pub(crate) fn finish(mut self, docs: u32, sort: &[SortKey]) -> Result<(Footer, u64)> {
+        if !sort.is_empty() {
+            self.directory.push_extra(SORT_TAG, self.at, sort::encode(sort));
+        }
         let (end, footer) = self.directory.finish(self.at, docs);
         self.out.append(&end)?;
         Ok((footer, self.at + end.len() as u64))

@@ -8,6 +8,8 @@
 //! buffers         values as columns store them; a budget, and a          fields, buffer, intern,
 //!   |             temporary file for what has no room in it             runs, unsorted
 //!   |   finish
+//! order           where documents go, if they are to be sorted           sort, order
+//!   |
 //! sections        one column at a time, in the fewest bytes              encode
 //!   |
 //! file            header, sections by name, directory, footer            file
@@ -37,10 +39,12 @@ mod fields;
 mod file;
 mod intern;
 mod merge;
+mod order;
 mod rows;
 mod runs;
 mod schema;
 mod segment;
+mod sort;
 mod statistics;
 mod summary;
 #[cfg(test)]
@@ -51,6 +55,7 @@ pub use batch::Batch;
 pub use document::Document;
 pub use docvalues_format::binary::Compression;
 pub use docvalues_format::file::kind::LogicalType;
+pub use docvalues_format::file::sort::{MAX_SORT_KEYS, SortKey};
 pub use docvalues_format::id::DocId;
 pub use error::{Error, ErrorKind, Result};
 pub use fields::MAX_VALUE;

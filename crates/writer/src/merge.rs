@@ -8,6 +8,8 @@
 //! values        scanned stretch by stretch into one column's buffer          values
 //! terms         merged into one dictionary; every source's ords into its     terms
 //!   |
+//! order         where documents go, if they are sorted                       (order)
+//!   |
 //! encode, file  as for any other segment
 //! ```
 //!
@@ -26,11 +28,13 @@ use std::path::Path;
 
 use docvalues_column::ColumnSource;
 use docvalues_format::binary::Compression;
+use docvalues_format::file::sort::SortKey;
 use docvalues_storage::{AtomicFile, Spill};
 
 use crate::encode::Encoder;
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::{ErrorKind, Result};
 use crate::file::{FileWriter, Sink};
+use crate::order::Room;
 use crate::segment::WriterOptions;
 use crate::summary::Summary;
 
@@ -40,7 +44,8 @@ use plan::Plan;
 /// Merges segments, or other sources of columns, into one segment.
 ///
 /// Its documents are those of the sources in the order in which these were added, without the ones that are
-/// not live. A column that a source does not have has no values there. Columns of one name must be of one kind
+/// not live; but if the sources are [sorted](ColumnSource::sort), they are merged as [`sort_by`](Self::sort_by)
+/// says. A column that a source does not have has no values there. Columns of one name must be of one kind
 /// and one type: nothing is converted, but that a column with a dictionary in some sources and without in others
 /// has one if that is smaller, as [`BytesKind::Auto`](crate::BytesKind::Auto) has it.
 ///
@@ -86,6 +91,8 @@ struct Source<'a> {
 
 struct MergeOptions<'a> {
     writer: WriterOptions,
+    /// Without, what the sources have in common.
+    sort: Option<Vec<SortKey>>,
     compression: Compression,
     spelling: Spelling<'a>,
     watch: Box<dyn FnMut(MergeProgress<'_>) + 'a>,
@@ -116,6 +123,7 @@ impl<'a> Merger<'a> {
     pub fn new(options: WriterOptions) -> Merger<'a> {
         let options = MergeOptions {
             writer: options,
+            sort: None,
             compression: Compression::Auto,
             spelling: Box::new(all_alike),
             watch: Box::new(|_| {}),
@@ -127,6 +135,20 @@ impl<'a> Merger<'a> {
     #[must_use]
     pub fn compression(mut self, compression: Compression) -> Merger<'a> {
         self.options.compression = compression;
+        self
+    }
+
+    /// Has the documents sorted by `keys`, as [`SegmentWriter::sort_by`](crate::SegmentWriter::sort_by) does, in
+    /// whatever order they are in the sources; of equal ones, those of earlier sources come first. Without keys,
+    /// documents stay in the order of the sources.
+    ///
+    /// If nothing is said, what all sources that have documents are sorted by stays so: the keys that they
+    /// have in common, from the first one on.
+    ///
+    /// The columns to sort by are read twice.
+    #[must_use]
+    pub fn sort_by(mut self, keys: impl IntoIterator<Item = SortKey>) -> Merger<'a> {
+        self.options.sort = Some(keys.into_iter().collect());
         self
     }
 
@@ -173,8 +195,8 @@ impl<'a> Merger<'a> {
     ///
     /// # Errors
     ///
-    /// When a source cannot be read or holds what no segment may, columns do not fit together, there are too
-    /// many documents, columns or terms, or the budget is used up; and as
+    /// When a source cannot be read or holds what no segment may, columns do not fit together or cannot be sorted
+    /// by, there are too many documents, columns or terms, or the budget is used up; and as
     /// [`SegmentWriter::finish`](crate::SegmentWriter::finish).
     pub fn finish(self, path: impl AsRef<Path>) -> Result<Summary> {
         self.finish_to(AtomicFile::create(path)?)
@@ -209,22 +231,19 @@ impl<'a> Merger<'a> {
         let Merger { sources, mut options } = self;
         let plan = Plan::new(&sources, &options)?;
         let WriterOptions { jump_tables, zones, budget } = options.writer;
-        let encoder = Encoder { docs: plan.docs, jump_tables, zones };
+        let encoder = Encoder { docs: plan.docs, order: None, jump_tables, zones };
+        let order = plan.order(&encoder, budget, &Room::new(budget, spill))?;
+        let encoder = Encoder { order: order.as_ref(), ..encoder };
 
         let mut file = FileWriter::begin(out)?;
         let mut written = Vec::with_capacity(plan.columns.len());
         for column in &plan.columns {
             let name = column.spec.name();
             (options.watch)(MergeProgress { column: name, done: written.len(), columns: plan.columns.len() });
-            let refuse = |kind| match kind {
-                // Such an error names the column itself.
-                ErrorKind::Read(_) => Error::new(kind),
-                _ => Error::new(kind).of(name),
-            };
-            let encoded = column.encode(&encoder, budget, spill).map_err(refuse)?;
-            written.push(file.column(encoded).map_err(|error| refuse(error.into()))?);
+            let encoded = column.encode(&encoder, budget, spill).map_err(|kind| column.refuse(kind))?;
+            written.push(file.column(encoded).map_err(|error| column.refuse(error.into()))?);
         }
-        let (footer, bytes) = file.finish(plan.docs)?;
+        let (footer, bytes) = file.finish(plan.docs, &plan.sort)?;
         Ok(Summary { docs: plan.docs, bytes, id: footer.id, columns: written })
     }
 }

@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use docvalues_format::file::sort::SortKey;
 use docvalues_storage::{AtomicFile, Spill};
 
 use crate::batch::Batch;
@@ -10,7 +11,9 @@ use crate::encode::Encoder;
 use crate::error::{Error, Result};
 use crate::fields::Fields;
 use crate::file::{FileWriter, Sink};
+use crate::order::Room;
 use crate::schema::{FieldId, FieldSpec, Schema};
+use crate::sort::{self, Prepared};
 use crate::summary::Summary;
 
 /// How a segment is written. The same documents and options give the same bytes.
@@ -82,6 +85,7 @@ impl Default for WriterOptions {
 #[derive(Debug)]
 pub struct SegmentWriter<T = AtomicFile> {
     fields: Fields,
+    sort: Vec<SortKey>,
     options: WriterOptions,
     target: T,
 }
@@ -117,7 +121,7 @@ impl SegmentWriter<AtomicFile> {
     /// exception, [`Step::SyncFolder`](docvalues_storage::Step::SyncFolder): the segment is complete and
     /// stands there, and only a loss of power may undo that.
     pub fn finish(mut self) -> Result<Summary> {
-        let summary = write(&mut self.target, self.fields, &self.options)?;
+        let summary = write(&mut self.target, self.fields, &self.sort, &self.options)?;
         self.target.commit()?;
         Ok(summary)
     }
@@ -135,7 +139,7 @@ impl SegmentWriter<Vec<u8>> {
     ///
     /// None for values that were accepted.
     pub fn finish(mut self) -> Result<(Vec<u8>, Summary)> {
-        let summary = write(&mut self.target, self.fields, &self.options)?;
+        let summary = write(&mut self.target, self.fields, &self.sort, &self.options)?;
         Ok((self.target, summary))
     }
 
@@ -151,7 +155,8 @@ impl SegmentWriter<Vec<u8>> {
 
 impl<T> SegmentWriter<T> {
     fn begin(target: T, schema: Schema, options: WriterOptions, spill: Option<Spill>) -> SegmentWriter<T> {
-        SegmentWriter { fields: Fields::new(schema, options.budget, spill), options, target }
+        let fields = Fields::new(schema, options.budget, spill);
+        SegmentWriter { fields, sort: Vec::new(), options, target }
     }
 
     /// Begins the next document. It counts once it is finished.
@@ -187,6 +192,45 @@ impl<T> SegmentWriter<T> {
         self.fields.set_format(field, format.into())
     }
 
+    /// Has the documents sorted by `keys` once they all are there, the first key counting most; documents that are
+    /// equal by all of them stay in the order in which they were added. The file tells readers, for whom a range
+    /// of the first key then is a range of documents. Without keys, documents stay as they are.
+    ///
+    /// Numbers go by their value; doubles by IEEE 754's *totalOrder*, with −0.0 before 0.0, and NaNs at the ends;
+    /// byte strings byte by byte. Documents without a value come last, or first if the key says so, whichever way
+    /// the values go. [`Document::id`] and batches go on telling the number that a document was added under.
+    ///
+    /// Costs 24 bytes of memory a document, and a copy of one column at a time; of a segment in a file, a part of
+    /// the budget, and what has no room in that goes through the temporary file twice.
+    ///
+    /// ```
+    /// use docvalues_writer::{FieldSpec, LogicalType, Schema, SegmentWriter, SortKey, WriterOptions};
+    ///
+    /// let mut schema = Schema::new();
+    /// let size = schema.add(FieldSpec::new("size", LogicalType::U64))?;
+    /// let mut writer = SegmentWriter::in_memory(schema, WriterOptions::default());
+    /// writer.sort_by([SortKey::new("size").descending()])?;
+    /// for bytes in [7, 512, 70] {
+    ///     let mut doc = writer.document();
+    ///     doc.u64(size, bytes)?;
+    ///     doc.finish()?;
+    /// }
+    /// let (bytes, summary) = writer.finish()?; // 512, 70, 7
+    /// # assert_eq!(summary.docs, 3);
+    /// # Ok::<(), docvalues_writer::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// A key whose column is no field, or one with several values a document, or the same as another key's; or
+    /// more than [`MAX_SORT_KEYS`](crate::MAX_SORT_KEYS). What was to be sorted by before then still is.
+    pub fn sort_by(&mut self, keys: impl IntoIterator<Item = SortKey>) -> Result<()> {
+        let (keys, schema) = (keys.into_iter().collect::<Vec<_>>(), &self.fields.schema);
+        sort::check(&keys, |name| schema.get(schema.field(name)?))?;
+        self.sort = keys;
+        Ok(())
+    }
+
     /// The fields.
     pub fn schema(&self) -> &Schema {
         &self.fields.schema
@@ -210,23 +254,38 @@ impl<T> SegmentWriter<T> {
 }
 
 /// Writes all of a file's bytes.
-fn write(out: &mut impl Sink, mut fields: Fields, options: &WriterOptions) -> Result<Summary> {
+fn write(
+    out: &mut impl Sink,
+    mut fields: Fields,
+    keys: &[SortKey],
+    options: &WriterOptions,
+) -> Result<Summary> {
     // A document that was forgotten (`mem::forget`) is still there.
     fields.roll_back();
     fields.make_room()?;
-    let Fields { schema, buffers, docs, .. } = fields;
-    let WriterOptions { jump_tables, zones, .. } = *options;
-    let encoder = Encoder { docs, jump_tables, zones };
-    let mut columns: Vec<_> = schema.into_fields().into_iter().zip(buffers).collect();
+    if !keys.is_empty() {
+        fields.make_room_to_sort()?;
+    }
+    let Fields { schema, buffers, docs, spill, .. } = fields;
+    let WriterOptions { jump_tables, zones, budget } = *options;
+    let encoder = Encoder { docs, order: None, jump_tables, zones };
+    let mut columns = Vec::with_capacity(buffers.len());
+    for (spec, buffer) in schema.into_fields().into_iter().zip(buffers) {
+        let prepared = Prepared::new(&spec, buffer, keys, &encoder);
+        let prepared = prepared.map_err(|kind| Error::new(kind).of(spec.name()))?;
+        columns.push((spec, prepared));
+    }
     columns.sort_unstable_by(|a, b| a.0.name().cmp(b.0.name()));
+    let order = sort::order(&columns, keys, &encoder, &Room::new(budget, spill.as_ref()))?;
+    let encoder = Encoder { order: order.as_ref(), ..encoder };
 
     let mut file = FileWriter::begin(out)?;
     let mut written = Vec::with_capacity(columns.len());
-    for (spec, buffer) in columns {
+    for (spec, prepared) in columns {
         let refuse = |error: Error| error.of(spec.name());
-        let encoded = encoder.column(&spec, buffer).map_err(|kind| refuse(kind.into()))?;
+        let encoded = prepared.encode(&spec, &encoder).map_err(|kind| refuse(kind.into()))?;
         written.push(file.column(encoded).map_err(|error| refuse(error.into()))?);
     }
-    let (footer, bytes) = file.finish(docs)?;
+    let (footer, bytes) = file.finish(docs, keys)?;
     Ok(Summary { docs, bytes, id: footer.id, columns: written })
 }

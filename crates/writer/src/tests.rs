@@ -17,6 +17,7 @@ mod budget;
 mod documents;
 mod files;
 mod shape;
+mod sort;
 mod spill;
 
 /// Every field of `specs`, in that order.

@@ -7,7 +7,7 @@ use std::collections::BTreeSet;
 
 use docvalues::column::Field;
 use docvalues::format::file::kind::{from_f64, from_u64};
-use docvalues::{Compression, LogicalType, LogicalType::*};
+use docvalues::{Compression, LogicalType, LogicalType::*, SortKey};
 use docvalues_testkit::model::ModelColumn;
 use docvalues_testkit::shapes::Dataset;
 
@@ -19,6 +19,8 @@ pub(crate) struct Golden {
     pub(crate) compression: Compression,
     /// Whether there is another file, without jump tables and zone maps.
     pub(crate) bare: bool,
+    /// What its documents are sorted by.
+    pub(crate) sort: Vec<SortKey>,
     /// What `dv info` has to show of the columns, in their order: words of encodings and sections.
     pub(crate) shows: Vec<&'static [&'static str]>,
 }
@@ -45,6 +47,7 @@ pub(crate) fn all() -> Vec<Golden> {
         sorted(),
         sorted_blocks(),
         sorted_set(),
+        sort(),
     ]
 }
 
@@ -322,9 +325,29 @@ fn sorted_set() -> Golden {
         })
 }
 
+/// Documents that were sorted, by each kind of column that they can be sorted by.
+fn sort() -> Golden {
+    let sections = ["admin", "net", "doc"];
+    let golden = golden("sort", 120)
+        .sorted("section", Utf8, &["presence runs", "ords affine"], |doc| {
+            (!mix(doc).is_multiple_of(4)).then(|| text(sections[mix(doc) as usize % 3]))
+        })
+        .numeric("size", F64, &["values"], |doc| {
+            (!mix(doc + 500).is_multiple_of(3))
+                .then(|| from_f64([-0.0, 0.0, 2.5, f64::NAN][mix(doc + 200) as usize % 4]))
+        })
+        .binary("name", Utf8, &["bytes"], |doc| Some(text(&format!("{}", mix(doc + 900) % 5))))
+        .numeric("doc", I64, &["values"], |doc| Some(doc as i64))
+        .set("tags", Utf8, &["ords"], |doc| (0..mix(doc) % 3).map(|i| text(&format!("tag {i}"))).collect())
+        .numbers("days", Date, &["values"], |doc| (0..doc % 3).map(|i| (doc * i) as i64).collect());
+    let keys = ["section", "size", "name"].map(SortKey::new);
+    let [section, size, name] = keys;
+    Golden { sort: vec![section.missing_first(), size.descending(), name], ..golden }
+}
+
 fn golden(name: &'static str, docs: u32) -> Golden {
     let dataset = Dataset { docs, columns: vec![] };
-    Golden { name, dataset, compression: Compression::Auto, bare: false, shows: vec![] }
+    Golden { name, dataset, compression: Compression::Auto, bare: false, sort: vec![], shows: vec![] }
 }
 
 impl Golden {

@@ -49,6 +49,16 @@ fn columns_are_encoded_as_their_cases_promise() {
 }
 
 #[test]
+fn files_say_what_they_are_sorted_by() {
+    for golden in cases::all() {
+        let segment =
+            Segment::from_bytes(stored(&format!("{}.dv", golden.name)), OpenOptions::new()).unwrap();
+        assert_eq!(segment.sort(), golden.sort, "{}", golden.name);
+    }
+    assert!(cases::all().iter().any(|golden| golden.sort.len() > 1));
+}
+
+#[test]
 fn bare_files_have_nothing_to_jump_by() {
     for golden in cases::all().into_iter().filter(|golden| golden.bare) {
         let has = |file: &str| columns(file).iter().any(|column| shown(column).contains("jump table"));

@@ -12,6 +12,7 @@ mod files;
 mod layers;
 mod merge;
 mod roundtrip;
+mod sort;
 mod threads;
 mod wide;
 mod write;

@@ -9,7 +9,7 @@ pub(crate) const COMPRESSIONS: [Compression; 4] =
     [Compression::Block, Compression::Fsst, Compression::None, Compression::Auto];
 
 /// The columns' fields, compressed in these ways in turn.
-fn schema(dataset: &Dataset, compressions: &[Compression]) -> (Schema, Vec<FieldId>) {
+pub(crate) fn schema(dataset: &Dataset, compressions: &[Compression]) -> (Schema, Vec<FieldId>) {
     let mut schema = Schema::new();
     let fields = dataset.columns.iter().enumerate().map(|(i, (field, _))| {
         let compression = compressions[i % compressions.len()];
@@ -38,9 +38,15 @@ pub(crate) fn by_document(
 ) -> Vec<u8> {
     let (schema, fields) = schema(dataset, compressions);
     let mut writer = SegmentWriter::in_memory(schema, options);
+    add_documents(&mut writer, &fields, dataset);
+    writer.finish_bytes().unwrap()
+}
+
+/// Adds all documents one by one.
+pub(crate) fn add_documents<T>(writer: &mut SegmentWriter<T>, fields: &[FieldId], dataset: &Dataset) {
     for doc in 0..dataset.docs {
         let mut document = writer.document();
-        for ((_, column), &field) in dataset.columns.iter().zip(&fields) {
+        for ((_, column), &field) in dataset.columns.iter().zip(fields) {
             match column.cell(doc) {
                 Cell::Missing => {}
                 Cell::Number(number) => drop(document.stored(field, number).unwrap()),
@@ -55,7 +61,6 @@ pub(crate) fn by_document(
         }
         document.finish().unwrap();
     }
-    writer.finish_bytes().unwrap()
 }
 
 /// The file of `dataset`, written in batches of `size` documents.
@@ -67,9 +72,20 @@ pub(crate) fn in_batches(
 ) -> Vec<u8> {
     let (schema, fields) = schema(dataset, compressions);
     let mut writer = SegmentWriter::in_memory(schema, options);
+    add_batches(&mut writer, &fields, dataset, size);
+    writer.finish_bytes().unwrap()
+}
+
+/// Adds all documents in batches.
+pub(crate) fn add_batches<T>(
+    writer: &mut SegmentWriter<T>,
+    fields: &[FieldId],
+    dataset: &Dataset,
+    size: u32,
+) {
     for docs in dataset.batches(size) {
         let mut batch = writer.batch(docs.len() as u32).unwrap();
-        for ((_, column), &field) in dataset.columns.iter().zip(&fields) {
+        for ((_, column), &field) in dataset.columns.iter().zip(fields) {
             match column.flat(docs.clone()) {
                 Flat::Numbers { values, valid } => drop(batch.stored(field, &values, Some(&valid)).unwrap()),
                 Flat::Bytes { offsets, data, valid } => {
@@ -85,5 +101,4 @@ pub(crate) fn in_batches(
         }
         batch.finish();
     }
-    writer.finish_bytes().unwrap()
 }

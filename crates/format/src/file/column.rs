@@ -135,14 +135,18 @@ pub(crate) struct EntryHead<'a> {
 
 impl<'a> EntryHead<'a> {
     pub(crate) fn decode(cursor: &mut Cursor<'a>) -> Result<EntryHead<'a>> {
-        let (sections_end, len) = (cursor.u64()?, cursor.u32()?);
-        cursor.at_most("length of the name", len.into(), MAX_NAME as u64)?;
-        if len == 0 {
-            return Err(cursor.refuse(ErrorKind::Broken("the field has no name")));
-        }
-        let name = text(cursor, usize::try_from(len).unwrap_or(usize::MAX))?;
-        Ok(EntryHead { sections_end, name })
+        Ok(EntryHead { sections_end: cursor.u64()?, name: name(cursor)? })
     }
+}
+
+/// Reads a column's name, behind its length.
+pub(crate) fn name<'a>(cursor: &mut Cursor<'a>) -> Result<&'a str> {
+    let len = cursor.u32()?;
+    cursor.at_most("length of the name", len.into(), MAX_NAME as u64)?;
+    if len == 0 {
+        return Err(cursor.refuse(ErrorKind::Broken("the field has no name")));
+    }
+    text(cursor, usize::try_from(len).unwrap_or(usize::MAX))
 }
 
 fn text<'a>(cursor: &mut Cursor<'a>, len: usize) -> Result<&'a str> {

@@ -11,7 +11,9 @@
 //! | 24 | 4 | `columns_end`  | u32: columns in the pages up to and including this one |
 //! | 28 | 4 | `zero`         | 0 |
 //!
-//! # Extra: what a later release has to say, and this one skips
+//! # Extra: what the segment has besides columns
+//!
+//! Of these, a release reads those that it knows, [`sort`](super::sort), and skips the others.
 //!
 //! | offset | bytes | field | meaning |
 //! |-------:|------:|-------|---------|
@@ -27,9 +29,13 @@ use crate::cursor::{Cursor, Put};
 use crate::error::{Error, ErrorKind, Place, Result, Section};
 use crate::file::directory::MAX_COLUMNS;
 use crate::file::frame::{Footer, HEADER_LEN};
+use crate::file::sort::{self, SORT_TAG, SortKey};
 
 /// Bytes of a page's entry in the root.
 pub const ROOT_ENTRY_LEN: usize = 32;
+
+/// Bytes of an extra before its body.
+const EXTRA_HEAD_LEN: usize = 16;
 
 /// What the root says.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -102,6 +108,32 @@ impl Root {
         self.pages.iter().for_each(|page| page.encode(&mut out));
         self.extras.iter().for_each(|extra| extra.encode(&mut out));
         out
+    }
+
+    /// The extra of this tag, if there is one, and where its body lies in the file that `footer` is of.
+    pub fn extra(&self, tag: u32, footer: &Footer) -> Option<(Place, &Extra)> {
+        let mut at = self.pages.len() * ROOT_ENTRY_LEN + EXTRA_HEAD_LEN;
+        for extra in &self.extras {
+            if extra.tag == tag {
+                let offset = footer.root_offset.saturating_add(at as u64);
+                return Some((Place { section: Section::DirectoryRoot, offset }, extra));
+            }
+            at += extra.body.len().next_multiple_of(8) + EXTRA_HEAD_LEN;
+        }
+        None
+    }
+
+    /// What the documents are sorted by; nothing if the file does not say.
+    ///
+    /// # Errors
+    ///
+    /// As [`sort::decode`], and when the extra has sections.
+    pub fn sort(&self, footer: &Footer) -> Result<Vec<SortKey>> {
+        let Some((place, extra)) = self.extra(SORT_TAG, footer) else { return Ok(Vec::new()) };
+        if !extra.sections.is_empty() {
+            return Err(Error::at(place, 0, ErrorKind::Broken("a sort has no sections")));
+        }
+        sort::decode(&mut Cursor::new(place, &extra.body))
     }
 
     /// Columns in the pages.
@@ -203,6 +235,25 @@ mod tests {
         ] {
             assert!(root_of(&wrong).is_err(), "{wrong:?}");
         }
+    }
+
+    #[test]
+    fn a_sort_is_found_among_other_extras_and_its_errors_say_where() {
+        let body = sort::encode(&[SortKey::new("a")]);
+        let mut directory = DirectoryBuilder::default();
+        directory.push_extra(0, 64, b"thirteen bytes".to_vec());
+        directory.push_extra(SORT_TAG, 64, body.clone());
+        directory.push_extra(2, 640, b"".to_vec());
+        let (bytes, footer) = directory.finish(4096, 7);
+        let mut root = Root::parse(&bytes[..usize::try_from(footer.root_len).unwrap()], &footer).unwrap();
+        assert_eq!(root.sort(&footer).unwrap(), [SortKey::new("a")]);
+        let at = bytes.windows(body.len()).position(|bytes| bytes == body).unwrap() as u64;
+        root.extras[1].body[0] = 0;
+        assert_eq!(root.sort(&footer).unwrap_err().offset(), 4096 + at);
+        root.extras[1] = Extra { sections: 64..640, ..root.extras[1].clone() };
+        assert!(root.sort(&footer).unwrap_err().to_string().ends_with("a sort has no sections"));
+        root.extras.remove(1);
+        assert_eq!(root.sort(&footer).unwrap(), []);
     }
 
     #[test]

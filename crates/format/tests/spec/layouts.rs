@@ -10,6 +10,7 @@ use docvalues_format::file::field::Field;
 use docvalues_format::file::frame::{END_MAGIC, Footer, Header, MAGIC, VERSION};
 use docvalues_format::file::kind::{Kind, LogicalType};
 use docvalues_format::file::root::{ROOT_ENTRY_LEN, Root};
+use docvalues_format::file::sort::{self, SortKey};
 use docvalues_format::granule::SectionRef;
 use docvalues_format::numeric::{Numeric, Role, Stride, Transform};
 use docvalues_format::presence::Presence;
@@ -260,6 +261,16 @@ fn extras() {
     check_both("Extras", module!("file/root.rs"), bytes, &fields);
     let hashed = [&9_u32.to_le_bytes(), bytes].concat();
     assert_eq!(footer.id, xxhash_rust::xxh3::xxh3_128(&hashed), "of docs and extras");
+}
+
+#[test]
+fn sort_and_its_keys() {
+    let keys = [SortKey::new("a").missing_first(), SortKey::new("größe").descending()];
+    let [a, b] = keys.clone().map(|key| sort::encode(&[key])[4..].to_vec());
+    let fields = [f("count", [2, 0, 0, 0]), f("keys", [a, b.clone()].concat())];
+    check_both("Sort", module!("file/sort.rs"), &sort::encode(&keys), &fields);
+    let fields = [f("flags", [1]), f("name_len", [7, 0, 0, 0]), f("name", "größe")];
+    check_both("Sort key", module!("file/sort.rs"), &b, &fields);
 }
 
 #[test]

@@ -9,6 +9,7 @@ use docvalues_format::file::directory::{MAX_COLUMNS, PAGE_TARGET};
 use docvalues_format::file::field::MAX_NAME;
 use docvalues_format::file::frame::{FOOTER_LEN, HEADER_LEN, VERSION};
 use docvalues_format::file::root::ROOT_ENTRY_LEN;
+use docvalues_format::file::sort::MAX_SORT_KEYS;
 use docvalues_format::granule::{ALIGN, GRANULE, Layout, SectionRef, extent, seal};
 use docvalues_format::id::{BLOCK_DOCS, DocId, MAX_DOCS, MAX_VALUES_PER_DOC};
 use docvalues_format::jump::JumpTables;
@@ -68,6 +69,7 @@ fn constant(name: &str) -> u64 {
         "ROOT_ENTRY_LEN" => int(ROOT_ENTRY_LEN),
         "SECTION_REF_LEN" => int(SectionRef::ENCODED_LEN),
         "STATISTICS_LEN" => int(Statistics::ENCODED_LEN),
+        "MAX_SORT_KEYS" => int(MAX_SORT_KEYS),
         "ALIGN" => int(ALIGN),
         "TAIL" => int(TAIL),
         "GRANULE" => int(GRANULE),

@@ -8,6 +8,7 @@ use docvalues_format::error::Section;
 use docvalues_format::file::column::{Column, Statistics, Values};
 use docvalues_format::file::field::Field;
 use docvalues_format::file::kind::{Kind, LogicalType, from_f64, from_u64};
+use docvalues_format::file::sort::{self, SORT_TAG, SortKey};
 use docvalues_format::granule::SectionRef;
 use docvalues_format::numeric::{Decimal, Encoding, Numeric, Role, Stride, Transform};
 use docvalues_format::presence::{self, Presence};
@@ -74,6 +75,15 @@ fn flags_of_the_statistics() {
     let names_of = ["sum", "distinct", "ascending", "descending"].map(str::to_owned);
     let expected: Vec<(u8, String)> = flags.map(tag).into_iter().zip(names_of).collect();
     assert_eq!(names("Statistics"), expected);
+}
+
+#[test]
+fn extras_and_flags_of_sort_keys() {
+    assert_eq!(names("Extras"), [(u8::try_from(SORT_TAG).unwrap(), "sort".to_owned())]);
+    let key = SortKey::new("x");
+    let flags = [key.clone().descending(), key.missing_first()].map(|key| sort::encode(&[key])[4]);
+    let names_of = ["descending", "missing first"].map(str::to_owned);
+    assert_eq!(names("Sort key"), flags.into_iter().zip(names_of).collect::<Vec<_>>());
 }
 
 #[test]

@@ -1,11 +1,12 @@
 //! The columns of a whole segment.
 
+use std::cmp::Ordering;
 use std::ops::Range;
 
-use docvalues_column::Field;
+use docvalues_column::{Field, SortKey};
 
 use super::Shape;
-use crate::model::{MemSource, ModelColumn};
+use crate::model::{Cell, MemSource, ModelColumn};
 
 /// What a whole segment holds: some columns over the same documents.
 ///
@@ -41,6 +42,29 @@ impl Dataset {
         MemSource::new(self.docs, self.columns.iter().cloned())
     }
 
+    /// The same documents as a segment has them that is sorted by `keys`.
+    ///
+    /// # Panics
+    ///
+    /// If a key's column is none, or has several values a document.
+    #[must_use]
+    pub fn sorted(&self, keys: &[SortKey]) -> Dataset {
+        let columns = keys.iter().map(|key| {
+            let column = self.columns.iter().find(|(field, _)| field.name == key.column);
+            (key, &column.unwrap_or_else(|| panic!("no column {key}")).1)
+        });
+        let columns: Vec<_> = columns.collect();
+        let mut docs: Vec<u32> = (0..self.docs).collect();
+        docs.sort_by(|&a, &b| {
+            let orders = columns.iter().map(|(key, column)| compare(key, column.cell(a), column.cell(b)));
+            orders.fold(Ordering::Equal, Ordering::then)
+        });
+        let moved = |(field, column): &(Field, ModelColumn)| {
+            (field.clone(), column.pick(docs.iter().map(|&doc| Some(doc))))
+        };
+        Dataset { docs: self.docs, columns: self.columns.iter().map(moved).collect() }
+    }
+
     /// All documents in stretches of `size`, the last one shorter.
     ///
     /// # Panics
@@ -50,4 +74,19 @@ impl Dataset {
         let docs = self.docs;
         (0..docs).step_by(size as usize).map(move |start| start..docs.min(start.saturating_add(size)))
     }
+}
+
+/// How two documents compare by a key, of whose column they have these values.
+fn compare(key: &SortKey, a: Cell<'_>, b: Cell<'_>) -> Ordering {
+    let (a_missing, b_missing) = (a == Cell::Missing, b == Cell::Missing);
+    let values = match (a, b) {
+        (Cell::Number(a), Cell::Number(b)) => a.cmp(&b),
+        (Cell::Bytes(a), Cell::Bytes(b)) => a.cmp(b),
+        (Cell::Missing, _) | (_, Cell::Missing) => {
+            let missing_last = a_missing.cmp(&b_missing);
+            return if key.missing_first { missing_last.reverse() } else { missing_last };
+        }
+        _ => panic!("{key}: several values a document"),
+    };
+    if key.descending { values.reverse() } else { values }
 }

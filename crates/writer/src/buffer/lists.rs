@@ -68,8 +68,6 @@ impl<T: Fixed + Ord> Lists<T> {
         &mut self,
         mut f: impl FnMut(&mut [T]) -> Result<usize, ErrorKind>,
     ) -> Result<(), ErrorKind> {
-        /// Values of lists that are changed together, unless a single one has more.
-        const MANY: u64 = 1 << 15;
         let at = |offset: i64| usize::try_from(offset).unwrap_or(usize::MAX);
         let (mut changed, mut room) = (Tape::default(), Vec::new());
         let in_file = (self.values.far() as u64).cast_signed();
@@ -95,6 +93,28 @@ impl<T: Fixed + Ord> Lists<T> {
         }
         self.values.take_far(changed);
         self.tidy_near(f)
+    }
+
+    /// Shows each list to `f`.
+    pub(crate) fn for_each(&self, mut f: impl FnMut(&[T]) -> Result<(), ErrorKind>) -> Result<(), ErrorKind> {
+        let at = |offset: i64| usize::try_from(offset).unwrap_or(usize::MAX);
+        let (mut room, mut values) = (Vec::new(), Vec::new());
+        for range in numeric::pieces(self.offsets.len().saturating_sub(1)) {
+            let mut offsets = self.offsets.read(range.start..range.end + 1, &mut room)?;
+            while let [first, ends @ ..] = offsets
+                && !ends.is_empty()
+            {
+                let few = ends.partition_point(|end| end.abs_diff(*first) <= MANY).max(1);
+                let (mut values, mut start) =
+                    (self.values.read(at(*first)..at(ends[few - 1]), &mut values)?, *first);
+                for &end in &ends[..few] {
+                    f(values.split_off(..at(end - start)).unwrap_or_default())?;
+                    start = end;
+                }
+                offsets = &offsets[few..];
+            }
+        }
+        Ok(())
     }
 
     /// Bytes of memory.
@@ -139,6 +159,9 @@ impl<T: Fixed + Ord> Lists<T> {
         Ok(())
     }
 }
+
+/// Values of lists that are looked at together, unless a single one has more.
+const MANY: u64 = 1 << 15;
 
 /// Puts a list in order, and keeps all of it.
 pub(crate) fn ascending<T: Copy + Ord>(list: &mut [T]) -> usize {

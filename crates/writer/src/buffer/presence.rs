@@ -44,6 +44,31 @@ fn index(number: u32) -> usize {
 }
 
 impl PresenceBuffer {
+    /// These documents, which ascend.
+    pub(crate) fn of_list(list: Vec<u32>) -> PresenceBuffer {
+        let seen = list.last().map_or(0, |last| last + 1);
+        PresenceBuffer { seen, count: count(list.len()), form: Form::List(list) }
+    }
+
+    /// Those of `docs` documents whose bit is set.
+    pub(crate) fn of_bits(words: Vec<u64>, docs: u32) -> PresenceBuffer {
+        let count = words.iter().map(|word| word.count_ones()).sum();
+        PresenceBuffer { seen: docs, count, form: Form::Bits(words) }
+    }
+
+    /// Which of the 64 documents from `doc` on, a multiple of 64, have a value.
+    pub(crate) fn word(&self, doc: u32) -> u64 {
+        match &self.form {
+            Form::All => !u64::MAX.checked_shl(self.seen.saturating_sub(doc)).unwrap_or(0),
+            Form::Bits(words) => words.get(index(doc / 64)).copied().unwrap_or(0),
+            Form::List(list) => {
+                let start = list.partition_point(|&listed| listed < doc);
+                let these = list[start..].iter().take_while(|&&listed| listed - doc < 64);
+                these.fold(0, |word, listed| word | 1 << (listed - doc))
+            }
+        }
+    }
+
     /// How many documents have a value.
     pub(crate) fn count(&self) -> u32 {
         self.count

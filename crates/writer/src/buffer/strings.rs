@@ -3,7 +3,7 @@
 use docvalues_storage::Spill;
 
 use super::memory::Memory;
-use super::payload::Payload;
+use super::payload::{Laid, Payload};
 use super::region::{Region, TOGETHER};
 use super::tape::Tape;
 use crate::error::ErrorKind;
@@ -14,10 +14,8 @@ use crate::error::ErrorKind;
 /// pages of the next.
 #[derive(Debug, Default)]
 pub(crate) struct Kept {
-    /// The bytes that are in a file, before those in memory.
-    far: Option<Region>,
-    /// The last ones may be empty, and are used again.
-    pieces: Vec<Vec<u8>>,
+    /// All bytes. The last pieces in memory may be empty, and are used again.
+    bytes: Payload,
     /// The piece that is being filled.
     open: usize,
     /// Where each string begins in all bytes, and where the last one ends; empty until there is one.
@@ -59,9 +57,9 @@ impl Kept {
     /// Forgets all but the first `len`.
     pub(crate) fn truncate(&mut self, len: usize) {
         self.offsets.truncate(len + 1);
-        let far = self.far.as_ref().map_or(0, Region::len);
+        let far = self.bytes.far.as_ref().map_or(0, Region::len);
         let mut left = usize::try_from(self.end().cast_unsigned() - far).unwrap_or(usize::MAX);
-        for (i, piece) in self.pieces.iter_mut().enumerate() {
+        for (i, piece) in self.bytes.near.iter_mut().enumerate() {
             if left > 0 {
                 self.open = i;
             }
@@ -72,22 +70,27 @@ impl Kept {
 
     /// All bytes; and where each string begins in them, and the last one ends, if there is any.
     pub(crate) fn into_parts(self) -> (Payload, Tape<i64>) {
-        (Payload { far: self.far, near: self.pieces }, self.offsets)
+        (self.bytes, self.offsets)
+    }
+
+    /// The same, to look at.
+    pub(crate) fn laid(&self) -> Laid<'_> {
+        Laid { bytes: &self.bytes, offsets: &self.offsets }
     }
 
     /// Bytes of memory.
     pub(super) fn heap(&self) -> usize {
-        self.pieces.iter().map(Vec::capacity).sum::<usize>() + self.offsets.heap()
+        self.bytes.near.iter().map(Vec::capacity).sum::<usize>() + self.offsets.heap()
     }
 
     /// Moves all strings to `spill`. After an error they still are there.
     pub(super) fn spill(&mut self, spill: &Spill, memory: &mut Memory) -> Result<(), ErrorKind> {
-        let mut far = self.far.clone().unwrap_or_else(|| Region::new(spill.clone()));
-        for bytes in self.pieces.iter().flat_map(|piece| piece.chunks(TOGETHER)) {
+        let mut far = self.bytes.far.clone().unwrap_or_else(|| Region::new(spill.clone()));
+        for bytes in self.bytes.near.iter().flat_map(|piece| piece.chunks(TOGETHER)) {
             far.append(bytes)?;
         }
-        memory.release(self.pieces.iter().map(Vec::capacity).sum());
-        (self.far, self.pieces, self.open) = (Some(far), Vec::new(), 0);
+        memory.release(self.bytes.near.iter().map(Vec::capacity).sum());
+        (self.bytes, self.open) = (Payload { far: Some(far), near: Vec::new() }, 0);
         self.offsets.spill(spill, memory)
     }
 
@@ -99,11 +102,11 @@ impl Kept {
     /// A piece with room for `len` bytes more.
     fn room(&mut self, len: usize, memory: &mut Memory) -> Result<&mut Vec<u8>, ErrorKind> {
         let is_full = |piece: &Vec<u8>| piece.capacity() >= PIECE && piece.capacity() - piece.len() < len;
-        let open = self.open + usize::from(self.pieces.get(self.open).is_some_and(is_full));
-        if open == self.pieces.len() {
-            self.pieces.push(Vec::new());
+        let open = self.open + usize::from(self.bytes.near.get(self.open).is_some_and(is_full));
+        if open == self.bytes.near.len() {
+            self.bytes.near.push(Vec::new());
         }
-        let piece = &mut self.pieces[open];
+        let piece = &mut self.bytes.near[open];
         // The first one grows with its strings, others begin with all their room: if the budget has it.
         let whole = open > 0 && piece.capacity() == 0;
         if !whole || memory.reserve(piece, len.max(PIECE)).is_err() {
@@ -137,7 +140,7 @@ mod tests {
                 let end = offsets.len().min(start + 6);
                 kept.extend(&offsets[start..end], &data, &mut memory).unwrap();
             }
-            let held: usize = kept.pieces.iter().map(Vec::capacity).sum();
+            let held: usize = kept.bytes.near.iter().map(Vec::capacity).sum();
             assert_eq!(memory.used(), held + kept.offsets.heap());
             kept.truncate(keep);
         }
@@ -145,7 +148,9 @@ mod tests {
             let range = usize::try_from(value[0]).unwrap()..usize::try_from(value[1]).unwrap();
             kept.push(&data[range], &mut memory).unwrap();
         }
-        assert!(kept.pieces.len() > 2 && kept.pieces.iter().all(|piece| piece.capacity() < 3 * PIECE));
+        assert!(
+            kept.bytes.near.len() > 2 && kept.bytes.near.iter().all(|piece| piece.capacity() < 3 * PIECE)
+        );
         let (pieces, ends) = kept.into_parts();
         assert!(pieces.near.concat() == data);
         assert!(ends.near.iter().map(|end| end.cast_unsigned()).eq(offsets));

@@ -63,6 +63,11 @@ impl<T> Default for Tape<T> {
 }
 
 impl<T: Fixed> Tape<T> {
+    /// Numbers in memory.
+    pub(crate) fn of(near: Vec<T>) -> Tape<T> {
+        Tape { far: None, near }
+    }
+
     /// How many are not in memory.
     pub(crate) fn far(&self) -> usize {
         self.far.as_ref().map_or(0, |far| far.len)
@@ -90,6 +95,11 @@ impl<T: Fixed> Tape<T> {
     /// Where encoded numbers go: to a file if these come from one.
     pub(crate) fn beside(&self) -> Option<Region> {
         self.far.as_ref().map(|far| far.region.another())
+    }
+
+    /// The file in which the first of them are, if some are in one.
+    pub(crate) fn spill_of(&self) -> Option<Spill> {
+        self.far.as_ref().map(|far| far.region.spill().clone())
     }
 
     /// Moves all that is in memory to `spill`. After an error it still is there.
@@ -138,6 +148,25 @@ impl<T: Fixed> Tape<T> {
             self.near.clear();
         }
         Ok(())
+    }
+
+    /// Appends the numbers that `bytes` are; with a `spill`, no more than a few stay in memory.
+    pub(crate) fn extend(&mut self, bytes: &[u8], spill: Option<&Spill>) -> Result<(), ErrorKind> {
+        for bytes in bytes.chunks(TOGETHER) {
+            T::take(bytes, &mut self.near);
+            if let Some(spill) = spill
+                && self.near.len() * T::LEN >= TOGETHER
+            {
+                self.push_far(spill)?;
+                self.near.clear();
+            }
+        }
+        Ok(())
+    }
+
+    /// All of them, one after the other.
+    pub(crate) fn stream(&self) -> Stream<'_, T> {
+        Stream { tape: self, at: 0, piece: Vec::new(), end: 0 }
     }
 
     /// Shows all of them to `f`, piece by piece.
@@ -207,6 +236,34 @@ impl<T: Fixed> Tape<T> {
         let near = range.start.max(far) - far..range.end.max(far) - far;
         room.extend_from_slice(&self.near[near]);
         Ok(())
+    }
+}
+
+/// Numbers of a tape, from the first one on.
+#[derive(Debug)]
+pub(crate) struct Stream<'a, T> {
+    tape: &'a Tape<T>,
+    at: usize,
+    /// Those that were read from the file.
+    piece: Vec<T>,
+    /// Where they end.
+    end: usize,
+}
+
+impl<T: Fixed> Stream<'_, T> {
+    /// The next number, which there must be.
+    pub(crate) fn next(&mut self) -> Result<T, ErrorKind> {
+        let far = self.tape.far();
+        let at = self.at;
+        self.at += 1;
+        if at >= far {
+            return Ok(self.tape.near[at - far]);
+        }
+        if at >= self.end {
+            self.end = far.min(at + TOGETHER / T::LEN);
+            self.tape.copy(at..self.end, &mut self.piece)?;
+        }
+        Ok(self.piece[self.piece.len() - (self.end - at)])
     }
 }
 

@@ -4,12 +4,16 @@ use std::collections::BTreeMap;
 
 use docvalues_column::{AnyColumn, Field};
 use docvalues_format::file::kind::Kind;
+use docvalues_format::file::sort::SortKey;
 use docvalues_format::id::MAX_DOCS;
 
 use super::live::Live;
 use super::{MergeOptions, Source};
+use crate::encode::Encoder;
 use crate::error::{Error, ErrorKind, Result};
+use crate::order::{Order, Room};
 use crate::schema::{BytesKind, FieldSpec, Schema};
+use crate::sort;
 
 /// A merge, checked.
 pub(super) struct Plan<'a> {
@@ -17,6 +21,8 @@ pub(super) struct Plan<'a> {
     pub(super) docs: u32,
     /// The columns, by name.
     pub(super) columns: Vec<Merged<'a>>,
+    /// What the documents are sorted by.
+    pub(super) sort: Vec<SortKey>,
 }
 
 /// A column of the merged segment.
@@ -52,8 +58,49 @@ impl<'a> Plan<'a> {
         // Names that a schema would not have may only come from a source that is no segment.
         let mut schema = Schema::new();
         columns.iter().try_for_each(|column| schema.add(column.spec.clone()).map(drop))?;
-        Ok(Plan { docs, columns })
+        let check = |keys: &[SortKey]| sort::check(keys, |name| schema.get(schema.field(name)?));
+        let sort = match &options.sort {
+            Some(keys) => {
+                check(keys)?;
+                keys.clone()
+            }
+            None => {
+                let mut keys = common_sort(sources);
+                // What a source says may be wrong.
+                while check(&keys).is_err() {
+                    keys.pop();
+                }
+                keys
+            }
+        };
+        Ok(Plan { docs, columns, sort })
     }
+
+    /// Sorts the documents.
+    pub(super) fn order(&self, encoder: &Encoder<'_>, budget: usize, room: &Room) -> Result<Option<Order>> {
+        let mut compared = Vec::with_capacity(self.sort.len());
+        for key in &self.sort {
+            let columns = self.columns.iter().filter(|column| column.spec.name() == key.column);
+            for column in columns {
+                let read = column.compared(encoder, budget, room);
+                compared.push((key, read.map_err(|kind| column.refuse(kind))?));
+            }
+        }
+        let keys: Vec<_> = compared.iter().map(|(key, compared)| compared.key(key)).collect();
+        Ok(Order::new(self.docs, &keys, room)?)
+    }
+}
+
+/// What all sources that have documents are sorted by; if none has, all.
+fn common_sort(sources: &[Source<'_>]) -> Vec<SortKey> {
+    let has = |source: &Source<'_>| source.live.count() > 0;
+    let any = sources.iter().any(has);
+    let mut sorts = sources.iter().filter(|source| !any || has(source)).map(|source| source.columns.sort());
+    let Some(first) = sorts.next() else { return Vec::new() };
+    let alike = |keys: usize, sort: &[SortKey]| {
+        first[..keys].iter().zip(sort).take_while(|(key, other)| key == other).count()
+    };
+    first[..sorts.fold(first.len(), alike)].to_vec()
 }
 
 impl<'a> Merged<'a> {
@@ -94,6 +141,17 @@ impl<'a> Merged<'a> {
 /// Whether a column of one byte string a document becomes of such a kind, as its values are.
 fn is_either(kind: Kind) -> bool {
     matches!(kind, Kind::Binary | Kind::Sorted)
+}
+
+impl Merged<'_> {
+    /// What is wrong with this column, or with its place in the file.
+    pub(super) fn refuse(&self, kind: ErrorKind) -> Error {
+        match kind {
+            // Such an error names the column itself.
+            ErrorKind::Read(_) => Error::new(kind),
+            _ => Error::new(kind).of(self.spec.name()),
+        }
+    }
 }
 
 /// The parts that have values; if none has, all.

@@ -7,28 +7,88 @@ use docvalues_column::{
     SortedSetColumn,
 };
 use docvalues_format::file::kind::LogicalType;
+use docvalues_format::file::sort::SortKey;
 use docvalues_storage::Spill;
 
 use super::live::Live;
 use super::plan::{Merged, Part};
 use super::terms::Ordinals;
-use crate::buffer::{FieldBuffer, Memory, Values};
+use crate::buffer::{FieldBuffer, Memory, PresenceBuffer, Tape, Values};
 use crate::column::{ByteStrings, Column as _};
 use crate::encode::{Encoded, Encoder};
 use crate::error::ErrorKind;
 use crate::fields::check_number;
 use crate::intern::index;
+use crate::order::{Key, Numbers, Room};
 use crate::rows::Rows;
 use crate::schema::BytesKind;
+use crate::sort::{compared, ords_of};
 
 impl Merged<'_> {
     /// Reads the column's parts, and encodes what they are together.
     pub(super) fn encode(
         &self,
-        encoder: &Encoder,
+        encoder: &Encoder<'_>,
         budget: usize,
         spill: Option<&Spill>,
     ) -> Result<Encoded, ErrorKind> {
+        let (Target { buffer: FieldBuffer { presence, values }, memory, .. }, mut ordinals) =
+            self.values(budget, spill)?;
+        match values {
+            Values::Terms { ids: mut ords, .. } if !self.is_mixed() => {
+                let terms = ordinals.merge(self, encoder.jump_tables, memory.wanted(), spill)?;
+                ords.change_each(|ords| ordinals.replace(ords))?;
+                let column = encoder.frame(&self.spec, presence)?;
+                let ords = column.numbers(ords)?;
+                encoder.ords(column, &ords, terms)
+            }
+            Values::TermSets { ids: mut sets, .. } => {
+                let terms = ordinals.merge(self, encoder.jump_tables, memory.wanted(), spill)?;
+                // They ascend, as those that they were do.
+                sets.change_each(|set| ordinals.replace(set).map(|()| set.len()))?;
+                let column = encoder.frame(&self.spec, presence)?;
+                let sets = column.lists(sets)?;
+                encoder.ord_sets(column, sets, terms)
+            }
+            values => encoder.column(&self.spec, FieldBuffer { presence, values }),
+        }
+    }
+
+    /// Reads the column's parts for what documents are sorted by.
+    pub(super) fn compared(
+        &self,
+        encoder: &Encoder<'_>,
+        budget: usize,
+        room: &Room,
+    ) -> Result<Compared, ErrorKind> {
+        let (Target { buffer: FieldBuffer { presence, values }, memory, .. }, mut ordinals) =
+            self.values(budget, room.spill())?;
+        let mut numbers = match values {
+            Values::Numbers(numbers) => Owned::Stored(numbers),
+            Values::Terms { ids, terms } if self.is_mixed() => Owned::Ords(encoder.in_order(ids, terms)?.ords),
+            Values::Terms { ids: mut ords, .. } => {
+                ordinals.merge(self, false, memory.wanted(), room.spill())?;
+                ords.change_each(|ords| ordinals.replace(ords))?;
+                Owned::Ords(ords)
+            }
+            Values::Strings(strings) => Owned::Ords(ords_of(strings.laid(), encoder, room)?),
+            Values::NumberLists(_) | Values::TermSets { .. } => return Err(ErrorKind::SortBySeveral),
+        };
+        // The next key's values want the memory, too.
+        match (&mut numbers, room.spill()) {
+            (_, None) => {}
+            (Owned::Stored(numbers), Some(spill)) => numbers.settle(spill)?,
+            (Owned::Ords(ords), Some(spill)) => ords.settle(spill)?,
+        }
+        Ok(Compared { presence, numbers })
+    }
+
+    /// Reads the column's parts.
+    fn values<'s>(
+        &self,
+        budget: usize,
+        spill: Option<&'s Spill>,
+    ) -> Result<(Target<'s>, Ordinals), ErrorKind> {
         let buffer = FieldBuffer::new(&self.spec);
         let mut target = Target { buffer, memory: Memory::new(budget), spill, logical: self.spec.logical() };
         let mut ordinals = Ordinals::default();
@@ -41,21 +101,7 @@ impl Merged<'_> {
             AnyColumn::Sorted(column) => target.ords(part, &**column, &mut ordinals),
             AnyColumn::SortedSet(column) => target.ord_sets(part, &**column, &mut ordinals),
         })?;
-        let Target { buffer: FieldBuffer { presence, values }, memory, .. } = target;
-        match values {
-            Values::Terms { ids: mut ords, .. } if !self.is_mixed() => {
-                let terms = ordinals.merge(self, encoder.jump_tables, memory.wanted(), spill)?;
-                ords.change_each(|ords| ordinals.replace(ords))?;
-                encoder.ords(encoder.frame(&self.spec, presence), &ords, terms)
-            }
-            Values::TermSets { ids: mut sets, .. } => {
-                let terms = ordinals.merge(self, encoder.jump_tables, memory.wanted(), spill)?;
-                // They ascend, as those that they were do.
-                sets.change_each(|set| ordinals.replace(set).map(|()| set.len()))?;
-                encoder.ord_sets(encoder.frame(&self.spec, presence), sets, terms)
-            }
-            values => encoder.column(&self.spec, FieldBuffer { presence, values }),
-        }
+        Ok((target, ordinals))
     }
 
     /// Whether some parts have a dictionary and some have none: then it is found out anew which is better.
@@ -70,8 +116,8 @@ impl Merged<'_> {
         let most = target.memory.wanted() / size_of::<i64>();
         let Target { buffer, memory, .. } = target;
         match &mut buffer.values {
-            Values::Numbers(numbers) => memory.reserve(&mut numbers.near, self.values().min(most)),
-            Values::Terms { ids, .. } => memory.reserve(&mut ids.near, self.values().min(most)),
+            Values::Numbers(numbers) => memory.reserve(&mut numbers.near, self.most_values().min(most)),
+            Values::Terms { ids, .. } => memory.reserve(&mut ids.near, self.most_values().min(most)),
             Values::NumberLists(_) | Values::Strings(_) | Values::TermSets { .. } => Ok(()),
         }
     }
@@ -87,9 +133,30 @@ impl Merged<'_> {
     }
 
     /// The most values there are, if documents have one at most.
-    fn values(&self) -> usize {
+    fn most_values(&self) -> usize {
         let values = |part: &Part<'_>| part.column.as_column().docs_with_value().min(part.live.count());
         self.parts.iter().map(|part| index(values(part))).sum()
+    }
+}
+
+/// What documents are compared by: the numbers of those that have a value.
+pub(super) struct Compared {
+    presence: PresenceBuffer,
+    numbers: Owned,
+}
+
+enum Owned {
+    Stored(Tape<i64>),
+    Ords(Tape<u32>),
+}
+
+impl Compared {
+    pub(super) fn key<'a>(&'a self, key: &SortKey) -> Key<'a> {
+        let numbers = match &self.numbers {
+            Owned::Stored(numbers) => Numbers::Stored(numbers),
+            Owned::Ords(ords) => Numbers::Ords(ords),
+        };
+        compared(key, &self.presence, numbers)
     }
 }
 

@@ -9,7 +9,7 @@ use proptest::prelude::*;
 use super::*;
 use crate::{Compression, Error};
 
-fn specs(compression: Compression) -> [FieldSpec; 9] {
+pub(super) fn specs(compression: Compression) -> [FieldSpec; 9] {
     let bytes = |name, kind| FieldSpec::new(name, LogicalType::Utf8).kind(kind);
     [
         FieldSpec::new("number", LogicalType::I64),
@@ -26,11 +26,11 @@ fn specs(compression: Compression) -> [FieldSpec; 9] {
 
 /// What makes documents differ: how many different values there are, and how many documents have some.
 #[derive(Clone, Copy, Debug)]
-struct Kinds {
-    numbers: u64,
-    terms: u64,
-    missing: u64,
-    compression: Compression,
+pub(super) struct Kinds {
+    pub(super) numbers: u64,
+    pub(super) terms: u64,
+    pub(super) missing: u64,
+    pub(super) compression: Compression,
 }
 
 /// A number that looks random.
@@ -40,7 +40,12 @@ fn mix(i: u64, salt: u64) -> u64 {
 }
 
 /// Adds document `i`.
-fn add<T>(writer: &mut SegmentWriter<T>, fields: [FieldId; 9], i: u64, kinds: Kinds) -> crate::Result<()> {
+pub(super) fn add<T>(
+    writer: &mut SegmentWriter<T>,
+    fields: [FieldId; 9],
+    i: u64,
+    kinds: Kinds,
+) -> crate::Result<()> {
     let Kinds { numbers, terms, missing, .. } = kinds;
     let [number, time, price, list, raw, coded, term, either, set] = fields;
     let there = |salt| !mix(i, salt).is_multiple_of(missing);

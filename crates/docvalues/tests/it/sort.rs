@@ -1,0 +1,385 @@
+//! Segments whose documents are sorted: what a comparison of rows says, in the bytes of a segment that was given the
+//! documents in that order; and segments that lie about it.
+
+use docvalues::column::bits;
+use docvalues::format::file::frame::{FOOTER_LEN, Footer};
+use docvalues::format::file::root::{Extra, Root};
+use docvalues::format::file::sort::{self, SORT_TAG};
+use docvalues::{
+    AnyColumn, ColumnSource, Compression, Merger, NumericColumn as _, OpenOptions, Section, Segment,
+    SegmentWriter, SortKey, SortedColumn as _, WriterOptions,
+};
+use docvalues_testkit::conformance::check_source;
+use docvalues_testkit::rng::SplitMix64;
+use docvalues_testkit::shapes::{self, Dataset, Shape};
+use proptest::prelude::*;
+
+use crate::write::{COMPRESSIONS, add_batches, add_documents, in_batches, schema};
+
+fn open(file: Vec<u8>) -> Segment {
+    Segment::from_bytes(file, OpenOptions::new()).unwrap()
+}
+
+/// Up to `most` keys of some columns that have one value a document.
+fn any_keys(dataset: &Dataset, most: usize, rng: &mut SplitMix64) -> Vec<SortKey> {
+    let single = dataset.columns.iter().filter(|(field, _)| !field.kind.is_multi_valued());
+    let mut keys: Vec<_> = single
+        .map(|(field, _)| SortKey {
+            column: field.name.clone(),
+            descending: rng.below(2) == 1,
+            missing_first: rng.below(2) == 1,
+        })
+        .collect();
+    let len = keys.len();
+    keys.rotate_left(rng.below(len.max(1) as u64) as usize);
+    keys.truncate(most);
+    keys
+}
+
+/// The file of `dataset`, sorted when it is finished.
+fn sorted(dataset: &Dataset, keys: &[SortKey], size: Option<u32>, options: WriterOptions) -> Vec<u8> {
+    let (schema, fields) = schema(dataset, &COMPRESSIONS);
+    let mut writer = SegmentWriter::in_memory(schema, options);
+    writer.sort_by(keys.to_vec()).unwrap();
+    match size {
+        Some(size) => add_batches(&mut writer, &fields, dataset, size),
+        None => add_documents(&mut writer, &fields, dataset),
+    }
+    writer.finish_bytes().unwrap()
+}
+
+/// The same through a file, with little memory.
+fn sorted_in_file(dataset: &Dataset, keys: &[SortKey], budget: usize) -> Vec<u8> {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("sorted.dv");
+    let (schema, fields) = schema(dataset, &COMPRESSIONS);
+    let options = WriterOptions { budget, ..WriterOptions::default() };
+    let mut writer = SegmentWriter::create(&path, schema, options).unwrap();
+    add_batches(&mut writer, &fields, dataset, 100);
+    writer.sort_by(keys.to_vec()).unwrap();
+    writer.finish().unwrap();
+    assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1, "no temporary file is left");
+    std::fs::read(path).unwrap()
+}
+
+fn footer_and_root(file: &[u8]) -> (Footer, Root) {
+    let footer = Footer::decode(file.last_chunk().unwrap(), file.len() as u64).unwrap();
+    let root = &file[footer.root_offset as usize..footer.root().end as usize];
+    (footer, Root::parse(root, &footer).unwrap())
+}
+
+/// What is in front of the root: header, sections and pages.
+fn columns(file: &[u8]) -> &[u8] {
+    &file[..footer_and_root(file).0.root_offset as usize]
+}
+
+/// `file` with another body of its sort.
+fn claim(file: &[u8], body: Vec<u8>) -> Vec<u8> {
+    let (footer, mut root) = footer_and_root(file);
+    root.extras.retain(|extra| extra.tag != SORT_TAG);
+    let end = root.pages.last().unwrap().sections.end;
+    root.extras.push(Extra { tag: SORT_TAG, sections: end..end, body });
+    let (mut out, encoded) = (columns(file).to_vec(), root.encode());
+    let (root_len, root_crc) = (encoded.len() as u32, crc32fast::hash(&encoded));
+    out.extend(encoded);
+    out.resize(out.len().next_multiple_of(FOOTER_LEN), 0);
+    out.extend(Footer { root_len, root_crc, ..footer }.encode());
+    out
+}
+
+#[track_caller]
+fn check(dataset: &Dataset, keys: &[SortKey], options: WriterOptions) -> Vec<u8> {
+    let model = dataset.sorted(keys);
+    let file = sorted(dataset, keys, Some(333), options);
+    assert!(columns(&file) == columns(&in_batches(&model, 1_000, &COMPRESSIONS, options)), "{keys:?}");
+    let segment = open(file.clone());
+    assert_eq!(segment.sort(), keys);
+    check_source(&segment, &model.source());
+    segment.verify().unwrap();
+    file
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(60))]
+
+    #[test]
+    fn documents_lie_as_a_comparison_of_rows_says(
+        dataset in shapes::any_dataset(6),
+        (seed, tables) in any::<(u64, bool)>(),
+        (most, size, budget) in (1..5_usize, 1..500_u32, 20_000..2_000_000_usize),
+    ) {
+        let keys = any_keys(&dataset, most, &mut SplitMix64::new(seed));
+        let options = WriterOptions { jump_tables: tables, ..WriterOptions::default() };
+        let file = check(&dataset, &keys, options);
+        prop_assert!(file == sorted(&dataset, &keys, Some(size), options), "other batches");
+        prop_assert!(file == sorted(&dataset, &keys, None, options), "one by one");
+        if tables {
+            // What a batch of 100 documents takes has to fit.
+            let budget = budget + 2_000_000;
+            prop_assert!(file == sorted_in_file(&dataset, &keys, budget), "another budget");
+        }
+    }
+
+    /// Cut anywhere, sorted piece by piece, and merged: what is sorted at once.
+    #[test]
+    fn sorted_pieces_become_what_is_sorted_at_once(
+        dataset in shapes::any_dataset(5),
+        places in proptest::collection::vec(any::<u32>(), 0..5),
+        (seed, file) in any::<(u64, bool)>(),
+    ) {
+        let keys = any_keys(&dataset, 3, &mut SplitMix64::new(seed));
+        let mut ends: Vec<u32> = places.into_iter().map(|place| place % (dataset.docs + 1)).collect();
+        ends.extend([0, dataset.docs]);
+        ends.sort_unstable();
+        let piece = |docs: &[u32]| {
+            let columns = dataset.columns.iter();
+            let columns = columns.map(|(field, column)| (field.clone(), column.pick((docs[0]..docs[1]).map(Some))));
+            Dataset { docs: docs[1] - docs[0], columns: columns.collect() }
+        };
+        let pieces: Vec<_> = ends.windows(2).map(piece).collect();
+        let options = WriterOptions::default();
+        let segments: Vec<_> =
+            pieces.iter().map(|piece| open(sorted(piece, &keys, Some(100), options))).collect();
+        let unsorted: Vec<_> = pieces.iter().map(Dataset::source).collect();
+        let (schema, fields) = schema(&dataset, &[Compression::Auto]);
+        let mut writer = SegmentWriter::in_memory(schema, options);
+        writer.sort_by(keys.clone()).unwrap();
+        add_batches(&mut writer, &fields, &dataset, 100);
+        let expected = writer.finish_bytes().unwrap();
+
+        let mut merger = Merger::new(options);
+        for segment in &segments {
+            merger.add("piece", segment);
+        }
+        if file {
+            let folder = tempfile::tempdir().unwrap();
+            merger.finish(folder.path().join("merged.dv")).unwrap();
+            prop_assert!(std::fs::read(folder.path().join("merged.dv")).unwrap() == expected);
+        } else {
+            prop_assert!(merger.finish_bytes().unwrap().0 == expected);
+        }
+        let mut merger = Merger::new(options).sort_by(keys);
+        for source in &unsorted {
+            merger.add("piece", source);
+        }
+        prop_assert!(merger.finish_bytes().unwrap().0 == expected);
+    }
+
+    /// Whatever a segment says: no panic, and nothing outside of it.
+    #[test]
+    fn segments_that_lie_are_found_out_and_answer(
+        dataset in shapes::any_dataset(4),
+        seed in any::<u64>(),
+    ) {
+        let mut rng = SplitMix64::new(seed);
+        let keys = any_keys(&dataset, 2, &mut rng);
+        if keys.is_empty() {
+            return Ok(());
+        }
+        let file = in_batches(&dataset, 333, &COMPRESSIONS, WriterOptions::default());
+        let segment = open(claim(&file, sort::encode(&keys)));
+        let is_so = dataset.sorted(&keys) == dataset.sorted(&[]);
+        prop_assert_eq!(segment.verify().is_ok(), is_so);
+        let mut found = vec![0; bits::words(0..dataset.docs)];
+        for _ in 0..20 {
+            let (a, b) = (rng.below_u32(dataset.docs + 3), rng.below_u32(dataset.docs + 3));
+            match segment.column(&keys[0].column).unwrap() {
+                AnyColumn::Numeric(column) => {
+                    let ends = column.bounds().map_or((0, 0), |bounds| (*bounds.start(), *bounds.end()));
+                    let middle = ends.0.midpoint(ends.1);
+                    for values in [ends.0..=middle, middle..=ends.1, middle..=middle, i64::MIN..=i64::MAX] {
+                        column.filter(a.min(b)..a.max(b), values.clone(), &mut found).unwrap();
+                        let docs = segment.numeric(&keys[0].column).unwrap().doc_range(values).unwrap().unwrap();
+                        prop_assert!(docs.start <= docs.end && docs.end <= dataset.docs);
+                    }
+                }
+                AnyColumn::Sorted(column) => {
+                    let terms = column.term_count();
+                    column.filter(0..dataset.docs, terms / 3..terms / 2, &mut found).unwrap();
+                    column.filter(a.min(b)..a.max(b), a..b, &mut vec![0; found.len() + 1]).unwrap();
+                }
+                _ => {}
+            }
+        }
+    }
+}
+
+#[test]
+fn every_shape_of_column_is_sorted_by_and_moved() {
+    let mut rng = SplitMix64::new(7);
+    let of_every_kind = shapes::small_of_every_kind();
+    for _ in 0..6 {
+        check(&of_every_kind, &any_keys(&of_every_kind, 3, &mut rng), WriterOptions::default());
+    }
+    for shape in shapes::large().into_iter().step_by(3) {
+        let key = Shape { seed: 9, values: shapes::Values::Numeric(shapes::Numbers::FewDistinct), ..shape };
+        let dataset = Dataset::of_shapes(shape.docs, [shape, key]);
+        let keys = any_keys(&dataset, 2, &mut rng);
+        let file = check(&dataset, &keys, WriterOptions::default());
+        assert!(file == sorted_in_file(&dataset, &keys, 8_000_000), "{shape:?}");
+    }
+}
+
+/// As many full-width keys as take several rounds.
+#[test]
+fn keys_that_have_no_room_in_a_number_are_ranked() {
+    let shape = |seed, presence| Shape {
+        docs: 3_000,
+        presence,
+        values: shapes::Values::Numeric(shapes::Numbers::Extremes),
+        seed,
+    };
+    let shapes = (0..8).map(|seed| {
+        let presence = if seed % 2 == 0 { shapes::Presence::All } else { shapes::Presence::Random(700) };
+        shape(seed, presence)
+    });
+    let mut dataset = Dataset::of_shapes(3_000, shapes);
+    // Equal in all keys but the last two, for most.
+    for (_, column) in &mut dataset.columns[..6] {
+        *column = column.pick((0..3_000).map(|doc| Some(if doc % 10 == 0 { doc } else { 1 })));
+    }
+    let keys: Vec<_> = dataset.columns.iter().map(|(field, _)| SortKey::new(&field.name)).collect();
+    check(&dataset, &keys, WriterOptions::default());
+}
+
+#[test]
+fn a_range_of_the_first_key_is_a_range_of_documents() {
+    let shape = |values| Shape { docs: 5_000, presence: shapes::Presence::Random(800), values, seed: 3 };
+    let numbers = shape(shapes::Values::Numeric(shapes::Numbers::SmallRange));
+    let strings = shape(shapes::Values::Sorted(shapes::Strings::FewDistinct));
+    let dataset = Dataset::of_shapes(5_000, [numbers, strings]);
+    let names: Vec<_> = dataset.columns.iter().map(|(field, _)| field.name.clone()).collect();
+    for how in 0..4 {
+        let key = |name: &String| SortKey {
+            column: name.clone(),
+            descending: how % 2 == 1,
+            missing_first: how > 1,
+        };
+        let by = |i: usize| [key(&names[i]), key(&names[1 - i])];
+        let segment = open(sorted(&dataset, &by(0), None, WriterOptions::default()));
+        let column = segment.numeric(&names[0]).unwrap();
+        let bounds = column.bounds().unwrap();
+        for low in (*bounds.start() - 1..=bounds.end() + 1).step_by(37) {
+            let values = low..=low + 100;
+            let docs = column.doc_range(values.clone()).unwrap().unwrap();
+            let mut found = vec![0; bits::words(0..5_000)];
+            let each = (0..5_000).filter(|&doc| {
+                column.get(docvalues::DocId::new(doc)).unwrap().is_some_and(|value| values.contains(&value))
+            });
+            assert!(each.eq(docs.clone()), "{how} {values:?}: {docs:?}");
+            column.filter(0..5_000, values, &mut found).unwrap();
+            assert!(bits::ones(&found).eq(docs.start as usize..docs.end as usize));
+        }
+        assert_eq!(segment.sorted(&names[1]).unwrap().doc_range(0..1).unwrap(), None);
+        let segment = open(sorted(&dataset, &by(1), None, WriterOptions::default()));
+        let column = segment.sorted(&names[1]).unwrap();
+        let docs = column.doc_range(1..3).unwrap().unwrap();
+        let each = (0..5_000).filter(|&doc| {
+            column.ord(docvalues::DocId::new(doc)).unwrap().is_some_and(|ord| (1..3).contains(&ord.get()))
+        });
+        assert!(each.eq(docs));
+        assert!(column.doc_range(4..4).unwrap().unwrap().is_empty());
+        assert_eq!(segment.numeric(&names[0]).unwrap().doc_range(0..=9).unwrap(), None);
+    }
+}
+
+#[test]
+fn what_cannot_be_sorted_by_is_refused_and_named() {
+    let dataset = shapes::small_of_every_kind();
+    let (schema, _) = schema(&dataset, &COMPRESSIONS);
+    let mut writer = SegmentWriter::in_memory(schema, WriterOptions::default());
+    let mut refused = |keys: &[&str]| {
+        let keys = keys.iter().map(|name| SortKey::new(*name));
+        writer.sort_by(keys).unwrap_err().to_string()
+    };
+    assert_eq!(refused(&["flag", "flags"]), "field `flags`: there is no such field to sort by");
+    assert_eq!(
+        refused(&["tags"]),
+        "field `tags`: documents cannot be sorted by a field of which one may have several values"
+    );
+    assert_eq!(
+        refused(&["flag", "day", "flag"]),
+        "field `flag`: the documents are to be sorted by this field twice"
+    );
+    assert_eq!(refused(&["flag"; 17]), "documents are sorted by at most 16 fields");
+    let source = dataset.source();
+    let mut merger = Merger::new(WriterOptions::default()).sort_by([SortKey::new("tags")]);
+    merger.add("x", &source);
+    assert!(
+        merger
+            .finish_bytes()
+            .unwrap_err()
+            .to_string()
+            .starts_with("field `tags`: documents cannot be sorted")
+    );
+}
+
+#[test]
+fn a_sort_that_cannot_be_is_found_by_a_check_or_refused_at_once() {
+    let file = in_batches(&shapes::small_of_every_kind(), 999, &COMPRESSIONS, WriterOptions::default());
+    let by = |names: &[&str]| sort::encode(&names.iter().map(|name| SortKey::new(*name)).collect::<Vec<_>>());
+    for (name, problem) in [
+        ("no such", "the segment is sorted by a column that it does not have"),
+        ("tags", "the segment is sorted by a column with several values a document"),
+        ("mixed", "document "),
+    ] {
+        let segment = open(claim(&file, by(&[name])));
+        let error = segment.verify().unwrap_err();
+        assert!(error.to_string().contains(problem), "{error}");
+        assert!(error.to_string().contains(&format!("column `{name}`")), "{error}");
+        let (section, offset) = error.place().unwrap();
+        assert_eq!(section, Section::DirectoryRoot);
+        assert!(offset > columns(&file).len() as u64);
+        // Whoever merges such a segment gets what can be had of it.
+        let mut merger = Merger::new(WriterOptions::default());
+        merger.add("liar", &segment);
+        open(merger.finish_bytes().unwrap().0).verify().unwrap();
+    }
+    // By which all documents are equal.
+    open(claim(&file, by(&["nothing", "no terms"]))).verify().unwrap();
+    for body in [vec![], by(&["day", "day"]), [&by(&["day"])[..], b"x"].concat(), by(&[""]), by(&[])] {
+        let refused = Segment::from_bytes(claim(&file, body), OpenOptions::new()).unwrap_err();
+        assert!(refused.to_string().contains("directory root at byte"), "{refused}");
+    }
+}
+
+#[test]
+fn sources_that_are_sorted_in_part_alike_stay_so_in_that_part() {
+    let shape = |seed, docs| Shape {
+        docs,
+        presence: shapes::Presence::Random(900),
+        values: shapes::Values::Numeric(shapes::Numbers::FewDistinct),
+        seed,
+    };
+    let dataset = |docs| Dataset {
+        columns: ["a", "b", "c"]
+            .iter()
+            .zip(0..)
+            .map(|(name, seed)| (shape(seed, docs).field(*name), shape(seed, docs).column()))
+            .collect(),
+        docs,
+    };
+    let [a, b, c] = ["a", "b", "c"].map(SortKey::new);
+    let segment = |docs, keys: &[SortKey]| open(sorted(&dataset(docs), keys, None, WriterOptions::default()));
+    let merged = |segments: &[Segment]| {
+        let mut merger = Merger::new(WriterOptions::default());
+        for segment in segments {
+            merger.add("x", segment);
+        }
+        let merged = open(merger.finish_bytes().unwrap().0);
+        merged.verify().unwrap();
+        merged.sort().to_vec()
+    };
+    let abc = [a.clone(), b.clone(), c.clone()];
+    assert_eq!(merged(&[segment(90, &abc), segment(50, &abc)]), abc);
+    assert_eq!(merged(&[segment(90, &abc), segment(50, &abc[..2]), segment(70, &abc)]), abc[..2]);
+    assert_eq!(merged(&[segment(90, &abc), segment(50, &[a.clone(), b.descending(), c])]), abc[..1]);
+    assert_eq!(merged(&[segment(90, &abc), segment(50, &[a.missing_first()])]), []);
+    assert_eq!(merged(&[segment(90, &abc), segment(50, &[])]), []);
+    // What has no documents does not count.
+    assert_eq!(merged(&[segment(90, &abc), segment(0, &[])]), abc);
+    let (x, y) = (segment(90, &abc), segment(50, &abc));
+    let mut merger = Merger::new(WriterOptions::default()).sort_by([]);
+    merger.add("x", &x).add("y", &y);
+    assert_eq!(open(merger.finish_bytes().unwrap().0).sort(), []);
+}

@@ -1,0 +1,177 @@
+//! What the documents of a segment are sorted by: an extra of the root.
+//!
+//! Documents are in the order of the first key; those that are equal by it in the order of the second one, and so
+//! on. Numbers are compared as they are stored, which keeps the order of their type: that of doubles is IEEE 754's
+//! *totalOrder*, with −0.0 just before 0.0, and NaNs at the ends. Byte strings are compared byte by byte.
+//!
+//! The columns mean what they mean without it, so a reader may skip it.
+//!
+//! # Body of the extra
+//!
+//! | offset | bytes | field | meaning |
+//! |-------:|------:|-------|---------|
+//! | 0 | 4 | `count` | u32: how many keys, 1 to [`MAX_SORT_KEYS`] |
+//! | 4 | … | `keys`  | the keys, end to end, the one that counts most first |
+//!
+//! # Key
+//!
+//! | offset | bytes | field | meaning |
+//! |-------:|------:|-------|---------|
+//! | 0 | 1 | `flags`    | u8: bit 0: values descend · 1: documents without a value come first, and not last |
+//! | 1 | 3 | `zero`     | 0 |
+//! | 4 | 4 | `name_len` | u32: 1 to 65,536 |
+//! | 8 | … | `name`     | the name of a column with one value a document, UTF-8; each comes once |
+
+use crate::cursor::{Cursor, Put};
+use crate::error::{ErrorKind, Result};
+use crate::file::column::name;
+
+/// The tag of the extra.
+pub const SORT_TAG: u32 = 1;
+
+/// The most keys of a sort.
+pub const MAX_SORT_KEYS: usize = 16;
+
+/// One of the columns that documents are sorted by.
+///
+/// ```
+/// use docvalues_format::file::sort::SortKey;
+///
+/// let keys = [SortKey::new("section").missing_first(), SortKey::new("size").descending()];
+/// assert_eq!(keys.map(|key| key.to_string()).join(", "), "section (missing first), size (descending)");
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct SortKey {
+    /// The column's name.
+    pub column: String,
+    /// Whether the greatest value comes first.
+    pub descending: bool,
+    /// Whether documents without a value come first, whichever way values go.
+    pub missing_first: bool,
+}
+
+impl SortKey {
+    /// The values of `column`, ascending; documents without one come last.
+    pub fn new(column: impl Into<String>) -> SortKey {
+        SortKey { column: column.into(), descending: false, missing_first: false }
+    }
+
+    /// The greatest value first; documents without one stay where they were, at the end if nothing else is said.
+    #[must_use]
+    pub fn descending(self) -> SortKey {
+        SortKey { descending: true, ..self }
+    }
+
+    /// Documents without a value first.
+    #[must_use]
+    pub fn missing_first(self) -> SortKey {
+        SortKey { missing_first: true, ..self }
+    }
+
+    fn flags(&self) -> u8 {
+        u8::from(self.descending) | u8::from(self.missing_first) << 1
+    }
+}
+
+impl std::fmt::Display for SortKey {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let how = match (self.descending, self.missing_first) {
+            (false, false) => "",
+            (true, false) => " (descending)",
+            (false, true) => " (missing first)",
+            (true, true) => " (descending, missing first)",
+        };
+        write!(f, "{}{how}", self.column)
+    }
+}
+
+/// The body of the extra. Its keys are as [`decode`] wants them, or no reader takes the file.
+pub fn encode(keys: &[SortKey]) -> Vec<u8> {
+    let mut out = Vec::new();
+    out.put_u32(u32::try_from(keys.len()).unwrap_or(u32::MAX));
+    for key in keys {
+        out.put_u8(key.flags());
+        out.put(&[0; 3]);
+        out.put_u32(u32::try_from(key.column.len()).unwrap_or(u32::MAX));
+        out.put(key.column.as_bytes());
+    }
+    out
+}
+
+/// Reads the body of the extra. Whether there are such columns is not known here.
+///
+/// # Errors
+///
+/// When there is no key or there are too many, two are of one column, a field holds what it may not, or the body
+/// is longer or shorter than they are.
+pub fn decode(cursor: &mut Cursor<'_>) -> Result<Vec<SortKey>> {
+    let count = cursor.u32()?;
+    cursor.at_most("keys of the sort", count.into(), MAX_SORT_KEYS as u64)?;
+    if count == 0 {
+        return Err(cursor.refuse(ErrorKind::Broken("a sort by nothing")));
+    }
+    let mut keys: Vec<SortKey> = Vec::new();
+    for _ in 0..count {
+        let flags = cursor.u8()?;
+        cursor.at_most("flags of a sort key", flags.into(), 0b11)?;
+        cursor.zeros(3)?;
+        let column = name(cursor)?;
+        if keys.iter().any(|key| key.column == column) {
+            return Err(cursor.refuse(ErrorKind::Broken("two sort keys are of one column")));
+        }
+        let column = column.to_owned();
+        keys.push(SortKey { column, descending: flags & 1 != 0, missing_first: flags & 2 != 0 });
+    }
+    cursor.equal("bytes behind the sort keys", cursor.left() as u64, 0)?;
+    Ok(keys)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::error::{Place, Section};
+
+    fn read(bytes: &[u8]) -> Result<Vec<SortKey>> {
+        decode(&mut Cursor::new(Place { section: Section::DirectoryRoot, offset: 1_000 }, bytes))
+    }
+
+    fn keys() -> [SortKey; 4] {
+        let [a, b, c, d] = ["a", "größe", "x y", "d"].map(SortKey::new);
+        [a, b.descending(), c.missing_first(), d.missing_first().descending()]
+    }
+
+    #[test]
+    fn keys_are_read_as_they_were_written() {
+        for len in 1..=4 {
+            assert_eq!(read(&encode(&keys()[..len])).unwrap(), keys()[..len]);
+        }
+        let most: Vec<_> = (0..MAX_SORT_KEYS).map(|i| SortKey::new(i.to_string())).collect();
+        assert_eq!(read(&encode(&most)).unwrap(), most);
+    }
+
+    #[test]
+    fn what_is_no_sort_is_refused_with_a_reason_and_a_place() {
+        let good = encode(&keys());
+        let with = |at: usize, byte: u8| {
+            let mut bytes = good.clone();
+            bytes[at] = byte;
+            read(&bytes).unwrap_err().to_string()
+        };
+        assert_eq!(with(0, 17), "directory root at byte 1000: keys of the sort is 17, above 16");
+        assert_eq!(with(0, 0), "directory root at byte 1000: a sort by nothing");
+        assert_eq!(
+            with(0, 3),
+            "directory root at byte 1036: bytes behind the sort keys is 9, where 0 was to be"
+        );
+        assert_eq!(with(4, 4), "directory root at byte 1004: flags of a sort key is 4, above 3");
+        assert_eq!(with(7, 1), "directory root at byte 1005: reserved bytes are not zero");
+        assert_eq!(with(8, 0), "directory root at byte 1008: the field has no name");
+        assert_eq!(with(10, 2), "directory root at byte 1008: length of the name is 131073, above 65536");
+        assert_eq!(with(12, 0xff), "directory root at byte 1012: the text is not UTF-8");
+        assert_eq!(with(12, b'd'), "directory root at byte 1047: two sort keys are of one column");
+        assert!(read(&[&good[..], &[0]].concat()).is_err());
+        for len in 0..good.len() {
+            assert!(read(&good[..len]).is_err(), "{len} bytes");
+        }
+    }
+}

@@ -1,0 +1,159 @@
+//! Documents in another order than they came in.
+//!
+//! ```text
+//! keys       columns that are sorted by -> one number for each document         keys
+//!   |
+//! records    number and document, 16 bytes: sorted, in runs if there are many    records
+//!   |
+//! places     where each document goes                                           Order
+//!   |
+//! columns    presence and values, each to where its document goes               columns, presence
+//!   |          what is not in memory by way of windows of the result            scatter
+//! encode     as if the documents had come in this order
+//! ```
+//!
+//! A column that is in a file is read and written front to back: its values go, with their places, to the window of
+//! the result in which they belong, and windows then are put together in memory one after the other. So it moves
+//! twice, however large it is. To look values up one by one, in the order in which documents are to lie, would
+//! be a read of the file for each.
+
+mod columns;
+mod keys;
+mod presence;
+mod records;
+mod scatter;
+
+use docvalues_format::numeric::{self, Values as _};
+use docvalues_storage::Spill;
+
+use crate::buffer::{PresenceBuffer, TOGETHER, Tape};
+use crate::error::ErrorKind;
+use crate::intern::index;
+
+pub(crate) use columns::Moved;
+use keys::Codes;
+pub(crate) use keys::{Key, Numbers};
+use records::Sorter;
+use scatter::{Layout, Scatter};
+
+/// Where each document goes, of those that came in.
+#[derive(Debug)]
+pub(crate) struct Order {
+    places: Tape<u32>,
+    room: Room,
+}
+
+/// How much memory sorting may take, and where what has no room in it goes.
+#[derive(Clone, Debug)]
+pub(crate) struct Room {
+    spill: Option<Spill>,
+    bytes: usize,
+}
+
+impl Room {
+    /// A quarter of a budget, but for a segment that has no file.
+    pub(crate) fn new(budget: usize, spill: Option<&Spill>) -> Room {
+        match spill {
+            Some(spill) => Room { spill: Some(spill.clone()), bytes: (budget / 4).max(TOGETHER) },
+            None => Room { spill: None, bytes: usize::MAX },
+        }
+    }
+
+    pub(crate) fn spill(&self) -> Option<&Spill> {
+        self.spill.as_ref()
+    }
+
+    pub(crate) fn bytes(&self) -> usize {
+        self.bytes
+    }
+}
+
+impl Order {
+    /// Sorts `docs` documents by `keys`; those that are equal by all of them stay as they are. `None` if they are
+    /// in order already.
+    pub(crate) fn new(docs: u32, keys: &[Key<'_>], room: &Room) -> Result<Option<Order>, ErrorKind> {
+        let mut codes = Codes::new(docs, keys)?;
+        if codes.are_all_equal() {
+            return Ok(None);
+        }
+        loop {
+            let mut sorter = Sorter::new(room.clone());
+            codes.each(|doc, code| sorter.push(code << u32::BITS | u128::from(doc)))?;
+            if codes.are_whole() {
+                return Order::of(docs, sorter, room);
+            }
+            codes.replace(ranks(docs, sorter, room)?);
+        }
+    }
+
+    fn of(docs: u32, sorter: Sorter, room: &Room) -> Result<Option<Order>, ErrorKind> {
+        let (mut place, mut moved) = (0, false);
+        let places = by_document(docs, room, |places| {
+            sorter.finish(|record| {
+                let doc = doc_of(record);
+                moved |= doc != place;
+                place += 1;
+                places.put(index(doc), &(place - 1).to_le_bytes())
+            })
+        })?;
+        Ok(moved.then(|| Order { places, room: room.clone() }))
+    }
+
+    /// Which documents have a value, in this order; and where the values go.
+    pub(crate) fn presence(
+        &self,
+        docs: u32,
+        presence: PresenceBuffer,
+    ) -> Result<(PresenceBuffer, Moved<'_>), ErrorKind> {
+        let Some((presence, slots)) = presence::moved(docs, &presence, self)? else {
+            return Ok((presence, Moved::with_documents(self)));
+        };
+        Ok((presence, Moved::new(self, slots)))
+    }
+}
+
+/// The document of a record.
+fn doc_of(record: u128) -> u32 {
+    u32::try_from(record & u128::from(u32::MAX)).unwrap_or(u32::MAX)
+}
+
+/// For each document, how many different codes are below its own; and how many there are.
+fn ranks(docs: u32, sorter: Sorter, room: &Room) -> Result<(Tape<u32>, u32), ErrorKind> {
+    let (mut last, mut rank) = (None, 0);
+    let ranks = by_document(docs, room, |ranks| {
+        sorter.finish(|record| {
+            let code = record >> u32::BITS;
+            rank += u32::from(last.replace(code).is_some_and(|last| last != code));
+            ranks.put(index(doc_of(record)), &rank.to_le_bytes())
+        })
+    })?;
+    Ok((ranks, rank + 1))
+}
+
+/// A number for each document, which `put` puts there in any order.
+fn by_document(
+    docs: u32,
+    room: &Room,
+    put: impl FnOnce(&mut Scatter<'_>) -> Result<(), ErrorKind>,
+) -> Result<Tape<u32>, ErrorKind> {
+    // Read front to back for each column, which a file can do: so they do not take the memory of values.
+    let far = room.spill.as_ref().filter(|_| index(docs) > room.bytes / (4 * size_of::<u32>()));
+    let mut scatter = Scatter::new(Layout::Even { count: index(docs), width: size_of::<u32>() }, room)?;
+    put(&mut scatter)?;
+    let mut numbers = Tape::default();
+    scatter.finish(|bytes| numbers.extend(&bytes, far))?;
+    if let Some(spill) = far {
+        numbers.settle(spill)?;
+    }
+    Ok(numbers)
+}
+
+/// Shows `f` all numbers of a tape, until it fails.
+fn try_each<T: crate::buffer::Fixed>(
+    tape: &Tape<T>,
+    mut f: impl FnMut(T) -> Result<(), ErrorKind>,
+) -> Result<(), ErrorKind> {
+    let mut room = Vec::new();
+    numeric::pieces(tape.len())
+        .try_for_each(|range| tape.read(range, &mut room)?.iter().try_for_each(|&n| f(n)))
+}

@@ -1,0 +1,140 @@
+//! The values of a column, each to where its document goes.
+
+use docvalues_format::binary::Values as _;
+use docvalues_storage::Spill;
+
+use super::scatter::{Layout, Scatter};
+use super::{Order, Room, try_each};
+use crate::buffer::{Fixed, Laid, Lists, Payload, Tape};
+use crate::error::ErrorKind;
+use crate::intern::index;
+
+/// Where the values of a column go.
+#[derive(Debug)]
+pub(crate) struct Moved<'a> {
+    order: &'a Order,
+    /// For each value, its index then; those of the documents if all of them have one.
+    slots: Option<Tape<u32>>,
+}
+
+impl<'a> Moved<'a> {
+    pub(super) fn new(order: &'a Order, slots: Tape<u32>) -> Moved<'a> {
+        Moved { order, slots: Some(slots) }
+    }
+
+    pub(super) fn with_documents(order: &'a Order) -> Moved<'a> {
+        Moved { order, slots: None }
+    }
+
+    fn slots(&self) -> &Tape<u32> {
+        self.slots.as_ref().unwrap_or(&self.order.places)
+    }
+
+    /// One number a document.
+    pub(crate) fn numbers<T: Fixed>(&self, numbers: Tape<T>) -> Result<Tape<T>, ErrorKind> {
+        if numbers.len() == 0 {
+            return Ok(numbers);
+        }
+        let Some(spill) = numbers.spill_of() else {
+            let (mut moved, mut values) = (numbers.near.clone(), numbers.near.iter());
+            self.slots().for_each(|slots| {
+                slots.iter().zip(values.by_ref()).for_each(|(&slot, &value)| moved[index(slot)] = value);
+            })?;
+            return Ok(Tape::of(moved));
+        };
+        let layout = Layout::Even { count: numbers.len(), width: T::LEN };
+        let (mut scatter, mut bytes) = (Scatter::new(layout, &self.order.room)?, Vec::new());
+        let mut slots = self.slots().stream();
+        try_each(&numbers, |number| {
+            bytes.clear();
+            number.put(&mut bytes);
+            scatter.put(index(slots.next()?), &bytes)
+        })?;
+        collected(scatter, Some(&spill))
+    }
+
+    /// Lists of numbers.
+    pub(crate) fn lists<T: Fixed + Ord>(&self, mut lists: Lists<T>) -> Result<Lists<T>, ErrorKind> {
+        let spill = lists.values.spill_of();
+        let offsets = self.offsets(&lists.offsets)?;
+        let layout = Layout::Laid { offsets: &offsets, width: T::LEN };
+        let mut scatter = Scatter::new(layout, &self.room(spill.is_some()))?;
+        let (mut slots, mut bytes) = (self.slots().stream(), Vec::new());
+        lists.for_each(|list| {
+            bytes.clear();
+            list.iter().for_each(|number| number.put(&mut bytes));
+            scatter.put(index(slots.next()?), &bytes)
+        })?;
+        lists.values = Tape::default();
+        lists.values = collected(scatter, spill.as_ref())?;
+        lists.offsets = offsets;
+        Ok(lists)
+    }
+
+    /// Byte strings: their bytes end to end, and where each begins.
+    pub(crate) fn strings(
+        &self,
+        bytes: Payload,
+        offsets: Tape<i64>,
+    ) -> Result<(Payload, Tape<i64>), ErrorKind> {
+        let moved = self.offsets(&offsets)?;
+        let layout = Layout::Laid { offsets: &moved, width: 1 };
+        let mut far = bytes.far.as_ref().map(|far| far.another());
+        let mut scatter = Scatter::new(layout, &self.room(far.is_some()))?;
+        let mut slots = self.slots().stream();
+        Laid { bytes: &bytes, offsets: &offsets }
+            .for_each(|value| scatter.put(index(slots.next()?), value))?;
+        drop((bytes, offsets));
+        let mut near = Vec::new();
+        scatter.finish(|bytes| match &mut far {
+            Some(far) => Ok(far.append(&bytes)?),
+            None => {
+                near.push(bytes);
+                Ok(())
+            }
+        })?;
+        Ok((Payload { far, near }, moved))
+    }
+
+    /// Where values begin whose lengths tell `offsets`, once they have moved.
+    fn offsets(&self, offsets: &Tape<i64>) -> Result<Tape<i64>, ErrorKind> {
+        let spill = offsets.spill_of();
+        let (mut lens, mut last) = (Tape::<u32>::default(), None);
+        try_each(offsets, |end| match last.replace(end) {
+            // The longest string has 2^31 bytes.
+            Some(start) => lens.push(u32::try_from(end - start).unwrap_or(u32::MAX), spill.as_ref()),
+            None => Ok(()),
+        })?;
+        if let Some(spill) = &spill {
+            lens.settle(spill)?;
+        }
+        let (mut moved, mut end) = (Tape::default(), 0);
+        let lens = self.numbers(lens)?;
+        if offsets.len() > 0 {
+            moved.push(0, spill.as_ref())?;
+        }
+        try_each(&lens, |len| {
+            end += i64::from(len);
+            moved.push(end, spill.as_ref())
+        })?;
+        if let Some(spill) = &spill {
+            moved.settle(spill)?;
+        }
+        Ok(moved)
+    }
+
+    /// Where values that are in memory stay there.
+    fn room(&self, far: bool) -> Room {
+        if far { self.order.room.clone() } else { Room { spill: None, bytes: usize::MAX } }
+    }
+}
+
+/// The numbers that `scatter` has the bytes of.
+fn collected<T: Fixed>(scatter: Scatter<'_>, spill: Option<&Spill>) -> Result<Tape<T>, ErrorKind> {
+    let mut numbers = Tape::default();
+    scatter.finish(|bytes| numbers.extend(&bytes, spill))?;
+    if let Some(spill) = spill {
+        numbers.settle(spill)?;
+    }
+    Ok(numbers)
+}

@@ -1,0 +1,208 @@
+//! What documents are sorted by, as one number for each.
+//!
+//! ```text
+//! key        values from 884 to 270,640,804, some documents have none    -> 1 bit: missing; 28 bits: above 884
+//! code       the bits of the first key | of the second | ...             up to 96 of them
+//! ```
+//!
+//! Where the keys have more bits than a code, documents are sorted by the first ones; their rank among the different
+//! codes then stands for these, in up to 32 bits, and leaves room for more.
+
+use std::ops::Range;
+
+use docvalues_format::numeric::{self, Values as _};
+
+use super::presence::each_doc;
+use crate::buffer::{PresenceBuffer, Tape};
+use crate::error::ErrorKind;
+use crate::intern::index;
+
+/// Bits of a code. With those of a document it is a record.
+const MOST: u32 = u128::BITS - u32::BITS;
+
+/// A column that documents are sorted by.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Key<'a> {
+    pub(crate) presence: &'a PresenceBuffer,
+    pub(crate) numbers: Numbers<'a>,
+    pub(crate) descending: bool,
+    pub(crate) missing_first: bool,
+}
+
+/// What values are compared by, in document order: documents without one have none.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Numbers<'a> {
+    /// Stored numbers.
+    Stored(&'a Tape<i64>),
+    /// The ords of byte strings.
+    Ords(&'a Tape<u32>),
+}
+
+impl Numbers<'_> {
+    /// Has `f` look at all of them.
+    fn for_each(&self, mut f: impl FnMut(i64)) -> Result<(), ErrorKind> {
+        match self {
+            Numbers::Stored(numbers) => numbers.for_each(|numbers| numbers.iter().for_each(|&n| f(n))),
+            Numbers::Ords(ords) => ords.for_each(|ords| ords.iter().for_each(|&ord| f(ord.into()))),
+        }
+    }
+
+    /// Fills `out` with those of `range`.
+    fn read(&self, range: Range<usize>, out: &mut Vec<i64>) -> Result<(), ErrorKind> {
+        out.clear();
+        match self {
+            Numbers::Stored(numbers) => out.extend(numbers.read(range, &mut Vec::new())?),
+            Numbers::Ords(ords) => {
+                out.extend(ords.read(range, &mut Vec::new())?.iter().map(|&ord| i64::from(ord)));
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Some bits of all documents' codes.
+#[derive(Clone, Copy, Debug)]
+struct Part<'a> {
+    bits: u32,
+    what: What<'a>,
+}
+
+#[derive(Clone, Copy, Debug)]
+enum What<'a> {
+    /// Whether there is a value.
+    Missing(Key<'a>),
+    /// The value, as its distance from the end of all values at which it comes first.
+    Value(Key<'a>, i64),
+}
+
+/// The codes of all documents.
+#[derive(Debug)]
+pub(super) struct Codes<'a> {
+    docs: u32,
+    /// What stands for parts by which documents were sorted, and its bits.
+    ranks: Option<(Tape<u32>, u32)>,
+    /// The parts that are in the codes now.
+    now: Vec<Part<'a>>,
+    /// Those that have no room, the next one last.
+    later: Vec<Part<'a>>,
+}
+
+impl<'a> Codes<'a> {
+    pub(super) fn new(docs: u32, keys: &[Key<'a>]) -> Result<Codes<'a>, ErrorKind> {
+        let mut later = Vec::new();
+        for &key in keys {
+            if key.presence.count() == 0 {
+                continue;
+            }
+            if key.presence.count() < docs {
+                later.push(Part { bits: 1, what: What::Missing(key) });
+            }
+            let (mut min, mut max) = (i64::MAX, i64::MIN);
+            key.numbers.for_each(|number| (min, max) = (min.min(number), max.max(number)))?;
+            let first = if key.descending { max } else { min };
+            later.push(Part { bits: bits(max.abs_diff(min)), what: What::Value(key, first) });
+        }
+        later.reverse();
+        let mut codes = Codes { docs, ranks: None, now: Vec::new(), later };
+        codes.take();
+        Ok(codes)
+    }
+
+    /// Takes as many parts as have room. A part has 64 bits at most, and ranks have 32, so there is room for one.
+    fn take(&mut self) {
+        let mut left = MOST - self.ranks.as_ref().map_or(0, |(_, bits)| *bits);
+        self.now.clear();
+        while let Some(part) = self.later.pop_if(|part| part.bits <= left) {
+            left -= part.bits;
+            self.now.push(part);
+        }
+    }
+
+    /// Whether they have no bits.
+    pub(super) fn are_all_equal(&self) -> bool {
+        self.are_whole() && self.now.iter().all(|part| part.bits == 0)
+    }
+
+    /// Whether they have all parts.
+    pub(super) fn are_whole(&self) -> bool {
+        self.later.is_empty()
+    }
+
+    /// Has `ranks`, of which there are `count` different ones, stand for the codes, and takes more parts.
+    pub(super) fn replace(&mut self, (ranks, count): (Tape<u32>, u32)) {
+        self.ranks = Some((ranks, bits(u64::from(count) - 1)));
+        self.take();
+    }
+
+    /// Shows `f` each document and its code.
+    pub(super) fn each(
+        &self,
+        mut f: impl FnMut(u32, u128) -> Result<(), ErrorKind>,
+    ) -> Result<(), ErrorKind> {
+        // How many values of each part were read.
+        let mut read = vec![0; self.now.len()];
+        let (mut codes, mut room, mut values) = (Vec::new(), Vec::new(), Vec::new());
+        for range in numeric::pieces(index(self.docs)) {
+            codes.clear();
+            match &self.ranks {
+                Some((ranks, _)) => {
+                    codes.extend(ranks.read(range.clone(), &mut room)?.iter().map(|&rank| u128::from(rank)));
+                }
+                None => codes.resize(range.len(), 0),
+            }
+            // There never are more documents than fit.
+            let [start, end] = [range.start, range.end].map(|doc| u32::try_from(doc).unwrap_or(u32::MAX));
+            for (part, read) in self.now.iter().zip(&mut read) {
+                codes.iter_mut().for_each(|code| *code <<= part.bits);
+                part.add(start..end, read, &mut values, &mut codes)?;
+            }
+            (start..end).zip(&codes).try_for_each(|(doc, &code)| f(doc, code))?;
+        }
+        Ok(())
+    }
+}
+
+impl Part<'_> {
+    /// Adds the bits of `docs` to their `codes`.
+    fn add(
+        &self,
+        docs: Range<u32>,
+        read: &mut usize,
+        values: &mut Vec<i64>,
+        codes: &mut [u128],
+    ) -> Result<(), ErrorKind> {
+        let place = |doc| index(doc - docs.start);
+        match self.what {
+            What::Missing(key) => {
+                // Of those that come first, the bit is clear.
+                let (with, without) = if key.missing_first { (1, 0) } else { (0, 1) };
+                let mut next = 0;
+                each_doc(key.presence, docs.clone(), |doc| {
+                    codes[next..place(doc)].iter_mut().for_each(|code| *code |= without);
+                    codes[place(doc)] |= with;
+                    next = place(doc) + 1;
+                    Ok(())
+                })?;
+                codes[next..].iter_mut().for_each(|code| *code |= without);
+            }
+            What::Value(key, first) => {
+                let left = index(key.presence.count()) - *read;
+                key.numbers.read(*read..*read + left.min(codes.len()), values)?;
+                let mut values = values.iter();
+                each_doc(key.presence, docs.clone(), |doc| {
+                    if let Some(value) = values.next() {
+                        codes[place(doc)] |= u128::from(value.abs_diff(first));
+                        *read += 1;
+                    }
+                    Ok(())
+                })?;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Bits of numbers up to `max`.
+fn bits(max: u64) -> u32 {
+    u64::BITS - max.leading_zeros()
+}

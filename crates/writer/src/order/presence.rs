@@ -1,0 +1,114 @@
+//! Which documents have a value, once they lie in another order.
+
+use std::ops::Range;
+
+use docvalues_format::numeric::{self, Values as _};
+
+use super::Order;
+use crate::buffer::{PresenceBuffer, Tape};
+use crate::error::ErrorKind;
+use crate::intern::index;
+
+/// Words of a bitset of which the ones are counted together.
+const COUNTED: usize = 8;
+
+/// The documents that have a value, in this order, and where the values go: for each its index then. `None` if
+/// all documents or none have one, so that values go where their documents do.
+pub(super) fn moved(
+    docs: u32,
+    presence: &PresenceBuffer,
+    order: &Order,
+) -> Result<Option<(PresenceBuffer, Tape<u32>)>, ErrorKind> {
+    if presence.count() == docs || presence.count() == 0 {
+        return Ok(None);
+    }
+    // As numbers they take fewer bytes than bits.
+    let few = presence.count() < docs / 32;
+    let (moved, slots) = if few { listed(presence, order)? } else { as_bits(docs, presence, order)? };
+    Ok(Some((moved, slots)))
+}
+
+fn listed(presence: &PresenceBuffer, order: &Order) -> Result<(PresenceBuffer, Tape<u32>), ErrorKind> {
+    let mut places = Vec::with_capacity(index(presence.count()));
+    each_place(presence, order, |place| {
+        places.push(place);
+        Ok(())
+    })?;
+    let mut list = places.clone();
+    list.sort_unstable();
+    let slot = |place: &u32| list.partition_point(|listed| listed < place);
+    let mut slots = Tape::default();
+    for place in &places {
+        slots.push(u32::try_from(slot(place)).unwrap_or(u32::MAX), order.room.spill())?;
+    }
+    Ok((PresenceBuffer::of_list(list), slots))
+}
+
+fn as_bits(
+    docs: u32,
+    presence: &PresenceBuffer,
+    order: &Order,
+) -> Result<(PresenceBuffer, Tape<u32>), ErrorKind> {
+    let mut words = vec![0_u64; index(docs.div_ceil(64))];
+    each_place(presence, order, |place| {
+        words[index(place / 64)] |= 1 << (place % 64);
+        Ok(())
+    })?;
+    let mut before = Vec::with_capacity(words.len().div_ceil(COUNTED));
+    let mut count = 0;
+    for words in words.chunks(COUNTED) {
+        before.push(count);
+        count += ones(words);
+    }
+    let mut slots = Tape::default();
+    each_place(presence, order, |place| {
+        let (word, first) = (index(place / 64), index(place / 64) / COUNTED * COUNTED);
+        let below = words[word] & ((1 << (place % 64)) - 1);
+        let slot = before[first / COUNTED] + ones(&words[first..word]) + below.count_ones();
+        slots.push(slot, order.room.spill())
+    })?;
+    Ok((PresenceBuffer::of_bits(words, docs), slots))
+}
+
+fn ones(words: &[u64]) -> u32 {
+    words.iter().map(|word| word.count_ones()).sum()
+}
+
+/// Shows `f` the place of each document that has a value.
+fn each_place(
+    presence: &PresenceBuffer,
+    order: &Order,
+    mut f: impl FnMut(u32) -> Result<(), ErrorKind>,
+) -> Result<(), ErrorKind> {
+    let mut room = Vec::new();
+    numeric::pieces(order.places.len()).try_for_each(|range| {
+        let docs = number(range.start)..number(range.end);
+        let places = order.places.read(range, &mut room)?;
+        each_doc(presence, docs.clone(), |doc| f(places[index(doc - docs.start)]))
+    })
+}
+
+/// Shows `f` each of `docs` that has a value; they begin with a multiple of 64.
+pub(super) fn each_doc(
+    presence: &PresenceBuffer,
+    docs: Range<u32>,
+    mut f: impl FnMut(u32) -> Result<(), ErrorKind>,
+) -> Result<(), ErrorKind> {
+    for start in docs.clone().step_by(64) {
+        let mut word = presence.word(start);
+        while word != 0 {
+            let doc = start + word.trailing_zeros();
+            if doc >= docs.end {
+                return Ok(());
+            }
+            f(doc)?;
+            word &= word - 1;
+        }
+    }
+    Ok(())
+}
+
+/// A place among documents as their number; there never are more than fit.
+fn number(place: usize) -> u32 {
+    u32::try_from(place).unwrap_or(u32::MAX)
+}

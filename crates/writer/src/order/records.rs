@@ -1,0 +1,135 @@
+//! Numbers with the documents that they are of, sorted: in memory, or in runs that are merged.
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+use std::collections::binary_heap::PeekMut;
+
+use super::Room;
+use crate::buffer::{Region, TOGETHER};
+use crate::error::ErrorKind;
+use crate::runs::Collected;
+
+/// Bytes of a record in a file.
+const LEN: usize = size_of::<u128>();
+
+/// The fewest bytes of a run that are read at a time.
+const FEWEST: usize = 1 << 12;
+
+/// Records, of which no two are equal, in any order.
+#[derive(Debug)]
+pub(super) struct Sorter {
+    records: Vec<u128>,
+    /// So many of them are a run.
+    most: usize,
+    runs: Vec<Region>,
+    room: Room,
+}
+
+impl Sorter {
+    pub(super) fn new(room: Room) -> Sorter {
+        // Sorting takes half as much again.
+        let most = (room.bytes / (LEN + LEN / 2)).max(1);
+        Sorter { records: Vec::new(), most, runs: Vec::new(), room }
+    }
+
+    pub(super) fn push(&mut self, record: u128) -> Result<(), ErrorKind> {
+        if self.records.len() == self.most {
+            self.end_run()?;
+        }
+        self.records.push(record);
+        Ok(())
+    }
+
+    fn end_run(&mut self) -> Result<(), ErrorKind> {
+        let Some(spill) = self.room.spill() else { return Ok(()) };
+        let mut run = Collected::new(Region::new(spill.clone()));
+        sort(&mut self.records);
+        for record in self.records.drain(..) {
+            run.push(|bytes| bytes.extend_from_slice(&record.to_le_bytes()))?;
+        }
+        self.runs.push(run.finish()?);
+        Ok(())
+    }
+
+    /// Shows all records to `each`, in ascending order.
+    pub(super) fn finish(
+        mut self,
+        mut each: impl FnMut(u128) -> Result<(), ErrorKind>,
+    ) -> Result<(), ErrorKind> {
+        if self.runs.is_empty() {
+            sort(&mut self.records);
+            return self.records.into_iter().try_for_each(each);
+        }
+        self.end_run()?;
+        drop(self.records);
+        // What is left of the room.
+        let together = (self.room.bytes / self.runs.len()).clamp(FEWEST, TOGETHER);
+        let mut heads = BinaryHeap::new();
+        for region in self.runs {
+            let mut run = Run { region, read: 0, records: Vec::new() };
+            heads.extend(run.next(together)?.map(|record| Reverse(Head { record, run })));
+        }
+        while let Some(mut head) = heads.peek_mut() {
+            let Reverse(Head { record, run }) = &mut *head;
+            each(*record)?;
+            match run.next(together)? {
+                Some(next) => *record = next,
+                None => drop(PeekMut::pop(head)),
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Stable, because that finds the runs of what is sorted in parts: of documents of several segments.
+fn sort(records: &mut [u128]) {
+    records.sort();
+}
+
+/// A run that is read front to back.
+struct Run {
+    region: Region,
+    /// How many bytes were.
+    read: u64,
+    /// Records that were read, the next one last.
+    records: Vec<u128>,
+}
+
+impl Run {
+    fn next(&mut self, together: usize) -> Result<Option<u128>, ErrorKind> {
+        if self.records.is_empty() {
+            let left = usize::try_from(self.region.len() - self.read).unwrap_or(usize::MAX);
+            let mut bytes = vec![0; left.min(together / LEN * LEN)];
+            self.region.read(self.read, &mut bytes)?;
+            self.read += bytes.len() as u64;
+            self.records.extend(bytes.as_chunks().0.iter().rev().map(|bytes| u128::from_le_bytes(*bytes)));
+        }
+        Ok(self.records.pop())
+    }
+}
+
+/// The next record of a run.
+struct Head {
+    record: u128,
+    run: Run,
+}
+
+impl Ord for Head {
+    fn cmp(&self, other: &Head) -> std::cmp::Ordering {
+        self.record.cmp(&other.record)
+    }
+}
+
+impl PartialOrd for Head {
+    fn partial_cmp(&self, other: &Head) -> Option<std::cmp::Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl PartialEq for Head {
+    fn eq(&self, other: &Head) -> bool {
+        self.record == other.record
+    }
+}
+
+impl Eq for Head {}

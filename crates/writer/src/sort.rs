@@ -1,0 +1,116 @@
+//! What documents are to be sorted by: fields of a schema, and then numbers to compare.
+
+use docvalues_format::binary::Values as _;
+use docvalues_format::file::sort::{MAX_SORT_KEYS, SortKey};
+
+use crate::buffer::{FieldBuffer, Laid, Memory, PresenceBuffer, Tape, Values};
+use crate::encode::{Encoded, Encoder, InOrder};
+use crate::error::{Error, ErrorKind, Result};
+use crate::intern::Interner;
+use crate::order::{Key, Numbers, Order, Room};
+use crate::schema::FieldSpec;
+
+/// Refuses keys that documents cannot be sorted by, whose fields `spec` knows.
+pub(crate) fn check<'s>(keys: &[SortKey], spec: impl Fn(&str) -> Option<&'s FieldSpec>) -> Result<()> {
+    if keys.len() > MAX_SORT_KEYS {
+        return Err(ErrorKind::TooManySortKeys { max: MAX_SORT_KEYS }.into());
+    }
+    for (i, key) in keys.iter().enumerate() {
+        let refuse = |kind| Err(Error::new(kind).of(&key.column));
+        match spec(&key.column) {
+            None => return refuse(ErrorKind::SortByNothing),
+            Some(spec) if spec.is_multi_valued() => return refuse(ErrorKind::SortBySeveral),
+            Some(_) if keys[..i].iter().any(|before| before.column == key.column) => {
+                return refuse(ErrorKind::SortTwice);
+            }
+            Some(_) => {}
+        }
+    }
+    Ok(())
+}
+
+/// A field that is to be encoded.
+#[derive(Debug)]
+#[expect(clippy::large_enum_variant, reason = "nearly all fields are the large one")]
+pub(crate) enum Prepared {
+    /// As its values came.
+    Buffered(FieldBuffer),
+    /// Byte strings that documents are sorted by, and that were put in order for that.
+    InOrder(PresenceBuffer, Box<InOrder>),
+}
+
+impl Prepared {
+    /// Puts the byte strings of a field in order if documents are sorted by it, and they are interned.
+    pub(crate) fn new(
+        spec: &FieldSpec,
+        buffer: FieldBuffer,
+        keys: &[SortKey],
+        encoder: &Encoder<'_>,
+    ) -> Result<Prepared, ErrorKind> {
+        let is_key = keys.iter().any(|key| key.column == spec.name());
+        match buffer {
+            FieldBuffer { presence, values: Values::Terms { ids, terms } } if is_key => {
+                Ok(Prepared::InOrder(presence, Box::new(encoder.in_order(ids, terms)?)))
+            }
+            buffer => Ok(Prepared::Buffered(buffer)),
+        }
+    }
+
+    pub(crate) fn encode(self, spec: &FieldSpec, encoder: &Encoder<'_>) -> Result<Encoded, ErrorKind> {
+        match self {
+            Prepared::Buffered(buffer) => encoder.column(spec, buffer),
+            Prepared::InOrder(presence, values) => encoder.terms(encoder.frame(spec, presence)?, *values),
+        }
+    }
+}
+
+/// Sorts the documents of `columns` by `keys`, which have been checked.
+pub(crate) fn order(
+    columns: &[(FieldSpec, Prepared)],
+    keys: &[SortKey],
+    encoder: &Encoder<'_>,
+    room: &Room,
+) -> Result<Option<Order>> {
+    let columns = keys.iter().filter_map(|key| {
+        let (_, column) = columns.iter().find(|(spec, _)| spec.name() == key.column)?;
+        Some((key, column))
+    });
+    // The ords of byte strings that have none.
+    let mut ords = Vec::new();
+    for (key, column) in columns.clone() {
+        ords.push(match column {
+            Prepared::Buffered(FieldBuffer { values: Values::Strings(strings), .. }) => {
+                ords_of(strings.laid(), encoder, room).map_err(|kind| Error::new(kind).of(&key.column))?
+            }
+            _ => Tape::default(),
+        });
+    }
+    let keys = columns.zip(&ords).filter_map(|((key, column), ords)| match column {
+        Prepared::InOrder(presence, values) => Some(compared(key, presence, Numbers::Ords(&values.ords))),
+        Prepared::Buffered(FieldBuffer { presence, values }) => match values {
+            Values::Numbers(numbers) => Some(compared(key, presence, Numbers::Stored(numbers))),
+            Values::Strings(_) => Some(compared(key, presence, Numbers::Ords(ords))),
+            // In order, or refused.
+            Values::Terms { .. } | Values::NumberLists(_) | Values::TermSets { .. } => None,
+        },
+    });
+    Ok(Order::new(encoder.docs, &keys.collect::<Vec<_>>(), room)?)
+}
+
+/// A key with what its values are compared by.
+pub(crate) fn compared<'a>(key: &SortKey, presence: &'a PresenceBuffer, numbers: Numbers<'a>) -> Key<'a> {
+    Key { presence, numbers, descending: key.descending, missing_first: key.missing_first }
+}
+
+/// For each of these byte strings its ord, if there was a dictionary of them.
+pub(crate) fn ords_of(strings: Laid<'_>, encoder: &Encoder<'_>, room: &Room) -> Result<Tape<u32>, ErrorKind> {
+    let (mut ids, mut terms, mut memory) = (Tape::default(), Interner::default(), Memory::new(usize::MAX));
+    strings.for_each(|value| {
+        ids.push(terms.intern(value, &mut memory)?, room.spill())?;
+        match room.spill().filter(|_| memory.used() > room.bytes()) {
+            Some(spill) => terms.spill(ids.len(), spill, &mut memory),
+            None => Ok(()),
+        }
+    })?;
+    Ok(encoder.in_order(ids, terms)?.ords)
+}
