@@ -9,11 +9,15 @@
 //! | `batches` | batches of 65,536 documents, to a segment in memory |
 //! | `documents` | one document after the other, to the same segment |
 //! | `copy` | the values copied into a buffer as large as they are, and that into another one |
+//!
+//! Question: what do several threads win, that encode columns side by side? Read `finish/<n> threads`: all columns,
+//! which are buffered already, until the bytes of the file are there. **This is wall time**, of a machine that has
+//! nothing else to do, where all other benches say CPU time of one thread.
 #![expect(clippy::expect_used, reason = "a bench may panic")]
 
 use std::hint::black_box;
 
-use criterion::{Throughput, criterion_group, criterion_main};
+use criterion::{BatchSize, Criterion, Throughput, criterion_group, criterion_main};
 use docvalues::FieldId;
 use docvalues::prelude::*;
 use docvalues_benches::data::{self, Numbers, Strings};
@@ -71,5 +75,39 @@ fn build(c: &mut Bench) {
     }
 }
 
+fn finish(c: &mut Criterion) {
+    let docs = docvalues_benches::docs();
+    let columns = data::NUMERIC.into_iter().chain(["host", "url", "tags"]);
+    let given: Vec<_> = columns.map(|name| (name, Given::of(name, docs))).collect();
+    let buffered = |threads| {
+        let mut schema = Schema::new();
+        let fields: Vec<_> =
+            given.iter().map(|(name, _)| schema.add(segment::spec(name)).expect("a new field")).collect();
+        let options = WriterOptions { budget: usize::MAX, threads, ..WriterOptions::default() };
+        let mut writer = SegmentWriter::in_memory(schema, options);
+        for start in (0..docs).step_by(STEP as usize) {
+            let range = start..docs.min(start + STEP);
+            let mut batch = writer.batch(range.end - range.start).expect("few enough documents");
+            for ((_, given), &field) in given.iter().zip(&fields) {
+                given.add_to(&mut batch, field, range.clone());
+            }
+            batch.finish();
+        }
+        writer
+    };
+    let finished = |writer: SegmentWriter<Vec<u8>>| writer.finish_bytes().expect("memory does not fail");
+    let mut group = c.benchmark_group("finish");
+    group.throughput(Throughput::Elements(docs.into())).sample_size(10);
+    let expected = finished(buffered(1));
+    for threads in [1, 2] {
+        assert!(finished(buffered(threads)) == expected);
+        group.bench_function(format!("{threads} threads"), |b| {
+            b.iter_batched(|| buffered(threads), finished, BatchSize::PerIteration);
+        });
+    }
+    group.finish();
+}
+
 criterion_group! { name = benches; config = docvalues_benches::criterion(); targets = build }
-criterion_main!(benches);
+criterion_group! { name = wall; config = docvalues_benches::wall_time(); targets = finish }
+criterion_main!(benches, wall);

@@ -9,7 +9,7 @@
 //! cargo run --release -p docvalues-benches --example memory -- equal FOLDER [COLUMN...]
 //! ```
 //!
-//! The budget is in MiB. Columns are all of `docvalues_benches::data`, or those that are named; `sorted-url`
+//! The budget is in MiB; `256x2` has two threads, as well. Columns are all of `docvalues_benches::data`, or those that are named; `sorted-url`
 //! is `url` with a dictionary, `coded-url` compressed, and for `auto-url` the writer chooses.
 #![expect(clippy::cast_possible_truncation, reason = "the machine that measures has 64 bits")]
 
@@ -35,10 +35,12 @@ fn main() -> Outcome {
     match &arguments[..] {
         ["prepare", folder, docs, columns @ ..] => prepare(Path::new(folder), docs.parse()?, columns),
         ["build", folder, budget, columns @ ..] => {
+            // Such as 256, or 256x2: with two threads.
+            let (budget, threads) = budget.split_once('x').unwrap_or((budget, "1"));
             let (folder, budget) = (Path::new(folder), budget.parse::<usize>()? << 20);
             let began = Instant::now();
             let path = folder.join("segment.dv");
-            let options = WriterOptions { budget, ..WriterOptions::default() };
+            let options = WriterOptions { budget, threads: threads.parse()?, ..WriterOptions::default() };
             let mut writer = SegmentWriter::create(&path, Schema::new(), options)?;
             add_all(&mut writer, folder, columns)?;
             let added = began.elapsed();

@@ -2,6 +2,7 @@
 
 use std::ops::Range;
 
+use docvalues::writer::Batch;
 use docvalues::{FieldId, SegmentWriter};
 
 use crate::data::{self, Numbers, Strings};
@@ -38,6 +39,12 @@ impl Given {
     /// Adds the documents `docs`, of which the first is a multiple of 64, in a batch.
     pub fn add_batch(&self, writer: &mut SegmentWriter<Vec<u8>>, field: FieldId, docs: Range<u32>) {
         let mut batch = writer.batch(docs.end - docs.start).expect("few documents");
+        self.add_to(&mut batch, field, docs);
+        batch.finish();
+    }
+
+    /// Adds their column to a batch of the documents `docs`, of which the first is a multiple of 64.
+    pub fn add_to(&self, batch: &mut Batch<'_>, field: FieldId, docs: Range<u32>) {
         let (start, end) = (docs.start as usize, docs.end as usize);
         let added = match self {
             Given::Numbers(Numbers { values, present }) => {
@@ -52,7 +59,6 @@ impl Given {
             }
         };
         added.expect("good values");
-        batch.finish();
     }
 
     /// Adds a document.

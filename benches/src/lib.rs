@@ -39,6 +39,15 @@ pub fn criterion() -> Bench {
         .nresamples(10_000)
 }
 
+/// The same in wall time, for what several threads do.
+pub fn wall_time() -> Criterion {
+    Criterion::default()
+        .warm_up_time(Duration::from_millis(200))
+        .measurement_time(Duration::from_secs(4))
+        .sample_size(20)
+        .nresamples(10_000)
+}
+
 /// How many documents: `DOCVALUES_BENCH_DOCS`, or a million.
 pub fn docs() -> u32 {
     match std::env::var("DOCVALUES_BENCH_DOCS") {

@@ -136,6 +136,11 @@ impl FieldBuffer {
         Ok(())
     }
 
+    /// About how much work encoding it is, beside that of others.
+    pub(crate) fn weight(&self) -> usize {
+        self.heap().saturating_add(index(self.presence.count()).saturating_mul(size_of::<i64>()))
+    }
+
     /// Bytes of memory that can be had by [`spill`](Self::spill).
     pub(crate) fn heap(&self) -> usize {
         match &self.values {

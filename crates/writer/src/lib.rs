@@ -10,7 +10,7 @@
 //!   |   finish
 //! order           where documents go, if they are to be sorted           sort, order
 //!   |
-//! sections        one column at a time, in the fewest bytes              encode
+//! sections        column by column, in the fewest bytes                  encode, threads
 //!   |
 //! file            header, sections by name, directory, footer            file
 //!   |
@@ -49,6 +49,7 @@ mod statistics;
 mod summary;
 #[cfg(test)]
 mod tests;
+mod threads;
 mod unsorted;
 
 pub use batch::Batch;

@@ -37,9 +37,14 @@ use crate::file::{FileWriter, Sink};
 use crate::order::Room;
 use crate::segment::WriterOptions;
 use crate::summary::Summary;
+use crate::threads;
 
 use live::Live;
-use plan::Plan;
+use plan::{Merged, Plan};
+
+/// What a column that is merged beside others should have of the budget: with less, more time goes to the temporary
+/// file than is won.
+const SHARE: usize = 32 << 20;
 
 /// Merges segments, or other sources of columns, into one segment.
 ///
@@ -74,8 +79,8 @@ use plan::Plan;
 ///
 /// # Cost
 ///
-/// One column is in memory at a time: eight bytes a number, four an ord, the bytes of byte strings; and four
-/// bytes for each term of each source. [`WriterOptions::budget`] limits it: what has no room goes to a temporary
+/// One column is in memory at a time, or some that share the budget: eight bytes a number, four an ord, the bytes of
+/// byte strings; and four bytes for each term of each source. [`WriterOptions::budget`] limits it: what has no room goes to a temporary
 /// file beside the target, but for those of terms, and in memory, where there is none.
 pub struct Merger<'a> {
     sources: Vec<Source<'a>>,
@@ -160,7 +165,7 @@ impl<'a> Merger<'a> {
         self
     }
 
-    /// Has `watch` told of every column before it is merged.
+    /// Has `watch` told of every column before it is merged, or waited for while others are.
     #[must_use]
     pub fn watch(mut self, watch: impl FnMut(MergeProgress<'_>) + 'a) -> Merger<'a> {
         self.options.watch = Box::new(watch);
@@ -230,18 +235,48 @@ impl<'a> Merger<'a> {
     fn write(self, out: &mut impl Sink, spill: Option<&Spill>) -> Result<Summary> {
         let Merger { sources, mut options } = self;
         let plan = Plan::new(&sources, &options)?;
-        let WriterOptions { jump_tables, zones, budget } = options.writer;
+        let WriterOptions { jump_tables, zones, budget, threads } = options.writer;
         let encoder = Encoder { docs: plan.docs, order: None, jump_tables, zones };
-        let order = plan.order(&encoder, budget, &Room::new(budget, spill))?;
+        // Each column that is at work, or waits for its turn, has a share. In memory, all is for one.
+        let most = if spill.is_some() { budget / (2 * SHARE) } else { 1 };
+        let mut threads = threads::count(threads).clamp(1, most.max(1));
+        let order = plan.order(&encoder, budget, &Room::new(budget / threads, spill))?;
         let encoder = Encoder { order: order.as_ref(), ..encoder };
 
         let mut file = FileWriter::begin(out)?;
         let mut written = Vec::with_capacity(plan.columns.len());
-        for column in &plan.columns {
-            let name = column.spec.name();
-            (options.watch)(MergeProgress { column: name, done: written.len(), columns: plan.columns.len() });
-            let encoded = column.encode(&encoder, budget, spill).map_err(|kind| column.refuse(kind))?;
-            written.push(file.column(encoded).map_err(|error| column.refuse(error.into()))?);
+        let mut watch = |done: usize| {
+            if let Some(Merged { spec, .. }) = plan.columns.get(done) {
+                let columns = plan.columns.len();
+                (options.watch)(MergeProgress { column: spec.name(), done, columns });
+            }
+        };
+        watch(0);
+        loop {
+            let (ahead, share) =
+                if threads == 1 { (1, budget) } else { (2 * threads, budget / (2 * threads)) };
+            let columns = plan.columns[written.len()..].iter();
+            let mut waited_for = columns.clone();
+            let encode = |column: &Merged<'_>| column.encode(&encoder, share, spill);
+            let merged = threads::side_by_side(
+                threads,
+                ahead,
+                columns,
+                |column| column.most_values(),
+                encode,
+                |encoded| {
+                    let Some(column) = waited_for.next() else { return Ok(()) };
+                    let encoded = encoded.map_err(|kind| column.refuse(kind))?;
+                    written.push(file.column(encoded).map_err(|error| column.refuse(error.into()))?);
+                    watch(written.len());
+                    Ok(())
+                },
+            );
+            match merged {
+                // The share was not enough for one: from there on, each has all of it.
+                Err(error) if threads > 1 && matches!(error.kind(), ErrorKind::Budget { .. }) => threads = 1,
+                merged => break merged?,
+            }
         }
         let (footer, bytes) = file.finish(plan.docs, &plan.sort)?;
         Ok(Summary { docs: plan.docs, bytes, id: footer.id, columns: written })

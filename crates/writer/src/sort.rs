@@ -6,7 +6,7 @@ use docvalues_format::file::sort::{MAX_SORT_KEYS, SortKey};
 use crate::buffer::{FieldBuffer, Laid, Memory, PresenceBuffer, Tape, Values};
 use crate::encode::{Encoded, Encoder, InOrder};
 use crate::error::{Error, ErrorKind, Result};
-use crate::intern::Interner;
+use crate::intern::{Interner, index};
 use crate::order::{Key, Numbers, Order, Room};
 use crate::schema::FieldSpec;
 
@@ -53,6 +53,14 @@ impl Prepared {
                 Ok(Prepared::InOrder(presence, Box::new(encoder.in_order(ids, terms)?)))
             }
             buffer => Ok(Prepared::Buffered(buffer)),
+        }
+    }
+
+    /// About how much work encoding it is, beside that of others.
+    pub(crate) fn weight(&self) -> usize {
+        match self {
+            Prepared::Buffered(buffer) => buffer.weight(),
+            Prepared::InOrder(presence, _) => index(presence.count()).saturating_mul(size_of::<i64>()),
         }
     }
 

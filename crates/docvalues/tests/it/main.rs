@@ -12,6 +12,7 @@ mod files;
 mod layers;
 mod merge;
 mod roundtrip;
+mod side_by_side;
 mod sort;
 mod threads;
 mod wide;

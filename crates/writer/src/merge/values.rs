@@ -65,7 +65,9 @@ impl Merged<'_> {
             self.values(budget, room.spill())?;
         let mut numbers = match values {
             Values::Numbers(numbers) => Owned::Stored(numbers),
-            Values::Terms { ids, terms } if self.is_mixed() => Owned::Ords(encoder.in_order(ids, terms)?.ords),
+            Values::Terms { ids, terms } if self.is_mixed() => {
+                Owned::Ords(encoder.in_order(ids, terms)?.ords)
+            }
             Values::Terms { ids: mut ords, .. } => {
                 ordinals.merge(self, false, memory.wanted(), room.spill())?;
                 ords.change_each(|ords| ordinals.replace(ords))?;
@@ -133,7 +135,7 @@ impl Merged<'_> {
     }
 
     /// The most values there are, if documents have one at most.
-    fn most_values(&self) -> usize {
+    pub(super) fn most_values(&self) -> usize {
         let values = |part: &Part<'_>| part.column.as_column().docs_with_value().min(part.live.count());
         self.parts.iter().map(|part| index(values(part))).sum()
     }

@@ -75,10 +75,10 @@ pub(super) fn add<T>(
 }
 
 /// The bytes of `docs` documents, written to a file.
-fn write(file: AtomicFile, docs: u64, kinds: Kinds, budget: usize) -> Result<Vec<u8>, Error> {
+fn write(file: AtomicFile, docs: u64, kinds: Kinds, budget: usize, threads: usize) -> Result<Vec<u8>, Error> {
     let path = file.path().to_owned();
     let (schema, fields) = schema(specs(kinds.compression));
-    let options = WriterOptions { budget, ..WriterOptions::default() };
+    let options = WriterOptions { budget, threads, ..WriterOptions::default() };
     let mut writer = SegmentWriter::to_file(file, schema, options);
     for i in 0..docs {
         add(&mut writer, fields, i, kinds)?;
@@ -111,7 +111,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(24))]
 
     #[test]
-    fn any_budget_gives_the_same_bytes(
+    fn any_budget_and_any_number_of_threads_give_the_same_bytes(
         docs in 1..20_000_u64,
         numbers in prop_oneof![1..3_u64, 1..1000_u64, Just(1 << 40)],
         terms in prop_oneof![1..300_u64, Just(1 << 40)],
@@ -122,11 +122,12 @@ proptest! {
             Just(Compression::Block)
         ],
         budget in prop_oneof![150_000..300_000_usize, 300_000..3_000_000_usize],
+        threads in proptest::sample::select(vec![1, 2, 3, 8]),
     ) {
         let kinds = Kinds { numbers, terms, missing, compression };
         let folder = tempfile::tempdir().unwrap();
         let file = AtomicFile::create(folder.path().join("a.dv")).unwrap();
-        let written = write(file, docs, kinds, budget).unwrap();
+        let written = write(file, docs, kinds, budget, threads).unwrap();
         prop_assert!(written == unlimited(docs, kinds), "{} documents in {budget} bytes", docs);
         prop_assert_eq!(names(folder.path()), ["a.dv"]);
     }
@@ -139,7 +140,7 @@ fn whether_a_dictionary_pays_is_found_out_in_files_too() {
         let kinds = Kinds { numbers: 10, terms, missing: u64::MAX, compression: Compression::None };
         let folder = tempfile::tempdir().unwrap();
         let file = AtomicFile::create(folder.path().join("a.dv")).unwrap();
-        let written = write(file, 30_000, kinds, 200_000).unwrap();
+        let written = write(file, 30_000, kinds, 200_000, 1).unwrap();
         assert!(written == unlimited(30_000, kinds));
         let (_, columns) = columns(&written);
         let either = columns.iter().find(|column| column.field.name == "either").unwrap();
@@ -170,12 +171,11 @@ fn when_the_disk_is_full_nothing_stays_and_the_file_is_named() {
     let path = folder.path().join("a.dv");
     let good = unlimited(docs, kinds);
     let mut failed = 0;
-    for (step, spilling) in
-        [(Step::Create, true), (Step::Write, true), (Step::Read, true), (Step::Write, false)]
-    {
+    let steps = [(Step::Create, true), (Step::Write, true), (Step::Read, true), (Step::Write, false)];
+    for ((step, spilling), threads) in steps.into_iter().flat_map(|step| [(step, 1), (step, 3)]) {
         for at in [1, 2, 7, 20, 45].map(|at| if spilling { at } else { at + 30 }) {
             let file = AtomicFile::create_with_faults(&path, FailsAt(step, at)).map_err(Error::from);
-            match file.and_then(|file| write(file, docs, kinds, budget)) {
+            match file.and_then(|file| write(file, docs, kinds, budget, threads)) {
                 Ok(written) => assert!(written == good, "{step:?} {at}"),
                 Err(error) => {
                     failed += 1;
@@ -188,5 +188,5 @@ fn when_the_disk_is_full_nothing_stays_and_the_file_is_named() {
             let _ = std::fs::remove_file(&path);
         }
     }
-    assert!(failed >= 14, "{failed} calls failed");
+    assert!(failed >= 28, "{failed} calls failed");
 }
