@@ -63,6 +63,8 @@ pub(crate) struct Fields {
     /// Where buffers go that have no room in memory, if they may.
     pub(crate) spill: Option<Spill>,
     touched: Vec<Touched>,
+    /// Whether a batch that is not finished was given a column of each field.
+    given: Vec<bool>,
 }
 
 /// A field that has values of documents that are not committed.
@@ -84,9 +86,9 @@ impl fmt::Debug for Fields {
 
 impl Fields {
     pub(crate) fn new(schema: Schema, budget: usize, spill: Option<Spill>) -> Fields {
-        let buffers = schema.iter().map(|(_, spec)| FieldBuffer::new(spec)).collect();
-        let memory = Memory::new(budget);
-        Fields { schema, buffers, docs: 0, memory, spill, touched: Vec::new() }
+        let buffers: Vec<_> = schema.iter().map(|(_, spec)| FieldBuffer::new(spec)).collect();
+        let (memory, given) = (Memory::new(budget), vec![false; buffers.len()]);
+        Fields { schema, buffers, docs: 0, memory, spill, touched: Vec::new(), given }
     }
 
     /// Adds a field, of which the documents so far have no value.
@@ -94,6 +96,7 @@ impl Fields {
         let buffer = FieldBuffer::new(&field);
         let id = self.schema.add(field)?;
         self.buffers.push(buffer);
+        self.given.push(false);
         Ok(id)
     }
 
@@ -175,7 +178,8 @@ impl Fields {
             return Err(Error::new(ErrorKind::UnknownField).in_doc(first));
         };
         let fits = match () {
-            () if buffer.presence.has(first) => Err(ErrorKind::SecondColumn),
+            // The one before may have had no values.
+            () if self.given[field.index()] => Err(ErrorKind::SecondColumn),
             () if rows.lists.is_some() && !spec.is_multi_valued() => Err(ErrorKind::ListOfSingle),
             () => rows.check(),
         };
@@ -188,7 +192,10 @@ impl Fields {
             buffer.append_column(first, rows, column, spec.logical(), &mut self.memory)
         });
         match added {
-            Ok(()) => self.touched.push(Touched { field, terms }),
+            Ok(()) => {
+                self.touched.push(Touched { field, terms });
+                self.given[field.index()] = true;
+            }
             Err((doc, kind)) => {
                 buffer.truncate(first, terms);
                 return Err(kind).context(spec.name(), first + doc);
@@ -236,7 +243,7 @@ impl Fields {
 
     /// Makes what was added to the next `docs` documents documents, for which there is room.
     pub(crate) fn commit_batch(&mut self, docs: u32) {
-        self.touched.clear();
+        self.touched.drain(..).for_each(|touched| self.given[touched.field.index()] = false);
         self.docs += docs;
     }
 
@@ -262,6 +269,7 @@ impl Fields {
     pub(crate) fn roll_back(&mut self) {
         for Touched { field, terms } in self.touched.drain(..) {
             self.buffers[field.index()].truncate(self.docs, terms);
+            self.given[field.index()] = false;
         }
     }
 }

@@ -58,7 +58,8 @@ impl<T: Fixed + Ord> Lists<T> {
 
     /// Forgets all but the first `lists`, and what has not ended.
     pub(super) fn truncate(&mut self, lists: usize) {
-        self.offsets.truncate(lists + 1);
+        // Of no lists there are no offsets.
+        self.offsets.truncate(if lists == 0 { 0 } else { lists + 1 });
         self.values.truncate(self.open());
     }
 

@@ -56,7 +56,8 @@ impl Kept {
 
     /// Forgets all but the first `len`.
     pub(crate) fn truncate(&mut self, len: usize) {
-        self.offsets.truncate(len + 1);
+        // Of no strings there are no offsets.
+        self.offsets.truncate(if len == 0 { 0 } else { len + 1 });
         let far = self.bytes.far.as_ref().map_or(0, Region::len);
         let mut left = usize::try_from(self.end().cast_unsigned() - far).unwrap_or(usize::MAX);
         for (i, piece) in self.bytes.near.iter_mut().enumerate() {

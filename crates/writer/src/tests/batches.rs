@@ -384,3 +384,62 @@ fn a_column_that_fails_halfway_is_taken_back_alone() {
     batch.finish();
     assert!(writer.finish_bytes().unwrap() == expected.finish_bytes().unwrap());
 }
+
+#[test]
+fn a_column_without_values_is_the_one_that_the_batch_was_given() {
+    let mut schema = Schema::new();
+    let size = schema.add(FieldSpec::new("size", LogicalType::I64)).unwrap();
+    let tags = schema.add(FieldSpec::new("tags", LogicalType::Utf8).multi_valued()).unwrap();
+    let mut writer = SegmentWriter::in_memory(schema, WriterOptions::default());
+    for docs in [2, 0] {
+        for finished in [false, true] {
+            let mut batch = writer.batch(docs).unwrap();
+            let numbers = &[1, 2][..docs as usize];
+            batch.i64(size, numbers, Some(&[0])).unwrap();
+            let second = batch.i64(size, numbers, None).unwrap_err();
+            assert!(matches!(second.kind(), ErrorKind::SecondColumn), "{second}");
+            let lists = &[0, 0, 0][..=docs as usize];
+            batch.bytes_lists(tags, lists, &[], b"", None).unwrap();
+            let second = batch.bytes_lists(tags, lists, &[], b"", None).unwrap_err();
+            assert!(matches!(second.kind(), ErrorKind::SecondColumn), "{second}");
+            if finished {
+                batch.finish();
+            }
+        }
+    }
+    assert_eq!(writer.docs(), 2);
+}
+
+#[test]
+fn a_segment_whose_only_values_were_taken_back_is_one_without_values() {
+    let specs = || {
+        let text = || FieldSpec::new("text", LogicalType::Utf8);
+        [
+            FieldSpec::new("numbers", LogicalType::I64).multi_valued(),
+            FieldSpec::new("set", LogicalType::Utf8).multi_valued(),
+            text().kind(BytesKind::Binary),
+        ]
+    };
+    for docs in [0, 3] {
+        let (of_none, _) = schema(specs());
+        let mut expected = in_memory(of_none);
+        expected.batch(docs).unwrap().finish();
+        let (of_some, [numbers, set, text]) = schema(specs());
+        let mut writer = in_memory(of_some);
+        // Dropped whole; and columns that fail at the second document.
+        let mut batch = writer.batch(2).unwrap();
+        batch.i64_lists(numbers, &[0, 1, 2], &[7, 8], None).unwrap();
+        batch.bytes_lists(set, &[0, 1, 2], &[0, 1, 2], b"ab", None).unwrap();
+        batch.bytes(text, &[0, 1, 2], b"ab", None).unwrap();
+        drop(batch);
+        let mut batch = writer.batch(2).unwrap();
+        batch.i64_lists(numbers, &[0, 1, 3], &[7, 8], None).unwrap_err();
+        batch.bytes_lists(set, &[0, 1, 2], &[0, 1, 2], b"a\xff", None).unwrap_err();
+        batch.bytes(text, &[0, 1, 2], b"a\xff", None).unwrap_err();
+        drop(batch);
+        writer.batch(docs).unwrap().finish();
+        let bytes = writer.finish_bytes().unwrap();
+        assert_eq!(columns(&bytes).0, docs);
+        assert!(bytes == expected.finish_bytes().unwrap());
+    }
+}
