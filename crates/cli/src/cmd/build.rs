@@ -33,6 +33,7 @@ pub(crate) fn run(args: &BuildArgs, console: &mut Console<'_>) -> Result<Exit, F
         jump_tables: args.jump_tables == JumpTables::Baked,
         zones: !args.no_zone_maps,
         budget: args.memory,
+        threads: 1,
     };
     let writer = SegmentWriter::create(&args.output, writer::Schema::new(), writer_options)?;
     let mut target = Target { writer, fields: Vec::new() };
