@@ -12,6 +12,7 @@ mod number;
 mod output;
 mod progress;
 mod read;
+mod sort;
 mod spelling;
 mod store;
 mod time;

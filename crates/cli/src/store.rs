@@ -2,7 +2,7 @@
 
 pub(crate) use docvalues::column::bits::get as get_bit;
 pub(crate) use docvalues::column::{
-    AnyColumn, ColumnSource, DocId, Error, ErrorKind, Field, Kind, Lists, TermOrd, Terms,
+    AnyColumn, ColumnSource, DocId, Error, ErrorKind, Field, Kind, Lists, SortKey, TermOrd, Terms,
 };
 pub(crate) use docvalues::format::error::{Error as Refusal, ErrorKind as Damage, Section};
 pub(crate) use docvalues::format::file::kind::{LogicalType, from_f64, from_u64, to_f64, to_u64};

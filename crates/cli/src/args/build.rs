@@ -34,6 +34,8 @@ Examples:
   dv build 2023.csv 2024.csv.zst -o all.dv --type zip=string,size=u64
   psql -c 'copy hits to stdout csv header' | dv build - --input-format csv -o hits.dv
   dv build dirty.csv -o clean.dv --skip-bad --missing - --missing unknown
+  dv build packages.ndjson.gz -o packages.dv --sort-by section,-size
+  dv build hits.csv -o hits.dv --sort-by at:missing-first
 
 Schema file (--schema):
   [columns.size]
@@ -139,6 +141,15 @@ pub(crate) struct BuildArgs {
 
     #[command(flatten)]
     pub(crate) input: InputArgs,
+
+    /// Columns to sort the documents by, the first one counting most
+    ///
+    /// NAME, several separated by commas; the option can be repeated. The smallest value comes first, and with `-`
+    /// in front of the name the greatest; documents without a value come last, and with `:missing-first` behind it
+    /// first. Documents that are equal stay in the order of the input. A range of the first column is then found
+    /// at once, and columns that go with it take fewer bytes.
+    #[arg(long, value_name = "NAME,…", allow_hyphen_values = true)]
+    pub(crate) sort_by: Vec<String>,
 
     /// Memory for values, such as 64MiB or 8GiB; of more, a part goes to a temporary file beside the output
     #[arg(long, value_name = "SIZE", default_value = "256MiB", value_parser = parse_size)]

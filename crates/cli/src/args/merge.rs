@@ -14,6 +14,9 @@ name must be of one type in all segments, and have one value a document or sever
 Where a column is sorted in one segment and binary in another, because the smaller one was chosen for each, it is \
 chosen again.
 
+Segments that are sorted alike are merged in that order; of segments that are sorted by the same first columns, the \
+order by these is kept. --sort-by sorts by others, and --no-sort leaves documents one segment after the other.
+
 How values are spelled stays as it is where the segments agree. Values are read and checked, encoded anew for all \
 of them together, and so take no more room than if the segment had been built at once.";
 
@@ -22,6 +25,7 @@ Examples:
   dv merge january.dv february.dv -o winter.dv
   dv merge parts/*.dv -o whole.dv --memory 8GiB
   dv merge old.dv -o new.dv --jump-tables none
+  dv merge old.dv -o sorted.dv --sort-by section,-size
 
 Exit codes: 0 merged, 1 a segment is damaged or columns do not fit together, 2 wrong command line, 3 a file
 cannot be read or written. Whatever goes wrong, a file that stood under the output's name before still does.";
@@ -37,6 +41,14 @@ pub(crate) struct MergeArgs {
     /// The segment to write; an existing file is replaced once the new one is complete
     #[arg(short, long, value_name = "FILE.dv")]
     pub(crate) output: PathBuf,
+
+    /// Columns to sort the documents by, whatever the segments are sorted by: see dv build --help
+    #[arg(long, value_name = "NAME,…", allow_hyphen_values = true)]
+    pub(crate) sort_by: Vec<String>,
+
+    /// Do not sort, even if all segments are sorted alike
+    #[arg(long, conflicts_with = "sort_by")]
+    pub(crate) no_sort: bool,
 
     /// Memory for the values of one column; beyond it they go to a temporary file beside the output
     #[arg(long, value_name = "SIZE", default_value = "256MiB", value_parser = parse_size)]

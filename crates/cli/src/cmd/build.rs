@@ -18,9 +18,10 @@ use crate::output::summary::columns;
 use crate::output::text::{decimal, thousands};
 use crate::progress::Progress;
 use crate::read;
+use crate::sort;
 use crate::spelling::Spelling;
 use crate::store::writer::{self, BytesKind, FieldId, FieldSpec, SegmentWriter, WriterOptions};
-use crate::store::{Compression, LogicalType, Segment};
+use crate::store::{Compression, LogicalType, Segment, SortKey};
 
 /// Bad rows that are shown at the end.
 const SHOWN: usize = 5;
@@ -28,6 +29,9 @@ const SHOWN: usize = 5;
 pub(crate) fn run(args: &BuildArgs, console: &mut Console<'_>) -> Result<Exit, Failure> {
     refuse_input_as_output(&args.input.inputs, &args.output)?;
     let mut import = survey(&args.input)?;
+    if import.has_all_columns() {
+        sort_keys(&args.sort_by, &import)?;
+    }
 
     let writer_options = WriterOptions {
         jump_tables: args.jump_tables == JumpTables::Baked,
@@ -43,7 +47,8 @@ pub(crate) fn run(args: &BuildArgs, console: &mut Console<'_>) -> Result<Exit, F
         target.add(import, document)
     });
     progress.show_step("writing", console.err);
-    let notes = added.and_then(|()| refuse_nothing(&import)).and_then(|()| target.finish(&import));
+    let notes = added.and_then(|()| refuse_nothing(&import));
+    let notes = notes.and_then(|()| target.finish(&import, &args.sort_by));
     progress.clear(console.err);
     let notes = notes?;
 
@@ -150,8 +155,8 @@ impl Target {
         Ok(field)
     }
 
-    /// Writes the segment; returns what has to be told of its columns.
-    fn finish(mut self, import: &Import) -> Result<Vec<String>, Failure> {
+    /// Writes the segment, sorted; returns what has to be told of its columns.
+    fn finish(mut self, import: &Import, sort_by: &[String]) -> Result<Vec<String>, Failure> {
         let mut notes = Vec::new();
         for (index, column) in import.columns().iter().enumerate() {
             // A name in a CSV header is a column, with or without values.
@@ -166,8 +171,24 @@ impl Target {
             }
             notes.extend(note(column, lost));
         }
+        self.writer.sort_by(sort_keys(sort_by, import)?)?;
         self.writer.finish()?;
         Ok(notes)
+    }
+}
+
+/// What the documents are to be sorted by, among the columns that are known.
+fn sort_keys(arguments: &[String], import: &Import) -> Result<Vec<SortKey>, Failure> {
+    let columns = import.columns().iter().filter(|column| column.in_csv || column.values > 0);
+    let names: Vec<&str> = columns.map(|column| column.name.as_str()).collect();
+    let keys = sort::keys(arguments, &names)?;
+    let several = |key: &&SortKey| {
+        let column = import.columns().iter().find(|column| column.name == key.column);
+        column.and_then(|column| column.ty).is_some_and(|ty| ty.multi)
+    };
+    match keys.iter().find(several) {
+        None => Ok(keys),
+        Some(key) => Err(sort::by_several(&key.column)),
     }
 }
 

@@ -7,10 +7,10 @@ use crate::console::Console;
 use crate::failure::{Exit, Failure};
 use crate::input::import::StoredRef;
 use crate::output::summary::{columns, section_table};
-use crate::output::text::thousands;
+use crate::output::text::{printable, thousands};
 use crate::output::value::Printer;
 use crate::read;
-use crate::store::{ColumnStats, Segment, SegmentStats};
+use crate::store::{ColumnStats, Segment, SegmentStats, SortKey};
 
 pub(crate) fn run(args: &InfoArgs, console: &mut Console<'_>) -> Result<Exit, Failure> {
     let segment = read::open(&args.file)?;
@@ -32,10 +32,15 @@ pub(crate) fn run(args: &InfoArgs, console: &mut Console<'_>) -> Result<Exit, Fa
     )?;
     writeln!(
         console.out,
-        "format version {}, written by release {major}.{minor}.{patch}, id {:032x}\n",
+        "format version {}, written by release {major}.{minor}.{patch}, id {:032x}",
         segment.format_version(),
         segment.id()
     )?;
+    if !segment.sort().is_empty() {
+        let keys: Vec<_> = segment.sort().iter().map(|key| printable(&key.to_string())).collect();
+        writeln!(console.out, "sorted by {}", keys.join(", then "))?;
+    }
+    writeln!(console.out)?;
     write!(console.out, "{}", columns(&stats, segment.docs(), console.out_width))?;
     if args.sections {
         write!(console.out, "\n{}", section_table(&stats))?;
@@ -54,7 +59,17 @@ pub(crate) struct Info<'a> {
     bytes: u64,
     /// Header, footer, directory.
     overhead_bytes: u64,
+    /// What the documents are sorted by.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    sort: Vec<SortInfo<'a>>,
     columns: Vec<ColumnInfo<'a>>,
+}
+
+#[derive(Serialize)]
+struct SortInfo<'a> {
+    column: &'a str,
+    descending: bool,
+    missing_first: bool,
 }
 
 #[derive(Serialize)]
@@ -98,8 +113,15 @@ impl<'a> Info<'a> {
             documents: segment.docs(),
             bytes: stats.bytes,
             overhead_bytes: stats.overhead,
+            sort: segment.sort().iter().map(SortInfo::new).collect(),
             columns: stats.columns.iter().map(ColumnInfo::new).collect(),
         }
+    }
+}
+
+impl<'a> SortInfo<'a> {
+    fn new(key: &'a SortKey) -> SortInfo<'a> {
+        SortInfo { column: &key.column, descending: key.descending, missing_first: key.missing_first }
     }
 }
 

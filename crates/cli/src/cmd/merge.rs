@@ -9,9 +9,10 @@ use crate::output::summary::columns;
 use crate::output::text::{printable, thousands};
 use crate::progress::Progress;
 use crate::read;
+use crate::sort;
 use crate::spelling::Spelling;
-use crate::store::Segment;
 use crate::store::writer::{MergeProgress, Merger, WriterOptions};
+use crate::store::{Segment, SortKey};
 
 pub(crate) fn run(args: &MergeArgs, console: &mut Console<'_>) -> Result<Exit, Failure> {
     refuse_input_as_output(&args.files, &args.output)?;
@@ -43,11 +44,26 @@ fn merge(
         progress.show_part(&format!("column {}", printable(at.column)), at.done, at.columns, console.err);
     };
     let mut merger = Merger::new(options).spelling(spelling).watch(watch);
+    if args.no_sort || !args.sort_by.is_empty() {
+        merger = merger.sort_by(sort_keys(&args.sort_by, segments)?);
+    }
     for segment in segments {
         merger.add(segment.file(), segment);
     }
     merger.finish(&args.output)?;
     Ok(())
+}
+
+/// What the documents are to be sorted by.
+fn sort_keys(arguments: &[String], segments: &[Segment]) -> Result<Vec<SortKey>, Failure> {
+    let fields = read::select(segments, &[])?;
+    let names: Vec<&str> = fields.iter().map(|field| field.name.as_str()).collect();
+    let keys = sort::keys(arguments, &names)?;
+    let several = |key: &&SortKey| fields.iter().any(|f| f.name == key.column && f.kind.is_multi_valued());
+    match keys.iter().find(several) {
+        None => Ok(keys),
+        Some(key) => Err(sort::by_several(&key.column)),
+    }
 }
 
 /// How the values of several segments are spelled, if these do it so.

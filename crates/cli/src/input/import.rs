@@ -48,6 +48,8 @@ pub(crate) struct Import {
     documents: u64,
     skipped: u64,
     first_skipped: Vec<BadRow>,
+    /// Whether all inputs are CSV, whose headers name all columns.
+    all_csv: bool,
 }
 
 struct Input {
@@ -96,18 +98,23 @@ impl Import {
             documents: 0,
             skipped: 0,
             first_skipped: Vec::new(),
+            all_csv: true,
         };
         let mut evidence = Vec::new();
-        let mut all_csv = true;
         for source in sources {
-            let stream = import.sample(&source, &mut evidence, &mut all_csv)?;
+            let stream = import.sample(&source, &mut evidence)?;
             import.inputs.push(Input { source, stream });
         }
         import.decide(&evidence)?;
-        if all_csv {
+        if import.all_csv {
             import.check_names()?;
         }
         Ok(import)
+    }
+
+    /// Whether no row can bring a column that is not known yet.
+    pub(crate) fn has_all_columns(&self) -> bool {
+        self.all_csv
     }
 
     pub(crate) fn columns(&self) -> &[Column] {
@@ -185,14 +192,9 @@ impl Import {
     }
 
     /// Looks at the first rows of an input, and keeps them if it cannot be read again.
-    fn sample(
-        &mut self,
-        source: &Source,
-        evidence: &mut Vec<Evidence>,
-        all_csv: &mut bool,
-    ) -> Result<Option<Stream>> {
+    fn sample(&mut self, source: &Source, evidence: &mut Vec<Evidence>) -> Result<Option<Stream>> {
         let (mut rows, is_csv) = self.open(source)?;
-        *all_csv &= is_csv;
+        self.all_csv &= is_csv;
         let mut kept = (!source.is_replayable()).then(Vec::new);
         let mut row = Row::default();
         for _ in 0..self.options.sample {

@@ -15,5 +15,6 @@ mod schema;
 mod several;
 mod shell;
 mod snapshots;
+mod sort;
 mod stats;
 mod terms;

@@ -1,0 +1,104 @@
+//! `--sort-by`: what documents are sorted by, as people write it.
+
+use crate::failure::{Exit, Failure};
+use crate::input::error::closest;
+use crate::store::SortKey;
+
+const FIRST: &str = ":missing-first";
+const LAST: &str = ":missing-last";
+
+/// The keys that `arguments` name, of these `columns`.
+///
+/// A name may hold commas, begin with `-` or end like a rule for missing values: what is a name as it stands, is one.
+pub(crate) fn keys(arguments: &[String], columns: &[&str]) -> Result<Vec<SortKey>, Failure> {
+    let mut keys: Vec<SortKey> = Vec::new();
+    for argument in arguments {
+        let whole = key(argument, columns);
+        let parts = if whole.is_some() { vec![argument.as_str()] } else { argument.split(',').collect() };
+        for part in parts {
+            let key = key(part, columns).ok_or_else(|| unknown(part, columns))?;
+            if keys.iter().any(|known| known.column == key.column) {
+                let message = format!("--sort-by names the column {:?} twice", key.column);
+                return Err(Failure::new(Exit::Usage, message));
+            }
+            keys.push(key);
+        }
+    }
+    Ok(keys)
+}
+
+/// The key that `text` names, if it names one.
+fn key(text: &str, columns: &[&str]) -> Option<SortKey> {
+    let named = |name: &str| columns.contains(&name).then(|| SortKey::new(name));
+    let of = |text: &str| {
+        let descending = || Some(named(text.strip_prefix('-')?)?.descending());
+        named(text).or_else(descending)
+    };
+    let missing_first = || Some(of(text.strip_suffix(FIRST)?)?.missing_first());
+    of(text).or_else(missing_first).or_else(|| of(text.strip_suffix(LAST)?))
+}
+
+/// Documents cannot be sorted by a list.
+pub(crate) fn by_several(column: &str) -> Failure {
+    let message = format!("--sort-by {column}: its documents may have several values, which have no order");
+    Failure::new(Exit::Failed, message)
+}
+
+fn unknown(text: &str, columns: &[&str]) -> Failure {
+    let name = text.strip_suffix(FIRST).or(text.strip_suffix(LAST)).unwrap_or(text);
+    let name = name.strip_prefix('-').unwrap_or(name);
+    let failure = Failure::new(Exit::Failed, format!("--sort-by {name}: there is no such column"));
+    let close = closest(name, columns.iter().copied());
+    match (name.rsplit_once(':'), close) {
+        (_, Some(close)) => failure.advice(format!("did you mean {close:?}?")),
+        (Some((column, _)), None) if columns.contains(&column.trim_start_matches('-')) => failure.advice(
+            format!("behind a column may stand {FIRST} or {LAST}, and - in front of it: greatest first"),
+        ),
+        (_, None) => failure.advice(format!("the columns are {}", columns.join(", "))),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn of(arguments: &[&str]) -> Result<Vec<SortKey>, String> {
+        let columns = ["section", "size", "-size", "a,b", "x:missing-first"];
+        let arguments: Vec<_> = arguments.iter().map(|argument| (*argument).to_owned()).collect();
+        keys(&arguments, &columns).map_err(|failure| failure.to_string())
+    }
+
+    #[test]
+    fn keys_are_named_with_their_direction_and_what_is_missing() {
+        let [section, size] = ["section", "size"].map(SortKey::new);
+        assert_eq!(of(&["section,size"]).unwrap(), [section.clone(), size.clone()]);
+        assert_eq!(
+            of(&["-section:missing-first", "size:missing-last"]).unwrap(),
+            [section.missing_first().descending(), size.clone()]
+        );
+        // Names come first.
+        assert_eq!(of(&["-size,size"]).unwrap(), [SortKey::new("-size"), size]);
+        assert_eq!(of(&["a,b"]).unwrap(), [SortKey::new("a,b")]);
+        assert_eq!(
+            of(&["--size:missing-first,x:missing-first"]).unwrap(),
+            [SortKey::new("-size").descending().missing_first(), SortKey::new("x:missing-first")]
+        );
+        assert_eq!(of(&[]).unwrap(), []);
+    }
+
+    #[test]
+    fn what_is_no_key_is_refused_with_advice() {
+        let refused = |argument| of(&[argument]).unwrap_err();
+        assert_eq!(
+            refused("sections"),
+            "dv: --sort-by sections: there is no such column\n    hint: did you mean \"section\"?"
+        );
+        assert_eq!(
+            refused("size,-section:first"),
+            "dv: --sort-by section:first: there is no such column\n    hint: behind a column may stand \
+             :missing-first or :missing-last, and - in front of it: greatest first"
+        );
+        assert!(refused("").contains("the columns are section, size, "));
+        assert_eq!(refused("size,section,size"), "dv: --sort-by names the column \"size\" twice");
+    }
+}
