@@ -20,8 +20,8 @@ const LONG_ABOUT: &str = "\
 Build, merge, look into, compare, export and check docvalues segments.
 
 A segment is one file that holds documents column by column, so that any value of any document is \
-found at once, without reading the rest. `dv build` makes one of CSV, TSV or NDJSON; most other \
-commands read it.";
+found at once, without reading the rest. `dv build` makes one of CSV, TSV, NDJSON, Parquet or Arrow; \
+most other commands read it.";
 
 const EXIT_CODES: &str = "\
 Exit codes:

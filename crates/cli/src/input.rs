@@ -3,8 +3,11 @@
 //! ```text
 //! open ── bytes ──> csv | ndjson ── Row ──> import ── Document ──> the caller's sink
 //!                        first pass: infer ──┘ └── second pass: column, value
+//!      ── file ───> arrow ── arrays ──────> import ── Table ─────> the same
 //! ```
 
+#[cfg(feature = "parquet")]
+pub(crate) mod arrow;
 pub(crate) mod column;
 pub(crate) mod csv;
 pub(crate) mod error;

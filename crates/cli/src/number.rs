@@ -149,6 +149,15 @@ fn styles_by_printing(text: &str, value: f64, digits: usize) -> u32 {
     set | if fixed { fixed_bit(digits) } else { 0 }
 }
 
+/// The set of the style with so many digits behind the point; every style where it is none.
+#[cfg(feature = "parquet")]
+pub(crate) fn fixed_style(digits: usize) -> u32 {
+    match fixed_bit(digits) {
+        0 => ALL_STYLES,
+        bit => bit,
+    }
+}
+
 fn fixed_bit(digits: usize) -> u32 {
     match u32::try_from(digits) {
         Ok(digits @ 1..=MAX_FIXED) => 1 << (FIXED + digits - 1),

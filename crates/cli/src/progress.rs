@@ -20,17 +20,23 @@ pub(crate) struct Progress {
     total: Option<u64>,
     began: Instant,
     shown: Option<Instant>,
+    /// The number of documents at which to look at the clock again.
+    next: u64,
 }
 
 impl Progress {
     /// Progress towards `total` bytes of input, if that is known.
     pub(crate) fn new(wanted: bool, total: Option<u64>) -> Progress {
-        Progress { wanted, total, began: Instant::now(), shown: None }
+        Progress { wanted, total, began: Instant::now(), shown: None, next: 0 }
     }
 
     /// Shows how far things are, from time to time. That it cannot be shown is no reason to fail.
     pub(crate) fn show(&mut self, documents: u64, bytes: u64, err: &mut dyn Write) {
-        if !documents.is_multiple_of(STEP) || !self.is_due() {
+        if documents < self.next {
+            return;
+        }
+        self.next = documents + STEP;
+        if !self.is_due() {
             return;
         }
         let percent = match self.total {

@@ -7,7 +7,7 @@ use clap::{Args, ValueEnum};
 use crate::input::open::InputFormat;
 
 const BUILD_LONG: &str = "\
-Make a segment of CSV, TSV or NDJSON files.
+Make a segment of CSV, TSV, NDJSON, Parquet or Arrow IPC files.
 
 Each input is plain, gzip or zstd, told apart by its first bytes; its format is told by its name, or \
 by its first line, or by --input-format. `-` is standard input. Several inputs make one segment, \
@@ -25,6 +25,13 @@ document, which are kept in ascending order, strings without duplicates. A neste
 columns with dotted names. A CSV cell of a column with several values (--type tags=string[]) holds a \
 JSON array.
 
+Parquet and Arrow (in a dv that was built with the feature `parquet`) know their types: integers become i64 or \
+u64, floats and decimals f64 (decimals without a fraction i64), text string, binary bytes, dates and timestamps \
+what they are, times of day and durations i64, counts of their unit. Lists make columns with several values, \
+structs columns with dotted names; null and an empty list are missing. A value that would not come out as it went \
+in is an error; columns that no segment has, such as maps, are left out with --exclude. Parquet, and Arrow as a \
+file, are read from their end, so not from a pipe; Arrow as a stream is.
+
 How values were spelled (a timestamp's format, digits of a number, the token of a missing value) is \
 kept with the column where all values agree, so that `dv export` gives it back.";
 
@@ -33,6 +40,7 @@ Examples:
   dv build packages.ndjson.gz -o packages.dv
   dv build 2023.csv 2024.csv.zst -o all.dv --type zip=string,size=u64
   psql -c 'copy hits to stdout csv header' | dv build - --input-format csv -o hits.dv
+  dv build 2023.parquet 2024.parquet -o all.dv --exclude raw,person.address
   dv build dirty.csv -o clean.dv --skip-bad --missing - --missing unknown
   dv build packages.ndjson.gz -o packages.dv --sort-by section,-size
   dv build hits.csv -o hits.dv --sort-by at:missing-first
@@ -117,6 +125,13 @@ pub(crate) struct InputArgs {
     #[arg(long, value_name = "ROWS", default_value = "10000", value_parser = parse_sample)]
     pub(crate) sample: u64,
 
+    /// Columns to leave out
+    ///
+    /// Names separated by commas; the option can be repeated. A name stands for all columns of an object or struct
+    /// of that name, too. A name that holds a comma is an option of its own.
+    #[arg(long, value_name = "NAME,…")]
+    pub(crate) exclude: Vec<String>,
+
     /// Leave bad rows out instead of stopping; `build` tells how many, and the first few, at the end
     #[arg(long)]
     pub(crate) skip_bad: bool,
@@ -131,7 +146,7 @@ pub(crate) enum JumpTables {
     None,
 }
 
-/// Make a segment of CSV, TSV or NDJSON files
+/// Make a segment of CSV, TSV, NDJSON, Parquet or Arrow files
 #[derive(Debug, Args)]
 #[command(long_about = BUILD_LONG, after_long_help = BUILD_EXAMPLES)]
 pub(crate) struct BuildArgs {
@@ -154,6 +169,10 @@ pub(crate) struct BuildArgs {
     /// Memory for values, such as 64MiB or 8GiB; of more, a part goes to a temporary file beside the output
     #[arg(long, value_name = "SIZE", default_value = "256MiB", value_parser = parse_size)]
     pub(crate) memory: usize,
+
+    /// Threads that encode columns side by side, 0 for one for each core; the file is the same
+    #[arg(long, value_name = "COUNT", default_value_t = 0)]
+    pub(crate) threads: usize,
 
     /// Tables with which a reader jumps to any document at once
     #[arg(long, value_name = "WHERE", value_enum, default_value_t = JumpTables::Baked)]

@@ -54,6 +54,10 @@ pub(crate) struct MergeArgs {
     #[arg(long, value_name = "SIZE", default_value = "256MiB", value_parser = parse_size)]
     pub(crate) memory: usize,
 
+    /// Threads that encode columns side by side, 0 for one for each core; the file is the same
+    #[arg(long, value_name = "COUNT", default_value_t = 0)]
+    pub(crate) threads: usize,
+
     /// Tables with which a reader jumps to any document at once
     #[arg(long, value_name = "WHERE", value_enum, default_value_t = JumpTables::Baked)]
     pub(crate) jump_tables: JumpTables,

@@ -8,9 +8,13 @@ use super::info::Info;
 use crate::args::{BuildArgs, InputArgs, JumpTables};
 use crate::console::Console;
 use crate::failure::{Exit, Failure};
+#[cfg(feature = "parquet")]
+use crate::input::arrow::Stored;
 use crate::input::column::{Column, MissingTokens};
 use crate::input::error::BadRow;
-use crate::input::import::{Document, Import, ImportOptions, StoredRef, type_flag};
+#[cfg(feature = "parquet")]
+use crate::input::import::Table;
+use crate::input::import::{Added, Document, Exclude, Import, ImportOptions, StoredRef, type_flag};
 use crate::input::open::Source;
 use crate::input::schema::Schema;
 use crate::input::types::{ColumnType, Layout};
@@ -26,9 +30,12 @@ use crate::store::{Compression, LogicalType, Segment, SortKey};
 /// Bad rows that are shown at the end.
 const SHOWN: usize = 5;
 
+/// The most bytes of rows that are added together, if there is memory for them.
+const TOGETHER: usize = 8 << 20;
+
 pub(crate) fn run(args: &BuildArgs, console: &mut Console<'_>) -> Result<Exit, Failure> {
     refuse_input_as_output(&args.input.inputs, &args.output)?;
-    let mut import = survey(&args.input)?;
+    let mut import = survey(&args.input, args.memory)?;
     if import.has_all_columns() {
         sort_keys(&args.sort_by, &import)?;
     }
@@ -37,14 +44,18 @@ pub(crate) fn run(args: &BuildArgs, console: &mut Console<'_>) -> Result<Exit, F
         jump_tables: args.jump_tables == JumpTables::Baked,
         zones: !args.no_zone_maps,
         budget: args.memory,
-        threads: 1,
+        threads: args.threads,
     };
     let writer = SegmentWriter::create(&args.output, writer::Schema::new(), writer_options)?;
     let mut target = Target { writer, fields: Vec::new() };
     let mut progress = Progress::new(console.err_is_terminal && !args.quiet, import.input_size());
-    let added = import.run(|import, document| {
+    let added = import.run(|import, added| {
         progress.show(import.documents(), import.bytes_read(), console.err);
-        target.add(import, document)
+        match added {
+            Added::Document(document) => target.add(import, document),
+            #[cfg(feature = "parquet")]
+            Added::Table(table) => target.add_table(import, table),
+        }
     });
     progress.show_step("writing", console.err);
     let notes = added.and_then(|()| refuse_nothing(&import));
@@ -82,13 +93,13 @@ fn refuse_nothing(import: &Import) -> Result<(), Failure> {
     }
 }
 
-/// Opens the inputs and finds the types of their columns.
-pub(super) fn survey(args: &InputArgs) -> Result<Import, Failure> {
+/// Opens the inputs and finds the types of their columns; `memory` is what values may take.
+pub(super) fn survey(args: &InputArgs, memory: usize) -> Result<Import, Failure> {
     let sources = args.inputs.iter().map(|path| Source::new(path)).collect();
-    Ok(Import::survey(sources, options(args)?)?)
+    Ok(Import::survey(sources, options(args, memory)?)?)
 }
 
-fn options(args: &InputArgs) -> Result<ImportOptions, Failure> {
+fn options(args: &InputArgs, memory: usize) -> Result<ImportOptions, Failure> {
     let mut schema = match &args.schema {
         None => Schema::default(),
         Some(path) => read_schema(path)?,
@@ -103,9 +114,11 @@ fn options(args: &InputArgs) -> Result<ImportOptions, Failure> {
         header: !args.no_header,
         missing: MissingTokens::new(args.no_default_missing, &args.missing),
         schema,
+        exclude: Exclude::new(&args.exclude),
         sample: args.sample,
         skip_bad: args.skip_bad,
         shown: SHOWN,
+        together: TOGETHER.min(memory / 16),
     })
 }
 
@@ -141,6 +154,29 @@ impl Target {
         Ok(())
     }
 
+    /// Adds several documents.
+    #[cfg(feature = "parquet")]
+    fn add_table(&mut self, import: &Import, table: &Table) -> Result<(), Failure> {
+        let fields = table.columns.iter().map(|(column, _)| self.field(import, *column));
+        let fields: Vec<FieldId> = fields.collect::<Result<_, _>>()?;
+        let mut batch = self.writer.batch(table.docs)?;
+        for (field, (_, filled)) in fields.into_iter().zip(&table.columns) {
+            let validity = filled.validity.as_deref();
+            match (&filled.stored, &filled.lists) {
+                (Stored::Numbers(numbers), None) => batch.stored(field, numbers, validity)?,
+                (Stored::Numbers(numbers), Some(lists)) => {
+                    batch.stored_lists(field, lists, numbers, validity)?
+                }
+                (Stored::Strings(s), None) => batch.bytes(field, &s.offsets, &s.data, validity)?,
+                (Stored::Strings(s), Some(lists)) => {
+                    batch.bytes_lists(field, lists, &s.offsets, &s.data, validity)?
+                }
+            };
+        }
+        batch.finish();
+        Ok(())
+    }
+
     /// The field of a column, which begins to exist if it did not.
     fn field(&mut self, import: &Import, index: usize) -> Result<FieldId, Failure> {
         if let Some(Some(field)) = self.fields.get(index) {
@@ -159,8 +195,8 @@ impl Target {
     fn finish(mut self, import: &Import, sort_by: &[String]) -> Result<Vec<String>, Failure> {
         let mut notes = Vec::new();
         for (index, column) in import.columns().iter().enumerate() {
-            // A name in a CSV header is a column, with or without values.
-            if column.values == 0 && !column.in_csv {
+            // A name in a header is a column, with or without values.
+            if column.excluded || (column.values == 0 && !column.in_header) {
                 continue;
             }
             let field = self.field(import, index)?;
@@ -179,7 +215,8 @@ impl Target {
 
 /// What the documents are to be sorted by, among the columns that are known.
 fn sort_keys(arguments: &[String], import: &Import) -> Result<Vec<SortKey>, Failure> {
-    let columns = import.columns().iter().filter(|column| column.in_csv || column.values > 0);
+    let columns =
+        import.columns().iter().filter(|column| !column.excluded && (column.in_header || column.values > 0));
     let names: Vec<&str> = columns.map(|column| column.name.as_str()).collect();
     let keys = sort::keys(arguments, &names)?;
     let several = |key: &&SortKey| {
@@ -282,10 +319,11 @@ fn against_input(bytes: u64, import: &Import) -> String {
     let (disk, text) = (import.bytes_read(), import.text_read());
     let percent = |of: u64| if of == 0 { "-".to_owned() } else { decimal(bytes * 100, of, 1) };
     let mut line = format!(
-        "{} bytes, {} % of the input's {} bytes of text",
+        "{} bytes, {} % of the input's {} bytes{}",
         thousands(bytes),
         percent(text),
-        thousands(text)
+        thousands(text),
+        if import.is_text() { " of text" } else { "" }
     );
     if disk < text {
         line += &format!(", {} % of its {} bytes compressed", percent(disk), thousands(disk));

@@ -21,7 +21,7 @@ pub(crate) fn run(args: &MergeArgs, console: &mut Console<'_>) -> Result<Exit, F
         jump_tables: args.jump_tables == JumpTables::Baked,
         zones: !args.no_zone_maps,
         budget: args.memory,
-        threads: 1,
+        threads: args.threads,
     };
     let mut progress = Progress::new(console.err_is_terminal && !args.quiet, None);
     let merged = merge(args, &segments, options, &mut progress, console);

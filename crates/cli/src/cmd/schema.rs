@@ -11,12 +11,12 @@ use crate::input::error::excerpt;
 use crate::input::import::Import;
 use crate::input::schema::TimeRequest;
 use crate::input::types::ColumnType;
-use crate::output::text::{json_string, thousands};
+use crate::output::text::{json_string, printable, thousands};
 
 pub(crate) fn run(args: &SchemaArgs, console: &mut Console<'_>) -> Result<Exit, Failure> {
-    let import = survey(&args.input)?;
+    let import = survey(&args.input, usize::MAX)?;
     if args.json {
-        let columns = import.columns().iter().map(Entry::new).collect();
+        let columns = columns(&import).map(Entry::new).collect();
         let schema = Schema { sampled_rows: import.sampled(), columns };
         writeln!(console.out, "{}", serde_json::to_string_pretty(&schema).unwrap_or_default())?;
     } else {
@@ -25,20 +25,28 @@ pub(crate) fn run(args: &SchemaArgs, console: &mut Console<'_>) -> Result<Exit, 
     Ok(Exit::Ok)
 }
 
+/// The columns that there will be.
+fn columns(import: &Import) -> impl Iterator<Item = &Column> {
+    import.columns().iter().filter(|column| !column.excluded)
+}
+
 /// A schema file with the types of the columns.
 pub(crate) fn to_toml(import: &Import) -> String {
-    let tables = import.columns().iter().map(|column| Entry::new(column).to_toml());
+    let tables = columns(import).map(|column| Entry::new(column).to_toml());
     tables.fold(heading(import), |file, table| file + "\n" + &table)
 }
 
 /// Says where the types come from and where they go.
 fn heading(import: &Import) -> String {
-    let (columns, rows) = (import.columns().len() as u64, import.sampled());
+    let (columns, rows) = (columns(import).count() as u64, import.sampled());
     let count = |n: u64, what: &str| format!("{} {what}{}", thousands(n), if n == 1 { "" } else { "s" });
+    let of = match import.is_text() {
+        true => format!(" of {}", count(rows, "sampled row")),
+        false => String::new(),
+    };
     format!(
-        "# {} of {}; for dv build --schema, which explains the keys in its --help.\n",
+        "# {}{of}; for dv build --schema, which explains the keys in its --help.\n",
         count(columns, "column"),
-        count(rows, "sampled row")
     )
 }
 
@@ -61,6 +69,9 @@ struct Entry<'a> {
     format: Option<&'a str>,
     #[serde(skip_serializing_if = "Option::is_none")]
     separator: Option<&'a str>,
+    /// The type that a file says.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    declared: Option<&'a str>,
     /// The first value of the sample.
     #[serde(skip_serializing_if = "Option::is_none")]
     example: Option<&'a str>,
@@ -78,6 +89,7 @@ impl<'a> Entry<'a> {
             kind: column.ty.and_then(|ty| ty.layout).map(|layout| layout.name()),
             format: column.time.as_ref().map(format),
             separator: column.separator.as_deref(),
+            declared: column.declared.as_ref().map(|declared| declared.called.as_str()),
             example: column.example.as_deref(),
         }
     }
@@ -90,9 +102,10 @@ impl<'a> Entry<'a> {
                 key(self.name)
             );
         };
-        let comment = match self.example {
-            Some(example) => format!("such as {}", excerpt(example.as_bytes())),
-            None => "no value in the sample: a guess".to_owned(),
+        let comment = match (self.declared, self.example) {
+            (Some(declared), _) => printable(declared),
+            (None, Some(example)) => format!("such as {}", excerpt(example.as_bytes())),
+            (None, None) => "no value in the sample: a guess".to_owned(),
         };
         let mut toml = format!("[columns.{}] # {comment}\ntype = {}\n", key(self.name), quoted(ty));
         for (key, value) in [("kind", self.kind), ("format", self.format), ("separator", self.separator)] {

@@ -1,5 +1,7 @@
 //! Columns while they are filled: their types, and what was observed of their values' spelling.
 
+use std::sync::Arc;
+
 use jiff::tz::Offset;
 
 use crate::store::LogicalType;
@@ -48,8 +50,12 @@ pub(crate) struct Column {
     pub(crate) explicit: bool,
     pub(crate) time: Option<TimeRequest>,
     pub(crate) separator: Option<String>,
-    /// Whether a CSV file names it, so that it is a column even without a value.
-    pub(crate) in_csv: bool,
+    /// Whether it is to be left out.
+    pub(crate) excluded: bool,
+    /// Whether a CSV file names it, or a file that knows its columns, so that it is a column even without a value.
+    pub(crate) in_header: bool,
+    /// What a file that knows its columns says that it is.
+    pub(crate) declared: Option<Declared>,
     /// Whether the sample had no value and the type is a guess.
     pub(crate) unsampled: bool,
     /// The first value of the sample.
@@ -58,6 +64,15 @@ pub(crate) struct Column {
     pub(crate) documents: u64,
     pub(crate) values: u64,
     observed: Observed,
+}
+
+/// A type that a file knows.
+#[derive(Clone, Debug)]
+pub(crate) struct Declared {
+    pub(crate) ty: ColumnType,
+    /// What the file calls it.
+    pub(crate) called: String,
+    pub(crate) file: Arc<str>,
 }
 
 /// What all values so far agree on.
@@ -108,7 +123,9 @@ impl Column {
             explicit: request.is_some_and(|request| request.ty.is_some()),
             time: request.and_then(|request| request.time.clone()),
             separator: request.and_then(|request| request.separator.clone()),
-            in_csv: false,
+            excluded: false,
+            in_header: false,
+            declared: None,
             unsampled: false,
             example: None,
             documents: 0,
@@ -157,6 +174,15 @@ impl Column {
             Mark::Formatted(offset) => {
                 observed.offsets_differ |= *observed.offset.get_or_insert(offset) != offset;
             }
+        }
+    }
+
+    /// The same of several values that were spelled alike.
+    #[cfg(feature = "parquet")]
+    pub(crate) fn observe_alike(&mut self, mark: Mark, values: u64) {
+        if let Some(others) = values.checked_sub(1) {
+            self.observe(mark);
+            self.values += others;
         }
     }
 

@@ -24,16 +24,23 @@ pub(crate) type Result<T, E = InputError> = std::result::Result<T, E>;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct BadRow {
     pub(crate) file: Arc<str>,
-    /// From 1.
-    pub(crate) line: u64,
-    /// In bytes, from 1.
-    pub(crate) column: u64,
+    pub(crate) place: Place,
     /// A sentence without its full stop.
     pub(crate) problem: String,
     /// The offending text, shortened.
     pub(crate) text: Option<String>,
     /// What the user can do.
     pub(crate) advice: Option<String>,
+}
+
+/// Where in its file a row stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Place {
+    /// In a text: both from 1, the column in bytes.
+    Line { line: u64, column: u64 },
+    /// In a file that has no lines: from 0, as documents are counted.
+    #[cfg(feature = "parquet")]
+    Row(u64),
 }
 
 impl InputError {
@@ -75,8 +82,11 @@ impl std::error::Error for InputError {
 
 impl BadRow {
     pub(crate) fn new(file: &Arc<str>, line: u64, column: u64, problem: impl Into<String>) -> BadRow {
-        let file = file.clone();
-        BadRow { file, line, column, problem: problem.into(), text: None, advice: None }
+        BadRow::at(file, Place::Line { line, column }, problem)
+    }
+
+    pub(crate) fn at(file: &Arc<str>, place: Place, problem: impl Into<String>) -> BadRow {
+        BadRow { file: file.clone(), place, problem: problem.into(), text: None, advice: None }
     }
 
     pub(crate) fn text(mut self, text: &[u8]) -> BadRow {
@@ -92,7 +102,11 @@ impl BadRow {
 
 impl fmt::Display for BadRow {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}:{}:{}: {}", self.file, self.line, self.column, self.problem)?;
+        match self.place {
+            Place::Line { line, column } => write!(f, "{}:{line}:{column}: {}", self.file, self.problem)?,
+            #[cfg(feature = "parquet")]
+            Place::Row(row) => write!(f, "{}: row {row} (from 0): {}", self.file, self.problem)?,
+        }
         match &self.text {
             Some(text) => write!(f, ": {text}"),
             None => Ok(()),

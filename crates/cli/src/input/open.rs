@@ -13,12 +13,18 @@ use flate2::bufread::MultiGzDecoder;
 use self::zstd::Zstd;
 use super::error::{InputError, Result, file_name};
 
+/// How a Parquet file begins.
+const PARQUET: &[u8] = b"PAR1";
+
+/// How Arrow IPC begins: a file, or a message of a stream.
+const ARROW: [&[u8]; 2] = [b"ARROW1", &[0xff; 4]];
+
 const BUFFER: usize = 256 * 1024;
 
 /// Bytes of the text that are looked at to tell formats apart.
 const PEEK: usize = 4096;
 
-/// A format of rows, as the command line names it.
+/// A format of files, as the command line names it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
 pub(crate) enum InputFormat {
     /// Comma-separated values (RFC 4180).
@@ -28,6 +34,24 @@ pub(crate) enum InputFormat {
     /// One JSON object a line.
     #[value(alias = "jsonl")]
     Ndjson,
+    /// Parquet (if dv was built with it).
+    Parquet,
+    /// Arrow IPC, a file or a stream (the same).
+    #[value(alias = "feather", alias = "ipc")]
+    Arrow,
+}
+
+impl InputFormat {
+    /// Whether it is made of lines.
+    pub(crate) fn is_text(self) -> bool {
+        !matches!(self, InputFormat::Parquet | InputFormat::Arrow)
+    }
+
+    /// That of the files that begin so, if no other's do.
+    fn of_magic(head: &[u8]) -> Option<InputFormat> {
+        let arrow = || ARROW.iter().any(|magic| head.starts_with(magic)).then_some(InputFormat::Arrow);
+        if head.starts_with(PARQUET) { Some(InputFormat::Parquet) } else { arrow() }
+    }
 }
 
 /// An input to open.
@@ -41,10 +65,19 @@ pub(crate) struct Source {
     text: Arc<AtomicU64>,
 }
 
-/// An opened input: text, decompressed, without a byte order mark.
+/// An opened input, decompressed; text without a byte order mark.
 pub(crate) struct Opened {
     pub(crate) reader: Box<dyn BufRead>,
     pub(crate) format: InputFormat,
+    /// How it begins.
+    #[cfg_attr(not(feature = "parquet"), expect(dead_code, reason = "for formats that are told apart so"))]
+    pub(crate) head: Vec<u8>,
+    /// Whether it is compressed as a whole.
+    #[cfg_attr(
+        not(feature = "parquet"),
+        expect(dead_code, reason = "for files that are not read front to back")
+    )]
+    pub(crate) packed: bool,
 }
 
 impl Source {
@@ -96,7 +129,9 @@ impl Source {
     pub(crate) fn open_bytes(&self, raw: Box<dyn Read>, format: Option<InputFormat>) -> Result<Opened> {
         let unreadable = |e| InputError::unreadable(&self.name, e);
         let (head, raw) = peek(BufReader::with_capacity(BUFFER, raw), 6).map_err(unreadable)?;
-        let plain: Box<dyn BufRead> = match Packing::of(&head) {
+        let packing = Packing::of(&head);
+        let packed = !matches!(packing, Packing::Plain);
+        let plain: Box<dyn BufRead> = match packing {
             Packing::Plain => Box::new(raw),
             Packing::Gzip => Box::new(BufReader::with_capacity(BUFFER, MultiGzDecoder::new(raw))),
             Packing::Zstd => Box::new(BufReader::with_capacity(BUFFER, Zstd::new(raw))),
@@ -110,13 +145,42 @@ impl Source {
             }
         };
         let (head, reader) = peek(plain, PEEK).map_err(unreadable)?;
+        let known = format.or_else(|| InputFormat::of_magic(&head)).or_else(|| self.format_by_name());
+        let text = self.text.clone();
+        if let Some(format) = known.filter(|format| !format.is_text()) {
+            return Ok(Opened { reader: Box::new(CountedText { reader, text }), format, head, packed });
+        }
         let (head, reader) = self.without_mark(head, reader)?;
-        let format = match format.or_else(|| self.format_by_name()) {
-            Some(format) => format,
-            None => self.sniff(&head)?,
+        let format = known.map_or_else(|| self.sniff(&head), Ok)?;
+        Ok(Opened { reader: Box::new(CountedText { reader, text }), format, head, packed })
+    }
+
+    /// The input as a file, for formats that are read from their end.
+    #[cfg(feature = "parquet")]
+    pub(crate) fn seekable(&self, packed: bool) -> Result<File> {
+        let refuse = |what: &str, advice: String| {
+            InputError::refused(
+                format!("{}: {what}, and such files are read from their end", self.name),
+                advice,
+            )
         };
-        let reader = Box::new(CountedText { reader, text: self.text.clone() });
-        Ok(Opened { reader, format })
+        if packed {
+            return Err(refuse("it is compressed as a whole", "unpack it first".to_owned()));
+        }
+        if !self.is_replayable() {
+            let advice = "write it to a file first; of Arrow, the streaming format will do".to_owned();
+            return Err(refuse("it is a pipe", advice));
+        }
+        File::open(&self.path).map_err(|e| InputError::unreadable(&self.name, e))
+    }
+
+    /// Says how far a file is read that is not read front to back.
+    #[cfg(feature = "parquet")]
+    pub(crate) fn reached(&self, part: u64, whole: u64) {
+        let share = u128::from(self.size().unwrap_or(0)) * u128::from(part) / u128::from(whole.max(1));
+        let bytes = u64::try_from(share).unwrap_or(u64::MAX);
+        self.read.store(bytes, Ordering::Relaxed);
+        self.text.store(bytes, Ordering::Relaxed);
     }
 
     /// Takes a UTF-8 byte order mark off; refuses UTF-16.
@@ -147,6 +211,8 @@ impl Source {
             "csv" => Some(InputFormat::Csv),
             "tsv" | "tab" => Some(InputFormat::Tsv),
             "ndjson" | "jsonl" => Some(InputFormat::Ndjson),
+            "parquet" | "pq" => Some(InputFormat::Parquet),
+            "arrow" | "arrows" | "feather" | "ipc" => Some(InputFormat::Arrow),
             _ => None,
         }
     }
@@ -161,7 +227,7 @@ impl Source {
             _ if line.contains(&b'\t') => Ok(InputFormat::Tsv),
             _ => Err(InputError::refused(
                 format!("{}: neither its name nor its first line tells the format", self.name),
-                "say it with --input-format csv, tsv or ndjson",
+                "say it with --input-format, such as csv, tsv or ndjson",
             )),
         }
     }

@@ -2,6 +2,8 @@
 
 #![expect(clippy::unwrap_used, reason = "a failing helper is a failing test")]
 
+#[cfg(feature = "parquet")]
+mod arrow;
 mod bad_input;
 mod damage;
 mod diff;

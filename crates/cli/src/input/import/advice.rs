@@ -36,6 +36,9 @@ pub(super) fn describe(
     let advice = match contradiction.wider {
         "" => "a separator can be given in the schema file".to_owned(),
         "[]" => format!("{} takes arrays", type_flag(name, &format!("{}[]", ty.logical.name()))),
+        wider if column.declared.is_some() && !column.explicit => {
+            format!("{} takes it", type_flag(name, &format!("{wider}{brackets}")))
+        }
         _ if column.explicit => {
             "mend the value, name it with --missing if it stands for none, or leave such rows out with --skip-bad"
                 .to_owned()
@@ -54,11 +57,15 @@ pub(super) fn plain(ty: ColumnType) -> String {
 
 /// `--type NAME=TYPE`, quoted for a shell where it has to be.
 pub(crate) fn type_flag(name: &str, ty: &str) -> String {
-    let safe = |c: char| c.is_ascii_alphanumeric() || "._-/:@%+,".contains(c);
-    let argument = format!("{name}={ty}");
-    if name.chars().all(safe) && !ty.contains('[') {
-        format!("--type {argument}")
+    format!("--type {}", quoted(&format!("{name}={ty}")))
+}
+
+/// An argument, in quotes where a shell would take it apart.
+pub(super) fn quoted(argument: &str) -> String {
+    let safe = |c: char| c.is_ascii_alphanumeric() || "._-/:@%+,=".contains(c);
+    if !argument.is_empty() && argument.chars().all(safe) {
+        argument.to_owned()
     } else {
-        format!("--type '{}'", argument.replace('\'', r"'\''"))
+        format!("'{}'", argument.replace('\'', r"'\''"))
     }
 }

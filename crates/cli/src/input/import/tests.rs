@@ -15,9 +15,11 @@ fn options() -> ImportOptions {
         header: true,
         missing: MissingTokens::new(false, &[]),
         schema: Schema::default(),
+        exclude: Exclude::default(),
         sample: 10_000,
         skip_bad: false,
         shown: 5,
+        together: 1 << 20,
     }
 }
 
@@ -70,8 +72,12 @@ fn import_files(paths: &[PathBuf], options: ImportOptions) -> Result<Imported> {
     let sources = paths.iter().map(|path| Source::new(path)).collect();
     let mut import = Import::survey(sources, options)?;
     let mut documents = Vec::new();
-    import.run(|_, document| {
-        documents.push(keep(document));
+    import.run(|_, added| {
+        match added {
+            Added::Document(document) => documents.push(keep(document)),
+            #[cfg(feature = "parquet")]
+            Added::Table(_) => panic!("no file here has columns"),
+        }
         Ok::<(), InputError>(())
     })?;
     Ok(Imported { import, documents })

@@ -1,0 +1,164 @@
+//! The rows of a file, some at a time.
+
+use std::sync::Arc;
+
+use arrow_array::cast::AsArray as _;
+use arrow_array::{Array, ArrayRef, OffsetSizeTrait, RecordBatch};
+use arrow_schema::{ArrowError, DataType};
+
+use super::types::{Leaf, leaves};
+use super::{ArrowFile, Kind, guarded, ipc, lists, parquet};
+use crate::input::error::Result;
+
+/// Rows that are taken together.
+const ROWS: usize = 8_192;
+
+/// The rows of a file, in order.
+pub(crate) struct Batches {
+    name: Arc<str>,
+    rows: Rows,
+    /// The wanted columns.
+    leaves: Vec<Leaf>,
+    /// What was read, and how many of its rows were handed out.
+    batch: Option<(RecordBatch, usize)>,
+}
+
+enum Rows {
+    Parquet(Box<parquet::Rows>),
+    Ipc(ipc::Ipc),
+}
+
+impl ArrowFile {
+    /// The rows, with the columns that are `wanted`; about `bytes` at a time.
+    ///
+    /// # Errors
+    ///
+    /// When the file cannot be read.
+    pub(crate) fn batches(self, wanted: impl Fn(&Leaf) -> bool, bytes: usize) -> Result<Batches> {
+        let ArrowFile { name, schema, kind } = self;
+        let mut wanted_leaves = leaves(&schema);
+        wanted_leaves.retain(&wanted);
+        let (rows, schema) = match kind {
+            Kind::Ipc(ipc) => (Rows::Ipc(ipc), schema),
+            Kind::Parquet(file) => {
+                let roots = wanted_leaves.iter().filter_map(|leaf| leaf.path.first().copied());
+                let rows = guarded(&name, || file.rows(roots, ROWS, bytes))?;
+                let schema = rows.schema();
+                (Rows::Parquet(Box::new(rows)), schema)
+            }
+        };
+        // Columns of which no part is wanted are not read: those behind them stand elsewhere.
+        let mut leaves = leaves(&schema);
+        leaves.retain(&wanted);
+        Ok(Batches { name, rows, leaves, batch: None })
+    }
+}
+
+impl Batches {
+    /// The columns of which there are arrays.
+    pub(crate) fn leaves(&self) -> &[Leaf] {
+        &self.leaves
+    }
+
+    /// An array for each column, of the next rows, and how many these are; `None` behind the last.
+    ///
+    /// # Errors
+    ///
+    /// When the file cannot be read, or is damaged.
+    pub(crate) fn next(&mut self) -> Result<Option<(usize, Vec<ArrayRef>)>> {
+        let Batches { name, rows, leaves, batch } = self;
+        guarded(name, || {
+            loop {
+                let (whole, from) = match batch.take() {
+                    Some(batch) => batch,
+                    None => match rows.next()? {
+                        Some(next) => (next, 0),
+                        None => return Ok(None),
+                    },
+                };
+                let len = ROWS.min(whole.num_rows() - from);
+                if len > 0 {
+                    let arrays = leaves
+                        .iter()
+                        .map(|leaf| array(&whole.slice(from, len), leaf))
+                        .collect::<Result<_, _>>()?;
+                    *batch = Some((whole, from + len));
+                    return Ok(Some((len, arrays)));
+                }
+            }
+        })
+    }
+}
+
+impl Rows {
+    fn next(&mut self) -> Result<Option<RecordBatch>, ArrowError> {
+        match self {
+            Rows::Parquet(rows) => rows.next(),
+            Rows::Ipc(ipc) => ipc.next(),
+        }
+    }
+}
+
+/// The column `leaf` of a batch, missing where a struct around it is.
+fn array(batch: &RecordBatch, leaf: &Leaf) -> Result<ArrayRef, ArrowError> {
+    let gone = || ArrowError::SchemaError(format!("a batch has no column {:?}", leaf.name));
+    let mut path = leaf.path.iter();
+    let mut array = path.next().and_then(|at| batch.columns().get(*at)).cloned().ok_or_else(gone)?;
+    for at in path {
+        let (_, fields) = array.as_struct_opt().ok_or_else(gone)?.flatten();
+        array = fields.get(*at).cloned().ok_or_else(gone)?;
+    }
+    lists::plain(&array)
+}
+
+/// About how many bytes an array's values take once they are gathered.
+pub(crate) fn weight(array: &dyn Array) -> usize {
+    use DataType as D;
+    let with = |bytes: usize| bytes + 8 * array.len();
+    match array.data_type() {
+        D::Null => 0,
+        D::Utf8 => with(between(array.as_string::<i32>().value_offsets())),
+        D::LargeUtf8 => with(between(array.as_string::<i64>().value_offsets())),
+        D::Binary => with(between(array.as_binary::<i32>().value_offsets())),
+        D::LargeBinary => with(between(array.as_binary::<i64>().value_offsets())),
+        D::Utf8View => with(viewed(array.as_string_view().views())),
+        D::BinaryView => with(viewed(array.as_binary_view().views())),
+        D::FixedSizeBinary(len) => with(usize::try_from(*len).unwrap_or(0).saturating_mul(array.len())),
+        D::List(_) => with(weight(&lists::between::<i32>(array).items)),
+        D::LargeList(_) => with(weight(&lists::between::<i64>(array).items)),
+        D::ListView(_) => {
+            let sizes = array.as_list_view::<i32>().value_sizes();
+            with(of_items(array.as_list_view::<i32>().values(), sum(sizes)))
+        }
+        D::LargeListView(_) => {
+            let sizes = array.as_list_view::<i64>().value_sizes();
+            with(of_items(array.as_list_view::<i64>().values(), sum(sizes)))
+        }
+        D::FixedSizeList(..) => with(weight(array.as_fixed_size_list().values())),
+        _ => with(0),
+    }
+}
+
+fn between<O: OffsetSizeTrait>(offsets: &[O]) -> usize {
+    match offsets {
+        [first, .., last] => last.as_usize() - first.as_usize(),
+        _ => 0,
+    }
+}
+
+/// The length of a view's value is in its lowest bits.
+fn viewed(views: &[u128]) -> usize {
+    #[expect(clippy::cast_possible_truncation, reason = "the length is in the lower 32 bits")]
+    let lens = views.iter().map(|view| *view as u32 as usize);
+    lens.fold(0, usize::saturating_add)
+}
+
+fn sum<O: OffsetSizeTrait>(sizes: &[O]) -> usize {
+    sizes.iter().map(|size| size.as_usize()).fold(0, usize::saturating_add)
+}
+
+/// What `count` of the items weigh, if they are like the others.
+fn of_items(items: &ArrayRef, count: usize) -> usize {
+    let one = weight(items.as_ref()).checked_div(items.len()).unwrap_or(0);
+    count.saturating_mul(one.saturating_add(8))
+}

@@ -1,0 +1,214 @@
+//! A column of some rows as a segment keeps it.
+
+use arrow_array::{Array, ArrayRef};
+use arrow_schema::{ArrowError, DataType};
+
+use super::lists::{Listed, lists};
+use super::numbers::numbers;
+use super::strings::{Strings, strings};
+use super::text::text;
+use crate::input::column::Column;
+use crate::input::row::Form;
+use crate::input::types::{ColumnType, unit_of, value_name};
+use crate::input::value::{Contradiction, Mark};
+use crate::store::LogicalType;
+use crate::time::{Rfc3339, parse_offset};
+use crate::{input::value, number};
+
+/// The values of some rows of a column.
+#[derive(Debug)]
+pub(crate) struct Filled {
+    pub(crate) stored: Stored,
+    /// Which rows have some, if not all do: row *i* if bit *i* % 64 of word *i* / 64 is set.
+    pub(crate) validity: Option<Vec<u64>>,
+    /// Of a column with several values a row: where those of each begin.
+    pub(crate) lists: Option<Vec<u64>>,
+    /// Rows that have values.
+    pub(crate) rows: u64,
+    /// Values that they have.
+    pub(crate) values: u64,
+    pub(crate) seen: Seen,
+}
+
+/// Values in the form in which a segment keeps them.
+#[derive(Debug)]
+pub(crate) enum Stored {
+    Numbers(Vec<i64>),
+    Strings(Strings),
+}
+
+/// How values were spelled.
+#[derive(Debug)]
+pub(crate) enum Seen {
+    Alike(Mark),
+    Each(Vec<Mark>),
+}
+
+/// A value that its column does not hold.
+#[derive(Debug)]
+pub(crate) struct Fault {
+    pub(crate) row: usize,
+    pub(crate) contradiction: Contradiction,
+    pub(crate) text: String,
+}
+
+/// The values of `array` as `column`, whose type is `ty`, holds them; those that it does not are `faults`. `None`
+/// where the array has none by its type.
+///
+/// # Errors
+///
+/// When the array is damaged.
+pub(crate) fn convert(
+    column: &Column,
+    ty: ColumnType,
+    array: &ArrayRef,
+    faults: &mut Vec<Fault>,
+) -> Result<Option<Filled>, ArrowError> {
+    if *array.data_type() == DataType::Null {
+        return Ok(None);
+    }
+    let Listed { items, offsets } = match lists(array)? {
+        None => {
+            let of_row = |at: usize| Some(at);
+            let (stored, seen) = values(column, ty, array, of_row, faults);
+            let rows = (array.len() - array.null_count()) as u64;
+            let validity = validity(array.as_ref());
+            return Ok(Some(Filled { stored, validity, lists: None, rows, values: rows, seen }));
+        }
+        Some(listed) => listed,
+    };
+    // The row of an item, if it has the list that the item is in.
+    let of_item = |at: usize| {
+        let row = offsets.partition_point(|offset| *offset <= at as u64).checked_sub(1)?;
+        array.is_valid(row).then_some(row)
+    };
+    if items.null_count() > 0 {
+        let problem = "an array holds null, which no column can";
+        let empty = (0..items.len()).filter(|at| items.is_null(*at)).filter_map(of_item);
+        faults.extend(empty.map(|row| Fault::new(row, problem, "", String::new())));
+    }
+    let (stored, seen) = values(column, ty, &items, of_item, faults);
+    let lens = offsets.windows(2).map(|pair| pair[1] - pair[0]).enumerate();
+    let lens = lens.filter(|(row, len)| *len > 0 && array.is_valid(*row));
+    let (rows, values) = lens.fold((0, 0), |(rows, values), (_, len)| (rows + 1, values + len));
+    let validity = validity(array.as_ref());
+    Ok(Some(Filled { stored, validity, lists: Some(offsets), rows, values, seen }))
+}
+
+impl Fault {
+    fn new(row: usize, problem: impl Into<String>, wider: &'static str, text: String) -> Fault {
+        Fault { row, contradiction: Contradiction { problem: problem.into(), wider }, text }
+    }
+}
+
+/// Which places have a value, if not all do.
+fn validity(array: &dyn Array) -> Option<Vec<u64>> {
+    let nulls = array.nulls().filter(|nulls| nulls.null_count() > 0)?;
+    Some(nulls.inner().bit_chunks().iter_padded().collect())
+}
+
+/// The values of an array without lists; `row` says which one a place belongs to, if to any.
+fn values(
+    column: &Column,
+    ty: ColumnType,
+    items: &ArrayRef,
+    row: impl Fn(usize) -> Option<usize>,
+    faults: &mut Vec<Fault>,
+) -> (Stored, Seen) {
+    let items = items.as_ref();
+    let as_stored = match column.time {
+        // The user says how they are to be read.
+        Some(_) => None,
+        None if ty.logical.is_bytes() => {
+            strings(items, ty.logical).map(|(strings, refused)| (Stored::Strings(strings), refused))
+        }
+        None => numbers(items, ty.logical).map(|(numbers, refused)| (Stored::Numbers(numbers), refused)),
+    };
+    let Some((stored, refused)) = as_stored else { return by_text(column, ty, items, row, faults) };
+    for (at, row) in refused.into_iter().filter_map(|at| Some((at, row(at)?))) {
+        let mut found = String::new();
+        text(items, at, &mut found);
+        let (problem, wider) = misfit(items.data_type(), ty.logical);
+        faults.push(Fault::new(row, problem, wider, found));
+    }
+    (stored, Seen::Alike(mark(items.data_type(), ty.logical)))
+}
+
+/// Values that are read as text.
+fn by_text(
+    column: &Column,
+    ty: ColumnType,
+    items: &dyn Array,
+    row: impl Fn(usize) -> Option<usize>,
+    faults: &mut Vec<Fault>,
+) -> (Stored, Seen) {
+    let reading = column.reading(ty);
+    let (mut numbers, mut strings, mut marks) = (Vec::new(), Strings::default(), Vec::new());
+    let mut found = String::new();
+    for at in 0..items.len() {
+        let mut number = 0;
+        if let Some(row) = row(at).filter(|_| items.is_valid(at)) {
+            found.clear();
+            text(items, at, &mut found);
+            match reading.read(Form::Str, &found, &mut strings.data) {
+                Ok((stored, mark)) => {
+                    marks.push(mark);
+                    if let value::Stored::Number(stored) = stored {
+                        number = stored;
+                    }
+                }
+                Err(contradiction) => faults.push(Fault { row, contradiction, text: found.clone() }),
+            }
+        }
+        numbers.push(number);
+        strings.end();
+    }
+    let stored = if ty.logical.is_bytes() { Stored::Strings(strings) } else { Stored::Numbers(numbers) };
+    (stored, Seen::Each(marks))
+}
+
+/// Why a value of a type that becomes the other does not, and which one would take it.
+fn misfit(from: &DataType, to: LogicalType) -> (String, &'static str) {
+    use DataType as D;
+    match (from, to) {
+        (D::Date64, LogicalType::Date) => ("within a day, not at its beginning".to_owned(), "timestamp[ms]"),
+        (D::Timestamp(..), _) => {
+            let unit = unit_of(to).map_or("", |unit| unit.name());
+            (format!("no count of {unit}, or one that 64 bits do not reach"), "string")
+        }
+        (D::Decimal32(..) | D::Decimal64(..) | D::Decimal128(..), LogicalType::F64) => {
+            ("more digits than a double keeps".to_owned(), "string")
+        }
+        (D::UInt64, LogicalType::I64) => (format!("not {}", value_name(to)), "u64"),
+        _ => (format!("not {}", value_name(to)), "string"),
+    }
+}
+
+/// How values that become stored ones are to be printed.
+fn mark(from: &DataType, to: LogicalType) -> Mark {
+    use DataType as D;
+    match (from, to) {
+        (D::Decimal32(_, scale) | D::Decimal64(_, scale) | D::Decimal128(_, scale), LogicalType::F64) => {
+            let digits = usize::try_from(*scale).unwrap_or(0);
+            Mark::Float { styles: number::fixed_style(digits), json: false }
+        }
+        (D::Timestamp(_, zone), _) => {
+            // A clock without a zone is printed without one; one whose zone has a name, in UTC.
+            let zone = match zone.as_deref() {
+                None => "",
+                Some("+00:00") => "Z",
+                Some(offset) if parse_offset(offset).is_some() => offset,
+                Some(_) => "Z",
+            };
+            let mut suffix = [0; 6];
+            if let Some(suffix) = suffix.get_mut(..zone.len()) {
+                suffix.copy_from_slice(zone.as_bytes());
+            }
+            Mark::Time { separator: 'T', fractions: 1 << Rfc3339::SHORTEST, suffix }
+        }
+        (_, LogicalType::TimestampMillis) => {
+            Mark::Time { separator: 'T', fractions: 1 << Rfc3339::SHORTEST, suffix: *b"Z\0\0\0\0\0" }
+        }
+        _ => Mark::Canonical,
+    }
+}

@@ -1,0 +1,151 @@
+//! Arrays of numbers to numbers as a segment keeps them.
+
+use arrow_array::cast::AsArray as _;
+use arrow_array::types::*;
+use arrow_array::{Array, PrimitiveArray};
+use arrow_schema::{DataType, TimeUnit};
+
+use crate::input::types::unit_of;
+use crate::store::{LogicalType, from_f64, from_u64};
+use crate::time::Unit;
+
+const DAY: i64 = 86_400_000;
+
+/// Digits of an integer up to which a quotient of two doubles is the decimal's double, and names it.
+const SAFE: i128 = 1_000_000_000_000_000;
+
+/// The stored numbers of `array`, anything where there is none, and the places of values that are none of the type
+/// `to`; `None` where the one type does not become the other but by its text.
+pub(super) fn numbers(array: &dyn Array, to: LogicalType) -> Option<(Vec<i64>, Vec<usize>)> {
+    use DataType as D;
+    use LogicalType as L;
+    Some(match (array.data_type(), to) {
+        (D::Boolean, L::Bool) => (array.as_boolean().values().iter().map(i64::from).collect(), Vec::new()),
+        (D::Int8, _) => return integers::<Int8Type>(array, to),
+        (D::Int16, _) => return integers::<Int16Type>(array, to),
+        (D::Int32, _) => return integers::<Int32Type>(array, to),
+        (D::Int64, _) => return integers::<Int64Type>(array, to),
+        (D::UInt8, _) => return integers::<UInt8Type>(array, to),
+        (D::UInt16, _) => return integers::<UInt16Type>(array, to),
+        (D::UInt32, _) => return integers::<UInt32Type>(array, to),
+        (D::UInt64, _) => return integers::<UInt64Type>(array, to),
+        (D::Float16, L::F64) => each::<Float16Type>(array, |v| Some(from_f64(v.to_f64()))),
+        (D::Float32, L::F64) => each::<Float32Type>(array, |v| Some(from_f64(v.into()))),
+        (D::Float64, L::F64) => each::<Float64Type>(array, |v| Some(from_f64(v))),
+        (D::Date32, L::Date) => each::<Date32Type>(array, |v| Some(v.into())),
+        (D::Date64, L::Date) => each::<Date64Type>(array, |v| (v % DAY == 0).then_some(v / DAY)),
+        (D::Date64, L::TimestampMillis) => each::<Date64Type>(array, Some),
+        (D::Timestamp(from, _), _) => {
+            let change = change(*from, unit_of(to)?);
+            match from {
+                TimeUnit::Second => each::<TimestampSecondType>(array, change),
+                TimeUnit::Millisecond => each::<TimestampMillisecondType>(array, change),
+                TimeUnit::Microsecond => each::<TimestampMicrosecondType>(array, change),
+                TimeUnit::Nanosecond => each::<TimestampNanosecondType>(array, change),
+            }
+        }
+        (D::Time32(TimeUnit::Second), L::I64) => each::<Time32SecondType>(array, |v| Some(v.into())),
+        (D::Time32(_), L::I64) => each::<Time32MillisecondType>(array, |v| Some(v.into())),
+        (D::Time64(TimeUnit::Microsecond), L::I64) => each::<Time64MicrosecondType>(array, Some),
+        (D::Time64(_), L::I64) => each::<Time64NanosecondType>(array, Some),
+        (D::Duration(TimeUnit::Second), L::I64) => each::<DurationSecondType>(array, Some),
+        (D::Duration(TimeUnit::Millisecond), L::I64) => each::<DurationMillisecondType>(array, Some),
+        (D::Duration(TimeUnit::Microsecond), L::I64) => each::<DurationMicrosecondType>(array, Some),
+        (D::Duration(TimeUnit::Nanosecond), L::I64) => each::<DurationNanosecondType>(array, Some),
+        (D::Decimal32(_, scale), _) => return decimals::<Decimal32Type>(array, *scale, to),
+        (D::Decimal64(_, scale), _) => return decimals::<Decimal64Type>(array, *scale, to),
+        (D::Decimal128(_, scale), _) => return decimals::<Decimal128Type>(array, *scale, to),
+        _ => return None,
+    })
+}
+
+/// What `store` makes of each value; the places of those of which it makes nothing.
+fn each<T: ArrowPrimitiveType>(
+    array: &dyn Array,
+    store: impl Fn(T::Native) -> Option<i64>,
+) -> (Vec<i64>, Vec<usize>) {
+    let array: &PrimitiveArray<T> = array.as_primitive();
+    let mut refused = Vec::new();
+    let stored = array.values().iter().enumerate().map(|(at, value)| {
+        store(*value).unwrap_or_else(|| {
+            // What lies where there is no value means nothing.
+            if array.is_valid(at) {
+                refused.push(at);
+            }
+            0
+        })
+    });
+    (stored.collect(), refused)
+}
+
+fn integers<T>(array: &dyn Array, to: LogicalType) -> Option<(Vec<i64>, Vec<usize>)>
+where
+    T: ArrowPrimitiveType<Native: Into<i128>>,
+{
+    match to {
+        LogicalType::I64 => Some(each::<T>(array, |v| i64::try_from(v.into()).ok())),
+        LogicalType::U64 => Some(each::<T>(array, |v| u64::try_from(v.into()).ok().map(from_u64))),
+        _ => None,
+    }
+}
+
+/// From a count of one unit to a count of the other, if it is a whole one.
+fn change(from: TimeUnit, to: Unit) -> impl Fn(i64) -> Option<i64> {
+    let from = match from {
+        TimeUnit::Second => 1_000_000_000,
+        TimeUnit::Millisecond => 1_000_000,
+        TimeUnit::Microsecond => 1_000,
+        TimeUnit::Nanosecond => 1,
+    };
+    let to = match to {
+        Unit::Millis => 1_000_000,
+        Unit::Micros => 1_000,
+        Unit::Nanos => 1,
+    };
+    move |count| match count.checked_mul(from / to) {
+        _ if from < to => (count % (to / from) == 0).then_some(count / (to / from)),
+        more => more,
+    }
+}
+
+/// Decimals with `scale` digits behind the point.
+fn decimals<T>(array: &dyn Array, scale: i8, to: LogicalType) -> Option<(Vec<i64>, Vec<usize>)>
+where
+    T: DecimalType<Native: Into<i128>>,
+{
+    let power = 10_i128.checked_pow(u32::from(scale.unsigned_abs()));
+    match to {
+        LogicalType::I64 => Some(each::<T>(array, |v| {
+            let digits: i128 = v.into();
+            let whole = match (scale, power) {
+                (_, None) => (digits == 0).then_some(0),
+                (..=0, Some(power)) => digits.checked_mul(power),
+                (_, Some(power)) => (digits % power == 0).then_some(digits / power),
+            };
+            i64::try_from(whole?).ok()
+        })),
+        LogicalType::F64 => {
+            // Both are doubles exactly, so their quotient is the double next to the decimal.
+            let divisor = (0..=22).contains(&scale).then(|| 10_f64.powi(scale.into()));
+            Some(each::<T>(array, |v| {
+                let digits: i128 = v.into();
+                match divisor {
+                    #[expect(clippy::cast_precision_loss, reason = "there are no more than 53 bits")]
+                    Some(divisor) if digits.abs() < SAFE => Some(from_f64(digits as f64 / divisor)),
+                    _ => long_decimal(digits, scale).map(from_f64),
+                }
+            }))
+        }
+        _ => None,
+    }
+}
+
+/// The double of a decimal, if it is printed as that.
+fn long_decimal(digits: i128, scale: i8) -> Option<f64> {
+    let value: f64 = format!("{digits}e{}", -i32::from(scale)).parse().ok()?;
+    let printed = format!("{value:.*}", usize::try_from(scale).unwrap_or(0));
+    let zeros = "0".repeat(usize::try_from(-i32::from(scale)).unwrap_or(0));
+    let expected = format!("{digits}{zeros}");
+    (printed.replacen('.', "", 1).trim_start_matches(['-', '0']) == expected.trim_start_matches(['-', '0']))
+        .then_some(value)
+}

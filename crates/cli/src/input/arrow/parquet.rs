@@ -1,0 +1,94 @@
+//! Parquet: row groups one after the other, page by page.
+
+use std::fs::File;
+use std::sync::Arc;
+
+use arrow_array::RecordBatch;
+use arrow_schema::{ArrowError, DataType, Field, FieldRef, Fields, Schema, SchemaRef};
+use parquet::arrow::ProjectionMask;
+use parquet::arrow::arrow_reader::{
+    ArrowReaderMetadata, ArrowReaderOptions, ParquetRecordBatchReader, ParquetRecordBatchReaderBuilder,
+};
+
+use crate::input::open::Source;
+
+/// A file of which the footer was read.
+pub(super) struct Parquet {
+    file: File,
+    source: Source,
+    metadata: ArrowReaderMetadata,
+}
+
+/// The rows of one.
+pub(super) struct Rows {
+    reader: ParquetRecordBatchReader,
+    source: Source,
+    done: u64,
+    total: u64,
+}
+
+impl Parquet {
+    pub(super) fn open(file: File, source: Source) -> Result<Parquet, ArrowError> {
+        let options = ArrowReaderOptions::new();
+        let metadata = ArrowReaderMetadata::load(&file, options.clone())?;
+        // As views, the strings of a dictionary page are in memory once, however many rows have them.
+        let fields: Fields = metadata.schema().fields().iter().map(viewed).collect();
+        let schema = Schema::new_with_metadata(fields, metadata.schema().metadata().clone());
+        let options = options.with_schema(Arc::new(schema));
+        let metadata = ArrowReaderMetadata::try_new(Arc::clone(metadata.metadata()), options)?;
+        Ok(Parquet { file, source, metadata })
+    }
+
+    pub(super) fn schema(&self) -> SchemaRef {
+        Arc::clone(self.metadata.schema())
+    }
+
+    /// The rows with these of the columns, at most `rows` and about `bytes` at a time.
+    pub(super) fn rows(
+        self,
+        roots: impl Iterator<Item = usize>,
+        rows: usize,
+        bytes: usize,
+    ) -> Result<Rows, ArrowError> {
+        let Parquet { file, source, metadata } = self;
+        let groups = metadata.metadata().row_groups();
+        let total = groups.iter().map(|group| u64::try_from(group.num_rows()).unwrap_or(0)).sum();
+        let heaviest = groups.iter().map(|group| group.total_byte_size() / group.num_rows().max(1)).max();
+        let row = usize::try_from(heaviest.unwrap_or(0)).unwrap_or(0);
+        let together = bytes.checked_div(row).map_or(rows, |fit| fit.clamp(1, rows));
+        let mask = ProjectionMask::roots(metadata.parquet_schema(), roots);
+        let builder = ParquetRecordBatchReaderBuilder::new_with_metadata(file, metadata);
+        let reader = builder.with_projection(mask).with_batch_size(together).build()?;
+        Ok(Rows { reader, source, done: 0, total })
+    }
+}
+
+impl Rows {
+    /// The columns that are read.
+    pub(super) fn schema(&self) -> SchemaRef {
+        use arrow_array::RecordBatchReader as _;
+        self.reader.schema()
+    }
+
+    pub(super) fn next(&mut self) -> Result<Option<RecordBatch>, ArrowError> {
+        let batch = self.reader.next().transpose()?;
+        self.done += batch.as_ref().map_or(0, |batch| batch.num_rows() as u64);
+        let done = if batch.is_none() { self.total } else { self.done };
+        self.source.reached(done, self.total);
+        Ok(batch)
+    }
+}
+
+/// A field whose byte strings are views.
+fn viewed(field: &FieldRef) -> FieldRef {
+    use DataType as D;
+    let data_type = match field.data_type() {
+        D::Utf8 | D::LargeUtf8 => D::Utf8View,
+        D::Binary | D::LargeBinary => D::BinaryView,
+        D::List(item) => D::List(viewed(item)),
+        D::LargeList(item) => D::LargeList(viewed(item)),
+        D::Struct(fields) => D::Struct(fields.iter().map(viewed).collect()),
+        _ => return Arc::clone(field),
+    };
+    Arc::new(Field::clone(field).with_data_type(data_type))
+}

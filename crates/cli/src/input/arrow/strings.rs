@@ -1,0 +1,69 @@
+//! Arrays of byte strings to bytes that lie end to end.
+
+use arrow_array::Array;
+use arrow_array::cast::AsArray as _;
+use arrow_schema::DataType;
+
+use crate::store::LogicalType;
+
+/// Byte strings end to end: that at place *i* from `offsets[i]` to `offsets[i + 1]`.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Strings {
+    pub(crate) offsets: Vec<u64>,
+    pub(crate) data: Vec<u8>,
+}
+
+impl Default for Strings {
+    fn default() -> Strings {
+        Strings { offsets: vec![0], data: Vec::new() }
+    }
+}
+
+impl Strings {
+    /// Ends a string, whose bytes were appended to `data`.
+    pub(super) fn end(&mut self) {
+        self.offsets.push(self.data.len() as u64);
+    }
+}
+
+/// The strings of `array`, empty where there is none, and the places of those that are none of the type `to`; `None`
+/// where the one type does not become the other but by its text.
+pub(super) fn strings(array: &dyn Array, to: LogicalType) -> Option<(Strings, Vec<usize>)> {
+    use DataType as D;
+    use LogicalType as L;
+    let any: fn(&[u8]) -> bool = |_| true;
+    let fits = match (array.data_type(), to) {
+        (D::Utf8 | D::LargeUtf8 | D::Utf8View, L::Utf8) => any,
+        (D::Binary | D::LargeBinary | D::BinaryView | D::FixedSizeBinary(_), L::Bytes) => any,
+        (D::Binary | D::LargeBinary | D::BinaryView | D::FixedSizeBinary(_), L::Uuid | L::Ip) => {
+            |bytes: &[u8]| bytes.len() == 16
+        }
+        (D::Binary | D::LargeBinary | D::BinaryView, L::Utf8) => |bytes: &[u8]| str::from_utf8(bytes).is_ok(),
+        _ => return None,
+    };
+    let mut gathered = (Strings::default(), Vec::new());
+    for_each(array, |bytes| {
+        let (strings, refused) = &mut gathered;
+        match bytes {
+            Some(bytes) if fits(bytes) => strings.data.extend_from_slice(bytes),
+            Some(_) => refused.push(strings.offsets.len() - 1),
+            None => {}
+        }
+        strings.end();
+    });
+    Some(gathered)
+}
+
+/// Shows the bytes at each place to `f`; nothing of arrays of other types.
+pub(super) fn for_each(array: &dyn Array, f: impl FnMut(Option<&[u8]>)) {
+    match array.data_type() {
+        DataType::Utf8 => array.as_string::<i32>().iter().map(|v| v.map(str::as_bytes)).for_each(f),
+        DataType::LargeUtf8 => array.as_string::<i64>().iter().map(|v| v.map(str::as_bytes)).for_each(f),
+        DataType::Utf8View => array.as_string_view().iter().map(|v| v.map(str::as_bytes)).for_each(f),
+        DataType::Binary => array.as_binary::<i32>().iter().for_each(f),
+        DataType::LargeBinary => array.as_binary::<i64>().iter().for_each(f),
+        DataType::BinaryView => array.as_binary_view().iter().for_each(f),
+        DataType::FixedSizeBinary(_) => array.as_fixed_size_binary().iter().for_each(f),
+        _ => {}
+    }
+}

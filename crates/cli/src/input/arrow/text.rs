@@ -1,0 +1,121 @@
+//! A value of an array as text, for columns whose type the user chose otherwise.
+
+use std::fmt::Write as _;
+
+use arrow_array::Array;
+use arrow_array::cast::AsArray as _;
+use arrow_array::types::*;
+use arrow_schema::{DataType, TimeUnit};
+use jiff::SignedDuration;
+
+use crate::number::FloatStyle;
+use crate::output::text::hex;
+use crate::time::{Moment, TimeFormat, day};
+
+/// Appends the value at `at`, which is there, as CSV would have it.
+pub(super) fn text(array: &dyn Array, at: usize, out: &mut String) {
+    use DataType as D;
+    macro_rules! plain {
+        ($type:ty) => {{
+            // Writing to a string cannot fail.
+            let _ = write!(out, "{}", array.as_primitive::<$type>().value(at));
+        }};
+    }
+    macro_rules! decimal {
+        ($type:ty, $precision:expr, $scale:expr) => {{
+            let value = array.as_primitive::<$type>().value(at);
+            out.push_str(&<$type>::format_decimal(value, *$precision, *$scale));
+        }};
+    }
+    match array.data_type() {
+        D::Boolean => out.push_str(if array.as_boolean().value(at) { "true" } else { "false" }),
+        D::Int8 => plain!(Int8Type),
+        D::Int16 => plain!(Int16Type),
+        D::Int32 => plain!(Int32Type),
+        D::Int64 => plain!(Int64Type),
+        D::UInt8 => plain!(UInt8Type),
+        D::UInt16 => plain!(UInt16Type),
+        D::UInt32 => plain!(UInt32Type),
+        D::UInt64 => plain!(UInt64Type),
+        // The fewest digits that name the number among those of its own width.
+        D::Float16 => plain!(Float16Type),
+        D::Float32 => plain!(Float32Type),
+        D::Float64 => FloatStyle::Shortest.print(array.as_primitive::<Float64Type>().value(at), out),
+        D::Decimal32(p, s) => decimal!(Decimal32Type, p, s),
+        D::Decimal64(p, s) => decimal!(Decimal64Type, p, s),
+        D::Decimal128(p, s) => decimal!(Decimal128Type, p, s),
+        D::Date32 => {
+            let days = array.as_primitive::<Date32Type>().value(at).into();
+            moment(&TimeFormat::iso_date(), day(days), days, out);
+        }
+        D::Date64 => {
+            let millis = array.as_primitive::<Date64Type>().value(at);
+            moment(&TimeFormat::iso_date(), SignedDuration::from_millis(millis), millis, out);
+        }
+        D::Timestamp(unit, _) => {
+            let count = count(array, at);
+            moment(&TimeFormat::canonical(), since_epoch(*unit, count), count, out);
+        }
+        D::Time32(unit) | D::Time64(unit) => time_of_day(since_epoch(*unit, count(array, at)), out),
+        D::Duration(_) => {
+            let _ = write!(out, "{}", count(array, at));
+        }
+        D::Utf8 => out.push_str(array.as_string::<i32>().value(at)),
+        D::LargeUtf8 => out.push_str(array.as_string::<i64>().value(at)),
+        D::Utf8View => out.push_str(array.as_string_view().value(at)),
+        D::Binary => array.as_binary::<i32>().value(at).iter().for_each(|byte| hex(*byte, out)),
+        D::LargeBinary => array.as_binary::<i64>().value(at).iter().for_each(|byte| hex(*byte, out)),
+        D::BinaryView => array.as_binary_view().value(at).iter().for_each(|byte| hex(*byte, out)),
+        D::FixedSizeBinary(_) => {
+            array.as_fixed_size_binary().value(at).iter().for_each(|byte| hex(*byte, out));
+        }
+        _ => {}
+    }
+}
+
+/// Appends a moment in a format; the number that stands for it where there is no such year.
+fn moment(format: &TimeFormat, moment: Moment, count: i64, out: &mut String) {
+    if !format.print(moment, out) {
+        let _ = write!(out, "{count}");
+    }
+}
+
+/// What an array of times counts.
+fn count(array: &dyn Array, at: usize) -> i64 {
+    use DataType as D;
+    match array.data_type() {
+        D::Timestamp(TimeUnit::Second, _) => array.as_primitive::<TimestampSecondType>().value(at),
+        D::Timestamp(TimeUnit::Millisecond, _) => array.as_primitive::<TimestampMillisecondType>().value(at),
+        D::Timestamp(TimeUnit::Microsecond, _) => array.as_primitive::<TimestampMicrosecondType>().value(at),
+        D::Timestamp(TimeUnit::Nanosecond, _) => array.as_primitive::<TimestampNanosecondType>().value(at),
+        D::Time32(TimeUnit::Second) => array.as_primitive::<Time32SecondType>().value(at).into(),
+        D::Time32(_) => array.as_primitive::<Time32MillisecondType>().value(at).into(),
+        D::Time64(TimeUnit::Microsecond) => array.as_primitive::<Time64MicrosecondType>().value(at),
+        D::Time64(_) => array.as_primitive::<Time64NanosecondType>().value(at),
+        D::Duration(TimeUnit::Second) => array.as_primitive::<DurationSecondType>().value(at),
+        D::Duration(TimeUnit::Millisecond) => array.as_primitive::<DurationMillisecondType>().value(at),
+        D::Duration(TimeUnit::Microsecond) => array.as_primitive::<DurationMicrosecondType>().value(at),
+        D::Duration(TimeUnit::Nanosecond) => array.as_primitive::<DurationNanosecondType>().value(at),
+        _ => 0,
+    }
+}
+
+fn since_epoch(unit: TimeUnit, count: i64) -> Moment {
+    match unit {
+        TimeUnit::Second => SignedDuration::from_secs(count),
+        TimeUnit::Millisecond => SignedDuration::from_millis(count),
+        TimeUnit::Microsecond => SignedDuration::from_micros(count),
+        TimeUnit::Nanosecond => SignedDuration::from_nanos(count),
+    }
+}
+
+/// Appends `HH:MM:SS`, and as much of a fraction as there is.
+fn time_of_day(since_midnight: SignedDuration, out: &mut String) {
+    let (seconds, nanos) = (since_midnight.as_secs(), since_midnight.subsec_nanos());
+    let (hours, minutes) = (seconds / 3_600, seconds / 60 % 60);
+    let _ = write!(out, "{hours:02}:{:02}:{:02}", minutes.abs(), (seconds % 60).abs());
+    if nanos != 0 {
+        let fraction = format!(".{:09}", nanos.unsigned_abs());
+        out.push_str(fraction.trim_end_matches('0'));
+    }
+}

@@ -1,0 +1,221 @@
+//! Files that know their columns: many documents at a time.
+
+use std::collections::{BTreeMap, HashSet};
+use std::ops::Range;
+
+use arrow_array::{ArrayRef, BooleanArray};
+use arrow_select::filter::filter;
+
+use super::advice::{describe, quoted, type_flag};
+use super::{Added, Import};
+use crate::input::arrow::{ArrowFile, Fault, Filled, Holds, Seen, convert, guarded, weight};
+use crate::input::column::{Column, Declared};
+use crate::input::error::{BadRow, InputError, Place, Result};
+use crate::input::open::Source;
+use crate::input::types::{ColumnType, unit_of};
+use crate::store::LogicalType;
+
+/// Characters of a type's name that a message shows.
+const SHOWN: usize = 48;
+
+/// Documents to be added together.
+pub(crate) struct Table {
+    pub(crate) docs: u32,
+    /// With the number of the column.
+    pub(crate) columns: Vec<(usize, Filled)>,
+}
+
+impl Import {
+    /// Takes note of the columns of a file.
+    ///
+    /// # Errors
+    ///
+    /// When some are of types that a segment does not have, or of another than in an earlier file.
+    pub(super) fn declare(&mut self, source: &Source, file: &ArrowFile) -> Result<()> {
+        let (mut names, mut others) = (HashSet::new(), Vec::new());
+        for leaf in file.leaves() {
+            let index = self.fields.id(&leaf.name).index();
+            self.add_columns();
+            let Some(column) = self.columns.get_mut(index).filter(|column| !column.excluded) else {
+                continue;
+            };
+            if !names.insert(index) {
+                let message = format!("{}: two columns are named {:?}", source.name, leaf.name);
+                return Err(InputError::refused(message, "name them otherwise where the file is written"));
+            }
+            column.in_header = true;
+            match leaf.holds {
+                Holds::Values(ty) => {
+                    let (called, file) = (leaf.called, source.name.clone());
+                    column.declare(Declared { ty, called, file })?;
+                }
+                Holds::Nothing => {}
+                Holds::Other => others.push((leaf.name, leaf.called)),
+            }
+        }
+        if others.is_empty() { Ok(()) } else { Err(unknown_types(&source.name, &others)) }
+    }
+
+    /// Reads a file and gives its rows to `sink`.
+    pub(super) fn add_file<E: From<InputError>>(
+        &mut self,
+        source: &Source,
+        file: ArrowFile,
+        sink: &mut impl FnMut(&Import, Added<'_>) -> Result<(), E>,
+    ) -> Result<(), E> {
+        let mut batches =
+            file.batches(|leaf| !self.options.exclude.has(&leaf.name), self.options.together)?;
+        let names = batches.leaves().iter().map(|leaf| self.fields.id(&leaf.name).index());
+        let columns: Vec<usize> = names.collect();
+        self.add_columns();
+        let mut first = 0;
+        while let Some((rows, arrays)) = batches.next()? {
+            let mut pieces = Vec::from([(0, rows)]);
+            while let Some((start, end)) = pieces.pop() {
+                let piece = start..end;
+                let arrays: Vec<ArrayRef> =
+                    arrays.iter().map(|a| a.slice(piece.start, piece.len())).collect();
+                let bytes = guarded(&source.name, || Ok(arrays.iter().map(|a| weight(a)).sum::<usize>()))?;
+                if bytes > self.options.together && piece.len() > 1 {
+                    let middle = start.midpoint(end);
+                    pieces.extend([(middle, end), (start, middle)]);
+                    continue;
+                }
+                let rows = first + start as u64..first + end as u64;
+                self.add_rows(source, rows, &columns, arrays, sink)?;
+            }
+            first += rows as u64;
+        }
+        Ok(())
+    }
+
+    /// Makes rows documents, but for those that are skipped.
+    fn add_rows<E: From<InputError>>(
+        &mut self,
+        source: &Source,
+        rows: Range<u64>,
+        columns: &[usize],
+        mut arrays: Vec<ArrayRef>,
+        sink: &mut impl FnMut(&Import, Added<'_>) -> Result<(), E>,
+    ) -> Result<(), E> {
+        let (mut filled, faults) = self.convert_arrays(source, columns, &arrays)?;
+        let mut bad = BTreeMap::new();
+        for (index, fault) in faults {
+            let place = Place::Row(rows.start + fault.row as u64);
+            bad.entry(fault.row)
+                .or_insert_with(|| self.bad_row(index, fault, BadRow::at(&source.name, place, "")));
+        }
+        let docs =
+            u32::try_from(rows.end - rows.start).unwrap_or(u32::MAX) - u32::try_from(bad.len()).unwrap_or(0);
+        if !bad.is_empty() {
+            let good: BooleanArray =
+                (rows.start..rows.end).enumerate().map(|(row, _)| Some(!bad.contains_key(&row))).collect();
+            bad.into_values().try_for_each(|bad| self.skip(bad))?;
+            arrays = guarded(&source.name, || arrays.iter().map(|array| filter(array, &good)).collect())?;
+            (filled, _) = self.convert_arrays(source, columns, &arrays)?;
+        }
+        self.documents += u64::from(docs);
+        for (index, filled) in &filled {
+            if let Some(column) = self.columns.get_mut(*index) {
+                observe(column, filled);
+            }
+        }
+        if docs == 0 { Ok(()) } else { sink(self, Added::Table(&Table { docs, columns: filled })) }
+    }
+
+    /// The values of some rows, and those that no column takes, by column.
+    fn convert_arrays(&self, source: &Source, columns: &[usize], arrays: &[ArrayRef]) -> Result<Converted> {
+        guarded(&source.name, || {
+            let (mut all, mut all_faults) = (Vec::new(), Vec::new());
+            for (index, array) in columns.iter().zip(arrays) {
+                let Some(column) = self.columns.get(*index) else { continue };
+                let Some(ty) = column.ty else { continue };
+                let mut faults = Vec::new();
+                all.extend(convert(column, ty, array, &mut faults)?.map(|filled| (*index, filled)));
+                all_faults.extend(faults.into_iter().map(|fault| (*index, fault)));
+            }
+            Ok((all, all_faults))
+        })
+    }
+
+    /// Says what is wrong with a row.
+    fn bad_row(&self, index: usize, fault: Fault, bad: BadRow) -> BadRow {
+        let Some((column, ty)) = self.columns.get(index).and_then(|column| Some((column, column.ty?))) else {
+            return bad;
+        };
+        let Fault { contradiction, text, .. } = fault;
+        match contradiction.wider {
+            // There is no type that would take it.
+            "" => BadRow { problem: format!("column {:?}: {}", column.name, contradiction.problem), ..bad },
+            _ => describe(column, ty, &contradiction, bad).text(text.as_bytes()),
+        }
+    }
+}
+
+type Converted = (Vec<(usize, Filled)>, Vec<(usize, Fault)>);
+
+/// Lets a column take note of the values that it got.
+fn observe(column: &mut Column, filled: &Filled) {
+    column.documents += filled.rows;
+    match &filled.seen {
+        Seen::Alike(mark) => column.observe_alike(*mark, filled.values),
+        Seen::Each(marks) => marks.iter().for_each(|mark| column.observe(*mark)),
+    }
+}
+
+impl Column {
+    /// Takes note of what a file says of the column, beside what others said.
+    fn declare(&mut self, new: Declared) -> Result<()> {
+        let Some(old) = &mut self.declared else {
+            self.declared = Some(new);
+            return Ok(());
+        };
+        match common(old.ty.logical, new.ty.logical) {
+            Some(logical) => {
+                old.ty = ColumnType { logical, multi: old.ty.multi || new.ty.multi, ..old.ty };
+                Ok(())
+            }
+            // The user decides.
+            None if self.explicit => Ok(()),
+            None => Err(InputError::refused(
+                format!(
+                    "column {:?} is {} in {} and {} in {}",
+                    self.name, old.called, old.file, new.called, new.file
+                ),
+                format!("{} takes the text of both", type_flag(&self.name, "string")),
+            )),
+        }
+    }
+}
+
+/// The type that holds the values of both, or most of them.
+fn common(a: LogicalType, b: LogicalType) -> Option<LogicalType> {
+    use LogicalType as L;
+    match (a, b) {
+        _ if a == b => Some(a),
+        (L::I64, L::U64) | (L::U64, L::I64) => Some(L::I64),
+        (L::I64 | L::U64, L::F64) | (L::F64, L::I64 | L::U64) => Some(L::F64),
+        _ => Some(if unit_of(a)? >= unit_of(b)? { a } else { b }),
+    }
+}
+
+/// Columns that no segment can have.
+fn unknown_types(file: &str, others: &[(String, String)]) -> InputError {
+    let (columns, are) =
+        if others.len() == 1 { ("a column", "is of a type") } else { ("columns", "are of types") };
+    let each = others.iter().map(|(name, called)| {
+        let shown: String = called.chars().take(SHOWN).collect();
+        let more = if shown.len() < called.len() { "…" } else { "" };
+        format!("{name:?} ({shown}{more})")
+    });
+    // A name that holds a comma is an option of its own.
+    let (alone, together): (Vec<&str>, Vec<&str>) =
+        others.iter().map(|(name, _)| name.as_str()).partition(|name| name.contains(','));
+    let together = (!together.is_empty()).then(|| together.join(","));
+    let options = together.iter().map(String::as_str).chain(alone);
+    let options: Vec<String> = options.map(|names| format!("--exclude {}", quoted(names))).collect();
+    InputError::refused(
+        format!("{file}: {columns} that {are} no segment has: {}", each.collect::<Vec<_>>().join(", ")),
+        format!("leave out what cannot be kept: {}", options.join(" ")),
+    )
+}
