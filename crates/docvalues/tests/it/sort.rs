@@ -180,7 +180,7 @@ proptest! {
         let segment = open(claim(&file, sort::encode(&keys)));
         let is_so = dataset.sorted(&keys) == dataset.sorted(&[]);
         prop_assert_eq!(segment.verify().is_ok(), is_so);
-        let mut found = vec![0; bits::words(0..dataset.docs)];
+        let mut found = vec![0; bits::words(0..dataset.docs + 3)];
         for _ in 0..20 {
             let (a, b) = (rng.below_u32(dataset.docs + 3), rng.below_u32(dataset.docs + 3));
             match segment.column(&keys[0].column).unwrap() {
