@@ -17,7 +17,7 @@ mod write;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::time::{Duration, Instant};
 
-use docvalues::{Error, JumpTables, Merger, OpenOptions, Segment, WriterOptions};
+use docvalues::{Error, JumpTables, Merger, OpenOptions, Segment, SegmentWriter, SortKey, WriterOptions};
 use docvalues_fuzz::{Plan, exercise, reseal};
 use docvalues_testkit::damage::{Damage, Sweep, alloc::PeakAlloc, bit_flips, truncations, zeroed_runs};
 use docvalues_testkit::shapes;
@@ -31,10 +31,14 @@ const CHECKED_TOGETHER: u64 = 4096 + 512;
 /// The longest that opening a hostile file and asking everything of it may take on an idle machine.
 const PATIENCE: Duration = Duration::from_secs(1);
 
-/// A segment with one of everything.
+/// A segment with one of everything, which says that it is sorted by a column in whose order its documents are.
 fn file() -> Vec<u8> {
-    let file =
-        write::by_document(&shapes::small_of_every_kind(), &write::COMPRESSIONS, WriterOptions::default());
+    let dataset = shapes::small_of_every_kind();
+    let (schema, fields) = write::schema(&dataset, &write::COMPRESSIONS);
+    let mut writer = SegmentWriter::in_memory(schema, WriterOptions::default());
+    writer.sort_by([SortKey::new("day")]).unwrap();
+    write::add_documents(&mut writer, &fields, &dataset);
+    let file = writer.finish_bytes().unwrap();
     assert!(file.len() <= 100_000, "{} bytes", file.len());
     file
 }
