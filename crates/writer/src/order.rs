@@ -22,6 +22,8 @@ mod keys;
 mod presence;
 mod records;
 mod scatter;
+#[cfg(test)]
+mod tests;
 
 use docvalues_format::numeric::{self, Values as _};
 use docvalues_storage::Spill;
