@@ -8,7 +8,7 @@
 //! values        scanned stretch by stretch into one column's buffer          values
 //! terms         merged into one dictionary; every source's ords into its     terms
 //!   |
-//! order         where documents go, if they are sorted                       (order)
+//! order         where documents go, if they are sorted                       compared, order
 //!   |
 //! encode, file  as for any other segment
 //! ```
@@ -17,6 +17,7 @@
 //! merge takes whatever can be read. What it hands to the encoders is what a
 //! [`SegmentWriter`](crate::SegmentWriter) would, given the same documents: so the bytes are the same, too.
 
+mod compared;
 mod live;
 mod plan;
 mod terms;

@@ -7,6 +7,7 @@ use docvalues_format::file::kind::Kind;
 use docvalues_format::file::sort::SortKey;
 use docvalues_format::id::MAX_DOCS;
 
+use super::compared::Compared;
 use super::live::Live;
 use super::{MergeOptions, Source};
 use crate::encode::Encoder;
@@ -82,7 +83,7 @@ impl<'a> Plan<'a> {
         for key in &self.sort {
             let columns = self.columns.iter().filter(|column| column.spec.name() == key.column);
             for column in columns {
-                let read = column.compared(encoder, budget, room);
+                let read = Compared::read(column, encoder, budget, room);
                 compared.push((key, read.map_err(|kind| column.refuse(kind))?));
             }
         }

@@ -7,22 +7,19 @@ use docvalues_column::{
     SortedSetColumn,
 };
 use docvalues_format::file::kind::LogicalType;
-use docvalues_format::file::sort::SortKey;
 use docvalues_storage::Spill;
 
 use super::live::Live;
 use super::plan::{Merged, Part};
 use super::terms::Ordinals;
-use crate::buffer::{FieldBuffer, Memory, PresenceBuffer, Tape, Values};
+use crate::buffer::{FieldBuffer, Memory, PresenceBuffer, Values};
 use crate::column::{ByteStrings, Column as _};
 use crate::encode::{Encoded, Encoder};
 use crate::error::ErrorKind;
 use crate::fields::check_number;
 use crate::intern::index;
-use crate::order::{Key, Numbers, Room};
 use crate::rows::Rows;
 use crate::schema::BytesKind;
-use crate::sort::{compared, ords_of};
 
 impl Merged<'_> {
     /// Reads the column's parts, and encodes what they are together.
@@ -32,18 +29,17 @@ impl Merged<'_> {
         budget: usize,
         spill: Option<&Spill>,
     ) -> Result<Encoded, ErrorKind> {
-        let (Target { buffer: FieldBuffer { presence, values }, memory, .. }, mut ordinals) =
-            self.values(budget, spill)?;
+        let Gathered { presence, values, mut ordinals, most } = self.gather(budget, spill)?;
         match values {
             Values::Terms { ids: mut ords, .. } if !self.is_mixed() => {
-                let terms = ordinals.merge(self, encoder.jump_tables, memory.wanted(), spill)?;
+                let terms = ordinals.merge(self, encoder.jump_tables, most, spill)?;
                 ords.change_each(|ords| ordinals.replace(ords))?;
                 let column = encoder.frame(&self.spec, presence)?;
                 let ords = column.numbers(ords)?;
                 encoder.ords(column, &ords, terms)
             }
             Values::TermSets { ids: mut sets, .. } => {
-                let terms = ordinals.merge(self, encoder.jump_tables, memory.wanted(), spill)?;
+                let terms = ordinals.merge(self, encoder.jump_tables, most, spill)?;
                 // They ascend, as those that they were do.
                 sets.change_each(|set| ordinals.replace(set).map(|()| set.len()))?;
                 let column = encoder.frame(&self.spec, presence)?;
@@ -54,43 +50,8 @@ impl Merged<'_> {
         }
     }
 
-    /// Reads the column's parts for what documents are sorted by.
-    pub(super) fn compared(
-        &self,
-        encoder: &Encoder<'_>,
-        budget: usize,
-        room: &Room,
-    ) -> Result<Compared, ErrorKind> {
-        let (Target { buffer: FieldBuffer { presence, values }, memory, .. }, mut ordinals) =
-            self.values(budget, room.spill())?;
-        let mut numbers = match values {
-            Values::Numbers(numbers) => Owned::Stored(numbers),
-            Values::Terms { ids, terms } if self.is_mixed() => {
-                Owned::Ords(encoder.in_order(ids, terms)?.ords)
-            }
-            Values::Terms { ids: mut ords, .. } => {
-                ordinals.merge(self, false, memory.wanted(), room.spill())?;
-                ords.change_each(|ords| ordinals.replace(ords))?;
-                Owned::Ords(ords)
-            }
-            Values::Strings(strings) => Owned::Ords(ords_of(strings.laid(), encoder, room)?),
-            Values::NumberLists(_) | Values::TermSets { .. } => return Err(ErrorKind::SortBySeveral),
-        };
-        // The next key's values want the memory, too.
-        match (&mut numbers, room.spill()) {
-            (_, None) => {}
-            (Owned::Stored(numbers), Some(spill)) => numbers.settle(spill)?,
-            (Owned::Ords(ords), Some(spill)) => ords.settle(spill)?,
-        }
-        Ok(Compared { presence, numbers })
-    }
-
     /// Reads the column's parts.
-    fn values<'s>(
-        &self,
-        budget: usize,
-        spill: Option<&'s Spill>,
-    ) -> Result<(Target<'s>, Ordinals), ErrorKind> {
+    pub(super) fn gather(&self, budget: usize, spill: Option<&Spill>) -> Result<Gathered, ErrorKind> {
         let buffer = FieldBuffer::new(&self.spec);
         let mut target = Target { buffer, memory: Memory::new(budget), spill, logical: self.spec.logical() };
         let mut ordinals = Ordinals::default();
@@ -103,11 +64,12 @@ impl Merged<'_> {
             AnyColumn::Sorted(column) => target.ords(part, &**column, &mut ordinals),
             AnyColumn::SortedSet(column) => target.ord_sets(part, &**column, &mut ordinals),
         })?;
-        Ok((target, ordinals))
+        let Target { buffer: FieldBuffer { presence, values }, memory, .. } = target;
+        Ok(Gathered { presence, values, ordinals, most: memory.wanted() })
     }
 
     /// Whether some parts have a dictionary and some have none: then it is found out anew which is better.
-    fn is_mixed(&self) -> bool {
+    pub(super) fn is_mixed(&self) -> bool {
         self.spec.bytes_kind() == BytesKind::Auto
             && !self.spec.is_multi_valued()
             && self.spec.logical().is_bytes()
@@ -141,25 +103,15 @@ impl Merged<'_> {
     }
 }
 
-/// What documents are compared by: the numbers of those that have a value.
-pub(super) struct Compared {
-    presence: PresenceBuffer,
-    numbers: Owned,
-}
-
-enum Owned {
-    Stored(Tape<i64>),
-    Ords(Tape<u32>),
-}
-
-impl Compared {
-    pub(super) fn key<'a>(&'a self, key: &SortKey) -> Key<'a> {
-        let numbers = match &self.numbers {
-            Owned::Stored(numbers) => Numbers::Stored(numbers),
-            Owned::Ords(ords) => Numbers::Ords(ords),
-        };
-        compared(key, &self.presence, numbers)
-    }
+/// What the parts of a column are together.
+pub(super) struct Gathered {
+    pub(super) presence: PresenceBuffer,
+    /// Of byte strings in dictionaries the ords that they have there, unless the column is mixed.
+    pub(super) values: Values,
+    /// What becomes of these ords.
+    pub(super) ordinals: Ordinals,
+    /// Bytes of memory that a dictionary may take.
+    pub(super) most: usize,
 }
 
 /// A column while its values come in.
