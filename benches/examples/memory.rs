@@ -9,7 +9,8 @@
 //! cargo run --release -p docvalues-benches --example memory -- equal FOLDER [COLUMN...]
 //! ```
 //!
-//! The budget is in MiB; `256x2` has two threads, as well. Columns are all of `docvalues_benches::data`, or those that are named; `sorted-url`
+//! The budget is in MiB; `256x2` has two threads, as well. The documents are sorted by the columns that the variable
+//! `SORT` names, such as `host,size`. Columns are all of `docvalues_benches::data`, or those that are named; `sorted-url`
 //! is `url` with a dictionary, `coded-url` compressed, and for `auto-url` the writer chooses.
 #![expect(clippy::cast_possible_truncation, reason = "the machine that measures has 64 bits")]
 
@@ -18,7 +19,7 @@ use std::io::{self, BufReader, BufWriter, Read, Write};
 use std::path::Path;
 use std::time::Instant;
 
-use docvalues::{BytesKind, FieldSpec, LogicalType, Schema, SegmentWriter, WriterOptions};
+use docvalues::{BytesKind, FieldSpec, LogicalType, Schema, SegmentWriter, SortKey, WriterOptions};
 use docvalues_benches::data;
 use docvalues_benches::segment::spec;
 
@@ -43,6 +44,7 @@ fn main() -> Outcome {
             let options = WriterOptions { budget, threads: threads.parse()?, ..WriterOptions::default() };
             let mut writer = SegmentWriter::create(&path, Schema::new(), options)?;
             add_all(&mut writer, folder, columns)?;
+            writer.sort_by(sort())?;
             let added = began.elapsed();
             let summary = writer.finish()?;
             let (seconds, len) = (began.elapsed().as_secs_f64(), fs::metadata(path)?.len());
@@ -65,6 +67,7 @@ fn main() -> Outcome {
             let mut writer = SegmentWriter::in_memory(Schema::new(), options);
             let began = Instant::now();
             add_all(&mut writer, folder, columns)?;
+            writer.sort_by(sort())?;
             let (expected, summary) = writer.finish()?;
             let seconds = began.elapsed().as_secs_f64();
             println!("in memory {:.0} documents a second", f64::from(summary.docs) / seconds);
@@ -75,6 +78,12 @@ fn main() -> Outcome {
         _ => Err("prepare FOLDER DOCS [COLUMN...] | build FOLDER MIB [COLUMN...] | equal FOLDER [COLUMN...]"
             .into()),
     }
+}
+
+/// What documents are to be sorted by.
+fn sort() -> Vec<SortKey> {
+    let names = std::env::var("SORT").unwrap_or_default();
+    names.split(',').filter(|name| !name.is_empty()).map(SortKey::new).collect()
 }
 
 /// The columns that are named, or all.

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use docvalues::{
-    BytesKind, Compression, FieldSpec, LogicalType, OpenOptions, Schema, Segment, SegmentWriter, Summary,
-    WriterOptions,
+    BytesKind, Compression, FieldSpec, LogicalType, OpenOptions, Schema, Segment, SegmentWriter, SortKey,
+    Summary, WriterOptions,
 };
 
 use crate::data::{self, Strings};
@@ -20,6 +20,11 @@ pub struct Written {
 
 /// Writes the columns `names` of `docs` documents.
 pub fn write(docs: u32, names: &[&str], options: WriterOptions) -> Written {
+    write_sorted(docs, names, options, &[])
+}
+
+/// The same, sorted.
+pub fn write_sorted(docs: u32, names: &[&str], options: WriterOptions, sort: &[SortKey]) -> Written {
     let mut schema = Schema::new();
     let fields: Vec<_> = names.iter().map(|name| schema.add(spec(name)).expect("names differ")).collect();
     let mut writer = SegmentWriter::in_memory(schema, WriterOptions { budget: usize::MAX, ..options });
@@ -43,6 +48,7 @@ pub fn write(docs: u32, names: &[&str], options: WriterOptions) -> Written {
         added.expect("good values");
     }
     batch.finish();
+    writer.sort_by(sort.to_vec()).expect("columns of one value");
     let (bytes, summary) = writer.finish().expect("memory does not fail");
     Written { bytes: bytes.into(), summary }
 }

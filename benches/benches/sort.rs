@@ -1,0 +1,105 @@
+//! What sorted documents are good for, and what sorting them costs.
+//!
+//! Question: how much sooner is a range found on the column that a segment is sorted by, what becomes of the bytes,
+//! and what does building take more? The bytes of each column are printed. Read `sort/range/<column>/<how>` and
+//! `sort/build/<how>`; throughput is documents a second.
+//!
+//! | how | |
+//! | --- | --- |
+//! | `sorted` | a filter into a bitset, on a segment that is sorted by the column first |
+//! | `doc_range` | the documents there, as a range |
+//! | `unsorted` | the filter, on the same documents as they come |
+//! | `as_they_come` | a segment of six columns in memory, not sorted |
+//! | `by_status_size` | sorted by two columns of numbers, the second one descending |
+//! | `by_host` | sorted by a column with a dictionary |
+//! | `in_order` | sorted by a column in whose order they are |
+#![expect(clippy::expect_used, reason = "a bench may panic")]
+
+use std::hint::black_box;
+use std::ops::RangeInclusive;
+
+use criterion::{Throughput, criterion_group, criterion_main};
+use docvalues::prelude::*;
+use docvalues::{Numeric, bits};
+use docvalues_benches::segment::{self, Written};
+use docvalues_benches::{Bench, given::Given};
+
+const COLUMNS: [&str; 6] = ["host", "price60", "size", "status", "tags", "ts"];
+
+fn keys(how: &str) -> Vec<SortKey> {
+    let [host, size, status] = ["host", "size", "status"].map(SortKey::new);
+    match how {
+        "by_status_size" => vec![status, size.descending()],
+        "by_host" => vec![host],
+        "in_order" => vec![SortKey::new("number")],
+        _ => vec![],
+    }
+}
+
+fn show_bytes(unsorted: &Written, sorted: &Written, how: &str) {
+    let columns = unsorted.summary.columns.iter().zip(&sorted.summary.columns);
+    let columns = columns.map(|(a, b)| format!("{} {} -> {}", a.field().name, a.bytes, b.bytes));
+    println!("sort/{how}: {}", columns.collect::<Vec<_>>().join(", "));
+}
+
+fn range(c: &mut Bench) {
+    let docs = docvalues_benches::docs();
+    let options = WriterOptions::default();
+    let unsorted = segment::write(docs, &COLUMNS, options);
+    // About 10 %, 4 % and 1 % of the documents.
+    let wanted: [(&str, RangeInclusive<i64>); 3] =
+        [("status", 404..=404), ("size", 1 << 19..=i64::MAX), ("price60", 0..=(1 << 20) / 60)];
+    for (name, wanted) in wanted {
+        let sorted = segment::write_sorted(docs, &COLUMNS, options, &[SortKey::new(name)]);
+        show_bytes(&unsorted, &sorted, name);
+        let [sorted, unsorted] = [&sorted, &unsorted].map(|written| written.open(OpenOptions::new()));
+        let [sorted, unsorted] = [sorted, unsorted].map(|segment| segment.numeric(name).expect("written"));
+        let mut found = vec![0; bits::words(0..docs)];
+        let mut filter = |column: &Numeric| {
+            found.fill(0);
+            column.filter(0..docs, wanted.clone(), black_box(&mut found)).expect("good bytes");
+            bits::count(&found)
+        };
+        let matches = filter(&unsorted);
+        println!("sort/range/{name}: {matches} of {docs} documents match");
+        assert_eq!(filter(&sorted), matches);
+        let mut group = c.benchmark_group(format!("sort/range/{name}"));
+        group.throughput(Throughput::Elements(docs.into()));
+        group.bench_function("sorted", |b| b.iter(|| filter(&sorted)));
+        group.bench_function("doc_range", |b| b.iter(|| sorted.doc_range(black_box(wanted.clone()))));
+        group.bench_function("unsorted", |b| b.iter(|| filter(&unsorted)));
+        group.finish();
+    }
+}
+
+fn build(c: &mut Bench) {
+    let docs = docvalues_benches::docs();
+    let given = COLUMNS.map(|name| (name, Given::of(name, docs)));
+    let numbers: Vec<i64> = (0..i64::from(docs)).collect();
+    let build = |how: &str| {
+        let options = WriterOptions { budget: usize::MAX, ..WriterOptions::default() };
+        let mut writer = SegmentWriter::in_memory(Schema::new(), options);
+        let number = writer.add_field(FieldSpec::new("number", LogicalType::I64)).expect("a new field");
+        let fields = COLUMNS.map(|name| writer.add_field(segment::spec(name)).expect("a new field"));
+        let mut batch = writer.batch(docs).expect("few enough documents");
+        batch.i64(number, &numbers, None).expect("good values");
+        for ((_, given), field) in given.iter().zip(fields) {
+            given.add_to(&mut batch, field, 0..docs);
+        }
+        batch.finish();
+        writer.sort_by(keys(how)).expect("columns of one value");
+        let (bytes, summary) = writer.finish().expect("memory does not fail");
+        Written { bytes: bytes.into(), summary }
+    };
+    let mut group = c.benchmark_group("sort/build");
+    group.throughput(Throughput::Elements(docs.into()));
+    for how in ["as_they_come", "by_status_size", "by_host", "in_order"] {
+        group.bench_function(how, |b| b.iter(|| build(how)));
+    }
+    group.finish();
+    let unsorted = build("as_they_come");
+    ["by_status_size", "by_host"].iter().for_each(|how| show_bytes(&unsorted, &build(how), how));
+}
+
+criterion_group! { name = benches; config = docvalues_benches::criterion(); targets = range, build }
+criterion_main!(benches);
