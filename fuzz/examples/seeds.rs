@@ -137,13 +137,14 @@ fn terms() -> Vec<Vec<Vec<u8>>> {
 
 /// Segments with few and with many documents, with one column and with one of each kind.
 fn segments() -> Result<Vec<Vec<u8>>> {
-    [(0, true), (3, true), (200, false), (700, true)]
+    let by_host = || vec![SortKey::new("host").missing_first(), SortKey::new("size").descending()];
+    [(0, true, vec![]), (3, true, vec![]), (200, false, vec![]), (700, true, vec![]), (90, true, by_host())]
         .into_iter()
-        .map(|(docs, tables)| segment(docs, tables))
+        .map(|(docs, tables, sort)| segment(docs, tables, sort))
         .collect()
 }
 
-fn segment(docs: i64, jump_tables: bool) -> Result<Vec<u8>> {
+fn segment(docs: i64, jump_tables: bool, sort: Vec<SortKey>) -> Result<Vec<u8>> {
     let mut schema = Schema::new();
     let size = schema.add(FieldSpec::new("size", LogicalType::I64))?;
     let time =
@@ -154,6 +155,7 @@ fn segment(docs: i64, jump_tables: bool) -> Result<Vec<u8>> {
     let prices = schema.add(FieldSpec::new("prices", LogicalType::F64).multi_valued())?;
     let mut writer =
         SegmentWriter::in_memory(schema, WriterOptions { jump_tables, ..WriterOptions::default() });
+    writer.sort_by(sort)?;
     for i in 0..docs {
         let mut doc = writer.document();
         doc.timestamp(time, 1_500_000_000_000 + i * 1_000)?.str(host, &format!("host{:02}", i % 40))?;
