@@ -13,7 +13,7 @@
 //!
 //! # Extra: what the segment has besides columns
 //!
-//! Of these, a release reads those that it knows, [`sort`](super::sort), and skips the others.
+//! Of these, a release reads those that it knows, [`sort`], and skips the others.
 //!
 //! | offset | bytes | field | meaning |
 //! |-------:|------:|-------|---------|
