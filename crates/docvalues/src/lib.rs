@@ -24,7 +24,11 @@
 //! **Writing**: declare a [`Schema`], then hand a [`SegmentWriter`] documents or column batches; the
 //! file appears under its name when it is whole, or not at all. The same values give the same bytes.
 //!
-//! **Merging**: a [`Merger`] makes one segment of several, without the documents that were deleted.
+//! **Sorting**: [`SegmentWriter::sort_by`] puts the documents in the order of some columns. The segment says so
+//! ([`Segment::sort`]), and a range of the first of these columns is a range of documents.
+//!
+//! **Merging**: a [`Merger`] makes one segment of several, without the documents that were deleted; segments that
+//! are sorted alike stay sorted.
 //!
 //! **Reading**: open a [`Segment`]; take columns from it ([`Segment::numeric`] and its siblings).
 //! A column is an `Arc`: clone it, send it to threads, keep it when the segment is gone. `get` asks

@@ -38,6 +38,9 @@ pub struct WriterOptions {
     /// that would take more is. What never leaves the memory is which documents have a value: a bit a
     /// document for each field that some do not have.
     ///
+    /// Documents that are to be [sorted](SegmentWriter::sort_by) have three quarters of it for that, and what is
+    /// buffered has one.
+    ///
     /// Not counted is what encoding takes, one column at a time for each of the
     /// [`threads`](WriterOptions::threads): of what is in memory, about what its sections do; of what is in a file, a
     /// hundredth.

@@ -6,10 +6,11 @@ use docvalues::format::file::frame::{FOOTER_LEN, Footer};
 use docvalues::format::file::root::{Extra, Root};
 use docvalues::format::file::sort::{self, SORT_TAG};
 use docvalues::{
-    AnyColumn, ColumnSource, Compression, Merger, NumericColumn as _, OpenOptions, Section, Segment,
-    SegmentWriter, SortKey, SortedColumn as _, WriterOptions,
+    AnyColumn, ColumnSource, Compression, Field, LogicalType, Merger, NumericColumn as _, OpenOptions,
+    Section, Segment, SegmentWriter, SortKey, SortedColumn as _, WriterOptions,
 };
 use docvalues_testkit::conformance::check_source;
+use docvalues_testkit::model::{MemSource, ModelColumn};
 use docvalues_testkit::rng::SplitMix64;
 use docvalues_testkit::shapes::{self, Dataset, Shape};
 use proptest::prelude::*;
@@ -48,12 +49,12 @@ fn sorted(dataset: &Dataset, keys: &[SortKey], size: Option<u32>, options: Write
     writer.finish_bytes().unwrap()
 }
 
-/// The same through a file, with little memory.
+/// The same through a file, with little memory, by some threads.
 fn sorted_in_file(dataset: &Dataset, keys: &[SortKey], budget: usize) -> Vec<u8> {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("sorted.dv");
     let (schema, fields) = schema(dataset, &COMPRESSIONS);
-    let options = WriterOptions { budget, ..WriterOptions::default() };
+    let options = WriterOptions { budget, threads: 1 + budget % 3, ..WriterOptions::default() };
     let mut writer = SegmentWriter::create(&path, schema, options).unwrap();
     add_batches(&mut writer, &fields, dataset, 100);
     writer.sort_by(keys.to_vec()).unwrap();
@@ -341,6 +342,37 @@ fn a_sort_that_cannot_be_is_found_by_a_check_or_refused_at_once() {
         let refused = Segment::from_bytes(claim(&file, body), OpenOptions::new()).unwrap_err();
         assert!(refused.to_string().contains("directory root at byte"), "{refused}");
     }
+}
+
+#[test]
+fn a_column_with_a_dictionary_in_some_sources_and_without_in_others_is_sorted_by() {
+    let source = |kind: fn(Vec<Option<Vec<u8>>>) -> ModelColumn, seed| {
+        let mut rng = SplitMix64::new(seed);
+        let mut value = || rng.chance(3, 4).then(|| format!("host {}", rng.below(300)).into_bytes());
+        let values = kind((0..700).map(|_| value()).collect());
+        let field = Field::new("host", values.kind(), LogicalType::Utf8);
+        MemSource::new(700, [(field, values)])
+    };
+    let sources =
+        [source(ModelColumn::Sorted, 1), source(ModelColumn::Binary, 2), source(ModelColumn::Sorted, 3)];
+    let key = SortKey::new("host").descending();
+    let merged = |budget: Option<usize>| {
+        let options = WriterOptions { budget: budget.unwrap_or(usize::MAX), ..WriterOptions::default() };
+        let mut merger = Merger::new(options).sort_by([key.clone()]);
+        for source in &sources {
+            merger.add("x", source);
+        }
+        if budget.is_none() {
+            return merger.finish_bytes().unwrap().0;
+        }
+        let folder = tempfile::tempdir().unwrap();
+        merger.finish(folder.path().join("merged.dv")).unwrap();
+        std::fs::read(folder.path().join("merged.dv")).unwrap()
+    };
+    let segment = open(merged(None));
+    segment.verify().unwrap();
+    assert_eq!((segment.docs(), segment.sort()), (2_100, &[key.clone()][..]));
+    assert!(merged(Some(60_000)) == merged(None));
 }
 
 #[test]
