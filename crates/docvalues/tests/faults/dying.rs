@@ -111,7 +111,7 @@ fn a_process_that_dies_before_any_call_leaves_the_old_file_or_the_new_one() {
             });
         }
     });
-    assert!(total.load(Relaxed) >= 4 * 7, "a step of which no process died");
+    assert!(total.load(Relaxed) >= Work::ALL.len() * 7, "a step of which no process died");
 }
 
 #[cfg(unix)]
@@ -130,14 +130,14 @@ fn a_process_that_is_killed_at_any_time_leaves_the_old_file_or_the_new_one() {
     const THIS: &str = "a_process_that_is_killed_at_any_time_leaves_the_old_file_or_the_new_one";
     die_if_told();
     let works = Works::new();
-    let kills = match Sweep::from_env(8) {
+    let kills = match Sweep::from_env(10) {
         Sweep::Full => 100,
         Sweep::Sample(few) => few,
     };
     let (mut rng, mut found) = (SplitMix64::new(7), Tally::default());
     let wholes = Work::ALL.map(|work| works.expected(work));
     for kill in 0..kills {
-        let work = Work::ALL[kill % 4];
+        let work = Work::ALL[kill % Work::ALL.len()];
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join(NAME);
         fs::write(&path, OLDER).unwrap();
@@ -155,8 +155,13 @@ fn a_process_that_is_killed_at_any_time_leaves_the_old_file_or_the_new_one() {
             // It was just between two builds.
             Ok(ours) => drop(ours),
         }
-        let is_new =
-            check_and_build_anew(&works, work, &path, &wholes[kill % 4], &format!("{work:?}, killed"));
+        let is_new = check_and_build_anew(
+            &works,
+            work,
+            &path,
+            &wholes[kill % Work::ALL.len()],
+            &format!("{work:?}, killed"),
+        );
         found.add(if is_new { "the new file" } else { "the old file" });
     }
     println!("{kills} processes killed, and found: {found}");
