@@ -6,11 +6,13 @@
 //! let mut words = vec![0_u64; bits::words(0..100)];
 //! bits::set(&mut words, 64);
 //! assert!(bits::get(&words, 64));
+//! # #[cfg(target_pointer_width = "64")]
 //! assert_eq!(bits::view(&words).iter_ones().collect::<Vec<_>>(), [64]);
 //! ```
 
 use std::ops::Range;
 
+#[cfg(target_pointer_width = "64")]
 use bitvec::{order::Lsb0, slice::BitSlice};
 
 /// Words of a bitset over the documents `docs`.
@@ -51,12 +53,15 @@ pub fn count(bits: &[u64]) -> usize {
     bits.iter().map(|word| word.count_ones() as usize).sum()
 }
 
-/// The words as `bitvec`'s slice: no copy.
+/// The words as `bitvec`'s slice: no copy. Only where addresses have 64 bits: elsewhere, `bitvec` takes no such
+/// words.
+#[cfg(target_pointer_width = "64")]
 pub fn view(bits: &[u64]) -> &BitSlice<u64, Lsb0> {
     BitSlice::from_slice(bits)
 }
 
-/// The words as `bitvec`'s slice, to be changed: no copy.
+/// The words as `bitvec`'s slice, to be changed: no copy; where [`view`] is.
+#[cfg(target_pointer_width = "64")]
 pub fn view_mut(bits: &mut [u64]) -> &mut BitSlice<u64, Lsb0> {
     BitSlice::from_slice_mut(bits)
 }

@@ -30,3 +30,10 @@ pub mod jump;
 pub mod numeric;
 pub mod presence;
 pub mod source;
+
+/// So many cases of a property; under Miri, which takes a thousand times as long, as many as `PROPTEST_CASES` says.
+#[cfg(test)]
+fn cases(cases: u32) -> proptest::test_runner::Config {
+    use proptest::test_runner::Config;
+    if cfg!(miri) { Config::default() } else { Config::with_cases(cases) }
+}

@@ -40,3 +40,10 @@ pub use publish::AtomicFile;
 pub use section::{Section, Verify};
 pub use source::{Advice, Memory, Source};
 pub use spill::Spill;
+
+/// So many cases of a property; under Miri, which takes a thousand times as long, as many as `PROPTEST_CASES` says.
+#[cfg(test)]
+fn cases(cases: u32) -> proptest::test_runner::Config {
+    use proptest::test_runner::Config;
+    if cfg!(miri) { Config::default() } else { Config::with_cases(cases) }
+}

@@ -75,9 +75,11 @@ mod tests {
 
     #[test]
     fn both_ways_read_and_write_the_same() {
-        let file = tempfile::NamedTempFile::new().unwrap();
-        let positional = Positioned::of(file.reopen().unwrap());
-        let seeking = seeking::Seeking::of(file.reopen().unwrap());
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("file");
+        let open =
+            || File::options().read(true).write(true).create(true).truncate(false).open(&path).unwrap();
+        let (positional, seeking) = (Positioned::of(open()), seeking::Seeking::of(open()));
         assert_eq!(positional.write_at(b"01234", 0).unwrap(), 5);
         assert_eq!(seeking.write_at(b"56789", 5).unwrap(), 5);
         for range in [0..10, 7..10, 3..4, 10..10, 0..2] {

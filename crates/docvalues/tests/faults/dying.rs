@@ -130,7 +130,7 @@ fn a_process_that_is_killed_at_any_time_leaves_the_old_file_or_the_new_one() {
     const THIS: &str = "a_process_that_is_killed_at_any_time_leaves_the_old_file_or_the_new_one";
     die_if_told();
     let works = Works::new();
-    let kills = match Sweep::from_env(8) {
+    let kills = match Sweep::from_env(10) {
         Sweep::Full => 100,
         Sweep::Sample(few) => few,
     };
@@ -159,7 +159,7 @@ fn a_process_that_is_killed_at_any_time_leaves_the_old_file_or_the_new_one() {
             &works,
             work,
             &path,
-            &wholes[kill % wholes.len()],
+            &wholes[kill % Work::ALL.len()],
             &format!("{work:?}, killed"),
         );
         found.add(if is_new { "the new file" } else { "the old file" });

@@ -14,8 +14,8 @@ pub(crate) enum Work {
     Build,
     /// Some have not.
     BuildSpilling,
-    /// The same, and documents are sorted.
-    BuildSorted,
+    /// And the documents are sorted in the end.
+    SortSpilling,
     /// Two segments become one.
     Merge,
     /// And some of their values have no room in memory.
@@ -24,29 +24,27 @@ pub(crate) enum Work {
 
 impl Work {
     pub(crate) const ALL: [Work; 5] =
-        [Work::Build, Work::BuildSpilling, Work::BuildSorted, Work::Merge, Work::MergeSpilling];
+        [Work::Build, Work::BuildSpilling, Work::SortSpilling, Work::Merge, Work::MergeSpilling];
 
     /// Whether there is a temporary file beside the one that is written.
     pub(crate) fn spills(self) -> bool {
-        matches!(self, Work::BuildSpilling | Work::BuildSorted | Work::MergeSpilling)
+        !matches!(self, Work::Build | Work::Merge)
+    }
+
+    fn sort<T>(self, writer: &mut SegmentWriter<T>) {
+        if self == Work::SortSpilling {
+            writer.sort_by([SortKey::new("host"), SortKey::new("number").descending()]).unwrap();
+        }
     }
 
     pub(crate) fn options(self) -> WriterOptions {
         // A quarter of what the values take that are buffered together: of a merge, those of a column.
         let budget = match self {
             Work::Build | Work::Merge => usize::MAX,
-            Work::BuildSpilling | Work::BuildSorted => 110 << 10,
+            Work::BuildSpilling | Work::SortSpilling => 110 << 10,
             Work::MergeSpilling => 30 << 10,
         };
         WriterOptions { budget, ..WriterOptions::default() }
-    }
-
-    /// What documents are sorted by.
-    fn sort(self) -> Vec<SortKey> {
-        match self {
-            Work::BuildSorted => vec![SortKey::new("host").descending(), SortKey::new("coded")],
-            _ => vec![],
-        }
     }
 }
 
@@ -60,17 +58,17 @@ pub(crate) struct Works {
 
 impl Works {
     pub(crate) fn new() -> Works {
-        let half = |docs| Segment::from_bytes(in_memory(docs, vec![]), OpenOptions::new()).unwrap();
+        let half = |docs| Segment::from_bytes(in_memory(Work::Build, docs), OpenOptions::new()).unwrap();
         Works { halves: [half(0..DOCS / 2), half(DOCS / 2..DOCS)] }
     }
 
     /// Writes `file`.
     pub(crate) fn run(&self, work: Work, file: AtomicFile) -> Result<Summary, WriteError> {
         match work {
-            Work::Build | Work::BuildSpilling | Work::BuildSorted => {
+            Work::Build | Work::BuildSpilling | Work::SortSpilling => {
                 let (schema, fields) = schema();
                 let mut writer = SegmentWriter::to_file(file, schema, work.options());
-                writer.sort_by(work.sort())?;
+                work.sort(&mut writer);
                 (0..DOCS).try_for_each(|i| add(&mut writer, &fields, i))?;
                 writer.finish()
             }
@@ -89,7 +87,7 @@ impl Works {
     /// The bytes that `work` must write: those of a file that is good.
     pub(crate) fn expected(&self, work: Work) -> Vec<u8> {
         let bytes = match work {
-            Work::Build | Work::BuildSpilling | Work::BuildSorted => in_memory(0..DOCS, work.sort()),
+            Work::Build | Work::BuildSpilling | Work::SortSpilling => in_memory(work, 0..DOCS),
             Work::Merge | Work::MergeSpilling => self.merger(Work::Merge).finish_bytes().unwrap().0,
         };
         let segment = Segment::from_bytes(bytes.clone(), OpenOptions::new()).unwrap();
@@ -99,10 +97,10 @@ impl Works {
     }
 }
 
-fn in_memory(docs: std::ops::Range<u64>, sort: Vec<SortKey>) -> Vec<u8> {
+fn in_memory(work: Work, docs: std::ops::Range<u64>) -> Vec<u8> {
     let (schema, fields) = schema();
     let mut writer = SegmentWriter::in_memory(schema, Work::Build.options());
-    writer.sort_by(sort).unwrap();
+    work.sort(&mut writer);
     docs.for_each(|i| add(&mut writer, &fields, i).unwrap());
     writer.finish_bytes().unwrap()
 }

@@ -5,6 +5,7 @@ use proptest::collection::vec;
 use proptest::prelude::*;
 
 use super::*;
+#[cfg(target_pointer_width = "64")]
 use crate::error::Place;
 use crate::jump::JumpTables;
 use crate::numeric::{self, NumericOptions, NumericWalk};
@@ -104,7 +105,7 @@ fn texts() -> impl Strategy<Value = Vec<Vec<u8>>> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(64))]
+    #![proptest_config(crate::cases(64))]
 
     #[test]
     fn values_come_back(
@@ -186,12 +187,14 @@ fn what_is_not_there_is_refused() {
 }
 
 /// A section far larger than this test's memory: its byte *i* is *i* mod 251.
+#[cfg(target_pointer_width = "64")]
 #[derive(Clone, Debug)]
 enum Huge {
     Bytes(usize),
     Other(Owned),
 }
 
+#[cfg(target_pointer_width = "64")]
 static CYCLE: [u8; 2 * 251] = {
     let (mut cycle, mut i) = ([0; 2 * 251], 0);
     while i < cycle.len() {
@@ -203,6 +206,7 @@ static CYCLE: [u8; 2 * 251] = {
     cycle
 };
 
+#[cfg(target_pointer_width = "64")]
 impl SectionBytes for Huge {
     fn place(&self) -> Place {
         Place { section: Section::Bytes, offset: 0 }

@@ -106,7 +106,7 @@ pub(super) fn available() -> Vec<(&'static str, Unpack)> {
 }
 
 /// How many groups a kernel may unpack: those for which there is `room`, and a window in `bytes`.
-#[cfg(target_arch = "x86_64")]
+#[cfg(all(target_arch = "x86_64", not(miri)))]
 pub(super) fn groups(bytes: &[u8], width: u8, room: usize) -> usize {
     let windows = match bytes.len().checked_sub(WINDOW) {
         Some(last) => last / usize::from(width) + 1,

@@ -6,6 +6,7 @@ use proptest::collection::vec;
 use proptest::prelude::*;
 
 use super::*;
+#[cfg(target_pointer_width = "64")]
 use crate::binary::MAX_VALUE;
 use crate::source::{Owned, TAIL};
 
@@ -169,7 +170,7 @@ fn set_strategy() -> impl Strategy<Value = BTreeSet<Vec<u8>>> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(48))]
+    #![proptest_config(crate::cases(48))]
 
     #[test]
     fn a_dictionary_is_a_sorted_set(

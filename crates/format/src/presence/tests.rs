@@ -16,7 +16,8 @@ use crate::source::patchy::Patchy;
 mod damage;
 mod layout;
 
-type Bits = BitVec<u64, Lsb0>;
+/// `u64` is no word of `bitvec` where addresses have 32 bits.
+type Bits = BitVec<u32, Lsb0>;
 
 const BLOCK: usize = BLOCK_DOCS as usize;
 
@@ -29,12 +30,17 @@ fn open(presence: Presence<Vec<u8>>, docs: u32, mode: JumpTables) -> PresenceRea
 }
 
 fn encode_bits(bits: &Bits, jump_tables: bool) -> Presence<Vec<u8>> {
-    encode(u32::try_from(bits.len()).unwrap(), bits.as_raw_slice(), jump_tables)
+    encode(u32::try_from(bits.len()).unwrap(), &words(bits), jump_tables)
+}
+
+fn words(bits: &Bits) -> Vec<u64> {
+    let word = |halves: &[u32]| halves.iter().rev().fold(0, |word, &half| word << 32 | u64::from(half));
+    bits.as_raw_slice().chunks(2).map(word).collect()
 }
 
 /// `bits` with the documents `set`.
 fn bits(docs: usize, set: impl IntoIterator<Item = usize>) -> Bits {
-    let mut bits = bitvec![u64, Lsb0; 0; docs];
+    let mut bits = bitvec![u32, Lsb0; 0; docs];
     set.into_iter().for_each(|doc| bits.set(doc, true));
     bits
 }
@@ -78,7 +84,7 @@ fn pattern() -> impl Strategy<Value = Pattern> {
     ]
 }
 
-fn paint(bits: &mut BitSlice<u64, Lsb0>, pattern: &Pattern, noise: &mut Noise) {
+fn paint(bits: &mut BitSlice<u32, Lsb0>, pattern: &Pattern, noise: &mut Noise) {
     let len = bits.len();
     match *pattern {
         Pattern::None => {}
@@ -261,7 +267,7 @@ impl AboutRange {
         reader.exists(docs(), &mut bits, walk).unwrap();
         assert!(bits == self.exists, "exists {:?}", self.docs);
         let mut bits = blank(&self.docs, self.old);
-        reader.expand(docs(), self.value_bits.as_raw_slice(), &mut bits, walk).unwrap();
+        reader.expand(docs(), &words(&self.value_bits), &mut bits, walk).unwrap();
         assert!(bits == self.expanded, "expand {:?}", self.docs);
     }
 }
@@ -274,7 +280,7 @@ fn blank(docs: &Range<u32>, old: usize) -> Vec<u64> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(12))]
+    #![proptest_config(crate::cases(12))]
 
     #[test]
     fn documents_give_the_bytes_that_bits_give(bits in segment(), jump_tables: bool) {
@@ -368,8 +374,8 @@ fn bits_behind_the_documents_are_ignored_and_missing_words_are_zero() {
     assert_eq!(encode(5, &[!0], true), Presence::All);
     assert_eq!(encode(5, &[!0 << 5, !0], true), Presence::None);
     assert_eq!(encode(100_000, &[], true), Presence::None);
-    let plain = encode(70_000, bits(70_000, [3, 69_999]).as_raw_slice(), true);
-    let mut more = bits(70_000, [3, 69_999]).into_vec();
+    let plain = encode_bits(&bits(70_000, [3, 69_999]), true);
+    let mut more = words(&bits(70_000, [3, 69_999]));
     *more.last_mut().unwrap() |= !0 << (70_000 % 64);
     more.extend([!0; 2000]);
     assert_eq!(encode(70_000, &more, true), plain);

@@ -43,6 +43,7 @@ fn appears_whole() {
 }
 
 #[test]
+#[cfg_attr(miri, ignore = "Miri maps no files")]
 fn replaces_an_older_file_that_is_still_read() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("a.dv");
@@ -129,6 +130,7 @@ fn without_a_lock_only_what_is_new_is_removed() {
 
 /// The test runs itself once more as the build that is killed.
 #[test]
+#[cfg_attr(miri, ignore = "Miri starts no processes")]
 fn a_killed_build_leaves_nothing_under_the_final_name() {
     const PATH: &str = "DOCVALUES_TEST_KILLED_BUILD";
     if let Some(path) = std::env::var_os(PATH) {
@@ -176,7 +178,7 @@ fn a_race() {
         for thread in 0..4_u8 {
             let (path, committed) = (&path, &committed);
             scope.spawn(move || {
-                for round in 0..100 {
+                for round in 0..if cfg!(miri) { 5 } else { 100 } {
                     match AtomicFile::create(path) {
                         Ok(mut file) => {
                             file.append(&[thread; 5000]).unwrap();

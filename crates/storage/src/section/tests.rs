@@ -318,7 +318,7 @@ fn lengths() -> impl Strategy<Value = usize> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(40))]
+    #![proptest_config(crate::cases(40))]
 
     #[test]
     fn any_ranges_in_any_order(

@@ -119,7 +119,8 @@ fn one(
 
 /// Word `w` of what a filter over `docs` adds.
 fn matched_word(matched: &[u64], docs: &Range<u32>, w: usize) -> u64 {
-    let first = docs.start as usize + w * 64;
+    // Behind the last document there may be no place.
+    let first = (docs.start as usize).saturating_add(w * 64);
     let len = (docs.end as usize).saturating_sub(first).min(64);
     // The words that hold 64 bits from `first` on; what lies past the last document is clear.
     let at = |word: usize| matched.get(word).copied().unwrap_or(0);

@@ -124,7 +124,8 @@ const BATCH: usize = 100;
 pub(super) fn write_present(has_value: &[bool], present: &mut [u64]) {
     assert!(present.len() >= has_value.len().div_ceil(64), "{} words", present.len());
     for (i, &has_value) in has_value.iter().enumerate() {
-        bits::view_mut(present).set(i, has_value);
+        let bit = 1 << (i % 64);
+        present[i / 64] = present[i / 64] & !bit | if has_value { bit } else { 0 };
     }
 }
 

@@ -10,7 +10,8 @@ fn texts(len: usize) -> Vec<Vec<u8>> {
     let mut made = 0;
     (0_usize..)
         .map(|i| {
-            format!("{}{}{}", words[i * 7 % 6], words[i * i % 6], i * 2_654_435_761 % 10_007).into_bytes()
+            let (number, remainder) = (i as u64 * 2_654_435_761 % 10_007, i % 6);
+            format!("{}{}{number}", words[remainder * 7 % 6], words[remainder * remainder % 6]).into_bytes()
         })
         .take_while(|value| {
             made += value.len();

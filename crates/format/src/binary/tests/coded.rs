@@ -131,7 +131,7 @@ fn tables_that_are_none_are_refused_at_opening() {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(64))]
+    #![proptest_config(crate::cases(64))]
 
     /// Whatever stands there: all ways to read agree where it verifies, and none of them panics.
     #[test]

@@ -248,7 +248,7 @@ fn batches_ask_for_each_granule_of_a_large_section() {
     let patterns: [fn(usize) -> bool; 3] = [
         |granule| granule % 64 != 3,
         |granule| granule / 64 != 1,
-        |granule| (granule * 2_654_435_761) >> 9 & 3 != 0,
+        |granule| (granule as u64 * 2_654_435_761) >> 9 & 3 != 0,
     ];
     for (values, good) in [&plain, &jagged].into_iter().flat_map(|values| patterns.map(|good| (values, good)))
     {
@@ -296,7 +296,7 @@ fn encodings_are_told_from_headers() {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(24))]
+    #![proptest_config(crate::cases(24))]
     #[test]
     fn any_shape_of_any_length(shape in prop::sample::select(&Shape::ALL[..]), len in 0_usize..20_000, seed: u64) {
         check(&shape.values(len, seed), seed ^ 1);

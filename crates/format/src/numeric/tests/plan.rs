@@ -211,7 +211,7 @@ proptest! {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(24))]
+    #![proptest_config(crate::cases(24))]
     #[test]
     fn nothing_is_cheaper(shape in prop::sample::select(&Shape::ALL[..]), len in 1_usize..9_000, seed: u64) {
         check(&shape.values(len, seed));

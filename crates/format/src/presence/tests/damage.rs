@@ -116,7 +116,7 @@ fn damage_is_found_by_a_full_check_and_survived_without() {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(400))]
+    #![proptest_config(crate::cases(400))]
 
     /// A header that may be anything, in front of bytes that may be anything.
     #[test]

@@ -13,7 +13,7 @@ fn the_tags_are_the_indices() {
 
 /// The kind that is chosen for `set` in a block of `docs` documents, and the bytes of its payload.
 fn chosen(docs: u32, set: impl IntoIterator<Item = usize>) -> (Kind, usize) {
-    let words: Vec<u64> = bits(BLOCK, set).into_vec();
+    let words = words(&bits(BLOCK, set));
     let header = plan(words[..].try_into().unwrap(), docs);
     (header.kind, header.payload_len(docs))
 }

@@ -44,6 +44,7 @@ fn a_name_that_is_too_long_for_its_temporary_files() {
 
 #[cfg(unix)]
 #[test]
+#[cfg_attr(miri, ignore = "Miri has no sockets")]
 fn what_is_no_file_is_not_replaced() {
     let folder = tempfile::tempdir().unwrap();
     let (socket, link) = (folder.path().join("socket"), folder.path().join("link"));
@@ -80,6 +81,7 @@ fn a_link_is_replaced_and_not_what_it_points_to() {
 /// Not even by its owner is a folder written that is read-only; but by root, who may do all.
 #[cfg(unix)]
 #[test]
+#[cfg_attr(miri, ignore = "Miri sets no permissions")]
 fn a_folder_that_may_not_be_written() {
     use std::os::unix::fs::PermissionsExt as _;
     let folder = tempfile::tempdir().unwrap();

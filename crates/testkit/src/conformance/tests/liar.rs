@@ -127,7 +127,7 @@ impl<C: Column> Liar<C> {
         run(bits)?;
         let at = DOC.wrapping_sub(docs.start) as usize;
         if self.is(Lie::FilterBit) && docs.contains(&DOC) && !bits::get(&before, at) {
-            bits::view_mut(bits).set(at, false);
+            bits[at / 64] &= !(1 << (at % 64));
         }
         if self.is(Lie::FilterBeyond) && !docs.len().is_multiple_of(64) {
             bits::set(bits, docs.len());
