@@ -2,7 +2,7 @@
 
 use docvalues::column::bits;
 use docvalues::{
-    ColumnSource, Compression, Merger, OpenOptions, Segment, Verify, WriteErrorKind, WriterOptions,
+    ColumnSource, Compression, Merger, OpenOptions, Segment, SortKey, Verify, WriteErrorKind, WriterOptions,
 };
 use docvalues_testkit::shapes::Presence;
 
@@ -32,9 +32,12 @@ pub fn merge(input: &[u8]) {
     let mut pieces: Vec<Piece> =
         (0..=choices.below(4)).map(|_| Piece::choose(&mut choices, &columns)).collect();
 
-    let expected = at_once(&pieces, &columns, compression, options);
+    let mut whole = together(&pieces, &columns, compression);
+    let keys = whole.choose_sort(&mut choices);
+    whole.sort(keys.clone());
+    let expected = whole.at_once(options);
     let sources: Vec<_> = pieces.iter().map(|piece| piece.source(&mut choices)).collect();
-    let merged = merge_of(&pieces, &sources, compression, options);
+    let merged = merge_of(&pieces, &sources, &keys, compression, options);
     match merged {
         Ok(merged) => assert!(merged == expected, "the merge is not the segment that is made at once"),
         Err(error) => {
@@ -66,7 +69,7 @@ pub fn merge(input: &[u8]) {
 impl Piece {
     fn choose(choices: &mut Choices<'_>, columns: &[Column]) -> Piece {
         let absent = choices.byte();
-        let mut documents = Documents { docs: 0, columns: Vec::new(), room: VALUES };
+        let mut documents = Documents::none(VALUES);
         for (number, column) in columns.iter().enumerate() {
             // A few of them are nowhere.
             if absent < 128 || absent >> number & 1 == 0 {
@@ -77,6 +80,8 @@ impl Piece {
             let (docs, values) = documents.more(choices);
             documents.append(docs, values);
         }
+        let keys = documents.choose_sort(choices);
+        documents.sort(keys);
         let live = choices.flag().then(|| live(choices, documents.docs));
         let file = documents.at_once(options(choices));
         Piece { documents, file, live }
@@ -120,11 +125,12 @@ fn live(choices: &mut Choices<'_>, docs: u32) -> Vec<u64> {
 fn merge_of(
     pieces: &[Piece],
     sources: &[Box<dyn ColumnSource>],
+    keys: &[SortKey],
     compression: Compression,
     options: WriterOptions,
 ) -> Result<Vec<u8>, docvalues::WriteError> {
     let merger = || -> Result<Merger<'_>, docvalues::WriteError> {
-        let mut merger = Merger::new(options).compression(compression);
+        let mut merger = Merger::new(options).compression(compression).sort_by(keys.to_vec());
         for (piece, source) in pieces.iter().zip(sources) {
             match &piece.live {
                 Some(live) => drop(merger.add_live("piece", &**source, live)?),
@@ -144,17 +150,12 @@ fn merge_of(
     merged.map(|_| std::fs::read(&path).expect("the file that was published"))
 }
 
-/// The segment of all documents that live, made at once.
-fn at_once(
-    pieces: &[Piece],
-    columns: &[Column],
-    compression: Compression,
-    options: WriterOptions,
-) -> Vec<u8> {
+/// All documents that live, piece by piece.
+fn together(pieces: &[Piece], columns: &[Column], compression: Compression) -> Documents {
     let places = |piece: &Piece| {
         (0..piece.documents.docs).filter(|&doc| piece.lives(doc)).map(Some).collect::<Vec<_>>()
     };
-    let mut whole = Documents { docs: 0, columns: Vec::new(), room: 0 };
+    let mut whole = Documents::none(0);
     for column in columns {
         let of = |piece: &'_ Piece| {
             piece.documents.columns.iter().position(|c| c.spec.name() == column.spec.name())
@@ -176,7 +177,7 @@ fn at_once(
         let values = values.collect();
         whole.append(u32::try_from(places.len()).expect("few documents"), values);
     }
-    whole.at_once(options)
+    whole
 }
 
 /// Merges where one piece is by someone who knows the format.

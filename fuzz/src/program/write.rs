@@ -1,7 +1,10 @@
 //! The first half of a program: what a writer is told to do, and what its segment must then hold.
 
+use std::cmp::Ordering;
+
 use docvalues::{
-    Field, FieldId, FieldSpec, LogicalType, Schema, SegmentWriter, WriteError, WriteErrorKind, WriterOptions,
+    Field, FieldId, FieldSpec, LogicalType, Schema, SegmentWriter, SortKey, WriteError, WriteErrorKind,
+    WriterOptions,
 };
 use docvalues_testkit::model::{Cell, MemSource, ModelColumn};
 
@@ -21,14 +24,21 @@ pub(crate) struct Documents {
     pub(crate) columns: Vec<Column>,
     /// How many values there may be.
     pub(crate) room: u32,
+    /// What they are sorted by, if by anything.
+    pub(crate) sort: Vec<SortKey>,
 }
 
 impl Documents {
+    /// No columns and no documents, which may become ones with so many values.
+    pub(crate) fn none(room: u32) -> Documents {
+        Documents { docs: 0, columns: Vec::new(), room, sort: Vec::new() }
+    }
+
     /// Columns without documents; each of one kind whatever its values are, if `fixed`.
     pub(crate) fn choose(choices: &mut Choices<'_>, fixed: bool) -> Documents {
         let count = choices.below(6) as usize;
         let columns = (0..count).map(|number| Column::choose(choices, number, 0, fixed)).collect();
-        Documents { docs: 0, columns, room: VALUES }
+        Documents { columns, ..Documents::none(VALUES) }
     }
 
     /// Values for some more documents, column by column.
@@ -45,6 +55,38 @@ impl Documents {
         self.columns.iter_mut().zip(pieces).for_each(|(column, piece)| column.append(piece));
     }
 
+    /// Some of the columns to sort by, mostly none.
+    pub(crate) fn choose_sort(&self, choices: &mut Choices<'_>) -> Vec<SortKey> {
+        let mut keys: Vec<SortKey> = Vec::new();
+        for _ in 0..choices.byte().saturating_sub(200) / 14 {
+            let column = choices.below(u32::try_from(self.columns.len()).expect("few")) as usize;
+            let (flags, column) = (choices.byte(), self.columns.get(column));
+            let Some(column) = column.filter(|column| !column.spec.is_multi_valued()) else { continue };
+            let (descending, missing_first) = (flags & 1 == 1, flags & 2 == 2);
+            if keys.iter().all(|key| key.column != column.spec.name()) {
+                keys.push(SortKey { column: column.spec.name().to_owned(), descending, missing_first });
+            }
+        }
+        keys
+    }
+
+    /// Sorts the documents; equal ones stay as they are.
+    pub(crate) fn sort(&mut self, keys: Vec<SortKey>) {
+        if !keys.is_empty() {
+            let of = |key: &SortKey| self.columns.iter().find(|column| column.spec.name() == key.column);
+            let columns: Vec<_> =
+                keys.iter().map(|key| (key, &of(key).expect("a column to sort by").values)).collect();
+            let mut order: Vec<u32> = (0..self.docs).collect();
+            order.sort_by(|&a, &b| {
+                let by = columns.iter().map(|(key, values)| compare(key, values.cell(a), values.cell(b)));
+                by.fold(Ordering::Equal, Ordering::then)
+            });
+            let sorted = |values: &ModelColumn| values.pick(order.iter().copied().map(Some));
+            self.columns.iter_mut().for_each(|column| column.values = sorted(&column.values));
+        }
+        self.sort = keys;
+    }
+
     /// The same documents, as the naive reader has them; `kinds` are the fields of the segment.
     pub(crate) fn source(&self, fields: &[Field]) -> MemSource {
         let columns = self.columns.iter().map(|column| {
@@ -58,7 +100,9 @@ impl Documents {
     /// The segment of the same documents that is made at once, with room for everything.
     pub(crate) fn at_once(&self, options: WriterOptions) -> Vec<u8> {
         let (schema, fields) = schema_of(self.columns.iter().map(|column| &column.spec));
-        let mut writer = SegmentWriter::in_memory(schema, WriterOptions { budget: usize::MAX, ..options });
+        let options = WriterOptions { budget: usize::MAX, threads: 1, ..options };
+        let mut writer = SegmentWriter::in_memory(schema, options);
+        writer.sort_by(self.sort.clone()).expect("columns to sort by");
         let mut batch = writer.batch(self.docs).expect("as many documents as were accepted before");
         for (column, field) in self.columns.iter().zip(fields) {
             give_batch(&mut batch, field, &column.values, 0..self.docs)
@@ -67,6 +111,20 @@ impl Documents {
         batch.finish();
         writer.finish_bytes().expect("values that were accepted")
     }
+}
+
+/// The order of two documents by one column.
+fn compare(key: &SortKey, a: Cell<'_>, b: Cell<'_>) -> Ordering {
+    let values = match (a, b) {
+        (Cell::Missing, _) | (_, Cell::Missing) => {
+            let missing = (a == Cell::Missing).cmp(&(b == Cell::Missing));
+            return if key.missing_first { missing.reverse() } else { missing };
+        }
+        (Cell::Number(a), Cell::Number(b)) => a.cmp(&b),
+        (Cell::Bytes(a), Cell::Bytes(b)) => a.cmp(b),
+        _ => panic!("sorted by a column of several values"),
+    };
+    if key.descending { values.reverse() } else { values }
 }
 
 /// Fields with distinct names.
@@ -127,6 +185,10 @@ pub(crate) fn operate<T>(
             break;
         }
     }
+    let keys = documents.choose_sort(choices);
+    writer.sort_by(keys.clone()).expect("columns to sort by");
+    assert!(writer.sort_by([SortKey::new("there is none")]).is_err(), "sorted by no column");
+    documents.sort(keys);
 }
 
 /// Documents, one by one. One that has no room is left out; what no document can have is tried in between.
