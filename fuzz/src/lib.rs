@@ -6,25 +6,44 @@
 //! | [`resealed`] | a file, its checksums made good | the same, behind the checksums |
 //! | [`numeric`], [`presence`], [`dictionary`], [`binary`] | fields of the directory, then sections | does every decoder return, alike in all modes? |
 //! | [`directory`] | a footer, a root, a page | the same |
+//! | [`program`] | what a writer is told to do, and questions | are all answers those of naive models? |
+//! | [`merge`] | small segments of which some documents live | is the merge the segment that is made at once? |
+//! | [`input`] | options, a schema file, CSV or NDJSON | what `dv build` accepts, does it come out and in again? |
+//!
+//! `structured` asks what [`segment`] does, of files that [`structure::mutate`] made.
 //!
 //! They are functions of a library so that ordinary tests replay corpora and old crashes on stable.
 //! A target panics where it found something; otherwise it returns.
 
+mod choices;
 mod decoders;
 mod exercise;
+mod feed;
+mod input;
+mod merge;
+mod program;
 mod reseal;
+pub mod structure;
 
 use docvalues::{Access, JumpTables, OpenOptions, Segment, Verify};
 
 pub use decoders::{binary, dictionary, directory, numeric, presence};
 pub use exercise::{Plan, exercise};
+pub use feed::{give, give_batch};
+pub use input::input;
+pub use merge::merge;
+pub use program::program;
 pub use reseal::reseal;
 
 /// A target's name and its function.
 pub type Target = (&'static str, fn(&[u8]));
 
 /// Every target: what the replay of corpora walks.
-pub const TARGETS: [Target; 7] = [
+pub const TARGETS: [Target; 11] = [
+    ("program", program),
+    ("merge", merge),
+    ("input", input),
+    ("structured", segment),
     ("segment", segment),
     ("resealed", resealed),
     ("numeric", numeric),
@@ -52,4 +71,11 @@ pub fn resealed(input: &[u8]) {
     let mut file = input.to_vec();
     reseal(&mut file);
     segment(&file);
+}
+
+/// A folder of its own, in memory where there is such a thing: what is written there is synced.
+pub(crate) fn folder() -> tempfile::TempDir {
+    let memory = std::path::Path::new("/dev/shm");
+    let made = if memory.is_dir() { tempfile::tempdir_in(memory) } else { tempfile::tempdir() };
+    made.expect("a temporary folder")
 }

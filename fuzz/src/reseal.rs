@@ -1,4 +1,4 @@
-//! A hostile writer: makes every checksum of a file good again.
+//! A hostile writer: makes every checksum of a file good again, and its id.
 
 use std::ops::Range;
 
@@ -6,13 +6,14 @@ use docvalues_format::cursor::Cursor;
 use docvalues_format::error::Place;
 use docvalues_format::error::Section as Role;
 use docvalues_format::file::column::Column;
+use docvalues_format::file::directory::content_id;
 use docvalues_format::file::frame::{FOOTER_LEN, HEADER_LEN};
 use docvalues_format::granule::{self, SectionRef};
 
 /// Bytes of a page's entry in the directory root.
 const ROOT_ENTRY: usize = docvalues_format::file::root::ROOT_ENTRY_LEN;
 
-/// Computes the checksums of `file` anew, from the sections up to the footer, and writes them where
+/// Computes the checksums of `file` anew, from the sections up to the footer, and its id, and writes them where
 /// they belong. Follows only what lies in the file; what cannot be followed is left as it is.
 pub fn reseal(file: &mut [u8]) {
     // A range that does not lie in the file is nothing to follow, and nothing is lost.
@@ -26,15 +27,18 @@ fn try_reseal(file: &mut [u8]) -> Option<()> {
     let docs = u32_at(file, footer + 16)?;
     let root_end = root_at.checked_add(root_len).filter(|&end| end <= footer)?;
     let (mut sections_start, columns) = (HEADER_LEN as u64, u32_at(file, footer + 20)?);
+    let (mut pages, mut extras) = (Vec::new(), root_at);
     for entry in (root_at..root_end.saturating_sub(ROOT_ENTRY - 1)).step_by(ROOT_ENTRY) {
         let page_at = usize::try_from(u64_at(file, entry)?).ok()?;
         let page_len = u32_at(file, entry + 8)? as usize;
         let page = page_at..page_at.checked_add(page_len)?;
         if file.get(page.clone()).is_some() {
             reseal_page(file, page.clone(), docs, sections_start);
-            let crc = crc32(file, page)?;
+            let crc = crc32(file, page.clone())?;
             put_u32(file, entry + 12, crc)?;
+            pages.push(page);
         }
+        extras = entry + ROOT_ENTRY;
         sections_start = u64_at(file, entry + 16)?;
         if u32_at(file, entry + 24)? >= columns {
             // What follows are extras.
@@ -43,6 +47,8 @@ fn try_reseal(file: &mut [u8]) -> Option<()> {
     }
     let crc = crc32(file, root_at..root_end)?;
     put_u32(file, footer + 12, crc)?;
+    let id = content_id(docs, pages.iter().map(|page| &file[page.clone()]), file.get(extras..root_end)?);
+    file[footer + 24..footer + 40].copy_from_slice(&id.to_le_bytes());
     let crc = crc32(file, footer..footer + 48)?;
     put_u32(file, footer + 48, crc)?;
     let crc = crc32(file, 0..HEADER_LEN - 4)?;

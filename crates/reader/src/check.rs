@@ -9,9 +9,9 @@ use std::ops::{ControlFlow, Range};
 use docvalues_column::{Error, Result};
 use docvalues_format::error::{self, ErrorKind, Section as Role};
 use docvalues_format::file::column::{Column, Statistics};
-use docvalues_format::file::directory::Page;
+use docvalues_format::file::directory::{Page, content_id};
 use docvalues_format::file::frame::{FOOTER_LEN, HEADER_LEN};
-use docvalues_format::file::root::PageRef;
+use docvalues_format::file::root::{PageRef, ROOT_ENTRY_LEN};
 use docvalues_format::granule::{ALIGN, SectionRef};
 use docvalues_format::numeric::{NumericReader, Transform};
 use docvalues_storage::Section;
@@ -60,7 +60,7 @@ impl Segment {
 
     fn check_parts(&self, report: &mut Report<'_>) -> ControlFlow<()> {
         let header = 0..HEADER_LEN as u64;
-        let mut parts = Vec::from([header]);
+        let (mut parts, mut damaged) = (Vec::from([header]), false);
         for page in &self.root().pages {
             match self.page_entries(page) {
                 Ok(entries) => {
@@ -71,9 +71,13 @@ impl Segment {
                 Err(e) => {
                     // What its sections are cannot be known.
                     parts.push(page.sections.clone());
+                    damaged = true;
                     report(corrupt(self.file(), None, e))?;
                 }
             }
+        }
+        if !damaged && let Err(e) = self.check_id() {
+            report(corrupt(self.file(), None, e))?;
         }
         // Sections that only a later release knows.
         parts.extend(
@@ -93,6 +97,22 @@ impl Segment {
         let bytes = self.page_bytes(page)?;
         let parsed = Page::parse(&bytes, page)?;
         (0..parsed.len()).map(|i| parsed.column(i, self.docs())).collect()
+    }
+
+    /// The id is that of the content.
+    fn check_id(&self) -> FormatResult<()> {
+        let pages = &self.root().pages;
+        let entries = pages.len() * ROOT_ENTRY_LEN;
+        let pages = pages.iter().map(|page| self.page_bytes(page)).collect::<FormatResult<Vec<_>>>()?;
+        let root = self.part(Role::DirectoryRoot, self.footer().root())?;
+        let extras = root.get(entries..).unwrap_or_default();
+        let footer = self.len().saturating_sub(FOOTER_LEN as u64);
+        match content_id(self.docs(), pages.iter().map(|page| &**page), extras) == self.id() {
+            true => Ok(()),
+            false => {
+                Err(error::Error::new(Role::Footer, footer, ErrorKind::Broken("the id is another content's")))
+            }
+        }
     }
 
     fn check_column(

@@ -3,8 +3,9 @@
 
 use std::fs;
 
+use docvalues::format::file::directory::content_id;
 use docvalues::format::file::frame::{FOOTER_LEN, Footer};
-use docvalues::format::file::root::{Extra, Root};
+use docvalues::format::file::root::{Extra, ROOT_ENTRY_LEN, Root};
 use docvalues::{OpenOptions, Segment};
 
 use crate::{python, stored, text, twin};
@@ -28,7 +29,10 @@ fn later() -> Vec<u8> {
 
     let mut out = [&bytes[..pages_at], &[0xa5; 128], &bytes[pages_at..root_at]].concat();
     let encoded = root.encode();
+    let (_, extras) = encoded.split_at(root.pages.len() * ROOT_ENTRY_LEN);
+    let pages = root.pages.iter().map(|page| &out[page.bytes.start as usize..page.bytes.end as usize]);
     let footer = Footer {
+        id: content_id(footer.docs, pages, extras),
         root_offset: out.len() as u64,
         root_len: encoded.len() as u32,
         root_crc: crc32fast::hash(&encoded),

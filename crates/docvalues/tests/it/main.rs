@@ -11,6 +11,7 @@ mod corpus;
 mod files;
 mod layers;
 mod merge;
+mod mutants;
 mod roundtrip;
 mod side_by_side;
 mod sort;

@@ -1,7 +1,7 @@
 //! A data set of `testkit`, written.
 
 use docvalues::{BytesKind, Compression, FieldId, FieldSpec, Kind, Schema, SegmentWriter, WriterOptions};
-use docvalues_testkit::model::{Cell, Flat};
+use docvalues_fuzz::{give, give_batch};
 use docvalues_testkit::shapes::Dataset;
 
 /// Every way in which byte strings are compressed.
@@ -47,17 +47,7 @@ pub(crate) fn add_documents<T>(writer: &mut SegmentWriter<T>, fields: &[FieldId]
     for doc in 0..dataset.docs {
         let mut document = writer.document();
         for ((_, column), &field) in dataset.columns.iter().zip(fields) {
-            match column.cell(doc) {
-                Cell::Missing => {}
-                Cell::Number(number) => drop(document.stored(field, number).unwrap()),
-                Cell::Bytes(bytes) => drop(document.stored_bytes(field, bytes).unwrap()),
-                Cell::Numbers(numbers) => numbers.iter().for_each(|&number| {
-                    document.stored(field, number).unwrap();
-                }),
-                Cell::Set(set) => set.iter().for_each(|bytes| {
-                    document.stored_bytes(field, bytes).unwrap();
-                }),
-            }
+            give(&mut document, field, column, doc).unwrap();
         }
         document.finish().unwrap();
     }
@@ -86,18 +76,7 @@ pub(crate) fn add_batches<T>(
     for docs in dataset.batches(size) {
         let mut batch = writer.batch(docs.len() as u32).unwrap();
         for ((_, column), &field) in dataset.columns.iter().zip(fields) {
-            match column.flat(docs.clone()) {
-                Flat::Numbers { values, valid } => drop(batch.stored(field, &values, Some(&valid)).unwrap()),
-                Flat::Bytes { offsets, data, valid } => {
-                    batch.bytes(field, &offsets, &data, Some(&valid)).unwrap();
-                }
-                Flat::NumberLists { lists, values, valid } => {
-                    batch.stored_lists(field, &lists, &values, Some(&valid)).unwrap();
-                }
-                Flat::ByteLists { lists, offsets, data, valid } => {
-                    batch.bytes_lists(field, &lists, &offsets, &data, Some(&valid)).unwrap();
-                }
-            }
+            give_batch(&mut batch, field, column, docs.clone()).unwrap();
         }
         batch.finish();
     }

@@ -17,7 +17,7 @@ use crate::cursor::{Cursor, Put};
 use crate::error::{Error, ErrorKind, Place, Result, Section};
 use crate::file::column::{Column, EntryHead};
 use crate::file::frame::{FOOTER_LEN, Footer, HEADER_LEN, Header};
-use crate::file::root::{Extra, PageRef, Root};
+use crate::file::root::{Extra, PageRef, ROOT_ENTRY_LEN, Root};
 use crate::granule::SectionRef;
 
 /// A page is closed with the entry that takes it to this many bytes: about a granule, so that a
@@ -205,8 +205,6 @@ impl DirectoryBuilder {
             self.close_page();
         }
         let (mut out, mut root) = (Vec::new(), Root { pages: Vec::new(), extras: self.extras });
-        let mut hash = xxhash_rust::xxh3::Xxh3::new();
-        hash.update(&docs.to_le_bytes());
         for page in &self.pages {
             let offset = at + out.len() as u64;
             let before = root.pages.last();
@@ -216,21 +214,18 @@ impl DirectoryBuilder {
                 sections: before.map_or(HEADER_LEN as u64, |p| p.sections.end)..page.sections_end,
                 columns: before.map_or(0, |p| p.columns.end)..page.columns_end,
             });
-            hash.update(&page.bytes);
             out.put(&page.bytes);
             out.resize(out.len().next_multiple_of(64), 0);
         }
-        let mut extras = Vec::new();
-        root.extras.iter().for_each(|extra| extra.encode(&mut extras));
-        hash.update(&extras);
         let bytes = root.encode();
+        let (_, extras) = bytes.split_at(self.pages.len() * ROOT_ENTRY_LEN);
         let footer = Footer {
             root_offset: at + out.len() as u64,
             root_len: u32_of(bytes.len()),
             root_crc: crc32fast::hash(&bytes),
             docs,
             columns: self.columns,
-            id: hash.digest128(),
+            id: content_id(docs, self.pages.iter().map(|page| page.bytes.as_slice()), extras),
             required: Header::current().required,
         };
         out.put(&bytes);
@@ -238,6 +233,16 @@ impl DirectoryBuilder {
         out.put(&footer.encode());
         (out, footer)
     }
+}
+
+/// The id of a segment of `docs` documents whose directory pages have these bytes, in their order, and whose
+/// `extras` are what follows the pages' entries in the root. O(bytes).
+pub fn content_id<'a>(docs: u32, pages: impl IntoIterator<Item = &'a [u8]>, extras: &[u8]) -> u128 {
+    let mut hash = xxhash_rust::xxh3::Xxh3::new();
+    hash.update(&docs.to_le_bytes());
+    pages.into_iter().for_each(|page| hash.update(page));
+    hash.update(extras);
+    hash.digest128()
 }
 
 /// A length inside the directory: a page is at most [`PAGE_TARGET`] bytes and one entry long, and

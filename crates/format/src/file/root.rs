@@ -179,7 +179,7 @@ impl PageRef {
 
 impl Extra {
     /// Appends the extra.
-    pub(crate) fn encode(&self, out: &mut Vec<u8>) {
+    fn encode(&self, out: &mut Vec<u8>) {
         out.put_u64(self.sections.end);
         out.put_u32(self.tag);
         out.put_u32(u32::try_from(self.body.len()).unwrap_or(u32::MAX));

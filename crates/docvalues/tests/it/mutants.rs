@@ -1,0 +1,63 @@
+//! What the fuzzer's hostile writer makes: files that are no longer good, behind checksums that are.
+
+use docvalues::{ErrorKind, OpenOptions, Segment, WriterOptions, format};
+use docvalues_fuzz::structure::mutate;
+use docvalues_testkit::rng::SplitMix64;
+use docvalues_testkit::shapes;
+
+use crate::write::{COMPRESSIONS, by_document};
+
+/// Whether a problem is a checksum that is not that of its bytes.
+fn is_checksum(error: &docvalues::Error) -> bool {
+    match error.kind() {
+        ErrorKind::Corrupt { source, .. } => {
+            matches!(source.kind(), format::error::ErrorKind::Checksum { .. })
+        }
+        _ => false,
+    }
+}
+
+#[test]
+fn mutants_are_wrong_behind_good_checksums() {
+    let good = by_document(&shapes::small_of_every_kind(), &COMPRESSIONS, WriterOptions::default());
+    let (mut opened, mut wrong, mut checksums, mut lengths) = (0, 0, 0, 0);
+    const MUTANTS: u32 = 600;
+    for seed in 0..MUTANTS {
+        let mut rng = SplitMix64::new(seed.into());
+        let mut file = good.clone();
+        mutate(&mut file, good.len() + 300, seed, &mut |bytes, most| {
+            bytes.resize(bytes.len().max(1).min(most), 0);
+            if let Some(byte) = bytes.get_mut(rng.place(most)) {
+                *byte ^= 1 << rng.below(8);
+            }
+        });
+        assert!(file.len() <= good.len() + 300, "seed {seed}: {} bytes", file.len());
+        lengths += u32::from(file.len() != good.len());
+        let Ok(segment) = Segment::from_bytes(file, OpenOptions::new()) else { continue };
+        opened += 1;
+        let mut problems = 0;
+        segment.check(&mut |problem| {
+            problems += 1;
+            checksums += u32::from(is_checksum(&problem));
+            std::ops::ControlFlow::Continue(())
+        });
+        wrong += u32::from(problems > 0);
+    }
+    println!(
+        "of {MUTANTS} mutants, {opened} open, {wrong} are wrong, {lengths} have another length; {checksums} checksums"
+    );
+    assert!(opened > MUTANTS * 3 / 4 && wrong > MUTANTS / 4 && lengths > MUTANTS / 50);
+    assert!(checksums < MUTANTS / 50, "{checksums} checksums are wrong");
+}
+
+#[test]
+fn an_id_that_is_another_contents_is_found_by_a_full_check() {
+    let mut file = by_document(&shapes::small_of_every_kind(), &COMPRESSIONS, WriterOptions::default());
+    let footer = file.len() - 64;
+    file[footer + 24] ^= 1;
+    let crc = crc32fast::hash(&file[footer..footer + 48]);
+    file[footer + 48..footer + 52].copy_from_slice(&crc.to_le_bytes());
+    let segment = Segment::from_bytes(file, OpenOptions::new()).unwrap();
+    let problem = segment.verify().unwrap_err().to_string();
+    assert!(problem.contains("footer") && problem.contains("the id is another content's"), "{problem}");
+}

@@ -1,0 +1,60 @@
+//! The values of models, handed to a writer: document by document, or as a batch.
+
+use std::ops::Range;
+
+use docvalues::writer::{Batch, Document};
+use docvalues::{FieldId, WriteError};
+use docvalues_testkit::model::{Cell, Flat, ModelColumn};
+
+/// Gives a document of a writer what `doc` has in a column.
+///
+/// # Errors
+///
+/// The writer's, at the first value that it refuses.
+pub fn give(
+    document: &mut Document<'_>,
+    field: FieldId,
+    column: &ModelColumn,
+    doc: u32,
+) -> Result<(), WriteError> {
+    match column.cell(doc) {
+        Cell::Missing => {}
+        Cell::Number(number) => drop(document.stored(field, number)?),
+        Cell::Bytes(bytes) => drop(document.stored_bytes(field, bytes)?),
+        Cell::Numbers(numbers) => {
+            for &number in numbers {
+                document.stored(field, number)?;
+            }
+        }
+        Cell::Set(set) => {
+            for bytes in set {
+                document.stored_bytes(field, bytes)?;
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Gives a batch of a writer what the documents `docs` have in a column.
+///
+/// # Errors
+///
+/// The writer's.
+pub fn give_batch(
+    batch: &mut Batch<'_>,
+    field: FieldId,
+    column: &ModelColumn,
+    docs: Range<u32>,
+) -> Result<(), WriteError> {
+    match column.flat(docs) {
+        Flat::Numbers { values, valid } => batch.stored(field, &values, Some(&valid)),
+        Flat::Bytes { offsets, data, valid } => batch.bytes(field, &offsets, &data, Some(&valid)),
+        Flat::NumberLists { lists, values, valid } => {
+            batch.stored_lists(field, &lists, &values, Some(&valid))
+        }
+        Flat::ByteLists { lists, offsets, data, valid } => {
+            batch.bytes_lists(field, &lists, &offsets, &data, Some(&valid))
+        }
+    }
+    .map(drop)
+}

@@ -1,0 +1,188 @@
+//! Files that people have, made segments by `dv build`, printed by `dv export`, and read again.
+
+use std::ffi::OsString;
+use std::ops::Bound;
+use std::path::Path;
+
+use docvalues::format::file::kind::to_f64;
+use docvalues::{ColumnSource, Field, Kind, LogicalType, Segment};
+use docvalues_cli::{Console, Exit};
+
+use crate::choices::Choices;
+use crate::program::{Question, ask};
+
+/// The text of a schema file, in front of the rows.
+const SCHEMA: usize = 400;
+
+/// Builds a segment of `input`: first bytes that choose options, perhaps a schema file, then the rows.
+///
+/// Whatever it is, `dv build` returns, and leaves a segment or nothing. What it accepted passes `dv check`, and is
+/// exported in every format; and what was exported is accepted again and gives the same values and the same text.
+pub fn input(input: &[u8]) {
+    let mut choices = Choices::new(input);
+    let folder = crate::folder();
+    let at = |name: &str| folder.path().join(name).display().to_string();
+    let (name, flags) = (at(choices.pick(&["in.csv", "in.tsv", "in.ndjson", "in"])), choices.byte());
+    let sample = choices.pick(&["10000", "all", "0", "1", "3"]);
+    let mut more = vec!["--sample", sample];
+    let switches = ["--no-header", "--no-quotes", "--skip-bad"];
+    more.extend(
+        switches.iter().enumerate().filter(|(bit, _)| flags >> bit & 1 == 1).map(|(_, switch)| switch),
+    );
+    let delimiter: &[&str] = if flags & 8 != 0 { &["--delimiter", ";"] } else { &[] };
+    let mut missing = Vec::new();
+    missing.extend((flags & 16 != 0).then_some("--no-default-missing"));
+    missing.extend(if flags & 32 != 0 { &["--missing", "-"][..] } else { &[] });
+    more.extend(if flags & 64 != 0 { &["--memory", "64KiB"][..] } else { &[] });
+    let schema = at("in.toml");
+    if flags & 128 != 0 {
+        let len = usize::from(choices.word()) % SCHEMA;
+        let text = choices.clone().rest();
+        let (text, rows) = text.split_at(len.min(text.len()));
+        choices = Choices::new(rows);
+        write(&schema, text);
+        more.extend(["--schema", &schema]);
+    }
+    write(&name, choices.rest());
+    let files = std::fs::read_dir(folder.path()).map(Iterator::count).unwrap_or(0);
+
+    let (a, b) = (at("a.dv"), at("b.dv"));
+    let built = dv(&[&["build", &name, "-o", &a], &more[..], delimiter, &missing].concat());
+    if built.exit != Exit::Ok {
+        assert!(built.err.starts_with("dv: ") || built.exit == Exit::Usage, "no word of an error: {built:?}");
+        let left = std::fs::read_dir(folder.path()).map(Iterator::count).unwrap_or(0);
+        assert_eq!(left, files, "files are left behind: {built:?}");
+        return;
+    }
+    dv(&["check", &a]).ok("a segment of dv build is not clean");
+    dv(&["export", &a, "--format", "table"]).ok("dv export");
+    let segment = Segment::open(&a).expect("a segment that dv check takes for clean");
+    write(&schema, schema_of(&segment).as_bytes());
+    for format in ["csv", "tsv", "ndjson"] {
+        // JSON has no names for numbers that are not finite, and CSV no documents without columns.
+        if if format == "ndjson" { !all_finite(&segment) } else { segment.column_count() == 0 } {
+            continue;
+        }
+        let text = dv(&["export", &a, "--format", format]).ok("dv export").out;
+        let again = at(&format!("again.{format}"));
+        write(&again, text.as_bytes());
+        let built = dv(&[&["build", &again, "-o", &b, "--schema", &schema], &missing[..]].concat());
+        built.ok(&format!("what was exported is not accepted:\n{text}"));
+        let segment_again = Segment::open(&b).expect("a segment");
+        same_values(&segment, &segment_again, &text);
+        // Rows of NDJSON do not tell the order of columns, nor which have no values.
+        let names = segment_again.names().expect("names");
+        let columns: Vec<String> = match format {
+            "ndjson" => names.iter().map(|name| format!("--columns={name}")).collect(),
+            _ => Vec::new(),
+        };
+        let spelled = [&a, &b].map(|segment| {
+            let columns = columns.iter().map(String::as_str);
+            let args = ["export", segment, "--format", format].into_iter().chain(columns);
+            dv(&args.collect::<Vec<_>>()).ok("dv export").out
+        });
+        assert!(spelled[0] == spelled[1], "exported as\n{}\nand then as\n{}", spelled[0], spelled[1]);
+    }
+}
+
+fn write(path: impl AsRef<Path>, bytes: &[u8]) {
+    std::fs::write(path, bytes).expect("a file in a folder of its own");
+}
+
+/// What a run of `dv` gave.
+#[derive(Debug)]
+struct Run {
+    exit: Exit,
+    out: String,
+    err: String,
+}
+
+impl Run {
+    fn ok(self, what: &str) -> Run {
+        assert_eq!(self.exit, Exit::Ok, "{what}: {}", self.err);
+        self
+    }
+}
+
+fn dv(args: &[&str]) -> Run {
+    let (mut out, mut err) = (Vec::new(), Vec::new());
+    let args = ["dv"].iter().chain(args).map(OsString::from);
+    let exit = docvalues_cli::run(args, &mut Console::plain(&mut out, &mut err));
+    let text = |bytes| String::from_utf8(bytes).expect("dv prints UTF-8");
+    Run { exit, out: text(out), err: text(err) }
+}
+
+/// A schema file with the types and spellings that the columns of a segment have.
+fn schema_of(segment: &Segment) -> String {
+    segment.fields().expect("the directory of a good segment").iter().map(table_of).collect()
+}
+
+fn table_of(field: &Field) -> String {
+    let quoted = |text: &str| {
+        let escaped = text.chars().map(|c| match c {
+            '"' | '\\' => format!("\\{c}"),
+            c if c.is_control() => format!("\\u{:04x}", u32::from(c)),
+            c => c.to_string(),
+        });
+        format!("\"{}\"", escaped.collect::<String>())
+    };
+    let several = if field.kind.is_multi_valued() { "[]" } else { "" };
+    let mut table =
+        format!("[columns.{}]\ntype = \"{}{several}\"\n", quoted(&field.name), field.logical.name());
+    match field.kind {
+        Kind::Binary => table += "kind = \"binary\"\n",
+        Kind::Sorted => table += "kind = \"sorted\"\n",
+        Kind::Numeric | Kind::SortedNumeric | Kind::SortedSet => {}
+    }
+    for entry in field.format.as_deref().unwrap_or_default().split(';') {
+        let (key, value) = entry.split_once('=').unwrap_or((entry, ""));
+        match key {
+            "epoch" => table += "format = \"epoch\"\n",
+            "separator" => table += &format!("separator = {}\n", quoted(&unescaped(value))),
+            "float" | "missing" | "json-missing" | "order" | "offset" | "" => {}
+            _ => table += &format!("format = {}\n", quoted(&unescaped(entry))),
+        }
+    }
+    table
+}
+
+/// An entry of a spelling, in which `\s` stands for a semicolon and `\\` for a backslash.
+fn unescaped(entry: &str) -> String {
+    let mut chars = entry.chars();
+    std::iter::from_fn(|| match chars.next()? {
+        '\\' => Some(if chars.next() == Some('s') { ';' } else { '\\' }),
+        c => Some(c),
+    })
+    .collect()
+}
+
+/// Whether all doubles are finite: what is not, lies at the ends of their order.
+fn all_finite(segment: &Segment) -> bool {
+    let finite = |column: docvalues::ColumnStats| {
+        column.field.logical != LogicalType::F64
+            || column.bounds.is_none_or(|(low, high)| to_f64(low).is_finite() && to_f64(high).is_finite())
+    };
+    segment.stats().expect("statistics of a good segment").columns.into_iter().all(finite)
+}
+
+/// Columns with a value have the same values in both.
+fn same_values(a: &Segment, b: &Segment, text: &str) {
+    assert_eq!(a.docs(), b.docs(), "documents of\n{text}");
+    for name in a.names().expect("names") {
+        let column = a.column(&name).expect("a column");
+        if column.as_column().docs_with_value() == 0 {
+            continue;
+        }
+        let again = b.column(&name).unwrap_or_else(|error| panic!("{error}, in\n{text}"));
+        let everything = [
+            Question::Scan(0..a.docs(), usize::MAX),
+            Question::TermRange(Bound::Unbounded, Bound::Unbounded),
+            Question::EachTerm(0..u32::MAX, usize::MAX),
+        ];
+        for question in everything {
+            let answers = [&column, &again].map(|column| ask(column, &question).expect("a good column"));
+            let difference = answers[0].difference(&answers[1]);
+            assert!(answers[0] == answers[1], "column {name:?}: {difference}, in\n{text}");
+        }
+    }
+}

@@ -1,0 +1,199 @@
+//! Several segments that become one.
+
+use docvalues::column::bits;
+use docvalues::{
+    ColumnSource, Compression, Merger, OpenOptions, Segment, SortKey, Verify, WriteErrorKind, WriterOptions,
+};
+use docvalues_testkit::shapes::Presence;
+
+use crate::choices::Choices;
+use crate::program::{Column, Documents, options, ways_to_open};
+use crate::structure::mutate;
+
+/// Values of a piece, at most.
+const VALUES: u32 = 20_000;
+
+/// A part of what is merged: some of the columns, its documents, and which of them live.
+struct Piece {
+    documents: Documents,
+    file: Vec<u8>,
+    live: Option<Vec<u64>>,
+}
+
+/// Makes small segments, some of whose documents were deleted, and merges them: the bytes are those of the
+/// segment that is made at once of what is left. Then makes one of them hostile: a merge refuses it, or what it
+/// makes of it is clean.
+pub fn merge(input: &[u8]) {
+    let mut choices = Choices::new(input);
+    let (options, hostile) = (options(&mut choices), choices.byte());
+    let compression =
+        choices.pick(&[Compression::Auto, Compression::None, Compression::Fsst, Compression::Block]);
+    let columns = Documents::choose(&mut choices, true).columns;
+    let mut pieces: Vec<Piece> =
+        (0..=choices.below(4)).map(|_| Piece::choose(&mut choices, &columns)).collect();
+
+    let mut whole = together(&pieces, &columns, compression);
+    let keys = whole.choose_sort(&mut choices);
+    whole.sort(keys.clone());
+    let expected = whole.at_once(options);
+    let sources: Vec<_> = pieces.iter().map(|piece| piece.source(&mut choices)).collect();
+    let merged = merge_of(&pieces, &sources, &keys, compression, options);
+    match merged {
+        Ok(merged) => assert!(merged == expected, "the merge is not the segment that is made at once"),
+        Err(error) => {
+            let no_room = matches!(error.kind(), WriteErrorKind::Budget { .. }) && options.budget < 256 << 20;
+            assert!(no_room, "a merge was refused: {error}");
+        }
+    }
+    if hostile % 2 == 1 {
+        drop(sources);
+        let victim = usize::from(hostile / 2) % pieces.len();
+        let piece = &mut pieces[victim];
+        for _ in 0..=choices.byte() % 4 {
+            let most = piece.file.len() + 4_096;
+            let mut bytes = choices.clone();
+            let mut scribble = |payload: &mut Vec<u8>, _: usize| {
+                for _ in 0..=bytes.byte() % 4 {
+                    let at = usize::from(bytes.word()) % payload.len().max(1);
+                    if let Some(byte) = payload.get_mut(at) {
+                        *byte = bytes.byte();
+                    }
+                }
+            };
+            mutate(&mut piece.file, most, choices.word().into(), &mut scribble);
+        }
+        merge_hostile(&pieces, compression, options);
+    }
+}
+
+impl Piece {
+    fn choose(choices: &mut Choices<'_>, columns: &[Column]) -> Piece {
+        let absent = choices.byte();
+        let mut documents = Documents::none(VALUES);
+        for (number, column) in columns.iter().enumerate() {
+            // A few of them are nowhere.
+            if absent < 128 || absent >> number & 1 == 0 {
+                documents.columns.push(Column { spec: column.spec.clone(), values: column.values.clone() });
+            }
+        }
+        for _ in 0..=choices.below(3) {
+            let (docs, values) = documents.more(choices);
+            documents.append(docs, values);
+        }
+        let keys = documents.choose_sort(choices);
+        documents.sort(keys);
+        let live = choices.flag().then(|| live(choices, documents.docs));
+        let file = documents.at_once(options(choices));
+        Piece { documents, file, live }
+    }
+
+    /// The piece as a merge reads it: a segment, or what is no segment at all.
+    fn source(&self, choices: &mut Choices<'_>) -> Box<dyn ColumnSource> {
+        let segment =
+            Segment::from_bytes(self.file.clone(), ways_to_open(choices)).expect("a written segment");
+        if choices.byte() % 4 == 3 {
+            Box::new(self.documents.source(&segment.fields().expect("the directory of a written segment")))
+        } else {
+            Box::new(segment)
+        }
+    }
+
+    fn lives(&self, doc: u32) -> bool {
+        self.live.as_ref().is_none_or(|live| bits::get(live, doc as usize))
+    }
+}
+
+/// Which of so many documents live; behind them, bits that mean nothing.
+fn live(choices: &mut Choices<'_>, docs: u32) -> Vec<u64> {
+    let presence = match choices.byte() {
+        per_mille @ 0..128 => Presence::Random(u32::from(per_mille) * 8),
+        other => Presence::ALL[usize::from(other) % Presence::ALL.len()],
+    };
+    let mut words = vec![0; bits::words(0..docs) + usize::from(choices.flag())];
+    for (doc, lives) in presence.bits(docs, choices.byte().into()).into_iter().enumerate() {
+        if lives {
+            bits::set(&mut words, doc);
+        }
+    }
+    let behind = u64::MAX.checked_shl(docs % 64).unwrap_or(0);
+    if let Some(last) = words.get_mut(docs as usize / 64).filter(|_| choices.flag()) {
+        *last |= behind;
+    }
+    words
+}
+
+fn merge_of(
+    pieces: &[Piece],
+    sources: &[Box<dyn ColumnSource>],
+    keys: &[SortKey],
+    compression: Compression,
+    options: WriterOptions,
+) -> Result<Vec<u8>, docvalues::WriteError> {
+    let merger = || -> Result<Merger<'_>, docvalues::WriteError> {
+        let mut merger = Merger::new(options).compression(compression).sort_by(keys.to_vec());
+        for (piece, source) in pieces.iter().zip(sources) {
+            match &piece.live {
+                Some(live) => drop(merger.add_live("piece", &**source, live)?),
+                None => drop(merger.add("piece", &**source)),
+            }
+        }
+        Ok(merger)
+    };
+    if options.budget >= 1 << 20 {
+        return merger()?.finish_bytes().map(|(bytes, _)| bytes);
+    }
+    let folder = crate::folder();
+    let path = folder.path().join("merged.dv");
+    let merged = merger()?.finish(&path);
+    let left = std::fs::read_dir(folder.path()).expect("the folder").count();
+    assert_eq!(left, usize::from(merged.is_ok()), "files in the folder");
+    merged.map(|_| std::fs::read(&path).expect("the file that was published"))
+}
+
+/// All documents that live, piece by piece.
+fn together(pieces: &[Piece], columns: &[Column], compression: Compression) -> Documents {
+    let places = |piece: &Piece| {
+        (0..piece.documents.docs).filter(|&doc| piece.lives(doc)).map(Some).collect::<Vec<_>>()
+    };
+    let mut whole = Documents::none(0);
+    for column in columns {
+        let of = |piece: &'_ Piece| {
+            piece.documents.columns.iter().position(|c| c.spec.name() == column.spec.name())
+        };
+        if pieces.iter().any(|piece| of(piece).is_some()) {
+            let spec = column.spec.clone().compression(compression);
+            whole.columns.push(Column { spec, values: column.values.clone() });
+        }
+    }
+    for piece in pieces {
+        let places = places(piece);
+        let values = whole.columns.iter().map(|column| {
+            let found = piece.documents.columns.iter().find(|c| c.spec.name() == column.spec.name());
+            match found {
+                Some(found) => found.values.pick(places.iter().copied()),
+                None => column.values.pick(places.iter().map(|_| None)),
+            }
+        });
+        let values = values.collect();
+        whole.append(u32::try_from(places.len()).expect("few documents"), values);
+    }
+    whole
+}
+
+/// Merges where one piece is by someone who knows the format.
+fn merge_hostile(pieces: &[Piece], compression: Compression, options: WriterOptions) {
+    let options = WriterOptions { budget: 4 << 20, ..options };
+    for verify in [Verify::OnFirstTouch, Verify::Never] {
+        let opened = pieces
+            .iter()
+            .map(|piece| Segment::from_bytes(piece.file.clone(), OpenOptions::new().verify(verify)));
+        let Ok(opened) = opened.collect::<Result<Vec<_>, _>>() else { continue };
+        let mut merger = Merger::new(options).compression(compression);
+        for (number, segment) in opened.iter().enumerate() {
+            merger.add(format!("piece {number}"), segment);
+        }
+        let Ok((merged, _)) = merger.finish_bytes() else { continue };
+        let merged = Segment::from_bytes(merged, OpenOptions::new()).expect("a merged segment opens");
+        merged.verify().unwrap_or_else(|error| panic!("merged, and not clean: {error}"));
+    }
+}

@@ -1,0 +1,283 @@
+//! A program of operations: a writer is told what to do, what it wrote is opened in several ways, and every
+//! answer is compared with that of the naive models of `docvalues_testkit`.
+//!
+//! ```text
+//! options | columns | operations of the writer ... | { how to open | questions ... } ...
+//! ```
+//!
+//! The input is taken as [`Choices`], so that any bytes are a valid program.
+
+mod answer;
+mod columns;
+mod write;
+
+use std::ops::Bound;
+
+use docvalues::{
+    Access, AnyColumn, ColumnSource, JumpTables, OpenOptions, Segment, SegmentWriter, TermOrd, Terms, Verify,
+    WriterOptions,
+};
+use docvalues_testkit::conformance::check_source;
+use docvalues_testkit::model::MemSource;
+
+use crate::choices::Choices;
+use answer::follow;
+pub(crate) use answer::{Question, ask};
+pub(crate) use columns::Column;
+pub(crate) use write::{Documents, options, schema_of};
+
+/// Questions to a segment that is opened, at most.
+const QUESTIONS: usize = 60;
+/// Documents of a segment that is small enough for all rules of the conformance suite.
+const FEW: u32 = 150;
+
+/// Runs the program that `input` is.
+pub fn program(input: &[u8]) {
+    let mut choices = Choices::new(input);
+    let (options, in_file) = (options(&mut choices), choices.byte() % 8 == 7);
+    let mut documents = Documents::choose(&mut choices, false);
+    let file = if in_file {
+        in_a_file(&mut choices, options, &mut documents)
+    } else {
+        in_memory(&mut choices, options, &mut documents)
+    };
+    let at_once = documents.at_once(options);
+    assert!(
+        file == at_once,
+        "the same documents at once are other bytes: {}, and at once {}",
+        described(&file),
+        described(&at_once)
+    );
+    for _ in 0..4 {
+        let segment = Segment::from_bytes(file.clone(), ways_to_open(&mut choices));
+        let segment = segment.unwrap_or_else(|error| panic!("a written segment does not open: {error}"));
+        question(&mut choices, &segment, &documents);
+        if choices.is_done() {
+            break;
+        }
+    }
+}
+
+/// What a file is made of, for a message.
+fn described(file: &[u8]) -> String {
+    let stats = Segment::from_bytes(file.to_vec(), OpenOptions::new()).and_then(|segment| segment.stats());
+    match stats {
+        Ok(stats) => format!("{stats:?}"),
+        Err(error) => format!("{} bytes: {error}", file.len()),
+    }
+}
+
+fn in_memory(choices: &mut Choices<'_>, options: WriterOptions, documents: &mut Documents) -> Vec<u8> {
+    let (schema, _) = schema_of(documents.columns.iter().map(|column| &column.spec));
+    let mut writer = SegmentWriter::in_memory(schema, options);
+    write::operate(choices, &mut writer, documents, &options);
+    let (file, summary) =
+        writer.finish().unwrap_or_else(|error| panic!("values that were accepted: {error}"));
+    assert_eq!((summary.docs, summary.bytes), (documents.docs, file.len() as u64), "summary");
+    file
+}
+
+/// The same, where values that have no room in memory go to a file.
+fn in_a_file(choices: &mut Choices<'_>, options: WriterOptions, documents: &mut Documents) -> Vec<u8> {
+    let folder = crate::folder();
+    let path = folder.path().join("program.dv");
+    let (schema, _) = schema_of(documents.columns.iter().map(|column| &column.spec));
+    let mut writer = SegmentWriter::create(&path, schema, options).expect("a file in a folder of its own");
+    write::operate(choices, &mut writer, documents, &options);
+    let summary = writer.finish().unwrap_or_else(|error| panic!("values that were accepted: {error}"));
+    let file = std::fs::read(&path).expect("the file that was published");
+    assert_eq!((summary.docs, summary.bytes), (documents.docs, file.len() as u64), "summary");
+    let left = std::fs::read_dir(folder.path()).expect("the folder").count();
+    assert_eq!(left, 1, "files in the folder");
+    // By another way of reading, too.
+    let by_reads = Segment::open_with(&path, ways_to_open(choices).access(Access::Read));
+    question(choices, &by_reads.expect("a published segment opens"), documents);
+    file
+}
+
+pub(crate) fn ways_to_open(choices: &mut Choices<'_>) -> OpenOptions {
+    OpenOptions {
+        verify: choices.pick(&[Verify::OnFirstTouch, Verify::AtOpen, Verify::Never]),
+        jump_tables: choices.pick(&JumpTables::ALL),
+        access: Access::Map,
+    }
+}
+
+/// Asks a segment and the naive model the same.
+fn question(choices: &mut Choices<'_>, segment: &Segment, documents: &Documents) {
+    let fields = segment.fields().expect("the directory of a written segment");
+    let model = documents.source(&fields);
+    assert_eq!(segment.docs(), documents.docs, "documents of the segment");
+    assert_eq!(segment.names().expect("names"), model.names().expect("names"), "names of the columns");
+    if choices.flag() && documents.docs <= FEW {
+        check_source(segment, &model);
+    }
+    statistics(segment, &model);
+    let names = segment.names().expect("names");
+    for _ in 0..QUESTIONS {
+        if choices.is_done() || names.is_empty() {
+            break;
+        }
+        let name = &names[choices.below(u32::try_from(names.len()).expect("few columns")) as usize];
+        let asked = segment.column(name).unwrap_or_else(|error| panic!("column {name:?}: {error}"));
+        let naive = model.column(name).expect("a column of the model");
+        compare(choices, segment, &asked, &naive);
+    }
+    segment.verify().unwrap_or_else(|error| panic!("a written segment is not clean: {error}"));
+}
+
+/// Puts one question to a column and to its model.
+fn compare(choices: &mut Choices<'_>, segment: &Segment, asked: &AnyColumn, naive: &AnyColumn) {
+    let question = choose(choices, naive);
+    let expected = ask(naive, &question);
+    let found = match &question {
+        Question::Follow(docs) => follow(segment, asked, docs),
+        question => ask(asked, question),
+    };
+    let name = &naive.as_column().field().name;
+    match (&found, &expected) {
+        (Ok(found), Ok(expected)) => assert!(
+            found == expected,
+            "column {name:?}: {question:?}: {}\nfound {found:?}\nexpected {expected:?}",
+            found.difference(expected)
+        ),
+        (Err(_), Err(_)) => {}
+        _ => panic!("column {name:?}: {question:?}: {found:?} instead of {expected:?}"),
+    }
+}
+
+/// Something to ask a column that answers like `naive`.
+fn choose(choices: &mut Choices<'_>, naive: &AnyColumn) -> Question {
+    let docs = naive.as_column().docs();
+    match choices.byte() % 14 {
+        0 => Question::Totals,
+        1 => Question::Get(choices.some_docs(docs)),
+        2 => Question::Follow(choices.some_docs(docs)),
+        3 => Question::Gather(choices.some_docs(docs)),
+        4 => Question::GatherOr(choices.some_docs(docs), choices.number()),
+        5 => Question::Scan(choices.range(docs), usize::from(choices.word())),
+        6 => Question::Exists(choices.range(docs), choices.byte().into()),
+        7 | 8 => {
+            let range = choices.range(docs);
+            let values = number(choices, naive)..=number(choices, naive);
+            Question::Filter(range, values, choices.byte().into())
+        }
+        9 => Question::FilterBytes(choices.range(docs), bound(choices, naive), bound(choices, naive)),
+        10 => Question::Seek(term(choices, naive)),
+        11 => {
+            let mut prefix = term(choices, naive);
+            prefix.truncate(choices.byte().into());
+            Question::Prefix(prefix)
+        }
+        12 => Question::TermRange(bound(choices, naive), bound(choices, naive)),
+        _ => {
+            let terms = dictionary(naive).map_or(0, Terms::term_count);
+            if choices.flag() {
+                let ords = choices.some_docs(terms).into_iter();
+                Question::Terms(ords.map(|ord| TermOrd::new(ord.get())).collect())
+            } else {
+                Question::EachTerm(choices.range(terms), 1 + usize::from(choices.word()))
+            }
+        }
+    }
+}
+
+fn dictionary(column: &AnyColumn) -> Option<&dyn Terms> {
+    match column {
+        AnyColumn::Sorted(column) => Some(&**column as &dyn Terms),
+        AnyColumn::SortedSet(column) => Some(&**column as &dyn Terms),
+        AnyColumn::Numeric(_) | AnyColumn::Binary(_) | AnyColumn::SortedNumeric(_) => None,
+    }
+}
+
+/// A number to look for: any, or one of the column's or its neighbour.
+fn number(choices: &mut Choices<'_>, naive: &AnyColumn) -> i64 {
+    let (form, doc) = (choices.byte(), choices.place(naive.as_column().docs()));
+    let there = match naive {
+        AnyColumn::Numeric(column) => {
+            column.get(docvalues::DocId::new(doc)).expect("a model").into_iter().next()
+        }
+        AnyColumn::SortedNumeric(column) => {
+            let mut values = Vec::new();
+            column.get(docvalues::DocId::new(doc), &mut values).expect("a model");
+            values.into_iter().next()
+        }
+        _ => Some(doc.into()),
+    };
+    match form % 4 {
+        0 => choices.number(),
+        1 => there.unwrap_or(0),
+        2 => there.unwrap_or(0).saturating_add(1),
+        _ => there.unwrap_or(0).saturating_sub(1),
+    }
+}
+
+/// A byte string to look for: any, or one of the column's, a part of it, or one behind it.
+fn term(choices: &mut Choices<'_>, naive: &AnyColumn) -> Vec<u8> {
+    let (form, place) = (choices.byte(), u32::from(choices.word()));
+    let mut term = Vec::new();
+    match (naive, dictionary(naive)) {
+        (AnyColumn::Binary(column), _) if column.docs() > 0 => {
+            let doc = docvalues::DocId::new(place % column.docs());
+            term = column.get(doc, &mut Vec::new()).expect("a model").unwrap_or_default().to_vec();
+        }
+        (_, Some(terms)) if terms.term_count() > 0 => {
+            terms.term(TermOrd::new(place % terms.term_count()), &mut term).expect("a term of the model");
+        }
+        _ => {}
+    }
+    match form % 5 {
+        0 => return choices.bytes().to_vec(),
+        1 => {}
+        2 => term.push(choices.byte()),
+        3 => term.truncate(choices.byte().into()),
+        _ => {
+            if let Some(last) = term.last_mut() {
+                *last = last.wrapping_add(1);
+            }
+        }
+    }
+    term
+}
+
+fn bound(choices: &mut Choices<'_>, naive: &AnyColumn) -> Bound<Vec<u8>> {
+    match choices.byte() % 3 {
+        0 => Bound::Unbounded,
+        1 => Bound::Included(term(choices, naive)),
+        _ => Bound::Excluded(term(choices, naive)),
+    }
+}
+
+/// What the segment says of itself is so.
+fn statistics(segment: &Segment, model: &MemSource) {
+    let stats = segment.stats().unwrap_or_else(|error| panic!("statistics: {error}"));
+    assert_eq!(stats.bytes, segment.len(), "bytes of the file");
+    for column in &stats.columns {
+        let name = &column.field.name;
+        let naive = model.column(name).expect("a column of the model");
+        assert_eq!(&column.field, naive.as_column().field(), "field of {name:?}");
+        assert_eq!(column.docs_with_value, naive.as_column().docs_with_value(), "documents of {name:?}");
+        assert_eq!(column.term_count, dictionary(&naive).map(Terms::term_count), "terms of {name:?}");
+        let numbers = match &naive {
+            AnyColumn::Numeric(numbers) => {
+                let mut all = Vec::new();
+                let scan = numbers.scan(0..model.docs(), &mut |batch| {
+                    all.extend_from_slice(batch.values);
+                    std::ops::ControlFlow::Continue(())
+                });
+                scan.expect("a model");
+                all
+            }
+            _ => continue,
+        };
+        let said = column.statistics;
+        let sum: i128 = numbers.iter().map(|&number| i128::from(number)).sum();
+        assert!(said.sum.is_none_or(|said| said == sum), "sum of {name:?}: {said:?}, not {sum}");
+        assert!(!said.ascending || numbers.is_sorted(), "{name:?} does not ascend");
+        assert!(!said.descending || numbers.is_sorted_by(|a, b| a >= b), "{name:?} does not descend");
+        let distinct = numbers.iter().collect::<std::collections::HashSet<_>>().len() as u64;
+        assert!(said.distinct.is_none_or(|said| said == distinct), "distinct values of {name:?}: {said:?}");
+        let bounds = numbers.iter().min().copied().zip(numbers.iter().max().copied());
+        assert_eq!(column.bounds, bounds, "bounds of {name:?}");
+    }
+}

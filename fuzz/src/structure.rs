@@ -1,0 +1,119 @@
+//! Changes to a segment that know its structure: what libFuzzer does to the inputs of `structured`.
+//!
+//! A bit that is flipped anywhere in a file mostly meets a checksum, or a page that then holds nothing at all.
+//! Here a change meets one part of the structure, each as likely as the others however long it is, and the
+//! checksums are good again:
+//!
+//! ```text
+//! in place     some bytes of a header, section, entry, page, root or footer; everything stays where it is
+//! taken apart  sections grow and shrink, change places, columns come and go; the file is put together anew
+//! ```
+
+mod edit;
+mod parts;
+
+use std::convert::Infallible;
+use std::ops::Range;
+
+use docvalues_format::file::directory::Page;
+use docvalues_format::file::frame::{FOOTER_LEN, Footer, HEADER_LEN};
+use docvalues_format::file::root::{PageRef, Root};
+use docvalues_format::granule::SectionRef;
+use docvalues_testkit::rng::SplitMix64;
+
+use crate::reseal;
+use edit::edit;
+use parts::Parts;
+
+/// Changes bytes, of which there may be so many then, in ways of its own: libFuzzer's mutators.
+pub type Mutator<'m> = dyn FnMut(&mut Vec<u8>, usize) + 'm;
+
+/// Makes of `file` another one of at most `most` bytes, whose checksums are good wherever they can be found.
+pub fn mutate(file: &mut Vec<u8>, most: usize, seed: u32, bytes: &mut Mutator<'_>) {
+    let rng = &mut SplitMix64::new(seed.into());
+    match rng.below(10) {
+        0 => bytes(file, most),
+        1..4 => apart(file, most, rng, bytes),
+        _ => in_place(file, rng, bytes),
+    }
+    file.truncate(most);
+    reseal(file);
+}
+
+/// Takes the file apart, changes its parts, and puts it together; changes it in place where that fails.
+fn apart(file: &mut Vec<u8>, most: usize, rng: &mut SplitMix64, bytes: &mut Mutator<'_>) {
+    let Some(mut parts) = Parts::of(file) else { return in_place(file, rng, bytes) };
+    parts.change(most.saturating_sub(file.len()), rng, bytes);
+    let changed = parts.assemble();
+    if changed.len() <= most {
+        *file = changed;
+    } else {
+        in_place(file, rng, bytes);
+    }
+}
+
+/// Changes some bytes of one part, and nothing of where the parts are.
+fn in_place(file: &mut Vec<u8>, rng: &mut SplitMix64, bytes: &mut Mutator<'_>) {
+    let Some(Outline { docs, spans }) = Outline::of(file) else {
+        let most = file.len();
+        return bytes(file, most);
+    };
+    for _ in 0..=rng.below(3) {
+        let span = rng.pick(&spans).clone();
+        edit(&mut file[span], docs, rng, bytes);
+    }
+}
+
+/// Where the parts of a segment are: those that can be found by way of good ones.
+struct Outline {
+    docs: u32,
+    spans: Vec<Range<usize>>,
+}
+
+impl Outline {
+    fn of(file: &[u8]) -> Option<Outline> {
+        let footer_at = file.len().checked_sub(FOOTER_LEN)?;
+        let footer = Footer::decode(file.last_chunk()?, file.len() as u64).ok()?;
+        let root_at = place(footer.root())?;
+        let root = Root::parse(file.get(root_at.clone())?, &footer).ok()?;
+        let mut outline =
+            Outline { docs: footer.docs, spans: vec![0..HEADER_LEN, root_at, footer_at..file.len()] };
+        for page in &root.pages {
+            outline.page(file, page);
+        }
+        outline.spans.extend(root.extras.iter().filter_map(|extra| place(extra.sections.clone())));
+        outline.spans.retain(|span| !span.is_empty() && span.end <= file.len());
+        Some(outline)
+    }
+
+    /// Adds a page's head, its entries, and the sections that they point to.
+    fn page(&mut self, file: &[u8], page_ref: &PageRef) -> Option<()> {
+        let at = place(page_ref.bytes.clone())?;
+        let bytes = file.get(at.clone())?;
+        let page = Page::parse(bytes, page_ref).ok()?;
+        let entries = 4 * (page.len() + 2);
+        self.spans.push(at.start..at.start + entries);
+        let offsets =
+            bytes.get(4..entries)?.as_chunks().0.iter().map(|offset| u32::from_le_bytes(*offset) as usize);
+        let offsets: Vec<usize> = offsets.collect();
+        for (number, pair) in offsets.windows(2).enumerate() {
+            let entry = at.start + pair[0]..at.start + pair[1];
+            let Ok(column) = page.column(number, self.docs) else {
+                self.spans.push(entry);
+                continue;
+            };
+            let Ok(_) = column.try_map(&mut |_, section: SectionRef| {
+                // As many changes to what the directory says of sections as to what is in them.
+                self.spans.extend(place(section.offset..section.offset.saturating_add(section.len)));
+                self.spans.push(entry.clone());
+                Ok::<(), Infallible>(())
+            });
+        }
+        Some(())
+    }
+}
+
+/// A range of the file in memory.
+fn place(range: Range<u64>) -> Option<Range<usize>> {
+    Some(usize::try_from(range.start).ok()?..usize::try_from(range.end).ok()?)
+}

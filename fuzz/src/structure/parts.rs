@@ -1,0 +1,151 @@
+//! A segment taken apart, its parts changed, and put together again.
+
+use std::convert::Infallible;
+
+use docvalues::LogicalType;
+use docvalues_format::file::column::Column;
+use docvalues_format::file::directory::{DirectoryBuilder, Page};
+use docvalues_format::file::frame::{Footer, HEADER_LEN};
+use docvalues_format::file::root::Root;
+use docvalues_format::granule::{SectionRef, seal};
+use docvalues_testkit::rng::SplitMix64;
+
+use super::{Mutator, edit::edit, place};
+
+/// Everything that is in a segment, but for where it is.
+pub(super) struct Parts {
+    header: [u8; HEADER_LEN],
+    docs: u32,
+    /// With the numbers of the payloads of their sections.
+    columns: Vec<Column<usize>>,
+    payloads: Vec<Vec<u8>>,
+    extras: Vec<Extra>,
+}
+
+struct Extra {
+    tag: u32,
+    sections: Vec<u8>,
+    body: Vec<u8>,
+}
+
+impl Parts {
+    /// Takes a segment apart, if every way to a part is good.
+    pub(super) fn of(file: &[u8]) -> Option<Parts> {
+        let footer = Footer::decode(file.last_chunk()?, file.len() as u64).ok()?;
+        let root = Root::parse(file.get(place(footer.root())?)?, &footer).ok()?;
+        let (columns, payloads, extras) = Default::default();
+        let mut parts = Parts { header: *file.first_chunk()?, docs: footer.docs, columns, payloads, extras };
+        for page_ref in &root.pages {
+            let page = Page::parse(file.get(place(page_ref.bytes.clone())?)?, page_ref).ok()?;
+            for number in 0..page.len() {
+                let column = page.column(number, footer.docs).ok()?;
+                let column = column.try_map(&mut |_, at: SectionRef| {
+                    let payload =
+                        place(at.offset..at.offset + at.len).and_then(|at| file.get(at)).ok_or(())?;
+                    parts.payloads.push(payload.to_vec());
+                    Ok::<usize, ()>(parts.payloads.len() - 1)
+                });
+                parts.columns.push(column.ok()?);
+            }
+        }
+        for extra in root.extras {
+            let sections = file.get(place(extra.sections)?)?.to_vec();
+            parts.extras.push(Extra { tag: extra.tag, sections, body: extra.body });
+        }
+        Some(parts)
+    }
+
+    /// The segment of these parts, as a writer that believes everything would write it.
+    pub(super) fn assemble(self) -> Vec<u8> {
+        let mut file = self.header.to_vec();
+        let mut directory = DirectoryBuilder::default();
+        for column in self.columns {
+            let Ok(column) = column.try_map(&mut |_, payload: usize| {
+                let payload = &self.payloads[payload];
+                let (offset, len) = (file.len() as u64, payload.len() as u64);
+                let (bytes, crc) = seal(payload.clone());
+                file.extend(bytes);
+                Ok::<SectionRef, Infallible>(SectionRef { offset, len, crc })
+            });
+            directory.push(&column, file.len() as u64);
+        }
+        for Extra { tag, sections, body } in self.extras {
+            file.extend(sections);
+            directory.push_extra(tag, file.len() as u64, body);
+        }
+        let (end, _) = directory.finish(file.len() as u64, self.docs);
+        file.extend(end);
+        file
+    }
+
+    /// Changes one of the parts, which may grow by `room` bytes together.
+    pub(super) fn change(&mut self, room: usize, rng: &mut SplitMix64, bytes: &mut Mutator<'_>) {
+        match rng.below(16) {
+            0 => self.docs = self.docs.wrapping_add(*rng.pick(&[1, 64, u32::MAX, 1 << 16])),
+            1 if !self.columns.is_empty() => drop(self.columns.remove(rng.place(self.columns.len()))),
+            2 => self.double(rng),
+            3 => self.add_extra(rng),
+            4 => self.rename(rng),
+            _ => self.payload(room, rng, bytes),
+        }
+    }
+
+    /// Changes the payload of one section, and mostly its length.
+    fn payload(&mut self, room: usize, rng: &mut SplitMix64, bytes: &mut Mutator<'_>) {
+        if self.payloads.is_empty() {
+            return;
+        }
+        let another = rng.pick(&self.payloads).clone();
+        let number = rng.place(self.payloads.len());
+        let payload = &mut self.payloads[number];
+        let at = rng.place(payload.len() + 1);
+        match rng.below(8) {
+            0 => payload.truncate(at),
+            1 => payload.extend(vec![0; (1 + rng.place(64)).min(room)]),
+            2 => drop(payload.drain(at..(at + 1 + rng.place(16)).min(payload.len()))),
+            3 => {
+                let more = vec![rng.below(256) as u8; (1 + rng.place(16)).min(room)];
+                drop(payload.splice(at..at, more));
+            }
+            4 => *payload = another,
+            5 if !payload.is_empty() => edit(payload, self.docs, rng, bytes),
+            _ => {
+                let most = payload.len() + room;
+                bytes(payload, most);
+            }
+        }
+    }
+
+    /// Adds a column that is there already, under a name behind its own.
+    fn double(&mut self, rng: &mut SplitMix64) {
+        if !self.columns.is_empty() {
+            let number = rng.place(self.columns.len());
+            let mut double = self.columns[number].clone();
+            double.field.name.push('~');
+            self.columns.insert(number + 1, double);
+        }
+    }
+
+    fn add_extra(&mut self, rng: &mut SplitMix64) {
+        let tag = self.extras.last().map_or(0, |last| last.tag).saturating_add(rng.below_u32(3));
+        let bytes =
+            |rng: &mut SplitMix64| (0..rng.place(40)).map(|_| rng.below(256) as u8).collect::<Vec<_>>();
+        let (sections, body) = (seal(bytes(rng)).0, bytes(rng));
+        self.extras.push(Extra { tag, sections, body });
+    }
+
+    /// Changes what a column is called, or said to be.
+    fn rename(&mut self, rng: &mut SplitMix64) {
+        if self.columns.is_empty() {
+            return;
+        }
+        let number = rng.place(self.columns.len());
+        let column = &mut self.columns[number];
+        match rng.below(4) {
+            0 => column.field.logical = *rng.pick(&LogicalType::ALL),
+            1 => column.field.name = "\u{10ffff}".repeat(rng.place(9)),
+            2 => column.statistics.sum = Some(i128::from(rng.next_i64()) << rng.below(64)),
+            _ => column.field.format = Some("%Y".repeat(rng.place(127))),
+        }
+    }
+}
