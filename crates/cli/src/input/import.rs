@@ -3,32 +3,27 @@
 mod advice;
 #[cfg(feature = "parquet")]
 mod columnar;
+mod decide;
 mod document;
 mod exclude;
+mod opening;
 
-use std::io::BufRead;
-use std::sync::Arc;
-
+use self::advice::describe;
 pub(crate) use self::advice::type_flag;
-use self::advice::{conflicting, describe};
 #[cfg(feature = "parquet")]
 pub(crate) use self::columnar::Table;
+use self::decide::first_type;
 pub(crate) use self::document::{Document, StoredRef};
 use self::document::{Fault, split_cell};
 pub(crate) use self::exclude::Exclude;
-#[cfg(feature = "parquet")]
-use super::arrow::ArrowFile;
+use self::opening::{Kept, Opening, Rows, Stream};
 use super::column::{Column, MissingTokens};
-use super::csv::{CsvRows, Dialect};
-use super::error::{BadRow, InputError, Result, closest};
+use super::error::{BadRow, InputError, Result};
 use super::infer::Evidence;
-use super::ndjson::NdjsonRows;
-use super::open::{InputFormat, Opened, Source};
-use super::row::{Cell, Fields, Form, Row};
+use super::open::{InputFormat, Source};
+use super::row::{Cell, Fields, Row};
 use super::schema::Schema;
-use super::types::{BaseType, ColumnType, TypeRequest, timestamp, unit_of};
 use super::value::Contradiction;
-use crate::store::LogicalType;
 
 /// What the command line says about the inputs.
 #[derive(Clone, Debug)]
@@ -77,41 +72,6 @@ struct Input {
     source: Source,
     /// For inputs that cannot be read twice.
     kept: Option<Kept>,
-}
-
-/// What was read of an input for its types.
-enum Kept {
-    Rows(Stream),
-    #[cfg(feature = "parquet")]
-    Columns(ArrowFile),
-}
-
-/// The rows of the sample, and the reader behind them.
-struct Stream {
-    sample: Vec<Result<Row, Box<BadRow>>>,
-    rows: Rows,
-}
-
-/// An opened input.
-enum Opening {
-    Rows(Rows),
-    #[cfg(feature = "parquet")]
-    Columns(ArrowFile),
-}
-
-/// The rows of a file of text.
-enum Rows {
-    Csv(CsvRows),
-    Ndjson(NdjsonRows),
-}
-
-impl Rows {
-    fn next(&mut self, fields: &mut Fields, row: &mut Row) -> Result<bool> {
-        match self {
-            Rows::Csv(rows) => rows.next(row),
-            Rows::Ndjson(rows) => rows.next(fields, row),
-        }
-    }
 }
 
 impl Import {
@@ -206,39 +166,6 @@ impl Import {
         self.columns.iter().all(|column| column.declared.is_none())
     }
 
-    /// Names of the command line that no input had.
-    pub(crate) fn unknown_names(&self) -> Vec<&str> {
-        let known = |name: &&str| !self.fields.names().any(|field| field == *name);
-        self.options.schema.required_names().filter(known).collect()
-    }
-
-    fn open(&mut self, source: &Source) -> Result<Opening> {
-        let opened = source.open(self.options.format)?;
-        let name: &Arc<str> = &source.name;
-        match opened.format {
-            InputFormat::Parquet | InputFormat::Arrow => return open_columns(source, opened),
-            InputFormat::Ndjson => {
-                return Ok(Opening::Rows(Rows::Ndjson(NdjsonRows::open(name, opened.reader))));
-            }
-            InputFormat::Csv | InputFormat::Tsv => {}
-        }
-        let usual = if opened.format == InputFormat::Tsv { b'\t' } else { b',' };
-        let dialect = Dialect {
-            delimiter: self.options.delimiter.unwrap_or(usual),
-            quotes: self.options.quotes,
-            header: self.options.header,
-        };
-        let reader: Box<dyn BufRead> = opened.reader;
-        let rows = CsvRows::open(name, reader, dialect, &mut self.fields)?;
-        self.add_columns();
-        for field in rows.columns() {
-            if let Some(column) = self.columns.get_mut(field.index()) {
-                column.in_header = true;
-            }
-        }
-        Ok(Opening::Rows(Rows::Csv(rows)))
-    }
-
     /// Makes a column of every field that has none.
     fn add_columns(&mut self) {
         for name in self.fields.names().skip(self.columns.len()) {
@@ -293,55 +220,6 @@ impl Import {
         if let Some(evidence) = evidence.get_mut(cell.field.index()) {
             evidence.add(cell.form, cell.element, text, place);
         }
-    }
-
-    /// Decides the type of every column of which there is something to know.
-    fn decide(&mut self, evidence: &[Evidence]) -> Result<()> {
-        self.add_columns();
-        let nothing = Evidence::default();
-        for (index, column) in self.columns.iter_mut().enumerate().filter(|(_, column)| !column.excluded) {
-            let evidence = evidence.get(index).unwrap_or(&nothing);
-            let request = self.options.schema.get(&column.name);
-            let multi = request.is_some_and(|request| request.multi);
-            let layout = request.and_then(|request| request.layout);
-            let declared = column.declared.as_ref().map(|declared| declared.ty);
-            let ty = match (request.and_then(|request| request.ty), declared) {
-                (Some(ty), _) => Some(requested(ty, evidence, declared)),
-                (None, Some(ty)) => Some(ColumnType { multi: ty.multi || multi, layout, ..ty }),
-                (None, None) => {
-                    let inferred = evidence.decide(self.options.skip_bad);
-                    let inferred = inferred.map_err(|conflict| conflicting(&column.name, &conflict))?;
-                    // A column of CSV files is text, where nothing else is known.
-                    let text = ColumnType::single(LogicalType::Utf8);
-                    column.unsampled = inferred.is_none() && column.in_header;
-                    let inferred = inferred.or(column.in_header.then_some(text));
-                    inferred.map(|ty| ColumnType { multi: ty.multi || multi, layout, ..ty })
-                }
-            };
-            check_lists(column, ty)?;
-            column.ty = ty;
-            column.example.clone_from(&evidence.example);
-        }
-        Ok(())
-    }
-
-    /// Refuses names of the command line that no file has, of files that name all their columns.
-    fn check_names(&self) -> Result<()> {
-        if let Some(name) = self.options.exclude.unknown(|name| self.fields.names().any(name)) {
-            return Err(self.no_such_name("--exclude", name));
-        }
-        match self.unknown_names().first() {
-            Some(name) => Err(self.no_such_name("--type", name)),
-            None => Ok(()),
-        }
-    }
-
-    fn no_such_name(&self, option: &str, name: &str) -> InputError {
-        let advice = match closest(name, self.fields.names()) {
-            Some(close) => format!("did you mean {close:?}?"),
-            None => format!("there are {}", self.fields.names().collect::<Vec<_>>().join(", ")),
-        };
-        InputError::refused(format!("{option} names the column {name:?}, which no input has"), advice)
     }
 
     /// Reads every row and gives it to `sink`, alone or with others, and the columns as they are then.
@@ -472,63 +350,6 @@ impl Import {
         }
         Ok(())
     }
-
-    /// Columns that appear behind the sample have the type that was asked for, or that of their first
-    /// value.
-    fn type_late_columns(&mut self) {
-        let nothing = Evidence::default();
-        for column in self.columns.iter_mut().filter(|column| column.ty.is_none()) {
-            let request = self.options.schema.get(&column.name);
-            column.ty = request.and_then(|request| request.ty).map(|ty| requested(ty, &nothing, None));
-        }
-    }
-}
-
-/// A file that knows its columns.
-#[cfg(feature = "parquet")]
-fn open_columns(source: &Source, opened: Opened) -> Result<Opening> {
-    ArrowFile::open(source, opened).map(Opening::Columns)
-}
-
-/// The same, without what it takes.
-#[cfg(not(feature = "parquet"))]
-fn open_columns(source: &Source, opened: Opened) -> Result<Opening> {
-    let format = if opened.format == InputFormat::Parquet { "Parquet" } else { "Arrow" };
-    Err(InputError::refused(
-        format!("{}: it is {format}, which this dv was built without", source.name),
-        "cargo install docvalues-cli --features parquet",
-    ))
-}
-
-/// Refuses a type of one value for a column that is known to have several.
-fn check_lists(column: &Column, ty: Option<ColumnType>) -> Result<()> {
-    match (&column.declared, ty) {
-        (Some(declared), Some(ty)) if declared.ty.multi && !ty.multi => Err(InputError::refused(
-            format!("column {:?} is of lists in {}: {}", column.name, declared.file, declared.called),
-            type_flag(&column.name, &ColumnType { multi: true, ..ty }.to_string()),
-        )),
-        _ => Ok(()),
-    }
-}
-
-/// The type that was asked for; of a timestamp without a unit, what the file says or the sample tells.
-fn requested(request: TypeRequest, evidence: &Evidence, declared: Option<ColumnType>) -> ColumnType {
-    let logical = match (request.base, declared.map(|ty| ty.logical)) {
-        (BaseType::Logical(logical), _) => logical,
-        (BaseType::Timestamp, Some(logical)) if unit_of(logical).is_some() => logical,
-        (BaseType::Timestamp, _) => timestamp(evidence.unit()),
-    };
-    ColumnType { logical, multi: request.multi, layout: request.layout }
-}
-
-/// The type of a column of which the sample had no value, by its first one.
-fn first_type(cell: &Cell, text: &str) -> ColumnType {
-    let logical = match cell.form {
-        Form::Bool => LogicalType::Bool,
-        Form::Number => super::infer::narrowest_number(text),
-        _ => LogicalType::Utf8,
-    };
-    ColumnType { logical, multi: cell.element, layout: None }
 }
 
 #[cfg(test)]

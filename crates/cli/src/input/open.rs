@@ -1,15 +1,17 @@
 //! Opening an input: where it is, how it is compressed, which format it has.
 
+mod counted;
 mod zstd;
 
 use std::fs::File;
-use std::io::{self, BufRead, BufReader, Cursor, Read};
+use std::io::{self, BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use flate2::bufread::MultiGzDecoder;
 
+use self::counted::{Counted, CountedText, Peeked, peek};
 use self::zstd::Zstd;
 use super::error::{InputError, Result, file_name};
 
@@ -233,45 +235,6 @@ impl Source {
     }
 }
 
-/// Counts what is read.
-struct Counted {
-    raw: Box<dyn Read>,
-    read: Arc<AtomicU64>,
-}
-
-impl Read for Counted {
-    fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
-        let read = self.raw.read(out)?;
-        self.read.fetch_add(read as u64, Ordering::Relaxed);
-        Ok(read)
-    }
-}
-
-/// Counts the text that is consumed.
-struct CountedText {
-    reader: Peeked,
-    text: Arc<AtomicU64>,
-}
-
-impl Read for CountedText {
-    fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
-        let read = self.reader.read(out)?;
-        self.text.fetch_add(read as u64, Ordering::Relaxed);
-        Ok(read)
-    }
-}
-
-impl BufRead for CountedText {
-    fn fill_buf(&mut self) -> io::Result<&[u8]> {
-        self.reader.fill_buf()
-    }
-
-    fn consume(&mut self, amount: usize) {
-        self.text.fetch_add(amount as u64, Ordering::Relaxed);
-        self.reader.consume(amount);
-    }
-}
-
 /// What the first bytes say about a file.
 enum Packing {
     Plain,
@@ -298,20 +261,10 @@ impl Packing {
     }
 }
 
-/// A reader whose first bytes have been looked at.
-type Peeked = io::Chain<Cursor<Vec<u8>>, Box<dyn BufRead>>;
-
-/// The first bytes, `wanted` of them if there are so many, and a reader that gives them again.
-fn peek(mut reader: impl BufRead + 'static, wanted: usize) -> io::Result<(Vec<u8>, Peeked)> {
-    let mut head = Vec::with_capacity(wanted);
-    reader.by_ref().take(wanted as u64).read_to_end(&mut head)?;
-    let rest: Box<dyn BufRead> = Box::new(reader);
-    Ok((head.clone(), Cursor::new(head).chain(rest)))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::io::Cursor;
     use std::io::Write as _;
 
     fn gzip(text: &[u8]) -> Vec<u8> {

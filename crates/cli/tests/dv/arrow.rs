@@ -214,6 +214,28 @@ fn values_that_would_not_come_out_again_are_refused() {
 }
 
 #[test]
+fn columns_that_cannot_be_are_refused_before_anything_is_read() {
+    let mut list = ListBuilder::new(StringBuilder::new());
+    list.append_value([Some("a"), Some("b")]);
+    let rows = several(vec![("tags", Arc::new(list.finish()))]);
+    for (name, bytes) in files(&rows) {
+        let sandbox = Sandbox::with(name, bytes);
+        let run = sandbox.dv(&["build", name, "-o", "a.dv", "--type", "tags=string"]);
+        assert!(run.err.contains("column \"tags\" is of lists in "), "{run:?}");
+        assert!(run.err.contains("--type 'tags=string[]'"), "{run:?}");
+        sandbox.ok(&["build", name, "-o", "a.dv", "--type", "tags=string[]"]);
+    }
+    let twice =
+        Schema::new(vec![Field::new("a", DataType::Int64, true), Field::new("a", DataType::Utf8, true)]);
+    let columns: Vec<ArrayRef> =
+        vec![Arc::new(Int64Array::from(vec![1])), Arc::new(StringArray::from(vec!["x"]))];
+    let rows = RecordBatch::try_new(Arc::new(twice), columns).unwrap();
+    let sandbox = Sandbox::with("a.arrow", ipc_file(&rows));
+    let run = sandbox.dv(&["build", "a.arrow", "-o", "a.dv"]);
+    assert!(run.err.contains("a.arrow: two columns are named \"a\""), "{run:?}");
+}
+
+#[test]
 fn types_can_be_asked_for() {
     let rows = several(vec![
         ("ip", Arc::new(StringArray::from(vec![Some("10.0.0.1"), None]))),

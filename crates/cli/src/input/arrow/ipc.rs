@@ -138,15 +138,17 @@ impl Messages {
 impl Message {
     /// The next message; `None` where there is no more.
     fn read(reader: &mut impl Read) -> Result<Option<Message>, ArrowError> {
-        let mut word = [0; 4];
-        let first = exactly(reader, 4).unwrap_or_default();
+        let mut word = Vec::new();
+        reader.take(4).read_to_end(&mut word)?;
         // Before version 0.15, there was no mark before the length.
-        match first.as_slice().try_into() {
-            Ok(CONTINUED) => reader.read_exact(&mut word)?,
-            Ok(len) => word = len,
-            Err(_) => return Ok(None),
+        if word == CONTINUED {
+            word = exactly(reader, 4)?;
         }
-        let len = u32::from_le_bytes(word);
+        let len = match word.first_chunk() {
+            Some(len) => u32::from_le_bytes(*len),
+            None if word.is_empty() => 0,
+            None => return Err(damaged("it is cut off")),
+        };
         if len == 0 {
             return Ok(None);
         }

@@ -126,7 +126,8 @@ where
         })),
         LogicalType::F64 => {
             // Both are doubles exactly, so their quotient is the double next to the decimal.
-            let divisor = (0..=22).contains(&scale).then(|| 10_f64.powi(scale.into()));
+            let divisor = (0..=22).contains(&scale).then(|| format!("1e{scale}").parse::<f64>());
+            let divisor = divisor.and_then(Result::ok);
             Some(each::<T>(array, |v| {
                 let digits: i128 = v.into();
                 match divisor {
@@ -148,4 +149,52 @@ fn long_decimal(digits: i128, scale: i8) -> Option<f64> {
     let expected = format!("{digits}{zeros}");
     (printed.replacen('.', "", 1).trim_start_matches(['-', '0']) == expected.trim_start_matches(['-', '0']))
         .then_some(value)
+}
+
+#[cfg(test)]
+mod tests {
+    use arrow_array::{Decimal128Array, TimestampSecondArray};
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::store::to_f64;
+
+    proptest! {
+        /// What is taken is what its text would be, and is printed as that.
+        #[test]
+        fn a_decimal_is_the_double_of_its_text(
+            digits in prop_oneof![-SAFE * 10..SAFE * 10, -100_000..100_000_i128, any::<i64>().prop_map(i128::from)],
+            scale in 1..=30_i8,
+        ) {
+            let array = Decimal128Array::from(vec![digits]).with_precision_and_scale(38, scale).unwrap();
+            let text = Decimal128Type::format_decimal(digits, 38, scale);
+            let parsed: f64 = text.parse().unwrap();
+            let is_printed_so = format!("{parsed:.*}", scale as usize).trim_start_matches('-')
+                == text.trim_start_matches('-');
+            let (stored, refused) = numbers(&array, LogicalType::F64).unwrap();
+            prop_assert_eq!(refused.is_empty(), is_printed_so, "{}", text);
+            if is_printed_so {
+                prop_assert_eq!(to_f64(stored[0]).abs(), parsed.abs(), "{}", text);
+            }
+        }
+
+        #[test]
+        fn a_moment_is_counted_in_any_unit_or_refused(seconds: i64) {
+            let array = TimestampSecondArray::from(vec![seconds]);
+            for (unit, each) in [(LogicalType::TimestampMillis, 1_000), (LogicalType::TimestampNanos, 1_000_000_000)] {
+                let (stored, refused) = numbers(&array, unit).unwrap();
+                match seconds.checked_mul(each) {
+                    Some(count) => prop_assert_eq!((stored, refused), (vec![count], vec![])),
+                    None => prop_assert_eq!((stored, refused), (vec![0], vec![0])),
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn finer_units_become_coarser_ones_where_nothing_is_lost() {
+        let array = arrow_array::TimestampMicrosecondArray::from(vec![Some(-2_000), None, Some(1_500)]);
+        let (stored, refused) = numbers(&array, LogicalType::TimestampMillis).unwrap();
+        assert_eq!((stored[0], refused), (-2, vec![2]));
+    }
 }

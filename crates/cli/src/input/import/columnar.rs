@@ -170,9 +170,10 @@ impl Column {
             self.declared = Some(new);
             return Ok(());
         };
+        old.ty.multi |= new.ty.multi;
         match common(old.ty.logical, new.ty.logical) {
             Some(logical) => {
-                old.ty = ColumnType { logical, multi: old.ty.multi || new.ty.multi, ..old.ty };
+                old.ty = ColumnType { logical, ..old.ty };
                 Ok(())
             }
             // The user decides.

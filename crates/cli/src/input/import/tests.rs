@@ -5,6 +5,7 @@ use proptest::prelude::*;
 
 use super::advice::plain;
 use super::*;
+use crate::input::types::ColumnType;
 use crate::output::value::Printer;
 
 fn options() -> ImportOptions {

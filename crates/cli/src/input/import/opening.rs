@@ -1,0 +1,94 @@
+//! An input opened, and what is kept of one that can be read only once.
+
+use std::sync::Arc;
+
+use super::Import;
+#[cfg(feature = "parquet")]
+use crate::input::arrow::ArrowFile;
+use crate::input::csv::{CsvRows, Dialect};
+#[cfg(not(feature = "parquet"))]
+use crate::input::error::InputError;
+use crate::input::error::{BadRow, Result};
+use crate::input::ndjson::NdjsonRows;
+use crate::input::open::{InputFormat, Opened, Source};
+use crate::input::row::{Fields, Row};
+
+/// What was read of an input for its types.
+pub(super) enum Kept {
+    Rows(Stream),
+    #[cfg(feature = "parquet")]
+    Columns(ArrowFile),
+}
+
+/// The rows of the sample, and the reader behind them.
+pub(super) struct Stream {
+    pub(super) sample: Vec<Result<Row, Box<BadRow>>>,
+    pub(super) rows: Rows,
+}
+
+/// An opened input.
+pub(super) enum Opening {
+    Rows(Rows),
+    #[cfg(feature = "parquet")]
+    Columns(ArrowFile),
+}
+
+/// The rows of a file of text.
+pub(super) enum Rows {
+    Csv(CsvRows),
+    Ndjson(NdjsonRows),
+}
+
+impl Rows {
+    pub(super) fn next(&mut self, fields: &mut Fields, row: &mut Row) -> Result<bool> {
+        match self {
+            Rows::Csv(rows) => rows.next(row),
+            Rows::Ndjson(rows) => rows.next(fields, row),
+        }
+    }
+}
+
+impl Import {
+    /// Opens an input, which gets the columns that it names.
+    pub(super) fn open(&mut self, source: &Source) -> Result<Opening> {
+        let opened = source.open(self.options.format)?;
+        let name: &Arc<str> = &source.name;
+        match opened.format {
+            InputFormat::Parquet | InputFormat::Arrow => return open_columns(source, opened),
+            InputFormat::Ndjson => {
+                return Ok(Opening::Rows(Rows::Ndjson(NdjsonRows::open(name, opened.reader))));
+            }
+            InputFormat::Csv | InputFormat::Tsv => {}
+        }
+        let usual = if opened.format == InputFormat::Tsv { b'\t' } else { b',' };
+        let dialect = Dialect {
+            delimiter: self.options.delimiter.unwrap_or(usual),
+            quotes: self.options.quotes,
+            header: self.options.header,
+        };
+        let rows = CsvRows::open(name, opened.reader, dialect, &mut self.fields)?;
+        self.add_columns();
+        for field in rows.columns() {
+            if let Some(column) = self.columns.get_mut(field.index()) {
+                column.in_header = true;
+            }
+        }
+        Ok(Opening::Rows(Rows::Csv(rows)))
+    }
+}
+
+/// A file that knows its columns.
+#[cfg(feature = "parquet")]
+fn open_columns(source: &Source, opened: Opened) -> Result<Opening> {
+    ArrowFile::open(source, opened).map(Opening::Columns)
+}
+
+/// The same, without what it takes.
+#[cfg(not(feature = "parquet"))]
+fn open_columns(source: &Source, opened: Opened) -> Result<Opening> {
+    let format = if opened.format == InputFormat::Parquet { "Parquet" } else { "Arrow" };
+    Err(InputError::refused(
+        format!("{}: it is {format}, which this dv was built without", source.name),
+        "cargo install docvalues-cli --features parquet",
+    ))
+}

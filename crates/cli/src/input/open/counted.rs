@@ -1,0 +1,55 @@
+//! Readers that count what they read, and one whose first bytes were looked at.
+
+use std::io::{self, BufRead, Cursor, Read};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// Counts what is read.
+pub(super) struct Counted {
+    pub(super) raw: Box<dyn Read>,
+    pub(super) read: Arc<AtomicU64>,
+}
+
+impl Read for Counted {
+    fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
+        let read = self.raw.read(out)?;
+        self.read.fetch_add(read as u64, Ordering::Relaxed);
+        Ok(read)
+    }
+}
+
+/// Counts the text that is consumed.
+pub(super) struct CountedText {
+    pub(super) reader: Peeked,
+    pub(super) text: Arc<AtomicU64>,
+}
+
+impl Read for CountedText {
+    fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
+        let read = self.reader.read(out)?;
+        self.text.fetch_add(read as u64, Ordering::Relaxed);
+        Ok(read)
+    }
+}
+
+impl BufRead for CountedText {
+    fn fill_buf(&mut self) -> io::Result<&[u8]> {
+        self.reader.fill_buf()
+    }
+
+    fn consume(&mut self, amount: usize) {
+        self.text.fetch_add(amount as u64, Ordering::Relaxed);
+        self.reader.consume(amount);
+    }
+}
+
+/// A reader whose first bytes have been looked at.
+pub(super) type Peeked = io::Chain<Cursor<Vec<u8>>, Box<dyn BufRead>>;
+
+/// The first bytes, `wanted` of them if there are so many, and a reader that gives them again.
+pub(super) fn peek(mut reader: impl BufRead + 'static, wanted: usize) -> io::Result<(Vec<u8>, Peeked)> {
+    let mut head = Vec::with_capacity(wanted);
+    reader.by_ref().take(wanted as u64).read_to_end(&mut head)?;
+    let rest: Box<dyn BufRead> = Box::new(reader);
+    Ok((head.clone(), Cursor::new(head).chain(rest)))
+}
