@@ -31,6 +31,12 @@ pub mod numeric;
 pub mod presence;
 pub mod source;
 
+/// So many values at most; under Miri a hundredth of them, and some.
+#[cfg(test)]
+const fn at_most(values: usize) -> usize {
+    if cfg!(miri) { values / 100 + 10 } else { values }
+}
+
 /// So many cases of a property; under Miri, which takes a thousand times as long, as many as `PROPTEST_CASES` says.
 #[cfg(test)]
 fn cases(cases: u32) -> proptest::test_runner::Config {

@@ -111,7 +111,7 @@ proptest! {
     fn values_come_back(
         values in prop_oneof![
             texts(),
-            vec(vec(any::<u8>(), 0..20), 0..300),
+            vec(vec(any::<u8>(), 0..20), 0..crate::at_most(300)),
             (0..5_usize).prop_flat_map(|len| vec(vec(any::<u8>(), len), 0..300)),
             vec(prop_oneof![Just(vec![]), vec(any::<u8>(), 0..2_000)], 0..40),
         ],

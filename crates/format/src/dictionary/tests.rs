@@ -154,11 +154,11 @@ fn term_strategy() -> impl Strategy<Value = Vec<u8>> {
 fn set_strategy() -> impl Strategy<Value = BTreeSet<Vec<u8>>> {
     let common = prop_oneof![Just(vec![]), Just(b"https://".to_vec()), Just(vec![0xff, 0xff]), Just(vec![0])];
     let sets = prop_oneof![
-        proptest::collection::btree_set(term_strategy(), 0..200),
+        proptest::collection::btree_set(term_strategy(), 0..crate::at_most(200)),
         // Many blocks with one key.
         proptest::collection::btree_set(
             vec(0..3_u8, 0..8).prop_map(|end| [b"0123456789".as_slice(), &end].concat()),
-            0..300
+            0..crate::at_most(300)
         ),
     ];
     // What has not the front that the others have.

@@ -94,6 +94,7 @@ fn a_table_holds_the_distinct_values_in_ascending_order() {
 }
 
 #[test]
+#[cfg_attr(miri, ignore = "more values than Miri has time for")]
 fn zones_are_the_ends_of_4096_and_of_262144_values() {
     let values: Vec<i64> = (0..262_145).collect();
     let zones = encode(&values, &VALUES).zones.unwrap();
