@@ -5,6 +5,8 @@ pub(crate) use docvalues::column::{
     AnyColumn, ColumnSource, DocId, Error, ErrorKind, Field, Kind, Lists, SortKey, TermOrd, Terms,
 };
 pub(crate) use docvalues::format::error::{Error as Refusal, ErrorKind as Damage, Section};
+#[cfg(feature = "parquet")]
+pub(crate) use docvalues::format::file::field::MAX_NAME;
 pub(crate) use docvalues::format::file::kind::{LogicalType, from_f64, from_u64, to_f64, to_u64};
 pub(crate) use docvalues::reader::{ColumnStats, SectionStats, Segment, SegmentStats};
 pub(crate) use docvalues::writer::{self, Compression};

@@ -253,18 +253,21 @@ impl<'a> Merger<'a> {
             }
         };
         watch(0);
-        loop {
-            let (ahead, share) =
-                if threads == 1 { (1, budget) } else { (2 * threads, budget / (2 * threads)) };
-            let columns = plan.columns[written.len()..].iter();
-            let mut waited_for = columns.clone();
-            let encode = |column: &Merged<'_>| column.encode(&encoder, share, spill);
+        while let Some(left @ [_, ..]) = plan.columns.get(written.len()..) {
+            let (ahead, share) = (2 * threads, budget / (2 * threads));
+            // Side by side, as long as each stays in memory; a larger one has all of the budget, alone.
+            let few = left.iter().take_while(|column| threads > 1 && column.needs() <= share / 2).count();
+            let (columns, threads_now, budget_now) = match few {
+                0 | 1 => (&left[..1], 1, budget),
+                _ => (&left[..few], threads, share),
+            };
+            let mut waited_for = columns.iter();
             let merged = threads::side_by_side(
-                threads,
+                threads_now,
                 ahead,
-                columns,
-                |column| column.most_values(),
-                encode,
+                columns.iter(),
+                |column| column.needs(),
+                |column| column.encode(&encoder, budget_now, spill),
                 |encoded| {
                     let Some(column) = waited_for.next() else { return Ok(()) };
                     let encoded = encoded.map_err(|kind| column.refuse(kind))?;
@@ -274,9 +277,11 @@ impl<'a> Merger<'a> {
                 },
             );
             match merged {
-                // The share was not enough for one: from there on, each has all of it.
-                Err(error) if threads > 1 && matches!(error.kind(), ErrorKind::Budget { .. }) => threads = 1,
-                merged => break merged?,
+                // Byte strings were longer than was thought: from there on, each column has all of the budget.
+                Err(error) if threads_now > 1 && matches!(error.kind(), ErrorKind::Budget { .. }) => {
+                    threads = 1
+                }
+                merged => merged?,
             }
         }
         let (footer, bytes) = file.finish(plan.docs, &plan.sort)?;

@@ -233,6 +233,11 @@ fn columns_that_cannot_be_are_refused_before_anything_is_read() {
     let sandbox = Sandbox::with("a.arrow", ipc_file(&rows));
     let run = sandbox.dv(&["build", "a.arrow", "-o", "a.dv"]);
     assert!(run.err.contains("a.arrow: two columns are named \"a\""), "{run:?}");
+    for (name, problem) in [("", "a column has no name"), (&"x".repeat(70_000), "a name of 70000 bytes")] {
+        sandbox.write("a.arrow", ipc_file(&one(name, Int64Array::from(vec![1]))));
+        let run = sandbox.dv(&["build", "a.arrow", "-o", "a.dv"]);
+        assert!(run.err.starts_with(&format!("dv: a.arrow: {problem}")), "{run:?}");
+    }
 }
 
 #[test]

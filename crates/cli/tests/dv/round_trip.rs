@@ -84,6 +84,12 @@ fn the_same_input_gives_the_same_bytes() {
     sandbox.ok(&["build", "p.ndjson.gz", "-o", "a.dv"]);
     sandbox.ok(&["build", "p.ndjson.gz", "-o", "b.dv"]);
     assert_eq!(sandbox.read("a.dv"), sandbox.read("b.dv"));
+    for threads in ["1", "3"] {
+        sandbox.ok(&["build", "p.ndjson.gz", "-o", "b.dv", "--threads", threads]);
+        assert_eq!(sandbox.read("a.dv"), sandbox.read("b.dv"));
+        sandbox.ok(&["merge", "a.dv", "-o", "b.dv", "--threads", threads]);
+        sandbox.ok(&["diff", "a.dv", "b.dv"]);
+    }
     // Exported and built again as well: the documents and their spelling are the same.
     sandbox.write("c.ndjson", sandbox.ok(&["export", "a.dv"]));
     sandbox.ok(&["build", "c.ndjson", "-o", "c.dv"]);

@@ -163,6 +163,11 @@ fn with_values<'p, 'a>(parts: &'p [Part<'a>]) -> impl Iterator<Item = &'p Part<'
 }
 
 impl Part<'_> {
+    /// The most values that documents which live have, if one at most each.
+    pub(super) fn values(&self) -> u32 {
+        self.column.as_column().docs_with_value().min(self.live.count())
+    }
+
     pub(super) fn field(&self) -> &Field {
         self.column.as_column().field()
     }

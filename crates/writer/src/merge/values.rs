@@ -96,10 +96,25 @@ impl Merged<'_> {
         })
     }
 
+    /// About how many bytes of memory its values take. How long byte strings are, and how many values a document has,
+    /// no column tells.
+    pub(super) fn needs(&self) -> usize {
+        let part = |part: &Part<'_>| {
+            let (each, terms) = match &part.column {
+                AnyColumn::Numeric(_) => (8, 0),
+                AnyColumn::SortedNumeric(_) => (24, 0),
+                AnyColumn::Binary(_) => (40, 0),
+                AnyColumn::Sorted(column) => (4, column.term_count()),
+                AnyColumn::SortedSet(column) => (16, column.term_count()),
+            };
+            index(part.values()).saturating_mul(each) + index(terms) * size_of::<u32>()
+        };
+        self.parts.iter().map(part).fold(0, usize::saturating_add)
+    }
+
     /// The most values there are, if documents have one at most.
-    pub(super) fn most_values(&self) -> usize {
-        let values = |part: &Part<'_>| part.column.as_column().docs_with_value().min(part.live.count());
-        self.parts.iter().map(|part| index(values(part))).sum()
+    fn most_values(&self) -> usize {
+        self.parts.iter().map(|part| index(part.values())).sum()
     }
 }
 

@@ -13,7 +13,7 @@ use crate::input::column::{Column, Declared};
 use crate::input::error::{BadRow, InputError, Place, Result};
 use crate::input::open::Source;
 use crate::input::types::{ColumnType, unit_of};
-use crate::store::LogicalType;
+use crate::store::{LogicalType, MAX_NAME};
 
 /// Characters of a type's name that a message shows.
 const SHOWN: usize = 48;
@@ -39,9 +39,15 @@ impl Import {
             let Some(column) = self.columns.get_mut(index).filter(|column| !column.excluded) else {
                 continue;
             };
-            if !names.insert(index) {
-                let message = format!("{}: two columns are named {:?}", source.name, leaf.name);
-                return Err(InputError::refused(message, "name them otherwise where the file is written"));
+            let problem = match leaf.name.len() {
+                0 => Some("a column has no name".to_owned()),
+                len if len > MAX_NAME => Some(format!("a name of {len} bytes, more than {MAX_NAME}")),
+                _ if !names.insert(index) => Some(format!("two columns are named {:?}", leaf.name)),
+                _ => None,
+            };
+            if let Some(problem) = problem {
+                let message = format!("{}: {problem}", source.name);
+                return Err(InputError::refused(message, "name columns otherwise where the file is written"));
             }
             column.in_header = true;
             match leaf.holds {
