@@ -2,8 +2,9 @@
 //! documents in that order; and segments that lie about it.
 
 use docvalues::column::bits;
+use docvalues::format::file::directory::content_id;
 use docvalues::format::file::frame::{FOOTER_LEN, Footer};
-use docvalues::format::file::root::{Extra, Root};
+use docvalues::format::file::root::{Extra, ROOT_ENTRY_LEN, Root};
 use docvalues::format::file::sort::{self, SORT_TAG};
 use docvalues::{
     AnyColumn, ColumnSource, Compression, Field, LogicalType, Merger, NumericColumn as _, OpenOptions,
@@ -81,10 +82,13 @@ fn claim(file: &[u8], body: Vec<u8>) -> Vec<u8> {
     let end = root.pages.last().unwrap().sections.end;
     root.extras.push(Extra { tag: SORT_TAG, sections: end..end, body });
     let (mut out, encoded) = (columns(file).to_vec(), root.encode());
+    let (_, extras) = encoded.split_at(root.pages.len() * ROOT_ENTRY_LEN);
+    let pages = root.pages.iter().map(|page| &out[page.bytes.start as usize..page.bytes.end as usize]);
+    let id = content_id(footer.docs, pages, extras);
     let (root_len, root_crc) = (encoded.len() as u32, crc32fast::hash(&encoded));
     out.extend(encoded);
     out.resize(out.len().next_multiple_of(FOOTER_LEN), 0);
-    out.extend(Footer { root_len, root_crc, ..footer }.encode());
+    out.extend(Footer { id, root_len, root_crc, ..footer }.encode());
     out
 }
 
