@@ -221,7 +221,9 @@ proptest! {
     #[test]
     #[cfg(all(target_arch = "x86_64", not(miri)))]
     fn nearly_all_packed_integers_are_compared_by_a_kernel(width in 1_u8..=56, len in 64_usize..2000) {
-        prop_assume!(has_vbmi());
+        if !has_vbmi() {
+            return Ok(());
+        }
         let bytes = readable(packed(&std::vec![0; len], width));
         let mut found = std::vec![0; len / 64];
         let done = within(&bytes, width, 0, 0, 0, &mut found);
