@@ -223,6 +223,18 @@ pub enum Section {
     TermOffsetsJump,
     /// The first bytes of each term block's first term.
     TermKeys,
+    /// The ids, in the form of their index.
+    Ids,
+    /// Where each block of ids begins.
+    IdStarts,
+    /// Which block an id is in.
+    IdIndex,
+    /// The document of each id, as numeric blocks.
+    IdDocs,
+    /// Jump table over the blocks of the ids' documents.
+    IdDocsJump,
+    /// Which ids there may be: a Bloom filter.
+    IdFilter,
 }
 
 impl Section {
@@ -270,6 +282,12 @@ impl Section {
             Section::TermOffsets => "term offsets",
             Section::TermOffsetsJump => "term offsets jump table",
             Section::TermKeys => "term keys",
+            Section::Ids => "ids",
+            Section::IdStarts => "id block starts",
+            Section::IdIndex => "id index",
+            Section::IdDocs => "id documents",
+            Section::IdDocsJump => "id documents jump table",
+            Section::IdFilter => "id filter",
         }
     }
 }
