@@ -18,7 +18,7 @@ pub(crate) use lists::{Lists, ascending, distinct};
 pub(crate) use memory::Memory;
 pub(crate) use payload::{Laid, Payload};
 pub(crate) use presence::PresenceBuffer;
-pub(crate) use region::{Region, TOGETHER};
+pub(crate) use region::{Collected, Region, TOGETHER};
 pub(crate) use strings::Kept;
 pub(crate) use tape::{Fixed, Tape};
 

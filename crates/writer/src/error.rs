@@ -146,6 +146,14 @@ pub enum ErrorKind {
         /// The most.
         max: usize,
     },
+    /// Two documents with one id, in the field that the segment has an index of.
+    #[error("documents {} and {} have the same id: {id}", docs[0], docs[1])]
+    DuplicateId {
+        /// The id, with escapes for what is no ASCII; a long one is cut.
+        id: String,
+        /// The numbers under which two of the documents with it were added: the first two.
+        docs: [u32; 2],
+    },
     /// A slice of a batch that does not fit the number of its documents.
     #[error("the batch needs {expected} {what}, and {found} were given")]
     Slice {

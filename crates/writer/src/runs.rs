@@ -7,18 +7,16 @@
 //! streaming pass  the numbers of documents, run by run     -> ords
 //! ```
 
-use std::cmp::Ordering;
-use std::collections::BinaryHeap;
-use std::collections::binary_heap::PeekMut;
 use std::convert::Infallible;
 
 use docvalues_format::dictionary::{Dictionary, DictionaryBuilder, Refused};
 use docvalues_format::error::Section;
 use docvalues_storage::Spill;
 
-use crate::buffer::{Fixed as _, Payload, Region, TOGETHER};
+use crate::buffer::{Collected, Fixed as _, Payload, Region, TOGETHER};
 use crate::error::ErrorKind;
 use crate::intern::{Strings, index};
+use crate::numbered;
 use crate::unsorted::{Lain, Laying, Unsorted, UnsortedRun};
 
 /// Different terms, in a file, and which numbers of documents are of them.
@@ -34,9 +32,6 @@ pub(crate) struct Run {
     unsorted: Option<Lain>,
 }
 
-/// Bytes before a term.
-const HEAD: usize = 8;
-
 impl Run {
     /// Writes `strings`, of which `order` has the numbers in byte order; also in the order of their numbers,
     /// if they are to be `unsorted`, too.
@@ -47,16 +42,8 @@ impl Run {
         unsorted: bool,
         spill: &Spill,
     ) -> Result<Run, ErrorKind> {
-        let mut terms = Collected::new(Region::new(spill.clone()));
-        for &id in order {
-            let term = strings.get(index(id));
-            terms.push(|bytes| {
-                id.put(bytes);
-                // The longest value has 2^31 bytes.
-                u32::try_from(term.len()).unwrap_or(u32::MAX).put(bytes);
-                bytes.extend_from_slice(term);
-            })?;
-        }
+        let mut terms = numbered::Run::new(spill);
+        order.iter().try_for_each(|&id| terms.push(id, strings.get(index(id))))?;
         let count = u32::try_from(order.len()).unwrap_or(u32::MAX);
         let unsorted = match unsorted {
             true => {
@@ -74,111 +61,12 @@ impl Run {
     }
 }
 
-/// A region, and bytes that are not worth writing yet.
-pub(crate) struct Collected {
-    region: Region,
-    bytes: Vec<u8>,
-}
-
-impl Collected {
-    pub(crate) fn new(region: Region) -> Collected {
-        Collected { region, bytes: Vec::new() }
-    }
-
-    pub(crate) fn push(&mut self, push: impl FnOnce(&mut Vec<u8>)) -> Result<(), ErrorKind> {
-        push(&mut self.bytes);
-        if self.bytes.len() >= TOGETHER {
-            self.region.append(&self.bytes)?;
-            self.bytes.clear();
-        }
-        Ok(())
-    }
-
-    pub(crate) fn finish(mut self) -> Result<Region, ErrorKind> {
-        if !self.bytes.is_empty() {
-            self.region.append(&self.bytes)?;
-        }
-        Ok(self.region)
-    }
-}
-
-/// The next term of a run, and the run behind it. The greatest is the one to take first.
-struct Cursor {
-    term: Vec<u8>,
-    id: u32,
-    run: usize,
-    terms: Region,
-    /// The bytes that were read, and how many of them were taken.
-    bytes: Vec<u8>,
-    taken: usize,
-    /// How many were read of all.
-    read: u64,
-}
-
-impl Cursor {
-    fn new(run: usize, terms: Region) -> Cursor {
-        Cursor { term: Vec::new(), id: 0, run, terms, bytes: Vec::new(), taken: 0, read: 0 }
-    }
-
-    /// Goes to the next term; whether there is one.
-    fn advance(&mut self) -> Result<bool, ErrorKind> {
-        if self.taken == self.bytes.len() && self.read == self.terms.len() {
-            return Ok(false);
-        }
-        self.fill(HEAD)?;
-        let mut head = Vec::with_capacity(2);
-        u32::take(&self.bytes[self.taken..][..HEAD], &mut head);
-        let len = index(head[1]);
-        self.fill(HEAD + len)?;
-        self.id = head[0];
-        self.term.clear();
-        self.term.extend_from_slice(&self.bytes[self.taken + HEAD..][..len]);
-        self.taken += HEAD + len;
-        Ok(true)
-    }
-
-    /// Has at least `len` bytes that were not taken.
-    fn fill(&mut self, len: usize) -> Result<(), ErrorKind> {
-        let there = self.bytes.len() - self.taken;
-        if there < len {
-            self.bytes.drain(..self.taken);
-            self.taken = 0;
-            let left = usize::try_from(self.terms.len() - self.read).unwrap_or(usize::MAX);
-            let more = left.min(TOGETHER.max(len - there));
-            self.bytes.resize(there + more, 0);
-            self.terms.read(self.read, &mut self.bytes[there..])?;
-            self.read += more as u64;
-        }
-        Ok(())
-    }
-}
-
-impl Ord for Cursor {
-    fn cmp(&self, other: &Cursor) -> Ordering {
-        (&other.term, other.run).cmp(&(&self.term, self.run))
-    }
-}
-
-impl PartialOrd for Cursor {
-    fn partial_cmp(&self, other: &Cursor) -> Option<Ordering> {
-        Some(self.cmp(other))
-    }
-}
-
-impl PartialEq for Cursor {
-    fn eq(&self, other: &Cursor) -> bool {
-        self.cmp(other).is_eq()
-    }
-}
-
-impl Eq for Cursor {}
-
 /// Merges `runs`: the dictionary, what makes ords of the numbers of documents, and what was kept unsorted.
 pub(crate) fn merge(
     runs: Vec<Run>,
     jump_tables: bool,
 ) -> Result<(Dictionary<Payload>, Ords, Option<Unsorted>), ErrorKind> {
-    let (mut cursors, mut ords, mut blocks) = (BinaryHeap::new(), Vec::new(), None);
+    let (mut terms, mut ords, mut blocks) = (numbered::Merge::default(), Vec::new(), None);
     let mut unsorted = Vec::new();
     for (i, run) in runs.into_iter().enumerate() {
         if let Some(lain) = run.unsorted {
@@ -187,31 +75,25 @@ pub(crate) fn merge(
         let other = run.terms.another();
         blocks.get_or_insert_with(|| other.another());
         ords.push((Collected::new(other), run.count, run.ids));
-        let mut cursor = Cursor::new(i, run.terms);
-        if cursor.advance()? {
-            cursors.push(cursor);
-        }
+        terms.add(i, run.terms)?;
     }
     let mut builder = DictionaryBuilder::new();
-    while let Some(mut next) = cursors.peek_mut() {
-        if builder.last() != Some(&next.term) {
+    while let Some(next) = terms.next()? {
+        if builder.last() != Some(&next.string) {
             // Of equal terms, that of the earliest run comes first.
             if let Some(run) = unsorted.get_mut(next.run) {
-                run.new[index(next.id)] = true;
+                run.new[index(next.number)] = true;
             }
-            builder.push(&next.term).map_err(|refused| match refused {
+            builder.push(&next.string).map_err(|refused| match refused {
                 Refused::TooMany => ErrorKind::TooManyTerms { max: u32::MAX },
                 other => other.into(),
             })?;
         }
-        let (id, ord) = (next.id, builder.len() - 1);
+        let (id, ord) = (next.number, builder.len() - 1);
         ords[next.run].0.push(|bytes| {
             id.put(bytes);
             ord.put(bytes);
         })?;
-        if !next.advance()? {
-            PeekMut::pop(next);
-        }
         if let Some(blocks) = &mut blocks
             && builder.blocks_len() >= TOGETHER
         {

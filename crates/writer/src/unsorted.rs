@@ -3,10 +3,9 @@
 use docvalues_format::binary::Values as _;
 use docvalues_format::numeric::{self, Values as _};
 
-use crate::buffer::{Laid, Payload, Region, Tape};
+use crate::buffer::{Collected, Laid, Payload, Region, Tape};
 use crate::error::ErrorKind;
 use crate::intern::index;
-use crate::runs::Collected;
 
 /// Byte strings end to end in a file, and where each begins.
 #[derive(Debug)]

@@ -80,3 +80,32 @@ impl Region {
         Ok(())
     }
 }
+
+/// A region, and bytes that are not worth writing yet.
+#[derive(Debug)]
+pub(crate) struct Collected {
+    region: Region,
+    bytes: Vec<u8>,
+}
+
+impl Collected {
+    pub(crate) fn new(region: Region) -> Collected {
+        Collected { region, bytes: Vec::new() }
+    }
+
+    pub(crate) fn push(&mut self, push: impl FnOnce(&mut Vec<u8>)) -> Result<()> {
+        push(&mut self.bytes);
+        if self.bytes.len() >= TOGETHER {
+            self.region.append(&self.bytes)?;
+            self.bytes.clear();
+        }
+        Ok(())
+    }
+
+    pub(crate) fn finish(mut self) -> Result<Region> {
+        if !self.bytes.is_empty() {
+            self.region.append(&self.bytes)?;
+        }
+        Ok(self.region)
+    }
+}

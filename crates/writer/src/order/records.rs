@@ -5,9 +5,8 @@ use std::collections::BinaryHeap;
 use std::collections::binary_heap::PeekMut;
 
 use super::Room;
-use crate::buffer::{Region, TOGETHER};
+use crate::buffer::{Collected, Region, TOGETHER};
 use crate::error::ErrorKind;
-use crate::runs::Collected;
 
 /// Bytes of a record in a file.
 const LEN: usize = size_of::<u128>();
