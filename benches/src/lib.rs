@@ -4,6 +4,7 @@
 //! | module | holds |
 //! | --- | --- |
 //! | [`data`] | columns and documents, from fixed seeds |
+//! | [`ids`] | ids of documents, random, by time, and one after the other |
 //! | [`given`] | these columns as a caller has them, handed to a writer |
 //! | [`segment`] | these columns written to a segment in memory |
 //! | [`clock`] | CPU time of the thread, as criterion's measurement |
@@ -18,6 +19,7 @@
 pub mod clock;
 pub mod data;
 pub mod given;
+pub mod ids;
 pub mod segment;
 
 use std::time::Duration;

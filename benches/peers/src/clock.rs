@@ -1,6 +1,6 @@
 //! CPU time of the measuring thread, and time on the wall.
 
-use std::ops::Sub;
+use std::ops::{Add, Sub};
 use std::time::{Duration, Instant};
 
 /// A moment, on both clocks.
@@ -34,5 +34,13 @@ impl Sub for Moment {
             cpu: ns(self.cpu.saturating_sub(earlier.cpu)),
             wall: ns(self.wall.saturating_duration_since(earlier.wall)),
         }
+    }
+}
+
+impl Add for Elapsed {
+    type Output = Elapsed;
+
+    fn add(self, other: Elapsed) -> Elapsed {
+        Elapsed { cpu: self.cpu + other.cpu, wall: self.wall + other.wall }
     }
 }

@@ -134,7 +134,7 @@ pub fn run(args: &[String]) -> Result<(), String> {
     let folder = target().join("data").join(options.docs.to_string());
     fs::create_dir_all(&folder).map_err(|e| format!("{}: {e}", folder.display()))?;
     let lucenes = lucene::find(&Path::new(env!("CARGO_MANIFEST_DIR")).join("lucene"), &target(), |version| {
-        options.wants_lucene(version)
+        lucene::FOR_COLUMNS.contains(&version) && options.wants_lucene(version)
     });
     let jvms = lucenes.iter().map(|lucene| (lucene.version.to_owned(), lucene.jvm.clone())).collect();
     let mut machine = Machine::look(root(), options.docs, options.rounds, jvms);

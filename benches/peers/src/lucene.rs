@@ -6,12 +6,19 @@ use std::process::Command;
 /// The versions of Lucene that are measured: the first with jump tables and the last without, and what
 /// is used today. Each with its source folder, the Java release it is compiled for, and the JDK it runs
 /// on at most.
-const VERSIONS: [Version; 4] = [
+const VERSIONS: [Version; 5] = [
     Version { number: "10.5.0", api: "lucene10", release: 21, jdks: (21, u32::MAX) },
+    Version { number: "10.3.1", api: "lucene9", release: 21, jdks: (21, u32::MAX) },
     Version { number: "9.12.3", api: "lucene9", release: 21, jdks: (21, u32::MAX) },
     Version { number: "8.0.0", api: "lucene7", release: 11, jdks: (11, 20) },
     Version { number: "7.7.3", api: "lucene7", release: 11, jdks: (11, 20) },
 ];
+
+/// Those that look columns up.
+pub const FOR_COLUMNS: [&str; 4] = ["10.5.0", "9.12.3", "8.0.0", "7.7.3"];
+
+/// Those that look ids up: today's, that of apache/lucene#15820, and the last one with an FST.
+pub const FOR_IDS: [&str; 3] = ["10.5.0", "10.3.1", "9.12.3"];
 
 struct Version {
     number: &'static str,

@@ -8,6 +8,9 @@ mod compare;
 #[expect(dead_code, reason = "the benches of the workspace use the rest")]
 #[path = "../../src/data.rs"]
 mod data;
+#[path = "../../src/ids.rs"]
+mod id_kinds;
+mod ids;
 mod lucene;
 mod machine;
 mod peer;
@@ -29,6 +32,8 @@ fn main() -> ExitCode {
     let args: Vec<String> = std::env::args().skip(1).collect();
     let done = match args.split_first() {
         Some((first, rest)) if first == "measure" => measure(rest),
+        Some((first, rest)) if first == "ids" => ids::run(rest),
+        Some((first, rest)) if first == "measure-ids" => ids::measure(rest),
         Some((first, rest)) if first == "report" => compare::report_again(rest),
         Some((first, [path])) if first == "sizes" => sizes::run(path),
         _ => compare::run(&args),

@@ -18,11 +18,16 @@ const HEAD: f64 = 84.0;
 fn look(peer: &str) -> (&'static str, bool) {
     match peer {
         "docvalues" => ("#111827", true),
+        "docvalues-files" => ("#6b7280", true),
+        "docvalues-bare" => ("#6b7280", false),
         "lucene-10.5.0" => ("#2563eb", true),
         "lucene-9.12.3" => ("#60a5fa", true),
         "lucene-8.0.0" => ("#93c5fd", false),
         "lucene-7.7.3" => ("#1e3a8a", false),
+        "lucene-10.3.1" => ("#60a5fa", false),
+        "lucene-10.5.0-bloom" => ("#7c3aed", true),
         "tantivy" => ("#ea580c", true),
+        "fst" => ("#db2777", true),
         "parquet" => ("#16a34a", false),
         _ => ("#16a34a", true),
     }
@@ -32,13 +37,15 @@ fn look(peer: &str) -> (&'static str, bool) {
 struct Picture {
     body: String,
     height: f64,
+    /// Where rows begin.
+    labels: f64,
     scale: Range<f64>,
 }
 
 impl Picture {
     /// `scale`: the powers of ten from the left to the right.
     fn new(title: &str, subtitle: &str, scale: Range<f64>) -> Picture {
-        let mut picture = Picture { body: String::new(), height: HEAD, scale };
+        let mut picture = Picture { body: String::new(), height: HEAD, labels: LABELS, scale };
         picture.text(16.0, 26.0, "start", 17.0, "#111827", title);
         picture.text(16.0, 44.0, "start", 12.0, "#6b7280", subtitle);
         picture
@@ -63,14 +70,15 @@ impl Picture {
     fn x(&self, value: f64) -> f64 {
         let Range { start, end } = self.scale;
         let along = ((value.max(1e-9).log10() - start) / (end - start)).clamp(0.0, 1.0);
-        LABELS + along * (WIDTH - LABELS - RIGHT)
+        self.labels + along * (WIDTH - self.labels - RIGHT)
     }
 
     /// A peer's mark; docvalues is a diamond.
     fn mark(&mut self, x: f64, y: f64, peer: &str, told: &str) {
         let (colour, filled) = look(peer);
         let fill = if filled { colour } else { "#ffffff" };
-        let shape = if peer == "docvalues" {
+        let ours = peer.starts_with("docvalues");
+        let shape = if ours {
             let points = [(0.0, -8.0), (8.0, 0.0), (0.0, 8.0), (-8.0, 0.0)];
             let points: Vec<String> =
                 points.iter().map(|(dx, dy)| format!("{:.1},{:.1}", x + dx, y + dy)).collect();
@@ -81,7 +89,7 @@ impl Picture {
         let _ = writeln!(
             self.body,
             r#"{shape} fill="{fill}" stroke="{colour}" stroke-width="1.8" fill-opacity="0.85"><title>{told}</title></{}>"#,
-            if peer == "docvalues" { "polygon" } else { "circle" }
+            if ours { "polygon" } else { "circle" }
         );
     }
 
@@ -156,22 +164,40 @@ pub fn bars(results: &Results, work: Work, title: &str) -> String {
         found.filter(|(_, found)| alike(column, found)).collect()
     };
     let figures: Vec<(Column, Vec<_>)> = columns.iter().map(|&column| (column, row(column))).collect();
-    let values = figures.iter().flat_map(|row| &row.1).map(|(_, found)| found.value);
-    let subtitle = format!("{}; further left is better", unit(work));
-    let mut picture = Picture::new(title, &subtitle, around(values));
-    picture.legend(&peers);
+    let rows = figures.iter().map(|(column, row)| {
+        let mark = |(peer, found): &(&(&'static str, &'static str), &Figure)| (**peer, found.value);
+        (column.name().to_owned(), row.iter().map(mark).collect())
+    });
+    rows_of_marks(title, unit(work), LABELS, &peers, &rows.collect::<Vec<_>>())
+}
+
+/// A peer, with what it is called, and its figure.
+pub type Mark = ((&'static str, &'static str), f64);
+
+/// A row of marks for each of `rows`, whose names have `labels` pixels.
+pub fn rows_of_marks(
+    title: &str,
+    unit: &str,
+    labels: f64,
+    peers: &[(&'static str, &'static str)],
+    rows: &[(String, Vec<Mark>)],
+) -> String {
+    let values = rows.iter().flat_map(|row| &row.1).map(|(_, value)| *value);
+    let mut picture = Picture::new(title, &format!("{unit}; further left is better"), around(values));
+    picture.labels = labels;
+    picture.legend(peers);
     let top = picture.height;
-    for (column, row) in &figures {
+    for (name, row) in rows {
         picture.height += ROW;
         let y = picture.height - ROW / 2.0;
-        picture.text(LABELS - 14.0, y + 4.0, "end", 13.0, "#111827", column.name());
-        let ends = row.iter().map(|(_, found)| picture.x(found.value));
+        picture.text(labels - 14.0, y + 4.0, "end", 13.0, "#111827", name);
+        let ends = row.iter().map(|(_, value)| picture.x(*value));
         let (left, right) = (ends.clone().fold(WIDTH, f64::min), ends.fold(0.0, f64::max));
         picture.line((left, y), (right, y), "#d1d5db", 2.0);
         // Ours last: on top.
-        for (peer, found) in row.iter().rev() {
-            let told = format!("{}: {} {}", peer.1, figure(found.value), unit(work));
-            picture.mark(picture.x(found.value), y, peer.0, &told);
+        for ((peer, name), value) in row.iter().rev() {
+            let told = format!("{name}: {} {unit}", figure(*value));
+            picture.mark(picture.x(*value), y, peer, &told);
         }
     }
     // What is above the rows has been drawn already and stays.

@@ -20,7 +20,7 @@ pub(crate) use payload::{Laid, Payload};
 pub(crate) use presence::PresenceBuffer;
 pub(crate) use region::{Collected, Region, TOGETHER};
 pub(crate) use strings::Kept;
-pub(crate) use tape::{Fixed, Tape};
+pub(crate) use tape::{Fixed, Stream, Tape};
 
 mod lists;
 mod memory;

@@ -6,17 +6,47 @@
 //! passes over it           what ids look like, then the index    -> the sections of the extra
 //! ```
 
+use docvalues_format::binary::Values as _;
 use docvalues_storage::Spill;
 
-use crate::buffer::{Region, TOGETHER};
+use crate::buffer::{Laid, PresenceBuffer, Region};
 use crate::error::ErrorKind;
 use crate::intern::index;
 use crate::numbered::{Cursor, Merge, Run};
-use crate::order::Room;
+use crate::order::{Order, Room};
+
+/// Puts the ids in order that the documents of `presence` have, each with the number that its document gets by `order`.
+pub(crate) fn in_order(
+    presence: &PresenceBuffer,
+    ids: Laid<'_>,
+    order: Option<&Order>,
+    room: &Room,
+) -> Result<Ordered, ErrorKind> {
+    let (mut docs, mut gathered) = (presence.docs(), Gathered::new(room.clone()));
+    let (mut places, mut seen) = (order.map(Order::places), 0);
+    ids.for_each(|id| {
+        // There are as many documents with one as there are ids.
+        let doc = docs.next().unwrap_or(u32::MAX);
+        let Some(places) = &mut places else { return gathered.push(id, doc) };
+        for _ in seen..doc {
+            places.next()?;
+        }
+        seen = doc + 1;
+        gathered.push(id, places.next()?)
+    })?;
+    match (gathered.finish(), order) {
+        (Err(ErrorKind::DuplicateId { id, docs }), Some(order)) => {
+            let mut docs = order.docs_at(docs)?;
+            docs.sort_unstable();
+            Err(ErrorKind::DuplicateId { id, docs })
+        }
+        (ordered, _) => ordered,
+    }
+}
 
 /// Ids as they come, each with the place of its document.
 #[derive(Debug)]
-pub(crate) struct Gathered {
+struct Gathered {
     ids: InMemory,
     runs: Vec<Region>,
     room: Room,
@@ -43,12 +73,12 @@ struct Ref {
 }
 
 impl Gathered {
-    pub(crate) fn new(room: Room) -> Gathered {
+    fn new(room: Room) -> Gathered {
         Gathered { ids: InMemory::default(), runs: Vec::new(), room }
     }
 
     /// Takes the id of the document that goes to place `doc`.
-    pub(crate) fn push(&mut self, id: &[u8], doc: u32) -> Result<(), ErrorKind> {
+    fn push(&mut self, id: &[u8], doc: u32) -> Result<(), ErrorKind> {
         self.ids.push(id, doc);
         match self.room.spill() {
             Some(spill) if self.ids.heap() > self.room.bytes() => self.runs.push(self.ids.to_run(spill)?),
@@ -58,7 +88,7 @@ impl Gathered {
     }
 
     /// Puts them in order, and refuses two that are equal: with what they are, and the places of their documents.
-    pub(crate) fn finish(mut self) -> Result<Ordered, ErrorKind> {
+    fn finish(mut self) -> Result<Ordered, ErrorKind> {
         // What is small stays, while columns are encoded.
         let Some(spill) = self.room.spill().filter(|_| !self.runs.is_empty() || self.ids.heap() > self.room.bytes() / 8)
         else {
@@ -191,6 +221,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
+    use crate::buffer::TOGETHER;
 
     fn ids() -> impl Strategy<Value = Vec<Vec<u8>>> {
         let id = prop_oneof![

@@ -28,7 +28,7 @@ mod tests;
 use docvalues_format::numeric::{self, Values as _};
 use docvalues_storage::Spill;
 
-use crate::buffer::{PresenceBuffer, TOGETHER, Tape};
+use crate::buffer::{PresenceBuffer, Stream, TOGETHER, Tape};
 use crate::error::ErrorKind;
 use crate::intern::index;
 
@@ -99,6 +99,26 @@ impl Order {
             })
         })?;
         Ok(moved.then(|| Order { places, room: room.clone() }))
+    }
+
+    /// Where each document goes, one after the other.
+    pub(crate) fn places(&self) -> Stream<'_, u32> {
+        self.places.stream()
+    }
+
+    /// The documents that go to `places`.
+    pub(crate) fn docs_at<const N: usize>(&self, places: [u32; N]) -> Result<[u32; N], ErrorKind> {
+        let (mut docs, mut doc) = (places, 0);
+        try_each(&self.places, |place| {
+            for (of, wanted) in docs.iter_mut().zip(places) {
+                if place == wanted {
+                    *of = doc;
+                }
+            }
+            doc += 1;
+            Ok(())
+        })?;
+        Ok(docs)
     }
 
     /// Which documents have a value, in this order; and where the values go.

@@ -69,6 +69,18 @@ impl PresenceBuffer {
         }
     }
 
+    /// The documents that have a value, in their order.
+    pub(crate) fn docs(&self) -> impl Iterator<Item = u32> + '_ {
+        (0..self.seen).step_by(64).flat_map(|start| {
+            let mut word = self.word(start);
+            std::iter::from_fn(move || {
+                let doc = (word != 0).then(|| start + word.trailing_zeros())?;
+                word &= word - 1;
+                Some(doc)
+            })
+        })
+    }
+
     /// How many documents have a value.
     pub(crate) fn count(&self) -> u32 {
         self.count

@@ -45,6 +45,10 @@ public final class Main {
   private long count;
 
   public static void main(String[] args) throws Exception {
+    if (args[1].equals("ids")) {
+      Ids.main(args);
+      return;
+    }
     Main main = new Main(new Session(args));
     main.prepare();
     DirectoryReader reader = main.open();

@@ -1,0 +1,268 @@
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.Paths;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Locale;
+import org.apache.lucene.codecs.Codec;
+import org.apache.lucene.codecs.FilterCodec;
+import org.apache.lucene.codecs.PostingsFormat;
+import org.apache.lucene.codecs.bloom.BloomFilteringPostingsFormat;
+import org.apache.lucene.codecs.perfield.PerFieldPostingsFormat;
+import org.apache.lucene.document.Document;
+import org.apache.lucene.document.Field;
+import org.apache.lucene.document.NumericDocValuesField;
+import org.apache.lucene.document.StringField;
+import org.apache.lucene.index.DirectoryReader;
+import org.apache.lucene.index.IndexWriter;
+import org.apache.lucene.index.IndexWriterConfig;
+import org.apache.lucene.index.LeafReader;
+import org.apache.lucene.index.LeafReaderContext;
+import org.apache.lucene.index.NoMergePolicy;
+import org.apache.lucene.index.NumericDocValues;
+import org.apache.lucene.index.PostingsEnum;
+import org.apache.lucene.index.TermsEnum;
+import org.apache.lucene.search.DocIdSetIterator;
+import org.apache.lucene.store.MMapDirectory;
+import org.apache.lucene.util.BytesRef;
+
+/**
+ * From ids to documents over many segments, as Elasticsearch's PerThreadIDVersionAndSeqNoLookup does it: a
+ * TermsEnum a segment, the newest segment first, then the document and its version.
+ */
+final class Ids {
+  private static final String ID = "_id";
+  private static final String VERSION = "_version";
+
+  private final String version;
+  private final String kind;
+  private final int segments;
+  private final int each;
+  private final boolean bloom;
+  private final Path folder;
+  private final double budget;
+
+  /** VERSION ids KIND SEGMENTS EACH FOLDER MILLISECONDS bloom|plain */
+  static void main(String[] args) throws Exception {
+    new Ids(args).run();
+  }
+
+  private Ids(String[] args) {
+    version = args[0];
+    kind = args[2];
+    segments = Integer.parseInt(args[3]);
+    each = Integer.parseInt(args[4]);
+    budget = Double.parseDouble(args[6]) * 1e6;
+    bloom = args[7].equals("bloom");
+    String name = kind + "-" + segments + "x" + each + ".lucene-" + version + (bloom ? "-bloom" : "");
+    folder = Paths.get(args[5]).resolve(name);
+  }
+
+  private void run() throws Exception {
+    int all = segments * each;
+    if (!Files.exists(folder)) {
+      build();
+    }
+    long bytes = 0;
+    try (var files = Files.list(folder)) {
+      for (Path file : (Iterable<Path>) files::iterator) {
+        String name = file.getFileName().toString();
+        // Terms, their index, postings, filters; not the versions, nor what says which files there are.
+        if (name.matches(".*\\.(tim|tip|tmd|doc|psm|blm)$")) {
+          bytes += Files.size(file);
+        }
+      }
+    }
+    tell("bytes", all, bytes, 0, 0);
+    try (DirectoryReader reader = DirectoryReader.open(new MMapDirectory(folder))) {
+      Lookup lookup = new Lookup(reader.leaves());
+      int count = (int) Math.min(20_000, Math.max(500, 4_000_000L / segments));
+      BytesRef[] present = new BytesRef[count];
+      long state = 99;
+      for (int i = 0; i < count; i++) {
+        state += GAMMA;
+        present[i] = id(kind, (int) Long.remainderUnsigned(mix(state), all));
+      }
+      BytesRef[] absent = new BytesRef[count];
+      for (int i = 0; i < count; i++) {
+        absent[i] = id(kind, all + i);
+      }
+      measure("absent", absent, lookup);
+      measure("present", present, lookup);
+    }
+  }
+
+  private void measure(String work, BytesRef[] ids, Lookup lookup) throws IOException {
+    long checksum = lookup.all(ids);
+    for (double spent = 0; spent < Math.max(4 * budget, 2e9); ) {
+      double[] start = Session.now();
+      lookup.all(ids);
+      spent += Session.now()[0] - start[0];
+    }
+    double[] cpu = new double[200];
+    double[] wall = new double[200];
+    int samples = 0;
+    for (double spent = 0; samples < 200 && (samples < 3 || spent < budget); samples++) {
+      double[] start = Session.now();
+      long sum = lookup.all(ids);
+      double[] end = Session.now();
+      if (sum != checksum) {
+        throw new AssertionError("another answer than before");
+      }
+      cpu[samples] = end[0] - start[0];
+      wall[samples] = end[1] - start[1];
+      spent += cpu[samples];
+    }
+    Arrays.sort(cpu, 0, samples);
+    Arrays.sort(wall, 0, samples);
+    tell(work, ids.length, checksum, cpu[samples / 2], wall[samples / 2]);
+  }
+
+  private void tell(String work, long units, long checksum, double cpu, double wall) {
+    System.out.println(
+        String.format(
+            Locale.ROOT,
+            "{\"peer\":\"lucene-%s%s\",\"work\":\"%s\",\"kind\":\"%s\",\"segments\":%d,\"each\":%d,"
+                + "\"units\":%d,\"ns_cpu\":%f,\"ns_wall\":%f,\"checksum\":%d}",
+            version, bloom ? "-bloom" : "", work, kind, segments, each, units, cpu, wall, checksum));
+  }
+
+  private void build() throws IOException {
+    IndexWriterConfig config = new IndexWriterConfig();
+    config.setMergePolicy(NoMergePolicy.INSTANCE);
+    config.setUseCompoundFile(false);
+    config.setRAMBufferSizeMB(512);
+    if (bloom) {
+      config.setCodec(withBloom(Codec.getDefault()));
+    }
+    Path making = folder.resolveSibling(folder.getFileName() + ".tmp");
+    StringField idField = new StringField(ID, new BytesRef(), Field.Store.NO);
+    NumericDocValuesField versionField = new NumericDocValuesField(VERSION, 0);
+    Document document = new Document();
+    document.add(idField);
+    document.add(versionField);
+    try (IndexWriter writer = new IndexWriter(new MMapDirectory(making), config)) {
+      for (int segment = 0; segment < segments; segment++) {
+        for (int i = segment * each; i < (segment + 1) * each; i++) {
+          idField.setBytesValue(id(kind, i));
+          versionField.setLongValue(i);
+          writer.addDocument(document);
+        }
+        writer.flush();
+      }
+    }
+    Files.move(making, folder);
+  }
+
+  /** Under its own name, so that readers need to know nothing. */
+  private static Codec withBloom(Codec codec) {
+    PostingsFormat plain = ((PerFieldPostingsFormat) codec.postingsFormat()).getPostingsFormatForField(ID);
+    PostingsFormat filtering = new BloomFilteringPostingsFormat(plain);
+    PostingsFormat format =
+        new PerFieldPostingsFormat() {
+          @Override
+          public PostingsFormat getPostingsFormatForField(String field) {
+            return filtering;
+          }
+        };
+    return new FilterCodec(codec.getName(), codec) {
+      @Override
+      public PostingsFormat postingsFormat() {
+        return format;
+      }
+    };
+  }
+
+  /** What one thread keeps open. */
+  private static final class Lookup {
+    private final TermsEnum[] terms;
+    private final LeafReader[] leaves;
+    private PostingsEnum postings;
+
+    Lookup(List<LeafReaderContext> contexts) throws IOException {
+      terms = new TermsEnum[contexts.size()];
+      leaves = new LeafReader[contexts.size()];
+      for (int i = 0; i < terms.length; i++) {
+        leaves[i] = contexts.get(i).reader();
+        terms[i] = leaves[i].terms(ID).iterator();
+      }
+    }
+
+    /** For each id that is found, one more than its version; all of them together. */
+    long all(BytesRef[] ids) throws IOException {
+      long sum = 0;
+      for (BytesRef id : ids) {
+        sum += version(id) + 1;
+      }
+      return sum;
+    }
+
+    /** The version of the newest document with this id; -1 if there is none. */
+    private long version(BytesRef id) throws IOException {
+      for (int i = terms.length - 1; i >= 0; i--) {
+        if (!terms[i].seekExact(id)) {
+          continue;
+        }
+        postings = terms[i].postings(postings, PostingsEnum.NONE);
+        int doc = postings.nextDoc();
+        if (doc == DocIdSetIterator.NO_MORE_DOCS) {
+          continue;
+        }
+        NumericDocValues versions = leaves[i].getNumericDocValues(VERSION);
+        if (versions.advanceExact(doc)) {
+          return versions.longValue();
+        }
+      }
+      return -1;
+    }
+  }
+
+  // The ids, as benches/src/ids.rs makes them.
+
+  private static final long GAMMA = 0x9e3779b97f4a7c15L;
+
+  private static long mix(long z) {
+    z = (z ^ (z >>> 30)) * 0xbf58476d1ce4e5b9L;
+    z = (z ^ (z >>> 27)) * 0x94d049bb133111ebL;
+    return z ^ (z >>> 31);
+  }
+
+  private static BytesRef id(String kind, int i) {
+    switch (kind) {
+      case "uuid":
+        {
+          long high = mix((2L * i + 1) * GAMMA) & ~0xf000L | 0x4000L;
+          long low = mix((2L * i + 2) * GAMMA) & 0x3fffffffffffffffL | 0x8000000000000000L;
+          return new BytesRef(new java.util.UUID(high, low).toString());
+        }
+      case "auto":
+        return new BytesRef(auto(i));
+      case "seq":
+        return new BytesRef(String.format(Locale.ROOT, "doc-%010d", i));
+      default:
+        throw new IllegalArgumentException(kind);
+    }
+  }
+
+  /** As Elasticsearch's TimeBasedUUIDGenerator orders its bytes; 5,000 documents a second, of one node. */
+  private static byte[] auto(int i) {
+    byte[] id = new byte[15];
+    int sequence = 4_321 + i;
+    long time = 1_700_000_000_000L + i / 5;
+    id[0] = (byte) sequence;
+    id[1] = (byte) (sequence >>> 16);
+    id[2] = (byte) (time >>> 16);
+    id[3] = (byte) (time >>> 24);
+    id[4] = (byte) (time >>> 32);
+    id[5] = (byte) (time >>> 40);
+    byte[] node = {(byte) 0x8d, 0x1f, 0x42, (byte) 0xa7, 0x33, 0x5c};
+    System.arraycopy(node, 0, id, 6, 6);
+    id[12] = (byte) (time >>> 8);
+    id[13] = (byte) (sequence >>> 8);
+    id[14] = (byte) time;
+    byte[] text = java.util.Base64.getUrlEncoder().withoutPadding().encode(id);
+    return new String(text, StandardCharsets.US_ASCII).getBytes(StandardCharsets.US_ASCII);
+  }
+}

@@ -1,0 +1,194 @@
+//! `terms.md`: what looking ids up costs, shape by shape.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Write;
+use std::path::{Path, PathBuf};
+use std::{fs, io};
+
+use super::{Line, Shape};
+use crate::id_kinds::IdKind;
+use crate::machine::Machine;
+use crate::plot::{self, Mark};
+use crate::report::figure;
+
+/// Whom the ratios are against.
+const AGAINST: &str = "lucene-10.5.0";
+
+/// A way to look ids up: the peer, and what is behind the comma of its works.
+#[derive(Clone, Copy, PartialEq, Eq)]
+struct Way {
+    peer: &'static str,
+    how: &'static str,
+    /// What it is called, and what it is drawn as.
+    name: &'static str,
+    mark: &'static str,
+}
+
+const fn way(peer: &'static str, how: &'static str, name: &'static str, mark: &'static str) -> Way {
+    Way { peer, how, name, mark }
+}
+
+/// In the order of the tables.
+const WAYS: [Way; 17] = [
+    way("docvalues", "table, bulks of 20", "docvalues, tag table, bulks of 20", "docvalues"),
+    way("docvalues", "table", "docvalues, tag table", "docvalues"),
+    way("docvalues", "files, bulks of 20", "docvalues, files, bulks of 20", "docvalues-files"),
+    way("docvalues", "files", "docvalues, files", "docvalues-files"),
+    way("docvalues", "blocks", "docvalues, blocks under a trie, no filter", "docvalues-bare"),
+    way("docvalues", "trie", "docvalues, exact trie, no filter", "docvalues-bare"),
+    way("docvalues", "fst", "docvalues, FST, no filter", "docvalues-bare"),
+    way("docvalues", "text, blocks", "the same, ids not packed: blocks", "docvalues-bare"),
+    way("docvalues", "text, trie", "exact trie", "docvalues-bare"),
+    way("docvalues", "text, fst", "FST", "docvalues-bare"),
+    way("docvalues", "hashbrown", "a hash map a segment, hashed once", "docvalues-bare"),
+    way("lucene-10.5.0-bloom", "", "Lucene 10.5, Bloom", "lucene-10.5.0-bloom"),
+    way("lucene-10.5.0", "", "Lucene 10.5, trie", "lucene-10.5.0"),
+    way("lucene-10.3.1", "", "Lucene 10.3, trie", "lucene-10.3.1"),
+    way("lucene-9.12.3", "", "Lucene 9.12, FST", "lucene-9.12.3"),
+    way("fst", "", "crate fst", "fst"),
+    way("tantivy", "", "tantivy-sstable", "tantivy"),
+];
+
+/// Medians over the rounds, by shape, work and peer.
+struct Medians(BTreeMap<(Shape, String, String), (f64, f64, i64)>);
+
+impl Medians {
+    fn new(lines: &[Line]) -> Medians {
+        let mut all: BTreeMap<_, Vec<&Line>> = BTreeMap::new();
+        for line in lines {
+            let Some(kind) = IdKind::ALL.into_iter().find(|kind| kind.name() == line.kind) else { continue };
+            let shape = Shape { kind, segments: line.segments, each: line.each };
+            all.entry((shape, line.work.clone(), line.peer.clone())).or_default().push(line);
+        }
+        let median = |lines: &[&Line], of: fn(&Line) -> f64| {
+            let mut all: Vec<f64> = lines.iter().map(|line| of(line) / line.units as f64).collect();
+            all.sort_by(f64::total_cmp);
+            all[all.len() / 2]
+        };
+        Medians(
+            all.into_iter()
+                .map(|(key, lines)| {
+                    let (cpu, wall) = (median(&lines, |line| line.ns_cpu), median(&lines, |line| line.ns_wall));
+                    (key, (cpu, wall, lines[0].checksum))
+                })
+                .collect(),
+        )
+    }
+
+    fn get(&self, shape: Shape, work: &str, way: Way) -> Option<f64> {
+        let work = if way.how.is_empty() { work.to_owned() } else { format!("{work}, {}", way.how) };
+        self.0.get(&(shape, work, way.peer.to_owned())).map(|found| found.0)
+    }
+
+    /// Bytes an id.
+    fn bytes(&self, shape: Shape, way: Way) -> Option<f64> {
+        let how = way.how.trim_end_matches(", bulks of 20");
+        let work = if how.is_empty() { "bytes".to_owned() } else { format!("bytes, {how}") };
+        let found = self.0.get(&(shape, work, way.peer.to_owned()))?;
+        Some(found.2 as f64 / f64::from(shape.ids()))
+    }
+
+    fn shapes(&self) -> BTreeSet<Shape> {
+        self.0.keys().map(|key| key.0).collect()
+    }
+}
+
+/// Writes the report and its plots into `folder`; returns the report's path.
+pub fn write(machine: &Machine, lines: &[Line], folder: &Path) -> io::Result<PathBuf> {
+    let medians = Medians::new(lines);
+    fs::create_dir_all(folder.join("terms"))?;
+    for work in ["absent", "present"] {
+        fs::write(folder.join(format!("terms/{work}.svg")), plot_of(&medians, work))?;
+    }
+    let path = folder.join("terms.md");
+    fs::write(&path, text(machine, &medians))?;
+    Ok(path)
+}
+
+fn plot_of(medians: &Medians, work: &str) -> String {
+    let mut peers: Vec<(&'static str, &'static str)> = vec![
+        ("docvalues", "docvalues, tag table"),
+        ("docvalues-files", "docvalues, files"),
+        ("docvalues-bare", "docvalues, no filter"),
+    ];
+    let drawn = |way: &&Way| matches!(way.how, "" | "table" | "files" | "blocks");
+    peers.extend(WAYS.iter().filter(|way| way.how.is_empty()).map(|way| (way.mark, way.name)));
+    let rows: Vec<(String, Vec<Mark>)> = medians
+        .shapes()
+        .into_iter()
+        .map(|shape| {
+            let mark = |way: &Way| Some(((way.mark, way.name), medians.get(shape, work, *way)? / 1e3));
+            (name(shape), WAYS.iter().filter(drawn).filter_map(mark).collect())
+        })
+        .collect();
+    let title = format!("An id that is {work}");
+    plot::rows_of_marks(&title, "µs of CPU time a document", 150.0, &peers, &rows)
+}
+
+fn name(shape: Shape) -> String {
+    format!("{}, {} × {}", shape.kind, shape.segments, figure(shape.each.into()))
+}
+
+fn text(machine: &Machine, medians: &Medians) -> String {
+    let mut out = String::new();
+    let _ = write!(
+        out,
+        "# From ids to documents\n\n\
+         Written by [`benches/peers/run ids`](../../benches/peers/README.md): the same ids in the same segments, looked up \
+         as Elasticsearch looks `_id` up before it indexes a document (`PerThreadIDVersionAndSeqNoLookup`): in all \
+         segments, the newest first, until one has it, and then its `_version`. Every peer came to the same documents. What \
+         it says about tries and automata stands in [fst-or-trie.md](../fst-or-trie.md).\n\n\
+         CPU time of one thread, medians of {} rounds, each in a process of its own; everything is in the page cache. \
+         *Absent* are the ids that would come next, *present* ids in no order.\n\n| | |\n| --- | --- |\n",
+        machine.rounds
+    );
+    let mut row = |what: &str, value: &str| {
+        let _ = writeln!(out, "| {what} | {value} |");
+    };
+    row("commit", &machine.commit);
+    row("date", &machine.date);
+    row("CPU", &format!("{}, {} cores", machine.cpu, machine.cores));
+    row("memory", &machine.memory);
+    row("kernel", &machine.kernel);
+    row("compiler", &machine.rust);
+    for (version, jvm) in &machine.jvms {
+        row(&format!("Lucene {version}"), jvm);
+    }
+    row("load before and after", &format!("{}, {}", machine.load.0, machine.load.1));
+    out.push_str("\n![absent](terms/absent.svg)\n\n![present](terms/present.svg)\n");
+    for shape in medians.shapes() {
+        table(&mut out, medians, shape);
+    }
+    out
+}
+
+fn table(out: &mut String, medians: &Medians, shape: Shape) {
+    let against = WAYS.into_iter().find(|way| way.peer == AGAINST);
+    let against = |work| medians.get(shape, work, against?);
+    let _ = write!(
+        out,
+        "\n## {}\n\n| | absent: µs | ns a segment | times as fast as Lucene 10.5 | present: µs | times | bytes an id | build: ns an id |\n\
+         | --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: |\n",
+        name(shape)
+    );
+    for way in WAYS {
+        let (absent, present) = (medians.get(shape, "absent", way), medians.get(shape, "present", way));
+        if absent.is_none() && present.is_none() {
+            continue;
+        }
+        let shown = |value: Option<f64>| value.map_or("–".to_owned(), figure);
+        let times = |work, ours: Option<f64>| shown(against(work).zip(ours).map(|(theirs, ours)| theirs / ours));
+        let _ = writeln!(
+            out,
+            "| {} | {} | {} | {} | {} | {} | {} | {} |",
+            way.name,
+            shown(absent.map(|ns| ns / 1e3)),
+            shown(absent.map(|ns| ns / f64::from(shape.segments))),
+            times("absent", absent),
+            shown(present.map(|ns| ns / 1e3)),
+            times("present", present),
+            shown(medians.bytes(shape, way)),
+            shown(medians.get(shape, "build", Way { how: way.how.trim_end_matches(", bulks of 20"), ..way })),
+        );
+    }
+}
