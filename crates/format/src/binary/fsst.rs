@@ -81,6 +81,16 @@ impl Symbol {
         self.bytes.to_le_bytes()[0]
     }
 
+    /// The symbol as a number, by which symbols are in the same order: its bytes, then its length.
+    fn as_number(self) -> u128 {
+        self.bytes << 8 | u128::from(self.len)
+    }
+
+    /// The symbol of such a number.
+    fn of_number(number: u128) -> Symbol {
+        Symbol { bytes: number >> 8, len: number.to_le_bytes()[0] }
+    }
+
     /// The first two bytes as a number.
     fn pair(self) -> usize {
         pair(self.bytes)

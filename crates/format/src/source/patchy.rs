@@ -92,6 +92,7 @@ impl SectionBytes for Patchy {
 
     fn touched(&self) -> Option<Touched<'_>> {
         let now = *self.now.lock().unwrap();
-        Some(Touched { bytes: &now.bytes, granules: Some(&now.good) })
+        let all = (0..now.bytes.len().div_ceil(GRANULE)).all(|granule| now.is_good(granule));
+        Some(Touched { bytes: &now.bytes, granules: (!all).then_some(&now.good) })
     }
 }

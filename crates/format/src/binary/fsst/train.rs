@@ -11,8 +11,8 @@
 use std::cmp::Reverse;
 
 use super::super::{Values, sample};
-use super::MAX_SYMBOLS;
 use super::matcher::{Matcher, PIECES, Piece};
+use super::{MAX_SYMBOLS, Symbol};
 
 /// Bytes of a sample. More of them did not make better tables, only slower ones.
 const SAMPLE: usize = 128 << 10;
@@ -117,21 +117,27 @@ impl Counts {
             let symbol = matcher.symbol(a);
             let worth = if symbol.len == 1 { SINGLE } else { symbol.len.into() };
             if count >= LEAST {
-                gains.push((symbol, u64::from(count) * worth));
+                gains.push((symbol.as_number(), u64::from(count) * worth));
             }
             for (b, &count) in pieces().zip(row).filter(|(_, count)| **count >= LEAST) {
                 let both = symbol.with(matcher.symbol(b));
-                gains.push((both, u64::from(count) * u64::from(both.len)));
+                gains.push((both.as_number(), u64::from(count) * u64::from(both.len)));
             }
         }
         // One string may be several candidates: together they are worth what each is.
-        gains.sort_unstable();
+        gains.sort_unstable_by_key(|gain| gain.0);
         gains.dedup_by(|next, kept| {
             let same = next.0 == kept.0;
             kept.1 += if same { next.1 } else { 0 };
             same
         });
-        gains.sort_unstable_by_key(|&(symbol, gain)| (Reverse(gain), symbol));
-        Matcher::new(gains.into_iter().take(MAX_SYMBOLS).map(|(symbol, _)| symbol).collect())
+        // There are thousands, of which few are taken.
+        let best = |&(symbol, gain): &(u128, u64)| (Reverse(gain), symbol);
+        if gains.len() > MAX_SYMBOLS {
+            gains.select_nth_unstable_by_key(MAX_SYMBOLS, best);
+            gains.truncate(MAX_SYMBOLS);
+        }
+        gains.sort_unstable_by_key(best);
+        Matcher::new(gains.into_iter().map(|(symbol, _)| Symbol::of_number(symbol)).collect())
     }
 }
