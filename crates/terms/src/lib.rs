@@ -8,7 +8,13 @@
 //! | module | question |
 //! | --- | --- |
 //! | [`dictionary`] | what do all forms of the index answer? |
+//! | [`hash`] | what is the hash of an id? |
+//! | [`template`] | what do all ids look like, and how are they packed? |
+//! | [`filter`] | may this segment hold the id? |
 
 pub mod dictionary;
+pub mod filter;
+pub mod hash;
+pub mod template;
 
 pub use dictionary::Dictionary;
