@@ -12,9 +12,19 @@
 //! | [`template`] | what do all ids look like, and how are they packed? |
 //! | [`filter`] | may this segment hold the id? |
 
+mod block;
 pub mod dictionary;
 pub mod filter;
 pub mod hash;
+mod heads;
 pub mod template;
+mod trie;
 
 pub use dictionary::Dictionary;
+
+/// How many bytes `a` and `b` begin with both.
+fn common(a: &[u8], b: &[u8]) -> usize {
+    let eights = a.as_chunks::<8>().0.iter().zip(b.as_chunks::<8>().0).take_while(|(a, b)| a == b).count();
+    let same = eights * 8;
+    same + a[same..].iter().zip(&b[same..]).take_while(|(a, b)| a == b).count()
+}
