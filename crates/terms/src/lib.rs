@@ -10,13 +10,18 @@
 //! | [`dictionary`] | what do all forms of the index answer? |
 //! | [`hash`] | what is the hash of an id? |
 //! | [`template`] | what do all ids look like, and how are they packed? |
+//! | [`blocks`] | which rank has a key, in blocks under a trie? |
 //! | [`filter`] | may this segment hold the id? |
 
+#![cfg_attr(test, allow(clippy::cast_possible_truncation, reason = "the numbers of tests are small"))]
+
 mod block;
+pub mod blocks;
 pub mod dictionary;
 pub mod filter;
 pub mod hash;
 mod heads;
+mod starts;
 pub mod template;
 mod trie;
 
