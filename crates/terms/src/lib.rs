@@ -8,7 +8,12 @@
 //! | module | question |
 //! | --- | --- |
 //! | [`dictionary`] | what do all forms of the index answer? |
+//! | [`exact`] | what do keys share in front? |
+//! | [`mod@fst`] | what do keys share, in front and at the end? |
 
 pub mod dictionary;
+pub mod exact;
+pub mod fst;
+mod walk;
 
 pub use dictionary::Dictionary;
