@@ -194,7 +194,7 @@ pub use pack::pack;
 pub(crate) use simd::{add_line, in_range, multiples, unsigned};
 pub use spread::{spread, together};
 #[cfg(all(target_arch = "x86_64", not(miri)))]
-pub(crate) use wide::has_avx512;
+pub use wide::has_avx512;
 pub(crate) use wide::wide;
 pub(crate) use within::within;
 

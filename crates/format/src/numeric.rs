@@ -138,11 +138,13 @@ pub enum Role {
     Offsets,
     /// Where each block of terms begins.
     TermOffsets,
+    /// The document of each id, in the order of the ids.
+    IdDocs,
 }
 
 impl Role {
     /// Every role.
-    pub const ALL: [Role; 3] = [Role::Values, Role::Offsets, Role::TermOffsets];
+    pub const ALL: [Role; 4] = [Role::Values, Role::Offsets, Role::TermOffsets, Role::IdDocs];
 
     /// The section of the blocks.
     pub const fn blocks(self) -> Section {
@@ -150,6 +152,7 @@ impl Role {
             Role::Values => Section::Values,
             Role::Offsets => Section::Offsets,
             Role::TermOffsets => Section::TermOffsets,
+            Role::IdDocs => Section::IdDocs,
         }
     }
 
@@ -159,6 +162,7 @@ impl Role {
             Role::Values => Section::ValuesJump,
             Role::Offsets => Section::OffsetsJump,
             Role::TermOffsets => Section::TermOffsetsJump,
+            Role::IdDocs => Section::IdDocsJump,
         }
     }
 

@@ -36,6 +36,7 @@ pub trait Dictionary: Send + Sync {
     /// # Errors
     ///
     /// As [`find`](Dictionary::find), and what `each` returns.
+    #[allow(clippy::type_complexity, reason = "a closure, said in full")]
     fn each(
         &self,
         ranks: Range<u32>,

@@ -7,8 +7,40 @@
 //!
 //! | module | question |
 //! | --- | --- |
+//! | [`ids`] | what is in the sections of the ids, and in the directory? |
+//! | [`build`] | how are they made of sorted ids? |
+//! | [`read`] | which document has this id? |
+//! | [`hash`] | what is the hash of an id? |
+//! | [`template`] | what do all ids look like, and how are they packed? |
+//! | [`filter`] | may this segment hold the id? |
 //! | [`dictionary`] | what do all forms of the index answer? |
+//! | [`blocks`] | which rank has a key, in blocks under a trie? |
+//! | [`exact`] | what do keys share in front? |
+//! | [`mod@fst`] | what do keys share, in front and at the end? |
 
+#![cfg_attr(test, allow(clippy::cast_possible_truncation, reason = "the numbers of tests are small"))]
+
+mod block;
+pub mod blocks;
+pub mod build;
 pub mod dictionary;
+pub mod exact;
+pub mod filter;
+pub mod fst;
+pub mod hash;
+mod heads;
+pub mod ids;
+pub mod read;
+mod starts;
+pub mod template;
+mod trie;
+mod walk;
 
 pub use dictionary::Dictionary;
+
+/// How many bytes `a` and `b` begin with both.
+fn common(a: &[u8], b: &[u8]) -> usize {
+    let eights = a.as_chunks::<8>().0.iter().zip(b.as_chunks::<8>().0).take_while(|(a, b)| a == b).count();
+    let same = eights * 8;
+    same + a[same..].iter().zip(&b[same..]).take_while(|(a, b)| a == b).count()
+}

@@ -47,9 +47,9 @@ macro_rules! wide {
 
 pub(crate) use wide;
 
-/// Whether this CPU has what [`wide!`] calls AVX-512.
+/// Whether this CPU has AVX-512 F, BW, DQ and VL, and the build lets them be used.
 #[cfg(all(target_arch = "x86_64", not(miri)))]
 #[inline]
-pub(crate) fn has_avx512() -> bool {
+pub fn has_avx512() -> bool {
     super::cpu_has!("avx512f", "avx512bw", "avx512dq", "avx512vl")
 }

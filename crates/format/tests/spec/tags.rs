@@ -184,7 +184,7 @@ fn numeric(role: Role) -> Numeric<SectionRef> {
     let (jump, zones) = (Some(reference(2)), role.is_values().then_some(reference(4)));
     let transform = match role {
         Role::Values => Transform::Table(reference(3)),
-        Role::Offsets | Role::TermOffsets => Transform::Affine { base: 0, gcd: 1 },
+        Role::Offsets | Role::TermOffsets | Role::IdDocs => Transform::Affine { base: 0, gcd: 1 },
     };
     let (blocks, stride) = (Some(reference(1)), Stride::Short);
     Numeric { role, count: 9, min: 0, max: 9, transform, block_shift: 9, stride, blocks, jump, zones }

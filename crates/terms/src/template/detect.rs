@@ -1,0 +1,59 @@
+//! Which templates there may be, from the first and the last id.
+
+use std::ops::Range;
+
+use super::{Kind, MAX_CHARS, Template, UUID_CHARS, kernels};
+
+/// Fewer characters are not worth a template of their own: they take their bytes at most, and the next
+/// segment may have ids with one more.
+const MIN_CHARS: usize = 6;
+
+/// The templates that all ids may fit, if these are the least and the greatest one; the one with the fewest bytes
+/// first. What all fit in the end is raw.
+///
+/// The prefix is what both begin with, without the characters of the kind at its end, so that the segments of a store
+/// have one template, whatever part of the characters happens to be the same in all ids of one of them. It is the
+/// same with the suffix.
+pub fn detect(first: &[u8], last: &[u8]) -> Vec<Template> {
+    if first.len() != last.len() {
+        return Vec::new();
+    }
+    let prefix = first.iter().zip(last).take_while(|(a, b)| a == b).count();
+    let suffix = first.iter().rev().zip(last.iter().rev()).take_while(|(a, b)| a == b).count();
+    let suffix = suffix.min(first.len() - prefix);
+    let kinds = [Kind::Digits, Kind::HexLower, Kind::HexUpper, Kind::Base64Url];
+    let templates = kinds.into_iter().filter_map(|kind| {
+        let is_char = |byte: &u8| kind.alphabet().contains(byte);
+        // What differs, and the characters on both sides of it; of a single id, the most characters in a row.
+        let differ = match first == last {
+            true => longest_run(first, is_char),
+            false => prefix..first.len() - suffix,
+        };
+        let start =
+            differ.start - first[..differ.start].iter().rev().take_while(|byte| is_char(byte)).count();
+        let end = differ.end + first[differ.end..].iter().take_while(|byte| is_char(byte)).count();
+        let len = end.checked_sub(start).filter(|len| (MIN_CHARS..=MAX_CHARS).contains(len))?;
+        Template::new(kind, len, &first[..start], &first[end..])
+    });
+    let uuids = first.windows(UUID_CHARS).take(MAX_CHARS.min(prefix) + 1).enumerate();
+    let is_uuid =
+        |chars: &[u8]| chars.first_chunk().is_some_and(|chars| kernels::uuid(chars, &mut [0; 16]).is_some());
+    let mut uuid = uuids.filter(|(_, chars)| is_uuid(chars)).filter_map(|(at, _)| {
+        let (prefix, suffix) = (&first[..at], &first[at + UUID_CHARS..]);
+        Template::new(Kind::Uuid, UUID_CHARS, prefix, suffix)
+    });
+    uuid.next().into_iter().chain(templates).collect()
+}
+
+/// The first of the longest runs of bytes that are characters.
+fn longest_run(id: &[u8], is_char: impl Fn(&u8) -> bool) -> Range<usize> {
+    let (mut longest, mut start) = (0..0, 0);
+    for (at, byte) in id.iter().enumerate() {
+        if !is_char(byte) {
+            start = at + 1;
+        } else if at + 1 - start > longest.len() {
+            longest = start..at + 1;
+        }
+    }
+    longest
+}
