@@ -103,10 +103,14 @@ impl Write for Nodes {
 
     fn branch(&mut self, labels: &[u8], is_key: bool, arcs: &[Arc]) -> u64 {
         let mut to = match arcs {
-            [arc] => self.chain(&[arc.label], is_key, arc.to),
+            [arc] => {
+                let labels = [arc.label, arc.peek.unwrap_or(0)];
+                self.chain(&labels[..1 + usize::from(arc.peek.is_some())], is_key, arc.to)
+            }
             _ => {
                 let hash = arcs.iter().fold(is_key.into(), |hash, arc| {
-                    mix(hash, arc.to << 8 ^ u64::from(arc.label)).wrapping_add(arc.keys.into())
+                    let peek = arc.peek.map_or(0, |peek| 1 << 8 | u64::from(peek));
+                    mix(hash, arc.to << 8 ^ u64::from(arc.label)) ^ (u64::from(arc.keys) << 9 | peek)
                 });
                 self.share(mix(hash, 0), |out, at| put_branch(out, at, is_key, arcs))
             }

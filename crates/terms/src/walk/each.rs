@@ -91,8 +91,7 @@ impl<F: Form, B: SectionBytes> Keys<'_, F, B> {
                 self.open.pop();
             }
             if arc < count {
-                self.key.push(arcs.label(self.section, arc)?);
-                let to = step(self.section, at, arcs.entry(self.section, arc)?.back)?;
+                let to = self.along(at, arcs, arc)?;
                 return self.down(to, Go::First);
             }
         }
@@ -159,7 +158,14 @@ impl<F: Form, B: SectionBytes> Keys<'_, F, B> {
         if arc + 1 < count {
             self.open.push(Open { at, arcs, count, next: arc + 1, depth });
         }
+        Ok(Ok(self.along(at, arcs, arc)?))
+    }
+
+    /// Goes along an arc of the node at `at`.
+    fn along(&mut self, at: usize, arcs: Arcs, arc: usize) -> Result<Option<usize>> {
+        let entry = arcs.entry(self.section, arc)?;
         self.key.push(arcs.label(self.section, arc)?);
-        Ok(Ok(step(self.section, at, arcs.entry(self.section, arc)?.back)?))
+        self.key.extend(entry.peek);
+        step(self.section, at, entry.back)
     }
 }

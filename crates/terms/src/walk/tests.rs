@@ -3,8 +3,8 @@
 use std::collections::BTreeSet;
 use std::ops::ControlFlow;
 
-use docvalues_format::error::{Result, Section};
-use docvalues_format::source::Owned;
+use docvalues_format::error::{Place, Result, Section};
+use docvalues_format::source::{Owned, SectionBytes};
 use proptest::collection::{btree_set, vec};
 use proptest::prelude::*;
 
@@ -38,6 +38,45 @@ fn open(form: Option<usize>, bytes: Vec<u8>, len: u32) -> Result<Box<dyn Diction
         None => Box::new(ExactTrie::open(section, len)?),
         Some(_) => Box::new(Fst::open(section, len)?),
     })
+}
+
+/// A section of which nothing is known to be good: every byte is asked for.
+struct Unknown(Owned);
+
+impl SectionBytes for Unknown {
+    fn place(&self) -> Place {
+        self.0.place()
+    }
+
+    fn len(&self) -> usize {
+        self.0.len()
+    }
+
+    fn slice(&self, range: std::ops::Range<usize>) -> Result<&[u8]> {
+        self.0.slice(range)
+    }
+
+    fn verified(&self) -> Option<&[u8]> {
+        None
+    }
+}
+
+#[test]
+fn bytes_that_are_still_to_be_checked() {
+    for keys in small() {
+        for form in [None, Some(64)] {
+            let section = Unknown(Owned::new(Section::Ids, encode(form, &keys)));
+            let dictionary: Box<dyn Dictionary> = match form {
+                None => Box::new(ExactTrie::open(section, count(&keys)).unwrap()),
+                Some(_) => Box::new(Fst::open(section, count(&keys)).unwrap()),
+            };
+            for (rank, key) in (0..).zip(&keys) {
+                assert_eq!(dictionary.find(key).unwrap(), Some(rank));
+                assert_eq!(dictionary.lower_bound(key).unwrap(), rank);
+            }
+            dictionary.verify().unwrap();
+        }
+    }
 }
 
 fn count(keys: &Keys) -> u32 {
