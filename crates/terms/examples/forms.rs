@@ -236,12 +236,13 @@ fn main() {
     );
     println!("| --- | --- | --- | --- | --- | --- |");
     let wanted = std::env::args().nth(1).unwrap_or_default();
-    for kind in ["uuid", "packed", "auto", "seq"].into_iter().filter(|kind| kind.contains(&wanted)) {
+    for kind in ["uuid", "packed", "auto", "seq", "mail"].into_iter().filter(|kind| kind.contains(&wanted)) {
         let mut random = SplitMix64::new(1);
         let mut next = (0..).map(|doc: u64| match kind {
             "uuid" => uuid(&mut random),
             "packed" => packed(&mut random),
             "auto" => auto(doc),
+            "mail" => format!("{:010x}@mail.example.org", random.below(1 << 40)).into_bytes(),
             _ => format!("doc-{doc:010}").into_bytes(),
         });
         let all: Keys = next.by_ref().take(1_000_000).collect();
