@@ -10,8 +10,8 @@
 //!
 //! | form | `n` | labels | when |
 //! | --- | --- | --- | --- |
-//! | 0: list | arcs − 1 | each, ascending | up to 9 arcs, or fewer than a map has bytes |
-//! | 1: map | words `k` | u8 `base`, then `k` words of 64 bits: bit *i* is set if there is an arc with the label `base` + *i*; then for each word but the first the bits set before it, u8 | 9 + 9 (`k` − 1) bytes and more |
+//! | 0: list | arcs − 1 | each, ascending | up to 32 arcs, and no more than a map would have bytes |
+//! | 1: map | words `k` | u8 `base`, then `k` words of 64 bits: bit *i* is set if there is an arc with the label `base` + *i*; then for each word but the first the bits set before it, u8 | 9 `k` bytes, for more arcs than that |
 //! | 2: run | 0 | u8 first label, u8 arcs − 1: labels without a gap | whenever there is none |
 //!
 //! `before` is how many keys the arcs before it have; with no bytes it is the number of the arc, as each has one key.

@@ -301,6 +301,25 @@ fn a_dag_of_many_keys_is_walked_as_far_as_asked() {
     assert!(fst.find(&[b'b'; 32]).is_err(), "the rank of 2^32 − 1 is none");
 }
 
+/// Nodes whose labels are each other's bytes: a way through them would be as long as the square of the section.
+#[test]
+fn labels_that_overlap_make_no_endless_key() {
+    let nodes = 4_000u32;
+    let branch = [0b1010_0001, 0, b'a', 0, 5];
+    let mut bytes = vec![1, b'x', 0, 0, 0];
+    for node in 1..=nodes {
+        bytes.push(0b0111_1111);
+        bytes.extend((5 * (nodes - node) + 1).to_le_bytes());
+    }
+    bytes.push(b'y');
+    bytes.extend(branch);
+    bytes.extend(11u32.to_le_bytes());
+    let trie = open(None, bytes, 1).unwrap();
+    let error = collect(&*trie, 0..1).unwrap_err().to_string();
+    assert!(error.contains("a key of more bytes than there are"), "{error}");
+    assert!(trie.verify().is_err());
+}
+
 fn last(bytes: &[u8]) -> usize {
     bytes.len() - 14
 }
