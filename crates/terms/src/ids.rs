@@ -13,16 +13,18 @@
 //!
 //! | offset | bytes | field | meaning |
 //! | ---: | ---: | --- | --- |
-//! | 0 | 4 | `count` | u32: ids |
-//! | 4 | 4 | `doc_count` | u32: documents of the segment, of which some may have no id |
-//! | 8 | 8 | `seed` | u64: of the [hash](crate::hash) that the filter is made of |
-//! | 16 | 1 | `form` | 0 blocks, 1 trie, 2 automaton |
-//! | 17 | 1 | `filter_bits` | bits of the filter for each id: 0 to 32; 0: there is none |
-//! | 18 | 2 | `max_len` | u16: bytes of the longest id |
-//! | 20 | 1 | `least_len` | at most 32 |
-//! | 21 | 1 | `greatest_len` | at most 32 |
-//! | 22 | 2 | `zero` | 0 |
-//! | 24 | | `least` | the least packed id, or its first 32 bytes |
+//! | 0 | 4 | `name_len` | u32: 1 to 65,536 |
+//! | 4 | | `name` | the name of the field whose values the ids are, UTF-8 |
+//! | | 4 | `count` | u32: ids |
+//! | | 4 | `doc_count` | u32: documents of the segment, of which some may have no id |
+//! | | 8 | `seed` | u64: of the [hash](crate::hash) that the filter is made of |
+//! | | 1 | `form` | 0 blocks, 1 trie, 2 automaton |
+//! | | 1 | `filter_bits` | bits of the filter for each id: 0 to 32; 0: there is none |
+//! | | 2 | `max_len` | u16: bytes of the longest id |
+//! | | 1 | `least_len` | at most 32 |
+//! | | 1 | `greatest_len` | at most 32 |
+//! | | 2 | `zero` | 0 |
+//! | | | `least` | the least packed id, or its first 32 bytes |
 //! | | | `greatest` | the greatest, or its first 32 bytes |
 //! | | | `template` | [what all ids look like](crate::template#encoding) |
 //! | | 4 | `blocks` | u32: blocks; if `form` is 0 and `count` > 0 |
@@ -32,6 +34,7 @@
 
 use docvalues_format::cursor::{Cursor, Put};
 use docvalues_format::error::{ErrorKind, Result, Section};
+use docvalues_format::file::column;
 use docvalues_format::granule::SectionRef;
 use docvalues_format::numeric::{Numeric, Role};
 
@@ -242,7 +245,11 @@ impl<S> Ids<S> {
 
 impl Ids<SectionRef> {
     /// Appends the body of the extra; the layout stands in the head of [the module](self#body-of-the-extra).
-    pub fn encode_meta(&self, out: &mut Vec<u8>) {
+    ///
+    /// `field` is the name of the field whose values the ids are.
+    pub fn encode_meta(&self, field: &str, out: &mut Vec<u8>) {
+        out.put_u32(u32::try_from(field.len()).unwrap_or(u32::MAX));
+        out.put(field.as_bytes());
         out.put_u32(self.count);
         out.put_u32(self.doc_count);
         out.put_u64(self.seed);
@@ -270,12 +277,13 @@ impl Ids<SectionRef> {
         self.docs.encode_meta(out);
     }
 
-    /// Reads what [`encode_meta`](Self::encode_meta) wrote, and nothing behind it.
+    /// Reads what [`encode_meta`](Self::encode_meta) wrote, and nothing behind it: the name of the field, and its ids.
     ///
     /// # Errors
     ///
     /// When a field holds what it may not, or two of them disagree.
-    pub fn decode_meta(cursor: &mut Cursor<'_>) -> Result<Ids<SectionRef>> {
+    pub fn decode_meta<'a>(cursor: &mut Cursor<'a>) -> Result<(&'a str, Ids<SectionRef>)> {
+        let field = column::name(cursor)?;
         let (count, doc_count, seed) = (cursor.u32()?, cursor.u32()?, cursor.u64()?);
         let tag = cursor.u8()?;
         let Some(form) = Form::ALL.into_iter().find(|&form| form as u8 == tag) else {
@@ -316,6 +324,6 @@ impl Ids<SectionRef> {
             docs,
         };
         ids.check(|section| section.len).map_err(|kind| cursor.refuse(kind))?;
-        Ok(ids)
+        Ok((field, ids))
     }
 }

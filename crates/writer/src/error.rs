@@ -146,6 +146,20 @@ pub enum ErrorKind {
         /// The most.
         max: usize,
     },
+    /// A field of ids that holds something else.
+    #[error("this cannot be the field of ids: {0}")]
+    NoIdField(&'static str),
+    /// An id that is too long to be indexed.
+    #[error("the id has {len} bytes, and {max} is the most")]
+    LongId {
+        /// Bytes of the id.
+        len: usize,
+        /// The most an id may have.
+        max: usize,
+    },
+    /// The index of ids could not be built: a fault of this crate, which orders them before.
+    #[error("cannot index the ids: {0}")]
+    Ids(&'static str),
     /// Two documents with one id, in the field that the segment has an index of.
     #[error("documents {} and {} have the same id: {id}", docs[0], docs[1])]
     DuplicateId {

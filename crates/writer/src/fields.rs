@@ -14,7 +14,7 @@ use crate::buffer::{FieldBuffer, Memory};
 use crate::column::Column;
 use crate::error::{Context, Error, ErrorKind, Result};
 use crate::rows::Rows;
-use crate::schema::{FieldId, FieldSpec, Schema};
+use crate::schema::{BytesKind, FieldId, FieldSpec, Schema};
 
 /// The longest byte string, in bytes: 2 GiB.
 pub const MAX_VALUE: u64 = 1 << 31;
@@ -104,6 +104,29 @@ impl Fields {
     pub(crate) fn set_format(&mut self, field: FieldId, format: String) -> Result<()> {
         let spec = self.spec(field)?.clone().format(format);
         self.schema.replace(field, spec)
+    }
+
+    /// Has all values of `field` kept as they are, as those of ids have to be.
+    pub(crate) fn keep_each(&mut self, field: FieldId) -> Result<()> {
+        let spec = self.spec(field)?;
+        let wrong = match spec.bytes_kind() {
+            _ if !spec.logical().is_bytes() => Some("its values are numbers"),
+            _ if spec.is_multi_valued() => Some("a document may have several of its values"),
+            BytesKind::Sorted => Some("its values have a dictionary: make the field binary"),
+            BytesKind::Auto if self.buffers[field.index()].presence.count() > 0 => {
+                Some("it has values already that may get a dictionary: say so before, or make the field binary")
+            }
+            BytesKind::Auto | BytesKind::Binary => None,
+        };
+        if let Some(wrong) = wrong {
+            return Err(Error::new(ErrorKind::NoIdField(wrong)).of(spec.name()));
+        }
+        if spec.bytes_kind() == BytesKind::Auto {
+            let spec = spec.clone().kind(BytesKind::Binary);
+            self.buffers[field.index()] = FieldBuffer::new(&spec);
+            self.schema.replace(field, spec)?;
+        }
+        Ok(())
     }
 
     /// What `field` holds.

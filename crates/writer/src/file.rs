@@ -1,7 +1,7 @@
 //! From encoded columns to the bytes of a file, front to back.
 //!
 //! ```text
-//! header | sections of the first column by name | ... of the last | directory pages | root | footer
+//! header | sections of the first column by name | ... of the last | of the ids | directory pages | root | footer
 //! ```
 //!
 //! Nothing is written twice and nothing is read back, so any [`Sink`] will do. The layouts are those
@@ -13,10 +13,11 @@ use docvalues_format::file::frame::{Footer, HEADER_LEN, Header};
 use docvalues_format::file::sort::{self, SORT_TAG, SortKey};
 use docvalues_format::granule::{Sealer, SectionRef};
 use docvalues_storage::{AtomicFile, Result};
+use docvalues_terms::ids::{IDS_TAG, Ids};
 
 use crate::buffer::{Payload, TOGETHER};
 use crate::encode::Encoded;
-use crate::summary::ColumnSummary;
+use crate::summary::{ColumnSummary, IdsSummary};
 
 /// Where the bytes of a file go.
 pub(crate) trait Sink {
@@ -43,13 +44,18 @@ pub(crate) struct FileWriter<'a, S> {
     out: &'a mut S,
     at: u64,
     directory: DirectoryBuilder,
+    /// Where the sections of the columns end.
+    columns_end: u64,
+    /// What the directory says of the ids.
+    ids: Vec<u8>,
 }
 
 impl<'a, S: Sink> FileWriter<'a, S> {
     /// Writes the header.
     pub(crate) fn begin(out: &'a mut S) -> Result<FileWriter<'a, S>> {
         out.append(&Header::current().encode())?;
-        Ok(FileWriter { out, at: HEADER_LEN as u64, directory: DirectoryBuilder::default() })
+        let (at, directory) = (HEADER_LEN as u64, DirectoryBuilder::default());
+        Ok(FileWriter { out, at, directory, columns_end: at, ids: Vec::new() })
     }
 
     /// Writes the sections of a column, whose name is behind those of all before.
@@ -60,6 +66,7 @@ impl<'a, S: Sink> FileWriter<'a, S> {
             .column
             .try_map(&mut |_: Section, _: SectionRef| self.section(payloads.next().unwrap_or_default()))?;
         self.directory.push(&column, self.at);
+        self.columns_end = self.at;
         Ok(ColumnSummary { column, bytes: self.at - start })
     }
 
@@ -80,11 +87,22 @@ impl<'a, S: Sink> FileWriter<'a, S> {
         Ok(section)
     }
 
+    /// Writes the index of the ids in `field`; returns its bytes.
+    pub(crate) fn ids(&mut self, field: &str, ids: Ids<Vec<u8>>) -> Result<IdsSummary> {
+        let start = self.at;
+        let ids = ids.try_map(&mut |_: Section, bytes: Vec<u8>| self.section(bytes.into()))?;
+        ids.encode_meta(field, &mut self.ids);
+        Ok(IdsSummary { field: field.to_owned(), ids, bytes: self.at - start })
+    }
+
     /// Writes the directory and the footer, of documents that are sorted by `sort`; returns the footer, and the
     /// length of the file.
     pub(crate) fn finish(mut self, docs: u32, sort: &[SortKey]) -> Result<(Footer, u64)> {
         if !sort.is_empty() {
-            self.directory.push_extra(SORT_TAG, self.at, sort::encode(sort));
+            self.directory.push_extra(SORT_TAG, self.columns_end, sort::encode(sort));
+        }
+        if !self.ids.is_empty() {
+            self.directory.push_extra(IDS_TAG, self.at, std::mem::take(&mut self.ids));
         }
         let (end, footer) = self.directory.finish(self.at, docs);
         self.out.append(&end)?;

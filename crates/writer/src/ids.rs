@@ -6,14 +6,21 @@
 //! passes over it           what ids look like, then the index    -> the sections of the extra
 //! ```
 
+use std::ops::ControlFlow;
+
 use docvalues_format::binary::Values as _;
+use docvalues_format::id::DocId;
 use docvalues_storage::Spill;
+use docvalues_terms::build::{BuildError, IdOptions, IdsBuilder, SortedIds};
+use docvalues_terms::ids::{Ids, MAX_ID_LEN};
 
 use crate::buffer::{Laid, PresenceBuffer, Region};
-use crate::error::ErrorKind;
+use crate::error::{Error, ErrorKind, Result};
+use crate::file::{FileWriter, Sink};
 use crate::intern::index;
 use crate::numbered::{Cursor, Merge, Run};
 use crate::order::{Order, Room};
+use crate::summary::IdsSummary;
 
 /// Puts the ids in order that the documents of `presence` have, each with the number that its document gets by `order`.
 pub(crate) fn in_order(
@@ -79,6 +86,9 @@ impl Gathered {
 
     /// Takes the id of the document that goes to place `doc`.
     fn push(&mut self, id: &[u8], doc: u32) -> Result<(), ErrorKind> {
+        if id.len() > MAX_ID_LEN {
+            return Err(ErrorKind::LongId { len: id.len(), max: MAX_ID_LEN });
+        }
         self.ids.push(id, doc);
         match self.room.spill() {
             Some(spill) if self.ids.heap() > self.room.bytes() => self.runs.push(self.ids.to_run(spill)?),
@@ -93,10 +103,9 @@ impl Gathered {
         let Some(spill) = self.room.spill().filter(|_| !self.runs.is_empty() || self.ids.heap() > self.room.bytes() / 8)
         else {
             self.ids.sort();
-            let ids = Ordered { held: Held::InMemory(self.ids) };
-            let mut last = Twice::default();
-            ids.each(&mut |id, doc| last.check(id, doc))?;
-            return Ok(ids);
+            let (mut last, ids) = (Twice::default(), self.ids);
+            ids.refs.iter().try_for_each(|id| last.check(ids.id(id), id.doc))?;
+            return Ok(Ordered { held: Held::InMemory(ids) });
         };
         if !self.ids.refs.is_empty() {
             self.runs.push(self.ids.to_run(spill)?);
@@ -199,18 +208,44 @@ enum Held {
 }
 
 impl Ordered {
-    /// Shows `f` all of them.
-    pub(crate) fn each(&self, f: &mut dyn FnMut(&[u8], u32) -> Result<(), ErrorKind>) -> Result<(), ErrorKind> {
+    /// Writes the index of these ids, which `docs` documents have in the field `name`.
+    pub(crate) fn write<S: Sink>(
+        &self,
+        file: &mut FileWriter<'_, S>,
+        name: &str,
+        docs: u32,
+        options: &IdOptions,
+    ) -> Result<IdsSummary> {
+        let index = self.index(docs, options).map_err(|kind| Error::from(kind).of(name))?;
+        Ok(file.ids(name, index)?)
+    }
+
+    fn index(&self, docs: u32, options: &IdOptions) -> Result<Ids<Vec<u8>>, ErrorKind> {
+        IdsBuilder::new(*options).build(self, docs).map_err(|error| match error {
+            BuildError::Source(kind) => kind,
+            // Each was looked at before.
+            BuildError::TooLong { .. } | BuildError::Document { .. } => ErrorKind::Ids("they are not what they were"),
+            BuildError::Duplicate { .. } | BuildError::NotAscending { .. } | BuildError::Changed => {
+                ErrorKind::Ids("they are in no order")
+            }
+        })
+    }
+}
+
+impl SortedIds for Ordered {
+    type Error = ErrorKind;
+
+    fn each(&self, each: &mut dyn FnMut(&[u8], DocId) -> ControlFlow<()>) -> Result<(), ErrorKind> {
         match &self.held {
-            Held::InMemory(ids) => ids.refs.iter().try_for_each(|id| f(ids.id(id), id.doc)),
+            Held::InMemory(ids) => {
+                let _ = ids.refs.iter().try_for_each(|id| each(ids.id(id), DocId::new(id.doc)));
+            }
             Held::InFile(region) => {
                 let mut cursor = Cursor::new(0, region.clone());
-                while cursor.advance()? {
-                    f(&cursor.string, cursor.number)?;
-                }
-                Ok(())
+                while cursor.advance()? && each(&cursor.string, DocId::new(cursor.number)).is_continue() {}
             }
         }
+        Ok(())
     }
 }
 
@@ -228,7 +263,7 @@ mod tests {
             "[a-c]{0,6}".prop_map(String::into_bytes),
             "same beginning [a-f]{0,12}".prop_map(String::into_bytes),
             prop::collection::vec(any::<u8>(), 0..12),
-            (0_usize..100_000).prop_map(|len| vec![b'x'; len]),
+            (0..=MAX_ID_LEN).prop_map(|len| vec![b'x'; len]),
         ];
         prop::collection::vec(id, 0..300)
     }
@@ -263,8 +298,8 @@ mod tests {
                     for _ in 0..2 {
                         let mut given = Vec::new();
                         ordered.as_ref().unwrap().each(&mut |id, doc| {
-                            given.push((id.to_vec(), vec![doc]));
-                            Ok(())
+                            given.push((id.to_vec(), vec![doc.get()]));
+                            ControlFlow::Continue(())
                         }).unwrap();
                         let expected: Vec<_> = docs.iter().map(|(id, docs)| (id.to_vec(), docs.clone())).collect();
                         prop_assert_eq!(&given, &expected);

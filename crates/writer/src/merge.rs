@@ -31,6 +31,7 @@ use docvalues_column::ColumnSource;
 use docvalues_format::binary::Compression;
 use docvalues_format::file::sort::SortKey;
 use docvalues_storage::{AtomicFile, Spill};
+use docvalues_terms::build::IdOptions;
 
 use crate::encode::Encoder;
 use crate::error::{ErrorKind, Result};
@@ -99,6 +100,8 @@ struct MergeOptions<'a> {
     writer: WriterOptions,
     /// Without, what the sources have in common.
     sort: Option<Vec<SortKey>>,
+    /// The name of the field of ids, and how they are indexed.
+    ids: Option<(String, IdOptions)>,
     compression: Compression,
     spelling: Spelling<'a>,
     watch: Box<dyn FnMut(MergeProgress<'_>) + 'a>,
@@ -130,6 +133,7 @@ impl<'a> Merger<'a> {
         let options = MergeOptions {
             writer: options,
             sort: None,
+            ids: None,
             compression: Compression::Auto,
             spelling: Box::new(all_alike),
             watch: Box::new(|_| {}),
@@ -155,6 +159,16 @@ impl<'a> Merger<'a> {
     #[must_use]
     pub fn sort_by(mut self, keys: impl IntoIterator<Item = SortKey>) -> Merger<'a> {
         self.options.sort = Some(keys.into_iter().collect());
+        self
+    }
+
+    /// Has an index of the ids that documents have in the column `name`, as
+    /// [`SegmentWriter::id_field`](crate::SegmentWriter::id_field) does, whether the sources have one or not. The column is read
+    /// twice, and is binary then. Two live documents with one id are refused: of a document that was updated, the
+    /// older one should not live.
+    #[must_use]
+    pub fn id_field(mut self, name: impl Into<String>, options: IdOptions) -> Merger<'a> {
+        self.options.ids = Some((name.into(), options));
         self
     }
 
@@ -241,8 +255,13 @@ impl<'a> Merger<'a> {
         // Each column that is at work, or waits for its turn, has a share. In memory, all is for one.
         let most = if spill.is_some() { budget / (2 * SHARE) } else { 1 };
         let mut threads = threads::count(threads).clamp(1, most.max(1));
-        let order = plan.order(&encoder, budget, &Room::new(budget / threads, spill))?;
+        let room = Room::new(budget / threads, spill);
+        let order = plan.order(&encoder, budget, &room)?;
         let encoder = Encoder { order: order.as_ref(), ..encoder };
+        let ids = match options.ids {
+            Some((name, options)) => Some((plan.ids(&name, order.as_ref(), budget, &room)?, name, options)),
+            None => None,
+        };
 
         let mut file = FileWriter::begin(out)?;
         let mut written = Vec::with_capacity(plan.columns.len());
@@ -284,8 +303,12 @@ impl<'a> Merger<'a> {
                 merged => merged?,
             }
         }
+        let ids = match ids {
+            Some((ids, name, options)) => Some(ids.write(&mut file, &name, plan.docs, &options)?),
+            None => None,
+        };
         let (footer, bytes) = file.finish(plan.docs, &plan.sort)?;
-        Ok(Summary { docs: plan.docs, bytes, id: footer.id, columns: written })
+        Ok(Summary { docs: plan.docs, bytes, id: footer.id, columns: written, ids })
     }
 }
 

@@ -4,6 +4,7 @@ use std::path::Path;
 
 use docvalues_format::file::sort::SortKey;
 use docvalues_storage::{AtomicFile, Spill};
+use docvalues_terms::build::IdOptions;
 
 use crate::batch::Batch;
 use crate::document::Document;
@@ -101,6 +102,7 @@ impl Default for WriterOptions {
 pub struct SegmentWriter<T = AtomicFile> {
     fields: Fields,
     sort: Vec<SortKey>,
+    ids: Option<(FieldId, IdOptions)>,
     options: WriterOptions,
     target: T,
 }
@@ -136,7 +138,7 @@ impl SegmentWriter<AtomicFile> {
     /// exception, [`Step::SyncFolder`](docvalues_storage::Step::SyncFolder): the segment is complete and
     /// stands there, and only a loss of power may undo that.
     pub fn finish(mut self) -> Result<Summary> {
-        let summary = write(&mut self.target, self.fields, &self.sort, &self.options)?;
+        let summary = write(&mut self.target, self.fields, &self.sort, self.ids, &self.options)?;
         self.target.commit()?;
         Ok(summary)
     }
@@ -154,7 +156,7 @@ impl SegmentWriter<Vec<u8>> {
     ///
     /// None for values that were accepted.
     pub fn finish(mut self) -> Result<(Vec<u8>, Summary)> {
-        let summary = write(&mut self.target, self.fields, &self.sort, &self.options)?;
+        let summary = write(&mut self.target, self.fields, &self.sort, self.ids, &self.options)?;
         Ok((self.target, summary))
     }
 
@@ -171,7 +173,7 @@ impl SegmentWriter<Vec<u8>> {
 impl<T> SegmentWriter<T> {
     fn begin(target: T, schema: Schema, options: WriterOptions, spill: Option<Spill>) -> SegmentWriter<T> {
         let fields = Fields::new(schema, options.budget, spill);
-        SegmentWriter { fields, sort: Vec::new(), options, target }
+        SegmentWriter { fields, sort: Vec::new(), ids: None, options, target }
     }
 
     /// Begins the next document. It counts once it is finished.
@@ -246,6 +248,40 @@ impl<T> SegmentWriter<T> {
         Ok(())
     }
 
+    /// Has an index of the ids that documents have in `field`, so that readers find the document of an id. They are
+    /// byte strings of up to 65,535 bytes, one a document at most; no two documents may have the same, or
+    /// finishing fails and names them. The field is kept without a dictionary: it is binary.
+    ///
+    /// Costs, when the segment is finished, the bytes of the ids and 24 for each, of which a quarter of the budget stays in memory and
+    /// the rest is sorted in the temporary file; and memory for the index, some 20 bytes an id.
+    ///
+    /// ```
+    /// use docvalues_writer::{FieldSpec, IdOptions, LogicalType, Schema, SegmentWriter, WriterOptions};
+    ///
+    /// let mut schema = Schema::new();
+    /// let id = schema.add(FieldSpec::new("id", LogicalType::Utf8))?;
+    /// let mut writer = SegmentWriter::in_memory(schema, WriterOptions::default());
+    /// writer.id_field(id, IdOptions::default())?;
+    /// for value in ["cow", "ant", "bee", "ant"] {
+    ///     let mut doc = writer.document();
+    ///     doc.str(id, value)?;
+    ///     doc.finish()?;
+    /// }
+    /// let refused = writer.finish().unwrap_err();
+    /// assert_eq!(refused.to_string(), "field `id`: documents 1 and 3 have the same id: ant");
+    /// # Ok::<(), docvalues_writer::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// A field of numbers, of several values a document or with a dictionary, or one that was not said to be
+    /// [binary](crate::BytesKind::Binary) and has values already. What was the field of ids before then still is.
+    pub fn id_field(&mut self, field: FieldId, options: IdOptions) -> Result<()> {
+        self.fields.keep_each(field)?;
+        self.ids = Some((field, options));
+        Ok(())
+    }
+
     /// The fields.
     pub fn schema(&self) -> &Schema {
         &self.fields.schema
@@ -273,14 +309,16 @@ fn write(
     out: &mut impl Sink,
     mut fields: Fields,
     keys: &[SortKey],
+    ids: Option<(FieldId, IdOptions)>,
     options: &WriterOptions,
 ) -> Result<Summary> {
     // A document that was forgotten (`mem::forget`) is still there.
     fields.roll_back();
     fields.make_room()?;
-    if !keys.is_empty() {
+    if !keys.is_empty() || ids.is_some() {
         fields.make_room_to_sort()?;
     }
+    let ids = ids.and_then(|(field, options)| Some((fields.schema.get(field)?.name().to_owned(), options)));
     let Fields { schema, buffers, docs, spill, .. } = fields;
     let WriterOptions { jump_tables, zones, budget, threads } = *options;
     let (encoder, threads) = (Encoder { docs, order: None, jump_tables, zones }, threads::count(threads));
@@ -291,8 +329,17 @@ fn write(
         columns.push((spec, prepared));
     }
     columns.sort_unstable_by(|a, b| a.0.name().cmp(b.0.name()));
-    let order = sort::order(&columns, keys, &encoder, &Room::new(budget / threads, spill.as_ref()))?;
+    let room = Room::new(budget / threads, spill.as_ref());
+    let order = sort::order(&columns, keys, &encoder, &room)?;
     let encoder = Encoder { order: order.as_ref(), ..encoder };
+    let ids = match ids {
+        Some((name, options)) => {
+            let of = |kind| Error::from(kind).of(&name);
+            let ids = sort::ids(&columns, &name, order.as_ref(), &room).map_err(of)?;
+            Some((name, ids, options))
+        }
+        None => None,
+    };
 
     let mut file = FileWriter::begin(out)?;
     let mut written = Vec::with_capacity(columns.len());
@@ -306,6 +353,10 @@ fn write(
         written.push(file.column(encoded).map_err(|error| Error::from(error).of(&name))?);
         Ok(())
     })?;
+    let ids = match ids {
+        Some((name, ids, options)) => Some(ids.write(&mut file, &name, docs, &options)?),
+        None => None,
+    };
     let (footer, bytes) = file.finish(docs, keys)?;
-    Ok(Summary { docs, bytes, id: footer.id, columns: written })
+    Ok(Summary { docs, bytes, id: footer.id, columns: written, ids })
 }

@@ -6,6 +6,7 @@ use docvalues_format::file::sort::{MAX_SORT_KEYS, SortKey};
 use crate::buffer::{FieldBuffer, Laid, Memory, PresenceBuffer, Tape, Values};
 use crate::encode::{Encoded, Encoder, InOrder};
 use crate::error::{Error, ErrorKind, Result};
+use crate::ids::{self, Ordered};
 use crate::intern::{Interner, index};
 use crate::order::{Key, Numbers, Order, Room};
 use crate::schema::FieldSpec;
@@ -103,6 +104,23 @@ pub(crate) fn order(
         },
     });
     Ok(Order::new(encoder.docs, &keys.collect::<Vec<_>>(), room)?)
+}
+
+/// The ids in the field `name` of `columns`, in order.
+pub(crate) fn ids(
+    columns: &[(FieldSpec, Prepared)],
+    name: &str,
+    order: Option<&Order>,
+    room: &Room,
+) -> Result<Ordered, ErrorKind> {
+    let column = columns.iter().find(|(spec, _)| spec.name() == name).map(|(_, column)| column);
+    match column {
+        Some(Prepared::Buffered(FieldBuffer { presence, values: Values::Strings(ids) })) => {
+            ids::in_order(presence, ids.laid(), order, room)
+        }
+        // Such a field was refused.
+        _ => Err(ErrorKind::NoIdField("its values are not kept as they are")),
+    }
 }
 
 /// A key with what its values are compared by.

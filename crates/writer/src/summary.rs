@@ -4,6 +4,7 @@ use docvalues_format::error::Section;
 use docvalues_format::file::column::{Column, Values};
 use docvalues_format::file::field::Field;
 use docvalues_format::granule::{SectionRef, extent};
+use docvalues_terms::ids::Ids;
 
 /// A segment that was written.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -16,6 +17,19 @@ pub struct Summary {
     pub id: u128,
     /// Its columns, by name.
     pub columns: Vec<ColumnSummary>,
+    /// Its index of ids, if it has one.
+    pub ids: Option<IdsSummary>,
+}
+
+/// The index of ids of a segment that was written.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct IdsSummary {
+    /// The field whose values the ids are.
+    pub field: String,
+    /// The index as the directory has it.
+    pub ids: Ids<SectionRef>,
+    /// Bytes of all its sections, with tails and checksums.
+    pub bytes: u64,
 }
 
 /// One column of a segment that was written.

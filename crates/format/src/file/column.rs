@@ -140,7 +140,7 @@ impl<'a> EntryHead<'a> {
 }
 
 /// Reads a column's name, behind its length.
-pub(crate) fn name<'a>(cursor: &mut Cursor<'a>) -> Result<&'a str> {
+pub fn name<'a>(cursor: &mut Cursor<'a>) -> Result<&'a str> {
     let len = cursor.u32()?;
     cursor.at_most("length of the name", len.into(), MAX_NAME as u64)?;
     if len == 0 {

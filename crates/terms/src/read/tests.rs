@@ -181,9 +181,9 @@ fn what_stands_in_the_directory_is_read_as_it_was_written() {
                     })
                     .unwrap();
                 let mut bytes = Vec::new();
-                placed.encode_meta(&mut bytes);
+                placed.encode_meta("id", &mut bytes);
                 let mut cursor = Cursor::new(NOWHERE, &bytes);
-                assert_eq!(Ids::decode_meta(&mut cursor).unwrap(), placed);
+                assert_eq!(Ids::decode_meta(&mut cursor).unwrap(), ("id", placed));
                 assert_eq!(cursor.left(), 0);
                 for len in 0..bytes.len() {
                     assert!(Ids::decode_meta(&mut Cursor::new(NOWHERE, &bytes[..len])).is_err());

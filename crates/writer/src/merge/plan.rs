@@ -9,9 +9,12 @@ use docvalues_format::id::MAX_DOCS;
 
 use super::compared::Compared;
 use super::live::Live;
+use super::values::Gathered;
 use super::{MergeOptions, Source};
+use crate::buffer::Values;
 use crate::encode::Encoder;
 use crate::error::{Error, ErrorKind, Result};
+use crate::ids::{self, Ordered};
 use crate::order::{Order, Room};
 use crate::schema::{BytesKind, FieldSpec, Schema};
 use crate::sort;
@@ -90,6 +93,22 @@ impl<'a> Plan<'a> {
         let keys: Vec<_> = compared.iter().map(|(key, compared)| compared.key(key)).collect();
         Ok(Order::new(self.docs, &keys, room)?)
     }
+
+    /// The ids in the column `name`, in order.
+    pub(super) fn ids(&self, name: &str, order: Option<&Order>, budget: usize, room: &Room) -> Result<Ordered> {
+        let refuse = |why| Error::new(ErrorKind::NoIdField(why)).of(name);
+        let column = self.columns.iter().find(|column| column.spec.name() == name);
+        let column = column.ok_or_else(|| refuse("there is no such column"))?;
+        let Gathered { presence, values, .. } =
+            column.gather(budget, room.spill()).map_err(|kind| column.refuse(kind))?;
+        match values {
+            Values::Strings(ids) => {
+                ids::in_order(&presence, ids.laid(), order, room).map_err(|kind| column.refuse(kind))
+            }
+            Values::Numbers(_) | Values::NumberLists(_) => Err(refuse("its values are numbers")),
+            Values::Terms { .. } | Values::TermSets { .. } => Err(refuse("a document may have several of its values")),
+        }
+    }
 }
 
 /// What all sources that have documents are sorted by; if none has, all.
@@ -126,8 +145,10 @@ impl<'a> Merged<'a> {
         }
         let spellings: Vec<_> = with_values(&parts).map(|part| part.field().format.as_deref()).collect();
         let spec = FieldSpec::new(name, logical).compression(options.compression);
+        let is_id = options.ids.as_ref().is_some_and(|(name, _)| name == spec.name());
         let spec = match kind {
             Kind::Numeric => spec,
+            Kind::Binary | Kind::Sorted if is_id => spec.kind(BytesKind::Binary),
             Kind::Binary | Kind::Sorted => spec.kind(bytes),
             Kind::SortedNumeric | Kind::SortedSet => spec.multi_valued(),
         };

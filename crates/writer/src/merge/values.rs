@@ -68,9 +68,10 @@ impl Merged<'_> {
         Ok(Gathered { presence, values, ordinals, most: memory.wanted() })
     }
 
-    /// Whether some parts have a dictionary and some have none: then it is found out anew which is better.
+    /// Whether byte strings that have a dictionary in some parts lose it: because others have none, so that it is found
+    /// out anew which is better, or because ids have none.
     pub(super) fn is_mixed(&self) -> bool {
-        self.spec.bytes_kind() == BytesKind::Auto
+        self.spec.bytes_kind() != BytesKind::Sorted
             && !self.spec.is_multi_valued()
             && self.spec.logical().is_bytes()
     }
