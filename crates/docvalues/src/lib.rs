@@ -27,6 +27,9 @@
 //! **Sorting**: [`SegmentWriter::sort_by`] puts the documents in the order of some columns. The segment says so
 //! ([`Segment::sort`]), and a range of the first of these columns is a range of documents.
 //!
+//! **Ids**: [`SegmentWriter::id_field`] adds an index from the ids of documents to these; [`Segment::ids`] looks them
+//! up, and [`terms::lookup`] does in hundreds of segments at once.
+//!
 //! **Merging**: a [`Merger`] makes one segment of several, without the documents that were deleted; segments that
 //! are sorted alike stay sorted.
 //!
@@ -69,6 +72,7 @@
 pub use docvalues_column as column;
 pub use docvalues_format as format;
 pub use docvalues_reader as reader;
+pub use docvalues_terms as terms;
 pub use docvalues_writer as writer;
 
 pub use docvalues_column::{
@@ -78,12 +82,12 @@ pub use docvalues_column::{
 };
 pub use docvalues_format::error::Section;
 pub use docvalues_reader::{
-    Access, Binary, ColumnStats, Cursor, JumpTables, Numeric, OpenOptions, SectionStats, Segment,
+    Access, Binary, ColumnStats, Cursor, IdForm, IdIndex, JumpTables, Numeric, OpenOptions, SectionStats, Segment,
     SegmentStats, Sorted, SortedNumeric, SortedSet, Verify,
 };
 pub use docvalues_writer::{
     BytesKind, ColumnSummary, Compression, Document, Error as WriteError, ErrorKind as WriteErrorKind,
-    FieldId, FieldSpec, MAX_SORT_KEYS, MergeProgress, Merger, Schema, SegmentWriter, Summary, WriterOptions,
+    FieldId, FieldSpec, IdOptions, IdsSummary, MAX_SORT_KEYS, MergeProgress, Merger, Schema, SegmentWriter, Summary, WriterOptions,
 };
 
 /// What nearly every user of the crate needs: `use docvalues::prelude::*`.

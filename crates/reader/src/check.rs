@@ -12,9 +12,11 @@ use docvalues_format::file::column::{Column, Statistics};
 use docvalues_format::file::directory::{Page, content_id};
 use docvalues_format::file::frame::{FOOTER_LEN, HEADER_LEN};
 use docvalues_format::file::root::{PageRef, ROOT_ENTRY_LEN};
+use docvalues_format::file::sort::SORT_TAG;
 use docvalues_format::granule::{ALIGN, SectionRef};
 use docvalues_format::numeric::{NumericReader, Transform};
 use docvalues_storage::Section;
+use docvalues_terms::ids::IDS_TAG;
 
 use crate::core::{BATCH, FormatResult, corrupt};
 use crate::lists::NumberLists;
@@ -79,14 +81,13 @@ impl Segment {
         if !damaged && let Err(e) = self.check_id() {
             report(corrupt(self.file(), None, e))?;
         }
+        if let Err(problem) = self.check_ids(|part| parts.push(part)) {
+            report(problem)?;
+        }
         // Sections that only a later release knows.
-        parts.extend(
-            self.root()
-                .extras
-                .iter()
-                .map(|extra| extra.sections.clone())
-                .filter(|sections| !sections.is_empty()),
-        );
+        let unknown = self.root().extras.iter().filter(|extra| ![SORT_TAG, IDS_TAG].contains(&extra.tag));
+        let sections = unknown.map(|extra| extra.sections.clone());
+        parts.extend(sections.filter(|sections| !sections.is_empty()));
         parts.extend(self.root().pages.iter().map(|page| page.bytes.clone()));
         let end = self.len();
         parts.extend([self.footer().root(), end.saturating_sub(FOOTER_LEN as u64)..end]);

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use std::fmt;
 use std::ops::Range;
 use std::path::Path;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use docvalues_column::{AnyColumn, ColumnSource, Error, ErrorKind, Field, Kind, Result, SortKey};
 use docvalues_format::binary::BinaryReader;
@@ -21,6 +21,7 @@ use docvalues_format::presence::PresenceReader;
 use docvalues_storage::{Memory, Section, Source};
 
 use crate::core::{Core, FormatResult, Parts, corrupt};
+use crate::ids::IdIndex;
 use crate::leading::Leading;
 use crate::lists::NumberLists;
 use crate::options::{Access, OpenOptions};
@@ -59,6 +60,8 @@ struct Inner {
     sort: Vec<SortKey>,
     /// The columns that were opened, by name.
     opened: Mutex<HashMap<String, Opened>>,
+    /// The index of ids, once somebody asked whether there is one.
+    ids: OnceLock<Option<IdIndex>>,
 }
 
 impl fmt::Debug for Segment {
@@ -140,9 +143,9 @@ impl Segment {
         let file: Arc<str> = source.name().to_string().into();
         let ends = Ends::read(&source).map_err(|e| corrupt(&file, None, e))?;
         let Ends { header, footer, root, sort } = ends;
-        let opened = Mutex::default();
+        let (opened, ids) = (Mutex::default(), OnceLock::new());
         let source = Arc::new(source);
-        Ok(Segment(Arc::new(Inner { file, source, options, header, footer, root, sort, opened })))
+        Ok(Segment(Arc::new(Inner { file, source, options, header, footer, root, sort, opened, ids })))
     }
 
     /// The file's path, or `<memory>`.
@@ -321,6 +324,10 @@ impl Segment {
     /// A section, opened.
     pub(crate) fn section(&self, at: SectionRef, role: Role) -> FormatResult<Section> {
         Section::open(&self.0.source, at, role, self.0.options.verify)
+    }
+
+    pub(crate) fn opened_ids(&self) -> &OnceLock<Option<IdIndex>> {
+        &self.0.ids
     }
 
     pub(crate) fn root(&self) -> &Root {

@@ -20,6 +20,8 @@ pub struct SegmentStats {
     pub overhead: u64,
     /// The columns, ascending by name.
     pub columns: Vec<ColumnStats>,
+    /// The sections of the index of ids, in file order; none if there is no index.
+    pub ids: Vec<SectionStats>,
 }
 
 /// What one column holds, and what it takes.
@@ -78,8 +80,9 @@ impl Segment {
             columns.push(stats);
             Ok(())
         })?;
-        let sections: u64 = columns.iter().map(ColumnStats::bytes).sum();
-        Ok(SegmentStats { bytes: self.len(), overhead: self.len().saturating_sub(sections), columns })
+        let ids = self.id_sections()?;
+        let sections: u64 = columns.iter().map(ColumnStats::bytes).chain(ids.iter().map(|s| s.bytes)).sum();
+        Ok(SegmentStats { bytes: self.len(), overhead: self.len().saturating_sub(sections), columns, ids })
     }
 
     fn column_stats(&self, entry: Column<SectionRef>) -> Result<ColumnStats> {
