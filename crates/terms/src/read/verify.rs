@@ -23,11 +23,11 @@ impl<B: SectionBytes> IdsReader<B> {
     /// What is wrong first.
     pub fn verify(&self) -> Result<()> {
         // First, because then there are as many ids as it says, and room for their documents.
-        self.keys.dictionary().map_or(Ok(()), Dictionary::verify)?;
-        self.docs.verify()?;
+        self.inner.keys.dictionary().map_or(Ok(()), Dictionary::verify)?;
+        self.inner.docs.verify()?;
         self.verify_ids()?;
-        let mut docs = Vec::with_capacity(self.count as usize);
-        for rank in 0..self.count {
+        let mut docs = Vec::with_capacity(self.inner.count as usize);
+        for rank in 0..self.inner.count {
             docs.push(self.doc(rank)?);
         }
         docs.sort_unstable();
@@ -41,14 +41,15 @@ impl<B: SectionBytes> IdsReader<B> {
         let wrong = |what| refuse(ErrorKind::Broken(what));
         let (mut id, mut room, mut longest, mut last) = (Vec::new(), Packed::default(), 0, Vec::new());
         let mut each = |rank: u32, key: &[u8]| {
-            if self.template.unpack(key, &mut id).is_none() || self.template.pack(&id, &mut room) != Some(key)
+            if self.inner.template.unpack(key, &mut id).is_none()
+                || self.inner.template.pack(&id, &mut room) != Some(key)
             {
                 return Err(wrong(NOT_PACKED));
             }
-            if !self.may_hold(&Probe::new(hash(&id, self.seed)))? {
+            if !self.may_hold(&Probe::new(hash(&id, self.inner.seed)))? {
                 return Err(wrong("the filter does not know an id"));
             }
-            if rank == 0 && *self.least != key[..key.len().min(MAX_BOUND)] {
+            if rank == 0 && *self.inner.least != key[..key.len().min(MAX_BOUND)] {
                 return Err(wrong("the least id is another one"));
             }
             longest = longest.max(id.len());
@@ -56,8 +57,8 @@ impl<B: SectionBytes> IdsReader<B> {
             last.extend_from_slice(&key[..key.len().min(MAX_BOUND)]);
             Ok(ControlFlow::Continue(()))
         };
-        self.keys.dictionary().map_or(Ok(()), |keys| keys.each(0..self.count, &mut each))?;
-        if *self.greatest != last {
+        self.inner.keys.dictionary().map_or(Ok(()), |keys| keys.each(0..self.inner.count, &mut each))?;
+        if *self.inner.greatest != last {
             return Err(wrong("the greatest id is another one"));
         }
         match longest == self.max_len() {
