@@ -11,10 +11,14 @@
 //! | [`hash`] | what is the hash of an id? |
 //! | [`template`] | what do all ids look like, and how are they packed? |
 //! | [`filter`] | may this segment hold the id? |
+//! | [`tags`] | in which of many segments may it be? |
+//! | [`lookup`] | in which of many segments is it? |
 
 pub mod dictionary;
 pub mod filter;
 pub mod hash;
+pub mod lookup;
+pub mod tags;
 pub mod template;
 
 pub use dictionary::Dictionary;
