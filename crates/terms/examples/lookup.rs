@@ -1,0 +1,215 @@
+//! What a look-up across segments costs, in CPU time of one thread:
+//!
+//! ```sh
+//! cargo run --release -p docvalues-terms --example lookup
+//! ```
+#![allow(clippy::unwrap_used, reason = "a tool that is run by hand")]
+
+use std::hint::black_box;
+use std::ops::Range;
+use std::sync::Arc;
+use std::time::Duration;
+
+use docvalues_format::error::{Result, Section};
+use docvalues_format::id::DocId;
+use docvalues_format::source::Owned;
+use docvalues_terms::filter::{DEFAULT_BITS, Filter, FilterBuilder, Probe};
+use docvalues_terms::hash::hash;
+use docvalues_terms::lookup::{Hit, IdLookup, IdStore, SegmentIds, Upkeep};
+use docvalues_terms::template::{Kind, Packed, Template};
+
+const SEED: u64 = 42;
+const QUERIES: u32 = 200_000;
+const PASSES: usize = 5;
+const BULK: usize = 20;
+
+/// A segment as a sorted array: the dictionary is not what is measured.
+struct Plain {
+    template: Template,
+    keys: Vec<[u8; 16]>,
+    filter: Filter<Owned>,
+}
+
+impl Plain {
+    fn new(ids: impl Iterator<Item = String>) -> Plain {
+        let template = Template::new(Kind::Uuid, 36, b"", b"").unwrap();
+        let mut room = Packed::default();
+        let mut hashes = Vec::new();
+        let mut pack = |id: String| {
+            hashes.push(hash(id.as_bytes(), SEED));
+            template.pack(id.as_bytes(), &mut room).unwrap().try_into().unwrap()
+        };
+        let mut keys: Vec<[u8; 16]> = ids.map(&mut pack).collect();
+        keys.sort_unstable();
+        let len = u32::try_from(keys.len()).unwrap();
+        let mut filter = FilterBuilder::new(len, DEFAULT_BITS);
+        hashes.iter().for_each(|&hash| filter.insert(hash));
+        let owned = Owned::new(Section::Header, filter.finish().unwrap());
+        Plain { template, keys, filter: Filter::open(owned, len, DEFAULT_BITS).unwrap() }
+    }
+}
+
+impl SegmentIds for Plain {
+    fn len(&self) -> u32 {
+        u32::try_from(self.keys.len()).unwrap()
+    }
+
+    fn bounds(&self) -> Option<(&[u8], &[u8])> {
+        Some((self.keys.first()?, self.keys.last()?))
+    }
+
+    fn template(&self) -> &Template {
+        &self.template
+    }
+
+    fn seed(&self) -> u64 {
+        SEED
+    }
+
+    fn may_hold(&self, probe: &Probe) -> Result<bool> {
+        self.filter.may_hold(probe)
+    }
+
+    fn find_packed(&self, packed: &[u8]) -> Result<Option<DocId>> {
+        let rank = self.keys.binary_search_by(|key| key[..].cmp(packed)).ok();
+        Ok(rank.map(|rank| DocId::new(u32::try_from(rank).unwrap())))
+    }
+
+    fn each(&self, ranks: Range<u32>, each: &mut dyn FnMut(&[u8])) -> Result<()> {
+        let mut id = Vec::new();
+        for key in &self.keys[ranks.start as usize..ranks.end as usize] {
+            self.template.unpack(key, &mut id).unwrap();
+            each(&id);
+        }
+        Ok(())
+    }
+}
+
+/// UUID number `number` of an endless stream: SplitMix64, twice.
+fn uuid(number: u64) -> String {
+    let mix = |number: u64| {
+        let mut z = number.wrapping_add(1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        z ^ (z >> 31)
+    };
+    let hex = format!("{:016x}{:016x}", mix(2 * number), mix(2 * number + 1));
+    format!("{}-{}-{}-{}-{}", &hex[..8], &hex[8..12], &hex[12..16], &hex[16..20], &hex[20..])
+}
+
+fn now() -> Duration {
+    let now = rustix::time::clock_gettime(rustix::time::ClockId::ThreadCPUTime);
+    Duration::new(now.tv_sec.try_into().unwrap(), now.tv_nsec.try_into().unwrap())
+}
+
+/// The median of some passes, for one of `QUERIES`.
+fn each_of(queries: usize, mut pass: impl FnMut()) -> f64 {
+    let mut times: Vec<Duration> = (0..PASSES)
+        .map(|_| {
+            let start = now();
+            pass();
+            now() - start
+        })
+        .collect();
+    times.sort_unstable();
+    nanos(times[PASSES / 2], queries)
+}
+
+#[allow(clippy::cast_precision_loss, reason = "for people to read")]
+fn nanos(time: Duration, of: usize) -> f64 {
+    time.as_nanos() as f64 / of as f64
+}
+
+/// Singles and bulks, in nanoseconds a document.
+fn measure(lookup: &IdLookup<Plain>, ids: &[String], found: usize) -> [f64; 2] {
+    let ids: Vec<&[u8]> = ids.iter().map(|id| id.as_bytes()).collect();
+    let mut seeker = lookup.seeker();
+    let single = each_of(ids.len(), || {
+        let hits = ids.iter().filter(|id| black_box(seeker.find(id).unwrap()).is_some()).count();
+        assert_eq!(hits, found);
+    });
+    let mut out: Vec<Option<Hit>> = Vec::new();
+    let bulk = each_of(ids.len(), || {
+        let mut hits = 0;
+        for ids in ids.chunks(BULK) {
+            seeker.find_many(ids, &mut out).unwrap();
+            hits += out.iter().flatten().count();
+        }
+        assert_eq!(hits, found);
+    });
+    [single, bulk]
+}
+
+/// Adds segment by segment, as flushes do. Prints what an id costs, and the longest of the changes.
+fn grow(segments: &[Arc<Plain>], ids: usize) {
+    let store = IdStore::with_seed(1);
+    let (mut all, mut worst, mut most) = (Duration::ZERO, Duration::ZERO, 0);
+    for segment in segments {
+        let start = now();
+        store.add(Arc::clone(segment)).unwrap();
+        let took = now() - start;
+        (all, worst) = (all + took, worst.max(took));
+        most = most.max(
+            store.snapshot().tag_bytes() * 100 / (store.snapshot().segments().count() * segment.keys.len()),
+        );
+    }
+    println!(
+        "  added one by one: {:.0} ns an id, the longest {worst:.0?} for {} ids; at most {}.{:02} B an id while a table follows another",
+        nanos(all, ids),
+        segments[0].keys.len(),
+        most / 100,
+        most % 100,
+    );
+    let mut longest = Duration::ZERO;
+    loop {
+        let start = now();
+        let left = store.maintain(4_096).unwrap();
+        longest = longest.max(now() - start);
+        if left == Upkeep::Done {
+            break;
+        }
+    }
+    // Everything is merged into one: whatever that is, its ids are theirs.
+    let lookup = store.snapshot();
+    let half: Vec<_> = lookup.segments().map(|(name, _)| name).skip(lookup.len() / 2).collect();
+    let start = now();
+    store.remove(&half).unwrap();
+    let removed = now() - start;
+    println!("  4,096 steps of upkeep: at most {longest:.0?}; half of the segments removed: {removed:.0?}");
+}
+
+fn run(count: u64, each: u64) {
+    println!("{count} segments x {each} UUIDs");
+    let segments = (0..count).map(|i| Plain::new((i * each..(i + 1) * each).map(uuid)));
+    let segments: Vec<Arc<Plain>> = segments.map(Arc::new).collect();
+    let ids = usize::try_from(count * each).unwrap();
+    let absent: Vec<String> = (0..QUERIES).map(|i| uuid(count * each + u64::from(i))).collect();
+    let present: Vec<String> = (0..u64::from(QUERIES))
+        .map(|i| uuid(i.wrapping_mul(0x9e37_79b9_7f4a_7c15) % (count * each)))
+        .collect();
+
+    let files = IdLookup::new(segments.iter().cloned());
+    let store = IdStore::with_seed(1);
+    let start = now();
+    store.add_all(&segments).unwrap();
+    let filled = nanos(now() - start, ids);
+    let table = store.snapshot();
+    println!("  table: {:.2} B an id, filled in {filled:.0} ns an id", {
+        #[allow(clippy::cast_precision_loss, reason = "for people to read")]
+        let bytes = table.tag_bytes() as f64 / ids as f64;
+        bytes
+    });
+    for (name, lookup, queries) in [("files", &files, 20_000), ("table", &table, QUERIES as usize)] {
+        for (what, ids, found) in [("absent", &absent, 0), ("present", &present, queries)] {
+            let [single, bulk] = measure(lookup, &ids[..queries], found);
+            println!("  {name}, {what:>7}: {single:8.1} ns, in bulks of {BULK} {bulk:8.1} ns");
+        }
+    }
+    grow(&segments, ids);
+}
+
+fn main() {
+    run(13, 77_000);
+    run(400, 2_500);
+    run(400, 25_000);
+}
