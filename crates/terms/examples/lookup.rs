@@ -1,7 +1,8 @@
 //! What a look-up across segments costs, in CPU time of one thread:
 //!
 //! ```sh
-//! cargo run --release -p docvalues-terms --example lookup
+//! cargo run --release -p docvalues-terms --example lookup                # three shapes
+//! cargo run --release -p docvalues-terms --example lookup 400 2500       # segments, ids of each
 //! ```
 #![allow(clippy::unwrap_used, reason = "a tool that is run by hand")]
 
@@ -13,7 +14,7 @@ use std::time::Duration;
 use docvalues_format::error::{Result, Section};
 use docvalues_format::id::DocId;
 use docvalues_format::source::Owned;
-use docvalues_terms::filter::{DEFAULT_BITS, Filter, FilterBuilder, Probe};
+use docvalues_terms::filter::{DEFAULT_BITS, Filter, FilterBuilder, Lines, Probe};
 use docvalues_terms::hash::hash;
 use docvalues_terms::lookup::{Hit, IdLookup, IdStore, SegmentIds, Upkeep};
 use docvalues_terms::template::{Kind, Packed, Template};
@@ -68,6 +69,10 @@ impl SegmentIds for Plain {
 
     fn may_hold(&self, probe: &Probe) -> Result<bool> {
         self.filter.may_hold(probe)
+    }
+
+    fn lines(&self) -> Option<Lines<'_>> {
+        self.filter.verified()
     }
 
     fn find_packed(&self, packed: &[u8]) -> Result<Option<DocId>> {
@@ -209,7 +214,11 @@ fn run(count: u64, each: u64) {
 }
 
 fn main() {
-    run(13, 77_000);
-    run(400, 2_500);
-    run(400, 25_000);
+    let numbers: Vec<u64> = std::env::args().skip(1).map(|number| number.parse().unwrap()).collect();
+    match numbers[..] {
+        [count, each] => run(count, each),
+        _ => {
+            [(13, 77_000), (400, 2_500), (400, 25_000)].into_iter().for_each(|(count, each)| run(count, each))
+        }
+    }
 }

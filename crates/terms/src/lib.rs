@@ -10,15 +10,30 @@
 //! | [`dictionary`] | what do all forms of the index answer? |
 //! | [`hash`] | what is the hash of an id? |
 //! | [`template`] | what do all ids look like, and how are they packed? |
+//! | [`blocks`] | which rank has a key, in blocks under a trie? |
 //! | [`filter`] | may this segment hold the id? |
 //! | [`tags`] | in which of many segments may it be? |
 //! | [`lookup`] | in which of many segments is it? |
 
+#![cfg_attr(test, allow(clippy::cast_possible_truncation, reason = "the numbers of tests are small"))]
+
+mod block;
+pub mod blocks;
 pub mod dictionary;
 pub mod filter;
 pub mod hash;
+mod heads;
 pub mod lookup;
+mod starts;
 pub mod tags;
 pub mod template;
+mod trie;
 
 pub use dictionary::Dictionary;
+
+/// How many bytes `a` and `b` begin with both.
+fn common(a: &[u8], b: &[u8]) -> usize {
+    let eights = a.as_chunks::<8>().0.iter().zip(b.as_chunks::<8>().0).take_while(|(a, b)| a == b).count();
+    let same = eights * 8;
+    same + a[same..].iter().zip(&b[same..]).take_while(|(a, b)| a == b).count()
+}

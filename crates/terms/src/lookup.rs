@@ -37,7 +37,7 @@ use std::sync::Arc;
 use docvalues_format::error::Result;
 use docvalues_format::id::DocId;
 
-use crate::filter::Probe;
+use crate::filter::{Lines, Probe};
 use crate::tags::TagTable;
 use crate::template::Template;
 use bounds::Bounds;
@@ -69,6 +69,11 @@ pub trait SegmentIds: Send + Sync {
     ///
     /// When bytes on the way are damaged.
     fn may_hold(&self, probe: &Probe) -> Result<bool>;
+
+    /// The lines of the filter, if there is one and all of it is known to be good by now.
+    fn lines(&self) -> Option<Lines<'_>> {
+        None
+    }
 
     /// Asks for the memory that [`find_packed`](Self::find_packed) begins with. Does nothing if it cannot be.
     fn prefetch(&self, _packed: &[u8]) {}

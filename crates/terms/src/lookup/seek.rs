@@ -5,7 +5,7 @@ use docvalues_format::id::DocId;
 
 use super::bounds::GROUP;
 use super::{Hit, IdLookup, Kind, Mapped, SegmentIds, Tags};
-use crate::filter::Probe;
+use crate::filter::{self, Lines, Probe};
 use crate::hash::hash;
 use crate::tags::First;
 use crate::template::Packed;
@@ -14,6 +14,10 @@ use crate::template::Packed;
 pub struct Seeker<'a, S: SegmentIds> {
     lookup: &'a IdLookup<S>,
     forms: Forms,
+    /// The filters, side by side; not made where a tag table answers.
+    filters: Vec<Lines<'a>>,
+    /// For each [`GROUP`] of segments, which of them have all their lines in `filters`.
+    gathered: Vec<u64>,
     /// What the tag tables gave: the place of an id in the bulk, and that of a segment.
     candidates: Vec<(u32, u32)>,
     hashes: Vec<u64>,
@@ -99,8 +103,26 @@ impl Forms {
 
 impl<'a, S: SegmentIds> Seeker<'a, S> {
     pub(super) fn new(lookup: &'a IdLookup<S>) -> Seeker<'a, S> {
+        let (mut filters, mut gathered) = (Vec::new(), Vec::new());
+        if lookup.tags.is_none() {
+            for group in lookup.segments.chunks(GROUP) {
+                let lines = group.iter().map(|(_, segment)| segment.lines());
+                gathered.push(
+                    lines.clone().zip(0..).fold(0, |bits, (lines, i)| bits | u64::from(lines.is_some()) << i),
+                );
+                filters.extend(lines.map(Option::unwrap_or_default));
+            }
+        }
         let forms = Forms::new(lookup.kinds.len());
-        Seeker { lookup, forms, candidates: Vec::new(), hashes: Vec::new(), firsts: Vec::new() }
+        Seeker {
+            lookup,
+            forms,
+            filters,
+            gathered,
+            candidates: Vec::new(),
+            hashes: Vec::new(),
+            firsts: Vec::new(),
+        }
     }
 
     /// What it looks in.
@@ -164,7 +186,7 @@ impl<'a, S: SegmentIds> Seeker<'a, S> {
         }
     }
 
-    /// Segment by segment, newest first. Not bulk by bulk: the lines of one id's filters come side by side as they are.
+    /// Group by group of segments, newest first. Not bulk by bulk: the lines of one id come side by side as they are.
     fn by_filters(&mut self, id: &[u8], mut live: impl FnMut(usize, DocId) -> bool) -> Result<Option<Hit>> {
         let lookup = self.lookup;
         self.forms.next_id();
@@ -172,17 +194,13 @@ impl<'a, S: SegmentIds> Seeker<'a, S> {
             self.forms.keys(lookup, id);
         }
         for first in (0..lookup.len()).step_by(GROUP) {
-            let mut bits = lookup.bounds.around(first, |kind| self.forms.key(kind));
+            let around = lookup.bounds.around(first, |kind| self.forms.key(kind));
+            let gathered = self.gathered.get(first / GROUP).copied().unwrap_or(0);
+            let mut bits = self.may_hold(first, id, around & gathered) | around & !gathered;
             while bits != 0 {
                 let place = first + bits.trailing_zeros() as usize;
                 bits &= bits - 1;
-                let (Some((_, segment)), Some(&kind)) =
-                    (lookup.segments.get(place), lookup.kind_of.get(place))
-                else {
-                    break;
-                };
-                let Some(probe) = self.forms.probe(&lookup.kinds, kind, id) else { break };
-                if segment.may_hold(probe)?
+                if self.asks(place, id, gathered)?
                     && let Some(hit) = self.confirm(place, id, &mut live)?
                 {
                     return Ok(Some(hit));
@@ -190,6 +208,51 @@ impl<'a, S: SegmentIds> Seeker<'a, S> {
             }
         }
         Ok(None)
+    }
+
+    /// Which of the segments `asked` in the group from `first` on may hold the id, by their gathered filters.
+    #[inline]
+    fn may_hold(&mut self, first: usize, id: &[u8], asked: u64) -> u64 {
+        let kinds = &self.lookup.kinds;
+        if asked.count_ones() < 8 || kinds.len() > 1 {
+            return self.may_hold_some(first, id, asked);
+        }
+        // All of them, whoever is asked: no load waits for a branch.
+        let group = self.filters.get(first..).unwrap_or_default();
+        let group = group.get(..GROUP).unwrap_or(group);
+        let Some(probe) = self.forms.probe(kinds, 0, id) else { return 0 };
+        asked & filter::ask(group, probe)
+    }
+
+    /// The same, one by one, each with the probe of its kind.
+    fn may_hold_some(&mut self, first: usize, id: &[u8], mut asked: u64) -> u64 {
+        let mut found = 0;
+        while asked != 0 {
+            let place = first + asked.trailing_zeros() as usize;
+            let kind = self.lookup.kind_of.get(place).copied().unwrap_or_default();
+            if let (Some(filter), Some(probe)) =
+                (self.filters.get(place), self.forms.probe(&self.lookup.kinds, kind, id))
+                && filter.may_hold(probe)
+            {
+                found |= 1 << (place - first);
+            }
+            asked &= asked - 1;
+        }
+        found
+    }
+
+    /// Asks the filter of the segment at `place`, if it is not one of the `gathered` of its group, which were asked.
+    #[inline]
+    fn asks(&mut self, place: usize, id: &[u8], gathered: u64) -> Result<bool> {
+        if gathered >> (place % GROUP) & 1 == 1 {
+            return Ok(true);
+        }
+        let lookup = self.lookup;
+        let (Some((_, segment)), Some(&kind)) = (lookup.segments.get(place), lookup.kind_of.get(place))
+        else {
+            return Ok(false);
+        };
+        self.forms.probe(&lookup.kinds, kind, id).map_or(Ok(true), |probe| segment.may_hold(probe))
     }
 
     /// Asks the dictionary of the segment at `place`.

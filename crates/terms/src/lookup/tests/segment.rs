@@ -9,7 +9,7 @@ use docvalues_format::id::DocId;
 use docvalues_format::source::Owned;
 
 use super::super::SegmentIds;
-use crate::filter::{DEFAULT_BITS, Filter, FilterBuilder, Probe};
+use crate::filter::{DEFAULT_BITS, Filter, FilterBuilder, Lines, Probe};
 use crate::hash::hash;
 use crate::template::{Packed, Template};
 
@@ -85,6 +85,11 @@ impl SegmentIds for Ids {
     fn may_hold(&self, probe: &Probe) -> Result<bool> {
         self.asked.fetch_add(1, Ordering::Relaxed);
         self.filter.as_ref().map_or(Ok(true), |filter| filter.may_hold(probe))
+    }
+
+    fn lines(&self) -> Option<Lines<'_>> {
+        // As of a file of which not all was read yet.
+        self.filter.as_ref().filter(|_| !self.model.len().is_multiple_of(3))?.verified()
     }
 
     fn find_packed(&self, packed: &[u8]) -> Result<Option<DocId>> {

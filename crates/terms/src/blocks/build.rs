@@ -1,0 +1,97 @@
+//! Keys in, blocks out, as they come.
+
+use super::Blocks;
+use crate::block::{self, MAX_KEYS};
+use crate::common;
+use crate::starts;
+use crate::trie::Separators;
+
+/// The fewest keys of a block, if it is not the last.
+const MIN_KEYS: usize = 24;
+
+/// Makes blocks of keys that ascend.
+///
+/// Holds what it made, and the keys of one block.
+#[derive(Debug, Default)]
+pub struct BlocksBuilder {
+    ids: Vec<u8>,
+    /// Of each block that is made.
+    offsets: Vec<u64>,
+    ranks: Vec<u64>,
+    separators: Separators,
+    /// Keys that are in no block yet, end to end.
+    held: Vec<u8>,
+    ends: Vec<usize>,
+    /// What each has in common with the one before it; of the first, anything.
+    shared: Vec<usize>,
+    keys: u64,
+}
+
+impl BlocksBuilder {
+    /// No keys.
+    pub fn new() -> BlocksBuilder {
+        BlocksBuilder::default()
+    }
+
+    /// Appends `key`, which is greater than all before and has at most 65,535 bytes.
+    pub fn push(&mut self, key: &[u8]) {
+        if self.ends.len() > MAX_KEYS {
+            self.cut();
+        }
+        let before = self.ends.len().checked_sub(1).map(|last| self.held(last));
+        let shared = before.map_or(0, |before| common(before, key));
+        self.shared.push(shared);
+        self.held.extend_from_slice(key);
+        self.ends.push(self.held.len());
+        self.keys += 1;
+    }
+
+    fn held(&self, i: usize) -> &[u8] {
+        let start = i.checked_sub(1).map_or(0, |before| self.ends[before]);
+        &self.held[start..self.ends[i]]
+    }
+
+    /// Makes a block of some of the keys that are held, which are more than fit one.
+    fn cut(&mut self) {
+        // Of those that share least, the last: fewer blocks.
+        let places = (MIN_KEYS..=MAX_KEYS).rev();
+        let at = places.min_by_key(|&at| self.shared[at]).unwrap_or(MAX_KEYS);
+        let next = &self.held[self.ends[at - 1]..self.ends[at]];
+        // Keys ascend, so what they share is shorter than the greater one.
+        let separator = &next[..next.len().min(self.shared[at] + 1)];
+        self.separators.push(separator);
+        self.block(at);
+    }
+
+    /// Makes a block of the first `count` keys that are held.
+    fn block(&mut self, count: usize) {
+        self.offsets.push(self.ids.len() as u64);
+        self.ranks.push(self.keys - self.ends.len() as u64);
+        let mut keys = [&[][..]; MAX_KEYS];
+        let (mut start, keys) = (0, &mut keys[..count]);
+        for (key, &end) in keys.iter_mut().zip(&self.ends) {
+            *key = &self.held[start..end];
+            start = end;
+        }
+        block::encode(keys, &mut self.ids);
+        self.held.drain(..start);
+        self.ends.drain(..count);
+        self.shared.drain(..count);
+        self.ends.iter_mut().for_each(|end| *end -= start);
+    }
+
+    /// The blocks; `None` of no keys.
+    pub fn finish(mut self) -> Option<Blocks<Vec<u8>>> {
+        while self.ends.len() > MAX_KEYS {
+            self.cut();
+        }
+        if !self.ends.is_empty() {
+            self.block(self.ends.len());
+        }
+        let count = u32::try_from(self.offsets.len()).ok().filter(|&count| count > 0)?;
+        self.offsets.push(self.ids.len() as u64);
+        self.ranks.push(self.keys);
+        let starts = starts::encode(&self.offsets, &self.ranks);
+        Some(Blocks { count, ids: self.ids, starts, index: self.separators.encode() })
+    }
+}

@@ -1,0 +1,95 @@
+//! Where a number lies among up to 48 that ascend: the heads of a block's keys.
+#![allow(unsafe_code, reason = "intrinsics; each use has its proof")]
+
+use std::ops::Range;
+
+/// Heads that are compared at once.
+pub(crate) const LANES: usize = 16;
+
+/// Bytes of a head.
+const HEAD: usize = size_of::<u32>();
+
+/// The most numbers.
+pub(crate) const MAX: usize = 3 * LANES;
+
+/// The places of `head` among the first `n` numbers of `heads`: begins where less ones end, and is empty where there
+/// is none. Reads whole groups of [`LANES`]; what lies behind the `n` is of no account. `None` if there are not so
+/// many bytes, or `n` is above [`MAX`].
+#[inline]
+pub(crate) fn places(heads: &[u8], n: usize, head: u32) -> Option<Range<usize>> {
+    let groups = heads.get(..n.div_ceil(LANES) * LANES * HEAD).filter(|_| n <= MAX)?;
+    #[cfg(all(target_arch = "x86_64", not(miri)))]
+    if docvalues_format::bits::has_avx512() {
+        // SAFETY: this CPU has AVX-512 F.
+        return Some(unsafe { avx512(groups, n, head) });
+    }
+    Some(plain(groups, n, head))
+}
+
+/// One after the other, as many at once as the compiler makes of it: the definition of the right answer.
+fn plain(groups: &[u8], n: usize, head: u32) -> Range<usize> {
+    let (mut less, mut equal) = ([0_u32; LANES], [0_u32; LANES]);
+    for (group, first) in groups.as_chunks::<{ LANES * HEAD }>().0.iter().zip((0..).step_by(LANES)) {
+        let there = n.saturating_sub(first);
+        for (i, bytes) in group.as_chunks::<HEAD>().0.iter().enumerate() {
+            let (number, there) = (u32::from_le_bytes(*bytes), u32::from(i < there));
+            less[i] += u32::from(number < head) & there;
+            equal[i] += u32::from(number == head) & there;
+        }
+    }
+    let (less, equal): (u32, u32) = (less.iter().sum(), equal.iter().sum());
+    less as usize..(less + equal) as usize
+}
+
+#[cfg(all(target_arch = "x86_64", not(miri)))]
+#[target_feature(enable = "avx512f,popcnt")]
+fn avx512(groups: &[u8], n: usize, head: u32) -> Range<usize> {
+    use std::arch::x86_64::*;
+    let wanted = _mm512_set1_epi32(head.cast_signed());
+    let (mut less, mut equal) = (0_u64, 0_u64);
+    for (group, first) in groups.as_chunks::<{ LANES * HEAD }>().0.iter().zip((0..).step_by(LANES)) {
+        // SAFETY: a group has 64 bytes.
+        let numbers = unsafe { _mm512_loadu_si512(group.as_ptr().cast()) };
+        less |= u64::from(_mm512_cmplt_epu32_mask(numbers, wanted)) << first;
+        equal |= u64::from(_mm512_cmpeq_epu32_mask(numbers, wanted)) << first;
+    }
+    let there = !(u64::MAX << n);
+    let (less, equal) = ((less & there).count_ones(), (equal & there).count_ones());
+    less as usize..(less + equal) as usize
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn kernels_find_what_a_search_finds() {
+        for n in 0..=MAX {
+            for step in [0, 1, 7, 0x0555_5555] {
+                let start = if step == 7 { 0x7fff_ff80 } else { 0 };
+                let numbers: Vec<u32> = (0..n as u32).map(|i| start + i / 2 * step).collect();
+                let mut heads: Vec<u8> = numbers.iter().flat_map(|number| number.to_le_bytes()).collect();
+                let (last, groups) = (numbers.last().copied().unwrap_or(5), n.div_ceil(LANES) * LANES * HEAD);
+                // What lies behind looks like one of them.
+                heads.resize_with(groups, {
+                    let mut i = 0;
+                    move || {
+                        i += 1;
+                        last.to_le_bytes()[(i - 1) % 4]
+                    }
+                });
+                let asked = numbers
+                    .iter()
+                    .flat_map(|&number| [number.wrapping_sub(1), number, number.wrapping_add(1)]);
+                for head in asked.chain([0, 1, u32::MAX, 0x8000_0000]) {
+                    let less = numbers.partition_point(|&number| number < head);
+                    let expected = less..numbers.partition_point(|&number| number <= head);
+                    assert_eq!(places(&heads, n, head), Some(expected.clone()), "{n} {head}");
+                    assert_eq!(plain(&heads, n, head), expected, "{n} {head}");
+                }
+                assert_eq!(groups.checked_sub(1).and_then(|less| places(&heads[..less], n, 0)), None);
+            }
+        }
+        assert_eq!(places(&[0; 1000], MAX + 1, 0), None);
+    }
+}

@@ -1,0 +1,145 @@
+//! How many separators are at most a key? A trie of bytes, path-compressed.
+//!
+//! A *separator* is the shortest byte string that is above the last key of one block and not above the first one of the
+//! next, so the answer is the number of the block that may have the key. Most separators end with the byte in which they
+//! differ from their neighbours, and are nothing but a label.
+//!
+//! # Layout
+//!
+//! Nodes in breadth-first order, end to end. The children of a node that are nodes come behind each other, and behind
+//! those of all nodes before it; so nothing says where a node is.
+//!
+//! | bytes | field | meaning |
+//! | ---: | --- | --- |
+//! | 1 | `flags` | bit 0: a separator ends here · 1: there is a prefix · 2: there are labels · 3: some children are nodes |
+//! | 2 | `prefix_len` | u16, if there is a prefix |
+//! | | `prefix` | what all separators below have here |
+//! | 1 | `count` | labels − 1, if there are labels |
+//! | | `labels` | up to 32: a byte for each, ascending; more: 32 bytes, with a bit set for each |
+//! | ⌈labels / 8⌉ | `inner` | bit *i*: the child of label *i* is a node, and not the end of a separator; if some are |
+//!
+//! A reader makes arrays of it, in which a step is: the labels less than the key's next byte, counted 16 at a time, and
+//! the slot of so many. It is copied and checked once, when it is opened: every node has a separator, labels ascend, and
+//! there are as many nodes and separators as there should be. Look-ups then need no checks.
+//!
+//! Sources: Morrison, *PATRICIA* (1968) for the paths; Bayer and Unterauer, *Prefix B-trees* (1977) for the shortest
+//! separators; Jacobson's LOUDS (1989) for levels without pointers.
+
+use docvalues_format::error::{Error, ErrorKind, Place, Result};
+
+pub(crate) use build::Separators;
+
+mod build;
+mod read;
+#[cfg(test)]
+mod tests;
+
+const ENDS: u8 = 1;
+const PREFIX: u8 = 2;
+const LABELS: u8 = 4;
+const INNER: u8 = 8;
+
+/// More labels are a bitmap.
+const LISTED: usize = 32;
+
+/// Labels that are compared at once.
+const LANES: usize = 16;
+
+/// A child that is the end of a separator.
+const LEAF: u32 = u32::MAX;
+
+/// A node, with what it needs of the arrays.
+#[derive(Clone, Copy, Debug)]
+struct Node {
+    /// Its first label, of a multiple of [`LANES`].
+    labels: u32,
+    /// Its first slot, of one more than labels.
+    slots: u32,
+    /// The first byte of its prefix.
+    prefix: u32,
+    prefix_len: u16,
+    /// How many labels.
+    count: u16,
+    /// Separators before all that are here.
+    before: u32,
+    /// The same, with the one that ends here.
+    inside: u32,
+    /// Separators before and here.
+    end: u32,
+}
+
+/// What belongs to a label, and behind the last one.
+#[derive(Clone, Copy, Debug)]
+struct Slot {
+    /// Separators before those of the label.
+    before: u32,
+    /// The node, or [`LEAF`].
+    child: u32,
+}
+
+/// The trie, on the heap and checked.
+#[derive(Debug)]
+pub(crate) struct Trie {
+    nodes: Vec<Node>,
+    labels: Vec<u8>,
+    slots: Vec<Slot>,
+    prefixes: Vec<u8>,
+}
+
+impl Trie {
+    /// Copies and checks the trie of `separators`, at least one.
+    ///
+    /// O(bytes): some nanoseconds a node. Takes 28 bytes of memory a node, and 9 a label, of which there are no more
+    /// than bytes.
+    ///
+    /// # Errors
+    ///
+    /// When it is not one, or not of so many.
+    pub(crate) fn open(bytes: &[u8], separators: u32, place: Place) -> Result<Trie> {
+        read::read(bytes, separators).map_err(|what| Error::at(place, 0, ErrorKind::Broken(what)))
+    }
+
+    /// How many separators are at most `key`. O(its length, as far as separators go).
+    #[inline]
+    pub(crate) fn at_most(&self, key: &[u8]) -> u32 {
+        let (mut node, mut rest) = (&self.nodes[0], key);
+        loop {
+            if node.prefix_len > 0 {
+                let prefix = &self.prefixes[node.prefix as usize..][..usize::from(node.prefix_len)];
+                match rest.strip_prefix(prefix) {
+                    Some(behind) => rest = behind,
+                    None => return if rest < prefix { node.before } else { node.end },
+                }
+            }
+            let Some((&byte, behind)) = rest.split_first() else { return node.inside };
+            let count = usize::from(node.count);
+            let labels = &self.labels[node.labels as usize..][..count.next_multiple_of(LANES)];
+            let less = below(labels, byte);
+            let slot = &self.slots[node.slots as usize + less];
+            // Behind the last label, there may be others in its place.
+            if less == count || labels[less] != byte {
+                return slot.before;
+            }
+            if slot.child == LEAF {
+                return slot.before + 1;
+            }
+            (node, rest) = (&self.nodes[slot.child as usize], behind);
+        }
+    }
+
+    /// Bytes on the heap.
+    pub(crate) fn heap_bytes(&self) -> usize {
+        let nodes = self.nodes.capacity() * size_of::<Node>() + self.slots.capacity() * size_of::<Slot>();
+        nodes + self.labels.capacity() + self.prefixes.capacity()
+    }
+}
+
+/// How many labels are less than `byte`.
+#[inline]
+fn below(labels: &[u8], byte: u8) -> usize {
+    let mut less = 0;
+    for labels in labels.as_chunks::<LANES>().0 {
+        less += labels.iter().map(|&label| u8::from(label < byte)).sum::<u8>() as usize;
+    }
+    less
+}
