@@ -72,14 +72,14 @@ impl Probe {
     }
 
     /// The first byte of the line, of `lines` of them.
-    #[inline(always)]
+    #[inline]
     fn at(&self, lines: u64) -> usize {
         // Below 2^32 lines, as many as there are at most: no overflow, and less than the section's length.
         ((self.hash >> 32).wrapping_mul(lines) >> 32) as usize * LINE
     }
 
     /// Whether all bits are set in `line`.
-    #[inline(always)]
+    #[inline]
     fn is_in(&self, line: &[u8; LINE]) -> bool {
         let words = line.as_chunks::<8>().0;
         let missing = words

@@ -1,5 +1,4 @@
 //! A filter whose bytes are all known to be good, for those who ask many of them.
-#![allow(unsafe_code, reason = "the compiler cannot see that the CPU was asked")]
 
 use docvalues_format::source::SectionBytes;
 
@@ -21,38 +20,23 @@ impl<B: SectionBytes> Filter<B> {
 
 impl Lines<'_> {
     /// As [`Filter::may_hold`].
-    #[inline(always)]
+    #[inline]
     pub fn may_hold(&self, probe: &Probe) -> bool {
         self.0.get(probe.at(self.0.len() as u64) / LINE).is_some_and(|line| probe.is_in(line))
     }
 }
 
 /// Asks up to 64 filters: a bit for each that may hold the id.
+///
+/// One after the other, where no load waits for a branch: what it costs is how many lines the processor has under way, and
+/// wider vectors made no difference (400 filters of 5 KB: 1,267 ns with SSE2, 1,258 with a line as one vector).
 #[inline]
 pub(crate) fn ask(filters: &[Lines<'_>], probe: &Probe) -> u64 {
-    #[cfg(all(target_arch = "x86_64", not(miri)))]
-    if docvalues_format::bits::has_avx512() {
-        // SAFETY: the line above: this CPU has every feature that the function is compiled for.
-        return unsafe { avx512(filters, probe) };
-    }
-    plain(filters, probe)
-}
-
-/// One after the other: no load waits for a branch.
-#[inline(always)]
-fn plain(filters: &[Lines<'_>], probe: &Probe) -> u64 {
     filters
         .iter()
         .take(64)
         .enumerate()
         .fold(0, |bits, (i, lines)| bits | u64::from(lines.may_hold(probe)) << i)
-}
-
-/// The same, compiled for wider vectors: a line is one or two of them instead of four, which is twice as fast.
-#[cfg(all(target_arch = "x86_64", not(miri)))]
-#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl")]
-fn avx512(filters: &[Lines<'_>], probe: &Probe) -> u64 {
-    plain(filters, probe)
 }
 
 #[cfg(test)]
@@ -82,7 +66,6 @@ mod tests {
                     .fold(0, |bits, (filter, i)| bits | u64::from(filter.may_hold(&probe).unwrap()) << i)
             };
             assert_eq!(ask(&lines, &probe), bits(&filters));
-            assert_eq!(plain(&lines, &probe), bits(&filters));
             assert_eq!(ask(&lines[..10], &probe), bits(&filters[..10]));
         }
     }
