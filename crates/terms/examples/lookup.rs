@@ -7,87 +7,30 @@
 #![allow(clippy::unwrap_used, reason = "a tool that is run by hand")]
 
 use std::hint::black_box;
-use std::ops::Range;
 use std::sync::Arc;
 use std::time::Duration;
 
-use docvalues_format::error::{Result, Section};
+use docvalues_format::error::Error;
 use docvalues_format::id::DocId;
 use docvalues_format::source::Owned;
-use docvalues_terms::filter::{DEFAULT_BITS, Filter, FilterBuilder, Lines, Probe};
-use docvalues_terms::hash::hash;
-use docvalues_terms::lookup::{Hit, IdLookup, IdStore, SegmentIds, Upkeep};
-use docvalues_terms::template::{Kind, Packed, Template};
+use docvalues_terms::build::{IdOptions, IdsBuilder};
+use docvalues_terms::lookup::{Hit, IdLookup, IdStore, Upkeep};
+use docvalues_terms::read::IdsReader;
 
-const SEED: u64 = 42;
 const QUERIES: u32 = 200_000;
 const PASSES: usize = 5;
 const BULK: usize = 20;
 
-/// A segment as a sorted array: the dictionary is not what is measured.
-struct Plain {
-    template: Template,
-    keys: Vec<[u8; 16]>,
-    filter: Filter<Owned>,
-}
+type Reader = IdsReader<Owned>;
 
-impl Plain {
-    fn new(ids: impl Iterator<Item = String>) -> Plain {
-        let template = Template::new(Kind::Uuid, 36, b"", b"").unwrap();
-        let mut room = Packed::default();
-        let mut hashes = Vec::new();
-        let mut pack = |id: String| {
-            hashes.push(hash(id.as_bytes(), SEED));
-            template.pack(id.as_bytes(), &mut room).unwrap().try_into().unwrap()
-        };
-        let mut keys: Vec<[u8; 16]> = ids.map(&mut pack).collect();
-        keys.sort_unstable();
-        let len = u32::try_from(keys.len()).unwrap();
-        let mut filter = FilterBuilder::new(len, DEFAULT_BITS);
-        hashes.iter().for_each(|&hash| filter.insert(hash));
-        let owned = Owned::new(Section::Header, filter.finish().unwrap());
-        Plain { template, keys, filter: Filter::open(owned, len, DEFAULT_BITS).unwrap() }
-    }
-}
-
-impl SegmentIds for Plain {
-    fn len(&self) -> u32 {
-        u32::try_from(self.keys.len()).unwrap()
-    }
-
-    fn bounds(&self) -> Option<(&[u8], &[u8])> {
-        Some((self.keys.first()?, self.keys.last()?))
-    }
-
-    fn template(&self) -> &Template {
-        &self.template
-    }
-
-    fn seed(&self) -> u64 {
-        SEED
-    }
-
-    fn may_hold(&self, probe: &Probe) -> Result<bool> {
-        self.filter.may_hold(probe)
-    }
-
-    fn lines(&self) -> Option<Lines<'_>> {
-        self.filter.verified()
-    }
-
-    fn find_packed(&self, packed: &[u8]) -> Result<Option<DocId>> {
-        let rank = self.keys.binary_search_by(|key| key[..].cmp(packed)).ok();
-        Ok(rank.map(|rank| DocId::new(u32::try_from(rank).unwrap())))
-    }
-
-    fn each(&self, ranks: Range<u32>, each: &mut dyn FnMut(&[u8])) -> Result<()> {
-        let mut id = Vec::new();
-        for key in &self.keys[ranks.start as usize..ranks.end as usize] {
-            self.template.unpack(key, &mut id).unwrap();
-            each(&id);
-        }
-        Ok(())
-    }
+/// A segment of the ids, whose documents come in the order of the ids as they were given.
+fn segment(ids: impl Iterator<Item = String>) -> Reader {
+    let mut ids: Vec<(String, DocId)> = ids.zip(0..).map(|(id, doc)| (id, DocId::new(doc))).collect();
+    ids.sort_unstable();
+    let made =
+        IdsBuilder::new(IdOptions::default()).build(&ids[..], u32::try_from(ids.len()).unwrap()).unwrap();
+    IdsReader::open(made.try_map::<_, Error>(&mut |section, bytes| Ok(Owned::new(section, bytes))).unwrap())
+        .unwrap()
 }
 
 /// UUID number `number` of an endless stream: SplitMix64, twice.
@@ -126,7 +69,7 @@ fn nanos(time: Duration, of: usize) -> f64 {
 }
 
 /// Singles and bulks, in nanoseconds a document.
-fn measure(lookup: &IdLookup<Plain>, ids: &[String], found: usize) -> [f64; 2] {
+fn measure(lookup: &IdLookup<Reader>, ids: &[String], found: usize) -> [f64; 2] {
     let ids: Vec<&[u8]> = ids.iter().map(|id| id.as_bytes()).collect();
     let mut seeker = lookup.seeker();
     let single = each_of(ids.len(), || {
@@ -146,7 +89,7 @@ fn measure(lookup: &IdLookup<Plain>, ids: &[String], found: usize) -> [f64; 2] {
 }
 
 /// Adds segment by segment, as flushes do. Prints what an id costs, and the longest of the changes.
-fn grow(segments: &[Arc<Plain>], ids: usize) {
+fn grow(segments: &[Arc<Reader>], ids: usize) {
     let store = IdStore::with_seed(1);
     let (mut all, mut worst, mut most) = (Duration::ZERO, Duration::ZERO, 0);
     for segment in segments {
@@ -155,13 +98,14 @@ fn grow(segments: &[Arc<Plain>], ids: usize) {
         let took = now() - start;
         (all, worst) = (all + took, worst.max(took));
         most = most.max(
-            store.snapshot().tag_bytes() * 100 / (store.snapshot().segments().count() * segment.keys.len()),
+            store.snapshot().tag_bytes() * 100
+                / (store.snapshot().segments().count() * segment.len() as usize),
         );
     }
     println!(
         "  added one by one: {:.0} ns an id, the longest {worst:.0?} for {} ids; at most {}.{:02} B an id while a table follows another",
         nanos(all, ids),
-        segments[0].keys.len(),
+        segments[0].len(),
         most / 100,
         most % 100,
     );
@@ -174,7 +118,6 @@ fn grow(segments: &[Arc<Plain>], ids: usize) {
             break;
         }
     }
-    // Everything is merged into one: whatever that is, its ids are theirs.
     let lookup = store.snapshot();
     let half: Vec<_> = lookup.segments().map(|(name, _)| name).skip(lookup.len() / 2).collect();
     let start = now();
@@ -185,8 +128,8 @@ fn grow(segments: &[Arc<Plain>], ids: usize) {
 
 fn run(count: u64, each: u64) {
     println!("{count} segments x {each} UUIDs");
-    let segments = (0..count).map(|i| Plain::new((i * each..(i + 1) * each).map(uuid)));
-    let segments: Vec<Arc<Plain>> = segments.map(Arc::new).collect();
+    let segments = (0..count).map(|i| segment((i * each..(i + 1) * each).map(uuid)));
+    let segments: Vec<Arc<Reader>> = segments.map(Arc::new).collect();
     let ids = usize::try_from(count * each).unwrap();
     let absent: Vec<String> = (0..QUERIES).map(|i| uuid(count * each + u64::from(i))).collect();
     let present: Vec<String> = (0..u64::from(QUERIES))

@@ -7,27 +7,38 @@
 //!
 //! | module | question |
 //! | --- | --- |
-//! | [`dictionary`] | what do all forms of the index answer? |
+//! | [`ids`] | what is in the sections of the ids, and in the directory? |
+//! | [`build`] | how are they made of sorted ids? |
+//! | [`read`] | which document has this id? |
 //! | [`hash`] | what is the hash of an id? |
 //! | [`template`] | what do all ids look like, and how are they packed? |
-//! | [`blocks`] | which rank has a key, in blocks under a trie? |
 //! | [`filter`] | may this segment hold the id? |
-//! | [`tags`] | in which of many segments may it be? |
+//! | [`dictionary`] | what do all forms of the index answer? |
+//! | [`blocks`] | which rank has a key, in blocks under a trie? |
+//! | [`exact`] | what do keys share in front? |
+//! | [`mod@fst`] | what do keys share, in front and at the end? |
+//! | [`tags`] | in which of many segments may an id be? |
 //! | [`lookup`] | in which of many segments is it? |
 
 #![cfg_attr(test, allow(clippy::cast_possible_truncation, reason = "the numbers of tests are small"))]
 
 mod block;
 pub mod blocks;
+pub mod build;
 pub mod dictionary;
+pub mod exact;
 pub mod filter;
+pub mod fst;
 pub mod hash;
 mod heads;
+pub mod ids;
 pub mod lookup;
+pub mod read;
 mod starts;
 pub mod tags;
 pub mod template;
 mod trie;
+mod walk;
 
 pub use dictionary::Dictionary;
 

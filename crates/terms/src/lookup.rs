@@ -38,13 +38,15 @@ use docvalues_format::error::Result;
 use docvalues_format::id::DocId;
 
 use crate::filter::{Lines, Probe};
+#[cfg(doc)]
+use crate::ids::MAX_BOUND;
 use crate::tags::TagTable;
 use crate::template::Template;
 use bounds::Bounds;
 pub use seek::Seeker;
 pub use store::{IdStore, MAX_SEGMENTS, SegmentId, StoreError, Upkeep};
 
-/// What the look-up needs of a segment with ids.
+/// What the look-up needs of a segment with ids: an [`IdsReader`](crate::read::IdsReader), or whatever holds one.
 pub trait SegmentIds: Send + Sync {
     /// How many ids there are.
     fn len(&self) -> u32;
@@ -54,7 +56,7 @@ pub trait SegmentIds: Send + Sync {
         self.len() == 0
     }
 
-    /// The least and the greatest id, packed; `None` if there are no ids.
+    /// The least and the greatest id, packed, or their first [`MAX_BOUND`] bytes; `None` if there are no ids.
     fn bounds(&self) -> Option<(&[u8], &[u8])>;
 
     /// How ids are packed.

@@ -33,17 +33,21 @@ impl BlocksBuilder {
         BlocksBuilder::default()
     }
 
-    /// Appends `key`, which is greater than all before and has at most 65,535 bytes.
-    pub fn push(&mut self, key: &[u8]) {
+    /// Appends `key`, which has at most 65,535 bytes, if it is greater than all before; tells whether it is.
+    pub fn push(&mut self, key: &[u8]) -> bool {
         if self.ends.len() > MAX_KEYS {
             self.cut();
         }
         let before = self.ends.len().checked_sub(1).map(|last| self.held(last));
         let shared = before.map_or(0, |before| common(before, key));
+        if before.is_some_and(|before| key.get(shared) <= before.get(shared)) {
+            return false;
+        }
         self.shared.push(shared);
         self.held.extend_from_slice(key);
         self.ends.push(self.held.len());
         self.keys += 1;
+        true
     }
 
     fn held(&self, i: usize) -> &[u8] {

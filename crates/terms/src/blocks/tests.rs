@@ -8,7 +8,8 @@ use docvalues_format::source::Owned;
 
 fn open(keys: &BTreeSet<Vec<u8>>) -> Option<BlocksReader<Owned>> {
     let mut builder = BlocksBuilder::new();
-    keys.iter().for_each(|key| builder.push(key));
+    keys.iter().for_each(|key| assert!(builder.push(key)));
+    assert!(keys.last().is_none_or(|last| !builder.push(last)));
     let blocks = builder.finish()?;
     let opened = blocks.try_map(&mut |section, bytes| Ok::<_, Error>(Owned::new(section, bytes))).unwrap();
     Some(BlocksReader::open(opened, keys.len() as u32).unwrap())

@@ -6,6 +6,11 @@
 //! Packed ids are compared, which begin with what tells them apart, and of these the eight bytes behind what all segments
 //! of a kind begin with.
 
+use crate::ids::MAX_BOUND;
+
+/// The most that all ids begin with: eight bytes of what is kept of a bound lie behind it.
+const MOST_SHARED: usize = MAX_BOUND - 8;
+
 /// Segments that are asked at once: the bits of a word.
 pub(super) const GROUP: usize = 64;
 
@@ -33,6 +38,7 @@ impl Bounds {
                 continue;
             };
             let so_far = shared.unwrap_or(least);
+            let so_far = so_far.get(..MOST_SHARED).unwrap_or(so_far);
             *shared = Some(common(common(so_far, least), greatest));
         }
         let shared: Vec<Box<[u8]>> =

@@ -7,9 +7,14 @@ mod stress;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use docvalues_format::error::Error;
 use docvalues_format::id::DocId;
+use docvalues_format::source::Owned;
 
 use super::{Hit, IdLookup, IdStore, StoreError, Upkeep};
+use crate::build::{IdOptions, IdsBuilder};
+use crate::ids::Form;
+use crate::read::IdsReader;
 use segment::{Ids, id};
 
 fn seeds() -> [u64; 2] {
@@ -167,4 +172,64 @@ fn too_many_segments() {
         Some(1)
     );
     assert!(lookup.tag_bytes() < 10_000, "{}", lookup.tag_bytes());
+}
+
+/// Segments as they are in files, of every form.
+#[test]
+fn segments_of_every_form() {
+    let store = IdStore::with_seed(9);
+    let mut models = Vec::new();
+    for (form, kind) in Form::ALL.into_iter().flat_map(|form| (0..5).map(move |kind| (form, kind))) {
+        let first = u32::from(kind) * 150;
+        let ids: BTreeMap<Vec<u8>, DocId> =
+            (first..first + 400).map(|number| (id(number, kind), DocId::new(number % 400))).collect();
+        let sorted: Vec<(Vec<u8>, DocId)> = ids.iter().map(|(id, &doc)| (id.clone(), doc)).collect();
+        let options = IdOptions { form, seed: u64::from(kind) % 2, ..IdOptions::default() };
+        let made = IdsBuilder::new(options).build(&sorted[..], 400).unwrap();
+        let opened = made.try_map::<_, Error>(&mut |section, bytes| Ok(Owned::new(section, bytes))).unwrap();
+        store.add(Arc::new(IdsReader::open(opened).unwrap())).unwrap();
+        models.insert(0, ids);
+    }
+    while store.maintain(1_000).unwrap() == Upkeep::More {}
+    let table = store.snapshot();
+    let files = IdLookup::new(table.segments().map(|(_, segment)| Arc::clone(segment)));
+    let asked: Vec<Vec<u8>> =
+        (0..1_500).flat_map(|number| (0..5).map(move |kind| id(number, kind))).collect();
+    let asked: Vec<&[u8]> = asked.iter().map(Vec::as_slice).collect();
+    let right = |id: &&[u8]| {
+        let mut hits = models.iter().enumerate();
+        hits.find_map(|(segment, model)| model.get(*id).map(|&doc| Hit { segment, doc }))
+    };
+    let right: Vec<Option<Hit>> = asked.iter().map(right).collect();
+    for lookup in [&*table, &files] {
+        let (mut seeker, mut hits) = (lookup.seeker(), Vec::new());
+        for (asked, right) in asked.chunks(33).zip(right.chunks(33)) {
+            seeker.find_many(asked, &mut hits).unwrap();
+            assert_eq!(hits, right);
+            let singles: Vec<Option<Hit>> = asked.iter().map(|id| seeker.find(id).unwrap()).collect();
+            assert_eq!(singles, right);
+        }
+    }
+}
+
+/// Bounds that were cut off, where ids differ behind them.
+#[test]
+fn long_ids_that_begin_alike() {
+    let store = IdStore::with_seed(9);
+    let long = |number: u32| [&[b'a'; 30][..], format!("{number:05}/").as_bytes()].concat();
+    for first in (0..2_000).step_by(50) {
+        let ids: Vec<(Vec<u8>, DocId)> =
+            (first..first + 50).map(|number| (long(number), DocId::new(number - first))).collect();
+        let options = IdOptions { seed: 3, ..IdOptions::default() };
+        let made = IdsBuilder::new(options).build(&ids[..], 50).unwrap();
+        let opened = made.try_map::<_, Error>(&mut |section, bytes| Ok(Owned::new(section, bytes))).unwrap();
+        store.add(Arc::new(IdsReader::open(opened).unwrap())).unwrap();
+    }
+    let files = IdLookup::new(store.snapshot().segments().map(|(_, segment)| Arc::clone(segment)));
+    let mut seeker = files.seeker();
+    for number in 0..2_100 {
+        let place = 39_u32.checked_sub(number / 50).map(|place| place as usize);
+        let right = place.map(|segment| Hit { segment, doc: DocId::new(number % 50) });
+        assert_eq!(seeker.find(&long(number)).unwrap(), right, "{number}");
+    }
 }

@@ -1,0 +1,66 @@
+use super::*;
+
+fn build(ids: &[(&str, u32)], docs: u32) -> Result<Ids<Vec<u8>>, BuildError<Infallible>> {
+    let ids: Vec<_> = ids.iter().map(|&(id, doc)| (id, DocId::new(doc))).collect();
+    IdsBuilder::new(IdOptions::default()).build(&ids[..], docs)
+}
+
+#[test]
+fn what_is_no_set_of_ids_is_refused_with_ids_and_documents() {
+    let refused = |ids: &[(&str, u32)]| build(ids, 9).unwrap_err().to_string();
+    assert_eq!(refused(&[("a", 3), ("b\n", 5), ("b\n", 2)]), r#"documents 5 and 2 have the same id, "b\n""#);
+    assert_eq!(
+        refused(&[("a", 3), ("b", 5), ("aa", 2)]),
+        r#"the id of document 2, "aa", is less than the one before it"#
+    );
+    assert_eq!(refused(&[("", 3), ("", 4)]), r#"documents 3 and 4 have the same id, """#);
+    assert_eq!(refused(&[("a", 9)]), "document 9 has a second id, or is not among the segment's 9");
+    assert_eq!(refused(&[("a", 3), ("b", 3)]), "document 3 has a second id, or is not among the segment's 9");
+    let long = "x".repeat(MAX_ID_LEN + 1);
+    assert_eq!(refused(&[(&long, 3)]), "the id of document 3 has 65536 bytes, above 65535");
+    assert!(build(&[(&long[1..], 3)], 9).is_ok());
+}
+
+#[test]
+fn one_id_that_looks_otherwise_makes_all_raw() {
+    let kind = |ids: &[(&str, u32)]| build(ids, 9).unwrap().template.to_string();
+    assert_eq!(kind(&[("doc-000001", 0), ("doc-000002", 1)]), "doc-<digits of 6>");
+    assert_eq!(kind(&[("doc-000001", 0), ("doc-00000a", 2), ("doc-000010", 1)]), "doc-<hex of 6>");
+    assert_eq!(kind(&[("doc-000001", 0), ("doc-00000G", 2), ("doc-000010", 1)]), "<base64url of 10>");
+    assert_eq!(kind(&[("doc-000001", 0), ("doc-00000g+", 2), ("doc-000010", 1)]), "raw");
+    assert_eq!(kind(&[]), "raw");
+}
+
+/// A source whose second pass gives other ids.
+struct Fickle(std::cell::Cell<u32>, [Vec<&'static str>; 2]);
+
+impl SortedIds for Fickle {
+    type Error = &'static str;
+
+    fn each(&self, each: &mut dyn FnMut(&[u8], DocId) -> ControlFlow<()>) -> Result<(), &'static str> {
+        let pass = self.0.replace(1) as usize;
+        for (doc, id) in (0..).zip(&self.1[pass]) {
+            if *id == "error" {
+                return Err("gone");
+            }
+            if each(id.as_bytes(), DocId::new(doc)).is_break() {
+                break;
+            }
+        }
+        Ok(())
+    }
+}
+
+#[test]
+fn ids_that_change_between_passes_are_refused() {
+    let build = |first: &[&'static str], second: &[&'static str]| {
+        let ids = Fickle(std::cell::Cell::new(0), [first.to_vec(), second.to_vec()]);
+        IdsBuilder::new(IdOptions::default()).build(&ids, 9).map(|_| ())
+    };
+    assert_eq!(build(&["a", "b"], &["a", "b"]), Ok(()));
+    for second in [&["a"][..], &["a", "b", "c"], &["b", "a"], &["a", "a"]] {
+        assert_eq!(build(&["a", "b"], second), Err(BuildError::Changed), "{second:?}");
+    }
+    assert_eq!(build(&["error"], &[]), Err(BuildError::Source("gone")));
+    assert_eq!(build(&["a"], &["error"]), Err(BuildError::Source("gone")));
+}

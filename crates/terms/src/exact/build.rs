@@ -1,0 +1,79 @@
+//! Nodes as they come.
+
+use docvalues_format::dictionary::Refused;
+
+use super::node::put_branch;
+use crate::fst::node::put_leaf;
+use crate::walk::arcs::Arc;
+use crate::walk::build::{Builder, Write};
+
+/// Makes a trie of keys that come in ascending byte order, each once.
+///
+/// Memory: the section, the longest key, and up to 256 arcs for each open node. Time: O(bytes) a key.
+///
+/// ```
+/// use docvalues_format::{error::Section, source::Owned};
+/// use docvalues_terms::{Dictionary, exact::{ExactTrie, TrieBuilder}};
+///
+/// let mut builder = TrieBuilder::new();
+/// for key in ["ab", "abc", "b"] {
+///     builder.push(key.as_bytes())?;
+/// }
+/// let trie = ExactTrie::open(Owned::new(Section::Ids, builder.finish()), 3)?;
+/// assert_eq!(trie.find(b"b")?, Some(2));
+/// assert_eq!(trie.lower_bound(b"abcd")?, 2);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Debug)]
+pub struct TrieBuilder(Builder<Nodes>);
+
+impl TrieBuilder {
+    /// Begins a trie without keys.
+    pub fn new() -> TrieBuilder {
+        TrieBuilder(Builder::new(Nodes { out: Vec::new() }))
+    }
+
+    /// Takes the next key.
+    ///
+    /// # Errors
+    ///
+    /// When it is not above the one before, or too long, or one too many; what was taken before stays.
+    pub fn push(&mut self, key: &[u8]) -> Result<(), Refused> {
+        self.0.push(key)
+    }
+
+    /// The section.
+    #[must_use]
+    pub fn finish(self) -> Vec<u8> {
+        self.0.finish()
+    }
+}
+
+impl Default for TrieBuilder {
+    fn default() -> TrieBuilder {
+        TrieBuilder::new()
+    }
+}
+
+#[derive(Debug)]
+struct Nodes {
+    out: Vec<u8>,
+}
+
+impl Write for Nodes {
+    fn out(&mut self) -> &mut Vec<u8> {
+        &mut self.out
+    }
+
+    fn leaf(&mut self, tail: &[u8]) -> u64 {
+        let at = self.out.len() as u64;
+        put_leaf(&mut self.out, tail);
+        at
+    }
+
+    fn branch(&mut self, labels: &[u8], is_key: bool, arcs: &[Arc]) -> u64 {
+        let at = self.out.len() as u64;
+        put_branch(&mut self.out, labels, is_key, arcs);
+        at
+    }
+}

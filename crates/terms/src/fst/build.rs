@@ -1,0 +1,126 @@
+//! Sharing: a node that was written before is not written again.
+
+use docvalues_format::dictionary::Refused;
+use xxhash_rust::xxh3::xxh3_64;
+
+use super::node::{MAX_CHAIN, put_branch, put_chain, put_leaf};
+use super::registry::Registry;
+use crate::walk::arcs::Arc;
+use crate::walk::build::{Builder, Write};
+
+/// Makes an automaton of keys that come in ascending byte order, each once.
+///
+/// Memory: the section, the longest key, up to 256 arcs for each open node, and 8 bytes for every node that is
+/// remembered. Time: O(bytes) a key.
+///
+/// ```
+/// use docvalues_format::{error::Section, source::Owned};
+/// use docvalues_terms::{Dictionary, fst::{Fst, FstBuilder}};
+///
+/// let mut builder = FstBuilder::new(FstBuilder::REGISTRY);
+/// for key in ["doc-1", "doc-2", "doc-3"] {
+///     builder.push(key.as_bytes())?;
+/// }
+/// let fst = Fst::open(Owned::new(Section::Ids, builder.finish()), 3)?;
+/// assert_eq!(fst.find(b"doc-2")?, Some(1));
+/// assert_eq!(fst.lower_bound(b"doc-22")?, 2);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Debug)]
+pub struct FstBuilder(Builder<Nodes>);
+
+impl FstBuilder {
+    /// How many nodes to remember if nothing is known of the keys: half a MiB when all are there.
+    pub const REGISTRY: usize = 1 << 16;
+
+    /// Begins an automaton without keys that remembers `registry_size` nodes, rounded up to a power of two: with 0
+    /// nothing is shared, and the result is a trie.
+    pub fn new(registry_size: usize) -> FstBuilder {
+        let registry = Registry::new(registry_size);
+        FstBuilder(Builder::new(Nodes { out: Vec::new(), registry, scratch: Vec::new() }))
+    }
+
+    /// Takes the next key.
+    ///
+    /// # Errors
+    ///
+    /// When it is not above the one before, or too long, or one too many; what was taken before stays.
+    pub fn push(&mut self, key: &[u8]) -> Result<(), Refused> {
+        self.0.push(key)
+    }
+
+    /// The section.
+    #[must_use]
+    pub fn finish(self) -> Vec<u8> {
+        self.0.finish()
+    }
+}
+
+#[derive(Debug)]
+struct Nodes {
+    out: Vec<u8>,
+    registry: Registry,
+    /// A node as it would be where one was written that may be the same.
+    scratch: Vec<u8>,
+}
+
+impl Nodes {
+    /// The place of the node with this hash that `put` writes for a place: one that was written, or a new one.
+    ///
+    /// How far back arcs lead depends on the place, so a node is compared as it would be at the other's.
+    fn share(&mut self, hash: u64, put: impl Fn(&mut Vec<u8>, u64)) -> u64 {
+        let (out, scratch) = (&mut self.out, &mut self.scratch);
+        let found = self.registry.find(hash, |place| {
+            scratch.clear();
+            put(scratch, place);
+            usize::try_from(place)
+                .ok()
+                .and_then(|place| out.get(place..))
+                .is_some_and(|at| at.starts_with(scratch))
+        });
+        found.unwrap_or_else(|| {
+            let place = out.len() as u64;
+            put(out, place);
+            self.registry.insert(hash, place);
+            place
+        })
+    }
+
+    fn chain(&mut self, labels: &[u8], is_key: bool, to: u64) -> u64 {
+        let hash = mix(mix(xxh3_64(labels), to), is_key.into());
+        self.share(hash, |out, at| put_chain(out, at, labels, is_key, to))
+    }
+}
+
+impl Write for Nodes {
+    fn out(&mut self) -> &mut Vec<u8> {
+        &mut self.out
+    }
+
+    fn leaf(&mut self, tail: &[u8]) -> u64 {
+        self.share(xxh3_64(tail), |out, _| put_leaf(out, tail))
+    }
+
+    fn branch(&mut self, labels: &[u8], is_key: bool, arcs: &[Arc]) -> u64 {
+        let mut to = match arcs {
+            [arc] => self.chain(&[arc.label], is_key, arc.to),
+            _ => {
+                let hash = arcs.iter().fold(is_key.into(), |hash, arc| {
+                    mix(hash, arc.to << 8 ^ u64::from(arc.label)).wrapping_add(arc.keys.into())
+                });
+                self.share(mix(hash, 0), |out, at| put_branch(out, at, is_key, arcs))
+            }
+        };
+        for labels in labels.rchunks(MAX_CHAIN) {
+            to = self.chain(labels, false, to);
+        }
+        to
+    }
+}
+
+/// Folds the product of 128 bits, as wyhash does: good enough for a table, and two instructions.
+fn mix(a: u64, b: u64) -> u64 {
+    let product = u128::from(a ^ 0x9E37_79B9_7F4A_7C15) * u128::from(b ^ 0xD6E8_FEB8_6659_FD93);
+    let [low, high] = [product & u128::from(u64::MAX), product >> 64];
+    u64::try_from(low ^ high).unwrap_or(0)
+}

@@ -1,0 +1,321 @@
+//! The ids of a segment, wherever their sections are: an extra of the root with the tag [`IDS_TAG`].
+//!
+//! # Sections
+//!
+//! | section | holds |
+//! | --- | --- |
+//! | ids | the packed ids: [blocks](crate::blocks), a [trie](crate::exact) or an [automaton](mod@crate::fst) |
+//! | id block starts, id index | what leads to a block; only with blocks |
+//! | id filter | which ids there may be: a [filter](crate::filter) |
+//! | id documents, their jump table | the document of each rank: [numbers](docvalues_format::numeric) |
+//!
+//! # Body of the extra
+//!
+//! | offset | bytes | field | meaning |
+//! | ---: | ---: | --- | --- |
+//! | 0 | 4 | `count` | u32: ids |
+//! | 4 | 4 | `doc_count` | u32: documents of the segment, of which some may have no id |
+//! | 8 | 8 | `seed` | u64: of the [hash](crate::hash) that the filter is made of |
+//! | 16 | 1 | `form` | 0 blocks, 1 trie, 2 automaton |
+//! | 17 | 1 | `filter_bits` | bits of the filter for each id: 0 to 32; 0: there is none |
+//! | 18 | 2 | `max_len` | u16: bytes of the longest id |
+//! | 20 | 1 | `least_len` | at most 32 |
+//! | 21 | 1 | `greatest_len` | at most 32 |
+//! | 22 | 2 | `zero` | 0 |
+//! | 24 | | `least` | the least packed id, or its first 32 bytes |
+//! | | | `greatest` | the greatest, or its first 32 bytes |
+//! | | | `template` | [what all ids look like](crate::template#encoding) |
+//! | | 4 | `blocks` | u32: blocks; if `form` is 0 and `count` > 0 |
+//! | | 20 each | | references: ids, if `count` > 0; id block starts, if there are blocks; id index, if more than one |
+//! | | 20 | `filter` | reference to the id filter; if `count` and `filter_bits` are not 0 |
+//! | | | `docs` | the [entry](docvalues_format::numeric::Numeric) of the id documents |
+
+use docvalues_format::cursor::{Cursor, Put};
+use docvalues_format::error::{ErrorKind, Result, Section};
+use docvalues_format::granule::SectionRef;
+use docvalues_format::numeric::{Numeric, Role};
+
+use crate::blocks::Blocks;
+use crate::filter::{self, MAX_BITS};
+use crate::template::Template;
+
+/// The tag of the extra.
+pub const IDS_TAG: u32 = 2;
+
+/// The most bytes of an id.
+pub const MAX_ID_LEN: usize = u16::MAX as usize;
+
+/// The most bytes that are kept of the least and the greatest id.
+pub const MAX_BOUND: usize = 32;
+
+/// How ids are found.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[repr(u8)]
+pub enum Form {
+    /// In blocks under a trie.
+    #[default]
+    Blocks = 0,
+    /// In a trie with all of their bytes.
+    Exact = 1,
+    /// In a minimal automaton.
+    Fst = 2,
+}
+
+impl Form {
+    /// Every form, in the order of their tags.
+    pub const ALL: [Form; 3] = [Form::Blocks, Form::Exact, Form::Fst];
+
+    /// The form's name, as `dv info` shows it.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Form::Blocks => "blocks",
+            Form::Exact => "trie",
+            Form::Fst => "fst",
+        }
+    }
+}
+
+/// The sections of the ids themselves.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Keys<S> {
+    /// There are no ids.
+    None,
+    /// Blocks, and what leads to them.
+    Blocks(Blocks<S>),
+    /// One section: a trie.
+    Exact(S),
+    /// One section: an automaton.
+    Fst(S),
+}
+
+impl<S> Keys<S> {
+    fn try_map<T, E>(self, f: &mut impl FnMut(Section, S) -> Result<T, E>) -> Result<Keys<T>, E> {
+        Ok(match self {
+            Keys::None => Keys::None,
+            Keys::Blocks(blocks) => Keys::Blocks(blocks.try_map(f)?),
+            Keys::Exact(section) => Keys::Exact(f(Section::Ids, section)?),
+            Keys::Fst(section) => Keys::Fst(f(Section::Ids, section)?),
+        })
+    }
+
+    /// The form, if there are any.
+    fn form(&self) -> Option<Form> {
+        match self {
+            Keys::None => None,
+            Keys::Blocks(_) => Some(Form::Blocks),
+            Keys::Exact(_) => Some(Form::Exact),
+            Keys::Fst(_) => Some(Form::Fst),
+        }
+    }
+}
+
+/// The ids of a segment, just made (`Vec<u8>`), in the directory ([`SectionRef`]), or opened
+/// ([`SectionBytes`](docvalues_format::source::SectionBytes)).
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Ids<S> {
+    /// How ids are found.
+    pub form: Form,
+    /// How they are packed.
+    pub template: Template,
+    /// How many there are.
+    pub count: u32,
+    /// How many documents the segment has.
+    pub doc_count: u32,
+    /// Bytes of the longest id.
+    pub max_len: u16,
+    /// The least packed id, or its first [`MAX_BOUND`] bytes; empty if there is none.
+    pub least: Box<[u8]>,
+    /// The greatest packed id, or its first [`MAX_BOUND`] bytes; empty if there is none.
+    pub greatest: Box<[u8]>,
+    /// The seed of the filter's hash.
+    pub seed: u64,
+    /// Bits of the filter for each id; 0 if there is no filter.
+    pub filter_bits: u8,
+    /// The ids.
+    pub keys: Keys<S>,
+    /// Which there may be.
+    pub filter: Option<S>,
+    /// The document of each.
+    pub docs: Numeric<S>,
+}
+
+/// Bytes of each part, without checksums.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct IdSizes {
+    /// The ids.
+    pub keys: u64,
+    /// Where blocks begin.
+    pub starts: u64,
+    /// What leads to blocks.
+    pub index: u64,
+    /// The filter.
+    pub filter: u64,
+    /// The documents and their jump table.
+    pub docs: u64,
+}
+
+impl IdSizes {
+    /// All together.
+    pub fn total(&self) -> u64 {
+        let IdSizes { keys, starts, index, filter, docs } = *self;
+        keys + starts + index + filter + docs
+    }
+}
+
+impl<S> Ids<S> {
+    /// Turns every section that is there into something else, in file order: ids, id block starts, id index, id filter,
+    /// id documents and their jump table.
+    ///
+    /// # Errors
+    ///
+    /// The first that `f` returns.
+    pub fn try_map<T, E>(self, f: &mut impl FnMut(Section, S) -> Result<T, E>) -> Result<Ids<T>, E> {
+        let Ids { form, template, count, doc_count, max_len, least, greatest, seed, filter_bits, .. } = self;
+        let keys = self.keys.try_map(f)?;
+        let filter = self.filter.map(|filter| f(Section::IdFilter, filter)).transpose()?;
+        let docs = self.docs.try_map(f)?;
+        Ok(Ids {
+            form,
+            template,
+            count,
+            doc_count,
+            max_len,
+            least,
+            greatest,
+            seed,
+            filter_bits,
+            keys,
+            filter,
+            docs,
+        })
+    }
+
+    /// Bytes of each part, given those of a section.
+    pub fn sizes(&self, len: impl Fn(&S) -> u64) -> IdSizes {
+        let of = |section: &Option<S>| section.as_ref().map_or(0, &len);
+        let (keys, starts, index) = match &self.keys {
+            Keys::None => (0, 0, 0),
+            Keys::Blocks(blocks) => (len(&blocks.ids), len(&blocks.starts), of(&blocks.index)),
+            Keys::Exact(section) | Keys::Fst(section) => (len(section), 0, 0),
+        };
+        let docs = of(&self.docs.blocks).saturating_add(of(&self.docs.jump));
+        IdSizes { keys, starts, index, filter: of(&self.filter), docs }
+    }
+
+    /// Compares all fields with each other, given the length of each section.
+    pub(crate) fn check(&self, len: impl Fn(&S) -> u64) -> Result<(), ErrorKind> {
+        let at_most = |what, found: u64, max: u64| match found <= max {
+            true => Ok(()),
+            false => Err(ErrorKind::OutOfRange { what, found, max }),
+        };
+        let equal = |what, found: u64, expected: u64| match found == expected {
+            true => Ok(()),
+            false => Err(ErrorKind::Mismatch { what, found, expected }),
+        };
+        let count = u64::from(self.count);
+        at_most("number of ids", count, self.doc_count.into())?;
+        at_most("bits of the id filter", self.filter_bits.into(), MAX_BITS.into())?;
+        at_most("length of the least id", self.least.len() as u64, MAX_BOUND as u64)?;
+        at_most("length of the greatest id", self.greatest.len() as u64, MAX_BOUND as u64)?;
+        if self.keys.form() != (count > 0).then_some(self.form) {
+            return Err(ErrorKind::Broken("ids have sections of another form, or none"));
+        }
+        if self.least > self.greatest {
+            return Err(ErrorKind::Broken("the least id is above the greatest"));
+        }
+        let lines = filter::lines(self.count, self.filter_bits);
+        if self.filter.is_some() != (lines > 0) {
+            return Err(ErrorKind::Broken("there is an id filter without bits, or none with"));
+        }
+        let found = self.filter.as_ref().map_or(0, len);
+        equal("length of the id filter", found, lines * filter::LINE as u64)?;
+        if self.docs.role != Role::IdDocs {
+            return Err(ErrorKind::Broken("the documents of ids are in other sections"));
+        }
+        equal("number of documents of ids", self.docs.count, count)?;
+        if count > 0 && (self.docs.min < 0 || self.docs.max >= i64::from(self.doc_count)) {
+            return Err(ErrorKind::Broken("an id has a document that the segment has not"));
+        }
+        Ok(())
+    }
+}
+
+impl Ids<SectionRef> {
+    /// Appends the body of the extra; the layout stands in the head of [the module](self#body-of-the-extra).
+    pub fn encode_meta(&self, out: &mut Vec<u8>) {
+        out.put_u32(self.count);
+        out.put_u32(self.doc_count);
+        out.put_u64(self.seed);
+        out.put_u8(self.form as u8);
+        out.put_u8(self.filter_bits);
+        out.put_u16(self.max_len);
+        for bound in [&self.least, &self.greatest] {
+            out.put_u8(u8::try_from(bound.len()).unwrap_or(u8::MAX));
+        }
+        out.put(&[0; 2]);
+        out.put(&self.least);
+        out.put(&self.greatest);
+        self.template.encode(out);
+        match &self.keys {
+            Keys::None => {}
+            Keys::Blocks(blocks) => {
+                out.put_u32(blocks.count);
+                blocks.ids.encode(out);
+                blocks.starts.encode(out);
+                blocks.index.iter().for_each(|index| index.encode(out));
+            }
+            Keys::Exact(section) | Keys::Fst(section) => section.encode(out),
+        }
+        self.filter.iter().for_each(|filter| filter.encode(out));
+        self.docs.encode_meta(out);
+    }
+
+    /// Reads what [`encode_meta`](Self::encode_meta) wrote, and nothing behind it.
+    ///
+    /// # Errors
+    ///
+    /// When a field holds what it may not, or two of them disagree.
+    pub fn decode_meta(cursor: &mut Cursor<'_>) -> Result<Ids<SectionRef>> {
+        let (count, doc_count, seed) = (cursor.u32()?, cursor.u32()?, cursor.u64()?);
+        let tag = cursor.u8()?;
+        let Some(form) = Form::ALL.into_iter().find(|&form| form as u8 == tag) else {
+            return Err(cursor.refuse(ErrorKind::UnknownTag { what: "form of ids", tag }));
+        };
+        let (filter_bits, max_len) = (cursor.u8()?, cursor.u16()?);
+        let (least_len, greatest_len) = (cursor.u8()?, cursor.u8()?);
+        cursor.zeros(2)?;
+        let least = cursor.take(least_len.into())?.into();
+        let greatest = cursor.take(greatest_len.into())?.into();
+        let template = Template::decode(cursor)?;
+        let keys = match form {
+            _ if count == 0 => Keys::None,
+            Form::Blocks => {
+                let count = cursor.u32()?;
+                let (ids, starts) = (SectionRef::decode(cursor)?, SectionRef::decode(cursor)?);
+                let index = (count > 1).then(|| SectionRef::decode(cursor)).transpose()?;
+                Keys::Blocks(Blocks { count, ids, starts, index })
+            }
+            Form::Exact => Keys::Exact(SectionRef::decode(cursor)?),
+            Form::Fst => Keys::Fst(SectionRef::decode(cursor)?),
+        };
+        let has_filter = count > 0 && filter_bits > 0;
+        let filter = has_filter.then(|| SectionRef::decode(cursor)).transpose()?;
+        let docs = Numeric::decode_meta(cursor, Role::IdDocs)?;
+        let ids = Ids {
+            form,
+            template,
+            count,
+            doc_count,
+            max_len,
+            least,
+            greatest,
+            seed,
+            filter_bits,
+            keys,
+            filter,
+            docs,
+        };
+        ids.check(|section| section.len).map_err(|kind| cursor.refuse(kind))?;
+        Ok(ids)
+    }
+}

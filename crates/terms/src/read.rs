@@ -1,0 +1,422 @@
+//! Which document has this id?
+
+use std::ops::{Bound, ControlFlow, Range};
+
+use docvalues_format::error::{Error, ErrorKind, Place, Result, Section};
+use docvalues_format::id::DocId;
+use docvalues_format::jump::JumpTables;
+use docvalues_format::numeric::{NumericReader, NumericWalk};
+use docvalues_format::source::SectionBytes;
+
+use crate::blocks::BlocksReader;
+use crate::dictionary::Dictionary;
+use crate::exact::ExactTrie;
+use crate::filter::{Filter, Probe};
+use crate::fst::Fst;
+use crate::hash::hash;
+use crate::ids::{Form, IdSizes, Ids, Keys, MAX_BOUND};
+use crate::template::{Packed, PackedBound, Template};
+
+mod segment;
+#[cfg(test)]
+mod tests;
+mod verify;
+
+/// The ids of a segment, opened.
+///
+/// # Many segments
+///
+/// [`find`](Self::find) hashes and packs the id each time. Over many segments, do that once for those that have the
+/// same [`seed`](Self::seed), and the same [`template`](Self::template), and ask [`find_hashed`](Self::find_hashed).
+///
+/// ```
+/// # use docvalues_format::id::DocId;
+/// # use docvalues_format::source::SectionBytes;
+/// # use docvalues_terms::{filter::Probe, hash::hash, read::IdsReader, template::Packed};
+/// # use docvalues_format::error::Result;
+/// /// Segments of one store, the newest first.
+/// fn newest<B: SectionBytes>(segments: &[IdsReader<B>], id: &[u8]) -> Result<Option<(usize, DocId)>> {
+///     let Some(first) = segments.first() else { return Ok(None) };
+///     let probe = Probe::new(hash(id, first.seed()));
+///     let mut room = Packed::default();
+///     let key = first.template().pack(id, &mut room);
+///     for (number, segment) in segments.iter().enumerate() {
+///         assert_eq!((segment.seed(), segment.template()), (first.seed(), first.template()));
+///         if let Some(doc) = key.map_or(Ok(None), |key| segment.find_hashed(&probe, key))? {
+///             return Ok(Some((number, doc)));
+///         }
+///     }
+///     Ok(None)
+/// }
+/// ```
+///
+/// # What a reader may trust
+///
+/// [`open`](Self::open) reads and checks what leads to blocks, and copies it; everything else is read, and checked, when
+/// it is used. Whatever the bytes are, a look-up returns a document of the segment, none, or an error; that it is
+/// the right one in a file whose checksums match is for [`verify`](Self::verify).
+#[derive(Debug)]
+pub struct IdsReader<B> {
+    /// The first eight bytes of the least and the greatest packed id, as numbers.
+    heads: (u64, u64),
+    keys: KeysReader<B>,
+    filter: Option<Filter<B>>,
+    docs: NumericReader<B>,
+    doc_count: u32,
+    count: u32,
+    max_len: u16,
+    form: Form,
+    filter_bits: u8,
+    seed: u64,
+    template: Template,
+    least: Box<[u8]>,
+    greatest: Box<[u8]>,
+    sizes: IdSizes,
+}
+
+#[derive(Debug)]
+enum KeysReader<B> {
+    None,
+    Blocks(BlocksReader<B>),
+    Exact(ExactTrie<B>),
+    Fst(Fst<B>),
+}
+
+impl<B: SectionBytes> KeysReader<B> {
+    /// Whichever it is, where it is of no account what a call costs.
+    fn dictionary(&self) -> Option<&dyn Dictionary> {
+        match self {
+            KeysReader::None => None,
+            KeysReader::Blocks(blocks) => Some(blocks),
+            KeysReader::Exact(trie) => Some(trie),
+            KeysReader::Fst(fst) => Some(fst),
+        }
+    }
+
+    #[inline]
+    fn find(&self, key: &[u8]) -> Result<Option<u32>> {
+        match self {
+            KeysReader::None => Ok(None),
+            KeysReader::Blocks(blocks) => blocks.find(key),
+            KeysReader::Exact(trie) => trie.find(key),
+            KeysReader::Fst(fst) => fst.find(key),
+        }
+    }
+}
+
+/// The first eight bytes of a key as a number that compares as they do; a key without so many is filled up with zeros.
+#[inline]
+fn head(key: &[u8]) -> u64 {
+    match key.first_chunk() {
+        Some(head) => u64::from_be_bytes(*head),
+        None => {
+            key.iter().fold(0, |head, &byte| head << 8 | u64::from(byte)).unbounded_shl(64 - 8 * bits(key))
+        }
+    }
+}
+
+/// How many bytes a short key has.
+fn bits(key: &[u8]) -> u32 {
+    u32::try_from(key.len()).unwrap_or(8).min(8)
+}
+
+impl<B: SectionBytes> IdsReader<B> {
+    /// Opens the ids of a segment. Of blocks, reads what leads to them, copies and checks it: some 10 ns a block of about
+    /// 40 ids. Reads nothing else.
+    ///
+    /// # Errors
+    ///
+    /// When the fields disagree with each other or with the lengths of the sections, or what leads to blocks is damaged.
+    pub fn open(ids: Ids<B>) -> Result<IdsReader<B>> {
+        ids.check(|section| section.len() as u64).map_err(refuse)?;
+        let sizes = ids.sizes(|section| section.len() as u64);
+        let Ids { form, template, count, doc_count, max_len, least, greatest, seed, filter_bits, .. } = ids;
+        let keys = match ids.keys {
+            Keys::None => KeysReader::None,
+            Keys::Blocks(blocks) => KeysReader::Blocks(BlocksReader::open(blocks, count)?),
+            Keys::Exact(section) => KeysReader::Exact(ExactTrie::open(section, count)?),
+            Keys::Fst(section) => KeysReader::Fst(Fst::open(section, count)?),
+        };
+        let filter = ids.filter.map(|section| Filter::open(section, count, filter_bits)).transpose()?;
+        let docs = NumericReader::open(ids.docs, JumpTables::Baked)?;
+        let heads = (head(&least), head(&greatest));
+        Ok(IdsReader {
+            heads,
+            keys,
+            filter,
+            docs,
+            doc_count,
+            count,
+            max_len,
+            form,
+            filter_bits,
+            seed,
+            template,
+            least,
+            greatest,
+            sizes,
+        })
+    }
+
+    /// How many ids there are.
+    pub fn len(&self) -> u32 {
+        self.count
+    }
+
+    /// Whether there is none.
+    pub fn is_empty(&self) -> bool {
+        self.count == 0
+    }
+
+    /// How many documents the segment has.
+    pub fn doc_count(&self) -> u32 {
+        self.doc_count
+    }
+
+    /// Bytes of the longest id.
+    pub fn max_len(&self) -> usize {
+        self.max_len.into()
+    }
+
+    /// How ids are found.
+    pub fn form(&self) -> Form {
+        self.form
+    }
+
+    /// What all ids look like.
+    #[inline]
+    pub fn template(&self) -> &Template {
+        &self.template
+    }
+
+    /// The seed of the filter's [`hash`].
+    #[inline]
+    pub fn seed(&self) -> u64 {
+        self.seed
+    }
+
+    /// Bits of the filter for each id; 0 if there is no filter.
+    pub fn filter_bits(&self) -> u8 {
+        self.filter_bits
+    }
+
+    /// Bytes of each part in the file.
+    pub fn sizes(&self) -> IdSizes {
+        self.sizes
+    }
+
+    /// Bytes on the heap.
+    pub fn heap_bytes(&self) -> usize {
+        let keys = match &self.keys {
+            KeysReader::Blocks(blocks) => blocks.heap_bytes(),
+            KeysReader::None | KeysReader::Exact(_) | KeysReader::Fst(_) => 0,
+        };
+        keys + self.docs.heap_bytes() + self.least.len() + self.greatest.len()
+    }
+
+    /// The document that has `id`, if one has.
+    ///
+    /// # Errors
+    ///
+    /// When bytes on the way are damaged.
+    pub fn find(&self, id: &[u8]) -> Result<Option<DocId>> {
+        let mut room = Packed::default();
+        match self.template.pack(id, &mut room) {
+            Some(key) if self.filter.is_some() => self.find_hashed(&Probe::new(hash(id, self.seed)), key),
+            Some(key) => self.find_packed(key),
+            None => Ok(None),
+        }
+    }
+
+    /// As [`find`](Self::find), of an id that was packed by this [`template`](Self::template), and hashed with this
+    /// [`seed`](Self::seed).
+    ///
+    /// # Errors
+    ///
+    /// As [`find`](Self::find).
+    #[inline]
+    pub fn find_hashed(&self, probe: &Probe, key: &[u8]) -> Result<Option<DocId>> {
+        if !self.may_hold(probe)? {
+            return Ok(None);
+        }
+        self.find_packed(key)
+    }
+
+    /// Whether the filter says that the id may be here: always if it is, and for one of a thousand others with 16 bits
+    /// for each. Without a filter always.
+    ///
+    /// # Errors
+    ///
+    /// When the filter is damaged there.
+    #[inline]
+    pub fn may_hold(&self, probe: &Probe) -> Result<bool> {
+        match &self.filter {
+            Some(filter) => filter.may_hold(probe),
+            None => Ok(true),
+        }
+    }
+
+    /// Tells the processor that [`may_hold`](Self::may_hold) will be asked soon.
+    #[inline]
+    pub fn prefetch(&self, probe: &Probe) {
+        if let Some(filter) = &self.filter {
+            filter.prefetch(probe);
+        }
+    }
+
+    /// Tells the processor that [`find_packed`](Self::find_packed) will be asked soon. For blocks, looks the key up in
+    /// their index; for other forms, does nothing.
+    #[inline]
+    pub fn prefetch_packed(&self, key: &[u8]) {
+        if let KeysReader::Blocks(blocks) = &self.keys {
+            blocks.prefetch(key);
+        }
+    }
+
+    /// As [`find`](Self::find), of an id that was packed by this [`template`](Self::template), without a look at the
+    /// filter.
+    ///
+    /// # Errors
+    ///
+    /// As [`find`](Self::find).
+    #[inline]
+    pub fn find_packed(&self, key: &[u8]) -> Result<Option<DocId>> {
+        let head = head(key);
+        if head < self.heads.0 || head > self.heads.1 || !self.is_within(head, key) {
+            return Ok(None);
+        }
+        match self.keys.find(key)? {
+            Some(rank) => self.doc(rank).map(Some),
+            None => Ok(None),
+        }
+    }
+
+    /// Whether a key, of which the first eight bytes may be those of the least or the greatest, is between them.
+    #[inline]
+    fn is_within(&self, head: u64, key: &[u8]) -> bool {
+        if head != self.heads.0 && head != self.heads.1 {
+            return true;
+        }
+        let start = &key[..key.len().min(MAX_BOUND)];
+        &*self.least <= start && start <= &*self.greatest
+    }
+
+    /// The document of the id with `rank`.
+    ///
+    /// # Errors
+    ///
+    /// When there is no such rank, or bytes on the way are damaged.
+    #[inline]
+    pub fn doc(&self, rank: u32) -> Result<DocId> {
+        let doc = self.docs.get(rank.into(), &mut NumericWalk::default())?;
+        match u32::try_from(doc) {
+            Ok(doc) if doc < self.doc_count => Ok(DocId::new(doc)),
+            _ => Err(self.no_document()),
+        }
+    }
+
+    #[cold]
+    fn no_document(&self) -> Error {
+        let place = self.docs.meta().blocks.as_ref().map_or(NOWHERE, B::place);
+        Error::at(place, 0, ErrorKind::Broken("an id has a document that the segment has not"))
+    }
+
+    /// How many ids are less than `bound`, which may be any bytes.
+    ///
+    /// # Errors
+    ///
+    /// As [`find`](Self::find).
+    pub fn lower_bound(&self, bound: &[u8]) -> Result<u32> {
+        let mut room = Packed::default();
+        match self.template.pack_bound(bound, &mut room) {
+            PackedBound::Key(key) => self.keys.dictionary().map_or(Ok(0), |keys| keys.lower_bound(key)),
+            PackedBound::End => Ok(self.count),
+        }
+    }
+
+    /// The ranks of the ids that begin with `prefix`.
+    ///
+    /// # Errors
+    ///
+    /// As [`find`](Self::find).
+    pub fn prefix_ranks(&self, prefix: &[u8]) -> Result<Range<u32>> {
+        // All that begin with it are less than it with its last byte counted up, which 0xFF cannot be.
+        let mut above = prefix.to_vec();
+        while above.pop_if(|byte| *byte == u8::MAX).is_some() {}
+        let end = match above.last_mut() {
+            Some(last) => {
+                *last += 1;
+                self.lower_bound(&above)?
+            }
+            None => self.count,
+        };
+        Ok(self.lower_bound(prefix)?.min(end)..end)
+    }
+
+    /// Gives the ids that begin with `prefix`, and their documents, in the order of the ids, until told to stop.
+    ///
+    /// # Errors
+    ///
+    /// As [`find`](Self::find).
+    pub fn prefix(&self, prefix: &[u8], each: impl FnMut(&[u8], DocId) -> ControlFlow<()>) -> Result<()> {
+        self.each_of(self.prefix_ranks(prefix)?, each)
+    }
+
+    /// Gives the ids between two bounds, and their documents, in the order of the ids, until told to stop.
+    ///
+    /// # Errors
+    ///
+    /// As [`find`](Self::find).
+    pub fn range(
+        &self,
+        bounds: (Bound<&[u8]>, Bound<&[u8]>),
+        each: impl FnMut(&[u8], DocId) -> ControlFlow<()>,
+    ) -> Result<()> {
+        // Nothing is between an id and the same with a zero byte behind it.
+        let behind = |id: &[u8]| self.lower_bound(&[id, &[0]].concat());
+        let start = match bounds.0 {
+            Bound::Included(id) => self.lower_bound(id)?,
+            Bound::Excluded(id) => behind(id)?,
+            Bound::Unbounded => 0,
+        };
+        let end = match bounds.1 {
+            Bound::Included(id) => behind(id)?,
+            Bound::Excluded(id) => self.lower_bound(id)?,
+            Bound::Unbounded => self.count,
+        };
+        self.each_of(start..end, each)
+    }
+
+    /// Gives all ids and their documents, in the order of the ids, until told to stop.
+    ///
+    /// # Errors
+    ///
+    /// As [`find`](Self::find).
+    pub fn each(&self, each: impl FnMut(&[u8], DocId) -> ControlFlow<()>) -> Result<()> {
+        self.each_of(0..self.count, each)
+    }
+
+    /// The same of some ranks.
+    fn each_of(
+        &self,
+        ranks: Range<u32>,
+        mut each: impl FnMut(&[u8], DocId) -> ControlFlow<()>,
+    ) -> Result<()> {
+        let mut id = Vec::new();
+        let mut unpacked = |rank, key: &[u8]| {
+            self.template.unpack(key, &mut id).ok_or_else(|| refuse(ErrorKind::Broken(NOT_PACKED)))?;
+            Ok(each(&id, self.doc(rank)?))
+        };
+        self.keys.dictionary().map_or(Ok(()), |keys| keys.each(ranks, &mut unpacked))
+    }
+}
+
+const NOT_PACKED: &str = "a packed id does not look like the others";
+
+/// Where an error about no section in particular lies.
+const NOWHERE: Place = Place { section: Section::Ids, offset: 0 };
+
+#[cold]
+fn refuse(kind: ErrorKind) -> Error {
+    Error::at(NOWHERE, 0, kind)
+}

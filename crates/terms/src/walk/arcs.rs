@@ -1,0 +1,369 @@
+//! The arcs of a node that has several: which byte leads where, and how many keys there are before it.
+//!
+//! ```text
+//! T·ffwwww  bbbnnnnn  labels  entry … entry
+//! │ │ └ bytes of `back`, 0 to 8
+//! │ └ form of the labels             └ bbb bytes of `before`, 0 to 4; wwww bytes of `back`: for each arc
+//! └ two bits of the node's owner
+//! ```
+//!
+//! | form | `n` | labels | when |
+//! | --- | --- | --- | --- |
+//! | 0: list | arcs − 1 | each, ascending | up to 9 arcs, or fewer than a map has bytes |
+//! | 1: map | words `k` | u8 `base`, then `k` words of 64 bits: bit *i* is set if there is an arc with the label `base` + *i*; then for each word but the first the bits set before it, u8 | 9 + 9 (`k` − 1) bytes and more |
+//! | 2: run | 0 | u8 first label, u8 arcs − 1: labels without a gap | whenever there is none |
+//!
+//! `before` is how many keys the arcs before it have; with no bytes it is the number of the arc, as each has one key.
+//! `back` is how far back the node begins that the arc leads to; 0 where a key ends and nothing goes on.
+//!
+//! An entry lies in one place, so that an arc costs one load; a list is searched 8 labels at a time (Mycroft's test
+//! for a zero byte, exact for the lowest); a map costs a load, a mask and the count of a word's bits.
+
+use docvalues_format::cursor::Put;
+use docvalues_format::error::Result;
+use docvalues_format::source::SectionBytes;
+
+use super::broken;
+
+const LIST: u8 = 0;
+const MAP: u8 = 1;
+const RUN: u8 = 2;
+
+/// Bytes in front of the labels.
+const HEAD: usize = 2;
+/// The most arcs in a list.
+const MAX_LIST: usize = 32;
+/// Bytes of an entry that are loaded, whatever its width.
+const LOADED: usize = 12;
+
+/// Where an arc leads that ends a key.
+pub(crate) const END: u64 = u64::MAX;
+
+/// An arc, for who writes it.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Arc {
+    pub(crate) label: u8,
+    /// Keys behind it.
+    pub(crate) keys: u32,
+    /// Where the node begins that it leads to, or [`END`].
+    pub(crate) to: u64,
+}
+
+/// Bytes that `value` takes.
+pub(crate) fn width(value: u64) -> u8 {
+    u8::try_from((u64::BITS - value.leading_zeros()).div_ceil(8)).unwrap_or(8)
+}
+
+/// The lowest `width` bytes of `value`.
+pub(crate) fn put(out: &mut Vec<u8>, value: u64, width: u8) {
+    out.put(&value.to_le_bytes()[..usize::from(width.min(8))]);
+}
+
+/// How far back from `at` it is to `to`.
+pub(crate) fn back(at: u64, to: u64) -> u64 {
+    if to == END { 0 } else { at.saturating_sub(to) }
+}
+
+/// Writes `arcs`, of which there is one at least, for the node that begins `at`; `owner` is its first byte's two
+/// highest bits.
+pub(crate) fn encode(out: &mut Vec<u8>, owner: u8, at: u64, arcs: &[Arc]) {
+    let Some((last, rest)) = arcs.split_last() else { return };
+    let alone = rest.iter().all(|arc| arc.keys == 1);
+    let before: u64 = rest.iter().map(|arc| u64::from(arc.keys)).sum();
+    let before_width = if alone { 0 } else { width(before) };
+    let back_width = arcs.iter().map(|arc| width(back(at, arc.to))).max().unwrap_or(0);
+    let first = arcs.first().map_or(0, |arc| arc.label);
+    let span = usize::from(last.label - first) + 1;
+    let words = span.div_ceil(64);
+    let (form, n) = match arcs.len() {
+        len if len == span => (RUN, 0),
+        len if len <= MAX_LIST && len <= map_len(words) => (LIST, len - 1),
+        _ => (MAP, words),
+    };
+    out.put_u8(owner | form << 4 | back_width);
+    out.put_u8(before_width << 5 | low(n));
+    match form {
+        LIST => out.extend(arcs.iter().map(|arc| arc.label)),
+        MAP => put_map(out, first, words, arcs),
+        _ => out.put(&[first, last.label - first]),
+    }
+    let mut before = 0;
+    for arc in arcs {
+        put(out, before, before_width);
+        put(out, back(at, arc.to), back_width);
+        before += u64::from(arc.keys);
+    }
+}
+
+fn put_map(out: &mut Vec<u8>, base: u8, words: usize, arcs: &[Arc]) {
+    let mut map = [0u64; 4];
+    for arc in arcs {
+        let bit = usize::from(arc.label - base);
+        map[bit / 64] |= 1 << (bit % 64);
+    }
+    out.put_u8(base);
+    map[..words].iter().for_each(|&word| out.put_u64(word));
+    let mut before = 0;
+    for word in &map[..words - 1] {
+        before += word.count_ones() as usize;
+        out.put_u8(low(before));
+    }
+}
+
+/// A number of arcs before one, or of words: below 256.
+fn low(n: usize) -> u8 {
+    u8::try_from(n).unwrap_or(u8::MAX)
+}
+
+/// Bytes of a map's labels.
+const fn map_len(words: usize) -> usize {
+    9 * words
+}
+
+/// The arcs of a node: where each part of them is.
+#[derive(Clone, Copy)]
+pub(crate) struct Arcs {
+    form: u8,
+    /// `n` of the table.
+    n: usize,
+    before_width: usize,
+    back_width: usize,
+    labels: usize,
+}
+
+/// What an entry holds.
+#[derive(Clone, Copy)]
+pub(crate) struct Entry {
+    pub(crate) before: u32,
+    pub(crate) back: u64,
+}
+
+/// The masks of widths; more than 8 bytes are 8.
+const MASKS: [u64; 16] = {
+    let mut masks = [u64::MAX; 16];
+    let mut width = 0;
+    while width < 8 {
+        masks[width] = (1 << (8 * width)) - 1;
+        width += 1;
+    }
+    masks
+};
+
+/// The lowest `width` bytes of `value`.
+pub(crate) fn masked(value: u64, width: usize) -> u64 {
+    value & MASKS[width % 16]
+}
+
+impl Arcs {
+    /// The arcs at `at`, which begin with `head`.
+    #[inline(always)]
+    pub(crate) fn new(at: usize, head: [u8; 2]) -> Arcs {
+        let [a, b] = head;
+        Arcs {
+            form: a >> 4 & 3,
+            n: usize::from(b & 31),
+            before_width: usize::from(b >> 5),
+            back_width: usize::from(a & 15),
+            labels: at + HEAD,
+        }
+    }
+
+    /// Which arc has `label`, and what its entry says.
+    #[inline(always)]
+    pub(crate) fn find(&self, section: &impl SectionBytes, label: u8) -> Result<Option<Entry>> {
+        let found = match self.form {
+            LIST => self.find_in_list(section, label)?.map(|arc| (self.n + 1, arc)),
+            MAP => self.find_in_map(section, label)?.map(|arc| (self.map_bytes(), arc)),
+            _ => {
+                let [first, last] = *section.array::<2>(self.labels)?;
+                let arc = label.wrapping_sub(first);
+                (arc <= last).then_some((2, usize::from(arc)))
+            }
+        };
+        match found {
+            Some((labels, arc)) => self.load(section, self.labels + labels, arc).map(Some),
+            None => Ok(None),
+        }
+    }
+
+    #[inline(always)]
+    fn find_in_list(&self, section: &impl SectionBytes, label: u8) -> Result<Option<usize>> {
+        const ONES: u64 = 0x0101_0101_0101_0101;
+        let wanted = ONES * u64::from(label);
+        let mut arc = 0;
+        while arc <= self.n {
+            let word = u64::from_le_bytes(*section.array(self.labels + arc)?) ^ wanted;
+            let zeros = word.wrapping_sub(ONES) & !word & (ONES << 7);
+            if zeros != 0 {
+                arc += zeros.trailing_zeros() as usize / 8;
+                return Ok((arc <= self.n).then_some(arc));
+            }
+            arc += 8;
+        }
+        Ok(None)
+    }
+
+    #[inline(always)]
+    fn find_in_map(&self, section: &impl SectionBytes, label: u8) -> Result<Option<usize>> {
+        let base = section.array::<1>(self.labels)?[0];
+        let bit = usize::from(label.wrapping_sub(base));
+        let (word, bit) = (bit / 64, bit % 64);
+        if word >= self.n {
+            return Ok(None);
+        }
+        let bits = self.word(section, word)?;
+        if bits >> bit & 1 == 0 {
+            return Ok(None);
+        }
+        let below = (bits & ((1 << bit) - 1)).count_ones() as usize;
+        Ok(Some(self.bits_before(section, word)? + below))
+    }
+
+    /// Bytes of the map's labels.
+    #[inline(always)]
+    fn map_bytes(&self) -> usize {
+        map_len(self.n)
+    }
+
+    #[inline(always)]
+    fn word(&self, section: &impl SectionBytes, word: usize) -> Result<u64> {
+        Ok(u64::from_le_bytes(*section.array(self.labels + 1 + 8 * word)?))
+    }
+
+    #[inline(always)]
+    fn bits_before(&self, section: &impl SectionBytes, word: usize) -> Result<usize> {
+        match word {
+            0 => Ok(0),
+            _ => Ok(usize::from(section.array::<1>(self.labels + 8 * self.n + word)?[0])),
+        }
+    }
+
+    #[inline(always)]
+    fn load(&self, section: &impl SectionBytes, entries: usize, arc: usize) -> Result<Entry> {
+        let at = entries + arc * (self.before_width + self.back_width);
+        // Both numbers lie in bytes loaded at once, of which the widths take what is theirs.
+        let bytes = section.array::<LOADED>(at)?;
+        let before = u32::from_le_bytes([bytes[0], bytes[1], bytes[2], bytes[3]]);
+        let back = match self.before_width {
+            width @ 0..=4 => match bytes[width..].first_chunk() {
+                Some(back) => u64::from_le_bytes(*back),
+                None => 0,
+            },
+            _ => return Err(broken(section.place(), self.labels, "a sum of more than four bytes")),
+        };
+        let before = match self.before_width {
+            0 => u32::try_from(arc).unwrap_or(0),
+            width => u32::try_from(masked(before.into(), width)).unwrap_or(0),
+        };
+        Ok(Entry { before, back: masked(back, self.back_width) })
+    }
+
+    /// How many arcs there are, and how many bytes their labels take. O(1).
+    pub(crate) fn shape(&self, section: &impl SectionBytes) -> Result<(usize, usize)> {
+        let refuse = |rule| Err(broken(section.place(), self.labels, rule));
+        match self.form {
+            LIST => Ok((self.n + 1, self.n + 1)),
+            MAP if !(1..=4).contains(&self.n) => refuse("a map of more than 256 labels, or of none"),
+            MAP => {
+                let last = self.word(section, self.n - 1)?.count_ones() as usize;
+                let arcs = self.bits_before(section, self.n - 1)? + last;
+                if arcs == 0 {
+                    return refuse("a node without arcs");
+                }
+                Ok((arcs, self.map_bytes()))
+            }
+            RUN => Ok((usize::from(section.array::<2>(self.labels)?[1]) + 1, 2)),
+            _ => refuse("a form of labels that there is not"),
+        }
+    }
+
+    /// The entry of the arc `arc`.
+    pub(crate) fn entry(&self, section: &impl SectionBytes, arc: usize) -> Result<Entry> {
+        let (_, labels) = self.shape(section)?;
+        self.load(section, self.labels + labels, arc)
+    }
+
+    /// The label of the arc `arc`, of those that [`shape`](Self::shape) counts.
+    pub(crate) fn label(&self, section: &impl SectionBytes, arc: usize) -> Result<u8> {
+        match self.form {
+            LIST => Ok(section.array::<1>(self.labels + arc)?[0]),
+            MAP => self.select(section, arc),
+            _ => Ok(section.array::<1>(self.labels)?[0].wrapping_add(low(arc))),
+        }
+    }
+
+    /// The label of the bit that has `arc` set bits before it.
+    fn select(&self, section: &impl SectionBytes, arc: usize) -> Result<u8> {
+        let mut left = arc;
+        for word in 0..self.n {
+            let mut bits = self.word(section, word)?;
+            let ones = bits.count_ones() as usize;
+            if left >= ones {
+                left -= ones;
+                continue;
+            }
+            for _ in 0..left {
+                bits &= bits - 1;
+            }
+            let bit = 64 * word + bits.trailing_zeros() as usize;
+            let base = section.array::<1>(self.labels)?[0];
+            return Ok(base.wrapping_add(low(bit)));
+        }
+        Err(broken(section.place(), self.labels, "a map of fewer labels than it says"))
+    }
+
+    /// How many arcs have a label below `label`.
+    pub(crate) fn below(&self, section: &impl SectionBytes, label: u8) -> Result<usize> {
+        let (arcs, _) = self.shape(section)?;
+        let (mut low, mut high) = (0, arcs);
+        while low < high {
+            let middle = low.midpoint(high);
+            match self.label(section, middle)? < label {
+                true => low = middle + 1,
+                false => high = middle,
+            }
+        }
+        Ok(low)
+    }
+
+    /// The last arc that has at most `rank` keys before it, of those of a node with that many keys and more.
+    pub(crate) fn of_rank(&self, section: &impl SectionBytes, rank: u32) -> Result<usize> {
+        let (arcs, _) = self.shape(section)?;
+        let (mut low, mut high) = (0, arcs);
+        while high - low > 1 {
+            let middle = low.midpoint(high);
+            match self.entry(section, middle)?.before <= rank {
+                true => low = middle,
+                false => high = middle,
+            }
+        }
+        Ok(low)
+    }
+
+    /// Where the arcs end; checks that they are as [`encode`] leaves them, but for what their entries say.
+    pub(crate) fn verify(&self, section: &impl SectionBytes) -> Result<usize> {
+        let refuse = |rule| Err(broken(section.place(), self.labels, rule));
+        let (arcs, labels) = self.shape(section)?;
+        if self.before_width > 4 || self.back_width > 8 || self.form == RUN && self.n != 0 {
+            return refuse("a width that there is not");
+        }
+        let mut before = None;
+        for arc in 0..arcs {
+            let label = self.label(section, arc)?;
+            if before.is_some_and(|before| before >= label) {
+                return refuse("labels do not ascend");
+            }
+            before = Some(label);
+        }
+        if self.form == MAP {
+            for word in 1..self.n {
+                let before = self.bits_before(section, word - 1)?;
+                let ones = self.word(section, word - 1)?.count_ones() as usize;
+                if self.bits_before(section, word)? != before + ones {
+                    return refuse("the bits of a map are not as many as it says");
+                }
+            }
+        }
+        Ok(self.labels + labels + arcs * (self.before_width + self.back_width))
+    }
+}

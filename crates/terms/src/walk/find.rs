@@ -1,0 +1,99 @@
+//! From a key to its rank.
+
+use docvalues_format::error::Result;
+use docvalues_format::source::SectionBytes;
+
+use super::{Form, Node, Then, step};
+
+/// The rank of `key` among the keys of the node at `at`. O(bytes of the key), as every step takes one at least, or
+/// ends.
+#[inline(always)]
+pub(crate) fn find<F: Form>(section: &impl SectionBytes, root: usize, key: &[u8]) -> Result<Option<u32>> {
+    let (mut at, mut rest, mut rank) = (root, key, 0u32);
+    loop {
+        let Node { key_first, labels, then } = F::node(section, at)?;
+        if key_first {
+            if rest.is_empty() {
+                return Ok(Some(rank));
+            }
+            rank = rank.wrapping_add(1);
+        }
+        if labels.len != 0 {
+            let Some((begin, behind)) = rest.split_at_checked(labels.len) else { return Ok(None) };
+            if labels.get(section)? != begin {
+                return Ok(None);
+            }
+            rest = behind;
+        }
+        let back = match then {
+            Then::End => return Ok(rest.is_empty().then_some(rank)),
+            Then::Back(back) => back,
+            Then::Arcs(is_key, arcs) => {
+                let Some((&label, behind)) = rest.split_first() else { return Ok(is_key.then_some(rank)) };
+                let Some(entry) = arcs.find(section, label)? else { return Ok(None) };
+                rank = rank.wrapping_add(u32::from(is_key)).wrapping_add(entry.before);
+                rest = behind;
+                entry.back
+            }
+        };
+        match step(section, at, back)? {
+            Some(to) => at = to,
+            None => return Ok(rest.is_empty().then_some(rank)),
+        }
+    }
+}
+
+/// How many of `len` keys are less than `key`.
+pub(crate) fn lower_bound<F: Form>(
+    section: &impl SectionBytes,
+    root: usize,
+    len: u32,
+    key: &[u8],
+) -> Result<u32> {
+    // `end` is the rank of the first key that is not below the node at hand.
+    let (mut at, mut rest, mut rank, mut end) = (root, key, 0u32, len);
+    loop {
+        let Node { key_first, labels, then } = F::node(section, at)?;
+        if key_first {
+            if rest.is_empty() {
+                return Ok(rank);
+            }
+            rank = rank.saturating_add(1);
+        }
+        let bytes = labels.get(section)?;
+        let begin = &rest[..rest.len().min(bytes.len())];
+        if begin != bytes {
+            // Also where the key ends inside the labels: it is less then.
+            return Ok(if begin < bytes { rank } else { end });
+        }
+        rest = &rest[bytes.len()..];
+        let back = match then {
+            Then::End => return Ok(if rest.is_empty() { rank } else { end }),
+            Then::Back(back) => back,
+            Then::Arcs(is_key, arcs) => {
+                let Some((&label, behind)) = rest.split_first() else { return Ok(rank) };
+                rank = rank.saturating_add(is_key.into());
+                let (count, _) = arcs.shape(section)?;
+                let arc = arcs.below(section, label)?;
+                if arc == count {
+                    return Ok(end);
+                }
+                let base = rank;
+                let entry = arcs.entry(section, arc)?;
+                rank = base.saturating_add(entry.before);
+                if arcs.label(section, arc)? != label {
+                    return Ok(rank);
+                }
+                if arc + 1 < count {
+                    end = base.saturating_add(arcs.entry(section, arc + 1)?.before);
+                }
+                rest = behind;
+                entry.back
+            }
+        };
+        match step(section, at, back)? {
+            Some(to) => at = to,
+            None => return Ok(if rest.is_empty() { rank } else { end }),
+        }
+    }
+}
