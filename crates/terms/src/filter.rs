@@ -21,10 +21,15 @@
 //! key; Apache Parquet's *split block Bloom filter* for one bit in each word and for the salts, there with words of
 //! 32 bits. With 64 bits, lines that have more keys than others cost less.
 
+mod lines;
+
 use byteorder::{ByteOrder, LittleEndian};
 
 use docvalues_format::error::{Error, ErrorKind, Result};
 use docvalues_format::source::SectionBytes;
+
+pub use lines::Lines;
+pub(crate) use lines::ask;
 
 /// Bytes of a line.
 pub const LINE: usize = 64;

@@ -17,6 +17,8 @@
 //! | [`blocks`] | which rank has a key, in blocks under a trie? |
 //! | [`exact`] | what do keys share in front? |
 //! | [`mod@fst`] | what do keys share, in front and at the end? |
+//! | [`tags`] | in which of many segments may an id be? |
+//! | [`lookup`] | in which of many segments is it? |
 
 #![cfg_attr(test, allow(clippy::cast_possible_truncation, reason = "the numbers of tests are small"))]
 
@@ -30,8 +32,10 @@ pub mod fst;
 pub mod hash;
 mod heads;
 pub mod ids;
+pub mod lookup;
 pub mod read;
 mod starts;
+pub mod tags;
 pub mod template;
 mod trie;
 mod walk;

@@ -17,6 +17,7 @@ use crate::hash::hash;
 use crate::ids::{Form, IdSizes, Ids, Keys, MAX_BOUND};
 use crate::template::{Packed, PackedBound, Template};
 
+mod segment;
 #[cfg(test)]
 mod tests;
 mod verify;

@@ -1,0 +1,370 @@
+//! One thread's way through a set of segments.
+
+use docvalues_format::error::Result;
+use docvalues_format::id::DocId;
+
+use super::bounds::GROUP;
+use super::{Hit, IdLookup, Kind, Mapped, SegmentIds, Tags};
+use crate::filter::{self, Lines, Probe};
+use crate::hash::hash;
+use crate::tags::First;
+use crate::template::Packed;
+
+/// Looks ids up in an [`IdLookup`]; has the buffers for it, so that a look-up allocates nothing.
+pub struct Seeker<'a, S: SegmentIds> {
+    lookup: &'a IdLookup<S>,
+    forms: Forms,
+    /// The filters, side by side; not made where a tag table answers.
+    filters: Vec<Lines<'a>>,
+    /// For each [`GROUP`] of segments, which of them have all their lines in `filters`.
+    gathered: Vec<u64>,
+    /// What the tag tables gave: the place of an id in the bulk, and that of a segment.
+    candidates: Vec<(u32, u32)>,
+    hashes: Vec<u64>,
+    firsts: Vec<First>,
+}
+
+/// What an id was turned into for each kind of segment, when the first of the kind asked.
+struct Forms {
+    forms: Vec<Form>,
+    room: Packed,
+    /// Which id that is: forms of another age are of another id.
+    age: u64,
+}
+
+#[derive(Clone)]
+struct Form {
+    probed: u64,
+    probe: Probe,
+    packed: u64,
+    /// Whether an id of this kind is like that.
+    fits: bool,
+    bytes: Vec<u8>,
+    /// What to compare with bounds.
+    key: Option<u64>,
+}
+
+impl Forms {
+    fn new(kinds: usize) -> Forms {
+        let form =
+            Form { probed: 0, probe: Probe::new(0), packed: 0, fits: false, bytes: Vec::new(), key: None };
+        Forms { forms: vec![form; kinds], room: Packed::default(), age: 0 }
+    }
+
+    /// Begins with another id.
+    fn next_id(&mut self) {
+        self.age += 1;
+    }
+
+    /// What to ask the filters of a kind.
+    #[inline]
+    fn probe(&mut self, kinds: &[Kind], kind: u32, id: &[u8]) -> Option<&Probe> {
+        let form = self.forms.get_mut(kind as usize)?;
+        if form.probed != self.age {
+            let seed = kinds.get(kind as usize)?.seed;
+            (form.probed, form.probe) = (self.age, Probe::new(hash(id, seed)));
+        }
+        Some(&form.probe)
+    }
+
+    /// Makes the keys for the bounds of all kinds.
+    fn keys<S: SegmentIds>(&mut self, lookup: &IdLookup<S>, id: &[u8]) {
+        for kind in (0..).take(self.forms.len()) {
+            let key = self.packed(&lookup.kinds, kind, id).and_then(|packed| lookup.bounds.key(kind, packed));
+            if let Some(form) = self.forms.get_mut(kind as usize) {
+                form.key = key;
+            }
+        }
+    }
+
+    /// What [`keys`](Self::keys) made.
+    #[inline]
+    fn key(&self, kind: u32) -> Option<u64> {
+        self.forms.get(kind as usize)?.key
+    }
+
+    /// The id as the dictionaries of a kind have it, if they can.
+    #[inline]
+    fn packed<'a>(&'a mut self, kinds: &[Kind], kind: u32, id: &'a [u8]) -> Option<&'a [u8]> {
+        let template = &kinds.get(kind as usize)?.template;
+        if template.is_raw() {
+            return Some(id);
+        }
+        let form = self.forms.get_mut(kind as usize)?;
+        if form.packed != self.age {
+            form.bytes.clear();
+            let packed = template.pack(id, &mut self.room);
+            form.bytes.extend_from_slice(packed.unwrap_or_default());
+            (form.packed, form.fits) = (self.age, packed.is_some());
+        }
+        form.fits.then_some(&*form.bytes)
+    }
+}
+
+impl<'a, S: SegmentIds> Seeker<'a, S> {
+    pub(super) fn new(lookup: &'a IdLookup<S>) -> Seeker<'a, S> {
+        let (mut filters, mut gathered) = (Vec::new(), Vec::new());
+        if lookup.tags.is_none() {
+            for group in lookup.segments.chunks(GROUP) {
+                let lines = group.iter().map(|(_, segment)| segment.lines());
+                gathered.push(
+                    lines.clone().zip(0..).fold(0, |bits, (lines, i)| bits | u64::from(lines.is_some()) << i),
+                );
+                filters.extend(lines.map(Option::unwrap_or_default));
+            }
+        }
+        let forms = Forms::new(lookup.kinds.len());
+        Seeker {
+            lookup,
+            forms,
+            filters,
+            gathered,
+            candidates: Vec::new(),
+            hashes: Vec::new(),
+            firsts: Vec::new(),
+        }
+    }
+
+    /// What it looks in.
+    pub fn lookup(&self) -> &'a IdLookup<S> {
+        self.lookup
+    }
+
+    /// The newest segment that has `id`, and the document there.
+    ///
+    /// With a tag table O(1) for an id that is nowhere, and one dictionary for one that is somewhere. Without, O(segments).
+    ///
+    /// # Errors
+    ///
+    /// When bytes on the way are damaged.
+    pub fn find(&mut self, id: &[u8]) -> Result<Option<Hit>> {
+        self.find_live(id, |_, _| true)
+    }
+
+    /// The newest document with this id that is `live`: asked with the place of the segment and the document.
+    ///
+    /// # Errors
+    ///
+    /// As [`find`](Self::find).
+    pub fn find_live(&mut self, id: &[u8], live: impl FnMut(usize, DocId) -> bool) -> Result<Option<Hit>> {
+        match &self.lookup.tags {
+            Some(tags) => self.by_tags(tags, id, live),
+            None => self.by_filters(id, live),
+        }
+    }
+
+    /// The same for each of `ids`, in `out`, which is cleared first.
+    ///
+    /// With a tag table the lines of all ids come side by side, which is up to twice as fast as one by one. Allocates nothing
+    /// once its buffers are as large as the largest bulk.
+    ///
+    /// # Errors
+    ///
+    /// As [`find`](Self::find); `out` is then filled in part.
+    pub fn find_many(&mut self, ids: &[&[u8]], out: &mut Vec<Option<Hit>>) -> Result<()> {
+        self.find_many_live(ids, out, |_, _| true)
+    }
+
+    /// [`find_live`](Self::find_live) for each of `ids`, in `out`, which is cleared first.
+    ///
+    /// # Errors
+    ///
+    /// As [`find_many`](Self::find_many).
+    pub fn find_many_live(
+        &mut self,
+        ids: &[&[u8]],
+        out: &mut Vec<Option<Hit>>,
+        mut live: impl FnMut(usize, DocId) -> bool,
+    ) -> Result<()> {
+        out.clear();
+        match &self.lookup.tags {
+            Some(tags) => self.many_by_tags(tags, ids, out, live),
+            None => ids.iter().try_for_each(|id| {
+                out.push(self.by_filters(id, &mut live)?);
+                Ok(())
+            }),
+        }
+    }
+
+    /// Group by group of segments, newest first. Not bulk by bulk: the lines of one id come side by side as they are.
+    fn by_filters(&mut self, id: &[u8], mut live: impl FnMut(usize, DocId) -> bool) -> Result<Option<Hit>> {
+        let lookup = self.lookup;
+        self.forms.next_id();
+        if lookup.bounds.are_useful() {
+            self.forms.keys(lookup, id);
+        }
+        for first in (0..lookup.len()).step_by(GROUP) {
+            let around = lookup.bounds.around(first, |kind| self.forms.key(kind));
+            let gathered = self.gathered.get(first / GROUP).copied().unwrap_or(0);
+            let mut bits = self.may_hold(first, id, around & gathered) | around & !gathered;
+            while bits != 0 {
+                let place = first + bits.trailing_zeros() as usize;
+                bits &= bits - 1;
+                if self.asks(place, id, gathered)?
+                    && let Some(hit) = self.confirm(place, id, &mut live)?
+                {
+                    return Ok(Some(hit));
+                }
+            }
+        }
+        Ok(None)
+    }
+
+    /// Which of the segments `asked` in the group from `first` on may hold the id, by their gathered filters.
+    #[inline]
+    fn may_hold(&mut self, first: usize, id: &[u8], asked: u64) -> u64 {
+        let kinds = &self.lookup.kinds;
+        if asked.count_ones() < 8 || kinds.len() > 1 {
+            return self.may_hold_some(first, id, asked);
+        }
+        // All of them, whoever is asked: no load waits for a branch.
+        let group = self.filters.get(first..).unwrap_or_default();
+        let group = group.get(..GROUP).unwrap_or(group);
+        let Some(probe) = self.forms.probe(kinds, 0, id) else { return 0 };
+        asked & filter::ask(group, probe)
+    }
+
+    /// The same, one by one, each with the probe of its kind.
+    fn may_hold_some(&mut self, first: usize, id: &[u8], mut asked: u64) -> u64 {
+        let mut found = 0;
+        while asked != 0 {
+            let place = first + asked.trailing_zeros() as usize;
+            let kind = self.lookup.kind_of.get(place).copied().unwrap_or_default();
+            if let (Some(filter), Some(probe)) =
+                (self.filters.get(place), self.forms.probe(&self.lookup.kinds, kind, id))
+                && filter.may_hold(probe)
+            {
+                found |= 1 << (place - first);
+            }
+            asked &= asked - 1;
+        }
+        found
+    }
+
+    /// Asks the filter of the segment at `place`, if it is not one of the `gathered` of its group, which were asked.
+    #[inline]
+    fn asks(&mut self, place: usize, id: &[u8], gathered: u64) -> Result<bool> {
+        if gathered >> (place % GROUP) & 1 == 1 {
+            return Ok(true);
+        }
+        let lookup = self.lookup;
+        let (Some((_, segment)), Some(&kind)) = (lookup.segments.get(place), lookup.kind_of.get(place))
+        else {
+            return Ok(false);
+        };
+        self.forms.probe(&lookup.kinds, kind, id).map_or(Ok(true), |probe| segment.may_hold(probe))
+    }
+
+    /// Asks the dictionary of the segment at `place`.
+    fn confirm(
+        &mut self,
+        place: usize,
+        id: &[u8],
+        live: &mut impl FnMut(usize, DocId) -> bool,
+    ) -> Result<Option<Hit>> {
+        let lookup = self.lookup;
+        let (Some((_, segment)), Some(&kind)) = (lookup.segments.get(place), lookup.kind_of.get(place))
+        else {
+            return Ok(None);
+        };
+        let Some(packed) = self.forms.packed(&lookup.kinds, kind, id) else { return Ok(None) };
+        let found = segment.find_packed(packed)?;
+        Ok(found.filter(|&doc| live(place, doc)).map(|doc| Hit { segment: place, doc }))
+    }
+
+    fn by_tags(
+        &mut self,
+        tags: &Tags,
+        id: &[u8],
+        mut live: impl FnMut(usize, DocId) -> bool,
+    ) -> Result<Option<Hit>> {
+        let hash = hash(id, tags.seed);
+        self.candidates.clear();
+        for mapped in &tags.tables {
+            collect(mapped, hash, mapped.table.first(hash), 0, &mut self.candidates);
+        }
+        if self.candidates.is_empty() {
+            return Ok(None);
+        }
+        self.sort_candidates();
+        self.forms.next_id();
+        for i in 0..self.candidates.len() {
+            if let Some(&(_, place)) = self.candidates.get(i)
+                && let Some(hit) = self.confirm(place as usize, id, &mut live)?
+            {
+                return Ok(Some(hit));
+            }
+        }
+        Ok(None)
+    }
+
+    fn many_by_tags(
+        &mut self,
+        tags: &Tags,
+        ids: &[&[u8]],
+        out: &mut Vec<Option<Hit>>,
+        mut live: impl FnMut(usize, DocId) -> bool,
+    ) -> Result<()> {
+        out.resize(ids.len(), None);
+        self.hashes.clear();
+        self.hashes.extend(ids.iter().map(|id| hash(id, tags.seed)));
+        self.candidates.clear();
+        for mapped in &tags.tables {
+            // First all lines, then all of what stands in them: no load waits for the one before.
+            self.firsts.clear();
+            self.firsts.extend(self.hashes.iter().map(|&hash| mapped.table.first(hash)));
+            for (which, (&hash, &first)) in (0..).zip(self.hashes.iter().zip(&self.firsts)) {
+                collect(mapped, hash, first, which, &mut self.candidates);
+            }
+        }
+        self.sort_candidates();
+        self.prefetch_candidates(ids);
+        let mut last = None;
+        for i in 0..self.candidates.len() {
+            let Some(&(which, place)) = self.candidates.get(i) else { break };
+            let (Some(&id), Some(hit)) = (ids.get(which as usize), out.get_mut(which as usize)) else {
+                break;
+            };
+            if hit.is_none() {
+                if last.replace(which) != Some(which) {
+                    self.forms.next_id();
+                }
+                *hit = self.confirm(place as usize, id, &mut live)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Asks for the memory in which the dictionaries of the candidates begin.
+    fn prefetch_candidates(&mut self, ids: &[&[u8]]) {
+        let lookup = self.lookup;
+        for &(which, place) in &self.candidates {
+            let (Some((_, segment)), Some(&id)) =
+                (lookup.segments.get(place as usize), ids.get(which as usize))
+            else {
+                break;
+            };
+            let Some(&kind) = lookup.kind_of.get(place as usize) else { break };
+            self.forms.next_id();
+            if let Some(packed) = self.forms.packed(&lookup.kinds, kind, id) {
+                segment.prefetch(packed);
+            }
+        }
+    }
+
+    /// Id by id, newest segment first, each once: segments that were merged have more than one slot.
+    fn sort_candidates(&mut self) {
+        self.candidates.sort_unstable();
+        self.candidates.dedup();
+    }
+}
+
+/// The candidates for one id in one table.
+#[inline]
+fn collect(mapped: &Mapped, hash: u64, first: First, which: u32, candidates: &mut Vec<(u32, u32)>) {
+    mapped.table.candidates(hash, first, |slot| {
+        if let Some(place) = mapped.place(slot) {
+            candidates.push((which, place));
+        }
+    });
+}

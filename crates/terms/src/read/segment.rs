@@ -1,0 +1,56 @@
+//! The ids of a segment as one of many.
+
+use std::ops::{ControlFlow, Range};
+
+use docvalues_format::error::{ErrorKind, Result};
+use docvalues_format::id::DocId;
+use docvalues_format::source::SectionBytes;
+
+use super::{IdsReader, NOT_PACKED, refuse};
+use crate::filter::{Lines, Probe};
+use crate::lookup::SegmentIds;
+use crate::template::Template;
+
+impl<B: SectionBytes> SegmentIds for IdsReader<B> {
+    fn len(&self) -> u32 {
+        self.count
+    }
+
+    fn bounds(&self) -> Option<(&[u8], &[u8])> {
+        (self.count > 0).then_some((&*self.least, &*self.greatest))
+    }
+
+    fn template(&self) -> &Template {
+        &self.template
+    }
+
+    fn seed(&self) -> u64 {
+        self.seed
+    }
+
+    fn may_hold(&self, probe: &Probe) -> Result<bool> {
+        self.may_hold(probe)
+    }
+
+    fn lines(&self) -> Option<Lines<'_>> {
+        self.filter.as_ref()?.verified()
+    }
+
+    fn prefetch(&self, packed: &[u8]) {
+        self.prefetch_packed(packed);
+    }
+
+    fn find_packed(&self, packed: &[u8]) -> Result<Option<DocId>> {
+        self.find_packed(packed)
+    }
+
+    fn each(&self, ranks: Range<u32>, each: &mut dyn FnMut(&[u8])) -> Result<()> {
+        let mut id = Vec::new();
+        let mut unpacked = |_, key: &[u8]| {
+            self.template.unpack(key, &mut id).ok_or_else(|| refuse(ErrorKind::Broken(NOT_PACKED)))?;
+            each(&id);
+            Ok(ControlFlow::Continue(()))
+        };
+        self.keys.dictionary().map_or(Ok(()), |keys| keys.each(ranks, &mut unpacked))
+    }
+}

@@ -1,0 +1,113 @@
+//! The table against lists of entries.
+
+mod loom;
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use proptest::prelude::*;
+
+use super::*;
+
+fn slots_of(table: &TagTable, hash: u64) -> Vec<u16> {
+    let mut slots = Vec::new();
+    table.candidates(hash, table.first(hash), |slot| slots.push(slot));
+    slots
+}
+
+/// The slowest way to say which tags are equal.
+fn matching_plain(tags: [u64; WORDS], tag: u16) -> u64 {
+    let mut bits = 0;
+    for (word, tags) in tags.iter().enumerate() {
+        for field in 0..A_WORD {
+            if low16(tags >> (16 * field)) == tag {
+                bits |= 1 << (16 * field + word);
+            }
+        }
+    }
+    bits
+}
+
+proptest! {
+    #[test]
+    fn tags_that_match(
+        words in proptest::array::uniform4(proptest::array::uniform4(prop_oneof![0_u16..3, 0x7ffe_u16..=0x8002, any::<u16>()])),
+        tag in prop_oneof![0_u16..3, 0x7ffe_u16..=0x8002, any::<u16>()],
+    ) {
+        let tags = words.map(|fields| (0..4).map(|i| u64::from(fields[i]) << (16 * i)).sum());
+        prop_assert_eq!(matching(tags, tag), matching_plain(tags, tag));
+    }
+
+    /// Hashes that meet in a few buckets, with few tags: full tables, where most entries lie outside their homes.
+    #[test]
+    fn all_that_was_inserted_is_found(
+        entries in 1_usize..400,
+        hashes in prop::collection::vec((0_u64..4, 0_u64..3, 0_u64..70_000), 1..500),
+    ) {
+        let hashes: Vec<u64> = hashes.iter().map(|(home, tag, stride)| home << 62 | stride << 16 | tag).collect();
+        let mut filling: Filling = Laying::begin(entries).finish();
+        let capacity = filling.table().capacity();
+        prop_assert!(capacity >= entries);
+        let mut model: BTreeMap<u64, BTreeSet<u16>> = BTreeMap::new();
+        let mut count = 0;
+        for hashes in hashes.chunks(45) {
+            let slot = filling.give_slot().unwrap();
+            let inserted = filling.insert(hashes, slot);
+            count += inserted;
+            prop_assert!(inserted == hashes.len() || count == capacity);
+            hashes[..inserted].iter().for_each(|&hash| { model.entry(hash).or_default().insert(slot); });
+            prop_assert_eq!(filling.room(), capacity - count);
+        }
+        let table = filling.table();
+        for (&hash, slots) in &model {
+            let found: BTreeSet<u16> = slots_of(table, hash).into_iter().collect();
+            prop_assert!(found.is_superset(slots), "{hash:x}: {found:?} of {slots:?}");
+            // What else is found has the same tag: no entry is free, none has another tag.
+            let same_tag = model.iter().filter(|(other, _)| tag(**other) == tag(hash));
+            let allowed: BTreeSet<u16> = same_tag.flat_map(|(_, slots)| slots).copied().collect();
+            prop_assert!(found.is_subset(&allowed), "{hash:x}: {found:?} beyond {allowed:?}");
+        }
+        // A tag that nobody has.
+        prop_assert_eq!(slots_of(table, 7 << 16 | 9), vec![]);
+    }
+}
+
+#[test]
+fn a_bucket_is_a_line() {
+    assert_eq!((size_of::<Bucket<AtomicU64>>(), align_of::<Bucket<AtomicU64>>()), (64, 64));
+}
+
+/// One id in more segments than all others have ids: all are found, and a look-up of another one stays short.
+#[test]
+fn one_id_in_every_segment() {
+    let mut filling: Filling = Laying::begin(60_000).finish();
+    let others: Vec<u64> = (0..15_000_u64).map(|i| (i + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1).collect();
+    assert_eq!(filling.insert(&others, 1), others.len());
+    let hot = 0x1234_5678_9abc_0000;
+    filling.slots = 1;
+    for _ in 0..40_000 {
+        let slot = filling.give_slot().unwrap();
+        assert_eq!(filling.insert(&[hot], slot), 1);
+    }
+    let table = filling.table();
+    let found: BTreeSet<u16> = slots_of(table, hot).into_iter().filter(|&slot| slot > 1).collect();
+    assert_eq!(found.len(), 40_000);
+    for &hash in &others {
+        assert!(slots_of(table, hash).contains(&1));
+    }
+}
+
+#[test]
+fn slots_come_to_an_end() {
+    let mut filling: Filling = Laying::begin(1).finish();
+    let slots: Vec<u16> = std::iter::from_fn(|| filling.give_slot()).collect();
+    assert_eq!((slots.first(), slots.len(), slots.last()), (Some(&1), MAX_SLOTS, Some(&u16::MAX)));
+    assert_eq!(filling.give_slot(), None);
+}
+
+#[test]
+fn a_table_is_laid_in_steps() {
+    let mut laying: Laying = Laying::begin(10_000);
+    let laid: usize = std::iter::from_fn(|| Some(laying.lay(100)).filter(|&laid| laid > 0)).sum();
+    assert_eq!((laid, laying.capacity()), (839, 839 * TAKEN));
+    assert_eq!(laying.finish().table().bytes(), 839 * 64);
+}
