@@ -82,12 +82,13 @@ pub use docvalues_column::{
 };
 pub use docvalues_format::error::Section;
 pub use docvalues_reader::{
-    Access, Binary, ColumnStats, Cursor, IdForm, IdIndex, JumpTables, Numeric, OpenOptions, SectionStats, Segment,
-    SegmentStats, Sorted, SortedNumeric, SortedSet, Verify,
+    Access, Binary, ColumnStats, Cursor, IdForm, IdIndex, JumpTables, Numeric, OpenOptions, SectionStats,
+    Segment, SegmentStats, Sorted, SortedNumeric, SortedSet, Verify,
 };
 pub use docvalues_writer::{
     BytesKind, ColumnSummary, Compression, Document, Error as WriteError, ErrorKind as WriteErrorKind,
-    FieldId, FieldSpec, IdOptions, IdsSummary, MAX_SORT_KEYS, MergeProgress, Merger, Schema, SegmentWriter, Summary, WriterOptions,
+    FieldId, FieldSpec, IdOptions, IdsSummary, MAX_SORT_KEYS, MergeProgress, Merger, Schema, SegmentWriter,
+    Summary, WriterOptions,
 };
 
 /// What nearly every user of the crate needs: `use docvalues::prelude::*`.

@@ -91,7 +91,8 @@ impl Segment {
             let ids = ids.try_map(&mut |_, section: SectionRef| {
                 // One behind the other, or a section could be of two things.
                 let end = section.end().filter(|&end| section.offset >= at && end <= extra.sections.end);
-                at = end.ok_or_else(|| cursor.refuse(ErrorKind::Broken("a section of ids lies elsewhere")))?;
+                at =
+                    end.ok_or_else(|| cursor.refuse(ErrorKind::Broken("a section of ids lies elsewhere")))?;
                 Ok(section)
             })?;
             Ok((field.to_owned(), ids))
@@ -138,12 +139,15 @@ impl Segment {
 
     /// The ids are the values of their field. Each is that of its document, and there are as many.
     fn check_ids_of_documents(&self, ids: &IdIndex, place: Place) -> Result<()> {
-        let wrong = |what| corrupt(self.file(), Some(ids.field()), error::Error::at(place, 0, ErrorKind::Broken(what)));
+        let wrong = |what| {
+            corrupt(self.file(), Some(ids.field()), error::Error::at(place, 0, ErrorKind::Broken(what)))
+        };
         let column = match self.binary(ids.field()) {
             Ok(column) => column,
             Err(error) => {
                 return Err(match error.kind() {
-                    docvalues_column::ErrorKind::NoSuchColumn { .. } | docvalues_column::ErrorKind::WrongKind { .. } => {
+                    docvalues_column::ErrorKind::NoSuchColumn { .. }
+                    | docvalues_column::ErrorKind::WrongKind { .. } => {
                         wrong("the ids are of a column that there is not, or that has no bytes")
                     }
                     _ => error,

@@ -158,7 +158,7 @@ fn owned(ids: Ids<Vec<u8>>, meta: &mut usize) -> Result<Ids<Owned>> {
     let nowhere =
         |_, bytes: Vec<u8>| Ok::<_, Error>(SectionRef { offset: 0, len: bytes.len() as u64, crc: 0 });
     let (mut fields, mut nowhere) = (Vec::new(), nowhere);
-    ids.clone().try_map(&mut nowhere)?.encode_meta(&mut fields);
+    ids.clone().try_map(&mut nowhere)?.encode_meta("id", &mut fields);
     *meta += fields.len();
     ids.try_map(&mut |section, bytes| Ok::<_, Error>(Owned::new(section, bytes)))
 }

@@ -113,9 +113,9 @@ impl Fields {
             _ if !spec.logical().is_bytes() => Some("its values are numbers"),
             _ if spec.is_multi_valued() => Some("a document may have several of its values"),
             BytesKind::Sorted => Some("its values have a dictionary: make the field binary"),
-            BytesKind::Auto if self.buffers[field.index()].presence.count() > 0 => {
-                Some("it has values already that may get a dictionary: say so before, or make the field binary")
-            }
+            BytesKind::Auto if self.buffers[field.index()].presence.count() > 0 => Some(
+                "it has values already that may get a dictionary: say so before, or make the field binary",
+            ),
             BytesKind::Auto | BytesKind::Binary => None,
         };
         if let Some(wrong) = wrong {

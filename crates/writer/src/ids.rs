@@ -100,7 +100,8 @@ impl Gathered {
     /// Puts them in order, and refuses two that are equal: with what they are, and the places of their documents.
     fn finish(mut self) -> Result<Ordered, ErrorKind> {
         // What is small stays, while columns are encoded.
-        let Some(spill) = self.room.spill().filter(|_| !self.runs.is_empty() || self.ids.heap() > self.room.bytes() / 8)
+        let Some(spill) =
+            self.room.spill().filter(|_| !self.runs.is_empty() || self.ids.heap() > self.room.bytes() / 8)
         else {
             self.ids.sort();
             let (mut last, ids) = (Twice::default(), self.ids);
@@ -125,7 +126,9 @@ impl Gathered {
 impl InMemory {
     fn push(&mut self, id: &[u8], doc: u32) {
         self.common = match self.refs.first() {
-            Some(first) => self.id(first).iter().zip(id).take(self.common).take_while(|(a, b)| a == b).count(),
+            Some(first) => {
+                self.id(first).iter().zip(id).take(self.common).take_while(|(a, b)| a == b).count()
+            }
             None => id.len(),
         };
         // The longest value has 2^31 bytes.
@@ -184,7 +187,10 @@ impl Twice {
             Some(last) if self.id == id => {
                 let shown = id.get(..Self::SHOWN).unwrap_or(id).escape_ascii();
                 let more = if id.len() > Self::SHOWN { "…" } else { "" };
-                Err(ErrorKind::DuplicateId { id: format!("{shown}{more}"), docs: [last.min(doc), last.max(doc)] })
+                Err(ErrorKind::DuplicateId {
+                    id: format!("{shown}{more}"),
+                    docs: [last.min(doc), last.max(doc)],
+                })
             }
             _ => {
                 self.id.clear();
@@ -224,7 +230,9 @@ impl Ordered {
         IdsBuilder::new(*options).build(self, docs).map_err(|error| match error {
             BuildError::Source(kind) => kind,
             // Each was looked at before.
-            BuildError::TooLong { .. } | BuildError::Document { .. } => ErrorKind::Ids("they are not what they were"),
+            BuildError::TooLong { .. } | BuildError::Document { .. } => {
+                ErrorKind::Ids("they are not what they were")
+            }
             BuildError::Duplicate { .. } | BuildError::NotAscending { .. } | BuildError::Changed => {
                 ErrorKind::Ids("they are in no order")
             }

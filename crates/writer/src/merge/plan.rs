@@ -95,7 +95,13 @@ impl<'a> Plan<'a> {
     }
 
     /// The ids in the column `name`, in order.
-    pub(super) fn ids(&self, name: &str, order: Option<&Order>, budget: usize, room: &Room) -> Result<Ordered> {
+    pub(super) fn ids(
+        &self,
+        name: &str,
+        order: Option<&Order>,
+        budget: usize,
+        room: &Room,
+    ) -> Result<Ordered> {
         let refuse = |why| Error::new(ErrorKind::NoIdField(why)).of(name);
         let column = self.columns.iter().find(|column| column.spec.name() == name);
         let column = column.ok_or_else(|| refuse("there is no such column"))?;
@@ -106,7 +112,9 @@ impl<'a> Plan<'a> {
                 ids::in_order(&presence, ids.laid(), order, room).map_err(|kind| column.refuse(kind))
             }
             Values::Numbers(_) | Values::NumberLists(_) => Err(refuse("its values are numbers")),
-            Values::Terms { .. } | Values::TermSets { .. } => Err(refuse("a document may have several of its values")),
+            Values::Terms { .. } | Values::TermSets { .. } => {
+                Err(refuse("a document may have several of its values"))
+            }
         }
     }
 }
