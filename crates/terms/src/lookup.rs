@@ -10,7 +10,7 @@
 //!
 //! ```text
 //! id ── hash ─┬─ files: bounds of all segments ─ hash of their filters ─ filters, newest first ─┐
-//!             └─ table: tags ─ slots ─ segments, newest first ──────────────────────────────────┴─ dictionary: exact
+//!             └─ table: tags ─ slots ─ segments, newest first ─────────────────────────────────┴─ dictionary
 //! ```
 //!
 //! | type | is |
@@ -19,8 +19,8 @@
 //! | [`Seeker`] | one thread's way through it, with its buffers |
 //! | [`IdStore`] | a set that changes, with its tag table: gives an [`IdLookup`] after each change |
 //!
-//! Segments have an order, newest first, and the newest one that has an id counts. Where documents are deleted and added
-//! again, [`Seeker::find_live`] goes on to older segments behind a document that is deleted, as Lucene's
+//! Segments have an order, newest first, and the newest one that has an id counts. Where documents are deleted and
+//! added again, [`Seeker::find_live`] goes on to older segments behind a document that is deleted, as Lucene's
 //! `PerThreadIDVersionAndSeqNoLookup` in Elasticsearch and OpenSearch does.
 
 mod bounds;
@@ -106,8 +106,8 @@ pub struct Hit {
 
 /// A set of segments, newest first, that never changes.
 ///
-/// Everything in it is shared: it costs nothing to hold, whatever becomes of the [`IdStore`] it is from, but the memory of
-/// its tag tables and what its segments hold.
+/// Everything in it is shared: it costs nothing to hold, whatever becomes of the [`IdStore`] it is from, but the
+/// memory of its tag tables and what its segments hold.
 pub struct IdLookup<S: SegmentIds> {
     segments: Vec<(SegmentId, Arc<S>)>,
     /// The segments' templates and seeds, each pair once.
@@ -207,7 +207,10 @@ impl<S: SegmentIds> IdLookup<S> {
         tables.map(|mapped| mapped.table.bytes() + size_of_val(&*mapped.places)).sum()
     }
 
-    /// One thread's way through the segments. Has buffers: keep it for as many ids as possible.
+    /// One thread's way through the segments. Has buffers: keep it for a bulk of ids at least.
+    ///
+    /// O(segments) without a tag table: gathers the filters that are known to be good by now. Those of which parts
+    /// were never read are asked one by one, some nanoseconds slower, until another seeker is made.
     pub fn seeker(&self) -> Seeker<'_, S> {
         Seeker::new(self)
     }

@@ -1,8 +1,8 @@
 //! One hash table over the ids of many segments: in which of them may this id be?
 //!
 //! A filter in each segment answers for one segment, so a document costs as many lines of memory as there are
-//! segments. Here one line answers for all of them. An entry is a *tag*, 16 bits of the id's hash, and a *slot*, 16 bits
-//! that say which segment; 16 entries share a bucket, which is one line of the cache.
+//! segments. Here one line answers for all of them. An entry is a *tag*, 16 bits of the id's hash, and a *slot*, 16
+//! bits that say which segment; 16 entries share a bucket, which is one line of the cache.
 //!
 //! ```text
 //! bucket      | tag 0 … tag 15 | slot 0 … slot 15 |        64 bytes, aligned; tag 0 is "free", so is slot 0
@@ -10,12 +10,12 @@
 //! hash of id  | home: 32 bits | stride: 16 bits | tag: 16 bits |        that of [`hash`](crate::hash)
 //! ```
 //!
-//! An id belongs into bucket `home * buckets / 2^32`, behind the entries that are there. If that is full, into the next one
-//! that is not, each `stride` further than the one before: the number of buckets is a prime, so this visits all of them,
-//! whatever the stride is, and an id that is in hundreds of segments fills buckets here and there, and no row of
-//! them. At most 3/4 of the entries are taken, so one in 35 ids lies outside its home, and 5.3 bytes go to an id. Whoever
-//! looks up reads buckets until one is not full, and gets the slots whose tags are equal: false ones with a
-//! probability of 12 / 2^16 for a bucket. That the ids are equal is for the segment's dictionary to say.
+//! An id belongs into bucket `home * buckets / 2^32`, behind the entries that are there. If that is full, into the
+//! next one that is not, each `stride` further than the one before: the number of buckets is a prime, so this visits
+//! all of them, whatever the stride is, and an id that is in hundreds of segments fills buckets here and there, and
+//! no row of them. At most 3/4 of the entries are taken, so one in 35 ids lies outside its home, and 5.3 bytes go to
+//! an id. Whoever looks up reads buckets until one is not full, and gets the slots whose tags are equal: false ones
+//! with a probability of 12 / 2^16 for a bucket. That the ids are equal is for the segment's dictionary to say.
 //!
 //! Tags are compared four at a time, in words of 64 bits and without the compiler's help: words that others may write
 //! are loaded one by one, and no compiler makes vectors of such loads.
@@ -26,19 +26,19 @@
 //! *relaxed*, which is enough because of how slots are given:
 //!
 //! 1. A table gives each slot once, and never again. So what an entry says stays true as long as the table lives.
-//! 2. A reader has a map from slots to segments that never changes, made *after* all ids of these segments
-//!    were inserted, and handed over through a lock. So the stores of these entries, and of all that filled buckets before
-//!    them, *happen before* the reader's loads, which see them or later values of the same words. Words only gain fields, so
-//!    later values hold the same entries.
-//! 3. Any other entry that a reader meets was given a slot that its map does not hold, or is half written: then its tag is
-//!    free, or its slot is. None of these is in the map, and the reader drops it.
+//! 2. A reader has a map from slots to segments that never changes, made *after* all ids of these segments were
+//!    inserted, and handed over through a lock. So the stores of these entries, and of all that filled buckets before
+//!    them, *happen before* the reader's loads, which see them or later values of the same words. Words only gain
+//!    fields, so later values hold the same entries.
+//! 3. Any other entry that a reader meets was given a slot that its map does not hold, or is half written: then its
+//!    tag is free, or its slot is. None of these is in the map, and the reader drops it.
 //!
 //! Thus a reader misses no id of the segments that it holds, and gets no segment that it does not hold.
 //! The test `loom` has the model checker of that name go through all interleavings, and all values that relaxed
 //! loads may see.
 //!
-//! Tags beside each other that are compared at once are those of Abseil's *Swiss tables* (Kulukundis, CppCon 2017); going
-//! on by a stride of one's own is *double hashing* (Knuth, The Art of Computer Programming 3, 6.4).
+//! Tags beside each other that are compared at once are those of Abseil's *Swiss tables* (Kulukundis, CppCon 2017);
+//! going on by a stride of one's own is *double hashing* (Knuth, The Art of Computer Programming 3, 6.4).
 
 mod prime;
 mod word;

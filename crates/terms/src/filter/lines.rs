@@ -28,8 +28,9 @@ impl Lines<'_> {
 
 /// Asks up to 64 filters: a bit for each that may hold the id.
 ///
-/// One after the other, where no load waits for a branch: what it costs is how many lines the processor has under way, and
-/// wider vectors made no difference (400 filters of 5 KB: 1,267 ns with SSE2, 1,258 with a line as one vector).
+/// One after the other, where no load waits for a branch: what it costs is how many lines the processor has under
+/// way, and wider vectors made no difference (400 filters of 5 KB: 1,267 ns with SSE2, 1,258 with a line as one
+/// vector).
 #[inline]
 pub(crate) fn ask(filters: &[Lines<'_>], probe: &Probe) -> u64 {
     filters

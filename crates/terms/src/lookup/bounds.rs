@@ -3,8 +3,8 @@
 //! Ids that ascend with time are new to most segments because they are greater than all of theirs; random ones
 //! never are, and looking would only cost. So the bounds say of themselves whether they prove anything.
 //!
-//! Packed ids are compared, which begin with what tells them apart, and of these the eight bytes behind what all segments
-//! of a kind begin with.
+//! Packed ids are compared, which begin with what tells them apart, and of these the eight bytes behind what all
+//! segments of a kind begin with.
 
 use crate::ids::MAX_BOUND;
 
@@ -19,7 +19,8 @@ type Ends<'a> = (&'a [u8], &'a [u8]);
 
 /// The bounds of all segments.
 pub(super) struct Bounds {
-    /// Of each segment, its kind, and eight bytes of its least and its greatest id. No number is between those of an empty one.
+    /// Of each segment, its kind, and eight bytes of its least and its greatest id. No number is between those of an
+    /// empty one.
     ranges: Vec<(u32, u64, u64)>,
     /// For each kind of segment, what all its ids begin with.
     shared: Vec<Box<[u8]>>,
@@ -65,8 +66,8 @@ impl Bounds {
         Some(first_eight(packed.strip_prefix(&**self.shared.get(kind as usize)?)?))
     }
 
-    /// Which of the [`GROUP`] segments from `first` on may hold an id, as bits, given its key for each kind; those behind the
-    /// last one are 0.
+    /// Which of the [`GROUP`] segments from `first` on may hold an id, as bits, given its key for each kind; those
+    /// behind the last one are 0.
     #[inline]
     pub(super) fn around(&self, first: usize, key: impl Fn(u32) -> Option<u64>) -> u64 {
         let group = self.ranges.get(first..).unwrap_or_default();

@@ -14,19 +14,20 @@
 //! | a segment is added | its ids are inserted under a new slot, which it owns from when all are |
 //! | segments are merged | their slots go to what they became, whose ids are among theirs: no entry changes |
 //! | a segment is removed | its slots own nothing |
-//! | a segment is moved | its ids are inserted in the newest table under a new slot, which it owns from when all are, and no other |
+//! | a segment is moved | its ids are inserted in the newest table under a new slot; when all are, it owns that and no other |
 //! | a table goes | none of its slots has an owner |
 //!
-//! A table gives each slot once. So entries that became wrong, as documents were deleted or a slot lost its owner, stay wrong
-//! until their table goes: they cost a dictionary's look-up at worst.
+//! A table gives each slot once. So entries that became wrong, as documents were deleted or a slot lost its owner,
+//! stay wrong until their table goes: they cost a dictionary's look-up at worst.
 //!
 //! # Growth
 //!
-//! When a table is nearly full, the next one is *laid*: its memory is cleared some buckets at a time. When the table is
-//! full, the next one takes over, and segments move to it, some ids at a time. It has room for 3/2 of the ids there are, and
-//! four ids are moved for one that is added, so all have moved long before it is full in its turn: there are
-//! two tables at most, unless merges outrun the moves. Then there is a limit, [`MOST_TABLES`]. In the long run two ids are
-//! moved for one that is added. A table that has few slots left, or has become far too large, is followed by another, too.
+//! When a table is nearly full, the next one is *laid*: its memory is cleared some buckets at a time. When the table
+//! is full, the next one takes over, and segments move to it, some ids at a time. It has room for 3/2 of the ids
+//! there are, and four ids are moved for one that is added, so all have moved long before it is full in its turn:
+//! there are two tables at most, unless merges outrun the moves. Then there is a limit, [`MOST_TABLES`]. In the long
+//! run two ids are moved for one that is added. A table that has few slots left, or has become far too large, is
+//! followed by another, too.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
@@ -97,6 +98,12 @@ impl Generations {
 
     pub(super) fn seed(&self) -> u64 {
         self.seed
+    }
+
+    /// How many more ids the newest table takes.
+    #[cfg(test)]
+    pub(super) fn room(&self) -> usize {
+        self.tables.last().map_or(0, |newest| newest.filling.room())
     }
 
     /// Inserts all ids of a segment, which then owns them. `sizes` are those with it.
@@ -205,7 +212,8 @@ impl Generations {
         Ok(true)
     }
 
-    /// Hashes ids from `rank` on, up to `most`, and inserts them into the newest table. Returns the rank behind the last.
+    /// Hashes ids from `rank` on, up to `most`, and inserts them into the newest table. Returns the rank behind the
+    /// last.
     fn insert<S: SegmentIds>(&mut self, segment: &S, rank: u32, most: u32, slot: u16) -> Result<u32> {
         let end = rank.saturating_add(most).min(segment.len());
         let (seed, hashes) = (self.seed, &mut self.hashes);

@@ -132,7 +132,8 @@ impl<'a, S: SegmentIds> Seeker<'a, S> {
 
     /// The newest segment that has `id`, and the document there.
     ///
-    /// With a tag table O(1) for an id that is nowhere, and one dictionary for one that is somewhere. Without, O(segments).
+    /// With a tag table O(1) for an id that is nowhere, and one dictionary for one that is somewhere. Without,
+    /// O(segments).
     ///
     /// # Errors
     ///
@@ -155,8 +156,8 @@ impl<'a, S: SegmentIds> Seeker<'a, S> {
 
     /// The same for each of `ids`, in `out`, which is cleared first.
     ///
-    /// With a tag table the lines of all ids come side by side, which is up to twice as fast as one by one. Allocates nothing
-    /// once its buffers are as large as the largest bulk.
+    /// With a tag table the lines of all ids come side by side, which is up to twice as fast as one by one. Allocates
+    /// nothing once its buffers are as large as the largest bulk.
     ///
     /// # Errors
     ///

@@ -10,7 +10,7 @@ use docvalues_format::error::Error;
 use super::generations::{Generations, Progress, Sizes};
 use super::{IdLookup, SegmentIds, Tags};
 
-/// The most segments of a store: 2^15 − 1, half of the slots of a table, so that there are always some for the segments
+/// The most segments of a store: 2^15 − 1, half of the slots of a table, so that there are always some for those
 /// that are added while a table follows another.
 pub const MAX_SEGMENTS: usize = 32_767;
 
@@ -75,10 +75,10 @@ pub struct IdStore<S: SegmentIds> {
     published: RwLock<Arc<IdLookup<S>>>,
 }
 
-struct Writer<S> {
+pub(super) struct Writer<S> {
     /// From the newest to the oldest.
     segments: Vec<(SegmentId, Arc<S>)>,
-    generations: Generations,
+    pub(super) generations: Generations,
     next: u64,
 }
 
@@ -108,8 +108,9 @@ impl<S: SegmentIds> IdStore<S> {
 
     /// Adds a segment, newer than all others.
     ///
-    /// O(its ids), and O(segments) for what readers hold. For each id also up to four steps of [`maintain`](Self::maintain) are
-    /// done if the table has to grow; whether these succeed is for `maintain` to say.
+    /// O(its ids), and O(segments) for what readers hold. For each id also up to four steps of
+    /// [`maintain`](Self::maintain) are done if the table has to grow; whether these succeed is for `maintain` to
+    /// say.
     ///
     /// # Errors
     ///
@@ -121,8 +122,8 @@ impl<S: SegmentIds> IdStore<S> {
         Ok(id)
     }
 
-    /// Adds many segments, sorted from the newest to the oldest, all newer than those there are: as [`add`](Self::add) for
-    /// each, but the table is laid for all of them at once.
+    /// Adds many segments, sorted from the newest to the oldest, all newer than those there are: as
+    /// [`add`](Self::add) for each, but the table is laid for all of them at once.
     ///
     /// # Errors
     ///
@@ -134,10 +135,13 @@ impl<S: SegmentIds> IdStore<S> {
         Ok(ids)
     }
 
-    /// Puts what `old` segments were merged into in the place of the newest of them.
+    /// Puts what `old` segments were merged into in the place of the newest of them. Where others stood between them,
+    /// a document of theirs that is older than one of those now comes first: it is to be deleted by then, and merged
+    /// away or not `live`.
     ///
-    /// **All ids of `merged` are ids of theirs**: it inherits their entries, and an id that none of them had would not be found.
-    /// Some may be missing, as documents were deleted. O(segments, and slots of the tables): no entry is touched.
+    /// **All ids of `merged` are ids of theirs**: it inherits their entries, and an id that none of them had would
+    /// not be found. Some may be missing, as documents were deleted. O(segments, and slots of the tables): no entry
+    /// is touched.
     ///
     /// # Errors
     ///
@@ -163,9 +167,9 @@ impl<S: SegmentIds> IdStore<S> {
         Ok(())
     }
 
-    /// Does a part of what the table needs to grow, or to shed what has gone: up to `steps` ids are moved or
-    /// lines of memory cleared, of 10 to 100 ns each. A store that only grows needs no call; after many merges or removals, calls
-    /// in idle moments give memory back.
+    /// Does a part of what the table needs to grow, or to shed what has gone: up to `steps` ids are moved or lines of
+    /// memory cleared, of 10 to 100 ns each. A store that only grows needs no call; after many merges or removals,
+    /// calls in idle moments give memory back.
     ///
     /// # Errors
     ///
@@ -180,7 +184,7 @@ impl<S: SegmentIds> IdStore<S> {
     }
 
     /// After a panic in a segment's code the writer is as it was before, but for entries nobody owns.
-    fn writer(&self) -> MutexGuard<'_, Writer<S>> {
+    pub(super) fn writer(&self) -> MutexGuard<'_, Writer<S>> {
         self.writer.lock().unwrap_or_else(PoisonError::into_inner)
     }
 

@@ -99,6 +99,33 @@ fn what_is_refused_changes_nothing() {
     check(&store.snapshot(), &ids, |_, _| true);
 }
 
+/// A segment that moves, of which a part has moved, and an addition that takes the room of the rest.
+#[test]
+fn room_that_is_taken_meanwhile() {
+    let store = IdStore::with_seed(1);
+    store.add(segment(0..1_000, 0)).unwrap();
+    // The table is full, but for some entries; then it is followed by another.
+    let mut next = 1_000;
+    let tables = |store: &IdStore<Ids>| store.snapshot().tags.as_ref().unwrap().tables.len();
+    let mut small = Vec::new();
+    while tables(&store) < 2 {
+        small.push(store.add(segment(next..next + 20, 0)).unwrap());
+        next += 20;
+    }
+    // With nothing else to move, which would need another table and mend everything.
+    store.remove(&small).unwrap();
+    let room = {
+        let writer = store.writer();
+        writer.generations.room()
+    };
+    store.add(segment(next..next + u32::try_from(room).unwrap(), 0)).unwrap();
+    let ids: Vec<Vec<u8>> = (0..next + 3_000).map(|number| id(number, 0)).collect();
+    check(&store.snapshot(), &ids, |_, _| true);
+    while store.maintain(100).unwrap() == Upkeep::More {}
+    assert_eq!(tables(&store), 1);
+    check(&store.snapshot(), &ids, |_, _| true);
+}
+
 /// A reader's set stays what it was, whatever happens to the store, and after it has gone.
 #[test]
 fn a_reader_keeps_its_segments() {
