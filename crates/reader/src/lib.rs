@@ -28,7 +28,7 @@ mod typed;
 pub use binary::Binary;
 pub use cursor::Cursor;
 pub use docvalues_format::jump::JumpTables;
-pub use docvalues_storage::Verify;
+pub use docvalues_storage::{Section, Verify};
 pub use docvalues_terms::ids::{Form as IdForm, IdSizes};
 pub use ids::IdIndex;
 pub use numeric::Numeric;

@@ -1,8 +1,23 @@
 //! The peers that are in this program.
 
+use std::convert::Infallible;
 use std::hint::black_box;
 use std::path::Path;
+use std::sync::Arc;
 
+use docvalues::format::error::Section as Role;
+use docvalues::format::source::Owned;
+use docvalues::terms::Dictionary;
+use docvalues::terms::blocks::{BlocksBuilder, BlocksReader};
+use docvalues::terms::build::IdsBuilder;
+use docvalues::terms::exact::{ExactTrie, TrieBuilder};
+use docvalues::terms::fst::{Fst, FstBuilder};
+use docvalues::terms::lookup::{Hit, IdLookup, IdStore};
+use docvalues::terms::read::IdsReader;
+use docvalues::{
+    DocId, FieldSpec, IdForm, IdOptions, LogicalType, Numeric, NumericColumn as _, Schema, Segment, SegmentWriter,
+    WriterOptions,
+};
 use tantivy_sstable::{Dictionary as SsTable, MonotonicU64SSTable};
 
 use super::{Line, Shape};
@@ -151,4 +166,145 @@ fn tantivy(process: &Process<'_>) {
     });
 }
 
-fn docvalues(_process: &Process<'_>, _folder: &Path) {}
+/// In files, through the filters and through a tag table; and the forms of the index without a filter.
+fn docvalues(process: &Process<'_>, folder: &Path) {
+    let filtered = docvalues_segments(process, folder, "files", IdForm::Blocks, 16);
+    let readers = filtered.readers();
+    docvalues_look_up(process, "files", &filtered, &IdLookup::new(readers.iter().cloned()));
+    let start = Moment::now();
+    let store = IdStore::new();
+    store.add_all(&readers).expect("few segments, undamaged");
+    let took = Moment::now() - start;
+    process.tell("build, table", process.shape.ids().into(), took, 0);
+    let snapshot = store.snapshot();
+    process.tell("bytes, table", process.shape.ids().into(), Elapsed::default(), snapshot.tag_bytes() as i64);
+    docvalues_look_up(process, "table", &filtered, &snapshot);
+    for (how, form) in [("blocks", IdForm::Blocks), ("trie", IdForm::Exact), ("fst", IdForm::Fst)] {
+        let bare = docvalues_segments(process, folder, how, form, 0);
+        docvalues_look_up(process, how, &bare, &IdLookup::new(bare.readers()));
+    }
+    texts(process);
+}
+
+/// A section of a file that is mapped.
+type Mapped = docvalues::reader::Section;
+
+/// Segments, the newest first, and their versions.
+struct Opened {
+    segments: Vec<(Arc<IdsReader<Mapped>>, Numeric)>,
+}
+
+impl Opened {
+    fn readers(&self) -> Vec<Arc<IdsReader<Mapped>>> {
+        self.segments.iter().map(|segment| Arc::clone(&segment.0)).collect()
+    }
+}
+
+fn docvalues_segments(process: &Process<'_>, folder: &Path, how: &str, form: IdForm, filter_bits: u8) -> Opened {
+    let (mut took, mut bytes, mut segments) = (Elapsed::default(), 0, Vec::new());
+    for (number, ids) in process.segments().enumerate() {
+        let path = folder.join(format!("{}.docvalues-{how}-{number}", process.shape));
+        let options = IdOptions { form, filter_bits, ..IdOptions::default() };
+        let sorted: Vec<(&[u8], DocId)> = (0..).zip(&ids).map(|(doc, (id, _))| (id.as_bytes(), DocId::new(doc))).collect();
+        let start = Moment::now();
+        black_box(IdsBuilder::new(options).build(&sorted[..], sorted.len() as u32).expect("sorted ids"));
+        took = took + (Moment::now() - start);
+        let mut schema = Schema::new();
+        let id = schema.add(FieldSpec::new("_id", LogicalType::Utf8)).expect("a name");
+        let version = schema.add(FieldSpec::new("_version", LogicalType::I64)).expect("a name");
+        let mut writer = SegmentWriter::create(&path, schema, WriterOptions::default()).expect("a file");
+        writer.id_field(id, options).expect("byte strings");
+        // In the order in which they came: that of their versions.
+        let mut documents: Vec<&(String, u32)> = ids.iter().collect();
+        documents.sort_unstable_by_key(|document| document.1);
+        for (text, number) in documents {
+            let mut document = writer.document();
+            document.str(id, text).and_then(|document| document.i64(version, (*number).into())).expect("room");
+            document.finish().expect("room");
+        }
+        bytes += writer.finish().expect("a file").ids.expect("an index").bytes;
+        let segment = Segment::open(&path).expect("what was just written");
+        let ids = segment.ids().expect("undamaged").expect("an index");
+        // The mapping stays; a later run writes anew.
+        std::fs::remove_file(&path).expect("it was just written");
+        segments.push((Arc::clone(ids.reader()), segment.numeric("_version").expect("undamaged")));
+    }
+    segments.reverse();
+    let all = process.shape.ids().into();
+    process.tell(&format!("build, {how}"), all, took, 0);
+    process.tell(&format!("bytes, {how}"), all, Elapsed::default(), bytes as i64);
+    Opened { segments }
+}
+
+fn docvalues_look_up(process: &Process<'_>, how: &str, opened: &Opened, lookup: &IdLookup<IdsReader<Mapped>>) {
+    let version = |hit: Option<Hit>| {
+        hit.map_or(0, |hit| {
+            let version = opened.segments[hit.segment].1.get(hit.doc).expect("undamaged");
+            version.expect("each document has one") + 1
+        })
+    };
+    for (work, ids) in process.asked() {
+        let ids: Vec<&[u8]> = ids.iter().map(|id| id.as_bytes()).collect();
+        let mut seeker = lookup.seeker();
+        process.measure(work, how, ids.len(), || {
+            ids.iter().map(|id| version(seeker.find(id).expect("undamaged"))).sum()
+        });
+        let mut hits = Vec::new();
+        process.measure(work, &format!("{how}, bulks of 20"), ids.len(), || {
+            let bulks = ids.chunks(20).map(|bulk| {
+                seeker.find_many(bulk, &mut hits).expect("undamaged");
+                hits.iter().map(|&hit| version(hit)).sum::<i64>()
+            });
+            bulks.sum()
+        });
+    }
+}
+
+/// The forms of the index over ids as they are, which the crate `fst` has, too.
+fn texts(process: &Process<'_>) {
+    let section = |bytes| Owned::new(Role::Ids, bytes);
+    text(process, "text, blocks", |ids| {
+        let mut builder = BlocksBuilder::default();
+        assert!(ids.iter().all(|(id, _)| builder.push(id.as_bytes())), "sorted ids");
+        let blocks = builder.finish().expect("ids");
+        let bytes = blocks.ids.len() + blocks.starts.len() + blocks.index.as_ref().map_or(0, Vec::len);
+        let blocks = blocks.try_map(&mut |role, bytes| Ok::<_, Infallible>(Owned::new(role, bytes)));
+        let Ok(blocks) = blocks;
+        (bytes, Box::new(BlocksReader::open(blocks, ids.len() as u32).expect("what was just made")))
+    });
+    text(process, "text, trie", |ids| {
+        let mut builder = TrieBuilder::new();
+        ids.iter().for_each(|(id, _)| builder.push(id.as_bytes()).expect("sorted ids"));
+        let bytes = builder.finish();
+        let len = bytes.len();
+        (len, Box::new(ExactTrie::open(section(bytes), ids.len() as u32).expect("what was just made")))
+    });
+    text(process, "text, fst", |ids| {
+        let mut builder = FstBuilder::new(FstBuilder::REGISTRY);
+        ids.iter().for_each(|(id, _)| builder.push(id.as_bytes()).expect("sorted ids"));
+        let bytes = builder.finish();
+        let len = bytes.len();
+        (len, Box::new(Fst::open(section(bytes), ids.len() as u32).expect("what was just made")))
+    });
+}
+
+/// A dictionary a segment, which `make` makes: its bytes, and it.
+fn text(process: &Process<'_>, how: &str, make: impl Fn(&[(String, u32)]) -> (usize, Box<dyn Dictionary>)) {
+    let (mut took, mut bytes, mut segments) = (Elapsed::default(), 0, Vec::new());
+    for ids in process.segments() {
+        let start = Moment::now();
+        let (len, dictionary) = make(&ids);
+        took = took + (Moment::now() - start);
+        bytes += len;
+        segments.push((dictionary, ids.iter().map(|id| id.1).collect::<Vec<u32>>()));
+    }
+    let all = process.shape.ids().into();
+    process.tell(&format!("build, {how}"), all, took, 0);
+    process.tell(&format!("bytes, {how}"), all, Elapsed::default(), bytes as i64);
+    process.look_up(how, |id| {
+        segments.iter().rev().find_map(|(dictionary, versions)| {
+            let rank = dictionary.find(id).expect("undamaged")?;
+            Some(versions[rank as usize])
+        })
+    });
+}

@@ -29,7 +29,7 @@ const fn way(peer: &'static str, how: &'static str, name: &'static str, mark: &'
 }
 
 /// In the order of the tables.
-const WAYS: [Way; 17] = [
+const WAYS: [Way; 16] = [
     way("docvalues", "table, bulks of 20", "docvalues, tag table, bulks of 20", "docvalues"),
     way("docvalues", "table", "docvalues, tag table", "docvalues"),
     way("docvalues", "files, bulks of 20", "docvalues, files, bulks of 20", "docvalues-files"),
@@ -37,10 +37,9 @@ const WAYS: [Way; 17] = [
     way("docvalues", "blocks", "docvalues, blocks under a trie, no filter", "docvalues-bare"),
     way("docvalues", "trie", "docvalues, exact trie, no filter", "docvalues-bare"),
     way("docvalues", "fst", "docvalues, FST, no filter", "docvalues-bare"),
-    way("docvalues", "text, blocks", "the same, ids not packed: blocks", "docvalues-bare"),
-    way("docvalues", "text, trie", "exact trie", "docvalues-bare"),
-    way("docvalues", "text, fst", "FST", "docvalues-bare"),
-    way("docvalues", "hashbrown", "a hash map a segment, hashed once", "docvalues-bare"),
+    way("docvalues", "text, blocks", "docvalues, ids not packed, blocks", "docvalues-bare"),
+    way("docvalues", "text, trie", "docvalues, ids not packed, exact trie", "docvalues-bare"),
+    way("docvalues", "text, fst", "docvalues, ids not packed, FST", "docvalues-bare"),
     way("lucene-10.5.0-bloom", "", "Lucene 10.5, Bloom", "lucene-10.5.0-bloom"),
     way("lucene-10.5.0", "", "Lucene 10.5, trie", "lucene-10.5.0"),
     way("lucene-10.3.1", "", "Lucene 10.3, trie", "lucene-10.3.1"),
