@@ -9,6 +9,7 @@
 mod corpus;
 
 mod files;
+mod ids;
 mod layers;
 mod merge;
 mod mutants;

@@ -1,0 +1,300 @@
+//! Segments with an index of ids: what a `BTreeMap` says, whatever the documents are sorted by, wherever they were built,
+//! and however they were cut before they were merged.
+
+use std::collections::BTreeMap;
+use std::ops::ControlFlow;
+
+use docvalues::{
+    BinaryColumn as _, BytesKind, DocId, FieldId, FieldSpec, IdForm, IdOptions, LogicalType, Merger,
+    OpenOptions, Schema, Segment, SegmentWriter, SortKey, WriteErrorKind, WriterOptions,
+};
+use docvalues_testkit::rng::SplitMix64;
+use proptest::prelude::*;
+
+/// What ids look like.
+#[derive(Clone, Copy, Debug)]
+enum Look {
+    Uuid,
+    Hex,
+    Numbered,
+    Anything,
+    Mixed,
+}
+
+impl Look {
+    fn id(self, i: u64, rng: &mut SplitMix64) -> Vec<u8> {
+        // Unique by its last digits, or its first ones.
+        let (a, b) = (rng.next_u64(), rng.next_u64());
+        match self {
+            Look::Uuid => {
+                let (a, b) = (format!("{a:016x}"), format!("{:016x}", b << 32 | i));
+                format!("{}-{}-{}-{}-{}", &a[..8], &a[8..12], &a[12..], &b[..4], &b[4..]).into_bytes()
+            }
+            Look::Hex => format!("{a:016x}{i:08x}").into_bytes(),
+            Look::Numbered => format!("doc-{:06}", 7 * i).into_bytes(),
+            Look::Anything => [&a.to_le_bytes()[..(b % 9) as usize], &i.to_be_bytes()[4..]].concat(),
+            Look::Mixed if b.is_multiple_of(3) => Look::Anything.id(i, rng),
+            Look::Mixed => Look::Hex.id(i, rng),
+        }
+    }
+}
+
+/// Documents: each has a number, most have an id.
+#[derive(Clone, Debug)]
+struct Docs(Vec<(i64, Option<Vec<u8>>)>);
+
+impl Docs {
+    fn new(count: u64, look: Look, sparse: bool, seed: u64) -> Docs {
+        let mut rng = SplitMix64::new(seed);
+        let doc = |i| {
+            let id = look.id(i, &mut rng);
+            let has = !sparse || rng.below(3) > 0;
+            (rng.below(50) as i64, has.then_some(id))
+        };
+        Docs((0..count).map(doc).collect())
+    }
+
+    /// Where each document goes when they are sorted by `keys`.
+    fn sorted(&self, sort: Sort) -> Docs {
+        let mut docs = self.clone();
+        match sort {
+            Sort::None => {}
+            Sort::Number => docs.0.sort_by_key(|doc| doc.0),
+            Sort::Id => docs.0.sort_by(|a, b| (a.1.is_none(), &a.1).cmp(&(b.1.is_none(), &b.1))),
+        }
+        docs
+    }
+
+    fn by_id(&self) -> BTreeMap<&[u8], u32> {
+        (0..).zip(&self.0).filter_map(|(doc, (_, id))| Some((id.as_deref()?, doc))).collect()
+    }
+}
+
+#[derive(Clone, Copy, Debug)]
+enum Sort {
+    None,
+    Number,
+    Id,
+}
+
+impl Sort {
+    fn keys(self) -> Vec<SortKey> {
+        match self {
+            Sort::None => vec![],
+            Sort::Number => vec![SortKey::new("n")],
+            Sort::Id => vec![SortKey::new("id")],
+        }
+    }
+}
+
+fn schema() -> (Schema, FieldId, FieldId) {
+    let mut schema = Schema::new();
+    let number = schema.add(FieldSpec::new("n", LogicalType::I64)).unwrap();
+    let id = schema.add(FieldSpec::new("id", LogicalType::Bytes)).unwrap();
+    (schema, number, id)
+}
+
+fn add<T>(writer: &mut SegmentWriter<T>, docs: &[(i64, Option<Vec<u8>>)], fields: (FieldId, FieldId)) {
+    for (number, id) in docs {
+        let mut doc = writer.document();
+        doc.i64(fields.0, *number).unwrap();
+        if let Some(id) = id {
+            doc.bytes(fields.1, id).unwrap();
+        }
+        doc.finish().unwrap();
+    }
+}
+
+/// The file of these documents.
+fn build(docs: &Docs, sort: Sort, options: Option<IdOptions>, budget: Option<usize>) -> Vec<u8> {
+    let (schema, number, id) = schema();
+    let Some(budget) = budget else {
+        let mut writer = SegmentWriter::in_memory(schema, WriterOptions::default());
+        options.iter().for_each(|options| writer.id_field(id, *options).unwrap());
+        writer.sort_by(sort.keys()).unwrap();
+        add(&mut writer, &docs.0, (number, id));
+        return writer.finish_bytes().unwrap();
+    };
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("ids.dv");
+    let options_of_writer = WriterOptions { budget, ..WriterOptions::default() };
+    let mut writer = SegmentWriter::create(&path, schema, options_of_writer).unwrap();
+    options.iter().for_each(|options| writer.id_field(id, *options).unwrap());
+    writer.sort_by(sort.keys()).unwrap();
+    add(&mut writer, &docs.0, (number, id));
+    writer.finish().unwrap();
+    assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1, "no temporary file is left");
+    std::fs::read(path).unwrap()
+}
+
+fn open(file: &[u8]) -> Segment {
+    Segment::from_bytes(file.to_vec(), OpenOptions::new()).unwrap()
+}
+
+/// A segment finds and lists what the model does.
+fn compare(segment: &Segment, docs: &Docs) {
+    segment.verify().unwrap();
+    let (ids, model) = (segment.ids().unwrap().unwrap(), docs.by_id());
+    assert_eq!((ids.field(), ids.len() as usize), ("id", model.len()));
+    let column = segment.binary("id").unwrap();
+    let mut value = Vec::new();
+    for (&id, &doc) in &model {
+        assert_eq!(ids.find(id).unwrap(), Some(DocId::new(doc)), "{}", id.escape_ascii());
+        assert_eq!(column.get(DocId::new(doc), &mut value).unwrap(), Some(id));
+        // What is near it is not there.
+        for other in [&[id, b"0"].concat(), &id[..id.len() - 1], &[b"0", id].concat()] {
+            assert_eq!(ids.find(other).unwrap().map(DocId::get), model.get(other).copied());
+        }
+    }
+    let mut listed = Vec::new();
+    ids.each(|id, doc| {
+        listed.push((id.to_vec(), doc.get()));
+        ControlFlow::Continue(())
+    })
+    .unwrap();
+    assert!(listed.iter().map(|(id, doc)| (&id[..], doc)).eq(model.iter().map(|(&id, doc)| (id, doc))));
+    let prefixes =
+        model.keys().step_by(17).flat_map(|id| [1, 3, 9, id.len()].map(|len| &id[..len.min(id.len())]));
+    for prefix in prefixes {
+        let mut found = Vec::new();
+        ids.prefix(prefix, |id, _| {
+            found.push(id.to_vec());
+            ControlFlow::Continue(())
+        })
+        .unwrap();
+        assert!(
+            found.iter().map(Vec::as_slice).eq(model.keys().copied().filter(|id| id.starts_with(prefix)))
+        );
+    }
+}
+
+fn looks() -> impl Strategy<Value = Look> {
+    prop::sample::select(vec![Look::Uuid, Look::Hex, Look::Numbered, Look::Anything, Look::Mixed])
+}
+
+fn options() -> impl Strategy<Value = IdOptions> {
+    let forms = prop::sample::select(IdForm::ALL.to_vec());
+    let bits = prop::sample::select(vec![0, 1, 8, 16, 32]);
+    (forms, bits, any::<u64>()).prop_map(|(form, filter_bits, seed)| IdOptions { form, filter_bits, seed })
+}
+
+fn sorts() -> impl Strategy<Value = Sort> {
+    prop::sample::select(vec![Sort::None, Sort::Number, Sort::Id])
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(60))]
+
+    #[test]
+    fn every_id_leads_to_its_document(
+        count in prop::sample::select(vec![0, 1, 2, 23, 24, 25, 48, 49, 97, 511, 2_000]),
+        look in looks(),
+        sparse in any::<bool>(),
+        (options, sort, seed) in (options(), sorts(), any::<u64>()),
+    ) {
+        let docs = Docs::new(count, look, sparse, seed);
+        let file = build(&docs, sort, Some(options), None);
+        compare(&open(&file), &docs.sorted(sort));
+        // Wherever it is built.
+        prop_assert!(build(&docs, sort, Some(options), Some(300 << 10)) == file);
+    }
+
+    /// Pieces with an index or without, of which some documents were deleted.
+    #[test]
+    fn a_merge_is_the_segment_built_at_once(
+        count in 1_u64..1_500,
+        look in looks(),
+        cuts in prop::collection::vec(any::<u64>(), 0..5),
+        (options, sort, seed) in (options(), sorts(), any::<u64>()),
+    ) {
+        let docs = Docs::new(count, look, true, seed);
+        let mut places: Vec<usize> = cuts.iter().map(|cut| (cut % count) as usize).chain([0, count as usize]).collect();
+        places.sort_unstable();
+        let (mut rng, mut left, mut pieces) = (SplitMix64::new(seed), Vec::new(), Vec::new());
+        for (number, place) in places.windows(2).enumerate() {
+            let piece = Docs(docs.0[place[0]..place[1]].to_vec());
+            let mut live = vec![0_u64; piece.0.len().div_ceil(64)];
+            for (i, doc) in piece.0.iter().enumerate().filter(|_| rng.below(4) > 0) {
+                live[i / 64] |= 1 << (i % 64);
+                left.push(doc.clone());
+            }
+            pieces.push((open(&build(&piece, Sort::None, Some(options).filter(|_| number % 2 == 0), None)), live));
+        }
+        let left = Docs(left);
+        let mut merger = Merger::new(WriterOptions::default()).id_field("id", options).sort_by(sort.keys());
+        for (segment, live) in &pieces {
+            merger.add_live("a piece", segment, live).unwrap();
+        }
+        let (file, summary) = merger.finish_bytes().unwrap();
+        prop_assert!(file == build(&left, sort, Some(options), None));
+        prop_assert_eq!(summary.ids.unwrap().field, "id");
+        compare(&open(&file), &left.sorted(sort));
+    }
+}
+
+#[test]
+fn two_documents_with_one_id_are_named_as_they_came() {
+    for (sort, budget) in
+        [Sort::None, Sort::Number, Sort::Id].into_iter().flat_map(|sort| [(sort, 1 << 28), (sort, 300 << 10)])
+    {
+        let mut docs = Docs::new(9_000, Look::Uuid, false, 5);
+        docs.0[8_000].1 = docs.0[77].1.clone();
+        let folder = tempfile::tempdir().unwrap();
+        let (schema, number, id) = schema();
+        let options = WriterOptions { budget, ..WriterOptions::default() };
+        let mut writer = SegmentWriter::create(folder.path().join("twice.dv"), schema, options).unwrap();
+        writer.id_field(id, IdOptions::default()).unwrap();
+        writer.sort_by(sort.keys()).unwrap();
+        add(&mut writer, &docs.0, (number, id));
+        let refused = writer.finish().unwrap_err();
+        let WriteErrorKind::DuplicateId { id, docs: twice } = refused.kind() else { panic!("{refused}") };
+        assert_eq!((refused.field(), *twice), (Some("id"), [77, 8_000]));
+        assert_eq!(id.as_bytes(), docs.0[77].1.as_deref().unwrap());
+        assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0, "nothing is left");
+    }
+}
+
+#[test]
+fn what_cannot_be_a_field_of_ids_is_refused() {
+    let mut writer = SegmentWriter::in_memory(Schema::new(), WriterOptions::default());
+    let mut refused = |spec: FieldSpec| {
+        let field = writer.add_field(spec).unwrap();
+        let refused = writer.id_field(field, IdOptions::default()).unwrap_err();
+        assert!(matches!(refused.kind(), WriteErrorKind::NoIdField(_)), "{refused}");
+        refused.to_string()
+    };
+    assert!(refused(FieldSpec::new("a", LogicalType::U64)).contains("numbers"));
+    assert!(refused(FieldSpec::new("b", LogicalType::Utf8).multi_valued()).contains("several"));
+    assert!(refused(FieldSpec::new("c", LogicalType::Utf8).kind(BytesKind::Sorted)).contains("binary"));
+    let late = writer.add_field(FieldSpec::new("d", LogicalType::Utf8)).unwrap();
+    let mut doc = writer.document();
+    doc.str(late, "there already").unwrap();
+    doc.finish().unwrap();
+    assert!(writer.id_field(late, IdOptions::default()).is_err());
+    let binary = writer.add_field(FieldSpec::new("e", LogicalType::Utf8).kind(BytesKind::Binary)).unwrap();
+    let mut doc = writer.document();
+    doc.str(binary, "which is none too late").unwrap();
+    doc.finish().unwrap();
+    writer.id_field(binary, IdOptions::default()).unwrap();
+
+    let mut writer = SegmentWriter::in_memory(Schema::new(), WriterOptions::default());
+    let id = writer.add_field(FieldSpec::new("id", LogicalType::Utf8)).unwrap();
+    writer.id_field(id, IdOptions::default()).unwrap();
+    let mut doc = writer.document();
+    doc.str(id, &"x".repeat(65_536)).unwrap();
+    doc.finish().unwrap();
+    let refused = writer.finish_bytes().unwrap_err();
+    assert!(matches!(refused.kind(), WriteErrorKind::LongId { len: 65_536, max: 65_535 }), "{refused}");
+}
+
+#[test]
+fn a_merge_without_such_a_column_is_refused() {
+    let segment = open(&build(&Docs::new(10, Look::Hex, false, 1), Sort::None, None, None));
+    assert!(segment.ids().unwrap().is_none());
+    for (name, why) in [("n", "numbers"), ("nobody", "no such column")] {
+        let mut merger = Merger::new(WriterOptions::default()).id_field(name, IdOptions::default());
+        merger.add("a segment", &segment);
+        let refused = merger.finish_bytes().unwrap_err();
+        assert!(refused.to_string().contains(why) && refused.field() == Some(name), "{refused}");
+    }
+}
