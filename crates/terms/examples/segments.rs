@@ -12,6 +12,7 @@ use std::ops::ControlFlow;
 use std::time::Duration;
 
 use docvalues_format::error::{Error, Result};
+use docvalues_format::granule::SectionRef;
 use docvalues_format::id::DocId;
 use docvalues_format::source::Owned;
 use docvalues_terms::build::{IdOptions, IdsBuilder};
@@ -154,8 +155,11 @@ fn open_one(ids: &[(String, DocId)]) -> Result<(), Box<dyn std::error::Error>> {
 }
 
 fn owned(ids: Ids<Vec<u8>>, meta: &mut usize) -> Result<Ids<Owned>> {
-    // References to sections, and the fields besides.
-    *meta += 160;
+    let nowhere =
+        |_, bytes: Vec<u8>| Ok::<_, Error>(SectionRef { offset: 0, len: bytes.len() as u64, crc: 0 });
+    let (mut fields, mut nowhere) = (Vec::new(), nowhere);
+    ids.clone().try_map(&mut nowhere)?.encode_meta(&mut fields);
+    *meta += fields.len();
     ids.try_map(&mut |section, bytes| Ok::<_, Error>(Owned::new(section, bytes)))
 }
 

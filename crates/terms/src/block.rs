@@ -75,6 +75,8 @@ fn head(tail: &[u8], width: usize) -> u32 {
 pub(crate) struct Block<'a> {
     n: usize,
     prefix: &'a [u8],
+    /// The prefix and what follows, eight bytes.
+    prefix_word: u64,
     /// A bit for each constant column; empty if none is.
     columns: &'a [u8],
     constants: &'a [u8],
@@ -114,6 +116,8 @@ impl<'a> Block<'a> {
             _ => return None,
         };
         let columns = if shape == COLUMNS { take(len.div_ceil(8))? } else { &[] };
+        let prefix_word = u64::from_le_bytes(*rest.first_chunk()?);
+        let mut take = |len: usize| rest.split_off(..len);
         let prefix = take(prefix_len.into())?;
         // Those of the bits behind the last column count, too: then there are more than columns.
         let constant = columns.iter().map(|bits| bits.count_ones() as usize).sum();
@@ -129,7 +133,7 @@ impl<'a> Block<'a> {
             _ => Tails::Same { len, tail },
         };
         let rests_at = bytes.len() - rest.len();
-        Some(Block { n, prefix, columns, constants, tails, heads, rests: rest, rests_at })
+        Some(Block { n, prefix, prefix_word, columns, constants, tails, heads, rests: rest, rests_at })
     }
 
     /// How many keys there are: at least one.
@@ -145,7 +149,7 @@ impl<'a> Block<'a> {
     /// The place of `key`, if it is one of them. O(length), and of those whose heads are the same, their lengths.
     #[inline]
     pub(crate) fn find(&self, key: &[u8]) -> Option<usize> {
-        let behind = key.strip_prefix(self.prefix)?;
+        let behind = self.behind_prefix(key)?;
         match self.tails {
             Tails::Same { len, .. } if behind.len() != len => None,
             Tails::Same { .. } if self.columns.is_empty() => self.find_same(behind),
@@ -156,6 +160,17 @@ impl<'a> Block<'a> {
             }
             Tails::One(_) | Tails::Two(_) => self.find_varied(behind),
         }
+    }
+
+    /// What is behind the prefix, if the key has it.
+    #[inline]
+    fn behind_prefix<'k>(&self, key: &'k [u8]) -> Option<&'k [u8]> {
+        let (Some(word), 0..8) = (key.first_chunk(), self.prefix.len()) else {
+            return key.strip_prefix(self.prefix);
+        };
+        // The usual one, in a register.
+        let differ = (u64::from_le_bytes(*word) ^ self.prefix_word) & !(u64::MAX << (8 * self.prefix.len()));
+        key.get(self.prefix.len()..).filter(|_| differ == 0)
     }
 
     /// The place of a tail among those of one length.

@@ -16,11 +16,11 @@
 //!
 //! * `fst` (the crate) and Lucene's FST store outputs on arcs, pushed towards the root, and nodes are shared only where
 //!   what is left of the outputs is the same. A rank needs none of that: the counts of a node depend on nothing but the
-//!   keys behind it. So this is a minimal automaton, and not a transducer.
+//!   keys behind it. So this is an automaton, and not a transducer.
 //! * A way that does not branch is one node: its bytes are compared at once. The end of a key that it shares with
-//!   no other is such a way. It is shared as a whole, if ever, and not byte by byte, so this is not quite
-//!   minimal: `…a-tail` and `…b-tail` share `-tail` only if a node branches in front of it. For that a random key
-//!   costs one look-up when it is built, instead of one a byte.
+//!   no other is such a way. It is not shared byte by byte: as a whole, or by what it has in common with the end before,
+//!   if that is eight bytes or more. So this is not quite minimal, and a random key costs one look-up when it
+//!   is built instead of one a byte. The first byte of such an end stands in the arc: see `walk/arcs.rs`.
 //! * Nodes that were forgotten are written again, as with the others: see `fst/registry.rs`.
 //!
 //! Sources: Daciuk, Mihov, Watson and Watson, *Incremental construction of minimal acyclic finite-state automata*

@@ -6,7 +6,7 @@
 //! | --- | --- |
 //! | ids | the packed ids: [blocks](crate::blocks), a [trie](crate::exact) or an [automaton](mod@crate::fst) |
 //! | id block starts, id index | what leads to a block; only with blocks |
-//! | id filter | which ids there may be: a [filter](crate::filter) |
+//! | id filter | which ids there may be: a [filter] |
 //! | id documents, their jump table | the document of each rank: [numbers](docvalues_format::numeric) |
 //!
 //! # Body of the extra

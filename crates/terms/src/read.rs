@@ -57,10 +57,17 @@ mod verify;
 /// the right one in a file whose checksums match is for [`verify`](Self::verify).
 #[derive(Debug)]
 pub struct IdsReader<B> {
+    /// Here, and little else: whoever asks the filters of many segments goes through an array of these.
+    filter: Option<Filter<B>>,
+    inner: Box<Inner<B>>,
+}
+
+/// What is looked at behind the filter.
+#[derive(Debug)]
+struct Inner<B> {
     /// The first eight bytes of the least and the greatest packed id, as numbers.
     heads: (u64, u64),
     keys: KeysReader<B>,
-    filter: Option<Filter<B>>,
     docs: NumericReader<B>,
     doc_count: u32,
     count: u32,
@@ -140,10 +147,9 @@ impl<B: SectionBytes> IdsReader<B> {
         let filter = ids.filter.map(|section| Filter::open(section, count, filter_bits)).transpose()?;
         let docs = NumericReader::open(ids.docs, JumpTables::Baked)?;
         let heads = (head(&least), head(&greatest));
-        Ok(IdsReader {
+        let inner = Inner {
             heads,
             keys,
-            filter,
             docs,
             doc_count,
             count,
@@ -155,63 +161,64 @@ impl<B: SectionBytes> IdsReader<B> {
             least,
             greatest,
             sizes,
-        })
+        };
+        Ok(IdsReader { filter, inner: Box::new(inner) })
     }
 
     /// How many ids there are.
     pub fn len(&self) -> u32 {
-        self.count
+        self.inner.count
     }
 
     /// Whether there is none.
     pub fn is_empty(&self) -> bool {
-        self.count == 0
+        self.inner.count == 0
     }
 
     /// How many documents the segment has.
     pub fn doc_count(&self) -> u32 {
-        self.doc_count
+        self.inner.doc_count
     }
 
     /// Bytes of the longest id.
     pub fn max_len(&self) -> usize {
-        self.max_len.into()
+        self.inner.max_len.into()
     }
 
     /// How ids are found.
     pub fn form(&self) -> Form {
-        self.form
+        self.inner.form
     }
 
     /// What all ids look like.
     #[inline]
     pub fn template(&self) -> &Template {
-        &self.template
+        &self.inner.template
     }
 
     /// The seed of the filter's [`hash`].
     #[inline]
     pub fn seed(&self) -> u64 {
-        self.seed
+        self.inner.seed
     }
 
     /// Bits of the filter for each id; 0 if there is no filter.
     pub fn filter_bits(&self) -> u8 {
-        self.filter_bits
+        self.inner.filter_bits
     }
 
     /// Bytes of each part in the file.
     pub fn sizes(&self) -> IdSizes {
-        self.sizes
+        self.inner.sizes
     }
 
     /// Bytes on the heap.
     pub fn heap_bytes(&self) -> usize {
-        let keys = match &self.keys {
+        let keys = match &self.inner.keys {
             KeysReader::Blocks(blocks) => blocks.heap_bytes(),
             KeysReader::None | KeysReader::Exact(_) | KeysReader::Fst(_) => 0,
         };
-        keys + self.docs.heap_bytes() + self.least.len() + self.greatest.len()
+        keys + self.inner.docs.heap_bytes() + self.inner.least.len() + self.inner.greatest.len()
     }
 
     /// The document that has `id`, if one has.
@@ -221,8 +228,10 @@ impl<B: SectionBytes> IdsReader<B> {
     /// When bytes on the way are damaged.
     pub fn find(&self, id: &[u8]) -> Result<Option<DocId>> {
         let mut room = Packed::default();
-        match self.template.pack(id, &mut room) {
-            Some(key) if self.filter.is_some() => self.find_hashed(&Probe::new(hash(id, self.seed)), key),
+        match self.inner.template.pack(id, &mut room) {
+            Some(key) if self.filter.is_some() => {
+                self.find_hashed(&Probe::new(hash(id, self.inner.seed)), key)
+            }
             Some(key) => self.find_packed(key),
             None => Ok(None),
         }
@@ -268,7 +277,7 @@ impl<B: SectionBytes> IdsReader<B> {
     /// their index; for other forms, does nothing.
     #[inline]
     pub fn prefetch_packed(&self, key: &[u8]) {
-        if let KeysReader::Blocks(blocks) = &self.keys {
+        if let KeysReader::Blocks(blocks) = &self.inner.keys {
             blocks.prefetch(key);
         }
     }
@@ -282,10 +291,10 @@ impl<B: SectionBytes> IdsReader<B> {
     #[inline]
     pub fn find_packed(&self, key: &[u8]) -> Result<Option<DocId>> {
         let head = head(key);
-        if head < self.heads.0 || head > self.heads.1 || !self.is_within(head, key) {
+        if head < self.inner.heads.0 || head > self.inner.heads.1 || !self.is_within(head, key) {
             return Ok(None);
         }
-        match self.keys.find(key)? {
+        match self.inner.keys.find(key)? {
             Some(rank) => self.doc(rank).map(Some),
             None => Ok(None),
         }
@@ -294,11 +303,11 @@ impl<B: SectionBytes> IdsReader<B> {
     /// Whether a key, of which the first eight bytes may be those of the least or the greatest, is between them.
     #[inline]
     fn is_within(&self, head: u64, key: &[u8]) -> bool {
-        if head != self.heads.0 && head != self.heads.1 {
+        if head != self.inner.heads.0 && head != self.inner.heads.1 {
             return true;
         }
         let start = &key[..key.len().min(MAX_BOUND)];
-        &*self.least <= start && start <= &*self.greatest
+        &*self.inner.least <= start && start <= &*self.inner.greatest
     }
 
     /// The document of the id with `rank`.
@@ -308,16 +317,16 @@ impl<B: SectionBytes> IdsReader<B> {
     /// When there is no such rank, or bytes on the way are damaged.
     #[inline]
     pub fn doc(&self, rank: u32) -> Result<DocId> {
-        let doc = self.docs.get(rank.into(), &mut NumericWalk::default())?;
+        let doc = self.inner.docs.get(rank.into(), &mut NumericWalk::default())?;
         match u32::try_from(doc) {
-            Ok(doc) if doc < self.doc_count => Ok(DocId::new(doc)),
+            Ok(doc) if doc < self.inner.doc_count => Ok(DocId::new(doc)),
             _ => Err(self.no_document()),
         }
     }
 
     #[cold]
     fn no_document(&self) -> Error {
-        let place = self.docs.meta().blocks.as_ref().map_or(NOWHERE, B::place);
+        let place = self.inner.docs.meta().blocks.as_ref().map_or(NOWHERE, B::place);
         Error::at(place, 0, ErrorKind::Broken("an id has a document that the segment has not"))
     }
 
@@ -328,9 +337,9 @@ impl<B: SectionBytes> IdsReader<B> {
     /// As [`find`](Self::find).
     pub fn lower_bound(&self, bound: &[u8]) -> Result<u32> {
         let mut room = Packed::default();
-        match self.template.pack_bound(bound, &mut room) {
-            PackedBound::Key(key) => self.keys.dictionary().map_or(Ok(0), |keys| keys.lower_bound(key)),
-            PackedBound::End => Ok(self.count),
+        match self.inner.template.pack_bound(bound, &mut room) {
+            PackedBound::Key(key) => self.inner.keys.dictionary().map_or(Ok(0), |keys| keys.lower_bound(key)),
+            PackedBound::End => Ok(self.inner.count),
         }
     }
 
@@ -348,7 +357,7 @@ impl<B: SectionBytes> IdsReader<B> {
                 *last += 1;
                 self.lower_bound(&above)?
             }
-            None => self.count,
+            None => self.inner.count,
         };
         Ok(self.lower_bound(prefix)?.min(end)..end)
     }
@@ -382,7 +391,7 @@ impl<B: SectionBytes> IdsReader<B> {
         let end = match bounds.1 {
             Bound::Included(id) => behind(id)?,
             Bound::Excluded(id) => self.lower_bound(id)?,
-            Bound::Unbounded => self.count,
+            Bound::Unbounded => self.inner.count,
         };
         self.each_of(start..end, each)
     }
@@ -393,7 +402,7 @@ impl<B: SectionBytes> IdsReader<B> {
     ///
     /// As [`find`](Self::find).
     pub fn each(&self, each: impl FnMut(&[u8], DocId) -> ControlFlow<()>) -> Result<()> {
-        self.each_of(0..self.count, each)
+        self.each_of(0..self.inner.count, each)
     }
 
     /// The same of some ranks.
@@ -404,10 +413,10 @@ impl<B: SectionBytes> IdsReader<B> {
     ) -> Result<()> {
         let mut id = Vec::new();
         let mut unpacked = |rank, key: &[u8]| {
-            self.template.unpack(key, &mut id).ok_or_else(|| refuse(ErrorKind::Broken(NOT_PACKED)))?;
+            self.inner.template.unpack(key, &mut id).ok_or_else(|| refuse(ErrorKind::Broken(NOT_PACKED)))?;
             Ok(each(&id, self.doc(rank)?))
         };
-        self.keys.dictionary().map_or(Ok(()), |keys| keys.each(ranks, &mut unpacked))
+        self.inner.keys.dictionary().map_or(Ok(()), |keys| keys.each(ranks, &mut unpacked))
     }
 }
 

@@ -116,12 +116,11 @@ impl Trie {
             let labels = &self.labels[node.labels as usize..][..count.next_multiple_of(LANES)];
             let less = below(labels, byte);
             let slot = &self.slots[node.slots as usize + less];
-            // Behind the last label, there may be others in its place.
-            if less == count || labels[less] != byte {
-                return slot.before;
-            }
-            if slot.child == LEAF {
-                return slot.before + 1;
+            // Behind the last label, there may be what fills up, which is no label.
+            let is_label = less < count && labels[less] == byte;
+            if !is_label | (slot.child == LEAF) {
+                // No branch for the label: whether it is there cannot be foreseen.
+                return slot.before + u32::from(is_label);
             }
             (node, rest) = (&self.nodes[slot.child as usize], behind);
         }

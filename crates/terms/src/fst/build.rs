@@ -8,6 +8,10 @@ use super::registry::Registry;
 use crate::walk::arcs::Arc;
 use crate::walk::build::{Builder, Write};
 
+/// Bytes that two ends share at least before they share a leaf: a chain to it takes four bytes more than a leaf, and its
+/// readers another step.
+const MIN_END: usize = 8;
+
 /// Makes an automaton of keys that come in ascending byte order, each once.
 ///
 /// Memory: the section, the longest key, up to 256 arcs for each open node, and 8 bytes for every node that is
@@ -37,7 +41,7 @@ impl FstBuilder {
     /// nothing is shared, and the result is a trie.
     pub fn new(registry_size: usize) -> FstBuilder {
         let registry = Registry::new(registry_size);
-        FstBuilder(Builder::new(Nodes { out: Vec::new(), registry, scratch: Vec::new() }))
+        FstBuilder(Builder::new(Nodes { out: Vec::new(), registry, scratch: Vec::new(), tail: Vec::new() }))
     }
 
     /// Takes the next key.
@@ -62,6 +66,8 @@ struct Nodes {
     registry: Registry,
     /// A node as it would be where one was written that may be the same.
     scratch: Vec<u8>,
+    /// The end of the last key that had one of its own.
+    tail: Vec<u8>,
 }
 
 impl Nodes {
@@ -86,6 +92,11 @@ impl Nodes {
         })
     }
 
+    /// As many chains as `labels` need; none, if there are none.
+    fn chains(&mut self, labels: &[u8], to: u64) -> u64 {
+        labels.rchunks(MAX_CHAIN).fold(to, |to, labels| self.chain(labels, false, to))
+    }
+
     fn chain(&mut self, labels: &[u8], is_key: bool, to: u64) -> u64 {
         let hash = mix(mix(xxh3_64(labels), to), is_key.into());
         self.share(hash, |out, at| put_chain(out, at, labels, is_key, to))
@@ -97,24 +108,34 @@ impl Write for Nodes {
         &mut self.out
     }
 
+    /// An end is a leaf as it is, unless it ends as the one before did: then that is a leaf, behind a chain. Ends that
+    /// many keys have (`@example.org`, `.json`) are met often enough for two of them to follow each other.
     fn leaf(&mut self, tail: &[u8]) -> u64 {
-        self.share(xxh3_64(tail), |out, _| put_leaf(out, tail))
+        let pairs = self.tail.iter().rev().zip(tail.iter().rev());
+        let same = pairs.take_while(|(a, b)| a == b).count();
+        self.tail.clear();
+        self.tail.extend_from_slice(tail);
+        let own = if same < MIN_END { 0 } else { tail.len() - same };
+        let (own, end) = tail.split_at(own);
+        let to = self.share(xxh3_64(end), |out, _| put_leaf(out, end));
+        self.chains(own, to)
     }
 
     fn branch(&mut self, labels: &[u8], is_key: bool, arcs: &[Arc]) -> u64 {
-        let mut to = match arcs {
-            [arc] => self.chain(&[arc.label], is_key, arc.to),
+        let to = match arcs {
+            [arc] => {
+                let labels = [arc.label, arc.peek.unwrap_or(0)];
+                self.chain(&labels[..1 + usize::from(arc.peek.is_some())], is_key, arc.to)
+            }
             _ => {
                 let hash = arcs.iter().fold(is_key.into(), |hash, arc| {
-                    mix(hash, arc.to << 8 ^ u64::from(arc.label)).wrapping_add(arc.keys.into())
+                    let peek = arc.peek.map_or(0, |peek| 1 << 8 | u64::from(peek));
+                    mix(hash, arc.to << 8 ^ u64::from(arc.label)) ^ (u64::from(arc.keys) << 9 | peek)
                 });
                 self.share(mix(hash, 0), |out, at| put_branch(out, at, is_key, arcs))
             }
         };
-        for labels in labels.rchunks(MAX_CHAIN) {
-            to = self.chain(labels, false, to);
-        }
-        to
+        self.chains(labels, to)
     }
 }
 

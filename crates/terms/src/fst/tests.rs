@@ -49,3 +49,19 @@ fn counters_share_everything() {
     assert!(bytes.len() < 200, "{}", bytes.len());
     Fst::open(Owned::new(Section::Ids, bytes), 100_000).unwrap().verify().unwrap();
 }
+
+#[test]
+fn ends_are_shared() {
+    let mut builder = FstBuilder::new(FstBuilder::REGISTRY);
+    let mut random = docvalues_testkit::rng::SplitMix64::new(5);
+    let keys: std::collections::BTreeSet<_> =
+        (0..1_000).map(|_| format!("{:016x}@mail.example.org", random.next_u64())).collect();
+    keys.iter().for_each(|key| builder.push(key.as_bytes()).unwrap());
+    let bytes = builder.finish();
+    assert!(bytes.len() < 1_000 * 23, "{}", bytes.len());
+    let fst = Fst::open(Owned::new(Section::Ids, bytes), 1_000).unwrap();
+    fst.verify().unwrap();
+    for (rank, key) in (0..).zip(&keys) {
+        assert_eq!(fst.find(key.as_bytes()).unwrap(), Some(rank));
+    }
+}

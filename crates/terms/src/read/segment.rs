@@ -13,19 +13,19 @@ use crate::template::Template;
 
 impl<B: SectionBytes> SegmentIds for IdsReader<B> {
     fn len(&self) -> u32 {
-        self.count
+        self.inner.count
     }
 
     fn bounds(&self) -> Option<(&[u8], &[u8])> {
-        (self.count > 0).then_some((&*self.least, &*self.greatest))
+        (self.inner.count > 0).then_some((&*self.inner.least, &*self.inner.greatest))
     }
 
     fn template(&self) -> &Template {
-        &self.template
+        &self.inner.template
     }
 
     fn seed(&self) -> u64 {
-        self.seed
+        self.inner.seed
     }
 
     fn may_hold(&self, probe: &Probe) -> Result<bool> {
@@ -47,10 +47,10 @@ impl<B: SectionBytes> SegmentIds for IdsReader<B> {
     fn each(&self, ranks: Range<u32>, each: &mut dyn FnMut(&[u8])) -> Result<()> {
         let mut id = Vec::new();
         let mut unpacked = |_, key: &[u8]| {
-            self.template.unpack(key, &mut id).ok_or_else(|| refuse(ErrorKind::Broken(NOT_PACKED)))?;
+            self.inner.template.unpack(key, &mut id).ok_or_else(|| refuse(ErrorKind::Broken(NOT_PACKED)))?;
             each(&id);
             Ok(ControlFlow::Continue(()))
         };
-        self.keys.dictionary().map_or(Ok(()), |keys| keys.each(ranks, &mut unpacked))
+        self.inner.keys.dictionary().map_or(Ok(()), |keys| keys.each(ranks, &mut unpacked))
     }
 }

@@ -1,5 +1,6 @@
 //! Every byte of an index of ids, compared with every other.
 
+use std::collections::HashMap;
 use std::ops::ControlFlow;
 
 use docvalues_format::error::{ErrorKind, Result};
@@ -16,39 +17,47 @@ impl<B: SectionBytes> IdsReader<B> {
     /// Reads everything and proves that it is one index: ids ascend, look as the template says, are let through by the
     /// filter, and each is found; documents are the segment's, and each has one id at most.
     ///
-    /// O(bytes); holds four bytes for each id.
+    /// O(ids); holds a bit for each document, if these are near each other.
     ///
     /// # Errors
     ///
     /// What is wrong first.
     pub fn verify(&self) -> Result<()> {
-        // First, because then there are as many ids as it says, and room for their documents.
-        self.keys.dictionary().map_or(Ok(()), Dictionary::verify)?;
-        self.docs.verify()?;
+        self.inner.keys.dictionary().map_or(Ok(()), Dictionary::verify)?;
+        self.inner.docs.verify()?;
         self.verify_ids()?;
-        let mut docs = Vec::with_capacity(self.count as usize);
-        for rank in 0..self.count {
-            docs.push(self.doc(rank)?);
+        self.verify_docs()
+    }
+
+    fn verify_docs(&self) -> Result<()> {
+        /// Documents that have their bits together.
+        const TOGETHER: u32 = 1 << 16;
+        let mut seen = HashMap::<u32, Box<[u64]>>::new();
+        for rank in 0..self.inner.count {
+            let doc = self.doc(rank)?.get();
+            let bits = seen.entry(doc / TOGETHER).or_insert_with(|| vec![0; TOGETHER as usize / 64].into());
+            let word = &mut bits[(doc % TOGETHER / 64) as usize];
+            if *word >> (doc % 64) & 1 == 1 {
+                return Err(refuse(ErrorKind::Broken("a document has two ids")));
+            }
+            *word |= 1 << (doc % 64);
         }
-        docs.sort_unstable();
-        match docs.is_sorted_by(|a, b| a < b) {
-            true => Ok(()),
-            false => Err(refuse(ErrorKind::Broken("a document has two ids"))),
-        }
+        Ok(())
     }
 
     fn verify_ids(&self) -> Result<()> {
         let wrong = |what| refuse(ErrorKind::Broken(what));
         let (mut id, mut room, mut longest, mut last) = (Vec::new(), Packed::default(), 0, Vec::new());
         let mut each = |rank: u32, key: &[u8]| {
-            if self.template.unpack(key, &mut id).is_none() || self.template.pack(&id, &mut room) != Some(key)
+            if self.inner.template.unpack(key, &mut id).is_none()
+                || self.inner.template.pack(&id, &mut room) != Some(key)
             {
                 return Err(wrong(NOT_PACKED));
             }
-            if !self.may_hold(&Probe::new(hash(&id, self.seed)))? {
+            if !self.may_hold(&Probe::new(hash(&id, self.inner.seed)))? {
                 return Err(wrong("the filter does not know an id"));
             }
-            if rank == 0 && *self.least != key[..key.len().min(MAX_BOUND)] {
+            if rank == 0 && *self.inner.least != key[..key.len().min(MAX_BOUND)] {
                 return Err(wrong("the least id is another one"));
             }
             longest = longest.max(id.len());
@@ -56,8 +65,8 @@ impl<B: SectionBytes> IdsReader<B> {
             last.extend_from_slice(&key[..key.len().min(MAX_BOUND)]);
             Ok(ControlFlow::Continue(()))
         };
-        self.keys.dictionary().map_or(Ok(()), |keys| keys.each(0..self.count, &mut each))?;
-        if *self.greatest != last {
+        self.inner.keys.dictionary().map_or(Ok(()), |keys| keys.each(0..self.inner.count, &mut each))?;
+        if *self.inner.greatest != last {
             return Err(wrong("the greatest id is another one"));
         }
         match longest == self.max_len() {

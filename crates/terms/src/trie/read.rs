@@ -12,8 +12,14 @@ pub(super) fn read(bytes: &[u8], separators: u32) -> Result<Trie, &'static str> 
     }
     let mut trie = Trie { nodes: Vec::new(), labels: Vec::new(), slots: Vec::new(), prefixes: Vec::new() };
     let (mut rest, mut known) = (bytes, 1_u32);
-    while (trie.nodes.len() as u64) < u64::from(known) {
+    while trie.nodes.len() < known as usize {
         trie.node(&mut rest, &mut known)?;
+        // Before there is memory for what cannot be: a bit may be a label, and a label takes nine bytes.
+        let nodes = trie.nodes.len() + rest.len();
+        let leaves = (trie.slots.len() + 1).saturating_sub(trie.nodes.len() + known as usize);
+        if known as usize > nodes || leaves > separators as usize {
+            return Err("a node of the index of ids has more labels than there are nodes and separators");
+        }
     }
     if !rest.is_empty() {
         return Err("the index of ids goes on behind its last node");

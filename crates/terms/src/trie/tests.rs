@@ -69,6 +69,16 @@ fn all_bytes_are_labels() {
 }
 
 #[test]
+fn a_few_bytes_are_no_reason_for_many_labels() {
+    // A root of 256 labels that all are nodes, or all separators.
+    let nodes = [&[LABELS | INNER, 255][..], &[255; 64]].concat();
+    assert!(Trie::open(&nodes, 256, PLACE).unwrap_err().to_string().contains("more labels"));
+    let leaves = [&[LABELS, 255][..], &[255; 32]].concat();
+    assert!(Trie::open(&leaves, 255, PLACE).unwrap_err().to_string().contains("more labels"));
+    assert!(Trie::open(&leaves, 256, PLACE).is_ok());
+}
+
+#[test]
 fn the_bytes_of_a_trie() {
     let encoded =
         |separators: &[&str]| encode(&separators.iter().map(|s| s.as_bytes().to_vec()).collect()).unwrap();

@@ -1,20 +1,24 @@
 //! The arcs of a node that has several: which byte leads where, and how many keys there are before it.
 //!
 //! ```text
-//! T·ffwwww  bbbnnnnn  labels  entry … entry
-//! │ │ └ bytes of `back`, 0 to 8
-//! │ └ form of the labels             └ bbb bytes of `before`, 0 to 4; wwww bytes of `back`: for each arc
+//! T·ffpwww  bbbnnnnn  labels  entry … entry
+//! │ │ │└ bytes of `back`, 0 to 7     └ for each arc: `before`, bbb bytes, 0 to 4; `back`, www bytes;
+//! │ │ └ whether entries have `peek`                    `peek`, a byte, if p
+//! │ └ form of the labels
 //! └ two bits of the node's owner
 //! ```
 //!
 //! | form | `n` | labels | when |
 //! | --- | --- | --- | --- |
-//! | 0: list | arcs − 1 | each, ascending | up to 9 arcs, or fewer than a map has bytes |
-//! | 1: map | words `k` | u8 `base`, then `k` words of 64 bits: bit *i* is set if there is an arc with the label `base` + *i*; then for each word but the first the bits set before it, u8 | 9 + 9 (`k` − 1) bytes and more |
+//! | 0: list | arcs − 1 | each, ascending | up to 32 arcs, and no more than a map would have bytes |
+//! | 1: map | words `k` | u8 `base`, then `k` words of 64 bits: bit *i* is set if there is an arc with the label `base` + *i*; then for each word but the first the bits set before it, u8 | 9 `k` bytes, for more arcs than that |
 //! | 2: run | 0 | u8 first label, u8 arcs − 1: labels without a gap | whenever there is none |
 //!
 //! `before` is how many keys the arcs before it have; with no bytes it is the number of the arc, as each has one key.
-//! `back` is how far back the node begins that the arc leads to; 0 where a key ends and nothing goes on.
+//! `back` is how far back the node begins that the arc leads to; 0 where a key ends and nothing goes on. With p it is
+//! twice that, and 1 more if `peek` is the byte behind the label on that arc; it is 0 else. The ends of single keys
+//! have their first byte there, where it costs what it would in their leaf. So most keys that are not there are told
+//! from the one that is without a look at its leaf, which is one line of memory less of two or three.
 //!
 //! An entry lies in one place, so that an arc costs one load; a list is searched 8 labels at a time (Mycroft's test
 //! for a zero byte, exact for the lowest); a map costs a load, a mask and the count of a word's bits.
@@ -28,6 +32,8 @@ use super::broken;
 const LIST: u8 = 0;
 const MAP: u8 = 1;
 const RUN: u8 = 2;
+/// The bit of a node whose entries have `peek`.
+const PEEKS: u8 = 8;
 
 /// Bytes in front of the labels.
 const HEAD: usize = 2;
@@ -45,6 +51,8 @@ pub(crate) struct Arc {
     pub(crate) label: u8,
     /// Keys behind it.
     pub(crate) keys: u32,
+    /// The byte behind the label, if it is the arc's.
+    pub(crate) peek: Option<u8>,
     /// Where the node begins that it leads to, or [`END`].
     pub(crate) to: u64,
 }
@@ -71,7 +79,12 @@ pub(crate) fn encode(out: &mut Vec<u8>, owner: u8, at: u64, arcs: &[Arc]) {
     let alone = rest.iter().all(|arc| arc.keys == 1);
     let before: u64 = rest.iter().map(|arc| u64::from(arc.keys)).sum();
     let before_width = if alone { 0 } else { width(before) };
-    let back_width = arcs.iter().map(|arc| width(back(at, arc.to))).max().unwrap_or(0);
+    let peeks = arcs.iter().any(|arc| arc.peek.is_some());
+    let raw = |arc: &Arc| match peeks {
+        true => back(at, arc.to) << 1 | u64::from(arc.peek.is_some()),
+        false => back(at, arc.to),
+    };
+    let back_width = arcs.iter().map(|arc| width(raw(arc))).max().unwrap_or(0);
     let first = arcs.first().map_or(0, |arc| arc.label);
     let span = usize::from(last.label - first) + 1;
     let words = span.div_ceil(64);
@@ -80,7 +93,7 @@ pub(crate) fn encode(out: &mut Vec<u8>, owner: u8, at: u64, arcs: &[Arc]) {
         len if len <= MAX_LIST && len <= map_len(words) => (LIST, len - 1),
         _ => (MAP, words),
     };
-    out.put_u8(owner | form << 4 | back_width);
+    out.put_u8(owner | form << 4 | if peeks { PEEKS } else { 0 } | back_width);
     out.put_u8(before_width << 5 | low(n));
     match form {
         LIST => out.extend(arcs.iter().map(|arc| arc.label)),
@@ -90,7 +103,10 @@ pub(crate) fn encode(out: &mut Vec<u8>, owner: u8, at: u64, arcs: &[Arc]) {
     let mut before = 0;
     for arc in arcs {
         put(out, before, before_width);
-        put(out, back(at, arc.to), back_width);
+        put(out, raw(arc), back_width);
+        if peeks {
+            out.put_u8(arc.peek.unwrap_or(0));
+        }
         before += u64::from(arc.keys);
     }
 }
@@ -128,6 +144,8 @@ pub(crate) struct Arcs {
     n: usize,
     before_width: usize,
     back_width: usize,
+    /// Bytes of `peek`: 1 or 0.
+    peek_width: usize,
     labels: usize,
 }
 
@@ -135,6 +153,8 @@ pub(crate) struct Arcs {
 #[derive(Clone, Copy)]
 pub(crate) struct Entry {
     pub(crate) before: u32,
+    /// The byte behind the label, if it is the arc's.
+    pub(crate) peek: Option<u8>,
     pub(crate) back: u64,
 }
 
@@ -163,7 +183,8 @@ impl Arcs {
             form: a >> 4 & 3,
             n: usize::from(b & 31),
             before_width: usize::from(b >> 5),
-            back_width: usize::from(a & 15),
+            back_width: usize::from(a & 7),
+            peek_width: usize::from(a >> 3 & 1),
             labels: at + HEAD,
         }
     }
@@ -238,24 +259,33 @@ impl Arcs {
         }
     }
 
+    /// Bytes of an entry.
+    #[inline(always)]
+    fn entry_len(&self) -> usize {
+        self.before_width + self.back_width + self.peek_width
+    }
+
     #[inline(always)]
     fn load(&self, section: &impl SectionBytes, entries: usize, arc: usize) -> Result<Entry> {
-        let at = entries + arc * (self.before_width + self.back_width);
-        // Both numbers lie in bytes loaded at once, of which the widths take what is theirs.
-        let bytes = section.array::<LOADED>(at)?;
-        let before = u32::from_le_bytes([bytes[0], bytes[1], bytes[2], bytes[3]]);
-        let back = match self.before_width {
-            width @ 0..=4 => match bytes[width..].first_chunk() {
-                Some(back) => u64::from_le_bytes(*back),
-                None => 0,
-            },
-            _ => return Err(broken(section.place(), self.labels, "a sum of more than four bytes")),
+        // All numbers lie in bytes loaded at once, of which the widths take what is theirs.
+        let bytes = section.array::<LOADED>(entries + arc * self.entry_len())?;
+        let Some(behind) = bytes.get(self.before_width..).and_then(|behind| behind.first_chunk()) else {
+            return Err(broken(section.place(), self.labels, "a sum of more than four bytes"));
         };
         let before = match self.before_width {
             0 => u32::try_from(arc).unwrap_or(0),
-            width => u32::try_from(masked(before.into(), width)).unwrap_or(0),
+            width => {
+                let before = u32::from_le_bytes([bytes[0], bytes[1], bytes[2], bytes[3]]);
+                u32::try_from(masked(before.into(), width)).unwrap_or(0)
+            }
         };
-        Ok(Entry { before, back: masked(back, self.back_width) })
+        let behind = u64::from_le_bytes(*behind);
+        let back = masked(behind, self.back_width);
+        if self.peek_width == 0 {
+            return Ok(Entry { before, peek: None, back });
+        }
+        let [peek, ..] = (behind >> (8 * self.back_width)).to_le_bytes();
+        Ok(Entry { before, peek: (back & 1 == 1).then_some(peek), back: back >> 1 })
     }
 
     /// How many arcs there are, and how many bytes their labels take. O(1).
@@ -344,7 +374,7 @@ impl Arcs {
     pub(crate) fn verify(&self, section: &impl SectionBytes) -> Result<usize> {
         let refuse = |rule| Err(broken(section.place(), self.labels, rule));
         let (arcs, labels) = self.shape(section)?;
-        if self.before_width > 4 || self.back_width > 8 || self.form == RUN && self.n != 0 {
+        if self.before_width > 4 || self.form == RUN && self.n != 0 {
             return refuse("a width that there is not");
         }
         let mut before = None;
@@ -364,6 +394,6 @@ impl Arcs {
                 }
             }
         }
-        Ok(self.labels + labels + arcs * (self.before_width + self.back_width))
+        Ok(self.labels + labels + arcs * self.entry_len())
     }
 }

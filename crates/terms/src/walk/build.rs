@@ -99,15 +99,16 @@ impl<W: Write> Builder<W> {
     /// The arc from the depth `from` to the end of the last key.
     fn leaf(&mut self, from: usize) -> Arc {
         let (label, tail) = split(&self.last[from..]);
+        let (peek, tail) = tail.split_first().map_or((None, tail), |(&peek, tail)| (Some(peek), tail));
         let to = if tail.is_empty() { END } else { self.write.leaf(tail) };
-        Arc { label, keys: 1, to }
+        Arc { label, peek, keys: 1, to }
     }
 
     /// The arc from the depth `from` to a node that was open.
     fn freeze(&mut self, open: Open, from: usize) -> Arc {
         let (label, labels) = split(&self.last[from..open.depth]);
         let to = self.write.branch(labels, open.is_key, &self.arcs[open.arcs..]);
-        Arc { label, keys: self.keys(open), to }
+        Arc { label, peek: None, keys: self.keys(open), to }
     }
 
     /// The keys of an open node; fewer than 2^32, as all are.

@@ -8,11 +8,12 @@ use docvalues_format::source::SectionBytes;
 use super::arcs::Arcs;
 use super::{Form, Node, Then, broken, step};
 
-/// A node on the way to the key at hand that has arcs left.
+/// A node on the way to the key at hand that has something left.
 struct Open {
     /// Where the node begins.
     at: usize,
-    arcs: Arcs,
+    /// Its arcs; `None` where a key ended in front of the node's labels, and all of it is left.
+    arcs: Option<Arcs>,
     /// How many there are, and the next.
     count: usize,
     next: usize,
@@ -66,11 +67,6 @@ pub(crate) fn each<F: Form>(
     Ok(())
 }
 
-/// No arcs left: a place below a node at which a key ended, and a chain goes on.
-enum Stop {
-    Key,
-}
-
 impl<F: Form, B: SectionBytes> Keys<'_, F, B> {
     /// The key behind the one at hand.
     fn next(&mut self) -> Result<()> {
@@ -82,17 +78,15 @@ impl<F: Form, B: SectionBytes> Keys<'_, F, B> {
             let arc = open.next;
             open.next += 1;
             let (at, arcs, count) = (open.at, open.arcs, open.count);
-            if count == 0 {
-                // A key that ends in front of the labels of its node.
+            let Some(arcs) = arcs else {
                 self.open.pop();
                 return self.down(Some(at), Go::Behind);
-            }
+            };
             if arc + 1 >= count {
                 self.open.pop();
             }
             if arc < count {
-                self.key.push(arcs.label(self.section, arc)?);
-                let to = step(self.section, at, arcs.entry(self.section, arc)?.back)?;
+                let to = self.along(at, arcs, arc)?;
                 return self.down(to, Go::First);
             }
         }
@@ -104,18 +98,26 @@ impl<F: Form, B: SectionBytes> Keys<'_, F, B> {
             let Node { key_first, labels, then } = F::node(self.section, node)?;
             if key_first {
                 match go {
-                    Go::To(0) | Go::First => return self.pause(node),
+                    Go::To(0) | Go::First => {
+                        let depth = self.key.len();
+                        self.open.push(Open { at: node, arcs: None, count: 0, next: 0, depth });
+                        return Ok(());
+                    }
                     Go::To(rank) => go = Go::To(rank - 1),
                     Go::Behind => go = Go::First,
                 }
+            }
+            // Nodes on a way do not overlap, so a key is shorter than the section; hostile ones might.
+            if labels.len > self.section.len().saturating_sub(self.key.len()) {
+                return Err(broken(self.section.place(), node, "a key of more bytes than there are"));
             }
             self.key.extend_from_slice(labels.get(self.section)?);
             at = match then {
                 Then::End => None,
                 Then::Back(back) => step(self.section, node, back)?,
                 Then::Arcs(is_key, arcs) => match self.arc(node, is_key, arcs, &mut go)? {
-                    Ok(to) => to,
-                    Err(Stop::Key) => return Ok(()),
+                    ControlFlow::Continue(to) => to,
+                    ControlFlow::Break(()) => return Ok(()),
                 },
             };
         }
@@ -125,27 +127,20 @@ impl<F: Form, B: SectionBytes> Keys<'_, F, B> {
         }
     }
 
-    /// A key ends in front of what the node at `at` has.
-    fn pause(&mut self, at: usize) -> Result<()> {
-        let arcs = Arcs::new(at, [0; 2]);
-        self.open.push(Open { at, arcs, count: 0, next: 0, depth: self.key.len() });
-        Ok(())
-    }
-
-    /// Takes the arc that leads to where `go` says, and keeps the others.
+    /// Takes the arc that leads to where `go` says, and keeps the others; breaks where the node is the key.
     fn arc(
         &mut self,
         at: usize,
         is_key: bool,
         arcs: Arcs,
         go: &mut Go,
-    ) -> Result<Result<Option<usize>, Stop>> {
+    ) -> Result<ControlFlow<(), Option<usize>>> {
         let (count, _) = arcs.shape(self.section)?;
         let depth = self.key.len();
         let arc = match *go {
             Go::To(0) | Go::First if is_key => {
-                self.open.push(Open { at, arcs, count, next: 0, depth });
-                return Ok(Err(Stop::Key));
+                self.open.push(Open { at, arcs: Some(arcs), count, next: 0, depth });
+                return Ok(ControlFlow::Break(()));
             }
             Go::To(rank) => {
                 let rank = rank - u32::from(is_key);
@@ -157,9 +152,16 @@ impl<F: Form, B: SectionBytes> Keys<'_, F, B> {
             Go::First | Go::Behind => 0,
         };
         if arc + 1 < count {
-            self.open.push(Open { at, arcs, count, next: arc + 1, depth });
+            self.open.push(Open { at, arcs: Some(arcs), count, next: arc + 1, depth });
         }
+        self.along(at, arcs, arc).map(ControlFlow::Continue)
+    }
+
+    /// Goes along an arc of the node at `at`.
+    fn along(&mut self, at: usize, arcs: Arcs, arc: usize) -> Result<Option<usize>> {
+        let entry = arcs.entry(self.section, arc)?;
         self.key.push(arcs.label(self.section, arc)?);
-        Ok(Ok(step(self.section, at, arcs.entry(self.section, arc)?.back)?))
+        self.key.extend(entry.peek);
+        step(self.section, at, entry.back)
     }
 }

@@ -33,6 +33,12 @@ pub(crate) fn find<F: Form>(section: &impl SectionBytes, root: usize, key: &[u8]
                 let Some(entry) = arcs.find(section, label)? else { return Ok(None) };
                 rank = rank.wrapping_add(u32::from(is_key)).wrapping_add(entry.before);
                 rest = behind;
+                if let Some(peek) = entry.peek {
+                    match rest.split_first() {
+                        Some((&byte, behind)) if byte == peek => rest = behind,
+                        _ => return Ok(None),
+                    }
+                }
                 entry.back
             }
         };
@@ -88,6 +94,13 @@ pub(crate) fn lower_bound<F: Form>(
                     end = base.saturating_add(arcs.entry(section, arc + 1)?.before);
                 }
                 rest = behind;
+                if let Some(peek) = entry.peek {
+                    match rest.split_first() {
+                        Some((&byte, behind)) if byte == peek => rest = behind,
+                        Some((&byte, _)) if byte > peek => return Ok(end),
+                        _ => return Ok(rank),
+                    }
+                }
                 entry.back
             }
         };

@@ -3,8 +3,8 @@
 use std::collections::BTreeSet;
 use std::ops::ControlFlow;
 
-use docvalues_format::error::{Result, Section};
-use docvalues_format::source::Owned;
+use docvalues_format::error::{Place, Result, Section};
+use docvalues_format::source::{Owned, SectionBytes};
 use proptest::collection::{btree_set, vec};
 use proptest::prelude::*;
 
@@ -38,6 +38,45 @@ fn open(form: Option<usize>, bytes: Vec<u8>, len: u32) -> Result<Box<dyn Diction
         None => Box::new(ExactTrie::open(section, len)?),
         Some(_) => Box::new(Fst::open(section, len)?),
     })
+}
+
+/// A section of which nothing is known to be good: every byte is asked for.
+struct Unknown(Owned);
+
+impl SectionBytes for Unknown {
+    fn place(&self) -> Place {
+        self.0.place()
+    }
+
+    fn len(&self) -> usize {
+        self.0.len()
+    }
+
+    fn slice(&self, range: std::ops::Range<usize>) -> Result<&[u8]> {
+        self.0.slice(range)
+    }
+
+    fn verified(&self) -> Option<&[u8]> {
+        None
+    }
+}
+
+#[test]
+fn bytes_that_are_still_to_be_checked() {
+    for keys in small() {
+        for form in [None, Some(64)] {
+            let section = Unknown(Owned::new(Section::Ids, encode(form, &keys)));
+            let dictionary: Box<dyn Dictionary> = match form {
+                None => Box::new(ExactTrie::open(section, count(&keys)).unwrap()),
+                Some(_) => Box::new(Fst::open(section, count(&keys)).unwrap()),
+            };
+            for (rank, key) in (0..).zip(&keys) {
+                assert_eq!(dictionary.find(key).unwrap(), Some(rank));
+                assert_eq!(dictionary.lower_bound(key).unwrap(), rank);
+            }
+            dictionary.verify().unwrap();
+        }
+    }
 }
 
 fn count(keys: &Keys) -> u32 {
@@ -260,6 +299,25 @@ fn a_dag_of_many_keys_is_walked_as_far_as_asked() {
     assert_eq!(collect(&*fst, u32::MAX - 2..u32::MAX).unwrap().len(), 2);
     assert_eq!(fst.find(&[b'b'; 31]).unwrap(), None);
     assert!(fst.find(&[b'b'; 32]).is_err(), "the rank of 2^32 − 1 is none");
+}
+
+/// Nodes whose labels are each other's bytes: a way through them would be as long as the square of the section.
+#[test]
+fn labels_that_overlap_make_no_endless_key() {
+    let nodes = 4_000u32;
+    let branch = [0b1010_0001, 0, b'a', 0, 5];
+    let mut bytes = vec![1, b'x', 0, 0, 0];
+    for node in 1..=nodes {
+        bytes.push(0b0111_1111);
+        bytes.extend((5 * (nodes - node) + 1).to_le_bytes());
+    }
+    bytes.push(b'y');
+    bytes.extend(branch);
+    bytes.extend(11u32.to_le_bytes());
+    let trie = open(None, bytes, 1).unwrap();
+    let error = collect(&*trie, 0..1).unwrap_err().to_string();
+    assert!(error.contains("a key of more bytes than there are"), "{error}");
+    assert!(trie.verify().is_err());
 }
 
 fn last(bytes: &[u8]) -> usize {
