@@ -127,7 +127,7 @@ fn grow(segments: &[Arc<Reader>], ids: usize) {
     }
     let after = store.snapshot().tag_bytes();
     println!(
-        "  {} segments removed in {removed:.0?}; a table of {before} bytes becomes {after}: {calls} x 4,096 steps, at most {longest:.0?}",
+        "  {} segments removed: {removed:.0?}; table {before} -> {after} bytes: {calls} x 4,096 steps, at most {longest:.0?}",
         names.len(),
     );
 }

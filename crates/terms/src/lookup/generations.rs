@@ -14,7 +14,7 @@
 //! | a segment is added | its ids are inserted under a new slot, which it owns from when all are |
 //! | segments are merged | their slots go to what they became, whose ids are among theirs: no entry changes |
 //! | a segment is removed | its slots own nothing |
-//! | a segment is moved | its ids are inserted in the newest table under a new slot; when all are, it owns that and no other |
+//! | a segment is moved | its ids are inserted under a new slot of the newest table; then it owns that and no other |
 //! | a table goes | none of its slots has an owner |
 //!
 //! A table gives each slot once. So entries that became wrong, as documents were deleted or a slot lost its owner,

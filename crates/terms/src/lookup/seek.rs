@@ -14,7 +14,7 @@ use crate::template::Packed;
 pub struct Seeker<'a, S: SegmentIds> {
     lookup: &'a IdLookup<S>,
     forms: Forms,
-    /// The filters, side by side; not made where a tag table answers.
+    /// The filters, side by side, as far as all of each was checked; not made where a tag table answers.
     filters: Vec<Lines<'a>>,
     /// For each [`GROUP`] of segments, which of them have all their lines in `filters`.
     gathered: Vec<u64>,
@@ -253,7 +253,15 @@ impl<'a, S: SegmentIds> Seeker<'a, S> {
         else {
             return Ok(false);
         };
-        self.forms.probe(&lookup.kinds, kind, id).map_or(Ok(true), |probe| segment.may_hold(probe))
+        let may = self.forms.probe(&lookup.kinds, kind, id).map_or(Ok(true), |probe| segment.may_hold(probe))?;
+        // All of a mapped filter may have been checked by now.
+        if let (Some(lines), Some(filter), Some(gathered)) =
+            (segment.lines(), self.filters.get_mut(place), self.gathered.get_mut(place / GROUP))
+        {
+            *filter = lines;
+            *gathered |= 1 << (place % GROUP);
+        }
+        Ok(may)
     }
 
     /// Asks the dictionary of the segment at `place`.

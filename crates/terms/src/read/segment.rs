@@ -21,11 +21,11 @@ impl<B: SectionBytes> SegmentIds for IdsReader<B> {
     }
 
     fn template(&self) -> &Template {
-        self.template()
+        &self.inner.template
     }
 
     fn seed(&self) -> u64 {
-        self.seed()
+        self.inner.seed
     }
 
     fn may_hold(&self, probe: &Probe) -> Result<bool> {
@@ -47,7 +47,7 @@ impl<B: SectionBytes> SegmentIds for IdsReader<B> {
     fn each(&self, ranks: Range<u32>, each: &mut dyn FnMut(&[u8])) -> Result<()> {
         let mut id = Vec::new();
         let mut unpacked = |_, key: &[u8]| {
-            self.template().unpack(key, &mut id).ok_or_else(|| refuse(ErrorKind::Broken(NOT_PACKED)))?;
+            self.inner.template.unpack(key, &mut id).ok_or_else(|| refuse(ErrorKind::Broken(NOT_PACKED)))?;
             each(&id);
             Ok(ControlFlow::Continue(()))
         };
