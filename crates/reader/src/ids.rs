@@ -248,7 +248,11 @@ impl IdIndex {
         self.named(self.0.reader.each(each))
     }
 
-    /// Says of which file and field an error is.
+    /// Says of which file and field an error is, such as one of [`reader`](Self::reader).
+    ///
+    /// # Errors
+    ///
+    /// That of `result`.
     pub fn named<T>(&self, result: FormatResult<T>) -> Result<T, Error> {
         result.map_err(|e| corrupt(&self.0.file, Some(&self.0.field), e))
     }

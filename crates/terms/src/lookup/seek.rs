@@ -253,7 +253,8 @@ impl<'a, S: SegmentIds> Seeker<'a, S> {
         else {
             return Ok(false);
         };
-        let may = self.forms.probe(&lookup.kinds, kind, id).map_or(Ok(true), |probe| segment.may_hold(probe))?;
+        let may =
+            self.forms.probe(&lookup.kinds, kind, id).map_or(Ok(true), |probe| segment.may_hold(probe))?;
         // All of a mapped filter may have been checked by now.
         if let (Some(lines), Some(filter), Some(gathered)) =
             (segment.lines(), self.filters.get_mut(place), self.gathered.get_mut(place / GROUP))

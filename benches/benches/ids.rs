@@ -1,0 +1,269 @@
+//! What does finding the document of an id cost, in one segment and in many?
+//!
+//! A dictionary at a time, over ids as they are and packed: blocks under a trie, a trie with all bytes, an automaton,
+//! the crate `fst` and a hash map, each asked segment by segment, as Lucene is. Then filters, and the tag table; and
+//! `bare`, the least that asking 400 filters and one table can cost: loads and compares without any check.
+//! Read `ids/<kind>/<segments>/<ids>/<how>/<work>`; throughput is ids a second.
+#![expect(
+    clippy::cast_possible_truncation,
+    clippy::expect_used,
+    reason = "a bench may panic, and its numbers are small"
+)]
+
+use std::collections::HashMap;
+use std::convert::Infallible;
+use std::hint::black_box;
+use std::sync::Arc;
+
+use criterion::{Throughput, criterion_group, criterion_main};
+use docvalues::format::error::Section;
+use docvalues::format::source::Owned;
+use docvalues::terms::Dictionary;
+use docvalues::terms::blocks::{BlocksBuilder, BlocksReader};
+use docvalues::terms::build::{IdOptions, IdsBuilder};
+use docvalues::terms::exact::{ExactTrie, TrieBuilder};
+use docvalues::terms::fst::{Fst, FstBuilder};
+use docvalues::terms::lookup::{IdLookup, IdStore};
+use docvalues::terms::read::IdsReader;
+use docvalues::terms::template::{Packed, Template};
+use docvalues::{DocId, IdForm};
+use docvalues_benches::ids::{IdKind, random};
+use docvalues_benches::{Bench, criterion, docs};
+
+/// Segments; all of them together have as many ids.
+const SEGMENTS: [u32; 3] = [1, 13, 400];
+
+/// Ids that are asked for in an iteration.
+const ASKED: usize = 1_000;
+
+type Find = Box<dyn Fn(&[u8]) -> Option<u32>>;
+
+/// Makes a dictionary of sorted ids.
+type Make = fn(&[Vec<u8>]) -> Find;
+
+/// The ids of some segments, sorted.
+struct Shape {
+    kind: IdKind,
+    segments: Vec<Vec<Vec<u8>>>,
+}
+
+impl Shape {
+    fn new(kind: IdKind, segments: u32) -> Shape {
+        let each = docs() / segments;
+        let segment = |segment| {
+            let ids = segment * each..(segment + 1) * each;
+            let mut ids: Vec<Vec<u8>> = ids.map(|i| kind.id(i).into_bytes()).collect();
+            ids.sort_unstable();
+            ids
+        };
+        Shape { kind, segments: (0..segments).map(segment).collect() }
+    }
+
+    fn ids(&self) -> u32 {
+        self.segments.iter().map(|ids| ids.len() as u32).sum()
+    }
+
+    /// Ids that are somewhere, and ids that are nowhere.
+    fn asked(&self) -> [(&'static str, Vec<Vec<u8>>); 2] {
+        let id = |i| self.kind.id(i).into_bytes();
+        let (all, many) = (self.ids(), ASKED.max(20 * self.segments.len()));
+        [
+            ("present", random(all, many).map(id).collect()),
+            ("absent", (0..many as u32).map(|i| id(all + i)).collect()),
+        ]
+    }
+
+    /// The same with ids as a template packs them.
+    fn packed(&self) -> Shape {
+        let all: Vec<&[u8]> = self.segments.iter().flatten().map(Vec::as_slice).collect();
+        let template = Template::of(&all);
+        let pack = |id: &Vec<u8>| template.pack(id, &mut Packed::default()).expect("it is of them").to_vec();
+        let segments = self.segments.iter().map(|ids| ids.iter().map(pack).collect()).collect();
+        Shape { kind: self.kind, segments }
+    }
+}
+
+fn owned(bytes: Vec<u8>) -> Owned {
+    Owned::new(Section::Ids, bytes)
+}
+
+/// The forms of a dictionary, each with what makes one of sorted ids.
+fn forms() -> [(&'static str, Make); 5] {
+    [
+        ("blocks", |ids| {
+            let mut builder = BlocksBuilder::default();
+            assert!(ids.iter().all(|id| builder.push(id)));
+            let Ok(blocks) = builder
+                .finish()
+                .expect("ids")
+                .try_map(&mut |role, bytes| Ok::<_, Infallible>(Owned::new(role, bytes)));
+            let blocks = BlocksReader::open(blocks, ids.len() as u32).expect("just made");
+            Box::new(move |id| blocks.find(id).expect("undamaged"))
+        }),
+        ("trie", |ids| {
+            let mut builder = TrieBuilder::new();
+            ids.iter().for_each(|id| builder.push(id).expect("sorted"));
+            let trie = ExactTrie::open(owned(builder.finish()), ids.len() as u32).expect("just made");
+            Box::new(move |id| trie.find(id).expect("undamaged"))
+        }),
+        ("automaton", |ids| {
+            let mut builder = FstBuilder::new(FstBuilder::REGISTRY);
+            ids.iter().for_each(|id| builder.push(id).expect("sorted"));
+            let fst = Fst::open(owned(builder.finish()), ids.len() as u32).expect("just made");
+            Box::new(move |id| fst.find(id).expect("undamaged"))
+        }),
+        ("fst", |ids| {
+            let mut builder = fst::MapBuilder::memory();
+            (0..).zip(ids).for_each(|(rank, id)| builder.insert(id, rank).expect("sorted"));
+            let map = builder.into_map();
+            Box::new(move |id| map.get(id).map(|rank| rank as u32))
+        }),
+        ("hash_map", |ids| {
+            let map: HashMap<Vec<u8>, u32> = ids.iter().cloned().zip(0..).collect();
+            Box::new(move |id| map.get(id).copied())
+        }),
+    ]
+}
+
+/// Dictionaries alone, newest first.
+fn dictionaries(c: &mut Bench) {
+    for (kind, segments) in IdKind::ALL.into_iter().flat_map(|kind| SEGMENTS.map(|segments| (kind, segments)))
+    {
+        let shape = Shape::new(kind, segments);
+        for (look, shape) in [("text", &shape), ("packed", &shape.packed())] {
+            let mut group = c.benchmark_group(format!("ids/{kind}/{segments}/{look}"));
+            let asked = shape.asked();
+            let template = Template::of(&shape_of_text(kind));
+            for (name, make) in forms() {
+                let found: Vec<Find> = shape.segments.iter().rev().map(|ids| make(ids)).collect();
+                for (work, ids) in &asked {
+                    let ids: Vec<Vec<u8>> = match look {
+                        "packed" => pack_all(&template, ids),
+                        _ => ids.clone(),
+                    };
+                    let expected = if *work == "present" { ids.len() } else { 0 };
+                    group.throughput(Throughput::Elements(ids.len() as u64));
+                    group.bench_function(format!("{name}/{work}"), |b| {
+                        b.iter(|| {
+                            let is_there =
+                                |id: &&Vec<u8>| found.iter().any(|find| find(black_box(id)).is_some());
+                            assert_eq!(ids.iter().filter(is_there).count(), expected);
+                        });
+                    });
+                }
+            }
+        }
+    }
+}
+
+/// Some ids of a kind, far apart: enough to see what they have in common.
+fn shape_of_text(kind: IdKind) -> Vec<Vec<u8>> {
+    (0..docs() * 2).step_by(997).map(|i| kind.id(i).into_bytes()).collect()
+}
+
+fn pack_all(template: &Template, ids: &[Vec<u8>]) -> Vec<Vec<u8>> {
+    ids.iter()
+        .map(|id| template.pack(id, &mut Packed::default()).expect("it is like the others").to_vec())
+        .collect()
+}
+
+/// An index of each segment, the newest first.
+fn indexes(shape: &Shape, options: IdOptions) -> Vec<Arc<IdsReader<Owned>>> {
+    let segments = shape.segments.iter().rev().map(|ids| {
+        let ids: Vec<(&[u8], DocId)> = ids.iter().map(Vec::as_slice).zip((0..).map(DocId::new)).collect();
+        let made = IdsBuilder::new(options).build(&ids[..], ids.len() as u32).expect("sorted");
+        let Ok(made) = made.try_map(&mut |role, bytes| Ok::<_, Infallible>(Owned::new(role, bytes)));
+        Arc::new(IdsReader::open(made).expect("just made"))
+    });
+    segments.collect()
+}
+
+/// Across segments: no filter, filters, the tag table, in bulks or not.
+fn segments(c: &mut Bench) {
+    for (kind, segments) in
+        IdKind::ALL.into_iter().flat_map(|kind| [13, 400].map(|segments| (kind, segments)))
+    {
+        let shape = Shape::new(kind, segments);
+        let mut group = c.benchmark_group(format!("ids/{kind}/{segments}/lookup"));
+        let filtered = indexes(&shape, IdOptions::default());
+        let store = IdStore::with_seed(1);
+        store.add_all(&filtered).expect("few segments");
+        let bare = |form| indexes(&shape, IdOptions { form, filter_bits: 0, seed: 0 });
+        let files = Arc::new(IdLookup::new(filtered.iter().cloned()));
+        let mut ways = vec![("files".to_owned(), files), ("table".to_owned(), store.snapshot())];
+        ways.extend(
+            IdForm::ALL
+                .map(|form| (format!("no filter, {}", form.name()), Arc::new(IdLookup::new(bare(form))))),
+        );
+        for (work, ids) in shape.asked() {
+            let ids: Vec<&[u8]> = ids.iter().map(Vec::as_slice).collect();
+            let expected = if work == "present" { ids.len() } else { 0 };
+            group.throughput(Throughput::Elements(ids.len() as u64));
+            for (name, lookup) in &ways {
+                let mut seeker = lookup.seeker();
+                group.bench_function(format!("{name}/{work}"), |b| {
+                    b.iter(|| {
+                        let hits =
+                            ids.iter().filter(|id| seeker.find(id).expect("undamaged").is_some()).count();
+                        assert_eq!(hits, expected);
+                    });
+                });
+                let mut hits = Vec::new();
+                group.bench_function(format!("{name}, bulks of 20/{work}"), |b| {
+                    b.iter(|| {
+                        let found = ids.chunks(20).map(|bulk| {
+                            seeker.find_many(bulk, &mut hits).expect("undamaged");
+                            hits.iter().flatten().count()
+                        });
+                        assert_eq!(found.sum::<usize>(), expected);
+                    });
+                });
+            }
+        }
+    }
+    limits(c);
+}
+
+/// What 400 filters of 40,000 bits and one table cost at the least: a load and a compare, and no check.
+fn limits(c: &mut Bench) {
+    let mut group = c.benchmark_group("ids/uuid/400/bare");
+    let segments = SEGMENTS[2];
+    let lines = (docs() / segments * 16).div_ceil(512) as usize;
+    let filters: Vec<Vec<[u64; 8]>> = (0..segments).map(|i| vec![[u64::from(i); 8]; lines]).collect();
+    let buckets = vec![[0_u32; 16]; docs() as usize / 12];
+    let hashes: Vec<u64> =
+        random(u32::MAX, 8_000).map(|i| u64::from(i).wrapping_mul(0x9E37_79B9_7F4A_7C15)).collect();
+    group.throughput(Throughput::Elements(hashes.len() as u64));
+    group.bench_function("filters", |b| {
+        b.iter(|| {
+            let mut hits = 0;
+            for &hash in &hashes {
+                let bits: [u64; 8] = std::array::from_fn(|i| 1 << (hash >> (6 * i) & 63));
+                for filter in &filters {
+                    let line = ((u128::from(hash) * filter.len() as u128) >> 64) as usize;
+                    let missing = (0..8).fold(0, |missing, i| missing | bits[i] & !filter[line][i]);
+                    hits += usize::from(missing == 0);
+                }
+            }
+            black_box(hits)
+        });
+    });
+    group.bench_function("table", |b| {
+        b.iter(|| {
+            let mut hits = 0;
+            for &hash in &hashes {
+                let bucket = &buckets[((u128::from(hash) * buckets.len() as u128) >> 64) as usize];
+                let tag = hash as u32 & 0xFFFF | 1;
+                hits += bucket.iter().filter(|&&entry| entry >> 16 == tag).count();
+            }
+            black_box(hits)
+        });
+    });
+}
+
+criterion_group! {
+    name = ids;
+    config = criterion();
+    targets = dictionaries, segments
+}
+criterion_main!(ids);
