@@ -1,0 +1,304 @@
+//! Ids where caches are cold, where threads look them up side by side, and where documents are indexed while others are read.
+//!
+//! ```text
+//! cargo run --release -p docvalues-benches --example ids -- cold FOLDER [uuid|auto|seq] [IDS]
+//! cargo run --release -p docvalues-benches --example ids -- threads
+//! cargo run --release -p docvalues-benches --example ids -- mixed [SECONDS]
+//! ```
+//!
+//! `cold` writes a segment for each form of the index, ten million ids each; drops it from the page cache; and asks, in a fresh
+//! process, for ids that are nowhere and for ids that are there: page faults that went to the disk, and time. With `filter`, that is
+//! read whole before. `fst` is the crate's map, mapped.
+//!
+//! `mixed` is the work of apache/lucene#15820: 32 bulks of 20 documents with new ids a second against 400 segments, while another
+//! thread sums up a column; how much of a core finding out that they are new takes.
+#![expect(unsafe_code, reason = "the crate fst reads a mapping, too")]
+#![expect(
+    clippy::cast_possible_truncation,
+    clippy::expect_used,
+    reason = "a tool that is run by hand, on a machine of 64 bits"
+)]
+
+use std::fs::{self, File};
+use std::hint::black_box;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::time::{Duration, Instant};
+
+use docvalues::reader::Section;
+use docvalues::terms::lookup::{IdLookup, IdStore};
+use docvalues::terms::read::IdsReader;
+use docvalues::{
+    FieldSpec, IdForm, IdOptions, LogicalType, NumericColumn as _, Schema, Segment, SegmentWriter,
+    WriterOptions,
+};
+use docvalues_benches::ids::{IdKind, random};
+use rustix::fs::{Advice, fadvise};
+use rustix::time::{ClockId, clock_gettime};
+
+type Outcome<T = ()> = Result<T, Box<dyn std::error::Error>>;
+
+fn main() -> Outcome {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
+    match &arguments[..] {
+        ["cold", folder, rest @ ..] => {
+            let kind = kind(rest.first().unwrap_or(&"uuid"))?;
+            let ids = rest.get(1).map_or(Ok(10_000_000), |ids| ids.parse())?;
+            cold(Path::new(folder), kind, ids)
+        }
+        ["cold-child", file, how, kind_name, ids, work] => {
+            cold_child(Path::new(file), how, kind(kind_name)?, ids.parse()?, work)
+        }
+        ["threads"] => threads(),
+        ["mixed", rest @ ..] => mixed(rest.first().map_or(Ok(10), |seconds| seconds.parse())?),
+        _ => Err("cold FOLDER [KIND] [IDS] | threads | mixed [SECONDS]".into()),
+    }
+}
+
+fn kind(name: &str) -> Outcome<IdKind> {
+    IdKind::ALL
+        .into_iter()
+        .find(|kind| kind.name() == name)
+        .ok_or_else(|| format!("no ids of kind {name}").into())
+}
+
+/// A segment of the ids `from..to` and their numbers, in a file.
+fn write(path: &Path, kind: IdKind, ids: std::ops::Range<u32>, options: IdOptions) -> Outcome {
+    let mut schema = Schema::new();
+    let id = schema.add(FieldSpec::new("_id", LogicalType::Utf8))?;
+    let version = schema.add(FieldSpec::new("_version", LogicalType::I64))?;
+    let mut writer = SegmentWriter::create(path, schema, WriterOptions::default())?;
+    writer.id_field(id, options)?;
+    for i in ids {
+        let mut document = writer.document();
+        document.str(id, &kind.id(i))?.i64(version, i.into())?;
+        document.finish()?;
+    }
+    writer.finish()?;
+    Ok(())
+}
+
+// Cold.
+
+/// Ids that are asked for, and those that `filter` and others may read ahead are left.
+const COLD: usize = 2_000;
+
+fn cold(folder: &Path, kind: IdKind, ids: u32) -> Outcome {
+    fs::create_dir_all(folder)?;
+    let forms = [("blocks", IdForm::Blocks, 0), ("trie", IdForm::Exact, 0), ("automaton", IdForm::Fst, 0)];
+    let forms = forms.into_iter().chain([("filter", IdForm::Blocks, 16)]);
+    println!(
+        "{ids} ids, {kind}\n\n| | absent: faults | µs | present: faults | µs |\n| --- | ---: | ---: | ---: | ---: |"
+    );
+    for (how, form, filter_bits) in forms {
+        let path = folder.join(format!("{kind}-{ids}-{how}.dv"));
+        write(&path, kind, 0..ids, IdOptions { form, filter_bits, seed: 0 })?;
+        cold_row(&path, how, kind, ids)?;
+    }
+    let path = folder.join(format!("{kind}-{ids}.fst"));
+    write_fst(&path, kind, ids)?;
+    cold_row(&path, "fst", kind, ids)
+}
+
+fn write_fst(path: &Path, kind: IdKind, ids: u32) -> Outcome {
+    let mut sorted: Vec<(String, u64)> = (0..ids).map(|i| (kind.id(i), i.into())).collect();
+    sorted.sort_unstable();
+    let mut builder = fst::MapBuilder::new(std::io::BufWriter::new(File::create(path)?))?;
+    sorted.iter().try_for_each(|(id, i)| builder.insert(id, *i))?;
+    builder.finish()?;
+    Ok(())
+}
+
+/// A fresh process for each work, the file dropped from the page cache before.
+fn cold_row(path: &Path, how: &str, kind: IdKind, ids: u32) -> Outcome {
+    let mut row = format!("| {how} |");
+    for work in ["absent", "present"] {
+        let file = File::open(path)?;
+        file.sync_all()?;
+        fadvise(&file, 0, None, Advice::DontNeed)?;
+        let this = std::env::current_exe()?;
+        let said = Command::new(this)
+            .args(["cold-child", &path.display().to_string(), how, kind.name(), &ids.to_string(), work])
+            .output()?;
+        if !said.status.success() {
+            return Err(String::from_utf8_lossy(&said.stderr).into_owned().into());
+        }
+        row += String::from_utf8_lossy(&said.stdout).trim_end();
+    }
+    println!("{row}");
+    fs::remove_file(path)?;
+    Ok(())
+}
+
+/// Whether an id is there.
+type Find = Box<dyn Fn(&[u8]) -> bool>;
+
+fn cold_child(path: &Path, how: &str, kind: IdKind, ids: u32, work: &str) -> Outcome {
+    let asked: Vec<String> = match work {
+        "absent" => (0..COLD as u32).map(|i| kind.id(ids + i)).collect(),
+        _ => random(ids, COLD).map(|i| kind.id(i)).collect(),
+    };
+    let find: Find = if how == "fst" {
+        let file = File::open(path)?;
+        // SAFETY: the example wrote the file, and nothing changes it while it is read.
+        let bytes = unsafe { memmap2::Mmap::map(&file) }?;
+        bytes.advise(memmap2::Advice::Random)?;
+        let map = fst::Map::new(bytes)?;
+        Box::new(move |id| map.get(id).is_some())
+    } else {
+        let index = Segment::open(path)?.ids()?.ok_or("no index")?;
+        if how == "filter" {
+            // Whole, as it is after some minutes of a store: with ids of which each comes to lie elsewhere.
+            let lines = ids / 16;
+            for i in 0..lines {
+                black_box(index.reader().may_hold(&docvalues::terms::filter::Probe::new(
+                    u64::from(i).wrapping_mul(0x9E37_79B9_7F4A_7C15),
+                ))?);
+            }
+        }
+        Box::new(move |id| index.find(id).expect("undamaged").is_some())
+    };
+    let (faults, began) = (major_faults()?, Instant::now());
+    let found = asked.iter().filter(|id| find(id.as_bytes())).count();
+    let took = began.elapsed();
+    assert_eq!(found, if work == "absent" { 0 } else { COLD });
+    let faults = (major_faults()? - faults) as f64 / COLD as f64;
+    print!(" {faults:.2} | {:.0} |", took.as_secs_f64() * 1e6 / COLD as f64);
+    Ok(())
+}
+
+/// Page faults of this process that went to the disk.
+fn major_faults() -> Outcome<u64> {
+    let stat = fs::read_to_string("/proc/self/stat")?;
+    let behind = stat.rsplit_once(')').ok_or("no such field")?.1;
+    Ok(behind.split_whitespace().nth(9).ok_or("no such field")?.parse()?)
+}
+
+// Threads and mixed work: 400 segments of 2,500 ids.
+
+const SEGMENTS: u32 = 400;
+const EACH: u32 = 2_500;
+
+/// A set of segments that threads share.
+type Lookup = Arc<IdLookup<IdsReader<Section>>>;
+
+struct Segments {
+    _folder: tempfile::TempDir,
+    opened: Vec<(Arc<IdsReader<Section>>, docvalues::Numeric)>,
+}
+
+impl Segments {
+    fn new() -> Outcome<Segments> {
+        let folder = tempfile::tempdir()?;
+        let mut opened = Vec::new();
+        for segment in 0..SEGMENTS {
+            let path: PathBuf = folder.path().join(format!("{segment}.dv"));
+            write(&path, IdKind::Uuid, segment * EACH..(segment + 1) * EACH, IdOptions::default())?;
+            let segment = Segment::open(&path)?;
+            let index = segment.ids()?.ok_or("no index")?;
+            opened.push((Arc::clone(index.reader()), segment.numeric("_version")?));
+        }
+        opened.reverse();
+        Ok(Segments { _folder: folder, opened })
+    }
+
+    fn readers(&self) -> Vec<Arc<IdsReader<Section>>> {
+        self.opened.iter().map(|segment| Arc::clone(&segment.0)).collect()
+    }
+
+    /// Through the filters, and through a tag table.
+    fn ways(&self) -> Outcome<[(&'static str, Lookup); 2]> {
+        let store = IdStore::new();
+        store.add_all(&self.readers())?;
+        Ok([("files", Arc::new(IdLookup::new(self.readers()))), ("table", store.snapshot())])
+    }
+}
+
+fn threads() -> Outcome {
+    const IDS: u32 = 20_000;
+    let segments = Segments::new()?;
+    println!("| | threads | absent: ids a second | present |\n| --- | ---: | ---: | ---: |");
+    for (name, lookup) in segments.ways()? {
+        for threads in [1, 2] {
+            let mut row = format!("| {name} | {threads} |");
+            for absent in [true, false] {
+                let done = AtomicU64::new(0);
+                let began = Instant::now();
+                std::thread::scope(|scope| {
+                    for thread in 0..threads {
+                        let (lookup, done) = (&lookup, &done);
+                        scope.spawn(move || {
+                            let all = SEGMENTS * EACH;
+                            let id = |i| {
+                                IdKind::Uuid.id(if absent { all + thread * IDS + i } else { i * 7_919 % all })
+                            };
+                            let ids: Vec<String> = (0..IDS).map(id).collect();
+                            let (mut seeker, began) = (lookup.seeker(), Instant::now());
+                            while began.elapsed() < Duration::from_secs(2) {
+                                let found = ids
+                                    .iter()
+                                    .filter(|id| seeker.find(id.as_bytes()).expect("undamaged").is_some());
+                                assert_eq!(found.count() as u32, if absent { 0 } else { IDS });
+                                done.fetch_add(IDS.into(), Ordering::Relaxed);
+                            }
+                        });
+                    }
+                });
+                row += &format!(" {:.0} |", done.into_inner() as f64 / began.elapsed().as_secs_f64());
+            }
+            println!("{row}");
+        }
+    }
+    Ok(())
+}
+
+fn mixed(seconds: u32) -> Outcome {
+    const BULKS: u32 = 32;
+    const BULK: u32 = 20;
+    let segments = Segments::new()?;
+    println!("| | µs a document | of a core | the reader's sums a second |\n| --- | ---: | ---: | ---: |");
+    for (name, lookup) in segments.ways()? {
+        let (stop, sums) = (AtomicBool::new(false), AtomicU64::new(0));
+        let took = std::thread::scope(|scope| {
+            scope.spawn(|| {
+                while !stop.load(Ordering::Relaxed) {
+                    for (_, versions) in &segments.opened {
+                        black_box(versions.range(..).count().expect("undamaged"));
+                    }
+                    sums.fetch_add(1, Ordering::Relaxed);
+                }
+            });
+            let (mut seeker, mut hits, mut took, mut next) =
+                (lookup.seeker(), Vec::new(), Duration::ZERO, SEGMENTS * EACH);
+            let (began, pause) = (Instant::now(), Duration::from_secs(1) / BULKS);
+            for bulk in 1..=BULKS * seconds {
+                let ids: Vec<String> = (next..next + BULK).map(|i| IdKind::Uuid.id(i)).collect();
+                let ids: Vec<&[u8]> = ids.iter().map(|id| id.as_bytes()).collect();
+                next += BULK;
+                let start = cpu();
+                seeker.find_many(&ids, &mut hits).expect("undamaged");
+                took += cpu() - start;
+                assert!(hits.iter().all(Option::is_none));
+                std::thread::sleep((pause * bulk).saturating_sub(began.elapsed()));
+            }
+            stop.store(true, Ordering::Relaxed);
+            took
+        });
+        let documents = f64::from(BULKS * BULK * seconds);
+        println!(
+            "| {name} | {:.2} | {:.4} % | {:.0} |",
+            took.as_secs_f64() * 1e6 / documents,
+            took.as_secs_f64() * 100.0 / f64::from(seconds),
+            sums.into_inner() as f64 / f64::from(seconds),
+        );
+    }
+    Ok(())
+}
+
+/// What this thread took of a core so far.
+fn cpu() -> Duration {
+    Duration::try_from(clock_gettime(ClockId::ThreadCPUTime)).unwrap_or_default()
+}
