@@ -140,6 +140,10 @@ impl<'a> EntryHead<'a> {
 }
 
 /// Reads a column's name, behind its length.
+///
+/// # Errors
+///
+/// When it is empty or too long, or no UTF-8.
 pub fn name<'a>(cursor: &mut Cursor<'a>) -> Result<&'a str> {
     let len = cursor.u32()?;
     cursor.at_most("length of the name", len.into(), MAX_NAME as u64)?;
