@@ -7,17 +7,17 @@
 //! | 0 | 1 | `n` | keys: 1 to 48 |
 //! | 1 | 1 | `shape` | 0: lengths of one byte · 1: of two · 2: one length for all · 3: and constant columns |
 //! | 2 | 1 | `prefix_len` | bytes that all keys begin with |
-//! | 3 | 2 | `len` | u16: bytes of each key behind the prefix; if `shape` is 2 or 3 |
-//! | | ⌈`len` / 8⌉ | `columns` | bit *i*: byte *i* behind the prefix is the same in all keys; if `shape` is 3 |
-//! | | | `prefix` | |
-//! | | | `constants` | a byte for each set bit of `columns` |
-//! | | `n` × 1, 2, 4 | `heads` | the first bytes of each key's *tail* |
-//! | | `n` × 1, 2 | `lengths` | bytes of each tail; if `shape` is 0 or 1 |
-//! | | | `rests` | the tails without their first four bytes, end to end |
+//! | … | 2 | `len` | u16: bytes of each key behind the prefix; if `shape` is 2 or 3 |
+//! | … | ⌈`len` / 8⌉ | `columns` | bit *i*: byte *i* behind the prefix is the same in all keys; if `shape` is 3, where `len` is at most 255 |
+//! | … | … | `prefix` | |
+//! | … | … | `constants` | a byte for each set bit of `columns` |
+//! | … | `n` × 1, 2, 4 | `heads` | the first bytes of each key's *tail* |
+//! | … | `n` × 1, 2 | `lengths` | bytes of each tail; if `shape` is 0 or 1 |
+//! | … | … | `rests` | the tails without their first four bytes, end to end |
 //!
 //! The tail of a key is what is behind the prefix, without the columns that are constant. A head is its first four
-//! bytes as a number, the first byte on top, with zeros for bytes that it does not have, stored little-endian. Heads
-//! have one or two bytes if all tails have (`shape` 2 and 3).
+//! bytes as a number, the first byte on top, with zeros for bytes that it does not have, stored little-endian. If all
+//! tails have one or two bytes (`shape` 2 and 3), heads have as many; if they have none, heads have one.
 //!
 //! Heads ascend as the keys do, but may tie: of `a` and `a\0`, and of tails that begin alike. Those that are the
 //! wanted one's are compared in full.

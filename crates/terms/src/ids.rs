@@ -9,28 +9,32 @@
 //! | id filter | which ids there may be: a [filter] |
 //! | id documents, their jump table | the document of each rank: [numbers](docvalues_format::numeric) |
 //!
+//! They lie in the order of this table: see [`Ids::try_map`].
+//!
 //! # Body of the extra
 //!
 //! | offset | bytes | field | meaning |
 //! | ---: | ---: | --- | --- |
 //! | 0 | 4 | `name_len` | u32: 1 to 65,536 |
-//! | 4 | | `name` | the name of the field whose values the ids are, UTF-8 |
-//! | | 4 | `count` | u32: ids |
-//! | | 4 | `doc_count` | u32: documents of the segment, of which some may have no id |
-//! | | 8 | `seed` | u64: of the [hash](crate::hash) that the filter is made of |
-//! | | 1 | `form` | 0 blocks, 1 trie, 2 automaton |
-//! | | 1 | `filter_bits` | bits of the filter for each id: 0 to 32; 0: there is none |
-//! | | 2 | `max_len` | u16: bytes of the longest id |
-//! | | 1 | `least_len` | at most 32 |
-//! | | 1 | `greatest_len` | at most 32 |
-//! | | 2 | `zero` | 0 |
-//! | | | `least` | the least packed id, or its first 32 bytes |
-//! | | | `greatest` | the greatest, or its first 32 bytes |
-//! | | | `template` | [what all ids look like](crate::template#encoding) |
-//! | | 4 | `blocks` | u32: blocks; if `form` is 0 and `count` > 0 |
-//! | | 20 each | | references: ids, if `count` > 0; id block starts, if there are blocks; id index, if more than one |
-//! | | 20 | `filter` | reference to the id filter; if `count` and `filter_bits` are not 0 |
-//! | | | `docs` | the [entry](docvalues_format::numeric::Numeric) of the id documents |
+//! | 4 | … | `name` | the name of the field whose values the ids are, UTF-8 |
+//! | … | 4 | `count` | u32: ids |
+//! | … | 4 | `doc_count` | u32: documents of the segment, of which some may have no id |
+//! | … | 8 | `seed` | u64: of the [hash](crate::hash) that the filter is made of |
+//! | … | 1 | `form` | 0 blocks, 1 trie, 2 automaton |
+//! | … | 1 | `filter_bits` | bits of the filter for each id: 0 to 32; 0: there is none |
+//! | … | 2 | `max_len` | u16: bytes of the longest id |
+//! | … | 1 | `least_len` | at most 32 |
+//! | … | 1 | `greatest_len` | at most 32 |
+//! | … | 2 | `zero` | 0 |
+//! | … | … | `least` | the least packed id, or its first 32 bytes |
+//! | … | … | `greatest` | the greatest, or its first 32 bytes |
+//! | … | … | `template` | [what all ids look like](crate::template#encoding) |
+//! | … | 4 | `blocks` | u32: blocks; if `form` is 0 and `count` > 0 |
+//! | … | 20 | `ids` | reference to the ids; if `count` > 0 |
+//! | … | 20 | `starts` | reference to the id block starts; if there are blocks |
+//! | … | 20 | `index` | reference to the id index; if there is more than one block |
+//! | … | 20 | `filter` | reference to the id filter; if `count` and `filter_bits` are not 0 |
+//! | … | … | `docs` | the [entry](docvalues_format::numeric::Numeric) of the id documents |
 
 use docvalues_format::cursor::{Cursor, Put};
 use docvalues_format::error::{ErrorKind, Result, Section};

@@ -7,8 +7,8 @@
 //! | 0 | 1 | `offset_width` | bits of an offset |
 //! | 1 | 1 | `rank_width` | bits of a rank |
 //! | 2 | 6 | `zero` | 0 |
-//! | 8 | | `offsets` | the first byte of each block, and the end of the last, [packed](docvalues_format::bits) |
-//! | | | `ranks` | the rank of the first key of each block, and the number of all keys, packed |
+//! | 8 | … | `offsets` | the first byte of each block, and the end of the last, [packed](docvalues_format::bits) |
+//! | … | … | `ranks` | the rank of the first key of each block, and the number of all keys, packed |
 
 use docvalues_format::bits;
 use docvalues_format::error::{Error, ErrorKind, Result};

@@ -22,9 +22,10 @@
 //! | ---: | ---: | --- | --- |
 //! | 0 | 1 | `kind` | 0 raw, 1 UUID, 2 digits, 3 hex lower, 4 hex upper, 5 base64url |
 //! | 1 | 1 | `len` | characters: 0 if raw, 36 of a UUID, at most 38 digits, at least 1 otherwise |
-//! | 2 | 1 | `prefix_len` | |
-//! | 3 | 1 | `suffix_len` | |
-//! | 4 | | `prefix`, `suffix` | none if raw |
+//! | 2 | 1 | `prefix_len` | 0 if raw |
+//! | 3 | 1 | `suffix_len` | 0 if raw |
+//! | 4 | … | `prefix` | |
+//! | … | … | `suffix` | |
 
 use docvalues_format::cursor::{Cursor, Put};
 use docvalues_format::error::{ErrorKind, Result};

@@ -7,16 +7,17 @@
 //! # Layout
 //!
 //! Nodes in breadth-first order, end to end. The children of a node that are nodes come behind each other, and behind
-//! those of all nodes before it; so nothing says where a node is.
+//! those of all nodes before it; so nothing says where a node is: the first child that is a node is the second node, the
+//! next such child, of whichever node, is the third.
 //!
-//! | bytes | field | meaning |
-//! | ---: | --- | --- |
-//! | 1 | `flags` | bit 0: a separator ends here · 1: there is a prefix · 2: there are labels · 3: some children are nodes |
-//! | 2 | `prefix_len` | u16, if there is a prefix |
-//! | | `prefix` | what all separators below have here |
-//! | 1 | `count` | labels − 1, if there are labels |
-//! | | `labels` | up to 32: a byte for each, ascending; more: 32 bytes, with a bit set for each |
-//! | ⌈labels / 8⌉ | `inner` | bit *i*: the child of label *i* is a node, and not the end of a separator; if some are |
+//! | offset | bytes | field | meaning |
+//! | ---: | ---: | --- | --- |
+//! | 0 | 1 | `flags` | bit 0: a separator ends here · 1: there is a prefix · 2: there are labels · 3: some children are nodes |
+//! | 1 | 2 | `prefix_len` | u16, if there is a prefix |
+//! | … | … | `prefix` | what all separators below have here |
+//! | … | 1 | `count` | labels − 1, if there are labels |
+//! | … | … | `labels` | up to 32: a byte for each, ascending; more: 32 bytes, with bit *l* % 8 of byte *l* / 8 set for each label *l* |
+//! | … | ⌈labels / 8⌉ | `inner` | bit *i*: the child of label *i* is a node, and not the end of a separator; if some are |
 //!
 //! A reader makes arrays of it, in which a step is: the labels less than the key's next byte, counted 16 at a time, and
 //! the slot of so many. It is copied and checked once, when it is opened: every node has a separator, labels ascend, and

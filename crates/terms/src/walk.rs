@@ -4,7 +4,7 @@
 //!
 //! ```text
 //! node … node root u32
-//!             └──┘ bytes of the root, little endian; a section without keys is empty
+//!             └──┘ bytes of the root, little endian; there is no section without keys
 //! ```
 //!
 //! A node is given by the place of its first byte, and a node leads to another by how many bytes *back* that begins.

@@ -4,13 +4,14 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 /// Each crate under `crates/`, and which of ours it may use.
-const ARROWS: [(&str, &[&str]); 8] = [
+const ARROWS: [(&str, &[&str]); 9] = [
     ("format", &[]),
     ("column", &["format"]),
     ("storage", &["format"]),
-    ("writer", &["column", "storage", "format"]),
-    ("reader", &["column", "storage", "format"]),
-    ("docvalues", &["writer", "reader", "column", "format"]),
+    ("terms", &["format"]),
+    ("writer", &["column", "storage", "terms", "format"]),
+    ("reader", &["column", "storage", "terms", "format"]),
+    ("docvalues", &["writer", "reader", "terms", "column", "format"]),
     ("cli", &["docvalues"]),
     ("testkit", &["column", "format"]),
 ];

@@ -1,5 +1,7 @@
 //! Tables and examples, found in prose: in `docs/format.md`, or in the comments of a module.
 
+use std::ops::Range;
+
 /// Some prose, line by line.
 pub(crate) struct Document {
     lines: Vec<String>,
@@ -16,8 +18,23 @@ pub(crate) struct Row {
 }
 
 impl Document {
+    /// The chapters that this crate has the code of.
     pub(crate) fn spec() -> Document {
-        Document::new(include_str!("../../../../docs/format.md"))
+        Document::chapters(|ids| 0..ids)
+    }
+
+    /// The chapter of ids, whose code lies in the crate above.
+    pub(crate) fn ids() -> Document {
+        Document::chapters(|ids| ids..usize::MAX)
+    }
+
+    /// Some lines of the document, given the one at which the chapter of ids begins.
+    fn chapters(lines: impl Fn(usize) -> Range<usize>) -> Document {
+        let mut document = Document::new(include_str!("../../../../docs/format.md"));
+        let ids = document.lines.iter().position(|line| line == "## 16 Ids").expect("a chapter of ids");
+        let Range { start, end } = lines(ids);
+        document.lines = document.lines.drain(start..end.min(document.lines.len())).collect();
+        document
     }
 
     /// The comments of a source file, without their marks.

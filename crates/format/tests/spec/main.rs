@@ -8,5 +8,6 @@ mod examples;
 mod layouts;
 mod parts;
 mod prose;
+mod rows;
 mod sections;
 mod tags;

@@ -116,6 +116,16 @@ fn every_constant_is_the_code_s() {
     }
 }
 
+#[test]
+fn every_constant_has_one_meaning() {
+    let names = |document: Document, title| {
+        document.table(title, "constant").into_iter().map(|mut row| row.remove(0))
+    };
+    let of_ids: Vec<String> = names(Document::ids(), "Ids").collect();
+    assert!(!of_ids.is_empty());
+    assert!(!names(Document::spec(), "Limits and constants").any(|name| of_ids.contains(&name)));
+}
+
 /// With commas, as the prose writes numbers.
 fn n(number: impl TryInto<u64>) -> String {
     let digits = number.try_into().unwrap_or(u64::MAX).to_string();

@@ -1,11 +1,13 @@
 //! Sharing: a node that was written before is not written again.
 
+use std::iter;
+
 use docvalues_format::dictionary::Refused;
 use xxhash_rust::xxh3::xxh3_64;
 
 use super::node::{MAX_CHAIN, put_branch, put_chain, put_leaf};
 use super::registry::Registry;
-use crate::walk::arcs::Arc;
+use crate::walk::arcs::{Arc, END};
 use crate::walk::build::{Builder, Write};
 
 /// Bytes that two ends share at least before they share a leaf: a chain to it takes four bytes more than a leaf, and its
@@ -73,10 +75,15 @@ struct Nodes {
 impl Nodes {
     /// The place of the node with this hash that `put` writes for a place: one that was written, or a new one.
     ///
-    /// How far back arcs lead depends on the place, so a node is compared as it would be at the other's.
-    fn share(&mut self, hash: u64, put: impl Fn(&mut Vec<u8>, u64)) -> u64 {
+    /// How far back arcs lead depends on the place, so a node is compared as it would be at the other's. That must lie
+    /// behind all that the node leads `to`: from anywhere else it would be said to lead nowhere, as where a key ends.
+    fn share(&mut self, hash: u64, to: impl Iterator<Item = u64>, put: impl Fn(&mut Vec<u8>, u64)) -> u64 {
         let (out, scratch) = (&mut self.out, &mut self.scratch);
+        let last = to.filter(|&to| to != END).max();
         let found = self.registry.find(hash, |place| {
+            if last.is_some_and(|last| place <= last) {
+                return false;
+            }
             scratch.clear();
             put(scratch, place);
             usize::try_from(place)
@@ -99,7 +106,7 @@ impl Nodes {
 
     fn chain(&mut self, labels: &[u8], is_key: bool, to: u64) -> u64 {
         let hash = mix(mix(xxh3_64(labels), to), is_key.into());
-        self.share(hash, |out, at| put_chain(out, at, labels, is_key, to))
+        self.share(hash, iter::once(to), |out, at| put_chain(out, at, labels, is_key, to))
     }
 }
 
@@ -117,7 +124,7 @@ impl Write for Nodes {
         self.tail.extend_from_slice(tail);
         let own = if same < MIN_END { 0 } else { tail.len() - same };
         let (own, end) = tail.split_at(own);
-        let to = self.share(xxh3_64(end), |out, _| put_leaf(out, end));
+        let to = self.share(xxh3_64(end), iter::empty(), |out, _| put_leaf(out, end));
         self.chains(own, to)
     }
 
@@ -132,7 +139,8 @@ impl Write for Nodes {
                     let peek = arc.peek.map_or(0, |peek| 1 << 8 | u64::from(peek));
                     mix(hash, arc.to << 8 ^ u64::from(arc.label)) ^ (u64::from(arc.keys) << 9 | peek)
                 });
-                self.share(mix(hash, 0), |out, at| put_branch(out, at, is_key, arcs))
+                let to = arcs.iter().map(|arc| arc.to);
+                self.share(mix(hash, 0), to, |out, at| put_branch(out, at, is_key, arcs))
             }
         };
         self.chains(labels, to)
@@ -144,4 +152,33 @@ fn mix(a: u64, b: u64) -> u64 {
     let product = u128::from(a ^ 0x9E37_79B9_7F4A_7C15) * u128::from(b ^ 0xD6E8_FEB8_6659_FD93);
     let [low, high] = [product & u128::from(u64::MAX), product >> 64];
     u64::try_from(low ^ high).unwrap_or(0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Tags of the registry have 24 bits, so whoever chooses the ids can have two nodes share one.
+    #[test]
+    fn nodes_with_one_hash_are_shared_only_if_they_are_the_same() {
+        let mut nodes =
+            Nodes { out: Vec::new(), registry: Registry::new(64), scratch: Vec::new(), tail: Vec::new() };
+        let chain = |nodes: &mut Nodes, to| {
+            nodes.share(7, iter::once(to), |out, at| put_chain(out, at, b"x", true, to))
+        };
+        let ends = chain(&mut nodes, END);
+        let leaf = nodes.share(8, iter::empty(), |out, _| put_leaf(out, b"tail"));
+        let goes_on = chain(&mut nodes, leaf);
+        assert_ne!(goes_on, ends);
+        assert_eq!([chain(&mut nodes, leaf), chain(&mut nodes, END)], [goes_on, ends]);
+
+        let arc = |label, to| Arc { label, keys: 1, peek: Some(b'p'), to };
+        let branch = |nodes: &mut Nodes, to| {
+            let arcs = [arc(b'a', to), arc(b'b', END)];
+            nodes.share(9, arcs.iter().map(|arc| arc.to), |out, at| put_branch(out, at, false, &arcs))
+        };
+        let ends = branch(&mut nodes, END);
+        let leaf = nodes.share(10, iter::empty(), |out, _| put_leaf(out, b"another tail"));
+        assert_ne!(branch(&mut nodes, leaf), ends);
+    }
 }
