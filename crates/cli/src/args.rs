@@ -1,7 +1,9 @@
 //! The command line: subcommands, options and their help.
 
 mod build;
+mod ids;
 mod look;
+mod lookup;
 mod merge;
 mod records;
 mod shell;
@@ -9,7 +11,9 @@ mod shell;
 use clap::{Parser, Subcommand};
 
 pub(crate) use build::{BuildArgs, InputArgs, JumpTables, SchemaArgs};
+pub(crate) use ids::{IdArgs, TermIndex};
 pub(crate) use look::{CheckArgs, DiffArgs, InfoArgs, StatsArgs, TermsArgs};
+pub(crate) use lookup::LookupArgs;
 pub(crate) use merge::MergeArgs;
 pub(crate) use records::{CatArgs, ExportArgs, GetArgs, HeadArgs, RecordArgs, RecordFormat, SampleArgs};
 pub(crate) use shell::{CompletionsArgs, ManArgs};
@@ -26,7 +30,7 @@ most other commands read it.";
 const EXIT_CODES: &str = "\
 Exit codes:
   0  done
-  1  a segment is damaged, an input has a bad row, a document or column does not exist, two differ
+  1  a segment is damaged, an input has a bad row, a document, id or column does not exist, two differ
   2  the command line is wrong
   3  a file cannot be read or written, or is no segment of a version this release knows
 
@@ -58,6 +62,7 @@ pub(crate) enum Command {
     Stats(StatsArgs),
     Terms(TermsArgs),
     Get(GetArgs),
+    Lookup(LookupArgs),
     Head(HeadArgs),
     Sample(SampleArgs),
     Cat(CatArgs),

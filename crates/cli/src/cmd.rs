@@ -9,6 +9,7 @@ pub(crate) mod export;
 pub(crate) mod get;
 pub(crate) mod head;
 pub(crate) mod info;
+pub(crate) mod lookup;
 pub(crate) mod man;
 pub(crate) mod merge;
 pub(crate) mod sample;

@@ -7,6 +7,7 @@ mod cmd;
 mod console;
 mod facts;
 mod failure;
+mod ids;
 mod input;
 mod number;
 mod output;
@@ -56,6 +57,7 @@ fn dispatch(command: &Command, console: &mut Console<'_>) -> Result<Exit, Failur
         Command::Stats(args) => cmd::stats::run(args, console),
         Command::Terms(args) => cmd::terms::run(args, console),
         Command::Get(args) => cmd::get::run(args, console),
+        Command::Lookup(args) => cmd::lookup::run(args, console),
         Command::Head(args) => cmd::head::run(args, console),
         Command::Sample(args) => cmd::sample::run(args, console),
         Command::Cat(args) => cmd::cat::run(args, console),

@@ -72,7 +72,8 @@ fn unite(segments: &[Segment]) -> Result<Vec<Field>, Failure> {
     Ok(fields)
 }
 
-fn find(segments: &[Segment], name: &str) -> Result<Option<Field>, Failure> {
+/// The field of this name of the first segment that has one.
+pub(crate) fn find(segments: &[Segment], name: &str) -> Result<Option<Field>, Failure> {
     let mut fields =
         segments.iter().map(|segment| Ok(column(segment, name)?.map(|c| c.as_column().field().clone())));
     fields.find_map(Result::transpose).transpose()

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 
+use super::ids::IdArgs;
 use crate::input::open::InputFormat;
 
 const BUILD_LONG: &str = "\
@@ -44,6 +45,8 @@ Examples:
   dv build dirty.csv -o clean.dv --skip-bad --missing - --missing unknown
   dv build packages.ndjson.gz -o packages.dv --sort-by section,-size
   dv build hits.csv -o hits.dv --sort-by at:missing-first
+  dv build packages.ndjson.gz -o packages.dv --id-field id
+  dv build users.csv -o users.dv --type key=uuid --id-field key --term-index fst --filter-bits 8
 
 Schema file (--schema):
   [columns.size]
@@ -165,6 +168,9 @@ pub(crate) struct BuildArgs {
     /// at once, and columns that go with it take fewer bytes.
     #[arg(long, value_name = "NAME,…", allow_hyphen_values = true)]
     pub(crate) sort_by: Vec<String>,
+
+    #[command(flatten)]
+    pub(crate) ids: IdArgs,
 
     /// Memory for values, such as 64MiB or 8GiB; of more, a part goes to a temporary file beside the output
     #[arg(long, value_name = "SIZE", default_value = "256MiB", value_parser = parse_size)]

@@ -66,10 +66,12 @@ Examples:
   dv terms packages.dv section
   dv terms packages.dv tags --prefix role:: --counts
   dv terms packages.dv section --counts | sort -rn | head
+  dv terms packages.dv --id --prefix 5de1 --json
 
-Exit codes: 0 all printed, 1 the column does not exist, has no dictionary or is damaged, 3 unreadable.";
+Exit codes: 0 all printed, 1 the column does not exist, has no dictionary or is damaged, or there is no index of ids,
+3 unreadable.";
 
-/// Print the distinct values of a column that has a dictionary, in order, one a line
+/// Print the distinct values of a column that has a dictionary, or all ids, in order
 #[derive(Debug, Args)]
 #[command(after_help = TERMS_EXAMPLES)]
 pub(crate) struct TermsArgs {
@@ -78,8 +80,12 @@ pub(crate) struct TermsArgs {
     pub(crate) file: PathBuf,
 
     /// A column of the kind sorted or sorted-set
-    #[arg(value_name = "COLUMN")]
-    pub(crate) column: String,
+    #[arg(value_name = "COLUMN", required_unless_present = "id")]
+    pub(crate) column: Option<String>,
+
+    /// The ids of documents instead of a column; with --json their documents as well
+    #[arg(long, conflicts_with_all = ["column", "counts"])]
+    pub(crate) id: bool,
 
     /// Only terms that begin with this: text, or of bytes the hexadecimal digits
     #[arg(long, value_name = "TEXT", allow_hyphen_values = true)]
@@ -103,7 +109,7 @@ Compare two segments: their columns, then their documents one by one, by number.
 
 What stands in the first only has a `-` in front, what stands in the second only a `+`. Columns are compared \
 by name: kind, type, and how values are spelled. Values are compared where the types agree, whatever the \
-encodings. Nothing is printed where there is no difference.";
+encodings and indexes. Nothing is printed where there is no difference.";
 
 const DIFF_EXAMPLES: &str = "\
 Examples:

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use clap::Args;
 
 use super::build::{JumpTables, parse_size};
+use super::ids::IdArgs;
 
 const LONG: &str = "\
 Make one segment of several: the documents of all of them, one segment after the other.
@@ -17,6 +18,10 @@ chosen again.
 Segments that are sorted alike are merged in that order; of segments that are sorted by the same first columns, the \
 order by these is kept. --sort-by sorts by others, and --no-sort leaves documents one segment after the other.
 
+An index of ids is made again where all segments with documents have one of the same column: of the form of the first \
+one's, with a filter of as many bits. --id-field makes one of another column, or where there was none, and --no-ids none. \
+No two documents may have one id then.
+
 How values are spelled stays as it is where the segments agree. Values are read and checked, encoded anew for all \
 of them together, and so take no more room than if the segment had been built at once.";
 
@@ -26,6 +31,7 @@ Examples:
   dv merge parts/*.dv -o whole.dv --memory 8GiB
   dv merge old.dv -o new.dv --jump-tables none
   dv merge old.dv -o sorted.dv --sort-by section,-size
+  dv merge old.dv -o indexed.dv --id-field id --term-index exact-trie
 
 Exit codes: 0 merged, 1 a segment is damaged or columns do not fit together, 2 wrong command line, 3 a file
 cannot be read or written. Whatever goes wrong, a file that stood under the output's name before still does.";
@@ -49,6 +55,13 @@ pub(crate) struct MergeArgs {
     /// Do not sort, even if all segments are sorted alike
     #[arg(long, conflicts_with = "sort_by")]
     pub(crate) no_sort: bool,
+
+    #[command(flatten)]
+    pub(crate) ids: IdArgs,
+
+    /// Make no index of ids, even if all segments have one; the same as --term-index none
+    #[arg(long, conflicts_with_all = ["id_field", "term_index", "filter_bits"])]
+    pub(crate) no_ids: bool,
 
     /// Memory for the values of one column; beyond it they go to a temporary file beside the output
     #[arg(long, value_name = "SIZE", default_value = "256MiB", value_parser = parse_size)]

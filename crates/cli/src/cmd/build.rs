@@ -8,6 +8,7 @@ use super::info::Info;
 use crate::args::{BuildArgs, InputArgs, JumpTables};
 use crate::console::Console;
 use crate::failure::{Exit, Failure};
+use crate::ids::{self, Wanted};
 #[cfg(feature = "parquet")]
 use crate::input::arrow::Stored;
 use crate::input::column::{Column, MissingTokens};
@@ -35,9 +36,13 @@ const TOGETHER: usize = 8 << 20;
 
 pub(crate) fn run(args: &BuildArgs, console: &mut Console<'_>) -> Result<Exit, Failure> {
     refuse_input_as_output(&args.input.inputs, &args.output)?;
+    let ids = Wanted::of_build(&args.ids)?;
     let mut import = survey(&args.input, args.memory)?;
     if import.has_all_columns() {
         sort_keys(&args.sort_by, &import)?;
+    }
+    if let Some(ids) = &ids {
+        ids.check(&import, import.has_all_columns())?;
     }
 
     let writer_options = WriterOptions {
@@ -47,7 +52,7 @@ pub(crate) fn run(args: &BuildArgs, console: &mut Console<'_>) -> Result<Exit, F
         threads: args.threads,
     };
     let writer = SegmentWriter::create(&args.output, writer::Schema::new(), writer_options)?;
-    let mut target = Target { writer, fields: Vec::new() };
+    let mut target = Target { writer, fields: Vec::new(), ids };
     let mut progress = Progress::new(console.err_is_terminal && !args.quiet, import.input_size());
     let added = import.run(|import, added| {
         progress.show(import.documents(), import.bytes_read(), console.err);
@@ -129,10 +134,11 @@ fn read_schema(path: &Path) -> Result<Schema, Failure> {
     Schema::from_toml(&text).map_err(|message| Failure::new(Exit::Usage, format!("{name}: {message}")))
 }
 
-/// The segment being written, and its fields by the number of the import's column.
+/// The segment being written, its fields by the number of the import's column, and which of them holds ids.
 struct Target {
     writer: SegmentWriter,
     fields: Vec<Option<FieldId>>,
+    ids: Option<Wanted>,
 }
 
 impl Target {
@@ -187,6 +193,10 @@ impl Target {
         }
         let column = &import.columns()[index];
         let field = self.writer.add_field(spec(column))?;
+        if let Some(ids) = self.ids.as_ref().filter(|ids| ids.column == column.name) {
+            ids.check(import, true)?;
+            self.writer.id_field(field, ids.options)?;
+        }
         self.fields[index] = Some(field);
         Ok(field)
     }
@@ -208,7 +218,17 @@ impl Target {
             notes.extend(note(column, lost));
         }
         self.writer.sort_by(sort_keys(sort_by, import)?)?;
-        self.writer.finish()?;
+        let Some(ids) = &self.ids else {
+            self.writer.finish()?;
+            return Ok(notes);
+        };
+        ids.check(import, true)?;
+        let column = import.columns().iter().find(|column| column.name == ids.column);
+        let logical = column.and_then(|column| column.ty).map_or(LogicalType::Utf8, |ty| ty.logical);
+        let documents =
+            |[a, b]: [u32; 2]| format!("documents {a} and {b} (from 0, in the order of the input)");
+        let advice = "leave one of them out of the input, or build without --id-field";
+        self.writer.finish().map_err(|error| ids::refused(error, logical, documents, advice))?;
         Ok(notes)
     }
 }
@@ -281,7 +301,7 @@ fn report(
     let (skipped, first) = import.skipped();
     if args.json {
         let report = BuildReport {
-            segment: Info::new(&segment, &stats),
+            segment: Info::new(&segment, &stats)?,
             input_bytes: import.bytes_read(),
             input_text_bytes: import.text_read(),
             skipped_rows: skipped,

@@ -2,22 +2,22 @@
 
 use serde::Serialize;
 
-use crate::args::InfoArgs;
+use crate::args::{InfoArgs, TermIndex};
 use crate::console::Console;
 use crate::failure::{Exit, Failure};
 use crate::input::import::StoredRef;
 use crate::output::summary::{columns, section_table};
-use crate::output::text::{printable, thousands};
+use crate::output::text::{decimal, printable, thousands};
 use crate::output::value::Printer;
 use crate::read;
-use crate::store::{ColumnStats, Segment, SegmentStats, SortKey};
+use crate::store::{ColumnStats, IdIndex, Packing, SectionStats, Segment, SegmentStats, SortKey};
 
 pub(crate) fn run(args: &InfoArgs, console: &mut Console<'_>) -> Result<Exit, Failure> {
     let segment = read::open(&args.file)?;
     let mut stats = segment.stats()?;
     stats.columns.sort_by_key(|column| read::order_of(&column.field));
     if args.json {
-        let text = serde_json::to_string_pretty(&Info::new(&segment, &stats)).unwrap_or_default();
+        let text = serde_json::to_string_pretty(&Info::new(&segment, &stats)?).unwrap_or_default();
         writeln!(console.out, "{text}")?;
         return Ok(Exit::Ok);
     }
@@ -40,12 +40,44 @@ pub(crate) fn run(args: &InfoArgs, console: &mut Console<'_>) -> Result<Exit, Fa
         let keys: Vec<_> = segment.sort().iter().map(|key| printable(&key.to_string())).collect();
         writeln!(console.out, "sorted by {}", keys.join(", then "))?;
     }
+    let ids = segment.ids()?;
+    if let Some(ids) = &ids {
+        writeln!(console.out, "{}", ids_line(ids))?;
+    }
     writeln!(console.out)?;
     write!(console.out, "{}", columns(&stats, segment.docs(), console.out_width))?;
     if args.sections {
-        write!(console.out, "\n{}", section_table(&stats))?;
+        let ids = ids.as_ref().map_or("", IdIndex::field);
+        write!(console.out, "\n{}", section_table(&stats, ids))?;
     }
     Ok(Exit::Ok)
+}
+
+/// How ids are found, and what that takes.
+fn ids_line(ids: &IdIndex) -> String {
+    let (count, sizes) = (u64::from(ids.len()), ids.sizes());
+    let mut line = format!("ids in {}: {}", printable(ids.field()), TermIndex::name_of(ids.form()));
+    if ids.packed_as() != Packing::Raw {
+        line += &format!(", packed as {}", ids.packed_as().name());
+    }
+    line += &match ids.filter_bits() {
+        0 => ", no filter".to_owned(),
+        bits => format!(", filter of {bits} bits"),
+    };
+    if count > 0 {
+        let each = |bytes: u64| decimal(bytes, count, 2);
+        line += &format!("; {} bytes an id: {} ids", each(sizes.total()), each(sizes.keys));
+        let parts = [
+            (sizes.starts, "block starts"),
+            (sizes.index, "trie"),
+            (sizes.filter, "filter"),
+            (sizes.docs, "documents"),
+        ];
+        for (bytes, name) in parts.into_iter().filter(|(bytes, _)| *bytes > 0) {
+            line += &format!(", {} {name}", each(bytes));
+        }
+    }
+    line
 }
 
 /// Everything that the directory knows.
@@ -62,6 +94,9 @@ pub(crate) struct Info<'a> {
     /// What the documents are sorted by.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     sort: Vec<SortInfo<'a>>,
+    /// The index of ids.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    ids: Option<IdsInfo>,
     columns: Vec<ColumnInfo<'a>>,
 }
 
@@ -95,6 +130,21 @@ struct ColumnInfo<'a> {
 }
 
 #[derive(Serialize)]
+struct IdsInfo {
+    column: String,
+    /// As --term-index names it.
+    term_index: &'static str,
+    /// What all ids look like.
+    packed_as: &'static str,
+    filter_bits: u8,
+    /// As text, as all numbers of 64 bits.
+    seed: String,
+    ids: u32,
+    bytes: u64,
+    sections: Vec<SectionInfo>,
+}
+
+#[derive(Serialize)]
 struct SectionInfo {
     section: &'static str,
     offset: u64,
@@ -103,9 +153,9 @@ struct SectionInfo {
 }
 
 impl<'a> Info<'a> {
-    pub(crate) fn new(segment: &'a Segment, stats: &'a SegmentStats) -> Info<'a> {
+    pub(crate) fn new(segment: &'a Segment, stats: &'a SegmentStats) -> Result<Info<'a>, Failure> {
         let [major, minor, patch] = segment.writer();
-        Info {
+        Ok(Info {
             file: segment.file(),
             format_version: segment.format_version(),
             writer: format!("{major}.{minor}.{patch}"),
@@ -114,7 +164,34 @@ impl<'a> Info<'a> {
             bytes: stats.bytes,
             overhead_bytes: stats.overhead,
             sort: segment.sort().iter().map(SortInfo::new).collect(),
+            ids: segment.ids()?.map(|ids| IdsInfo::new(&ids, stats)),
             columns: stats.columns.iter().map(ColumnInfo::new).collect(),
+        })
+    }
+}
+
+impl IdsInfo {
+    fn new(ids: &IdIndex, stats: &SegmentStats) -> IdsInfo {
+        IdsInfo {
+            column: ids.field().to_owned(),
+            term_index: TermIndex::name_of(ids.form()),
+            packed_as: ids.packed_as().name(),
+            filter_bits: ids.filter_bits(),
+            seed: ids.seed().to_string(),
+            ids: ids.len(),
+            bytes: stats.ids.iter().map(|section| section.bytes).sum(),
+            sections: stats.ids.iter().map(SectionInfo::new).collect(),
+        }
+    }
+}
+
+impl SectionInfo {
+    fn new(section: &SectionStats) -> SectionInfo {
+        SectionInfo {
+            section: section.section.name(),
+            offset: section.offset,
+            payload: section.payload,
+            bytes: section.bytes,
         }
     }
 }
@@ -134,12 +211,6 @@ impl<'a> ColumnInfo<'a> {
             printer.text(StoredRef::Number(stored), &mut text);
             text
         };
-        let section = |section: &crate::store::SectionStats| SectionInfo {
-            section: section.section.name(),
-            offset: section.offset,
-            payload: section.payload,
-            bytes: section.bytes,
-        };
         ColumnInfo {
             name: &field.name,
             kind: field.kind.name(),
@@ -152,7 +223,7 @@ impl<'a> ColumnInfo<'a> {
             min: column.bounds.map(|(min, _)| shown(min)),
             max: column.bounds.map(|(_, max)| shown(max)),
             bytes: column.bytes(),
-            sections: column.sections.iter().map(section).collect(),
+            sections: column.sections.iter().map(SectionInfo::new).collect(),
         }
     }
 }

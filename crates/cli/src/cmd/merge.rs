@@ -5,6 +5,7 @@ use crate::cmd::build::refuse_input_as_output;
 use crate::cmd::info::Info;
 use crate::console::Console;
 use crate::failure::{Exit, Failure};
+use crate::ids::{self, Wanted};
 use crate::output::summary::columns;
 use crate::output::text::{printable, thousands};
 use crate::progress::Progress;
@@ -12,7 +13,7 @@ use crate::read;
 use crate::sort;
 use crate::spelling::Spelling;
 use crate::store::writer::{MergeProgress, Merger, WriterOptions};
-use crate::store::{Segment, SortKey};
+use crate::store::{LogicalType, Segment, SortKey};
 
 pub(crate) fn run(args: &MergeArgs, console: &mut Console<'_>) -> Result<Exit, Failure> {
     refuse_input_as_output(&args.files, &args.output)?;
@@ -23,12 +24,14 @@ pub(crate) fn run(args: &MergeArgs, console: &mut Console<'_>) -> Result<Exit, F
         budget: args.memory,
         threads: args.threads,
     };
+    let (ids, note) = Wanted::of_merge(args, &segments)?;
     let mut progress = Progress::new(console.err_is_terminal && !args.quiet, None);
-    let merged = merge(args, &segments, options, &mut progress, console);
+    let merged = merge(args, &segments, ids.as_ref(), options, &mut progress, console);
     progress.clear(console.err);
     merged?;
     if !args.quiet {
         report(args, &segments, console)?;
+        note.into_iter().for_each(|note| console.note(&note));
     }
     Ok(Exit::Ok)
 }
@@ -36,6 +39,7 @@ pub(crate) fn run(args: &MergeArgs, console: &mut Console<'_>) -> Result<Exit, F
 fn merge(
     args: &MergeArgs,
     segments: &[Segment],
+    ids: Option<&Wanted>,
     options: WriterOptions,
     progress: &mut Progress,
     console: &mut Console<'_>,
@@ -47,11 +51,32 @@ fn merge(
     if args.no_sort || !args.sort_by.is_empty() {
         merger = merger.sort_by(sort_keys(&args.sort_by, segments)?);
     }
+    if let Some(ids) = ids {
+        merger = merger.id_field(&ids.column, ids.options);
+    }
     for segment in segments {
         merger.add(segment.file(), segment);
     }
-    merger.finish(&args.output)?;
+    merger.finish(&args.output).map_err(|error| {
+        let column = ids.and_then(|ids| read::find(segments, &ids.column).ok().flatten());
+        let logical = column.map_or(LogicalType::Utf8, |field| field.logical);
+        let documents = |docs: [u32; 2]| docs.map(|doc| place_of(doc, segments)).join(" and ");
+        let advice = "--no-ids merges without an index of ids; else export one segment without the document, \
+                      and build it anew";
+        ids::refused(error, logical, documents, advice)
+    })?;
     Ok(())
+}
+
+/// Where the document is that is number `doc` of all.
+fn place_of(mut doc: u32, segments: &[Segment]) -> String {
+    for segment in segments {
+        match doc.checked_sub(segment.docs()) {
+            None => return format!("document {doc} of {}", segment.file()),
+            Some(behind) => doc = behind,
+        }
+    }
+    format!("document {doc}")
 }
 
 /// What the documents are to be sorted by.
@@ -77,7 +102,7 @@ fn report(args: &MergeArgs, segments: &[Segment], console: &mut Console<'_>) -> 
     let mut stats = segment.stats()?;
     stats.columns.sort_by_key(|column| read::order_of(&column.field));
     if args.json {
-        let text = serde_json::to_string_pretty(&Info::new(&segment, &stats)).unwrap_or_default();
+        let text = serde_json::to_string_pretty(&Info::new(&segment, &stats)?).unwrap_or_default();
         writeln!(console.out, "{text}")?;
         return Ok(());
     }

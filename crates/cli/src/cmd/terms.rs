@@ -5,20 +5,23 @@ use std::ops::{ControlFlow, Range};
 use crate::args::TermsArgs;
 use crate::console::Console;
 use crate::failure::{Exit, Failure};
+use crate::ids;
 use crate::input::import::StoredRef;
 use crate::input::value::append_hex;
 use crate::output::text::printable;
 use crate::output::value::Printer;
 use crate::read;
-use crate::store::{AnyColumn, Error, LogicalType, TermOrd, Terms};
+use crate::store::{AnyColumn, DocId, Error, LogicalType, Segment, TermOrd, Terms};
 
 pub(crate) fn run(args: &TermsArgs, console: &mut Console<'_>) -> Result<Exit, Failure> {
     let segment = read::open(&args.file)?;
-    let Some(column) = read::column(&segment, &args.column)? else {
-        return Err(read::unknown_column(std::slice::from_ref(&segment), &args.column)?);
+    // Without a name, it is ids.
+    let Some(name) = &args.column else { return print_ids(&segment, args, console) };
+    let Some(column) = read::column(&segment, name)? else {
+        return Err(read::unknown_column(std::slice::from_ref(&segment), name)?);
     };
     let field = column.as_column().field();
-    let Some(terms) = terms_of(&column) else { return Err(no_dictionary(args, &column)) };
+    let Some(terms) = terms_of(&column) else { return Err(no_dictionary(&segment, name, &column)) };
     let mut ords = match &args.prefix {
         None => 0..terms.term_count(),
         Some(prefix) => terms.prefix(&bytes_of(prefix, field.logical)?)?,
@@ -38,6 +41,37 @@ pub(crate) fn run(args: &TermsArgs, console: &mut Console<'_>) -> Result<Exit, F
     Ok(Exit::Ok)
 }
 
+/// Prints ids, and with `--json` their documents.
+fn print_ids(segment: &Segment, args: &TermsArgs, console: &mut Console<'_>) -> Result<Exit, Failure> {
+    let (index, field) = ids::open(segment)?;
+    let prefix = match &args.prefix {
+        None => Vec::new(),
+        Some(prefix) => bytes_of(prefix, field.logical)?,
+    };
+    let printer = Printer::new(field.logical, false, field.format.as_deref());
+    let (mut left, mut written, mut line) = (args.limit.unwrap_or(u32::MAX), Ok(()), String::new());
+    let each = |id: &[u8], doc: DocId| {
+        if left == 0 {
+            return ControlFlow::Break(());
+        }
+        left -= 1;
+        line.clear();
+        if args.json {
+            line.push_str("{\"id\":");
+            printer.json(&[StoredRef::Bytes(id)], &mut line);
+            line += &format!(",\"doc\":{doc}}}\n");
+        } else {
+            printer.text(StoredRef::Bytes(id), &mut line);
+            line = printable(&line) + "\n";
+        }
+        written = console.out.write_all(line.as_bytes());
+        if written.is_ok() { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
+    };
+    index.prefix(&prefix, each).map_err(|error| ids::damaged(&error, ids::MEND))?;
+    written?;
+    Ok(Exit::Ok)
+}
+
 fn terms_of(column: &AnyColumn) -> Option<&dyn Terms> {
     match column {
         AnyColumn::Sorted(column) => Some(&**column),
@@ -46,10 +80,10 @@ fn terms_of(column: &AnyColumn) -> Option<&dyn Terms> {
     }
 }
 
-fn no_dictionary(args: &TermsArgs, column: &AnyColumn) -> Failure {
-    let (kind, name) = (column.kind(), &args.column);
+fn no_dictionary(segment: &Segment, name: &str, column: &AnyColumn) -> Failure {
+    let kind = column.kind();
     let message = format!("column {name:?} is {}: it has no dictionary", kind.name());
-    let failure = Failure::new(Exit::Failed, format!("{}: {message}", args.file.display()));
+    let failure = Failure::new(Exit::Failed, format!("{}: {message}", segment.file()));
     match column {
         AnyColumn::Binary(_) => {
             failure.advice("`dv build` makes one with :sorted behind the type, see --type")

@@ -36,50 +36,82 @@ pub(crate) fn print_parts<'a, D: Iterator<Item = u32>>(
     default: RecordFormat,
     console: &mut Console<'_>,
 ) -> Result<(), Failure> {
+    print_documents(fields, &mut Parts(parts), args, default, console)
+}
+
+/// Prints documents from wherever they are: the columns of these names.
+pub(crate) fn print_documents(
+    fields: &[Field],
+    documents: &mut dyn Documents,
+    args: &RecordArgs,
+    default: RecordFormat,
+    console: &mut Console<'_>,
+) -> Result<(), Failure> {
     let format = if args.json { RecordFormat::Ndjson } else { args.format.unwrap_or(default) };
     if args.doc_ids && fields.iter().any(|field| field.name == DOC) {
         return Err(Failure::new(Exit::Usage, "--doc-ids needs the name `_doc`, which a column has")
             .advice("choose other columns with --columns"));
     }
     match format {
-        RecordFormat::Table => table(fields, parts, console),
-        RecordFormat::Ndjson => ndjson(fields, parts, args.doc_ids, console.out),
-        RecordFormat::Csv => csv(fields, parts, args.doc_ids, ',', console.out),
-        RecordFormat::Tsv => csv(fields, parts, args.doc_ids, '\t', console.out),
+        RecordFormat::Table => table(fields, documents, console),
+        RecordFormat::Ndjson => ndjson(fields, documents, args.doc_ids, console),
+        RecordFormat::Csv => csv(fields, documents, args.doc_ids, ',', console),
+        RecordFormat::Tsv => csv(fields, documents, args.doc_ids, '\t', console),
     }
 }
 
-/// Reads the documents of each part a chunk at a time; `each` gets the number and the place in the chunk.
-fn each_doc<'a, D: Iterator<Item = u32>>(
-    fields: &[Field],
-    parts: impl Iterator<Item = (&'a Segment, D)>,
-    mut each: impl FnMut(&Records, u32, usize) -> Result<(), Failure>,
-) -> Result<(), Failure> {
-    let mut chunk: Vec<DocId> = Vec::with_capacity(CHUNK);
-    for (segment, mut docs) in parts {
-        let mut records = Records::open(segment, fields)?;
-        loop {
-            chunk.clear();
-            chunk.extend(docs.by_ref().take(CHUNK).map(DocId::new));
-            if chunk.is_empty() {
-                break;
-            }
-            records.load(&chunk)?;
-            for (at, doc) in chunk.iter().enumerate() {
-                each(&records, doc.get(), at)?;
+/// Documents to be printed.
+pub(crate) trait Documents {
+    /// Reads these columns of the documents, some at a time; `each` gets them in their order, and `err` what is to be
+    /// told besides.
+    fn each(
+        &mut self,
+        fields: &[Field],
+        err: &mut dyn Write,
+        each: &mut EachDocument<'_>,
+    ) -> Result<(), Failure>;
+}
+
+/// Gets what was read, the number of a document, and its place in what was read.
+pub(crate) type EachDocument<'e> = dyn FnMut(&Records, u32, usize) -> Result<(), Failure> + 'e;
+
+/// Documents of one segment after the other.
+struct Parts<I>(I);
+
+impl<'a, D: Iterator<Item = u32>, I: Iterator<Item = (&'a Segment, D)>> Documents for Parts<I> {
+    fn each(
+        &mut self,
+        fields: &[Field],
+        _: &mut dyn Write,
+        each: &mut EachDocument<'_>,
+    ) -> Result<(), Failure> {
+        let mut chunk: Vec<DocId> = Vec::with_capacity(CHUNK);
+        for (segment, mut docs) in self.0.by_ref() {
+            let mut records = Records::open(segment, fields)?;
+            loop {
+                chunk.clear();
+                chunk.extend(docs.by_ref().take(CHUNK).map(DocId::new));
+                if chunk.is_empty() {
+                    break;
+                }
+                records.load(&chunk)?;
+                for (at, doc) in chunk.iter().enumerate() {
+                    each(&records, doc.get(), at)?;
+                }
             }
         }
+        Ok(())
     }
-    Ok(())
 }
 
-fn csv<'a, D: Iterator<Item = u32>>(
+fn csv(
     fields: &[Field],
-    parts: impl Iterator<Item = (&'a Segment, D)>,
+    documents: &mut dyn Documents,
     doc_ids: bool,
     delimiter: char,
-    out: &mut dyn Write,
+    console: &mut Console<'_>,
 ) -> Result<(), Failure> {
+    let Console { out, err, .. } = console;
     let mut line = String::new();
     let names = fields.iter().map(|field| field.name.as_str());
     for name in doc_ids.then_some(DOC).into_iter().chain(names) {
@@ -92,7 +124,7 @@ fn csv<'a, D: Iterator<Item = u32>>(
     }
     line.push('\n');
     out.write_all(line.as_bytes())?;
-    each_doc(fields, parts, |records, doc, at| {
+    documents.each(fields, *err, &mut |records, doc, at| {
         line.clear();
         if doc_ids {
             line.push_str(&doc.to_string());
@@ -108,15 +140,16 @@ fn csv<'a, D: Iterator<Item = u32>>(
     })
 }
 
-fn ndjson<'a, D: Iterator<Item = u32>>(
+fn ndjson(
     fields: &[Field],
-    parts: impl Iterator<Item = (&'a Segment, D)>,
+    documents: &mut dyn Documents,
     doc_ids: bool,
-    out: &mut dyn Write,
+    console: &mut Console<'_>,
 ) -> Result<(), Failure> {
+    let Console { out, err, .. } = console;
     let keys: Vec<String> = fields.iter().map(|field| json_key(&field.name)).collect();
     let mut line = String::new();
-    each_doc(fields, parts, |records, doc, at| {
+    documents.each(fields, *err, &mut |records, doc, at| {
         line.clear();
         line.push('{');
         if doc_ids {
@@ -145,13 +178,9 @@ fn json_key(name: &str) -> String {
 }
 
 /// A table if it fits the terminal, else a block of lines for each document.
-fn table<'a, D: Iterator<Item = u32>>(
-    fields: &[Field],
-    parts: impl Iterator<Item = (&'a Segment, D)>,
-    console: &mut Console<'_>,
-) -> Result<(), Failure> {
+fn table(fields: &[Field], documents: &mut dyn Documents, console: &mut Console<'_>) -> Result<(), Failure> {
     let mut rows: Vec<(u32, Vec<String>)> = Vec::new();
-    each_doc(fields, parts, |records, doc, at| {
+    documents.each(fields, console.err, &mut |records, doc, at| {
         let cell = |column: &RecordColumn| {
             let mut cell = String::new();
             column.values(at, |values| column.printer.plain(values, &mut cell));

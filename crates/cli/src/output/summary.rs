@@ -2,7 +2,7 @@
 
 use super::table::{Align, Table};
 use super::text::{decimal, printable, thousands};
-use crate::store::{ColumnStats, SegmentStats};
+use crate::store::SegmentStats;
 
 /// The table of columns, as wide as it is; on a narrower terminal, the encodings in a table of their own.
 pub(crate) fn columns(stats: &SegmentStats, docs: u32, width: Option<usize>) -> String {
@@ -37,14 +37,18 @@ fn column_table(stats: &SegmentStats, docs: u32, encodings: bool) -> Table {
     }
     table.rule();
     let (no, none) = (["", ""], String::new);
+    if !stats.ids.is_empty() {
+        let bytes = stats.ids.iter().map(|section| section.bytes).sum();
+        table.row(row("index of ids".to_owned(), no, none(), none(), bytes));
+    }
     table.row(row("header, directory, footer".to_owned(), no, none(), none(), stats.overhead));
     let all = thousands(docs.into());
     table.row(row("whole segment".to_owned(), no, none(), all, stats.bytes));
     table
 }
 
-/// A line for each section of each column.
-pub(crate) fn section_table(stats: &SegmentStats) -> Table {
+/// A line for each section of each column, and of the index of the ids in the column `ids`.
+pub(crate) fn section_table(stats: &SegmentStats, ids: &str) -> Table {
     let mut table = Table::new(&[
         ("column", Align::Left),
         ("section", Align::Left),
@@ -52,10 +56,11 @@ pub(crate) fn section_table(stats: &SegmentStats) -> Table {
         ("payload", Align::Right),
         ("bytes", Align::Right),
     ]);
-    for ColumnStats { field, sections, .. } in &stats.columns {
+    let columns = stats.columns.iter().map(|column| (column.field.name.as_str(), &column.sections));
+    for (column, sections) in columns.chain([(ids, &stats.ids)]) {
         for section in sections {
             table.row(vec![
-                printable(&field.name),
+                printable(column),
                 section.section.name().to_owned(),
                 section.offset.to_string(),
                 thousands(section.payload),

@@ -7,6 +7,7 @@ mod arrow;
 mod bad_input;
 mod damage;
 mod diff;
+mod ids;
 mod merge;
 mod pipes;
 #[cfg(unix)]

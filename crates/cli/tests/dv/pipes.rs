@@ -46,7 +46,7 @@ fn document_numbers_come_from_standard_input() {
 #[test]
 fn a_reader_that_goes_away_is_no_error() {
     let sandbox = Sandbox::with("p.ndjson.gz", packages());
-    sandbox.ok(&["build", "p.ndjson.gz", "-o", "p.dv"]);
+    sandbox.ok(&["build", "p.ndjson.gz", "-o", "p.dv", "--id-field", "id"]);
     for args in [
         &["export", "p.dv"][..],
         &["export", "p.dv", "--format", "csv"],
@@ -54,6 +54,7 @@ fn a_reader_that_goes_away_is_no_error() {
         &["cat", "p.dv", "p.dv"],
         &["sample", "p.dv", "-n", "3000"],
         &["terms", "p.dv", "depends", "--counts"],
+        &["terms", "p.dv", "--id"],
     ] {
         let mut child = sandbox.command(args).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
         let mut line = String::new();

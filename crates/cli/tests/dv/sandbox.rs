@@ -73,9 +73,15 @@ impl Sandbox {
         let mut command = self.command(args);
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut child = command.spawn().unwrap();
-        // A program that does not read its input to the end is no failure of this.
-        let _ = child.stdin.take().unwrap().write_all(input);
-        Run::new(child.wait_with_output().unwrap())
+        let mut stdin = child.stdin.take().unwrap();
+        // Side by side: what it prints may come before it has read all.
+        std::thread::scope(|scope| {
+            scope.spawn(move || {
+                // A program that does not read its input to the end is no failure of this.
+                let _ = stdin.write_all(input);
+            });
+            Run::new(child.wait_with_output().unwrap())
+        })
     }
 }
 

@@ -235,6 +235,7 @@ fn help() {
             &["stats", "--help"],
             &["terms", "--help"],
             &["get", "--help"],
+            &["lookup", "--help"],
             &["head", "--help"],
             &["sample", "--help"],
             &["cat", "--help"],

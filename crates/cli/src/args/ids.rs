@@ -1,0 +1,94 @@
+//! Options of the index of ids: the same for `build` and `merge`.
+
+use clap::{Args, ValueEnum, value_parser};
+
+use crate::store::{IdForm, IdOptions, MAX_FILTER_BITS};
+
+/// How the index finds an id.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum TermIndex {
+    /// Blocks of ids, and a trie that leads to them
+    Trie,
+    /// A trie that holds every byte of every id
+    ExactTrie,
+    /// A minimal automaton
+    Fst,
+    /// No index
+    None,
+}
+
+impl TermIndex {
+    /// The form of the index, if there is to be one.
+    pub(crate) fn form(self) -> Option<IdForm> {
+        match self {
+            TermIndex::Trie => Some(IdForm::Blocks),
+            TermIndex::ExactTrie => Some(IdForm::Exact),
+            TermIndex::Fst => Some(IdForm::Fst),
+            TermIndex::None => None,
+        }
+    }
+
+    /// What --term-index calls this form.
+    pub(crate) fn name_of(form: IdForm) -> &'static str {
+        match form {
+            IdForm::Blocks => "trie",
+            IdForm::Exact => "exact-trie",
+            IdForm::Fst => "fst",
+        }
+    }
+}
+
+/// What index of ids there is to be.
+#[derive(Debug, Args)]
+pub(crate) struct IdArgs {
+    /// The column of ids, by which `dv lookup` finds documents
+    ///
+    /// Its type is string, bytes, ip or uuid, with one value a document at most; no two documents may have the same.
+    /// It is kept without a dictionary (:binary), and an index of its values is added to the segment.
+    #[arg(long, value_name = "NAME", allow_hyphen_values = true)]
+    pub(crate) id_field: Option<String>,
+
+    /// How the index finds an id; without it: trie
+    #[arg(long, value_name = "FORM", value_enum)]
+    pub(crate) term_index: Option<TermIndex>,
+
+    /// Bits for each id of the filter that tells most ids which are not there, 0 for none; without it: 16
+    #[arg(long, value_name = "0..32", value_parser = value_parser!(u8).range(..=i64::from(MAX_FILTER_BITS)))]
+    pub(crate) filter_bits: Option<u8>,
+}
+
+impl IdArgs {
+    /// Whether something is said of an index, but not of which column.
+    pub(crate) fn lacks_field(&self) -> bool {
+        self.id_field.is_none() && (self.term_index.is_some() || self.filter_bits.is_some())
+    }
+
+    /// Whether there is to be none.
+    pub(crate) fn refuses(&self) -> bool {
+        self.term_index == Some(TermIndex::None)
+    }
+
+    /// What is said, and otherwise as `base` has it.
+    pub(crate) fn options(&self, base: IdOptions) -> IdOptions {
+        IdOptions {
+            form: self.term_index.and_then(TermIndex::form).unwrap_or(base.form),
+            filter_bits: self.filter_bits.unwrap_or(base.filter_bits),
+            ..base
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn help_tells_the_defaults() {
+        assert_eq!(IdOptions::default().form, IdForm::Blocks);
+        assert_eq!((IdOptions::default().filter_bits, MAX_FILTER_BITS), (16, 32));
+        let named = TermIndex::value_variants().iter().filter_map(|index| Some((index, index.form()?)));
+        for (index, form) in named {
+            assert_eq!(index.to_possible_value().unwrap().get_name(), TermIndex::name_of(form));
+        }
+    }
+}

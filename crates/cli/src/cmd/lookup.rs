@@ -1,0 +1,237 @@
+//! `dv lookup`: documents by their ids, in many segments.
+
+use std::ffi::OsString;
+use std::io::{self, BufRead as _, Write};
+use std::path::Path;
+
+use crate::args::{LookupArgs, RecordFormat};
+use crate::console::Console;
+use crate::failure::{Exit, Failure};
+use crate::ids;
+use crate::output::records::{Documents, EachDocument, print_documents};
+use crate::output::text::{json_string, printable};
+use crate::read::{self, CHUNK, Records};
+use crate::store::{DocId, Field, IdIndex, IdLookup, LogicalType, Segment, SegmentIds};
+
+pub(crate) fn run(args: &LookupArgs, console: &mut Console<'_>) -> Result<Exit, Failure> {
+    let (files, ids) = split(args)?;
+    let segments = files.iter().map(|file| read::open(Path::new(file))).collect::<Result<Vec<_>, _>>()?;
+    let (indexes, logical) = open(&segments)?;
+    // Files are named from the oldest to the newest, and asked the other way round.
+    let lookup = IdLookup::new(indexes.iter().rev().map(|index| index.reader().clone()));
+    let mut search = Search {
+        segments: &segments,
+        indexes: &indexes,
+        lookup: &lookup,
+        logical,
+        ids: &mut ids.into_iter().flat_map(Asked::all),
+        quiet: args.quiet,
+        not_found: Vec::new(),
+        found_all: true,
+    };
+    if args.doc {
+        search.print_places(args.records.json, console)?;
+    } else {
+        let fields = read::select(&segments, &args.records.columns)?;
+        let default = if console.out_width.is_some() { RecordFormat::Table } else { RecordFormat::Ndjson };
+        print_documents(&fields, &mut search, &args.records, default, console)?;
+    }
+    // Behind what was found, on a terminal that shows both.
+    console.out.flush()?;
+    search.tell_not_found(console.err);
+    Ok(if search.found_all { Exit::Ok } else { Exit::Failed })
+}
+
+/// What is asked for.
+enum Asked {
+    Id(Vec<u8>),
+    /// The lines of standard input.
+    Lines,
+}
+
+impl Asked {
+    fn all(self) -> Box<dyn Iterator<Item = io::Result<Vec<u8>>>> {
+        match self {
+            Asked::Id(id) => Box::new(std::iter::once(Ok(id))),
+            Asked::Lines => Box::new(io::stdin().lock().split(b'\n').filter_map(|line| match line {
+                Ok(mut line) => {
+                    line.pop_if(|last| *last == b'\r');
+                    (!line.is_empty()).then_some(Ok(line))
+                }
+                Err(error) => Some(Err(error)),
+            })),
+        }
+    }
+}
+
+/// Tells segments and ids apart.
+fn split(args: &LookupArgs) -> Result<(&[OsString], Vec<Asked>), Failure> {
+    let explicit = !args.ids.is_empty() || !args.more_ids.is_empty();
+    let is_segment = |argument: &OsString| {
+        let path = Path::new(argument);
+        argument != "-" && (explicit || path.extension().is_some_and(|e| e == "dv") || path.is_file())
+    };
+    let files = args.arguments.iter().rposition(is_segment).map_or(1, |last| last + 1);
+    let (files, behind) = args.arguments.split_at_checked(files).unwrap_or_default();
+    let mut ids: Vec<Asked> = Vec::new();
+    for id in behind {
+        ids.push(if id == "-" { Asked::Lines } else { Asked::Id(id.as_encoded_bytes().to_vec()) });
+    }
+    ids.extend(args.ids.iter().chain(&args.more_ids).map(|id| Asked::Id(id.as_bytes().to_vec())));
+    if ids.is_empty() {
+        return Err(Failure::new(Exit::Usage, "there is no id to look up").advice(
+            "ids stand behind the segments, or `-` for those on standard input; --id takes any text",
+        ));
+    }
+    Ok((files, ids))
+}
+
+/// The indexes of the segments, which are of one column, and the type of its values.
+fn open(segments: &[Segment]) -> Result<(Vec<IdIndex>, LogicalType), Failure> {
+    let mut indexes = Vec::with_capacity(segments.len());
+    let mut first: Option<Field> = None;
+    for segment in segments {
+        let (index, field) = ids::open(segment)?;
+        indexes.push(index);
+        let known = first.get_or_insert_with(|| field.clone());
+        if (&known.name, known.logical) != (&field.name, field.logical) {
+            let of = |field: &Field| format!("{:?} ({})", field.name, field.logical.name());
+            let (one, other) = (segments.first().map_or("", Segment::file), segment.file());
+            let message = format!("{one} has ids in column {}, and {other} in {}", of(known), of(&field));
+            return Err(Failure::new(Exit::Failed, message).advice("look them up one after the other"));
+        }
+    }
+    Ok((indexes, first.map_or(LogicalType::Utf8, |field| field.logical)))
+}
+
+/// Ids on their way to documents.
+struct Search<'a, S: SegmentIds> {
+    segments: &'a [Segment],
+    indexes: &'a [IdIndex],
+    /// The segments from the last to the first.
+    lookup: &'a IdLookup<S>,
+    logical: LogicalType,
+    ids: &'a mut dyn Iterator<Item = io::Result<Vec<u8>>>,
+    quiet: bool,
+    /// What is to be told of ids of the last bulk.
+    not_found: Vec<String>,
+    found_all: bool,
+}
+
+/// An id, the place of its segment, and its document.
+struct Found {
+    id: Vec<u8>,
+    segment: usize,
+    doc: DocId,
+}
+
+impl<S: SegmentIds> Search<'_, S> {
+    /// Looks up as many ids as documents are read together; `None` if there are no more.
+    fn next_bulk(&mut self, err: &mut dyn Write) -> Result<Option<Vec<Found>>, Failure> {
+        let unreadable = |error| Failure::new(Exit::Unreadable, format!("<stdin>: {error}"));
+        let ids = self.ids.take(CHUNK).collect::<io::Result<Vec<_>>>().map_err(unreadable)?;
+        if ids.is_empty() {
+            return Ok(None);
+        }
+        self.tell_not_found(err);
+        let parsed: Vec<_> = ids.iter().map(|id| ids::parse(id, self.logical)).collect();
+        let known: Vec<&[u8]> = parsed.iter().flatten().map(Vec::as_slice).collect();
+        let mut hits = Vec::with_capacity(known.len());
+        // A new one for every bulk: it knows the filters that were read by now.
+        let found = self.lookup.seeker().find_many(&known, &mut hits);
+        found.map_err(|error| self.damaged(&known, error.to_string()))?;
+        let (mut hits, mut found) = (hits.into_iter(), Vec::new());
+        for (id, parsed) in ids.into_iter().zip(&parsed) {
+            let hit = parsed.as_ref().ok().and_then(|_| hits.next().flatten());
+            match hit {
+                Some(hit) => {
+                    let segment = self.segments.len().saturating_sub(hit.segment + 1);
+                    found.push(Found { id, segment, doc: hit.doc });
+                }
+                None => self.lose(&id, parsed.as_ref().err()),
+            }
+        }
+        Ok(Some(found))
+    }
+
+    fn lose(&mut self, id: &[u8], why: Option<&String>) {
+        self.found_all = false;
+        if !self.quiet {
+            let why = why.map(|why| format!(": {why}")).unwrap_or_default();
+            let id = printable(&String::from_utf8_lossy(id));
+            self.not_found.push(format!("dv: no document has the id \"{id}\"{why}"));
+        }
+    }
+
+    fn tell_not_found(&mut self, err: &mut dyn Write) {
+        for line in self.not_found.drain(..) {
+            // That it cannot be told is no reason to fail.
+            let _ = writeln!(err, "{line}");
+        }
+    }
+
+    /// In which segment one of these ids leads to damage.
+    fn damaged(&self, ids: &[&[u8]], message: String) -> Failure {
+        let found = self.indexes.iter().rev().flat_map(|index| ids.iter().map(|id| index.find(id)));
+        match found.filter_map(Result::err).next() {
+            Some(error) => ids::damaged(&error, ids::MEND),
+            None => Failure::new(Exit::Failed, message).advice(ids::MEND),
+        }
+    }
+
+    /// Prints where documents are.
+    fn print_places(&mut self, json: bool, console: &mut Console<'_>) -> Result<(), Failure> {
+        let mut line = String::new();
+        while let Some(found) = self.next_bulk(console.err)? {
+            for Found { id, segment, doc } in found {
+                let file = self.segments.get(segment).map_or("", Segment::file);
+                let id = String::from_utf8_lossy(&id);
+                line.clear();
+                if json {
+                    line.push_str("{\"id\":");
+                    json_string(&id, &mut line);
+                    line.push_str(",\"file\":");
+                    json_string(file, &mut line);
+                    line += &format!(",\"doc\":{doc}}}\n");
+                } else {
+                    line = format!("{}\t{doc}\t{}\n", printable(file), printable(&id));
+                }
+                console.out.write_all(line.as_bytes())?;
+            }
+        }
+        Ok(())
+    }
+}
+
+impl<S: SegmentIds> Documents for Search<'_, S> {
+    /// Reads the documents of a bulk segment by segment, and gives them in the order of the ids.
+    fn each(
+        &mut self,
+        fields: &[Field],
+        err: &mut dyn Write,
+        each: &mut EachDocument<'_>,
+    ) -> Result<(), Failure> {
+        while let Some(found) = self.next_bulk(err)? {
+            let mut docs: Vec<Vec<DocId>> = vec![Vec::new(); self.segments.len()];
+            let mut places = Vec::with_capacity(found.len());
+            for Found { segment, doc, .. } in &found {
+                if let Some(docs) = docs.get_mut(*segment) {
+                    places.push(docs.len());
+                    docs.push(*doc);
+                }
+            }
+            let read = |(segment, docs): (&Segment, &Vec<DocId>)| {
+                let mut records = Records::open(segment, if docs.is_empty() { &[] } else { fields })?;
+                records.load(docs)?;
+                Ok(records)
+            };
+            let records = self.segments.iter().zip(&docs).map(read).collect::<Result<Vec<_>, Failure>>()?;
+            for (Found { segment, doc, .. }, at) in found.iter().zip(places) {
+                if let Some(records) = records.get(*segment) {
+                    each(records, doc.get(), at)?;
+                }
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,299 @@
+//! The index of ids: which there is to be, what is wrong with it, and how ids are written.
+
+use crate::args::{IdArgs, MergeArgs};
+use crate::failure::{Exit, Failure};
+use crate::input::column::Column;
+use crate::input::error::closest;
+use crate::input::import::{Import, StoredRef, type_flag};
+use crate::input::row::Form;
+use crate::input::types::Layout;
+use crate::input::value::Reading;
+use crate::output::text::printable;
+use crate::output::value::Printer;
+use crate::read;
+use crate::store::writer::{self, ErrorKind};
+use crate::store::{Error, Field, IdIndex, IdOptions, LogicalType, Segment};
+
+/// The index of ids that there is to be.
+#[derive(Clone, Debug)]
+pub(crate) struct Wanted {
+    pub(crate) column: String,
+    pub(crate) options: IdOptions,
+}
+
+impl Wanted {
+    /// What `dv build` is asked for.
+    pub(crate) fn of_build(args: &IdArgs) -> Result<Option<Wanted>, Failure> {
+        if args.lacks_field() && !args.refuses() {
+            return Err(no_field(
+                "--term-index and --filter-bits say how ids are indexed, but not of which column",
+            ));
+        }
+        let column = args.id_field.clone().filter(|_| !args.refuses());
+        Ok(column.map(|column| Wanted { column, options: args.options(IdOptions::default()) }))
+    }
+
+    /// What `dv merge` is asked for, or what the segments have in common; and what to tell of that.
+    pub(crate) fn of_merge(
+        args: &MergeArgs,
+        segments: &[Segment],
+    ) -> Result<(Option<Wanted>, Option<String>), Failure> {
+        let (ids, has_documents) = (&args.ids, |segment: &&Segment| segment.docs() > 0);
+        if args.no_ids || ids.refuses() {
+            return Ok((None, None));
+        }
+        let any = segments.iter().any(|segment| has_documents(&segment));
+        let counting: Vec<&Segment> =
+            segments.iter().filter(|segment| !any || has_documents(segment)).collect();
+        if let Some(column) = &ids.id_field {
+            check_fields(column, segments)?;
+            // What is made anew need not be whole.
+            let first = counting.iter().find_map(|segment| segment.ids().ok().flatten());
+            let base = first.filter(|first| first.field() == column).map(|first| options_of(&first));
+            let options = ids.options(base.unwrap_or_default());
+            return Ok((Some(Wanted { column: column.clone(), options }), None));
+        }
+        let (common, note) = common(&counting)?;
+        match common {
+            Some(first) => {
+                let options = ids.options(options_of(&first));
+                Ok((Some(Wanted { column: first.field().to_owned(), options }), None))
+            }
+            None if ids.lacks_field() => Err(no_field("the segments have no index of ids in common")),
+            None => Ok((None, note)),
+        }
+    }
+
+    /// The column of ids among those that are to be written, if it is known by now; refuses what holds no ids.
+    pub(crate) fn check(&self, import: &Import, all_known: bool) -> Result<(), Failure> {
+        let there = |column: &&Column| {
+            let typed = column.ty.is_some() && !all_known;
+            !column.excluded && (column.in_header || column.values > 0 || typed)
+        };
+        let columns = import.columns().iter().filter(there);
+        match columns.clone().find(|column| column.name == self.column) {
+            Some(column) => check_column(column),
+            None if all_known => Err(unknown(&self.column, columns.map(|column| column.name.as_str()))),
+            None => Ok(()),
+        }
+    }
+}
+
+fn no_field(message: &str) -> Failure {
+    Failure::new(Exit::Usage, message).advice("name the column with --id-field")
+}
+
+fn options_of(index: &IdIndex) -> IdOptions {
+    IdOptions { form: index.form(), filter_bits: index.filter_bits(), seed: index.seed() }
+}
+
+/// The first segment's index, if all have one of its column; otherwise what is to be told, if one of them has any.
+fn common(segments: &[&Segment]) -> Result<(Option<IdIndex>, Option<String>), Failure> {
+    let mut first: Option<(&Segment, IdIndex)> = None;
+    let mut lacking: Option<&Segment> = None;
+    for segment in segments {
+        let index = segment.ids().map_err(|error| {
+            damaged(&error, "--no-ids merges without the index of ids, and --id-field makes it anew")
+        })?;
+        match (index, &first) {
+            (None, _) => lacking = lacking.or(Some(segment)),
+            (Some(index), None) => first = Some((segment, index)),
+            (Some(index), Some((of, known))) if index.field() != known.field() => {
+                let note = format!(
+                    "note: no index of ids: it is of column {:?} in {}, and of {:?} in {} (--id-field chooses)",
+                    known.field(),
+                    of.file(),
+                    index.field(),
+                    segment.file()
+                );
+                return Ok((None, Some(note)));
+            }
+            (Some(_), Some(_)) => {}
+        }
+    }
+    Ok(match (first, lacking) {
+        (Some((_, index)), None) => (Some(index), None),
+        (Some((of, index)), Some(lacking)) => {
+            let note = format!(
+                "note: no index of ids: {} has one, and {} has none (--id-field {} makes one)",
+                of.file(),
+                lacking.file(),
+                index.field()
+            );
+            (None, Some(note))
+        }
+        (None, _) => (None, None),
+    })
+}
+
+/// What to do about a damaged index of ids.
+pub(crate) const MEND: &str =
+    "`dv check` tells all that is damaged; `dv merge --id-field` makes the index anew";
+
+/// Damage of an index of ids, without which all else can be read.
+pub(crate) fn damaged(error: &Error, advice: &str) -> Failure {
+    let failure = Failure::from(error);
+    match failure.exit {
+        Exit::Failed => failure.advice(advice),
+        _ => failure,
+    }
+}
+
+fn unknown<'a>(name: &str, columns: impl Iterator<Item = &'a str> + Clone) -> Failure {
+    let failure = Failure::new(Exit::Failed, format!("--id-field {name}: there is no such column"));
+    match closest(name, columns.clone()) {
+        Some(close) => failure.advice(format!("did you mean {close:?}?")),
+        None => failure.advice(format!("the columns are {}", columns.collect::<Vec<_>>().join(", "))),
+    }
+}
+
+/// Refuses a column of an input whose values cannot be ids.
+fn check_column(column: &Column) -> Result<(), Failure> {
+    let Some(ty) = column.ty else { return Ok(()) };
+    check_type(&column.name, ty.logical, ty.multi)?;
+    match ty.layout {
+        Some(Layout::Sorted) => {
+            let message =
+                format!("--id-field {}: it is to have a dictionary, and ids have none", column.name);
+            let flag = type_flag(&column.name, &format!("{}:binary", ty.logical.name()));
+            Err(Failure::new(Exit::Failed, message).advice(flag))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// The same of a column that is merged.
+fn check_fields(name: &str, segments: &[Segment]) -> Result<(), Failure> {
+    let fields = read::select(segments, &[])?;
+    match fields.iter().find(|field| field.name == name) {
+        Some(Field { logical, kind, .. }) => check_type(name, *logical, kind.is_multi_valued()),
+        None => Err(unknown(name, fields.iter().map(|field| field.name.as_str()))),
+    }
+}
+
+fn check_type(name: &str, logical: LogicalType, multi: bool) -> Result<(), Failure> {
+    if multi {
+        let message =
+            format!("--id-field {name}: its documents may have several values, and a document has one id");
+        return Err(Failure::new(Exit::Failed, message));
+    }
+    if !logical.is_bytes() {
+        let ty = logical.name();
+        let message =
+            format!("--id-field {name}: its values are {ty}, and ids are string, bytes, ip or uuid");
+        let flag = type_flag(name, "string:binary");
+        return Err(
+            Failure::new(Exit::Failed, message).advice(format!("{flag} in dv build keeps their text"))
+        );
+    }
+    Ok(())
+}
+
+/// Why a segment with an index of ids of type `logical` was not written; `documents` says which two are meant.
+pub(crate) fn refused(
+    error: writer::Error,
+    logical: LogicalType,
+    documents: impl FnOnce([u32; 2]) -> String,
+    advice: &str,
+) -> Failure {
+    let column = error.field().unwrap_or_default();
+    match error.kind() {
+        ErrorKind::DuplicateId { id, docs } => {
+            let cut = if id.ends_with('…') { "…" } else { "" };
+            let id = quoted(&unescaped(id.trim_end_matches('…')), logical);
+            let message = format!("column {column:?}: {} have the same id: {id}{cut}", documents(*docs));
+            Failure::new(Exit::Failed, message).advice(advice)
+        }
+        ErrorKind::LongId { .. } => {
+            Failure::new(Exit::Failed, format!("column {column:?}: {}", error.kind())).advice(advice)
+        }
+        _ => Failure::from(error),
+    }
+}
+
+/// An id in quotes, as it is printed elsewhere.
+fn quoted(id: &[u8], logical: LogicalType) -> String {
+    let mut text = String::new();
+    Printer::new(logical, false, None).text(StoredRef::Bytes(id), &mut text);
+    format!("\"{}\"", printable(&text))
+}
+
+/// The inverse of [`<[u8]>::escape_ascii`].
+fn unescaped(text: &str) -> Vec<u8> {
+    let mut out = Vec::with_capacity(text.len());
+    let mut rest = text.as_bytes();
+    while let [first, behind @ ..] = rest {
+        let (byte, behind) = match (first, behind) {
+            (b'\\', [b'x', high, low, behind @ ..]) => {
+                let digits = [*high, *low];
+                let byte = std::str::from_utf8(&digits).ok().and_then(|hex| u8::from_str_radix(hex, 16).ok());
+                (byte.unwrap_or(b'?'), behind)
+            }
+            (b'\\', [letter, behind @ ..]) => (
+                match letter {
+                    b'n' => b'\n',
+                    b'r' => b'\r',
+                    b't' => b'\t',
+                    plain => *plain,
+                },
+                behind,
+            ),
+            (plain, behind) => (*plain, behind),
+        };
+        out.push(byte);
+        rest = behind;
+    }
+    out
+}
+
+/// The bytes of an id that a person wrote; otherwise why it is none.
+pub(crate) fn parse(text: &[u8], logical: LogicalType) -> Result<Vec<u8>, String> {
+    let text = std::str::from_utf8(text).map_err(|_| "not UTF-8".to_owned())?;
+    let (reading, mut id) = (Reading { logical, explicit: true, time: None }, Vec::new());
+    reading.read(Form::Bare, text, &mut id).map_err(|wrong| wrong.problem)?;
+    Ok(id)
+}
+
+/// The index of a segment and the type of its ids; an error says how there would be one.
+pub(crate) fn open(segment: &Segment) -> Result<(IdIndex, Field), Failure> {
+    let file = segment.file();
+    let Some(index) = segment.ids().map_err(|error| damaged(&error, MEND))? else {
+        return Err(Failure::new(Exit::Failed, format!("{file}: there is no index of ids")).advice(
+            "`dv build --id-field NAME` makes one, and of a segment that there is, \
+             `dv merge OLD.dv -o NEW.dv --id-field NAME`",
+        ));
+    };
+    match read::column(segment, index.field())? {
+        Some(column) => {
+            let field = column.as_column().field().clone();
+            Ok((index, field))
+        }
+        None => Err(read::unknown_column(std::slice::from_ref(segment), index.field())?),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn what_the_writer_escapes_comes_back(id in prop::collection::vec(any::<u8>(), 0..20)) {
+            prop_assert_eq!(unescaped(&id.escape_ascii().to_string()), id);
+        }
+    }
+
+    #[test]
+    fn ids_are_read_as_their_type_prints_them() {
+        let uuid = "01010101-0101-0101-0101-010101010101";
+        assert_eq!(parse(uuid.as_bytes(), LogicalType::Uuid), Ok(vec![1; 16]));
+        assert_eq!(quoted(&[1; 16], LogicalType::Uuid), format!("{uuid:?}"));
+        assert_eq!(parse(b"00FF", LogicalType::Bytes), Ok(vec![0, 255]));
+        assert_eq!(parse(b" a\n", LogicalType::Utf8), Ok(b" a\n".to_vec()));
+        assert_eq!(parse(b"10.0.0.1", LogicalType::Ip).unwrap().len(), 16);
+        assert_eq!(parse(b"x", LogicalType::Uuid), Err("not a UUID".to_owned()));
+        assert_eq!(parse(b"\xff", LogicalType::Utf8), Err("not UTF-8".to_owned()));
+        assert_eq!(quoted(b"a\x1b", LogicalType::Utf8), r#""a\u{1b}""#);
+    }
+}
