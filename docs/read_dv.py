@@ -5,6 +5,8 @@ Columns come in the order of their names, and a document without a value leaves 
 are integers, as stored. Kinds with several values give lists. What JSON cannot say is an object: {"hex": ...} are bytes
 that are no UTF-8, {"bits": ...} is a double that is not finite.
 
+With --ids it prints the index of ids instead, {"id": ..., "doc": number} for each one in order; --find looks some up.
+
 Numbers in parentheses are chapters of format.md. Nothing but Python's standard library is needed.
 """
 
@@ -12,10 +14,13 @@ import argparse
 import bisect
 import ipaddress
 import json
+import os
 import struct
 import sys
 import uuid
 import zlib
+
+from read_dv_ids import Ids
 
 VERSION = 1
 FEATURES = 0  # the required ones that are known
@@ -100,12 +105,18 @@ class Segment:
             self.page(self.part(at, size, crc, "page"))
             need((sections_end, columns_end, zero) == (self.end, len(self.columns), 0), "root: not what the page says")
         need(len(self.columns) == columns, "footer: not as many columns as the pages have")
-        self.extras = []  # (5.2): their tags; none is needed to read documents
+        self.extras, self.ids = [], None  # (5.2): their tags; none is needed to read documents
         while root.at < root_len:
             end, tag, size = (root.u(size) for size in (8, 4, 4))
             need(end >= self.end and tag > max(self.extras, default=-1), "root: extras out of order")
-            need(not any(root.take(ceil(size, 8) * 8)[size:]), "root: padding that is not zero")
-            self.parts, self.extras, self.end = self.parts + [(self.end, end)], self.extras + [tag], end
+            body = root.take(ceil(size, 8) * 8)
+            need(not any(body[size:]), "root: padding that is not zero")
+            if tag == 2:
+                self.ids = Ids(self, Fields(body[:size]), Numbers)
+                need(self.end <= end, "ids: sections outside of their part of the file")
+            else:
+                self.parts.append((self.end, end))
+            self.extras, self.end = self.extras + [tag], end
         names = [column.name.encode() for column in self.columns]
         need(all(a < b for a, b in zip(names, names[1:])), "names that do not ascend")
         self.parts.sort()
@@ -194,10 +205,14 @@ class Column:
             return str(uuid.UUID(bytes=value))
         if self.logical == "ip":
             return str((ip := ipaddress.IPv6Address(value)).ipv4_mapped or ip)
-        try:
-            return value.decode()
-        except UnicodeDecodeError:
-            return {"hex": value.hex()}
+        return text(value)
+
+
+def text(value):
+    try:
+        return value.decode()
+    except UnicodeDecodeError:
+        return {"hex": value.hex()}
 
 
 def sortable(number):
@@ -421,9 +436,18 @@ def documents(segment):
         yield json.dumps({name: value for name, value in values.items() if value is not None}, ensure_ascii=False)
 
 
+def ids(segment, wanted):
+    need(segment.ids, "the segment has no index of ids")
+    found = ((id, segment.ids.find(id)) for id in wanted) if wanted else segment.ids.each()
+    for id, doc in found:
+        yield json.dumps({"id": text(id), "doc": doc}, ensure_ascii=False)
+
+
 def summary(segment):
     yield f"format version {segment.version}, written by release {segment.release}, id {segment.id:032x}"
     yield f"{segment.docs} documents, {len(segment.columns)} columns, extras: {segment.extras or 'none'}"
+    if segment.ids:
+        yield str(segment.ids)
     for column in segment.columns:
         yield f"{column.name}: {column.kind} {column.logical}" + (f" ({column.format})" if column.format else "")
         yield from (f"    {part}" for part in (column.presence, column.offsets, column.values, column.terms) if part)
@@ -435,11 +459,14 @@ def main():
     parser.add_argument("file")
     parser.add_argument("--info", action="store_true", help="print a summary instead of the documents")
     parser.add_argument("--walk", action="store_true", help="do without jump tables: go from block to block")
+    parser.add_argument("--ids", action="store_true", help="print the index of ids instead of the documents")
+    parser.add_argument("--find", metavar="ID", action="append", help="look an id up; may come several times")
     args = parser.parse_args()
     try:
         with open(args.file, "rb") as file:
             segment = Segment(file.read(), args.walk)
-        for line in summary(segment) if args.info else documents(segment):
+        lines = ids(segment, [os.fsencode(id) for id in args.find or []]) if args.ids or args.find else documents(segment)
+        for line in summary(segment) if args.info else lines:
             sys.stdout.buffer.write(line.encode() + b"\n")
     except (OSError, ValueError, struct.error, zlib.error) as error:
         sys.exit(f"{args.file}: {error}")

@@ -7,9 +7,11 @@ use std::collections::BTreeSet;
 
 use docvalues::column::Field;
 use docvalues::format::file::kind::{from_f64, from_u64};
-use docvalues::{Compression, LogicalType, LogicalType::*, SortKey};
+use docvalues::{Compression, IdOptions, LogicalType, LogicalType::*, SortKey};
 use docvalues_testkit::model::ModelColumn;
 use docvalues_testkit::shapes::Dataset;
+
+mod ids;
 
 /// A golden file, or two of them.
 pub(crate) struct Golden {
@@ -21,6 +23,8 @@ pub(crate) struct Golden {
     pub(crate) bare: bool,
     /// What its documents are sorted by.
     pub(crate) sort: Vec<SortKey>,
+    /// The column of which there is an index of ids, and how that is made.
+    pub(crate) ids: Option<(&'static str, IdOptions)>,
     /// What `dv info` has to show of the columns, in their order: words of encodings and sections.
     pub(crate) shows: Vec<&'static [&'static str]>,
 }
@@ -49,6 +53,9 @@ pub(crate) fn all() -> Vec<Golden> {
         sorted_set(),
         sort(),
     ]
+    .into_iter()
+    .chain(ids::all())
+    .collect()
 }
 
 /// A segment of nothing but documents.
@@ -347,7 +354,15 @@ fn sort() -> Golden {
 
 fn golden(name: &'static str, docs: u32) -> Golden {
     let dataset = Dataset { docs, columns: vec![] };
-    Golden { name, dataset, compression: Compression::Auto, bare: false, sort: vec![], shows: vec![] }
+    Golden {
+        name,
+        dataset,
+        compression: Compression::Auto,
+        bare: false,
+        sort: vec![],
+        ids: None,
+        shows: vec![],
+    }
 }
 
 impl Golden {

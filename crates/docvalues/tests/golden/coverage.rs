@@ -6,7 +6,8 @@
 use docvalues::format::binary::{Blocks, Coding};
 use docvalues::format::numeric::{Decimal, Encoding, Transform};
 use docvalues::format::presence::Kind as PresenceKind;
-use docvalues::{ColumnStats, Kind, LogicalType, OpenOptions, Section, Segment};
+use docvalues::terms::template;
+use docvalues::{ColumnStats, IdForm, IdIndex, Kind, LogicalType, OpenOptions, Section, Segment};
 
 use crate::cases;
 use crate::stored;
@@ -163,5 +164,89 @@ fn every_section_has_a_golden_column() {
     for section in Section::OF_COLUMNS {
         // Term offsets have several blocks above 16,384 terms only: too many for a file that lies here.
         assert!(sections.contains(&section) || section == Section::TermOffsetsJump, "{section}");
+    }
+}
+
+/// The index of ids of a golden file.
+fn ids(file: &str) -> IdIndex {
+    Segment::from_bytes(stored(&format!("{file}.dv")), OpenOptions::new()).unwrap().ids().unwrap().unwrap()
+}
+
+/// The payload of a section of the index of ids.
+fn id_section(file: &str, section: Section) -> Vec<u8> {
+    let bytes = stored(&format!("{file}.dv"));
+    let stats = Segment::from_bytes(bytes.clone(), OpenOptions::new()).unwrap().stats().unwrap();
+    let at = stats
+        .ids
+        .iter()
+        .find(|at| at.section == section)
+        .unwrap_or_else(|| panic!("{file} has no {section}"));
+    bytes[at.offset as usize..][..at.payload as usize].to_vec()
+}
+
+#[test]
+fn every_form_and_template_of_ids_has_a_golden_file() {
+    for form in IdForm::ALL {
+        let file = match form {
+            IdForm::Blocks => "ids-one",
+            IdForm::Exact => "ids-trie",
+            IdForm::Fst => "ids-fst",
+        };
+        assert_eq!(ids(file).form(), form);
+    }
+    for kind in template::Kind::ALL {
+        let file = match kind {
+            template::Kind::Raw => "ids-raw",
+            template::Kind::Uuid => "ids-uuid",
+            template::Kind::Digits => "ids-digits",
+            template::Kind::HexLower => "ids-hex",
+            template::Kind::HexUpper => "ids-upper-case-hex",
+            template::Kind::Base64Url => "ids-base64url",
+        };
+        assert_eq!(ids(file).packed_as(), kind, "{file}");
+    }
+    let template = |file: &str| ids(file).reader().template().to_string();
+    assert_eq!(template("ids-base64url"), "id:<base64url of 20>/v1");
+    for (file, bits) in [("ids-raw", 0), ("ids-hex", 9), ("ids-uuid", 16)] {
+        assert_eq!(ids(file).filter_bits(), bits, "{file}");
+    }
+    for (file, len, docs) in
+        [("ids-no-documents", 0, 0), ("ids-none", 0, 9), ("ids-one", 1, 3), ("ids-uuid", 72, 90)]
+    {
+        assert_eq!((ids(file).len(), ids(file).reader().doc_count()), (len, docs), "{file}");
+    }
+}
+
+#[test]
+fn every_layout_of_ids_has_a_golden_file() {
+    // Shapes of blocks: the second byte of the first one.
+    for (shape, file) in [(0, "ids-raw"), (1, "ids-long"), (2, "ids-uuid"), (3, "ids-base64url")] {
+        assert_eq!(id_section(file, Section::Ids)[1], shape, "{file}");
+    }
+    let index = id_section("ids-index", Section::IdIndex);
+    assert_eq!(index[0] & 0b1110, 0b1100, "labels of the root, and nodes below");
+    // Nodes end to end: prefixes, ends of separators, and more labels than are listed.
+    let (mut flags, mut most, mut rest) = (0, 0, &index[..]);
+    while let Some((&head, behind)) = rest.split_first() {
+        rest = behind;
+        if head & 2 > 0 {
+            rest = &rest[2 + usize::from(u16::from_le_bytes([rest[0], rest[1]]))..];
+        }
+        if head & 4 > 0 {
+            let count = usize::from(rest[0]) + 1;
+            rest = &rest[1 + count.min(32) + if head & 8 > 0 { count.div_ceil(8) } else { 0 }..];
+            most = most.max(count);
+        }
+        flags |= head;
+    }
+    assert_eq!((flags, most > 32), (0b1111, true), "{most} labels");
+}
+
+/// The sections of ids, but for the jump table of their documents: these have one block up to 16,384 of them at least.
+#[test]
+fn every_section_of_ids_has_a_golden_file() {
+    for section in [Section::Ids, Section::IdStarts, Section::IdIndex, Section::IdFilter, Section::IdDocs] {
+        let file = if section == Section::IdFilter { "ids-uuid" } else { "ids-index" };
+        assert!(!id_section(file, section).is_empty());
     }
 }

@@ -4,6 +4,7 @@
 //! NAME.dv           what is written today, from the values in `cases`
 //! NAME.bare.dv      the same without jump tables and zone maps, where there are some
 //! NAME.jsonl        what these hold, as text
+//! NAME.ids.jsonl    their ids, as text, if they have an index of these
 //! ```
 //!
 //! Any other `NAME.….dv` is what an earlier release wrote: it is read, and not written. `docs/read_dv.py`,
@@ -21,11 +22,12 @@
 )]
 
 use std::fs;
+use std::ops::ControlFlow;
 use std::path::PathBuf;
 use std::sync::Once;
 
 use docvalues::format::file::frame::{HEADER_LEN, Header};
-use docvalues::{JumpTables, OpenOptions, Segment, SegmentWriter, WriterOptions};
+use docvalues::{ColumnSource as _, JumpTables, OpenOptions, Segment, SegmentWriter, WriterOptions};
 
 mod cases;
 mod coverage;
@@ -57,6 +59,10 @@ impl Golden {
         let (schema, fields) = write::schema(&self.dataset, &[self.compression]);
         let mut writer = SegmentWriter::in_memory(schema, file.options);
         writer.sort_by(self.sort.clone()).unwrap();
+        if let Some((name, options)) = self.ids {
+            let column = self.dataset.columns.iter().position(|(field, _)| field.name == name).unwrap();
+            writer.id_field(fields[column], options).unwrap();
+        }
         write::add_documents(&mut writer, &fields, &self.dataset);
         let mut bytes = writer.finish_bytes().unwrap();
         let header: &mut [u8; HEADER_LEN] = bytes.first_chunk_mut().unwrap();
@@ -83,7 +89,12 @@ fn stored(name: &str) -> Vec<u8> {
 /// Hands out every file as it is made today: its name and its bytes.
 fn made(mut file: impl FnMut(&str, &[u8])) {
     for golden in cases::all() {
-        file(&twin(golden.name), text::of(&golden.dataset.sorted(&golden.sort).source()).as_bytes());
+        let dataset = golden.dataset.sorted(&golden.sort);
+        file(&twin(golden.name), text::of(&dataset.source()).as_bytes());
+        if let Some((name, _)) = golden.ids {
+            let column = dataset.source().column(name).unwrap();
+            file(&ids_twin(golden.name), text::of_ids(&column).as_bytes());
+        }
         golden.files().iter().for_each(|each| file(&each.name, &golden.bytes(each)));
     }
 }
@@ -111,6 +122,11 @@ fn twin(name: &str) -> String {
     format!("{}.jsonl", name.split('.').next().unwrap())
 }
 
+/// The name of the text of its ids.
+fn ids_twin(name: &str) -> String {
+    format!("{}.ids.jsonl", name.split('.').next().unwrap())
+}
+
 #[test]
 fn what_is_stored_reads_as_its_text_in_every_mode() {
     for name in segments() {
@@ -120,6 +136,15 @@ fn what_is_stored_reads_as_its_text_in_every_mode() {
             let segment = Segment::from_bytes(stored(&name), options).unwrap();
             segment.verify().unwrap();
             assert!(text::of(&segment) == text, "{name} with {jump_tables:?}");
+            let Some(ids) = segment.ids().unwrap() else { continue };
+            let mut listed = String::new();
+            ids.each(|id, doc| {
+                assert_eq!(ids.find(id).unwrap(), Some(doc));
+                listed.push_str(&text::id(id, Some(doc)));
+                ControlFlow::Continue(())
+            })
+            .unwrap();
+            assert!(listed.as_bytes() == stored(&ids_twin(&name)), "the ids of {name}");
         }
     }
 }
@@ -132,5 +157,5 @@ fn the_files_are_small() {
     for (name, size) in &sizes {
         assert!(*size < 20_000, "{name}: {size} bytes");
     }
-    assert!(sizes.iter().map(|(_, size)| size).sum::<usize>() < 250_000, "{sizes:?}");
+    assert!(sizes.iter().map(|(_, size)| size).sum::<usize>() < 400_000, "{sizes:?}");
 }

@@ -2,12 +2,14 @@
 //! all that one needs.
 
 use std::fs;
+use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
 use docvalues::format::file::frame::{FOOTER_LEN, HEADER_LEN, Header, VERSION};
+use docvalues::{OpenOptions, Segment};
 
-use crate::{path, segments, stored, twin};
+use crate::{ids_twin, path, segments, stored, text, twin};
 
 /// Whether there is a `python3`; says so if not. CI has one: see `.ci/run`.
 pub(crate) fn have_python() -> bool {
@@ -50,8 +52,74 @@ fn the_reader_in_python_prints_every_file_with_and_without_jump_tables() {
             );
         }
     }
+    for name in segments() {
+        let Ok(text) = fs::read(path(&ids_twin(&name))) else { continue };
+        let Output { stdout, stderr, .. } = read_dv(&path(&name), &["--ids"]);
+        assert!(stdout == text, "the ids of {name}: {}", String::from_utf8(stderr).unwrap());
+    }
     let info = String::from_utf8(read_dv(&path("whole-file.dv"), &["--info"]).stdout).unwrap();
     assert!(info.starts_with(&format!("format version {VERSION}, written by release 0.0.0, id ")), "{info}");
+}
+
+#[test]
+fn the_reader_in_python_finds_ids() {
+    if !have_python() {
+        return;
+    }
+    for name in segments() {
+        let segment = Segment::from_bytes(stored(&name), OpenOptions::new()).unwrap();
+        let Some(ids) = segment.ids().unwrap() else { continue };
+        let (mut asked, mut expected) = (Vec::new(), String::new());
+        let mut ask = |id: &[u8]| {
+            // What can be an argument.
+            if let Some(shown) = str::from_utf8(id).ok().filter(|id| !id.contains('\0')) {
+                asked.push(format!("--find={shown}"));
+                expected.push_str(&text::id(id, ids.find(id).unwrap()));
+            }
+        };
+        ask(b"an id that is nowhere");
+        let (step, mut number) = (ids.len() / 90 + 1, 0);
+        ids.each(|id, _| {
+            number += 1;
+            if number % step != 0 {
+                return ControlFlow::Continue(());
+            }
+            ask(id);
+            // Of the same form, and mostly not there.
+            let mut other = id.to_vec();
+            if let Some(last) = other.last_mut() {
+                *last = if *last == b'1' { b'2' } else { b'1' };
+            }
+            ask(&other);
+            ask(&id[..id.len() / 2]);
+            ControlFlow::Continue(())
+        })
+        .unwrap();
+        let asked: Vec<&str> = asked.iter().map(String::as_str).collect();
+        let Output { stdout, stderr, .. } = read_dv(&path(&name), &asked);
+        assert!(stdout == expected.as_bytes(), "{name}: {}", String::from_utf8(stderr).unwrap());
+    }
+}
+
+/// It says which nodes it met: those of the document's tables, each in some file.
+#[test]
+fn every_node_of_ids_has_a_golden_file() {
+    if !have_python() {
+        return;
+    }
+    let branches = ["branch list", "branch list with peeks", "branch map", "branch map with peeks"];
+    let runs = ["branch run", "branch run with peeks", "leaf", "long"];
+    let chains = ["chain", "chain behind a key", "chain of several", "chain of several behind a key"];
+    for (form, nodes) in [("ids-trie", vec!["shared"]), ("ids-fst", chains.to_vec())] {
+        let files = segments().into_iter().filter(|name| name.starts_with(form));
+        let info = |name: String| String::from_utf8(read_dv(&path(&name), &["--info"]).stdout).unwrap();
+        let info: String = files.map(info).collect();
+        let met: Vec<&str> = info.lines().filter_map(|line| line.split("keys in nodes: ").nth(1)).collect();
+        let met: Vec<&str> = met.iter().flat_map(|line| line.split(", ")).collect();
+        for node in branches.iter().chain(&runs).chain(&nodes) {
+            assert!(met.contains(node), "no file {form} has the node `{node}`");
+        }
+    }
 }
 
 #[test]

@@ -1,5 +1,6 @@
 //! A source as text: a JSON object for each document, byte for byte as `docs/read_dv.py` prints it.
 
+use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::net::Ipv6Addr;
 
@@ -18,6 +19,23 @@ pub(crate) fn of(source: &dyn ColumnSource) -> String {
         writeln!(out, "{{{}}}", cells.collect::<Vec<_>>().join(", ")).unwrap();
     }
     out
+}
+
+/// A line for each id that `column` has: the id and its document, in the order of the ids.
+pub(crate) fn of_ids(column: &AnyColumn) -> String {
+    let AnyColumn::Binary(column) = column else { panic!("ids in no bytes") };
+    let (mut ids, mut room) = (BTreeMap::new(), Vec::new());
+    for doc in (0..column.docs()).map(DocId::new) {
+        let id = column.get(doc, &mut room).unwrap().map(<[u8]>::to_vec);
+        assert!(id.is_none_or(|id| ids.insert(id, doc).is_none()), "an id comes twice");
+    }
+    ids.iter().map(|(shown, doc)| id(shown, Some(*doc))).collect()
+}
+
+/// The line of one id.
+pub(crate) fn id(id: &[u8], doc: Option<DocId>) -> String {
+    let doc = doc.map_or("null".to_owned(), |doc| doc.to_string());
+    format!("{{\"id\": {}, \"doc\": {doc}}}\n", bytes(id, LogicalType::Bytes))
 }
 
 /// What `doc` has in `column`, unless that is nothing.

@@ -31,7 +31,7 @@ impl Document {
     /// Some lines of the document, given the one at which the chapter of ids begins.
     fn chapters(lines: impl Fn(usize) -> Range<usize>) -> Document {
         let mut document = Document::new(include_str!("../../../../docs/format.md"));
-        let ids = document.lines.iter().position(|line| line == "## 16 Ids").expect("a chapter of ids");
+        let ids = document.lines.iter().position(|line| line == "## 16 Ids").unwrap();
         let Range { start, end } = lines(ids);
         document.lines = document.lines.drain(start..end.min(document.lines.len())).collect();
         document
