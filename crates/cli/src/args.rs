@@ -30,7 +30,7 @@ most other commands read it.";
 const EXIT_CODES: &str = "\
 Exit codes:
   0  done
-  1  a segment is damaged, an input has a bad row, a document, id or column does not exist, two differ
+  1  a segment is damaged, a row is bad, a document, id or column does not exist, two differ
   2  the command line is wrong
   3  a file cannot be read or written, or is no segment of a version this release knows
 

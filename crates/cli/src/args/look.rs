@@ -68,8 +68,8 @@ Examples:
   dv terms packages.dv section --counts | sort -rn | head
   dv terms packages.dv --id --prefix 5de1 --json
 
-Exit codes: 0 all printed, 1 the column does not exist, has no dictionary or is damaged, or there is no index of ids,
-3 unreadable.";
+Exit codes: 0 all printed, 1 the column does not exist, has no dictionary or is damaged, or there is
+no index of ids, 3 unreadable.";
 
 /// Print the distinct values of a column that has a dictionary, or all ids, in order
 #[derive(Debug, Args)]

@@ -23,8 +23,8 @@ Examples:
   dv lookup 2023.dv 2024.dv --id -7 --id x.dv --doc
   cut -f1 wanted.tsv | dv lookup segments/*.dv - --doc --quiet | cut -f3 | sort > known.txt
 
-Exit codes: 0 all found, 1 an id is not found, a segment has no index or is damaged, 2 wrong command line,
-3 unreadable.";
+Exit codes: 0 all found, 1 an id is not found, a segment has no index or is damaged,
+2 wrong command line, 3 unreadable.";
 
 /// Print the documents that have these ids
 #[derive(Debug, Args)]
@@ -46,7 +46,7 @@ pub(crate) struct LookupArgs {
     #[arg(long = "id", value_name = "ID", allow_hyphen_values = true)]
     pub(crate) more_ids: Vec<String>,
 
-    /// Print only where documents are: file, number and id, with tabs between them
+    /// Print only where documents are: file, number and id, with tabs between them, or with --json as an object
     #[arg(long, conflicts_with_all = ["columns", "format", "doc_ids"])]
     pub(crate) doc: bool,
 

@@ -73,6 +73,24 @@ fn a_stream_comes_from_a_pipe_and_other_files_do_not() {
     assert!(!sandbox.exists("b.dv"));
 }
 
+#[test]
+fn ids_are_found_and_what_cannot_be_one_is_refused() {
+    let ids = StringArray::from(vec![Some("b"), None, Some("a")]);
+    let rows = several(vec![("n", Arc::new(Int64Array::from(vec![7, 8, 9]))), ("id", Arc::new(ids))]);
+    for (name, bytes) in files(&rows) {
+        let sandbox = Sandbox::with(name, bytes);
+        sandbox.ok(&["build", name, "-o", "a.dv", "--id-field", "id"]);
+        sandbox.ok(&["check", "a.dv"]);
+        assert_eq!(sandbox.ok(&["lookup", "a.dv", "a", "b", "--columns", "n"]), "{\"n\":9}\n{\"n\":7}\n");
+        let run = sandbox.dv(&["build", name, "-o", "b.dv", "--id-field", "n"]);
+        assert!(run.code == 1 && run.err.contains("its values are i64"), "{run:?}");
+        let run = sandbox.dv(&["build", name, name, "-o", "b.dv", "--id-field", "id"]);
+        let twice = "documents 2 and 5 (from 0, in the order of the input) have the same id: \"a\"";
+        assert!(run.code == 1 && run.err.contains(twice), "{run:?}");
+        assert!(!sandbox.exists("b.dv"));
+    }
+}
+
 fn gzip(bytes: &[u8]) -> Vec<u8> {
     use std::io::Write as _;
     let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
