@@ -7,7 +7,10 @@ use std::io;
 use std::path::Path;
 
 use docvalues::prelude::*;
+use docvalues::terms::build::IdsBuilder;
+use docvalues::terms::ids::Ids;
 use docvalues::writer::BytesKind;
+use docvalues::{IdForm, IdOptions};
 use docvalues_format::binary::{self, BinaryOptions, Compression};
 use docvalues_format::error::Section;
 use docvalues_format::file::kind::from_f64;
@@ -33,6 +36,9 @@ fn main() -> Result<()> {
     }
     for (number, rows) in rows().iter().enumerate() {
         save("input", number, rows)?;
+    }
+    for (number, made) in ids()?.into_iter().enumerate() {
+        save("ids", number, &docvalues_fuzz::ids_input(made))?;
     }
     for (number, values) in numbers().iter().enumerate() {
         let made = numeric::encode(
@@ -80,6 +86,28 @@ fn golden() -> Result<Vec<Vec<u8>>> {
     paths.sort();
     let files = paths.iter().map(std::fs::read).collect::<io::Result<Vec<_>>>()?;
     Ok(files.into_iter().filter(|file| file.len() < 9_000).collect())
+}
+
+/// Each form, with and without a filter, of ids that are packed and of others.
+fn ids() -> Result<Vec<Ids<Vec<u8>>>> {
+    let shapes: [fn(u32) -> String; 4] = [
+        |i| format!("{i:06}"),
+        |i| format!("{}{:x}", ["same beginning ", "x"][i as usize % 2], i.wrapping_mul(0x9e37_79b9)),
+        |i| format!("{:08x}-0000-4000-8000-{:012x}", i.wrapping_mul(0x9e37_79b9), i),
+        |i| format!("{}{}", char::from(b'0' + (i / 26) as u8), i % 26),
+    ];
+    let mut made = Vec::new();
+    for form in IdForm::ALL {
+        for (shape, count) in shapes.iter().zip([60, 90, 30, 1_000]).chain([(&shapes[0], 0), (&shapes[1], 1)])
+        {
+            let mut ids: Vec<String> = (0..count).map(shape).collect();
+            ids.sort();
+            let ids: Vec<_> = (0..).map(DocId::new).zip(ids).map(|(doc, id)| (id, doc)).collect();
+            let filter_bits = if count % 60 == 0 { 8 } else { 0 };
+            made.push(IdsBuilder::new(IdOptions { form, filter_bits, seed: 7 }).build(&ids[..], count + 5)?);
+        }
+    }
+    Ok(made)
 }
 
 /// Any bytes are a program: short ones and long ones.

@@ -24,15 +24,15 @@ use docvalues_format::source::Owned;
 /// Values and documents that are asked for one by one.
 const ASKED: u64 = 600;
 
-fn cursor(input: &[u8]) -> Cursor<'_> {
+pub(crate) fn cursor(input: &[u8]) -> Cursor<'_> {
     Cursor::new(Place { section: Section::DirectoryPage, offset: 0 }, input)
 }
 
 /// Cuts the sections that follow the fields out of the input.
-struct Sections<'a>(&'a [u8]);
+pub(crate) struct Sections<'a>(&'a [u8]);
 
 impl Sections<'_> {
-    fn cut(&mut self, section: Section, at: SectionRef) -> Result<Owned, Infallible> {
+    pub(crate) fn cut(&mut self, section: Section, at: SectionRef) -> Result<Owned, Infallible> {
         let len = usize::try_from(at.len).unwrap_or(usize::MAX).min(self.0.len());
         let (payload, rest) = self.0.split_at(len);
         self.0 = rest;
@@ -40,7 +40,7 @@ impl Sections<'_> {
     }
 }
 
-fn sections<'a>(input: &'a [u8], fields: &Cursor<'_>) -> Sections<'a> {
+pub(crate) fn sections<'a>(input: &'a [u8], fields: &Cursor<'_>) -> Sections<'a> {
     Sections(&input[fields.position()..])
 }
 

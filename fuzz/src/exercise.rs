@@ -57,7 +57,7 @@ impl Plan {
     }
 }
 
-type Sink<'a> = dyn FnMut(Result<u64>) + 'a;
+pub(crate) type Sink<'a> = dyn FnMut(Result<u64>) + 'a;
 
 /// Puts `plan` to `source` and hands every answer to `sink`, in an order that depends on the plan and
 /// on the kinds of the columns alone.
@@ -104,7 +104,7 @@ impl Hasher for Mixer {
     }
 }
 
-fn hash(value: impl Hash) -> u64 {
+pub(crate) fn hash(value: impl Hash) -> u64 {
     let mut hasher = Mixer::default();
     value.hash(&mut hasher);
     hasher.finish()

@@ -5,6 +5,7 @@
 //! | [`segment`] | a file | does everything that can be asked of it return? |
 //! | [`resealed`] | a file, its checksums made good | the same, behind the checksums |
 //! | [`numeric`], [`presence`], [`dictionary`], [`binary`] | fields of the directory, then sections | does every decoder return, alike in all modes? |
+//! | [`ids`] | what the directory says of ids, then sections | does every look-up return, and what is verified agree? |
 //! | [`directory`] | a footer, a root, a page | the same |
 //! | [`program`] | what a writer is told to do, and questions | are all answers those of naive models? |
 //! | [`merge`] | small segments of which some documents live | is the merge the segment that is made at once? |
@@ -19,6 +20,7 @@ mod choices;
 mod decoders;
 mod exercise;
 mod feed;
+mod ids;
 mod input;
 mod merge;
 mod program;
@@ -30,6 +32,7 @@ use docvalues::{Access, JumpTables, OpenOptions, Segment, Verify};
 pub use decoders::{binary, dictionary, directory, numeric, presence};
 pub use exercise::{Plan, exercise};
 pub use feed::{give, give_batch};
+pub use ids::{exercise_ids, ids, ids_input, ids_to_ask};
 pub use input::input;
 pub use merge::merge;
 pub use program::program;
@@ -39,7 +42,7 @@ pub use reseal::reseal;
 pub type Target = (&'static str, fn(&[u8]));
 
 /// Every target: what the replay of corpora walks.
-pub const TARGETS: [Target; 11] = [
+pub const TARGETS: [Target; 12] = [
     ("program", program),
     ("merge", merge),
     ("input", input),
@@ -50,6 +53,7 @@ pub const TARGETS: [Target; 11] = [
     ("presence", presence),
     ("dictionary", dictionary),
     ("binary", binary),
+    ("ids", ids),
     ("directory", directory),
 ];
 
@@ -60,6 +64,10 @@ pub fn segment(input: &[u8]) {
         let Ok(segment) = Segment::from_bytes(input.to_vec(), options) else { return };
         let Ok(plan) = Plan::small(&segment) else { continue };
         exercise(&plan, &segment, &mut |answer| {
+            std::hint::black_box(answer.is_ok());
+        });
+        let asked = ids_to_ask(&segment, 40).unwrap_or_default();
+        exercise_ids(&asked, &segment, &mut |answer| {
             std::hint::black_box(answer.is_ok());
         });
         std::hint::black_box((segment.verify().is_ok(), segment.stats().is_ok()));

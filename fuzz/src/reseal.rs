@@ -2,6 +2,7 @@
 
 use std::ops::Range;
 
+use docvalues::terms::ids::{IDS_TAG, Ids};
 use docvalues_format::cursor::Cursor;
 use docvalues_format::error::Place;
 use docvalues_format::error::Section as Role;
@@ -45,6 +46,7 @@ fn try_reseal(file: &mut [u8]) -> Option<()> {
             break;
         }
     }
+    reseal_extras(file, extras..root_end);
     let crc = crc32(file, root_at..root_end)?;
     put_u32(file, footer + 12, crc)?;
     let id = content_id(docs, pages.iter().map(|page| &file[page.clone()]), file.get(extras..root_end)?);
@@ -74,6 +76,31 @@ fn reseal_page(file: &mut [u8], page: Range<usize>, docs: u32, mut start: u64) -
             file.get_mut(entry)?.copy_from_slice(encoded.get(..to - from)?);
         }
         start = sections_end;
+    }
+    Some(())
+}
+
+/// The sections of the index of ids; those of other extras are nobody's.
+fn reseal_extras(file: &mut [u8], mut extras: Range<usize>) -> Option<()> {
+    while !extras.is_empty() {
+        let (tag, len) = (u32_at(file, extras.start + 8)?, u32_at(file, extras.start + 12)? as usize);
+        let start = extras.start + 16;
+        let body = start..start.checked_add(len).filter(|&end| end <= extras.end)?;
+        let place = Place { section: Role::DirectoryRoot, offset: 0 };
+        let bytes = file.get(body.clone()).filter(|_| tag == IDS_TAG).map(<[u8]>::to_vec);
+        if let Some(Ok((field, ids))) =
+            bytes.as_ref().map(|bytes| Ids::decode_meta(&mut Cursor::new(place, bytes)))
+        {
+            let Ok(ids) = ids.try_map(&mut |_, at: SectionRef| {
+                let crc = reseal_section(file, at).unwrap_or(at.crc);
+                Ok::<SectionRef, std::convert::Infallible>(SectionRef { crc, ..at })
+            });
+            let mut encoded = Vec::new();
+            ids.encode_meta(field, &mut encoded);
+            // What is behind the last field stays.
+            file.get_mut(body.clone())?.get_mut(..encoded.len())?.copy_from_slice(&encoded);
+        }
+        extras.start = body.end.checked_next_multiple_of(8)?;
     }
     Some(())
 }

@@ -15,9 +15,12 @@ mod parts;
 use std::convert::Infallible;
 use std::ops::Range;
 
+use docvalues::terms::ids::{IDS_TAG, Ids};
+use docvalues_format::cursor::Cursor;
+use docvalues_format::error::{Place, Section};
 use docvalues_format::file::directory::Page;
 use docvalues_format::file::frame::{FOOTER_LEN, Footer, HEADER_LEN};
-use docvalues_format::file::root::{PageRef, Root};
+use docvalues_format::file::root::{Extra, PageRef, Root};
 use docvalues_format::granule::SectionRef;
 use docvalues_testkit::rng::SplitMix64;
 
@@ -81,9 +84,25 @@ impl Outline {
         for page in &root.pages {
             outline.page(file, page);
         }
-        outline.spans.extend(root.extras.iter().filter_map(|extra| place(extra.sections.clone())));
+        for extra in &root.extras {
+            outline.spans.extend(place(extra.sections.clone()));
+            if extra.tag == IDS_TAG {
+                outline.ids(extra);
+            }
+        }
         outline.spans.retain(|span| !span.is_empty() && span.end <= file.len());
         Some(outline)
+    }
+
+    /// Adds the sections of the index of ids.
+    fn ids(&mut self, extra: &Extra) -> Option<()> {
+        let nowhere = Place { section: Section::DirectoryRoot, offset: 0 };
+        let (_, ids) = Ids::decode_meta(&mut Cursor::new(nowhere, &extra.body)).ok()?;
+        let Ok(_) = ids.try_map(&mut |_, section: SectionRef| {
+            self.spans.extend(place(section.offset..section.offset.saturating_add(section.len)));
+            Ok::<(), Infallible>(())
+        });
+        Some(())
     }
 
     /// Adds a page's head, its entries, and the sections that they point to.

@@ -18,7 +18,7 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::time::{Duration, Instant};
 
 use docvalues::{Error, JumpTables, Merger, OpenOptions, Segment, SegmentWriter, SortKey, WriterOptions};
-use docvalues_fuzz::{Plan, exercise, reseal};
+use docvalues_fuzz::{Plan, exercise, exercise_ids, ids_to_ask, reseal};
 use docvalues_testkit::damage::{Damage, Sweep, alloc::PeakAlloc, bit_flips, truncations, zeroed_runs};
 use docvalues_testkit::shapes;
 
@@ -43,6 +43,12 @@ fn file() -> Vec<u8> {
     file
 }
 
+/// That segment, of whose damages so many are tried, and small ones with an index of ids.
+fn files(tried: usize) -> impl Iterator<Item = (Vec<u8>, Sweep)> {
+    let with_ids = write::with_ids().into_iter().map(move |file| (file, Sweep::from_env(tried / 2)));
+    [(file(), Sweep::from_env(tried))].into_iter().chain(with_ids)
+}
+
 fn open(file: &[u8]) -> Result<Segment, Error> {
     Segment::from_bytes(file.to_vec(), OpenOptions::new())
 }
@@ -64,6 +70,8 @@ fn sweep(damages: impl Iterator<Item = Damage>, check: impl Fn(&Damage) + Sync) 
 struct Good {
     file: Vec<u8>,
     plan: Plan,
+    /// Ids that are looked up, if there is an index of them.
+    ids: Vec<Vec<u8>>,
     answers: Vec<u64>,
     damaged_files: AtomicU64,
     refused_at_open: AtomicU64,
@@ -72,14 +80,15 @@ struct Good {
 }
 
 impl Good {
-    fn new() -> Good {
-        let file = file();
+    fn new(file: Vec<u8>) -> Good {
         let segment = open(&file).unwrap();
         let plan = Plan::whole(&segment).unwrap();
         let mut answers = Vec::new();
+        let ids = ids_to_ask(&segment, 60).unwrap();
         exercise(&plan, &segment, &mut |answer| answers.push(answer.unwrap()));
+        exercise_ids(&ids, &segment, &mut |answer| answers.push(answer.unwrap()));
         let [damaged_files, refused_at_open, errors, right] = [0; 4].map(AtomicU64::new);
-        Good { file, plan, answers, damaged_files, refused_at_open, errors, right }
+        Good { file, plan, ids, answers, damaged_files, refused_at_open, errors, right }
     }
 
     /// Asks everything of a damaged file; each answer is the good file's, or an error that `place`
@@ -97,7 +106,7 @@ impl Good {
             }
         };
         let (mut at, mut errors, mut right) = (0, 0, 0);
-        exercise(&self.plan, &segment, &mut |answer| match answer {
+        let mut take = |answer| match answer {
             Ok(answer) => {
                 right += 1;
                 // A column that does not open gives one answer, an error, in place of its many.
@@ -108,7 +117,9 @@ impl Good {
                 place(&error);
                 errors += 1;
             }
-        });
+        };
+        exercise(&self.plan, &segment, &mut take);
+        exercise_ids(&self.ids, &segment, &mut take);
         self.errors.fetch_add(errors, Relaxed);
         self.right.fetch_add(right, Relaxed);
         // Nearly all of its time would go into what is not damaged.
@@ -131,8 +142,13 @@ impl Good {
 
 #[test]
 fn one_flipped_bit_gives_an_error_in_its_granule_or_the_right_answer() {
-    let good = Good::new();
-    sweep(bit_flips(good.file.len(), Sweep::from_env(1_000)), |damage| {
+    for (file, tried) in files(1_000) {
+        one_flipped_bit(&Good::new(file), tried);
+    }
+}
+
+fn one_flipped_bit(good: &Good, tried: Sweep) {
+    sweep(bit_flips(good.file.len(), tried), |damage| {
         let byte = damage.touches(good.file.len()).start as u64;
         good.ask(damage, |error| {
             let (section, offset) = error.place().unwrap_or_else(|| panic!("byte {byte}: {error}"));
@@ -147,11 +163,13 @@ fn one_flipped_bit_gives_an_error_in_its_granule_or_the_right_answer() {
 
 #[test]
 fn zeroed_runs_of_512_bytes_give_errors_or_right_answers() {
-    let good = Good::new();
-    sweep(zeroed_runs(good.file.len(), Sweep::from_env(100)), |damage| {
-        good.ask(damage, |error| assert!(error.place().is_some(), "{error}"));
-    });
-    good.report("512 bytes zeroed");
+    for (file, tried) in files(100) {
+        let good = Good::new(file);
+        sweep(zeroed_runs(good.file.len(), tried), |damage| {
+            good.ask(damage, |error| assert!(error.place().is_some(), "{error}"));
+        });
+        good.report("512 bytes zeroed");
+    }
 }
 
 #[test]
@@ -169,12 +187,16 @@ fn a_file_cut_at_any_length_is_refused() {
 
 #[test]
 fn a_hostile_writer_gets_no_panic_no_hang_and_no_memory() {
-    let good = file();
+    files(700).for_each(|(good, tried)| hostile(&good, tried));
+}
+
+fn hostile(good: &[u8], tried: Sweep) {
+    let ids = ids_to_ask(&open(good).unwrap(), 60).unwrap();
     let limit = (64 << 20) + 4 * good.len();
     let [files, longest, most] = [0; 3].map(AtomicU64::new);
-    sweep(bit_flips(good.len(), Sweep::from_env(700)), |damage| {
+    sweep(bit_flips(good.len(), tried), |damage| {
         let mut hostile = Vec::new();
-        damage.apply(&good, &mut hostile);
+        damage.apply(good, &mut hostile);
         reseal(&mut hostile);
         let at = damage.touches(good.len()).start;
         let options = OpenOptions::new().jump_tables(JumpTables::ALL[at % 3]);
@@ -183,6 +205,7 @@ fn a_hostile_writer_gets_no_panic_no_hang_and_no_memory() {
             let Ok(segment) = Segment::from_bytes(hostile, options) else { return };
             if let Ok(plan) = Plan::small(&segment) {
                 exercise(&plan, &segment, &mut |answer| drop(std::hint::black_box(answer)));
+                exercise_ids(&ids, &segment, &mut |answer| drop(std::hint::black_box(answer)));
             }
             let _ = std::hint::black_box(segment.verify());
             let _ = std::hint::black_box(segment.stats());

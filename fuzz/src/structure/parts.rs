@@ -3,6 +3,9 @@
 use std::convert::Infallible;
 
 use docvalues::LogicalType;
+use docvalues::terms::ids::{IDS_TAG, Ids};
+use docvalues_format::cursor::Cursor;
+use docvalues_format::error::{Place, Section};
 use docvalues_format::file::column::Column;
 use docvalues_format::file::directory::{DirectoryBuilder, Page};
 use docvalues_format::file::frame::{Footer, HEADER_LEN};
@@ -26,6 +29,8 @@ struct Extra {
     tag: u32,
     sections: Vec<u8>,
     body: Vec<u8>,
+    /// What the body says, with the numbers of the payloads, if it is the index of ids.
+    ids: Option<(String, Ids<usize>)>,
 }
 
 impl Parts {
@@ -50,9 +55,23 @@ impl Parts {
         }
         for extra in root.extras {
             let sections = file.get(place(extra.sections)?)?.to_vec();
-            parts.extras.push(Extra { tag: extra.tag, sections, body: extra.body });
+            let ids = (extra.tag == IDS_TAG).then(|| parts.ids(file, &extra.body)).flatten();
+            parts.extras.push(Extra { tag: extra.tag, sections, body: extra.body, ids });
         }
         Some(parts)
+    }
+
+    /// Takes the index of ids apart.
+    fn ids(&mut self, file: &[u8], body: &[u8]) -> Option<(String, Ids<usize>)> {
+        let nowhere = Place { section: Section::DirectoryRoot, offset: 0 };
+        let (field, ids) = Ids::decode_meta(&mut Cursor::new(nowhere, body)).ok()?;
+        let ids = ids.try_map(&mut |_, at: SectionRef| {
+            let payload =
+                place(at.offset..at.end().ok_or(())?.min(at.offset + at.len)).and_then(|at| file.get(at));
+            self.payloads.push(payload.ok_or(())?.to_vec());
+            Ok::<usize, ()>(self.payloads.len() - 1)
+        });
+        Some((field.to_owned(), ids.ok()?))
     }
 
     /// The segment of these parts, as a writer that believes everything would write it.
@@ -69,8 +88,20 @@ impl Parts {
             });
             directory.push(&column, file.len() as u64);
         }
-        for Extra { tag, sections, body } in self.extras {
-            file.extend(sections);
+        for Extra { tag, sections, mut body, ids } in self.extras {
+            if let Some((field, ids)) = ids {
+                let Ok(ids) = ids.try_map(&mut |_, payload: usize| {
+                    let payload = &self.payloads[payload];
+                    let (offset, len) = (file.len() as u64, payload.len() as u64);
+                    let (bytes, crc) = seal(payload.clone());
+                    file.extend(bytes);
+                    Ok::<SectionRef, Infallible>(SectionRef { offset, len, crc })
+                });
+                body.clear();
+                ids.encode_meta(&field, &mut body);
+            } else {
+                file.extend(sections);
+            }
             directory.push_extra(tag, file.len() as u64, body);
         }
         let (end, _) = directory.finish(file.len() as u64, self.docs);
@@ -131,7 +162,7 @@ impl Parts {
         let bytes =
             |rng: &mut SplitMix64| (0..rng.place(40)).map(|_| rng.below(256) as u8).collect::<Vec<_>>();
         let (sections, body) = (seal(bytes(rng)).0, bytes(rng));
-        self.extras.push(Extra { tag, sections, body });
+        self.extras.push(Extra { tag, sections, body, ids: None });
     }
 
     /// Changes what a column is called, or said to be.

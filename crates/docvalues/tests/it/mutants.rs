@@ -5,7 +5,7 @@ use docvalues_fuzz::structure::mutate;
 use docvalues_testkit::rng::SplitMix64;
 use docvalues_testkit::shapes;
 
-use crate::write::{COMPRESSIONS, by_document};
+use crate::write::{COMPRESSIONS, by_document, with_ids};
 
 /// Whether a problem is a checksum that is not that of its bytes.
 fn is_checksum(error: &docvalues::Error) -> bool {
@@ -19,12 +19,16 @@ fn is_checksum(error: &docvalues::Error) -> bool {
 
 #[test]
 fn mutants_are_wrong_behind_good_checksums() {
-    let good = by_document(&shapes::small_of_every_kind(), &COMPRESSIONS, WriterOptions::default());
+    mutants(&by_document(&shapes::small_of_every_kind(), &COMPRESSIONS, WriterOptions::default()));
+    with_ids().iter().for_each(|file| mutants(file));
+}
+
+fn mutants(good: &[u8]) {
     let (mut opened, mut wrong, mut checksums, mut lengths) = (0, 0, 0, 0);
     const MUTANTS: u32 = 600;
     for seed in 0..MUTANTS {
         let mut rng = SplitMix64::new(seed.into());
-        let mut file = good.clone();
+        let mut file = good.to_vec();
         mutate(&mut file, good.len() + 300, seed, &mut |bytes, most| {
             bytes.resize(bytes.len().max(1).min(most), 0);
             if let Some(byte) = bytes.get_mut(rng.place(most)) {

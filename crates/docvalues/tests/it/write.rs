@@ -1,6 +1,9 @@
 //! A data set of `testkit`, written.
 
-use docvalues::{BytesKind, Compression, FieldId, FieldSpec, Kind, Schema, SegmentWriter, WriterOptions};
+use docvalues::{
+    BytesKind, Compression, FieldId, FieldSpec, IdForm, IdOptions, Kind, LogicalType, Schema, SegmentWriter,
+    WriterOptions,
+};
 use docvalues_fuzz::{give, give_batch};
 use docvalues_testkit::shapes::Dataset;
 
@@ -80,4 +83,36 @@ pub(crate) fn add_batches<T>(
         }
         batch.finish();
     }
+}
+
+/// Small segments with an index of ids: in blocks of any ids and of UUIDs, a trie, an automaton.
+pub(crate) fn with_ids() -> [Vec<u8>; 4] {
+    let any = |doc: u32| match doc % 4 {
+        0 => format!("same beginning {}", doc * 7),
+        1 => format!("{:x}", u64::from(doc).wrapping_mul(0x9e37_79b9_7f4a_7c15)),
+        2 => format!("{doc}.example.org"),
+        _ => format!("{doc:03}").repeat(1 + doc as usize % 5),
+    };
+    let uuid = |doc: u32| format!("{:08x}-0000-4000-8000-{doc:012x}", doc.wrapping_mul(0x9e37_79b9));
+    [
+        ids_of(IdForm::Blocks, any),
+        ids_of(IdForm::Blocks, uuid),
+        ids_of(IdForm::Exact, any),
+        ids_of(IdForm::Fst, any),
+    ]
+}
+
+fn ids_of(form: IdForm, id: impl Fn(u32) -> String) -> Vec<u8> {
+    let mut schema = Schema::new();
+    let field = schema.add(FieldSpec::new("id", LogicalType::Utf8).kind(BytesKind::Binary)).unwrap();
+    let mut writer = SegmentWriter::in_memory(schema, WriterOptions::default());
+    writer.id_field(field, IdOptions { form, ..IdOptions::default() }).unwrap();
+    for doc in 0..250 {
+        let mut document = writer.document();
+        if doc % 9 > 0 {
+            document.str(field, &id(doc)).unwrap();
+        }
+        document.finish().unwrap();
+    }
+    writer.finish_bytes().unwrap()
 }
