@@ -34,7 +34,7 @@ use docvalues_benches::{Bench, criterion, docs};
 const SEGMENTS: [u32; 3] = [1, 13, 400];
 
 /// Ids that are asked for in an iteration.
-const ASKED: usize = 1_000;
+const ASKED: usize = 2_000;
 
 type Find = Box<dyn Fn(&[u8]) -> Option<u32>>;
 
@@ -66,7 +66,7 @@ impl Shape {
     /// Ids that are somewhere, and ids that are nowhere.
     fn asked(&self) -> [(&'static str, Vec<Vec<u8>>); 2] {
         let id = |i| self.kind.id(i).into_bytes();
-        let (all, many) = (self.ids(), ASKED.max(20 * self.segments.len()));
+        let (all, many) = (self.ids(), ASKED);
         [
             ("present", random(all, many).map(id).collect()),
             ("absent", (0..many as u32).map(|i| id(all + i)).collect()),

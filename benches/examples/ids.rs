@@ -27,11 +27,9 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-use docvalues::reader::Section;
 use docvalues::terms::lookup::{IdLookup, IdStore};
-use docvalues::terms::read::IdsReader;
 use docvalues::{
-    FieldSpec, IdForm, IdOptions, LogicalType, NumericColumn as _, Schema, Segment, SegmentWriter,
+    FieldSpec, IdForm, IdOptions, IdReader, LogicalType, NumericColumn as _, Schema, Segment, SegmentWriter,
     WriterOptions,
 };
 use docvalues_benches::ids::{IdKind, random};
@@ -183,11 +181,11 @@ const SEGMENTS: u32 = 400;
 const EACH: u32 = 2_500;
 
 /// A set of segments that threads share.
-type Lookup = Arc<IdLookup<IdsReader<Section>>>;
+type Lookup = Arc<IdLookup<IdReader>>;
 
 struct Segments {
     _folder: tempfile::TempDir,
-    opened: Vec<(Arc<IdsReader<Section>>, docvalues::Numeric)>,
+    opened: Vec<(Arc<IdReader>, docvalues::Numeric)>,
 }
 
 impl Segments {
@@ -205,7 +203,7 @@ impl Segments {
         Ok(Segments { _folder: folder, opened })
     }
 
-    fn readers(&self) -> Vec<Arc<IdsReader<Section>>> {
+    fn readers(&self) -> Vec<Arc<IdReader>> {
         self.opened.iter().map(|segment| Arc::clone(&segment.0)).collect()
     }
 

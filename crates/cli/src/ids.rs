@@ -199,9 +199,8 @@ pub(crate) fn refused(
     let column = error.field().unwrap_or_default();
     match error.kind() {
         ErrorKind::DuplicateId { id, docs } => {
-            let cut = if id.ends_with('…') { "…" } else { "" };
-            let id = quoted(&unescaped(id.trim_end_matches('…')), logical);
-            let message = format!("column {column:?}: {} have the same id: {id}{cut}", documents(*docs));
+            let id = quoted(id, logical);
+            let message = format!("column {column:?}: {} have the same id: {id}", documents(*docs));
             Failure::new(Exit::Failed, message).advice(advice)
         }
         ErrorKind::LongId { .. } => {
@@ -216,34 +215,6 @@ fn quoted(id: &[u8], logical: LogicalType) -> String {
     let mut text = String::new();
     Printer::new(logical, false, None).text(StoredRef::Bytes(id), &mut text);
     format!("\"{}\"", printable(&text))
-}
-
-/// The inverse of [`<[u8]>::escape_ascii`].
-fn unescaped(text: &str) -> Vec<u8> {
-    let mut out = Vec::with_capacity(text.len());
-    let mut rest = text.as_bytes();
-    while let [first, behind @ ..] = rest {
-        let (byte, behind) = match (first, behind) {
-            (b'\\', [b'x', high, low, behind @ ..]) => {
-                let digits = [*high, *low];
-                let byte = std::str::from_utf8(&digits).ok().and_then(|hex| u8::from_str_radix(hex, 16).ok());
-                (byte.unwrap_or(b'?'), behind)
-            }
-            (b'\\', [letter, behind @ ..]) => (
-                match letter {
-                    b'n' => b'\n',
-                    b'r' => b'\r',
-                    b't' => b'\t',
-                    plain => *plain,
-                },
-                behind,
-            ),
-            (plain, behind) => (*plain, behind),
-        };
-        out.push(byte);
-        rest = behind;
-    }
-    out
 }
 
 /// The bytes of an id that a person wrote; otherwise why it is none.
@@ -275,14 +246,6 @@ pub(crate) fn open(segment: &Segment) -> Result<(IdIndex, Field), Failure> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use proptest::prelude::*;
-
-    proptest! {
-        #[test]
-        fn what_the_writer_escapes_comes_back(id in prop::collection::vec(any::<u8>(), 0..20)) {
-            prop_assert_eq!(unescaped(&id.escape_ascii().to_string()), id);
-        }
-    }
 
     #[test]
     fn ids_are_read_as_their_type_prints_them() {

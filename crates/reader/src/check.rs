@@ -81,9 +81,7 @@ impl Segment {
         if !damaged && let Err(e) = self.check_id() {
             report(corrupt(self.file(), None, e))?;
         }
-        if let Err(problem) = self.check_ids(|part| parts.push(part)) {
-            report(problem)?;
-        }
+        self.check_ids(|part| parts.push(part)).into_iter().try_for_each(&mut *report)?;
         // Sections that only a later release knows.
         let unknown = self.root().extras.iter().filter(|extra| ![SORT_TAG, IDS_TAG].contains(&extra.tag));
         let sections = unknown.map(|extra| extra.sections.clone());

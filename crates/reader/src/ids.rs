@@ -1,5 +1,6 @@
 //! The index of ids: which document has this id?
 
+use std::convert::Infallible;
 use std::fmt;
 use std::ops::{ControlFlow, Range};
 use std::sync::Arc;
@@ -17,6 +18,9 @@ use crate::core::{FormatResult, corrupt};
 use crate::segment::Segment;
 use crate::stats::SectionStats;
 
+/// What looks the ids of one segment up among those of many: see `docvalues_terms::lookup`.
+pub type IdReader = IdsReader<Section>;
+
 /// The ids of a segment, opened: from an id to its document.
 ///
 /// Cheap to clone, and outlives the segment it came from. To look ids up in many segments at once, give their
@@ -27,7 +31,7 @@ pub struct IdIndex(Arc<Inner>);
 struct Inner {
     file: Arc<str>,
     field: String,
-    reader: Arc<IdsReader<Section>>,
+    reader: Arc<IdReader>,
 }
 
 impl fmt::Debug for IdIndex {
@@ -110,30 +114,39 @@ impl Segment {
             let Ok(_) = ids.try_map(&mut |section, at: SectionRef| {
                 let bytes = extent(at.len).unwrap_or(u64::MAX);
                 sections.push(SectionStats { section, offset: at.offset, payload: at.len, bytes });
-                Ok::<(), std::convert::Infallible>(())
+                Ok::<(), Infallible>(())
             });
         }
         Ok(sections)
     }
 
     /// Reads every byte of the index of ids, and proves that it is one, and that its ids are those that documents
-    /// have; hands the sections to `part`.
-    pub(crate) fn check_ids(&self, mut part: impl FnMut(Range<u64>)) -> Result<()> {
-        let Some((place, field, ids)) = self.ids_entry()? else { return Ok(()) };
+    /// have; hands the sections to `part`, and returns what is wrong.
+    pub(crate) fn check_ids(&self, mut part: impl FnMut(Range<u64>)) -> Vec<Error> {
+        let (place, field, ids) = match self.ids_entry() {
+            Ok(Some(entry)) => entry,
+            Ok(None) => return Vec::new(),
+            Err(problem) => return vec![problem],
+        };
         let named = |e| corrupt(self.file(), Some(&field), e);
-        let mut damaged = None;
-        ids.try_map(&mut |role, at: SectionRef| {
+        let mut damaged = Vec::new();
+        let Ok(_) = ids.try_map(&mut |role, at: SectionRef| {
             part(at.offset..at.end().unwrap_or(u64::MAX));
-            let checked = self.section(at, role).and_then(|section| section.verify_all());
-            damaged = damaged.take().or(checked.err());
-            Ok(())
-        })
-        .map_err(named)?;
-        if let Some(problem) = damaged {
-            return Err(named(problem));
-        }
+            damaged.extend(self.section(at, role).and_then(|section| section.verify_all()).err());
+            Ok::<(), Infallible>(())
+        });
+        // Only then: the decoders would stumble over the same bytes.
+        let checked = match damaged.is_empty() {
+            true => self.check_sound_ids(place),
+            false => Ok(()),
+        };
+        damaged.into_iter().map(named).chain(checked.err()).collect()
+    }
+
+    /// That the ids are one index, and those that documents have.
+    fn check_sound_ids(&self, place: Place) -> Result<()> {
         let Some(ids) = self.ids()? else { return Ok(()) };
-        ids.0.reader.verify().map_err(named)?;
+        ids.named(ids.0.reader.verify())?;
         self.check_ids_of_documents(&ids, place)
     }
 
@@ -217,7 +230,7 @@ impl IdIndex {
     }
 
     /// What looks ids up, for who has many segments.
-    pub fn reader(&self) -> &Arc<IdsReader<Section>> {
+    pub fn reader(&self) -> &Arc<IdReader> {
         &self.0.reader
     }
 

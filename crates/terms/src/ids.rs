@@ -75,8 +75,8 @@ impl Form {
     /// The form's name, as `dv info` shows it.
     pub const fn name(self) -> &'static str {
         match self {
-            Form::Blocks => "blocks",
-            Form::Exact => "trie",
+            Form::Blocks => "trie",
+            Form::Exact => "exact-trie",
             Form::Fst => "fst",
         }
     }

@@ -161,10 +161,10 @@ pub enum ErrorKind {
     #[error("cannot index the ids: {0}")]
     Ids(&'static str),
     /// Two documents with one id, in the field that the segment has an index of.
-    #[error("documents {} and {} have the same id: {id}", docs[0], docs[1])]
+    #[error("documents {} and {} have the same id: {}", docs[0], docs[1], shown(id))]
     DuplicateId {
-        /// The id, with escapes for what is no ASCII; a long one is cut.
-        id: String,
+        /// The id.
+        id: Vec<u8>,
         /// The numbers under which two of the documents with it were added: the first two.
         docs: [u32; 2],
     },
@@ -231,6 +231,15 @@ pub enum ErrorKind {
     /// before is lost.
     #[error(transparent)]
     Storage(#[from] docvalues_storage::Error),
+}
+
+/// An id for people: with escapes for what is no ASCII; of a long one, the beginning.
+fn shown(id: &[u8]) -> String {
+    const SHOWN: usize = 200;
+    match id.get(..SHOWN) {
+        Some(start) if id.len() > SHOWN => format!("{}…", start.escape_ascii()),
+        _ => id.escape_ascii().to_string(),
+    }
 }
 
 impl Error {

@@ -13,9 +13,8 @@ use docvalues::terms::build::IdsBuilder;
 use docvalues::terms::exact::{ExactTrie, TrieBuilder};
 use docvalues::terms::fst::{Fst, FstBuilder};
 use docvalues::terms::lookup::{Hit, IdLookup, IdStore};
-use docvalues::terms::read::IdsReader;
 use docvalues::{
-    DocId, FieldSpec, IdForm, IdOptions, LogicalType, Numeric, NumericColumn as _, Schema, Segment, SegmentWriter,
+    DocId, FieldSpec, IdForm, IdOptions, IdReader, LogicalType, Numeric, NumericColumn as _, Schema, Segment, SegmentWriter,
     WriterOptions,
 };
 use tantivy_sstable::{Dictionary as SsTable, MonotonicU64SSTable};
@@ -186,16 +185,13 @@ fn docvalues(process: &Process<'_>, folder: &Path) {
     texts(process);
 }
 
-/// A section of a file that is mapped.
-type Mapped = docvalues::reader::Section;
-
 /// Segments, the newest first, and their versions.
 struct Opened {
-    segments: Vec<(Arc<IdsReader<Mapped>>, Numeric)>,
+    segments: Vec<(Arc<IdReader>, Numeric)>,
 }
 
 impl Opened {
-    fn readers(&self) -> Vec<Arc<IdsReader<Mapped>>> {
+    fn readers(&self) -> Vec<Arc<IdReader>> {
         self.segments.iter().map(|segment| Arc::clone(&segment.0)).collect()
     }
 }
@@ -236,7 +232,7 @@ fn docvalues_segments(process: &Process<'_>, folder: &Path, how: &str, form: IdF
     Opened { segments }
 }
 
-fn docvalues_look_up(process: &Process<'_>, how: &str, opened: &Opened, lookup: &IdLookup<IdsReader<Mapped>>) {
+fn docvalues_look_up(process: &Process<'_>, how: &str, opened: &Opened, lookup: &IdLookup<IdReader>) {
     let version = |hit: Option<Hit>| {
         hit.map_or(0, |hit| {
             let version = opened.segments[hit.segment].1.get(hit.doc).expect("undamaged");

@@ -27,15 +27,6 @@ impl TermIndex {
             TermIndex::None => None,
         }
     }
-
-    /// What --term-index calls this form.
-    pub(crate) fn name_of(form: IdForm) -> &'static str {
-        match form {
-            IdForm::Blocks => "trie",
-            IdForm::Exact => "exact-trie",
-            IdForm::Fst => "fst",
-        }
-    }
 }
 
 /// What index of ids there is to be.
@@ -88,7 +79,7 @@ mod tests {
         assert_eq!((IdOptions::default().filter_bits, MAX_FILTER_BITS), (16, 32));
         let named = TermIndex::value_variants().iter().filter_map(|index| Some((index, index.form()?)));
         for (index, form) in named {
-            assert_eq!(index.to_possible_value().unwrap().get_name(), TermIndex::name_of(form));
+            assert_eq!(index.to_possible_value().unwrap().get_name(), form.name());
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use crate::args::{InfoArgs, TermIndex};
+use crate::args::InfoArgs;
 use crate::console::Console;
 use crate::failure::{Exit, Failure};
 use crate::input::import::StoredRef;
@@ -56,7 +56,7 @@ pub(crate) fn run(args: &InfoArgs, console: &mut Console<'_>) -> Result<Exit, Fa
 /// How ids are found, and what that takes.
 fn ids_line(ids: &IdIndex) -> String {
     let (count, sizes) = (u64::from(ids.len()), ids.sizes());
-    let mut line = format!("ids in {}: {}", printable(ids.field()), TermIndex::name_of(ids.form()));
+    let mut line = format!("ids in {}: {}", printable(ids.field()), ids.form().name());
     if ids.packed_as() != Packing::Raw {
         line += &format!(", packed as {}", ids.packed_as().name());
     }
@@ -174,7 +174,7 @@ impl IdsInfo {
     fn new(ids: &IdIndex, stats: &SegmentStats) -> IdsInfo {
         IdsInfo {
             column: ids.field().to_owned(),
-            term_index: TermIndex::name_of(ids.form()),
+            term_index: ids.form().name(),
             packed_as: ids.packed_as().name(),
             filter_bits: ids.filter_bits(),
             seed: ids.seed().to_string(),
