@@ -9,7 +9,7 @@ import uuid
 
 MASK = (1 << 64) - 1
 
-FORMS = ("blocks", "trie", "fst")
+FORMS = ("trie", "exact-trie", "fst")
 KINDS = ("raw", "UUID", "digits", "hex", "upper-case hex", "base64url")
 ALPHABETS = {
     "digits": b"0123456789",
@@ -42,9 +42,9 @@ class Ids:
         need(self.name and doc_count == segment.docs and self.count <= doc_count, "names and counts")
         self.least, self.greatest = fields.take(least_len), fields.take(greatest_len)
         self.template = Template(fields)
-        blocks = fields.u(4) if self.count and self.form == "blocks" else 0
+        blocks = fields.u(4) if self.count and self.form == "trie" else 0
         data = segment.section(fields, "ids") if self.count else b""
-        if self.form == "blocks":
+        if self.form == "trie":
             self.keys = Blocks(segment, fields, blocks, self.count, data)
         else:
             self.keys = Nodes(data, self.form, self.count)
