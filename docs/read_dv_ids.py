@@ -305,7 +305,7 @@ class Nodes:
         if first >> 6 == 0:
             self.met.add("leaf")
             return False, self.labels(at)[0], True, []
-        if self.form == "trie":
+        if self.form == "exact-trie":
             self.met.add("shared")
             shared, branch = self.labels(at)
             need(shared and self.u(branch, 1) >> 7, "shared bytes without a branch")
