@@ -249,6 +249,10 @@ impl IdIndex {
     }
 
     /// Says of which file and field an error is.
+    ///
+    /// # Errors
+    ///
+    /// That of `result`.
     pub fn named<T>(&self, result: FormatResult<T>) -> Result<T, Error> {
         result.map_err(|e| corrupt(&self.0.file, Some(&self.0.field), e))
     }

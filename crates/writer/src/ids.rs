@@ -91,7 +91,7 @@ impl Gathered {
         }
         self.ids.push(id, doc);
         match self.room.spill() {
-            Some(spill) if self.ids.heap() > self.room.bytes() => self.runs.push(self.ids.to_run(spill)?),
+            Some(spill) if self.ids.heap() > self.room.bytes() => self.runs.push(self.ids.take_run(spill)?),
             _ => {}
         }
         Ok(())
@@ -109,7 +109,7 @@ impl Gathered {
             return Ok(Ordered { held: Held::InMemory(ids) });
         };
         if !self.ids.refs.is_empty() {
-            self.runs.push(self.ids.to_run(spill)?);
+            self.runs.push(self.ids.take_run(spill)?);
         }
         let (mut merge, mut merged, mut last) = (Merge::default(), Run::new(spill), Twice::default());
         for (i, run) in self.runs.into_iter().enumerate() {
@@ -161,7 +161,7 @@ impl InMemory {
     }
 
     /// Sorts them into a run, and forgets them.
-    fn to_run(&mut self, spill: &Spill) -> Result<Region, ErrorKind> {
+    fn take_run(&mut self, spill: &Spill) -> Result<Region, ErrorKind> {
         self.sort();
         let mut run = Run::new(spill);
         self.refs.iter().try_for_each(|id| run.push(id.doc, self.id(id)))?;

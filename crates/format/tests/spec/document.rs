@@ -31,7 +31,8 @@ impl Document {
     /// Some lines of the document, given the one at which the chapter of ids begins.
     fn chapters(lines: impl Fn(usize) -> Range<usize>) -> Document {
         let mut document = Document::new(include_str!("../../../../docs/format.md"));
-        let ids = document.lines.iter().position(|line| line == "## 16 Ids").unwrap();
+        let ids = document.lines.iter().position(|line| line == "## 16 Ids");
+        let ids = ids.unwrap_or_else(|| panic!("no chapter of ids"));
         let Range { start, end } = lines(ids);
         document.lines = document.lines.drain(start..end.min(document.lines.len())).collect();
         document

@@ -43,7 +43,7 @@ fn any(doc: usize) -> Option<Vec<u8>> {
     match doc {
         0 => Some(vec![]),
         1..9 => Some(vec![0; doc]),
-        9..60 if doc % 3 == 0 => Some(text("same beginning")[..14 - doc % 5].repeat(doc / 9)),
+        9..60 if doc.is_multiple_of(3) => Some(text("same beginning")[..14 - doc % 5].repeat(doc / 9)),
         9..60 => Some(
             [&mix(doc).to_le_bytes()[..], &mix(doc + 99).to_le_bytes()].concat()[..1 + doc % 16].to_vec(),
         ),
@@ -56,7 +56,7 @@ fn any(doc: usize) -> Option<Vec<u8>> {
 fn long(doc: usize) -> Option<Vec<u8>> {
     let len = [0, 3, 8, 16, 17, 33, 65, 97, 128, 129, 200, 240, 241, 320, 1_000, 1_100];
     let byte = |at| b'a' + (mix(doc * 2_000 + at) % 26) as u8;
-    len.get(doc / 2).filter(|_| doc % 2 == 0).map(|&len| (0..len).map(byte).collect())
+    len.get(doc / 2).filter(|_| doc.is_multiple_of(2)).map(|&len| (0..len).map(byte).collect())
 }
 
 fn uuid(doc: usize) -> Vec<u8> {
