@@ -143,46 +143,32 @@ impl Segment {
         damaged.into_iter().map(named).chain(checked.err()).collect()
     }
 
-    /// That the ids are one index, and those that documents have.
+    /// That the ids are one index, and the values of their field: each is found to be its document's, and there are as many.
     fn check_sound_ids(&self, place: Place) -> Result<()> {
         let Some(ids) = self.ids()? else { return Ok(()) };
-        ids.named(ids.0.reader.verify())?;
-        self.check_ids_of_documents(&ids, place)
-    }
-
-    /// The ids are the values of their field. Each is that of its document, and there are as many.
-    fn check_ids_of_documents(&self, ids: &IdIndex, place: Place) -> Result<()> {
         let wrong = |what| {
             corrupt(self.file(), Some(ids.field()), error::Error::at(place, 0, ErrorKind::Broken(what)))
         };
-        let column = match self.binary(ids.field()) {
-            Ok(column) => column,
-            Err(error) => {
-                return Err(match error.kind() {
-                    docvalues_column::ErrorKind::NoSuchColumn { .. }
-                    | docvalues_column::ErrorKind::WrongKind { .. } => {
-                        wrong("the ids are of a column that there is not, or that has no bytes")
-                    }
-                    _ => error,
-                });
+        let column = self.binary(ids.field()).map_err(|error| match error.kind() {
+            docvalues_column::ErrorKind::NoSuchColumn { .. }
+            | docvalues_column::ErrorKind::WrongKind { .. } => {
+                wrong("the ids are of a column that there is not, or that is not binary")
             }
-        };
+            _ => error,
+        })?;
+        // First, so that no more ids are gone through than there are values.
         if docvalues_column::Column::docs_with_value(&column) != ids.len() {
             return Err(wrong("there are not as many ids as documents that have one"));
         }
+        ids.named(ids.0.reader.verify())?;
         let mut checked = Ok(());
         column.scan(0..self.docs(), &mut |batch| {
-            for (doc, id) in batch.docs.iter().zip(batch.values.iter()) {
-                checked = match ids.find(id) {
-                    Ok(Some(found)) if found == doc => Ok(()),
-                    Ok(_) => Err(wrong("the id of a document is not among the ids, or another document's")),
-                    Err(error) => Err(error),
-                };
-                if checked.is_err() {
-                    return ControlFlow::Break(());
-                }
-            }
-            ControlFlow::Continue(())
+            checked =
+                batch.docs.iter().zip(batch.values.iter()).try_for_each(|(doc, id)| match ids.find(id)? {
+                    Some(found) if found == doc => Ok(()),
+                    _ => Err(wrong("the id of a document is not among the ids, or another document's")),
+                });
+            if checked.is_ok() { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
         })?;
         checked
     }
