@@ -138,16 +138,12 @@ final class Ids {
       config.setCodec(withBloom(Codec.getDefault()));
     }
     Path making = folder.resolveSibling(folder.getFileName() + ".tmp");
-    StringField idField = new StringField(ID, new BytesRef(), Field.Store.NO);
-    NumericDocValuesField versionField = new NumericDocValuesField(VERSION, 0);
-    Document document = new Document();
-    document.add(idField);
-    document.add(versionField);
     try (IndexWriter writer = new IndexWriter(new MMapDirectory(making), config)) {
       for (int segment = 0; segment < segments; segment++) {
         for (int i = segment * each; i < (segment + 1) * each; i++) {
-          idField.setBytesValue(id(kind, i));
-          versionField.setLongValue(i);
+          Document document = new Document();
+          document.add(new StringField(ID, id(kind, i), Field.Store.NO));
+          document.add(new NumericDocValuesField(VERSION, i));
           writer.addDocument(document);
         }
         writer.flush();
