@@ -198,7 +198,7 @@ fn turn(
 ///
 /// A virtual machine hands free memory to its host after a while; whoever needs it first then waits for it,
 /// at up to a hundred times what a first touch costs otherwise. That shall not be the peer that comes first.
-fn touch_memory(docs: u32) {
+pub fn touch_memory(docs: u32) {
     /// What the largest column takes while it is built.
     const BYTES_PER_DOC: usize = 200;
     const PAGE: usize = 4 << 10;

@@ -14,6 +14,7 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
+use crate::compare;
 use crate::id_kinds::IdKind;
 use crate::lucene::{self, Lucene};
 use crate::machine::{self, Machine};
@@ -209,6 +210,7 @@ fn turn(options: &Options, lucenes: &[Lucene], shape: Shape, round: u32, folder:
     let mut lines = Vec::new();
     for (peer, mut command) in commands {
         eprintln!("round {} of {}: {shape}: {peer}", round + 1, options.rounds);
+        compare::touch_memory(shape.ids());
         let said = command.output().map_err(|e| format!("{peer}: {e}"))?;
         if !said.status.success() {
             return Err(format!("{peer}: {shape}: {}\n{}", said.status, String::from_utf8_lossy(&said.stderr)));
