@@ -174,6 +174,8 @@ pub fn run(args: &[String]) -> Result<(), String> {
             lines.extend(turn(&options, &lucenes, shape, round, &folder)?);
             machine.load.1 = machine::load();
             agree(&lines)?;
+            let saved: Vec<String> = lines.iter().filter_map(|line| serde_json::to_string(line).ok()).collect();
+            let _ = fs::write(target().join("ids.jsonl"), saved.join("\n"));
             // What was measured stays, should the rest fail.
             let report = options.report.clone().unwrap_or_else(|| root.join("docs/benchmarks"));
             let path = report::write(&machine, &lines, &report).map_err(|e| format!("{}: {e}", report.display()))?;

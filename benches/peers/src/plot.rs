@@ -94,11 +94,17 @@ impl Picture {
     }
 
     fn legend(&mut self, peers: &[(&'static str, &'static str)]) {
-        let mut x = 24.0;
+        const LINE: f64 = 18.0;
+        let (mut x, mut y) = (24.0, 62.0);
         for (peer, name) in peers {
-            self.mark(x, 62.0, peer, name);
-            self.text(x + 12.0, 66.0, "start", 12.0, "#374151", name);
-            x += 34.0 + 6.6 * name.len() as f64;
+            let width = 34.0 + 6.6 * name.len() as f64;
+            if x + width > WIDTH {
+                (x, y) = (24.0, y + LINE);
+                self.height += LINE;
+            }
+            self.mark(x, y, peer, name);
+            self.text(x + 12.0, y + 4.0, "start", 12.0, "#374151", name);
+            x += width;
         }
     }
 
