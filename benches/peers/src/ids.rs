@@ -87,7 +87,9 @@ impl FromStr for Shape {
             let kind = IdKind::ALL.into_iter().find(|one| one.name() == kind)?;
             Some(shape(kind, segments.parse().ok()?, each.parse().ok()?))
         });
-        parts.filter(|shape| shape.segments > 0 && shape.each > 0).ok_or_else(|| format!("`{text}` is no shape"))
+        parts
+            .filter(|shape| shape.segments > 0 && shape.each > 0)
+            .ok_or_else(|| format!("`{text}` is no shape"))
     }
 }
 
@@ -149,7 +151,8 @@ impl Options {
     }
 
     fn wants(&self, peer: &str) -> bool {
-        self.peers.is_empty() || self.peers.iter().any(|wanted| peer == wanted || peer.starts_with(&format!("{wanted}-")))
+        self.peers.is_empty()
+            || self.peers.iter().any(|wanted| peer == wanted || peer.starts_with(&format!("{wanted}-")))
     }
 }
 
@@ -174,11 +177,13 @@ pub fn run(args: &[String]) -> Result<(), String> {
             lines.extend(turn(&options, &lucenes, shape, round, &folder)?);
             machine.load.1 = machine::load();
             agree(&lines)?;
-            let saved: Vec<String> = lines.iter().filter_map(|line| serde_json::to_string(line).ok()).collect();
+            let saved: Vec<String> =
+                lines.iter().filter_map(|line| serde_json::to_string(line).ok()).collect();
             let _ = fs::write(target().join("ids.jsonl"), saved.join("\n"));
             // What was measured stays, should the rest fail.
             let report = options.report.clone().unwrap_or_else(|| root.join("docs/benchmarks"));
-            let path = report::write(&machine, &lines, &report).map_err(|e| format!("{}: {e}", report.display()))?;
+            let path =
+                report::write(&machine, &lines, &report).map_err(|e| format!("{}: {e}", report.display()))?;
             println!("{}", path.display());
         }
     }
@@ -186,7 +191,13 @@ pub fn run(args: &[String]) -> Result<(), String> {
 }
 
 /// Every peer's turn at a shape.
-fn turn(options: &Options, lucenes: &[Lucene], shape: Shape, round: u32, folder: &Path) -> Result<Vec<Line>, String> {
+fn turn(
+    options: &Options,
+    lucenes: &[Lucene],
+    shape: Shape,
+    round: u32,
+    folder: &Path,
+) -> Result<Vec<Line>, String> {
     let this = std::env::current_exe().map_err(|e| e.to_string())?;
     let (text, milliseconds) = (shape.to_string(), options.milliseconds.to_string());
     let mut commands = Vec::new();
@@ -215,7 +226,11 @@ fn turn(options: &Options, lucenes: &[Lucene], shape: Shape, round: u32, folder:
         compare::touch_memory(shape.ids());
         let said = command.output().map_err(|e| format!("{peer}: {e}"))?;
         if !said.status.success() {
-            return Err(format!("{peer}: {shape}: {}\n{}", said.status, String::from_utf8_lossy(&said.stderr)));
+            return Err(format!(
+                "{peer}: {shape}: {}\n{}",
+                said.status,
+                String::from_utf8_lossy(&said.stderr)
+            ));
         }
         for line in String::from_utf8_lossy(&said.stdout).lines() {
             lines.push(serde_json::from_str(line).map_err(|e| format!("{peer}: {line}: {e}"))?);
@@ -227,7 +242,9 @@ fn turn(options: &Options, lucenes: &[Lucene], shape: Shape, round: u32, folder:
 /// Refuses lines of which two that looked up the same ids found other documents.
 fn agree(lines: &[Line]) -> Result<(), String> {
     let mut sums: BTreeMap<(&str, &str, u32, u32), &Line> = BTreeMap::new();
-    for line in lines.iter().filter(|line| line.work.starts_with("absent") || line.work.starts_with("present")) {
+    for line in
+        lines.iter().filter(|line| line.work.starts_with("absent") || line.work.starts_with("present"))
+    {
         let asked = line.work.split(',').next().unwrap_or_default();
         let known = sums.entry((asked, &line.kind, line.segments, line.each)).or_insert(line);
         if known.checksum != line.checksum {

@@ -14,8 +14,8 @@ use docvalues::terms::exact::{ExactTrie, TrieBuilder};
 use docvalues::terms::fst::{Fst, FstBuilder};
 use docvalues::terms::lookup::{Hit, IdLookup, IdStore};
 use docvalues::{
-    DocId, FieldSpec, IdForm, IdOptions, IdReader, LogicalType, Numeric, NumericColumn as _, Schema, Segment, SegmentWriter,
-    WriterOptions,
+    DocId, FieldSpec, IdForm, IdOptions, IdReader, LogicalType, Numeric, NumericColumn as _, Schema, Segment,
+    SegmentWriter, WriterOptions,
 };
 use tantivy_sstable::{Dictionary as SsTable, MonotonicU64SSTable};
 
@@ -153,7 +153,8 @@ fn tantivy(process: &Process<'_>) {
         bytes += table.len();
         let slice = tantivy_common::file_slice::FileSlice::from(table);
         let versions: Vec<u32> = ids.iter().map(|id| id.1).collect();
-        segments.push((SsTable::<MonotonicU64SSTable>::open(slice).expect("what was just written"), versions));
+        segments
+            .push((SsTable::<MonotonicU64SSTable>::open(slice).expect("what was just written"), versions));
     }
     process.built(took);
     process.bytes(bytes);
@@ -196,12 +197,19 @@ impl Opened {
     }
 }
 
-fn docvalues_segments(process: &Process<'_>, folder: &Path, how: &str, form: IdForm, filter_bits: u8) -> Opened {
+fn docvalues_segments(
+    process: &Process<'_>,
+    folder: &Path,
+    how: &str,
+    form: IdForm,
+    filter_bits: u8,
+) -> Opened {
     let (mut took, mut bytes, mut segments) = (Elapsed::default(), 0, Vec::new());
     for (number, ids) in process.segments().enumerate() {
         let path = folder.join(format!("{}.docvalues-{how}-{number}", process.shape));
         let options = IdOptions { form, filter_bits, ..IdOptions::default() };
-        let sorted: Vec<(&[u8], DocId)> = (0..).zip(&ids).map(|(doc, (id, _))| (id.as_bytes(), DocId::new(doc))).collect();
+        let sorted: Vec<(&[u8], DocId)> =
+            (0..).zip(&ids).map(|(doc, (id, _))| (id.as_bytes(), DocId::new(doc))).collect();
         let start = Moment::now();
         black_box(IdsBuilder::new(options).build(&sorted[..], sorted.len() as u32).expect("sorted ids"));
         took = took + (Moment::now() - start);
@@ -215,7 +223,10 @@ fn docvalues_segments(process: &Process<'_>, folder: &Path, how: &str, form: IdF
         documents.sort_unstable_by_key(|document| document.1);
         for (text, number) in documents {
             let mut document = writer.document();
-            document.str(id, text).and_then(|document| document.i64(version, (*number).into())).expect("room");
+            document
+                .str(id, text)
+                .and_then(|document| document.i64(version, (*number).into()))
+                .expect("room");
             document.finish().expect("room");
         }
         bytes += writer.finish().expect("a file").ids.expect("an index").bytes;

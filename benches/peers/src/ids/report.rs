@@ -67,7 +67,8 @@ impl Medians {
         Medians(
             all.into_iter()
                 .map(|(key, lines)| {
-                    let (cpu, wall) = (median(&lines, |line| line.ns_cpu), median(&lines, |line| line.ns_wall));
+                    let (cpu, wall) =
+                        (median(&lines, |line| line.ns_cpu), median(&lines, |line| line.ns_wall));
                     (key, (cpu, wall, lines[0].checksum))
                 })
                 .collect(),
@@ -176,7 +177,8 @@ fn table(out: &mut String, medians: &Medians, shape: Shape) {
             continue;
         }
         let shown = |value: Option<f64>| value.map_or("–".to_owned(), figure);
-        let times = |work, ours: Option<f64>| shown(against(work).zip(ours).map(|(theirs, ours)| theirs / ours));
+        let times =
+            |work, ours: Option<f64>| shown(against(work).zip(ours).map(|(theirs, ours)| theirs / ours));
         let _ = writeln!(
             out,
             "| {} | {} | {} | {} | {} | {} | {} | {} |",
