@@ -81,7 +81,7 @@ fn write(path: &Path, kind: IdKind, ids: std::ops::Range<u32>, options: IdOption
 
 // Cold.
 
-/// Ids that are asked for, and those that `filter` and others may read ahead are left.
+/// Ids that are asked for: few beside those there are, so that hardly two of them are in one page.
 const COLD: usize = 2_000;
 
 fn cold(folder: &Path, kind: IdKind, ids: u32) -> Outcome {

@@ -163,8 +163,8 @@ impl<'a> Merger<'a> {
     }
 
     /// Has an index of the ids that documents have in the column `name`, as
-    /// [`SegmentWriter::id_field`](crate::SegmentWriter::id_field) does, whether the sources have one or not. The column is read
-    /// twice, and is binary then. Two live documents with one id are refused: of a document that was updated, the
+    /// [`SegmentWriter::id_field`](crate::SegmentWriter::id_field) does, whether the sources have one or not. The column
+    /// is read twice, and is binary then. Two live documents with one id are refused: of a document that was updated, the
     /// older one should not live.
     #[must_use]
     pub fn id_field(mut self, name: impl Into<String>, options: IdOptions) -> Merger<'a> {

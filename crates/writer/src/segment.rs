@@ -252,8 +252,9 @@ impl<T> SegmentWriter<T> {
     /// byte strings of up to 65,535 bytes, one a document at most; no two documents may have the same, or
     /// finishing fails and names them. The field is kept without a dictionary: it is binary.
     ///
-    /// Costs, when the segment is finished, the bytes of the ids and 24 for each, of which a quarter of the budget stays in memory and
-    /// the rest is sorted in the temporary file; and memory for the index, some 20 bytes an id.
+    /// Costs, when the segment is finished, the bytes of the ids and 24 for each, of which a quarter of the budget stays
+    /// in memory and the rest is sorted in the temporary file; and memory for the index, some 20 bytes an id, which no
+    /// budget limits.
     ///
     /// ```
     /// use docvalues_writer::{FieldSpec, IdOptions, LogicalType, Schema, SegmentWriter, WriterOptions};

@@ -57,7 +57,7 @@ impl<W: Write> Builder<W> {
             return Err(Refused::TooLong { ord, len: key.len() });
         }
         let count = ord.checked_add(1).ok_or(Refused::TooMany)?;
-        let shared = shared_len(&self.last, key);
+        let shared = crate::common(&self.last, key);
         if ord > 0 {
             if key.get(shared) <= self.last.get(shared) {
                 return Err(Refused::NotAscending { ord });
@@ -148,11 +148,4 @@ impl<W: Write> Builder<W> {
 /// The first of `bytes`, which are some, and the others.
 fn split(bytes: &[u8]) -> (u8, &[u8]) {
     bytes.split_first().map_or((0, &[]), |(&first, rest)| (first, rest))
-}
-
-/// How many bytes two keys begin with alike.
-fn shared_len(a: &[u8], b: &[u8]) -> usize {
-    let words = a.chunks_exact(8).zip(b.chunks_exact(8)).take_while(|(a, b)| a == b).count();
-    let same = words * 8;
-    same + a[same..].iter().zip(&b[same..]).take_while(|(a, b)| a == b).count()
 }
