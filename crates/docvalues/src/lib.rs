@@ -72,6 +72,7 @@
 pub use docvalues_column as column;
 pub use docvalues_format as format;
 pub use docvalues_reader as reader;
+pub use docvalues_search as search;
 pub use docvalues_terms as terms;
 pub use docvalues_writer as writer;
 

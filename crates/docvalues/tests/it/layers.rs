@@ -4,14 +4,15 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 /// Each crate under `crates/`, and which of ours it may use.
-const ARROWS: [(&str, &[&str]); 9] = [
+const ARROWS: [(&str, &[&str]); 10] = [
     ("format", &[]),
     ("column", &["format"]),
     ("storage", &["format"]),
     ("terms", &["format"]),
     ("writer", &["column", "storage", "terms", "format"]),
     ("reader", &["column", "storage", "terms", "format"]),
-    ("docvalues", &["writer", "reader", "terms", "column", "format"]),
+    ("search", &["column", "format"]),
+    ("docvalues", &["writer", "reader", "search", "terms", "column", "format"]),
     ("cli", &["docvalues"]),
     ("testkit", &["column", "format"]),
 ];

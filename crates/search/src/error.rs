@@ -1,0 +1,28 @@
+//! Why a request could not be answered.
+
+use docvalues_column::Kind;
+
+/// Shorthand for what every function here returns.
+pub type Result<T, E = Error> = std::result::Result<T, E>;
+
+/// Why a request could not be answered. New kinds may be added in any release.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// A column could not be found or read.
+    #[error(transparent)]
+    Column(#[from] docvalues_column::Error),
+    /// A column is of a kind that cannot be asked this.
+    #[error("column `{field}` is {}, which {cannot}", kind.name())]
+    Kind {
+        /// The column.
+        field: String,
+        /// What it is.
+        kind: Kind,
+        /// What it cannot do, as a verb: `has no sum`.
+        cannot: &'static str,
+    },
+    /// What was asked for makes no sense, whatever the columns hold.
+    #[error("{0}")]
+    Request(String),
+}

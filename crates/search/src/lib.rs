@@ -1,0 +1,17 @@
+//! What engines do with doc values, over any source of columns.
+//!
+//! | work | asks | module |
+//! | --- | --- | --- |
+//! | filter | which documents are like this? | [`query`] |
+//!
+//! The input of a work is a set of documents ([`Docs`]) and columns; it goes through them a few thousand documents at a
+//! time, by `gather` and `scan`, and never asks a trait object for one document.
+#![forbid(unsafe_code)]
+
+mod docs;
+mod error;
+pub mod query;
+
+pub use docs::{Bitset, Docs};
+pub use error::{Error, Result};
+pub use query::Query;
