@@ -3,15 +3,26 @@
 //! | work | asks | module |
 //! | --- | --- | --- |
 //! | filter | which documents are like this? | [`query`] |
+//! | facet | how many documents have each value? | [`facet`] |
 //!
 //! The input of a work is a set of documents ([`Docs`]) and columns; it goes through them a few thousand documents at a
 //! time, by `gather` and `scan`, and never asks a trait object for one document.
 #![forbid(unsafe_code)]
 
+mod columns;
 mod docs;
 mod error;
+pub mod facet;
+mod pass;
 pub mod query;
+mod search;
+#[cfg(feature = "rayon")]
+mod threads;
+mod value;
+mod window;
 
 pub use docs::{Bitset, Docs};
 pub use error::{Error, Result};
 pub use query::Query;
+pub use search::Search;
+pub use value::Value;

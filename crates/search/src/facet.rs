@@ -1,0 +1,114 @@
+//! How many documents have each value.
+//!
+//! | column | counted in |
+//! | --- | --- |
+//! | sorted, sorted-set | an array with a counter for each ord, or, where the documents are few beside the dictionary, a hash table |
+//! | numbers, sorted-numeric, bool | an array from the least to the greatest value, if these are close; otherwise a hash table |
+//! | binary | a hash table of values |
+//!
+//! A document counts once for each different value that it has, as in Lucene's facets. Terms are looked up at the end,
+//! for those that are returned.
+
+mod counts;
+mod top;
+
+use docvalues_column::Field;
+
+use crate::error::Result;
+use crate::value::Value;
+use crate::{Docs, Search};
+use counts::FacetCounter;
+
+/// What to count.
+///
+/// ```
+/// use docvalues_search::facet::{Facet, FacetOrder};
+///
+/// let facet = Facet::on("tags").top(20).prefix("role::").min_count(2).order(FacetOrder::Value);
+/// assert_eq!(facet.column, "tags");
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Facet {
+    /// The column.
+    pub column: String,
+    /// How many values are returned at most.
+    pub top: usize,
+    /// Which ones, and in what order.
+    pub order: FacetOrder,
+    /// Values that fewer documents have are left out. 1 leaves out those that none of the documents has.
+    pub min_count: u64,
+    /// Only values that begin with these bytes; of a column of byte strings.
+    pub prefix: Option<Vec<u8>>,
+}
+
+/// Which values come first.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum FacetOrder {
+    /// Those that most documents have; among equals the least value.
+    #[default]
+    Count,
+    /// The least.
+    Value,
+}
+
+/// The values and their counts.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FacetCounts {
+    /// The column: its type says what the values mean.
+    pub field: Field,
+    /// The values that come first, and how many documents have each.
+    pub values: Vec<(Value, u64)>,
+    /// How many different values there are that [`Facet::min_count`] and [`Facet::prefix`] let through.
+    pub distinct: u64,
+    /// Documents that were looked at.
+    pub docs: u64,
+    /// Those of them that have no value.
+    pub missing: u64,
+}
+
+impl Facet {
+    /// The ten most frequent values of `column`.
+    pub fn on(column: impl Into<String>) -> Facet {
+        Facet { column: column.into(), top: 10, order: FacetOrder::Count, min_count: 1, prefix: None }
+    }
+
+    /// So many values.
+    #[must_use]
+    pub fn top(mut self, top: usize) -> Facet {
+        self.top = top;
+        self
+    }
+
+    /// In this order.
+    #[must_use]
+    pub fn order(mut self, order: FacetOrder) -> Facet {
+        self.order = order;
+        self
+    }
+
+    /// Only values that so many documents have.
+    #[must_use]
+    pub fn min_count(mut self, count: u64) -> Facet {
+        self.min_count = count;
+        self
+    }
+
+    /// Only values that begin with these bytes.
+    #[must_use]
+    pub fn prefix(mut self, prefix: impl Into<Vec<u8>>) -> Facet {
+        self.prefix = Some(prefix.into());
+        self
+    }
+}
+
+/// Counts the values of several columns, in one pass.
+pub(crate) fn facets(search: &Search<'_>, docs: Docs<'_>, facets: &[Facet]) -> Result<Vec<FacetCounts>> {
+    let mut request = search.begin(docs);
+    let mut counters = Vec::new();
+    for facet in facets {
+        let slot = request.slot(&facet.column)?;
+        counters.push(FacetCounter::new(facet, slot, request.columns(), request.hits())?);
+    }
+    let counters = request.run(counters)?;
+    counters.into_iter().map(|counter| counter.finish(request.columns())).collect()
+}

@@ -1,0 +1,76 @@
+//! The values that come first, while all of them pass by.
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+use super::{Facet, FacetOrder};
+
+/// The first `top` of the values that pass by, in the order of a [`Facet`]. O(log top) for one that is kept, O(1) for
+/// any other.
+pub(super) struct Top<K> {
+    top: usize,
+    min_count: u32,
+    distinct: u64,
+    first: First<K>,
+}
+
+enum First<K> {
+    /// The last of those that are kept is on top: fewest, and of these the greatest.
+    ByCount(BinaryHeap<(Reverse<u32>, K)>),
+    ByValue(BinaryHeap<(K, u32)>),
+}
+
+impl<K: Ord> Top<K> {
+    pub(super) fn new(facet: &Facet) -> Top<K> {
+        let first = match facet.order {
+            FacetOrder::Count => First::ByCount(BinaryHeap::new()),
+            FacetOrder::Value => First::ByValue(BinaryHeap::new()),
+        };
+        let min_count = u32::try_from(facet.min_count).unwrap_or(u32::MAX);
+        Top { top: facet.top, min_count, distinct: 0, first }
+    }
+
+    /// A count that any value must have to be kept; those below are not worth making a key for.
+    #[inline]
+    pub(super) fn min_count(&self) -> u32 {
+        self.min_count
+    }
+
+    /// A value passes by, each once.
+    #[inline]
+    pub(super) fn see(&mut self, count: u32, key: impl FnOnce() -> K) {
+        if count < self.min_count {
+            return;
+        }
+        self.distinct += 1;
+        match &mut self.first {
+            First::ByCount(heap) => match heap.peek() {
+                Some((last, _)) if heap.len() >= self.top && count < last.0 => {}
+                _ => keep(heap, (Reverse(count), key()), self.top),
+            },
+            First::ByValue(heap) => keep(heap, (key(), count), self.top),
+        }
+    }
+
+    /// The values that come first and their counts, in order, and how many values passed by.
+    pub(super) fn finish(self) -> (Vec<(K, u32)>, u64) {
+        let values = match self.first {
+            First::ByCount(heap) => {
+                heap.into_sorted_vec().into_iter().map(|(count, key)| (key, count.0)).collect()
+            }
+            First::ByValue(heap) => heap.into_sorted_vec(),
+        };
+        (values, self.distinct)
+    }
+}
+
+/// Keeps the `top` least ones.
+fn keep<T: Ord>(heap: &mut BinaryHeap<T>, one: T, top: usize) {
+    if heap.len() < top {
+        heap.push(one);
+    } else if let Some(mut last) = heap.peek_mut()
+        && one < *last
+    {
+        *last = one;
+    }
+}

@@ -1,0 +1,228 @@
+//! One pass over a set of documents, by as many threads as there are.
+//!
+//! ```text
+//! documents     part 0 (524,288)              | part 1        | ...        a thread takes the next part that is left
+//!               block (65,536) | block | ...                              a collector may say which documents matter
+//!               window (4,096 of the set) | window | ...                  columns are read, collectors look
+//! ```
+//!
+//! Parts are the same for any number of threads, and a thread goes through its parts in order. So a collector gives the
+//! same answer always, if what it keeps does not depend on the order of parts, or is kept by part.
+
+use std::ops::Range;
+
+use docvalues_column::{BatchDocs, DocId, bits};
+
+use crate::columns::Columns;
+use crate::docs::{Docs, len_u32};
+use crate::error::Result;
+use crate::window::{Room, WINDOW, Window};
+
+/// Documents of a part: enough that threads seldom meet.
+pub(crate) const PART: u32 = 8 * BLOCK;
+
+/// Documents that a collector is asked about at once.
+pub(crate) const BLOCK: u32 = 1 << 16;
+
+/// What looks at windows.
+pub(crate) trait Collector: Sized + Send {
+    /// One like this that has seen nothing, for another thread.
+    fn fork(&self) -> Self;
+
+    /// Adds the documents of `docs` that may matter to `bits`, or says that all may, which is what happens to most.
+    ///
+    /// # Errors
+    ///
+    /// When bytes of a column are damaged.
+    fn wants(&self, _columns: &Columns, _docs: Range<u32>, _bits: &mut [u64]) -> Result<Wants> {
+        Ok(Wants::All)
+    }
+
+    /// Looks at the documents of a window.
+    ///
+    /// # Errors
+    ///
+    /// When bytes of a column are damaged.
+    fn collect(&mut self, window: &mut Window<'_>) -> Result<()>;
+
+    /// A part is over.
+    fn part_ends(&mut self, _part: u32) {}
+
+    /// Takes over what another one has seen.
+    fn merge(&mut self, other: Self);
+}
+
+/// Several, each of which sees all.
+impl<C: Collector> Collector for Vec<C> {
+    fn fork(&self) -> Vec<C> {
+        self.iter().map(C::fork).collect()
+    }
+
+    fn collect(&mut self, window: &mut Window<'_>) -> Result<()> {
+        self.iter_mut().try_for_each(|one| one.collect(window))
+    }
+
+    fn part_ends(&mut self, part: u32) {
+        self.iter_mut().for_each(|one| one.part_ends(part));
+    }
+
+    fn merge(&mut self, other: Vec<C>) {
+        self.iter_mut().zip(other).for_each(|(one, other)| one.merge(other));
+    }
+}
+
+/// Which documents of a block a collector wants to see.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Wants {
+    All,
+    Bits,
+}
+
+/// A pass: what is read, of which documents.
+pub(crate) struct Pass<'a> {
+    pub(crate) columns: &'a Columns,
+    /// Documents in the source.
+    pub(crate) total: u32,
+    pub(crate) docs: Docs<'a>,
+    pub(crate) threads: usize,
+}
+
+impl Pass<'_> {
+    /// Shows all documents to `collector`.
+    pub(crate) fn run<C: Collector>(&self, mut collector: C) -> Result<C> {
+        let parts = self.parts();
+        #[cfg(feature = "rayon")]
+        if self.threads > 1 && parts.len() > 1 {
+            return crate::threads::run(self, parts, collector);
+        }
+        let mut worker = Worker::default();
+        for part in parts {
+            worker.part(self, part, &mut collector)?;
+        }
+        Ok(collector)
+    }
+
+    /// The parts that have documents of the set.
+    fn parts(&self) -> Range<u32> {
+        let (from, to) = match self.docs {
+            Docs::All | Docs::Bits(_) => (0, self.total),
+            Docs::Range(from, to) => (from, to.min(self.total)),
+            Docs::List(list) => {
+                let end = list.last().map_or(0, |last| last.get().saturating_add(1).min(self.total));
+                (list.first().map_or(0, |first| first.get()), end)
+            }
+        };
+        if from < to { from / PART..to.div_ceil(PART) } else { 0..0 }
+    }
+}
+
+/// What a thread needs to go through parts.
+#[derive(Default)]
+pub(crate) struct Worker {
+    room: Room,
+    wanted: Vec<u64>,
+    list: Vec<DocId>,
+}
+
+impl Worker {
+    /// Shows the documents of a part to `collector`.
+    pub(crate) fn part<C: Collector>(&mut self, pass: &Pass<'_>, part: u32, collector: &mut C) -> Result<()> {
+        let docs = part * PART..(part * PART).saturating_add(PART).min(pass.total);
+        match pass.docs {
+            Docs::All => self.range(pass, docs, collector)?,
+            Docs::Range(from, to) => self.range(pass, from.max(docs.start)..to.min(docs.end), collector)?,
+            Docs::List(list) => {
+                let [start, end] =
+                    [docs.start, docs.end].map(|end| list.partition_point(|doc| doc.get() < end));
+                for docs in list[start..end].chunks(WINDOW) {
+                    self.window(pass, BatchDocs::List(docs), collector)?;
+                }
+            }
+            Docs::Bits(bits) => self.bits(pass, docs, bits.words(), collector)?,
+        }
+        collector.part_ends(part);
+        Ok(())
+    }
+
+    fn range<C: Collector>(&mut self, pass: &Pass<'_>, docs: Range<u32>, collector: &mut C) -> Result<()> {
+        let mut start = docs.start;
+        while start < docs.end {
+            let block = start..(start / BLOCK + 1).saturating_mul(BLOCK).min(docs.end);
+            start = block.end;
+            match self.ask(pass, block.clone(), collector)? {
+                Wants::All => {
+                    for first in block.clone().step_by(WINDOW) {
+                        let len = WINDOW.min((block.end - first) as usize);
+                        self.window(pass, BatchDocs::Run { first: DocId::new(first), len }, collector)?;
+                    }
+                }
+                Wants::Bits => self.wanted(pass, block.start, collector)?,
+            }
+        }
+        Ok(())
+    }
+
+    fn bits<C: Collector>(
+        &mut self,
+        pass: &Pass<'_>,
+        docs: Range<u32>,
+        words: &[u64],
+        collector: &mut C,
+    ) -> Result<()> {
+        for start in docs.clone().step_by(BLOCK as usize) {
+            let block = start..docs.end.min(start.saturating_add(BLOCK));
+            let words = &words[start as usize / 64..(block.end as usize).div_ceil(64)];
+            if words.iter().all(|word| *word == 0) {
+                continue;
+            }
+            match self.ask(pass, block.clone(), collector)? {
+                Wants::All => self.wanted.copy_from_slice(words),
+                Wants::Bits => self.wanted.iter_mut().zip(words).for_each(|(wanted, word)| *wanted &= word),
+            }
+            self.wanted(pass, start, collector)?;
+        }
+        Ok(())
+    }
+
+    fn ask<C: Collector>(&mut self, pass: &Pass<'_>, block: Range<u32>, collector: &C) -> Result<Wants> {
+        self.wanted.clear();
+        self.wanted.resize(bits::words(block.clone()), 0);
+        collector.wants(pass.columns, block, &mut self.wanted)
+    }
+
+    /// Shows the documents whose bits are wanted, counted from `start`.
+    fn wanted<C: Collector>(&mut self, pass: &Pass<'_>, start: u32, collector: &mut C) -> Result<()> {
+        let mut list = std::mem::take(&mut self.list);
+        list.clear();
+        for (at, words) in (0..).zip(self.wanted.chunks(WINDOW / 64)) {
+            let first = start + at * len_u32(WINDOW);
+            let found = bits::count(words);
+            list.reserve(found);
+            list.extend(bits::ones(words).map(|at| DocId::new(first + len_u32(at))));
+        }
+        for docs in list.chunks(WINDOW) {
+            self.window(pass, compact(docs), collector)?;
+        }
+        self.list = list;
+        Ok(())
+    }
+
+    fn window<C: Collector>(
+        &mut self,
+        pass: &Pass<'_>,
+        docs: BatchDocs<'_>,
+        collector: &mut C,
+    ) -> Result<()> {
+        collector.collect(&mut Window::new(docs, pass.columns, &mut self.room))
+    }
+}
+
+/// Documents without a gap are a run.
+fn compact(docs: &[DocId]) -> BatchDocs<'_> {
+    match docs {
+        [first, .., last] if (last.get() - first.get()) as usize + 1 == docs.len() => {
+            BatchDocs::Run { first: *first, len: docs.len() }
+        }
+        _ => BatchDocs::List(docs),
+    }
+}

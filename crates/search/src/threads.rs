@@ -1,0 +1,39 @@
+//! A pass by several threads.
+
+use std::ops::Range;
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{Mutex, PoisonError};
+
+use crate::error::{Error, Result};
+use crate::pass::{Collector, Pass, Worker};
+
+/// Threads take the parts one after the other, each with a collector of its own; these are merged in the end.
+pub(crate) fn run<C: Collector>(pass: &Pass<'_>, parts: Range<u32>, mut first: C) -> Result<C> {
+    let next = AtomicU32::new(parts.start);
+    let failed: Mutex<Option<Error>> = Mutex::new(None);
+    let mut others: Vec<C> = (1..pass.threads.min(parts.len())).map(|_| first.fork()).collect();
+    rayon::scope(|scope| {
+        for collector in std::iter::once(&mut first).chain(&mut others) {
+            let (next, failed, end) = (&next, &failed, parts.end);
+            scope.spawn(move |_| {
+                let mut worker = Worker::default();
+                let mut part = next.fetch_add(1, Ordering::Relaxed);
+                while part < end {
+                    if let Err(error) = worker.part(pass, part, collector) {
+                        // The others stop at their next part.
+                        next.store(end, Ordering::Relaxed);
+                        failed.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(error);
+                    }
+                    part = next.fetch_add(1, Ordering::Relaxed);
+                }
+            });
+        }
+    });
+    match failed.into_inner().unwrap_or_else(PoisonError::into_inner) {
+        Some(error) => Err(error),
+        None => {
+            others.into_iter().for_each(|other| first.merge(other));
+            Ok(first)
+        }
+    }
+}
