@@ -17,6 +17,11 @@ pub trait NumericColumn: Column {
     /// O(1): from the directory.
     fn bounds(&self) -> Option<RangeInclusive<i64>>;
 
+    /// The sum of all stored numbers, if that is known without reading them. Of doubles it would mean nothing.
+    fn sum(&self) -> Option<i128> {
+        None
+    }
+
     /// The value of `doc`; `None` if it has none or lies past the last document.
     ///
     /// # Errors
@@ -90,6 +95,11 @@ pub trait SortedNumericColumn: Column {
 
     /// Values of all documents together.
     fn value_count(&self) -> u64;
+
+    /// The sum of all stored numbers, if that is known without reading them. Of doubles it would mean nothing.
+    fn sum(&self) -> Option<i128> {
+        None
+    }
 
     /// Replaces `out` by the values of `doc`: none if it has none or lies past the last document.
     ///

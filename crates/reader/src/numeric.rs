@@ -34,11 +34,6 @@ impl Numeric {
         Numeric(Arc::new(Inner { core, values }))
     }
 
-    /// The sum of the stored numbers, where the directory has it.
-    pub fn sum(&self) -> Option<i128> {
-        self.0.core.statistics.sum
-    }
-
     /// The documents whose value lies in `values`, all one behind the other, if the segment is
     /// [sorted](crate::Segment::sort) by this column first; else `None`.
     ///
@@ -86,6 +81,10 @@ impl NumericColumn for Numeric {
     fn bounds(&self) -> Option<RangeInclusive<i64>> {
         let meta = self.0.values.meta();
         (meta.count > 0).then_some(meta.min..=meta.max)
+    }
+
+    fn sum(&self) -> Option<i128> {
+        self.0.core.statistics.sum
     }
 
     #[inline]

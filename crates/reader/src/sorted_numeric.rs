@@ -56,6 +56,10 @@ impl SortedNumericColumn for SortedNumeric {
         (meta.count > 0).then_some(meta.min..=meta.max)
     }
 
+    fn sum(&self) -> Option<i128> {
+        self.0.core.statistics.sum
+    }
+
     fn value_count(&self) -> u64 {
         self.0.values.count()
     }

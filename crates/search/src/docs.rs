@@ -30,6 +30,16 @@ impl Docs<'_> {
         }
     }
 
+    /// The documents, ascending.
+    pub fn iter(&self, docs: u32) -> Box<dyn Iterator<Item = DocId> + '_> {
+        match *self {
+            Docs::All => Box::new((0..docs).map(DocId::new)),
+            Docs::Range(from, to) => Box::new((from..to.min(docs)).map(DocId::new)),
+            Docs::List(list) => Box::new(list.iter().copied().take_while(move |doc| doc.get() < docs)),
+            Docs::Bits(bits) => Box::new(bits.iter().take_while(move |doc| doc.get() < docs)),
+        }
+    }
+
     /// Whether these are all of a source of `docs` documents: what its directory says is then true of them.
     pub fn is_all(&self, docs: u32) -> bool {
         self.count(docs) == docs

@@ -17,7 +17,7 @@ use docvalues_column::Field;
 use crate::error::Result;
 use crate::value::Value;
 use crate::{Docs, Search};
-use counts::FacetCounter;
+pub(crate) use counts::FacetCounter;
 
 /// What to count.
 ///

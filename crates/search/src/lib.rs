@@ -4,6 +4,8 @@
 //! | --- | --- | --- |
 //! | filter | which documents are like this? | [`query`] |
 //! | facet | how many documents have each value? | [`facet`] |
+//! | sort | which documents come first? | [`sort`] |
+//! | statistics | how many values, from where to where, how spread, how many different ones? | [`stats`] |
 //!
 //! The input of a work is a set of documents ([`Docs`]) and columns; it goes through them a few thousand documents at a
 //! time, by `gather` and `scan`, and never asks a trait object for one document.
@@ -16,6 +18,9 @@ pub mod facet;
 mod pass;
 pub mod query;
 mod search;
+pub mod sort;
+pub mod stats;
+mod task;
 #[cfg(feature = "rayon")]
 mod threads;
 mod value;

@@ -24,6 +24,9 @@ pub(crate) const PART: u32 = 8 * BLOCK;
 /// Documents that a collector is asked about at once.
 pub(crate) const BLOCK: u32 = 1 << 16;
 
+/// Of so many documents one must be in the set for a collector to be asked which it wants.
+const FEW: usize = 16;
+
 /// What looks at windows.
 pub(crate) trait Collector: Sized + Send {
     /// One like this that has seen nothing, for another thread.
@@ -36,6 +39,11 @@ pub(crate) trait Collector: Sized + Send {
     /// When bytes of a column are damaged.
     fn wants(&self, _columns: &Columns, _docs: Range<u32>, _bits: &mut [u64]) -> Result<Wants> {
         Ok(Wants::All)
+    }
+
+    /// Whether it need not see anything.
+    fn is_idle(&self) -> bool {
+        false
     }
 
     /// Looks at the documents of a window.
@@ -56,6 +64,10 @@ pub(crate) trait Collector: Sized + Send {
 impl<C: Collector> Collector for Vec<C> {
     fn fork(&self) -> Vec<C> {
         self.iter().map(C::fork).collect()
+    }
+
+    fn is_idle(&self) -> bool {
+        self.iter().all(C::is_idle)
     }
 
     fn collect(&mut self, window: &mut Window<'_>) -> Result<()> {
@@ -91,6 +103,9 @@ impl Pass<'_> {
     /// Shows all documents to `collector`.
     pub(crate) fn run<C: Collector>(&self, mut collector: C) -> Result<C> {
         let parts = self.parts();
+        if collector.is_idle() {
+            return Ok(collector);
+        }
         #[cfg(feature = "rayon")]
         if self.threads > 1 && parts.len() > 1 {
             return crate::threads::run(self, parts, collector);
@@ -175,7 +190,10 @@ impl Worker {
             if words.iter().all(|word| *word == 0) {
                 continue;
             }
-            match self.ask(pass, block.clone(), collector)? {
+            // A filter looks at all documents: of few, it is cheaper to look at each.
+            let many = bits::count(words) >= block.len() / FEW;
+            let wants = if many { self.ask(pass, block.clone(), collector)? } else { self.all(&block) };
+            match wants {
                 Wants::All => self.wanted.copy_from_slice(words),
                 Wants::Bits => self.wanted.iter_mut().zip(words).for_each(|(wanted, word)| *wanted &= word),
             }
@@ -188,6 +206,11 @@ impl Worker {
         self.wanted.clear();
         self.wanted.resize(bits::words(block.clone()), 0);
         collector.wants(pass.columns, block, &mut self.wanted)
+    }
+
+    fn all(&mut self, block: &Range<u32>) -> Wants {
+        self.wanted.resize(bits::words(block.clone()), 0);
+        Wants::All
     }
 
     /// Shows the documents whose bits are wanted, counted from `start`.
@@ -218,7 +241,7 @@ impl Worker {
 }
 
 /// Documents without a gap are a run.
-fn compact(docs: &[DocId]) -> BatchDocs<'_> {
+pub(crate) fn compact(docs: &[DocId]) -> BatchDocs<'_> {
     match docs {
         [first, .., last] if (last.get() - first.get()) as usize + 1 == docs.len() => {
             BatchDocs::Run { first: *first, len: docs.len() }

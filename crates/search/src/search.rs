@@ -1,12 +1,14 @@
 //! Where requests begin.
 
-use docvalues_column::ColumnSource;
+use docvalues_column::{ColumnSource, DocId, SortKey};
 
 use crate::columns::{Columns, Slot};
 use crate::docs::Docs;
 use crate::error::Result;
 use crate::facet::{self, Facet, FacetCounts};
 use crate::pass::{Collector, Pass};
+use crate::sort;
+use crate::stats::{self, ColumnStats, Stats};
 
 /// A source of columns that is asked, and how.
 pub struct Search<'s> {
@@ -53,6 +55,49 @@ impl<'s> Search<'s> {
         facet::facets(self, docs, facets)
     }
 
+    /// The first `top` of `docs` in the order of `keys`; documents that are equal by all of them, or all if there are
+    /// none, in the order of their numbers.
+    ///
+    /// O(documents) at worst, O(top) for a source that is sorted like this; see [`sort`](crate::sort).
+    ///
+    /// # Errors
+    ///
+    /// When there is no such column, a column is named twice, or bytes of it are damaged.
+    pub fn top(&self, docs: Docs<'_>, keys: &[SortKey], top: usize) -> Result<Vec<DocId>> {
+        sort::top(self, docs, keys, top)
+    }
+
+    /// All of `docs` in the order of `keys`: what is exported, for example. O(documents · log documents), and 20 bytes of
+    /// memory for each.
+    ///
+    /// # Errors
+    ///
+    /// As [`top`](Self::top).
+    pub fn sorted(&self, docs: Docs<'_>, keys: &[SortKey]) -> Result<Vec<DocId>> {
+        sort::all(self, docs, keys)
+    }
+
+    /// What the values of a column are, those of `docs`.
+    ///
+    /// Of all documents, what the directory says is not found out again.
+    ///
+    /// # Errors
+    ///
+    /// When there is no such column, it has nothing of the kind, or bytes of it are damaged.
+    pub fn stats(&self, docs: Docs<'_>, stats: &Stats) -> Result<ColumnStats> {
+        let mut found = stats::stats(self, docs, std::slice::from_ref(stats))?;
+        Ok(found.remove(0))
+    }
+
+    /// The same for several columns, in one pass over the documents.
+    ///
+    /// # Errors
+    ///
+    /// As [`stats`](Self::stats).
+    pub fn stats_of(&self, docs: Docs<'_>, stats: &[Stats]) -> Result<Vec<ColumnStats>> {
+        stats::stats(self, docs, stats)
+    }
+
     /// Begins a pass over `docs`.
     pub(crate) fn begin<'r>(&'r self, docs: Docs<'r>) -> Request<'r> {
         Request { source: self.source, threads: self.threads, docs, columns: Columns::default() }
@@ -75,6 +120,16 @@ impl Request<'_> {
 
     pub(crate) fn columns(&self) -> &Columns {
         &self.columns
+    }
+
+    /// Documents in the source.
+    pub(crate) fn total(&self) -> u32 {
+        self.source.docs()
+    }
+
+    /// Whether it is about all documents.
+    pub(crate) fn is_all(&self) -> bool {
+        self.docs.is_all(self.source.docs())
     }
 
     /// How many documents it is about.

@@ -3,13 +3,17 @@
 use std::fmt;
 
 use super::batch::unpack;
-use super::block::Encoding;
+use super::block::{Encoding, Stride};
 use super::decimal::Decimal;
 use super::zone::{self, Level};
-use super::{NumericReader, NumericWalk, Transform};
+use super::{BLOCK_SHIFTS, NumericReader, NumericWalk, Transform};
 use crate::error::{Error, ErrorKind, Result};
+use crate::id::MAX_DOCS;
 use crate::jump::{Chain, Step};
 use crate::source::SectionBytes;
+
+/// Values for each byte of blocks that are the largest there are and hold a header alone.
+const MOST_PER_BYTE: u64 = (1 << *BLOCK_SHIFTS.end()) / Stride::Short as u64;
 
 /// Values that are decoded before they are compared.
 const STRETCH: usize = 512;
@@ -73,10 +77,24 @@ impl<B: SectionBytes> NumericReader<B> {
     ///
     /// The first thing that is not as the writer leaves it.
     pub fn verify(&self) -> Result<()> {
+        self.verify_count()?;
         self.verify_table()?;
         self.verify_blocks()?;
         self.verify_numbers()?;
         self.verify_values()
+    }
+
+    /// There are not so many values that looking at them would never end: a single block without residuals holds up to
+    /// 2^40 in 16 bytes.
+    fn verify_count(&self) -> Result<()> {
+        let Some(blocks) = &self.meta.blocks else { return Ok(()) };
+        let max = (blocks.len() as u64).saturating_mul(MOST_PER_BYTE).max(MAX_DOCS.into());
+        match self.meta.count {
+            found if found > max => {
+                Err(self.meta.refuse(ErrorKind::OutOfRange { what: "number of values", found, max }))
+            }
+            _ => Ok(()),
+        }
     }
 
     /// No number times the divisor leaves 64 bits: `base + q * gcd` would come round to a value in

@@ -3,6 +3,7 @@
 use super::super::block::Block;
 use super::*;
 use crate::error::Place;
+use crate::id::MAX_DOCS;
 use crate::jump::Entry;
 use crate::source::SectionBytes;
 
@@ -243,6 +244,18 @@ fn verify_finds_bytes_behind_the_last_block() {
     column.blocks.as_mut().unwrap().extend([0; 8]);
     let refused = open(&column, JumpTables::Baked).unwrap().verify().unwrap_err();
     assert_eq!((refused.section(), refused.offset()), (Section::Values, len as u64));
+}
+
+/// Sixteen bytes can say that there are a trillion values, one behind the other.
+#[test]
+fn verify_does_not_count_to_a_trillion() {
+    let mut column = encode(&(0..600).map(|i| i * 1_000).collect::<Vec<_>>(), &VALUES);
+    column.block_shift = ONE_BLOCK;
+    assert!(column.jump.is_none() && open(&column, JumpTables::Baked).unwrap().verify().is_ok());
+    column.count = 1 << ONE_BLOCK;
+    let refused = open(&column, JumpTables::Baked).unwrap().verify().unwrap_err();
+    let what = "number of values";
+    assert_eq!(*refused.kind(), ErrorKind::OutOfRange { what, found: 1 << ONE_BLOCK, max: MAX_DOCS.into() });
 }
 
 #[test]

@@ -1,0 +1,70 @@
+//! The documents that come first, or all of them, in an order of several columns.
+//!
+//! | key on | compared by |
+//! | --- | --- |
+//! | numeric, sorted | the number, the ord |
+//! | sorted-numeric, sorted-set | the least value if values ascend, the greatest if they descend, as in Lucene |
+//! | binary | the bytes |
+//!
+//! Doubles: −0.0 equals 0.0, and NaN comes behind all numbers, whichever way these go. Documents without a value come last,
+//! or first if a key says so. Documents that are equal by all keys are in the order of their numbers, and so the order is
+//! always the same.
+//!
+//! # Skipping
+//!
+//! Once there are enough documents, only those can still come in whose first key is better than the last one's. The
+//! column itself is asked for these, 65,536 documents at a time, as a filter: so zone maps are used, and values that
+//! matter not are compared in bulk and written nowhere. A source whose documents lie in that order is not looked at beyond
+//! the first ones (LUCENE-8059 does the same for index-sorted segments).
+
+mod full;
+mod key;
+mod top;
+
+use docvalues_column::{DocId, LogicalType, SortKey};
+
+use crate::error::{Error, Result};
+use crate::{Docs, Search};
+use key::Keys;
+use top::TopDocs;
+
+/// The first `top` of `docs`.
+pub(crate) fn top(search: &Search<'_>, docs: Docs<'_>, keys: &[SortKey], top: usize) -> Result<Vec<DocId>> {
+    let mut request = search.begin(docs);
+    let keys = Keys::open(&mut request, keys)?;
+    if top == 0 {
+        return Ok(Vec::new());
+    }
+    if lie_in_order(search, &keys) {
+        return Ok(docs.iter(search.source().docs()).take(top).collect());
+    }
+    Ok(request.run(TopDocs::new(keys, top))?.finish())
+}
+
+/// All of `docs`, in order.
+pub(crate) fn all(search: &Search<'_>, docs: Docs<'_>, keys: &[SortKey]) -> Result<Vec<DocId>> {
+    let mut request = search.begin(docs);
+    let keys = Keys::open(&mut request, keys)?;
+    if lie_in_order(search, &keys) {
+        return Ok(docs.iter(search.source().docs()).collect());
+    }
+    full::sort(&request, docs, &keys)
+}
+
+/// Whether documents in the order of their numbers are in the order of these keys.
+fn lie_in_order(search: &Search<'_>, keys: &Keys) -> bool {
+    let asked = keys.asked();
+    // The order of a segment is that of all bits, where −0.0 and 0.0 differ.
+    let is_exact = keys.types().all(|logical| logical != LogicalType::F64);
+    is_exact && search.source().sort().starts_with(asked)
+}
+
+/// Refuses keys that say nothing, or say something twice.
+fn check(keys: &[SortKey]) -> Result<()> {
+    for (at, key) in keys.iter().enumerate() {
+        if keys[..at].iter().any(|other| other.column == key.column) {
+            return Err(Error::Request(format!("column `{}` is sorted by twice", key.column)));
+        }
+    }
+    Ok(())
+}

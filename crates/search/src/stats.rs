@@ -1,0 +1,313 @@
+//! What the values of a column are: how many, from where to where, how much together, how they are spread.
+//!
+//! | asked | answer | how |
+//! | --- | --- | --- |
+//! | count, missing, min, max, sum, mean | exact; a sum of doubles is compensated (Neumaier) | of all documents, from the directory, where it knows |
+//! | spread | variance | in the same pass, window by window (Chan, Golub, LeVeque 1979) |
+//! | percentiles | exact: values of the column | counting passes, each of which narrows the range 4,096 times |
+//! | distinct | exact up to 65,536, of ords and of numbers that lie close; beyond, within a percent | a bitset, a set, HyperLogLog |
+//!
+//! Doubles that are NaN are counted, and are in nothing else.
+
+mod distinct;
+mod numbers;
+mod percentiles;
+mod terms;
+
+use docvalues_column::{AnyColumn, Field, LogicalType};
+
+use crate::columns::Slot;
+use crate::error::{Error, Result};
+use crate::search::Request;
+use crate::task::Task;
+use crate::value::Value;
+use crate::{Docs, Search};
+pub use distinct::Distinct;
+pub(crate) use distinct::DistinctValues;
+pub(crate) use numbers::NumberStats;
+pub(crate) use terms::TermStats;
+
+/// What to find out about the values of a column.
+///
+/// ```
+/// use docvalues_search::stats::Stats;
+///
+/// let stats = Stats::of("size").percentiles([50.0, 99.0]).distinct();
+/// assert_eq!(stats.column, "size");
+/// ```
+#[derive(Clone, Debug, PartialEq)]
+pub struct Stats {
+    /// The column.
+    pub column: String,
+    /// Whether to find out how numbers are spread: reads them all.
+    pub spread: bool,
+    /// Percentiles, from 0 to 100.
+    pub percentiles: Vec<f64>,
+    /// Whether to count different values.
+    pub distinct: bool,
+}
+
+/// What the values of a column are, those of some documents.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ColumnStats {
+    /// The column: its type says what values mean.
+    pub field: Field,
+    /// Documents that were looked at.
+    pub docs: u64,
+    /// Those of them that have no value.
+    pub missing: u64,
+    /// Their values.
+    pub values: u64,
+    /// Those that are no numbers, of doubles: they are in nothing below.
+    pub nans: u64,
+    /// The least value. Of byte strings without a dictionary it takes a look at each.
+    pub min: Option<Value>,
+    /// The greatest value.
+    pub max: Option<Value>,
+    /// The sum: of numbers that are numbers. What is stored is summed up: days, milliseconds, trues.
+    pub sum: Option<Sum>,
+    /// The mean, in the same units.
+    pub mean: Option<f64>,
+    /// The mean squared distance from the mean.
+    pub variance: Option<f64>,
+    /// For each percentile that was asked for the least value so that at least as many percent are not greater.
+    pub percentiles: Vec<(f64, Value)>,
+    /// How many different values there are.
+    pub distinct: Option<Distinct>,
+}
+
+/// A sum.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Sum {
+    /// Of integers: exact.
+    Integer(i128),
+    /// Of doubles.
+    Double(f64),
+}
+
+impl Stats {
+    /// What is known without much work: count, missing, least, greatest, sum, mean.
+    pub fn of(column: impl Into<String>) -> Stats {
+        Stats { column: column.into(), spread: false, percentiles: Vec::new(), distinct: false }
+    }
+
+    /// The variance as well.
+    #[must_use]
+    pub fn spread(mut self) -> Stats {
+        self.spread = true;
+        self
+    }
+
+    /// These percentiles as well, from 0 to 100.
+    #[must_use]
+    pub fn percentiles(mut self, percentiles: impl IntoIterator<Item = f64>) -> Stats {
+        self.percentiles = percentiles.into_iter().collect();
+        self
+    }
+
+    /// The number of different values as well.
+    #[must_use]
+    pub fn distinct(mut self) -> Stats {
+        self.distinct = true;
+        self
+    }
+}
+
+impl ColumnStats {
+    /// The square root of the variance.
+    pub fn standard_deviation(&self) -> Option<f64> {
+        self.variance.map(f64::sqrt)
+    }
+
+    /// The variance of whatever these values are a sample of: over one less than there are.
+    pub fn sample_variance(&self) -> Option<f64> {
+        let count = self.values - self.nans;
+        #[expect(clippy::cast_precision_loss, reason = "a variance is no count")]
+        let count = count as f64;
+        self.variance.filter(|_| count > 1.0).map(|variance| variance * count / (count - 1.0))
+    }
+}
+
+/// What is known of a column before any of it is read, and what is to be found out.
+pub(crate) struct Plan {
+    stats: Stats,
+    slot: Slot,
+    /// Whether the directory says all that was asked for.
+    known: bool,
+    tasks: usize,
+}
+
+/// Adds the tasks that find out what `stats` asks for.
+pub(crate) fn plan(request: &mut Request<'_>, stats: &Stats, tasks: &mut Vec<Task>) -> Result<Plan> {
+    if let Some(percentile) = stats.percentiles.iter().find(|percentile| !(0.0..=100.0).contains(*percentile))
+    {
+        return Err(Error::Request(format!("{percentile} is no percentile: these go from 0 to 100")));
+    }
+    let slot = request.slot(&stats.column)?;
+    let columns = request.columns();
+    let column = columns.get(slot);
+    let field = column.as_column().field();
+    let cannot = |cannot| Err(Error::Kind { field: field.name.clone(), kind: field.kind, cannot });
+    if field.kind.is_bytes() && !stats.percentiles.is_empty() {
+        return cannot("has no percentiles");
+    }
+    if field.kind.is_bytes() && stats.spread {
+        return cannot("has no variance");
+    }
+    let before = tasks.len();
+    let known = request.is_all() && !stats.spread && of_directory(column).is_some();
+    if !known {
+        tasks.push(if field.kind.is_bytes() {
+            Task::Terms(TermStats::new(slot))
+        } else {
+            Task::Numbers(NumberStats::new(slot, columns, stats.spread))
+        });
+    }
+    if stats.distinct {
+        tasks.push(Task::Distinct(DistinctValues::new(slot, columns)));
+    }
+    Ok(Plan { stats: stats.clone(), slot, known, tasks: tasks.len() - before })
+}
+
+impl Plan {
+    /// Puts together what the tasks found out, which come in the order in which they were added.
+    pub(crate) fn finish(
+        self,
+        request: &Request<'_>,
+        tasks: &mut impl Iterator<Item = Task>,
+    ) -> Result<ColumnStats> {
+        let column = request.columns().get(self.slot);
+        let mut found = match of_directory(column).filter(|_| self.known) {
+            Some(known) => known,
+            None => empty(column),
+        };
+        for task in tasks.take(self.tasks) {
+            match task {
+                Task::Numbers(numbers) => found.take_numbers(&numbers.finish()),
+                Task::Terms(terms) => found.take_terms(terms, column)?,
+                Task::Distinct(distinct) => found.distinct = Some(distinct.finish()),
+                Task::Facet(_) => {}
+            }
+        }
+        if let (Some(Value::Number(min)), Some(Value::Number(max))) = (&found.min, &found.max) {
+            let count = found.values - found.nans;
+            let places: Vec<u64> = self.stats.percentiles.iter().map(|p| place(*p, count)).collect();
+            let values = percentiles::find(request, self.slot, (*min, *max), &places)?;
+            let values = values.into_iter().map(Value::Number);
+            found.percentiles = self.stats.percentiles.iter().copied().zip(values).collect();
+        }
+        Ok(found)
+    }
+}
+
+/// The place of a percentile among `count` values in order: the nearest rank.
+fn place(percentile: f64, count: u64) -> u64 {
+    #[expect(clippy::cast_precision_loss, reason = "percentiles are no exact places")]
+    let rank = (percentile / 100.0 * count as f64).ceil();
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "it is positive, and `as` saturates"
+    )]
+    let rank = rank as u64;
+    rank.clamp(1, count.max(1)) - 1
+}
+
+/// What the directory says of all documents, if it says all that is asked for without being asked more.
+fn of_directory(column: &AnyColumn) -> Option<ColumnStats> {
+    let mut stats = empty(column);
+    let with = column.as_column().docs_with_value();
+    stats.docs = column.as_column().docs().into();
+    stats.missing = stats.docs - u64::from(with);
+    let (bounds, sum) = match column {
+        AnyColumn::Numeric(column) => {
+            stats.values = with.into();
+            (column.bounds(), column.sum())
+        }
+        AnyColumn::SortedNumeric(column) => {
+            stats.values = column.value_count();
+            (column.bounds(), column.sum())
+        }
+        _ => return None,
+    };
+    if let Some(bounds) = bounds {
+        stats.min = Some(Value::Number(*bounds.start()));
+        stats.max = Some(Value::Number(*bounds.end()));
+        let sum = match stats.field.logical {
+            LogicalType::F64 => return None,
+            // Stored numbers are 2^63 less.
+            LogicalType::U64 => sum? + (i128::from(stats.values) << 63),
+            _ => sum?,
+        };
+        stats.take_sum(Some(Sum::Integer(sum)));
+    }
+    Some(stats)
+}
+
+fn empty(column: &AnyColumn) -> ColumnStats {
+    ColumnStats {
+        field: column.as_column().field().clone(),
+        docs: 0,
+        missing: 0,
+        values: 0,
+        nans: 0,
+        min: None,
+        max: None,
+        sum: None,
+        mean: None,
+        variance: None,
+        percentiles: Vec::new(),
+        distinct: None,
+    }
+}
+
+impl ColumnStats {
+    fn take_numbers(&mut self, numbers: &numbers::Numbers) {
+        self.docs = numbers.docs;
+        self.missing = numbers.missing;
+        self.values = numbers.values;
+        self.nans = numbers.nans;
+        self.min = numbers.range.map(|(min, _)| Value::Number(min));
+        self.max = numbers.range.map(|(_, max)| Value::Number(max));
+        self.variance = numbers.variance();
+        self.take_sum(numbers.sum(self.field.logical));
+    }
+
+    fn take_sum(&mut self, sum: Option<Sum>) {
+        self.sum = sum;
+        #[expect(clippy::cast_precision_loss, reason = "a mean is no count")]
+        let count = (self.values - self.nans) as f64;
+        self.mean = sum.map(|sum| sum.to_f64() / count);
+    }
+
+    fn take_terms(&mut self, terms: TermStats, column: &AnyColumn) -> Result<()> {
+        self.docs = terms.docs;
+        self.missing = terms.missing;
+        self.values = terms.values;
+        if let Some((min, max)) = terms.range(column)? {
+            (self.min, self.max) = (Some(min), Some(max));
+        }
+        Ok(())
+    }
+}
+
+impl Sum {
+    /// As a double, the nearest one.
+    #[expect(clippy::cast_precision_loss, reason = "that is what is asked for")]
+    pub fn to_f64(self) -> f64 {
+        match self {
+            Sum::Integer(sum) => sum as f64,
+            Sum::Double(sum) => sum,
+        }
+    }
+}
+
+/// What the values of several columns are, in one pass over the documents, and some for percentiles.
+pub(crate) fn stats(search: &Search<'_>, docs: Docs<'_>, asked: &[Stats]) -> Result<Vec<ColumnStats>> {
+    let mut request = search.begin(docs);
+    let mut tasks = Vec::new();
+    let plans =
+        asked.iter().map(|stats| plan(&mut request, stats, &mut tasks)).collect::<Result<Vec<_>>>()?;
+    let mut tasks = request.run(tasks)?.into_iter();
+    plans.into_iter().map(|plan| plan.finish(&request, &mut tasks)).collect()
+}

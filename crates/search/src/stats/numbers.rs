@@ -1,0 +1,205 @@
+//! Count, extremes, sum and spread of numbers.
+
+use docvalues_column::{AnyColumn, LogicalType};
+use docvalues_format::file::kind::{to_f64, to_u64};
+
+use super::Sum;
+use crate::columns::{Columns, Slot};
+use crate::error::Result;
+use crate::pass::Collector;
+use crate::window::Window;
+
+/// What numbers are together.
+pub(crate) struct NumberStats {
+    slot: Slot,
+    logical: LogicalType,
+    spread: bool,
+    now: Numbers,
+    /// Part by part: sums of doubles depend on the order in which they are added.
+    parts: Vec<(u32, Numbers)>,
+}
+
+/// Some numbers.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Numbers {
+    pub(crate) docs: u64,
+    pub(crate) missing: u64,
+    pub(crate) values: u64,
+    pub(crate) nans: u64,
+    pub(crate) range: Option<(i64, i64)>,
+    integers: i128,
+    doubles: Compensated,
+    spread: Spread,
+}
+
+/// A sum of doubles and what was lost on the way (Neumaier 1974).
+#[derive(Clone, Copy, Debug, Default)]
+struct Compensated {
+    sum: f64,
+    lost: f64,
+}
+
+/// Count, mean, and the sum of squared distances from it.
+#[derive(Clone, Copy, Debug, Default)]
+struct Spread {
+    count: f64,
+    mean: f64,
+    squares: f64,
+}
+
+impl NumberStats {
+    pub(crate) fn new(slot: Slot, columns: &Columns, spread: bool) -> NumberStats {
+        let logical = columns.get(slot).as_column().field().logical;
+        NumberStats { slot, logical, spread, now: Numbers::default(), parts: Vec::new() }
+    }
+
+    pub(crate) fn finish(mut self) -> Numbers {
+        self.parts.sort_unstable_by_key(|(part, _)| *part);
+        self.parts.iter().fold(Numbers::default(), |all, (_, part)| all.and(part))
+    }
+
+    /// Adds numbers of which each is one.
+    fn add(&mut self, numbers: &[i64]) {
+        self.now.values += numbers.len() as u64;
+        match self.logical {
+            LogicalType::F64 => {
+                let doubles: Vec<f64> = numbers.iter().map(|&n| to_f64(n)).filter(|n| !n.is_nan()).collect();
+                self.now.nans += (numbers.len() - doubles.len()) as u64;
+                self.now.widen(numbers.iter().copied().filter(|&n| !to_f64(n).is_nan()));
+                doubles.iter().for_each(|&double| self.now.doubles.add(double));
+                self.now.spread = self.now.spread.and(&Spread::of(&doubles));
+            }
+            LogicalType::U64 => self.integers(numbers, |number| i128::from(to_u64(number))),
+            _ => self.integers(numbers, i128::from),
+        }
+    }
+
+    fn integers(&mut self, numbers: &[i64], value: impl Fn(i64) -> i128) {
+        self.now.widen(numbers.iter().copied());
+        let sum: i128 = numbers.iter().map(|&number| value(number)).sum();
+        self.now.integers += sum;
+        if self.spread {
+            #[expect(clippy::cast_precision_loss, reason = "a variance is no count")]
+            let doubles: Vec<f64> = numbers.iter().map(|&number| value(number) as f64).collect();
+            self.now.spread = self.now.spread.and(&Spread::of(&doubles));
+        }
+    }
+}
+
+impl Collector for NumberStats {
+    fn fork(&self) -> NumberStats {
+        NumberStats { now: Numbers::default(), parts: Vec::new(), ..*self }
+    }
+
+    fn collect(&mut self, window: &mut Window<'_>) -> Result<()> {
+        window.read(self.slot)?;
+        let docs = window.len() as u64;
+        self.now.docs += docs;
+        match window.column(self.slot) {
+            AnyColumn::Numeric(_) => {
+                let numbers = window.numbers(self.slot);
+                match numbers.present {
+                    None => self.add(numbers.values),
+                    Some(_) => {
+                        let mut there = Vec::with_capacity(window.len());
+                        numbers.each(|_, number| there.push(number));
+                        self.now.missing += docs - there.len() as u64;
+                        self.add(&there);
+                    }
+                }
+            }
+            AnyColumn::SortedNumeric(_) => {
+                let lists = window.number_lists(self.slot);
+                self.now.missing += lists.lens().filter(|len| *len == 0).count() as u64;
+                self.add(lists.items());
+            }
+            _ => {}
+        }
+        Ok(())
+    }
+
+    fn part_ends(&mut self, part: u32) {
+        self.parts.push((part, std::mem::take(&mut self.now)));
+    }
+
+    fn merge(&mut self, other: NumberStats) {
+        self.parts.extend(other.parts);
+    }
+}
+
+impl Numbers {
+    /// The sum, if there are numbers of this type.
+    pub(crate) fn sum(&self, logical: LogicalType) -> Option<Sum> {
+        (self.values > self.nans).then(|| match logical {
+            LogicalType::F64 => Sum::Double(self.doubles.total()),
+            _ => Sum::Integer(self.integers),
+        })
+    }
+
+    /// The mean squared distance from the mean.
+    pub(crate) fn variance(&self) -> Option<f64> {
+        (self.spread.count > 0.0).then(|| self.spread.squares / self.spread.count)
+    }
+
+    fn widen(&mut self, numbers: impl Iterator<Item = i64>) {
+        let (low, high) = numbers.fold((i64::MAX, i64::MIN), |(low, high), n| (low.min(n), high.max(n)));
+        if low <= high {
+            let (least, greatest) = self.range.unwrap_or((low, high));
+            self.range = Some((least.min(low), greatest.max(high)));
+        }
+    }
+
+    fn and(mut self, other: &Numbers) -> Numbers {
+        self.docs += other.docs;
+        self.missing += other.missing;
+        self.values += other.values;
+        self.nans += other.nans;
+        if let Some((low, high)) = other.range {
+            self.widen([low, high].into_iter());
+        }
+        self.integers += other.integers;
+        self.doubles.add(other.doubles.sum);
+        self.doubles.lost += other.doubles.lost;
+        self.spread = self.spread.and(&other.spread);
+        self
+    }
+}
+
+impl Compensated {
+    fn add(&mut self, value: f64) {
+        let sum = self.sum + value;
+        self.lost +=
+            if self.sum.abs() >= value.abs() { (self.sum - sum) + value } else { (value - sum) + self.sum };
+        self.sum = sum;
+    }
+
+    fn total(&self) -> f64 {
+        // Of infinities nothing can be lost that is a number.
+        if self.lost.is_finite() { self.sum + self.lost } else { self.sum }
+    }
+}
+
+impl Spread {
+    fn of(values: &[f64]) -> Spread {
+        if values.is_empty() {
+            return Spread::default();
+        }
+        #[expect(clippy::cast_precision_loss, reason = "as many as a window has")]
+        let count = values.len() as f64;
+        let mean = values.iter().sum::<f64>() / count;
+        let squares = values.iter().map(|value| (value - mean) * (value - mean)).sum();
+        Spread { count, mean, squares }
+    }
+
+    /// Chan, Golub and LeVeque 1979.
+    fn and(&self, other: &Spread) -> Spread {
+        if self.count == 0.0 || other.count == 0.0 {
+            return if self.count == 0.0 { *other } else { *self };
+        }
+        let count = self.count + other.count;
+        let apart = other.mean - self.mean;
+        let mean = self.mean + apart * (other.count / count);
+        let squares = self.squares + other.squares + apart * apart * (self.count * other.count / count);
+        Spread { count, mean, squares }
+    }
+}

@@ -1,0 +1,147 @@
+//! Exact percentiles, by counting.
+//!
+//! A percentile is the value at a place among all values in order. A pass counts how many values lie in each of 4,096 parts
+//! of the range in which it must be; it then is in one of these parts, and the next pass looks at this one. Numbers of 24
+//! bits take two passes, timestamps three or four; nothing is sorted, and nothing kept of the values.
+
+use docvalues_column::{AnyColumn, LogicalType};
+use docvalues_format::file::kind::to_f64;
+
+use crate::columns::Slot;
+use crate::error::Result;
+use crate::pass::Collector;
+use crate::search::Request;
+use crate::window::Window;
+
+/// Bits by which a pass narrows a range.
+const BITS: u32 = 12;
+
+/// The value at a place is somewhere here.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Search {
+    /// Among all values in order.
+    place: u64,
+    /// Values below the range.
+    below: u64,
+    /// The range: from here on.
+    first: u64,
+    /// It spans 2^bits values.
+    bits: u32,
+}
+
+/// The values, as they are stored, at these places among the `range` of values in order. There are more values than the
+/// greatest place says.
+pub(super) fn find(request: &Request<'_>, slot: Slot, range: (i64, i64), places: &[u64]) -> Result<Vec<i64>> {
+    let (first, last) = (rank(range.0), rank(range.1));
+    let bits = u64::BITS - (last - first).leading_zeros();
+    let mut searches: Vec<Search> =
+        places.iter().map(|&place| Search { place, below: 0, first, bits }).collect();
+    while searches.iter().any(|search| search.bits > 0) {
+        let logical = request.columns().get(slot).as_column().field().logical;
+        let counter = request.run(Counter::new(slot, logical, &searches))?;
+        searches.iter_mut().filter(|search| search.bits > 0).for_each(|search| counter.narrow(search));
+    }
+    Ok(searches.iter().map(|search| (search.first ^ (1 << 63)).cast_signed()).collect())
+}
+
+/// Stored numbers from 0 on.
+fn rank(number: i64) -> u64 {
+    number.cast_unsigned() ^ (1 << 63)
+}
+
+/// Counts the values in the parts of some ranges, which do not overlap.
+struct Counter {
+    slot: Slot,
+    logical: LogicalType,
+    ranges: Vec<Range>,
+}
+
+struct Range {
+    first: u64,
+    bits: u32,
+    counts: Vec<u64>,
+}
+
+impl Range {
+    /// The part in which a value lies that is so far from the first one.
+    fn part(&self, from_first: u64) -> usize {
+        usize::try_from(from_first >> self.bits.saturating_sub(BITS)).unwrap_or(usize::MAX)
+    }
+}
+
+impl Counter {
+    fn new(slot: Slot, logical: LogicalType, searches: &[Search]) -> Counter {
+        let mut ranges: Vec<(u64, u32)> = searches
+            .iter()
+            .filter(|search| search.bits > 0)
+            .map(|search| (search.first, search.bits))
+            .collect();
+        ranges.sort_unstable();
+        ranges.dedup();
+        let counts = |bits: u32| vec![0; 1 << bits.min(BITS)];
+        let ranges =
+            ranges.into_iter().map(|(first, bits)| Range { first, bits, counts: counts(bits) }).collect();
+        Counter { slot, logical, ranges }
+    }
+
+    fn count(&mut self, numbers: &[i64]) {
+        for &number in numbers {
+            if self.logical == LogicalType::F64 && to_f64(number).is_nan() {
+                continue;
+            }
+            let rank = rank(number);
+            // The last range that begins before it.
+            let after = self.ranges.partition_point(|range| range.first <= rank);
+            let Some(range) = after.checked_sub(1).and_then(|at| self.ranges.get_mut(at)) else { continue };
+            let part = range.part(rank - range.first);
+            if let Some(count) = range.counts.get_mut(part) {
+                *count += 1;
+            }
+        }
+    }
+
+    fn narrow(&self, search: &mut Search) {
+        let Some(range) =
+            self.ranges.iter().find(|range| (range.first, range.bits) == (search.first, search.bits))
+        else {
+            return;
+        };
+        search.bits = search.bits.saturating_sub(BITS);
+        for (part, count) in (0_u64..).zip(&range.counts) {
+            if search.place < search.below + count {
+                search.first += part << search.bits;
+                return;
+            }
+            search.below += count;
+        }
+    }
+}
+
+impl Collector for Counter {
+    fn fork(&self) -> Counter {
+        let fresh = |range: &Range| Range { counts: vec![0; range.counts.len()], ..*range };
+        Counter { slot: self.slot, logical: self.logical, ranges: self.ranges.iter().map(fresh).collect() }
+    }
+
+    fn collect(&mut self, window: &mut Window<'_>) -> Result<()> {
+        window.read(self.slot)?;
+        match window.column(self.slot) {
+            AnyColumn::Numeric(_) => {
+                let numbers = window.numbers(self.slot);
+                match numbers.present {
+                    None => self.count(numbers.values),
+                    Some(_) => numbers.each(|_, number| self.count(&[number])),
+                }
+            }
+            AnyColumn::SortedNumeric(_) => self.count(window.number_lists(self.slot).items()),
+            _ => {}
+        }
+        Ok(())
+    }
+
+    fn merge(&mut self, other: Counter) {
+        for (to, from) in self.ranges.iter_mut().zip(other.ranges) {
+            to.counts.iter_mut().zip(from.counts).for_each(|(to, from)| *to += from);
+        }
+    }
+}

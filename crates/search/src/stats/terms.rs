@@ -1,0 +1,112 @@
+//! Count and extremes of terms and byte strings.
+
+use docvalues_column::{AnyColumn, TermOrd};
+
+use crate::columns::Slot;
+use crate::error::Result;
+use crate::pass::Collector;
+use crate::value::Value;
+use crate::window::{NO_ORD, Window};
+
+/// What terms or byte strings are together.
+pub(crate) struct TermStats {
+    slot: Slot,
+    pub(super) docs: u64,
+    pub(super) missing: u64,
+    pub(super) values: u64,
+    ords: Option<(TermOrd, TermOrd)>,
+    bytes: Option<(Vec<u8>, Vec<u8>)>,
+}
+
+impl TermStats {
+    pub(crate) fn new(slot: Slot) -> TermStats {
+        TermStats { slot, docs: 0, missing: 0, values: 0, ords: None, bytes: None }
+    }
+
+    /// The least and the greatest value.
+    pub(super) fn range(self, column: &AnyColumn) -> Result<Option<(Value, Value)>> {
+        let (mut low, mut high) = (Vec::new(), Vec::new());
+        match (column, self.ords) {
+            (AnyColumn::Sorted(terms), Some((least, greatest))) => {
+                terms.term(least, &mut low)?;
+                terms.term(greatest, &mut high)?;
+            }
+            (AnyColumn::SortedSet(terms), Some((least, greatest))) => {
+                terms.term(least, &mut low)?;
+                terms.term(greatest, &mut high)?;
+            }
+            _ => match self.bytes {
+                Some(bytes) => (low, high) = bytes,
+                None => return Ok(None),
+            },
+        }
+        Ok(Some((Value::Bytes(low), Value::Bytes(high))))
+    }
+
+    fn ords(&mut self, ords: &[TermOrd]) {
+        let (mut low, mut high) = self.ords.unwrap_or((NO_ORD, TermOrd::new(0)));
+        for &ord in ords.iter().filter(|ord| **ord != NO_ORD) {
+            (low, high) = (low.min(ord), high.max(ord));
+            self.values += 1;
+        }
+        self.ords = (low <= high).then_some((low, high));
+    }
+
+    fn bytes(&mut self, value: &[u8]) {
+        self.values += 1;
+        match &mut self.bytes {
+            None => self.bytes = Some((value.to_vec(), value.to_vec())),
+            Some((low, _)) if value < low.as_slice() => value.clone_into(low),
+            Some((_, high)) if value > high.as_slice() => value.clone_into(high),
+            Some(_) => {}
+        }
+    }
+}
+
+impl Collector for TermStats {
+    fn fork(&self) -> TermStats {
+        TermStats::new(self.slot)
+    }
+
+    fn collect(&mut self, window: &mut Window<'_>) -> Result<()> {
+        window.read(self.slot)?;
+        let docs = window.len() as u64;
+        self.docs += docs;
+        match window.column(self.slot) {
+            AnyColumn::Sorted(_) => {
+                let before = self.values;
+                self.ords(window.ords(self.slot));
+                self.missing += docs - (self.values - before);
+            }
+            AnyColumn::SortedSet(_) => {
+                let lists = window.ord_lists(self.slot);
+                self.missing += lists.lens().filter(|len| *len == 0).count() as u64;
+                self.ords(lists.items());
+            }
+            AnyColumn::Binary(_) => {
+                for at in 0..window.len() {
+                    match window.bytes(self.slot, at) {
+                        Some(value) => self.bytes(value),
+                        None => self.missing += 1,
+                    }
+                }
+            }
+            _ => {}
+        }
+        Ok(())
+    }
+
+    fn merge(&mut self, other: TermStats) {
+        let values = self.values + other.values;
+        self.docs += other.docs;
+        self.missing += other.missing;
+        if let Some((low, high)) = other.ords {
+            self.ords(&[low, high]);
+        }
+        if let Some((low, high)) = other.bytes {
+            self.bytes(&low);
+            self.bytes(&high);
+        }
+        self.values = values;
+    }
+}
