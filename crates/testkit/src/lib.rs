@@ -6,6 +6,7 @@
 //! | [`model`] | what is the right answer, in the most obvious way? |
 //! | [`shapes`] | which columns occur? |
 //! | [`conformance`] | does a source keep every rule that the traits state? |
+//! | [`searches`] | does a search over a source find what a look at each document does? |
 //! | [`damage`] | what can happen to a file, and how much is allocated then? |
 //! | [`real`] | where does real data lie? |
 //!
@@ -33,4 +34,5 @@ pub mod damage;
 pub mod model;
 pub mod real;
 pub mod rng;
+pub mod searches;
 pub mod shapes;

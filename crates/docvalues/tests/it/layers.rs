@@ -14,7 +14,7 @@ const ARROWS: [(&str, &[&str]); 10] = [
     ("search", &["column", "format"]),
     ("docvalues", &["writer", "reader", "search", "terms", "column", "format"]),
     ("cli", &["docvalues"]),
-    ("testkit", &["column", "format"]),
+    ("testkit", &["search", "column", "format"]),
 ];
 
 /// The crates of ours that a manifest lists under `[dependencies]`.

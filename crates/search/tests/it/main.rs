@@ -1,0 +1,3 @@
+//! Searches over columns in memory, against a look at each document.
+
+mod searches;

@@ -1,0 +1,83 @@
+//! The conformance suite of searches: what a look at every document finds, against what a source is asked for in bulk.
+//!
+//! [`check_searches`] takes any source of columns and the values it was made of. Expected answers come from these values
+//! alone, one document after the other, in the most obvious way.
+//!
+//! | file | works |
+//! | --- | --- |
+//! | `rows.rs` | the values of each document |
+//! | `facets.rs` | counts by value |
+//! | `sorts.rs` | the first documents, and all in order |
+//! | `stats.rs` | extremes, sums, spread, percentiles, different values |
+
+mod facets;
+mod rows;
+mod sorts;
+mod stats;
+
+use docvalues_column::{ColumnSource, DocId};
+use docvalues_search::{Bitset, Docs, Search};
+
+use crate::shapes::Dataset;
+use rows::Rows;
+
+/// Numbers of threads that must give the same answers.
+const THREADS: [usize; 3] = [1, 2, 8];
+
+/// Asks `source` all there is to ask of the columns of `dataset`, about several sets of documents.
+///
+/// # Panics
+///
+/// At the first answer that is not the expected one.
+pub fn check_searches(source: &(dyn ColumnSource + Sync), dataset: &Dataset) {
+    let rows = Rows::of(dataset);
+    for set in sets(dataset.docs) {
+        let (bits, list);
+        let docs = match &set {
+            Set::All => Docs::All,
+            Set::Range(from, to) => Docs::Range(*from, *to),
+            Set::List(docs) => {
+                list = docs.clone();
+                Docs::List(&list)
+            }
+            Set::Bits(docs) => {
+                bits = Bitset::from_docs(docs.iter().copied(), dataset.docs);
+                Docs::Bits(&bits)
+            }
+        };
+        let hits: Vec<DocId> = docs.iter(dataset.docs).collect();
+        assert_eq!(docs.count(dataset.docs) as usize, hits.len(), "{set:?}");
+        let searches = THREADS.map(|threads| Search::new(source).threads(threads));
+        for column in 0..rows.columns.len() {
+            facets::check(&searches, docs, &rows, &hits, column);
+            sorts::check(&searches, docs, &rows, &hits, column);
+            stats::check(&searches, docs, &rows, &hits, column);
+        }
+    }
+}
+
+/// A set of documents, and the form in which it is handed over.
+#[derive(Debug)]
+enum Set {
+    All,
+    Range(u32, u32),
+    List(Vec<DocId>),
+    Bits(Vec<DocId>),
+}
+
+/// All, none, one, most and few documents of so many.
+fn sets(docs: u32) -> Vec<Set> {
+    let every = |step: usize| (docs / 7..docs).step_by(step).map(DocId::new).collect::<Vec<_>>();
+    let most = |docs: u32| (0..docs).filter(|doc| doc % 11 != 3).map(DocId::new).collect::<Vec<_>>();
+    vec![
+        Set::All,
+        Set::Range(docs / 3, docs.saturating_add(9)),
+        Set::Range(docs / 2, docs / 2),
+        Set::List(every(3)),
+        Set::List(every(997)),
+        Set::List(Vec::new()),
+        Set::Bits(most(docs)),
+        Set::Bits(every(5)),
+        Set::Bits((docs / 2..docs.min(docs / 2 + 1)).map(DocId::new).collect()),
+    ]
+}

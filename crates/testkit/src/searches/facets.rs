@@ -1,0 +1,53 @@
+//! Counts by value.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use docvalues_column::DocId;
+use docvalues_search::facet::{Facet, FacetOrder};
+use docvalues_search::{Docs, Search, Value};
+
+use super::rows::Rows;
+
+pub(super) fn check(searches: &[Search<'_>], docs: Docs<'_>, rows: &Rows, hits: &[DocId], column: usize) {
+    let column = &rows.columns[column];
+    let name = &column.field.name;
+    let mut counts: BTreeMap<&Value, u64> = BTreeMap::new();
+    let mut missing = 0;
+    for doc in hits {
+        let values: BTreeSet<&Value> = column.of(*doc).iter().collect();
+        missing += u64::from(values.is_empty());
+        values.into_iter().for_each(|value| *counts.entry(value).or_default() += 1);
+    }
+    let some = counts.keys().nth(counts.len() / 2);
+    let prefix = some.and_then(|value| match value {
+        Value::Bytes(bytes) => Some(bytes[..bytes.len().min(2)].to_vec()),
+        Value::Number(_) => None,
+    });
+    let mut asked = vec![
+        Facet::on(name),
+        Facet::on(name).top(1),
+        Facet::on(name).top(usize::MAX).min_count(2),
+        Facet::on(name).top(7).order(FacetOrder::Value),
+    ];
+    asked.extend(prefix.map(|prefix| Facet::on(name).top(5).prefix(prefix)));
+    let found: Vec<_> = searches.iter().map(|search| search.facets(docs, &asked).unwrap()).collect();
+    for (at, facet) in asked.iter().enumerate() {
+        let lets_through = |value: &Value, count: u64| {
+            let begins = |prefix: &Vec<u8>| matches!(value, Value::Bytes(bytes) if bytes.starts_with(prefix));
+            count >= facet.min_count && facet.prefix.as_ref().is_none_or(begins)
+        };
+        let all = counts.iter().filter(|(value, count)| lets_through(value, **count));
+        let mut expected: Vec<(Value, u64)> = all.map(|(value, count)| ((*value).clone(), *count)).collect();
+        let distinct = expected.len() as u64;
+        if facet.order == FacetOrder::Count {
+            // Stable: equals stay in the order of their values.
+            expected.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
+        }
+        expected.truncate(facet.top);
+        for found in found.iter().map(|found| &found[at]) {
+            assert_eq!(found.values, expected, "{facet:?}");
+            let others = (&found.field, found.distinct, found.docs, found.missing);
+            assert_eq!(others, (&column.field, distinct, hits.len() as u64, missing), "{facet:?}");
+        }
+    }
+}

@@ -1,0 +1,60 @@
+//! The values of each document, one after the other.
+
+use docvalues_column::{DocId, Field, LogicalType};
+use docvalues_format::file::kind::to_f64;
+use docvalues_search::Value;
+
+use crate::model::ModelColumn;
+use crate::shapes::Dataset;
+
+/// All columns of a source.
+pub(super) struct Rows {
+    pub(super) columns: Vec<RowColumn>,
+}
+
+/// A column: the values of each document, ascending.
+pub(super) struct RowColumn {
+    pub(super) field: Field,
+    slots: Vec<Vec<Value>>,
+}
+
+impl Rows {
+    pub(super) fn of(dataset: &Dataset) -> Rows {
+        let columns = dataset.columns.iter().map(|(field, column)| {
+            let slots = match column {
+                ModelColumn::Numeric(slots) => {
+                    slots.iter().map(|slot| slot.iter().map(|n| Value::Number(*n)).collect()).collect()
+                }
+                ModelColumn::Binary(slots) | ModelColumn::Sorted(slots) => {
+                    slots.iter().map(|slot| slot.iter().cloned().map(Value::Bytes).collect()).collect()
+                }
+                ModelColumn::SortedNumeric(slots) => slots.iter().map(|slot| numbers(slot)).collect(),
+                ModelColumn::SortedSet(slots) => {
+                    slots.iter().map(|slot| slot.iter().cloned().map(Value::Bytes).collect()).collect()
+                }
+            };
+            RowColumn { field: field.clone(), slots }
+        });
+        Rows { columns: columns.collect() }
+    }
+}
+
+fn numbers(slot: &[i64]) -> Vec<Value> {
+    let mut numbers = slot.to_vec();
+    numbers.sort_unstable();
+    numbers.into_iter().map(Value::Number).collect()
+}
+
+impl RowColumn {
+    /// The values of a document.
+    pub(super) fn of(&self, doc: DocId) -> &[Value] {
+        self.slots.get(doc.get() as usize).map_or(&[], Vec::as_slice)
+    }
+
+    pub(super) fn is_nan(&self, value: &Value) -> bool {
+        match value {
+            Value::Number(number) => self.field.logical == LogicalType::F64 && to_f64(*number).is_nan(),
+            Value::Bytes(_) => false,
+        }
+    }
+}

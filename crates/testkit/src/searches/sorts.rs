@@ -1,0 +1,79 @@
+//! The first documents, and all of them in order.
+
+use std::cmp::Ordering;
+
+use docvalues_column::{DocId, SortKey};
+use docvalues_format::file::kind::to_f64;
+use docvalues_search::{Docs, Search, Value};
+
+use super::rows::{RowColumn, Rows};
+
+pub(super) fn check(searches: &[Search<'_>], docs: Docs<'_>, rows: &Rows, hits: &[DocId], column: usize) {
+    let name = |at: usize| rows.columns[at % rows.columns.len()].field.name.as_str();
+    let up = SortKey::new(name(column));
+    let mut orders = vec![
+        vec![up.clone()],
+        vec![up.clone().descending()],
+        vec![up.clone().missing_first()],
+        vec![up.clone().descending().missing_first()],
+    ];
+    if rows.columns.len() > 1 {
+        orders.push(vec![up.descending(), SortKey::new(name(column + 1)).missing_first()]);
+    }
+    for keys in orders {
+        let mut expected = hits.to_vec();
+        expected.sort_by(|a, b| compare(rows, &keys, *a, *b));
+        for search in searches {
+            // More than a few are for small sets: an entry is kept for each.
+            for top in [0, 1, 20, 5_000] {
+                let found = search.top(docs, &keys, top).unwrap();
+                assert_eq!(found, expected[..top.min(hits.len())], "top {top} by {keys:?}");
+            }
+        }
+        assert_eq!(searches[0].sorted(docs, &keys).unwrap(), expected, "by {keys:?}");
+    }
+}
+
+fn compare(rows: &Rows, keys: &[SortKey], a: DocId, b: DocId) -> Ordering {
+    let orders = keys.iter().map(|key| {
+        let column = rows.columns.iter().find(|column| column.field.name == key.column).unwrap();
+        compare_by(column, key, a, b)
+    });
+    orders.fold(Ordering::Equal, Ordering::then).then(a.cmp(&b))
+}
+
+fn compare_by(column: &RowColumn, key: &SortKey, a: DocId, b: DocId) -> Ordering {
+    let [a, b] = [a, b].map(|doc| pick(column, key, doc));
+    let last = |missing: Ordering| if key.missing_first { missing.reverse() } else { missing };
+    match (a, b) {
+        (None, None) => Ordering::Equal,
+        (None, Some(_)) => last(Ordering::Greater),
+        (Some(_), None) => last(Ordering::Less),
+        (Some(a), Some(b)) => match (column.is_nan(a), column.is_nan(b)) {
+            (true, true) => Ordering::Equal,
+            (true, false) => Ordering::Greater,
+            (false, true) => Ordering::Less,
+            (false, false) if key.descending => compare_values(column, b, a),
+            (false, false) => compare_values(column, a, b),
+        },
+    }
+}
+
+/// Of several values the least, or the greatest; a NaN only if there is nothing else.
+fn pick<'r>(column: &'r RowColumn, key: &SortKey, doc: DocId) -> Option<&'r Value> {
+    let values = column.of(doc);
+    let mut numbers = values.iter().filter(|value| !column.is_nan(value));
+    let picked = if key.descending { numbers.next_back() } else { numbers.next() };
+    picked.or(values.first())
+}
+
+fn compare_values(column: &RowColumn, a: &Value, b: &Value) -> Ordering {
+    match (a, b) {
+        (Value::Number(a), Value::Number(b))
+            if column.field.logical == docvalues_column::LogicalType::F64 =>
+        {
+            to_f64(*a).partial_cmp(&to_f64(*b)).unwrap()
+        }
+        _ => a.cmp(b),
+    }
+}
