@@ -21,7 +21,6 @@ mod search;
 pub mod sort;
 pub mod stats;
 mod task;
-#[cfg(feature = "rayon")]
 mod threads;
 mod value;
 mod window;

@@ -16,6 +16,7 @@ use docvalues_column::{BatchDocs, DocId, bits};
 use crate::columns::Columns;
 use crate::docs::{Docs, len_u32};
 use crate::error::Result;
+use crate::threads;
 use crate::window::{Room, WINDOW, Window};
 
 /// Documents of a part: enough that threads seldom meet.
@@ -106,9 +107,8 @@ impl Pass<'_> {
         if collector.is_idle() {
             return Ok(collector);
         }
-        #[cfg(feature = "rayon")]
         if self.threads > 1 && parts.len() > 1 {
-            return crate::threads::run(self, parts, collector);
+            return threads::run(self, parts, collector);
         }
         let mut worker = Worker::default();
         for part in parts {

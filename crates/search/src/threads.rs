@@ -12,23 +12,19 @@ pub(crate) fn run<C: Collector>(pass: &Pass<'_>, parts: Range<u32>, mut first: C
     let next = AtomicU32::new(parts.start);
     let failed: Mutex<Option<Error>> = Mutex::new(None);
     let mut others: Vec<C> = (1..pass.threads.min(parts.len())).map(|_| first.fork()).collect();
-    rayon::scope(|scope| {
-        for collector in std::iter::once(&mut first).chain(&mut others) {
-            let (next, failed, end) = (&next, &failed, parts.end);
-            scope.spawn(move |_| {
-                let mut worker = Worker::default();
-                let mut part = next.fetch_add(1, Ordering::Relaxed);
-                while part < end {
-                    if let Err(error) = worker.part(pass, part, collector) {
-                        // The others stop at their next part.
-                        next.store(end, Ordering::Relaxed);
-                        failed.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(error);
-                    }
-                    part = next.fetch_add(1, Ordering::Relaxed);
-                }
-            });
+    let work = |collector: &mut C| {
+        let mut worker = Worker::default();
+        let mut part = next.fetch_add(1, Ordering::Relaxed);
+        while part < parts.end {
+            if let Err(error) = worker.part(pass, part, collector) {
+                // The others stop at their next part.
+                next.store(parts.end, Ordering::Relaxed);
+                failed.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(error);
+            }
+            part = next.fetch_add(1, Ordering::Relaxed);
         }
-    });
+    };
+    side_by_side(std::iter::once(&mut first).chain(&mut others).collect(), work);
     match failed.into_inner().unwrap_or_else(PoisonError::into_inner) {
         Some(error) => Err(error),
         None => {
@@ -36,4 +32,19 @@ pub(crate) fn run<C: Collector>(pass: &Pass<'_>, parts: Range<u32>, mut first: C
             Ok(first)
         }
     }
+}
+
+#[cfg(feature = "rayon")]
+fn side_by_side<C: Send>(collectors: Vec<&mut C>, work: impl Fn(&mut C) + Sync) {
+    rayon::scope(|scope| {
+        for collector in collectors {
+            scope.spawn(|_| work(collector));
+        }
+    });
+}
+
+/// The first does it all.
+#[cfg(not(feature = "rayon"))]
+fn side_by_side<C>(collectors: Vec<&mut C>, work: impl Fn(&mut C)) {
+    collectors.into_iter().for_each(work);
 }

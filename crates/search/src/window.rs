@@ -77,11 +77,6 @@ impl<'a> Window<'a> {
         Window { docs, columns, room }
     }
 
-    /// The documents.
-    pub(crate) fn docs(&self) -> BatchDocs<'a> {
-        self.docs
-    }
-
     /// How many there are.
     pub(crate) fn len(&self) -> usize {
         self.docs.len()
