@@ -22,6 +22,9 @@ pub enum Error {
         /// What it cannot do, as a verb: `has no sum`.
         cannot: &'static str,
     },
+    /// A query cannot be read, or does not go with the columns there are.
+    #[error(transparent)]
+    Query(#[from] crate::query::QueryError),
     /// What was asked for makes no sense, whatever the columns hold.
     #[error("{0}")]
     Request(String),

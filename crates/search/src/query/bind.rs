@@ -1,0 +1,300 @@
+//! From a query to a tree that can be run on the columns there are: literals become values, terms become ords, conditions
+//! on one column become one where they can, and what matches nothing or everything is known before anything is read.
+
+use std::collections::HashMap;
+
+use docvalues_column::{AnyColumn, ColumnSource};
+
+use super::column::{Known, Wanted, wanted};
+use super::leaf::Leaf;
+use super::{Condition, MAX_DEPTH, Query, QueryError, Test};
+use crate::{Error, Result};
+
+/// A part of a bound query.
+#[derive(Debug)]
+pub(super) struct Node {
+    pub(super) what: What,
+    /// The part of the query that it is.
+    pub(super) clause: Query,
+    /// What was found out of it when it was bound.
+    pub(super) note: Option<String>,
+    /// The expected share of documents that match.
+    pub(super) share: f64,
+    /// The expected nanoseconds for each document: rough, to order clauses by.
+    pub(super) cost: f64,
+    /// The parts, in the order in which they are run.
+    pub(super) parts: Vec<Node>,
+    /// Its place in a list of all nodes.
+    pub(super) id: usize,
+}
+
+/// What a node does with documents.
+#[derive(Debug)]
+pub(super) enum What {
+    All,
+    None,
+    Leaf(Leaf),
+    /// All parts.
+    And,
+    /// Any part.
+    Or,
+    /// Not its only part.
+    Not,
+}
+
+/// A part of a query that is not yet final: conditions that may become one with others.
+enum Draft {
+    Done(Node),
+    Condition(Query, AnyColumn, Wanted),
+}
+
+/// Binds queries to a source.
+pub(super) struct Binder<'s> {
+    source: &'s dyn ColumnSource,
+    columns: HashMap<String, AnyColumn>,
+    nodes: usize,
+}
+
+impl<'s> Binder<'s> {
+    pub(super) fn new(source: &'s dyn ColumnSource) -> Binder<'s> {
+        Binder { source, columns: HashMap::new(), nodes: 0 }
+    }
+
+    /// The tree, and how many nodes it has.
+    pub(super) fn bind(mut self, query: &Query) -> Result<(Node, usize)> {
+        let draft = self.draft(query, 0)?;
+        let node = self.done(draft);
+        Ok((node, self.nodes))
+    }
+
+    fn draft(&mut self, query: &Query, depth: usize) -> Result<Draft> {
+        // Between two parentheses or `not`s, an `and` stands in an `or` at most.
+        if depth > 2 * MAX_DEPTH + 2 {
+            let what = format!("the query is nested more than {} levels deep", 2 * MAX_DEPTH + 2);
+            return Err(Error::Query(QueryError::nowhere(what)));
+        }
+        match query {
+            Query::All => Ok(Draft::Done(self.all(query.clone(), None))),
+            Query::None => Ok(Draft::Done(self.none(query.clone(), None, Vec::new()))),
+            Query::Condition(condition) => self.condition(query, condition),
+            Query::And(parts) => self.several(query, parts, depth, true),
+            Query::Or(parts) => self.several(query, parts, depth, false),
+            Query::Not(part) => {
+                let part = self.draft(part, depth + 1)?;
+                let part = self.done(part);
+                Ok(Draft::Done(self.not(query.clone(), part)))
+            }
+        }
+    }
+
+    fn condition(&mut self, query: &Query, condition: &Condition) -> Result<Draft> {
+        let column = self.column(&condition.column)?;
+        let wanted = wanted(&column, &condition.test)?.map_err(|(at, what)| {
+            Error::Query(match (&condition.place.text, condition.place.literals.get(at)) {
+                (Some(text), Some(&at)) => QueryError::at(text.clone(), at, what),
+                (Some(text), None) => QueryError::at(text.clone(), condition.place.column, what),
+                (None, _) => QueryError::nowhere(what),
+            })
+        })?;
+        let inner = |test| Query::Condition(Condition { test, ..condition.clone() });
+        Ok(match &condition.test {
+            Test::Missing => {
+                let exists = self.done(Draft::Condition(inner(Test::Exists), column, Wanted::Exists));
+                Draft::Done(self.not(query.clone(), exists))
+            }
+            Test::NotIn(values) => match wanted.complement() {
+                Some(others) if !column.kind().is_multi_valued() => {
+                    Draft::Condition(query.clone(), column, others)
+                }
+                _ => {
+                    let exists = Draft::Condition(inner(Test::Exists), column.clone(), Wanted::Exists);
+                    let one = self.done(Draft::Condition(inner(Test::In(values.clone())), column, wanted));
+                    let none = self.not(!one.clause.clone(), one);
+                    let parts = vec![self.done(exists), none];
+                    Draft::Done(self.joined(query.clone(), parts, true))
+                }
+            },
+            _ => Draft::Condition(query.clone(), column, wanted),
+        })
+    }
+
+    /// The column `name`, opened once.
+    fn column(&mut self, name: &str) -> Result<AnyColumn> {
+        if let Some(column) = self.columns.get(name) {
+            return Ok(column.clone());
+        }
+        let column = self.source.column(name)?;
+        self.columns.insert(name.to_owned(), column.clone());
+        Ok(column)
+    }
+
+    /// A conjunction or a disjunction of what was put together flat or not.
+    fn several(&mut self, query: &Query, parts: &[Query], depth: usize, is_and: bool) -> Result<Draft> {
+        let mut drafts = Vec::new();
+        for part in parts {
+            match (part, is_and) {
+                // Flattened, one level deep: deeper ones are flat themselves.
+                (Query::And(more), true) | (Query::Or(more), false) => {
+                    for part in more {
+                        drafts.push(self.draft(part, depth + 2)?);
+                    }
+                }
+                _ => drafts.push(self.draft(part, depth + 1)?),
+            }
+        }
+        let mut drafts = merged(drafts, is_and);
+        if drafts.len() == 1 {
+            return Ok(drafts.remove(0));
+        }
+        let parts = drafts.into_iter().map(|draft| self.done(draft)).collect();
+        Ok(Draft::Done(self.joined(query.clone(), parts, is_and)))
+    }
+
+    /// A node of parts, in the order in which it is best to run them.
+    ///
+    /// In a conjunction, that is the order of cost / (1 − share): Hellerstein and Stonebraker, *Predicate migration*
+    /// (1993). In a disjunction, of cost / share.
+    fn joined(&mut self, clause: Query, mut parts: Vec<Node>, is_and: bool) -> Node {
+        let absorbs = |node: &Node| matches!((&node.what, is_and), (What::None, true) | (What::All, false));
+        let is_neutral =
+            |node: &Node| matches!((&node.what, is_and), (What::All, true) | (What::None, false));
+        if parts.iter().any(absorbs) {
+            let why = parts.iter().find(|part| absorbs(part)).and_then(|part| part.note.clone());
+            return if is_and {
+                self.none(clause, why, parts)
+            } else {
+                Node { parts, ..self.all(clause, why) }
+            };
+        }
+        if parts.iter().all(is_neutral) {
+            return if is_and {
+                Node { parts, ..self.all(clause, None) }
+            } else {
+                self.none(clause, None, parts)
+            };
+        }
+        let rank = |node: &Node| {
+            let decided = if is_and { 1.0 - node.share } else { node.share };
+            if is_neutral(node) { f64::INFINITY } else { node.cost / decided.max(1e-9) }
+        };
+        parts.sort_by(|a, b| rank(a).total_cmp(&rank(b)));
+        let (mut left, mut cost) = (1.0, 0.0);
+        for part in &parts {
+            cost += left * part.cost;
+            left *= if is_and { part.share } else { 1.0 - part.share };
+        }
+        let share = if is_and { left } else { 1.0 - left };
+        Node {
+            what: if is_and { What::And } else { What::Or },
+            clause,
+            note: None,
+            share,
+            cost,
+            parts,
+            id: self.id(),
+        }
+    }
+
+    fn not(&mut self, clause: Query, part: Node) -> Node {
+        let note = part.note.clone();
+        match part.what {
+            What::All => self.none(clause, note.or(Some("every document is like that".into())), vec![part]),
+            What::None => Node { parts: vec![part], ..self.all(clause, note) },
+            _ => {
+                let (share, cost) = (1.0 - part.share, part.cost);
+                Node { what: What::Not, clause, note: None, share, cost, parts: vec![part], id: self.id() }
+            }
+        }
+    }
+
+    /// The node of a draft that stands for itself.
+    fn done(&mut self, draft: Draft) -> Node {
+        let (clause, column, wanted) = match draft {
+            Draft::Done(node) => return node,
+            Draft::Condition(clause, column, wanted) => (clause, column, wanted),
+        };
+        match wanted.known(&column) {
+            Known::Nothing(why) => self.none(clause, Some(why), Vec::new()),
+            Known::Everything => self.all(clause, Some("every document has such a value".into())),
+            Known::Only(wanted) => {
+                let name = &column.as_column().field().name;
+                let leading = self.source.sort().first().is_some_and(|key| key.column == *name);
+                let leaf = Leaf::new(column, &wanted, leading);
+                let (share, cost) = leaf.expect();
+                let (what, parts) = (What::Leaf(leaf), Vec::new());
+                Node { what, clause, note: None, share, cost, parts, id: self.id() }
+            }
+        }
+    }
+
+    fn all(&mut self, clause: Query, note: Option<String>) -> Node {
+        Node { what: What::All, clause, note, share: 1.0, cost: 0.0, parts: Vec::new(), id: self.id() }
+    }
+
+    fn none(&mut self, clause: Query, note: Option<String>, parts: Vec<Node>) -> Node {
+        Node { what: What::None, clause, note, share: 0.0, cost: 0.0, parts, id: self.id() }
+    }
+
+    fn id(&mut self) -> usize {
+        self.nodes += 1;
+        self.nodes - 1
+    }
+}
+
+/// The parts of a conjunction or disjunction, with one condition for several on one column where that is the same: where
+/// any of them may be met, and where all of them must be met by the one value that there is.
+fn merged(drafts: Vec<Draft>, is_and: bool) -> Vec<Draft> {
+    let mut places: HashMap<String, usize> = HashMap::new();
+    let mut groups: Vec<Vec<Draft>> = Vec::new();
+    for draft in drafts {
+        let Draft::Condition(_, column, _) = &draft else {
+            groups.push(vec![draft]);
+            continue;
+        };
+        match places.entry(column.as_column().field().name.clone()) {
+            std::collections::hash_map::Entry::Occupied(place) => groups[*place.get()].push(draft),
+            std::collections::hash_map::Entry::Vacant(place) => {
+                place.insert(groups.len());
+                groups.push(vec![draft]);
+            }
+        }
+    }
+    groups.into_iter().flat_map(|group| merged_group(group, is_and)).collect()
+}
+
+/// The same for the conditions on one column.
+fn merged_group(mut group: Vec<Draft>, is_and: bool) -> Vec<Draft> {
+    let several =
+        |draft: &Draft| matches!(draft, Draft::Condition(_, column, _) if column.kind().is_multi_valued());
+    if is_and && group.iter().any(several) {
+        // That there is a value follows from all others.
+        let exists = |draft: &Draft| matches!(draft, Draft::Condition(_, _, Wanted::Exists));
+        let kept = group.iter().position(|draft| !exists(draft)).unwrap_or(0);
+        let mut at = 0;
+        group.retain(|draft| {
+            at += 1;
+            at - 1 == kept || !exists(draft)
+        });
+        return group;
+    }
+    // Two by two, so that long lists are merged as often as there are powers of two in them.
+    while group.len() > 1 {
+        let mut pairs = group.into_iter();
+        let mut next = Vec::new();
+        while let Some(first) = pairs.next() {
+            next.push(match (first, pairs.next()) {
+                (Draft::Condition(a, column, wanted), Some(Draft::Condition(b, _, other))) => {
+                    let (clause, wanted) = match is_and {
+                        true => (a.and(b), wanted.intersection(other)),
+                        false => (a.or(b), wanted.union(other)),
+                    };
+                    Draft::Condition(clause, column, wanted)
+                }
+                // Of one part, there is nothing to merge; others are alone in their groups.
+                (first, _) => first,
+            });
+        }
+        group = next;
+    }
+    group
+}

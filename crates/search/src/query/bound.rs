@@ -1,0 +1,267 @@
+//! A query whose columns are found: what can be run.
+
+use std::ops::Range;
+
+use docvalues_column::{ColumnSource, bits};
+
+use super::Query;
+use super::bind::{Binder, Node, What};
+use super::explain::{Explain, explain};
+use super::run::{Run, WINDOW, is_empty, set_all};
+use crate::docs::len_u32;
+use crate::{Bitset, Docs, Result};
+
+/// Documents that a count works on together.
+const COUNTED: u32 = 1 << 20;
+
+/// A query that is bound to the columns of a source: [`Query::bind`] makes it.
+///
+/// It holds the columns, which outlive their source, and nothing that a run changes: any number of threads may ask for
+/// any parts at once.
+///
+/// # Complexity
+///
+/// A condition on its own costs what the filter of its column does. Conjunctions are worked on by windows of 65,536
+/// documents, the part first that is expected to leave the least for its cost; a window of which nothing is left is done,
+/// and where few documents are left, only their values are read.
+#[derive(Debug)]
+pub struct Bound {
+    docs: u32,
+    root: Node,
+    nodes: usize,
+}
+
+// What its documentation promises.
+const _: () = {
+    const fn shared<T: Send + Sync>() {}
+    shared::<Bound>();
+};
+
+impl Query {
+    /// Finds the columns of the query in `source`, its terms in their dictionaries, and what of it can match at all.
+    ///
+    /// Each column is opened once and each term looked up once; no values are read.
+    ///
+    /// # Errors
+    ///
+    /// When there is no such column; when a literal is none of a column's type, with [`Error::Query`](crate::Error::Query),
+    /// which points at it if the query was parsed; when the query is nested too deeply; when the source is damaged.
+    pub fn bind(&self, source: &dyn ColumnSource) -> Result<Bound> {
+        let (root, nodes) = Binder::new(source).bind(self)?;
+        Ok(Bound { docs: source.docs(), root, nodes })
+    }
+}
+
+impl Bound {
+    /// Documents of the source.
+    pub fn docs(&self) -> u32 {
+        self.docs
+    }
+
+    /// Whether it is known, without a look at any value, that no document matches.
+    pub fn is_none(&self) -> bool {
+        matches!(self.root.what, What::None)
+    }
+
+    /// Whether it is known, without a look at any value, that every document matches.
+    pub fn is_all(&self) -> bool {
+        matches!(self.root.what, What::All)
+    }
+
+    /// Adds the documents of `docs` that match: bit `i % 64` of word `i / 64` is document `docs.start + i`.
+    ///
+    /// Documents past the last one do not match. Parts that begin with multiples of 65,536 are the fastest.
+    ///
+    /// # Errors
+    ///
+    /// When bytes of a column are damaged; what `bits` then holds is unspecified.
+    ///
+    /// # Panics
+    ///
+    /// If `bits` has fewer words than `docs` take.
+    pub fn matching(&self, docs: Range<u32>, bits: &mut [u64]) -> Result<()> {
+        let words = bits::words(docs.clone());
+        assert!(bits.len() >= words, "{} words for the documents {docs:?}, {words} are needed", bits.len());
+        let docs = docs.start.min(self.docs)..docs.end.min(self.docs);
+        match &self.decisive().what {
+            _ if docs.is_empty() => Ok(()),
+            What::None => Ok(()),
+            What::All => {
+                set_all(docs.len(), bits);
+                Ok(())
+            }
+            What::Leaf(leaf) => leaf.fill(docs, bits),
+            _ => self.fill_windows(docs, bits, &mut Run::default()),
+        }
+    }
+
+    /// The documents of `docs` that match, in bits for all documents of the source.
+    ///
+    /// # Errors
+    ///
+    /// When bytes of a column are damaged.
+    pub fn collect<'d>(&self, docs: impl Into<Docs<'d>>) -> Result<Bitset> {
+        match self.whole_words(docs.into()) {
+            Part::Range(range, ignored) => {
+                let mut words = vec![0; bits::words(0..self.docs)];
+                let from = (range.start / 64) as usize;
+                self.matching(range, &mut words[from..])?;
+                clear(&mut words[from..], ignored);
+                Ok(Bitset::from_words(words, self.docs))
+            }
+            Part::Some(mut words) => {
+                self.narrow_windows(&mut words, &mut Run::default())?;
+                Ok(Bitset::from_words(words, self.docs))
+            }
+        }
+    }
+
+    /// How many of `docs` match. Takes no memory for all documents, if `docs` are all or a range of them.
+    ///
+    /// # Errors
+    ///
+    /// When bytes of a column are damaged.
+    pub fn count<'d>(&self, docs: impl Into<Docs<'d>>) -> Result<u32> {
+        let docs = docs.into();
+        if let Some(known) = self.known_count(&docs) {
+            return Ok(known);
+        }
+        let Part::Range(mut range, mut ignored) = self.whole_words(docs) else {
+            return Ok(self.collect(docs)?.count());
+        };
+        let mut words = vec![0; bits::words(0..COUNTED.min(self.docs))];
+        let mut count = 0;
+        while !range.is_empty() {
+            let part = range.start..range.end.min(range.start.saturating_add(COUNTED));
+            let words = &mut words[..bits::words(part.clone())];
+            words.fill(0);
+            self.matching(part.clone(), words)?;
+            clear(words, std::mem::take(&mut ignored));
+            count += len_u32(bits::count(words));
+            range.start = part.end;
+        }
+        Ok(count)
+    }
+
+    /// How the query is evaluated, and what that is expected to cost; nothing is read for it.
+    pub fn explain(&self) -> Explain {
+        explain(&self.root, self.docs, 0, None)
+    }
+
+    /// As [`collect`](Self::collect), and what each part of the query did. Slower: everything is done by windows,
+    /// counted, and measured.
+    ///
+    /// # Errors
+    ///
+    /// When bytes of a column are damaged.
+    pub fn collect_explained<'d>(&self, docs: impl Into<Docs<'d>>) -> Result<(Bitset, Explain)> {
+        let mut run = Run::counting(self.nodes);
+        let (words, windows) = match self.whole_words(docs.into()) {
+            Part::Range(range, ignored) => {
+                let mut words = vec![0; bits::words(0..self.docs)];
+                let from = (range.start / 64) as usize;
+                let windows = range.len().div_ceil(WINDOW as usize);
+                self.fill_windows(range, &mut words[from..], &mut run)?;
+                clear(&mut words[from..], ignored);
+                (words, windows)
+            }
+            Part::Some(mut words) => {
+                self.narrow_windows(&mut words, &mut run)?;
+                let windows = words.len().div_ceil(WINDOW as usize / 64);
+                (words, windows)
+            }
+        };
+        let counters = run.counters.unwrap_or_default();
+        let explained = explain(&self.root, self.docs, windows as u64, Some(&counters));
+        Ok((Bitset::from_words(words, self.docs), explained))
+    }
+
+    /// The part that decides alone, as the others are known to be met by all documents, or by none.
+    fn decisive(&self) -> &Node {
+        let mut node = &self.root;
+        while let What::And | What::Or = node.what {
+            let is_and = matches!(node.what, What::And);
+            let mut open = node.parts.iter().filter(|part| match part.what {
+                What::All => !is_and,
+                What::None => is_and,
+                _ => true,
+            });
+            match (open.next(), open.next()) {
+                (Some(only), None) => node = only,
+                _ => break,
+            }
+        }
+        node
+    }
+
+    /// The count that the directory knows.
+    fn known_count(&self, docs: &Docs<'_>) -> Option<u32> {
+        match &self.decisive().what {
+            What::None => Some(0),
+            What::All => Some(docs.count(self.docs)),
+            What::Leaf(leaf) if docs.is_all(self.docs) => leaf.known_count(),
+            _ => None,
+        }
+    }
+
+    fn fill_windows(&self, docs: Range<u32>, bits: &mut [u64], run: &mut Run) -> Result<()> {
+        let mut start = docs.start;
+        for bits in bits.chunks_mut(WINDOW as usize / 64) {
+            let window = start..docs.end.min(start.saturating_add(WINDOW));
+            if window.is_empty() {
+                break;
+            }
+            start = window.end;
+            self.root.fill(window, bits, run)?;
+        }
+        Ok(())
+    }
+
+    fn narrow_windows(&self, words: &mut [u64], run: &mut Run) -> Result<()> {
+        let mut start = 0_u32;
+        for words in words.chunks_mut(WINDOW as usize / 64) {
+            let window = start..self.docs.min(start.saturating_add(WINDOW));
+            start = window.end;
+            if !is_empty(words) {
+                self.root.narrow(&window, words, run)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Documents as whole words.
+    fn whole_words(&self, docs: Docs<'_>) -> Part {
+        match docs {
+            Docs::All => Part::Range(0..self.docs, 0),
+            Docs::Range(from, to) => {
+                let to = to.min(self.docs);
+                let from = from.min(to);
+                Part::Range(from / 64 * 64..to, from % 64)
+            }
+            Docs::List(list) => {
+                Part::Some(Bitset::from_docs(list.iter().copied(), self.docs).words().to_vec())
+            }
+            Docs::Bits(bits) => {
+                let mut words = bits.words().to_vec();
+                words.resize(bits::words(0..self.docs), 0);
+                // Of another source's documents, those that are here.
+                Part::Some(Bitset::from_words(words, self.docs).words().to_vec())
+            }
+        }
+    }
+}
+
+/// Documents that are asked about.
+enum Part {
+    /// These, but for so many in front, which are there to begin with a whole word.
+    Range(Range<u32>, u32),
+    /// Those whose bits are set.
+    Some(Vec<u64>),
+}
+
+/// Clears the first bits, which are fewer than a word's.
+fn clear(words: &mut [u64], count: u32) {
+    if let Some(first) = words.first_mut() {
+        *first &= u64::MAX << count;
+    }
+}

@@ -1,0 +1,265 @@
+//! A condition on a column there is: which of its values are wanted, and what is known of that before any is read.
+
+use docvalues_column::{AnyColumn, LogicalType, Terms};
+use docvalues_format::file::kind::{to_f64, to_u64};
+
+use super::convert::{self, Mismatch};
+use super::spans::{End, Least, Spans};
+use super::times::{DAY, print_nanos};
+use super::{Literal, Test};
+use crate::Result;
+
+/// The values of a column that are wanted.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Wanted {
+    /// Any.
+    Exists,
+    /// These numbers.
+    Numbers(Spans<i64>),
+    /// The terms with these ords.
+    Ords(Spans<i64>),
+    /// These byte strings.
+    Strings(Spans<Vec<u8>>),
+}
+
+/// What is known of a condition from the directory and the dictionary alone.
+pub(super) enum Known {
+    /// No document matches, and why.
+    Nothing(String),
+    /// Every document does.
+    Everything,
+    /// These values are to be looked for: no others can be there.
+    Only(Wanted),
+}
+
+/// Why a literal cannot be compared with a column, and which one: its place among those of the test.
+pub(super) type Refused = (usize, String);
+
+/// The values that a test wants, if it is one for documents that have a value. Of `NotIn`, those in the list.
+pub(super) fn wanted(column: &AnyColumn, test: &Test) -> Result<Result<Wanted, Refused>> {
+    let field = column.as_column().field();
+    let logical = field.logical;
+    let refuse = |at: usize, literal: &Literal, mismatch: Mismatch| {
+        let what = format!(
+            "column `{}` is {}, and {} is not {mismatch}",
+            field.name,
+            logical.name(),
+            short(literal)
+        );
+        (at, what)
+    };
+    let each = |literals: &[Literal], of: &dyn Fn(&Literal) -> Result<Values, Mismatch>| {
+        let values =
+            literals.iter().enumerate().map(|(at, literal)| of(literal).map_err(|m| refuse(at, literal, m)));
+        values.collect::<Result<Vec<_>, _>>().map(|values| Values::union(values, logical.is_bytes()))
+    };
+    let is_bytes = logical.is_bytes();
+    let values = match test {
+        Test::Exists | Test::Missing => return Ok(Ok(Wanted::Exists)),
+        Test::In(literals) | Test::NotIn(literals) if is_bytes => {
+            each(literals, &|literal| convert::equal_strings(logical, literal).map(Values::Strings))
+        }
+        Test::In(literals) | Test::NotIn(literals) => {
+            each(literals, &|literal| convert::equal_numbers(logical, literal).map(Values::Numbers))
+        }
+        Test::Range(low, high) => {
+            // Either alone first: then it is known which one is wrong.
+            let (low, high) = (low.as_ref(), high.as_ref());
+            let of = |low, high| match is_bytes {
+                true => convert::string_range(logical, low, high).map(Values::Strings),
+                false => convert::number_range(logical, low, high).map(Values::Numbers),
+            };
+            use std::ops::Bound::{Excluded, Included, Unbounded};
+            let ends = [(0, low), (usize::from(!matches!(low, Unbounded)), high)];
+            let wrong = ends.into_iter().find_map(|(at, end)| match end {
+                Included(literal) | Excluded(literal) => {
+                    of(end, Unbounded).err().map(|m| refuse(at, literal, m))
+                }
+                Unbounded => None,
+            });
+            match wrong {
+                Some(wrong) => Err(wrong),
+                None => of(low, high).map_err(|mismatch| (0, mismatch.to_owned())),
+            }
+        }
+        Test::Prefix(prefix) if is_bytes => {
+            let prefixed = convert::prefixed(logical, prefix).map(Values::Strings);
+            prefixed.map_err(|mismatch| refuse(0, prefix, mismatch))
+        }
+        Test::Prefix(_) => Err((
+            0,
+            format!("column `{}` is {}, and only byte strings have a prefix", field.name, logical.name()),
+        )),
+    };
+    match values {
+        Ok(Values::Numbers(numbers)) => Ok(Ok(Wanted::Numbers(numbers))),
+        Ok(Values::Strings(strings)) => in_dictionary(column, strings).map(Ok),
+        Err(refused) => Ok(Err(refused)),
+    }
+}
+
+/// A literal in a message.
+fn short(literal: &Literal) -> String {
+    let text = literal.to_string();
+    if text.chars().count() <= 60 { text } else { text.chars().take(57).chain("…".chars()).collect() }
+}
+
+/// Values of either form.
+enum Values {
+    Numbers(Spans<i64>),
+    Strings(Spans<Vec<u8>>),
+}
+
+impl Values {
+    /// All of some, which are byte strings or are not.
+    fn union(all: Vec<Values>, is_bytes: bool) -> Values {
+        let (mut numbers, mut strings) = (Vec::new(), Vec::new());
+        for values in all {
+            match values {
+                Values::Numbers(spans) => numbers.extend(spans.into_list()),
+                Values::Strings(spans) => strings.extend(spans.into_list()),
+            }
+        }
+        if is_bytes { Values::Strings(Spans::of(strings)) } else { Values::Numbers(Spans::of(numbers)) }
+    }
+}
+
+/// Byte strings as ords, if the column has a dictionary. Two look-ups for each span, one for each single value.
+fn in_dictionary(column: &AnyColumn, strings: Spans<Vec<u8>>) -> Result<Wanted> {
+    let terms: &dyn Terms = match column {
+        AnyColumn::Sorted(column) => &**column,
+        AnyColumn::SortedSet(column) => &**column,
+        _ => return Ok(Wanted::Strings(strings)),
+    };
+    let mut ords = Vec::with_capacity(strings.list().len());
+    for (low, end) in strings.list() {
+        let (start, end) = match end {
+            End::Before(end) if end.strip_suffix(&[0]) == Some(low) => match terms.seek_exact(low)? {
+                Some(ord) => (ord.get().into(), i64::from(ord.get()) + 1),
+                None => continue,
+            },
+            End::Before(end) => (terms.seek_ceil(low)?.get().into(), terms.seek_ceil(end)?.get().into()),
+            End::Never => (terms.seek_ceil(low)?.get().into(), terms.term_count().into()),
+        };
+        ords.push((start, End::Before(end)));
+    }
+    Ok(Wanted::Ords(Spans::of(ords)))
+}
+
+impl Wanted {
+    /// The values that are not wanted.
+    pub(super) fn complement(&self) -> Option<Wanted> {
+        match self {
+            Wanted::Exists => None,
+            Wanted::Numbers(spans) => Some(Wanted::Numbers(spans.complement())),
+            Wanted::Ords(spans) => Some(Wanted::Ords(spans.complement())),
+            Wanted::Strings(spans) => Some(Wanted::Strings(spans.complement())),
+        }
+    }
+
+    /// The values that one of two conditions on a column wants.
+    pub(super) fn union(self, other: Wanted) -> Wanted {
+        match (self, other) {
+            (Wanted::Numbers(a), Wanted::Numbers(b)) => Wanted::Numbers(a.union(b)),
+            (Wanted::Ords(a), Wanted::Ords(b)) => Wanted::Ords(a.union(b)),
+            (Wanted::Strings(a), Wanted::Strings(b)) => Wanted::Strings(a.union(b)),
+            _ => Wanted::Exists,
+        }
+    }
+
+    /// The values that both conditions on a column want.
+    pub(super) fn intersection(self, other: Wanted) -> Wanted {
+        match (self, other) {
+            (Wanted::Exists, other) => other,
+            (Wanted::Numbers(a), Wanted::Numbers(b)) => Wanted::Numbers(a.intersection(&b)),
+            (Wanted::Ords(a), Wanted::Ords(b)) => Wanted::Ords(a.intersection(&b)),
+            (Wanted::Strings(a), Wanted::Strings(b)) => Wanted::Strings(a.intersection(&b)),
+            (this, _) => this,
+        }
+    }
+
+    /// What the directory knows of it.
+    pub(super) fn known(self, column: &AnyColumn) -> Known {
+        let (docs, with_value) = (column.as_column().docs(), column.as_column().docs_with_value());
+        if with_value == 0 {
+            return Known::Nothing("the column has no values".into());
+        }
+        let there =
+            |there: Option<std::ops::RangeInclusive<i64>>| there.map_or(Spans::none(), Spans::numbers);
+        let wanted = match (self, column) {
+            (Wanted::Numbers(wanted), AnyColumn::Numeric(column)) => {
+                narrowed(wanted, there(column.bounds()), Wanted::Numbers, || {
+                    ends(column.field().logical, column.bounds())
+                })
+            }
+            (Wanted::Numbers(wanted), AnyColumn::SortedNumeric(column)) => {
+                narrowed(wanted, there(column.bounds()), Wanted::Numbers, || {
+                    ends(column.field().logical, column.bounds())
+                })
+            }
+            (Wanted::Ords(wanted), column) => {
+                let count = term_count(column);
+                let all = Spans::one(0, End::Before(count.into()));
+                narrowed(wanted, all, Wanted::Ords, || format!("none of its {count} terms"))
+            }
+            (Wanted::Strings(wanted), _) => {
+                narrowed(wanted, Spans::all(), Wanted::Strings, || "no value".to_owned())
+            }
+            (wanted, _) => Ok(wanted),
+        };
+        match wanted {
+            Err(why) => Known::Nothing(why),
+            Ok(Wanted::Exists) if with_value == docs => Known::Everything,
+            Ok(wanted) => Known::Only(wanted),
+        }
+    }
+}
+
+/// What is wanted of the values that there may be; an error says why nothing is.
+fn narrowed<T: Least>(
+    wanted: Spans<T>,
+    there: Spans<T>,
+    of: impl Fn(Spans<T>) -> Wanted,
+    what_there_is: impl Fn() -> String,
+) -> Result<Wanted, String> {
+    let both = wanted.intersection(&there);
+    if both == there && !there.is_empty() {
+        Ok(Wanted::Exists)
+    } else if !both.is_empty() {
+        Ok(of(both))
+    } else if wanted.is_empty() {
+        Err("no value is like this".into())
+    } else {
+        Err(what_there_is())
+    }
+}
+
+pub(super) fn term_count(column: &AnyColumn) -> u32 {
+    match column {
+        AnyColumn::Sorted(column) => column.term_count(),
+        AnyColumn::SortedSet(column) => column.term_count(),
+        _ => 0,
+    }
+}
+
+/// What there is, if numbers outside of it are wanted.
+fn ends(logical: LogicalType, bounds: Option<std::ops::RangeInclusive<i64>>) -> String {
+    bounds.map_or_else(String::new, |bounds| {
+        let [low, high] = [*bounds.start(), *bounds.end()].map(|number| number_text(logical, number));
+        format!("its values lie between {low} and {high}")
+    })
+}
+
+/// A stored number as people write the value.
+pub(super) fn number_text(logical: LogicalType, stored: i64) -> String {
+    match logical {
+        LogicalType::U64 => to_u64(stored).to_string(),
+        LogicalType::F64 => format!("{:?}", to_f64(stored)),
+        LogicalType::Bool => (stored != 0).to_string(),
+        LogicalType::Date => print_nanos(i128::from(stored).saturating_mul(DAY), true),
+        LogicalType::TimestampMillis => print_nanos(i128::from(stored).saturating_mul(1_000_000), false),
+        LogicalType::TimestampMicros => print_nanos(i128::from(stored).saturating_mul(1_000), false),
+        LogicalType::TimestampNanos => print_nanos(stored.into(), false),
+        _ => stored.to_string(),
+    }
+}

@@ -1,0 +1,299 @@
+//! From literals to stored values, by the type of the column.
+//!
+//! A literal that is compared with numbers is a place on their line: at a number, or between two of them (1.5 among
+//! integers, a day and an hour among days). So nothing is rounded.
+
+use std::net::IpAddr;
+use std::ops::{Bound, RangeInclusive};
+
+use docvalues_column::LogicalType;
+use docvalues_format::file::kind::{f64_range, from_u64};
+
+use super::Literal;
+use super::parse::from_hex;
+use super::spans::{End, Spans, behind_prefix, next};
+use super::times::{DAY, When};
+
+/// What a literal is not: `a number`.
+pub(super) type Mismatch = &'static str;
+
+/// What literals of a type must be.
+fn expected(logical: LogicalType) -> Mismatch {
+    match logical {
+        LogicalType::I64 | LogicalType::U64 | LogicalType::F64 => "a number",
+        LogicalType::Bool => "`true` or `false`",
+        LogicalType::Date
+        | LogicalType::TimestampMillis
+        | LogicalType::TimestampMicros
+        | LogicalType::TimestampNanos => "a day or a time as ISO 8601 has them, in quotes",
+        LogicalType::Ip => "an address or a network, in quotes",
+        LogicalType::Uuid => "32 hexadecimal digits, in quotes",
+        LogicalType::Utf8 => "text, in quotes",
+        LogicalType::Bytes => "bytes",
+    }
+}
+
+/// The stored numbers that are equal to `literal`.
+pub(super) fn equal_numbers(logical: LogicalType, literal: &Literal) -> Result<Spans<i64>, Mismatch> {
+    if let (Some(unit), Literal::Text(text)) = (nanos_of_unit(logical), literal)
+        && let Some(When::Day(start)) = When::parse(text)
+    {
+        let (first, behind) =
+            (Point::of_nanos(start, unit), Point::of_nanos(start.saturating_add(DAY), unit));
+        return Ok(numbers(integers(logical, Bound::Included(first), Bound::Excluded(behind))));
+    }
+    number_range(logical, Bound::Included(literal), Bound::Included(literal))
+}
+
+/// The stored numbers between two literals.
+pub(super) fn number_range(
+    logical: LogicalType,
+    low: Bound<&Literal>,
+    high: Bound<&Literal>,
+) -> Result<Spans<i64>, Mismatch> {
+    let range = if logical == LogicalType::F64 {
+        let (low, high) = (low_double(low)?, high_double(high)?);
+        low.zip(high).and_then(|(low, high)| f64_range(low, high))
+    } else {
+        let (low, high) = (point(logical, low)?, point(logical, high)?);
+        low.zip(high).and_then(|(low, high)| integers(logical, low, high))
+    };
+    Ok(numbers(range))
+}
+
+fn numbers(range: Option<RangeInclusive<i64>>) -> Spans<i64> {
+    range.map_or(Spans::none(), Spans::numbers)
+}
+
+/// A place on the line of whole numbers: at one, or between it and the next.
+#[derive(Clone, Copy, Debug)]
+struct Point {
+    whole: i128,
+    is_between: bool,
+}
+
+impl Point {
+    fn at(whole: i128) -> Point {
+        Point { whole, is_between: false }
+    }
+
+    /// So many nanoseconds in units of some.
+    fn of_nanos(nanos: i128, unit: i128) -> Point {
+        Point { whole: nanos.div_euclid(unit), is_between: nanos.rem_euclid(unit) != 0 }
+    }
+
+    /// `None` for NaN.
+    #[allow(clippy::cast_possible_truncation, reason = "what is too large stays so, and it has no fraction")]
+    fn of_double(value: f64) -> Option<Point> {
+        let whole = value.floor();
+        (!value.is_nan()).then_some(Point { whole: whole as i128, is_between: whole != value })
+    }
+
+    /// The first whole number that is not below it; `beyond` it.
+    fn first(self, beyond: bool) -> i128 {
+        self.whole.saturating_add((self.is_between || beyond).into())
+    }
+
+    /// The last whole number that is not above it; `below` it.
+    fn last(self, below: bool) -> i128 {
+        self.whole.saturating_sub((!self.is_between && below).into())
+    }
+}
+
+/// The place of a literal among the integers of a type; `None` for NaN, which has none.
+fn point(logical: LogicalType, bound: Bound<&Literal>) -> Result<Option<Bound<Point>>, Mismatch> {
+    let (Bound::Included(literal) | Bound::Excluded(literal)) = bound else {
+        return Ok(Some(Bound::Unbounded));
+    };
+    let is_bool = logical == LogicalType::Bool;
+    let found = match (literal, nanos_of_unit(logical)) {
+        (Literal::Bool(value), _) if is_bool => Some(Point::at((*value).into())),
+        (Literal::Int(number), _) if !is_bool => Some(Point::at(*number)),
+        (Literal::Float(number), _) if !is_bool => Point::of_double(*number),
+        (Literal::Text(text), Some(unit)) => {
+            let when = When::parse(text).ok_or_else(|| expected(logical))?;
+            Some(Point::of_nanos(when.start(), unit))
+        }
+        _ => return Err(expected(logical)),
+    };
+    Ok(found.map(|point| bound.map(|_| point)))
+}
+
+/// What a type of times counts.
+fn nanos_of_unit(logical: LogicalType) -> Option<i128> {
+    match logical {
+        LogicalType::Date => Some(DAY),
+        LogicalType::TimestampMillis => Some(1_000_000),
+        LogicalType::TimestampMicros => Some(1_000),
+        LogicalType::TimestampNanos => Some(1),
+        _ => None,
+    }
+}
+
+/// The stored numbers between two places.
+fn integers(logical: LogicalType, low: Bound<Point>, high: Bound<Point>) -> Option<RangeInclusive<i64>> {
+    let (least, most) = match logical {
+        LogicalType::U64 => (0, i128::from(u64::MAX)),
+        _ => (i64::MIN.into(), i64::MAX.into()),
+    };
+    let low = match low {
+        Bound::Included(point) => point.first(false),
+        Bound::Excluded(point) => point.first(true),
+        Bound::Unbounded => least,
+    };
+    let high = match high {
+        Bound::Included(point) => point.last(false),
+        Bound::Excluded(point) => point.last(true),
+        Bound::Unbounded => most,
+    };
+    let (low, high) = (low.max(least), high.min(most));
+    let stored = |number: i128| match logical {
+        LogicalType::U64 => u64::try_from(number).ok().map(from_u64),
+        _ => i64::try_from(number).ok(),
+    };
+    // Nothing lies between them if one is behind the end of the type.
+    if low <= high { Some(stored(low)?..=stored(high)?) } else { None }
+}
+
+/// The smallest double of a range that begins there; `None` if there is none.
+fn low_double(bound: Bound<&Literal>) -> Result<Option<f64>, Mismatch> {
+    Ok(match bound {
+        Bound::Unbounded => Some(f64::NEG_INFINITY),
+        Bound::Included(Literal::Float(value)) => Some(*value),
+        Bound::Excluded(Literal::Float(value)) => Some(value.next_up()).filter(|_| *value < f64::INFINITY),
+        Bound::Included(Literal::Int(number)) => {
+            let (near, order) = nearest(*number);
+            Some(if order.is_lt() { near.next_up() } else { near })
+        }
+        Bound::Excluded(Literal::Int(number)) => {
+            let (near, order) = nearest(*number);
+            Some(if order.is_le() { near.next_up() } else { near })
+        }
+        _ => return Err(expected(LogicalType::F64)),
+    })
+}
+
+/// The greatest double of a range that ends there; `None` if there is none.
+fn high_double(bound: Bound<&Literal>) -> Result<Option<f64>, Mismatch> {
+    Ok(match bound {
+        Bound::Unbounded => Some(f64::INFINITY),
+        Bound::Included(Literal::Float(value)) => Some(*value),
+        Bound::Excluded(Literal::Float(value)) => {
+            Some(value.next_down()).filter(|_| *value > f64::NEG_INFINITY)
+        }
+        Bound::Included(Literal::Int(number)) => {
+            let (near, order) = nearest(*number);
+            Some(if order.is_gt() { near.next_down() } else { near })
+        }
+        Bound::Excluded(Literal::Int(number)) => {
+            let (near, order) = nearest(*number);
+            Some(if order.is_ge() { near.next_down() } else { near })
+        }
+        _ => return Err(expected(LogicalType::F64)),
+    })
+}
+
+/// The double next to a whole number, and how it compares with it.
+#[allow(clippy::cast_possible_truncation, reason = "2^127 alone does not fit, and is looked at first")]
+fn nearest(number: i128) -> (f64, std::cmp::Ordering) {
+    let near = number as f64;
+    let order =
+        if near >= -(i128::MIN as f64) { std::cmp::Ordering::Greater } else { (near as i128).cmp(&number) };
+    (near, order)
+}
+
+/// The stored byte strings that are equal to `literal`.
+pub(super) fn equal_strings(logical: LogicalType, literal: &Literal) -> Result<Spans<Vec<u8>>, Mismatch> {
+    if let (LogicalType::Ip, Literal::Text(text)) = (logical, literal)
+        && let Some((address, len)) = text.split_once('/')
+    {
+        let (low, end) =
+            network(address, len).ok_or("a network: an address, `/` and how many bits it has")?;
+        return Ok(Spans::one(low, end));
+    }
+    let value = string(logical, literal)?;
+    Ok(Spans::one(value.clone(), End::Before(next(value))))
+}
+
+/// The stored byte strings between two literals.
+pub(super) fn string_range(
+    logical: LogicalType,
+    low: Bound<&Literal>,
+    high: Bound<&Literal>,
+) -> Result<Spans<Vec<u8>>, Mismatch> {
+    let low = match low {
+        Bound::Unbounded => Vec::new(),
+        Bound::Included(literal) => string(logical, literal)?,
+        Bound::Excluded(literal) => next(string(logical, literal)?),
+    };
+    let end = match high {
+        Bound::Unbounded => End::Never,
+        Bound::Included(literal) => End::Before(next(string(logical, literal)?)),
+        Bound::Excluded(literal) => End::Before(string(logical, literal)?),
+    };
+    Ok(Spans::one(low, end))
+}
+
+/// The stored byte strings that begin with `literal`.
+pub(super) fn prefixed(logical: LogicalType, literal: &Literal) -> Result<Spans<Vec<u8>>, Mismatch> {
+    match (logical, literal) {
+        (LogicalType::Utf8 | LogicalType::Bytes, Literal::Text(text)) => {
+            Ok(Spans::prefix(text.as_bytes().to_vec()))
+        }
+        (_, Literal::Bytes(bytes)) => Ok(Spans::prefix(bytes.clone())),
+        (LogicalType::Ip, _) => Err("bytes; a network is compared by `=`"),
+        (LogicalType::Uuid, _) => Err("bytes, which a prefix of a uuid must be"),
+        _ => Err(expected(logical)),
+    }
+}
+
+/// The stored form of one value.
+fn string(logical: LogicalType, literal: &Literal) -> Result<Vec<u8>, Mismatch> {
+    let found = match (logical, literal) {
+        (LogicalType::Utf8 | LogicalType::Bytes, Literal::Text(text)) => Some(text.as_bytes().to_vec()),
+        (LogicalType::Utf8 | LogicalType::Bytes, Literal::Bytes(bytes)) => Some(bytes.clone()),
+        (LogicalType::Ip, Literal::Text(text)) if text.contains('/') => {
+            return Err("an address; a network is compared by `=`, `!=` and `in (…)` alone");
+        }
+        (LogicalType::Ip, Literal::Text(text)) => address(text).map(|(address, _)| address.to_vec()),
+        (LogicalType::Ip, Literal::Bytes(bytes)) => match bytes.as_slice().try_into() {
+            Ok(v4) => Some(mapped(v4).to_vec()),
+            Err(_) => Some(bytes.clone()).filter(|bytes| bytes.len() == 16),
+        },
+        (LogicalType::Uuid, Literal::Text(text)) => uuid(text),
+        (LogicalType::Uuid, Literal::Bytes(bytes)) => Some(bytes.clone()).filter(|bytes| bytes.len() == 16),
+        _ => None,
+    };
+    found.ok_or_else(|| expected(logical))
+}
+
+/// An address in 16 bytes, and how many bits stand in front of it there.
+fn address(text: &str) -> Option<([u8; 16], u32)> {
+    Some(match text.parse().ok()? {
+        IpAddr::V4(address) => (mapped(address.octets()), 96),
+        IpAddr::V6(address) => (address.octets(), 0),
+    })
+}
+
+/// `::ffff:a.b.c.d`.
+fn mapped(v4: [u8; 4]) -> [u8; 16] {
+    std::net::Ipv4Addr::from(v4).to_ipv6_mapped().octets()
+}
+
+/// The first address of a network, and where its addresses end.
+fn network(text: &str, len: &str) -> Option<(Vec<u8>, End<Vec<u8>>)> {
+    let (bytes, before) = address(text)?;
+    let len: u32 = len.parse().ok().filter(|_| len.bytes().all(|byte| byte.is_ascii_digit()))?;
+    let bits = before.checked_add(len).filter(|&bits| bits <= 128)?;
+    let rest = u128::MAX.checked_shr(bits).unwrap_or(0);
+    let first = u128::from_be_bytes(bytes) & !rest;
+    let last = (first | rest).to_be_bytes();
+    Some((first.to_be_bytes().to_vec(), behind_prefix(&last)))
+}
+
+/// 32 digits, or 8-4-4-4-12.
+fn uuid(text: &str) -> Option<Vec<u8>> {
+    let groups: Vec<&str> = text.split('-').collect();
+    let lens: Vec<usize> = groups.iter().map(|group| group.len()).collect();
+    matches!(lens.as_slice(), [32] | [8, 4, 4, 4, 12]).then(|| from_hex(&groups.concat()))?
+}

@@ -1,0 +1,111 @@
+//! What a bound query does, for people and for programs that show it to people.
+
+use std::fmt;
+use std::time::Duration;
+
+use super::bind::{Node, What};
+use super::leaf::grouped;
+use super::run::Counter;
+
+/// How a part of a query is evaluated, and, after a run, what it did.
+///
+/// Its [`Display`](fmt::Display) is an indented tree.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Explain {
+    /// The part as text; of conditions on one column, several may have become one.
+    pub clause: String,
+    /// How it is evaluated.
+    pub how: String,
+    /// How many documents are expected to match, if values lie evenly.
+    pub expected: u32,
+    /// What it is expected to cost for each document it is asked about, in nanoseconds: rough, to order parts by.
+    pub cost: f64,
+    /// What it did, after a run.
+    pub ran: Option<Ran>,
+    /// Its parts, in the order in which they are run.
+    pub parts: Vec<Explain>,
+}
+
+/// What a part of a query did.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Ran {
+    /// Documents that it was asked about.
+    pub asked: u64,
+    /// Of these, those that matched.
+    pub matched: u64,
+    /// Windows of 65,536 documents in which it was asked.
+    pub windows: u64,
+    /// Windows in which it was not, as no document was left.
+    pub skipped: u64,
+    /// Of the windows, those in which the values of some documents were read, and not those of the window.
+    pub gathered: u64,
+    /// How long it took, its parts included.
+    pub time: Duration,
+}
+
+/// What `node` does in a source of `docs` documents; `counters` are what its parts did in so many windows.
+pub(super) fn explain(node: &Node, docs: u32, windows: u64, counters: Option<&[Counter]>) -> Explain {
+    let because = |what: &str| match &node.note {
+        Some(note) => format!("{what}: {note}"),
+        None => what.to_owned(),
+    };
+    let how = match &node.what {
+        What::All => because("every document matches"),
+        What::None => because("no document can match"),
+        What::Leaf(leaf) => leaf.how(),
+        What::And => "all of these".into(),
+        What::Or => "any of these".into(),
+        What::Not => "not this".into(),
+    };
+    let ran = counters.and_then(|counters| counters.get(node.id)).map(|counter| Ran {
+        asked: counter.asked,
+        matched: counter.matched,
+        windows: counter.windows,
+        skipped: windows.saturating_sub(counter.windows),
+        gathered: counter.gathered,
+        time: counter.time,
+    });
+    Explain {
+        clause: node.clause.to_string(),
+        how,
+        expected: rounded(node.share, docs),
+        cost: node.cost,
+        ran,
+        parts: node.parts.iter().map(|part| explain(part, docs, windows, counters)).collect(),
+    }
+}
+
+#[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a share of 0 to 1 of a u32")]
+fn rounded(share: f64, docs: u32) -> u32 {
+    (share.clamp(0.0, 1.0) * f64::from(docs)).round() as u32
+}
+
+impl Explain {
+    fn write(&self, f: &mut fmt::Formatter<'_>, depth: usize) -> fmt::Result {
+        let indent = 2 * depth;
+        writeln!(f, "{:indent$}{}", "", self.clause)?;
+        write!(f, "{:indent$}  = {}; ", "", self.how)?;
+        match &self.ran {
+            None => writeln!(f, "{} documents expected", grouped(self.expected.into()))?,
+            Some(ran) => {
+                let [matched, asked] = [ran.matched, ran.asked].map(grouped);
+                write!(f, "{matched} of {asked} documents, {:.1?}", ran.time)?;
+                write!(f, ", {} windows", ran.windows)?;
+                if ran.gathered > 0 {
+                    write!(f, " ({} by candidates)", ran.gathered)?;
+                }
+                if ran.skipped > 0 {
+                    write!(f, ", {} skipped", ran.skipped)?;
+                }
+                writeln!(f)?;
+            }
+        }
+        self.parts.iter().try_for_each(|part| part.write(f, depth + 1))
+    }
+}
+
+impl fmt::Display for Explain {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.write(f, 0)
+    }
+}

@@ -1,0 +1,125 @@
+//! Values in queries, before it is known which type the column has.
+
+use std::fmt::{self, Write as _};
+use std::net::IpAddr;
+
+/// A value that a query compares with.
+///
+/// It becomes a stored value by the type of the column, when the query is bound.
+#[derive(Clone, Debug)]
+pub enum Literal {
+    /// A whole number: any `i64` or `u64`, and more.
+    Int(i128),
+    /// A double.
+    Float(f64),
+    /// True or false.
+    Bool(bool),
+    /// Text; also what is written as text: a day, a moment, an address, a network, a uuid.
+    Text(String),
+    /// Any bytes.
+    Bytes(Vec<u8>),
+}
+
+/// Doubles are equal here if their bits are, so that -0.0 and 0.0 are two, and NaN is one.
+impl PartialEq for Literal {
+    fn eq(&self, other: &Literal) -> bool {
+        match (self, other) {
+            (Literal::Int(a), Literal::Int(b)) => a == b,
+            (Literal::Float(a), Literal::Float(b)) => a.to_bits() == b.to_bits() || a.is_nan() && b.is_nan(),
+            (Literal::Bool(a), Literal::Bool(b)) => a == b,
+            (Literal::Text(a), Literal::Text(b)) => a == b,
+            (Literal::Bytes(a), Literal::Bytes(b)) => a == b,
+            _ => false,
+        }
+    }
+}
+
+/// As a query's text has it.
+impl fmt::Display for Literal {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Literal::Int(number) => write!(f, "{number}"),
+            Literal::Float(number) if number.is_nan() => f.write_str("nan"),
+            // With a point or an exponent, so that it stays a double.
+            Literal::Float(number) => write!(f, "{number:?}"),
+            Literal::Bool(value) => write!(f, "{value}"),
+            Literal::Text(text) => {
+                f.write_char('"')?;
+                text.chars().try_for_each(|c| match c {
+                    '"' | '\\' => write!(f, "\\{c}"),
+                    '\n' => f.write_str("\\n"),
+                    '\r' => f.write_str("\\r"),
+                    '\t' => f.write_str("\\t"),
+                    c if c.is_control() => write!(f, "\\u{{{:x}}}", u32::from(c)),
+                    c => f.write_char(c),
+                })?;
+                f.write_char('"')
+            }
+            Literal::Bytes(bytes) => {
+                f.write_str("x'")?;
+                bytes.iter().try_for_each(|byte| write!(f, "{byte:02x}"))?;
+                f.write_char('\'')
+            }
+        }
+    }
+}
+
+macro_rules! from_integers {
+    ($($integer:ty),*) => {
+        $(impl From<$integer> for Literal {
+            fn from(value: $integer) -> Literal {
+                Literal::Int(value.into())
+            }
+        })*
+    };
+}
+
+from_integers!(i8, u8, i16, u16, i32, u32, i64, u64, i128);
+
+impl From<f64> for Literal {
+    fn from(value: f64) -> Literal {
+        Literal::Float(value)
+    }
+}
+
+impl From<bool> for Literal {
+    fn from(value: bool) -> Literal {
+        Literal::Bool(value)
+    }
+}
+
+impl From<&str> for Literal {
+    fn from(value: &str) -> Literal {
+        Literal::Text(value.into())
+    }
+}
+
+impl From<String> for Literal {
+    fn from(value: String) -> Literal {
+        Literal::Text(value)
+    }
+}
+
+impl From<&[u8]> for Literal {
+    fn from(value: &[u8]) -> Literal {
+        Literal::Bytes(value.into())
+    }
+}
+
+impl From<Vec<u8>> for Literal {
+    fn from(value: Vec<u8>) -> Literal {
+        Literal::Bytes(value)
+    }
+}
+
+impl<const N: usize> From<[u8; N]> for Literal {
+    fn from(value: [u8; N]) -> Literal {
+        Literal::Bytes(value.into())
+    }
+}
+
+impl From<IpAddr> for Literal {
+    fn from(value: IpAddr) -> Literal {
+        Literal::Text(value.to_string())
+    }
+}

@@ -1,0 +1,203 @@
+//! Running a bound query over a window of documents.
+//!
+//! There are two ways, and each part of a query knows both: to *fill*, which adds all documents of the window that
+//! match, and to *narrow*, which keeps those of some candidates that match. A conjunction fills by its first part and
+//! narrows by the others. Narrowing by a condition reads the values of the candidates, if these are few, or else fills
+//! and intersects.
+
+use std::ops::Range;
+use std::time::{Duration, Instant};
+
+use docvalues_column::bits;
+
+use super::bind::{Node, What};
+use super::leaf::Gathered;
+use crate::Result;
+
+/// Documents that are worked on together, and words of bits for them: 8 KiB. As many as a block of presence has.
+pub(super) const WINDOW: u32 = 1 << 16;
+
+/// What a part did so far.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Counter {
+    /// Windows in which it was asked.
+    pub(super) windows: u64,
+    /// Of these, those in which the values of candidates were read.
+    pub(super) gathered: u64,
+    /// Documents that it was asked about.
+    pub(super) asked: u64,
+    /// Documents that matched.
+    pub(super) matched: u64,
+    /// How long it took.
+    pub(super) time: Duration,
+}
+
+/// Memory for one run on one thread, and what is noted of it.
+#[derive(Default)]
+pub(super) struct Run {
+    spare: Vec<Vec<u64>>,
+    gathered: Gathered,
+    /// One for each part, if somebody wants to know.
+    pub(super) counters: Option<Vec<Counter>>,
+}
+
+impl Run {
+    /// A run that notes what each of so many parts does.
+    pub(super) fn counting(nodes: usize) -> Run {
+        Run { counters: Some(vec![Counter::default(); nodes]), ..Run::default() }
+    }
+
+    /// Words of zeros.
+    fn words(&mut self, words: usize) -> Vec<u64> {
+        let mut spare = self.spare.pop().unwrap_or_default();
+        spare.clear();
+        spare.resize(words, 0);
+        spare
+    }
+
+    /// A copy of words.
+    fn copy(&mut self, words: &[u64]) -> Vec<u64> {
+        let mut spare = self.spare.pop().unwrap_or_default();
+        spare.clear();
+        spare.extend_from_slice(words);
+        spare
+    }
+
+    fn counter(&mut self, node: &Node) -> Option<&mut Counter> {
+        self.counters.as_mut()?.get_mut(node.id)
+    }
+}
+
+impl Node {
+    /// Adds the documents of the window `docs` that match.
+    pub(super) fn fill(&self, docs: Range<u32>, bits: &mut [u64], run: &mut Run) -> Result<()> {
+        if run.counters.is_none() {
+            return self.fill_unseen(docs, bits, run);
+        }
+        let begun = Instant::now();
+        let mut found = run.words(bits.len());
+        self.fill_unseen(docs.clone(), &mut found, run)?;
+        if let Some(counter) = run.counter(self) {
+            counter.windows += 1;
+            counter.asked += docs.len() as u64;
+            counter.matched += bits::count(&found) as u64;
+            counter.time += begun.elapsed();
+        }
+        zip(bits, &found, |bits, found| bits | found);
+        run.spare.push(found);
+        Ok(())
+    }
+
+    fn fill_unseen(&self, docs: Range<u32>, bits: &mut [u64], run: &mut Run) -> Result<()> {
+        match &self.what {
+            What::All => set_all(docs.len(), bits),
+            What::None => {}
+            What::Leaf(leaf) => leaf.fill(docs, bits)?,
+            What::Or => self.parts.iter().try_for_each(|part| part.fill(docs.clone(), bits, run))?,
+            What::And => {
+                let Some((first, others)) = self.parts.split_first() else { return Ok(()) };
+                let mut found = run.words(bits.len());
+                first.fill(docs.clone(), &mut found, run)?;
+                narrow_by_all(others, &docs, &mut found, run)?;
+                zip(bits, &found, |bits, found| bits | found);
+                run.spare.push(found);
+            }
+            What::Not => {
+                let (mut found, mut all) = (run.words(bits.len()), run.words(bits.len()));
+                set_all(docs.len(), &mut all);
+                self.parts.iter().try_for_each(|part| part.fill(docs.clone(), &mut found, run))?;
+                zip(&mut all, &found, |all, found| all & !found);
+                zip(bits, &all, |bits, others| bits | others);
+                run.spare.extend([found, all]);
+            }
+        }
+        Ok(())
+    }
+
+    /// Keeps those of the candidates, which are documents of the window `docs`, that match.
+    pub(super) fn narrow(&self, docs: &Range<u32>, candidates: &mut [u64], run: &mut Run) -> Result<()> {
+        if run.counters.is_none() {
+            return self.narrow_unseen(docs, candidates, run);
+        }
+        let (begun, asked) = (Instant::now(), bits::count(candidates) as u64);
+        self.narrow_unseen(docs, candidates, run)?;
+        if let Some(counter) = run.counter(self) {
+            counter.windows += 1;
+            counter.asked += asked;
+            counter.matched += bits::count(candidates) as u64;
+            counter.time += begun.elapsed();
+        }
+        Ok(())
+    }
+
+    fn narrow_unseen(&self, docs: &Range<u32>, candidates: &mut [u64], run: &mut Run) -> Result<()> {
+        match &self.what {
+            What::All => {}
+            What::None => candidates.fill(0),
+            What::Leaf(leaf) => {
+                if bits::count(candidates).saturating_mul(leaf.few()) < docs.len() {
+                    if let Some(counter) = run.counter(self) {
+                        counter.gathered += 1;
+                    }
+                    return leaf.check(docs.start, candidates, &mut run.gathered);
+                }
+                let mut found = run.words(candidates.len());
+                leaf.fill(docs.clone(), &mut found)?;
+                zip(candidates, &found, |candidates, found| candidates & found);
+                run.spare.push(found);
+            }
+            What::And => narrow_by_all(&self.parts, docs, candidates, run)?,
+            What::Or => {
+                // What one part found, the next ones are not asked about.
+                let mut left = run.copy(candidates);
+                for part in &self.parts {
+                    if is_empty(&left) {
+                        break;
+                    }
+                    let mut found = run.copy(&left);
+                    part.narrow(docs, &mut found, run)?;
+                    zip(&mut left, &found, |left, found| left & !found);
+                    run.spare.push(found);
+                }
+                zip(candidates, &left, |candidates, left| candidates & !left);
+                run.spare.push(left);
+            }
+            What::Not => {
+                let mut found = run.copy(candidates);
+                self.parts.iter().try_for_each(|part| part.narrow(docs, &mut found, run))?;
+                zip(candidates, &found, |candidates, found| candidates & !found);
+                run.spare.push(found);
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Keeps the candidates that match all of `parts`, as long as there are some.
+fn narrow_by_all(parts: &[Node], docs: &Range<u32>, candidates: &mut [u64], run: &mut Run) -> Result<()> {
+    for part in parts {
+        if is_empty(candidates) {
+            break;
+        }
+        part.narrow(docs, candidates, run)?;
+    }
+    Ok(())
+}
+
+pub(super) fn is_empty(bits: &[u64]) -> bool {
+    bits.iter().all(|&word| word == 0)
+}
+
+/// Changes each word of `bits` by that of `others`.
+fn zip(bits: &mut [u64], others: &[u64], change: impl Fn(u64, u64) -> u64) {
+    bits.iter_mut().zip(others).for_each(|(bits, &others)| *bits = change(*bits, others));
+}
+
+/// Sets the first bits.
+pub(super) fn set_all(count: usize, bits: &mut [u64]) {
+    let (whole, rest) = (count / 64, count % 64);
+    bits[..whole].fill(u64::MAX);
+    if rest > 0 {
+        bits[whole] |= (1 << rest) - 1;
+    }
+}

@@ -1,0 +1,232 @@
+//! Sets of values as spans: what conditions on one column come down to, and what makes one condition of several.
+
+use std::ops::RangeInclusive;
+
+/// A kind of values with a smallest one.
+pub(super) trait Least: Ord + Clone {
+    /// No value is below it.
+    fn least() -> Self;
+}
+
+impl Least for i64 {
+    fn least() -> i64 {
+        i64::MIN
+    }
+}
+
+impl Least for Vec<u8> {
+    fn least() -> Vec<u8> {
+        Vec::new()
+    }
+}
+
+/// Where a span ends: in front of a value, or nowhere. In this order.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum End<T> {
+    /// The last value is the one before this.
+    Before(T),
+    /// There is no greater value outside.
+    Never,
+}
+
+/// Some values: spans in ascending order, none of them empty, with values between them.
+///
+/// Half open, so that numbers and byte strings are alike: the byte string behind `x` is `x` and a zero.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Spans<T>(Vec<(T, End<T>)>);
+
+impl<T: Least> Spans<T> {
+    /// No values.
+    pub(super) fn none() -> Spans<T> {
+        Spans(Vec::new())
+    }
+
+    /// All values.
+    pub(super) fn all() -> Spans<T> {
+        Spans(vec![(T::least(), End::Never)])
+    }
+
+    /// The values from one up to another.
+    pub(super) fn one(low: T, end: End<T>) -> Spans<T> {
+        Spans::of([(low, end)])
+    }
+
+    /// The values of these spans, which may overlap and be empty. O(n log n).
+    pub(super) fn of(spans: impl IntoIterator<Item = (T, End<T>)>) -> Spans<T> {
+        let mut spans: Vec<_> = spans.into_iter().filter(|(low, end)| is_below(low, end)).collect();
+        spans.sort_unstable();
+        let mut merged: Vec<(T, End<T>)> = Vec::with_capacity(spans.len());
+        for (low, end) in spans {
+            match merged.last_mut() {
+                Some((_, last)) if *last == End::Never || *last >= End::Before(low.clone()) => {
+                    if *last < end {
+                        *last = end;
+                    }
+                }
+                _ => merged.push((low, end)),
+            }
+        }
+        Spans(merged)
+    }
+
+    /// The values of both. O(n log n).
+    pub(super) fn union(self, other: Spans<T>) -> Spans<T> {
+        Spans::of(self.0.into_iter().chain(other.0))
+    }
+
+    /// The values that are in both. O(n).
+    pub(super) fn intersection(&self, other: &Spans<T>) -> Spans<T> {
+        let (mut a, mut b) = (self.0.as_slice(), other.0.as_slice());
+        let mut both = Vec::new();
+        while let ([(low, end), rest_a @ ..], [(other_low, other_end), rest_b @ ..]) = (a, b) {
+            let span = (low.max(other_low).clone(), end.min(other_end).clone());
+            if is_below(&span.0, &span.1) {
+                both.push(span);
+            }
+            if end < other_end {
+                a = rest_a;
+            } else {
+                b = rest_b;
+            }
+        }
+        Spans(both)
+    }
+
+    /// The values that are not in it. O(n).
+    pub(super) fn complement(&self) -> Spans<T> {
+        let mut others = Vec::new();
+        let mut from = Some(T::least());
+        for (low, end) in &self.0 {
+            others.extend(from.take().map(|from| (from, End::Before(low.clone()))));
+            from = match end {
+                End::Before(end) => Some(end.clone()),
+                End::Never => None,
+            };
+        }
+        others.extend(from.map(|from| (from, End::Never)));
+        Spans::of(others)
+    }
+
+    /// The spans.
+    pub(super) fn list(&self) -> &[(T, End<T>)] {
+        &self.0
+    }
+
+    /// The spans, owned.
+    pub(super) fn into_list(self) -> Vec<(T, End<T>)> {
+        self.0
+    }
+
+    /// Whether there is no value.
+    pub(super) fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+}
+
+fn is_below<T: Ord>(low: &T, end: &End<T>) -> bool {
+    match end {
+        End::Before(end) => low < end,
+        End::Never => true,
+    }
+}
+
+impl Spans<i64> {
+    /// The numbers of a range.
+    pub(super) fn numbers(range: RangeInclusive<i64>) -> Spans<i64> {
+        let (low, high) = range.into_inner();
+        // Of an empty range, an empty span: no number is above the last one.
+        Spans::one(low, after(high))
+    }
+
+    /// The spans with their last numbers.
+    pub(super) fn ranges(&self) -> impl ExactSizeIterator<Item = RangeInclusive<i64>> + '_ {
+        self.0.iter().map(|(low, end)| match end {
+            // A span is not empty, so there is a number before its end.
+            End::Before(end) => *low..=end.saturating_sub(1),
+            End::Never => *low..=i64::MAX,
+        })
+    }
+}
+
+/// The end of a span whose last number is `last`.
+fn after(last: i64) -> End<i64> {
+    last.checked_add(1).map_or(End::Never, End::Before)
+}
+
+impl Spans<Vec<u8>> {
+    /// The byte strings that begin with `prefix`.
+    pub(super) fn prefix(prefix: Vec<u8>) -> Spans<Vec<u8>> {
+        let end = behind_prefix(&prefix);
+        Spans::one(prefix, end)
+    }
+
+    /// Whether `value` is one of them. O(log n).
+    pub(super) fn contains(&self, value: &[u8]) -> bool {
+        let at = self.0.partition_point(|(low, _)| low.as_slice() <= value);
+        at.checked_sub(1).is_some_and(|at| match &self.0[at].1 {
+            End::Before(end) => value < end.as_slice(),
+            End::Never => true,
+        })
+    }
+}
+
+/// In front of what the byte strings with a prefix lie.
+pub(super) fn behind_prefix(prefix: &[u8]) -> End<Vec<u8>> {
+    let Some(last) = prefix.iter().rposition(|&byte| byte < u8::MAX) else { return End::Never };
+    let mut end = prefix[..=last].to_vec();
+    end[last] += 1;
+    End::Before(end)
+}
+
+/// The byte string right behind `value`: no other lies between.
+pub(super) fn next(mut value: Vec<u8>) -> Vec<u8> {
+    value.push(0);
+    value
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn any_spans() -> impl Strategy<Value = (Vec<(i64, i64)>, Spans<i64>)> {
+        let ends = prop_oneof![-9..9_i64, Just(i64::MIN), Just(i64::MAX - 1), Just(i64::MAX)];
+        let ranges = prop::collection::vec((ends.clone(), ends), 0..6);
+        ranges.prop_map(|ranges| {
+            let spans =
+                Spans::of(ranges.iter().flat_map(|&(low, high)| Spans::numbers(low..=high).into_list()));
+            (ranges, spans)
+        })
+    }
+
+    fn has(spans: &Spans<i64>, number: i64) -> bool {
+        spans.ranges().any(|range| range.contains(&number))
+    }
+
+    proptest! {
+        #[test]
+        fn spans_are_sets((ranges, a) in any_spans(), (_, b) in any_spans()) {
+            let (both, any, others) = (a.intersection(&b), a.clone().union(b.clone()), a.complement());
+            for number in (-10..10).chain([i64::MIN, i64::MIN + 1, i64::MAX - 1, i64::MAX]) {
+                let is_in = ranges.iter().any(|&(low, high)| (low..=high).contains(&number));
+                prop_assert_eq!(has(&a, number), is_in, "{}", number);
+                prop_assert_eq!(has(&both, number), has(&a, number) && has(&b, number));
+                prop_assert_eq!(has(&any, number), has(&a, number) || has(&b, number));
+                prop_assert_eq!(has(&others, number), !is_in);
+            }
+            for spans in [&a, &both, &any, &others] {
+                prop_assert_eq!(&Spans::of(spans.clone().into_list()), spans, "spans are in order and apart");
+            }
+            prop_assert_eq!(others.complement(), a);
+        }
+
+        #[test]
+        fn a_prefix_is_a_span(
+            prefix in prop::collection::vec(prop_oneof![Just(0_u8), Just(7), Just(254), Just(255)], 0..4),
+            value in prop::collection::vec(prop_oneof![Just(0_u8), Just(7), Just(8), Just(254), Just(255)], 0..6),
+        ) {
+            prop_assert_eq!(Spans::prefix(prefix.clone()).contains(&value), value.starts_with(&prefix));
+        }
+    }
+}

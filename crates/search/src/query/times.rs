@@ -1,0 +1,57 @@
+//! Days and moments as queries write them: ISO 8601, read by `jiff`.
+
+use jiff::SignedDuration;
+use jiff::civil::{DateTime, Time, datetime};
+use jiff::fmt::temporal::Pieces;
+use jiff::tz::Offset;
+
+const EPOCH: DateTime = datetime(1970, 1, 1, 0, 0, 0, 0);
+
+/// Nanoseconds of a day.
+pub(super) const DAY: i128 = 86_400_000_000_000;
+
+/// What a text names, in nanoseconds since 1970-01-01T00:00:00Z.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum When {
+    /// A day, by its first moment.
+    Day(i128),
+    /// A moment.
+    Moment(i128),
+}
+
+impl When {
+    /// Reads a day, or a day and a time, which is UTC if there is no offset.
+    pub(super) fn parse(text: &str) -> Option<When> {
+        let pieces = Pieces::parse(text).ok().filter(|pieces| pieces.time_zone_annotation().is_none())?;
+        let offset = pieces.to_numeric_offset();
+        let midnight = pieces.time().is_none();
+        if midnight && offset.is_some() {
+            return None;
+        }
+        let local = pieces.date().to_datetime(pieces.time().unwrap_or(Time::midnight()));
+        let seconds = offset.unwrap_or(Offset::UTC).seconds();
+        let nanos = local.duration_since(EPOCH).as_nanos() - i128::from(seconds) * 1_000_000_000;
+        Some(if midnight { When::Day(nanos) } else { When::Moment(nanos) })
+    }
+
+    /// The first moment.
+    pub(super) fn start(self) -> i128 {
+        match self {
+            When::Day(nanos) | When::Moment(nanos) => nanos,
+        }
+    }
+}
+
+/// A moment as text, or just its day.
+pub(super) fn print_nanos(nanos: i128, is_day: bool) -> String {
+    let moment = i64::try_from(nanos.div_euclid(1_000_000_000)).ok().and_then(|seconds| {
+        let rest = i32::try_from(nanos.rem_euclid(1_000_000_000)).ok()?;
+        EPOCH.checked_add(SignedDuration::new(seconds, rest)).ok()
+    });
+    match moment {
+        Some(moment) if is_day => moment.date().to_string(),
+        Some(moment) => format!("{moment}Z"),
+        None if nanos < 0 => "before the year -9999".into(),
+        None => "after the year 9999".into(),
+    }
+}

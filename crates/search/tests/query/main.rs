@@ -1,0 +1,13 @@
+//! Queries: their language, and what they find, compared with the most obvious way to find it.
+#![allow(
+    clippy::cast_possible_truncation,
+    clippy::expect_used,
+    clippy::unwrap_used,
+    missing_docs,
+    unreachable_pub,
+    reason = "a failing helper is a failing test"
+)]
+
+mod found;
+mod naive;
+mod text;

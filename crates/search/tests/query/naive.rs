@@ -1,0 +1,484 @@
+//! Queries in the most obvious way: each document asked on its own, each value compared with each literal. And columns and
+//! queries to compare with it.
+
+use std::cmp::Ordering;
+use std::collections::BTreeSet;
+use std::net::IpAddr;
+use std::ops::Bound;
+
+use docvalues_column::{Field, Kind, LogicalType};
+use docvalues_format::file::kind::{from_f64, from_u64, to_f64, to_u64};
+use docvalues_search::query::{Condition, Literal, Query, Test};
+use docvalues_testkit::model::{Cell, MemSource, ModelColumn};
+use docvalues_testkit::rng::SplitMix64;
+
+/// Columns as rows are asked for.
+pub struct Rows {
+    pub docs: u32,
+    pub columns: Vec<(Field, ModelColumn)>,
+}
+
+/// What the naive way says; `None` where it does not know (a literal that it cannot read).
+pub type Judged = Option<bool>;
+
+/// A stored value.
+#[derive(Clone, Copy)]
+enum Value<'a> {
+    Number(i64),
+    Bytes(&'a [u8]),
+}
+
+impl Rows {
+    pub fn source(&self) -> MemSource {
+        MemSource::new(self.docs, self.columns.iter().cloned())
+    }
+
+    /// Whether document `doc` matches.
+    pub fn matches(&self, query: &Query, doc: u32) -> Judged {
+        match query {
+            Query::All => Some(true),
+            Query::None => Some(false),
+            Query::Condition(condition) => self.meets(condition, doc),
+            Query::And(parts) => {
+                parts.iter().try_fold(true, |all, part| Some(self.matches(part, doc)? && all))
+            }
+            Query::Or(parts) => {
+                parts.iter().try_fold(false, |any, part| Some(self.matches(part, doc)? || any))
+            }
+            Query::Not(part) => self.matches(part, doc).map(|matches| !matches),
+        }
+    }
+
+    fn meets(&self, condition: &Condition, doc: u32) -> Judged {
+        let (field, column) = self.columns.iter().find(|(field, _)| field.name == condition.column())?;
+        let set: Vec<&[u8]>;
+        let values: Vec<Value<'_>> = match column.cell(doc) {
+            Cell::Missing => vec![],
+            Cell::Number(number) => vec![Value::Number(number)],
+            Cell::Bytes(bytes) => vec![Value::Bytes(bytes)],
+            Cell::Numbers(numbers) => numbers.iter().map(|&number| Value::Number(number)).collect(),
+            Cell::Set(terms) => {
+                set = terms.iter().map(Vec::as_slice).collect();
+                set.iter().map(|term| Value::Bytes(term)).collect()
+            }
+        };
+        let any = |is: &dyn Fn(Value<'_>) -> Judged| {
+            values.iter().try_fold(false, |any, &value| Some(is(value)? || any))
+        };
+        let one_of = |literals: &[Literal]| {
+            literals.iter().try_fold(false, |any_so_far, literal| {
+                Some(any(&|value| equal(field.logical, value, literal))? || any_so_far)
+            })
+        };
+        match condition.test() {
+            Test::Exists => Some(!values.is_empty()),
+            Test::Missing => Some(values.is_empty()),
+            Test::In(literals) => one_of(literals),
+            Test::NotIn(literals) => Some(!one_of(literals)? && !values.is_empty()),
+            Test::Range(low, high) => any(&|value| {
+                let above = |literal, or_equal| {
+                    order(field.logical, value, literal).map(|order| match order {
+                        None => false,
+                        Some(order) => order.is_gt() || or_equal && order.is_eq(),
+                    })
+                };
+                let below = |literal, or_equal| {
+                    order(field.logical, value, literal).map(|order| match order {
+                        None => false,
+                        Some(order) => order.is_lt() || or_equal && order.is_eq(),
+                    })
+                };
+                let low = match low {
+                    Bound::Included(literal) => above(literal, true)?,
+                    Bound::Excluded(literal) => above(literal, false)?,
+                    Bound::Unbounded => true,
+                };
+                let high = match high {
+                    Bound::Included(literal) => below(literal, true)?,
+                    Bound::Excluded(literal) => below(literal, false)?,
+                    Bound::Unbounded => true,
+                };
+                Some(low && high)
+            }),
+            Test::Prefix(literal) => any(&|value| {
+                let Value::Bytes(value) = value else { return None };
+                match literal {
+                    Literal::Text(text) => Some(value.starts_with(text.as_bytes())),
+                    Literal::Bytes(bytes) => Some(value.starts_with(bytes)),
+                    _ => None,
+                }
+            }),
+            _ => None,
+        }
+    }
+}
+
+fn equal(logical: LogicalType, value: Value<'_>, literal: &Literal) -> Judged {
+    match (value, literal) {
+        (Value::Bytes(value), Literal::Text(text)) if logical == LogicalType::Ip && text.contains('/') => {
+            let (address, len) = text.split_once('/')?;
+            let bits: u32 = len.parse().ok()?;
+            let bits = bits + if address.contains(':') { 0 } else { 96 };
+            let address = u128::from_be_bytes(ip(address)?);
+            let value = u128::from_be_bytes(value.try_into().ok()?);
+            Some((0..bits).all(|bit| address << bit >> 127 == value << bit >> 127))
+        }
+        (Value::Number(value), Literal::Text(text)) if text.len() == 10 && nanos_of_unit(logical)? < DAY => {
+            let nanos = i128::from(value) * nanos_of_unit(logical)?;
+            Some(nanos.div_euclid(DAY) == time(text)?.div_euclid(DAY))
+        }
+        _ => order(logical, value, literal).map(|order| order == Some(Ordering::Equal)),
+    }
+}
+
+/// How a value compares with a literal: not at all, if one is NaN.
+fn order(logical: LogicalType, value: Value<'_>, literal: &Literal) -> Option<Option<Ordering>> {
+    match (value, literal) {
+        (Value::Bytes(value), literal) => {
+            let literal = match (logical, literal) {
+                (LogicalType::Utf8 | LogicalType::Bytes, Literal::Text(text)) => text.as_bytes().to_vec(),
+                (LogicalType::Ip, Literal::Text(text)) => ip(text)?.to_vec(),
+                (LogicalType::Uuid, Literal::Text(text)) => {
+                    let text = text.replace('-', "");
+                    u128::from_str_radix(&text, 16).ok()?.to_be_bytes().to_vec()
+                }
+                (LogicalType::Ip, Literal::Bytes(bytes)) if bytes.len() == 4 => {
+                    [&[0; 10][..], &[0xff; 2], bytes].concat()
+                }
+                (_, Literal::Bytes(bytes)) => bytes.clone(),
+                _ => return None,
+            };
+            Some(Some(value.cmp(&literal)))
+        }
+        (Value::Number(value), literal) => match (logical, literal) {
+            (LogicalType::Bool, Literal::Bool(literal)) => Some(Some((value != 0).cmp(literal))),
+            (LogicalType::Bool, _) => None,
+            (LogicalType::F64, Literal::Float(literal)) => Some(to_f64(value).partial_cmp(literal)),
+            (LogicalType::F64, Literal::Int(literal)) => {
+                Some(int_and_double(*literal, to_f64(value)).map(Ordering::reverse))
+            }
+            (LogicalType::U64, literal) => integers(to_u64(value).into(), literal),
+            (_, Literal::Text(text)) => {
+                Some(Some((i128::from(value) * nanos_of_unit(logical)?).cmp(&time(text)?)))
+            }
+            (_, literal) => integers(value.into(), literal),
+        },
+    }
+}
+
+fn integers(value: i128, literal: &Literal) -> Option<Option<Ordering>> {
+    match literal {
+        Literal::Int(literal) => Some(Some(value.cmp(literal))),
+        Literal::Float(literal) => Some(int_and_double(value, *literal)),
+        _ => None,
+    }
+}
+
+/// How a whole number compares with a double, exactly.
+fn int_and_double(int: i128, double: f64) -> Option<Ordering> {
+    if double.is_nan() {
+        return None;
+    }
+    if double.abs() >= 1.7e38 {
+        return Some(if double > 0.0 { Ordering::Less } else { Ordering::Greater });
+    }
+    let order = int.cmp(&(double.trunc() as i128));
+    Some(order.then(0.0.partial_cmp(&double.fract())?))
+}
+
+const DAY: i128 = 86_400_000_000_000;
+
+fn nanos_of_unit(logical: LogicalType) -> Option<i128> {
+    match logical {
+        LogicalType::Date => Some(DAY),
+        LogicalType::TimestampMillis => Some(1_000_000),
+        LogicalType::TimestampMicros => Some(1_000),
+        LogicalType::TimestampNanos => Some(1),
+        _ => None,
+    }
+}
+
+fn ip(text: &str) -> Option<[u8; 16]> {
+    Some(match text.parse().ok()? {
+        IpAddr::V4(v4) => v4.to_ipv6_mapped().octets(),
+        IpAddr::V6(v6) => v6.octets(),
+    })
+}
+
+/// Nanoseconds since 1970 of `YYYY-MM-DD[THH:MM:SS[.fff][Z|+HH:MM]]`; other spellings are not known here.
+fn time(text: &str) -> Option<i128> {
+    let number = |range: std::ops::Range<usize>| -> Option<i128> {
+        let digits = text.get(range)?;
+        if digits.bytes().all(|byte| byte.is_ascii_digit()) { digits.parse().ok() } else { None }
+    };
+    let (year, month, day) = (number(0..4)?, number(5..7)?, number(8..10)?);
+    // Howard Hinnant, chrono-compatible low-level date algorithms.
+    let shifted = if month <= 2 { year - 1 } else { year };
+    let (era, of_era) = (shifted.div_euclid(400), shifted.rem_euclid(400));
+    let of_year = (153 * ((month + 9) % 12) + 2) / 5 + day - 1;
+    let days = era * 146_097 + of_era * 365 + of_era / 4 - of_era / 100 + of_year - 719_468;
+    let mut nanos = days * DAY;
+    if text.len() == 10 {
+        return Some(nanos);
+    }
+    nanos += (number(11..13)? * 3600 + number(14..16)? * 60 + number(17..19)?) * 1_000_000_000;
+    let mut rest = &text[19..];
+    if rest.starts_with('.') {
+        nanos += number(20..23)? * 1_000_000;
+        rest = text.get(23..)?;
+    }
+    match rest {
+        "" | "Z" => Some(nanos),
+        "+01:30" => Some(nanos - 5_400 * 1_000_000_000),
+        "-02:00" => Some(nanos + 7_200 * 1_000_000_000),
+        _ => None,
+    }
+}
+
+/// Values of each type that lie close together, and at its ends.
+fn number(logical: LogicalType, rng: &mut SplitMix64) -> i64 {
+    let small = rng.below(12) as i64 - 4;
+    let extreme = *rng.pick(&[i64::MIN, i64::MIN + 1, i64::MAX - 1, i64::MAX]);
+    let is_extreme = rng.chance(1, 12);
+    match logical {
+        LogicalType::Bool => i64::from(rng.chance(1, 3)),
+        LogicalType::F64 => {
+            let odd =
+                [f64::NAN, -f64::NAN, f64::INFINITY, f64::NEG_INFINITY, -0.0, 0.0, f64::MIN_POSITIVE, 1e300];
+            from_f64(match rng.below(5) {
+                0 => *rng.pick(&odd),
+                1 => 9_007_199_254_740_992.0 + 2.0 * small as f64,
+                _ => small as f64 / 2.0,
+            })
+        }
+        _ if is_extreme => extreme,
+        LogicalType::U64 => from_u64(small.unsigned_abs()),
+        LogicalType::Date => 19_000 + small,
+        LogicalType::TimestampMillis => 19_000 * 86_400_000 + small * 21_600_000,
+        LogicalType::TimestampMicros => 19_000 * 86_400_000_000 + small * 21_600_000_000,
+        LogicalType::TimestampNanos => 19_000 * 86_400_000_000_000 + small * 21_600_000_000_000,
+        _ => small,
+    }
+}
+
+fn bytes(logical: LogicalType, rng: &mut SplitMix64) -> Vec<u8> {
+    match logical {
+        LogicalType::Ip => {
+            let v4 = [10, rng.below(2) as u8, rng.below(3) as u8, *rng.pick(&[0, 1, 255])];
+            let v6 = [0x2001, 0xdb8, 0, 0, 0, 0, 0, rng.below(3) as u16];
+            if rng.chance(1, 4) { IpAddr::from(v6) } else { IpAddr::from(v4) }.to_string()
+        }
+        .parse::<IpAddr>()
+        .map_or(vec![], |address| match address {
+            IpAddr::V4(v4) => v4.to_ipv6_mapped().octets().to_vec(),
+            IpAddr::V6(v6) => v6.octets().to_vec(),
+        }),
+        LogicalType::Uuid => (rng.below(5) as u128).wrapping_mul(u128::MAX / 4).to_be_bytes().to_vec(),
+        LogicalType::Utf8 => rng
+            .pick(&["", "a", "aa", "ab", "b", "www.a", "www.b", "é", "\"'`\\", "zz", "www."])
+            .as_bytes()
+            .to_vec(),
+        _ => {
+            let len = rng.below(4);
+            (0..len).map(|_| *rng.pick(&[0, 1, 0x61, 0xfe, 0xff])).collect()
+        }
+    }
+}
+
+/// A literal for a column of this type; now and then a wrong one.
+fn literal(logical: LogicalType, rng: &mut SplitMix64) -> Literal {
+    if rng.chance(1, 400) {
+        return rng
+            .pick(&[Literal::Bool(true), Literal::Text("?".into()), Literal::Int(1), Literal::Bytes(vec![1])])
+            .clone();
+    }
+    let stored = number(logical, rng);
+    let int = match logical {
+        LogicalType::U64 => to_u64(stored).into(),
+        LogicalType::F64 => rng.below(12) as i128 - 4,
+        _ => stored.into(),
+    };
+    match logical {
+        LogicalType::I64 | LogicalType::U64 | LogicalType::F64 => match rng.below(6) {
+            0 => Literal::Float(int as f64 + 0.5),
+            1 => Literal::Float(*rng.pick(&[
+                f64::NAN,
+                f64::INFINITY,
+                f64::NEG_INFINITY,
+                -0.0,
+                1e300,
+                -1e300,
+                1.5,
+            ])),
+            2 => Literal::Int(*rng.pick(&[
+                i128::MIN,
+                i128::MAX,
+                1 << 64,
+                -(1 << 63) - 1,
+                1 << 63,
+                9_007_199_254_740_993,
+            ])),
+            3 => Literal::Float(to_f64(number(LogicalType::F64, rng))),
+            _ => Literal::Int(int),
+        },
+        LogicalType::Bool => Literal::Bool(rng.chance(1, 2)),
+        LogicalType::Date
+        | LogicalType::TimestampMillis
+        | LogicalType::TimestampMicros
+        | LogicalType::TimestampNanos => {
+            let day = *rng.pick(&[
+                "2022-01-07",
+                "2022-01-08",
+                "2022-01-09",
+                "2022-01-10",
+                "1969-12-31",
+                "9999-12-31",
+            ]);
+            match rng.below(5) {
+                0 => Literal::Int(int),
+                1 => Literal::Float(int as f64 + 0.25),
+                2 => Literal::Text(day.into()),
+                _ => {
+                    let time = *rng.pick(&[
+                        "T00:00:00",
+                        "T06:00:00Z",
+                        "T12:00:00.001",
+                        "T07:30:00+01:30",
+                        " 22:00:00-02:00",
+                    ]);
+                    Literal::Text(format!("{day}{time}"))
+                }
+            }
+        }
+        LogicalType::Ip => match rng.below(4) {
+            0 => Literal::Text(
+                rng.pick(&[
+                    "10.0.0.0/8",
+                    "10.0.2.7/24",
+                    "10.1.0.0/16",
+                    "::/0",
+                    "0.0.0.0/0",
+                    "2001:db8::/32",
+                    "10.0.1.255/32",
+                ])
+                .to_string(),
+            ),
+            1 => Literal::Text(
+                rng.pick(&["10.0.0.1", "10.1.2.255", "::", "2001:db8::1", "::ffff:10.0.0.0"]).to_string(),
+            ),
+            2 => Literal::Bytes(vec![10, 0, 1, 1]),
+            _ => Literal::Bytes(bytes(logical, rng)),
+        },
+        LogicalType::Uuid => match rng.below(2) {
+            0 => Literal::Bytes(bytes(logical, rng)),
+            _ => Literal::Text(
+                rng.pick(&[
+                    "00000000-0000-0000-0000-000000000000",
+                    "7fffffffffffffffffffffffffffffff",
+                    "FFFFFFFF-ffff-ffff-ffff-fffffffffffc",
+                ])
+                .to_string(),
+            ),
+        },
+        LogicalType::Utf8 => String::from_utf8(bytes(logical, rng)).map_or(Literal::Int(0), Literal::Text),
+        LogicalType::Bytes => Literal::Bytes(bytes(logical, rng)),
+    }
+}
+
+fn bound(logical: LogicalType, rng: &mut SplitMix64) -> Bound<Literal> {
+    match rng.below(3) {
+        0 => Bound::Unbounded,
+        1 => Bound::Included(literal(logical, rng)),
+        _ => Bound::Excluded(literal(logical, rng)),
+    }
+}
+
+/// A query on these columns.
+pub fn any_query(columns: &[(Field, ModelColumn)], depth: u32, rng: &mut SplitMix64) -> Query {
+    if depth > 0 && rng.chance(3, 5) {
+        let parts = 1 + rng.below(4);
+        let mut parts: Vec<Query> = (0..parts).map(|_| any_query(columns, depth - 1, rng)).collect();
+        return match rng.below(5) {
+            0 | 1 => Query::all_of(parts),
+            2 | 3 => Query::any_of(parts),
+            _ => !parts.remove(0),
+        };
+    }
+    if columns.is_empty() || rng.chance(1, 40) {
+        return if rng.chance(1, 2) { Query::All } else { Query::None };
+    }
+    let (field, _) = rng.pick(columns);
+    let (name, logical) = (field.name.clone(), field.logical);
+    match rng.below(9) {
+        0 => Query::eq(name, literal(logical, rng)),
+        1 => Query::ne(name, literal(logical, rng)),
+        2 | 3 => {
+            let count = if rng.chance(1, 3) { 14 } else { rng.below(4) };
+            let literals: Vec<Literal> = (0..count).map(|_| literal(logical, rng)).collect();
+            if rng.chance(2, 3) { Query::is_in(name, literals) } else { Query::not_in(name, literals) }
+        }
+        4..=6 => Query::range(name, (bound(logical, rng), bound(logical, rng))),
+        7 if logical.is_bytes() => {
+            let prefix = bytes(logical, rng);
+            let prefix = prefix[..rng.below(prefix.len() as u64 + 1) as usize].to_vec();
+            match String::from_utf8(prefix) {
+                Ok(text) if logical == LogicalType::Utf8 => Query::prefix(name, text),
+                Ok(text) => Query::prefix(name, text.into_bytes()),
+                Err(error) => Query::prefix(name, error.into_bytes()),
+            }
+        }
+        7 => Query::exists(name),
+        _ => Query::missing(name),
+    }
+}
+
+/// Rows with a column of every kind and type, with and without missing values.
+pub fn any_rows(docs: u32, rng: &mut SplitMix64) -> Rows {
+    let mut columns = Vec::new();
+    for logical in LogicalType::ALL {
+        for kind in Kind::ALL.into_iter().filter(|&kind| logical.fits(kind)) {
+            // Of all documents, of some, of few, of none.
+            let (hits, of) = *rng.pick(&[(1, 1), (1, 1), (2, 3), (1, 20), (0, 1)]);
+            let used = if rng.chance(1, 5) { rng.below_u32(docs + 1) } else { docs };
+            let one_value = rng.chance(1, 8).then(|| rng.next_u64());
+            let rng_of = |rng: &mut SplitMix64| {
+                one_value.map_or_else(|| SplitMix64::new(rng.next_u64()), SplitMix64::new)
+            };
+            let values = (0..used).map(|_| {
+                let count = if rng.chance(hits, of) { 1 + rng.below(3) } else { 0 };
+                let mut rng = rng_of(rng);
+                (0..count)
+                    .map(|_| {
+                        (number(logical, &mut rng.clone()), bytes(logical, &mut rng.clone()), rng.next_u64())
+                    })
+                    .collect::<Vec<_>>()
+            });
+            let first_number =
+                |list: Vec<(i64, Vec<u8>, u64)>| list.into_iter().next().map(|(number, _, _)| number);
+            let first_bytes =
+                |list: Vec<(i64, Vec<u8>, u64)>| list.into_iter().next().map(|(_, bytes, _)| bytes);
+            let column = match kind {
+                Kind::Numeric => ModelColumn::Numeric(values.map(first_number).collect()),
+                Kind::Binary => ModelColumn::Binary(values.map(first_bytes).collect()),
+                Kind::Sorted => ModelColumn::Sorted(values.map(first_bytes).collect()),
+                Kind::SortedNumeric => ModelColumn::SortedNumeric(
+                    values.map(|list| list.into_iter().map(|(number, ..)| number).collect()).collect(),
+                ),
+                Kind::SortedSet => ModelColumn::SortedSet(
+                    values
+                        .map(|list| list.into_iter().map(|(_, bytes, _)| bytes).collect::<BTreeSet<_>>())
+                        .collect(),
+                ),
+            };
+            columns.push((
+                Field::new(
+                    format!("{}.{}", logical.name().replace(['[', ']'], "-"), kind.name()),
+                    kind,
+                    logical,
+                ),
+                column,
+            ));
+        }
+    }
+    Rows { docs, columns }
+}

@@ -1,0 +1,174 @@
+//! The language of queries.
+
+use docvalues_search::query::{Literal, MAX_DEPTH, MAX_TEXT};
+use docvalues_search::{Error, Query};
+use docvalues_testkit::rng::SplitMix64;
+use proptest::prelude::*;
+
+use crate::naive::{any_query, any_rows};
+
+fn parse(text: &str) -> Query {
+    Query::parse(text).unwrap_or_else(|error| panic!("{text}: {error}"))
+}
+
+/// Where a text is wrong, and how.
+fn wrong(text: &str) -> (usize, String) {
+    match Query::parse(text) {
+        Err(Error::Query(error)) => (error.column().unwrap_or(0), error.what().to_owned()),
+        other => panic!("{text}: {other:?}"),
+    }
+}
+
+proptest! {
+    #[test]
+    fn a_printed_query_is_parsed_to_itself(seed: u64, depth in 0_u32..5) {
+        let mut rng = SplitMix64::new(seed);
+        let rows = any_rows(1, &mut rng);
+        let query = any_query(&rows.columns, depth, &mut rng);
+        prop_assert_eq!(Query::parse(&query.to_string()).unwrap(), query);
+    }
+
+    #[test]
+    fn any_name_and_any_literal_survive(name: String, text: String, bytes: Vec<u8>, bits: u64, int: i128) {
+        let literals = [text.into(), bytes.into(), f64::from_bits(bits).into(), int.into(), Literal::from(true)];
+        let query = Query::is_in(name, literals);
+        prop_assert_eq!(Query::parse(&query.to_string()).unwrap(), query);
+    }
+
+    #[test]
+    fn any_text_is_parsed_or_refused_at_a_place_in_it(text in "([a-c ()=<>.,'\"`0-9x\\\\-]|and|or|not|in){0,40}") {
+        match Query::parse(&text) {
+            Ok(query) => prop_assert_eq!(Query::parse(&query.to_string()).unwrap(), query),
+            Err(Error::Query(error)) => {
+                prop_assert!((1..=text.chars().count() + 1).contains(&error.column().unwrap()));
+                prop_assert!(error.caret().unwrap().contains(error.what()));
+            }
+            Err(error) => panic!("{error}"),
+        }
+    }
+}
+
+#[test]
+fn every_rule_of_the_grammar() {
+    let (a, b, c) = (Query::eq("a", 1), Query::eq("b", 2), Query::eq("c", 3));
+    for (text, query) in [
+        ("a=1", a.clone()),
+        ("  a  ==\n1  ", a.clone()),
+        ("a = 1 or b = 2 and c = 3", a.clone().or(b.clone().and(c.clone()))),
+        ("(a = 1 or b = 2) and c = 3", a.clone().or(b.clone()).and(c.clone())),
+        ("a = 1 AND (b = 2 And ((c = 3)))", Query::all_of([a.clone(), b.clone(), c])),
+        ("not a = 1 and b = 2", (!a.clone()).and(b.clone())),
+        ("not (a = 1 and b = 2)", !(a.clone().and(b))),
+        ("not not a = 1", a),
+        ("true", Query::All),
+        ("FALSE or true", Query::None.or(Query::All)),
+        ("a != 1", Query::ne("a", 1)),
+        ("a < 1", Query::range("a", ..1)),
+        ("a <= 1", Query::range("a", ..=1)),
+        ("a>1", Query::range("a", (std::ops::Bound::Excluded(1), std::ops::Bound::Unbounded))),
+        ("a >= 1", Query::range("a", 1..)),
+        ("a in 1..5", Query::range("a", 1..5)),
+        ("a in -1 .. = 5", Query::range("a", -1..=5)),
+        ("a in 1<..5", Query::range("a", (std::ops::Bound::Excluded(1), std::ops::Bound::Excluded(5)))),
+        ("a in 1.5..inf", Query::range("a", 1.5..f64::INFINITY)),
+        ("a in inf..=-inf", Query::range("a", f64::INFINITY..=f64::NEG_INFINITY)),
+        ("a ^= \"x\"", Query::prefix("a", "x")),
+        ("a in ()", Query::is_in("a", [0; 0])),
+        ("a in(1,2)", Query::is_in("a", [1, 2])),
+        ("a not in ('x', \"y\")", Query::not_in("a", ["x", "y"])),
+        ("a exists and b missing", Query::exists("a").and(Query::missing("b"))),
+        (
+            "in = 1 and exists exists and missing in (1)",
+            Query::eq("in", 1).and(Query::exists("exists")).and(Query::eq("missing", 1)),
+        ),
+        ("@a.b-c_1 = 1", Query::eq("@a.b-c_1", 1)),
+        ("größe = 1", Query::eq("größe", 1)),
+        ("`a``b ` = 1", Query::eq("a`b ", 1)),
+        ("`` = 1", Query::eq("", 1)),
+        ("`and` = 1", Query::eq("and", 1)),
+        ("a = 1_000", Query::eq("a", 1000)),
+        ("a = +1e3", Query::eq("a", 1e3)),
+        ("a = 10MiB", Query::eq("a", 10 << 20)),
+        ("a = -1.5kb", Query::eq("a", -1500)),
+        ("a = 0.0001kB", Query::eq("a", 0.1)),
+        ("a = nan", Query::eq("a", f64::NAN)),
+        ("a = True", Query::eq("a", true)),
+        ("a = x'00fF'", Query::eq("a", [0, 255])),
+        ("a = x''", Query::eq("a", [0; 0])),
+        (r#"a = "\\\"\'\n\r\t\0\u{1F4CF}é""#, Query::eq("a", "\\\"'\n\r\t\0📏é")),
+        (r#"a = 'it\'s "so"'"#, Query::eq("a", "it's \"so\"")),
+    ] {
+        assert_eq!(parse(text), query, "{text}");
+        assert_eq!(parse(&query.to_string()), query, "{query}");
+    }
+}
+
+#[test]
+fn what_is_wrong_is_said_where_it_is() {
+    for (text, column, what) in [
+        ("", 1, "expected a column, `not` or `(`"),
+        ("a", 2, "expected `=`, `!=`, `<`, `<=`, `>`, `>=`, `^=`, `in`, `not in`, `exists` or `missing`"),
+        ("a =", 4, "expected a number, text in quotes, `true` or `false`"),
+        ("a = b", 5, "expected a number, text in quotes, `true` or `false`"),
+        ("a = 1 b = 2", 7, "expected `and`, `or` or the end"),
+        ("(a = 1", 7, "expected `and`, `or` or `)`"),
+        ("a = 1)", 6, "expected `and`, `or` or the end"),
+        ("and a = 1", 1, "expected a column, `not` or `(`"),
+        ("größe = 1 and not", 18, "expected a column, `not` or `(`"),
+        ("a in 1", 7, "expected `..`"),
+        ("a in (1 2)", 9, "expected `,` or `)`"),
+        ("a not = 1", 7, "expected `in (…)`"),
+        ("a = 2024-01-01", 5, "expected a number; a day, a time or an address is text, in quotes"),
+        ("a = 10.0.0.1", 5, "expected a number; a day, a time or an address is text, in quotes"),
+        ("a = 10 or b = 10miles", 15, "expected a number; a day, a time or an address is text, in quotes"),
+        ("a = 1e999", 5, "the number is too large for a double"),
+        ("a = 999999999999999999999999999999999999999999", 5, "the number is too large"),
+        ("a = 99999999999999999999999999999999999GB", 5, "the number is too large"),
+        ("a = \"x", 5, "this text has no end: expected another quote"),
+        ("a = \"x\\y\"", 7, r#"expected an escape: \\, \", \', \n, \r, \t, \0 or \u{…}"#),
+        ("a = \"\\u{d800}\"", 6, r#"expected an escape: \\, \", \', \n, \r, \t, \0 or \u{…}"#),
+        ("`a = 1", 1, "this name has no end: expected another backtick"),
+        ("a = x'0'", 7, "expected two hexadecimal digits for each byte"),
+        ("a = x'0g'", 8, "expected a hexadecimal digit or a quote"),
+    ] {
+        assert_eq!(wrong(text), (column, what.to_owned()), "{text}");
+    }
+}
+
+#[test]
+fn hostile_texts_are_refused_without_a_long_stack_or_a_long_wait() {
+    let deep = |open: &str, close: &str, depth| format!("{}a=1{}", open.repeat(depth), close.repeat(depth));
+    assert!(Query::parse(&deep("(", ")", MAX_DEPTH)).is_ok());
+    assert!(Query::parse(&deep("not ", "", MAX_DEPTH)).is_ok());
+    let what = "no more than 64 parentheses and `not`s stand within each other";
+    assert_eq!(wrong(&deep("(", ")", MAX_DEPTH + 1)), (MAX_DEPTH + 1, what.to_owned()));
+    assert_eq!(wrong(&deep("not ", "", 200_000)), (4 * MAX_DEPTH + 1, what.to_owned()));
+    assert_eq!(wrong(&"(".repeat(MAX_TEXT)), (MAX_DEPTH + 1, what.to_owned()));
+    assert_eq!(wrong(&" ".repeat(MAX_TEXT + 1)).0, 0);
+    let many = vec!["a=1"; 100_000].join(" or ");
+    assert_eq!(parse(&many).to_string().matches("a = 1").count(), 100_000);
+    let text = format!("{}x", "a = 1 and ".repeat(20_000));
+    let Err(Error::Query(error)) = Query::parse(&text) else { panic!() };
+    assert!(error.caret().unwrap().len() < 400);
+}
+
+#[test]
+fn a_nested_query_prints_as_deep_as_it_may_be_parsed() {
+    // `and` in `or` in `and`: two levels of the tree for each parenthesis.
+    let mut query = Query::eq("a", 1);
+    for _ in 0..MAX_DEPTH {
+        query = Query::eq("b", 1).or(Query::eq("c", 1).and(query.or(Query::eq("d", 1))));
+    }
+    assert!(Query::parse(&query.to_string()).is_ok());
+}
+
+#[test]
+fn the_caret_stands_under_the_error() {
+    let Err(Error::Query(error)) = Query::parse("größe > 1 and host = \"a\nb\" und x = 1") else {
+        panic!()
+    };
+    assert_eq!(
+        error.caret().unwrap(),
+        "größe > 1 and host = \"a b\" und x = 1\n                           ^ expected `and`, `or` or the end"
+    );
+}
