@@ -6,6 +6,7 @@ mod look;
 mod lookup;
 mod merge;
 mod records;
+mod search;
 mod shell;
 
 use clap::{Parser, Subcommand};
@@ -16,6 +17,7 @@ pub(crate) use look::{CheckArgs, DiffArgs, InfoArgs, StatsArgs, TermsArgs};
 pub(crate) use lookup::LookupArgs;
 pub(crate) use merge::MergeArgs;
 pub(crate) use records::{CatArgs, ExportArgs, GetArgs, HeadArgs, RecordArgs, RecordFormat, SampleArgs};
+pub(crate) use search::{CountArgs, FacetArgs, FacetBy, QueryArgs, SortArgs, WhereArgs};
 pub(crate) use shell::{CompletionsArgs, ManArgs};
 
 const ABOUT: &str = "Build, merge, look into, compare, export and check docvalues segments";
@@ -61,6 +63,10 @@ pub(crate) enum Command {
     Info(InfoArgs),
     Stats(StatsArgs),
     Terms(TermsArgs),
+    Count(CountArgs),
+    Facet(FacetArgs),
+    Sort(SortArgs),
+    Query(QueryArgs),
     Get(GetArgs),
     Lookup(LookupArgs),
     Head(HeadArgs),

@@ -1,15 +1,13 @@
-//! What the values of a column come to: the ends of their range, their sum, their mean.
-
-use std::ops::ControlFlow;
+//! What the values of a column come to: the ends of their range, their sum, their mean, as text.
 
 use serde::Serialize;
+use serde::ser::{SerializeMap, Serializer};
 
-use crate::input::import::StoredRef;
 use crate::number::FloatStyle;
 use crate::output::value::Printer;
-use crate::store::{
-    AnyColumn, ColumnSource as _, ColumnStats, Error, LogicalType, Segment, TermOrd, Terms, to_f64,
-};
+use crate::store::LogicalType;
+use crate::store::search::Value;
+use crate::store::search::stats::{ColumnStats, Sum};
 
 /// As text, so that no number loses digits on its way through a JSON reader.
 #[derive(Debug, Default, Serialize)]
@@ -22,116 +20,77 @@ pub(crate) struct Facts {
     pub(crate) sum: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) mean: Option<String>,
+    /// The standard deviation.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) deviation: Option<String>,
+    #[serde(skip_serializing_if = "Percentiles::is_empty")]
+    pub(crate) percentiles: Percentiles,
+}
+
+/// Percentiles and their values, in the order in which they were asked for.
+#[derive(Debug, Default)]
+pub(crate) struct Percentiles(Vec<(String, String)>);
+
+impl Percentiles {
+    pub(crate) fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    pub(crate) fn keys(&self) -> impl Iterator<Item = &String> {
+        self.0.iter().map(|(percentile, _)| percentile)
+    }
+
+    pub(crate) fn values(&self) -> impl Iterator<Item = &String> {
+        self.0.iter().map(|(_, value)| value)
+    }
+}
+
+impl Serialize for Percentiles {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut map = serializer.serialize_map(Some(self.0.len()))?;
+        self.0.iter().try_for_each(|(percentile, value)| map.serialize_entry(percentile, value))?;
+        map.end()
+    }
 }
 
 impl Facts {
-    /// From the directory what it knows, the rest from the values. Nothing where there are none.
-    pub(crate) fn of(segment: &Segment, stats: &ColumnStats) -> Result<Facts, Error> {
-        if stats.value_count == 0 {
-            return Ok(Facts::default());
-        }
+    /// Nothing where there are no values. Dates and timestamps have a mean and no sum.
+    pub(crate) fn of(stats: &ColumnStats) -> Facts {
         let field = &stats.field;
         let printer = Printer::new(field.logical, false, field.format.as_deref());
-        let column = segment.column(&field.name)?;
-        let (min, max) = match (stats.bounds, &column) {
-            (Some((min, max)), _) => (number(&printer, min), number(&printer, max)),
-            (None, AnyColumn::Sorted(column)) => first_and_last(&**column, &printer)?,
-            (None, AnyColumn::SortedSet(column)) => first_and_last(&**column, &printer)?,
-            (None, column) => least_and_greatest(column, &printer)?,
+        let value = |value: &Value| {
+            let mut text = String::new();
+            printer.text(value.into(), &mut text);
+            text
         };
-        let (sum, mean) = sum_and_mean(&column, stats, &printer)?;
-        Ok(Facts { min: Some(min), max: Some(max), sum, mean })
+        let (sum, mean) = sum_and_mean(stats, &value);
+        let percentiles =
+            stats.percentiles.iter().map(|(percentile, found)| (float(*percentile), value(found)));
+        Facts {
+            min: stats.min.as_ref().map(value),
+            max: stats.max.as_ref().map(value),
+            sum,
+            mean,
+            deviation: stats.standard_deviation().map(float),
+            percentiles: Percentiles(percentiles.collect()),
+        }
     }
-}
-
-fn number(printer: &Printer, stored: i64) -> String {
-    let mut text = String::new();
-    printer.text(StoredRef::Number(stored), &mut text);
-    text
-}
-
-fn bytes(printer: &Printer, bytes: &[u8]) -> String {
-    let mut text = String::new();
-    printer.text(StoredRef::Bytes(bytes), &mut text);
-    text
-}
-
-/// The ends of a dictionary.
-fn first_and_last(terms: &dyn Terms, printer: &Printer) -> Result<(String, String), Error> {
-    let term = |ord| {
-        let mut term = Vec::new();
-        terms.term(TermOrd::new(ord), &mut term)?;
-        Ok::<_, Error>(bytes(printer, &term))
-    };
-    Ok((term(0)?, term(terms.term_count().saturating_sub(1))?))
-}
-
-/// The ends of the range of byte strings without a dictionary: all of them have to be looked at.
-fn least_and_greatest(column: &AnyColumn, printer: &Printer) -> Result<(String, String), Error> {
-    let mut ends: Option<(Vec<u8>, Vec<u8>)> = None;
-    if let AnyColumn::Binary(column) = column {
-        column.scan(0..column.docs(), &mut |batch| {
-            for value in batch.values.iter() {
-                let (min, max) = ends.get_or_insert_with(|| (value.to_vec(), value.to_vec()));
-                if value < min.as_slice() {
-                    value.clone_into(min);
-                } else if value > max.as_slice() {
-                    value.clone_into(max);
-                }
-            }
-            ControlFlow::Continue(())
-        })?;
-    }
-    let (min, max) = ends.unwrap_or_default();
-    Ok((bytes(printer, &min), bytes(printer, &max)))
 }
 
 /// The sum and the mean, where the type has them.
-fn sum_and_mean(
-    column: &AnyColumn,
-    stats: &ColumnStats,
-    printer: &Printer,
-) -> Result<(Option<String>, Option<String>), Error> {
-    let count = stats.value_count;
-    if stats.field.logical == LogicalType::F64 {
-        let sum = float_sum(column)?;
-        return Ok((Some(float(sum)), Some(float(sum / count as f64))));
+fn sum_and_mean(stats: &ColumnStats, value: &dyn Fn(&Value) -> String) -> (Option<String>, Option<String>) {
+    let mean = stats.mean.map(float);
+    match (stats.field.logical, stats.sum) {
+        (_, None) => (None, None),
+        (LogicalType::I64 | LogicalType::U64 | LogicalType::Bool, Some(Sum::Integer(sum))) => {
+            (Some(sum.to_string()), mean)
+        }
+        (_, Some(Sum::Integer(sum))) => {
+            let mean = i64::try_from(sum.div_euclid(i128::from(stats.values.max(1)))).ok();
+            (None, mean.map(|mean| value(&Value::Number(mean))))
+        }
+        (_, Some(Sum::Double(sum))) => (Some(float(sum)), mean),
     }
-    let Some(stored) = stats.statistics.sum else { return Ok((None, None)) };
-    Ok(match stats.field.logical {
-        LogicalType::I64 | LogicalType::U64 | LogicalType::Bool => {
-            // Stored numbers of u64 begin at -2^63. A file may say whatever it likes.
-            let below = if stats.field.logical == LogicalType::U64 { i128::from(count) << 63 } else { 0 };
-            let sum = stored.saturating_add(below);
-            (Some(sum.to_string()), Some(float(sum as f64 / count as f64)))
-        }
-        _ => {
-            let mean = i64::try_from(stored.div_euclid(count.into())).ok();
-            (None, mean.map(|mean| number(printer, mean)))
-        }
-    })
-}
-
-/// The sum of a column of doubles, by Neumaier: what a summand loses is added at the end.
-fn float_sum(column: &AnyColumn) -> Result<f64, Error> {
-    let (mut sum, mut lost) = (0.0, 0.0);
-    let mut add = |values: &[i64]| {
-        for value in values.iter().map(|stored| to_f64(*stored)) {
-            let next: f64 = sum + value;
-            lost += if f64::abs(sum) >= value.abs() { (sum - next) + value } else { (value - next) + sum };
-            sum = next;
-        }
-        ControlFlow::Continue(())
-    };
-    match column {
-        AnyColumn::Numeric(column) => column.scan(0..column.docs(), &mut |batch| add(batch.values))?,
-        AnyColumn::SortedNumeric(column) => {
-            column.scan(0..column.docs(), &mut |batch| add(batch.values.items()))?;
-        }
-        AnyColumn::Binary(_) | AnyColumn::Sorted(_) | AnyColumn::SortedSet(_) => {}
-    }
-    // Of infinities nothing is lost, but the difference of two is no number.
-    Ok(if sum.is_finite() { sum + lost } else { sum })
 }
 
 fn float(value: f64) -> String {

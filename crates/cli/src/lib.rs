@@ -7,6 +7,7 @@ mod cmd;
 mod console;
 mod facts;
 mod failure;
+mod hits;
 mod ids;
 mod input;
 mod number;
@@ -56,6 +57,10 @@ fn dispatch(command: &Command, console: &mut Console<'_>) -> Result<Exit, Failur
         Command::Info(args) => cmd::info::run(args, console),
         Command::Stats(args) => cmd::stats::run(args, console),
         Command::Terms(args) => cmd::terms::run(args, console),
+        Command::Count(args) => cmd::count::run(args, console),
+        Command::Facet(args) => cmd::facet::run(args, console),
+        Command::Sort(args) => cmd::sort::run(args, console),
+        Command::Query(args) => cmd::query::run(args, console),
         Command::Get(args) => cmd::get::run(args, console),
         Command::Lookup(args) => cmd::lookup::run(args, console),
         Command::Head(args) => cmd::head::run(args, console),

@@ -1,4 +1,4 @@
-//! `--sort-by`: what documents are sorted by, as people write it.
+//! `--sort-by`, `--by`, `--sort`: what documents are sorted by, as people write it.
 
 use crate::failure::{Exit, Failure};
 use crate::input::error::closest;
@@ -7,18 +7,18 @@ use crate::store::SortKey;
 const FIRST: &str = ":missing-first";
 const LAST: &str = ":missing-last";
 
-/// The keys that `arguments` name, of these `columns`.
+/// The keys that the `arguments` of an `option` name, of these `columns`.
 ///
 /// A name may hold commas, begin with `-` or end like a rule for missing values: what is a name as it stands, is one.
-pub(crate) fn keys(arguments: &[String], columns: &[&str]) -> Result<Vec<SortKey>, Failure> {
+pub(crate) fn keys(option: &str, arguments: &[String], columns: &[&str]) -> Result<Vec<SortKey>, Failure> {
     let mut keys: Vec<SortKey> = Vec::new();
     for argument in arguments {
         let whole = key(argument, columns);
         let parts = if whole.is_some() { vec![argument.as_str()] } else { argument.split(',').collect() };
         for part in parts {
-            let key = key(part, columns).ok_or_else(|| unknown(part, columns))?;
+            let key = key(part, columns).ok_or_else(|| unknown(option, part, columns))?;
             if keys.iter().any(|known| known.column == key.column) {
-                let message = format!("--sort-by names the column {:?} twice", key.column);
+                let message = format!("{option} names the column {:?} twice", key.column);
                 return Err(Failure::new(Exit::Usage, message));
             }
             keys.push(key);
@@ -44,10 +44,10 @@ pub(crate) fn by_several(column: &str) -> Failure {
     Failure::new(Exit::Failed, message)
 }
 
-fn unknown(text: &str, columns: &[&str]) -> Failure {
+fn unknown(option: &str, text: &str, columns: &[&str]) -> Failure {
     let name = text.strip_suffix(FIRST).or(text.strip_suffix(LAST)).unwrap_or(text);
     let name = name.strip_prefix('-').unwrap_or(name);
-    let failure = Failure::new(Exit::Failed, format!("--sort-by {name}: there is no such column"));
+    let failure = Failure::new(Exit::Failed, format!("{option} {name}: there is no such column"));
     let close = closest(name, columns.iter().copied());
     match (name.rsplit_once(':'), close) {
         (_, Some(close)) => failure.advice(format!("did you mean {close:?}?")),
@@ -65,7 +65,7 @@ mod tests {
     fn of(arguments: &[&str]) -> Result<Vec<SortKey>, String> {
         let columns = ["section", "size", "-size", "a,b", "x:missing-first"];
         let arguments: Vec<_> = arguments.iter().map(|argument| (*argument).to_owned()).collect();
-        keys(&arguments, &columns).map_err(|failure| failure.to_string())
+        keys("--sort-by", &arguments, &columns).map_err(|failure| failure.to_string())
     }
 
     #[test]

@@ -3,10 +3,12 @@
 use docvalues_column::{ColumnSource, DocId, SortKey};
 
 use crate::columns::{Columns, Slot};
-use crate::docs::Docs;
+use crate::docs::{Bitset, Docs};
 use crate::error::Result;
 use crate::facet::{self, Facet, FacetCounts};
 use crate::pass::{Collector, Pass};
+use crate::query::Query;
+use crate::request::{self, SearchAnswer, SearchRequest};
 use crate::sort;
 use crate::stats::{self, ColumnStats, Stats};
 
@@ -34,6 +36,33 @@ impl<'s> Search<'s> {
     /// The columns.
     pub fn source(&self) -> &'s (dyn ColumnSource + Sync) {
         self.source
+    }
+
+    /// The documents that match `query`. Of many, a set that holds all is better said by [`Docs::All`].
+    ///
+    /// # Errors
+    ///
+    /// When there is no such column, a literal is none of its type, or bytes are damaged.
+    pub fn filter(&self, query: &Query) -> Result<Bitset> {
+        query.bind(self.source)?.collect(Docs::All)
+    }
+
+    /// How many documents match `query`.
+    ///
+    /// # Errors
+    ///
+    /// As [`filter`](Self::filter).
+    pub fn count(&self, query: &Query) -> Result<u32> {
+        query.bind(self.source)?.count(Docs::All)
+    }
+
+    /// Several things at once about the documents that match a query; columns that are used twice are read once.
+    ///
+    /// # Errors
+    ///
+    /// As those of what is asked for.
+    pub fn request(&self, request: &SearchRequest) -> Result<SearchAnswer> {
+        request::run(self, request)
     }
 
     /// How many of `docs` have each value of a column.

@@ -4,6 +4,8 @@ use std::path::PathBuf;
 
 use clap::Args;
 
+use super::WhereArgs;
+
 const INFO_EXAMPLES: &str = "\
 Examples:
   dv info packages.dv
@@ -32,7 +34,7 @@ Show what the values of columns are: how many, how many are missing, the least a
 mean, how many distinct ones.
 
 Most of it stands in the segment's directory; sums of floats, and the least and greatest of strings without \
-a dictionary, take a scan of their column. Distinct values are counted where the directory knows them, as it \
+a dictionary, take a scan of their column, and so does all that is asked of the documents of a query. Distinct values are counted where the directory knows them, as it \
 does of every column with a dictionary. Dates and timestamps have a mean and no sum; of bools, the sum is \
 how many are true.";
 
@@ -40,6 +42,7 @@ const STATS_EXAMPLES: &str = "\
 Examples:
   dv stats packages.dv
   dv stats packages.dv size section
+  dv stats packages.dv size --percentiles 50,90,99 --spread --where 'section = \"libs\"'
   dv stats packages.dv --json | jq -r '.columns[] | [.name, .missing] | @tsv'
 
 Exit codes: 0 all shown, 1 a column does not exist or is damaged, 3 unreadable.";
@@ -56,9 +59,24 @@ pub(crate) struct StatsArgs {
     #[arg(value_name = "COLUMN")]
     pub(crate) columns: Vec<String>,
 
+    /// Percentiles to find, from 0 to 100: exact
+    #[arg(long, value_name = "NUMBER,…", value_delimiter = ',')]
+    pub(crate) percentiles: Vec<f64>,
+
+    /// The standard deviation as well
+    #[arg(long)]
+    pub(crate) spread: bool,
+
+    /// Count different values: exactly up to 65,536 and of columns with a dictionary, else within a percent
+    #[arg(long)]
+    pub(crate) distinct: bool,
+
     /// Print JSON: every value whole, as text
     #[arg(long)]
     pub(crate) json: bool,
+
+    #[command(flatten)]
+    pub(crate) hits: WhereArgs,
 }
 
 const TERMS_EXAMPLES: &str = "\

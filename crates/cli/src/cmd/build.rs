@@ -238,7 +238,7 @@ fn sort_keys(arguments: &[String], import: &Import) -> Result<Vec<SortKey>, Fail
     let columns =
         import.columns().iter().filter(|column| !column.excluded && (column.in_header || column.values > 0));
     let names: Vec<&str> = columns.map(|column| column.name.as_str()).collect();
-    let keys = sort::keys(arguments, &names)?;
+    let keys = sort::keys("--sort-by", arguments, &names)?;
     let several = |key: &&SortKey| {
         let column = import.columns().iter().find(|column| column.name == key.column);
         column.and_then(|column| column.ty).is_some_and(|ty| ty.multi)

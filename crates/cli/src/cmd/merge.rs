@@ -83,7 +83,7 @@ fn place_of(mut doc: u32, segments: &[Segment]) -> String {
 fn sort_keys(arguments: &[String], segments: &[Segment]) -> Result<Vec<SortKey>, Failure> {
     let fields = read::select(segments, &[])?;
     let names: Vec<&str> = fields.iter().map(|field| field.name.as_str()).collect();
-    let keys = sort::keys(arguments, &names)?;
+    let keys = sort::keys("--sort-by", arguments, &names)?;
     let several = |key: &&SortKey| fields.iter().any(|f| f.name == key.column && f.kind.is_multi_valued());
     match keys.iter().find(several) {
         None => Ok(keys),

@@ -1,15 +1,19 @@
 //! `dv stats`: what the values of columns are.
 
+use std::time::Instant;
+
 use serde::Serialize;
 
 use crate::args::StatsArgs;
 use crate::console::Console;
 use crate::facts::{Facts, rounded};
 use crate::failure::{Exit, Failure};
+use crate::hits::{self, Hits};
 use crate::output::table::{Align, Table, cut_note, fit, width};
 use crate::output::text::{printable, thousands};
 use crate::read;
-use crate::store::{ColumnStats, Segment};
+use crate::store::search::stats::{ColumnStats, Distinct, Stats};
+use crate::store::{self, Field};
 
 /// Columns of a terminal that a value of the table may take.
 const CELL: usize = 24;
@@ -17,20 +21,46 @@ const CELL: usize = 24;
 pub(crate) fn run(args: &StatsArgs, console: &mut Console<'_>) -> Result<Exit, Failure> {
     let segment = read::open(&args.file)?;
     let fields = read::select(std::slice::from_ref(&segment), &args.columns)?;
-    let stats = segment.stats()?;
-    let of_field = |name: &str| stats.columns.iter().find(|column| column.field.name == name);
-    let columns = fields
-        .iter()
-        .filter_map(|field| of_field(&field.name))
-        .map(|stats| Column::new(&segment, stats))
-        .collect::<Result<Vec<_>, _>>()?;
-    if args.json {
-        let report = Report { file: segment.file(), documents: segment.docs(), columns };
-        writeln!(console.out, "{}", serde_json::to_string_pretty(&report).unwrap_or_default())?;
-        return Ok(Exit::Ok);
+    let hits = Hits::find(&segment, &args.hits)?;
+    let asked: Vec<Stats> = fields.iter().map(|field| asked(field, args)).collect();
+    let start = Instant::now();
+    let mut found = hits::search(&segment, &args.hits).stats_of(hits.docs(), &asked)?;
+    let took = start.elapsed();
+    let in_file = segment.stats()?;
+    let of_field = |name: &str| in_file.columns.iter().find(|column| column.field.name == name);
+    let is_all = hits.count() == segment.docs();
+    for stats in &mut found {
+        // Of all documents the directory may know it.
+        let known = of_field(&stats.field.name).filter(|_| is_all && stats.distinct.is_none());
+        stats.distinct = stats.distinct.or(known.and_then(distinct).map(Distinct::Exact));
     }
-    print(&columns, console)?;
+    let bytes = |stats: &ColumnStats| of_field(&stats.field.name).map_or(0, store::ColumnStats::bytes);
+    let columns: Vec<Column<'_>> = found.iter().map(|stats| Column::new(stats, bytes(stats))).collect();
+    if args.json {
+        let (documents, matching) = (segment.docs(), args.hits.query.as_ref().map(|_| hits.count()));
+        let report = Report { file: segment.file(), documents, matching, columns };
+        writeln!(console.out, "{}", serde_json::to_string_pretty(&report).unwrap_or_default())?;
+    } else {
+        print(&columns, console)?;
+    }
+    hits.explain("values summed up", took, console);
     Ok(Exit::Ok)
+}
+
+/// What to find out: of byte strings, there is less to be known.
+fn asked(field: &Field, args: &StatsArgs) -> Stats {
+    let mut stats = Stats::of(&field.name);
+    stats.distinct = args.distinct;
+    if !field.kind.is_bytes() {
+        stats.spread = args.spread;
+        stats.percentiles = args.percentiles.clone();
+    }
+    stats
+}
+
+/// How many different values there are, if the directory says.
+fn distinct(stats: &store::ColumnStats) -> Option<u64> {
+    stats.term_count.map(u64::from).or(stats.statistics.distinct)
 }
 
 /// What `--json` prints.
@@ -38,40 +68,53 @@ pub(crate) fn run(args: &StatsArgs, console: &mut Console<'_>) -> Result<Exit, F
 struct Report<'a> {
     file: &'a str,
     documents: u32,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    matching: Option<u32>,
     columns: Vec<Column<'a>>,
 }
 
+/// What is known of a column.
 #[derive(Serialize)]
-struct Column<'a> {
+pub(crate) struct Column<'a> {
     name: &'a str,
     kind: &'static str,
     #[serde(rename = "type")]
     ty: &'static str,
     /// With a value.
-    documents: u32,
-    missing: u32,
+    documents: u64,
+    missing: u64,
     values: u64,
     #[serde(skip_serializing_if = "Option::is_none")]
     distinct: Option<u64>,
+    /// Whether `distinct` is not exact.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    distinct_is_estimate: bool,
     #[serde(flatten)]
     facts: Facts,
+    #[serde(skip_serializing_if = "is_zero")]
     bytes: u64,
 }
 
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks for it")]
+fn is_zero(bytes: &u64) -> bool {
+    *bytes == 0
+}
+
 impl<'a> Column<'a> {
-    fn new(segment: &Segment, stats: &'a ColumnStats) -> Result<Column<'a>, Failure> {
+    pub(crate) fn new(stats: &'a ColumnStats, bytes: u64) -> Column<'a> {
         let field = &stats.field;
-        Ok(Column {
+        Column {
             name: &field.name,
             kind: field.kind.name(),
             ty: field.logical.name(),
-            documents: stats.docs_with_value,
-            missing: segment.docs().saturating_sub(stats.docs_with_value),
-            values: stats.value_count,
-            distinct: stats.term_count.map(u64::from).or(stats.statistics.distinct),
-            facts: Facts::of(segment, stats)?,
-            bytes: stats.bytes(),
-        })
+            documents: stats.docs - stats.missing,
+            missing: stats.missing,
+            values: stats.values,
+            distinct: stats.distinct.map(Distinct::get),
+            distinct_is_estimate: matches!(stats.distinct, Some(Distinct::About(_))),
+            facts: Facts::of(stats),
+            bytes,
+        }
     }
 }
 
@@ -97,18 +140,26 @@ fn table(columns: &[Column<'_>], counts: bool, facts: bool) -> Table {
         heading.extend([("kind", Align::Left), ("type", Align::Left)]);
         heading.extend(["with value", "missing", "values", "distinct", "bytes"].map(|h| (h, Align::Right)));
     }
+    let spread = columns.iter().any(|column| column.facts.deviation.is_some());
+    let percentiles: Vec<String> = columns
+        .iter()
+        .find(|column| !column.facts.percentiles.is_empty())
+        .map(|column| column.facts.percentiles.keys().map(|percentile| format!("p{percentile}")).collect())
+        .unwrap_or_default();
     if facts {
         heading.extend([("min", Align::Left), ("max", Align::Left)]);
         heading.extend([("sum", Align::Right), ("mean", Align::Right)]);
+        heading.extend(spread.then_some(("deviation", Align::Right)));
+        heading.extend(percentiles.iter().map(|percentile| (percentile.as_str(), Align::Right)));
     }
     let mut table = Table::new(&heading);
     for column in columns {
         let mut row = vec![printable(column.name)];
         if counts {
             row.extend([column.kind.to_owned(), column.ty.to_owned()]);
-            row.extend([column.documents, column.missing].map(|count| thousands(count.into())));
-            row.push(thousands(column.values));
-            row.push(column.distinct.map(thousands).unwrap_or_default());
+            row.extend([column.documents, column.missing, column.values].map(thousands));
+            let about = if column.distinct_is_estimate { "~" } else { "" };
+            row.push(column.distinct.map(|count| format!("{about}{}", thousands(count))).unwrap_or_default());
             row.push(thousands(column.bytes));
         }
         if facts {
@@ -116,6 +167,8 @@ fn table(columns: &[Column<'_>], counts: bool, facts: bool) -> Table {
             row.extend([end(&column.facts.min), end(&column.facts.max)]);
             row.push(column.facts.sum.clone().unwrap_or_default());
             row.push(column.facts.mean.as_deref().map(rounded).unwrap_or_default());
+            row.extend(spread.then(|| column.facts.deviation.as_deref().map(rounded).unwrap_or_default()));
+            row.extend(column.facts.percentiles.values().cloned());
         }
         table.row(row);
     }

@@ -12,6 +12,9 @@
 //! | several values | a JSON array, or between the input's separators | an array |
 //! | missing | empty, or the input's token | no key, or as the input said it |
 
+use serde_json::value::RawValue;
+
+use crate::store::search::Value;
 use crate::store::{LogicalType, to_f64, to_u64};
 
 use super::text;
@@ -21,6 +24,15 @@ use crate::input::value::print_ip;
 use crate::number::FloatStyle;
 use crate::spelling::{JsonMissing, Spelling};
 use crate::time::{TimeFormat, day};
+
+impl<'a> From<&'a Value> for StoredRef<'a> {
+    fn from(value: &'a Value) -> StoredRef<'a> {
+        match value {
+            Value::Number(number) => StoredRef::Number(*number),
+            Value::Bytes(bytes) => StoredRef::Bytes(bytes),
+        }
+    }
+}
 
 /// Prints the values of one column.
 #[derive(Clone, Debug)]
@@ -90,6 +102,14 @@ impl Printer {
             values => self.json_array(values, out),
         }
         true
+    }
+
+    /// A value as JSON of its own.
+    pub(crate) fn json_value(&self, value: &Value) -> Box<RawValue> {
+        let mut text = String::new();
+        self.json_scalar(value.into(), &mut text);
+        // It is JSON.
+        RawValue::from_string(text).unwrap_or_else(|_| RawValue::NULL.to_owned())
     }
 
     fn json_array(&self, values: &[StoredRef<'_>], out: &mut String) {

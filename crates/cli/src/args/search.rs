@@ -1,0 +1,190 @@
+//! Commands that ask about documents which match a query.
+
+use std::path::PathBuf;
+
+use clap::{Args, ValueEnum};
+
+use super::RecordArgs;
+
+/// Which documents, and how they are found.
+#[derive(Debug, Args)]
+pub(crate) struct WhereArgs {
+    /// Only documents that match this, such as 'status = 404 and size >= 10MiB and host ^= "www."'
+    ///
+    /// Comparisons are = != < <= > >= ^= (begins with), `in (a, b)`, `in 1..5`, `exists` and `missing`, joined by
+    /// and, or, not and parentheses. Text and dates stand in quotes, odd names of columns in backticks.
+    #[arg(long = "where", value_name = "QUERY")]
+    pub(crate) query: Option<String>,
+
+    /// Threads to work with; without it, as many as the machine has
+    #[arg(long, value_name = "COUNT", value_parser = clap::value_parser!(u16).range(1..))]
+    pub(crate) threads: Option<u16>,
+
+    /// Tell on standard error how the query was evaluated, what was skipped, and how long each part took
+    #[arg(long)]
+    pub(crate) explain: bool,
+}
+
+const COUNT_EXAMPLES: &str = "\
+Examples:
+  dv count packages.dv
+  dv count packages.dv --where 'section = \"libs\" and size > 10MiB' --explain
+
+Exit codes: 0 counted, 1 a column does not exist or is damaged, 2 the query is wrong, 3 unreadable.";
+
+/// Count the documents that match a query
+#[derive(Debug, Args)]
+#[command(after_help = COUNT_EXAMPLES)]
+pub(crate) struct CountArgs {
+    /// The segment
+    #[arg(value_name = "FILE.dv")]
+    pub(crate) file: PathBuf,
+
+    #[command(flatten)]
+    pub(crate) hits: WhereArgs,
+
+    /// Print JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// Which values come first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum FacetBy {
+    /// Those that most documents have
+    Count,
+    /// The least
+    Value,
+}
+
+const FACET_LONG: &str = "\
+Count how many documents have each value of columns, and show the most frequent ones.
+
+A document counts once for each different value that it has. Several columns are counted in one pass over the documents. \
+On a terminal, bars compare the counts.";
+
+const FACET_EXAMPLES: &str = "\
+Examples:
+  dv facet packages.dv section
+  dv facet packages.dv section tags --top 5 --where 'size > 1MB'
+  dv facet packages.dv tags --prefix role:: --by value --top 100
+  dv facet packages.dv section --json | jq '.facets[0].values[] | {value, count}'
+
+Exit codes: 0 counted, 1 a column does not exist or is damaged, 2 the query is wrong, 3 unreadable.";
+
+/// Count the values of columns
+#[derive(Debug, Args)]
+#[command(long_about = FACET_LONG, after_long_help = FACET_EXAMPLES)]
+pub(crate) struct FacetArgs {
+    /// The segment
+    #[arg(value_name = "FILE.dv")]
+    pub(crate) file: PathBuf,
+
+    /// The columns
+    #[arg(value_name = "COLUMN", required = true)]
+    pub(crate) columns: Vec<String>,
+
+    /// Values to show of each column; 0 for all
+    #[arg(short = 'n', long, value_name = "COUNT", default_value_t = 10)]
+    pub(crate) top: usize,
+
+    /// Which values come first
+    #[arg(long, value_name = "WHAT", default_value = "count")]
+    pub(crate) by: FacetBy,
+
+    /// Leave out values that fewer documents have
+    #[arg(long, value_name = "COUNT", default_value_t = 1)]
+    pub(crate) min_count: u64,
+
+    /// Only values that begin with this; of columns of text
+    #[arg(long, value_name = "TEXT", allow_hyphen_values = true)]
+    pub(crate) prefix: Option<String>,
+
+    /// Print JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+
+    #[command(flatten)]
+    pub(crate) hits: WhereArgs,
+}
+
+const SORT_LONG: &str = "\
+Print the documents that come first in the order of columns.
+
+A `-` in front of a column has the greatest values first; behind it may stand :missing-first. NaN comes behind all numbers. Of \
+several values of a document the least counts, or, in descending order, the greatest. Documents that are equal stay in the \
+order of the segment.";
+
+const SORT_EXAMPLES: &str = "\
+Examples:
+  dv sort packages.dv --by=-size -n 5 --columns package,size
+  dv sort packages.dv --by=section,-size --where 'tags ^= \"role::\"' --json
+
+Exit codes: 0 all printed, 1 a column does not exist or is damaged, 2 the query is wrong, 3 unreadable.";
+
+/// Print the first documents in an order
+#[derive(Debug, Args)]
+#[command(long_about = SORT_LONG, after_long_help = SORT_EXAMPLES)]
+pub(crate) struct SortArgs {
+    /// The segment
+    #[arg(value_name = "FILE.dv")]
+    pub(crate) file: PathBuf,
+
+    /// The columns to sort by, the one that counts most first
+    ///
+    /// Names separated by commas; the option can be repeated. A name that holds a comma is an option of its own.
+    #[arg(long, value_name = "[-]NAME,…", required = true, allow_hyphen_values = true)]
+    pub(crate) by: Vec<String>,
+
+    /// How many documents; 0 for all
+    #[arg(short = 'n', long = "docs", value_name = "COUNT", default_value_t = 10)]
+    pub(crate) count: usize,
+
+    #[command(flatten)]
+    pub(crate) records: RecordArgs,
+
+    #[command(flatten)]
+    pub(crate) hits: WhereArgs,
+}
+
+const QUERY_LONG: &str = "\
+Ask several things at once about the documents that match a query, and print one JSON answer.
+
+A request is JSON or TOML with any of these keys:
+  where    which documents, as --where of other commands has it; without it, all
+  facets   columns whose values are counted: names, or {column, top, by, min_count, prefix}
+  stats    columns that are summed up: names, or {column, percentiles, spread, distinct}
+  sort     the order of documents: names of columns, with - in front the greatest first
+  top      how many documents in that order; 20, if `sort` or `columns` is given
+  columns  what of these documents is printed; without it, all
+
+Facets and statistics share one pass over the documents, and a column that several of them ask for is read once.";
+
+const QUERY_EXAMPLES: &str = "\
+Examples:
+  dv query packages.dv '{\"where\": \"size > 10MB\", \"facets\": [\"section\"], \"stats\": [\"size\"]}'
+  dv query packages.dv request.toml --explain
+  generate-request | dv query packages.dv - | jq .facets
+
+Exit codes: 0 answered, 1 a column does not exist or is damaged, 2 the request is wrong, 3 unreadable.";
+
+/// Answer a request for facets, statistics and the first documents at once
+#[derive(Debug, Args)]
+#[command(long_about = QUERY_LONG, after_long_help = QUERY_EXAMPLES)]
+pub(crate) struct QueryArgs {
+    /// The segment
+    #[arg(value_name = "FILE.dv")]
+    pub(crate) file: PathBuf,
+
+    /// JSON in braces, a file of JSON or TOML, or - for standard input
+    #[arg(value_name = "REQUEST")]
+    pub(crate) request: String,
+
+    /// Threads to work with; without it, as many as the machine has
+    #[arg(long, value_name = "COUNT", value_parser = clap::value_parser!(u16).range(1..))]
+    pub(crate) threads: Option<u16>,
+
+    /// Tell on standard error how the query was evaluated, what was skipped, and how long each part took
+    #[arg(long)]
+    pub(crate) explain: bool,
+}

@@ -1,0 +1,199 @@
+//! `dv query`: several things at once, as a request in JSON or TOML asks for them.
+
+use std::io::Read as _;
+use std::path::Path;
+
+use serde::{Deserialize, Serialize};
+use serde_json::value::RawValue;
+
+use super::facet::FacetJson;
+use super::stats::Column;
+use crate::args::{QueryArgs, RecordArgs, RecordFormat};
+use crate::console::Console;
+use crate::failure::{Exit, Failure};
+use crate::hits;
+use crate::output::records;
+use crate::store::search::facet::{Facet, FacetOrder};
+use crate::store::search::stats::Stats;
+use crate::store::search::{Query, SearchAnswer, SearchRequest};
+use crate::store::{ColumnSource as _, DocId, Segment};
+use crate::{read, sort};
+
+/// A request, as people write it.
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+struct Asked {
+    #[serde(rename = "where")]
+    query: Option<String>,
+    facets: Vec<OneOr<AskedFacet>>,
+    stats: Vec<OneOr<AskedStats>>,
+    sort: Vec<String>,
+    top: Option<usize>,
+    columns: Vec<String>,
+}
+
+/// The name of a column alone, or more.
+#[derive(Debug, Deserialize)]
+#[serde(untagged)]
+enum OneOr<T> {
+    Name(String),
+    More(T),
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct AskedFacet {
+    column: String,
+    top: Option<usize>,
+    by: Option<AskedOrder>,
+    min_count: Option<u64>,
+    prefix: Option<String>,
+}
+
+#[derive(Clone, Copy, Debug, Deserialize)]
+#[serde(rename_all = "lowercase")]
+enum AskedOrder {
+    Count,
+    Value,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct AskedStats {
+    column: String,
+    #[serde(default)]
+    percentiles: Vec<f64>,
+    #[serde(default)]
+    spread: bool,
+    #[serde(default)]
+    distinct: bool,
+}
+
+/// What is printed.
+#[derive(Serialize)]
+struct Answer<'a> {
+    file: &'a str,
+    documents: u32,
+    matching: u64,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    facets: Vec<FacetJson<'a>>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    stats: Vec<Column<'a>>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    top: Vec<Box<RawValue>>,
+}
+
+pub(crate) fn run(args: &QueryArgs, console: &mut Console<'_>) -> Result<Exit, Failure> {
+    let segment = read::open(&args.file)?;
+    let asked = parse(&args.request)?;
+    let request = request(&segment, &asked)?;
+    let search = hits::with_threads(&segment, args.threads);
+    let answer = search.request(&request)?;
+    let top = documents(&segment, &answer.top, &asked.columns)?;
+    let printed = Answer {
+        file: segment.file(),
+        documents: segment.docs(),
+        matching: answer.hits,
+        facets: answer.facets.iter().map(FacetJson::new).collect(),
+        stats: answer.stats.iter().map(|stats| Column::new(stats, 0)).collect(),
+        top,
+    };
+    writeln!(console.out, "{}", serde_json::to_string_pretty(&printed).unwrap_or_default())?;
+    if args.explain {
+        console.out.flush()?;
+        explain(&answer, console);
+    }
+    Ok(Exit::Ok)
+}
+
+/// Reads a request: JSON or TOML, from the command line, a file, or standard input.
+fn parse(argument: &str) -> Result<Asked, Failure> {
+    let inline = argument.trim_start().starts_with('{');
+    let (name, text) = match argument {
+        "-" => {
+            let mut text = String::new();
+            let read = std::io::stdin().lock().read_to_string(&mut text);
+            ("<stdin>", read.map(|_| text))
+        }
+        _ if inline => ("the request", Ok(argument.to_owned())),
+        path => (path, std::fs::read_to_string(path)),
+    };
+    let text = text.map_err(|error| {
+        Failure::new(Exit::Unreadable, format!("{name}: {error}"))
+            .advice("a request is JSON on the command line, a file of JSON or TOML, or - for standard input")
+    })?;
+    let is_toml = Path::new(name).extension().is_some_and(|extension| extension == "toml");
+    let wrong = |error: String| Failure::new(Exit::Usage, format!("{name}: {}", error.trim_end()));
+    if is_toml || !(inline || text.trim_start().starts_with('{')) {
+        toml::from_str(&text).map_err(|error| wrong(error.to_string()))
+    } else {
+        serde_json::from_str(&text).map_err(|error| wrong(error.to_string()))
+    }
+}
+
+/// The request in the terms of the store.
+fn request(segment: &Segment, asked: &Asked) -> Result<SearchRequest, Failure> {
+    let names = segment.names()?;
+    let names: Vec<&str> = names.iter().map(String::as_str).collect();
+    let query = match &asked.query {
+        Some(text) => Query::parse(text)?,
+        None => Query::All,
+    };
+    // Who asks for an order or for columns wants documents.
+    let default = if asked.sort.is_empty() && asked.columns.is_empty() { 0 } else { 20 };
+    Ok(SearchRequest {
+        query,
+        facets: asked.facets.iter().map(facet).collect(),
+        stats: asked.stats.iter().map(stats).collect(),
+        sort: sort::keys("sort", &asked.sort, &names)?,
+        top: asked.top.unwrap_or(default),
+    })
+}
+
+fn facet(asked: &OneOr<AskedFacet>) -> Facet {
+    let asked = match asked {
+        OneOr::Name(column) => return Facet::on(column),
+        OneOr::More(asked) => asked,
+    };
+    let mut facet = Facet::on(&asked.column);
+    facet.top = asked.top.unwrap_or(facet.top);
+    facet.min_count = asked.min_count.unwrap_or(facet.min_count);
+    facet.prefix = asked.prefix.as_ref().map(|prefix| prefix.as_bytes().to_vec());
+    facet.order(match asked.by {
+        Some(AskedOrder::Value) => FacetOrder::Value,
+        Some(AskedOrder::Count) | None => FacetOrder::Count,
+    })
+}
+
+fn stats(asked: &OneOr<AskedStats>) -> Stats {
+    let asked = match asked {
+        OneOr::Name(column) => return Stats::of(column),
+        OneOr::More(asked) => asked,
+    };
+    let mut stats = Stats::of(&asked.column).percentiles(asked.percentiles.iter().copied());
+    (stats.spread, stats.distinct) = (asked.spread, asked.distinct);
+    stats
+}
+
+/// The documents as `dv get --json` prints them.
+fn documents(segment: &Segment, docs: &[DocId], columns: &[String]) -> Result<Vec<Box<RawValue>>, Failure> {
+    if docs.is_empty() {
+        return Ok(Vec::new());
+    }
+    let (mut lines, mut notes) = (Vec::new(), Vec::new());
+    let args = RecordArgs { columns: columns.to_vec(), format: None, json: true, doc_ids: true };
+    let docs = docs.iter().map(|doc| doc.get());
+    let console = &mut Console::plain(&mut lines, &mut notes);
+    records::print(segment, docs, &args, RecordFormat::Ndjson, console)?;
+    let lines = String::from_utf8_lossy(&lines);
+    Ok(lines.lines().filter_map(|line| RawValue::from_string(line.to_owned()).ok()).collect())
+}
+
+fn explain(answer: &SearchAnswer, console: &mut Console<'_>) {
+    console.note(answer.explain.to_string().trim_end());
+    let times = answer.times;
+    console.note(&format!(
+        "documents found in {:.1?}, facets and statistics in {:.1?}, put in order in {:.1?}",
+        times.query, times.pass, times.top
+    ));
+}

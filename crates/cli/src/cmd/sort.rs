@@ -1,0 +1,29 @@
+//! `dv sort`: the documents that come first.
+
+use std::time::Instant;
+
+use crate::args::{RecordFormat, SortArgs};
+use crate::console::Console;
+use crate::failure::{Exit, Failure};
+use crate::hits::{self, Hits};
+use crate::output::records;
+use crate::store::{ColumnSource as _, DocId};
+use crate::{read, sort};
+
+pub(crate) fn run(args: &SortArgs, console: &mut Console<'_>) -> Result<Exit, Failure> {
+    let segment = read::open(&args.file)?;
+    let names = segment.names()?;
+    let keys = sort::keys("--by", &args.by, &names.iter().map(String::as_str).collect::<Vec<_>>())?;
+    let hits = Hits::find(&segment, &args.hits)?;
+    let search = hits::search(&segment, &args.hits);
+    let start = Instant::now();
+    let docs = match args.count {
+        0 => search.sorted(hits.docs(), &keys)?,
+        count => search.top(hits.docs(), &keys, count)?,
+    };
+    let took = start.elapsed();
+    let default = if console.out_width.is_some() { RecordFormat::Table } else { RecordFormat::Ndjson };
+    records::print(&segment, docs.into_iter().map(DocId::get), &args.records, default, console)?;
+    hits.explain("put in order", took, console);
+    Ok(Exit::Ok)
+}

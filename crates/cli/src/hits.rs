@@ -1,0 +1,90 @@
+//! `--where`: the documents that a command is about.
+
+use std::time::{Duration, Instant};
+
+use crate::args::WhereArgs;
+use crate::console::Console;
+use crate::failure::{Exit, Failure};
+use crate::store::Segment;
+use crate::store::search::query::Explain;
+use crate::store::search::{Bitset, Docs, Error, Query, Search};
+
+/// The documents that match.
+pub(crate) struct Hits {
+    /// Absent: all of them.
+    bits: Option<Bitset>,
+    docs: u32,
+    explain: Option<(Explain, Duration)>,
+}
+
+impl Hits {
+    /// Finds the documents that `args` ask for.
+    pub(crate) fn find(segment: &Segment, args: &WhereArgs) -> Result<Hits, Failure> {
+        let docs = segment.docs();
+        let query = match &args.query {
+            Some(text) => Query::parse(text)?,
+            None => Query::All,
+        };
+        let start = Instant::now();
+        let bound = query.bind(segment)?;
+        if !args.explain {
+            let bits = (!bound.is_all()).then(|| bound.collect(Docs::All)).transpose()?;
+            return Ok(Hits { bits, docs, explain: None });
+        }
+        let (bits, explain) = bound.collect_explained(Docs::All)?;
+        let explain = Some((explain, start.elapsed()));
+        Ok(Hits { bits: Some(bits), docs, explain })
+    }
+
+    /// The documents.
+    pub(crate) fn docs(&self) -> Docs<'_> {
+        match &self.bits {
+            // All: runs are scanned, and the directory knows something of them.
+            Some(bits) if bits.count() < self.docs => Docs::Bits(bits),
+            _ => Docs::All,
+        }
+    }
+
+    /// How many there are.
+    pub(crate) fn count(&self) -> u32 {
+        self.bits.as_ref().map_or(self.docs, Bitset::count)
+    }
+
+    /// Tells how they were found, and how long what came then took.
+    pub(crate) fn explain(&self, what: &str, took: Duration, console: &mut Console<'_>) {
+        let Some((explain, time)) = &self.explain else { return };
+        let _ = console.out.flush();
+        console.note(explain.to_string().trim_end());
+        console.note(&format!("documents found in {time:.1?}, {what} in {took:.1?}"));
+    }
+}
+
+/// A search in a segment, with as many threads as were asked for.
+pub(crate) fn search<'s>(segment: &'s Segment, args: &WhereArgs) -> Search<'s> {
+    with_threads(segment, args.threads)
+}
+
+/// The same, with this option.
+pub(crate) fn with_threads(segment: &Segment, threads: Option<u16>) -> Search<'_> {
+    let search = Search::new(segment);
+    match threads {
+        Some(threads) => search.threads(threads.into()),
+        None => search,
+    }
+}
+
+impl From<Error> for Failure {
+    fn from(error: Error) -> Failure {
+        match error {
+            Error::Column(error) => Failure::from(error),
+            Error::Query(error) => {
+                let failure = Failure::new(Exit::Usage, error.to_string());
+                match error.caret() {
+                    Some(caret) => Failure { message: format!("{}\n{caret}", failure.message), ..failure },
+                    None => failure,
+                }
+            }
+            error => Failure::new(Exit::Failed, error.to_string()),
+        }
+    }
+}

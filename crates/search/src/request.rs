@@ -1,0 +1,119 @@
+//! Several things at once about the documents that match a query.
+//!
+//! What sees every hit shares one pass over them: a column is decoded once a window, whoever uses it, and stays in the
+//! innermost caches for the next one. The first documents in an order are found on their own, since that skips most of them.
+
+use std::time::{Duration, Instant};
+
+use docvalues_column::{DocId, SortKey};
+
+use crate::Docs;
+use crate::docs::Bitset;
+use crate::error::Result;
+use crate::facet::{Facet, FacetCounter, FacetCounts};
+use crate::query::{Explain, Query};
+use crate::search::Search;
+use crate::stats::{self, ColumnStats, Stats};
+use crate::task::Task;
+
+/// What is asked about the documents that match a query.
+///
+/// ```
+/// use docvalues_search::facet::Facet;
+/// use docvalues_search::stats::Stats;
+/// use docvalues_search::{Query, SearchRequest};
+///
+/// let request = SearchRequest {
+///     query: Query::parse("status = 404")?,
+///     facets: vec![Facet::on("host"), Facet::on("tags").top(3)],
+///     stats: vec![Stats::of("size").percentiles([50.0, 99.0])],
+///     top: 20,
+///     ..SearchRequest::default()
+/// };
+/// # Ok::<(), docvalues_search::Error>(())
+/// ```
+#[derive(Clone, Debug, PartialEq)]
+pub struct SearchRequest {
+    /// Which documents.
+    pub query: Query,
+    /// Values to count.
+    pub facets: Vec<Facet>,
+    /// Columns to sum up.
+    pub stats: Vec<Stats>,
+    /// The order of documents.
+    pub sort: Vec<SortKey>,
+    /// How many documents are wanted in that order.
+    pub top: usize,
+}
+
+impl Default for SearchRequest {
+    /// All documents, and nothing about them but their number.
+    fn default() -> SearchRequest {
+        SearchRequest { query: Query::All, facets: Vec::new(), stats: Vec::new(), sort: Vec::new(), top: 0 }
+    }
+}
+
+/// What was found.
+#[derive(Clone, Debug, PartialEq)]
+pub struct SearchAnswer {
+    /// How many documents match.
+    pub hits: u64,
+    /// For each facet its counts.
+    pub facets: Vec<FacetCounts>,
+    /// For each column what its values are.
+    pub stats: Vec<ColumnStats>,
+    /// The first documents.
+    pub top: Vec<DocId>,
+    /// How the query was evaluated.
+    pub explain: Explain,
+    /// How long each step took.
+    pub times: Times,
+}
+
+/// How long the steps of a request took, on the clock.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Times {
+    /// Finding the documents.
+    pub query: Duration,
+    /// The pass over them, for facets and statistics.
+    pub pass: Duration,
+    /// Finding the first of them.
+    pub top: Duration,
+}
+
+/// Carries out a request.
+pub(crate) fn run(search: &Search<'_>, request: &SearchRequest) -> Result<SearchAnswer> {
+    let mut times = Times::default();
+    let start = Instant::now();
+    let (bits, explain) = request.query.bind(search.source())?.collect_explained(Docs::All)?;
+    let docs = all_or(&bits);
+    times.query = start.elapsed();
+
+    let start = Instant::now();
+    let mut reading = search.begin(docs);
+    let mut tasks = Vec::new();
+    for facet in &request.facets {
+        let slot = reading.slot(&facet.column)?;
+        tasks.push(Task::Facet(FacetCounter::new(facet, slot, reading.columns(), reading.hits())?));
+    }
+    let plans = request.stats.iter().map(|stats| stats::plan(&mut reading, stats, &mut tasks));
+    let plans = plans.collect::<Result<Vec<_>>>()?;
+    let mut tasks = reading.run(tasks)?.into_iter();
+    let facets = tasks.by_ref().take(request.facets.len()).filter_map(|task| match task {
+        Task::Facet(counter) => Some(counter.finish(reading.columns())),
+        _ => None,
+    });
+    let facets = facets.collect::<Result<Vec<_>>>()?;
+    let stats = plans.into_iter().map(|plan| plan.finish(&reading, &mut tasks)).collect::<Result<_>>()?;
+    times.pass = start.elapsed();
+
+    let start = Instant::now();
+    let top = search.top(docs, &request.sort, request.top)?;
+    times.top = start.elapsed();
+    Ok(SearchAnswer { hits: bits.count().into(), facets, stats, top, explain, times })
+}
+
+/// A set that is whole needs no bits: runs are scanned, and the directory knows something of them.
+fn all_or(bits: &Bitset) -> Docs<'_> {
+    if bits.count() == bits.docs() { Docs::All } else { Docs::Bits(bits) }
+}
