@@ -62,7 +62,7 @@ fn sorted_segments_answer_as_their_rows() {
         let mut rows = some_rows(rng.below_u32(5_000), 100, &mut rng);
         let lead = rng.below(2);
         let first = |column: &ModelColumn| match (column, lead) {
-            (ModelColumn::Numeric(_), 0) | (ModelColumn::Sorted(_), 1) => column.len() > 0,
+            (ModelColumn::Numeric(_), 0) | (ModelColumn::Sorted(_), 1) => !column.is_empty(),
             _ => false,
         };
         let Some(at) = rows.columns.iter().position(|(_, column)| first(column)) else { continue };
