@@ -37,6 +37,9 @@ fn main() -> Result<()> {
     for (number, rows) in rows().iter().enumerate() {
         save("input", number, rows)?;
     }
+    for (number, text) in docvalues_fuzz::query_texts(60).iter().enumerate() {
+        save("query", number, text.as_bytes())?;
+    }
     for (number, made) in ids()?.into_iter().enumerate() {
         save("ids", number, &docvalues_fuzz::ids_input(made))?;
     }

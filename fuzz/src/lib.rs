@@ -9,6 +9,7 @@
 //! | [`directory`] | a footer, a root, a page | the same |
 //! | [`program`] | what a writer is told to do, and questions | are all answers those of naive models? |
 //! | [`merge`] | small segments of which some documents live | is the merge the segment that is made at once? |
+//! | [`query`] | a text | is it a query, or refused at a place in it? does it print as what it is? does it find what it should? |
 //! | [`input`] | options, a schema file, CSV or NDJSON | what `dv build` accepts, does it come out and in again? |
 //!
 //! `structured` asks what [`segment`] does, of files that [`structure::mutate`] made.
@@ -23,7 +24,11 @@ mod feed;
 mod ids;
 mod input;
 mod merge;
+// Shared with the tests of crate `search`.
+#[path = "../../crates/search/tests/query/naive.rs"]
+pub mod naive;
 mod program;
+mod query;
 mod reseal;
 pub mod structure;
 
@@ -36,15 +41,17 @@ pub use ids::{exercise_ids, ids, ids_input, ids_to_ask};
 pub use input::input;
 pub use merge::merge;
 pub use program::program;
+pub use query::{query, query_texts};
 pub use reseal::reseal;
 
 /// A target's name and its function.
 pub type Target = (&'static str, fn(&[u8]));
 
 /// Every target: what the replay of corpora walks.
-pub const TARGETS: [Target; 12] = [
+pub const TARGETS: [Target; 13] = [
     ("program", program),
     ("merge", merge),
+    ("query", query),
     ("input", input),
     ("structured", segment),
     ("segment", segment),

@@ -13,6 +13,7 @@ mod ids;
 mod layers;
 mod merge;
 mod mutants;
+mod query;
 mod roundtrip;
 mod side_by_side;
 mod sort;

@@ -15,7 +15,7 @@ use crate::{Error, Result};
 pub(super) struct Node {
     pub(super) what: What,
     /// The part of the query that it is.
-    pub(super) clause: Query,
+    pub(super) clause: Clause,
     /// What was found out of it when it was bound.
     pub(super) note: Option<String>,
     /// The expected share of documents that match.
@@ -26,6 +26,29 @@ pub(super) struct Node {
     pub(super) parts: Vec<Node>,
     /// Its place in a list of all nodes.
     pub(super) id: usize,
+}
+
+/// Which part of a query a node is. What has parts says so by them: a copy at each level of a deep query would be as much
+/// memory as its length times its depth.
+#[derive(Debug)]
+pub(super) enum Clause {
+    Own(Query),
+    And,
+    Or,
+    Not,
+}
+
+impl Node {
+    /// The part of the query that it is, its parts in the order in which they are run.
+    pub(super) fn query(&self) -> Query {
+        let parts = self.parts.iter().map(Node::query);
+        match &self.clause {
+            Clause::Own(query) => query.clone(),
+            Clause::And => Query::all_of(parts),
+            Clause::Or => Query::any_of(parts),
+            Clause::Not => !Query::all_of(parts),
+        }
+    }
 }
 
 /// What a node does with documents.
@@ -74,15 +97,15 @@ impl<'s> Binder<'s> {
             return Err(Error::Query(QueryError::nowhere(what)));
         }
         match query {
-            Query::All => Ok(Draft::Done(self.all(query.clone(), None))),
-            Query::None => Ok(Draft::Done(self.none(query.clone(), None, Vec::new()))),
+            Query::All => Ok(Draft::Done(self.all(Clause::Own(Query::All), None))),
+            Query::None => Ok(Draft::Done(self.none(Clause::Own(Query::None), None, Vec::new()))),
             Query::Condition(condition) => self.condition(query, condition),
-            Query::And(parts) => self.several(query, parts, depth, true),
-            Query::Or(parts) => self.several(query, parts, depth, false),
+            Query::And(parts) => self.several(parts, depth, true),
+            Query::Or(parts) => self.several(parts, depth, false),
             Query::Not(part) => {
                 let part = self.draft(part, depth + 1)?;
                 let part = self.done(part);
-                Ok(Draft::Done(self.not(query.clone(), part)))
+                Ok(Draft::Done(self.not(Clause::Not, part)))
             }
         }
     }
@@ -100,7 +123,7 @@ impl<'s> Binder<'s> {
         Ok(match &condition.test {
             Test::Missing => {
                 let exists = self.done(Draft::Condition(inner(Test::Exists), column, Wanted::Exists));
-                Draft::Done(self.not(query.clone(), exists))
+                Draft::Done(self.not(Clause::Own(query.clone()), exists))
             }
             Test::NotIn(values) => match wanted.complement() {
                 Some(others) if !column.kind().is_multi_valued() => {
@@ -109,9 +132,9 @@ impl<'s> Binder<'s> {
                 _ => {
                     let exists = Draft::Condition(inner(Test::Exists), column.clone(), Wanted::Exists);
                     let one = self.done(Draft::Condition(inner(Test::In(values.clone())), column, wanted));
-                    let none = self.not(!one.clause.clone(), one);
+                    let none = self.not(Clause::Not, one);
                     let parts = vec![self.done(exists), none];
-                    Draft::Done(self.joined(query.clone(), parts, true))
+                    Draft::Done(self.joined(Clause::Own(query.clone()), parts, true))
                 }
             },
             _ => Draft::Condition(query.clone(), column, wanted),
@@ -129,7 +152,7 @@ impl<'s> Binder<'s> {
     }
 
     /// A conjunction or a disjunction of what was put together flat or not.
-    fn several(&mut self, query: &Query, parts: &[Query], depth: usize, is_and: bool) -> Result<Draft> {
+    fn several(&mut self, parts: &[Query], depth: usize, is_and: bool) -> Result<Draft> {
         let mut drafts = Vec::new();
         for part in parts {
             match (part, is_and) {
@@ -147,14 +170,15 @@ impl<'s> Binder<'s> {
             return Ok(drafts.remove(0));
         }
         let parts = drafts.into_iter().map(|draft| self.done(draft)).collect();
-        Ok(Draft::Done(self.joined(query.clone(), parts, is_and)))
+        let clause = if is_and { Clause::And } else { Clause::Or };
+        Ok(Draft::Done(self.joined(clause, parts, is_and)))
     }
 
     /// A node of parts, in the order in which it is best to run them.
     ///
     /// In a conjunction, that is the order of cost / (1 − share): Hellerstein and Stonebraker, *Predicate migration*
     /// (1993). In a disjunction, of cost / share.
-    fn joined(&mut self, clause: Query, mut parts: Vec<Node>, is_and: bool) -> Node {
+    fn joined(&mut self, clause: Clause, mut parts: Vec<Node>, is_and: bool) -> Node {
         let absorbs = |node: &Node| matches!((&node.what, is_and), (What::None, true) | (What::All, false));
         let is_neutral =
             |node: &Node| matches!((&node.what, is_and), (What::All, true) | (What::None, false));
@@ -195,7 +219,7 @@ impl<'s> Binder<'s> {
         }
     }
 
-    fn not(&mut self, clause: Query, part: Node) -> Node {
+    fn not(&mut self, clause: Clause, part: Node) -> Node {
         let note = part.note.clone();
         match part.what {
             What::All => self.none(clause, note.or(Some("every document is like that".into())), vec![part]),
@@ -213,6 +237,7 @@ impl<'s> Binder<'s> {
             Draft::Done(node) => return node,
             Draft::Condition(clause, column, wanted) => (clause, column, wanted),
         };
+        let clause = Clause::Own(clause);
         match wanted.known(&column) {
             Known::Nothing(why) => self.none(clause, Some(why), Vec::new()),
             Known::Everything => self.all(clause, Some("every document has such a value".into())),
@@ -227,11 +252,11 @@ impl<'s> Binder<'s> {
         }
     }
 
-    fn all(&mut self, clause: Query, note: Option<String>) -> Node {
+    fn all(&mut self, clause: Clause, note: Option<String>) -> Node {
         Node { what: What::All, clause, note, share: 1.0, cost: 0.0, parts: Vec::new(), id: self.id() }
     }
 
-    fn none(&mut self, clause: Query, note: Option<String>, parts: Vec<Node>) -> Node {
+    fn none(&mut self, clause: Clause, note: Option<String>, parts: Vec<Node>) -> Node {
         Node { what: What::None, clause, note, share: 0.0, cost: 0.0, parts, id: self.id() }
     }
 

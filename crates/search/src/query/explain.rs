@@ -66,7 +66,7 @@ pub(super) fn explain(node: &Node, docs: u32, windows: u64, counters: Option<&[C
         time: counter.time,
     });
     Explain {
-        clause: node.clause.to_string(),
+        clause: node.query().to_string(),
         how,
         expected: rounded(node.share, docs),
         cost: node.cost,

@@ -6,17 +6,13 @@ use std::collections::BTreeSet;
 use std::net::IpAddr;
 use std::ops::Bound;
 
-use docvalues_column::{Field, Kind, LogicalType};
+use docvalues_column::{ColumnSource, DocId, Field, Kind, LogicalType, bits};
 use docvalues_format::file::kind::{from_f64, from_u64, to_f64, to_u64};
 use docvalues_search::query::{Condition, Literal, Query, Test};
-use docvalues_testkit::model::{Cell, MemSource, ModelColumn};
+use docvalues_search::{Bitset, Docs, Error};
+use docvalues_testkit::model::{Cell, ModelColumn};
 use docvalues_testkit::rng::SplitMix64;
-
-/// Columns as rows are asked for.
-pub struct Rows {
-    pub docs: u32,
-    pub columns: Vec<(Field, ModelColumn)>,
-}
+use docvalues_testkit::shapes::Dataset;
 
 /// What the naive way says; `None` where it does not know (a literal that it cannot read).
 pub type Judged = Option<bool>;
@@ -28,89 +24,131 @@ enum Value<'a> {
     Bytes(&'a [u8]),
 }
 
-impl Rows {
-    pub fn source(&self) -> MemSource {
-        MemSource::new(self.docs, self.columns.iter().cloned())
+/// Whether document `doc` matches.
+pub fn matches(rows: &Dataset, query: &Query, doc: u32) -> Judged {
+    match query {
+        Query::All => Some(true),
+        Query::None => Some(false),
+        Query::Condition(condition) => meets(rows, condition, doc),
+        Query::And(parts) => parts.iter().try_fold(true, |all, part| Some(matches(rows, part, doc)? && all)),
+        Query::Or(parts) => parts.iter().try_fold(false, |any, part| Some(matches(rows, part, doc)? || any)),
+        Query::Not(part) => matches(rows, part, doc).map(|matches| !matches),
+    }
+}
+
+fn meets(rows: &Dataset, condition: &Condition, doc: u32) -> Judged {
+    let (field, column) = rows.columns.iter().find(|(field, _)| field.name == condition.column())?;
+    let set: Vec<&[u8]>;
+    let values: Vec<Value<'_>> = match column.cell(doc) {
+        Cell::Missing => vec![],
+        Cell::Number(number) => vec![Value::Number(number)],
+        Cell::Bytes(bytes) => vec![Value::Bytes(bytes)],
+        Cell::Numbers(numbers) => numbers.iter().map(|&number| Value::Number(number)).collect(),
+        Cell::Set(terms) => {
+            set = terms.iter().map(Vec::as_slice).collect();
+            set.iter().map(|term| Value::Bytes(term)).collect()
+        }
+    };
+    let any = |is: &dyn Fn(Value<'_>) -> Judged| {
+        values.iter().try_fold(false, |any, &value| Some(is(value)? || any))
+    };
+    let one_of = |literals: &[Literal]| {
+        literals.iter().try_fold(false, |any_so_far, literal| {
+            Some(any(&|value| equal(field.logical, value, literal))? || any_so_far)
+        })
+    };
+    match condition.test() {
+        Test::Exists => Some(!values.is_empty()),
+        Test::Missing => Some(values.is_empty()),
+        Test::In(literals) => one_of(literals),
+        Test::NotIn(literals) => Some(!one_of(literals)? && !values.is_empty()),
+        Test::Range(low, high) => any(&|value| {
+            let above = |literal, or_equal| {
+                order(field.logical, value, literal).map(|order| match order {
+                    None => false,
+                    Some(order) => order.is_gt() || or_equal && order.is_eq(),
+                })
+            };
+            let below = |literal, or_equal| {
+                order(field.logical, value, literal).map(|order| match order {
+                    None => false,
+                    Some(order) => order.is_lt() || or_equal && order.is_eq(),
+                })
+            };
+            let low = match low {
+                Bound::Included(literal) => above(literal, true)?,
+                Bound::Excluded(literal) => above(literal, false)?,
+                Bound::Unbounded => true,
+            };
+            let high = match high {
+                Bound::Included(literal) => below(literal, true)?,
+                Bound::Excluded(literal) => below(literal, false)?,
+                Bound::Unbounded => true,
+            };
+            Some(low && high)
+        }),
+        Test::Prefix(literal) => any(&|value| {
+            let Value::Bytes(value) = value else { return None };
+            match literal {
+                Literal::Text(text) => Some(value.starts_with(text.as_bytes())),
+                Literal::Bytes(bytes) => Some(value.starts_with(bytes)),
+                _ => None,
+            }
+        }),
+        _ => None,
+    }
+}
+
+/// What the naive way finds; `None` if it cannot say, or the query cannot be bound.
+fn expected(rows: &Dataset, query: &Query) -> Option<Vec<u32>> {
+    let judged: Option<Vec<bool>> = (0..rows.docs).map(|doc| matches(rows, query, doc)).collect();
+    Some((0..rows.docs).zip(judged?).filter(|(_, matches)| *matches).map(|(doc, _)| doc).collect())
+}
+
+fn listed(found: &Bitset) -> Vec<u32> {
+    found.iter().map(DocId::get).collect()
+}
+
+/// Asks `source`, which holds these rows, in every way, and compares. `false` if there is nothing to compare: the query
+/// cannot be bound, or a literal of it is not known here.
+pub fn check(rows: &Dataset, source: &dyn ColumnSource, query: &Query, rng: &mut SplitMix64) -> bool {
+    let bound = match query.bind(source) {
+        Ok(bound) => bound,
+        Err(Error::Query(_)) => return false,
+        Err(error) => panic!("{query}: {error}"),
+    };
+    let Some(expected) = expected(rows, query) else { return false };
+    let all = bound.collect(Docs::All).unwrap();
+    assert_eq!(listed(&all), expected, "{query}");
+    assert_eq!(bound.count(Docs::All).unwrap() as usize, expected.len(), "{query}");
+    assert!(!bound.is_none() || expected.is_empty());
+    assert!(!bound.is_all() || expected.len() == rows.docs as usize);
+    let (explained, explain) = bound.collect_explained(Docs::All).unwrap();
+    assert_eq!(explained, all, "{query}, explained");
+    assert!(explain.to_string().lines().count() >= 2);
+
+    let (from, to) = (rng.below_u32(rows.docs + 1), rng.below_u32(rows.docs + 80));
+    let within: Vec<u32> = expected.iter().copied().filter(|doc| (from..to).contains(doc)).collect();
+    assert_eq!(listed(&bound.collect(from..to).unwrap()), within, "{query} in {from}..{to}");
+    assert_eq!(bound.count(from..to).unwrap() as usize, within.len(), "{query} in {from}..{to}");
+    assert_eq!(listed(&bound.collect_explained(from..to).unwrap().0), within, "{query} in {from}..{to}");
+    if from <= to {
+        let mut words = vec![0; bits::words(from..to)];
+        bound.matching(from..to, &mut words).unwrap();
+        let found: Vec<u32> = bits::ones(&words).map(|at| from + at as u32).collect();
+        assert_eq!(found, within, "{query} in {from}..{to}");
     }
 
-    /// Whether document `doc` matches.
-    pub fn matches(&self, query: &Query, doc: u32) -> Judged {
-        match query {
-            Query::All => Some(true),
-            Query::None => Some(false),
-            Query::Condition(condition) => self.meets(condition, doc),
-            Query::And(parts) => {
-                parts.iter().try_fold(true, |all, part| Some(self.matches(part, doc)? && all))
-            }
-            Query::Or(parts) => {
-                parts.iter().try_fold(false, |any, part| Some(self.matches(part, doc)? || any))
-            }
-            Query::Not(part) => self.matches(part, doc).map(|matches| !matches),
-        }
-    }
-
-    fn meets(&self, condition: &Condition, doc: u32) -> Judged {
-        let (field, column) = self.columns.iter().find(|(field, _)| field.name == condition.column())?;
-        let set: Vec<&[u8]>;
-        let values: Vec<Value<'_>> = match column.cell(doc) {
-            Cell::Missing => vec![],
-            Cell::Number(number) => vec![Value::Number(number)],
-            Cell::Bytes(bytes) => vec![Value::Bytes(bytes)],
-            Cell::Numbers(numbers) => numbers.iter().map(|&number| Value::Number(number)).collect(),
-            Cell::Set(terms) => {
-                set = terms.iter().map(Vec::as_slice).collect();
-                set.iter().map(|term| Value::Bytes(term)).collect()
-            }
-        };
-        let any = |is: &dyn Fn(Value<'_>) -> Judged| {
-            values.iter().try_fold(false, |any, &value| Some(is(value)? || any))
-        };
-        let one_of = |literals: &[Literal]| {
-            literals.iter().try_fold(false, |any_so_far, literal| {
-                Some(any(&|value| equal(field.logical, value, literal))? || any_so_far)
-            })
-        };
-        match condition.test() {
-            Test::Exists => Some(!values.is_empty()),
-            Test::Missing => Some(values.is_empty()),
-            Test::In(literals) => one_of(literals),
-            Test::NotIn(literals) => Some(!one_of(literals)? && !values.is_empty()),
-            Test::Range(low, high) => any(&|value| {
-                let above = |literal, or_equal| {
-                    order(field.logical, value, literal).map(|order| match order {
-                        None => false,
-                        Some(order) => order.is_gt() || or_equal && order.is_eq(),
-                    })
-                };
-                let below = |literal, or_equal| {
-                    order(field.logical, value, literal).map(|order| match order {
-                        None => false,
-                        Some(order) => order.is_lt() || or_equal && order.is_eq(),
-                    })
-                };
-                let low = match low {
-                    Bound::Included(literal) => above(literal, true)?,
-                    Bound::Excluded(literal) => above(literal, false)?,
-                    Bound::Unbounded => true,
-                };
-                let high = match high {
-                    Bound::Included(literal) => below(literal, true)?,
-                    Bound::Excluded(literal) => below(literal, false)?,
-                    Bound::Unbounded => true,
-                };
-                Some(low && high)
-            }),
-            Test::Prefix(literal) => any(&|value| {
-                let Value::Bytes(value) = value else { return None };
-                match literal {
-                    Literal::Text(text) => Some(value.starts_with(text.as_bytes())),
-                    Literal::Bytes(bytes) => Some(value.starts_with(bytes)),
-                    _ => None,
-                }
-            }),
-            _ => None,
-        }
-    }
+    let one_in = *rng.pick(&[1, 2, 50, 500]);
+    let some: Vec<DocId> = (0..rows.docs).filter(|_| rng.chance(1, one_in)).map(DocId::new).collect();
+    let of_some: Vec<u32> =
+        some.iter().map(|doc| doc.get()).filter(|doc| expected.binary_search(doc).is_ok()).collect();
+    assert_eq!(listed(&bound.collect(Docs::List(&some)).unwrap()), of_some, "{query} in a list");
+    let some = Bitset::from_docs(some, rows.docs);
+    assert_eq!(listed(&bound.collect(&some).unwrap()), of_some, "{query} in bits");
+    assert_eq!(bound.count(&some).unwrap() as usize, of_some.len(), "{query} in bits");
+    assert_eq!(listed(&bound.collect_explained(&some).unwrap().0), of_some, "{query} in bits");
+    true
 }
 
 fn equal(logical: LogicalType, value: Value<'_>, literal: &Literal) -> Judged {
@@ -433,40 +471,34 @@ pub fn any_query(columns: &[(Field, ModelColumn)], depth: u32, rng: &mut SplitMi
 }
 
 /// Rows with a column of every kind and type, with and without missing values.
-pub fn any_rows(docs: u32, rng: &mut SplitMix64) -> Rows {
+pub fn any_rows(docs: u32, rng: &mut SplitMix64) -> Dataset {
     let mut columns = Vec::new();
     for logical in LogicalType::ALL {
         for kind in Kind::ALL.into_iter().filter(|&kind| logical.fits(kind)) {
             // Of all documents, of some, of few, of none.
             let (hits, of) = *rng.pick(&[(1, 1), (1, 1), (2, 3), (1, 20), (0, 1)]);
             let used = if rng.chance(1, 5) { rng.below_u32(docs + 1) } else { docs };
-            let one_value = rng.chance(1, 8).then(|| rng.next_u64());
-            let rng_of = |rng: &mut SplitMix64| {
-                one_value.map_or_else(|| SplitMix64::new(rng.next_u64()), SplitMix64::new)
-            };
-            let values = (0..used).map(|_| {
+            // All alike; in stretches, so that zones of values differ; or each on its own.
+            let stretch = *rng.pick(&[u32::MAX, 5_000, 60, 1, 1, 1, 1, 1]);
+            let seed = rng.next_u64();
+            let values = (0..used).map(|doc| {
                 let count = if rng.chance(hits, of) { 1 + rng.below(3) } else { 0 };
-                let mut rng = rng_of(rng);
-                (0..count)
-                    .map(|_| {
-                        (number(logical, &mut rng.clone()), bytes(logical, &mut rng.clone()), rng.next_u64())
-                    })
-                    .collect::<Vec<_>>()
+                let mut rng = SplitMix64::new(seed.wrapping_add(u64::from(doc / stretch)));
+                let mut value = || (number(logical, &mut rng), bytes(logical, &mut rng));
+                (0..count).map(|_| value()).collect::<Vec<_>>()
             });
-            let first_number =
-                |list: Vec<(i64, Vec<u8>, u64)>| list.into_iter().next().map(|(number, _, _)| number);
-            let first_bytes =
-                |list: Vec<(i64, Vec<u8>, u64)>| list.into_iter().next().map(|(_, bytes, _)| bytes);
+            let first_number = |list: Vec<(i64, Vec<u8>)>| list.into_iter().next().map(|(number, _)| number);
+            let first_bytes = |list: Vec<(i64, Vec<u8>)>| list.into_iter().next().map(|(_, bytes)| bytes);
             let column = match kind {
                 Kind::Numeric => ModelColumn::Numeric(values.map(first_number).collect()),
                 Kind::Binary => ModelColumn::Binary(values.map(first_bytes).collect()),
                 Kind::Sorted => ModelColumn::Sorted(values.map(first_bytes).collect()),
                 Kind::SortedNumeric => ModelColumn::SortedNumeric(
-                    values.map(|list| list.into_iter().map(|(number, ..)| number).collect()).collect(),
+                    values.map(|list| list.into_iter().map(|(number, _)| number).collect()).collect(),
                 ),
                 Kind::SortedSet => ModelColumn::SortedSet(
                     values
-                        .map(|list| list.into_iter().map(|(_, bytes, _)| bytes).collect::<BTreeSet<_>>())
+                        .map(|list| list.into_iter().map(|(_, bytes)| bytes).collect::<BTreeSet<_>>())
                         .collect(),
                 ),
             };
@@ -480,5 +512,5 @@ pub fn any_rows(docs: u32, rng: &mut SplitMix64) -> Rows {
             ));
         }
     }
-    Rows { docs, columns }
+    Dataset { docs, columns }
 }

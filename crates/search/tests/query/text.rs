@@ -1,7 +1,9 @@
 //! The language of queries.
 
+use docvalues_column::{Field, Kind, LogicalType};
 use docvalues_search::query::{Literal, MAX_DEPTH, MAX_TEXT};
 use docvalues_search::{Error, Query};
+use docvalues_testkit::model::{MemSource, ModelColumn};
 use docvalues_testkit::rng::SplitMix64;
 use proptest::prelude::*;
 
@@ -171,4 +173,67 @@ fn the_caret_stands_under_the_error() {
         error.caret().unwrap(),
         "größe > 1 and host = \"a b\" und x = 1\n                           ^ expected `and`, `or` or the end"
     );
+}
+
+/// The page that explains the language to people: its examples are queries, and its errors are ours.
+#[test]
+fn the_examples_of_the_page_are_what_it_says() {
+    let page = include_str!("../../../../docs/query.md");
+    let conditions = page.split("| --- | --- |").nth(1).unwrap().split("\n\n").next().unwrap();
+    let cells = conditions.lines().filter_map(|row| row.split('|').nth(1));
+    let mut examples = 0;
+    for example in cells.flat_map(|cell| cell.split('`').skip(1).step_by(2)).filter(|text| text.len() > 2) {
+        parse(example);
+        examples += 1;
+    }
+    assert!(examples >= 12, "{examples}");
+    let blocks: Vec<&str> =
+        page.split("```text\n").skip(1).map(|rest| rest.split("```").next().unwrap()).collect();
+    parse(blocks[0]);
+    let (unread, unfit) = blocks[1].split_once("\n\n").unwrap();
+    let Err(Error::Query(error)) = Query::parse(unread.lines().next().unwrap()) else { panic!() };
+    assert_eq!(error.caret().unwrap(), unread);
+    let field = Field::new("status", Kind::Numeric, LogicalType::I64);
+    let source = MemSource::new(1, [(field, ModelColumn::Numeric(vec![Some(1)]))]);
+    let Err(Error::Query(error)) = parse(unfit.lines().next().unwrap()).bind(&source) else { panic!() };
+    assert_eq!(error.caret().unwrap(), unfit.trim_end());
+}
+
+#[test]
+fn a_literal_that_does_not_fit_is_named_with_its_column_and_type() {
+    let rows = any_rows(100, &mut SplitMix64::new(1));
+    let source = rows.source();
+    for (text, column, what) in [
+        ("true or i64.numeric in (1, 'x')", 28, r#"column `i64.numeric` is i64, and "x" is not a number"#),
+        ("bool.numeric = 1", 16, "column `bool.numeric` is bool, and 1 is not `true` or `false`"),
+        (
+            "date.numeric in '2024-01-01'..'2024-13-01'",
+            31,
+            r#"column `date.numeric` is date, and "2024-13-01" is not a day or a time as ISO 8601 has them, in quotes"#,
+        ),
+        (
+            "ip.sorted > '10.0.0.0/8'",
+            13,
+            "column `ip.sorted` is ip, and \"10.0.0.0/8\" is not an address; a network is compared by `=`, `!=` and `in (…)` alone",
+        ),
+        (
+            "ip.sorted = '10.0.0.0/33'",
+            13,
+            "column `ip.sorted` is ip, and \"10.0.0.0/33\" is not a network: an address, `/` and how many bits it has",
+        ),
+        (
+            "uuid.binary = 'x'",
+            15,
+            r#"column `uuid.binary` is uuid, and "x" is not 32 hexadecimal digits, in quotes"#,
+        ),
+        ("string.sorted = 5", 17, "column `string.sorted` is string, and 5 is not text, in quotes"),
+        ("i64.numeric ^= '1'", 16, "column `i64.numeric` is i64, and only byte strings have a prefix"),
+    ] {
+        let Err(Error::Query(error)) = parse(text).bind(&source) else { panic!("{text}") };
+        assert_eq!((error.column().unwrap(), error.what()), (column, what), "{text}");
+    }
+    let Err(Error::Column(error)) = parse("nowhere = 1").bind(&source) else { panic!() };
+    assert!(error.to_string().contains("no column `nowhere`"));
+    let Err(Error::Query(error)) = Query::eq("bool.numeric", 1).bind(&source) else { panic!() };
+    assert_eq!((error.column(), error.caret()), (None, None));
 }
