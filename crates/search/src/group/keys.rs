@@ -73,8 +73,7 @@ impl Part {
 }
 
 fn place(hash: u64) -> u32 {
-    let place = (hash >> 32) as u32 & (HASH_PARTS - 1);
-    place
+    (hash >> 32) as u32 & (HASH_PARTS - 1)
 }
 
 impl Space {

@@ -28,8 +28,7 @@ pub(super) struct Places {
 /// The bit of a number: Knuth's multiplicative hash, 16 bits of it.
 #[inline]
 fn bit(number: i64) -> usize {
-    let bit = (number.cast_unsigned().wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 48) as usize;
-    bit
+    (number.cast_unsigned().wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 48) as usize
 }
 
 impl Places {
