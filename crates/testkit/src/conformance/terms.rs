@@ -204,8 +204,10 @@ impl<D: Terms + ?Sized> Subject<'_, D> {
     }
 
     fn check_range(&self, low: Bound<&[u8]>, high: Bound<&[u8]>) {
-        let below = |term: &Vec<u8>| !(low, Bound::Unbounded).contains(term.as_slice());
-        let not_above = |term: &Vec<u8>| (Bound::Unbounded, high).contains(term.as_slice());
+        let below =
+            |term: &Vec<u8>| !RangeBounds::<[u8]>::contains(&(low, Bound::Unbounded), term.as_slice());
+        let not_above =
+            |term: &Vec<u8>| RangeBounds::<[u8]>::contains(&(Bound::Unbounded, high), term.as_slice());
         let start = self.wanted.partition_point(below) as u32;
         let end = self.wanted.partition_point(not_above) as u32;
         let found = good(self.terms.term_range(low, high), self.name, "term_range");

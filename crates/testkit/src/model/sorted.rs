@@ -68,7 +68,7 @@ impl Terms for MemTerms {
     }
 
     fn term_range(&self, low: Bound<&[u8]>, high: Bound<&[u8]>) -> Result<Range<u32>> {
-        Ok(self.ords_where(|term| (low, high).contains(term)))
+        Ok(self.ords_where(|term| RangeBounds::<[u8]>::contains(&(low, high), term)))
     }
 
     fn each_term(
