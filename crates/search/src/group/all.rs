@@ -90,7 +90,7 @@ fn first_width(space: Space, layout: &Layout, threads: usize, bytes: usize) -> (
         // One row is for all others.
         (u32::try_from(rows.saturating_sub(1).max(1)).unwrap_or(u32::MAX), 1)
     } else {
-        (len, threads.min(rows / all))
+        (len.max(1), threads.min(rows / all))
     }
 }
 
