@@ -4,6 +4,7 @@
 //! | --- | --- | --- |
 //! | filter | which documents are like this? | [`query`] |
 //! | facet | how many documents have each value? | [`facet`] |
+//! | group | which groups of documents with one value come first, and which documents of each? | [`group`] |
 //! | sort | which documents come first? | [`sort`] |
 //! | statistics | how many values, from where to where, how spread, how many different ones? | [`stats`] |
 //!
@@ -15,6 +16,7 @@ mod columns;
 mod docs;
 mod error;
 pub mod facet;
+pub mod group;
 mod pass;
 pub mod query;
 mod request;

@@ -6,6 +6,7 @@ use crate::columns::{Columns, Slot};
 use crate::docs::{Bitset, Docs};
 use crate::error::Result;
 use crate::facet::{self, Facet, FacetCounts};
+use crate::group::{self, Group, Groups};
 use crate::pass::{Collector, Pass};
 use crate::query::Query;
 use crate::request::{self, SearchAnswer, SearchRequest};
@@ -127,6 +128,18 @@ impl<'s> Search<'s> {
         stats::stats(self, docs, stats)
     }
 
+    /// Groups `docs` by their value of a column, and finds the groups that come first.
+    ///
+    /// O(documents), for each pass that the budget makes necessary; see [`group`](crate::group).
+    ///
+    /// # Errors
+    ///
+    /// When there is no such column, it has several values a document, a metric is of a column without numbers, the
+    /// budget is too small by far, or bytes of a column are damaged.
+    pub fn group(&self, docs: Docs<'_>, group: &Group) -> Result<Groups> {
+        group::group(self, docs, group)
+    }
+
     /// Begins a pass over `docs`.
     pub(crate) fn begin<'r>(&'r self, docs: Docs<'r>) -> Request<'r> {
         Request { source: self.source, threads: self.threads, docs, columns: Columns::default() }
@@ -166,9 +179,19 @@ impl Request<'_> {
         self.docs.count(self.source.docs())
     }
 
+    /// How many threads there are.
+    pub(crate) fn threads(&self) -> usize {
+        self.threads
+    }
+
     /// Shows all documents to `collector`.
     pub(crate) fn run<C: Collector>(&self, collector: C) -> Result<C> {
+        self.run_on(self.threads, collector)
+    }
+
+    /// The same with so many threads: not all may have the room.
+    pub(crate) fn run_on<C: Collector>(&self, threads: usize, collector: C) -> Result<C> {
         let (columns, total) = (&self.columns, self.source.docs());
-        Pass { columns, total, docs: self.docs, threads: self.threads }.run(collector)
+        Pass { columns, total, docs: self.docs, threads }.run(collector)
     }
 }

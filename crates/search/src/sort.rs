@@ -25,8 +25,8 @@ use docvalues_column::{DocId, LogicalType, SortKey};
 
 use crate::error::{Error, Result};
 use crate::{Docs, Search};
-use key::Keys;
-use top::TopDocs;
+pub(crate) use key::{Entry, Keys};
+pub(crate) use top::{Competition, Kept, TopDocs};
 
 /// The first `top` of `docs`.
 pub(crate) fn top(search: &Search<'_>, docs: Docs<'_>, keys: &[SortKey], top: usize) -> Result<Vec<DocId>> {
@@ -38,7 +38,7 @@ pub(crate) fn top(search: &Search<'_>, docs: Docs<'_>, keys: &[SortKey], top: us
     if lie_in_order(search, &keys) {
         return Ok(docs.iter(search.source().docs()).take(top).collect());
     }
-    Ok(request.run(TopDocs::new(keys, top))?.finish())
+    Ok(request.run(Competition::new(keys, TopDocs::new(top)))?.finish().finish())
 }
 
 /// All of `docs`, in order.

@@ -24,7 +24,7 @@ use crate::value::Value;
 use crate::{Docs, Search};
 pub use distinct::Distinct;
 pub(crate) use distinct::DistinctValues;
-pub(crate) use numbers::NumberStats;
+pub(crate) use numbers::{Compensated, NumberStats};
 pub(crate) use terms::TermStats;
 
 /// What to find out about the values of a column.

@@ -13,15 +13,15 @@ use crate::window::{NO_ORD, Window};
 
 /// The keys of a sort and their columns.
 #[derive(Clone)]
-pub(super) struct Keys {
+pub(crate) struct Keys {
     asked: Vec<SortKey>,
     keys: Vec<Key>,
 }
 
 /// One column that documents are compared by.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Key {
-    pub(super) slot: Slot,
+pub(crate) struct Key {
+    pub(crate) slot: Slot,
     logical: LogicalType,
     descending: bool,
     missing_first: bool,
@@ -29,7 +29,7 @@ pub(super) struct Key {
 
 /// Where a value lies in the order of a key: what is less comes first.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Place {
+pub(crate) enum Place {
     /// No value, and these come first.
     First,
     Number(u64),
@@ -71,7 +71,7 @@ impl PartialOrd for Place {
 }
 
 impl Keys {
-    pub(super) fn open(request: &mut Request<'_>, asked: &[SortKey]) -> Result<Keys> {
+    pub(crate) fn open(request: &mut Request<'_>, asked: &[SortKey]) -> Result<Keys> {
         super::check(asked)?;
         let open = |key: &SortKey| {
             let slot = request.slot(&key.column)?;
@@ -89,14 +89,25 @@ impl Keys {
         self.keys.iter().map(|key| key.logical)
     }
 
-    pub(super) fn as_slice(&self) -> &[Key] {
+    pub(crate) fn as_slice(&self) -> &[Key] {
         &self.keys
+    }
+
+    /// The window's document `at`, if it comes before `last`. Nothing is kept of one that is worse by its first key.
+    pub(crate) fn entry_before(&self, window: &Window<'_>, at: usize, last: Option<&Entry>) -> Option<Entry> {
+        let mut places = self.keys.iter().map(|key| key.place(window, at)).peekable();
+        let bound = last.and_then(|last| last.places.first());
+        if places.peek().zip(bound).is_some_and(|(place, bound)| place > bound) {
+            return None;
+        }
+        let entry = Entry { places: places.collect(), doc: window.doc(at) };
+        last.is_none_or(|last| entry < *last).then_some(entry)
     }
 }
 
 impl Key {
     /// Where the window's document `at` lies; its column was read.
-    pub(super) fn place(&self, window: &Window<'_>, at: usize) -> Place {
+    pub(crate) fn place(&self, window: &Window<'_>, at: usize) -> Place {
         let number = match window.column(self.slot) {
             AnyColumn::Numeric(_) => window.numbers(self.slot).get(at),
             AnyColumn::Sorted(_) => {
@@ -229,7 +240,7 @@ fn ords(numbers: &RangeInclusive<i64>, terms: u32) -> Range<u32> {
 
 /// A document and its place by each key.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct Entry {
-    pub(super) places: Vec<Place>,
-    pub(super) doc: DocId,
+pub(crate) struct Entry {
+    pub(crate) places: Vec<Place>,
+    pub(crate) doc: DocId,
 }

@@ -6,7 +6,7 @@ use std::ops::{Range, RangeInclusive};
 use docvalues_column::DocId;
 
 use super::key::{Entry, Key, Keys};
-use crate::columns::Columns;
+use crate::columns::{Columns, Slot};
 use crate::error::Result;
 use crate::pass::{Collector, Wants};
 use crate::window::Window;
@@ -14,54 +14,48 @@ use crate::window::Window;
 /// Values that are compared before any of them is looked at.
 const CHUNK: usize = 64;
 
-/// Keeps the documents that come first of those it sees.
-pub(crate) struct TopDocs {
-    keys: Keys,
-    top: usize,
-    /// The last of those that are kept is on top.
-    heap: BinaryHeap<Entry>,
+/// What is kept of the documents that come first.
+pub(crate) trait Kept: Sized + Send {
+    /// The same with nothing in it.
+    fn fork(&self) -> Self;
+
+    /// A column that it looks at besides those of the keys.
+    fn slot(&self) -> Option<Slot> {
+        None
+    }
+
+    /// What a document must come before to be kept, if not all are.
+    fn last(&self) -> Option<&Entry>;
+
+    /// Keeps the window's document `at`, if it comes before [`last`](Self::last).
+    fn offer(&mut self, keys: &Keys, window: &Window<'_>, at: usize);
+
+    /// Takes over what another one has kept.
+    fn merge(&mut self, other: Self);
 }
 
-impl TopDocs {
-    pub(super) fn new(keys: Keys, top: usize) -> TopDocs {
-        TopDocs { keys, top, heap: BinaryHeap::new() }
+/// Shows the documents that may come first to who keeps them, and as few others as possible.
+pub(crate) struct Competition<K> {
+    keys: Keys,
+    kept: K,
+}
+
+impl<K: Kept> Competition<K> {
+    pub(crate) fn new(keys: Keys, kept: K) -> Competition<K> {
+        Competition { keys, kept }
     }
 
-    /// The documents, in order.
-    pub(super) fn finish(self) -> Vec<DocId> {
-        self.heap.into_sorted_vec().into_iter().map(|entry| entry.doc).collect()
-    }
-
-    /// The last of those that are kept, if there are enough.
-    fn last(&self) -> Option<&Entry> {
-        if self.heap.len() < self.top { None } else { self.heap.peek() }
+    pub(crate) fn finish(self) -> K {
+        self.kept
     }
 
     /// The first key, and the numbers of it that can still come in, if not all can.
     fn open(&self) -> Option<(Key, RangeInclusive<i64>)> {
         let key = *self.keys.as_slice().first()?;
-        let last = self.last()?;
+        let last = self.kept.last()?;
         // Documents come in ascending order, so one that is equal by its only key comes too late.
         let ties = self.keys.as_slice().len() > 1;
         Some((key, key.before(&last.places[0], ties)?))
-    }
-
-    fn offer(&mut self, window: &Window<'_>, at: usize) {
-        let doc = window.doc(at);
-        let places = self.keys.as_slice().iter().map(|key| key.place(window, at));
-        if self.heap.len() < self.top {
-            self.heap.push(Entry { places: places.collect(), doc });
-        } else if let Some(mut last) = self.heap.peek_mut() {
-            // Nothing is kept of a document that is worse by its first key.
-            let mut places = places.peekable();
-            if places.peek().zip(last.places.first()).is_some_and(|(place, last)| place > last) {
-                return;
-            }
-            let entry = Entry { places: places.collect(), doc };
-            if entry < *last {
-                *last = entry;
-            }
-        }
     }
 
     /// Offers the documents whose number may still come in.
@@ -74,7 +68,7 @@ impl TopDocs {
             }
             for (at, value) in (start..).zip(chunk) {
                 if open.contains(value) {
-                    self.offer(window, at);
+                    self.kept.offer(&self.keys, window, at);
                     if let Some((_, narrower)) = self.open() {
                         open = narrower;
                     }
@@ -84,14 +78,14 @@ impl TopDocs {
     }
 }
 
-impl Collector for TopDocs {
-    fn fork(&self) -> TopDocs {
-        TopDocs::new(self.keys.clone(), self.top)
+impl<K: Kept> Collector for Competition<K> {
+    fn fork(&self) -> Competition<K> {
+        Competition::new(self.keys.clone(), self.kept.fork())
     }
 
     fn wants(&self, columns: &Columns, docs: Range<u32>, bits: &mut [u64]) -> Result<Wants> {
         let keys = self.keys.as_slice();
-        let Some((key, last)) = keys.first().zip(self.last()) else { return Ok(Wants::All) };
+        let Some((key, last)) = keys.first().zip(self.kept.last()) else { return Ok(Wants::All) };
         let can_tell = key.add_before(columns, docs, &last.places[0], keys.len() > 1, bits)?;
         Ok(if can_tell { Wants::Bits } else { Wants::All })
     }
@@ -100,11 +94,56 @@ impl Collector for TopDocs {
         for key in self.keys.as_slice() {
             window.read(key.slot)?;
         }
+        if let Some(slot) = self.kept.slot() {
+            window.read(slot)?;
+        }
         match self.open() {
             Some((key, open)) if key.is_told_by_numbers(window) => self.numbers(window, key, open),
-            _ => (0..window.len()).for_each(|at| self.offer(window, at)),
+            _ => (0..window.len()).for_each(|at| self.kept.offer(&self.keys, window, at)),
         }
         Ok(())
+    }
+
+    fn merge(&mut self, other: Competition<K>) {
+        self.kept.merge(other.kept);
+    }
+}
+
+/// Keeps the first `top` documents.
+pub(crate) struct TopDocs {
+    top: usize,
+    /// The last of those that are kept is on top.
+    heap: BinaryHeap<Entry>,
+}
+
+impl TopDocs {
+    pub(crate) fn new(top: usize) -> TopDocs {
+        TopDocs { top, heap: BinaryHeap::new() }
+    }
+
+    /// The documents, in order.
+    pub(crate) fn finish(self) -> Vec<DocId> {
+        self.heap.into_sorted_vec().into_iter().map(|entry| entry.doc).collect()
+    }
+}
+
+impl Kept for TopDocs {
+    fn fork(&self) -> TopDocs {
+        TopDocs::new(self.top)
+    }
+
+    fn last(&self) -> Option<&Entry> {
+        if self.heap.len() < self.top { None } else { self.heap.peek() }
+    }
+
+    fn offer(&mut self, keys: &Keys, window: &Window<'_>, at: usize) {
+        if let Some(entry) = keys.entry_before(window, at, self.last()) {
+            if self.heap.len() < self.top {
+                self.heap.push(entry);
+            } else if let Some(mut last) = self.heap.peek_mut() {
+                *last = entry;
+            }
+        }
     }
 
     fn merge(&mut self, other: TopDocs) {

@@ -34,9 +34,9 @@ pub(crate) struct Numbers {
 
 /// A sum of doubles and what was lost on the way (Neumaier 1974).
 #[derive(Clone, Copy, Debug, Default)]
-struct Compensated {
-    sum: f64,
-    lost: f64,
+pub(crate) struct Compensated {
+    pub(crate) sum: f64,
+    pub(crate) lost: f64,
 }
 
 /// Count, mean, and the sum of squared distances from it.
@@ -166,14 +166,14 @@ impl Numbers {
 }
 
 impl Compensated {
-    fn add(&mut self, value: f64) {
+    pub(crate) fn add(&mut self, value: f64) {
         let sum = self.sum + value;
         self.lost +=
             if self.sum.abs() >= value.abs() { (self.sum - sum) + value } else { (value - sum) + self.sum };
         self.sum = sum;
     }
 
-    fn total(&self) -> f64 {
+    pub(crate) fn total(&self) -> f64 {
         // Of infinities nothing can be lost that is a number.
         if self.lost.is_finite() { self.sum + self.lost } else { self.sum }
     }

@@ -1,0 +1,241 @@
+//! Accumulators for all values, as many at a time as there is room for; the groups that come first by what is in them.
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+use std::sync::Arc;
+
+use hashbrown::DefaultHashBuilder;
+
+use super::budget::Budget;
+use super::key;
+use super::keys::{HASH_PARTS, Keys, Space};
+use super::metric::{Height, Layout};
+use super::{GroupOrder, Winner};
+use crate::columns::Slot;
+use crate::error::{Error, Result};
+use crate::pass::Collector;
+use crate::search::Request;
+use crate::value::Value;
+use crate::window::Window;
+
+/// The most passes over the documents.
+const MAX_PASSES: u32 = HASH_PARTS;
+
+/// The groups that come first, and what is known of all of them.
+pub(super) struct Found {
+    pub(super) winners: Vec<Winner>,
+    pub(super) distinct: u64,
+    pub(super) docs: u64,
+    pub(super) missing: u64,
+}
+
+/// Finds the first `top` groups by `order`, with accumulators in `bytes` of memory.
+pub(super) fn find(
+    request: &Request<'_>,
+    by: Slot,
+    layout: &Arc<Layout>,
+    order: GroupOrder,
+    top: usize,
+    bytes: usize,
+) -> Result<Found> {
+    let columns = request.columns();
+    let space = Space::of(columns, by, request.hits());
+    let hasher = DefaultHashBuilder::default();
+    let (mut width, mut threads) = first_width(space, layout, request.threads(), bytes);
+    if layout.depends_on_order() {
+        threads = 1;
+    }
+    let mut candidates = Candidates { order, top, heap: BinaryHeap::new() };
+    let mut found = Found { winners: Vec::new(), distinct: 0, docs: 0, missing: 0 };
+    let mut start = 0_u32;
+    loop {
+        passes_for(space, width, bytes)?;
+        let part = start..start.saturating_add(width).min(space.len());
+        let keys = space.keys(part.clone(), columns, by, hasher.clone());
+        let pass = AllGroups::new(by, keys, Arc::clone(layout), Arc::new(Budget::new(bytes)));
+        let pass = request.run_on(threads, pass)?;
+        if pass.budget.is_over() {
+            width /= 2;
+            continue;
+        }
+        (found.docs, found.missing) = (pass.docs, pass.missing);
+        found.distinct += pass.offer(&mut candidates);
+        start = part.end;
+        if start >= space.len() {
+            found.winners = candidates.finish();
+            return Ok(found);
+        }
+    }
+}
+
+/// Refuses to go through the documents more often than makes sense.
+fn passes_for(space: Space, width: u32, bytes: usize) -> Result<()> {
+    if space.len().checked_div(width).is_some_and(|passes| passes <= MAX_PASSES) {
+        return Ok(());
+    }
+    let kib = bytes >> 10;
+    Err(Error::Request(format!(
+        "more than {MAX_PASSES} passes would be needed to group in {kib} KiB of memory"
+    )))
+}
+
+/// How many places a first pass is about, and by how many threads. Fewer threads that go through the documents once do
+/// the same work as many that do so more often.
+fn first_width(space: Space, layout: &Layout, threads: usize, bytes: usize) -> (u32, usize) {
+    let Space::Near { len, .. } = space else { return (HASH_PARTS, threads) };
+    let row = layout.words() * size_of::<u64>();
+    let rows = bytes / row;
+    let all = len as usize + 1;
+    if rows < all {
+        // One row is for all others.
+        (u32::try_from(rows.saturating_sub(1).max(1)).unwrap_or(u32::MAX), 1)
+    } else {
+        (len.max(1), threads.min(rows / all))
+    }
+}
+
+/// A row for each value that is seen, of those that a pass is about.
+struct AllGroups {
+    by: Slot,
+    keys: Keys,
+    layout: Arc<Layout>,
+    rows: Vec<u64>,
+    budget: Arc<Budget>,
+    /// The rows of a window's documents.
+    places: Vec<u32>,
+    docs: u64,
+    missing: u64,
+}
+
+impl AllGroups {
+    fn new(by: Slot, keys: Keys, layout: Arc<Layout>, budget: Arc<Budget>) -> AllGroups {
+        let words = keys.rows() * layout.words();
+        let rows = match keys {
+            Keys::Near { .. } => vec![0; words],
+            // These grow.
+            Keys::Numbers(_) | Keys::Bytes(_) => Vec::new(),
+        };
+        AllGroups { by, keys, layout, rows, budget, places: Vec::new(), docs: 0, missing: 0 }
+    }
+
+    /// Makes rows for all keys; false if there is no room.
+    fn grow(&mut self) -> bool {
+        let words = self.keys.rows() * self.layout.words();
+        let more = words.saturating_sub(self.rows.len());
+        let fits = self.budget.grow(&mut self.rows, more);
+        if fits {
+            self.rows.resize(words, 0);
+        }
+        fits
+    }
+
+    /// Bytes of the budget that it has.
+    fn held(&self) -> usize {
+        match &self.keys {
+            Keys::Near { .. } => 0,
+            keys => keys.bytes() + self.rows.capacity() * size_of::<u64>(),
+        }
+    }
+
+    /// Shows all groups that there are; returns how many these are.
+    fn offer(&self, candidates: &mut Candidates) -> u64 {
+        let mut groups = 0;
+        let words = self.layout.words();
+        self.keys.each(|row, value| {
+            let row = &self.rows[row * words..(row + 1) * words];
+            if row[0] > 0 {
+                groups += 1;
+                candidates.offer(&self.layout, row, value);
+            }
+        });
+        groups
+    }
+}
+
+impl Collector for AllGroups {
+    fn fork(&self) -> AllGroups {
+        AllGroups::new(self.by, self.keys.fork(), Arc::clone(&self.layout), Arc::clone(&self.budget))
+    }
+
+    fn collect(&mut self, window: &mut Window<'_>) -> Result<()> {
+        // The pass will be run again: nothing that it finds is used.
+        if self.budget.is_over() {
+            return Ok(());
+        }
+        window.read(self.by)?;
+        self.layout.read(window)?;
+        self.docs += window.len() as u64;
+        self.missing += key::missing(window, self.by);
+        if self.keys.places(window, self.by, &mut self.places, &self.budget) && self.grow() {
+            self.layout.add(&mut self.rows, &self.places, window);
+        }
+        Ok(())
+    }
+
+    fn merge(&mut self, other: AllGroups) {
+        self.docs += other.docs;
+        self.missing += other.missing;
+        let words = self.layout.words();
+        let AllGroups { keys, layout, rows, budget, .. } = self;
+        if budget.is_over() {
+            return;
+        }
+        keys.rows_of(&other.keys, budget, |from, to| {
+            let from = &other.rows[from * words..(from + 1) * words];
+            let end = (to as usize + 1) * words;
+            let fits = budget.grow(rows, end.saturating_sub(rows.len()));
+            if fits {
+                rows.resize(rows.len().max(end), 0);
+                layout.merge(&mut rows[end - words..end], from);
+            }
+            fits
+        });
+        budget.give(other.held());
+    }
+}
+
+/// The groups that come first of those that pass by.
+struct Candidates {
+    order: GroupOrder,
+    top: usize,
+    /// The last one is on top.
+    heap: BinaryHeap<Candidate>,
+}
+
+/// A group: what comes first is less.
+#[derive(PartialEq, Eq, PartialOrd, Ord)]
+struct Candidate {
+    /// Documents, or the metric: the greatest first.
+    height: Reverse<Option<Height>>,
+    value: Value,
+    row: Vec<u64>,
+}
+
+impl Candidates {
+    #[inline]
+    fn offer(&mut self, layout: &Layout, row: &[u64], value: &dyn Fn() -> Value) {
+        let height = Reverse(match self.order {
+            GroupOrder::Count => Some(Height::Integer(row[0].into())),
+            GroupOrder::Metric(metric) => layout.height(row, metric),
+            GroupOrder::Value | GroupOrder::Best => None,
+        });
+        let is_full = self.heap.len() >= self.top;
+        // Most are less than the last one that is kept: for these no value is made.
+        if is_full && self.heap.peek().is_none_or(|last| height > last.height) {
+            return;
+        }
+        let candidate = Candidate { height, value: value(), row: row.to_vec() };
+        if !is_full {
+            self.heap.push(candidate);
+        } else if let Some(mut last) = self.heap.peek_mut()
+            && candidate < *last
+        {
+            *last = candidate;
+        }
+    }
+
+    fn finish(self) -> Vec<Winner> {
+        let found = self.heap.into_sorted_vec().into_iter();
+        found.map(|Candidate { value, row, .. }| Winner { value, row }).collect()
+    }
+}

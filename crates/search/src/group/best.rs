@@ -1,0 +1,82 @@
+//! The groups whose best documents come first.
+
+use std::collections::BTreeMap;
+
+use hashbrown::HashMap;
+
+use super::key;
+use crate::columns::Slot;
+use crate::sort::{Entry, Kept, Keys};
+use crate::value::Value;
+use crate::window::Window;
+
+/// The groups whose best documents come first, with these documents: Lucene's `FirstPassGroupingCollector`.
+///
+/// Whatever does not come before the last of the best documents changes nothing, and that is O(1) to see. A group that
+/// had to go comes back with a better document or not at all: so nothing is kept of it.
+pub(super) struct BestGroups {
+    by: Slot,
+    top: usize,
+    groups: BTreeMap<Entry, Value>,
+    best: HashMap<Value, Entry>,
+}
+
+impl BestGroups {
+    pub(super) fn new(by: Slot, top: usize) -> BestGroups {
+        BestGroups { by, top, groups: BTreeMap::new(), best: HashMap::new() }
+    }
+
+    /// The values of the groups, in order.
+    pub(super) fn finish(self) -> Vec<Value> {
+        self.groups.into_values().collect()
+    }
+
+    /// A document of a group that comes before the last one.
+    fn put(&mut self, entry: Entry, value: Value) {
+        if let Some(best) = self.best.get_mut(&value) {
+            if entry < *best {
+                self.groups.remove(best);
+                best.clone_from(&entry);
+                self.groups.insert(entry, value);
+            }
+            return;
+        }
+        if self.best.len() >= self.top
+            && let Some((_, last)) = self.groups.pop_last()
+        {
+            self.best.remove(&last);
+        }
+        self.best.insert(value.clone(), entry.clone());
+        self.groups.insert(entry, value);
+    }
+}
+
+impl Kept for BestGroups {
+    fn fork(&self) -> BestGroups {
+        BestGroups::new(self.by, self.top)
+    }
+
+    fn slot(&self) -> Option<Slot> {
+        Some(self.by)
+    }
+
+    fn last(&self) -> Option<&Entry> {
+        if self.best.len() < self.top { None } else { self.groups.last_key_value().map(|(last, _)| last) }
+    }
+
+    fn offer(&mut self, keys: &Keys, window: &Window<'_>, at: usize) {
+        if let Some(entry) = keys.entry_before(window, at, self.last())
+            && let Some(value) = key::of(window, self.by, at)
+        {
+            self.put(entry, value);
+        }
+    }
+
+    fn merge(&mut self, other: BestGroups) {
+        for (entry, value) in other.groups {
+            if self.last().is_none_or(|last| entry < *last) {
+                self.put(entry, value);
+            }
+        }
+    }
+}

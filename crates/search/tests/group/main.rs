@@ -1,0 +1,6 @@
+//! Groups, against a look at each document.
+
+mod documents;
+mod naive;
+mod properties;
+mod sizes;

@@ -1,0 +1,116 @@
+//! What groups must be: all documents of each in a list.
+
+use std::cmp::Ordering;
+use std::collections::BTreeMap;
+
+use docvalues_column::{DocId, LogicalType, SortKey};
+use docvalues_format::file::kind::{to_f64, to_u64};
+use docvalues_search::Value;
+use docvalues_search::group::{Group, GroupFound, GroupOrder, Measure, Metric};
+use docvalues_search::stats::Sum;
+
+use super::documents::{By, COLUMNS, Row};
+
+/// The groups, how many there are, and documents that are in none.
+pub(crate) fn group(rows: &[Row], by: By, docs: &[u32], asked: &Group) -> (Vec<GroupFound>, u64, u64) {
+    let mut lists: BTreeMap<i64, Vec<u32>> = BTreeMap::new();
+    let mut missing = 0;
+    for &doc in docs {
+        match rows[doc as usize].by {
+            Some(value) => lists.entry(value).or_default().push(doc),
+            None => missing += 1,
+        }
+    }
+    let distinct = lists.len() as u64;
+    let compare =
+        |a: &u32, b: &u32| compare(&rows[*a as usize], &rows[*b as usize], &asked.sort).then(a.cmp(b));
+    lists.values_mut().for_each(|docs| docs.sort_by(compare));
+    let mut found: Vec<(i64, Vec<u32>, Vec<Option<Measure>>)> = lists
+        .into_iter()
+        .map(|(value, docs)| {
+            let metrics = asked.metrics.iter().map(|metric| measure(rows, &docs, metric)).collect();
+            (value, docs, metrics)
+        })
+        .collect();
+    // Stable: of equal ones, the least value comes first.
+    found.sort_by(|a, b| match asked.order {
+        GroupOrder::Count => b.1.len().cmp(&a.1.len()),
+        GroupOrder::Value => Ordering::Equal,
+        GroupOrder::Best => compare(&a.1[0], &b.1[0]),
+        GroupOrder::Metric(metric) => height(&b.2[metric]).partial_cmp(&height(&a.2[metric])).unwrap(),
+    });
+    found.truncate(asked.top);
+    let groups = found.into_iter().map(|(value, docs, metrics)| GroupFound {
+        value: match by {
+            By::Near | By::Far => Value::Number(by.number(value)),
+            By::Sorted | By::Binary => Value::Bytes(By::bytes(value)),
+        },
+        count: docs.len() as u64,
+        docs: docs.iter().take(asked.docs).copied().map(DocId::new).collect(),
+        metrics,
+    });
+    (groups.collect(), distinct, missing)
+}
+
+fn column(name: &str) -> (usize, LogicalType) {
+    let at = COLUMNS.iter().position(|(known, _)| *known == name).unwrap();
+    (at, COLUMNS[at].1)
+}
+
+fn compare(a: &Row, b: &Row, keys: &[SortKey]) -> Ordering {
+    let compare = |key: &SortKey| {
+        let (at, logical) = column(&key.column);
+        // Missing first or last, NaN behind numbers, whichever way these go.
+        let class = |value: Option<i64>| match value {
+            None if key.missing_first => 0,
+            Some(value) if logical == LogicalType::F64 && to_f64(value).is_nan() => 2,
+            Some(_) => 1,
+            None => 3,
+        };
+        let (a, b) = (a.numbers[at], b.numbers[at]);
+        let values = match (a, b) {
+            (Some(a), Some(b)) if logical == LogicalType::F64 => {
+                to_f64(a).partial_cmp(&to_f64(b)).unwrap_or(Ordering::Equal)
+            }
+            (a, b) => a.cmp(&b),
+        };
+        let values = if class(a) != 1 || class(b) != 1 { Ordering::Equal } else { values };
+        class(a).cmp(&class(b)).then(if key.descending { values.reverse() } else { values })
+    };
+    keys.iter().map(compare).find(|order| order.is_ne()).unwrap_or(Ordering::Equal)
+}
+
+fn measure(rows: &[Row], docs: &[u32], metric: &Metric) -> Option<Measure> {
+    let (Metric::Sum(name) | Metric::Min(name) | Metric::Max(name) | Metric::Mean(name)) = metric;
+    let (at, logical) = column(name);
+    let is_nan = |value: &i64| logical == LogicalType::F64 && to_f64(*value).is_nan();
+    let values: Vec<i64> = docs
+        .iter()
+        .filter_map(|doc| rows[*doc as usize].numbers[at])
+        .filter(|value| !is_nan(value))
+        .collect();
+    let count = values.len() as f64;
+    let sum = match logical {
+        LogicalType::F64 => Sum::Double(values.iter().map(|value| to_f64(*value)).sum()),
+        LogicalType::U64 => Sum::Integer(values.iter().map(|value| i128::from(to_u64(*value))).sum()),
+        _ => Sum::Integer(values.iter().copied().map(i128::from).sum()),
+    };
+    let number = |value: Option<&i64>| Measure::Value(Value::Number(*value.unwrap()));
+    (!values.is_empty()).then(|| match metric {
+        Metric::Sum(_) => Measure::Sum(sum),
+        Metric::Min(_) => number(values.iter().min()),
+        Metric::Max(_) => number(values.iter().max()),
+        Metric::Mean(_) => Measure::Mean(sum.to_f64() / count),
+    })
+}
+
+/// What groups are ordered by, first whether there is anything.
+fn height(measure: &Option<Measure>) -> (bool, i128, f64) {
+    match measure {
+        None => (false, 0, 0.0),
+        Some(Measure::Value(Value::Number(number))) => (true, (*number).into(), 0.0),
+        Some(Measure::Value(Value::Bytes(_))) => unreachable!("of numbers"),
+        Some(Measure::Sum(Sum::Integer(sum))) => (true, *sum, 0.0),
+        Some(Measure::Sum(Sum::Double(number)) | Measure::Mean(number)) => (true, 0, *number),
+    }
+}

@@ -1,0 +1,62 @@
+//! Any documents, grouped in any way.
+
+use docvalues_search::Search;
+use docvalues_search::group::{Group, GroupOrder};
+use docvalues_search::stats::Distinct;
+use proptest::prelude::*;
+
+use super::documents::{By, Chosen, metrics, rows, sort, source};
+use super::naive;
+
+fn any_by() -> impl Strategy<Value = By> {
+    prop::sample::select(vec![By::Near, By::Far, By::Sorted, By::Binary])
+}
+
+/// Sizes on both sides of a window's end, and small ones.
+fn any_docs() -> impl Strategy<Value = usize> {
+    prop_oneof![0..4_usize, 4..300_usize, 4_094..4_099_usize, 8_191..8_194_usize]
+}
+
+/// An order by its number, which may be that of a metric.
+fn order(choice: usize, metrics: usize) -> GroupOrder {
+    match choice {
+        0 => GroupOrder::Count,
+        1 => GroupOrder::Value,
+        2 | 3 => GroupOrder::Best,
+        _ if metrics == 0 => GroupOrder::Count,
+        metric => GroupOrder::Metric(metric % metrics),
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 256, ..ProptestConfig::default() })]
+
+    #[test]
+    fn groups_are_those_of_the_model(
+        by in any_by(),
+        docs in any_docs(),
+        seed in any::<u64>(),
+        values in prop_oneof![1..4_u64, 4..100_u64, 1_000..20_000_u64],
+        missing in prop::sample::select(vec![0, 0, 10, 100_u64]),
+        chosen in 0..6_u8,
+        (metrics_of, sort_of, order_of) in (0..5_u8, 0..5_u8, 0..24_usize),
+        (top, best) in (prop::sample::select(vec![0, 1, 3, 10, 100_000_usize]), 0..4_usize),
+        budget in prop::sample::select(vec![0, 100_000, 1 << 28_usize]),
+        threads in prop::sample::select(vec![1, 2, 8_usize]),
+    ) {
+        let rows = rows(seed, docs, values, missing);
+        let source = source(&rows, by);
+        let some = Chosen::of(chosen, u32::try_from(docs).unwrap());
+        let metrics = metrics(metrics_of);
+        let order = order(order_of, metrics.len());
+        let asked = Group { metrics, order, ..Group::by("by") };
+        let asked = asked.top(top).docs(best).sort(sort(sort_of)).budget(budget);
+        let found = Search::new(&source).threads(threads).group(some.docs(), &asked).unwrap();
+
+        let docs: Vec<u32> = some.docs().iter(u32::try_from(docs).unwrap()).map(|doc| doc.get()).collect();
+        let (groups, distinct, missing) = naive::group(&rows, by, &docs, &asked);
+        prop_assert_eq!(found.groups, groups);
+        let distinct = (asked.order != GroupOrder::Best).then_some(Distinct::Exact(distinct));
+        prop_assert_eq!((found.docs, found.missing, found.distinct), (docs.len() as u64, missing, distinct));
+    }
+}

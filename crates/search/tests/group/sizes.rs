@@ -1,0 +1,128 @@
+//! More documents than a part has, answers for any number of threads, and what cannot be grouped.
+
+use docvalues_column::{ColumnSource, DocId, Field, Kind, LogicalType, SortKey};
+use docvalues_search::group::{Group, GroupOrder, Measure, Metric};
+use docvalues_search::stats::{Distinct, Sum};
+use docvalues_search::{Docs, Search, Value};
+use docvalues_testkit::model::{MemSource, ModelColumn};
+
+/// A part has 524,288.
+const DOCS: u32 = 600_000;
+
+/// Documents whose groups and numbers can be told from their place: `doc * 7 % groups`, and every eleventh has none.
+fn patterned(groups: i64, apart: i64) -> MemSource {
+    let docs = 0..i64::from(DOCS);
+    let by = docs.clone().map(|doc| (doc % 11 != 0).then_some(doc * 7 % groups * apart));
+    let numbers = docs.map(|doc| Some(doc % 1_000));
+    let numeric = |name| Field::new(name, Kind::Numeric, LogicalType::I64);
+    let columns = [
+        (numeric("by"), ModelColumn::Numeric(by.collect())),
+        (numeric("number"), ModelColumn::Numeric(numbers.collect())),
+    ];
+    MemSource::new(DOCS, columns)
+}
+
+/// The count and sum of each group.
+fn expected(groups: i64) -> Vec<(u64, i128)> {
+    let mut expected = vec![(0, 0); usize::try_from(groups).unwrap()];
+    for doc in (0..i64::from(DOCS)).filter(|doc| doc % 11 != 0) {
+        let group = &mut expected[usize::try_from(doc * 7 % groups).unwrap()];
+        *group = (group.0 + 1, group.1 + i128::from(doc % 1_000));
+    }
+    expected
+}
+
+#[test]
+fn several_parts_by_any_number_of_threads() {
+    for apart in [1, 1 << 40] {
+        let source = patterned(4_001, apart);
+        let asked = Group::by("by").metric(Metric::Sum("number".into())).top(usize::MAX);
+        for (threads, budget) in [(1, 0), (2, 1 << 28), (8, 1 << 20)] {
+            let found = Search::new(&source)
+                .threads(threads)
+                .group(Docs::All, &asked.clone().budget(budget))
+                .unwrap();
+            assert_eq!(found.distinct, Some(Distinct::Exact(4_001)));
+            assert_eq!((found.docs, found.missing), (DOCS.into(), u64::from(DOCS.div_ceil(11))));
+            let mut groups: Vec<_> = found
+                .groups
+                .iter()
+                .map(|group| match (&group.value, &group.metrics[0]) {
+                    (Value::Number(value), Some(Measure::Sum(Sum::Integer(sum)))) => {
+                        (*value / apart, (group.count, *sum))
+                    }
+                    other => panic!("{other:?}"),
+                })
+                .collect();
+            assert!(groups.is_sorted_by_key(|(value, (count, _))| (std::cmp::Reverse(*count), *value)));
+            groups.sort_unstable();
+            let groups: Vec<_> = groups.into_iter().map(|(_, group)| group).collect();
+            assert_eq!(groups, expected(4_001), "{apart} apart, {threads} threads, {budget} bytes");
+        }
+    }
+}
+
+#[test]
+fn best_documents_of_several_parts() {
+    let source = patterned(1_009, 1);
+    let asked = Group::by("by").order(GroupOrder::Best).sort([SortKey::new("number").descending()]).docs(3);
+    let asked = asked.metric(Metric::Mean("number".into())).top(20);
+    let answers =
+        [1, 2, 8].map(|threads| Search::new(&source).threads(threads).group(Docs::All, &asked).unwrap());
+    assert!(answers.iter().all(|answer| *answer == answers[0]));
+    // The first document of all whose number is greatest.
+    let best = (0..DOCS).find(|doc| doc % 1_000 == 999 && doc % 11 != 0).unwrap();
+    let first = &answers[0].groups[0];
+    assert_eq!(first.docs[0], DocId::new(best));
+    assert_eq!(first.value, Value::Number(i64::from(best) * 7 % 1_009));
+    let count = (0..DOCS).filter(|doc| doc % 11 != 0 && doc * 7 % 1_009 == best * 7 % 1_009).count();
+    assert_eq!(first.count, count as u64);
+}
+
+/// Sums of doubles for which any other order of addition gives something else.
+#[test]
+fn doubles_do_not_depend_on_threads() {
+    let double = |doc: u32| docvalues_format::file::kind::from_f64(f64::from(doc % 977).powi(5) / 3.0);
+    let by = (0..DOCS).map(|doc| Some(i64::from(doc % 3)));
+    let columns = [
+        (Field::new("by", Kind::Numeric, LogicalType::I64), ModelColumn::Numeric(by.collect())),
+        (
+            Field::new("double", Kind::Numeric, LogicalType::F64),
+            ModelColumn::Numeric((0..DOCS).map(|doc| Some(double(doc))).collect()),
+        ),
+    ];
+    let source = MemSource::new(DOCS, columns);
+    for order in [GroupOrder::Count, GroupOrder::Best] {
+        let asked = Group::by("by").metric(Metric::Sum("double".into())).order(order);
+        let answers =
+            [1, 2, 8].map(|threads| Search::new(&source).threads(threads).group(Docs::All, &asked).unwrap());
+        assert!(answers.iter().all(|answer| *answer == answers[0]));
+    }
+}
+
+#[test]
+fn what_cannot_be_grouped() {
+    let field = |name, kind, logical| Field::new(name, kind, logical);
+    let columns = [
+        (field("tags", Kind::SortedSet, LogicalType::Utf8), ModelColumn::SortedSet(Vec::new())),
+        (field("name", Kind::Sorted, LogicalType::Utf8), ModelColumn::Sorted(Vec::new())),
+    ];
+    let source = MemSource::new(3, columns);
+    let search = Search::new(&source);
+    let error = |group: Group| search.group(Docs::All, &group).unwrap_err().to_string();
+    assert_eq!(
+        error(Group::by("tags")),
+        "column `tags` is sorted-set, which has several values a document, and so puts it in no group"
+    );
+    assert_eq!(
+        error(Group::by("name").metric(Metric::Sum("name".into()))),
+        "column `name` is sorted, which has no number for each document that could be summed up or compared"
+    );
+    assert_eq!(
+        error(Group::by("name").order(GroupOrder::Metric(1))),
+        "groups are ordered by metric 1, but there are 0"
+    );
+    assert!(error(Group::by("none")).contains("no column `none`"));
+    let none = search.group(Docs::All, &Group::by("name")).unwrap();
+    assert_eq!((none.groups.len(), none.missing, source.docs()), (0, 3, 3));
+}
