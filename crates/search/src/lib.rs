@@ -6,6 +6,8 @@
 //! | facet | how many documents have each value? | [`facet`] |
 //! | sort | which documents come first? | [`sort`] |
 //! | statistics | how many values, from where to where, how spread, how many different ones? | [`stats`] |
+//! | export | what do these columns hold for many documents, in this order? | [`export`] |
+//! | retrieve | and for a few, again and again? | [`retrieve`] |
 //!
 //! The input of a work is a set of documents ([`Docs`]) and columns; it goes through them a few thousand documents at a
 //! time, by `gather` and `scan`, and never asks a trait object for one document.
@@ -14,9 +16,11 @@
 mod columns;
 mod docs;
 mod error;
+pub mod export;
 pub mod facet;
 mod pass;
 pub mod query;
+pub mod retrieve;
 mod search;
 pub mod sort;
 pub mod stats;
