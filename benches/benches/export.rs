@@ -36,7 +36,8 @@ fn by_chunk(search: &Search<'_>, docs: &[DocId], columns: &[&str]) -> Vec<u64> {
                     *total = numbers.values.iter().fold(*total, |a, b| sum(a, b.cast_unsigned()));
                 }
                 ChunkColumn::Strings(strings) => {
-                    *total = (0..chunk.len()).fold(*total, |a, at| sum(a, strings.get(at).map_or(0, of_bytes)));
+                    *total =
+                        (0..chunk.len()).fold(*total, |a, at| sum(a, strings.get(at).map_or(0, of_bytes)));
                 }
                 _ => {}
             }
@@ -51,11 +52,14 @@ fn by_row(search: &Search<'_>, docs: &[DocId], columns: &[&str]) -> Vec<u64> {
     let mut rows = search.export(docs, columns).expect("columns of the segment").rows();
     while let Some(row) = rows.next().expect("good bytes") {
         for (total, cell) in sums.iter_mut().zip(row.values()) {
-            *total = sum(*total, match cell {
-                Cell::Number(number) => number.cast_unsigned(),
-                Cell::Bytes(bytes) => of_bytes(bytes),
-                _ => 0,
-            });
+            *total = sum(
+                *total,
+                match cell {
+                    Cell::Number(number) => number.cast_unsigned(),
+                    Cell::Bytes(bytes) => of_bytes(bytes),
+                    _ => 0,
+                },
+            );
         }
     }
     sums
@@ -66,17 +70,22 @@ fn one_by_one(columns: &[AnyColumn], docs: &[DocId]) -> Vec<u64> {
     let (mut sums, mut buffer) = (vec![0; columns.len()], Vec::new());
     for &doc in docs {
         for (total, column) in sums.iter_mut().zip(columns) {
-            *total = sum(*total, match column {
-                AnyColumn::Numeric(column) => column.get(doc).expect("good bytes").unwrap_or(0).cast_unsigned(),
-                AnyColumn::Binary(column) => {
-                    column.get(doc, &mut buffer).expect("good bytes").map_or(0, of_bytes)
-                }
-                AnyColumn::Sorted(column) => column.ord(doc).expect("good bytes").map_or(0, |ord| {
-                    column.term(ord, &mut buffer).expect("a term of the column");
-                    of_bytes(&buffer)
-                }),
-                _ => 0,
-            });
+            *total = sum(
+                *total,
+                match column {
+                    AnyColumn::Numeric(column) => {
+                        column.get(doc).expect("good bytes").unwrap_or(0).cast_unsigned()
+                    }
+                    AnyColumn::Binary(column) => {
+                        column.get(doc, &mut buffer).expect("good bytes").map_or(0, of_bytes)
+                    }
+                    AnyColumn::Sorted(column) => column.ord(doc).expect("good bytes").map_or(0, |ord| {
+                        column.term(ord, &mut buffer).expect("a term of the column");
+                        of_bytes(&buffer)
+                    }),
+                    _ => 0,
+                },
+            );
         }
     }
     sums

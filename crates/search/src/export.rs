@@ -148,6 +148,25 @@ impl<'a> Export<'a> {
         Ok(if self.advance()? { Some(&self.chunk) } else { None })
     }
 
+    /// Rows of the chunk that was read last.
+    #[cfg(feature = "arrow")]
+    pub(crate) fn len_of_chunk(&self) -> usize {
+        self.chunk.len()
+    }
+
+    #[cfg(feature = "arrow")]
+    pub(crate) fn chunk(&self) -> &Chunk {
+        &self.chunk
+    }
+
+    /// Whether rows may have no value in each of the columns.
+    #[cfg(feature = "arrow")]
+    pub(crate) fn nullable(&self) -> impl Iterator<Item = bool> {
+        let total = self.filler.total();
+        let unknown = matches!(self.docs, DocOrder::List(list) if list.iter().any(|doc| doc.get() >= total));
+        self.filler.columns().map(move |column| unknown || column.docs_with_value() < total)
+    }
+
     fn advance(&mut self) -> Result<bool> {
         loop {
             self.take_docs();

@@ -13,6 +13,8 @@
 //! time, by `gather` and `scan`, and never asks a trait object for one document.
 #![forbid(unsafe_code)]
 
+#[cfg(feature = "arrow")]
+pub mod arrow;
 mod columns;
 mod docs;
 mod error;

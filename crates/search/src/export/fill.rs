@@ -1,6 +1,6 @@
 //! From documents to chunks.
 
-use docvalues_column::{AnyColumn, ColumnSource, DocId, Field, Kind};
+use docvalues_column::{AnyColumn, Column, ColumnSource, DocId, Field, Kind};
 
 use super::chunk::Chunk;
 use super::distinct::{Distinct, NOWHERE};
@@ -27,9 +27,13 @@ impl Filler {
         })
     }
 
+    pub(crate) fn columns(&self) -> impl ExactSizeIterator<Item = &dyn Column> {
+        self.columns.iter().map(AnyColumn::as_column)
+    }
+
     /// What the columns say of themselves.
     pub(crate) fn fields(&self) -> impl ExactSizeIterator<Item = &Field> {
-        self.columns.iter().map(|column| column.as_column().field())
+        self.columns().map(Column::field)
     }
 
     pub(crate) fn total(&self) -> u32 {
