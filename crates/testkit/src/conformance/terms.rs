@@ -2,11 +2,12 @@
 
 use std::collections::BTreeSet;
 use std::fmt::Debug;
-use std::ops::{Bound, ControlFlow, Range, RangeBounds};
+use std::ops::{Bound, ControlFlow, Range};
 
 use docvalues_column::{Error, ErrorKind, Lists, TermOrd, Terms};
 
 use super::subject::{Text, good, short};
+use crate::model::lies_between;
 use crate::rng::SplitMix64;
 
 /// Terms that are looked up by their bytes, of a dictionary with more.
@@ -204,8 +205,8 @@ impl<D: Terms + ?Sized> Subject<'_, D> {
     }
 
     fn check_range(&self, low: Bound<&[u8]>, high: Bound<&[u8]>) {
-        let below = |term: &Vec<u8>| !(low, Bound::Unbounded).contains(term.as_slice());
-        let not_above = |term: &Vec<u8>| (Bound::Unbounded, high).contains(term.as_slice());
+        let below = |term: &Vec<u8>| !lies_between(low, Bound::Unbounded, term);
+        let not_above = |term: &Vec<u8>| lies_between(Bound::Unbounded, high, term);
         let start = self.wanted.partition_point(below) as u32;
         let end = self.wanted.partition_point(not_above) as u32;
         let found = good(self.terms.term_range(low, high), self.name, "term_range");

@@ -1,13 +1,14 @@
 //! Terms in memory: a sorted vector of them, and ords.
 
 use std::collections::BTreeSet;
-use std::ops::{Bound, ControlFlow, Range, RangeBounds};
+use std::ops::{Bound, ControlFlow, Range};
 
 use docvalues_column::{
     Batch, Column, DocId, ErrorKind, Field, Kind, Lists, Result, Slices, SortedColumn, SortedSetColumn,
     TermOrd, Terms,
 };
 
+use super::lies_between;
 use super::mem::{Mem, Slot, write_present};
 
 /// A dictionary in memory: every term that a document has, ascending.
@@ -68,7 +69,7 @@ impl Terms for MemTerms {
     }
 
     fn term_range(&self, low: Bound<&[u8]>, high: Bound<&[u8]>) -> Result<Range<u32>> {
-        Ok(self.ords_where(|term| (low, high).contains(term)))
+        Ok(self.ords_where(|term| lies_between(low, high, term)))
     }
 
     fn each_term(
