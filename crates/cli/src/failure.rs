@@ -4,7 +4,7 @@ use std::fmt;
 use std::io;
 
 use crate::input::error::InputError;
-use crate::store::{self, Damage, Error, Section};
+use crate::store::{self, Damage, Error, SearchError, Section};
 
 /// What the process returns.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
@@ -102,6 +102,23 @@ impl From<&Error> for Failure {
                 _ => failure,
             },
             _ => failure,
+        }
+    }
+}
+
+/// Asking a segment failed.
+impl From<SearchError> for Failure {
+    fn from(error: SearchError) -> Failure {
+        match error {
+            SearchError::Column(error) => Failure::from(error),
+            SearchError::Query(error) => {
+                let failure = Failure::new(Exit::Usage, error.to_string());
+                match error.caret() {
+                    Some(caret) => Failure { message: format!("{}\n{caret}", failure.message), ..failure },
+                    None => failure,
+                }
+            }
+            error => Failure::new(Exit::Failed, error.to_string()),
         }
     }
 }

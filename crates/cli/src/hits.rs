@@ -4,10 +4,10 @@ use std::time::{Duration, Instant};
 
 use crate::args::WhereArgs;
 use crate::console::Console;
-use crate::failure::{Exit, Failure};
-use crate::store::Segment;
+use crate::failure::Failure;
+use crate::store::{Search, Segment};
 use crate::store::search::query::Explain;
-use crate::store::search::{Bitset, Docs, Error, Query, Search};
+use crate::store::search::{Bitset, Docs, Query};
 
 /// The documents that match.
 pub(crate) struct Hits {
@@ -70,21 +70,5 @@ pub(crate) fn with_threads(segment: &Segment, threads: Option<u16>) -> Search<'_
     match threads {
         Some(threads) => search.threads(threads.into()),
         None => search,
-    }
-}
-
-impl From<Error> for Failure {
-    fn from(error: Error) -> Failure {
-        match error {
-            Error::Column(error) => Failure::from(error),
-            Error::Query(error) => {
-                let failure = Failure::new(Exit::Usage, error.to_string());
-                match error.caret() {
-                    Some(caret) => Failure { message: format!("{}\n{caret}", failure.message), ..failure },
-                    None => failure,
-                }
-            }
-            error => Failure::new(Exit::Failed, error.to_string()),
-        }
     }
 }

@@ -1,5 +1,7 @@
 //! From stored values to what people and programs read.
 
+#[cfg(feature = "parquet")]
+pub(crate) mod columnar;
 pub(crate) mod records;
 pub(crate) mod summary;
 pub(crate) mod table;

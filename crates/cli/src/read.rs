@@ -1,6 +1,6 @@
 //! Reading documents out of a segment: some of its columns, many documents at a time.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashSet;
 use std::path::Path;
 
 use crate::failure::{Exit, Failure};
@@ -9,14 +9,12 @@ use crate::input::import::StoredRef;
 use crate::output::value::Printer;
 use crate::spelling::Spelling;
 use crate::store::{
-    AnyColumn, ColumnSource as _, DocId, Error, ErrorKind, Field, Lists, Segment, TermOrd, get_bit,
+    AnyColumn, Cell, ChunkColumn, ColumnSource as _, DocId, Error, ErrorKind, Field, Retriever, Search,
+    Segment,
 };
 
 /// Documents that are read together.
 pub(crate) const CHUNK: usize = 4096;
-
-/// Bytes of terms that a column keeps from one chunk to the next.
-const TERMS_KEPT: usize = 16 << 20;
 
 /// Opens a segment; `-` is no file that could be mapped.
 pub(crate) fn open(path: &Path) -> Result<Segment, Failure> {
@@ -103,133 +101,64 @@ pub(crate) fn unknown_column(segments: &[Segment], name: &str) -> Result<Failure
 /// Some columns of a segment, and the values of some documents.
 pub(crate) struct Records {
     columns: Vec<RecordColumn>,
+    retriever: Retriever,
+}
+
+/// How a column is printed, and where its values are.
+struct RecordColumn {
+    printer: Printer,
+    /// Absent: the segment has no such column, and no document a value.
+    place: Option<usize>,
 }
 
 /// A column and the values of the documents that were read last.
-pub(crate) struct RecordColumn {
-    pub(crate) printer: Printer,
-    /// Absent: the segment has no such column, and no document a value.
-    column: Option<AnyColumn>,
-    chunk: Chunk,
-    terms: Terms,
-}
-
-/// The values of a chunk of documents, by kind.
-#[derive(Default)]
-struct Chunk {
-    present: Vec<u64>,
-    numbers: Vec<i64>,
-    bytes: Lists<u8>,
-    ords: Vec<TermOrd>,
-    number_lists: Lists<i64>,
-    ord_lists: Lists<TermOrd>,
-}
-
-/// The terms that were needed so far.
-#[derive(Default)]
-struct Terms {
-    places: HashMap<u32, (usize, usize)>,
-    bytes: Vec<u8>,
+#[derive(Clone, Copy)]
+pub(crate) struct Record<'a> {
+    pub(crate) printer: &'a Printer,
+    values: Option<ChunkColumn<'a>>,
 }
 
 impl Records {
     /// The columns of a segment that have the names of these fields; they may be of other types.
     pub(crate) fn open(segment: &Segment, fields: &[Field]) -> Result<Records, Failure> {
-        let open = |field: &Field| {
+        let (mut columns, mut names) = (Vec::new(), Vec::new());
+        for field in fields {
             let column = column(segment, &field.name)?;
             let own = column.as_ref().map_or(field, |column| column.as_column().field());
             let printer = Printer::new(own.logical, own.kind.is_multi_valued(), own.format.as_deref());
-            let (chunk, terms) = (Chunk::default(), Terms::default());
-            Ok(RecordColumn { printer, column, chunk, terms })
-        };
-        Ok(Records { columns: fields.iter().map(open).collect::<Result<_, Error>>()? })
+            let place = column.is_some().then_some(names.len());
+            names.extend(place.map(|_| &field.name));
+            columns.push(RecordColumn { printer, place });
+        }
+        Ok(Records { columns, retriever: Search::new(segment).retriever(&names)? })
     }
 
     /// Reads the values of these documents, in any order.
     pub(crate) fn load(&mut self, docs: &[DocId]) -> Result<(), Failure> {
-        self.columns.iter_mut().try_for_each(|column| column.load(docs)).map_err(Failure::from)
-    }
-
-    pub(crate) fn columns(&self) -> &[RecordColumn] {
-        &self.columns
-    }
-}
-
-impl RecordColumn {
-    fn load(&mut self, docs: &[DocId]) -> Result<(), Error> {
-        let chunk = &mut self.chunk;
-        chunk.present.clear();
-        chunk.present.resize(docs.len().div_ceil(64), 0);
-        let Some(column) = &self.column else { return Ok(()) };
-        match column {
-            AnyColumn::Numeric(column) => {
-                chunk.numbers.resize(docs.len(), 0);
-                column.gather(docs, &mut chunk.numbers, &mut chunk.present)
-            }
-            AnyColumn::Binary(column) => column.gather(docs, &mut chunk.bytes, &mut chunk.present),
-            AnyColumn::Sorted(column) => {
-                chunk.ords.resize(docs.len(), TermOrd::new(0));
-                column.gather(docs, &mut chunk.ords, &mut chunk.present)?;
-                let present = &chunk.present;
-                let ords = chunk.ords.iter().enumerate().filter(|(at, _)| get_bit(present, *at));
-                self.terms.read(ords.map(|(_, ord)| *ord), |ord, out| column.term(ord, out))
-            }
-            AnyColumn::SortedNumeric(column) => column.gather(docs, &mut chunk.number_lists),
-            AnyColumn::SortedSet(column) => {
-                column.gather(docs, &mut chunk.ord_lists)?;
-                let ords = chunk.ord_lists.slices().items().iter().copied();
-                self.terms.read(ords, |ord, out| column.term(ord, out))
-            }
-        }
-    }
-
-    /// Hands the values of document `at` of the chunk to `each`.
-    pub(crate) fn values<R>(&self, at: usize, each: impl FnOnce(&[StoredRef<'_>]) -> R) -> R {
-        let chunk = &self.chunk;
-        let present = get_bit(&chunk.present, at);
-        let Some(column) = &self.column else { return each(&[]) };
-        match column {
-            AnyColumn::SortedNumeric(_) => {
-                let numbers = chunk.number_lists.get(at).iter();
-                each(&numbers.map(|number| StoredRef::Number(*number)).collect::<Vec<_>>())
-            }
-            AnyColumn::SortedSet(_) => {
-                let ords = chunk.ord_lists.get(at).iter();
-                each(&ords.map(|ord| StoredRef::Bytes(self.terms.get(*ord))).collect::<Vec<_>>())
-            }
-            _ if !present => each(&[]),
-            AnyColumn::Numeric(_) => each(&[StoredRef::Number(chunk.numbers[at])]),
-            AnyColumn::Binary(_) => each(&[StoredRef::Bytes(chunk.bytes.get(at))]),
-            AnyColumn::Sorted(_) => each(&[StoredRef::Bytes(self.terms.get(chunk.ords[at]))]),
-        }
-    }
-}
-
-impl Terms {
-    /// Reads the terms of those ords that are not known yet.
-    fn read(
-        &mut self,
-        ords: impl Iterator<Item = TermOrd>,
-        mut term: impl FnMut(TermOrd, &mut Vec<u8>) -> Result<(), Error>,
-    ) -> Result<(), Error> {
-        if self.bytes.len() > TERMS_KEPT {
-            self.places.clear();
-            self.bytes.clear();
-        }
-        let mut buffer = Vec::new();
-        for ord in ords {
-            if self.places.contains_key(&ord.get()) {
-                continue;
-            }
-            term(ord, &mut buffer)?;
-            self.places.insert(ord.get(), (self.bytes.len(), buffer.len()));
-            self.bytes.extend_from_slice(&buffer);
-        }
+        self.retriever.retrieve(docs)?;
         Ok(())
     }
 
-    fn get(&self, ord: TermOrd) -> &[u8] {
-        let (start, len) = self.places.get(&ord.get()).copied().unwrap_or_default();
-        self.bytes.get(start..start + len).unwrap_or_default()
+    pub(crate) fn columns(&self) -> impl ExactSizeIterator<Item = Record<'_>> {
+        let chunk = self.retriever.chunk();
+        self.columns.iter().map(|RecordColumn { printer, place }| {
+            let values = place.map(|place| chunk.column(place));
+            Record { printer, values }
+        })
+    }
+}
+
+impl Record<'_> {
+    /// Hands the values of document `at` of those that were read to `each`.
+    pub(crate) fn values<R>(&self, at: usize, each: impl FnOnce(&[StoredRef<'_>]) -> R) -> R {
+        match self.values.map_or(Cell::Missing, |values| values.get(at)) {
+            Cell::Missing => each(&[]),
+            Cell::Number(number) => each(&[StoredRef::Number(number)]),
+            Cell::Bytes(bytes) => each(&[StoredRef::Bytes(bytes)]),
+            Cell::Numbers(numbers) => {
+                each(&numbers.iter().map(|number| StoredRef::Number(*number)).collect::<Vec<_>>())
+            }
+            Cell::Terms(terms) => each(&terms.map(StoredRef::Bytes).collect::<Vec<_>>()),
+        }
     }
 }

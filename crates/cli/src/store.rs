@@ -1,15 +1,20 @@
 //! What this crate uses of the store, in one place.
 
-pub(crate) use docvalues::column::bits::get as get_bit;
 pub(crate) use docvalues::column::{
-    AnyColumn, ColumnSource, DocId, Error, ErrorKind, Field, Kind, Lists, SortKey, TermOrd, Terms,
+    AnyColumn, ColumnSource, DocId, Error, ErrorKind, Field, Kind, SortKey, TermOrd, Terms,
 };
 pub(crate) use docvalues::format::error::{Error as Refusal, ErrorKind as Damage, Section};
 #[cfg(feature = "parquet")]
 pub(crate) use docvalues::format::file::field::MAX_NAME;
 pub(crate) use docvalues::format::file::kind::{LogicalType, from_f64, from_u64, to_f64, to_u64};
 pub(crate) use docvalues::reader::{ColumnStats, IdForm, IdIndex, SectionStats, Segment, SegmentStats};
-pub(crate) use docvalues::search;
+#[cfg(feature = "parquet")]
+pub(crate) use docvalues::search::arrow::{Batches, IP_EXTENSION};
+#[cfg(feature = "parquet")]
+pub(crate) use docvalues::search::export::DocOrder;
+pub(crate) use docvalues::search::export::{Cell, ChunkColumn};
+pub(crate) use docvalues::search::retrieve::Retriever;
+pub(crate) use docvalues::search::{self, Error as SearchError, Search};
 pub(crate) use docvalues::terms::filter::MAX_BITS as MAX_FILTER_BITS;
 pub(crate) use docvalues::terms::lookup::{IdLookup, SegmentIds};
 pub(crate) use docvalues::terms::template::Kind as Packing;

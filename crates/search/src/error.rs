@@ -25,6 +25,16 @@ pub enum Error {
     /// A query cannot be read, or does not go with the columns there are.
     #[error(transparent)]
     Query(#[from] crate::query::QueryError),
+    /// A value is none of its column's type, or none that the form can hold in which it was asked for.
+    #[error("column `{field}`: document {doc} {what}")]
+    Value {
+        /// The column.
+        field: String,
+        /// The document.
+        doc: u32,
+        /// What is wrong with it, as a verb: `has text that is not UTF-8`.
+        what: &'static str,
+    },
     /// What was asked for makes no sense, whatever the columns hold.
     #[error("{0}")]
     Request(String),

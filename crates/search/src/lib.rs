@@ -7,19 +7,25 @@
 //! | group | which groups of documents with one value come first, and which documents of each? | [`group`] |
 //! | sort | which documents come first? | [`sort`] |
 //! | statistics | how many values, from where to where, how spread, how many different ones? | [`stats`] |
+//! | export | what do these columns hold for many documents, in this order? | [`export`] |
+//! | retrieve | and for a few, again and again? | [`retrieve`] |
 //!
 //! The input of a work is a set of documents ([`Docs`]) and columns; it goes through them a few thousand documents at a
 //! time, by `gather` and `scan`, and never asks a trait object for one document.
 #![forbid(unsafe_code)]
 
+#[cfg(feature = "arrow")]
+pub mod arrow;
 mod columns;
 mod docs;
 mod error;
+pub mod export;
 pub mod facet;
 pub mod group;
 mod pass;
 pub mod query;
 mod request;
+pub mod retrieve;
 mod search;
 pub mod sort;
 pub mod stats;

@@ -31,17 +31,17 @@ pub(crate) struct Room {
 
 /// What was read of a column.
 #[derive(Debug, Default)]
-struct Read {
+pub(crate) struct Read {
     /// Whether it was, in this window.
     is_there: bool,
     /// Whether all documents have a value; otherwise `present` tells.
-    all_present: bool,
-    present: Vec<u64>,
-    numbers: Vec<i64>,
-    ords: Vec<TermOrd>,
-    number_lists: Lists<i64>,
-    ord_lists: Lists<TermOrd>,
-    bytes: Lists<u8>,
+    pub(crate) all_present: bool,
+    pub(crate) present: Vec<u64>,
+    pub(crate) numbers: Vec<i64>,
+    pub(crate) ords: Vec<TermOrd>,
+    pub(crate) number_lists: Lists<i64>,
+    pub(crate) ord_lists: Lists<TermOrd>,
+    pub(crate) bytes: Lists<u8>,
 }
 
 /// The numbers of a window's documents, one each.
@@ -94,12 +94,7 @@ impl<'a> Window<'a> {
     pub(crate) fn read(&mut self, slot: Slot) -> Result<()> {
         let read = &mut self.room.read[slot.index()];
         if !read.is_there {
-            match self.docs {
-                BatchDocs::Run { first, len } => {
-                    read.scan(self.columns.get(slot), first.get()..first.get() + len_u32(len))?;
-                }
-                BatchDocs::List(docs) => read.gather(self.columns.get(slot), docs)?,
-            }
+            read.read(self.columns.get(slot), self.docs)?;
             read.is_there = true;
         }
         Ok(())
@@ -145,16 +140,25 @@ impl<'a> Window<'a> {
 }
 
 impl Read {
-    /// Makes room for `len` documents. Of a column that every document has, nobody asks which have.
-    fn begin(&mut self, column: &AnyColumn, len: usize) {
-        let column = column.as_column();
-        self.all_present = column.docs_with_value() == column.docs();
+    /// Reads the values of any number of documents, in any order, known to the column or not.
+    pub(crate) fn read(&mut self, column: &AnyColumn, docs: BatchDocs<'_>) -> Result<()> {
+        // Of a column that every document has, nobody asks which have.
+        let about = column.as_column();
+        let known = || match docs {
+            BatchDocs::Run { first, len } => first.get() as usize + len <= about.docs() as usize,
+            // Without a way out, so that many are compared at once.
+            BatchDocs::List(docs) => docs.iter().fold(true, |all, doc| all & (doc.get() < about.docs())),
+        };
+        self.all_present = about.docs_with_value() == about.docs() && known();
         self.present.clear();
-        self.present.resize(len.div_ceil(64), 0);
+        self.present.resize(docs.len().div_ceil(64), 0);
+        match docs {
+            BatchDocs::Run { first, len } => self.scan(column, first.get()..first.get() + len_u32(len)),
+            BatchDocs::List(docs) => self.gather(column, docs),
+        }
     }
 
     fn gather(&mut self, column: &AnyColumn, docs: &[DocId]) -> Result<()> {
-        self.begin(column, docs.len());
         match column {
             AnyColumn::Numeric(column) => {
                 self.numbers.resize(docs.len(), 0);
@@ -175,7 +179,6 @@ impl Read {
     }
 
     fn scan(&mut self, column: &AnyColumn, docs: Range<u32>) -> Result<()> {
-        self.begin(column, docs.len());
         let Read { present, numbers, ords, number_lists, ord_lists, bytes, all_present, .. } = self;
         let present = (!*all_present).then_some(present.as_mut_slice());
         match column {

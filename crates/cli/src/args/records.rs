@@ -1,6 +1,6 @@
 //! Commands that print documents.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
 
@@ -16,6 +16,19 @@ pub(crate) enum RecordFormat {
     /// One JSON object a line
     #[value(alias = "jsonl", alias = "json")]
     Ndjson,
+    /// Apache Parquet, of `export` alone
+    #[value(alias = "pq")]
+    Parquet,
+    /// Arrow IPC, of `export` alone: a file, or a stream to standard output
+    #[value(alias = "feather")]
+    Arrow,
+}
+
+impl RecordFormat {
+    /// What a file of this name would be.
+    pub(crate) fn of_file(path: &Path) -> Option<RecordFormat> {
+        RecordFormat::from_str(path.extension()?.to_str()?, true).ok()
+    }
 }
 
 /// Which columns, and how documents are printed.
@@ -30,7 +43,7 @@ pub(crate) struct RecordArgs {
 
     /// How documents are printed
     ///
-    /// Without it: a table on a terminal, NDJSON elsewhere (`export` and `cat`: always NDJSON).
+    /// Without it: a table on a terminal, NDJSON elsewhere (`cat`, and `export` without -o: always NDJSON).
     #[arg(long, value_name = "FORMAT")]
     pub(crate) format: Option<RecordFormat>,
 
@@ -140,22 +153,27 @@ pub(crate) struct CatArgs {
 }
 
 const EXPORT_LONG: &str = "\
-Print documents as NDJSON, CSV or TSV.
+Write documents as NDJSON, CSV, TSV, Parquet or Arrow IPC.
 
-Values come out as the input spelled them, where its column kept how (see `dv build --help`); else \
+As text, values come out as the input spelled them, where its column kept how (see `dv build --help`); else \
 canonically: floats in the fewest digits, timestamps as RFC 3339 in UTC, bytes in hexadecimal. \
 Values of a document with several come in ascending order. In JSON, numbers that are not finite are \
-null. In CSV, several values are a JSON array, missing values empty cells, and empty strings \"\".";
+null. In CSV, several values are a JSON array, missing values empty cells, and empty strings \"\".
+
+Parquet and Arrow (in a dv that was built with the feature `parquet`) have a column for each, of its type: timestamps \
+in UTC, several values as a list, ip and uuid as 16 bytes that are marked as such, so that `dv build` makes the same of \
+them. Parquet is compressed with zstd. Arrow is the file format with -o, the stream format to standard output.";
 
 const EXPORT_EXAMPLES: &str = "\
 Examples:
   dv export weather.dv --format csv > weather.csv
+  dv export weather.dv -o weather.parquet
   dv export packages.dv --columns package,tags --docs 1000..2000
   jq .doc hits.ndjson | dv export packages.dv --docs - --format csv
 
-Exit codes: 0 all printed, 1 a document or column does not exist or is damaged, 3 unreadable.";
+Exit codes: 0 all written, 1 a document or column does not exist or is damaged, 3 unreadable.";
 
-/// Print documents as NDJSON, CSV or TSV
+/// Write documents as NDJSON, CSV, TSV, Parquet or Arrow
 #[derive(Debug, Args)]
 #[command(long_about = EXPORT_LONG, after_long_help = EXPORT_EXAMPLES)]
 pub(crate) struct ExportArgs {
@@ -169,6 +187,12 @@ pub(crate) struct ExportArgs {
     /// and taken in their order.
     #[arg(long, value_name = "A..B|FILE|-")]
     pub(crate) docs: Option<String>,
+
+    /// The file to write, there once it is whole; without it or with `-`, standard output
+    ///
+    /// Its name says the format where --format does not.
+    #[arg(short, long, value_name = "FILE")]
+    pub(crate) output: Option<PathBuf>,
 
     #[command(flatten)]
     pub(crate) records: RecordArgs,

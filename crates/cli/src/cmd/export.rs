@@ -1,7 +1,9 @@
 //! `dv export`: documents as files people have.
 
-use std::io::Read as _;
+use std::fs::{self, File};
+use std::io::{BufWriter, Read as _, Write as _};
 use std::ops::Range;
+use std::path::Path;
 
 use super::get::no_such_documents;
 use crate::args::{ExportArgs, RecordFormat};
@@ -9,31 +11,134 @@ use crate::console::Console;
 use crate::failure::{Exit, Failure};
 use crate::output::records;
 use crate::read;
+use crate::store::Segment;
 
 pub(crate) fn run(args: &ExportArgs, console: &mut Console<'_>) -> Result<Exit, Failure> {
     let segment = read::open(&args.file)?;
-    let docs = segment.docs();
-    let mut print = |chosen: &mut dyn Iterator<Item = u32>| {
-        records::print(&segment, chosen, &args.records, RecordFormat::Ndjson, console)
-    };
-    match &args.docs {
-        None => print(&mut (0..docs))?,
-        Some(text) => match parse_range(text, docs) {
-            Some(range) if range.end > docs => {
-                return Err(no_such_documents(segment.file(), docs, &[range.end - 1]));
-            }
-            Some(mut range) => print(&mut range)?,
+    let docs = Chosen::of(args.docs.as_deref(), &segment)?;
+    match args.output.as_deref().filter(|path| path.as_os_str() != "-") {
+        None => write(args, &segment, docs, console)?,
+        Some(path) => into_file(path, console, |console| write(args, &segment, docs, console))?,
+    }
+    Ok(Exit::Ok)
+}
+
+/// The documents that are exported.
+enum Chosen {
+    Range(Range<u32>),
+    /// In this order.
+    List(Vec<u32>),
+}
+
+impl Chosen {
+    fn of(text: Option<&str>, segment: &Segment) -> Result<Chosen, Failure> {
+        let docs = segment.docs();
+        let Some(text) = text else { return Ok(Chosen::Range(0..docs)) };
+        match parse_range(text, docs) {
+            Some(range) if range.end > docs => Err(no_such_documents(segment.file(), docs, &[range.end - 1])),
+            Some(range) => Ok(Chosen::Range(range)),
             None => {
                 let list = read_list(text)?;
                 let absent: Vec<u32> = list.iter().copied().filter(|doc| *doc >= docs).collect();
                 if !absent.is_empty() {
                     return Err(no_such_documents(segment.file(), docs, &absent));
                 }
-                print(&mut list.into_iter())?;
+                Ok(Chosen::List(list))
             }
-        },
+        }
     }
-    Ok(Exit::Ok)
+}
+
+fn write(
+    args: &ExportArgs,
+    segment: &Segment,
+    docs: Chosen,
+    console: &mut Console<'_>,
+) -> Result<(), Failure> {
+    let default = args.output.as_deref().and_then(RecordFormat::of_file).unwrap_or(RecordFormat::Ndjson);
+    let format = records::format_of(&args.records, default);
+    if matches!(format, RecordFormat::Parquet | RecordFormat::Arrow) {
+        return columnar(args, segment, docs, format, console);
+    }
+    match docs {
+        Chosen::Range(range) => records::print(segment, range, &args.records, format, console),
+        Chosen::List(list) => records::print(segment, list.into_iter(), &args.records, format, console),
+    }
+}
+
+#[cfg(feature = "parquet")]
+fn columnar(
+    args: &ExportArgs,
+    segment: &Segment,
+    docs: Chosen,
+    format: RecordFormat,
+    console: &mut Console<'_>,
+) -> Result<(), Failure> {
+    use crate::output::columnar::{Columnar, write};
+    use crate::store::{DocId, DocOrder, Search};
+
+    let to_stdout = args.output.as_deref().is_none_or(|path| path.as_os_str() == "-");
+    if to_stdout && console.out_width.is_some() {
+        return Err(
+            Failure::new(Exit::Usage, "such bytes are not for a terminal").advice("name a file with -o")
+        );
+    }
+    let fields = read::select(std::slice::from_ref(segment), &args.records.columns)?;
+    records::check_doc_ids(&fields, &args.records)?;
+    let names: Vec<&str> = fields.iter().map(|field| field.name.as_str()).collect();
+    let list: Vec<DocId>;
+    let order = match docs {
+        Chosen::Range(range) => DocOrder::from(range),
+        Chosen::List(docs) => {
+            list = docs.into_iter().map(DocId::new).collect();
+            DocOrder::List(&list)
+        }
+    };
+    let batches = Search::new(segment).export(order, &names)?.batches();
+    let batches = if args.records.doc_ids { batches.doc_ids(records::DOC) } else { batches };
+    let format = match format {
+        RecordFormat::Parquet => Columnar::Parquet,
+        _ if to_stdout => Columnar::ArrowStream,
+        _ => Columnar::ArrowFile,
+    };
+    write(batches, format, console.out)
+}
+
+#[cfg(not(feature = "parquet"))]
+fn columnar(
+    _: &ExportArgs,
+    _: &Segment,
+    _: Chosen,
+    format: RecordFormat,
+    _: &mut Console<'_>,
+) -> Result<(), Failure> {
+    let format = if format == RecordFormat::Parquet { "Parquet" } else { "Arrow" };
+    Err(Failure::new(Exit::Failed, format!("{format} is what this dv was built without"))
+        .advice("cargo install docvalues-cli --features parquet"))
+}
+
+/// Has something written to a file that takes its name when it is whole.
+fn into_file(
+    path: &Path,
+    console: &mut Console<'_>,
+    write: impl FnOnce(&mut Console<'_>) -> Result<(), Failure>,
+) -> Result<(), Failure> {
+    let refused =
+        |error: std::io::Error| Failure::new(Exit::Unreadable, format!("{}: {error}", path.display()));
+    let mut part = path.as_os_str().to_owned();
+    part.push(".part");
+    let mut out = BufWriter::new(File::create(&part).map_err(refused)?);
+    let mut to_file = Console { out: &mut out, err: &mut *console.err, out_width: None, ..*console };
+    let written = write(&mut to_file);
+    let whole = written.and_then(|()| {
+        out.flush().map_err(refused)?;
+        fs::rename(&part, path).map_err(refused)
+    });
+    if whole.is_err() {
+        // The error that is told is the one before.
+        let _ = fs::remove_file(&part);
+    }
+    whole
 }
 
 /// Reads `a..b`, `a..`, `..b`, `a..=b` or `..`; `None` for what is no range.

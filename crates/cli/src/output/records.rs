@@ -7,11 +7,11 @@ use super::text;
 use crate::args::{RecordArgs, RecordFormat};
 use crate::console::Console;
 use crate::failure::{Exit, Failure};
-use crate::read::{CHUNK, RecordColumn, Records, select};
+use crate::read::{CHUNK, Record, Records, select};
 use crate::store::{DocId, Field, LogicalType, Segment};
 
 /// The column that --doc-ids adds.
-const DOC: &str = "_doc";
+pub(crate) const DOC: &str = "_doc";
 
 /// Columns of a terminal that a cell of a table may take.
 const CELL: usize = 40;
@@ -47,17 +47,30 @@ pub(crate) fn print_documents(
     default: RecordFormat,
     console: &mut Console<'_>,
 ) -> Result<(), Failure> {
-    let format = if args.json { RecordFormat::Ndjson } else { args.format.unwrap_or(default) };
-    if args.doc_ids && fields.iter().any(|field| field.name == DOC) {
-        return Err(Failure::new(Exit::Usage, "--doc-ids needs the name `_doc`, which a column has")
-            .advice("choose other columns with --columns"));
-    }
-    match format {
+    check_doc_ids(fields, args)?;
+    match format_of(args, default) {
         RecordFormat::Table => table(fields, documents, console),
         RecordFormat::Ndjson => ndjson(fields, documents, args.doc_ids, console),
         RecordFormat::Csv => csv(fields, documents, args.doc_ids, ',', console),
         RecordFormat::Tsv => csv(fields, documents, args.doc_ids, '\t', console),
+        RecordFormat::Parquet | RecordFormat::Arrow => {
+            Err(Failure::new(Exit::Usage, "only `dv export` writes Parquet and Arrow"))
+        }
     }
+}
+
+/// The format that the user names, or else `default`.
+pub(crate) fn format_of(args: &RecordArgs, default: RecordFormat) -> RecordFormat {
+    if args.json { RecordFormat::Ndjson } else { args.format.unwrap_or(default) }
+}
+
+/// Whether there is a name left for the column of --doc-ids.
+pub(crate) fn check_doc_ids(fields: &[Field], args: &RecordArgs) -> Result<(), Failure> {
+    if args.doc_ids && fields.iter().any(|field| field.name == DOC) {
+        return Err(Failure::new(Exit::Usage, "--doc-ids needs the name `_doc`, which a column has")
+            .advice("choose other columns with --columns"));
+    }
+    Ok(())
 }
 
 /// Documents to be printed.
@@ -129,7 +142,7 @@ fn csv(
         if doc_ids {
             line.push_str(&doc.to_string());
         }
-        for (index, column) in records.columns().iter().enumerate() {
+        for (index, column) in records.columns().enumerate() {
             if doc_ids || index > 0 {
                 line.push(delimiter);
             }
@@ -155,7 +168,7 @@ fn ndjson(
         if doc_ids {
             line.push_str(&format!("{}{doc}", json_key(DOC)));
         }
-        for (column, key) in records.columns().iter().zip(&keys) {
+        for (column, key) in records.columns().zip(&keys) {
             let start = line.len();
             if start > 1 {
                 line.push(',');
@@ -181,12 +194,12 @@ fn json_key(name: &str) -> String {
 fn table(fields: &[Field], documents: &mut dyn Documents, console: &mut Console<'_>) -> Result<(), Failure> {
     let mut rows: Vec<(u32, Vec<String>)> = Vec::new();
     documents.each(fields, console.err, &mut |records, doc, at| {
-        let cell = |column: &RecordColumn| {
+        let cell = |column: Record<'_>| {
             let mut cell = String::new();
             column.values(at, |values| column.printer.plain(values, &mut cell));
             text::printable(&cell)
         };
-        rows.push((doc, records.columns().iter().map(cell).collect()));
+        rows.push((doc, records.columns().map(cell).collect()));
         Ok(())
     })?;
     let names: Vec<String> = fields.iter().map(|field| text::printable(&field.name)).collect();

@@ -4,7 +4,7 @@ use std::fmt;
 
 use crate::failure::Failure;
 use crate::output::text::json_string;
-use crate::read::{CHUNK, RecordColumn, Records, column};
+use crate::read::{CHUNK, Record, Records, column};
 use crate::spelling::Spelling;
 use crate::store::{DocId, Error, Field, Kind, LogicalType, Segment};
 
@@ -155,7 +155,7 @@ impl<'a> Comparison<'a> {
         let mut differs = only_in.is_some();
         if only_in.is_none() {
             let [a, b] = &self.records;
-            for (pair, (a, b)) in self.columns.iter_mut().zip(a.columns().iter().zip(b.columns())) {
+            for (pair, (a, b)) in self.columns.iter_mut().zip(a.columns().zip(b.columns())) {
                 if pair.is_comparable() && !same(a, b, at) {
                     pair.differing += 1;
                     differs = true;
@@ -168,9 +168,9 @@ impl<'a> Comparison<'a> {
 
     fn difference(&self, doc: u32, at: usize, only_in: Option<usize>) -> Difference {
         let [a, b] = &self.records;
-        let pairs = self.columns.iter().zip(a.columns().iter().zip(b.columns()));
+        let pairs = self.columns.iter().zip(a.columns().zip(b.columns()));
         let differing = pairs.filter(|(pair, (a, b))| match only_in {
-            None => pair.is_comparable() && !same(a, b, at),
+            None => pair.is_comparable() && !same(*a, *b, at),
             Some(side) => [a, b][side].values(at, |values| !values.is_empty()),
         });
         let values = differing.map(|(pair, (a, b))| {
@@ -182,12 +182,12 @@ impl<'a> Comparison<'a> {
     }
 }
 
-fn same(a: &RecordColumn, b: &RecordColumn, at: usize) -> bool {
+fn same(a: Record<'_>, b: Record<'_>, at: usize) -> bool {
     a.values(at, |a| b.values(at, |b| a == b))
 }
 
 /// The values of a document as JSON, what is no number in quotes, so that it can be told from nothing.
-fn json(column: &RecordColumn, at: usize) -> Option<String> {
+fn json(column: Record<'_>, at: usize) -> Option<String> {
     column.values(at, |values| {
         let mut out = String::new();
         let _ = !values.is_empty() && column.printer.json(values, &mut out);

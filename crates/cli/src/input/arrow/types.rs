@@ -7,7 +7,7 @@
 //! | uint8 to uint64 | `u64` | |
 //! | float16, 32, 64 | `f64` | exactly |
 //! | utf8, large, view | `string` | |
-//! | binary, large, view, fixed | `bytes` | `uuid`, if the extension type `arrow.uuid` says so |
+//! | binary, large, view, fixed | `bytes` | `uuid` or `ip`, if the extension type `arrow.uuid` or `docvalues.ip` says so |
 //! | date32, date64 | `date` | a date64 within a day is refused |
 //! | timestamp | `timestamp[ms]`, `[us]`, `[ns]` | seconds in milliseconds; without a zone, a time is UTC |
 //! | time32, time64, duration | `i64` | counts of their unit |
@@ -21,7 +21,7 @@ use arrow_schema::extension::{EXTENSION_TYPE_NAME_KEY, ExtensionType as _, Uuid}
 use arrow_schema::{DataType, Field, Fields, Schema, TimeUnit};
 
 use crate::input::types::ColumnType;
-use crate::store::LogicalType;
+use crate::store::{IP_EXTENSION, LogicalType};
 
 /// Levels of structs that are opened.
 const DEPTH: usize = 64;
@@ -80,18 +80,23 @@ fn holds(field: &Field) -> Holds {
         D::ListView(item) | D::LargeListView(item) => (item.as_ref(), true),
         _ => (field, false),
     };
-    match natural(item.data_type(), is_uuid(item)) {
+    match natural(item.data_type(), extension(item)) {
         Some(logical) => Holds::Values(ColumnType { multi, ..ColumnType::single(logical) }),
         None => Holds::Other,
     }
 }
 
-fn is_uuid(field: &Field) -> bool {
-    field.metadata().get(EXTENSION_TYPE_NAME_KEY).is_some_and(|name| name == Uuid::NAME)
+/// What an extension type makes of 16 bytes.
+fn extension(field: &Field) -> Option<LogicalType> {
+    match field.metadata().get(EXTENSION_TYPE_NAME_KEY)?.as_str() {
+        Uuid::NAME => Some(LogicalType::Uuid),
+        IP_EXTENSION => Some(LogicalType::Ip),
+        _ => None,
+    }
 }
 
 /// The type of a segment for values of a scalar type.
-fn natural(scalar: &DataType, is_uuid: bool) -> Option<LogicalType> {
+fn natural(scalar: &DataType, extension: Option<LogicalType>) -> Option<LogicalType> {
     use DataType as D;
     Some(match scalar {
         D::Boolean => LogicalType::Bool,
@@ -99,7 +104,7 @@ fn natural(scalar: &DataType, is_uuid: bool) -> Option<LogicalType> {
         D::UInt8 | D::UInt16 | D::UInt32 | D::UInt64 => LogicalType::U64,
         D::Float16 | D::Float32 | D::Float64 => LogicalType::F64,
         D::Utf8 | D::LargeUtf8 | D::Utf8View => LogicalType::Utf8,
-        D::FixedSizeBinary(16) if is_uuid => LogicalType::Uuid,
+        D::FixedSizeBinary(16) => extension.unwrap_or(LogicalType::Bytes),
         D::Binary | D::LargeBinary | D::BinaryView | D::FixedSizeBinary(_) => LogicalType::Bytes,
         D::Date32 | D::Date64 => LogicalType::Date,
         D::Timestamp(TimeUnit::Second | TimeUnit::Millisecond, _) => LogicalType::TimestampMillis,
@@ -110,8 +115,8 @@ fn natural(scalar: &DataType, is_uuid: bool) -> Option<LogicalType> {
             1.. => LogicalType::F64,
             _ => LogicalType::I64,
         },
-        D::Dictionary(_, values) => return natural(values, is_uuid),
-        D::RunEndEncoded(_, values) => return natural(values.data_type(), is_uuid),
+        D::Dictionary(_, values) => return natural(values, extension),
+        D::RunEndEncoded(_, values) => return natural(values.data_type(), extension),
         _ => return None,
     })
 }

@@ -1,0 +1,117 @@
+//! Documents as Parquet or Arrow IPC.
+
+use std::io::{self, Write};
+use std::mem;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use arrow_array::{RecordBatch, RecordBatchReader as _};
+use arrow_ipc::writer::{FileWriter, StreamWriter};
+use arrow_schema::ArrowError;
+use parquet::arrow::ArrowWriter;
+use parquet::basic::{Compression, ZstdLevel};
+use parquet::errors::ParquetError;
+use parquet::file::properties::WriterProperties;
+
+use crate::failure::{Exit, Failure};
+use crate::store::{Batches, SearchError};
+
+/// Bytes of a group of rows of Parquet, about: it is in memory until it is written.
+const GROUP_BYTES: usize = 64 << 20;
+
+/// What is written, and how.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Columnar {
+    Parquet,
+    /// What is read from its end.
+    ArrowFile,
+    /// What is read front to back.
+    ArrowStream,
+}
+
+/// Writes all batches.
+pub(crate) fn write(batches: Batches<'_>, format: Columnar, out: &mut dyn Write) -> Result<(), Failure> {
+    let written = Written::default();
+    let schema = batches.schema();
+    match format {
+        Columnar::Parquet => {
+            let zstd = Compression::ZSTD(ZstdLevel::default());
+            let properties = WriterProperties::builder().set_compression(zstd).build();
+            let mut writer = ArrowWriter::try_new(written.clone(), schema, Some(properties))?;
+            each(batches, |batch| {
+                writer.write(batch)?;
+                if writer.in_progress_size() >= GROUP_BYTES {
+                    writer.flush()?;
+                }
+                written.move_to(out)
+            })?;
+            writer.close()?;
+        }
+        Columnar::ArrowFile => {
+            let mut writer = FileWriter::try_new(written.clone(), &schema)?;
+            each(batches, |batch| {
+                writer.write(batch)?;
+                written.move_to(out)
+            })?;
+            writer.finish()?;
+        }
+        Columnar::ArrowStream => {
+            let mut writer = StreamWriter::try_new(written.clone(), &schema)?;
+            each(batches, |batch| {
+                writer.write(batch)?;
+                written.move_to(out)
+            })?;
+            writer.finish()?;
+        }
+    }
+    written.move_to(out)
+}
+
+fn each(
+    batches: Batches<'_>,
+    mut write: impl FnMut(&RecordBatch) -> Result<(), Failure>,
+) -> Result<(), Failure> {
+    for batch in batches {
+        write(&batch?)?;
+    }
+    Ok(())
+}
+
+/// What was written and has not gone on: the libraries' writers want one that threads can share, and none that is lent.
+#[derive(Clone, Default)]
+struct Written(Arc<Mutex<Vec<u8>>>);
+
+impl Written {
+    fn move_to(&self, out: &mut dyn Write) -> Result<(), Failure> {
+        let bytes = mem::take(&mut *self.0.lock().unwrap_or_else(PoisonError::into_inner));
+        Ok(out.write_all(&bytes)?)
+    }
+}
+
+impl Write for Written {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).extend_from_slice(bytes);
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+impl From<ArrowError> for Failure {
+    fn from(error: ArrowError) -> Failure {
+        match error {
+            ArrowError::ExternalError(error) => match error.downcast::<SearchError>() {
+                Ok(error) => Failure::from(*error),
+                Err(error) => Failure::new(Exit::Failed, error.to_string()),
+            },
+            error => Failure::new(Exit::Failed, format!("what Arrow cannot hold: {error}")),
+        }
+    }
+}
+
+impl From<ParquetError> for Failure {
+    fn from(error: ParquetError) -> Failure {
+        Failure::new(Exit::Failed, format!("what Parquet cannot hold: {error}"))
+    }
+}

@@ -1,0 +1,226 @@
+//! Columns of a chunk as arrays.
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use arrow_array::types::{
+    ArrowPrimitiveType, Date32Type, Float64Type, Int64Type, TimestampMicrosecondType,
+    TimestampMillisecondType, TimestampNanosecondType, UInt64Type,
+};
+use arrow_array::{
+    ArrayRef, BinaryArray, BooleanArray, DictionaryArray, FixedSizeBinaryArray, Int32Array, ListArray,
+    PrimitiveArray, StringArray,
+};
+use arrow_buffer::{BooleanBuffer, Buffer, NullBuffer, OffsetBuffer, ScalarBuffer};
+use arrow_schema::DataType;
+use docvalues_column::{DocId, Field, LogicalType};
+use docvalues_format::file::kind::{to_f64, to_u64};
+
+use super::types::{arrow_field, has_dictionary};
+use crate::error::{Error, Result};
+use crate::export::{Chunk, ChunkColumn, Numbers, Strings};
+
+/// What is built: of whom errors tell.
+struct About<'a> {
+    field: &'a Field,
+    /// The document of each row.
+    docs: &'a [DocId],
+}
+
+impl About<'_> {
+    fn refuse(&self, row: usize, what: &'static str) -> Error {
+        Error::Value { field: self.field.name.clone(), doc: self.docs[row].get(), what }
+    }
+
+    /// What arrow refuses though all was checked.
+    fn unfit(&self, error: impl std::fmt::Display) -> Error {
+        Error::Request(format!("column `{}` is no array: {error}", self.field.name))
+    }
+}
+
+/// Rows of column `i` of a chunk, in the type of [`arrow_field`].
+pub(super) fn array(
+    chunk: &Chunk,
+    i: usize,
+    rows: Range<usize>,
+    field: &Field,
+    dictionaries: bool,
+) -> Result<ArrayRef> {
+    let about = About { field, docs: &chunk.docs()[rows.clone()] };
+    match chunk.column(i) {
+        ChunkColumn::Numbers(column) => numbers(&about, column, rows),
+        ChunkColumn::Strings(column) if dictionaries && has_dictionary(field) => {
+            dictionary(&about, column, rows)
+        }
+        ChunkColumn::Strings(column) => {
+            let nulls = nulls(rows.len(), |row| column.place(rows.start + row).is_some());
+            strings(&about, rows.clone().map(|at| column.get(at).unwrap_or_default()), nulls, |row| row)
+        }
+        ChunkColumn::NumberLists(column) => {
+            let lists = || rows.clone().map(|at| column.get(at));
+            let values: Vec<i64> = lists().flatten().copied().collect();
+            let starts = starts(&about, lists().map(<[i64]>::len))?;
+            let items = of_stored(&about, values, None, |item| row_of(&starts, item))?;
+            list(&about, starts, items)
+        }
+        ChunkColumn::StringLists(column) => {
+            let lists = || rows.clone().map(|at| column.get(at));
+            let starts = starts(&about, lists().map(|terms| terms.len()))?;
+            let items = strings(&about, lists().flatten(), None, |item| row_of(&starts, item))?;
+            list(&about, starts, items)
+        }
+    }
+}
+
+/// Bytes that these rows of a column take in an array of strings or lists.
+pub(super) fn weight(column: &ChunkColumn<'_>, rows: Range<usize>) -> u64 {
+    let bytes = |bytes: usize| bytes as u64;
+    match column {
+        ChunkColumn::Numbers(_) => 0,
+        ChunkColumn::Strings(column) => rows.map(|at| column.get(at).map_or(0, |s| bytes(s.len()))).sum(),
+        ChunkColumn::NumberLists(column) => rows.map(|at| bytes(8 * column.get(at).len())).sum(),
+        ChunkColumn::StringLists(column) => {
+            rows.map(|at| column.get(at).map(|term| bytes(4 + term.len())).sum::<u64>()).sum()
+        }
+    }
+}
+
+fn nulls(rows: usize, there: impl Fn(usize) -> bool) -> Option<NullBuffer> {
+    let nulls = NullBuffer::new(BooleanBuffer::collect_bool(rows, there));
+    (nulls.null_count() > 0).then_some(nulls)
+}
+
+fn numbers(about: &About<'_>, column: Numbers<'_>, rows: Range<usize>) -> Result<ArrayRef> {
+    let nulls = column.present.and_then(|_| nulls(rows.len(), |row| column.get(rows.start + row).is_some()));
+    // Zeros where there is none, so that the same rows are the same bytes.
+    let values = rows.clone().map(|at| column.get(at).unwrap_or(0)).collect();
+    of_stored(about, values, nulls, |row| row)
+}
+
+/// Stored numbers as what they were before; `row` is that of an item.
+fn of_stored(
+    about: &About<'_>,
+    values: Vec<i64>,
+    nulls: Option<NullBuffer>,
+    row: impl Fn(usize) -> usize,
+) -> Result<ArrayRef> {
+    fn primitive<T: ArrowPrimitiveType>(
+        values: Vec<T::Native>,
+        nulls: Option<NullBuffer>,
+    ) -> PrimitiveArray<T> {
+        PrimitiveArray::new(ScalarBuffer::from(values), nulls)
+    }
+    Ok(match about.field.logical {
+        LogicalType::U64 => {
+            Arc::new(primitive::<UInt64Type>(values.into_iter().map(to_u64).collect(), nulls))
+        }
+        LogicalType::F64 => {
+            Arc::new(primitive::<Float64Type>(values.into_iter().map(to_f64).collect(), nulls))
+        }
+        LogicalType::Bool => Arc::new(BooleanArray::new(
+            BooleanBuffer::from_iter(values.iter().map(|value| *value != 0)),
+            nulls,
+        )),
+        LogicalType::Date => {
+            let day = |(item, value)| {
+                i32::try_from(value)
+                    .map_err(|_| about.refuse(row(item), "has a day beyond what 32 bits can count"))
+            };
+            let days = values.into_iter().enumerate().map(day).collect::<Result<Vec<_>>>()?;
+            Arc::new(primitive::<Date32Type>(days, nulls))
+        }
+        LogicalType::TimestampMillis => {
+            Arc::new(primitive::<TimestampMillisecondType>(values, nulls).with_timezone("UTC"))
+        }
+        LogicalType::TimestampMicros => {
+            Arc::new(primitive::<TimestampMicrosecondType>(values, nulls).with_timezone("UTC"))
+        }
+        LogicalType::TimestampNanos => {
+            Arc::new(primitive::<TimestampNanosecondType>(values, nulls).with_timezone("UTC"))
+        }
+        _ => Arc::new(primitive::<Int64Type>(values, nulls)),
+    })
+}
+
+/// Byte strings, empty where there is none, in the type that their column's logical one has; `row` is that of a string.
+fn strings<'a>(
+    about: &About<'_>,
+    each: impl Iterator<Item = &'a [u8]> + Clone,
+    nulls: Option<NullBuffer>,
+    row: impl Fn(usize) -> usize,
+) -> Result<ArrayRef> {
+    if about.field.logical.fixed_len().is_some() {
+        let mut data: Vec<u8> = Vec::new();
+        for (at, string) in each.enumerate() {
+            match string.len() {
+                16 => data.extend_from_slice(string),
+                0 if nulls.as_ref().is_some_and(|nulls| nulls.is_null(at)) => {
+                    data.extend_from_slice(&[0; 16])
+                }
+                _ => return Err(about.refuse(row(at), "has a value that is not 16 bytes long")),
+            }
+        }
+        let array = FixedSizeBinaryArray::try_new(16, Buffer::from_vec(data), nulls);
+        return Ok(Arc::new(array.map_err(|error| about.unfit(error))?));
+    }
+    let offsets = starts(about, each.clone().map(<[u8]>::len))?;
+    let data: Vec<u8> = each.clone().fold(Vec::with_capacity(end(&offsets)), |mut data, string| {
+        data.extend_from_slice(string);
+        data
+    });
+    let data = Buffer::from_vec(data);
+    if about.field.logical != LogicalType::Utf8 {
+        let array = BinaryArray::try_new(offsets, data, nulls);
+        return Ok(Arc::new(array.map_err(|error| about.unfit(error))?));
+    }
+    match StringArray::try_new(offsets, data, nulls) {
+        Ok(array) => Ok(Arc::new(array)),
+        Err(error) => {
+            let bad = each.enumerate().find(|(_, string)| str::from_utf8(string).is_err());
+            Err(bad.map_or_else(
+                || about.unfit(error),
+                |(at, _)| about.refuse(row(at), "has text that is not UTF-8"),
+            ))
+        }
+    }
+}
+
+/// Each row as the place of its string among all of the chunk.
+fn dictionary(about: &About<'_>, column: Strings<'_>, rows: Range<usize>) -> Result<ArrayRef> {
+    let key = |at| column.place(at).map(|place| i32::try_from(place).unwrap_or(i32::MAX));
+    let keys: Int32Array = rows.clone().map(key).collect();
+    let row_with = |place| rows.clone().position(|at| column.place(at) == Some(place)).unwrap_or(0);
+    let all = column.strings();
+    let values = strings(about, (0..all.len()).map(|place| all.get(place)), None, row_with)?;
+    Ok(Arc::new(DictionaryArray::try_new(keys, values).map_err(|error| about.unfit(error))?))
+}
+
+/// Lists with so many items each; null where there are none.
+fn list(about: &About<'_>, starts: OffsetBuffer<i32>, items: ArrayRef) -> Result<ArrayRef> {
+    let DataType::List(item) = arrow_field(about.field, true, false).data_type().clone() else {
+        return Err(about.unfit("its documents have one value each"));
+    };
+    let nulls = nulls(about.docs.len(), |row| starts[row] < starts[row + 1]);
+    Ok(Arc::new(ListArray::try_new(item, starts, items, nulls).map_err(|error| about.unfit(error))?))
+}
+
+/// Where things of these lengths begin, and where the last one ends.
+fn starts(about: &About<'_>, lens: impl Iterator<Item = usize>) -> Result<OffsetBuffer<i32>> {
+    let (mut starts, mut end) = (vec![0], 0_usize);
+    for len in lens {
+        end = end.saturating_add(len);
+        starts
+            .push(i32::try_from(end).map_err(|_| about.refuse(0, "has more than 2 GiB in a row or nearly"))?);
+    }
+    Ok(OffsetBuffer::new(ScalarBuffer::from(starts)))
+}
+
+fn end(starts: &OffsetBuffer<i32>) -> usize {
+    starts.last().map_or(0, |end| usize::try_from(*end).unwrap_or(0))
+}
+
+/// The list that has this item.
+fn row_of(starts: &OffsetBuffer<i32>, item: usize) -> usize {
+    let item = i32::try_from(item).unwrap_or(i32::MAX);
+    starts.partition_point(|start| *start <= item) - 1
+}

@@ -1,0 +1,286 @@
+//! Columns of many documents, in the order in which somebody wants them: what a client streams, or an engine goes on
+//! computing with.
+//!
+//! ```text
+//! documents     7 3 9 3 …            in any order, as another column sorts them; repeats are allowed
+//! window        up to 65,536 of them, or as many as take 64 MiB
+//!   numbers     gathered row by row
+//!   terms       ords gathered and made unique: each term is decoded once
+//!   others      documents made unique, ascending: strings and lists are read once each, in the order of the file,
+//!               and stay as they lie; a row says which is its own
+//! chunk         columns of rows in the order that was asked for
+//! ```
+//!
+//! 52,653 of 10 million documents, CPU time: a gather of numbers takes 0.11 to 0.17 ms in any order, and 0.10 to 0.12
+//! sorted; urls of 63 bytes 6.4 and 4.4 ms; sorting 0.5 ms. Terms of all ords 0.58 ms, of the 16,577 different ones
+//! 0.17 ms.
+
+mod chunk;
+mod distinct;
+mod fill;
+mod filled;
+
+use std::ops::Range;
+
+use docvalues_column::{ColumnSource, DocId, Field, bits};
+
+use crate::Search;
+use crate::docs::{Bitset, Docs, len_u32};
+use crate::error::Result;
+
+pub use chunk::{Cell, Chunk, ChunkColumn, NumberLists, Numbers, Row, StringLists, Strings, Terms};
+pub(crate) use fill::Filler;
+
+/// The most rows of a chunk: enough that neighbours among random documents of some millions share pages.
+const ROWS: usize = 1 << 16;
+
+/// Bytes of strings and lists in a chunk, where nobody says otherwise.
+const MEMORY: usize = 64 << 20;
+
+/// Documents in the order in which they are exported.
+///
+/// A document of a list that the source does not have is a row without values; of a set it is left out.
+#[derive(Clone, Copy, Debug)]
+pub enum DocOrder<'a> {
+    /// A set, ascending.
+    Set(Docs<'a>),
+    /// These, as they are listed: in any order, with repeats.
+    List(&'a [DocId]),
+}
+
+/// Documents as chunks of columns, one chunk after the other. Made by [`Search::export`].
+///
+/// One thread reads; memory is that of one chunk, and used again for the next.
+#[derive(Debug)]
+pub struct Export<'a> {
+    filler: Filler,
+    docs: DocOrder<'a>,
+    /// The document, or the place in the list, that comes next.
+    next: usize,
+    chunk: Chunk,
+    /// How many rows the next chunk has.
+    rows: usize,
+    memory: usize,
+}
+
+/// Documents as rows. Made by [`Export::rows`].
+#[derive(Debug)]
+pub struct Rows<'a> {
+    export: Export<'a>,
+    next: usize,
+}
+
+impl Search<'_> {
+    /// Columns of documents, in the order that `docs` says.
+    ///
+    /// ```
+    /// # use docvalues_column::{DocId, Field, Kind, LogicalType};
+    /// # use docvalues_testkit::model::{MemSource, ModelColumn};
+    /// use docvalues_search::Search;
+    /// use docvalues_search::export::ChunkColumn;
+    ///
+    /// # let field = Field::new("size", Kind::Numeric, LogicalType::I64);
+    /// # let source = MemSource::new(3, [(field, ModelColumn::Numeric(vec![Some(512), Some(9), Some(70)]))]);
+    /// let docs = [2, 0, 2].map(DocId::new);
+    /// let mut export = Search::new(&source).export(docs.as_slice(), &["size"])?;
+    /// while let Some(chunk) = export.next_chunk()? {
+    ///     if let ChunkColumn::Numbers(sizes) = chunk.column(0) {
+    ///         assert_eq!(sizes.values, [70, 512, 70]);
+    ///     }
+    /// }
+    /// # Ok::<(), docvalues_search::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// When there is no such column, or the directory is damaged.
+    pub fn export<'d, S: AsRef<str>>(
+        &self,
+        docs: impl Into<DocOrder<'d>>,
+        columns: &[S],
+    ) -> Result<Export<'d>> {
+        Export::open(self.source(), docs.into(), columns)
+    }
+}
+
+impl<'a> Export<'a> {
+    fn open<S: AsRef<str>>(
+        source: &dyn ColumnSource,
+        docs: DocOrder<'a>,
+        columns: &[S],
+    ) -> Result<Export<'a>> {
+        let filler = Filler::open(source, columns)?;
+        let chunk = filler.chunk();
+        Ok(Export { filler, docs, next: 0, chunk, rows: ROWS, memory: MEMORY })
+    }
+
+    /// With so many rows in a chunk at most, 1 at least; otherwise there are 65,536.
+    #[must_use]
+    pub fn chunk_rows(mut self, rows: usize) -> Export<'a> {
+        self.rows = rows.clamp(1, ROWS);
+        self
+    }
+
+    /// With about so many bytes of strings and lists in a chunk at most, unless one document has more; otherwise there
+    /// are 64 MiB.
+    #[must_use]
+    pub fn memory(mut self, bytes: usize) -> Export<'a> {
+        self.memory = bytes;
+        self
+    }
+
+    /// The columns, in the order in which they were asked for.
+    pub fn fields(&self) -> impl ExactSizeIterator<Item = &Field> {
+        self.filler.fields()
+    }
+
+    /// Rows one by one.
+    pub fn rows(self) -> Rows<'a> {
+        Rows { next: self.chunk.len(), export: self }
+    }
+
+    /// The next rows, until there are none.
+    ///
+    /// # Errors
+    ///
+    /// When bytes of a column are damaged. What comes afterwards is unspecified.
+    pub fn next_chunk(&mut self) -> Result<Option<&Chunk>> {
+        Ok(if self.advance()? { Some(&self.chunk) } else { None })
+    }
+
+    /// Rows of the chunk that was read last.
+    #[cfg(feature = "arrow")]
+    pub(crate) fn len_of_chunk(&self) -> usize {
+        self.chunk.len()
+    }
+
+    #[cfg(feature = "arrow")]
+    pub(crate) fn chunk(&self) -> &Chunk {
+        &self.chunk
+    }
+
+    /// Whether rows may have no value in each of the columns.
+    #[cfg(feature = "arrow")]
+    pub(crate) fn nullable(&self) -> impl Iterator<Item = bool> {
+        let total = self.filler.total();
+        let unknown = matches!(self.docs, DocOrder::List(list) if list.iter().any(|doc| doc.get() >= total));
+        self.filler.columns().map(move |column| unknown || column.docs_with_value() < total)
+    }
+
+    fn advance(&mut self) -> Result<bool> {
+        loop {
+            self.take_docs();
+            let Some(last) = self.chunk.docs.last() else { return Ok(false) };
+            let after = match self.docs {
+                DocOrder::Set(_) => last.get() as usize + 1,
+                DocOrder::List(_) => self.next + self.chunk.docs.len(),
+            };
+            let rows = self.chunk.docs.len();
+            let most = if rows > 1 { self.memory } else { usize::MAX };
+            match self.filler.fill(&mut self.chunk, most)? {
+                Some(_) => {
+                    self.next = after;
+                    return Ok(true);
+                }
+                // Other documents may be as long, so later chunks stay as small.
+                None => self.rows = rows.div_ceil(4),
+            }
+        }
+    }
+
+    /// Puts the documents that come next into the chunk.
+    fn take_docs(&mut self) {
+        let Export { docs, next, rows, filler, chunk, .. } = self;
+        let (out, next, rows) = (&mut chunk.docs, *next, *rows);
+        out.clear();
+        let run = |docs: Range<u32>| (docs.start.max(len_u32(next))..docs.end).take(rows).map(DocId::new);
+        let total = filler.total();
+        match *docs {
+            DocOrder::List(list) => out.extend(list.iter().skip(next).take(rows)),
+            DocOrder::Set(Docs::All) => out.extend(run(0..total)),
+            DocOrder::Set(Docs::Range(from, to)) => out.extend(run(from..to.min(total))),
+            DocOrder::Set(Docs::List(list)) => {
+                let start = list.partition_point(|doc| (doc.get() as usize) < next);
+                out.extend(list[start..].iter().take_while(|doc| doc.get() < total).take(rows));
+            }
+            DocOrder::Set(Docs::Bits(set)) => {
+                let word = (next / 64).min(set.words().len());
+                let found = bits::ones(&set.words()[word..]).map(|at| at + word * 64);
+                let found = found.skip_while(|at| *at < next).map(|at| DocId::new(len_u32(at)));
+                out.extend(found.take_while(|doc| doc.get() < total).take(rows));
+            }
+        }
+    }
+}
+
+impl Rows<'_> {
+    /// The columns, in the order in which they were asked for.
+    pub fn fields(&self) -> impl ExactSizeIterator<Item = &Field> {
+        self.export.fields()
+    }
+
+    /// The next row, until there are none. What it lends is there until the next call.
+    ///
+    /// # Errors
+    ///
+    /// When bytes of a column are damaged. What comes afterwards is unspecified.
+    #[expect(clippy::should_implement_trait, reason = "an iterator cannot lend what it goes on to overwrite")]
+    pub fn next(&mut self) -> Result<Option<Row<'_>>> {
+        if self.next == self.export.chunk.len() {
+            if !self.export.advance()? {
+                return Ok(None);
+            }
+            self.next = 0;
+        }
+        self.next += 1;
+        Ok(Some(self.export.chunk.row(self.next - 1)))
+    }
+
+    /// Shows all rows that are left to `each`.
+    ///
+    /// # Errors
+    ///
+    /// When bytes of a column are damaged, or that of `each`.
+    pub fn for_each<E: From<crate::Error>>(
+        mut self,
+        mut each: impl FnMut(Row<'_>) -> Result<(), E>,
+    ) -> Result<(), E> {
+        while let Some(row) = self.next()? {
+            each(row)?;
+        }
+        Ok(())
+    }
+}
+
+impl<'a> From<Docs<'a>> for DocOrder<'a> {
+    fn from(docs: Docs<'a>) -> Self {
+        DocOrder::Set(docs)
+    }
+}
+
+impl<'a> From<&'a Bitset> for DocOrder<'a> {
+    fn from(docs: &'a Bitset) -> Self {
+        DocOrder::Set(docs.into())
+    }
+}
+
+impl From<Range<u32>> for DocOrder<'_> {
+    fn from(docs: Range<u32>) -> Self {
+        DocOrder::Set(docs.into())
+    }
+}
+
+impl<'a> From<&'a [DocId]> for DocOrder<'a> {
+    fn from(docs: &'a [DocId]) -> Self {
+        DocOrder::List(docs)
+    }
+}
+
+impl<'a> From<&'a Vec<DocId>> for DocOrder<'a> {
+    fn from(docs: &'a Vec<DocId>) -> Self {
+        DocOrder::List(docs)
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,67 @@
+//! From documents to chunks.
+
+use docvalues_column::{AnyColumn, Column, ColumnSource, DocId, Field, Kind};
+
+use super::chunk::Chunk;
+use super::distinct::{Distinct, NOWHERE};
+use super::filled::{Allowance, Filled};
+use crate::error::Result;
+
+/// Open columns, and what is needed to read them into chunks.
+#[derive(Debug)]
+pub(crate) struct Filler {
+    columns: Vec<AnyColumn>,
+    /// Documents of the source.
+    total: u32,
+    /// Those of a chunk, where a column wants to read them in order.
+    distinct: Distinct<DocId>,
+}
+
+impl Filler {
+    pub(crate) fn open<S: AsRef<str>>(source: &dyn ColumnSource, names: &[S]) -> Result<Filler> {
+        let columns = names.iter().map(|name| source.column(name.as_ref()));
+        Ok(Filler {
+            columns: columns.collect::<Result<_, _>>()?,
+            total: source.docs(),
+            distinct: Distinct::default(),
+        })
+    }
+
+    pub(crate) fn columns(&self) -> impl ExactSizeIterator<Item = &dyn Column> {
+        self.columns.iter().map(AnyColumn::as_column)
+    }
+
+    /// What the columns say of themselves.
+    pub(crate) fn fields(&self) -> impl ExactSizeIterator<Item = &Field> {
+        self.columns().map(Column::field)
+    }
+
+    pub(crate) fn total(&self) -> u32 {
+        self.total
+    }
+
+    /// A chunk without rows.
+    pub(crate) fn chunk(&self) -> Chunk {
+        Chunk {
+            docs: Vec::new(),
+            columns: self.columns.iter().map(|column| Filled::new(column.kind())).collect(),
+        }
+    }
+
+    /// Reads the values of the chunk's documents, and says how many bytes its strings and lists take. `None` if these
+    /// are more than `most`: the chunk is then of no use.
+    pub(crate) fn fill(&mut self, chunk: &mut Chunk, most: usize) -> Result<Option<usize>> {
+        let Chunk { docs, columns } = chunk;
+        if self.columns.iter().any(|column| !matches!(column.kind(), Kind::Numeric | Kind::Sorted)) {
+            let known = |doc: &DocId| if doc.get() < self.total { doc.get() } else { NOWHERE };
+            self.distinct.find(docs.iter().map(known), DocId::new);
+        }
+        let mut memory = Allowance(most);
+        for (filled, column) in columns.iter_mut().zip(&self.columns) {
+            if !filled.fill(column, docs, &self.distinct, &mut memory)? {
+                return Ok(None);
+            }
+        }
+        Ok(Some(most - memory.0))
+    }
+}

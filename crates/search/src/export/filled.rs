@@ -1,0 +1,210 @@
+//! A column of a chunk, while it is filled and afterwards.
+
+use docvalues_column::{AnyColumn, BatchDocs, DocId, Kind, Lists, Slices, TermOrd, Terms, bits};
+
+use super::distinct::{Distinct, NOWHERE};
+use crate::docs::len_u32;
+use crate::error::Result;
+use crate::window::{Read, WINDOW};
+
+/// Bytes of strings or lists that are read together, about: what stays in a cache until it is copied.
+const PART_BYTES: usize = 1 << 18;
+
+/// Documents that are read together when nothing is known of their values.
+const FIRST_PART: usize = 64;
+
+/// The values of a column, for rows that need not be in the order of documents.
+///
+/// Numbers and ords are gathered in the order of rows: they lie so close that sorting the documents would take longer
+/// than it saves. Strings and lists are read in the order of the file, each once, and stay where they are then; each
+/// row says where.
+#[derive(Debug)]
+pub(super) struct Filled {
+    kind: Kind,
+    /// Numbers and ords of all rows; lists of those documents that were read last.
+    read: Read,
+    /// How many lists are read together.
+    part: usize,
+    /// For each row the place of its string or list; [`NOWHERE`] if it has none.
+    places: Vec<u32>,
+    bytes: Lists<u8>,
+    number_lists: Lists<i64>,
+    ord_lists: Lists<TermOrd>,
+    ords: Distinct<TermOrd>,
+}
+
+/// Memory that values may still take; nobody goes on once it is used up.
+#[derive(Debug)]
+pub(super) struct Allowance(pub(super) usize);
+
+impl Allowance {
+    /// Takes so many bytes; whether there were as many.
+    fn take(&mut self, bytes: usize) -> bool {
+        let enough = self.0.checked_sub(bytes);
+        self.0 = enough.unwrap_or(0);
+        enough.is_some()
+    }
+}
+
+impl Filled {
+    pub(super) fn new(kind: Kind) -> Filled {
+        Filled {
+            kind,
+            read: Read::default(),
+            part: FIRST_PART,
+            places: Vec::new(),
+            bytes: Lists::new(),
+            number_lists: Lists::new(),
+            ord_lists: Lists::new(),
+            ords: Distinct::default(),
+        }
+    }
+
+    pub(super) fn kind(&self) -> Kind {
+        self.kind
+    }
+
+    /// Reads what the documents of the rows have; `distinct` has these in the order of the file. `false` if that takes
+    /// more memory than there is: what is there then is unspecified.
+    pub(super) fn fill(
+        &mut self,
+        column: &AnyColumn,
+        rows: &[DocId],
+        distinct: &Distinct<DocId>,
+        memory: &mut Allowance,
+    ) -> Result<bool> {
+        match column {
+            AnyColumn::Numeric(_) => {
+                self.read.read(column, run_or_list(rows))?;
+                Ok(true)
+            }
+            AnyColumn::Binary(_) => self.fill_bytes(column, distinct, memory),
+            AnyColumn::Sorted(terms) => {
+                self.read.read(column, run_or_list(rows))?;
+                self.ords.find(self.read.ords.iter().map(|ord| ord.get()), TermOrd::new);
+                self.places.clone_from(&self.ords.places);
+                self.fill_terms(&**terms, memory)
+            }
+            AnyColumn::SortedNumeric(_) => {
+                self.number_lists.clear();
+                self.places.clone_from(&distinct.places);
+                in_parts(&distinct.values, &mut self.part, memory, &mut self.number_lists, |docs, out| {
+                    self.read.read(column, run_or_list(docs))?;
+                    Ok(append(out, self.read.number_lists.slices()))
+                })
+            }
+            AnyColumn::SortedSet(terms) => {
+                self.ord_lists.clear();
+                self.places.clone_from(&distinct.places);
+                let all =
+                    in_parts(&distinct.values, &mut self.part, memory, &mut self.ord_lists, |docs, out| {
+                        self.read.read(column, run_or_list(docs))?;
+                        Ok(append(out, self.read.ord_lists.slices()))
+                    })?;
+                let ords = self.ord_lists.slices().items();
+                self.ords.find(ords.iter().map(|ord| ord.get()), TermOrd::new);
+                Ok(all && self.fill_terms(&**terms, memory)?)
+            }
+        }
+    }
+
+    fn fill_bytes(
+        &mut self,
+        column: &AnyColumn,
+        distinct: &Distinct<DocId>,
+        memory: &mut Allowance,
+    ) -> Result<bool> {
+        self.bytes.clear();
+        let (read, places) = (&mut self.read, &mut self.ords.places);
+        places.clear();
+        let all = in_parts(&distinct.values, &mut self.part, memory, &mut self.bytes, |docs, out| {
+            read.read(column, run_or_list(docs))?;
+            let there = |at| read.all_present || bits::get(&read.present, at);
+            let first = len_u32(out.len());
+            places.extend((first..).zip(0..docs.len()).map(|(to, at)| if there(at) { to } else { NOWHERE }));
+            Ok(append(out, read.bytes.slices()))
+        })?;
+        self.places.clear();
+        self.places.extend(follow(&distinct.places, places));
+        Ok(all)
+    }
+
+    /// Reads the terms of all different ords.
+    fn fill_terms<C: Terms + ?Sized>(&mut self, terms: &C, memory: &mut Allowance) -> Result<bool> {
+        self.bytes.clear();
+        in_parts(&self.ords.values, &mut self.part, memory, &mut self.bytes, |ords, out| {
+            terms.gather_terms(ords, &mut self.read.bytes)?;
+            Ok(append(out, self.read.bytes.slices()))
+        })
+    }
+
+    pub(super) fn numbers(&self) -> super::Numbers<'_> {
+        let Read { numbers, present, all_present, .. } = &self.read;
+        super::Numbers { values: numbers, present: (!all_present).then_some(present) }
+    }
+
+    /// Of each row the place of its string, and these.
+    pub(super) fn strings(&self) -> (&[u32], Slices<'_, u8>) {
+        (&self.places, self.bytes.slices())
+    }
+
+    /// Of each row the place of its list, and these.
+    pub(super) fn number_lists(&self) -> (&[u32], Slices<'_, i64>) {
+        (&self.places, self.number_lists.slices())
+    }
+
+    /// Of each row the place of its list, the lists of places of terms, and the terms.
+    pub(super) fn string_lists(&self) -> (&[u32], Slices<'_, u32>, Slices<'_, u8>) {
+        (&self.places, self.ord_lists.slices().over(&self.ords.places), self.bytes.slices())
+    }
+}
+
+/// Documents that follow one another are a run, if numbers go on behind it.
+fn run_or_list(docs: &[DocId]) -> BatchDocs<'_> {
+    let follows = |pair: &[DocId]| pair[0].get().checked_add(1) == Some(pair[1].get());
+    match docs {
+        [first, .., last] if last.get() < u32::MAX && docs.windows(2).all(follows) => {
+            BatchDocs::Run { first: *first, len: docs.len() }
+        }
+        _ => BatchDocs::List(docs),
+    }
+}
+
+/// Where the places lead that `first` leads to.
+fn follow<'a>(first: &'a [u32], then: &'a [u32]) -> impl Iterator<Item = u32> + 'a {
+    // NOWHERE lies past the end of any list.
+    first.iter().map(|at| then.get(*at as usize).copied().unwrap_or(NOWHERE))
+}
+
+/// Appends lists, and says how many bytes they take.
+fn append<T: Copy>(out: &mut Lists<T>, lists: Slices<'_, T>) -> usize {
+    let appended: Result<(), std::convert::Infallible> =
+        out.extend_with(lists.lens().map(|len| len as u64), |items| {
+            items.extend_from_slice(lists.items());
+            Ok(())
+        });
+    let Ok(()) = appended;
+    size_of_val(lists.items()) + lists.len() * size_of::<u64>()
+}
+
+/// Reads the lists of `all`, some at a time: as many as take about [`PART_BYTES`], so that what is too much is noticed
+/// before it is there. `false` if it was too much.
+fn in_parts<K, T>(
+    all: &[K],
+    part: &mut usize,
+    memory: &mut Allowance,
+    out: &mut Lists<T>,
+    mut read: impl FnMut(&[K], &mut Lists<T>) -> Result<usize>,
+) -> Result<bool> {
+    let mut left = all;
+    while !left.is_empty() {
+        let (now, later) = left.split_at(left.len().min(*part));
+        let bytes = read(now, out)?;
+        if !memory.take(bytes) {
+            return Ok(false);
+        }
+        *part = (PART_BYTES * now.len() / bytes.max(1)).clamp(1, WINDOW.min(now.len().saturating_mul(8)));
+        left = later;
+    }
+    Ok(true)
+}
