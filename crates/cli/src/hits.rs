@@ -5,9 +5,9 @@ use std::time::{Duration, Instant};
 use crate::args::WhereArgs;
 use crate::console::Console;
 use crate::failure::Failure;
-use crate::store::{Search, Segment};
 use crate::store::search::query::Explain;
 use crate::store::search::{Bitset, Docs, Query};
+use crate::store::{Search, Segment};
 
 /// The documents that match.
 pub(crate) struct Hits {

@@ -1,4 +1,9 @@
 //! The budget of a group holds.
+#![allow(
+    clippy::cast_possible_truncation,
+    clippy::unwrap_used,
+    reason = "a failing helper is a failing test"
+)]
 
 use docvalues_column::{Field, Kind, LogicalType};
 use docvalues_search::group::{Group, Metric};

@@ -35,7 +35,7 @@ mean, how many distinct ones.
 
 Most of it stands in the segment's directory; sums of floats, and the least and greatest of strings without \
 a dictionary, take a scan of their column, and so does all that is asked of the documents of a query. Distinct values are counted where the directory knows them, as it \
-does of every column with a dictionary. Dates and timestamps have a mean and no sum; of bools, the sum is \
+does of every column with a dictionary. NaN is in no range, sum or mean. Dates and timestamps have a mean and no sum; of bools, the sum is \
 how many are true.";
 
 const STATS_EXAMPLES: &str = "\

@@ -84,6 +84,9 @@ pub(crate) struct Column<'a> {
     documents: u64,
     missing: u64,
     values: u64,
+    /// Those that are NaN: they are in nothing that follows but `distinct`.
+    #[serde(skip_serializing_if = "is_zero")]
+    nans: u64,
     #[serde(skip_serializing_if = "Option::is_none")]
     distinct: Option<u64>,
     /// Whether `distinct` is not exact.
@@ -110,6 +113,7 @@ impl<'a> Column<'a> {
             documents: stats.docs - stats.missing,
             missing: stats.missing,
             values: stats.values,
+            nans: stats.nans,
             distinct: stats.distinct.map(Distinct::get),
             distinct_is_estimate: matches!(stats.distinct, Some(Distinct::About(_))),
             facts: Facts::of(stats),

@@ -1,4 +1,9 @@
 //! Groups, against a look at each document.
+#![allow(
+    clippy::cast_possible_truncation,
+    clippy::unwrap_used,
+    reason = "a failing helper is a failing test"
+)]
 
 mod documents;
 mod naive;
