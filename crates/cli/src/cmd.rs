@@ -9,6 +9,7 @@ pub(crate) mod diff;
 pub(crate) mod export;
 pub(crate) mod facet;
 pub(crate) mod get;
+pub(crate) mod group;
 pub(crate) mod head;
 pub(crate) mod info;
 pub(crate) mod lookup;

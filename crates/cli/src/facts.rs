@@ -82,14 +82,20 @@ fn sum_and_mean(stats: &ColumnStats, value: &dyn Fn(&Value) -> String) -> (Optio
     let mean = stats.mean.map(float);
     match (stats.field.logical, stats.sum) {
         (_, None) => (None, None),
-        (LogicalType::I64 | LogicalType::U64 | LogicalType::Bool, Some(Sum::Integer(sum))) => {
-            (Some(sum.to_string()), mean)
-        }
+        (LogicalType::I64 | LogicalType::U64 | LogicalType::Bool, Some(sum)) => (Some(sum_of(sum)), mean),
         (_, Some(Sum::Integer(sum))) => {
             let mean = i64::try_from(sum.div_euclid(i128::from(stats.values.max(1)))).ok();
             (None, mean.map(|mean| value(&Value::Number(mean))))
         }
-        (_, Some(Sum::Double(sum))) => (Some(float(sum)), mean),
+        (_, Some(sum @ Sum::Double(_))) => (Some(sum_of(sum)), mean),
+    }
+}
+
+/// A sum.
+pub(crate) fn sum_of(sum: Sum) -> String {
+    match sum {
+        Sum::Integer(sum) => sum.to_string(),
+        Sum::Double(sum) => float(sum),
     }
 }
 

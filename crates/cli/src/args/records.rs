@@ -4,6 +4,8 @@ use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
 
+use super::WhereArgs;
+
 /// How documents are printed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum RecordFormat {
@@ -169,6 +171,7 @@ Examples:
   dv export weather.dv --format csv > weather.csv
   dv export weather.dv -o weather.parquet
   dv export packages.dv --columns package,tags --docs 1000..2000
+  dv export packages.dv --where 'section = \"games\"' --sort=-size --limit 100 --format csv
   jq .doc hits.ndjson | dv export packages.dv --docs - --format csv
 
 Exit codes: 0 all written, 1 a document or column does not exist or is damaged, 3 unreadable.";
@@ -185,8 +188,19 @@ pub(crate) struct ExportArgs {
     ///
     /// Both ends of a range can be left out. Numbers in a file are separated by white space or commas
     /// and taken in their order.
-    #[arg(long, value_name = "A..B|FILE|-")]
+    #[arg(long, value_name = "A..B|FILE|-", conflicts_with_all = ["query", "sort", "limit"])]
     pub(crate) docs: Option<String>,
+
+    /// The order of documents: columns, with - in front the greatest first; without it, that of the segment
+    #[arg(long, value_name = "[-]NAME,…", allow_hyphen_values = true)]
+    pub(crate) sort: Vec<String>,
+
+    /// Only so many documents, the first ones
+    #[arg(long, value_name = "COUNT")]
+    pub(crate) limit: Option<usize>,
+
+    #[command(flatten)]
+    pub(crate) hits: WhereArgs,
 
     /// The file to write, there once it is whole; without it or with `-`, standard output
     ///

@@ -188,3 +188,86 @@ pub(crate) struct QueryArgs {
     #[arg(long)]
     pub(crate) explain: bool,
 }
+
+/// Which groups come first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum GroupBy {
+    /// Those with most documents
+    Count,
+    /// Those with the least value
+    Value,
+    /// Those whose best document, by --sort, comes first
+    Best,
+    /// Those with the greatest metric: the first of --sum, --min, --max, --mean
+    Metric,
+}
+
+const GROUP_LONG: &str = "\
+Group documents by a column with one value a document, and show the groups that come first: how many documents they \
+have, sums and other metrics of their numbers, and their best documents.
+
+With --docs 1 and --by best, this is what engines call collapsing: one document for each value, the best first.";
+
+const GROUP_EXAMPLES: &str = "\
+Examples:
+  dv group packages.dv section --sum size --by metric
+  dv group packages.dv source --docs 2 --sort=-size --json --columns package,size
+  dv group packages.dv section --by best --sort=-size --docs 1 --where 'tags = \"role::program\"'
+
+Exit codes: 0 grouped, 1 a column does not exist or is damaged, 2 the query is wrong, 3 unreadable.";
+
+/// Group documents by the value of a column
+#[derive(Debug, Args)]
+#[command(long_about = GROUP_LONG, after_long_help = GROUP_EXAMPLES)]
+pub(crate) struct GroupArgs {
+    /// The segment
+    #[arg(value_name = "FILE.dv")]
+    pub(crate) file: PathBuf,
+
+    /// The column to group by
+    #[arg(value_name = "COLUMN")]
+    pub(crate) column: String,
+
+    /// Groups to show; 0 for all
+    #[arg(short = 'n', long, value_name = "COUNT", default_value_t = 10)]
+    pub(crate) top: usize,
+
+    /// Which groups come first
+    #[arg(long, value_name = "WHAT", default_value = "count")]
+    pub(crate) by: GroupBy,
+
+    /// Columns whose numbers are added up, for each group
+    #[arg(long, value_name = "NAME,…")]
+    pub(crate) sum: Vec<String>,
+
+    /// Columns of which the least number is shown
+    #[arg(long, value_name = "NAME,…")]
+    pub(crate) min: Vec<String>,
+
+    /// Columns of which the greatest number is shown
+    #[arg(long, value_name = "NAME,…")]
+    pub(crate) max: Vec<String>,
+
+    /// Columns of which the mean is shown
+    #[arg(long, value_name = "NAME,…")]
+    pub(crate) mean: Vec<String>,
+
+    /// Documents to show of each group: by their numbers, or with --json whole
+    #[arg(long, value_name = "COUNT", default_value_t = 0)]
+    pub(crate) docs: usize,
+
+    /// What makes a document of a group better than another: columns, with - in front the greatest first
+    #[arg(long, value_name = "[-]NAME,…", allow_hyphen_values = true)]
+    pub(crate) sort: Vec<String>,
+
+    /// With --json: the columns of these documents; without it, all
+    #[arg(long, value_name = "NAME,…")]
+    pub(crate) columns: Vec<String>,
+
+    /// Print JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+
+    #[command(flatten)]
+    pub(crate) hits: WhereArgs,
+}

@@ -4,18 +4,24 @@ use std::fs::{self, File};
 use std::io::{BufWriter, Read as _, Write as _};
 use std::ops::Range;
 use std::path::Path;
+use std::time::Instant;
 
 use super::get::no_such_documents;
 use crate::args::{ExportArgs, RecordFormat};
 use crate::console::Console;
 use crate::failure::{Exit, Failure};
+use crate::hits::{self, Hits};
 use crate::output::records;
-use crate::read;
-use crate::store::Segment;
+use crate::store::{ColumnSource as _, DocId, Segment};
+use crate::{read, sort};
 
 pub(crate) fn run(args: &ExportArgs, console: &mut Console<'_>) -> Result<Exit, Failure> {
     let segment = read::open(&args.file)?;
-    let docs = Chosen::of(args.docs.as_deref(), &segment)?;
+    let docs = if args.hits.query.is_some() || !args.sort.is_empty() || args.limit.is_some() {
+        Chosen::found(args, &segment, console)?
+    } else {
+        Chosen::of(args.docs.as_deref(), &segment)?
+    };
     match args.output.as_deref().filter(|path| path.as_os_str() != "-") {
         None => write(args, &segment, docs, console)?,
         Some(path) => into_file(path, console, |console| write(args, &segment, docs, console))?,
@@ -31,6 +37,21 @@ enum Chosen {
 }
 
 impl Chosen {
+    /// The documents that match, in order.
+    fn found(args: &ExportArgs, segment: &Segment, console: &mut Console<'_>) -> Result<Chosen, Failure> {
+        let names = segment.names()?;
+        let keys = sort::keys("--sort", &args.sort, &names.iter().map(String::as_str).collect::<Vec<_>>())?;
+        let hits = Hits::find(segment, &args.hits)?;
+        let search = hits::search(segment, &args.hits);
+        let start = Instant::now();
+        let docs = match args.limit {
+            Some(limit) => search.top(hits.docs(), &keys, limit)?,
+            None => search.sorted(hits.docs(), &keys)?,
+        };
+        hits.explain("put in order", start.elapsed(), console);
+        Ok(Chosen::List(docs.into_iter().map(DocId::get).collect()))
+    }
+
     fn of(text: Option<&str>, segment: &Segment) -> Result<Chosen, Failure> {
         let docs = segment.docs();
         let Some(text) = text else { return Ok(Chosen::Range(0..docs)) };
@@ -75,7 +96,7 @@ fn columnar(
     console: &mut Console<'_>,
 ) -> Result<(), Failure> {
     use crate::output::columnar::{Columnar, write};
-    use crate::store::{DocId, DocOrder, Search};
+    use crate::store::{DocOrder, Search};
 
     let to_stdout = args.output.as_deref().is_none_or(|path| path.as_os_str() == "-");
     if to_stdout && console.out_width.is_some() {

@@ -8,7 +8,7 @@ use serde_json::value::RawValue;
 
 use super::facet::FacetJson;
 use super::stats::Column;
-use crate::args::{QueryArgs, RecordArgs, RecordFormat};
+use crate::args::QueryArgs;
 use crate::console::Console;
 use crate::failure::{Exit, Failure};
 use crate::hits;
@@ -16,7 +16,7 @@ use crate::output::records;
 use crate::store::search::facet::{Facet, FacetOrder};
 use crate::store::search::stats::Stats;
 use crate::store::search::{Query, SearchAnswer, SearchRequest};
-use crate::store::{ColumnSource as _, DocId, Segment};
+use crate::store::{ColumnSource as _, Segment};
 use crate::{read, sort};
 
 /// A request, as people write it.
@@ -89,7 +89,7 @@ pub(crate) fn run(args: &QueryArgs, console: &mut Console<'_>) -> Result<Exit, F
     let request = request(&segment, &asked)?;
     let search = hits::with_threads(&segment, args.threads);
     let answer = search.request(&request)?;
-    let top = documents(&segment, &answer.top, &asked.columns)?;
+    let top = records::json(&segment, &answer.top, &asked.columns)?;
     let printed = Answer {
         file: segment.file(),
         documents: segment.docs(),
@@ -173,20 +173,6 @@ fn stats(asked: &OneOr<AskedStats>) -> Stats {
     let mut stats = Stats::of(&asked.column).percentiles(asked.percentiles.iter().copied());
     (stats.spread, stats.distinct) = (asked.spread, asked.distinct);
     stats
-}
-
-/// The documents as `dv get --json` prints them.
-fn documents(segment: &Segment, docs: &[DocId], columns: &[String]) -> Result<Vec<Box<RawValue>>, Failure> {
-    if docs.is_empty() {
-        return Ok(Vec::new());
-    }
-    let (mut lines, mut notes) = (Vec::new(), Vec::new());
-    let args = RecordArgs { columns: columns.to_vec(), format: None, json: true, doc_ids: true };
-    let docs = docs.iter().map(|doc| doc.get());
-    let console = &mut Console::plain(&mut lines, &mut notes);
-    records::print(segment, docs, &args, RecordFormat::Ndjson, console)?;
-    let lines = String::from_utf8_lossy(&lines);
-    Ok(lines.lines().filter_map(|line| RawValue::from_string(line.to_owned()).ok()).collect())
 }
 
 fn explain(answer: &SearchAnswer, console: &mut Console<'_>) {

@@ -2,6 +2,8 @@
 
 use std::io::Write;
 
+use serde_json::value::RawValue;
+
 use super::table::{Align, Table, cut_note, fit, width};
 use super::text;
 use crate::args::{RecordArgs, RecordFormat};
@@ -26,6 +28,24 @@ pub(crate) fn print(
 ) -> Result<(), Failure> {
     let fields = select(std::slice::from_ref(segment), &args.columns)?;
     print_parts(&fields, std::iter::once((segment, docs)), args, default, console)
+}
+
+/// Documents with their numbers, each as an object of JSON: what `dv get --json --doc-ids` prints.
+pub(crate) fn json(
+    segment: &Segment,
+    docs: &[DocId],
+    columns: &[String],
+) -> Result<Vec<Box<RawValue>>, Failure> {
+    if docs.is_empty() {
+        return Ok(Vec::new());
+    }
+    let (mut lines, mut notes) = (Vec::new(), Vec::new());
+    let args = RecordArgs { columns: columns.to_vec(), format: None, json: true, doc_ids: true };
+    let docs = docs.iter().map(|doc| doc.get());
+    let console = &mut Console::plain(&mut lines, &mut notes);
+    print(segment, docs, &args, RecordFormat::Ndjson, console)?;
+    let lines = String::from_utf8_lossy(&lines);
+    Ok(lines.lines().filter_map(|line| RawValue::from_string(line.to_owned()).ok()).collect())
 }
 
 /// Prints documents of several segments, one segment after the other: the columns of these names.

@@ -129,7 +129,8 @@ fn every_kind_in_windows_of_all_sizes() {
 
 fn long_strings(count: usize, len: usize) -> Dataset {
     let field = Field::new("long", Kind::Binary, LogicalType::Bytes);
-    let column = ModelColumn::Binary((0..count).map(|i| Some(vec![u8::try_from(i % 251).unwrap(); len])).collect());
+    let column =
+        ModelColumn::Binary((0..count).map(|i| Some(vec![u8::try_from(i % 251).unwrap(); len])).collect());
     Dataset { docs: len_u32(count), columns: vec![(field, column)] }
 }
 
