@@ -4,8 +4,9 @@ use docvalues_format::error::Result;
 use docvalues_format::id::DocId;
 
 use super::bounds::GROUP;
+use super::gathered::Gathered;
 use super::{Hit, IdLookup, Kind, Mapped, SegmentIds, Tags};
-use crate::filter::{self, Lines, Probe};
+use crate::filter::Probe;
 use crate::hash::hash;
 use crate::tags::First;
 use crate::template::Packed;
@@ -14,15 +15,16 @@ use crate::template::Packed;
 pub struct Seeker<'a, S: SegmentIds> {
     lookup: &'a IdLookup<S>,
     forms: Forms,
-    /// The filters, side by side, as far as all of each was checked; not made where a tag table answers.
-    filters: Vec<Lines<'a>>,
-    /// For each [`GROUP`] of segments, which of them have all their lines in `filters`.
-    gathered: Vec<u64>,
+    /// Nothing where a tag table answers.
+    gathered: Gathered<'a>,
     /// What the tag tables gave: the place of an id in the bulk, and that of a segment.
     candidates: Vec<(u32, u32)>,
     hashes: Vec<u64>,
     firsts: Vec<First>,
 }
+
+/// From so many dictionaries on, they are asked side by side before one of them is asked for the document.
+const MANY: u32 = 3;
 
 /// What an id was turned into for each kind of segment, when the first of the kind asked.
 struct Forms {
@@ -99,30 +101,25 @@ impl Forms {
         }
         form.fits.then_some(&*form.bytes)
     }
+
+    /// What [`packed`](Self::packed) made.
+    #[inline]
+    fn made<'a>(&'a self, kinds: &[Kind], kind: u32, id: &'a [u8]) -> Option<&'a [u8]> {
+        if kinds.get(kind as usize)?.template.is_raw() {
+            return Some(id);
+        }
+        self.forms.get(kind as usize).filter(|form| form.fits).map(|form| &*form.bytes)
+    }
 }
 
 impl<'a, S: SegmentIds> Seeker<'a, S> {
     pub(super) fn new(lookup: &'a IdLookup<S>) -> Seeker<'a, S> {
-        let (mut filters, mut gathered) = (Vec::new(), Vec::new());
-        if lookup.tags.is_none() {
-            for group in lookup.segments.chunks(GROUP) {
-                let lines = group.iter().map(|(_, segment)| segment.lines());
-                gathered.push(
-                    lines.clone().zip(0..).fold(0, |bits, (lines, i)| bits | u64::from(lines.is_some()) << i),
-                );
-                filters.extend(lines.map(Option::unwrap_or_default));
-            }
-        }
+        let gathered = match lookup.tags {
+            Some(_) => Gathered::default(),
+            None => Gathered::filters_of(lookup),
+        };
         let forms = Forms::new(lookup.kinds.len());
-        Seeker {
-            lookup,
-            forms,
-            filters,
-            gathered,
-            candidates: Vec::new(),
-            hashes: Vec::new(),
-            firsts: Vec::new(),
-        }
+        Seeker { lookup, forms, gathered, candidates: Vec::new(), hashes: Vec::new(), firsts: Vec::new() }
     }
 
     /// What it looks in.
@@ -196,12 +193,13 @@ impl<'a, S: SegmentIds> Seeker<'a, S> {
         }
         for first in (0..lookup.len()).step_by(GROUP) {
             let around = lookup.bounds.around(first, |kind| self.forms.key(kind));
-            let gathered = self.gathered.get(first / GROUP).copied().unwrap_or(0);
-            let mut bits = self.may_hold(first, id, around & gathered) | around & !gathered;
+            let filtered = self.gathered.filtered(first);
+            let bits = self.may_hold(first, id, around & filtered) | around & !filtered;
+            let mut bits = self.narrow(first, id, bits);
             while bits != 0 {
                 let place = first + bits.trailing_zeros() as usize;
                 bits &= bits - 1;
-                if self.asks(place, id, gathered)?
+                if self.asks(place, id, filtered)?
                     && let Some(hit) = self.confirm(place, id, &mut live)?
                 {
                     return Ok(Some(hit));
@@ -218,11 +216,8 @@ impl<'a, S: SegmentIds> Seeker<'a, S> {
         if asked.count_ones() < 8 || kinds.len() > 1 {
             return self.may_hold_some(first, id, asked);
         }
-        // All of them, whoever is asked: no load waits for a branch.
-        let group = self.filters.get(first..).unwrap_or_default();
-        let group = group.get(..GROUP).unwrap_or(group);
         let Some(probe) = self.forms.probe(kinds, 0, id) else { return 0 };
-        asked & filter::ask(group, probe)
+        asked & self.gathered.ask_filters(first, probe)
     }
 
     /// The same, one by one, each with the probe of its kind.
@@ -231,9 +226,8 @@ impl<'a, S: SegmentIds> Seeker<'a, S> {
         while asked != 0 {
             let place = first + asked.trailing_zeros() as usize;
             let kind = self.lookup.kind_of.get(place).copied().unwrap_or_default();
-            if let (Some(filter), Some(probe)) =
-                (self.filters.get(place), self.forms.probe(&self.lookup.kinds, kind, id))
-                && filter.may_hold(probe)
+            if let Some(probe) = self.forms.probe(&self.lookup.kinds, kind, id)
+                && self.gathered.ask_filter(place, probe)
             {
                 found |= 1 << (place - first);
             }
@@ -242,10 +236,28 @@ impl<'a, S: SegmentIds> Seeker<'a, S> {
         found
     }
 
-    /// Asks the filter of the segment at `place`, if it is not one of the `gathered` of its group, which were asked.
+    /// Which of the segments `asked` in the group from `first` on are left once those dictionaries were asked that
+    /// were gathered, if they are many: as without filters.
+    fn narrow(&mut self, first: usize, id: &[u8], asked: u64) -> u64 {
+        let many = asked & self.gathered.filtered(first) & self.gathered.known(first);
+        if many.count_ones() < MANY {
+            return asked;
+        }
+        let lookup = self.lookup;
+        let kind_of = lookup.kind_of.get(first..).unwrap_or_default();
+        let group = kind_of.get(..GROUP).unwrap_or(kind_of);
+        for &kind in group {
+            self.forms.packed(&lookup.kinds, kind, id);
+        }
+        let forms = &self.forms;
+        let key = |i| forms.made(&lookup.kinds, *group.get(i)?, id);
+        asked & !many | self.gathered.ask_dictionaries(first, many, key)
+    }
+
+    /// Asks the filter of the segment at `place`, if it is not one of the `filtered` of its group, which were asked.
     #[inline]
-    fn asks(&mut self, place: usize, id: &[u8], gathered: u64) -> Result<bool> {
-        if gathered >> (place % GROUP) & 1 == 1 {
+    fn asks(&mut self, place: usize, id: &[u8], filtered: u64) -> Result<bool> {
+        if filtered >> (place % GROUP) & 1 == 1 {
             return Ok(true);
         }
         let lookup = self.lookup;
@@ -256,12 +268,7 @@ impl<'a, S: SegmentIds> Seeker<'a, S> {
         let may =
             self.forms.probe(&lookup.kinds, kind, id).map_or(Ok(true), |probe| segment.may_hold(probe))?;
         // All of a mapped filter may have been checked by now.
-        if let (Some(lines), Some(filter), Some(gathered)) =
-            (segment.lines(), self.filters.get_mut(place), self.gathered.get_mut(place / GROUP))
-        {
-            *filter = lines;
-            *gathered |= 1 << (place % GROUP);
-        }
+        self.gathered.take_filter(place, &**segment);
         Ok(may)
     }
 
@@ -278,7 +285,15 @@ impl<'a, S: SegmentIds> Seeker<'a, S> {
             return Ok(None);
         };
         let Some(packed) = self.forms.packed(&lookup.kinds, kind, id) else { return Ok(None) };
-        let found = segment.find_packed(packed)?;
+        let found = match self.gathered.dictionary(place) {
+            Some(dictionary) => dictionary.find(packed)?.map(|rank| segment.doc(rank)).transpose()?,
+            None => {
+                let found = segment.find_packed(packed)?;
+                // All of a mapped one may have been checked by now.
+                self.gathered.take_dictionary(place, &**segment);
+                found
+            }
+        };
         Ok(found.filter(|&doc| live(place, doc)).map(|doc| Hit { segment: place, doc }))
     }
 
