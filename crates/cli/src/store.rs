@@ -10,6 +10,6 @@ pub(crate) use docvalues::format::file::field::MAX_NAME;
 pub(crate) use docvalues::format::file::kind::{LogicalType, from_f64, from_u64, to_f64, to_u64};
 pub(crate) use docvalues::reader::{ColumnStats, IdForm, IdIndex, SectionStats, Segment, SegmentStats};
 pub(crate) use docvalues::terms::filter::MAX_BITS as MAX_FILTER_BITS;
-pub(crate) use docvalues::terms::lookup::{IdLookup, SegmentIds};
+pub(crate) use docvalues::terms::lookup::{IdLookup, SeekError, SegmentIds};
 pub(crate) use docvalues::terms::template::Kind as Packing;
 pub(crate) use docvalues::writer::{self, Compression, IdOptions};

@@ -45,7 +45,7 @@ use crate::ids::MAX_BOUND;
 use crate::tags::TagTable;
 use crate::template::Template;
 use bounds::Bounds;
-pub use seek::Seeker;
+pub use seek::{SeekError, Seeker};
 pub use store::{IdStore, MAX_SEGMENTS, SegmentId, StoreError, Upkeep};
 
 /// What the look-up needs of a segment with ids: an [`IdsReader`](crate::read::IdsReader), or whatever holds one.

@@ -28,6 +28,9 @@ enum Keys<'a> {
     Fst(Fst<Known<'a>>),
 }
 
+/// What stands for the block's number, where a rank does, until it is known.
+const NO_BLOCK: u32 = u32::MAX;
+
 impl<'a> Checked<'a> {
     /// One without keys.
     pub(crate) const EMPTY: Checked<'static> = Checked(Keys::None);
@@ -59,25 +62,24 @@ impl<'a> Checked<'a> {
         }
     }
 
-    /// How a look-up begins; `None` if there are no keys. For blocks, it is the block then, and its number.
+    /// How a look-up begins; `None` if there are no keys.
     #[inline(always)]
     fn begin<'k>(&self, key: &'k [u8]) -> Option<Way<'k>> {
         match &self.0 {
             Keys::None => None,
-            Keys::Blocks(_, index) => {
-                let (at, number) = index.place_of(key);
-                Some(Way { at, rest: key, rank: number })
-            }
+            Keys::Blocks(..) => Some(Way { at: 0, rest: key, rank: NO_BLOCK }),
             Keys::Exact(trie) => trie.begin(key),
             Keys::Fst(fst) => fst.begin(key),
         }
     }
 
-    /// Loads what the next step begins with: of a block, a byte of each of its first lines. `None` if it is not there.
+    /// Loads what the next step begins with; `None` if it is not there. Of what leads to blocks, and of a block, a byte of
+    /// each of some lines: they are in a cache then.
     #[inline(always)]
     fn load(&self, way: &Way<'_>) -> Option<Head> {
         match &self.0 {
             Keys::None => None,
+            Keys::Blocks(_, index) if way.rank == NO_BLOCK => Some([index.touch(); 16]),
             Keys::Blocks(section, _) => {
                 let byte = |at| section.peek::<1>(way.at.saturating_add(at)).map_or(0, |byte| byte[0]);
                 Some([byte(0) | byte(64) | byte(128); 16])
@@ -87,11 +89,15 @@ impl<'a> Checked<'a> {
         }
     }
 
-    /// The next node, or all of the block.
+    /// The next node; with blocks, which one it is, and then all of it.
     #[inline(always)]
     fn step(&self, way: &mut Way<'_>, head: &Head) -> Result<ControlFlow<Option<u32>>> {
         match &self.0 {
             Keys::None => Ok(Break(None)),
+            Keys::Blocks(_, index) if way.rank == NO_BLOCK => {
+                (way.at, way.rank) = index.place_of(way.rest);
+                Ok(Continue(()))
+            }
             Keys::Blocks(section, index) => Ok(Break(index.find_in(section, way.rank, way.rest)?)),
             Keys::Exact(trie) => trie.step(way, head),
             Keys::Fst(fst) => fst.step(way, head),

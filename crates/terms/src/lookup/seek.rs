@@ -1,6 +1,6 @@
 //! One thread's way through a set of segments.
 
-use docvalues_format::error::Result;
+use docvalues_format::error::Error;
 use docvalues_format::id::DocId;
 
 use super::bounds::GROUP;
@@ -25,6 +25,22 @@ pub struct Seeker<'a, S: SegmentIds> {
 
 /// From so many dictionaries on, they are asked side by side before one of them is asked for the document.
 const MANY: u32 = 3;
+
+/// Bytes of a segment are damaged.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("segment {segment} of those looked in, the newest is 0: {source}")]
+pub struct SeekError {
+    /// The segment, counted from the newest one: see [`IdLookup::segment`]. Whoever has its file says which that is.
+    pub segment: usize,
+    /// What is wrong there.
+    pub source: Error,
+}
+
+impl SeekError {
+    fn of(segment: usize) -> impl FnOnce(Error) -> SeekError {
+        move |source| SeekError { segment, source }
+    }
+}
 
 /// What an id was turned into for each kind of segment, when the first of the kind asked.
 struct Forms {
@@ -134,8 +150,8 @@ impl<'a, S: SegmentIds> Seeker<'a, S> {
     ///
     /// # Errors
     ///
-    /// When bytes on the way are damaged.
-    pub fn find(&mut self, id: &[u8]) -> Result<Option<Hit>> {
+    /// When bytes on the way are damaged: in which segment. One behind the segment that has the id is not asked.
+    pub fn find(&mut self, id: &[u8]) -> Result<Option<Hit>, SeekError> {
         self.find_live(id, |_, _| true)
     }
 
@@ -144,7 +160,11 @@ impl<'a, S: SegmentIds> Seeker<'a, S> {
     /// # Errors
     ///
     /// As [`find`](Self::find).
-    pub fn find_live(&mut self, id: &[u8], live: impl FnMut(usize, DocId) -> bool) -> Result<Option<Hit>> {
+    pub fn find_live(
+        &mut self,
+        id: &[u8],
+        live: impl FnMut(usize, DocId) -> bool,
+    ) -> Result<Option<Hit>, SeekError> {
         match &self.lookup.tags {
             Some(tags) => self.by_tags(tags, id, live),
             None => self.by_filters(id, live),
@@ -159,7 +179,7 @@ impl<'a, S: SegmentIds> Seeker<'a, S> {
     /// # Errors
     ///
     /// As [`find`](Self::find); `out` is then filled in part.
-    pub fn find_many(&mut self, ids: &[&[u8]], out: &mut Vec<Option<Hit>>) -> Result<()> {
+    pub fn find_many(&mut self, ids: &[&[u8]], out: &mut Vec<Option<Hit>>) -> Result<(), SeekError> {
         self.find_many_live(ids, out, |_, _| true)
     }
 
@@ -173,7 +193,7 @@ impl<'a, S: SegmentIds> Seeker<'a, S> {
         ids: &[&[u8]],
         out: &mut Vec<Option<Hit>>,
         mut live: impl FnMut(usize, DocId) -> bool,
-    ) -> Result<()> {
+    ) -> Result<(), SeekError> {
         out.clear();
         match &self.lookup.tags {
             Some(tags) => self.many_by_tags(tags, ids, out, live),
@@ -185,7 +205,11 @@ impl<'a, S: SegmentIds> Seeker<'a, S> {
     }
 
     /// Group by group of segments, newest first. Not bulk by bulk: the lines of one id come side by side as they are.
-    fn by_filters(&mut self, id: &[u8], mut live: impl FnMut(usize, DocId) -> bool) -> Result<Option<Hit>> {
+    fn by_filters(
+        &mut self,
+        id: &[u8],
+        mut live: impl FnMut(usize, DocId) -> bool,
+    ) -> Result<Option<Hit>, SeekError> {
         let lookup = self.lookup;
         self.forms.next_id();
         if lookup.bounds.are_useful() {
@@ -256,7 +280,7 @@ impl<'a, S: SegmentIds> Seeker<'a, S> {
 
     /// Asks the filter of the segment at `place`, if it is not one of the `filtered` of its group, which were asked.
     #[inline]
-    fn asks(&mut self, place: usize, id: &[u8], filtered: u64) -> Result<bool> {
+    fn asks(&mut self, place: usize, id: &[u8], filtered: u64) -> Result<bool, SeekError> {
         if filtered >> (place % GROUP) & 1 == 1 {
             return Ok(true);
         }
@@ -265,8 +289,10 @@ impl<'a, S: SegmentIds> Seeker<'a, S> {
         else {
             return Ok(false);
         };
-        let may =
-            self.forms.probe(&lookup.kinds, kind, id).map_or(Ok(true), |probe| segment.may_hold(probe))?;
+        let may = match self.forms.probe(&lookup.kinds, kind, id) {
+            Some(probe) => segment.may_hold(probe).map_err(SeekError::of(place))?,
+            None => true,
+        };
         // All of a mapped filter may have been checked by now.
         self.gathered.take_filter(place, &**segment);
         Ok(may)
@@ -278,7 +304,7 @@ impl<'a, S: SegmentIds> Seeker<'a, S> {
         place: usize,
         id: &[u8],
         live: &mut impl FnMut(usize, DocId) -> bool,
-    ) -> Result<Option<Hit>> {
+    ) -> Result<Option<Hit>, SeekError> {
         let lookup = self.lookup;
         let (Some((_, segment)), Some(&kind)) = (lookup.segments.get(place), lookup.kind_of.get(place))
         else {
@@ -286,14 +312,17 @@ impl<'a, S: SegmentIds> Seeker<'a, S> {
         };
         let Some(packed) = self.forms.packed(&lookup.kinds, kind, id) else { return Ok(None) };
         let found = match self.gathered.dictionary(place) {
-            Some(dictionary) => dictionary.find(packed)?.map(|rank| segment.doc(rank)).transpose()?,
+            Some(dictionary) => {
+                dictionary.find(packed).and_then(|rank| rank.map(|rank| segment.doc(rank)).transpose())
+            }
             None => {
-                let found = segment.find_packed(packed)?;
+                let found = segment.find_packed(packed);
                 // All of a mapped one may have been checked by now.
                 self.gathered.take_dictionary(place, &**segment);
                 found
             }
         };
+        let found = found.map_err(SeekError::of(place))?;
         Ok(found.filter(|&doc| live(place, doc)).map(|doc| Hit { segment: place, doc }))
     }
 
@@ -302,7 +331,7 @@ impl<'a, S: SegmentIds> Seeker<'a, S> {
         tags: &Tags,
         id: &[u8],
         mut live: impl FnMut(usize, DocId) -> bool,
-    ) -> Result<Option<Hit>> {
+    ) -> Result<Option<Hit>, SeekError> {
         let hash = hash(id, tags.seed);
         self.candidates.clear();
         for mapped in &tags.tables {
@@ -329,7 +358,7 @@ impl<'a, S: SegmentIds> Seeker<'a, S> {
         ids: &[&[u8]],
         out: &mut Vec<Option<Hit>>,
         mut live: impl FnMut(usize, DocId) -> bool,
-    ) -> Result<()> {
+    ) -> Result<(), SeekError> {
         out.resize(ids.len(), None);
         self.hashes.clear();
         self.hashes.extend(ids.iter().map(|id| hash(id, tags.seed)));
