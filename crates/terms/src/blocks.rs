@@ -93,12 +93,6 @@ impl Index {
         (self.starts.offset(number), number)
     }
 
-    /// A byte of each line that [`place_of`](Self::place_of) begins with, of no use but that they are in a cache then.
-    #[inline]
-    pub(crate) fn touch(&self) -> u8 {
-        self.starts.touch() | self.trie.as_ref().map_or(0, Trie::touch)
-    }
-
     #[inline]
     fn read<'a>(&self, section: &'a impl SectionBytes, block: u32) -> Result<Block<'a>> {
         let (start, end) = (self.starts.offset(block), self.starts.offset(block + 1));

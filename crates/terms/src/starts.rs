@@ -92,12 +92,6 @@ impl Starts {
         (before == last).then_some(())
     }
 
-    /// Some byte of them: it, and those around it, are in a cache then.
-    #[inline]
-    pub(crate) fn touch(&self) -> u8 {
-        self.bytes[HEADER]
-    }
-
     /// How many blocks there are.
     pub(crate) fn len(&self) -> u32 {
         self.blocks

@@ -127,13 +127,6 @@ impl Trie {
         }
     }
 
-    /// Some byte of what a look-up begins with: it, and those around it, are in a cache then.
-    #[inline]
-    pub(crate) fn touch(&self) -> u8 {
-        let labels = self.labels.first().copied().unwrap_or(0);
-        labels | self.nodes[0].prefix_len.to_le_bytes()[0]
-    }
-
     /// Bytes on the heap.
     pub(crate) fn heap_bytes(&self) -> usize {
         let nodes = self.nodes.capacity() * size_of::<Node>() + self.slots.capacity() * size_of::<Slot>();
