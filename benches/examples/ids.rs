@@ -1,10 +1,14 @@
 //! Ids where caches are cold, where threads look them up side by side, and where documents are indexed while others are read.
 //!
 //! ```text
+//! cargo run --release -p docvalues-benches --example ids -- mapped [uuid|auto|seq] [SEGMENTS] [IDS]
 //! cargo run --release -p docvalues-benches --example ids -- cold FOLDER [uuid|auto|seq] [IDS]
 //! cargo run --release -p docvalues-benches --example ids -- threads
 //! cargo run --release -p docvalues-benches --example ids -- mixed [SECONDS]
 //! ```
+//!
+//! `mapped` looks ids up in segments of IDS each, in files that are mapped and in the page cache, and in memory of their own: CPU
+//! time an id, the median of five rounds.
 //!
 //! `cold` writes a segment for each form of the index, ten million ids each; drops it from the page cache; and asks, in a fresh
 //! process, for ids that are nowhere and for ids that are there: page faults that went to the disk, and time. With `filter`, that is
@@ -27,10 +31,13 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-use docvalues::terms::lookup::{IdLookup, IdStore};
+use docvalues::format::source::Owned;
+use docvalues::terms::build::IdsBuilder;
+use docvalues::terms::lookup::{IdLookup, IdStore, SegmentIds};
+use docvalues::terms::read::IdsReader;
 use docvalues::{
-    FieldSpec, IdForm, IdOptions, IdReader, LogicalType, NumericColumn as _, Schema, Segment, SegmentWriter,
-    WriterOptions,
+    DocId, FieldSpec, IdForm, IdOptions, IdReader, LogicalType, NumericColumn as _, Schema, Segment,
+    SegmentWriter, WriterOptions,
 };
 use docvalues_benches::ids::{IdKind, random};
 use rustix::fs::{Advice, fadvise};
@@ -50,9 +57,17 @@ fn main() -> Outcome {
         ["cold-child", file, how, kind_name, ids, work] => {
             cold_child(Path::new(file), how, kind(kind_name)?, ids.parse()?, work)
         }
+        ["mapped", rest @ ..] => {
+            let number =
+                |at: usize, usual| rest.get(at).map_or(Ok(usual), |number: &&str| number.parse::<u32>());
+            mapped(kind(rest.first().unwrap_or(&"uuid"))?, number(1, SEGMENTS)?, number(2, EACH)?)
+        }
         ["threads"] => threads(),
         ["mixed", rest @ ..] => mixed(rest.first().map_or(Ok(10), |seconds| seconds.parse())?),
-        _ => Err("cold FOLDER [KIND] [IDS] | threads | mixed [SECONDS]".into()),
+        _ => {
+            Err("mapped [KIND] [SEGMENTS] [IDS] | cold FOLDER [KIND] [IDS] | threads | mixed [SECONDS]"
+                .into())
+        }
     }
 }
 
@@ -76,6 +91,86 @@ fn write(path: &Path, kind: IdKind, ids: std::ops::Range<u32>, options: IdOption
         document.finish()?;
     }
     writer.finish()?;
+    Ok(())
+}
+
+// Mapped.
+
+fn mapped(kind: IdKind, segments: u32, each: u32) -> Outcome {
+    println!(
+        "{segments} x {each} ids, {kind}; µs an id\n\n| | absent | bulks of 20 | present | bulks of 20 |\n\
+         | --- | ---: | ---: | ---: | ---: |"
+    );
+    let bare = IdForm::ALL.map(|form| (form.name(), IdOptions { form, filter_bits: 0, seed: 0 }));
+    for (name, options) in bare.into_iter().chain([("filter", IdOptions::default())]) {
+        let folder = tempfile::tempdir()?;
+        let mut opened: Vec<Arc<IdReader>> = Vec::new();
+        for segment in (0..segments).rev() {
+            let path = folder.path().join(format!("{segment}.dv"));
+            write(&path, kind, segment * each..(segment + 1) * each, options)?;
+            opened.push(Arc::clone(Segment::open(&path)?.ids()?.ok_or("no index")?.reader()));
+        }
+        let ids = segments * each;
+        for segment in &opened {
+            segment.verify()?;
+        }
+        lookups(&format!("{name}, mapped"), kind, ids, &IdLookup::new(opened.iter().cloned()))?;
+        if options.filter_bits > 0 {
+            let store = IdStore::with_seed(1);
+            store.add_all(&opened)?;
+            lookups("tag table, mapped", kind, ids, &store.snapshot())?;
+        }
+        let owned =
+            (0..segments).rev().map(|segment| owned(kind, segment * each..(segment + 1) * each, options));
+        let owned = owned.collect::<Outcome<Vec<_>>>()?;
+        lookups(&format!("{name}, in memory"), kind, ids, &IdLookup::new(owned))?;
+    }
+    Ok(())
+}
+
+/// The index of the ids of a segment, in memory.
+fn owned(kind: IdKind, ids: std::ops::Range<u32>, options: IdOptions) -> Outcome<Arc<IdsReader<Owned>>> {
+    let mut sorted: Vec<(String, DocId)> = ids.map(|i| kind.id(i)).zip((0..).map(DocId::new)).collect();
+    sorted.sort_unstable();
+    let made = IdsBuilder::new(options).build(&sorted[..], sorted.len() as u32)?;
+    let made = made.try_map(&mut |role, bytes| Ok::<_, std::convert::Infallible>(Owned::new(role, bytes)))?;
+    Ok(Arc::new(IdsReader::open(made)?))
+}
+
+/// A row: what looking up takes.
+fn lookups<S: SegmentIds>(name: &str, kind: IdKind, ids: u32, lookup: &IdLookup<S>) -> Outcome {
+    const ROUNDS: usize = 5;
+    const ASKED: usize = 2_000;
+    let mut row = format!("| {name} |");
+    for absent in [true, false] {
+        let asked: Vec<String> = match absent {
+            true => (0..ASKED as u32).map(|i| kind.id(ids + i)).collect(),
+            false => random(ids, ASKED).map(|i| kind.id(i)).collect(),
+        };
+        let asked: Vec<&[u8]> = asked.iter().map(|id| id.as_bytes()).collect();
+        for bulk in [1, 20] {
+            let (mut seeker, mut hits, mut times) = (lookup.seeker(), Vec::new(), Vec::new());
+            // One to warm up.
+            for _ in 0..=ROUNDS {
+                let (mut found, began) = (0, cpu());
+                for ids in asked.chunks(bulk) {
+                    match ids {
+                        [id] => found += usize::from(seeker.find(id)?.is_some()),
+                        ids => {
+                            seeker.find_many(ids, &mut hits)?;
+                            found += hits.iter().flatten().count();
+                        }
+                    }
+                }
+                times.push(cpu() - began);
+                assert_eq!(found, if absent { 0 } else { ASKED });
+            }
+            times.remove(0);
+            times.sort_unstable();
+            row += &format!(" {:.3} |", times[ROUNDS / 2].as_secs_f64() * 1e6 / ASKED as f64);
+        }
+    }
+    println!("{row}");
     Ok(())
 }
 
@@ -175,7 +270,7 @@ fn major_faults() -> Outcome<u64> {
     Ok(behind.split_whitespace().nth(9).ok_or("no such field")?.parse()?)
 }
 
-// Threads and mixed work: 400 segments of 2,500 ids.
+// Threads and mixed work: 400 segments of 2,500 ids, as `mapped` has them if nothing is said.
 
 const SEGMENTS: u32 = 400;
 const EACH: u32 = 2_500;

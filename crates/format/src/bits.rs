@@ -193,9 +193,9 @@ pub use narrow::to_u32;
 pub use pack::pack;
 pub(crate) use simd::{add_line, in_range, multiples, unsigned};
 pub use spread::{spread, together};
-#[cfg(all(target_arch = "x86_64", not(miri)))]
-pub use wide::has_avx512;
 pub(crate) use wide::wide;
+#[cfg(all(target_arch = "x86_64", not(miri)))]
+pub use wide::{has_avx2, has_avx512};
 pub(crate) use within::within;
 
 /// Whether this CPU permutes the bytes of a register of 64.

@@ -26,6 +26,7 @@ use docvalues_format::source::SectionBytes;
 
 use crate::block::{Block, OVERREAD};
 use crate::dictionary::Dictionary;
+use crate::known::Known;
 use crate::starts::Starts;
 use crate::trie::Trie;
 
@@ -66,9 +67,69 @@ impl<S> Blocks<S> {
 #[derive(Debug)]
 pub struct BlocksReader<B> {
     section: B,
-    starts: Starts,
-    index: Option<Trie>,
+    index: Index,
     len: u32,
+}
+
+/// What leads to blocks, on the heap and checked.
+#[derive(Debug)]
+pub(crate) struct Index {
+    starts: Starts,
+    trie: Option<Trie>,
+}
+
+impl Index {
+    /// The block that has `key`, if any has.
+    #[inline]
+    fn block_of(&self, key: &[u8]) -> u32 {
+        // It counts no more than there are separators, of which there is one less than blocks.
+        self.trie.as_ref().map_or(0, |trie| trie.at_most(key))
+    }
+
+    /// The first byte of the block that has `key`, if any has, and which one that is.
+    #[inline]
+    pub(crate) fn place_of(&self, key: &[u8]) -> (usize, u32) {
+        let number = self.block_of(key);
+        (self.starts.offset(number), number)
+    }
+
+    #[inline]
+    fn read<'a>(&self, section: &'a impl SectionBytes, block: u32) -> Result<Block<'a>> {
+        let (start, end) = (self.starts.offset(block), self.starts.offset(block + 1));
+        let bytes = section.slice(start..end.saturating_add(OVERREAD))?;
+        Block::read(bytes).ok_or_else(|| self.broken(section, block))
+    }
+
+    #[cold]
+    fn broken(&self, section: &impl SectionBytes, block: u32) -> Error {
+        let what = "a block of ids holds what it may not, or leaves its bytes";
+        Error::at(section.place(), self.starts.offset(block), ErrorKind::Broken(what))
+    }
+
+    /// The ranks of a block's keys; the block must have as many.
+    fn ranks(&self, section: &impl SectionBytes, number: u32, block: &Block<'_>) -> Result<Range<u32>> {
+        let ranks = self.starts.rank(number)..self.starts.rank(number + 1);
+        match ranks.len() == block.len() {
+            true => Ok(ranks),
+            false => Err(self.broken(section, number)),
+        }
+    }
+
+    /// The rank of `key`, if the block `number` has it.
+    #[inline]
+    pub(crate) fn find_in(
+        &self,
+        section: &impl SectionBytes,
+        number: u32,
+        key: &[u8],
+    ) -> Result<Option<u32>> {
+        let block = self.read(section, number)?;
+        match block.find(key) {
+            #[expect(clippy::cast_possible_truncation, reason = "a block has at most 48 keys")]
+            Some(place) => Ok(Some(self.ranks(section, number, &block)?.start + place as u32)),
+            None => Ok(None),
+        }
+    }
 }
 
 impl<B: SectionBytes> BlocksReader<B> {
@@ -85,24 +146,23 @@ impl<B: SectionBytes> BlocksReader<B> {
             return Err(wrong("there are no such numbers of ids and their blocks, or no index of them"));
         }
         let starts = Starts::open(&starts, count, keys, ids.len() as u64)?;
-        let index = match index {
+        let trie = match index {
             Some(index) => Some(Trie::open(index.slice(0..index.len())?, count - 1, index.place())?),
             None => None,
         };
-        Ok(BlocksReader { section: ids, starts, index, len: keys })
+        Ok(BlocksReader { section: ids, index: Index { starts, trie }, len: keys })
     }
 
-    /// The block that has `key`, if any has.
+    /// The blocks, if all of them were checked by now, and what leads to them.
     #[inline]
-    fn block_of(&self, key: &[u8]) -> u32 {
-        // It counts no more than there are separators, of which there is one less than blocks.
-        self.index.as_ref().map_or(0, |index| index.at_most(key))
+    pub(crate) fn known(&self) -> Option<(Known<'_>, &Index)> {
+        Some((Known::of(&self.section)?, &self.index))
     }
 
     /// Tells the processor that the block of `key` will be looked at soon; the key is looked up in the index for that.
     #[inline]
     pub fn prefetch(&self, key: &[u8]) {
-        let at = self.starts.offset(self.block_of(key));
+        let (at, _) = self.index.place_of(key);
         self.section.prefetch(at);
         self.section.prefetch(at.saturating_add(64));
         self.section.prefetch(at.saturating_add(128));
@@ -110,34 +170,26 @@ impl<B: SectionBytes> BlocksReader<B> {
 
     #[inline]
     fn read(&self, block: u32) -> Result<Block<'_>> {
-        let (start, end) = (self.starts.offset(block), self.starts.offset(block + 1));
-        let bytes = self.section.slice(start..end.saturating_add(OVERREAD))?;
-        Block::read(bytes).ok_or_else(|| self.broken(block))
+        self.index.read(&self.section, block)
     }
 
     #[cold]
     fn broken(&self, block: u32) -> Error {
-        let what = "a block of ids holds what it may not, or leaves its bytes";
-        Error::at(self.section.place(), self.starts.offset(block), ErrorKind::Broken(what))
+        self.index.broken(&self.section, block)
     }
 
-    /// The ranks of a block's keys; the block must have as many.
     fn ranks(&self, number: u32, block: &Block<'_>) -> Result<Range<u32>> {
-        let ranks = self.starts.rank(number)..self.starts.rank(number + 1);
-        match ranks.len() == block.len() {
-            true => Ok(ranks),
-            false => Err(self.broken(number)),
-        }
+        self.index.ranks(&self.section, number, block)
     }
 
     /// How many blocks there are.
     pub fn block_count(&self) -> u32 {
-        self.starts.len()
+        self.index.starts.len()
     }
 
     /// Bytes on the heap.
     pub fn heap_bytes(&self) -> usize {
-        self.starts.heap_bytes() + self.index.as_ref().map_or(0, Trie::heap_bytes)
+        self.index.starts.heap_bytes() + self.index.trie.as_ref().map_or(0, Trie::heap_bytes)
     }
 }
 
@@ -148,17 +200,11 @@ impl<B: SectionBytes> Dictionary for BlocksReader<B> {
 
     #[inline]
     fn find(&self, key: &[u8]) -> Result<Option<u32>> {
-        let number = self.block_of(key);
-        let block = self.read(number)?;
-        match block.find(key) {
-            #[expect(clippy::cast_possible_truncation, reason = "a block has at most 48 keys")]
-            Some(place) => Ok(Some(self.ranks(number, &block)?.start + place as u32)),
-            None => Ok(None),
-        }
+        self.index.find_in(&self.section, self.index.block_of(key), key)
     }
 
     fn lower_bound(&self, key: &[u8]) -> Result<u32> {
-        let number = self.block_of(key);
+        let number = self.index.block_of(key);
         let block = self.read(number)?;
         let ranks = self.ranks(number, &block)?;
         let place = block.lower_bound(key, &mut Vec::new()).ok_or_else(|| self.broken(number))?;
@@ -176,7 +222,7 @@ impl<B: SectionBytes> Dictionary for BlocksReader<B> {
             return Ok(());
         }
         let mut key = Vec::new();
-        for number in self.starts.block_of(ranks.start)..self.starts.len() {
+        for number in self.index.starts.block_of(ranks.start)..self.index.starts.len() {
             let block = self.read(number)?;
             for (place, rank) in self.ranks(number, &block)?.enumerate() {
                 if rank >= ranks.end {
@@ -195,9 +241,11 @@ impl<B: SectionBytes> Dictionary for BlocksReader<B> {
     }
 
     fn verify(&self) -> Result<()> {
-        for number in 0..self.starts.len() {
+        for number in 0..self.index.starts.len() {
             let block = self.read(number)?;
-            if self.starts.offset(number).saturating_add(block.end()) != self.starts.offset(number + 1) {
+            if self.index.starts.offset(number).saturating_add(block.end())
+                != self.index.starts.offset(number + 1)
+            {
                 return Err(self.broken(number));
             }
         }

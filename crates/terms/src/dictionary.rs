@@ -1,8 +1,13 @@
 //! What every form of the index answers.
 
+mod checked;
+
 use std::ops::{ControlFlow, Range};
 
 use docvalues_format::error::Result;
+
+pub use checked::Checked;
+pub(crate) use checked::ask;
 
 /// Sorted unique keys, numbered from 0 in their order, which is that of their bytes: the number of a key is its *rank*.
 ///

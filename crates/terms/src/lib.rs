@@ -32,6 +32,7 @@ pub mod fst;
 pub mod hash;
 mod heads;
 pub mod ids;
+mod known;
 pub mod lookup;
 pub mod read;
 mod starts;

@@ -24,6 +24,7 @@
 //! `PerThreadIDVersionAndSeqNoLookup` in Elasticsearch and OpenSearch does.
 
 mod bounds;
+mod gathered;
 mod generations;
 mod seek;
 mod store;
@@ -37,13 +38,14 @@ use std::sync::Arc;
 use docvalues_format::error::Result;
 use docvalues_format::id::DocId;
 
+use crate::dictionary::Checked;
 use crate::filter::{Lines, Probe};
 #[cfg(doc)]
 use crate::ids::MAX_BOUND;
 use crate::tags::TagTable;
 use crate::template::Template;
 use bounds::Bounds;
-pub use seek::Seeker;
+pub use seek::{SeekError, Seeker};
 pub use store::{IdStore, MAX_SEGMENTS, SegmentId, StoreError, Upkeep};
 
 /// What the look-up needs of a segment with ids: an [`IdsReader`](crate::read::IdsReader), or whatever holds one.
@@ -72,10 +74,22 @@ pub trait SegmentIds: Send + Sync {
     /// When bytes on the way are damaged.
     fn may_hold(&self, probe: &Probe) -> Result<bool>;
 
-    /// The lines of the filter, if there is one and all of it is known to be good by now.
+    /// The lines of the filter, if all of it is known to be good by now; [`Lines::ALL`] if there is none.
     fn lines(&self) -> Option<Lines<'_>> {
         None
     }
+
+    /// Where the rank of an id is found, if all of it is known to be good by now.
+    fn dictionary(&self) -> Option<Checked<'_>> {
+        None
+    }
+
+    /// The document of the id with `rank`, which is less than [`len`](Self::len).
+    ///
+    /// # Errors
+    ///
+    /// When bytes on the way are damaged.
+    fn doc(&self, rank: u32) -> Result<DocId>;
 
     /// Asks for the memory that [`find_packed`](Self::find_packed) begins with. Does nothing if it cannot be.
     fn prefetch(&self, _packed: &[u8]) {}

@@ -9,7 +9,7 @@ use docvalues_format::numeric::{NumericReader, NumericWalk};
 use docvalues_format::source::SectionBytes;
 
 use crate::blocks::BlocksReader;
-use crate::dictionary::Dictionary;
+use crate::dictionary::{Checked, Dictionary};
 use crate::exact::ExactTrie;
 use crate::filter::{Filter, Probe};
 use crate::fst::Fst;
@@ -107,6 +107,18 @@ impl<B: SectionBytes> KeysReader<B> {
             KeysReader::Blocks(blocks) => blocks.find(key),
             KeysReader::Exact(trie) => trie.find(key),
             KeysReader::Fst(fst) => fst.find(key),
+        }
+    }
+}
+
+impl<B: SectionBytes> KeysReader<B> {
+    /// The same, if all of it was checked by now.
+    fn checked(&self) -> Option<Checked<'_>> {
+        match self {
+            KeysReader::None => Some(Checked::EMPTY),
+            KeysReader::Blocks(blocks) => blocks.known().map(Checked::blocks),
+            KeysReader::Exact(trie) => trie.known().map(Checked::exact),
+            KeysReader::Fst(fst) => fst.known().map(Checked::fst),
         }
     }
 }

@@ -36,10 +36,19 @@ mod tests;
 pub(crate) mod tree;
 pub(crate) mod verify;
 
+/// Bytes that every node can be asked for: some of them may be the next one's.
+pub(crate) type Head = [u8; 16];
+
 /// How the nodes of a form are read.
 pub(crate) trait Form: Send + Sync {
+    /// Reads the node at `at`, which begins with `head`.
+    fn read(section: &impl SectionBytes, at: usize, head: &Head) -> Result<Node>;
+
     /// Reads the node at `at`.
-    fn node(section: &impl SectionBytes, at: usize) -> Result<Node>;
+    #[inline(always)]
+    fn node(section: &impl SectionBytes, at: usize) -> Result<Node> {
+        Self::read(section, at, section.array(at)?)
+    }
 }
 
 /// A node, as every form has them.
@@ -128,41 +137,5 @@ pub(crate) fn root(section: &impl SectionBytes, len: u32) -> Result<Option<usize
     match usize::try_from(root).ok().and_then(|root| end.checked_sub(root)) {
         Some(at) if at < end => Ok(Some(at)),
         _ => Err(broken(section.place(), end, "the root is not inside the section")),
-    }
-}
-
-/// A section of which every byte is known to be good: what a walk reads without asking again.
-pub(crate) struct Known<'a> {
-    pub(crate) place: Place,
-    pub(crate) len: usize,
-    pub(crate) bytes: &'a [u8],
-}
-
-impl SectionBytes for Known<'_> {
-    fn place(&self) -> Place {
-        self.place
-    }
-
-    fn len(&self) -> usize {
-        self.len
-    }
-
-    #[inline(always)]
-    fn slice(&self, range: Range<usize>) -> Result<&[u8]> {
-        let (at, needed) = (range.start, range.len());
-        match self.bytes.get(range) {
-            Some(bytes) => Ok(bytes),
-            None => Err(docvalues_format::source::truncated(
-                self.place,
-                at,
-                needed,
-                self.bytes.len().saturating_sub(at),
-            )),
-        }
-    }
-
-    #[inline(always)]
-    fn verified(&self) -> Option<&[u8]> {
-        Some(self.bytes)
     }
 }

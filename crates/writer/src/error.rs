@@ -150,8 +150,10 @@ pub enum ErrorKind {
     #[error("this cannot be the field of ids: {0}")]
     NoIdField(&'static str),
     /// An id that is too long to be indexed.
-    #[error("the id has {len} bytes, and {max} is the most")]
+    #[error("the id of document {doc} has {len} bytes, and {max} is the most")]
     LongId {
+        /// The number under which the document was added.
+        doc: u32,
         /// Bytes of the id.
         len: usize,
         /// The most an id may have.

@@ -34,6 +34,9 @@ pub(crate) fn in_order(
     ids.for_each(|id| {
         // There are as many documents with one as there are ids.
         let doc = docs.next().unwrap_or(u32::MAX);
+        if id.len() > MAX_ID_LEN {
+            return Err(ErrorKind::LongId { doc, len: id.len(), max: MAX_ID_LEN });
+        }
         let Some(places) = &mut places else { return gathered.push(id, doc) };
         for _ in seen..doc {
             places.next()?;
@@ -86,9 +89,6 @@ impl Gathered {
 
     /// Takes the id of the document that goes to place `doc`.
     fn push(&mut self, id: &[u8], doc: u32) -> Result<(), ErrorKind> {
-        if id.len() > MAX_ID_LEN {
-            return Err(ErrorKind::LongId { len: id.len(), max: MAX_ID_LEN });
-        }
         self.ids.push(id, doc);
         match self.room.spill() {
             Some(spill) if self.ids.heap() > self.room.bytes() => self.runs.push(self.ids.spill(spill)?),

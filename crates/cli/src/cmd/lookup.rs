@@ -11,7 +11,7 @@ use crate::ids;
 use crate::output::records::{Documents, EachDocument, print_documents};
 use crate::output::text::{json_string, printable};
 use crate::read::{self, CHUNK, Records};
-use crate::store::{DocId, Field, IdIndex, IdLookup, LogicalType, Segment, SegmentIds};
+use crate::store::{DocId, Field, IdIndex, IdLookup, LogicalType, SeekError, Segment, SegmentIds};
 
 pub(crate) fn run(args: &LookupArgs, console: &mut Console<'_>) -> Result<Exit, Failure> {
     let (files, ids) = split(args)?;
@@ -139,7 +139,7 @@ impl<S: SegmentIds> Search<'_, S> {
         let mut hits = Vec::with_capacity(known.len());
         // A new one for every bulk: it knows the filters that were read by now.
         let found = self.lookup.seeker().find_many(&known, &mut hits);
-        found.map_err(|error| self.damaged(&known, error.to_string()))?;
+        found.map_err(|error| self.damaged(error))?;
         let (mut hits, mut found) = (hits.into_iter(), Vec::new());
         for (id, parsed) in ids.into_iter().zip(&parsed) {
             let hit = parsed.as_ref().ok().and_then(|_| hits.next().flatten());
@@ -170,10 +170,11 @@ impl<S: SegmentIds> Search<'_, S> {
         }
     }
 
-    /// In which segment one of these ids leads to damage.
-    fn damaged(&self, ids: &[&[u8]], message: String) -> Failure {
-        let found = self.indexes.iter().rev().flat_map(|index| ids.iter().map(|id| index.find(id)));
-        match found.filter_map(Result::err).next() {
+    /// Names the file of the segment.
+    fn damaged(&self, error: SeekError) -> Failure {
+        let message = error.to_string();
+        let index = self.indexes.iter().rev().nth(error.segment);
+        match index.and_then(|index| index.named(Err::<(), _>(error.source)).err()) {
             Some(error) => ids::damaged(&error, ids::MEND),
             None => Failure::new(Exit::Failed, message).advice(ids::MEND),
         }

@@ -315,7 +315,10 @@ fn what_cannot_be_an_id_is_named_and_nothing_is_written() {
     let long = format!("id\n{}\n", "x".repeat(70_000));
     sandbox.write("long.csv", long);
     let (_, err) = ended(sandbox.dv(&["build", "long.csv", "-o", "s.dv", "--id-field", "id"]), 1);
-    assert!(err.contains("column \"id\": the id has 70000 bytes, and 65535 is the most"), "{err}");
+    assert!(
+        err.contains("column \"id\": the id of document 0 has 70000 bytes, and 65535 is the most"),
+        "{err}"
+    );
     // Rows that are left out are not counted, and sorted documents neither: the input is.
     sandbox.write("twice.csv", "id,n\na,3\nbad\nb,2\nc,9\na,1\n");
     let args = ["build", "twice.csv", "-o", "s.dv", "--id-field", "id", "--skip-bad", "--sort-by", "n"];

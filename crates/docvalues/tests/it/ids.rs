@@ -280,11 +280,14 @@ fn what_cannot_be_a_field_of_ids_is_refused() {
     let mut writer = SegmentWriter::in_memory(Schema::new(), WriterOptions::default());
     let id = writer.add_field(FieldSpec::new("id", LogicalType::Utf8)).unwrap();
     writer.id_field(id, IdOptions::default()).unwrap();
-    let mut doc = writer.document();
-    doc.str(id, &"x".repeat(65_536)).unwrap();
-    doc.finish().unwrap();
+    for len in [3, 65_535, 65_536, 4] {
+        let mut doc = writer.document();
+        doc.str(id, &"x".repeat(len)).unwrap();
+        doc.finish().unwrap();
+    }
     let refused = writer.finish_bytes().unwrap_err();
-    assert!(matches!(refused.kind(), WriteErrorKind::LongId { len: 65_536, max: 65_535 }), "{refused}");
+    let long = |kind| matches!(kind, &WriteErrorKind::LongId { doc: 2, len: 65_536, max: 65_535 });
+    assert!(long(refused.kind()), "{refused}");
 }
 
 #[test]

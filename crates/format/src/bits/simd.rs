@@ -120,8 +120,8 @@ pub(super) fn groups(bytes: &[u8], width: u8, room: usize) -> usize {
 mod x86 {
     use std::arch::x86_64::*;
 
-    use super::super::mask;
     use super::super::patterns::{EIGHTS, Eights};
+    use super::super::{has_avx2, mask};
     use super::{GROUP, Unpack, groups};
 
     pub(super) fn best() -> Option<Unpack> {
@@ -136,10 +136,6 @@ mod x86 {
         let kernels: [(&str, bool, Unpack); 2] =
             [("vbmi", crate::bits::has_vbmi(), vbmi), ("avx2", has_avx2(), avx2)];
         kernels.into_iter().filter(|(_, has, _)| *has).map(|(name, _, kernel)| (name, kernel)).collect()
-    }
-
-    fn has_avx2() -> bool {
-        crate::bits::cpu_has!("avx2")
     }
 
     fn vbmi(bytes: &[u8], width: u8, base: u64, out: &mut [u64]) -> usize {

@@ -47,6 +47,13 @@ macro_rules! wide {
 
 pub(crate) use wide;
 
+/// Whether this CPU has AVX2 and counts bits, and the build lets both be used.
+#[cfg(all(target_arch = "x86_64", not(miri)))]
+#[inline]
+pub fn has_avx2() -> bool {
+    super::cpu_has!("avx2", "popcnt")
+}
+
 /// Whether this CPU has AVX-512 F, BW, DQ and VL, and the build lets them be used.
 #[cfg(all(target_arch = "x86_64", not(miri)))]
 #[inline]

@@ -68,6 +68,6 @@ fn blocks_are_cut_where_separators_are_short() {
     let keys: BTreeSet<_> =
         (0..300_u32).map(|i| [&[(i / 30) as u8, 9], &i.to_be_bytes()[..]].concat()).collect();
     let reader = open(&keys).unwrap();
-    let ranks: Vec<_> = (0..reader.block_count()).map(|block| reader.starts.rank(block)).collect();
+    let ranks: Vec<_> = (0..reader.block_count()).map(|block| reader.index.starts.rank(block)).collect();
     assert_eq!(ranks, (0..300).step_by(30).collect::<Vec<_>>());
 }

@@ -13,7 +13,7 @@ use docvalues_format::source::SectionBytes;
 
 use crate::fst::node::{leaf, put_leaf};
 use crate::walk::arcs::{self, Arc, Arcs};
-use crate::walk::{Form, Labels, Node, Then, broken};
+use crate::walk::{Form, Head, Labels, Node, Then, broken};
 
 const SHARED: u8 = 0b0100_0000;
 const BRANCH: u8 = 0b1000_0000;
@@ -35,8 +35,8 @@ pub(super) struct ExactForm;
 
 impl Form for ExactForm {
     #[inline(always)]
-    fn node(section: &impl SectionBytes, at: usize) -> Result<Node> {
-        let mut head = *section.array::<16>(at)?;
+    fn read(section: &impl SectionBytes, at: usize, head: &Head) -> Result<Node> {
+        let mut head = *head;
         let (mut labels, mut branch) = (Labels::NONE, at);
         if head[0] & BRANCH == 0 {
             let shared = head[0] & SHARED != 0;

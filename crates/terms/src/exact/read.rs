@@ -7,12 +7,15 @@ use docvalues_format::source::SectionBytes;
 
 use super::node::ExactForm;
 use crate::Dictionary;
+use crate::known::Known;
+use crate::walk::Head;
+use crate::walk::find::Way;
 use crate::walk::tree::{Tree, answers_as_its_tree};
 
 /// A trie in a section, read in place.
 ///
 /// Opening reads four bytes. Whatever the others are, a look-up ends after as many steps as the key has bytes.
-#[derive(Clone, Debug)]
+#[derive(Clone, Copy, Debug)]
 pub struct ExactTrie<B>(Tree<ExactForm, B>);
 
 impl<B: SectionBytes> ExactTrie<B> {

@@ -19,6 +19,9 @@ impl<B: SectionBytes> Filter<B> {
 }
 
 impl Lines<'_> {
+    /// What stands for no filter: every id may be there.
+    pub const ALL: Lines<'static> = Lines(&[[u8::MAX; LINE]]);
+
     /// As [`Filter::may_hold`].
     #[inline]
     pub fn may_hold(&self, probe: &Probe) -> bool {

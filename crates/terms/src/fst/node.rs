@@ -11,7 +11,7 @@ use docvalues_format::error::Result;
 use docvalues_format::source::SectionBytes;
 
 use crate::walk::arcs::{self, Arc, Arcs, back, masked, put, width};
-use crate::walk::{Form, Labels, Node, Then, broken};
+use crate::walk::{Form, Head, Labels, Node, Then, broken};
 
 /// The `l` of a leaf whose length stands behind it.
 const LONG: u8 = 63;
@@ -55,7 +55,7 @@ pub(super) fn put_branch(out: &mut Vec<u8>, at: u64, is_key: bool, arcs: &[Arc])
 
 /// Reads a leaf at `at` that begins with `head`.
 #[inline(always)]
-pub(crate) fn leaf(head: &[u8; 16], at: usize) -> Labels {
+pub(crate) fn leaf(head: &Head, at: usize) -> Labels {
     match head[0] {
         LONG => {
             let len = u32::from_le_bytes([head[1], head[2], head[3], head[4]]);
@@ -71,8 +71,7 @@ pub(super) struct FstForm;
 
 impl Form for FstForm {
     #[inline(always)]
-    fn node(section: &impl SectionBytes, at: usize) -> Result<Node> {
-        let head = section.array::<16>(at)?;
+    fn read(section: &impl SectionBytes, at: usize, head: &Head) -> Result<Node> {
         let first = head[0];
         if first & BRANCH != 0 {
             let arcs = Arcs::new(at, [first, head[1]]);
@@ -87,7 +86,7 @@ impl Form for FstForm {
 }
 
 #[inline(always)]
-fn chain(section: &impl SectionBytes, at: usize, head: &[u8; 16]) -> Result<Node> {
+fn chain(section: &impl SectionBytes, at: usize, head: &Head) -> Result<Node> {
     let first = head[0];
     let width = usize::from(first & 15);
     let (len, begin) = match first & SEVERAL {

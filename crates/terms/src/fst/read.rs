@@ -7,12 +7,15 @@ use docvalues_format::source::SectionBytes;
 
 use super::node::FstForm;
 use crate::Dictionary;
+use crate::known::Known;
+use crate::walk::Head;
+use crate::walk::find::Way;
 use crate::walk::tree::{Tree, answers_as_its_tree};
 
 /// An automaton in a section, read in place.
 ///
 /// Opening reads four bytes. Whatever the others are, a look-up ends after as many steps as the key has bytes.
-#[derive(Clone, Debug)]
+#[derive(Clone, Copy, Debug)]
 pub struct Fst<B>(Tree<FstForm, B>);
 
 impl<B: SectionBytes> Fst<B> {

@@ -1,11 +1,12 @@
 //! One thread's way through a set of segments.
 
-use docvalues_format::error::Result;
+use docvalues_format::error::Error;
 use docvalues_format::id::DocId;
 
 use super::bounds::GROUP;
+use super::gathered::Gathered;
 use super::{Hit, IdLookup, Kind, Mapped, SegmentIds, Tags};
-use crate::filter::{self, Lines, Probe};
+use crate::filter::Probe;
 use crate::hash::hash;
 use crate::tags::First;
 use crate::template::Packed;
@@ -14,14 +15,31 @@ use crate::template::Packed;
 pub struct Seeker<'a, S: SegmentIds> {
     lookup: &'a IdLookup<S>,
     forms: Forms,
-    /// The filters, side by side, as far as all of each was checked; not made where a tag table answers.
-    filters: Vec<Lines<'a>>,
-    /// For each [`GROUP`] of segments, which of them have all their lines in `filters`.
-    gathered: Vec<u64>,
+    /// Nothing where a tag table answers.
+    gathered: Gathered<'a>,
     /// What the tag tables gave: the place of an id in the bulk, and that of a segment.
     candidates: Vec<(u32, u32)>,
     hashes: Vec<u64>,
     firsts: Vec<First>,
+}
+
+/// From so many dictionaries on, they are asked side by side before one of them is asked for the document.
+const MANY: u32 = 3;
+
+/// Bytes of a segment are damaged.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("segment {segment} of those looked in, the newest is 0: {source}")]
+pub struct SeekError {
+    /// The segment, counted from the newest one: see [`IdLookup::segment`]. Whoever has its file says which that is.
+    pub segment: usize,
+    /// What is wrong there.
+    pub source: Error,
+}
+
+impl SeekError {
+    fn of(segment: usize) -> impl FnOnce(Error) -> SeekError {
+        move |source| SeekError { segment, source }
+    }
 }
 
 /// What an id was turned into for each kind of segment, when the first of the kind asked.
@@ -99,30 +117,25 @@ impl Forms {
         }
         form.fits.then_some(&*form.bytes)
     }
+
+    /// What [`packed`](Self::packed) made.
+    #[inline]
+    fn made<'a>(&'a self, kinds: &[Kind], kind: u32, id: &'a [u8]) -> Option<&'a [u8]> {
+        if kinds.get(kind as usize)?.template.is_raw() {
+            return Some(id);
+        }
+        self.forms.get(kind as usize).filter(|form| form.fits).map(|form| &*form.bytes)
+    }
 }
 
 impl<'a, S: SegmentIds> Seeker<'a, S> {
     pub(super) fn new(lookup: &'a IdLookup<S>) -> Seeker<'a, S> {
-        let (mut filters, mut gathered) = (Vec::new(), Vec::new());
-        if lookup.tags.is_none() {
-            for group in lookup.segments.chunks(GROUP) {
-                let lines = group.iter().map(|(_, segment)| segment.lines());
-                gathered.push(
-                    lines.clone().zip(0..).fold(0, |bits, (lines, i)| bits | u64::from(lines.is_some()) << i),
-                );
-                filters.extend(lines.map(Option::unwrap_or_default));
-            }
-        }
+        let gathered = match lookup.tags {
+            Some(_) => Gathered::default(),
+            None => Gathered::filters_of(lookup),
+        };
         let forms = Forms::new(lookup.kinds.len());
-        Seeker {
-            lookup,
-            forms,
-            filters,
-            gathered,
-            candidates: Vec::new(),
-            hashes: Vec::new(),
-            firsts: Vec::new(),
-        }
+        Seeker { lookup, forms, gathered, candidates: Vec::new(), hashes: Vec::new(), firsts: Vec::new() }
     }
 
     /// What it looks in.
@@ -137,8 +150,8 @@ impl<'a, S: SegmentIds> Seeker<'a, S> {
     ///
     /// # Errors
     ///
-    /// When bytes on the way are damaged.
-    pub fn find(&mut self, id: &[u8]) -> Result<Option<Hit>> {
+    /// When bytes on the way are damaged: in which segment. One behind the segment that has the id is not asked.
+    pub fn find(&mut self, id: &[u8]) -> Result<Option<Hit>, SeekError> {
         self.find_live(id, |_, _| true)
     }
 
@@ -147,7 +160,11 @@ impl<'a, S: SegmentIds> Seeker<'a, S> {
     /// # Errors
     ///
     /// As [`find`](Self::find).
-    pub fn find_live(&mut self, id: &[u8], live: impl FnMut(usize, DocId) -> bool) -> Result<Option<Hit>> {
+    pub fn find_live(
+        &mut self,
+        id: &[u8],
+        live: impl FnMut(usize, DocId) -> bool,
+    ) -> Result<Option<Hit>, SeekError> {
         match &self.lookup.tags {
             Some(tags) => self.by_tags(tags, id, live),
             None => self.by_filters(id, live),
@@ -162,7 +179,7 @@ impl<'a, S: SegmentIds> Seeker<'a, S> {
     /// # Errors
     ///
     /// As [`find`](Self::find); `out` is then filled in part.
-    pub fn find_many(&mut self, ids: &[&[u8]], out: &mut Vec<Option<Hit>>) -> Result<()> {
+    pub fn find_many(&mut self, ids: &[&[u8]], out: &mut Vec<Option<Hit>>) -> Result<(), SeekError> {
         self.find_many_live(ids, out, |_, _| true)
     }
 
@@ -176,7 +193,7 @@ impl<'a, S: SegmentIds> Seeker<'a, S> {
         ids: &[&[u8]],
         out: &mut Vec<Option<Hit>>,
         mut live: impl FnMut(usize, DocId) -> bool,
-    ) -> Result<()> {
+    ) -> Result<(), SeekError> {
         out.clear();
         match &self.lookup.tags {
             Some(tags) => self.many_by_tags(tags, ids, out, live),
@@ -188,7 +205,11 @@ impl<'a, S: SegmentIds> Seeker<'a, S> {
     }
 
     /// Group by group of segments, newest first. Not bulk by bulk: the lines of one id come side by side as they are.
-    fn by_filters(&mut self, id: &[u8], mut live: impl FnMut(usize, DocId) -> bool) -> Result<Option<Hit>> {
+    fn by_filters(
+        &mut self,
+        id: &[u8],
+        mut live: impl FnMut(usize, DocId) -> bool,
+    ) -> Result<Option<Hit>, SeekError> {
         let lookup = self.lookup;
         self.forms.next_id();
         if lookup.bounds.are_useful() {
@@ -196,12 +217,13 @@ impl<'a, S: SegmentIds> Seeker<'a, S> {
         }
         for first in (0..lookup.len()).step_by(GROUP) {
             let around = lookup.bounds.around(first, |kind| self.forms.key(kind));
-            let gathered = self.gathered.get(first / GROUP).copied().unwrap_or(0);
-            let mut bits = self.may_hold(first, id, around & gathered) | around & !gathered;
+            let filtered = self.gathered.filtered(first);
+            let bits = self.may_hold(first, id, around & filtered) | around & !filtered;
+            let mut bits = self.narrow(first, id, bits);
             while bits != 0 {
                 let place = first + bits.trailing_zeros() as usize;
                 bits &= bits - 1;
-                if self.asks(place, id, gathered)?
+                if self.asks(place, id, filtered)?
                     && let Some(hit) = self.confirm(place, id, &mut live)?
                 {
                     return Ok(Some(hit));
@@ -218,11 +240,8 @@ impl<'a, S: SegmentIds> Seeker<'a, S> {
         if asked.count_ones() < 8 || kinds.len() > 1 {
             return self.may_hold_some(first, id, asked);
         }
-        // All of them, whoever is asked: no load waits for a branch.
-        let group = self.filters.get(first..).unwrap_or_default();
-        let group = group.get(..GROUP).unwrap_or(group);
         let Some(probe) = self.forms.probe(kinds, 0, id) else { return 0 };
-        asked & filter::ask(group, probe)
+        asked & self.gathered.ask_filters(first, probe)
     }
 
     /// The same, one by one, each with the probe of its kind.
@@ -231,9 +250,8 @@ impl<'a, S: SegmentIds> Seeker<'a, S> {
         while asked != 0 {
             let place = first + asked.trailing_zeros() as usize;
             let kind = self.lookup.kind_of.get(place).copied().unwrap_or_default();
-            if let (Some(filter), Some(probe)) =
-                (self.filters.get(place), self.forms.probe(&self.lookup.kinds, kind, id))
-                && filter.may_hold(probe)
+            if let Some(probe) = self.forms.probe(&self.lookup.kinds, kind, id)
+                && self.gathered.ask_filter(place, probe)
             {
                 found |= 1 << (place - first);
             }
@@ -242,10 +260,28 @@ impl<'a, S: SegmentIds> Seeker<'a, S> {
         found
     }
 
-    /// Asks the filter of the segment at `place`, if it is not one of the `gathered` of its group, which were asked.
+    /// Which of the segments `asked` in the group from `first` on are left once those dictionaries were asked that
+    /// were gathered, if they are many: as without filters.
+    fn narrow(&mut self, first: usize, id: &[u8], asked: u64) -> u64 {
+        let many = asked & self.gathered.filtered(first) & self.gathered.known(first);
+        if many.count_ones() < MANY {
+            return asked;
+        }
+        let lookup = self.lookup;
+        let kind_of = lookup.kind_of.get(first..).unwrap_or_default();
+        let group = kind_of.get(..GROUP).unwrap_or(kind_of);
+        for &kind in group {
+            self.forms.packed(&lookup.kinds, kind, id);
+        }
+        let forms = &self.forms;
+        let key = |i| forms.made(&lookup.kinds, *group.get(i)?, id);
+        asked & !many | self.gathered.ask_dictionaries(first, many, key)
+    }
+
+    /// Asks the filter of the segment at `place`, if it is not one of the `filtered` of its group, which were asked.
     #[inline]
-    fn asks(&mut self, place: usize, id: &[u8], gathered: u64) -> Result<bool> {
-        if gathered >> (place % GROUP) & 1 == 1 {
+    fn asks(&mut self, place: usize, id: &[u8], filtered: u64) -> Result<bool, SeekError> {
+        if filtered >> (place % GROUP) & 1 == 1 {
             return Ok(true);
         }
         let lookup = self.lookup;
@@ -253,15 +289,12 @@ impl<'a, S: SegmentIds> Seeker<'a, S> {
         else {
             return Ok(false);
         };
-        let may =
-            self.forms.probe(&lookup.kinds, kind, id).map_or(Ok(true), |probe| segment.may_hold(probe))?;
+        let may = match self.forms.probe(&lookup.kinds, kind, id) {
+            Some(probe) => segment.may_hold(probe).map_err(SeekError::of(place))?,
+            None => true,
+        };
         // All of a mapped filter may have been checked by now.
-        if let (Some(lines), Some(filter), Some(gathered)) =
-            (segment.lines(), self.filters.get_mut(place), self.gathered.get_mut(place / GROUP))
-        {
-            *filter = lines;
-            *gathered |= 1 << (place % GROUP);
-        }
+        self.gathered.take_filter(place, &**segment);
         Ok(may)
     }
 
@@ -271,14 +304,25 @@ impl<'a, S: SegmentIds> Seeker<'a, S> {
         place: usize,
         id: &[u8],
         live: &mut impl FnMut(usize, DocId) -> bool,
-    ) -> Result<Option<Hit>> {
+    ) -> Result<Option<Hit>, SeekError> {
         let lookup = self.lookup;
         let (Some((_, segment)), Some(&kind)) = (lookup.segments.get(place), lookup.kind_of.get(place))
         else {
             return Ok(None);
         };
         let Some(packed) = self.forms.packed(&lookup.kinds, kind, id) else { return Ok(None) };
-        let found = segment.find_packed(packed)?;
+        let found = match self.gathered.dictionary(place) {
+            Some(dictionary) => {
+                dictionary.find(packed).and_then(|rank| rank.map(|rank| segment.doc(rank)).transpose())
+            }
+            None => {
+                let found = segment.find_packed(packed);
+                // All of a mapped one may have been checked by now.
+                self.gathered.take_dictionary(place, &**segment);
+                found
+            }
+        };
+        let found = found.map_err(SeekError::of(place))?;
         Ok(found.filter(|&doc| live(place, doc)).map(|doc| Hit { segment: place, doc }))
     }
 
@@ -287,7 +331,7 @@ impl<'a, S: SegmentIds> Seeker<'a, S> {
         tags: &Tags,
         id: &[u8],
         mut live: impl FnMut(usize, DocId) -> bool,
-    ) -> Result<Option<Hit>> {
+    ) -> Result<Option<Hit>, SeekError> {
         let hash = hash(id, tags.seed);
         self.candidates.clear();
         for mapped in &tags.tables {
@@ -314,7 +358,7 @@ impl<'a, S: SegmentIds> Seeker<'a, S> {
         ids: &[&[u8]],
         out: &mut Vec<Option<Hit>>,
         mut live: impl FnMut(usize, DocId) -> bool,
-    ) -> Result<()> {
+    ) -> Result<(), SeekError> {
         out.resize(ids.len(), None);
         self.hashes.clear();
         self.hashes.extend(ids.iter().map(|id| hash(id, tags.seed)));

@@ -1,6 +1,7 @@
 //! Look-ups against maps.
 
 mod changes;
+mod mapped;
 mod segment;
 mod stress;
 

@@ -7,6 +7,7 @@ use docvalues_format::id::DocId;
 use docvalues_format::source::SectionBytes;
 
 use super::{IdsReader, NOT_PACKED, refuse};
+use crate::dictionary::Checked;
 use crate::filter::{Lines, Probe};
 use crate::lookup::SegmentIds;
 use crate::template::Template;
@@ -33,7 +34,18 @@ impl<B: SectionBytes> SegmentIds for IdsReader<B> {
     }
 
     fn lines(&self) -> Option<Lines<'_>> {
-        self.filter.as_ref()?.verified()
+        match &self.filter {
+            Some(filter) => filter.verified(),
+            None => Some(Lines::ALL),
+        }
+    }
+
+    fn dictionary(&self) -> Option<Checked<'_>> {
+        self.inner.keys.checked()
+    }
+
+    fn doc(&self, rank: u32) -> Result<DocId> {
+        self.doc(rank)
     }
 
     fn prefetch(&self, packed: &[u8]) {

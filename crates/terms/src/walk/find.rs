@@ -1,50 +1,83 @@
 //! From a key to its rank.
 
+use std::ops::ControlFlow::{self, Break, Continue};
+
 use docvalues_format::error::Result;
 use docvalues_format::source::SectionBytes;
 
-use super::{Form, Node, Then, step};
+use super::{Form, Head, Node, Then, step};
 
-/// The rank of `key` among the keys of the node at `at`. O(bytes of the key), as every step takes one at least, or
-/// ends.
-#[inline(always)]
-pub(crate) fn find<F: Form>(section: &impl SectionBytes, root: usize, key: &[u8]) -> Result<Option<u32>> {
-    let (mut at, mut rest, mut rank) = (root, key, 0u32);
-    loop {
-        let Node { key_first, labels, then } = F::node(section, at)?;
+/// A key on its way down.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Way<'k> {
+    /// The node that comes next.
+    pub(crate) at: usize,
+    /// What is left of the key there.
+    pub(crate) rest: &'k [u8],
+    /// How many keys are before those of the node.
+    pub(crate) rank: u32,
+}
+
+impl Way<'_> {
+    /// Takes the node at hand, which begins with `head`: goes on to the next one, or ends with the key's rank, or
+    /// without one.
+    #[inline(always)]
+    pub(crate) fn step<F: Form>(
+        &mut self,
+        section: &impl SectionBytes,
+        head: &Head,
+    ) -> Result<ControlFlow<Option<u32>>> {
+        let Node { key_first, labels, then } = F::read(section, self.at, head)?;
         if key_first {
-            if rest.is_empty() {
-                return Ok(Some(rank));
+            if self.rest.is_empty() {
+                return Ok(Break(Some(self.rank)));
             }
-            rank = rank.wrapping_add(1);
+            self.rank = self.rank.wrapping_add(1);
         }
         if labels.len != 0 {
-            let Some((begin, behind)) = rest.split_at_checked(labels.len) else { return Ok(None) };
+            let Some((begin, behind)) = self.rest.split_at_checked(labels.len) else {
+                return Ok(Break(None));
+            };
             if labels.get(section)? != begin {
-                return Ok(None);
+                return Ok(Break(None));
             }
-            rest = behind;
+            self.rest = behind;
         }
         let back = match then {
-            Then::End => return Ok(rest.is_empty().then_some(rank)),
+            Then::End => return Ok(Break(self.rest.is_empty().then_some(self.rank))),
             Then::Back(back) => back,
             Then::Arcs(is_key, arcs) => {
-                let Some((&label, behind)) = rest.split_first() else { return Ok(is_key.then_some(rank)) };
-                let Some(entry) = arcs.find(section, label)? else { return Ok(None) };
-                rank = rank.wrapping_add(u32::from(is_key)).wrapping_add(entry.before);
-                rest = behind;
+                let Some((&label, behind)) = self.rest.split_first() else {
+                    return Ok(Break(is_key.then_some(self.rank)));
+                };
+                let Some(entry) = arcs.find(section, label)? else { return Ok(Break(None)) };
+                self.rank = self.rank.wrapping_add(u32::from(is_key)).wrapping_add(entry.before);
+                self.rest = behind;
                 if let Some(peek) = entry.peek {
-                    match rest.split_first() {
-                        Some((&byte, behind)) if byte == peek => rest = behind,
-                        _ => return Ok(None),
+                    match self.rest.split_first() {
+                        Some((&byte, behind)) if byte == peek => self.rest = behind,
+                        _ => return Ok(Break(None)),
                     }
                 }
                 entry.back
             }
         };
-        match step(section, at, back)? {
-            Some(to) => at = to,
-            None => return Ok(rest.is_empty().then_some(rank)),
+        match step(section, self.at, back)? {
+            Some(to) => self.at = to,
+            None => return Ok(Break(self.rest.is_empty().then_some(self.rank))),
+        }
+        Ok(Continue(()))
+    }
+}
+
+/// The rank of `key` among the keys of the node at `root`. O(bytes of the key), as every step takes one at least, or
+/// ends.
+#[inline(always)]
+pub(crate) fn find<F: Form>(section: &impl SectionBytes, root: usize, key: &[u8]) -> Result<Option<u32>> {
+    let mut way = Way { at: root, rest: key, rank: 0 };
+    loop {
+        if let Break(rank) = way.step::<F>(section, section.array(way.at)?)? {
+            return Ok(rank);
         }
     }
 }

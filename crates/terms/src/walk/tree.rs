@@ -6,11 +6,13 @@ use std::ops::{ControlFlow, Range};
 use docvalues_format::error::{Error, ErrorKind, Result};
 use docvalues_format::source::SectionBytes;
 
-use super::{Form, Known, each, find, root, verify};
+use super::find::Way;
+use super::{Form, Head, each, find, root, verify};
 use crate::Dictionary;
+use crate::known::Known;
 
 /// The nodes of a form, and how many keys they have.
-#[derive(Clone, Debug)]
+#[derive(Clone, Copy, Debug)]
 pub(crate) struct Tree<F, B> {
     section: B,
     root: Option<usize>,
@@ -22,6 +24,47 @@ impl<F: Form, B: SectionBytes> Tree<F, B> {
     pub(crate) fn open(section: B, len: u32) -> Result<Tree<F, B>> {
         Ok(Tree { root: root(&section, len)?, section, len, form: PhantomData })
     }
+
+    /// The same without checks of what was checked, if all of it was by now.
+    #[inline]
+    pub(crate) fn known(&self) -> Option<Tree<F, Known<'_>>> {
+        let (root, len) = (self.root, self.len);
+        Some(Tree { section: Known::of(&self.section)?, root, len, form: PhantomData })
+    }
+
+    /// A rank that was found, if there may be such.
+    #[inline(always)]
+    fn admit(&self, rank: Option<u32>) -> Result<Option<u32>> {
+        match rank {
+            Some(rank) if rank >= self.len => {
+                let (found, max) = (rank.into(), self.len.saturating_sub(1).into());
+                let kind = ErrorKind::OutOfRange { what: "rank of a key", found, max };
+                Err(Error::at(self.section.place(), self.root.unwrap_or(0), kind))
+            }
+            rank => Ok(rank),
+        }
+    }
+}
+
+/// Step by step, for who looks in many at once.
+impl<F: Form> Tree<F, Known<'_>> {
+    /// The way of a key; `None` if there are no keys.
+    #[inline(always)]
+    pub(crate) fn begin<'k>(&self, key: &'k [u8]) -> Option<Way<'k>> {
+        Some(Way { at: self.root?, rest: key, rank: 0 })
+    }
+
+    /// What the next node begins with; `None` where it does not lie in the section.
+    #[inline(always)]
+    pub(crate) fn load(&self, way: &Way<'_>) -> Option<Head> {
+        self.section.peek(way.at).copied()
+    }
+
+    /// See [`Way::step`].
+    #[inline(always)]
+    pub(crate) fn step(&self, way: &mut Way<'_>, head: &Head) -> Result<ControlFlow<Option<u32>>> {
+        way.step::<F>(&self.section, head)
+    }
 }
 
 impl<F: Form, B: SectionBytes> Dictionary for Tree<F, B> {
@@ -32,21 +75,10 @@ impl<F: Form, B: SectionBytes> Dictionary for Tree<F, B> {
     #[inline(always)]
     fn find(&self, key: &[u8]) -> Result<Option<u32>> {
         let Some(root) = self.root else { return Ok(None) };
-        let rank = match self.section.verified() {
-            Some(bytes) => {
-                let (place, len) = (self.section.place(), self.section.len());
-                find::find::<F>(&Known { place, len, bytes }, root, key)?
-            }
+        self.admit(match Known::of(&self.section) {
+            Some(known) => find::find::<F>(&known, root, key)?,
             None => find::find::<F>(&self.section, root, key)?,
-        };
-        match rank {
-            Some(rank) if rank >= self.len => {
-                let (found, max) = (rank.into(), (self.len - 1).into());
-                let kind = ErrorKind::OutOfRange { what: "rank of a key", found, max };
-                Err(Error::at(self.section.place(), root, kind))
-            }
-            rank => Ok(rank),
-        }
+        })
     }
 
     fn lower_bound(&self, key: &[u8]) -> Result<u32> {
@@ -74,11 +106,40 @@ impl<F: Form, B: SectionBytes> Dictionary for Tree<F, B> {
 /// What a form answers is what its tree does.
 macro_rules! answers_as_its_tree {
     ($form:ident) => {
+        impl<B: SectionBytes> $form<B> {
+            /// The same without checks of what was checked, if all of it was by now.
+            #[inline]
+            pub(crate) fn known(&self) -> Option<$form<Known<'_>>> {
+                self.0.known().map($form)
+            }
+        }
+
+        impl $form<Known<'_>> {
+            /// See [`Tree::begin`].
+            #[inline(always)]
+            pub(crate) fn begin<'k>(&self, key: &'k [u8]) -> Option<Way<'k>> {
+                self.0.begin(key)
+            }
+
+            /// See [`Tree::load`].
+            #[inline(always)]
+            pub(crate) fn load(&self, way: &Way<'_>) -> Option<Head> {
+                self.0.load(way)
+            }
+
+            /// See [`Way::step`].
+            #[inline(always)]
+            pub(crate) fn step(&self, way: &mut Way<'_>, head: &Head) -> Result<ControlFlow<Option<u32>>> {
+                self.0.step(way, head)
+            }
+        }
+
         impl<B: SectionBytes> Dictionary for $form<B> {
             fn len(&self) -> u32 {
                 self.0.len()
             }
 
+            #[inline]
             fn find(&self, key: &[u8]) -> Result<Option<u32>> {
                 self.0.find(key)
             }

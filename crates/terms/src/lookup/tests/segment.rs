@@ -92,6 +92,10 @@ impl SegmentIds for Ids {
         self.filter.as_ref().filter(|_| !self.model.len().is_multiple_of(3))?.verified()
     }
 
+    fn doc(&self, rank: u32) -> Result<DocId> {
+        Ok(DocId::new(self.packed[rank as usize].1))
+    }
+
     fn find_packed(&self, packed: &[u8]) -> Result<Option<DocId>> {
         let found = self.packed.binary_search_by(|(key, _)| key.as_slice().cmp(packed));
         Ok(found.ok().map(|rank| DocId::new(self.packed[rank].1)))
