@@ -5,6 +5,8 @@
 #[cfg(feature = "parquet")]
 mod arrow;
 mod bad_input;
+#[cfg(feature = "parquet")]
+mod columnar;
 mod damage;
 mod diff;
 mod ids;
