@@ -17,7 +17,9 @@ pub(crate) use look::{CheckArgs, DiffArgs, InfoArgs, StatsArgs, TermsArgs};
 pub(crate) use lookup::LookupArgs;
 pub(crate) use merge::MergeArgs;
 pub(crate) use records::{CatArgs, ExportArgs, GetArgs, HeadArgs, RecordArgs, RecordFormat, SampleArgs};
-pub(crate) use search::{CountArgs, FacetArgs, FacetBy, GroupArgs, GroupBy, QueryArgs, SortArgs, WhereArgs};
+pub(crate) use search::{
+    CountArgs, FacetArgs, FacetBy, GroupArgs, GroupBy, GroupSpec, QueryArgs, SortArgs, WhereArgs,
+};
 pub(crate) use shell::{CompletionsArgs, ManArgs};
 
 const ABOUT: &str = "Build, merge, look into, compare, export and check docvalues segments";

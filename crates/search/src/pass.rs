@@ -205,7 +205,14 @@ impl Worker {
     fn ask<C: Collector>(&mut self, pass: &Pass<'_>, block: Range<u32>, collector: &C) -> Result<Wants> {
         self.wanted.clear();
         self.wanted.resize(bits::words(block.clone()), 0);
-        collector.wants(pass.columns, block, &mut self.wanted)
+        let wants = collector.wants(pass.columns, block.clone(), &mut self.wanted)?;
+        // Who adds all documents without a value, adds some that are not there.
+        if let Some(last) = self.wanted.last_mut()
+            && !block.len().is_multiple_of(64)
+        {
+            *last &= (1 << (block.len() % 64)) - 1;
+        }
+        Ok(wants)
     }
 
     fn all(&mut self, block: &Range<u32>) -> Wants {

@@ -1,7 +1,8 @@
 //! Several things at once about the documents that match a query.
 //!
 //! What sees every hit shares one pass over them: a column is decoded once a window, whoever uses it, and stays in the
-//! innermost caches for the next one. The first documents in an order are found on their own, since that skips most of them.
+//! innermost caches for the next one. The first documents in an order are found on their own, since that skips most of them,
+//! and so are groups, which may see the documents more than once.
 
 use std::time::{Duration, Instant};
 
@@ -11,6 +12,7 @@ use crate::Docs;
 use crate::docs::Bitset;
 use crate::error::Result;
 use crate::facet::{Facet, FacetCounter, FacetCounts};
+use crate::group::{Group, Groups};
 use crate::query::{Explain, Query};
 use crate::search::Search;
 use crate::stats::{self, ColumnStats, Stats};
@@ -40,6 +42,8 @@ pub struct SearchRequest {
     pub facets: Vec<Facet>,
     /// Columns to sum up.
     pub stats: Vec<Stats>,
+    /// Groups to find.
+    pub groups: Vec<Group>,
     /// The order of documents.
     pub sort: Vec<SortKey>,
     /// How many documents are wanted in that order.
@@ -49,7 +53,14 @@ pub struct SearchRequest {
 impl Default for SearchRequest {
     /// All documents, and nothing about them but their number.
     fn default() -> SearchRequest {
-        SearchRequest { query: Query::All, facets: Vec::new(), stats: Vec::new(), sort: Vec::new(), top: 0 }
+        SearchRequest {
+            query: Query::All,
+            facets: Vec::new(),
+            stats: Vec::new(),
+            groups: Vec::new(),
+            sort: Vec::new(),
+            top: 0,
+        }
     }
 }
 
@@ -62,6 +73,8 @@ pub struct SearchAnswer {
     pub facets: Vec<FacetCounts>,
     /// For each column what its values are.
     pub stats: Vec<ColumnStats>,
+    /// For each way to group the groups that come first.
+    pub groups: Vec<Groups>,
     /// The first documents.
     pub top: Vec<DocId>,
     /// How the query was evaluated.
@@ -77,6 +90,8 @@ pub struct Times {
     pub query: Duration,
     /// The pass over them, for facets and statistics.
     pub pass: Duration,
+    /// Finding groups.
+    pub groups: Duration,
     /// Finding the first of them.
     pub top: Duration,
 }
@@ -108,9 +123,13 @@ pub(crate) fn run(search: &Search<'_>, request: &SearchRequest) -> Result<Search
     times.pass = start.elapsed();
 
     let start = Instant::now();
+    let groups = request.groups.iter().map(|group| search.group(docs, group)).collect::<Result<_>>()?;
+    times.groups = start.elapsed();
+
+    let start = Instant::now();
     let top = search.top(docs, &request.sort, request.top)?;
     times.top = start.elapsed();
-    Ok(SearchAnswer { hits: bits.count().into(), facets, stats, top, explain, times })
+    Ok(SearchAnswer { hits: bits.count().into(), facets, stats, groups, top, explain, times })
 }
 
 /// A set that is whole needs no bits: runs are scanned, and the directory knows something of them.

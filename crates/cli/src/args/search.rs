@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
+use serde::Deserialize;
 
 use super::RecordArgs;
 
@@ -154,6 +155,7 @@ A request is JSON or TOML with any of these keys:
   where    which documents, as --where of other commands has it; without it, all
   facets   columns whose values are counted: names, or {column, top, by, min_count, prefix}
   stats    columns that are summed up: names, or {column, percentiles, spread, distinct}
+  groups   columns to group by: {column, top, by, sum, min, max, mean, docs, sort, columns}, as options of `dv group`
   sort     the order of documents: names of columns, with - in front the greatest first
   top      how many documents in that order; 20, if `sort` or `columns` is given
   columns  what of these documents is printed; without it, all
@@ -190,9 +192,11 @@ pub(crate) struct QueryArgs {
 }
 
 /// Which groups come first.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum, Deserialize)]
+#[serde(rename_all = "lowercase")]
 pub(crate) enum GroupBy {
     /// Those with most documents
+    #[default]
     Count,
     /// Those with the least value
     Value,
@@ -216,6 +220,64 @@ Examples:
 
 Exit codes: 0 grouped, 1 a column does not exist or is damaged, 2 the query is wrong, 3 unreadable.";
 
+/// What to group by, on a command line and in a request.
+#[derive(Debug, Args, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct GroupSpec {
+    /// The column to group by
+    #[arg(value_name = "COLUMN")]
+    pub(crate) column: String,
+
+    /// Groups to show; 0 for all
+    #[arg(short = 'n', long, value_name = "COUNT", default_value_t = 10)]
+    #[serde(default = "ten")]
+    pub(crate) top: usize,
+
+    /// Which groups come first
+    #[arg(long, value_name = "WHAT", default_value = "count")]
+    #[serde(default)]
+    pub(crate) by: GroupBy,
+
+    /// Columns whose numbers are added up, for each group
+    #[arg(long, value_name = "NAME,…")]
+    #[serde(default)]
+    pub(crate) sum: Vec<String>,
+
+    /// Columns of which the least number is shown
+    #[arg(long, value_name = "NAME,…")]
+    #[serde(default)]
+    pub(crate) min: Vec<String>,
+
+    /// Columns of which the greatest number is shown
+    #[arg(long, value_name = "NAME,…")]
+    #[serde(default)]
+    pub(crate) max: Vec<String>,
+
+    /// Columns of which the mean is shown
+    #[arg(long, value_name = "NAME,…")]
+    #[serde(default)]
+    pub(crate) mean: Vec<String>,
+
+    /// Documents to show of each group: by their numbers, or with --json whole
+    #[arg(long, value_name = "COUNT", default_value_t = 0)]
+    #[serde(default)]
+    pub(crate) docs: usize,
+
+    /// What makes a document of a group better than another: columns, with - in front the greatest first
+    #[arg(long, value_name = "[-]NAME,…", allow_hyphen_values = true)]
+    #[serde(default)]
+    pub(crate) sort: Vec<String>,
+
+    /// With --json: the columns of these documents; without it, all
+    #[arg(long, value_name = "NAME,…")]
+    #[serde(default)]
+    pub(crate) columns: Vec<String>,
+}
+
+fn ten() -> usize {
+    10
+}
+
 /// Group documents by the value of a column
 #[derive(Debug, Args)]
 #[command(long_about = GROUP_LONG, after_long_help = GROUP_EXAMPLES)]
@@ -224,45 +286,8 @@ pub(crate) struct GroupArgs {
     #[arg(value_name = "FILE.dv")]
     pub(crate) file: PathBuf,
 
-    /// The column to group by
-    #[arg(value_name = "COLUMN")]
-    pub(crate) column: String,
-
-    /// Groups to show; 0 for all
-    #[arg(short = 'n', long, value_name = "COUNT", default_value_t = 10)]
-    pub(crate) top: usize,
-
-    /// Which groups come first
-    #[arg(long, value_name = "WHAT", default_value = "count")]
-    pub(crate) by: GroupBy,
-
-    /// Columns whose numbers are added up, for each group
-    #[arg(long, value_name = "NAME,…")]
-    pub(crate) sum: Vec<String>,
-
-    /// Columns of which the least number is shown
-    #[arg(long, value_name = "NAME,…")]
-    pub(crate) min: Vec<String>,
-
-    /// Columns of which the greatest number is shown
-    #[arg(long, value_name = "NAME,…")]
-    pub(crate) max: Vec<String>,
-
-    /// Columns of which the mean is shown
-    #[arg(long, value_name = "NAME,…")]
-    pub(crate) mean: Vec<String>,
-
-    /// Documents to show of each group: by their numbers, or with --json whole
-    #[arg(long, value_name = "COUNT", default_value_t = 0)]
-    pub(crate) docs: usize,
-
-    /// What makes a document of a group better than another: columns, with - in front the greatest first
-    #[arg(long, value_name = "[-]NAME,…", allow_hyphen_values = true)]
-    pub(crate) sort: Vec<String>,
-
-    /// With --json: the columns of these documents; without it, all
-    #[arg(long, value_name = "NAME,…")]
-    pub(crate) columns: Vec<String>,
+    #[command(flatten)]
+    pub(crate) spec: GroupSpec,
 
     /// Print JSON
     #[arg(long)]

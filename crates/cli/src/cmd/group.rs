@@ -5,7 +5,7 @@ use std::time::Instant;
 use serde::Serialize;
 use serde_json::value::RawValue;
 
-use crate::args::{GroupArgs, GroupBy};
+use crate::args::{GroupArgs, GroupBy, GroupSpec};
 use crate::console::Console;
 use crate::facts::{rounded, sum_of};
 use crate::failure::{Exit, Failure};
@@ -23,29 +23,28 @@ const CELL: usize = 40;
 
 pub(crate) fn run(args: &GroupArgs, console: &mut Console<'_>) -> Result<Exit, Failure> {
     let segment = read::open(&args.file)?;
-    let one = std::slice::from_ref(&args.column);
+    let one = std::slice::from_ref(&args.spec.column);
     // Names the column that was meant, where there is none.
     read::select(std::slice::from_ref(&segment), one)?;
     let hits = Hits::find(&segment, &args.hits)?;
-    let group = group(&segment, args)?;
+    let group = group(&segment, &args.spec)?;
     let start = Instant::now();
     let found = hits::search(&segment, &args.hits).group(hits.docs(), &group)?;
     let took = start.elapsed();
-    let metrics = metrics(&segment, args)?;
     if args.json {
-        let groups = GroupsJson::new(&segment, &found, &metrics, &args.columns)?;
+        let groups = GroupsJson::new(&segment, &found, &args.spec)?;
         let report =
             Report { file: segment.file(), documents: segment.docs(), matching: hits.count(), groups };
         writeln!(console.out, "{}", serde_json::to_string_pretty(&report).unwrap_or_default())?;
     } else {
-        print(&found, &metrics, console)?;
+        print(&found, &metrics(&segment, &args.spec)?, console)?;
     }
     hits.explain("groups found", took, console);
     Ok(Exit::Ok)
 }
 
 /// The metrics that were asked for, each with its heading and the column it is of.
-fn metrics(segment: &Segment, args: &GroupArgs) -> Result<Vec<(String, Field)>, Failure> {
+fn metrics(segment: &Segment, args: &GroupSpec) -> Result<Vec<(String, Field)>, Failure> {
     let kinds = [("sum", &args.sum), ("min", &args.min), ("max", &args.max), ("mean", &args.mean)];
     let mut metrics = Vec::new();
     for (what, columns) in kinds {
@@ -61,7 +60,7 @@ fn fields(segment: &Segment, columns: &[String]) -> Result<Vec<Field>, Failure> 
     if columns.is_empty() { Ok(Vec::new()) } else { read::select(std::slice::from_ref(segment), columns) }
 }
 
-fn group(segment: &Segment, args: &GroupArgs) -> Result<Group, Failure> {
+pub(crate) fn group(segment: &Segment, args: &GroupSpec) -> Result<Group, Failure> {
     let names = segment.names()?;
     let names: Vec<&str> = names.iter().map(String::as_str).collect();
     let mut group = Group::by(&args.column);
@@ -159,12 +158,12 @@ struct GroupJson {
 }
 
 impl<'a> GroupsJson<'a> {
-    fn new(
+    pub(crate) fn new(
         segment: &Segment,
         found: &'a Groups,
-        metrics: &[(String, Field)],
-        columns: &[String],
+        spec: &GroupSpec,
     ) -> Result<GroupsJson<'a>, Failure> {
+        let metrics = metrics(segment, spec)?;
         let printer = Printer::new(found.field.logical, false, found.field.format.as_deref());
         let groups = found.groups.iter().map(|group| {
             Ok(GroupJson {
@@ -175,7 +174,7 @@ impl<'a> GroupsJson<'a> {
                     .enumerate()
                     .map(|(at, (_, field))| measure(group, at, field))
                     .collect(),
-                documents: records::json(segment, &group.docs, columns)?,
+                documents: records::json(segment, &group.docs, &spec.columns)?,
             })
         });
         let groups = groups.collect::<Result<_, Failure>>()?;

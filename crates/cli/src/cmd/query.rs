@@ -7,8 +7,9 @@ use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
 use super::facet::FacetJson;
+use super::group::{GroupsJson, group};
 use super::stats::Column;
-use crate::args::QueryArgs;
+use crate::args::{GroupSpec, QueryArgs};
 use crate::console::Console;
 use crate::failure::{Exit, Failure};
 use crate::hits;
@@ -27,6 +28,7 @@ struct Asked {
     query: Option<String>,
     facets: Vec<OneOr<AskedFacet>>,
     stats: Vec<OneOr<AskedStats>>,
+    groups: Vec<GroupSpec>,
     sort: Vec<String>,
     top: Option<usize>,
     columns: Vec<String>,
@@ -80,6 +82,8 @@ struct Answer<'a> {
     #[serde(skip_serializing_if = "Vec::is_empty")]
     stats: Vec<Column<'a>>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
+    groups: Vec<GroupsJson<'a>>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
     top: Vec<Box<RawValue>>,
 }
 
@@ -90,12 +94,15 @@ pub(crate) fn run(args: &QueryArgs, console: &mut Console<'_>) -> Result<Exit, F
     let search = hits::with_threads(&segment, args.threads);
     let answer = search.request(&request)?;
     let top = records::json(&segment, &answer.top, &asked.columns)?;
+    let groups = answer.groups.iter().zip(&asked.groups);
+    let groups = groups.map(|(found, spec)| GroupsJson::new(&segment, found, spec));
     let printed = Answer {
         file: segment.file(),
         documents: segment.docs(),
         matching: answer.hits,
         facets: answer.facets.iter().map(FacetJson::new).collect(),
         stats: answer.stats.iter().map(|stats| Column::new(stats, 0)).collect(),
+        groups: groups.collect::<Result<_, _>>()?,
         top,
     };
     writeln!(console.out, "{}", serde_json::to_string_pretty(&printed).unwrap_or_default())?;
@@ -145,6 +152,7 @@ fn request(segment: &Segment, asked: &Asked) -> Result<SearchRequest, Failure> {
         query,
         facets: asked.facets.iter().map(facet).collect(),
         stats: asked.stats.iter().map(stats).collect(),
+        groups: asked.groups.iter().map(|spec| group(segment, spec)).collect::<Result<_, _>>()?,
         sort: sort::keys("sort", &asked.sort, &names)?,
         top: asked.top.unwrap_or(default),
     })
@@ -179,7 +187,7 @@ fn explain(answer: &SearchAnswer, console: &mut Console<'_>) {
     console.note(answer.explain.to_string().trim_end());
     let times = answer.times;
     console.note(&format!(
-        "documents found in {:.1?}, facets and statistics in {:.1?}, put in order in {:.1?}",
-        times.query, times.pass, times.top
+        "documents found in {:.1?}, facets and statistics in {:.1?}, groups in {:.1?}, put in order in {:.1?}",
+        times.query, times.pass, times.groups, times.top
     ));
 }

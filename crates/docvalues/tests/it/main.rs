@@ -15,6 +15,7 @@ mod merge;
 mod mutants;
 mod query;
 mod roundtrip;
+mod searches;
 mod side_by_side;
 mod sort;
 mod threads;

@@ -144,8 +144,9 @@ fn numbers_of(counts: Counts, facet: &Facet) -> (Vec<(Value, u64)>, u64) {
     let mut top = Top::new(facet);
     match counts {
         Counts::Near(first, counts) => {
-            for (number, count) in (first..).zip(counts).filter(|(_, count)| *count > 0) {
-                top.see(count, || number);
+            for (at, &count) in counts.iter().enumerate().filter(|(_, count)| **count > 0) {
+                // The array reaches to the greatest number of its column.
+                top.see(count, || first.wrapping_add_unsigned(at as u64));
             }
         }
         Counts::Far(counts) => counts.into_iter().for_each(|(number, count)| top.see(count, || number)),

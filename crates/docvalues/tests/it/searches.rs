@@ -1,0 +1,36 @@
+//! Searches over segments: the conformance suite, in each mode of jump tables, sorted or not.
+
+use docvalues::{JumpTables, OpenOptions, Segment, WriterOptions};
+use docvalues_testkit::searches::check_searches;
+use docvalues_testkit::shapes::{self, Dataset};
+use proptest::prelude::*;
+
+use crate::write::{COMPRESSIONS, in_batches};
+
+fn open(file: &[u8], mode: JumpTables) -> Segment {
+    Segment::from_bytes(file.to_vec(), OpenOptions::new().jump_tables(mode)).unwrap()
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(24))]
+
+    #[test]
+    fn of_any_segment(dataset in shapes::any_dataset(3), tables: bool) {
+        let options = WriterOptions { jump_tables: tables, zones: tables, ..WriterOptions::default() };
+        let file = in_batches(&dataset, 500, &COMPRESSIONS, options);
+        for mode in JumpTables::ALL {
+            check_searches(&open(&file, mode), &dataset);
+        }
+    }
+}
+
+/// Two columns at a time, or it would take long.
+#[test]
+fn of_every_kind_and_type() {
+    let Dataset { docs, columns } = shapes::small_of_every_kind();
+    for columns in columns.chunks(2) {
+        let dataset = Dataset { docs, columns: columns.to_vec() };
+        let file = in_batches(&dataset, 60_000, &COMPRESSIONS, WriterOptions::default());
+        check_searches(&open(&file, JumpTables::Baked), &dataset);
+    }
+}
