@@ -8,6 +8,7 @@
 
 mod corpus;
 
+mod export;
 mod files;
 mod ids;
 mod layers;

@@ -1,0 +1,51 @@
+//! What a page of results takes from the heap, once pages have been as large as they get.
+//!
+//! A program of its own, because its allocator counts, and with one test, because it counts for all threads.
+#![allow(
+    clippy::cast_possible_truncation,
+    clippy::unwrap_used,
+    reason = "a failing helper is a failing test"
+)]
+
+#[path = "it/write.rs"]
+#[expect(dead_code, reason = "the other tests want all of it")]
+mod write;
+
+use docvalues::search::Search;
+use docvalues::{DocId, Kind, OpenOptions, Segment, WriterOptions};
+use docvalues_testkit::damage::alloc::PeakAlloc;
+use docvalues_testkit::rng::SplitMix64;
+use docvalues_testkit::shapes;
+
+#[global_allocator]
+static ALLOCATOR: PeakAlloc = PeakAlloc::new();
+
+/// Documents of a page.
+const PAGE: usize = 20;
+
+/// What decoding compressed strings takes while it does: the codes of a page, and what they say.
+const DECODING: usize = 4 << 10;
+
+#[test]
+fn pages_take_no_more_than_decoding() {
+    let dataset = shapes::small_of_every_kind();
+    let file = write::in_batches(&dataset, 10_000, &write::COMPRESSIONS, WriterOptions::default());
+    let segment = Segment::from_bytes(file, OpenOptions::new()).unwrap();
+    let mut random = SplitMix64::new(7);
+    let pages: Vec<Vec<DocId>> =
+        (0..500).map(|_| (0..PAGE).map(|_| DocId::new(random.below_u32(dataset.docs))).collect()).collect();
+    for (field, _) in &dataset.columns {
+        let mut retriever = Search::new(&segment).retriever(&[&field.name]).unwrap();
+        let turn = |retriever: &mut docvalues::search::retrieve::Retriever| {
+            pages.iter().for_each(|page| assert_eq!(retriever.retrieve(page).unwrap().len(), PAGE));
+        };
+        turn(&mut retriever);
+        let before = ALLOCATOR.used();
+        let ((), peak) = ALLOCATOR.peak_of(|| turn(&mut retriever));
+        assert_eq!(ALLOCATOR.used(), before, "`{}` keeps more with each page", field.name);
+        // All others are decoded where they go.
+        let allowed = if field.kind == Kind::Binary { DECODING } else { 0 };
+        assert!(peak <= allowed, "`{}` takes {peak} bytes of {allowed}", field.name);
+        println!("{}: {peak} bytes", field.name);
+    }
+}
