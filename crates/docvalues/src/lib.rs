@@ -38,6 +38,8 @@
 //! for one document; `gather` for many in any order; `scan` for a range; filters set bits. Nothing
 //! must move forward.
 //!
+//! **Searching**: [`search`] filters, facets, groups, sorts, sums up and exports, over segments and any other source of columns.
+//!
 //! **Trust**: bytes are checked where they are first touched, 4 KiB at a time, against a checksum.
 //! A damaged or hostile file gives an error that names file, section and offset: never a panic, and
 //! with the default [`Verify::OnFirstTouch`] never a wrong value from damage. [`Segment::verify`]
@@ -105,3 +107,8 @@ pub mod prelude {
 #[cfg(doctest)]
 #[doc = include_str!("../../../README.md")]
 struct Readme;
+
+/// And that of the page of searches.
+#[cfg(doctest)]
+#[doc = include_str!("../../../docs/search.md")]
+struct Searches;

@@ -1,4 +1,4 @@
-//! The README's commands, run: what it shows is what they print.
+//! The commands of the README and of the page of searches, run: what they show is what is printed.
 //!
 //! With `UPDATE_SNAPSHOTS=1` its blocks are written anew.
 
@@ -38,7 +38,16 @@ fn is_part_of(block: &str, output: &str) -> bool {
 
 #[test]
 fn what_the_readme_shows_is_what_is_printed() {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../README.md");
+    check("README.md");
+}
+
+#[test]
+fn what_the_page_of_searches_shows_is_what_is_printed() {
+    check("docs/search.md");
+}
+
+fn check(name: &str) {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").join(name);
     let readme = std::fs::read_to_string(&path).unwrap();
     let sandbox = Sandbox::new();
     std::fs::create_dir_all(sandbox.path("examples/data")).unwrap();
@@ -67,6 +76,6 @@ fn what_the_readme_shows_is_what_is_printed() {
     if std::env::var_os("UPDATE_SNAPSHOTS").is_some() {
         std::fs::write(&path, &actual).unwrap();
     } else {
-        assert!(readme == actual, "README.md differs (UPDATE_SNAPSHOTS=1 writes it); now it is\n{actual}");
+        assert!(readme == actual, "{name} differs (UPDATE_SNAPSHOTS=1 writes it); now it is\n{actual}");
     }
 }
