@@ -86,7 +86,8 @@ impl Space {
             }
             _ => return Space::Hashed,
         };
-        match last.checked_sub(first).and_then(|last| u32::try_from(last + 1).ok()) {
+        let len = last.checked_sub(first).and_then(|last| last.checked_add(1));
+        match len.and_then(|len| u32::try_from(len).ok()) {
             Some(len) if u64::from(len) <= most => Space::Near { first, len },
             _ => Space::Hashed,
         }
