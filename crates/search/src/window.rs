@@ -105,6 +105,11 @@ impl<'a> Window<'a> {
         self.columns.get(slot)
     }
 
+    /// Whether all documents have a value of a column that was read; false if nobody knows.
+    pub(crate) fn has_all(&self, slot: Slot) -> bool {
+        self.there(slot).all_present
+    }
+
     /// The numbers of a numeric column that was read.
     pub(crate) fn numbers(&self, slot: Slot) -> Numbers<'_> {
         let read = self.there(slot);

@@ -140,9 +140,7 @@ impl AllGroups {
     /// Shows all groups that there are; returns how many these are.
     fn offer(&self, candidates: &mut Candidates) -> u64 {
         let mut groups = 0;
-        let words = self.layout.words();
-        self.keys.each(|row, value| {
-            let row = &self.rows[row * words..(row + 1) * words];
+        self.keys.each(&self.rows, self.layout.words(), |row, value| {
             if row[0] > 0 {
                 groups += 1;
                 // Most are seen to be too small without a call.
