@@ -90,6 +90,14 @@ impl<'a> Window<'a> {
         }
     }
 
+    /// A window of some of the documents.
+    pub(crate) fn part<'p>(&self, docs: &'p [DocId], room: &'p mut Room) -> Window<'p>
+    where
+        'a: 'p,
+    {
+        Window::new(crate::pass::compact(docs), self.columns, room)
+    }
+
     /// Reads a column, if nobody has before.
     pub(crate) fn read(&mut self, slot: Slot) -> Result<()> {
         let read = &mut self.room.read[slot.index()];

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use docvalues_column::{AnyColumn, bits};
+use docvalues_column::{AnyColumn, DocId, bits};
 use hashbrown::HashMap;
 
 use super::key;
@@ -12,7 +12,7 @@ use crate::error::Result;
 use crate::pass::Collector;
 use crate::sort::{Kept, Keys, TopDocs};
 use crate::value::Value;
-use crate::window::Window;
+use crate::window::{Room, Window};
 
 /// Where a value is in the order of groups.
 #[derive(Default)]
@@ -58,8 +58,8 @@ impl Places {
         self.numbers.get(&number).copied().unwrap_or(self.none)
     }
 
-    /// The groups of a window's documents; false if none has one of these.
-    fn of(&self, window: &Window<'_>, by: Slot, places: &mut Vec<u32>) -> bool {
+    /// The groups of a window's documents.
+    fn of(&self, window: &Window<'_>, by: Slot, places: &mut Vec<u32>) {
         places.clear();
         match window.column(by) {
             AnyColumn::Sorted(_) => {
@@ -74,7 +74,6 @@ impl Places {
                 window.bytes(by, at).and_then(|bytes| self.bytes.get(bytes)).copied().unwrap_or(self.none)
             })),
         }
-        places.iter().any(|place| *place != self.none)
     }
 }
 
@@ -82,11 +81,14 @@ impl Places {
 pub(super) struct Winners {
     by: Slot,
     groups: Arc<Places>,
-    /// Rows of accumulators, and one for all other documents; if they are not known.
+    /// Rows of accumulators, if they are not known.
     rows: Option<(Arc<Layout>, Vec<u64>)>,
     /// The best documents of each group, if they are asked for.
     best: Option<(Keys, Vec<TopDocs>)>,
+    /// The documents of a window that are in one of these groups, and their groups.
+    found: Vec<DocId>,
     places: Vec<u32>,
+    room: Room,
     pub(super) docs: u64,
     pub(super) missing: u64,
 }
@@ -94,12 +96,13 @@ pub(super) struct Winners {
 impl Winners {
     pub(super) fn new(by: Slot, groups: Places) -> Winners {
         let groups = Arc::new(groups);
-        Winners { by, groups, rows: None, best: None, places: Vec::new(), docs: 0, missing: 0 }
+        let (found, places, room) = (Vec::new(), Vec::new(), Room::default());
+        Winners { by, groups, rows: None, best: None, found, places, room, docs: 0, missing: 0 }
     }
 
     /// Accumulates, too.
     pub(super) fn accumulate(mut self, layout: &Arc<Layout>) -> Winners {
-        let rows = vec![0; (self.groups.none as usize + 1) * layout.words()];
+        let rows = vec![0; self.groups.none as usize * layout.words()];
         self.rows = Some((Arc::clone(layout), rows));
         self
     }
@@ -131,9 +134,17 @@ impl Collector for Winners {
         window.read(self.by)?;
         self.docs += window.len() as u64;
         self.missing += key::missing(window, self.by);
-        if !self.groups.of(window, self.by, &mut self.places) {
+        self.groups.of(window, self.by, &mut self.places);
+        // Of others nothing else is read.
+        let none = self.groups.none;
+        let found = self.places.iter().enumerate().filter(|(_, place)| **place != none);
+        self.found.clear();
+        self.found.extend(found.map(|(at, _)| window.doc(at)));
+        if self.found.is_empty() {
             return Ok(());
         }
+        self.places.retain(|place| *place != none);
+        let window = &mut window.part(&self.found, &mut self.room);
         if let Some((layout, rows)) = &mut self.rows {
             layout.read(window)?;
             layout.add(rows, &self.places, window);
