@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use docvalues_column::{AnyColumn, DocId, bits};
+use docvalues_column::{AnyColumn, DocId};
 use hashbrown::HashMap;
 
 use super::key;
@@ -19,26 +19,28 @@ use crate::window::{Room, Window};
 pub(super) struct Places {
     numbers: HashMap<i64, u32>,
     bytes: HashMap<Vec<u8>, u32>,
-    /// Bits of numbers that may be there: most are found not to be without a look-up. It fits the innermost cache.
-    sieve: Vec<u64>,
+    /// For each hash of a number one that has it, and its place: most look-ups end here. A place without a number has that of
+    /// all others.
+    first: Vec<(i64, u32)>,
     /// The place of all others.
     none: u32,
 }
 
-/// The bit of a number: Knuth's multiplicative hash, 16 bits of it.
+/// Bits of a hash: enough for some hundred groups, and few enough for the second cache.
+const BITS: u32 = 12;
+
+/// Knuth's multiplicative hash.
 #[inline]
-fn bit(number: i64) -> usize {
-    (number.cast_unsigned().wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 48) as usize
+fn hash(number: i64) -> usize {
+    (number.cast_unsigned().wrapping_mul(0x9E37_79B9_7F4A_7C15) >> (u64::BITS - BITS)) as usize
 }
 
 impl Places {
     pub(super) fn new<'v>(values: impl Iterator<Item = &'v Value>) -> Places {
-        let mut places =
-            Places { numbers: HashMap::new(), bytes: HashMap::new(), sieve: vec![0; 1 << 10], none: 0 };
+        let mut places = Places::default();
         for value in values {
             match value {
                 Value::Number(number) => {
-                    bits::set(&mut places.sieve, bit(*number));
                     places.numbers.insert(*number, places.none);
                 }
                 Value::Bytes(bytes) => {
@@ -47,13 +49,18 @@ impl Places {
             }
             places.none += 1;
         }
+        places.first = vec![(0, places.none); 1 << BITS];
+        for (&number, &place) in &places.numbers {
+            places.first[hash(number)] = (number, place);
+        }
         places
     }
 
     #[inline]
     fn number(&self, number: i64) -> u32 {
-        if self.sieve[bit(number) / 64] >> (bit(number) % 64) & 1 == 0 {
-            return self.none;
+        let (first, place) = self.first[hash(number)];
+        if first == number || place == self.none {
+            return place;
         }
         self.numbers.get(&number).copied().unwrap_or(self.none)
     }
@@ -136,14 +143,21 @@ impl Collector for Winners {
         self.missing += key::missing(window, self.by);
         self.groups.of(window, self.by, &mut self.places);
         // Of others nothing else is read.
-        let none = self.groups.none;
-        let found = self.places.iter().enumerate().filter(|(_, place)| **place != none);
         self.found.clear();
-        self.found.extend(found.map(|(at, _)| window.doc(at)));
-        if self.found.is_empty() {
+        self.found.resize(window.len(), DocId::default());
+        let mut found = 0;
+        for at in 0..window.len() {
+            // Without a branch: nobody can tell which documents these are.
+            let place = self.places[at];
+            self.found[found] = window.doc(at);
+            self.places[found] = place;
+            found += usize::from(place != self.groups.none);
+        }
+        if found == 0 {
             return Ok(());
         }
-        self.places.retain(|place| *place != none);
+        self.found.truncate(found);
+        self.places.truncate(found);
         let window = &mut window.part(&self.found, &mut self.room);
         if let Some((layout, rows)) = &mut self.rows {
             layout.read(window)?;
