@@ -90,6 +90,14 @@ impl<'a> Window<'a> {
         }
     }
 
+    /// A window of some of the documents.
+    pub(crate) fn part<'p>(&self, docs: &'p [DocId], room: &'p mut Room) -> Window<'p>
+    where
+        'a: 'p,
+    {
+        Window::new(crate::pass::compact(docs), self.columns, room)
+    }
+
     /// Reads a column, if nobody has before.
     pub(crate) fn read(&mut self, slot: Slot) -> Result<()> {
         let read = &mut self.room.read[slot.index()];
@@ -103,6 +111,11 @@ impl<'a> Window<'a> {
     /// A column.
     pub(crate) fn column(&self, slot: Slot) -> &'a AnyColumn {
         self.columns.get(slot)
+    }
+
+    /// Whether all documents have a value of a column that was read; false if nobody knows.
+    pub(crate) fn has_all(&self, slot: Slot) -> bool {
+        self.there(slot).all_present
     }
 
     /// The numbers of a numeric column that was read.

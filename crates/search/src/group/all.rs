@@ -45,7 +45,7 @@ pub(super) fn find(
     if layout.depends_on_order() {
         threads = 1;
     }
-    let mut candidates = Candidates { order, top, heap: BinaryHeap::new() };
+    let mut candidates = Candidates { order, top, floor: 0, heap: BinaryHeap::new() };
     let mut found = Found { winners: Vec::new(), distinct: 0, docs: 0, missing: 0 };
     let mut start = 0_u32;
     loop {
@@ -140,12 +140,13 @@ impl AllGroups {
     /// Shows all groups that there are; returns how many these are.
     fn offer(&self, candidates: &mut Candidates) -> u64 {
         let mut groups = 0;
-        let words = self.layout.words();
-        self.keys.each(|row, value| {
-            let row = &self.rows[row * words..(row + 1) * words];
+        self.keys.each(&self.rows, self.layout.words(), |row, value| {
             if row[0] > 0 {
                 groups += 1;
-                candidates.offer(&self.layout, row, value);
+                // Most are seen to be too small without a call.
+                if row[0] >= candidates.floor {
+                    candidates.offer(&self.layout, row, value);
+                }
             }
         });
         groups
@@ -198,6 +199,8 @@ impl Collector for AllGroups {
 struct Candidates {
     order: GroupOrder,
     top: usize,
+    /// A group of fewer documents is not kept.
+    floor: u64,
     /// The last one is on top.
     heap: BinaryHeap<Candidate>,
 }
@@ -212,7 +215,6 @@ struct Candidate {
 }
 
 impl Candidates {
-    #[inline]
     fn offer(&mut self, layout: &Layout, row: &[u64], value: &dyn Fn() -> Value) {
         let height = Reverse(match self.order {
             GroupOrder::Count => Some(Height::Integer(row[0].into())),
@@ -231,6 +233,9 @@ impl Candidates {
             && candidate < *last
         {
             *last = candidate;
+        }
+        if self.order == GroupOrder::Count && self.heap.len() >= self.top {
+            self.floor = self.heap.peek().map_or(u64::MAX, |last| last.row[0]);
         }
     }
 

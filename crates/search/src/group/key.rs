@@ -1,6 +1,6 @@
 //! The value of a document that it is grouped by.
 
-use docvalues_column::{AnyColumn, TermOrd};
+use docvalues_column::{AnyColumn, bits};
 
 use crate::columns::Slot;
 use crate::value::Value;
@@ -21,19 +21,14 @@ pub(super) fn of(window: &Window<'_>, by: Slot, at: usize) -> Option<Value> {
 
 /// How many documents of the window have no value.
 pub(super) fn missing(window: &Window<'_>, by: Slot) -> u64 {
+    if window.has_all(by) {
+        return 0;
+    }
     let missing = match window.column(by) {
         AnyColumn::Numeric(_) => {
-            let mut there = 0;
-            match window.numbers(by).present {
-                None => there = window.len(),
-                Some(present) => there += docvalues_column::bits::count(present),
-            }
-            window.len() - there
+            window.numbers(by).present.map_or(0, |present| window.len() - bits::count(present))
         }
-        AnyColumn::Sorted(_) => {
-            let ords: &[TermOrd] = window.ords(by);
-            ords.iter().map(|ord| usize::from(*ord == NO_ORD)).sum()
-        }
+        AnyColumn::Sorted(_) => window.ords(by).iter().filter(|ord| **ord == NO_ORD).count(),
         AnyColumn::Binary(_) => (0..window.len()).filter(|&at| window.bytes(by, at).is_none()).count(),
         AnyColumn::SortedNumeric(_) | AnyColumn::SortedSet(_) => 0,
     };

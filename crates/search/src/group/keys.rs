@@ -86,7 +86,8 @@ impl Space {
             }
             _ => return Space::Hashed,
         };
-        match last.checked_sub(first).and_then(|last| u32::try_from(last + 1).ok()) {
+        let len = last.checked_sub(first).and_then(|last| last.checked_add(1));
+        match len.and_then(|len| u32::try_from(len).ok()) {
             Some(len) if u64::from(len) <= most => Space::Near { first, len },
             _ => Space::Hashed,
         }
@@ -212,22 +213,23 @@ impl Keys {
         }
     }
 
-    /// Shows `each` all rows, and how to make the value of each.
-    pub(super) fn each(&self, mut each: impl FnMut(usize, &dyn Fn() -> Value)) {
+    /// Shows `each` all rows of values, `words` long, and how to make the value of each.
+    pub(super) fn each(&self, rows: &[u64], words: usize, mut each: impl FnMut(&[u64], &dyn Fn() -> Value)) {
+        let row = |row: usize| &rows[row * words..(row + 1) * words];
         match self {
             Keys::Near { first, len } => {
-                for row in 0..*len {
-                    each(row as usize, &|| Value::Number(first + i64::from(row)));
+                for (number, row) in (*first..).zip(rows.chunks_exact(words)).take(*len as usize) {
+                    each(row, &|| Value::Number(number));
                 }
             }
             Keys::Numbers(numbers) => {
-                for &(number, row) in &numbers.rows {
-                    each(row as usize, &|| Value::Number(number));
+                for &(number, at) in &numbers.rows {
+                    each(row(at as usize), &|| Value::Number(number));
                 }
             }
             Keys::Bytes(bytes) => {
-                for row in 1..bytes.ends.len() {
-                    each(row, &|| Value::Bytes(bytes.get(row).to_vec()));
+                for at in 1..bytes.ends.len() {
+                    each(row(at), &|| Value::Bytes(bytes.get(at).to_vec()));
                 }
             }
         }

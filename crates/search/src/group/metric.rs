@@ -52,8 +52,8 @@ impl Metric {
 /// row   documents | accumulator | numbers in it, if not all documents have one | accumulator | ...
 /// ```
 ///
-/// A row is one line of the cache or little more. Arrays for each accumulator would take less room (a count fits 32 bits),
-/// and miss the cache once for each of them.
+/// A row is one line of the cache or little more. An array for each accumulator would take less room (a count fits 32
+/// bits), and miss the cache once for each: 15 to 25 % slower with 100,000 groups (`benches/benches/group.rs`).
 #[derive(Debug)]
 pub(super) struct Layout {
     words: usize,

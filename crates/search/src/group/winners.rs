@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use docvalues_column::{AnyColumn, bits};
+use docvalues_column::{AnyColumn, DocId};
 use hashbrown::HashMap;
 
 use super::key;
@@ -12,33 +12,35 @@ use crate::error::Result;
 use crate::pass::Collector;
 use crate::sort::{Kept, Keys, TopDocs};
 use crate::value::Value;
-use crate::window::Window;
+use crate::window::{Room, Window};
 
 /// Where a value is in the order of groups.
 #[derive(Default)]
 pub(super) struct Places {
     numbers: HashMap<i64, u32>,
     bytes: HashMap<Vec<u8>, u32>,
-    /// Bits of numbers that may be there: most are found not to be without a look-up. It fits the innermost cache.
-    sieve: Vec<u64>,
+    /// For each hash of a number one that has it, and its place: most look-ups end here. A place without a number has that of
+    /// all others.
+    first: Vec<(i64, u32)>,
     /// The place of all others.
     none: u32,
 }
 
-/// The bit of a number: Knuth's multiplicative hash, 16 bits of it.
+/// Bits of a hash: enough for some hundred groups, and few enough for the second cache.
+const BITS: u32 = 12;
+
+/// Knuth's multiplicative hash.
 #[inline]
-fn bit(number: i64) -> usize {
-    (number.cast_unsigned().wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 48) as usize
+fn hash(number: i64) -> usize {
+    (number.cast_unsigned().wrapping_mul(0x9E37_79B9_7F4A_7C15) >> (u64::BITS - BITS)) as usize
 }
 
 impl Places {
     pub(super) fn new<'v>(values: impl Iterator<Item = &'v Value>) -> Places {
-        let mut places =
-            Places { numbers: HashMap::new(), bytes: HashMap::new(), sieve: vec![0; 1 << 10], none: 0 };
+        let mut places = Places::default();
         for value in values {
             match value {
                 Value::Number(number) => {
-                    bits::set(&mut places.sieve, bit(*number));
                     places.numbers.insert(*number, places.none);
                 }
                 Value::Bytes(bytes) => {
@@ -47,19 +49,24 @@ impl Places {
             }
             places.none += 1;
         }
+        places.first = vec![(0, places.none); 1 << BITS];
+        for (&number, &place) in &places.numbers {
+            places.first[hash(number)] = (number, place);
+        }
         places
     }
 
     #[inline]
     fn number(&self, number: i64) -> u32 {
-        if self.sieve[bit(number) / 64] >> (bit(number) % 64) & 1 == 0 {
-            return self.none;
+        let (first, place) = self.first[hash(number)];
+        if first == number || place == self.none {
+            return place;
         }
         self.numbers.get(&number).copied().unwrap_or(self.none)
     }
 
-    /// The groups of a window's documents; false if none has one of these.
-    fn of(&self, window: &Window<'_>, by: Slot, places: &mut Vec<u32>) -> bool {
+    /// The groups of a window's documents.
+    fn of(&self, window: &Window<'_>, by: Slot, places: &mut Vec<u32>) {
         places.clear();
         match window.column(by) {
             AnyColumn::Sorted(_) => {
@@ -74,7 +81,6 @@ impl Places {
                 window.bytes(by, at).and_then(|bytes| self.bytes.get(bytes)).copied().unwrap_or(self.none)
             })),
         }
-        places.iter().any(|place| *place != self.none)
     }
 }
 
@@ -82,11 +88,14 @@ impl Places {
 pub(super) struct Winners {
     by: Slot,
     groups: Arc<Places>,
-    /// Rows of accumulators, and one for all other documents; if they are not known.
+    /// Rows of accumulators, if they are not known.
     rows: Option<(Arc<Layout>, Vec<u64>)>,
     /// The best documents of each group, if they are asked for.
     best: Option<(Keys, Vec<TopDocs>)>,
+    /// The documents of a window that are in one of these groups, and their groups.
+    found: Vec<DocId>,
     places: Vec<u32>,
+    room: Room,
     pub(super) docs: u64,
     pub(super) missing: u64,
 }
@@ -94,12 +103,13 @@ pub(super) struct Winners {
 impl Winners {
     pub(super) fn new(by: Slot, groups: Places) -> Winners {
         let groups = Arc::new(groups);
-        Winners { by, groups, rows: None, best: None, places: Vec::new(), docs: 0, missing: 0 }
+        let (found, places, room) = (Vec::new(), Vec::new(), Room::default());
+        Winners { by, groups, rows: None, best: None, found, places, room, docs: 0, missing: 0 }
     }
 
     /// Accumulates, too.
     pub(super) fn accumulate(mut self, layout: &Arc<Layout>) -> Winners {
-        let rows = vec![0; (self.groups.none as usize + 1) * layout.words()];
+        let rows = vec![0; self.groups.none as usize * layout.words()];
         self.rows = Some((Arc::clone(layout), rows));
         self
     }
@@ -131,9 +141,24 @@ impl Collector for Winners {
         window.read(self.by)?;
         self.docs += window.len() as u64;
         self.missing += key::missing(window, self.by);
-        if !self.groups.of(window, self.by, &mut self.places) {
+        self.groups.of(window, self.by, &mut self.places);
+        // Of others nothing else is read.
+        self.found.clear();
+        self.found.resize(window.len(), DocId::default());
+        let mut found = 0;
+        for at in 0..window.len() {
+            // Without a branch: nobody can tell which documents these are.
+            let place = self.places[at];
+            self.found[found] = window.doc(at);
+            self.places[found] = place;
+            found += usize::from(place != self.groups.none);
+        }
+        if found == 0 {
             return Ok(());
         }
+        self.found.truncate(found);
+        self.places.truncate(found);
+        let window = &mut window.part(&self.found, &mut self.room);
         if let Some((layout, rows)) = &mut self.rows {
             layout.read(window)?;
             layout.add(rows, &self.places, window);

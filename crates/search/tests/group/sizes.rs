@@ -79,23 +79,32 @@ fn best_documents_of_several_parts() {
     assert_eq!(first.count, count as u64);
 }
 
-/// Sums of doubles for which any other order of addition gives something else.
+/// Huge doubles, others, and the huge ones once more to be taken away: what is left of the rounding depends on how the three
+/// parts are put together.
 #[test]
 fn doubles_do_not_depend_on_threads() {
-    let double = |doc: u32| docvalues_format::file::kind::from_f64(f64::from(doc % 977).powi(5) / 3.0);
-    let by = (0..DOCS).map(|doc| Some(i64::from(doc % 3)));
+    const PART: u32 = 1 << 19;
+    let docs = 2 * PART + 20_000;
+    let double = |doc: u32| {
+        let some = f64::from(doc % PART * 7 % 977) / 3.0;
+        match doc / PART {
+            _ if doc % PART >= 20_000 => 0.0,
+            0 => some * 1e60,
+            1 => some * 1e30,
+            _ => -some * 1e60,
+        }
+    };
+    let by = (0..docs).map(|doc| Some(i64::from(doc % PART % 3)));
+    let doubles = (0..docs).map(|doc| Some(docvalues_format::file::kind::from_f64(double(doc))));
     let columns = [
         (Field::new("by", Kind::Numeric, LogicalType::I64), ModelColumn::Numeric(by.collect())),
-        (
-            Field::new("double", Kind::Numeric, LogicalType::F64),
-            ModelColumn::Numeric((0..DOCS).map(|doc| Some(double(doc))).collect()),
-        ),
+        (Field::new("double", Kind::Numeric, LogicalType::F64), ModelColumn::Numeric(doubles.collect())),
     ];
-    let source = MemSource::new(DOCS, columns);
+    let source = MemSource::new(docs, columns);
     for order in [GroupOrder::Count, GroupOrder::Best] {
         let asked = Group::by("by").metric(Metric::Sum("double".into())).order(order);
         let answers =
-            [1, 2, 8].map(|threads| Search::new(&source).threads(threads).group(Docs::All, &asked).unwrap());
+            [1, 8].map(|threads| Search::new(&source).threads(threads).group(Docs::All, &asked).unwrap());
         assert!(answers.iter().all(|answer| *answer == answers[0]));
     }
 }
