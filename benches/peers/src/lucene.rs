@@ -20,6 +20,9 @@ pub const FOR_COLUMNS: [&str; 4] = ["10.5.0", "9.12.3", "8.0.0", "7.7.3"];
 /// Those that look ids up: today's, that of apache/lucene#15820, and the last one with an FST.
 pub const FOR_IDS: [&str; 3] = ["10.5.0", "10.3.1", "9.12.3"];
 
+/// Those that do the works of engines: today's, and the last one without jump tables, which only exports.
+pub const FOR_WORKS: [&str; 2] = ["10.5.0", "7.7.3"];
+
 struct Version {
     number: &'static str,
     api: &'static str,

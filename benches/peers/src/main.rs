@@ -21,6 +21,7 @@ mod session;
 mod sizes;
 mod sums;
 mod task;
+mod works;
 
 use std::cell::Cell;
 use std::process::ExitCode;
@@ -34,6 +35,8 @@ fn main() -> ExitCode {
         Some((first, rest)) if first == "measure" => measure(rest),
         Some((first, rest)) if first == "ids" => ids::run(rest),
         Some((first, rest)) if first == "measure-ids" => ids::measure(rest),
+        Some((first, rest)) if first == "works" => works::run(rest),
+        Some((first, rest)) if first == "measure-works" => works::measure(rest),
         Some((first, rest)) if first == "report" => compare::report_again(rest),
         Some((first, [path])) if first == "sizes" => sizes::run(path),
         _ => compare::run(&args),

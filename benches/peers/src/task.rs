@@ -45,6 +45,8 @@ macro_rules! names {
     };
 }
 
+pub(crate) use names;
+
 names! {
     /// A column. Each has a file of its own in every peer.
     Column {

@@ -157,12 +157,13 @@ impl Read {
     pub(crate) fn read(&mut self, column: &AnyColumn, docs: BatchDocs<'_>) -> Result<()> {
         // Of a column that every document has, nobody asks which have.
         let about = column.as_column();
+        let total = about.docs();
         let known = || match docs {
-            BatchDocs::Run { first, len } => first.get() as usize + len <= about.docs() as usize,
+            BatchDocs::Run { first, len } => first.get() as usize + len <= total as usize,
             // Without a way out, so that many are compared at once.
-            BatchDocs::List(docs) => docs.iter().fold(true, |all, doc| all & (doc.get() < about.docs())),
+            BatchDocs::List(docs) => docs.iter().fold(true, |all, doc| all & (doc.get() < total)),
         };
-        self.all_present = about.docs_with_value() == about.docs() && known();
+        self.all_present = about.docs_with_value() == total && known();
         self.present.clear();
         self.present.resize(docs.len().div_ceil(64), 0);
         match docs {

@@ -8,6 +8,7 @@ use hashbrown::HashMap;
 use super::top::Top;
 use super::{Facet, FacetCounts};
 use crate::columns::{Columns, Slot};
+use crate::docs::len_u32;
 use crate::error::{Error, Result};
 use crate::pass::Collector;
 use crate::value::Value;
@@ -117,12 +118,8 @@ fn terms_of(
     let mut top = Top::new(facet);
     match counts {
         Counts::Ords(counts) => {
-            let (floor, some) = (top.min_count(), &counts[ords.start as usize..ords.end as usize]);
-            for (ord, &count) in ords.zip(some) {
-                if count >= floor {
-                    top.see(count, || ord);
-                }
-            }
+            let some = &counts[ords.start as usize..ords.end as usize];
+            top.see_all(some, |at| ords.start + len_u32(at));
         }
         Counts::FewOrds(counts) => {
             counts

@@ -30,12 +30,6 @@ impl<K: Ord> Top<K> {
         Top { top: facet.top, min_count, distinct: 0, first }
     }
 
-    /// A count that any value must have to be kept; those below are not worth making a key for.
-    #[inline]
-    pub(super) fn min_count(&self) -> u32 {
-        self.min_count
-    }
-
     /// A value passes by, each once.
     #[inline]
     pub(super) fn see(&mut self, count: u32, key: impl FnOnce() -> K) {
@@ -49,6 +43,34 @@ impl<K: Ord> Top<K> {
                 _ => keep(heap, (Reverse(count), key()), self.top),
             },
             First::ByValue(heap) => keep(heap, (key(), count), self.top),
+        }
+    }
+
+    /// Counters pass by, whose keys ascend: `key` of the place of one.
+    ///
+    /// Most are not worth a look: whether one of some is, and how many are counted at all, is found out for all of them at
+    /// once.
+    pub(super) fn see_all(&mut self, counts: &[u32], key: impl Fn(usize) -> K) {
+        const SOME: usize = 64;
+        for (some, at) in counts.chunks(SOME).zip((0..).step_by(SOME)) {
+            let bar = self.bar();
+            if some.iter().fold(true, |below, &count| below & (count < bar)) {
+                let floor = self.min_count;
+                self.distinct +=
+                    u64::from(some.iter().fold(0, |all, &count| all + u32::from(count >= floor)));
+                continue;
+            }
+            some.iter().zip(at..).for_each(|(&count, at)| self.see(count, || key(at)));
+        }
+    }
+
+    /// A count below which a key that is greater than all before is not kept.
+    fn bar(&self) -> u32 {
+        match &self.first {
+            First::ByCount(heap) if heap.len() >= self.top => {
+                heap.peek().map_or(u32::MAX, |(last, _)| last.0.saturating_add(1)).max(self.min_count)
+            }
+            _ => self.min_count,
         }
     }
 

@@ -49,6 +49,10 @@ public final class Main {
       Ids.main(args);
       return;
     }
+    if (args[1].equals("works")) {
+      Works.main(args);
+      return;
+    }
     Main main = new Main(new Session(args));
     main.prepare();
     DirectoryReader reader = main.open();
@@ -405,23 +409,34 @@ public final class Main {
         });
   }
 
+  /** Where the range begins that 1 % of the documents have. */
+  static long low(String column, int docs) {
+    switch (column) {
+      case "ts":
+        return 1_500_000_000_000L + docs * 500L;
+      case "uni24":
+        return 0;
+      default:
+        return 1 << 19;
+    }
+  }
+
+  /** Its greatest value. */
+  static long high(String column, int docs) {
+    switch (column) {
+      case "ts":
+        return low(column, docs) + docs * 10L;
+      case "uni24":
+        return 167_771;
+      default:
+        return low(column, docs) + (1 << 17) - 1;
+    }
+  }
+
   private void range() throws Exception {
     int docs = session.docs;
-    long low;
-    long high;
-    switch (session.column) {
-      case "ts":
-        low = 1_500_000_000_000L + docs * 500L;
-        high = low + docs * 10L;
-        break;
-      case "uni24":
-        low = 0;
-        high = 167_771;
-        break;
-      default:
-        low = 1 << 19;
-        high = low + (1 << 17) - 1;
-    }
+    long low = low(session.column, docs);
+    long high = high(session.column, docs);
     FixedBitSet bits = new FixedBitSet(docs);
     session.measure(
         "range",
@@ -440,11 +455,11 @@ public final class Main {
           }
           return bits.cardinality();
         });
-    Version.ranges(session, leaf, FIELD, low, high, bits);
+    Version.ranges(session, "range", leaf, FIELD, low, high, bits);
   }
 
   /** What a reading of strings adds up: enough that the bytes are really there. */
-  private static long touch(BytesRef bytes) {
+  static long touch(BytesRef bytes) {
     byte[] all = bytes.bytes;
     int start = bytes.offset;
     int len = bytes.length;

@@ -32,11 +32,12 @@ final class Version {
   }
 
   /** The ways a range query can go: all values into a bitset, or a query that uses the skip index. */
-  static void ranges(Session session, LeafReader leaf, String field, long low, long high, FixedBitSet bits)
+  static void ranges(
+      Session session, String work, LeafReader leaf, String field, long low, long high, FixedBitSet bits)
       throws Exception {
     int docs = session.docs;
     session.measure(
-        "range",
+        work,
         "rangeIntoBitSet",
         docs,
         "values",
@@ -51,7 +52,7 @@ final class Version {
     Query query = NumericDocValuesField.newSlowRangeQuery(field, low, high);
     Weight weight = searcher.createWeight(searcher.rewrite(query), ScoreMode.COMPLETE_NO_SCORES, 1f);
     session.measure(
-        "range",
+        work,
         "skip index, intoBitSet",
         docs,
         "values",
@@ -63,6 +64,15 @@ final class Version {
           found.intoBitSet(DocIdSetIterator.NO_MORE_DOCS, bits, 0);
           return bits.cardinality();
         });
+  }
+
+  /** How many documents a range query finds, as a searcher counts them with the skip index. */
+  static void counts(Session session, String work, LeafReader leaf, String field, long low, long high)
+      throws Exception {
+    IndexSearcher searcher = new IndexSearcher(leaf);
+    searcher.setQueryCache(null);
+    Query query = NumericDocValuesField.newSlowRangeQuery(field, low, high);
+    session.measure(work, "skip index, IndexSearcher.count", 1, "values", () -> searcher.count(query));
   }
 
   /** The sum of a document's ords, each with plus added. */

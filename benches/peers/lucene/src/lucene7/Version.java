@@ -24,7 +24,10 @@ final class Version {
     throw new UnsupportedOperationException();
   }
 
-  static void ranges(Session session, LeafReader leaf, String field, long low, long high, FixedBitSet bits) {}
+  static void ranges(
+      Session session, String work, LeafReader leaf, String field, long low, long high, FixedBitSet bits) {}
+
+  static void counts(Session session, String work, LeafReader leaf, String field, long low, long high) {}
 
   /** The sum of a document's ords, each with plus added. */
   static long ords(SortedSetDocValues values, long plus) throws IOException {

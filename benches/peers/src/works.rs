@@ -1,0 +1,358 @@
+//! Works of engines: facets, the first documents, groups, ranges and exports, in docvalues beside Lucene and tantivy.
+//! `benches/peers/run works`.
+//!
+//! Every peer has the columns `ts`, `size`, `uni24`, `host` and `url` in one segment, which is made once. One process
+//! measures one row of the table in one peer, as for columns; see README.md.
+
+mod answer;
+mod here;
+mod process;
+mod report;
+mod tantivy;
+
+use std::collections::BTreeMap;
+use std::ffi::OsString;
+use std::fmt;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::str::FromStr;
+
+use serde::{Deserialize, Serialize};
+
+use crate::lucene::{self, Lucene};
+use crate::machine::{self, Machine};
+use crate::task::{Column, names};
+use crate::{compare, peer};
+use process::Process;
+
+const HELP: &str = "\
+usage: benches/peers/run works [--quick] [--docs N] [--rounds N] [--only NAME]... [--report FOLDER] [--keep]
+
+  --docs N         documents (10,000,000)
+  --rounds N       how often each peer has its turn (5)
+  --quick          1,000,000 documents, three rounds and less time for each measurement
+  --only NAME      only this peer or row; docvalues is always there. May be repeated
+  --report FOLDER  where works.md goes (docs/benchmarks; with --only a folder of the target directory)
+  --keep           read the segment that docvalues wrote the last time; those of the others stay always
+
+peers: docvalues lucene-10.5.0 lucene-7.7.3 tantivy
+rows: facet-1 facet-10 facet-100, top-…, group-…, range-ts range-size range-uni24, export-random export-sorted";
+
+/// The peers of this program, docvalues first.
+const HERE: [&str; 2] = ["docvalues", "tantivy"];
+
+/// The columns of the segment that are numbers, and those that are byte strings.
+const NUMBERS: [Column; 3] = [Column::Ts, Column::Size, Column::Uni24];
+const STRINGS: [Column; 2] = [Column::Host, Column::Url];
+
+/// What is exported, in this order.
+const EXPORTED: [Column; 4] = [Column::Url, Column::Host, Column::Ts, Column::Size];
+
+/// How many documents are exported.
+const ROWS: usize = 52_653;
+
+/// How many hosts and groups come first, and how many documents.
+const TOP: usize = 10;
+const SORTED: usize = 20;
+
+names! {
+    /// A row of the table: a work, and on what.
+    Row {
+        Facet1 = "facet-1",
+        Facet10 = "facet-10",
+        Facet100 = "facet-100",
+        Top1 = "top-1",
+        Top10 = "top-10",
+        Top100 = "top-100",
+        Group1 = "group-1",
+        Group10 = "group-10",
+        Group100 = "group-100",
+        RangeTs = "range-ts",
+        RangeSize = "range-size",
+        RangeUni24 = "range-uni24",
+        ExportRandom = "export-random",
+        ExportSorted = "export-sorted",
+    }
+}
+
+/// What a row is about.
+#[derive(Clone, Copy)]
+enum Task {
+    /// The most frequent hosts, with their names, among so many of 10,000 documents.
+    Facet(u64),
+    /// The largest documents.
+    Top(u64),
+    /// The hosts whose documents are the largest in sum.
+    Group(u64),
+    /// How many documents have a value that 1 % have.
+    Range(Column),
+    /// Columns of random documents, ascending or not.
+    Export { sorted: bool },
+}
+
+impl Row {
+    fn task(self) -> Task {
+        match self {
+            Row::Facet1 => Task::Facet(100),
+            Row::Facet10 => Task::Facet(1_000),
+            Row::Facet100 => Task::Facet(10_000),
+            Row::Top1 => Task::Top(100),
+            Row::Top10 => Task::Top(1_000),
+            Row::Top100 => Task::Top(10_000),
+            Row::Group1 => Task::Group(100),
+            Row::Group10 => Task::Group(1_000),
+            Row::Group100 => Task::Group(10_000),
+            Row::RangeTs => Task::Range(Column::Ts),
+            Row::RangeSize => Task::Range(Column::Size),
+            Row::RangeUni24 => Task::Range(Column::Uni24),
+            Row::ExportRandom => Task::Export { sorted: false },
+            Row::ExportSorted => Task::Export { sorted: true },
+        }
+    }
+
+    /// Whether a version of Lucene is asked for it.
+    fn is_for(self, version: &str) -> bool {
+        version == lucene::FOR_WORKS[0] || matches!(self.task(), Task::Export { .. })
+    }
+}
+
+/// One measurement.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+struct Line {
+    /// `lucene`, for example.
+    peer: String,
+    version: String,
+    work: Row,
+    /// The way that was taken.
+    api: String,
+    ns_cpu: f64,
+    ns_wall: f64,
+    /// What came out: the same in all peers.
+    checksum: i64,
+}
+
+impl Line {
+    /// The peer, and of Lucene the version.
+    fn name(&self) -> String {
+        if self.peer == "lucene" { format!("lucene-{}", self.version) } else { self.peer.clone() }
+    }
+}
+
+struct Options {
+    docs: u32,
+    rounds: u32,
+    milliseconds: u32,
+    peers: Vec<String>,
+    rows: Vec<Row>,
+    report: Option<PathBuf>,
+    keep: bool,
+}
+
+impl Options {
+    fn parse(args: &[String]) -> Result<Options, String> {
+        let mut options = Options {
+            docs: 0,
+            rounds: 0,
+            milliseconds: 300,
+            peers: Vec::new(),
+            rows: Vec::new(),
+            report: None,
+            keep: false,
+        };
+        let (mut quick, mut args) = (false, args.iter());
+        while let Some(arg) = args.next() {
+            let mut value = || args.next().ok_or(format!("{arg}: a value is missing\n\n{HELP}"));
+            let number = |text: &String| {
+                text.replace(['_', ','], "").parse::<u32>().map_err(|e| format!("{arg} {text}: {e}"))
+            };
+            match arg.as_str() {
+                "--docs" => options.docs = number(value()?)?,
+                "--rounds" => options.rounds = number(value()?)?,
+                "--quick" => (quick, options.milliseconds) = (true, 60),
+                "--only" => options.only(value()?)?,
+                "--report" => options.report = Some(value()?.into()),
+                "--keep" => options.keep = true,
+                _ => return Err(HELP.to_owned()),
+            }
+        }
+        let default = |given, quickly, else_| match (given, quick) {
+            (0, true) => quickly,
+            (0, false) => else_,
+            (given, _) => given,
+        };
+        options.docs = default(options.docs, 1_000_000, 10_000_000);
+        options.rounds = default(options.rounds, 3, 5);
+        if options.report.is_none() && !(options.peers.is_empty() && options.rows.is_empty()) {
+            options.report = Some(target().join("partial"));
+        }
+        if options.rows.is_empty() {
+            options.rows = Row::ALL.to_vec();
+        }
+        Ok(options)
+    }
+
+    fn only(&mut self, name: &str) -> Result<(), String> {
+        if let Ok(row) = name.parse() {
+            self.rows.push(row);
+        } else if HERE.contains(&name) || name.starts_with("lucene") {
+            self.peers.push(name.to_owned());
+        } else {
+            return Err(format!("--only {name}: no such peer or row\n\n{HELP}"));
+        }
+        Ok(())
+    }
+
+    fn wants(&self, peer: &str) -> bool {
+        self.peers.is_empty()
+            || self.peers.iter().any(|wanted| peer == wanted || peer.starts_with(&format!("{wanted}-")))
+    }
+
+    /// What a process is told behind the peer: to measure a row, or to make its segment.
+    fn arguments(&self, folder: &Path, row: Option<Row>) -> [OsString; 4] {
+        let row = row.map_or("build", Row::name);
+        [
+            self.docs.to_string().into(),
+            folder.into(),
+            self.milliseconds.to_string().into(),
+            row.to_owned().into(),
+        ]
+    }
+}
+
+fn target() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("target")
+}
+
+/// Measures and reports.
+pub fn run(args: &[String]) -> Result<(), String> {
+    let options = Options::parse(args)?;
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let folder = target().join(format!("data/works-{}", options.docs));
+    fs::create_dir_all(&folder).map_err(|e| format!("{}: {e}", folder.display()))?;
+    let java = Path::new(env!("CARGO_MANIFEST_DIR")).join("lucene");
+    let lucenes = lucene::find(&java, &target(), |version| {
+        lucene::FOR_WORKS.contains(&version) && options.wants(&format!("lucene-{version}"))
+    });
+    let jvms = lucenes.iter().map(|lucene| (lucene.version.to_owned(), lucene.jvm.clone())).collect();
+    let mut machine = Machine::look(&root, options.docs, options.rounds, jvms);
+    for (peer, mut command) in commands(&options, &lucenes, &folder, None) {
+        eprintln!("segments: {peer}");
+        said(&peer, &mut command)?;
+    }
+    let mut lines: Vec<Line> = Vec::new();
+    for round in 0..options.rounds {
+        for &row in &options.rows {
+            let mut commands = commands(&options, &lucenes, &folder, Some(row));
+            // Nobody always comes after the same neighbour.
+            let first = round as usize % commands.len();
+            commands.rotate_left(first);
+            for (peer, mut command) in commands {
+                eprintln!("round {} of {}: {row}: {peer}", round + 1, options.rounds);
+                for line in said(&peer, &mut command)?.lines() {
+                    lines.push(serde_json::from_str(line).map_err(|e| format!("{peer}: {line}: {e}"))?);
+                }
+            }
+            agree(&lines)?;
+        }
+        // What was measured stays, should the rest fail.
+        machine.load.1 = machine::load();
+        let saved: Vec<String> = lines.iter().filter_map(|line| serde_json::to_string(line).ok()).collect();
+        let _ = fs::write(target().join("works.jsonl"), saved.join("\n"));
+        let report = options.report.clone().unwrap_or_else(|| root.join("docs/benchmarks"));
+        let path =
+            report::write(&machine, &lines, &report).map_err(|e| format!("{}: {e}", report.display()))?;
+        println!("{}", path.display());
+    }
+    Ok(())
+}
+
+/// A process for each peer that is asked for a row; without one, for each that has no segment yet.
+fn commands(
+    options: &Options,
+    lucenes: &[Lucene],
+    folder: &Path,
+    row: Option<Row>,
+) -> Vec<(String, Command)> {
+    let mut commands = Vec::new();
+    for peer in HERE.into_iter().filter(|&peer| peer == "docvalues" || options.wants(peer)) {
+        // Our files change with the program.
+        let again = peer == "docvalues" && !options.keep;
+        if row.is_none() && !again && process::file(folder, peer).exists() {
+            continue;
+        }
+        let mut command = Command::new(std::env::current_exe().unwrap_or_default());
+        command.args(["measure-works", peer]).args(options.arguments(folder, row));
+        commands.push((peer.to_owned(), command));
+    }
+    for lucene in lucenes {
+        let peer = format!("lucene-{}", lucene.version);
+        let needed = row.map_or(!process::file(folder, &peer).exists(), |row| row.is_for(lucene.version));
+        if needed {
+            let mut command = lucene.command();
+            command.arg("works").args(options.arguments(folder, row));
+            commands.push((peer, command));
+        }
+    }
+    commands
+}
+
+fn said(peer: &str, command: &mut Command) -> Result<String, String> {
+    // A fifth of what a segment takes.
+    compare::touch_memory(1_000_000);
+    let said = command.output().map_err(|e| format!("{peer}: {e}"))?;
+    if !said.status.success() {
+        return Err(format!("{peer}: {}\n{}", said.status, String::from_utf8_lossy(&said.stderr)));
+    }
+    Ok(String::from_utf8_lossy(&said.stdout).into_owned())
+}
+
+/// Refuses lines of which two that did the same came to something else.
+fn agree(lines: &[Line]) -> Result<(), String> {
+    let mut known: BTreeMap<Row, &Line> = BTreeMap::new();
+    for line in lines {
+        let first = known.entry(line.work).or_insert(line);
+        if first.checksum != line.checksum {
+            return Err(format!("different answers: {first:?}, but {line:?}"));
+        }
+    }
+    Ok(())
+}
+
+/// PEER DOCS FOLDER MILLISECONDS ROW
+pub fn measure(args: &[String]) -> Result<(), String> {
+    let [name, docs, folder, milliseconds, row] = args else {
+        return Err("measure-works: PEER DOCS FOLDER MILLISECONDS ROW".into());
+    };
+    let number = |text: &String| text.parse::<u32>().map_err(|e| format!("`{text}`: {e}"));
+    let (docs, budget) = (number(docs)?, f64::from(number(milliseconds)?) * 1e6);
+    let row = if row == "build" { None } else { Some(row.parse::<Row>()?) };
+    let process =
+        |peer, version| Process { peer, version, docs, file: process::file(folder.as_ref(), peer), budget };
+    match name.as_str() {
+        "docvalues" => here::run(&process("docvalues", peer::locked("docvalues")), row),
+        "tantivy" => tantivy::run(&process("tantivy", peer::locked("tantivy-columnar")), row),
+        other => return Err(format!("no peer `{other}` in this program")),
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn answers_that_differ_are_refused() {
+        let line = |peer: &str, checksum| Line {
+            peer: peer.to_owned(),
+            version: String::new(),
+            work: Row::Facet1,
+            api: String::new(),
+            ns_cpu: 1.0,
+            ns_wall: 1.0,
+            checksum,
+        };
+        assert!(agree(&[line("docvalues", 7), line("tantivy", 7)]).is_ok());
+        assert!(agree(&[line("docvalues", 7), line("tantivy", 8)]).unwrap_err().contains("different"));
+    }
+}

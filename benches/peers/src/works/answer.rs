@@ -1,0 +1,92 @@
+//! What a work's answer comes to, as a number, by the same code for the peers of this program; and by the same
+//! arithmetic in Lucene's `Works.java`. The order of an answer is part of it.
+
+use crate::task::touch;
+
+/// Folds the next part of an answer into a sum.
+#[inline]
+pub fn then(sum: i64, next: i64) -> i64 {
+    sum.wrapping_mul(31).wrapping_add(next)
+}
+
+/// A term that comes next, and its count or sum.
+pub fn then_term(sum: i64, term: &[u8], value: i64) -> i64 {
+    then(then(sum, touch(term)), value)
+}
+
+/// The greatest values and whose they are: among equals who was offered first. All values that count are above 0.
+pub struct Best {
+    /// Descending.
+    entries: Vec<(i64, u32)>,
+    most: usize,
+    /// What a value must be above.
+    pub least: i64,
+}
+
+impl Best {
+    pub fn new(most: usize) -> Best {
+        Best { entries: Vec::with_capacity(most + 1), most, least: 0 }
+    }
+
+    /// Offers a value; few are good enough.
+    #[inline]
+    pub fn offer(&mut self, value: i64, whose: u32) {
+        if value > self.least {
+            self.insert(value, whose);
+        }
+    }
+
+    #[cold]
+    fn insert(&mut self, value: i64, whose: u32) {
+        let at = self.entries.partition_point(|entry| entry.0 >= value);
+        self.entries.insert(at, (value, whose));
+        self.entries.truncate(self.most);
+        if self.entries.len() == self.most {
+            self.least = self.entries[self.most - 1].0;
+        }
+    }
+
+    /// Values, the greatest first, and whose they are.
+    pub fn entries(&self) -> &[(i64, u32)] {
+        &self.entries
+    }
+}
+
+/// Sums of the columns of an export, value by value in the order of rows.
+#[derive(Default)]
+pub struct Columns(pub [i64; super::EXPORTED.len()]);
+
+impl Columns {
+    /// The column `at` has this next.
+    #[inline]
+    pub fn number(&mut self, at: usize, value: i64) {
+        self.0[at] = then(self.0[at], value);
+    }
+
+    #[inline]
+    pub fn string(&mut self, at: usize, value: &[u8]) {
+        self.number(at, touch(value));
+    }
+
+    /// All columns together.
+    pub fn sum(&self) -> i64 {
+        self.0.iter().fold(0, |sum, &column| sum.wrapping_add(column))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_best_are_those_of_a_stable_sort() {
+        let mut values: Vec<i64> = (0..1_000).map(|i| i * 7_919 % 101 + 1).collect();
+        let mut best = Best::new(20);
+        for (&value, whose) in values.iter().zip(0..) {
+            best.offer(value, whose);
+        }
+        let mut expected: Vec<(i64, u32)> = values.drain(..).zip(0..).collect();
+        expected.sort_by_key(|entry| -entry.0);
+        assert_eq!(best.entries(), &expected[..20]);
+    }
+}
