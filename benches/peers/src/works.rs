@@ -298,7 +298,7 @@ fn commands(
 }
 
 fn said(peer: &str, command: &mut Command) -> Result<String, String> {
-    // A fifth of what a segment takes.
+    // Enough for counters and for what is exported.
     compare::touch_memory(1_000_000);
     let said = command.output().map_err(|e| format!("{peer}: {e}"))?;
     if !said.status.success() {
