@@ -50,7 +50,8 @@ pub fn ones(bits: &[u64]) -> impl Iterator<Item = usize> + '_ {
 
 /// How many bits are set.
 pub fn count(bits: &[u64]) -> usize {
-    bits.iter().map(|word| word.count_ones() as usize).sum()
+    // There are no more than a slice has.
+    usize::try_from(docvalues_format::bits::ones(bits)).unwrap_or(usize::MAX)
 }
 
 /// The words as `bitvec`'s slice: no copy. Only where addresses have 64 bits: elsewhere, `bitvec` takes no such

@@ -42,6 +42,11 @@ pub(crate) trait Collector: Sized + Send {
         Ok(Wants::All)
     }
 
+    /// Whether it may want less than all.
+    fn may_skip(&self) -> bool {
+        false
+    }
+
     /// Whether it need not see anything.
     fn is_idle(&self) -> bool {
         false
@@ -149,9 +154,7 @@ impl Worker {
             Docs::List(list) => {
                 let [start, end] =
                     [docs.start, docs.end].map(|end| list.partition_point(|doc| doc.get() < end));
-                for docs in list[start..end].chunks(WINDOW) {
-                    self.window(pass, BatchDocs::List(docs), collector)?;
-                }
+                self.list(pass, docs, &list[start..end], collector)?;
             }
             Docs::Bits(bits) => self.bits(pass, docs, bits.words(), collector)?,
         }
@@ -173,6 +176,44 @@ impl Worker {
                 }
                 Wants::Bits => self.wanted(pass, block.start, collector)?,
             }
+        }
+        Ok(())
+    }
+
+    fn list<C: Collector>(
+        &mut self,
+        pass: &Pass<'_>,
+        docs: Range<u32>,
+        list: &[DocId],
+        collector: &mut C,
+    ) -> Result<()> {
+        let few = list.len() < docs.len() / FEW;
+        if few || !collector.may_skip() {
+            return list
+                .chunks(WINDOW)
+                .try_for_each(|docs| self.window(pass, BatchDocs::List(docs), collector));
+        }
+        let mut left = list;
+        for start in docs.clone().step_by(BLOCK as usize) {
+            let block = start..docs.end.min(start.saturating_add(BLOCK));
+            let (here, others) = left.split_at(left.partition_point(|doc| doc.get() < block.end));
+            left = others;
+            let wants = self.ask(pass, block, collector)?;
+            let mut wanted = std::mem::take(&mut self.list);
+            wanted.clear();
+            match wants {
+                Wants::All => wanted.extend_from_slice(here),
+                Wants::Bits if self.wanted.iter().all(|word| *word == 0) => {}
+                Wants::Bits => {
+                    let is_wanted =
+                        |doc: &&DocId| bits::get(&self.wanted, doc.get().wrapping_sub(start) as usize);
+                    wanted.extend(here.iter().filter(is_wanted));
+                }
+            }
+            for docs in wanted.chunks(WINDOW) {
+                self.window(pass, BatchDocs::List(docs), collector)?;
+            }
+            self.list = wanted;
         }
         Ok(())
     }

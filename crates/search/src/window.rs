@@ -108,6 +108,16 @@ impl<'a> Window<'a> {
         Ok(())
     }
 
+    /// The documents of a run, if what is read of the column is of use to nobody else: it may be looked at where it is.
+    pub(crate) fn alone(&self, slot: Slot) -> Option<Range<u32>> {
+        match self.docs {
+            BatchDocs::Run { first, len } if self.columns.has_one_user(slot) => {
+                Some(first.get()..first.get() + len_u32(len))
+            }
+            _ => None,
+        }
+    }
+
     /// A column.
     pub(crate) fn column(&self, slot: Slot) -> &'a AnyColumn {
         self.columns.get(slot)
@@ -160,6 +170,8 @@ impl Read {
         let total = about.docs();
         let known = || match docs {
             BatchDocs::Run { first, len } => first.get() as usize + len <= total as usize,
+            // Ords say themselves where there is none.
+            BatchDocs::List(_) if matches!(column, AnyColumn::Sorted(_)) => false,
             // Without a way out, so that many are compared at once.
             BatchDocs::List(docs) => docs.iter().fold(true, |all, doc| all & (doc.get() < total)),
         };

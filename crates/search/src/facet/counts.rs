@@ -1,6 +1,7 @@
 //! Counters, as many as it takes.
 
 use std::hash::Hash;
+use std::ops::ControlFlow;
 
 use docvalues_column::{AnyColumn, Lists, Slices, TermOrd, Terms};
 use hashbrown::HashMap;
@@ -170,8 +171,17 @@ impl Collector for FacetCounter {
     }
 
     fn collect(&mut self, window: &mut Window<'_>) -> Result<()> {
-        window.read(self.slot)?;
         self.docs += window.len() as u64;
+        if let (AnyColumn::Sorted(column), Some(docs)) = (window.column(self.slot), window.alone(self.slot)) {
+            // Counted where they were decoded: a copy would take a tenth of the time.
+            self.missing += docs.len() as u64;
+            return Ok(column.scan(docs, &mut |batch| {
+                self.missing -= batch.values.len() as u64;
+                self.ords(batch.values);
+                ControlFlow::Continue(())
+            })?);
+        }
+        window.read(self.slot)?;
         match window.column(self.slot) {
             AnyColumn::Sorted(_) => self.ords(window.ords(self.slot)),
             AnyColumn::SortedSet(_) => self.ord_lists(window.ord_lists(self.slot)),

@@ -83,6 +83,10 @@ impl<K: Kept> Collector for Competition<K> {
         Competition::new(self.keys.clone(), self.kept.fork())
     }
 
+    fn may_skip(&self) -> bool {
+        true
+    }
+
     fn wants(&self, columns: &Columns, docs: Range<u32>, bits: &mut [u64]) -> Result<Wants> {
         let keys = self.keys.as_slice();
         let Some((key, last)) = keys.first().zip(self.kept.last()) else { return Ok(Wants::All) };
