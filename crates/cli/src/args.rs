@@ -18,7 +18,8 @@ pub(crate) use lookup::LookupArgs;
 pub(crate) use merge::MergeArgs;
 pub(crate) use records::{CatArgs, ExportArgs, GetArgs, HeadArgs, RecordArgs, RecordFormat, SampleArgs};
 pub(crate) use search::{
-    CountArgs, FacetArgs, FacetBy, GroupArgs, GroupBy, GroupSpec, QueryArgs, SortArgs, WhereArgs,
+    CountArgs, FacetArgs, FacetBy, GroupArgs, GroupBy, GroupSpec, HistogramArgs, QueryArgs, SortArgs,
+    WhereArgs,
 };
 pub(crate) use shell::{CompletionsArgs, ManArgs};
 
@@ -67,6 +68,7 @@ pub(crate) enum Command {
     Terms(TermsArgs),
     Count(CountArgs),
     Facet(FacetArgs),
+    Histogram(HistogramArgs),
     Group(GroupArgs),
     Sort(SortArgs),
     Query(QueryArgs),

@@ -11,6 +11,7 @@ pub(crate) mod facet;
 pub(crate) mod get;
 pub(crate) mod group;
 pub(crate) mod head;
+pub(crate) mod histogram;
 pub(crate) mod info;
 pub(crate) mod lookup;
 pub(crate) mod man;

@@ -59,6 +59,7 @@ fn dispatch(command: &Command, console: &mut Console<'_>) -> Result<Exit, Failur
         Command::Terms(args) => cmd::terms::run(args, console),
         Command::Count(args) => cmd::count::run(args, console),
         Command::Facet(args) => cmd::facet::run(args, console),
+        Command::Histogram(args) => cmd::histogram::run(args, console),
         Command::Group(args) => cmd::group::run(args, console),
         Command::Sort(args) => cmd::sort::run(args, console),
         Command::Query(args) => cmd::query::run(args, console),

@@ -86,3 +86,8 @@ for row in rows:
 first = sorted(sums.items(), key=lambda item: (-item[1], item[0].encode()))[:10]
 found = ask("group", "section", "--sum", "size", "--by", "metric")["groups"]
 same("sums of sections", [(group["value"], int(group["metrics"][0])) for group in found], first)
+
+ranges = collections.Counter(row["size"] // 1_000_000 * 1_000_000 for row in rows)
+found = ask("histogram", "size", "--step", "1_000_000")["ranges"]
+same("sizes by range", {r["from"]: r["count"] for r in found if r["count"]}, dict(ranges))
+same("no range is left out", [r["from"] for r in found], list(range(min(ranges), max(ranges) + 1, 1_000_000)))

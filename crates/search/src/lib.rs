@@ -4,6 +4,7 @@
 //! | --- | --- | --- |
 //! | filter | which documents are like this? | [`query`] |
 //! | facet | how many documents have each value? | [`facet`] |
+//! | histogram | how many values lie in each of a row of ranges? | [`histogram`] |
 //! | group | which groups of documents with one value come first, and which documents of each? | [`group`] |
 //! | sort | which documents come first? | [`sort`] |
 //! | statistics | how many values, from where to where, how spread, how many different ones? | [`stats`] |
@@ -22,6 +23,7 @@ mod error;
 pub mod export;
 pub mod facet;
 pub mod group;
+pub mod histogram;
 mod pass;
 pub mod query;
 mod request;

@@ -7,6 +7,7 @@ use crate::docs::{Bitset, Docs};
 use crate::error::Result;
 use crate::facet::{self, Facet, FacetCounts};
 use crate::group::{self, Group, Groups};
+use crate::histogram::{self, Histogram, HistogramCounts};
 use crate::pass::{Collector, Pass};
 use crate::query::Query;
 use crate::request::{self, SearchAnswer, SearchRequest};
@@ -126,6 +127,15 @@ impl<'s> Search<'s> {
     /// As [`stats`](Self::stats).
     pub fn stats_of(&self, docs: Docs<'_>, stats: &[Stats]) -> Result<Vec<ColumnStats>> {
         stats::stats(self, docs, stats)
+    }
+
+    /// How many values of `docs` lie in each of a row of ranges.
+    ///
+    /// # Errors
+    ///
+    /// When there is no such column, it has no numbers, the ranges make no sense or are too many, or bytes are damaged.
+    pub fn histogram(&self, docs: Docs<'_>, histogram: &Histogram) -> Result<HistogramCounts> {
+        histogram::histogram(self, docs, histogram)
     }
 
     /// Groups `docs` by their value of a column, and finds the groups that come first.

@@ -7,10 +7,12 @@
 //! | --- | --- |
 //! | `rows.rs` | the values of each document |
 //! | `facets.rs` | counts by value |
+//! | `histograms.rs` | values by range |
 //! | `sorts.rs` | the first documents, and all in order |
 //! | `stats.rs` | extremes, sums, spread, percentiles, different values |
 
 mod facets;
+mod histograms;
 mod rows;
 mod sorts;
 mod stats;
@@ -50,6 +52,7 @@ pub fn check_searches(source: &(dyn ColumnSource + Sync), dataset: &Dataset) {
         let searches = THREADS.map(|threads| Search::new(source).threads(threads));
         for column in 0..rows.columns.len() {
             facets::check(&searches, docs, &rows, &hits, column);
+            histograms::check(&searches, docs, &rows, &hits, column);
             sorts::check(&searches, docs, &rows, &hits, column);
             stats::check(&searches, docs, &rows, &hits, column);
         }

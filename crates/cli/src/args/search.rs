@@ -296,3 +296,41 @@ pub(crate) struct GroupArgs {
     #[command(flatten)]
     pub(crate) hits: WhereArgs,
 }
+
+const HISTOGRAM_LONG: &str = "\
+Count how many values of a column lie in each of a row of ranges: so wide, or an hour, a day, a month of the calendar.
+
+A line is a range, from its first number up to the next line's; ranges without values between others are shown. A document with \
+several values counts for each of them.";
+
+const HISTOGRAM_EXAMPLES: &str = "\
+Examples:
+  dv histogram packages.dv size --step 10_000_000
+  dv histogram weather.dv at --step month --where 'station = \"JFK\"'
+  dv histogram weather.dv temp --step 2.5 --json | jq -r '.ranges[] | [.from, .count] | @tsv'
+
+Exit codes: 0 counted, 1 the column does not exist, has no numbers or is damaged, 2 wrong command line, 3 unreadable.";
+
+/// Count the values of a column by range
+#[derive(Debug, Args)]
+#[command(long_about = HISTOGRAM_LONG, after_long_help = HISTOGRAM_EXAMPLES)]
+pub(crate) struct HistogramArgs {
+    /// The segment
+    #[arg(value_name = "FILE.dv")]
+    pub(crate) file: PathBuf,
+
+    /// The column, of numbers, dates or timestamps
+    #[arg(value_name = "COLUMN")]
+    pub(crate) column: String,
+
+    /// How wide ranges are: a number, or second, minute, hour, day, week, month, quarter, year (UTC)
+    #[arg(long, value_name = "STEP")]
+    pub(crate) step: String,
+
+    /// Print JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+
+    #[command(flatten)]
+    pub(crate) hits: WhereArgs,
+}

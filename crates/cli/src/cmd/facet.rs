@@ -84,7 +84,7 @@ fn print(facet: &FacetCounts, console: &mut Console<'_>) -> Result<(), Failure> 
 }
 
 /// A bar of up to [`BAR`] columns, in eighths of them.
-fn bar(count: u64, most: u64) -> String {
+pub(super) fn bar(count: u64, most: u64) -> String {
     const EIGHTHS: [&str; 8] = ["", "▏", "▎", "▍", "▌", "▋", "▊", "▉"];
     let eighths = count.saturating_mul(8 * BAR as u64).div_ceil(most.max(1));
     let [whole, rest] = [eighths / 8, eighths % 8].map(|n| usize::try_from(n).unwrap_or(0));

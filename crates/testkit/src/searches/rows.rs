@@ -51,6 +51,14 @@ impl RowColumn {
         self.slots.get(doc.get() as usize).map_or(&[], Vec::as_slice)
     }
 
+    /// All numbers of a column of numbers, NaNs left out.
+    pub(super) fn all_numbers(&self) -> Vec<i64> {
+        let values = self.slots.iter().flatten().filter(|value| !self.is_nan(value));
+        values
+            .filter_map(|value| if let Value::Number(number) = value { Some(*number) } else { None })
+            .collect()
+    }
+
     pub(super) fn is_nan(&self, value: &Value) -> bool {
         match value {
             Value::Number(number) => self.field.logical == LogicalType::F64 && to_f64(*number).is_nan(),

@@ -1,0 +1,206 @@
+//! How many values lie in each of a row of ranges that lie side by side.
+//!
+//! | step | ranges | of columns of |
+//! | --- | --- | --- |
+//! | [`Step::Width`] | each so wide, one begins at 0 | numbers, dates (days), timestamps (as the column counts) |
+//! | [`Step::Every`] | an hour, a day, a month ... of the calendar, UTC | dates, timestamps |
+//! | [`Step::Edges`] | from each edge up to the next one | numbers, dates, timestamps |
+//!
+//! The ranges reach from the least to the greatest value of the column, and there are counters for all of them: a value costs
+//! a division, or, where ranges are not equally wide, a look at the last range and a binary search.
+
+mod cut;
+
+use docvalues_column::{AnyColumn, Field, LogicalType};
+use docvalues_format::file::kind::to_f64;
+
+use crate::columns::Slot;
+use crate::docs::Docs;
+use crate::error::{Error, Result};
+use crate::pass::Collector;
+use crate::search::Search;
+use crate::stats::NumberStats;
+use crate::window::Window;
+use cut::Cut;
+
+/// The most ranges of a histogram.
+pub const MAX_RANGES: usize = 1 << 16;
+
+/// What to count.
+///
+/// ```
+/// use docvalues_search::histogram::{Histogram, Step, Unit};
+///
+/// let by_month = Histogram { column: "at".into(), step: Step::Every(Unit::Month) };
+/// let by_size = Histogram { column: "size".into(), step: Step::Width(1_000.0) };
+/// # drop((by_month, by_size));
+/// ```
+#[derive(Clone, Debug, PartialEq)]
+pub struct Histogram {
+    /// A column of numbers, one or several a document.
+    pub column: String,
+    /// Where ranges begin.
+    pub step: Step,
+}
+
+/// Where ranges begin.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Step {
+    /// At every multiple of this. Of integers, a whole number from 1 on.
+    Width(f64),
+    /// At the beginning of each of these.
+    Every(Unit),
+    /// At these numbers, as they are stored, ascending; what lies below the first is in no range.
+    Edges(Vec<i64>),
+}
+
+/// A unit of the calendar, UTC.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Unit {
+    /// 1 s.
+    Second,
+    /// 60 s.
+    Minute,
+    /// 60 minutes.
+    Hour,
+    /// 24 hours.
+    Day,
+    /// From Monday on.
+    Week,
+    /// From the first of a month on.
+    Month,
+    /// From January, April, July and October on.
+    Quarter,
+    /// From the first of January on.
+    Year,
+}
+
+/// What was counted.
+#[derive(Clone, Debug, PartialEq)]
+pub struct HistogramCounts {
+    /// The column: its type says what numbers mean.
+    pub field: Field,
+    /// The ranges, ascending, from the first to the last that has a value; those between that have none are there.
+    pub ranges: Vec<Range>,
+    /// Documents that were looked at.
+    pub docs: u64,
+    /// Those of them that have no value.
+    pub missing: u64,
+    /// Values in no range: NaN, and what lies below the first edge.
+    pub outside: u64,
+}
+
+/// A range, and how many values lie in it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Range {
+    /// The least number that would lie in it, as it is stored.
+    pub from: i64,
+    /// Values. A document with several may be in several ranges, and several times in one.
+    pub count: u64,
+}
+
+/// Counts the values of a column.
+pub(crate) fn histogram(
+    search: &Search<'_>,
+    docs: Docs<'_>,
+    histogram: &Histogram,
+) -> Result<HistogramCounts> {
+    let mut request = search.begin(docs);
+    let slot = request.slot(&histogram.column)?;
+    let column = request.columns().get(slot);
+    let field = column.as_column().field().clone();
+    let bounds = match column {
+        AnyColumn::Numeric(column) => column.bounds(),
+        AnyColumn::SortedNumeric(column) => column.bounds(),
+        _ => {
+            let (kind, cannot) = (field.kind, "has no numbers that could lie in ranges");
+            return Err(Error::Kind { field: field.name, kind, cannot });
+        }
+    };
+    let is_nan = |bound: i64| field.logical == LogicalType::F64 && to_f64(bound).is_nan();
+    let bounds = match bounds {
+        // The ends of all bits: which numbers there are has to be found out.
+        Some(ends) if is_nan(*ends.start()) || is_nan(*ends.end()) => {
+            let numbers = request.run(NumberStats::new(slot, request.columns(), false))?.finish();
+            numbers.range.map(|(low, high)| low..=high)
+        }
+        bounds => bounds,
+    };
+    let cut = Cut::new(&histogram.step, &field, bounds)?;
+    let counts = vec![0; cut.len()];
+    let counter = Counter { slot, counts, docs: 0, missing: 0, outside: 0, last: (0, 0, 0), cut };
+    let counter = request.run(counter)?;
+    let with = |(_, count): &(usize, &u64)| **count > 0;
+    let found = counter.counts.iter().enumerate();
+    let ends = (found.clone().find(with), found.clone().rev().find(with));
+    let (first, end) = match ends {
+        (Some((first, _)), Some((last, _))) => (first, last + 1),
+        _ => (0, 0),
+    };
+    let ranges = found.take(end).skip(first);
+    let ranges = ranges.map(|(at, count)| Range { from: counter.cut.from(at), count: *count }).collect();
+    Ok(HistogramCounts {
+        field,
+        ranges,
+        docs: counter.docs,
+        missing: counter.missing,
+        outside: counter.outside,
+    })
+}
+
+/// Counts values by range.
+struct Counter {
+    slot: Slot,
+    cut: Cut,
+    counts: Vec<u64>,
+    docs: u64,
+    missing: u64,
+    outside: u64,
+    /// Where the last value lay: from here up to, but without, this, and which range that is. Empty at first.
+    last: (i64, i64, usize),
+}
+
+impl Counter {
+    fn count(&mut self, number: i64) {
+        match self.cut.place(number, &mut self.last).and_then(|at| self.counts.get_mut(at)) {
+            Some(count) => *count += 1,
+            None => self.outside += 1,
+        }
+    }
+}
+
+impl Collector for Counter {
+    fn fork(&self) -> Counter {
+        let (slot, cut, counts) = (self.slot, self.cut.clone(), vec![0; self.counts.len()]);
+        Counter { slot, cut, counts, docs: 0, missing: 0, outside: 0, last: (0, 0, 0) }
+    }
+
+    fn collect(&mut self, window: &mut Window<'_>) -> Result<()> {
+        window.read(self.slot)?;
+        self.docs += window.len() as u64;
+        match window.column(self.slot) {
+            AnyColumn::Numeric(_) => {
+                let mut there = 0;
+                window.numbers(self.slot).each(|_, number| {
+                    there += 1;
+                    self.count(number);
+                });
+                self.missing += window.len() as u64 - there;
+            }
+            AnyColumn::SortedNumeric(_) => {
+                let lists = window.number_lists(self.slot);
+                self.missing += lists.lens().filter(|len| *len == 0).count() as u64;
+                lists.items().iter().for_each(|&number| self.count(number));
+            }
+            _ => {}
+        }
+        Ok(())
+    }
+
+    fn merge(&mut self, other: Counter) {
+        self.counts.iter_mut().zip(other.counts).for_each(|(to, from)| *to += from);
+        self.docs += other.docs;
+        self.missing += other.missing;
+        self.outside += other.outside;
+    }
+}

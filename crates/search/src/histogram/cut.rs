@@ -1,0 +1,216 @@
+//! Where ranges begin, and in which a number lies.
+
+use std::ops::RangeInclusive;
+
+use docvalues_column::{Field, LogicalType};
+use docvalues_format::file::kind::{from_f64, from_u64, to_f64, to_u64};
+use jiff::civil::{Date, Weekday, date};
+use jiff::{SignedDuration, Span};
+
+use super::{MAX_RANGES, Step, Unit};
+use crate::error::{Error, Result};
+
+/// How numbers are cut into ranges.
+#[derive(Clone, Debug)]
+pub(super) enum Cut {
+    /// Integers: range `i` begins at `(first + i) * width`; a `u64` is stored less 2^63.
+    Integers { unsigned: bool, width: i128, first: i128, len: usize },
+    /// Doubles: the same.
+    Doubles { width: f64, first: f64, len: usize },
+    /// Range `i` begins at `edges[i]`; what follows the last is in the last. NaN is nowhere.
+    Edges { doubles: bool, edges: Vec<i64> },
+}
+
+impl Cut {
+    /// The ranges from the first to the last number of `bounds`.
+    pub(super) fn new(step: &Step, field: &Field, bounds: Option<RangeInclusive<i64>>) -> Result<Cut> {
+        let (low, high) = bounds.map_or((0, 0), RangeInclusive::into_inner);
+        let doubles = field.logical == LogicalType::F64;
+        match step {
+            Step::Edges(edges)
+                if edges.windows(2).all(|pair| pair[0] < pair[1]) && edges.len() <= MAX_RANGES =>
+            {
+                Ok(Cut::Edges { doubles, edges: edges.clone() })
+            }
+            Step::Edges(_) => {
+                Err(Error::Request(format!("edges ascend, and there are {MAX_RANGES} at most")))
+            }
+            Step::Every(unit) => Ok(Cut::Edges { doubles: false, edges: calendar(*unit, field, low, high)? }),
+            Step::Width(width) if doubles => of_doubles(*width, field, to_f64(low), to_f64(high)),
+            Step::Width(width) => of_integers(*width, field, low, high),
+        }
+    }
+
+    /// How many ranges there are.
+    pub(super) fn len(&self) -> usize {
+        match self {
+            Cut::Integers { len, .. } | Cut::Doubles { len, .. } => *len,
+            Cut::Edges { edges, .. } => edges.len(),
+        }
+    }
+
+    /// Where a range begins, as it is stored.
+    pub(super) fn from(&self, at: usize) -> i64 {
+        match self {
+            Cut::Integers { unsigned, width, first, .. } => {
+                let from = (first + at as i128) * width;
+                if *unsigned {
+                    from_u64(u64::try_from(from.max(0)).unwrap_or(u64::MAX))
+                } else {
+                    i64::try_from(from).unwrap_or(if from < 0 { i64::MIN } else { i64::MAX })
+                }
+            }
+            #[expect(clippy::cast_precision_loss, reason = "there are 65,536 at most")]
+            Cut::Doubles { width, first, .. } => from_f64((first + at as f64) * width + 0.0),
+            Cut::Edges { edges, .. } => edges[at],
+        }
+    }
+
+    /// In which range a number lies. `last` is where the one before lay, from where to where.
+    pub(super) fn place(&self, number: i64, last: &mut (i64, i64, usize)) -> Option<usize> {
+        match self {
+            Cut::Integers { unsigned, width, first, .. } => {
+                let plain = if *unsigned { to_u64(number).into() } else { i128::from(number) };
+                usize::try_from(plain.div_euclid(*width) - first).ok()
+            }
+            Cut::Doubles { width, first, len } => {
+                let at = (to_f64(number) / width).floor() - first;
+                #[expect(
+                    clippy::cast_possible_truncation,
+                    clippy::cast_sign_loss,
+                    reason = "it lies between 0 and len"
+                )]
+                #[expect(clippy::cast_precision_loss, reason = "there are 65,536 at most")]
+                (at >= 0.0 && at < *len as f64).then_some(at as usize)
+            }
+            Cut::Edges { doubles, edges } => {
+                if (last.0..last.1).contains(&number) {
+                    return Some(last.2);
+                }
+                if *doubles && to_f64(number).is_nan() {
+                    return None;
+                }
+                let after = edges.partition_point(|edge| *edge <= number);
+                let at = after.checked_sub(1)?;
+                *last = (edges[at], edges.get(after).copied().unwrap_or(number), at);
+                Some(at)
+            }
+        }
+    }
+}
+
+fn too_many(field: &Field) -> Error {
+    Error::Request(format!(
+        "column `{}` would take more than {MAX_RANGES} ranges: choose wider ones",
+        field.name
+    ))
+}
+
+fn of_integers(width: f64, field: &Field, low: i64, high: i64) -> Result<Cut> {
+    if !(1.0..9e18).contains(&width) || width.fract() != 0.0 {
+        let ty = field.logical.name();
+        return Err(Error::Request(format!(
+            "column `{}` is {ty}: its ranges are a whole number wide",
+            field.name
+        )));
+    }
+    let unsigned = field.logical == LogicalType::U64;
+    let plain = |stored: i64| if unsigned { i128::from(to_u64(stored)) } else { i128::from(stored) };
+    #[expect(clippy::cast_possible_truncation, reason = "a whole number below 2^63")]
+    let width = width as i128;
+    let (first, last) = (plain(low).div_euclid(width), plain(high).div_euclid(width));
+    let len = usize::try_from(last - first + 1).ok().filter(|len| *len <= MAX_RANGES);
+    Ok(Cut::Integers { unsigned, width, first, len: len.ok_or_else(|| too_many(field))? })
+}
+
+fn of_doubles(width: f64, field: &Field, low: f64, high: f64) -> Result<Cut> {
+    if !(width > 0.0 && width.is_finite()) {
+        return Err(Error::Request(format!("{width} is no width of a range")));
+    }
+    let (first, last) = ((low / width).floor(), (high / width).floor());
+    let len = last - first + 1.0;
+    // Also where there are NaNs or infinities among the values.
+    #[expect(clippy::cast_precision_loss, reason = "it is 65,536")]
+    if !(len >= 1.0 && len <= MAX_RANGES as f64) {
+        return Err(too_many(field));
+    }
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "it was just looked at")]
+    Ok(Cut::Doubles { width, first, len: len as usize })
+}
+
+/// The beginnings of units of the calendar, from that in which `low` lies to that of `high`, as they are stored.
+fn calendar(unit: Unit, field: &Field, low: i64, high: i64) -> Result<Vec<i64>> {
+    let per_second: i64 = match field.logical {
+        LogicalType::Date => 0,
+        LogicalType::TimestampMillis => 1_000,
+        LogicalType::TimestampMicros => 1_000_000,
+        LogicalType::TimestampNanos => 1_000_000_000,
+        other => {
+            let ty = other.name();
+            return Err(Error::Request(format!("column `{}` is {ty}, and has no calendar", field.name)));
+        }
+    };
+    let seconds = match unit {
+        Unit::Second => Some(1),
+        Unit::Minute => Some(60),
+        Unit::Hour => Some(3_600),
+        Unit::Day | Unit::Week | Unit::Month | Unit::Quarter | Unit::Year => None,
+    };
+    if let Some(seconds) = seconds {
+        if per_second == 0 {
+            return Err(Error::Request(format!("column `{}` has days, and none of these units", field.name)));
+        }
+        let width = i128::from(seconds) * i128::from(per_second);
+        let (first, last) = (i128::from(low).div_euclid(width), i128::from(high).div_euclid(width));
+        if last - first >= MAX_RANGES as i128 {
+            return Err(too_many(field));
+        }
+        let edge = |at: i128| i64::try_from(at * width).unwrap_or(i64::MIN);
+        return Ok((first..=last).map(edge).collect());
+    }
+    let per_day = if per_second == 0 { 1 } else { 86_400 * per_second };
+    let beyond = |_| Error::Request(format!("column `{}` has days that are in no calendar", field.name));
+    let day =
+        epoch().checked_add(SignedDuration::from_hours(24 * low.div_euclid(per_day))).map_err(beyond)?;
+    let mut next = begin(unit, day).map_err(beyond)?;
+    let mut edges = Vec::new();
+    loop {
+        let days = i64::from(epoch().until(next).map_err(beyond)?.get_days());
+        // What is beyond 64 bits is beyond all values.
+        let Some(edge) = days.checked_mul(per_day).filter(|edge| *edge <= high) else { return Ok(edges) };
+        if edges.len() == MAX_RANGES {
+            return Err(too_many(field));
+        }
+        edges.push(edge);
+        let Ok(following) = next.checked_add(span(unit)) else { return Ok(edges) };
+        next = following;
+    }
+}
+
+fn epoch() -> Date {
+    date(1970, 1, 1)
+}
+
+/// The first day of the unit in which a day lies.
+fn begin(unit: Unit, day: Date) -> std::result::Result<Date, jiff::Error> {
+    match unit {
+        Unit::Week => {
+            let back = day.weekday().since(Weekday::Monday);
+            day.checked_sub(Span::new().try_days(i64::from(back))?)
+        }
+        Unit::Month => Ok(day.first_of_month()),
+        Unit::Quarter => Date::new(day.year(), (day.month() - 1) / 3 * 3 + 1, 1),
+        Unit::Year => Ok(day.first_of_year()),
+        Unit::Second | Unit::Minute | Unit::Hour | Unit::Day => Ok(day),
+    }
+}
+
+fn span(unit: Unit) -> Span {
+    match unit {
+        Unit::Week => Span::new().weeks(1),
+        Unit::Month => Span::new().months(1),
+        Unit::Quarter => Span::new().months(3),
+        Unit::Year => Span::new().years(1),
+        Unit::Second | Unit::Minute | Unit::Hour | Unit::Day => Span::new().days(1),
+    }
+}

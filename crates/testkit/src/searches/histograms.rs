@@ -1,0 +1,131 @@
+//! Values by range.
+
+use std::collections::BTreeMap;
+
+use docvalues_column::{DocId, LogicalType};
+use docvalues_format::file::kind::{to_f64, to_u64};
+use docvalues_search::histogram::{Histogram, HistogramCounts, Step, Unit};
+use docvalues_search::{Docs, Search, Value};
+
+use super::rows::{RowColumn, Rows};
+
+pub(super) fn check(searches: &[Search<'_>], docs: Docs<'_>, rows: &Rows, hits: &[DocId], column: usize) {
+    let column = &rows.columns[column];
+    if column.field.kind.is_bytes() {
+        return;
+    }
+    let numbers = |docs: &[DocId]| {
+        let values = docs.iter().flat_map(|doc| column.of(*doc)).map(|value| match value {
+            Value::Number(number) => *number,
+            Value::Bytes(_) => panic!("`{}` has numbers", column.field.name),
+        });
+        values.collect::<Vec<i64>>()
+    };
+    let found = numbers(hits);
+    let missing = hits.iter().filter(|doc| column.of(**doc).is_empty()).count() as u64;
+    for step in steps(column, &column.all_numbers()) {
+        let asked = Histogram { column: column.field.name.clone(), step };
+        let expected = expected(column, &asked.step, &found);
+        for search in searches {
+            let HistogramCounts { ranges, docs, missing: without, outside, .. } =
+                search.histogram(docs, &asked).unwrap_or_else(|error| panic!("{asked:?}: {error}"));
+            let counts: BTreeMap<i64, u64> = ranges
+                .iter()
+                .filter(|range| range.count > 0)
+                .map(|range| (range.from, range.count))
+                .collect();
+            assert_eq!(counts, expected, "{asked:?}");
+            assert!(ranges.is_sorted_by_key(|range| range.from), "{asked:?}");
+            let inside: u64 = expected.values().sum();
+            assert_eq!((docs, without), (hits.len() as u64, missing), "{asked:?}");
+            assert_eq!(outside, found.len() as u64 - inside, "{asked:?}");
+        }
+    }
+}
+
+/// Steps that make few enough ranges.
+fn steps(column: &RowColumn, all: &[i64]) -> Vec<Step> {
+    let (Some(low), Some(high)) = (all.iter().min(), all.iter().max()) else {
+        return vec![Step::Width(10.0)];
+    };
+    let middle = low.midpoint(*high);
+    let mut steps = vec![Step::Edges(vec![middle])];
+    if *low < middle {
+        steps.push(Step::Edges(vec![*low, middle]));
+    }
+    match column.field.logical {
+        LogicalType::F64 => {
+            let width = (to_f64(*high) - to_f64(*low)) / 37.0;
+            steps.extend((width > 1e-300 && width.is_finite()).then_some(Step::Width(width)));
+        }
+        _ => {
+            // A power of two, so that the double is exact.
+            let width = (high.abs_diff(*low) / 37).max(1).next_power_of_two().min(1 << 61);
+            steps.push(Step::Width(width as f64));
+        }
+    }
+    // A span of some years, in days and in milliseconds.
+    let span = high.abs_diff(*low);
+    let few = match column.field.logical {
+        LogicalType::Date => span < 20_000,
+        LogicalType::TimestampMillis => span < 20_000 * 86_400_000,
+        _ => false,
+    };
+    steps.extend(
+        few.then_some([Unit::Day, Unit::Week, Unit::Month, Unit::Quarter, Unit::Year].map(Step::Every))
+            .into_iter()
+            .flatten(),
+    );
+    steps
+}
+
+/// How many of `numbers` lie in each range that has any, by where it begins.
+fn expected(column: &RowColumn, step: &Step, numbers: &[i64]) -> BTreeMap<i64, u64> {
+    let mut counts = BTreeMap::new();
+    for &number in numbers {
+        let from = match step {
+            _ if column.is_nan(&Value::Number(number)) => None,
+            Step::Edges(edges) => edges.iter().rev().find(|edge| **edge <= number).copied(),
+            Step::Width(width) => Some(of_width(column.field.logical, *width, number)),
+            Step::Every(unit) => Some(of_calendar(column.field.logical, *unit, number)),
+        };
+        from.into_iter().for_each(|from| *counts.entry(from).or_default() += 1);
+    }
+    counts
+}
+
+fn of_width(logical: LogicalType, width: f64, number: i64) -> i64 {
+    use docvalues_format::file::kind::{from_f64, from_u64};
+    match logical {
+        LogicalType::F64 => from_f64((to_f64(number) / width).floor() * width + 0.0),
+        LogicalType::U64 => from_u64(to_u64(number) / width as u64 * width as u64),
+        _ => i64::try_from(i128::from(number).div_euclid(width as i128) * width as i128).unwrap_or(i64::MIN),
+    }
+}
+
+/// Day by day back to the first of the unit.
+fn of_calendar(logical: LogicalType, unit: Unit, number: i64) -> i64 {
+    let per_day = if logical == LogicalType::Date { 1 } else { 86_400_000 };
+    let mut day = number.div_euclid(per_day);
+    while !begins(unit, day) {
+        day -= 1;
+    }
+    day * per_day
+}
+
+/// Whether a unit begins with this day since 1970, a Thursday. Civil dates after Howard Hinnant, `days_from_civil`.
+fn begins(unit: Unit, day: i64) -> bool {
+    let (era, of_era) = ((day + 719_468).div_euclid(146_097), (day + 719_468).rem_euclid(146_097));
+    let year = (of_era - of_era / 1_460 + of_era / 36_524 - of_era / 146_096) / 365;
+    let of_year = of_era - (365 * year + year / 4 - year / 100);
+    let from_march = (5 * of_year + 2) / 153;
+    let (of_month, month) = (of_year - (153 * from_march + 2) / 5 + 1, (from_march + 2) % 12 + 1);
+    let _ = era;
+    match unit {
+        Unit::Week => (day + 3).rem_euclid(7) == 0,
+        Unit::Month => of_month == 1,
+        Unit::Quarter => of_month == 1 && month % 3 == 1,
+        Unit::Year => of_month == 1 && month == 1,
+        Unit::Second | Unit::Minute | Unit::Hour | Unit::Day => true,
+    }
+}
