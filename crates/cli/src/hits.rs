@@ -38,11 +38,7 @@ impl Hits {
 
     /// The documents.
     pub(crate) fn docs(&self) -> Docs<'_> {
-        match &self.bits {
-            // All: runs are scanned, and the directory knows something of them.
-            Some(bits) if bits.count() < self.docs => Docs::Bits(bits),
-            _ => Docs::All,
-        }
+        self.bits.as_ref().map_or(Docs::All, Bitset::as_docs)
     }
 
     /// How many there are.

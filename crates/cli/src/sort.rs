@@ -2,7 +2,7 @@
 
 use crate::failure::{Exit, Failure};
 use crate::input::error::closest;
-use crate::store::SortKey;
+use crate::store::{ColumnSource as _, Segment, SortKey};
 
 const FIRST: &str = ":missing-first";
 const LAST: &str = ":missing-last";
@@ -25,6 +25,16 @@ pub(crate) fn keys(option: &str, arguments: &[String], columns: &[&str]) -> Resu
         }
     }
     Ok(keys)
+}
+
+/// The same, of the columns of a segment.
+pub(crate) fn keys_of(
+    option: &str,
+    arguments: &[String],
+    segment: &Segment,
+) -> Result<Vec<SortKey>, Failure> {
+    let names = segment.names()?;
+    keys(option, arguments, &names.iter().map(String::as_str).collect::<Vec<_>>())
 }
 
 /// The key that `text` names, if it names one.

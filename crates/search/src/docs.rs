@@ -13,7 +13,7 @@ pub enum Docs<'a> {
     All,
     /// The documents from the first number up to, but without, the second.
     Range(u32, u32),
-    /// These, strictly ascending.
+    /// These, strictly ascending: what is asked of a list in another order is answered wrongly.
     List(&'a [DocId]),
     /// Those whose bit is set.
     Bits(&'a Bitset),
@@ -115,6 +115,12 @@ impl Bitset {
     /// Whether `doc` is in it.
     pub fn contains(&self, doc: DocId) -> bool {
         bits::get(&self.words, doc.get() as usize)
+    }
+
+    /// The documents in it: [`Docs::All`] if these are all there are, for then runs are scanned, and the directory knows
+    /// something of them.
+    pub fn as_docs(&self) -> Docs<'_> {
+        if self.count == self.docs { Docs::All } else { Docs::Bits(self) }
     }
 
     /// The documents in it, ascending.

@@ -281,6 +281,3 @@ impl<'a> From<&'a Vec<DocId>> for DocOrder<'a> {
         DocOrder::List(docs)
     }
 }
-
-#[cfg(test)]
-mod tests;

@@ -9,7 +9,6 @@ use std::time::{Duration, Instant};
 use docvalues_column::{DocId, SortKey};
 
 use crate::Docs;
-use crate::docs::Bitset;
 use crate::error::Result;
 use crate::facet::{Facet, FacetCounter, FacetCounts};
 use crate::group::{Group, Groups};
@@ -101,7 +100,7 @@ pub(crate) fn run(search: &Search<'_>, request: &SearchRequest) -> Result<Search
     let mut times = Times::default();
     let start = Instant::now();
     let (bits, explain) = request.query.bind(search.source())?.collect_explained(Docs::All)?;
-    let docs = all_or(&bits);
+    let docs = bits.as_docs();
     times.query = start.elapsed();
 
     let start = Instant::now();
@@ -130,9 +129,4 @@ pub(crate) fn run(search: &Search<'_>, request: &SearchRequest) -> Result<Search
     let top = search.top(docs, &request.sort, request.top)?;
     times.top = start.elapsed();
     Ok(SearchAnswer { hits: bits.count().into(), facets, stats, groups, top, explain, times })
-}
-
-/// A set that is whole needs no bits: runs are scanned, and the directory knows something of them.
-fn all_or(bits: &Bitset) -> Docs<'_> {
-    if bits.count() == bits.docs() { Docs::All } else { Docs::Bits(bits) }
 }

@@ -59,7 +59,7 @@ fn lie_in_order(search: &Search<'_>, keys: &Keys) -> bool {
     is_exact && search.source().sort().starts_with(asked)
 }
 
-/// Refuses keys that say nothing, or say something twice.
+/// Refuses a column that is named twice: the second time, it says nothing.
 fn check(keys: &[SortKey]) -> Result<()> {
     for (at, key) in keys.iter().enumerate() {
         if keys[..at].iter().any(|other| other.column == key.column) {

@@ -7,12 +7,16 @@
 //! | --- | --- |
 //! | `rows.rs` | the values of each document |
 //! | `facets.rs` | counts by value |
+//! | `requests.rs` | several of these at once |
+//! | `exports.rs` | columns of documents in any order: [`check_export`] |
 //! | `histograms.rs` | values by range |
 //! | `sorts.rs` | the first documents, and all in order |
 //! | `stats.rs` | extremes, sums, spread, percentiles, different values |
 
+mod exports;
 mod facets;
 mod histograms;
+mod requests;
 mod rows;
 mod sorts;
 mod stats;
@@ -22,6 +26,8 @@ use docvalues_search::{Bitset, Docs, Search};
 
 use crate::shapes::Dataset;
 use rows::Rows;
+
+pub use exports::{check_chunks, check_export};
 
 /// Numbers of threads that must give the same answers.
 const THREADS: [usize; 3] = [1, 2, 8];
@@ -50,6 +56,7 @@ pub fn check_searches(source: &(dyn ColumnSource + Sync), dataset: &Dataset) {
         let hits: Vec<DocId> = docs.iter(dataset.docs).collect();
         assert_eq!(docs.count(dataset.docs) as usize, hits.len(), "{set:?}");
         let searches = THREADS.map(|threads| Search::new(source).threads(threads));
+        requests::check(&searches, &set, dataset);
         for column in 0..rows.columns.len() {
             facets::check(&searches, docs, &rows, &hits, column);
             histograms::check(&searches, docs, &rows, &hits, column);

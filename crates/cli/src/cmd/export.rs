@@ -12,7 +12,7 @@ use crate::console::Console;
 use crate::failure::{Exit, Failure};
 use crate::hits::{self, Hits};
 use crate::output::records;
-use crate::store::{ColumnSource as _, DocId, Segment};
+use crate::store::{DocId, Segment};
 use crate::{read, sort};
 
 pub(crate) fn run(args: &ExportArgs, console: &mut Console<'_>) -> Result<Exit, Failure> {
@@ -39,8 +39,7 @@ enum Chosen {
 impl Chosen {
     /// The documents that match, in order.
     fn found(args: &ExportArgs, segment: &Segment, console: &mut Console<'_>) -> Result<Chosen, Failure> {
-        let names = segment.names()?;
-        let keys = sort::keys("--sort", &args.sort, &names.iter().map(String::as_str).collect::<Vec<_>>())?;
+        let keys = sort::keys_of("--sort", &args.sort, segment)?;
         let hits = Hits::find(segment, &args.hits)?;
         let search = hits::search(segment, &args.hits);
         let start = Instant::now();

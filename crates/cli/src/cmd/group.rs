@@ -15,7 +15,7 @@ use crate::output::table::{Align, Table, fit};
 use crate::output::text::{printable, thousands};
 use crate::output::value::Printer;
 use crate::store::search::group::{Group, GroupFound, GroupOrder, Groups, Measure, Metric};
-use crate::store::{ColumnSource as _, Field, Segment};
+use crate::store::{Field, Segment};
 use crate::{read, sort};
 
 /// Columns of a terminal that a value may take.
@@ -61,12 +61,10 @@ fn fields(segment: &Segment, columns: &[String]) -> Result<Vec<Field>, Failure> 
 }
 
 pub(crate) fn group(segment: &Segment, args: &GroupSpec) -> Result<Group, Failure> {
-    let names = segment.names()?;
-    let names: Vec<&str> = names.iter().map(String::as_str).collect();
     let mut group = Group::by(&args.column);
     group.top = if args.top == 0 { usize::MAX } else { args.top };
     group.docs = args.docs;
-    group.sort = sort::keys("--sort", &args.sort, &names)?;
+    group.sort = sort::keys_of("--sort", &args.sort, segment)?;
     group.metrics.extend(fields(segment, &args.sum)?.into_iter().map(|field| Metric::Sum(field.name)));
     group.metrics.extend(fields(segment, &args.min)?.into_iter().map(|field| Metric::Min(field.name)));
     group.metrics.extend(fields(segment, &args.max)?.into_iter().map(|field| Metric::Max(field.name)));

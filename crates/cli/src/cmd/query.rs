@@ -14,10 +14,10 @@ use crate::console::Console;
 use crate::failure::{Exit, Failure};
 use crate::hits;
 use crate::output::records;
+use crate::store::Segment;
 use crate::store::search::facet::{Facet, FacetOrder};
 use crate::store::search::stats::Stats;
 use crate::store::search::{Query, SearchAnswer, SearchRequest};
-use crate::store::{ColumnSource as _, Segment};
 use crate::{read, sort};
 
 /// A request, as people write it.
@@ -140,8 +140,6 @@ fn parse(argument: &str) -> Result<Asked, Failure> {
 
 /// The request in the terms of the store.
 fn request(segment: &Segment, asked: &Asked) -> Result<SearchRequest, Failure> {
-    let names = segment.names()?;
-    let names: Vec<&str> = names.iter().map(String::as_str).collect();
     let query = match &asked.query {
         Some(text) => Query::parse(text)?,
         None => Query::All,
@@ -153,7 +151,7 @@ fn request(segment: &Segment, asked: &Asked) -> Result<SearchRequest, Failure> {
         facets: asked.facets.iter().map(facet).collect(),
         stats: asked.stats.iter().map(stats).collect(),
         groups: asked.groups.iter().map(|spec| group(segment, spec)).collect::<Result<_, _>>()?,
-        sort: sort::keys("sort", &asked.sort, &names)?,
+        sort: sort::keys_of("sort", &asked.sort, segment)?,
         top: asked.top.unwrap_or(default),
     })
 }

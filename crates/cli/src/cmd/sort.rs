@@ -7,13 +7,12 @@ use crate::console::Console;
 use crate::failure::{Exit, Failure};
 use crate::hits::{self, Hits};
 use crate::output::records;
-use crate::store::{ColumnSource as _, DocId};
+use crate::store::DocId;
 use crate::{read, sort};
 
 pub(crate) fn run(args: &SortArgs, console: &mut Console<'_>) -> Result<Exit, Failure> {
     let segment = read::open(&args.file)?;
-    let names = segment.names()?;
-    let keys = sort::keys("--by", &args.by, &names.iter().map(String::as_str).collect::<Vec<_>>())?;
+    let keys = sort::keys_of("--by", &args.by, &segment)?;
     let hits = Hits::find(&segment, &args.hits)?;
     let search = hits::search(&segment, &args.hits);
     let start = Instant::now();

@@ -1,55 +1,15 @@
 //! Export and retrieval over segments, beside the model.
 
-use docvalues::search::Search;
-use docvalues::search::export::{Cell, Chunk};
 use docvalues::{DocId, OpenOptions, Segment, WriterOptions};
-use docvalues_testkit::model;
+use docvalues_testkit::searches::check_export;
 use docvalues_testkit::shapes::{self, Dataset};
 use proptest::prelude::*;
 
 use crate::write::{COMPRESSIONS, in_batches};
 
-fn same(found: &Cell<'_>, expected: model::Cell<'_>) -> bool {
-    match (found, expected) {
-        (Cell::Missing, model::Cell::Missing) => true,
-        (Cell::Number(found), model::Cell::Number(expected)) => *found == expected,
-        (Cell::Bytes(found), model::Cell::Bytes(expected)) => *found == expected,
-        (Cell::Numbers(found), model::Cell::Numbers(expected)) => {
-            let mut expected = expected.to_vec();
-            expected.sort_unstable();
-            *found == expected
-        }
-        (Cell::Terms(found), model::Cell::Set(expected)) => found.clone().eq(expected),
-        _ => false,
-    }
-}
-
-#[track_caller]
-fn check_chunk(chunk: &Chunk, docs: &[DocId], dataset: &Dataset) {
-    assert_eq!(chunk.docs(), docs);
-    for row in chunk.rows() {
-        for (cell, (field, column)) in row.values().zip(&dataset.columns) {
-            let expected = column.cell(row.doc().get());
-            assert!(same(&cell, expected), "{} of {:?}: {cell:?}, not {expected:?}", field.name, row.doc());
-        }
-    }
-}
-
-/// Exports documents in chunks of some rows, and retrieves them a few at a time.
 fn check(dataset: &Dataset, file: Vec<u8>, docs: &[DocId], rows: usize) {
     let segment = Segment::from_bytes(file, OpenOptions::new()).unwrap();
-    let names: Vec<&str> = dataset.columns.iter().map(|(field, _)| field.name.as_str()).collect();
-    let search = Search::new(&segment);
-    let (mut export, mut at) = (search.export(docs, &names).unwrap().chunk_rows(rows).memory(1 << 20), 0);
-    while let Some(chunk) = export.next_chunk().unwrap() {
-        check_chunk(chunk, &docs[at..at + chunk.len()], dataset);
-        at += chunk.len();
-    }
-    assert_eq!(at, docs.len());
-    let mut retriever = search.retriever(&names).unwrap();
-    for docs in docs.chunks(20).step_by(7) {
-        check_chunk(retriever.retrieve(docs).unwrap(), docs, dataset);
-    }
+    check_export(&segment, dataset, docs, rows, 1 << 20);
 }
 
 fn every_third_backwards(docs: u32) -> Vec<DocId> {

@@ -3,7 +3,7 @@
 use super::wide::wide;
 
 wide! {
-    /// How many bits of `words` are set. With vectors, some 0.1 ns a word; a build for any x86-64 has no instruction for it.
+    /// How many bits of `words` are set. A build for any x86-64 has no instruction that counts them.
     pub fn ones(words: &[u64]) -> u64 {
         words.iter().map(|word| u64::from(word.count_ones())).sum()
     }

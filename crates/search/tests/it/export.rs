@@ -1,89 +1,20 @@
-use std::collections::BTreeSet;
+//! Export and retrieval.
 
-use docvalues_column::{Kind, LogicalType};
-use docvalues_testkit::model::{self, MemSource, ModelColumn};
+use docvalues_column::{DocId, Field, Kind, LogicalType};
+use docvalues_search::export::ChunkColumn;
+use docvalues_search::{Docs, Search};
+use docvalues_testkit::model::{MemSource, ModelColumn};
+use docvalues_testkit::searches::{check_chunks, check_export};
 use docvalues_testkit::shapes::{Dataset, any_dataset, small_of_every_kind};
 use proptest::prelude::*;
-
-use super::*;
-use crate::Search;
-
-/// Whether a cell holds what the model has.
-fn same(found: &Cell<'_>, expected: model::Cell<'_>) -> bool {
-    match (found, expected) {
-        (Cell::Missing, model::Cell::Missing) => true,
-        (Cell::Number(found), model::Cell::Number(expected)) => *found == expected,
-        (Cell::Bytes(found), model::Cell::Bytes(expected)) => *found == expected,
-        (Cell::Numbers(found), model::Cell::Numbers(expected)) => {
-            let mut expected = expected.to_vec();
-            expected.sort_unstable();
-            *found == expected
-        }
-        (Cell::Terms(found), model::Cell::Set(expected)) => found.clone().eq(expected),
-        _ => false,
-    }
-}
 
 fn names(dataset: &Dataset) -> Vec<&str> {
     dataset.columns.iter().map(|(field, _)| field.name.as_str()).collect()
 }
 
-/// Compares rows with the model.
-#[track_caller]
-fn check_chunk(chunk: &Chunk, docs: &[DocId], dataset: &Dataset) {
-    assert_eq!((chunk.docs(), chunk.width()), (docs, dataset.columns.len()));
-    for (row, doc) in chunk.rows().zip(docs) {
-        assert_eq!(row.doc(), *doc);
-        for (cell, (field, column)) in row.values().zip(&dataset.columns) {
-            let expected = column.cell(doc.get());
-            assert!(same(&cell, expected), "{} of {doc:?}: {cell:?}, not {expected:?}", field.name);
-        }
-    }
-}
-
-#[track_caller]
-fn check_export(mut export: Export<'_>, docs: &[DocId], dataset: &Dataset) -> usize {
-    let (mut at, mut chunks) = (0, 0);
-    while let Some(chunk) = export.next_chunk().unwrap() {
-        assert!(!chunk.is_empty());
-        check_chunk(chunk, &docs[at..at + chunk.len()], dataset);
-        at += chunk.len();
-        chunks += 1;
-    }
-    assert_eq!(at, docs.len());
-    chunks
-}
-
-/// Exports these documents as a list and as a set, in chunks of any size, and asks for them again and again.
 fn check(dataset: &Dataset, docs: &[u32], rows: usize, memory: usize) {
-    let source = dataset.source();
-    let (search, names) = (Search::new(&source), names(dataset));
     let docs: Vec<DocId> = docs.iter().copied().map(DocId::new).collect();
-    check_export(search.export(&docs, &names).unwrap(), &docs, dataset);
-    check_export(search.export(&docs, &names).unwrap().chunk_rows(rows).memory(memory), &docs, dataset);
-
-    let mut retriever = search.retriever(&names).unwrap();
-    for docs in docs.chunks(rows) {
-        check_chunk(retriever.retrieve(docs).unwrap(), docs, dataset);
-    }
-
-    let mut at = 0;
-    let rows_of = search.export(&docs, &names).unwrap().chunk_rows(rows).rows();
-    let counted = rows_of.for_each(|row| {
-        assert_eq!(row.doc(), docs[at]);
-        at += 1;
-        Ok::<(), crate::Error>(())
-    });
-    counted.unwrap();
-    assert_eq!(at, docs.len());
-
-    let set: BTreeSet<DocId> = docs.into_iter().collect();
-    let list: Vec<DocId> = set.into_iter().collect();
-    let known: Vec<DocId> = list.iter().copied().filter(|doc| doc.get() < dataset.docs).collect();
-    let bits = Bitset::from_docs(list.iter().copied(), dataset.docs);
-    for docs in [Docs::List(&list), Docs::Bits(&bits)] {
-        check_export(search.export(docs, &names).unwrap().chunk_rows(rows), &known, dataset);
-    }
+    check_export(&dataset.source(), dataset, &docs, rows, memory);
 }
 
 proptest! {
@@ -110,9 +41,9 @@ proptest! {
         let source = dataset.source();
         let docs: Vec<DocId> = (from..from + len).filter(|doc| *doc < dataset.docs).map(DocId::new).collect();
         let export = Search::new(&source).export(from..from + len, &names(&dataset)).unwrap();
-        check_export(export.chunk_rows(rows), &docs, &dataset);
+        check_chunks(export.chunk_rows(rows), &docs, &dataset);
         let all: Vec<DocId> = (0..dataset.docs).map(DocId::new).collect();
-        check_export(Search::new(&source).export(Docs::All, &names(&dataset)).unwrap(), &all, &dataset);
+        check_chunks(Search::new(&source).export(Docs::All, &names(&dataset)).unwrap(), &all, &dataset);
     }
 }
 
@@ -131,7 +62,7 @@ fn long_strings(count: usize, len: usize) -> Dataset {
     let field = Field::new("long", Kind::Binary, LogicalType::Bytes);
     let column =
         ModelColumn::Binary((0..count).map(|i| Some(vec![u8::try_from(i % 251).unwrap(); len])).collect());
-    Dataset { docs: len_u32(count), columns: vec![(field, column)] }
+    Dataset { docs: u32::try_from(count).unwrap(), columns: vec![(field, column)] }
 }
 
 #[test]
@@ -140,11 +71,11 @@ fn long_values_make_small_chunks() {
     let source = dataset.source();
     let docs: Vec<DocId> = (0..1000).rev().map(DocId::new).collect();
     let export = |memory| Search::new(&source).export(&docs, &["long"]).unwrap().memory(memory);
-    assert_eq!(check_export(export(usize::MAX), &docs, &dataset), 1);
-    let chunks = check_export(export(1_000_000), &docs, &dataset);
+    assert_eq!(check_chunks(export(usize::MAX), &docs, &dataset), 1);
+    let chunks = check_chunks(export(1_000_000), &docs, &dataset);
     assert!((10..=64).contains(&chunks), "{chunks} chunks");
     // Less than one value.
-    assert_eq!(check_export(export(0), &docs, &dataset), 1000);
+    assert_eq!(check_chunks(export(0), &docs, &dataset), 1000);
 }
 
 #[test]

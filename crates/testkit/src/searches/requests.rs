@@ -1,0 +1,47 @@
+//! Several things at once: what each of them finds on its own.
+
+use docvalues_column::SortKey;
+use docvalues_search::facet::Facet;
+use docvalues_search::group::Group;
+use docvalues_search::stats::Stats;
+use docvalues_search::{Docs, Query, Search, SearchRequest};
+
+use super::Set;
+use crate::shapes::Dataset;
+
+/// Of all documents, and of those that have a value in the first column.
+pub(super) fn check(searches: &[Search<'_>], set: &Set, dataset: &Dataset) {
+    let (Set::All, Some((first, _))) = (set, dataset.columns.first()) else { return };
+    let names = || dataset.columns.iter().map(|(field, _)| field.name.as_str());
+    let single = |name: &&str| {
+        dataset.columns.iter().any(|(field, _)| field.name == *name && !field.kind.is_multi_valued())
+    };
+    for query in [Query::All, Query::exists(&first.name), Query::None] {
+        let request = SearchRequest {
+            query: query.clone(),
+            facets: names().map(Facet::on).collect(),
+            stats: names().map(|name| Stats::of(name).distinct()).collect(),
+            groups: names().filter(single).map(Group::by).collect(),
+            sort: vec![SortKey::new(&first.name).descending()],
+            top: 7,
+        };
+        for search in searches {
+            let bits = search.filter(&query).unwrap();
+            let docs = Docs::Bits(&bits);
+            let found = search.request(&request).unwrap();
+            assert_eq!(found.hits, u64::from(bits.count()), "{query}");
+            assert_eq!(search.count(&query).unwrap(), bits.count(), "{query}");
+            let facets: Vec<_> =
+                request.facets.iter().map(|facet| search.facet(docs, facet).unwrap()).collect();
+            assert_eq!(found.facets, facets, "{query}");
+            let groups: Vec<_> =
+                request.groups.iter().map(|group| search.group(docs, group).unwrap()).collect();
+            assert_eq!(found.groups, groups, "{query}");
+            // Means of nothing and of infinities are no numbers, which equal nothing.
+            let stats: Vec<_> =
+                request.stats.iter().map(|stats| search.stats(docs, stats).unwrap()).collect();
+            assert_eq!(format!("{:?}", found.stats), format!("{stats:?}"), "{query}");
+            assert_eq!(found.top, search.top(docs, &request.sort, request.top).unwrap(), "{query}");
+        }
+    }
+}
