@@ -1,5 +1,10 @@
 //! Searches over columns in memory, against a look at each document.
-#![allow(clippy::unwrap_used, reason = "a failing helper is a failing test")]
+#![allow(
+    clippy::cast_possible_truncation,
+    clippy::unwrap_used,
+    reason = "a failing helper is a failing test"
+)]
 
 mod export;
+mod parts;
 mod searches;

@@ -1,0 +1,101 @@
+//! More documents than a part has, so that threads have something to share: any number of them gives the same answers, to
+//! the last bit.
+
+use docvalues_column::{DocId, Field, Kind, LogicalType, SortKey};
+use docvalues_format::file::kind::from_f64;
+use docvalues_search::facet::{Facet, FacetOrder};
+use docvalues_search::group::{Group, Metric};
+use docvalues_search::histogram::{Histogram, Step};
+use docvalues_search::stats::Stats;
+use docvalues_search::{Bitset, Docs, Search};
+use docvalues_testkit::model::{MemSource, ModelColumn};
+
+/// Two whole parts, and some more.
+const DOCS: u32 = 2 * 524_288 + 70_001;
+
+/// Numbers that look like none, the same every time.
+fn mixed(doc: u32) -> i64 {
+    i64::from(doc.wrapping_mul(2_654_435_761) >> 8)
+}
+
+fn source() -> MemSource {
+    let all = 0..DOCS;
+    let numeric = |value: &dyn Fn(u32) -> Option<i64>| ModelColumn::Numeric(all.clone().map(value).collect());
+    let field = |name: &str, kind, logical| Field::new(name, kind, logical);
+    let some = |doc: u32| (doc % 7 != 3).then(|| mixed(doc) % 1_000_003);
+    // Large and small ones, of either sign: sums depend on their order.
+    let double =
+        |doc: u32| Some(from_f64((mixed(doc) - 8_000_000) as f64 * 1.1_f64.powi((doc % 200) as i32)));
+    let term = |doc: u32| (doc % 5 != 1).then(|| format!("term {:03}", mixed(doc) % 300).into_bytes());
+    let list = |doc: u32| (0..doc % 3).map(|i| mixed(doc.wrapping_add(i)) % 50).collect::<Vec<_>>();
+    MemSource::new(
+        DOCS,
+        [
+            (field("number", Kind::Numeric, LogicalType::I64), numeric(&some)),
+            (field("double", Kind::Numeric, LogicalType::F64), numeric(&double)),
+            (
+                field("term", Kind::Sorted, LogicalType::Utf8),
+                ModelColumn::Sorted(all.clone().map(term).collect()),
+            ),
+            (
+                field("list", Kind::SortedNumeric, LogicalType::I64),
+                ModelColumn::SortedNumeric(all.clone().map(list).collect()),
+            ),
+        ],
+    )
+}
+
+/// All that is said of some documents, as text: doubles have all their digits there.
+fn answers(search: &Search<'_>, docs: Docs<'_>) -> Vec<String> {
+    let names = ["number", "double", "term", "list"];
+    let facets = ["number", "term", "list"].map(|name| Facet::on(name).top(5));
+    let by_value = Facet::on("term").order(FacetOrder::Value).min_count(700);
+    let stats = names.map(|name| {
+        let stats = Stats::of(name).distinct();
+        if name == "term" { stats } else { stats.spread().percentiles([0.0, 12.5, 99.9]) }
+    });
+    let histogram = Histogram { column: "number".into(), step: Step::Width(50_000.0) };
+    let group = Group::by("term").metric(Metric::Mean("double".into())).metric(Metric::Sum("number".into()));
+    vec![
+        format!("{:?}", search.facets(docs, &facets).unwrap()),
+        format!("{:?}", search.facet(docs, &by_value).unwrap()),
+        format!("{:?}", search.stats_of(docs, &stats).unwrap()),
+        format!("{:?}", search.histogram(docs, &histogram).unwrap()),
+        format!("{:?}", search.group(docs, &group).unwrap()),
+    ]
+}
+
+#[test]
+fn any_number_of_threads_gives_the_same_answers() {
+    let source = source();
+    let bits = Bitset::from_docs((0..DOCS).filter(|doc| doc % 3 != 1).map(DocId::new), DOCS);
+    let list: Vec<DocId> = (0..DOCS).step_by(29).map(DocId::new).collect();
+    for docs in [Docs::All, Docs::Range(500_000, 1_100_000), Docs::List(&list), Docs::Bits(&bits)] {
+        let alone = answers(&Search::new(&source).threads(1), docs);
+        for threads in [2, 8] {
+            assert_eq!(answers(&Search::new(&source).threads(threads), docs), alone, "{threads} threads");
+        }
+    }
+}
+
+#[test]
+fn the_first_documents_of_several_parts_are_those_of_all_in_order() {
+    let source = source();
+    let bits = Bitset::from_docs((0..DOCS).filter(|doc| doc % 3 != 1).map(DocId::new), DOCS);
+    let list: Vec<DocId> = (0..DOCS).step_by(5).map(DocId::new).collect();
+    let orders = [
+        vec![SortKey::new("number").descending()],
+        vec![SortKey::new("number").missing_first()],
+        vec![SortKey::new("term").descending(), SortKey::new("double")],
+        vec![SortKey::new("list"), SortKey::new("number")],
+    ];
+    for docs in [Docs::All, Docs::List(&list), Docs::Bits(&bits)] {
+        for keys in &orders {
+            let all = Search::new(&source).sorted(docs, keys).unwrap();
+            for threads in [1, 2, 8] {
+                let top = Search::new(&source).threads(threads).top(docs, keys, 50).unwrap();
+                assert_eq!(top, all[..50], "{threads} threads by {keys:?}");
+            }
+        }
+    }
+}
