@@ -218,8 +218,9 @@ impl Keys {
         let row = |row: usize| &rows[row * words..(row + 1) * words];
         match self {
             Keys::Near { first, len } => {
-                for (number, row) in (*first..).zip(rows.chunks_exact(words)).take(*len as usize) {
-                    each(row, &|| Value::Number(number));
+                // The last one may be the greatest number there is, with none behind it.
+                for (at, row) in rows.chunks_exact(words).enumerate().take(*len as usize) {
+                    each(row, &|| Value::Number(first.wrapping_add_unsigned(at as u64)));
                 }
             }
             Keys::Numbers(numbers) => {

@@ -135,3 +135,13 @@ fn what_cannot_be_grouped() {
     let none = search.group(Docs::All, &Group::by("name")).unwrap();
     assert_eq!((none.groups.len(), none.missing, source.docs()), (0, 3, 3));
 }
+
+#[test]
+fn groups_of_the_greatest_number() {
+    let by = vec![Some(i64::MAX - 1), None, Some(i64::MAX), Some(i64::MAX)];
+    let field = Field::new("by", Kind::Numeric, LogicalType::I64);
+    let source = MemSource::new(4, [(field, ModelColumn::Numeric(by))]);
+    let groups = Search::new(&source).group(Docs::All, &Group::by("by")).unwrap();
+    let groups: Vec<_> = groups.groups.iter().map(|group| (group.value.clone(), group.count)).collect();
+    assert_eq!(groups, [(Value::Number(i64::MAX), 2), (Value::Number(i64::MAX - 1), 1)]);
+}
