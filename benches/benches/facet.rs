@@ -3,6 +3,9 @@
 //! Question: how near does a facet come to a bare loop that counts ords which lie unpacked in memory, when 1 %, 10 % or all
 //! documents are hits? Read `facet/<column>/<who>/<hits>`; throughput is hits a second. `vec` counts a `Vec<u32>` of
 //! ords in an array that it clears, and looks up no term.
+//!
+//! And what is gained by several arrays, counted in by turns? Read `facet/turns/<values>/<arrays>`: as many different
+//! values as that, the first of them twice as frequent as the second, three times as frequent as the third, and so on.
 #![expect(clippy::expect_used, reason = "a bench may panic")]
 
 use std::hint::black_box;
@@ -44,5 +47,64 @@ fn hosts(c: &mut Bench) {
     group.finish();
 }
 
-criterion_group! { name = benches; config = docvalues_benches::criterion(); targets = hosts }
+/// A plain number column of 7 values.
+fn status(c: &mut Bench) {
+    let docs = docvalues_benches::docs();
+    let segment = segment::write(docs, &["status"], WriterOptions::default()).open(OpenOptions::new());
+    let search = Search::new(&segment).threads(1);
+    let mut group = c.benchmark_group("facet/status");
+    group.throughput(Throughput::Elements(docs.into()));
+    group.bench_function("facet/all", |b| {
+        b.iter(|| search.facet(black_box(Docs::All), &Facet::on("status")).expect("good bytes"));
+    });
+    group.finish();
+}
+
+fn turns(c: &mut Bench) {
+    let docs = docvalues_benches::docs();
+    let mut group = c.benchmark_group("facet/turns");
+    group.throughput(Throughput::Elements(docs.into()));
+    for values in [2, 10, 100, 1_000, 10_000, 100_000] {
+        let ranks = ranks(docs, values);
+        let mut counts = vec![0_u32; 4 * values];
+        group.bench_function(BenchmarkId::new(values.to_string(), 1), |b| {
+            b.iter(|| black_box(count::<1>(&mut counts[..values], black_box(&ranks))));
+        });
+        group.bench_function(BenchmarkId::new(values.to_string(), 4), |b| {
+            b.iter(|| black_box(count::<4>(&mut counts, black_box(&ranks))));
+        });
+    }
+    group.finish();
+}
+
+/// Which of the values each document has, by Zipf's law, and in no order.
+fn ranks(docs: u32, values: usize) -> Vec<u32> {
+    let weights = (1..=values).scan(0.0, |sum, rank| {
+        *sum += 1.0 / rank as f64;
+        Some(*sum)
+    });
+    let weights: Vec<f64> = weights.collect();
+    let total = weights[values - 1];
+    let rank = |doc: u32| {
+        let at = f64::from(doc.wrapping_mul(2_654_435_761)) / f64::from(u32::MAX) * total;
+        let rank = weights.partition_point(|weight| *weight < at).min(values - 1);
+        // Spread over the array, as the ords of frequent terms are.
+        u32::try_from(rank * 7_919 % values).expect("a small number")
+    };
+    (0..docs).map(rank).collect()
+}
+
+fn count<const ARRAYS: usize>(counts: &mut [u32], values: &[u32]) -> u32 {
+    counts.fill(0);
+    let mut arrays = counts.chunks_exact_mut(counts.len() / ARRAYS);
+    let mut arrays: [&mut [u32]; ARRAYS] = std::array::from_fn(|_| arrays.next().expect("one of so many"));
+    for group in values.as_chunks::<ARRAYS>().0 {
+        for (array, &value) in arrays.iter_mut().zip(group) {
+            array[value as usize] += 1;
+        }
+    }
+    arrays[0][0]
+}
+
+criterion_group! { name = benches; config = docvalues_benches::criterion(); targets = hosts, status, turns }
 criterion_main!(benches);

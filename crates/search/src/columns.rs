@@ -8,8 +8,6 @@ use crate::error::Result;
 #[derive(Debug, Default)]
 pub(crate) struct Columns {
     columns: Vec<AnyColumn>,
-    /// How many asked for each.
-    users: Vec<u32>,
 }
 
 /// The place of a column in [`Columns`].
@@ -24,21 +22,14 @@ impl Columns {
             Some(at) => at,
             None => {
                 self.columns.push(source.column(name)?);
-                self.users.push(0);
                 self.columns.len() - 1
             }
         };
-        self.users[at] += 1;
         Ok(Slot(at))
     }
 
     pub(crate) fn get(&self, slot: Slot) -> &AnyColumn {
         &self.columns[slot.0]
-    }
-
-    /// Whether only one asked for a column: then nobody else gains from what is read of it.
-    pub(crate) fn has_one_user(&self, slot: Slot) -> bool {
-        self.users[slot.0] == 1
     }
 
     pub(crate) fn len(&self) -> usize {

@@ -9,6 +9,7 @@
 //! A document counts once for each different value that it has, as in Lucene's facets. Terms are looked up at the end,
 //! for those that are returned.
 
+mod array;
 mod counts;
 mod top;
 

@@ -3,7 +3,7 @@
 //! ```text
 //! documents     part 0 (524,288)              | part 1        | ...        a thread takes the next part that is left
 //!               block (65,536) | block | ...                              a collector may say which documents matter
-//!               window (4,096 of the set) | window | ...                  columns are read, collectors look
+//!               window (32,768 of the set)| window | ...                  columns are read, collectors look
 //! ```
 //!
 //! Parts are the same for any number of threads, and a thread goes through its parts in order. So a collector gives the
