@@ -1,13 +1,20 @@
-//! A pass by several threads.
+//! What several threads do side by side.
 
 use std::ops::Range;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Mutex, PoisonError};
 
+#[cfg(feature = "rayon")]
+use rayon::prelude::*;
+
 use crate::error::{Error, Result};
 use crate::pass::{Collector, Pass, Worker};
 
-/// Threads take the parts one after the other, each with a collector of its own; these are merged in the end.
+/// Fewer are sorted by one thread.
+#[cfg(feature = "rayon")]
+const FEW: usize = 1 << 14;
+
+/// A pass: threads take the parts one after the other, each with a collector of its own; these are merged in the end.
 pub(crate) fn run<C: Collector>(pass: &Pass<'_>, parts: Range<u32>, mut first: C) -> Result<C> {
     let next = AtomicU32::new(parts.start);
     let failed: Mutex<Option<Error>> = Mutex::new(None);
@@ -47,4 +54,36 @@ fn side_by_side<C: Send>(collectors: Vec<&mut C>, work: impl Fn(&mut C) + Sync) 
 #[cfg(not(feature = "rayon"))]
 fn side_by_side<C>(collectors: Vec<&mut C>, work: impl Fn(&mut C)) {
     collectors.into_iter().for_each(work);
+}
+
+/// What `work` makes of so many stretches of `items`, in order.
+#[cfg(feature = "rayon")]
+pub(crate) fn map<T: Sync, R: Send>(
+    items: &[T],
+    threads: usize,
+    work: impl Fn(&[T]) -> R + Sync + Send,
+) -> Vec<R> {
+    items.par_chunks(items.len().div_ceil(threads).max(1)).map(work).collect()
+}
+
+/// What `work` makes of all items.
+#[cfg(not(feature = "rayon"))]
+pub(crate) fn map<T, R>(items: &[T], _threads: usize, work: impl Fn(&[T]) -> R) -> Vec<R> {
+    vec![work(items)]
+}
+
+/// Sorts, by all threads there are if there may be more than one.
+#[cfg(feature = "rayon")]
+pub(crate) fn sort<T: Ord + Send>(items: &mut [T], threads: usize) {
+    if threads > 1 && items.len() >= FEW {
+        items.par_sort_unstable();
+    } else {
+        items.sort_unstable();
+    }
+}
+
+/// Sorts.
+#[cfg(not(feature = "rayon"))]
+pub(crate) fn sort<T: Ord>(items: &mut [T], _threads: usize) {
+    items.sort_unstable();
 }

@@ -5,11 +5,16 @@ use std::ops::Range;
 use docvalues_column::DocId;
 
 use super::key::{Key, Keys, Place};
+use crate::columns::Columns;
 use crate::docs::Docs;
 use crate::error::Result;
 use crate::pass::compact;
 use crate::search::Request;
+use crate::threads;
 use crate::window::{Room, WINDOW, Window};
+
+/// Fewer documents are read by one thread, and with room that is there.
+const FEW: usize = 4 * WINDOW;
 
 /// Documents of a run by their places: numbers, which most are, in little room.
 #[derive(Default)]
@@ -24,23 +29,39 @@ struct Split {
 /// All documents of the request, in order. 16 bytes a document beside them, where numbers are compared.
 pub(super) fn sort(request: &Request<'_>, docs: Docs<'_>, keys: &Keys) -> Result<Vec<DocId>> {
     let mut docs: Vec<DocId> = docs.iter(request.total()).collect();
-    let mut room = Room::default();
     let mut equal: Vec<Range<usize>> = std::iter::once(0..docs.len()).collect();
+    let mut room = Room::default();
     for key in keys.as_slice() {
         let mut still = Vec::new();
         for run in equal {
-            let split = split(request, &docs[run.clone()], key, &mut room)?;
-            split.put(&mut docs[run.clone()], run.start, &mut still);
+            let split = if run.len() < FEW {
+                split(request.columns(), &docs[run.clone()], key, &mut room)?
+            } else {
+                split_by_threads(request, &docs[run.clone()], key)?
+            };
+            split.put(&mut docs[run.clone()], run.start, request.threads(), &mut still);
         }
         equal = still;
     }
     Ok(docs)
 }
 
-fn split(request: &Request<'_>, docs: &[DocId], key: &Key, room: &mut Room) -> Result<Split> {
+/// Each thread takes some of the documents.
+fn split_by_threads(request: &Request<'_>, docs: &[DocId], key: &Key) -> Result<Split> {
+    let columns = request.columns();
+    let split = |docs: &[DocId]| split(columns, docs, key, &mut Room::default());
+    let mut pieces = threads::map(docs, request.threads(), split).into_iter();
+    let mut all = pieces.next().transpose()?.unwrap_or_default();
+    for piece in pieces {
+        all.append(piece?);
+    }
+    Ok(all)
+}
+
+fn split(columns: &Columns, docs: &[DocId], key: &Key, room: &mut Room) -> Result<Split> {
     let mut split = Split::default();
     for docs in docs.chunks(WINDOW) {
-        let mut window = Window::new(compact(docs), request.columns(), room);
+        let mut window = Window::new(compact(docs), columns, room);
         window.read(key.slot)?;
         for at in 0..window.len() {
             let doc = window.doc(at);
@@ -57,25 +78,43 @@ fn split(request: &Request<'_>, docs: &[DocId], key: &Key, room: &mut Room) -> R
 }
 
 impl Split {
+    fn append(&mut self, mut other: Split) {
+        self.first.append(&mut other.first);
+        self.numbers.append(&mut other.numbers);
+        self.bytes.append(&mut other.bytes);
+        self.no_number.append(&mut other.no_number);
+        self.last.append(&mut other.last);
+    }
+
     /// Puts the documents back in order, and appends to `equal` the runs, counted from `start`, of those that are equal.
-    fn put(mut self, docs: &mut [DocId], start: usize, equal: &mut Vec<Range<usize>>) {
-        self.numbers.sort_unstable();
-        self.bytes.sort_unstable();
-        let numbers =
-            self.numbers.chunk_by(|a, b| a.0 == b.0).map(|run| run.iter().map(|(_, doc)| *doc).collect());
-        let bytes =
-            self.bytes.chunk_by(|a, b| a.0 == b.0).map(|run| run.iter().map(|(_, doc)| *doc).collect());
-        let mut at = 0;
-        let mut put = |run: &[DocId]| {
-            docs[at..at + run.len()].copy_from_slice(run);
-            if run.len() > 1 {
-                equal.push(start + at..start + at + run.len());
-            }
-            at += run.len();
-        };
-        put(&self.first);
-        numbers.chain(bytes).for_each(|run: Vec<DocId>| put(&run));
-        put(&self.no_number);
-        put(&self.last);
+    fn put(mut self, docs: &mut [DocId], start: usize, threads: usize, equal: &mut Vec<Range<usize>>) {
+        threads::sort(&mut self.numbers, threads);
+        threads::sort(&mut self.bytes, threads);
+        let mut to = To { docs, at: 0, start, equal };
+        to.put(self.first.iter());
+        self.numbers.chunk_by(|a, b| a.0 == b.0).for_each(|run| to.put(run.iter().map(|(_, doc)| doc)));
+        self.bytes.chunk_by(|a, b| a.0 == b.0).for_each(|run| to.put(run.iter().map(|(_, doc)| doc)));
+        to.put(self.no_number.iter());
+        to.put(self.last.iter());
+    }
+}
+
+/// Where documents are put, run by run.
+struct To<'a> {
+    docs: &'a mut [DocId],
+    at: usize,
+    start: usize,
+    equal: &'a mut Vec<Range<usize>>,
+}
+
+impl To<'_> {
+    /// Puts a run of documents that are equal.
+    fn put<'d>(&mut self, run: impl ExactSizeIterator<Item = &'d DocId>) {
+        let places = self.at..self.at + run.len();
+        if run.len() > 1 {
+            self.equal.push(self.start + places.start..self.start + places.end);
+        }
+        self.at = places.end;
+        self.docs[places].iter_mut().zip(run).for_each(|(to, doc)| *to = *doc);
     }
 }

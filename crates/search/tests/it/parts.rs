@@ -91,11 +91,22 @@ fn the_first_documents_of_several_parts_are_those_of_all_in_order() {
     ];
     for docs in [Docs::All, Docs::List(&list), Docs::Bits(&bits)] {
         for keys in &orders {
-            let all = Search::new(&source).sorted(docs, keys).unwrap();
+            let all = Search::new(&source).threads(1).sorted(docs, keys).unwrap();
             for threads in [1, 2, 8] {
                 let top = Search::new(&source).threads(threads).top(docs, keys, 50).unwrap();
                 assert_eq!(top, all[..50], "{threads} threads by {keys:?}");
             }
         }
     }
+}
+
+#[test]
+fn any_number_of_threads_sorts_all_alike() {
+    let source = source();
+    let bits = Bitset::from_docs((0..DOCS).filter(|doc| doc % 3 != 1).map(DocId::new), DOCS);
+    let keys = [SortKey::new("term").missing_first(), SortKey::new("double").descending()];
+    let sorted = |threads| Search::new(&source).threads(threads).sorted(Docs::Bits(&bits), &keys).unwrap();
+    let alone = sorted(1);
+    assert_eq!(alone.len(), bits.count() as usize);
+    assert!([2, 8].iter().all(|threads| sorted(*threads) == alone));
 }

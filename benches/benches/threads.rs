@@ -1,0 +1,52 @@
+//! What does a second thread gain?
+//!
+//! Question: how many times as fast are the works of `docvalues::search` with two threads as with one? Read
+//! `threads/<work>/<threads>`, in time on the wall; it is of use on a machine that has nothing else to do, and with ten
+//! million documents.
+#![expect(clippy::expect_used, reason = "a bench may panic")]
+
+use std::hint::black_box;
+
+use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
+use docvalues::prelude::*;
+use docvalues::search::facet::Facet;
+use docvalues::search::group::{Group, Metric};
+use docvalues::search::stats::Stats;
+use docvalues::search::{Docs, Search};
+use docvalues_benches::{data, segment};
+
+fn works(c: &mut Criterion) {
+    let docs = docvalues_benches::docs();
+    let columns = ["host", "size", "uni24", "price60"];
+    let segment = segment::write(docs, &columns, WriterOptions::default()).open(OpenOptions::new());
+    let hits = data::hits(docs, 1_000);
+    let by = |name: &str| SortKey::new(name).descending();
+    let facet = Facet::on("host");
+    let group_by = Group::by("host").metric(Metric::Sum("size".into()));
+    let (top, sorted) = ([by("price60"), by("size")], [by("size")]);
+    // Of all documents, the directory knows the first of these.
+    let spread = Stats::of("size").spread().distinct();
+    let percentiles = Stats::of("uni24").percentiles([5.0, 50.0, 95.0]);
+    let (all, list) = (Docs::All, Docs::List(&hits));
+
+    let mut group = c.benchmark_group("threads");
+    group.throughput(Throughput::Elements(docs.into()));
+    for threads in [1, 2] {
+        let search = Search::new(&segment).threads(threads);
+        let mut bench = |work: &str, run: &dyn Fn()| {
+            group.bench_function(BenchmarkId::new(work, threads), |b| b.iter(run));
+        };
+        bench("facet", &|| drop(black_box(search.facet(all, &facet).expect("good bytes"))));
+        bench("facet 10 %", &|| drop(black_box(search.facet(list, &facet).expect("good bytes"))));
+        bench("group", &|| drop(black_box(search.group(all, &group_by).expect("good bytes"))));
+        bench("top 20", &|| drop(black_box(search.top(all, &top, 20).expect("good bytes"))));
+        bench("sort", &|| drop(black_box(search.sorted(all, &sorted).expect("good bytes"))));
+        bench("sort 10 %", &|| drop(black_box(search.sorted(list, &sorted).expect("good bytes"))));
+        bench("spread, distinct", &|| drop(black_box(search.stats(all, &spread).expect("good bytes"))));
+        bench("percentiles", &|| drop(black_box(search.stats(all, &percentiles).expect("good bytes"))));
+    }
+    group.finish();
+}
+
+criterion_group! { name = benches; config = docvalues_benches::wall_time(); targets = works }
+criterion_main!(benches);
