@@ -104,9 +104,16 @@ fn the_first_documents_of_several_parts_are_those_of_all_in_order() {
 fn any_number_of_threads_sorts_all_alike() {
     let source = source();
     let bits = Bitset::from_docs((0..DOCS).filter(|doc| doc % 3 != 1).map(DocId::new), DOCS);
-    let keys = [SortKey::new("term").missing_first(), SortKey::new("double").descending()];
-    let sorted = |threads| Search::new(&source).threads(threads).sorted(Docs::Bits(&bits), &keys).unwrap();
-    let alone = sorted(1);
-    assert_eq!(alone.len(), bits.count() as usize);
-    assert!([2, 8].iter().all(|threads| sorted(*threads) == alone));
+    // Those without a value by the last key stay as they are found.
+    let orders = [
+        vec![SortKey::new("number").missing_first()],
+        vec![SortKey::new("double").descending(), SortKey::new("term")],
+        vec![SortKey::new("term").descending()],
+    ];
+    for keys in &orders {
+        let sorted = |threads| Search::new(&source).threads(threads).sorted(Docs::Bits(&bits), keys).unwrap();
+        let alone = sorted(1);
+        assert_eq!(alone.len(), bits.count() as usize);
+        assert!([2, 8].iter().all(|threads| sorted(*threads) == alone), "by {keys:?}");
+    }
 }
