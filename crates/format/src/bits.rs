@@ -166,6 +166,7 @@ fn load(bytes: &[u8], at: usize) -> Option<u64> {
     bytes.get(at..)?.first_chunk::<8>().map(|word| LittleEndian::read_u64(word))
 }
 
+mod compare;
 #[cfg(all(target_arch = "x86_64", not(miri)))]
 pub(crate) mod cpu;
 #[cfg_attr(
@@ -186,6 +187,8 @@ mod tests;
 mod wide;
 mod within;
 
+pub(crate) use compare::ends;
+pub use compare::{all_below, pass_below, pass_outside};
 #[cfg(all(target_arch = "x86_64", not(miri)))]
 pub(crate) use cpu::cpu_has;
 pub(crate) use gather::{Blocks, Numbers, Packed, gather, gather_packed};

@@ -39,6 +39,23 @@ impl<'a> Touched<'a> {
         self.bytes.get(range)
     }
 
+    /// The bytes of `range` if they are known to be good: for long ranges, of which 64 granules are asked about at once.
+    pub(crate) fn part(&self, range: Range<usize>) -> Option<&'a [u8]> {
+        let bytes = self.bytes.get(range.clone())?;
+        let Some(granules) = self.granules else { return Some(bytes) };
+        let (first, end) = (range.start / GRANULE, range.end.div_ceil(GRANULE));
+        let words = granules.get(first / 64..end.div_ceil(64))?;
+        // In front of the first granule and behind the last one, nothing need be known.
+        let (front, behind) = (first % 64, words.len() * 64 - (end - first / 64 * 64));
+        let last = words.len().saturating_sub(1);
+        let is_good = |(at, word): (usize, &AtomicU64)| {
+            let front = if at == 0 { !(u64::MAX << front) } else { 0 };
+            let behind = if at == last { !(u64::MAX >> behind) } else { 0 };
+            Touched::load(word) | front | behind == u64::MAX
+        };
+        words.iter().enumerate().all(is_good).then_some(bytes)
+    }
+
     /// `N` bytes at `at`, at most a granule's, if they are known to be good.
     #[inline(always)]
     pub(crate) fn array<const N: usize>(&self, at: usize) -> Option<&'a [u8; N]> {

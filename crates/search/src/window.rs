@@ -165,8 +165,7 @@ impl Read {
             BatchDocs::Run { first, len } => first.get() as usize + len <= total as usize,
             // Ords say themselves where there is none.
             BatchDocs::List(_) if matches!(column, AnyColumn::Sorted(_)) => false,
-            // Without a way out, so that many are compared at once.
-            BatchDocs::List(docs) => docs.iter().fold(true, |all, doc| all & (doc.get() < total)),
+            BatchDocs::List(docs) => docvalues_format::bits::all_below(docs, total),
         };
         self.all_present = about.docs_with_value() == total && known();
         self.present.clear();

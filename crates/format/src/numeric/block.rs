@@ -99,12 +99,12 @@ impl Encoding {
 /// The header of one block, parsed: all it takes to decode one of its values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Block {
-    pub(super) base: u64,
-    pub(super) slope: i64,
+    pub(crate) base: u64,
+    pub(crate) slope: i64,
     /// Where the residuals begin, in bytes from the start of the section.
-    pub(super) payload: u64,
-    pub(super) encoding: Encoding,
-    pub(super) width: u8,
+    pub(crate) payload: u64,
+    pub(crate) encoding: Encoding,
+    pub(crate) width: u8,
 }
 
 /// `floor(slope * i / 2^16)`, modulo 2^64.
@@ -139,13 +139,19 @@ impl Block {
     #[inline(always)]
     pub(super) fn peek<B: SectionBytes>(table: &B, stride: Stride, block: usize) -> Option<Block> {
         let at = block.checked_mul(stride.bytes())?;
-        let (head, slope) = match stride {
-            Stride::Short => (table.peek::<SHORT_LEN>(at)?, 0),
-            Stride::Long => {
-                let header = table.peek::<LONG_LEN>(at)?;
-                let slope = LittleEndian::read_i64(&header[SHORT_LEN..SHORT_LEN + 8]);
-                (header.first_chunk::<SHORT_LEN>()?, slope)
-            }
+        match stride {
+            Stride::Short => Block::of(table.peek::<SHORT_LEN>(at)?, stride),
+            Stride::Long => Block::of(table.peek::<LONG_LEN>(at)?, stride),
+        }
+    }
+
+    /// The header in `bytes`, if it is legal.
+    #[inline(always)]
+    pub(crate) fn of(bytes: &[u8], stride: Stride) -> Option<Block> {
+        let (head, rest) = bytes.split_first_chunk::<SHORT_LEN>()?;
+        let slope = match stride {
+            Stride::Short => 0,
+            Stride::Long => LittleEndian::read_i64(rest.first_chunk::<8>()?),
         };
         let (base, tags) = (LittleEndian::read_u64(&head[..8]), LittleEndian::read_u64(&head[8..]));
         let (encoding, width) = kind(tags, stride == Stride::Long)?;

@@ -10,6 +10,7 @@ use super::plain::Plain;
 use super::simd::{self, Kernel};
 use super::sink::{Collect, Exists, Expand, Sink};
 use super::{NO_VALUE, PresenceReader, PresenceWalk, Shape, locate};
+use crate::bits;
 use crate::error::{Error, ErrorKind, Result};
 use crate::id::{BLOCK_DOCS, DocId, ValueIndex};
 use crate::source::SectionBytes;
@@ -40,14 +41,14 @@ impl<B: SectionBytes> PresenceReader<B> {
         buffer: &'a mut [u32],
         walk: &mut PresenceWalk,
     ) -> Result<Indices<'a>> {
-        // Both loops to the end, whatever they find: so they become vector code.
         if let Shape::All = self.shape
-            && docs.iter().fold(true, |all, doc| all & (doc.get() < self.docs))
+            && bits::all_below(docs, self.docs)
         {
             return Ok(Indices { each: simd::numbers(docs), all: true });
         }
         let each = &mut buffer[..docs.len()];
         self.rank_many(docs, each, walk)?;
+        // To the last one, whatever they are: so it becomes vector code.
         Ok(Indices { each, all: each.iter().fold(true, |all, &index| all & (index != NO_VALUE)) })
     }
 

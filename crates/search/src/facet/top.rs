@@ -3,6 +3,8 @@
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
+use docvalues_format::bits;
+
 use super::{Facet, FacetOrder};
 
 /// The first `top` of the values that pass by, in the order of a [`Facet`]. O(log top) for one that is kept, O(1) for
@@ -52,15 +54,15 @@ impl<K: Ord> Top<K> {
     /// once.
     pub(super) fn see_all(&mut self, counts: &[u32], key: impl Fn(usize) -> K) {
         const SOME: usize = 64;
-        for (some, at) in counts.chunks(SOME).zip((0..).step_by(SOME)) {
-            let bar = self.bar();
-            if some.iter().fold(true, |below, &count| below & (count < bar)) {
-                let floor = self.min_count;
-                self.distinct +=
-                    u64::from(some.iter().fold(0, |all, &count| all + u32::from(count >= floor)));
-                continue;
+        let mut at = 0;
+        while at < counts.len() {
+            let (passed, distinct) = bits::pass_below(&counts[at..], self.bar(), self.min_count);
+            self.distinct += distinct;
+            at += passed;
+            for (at, &count) in counts.iter().enumerate().skip(at).take(SOME) {
+                self.see(count, || key(at));
             }
-            some.iter().zip(at..).for_each(|(&count, at)| self.see(count, || key(at)));
+            at += SOME;
         }
     }
 

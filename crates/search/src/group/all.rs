@@ -45,7 +45,7 @@ pub(super) fn find(
     if layout.depends_on_order() {
         threads = 1;
     }
-    let mut candidates = Candidates { order, top, floor: 0, heap: BinaryHeap::new() };
+    let mut candidates = Candidates::new(order, top, layout);
     let mut found = Found { winners: Vec::new(), distinct: 0, docs: 0, missing: 0 };
     let mut start = 0_u32;
     loop {
@@ -144,7 +144,7 @@ impl AllGroups {
             if row[0] > 0 {
                 groups += 1;
                 // Most are seen to be too small without a call.
-                if row[0] >= candidates.floor {
+                if row[candidates.word].cast_signed() >= candidates.floor {
                     candidates.offer(&self.layout, row, value);
                 }
             }
@@ -199,8 +199,10 @@ impl Collector for AllGroups {
 struct Candidates {
     order: GroupOrder,
     top: usize,
-    /// A group of fewer documents is not kept.
-    floor: u64,
+    /// Whether a word of a row says of most groups that they are not kept: in those it is less than `floor`.
+    is_told: bool,
+    word: usize,
+    floor: i64,
     /// The last one is on top.
     heap: BinaryHeap<Candidate>,
 }
@@ -215,6 +217,16 @@ struct Candidate {
 }
 
 impl Candidates {
+    fn new(order: GroupOrder, top: usize, layout: &Layout) -> Candidates {
+        let word = match order {
+            GroupOrder::Count => Some(0),
+            GroupOrder::Metric(metric) => layout.sum(metric),
+            GroupOrder::Value | GroupOrder::Best => None,
+        };
+        let (is_told, word) = (word.is_some(), word.unwrap_or(0));
+        Candidates { order, top, is_told, word, floor: i64::MIN, heap: BinaryHeap::new() }
+    }
+
     fn offer(&mut self, layout: &Layout, row: &[u64], value: &dyn Fn() -> Value) {
         let height = Reverse(match self.order {
             GroupOrder::Count => Some(Height::Integer(row[0].into())),
@@ -234,8 +246,12 @@ impl Candidates {
         {
             *last = candidate;
         }
-        if self.order == GroupOrder::Count && self.heap.len() >= self.top {
-            self.floor = self.heap.peek().map_or(u64::MAX, |last| last.row[0]);
+        if self.is_told
+            && self.heap.len() >= self.top
+            && let Some(last) = self.heap.peek()
+            && last.height.0.is_some()
+        {
+            self.floor = last.row[self.word].cast_signed();
         }
     }
 

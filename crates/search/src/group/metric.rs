@@ -214,6 +214,15 @@ impl Layout {
         })
     }
 
+    /// The word of a row by which, as an `i64`, groups are in the order of a metric, but for those that have none: a sum.
+    pub(super) fn sum(&self, metric: usize) -> Option<usize> {
+        let (metric, accumulator) = self.metrics.get(metric)?;
+        let one = self.accumulators.get(*accumulator)?;
+        // Sums of unsigned numbers depend on the documents, too: see `Accumulator::sum`.
+        let is_it = one.what == What::Sum && one.logical != LogicalType::U64;
+        (is_it && matches!(metric, Metric::Sum(_))).then_some(one.at)
+    }
+
     /// What groups are compared by if a metric orders them: what is greater comes first, and nothing last.
     pub(super) fn height(&self, row: &[u64], metric: usize) -> Option<Height> {
         match self.measure(row, metric)? {

@@ -4,6 +4,7 @@ use std::collections::BinaryHeap;
 use std::ops::{Range, RangeInclusive};
 
 use docvalues_column::DocId;
+use docvalues_format::bits;
 
 use super::key::{Entry, Key, Keys};
 use crate::columns::{Columns, Slot};
@@ -11,7 +12,7 @@ use crate::error::Result;
 use crate::pass::{Collector, Wants};
 use crate::window::Window;
 
-/// Values that are compared before any of them is looked at.
+/// Values that are looked at one by one where one of them may come in.
 const CHUNK: usize = 64;
 
 /// What is kept of the documents that come first.
@@ -61,12 +62,10 @@ impl<K: Kept> Competition<K> {
     /// Offers the documents whose number may still come in.
     fn numbers(&mut self, window: &Window<'_>, key: Key, mut open: RangeInclusive<i64>) {
         let values = window.numbers(key.slot).values;
-        for (start, chunk) in (0..).step_by(CHUNK).zip(values.chunks(CHUNK)) {
-            let (low, high) = (*open.start(), *open.end());
-            if !chunk.iter().fold(false, |any, value| any | (low <= *value) & (*value <= high)) {
-                continue;
-            }
-            for (at, value) in (start..).zip(chunk) {
+        let mut at = 0;
+        while at < values.len() {
+            at += bits::pass_outside(&values[at..], *open.start(), *open.end());
+            for (at, value) in (at..).zip(values.iter().skip(at).take(CHUNK)) {
                 if open.contains(value) {
                     self.kept.offer(&self.keys, window, at);
                     if let Some((_, narrower)) = self.open() {
@@ -74,6 +73,7 @@ impl<K: Kept> Competition<K> {
                     }
                 }
             }
+            at += CHUNK;
         }
     }
 }

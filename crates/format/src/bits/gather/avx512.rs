@@ -19,8 +19,35 @@ pub(super) fn gather(
 ) -> usize {
     let Some(lanes) = Lanes::new(blocks) else { return 0 };
     match (blocks.table.granules, blocks.section.granules) {
-        (None, None) => each_group(numbers, indices, out, |indices| lanes.numbers::<false>(indices)),
-        _ => each_group(numbers, indices, out, |indices| lanes.numbers::<true>(indices)),
+        (None, None) => each_pair(blocks, numbers, indices, out, |indices| lanes.numbers::<false>(indices)),
+        _ => each_pair(blocks, numbers, indices, out, |indices| lanes.numbers::<true>(indices)),
+    }
+}
+
+/// Writes the numbers of pairs of groups where these are narrow and in one block, and of others what `find` finds,
+/// until it finds nothing; returns how many groups that were.
+#[target_feature(enable = "avx512f,avx512dq")]
+#[inline]
+fn each_pair(
+    blocks: Blocks<'_>,
+    numbers: Numbers,
+    indices: &[[u32; GROUP]],
+    out: &mut [[i64; GROUP]],
+    find: impl Fn(__m512i) -> Option<__m512i>,
+) -> usize {
+    let mut runs = narrow::Runs::new(blocks, numbers);
+    // The longer there is no such pair, the less often one is looked for.
+    let (mut done, mut others) = (0, 1);
+    loop {
+        let found = narrow::in_runs(&mut runs, &indices[done..], &mut out[done..]);
+        done += found;
+        others = if found > 0 { 2 } else { (2 * others).min(64) };
+        let end = indices.len().min(done + others);
+        let found = each_group(numbers, &indices[done..end], &mut out[done..end], &find);
+        done += found;
+        if done < end || done == indices.len() {
+            return done;
+        }
     }
 }
 
@@ -31,6 +58,14 @@ pub(super) fn gather_packed(
     indices: &[[u32; GROUP]],
     out: &mut [[i64; GROUP]],
 ) -> usize {
+    let done = narrow::packed(packed, numbers, indices, out);
+    done + eights(packed, numbers, &indices[done..], &mut out[done..])
+}
+
+/// The same of integers of any width.
+#[target_feature(enable = "avx512f,avx512dq")]
+#[inline]
+fn eights(packed: Packed<'_>, numbers: Numbers, indices: &[[u32; GROUP]], out: &mut [[i64; GROUP]]) -> usize {
     let Packed { section, payload, width } = packed;
     let last_word = section.bytes.len().checked_sub(8).filter(|_| width <= MAX_SPLIT_WIDTH);
     let Some(last) = last_word.map(|at| ones(at as u64)) else { return 0 };
@@ -343,3 +378,5 @@ fn rises(lines: __mmask8, slope: __m512i, i: __m512i) -> __m512i {
     let fraction = _mm512_mul_epu32(_mm512_and_si512(slope, ones(0xFFFF)), i);
     _mm512_add_epi64(whole, _mm512_srli_epi64::<16>(fraction))
 }
+
+mod narrow;

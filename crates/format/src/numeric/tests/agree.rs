@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use proptest::prelude::*;
 
 use super::*;
+use crate::bits;
 use crate::error::Place;
 use crate::granule::GRANULE;
 use crate::source::SectionBytes;
@@ -81,7 +82,11 @@ fn check_gather(values: &[i64], reader: &NumericReader<Owned>, random: &mut Rand
     let mut sorted = indices.clone();
     sorted.sort_unstable();
     let near = indices.iter().flat_map(|&i| [i, i.saturating_sub(1), i]).collect();
-    for indices in [indices, sorted, near, Vec::new()] {
+    // All from somewhere on, and some of them, in runs that begin and end anywhere.
+    let start = indices.first().copied().unwrap_or(0);
+    let dense: Vec<u32> = (start..values.len() as u32).take(700).collect();
+    let some = dense.iter().copied().filter(|_| random.below(3) == 0).collect();
+    for indices in [indices, sorted, near, dense, some, Vec::new()] {
         let mut out = vec![42; indices.len()];
         reader.gather(&indices, &mut out, &mut walk).unwrap();
         for (&i, &got) in indices.iter().zip(&out) {
@@ -308,6 +313,46 @@ proptest! {
     #[test]
     fn any_shape_of_any_length(shape in prop::sample::select(&Shape::ALL[..]), len in 0..crate::at_most(20_000), seed: u64) {
         check(&shape.values(len, seed), seed ^ 1);
+    }
+
+    /// Kernels look at sixteen ascending indices at a time, if they lie in one block of narrow numbers.
+    #[test]
+    fn ascending_lists(
+        widths in prop::collection::vec(prop_oneof![0_u32..=26, 0_u32..=63], 1..6),
+        len in prop_oneof![1_usize..2_000, Just(crate::at_most(16_384)), Just(crate::at_most(17_000))],
+        gap in prop::sample::select(vec![1_u64, 2, 20, 200, 2_000]),
+        good in prop::sample::select(vec![u64::MAX, !0b100, 0xAAAA_AAAA_AAAA_AAAA, 0]),
+        sloped: bool,
+        seed: u64,
+    ) {
+        let mut random = Random(seed);
+        let number = |(at, width): (usize, u32)| {
+            let x = random.next() & bits::mask(u8::try_from(width).unwrap());
+            x.cast_signed().wrapping_add(if sloped { at as i64 * 1_000 } else { 0 })
+        };
+        let values: Vec<i64> = widths.iter().flat_map(|&w| std::iter::repeat_n(w, len)).enumerate().map(number).collect();
+        let column = encode(&values, &VALUES);
+        let column = column.try_map(&mut |section, bytes| {
+            Ok::<_, ()>(Patchy::new(section, bytes, |granule| good >> (granule % 64) & 1 == 1))
+        });
+        let reader = NumericReader::open(column.unwrap(), JumpTables::Baked).unwrap();
+        let mut next = random.below(gap) as u32;
+        let mut indices = Vec::new();
+        while (next as usize) < values.len() {
+            indices.push(next);
+            next += 1 + random.below(2 * gap - 1) as u32;
+        }
+        let mut out = vec![0; indices.len()];
+        let mut walk = NumericWalk::default();
+        reader.gather(&indices, &mut out, &mut walk).unwrap();
+        let wrong = indices.iter().zip(&out).find(|&(&i, &got)| got != values[i as usize]);
+        prop_assert_eq!(wrong, None);
+        // One that is past the end is refused, wherever it stands.
+        if !indices.is_empty() {
+            let at = random.below(indices.len() as u64) as usize;
+            indices[at] = values.len() as u32 + random.below(3) as u32;
+            prop_assert!(reader.gather(&indices, &mut out, &mut walk).is_err());
+        }
     }
 
     #[test]

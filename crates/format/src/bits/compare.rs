@@ -1,0 +1,70 @@
+//! Numbers that are compared many at once.
+
+use super::wide;
+use crate::id::DocId;
+
+/// Numbers that are compared before it is asked what became of them. None of these loops ends early: so they become
+/// vector code.
+const CHUNK: usize = 64;
+
+wide! {
+    /// Whether all of `docs` are below `end`.
+    pub fn all_below(docs: &[DocId], end: u32) -> bool {
+        docs.iter().fold(true, |all, doc| all & (doc.get() < end))
+    }
+
+    /// The least and the greatest of `numbers`; the greatest `u32` and 0 if there are none.
+    pub(crate) fn ends(numbers: &[u32]) -> (u32, u32) {
+        numbers.iter().fold((u32::MAX, 0), |(min, max), &number| (number.min(min), number.max(max)))
+    }
+
+    /// How many numbers at the front may be passed over, because none of them lies in `low ..= high`: whole chunks of 64, or
+    /// all. So if one is left, one of the next 64 does.
+    pub fn pass_outside(numbers: &[i64], low: i64, high: i64) -> usize {
+        let outside = |number: &i64| (*number < low) | (*number > high);
+        let is_passed = |chunk: &&[i64]| chunk.iter().fold(true, |all, number| all & outside(number));
+        let chunks = numbers.chunks(CHUNK).take_while(is_passed).count();
+        numbers.len().min(chunks * CHUNK)
+    }
+
+    /// The same of counts that are all below `bar`; and how many of those that are passed over are `floor` or more.
+    pub fn pass_below(counts: &[u32], bar: u32, floor: u32) -> (usize, u64) {
+        let is_passed = |chunk: &&[u32]| chunk.iter().fold(true, |all, &count| all & (count < bar));
+        let counted = |chunk: &[u32]| chunk.iter().fold(0, |all, &count| all + u32::from(count >= floor));
+        let (chunks, all) = counts
+            .chunks(CHUNK)
+            .take_while(is_passed)
+            .fold((0, 0), |(chunks, all), chunk| (chunks + 1, all + u64::from(counted(chunk))));
+        (counts.len().min(chunks * CHUNK), all)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    proptest! {
+        #[test]
+        fn comparing_many_is_comparing_each(
+            numbers in prop::collection::vec(prop_oneof![0_u32..4, 0..200_u32, any::<u32>()], 0..300),
+            bar in prop_oneof![0_u32..201, any::<u32>()],
+            floor in 0_u32..3,
+        ) {
+            let docs: Vec<DocId> = numbers.iter().copied().map(DocId::new).collect();
+            prop_assert_eq!(all_below(&docs, bar), docs.iter().all(|doc| doc.get() < bar));
+            let [min, max] = [numbers.iter().min(), numbers.iter().max()];
+            prop_assert_eq!(ends(&numbers), (min.copied().unwrap_or(u32::MAX), max.copied().unwrap_or(0)));
+
+            let first = numbers.iter().position(|&number| number >= bar).unwrap_or(numbers.len());
+            let expected = if first < numbers.len() { first / CHUNK * CHUNK } else { first };
+            let counted = numbers[..expected].iter().filter(|&&number| number >= floor).count() as u64;
+            prop_assert_eq!(pass_below(&numbers, bar, floor), (expected, counted));
+            let signed: Vec<i64> = numbers.iter().map(|&number| i64::from(number)).collect();
+            prop_assert_eq!(pass_outside(&signed, bar.into(), i64::MAX), expected);
+            let negative: Vec<i64> = signed.iter().map(|number| -number).collect();
+            prop_assert_eq!(pass_outside(&negative, i64::MIN, -i64::from(bar)), expected);
+        }
+    }
+}

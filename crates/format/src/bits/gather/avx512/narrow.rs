@@ -1,0 +1,250 @@
+//! Sixteen narrow integers at a time, in registers of 512 bits.
+//!
+//! An integer of up to 25 bits lies in four bytes, wherever it begins: so sixteen loads fill a register, where
+//! of eight bytes only eight do. That takes a width which is the same for all of them. There is one where the
+//! column has one block, in any order, and where indices ascend and are not too far apart: the header is then
+//! looked at once for a whole run of them.
+//!
+//! Ascending indices are also known to lie ahead. Where they are so close that a line holds more than one, the
+//! bytes some lines ahead are asked for; where they are not, the bytes of later indices. The processor does
+//! the like on its own, but not across pages, and not of what it cannot foresee. Of 10 million integers of 17
+//! bits, a tenth of them in ascending order: 1.0 ns an integer without, 0.6 with; 3 % of them: 4.3 and 2.0.
+#![allow(unsafe_code, reason = "intrinsics; each use has its proof")]
+
+use std::arch::x86_64::*;
+
+use super::super::{Blocks, GROUP, Numbers, Packed};
+use super::{ones, rises};
+use crate::bits::ends;
+use crate::numeric::Block;
+
+/// Integers that are found together: two groups.
+const PAIR: usize = 2 * GROUP;
+
+/// The widest integer that lies in four bytes, wherever it begins.
+const WIDEST: u8 = 25;
+
+/// How many bytes ahead of dense integers is asked for: two pages.
+const BYTES_AHEAD: usize = 8192;
+
+/// How many bytes ahead of indices.
+const LIST_AHEAD: usize = 4096;
+
+/// How many pairs ahead of others, in one block, and in several, where the next one may be of another width.
+const PAIRS_AHEAD: usize = 8;
+const PAIRS_AHEAD_IN_BLOCK: usize = 2;
+
+/// Bits between the first and the last of a pair that is dense: on each line of 64 bytes lies more than one.
+const DENSE: u32 = 16 * 64 * 8;
+
+/// Integers of one narrow width.
+struct Narrow<'a> {
+    /// All loads are of these bytes.
+    bytes: &'a [u8],
+    /// What their place is counted from: where integer 0 would begin.
+    before: usize,
+    width: u8,
+    /// A pair of indices whose ends are nearer than this is dense.
+    near: u32,
+}
+
+impl<'a> Narrow<'a> {
+    /// Integers of `width` bits, at most [`WIDEST`]; those that are asked for have their four bytes in `bytes`,
+    /// of which the first is byte `before` behind the beginning of integer 0.
+    fn new(bytes: &'a [u8], before: usize, width: u8) -> Narrow<'a> {
+        let near = DENSE.checked_div(width.into()).unwrap_or(u32::MAX);
+        Narrow { bytes, before, width, near }
+    }
+
+    /// Sixteen of them, as u32s. What is `ahead` is asked for and nothing else.
+    ///
+    /// # Safety
+    ///
+    /// For each index `i`, the four bytes from `i * width / 8 - before` on lie in `bytes`.
+    #[target_feature(enable = "avx512f,avx512dq")]
+    #[inline]
+    unsafe fn pair(&self, indices: &[u32; PAIR], ahead: &[u32; PAIR]) -> __m512i {
+        let start = self.bytes.as_ptr().wrapping_sub(self.before);
+        let width = u64::from(self.width);
+        let at = |index: u32| start.wrapping_add((u64::from(index) * width / 8) as usize);
+        // Indices of batches end to end, each a page long: those of the next one.
+        _mm_prefetch::<_MM_HINT_T0>(indices.as_ptr().wrapping_byte_add(LIST_AHEAD).cast());
+        if indices[PAIR - 1].wrapping_sub(indices[0]) < self.near {
+            // Every other one is enough to meet nearly all lines.
+            for [index, _] in indices.as_chunks::<2>().0 {
+                _mm_prefetch::<_MM_HINT_T0>(at(*index).wrapping_add(BYTES_AHEAD).cast());
+            }
+        } else {
+            for &index in ahead {
+                _mm_prefetch::<_MM_HINT_T0>(at(index).cast());
+            }
+        }
+        let word = |lane: usize| {
+            // SAFETY: as the caller promises. The lowest byte comes first, here as in the format.
+            unsafe { at(indices[lane]).cast::<i32>().read_unaligned() }
+        };
+        let four = |lane| _mm_setr_epi32(word(lane), word(lane + 1), word(lane + 2), word(lane + 3));
+        let eight = |lane| _mm256_inserti128_si256::<1>(_mm256_castsi128_si256(four(lane)), four(lane + 4));
+        let words = _mm512_inserti64x4::<1>(_mm512_castsi256_si512(eight(0)), eight(8));
+        // Of a bit's number, the lowest three bits count.
+        // SAFETY: sixteen u32s are 64 bytes.
+        let indices = unsafe { _mm512_loadu_si512(indices.as_ptr().cast()) };
+        let bit = _mm512_mullo_epi32(indices, _mm512_set1_epi32(self.width.into()));
+        let words = _mm512_srlv_epi32(words, _mm512_and_si512(bit, _mm512_set1_epi32(7)));
+        _mm512_and_si512(words, _mm512_set1_epi32((1 << self.width) - 1))
+    }
+}
+
+/// The halves of sixteen u32s, as u64s.
+#[target_feature(enable = "avx512f,avx512dq")]
+#[inline]
+fn halves(pair: __m512i) -> [__m512i; 2] {
+    let (low, high) = (_mm512_castsi512_si256(pair), _mm512_extracti64x4_epi64::<1>(pair));
+    [_mm512_cvtepu32_epi64(low), _mm512_cvtepu32_epi64(high)]
+}
+
+#[target_feature(enable = "avx512f")]
+#[inline]
+fn sums(a: [__m512i; 2], b: [__m512i; 2]) -> [__m512i; 2] {
+    [_mm512_add_epi64(a[0], b[0]), _mm512_add_epi64(a[1], b[1])]
+}
+
+#[target_feature(enable = "avx512f")]
+#[inline]
+fn store(numbers: [__m512i; 2], out: &mut [i64; PAIR]) {
+    let (halves, _) = out.as_chunks_mut::<GROUP>();
+    for (half, out) in numbers.into_iter().zip(halves) {
+        // SAFETY: eight i64s are 64 bytes.
+        unsafe { _mm512_storeu_si512(out.as_mut_ptr().cast(), half) };
+    }
+}
+
+/// As many whole pairs of groups, all of them or none, as integers of one narrow width; returns how many
+/// groups that were.
+#[target_feature(enable = "avx512f,avx512dq")]
+pub(super) fn packed(
+    packed: Packed<'_>,
+    numbers: Numbers,
+    indices: &[[u32; GROUP]],
+    out: &mut [[i64; GROUP]],
+) -> usize {
+    let (pairs, _) = indices.as_flattened().as_chunks::<PAIR>();
+    let (places, _) = out.as_flattened_mut().as_chunks_mut::<PAIR>();
+    let Some(integers) = among(packed, numbers.count, pairs.as_flattened()) else { return 0 };
+    let add = ones(numbers.add.cast_unsigned());
+    for (at, (pair, out)) in pairs.iter().zip(places).enumerate() {
+        let ahead = pairs.get(at + PAIRS_AHEAD).unwrap_or(pair);
+        // SAFETY: `among` saw that this is so for the least and the greatest of all indices.
+        let found = unsafe { integers.pair(pair, ahead) };
+        store(sums(halves(found), [add; 2]), out);
+    }
+    2 * pairs.len()
+}
+
+/// The bytes from the integer at the least of `indices` to that at the greatest; `None` if there is no such
+/// integer, these are not known to be good, or they are not narrow.
+fn among<'a>(packed: Packed<'a>, count: u64, indices: &[u32]) -> Option<Narrow<'a>> {
+    let Packed { section, payload, width } = packed;
+    if indices.is_empty() || !(1..=WIDEST).contains(&width) {
+        return None;
+    }
+    let (least, greatest) = ends(indices);
+    if u64::from(greatest) >= count {
+        return None;
+    }
+    let byte = |index: u32| usize::try_from(u64::from(index) * u64::from(width) / 8).ok();
+    let (first, last) = (byte(least)?, byte(greatest)?);
+    let bytes = section.part(payload.checked_add(first)?..payload.checked_add(last)?.checked_add(4)?)?;
+    Some(Narrow::new(bytes, first, width))
+}
+
+/// The numbers of pairs of groups as long as each lies in one block; returns how many groups that were.
+#[target_feature(enable = "avx512f,avx512dq")]
+#[inline]
+pub(super) fn in_runs(runs: &mut Runs<'_>, indices: &[[u32; GROUP]], out: &mut [[i64; GROUP]]) -> usize {
+    let (pairs, _) = indices.as_flattened().as_chunks();
+    let (places, _) = out.as_flattened_mut().as_chunks_mut();
+    for (at, out) in places.iter_mut().enumerate() {
+        if !runs.pair(&pairs[at..], out) {
+            return 2 * at;
+        }
+    }
+    2 * pairs.len()
+}
+
+/// Integers in blocks, with the last block that was met.
+pub(super) struct Runs<'a> {
+    blocks: Blocks<'a>,
+    numbers: Numbers,
+    block: u32,
+    run: Option<Run<'a>>,
+}
+
+/// The integers of a block.
+struct Run<'a> {
+    integers: Narrow<'a>,
+    base: u64,
+    /// Of a line.
+    slope: i64,
+}
+
+impl<'a> Runs<'a> {
+    pub(super) fn new(blocks: Blocks<'a>, numbers: Numbers) -> Runs<'a> {
+        Runs { blocks, numbers, block: u32::MAX, run: None }
+    }
+
+    /// The numbers of a pair of groups, the first of `pairs`, if they lie in one block of narrow integers whose
+    /// bytes are known to be good.
+    #[target_feature(enable = "avx512f,avx512dq")]
+    #[inline]
+    fn pair(&mut self, pairs: &[[u32; PAIR]], out: &mut [i64; PAIR]) -> bool {
+        let Some(pair) = pairs.first() else { return false };
+        // SAFETY: sixteen u32s are 64 bytes.
+        let indices = unsafe { _mm512_loadu_si512(pair.as_ptr().cast()) };
+        let shift = _mm_cvtsi32_si128(self.blocks.shift.into());
+        let blocks = _mm512_srl_epi32(indices, shift);
+        let block = pair[0].unbounded_shr(self.blocks.shift.into());
+        let in_block = _mm512_cmpeq_epi32_mask(blocks, _mm512_set1_epi32(block.cast_signed()));
+        let count = u32::try_from(self.numbers.count).unwrap_or(u32::MAX);
+        let known = _mm512_cmplt_epu32_mask(indices, _mm512_set1_epi32(count.cast_signed()));
+        if in_block & known != u16::MAX {
+            return false;
+        }
+        if block != self.block {
+            (self.block, self.run) = (block, self.run(block.into()));
+        }
+        let Some(Run { integers, base, slope }) = &self.run else { return false };
+        let ahead = pairs.get(PAIRS_AHEAD_IN_BLOCK).unwrap_or(pair);
+        // SAFETY: all indices are those of integers of this block, and `run` saw that this is so for the first
+        // and the last of them.
+        let found = halves(unsafe { integers.pair(pair, ahead) });
+        let base = ones(base.wrapping_add(self.numbers.add.cast_unsigned()));
+        let mut found = sums(found, [base; 2]);
+        if *slope != 0 {
+            let i = halves(_mm512_sub_epi32(indices, _mm512_sll_epi32(blocks, shift)));
+            let slope = ones(slope.cast_unsigned());
+            found = sums(found, [rises(u8::MAX, slope, i[0]), rises(u8::MAX, slope, i[1])]);
+        }
+        store(found, out);
+        true
+    }
+
+    /// The integers of `block`, which has some, if they are narrow and all bytes of them known to be good.
+    #[cold]
+    fn run(&self, block: u64) -> Option<Run<'a>> {
+        let Blocks { table, stride, section, shift } = self.blocks;
+        let at = usize::try_from(block).ok()?.checked_mul(stride.bytes())?;
+        let header = Block::of(table.part(at..at.checked_add(stride.bytes())?)?, stride)?;
+        if header.width > WIDEST {
+            return None;
+        }
+        let first = block << shift;
+        let last = self.numbers.count.checked_sub(first + 1)?.min((1 << shift) - 1);
+        // A block has at least 512 integers: each begins with a whole byte.
+        let byte = |index: u64| usize::try_from(index * u64::from(header.width) / 8).ok();
+        let payload = usize::try_from(header.payload).ok()?;
+        let bytes = section.part(payload..payload.checked_add(byte(last)?)?.checked_add(4)?)?;
+        let integers = Narrow::new(bytes, byte(first)?, header.width);
+        Some(Run { integers, base: header.base, slope: header.slope })
+    }
+}
