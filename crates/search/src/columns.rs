@@ -3,6 +3,7 @@
 use docvalues_column::{AnyColumn, ColumnSource};
 
 use crate::error::Result;
+use crate::window::{SHORT_WINDOW, WINDOW};
 
 /// The columns of a request: each is opened once, and read once a window, whoever asks for it.
 #[derive(Debug, Default)]
@@ -30,6 +31,12 @@ impl Columns {
 
     pub(crate) fn get(&self, slot: Slot) -> &AnyColumn {
         &self.columns[slot.0]
+    }
+
+    /// How many documents are read at once.
+    pub(crate) fn window(&self) -> usize {
+        let is_one = |column: &AnyColumn| matches!(column, AnyColumn::Numeric(_) | AnyColumn::Sorted(_));
+        if self.columns.iter().all(is_one) { WINDOW } else { SHORT_WINDOW }
     }
 
     pub(crate) fn len(&self) -> usize {

@@ -169,8 +169,9 @@ impl Worker {
             start = block.end;
             match self.ask(pass, block.clone(), collector)? {
                 Wants::All => {
-                    for first in block.clone().step_by(WINDOW) {
-                        let len = WINDOW.min((block.end - first) as usize);
+                    let window = pass.columns.window();
+                    for first in block.clone().step_by(window) {
+                        let len = window.min((block.end - first) as usize);
                         self.window(pass, BatchDocs::Run { first: DocId::new(first), len }, collector)?;
                     }
                 }
@@ -190,7 +191,7 @@ impl Worker {
         let few = list.len() < docs.len() / FEW;
         if few || !collector.may_skip() {
             return list
-                .chunks(WINDOW)
+                .chunks(pass.columns.window())
                 .try_for_each(|docs| self.window(pass, BatchDocs::List(docs), collector));
         }
         let mut left = list;
@@ -210,7 +211,7 @@ impl Worker {
                     wanted.extend(here.iter().filter(is_wanted));
                 }
             }
-            for docs in wanted.chunks(WINDOW) {
+            for docs in wanted.chunks(pass.columns.window()) {
                 self.window(pass, BatchDocs::List(docs), collector)?;
             }
             self.list = wanted;
@@ -271,7 +272,7 @@ impl Worker {
             list.reserve(found);
             list.extend(bits::ones(words).map(|at| DocId::new(first + len_u32(at))));
         }
-        for docs in list.chunks(WINDOW) {
+        for docs in list.chunks(pass.columns.window()) {
             self.window(pass, compact(docs), collector)?;
         }
         self.list = list;

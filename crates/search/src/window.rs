@@ -14,7 +14,10 @@ use crate::docs::len_u32;
 ///
 /// A loop that counts or adds where it has not been lately is slow to begin and slow to end: reads and writes that
 /// are on their way have to arrive first. Windows of 4,096 take a third more of a facet's time.
-pub(crate) const WINDOW: usize = 32768;
+pub(crate) const WINDOW: usize = 32_768;
+
+/// The most documents of a window with columns whose documents have any number of bytes or values.
+pub(crate) const SHORT_WINDOW: usize = 4_096;
 
 /// The ord of a document without a value.
 pub(crate) const NO_ORD: TermOrd = TermOrd::new(u32::MAX);

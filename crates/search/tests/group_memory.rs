@@ -20,7 +20,7 @@ const GROUPS: i64 = 100_000;
 const BUDGET: usize = 1 << 20;
 
 /// What windows and candidates of two threads take.
-const BESIDE: usize = 1 << 20;
+const BESIDE: usize = 3 << 19;
 
 fn source() -> MemSource {
     let group = |doc: u32| i64::from(doc) * 7 % GROUPS;

@@ -5,7 +5,7 @@ use docvalues_column::{AnyColumn, BatchDocs, DocId, Kind, Lists, Slices, TermOrd
 use super::distinct::{Distinct, NOWHERE};
 use crate::docs::len_u32;
 use crate::error::Result;
-use crate::window::{Read, WINDOW};
+use crate::window::{Read, SHORT_WINDOW};
 
 /// Bytes of strings or lists that are read together, about: what stays in a cache until it is copied.
 const PART_BYTES: usize = 1 << 18;
@@ -203,7 +203,8 @@ fn in_parts<K, T>(
         if !memory.take(bytes) {
             return Ok(false);
         }
-        *part = (PART_BYTES * now.len() / bytes.max(1)).clamp(1, WINDOW.min(now.len().saturating_mul(8)));
+        *part =
+            (PART_BYTES * now.len() / bytes.max(1)).clamp(1, SHORT_WINDOW.min(now.len().saturating_mul(8)));
         left = later;
     }
     Ok(true)

@@ -60,7 +60,7 @@ fn split_by_threads(request: &Request<'_>, docs: &[DocId], key: &Key) -> Result<
 
 fn split(columns: &Columns, docs: &[DocId], key: &Key, room: &mut Room) -> Result<Split> {
     let mut split = Split::default();
-    for docs in docs.chunks(WINDOW) {
+    for docs in docs.chunks(columns.window()) {
         let mut window = Window::new(compact(docs), columns, room);
         window.read(key.slot)?;
         for at in 0..window.len() {

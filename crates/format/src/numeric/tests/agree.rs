@@ -251,6 +251,32 @@ fn a_batch_takes_nothing_from_granules_that_were_never_checked() {
     }
 }
 
+/// What a kernel finds in four bytes, and what it does not, in one block and in several.
+#[test]
+fn ascending_integers_about_as_wide_as_four_bytes_hold() {
+    let mut random = Random(37);
+    for width in 23..=34_u8 {
+        for len in [1_000, 40_000] {
+            let mut values: Vec<i64> =
+                (0..len).map(|_| (random.next() & bits::mask(width)).cast_signed()).collect();
+            // Narrow ones behind them make blocks.
+            if len > 20_000 {
+                values[20_000..].iter_mut().for_each(|value| *value &= 0xFF);
+            }
+            let reader = encode(&values, &VALUES)
+                .try_map(&mut |section, bytes| Ok::<_, ()>(Owned::new(section, bytes)));
+            let reader = NumericReader::open(reader.unwrap(), JumpTables::Baked).unwrap();
+            for step in [1, 3] {
+                let indices: Vec<u32> = (0..len as u32).step_by(step).collect();
+                let mut out = vec![0; indices.len()];
+                reader.gather(&indices, &mut out, &mut NumericWalk::default()).unwrap();
+                let wrong = indices.iter().zip(&out).find(|&(&i, &got)| got != values[i as usize]);
+                assert_eq!(wrong, None, "{len} of {width} bits");
+            }
+        }
+    }
+}
+
 /// Among more granules than two words of bits know of, whether places follow each other or not.
 #[test]
 fn batches_ask_for_each_granule_of_a_large_section() {
