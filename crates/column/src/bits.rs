@@ -60,9 +60,3 @@ pub fn count(bits: &[u64]) -> usize {
 pub fn view(bits: &[u64]) -> &BitSlice<u64, Lsb0> {
     BitSlice::from_slice(bits)
 }
-
-/// The words as `bitvec`'s slice, to be changed: no copy; where [`view`] is.
-#[cfg(target_pointer_width = "64")]
-pub fn view_mut(bits: &mut [u64]) -> &mut BitSlice<u64, Lsb0> {
-    BitSlice::from_slice_mut(bits)
-}

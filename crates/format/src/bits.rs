@@ -194,7 +194,7 @@ pub(crate) use cpu::cpu_has;
 pub(crate) use gather::{Blocks, Numbers, Packed, gather, gather_packed};
 pub(crate) use lookup::{ENTRIES, look_up, look_up_packed};
 pub use narrow::to_u32;
-pub use ones::ones;
+pub use ones::{fill, ones};
 pub use pack::pack;
 pub(crate) use simd::{add_line, in_range, multiples, unsigned};
 pub use spread::{spread, together};

@@ -12,7 +12,8 @@
 
 use std::ops::{Range, RangeInclusive};
 
-use docvalues_column::{SortKey, bits};
+use docvalues_column::SortKey;
+use docvalues_format::bits;
 use docvalues_format::numeric::{NumericReader, NumericWalk};
 use docvalues_storage::Section;
 
@@ -78,6 +79,6 @@ pub(crate) fn fill(found: &Range<u32>, asked: &Range<u32>, bits: &mut [u64]) {
     if start < end {
         // The bits were counted before.
         let place = |doc: u32| usize::try_from(doc - asked.start).unwrap_or(usize::MAX);
-        bits::view_mut(bits)[place(start)..place(end)].fill(true);
+        bits::fill(bits, place(start)..place(end));
     }
 }

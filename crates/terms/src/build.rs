@@ -4,9 +4,9 @@ use std::convert::Infallible;
 use std::ops::ControlFlow;
 
 use docvalues_format::id::DocId;
-use docvalues_format::numeric::{self, NumericOptions, Role};
+use docvalues_format::numeric::{self, Numeric, NumericOptions, Role};
 
-use crate::blocks::BlocksBuilder;
+use crate::blocks::{Blocks, BlocksBuilder};
 use crate::exact::TrieBuilder;
 use crate::filter::{DEFAULT_BITS, FilterBuilder, MAX_BITS};
 use crate::fst::FstBuilder;
@@ -56,12 +56,80 @@ impl<I: AsRef<[u8]>> SortedIds for [(I, DocId)] {
     }
 }
 
+/// Where an index is while it is made: in memory, or, of what grows with the ids, wherever there is room.
+///
+/// What fails with an `E` ends the build with [`BuildError::Keep`].
+pub trait Keep<E> {
+    /// What a section is in the end; one of few bytes never was anywhere else.
+    type Section: From<Vec<u8>>;
+
+    /// Forgets what it has: an index of `count` ids begins.
+    fn begin(&mut self, count: u32);
+
+    /// Takes the document of the next id.
+    ///
+    /// # Errors
+    ///
+    /// When there is no room.
+    fn doc(&mut self, doc: DocId) -> Result<(), E>;
+
+    /// May take what is `made` of the section of ids, all of it, to put it behind what it took before.
+    ///
+    /// # Errors
+    ///
+    /// When there is no room; then it took nothing.
+    fn ids(&mut self, made: &mut Vec<u8>) -> Result<(), E>;
+
+    /// What it took of the section of ids, and `rest` behind that.
+    fn section(&mut self, rest: Vec<u8>) -> Self::Section;
+
+    /// The documents that it took, encoded.
+    ///
+    /// # Errors
+    ///
+    /// When they cannot be read, or there is no room.
+    fn docs(&mut self, options: &NumericOptions) -> Result<Numeric<Self::Section>, E>;
+}
+
+/// In memory: the documents.
+#[derive(Default)]
+struct Heap(Vec<u32>);
+
+impl<E> Keep<E> for Heap {
+    type Section = Vec<u8>;
+
+    fn begin(&mut self, count: u32) {
+        self.0.clear();
+        self.0.reserve_exact(count as usize);
+    }
+
+    fn doc(&mut self, doc: DocId) -> Result<(), E> {
+        self.0.push(doc.get());
+        Ok(())
+    }
+
+    fn ids(&mut self, _: &mut Vec<u8>) -> Result<(), E> {
+        Ok(())
+    }
+
+    fn section(&mut self, rest: Vec<u8>) -> Vec<u8> {
+        rest
+    }
+
+    fn docs(&mut self, options: &NumericOptions) -> Result<Numeric<Vec<u8>>, E> {
+        Ok(numeric::encode(&self.0, options))
+    }
+}
+
 /// Why there can be no index of some ids.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum BuildError<E> {
     /// The ids could not be read.
     #[error("ids cannot be read: {0}")]
     Source(E),
+    /// What is made of them cannot be kept.
+    #[error("no room for the index of ids: {0}")]
+    Keep(E),
     /// Two documents have one id.
     #[error("documents {} and {} have the same id, \"{}\"", docs[0], docs[1], id.escape_ascii())]
     Duplicate {
@@ -151,23 +219,41 @@ impl IdsBuilder {
         ids: &T,
         docs: u32,
     ) -> Result<Ids<Vec<u8>>, BuildError<T::Error>> {
+        self.build_in(ids, docs, &mut Heap::default())
+    }
+
+    /// As [`build`](Self::build), with the section of ids and their documents in `keep` while they are made.
+    ///
+    /// In memory are the filter, which ids come to in any order, for each block of ids 16 bytes and what leads to it, a
+    /// bit for each document; and of an automaton all of the section, for any node may be shared.
+    ///
+    /// # Errors
+    ///
+    /// As [`build`](Self::build), and when `keep` fails.
+    pub fn build_in<T: SortedIds + ?Sized, K: Keep<T::Error>>(
+        &self,
+        ids: &T,
+        docs: u32,
+        keep: &mut K,
+    ) -> Result<Ids<K::Section>, BuildError<T::Error>> {
         let survey = Survey::of(ids, docs)?;
         for template in detect(&survey.first, &survey.last) {
-            if let Some(ids) = self.packed(ids, &template, &survey, docs)? {
+            if let Some(ids) = self.packed(ids, &template, &survey, docs, keep)? {
                 return Ok(ids);
             }
         }
-        self.packed(ids, &Template::raw(), &survey, docs)?.ok_or(BuildError::Changed)
+        self.packed(ids, &Template::raw(), &survey, docs, keep)?.ok_or(BuildError::Changed)
     }
 
     /// The index, if all ids fit the template.
-    fn packed<T: SortedIds + ?Sized>(
+    fn packed<T: SortedIds + ?Sized, K: Keep<T::Error>>(
         &self,
         ids: &T,
         template: &Template,
         survey: &Survey,
         doc_count: u32,
-    ) -> Result<Option<Ids<Vec<u8>>>, BuildError<T::Error>> {
+        keep: &mut K,
+    ) -> Result<Option<Ids<K::Section>>, BuildError<T::Error>> {
         let IdOptions { form, filter_bits, seed } = self.options;
         let mut room = [Packed::default(), Packed::default()];
         let [first, last] = &mut room;
@@ -176,28 +262,32 @@ impl IdsBuilder {
         let [least, greatest] = [least, greatest].map(|key| key[..key.len().min(MAX_BOUND)].into());
         let mut filter = FilterBuilder::new(survey.count, filter_bits);
         let mut keys = KeysBuilder::new(form);
-        let mut docs = Vec::with_capacity(survey.count as usize);
-        let (mut fits, mut same, mut room) = (true, true, Packed::default());
+        let (mut count, mut room, mut end) = (0, Packed::default(), Ok(true));
+        keep.begin(survey.count);
         ids.each(&mut |id, doc| {
             let Some(key) = template.pack(id, &mut room) else {
-                fits = false;
+                end = Ok(false);
                 return ControlFlow::Break(());
             };
-            same &= docs.len() < survey.count as usize && keys.push(key);
-            if !same {
+            if count == survey.count || !keys.push(key) {
+                end = Err(BuildError::Changed);
                 return ControlFlow::Break(());
             }
+            count += 1;
             if filter_bits > 0 {
                 filter.insert(hash(id, seed));
             }
-            docs.push(doc.get());
+            if let Err(error) = keep.doc(doc).and_then(|()| keys.take(|made| keep.ids(made))) {
+                end = Err(BuildError::Keep(error));
+                return ControlFlow::Break(());
+            }
             ControlFlow::Continue(())
         })
         .map_err(BuildError::Source)?;
-        if !fits {
+        if !end? {
             return Ok(None);
         }
-        if !same || docs.len() != survey.count as usize {
+        if count != survey.count {
             return Err(BuildError::Changed);
         }
         let options = NumericOptions { role: Role::IdDocs, doubles: false, jump_tables: true, zones: false };
@@ -211,9 +301,9 @@ impl IdsBuilder {
             greatest,
             seed,
             filter_bits,
-            keys: if survey.count == 0 { Keys::None } else { keys.finish() },
-            filter: filter.finish(),
-            docs: numeric::encode(&docs, &options),
+            keys: if survey.count == 0 { Keys::None } else { keys.finish(|rest| keep.section(rest)) },
+            filter: filter.finish().map(K::Section::from),
+            docs: keep.docs(&options).map_err(BuildError::Keep)?,
         }))
     }
 }
@@ -288,11 +378,29 @@ impl KeysBuilder {
         }
     }
 
-    fn finish(self) -> Keys<Vec<u8>> {
+    /// Shows what is made of the section, unless it still is to be read.
+    fn take<E>(&mut self, take: impl FnOnce(&mut Vec<u8>) -> Result<(), E>) -> Result<(), E> {
         match self {
-            KeysBuilder::Blocks(builder) => builder.finish().map_or(Keys::None, Keys::Blocks),
-            KeysBuilder::Exact(builder) => Keys::Exact(builder.finish()),
-            KeysBuilder::Fst(builder) => Keys::Fst(builder.finish()),
+            KeysBuilder::Blocks(builder) => builder.take(take),
+            KeysBuilder::Exact(builder) => builder.take(take),
+            KeysBuilder::Fst(_) => Ok(()),
+        }
+    }
+
+    /// The sections, of which `whole` makes that of the ids from what was not taken of it.
+    fn finish<S: From<Vec<u8>>>(self, whole: impl FnOnce(Vec<u8>) -> S) -> Keys<S> {
+        match self {
+            KeysBuilder::Blocks(builder) => builder.finish().map_or(Keys::None, |blocks| {
+                let Blocks { count, ids, starts, index } = blocks;
+                Keys::Blocks(Blocks {
+                    count,
+                    ids: whole(ids),
+                    starts: starts.into(),
+                    index: index.map(S::from),
+                })
+            }),
+            KeysBuilder::Exact(builder) => Keys::Exact(whole(builder.finish())),
+            KeysBuilder::Fst(builder) => Keys::Fst(whole(builder.finish())),
         }
     }
 }

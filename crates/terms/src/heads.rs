@@ -95,6 +95,7 @@ mod tests {
     /// What each kernel says that this CPU has.
     fn kernels(heads: &[u8], n: usize, head: u32) -> Vec<(&'static str, Range<usize>)> {
         let groups = &heads[..n.div_ceil(LANES) * LANES * HEAD];
+        #[allow(unused_mut, reason = "elsewhere, that is all")]
         let mut said = vec![("plain", plain(groups, n, head))];
         #[cfg(all(target_arch = "x86_64", not(miri)))]
         {

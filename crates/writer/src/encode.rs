@@ -263,7 +263,7 @@ fn in_memory<T>(
 }
 
 /// Encodes numbers; where some are in a file, so is what is made of them.
-fn encode_numbers<T: Fixed>(
+pub(crate) fn encode_numbers<T: Fixed>(
     numbers: &Tape<T>,
     options: &NumericOptions,
 ) -> Result<Numeric<Payload>, ErrorKind> {
@@ -322,7 +322,7 @@ fn coded(bytes: &Payload, offsets: &Tape<i64>, compression: Compression) -> Resu
 }
 
 /// Moves `blocks` to the file, if there is one and they are worth it.
-fn drain(far: &mut Option<Region>, blocks: &mut Vec<u8>) -> Result<(), ErrorKind> {
+pub(crate) fn drain(far: &mut Option<Region>, blocks: &mut Vec<u8>) -> Result<(), ErrorKind> {
     if let Some(far) = far
         && blocks.len() >= TOGETHER
     {

@@ -88,9 +88,9 @@ impl<'a, S: Sink> FileWriter<'a, S> {
     }
 
     /// Writes the index of the ids in `field`; returns its bytes.
-    pub(crate) fn ids(&mut self, field: &str, ids: Ids<Vec<u8>>) -> Result<IdsSummary> {
+    pub(crate) fn ids(&mut self, field: &str, ids: Ids<Payload>) -> Result<IdsSummary> {
         let start = self.at;
-        let ids = ids.try_map(&mut |_: Section, bytes: Vec<u8>| self.section(bytes.into()))?;
+        let ids = ids.try_map(&mut |_: Section, payload: Payload| self.section(payload))?;
         ids.encode_meta(field, &mut self.ids);
         Ok(IdsSummary { field: field.to_owned(), ids, bytes: self.at - start })
     }

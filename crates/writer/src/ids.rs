@@ -3,18 +3,20 @@
 //! ```text
 //! values of the id field   each with the place of its document   -> Gathered; a sorted run when there is no room
 //! runs                     merged into one                       -> Ordered; equal neighbours are refused
-//! passes over it           what ids look like, then the index    -> the sections of the extra
+//! passes over it           what ids look like, then the index    -> the sections of the extra; of a run, in the file
 //! ```
 
 use std::ops::ControlFlow;
 
 use docvalues_format::binary::Values as _;
 use docvalues_format::id::DocId;
+use docvalues_format::numeric::{Numeric, NumericOptions};
 use docvalues_storage::Spill;
-use docvalues_terms::build::{BuildError, IdOptions, IdsBuilder, SortedIds};
+use docvalues_terms::build::{BuildError, IdOptions, IdsBuilder, Keep, SortedIds};
 use docvalues_terms::ids::{Ids, MAX_ID_LEN};
 
-use crate::buffer::{Laid, PresenceBuffer, Region};
+use crate::buffer::{Laid, Payload, PresenceBuffer, Region, Tape};
+use crate::encode::{drain, encode_numbers};
 use crate::error::{Error, ErrorKind, Result};
 use crate::file::{FileWriter, Sink};
 use crate::intern::index;
@@ -218,9 +220,14 @@ impl Ordered {
         Ok(file.ids(name, index)?)
     }
 
-    fn index(&self, docs: u32, options: &IdOptions) -> Result<Ids<Vec<u8>>, ErrorKind> {
-        IdsBuilder::new(*options).build(self, docs).map_err(|error| match error {
-            BuildError::Source(kind) => kind,
+    fn index(&self, docs: u32, options: &IdOptions) -> Result<Ids<Payload>, ErrorKind> {
+        let spill = match &self.held {
+            Held::InMemory(_) => None,
+            Held::InFile(region) => Some(region.spill().clone()),
+        };
+        let mut kept = Kept { spill, ids: None, docs: Tape::default() };
+        IdsBuilder::new(*options).build_in(self, docs, &mut kept).map_err(|error| match error {
+            BuildError::Source(kind) | BuildError::Keep(kind) => kind,
             // Each was looked at before.
             BuildError::TooLong { .. } | BuildError::Document { .. } => {
                 ErrorKind::Ids("they are not what they were")
@@ -229,6 +236,39 @@ impl Ordered {
                 ErrorKind::Ids("they are in no order")
             }
         })
+    }
+}
+
+/// An index that is being made: in a file, if the ids are.
+struct Kept {
+    spill: Option<Spill>,
+    /// The front of the section of ids.
+    ids: Option<Region>,
+    docs: Tape<u32>,
+}
+
+impl Keep<ErrorKind> for Kept {
+    type Section = Payload;
+
+    fn begin(&mut self, _: u32) {
+        self.ids = self.spill.clone().map(Region::new);
+        self.docs = Tape::default();
+    }
+
+    fn doc(&mut self, doc: DocId) -> Result<(), ErrorKind> {
+        self.docs.push(doc.get(), self.spill.as_ref())
+    }
+
+    fn ids(&mut self, made: &mut Vec<u8>) -> Result<(), ErrorKind> {
+        drain(&mut self.ids, made)
+    }
+
+    fn section(&mut self, rest: Vec<u8>) -> Payload {
+        Payload { far: self.ids.take(), near: vec![rest] }
+    }
+
+    fn docs(&mut self, options: &NumericOptions) -> Result<Numeric<Payload>, ErrorKind> {
+        encode_numbers(&std::mem::take(&mut self.docs), options)
     }
 }
 

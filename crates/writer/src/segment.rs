@@ -253,8 +253,9 @@ impl<T> SegmentWriter<T> {
     /// finishing fails and names them. The field is kept without a dictionary: it is binary.
     ///
     /// Costs, when the segment is finished, the bytes of the ids and 24 for each, of which a quarter of the budget stays
-    /// in memory and the rest is sorted in the temporary file; and memory for the index, some 20 bytes an id, which no
-    /// budget limits.
+    /// in memory and the rest is sorted in the temporary file. The index goes there, too, if the ids did, but for its
+    /// filter ([`IdOptions::filter_bits`] an id), about two bytes an id for what leads to blocks and a bit a document; and
+    /// but for an automaton ([`Form::Fst`](docvalues_terms::ids::Form::Fst)), which is in memory until it is whole.
     ///
     /// ```
     /// use docvalues_writer::{FieldSpec, IdOptions, LogicalType, Schema, SegmentWriter, WriterOptions};

@@ -13,6 +13,7 @@ mod convert;
 mod ipc;
 mod lists;
 mod numbers;
+mod pages;
 mod parquet;
 mod strings;
 mod text;

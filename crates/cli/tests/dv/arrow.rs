@@ -435,42 +435,6 @@ fn build(sandbox: &Sandbox, name: &str) -> (Exit, String) {
 }
 
 #[test]
-fn damaged_files_are_errors_that_name_them() {
-    let rows = batch(
-        &scalars()
-            .into_iter()
-            .filter(|sample| sample.in_parquet)
-            .step_by(3)
-            .chain(lists().into_iter().take(1))
-            .collect::<Vec<_>>(),
-    );
-    for (name, bytes) in files(&rows) {
-        let sandbox = Sandbox::new();
-        let mut refused = 0;
-        let mut check = |bytes: &[u8]| {
-            sandbox.write(name, bytes);
-            let (exit, message) = build(&sandbox, name);
-            if exit != Exit::Ok {
-                refused += 1;
-                assert!(message.contains(name), "{message}");
-            }
-        };
-        let step = if std::env::var_os("DOCVALUES_SWEEP").is_some() { 1 } else { 17 };
-        for len in (0..bytes.len()).step_by(step) {
-            check(&bytes[..len]);
-        }
-        for at in (0..bytes.len()).step_by(step) {
-            for flip in [1, 0x80, 0xff] {
-                let mut damaged = bytes.clone();
-                damaged[at] ^= flip;
-                check(&damaged);
-            }
-        }
-        assert!(refused > bytes.len() / step, "{name}: {refused} of {} bytes", bytes.len());
-    }
-}
-
-#[test]
 fn lengths_that_are_not_there_take_no_memory() {
     let rows = one("n", Int64Array::from(vec![7]));
     // The length of the first message, and the body that it says it has.

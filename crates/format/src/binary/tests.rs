@@ -5,11 +5,12 @@ use proptest::collection::vec;
 use proptest::prelude::*;
 
 use super::*;
-#[cfg(target_pointer_width = "64")]
 use crate::error::Place;
 use crate::jump::JumpTables;
 use crate::numeric::{self, NumericOptions, NumericWalk};
-use crate::source::{Owned, SectionBytes, TAIL};
+#[cfg(target_pointer_width = "64")]
+use crate::source::SectionBytes;
+use crate::source::{Owned, TAIL};
 
 mod blocks;
 mod coded;

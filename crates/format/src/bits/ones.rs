@@ -1,4 +1,6 @@
-//! Counting bits.
+//! Bits of words: counted, and set in runs.
+
+use std::ops::Range;
 
 use super::wide::wide;
 
@@ -9,9 +11,42 @@ wide! {
     }
 }
 
+/// Sets the bits `range` of `words`; none, if they end before the last of it.
+pub fn fill(words: &mut [u64], range: Range<usize>) {
+    if range.is_empty() {
+        return;
+    }
+    let (first, last) = (range.start / 64, (range.end - 1) / 64);
+    let (head, tail) = (u64::MAX << (range.start % 64), u64::MAX >> (63 - (range.end - 1) % 64));
+    match words.get_mut(first..=last) {
+        None | Some([]) => {}
+        Some([only]) => *only |= head & tail,
+        Some([low, whole @ .., high]) => {
+            *low |= head;
+            whole.fill(u64::MAX);
+            *high |= tail;
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_fill_may_begin_and_end_anywhere() {
+        for (start, end) in
+            [(0, 0), (9, 9), (0, 1), (63, 64), (63, 65), (0, 64), (5, 192), (64, 128), (70, 75)]
+        {
+            let mut words = [0; 3];
+            fill(&mut words, start..end);
+            let set = (0..192).filter(|&i: &usize| words[i / 64] >> (i % 64) & 1 == 1);
+            assert!(set.eq(start..end), "{start}..{end}");
+        }
+        let mut words = [0; 3];
+        fill(&mut words, 100..193);
+        assert_eq!(words, [0; 3]);
+    }
 
     #[test]
     fn any_number_of_words_is_counted() {

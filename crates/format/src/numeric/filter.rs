@@ -8,7 +8,7 @@ use super::block::{Block, Encoding};
 use super::locate::Residuals;
 use super::zone::{self, Level};
 use super::{NumericReader, NumericWalk, Transform};
-use crate::bits::{in_range, mask};
+use crate::bits::{self, in_range, mask};
 use crate::error::Result;
 use crate::source::SectionBytes;
 
@@ -220,6 +220,13 @@ fn ends(header: &Block) -> Option<RangeInclusive<u64>> {
     }
 }
 
+/// Sets the bits of these positions.
+fn fill(bits: &mut [u64], positions: Range<u64>) {
+    // There are as many bits, and no more than memory has.
+    let place = |position: u64| usize::try_from(position).unwrap_or(usize::MAX);
+    bits::fill(bits, place(positions.start)..place(positions.end));
+}
+
 impl Filter<'_> {
     /// Notes that all `positions` are wanted.
     fn fill(&mut self, positions: Range<u64>) {
@@ -263,26 +270,6 @@ impl Filter<'_> {
         }
         if let Some(high) = self.bits.get_mut(place.saturating_add(1)) {
             *high |= word >> (64 - shift);
-        }
-    }
-}
-
-/// Sets a run of bits.
-fn fill(bits: &mut [u64], range: Range<u64>) {
-    if range.is_empty() {
-        return;
-    }
-    let word = |bit: u64| usize::try_from(bit / 64).unwrap_or(usize::MAX);
-    let (first, last) = (word(range.start), word(range.end - 1));
-    let (head, tail) = (u64::MAX << (range.start % 64), u64::MAX >> (63 - (range.end - 1) % 64));
-    let Some(bits) = bits.get_mut(first..=last) else { return };
-    match bits {
-        [] => {}
-        [only] => *only |= head & tail,
-        [low, whole @ .., high] => {
-            *low |= head;
-            whole.fill(u64::MAX);
-            *high |= tail;
         }
     }
 }

@@ -9,6 +9,7 @@ use std::ops::Range;
 
 use super::listing;
 use super::sparse::BUCKET;
+use crate::bits::fill;
 use crate::id::DocId;
 
 /// Takes the documents of a range that have a value, in ascending order, in whichever shape their
@@ -179,19 +180,6 @@ fn or_at(bits: &mut [u64], at: usize, word: u64) {
     }
 }
 
-/// Sets the bits `range`, at least one.
-fn fill(bits: &mut [u64], range: Range<usize>) {
-    let (first, last) = (range.start / 64, (range.end - 1) / 64);
-    let (head, tail) = (!0 << (range.start % 64), !0 >> (63 - (range.end - 1) % 64));
-    if first == last {
-        bits[first] |= head & tail;
-    } else {
-        bits[first] |= head;
-        bits[first + 1..last].fill(!0);
-        bits[last] |= tail;
-    }
-}
-
 /// Moves the low bits of `bits` to where `mask` has ones, as `pdep` does.
 #[inline]
 fn deposit(mut bits: u64, mut mask: u64) -> u64 {
@@ -216,16 +204,6 @@ mod tests {
         assert_eq!(bits, [1 << 60, 0b10]);
         or_at(&mut bits, 64, 1 << 63);
         assert_eq!(bits, [1 << 60, 1 << 63 | 0b10]);
-    }
-
-    #[test]
-    fn a_fill_may_begin_and_end_anywhere() {
-        for (start, end) in [(0, 1), (63, 64), (63, 65), (0, 64), (5, 192), (64, 128), (70, 75)] {
-            let mut bits = [0; 3];
-            fill(&mut bits, start..end);
-            let set = (0..192).filter(|&i: &usize| bits[i / 64] >> (i % 64) & 1 == 1);
-            assert!(set.eq(start..end), "{start}..{end}");
-        }
     }
 
     #[test]

@@ -11,10 +11,12 @@ const MIN_KEYS: usize = 24;
 
 /// Makes blocks of keys that ascend.
 ///
-/// Holds what it made, and the keys of one block.
+/// Holds what it made and nobody [took](Self::take), and the keys of one block.
 #[derive(Debug, Default)]
 pub struct BlocksBuilder {
+    /// What was made of the section and is still here, and how many bytes of it are not.
     ids: Vec<u8>,
+    taken: u64,
     /// Of each block that is made.
     offsets: Vec<u64>,
     ranks: Vec<u64>,
@@ -50,6 +52,18 @@ impl BlocksBuilder {
         true
     }
 
+    /// Shows to `take` what was made of the section ids and is here; it may take all of it, as the front of the section.
+    ///
+    /// # Errors
+    ///
+    /// That of `take`.
+    pub fn take<E>(&mut self, take: impl FnOnce(&mut Vec<u8>) -> Result<(), E>) -> Result<(), E> {
+        let before = self.ids.len();
+        take(&mut self.ids)?;
+        self.taken += before.saturating_sub(self.ids.len()) as u64;
+        Ok(())
+    }
+
     fn held(&self, i: usize) -> &[u8] {
         let start = i.checked_sub(1).map_or(0, |before| self.ends[before]);
         &self.held[start..self.ends[i]]
@@ -69,7 +83,7 @@ impl BlocksBuilder {
 
     /// Makes a block of the first `count` keys that are held.
     fn block(&mut self, count: usize) {
-        self.offsets.push(self.ids.len() as u64);
+        self.offsets.push(self.end());
         self.ranks.push(self.keys - self.ends.len() as u64);
         let mut keys = [&[][..]; MAX_KEYS];
         let (mut start, keys) = (0, &mut keys[..count]);
@@ -84,7 +98,12 @@ impl BlocksBuilder {
         self.ends.iter_mut().for_each(|end| *end -= start);
     }
 
-    /// The blocks; `None` of no keys.
+    /// Bytes of the section so far.
+    fn end(&self) -> u64 {
+        self.taken + self.ids.len() as u64
+    }
+
+    /// The blocks, without what was taken of their section; `None` of no keys.
     pub fn finish(mut self) -> Option<Blocks<Vec<u8>>> {
         while self.ends.len() > MAX_KEYS {
             self.cut();
@@ -93,7 +112,7 @@ impl BlocksBuilder {
             self.block(self.ends.len());
         }
         let count = u32::try_from(self.offsets.len()).ok().filter(|&count| count > 0)?;
-        self.offsets.push(self.ids.len() as u64);
+        self.offsets.push(self.end());
         self.ranks.push(self.keys);
         let starts = starts::encode(&self.offsets, &self.ranks);
         Some(Blocks { count, ids: self.ids, starts, index: self.separators.encode() })

@@ -64,3 +64,65 @@ fn ids_that_change_between_passes_are_refused() {
     assert_eq!(build(&["error"], &[]), Err(BuildError::Source("gone")));
     assert_eq!(build(&["a"], &["error"]), Err(BuildError::Source("gone")));
 }
+
+/// Takes what is made of the section of ids now and then.
+struct Parts {
+    ids: Vec<u8>,
+    docs: Vec<u32>,
+    /// What has to be there before it is taken, and how often it was.
+    least: usize,
+    taken: usize,
+}
+
+impl Keep<Infallible> for Parts {
+    type Section = Vec<u8>;
+
+    fn begin(&mut self, _: u32) {
+        self.ids.clear();
+        self.docs.clear();
+        self.taken = 0;
+    }
+
+    fn doc(&mut self, doc: DocId) -> Result<(), Infallible> {
+        self.docs.push(doc.get());
+        Ok(())
+    }
+
+    fn ids(&mut self, made: &mut Vec<u8>) -> Result<(), Infallible> {
+        if made.len() >= self.least {
+            self.ids.append(made);
+            self.taken += 1;
+        }
+        Ok(())
+    }
+
+    fn section(&mut self, rest: Vec<u8>) -> Vec<u8> {
+        let mut ids = std::mem::take(&mut self.ids);
+        ids.extend(rest);
+        ids
+    }
+
+    fn docs(&mut self, options: &NumericOptions) -> Result<Numeric<Vec<u8>>, Infallible> {
+        Ok(numeric::encode(&self.docs, options))
+    }
+}
+
+#[test]
+fn an_index_is_the_same_wherever_it_is_while_it_is_made() {
+    // One in the middle does not look like the others: a template is tried, and given up.
+    for another in [None, Some("doc-100000x")] {
+        let ids = (0..5_000_u32).map(|i| format!("doc-{:06}", i * 37)).chain(another.map(str::to_owned));
+        let mut ids: Vec<_> = ids.zip((0..).map(DocId::new)).collect();
+        ids.sort_unstable();
+        for form in Form::ALL {
+            let builder = IdsBuilder::new(IdOptions { form, ..IdOptions::default() });
+            let expected = builder.build(&ids[..], 6_000).unwrap();
+            for least in [0, 1, 100, 1 << 20] {
+                let mut parts = Parts { ids: Vec::new(), docs: Vec::new(), least, taken: 0 };
+                let made = builder.build_in(&ids[..], 6_000, &mut parts).unwrap();
+                assert_eq!(made, expected, "{form:?}, {least}");
+                assert_eq!(parts.taken > 0, form != Form::Fst && least <= 100, "{form:?}, {least}");
+            }
+        }
+    }
+}

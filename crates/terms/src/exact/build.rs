@@ -9,7 +9,7 @@ use crate::walk::build::{Builder, Write};
 
 /// Makes a trie of keys that come in ascending byte order, each once.
 ///
-/// Memory: the section, the longest key, and up to 256 arcs for each open node. Time: O(bytes) a key.
+/// Memory: what nobody [took](Self::take) of the section, the longest key, and up to 256 arcs for each open node. Time: O(bytes) a key.
 ///
 /// ```
 /// use docvalues_format::{error::Section, source::Owned};
@@ -30,7 +30,7 @@ pub struct TrieBuilder(Builder<Nodes>);
 impl TrieBuilder {
     /// Begins a trie without keys.
     pub fn new() -> TrieBuilder {
-        TrieBuilder(Builder::new(Nodes { out: Vec::new() }))
+        TrieBuilder(Builder::new(Nodes::default()))
     }
 
     /// Takes the next key.
@@ -42,7 +42,20 @@ impl TrieBuilder {
         self.0.push(key)
     }
 
-    /// The section.
+    /// Shows to `take` what was made of the section and is here; it may take all of it, as the front of the section.
+    ///
+    /// # Errors
+    ///
+    /// That of `take`.
+    pub fn take<E>(&mut self, take: impl FnOnce(&mut Vec<u8>) -> Result<(), E>) -> Result<(), E> {
+        let Nodes { out, taken } = &mut self.0.write;
+        let before = out.len();
+        take(out)?;
+        *taken += before.saturating_sub(out.len()) as u64;
+        Ok(())
+    }
+
+    /// The section, without what was taken of it.
     #[must_use]
     pub fn finish(self) -> Vec<u8> {
         self.0.finish()
@@ -55,9 +68,11 @@ impl Default for TrieBuilder {
     }
 }
 
-#[derive(Debug)]
+#[derive(Debug, Default)]
 struct Nodes {
+    /// What is still here, and how many bytes in front of it are not.
     out: Vec<u8>,
+    taken: u64,
 }
 
 impl Write for Nodes {
@@ -65,15 +80,19 @@ impl Write for Nodes {
         &mut self.out
     }
 
+    fn end(&self) -> u64 {
+        self.taken + self.out.len() as u64
+    }
+
     fn leaf(&mut self, tail: &[u8]) -> u64 {
-        let at = self.out.len() as u64;
+        let at = self.end();
         put_leaf(&mut self.out, tail);
         at
     }
 
     fn branch(&mut self, labels: &[u8], is_key: bool, arcs: &[Arc]) -> u64 {
-        let at = self.out.len() as u64;
-        put_branch(&mut self.out, labels, is_key, arcs);
+        let at = self.end();
+        put_branch(&mut self.out, self.taken, labels, is_key, arcs);
         at
     }
 }

@@ -19,14 +19,14 @@ const SHARED: u8 = 0b0100_0000;
 const BRANCH: u8 = 0b1000_0000;
 const BRANCH_KEY: u8 = 0b0100_0000;
 
-/// Writes a branch behind `labels` at the end of `out`.
-pub(super) fn put_branch(out: &mut Vec<u8>, labels: &[u8], is_key: bool, arcs: &[Arc]) {
+/// Writes a branch behind `labels` at the end of `out`, in front of which there are `before` bytes.
+pub(super) fn put_branch(out: &mut Vec<u8>, before: u64, labels: &[u8], is_key: bool, arcs: &[Arc]) {
     let at = out.len();
     if !labels.is_empty() {
         put_leaf(out, labels);
         out[at] |= SHARED;
     }
-    arcs::encode(out, BRANCH | if is_key { BRANCH_KEY } else { 0 }, at as u64, arcs);
+    arcs::encode(out, BRANCH | if is_key { BRANCH_KEY } else { 0 }, before + at as u64, arcs);
 }
 
 /// Nodes as this module draws them.

@@ -115,6 +115,10 @@ impl Write for Nodes {
         &mut self.out
     }
 
+    fn end(&self) -> u64 {
+        self.out.len() as u64
+    }
+
     /// An end is a leaf as it is, unless it ends as the one before did: then that is a leaf, behind a chain. Ends that
     /// many keys have (`@example.org`, `.json`) are met often enough for two of them to follow each other.
     fn leaf(&mut self, tail: &[u8]) -> u64 {

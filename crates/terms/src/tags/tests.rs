@@ -1,5 +1,6 @@
 //! The table against lists of entries.
 
+#[cfg(target_pointer_width = "64")]
 mod loom;
 
 use std::collections::{BTreeMap, BTreeSet};

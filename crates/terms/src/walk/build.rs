@@ -14,8 +14,11 @@ use super::arcs::{Arc, END};
 
 /// How the nodes of a form are written.
 pub(crate) trait Write {
-    /// What was written.
+    /// What was written and was not taken away.
     fn out(&mut self) -> &mut Vec<u8>;
+
+    /// Bytes of all that was written.
+    fn end(&self) -> u64;
 
     /// Writes, or finds, the node of the one key `tail`, which has a byte at least.
     fn leaf(&mut self, tail: &[u8]) -> u64;
@@ -116,7 +119,7 @@ impl<W: Write> Builder<W> {
         self.arcs.drain(open.arcs..).fold(open.is_key.into(), |keys: u32, arc| keys.wrapping_add(arc.keys))
     }
 
-    /// Writes what is left, and gives the section.
+    /// Writes what is left, and gives what is there of the section.
     pub(crate) fn finish(mut self) -> Vec<u8> {
         if self.count == 0 {
             return Vec::new();
@@ -138,8 +141,8 @@ impl<W: Write> Builder<W> {
                 }
             }
         };
+        let len = self.write.end() - root;
         let mut out = std::mem::take(self.write.out());
-        let len = out.len() as u64 - root;
         out.put_u32(u32::try_from(len).unwrap_or(u32::MAX));
         out
     }

@@ -43,7 +43,7 @@ fn a_value_of_another_type_is_refused_with_field_and_document() {
 
 #[test]
 fn messages_name_field_and_document_and_give_advice() {
-    let (schema, [size, host, up, ip]) = schema([
+    let (schema, [size, host, up, raw]) = schema([
         FieldSpec::new("size", LogicalType::U64),
         FieldSpec::new("host", LogicalType::Utf8),
         FieldSpec::new("up", LogicalType::Bool),
@@ -59,12 +59,15 @@ fn messages_name_field_and_document_and_give_advice() {
          `multi_valued`"
     );
     assert_eq!(message(doc.stored(up, 2)), "field `up`, document 0: the stored number 2 is no boolean");
-    // Zeroed memory that nobody touches: it is refused by its length.
-    let long = vec![0; usize::try_from(crate::MAX_VALUE).unwrap() + 1];
-    assert_eq!(
-        message(doc.bytes(ip, &long)),
-        "field `raw`, document 0: a value of 2147483649 bytes, and 2147483648 is the most"
-    );
+    // Where addresses have 32 bits, nothing has so many bytes.
+    if cfg!(target_pointer_width = "64") {
+        // Zeroed memory that nobody touches: it is refused by its length.
+        let long = vec![0; usize::try_from(crate::MAX_VALUE).unwrap() + 1];
+        assert_eq!(
+            message(doc.bytes(raw, &long)),
+            "field `raw`, document 0: a value of 2147483649 bytes, and 2147483648 is the most"
+        );
+    }
     let (_, other) = super::schema([(); 5].map(|()| FieldSpec::new("x", LogicalType::I64)).map({
         let mut n = 0;
         move |_| {

@@ -10,6 +10,7 @@ use parquet::arrow::arrow_reader::{
     ArrowReaderMetadata, ArrowReaderOptions, ParquetRecordBatchReader, ParquetRecordBatchReaderBuilder,
 };
 
+use super::pages::Pages;
 use crate::input::open::Source;
 
 /// A file of which the footer was read.
@@ -57,7 +58,8 @@ impl Parquet {
         let row = usize::try_from(heaviest.unwrap_or(0)).unwrap_or(0);
         let together = bytes.checked_div(row).map_or(rows, |fit| fit.clamp(1, rows));
         let mask = ProjectionMask::roots(metadata.parquet_schema(), roots);
-        let builder = ParquetRecordBatchReaderBuilder::new_with_metadata(file, metadata);
+        let pages = Pages::new(file, metadata.metadata())?;
+        let builder = ParquetRecordBatchReaderBuilder::new_with_metadata(pages, metadata);
         let reader = builder.with_projection(mask).with_batch_size(together).build()?;
         Ok(Rows { reader, source, done: 0, total })
     }

@@ -191,6 +191,7 @@ fn an_error_names_its_segment() {
 
 /// An index in 64 bytes: a look-up goes through an array of them.
 #[test]
+#[cfg(target_pointer_width = "64")]
 fn a_dictionary_that_was_checked_is_a_line_of_memory() {
     assert_eq!(size_of::<crate::dictionary::Checked<'_>>(), 64);
 }
