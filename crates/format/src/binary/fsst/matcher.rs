@@ -40,7 +40,7 @@ impl Piece {
 /// - There are at most [`MAX_SYMBOLS`] symbols, all different.
 /// - Symbols of three bytes or more that begin with three bytes of [`hash`] *h* are
 ///   `candidates[starts[h]..starts[h + 1]]`, the longest first.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub(in crate::binary) struct Matcher {
     symbols: Vec<Symbol>,
     starts: Vec<u8>,
@@ -88,27 +88,42 @@ fn hash(word: u128) -> usize {
 }
 
 impl Matcher {
-    /// A matcher for `symbols`, of which the first [`MAX_SYMBOLS`] count.
-    pub(super) fn new(mut symbols: Vec<Symbol>) -> Matcher {
+    /// A matcher without symbols.
+    pub(super) fn new() -> Matcher {
+        let mut matcher = Matcher {
+            symbols: Vec::new(),
+            starts: vec![0; HASHES + 1],
+            candidates: Vec::new(),
+            pairs: vec![Short(0); 1 << 16],
+            bytes: [Piece(0); 256],
+        };
+        matcher.learn(Vec::new());
+        matcher
+    }
+
+    /// Has these `symbols` instead, of which the first [`MAX_SYMBOLS`] count.
+    pub(super) fn learn(&mut self, mut symbols: Vec<Symbol>) {
         symbols.truncate(MAX_SYMBOLS);
-        let mut bytes = [Piece(0); 256];
-        (0..=u8::MAX).for_each(|byte| bytes[usize::from(byte)] = Piece::byte(byte));
+        (0..=u8::MAX).for_each(|byte| self.bytes[usize::from(byte)] = Piece::byte(byte));
         let coded = || (0..).map(Piece).zip(&symbols);
         let of_one = coded().filter(|(_, symbol)| symbol.len == 1);
-        of_one.for_each(|(code, symbol)| bytes[usize::from(symbol.first())] = code);
-        let mut pairs = bytes.map(|piece| Short(piece.0)).repeat(256);
-        let (mut starts, mut candidates) = (vec![0; HASHES + 1], Vec::with_capacity(symbols.len()));
+        of_one.for_each(|(code, symbol)| self.bytes[usize::from(symbol.first())] = code);
+        let first_bytes = self.bytes.map(|piece| Short(piece.0));
+        self.pairs.chunks_exact_mut(256).for_each(|pairs| pairs.copy_from_slice(&first_bytes));
+        self.candidates.clear();
         for (code, &symbol) in coded() {
             match symbol.len {
                 1 => {}
-                2 => pairs[symbol.pair()] = Short(code.0 | Short::TWO),
-                len => candidates.push(Candidate { symbol, mask: mask(len), code }),
+                2 => self.pairs[symbol.pair()] = Short(code.0 | Short::TWO),
+                len => self.candidates.push(Candidate { symbol, mask: mask(len), code }),
             }
         }
+        let Matcher { starts, candidates, .. } = self;
         candidates.sort_unstable_by_key(|c| (hash(c.symbol.bytes), Reverse(c.symbol.len), c.code.0));
+        starts.fill(0);
         candidates.iter().for_each(|c| starts[hash(c.symbol.bytes) + 1] += 1);
         (1..starts.len()).for_each(|hash| starts[hash] += starts[hash - 1]);
-        Matcher { symbols, starts, candidates, pairs, bytes }
+        self.symbols = symbols;
     }
 
     /// The symbol that `piece` stands for, or its byte as one.

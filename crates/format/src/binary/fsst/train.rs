@@ -52,11 +52,11 @@ pub(in crate::binary) fn train<S: Values>(strings: &S) -> Result<Trained, S::Err
     let sample = sample::values(strings, SAMPLE)?;
     let sampled = sample.iter().map(|part| part.len()).sum();
     let mut counts = Counts::new();
-    let mut matcher = Matcher::new(Vec::new());
+    let mut matcher = Matcher::new();
     let (mut best, mut least) = (Vec::new(), counts.count(&matcher, &sample));
     let mut last = 0;
     for round in 1..=ROUNDS {
-        matcher = Matcher::new(counts.next(&matcher));
+        matcher.learn(counts.next(&matcher));
         let encoded = counts.count(&matcher, &sample);
         if encoded < least {
             (best, least, last) = (matcher.symbols().to_vec(), encoded, round);
@@ -64,7 +64,8 @@ pub(in crate::binary) fn train<S: Values>(strings: &S) -> Result<Trained, S::Err
             break;
         }
     }
-    Ok(Trained { matcher: Matcher::new(best), sampled, encoded: least })
+    matcher.learn(best);
+    Ok(Trained { matcher, sampled, encoded: least })
 }
 
 /// How often pieces occur in a sample, alone and in pairs.
@@ -72,11 +73,13 @@ struct Counts {
     single: Vec<u32>,
     /// The pair of *a* and *b* at `a * PIECES + b`.
     pairs: Vec<u32>,
+    /// Room to sum up in what symbols are worth.
+    gains: Gains,
 }
 
 impl Counts {
     fn new() -> Counts {
-        Counts { single: vec![0; PIECES], pairs: vec![0; PIECES * PIECES] }
+        Counts { single: vec![0; PIECES], pairs: vec![0; PIECES * PIECES], gains: Gains::default() }
     }
 
     /// Counts the pieces of `sample`, and returns the bytes of their codes.
@@ -119,12 +122,12 @@ impl Counts {
     }
 
     /// The symbols that were worth the most.
-    fn next(&self, matcher: &Matcher) -> Vec<Symbol> {
+    fn next(&mut self, matcher: &Matcher) -> Vec<Symbol> {
+        let Counts { single, pairs, gains } = self;
         // One string may be several candidates: together they are worth what each is.
-        let mut gains = Gains::with_capacity_and_hasher(1 << 13, BuildHasherDefault::default());
         let mut add = |symbol: Symbol, gain| *gains.entry(symbol.as_number()).or_insert(0) += gain;
         let pieces = || (0..).map(Piece).take(PIECES);
-        for (a, (&count, row)) in pieces().zip(self.single.iter().zip(self.pairs.chunks_exact(PIECES))) {
+        for (a, (&count, row)) in pieces().zip(single.iter().zip(pairs.chunks_exact(PIECES))) {
             if count == 0 {
                 continue;
             }
@@ -143,7 +146,7 @@ impl Counts {
                 }
             }
         }
-        let mut gains: Vec<_> = gains.into_iter().collect();
+        let mut gains: Vec<_> = gains.drain().collect();
         // There are thousands, of which few are taken.
         let best = |&(symbol, gain): &(u128, u64)| (Reverse(gain), symbol);
         if gains.len() > MAX_SYMBOLS {
