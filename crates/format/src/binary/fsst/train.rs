@@ -69,7 +69,7 @@ pub(in crate::binary) fn train<S: Values>(strings: &S) -> Result<Trained, S::Err
 }
 
 /// How often pieces occur in a sample, alone and in pairs.
-struct Counts {
+pub(super) struct Counts {
     single: Vec<u32>,
     /// The pair of *a* and *b* at `a * PIECES + b`.
     pairs: Vec<u32>,
@@ -78,7 +78,7 @@ struct Counts {
 }
 
 impl Counts {
-    fn new() -> Counts {
+    pub(super) fn new() -> Counts {
         Counts { single: vec![0; PIECES], pairs: vec![0; PIECES * PIECES], gains: Gains::default() }
     }
 
@@ -86,7 +86,7 @@ impl Counts {
     ///
     /// The first byte of each symbol counts as a piece, too: or a byte that is part of symbols would
     /// never be a candidate itself.
-    fn count(&mut self, matcher: &Matcher, sample: &[Vec<u8>]) -> usize {
+    pub(super) fn count(&mut self, matcher: &Matcher, sample: &[Vec<u8>]) -> usize {
         let rows = self.pairs.chunks_exact_mut(PIECES).zip(&self.single);
         rows.filter(|(_, count)| **count > 0).for_each(|(row, _)| row.fill(0));
         self.single.fill(0);
@@ -122,7 +122,7 @@ impl Counts {
     }
 
     /// The symbols that were worth the most.
-    fn next(&mut self, matcher: &Matcher) -> Vec<Symbol> {
+    pub(super) fn next(&mut self, matcher: &Matcher) -> Vec<Symbol> {
         let Counts { single, pairs, gains } = self;
         // One string may be several candidates: together they are worth what each is.
         let mut add = |symbol: Symbol, gain| *gains.entry(symbol.as_number()).or_insert(0) += gain;
@@ -137,7 +137,8 @@ impl Counts {
                 add(symbol, u64::from(count) * worth);
             }
             for (bs, counts) in (0..).step_by(TOGETHER).zip(row.chunks_exact(TOGETHER)) {
-                if counts.iter().fold(0, |most, &count| count.max(most)) < LEAST {
+                // No count is greater than all their bits.
+                if counts.iter().fold(0, |bits, count| bits | count) < LEAST {
                     continue;
                 }
                 for (b, &count) in (bs..).map(Piece).zip(counts).filter(|(_, count)| **count >= LEAST) {
