@@ -28,6 +28,9 @@ use docvalues_benches::ThreadTime;
 
 type Outcome<T = ()> = Result<T, Box<dyn std::error::Error>>;
 
+/// What makes a segment, and its name.
+type Work<'w> = (&'static str, &'w dyn Fn() -> Outcome<Vec<u8>>);
+
 /// Documents of a batch. A multiple of 64, so that bitsets can be cut.
 const BATCH: u32 = 1 << 16;
 
@@ -64,7 +67,7 @@ fn main() -> Outcome {
         }
         Ok(merger.finish_bytes()?.0)
     };
-    let works: [(&str, &dyn Fn() -> Outcome<Vec<u8>>); 4] = [
+    let works: [Work<'_>; 4] = [
         ("merge", &merge),
         ("batches", &|| built(&columns, 0..docs, |_| BytesKind::Auto, false)),
         ("documents", &|| built(&columns, 0..docs, |_| BytesKind::Auto, true)),
