@@ -34,6 +34,8 @@ use crate::error::{Error, ErrorKind, Place, Result};
 pub(super) use train::{Trained, train};
 
 mod matcher;
+#[cfg(test)]
+mod tests;
 mod train;
 
 /// The code in front of a byte that stands for itself.

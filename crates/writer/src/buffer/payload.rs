@@ -37,6 +37,19 @@ impl Payload {
         self.near.into_iter().try_for_each(|piece| f(&piece))
     }
 
+    /// The bytes of `range`, if they lie end to end in memory.
+    fn lent(&self, range: &Range<u64>) -> Option<&[u8]> {
+        let mut before = self.far.as_ref().map_or(0, Region::len);
+        for piece in &self.near {
+            if let Some(start) = range.start.checked_sub(before).filter(|&start| start < piece.len() as u64) {
+                let (start, end) = (usize::try_from(start), usize::try_from(range.end - before));
+                return piece.get(start.ok()?..end.ok()?);
+            }
+            before += piece.len() as u64;
+        }
+        None
+    }
+
     /// Appends the bytes of `range` to `out`.
     pub(crate) fn read(&self, range: Range<u64>, out: &mut Vec<u8>) -> Result<(), ErrorKind> {
         let at = |offset: u64| usize::try_from(offset).unwrap_or(usize::MAX);
@@ -101,9 +114,15 @@ impl binary::Values for Laid<'_> {
                 && !ends.is_empty()
             {
                 let few = ends.partition_point(|end| end.abs_diff(*first) <= TOGETHER as u64).max(1);
-                bytes.clear();
-                self.bytes.read(first.cast_unsigned()..ends[few - 1].cast_unsigned(), &mut bytes)?;
-                let (mut rest, mut start) = (&bytes[..], *first);
+                let range = first.cast_unsigned()..ends[few - 1].cast_unsigned();
+                let (mut rest, mut start) = match self.bytes.lent(&range) {
+                    Some(lent) => (lent, *first),
+                    None => {
+                        bytes.clear();
+                        self.bytes.read(range, &mut bytes)?;
+                        (&bytes[..], *first)
+                    }
+                };
                 for &end in &ends[..few] {
                     let len = usize::try_from(end - start).unwrap_or(usize::MAX);
                     f(rest.split_off(..len).unwrap_or_default())?;

@@ -128,7 +128,10 @@ impl<T: Fixed> Tape<T> {
     /// Number `i`.
     pub(crate) fn get(&self, i: usize) -> Result<T, ErrorKind> {
         use numeric::Values as _;
-        Ok(self.read(i..i + 1, &mut Vec::new())?[0])
+        match self.far {
+            None => Ok(self.near[i]),
+            Some(_) => Ok(self.read(i..i + 1, &mut Vec::new())?[0]),
+        }
     }
 
     /// Moves to the file what is in memory.

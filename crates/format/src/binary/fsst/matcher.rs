@@ -38,13 +38,15 @@ impl Piece {
 /// # Invariants
 ///
 /// - There are at most [`MAX_SYMBOLS`] symbols, all different.
-/// - Symbols that begin with the pair of bytes *p* are `candidates[starts[p]..starts[p + 1]]`, the
-///   longest first.
-#[derive(Clone, Debug)]
+/// - Symbols of three bytes or more that begin with three bytes of [`hash`] *h* are
+///   `candidates[starts[h]..starts[h + 1]]`, the longest first.
+#[derive(Debug)]
 pub(in crate::binary) struct Matcher {
     symbols: Vec<Symbol>,
     starts: Vec<u8>,
     candidates: Vec<Candidate>,
+    /// What two bytes begin with, where no longer symbol begins.
+    pairs: Vec<Short>,
     /// What each byte is where no longer symbol begins.
     bytes: [Piece; 256],
 }
@@ -56,23 +58,72 @@ struct Candidate {
     code: Piece,
 }
 
+/// A piece of one byte, or of two.
+#[derive(Clone, Copy, Debug)]
+struct Short(u16);
+
+impl Short {
+    const TWO: u16 = 1 << 15;
+
+    #[inline]
+    fn piece(self) -> Piece {
+        Piece(self.0 & !Short::TWO)
+    }
+
+    #[inline]
+    fn len(self) -> usize {
+        1 + usize::from(self.0 >> 15)
+    }
+}
+
+/// How many hashes of three bytes there are: most have one symbol at most, and all stay in a cache.
+const HASHES: usize = 1 << 12;
+
+/// A hash of the first three bytes of `word`.
+#[inline]
+fn hash(word: u128) -> usize {
+    let [first, second, third, ..] = word.to_le_bytes();
+    let mixed = u32::from_le_bytes([first, second, third, 0]).wrapping_mul(0x9E37_79B1);
+    (mixed >> (u32::BITS - HASHES.ilog2())) as usize
+}
+
 impl Matcher {
-    /// A matcher for `symbols`, of which the first [`MAX_SYMBOLS`] count.
-    pub(super) fn new(mut symbols: Vec<Symbol>) -> Matcher {
+    /// A matcher without symbols.
+    pub(super) fn new() -> Matcher {
+        let mut matcher = Matcher {
+            symbols: Vec::new(),
+            starts: vec![0; HASHES + 1],
+            candidates: Vec::new(),
+            pairs: vec![Short(0); 1 << 16],
+            bytes: [Piece(0); 256],
+        };
+        matcher.learn(Vec::new());
+        matcher
+    }
+
+    /// Has these `symbols` instead, of which the first [`MAX_SYMBOLS`] count.
+    pub(super) fn learn(&mut self, mut symbols: Vec<Symbol>) {
         symbols.truncate(MAX_SYMBOLS);
-        let mut bytes = [Piece(0); 256];
-        (0..=u8::MAX).for_each(|byte| bytes[usize::from(byte)] = Piece::byte(byte));
-        let (mut starts, mut candidates) = (vec![0; (1 << 16) + 1], Vec::with_capacity(symbols.len()));
-        for (code, &symbol) in (0..).map(Piece).zip(&symbols) {
+        (0..=u8::MAX).for_each(|byte| self.bytes[usize::from(byte)] = Piece::byte(byte));
+        let coded = || (0..).map(Piece).zip(&symbols);
+        let of_one = coded().filter(|(_, symbol)| symbol.len == 1);
+        of_one.for_each(|(code, symbol)| self.bytes[usize::from(symbol.first())] = code);
+        let first_bytes = self.bytes.map(|piece| Short(piece.0));
+        self.pairs.chunks_exact_mut(256).for_each(|pairs| pairs.copy_from_slice(&first_bytes));
+        self.candidates.clear();
+        for (code, &symbol) in coded() {
             match symbol.len {
-                1 => bytes[usize::from(symbol.first())] = code,
-                len => candidates.push(Candidate { symbol, mask: mask(len), code }),
+                1 => {}
+                2 => self.pairs[symbol.pair()] = Short(code.0 | Short::TWO),
+                len => self.candidates.push(Candidate { symbol, mask: mask(len), code }),
             }
         }
-        candidates.sort_unstable_by_key(|c| (c.symbol.pair(), Reverse(c.symbol.len), c.code.0));
-        candidates.iter().for_each(|c| starts[c.symbol.pair() + 1] += 1);
-        (1..starts.len()).for_each(|pair| starts[pair] += starts[pair - 1]);
-        Matcher { symbols, starts, candidates, bytes }
+        let Matcher { starts, candidates, .. } = self;
+        candidates.sort_unstable_by_key(|c| (hash(c.symbol.bytes), Reverse(c.symbol.len), c.code.0));
+        starts.fill(0);
+        candidates.iter().for_each(|c| starts[hash(c.symbol.bytes) + 1] += 1);
+        (1..starts.len()).for_each(|hash| starts[hash] += starts[hash - 1]);
+        self.symbols = symbols;
     }
 
     /// The symbol that `piece` stands for, or its byte as one.
@@ -81,37 +132,53 @@ impl Matcher {
         symbol.copied().unwrap_or(Symbol::byte(piece.low()))
     }
 
-    /// The pieces of `value`: at each place the longest symbol that is there.
-    pub(super) fn pieces<'v>(&'v self, value: &'v [u8]) -> impl Iterator<Item = Piece> + 'v {
+    /// The symbols, by code.
+    pub(super) fn symbols(&self) -> &[Symbol] {
+        &self.symbols
+    }
+
+    /// Shows the pieces of `value` to `each`: at each place the longest symbol that is there.
+    #[inline]
+    pub(super) fn pieces(&self, value: &[u8], mut each: impl FnMut(Piece)) {
         let mut rest = value;
-        std::iter::from_fn(move || {
-            let (piece, len) = self.longest(rest)?;
+        // Here, every symbol ends before the value does.
+        while let Some(word) = rest.first_chunk() {
+            let (piece, len) = self.longest(u128::from_le_bytes(*word), ENTRY);
+            each(piece);
             rest = &rest[len..];
-            Some(piece)
-        })
+        }
+        let (mut word, mut left) = (last(value, rest.len()), rest.len());
+        while left > 0 {
+            let (piece, len) = self.longest(word, left);
+            each(piece);
+            word >>= 8 * len;
+            left -= len;
+        }
     }
 
     /// Appends the codes of `value`.
     pub(in crate::binary) fn encode(&self, value: &[u8], codes: &mut Vec<u8>) {
-        for piece in self.pieces(value) {
+        self.pieces(value, |piece| {
             if !piece.is_symbol() {
                 codes.push(ESCAPE);
             }
             codes.push(piece.low());
-        }
+        });
     }
 
-    /// The first piece of `rest`, and its length.
-    #[inline]
-    fn longest(&self, rest: &[u8]) -> Option<(Piece, usize)> {
-        let word = load(rest);
-        let pair = pair(word);
-        let candidates = usize::from(self.starts[pair])..usize::from(self.starts[pair + 1]);
-        let fits =
-            |c: &&Candidate| word & c.mask == c.symbol.bytes && usize::from(c.symbol.len) <= rest.len();
-        match self.candidates[candidates].iter().find(fits) {
-            Some(found) => Some((found.code, found.symbol.len.into())),
-            None => rest.first().map(|&byte| (self.bytes[usize::from(byte)], 1)),
+    /// The first piece of the `left` bytes in `word`, of which there is at least one, and its length.
+    #[inline(always)]
+    fn longest(&self, word: u128, left: usize) -> (Piece, usize) {
+        let hash = hash(word);
+        let candidates = usize::from(self.starts[hash])..usize::from(self.starts[hash + 1]);
+        let fits = |c: &&Candidate| word & c.mask == c.symbol.bytes && usize::from(c.symbol.len) <= left;
+        if let Some(found) = self.candidates[candidates].iter().find(fits) {
+            return (found.code, found.symbol.len.into());
+        }
+        let short = self.pairs[pair(word)];
+        match short.len() <= left {
+            true => (short.piece(), short.len()),
+            false => (self.bytes[pair(word) % 256], 1),
         }
     }
 
@@ -127,14 +194,15 @@ impl Matcher {
     }
 }
 
-/// The first 16 of `bytes`, or those that are there and zeros.
+/// The last `len` of `bytes`, of which there are fewer than 16, and zeros behind them.
 #[inline]
-fn load(bytes: &[u8]) -> u128 {
-    match bytes.first_chunk() {
-        Some(word) => u128::from_le_bytes(*word),
+fn last(bytes: &[u8], len: usize) -> u128 {
+    match bytes.last_chunk() {
+        Some(_) if len == 0 => 0,
+        Some(word) => u128::from_le_bytes(*word) >> (8 * (ENTRY - len)),
         None => {
-            let mut word = [0; ENTRY];
-            word[..bytes.len()].copy_from_slice(bytes);
+            let (mut word, bytes) = ([0; ENTRY], &bytes[bytes.len() - len..]);
+            word[..len].copy_from_slice(bytes);
             u128::from_le_bytes(word)
         }
     }

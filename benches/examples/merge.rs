@@ -1,0 +1,250 @@
+//! What merging 40 segments costs beside building one from the same values, for a segment that one has.
+//!
+//! ```text
+//! cargo run --release -p docvalues-benches --example merge -- SEGMENT.dv [ROUNDS]
+//! ```
+//!
+//! Its values are read into memory first, and 40 segments are made of them, with the same kinds of columns. Each round
+//! then measures all works in turn, in memory and with one thread: CPU time, the medians of all rounds.
+//!
+//! | work | |
+//! | --- | --- |
+//! | `merge` | the 40 segments become one |
+//! | `batches` | the values in batches of 65,536 documents; the writer chooses between dictionary and none |
+//! | `documents` | the same, one document after the other |
+//! | `batches, kinds given` | in batches; which columns have a dictionary is said, as it is known in a merge |
+#![expect(clippy::cast_possible_truncation, reason = "the machine that measures has 64 bits")]
+
+use std::ops::Range;
+use std::time::Duration;
+
+use criterion::measurement::Measurement as _;
+use docvalues::column::bits;
+use docvalues::{
+    AnyColumn, BytesKind, ColumnSource as _, DocId, Field, FieldId, FieldSpec, Kind, Merger, OpenOptions,
+    Schema, Segment, SegmentWriter, WriterOptions,
+};
+use docvalues_benches::ThreadTime;
+
+type Outcome<T = ()> = Result<T, Box<dyn std::error::Error>>;
+
+/// What makes a segment, and its name.
+type Work<'w> = (&'static str, &'w dyn Fn() -> Outcome<Vec<u8>>);
+
+/// Documents of a batch. A multiple of 64, so that bitsets can be cut.
+const BATCH: u32 = 1 << 16;
+
+/// How many segments are merged.
+const SEGMENTS: u32 = 40;
+
+fn main() -> Outcome {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let (file, rounds) = match &arguments[..] {
+        [file] => (file, 9),
+        [file, rounds] => (file, rounds.parse()?),
+        _ => return Err("SEGMENT.dv [ROUNDS]".into()),
+    };
+    let segment = Segment::open(file)?;
+    let docs = segment.docs();
+    let names = segment.names()?;
+    let columns: Vec<_> = names.iter().map(|name| Given::read(&segment, name)).collect::<Outcome<_>>()?;
+    let known = |field: &Field| match field.kind {
+        Kind::Binary => BytesKind::Binary,
+        Kind::Sorted => BytesKind::Sorted,
+        _ => BytesKind::Auto,
+    };
+    let size = docs.div_ceil(SEGMENTS).next_multiple_of(64);
+    let parts = (0..docs).step_by(size as usize).map(|start| start..docs.min(start + size));
+    let parts = parts.map(|part| {
+        let bytes = built(&columns, part, known, false)?;
+        Ok(Segment::from_bytes(bytes, OpenOptions::new())?)
+    });
+    let parts: Vec<_> = parts.collect::<Outcome<_>>()?;
+    let merge = || {
+        let mut merger = Merger::new(options());
+        for part in &parts {
+            merger.add(part.file(), part);
+        }
+        Ok(merger.finish_bytes()?.0)
+    };
+    let works: [Work<'_>; 4] = [
+        ("merge", &merge),
+        ("batches", &|| built(&columns, 0..docs, |_| BytesKind::Auto, false)),
+        ("documents", &|| built(&columns, 0..docs, |_| BytesKind::Auto, true)),
+        ("batches, kinds given", &|| built(&columns, 0..docs, known, false)),
+    ];
+    if merge()? != works[3].1()? {
+        return Err("the merged segment is not the one that is built".into());
+    }
+    let mut times = vec![Vec::new(); works.len()];
+    for _ in 0..rounds {
+        for ((_, work), times) in works.iter().zip(&mut times) {
+            let start = ThreadTime.start();
+            std::hint::black_box(work()?);
+            times.push(ThreadTime.end(start));
+        }
+    }
+    let medians: Vec<_> = times.iter_mut().map(|times| median(times)).collect();
+    println!("{docs} documents in {} columns, {} segments, {rounds} rounds", columns.len(), parts.len());
+    for ((name, _), time) in works.iter().zip(&medians) {
+        let (ms, ratio) = (time.as_secs_f64() * 1e3, time.as_secs_f64() / medians[0].as_secs_f64());
+        println!("{name:<22} {ms:8.1} ms   {ratio:.2} times a merge");
+    }
+    Ok(())
+}
+
+fn median(times: &mut [Duration]) -> Duration {
+    times.sort_unstable();
+    times.get(times.len() / 2).copied().unwrap_or_default()
+}
+
+fn options() -> WriterOptions {
+    WriterOptions { budget: usize::MAX, threads: 1, ..WriterOptions::default() }
+}
+
+/// A segment of some documents.
+fn built(
+    columns: &[Given],
+    docs: Range<u32>,
+    kind: impl Fn(&Field) -> BytesKind,
+    one_by_one: bool,
+) -> Outcome<Vec<u8>> {
+    let mut schema = Schema::new();
+    let spec = |field: &Field| {
+        let spec = FieldSpec::new(field.name.clone(), field.logical).kind(kind(field));
+        let spec = if is_multi(field.kind) { spec.multi_valued() } else { spec };
+        match &field.format {
+            Some(format) => spec.format(format),
+            None => spec,
+        }
+    };
+    let fields =
+        columns.iter().map(|column| schema.add(spec(&column.field))).collect::<Result<Vec<_>, _>>()?;
+    let columns = || columns.iter().zip(fields.iter().copied());
+    let mut writer = SegmentWriter::in_memory(schema, options());
+    if one_by_one {
+        for doc in docs {
+            let mut document = writer.document();
+            columns().try_for_each(|(column, field)| column.add_document(&mut document, field, doc))?;
+            document.finish()?;
+        }
+    } else {
+        for start in docs.clone().step_by(BATCH as usize) {
+            let end = docs.end.min(start + BATCH);
+            let mut batch = writer.batch(end - start)?;
+            columns().try_for_each(|(column, field)| column.add_batch(&mut batch, field, start..end))?;
+            batch.finish();
+        }
+    }
+    Ok(writer.finish_bytes()?)
+}
+
+fn is_multi(kind: Kind) -> bool {
+    matches!(kind, Kind::SortedNumeric | Kind::SortedSet)
+}
+
+/// The values of a column, as a caller has them.
+struct Given {
+    field: Field,
+    /// Which documents have one, if one at most.
+    present: Vec<u64>,
+    /// Where the values of each document begin, if it may have several.
+    lists: Vec<u64>,
+    numbers: Vec<i64>,
+    /// Where byte strings begin; of a document without one, nowhere else than the next one's.
+    offsets: Vec<u64>,
+    bytes: Vec<u8>,
+}
+
+impl Given {
+    fn read(segment: &Segment, name: &str) -> Outcome<Given> {
+        let column = segment.column(name)?;
+        let field = column.as_column().field().clone();
+        let present = vec![0; bits::words(0..segment.docs())];
+        let (numbers, bytes, lists, offsets) = (Vec::new(), Vec::new(), vec![0], vec![0]);
+        let mut given = Given { field, present, lists, numbers, offsets, bytes };
+        let (mut term, mut ords, mut numbers) = (Vec::new(), Vec::new(), Vec::new());
+        for at in 0..segment.docs() {
+            let doc = DocId::new(at);
+            match &column {
+                AnyColumn::Numeric(column) => {
+                    let number = column.get(doc)?;
+                    given.set(at, number.is_some());
+                    given.numbers.push(number.unwrap_or(0));
+                }
+                AnyColumn::Binary(column) => {
+                    let there = column.get(doc, &mut term)?.map(<[u8]>::to_vec);
+                    given.set(at, there.is_some());
+                    given.push(&there.unwrap_or_default());
+                }
+                AnyColumn::Sorted(column) => {
+                    let ord = column.ord(doc)?;
+                    term.clear();
+                    ord.map_or(Ok(()), |ord| column.term(ord, &mut term))?;
+                    given.set(at, ord.is_some());
+                    given.push(&term);
+                }
+                AnyColumn::SortedNumeric(column) => {
+                    column.get(doc, &mut numbers)?;
+                    given.numbers.extend(&numbers);
+                    given.lists.push(given.numbers.len() as u64);
+                }
+                AnyColumn::SortedSet(column) => {
+                    column.ords(doc, &mut ords)?;
+                    for &ord in &ords {
+                        column.term(ord, &mut term)?;
+                        given.push(&term);
+                    }
+                    given.lists.push(given.offsets.len() as u64 - 1);
+                }
+            }
+        }
+        Ok(given)
+    }
+
+    fn set(&mut self, doc: u32, present: bool) {
+        self.present[doc as usize / 64] |= u64::from(present) << (doc % 64);
+    }
+
+    fn push(&mut self, string: &[u8]) {
+        self.bytes.extend(string);
+        self.offsets.push(self.bytes.len() as u64);
+    }
+
+    /// Adds the documents `docs`, of which the first is a multiple of 64.
+    fn add_batch(
+        &self,
+        batch: &mut docvalues::writer::Batch<'_>,
+        field: FieldId,
+        docs: Range<u32>,
+    ) -> Outcome {
+        let (start, end) = (docs.start as usize, docs.end as usize);
+        let Given { present, lists, numbers, offsets, bytes, .. } = self;
+        let present = Some(&present[start / 64..]);
+        match self.field.kind {
+            Kind::Numeric => batch.stored(field, &numbers[start..end], present)?,
+            Kind::Binary | Kind::Sorted => batch.bytes(field, &offsets[start..=end], bytes, present)?,
+            Kind::SortedNumeric => batch.stored_lists(field, &lists[start..=end], numbers, None)?,
+            Kind::SortedSet => batch.bytes_lists(field, &lists[start..=end], offsets, bytes, None)?,
+        };
+        Ok(())
+    }
+
+    fn add_document(&self, document: &mut docvalues::Document<'_>, field: FieldId, doc: u32) -> Outcome {
+        let at = doc as usize;
+        let values = match is_multi(self.field.kind) {
+            true => self.lists[at] as usize..self.lists[at + 1] as usize,
+            false => at..at + usize::from(self.present[at / 64] >> (at % 64) & 1 == 1),
+        };
+        for at in values {
+            match self.field.kind {
+                Kind::Numeric | Kind::SortedNumeric => document.stored(field, self.numbers[at])?,
+                Kind::Binary | Kind::Sorted | Kind::SortedSet => {
+                    let string = self.offsets[at] as usize..self.offsets[at + 1] as usize;
+                    document.stored_bytes(field, &self.bytes[string])?
+                }
+            };
+        }
+        Ok(())
+    }
+}
