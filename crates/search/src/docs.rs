@@ -40,6 +40,17 @@ impl Docs<'_> {
         }
     }
 
+    /// The documents, ascending, side by side.
+    pub fn to_vec(&self, docs: u32) -> Vec<DocId> {
+        match *self {
+            // Without a call for each.
+            Docs::All => (0..docs).map(DocId::new).collect(),
+            Docs::Range(from, to) => (from..to.min(docs)).map(DocId::new).collect(),
+            Docs::List(list) => list[..self.count(docs) as usize].to_vec(),
+            Docs::Bits(_) => self.iter(docs).collect(),
+        }
+    }
+
     /// Whether these are all of a source of `docs` documents: what its directory says is then true of them.
     pub fn is_all(&self, docs: u32) -> bool {
         self.count(docs) == docs

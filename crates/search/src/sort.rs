@@ -46,7 +46,7 @@ pub(crate) fn all(search: &Search<'_>, docs: Docs<'_>, keys: &[SortKey]) -> Resu
     let mut request = search.begin(docs);
     let keys = Keys::open(&mut request, keys)?;
     if lie_in_order(search, &keys) {
-        return Ok(docs.iter(search.source().docs()).collect());
+        return Ok(docs.to_vec(search.source().docs()));
     }
     full::sort(&request, docs, &keys)
 }

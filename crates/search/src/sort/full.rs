@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use docvalues_column::DocId;
+use docvalues_column::{AnyColumn, DocId};
 
 use super::key::{Key, Keys, Place};
 use crate::columns::Columns;
@@ -28,10 +28,10 @@ struct Split {
 
 /// All documents of the request, in order. 16 bytes a document beside them, where numbers are compared.
 pub(super) fn sort(request: &Request<'_>, docs: Docs<'_>, keys: &Keys) -> Result<Vec<DocId>> {
-    let mut docs: Vec<DocId> = docs.iter(request.total()).collect();
+    let mut docs = docs.to_vec(request.total());
     let mut equal: Vec<Range<usize>> = std::iter::once(0..docs.len()).collect();
     let mut room = Room::default();
-    for key in keys.as_slice() {
+    for (key, left) in keys.as_slice().iter().zip((0..keys.as_slice().len()).rev()) {
         let mut still = Vec::new();
         for run in equal {
             let split = if run.len() < FEW {
@@ -39,7 +39,8 @@ pub(super) fn sort(request: &Request<'_>, docs: Docs<'_>, keys: &Keys) -> Result
             } else {
                 split_by_threads(request, &docs[run.clone()], key)?
             };
-            split.put(&mut docs[run.clone()], run.start, request.threads(), &mut still);
+            let still = (left > 0).then_some(&mut still);
+            split.put(&mut docs[run.clone()], run.start, request.threads(), still);
         }
         equal = still;
     }
@@ -60,6 +61,9 @@ fn split_by_threads(request: &Request<'_>, docs: &[DocId], key: &Key) -> Result<
 
 fn split(columns: &Columns, docs: &[DocId], key: &Key, room: &mut Room) -> Result<Split> {
     let mut split = Split::default();
+    if !matches!(columns.get(key.slot), AnyColumn::Binary(_)) {
+        split.numbers.reserve(docs.len());
+    }
     for docs in docs.chunks(columns.window()) {
         let mut window = Window::new(compact(docs), columns, room);
         window.read(key.slot)?;
@@ -86,35 +90,34 @@ impl Split {
         self.last.append(&mut other.last);
     }
 
-    /// Puts the documents back in order, and appends to `equal` the runs, counted from `start`, of those that are equal.
-    fn put(mut self, docs: &mut [DocId], start: usize, threads: usize, equal: &mut Vec<Range<usize>>) {
+    /// Puts the documents back in order, and appends to `equal`, if anybody asks, the runs, counted from `start`, of those
+    /// that are equal.
+    fn put(
+        mut self,
+        docs: &mut [DocId],
+        start: usize,
+        threads: usize,
+        equal: Option<&mut Vec<Range<usize>>>,
+    ) {
         threads::sort(&mut self.numbers, threads);
         threads::sort(&mut self.bytes, threads);
-        let mut to = To { docs, at: 0, start, equal };
-        to.put(self.first.iter());
-        self.numbers.chunk_by(|a, b| a.0 == b.0).for_each(|run| to.put(run.iter().map(|(_, doc)| doc)));
-        self.bytes.chunk_by(|a, b| a.0 == b.0).for_each(|run| to.put(run.iter().map(|(_, doc)| doc)));
-        to.put(self.no_number.iter());
-        to.put(self.last.iter());
-    }
-}
-
-/// Where documents are put, run by run.
-struct To<'a> {
-    docs: &'a mut [DocId],
-    at: usize,
-    start: usize,
-    equal: &'a mut Vec<Range<usize>>,
-}
-
-impl To<'_> {
-    /// Puts a run of documents that are equal.
-    fn put<'d>(&mut self, run: impl ExactSizeIterator<Item = &'d DocId>) {
-        let places = self.at..self.at + run.len();
-        if run.len() > 1 {
-            self.equal.push(self.start + places.start..self.start + places.end);
+        let Split { first, numbers, bytes, no_number, last } = self;
+        if let Some(equal) = equal {
+            let lens = std::iter::once(first.len())
+                .chain(numbers.chunk_by(|a, b| a.0 == b.0).map(<[_]>::len))
+                .chain(bytes.chunk_by(|a, b| a.0 == b.0).map(<[_]>::len))
+                .chain([no_number.len(), last.len()]);
+            lens.fold(start, |at, len| {
+                if len > 1 {
+                    equal.push(at..at + len);
+                }
+                at + len
+            });
         }
-        self.at = places.end;
-        self.docs[places].iter_mut().zip(run).for_each(|(to, doc)| *to = *doc);
+        let docs = threads::copy(docs, &first, threads, |doc| *doc);
+        let docs = threads::copy(docs, &numbers, threads, |(_, doc)| *doc);
+        let docs = threads::copy(docs, &bytes, threads, |(_, doc)| *doc);
+        let docs = threads::copy(docs, &no_number, threads, |doc| *doc);
+        threads::copy(docs, &last, threads, |doc| *doc);
     }
 }
