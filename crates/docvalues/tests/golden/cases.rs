@@ -337,7 +337,7 @@ fn sort() -> Golden {
     let sections = ["admin", "net", "doc"];
     let golden = golden("sort", 120)
         .sorted("section", Utf8, &["presence runs", "ords affine"], |doc| {
-            (!mix(doc).is_multiple_of(4)).then(|| text(sections[mix(doc) as usize % 3]))
+            (!mix(doc).is_multiple_of(4)).then(|| text(sections[(mix(doc) % 3) as usize]))
         })
         .numeric("size", F64, &["values"], |doc| {
             (!mix(doc + 500).is_multiple_of(3))
