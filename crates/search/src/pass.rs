@@ -6,6 +6,8 @@
 //!               window (32,768 of the set)| window | ...                  columns are read, collectors look
 //! ```
 //!
+//! Windows are of 4,096 if a column has byte strings or lists of values, which may be of any length.
+//!
 //! Parts are the same for any number of threads, and a thread goes through its parts in order. So a collector gives the
 //! same answer always, if what it keeps does not depend on the order of parts, or is kept by part.
 

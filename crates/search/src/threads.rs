@@ -72,8 +72,7 @@ pub(crate) fn map<T, R>(items: &[T], _threads: usize, work: impl Fn(&[T]) -> R) 
     vec![work(items)]
 }
 
-/// Sorts, each half of the items by half of the threads. (Sorts of the standard library are so much faster than those of
-/// rayon that two threads of these gain a quarter only.)
+/// Sorts, each half of the items by half of the threads: by the standard library, as one thread alone does.
 #[cfg(feature = "rayon")]
 pub(crate) fn sort<T: Ord + Send>(items: &mut [T], threads: usize) {
     if threads > 1 && items.len() >= FEW {

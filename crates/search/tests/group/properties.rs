@@ -12,9 +12,15 @@ fn any_by() -> impl Strategy<Value = By> {
     prop::sample::select(vec![By::Near, By::Far, By::Sorted, By::Binary])
 }
 
-/// Sizes on both sides of a window's end, and small ones.
+/// Sizes on both sides of a window's end, short or not, and small ones.
 fn any_docs() -> impl Strategy<Value = usize> {
-    prop_oneof![0..4_usize, 4..300_usize, 4_094..4_099_usize, 8_191..8_194_usize]
+    prop_oneof![
+        8 => 0..4_usize,
+        8 => 4..300_usize,
+        8 => 4_094..4_099_usize,
+        8 => 8_191..8_194_usize,
+        1 => 32_766..32_771_usize,
+    ]
 }
 
 /// An order by its number, which may be that of a metric.
