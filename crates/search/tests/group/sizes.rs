@@ -1,6 +1,7 @@
 //! More documents than a part has, answers for any number of threads, and what cannot be grouped.
 
 use docvalues_column::{ColumnSource, DocId, Field, Kind, LogicalType, SortKey};
+use docvalues_format::file::kind::from_u64;
 use docvalues_search::group::{Group, GroupOrder, Measure, Metric};
 use docvalues_search::stats::{Distinct, Sum};
 use docvalues_search::{Docs, Search, Value};
@@ -144,4 +145,21 @@ fn groups_of_the_greatest_number() {
     let groups = Search::new(&source).group(Docs::All, &Group::by("by")).unwrap();
     let groups: Vec<_> = groups.groups.iter().map(|group| (group.value.clone(), group.count)).collect();
     assert_eq!(groups, [(Value::Number(i64::MAX), 2), (Value::Number(i64::MAX - 1), 1)]);
+}
+
+/// Of unsigned numbers, what is stored says nothing of a sum without how many there are.
+#[test]
+fn groups_by_sums_of_unsigned_numbers() {
+    let number = |above: u64| Some(from_u64((1 << 63) + above));
+    let field = |name: &str, logical| Field::new(name, Kind::Numeric, logical);
+    let columns = [
+        (field("by", LogicalType::I64), ModelColumn::Numeric(vec![Some(0), Some(1), Some(1)])),
+        (field("number", LogicalType::U64), ModelColumn::Numeric(vec![number(100), number(0), number(1)])),
+    ];
+    let source = MemSource::new(3, columns);
+    let asked = Group::by("by").metric(Metric::Sum("number".into())).order(GroupOrder::Metric(0)).top(1);
+    let groups = Search::new(&source).group(Docs::All, &asked).unwrap().groups;
+    assert_eq!(groups.len(), 1);
+    assert_eq!(groups[0].value, Value::Number(1));
+    assert_eq!(groups[0].metrics, [Some(Measure::Sum(Sum::Integer((1 << 64) + 1)))]);
 }
