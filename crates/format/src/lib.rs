@@ -16,6 +16,7 @@
 //! | [`numeric`] | what is number *i*? |
 //! | [`binary`] | what is byte string *i*? |
 //! | [`dictionary`] | which term has this ord, which ord this term? |
+//! | [`mod@prefetch`] | which memory will be asked for soon? |
 //! | [`mod@file`] | what stands at the file's ends, and which columns are there? |
 
 pub mod binary;
@@ -28,6 +29,7 @@ pub mod granule;
 pub mod id;
 pub mod jump;
 pub mod numeric;
+pub mod prefetch;
 pub mod presence;
 pub mod source;
 

@@ -30,6 +30,7 @@ use std::ptr::NonNull;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use docvalues_format::granule::GRANULE;
+use docvalues_format::prefetch::prefetch;
 use docvalues_format::source::Touched;
 
 use crate::source::Source;
@@ -184,21 +185,7 @@ impl Pages {
     /// Brings the cache line of the byte at `at` nearer, if the processor cares to.
     #[inline]
     pub(crate) fn prefetch(&self, at: usize) {
-        let byte = self.bytes.as_ptr().wrapping_add(at);
-        #[cfg(all(target_arch = "x86_64", not(miri)))]
-        {
-            use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
-            // SAFETY: a hint, which neither reads nor faults, whatever the address.
-            unsafe { _mm_prefetch::<_MM_HINT_T0>(byte.cast_const().cast()) };
-        }
-        #[cfg(all(target_arch = "aarch64", not(miri)))]
-        {
-            // SAFETY: a hint, which neither reads nor faults, whatever the address.
-            unsafe {
-                std::arch::asm!("prfm pldl1keep, [{byte}]", byte = in(reg) byte, options(nostack, preserves_flags, readonly));
-            }
-        }
-        let _ = byte;
+        prefetch(self.bytes.as_ptr().wrapping_add(at));
     }
 
     /// The bytes of `range`, good or not, to find that out. `None` if it does not lie inside, or some of

@@ -29,7 +29,7 @@ use docvalues_format::error::{Error, ErrorKind, Result};
 use docvalues_format::source::SectionBytes;
 
 pub use lines::Lines;
-pub(crate) use lines::ask;
+pub(crate) use lines::{Ahead, ask};
 
 /// Bytes of a line.
 pub const LINE: usize = 64;
@@ -72,14 +72,14 @@ impl Probe {
     }
 
     /// The first byte of the line, of `lines` of them.
-    #[inline]
+    #[inline(always)]
     fn at(&self, lines: u64) -> usize {
         // Below 2^32 lines, as many as there are at most: no overflow, and less than the section's length.
         ((self.hash >> 32).wrapping_mul(lines) >> 32) as usize * LINE
     }
 
     /// Whether all bits are set in `line`.
-    #[inline]
+    #[inline(always)]
     fn is_in(&self, line: &[u8; LINE]) -> bool {
         let words = line.as_chunks::<8>().0;
         let missing = words

@@ -9,7 +9,7 @@
 use super::bounds::GROUP;
 use super::{IdLookup, SegmentIds};
 use crate::dictionary::{self, Checked};
-use crate::filter::{self, Lines, Probe};
+use crate::filter::{self, Ahead, Lines, Probe};
 
 /// Filters and dictionaries of an [`IdLookup`], as far as all of each was checked.
 #[derive(Default)]
@@ -53,10 +53,12 @@ impl<'a> Gathered<'a> {
         }
     }
 
-    /// Asks all filters of the group from `first` on, whoever is wanted: no load waits for a branch.
+    /// Asks all filters of the group from `first` on, whoever is wanted: no load waits for a branch. `next` is what will
+    /// be asked then.
     #[inline]
-    pub(super) fn ask_filters(&self, first: usize, probe: &Probe) -> u64 {
-        filter::ask(group(&self.filters, first), probe)
+    pub(super) fn ask_filters(&self, first: usize, probe: &Probe, next: Option<&Probe>) -> u64 {
+        let ahead = next.map_or(Ahead::within(probe), Ahead::next);
+        filter::ask(self.filters.get(first..).unwrap_or_default(), probe, ahead)
     }
 
     /// Asks the filter of one segment, if it is here.
