@@ -102,7 +102,7 @@ fn mapped(kind: IdKind, segments: u32, each: u32) -> Outcome {
          | --- | ---: | ---: | ---: | ---: |"
     );
     let bare = IdForm::ALL.map(|form| (form.name(), IdOptions { form, filter_bits: 0, seed: 0 }));
-    for (name, options) in bare.into_iter().chain([("filter", IdOptions::default())]) {
+    for (name, options) in std::iter::once(("filter", IdOptions::default())).chain(bare) {
         let folder = tempfile::tempdir()?;
         let mut opened: Vec<Arc<IdReader>> = Vec::new();
         for segment in (0..segments).rev() {
@@ -140,7 +140,7 @@ fn owned(kind: IdKind, ids: std::ops::Range<u32>, options: IdOptions) -> Outcome
 /// A row: what looking up takes.
 fn lookups<S: SegmentIds>(name: &str, kind: IdKind, ids: u32, lookup: &IdLookup<S>) -> Outcome {
     const ROUNDS: usize = 5;
-    const ASKED: usize = 2_000;
+    const ASKED: usize = 10_000;
     let mut row = format!("| {name} |");
     for absent in [true, false] {
         let asked: Vec<String> = match absent {

@@ -93,6 +93,25 @@ impl Index {
         (self.starts.offset(number), number)
     }
 
+    /// Asks for the memory of a block, all of it that blocks have as a rule: a look-up reads its beginning, then one of
+    /// its heads' lines, and then one of the rests, each known by the one before.
+    #[inline]
+    pub(crate) fn prefetch(&self, section: &impl SectionBytes, block: u32) {
+        const MOST: usize = 1024;
+        let (start, end) = (self.starts.offset(block), self.starts.offset(block + 1));
+        for at in (start..end.min(start.saturating_add(MOST))).step_by(64) {
+            section.prefetch(at);
+        }
+    }
+
+    /// The rank of `key`, if there is one: as [`Dictionary::find`].
+    #[inline]
+    pub(crate) fn find(&self, section: &impl SectionBytes, key: &[u8]) -> Result<Option<u32>> {
+        let number = self.block_of(key);
+        self.prefetch(section, number);
+        self.find_in(section, number, key)
+    }
+
     #[inline]
     fn read<'a>(&self, section: &'a impl SectionBytes, block: u32) -> Result<Block<'a>> {
         let (start, end) = (self.starts.offset(block), self.starts.offset(block + 1));
@@ -162,10 +181,7 @@ impl<B: SectionBytes> BlocksReader<B> {
     /// Tells the processor that the block of `key` will be looked at soon; the key is looked up in the index for that.
     #[inline]
     pub fn prefetch(&self, key: &[u8]) {
-        let (at, _) = self.index.place_of(key);
-        self.section.prefetch(at);
-        self.section.prefetch(at.saturating_add(64));
-        self.section.prefetch(at.saturating_add(128));
+        self.index.prefetch(&self.section, self.index.block_of(key));
     }
 
     #[inline]
@@ -200,7 +216,7 @@ impl<B: SectionBytes> Dictionary for BlocksReader<B> {
 
     #[inline]
     fn find(&self, key: &[u8]) -> Result<Option<u32>> {
-        self.index.find_in(&self.section, self.index.block_of(key), key)
+        self.index.find(&self.section, key)
     }
 
     fn lower_bound(&self, key: &[u8]) -> Result<u32> {

@@ -3,6 +3,7 @@
 use std::ops::Range;
 
 use docvalues_format::error::{Place, Result};
+use docvalues_format::prefetch::prefetch;
 use docvalues_format::source::{SectionBytes, TAIL, truncated};
 
 /// Payload and tail of a section, all of which was checked: what is read without asking again.
@@ -29,6 +30,11 @@ impl SectionBytes for Known<'_> {
 
     fn len(&self) -> usize {
         self.bytes.len().saturating_sub(TAIL)
+    }
+
+    #[inline(always)]
+    fn prefetch(&self, at: usize) {
+        prefetch(self.bytes.as_ptr().wrapping_add(at));
     }
 
     #[inline(always)]
