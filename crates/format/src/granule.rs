@@ -46,6 +46,9 @@ pub const GRANULE: usize = 4096;
 /// Sections, and the levels of their checksums, are whole multiples of this many bytes.
 pub const ALIGN: usize = 64;
 
+/// A section with as many bytes of payload, or more, begins at a multiple of [`GRANULE`]: see [`begin`].
+pub const LARGE: u64 = 1 << 20;
+
 /// Bytes of a checksum in a level.
 pub const CRC_LEN: usize = size_of::<u32>();
 
@@ -225,6 +228,15 @@ pub fn reseal(len: usize, bytes: &mut [u8]) -> Option<u32> {
     }
     let last = usize::try_from(layout.levels().last()?.at).ok()?;
     Some(crc32fast::hash(&bytes[last..]))
+}
+
+/// Where a writer begins a section with a payload of `len` bytes, if all before `at` is taken.
+///
+/// A granule of a large section then is a page of the file: one value of a file that is mapped and not in memory costs the
+/// fault of one page, and not of the two in which its granule lies otherwise.
+pub fn begin(at: u64, len: u64) -> u64 {
+    let align = if len < LARGE { ALIGN as u64 } else { GRANULE_64 };
+    at.checked_next_multiple_of(align).unwrap_or(at)
 }
 
 /// `len` rounded up to a multiple of [`ALIGN`].

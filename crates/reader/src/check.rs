@@ -13,7 +13,7 @@ use docvalues_format::file::directory::{Page, content_id};
 use docvalues_format::file::frame::{FOOTER_LEN, HEADER_LEN};
 use docvalues_format::file::root::{PageRef, ROOT_ENTRY_LEN};
 use docvalues_format::file::sort::SORT_TAG;
-use docvalues_format::granule::{ALIGN, SectionRef};
+use docvalues_format::granule::{ALIGN, GRANULE, SectionRef};
 use docvalues_format::numeric::{NumericReader, Transform};
 use docvalues_storage::Section;
 use docvalues_terms::ids::IDS_TAG;
@@ -141,14 +141,15 @@ impl Segment {
         damaged.into_iter().try_for_each(|problem| report(named(problem)))
     }
 
-    /// Everything between two parts of the file is zero, and shorter than what alignment asks for.
+    /// Everything between two parts of the file is zero, and no longer than what alignment asks for.
     fn check_padding(&self, parts: &[Range<u64>], report: &mut Report<'_>) -> ControlFlow<()> {
         for pair in parts.windows(2) {
             let gap = pair[0].end..pair[1].start;
             if gap.start >= gap.end {
                 continue;
             }
-            let kind = match gap.end - gap.start < ALIGN as u64 {
+            let align = if gap.end.is_multiple_of(GRANULE as u64) { GRANULE } else { ALIGN };
+            let kind = match gap.end - gap.start < align as u64 {
                 true => self.padding(&gap),
                 false => Err(ErrorKind::Broken("bytes that belong to nothing")),
             };

@@ -11,7 +11,7 @@ use docvalues_format::error::Section;
 use docvalues_format::file::directory::DirectoryBuilder;
 use docvalues_format::file::frame::{Footer, HEADER_LEN, Header};
 use docvalues_format::file::sort::{self, SORT_TAG, SortKey};
-use docvalues_format::granule::{Sealer, SectionRef};
+use docvalues_format::granule::{self, GRANULE, Sealer, SectionRef};
 use docvalues_storage::{AtomicFile, Result};
 use docvalues_terms::ids::{IDS_TAG, Ids};
 
@@ -73,6 +73,9 @@ impl<'a, S: Sink> FileWriter<'a, S> {
     /// Writes a section.
     fn section(&mut self, payload: Payload) -> Result<SectionRef> {
         let (mut sealer, len) = (Sealer::new(), payload.len());
+        let begin = granule::begin(self.at, len);
+        self.out.append(&[0; GRANULE][..usize::try_from(begin - self.at).unwrap_or_default()])?;
+        self.at = begin;
         payload.for_each(|piece| {
             // While they are in a cache, where their checksums were computed.
             piece.chunks(TOGETHER).try_for_each(|bytes| {

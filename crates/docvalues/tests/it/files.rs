@@ -79,3 +79,40 @@ fn a_failed_build_leaves_an_older_file_as_it_was() {
     assert_eq!(std::fs::read(&path).unwrap(), b"an older file");
     assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1, "no temporary file is left");
 }
+
+/// A large section begins at a page of the file, with zeros before it; a smaller one does not.
+#[test]
+fn granules_of_large_sections_are_pages_of_the_file() {
+    const DOCS: u32 = 1 << 17;
+    let mut schema = Schema::new();
+    let fields = ["0 few", "1 many", "2 fewer", "3 many"]
+        .map(|name| schema.add(FieldSpec::new(name, LogicalType::I64)).unwrap());
+    let mut writer = SegmentWriter::in_memory(schema, WriterOptions::default());
+    let mut random = docvalues_testkit::rng::SplitMix64::new(1);
+    for doc in 0..DOCS {
+        let mut document = writer.document();
+        for (which, field) in fields.iter().enumerate() {
+            if [doc % 64 == 0, true, doc > 9, true][which] {
+                document.i64(*field, random.next_u64().cast_signed()).unwrap();
+            }
+        }
+        document.finish().unwrap();
+    }
+    let (file, summary) = writer.finish().unwrap();
+    let values = |column: &docvalues::ColumnSummary| {
+        let mut all = Vec::new();
+        let mut each =
+            |_, at: docvalues::format::granule::SectionRef| Ok::<_, ()>(all.push((at.len, at.offset)));
+        column.column.clone().try_map(&mut each).unwrap();
+        all.into_iter().max().unwrap()
+    };
+    let places: Vec<_> = summary.columns.iter().map(values).collect();
+    let large = u64::from(DOCS) * 8;
+    assert!(places[1].0 >= large && places[2].0 < large && places[3].0 >= large, "{places:?}");
+    assert_eq!([1, 2, 3].map(|i| places[i].1 % 4096 == 0), [true, false, true], "{places:?}");
+    let verify = |file: Vec<u8>| Segment::from_bytes(file, OpenOptions::new()).unwrap().verify();
+    verify(file.clone()).unwrap();
+    let mut damaged = file;
+    damaged[places[3].1 as usize - 1] = 1;
+    assert!(verify(damaged).unwrap_err().to_string().contains("padding is not zero"));
+}
