@@ -67,18 +67,6 @@ pub(crate) fn each<T, S>(
     items.try_for_each(|item| work(state, item))
 }
 
-/// Does both.
-#[cfg(feature = "rayon")]
-pub(crate) fn join<A: Send, B: Send>(a: impl FnOnce() -> A + Send, b: impl FnOnce() -> B + Send) -> (A, B) {
-    rayon::join(a, b)
-}
-
-/// Does one, then the other.
-#[cfg(not(feature = "rayon"))]
-pub(crate) fn join<A, B>(a: impl FnOnce() -> A, b: impl FnOnce() -> B) -> (A, B) {
-    (a(), b())
-}
-
 /// The documents of a set, ascending, side by side.
 #[cfg(feature = "rayon")]
 pub(crate) fn docs(docs: Docs<'_>, total: u32, threads: usize) -> Vec<DocId> {
@@ -101,20 +89,16 @@ pub(crate) fn docs(docs: Docs<'_>, total: u32, _threads: usize) -> Vec<DocId> {
     docs.to_vec(total)
 }
 
-/// What `work` makes of so many stretches of `items`, in order.
+/// What `work` makes of each of `works`, side by side.
 #[cfg(feature = "rayon")]
-pub(crate) fn map<T: Sync, R: Send>(
-    items: &[T],
-    threads: usize,
-    work: impl Fn(&[T]) -> R + Sync + Send,
-) -> Vec<R> {
-    items.par_chunks(items.len().div_ceil(threads).max(1)).map(work).collect()
+pub(crate) fn map<T: Send, R: Send>(works: Vec<T>, work: impl Fn(T) -> R + Sync + Send) -> Vec<R> {
+    works.into_par_iter().with_max_len(1).map(work).collect()
 }
 
-/// What `work` makes of all items.
+/// What `work` makes of each of `works`.
 #[cfg(not(feature = "rayon"))]
-pub(crate) fn map<T, R>(items: &[T], _threads: usize, work: impl Fn(&[T]) -> R) -> Vec<R> {
-    vec![work(items)]
+pub(crate) fn map<T, R>(works: Vec<T>, work: impl Fn(T) -> R) -> Vec<R> {
+    works.into_iter().map(work).collect()
 }
 
 /// Sorts, each half of the items by half of the threads: by the standard library, as one thread alone does.

@@ -88,11 +88,6 @@ impl<'a> Window<'a> {
         self.docs.len()
     }
 
-    /// The documents.
-    pub(crate) fn docs(&self) -> BatchDocs<'a> {
-        self.docs
-    }
-
     /// The document at this place.
     pub(crate) fn doc(&self, at: usize) -> DocId {
         match self.docs {

@@ -55,6 +55,34 @@ struct Sort<'r> {
     equal: Option<Vec<Run>>,
 }
 
+/// Runs of the same rank.
+#[derive(Default)]
+struct Ties {
+    /// Not equal by all that the key says, perhaps.
+    short: Vec<Run>,
+    long: Vec<(Run, Scale)>,
+    equal: Vec<Run>,
+}
+
+impl Ties {
+    /// Those of a stretch of documents in order, the first of which lies at `start`.
+    fn of(items: &[u64], mut start: u32, scale: &Scale, equal_too: bool) -> Ties {
+        let mut ties = Ties::default();
+        for equal in items.chunk_by(|a, b| radix::rank(*a) == radix::rank(*b)) {
+            let run = start..start + len_u32(equal.len());
+            start = run.end;
+            match scale.finer(radix::rank(equal[0])) {
+                _ if run.len() == 1 => {}
+                Some(_) if run.len() < SHORT => ties.short.push(run),
+                Some(finer) => ties.long.push((run, finer)),
+                None if equal_too => ties.equal.push(run),
+                None => {}
+            }
+        }
+        ties
+    }
+}
+
 impl Sort<'_> {
     fn runs(&mut self, runs: Vec<Run>) -> Result<()> {
         let scale = Scale::of(self.key, self.request.columns().get(self.key.slot));
@@ -72,31 +100,15 @@ impl Sort<'_> {
     fn by_ranks(&mut self, run: Run, scale: &Scale) -> Result<()> {
         let (threads, bits) = (self.request.threads(), scale.bits());
         let docs = &mut self.docs[indices(&run)];
-        let (mut items, mut spare) = (vec![0; docs.len()], vec![0; docs.len()]);
-        read(self.request, self.key, docs, scale, &mut items)?;
-        if !scale.is_coarse() && self.equal.is_none() {
-            radix::sort_into(docs, &mut items, &mut spare, bits, threads);
-            return Ok(());
-        }
-        let sorted = if radix::sort(&mut items, &mut spare, bits, threads) {
-            drop(items);
-            spare
-        } else {
-            drop(spare);
-            items
-        };
-        threads::copy(docs, &sorted, threads, |item| radix::doc(*item));
-        let mut long = Vec::new();
-        let mut start = run.start;
-        for equal in sorted.chunk_by(|a, b| radix::rank(*a) == radix::rank(*b)) {
-            let run = start..start + len_u32(equal.len());
-            start = run.end;
-            match scale.finer(radix::rank(equal[0])) {
-                _ if run.len() == 1 => {}
-                Some(_) if run.len() < SHORT => self.short.push(run),
-                Some(finer) => long.push((run, finer)),
-                None => self.equal.iter_mut().for_each(|equal| equal.push(run.clone())),
-            }
+        let ranks = read(self.request, self.key, docs, scale)?;
+        let wanted = scale.is_coarse() || self.equal.is_some();
+        let Some(sorted) = radix::sort(docs, ranks, bits, threads, wanted) else { return Ok(()) };
+        let (equal_too, mut long) = (self.equal.is_some(), Vec::new());
+        let stretches = radix::stretches(&sorted, threads);
+        for ties in threads::map(stretches, |(at, items)| Ties::of(items, run.start + at, scale, equal_too)) {
+            self.short.extend(ties.short);
+            self.equal.iter_mut().for_each(|equal| equal.extend_from_slice(&ties.equal));
+            long.extend(ties.long);
         }
         drop(sorted);
         long.into_iter().try_for_each(|(run, finer)| self.by_ranks(run, &finer))
@@ -114,7 +126,7 @@ impl Sort<'_> {
             Ok::<_, Error>(items)
         };
         let mut items = Vec::new();
-        for part in threads::map(docs, threads, read) {
+        for part in threads::map(docs.chunks(docs.len().div_ceil(threads)).collect(), read) {
             items.append(&mut part?);
         }
         threads::sort(&mut items, threads);
@@ -147,18 +159,19 @@ impl Sort<'_> {
     }
 }
 
-/// The documents and their ranks.
-fn read(request: &Request<'_>, key: Key, docs: &[DocId], scale: &Scale, items: &mut [u64]) -> Result<()> {
-    let columns = request.columns();
+/// The documents' ranks.
+fn read(request: &Request<'_>, key: Key, docs: &[DocId], scale: &Scale) -> Result<Vec<u32>> {
+    let (columns, mut ranks) = (request.columns(), vec![0; docs.len()]);
     let len = columns.window();
-    let windows = docs.chunks(len).zip(items.chunks_mut(len));
+    let windows = docs.chunks(len).zip(ranks.chunks_mut(len));
     let mut rooms = rooms(request, windows.len());
-    threads::each(windows, &mut rooms, |room, (docs, items)| {
+    threads::each(windows, &mut rooms, |room, (docs, ranks)| {
         let mut window = Window::new(compact(docs), columns, room);
         window.read(key.slot)?;
-        scale.put(&window, items);
+        scale.put(&window, ranks);
         Ok(())
-    })
+    })?;
+    Ok(ranks)
 }
 
 /// Room for each thread that has something to read, one at least.

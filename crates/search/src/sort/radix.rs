@@ -1,35 +1,34 @@
-//! Documents in the order of ranks of 32 bits, both in one number: `rank << 32 | document`.
+//! Documents in the order of ranks of 32 bits.
 //!
-//! A thread sorts by one digit of the ranks after the other, the least significant one first. What is equal by a digit stays
-//! in order, and documents come in ascending order, so they are never compared. Each of several threads does so with its
-//! part; parts are merged two by two, by all threads: where a stretch of the result begins in either part is found by a
-//! binary search (Odeh, Green, Mwassi, Shmueli and Birk, "Merge Path", 2012).
+//! They are sorted by one digit of the ranks after the other, the least significant one first. What is equal by a digit stays
+//! in order, and documents come in ascending order, so they are never compared. Each thread takes a stretch of them: it
+//! counts their digits, and is given the places where they go, which are nobody else's.
+
+use std::ops::Range;
+use std::slice::IterMut;
 
 use docvalues_column::DocId;
 
-use crate::threads::join;
+use crate::docs::len_u32;
+use crate::threads;
 
-/// Fewer are compared.
-const FEW: usize = 1 << 10;
+/// Fewer are sorted by one thread.
+const FEW: usize = 1 << 16;
 
-/// Fewer are sorted, or merged, by one thread.
-const FEW_FOR_THREADS: usize = 1 << 14;
+/// The most bits of a digit: of more places that are written to by turns, a CPU does not know all the pages.
+const DIGIT: u32 = 11;
 
-/// The most bits of a digit: with more of them, there are more pages written to by turns than a CPU knows where they are.
-const DIGIT: u32 = 10;
-
-/// As many as a rank has.
-const DIGITS: usize = u32::BITS.div_ceil(DIGIT) as usize;
-
-pub(super) fn item(rank: u32, doc: DocId) -> u64 {
+/// A rank and a document, as one number.
+fn item(rank: u32, doc: DocId) -> u64 {
     u64::from(rank) << 32 | u64::from(doc.get())
 }
 
+/// The rank of an item.
 pub(super) fn rank(item: u64) -> u32 {
     halves(item).0
 }
 
-pub(super) fn doc(item: u64) -> DocId {
+fn doc(item: u64) -> DocId {
     DocId::new(halves(item).1)
 }
 
@@ -38,168 +37,129 @@ fn halves(item: u64) -> (u32, u32) {
     ((item >> 32) as u32, item as u32)
 }
 
-/// Sorts by the low `bits` bits of the ranks; true if what is sorted lies in `spare` then.
-pub(super) fn sort(items: &mut [u64], spare: &mut [u64], bits: u32, threads: usize) -> bool {
-    match sort_parts(items, spare, bits, threads) {
-        (in_spare, None) => in_spare,
-        (in_spare, Some(middle)) => {
-            let (from, to) = if in_spare { (spare, items) } else { (items, spare) };
-            merge(from.split_at(middle), to, threads, |item| item);
-            !in_spare
-        }
+/// Items in order, in as many stretches as threads like, and where these begin. None ends within a rank.
+pub(super) fn stretches(sorted: &[u64], threads: usize) -> Vec<(u32, &[u64])> {
+    let len = if sorted.len() < FEW { sorted.len() } else { sorted.len().div_ceil(threads) };
+    let (mut stretches, mut start) = (Vec::new(), 0);
+    while start < sorted.len() {
+        let mut end = sorted.len().min(start + len);
+        let last = rank(sorted[end - 1]);
+        end += sorted[end..].partition_point(|item| rank(*item) == last);
+        stretches.push((len_u32(start), &sorted[start..end]));
+        start = end;
     }
+    stretches
 }
 
-/// The same, and puts the documents where they belong.
-pub(super) fn sort_into(docs: &mut [DocId], items: &mut [u64], spare: &mut [u64], bits: u32, threads: usize) {
-    let (in_spare, middle) = sort_parts(items, spare, bits, threads);
-    let sorted = if in_spare { spare } else { items };
-    merge(sorted.split_at(middle.unwrap_or(sorted.len())), docs, threads, doc);
-}
-
-/// Sorts all, or both parts if there are two: where the second one begins, and whether they lie in `spare` then.
-fn sort_parts(items: &mut [u64], spare: &mut [u64], bits: u32, threads: usize) -> (bool, Option<usize>) {
-    if threads < 2 || items.len() < FEW_FOR_THREADS {
-        return (sort_alone(items, spare, bits), None);
-    }
-    let (few, many) = (threads / 2, threads - threads / 2);
-    let middle = items.len() / threads * few;
-    let (a, b) = items.split_at_mut(middle);
-    let (spare_a, spare_b) = spare.split_at_mut(middle);
-    let (a_is_there, b_is_there) = join(|| sort(a, spare_a, bits, few), || sort(b, spare_b, bits, many));
-    // Of one part a digit may all be the same, and of the other not.
-    match (a_is_there, b_is_there) {
-        (true, false) => a.copy_from_slice(spare_a),
-        (false, true) => spare_a.copy_from_slice(a),
-        _ => {}
-    }
-    (b_is_there, Some(middle))
-}
-
-fn sort_alone(items: &mut [u64], spare: &mut [u64], bits: u32) -> bool {
-    if items.len() < FEW {
-        items.sort_unstable();
-        return false;
-    }
+/// Puts `docs` in the order of their ranks, by the low `bits` bits of these. Their ranks and they, in order, if that is
+/// `wanted`: 12 bytes a document beside the ranks, and 16 when these are no more needed.
+pub(super) fn sort(
+    docs: &mut [DocId],
+    ranks: Vec<u32>,
+    bits: u32,
+    threads: usize,
+    wanted: bool,
+) -> Option<Vec<u64>> {
+    let threads = if docs.len() < FEW { 1 } else { threads };
     let digits = bits.div_ceil(DIGIT);
     let width = bits.div_ceil(digits.max(1));
-    let digit = |item: u64, at: u32| (rank(item) >> (at * width) & ((1 << width) - 1)) as usize;
-    let mut counts = [[0_u32; 1 << DIGIT]; DIGITS];
-    for &item in &*items {
-        for (at, counts) in (0..digits).zip(&mut counts) {
-            counts[digit(item, at)] += 1;
-        }
-    }
-    let (mut from, mut to, mut in_spare) = (items, spare, false);
-    for (at, counts) in (0..digits).zip(&mut counts) {
-        if counts[digit(from[0], at)] as usize == from.len() {
-            continue;
-        }
-        let mut before = 0;
-        for count in &mut *counts {
-            before += std::mem::replace(count, before);
-        }
-        for &item in &*from {
-            let place = &mut counts[digit(item, at)];
-            to[*place as usize] = item;
-            *place += 1;
-        }
-        (from, to, in_spare) = (to, from, !in_spare);
-    }
-    in_spare
-}
-
-/// What `get` makes of the items of both parts, in order.
-fn merge<T: Send>(
-    (a, b): (&[u64], &[u64]),
-    out: &mut [T],
-    threads: usize,
-    get: impl Fn(u64) -> T + Copy + Send + Sync,
-) {
-    if threads < 2 || out.len() < FEW_FOR_THREADS {
-        return merge_alone(a, b, out, get);
-    }
-    let few = threads / 2;
-    let (front, back, out_front, out_back) = cut(a, b, out, out.len() / threads * few);
-    join(|| merge(front, out_front, few, get), || merge(back, out_back, threads - few, get));
-}
-
-/// Both parts cut where the front of the result ends, and this.
-#[expect(clippy::type_complexity, reason = "three slices in two")]
-fn cut<'a, 't, T>(
-    a: &'a [u64],
-    b: &'a [u64],
-    out: &'t mut [T],
-    len: usize,
-) -> ((&'a [u64], &'a [u64]), (&'a [u64], &'a [u64]), &'t mut [T], &'t mut [T]) {
-    let (mut low, mut high) = (len.saturating_sub(b.len()), len.min(a.len()));
-    while low < high {
-        let middle = low.midpoint(high);
-        if a[middle] < b[len - middle - 1] {
-            low = middle + 1;
+    let mut ranks = Some(ranks);
+    let (mut items, mut spare) = (Vec::new(), Vec::new());
+    for at in 0..digits {
+        let digit = |item: u64| (rank(item) >> (at * width) & ((1 << width) - 1)) as usize;
+        let pass = Pass { len: docs.len(), digits: 1 << width, threads, digit };
+        if let Some(read) = &ranks {
+            let from = |range: Range<usize>| {
+                read[range.clone()].iter().zip(&docs[range]).map(|(rank, doc)| item(*rank, *doc))
+            };
+            if let Some(counts) = pass.count(from) {
+                items = vec![0; docs.len()];
+                pass.put(from, counts, &mut items, |item| item);
+                ranks = None;
+            }
         } else {
-            high = middle;
+            let from = |range: Range<usize>| items[range].iter().copied();
+            if let Some(counts) = pass.count(from) {
+                if at + 1 == digits && !wanted {
+                    pass.put(from, counts, docs, doc);
+                    return None;
+                }
+                if spare.is_empty() {
+                    spare = vec![0; docs.len()];
+                }
+                pass.put(from, counts, &mut spare, |item| item);
+                std::mem::swap(&mut items, &mut spare);
+            }
         }
     }
-    let ((a, a_back), (b, b_back)) = (a.split_at(low), b.split_at(len - low));
-    let (out, out_back) = out.split_at_mut(len);
-    ((a, b), (a_back, b_back), out, out_back)
-}
-
-/// Front and back by turns: where the next one comes from waits for the one before, and the other does not.
-fn merge_alone<T>(a: &[u64], b: &[u64], out: &mut [T], get: impl Fn(u64) -> T + Copy) {
-    let len = out.len() / 2;
-    let (front, back, out_front, out_back) = cut(a, b, out, len);
-    let (mut front, mut back) = (Merge::new(front), Merge::new(back));
-    let mut done = 0;
-    for (out_front, out_back) in out_front.iter_mut().zip(&mut *out_back) {
-        if front.is_one_over() || back.is_one_over() {
-            break;
+    match ranks {
+        Some(ranks) => {
+            wanted.then(|| ranks.into_iter().zip(docs).map(|(rank, doc)| item(rank, *doc)).collect())
         }
-        *out_front = get(front.next());
-        *out_back = get(back.next());
-        done += 1;
-    }
-    front.rest(&mut out_front[done..], get);
-    back.rest(&mut out_back[done..], get);
-}
-
-/// Two parts, and how far each is merged.
-struct Merge<'a> {
-    a: &'a [u64],
-    b: &'a [u64],
-    a_next: usize,
-    b_next: usize,
-}
-
-impl<'a> Merge<'a> {
-    fn new((a, b): (&'a [u64], &'a [u64])) -> Merge<'a> {
-        Merge { a, b, a_next: 0, b_next: 0 }
-    }
-
-    #[inline]
-    fn is_one_over(&self) -> bool {
-        self.a_next >= self.a.len() || self.b_next >= self.b.len()
-    }
-
-    /// The least one, while none is over.
-    #[inline]
-    fn next(&mut self) -> u64 {
-        let (a, b) = (self.a[self.a_next], self.b[self.b_next]);
-        // Nothing that a CPU would have to guess.
-        self.a_next += usize::from(a < b);
-        self.b_next += usize::from(a >= b);
-        a.min(b)
-    }
-
-    fn rest<T>(mut self, out: &mut [T], get: impl Fn(u64) -> T) {
-        let mut out = out.iter_mut();
-        while !self.is_one_over() {
-            let Some(out) = out.next() else { return };
-            *out = get(self.next());
+        None => {
+            threads::copy(docs, &items, threads, |item| doc(*item));
+            wanted.then_some(items)
         }
-        let rest = self.a[self.a_next..].iter().chain(&self.b[self.b_next..]);
-        out.zip(rest).for_each(|(out, item)| *out = get(*item));
+    }
+}
+
+/// A pass over all documents, by one digit.
+struct Pass<D> {
+    len: usize,
+    /// How many there are.
+    digits: usize,
+    threads: usize,
+    digit: D,
+}
+
+impl<D: Fn(u64) -> usize + Sync> Pass<D> {
+    /// What each thread takes.
+    fn stretches(&self) -> impl Iterator<Item = Range<usize>> {
+        let len = self.len.div_ceil(self.threads).max(1);
+        (0..self.len).step_by(len).map(move |start| start..self.len.min(start + len))
+    }
+
+    /// How often each thread has each digit; nothing if it is the same of all.
+    fn count<I: Iterator<Item = u64>>(
+        &self,
+        from: impl Fn(Range<usize>) -> I + Sync,
+    ) -> Option<Vec<Vec<u32>>> {
+        let count = |stretch| {
+            let mut counts = vec![0; self.digits];
+            from(stretch).for_each(|item| counts[(self.digit)(item)] += 1);
+            counts
+        };
+        let counts = threads::map(self.stretches().collect(), count);
+        let all = |digit| counts.iter().map(|counts: &Vec<u32>| counts[digit] as usize).sum::<usize>();
+        let first = from(0..self.len.min(1)).next()?;
+        (all((self.digit)(first)) < self.len).then_some(counts)
+    }
+
+    /// Puts what `get` makes of all items in the order of the digit.
+    fn put<T: Send, I: Iterator<Item = u64>>(
+        &self,
+        from: impl Fn(Range<usize>) -> I + Sync,
+        counts: Vec<Vec<u32>>,
+        to: &mut [T],
+        get: impl Fn(u64) -> T + Sync,
+    ) {
+        let mut places: Vec<Vec<IterMut<'_, T>>> =
+            counts.iter().map(|_| Vec::with_capacity(self.digits)).collect();
+        let mut left = to;
+        for digit in 0..self.digits {
+            for (places, counts) in places.iter_mut().zip(&counts) {
+                let (here, others) = left.split_at_mut(counts[digit] as usize);
+                left = others;
+                places.push(here.iter_mut());
+            }
+        }
+        threads::map(self.stretches().zip(places).collect(), |(stretch, mut places)| {
+            from(stretch).for_each(|item| {
+                if let Some(place) = places[(self.digit)(item)].next() {
+                    *place = get(item);
+                }
+            });
+        });
     }
 }
 
@@ -210,25 +170,29 @@ mod tests {
     use super::*;
 
     fn check(ranks: &[u32], bits: u32, threads: usize) {
-        let items: Vec<u64> = (0..).zip(ranks).map(|(at, rank)| item(*rank, DocId::new(3 * at))).collect();
-        let mut expected = items.clone();
+        let docs: Vec<DocId> = (0..).zip(ranks).map(|(at, _)| DocId::new(3 * at)).collect();
+        let mut expected: Vec<u64> = ranks.iter().zip(&docs).map(|(rank, doc)| item(*rank, *doc)).collect();
         expected.sort_unstable();
-        let (mut a, mut b) = (items.clone(), vec![7; items.len()]);
-        let sorted = if sort(&mut a, &mut b, bits, threads) { b } else { a };
-        assert!(sorted == expected, "{} of {bits} bits, {threads} threads", ranks.len());
-        let (mut items, mut spare, mut docs) = (items.clone(), items, vec![DocId::new(0); ranks.len()]);
-        sort_into(&mut docs, &mut items, &mut spare, bits, threads);
-        assert!(docs.iter().copied().eq(expected.into_iter().map(doc)));
+        for wanted in [false, true] {
+            let mut sorted = docs.clone();
+            let items = sort(&mut sorted, ranks.to_vec(), bits, threads, wanted);
+            assert!(
+                sorted.into_iter().eq(expected.iter().copied().map(doc)),
+                "{} of {bits} bits",
+                ranks.len()
+            );
+            assert!(items.is_none_or(|items| items == expected), "{} of {bits} bits", ranks.len());
+        }
     }
 
     proptest! {
-        #![proptest_config(ProptestConfig::with_cases(40))]
+        #![proptest_config(ProptestConfig::with_cases(60))]
 
         #[test]
         fn sorting_is_comparing(
             seed: u64,
             bits in 0..=32_u32,
-            len in prop_oneof![0..40_usize, FEW - 2..FEW + 3, 2 * FEW_FOR_THREADS - 3..2 * FEW_FOR_THREADS + 4, 0..100_000_usize],
+            len in prop_oneof![0..40_usize, FEW - 2..FEW + 3, 0..100_000_usize],
             low in 0..32_u32,
             threads in 1..9_usize,
         ) {
@@ -239,7 +203,7 @@ mod tests {
             check(&ranks, bits, threads);
             ranks[..len / 3].fill(mask);
             check(&ranks, bits, threads);
-            ranks[len / 3..].sort_unstable();
+            ranks.sort_unstable();
             check(&ranks, bits, threads);
         }
     }

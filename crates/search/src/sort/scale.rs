@@ -1,9 +1,8 @@
 //! Values as ranks of 32 bits, which ascend as their places do.
 
-use docvalues_column::{AnyColumn, BatchDocs, bits};
+use docvalues_column::{AnyColumn, bits};
 
 use super::key::Key;
-use super::radix::item;
 use crate::window::{NO_ORD, Window};
 
 /// Ranks behind the last number: NaN, no value.
@@ -85,60 +84,63 @@ impl Scale {
         Some(Scale::new(self.key, self.flip, self.first.wrapping_add(start), span))
     }
 
-    /// The documents of a window with their ranks; their column was read.
-    pub(super) fn put(&self, window: &Window<'_>, items: &mut [u64]) {
-        match window.docs() {
-            BatchDocs::Run { first, .. } => {
-                items.iter_mut().zip(u64::from(first.get())..).for_each(|(item, doc)| *item = doc);
-            }
-            BatchDocs::List(docs) => items.iter_mut().zip(docs).for_each(|(to, doc)| *to = item(0, *doc)),
-        }
-        let (slot, missing) = (self.key.slot, self.missing());
+    /// The ranks of a window's documents; their column was read.
+    pub(super) fn put(&self, window: &Window<'_>, ranks: &mut [u32]) {
+        let (slot, missing) = (self.key.slot, narrow(self.missing()));
         let rank_or = |number: Option<i64>| number.map_or(missing, |number| self.rank(number));
         match window.column(slot) {
             AnyColumn::Numeric(_) => {
                 let numbers = window.numbers(slot);
                 match numbers.present {
                     None if self.key.is_of_doubles() => {
-                        put(items, numbers.values, |&number| self.rank(number))
+                        put(ranks, numbers.values, |&number| self.rank(number));
                     }
-                    None => put(items, numbers.values, |&number| self.rank_of_integer(number)),
-                    Some(present) => put(items, (0..).zip(numbers.values), |(at, &number)| {
+                    None => put(ranks, numbers.values, |&number| self.rank_of_integer(number)),
+                    Some(present) => put(ranks, (0..).zip(numbers.values), |(at, &number)| {
                         if bits::get(present, at) { self.rank(number) } else { missing }
                     }),
                 }
             }
-            AnyColumn::Sorted(_) => put(items, window.ords(slot), |&ord| {
+            AnyColumn::Sorted(_) => put(ranks, window.ords(slot), |&ord| {
                 let rank = self.rank_of_integer(ord.get().into());
                 if ord == NO_ORD { missing } else { rank }
             }),
             AnyColumn::SortedNumeric(_) => {
-                put(items, window.number_lists(slot).iter(), |numbers| rank_or(self.key.extreme(numbers)));
+                put(ranks, window.number_lists(slot).iter(), |numbers| rank_or(self.key.extreme(numbers)));
             }
             AnyColumn::SortedSet(_) => {
-                put(items, window.ord_lists(slot).iter(), |ords| rank_or(self.key.extreme_ord(ords)));
+                put(ranks, window.ord_lists(slot).iter(), |ords| rank_or(self.key.extreme_ord(ords)));
             }
             AnyColumn::Binary(_) => {}
         }
     }
 
     #[inline]
-    fn rank(&self, number: i64) -> u64 {
+    fn rank(&self, number: i64) -> u32 {
         if self.key.is_nan(number) {
-            self.top() + 1
+            narrow(self.top() + 1)
         } else {
             self.rank_of_integer(self.key.canonical(number))
         }
     }
 
     #[inline]
-    fn rank_of_integer(&self, number: i64) -> u64 {
+    fn rank_of_integer(&self, number: i64) -> u32 {
         let distance = (number.cast_unsigned() ^ self.flip).wrapping_sub(self.first);
-        (distance >> self.shift).wrapping_add(1)
+        narrow((distance >> self.shift).wrapping_add(1))
     }
 }
 
 #[inline]
-fn put<V>(items: &mut [u64], values: impl IntoIterator<Item = V>, rank: impl Fn(V) -> u64) {
-    items.iter_mut().zip(values).for_each(|(item, value)| *item |= rank(value) << 32);
+fn put<V>(ranks: &mut [u32], values: impl IntoIterator<Item = V>, rank: impl Fn(V) -> u32) {
+    ranks.iter_mut().zip(values).for_each(|(to, value)| *to = rank(value));
+}
+
+#[inline]
+#[expect(
+    clippy::cast_possible_truncation,
+    reason = "ranks have 32 bits, but for what lies outside of its bounds"
+)]
+fn narrow(rank: u64) -> u32 {
+    rank as u32
 }

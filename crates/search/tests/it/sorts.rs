@@ -137,6 +137,11 @@ fn numbers_that_lie_close_and_others_far_away() {
         ("double", LogicalType::F64, doubles),
         ("negative zero", LogicalType::F64, only(-0.0)),
         ("nan", LogicalType::F64, only(f64::NAN)),
+        (
+            "greatest",
+            LogicalType::F64,
+            (0..60_000).map(|doc| Some(from_f64([-f64::NAN, 1.5][doc % 2]))).collect(),
+        ),
         ("nothing", LogicalType::I64, vec![None; 60_000]),
     ]);
     let source = dataset.source();
