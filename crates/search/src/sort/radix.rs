@@ -51,8 +51,8 @@ pub(super) fn stretches(sorted: &[u64], threads: usize) -> Vec<(u32, &[u64])> {
     stretches
 }
 
-/// Puts `docs` in the order of their ranks, by the low `bits` bits of these. Their ranks and they, in order, if that is
-/// `wanted`: 12 bytes a document beside the ranks, and 16 when these are no more needed.
+/// Puts `docs` in the order of their ranks, by the low `bits` bits of these. If that is `wanted`: the items, in order.
+/// 8 bytes a document beside the ranks, and 16 once these are no more needed.
 pub(super) fn sort(
     docs: &mut [DocId],
     ranks: Vec<u32>,
