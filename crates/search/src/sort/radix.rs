@@ -205,6 +205,11 @@ mod tests {
             check(&ranks, bits, threads);
             ranks.sort_unstable();
             check(&ranks, bits, threads);
+            ranks.fill(mask);
+            if let Some(last) = ranks.last_mut() {
+                *last = 0;
+            }
+            check(&ranks, bits, threads);
         }
     }
 }

@@ -155,3 +155,13 @@ fn numbers_that_lie_close_and_others_far_away() {
         }
     }
 }
+
+/// Their documents, one run after the other, begin and end as those of one run do.
+#[test]
+fn short_runs_that_look_like_one() {
+    let some = |numbers: [i64; 4]| numbers.map(Some).to_vec();
+    let i64s = LogicalType::I64;
+    let dataset = numeric(vec![("a", i64s, some([0, 1, 0, 1])), ("b", i64s, some([3, 1, 2, 0]))]);
+    let keys = ["a", "b"].map(SortKey::new);
+    check_sorted(&dataset.source(), &dataset, Docs::All, &keys);
+}
