@@ -24,14 +24,14 @@ impl<'s> Search<'s> {
     /// Searches in `source`, with as many threads as the machine has.
     pub fn new(source: &'s (dyn ColumnSource + Sync)) -> Search<'s> {
         let threads = std::thread::available_parallelism().map_or(1, usize::from);
-        Search { source, threads }
+        Search { source, threads: 1 }.threads(threads)
     }
 
     /// With so many threads, 1 at least. The answers are the same for any number. Without the feature `rayon` there is
     /// one.
     #[must_use]
     pub fn threads(mut self, threads: usize) -> Search<'s> {
-        self.threads = threads.max(1);
+        self.threads = if cfg!(feature = "rayon") { threads.max(1) } else { 1 };
         self
     }
 

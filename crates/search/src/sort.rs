@@ -19,6 +19,9 @@
 
 mod full;
 mod key;
+mod radix;
+mod scale;
+mod short;
 mod top;
 
 use docvalues_column::{DocId, LogicalType, SortKey};

@@ -1,13 +1,17 @@
 //! What several threads do side by side.
 
 use std::ops::Range;
-use std::sync::atomic::{AtomicU32, Ordering};
+#[cfg(feature = "rayon")]
 use std::sync::{Mutex, PoisonError};
 
+use docvalues_column::DocId;
 #[cfg(feature = "rayon")]
 use rayon::prelude::*;
 
-use crate::error::{Error, Result};
+use crate::docs::Docs;
+#[cfg(feature = "rayon")]
+use crate::docs::len_u32;
+use crate::error::Result;
 use crate::pass::{Collector, Pass, Worker};
 
 /// Fewer are sorted, or copied, by one thread.
@@ -16,60 +20,85 @@ const FEW: usize = 1 << 14;
 
 /// A pass: threads take the parts one after the other, each with a collector of its own; these are merged in the end.
 pub(crate) fn run<C: Collector>(pass: &Pass<'_>, parts: Range<u32>, mut first: C) -> Result<C> {
-    let next = AtomicU32::new(parts.start);
-    let failed: Mutex<Option<Error>> = Mutex::new(None);
     let mut others: Vec<C> = (1..pass.threads.min(parts.len())).map(|_| first.fork()).collect();
-    let work = |collector: &mut C| {
-        let mut worker = Worker::default();
-        let mut part = next.fetch_add(1, Ordering::Relaxed);
-        while part < parts.end {
-            if let Err(error) = worker.part(pass, part, collector) {
-                // The others stop at their next part.
-                next.store(parts.end, Ordering::Relaxed);
-                failed.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(error);
-            }
-            part = next.fetch_add(1, Ordering::Relaxed);
-        }
-    };
-    side_by_side(std::iter::once(&mut first).chain(&mut others).collect(), work);
-    match failed.into_inner().unwrap_or_else(PoisonError::into_inner) {
-        Some(error) => Err(error),
-        None => {
-            others.into_iter().for_each(|other| first.merge(other));
-            Ok(first)
-        }
-    }
+    let collectors = std::iter::once(&mut first).chain(&mut others);
+    let mut workers: Vec<_> = collectors.map(|collector| (collector, Worker::default())).collect();
+    each(parts, &mut workers, |(collector, worker), part| worker.part(pass, part, *collector))?;
+    others.into_iter().for_each(|other| first.merge(other));
+    Ok(first)
 }
 
+/// Threads, as many as there are `states`, take the items one after the other.
 #[cfg(feature = "rayon")]
-fn side_by_side<C: Send>(collectors: Vec<&mut C>, work: impl Fn(&mut C) + Sync) {
-    rayon::scope(|scope| {
-        for collector in collectors {
-            scope.spawn(|_| work(collector));
+pub(crate) fn each<T: Send, S: Send>(
+    items: impl Iterator<Item = T> + Send,
+    states: &mut [S],
+    work: impl Fn(&mut S, T) -> Result<()> + Sync,
+) -> Result<()> {
+    // No item once one of the threads has failed.
+    let left = Mutex::new(Ok(items.fuse()));
+    let lock = || left.lock().unwrap_or_else(PoisonError::into_inner);
+    let next = || lock().as_mut().ok().and_then(Iterator::next);
+    let all = |state: &mut S| {
+        while let Some(item) = next() {
+            if let Err(error) = work(state, item) {
+                let mut left = lock();
+                if left.is_ok() {
+                    *left = Err(error);
+                }
+            }
         }
-    });
+    };
+    match states {
+        [state] => all(state),
+        states => rayon::scope(|scope| states.iter_mut().for_each(|state| scope.spawn(|_| all(state)))),
+    }
+    left.into_inner().unwrap_or_else(PoisonError::into_inner).map(drop)
 }
 
 /// The first does it all.
 #[cfg(not(feature = "rayon"))]
-fn side_by_side<C>(collectors: Vec<&mut C>, work: impl Fn(&mut C)) {
-    collectors.into_iter().for_each(work);
+pub(crate) fn each<T, S>(
+    mut items: impl Iterator<Item = T>,
+    states: &mut [S],
+    work: impl Fn(&mut S, T) -> Result<()>,
+) -> Result<()> {
+    let Some(state) = states.first_mut() else { return Ok(()) };
+    items.try_for_each(|item| work(state, item))
 }
 
-/// What `work` makes of so many stretches of `items`, in order.
+/// The documents of a set, ascending, side by side.
 #[cfg(feature = "rayon")]
-pub(crate) fn map<T: Sync, R: Send>(
-    items: &[T],
-    threads: usize,
-    work: impl Fn(&[T]) -> R + Sync + Send,
-) -> Vec<R> {
-    items.par_chunks(items.len().div_ceil(threads).max(1)).map(work).collect()
+pub(crate) fn docs(docs: Docs<'_>, total: u32, threads: usize) -> Vec<DocId> {
+    let len = docs.count(total) as usize;
+    let each = len.div_ceil(threads.max(1)).max(FEW);
+    match docs {
+        Docs::All | Docs::Range(..) if threads > 1 => {
+            let first = if let Docs::Range(from, _) = docs { from } else { 0 };
+            let docs = (first..first + len_u32(len)).into_par_iter();
+            docs.with_min_len(each).map(DocId::new).collect()
+        }
+        Docs::List(list) if threads > 1 => list[..len].par_iter().with_min_len(each).copied().collect(),
+        _ => docs.to_vec(total),
+    }
 }
 
-/// What `work` makes of all items.
+/// The documents of a set, ascending, side by side.
 #[cfg(not(feature = "rayon"))]
-pub(crate) fn map<T, R>(items: &[T], _threads: usize, work: impl Fn(&[T]) -> R) -> Vec<R> {
-    vec![work(items)]
+pub(crate) fn docs(docs: Docs<'_>, total: u32, _threads: usize) -> Vec<DocId> {
+    docs.to_vec(total)
+}
+
+/// What `work` makes of each of `works`, side by side.
+#[cfg(feature = "rayon")]
+pub(crate) fn map<T: Send, R: Send>(works: Vec<T>, work: impl Fn(T) -> R + Sync + Send) -> Vec<R> {
+    works.into_par_iter().with_max_len(1).map(work).collect()
+}
+
+/// What `work` makes of each of `works`.
+#[cfg(not(feature = "rayon"))]
+pub(crate) fn map<T, R>(works: Vec<T>, work: impl Fn(T) -> R) -> Vec<R> {
+    works.into_iter().map(work).collect()
 }
 
 /// Sorts, each half of the items by half of the threads: by the standard library, as one thread alone does.

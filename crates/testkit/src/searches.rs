@@ -10,7 +10,7 @@
 //! | `requests.rs` | several of these at once |
 //! | `exports.rs` | columns of documents in any order: [`check_export`] |
 //! | `histograms.rs` | values by range |
-//! | `sorts.rs` | the first documents, and all in order |
+//! | `sorts.rs` | the first documents, and all in order: [`check_sorted`] |
 //! | `stats.rs` | extremes, sums, spread, percentiles, different values |
 
 mod exports;
@@ -28,6 +28,7 @@ use crate::shapes::Dataset;
 use rows::Rows;
 
 pub use exports::{check_chunks, check_export};
+pub use sorts::check_sorted;
 
 /// Numbers of threads that must give the same answers.
 const THREADS: [usize; 3] = [1, 2, 8];

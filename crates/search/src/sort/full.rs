@@ -1,123 +1,184 @@
 //! All documents in order, key by key: what is equal by one key is put in order by the next.
+//!
+//! ```text
+//! long run of documents      their ranks by the key (32 bits), sorted by digits
+//!   equal, and ranks are coarse    again by this key: as a long run, or a short one
+//!   equal, and ranks say all       a run for the next key
+//! short runs                 many together: their places are read, and compared
+//! byte strings               read by threads, and compared
+//! ```
 
 use std::ops::Range;
 
 use docvalues_column::{AnyColumn, DocId};
 
 use super::key::{Key, Keys, Place};
-use crate::columns::Columns;
-use crate::docs::Docs;
-use crate::error::Result;
+use super::radix;
+use super::scale::Scale;
+use super::short::{ByPlace, add_equal, groups, read_places};
+use crate::docs::{Docs, len_u32};
+use crate::error::{Error, Result};
 use crate::pass::compact;
 use crate::search::Request;
 use crate::threads;
-use crate::window::{Room, WINDOW, Window};
+use crate::window::{Room, SHORT_WINDOW, Window};
 
-/// Fewer documents are read by one thread, and with room that is there.
-const FEW: usize = 4 * WINDOW;
+/// Documents of a short run are fewer: as many as a window may have, whatever the column.
+const SHORT: usize = SHORT_WINDOW;
 
-/// Documents of a run by their places: numbers, which most are, in little room.
-#[derive(Default)]
-struct Split {
-    first: Vec<DocId>,
-    numbers: Vec<(u64, DocId)>,
-    bytes: Vec<(Place, DocId)>,
-    no_number: Vec<DocId>,
-    last: Vec<DocId>,
-}
+/// Places of documents that are equal by some keys.
+pub(super) type Run = Range<u32>;
 
-/// All documents of the request, in order. 16 bytes a document beside them, where numbers are compared.
+/// All documents of the request, in order. Some 16 bytes a document beside them.
 pub(super) fn sort(request: &Request<'_>, docs: Docs<'_>, keys: &Keys) -> Result<Vec<DocId>> {
-    let mut docs = docs.to_vec(request.total());
-    let mut equal: Vec<Range<usize>> = std::iter::once(0..docs.len()).collect();
-    let mut room = Room::default();
+    let mut docs = threads::docs(docs, request.total(), request.threads());
+    let mut equal: Vec<Run> = std::iter::once(0..len_u32(docs.len())).collect();
     for (key, left) in keys.as_slice().iter().zip((0..keys.as_slice().len()).rev()) {
-        let mut still = Vec::new();
-        for run in equal {
-            let split = if run.len() < FEW {
-                split(request.columns(), &docs[run.clone()], key, &mut room)?
-            } else {
-                split_by_threads(request, &docs[run.clone()], key)?
-            };
-            let still = (left > 0).then_some(&mut still);
-            split.put(&mut docs[run.clone()], run.start, request.threads(), still);
-        }
-        equal = still;
+        let (short, wanted) = (Vec::new(), (left > 0).then(Vec::new));
+        let mut sort = Sort { request, key: *key, docs: &mut docs, short, equal: wanted };
+        sort.runs(equal)?;
+        sort.short_runs()?;
+        equal = sort.equal.unwrap_or_default();
+        equal.sort_unstable_by_key(|run| run.start);
     }
     Ok(docs)
 }
 
-/// Each thread takes some of the documents.
-fn split_by_threads(request: &Request<'_>, docs: &[DocId], key: &Key) -> Result<Split> {
-    let columns = request.columns();
-    let split = |docs: &[DocId]| split(columns, docs, key, &mut Room::default());
-    let mut pieces = threads::map(docs, request.threads(), split).into_iter();
-    let mut all = pieces.next().transpose()?.unwrap_or_default();
-    for piece in pieces {
-        all.append(piece?);
-    }
-    Ok(all)
+/// A sort by one key.
+struct Sort<'r> {
+    request: &'r Request<'r>,
+    key: Key,
+    docs: &'r mut [DocId],
+    /// Short runs, ascending, for the end.
+    short: Vec<Run>,
+    /// Runs of documents that are equal by this key, if anybody asks.
+    equal: Option<Vec<Run>>,
 }
 
-fn split(columns: &Columns, docs: &[DocId], key: &Key, room: &mut Room) -> Result<Split> {
-    let mut split = Split::default();
-    if !matches!(columns.get(key.slot), AnyColumn::Binary(_)) {
-        split.numbers.reserve(docs.len());
-    }
-    for docs in docs.chunks(columns.window()) {
-        let mut window = Window::new(compact(docs), columns, room);
-        window.read(key.slot)?;
-        for at in 0..window.len() {
-            let doc = window.doc(at);
-            match key.place(&window, at) {
-                Place::First => split.first.push(doc),
-                Place::Number(number) => split.numbers.push((number, doc)),
-                Place::NoNumber => split.no_number.push(doc),
-                Place::Last => split.last.push(doc),
-                bytes => split.bytes.push((bytes, doc)),
+/// Runs of the same rank.
+#[derive(Default)]
+struct Ties {
+    /// Not equal by all that the key says, perhaps.
+    short: Vec<Run>,
+    long: Vec<(Run, Scale)>,
+    equal: Vec<Run>,
+}
+
+impl Ties {
+    /// Those of a stretch of documents in order, the first of which lies at `start`.
+    fn of(items: &[u64], mut start: u32, scale: &Scale, equal_too: bool) -> Ties {
+        let mut ties = Ties::default();
+        for equal in items.chunk_by(|a, b| radix::rank(*a) == radix::rank(*b)) {
+            let run = start..start + len_u32(equal.len());
+            start = run.end;
+            match scale.finer(radix::rank(equal[0])) {
+                _ if run.len() == 1 => {}
+                Some(_) if run.len() < SHORT => ties.short.push(run),
+                Some(finer) => ties.long.push((run, finer)),
+                None if equal_too => ties.equal.push(run),
+                None => {}
             }
         }
+        ties
     }
-    Ok(split)
 }
 
-impl Split {
-    fn append(&mut self, mut other: Split) {
-        self.first.append(&mut other.first);
-        self.numbers.append(&mut other.numbers);
-        self.bytes.append(&mut other.bytes);
-        self.no_number.append(&mut other.no_number);
-        self.last.append(&mut other.last);
+impl Sort<'_> {
+    fn runs(&mut self, runs: Vec<Run>) -> Result<()> {
+        let scale = Scale::of(self.key, self.request.columns().get(self.key.slot));
+        for run in runs {
+            match &scale {
+                _ if run.len() < SHORT => self.short.push(run),
+                Some(scale) => self.by_ranks(run, scale)?,
+                None => self.by_bytes(run)?,
+            }
+        }
+        Ok(())
     }
 
-    /// Puts the documents back in order, and appends to `equal`, if anybody asks, the runs, counted from `start`, of those
-    /// that are equal.
-    fn put(
-        mut self,
-        docs: &mut [DocId],
-        start: usize,
-        threads: usize,
-        equal: Option<&mut Vec<Range<usize>>>,
-    ) {
-        threads::sort(&mut self.numbers, threads);
-        threads::sort(&mut self.bytes, threads);
-        let Split { first, numbers, bytes, no_number, last } = self;
-        if let Some(equal) = equal {
-            let lens = std::iter::once(first.len())
-                .chain(numbers.chunk_by(|a, b| a.0 == b.0).map(<[_]>::len))
-                .chain(bytes.chunk_by(|a, b| a.0 == b.0).map(<[_]>::len))
-                .chain([no_number.len(), last.len()]);
-            lens.fold(start, |at, len| {
-                if len > 1 {
-                    equal.push(at..at + len);
-                }
-                at + len
-            });
+    /// A long run of documents that are equal so far.
+    fn by_ranks(&mut self, run: Run, scale: &Scale) -> Result<()> {
+        let (threads, bits) = (self.request.threads(), scale.bits());
+        let docs = &mut self.docs[indices(&run)];
+        let ranks = read(self.request, self.key, docs, scale)?;
+        let wanted = scale.is_coarse() || self.equal.is_some();
+        let Some(sorted) = radix::sort(docs, ranks, bits, threads, wanted) else { return Ok(()) };
+        let (equal_too, mut long) = (self.equal.is_some(), Vec::new());
+        let stretches = radix::stretches(&sorted, threads);
+        for ties in threads::map(stretches, |(at, items)| Ties::of(items, run.start + at, scale, equal_too)) {
+            self.short.extend(ties.short);
+            self.equal.iter_mut().for_each(|equal| equal.extend_from_slice(&ties.equal));
+            long.extend(ties.long);
         }
-        let docs = threads::copy(docs, &first, threads, |doc| *doc);
-        let docs = threads::copy(docs, &numbers, threads, |(_, doc)| *doc);
-        let docs = threads::copy(docs, &bytes, threads, |(_, doc)| *doc);
-        let docs = threads::copy(docs, &no_number, threads, |doc| *doc);
-        threads::copy(docs, &last, threads, |doc| *doc);
+        drop(sorted);
+        long.into_iter().try_for_each(|(run, finer)| self.by_ranks(run, &finer))
     }
+
+    /// The same by byte strings.
+    fn by_bytes(&mut self, run: Run) -> Result<()> {
+        let (threads, columns, key) = (self.request.threads(), self.request.columns(), self.key);
+        let docs = &mut self.docs[indices(&run)];
+        let read = |docs: &[DocId]| {
+            let (mut room, mut items) = (Room::default(), Vec::<(Place, DocId)>::with_capacity(docs.len()));
+            for docs in docs.chunks(columns.window()) {
+                read_places(columns, key, compact(docs), &mut room, &mut items)?;
+            }
+            Ok::<_, Error>(items)
+        };
+        let mut items = Vec::new();
+        for part in threads::map(docs.chunks(docs.len().div_ceil(threads)).collect(), read) {
+            items.append(&mut part?);
+        }
+        threads::sort(&mut items, threads);
+        threads::copy(docs, &items, threads, ByPlace::doc);
+        if let Some(equal) = &mut self.equal {
+            add_equal(&items, run.start, equal);
+        }
+        Ok(())
+    }
+
+    /// All short runs: as many at a time as a window takes.
+    fn short_runs(&mut self) -> Result<()> {
+        self.short.sort_unstable_by_key(|run| run.start);
+        let (columns, key) = (self.request.columns(), self.key);
+        let is_binary = matches!(columns.get(key.slot), AnyColumn::Binary(_));
+        let equal_too = self.equal.is_some();
+        let mut groups = groups(self.docs, &self.short, columns.window());
+        let mut rooms = rooms(self.request, groups.len());
+        threads::each(groups.iter_mut(), &mut rooms, |room, group| {
+            if is_binary {
+                group.sort::<(Place, DocId)>(columns, key, room, equal_too)
+            } else {
+                group.sort::<u128>(columns, key, room, equal_too)
+            }
+        })?;
+        if let Some(equal) = &mut self.equal {
+            groups.into_iter().for_each(|group| equal.extend(group.equal));
+        }
+        Ok(())
+    }
+}
+
+/// The documents' ranks.
+fn read(request: &Request<'_>, key: Key, docs: &[DocId], scale: &Scale) -> Result<Vec<u32>> {
+    let (columns, mut ranks) = (request.columns(), vec![0; docs.len()]);
+    let len = columns.window();
+    let windows = docs.chunks(len).zip(ranks.chunks_mut(len));
+    let mut rooms = rooms(request, windows.len());
+    threads::each(windows, &mut rooms, |room, (docs, ranks)| {
+        let mut window = Window::new(compact(docs), columns, room);
+        window.read(key.slot)?;
+        scale.put(&window, ranks);
+        Ok(())
+    })?;
+    Ok(ranks)
+}
+
+/// Room for each thread that has something to read, one at least.
+fn rooms(request: &Request<'_>, works: usize) -> Vec<Room> {
+    (0..request.threads().min(works).max(1)).map(|_| Room::default()).collect()
+}
+
+pub(super) fn indices(run: &Run) -> Range<usize> {
+    run.start as usize..run.end as usize
 }

@@ -3,7 +3,7 @@
 use std::cmp::Ordering;
 use std::ops::{Range, RangeInclusive};
 
-use docvalues_column::{AnyColumn, DocId, LogicalType, SortKey};
+use docvalues_column::{AnyColumn, DocId, LogicalType, SortKey, TermOrd};
 use docvalues_format::file::kind::to_f64;
 
 use crate::columns::{Columns, Slot};
@@ -23,8 +23,8 @@ pub(crate) struct Keys {
 pub(crate) struct Key {
     pub(crate) slot: Slot,
     logical: LogicalType,
-    descending: bool,
-    missing_first: bool,
+    pub(super) descending: bool,
+    pub(super) missing_first: bool,
 }
 
 /// Where a value lies in the order of a key: what is less comes first.
@@ -43,7 +43,7 @@ pub(crate) enum Place {
 }
 
 impl Place {
-    fn class(&self) -> u8 {
+    pub(super) fn class(&self) -> u8 {
         match self {
             Place::First => 0,
             Place::Number(_) | Place::Bytes(_) | Place::BytesDown(_) => 1,
@@ -115,11 +115,7 @@ impl Key {
                 (ord != NO_ORD).then(|| ord.get().into())
             }
             AnyColumn::SortedNumeric(_) => self.extreme(window.number_lists(self.slot).get(at)),
-            AnyColumn::SortedSet(_) => {
-                let ords = window.ord_lists(self.slot).get(at);
-                let ord = if self.descending { ords.last() } else { ords.first() };
-                ord.map(|ord| ord.get().into())
-            }
+            AnyColumn::SortedSet(_) => self.extreme_ord(window.ord_lists(self.slot).get(at)),
             AnyColumn::Binary(_) => {
                 return match window.bytes(self.slot, at) {
                     Some(bytes) if self.descending => Place::BytesDown(bytes.to_vec()),
@@ -132,11 +128,17 @@ impl Key {
     }
 
     /// Of several ascending values that by which the document is compared: a NaN only if there is nothing else.
-    fn extreme(&self, values: &[i64]) -> Option<i64> {
+    pub(super) fn extreme(&self, values: &[i64]) -> Option<i64> {
         let nan = values.first().copied();
         let mut values = values.iter().copied().filter(|value| !self.is_nan(*value));
         let extreme = if self.descending { values.next_back() } else { values.next() };
         extreme.or(nan)
+    }
+
+    /// The same of ords.
+    pub(super) fn extreme_ord(&self, ords: &[TermOrd]) -> Option<i64> {
+        let ord = if self.descending { ords.last() } else { ords.first() };
+        ord.map(|ord| ord.get().into())
     }
 
     fn missing(&self) -> Place {
@@ -151,20 +153,24 @@ impl Key {
         Place::Number(if self.descending { !ascending } else { ascending })
     }
 
-    fn is_nan(&self, number: i64) -> bool {
-        self.logical == LogicalType::F64 && to_f64(number).is_nan()
+    pub(super) fn is_of_doubles(&self) -> bool {
+        self.logical == LogicalType::F64
+    }
+
+    pub(super) fn is_nan(&self, number: i64) -> bool {
+        self.is_of_doubles() && to_f64(number).is_nan()
     }
 
     /// −0.0 is stored as −1, and equals 0.0.
-    fn canonical(&self, number: i64) -> i64 {
-        if self.logical == LogicalType::F64 && number == -1 { 0 } else { number }
+    pub(super) fn canonical(&self, number: i64) -> i64 {
+        if self.is_of_doubles() && number == -1 { 0 } else { number }
     }
 
     /// The numbers that come before that at `place`, or are equal to it if `ties`. Of doubles, NaNs may be among them.
     pub(super) fn before(&self, place: &Place, ties: bool) -> Option<RangeInclusive<i64>> {
         let Place::Number(rank) = *place else { return None };
         let number = ((if self.descending { !rank } else { rank }) ^ (1 << 63)).cast_signed();
-        let is_zero = self.logical == LogicalType::F64 && number == 0;
+        let is_zero = self.is_of_doubles() && number == 0;
         let none = RangeInclusive::new(i64::MAX, i64::MIN);
         Some(match (self.descending, ties) {
             (false, true) => i64::MIN..=number,

@@ -59,10 +59,9 @@ impl<K: Kept> Competition<K> {
         Some((key, key.before(&last.places[0], ties)?))
     }
 
-    /// Offers the documents whose number may still come in.
-    fn numbers(&mut self, window: &Window<'_>, key: Key, mut open: RangeInclusive<i64>) {
+    /// Offers the documents from `at` on whose number may still come in.
+    fn numbers(&mut self, window: &Window<'_>, mut at: usize, key: Key, mut open: RangeInclusive<i64>) {
         let values = window.numbers(key.slot).values;
-        let mut at = 0;
         while at < values.len() {
             at += bits::pass_outside(&values[at..], *open.start(), *open.end());
             for (at, value) in (at..).zip(values.iter().skip(at).take(CHUNK)) {
@@ -101,9 +100,15 @@ impl<K: Kept> Collector for Competition<K> {
         if let Some(slot) = self.kept.slot() {
             window.read(slot)?;
         }
-        match self.open() {
-            Some((key, open)) if key.is_told_by_numbers(window) => self.numbers(window, key, open),
-            _ => (0..window.len()).for_each(|at| self.kept.offer(&self.keys, window, at)),
+        // The first ones are all offered; as soon as there are enough, many can be passed over.
+        for at in 0..window.len() {
+            match self.open() {
+                Some((key, open)) if key.is_told_by_numbers(window) => {
+                    self.numbers(window, at, key, open);
+                    break;
+                }
+                _ => self.kept.offer(&self.keys, window, at),
+            }
         }
         Ok(())
     }

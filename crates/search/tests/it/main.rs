@@ -8,3 +8,4 @@
 mod export;
 mod parts;
 mod searches;
+mod sorts;

@@ -2,11 +2,12 @@
 
 use std::cmp::Ordering;
 
-use docvalues_column::{DocId, SortKey};
+use docvalues_column::{ColumnSource, DocId, SortKey};
 use docvalues_format::file::kind::to_f64;
 use docvalues_search::{Docs, Search, Value};
 
 use super::rows::{RowColumn, Rows};
+use crate::shapes::Dataset;
 
 pub(super) fn check(searches: &[Search<'_>], docs: Docs<'_>, rows: &Rows, hits: &[DocId], column: usize) {
     let name = |at: usize| rows.columns[at % rows.columns.len()].field.name.as_str();
@@ -30,7 +31,24 @@ pub(super) fn check(searches: &[Search<'_>], docs: Docs<'_>, rows: &Rows, hits: 
                 assert_eq!(found, expected[..top.min(hits.len())], "top {top} by {keys:?}");
             }
         }
-        assert_eq!(searches[0].sorted(docs, &keys).unwrap(), expected, "by {keys:?}");
+        for search in searches {
+            assert_eq!(search.sorted(docs, &keys).unwrap(), expected, "by {keys:?}");
+        }
+    }
+}
+
+/// Sorts `docs` by `keys` with 1, 2, 3 and 8 threads, and compares with a sort of the values of `dataset`.
+///
+/// # Panics
+///
+/// If one of the orders is not the expected one.
+pub fn check_sorted(source: &(dyn ColumnSource + Sync), dataset: &Dataset, docs: Docs<'_>, keys: &[SortKey]) {
+    let rows = Rows::of(dataset);
+    let mut expected = docs.to_vec(dataset.docs);
+    expected.sort_by(|a, b| compare(&rows, keys, *a, *b));
+    for threads in [1, 2, 3, 8] {
+        let found = Search::new(source).threads(threads).sorted(docs, keys).unwrap();
+        assert!(found == expected, "{} by {keys:?}, {threads} threads", expected.len());
     }
 }
 

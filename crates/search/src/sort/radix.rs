@@ -1,0 +1,215 @@
+//! Documents in the order of ranks of 32 bits.
+//!
+//! They are sorted by one digit of the ranks after the other, the least significant one first. What is equal by a digit stays
+//! in order, and documents come in ascending order, so they are never compared. Each thread takes a stretch of them: it
+//! counts their digits, and is given the places where they go, which are nobody else's.
+
+use std::ops::Range;
+use std::slice::IterMut;
+
+use docvalues_column::DocId;
+
+use crate::docs::len_u32;
+use crate::threads;
+
+/// Fewer are sorted by one thread.
+const FEW: usize = 1 << 16;
+
+/// The most bits of a digit: of more places that are written to by turns, a CPU does not know all the pages.
+const DIGIT: u32 = 11;
+
+/// A rank and a document, as one number.
+fn item(rank: u32, doc: DocId) -> u64 {
+    u64::from(rank) << 32 | u64::from(doc.get())
+}
+
+/// The rank of an item.
+pub(super) fn rank(item: u64) -> u32 {
+    halves(item).0
+}
+
+fn doc(item: u64) -> DocId {
+    DocId::new(halves(item).1)
+}
+
+#[expect(clippy::cast_possible_truncation, reason = "one half, and the other")]
+fn halves(item: u64) -> (u32, u32) {
+    ((item >> 32) as u32, item as u32)
+}
+
+/// Items in order, in as many stretches as threads like, and where these begin. None ends within a rank.
+pub(super) fn stretches(sorted: &[u64], threads: usize) -> Vec<(u32, &[u64])> {
+    let len = if sorted.len() < FEW { sorted.len() } else { sorted.len().div_ceil(threads) };
+    let (mut stretches, mut start) = (Vec::new(), 0);
+    while start < sorted.len() {
+        let mut end = sorted.len().min(start + len);
+        let last = rank(sorted[end - 1]);
+        end += sorted[end..].partition_point(|item| rank(*item) == last);
+        stretches.push((len_u32(start), &sorted[start..end]));
+        start = end;
+    }
+    stretches
+}
+
+/// Puts `docs` in the order of their ranks, by the low `bits` bits of these. If that is `wanted`: the items, in order.
+/// 8 bytes a document beside the ranks, and 16 once these are no more needed.
+pub(super) fn sort(
+    docs: &mut [DocId],
+    ranks: Vec<u32>,
+    bits: u32,
+    threads: usize,
+    wanted: bool,
+) -> Option<Vec<u64>> {
+    let threads = if docs.len() < FEW { 1 } else { threads };
+    let digits = bits.div_ceil(DIGIT);
+    let width = bits.div_ceil(digits.max(1));
+    let mut ranks = Some(ranks);
+    let (mut items, mut spare) = (Vec::new(), Vec::new());
+    for at in 0..digits {
+        let digit = |item: u64| (rank(item) >> (at * width) & ((1 << width) - 1)) as usize;
+        let pass = Pass { len: docs.len(), digits: 1 << width, threads, digit };
+        if let Some(read) = &ranks {
+            let from = |range: Range<usize>| {
+                read[range.clone()].iter().zip(&docs[range]).map(|(rank, doc)| item(*rank, *doc))
+            };
+            if let Some(counts) = pass.count(from) {
+                items = vec![0; docs.len()];
+                pass.put(from, counts, &mut items, |item| item);
+                ranks = None;
+            }
+        } else {
+            let from = |range: Range<usize>| items[range].iter().copied();
+            if let Some(counts) = pass.count(from) {
+                if at + 1 == digits && !wanted {
+                    pass.put(from, counts, docs, doc);
+                    return None;
+                }
+                if spare.is_empty() {
+                    spare = vec![0; docs.len()];
+                }
+                pass.put(from, counts, &mut spare, |item| item);
+                std::mem::swap(&mut items, &mut spare);
+            }
+        }
+    }
+    match ranks {
+        Some(ranks) => {
+            wanted.then(|| ranks.into_iter().zip(docs).map(|(rank, doc)| item(rank, *doc)).collect())
+        }
+        None => {
+            threads::copy(docs, &items, threads, |item| doc(*item));
+            wanted.then_some(items)
+        }
+    }
+}
+
+/// A pass over all documents, by one digit.
+struct Pass<D> {
+    len: usize,
+    /// How many there are.
+    digits: usize,
+    threads: usize,
+    digit: D,
+}
+
+impl<D: Fn(u64) -> usize + Sync> Pass<D> {
+    /// What each thread takes.
+    fn stretches(&self) -> impl Iterator<Item = Range<usize>> {
+        let len = self.len.div_ceil(self.threads).max(1);
+        (0..self.len).step_by(len).map(move |start| start..self.len.min(start + len))
+    }
+
+    /// How often each thread has each digit; nothing if it is the same of all.
+    fn count<I: Iterator<Item = u64>>(
+        &self,
+        from: impl Fn(Range<usize>) -> I + Sync,
+    ) -> Option<Vec<Vec<u32>>> {
+        let count = |stretch| {
+            let mut counts = vec![0; self.digits];
+            from(stretch).for_each(|item| counts[(self.digit)(item)] += 1);
+            counts
+        };
+        let counts = threads::map(self.stretches().collect(), count);
+        let all = |digit| counts.iter().map(|counts: &Vec<u32>| counts[digit] as usize).sum::<usize>();
+        let first = from(0..self.len.min(1)).next()?;
+        (all((self.digit)(first)) < self.len).then_some(counts)
+    }
+
+    /// Puts what `get` makes of all items in the order of the digit.
+    fn put<T: Send, I: Iterator<Item = u64>>(
+        &self,
+        from: impl Fn(Range<usize>) -> I + Sync,
+        counts: Vec<Vec<u32>>,
+        to: &mut [T],
+        get: impl Fn(u64) -> T + Sync,
+    ) {
+        let mut places: Vec<Vec<IterMut<'_, T>>> =
+            counts.iter().map(|_| Vec::with_capacity(self.digits)).collect();
+        let mut left = to;
+        for digit in 0..self.digits {
+            for (places, counts) in places.iter_mut().zip(&counts) {
+                let (here, others) = left.split_at_mut(counts[digit] as usize);
+                left = others;
+                places.push(here.iter_mut());
+            }
+        }
+        threads::map(self.stretches().zip(places).collect(), |(stretch, mut places)| {
+            from(stretch).for_each(|item| {
+                if let Some(place) = places[(self.digit)(item)].next() {
+                    *place = get(item);
+                }
+            });
+        });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn check(ranks: &[u32], bits: u32, threads: usize) {
+        let docs: Vec<DocId> = (0..).zip(ranks).map(|(at, _)| DocId::new(3 * at)).collect();
+        let mut expected: Vec<u64> = ranks.iter().zip(&docs).map(|(rank, doc)| item(*rank, *doc)).collect();
+        expected.sort_unstable();
+        for wanted in [false, true] {
+            let mut sorted = docs.clone();
+            let items = sort(&mut sorted, ranks.to_vec(), bits, threads, wanted);
+            assert!(
+                sorted.into_iter().eq(expected.iter().copied().map(doc)),
+                "{} of {bits} bits",
+                ranks.len()
+            );
+            assert!(items.is_none_or(|items| items == expected), "{} of {bits} bits", ranks.len());
+        }
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(60))]
+
+        #[test]
+        fn sorting_is_comparing(
+            seed: u64,
+            bits in 0..=32_u32,
+            len in prop_oneof![0..40_usize, FEW - 2..FEW + 3, 0..100_000_usize],
+            low in 0..32_u32,
+            threads in 1..9_usize,
+        ) {
+            let mut random = docvalues_testkit::rng::SplitMix64::new(seed);
+            let mask = u32::MAX.checked_shr(32 - bits).unwrap_or(0);
+            // Of those below, some digits are all the same; of the first third, others are than of the rest.
+            let mut ranks: Vec<u32> = (0..len).map(|_| random.below_u32(u32::MAX) << low & mask).collect();
+            check(&ranks, bits, threads);
+            ranks[..len / 3].fill(mask);
+            check(&ranks, bits, threads);
+            ranks.sort_unstable();
+            check(&ranks, bits, threads);
+            ranks.fill(mask);
+            if let Some(last) = ranks.last_mut() {
+                *last = 0;
+            }
+            check(&ranks, bits, threads);
+        }
+    }
+}

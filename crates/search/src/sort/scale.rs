@@ -1,0 +1,146 @@
+//! Values as ranks of 32 bits, which ascend as their places do.
+
+use docvalues_column::{AnyColumn, bits};
+
+use super::key::Key;
+use crate::window::{NO_ORD, Window};
+
+/// Ranks behind the last number: NaN, no value.
+const BEHIND: u64 = 2;
+
+/// Which ranks the values of a key have.
+///
+/// | rank | |
+/// | --- | --- |
+/// | 0 | no value, where these come first |
+/// | 1 and more | numbers: how far from the first one, in units of `1 << shift` |
+/// | behind these | NaN |
+/// | and behind this | no value, where these come last |
+///
+/// Of a column whose bounds are not those of its values, ranks mean nothing.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Scale {
+    key: Key,
+    /// What turns the order around: all bits, or none.
+    flip: u64,
+    /// The first number, turned around.
+    first: u64,
+    /// From the first number to the last.
+    span: u64,
+    shift: u32,
+}
+
+impl Scale {
+    /// For the numbers or ords of a column; nothing for byte strings.
+    pub(super) fn of(key: Key, column: &AnyColumn) -> Option<Scale> {
+        let bounds = match column {
+            AnyColumn::Numeric(column) => column.bounds(),
+            AnyColumn::SortedNumeric(column) => column.bounds(),
+            AnyColumn::Sorted(column) => Some(0..=i64::from(column.term_count())),
+            AnyColumn::SortedSet(column) => Some(0..=i64::from(column.term_count())),
+            AnyColumn::Binary(_) => return None,
+        };
+        let [least, greatest] =
+            bounds.map_or([0; 2], |bounds| [*bounds.start(), *bounds.end()]).map(|end| key.canonical(end));
+        let (flip, first) = if key.descending { (u64::MAX, !greatest) } else { (0, least) };
+        let span = greatest.wrapping_sub(least).cast_unsigned();
+        Some(Scale::new(key, flip, first.cast_unsigned(), span))
+    }
+
+    fn new(key: Key, flip: u64, first: u64, span: u64) -> Scale {
+        let most = u64::from(u32::MAX) - 1 - BEHIND;
+        let mut shift = 0;
+        while span >> shift > most {
+            shift += 1;
+        }
+        Scale { key, flip, first, span, shift }
+    }
+
+    /// Whether numbers that differ may have the same rank.
+    pub(super) fn is_coarse(&self) -> bool {
+        self.shift > 0
+    }
+
+    /// How many bits ranks have.
+    pub(super) fn bits(&self) -> u32 {
+        u64::BITS - (self.top() + BEHIND).leading_zeros()
+    }
+
+    /// The greatest rank of a number.
+    fn top(&self) -> u64 {
+        (self.span >> self.shift) + 1
+    }
+
+    fn missing(&self) -> u64 {
+        if self.key.missing_first { 0 } else { self.top() + BEHIND }
+    }
+
+    /// What tells numbers apart that have the same rank, if they may differ.
+    pub(super) fn finer(&self, rank: u32) -> Option<Scale> {
+        let units =
+            u64::from(rank).checked_sub(1).filter(|_| self.is_coarse() && u64::from(rank) <= self.top())?;
+        let start = units << self.shift;
+        let span = self.span.saturating_sub(start).min((1 << self.shift) - 1);
+        Some(Scale::new(self.key, self.flip, self.first.wrapping_add(start), span))
+    }
+
+    /// The ranks of a window's documents; their column was read.
+    pub(super) fn put(&self, window: &Window<'_>, ranks: &mut [u32]) {
+        let (slot, missing) = (self.key.slot, narrow(self.missing()));
+        let rank_or = |number: Option<i64>| number.map_or(missing, |number| self.rank(number));
+        match window.column(slot) {
+            AnyColumn::Numeric(_) => {
+                let numbers = window.numbers(slot);
+                match numbers.present {
+                    None if self.key.is_of_doubles() => {
+                        put(ranks, numbers.values, |&number| self.rank(number));
+                    }
+                    None => put(ranks, numbers.values, |&number| self.rank_of_integer(number)),
+                    Some(present) => put(ranks, (0..).zip(numbers.values), |(at, &number)| {
+                        if bits::get(present, at) { self.rank(number) } else { missing }
+                    }),
+                }
+            }
+            AnyColumn::Sorted(_) => put(ranks, window.ords(slot), |&ord| {
+                let rank = self.rank_of_integer(ord.get().into());
+                if ord == NO_ORD { missing } else { rank }
+            }),
+            AnyColumn::SortedNumeric(_) => {
+                put(ranks, window.number_lists(slot).iter(), |numbers| rank_or(self.key.extreme(numbers)));
+            }
+            AnyColumn::SortedSet(_) => {
+                put(ranks, window.ord_lists(slot).iter(), |ords| rank_or(self.key.extreme_ord(ords)));
+            }
+            AnyColumn::Binary(_) => {}
+        }
+    }
+
+    #[inline]
+    fn rank(&self, number: i64) -> u32 {
+        if self.key.is_nan(number) {
+            narrow(self.top() + 1)
+        } else {
+            self.rank_of_integer(self.key.canonical(number))
+        }
+    }
+
+    #[inline]
+    fn rank_of_integer(&self, number: i64) -> u32 {
+        let distance = (number.cast_unsigned() ^ self.flip).wrapping_sub(self.first);
+        narrow((distance >> self.shift).wrapping_add(1))
+    }
+}
+
+#[inline]
+fn put<V>(ranks: &mut [u32], values: impl IntoIterator<Item = V>, rank: impl Fn(V) -> u32) {
+    ranks.iter_mut().zip(values).for_each(|(to, value)| *to = rank(value));
+}
+
+#[inline]
+#[expect(
+    clippy::cast_possible_truncation,
+    reason = "ranks have 32 bits, but for what lies outside of its bounds"
+)]
+fn narrow(rank: u64) -> u32 {
+    rank as u32
+}

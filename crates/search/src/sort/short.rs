@@ -1,0 +1,138 @@
+//! Short runs of documents, many together.
+
+use docvalues_column::{BatchDocs, DocId};
+
+use super::full::{Run, indices};
+use super::key::{Key, Place};
+use crate::columns::Columns;
+use crate::docs::len_u32;
+use crate::error::Result;
+use crate::pass::compact;
+use crate::window::{Room, Window};
+
+/// A document and its place.
+pub(super) trait ByPlace: Ord + Sized {
+    fn new(place: Place, doc: DocId) -> Self;
+
+    fn doc(&self) -> DocId;
+
+    fn is_same_place(&self, other: &Self) -> bool;
+}
+
+/// Any place.
+impl ByPlace for (Place, DocId) {
+    fn new(place: Place, doc: DocId) -> Self {
+        (place, doc)
+    }
+
+    fn doc(&self) -> DocId {
+        self.1
+    }
+
+    fn is_same_place(&self, other: &Self) -> bool {
+        self.0 == other.0
+    }
+}
+
+/// Places without bytes: two bits for what it is, 64 for the number, 32 for the document.
+impl ByPlace for u128 {
+    fn new(place: Place, doc: DocId) -> Self {
+        let class = u128::from(place.class()) << 96;
+        let number = if let Place::Number(number) = place { u128::from(number) << 32 } else { 0 };
+        class | number | u128::from(doc.get())
+    }
+
+    #[expect(clippy::cast_possible_truncation, reason = "the low bits are the document")]
+    fn doc(&self) -> DocId {
+        DocId::new(*self as u32)
+    }
+
+    fn is_same_place(&self, other: &Self) -> bool {
+        *self >> 32 == *other >> 32
+    }
+}
+
+/// Adds some documents and their places to `items`.
+pub(super) fn read_places<P: ByPlace>(
+    columns: &Columns,
+    key: Key,
+    docs: BatchDocs<'_>,
+    room: &mut Room,
+    items: &mut Vec<P>,
+) -> Result<()> {
+    let mut window = Window::new(docs, columns, room);
+    window.read(key.slot)?;
+    items.extend((0..window.len()).map(|at| P::new(key.place(&window, at), window.doc(at))));
+    Ok(())
+}
+
+/// Adds the runs of more than one document that have the same place; `start` is where the first one lies.
+pub(super) fn add_equal<P: ByPlace>(items: &[P], mut start: u32, equal: &mut Vec<Run>) {
+    for same in items.chunk_by(P::is_same_place) {
+        let run = start..start + len_u32(same.len());
+        start = run.end;
+        if run.len() > 1 {
+            equal.push(run);
+        }
+    }
+}
+
+/// Short runs that are read together.
+pub(super) struct Group<'a> {
+    /// The place of the first document.
+    start: u32,
+    /// From the first run to the last one; between them others may be.
+    docs: &'a mut [DocId],
+    runs: &'a [Run],
+    /// Runs that are equal by the key, if that was asked.
+    pub(super) equal: Vec<Run>,
+}
+
+/// Ascending runs of fewer than `most` documents: in groups of up to `most`.
+pub(super) fn groups<'a>(mut docs: &'a mut [DocId], mut runs: &'a [Run], most: usize) -> Vec<Group<'a>> {
+    let (mut groups, mut start) = (Vec::new(), 0);
+    while let Some(first) = runs.first() {
+        let mut len = 0;
+        let fits = |run: &&Run| {
+            len += run.len();
+            len <= most
+        };
+        let (here, others) = runs.split_at(runs.iter().take_while(fits).count().max(1));
+        let end = here.last().map_or(first.end, |last| last.end);
+        let (_, rest) = docs.split_at_mut((first.start - start) as usize);
+        let (here_docs, rest) = rest.split_at_mut((end - first.start) as usize);
+        groups.push(Group { start: first.start, docs: here_docs, runs: here, equal: Vec::new() });
+        (docs, runs, start) = (rest, others, end);
+    }
+    groups
+}
+
+impl Group<'_> {
+    /// Puts the documents of each run in order.
+    pub(super) fn sort<P: ByPlace>(
+        &mut self,
+        columns: &Columns,
+        key: Key,
+        room: &mut Room,
+        equal_too: bool,
+    ) -> Result<()> {
+        let Group { start, docs, runs, equal } = self;
+        let within = |run: &Run| indices(&(run.start - *start..run.end - *start));
+        let list: Vec<DocId> = runs.iter().flat_map(|run| &docs[within(run)]).copied().collect();
+        // Documents of one run ascend.
+        let asked = if runs.len() == 1 { compact(&list) } else { BatchDocs::List(&list) };
+        let mut items: Vec<P> = Vec::with_capacity(list.len());
+        read_places(columns, key, asked, room, &mut items)?;
+        let mut left = items.as_mut_slice();
+        for run in *runs {
+            let (items, others) = left.split_at_mut(run.len());
+            left = others;
+            items.sort_unstable();
+            docs[within(run)].iter_mut().zip(&*items).for_each(|(doc, item)| *doc = item.doc());
+            if equal_too {
+                add_equal(items, run.start, equal);
+            }
+        }
+        Ok(())
+    }
+}
