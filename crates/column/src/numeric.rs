@@ -78,6 +78,19 @@ pub trait NumericColumn: Column {
     /// If `bits` has too few words.
     fn filter(&self, docs: Range<u32>, values: RangeInclusive<i64>, bits: &mut [u64]) -> Result<()>;
 
+    /// A part of `docs` outside of which no document has a value in `values`; all of them, if that is not known without a
+    /// look at the values.
+    ///
+    /// A filter passes over the others quickly, but bits for them have to be cleared, and looked at, all the same.
+    ///
+    /// # Errors
+    ///
+    /// When bytes of the column are damaged.
+    fn candidates(&self, docs: Range<u32>, values: RangeInclusive<i64>) -> Result<Range<u32>> {
+        let _ = values;
+        Ok(docs)
+    }
+
     /// The documents whose value lies in `values`, as a filter yet to be run.
     fn range(&self, values: impl RangeBounds<i64>) -> Filter<'_>
     where

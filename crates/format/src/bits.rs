@@ -188,10 +188,10 @@ mod wide;
 mod within;
 
 pub(crate) use compare::ends;
-pub use compare::{all_below, pass_below, pass_outside};
+pub use compare::{all_below, pass_below, pass_outside, places};
 #[cfg(all(target_arch = "x86_64", not(miri)))]
 pub(crate) use cpu::cpu_has;
-pub(crate) use gather::{Blocks, Numbers, Packed, gather, gather_packed};
+pub(crate) use gather::{Blocks, Numbers, Packed, gather, gather_ords, gather_packed};
 pub(crate) use lookup::{ENTRIES, look_up, look_up_packed};
 pub use narrow::to_u32;
 pub use ones::{fill, ones};

@@ -111,6 +111,18 @@ impl NumericColumn for Numeric {
     fn filter(&self, docs: Range<u32>, values: RangeInclusive<i64>, bits: &mut [u64]) -> Result<()> {
         self.0.core.named(filter_numbers(&self.0.core, &self.0.values, docs, &values, bits))
     }
+
+    fn candidates(&self, docs: Range<u32>, values: RangeInclusive<i64>) -> Result<Range<u32>> {
+        let Inner { core, values: numbers } = &*self.0;
+        if !core.is_dense() {
+            return Ok(docs);
+        }
+        let docs = core.clip(docs);
+        let found = core.named(numbers.candidates(docs.start.into()..docs.end.into(), &values))?;
+        // Values are documents here.
+        let doc = |position: u64| u32::try_from(position).unwrap_or(docs.end);
+        Ok(doc(found.start)..doc(found.end))
+    }
 }
 
 /// Hands out the numbers of `docs`, batch by batch.

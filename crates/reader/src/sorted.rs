@@ -120,7 +120,11 @@ impl SortedColumn for Sorted {
     }
 
     fn gather_or(&self, docs: &[DocId], out: &mut [TermOrd], fill: TermOrd) -> Result<()> {
-        self.read_many(docs, out, fill, None)
+        assert_eq!(docs.len(), out.len(), "an ord for each document");
+        let Inner { core, ords, .. } = &*self.0;
+        let own = core.presence.own_indices(docs);
+        let done = own.map_or(0, |indices| ords.gather_ords(indices, out, &mut Default::default()));
+        self.read_many(&docs[done..], &mut out[done..], fill, None)
     }
 
     fn scan(

@@ -108,7 +108,15 @@ impl<'a> Window<'a> {
     pub(crate) fn read(&mut self, slot: Slot) -> Result<()> {
         let read = &mut self.room.read[slot.index()];
         if !read.is_there {
-            read.read(self.columns.get(slot), self.docs)?;
+            let column = self.columns.get(slot);
+            // The documents of a window ascend.
+            let known = match self.docs {
+                BatchDocs::Run { .. } => true,
+                BatchDocs::List(docs) => {
+                    docs.last().is_none_or(|last| last.get() < column.as_column().docs())
+                }
+            };
+            read.read_known(column, self.docs, known)?;
             read.is_there = true;
         }
         Ok(())
@@ -161,16 +169,23 @@ impl<'a> Window<'a> {
 impl Read {
     /// Reads the values of any number of documents, in any order, known to the column or not.
     pub(crate) fn read(&mut self, column: &AnyColumn, docs: BatchDocs<'_>) -> Result<()> {
-        // Of a column that every document has, nobody asks which have.
+        let known = match docs {
+            BatchDocs::Run { .. } => true,
+            BatchDocs::List(docs) => docvalues_format::bits::all_below(docs, column.as_column().docs()),
+        };
+        self.read_known(column, docs, known)
+    }
+
+    /// The same; whether all documents of a list are `known` was looked at.
+    fn read_known(&mut self, column: &AnyColumn, docs: BatchDocs<'_>, known: bool) -> Result<()> {
         let about = column.as_column();
         let total = about.docs();
-        let known = || match docs {
+        let known = match docs {
             BatchDocs::Run { first, len } => first.get() as usize + len <= total as usize,
-            // Ords say themselves where there is none.
-            BatchDocs::List(_) if matches!(column, AnyColumn::Sorted(_)) => false,
-            BatchDocs::List(docs) => docvalues_format::bits::all_below(docs, total),
+            BatchDocs::List(_) => known,
         };
-        self.all_present = about.docs_with_value() == total && known();
+        // Of a column that every document has, nobody asks which have.
+        self.all_present = about.docs_with_value() == total && known;
         self.present.clear();
         self.present.resize(docs.len().div_ceil(64), 0);
         match docs {

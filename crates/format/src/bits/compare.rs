@@ -1,7 +1,7 @@
 //! Numbers that are compared many at once.
 
 use super::wide;
-use crate::id::DocId;
+use crate::id::{DocId, TermOrd};
 
 /// Numbers that are compared before it is asked what became of them. None of these loops ends early: so they become
 /// vector code.
@@ -11,6 +11,11 @@ wide! {
     /// Whether all of `docs` are below `end`.
     pub fn all_below(docs: &[DocId], end: u32) -> bool {
         docs.iter().fold(true, |all, doc| all & (doc.get() < end))
+    }
+
+    /// How far behind `first` each ord is, in the same place of `out`: `len`, if it is not among the `len` ords from there on.
+    pub fn places(ords: &[TermOrd], first: u32, len: u32, out: &mut [u32]) {
+        ords.iter().zip(out).for_each(|(ord, out)| *out = ord.get().wrapping_sub(first).min(len));
     }
 
     /// The least and the greatest of `numbers`; the greatest `u32` and 0 if there are none.
@@ -56,6 +61,13 @@ mod tests {
             prop_assert_eq!(all_below(&docs, bar), docs.iter().all(|doc| doc.get() < bar));
             let [min, max] = [numbers.iter().min(), numbers.iter().max()];
             prop_assert_eq!(ends(&numbers), (min.copied().unwrap_or(u32::MAX), max.copied().unwrap_or(0)));
+
+            let mut found = vec![0; numbers.len()];
+            let ords: Vec<TermOrd> = numbers.iter().copied().map(TermOrd::new).collect();
+            places(&ords, floor, bar, &mut found);
+            let inside = |ord: u32| (floor..floor.saturating_add(bar)).contains(&ord);
+            let expected = numbers.iter().map(|&ord| if inside(ord) { ord - floor } else { bar });
+            prop_assert!(found.iter().copied().eq(expected));
 
             let first = numbers.iter().position(|&number| number >= bar).unwrap_or(numbers.len());
             let expected = if first < numbers.len() { first / CHUNK * CHUNK } else { first };

@@ -12,6 +12,7 @@
 //! never compared with its checksum. The caller goes on from there one by one, which gives the same
 //! numbers, and the errors.
 
+use crate::id::TermOrd;
 use crate::numeric::Stride;
 use crate::source::Touched;
 
@@ -75,6 +76,26 @@ pub(crate) fn gather_packed(packed: Packed<'_>, numbers: Numbers, indices: &[u32
         });
     }
     let _ = (packed, numbers, indices, out);
+    0
+}
+
+/// The same of narrow integers as ords, of which `count` are there, with `add` added to each: no sum may pass a `u32`. As far
+/// as it goes in whole pairs of groups, without a detour over 64 bits.
+#[inline]
+pub(crate) fn gather_ords(
+    packed: Packed<'_>,
+    count: u64,
+    add: u32,
+    indices: &[u32],
+    out: &mut [TermOrd],
+) -> usize {
+    #[cfg(all(target_arch = "x86_64", not(miri)))]
+    if super::wide::has_avx512() {
+        #[allow(unsafe_code, reason = "the features were found")]
+        // SAFETY: the condition: this CPU has every feature that the function is compiled for.
+        return unsafe { avx512::narrow::ords(packed, count, add, indices, out) };
+    }
+    let _ = (packed, count, add, indices, out);
     0
 }
 

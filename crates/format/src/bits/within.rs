@@ -8,7 +8,7 @@
 const WORD: usize = 64;
 
 /// Tells of integers `start ..` of those of `width` bits that begin at the first bit of `bytes` whether they
-/// lie in `low ..= low + span`, modulo 2^64: bit *i* of `found` for integer `start + i`.
+/// lie in `low ..= low + span`, modulo 2^64: sets bit *i* of `found` if integer `start + i` does.
 ///
 /// As many whole words as the CPU has a kernel for and `bytes` has windows for; returns how many integers that
 /// were. The caller unpacks the others.
@@ -28,7 +28,7 @@ mod x86 {
     use std::arch::x86_64::*;
 
     use super::super::patterns::{EIGHTS, Eights, NARROW, SIXTEENS, Sixteens};
-    use super::super::simd::WINDOW;
+    use super::super::simd::{AHEAD, WINDOW};
     use super::super::{MAX_SPLIT_WIDTH, has_vbmi, mask};
     use super::WORD;
 
@@ -87,8 +87,9 @@ mod x86 {
         let span = _mm512_set1_epi32(span.cast_signed());
         let count = words(bytes, step, EACH).min(found.len());
         for (word, found) in found[..count].iter_mut().enumerate() {
-            *found = (0..EACH).fold(0, |found, group| {
+            *found |= (0..EACH).fold(0, |found, group| {
                 let from = bytes.as_ptr().wrapping_add((word * EACH + group) * step);
+                _mm_prefetch::<_MM_HINT_T0>(from.wrapping_add(AHEAD).cast());
                 // SAFETY: `words` counts those of which every group has 64 bytes from `from` on.
                 let window = unsafe { _mm512_loadu_si512(from.cast()) };
                 let lanes = _mm512_srlv_epi32(_mm512_permutexvar_epi8(pattern, window), shifts);
@@ -113,8 +114,9 @@ mod x86 {
         let span = _mm512_set1_epi64(span.cast_signed());
         let count = words(bytes, step, EACH).min(found.len());
         for (word, found) in found[..count].iter_mut().enumerate() {
-            *found = (0..EACH).fold(0, |found, group| {
+            *found |= (0..EACH).fold(0, |found, group| {
                 let from = bytes.as_ptr().wrapping_add((word * EACH + group) * step);
+                _mm_prefetch::<_MM_HINT_T0>(from.wrapping_add(AHEAD).cast());
                 // SAFETY: `words` counts those of which every group has 64 bytes from `from` on.
                 let window = unsafe { _mm512_loadu_si512(from.cast()) };
                 let lanes = _mm512_srlv_epi64(_mm512_permutexvar_epi8(pattern, window), shifts);

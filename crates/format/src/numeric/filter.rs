@@ -90,6 +90,45 @@ impl<B: SectionBytes> NumericReader<B> {
         }
     }
 
+    /// The part of `positions` from the first zone that may hold one of `values` to the last one; none of them, if no zone
+    /// does.
+    ///
+    /// O(zones): no block is looked at.
+    ///
+    /// # Errors
+    ///
+    /// When there are not so many values, or zones cannot be read.
+    pub fn candidates(&self, positions: Range<u64>, values: &RangeInclusive<i64>) -> Result<Range<u64>> {
+        self.in_range(&positions)?;
+        let Range { mut start, mut end } = positions.clone();
+        let is_outside =
+            |all: RangeInclusive<i64>| values.is_empty() || Share::of(&all, values) == Share::None;
+        if is_outside(self.meta.min..=self.meta.max) {
+            return Ok(start..start);
+        }
+        let Some(zones) = &self.meta.zones else { return Ok(positions) };
+        let outside = |position: u64| {
+            for level in [Level::Upper, Level::Lower] {
+                let zone = position / level.values();
+                if is_outside(zone::read(&self.meta, zones, level, zone)?) {
+                    return Ok(Some(zone * level.values()..(zone + 1) * level.values()));
+                }
+            }
+            Ok(None)
+        };
+        while start < end
+            && let Some(zone) = outside(start)?
+        {
+            start = zone.end.min(end);
+        }
+        while start < end
+            && let Some(zone) = outside(end - 1)?
+        {
+            end = zone.start.max(start);
+        }
+        Ok(start..end)
+    }
+
     /// The numbers that stand for `values`; `None` if none does.
     fn numbers_of(&self, values: &RangeInclusive<i64>) -> Option<RangeInclusive<u64>> {
         let (start, end) = (*values.start().max(&self.meta.min), *values.end().min(&self.meta.max));
@@ -243,10 +282,18 @@ impl Filter<'_> {
         span: u64,
         at: u64,
     ) -> usize {
-        let (mut found, mut done) = ([0; STRETCH / 64], 0);
+        let (bit, whole) = (at - self.first, within.len() / 64);
+        if bit.is_multiple_of(64) {
+            // Where whole words are, kernels find them. The usual case: windows begin with words, and so do blocks.
+            let words =
+                usize::try_from(bit / 64).ok().and_then(|word| self.bits.get_mut(word..)?.get_mut(..whole));
+            return words.map_or(0, |words| residuals.within(within.start, low, span, words));
+        }
+        let mut done = 0;
         loop {
-            let whole = found.len().min((within.len() - done) / 64);
-            let looked = residuals.within(within.start + done, low, span, &mut found[..whole]);
+            let mut found = [0; STRETCH / 64];
+            let count = found.len().min(whole - done / 64);
+            let looked = residuals.within(within.start + done, low, span, &mut found[..count]);
             for (word, &found) in found[..looked / 64].iter().enumerate() {
                 self.set(at + (done + word * 64) as u64, found);
             }

@@ -28,8 +28,8 @@ impl Residuals<'_> {
         unpacked.ok_or_else(|| self.missing())
     }
 
-    /// Which of the residuals `i ..` lie in `low ..= low + span`, modulo 2^64, as far as there is a kernel for it:
-    /// returns how many were looked at, in whole words of `found`.
+    /// Sets the bits of those residuals `i ..` that lie in `low ..= low + span`, modulo 2^64, as far as there is a
+    /// kernel for it: returns how many were looked at, in whole words of `found`.
     #[inline]
     pub(super) fn within(&self, i: usize, low: u64, span: u64, found: &mut [u64]) -> usize {
         bits::within(self.bytes, self.width, i.wrapping_sub(self.first), low, span, found)

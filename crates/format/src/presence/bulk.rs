@@ -52,6 +52,12 @@ impl<B: SectionBytes> PresenceReader<B> {
         Ok(Indices { each, all: each.iter().fold(true, |all, &index| all & (index != NO_VALUE)) })
     }
 
+    /// `docs` as indices, if every document has a value and is itself its index. Documents past the last one are indices past
+    /// the last one.
+    pub fn own_indices<'a>(&self, docs: &'a [DocId]) -> Option<&'a [u32]> {
+        self.is_all().then(|| simd::numbers(docs))
+    }
+
     /// [`rank`](Self::rank) of each of `docs`, in any order, into the same place of `out`;
     /// [`NO_VALUE`] for those without a value.
     ///

@@ -175,7 +175,7 @@ impl Collector for FacetCounter {
         self.docs += window.len() as u64;
         window.read(self.slot)?;
         match window.column(self.slot) {
-            AnyColumn::Sorted(_) => self.ords(window.ords(self.slot)),
+            AnyColumn::Sorted(_) => self.ords(window.ords(self.slot), window.has_all(self.slot)),
             AnyColumn::SortedSet(_) => self.ord_lists(window.ord_lists(self.slot)),
             AnyColumn::Numeric(_) => self.numbers(window),
             AnyColumn::SortedNumeric(_) => self.number_lists(window.number_lists(self.slot)),
@@ -205,11 +205,12 @@ fn add<K: Eq + Hash>(to: &mut HashMap<K, u32>, from: HashMap<K, u32>) {
 }
 
 impl FacetCounter {
-    fn ords(&mut self, ords: &[TermOrd]) {
+    /// Counts ords; `is_each`, if it is known that none is missing.
+    fn ords(&mut self, ords: &[TermOrd], is_each: bool) {
         match &mut self.counts {
             Counts::Ords(counts) => {
                 // All of them looked at first, as many at once as a processor can.
-                let is_missing = !ords.iter().fold(true, |all, ord| all & (*ord != NO_ORD));
+                let is_missing = !is_each && !ords.iter().fold(true, |all, ord| all & (*ord != NO_ORD));
                 let without = counts.len() - 1;
                 self.missing += if is_missing {
                     counts.count(ords, |ord| (ord.get() as usize).min(without))
@@ -232,7 +233,7 @@ impl FacetCounter {
 
     fn ord_lists(&mut self, lists: Slices<'_, TermOrd>) {
         self.missing += lists.lens().filter(|len| *len == 0).count() as u64;
-        self.ords(lists.items());
+        self.ords(lists.items(), true);
     }
 
     fn numbers(&mut self, window: &Window<'_>) {

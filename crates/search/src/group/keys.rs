@@ -6,6 +6,7 @@ use std::hash::BuildHasher;
 use std::ops::Range;
 
 use docvalues_column::{AnyColumn, TermOrd};
+use docvalues_format::bits;
 use hashbrown::{DefaultHashBuilder, HashTable};
 
 use super::budget::Budget;
@@ -153,11 +154,15 @@ impl Keys {
         places: &mut Vec<u32>,
         budget: &Budget,
     ) -> bool {
-        places.clear();
+        if !matches!(self, Keys::Near { .. }) {
+            places.clear();
+        }
         match (self, window.column(by)) {
             (Keys::Near { first, len }, AnyColumn::Sorted(_)) => {
                 let (first, len) = (u32::try_from(*first).unwrap_or(u32::MAX), *len);
-                places.extend(window.ords(by).iter().map(|ord| ord.get().wrapping_sub(first).min(len)));
+                let ords = window.ords(by);
+                places.resize(ords.len(), len);
+                bits::places(ords, first, len, places);
             }
             (Keys::Near { first, len }, _) => {
                 let (first, len) = (*first, *len);
@@ -168,10 +173,11 @@ impl Keys {
                     place
                 };
                 let numbers = window.numbers(by);
+                places.resize(window.len(), len);
                 if numbers.present.is_none() {
-                    places.extend(numbers.values.iter().map(|&number| place(number)));
+                    numbers.values.iter().zip(places).for_each(|(&number, to)| *to = place(number));
                 } else {
-                    places.resize(window.len(), len);
+                    places.fill(len);
                     numbers.each(|at, number| places[at] = place(number));
                 }
             }

@@ -129,7 +129,16 @@ impl Bound {
         let Part::Range(mut range, mut ignored) = self.whole_words(docs) else {
             return Ok(self.collect(docs)?.count());
         };
-        let mut words = vec![0; bits::words(0..COUNTED.min(self.docs))];
+        let found = self.root.candidates(range.start + ignored..range.end)?;
+        if found.is_empty() {
+            return Ok(0);
+        }
+        let start = range.start.max(found.start / WINDOW * WINDOW);
+        if start > range.start {
+            ignored = 0;
+        }
+        range = start..found.end;
+        let mut words = vec![0; bits::words(range.start..range.end.min(range.start.saturating_add(COUNTED)))];
         let mut count = 0;
         while !range.is_empty() {
             let part = range.start..range.end.min(range.start.saturating_add(COUNTED));

@@ -290,6 +290,20 @@ impl Leaf {
         Ok(())
     }
 
+    /// A part of `docs` outside of which no document matches, as far as that is known.
+    pub(super) fn candidates(&self, docs: Range<u32>) -> Result<Range<u32>> {
+        match (&self.want, &self.column) {
+            (Want::Numbers(members), AnyColumn::Numeric(column)) => match members.ranges.as_slice() {
+                [] => Ok(docs.start..docs.start),
+                [first, ..] => {
+                    let last = members.ranges.last().unwrap_or(first);
+                    Ok(column.candidates(docs, *first.start()..=*last.end())?)
+                }
+            },
+            _ => Ok(docs),
+        }
+    }
+
     /// How many documents match, where the directory knows it.
     pub(super) fn known_count(&self) -> Option<u32> {
         matches!(self.want, Want::Exists).then(|| self.column.as_column().docs_with_value())

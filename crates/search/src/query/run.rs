@@ -88,6 +88,26 @@ impl Node {
         Ok(())
     }
 
+    /// A part of `docs` outside of which no document matches, as far as that is known.
+    pub(super) fn candidates(&self, docs: Range<u32>) -> Result<Range<u32>> {
+        match &self.what {
+            What::All | What::Not => Ok(docs),
+            What::None => Ok(docs.start..docs.start),
+            What::Leaf(leaf) => leaf.candidates(docs),
+            What::And => self.parts.iter().try_fold(docs, |docs, part| part.candidates(docs)),
+            What::Or => {
+                let mut all = docs.end..docs.start;
+                for part in &self.parts {
+                    let some = part.candidates(docs.clone())?;
+                    if !some.is_empty() {
+                        all = all.start.min(some.start)..all.end.max(some.end);
+                    }
+                }
+                Ok(all)
+            }
+        }
+    }
+
     fn fill_unseen(&self, docs: Range<u32>, bits: &mut [u64], run: &mut Run) -> Result<()> {
         match &self.what {
             What::All => set_all(docs.len(), bits),

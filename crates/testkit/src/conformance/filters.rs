@@ -31,6 +31,14 @@ pub(super) fn check<S: Subject>(column: &S, expected: &Expected<S::Value>) {
                 let run = |bits: &mut [u64]| column.filter(docs.clone(), query, bits);
                 one(&expected.name, &name, docs, before, &matched, run);
             }
+            let found = good(column.candidates(docs.clone(), query), &expected.name, &name);
+            for doc in docs.clone().filter(|doc| bits::get(&matched, *doc as usize)) {
+                assert!(
+                    found.contains(&doc),
+                    "column `{}`: {name}: candidates {found:?} of {docs:?} are without {doc}",
+                    expected.name
+                );
+            }
         }
     }
 }

@@ -175,6 +175,10 @@ impl Subject for Numeric<'_> {
     fn filter(&self, docs: Range<u32>, query: &RangeInclusive<i64>, bits: &mut [u64]) -> Result<()> {
         self.0.filter(docs, query.clone(), bits)
     }
+
+    fn candidates(&self, docs: Range<u32>, query: &RangeInclusive<i64>) -> Result<Range<u32>> {
+        self.0.candidates(docs, query.clone())
+    }
 }
 
 impl Subject for Binary<'_> {

@@ -38,6 +38,11 @@ pub(super) trait Subject {
     fn matches(query: &Self::Query, value: &Self::Value) -> bool;
 
     fn filter(&self, docs: Range<u32>, query: &Self::Query, bits: &mut [u64]) -> Result<()>;
+
+    /// The documents among which a filter finds all; of most kinds, nobody is asked.
+    fn candidates(&self, docs: Range<u32>, _query: &Self::Query) -> Result<Range<u32>> {
+        Ok(docs)
+    }
 }
 
 /// What a column has to answer: a value or none for each document.

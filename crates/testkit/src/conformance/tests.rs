@@ -62,6 +62,7 @@ const ANY_KIND: [(Lie, &str); 17] = [
 ];
 
 const NUMBERS: [(Lie, &str); 1] = [(Lie::Bounds, "bounds")];
+const ONE_NUMBER: [(Lie, &str); 1] = [(Lie::Candidates, "candidates")];
 const MULTI: [(Lie, &str); 2] =
     [(Lie::ValueCount, "value_count"), (Lie::GatherAppends, "gather, |lists for")];
 const SINGLE: [(Lie, &str); 3] = [
@@ -99,7 +100,7 @@ where
 #[test]
 fn lies_about_numbers_are_caught() {
     let honest = MemNumeric::new(field(Kind::Numeric), DOCS, slots(|rng| rng.below(1000) as i64 - 500));
-    told(honest, &[&ANY_KIND, &NUMBERS, &SINGLE], |liar, honest| check_numeric(liar, honest));
+    told(honest, &[&ANY_KIND, &NUMBERS, &ONE_NUMBER, &SINGLE], |liar, honest| check_numeric(liar, honest));
 }
 
 #[test]

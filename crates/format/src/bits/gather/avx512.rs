@@ -379,4 +379,4 @@ fn rises(lines: __mmask8, slope: __m512i, i: __m512i) -> __m512i {
     _mm512_add_epi64(whole, _mm512_srli_epi64::<16>(fraction))
 }
 
-mod narrow;
+pub(super) mod narrow;

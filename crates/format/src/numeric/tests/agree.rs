@@ -9,6 +9,7 @@ use super::*;
 use crate::bits;
 use crate::error::Place;
 use crate::granule::GRANULE;
+use crate::id::TermOrd;
 use crate::source::SectionBytes;
 use crate::source::patchy::Patchy;
 
@@ -67,6 +68,12 @@ fn check_reader(values: &[i64], reader: &NumericReader<Owned>, random: &mut Rand
         let mut bits = bits;
         reader.filter(range.clone(), wanted.clone(), &mut bits, &mut walk).unwrap();
         assert_eq!(bits, expected, "filter {range:?} by {wanted:?}");
+        let candidates = reader.candidates(range.clone(), &wanted).unwrap();
+        let matching = range.clone().zip(inside).filter(|(_, value)| wanted.contains(value));
+        assert!(range.is_empty() || range.start <= candidates.start && candidates.end <= range.end);
+        for (position, _) in matching {
+            assert!(candidates.contains(&position), "{position} of {wanted:?} is not in {candidates:?}");
+        }
     }
     #[expect(clippy::reversed_empty_ranges, reason = "that is the test")]
     reader.filter(0..len, 1..=0, &mut vec![0; values.len().div_ceil(64)], &mut walk).unwrap();
@@ -92,10 +99,19 @@ fn check_gather(values: &[i64], reader: &NumericReader<Owned>, random: &mut Rand
         for (&i, &got) in indices.iter().zip(&out) {
             assert_eq!(got, values[i as usize], "gather {i}");
         }
+        let mut ords = vec![TermOrd::new(42); indices.len()];
+        let done = reader.gather_ords(&indices, &mut ords, &mut walk);
+        for (&i, &got) in indices.iter().zip(&ords[..done]) {
+            assert_eq!(i64::from(got.get()), values[i as usize], "ord {i}");
+        }
+        assert!(ords[done..].iter().all(|ord| ord.get() == 42));
     }
     let past = values.len() as u32;
     for indices in [&[past][..], &[0, past], &[u32::MAX]] {
         assert!(reader.gather(indices, &mut [0; 2][..indices.len()], &mut walk).is_err(), "{indices:?}");
+        let repeated = indices.repeat(16);
+        let mut ords = vec![TermOrd::new(0); repeated.len()];
+        assert_eq!(reader.gather_ords(&repeated, &mut ords, &mut walk), 0, "{indices:?}");
     }
 }
 
@@ -205,6 +221,19 @@ fn a_filter_looks_only_where_some_values_are_wanted_and_some_are_not() {
     assert_eq!(filter(0..=i64::MAX), 0, "all");
     let (some, zone) = (filter(300_000..=900_000), all / (600_000 / 4096));
     assert!(0 < some && some <= 3 * zone, "{some} of {all} bytes for the two zones with an end");
+
+    for (wanted, zones) in [
+        (300_000..=900_000, 36..110),
+        (0..=5, 0..1),
+        (500_000..=500_000, 61..62),
+        (1_199_990..=i64::MAX, 146..147),
+    ] {
+        let found = reader.candidates(0..len, &wanted).unwrap();
+        assert_eq!(found, zones.start * ZONE..(zones.end * ZONE).min(len), "{wanted:?}");
+    }
+    assert!(reader.candidates(0..len, &(-5..=-1)).unwrap().is_empty());
+    assert_eq!(reader.candidates(5_000..150_000, &(0..=20_000)).unwrap(), 5_000..3 * ZONE);
+    assert_eq!(bytes_of_blocks(&reader), 0);
 }
 
 #[test]
@@ -273,6 +302,38 @@ fn ascending_integers_about_as_wide_as_four_bytes_hold() {
                 let wrong = indices.iter().zip(&out).find(|&(&i, &got)| got != values[i as usize]);
                 assert_eq!(wrong, None, "{len} of {width} bits");
             }
+        }
+    }
+}
+
+#[test]
+#[cfg(all(target_arch = "x86_64", not(miri)))]
+fn nearly_all_ords_are_gathered_by_a_kernel() {
+    if !bits::has_avx512() {
+        return;
+    }
+    let mut random = Random(41);
+    for (width, from) in [(1, 0), (17, 0), (17, 1_000_000), (25, 7), (25, u32::MAX - (1 << 25) + 1)] {
+        let ends = [0, bits::mask(width)];
+        let random = (0..3_000).map(|_| random.next() & bits::mask(width));
+        let values: Vec<i64> =
+            ends.into_iter().chain(random).map(|x| i64::from(from) + x.cast_signed()).collect();
+        let reader = open(&encode(&values, &VALUES), JumpTables::Baked).unwrap();
+        let mut walk = NumericWalk::default();
+        for step in [1, 20] {
+            let indices: Vec<u32> = (0..3_000).step_by(step).collect();
+            let mut ords = vec![TermOrd::new(0); indices.len()];
+            let done = reader.gather_ords(&indices, &mut ords, &mut walk);
+            assert_eq!(done, indices.len() / 16 * 16, "{width} bits from {from}");
+            assert!(
+                indices.iter().zip(&ords[..done]).all(|(&i, ord)| i64::from(ord.get()) == values[i as usize])
+            );
+        }
+        // One more, and the greatest does not fit a `u32`.
+        if from > 1 << 31 {
+            let values: Vec<i64> = values.iter().map(|value| value + 1).collect();
+            let reader = open(&encode(&values, &VALUES), JumpTables::Baked).unwrap();
+            assert_eq!(reader.gather_ords(&[5; 16], &mut [TermOrd::new(0); 16], &mut walk), 0);
         }
     }
 }

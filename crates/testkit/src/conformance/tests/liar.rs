@@ -47,6 +47,8 @@ pub(super) enum Lie {
     FilterClears,
     /// The bit behind the last of the range is set.
     FilterBeyond,
+    /// Where a filter need not look, it finds a document.
+    Candidates,
     /// Takes an output that is too short, and leaves it at that.
     Lenient,
     Fails,
@@ -265,6 +267,13 @@ impl<C: NumericColumn> NumericColumn for Liar<C> {
 
     fn filter(&self, docs: Range<u32>, values: RangeInclusive<i64>, bits: &mut [u64]) -> Result<()> {
         self.bits(docs.clone(), bits, |bits| self.honest.filter(docs, values, bits))
+    }
+
+    fn candidates(&self, docs: Range<u32>, values: RangeInclusive<i64>) -> Result<Range<u32>> {
+        if self.is(Lie::Candidates) && docs.start <= DOC {
+            return Ok(docs.end.min(DOC + 1)..docs.end);
+        }
+        self.honest.candidates(docs, values)
     }
 }
 

@@ -15,6 +15,7 @@ use std::arch::x86_64::*;
 use super::super::{Blocks, GROUP, Numbers, Packed};
 use super::{ones, rises};
 use crate::bits::ends;
+use crate::id::TermOrd;
 use crate::numeric::Block;
 
 /// Integers that are found together: two groups.
@@ -23,8 +24,8 @@ const PAIR: usize = 2 * GROUP;
 /// The widest integer that lies in four bytes, wherever it begins.
 const WIDEST: u8 = 25;
 
-/// How many bytes ahead of dense integers is asked for: two pages.
-const BYTES_AHEAD: usize = 8192;
+/// How many bytes ahead of dense integers is asked for: four pages.
+const BYTES_AHEAD: usize = 16 << 10;
 
 /// How many bytes ahead of indices.
 const LIST_AHEAD: usize = 4096;
@@ -35,6 +36,10 @@ const PAIRS_AHEAD_IN_BLOCK: usize = 2;
 
 /// Bits between the first and the last of a pair that is dense: on each line of 64 bytes lies more than one.
 const DENSE: u32 = 16 * 64 * 8;
+
+/// How many pairs of ords are looked at, whether they are there, before they are gathered: the indices of so many stay in
+/// the first-level cache.
+const STRETCH: usize = 64;
 
 /// Integers of one narrow width.
 struct Narrow<'a> {
@@ -55,14 +60,15 @@ impl<'a> Narrow<'a> {
         Narrow { bytes, before, width, near }
     }
 
-    /// Sixteen of them, as u32s. What is `ahead` is asked for and nothing else.
+    /// Sixteen of them, as u32s. What is `ahead` is asked for and nothing else. `ORDS` makes no difference but that there are
+    /// two such functions, each small enough to be part of the loops that it is for.
     ///
     /// # Safety
     ///
     /// For each index `i`, the four bytes from `i * width / 8 - before` on lie in `bytes`.
     #[target_feature(enable = "avx512f,avx512dq")]
     #[inline]
-    unsafe fn pair(&self, indices: &[u32; PAIR], ahead: &[u32; PAIR]) -> __m512i {
+    unsafe fn pair<const ORDS: bool>(&self, indices: &[u32; PAIR], ahead: &[u32; PAIR]) -> __m512i {
         let start = self.bytes.as_ptr().wrapping_sub(self.before);
         let width = u64::from(self.width);
         let at = |index: u32| start.wrapping_add((u64::from(index) * width / 8) as usize);
@@ -134,10 +140,38 @@ pub(super) fn packed(
     for (at, (pair, out)) in pairs.iter().zip(places).enumerate() {
         let ahead = pairs.get(at + PAIRS_AHEAD).unwrap_or(pair);
         // SAFETY: `among` saw that this is so for the least and the greatest of all indices.
-        let found = unsafe { integers.pair(pair, ahead) };
+        let found = unsafe { integers.pair::<false>(pair, ahead) };
         store(sums(halves(found), [add; 2]), out);
     }
     2 * pairs.len()
+}
+
+/// As many whole pairs of groups as ords: integers of one narrow width to which `add` is added; returns how many integers
+/// that were.
+#[target_feature(enable = "avx512f,avx512dq")]
+pub(in super::super) fn ords(
+    packed: Packed<'_>,
+    count: u64,
+    add: u32,
+    indices: &[u32],
+    out: &mut [TermOrd],
+) -> usize {
+    let (pairs, _) = indices.as_chunks::<PAIR>();
+    let (places, _) = out.as_chunks_mut::<PAIR>();
+    let add = _mm512_set1_epi32(add.cast_signed());
+    let mut done = 0;
+    for (stretch, places) in pairs.chunks(STRETCH).zip(places.chunks_mut(STRETCH)) {
+        let Some(integers) = among(packed, count, stretch.as_flattened()) else { break };
+        for (pair, out) in stretch.iter().zip(places) {
+            let ahead = pairs.get(done + PAIRS_AHEAD).unwrap_or(pair);
+            // SAFETY: `among` saw that this is so for the least and the greatest index of the stretch.
+            let found = _mm512_add_epi32(unsafe { integers.pair::<true>(pair, ahead) }, add);
+            // SAFETY: a `TermOrd` is a `u32`, transparently: sixteen are 64 bytes.
+            unsafe { _mm512_storeu_si512(out.as_mut_ptr().cast(), found) };
+            done += 1;
+        }
+    }
+    done * PAIR
 }
 
 /// The bytes from the integer at the least of `indices` to that at the greatest; `None` if there is no such
@@ -216,7 +250,7 @@ impl<'a> Runs<'a> {
         let ahead = pairs.get(PAIRS_AHEAD_IN_BLOCK).unwrap_or(pair);
         // SAFETY: all indices are those of integers of this block, and `run` saw that this is so for the first
         // and the last of them.
-        let found = halves(unsafe { integers.pair(pair, ahead) });
+        let found = halves(unsafe { integers.pair::<false>(pair, ahead) });
         let base = ones(base.wrapping_add(self.numbers.add.cast_unsigned()));
         let mut found = sums(found, [base; 2]);
         if *slope != 0 {
