@@ -99,7 +99,9 @@ use std::sync::Arc;
 
 pub use bound::Bound;
 pub use error::QueryError;
+pub(crate) use explain::told;
 pub use explain::{Explain, Ran};
+pub(crate) use leaf::grouped;
 pub use literal::Literal;
 
 use crate::{Error, Result};

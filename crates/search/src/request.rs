@@ -14,6 +14,7 @@ use crate::facet::{Facet, FacetCounter, FacetCounts};
 use crate::group::{Group, Groups};
 use crate::query::{Explain, Query};
 use crate::search::Search;
+use crate::sort::TopRan;
 use crate::stats::{self, ColumnStats, Stats};
 use crate::task::Task;
 
@@ -78,6 +79,8 @@ pub struct SearchAnswer {
     pub top: Vec<DocId>,
     /// How the query was evaluated.
     pub explain: Explain,
+    /// How the first documents were found.
+    pub top_ran: TopRan,
     /// How long each step took.
     pub times: Times,
 }
@@ -126,7 +129,7 @@ pub(crate) fn run(search: &Search<'_>, request: &SearchRequest) -> Result<Search
     times.groups = start.elapsed();
 
     let start = Instant::now();
-    let top = search.top(docs, &request.sort, request.top)?;
+    let (top, top_ran) = search.top_explained(docs, &request.sort, request.top)?;
     times.top = start.elapsed();
-    Ok(SearchAnswer { hits: bits.count().into(), facets, stats, groups, top, explain, times })
+    Ok(SearchAnswer { hits: bits.count().into(), facets, stats, groups, top, explain, top_ran, times })
 }

@@ -11,7 +11,7 @@ use crate::histogram::{self, Histogram, HistogramCounts};
 use crate::pass::{Collector, Pass};
 use crate::query::Query;
 use crate::request::{self, SearchAnswer, SearchRequest};
-use crate::sort;
+use crate::sort::{self, TopRan};
 use crate::stats::{self, ColumnStats, Stats};
 
 /// A source of columns that is asked, and how.
@@ -95,6 +95,21 @@ impl<'s> Search<'s> {
     ///
     /// When there is no such column, a column is named twice, or bytes of it are damaged.
     pub fn top(&self, docs: Docs<'_>, keys: &[SortKey], top: usize) -> Result<Vec<DocId>> {
+        Ok(sort::top(self, docs, keys, top)?.0)
+    }
+
+    /// As [`top`](Self::top), and how many documents were looked at, and what indexes decided about the others. It takes no
+    /// longer.
+    ///
+    /// # Errors
+    ///
+    /// As [`top`](Self::top).
+    pub fn top_explained(
+        &self,
+        docs: Docs<'_>,
+        keys: &[SortKey],
+        top: usize,
+    ) -> Result<(Vec<DocId>, TopRan)> {
         sort::top(self, docs, keys, top)
     }
 

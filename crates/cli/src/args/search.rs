@@ -21,7 +21,9 @@ pub(crate) struct WhereArgs {
     #[arg(long, value_name = "COUNT", value_parser = clap::value_parser!(u16).range(1..))]
     pub(crate) threads: Option<u16>,
 
-    /// Tell on standard error how the query was evaluated, what was skipped, and how long each part took
+    /// Tell on standard error how the query was evaluated, what was skipped, by which index, and how long each part took
+    ///
+    /// With --json, that is JSON, too.
     #[arg(long)]
     pub(crate) explain: bool,
 }
@@ -186,7 +188,7 @@ pub(crate) struct QueryArgs {
     #[arg(long, value_name = "COUNT", value_parser = clap::value_parser!(u16).range(1..))]
     pub(crate) threads: Option<u16>,
 
-    /// Tell on standard error how the query was evaluated, what was skipped, and how long each part took
+    /// Tell on standard error how the query was evaluated, what was skipped, by which index, and how long each part took
     #[arg(long)]
     pub(crate) explain: bool,
 }

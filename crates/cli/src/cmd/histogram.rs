@@ -9,7 +9,7 @@ use super::facet::bar;
 use crate::args::HistogramArgs;
 use crate::console::Console;
 use crate::failure::{Exit, Failure};
-use crate::hits::{self, Hits};
+use crate::hits::{self, Hits, Then};
 use crate::output::table::width;
 use crate::output::text::{printable, thousands};
 use crate::output::value::Printer;
@@ -43,7 +43,7 @@ pub(crate) fn run(args: &HistogramArgs, console: &mut Console<'_>) -> Result<Exi
     } else {
         print(&found, console)?;
     }
-    hits.explain("values counted", took, console);
+    hits.explain(&Then::new("values counted", took), args.json, console);
     Ok(Exit::Ok)
 }
 

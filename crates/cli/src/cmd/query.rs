@@ -183,6 +183,9 @@ fn stats(asked: &OneOr<AskedStats>) -> Stats {
 
 fn explain(answer: &SearchAnswer, console: &mut Console<'_>) {
     console.note(answer.explain.to_string().trim_end());
+    if !answer.top.is_empty() {
+        console.note(&format!("first documents: {}", answer.top_ran));
+    }
     let times = answer.times;
     console.note(&format!(
         "documents found in {:.1?}, facets and statistics in {:.1?}, groups in {:.1?}, put in order in {:.1?}",

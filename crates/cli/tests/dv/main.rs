@@ -10,6 +10,7 @@ mod bad_input;
 mod columnar;
 mod damage;
 mod diff;
+mod explain;
 mod ids;
 mod merge;
 mod pipes;

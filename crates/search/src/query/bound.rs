@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use docvalues_column::{ColumnSource, bits};
+use docvalues_column::{ColumnSource, FilterCounts, bits};
 
 use super::Query;
 use super::bind::{Binder, Node, What};
@@ -90,7 +90,7 @@ impl Bound {
                 set_all(docs.len(), bits);
                 Ok(())
             }
-            What::Leaf(leaf) => leaf.fill(docs, bits),
+            What::Leaf(leaf) => leaf.fill(docs, bits, &mut FilterCounts::default()),
             _ => self.fill_windows(docs, bits, &mut Run::default()),
         }
     }
