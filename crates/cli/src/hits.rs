@@ -28,7 +28,7 @@ impl Hits {
             None => Query::All,
         };
         let start = Instant::now();
-        let bound = query.bind(segment)?;
+        let bound = search(segment, args).bind(&query)?;
         if !args.explain {
             let bits = (!bound.is_all()).then(|| bound.collect(Docs::All)).transpose()?;
             return Ok(Hits { bits, docs, explain: None });

@@ -108,7 +108,7 @@ pub struct Times {
 pub(crate) fn run(search: &Search<'_>, request: &SearchRequest) -> Result<SearchAnswer> {
     let mut times = Times::default();
     let start = Instant::now();
-    let (bits, explain) = request.query.bind(search.source())?.collect_explained(Docs::All)?;
+    let (bits, explain) = search.bind(&request.query)?.collect_explained(Docs::All)?;
     let docs = bits.as_docs();
     times.query = start.elapsed();
 

@@ -41,6 +41,32 @@ pub(crate) fn run<C: Collector>(pass: &Pass<'_>, parts: Range<u32>, mut first: C
     }
 }
 
+/// Does `work` to all items: threads, one for each of `states`, take one after the other. Which thread gets which items is
+/// not known before; if some fail, the error of one of them is returned, and not all of the others may have been seen.
+pub(crate) fn share<S: Send, I: Send>(
+    states: &mut [S],
+    mut items: impl Iterator<Item = I> + Send,
+    work: impl Fn(&mut S, I) -> Result<()> + Sync,
+) -> Result<()> {
+    if let [state] = states {
+        return items.try_for_each(|item| work(state, item));
+    }
+    let items = Mutex::new(items.fuse());
+    let failed: Mutex<Option<Error>> = Mutex::new(None);
+    let locked = || failed.lock().unwrap_or_else(PoisonError::into_inner);
+    let next = || items.lock().unwrap_or_else(PoisonError::into_inner).next();
+    let work = |state: &mut S| {
+        // The others stop at their next item.
+        while let Some(item) = next().filter(|_| locked().is_none()) {
+            if let Err(error) = work(state, item) {
+                locked().get_or_insert(error);
+            }
+        }
+    };
+    side_by_side(states.iter_mut().collect(), work);
+    failed.into_inner().unwrap_or_else(PoisonError::into_inner).map_or(Ok(()), Err)
+}
+
 #[cfg(feature = "rayon")]
 fn side_by_side<C: Send>(collectors: Vec<&mut C>, work: impl Fn(&mut C) + Sync) {
     rayon::scope(|scope| {
@@ -119,4 +145,39 @@ pub(crate) fn copy<'t, T, F>(
     let (to, rest) = to.split_at_mut(from.len());
     to.iter_mut().zip(from).for_each(|(to, from)| *to = get(from));
     rest
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_item_is_done_once_by_any_number_of_threads() {
+        for threads in [1, 2, 8] {
+            let mut bits = vec![0_u64; 1_000];
+            let mut sums = vec![0; threads];
+            share(&mut sums, (1..).zip(bits.iter_mut()), |sum, (at, bit)| {
+                *bit += 1;
+                *sum += at;
+                Ok(())
+            })
+            .unwrap();
+            assert_eq!(sums.iter().sum::<u64>(), 500_500, "{threads} threads");
+            assert!(bits.iter().all(|bit| *bit == 1));
+        }
+    }
+
+    #[test]
+    fn of_several_errors_one_is_told_and_few_items_follow() {
+        for threads in [1, 2, 8] {
+            let mut done = vec![0; threads];
+            let failed = share(&mut done, 0..1_000_000, |done, item| {
+                *done += 1;
+                if item % 10 == 9 { Err(Error::Request(item.to_string())) } else { Ok(()) }
+            });
+            let Err(Error::Request(item)) = failed else { panic!("{failed:?}") };
+            assert!(item.ends_with('9'), "{item}");
+            assert!(done.iter().sum::<u64>() < 1_000, "{done:?}");
+        }
+    }
 }

@@ -44,7 +44,7 @@ pub struct Ran {
     pub gathered: u64,
     /// What the column's indexes decided, of a condition: see [`FilterCounts`]. All zeros if the source does not tell.
     pub filter: FilterCounts,
-    /// How long it took, its parts included.
+    /// How long it took, its parts included; what several threads took, together.
     pub time: Duration,
 }
 

@@ -5,7 +5,7 @@
 //! narrows by the others. Narrowing by a condition reads the values of the candidates, if these are few, or else fills
 //! and intersects.
 
-use std::ops::Range;
+use std::ops::{AddAssign, Range};
 use std::time::{Duration, Instant};
 
 use docvalues_column::{FilterCounts, bits};
@@ -32,6 +32,28 @@ pub(super) struct Counter {
     pub(super) filter: FilterCounts,
     /// How long it took.
     pub(super) time: Duration,
+}
+
+impl AddAssign for Counter {
+    fn add_assign(&mut self, other: Counter) {
+        let Counter { windows, gathered, asked, matched, filter, time } = other;
+        self.windows += windows;
+        self.gathered += gathered;
+        self.asked += asked;
+        self.matched += matched;
+        self.filter += filter;
+        self.time += time;
+    }
+}
+
+/// What runs that counted did together, part by part of the query.
+pub(super) fn counters(runs: Vec<Run>) -> Vec<Counter> {
+    let mut counters = runs.into_iter().filter_map(|run| run.counters);
+    let mut all = counters.next().unwrap_or_default();
+    for counters in counters {
+        all.iter_mut().zip(counters).for_each(|(all, one)| *all += one);
+    }
+    all
 }
 
 /// Memory for one run on one thread, and what is noted of it.
