@@ -12,7 +12,7 @@ use docvalues::prelude::*;
 use docvalues::search::facet::Facet;
 use docvalues::search::group::{Group, Metric};
 use docvalues::search::stats::Stats;
-use docvalues::search::{Docs, Search};
+use docvalues::search::{Docs, Query, Search};
 use docvalues_benches::{data, segment};
 
 fn works(c: &mut Criterion) {
@@ -27,6 +27,8 @@ fn works(c: &mut Criterion) {
     // Of all documents, the directory knows the first of these.
     let spread = Stats::of("size").spread().distinct();
     let percentiles = Stats::of("uni24").percentiles([5.0, 50.0, 95.0]);
+    let one = Query::range("uni24", 1_000_000..9_000_000);
+    let three = Query::range("size", 1_000..1_000_000).and(Query::prefix("host", "host0001").or(one.clone()));
     let (all, list) = (Docs::All, Docs::List(&hits));
 
     let mut group = c.benchmark_group("threads");
@@ -36,6 +38,8 @@ fn works(c: &mut Criterion) {
         let mut bench = |work: &str, run: &dyn Fn()| {
             group.bench_function(BenchmarkId::new(work, threads), |b| b.iter(run));
         };
+        bench("filter", &|| drop(black_box(search.filter(&one).expect("good bytes"))));
+        bench("filter, 3 clauses", &|| drop(black_box(search.filter(&three).expect("good bytes"))));
         bench("facet", &|| drop(black_box(search.facet(all, &facet).expect("good bytes"))));
         bench("facet 10 %", &|| drop(black_box(search.facet(list, &facet).expect("good bytes"))));
         bench("group", &|| drop(black_box(search.group(all, &group_by).expect("good bytes"))));

@@ -18,8 +18,8 @@ pub(crate) use lookup::LookupArgs;
 pub(crate) use merge::MergeArgs;
 pub(crate) use records::{CatArgs, ExportArgs, GetArgs, HeadArgs, RecordArgs, RecordFormat, SampleArgs};
 pub(crate) use search::{
-    CountArgs, FacetArgs, FacetBy, GroupArgs, GroupBy, GroupSpec, HistogramArgs, QueryArgs, SortArgs,
-    WhereArgs,
+    CountArgs, FacetArgs, FacetBy, GroupArgs, GroupBy, GroupSpec, HistogramArgs, HistogramSpec, QueryArgs,
+    SortArgs, WhereArgs, Word,
 };
 pub(crate) use shell::{CompletionsArgs, ManArgs};
 

@@ -5,7 +5,9 @@ use std::time::{Duration, Instant};
 use crate::args::WhereArgs;
 use crate::console::Console;
 use crate::failure::Failure;
+use crate::output::explain::ExplainJson;
 use crate::store::search::query::Explain;
+use crate::store::search::sort::TopRan;
 use crate::store::search::{Bitset, Docs, Query};
 use crate::store::{Search, Segment};
 
@@ -26,7 +28,7 @@ impl Hits {
             None => Query::All,
         };
         let start = Instant::now();
-        let bound = query.bind(segment)?;
+        let bound = search(segment, args).bind(&query)?;
         if !args.explain {
             let bits = (!bound.is_all()).then(|| bound.collect(Docs::All)).transpose()?;
             return Ok(Hits { bits, docs, explain: None });
@@ -46,12 +48,35 @@ impl Hits {
         self.bits.as_ref().map_or(self.docs, Bitset::count)
     }
 
-    /// Tells how they were found, and how long what came then took.
-    pub(crate) fn explain(&self, what: &str, took: Duration, console: &mut Console<'_>) {
+    /// Tells how they were found, and what came then: as JSON, if that is JSON.
+    pub(crate) fn explain(&self, then: &Then<'_>, json: bool, console: &mut Console<'_>) {
         let Some((explain, time)) = &self.explain else { return };
         let _ = console.out.flush();
+        let Then { what, took, top } = then;
+        if json {
+            let explained = ExplainJson::new((explain, *time), *took, *top);
+            console.note(&serde_json::to_string_pretty(&explained).unwrap_or_default());
+            return;
+        }
         console.note(explain.to_string().trim_end());
+        if let Some(top) = top {
+            console.note(&format!("first documents: {top}"));
+        }
         console.note(&format!("documents found in {time:.1?}, {what} in {took:.1?}"));
+    }
+}
+
+/// What was done with the documents.
+pub(crate) struct Then<'a> {
+    pub(crate) what: &'a str,
+    pub(crate) took: Duration,
+    /// How the first of them were found.
+    pub(crate) top: Option<&'a TopRan>,
+}
+
+impl<'a> Then<'a> {
+    pub(crate) fn new(what: &'a str, took: Duration) -> Then<'a> {
+        Then { what, took, top: None }
     }
 }
 

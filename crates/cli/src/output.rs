@@ -2,6 +2,7 @@
 
 #[cfg(feature = "parquet")]
 pub(crate) mod columnar;
+pub(crate) mod explain;
 pub(crate) mod records;
 pub(crate) mod summary;
 pub(crate) mod table;

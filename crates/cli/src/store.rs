@@ -1,12 +1,14 @@
 //! What this crate uses of the store, in one place.
 
 pub(crate) use docvalues::column::{
-    AnyColumn, ColumnSource, DocId, Error, ErrorKind, Field, Kind, SortKey, TermOrd, Terms,
+    AnyColumn, ColumnSource, Decided, DocId, Error, ErrorKind, Field, FilterCounts, Kind, SortKey, TermOrd,
+    Terms,
 };
 pub(crate) use docvalues::format::error::{Error as Refusal, ErrorKind as Damage, Section};
 #[cfg(feature = "parquet")]
 pub(crate) use docvalues::format::file::field::MAX_NAME;
 pub(crate) use docvalues::format::file::kind::{LogicalType, from_f64, from_u64, to_f64, to_u64};
+pub(crate) use docvalues::format::numeric::ZONE;
 pub(crate) use docvalues::reader::{ColumnStats, IdForm, IdIndex, SectionStats, Segment, SegmentStats};
 #[cfg(feature = "parquet")]
 pub(crate) use docvalues::search::arrow::{Batches, IP_EXTENSION};

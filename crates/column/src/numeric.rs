@@ -5,7 +5,7 @@ use std::ops::{ControlFlow, Range, RangeBounds, RangeInclusive};
 use docvalues_format::id::DocId;
 
 use crate::filter::{Filter, inclusive};
-use crate::{Batch, Column, Lists, Result, Slices};
+use crate::{Batch, Column, FilterCounts, Lists, Result, Slices};
 
 /// At most one 64-bit number a document.
 ///
@@ -91,6 +91,27 @@ pub trait NumericColumn: Column {
         Ok(docs)
     }
 
+    /// As [`filter`](Self::filter), and adds to `counts` how the documents were found, as far as the column can tell: by
+    /// default nothing.
+    ///
+    /// # Errors
+    ///
+    /// As [`filter`](Self::filter).
+    ///
+    /// # Panics
+    ///
+    /// As [`filter`](Self::filter).
+    fn filter_counting(
+        &self,
+        docs: Range<u32>,
+        values: RangeInclusive<i64>,
+        bits: &mut [u64],
+        counts: &mut FilterCounts,
+    ) -> Result<()> {
+        let _ = counts;
+        self.filter(docs, values, bits)
+    }
+
     /// The documents whose value lies in `values`, as a filter yet to be run.
     fn range(&self, values: impl RangeBounds<i64>) -> Filter<'_>
     where
@@ -150,6 +171,27 @@ pub trait SortedNumericColumn: Column {
     ///
     /// If `bits` has too few words.
     fn filter(&self, docs: Range<u32>, values: RangeInclusive<i64>, bits: &mut [u64]) -> Result<()>;
+
+    /// As [`filter`](Self::filter), and adds to `counts` how the documents were found, as far as the column can tell: by
+    /// default nothing.
+    ///
+    /// # Errors
+    ///
+    /// As [`filter`](Self::filter).
+    ///
+    /// # Panics
+    ///
+    /// As [`filter`](Self::filter).
+    fn filter_counting(
+        &self,
+        docs: Range<u32>,
+        values: RangeInclusive<i64>,
+        bits: &mut [u64],
+        counts: &mut FilterCounts,
+    ) -> Result<()> {
+        let _ = counts;
+        self.filter(docs, values, bits)
+    }
 
     /// The documents with at least one value in `values`, as a filter yet to be run.
     fn range(&self, values: impl RangeBounds<i64>) -> Filter<'_>

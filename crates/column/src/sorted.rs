@@ -5,7 +5,7 @@ use std::ops::{Bound, ControlFlow, Range};
 use docvalues_format::id::{DocId, TermOrd};
 
 use crate::filter::Filter;
-use crate::{Batch, Column, Lists, Result, Slices};
+use crate::{Batch, Column, FilterCounts, Lists, Result, Slices};
 
 /// The dictionary of a column: distinct byte strings in ascending order, numbered from 0.
 pub trait Terms {
@@ -132,6 +132,27 @@ pub trait SortedColumn: Column + Terms {
     /// If `bits` has too few words.
     fn filter(&self, docs: Range<u32>, ords: Range<u32>, bits: &mut [u64]) -> Result<()>;
 
+    /// As [`filter`](Self::filter), and adds to `counts` how the documents were found, as far as the column can tell: by
+    /// default nothing.
+    ///
+    /// # Errors
+    ///
+    /// As [`filter`](Self::filter).
+    ///
+    /// # Panics
+    ///
+    /// As [`filter`](Self::filter).
+    fn filter_counting(
+        &self,
+        docs: Range<u32>,
+        ords: Range<u32>,
+        bits: &mut [u64],
+        counts: &mut FilterCounts,
+    ) -> Result<()> {
+        let _ = counts;
+        self.filter(docs, ords, bits)
+    }
+
     /// The documents whose ord lies in `ords`, as a filter yet to be run.
     fn range(&self, ords: Range<u32>) -> Filter<'_>
     where
@@ -182,6 +203,27 @@ pub trait SortedSetColumn: Column + Terms {
     ///
     /// If `bits` has too few words.
     fn filter(&self, docs: Range<u32>, ords: Range<u32>, bits: &mut [u64]) -> Result<()>;
+
+    /// As [`filter`](Self::filter), and adds to `counts` how the documents were found, as far as the column can tell: by
+    /// default nothing.
+    ///
+    /// # Errors
+    ///
+    /// As [`filter`](Self::filter).
+    ///
+    /// # Panics
+    ///
+    /// As [`filter`](Self::filter).
+    fn filter_counting(
+        &self,
+        docs: Range<u32>,
+        ords: Range<u32>,
+        bits: &mut [u64],
+        counts: &mut FilterCounts,
+    ) -> Result<()> {
+        let _ = counts;
+        self.filter(docs, ords, bits)
+    }
 
     /// The documents with at least one ord in `ords`, as a filter yet to be run.
     fn range(&self, ords: Range<u32>) -> Filter<'_>

@@ -79,9 +79,9 @@ pub use docvalues_terms as terms;
 pub use docvalues_writer as writer;
 
 pub use docvalues_column::{
-    AnyColumn, Batch, BatchDocs, BinaryColumn, Column, ColumnSource, DocId, Error, ErrorKind, Field, Filter,
-    Kind, Lists, LogicalType, MAX_DOCS, NumericColumn, Result, Slices, SortKey, SortedColumn,
-    SortedNumericColumn, SortedSetColumn, TermOrd, Terms, bits,
+    AnyColumn, Batch, BatchDocs, BinaryColumn, Column, ColumnSource, Decided, DocId, Error, ErrorKind, Field,
+    Filter, FilterCounts, Kind, Lists, LogicalType, MAX_DOCS, NumericColumn, Result, Slices, SortKey,
+    SortedColumn, SortedNumericColumn, SortedSetColumn, TermOrd, Terms, bits,
 };
 pub use docvalues_format::error::Section;
 pub use docvalues_reader::{

@@ -40,6 +40,7 @@ use crate::jump::Walk;
 
 mod batch;
 mod block;
+mod counts;
 mod decimal;
 mod encode;
 mod filter;
@@ -55,6 +56,7 @@ mod zone;
 
 pub(crate) use block::line;
 pub use block::{Block, Encoding, Stride};
+pub use counts::{Decided, FilterCounts};
 pub use decimal::{DECIMAL_LIMIT, Decimal, MAX_DIGITS};
 pub use encode::{NumericOptions, encode, encode_from};
 pub use read::NumericReader;

@@ -9,7 +9,7 @@ use docvalues_format::bits;
 use docvalues_format::dictionary::DictionaryReader;
 use docvalues_format::file::column::Statistics;
 use docvalues_format::id::{BLOCK_DOCS, ValueIndex};
-use docvalues_format::numeric::{NumericReader, NumericWalk};
+use docvalues_format::numeric::{FilterCounts, NumericReader, NumericWalk};
 use docvalues_format::presence::{Indices, NO_VALUE, PresenceReader, PresenceWalk};
 use docvalues_storage::Section;
 
@@ -168,16 +168,17 @@ impl Core {
     }
 
     /// Adds to `bits` the documents of `docs` that `matching` finds: given value indices, it sets a
-    /// bit for each that matches, counted from the first.
+    /// bit for each that matches, counted from the first. Both note in `counts` what they did.
     pub(crate) fn filtered(
         &self,
         docs: Range<u32>,
         bits: &mut [u64],
-        mut matching: impl FnMut(Range<u32>, &mut [u64]) -> FormatResult<()>,
+        counts: &mut FilterCounts,
+        mut matching: impl FnMut(Range<u32>, &mut [u64], &mut FilterCounts) -> FormatResult<()>,
     ) -> FormatResult<()> {
         let docs = self.clip(docs);
         if self.is_dense() {
-            return matching(docs, bits);
+            return matching(docs, bits, counts);
         }
         let (mut walk, mut found) = (PresenceWalk::default(), [0; FILTER_WINDOW as usize / 64]);
         let mut start = docs.start;
@@ -188,12 +189,13 @@ impl Core {
             }
             start = window.end;
             let values = self.presence.values_in(window.clone(), &mut walk)?;
+            counts.missing += window.len().saturating_sub(values.len()) as u64;
             if values.is_empty() {
                 continue;
             }
             let found = &mut found[..values.len().div_ceil(64)];
             found.fill(0);
-            matching(values, found)?;
+            matching(values, found, counts)?;
             if found.iter().any(|&word| word != 0) {
                 self.presence.expand(window, found, bits, &mut walk)?;
             }

@@ -2,7 +2,7 @@
 
 use std::ops::{ControlFlow, Range, RangeInclusive};
 
-use docvalues_column::{Batch, BatchDocs, DocId, Lists, Slices};
+use docvalues_column::{Batch, BatchDocs, DocId, FilterCounts, Lists, Slices};
 use docvalues_format::error::{Error, ErrorKind};
 use docvalues_format::id::MAX_VALUES_PER_DOC;
 use docvalues_format::numeric::{NumericReader, NumericWalk};
@@ -247,13 +247,17 @@ impl NumberLists {
         docs: Range<u32>,
         range: &RangeInclusive<i64>,
         bits: &mut [u64],
+        counts: &mut FilterCounts,
     ) -> FormatResult<()> {
         check_words(&docs, bits);
         let meta = self.values.meta();
+        let asked = self.core.clip(docs.clone()).len() as u64;
         if meta.count == 0 || range.is_empty() || *range.start() > meta.max || *range.end() < meta.min {
+            counts.directory += asked;
             return Ok(());
         }
         if *range.start() <= meta.min && meta.max <= *range.end() {
+            counts.directory += asked;
             return self.core.presence.exists(self.core.clip(docs), bits, &mut Default::default());
         }
         let mut search = Search {
@@ -264,11 +268,11 @@ impl NumberLists {
             offsets: Vec::new(),
             hits: vec![0; (FILTER_VALUES / 64) as usize],
         };
-        self.core.filtered(docs, bits, |indices, found| {
+        self.core.filtered(docs, bits, counts, |indices, found, counts| {
             let mut at = indices.start;
             while at < indices.end {
                 let end = at.saturating_add(FILTER_DOCS).min(indices.end);
-                search.mark(at..end, (at - indices.start) as usize, found)?;
+                search.mark(at..end, (at - indices.start) as usize, found, counts)?;
                 at = end;
             }
             Ok(())
@@ -288,7 +292,13 @@ struct Search<'a> {
 
 impl Search<'_> {
     /// Sets a bit, counted from `bit`, for each of `indices` whose list has a number in the range.
-    fn mark(&mut self, indices: Range<u32>, bit: usize, found: &mut [u64]) -> FormatResult<()> {
+    fn mark(
+        &mut self,
+        indices: Range<u32>,
+        bit: usize,
+        found: &mut [u64],
+        counts: &mut FilterCounts,
+    ) -> FormatResult<()> {
         let Search { lists, range, walks, numbers, offsets, hits } = self;
         let indices = indices.start.into()..indices.end.into();
         lists.read_offsets(indices, &mut walks.offsets, numbers, offsets)?;
@@ -297,7 +307,7 @@ impl Search<'_> {
         while at < end {
             let stop = at.saturating_add(FILTER_VALUES.into()).min(end);
             hits.fill(0);
-            lists.values.filter(at..stop, (*range).clone(), hits, &mut walks.values)?;
+            lists.values.filter_counting(at..stop, (*range).clone(), hits, &mut walks.values, counts)?;
             // The lists that begin before `stop`; the last of them may go on behind it.
             while list + 1 < offsets.len() && offsets[list] < stop {
                 // Both are at most FILTER_VALUES.

@@ -3,7 +3,7 @@
 use std::ops::{ControlFlow, Range, RangeInclusive};
 use std::sync::Arc;
 
-use docvalues_column::{Batch, BatchDocs, DocId, NumericColumn, Result};
+use docvalues_column::{Batch, BatchDocs, DocId, FilterCounts, NumericColumn, Result};
 use docvalues_format::numeric::NumericReader;
 use docvalues_storage::Section;
 
@@ -109,7 +109,17 @@ impl NumericColumn for Numeric {
     }
 
     fn filter(&self, docs: Range<u32>, values: RangeInclusive<i64>, bits: &mut [u64]) -> Result<()> {
-        self.0.core.named(filter_numbers(&self.0.core, &self.0.values, docs, &values, bits))
+        self.filter_counting(docs, values, bits, &mut FilterCounts::default())
+    }
+
+    fn filter_counting(
+        &self,
+        docs: Range<u32>,
+        values: RangeInclusive<i64>,
+        bits: &mut [u64],
+        counts: &mut FilterCounts,
+    ) -> Result<()> {
+        self.0.core.named(filter_numbers(&self.0.core, &self.0.values, docs, &values, bits, counts))
     }
 
     fn candidates(&self, docs: Range<u32>, values: RangeInclusive<i64>) -> Result<Range<u32>> {
@@ -158,25 +168,30 @@ pub(crate) fn scan_numbers(
     })
 }
 
-/// Adds the documents of `docs` whose number lies in `range`.
+/// Adds the documents of `docs` whose number lies in `range`; notes in `counts` how they were found.
 pub(crate) fn filter_numbers(
     core: &Core,
     values: &NumericReader<Section>,
     docs: Range<u32>,
     range: &RangeInclusive<i64>,
     bits: &mut [u64],
+    counts: &mut FilterCounts,
 ) -> FormatResult<()> {
     check_words(&docs, bits);
     let mut walk = Default::default();
     let meta = values.meta();
+    let asked = core.clip(docs.clone()).len() as u64;
     if meta.count == 0 || *range.start() > meta.max || *range.end() < meta.min {
+        counts.directory += asked;
         return Ok(());
     }
     if let Some(leading) = core.leading {
+        counts.order += asked;
         leading::fill(&leading.docs(core, values, range)?, &docs, bits);
         return Ok(());
     }
-    core.filtered(docs, bits, |indices, found| {
-        values.filter(indices.start.into()..indices.end.into(), range.clone(), found, &mut walk)
+    core.filtered(docs, bits, counts, |indices, found, counts| {
+        let indices = indices.start.into()..indices.end.into();
+        values.filter_counting(indices, range.clone(), found, &mut walk, counts)
     })
 }

@@ -3,7 +3,7 @@
 use std::ops::{ControlFlow, Range, RangeInclusive};
 use std::sync::Arc;
 
-use docvalues_column::{Batch, DocId, Result, SortedColumn, TermOrd};
+use docvalues_column::{Batch, DocId, FilterCounts, Result, SortedColumn, TermOrd};
 use docvalues_format::bits;
 use docvalues_format::dictionary::DictionaryReader;
 use docvalues_format::numeric::NumericReader;
@@ -142,7 +142,18 @@ impl SortedColumn for Sorted {
     }
 
     fn filter(&self, docs: Range<u32>, ords: Range<u32>, bits: &mut [u64]) -> Result<()> {
-        self.0.core.named(filter_numbers(&self.0.core, &self.0.ords, docs, &inclusive(&ords), bits))
+        self.filter_counting(docs, ords, bits, &mut FilterCounts::default())
+    }
+
+    fn filter_counting(
+        &self,
+        docs: Range<u32>,
+        ords: Range<u32>,
+        bits: &mut [u64],
+        counts: &mut FilterCounts,
+    ) -> Result<()> {
+        let Inner { core, ords: numbers, .. } = &*self.0;
+        core.named(filter_numbers(core, numbers, docs, &inclusive(&ords), bits, counts))
     }
 }
 

@@ -3,7 +3,7 @@
 use std::ops::{ControlFlow, Range, RangeInclusive};
 use std::sync::Arc;
 
-use docvalues_column::{Batch, DocId, Lists, Result, Slices, SortedNumericColumn};
+use docvalues_column::{Batch, DocId, FilterCounts, Lists, Result, Slices, SortedNumericColumn};
 
 use crate::core::{Core, Walks};
 use crate::cursor::Cursor;
@@ -82,6 +82,16 @@ impl SortedNumericColumn for SortedNumeric {
     }
 
     fn filter(&self, docs: Range<u32>, values: RangeInclusive<i64>, bits: &mut [u64]) -> Result<()> {
-        self.0.core.named(self.0.filter(docs, &values, bits))
+        self.filter_counting(docs, values, bits, &mut FilterCounts::default())
+    }
+
+    fn filter_counting(
+        &self,
+        docs: Range<u32>,
+        values: RangeInclusive<i64>,
+        bits: &mut [u64],
+        counts: &mut FilterCounts,
+    ) -> Result<()> {
+        self.0.core.named(self.0.filter(docs, &values, bits, counts))
     }
 }

@@ -3,7 +3,7 @@
 use std::ops::{ControlFlow, Range};
 use std::sync::Arc;
 
-use docvalues_column::{Batch, DocId, Lists, Result, Slices, SortedSetColumn, TermOrd};
+use docvalues_column::{Batch, DocId, FilterCounts, Lists, Result, Slices, SortedSetColumn, TermOrd};
 use docvalues_format::dictionary::DictionaryReader;
 use docvalues_storage::Section;
 
@@ -103,8 +103,18 @@ impl SortedSetColumn for SortedSet {
     }
 
     fn filter(&self, docs: Range<u32>, ords: Range<u32>, bits: &mut [u64]) -> Result<()> {
+        self.filter_counting(docs, ords, bits, &mut FilterCounts::default())
+    }
+
+    fn filter_counting(
+        &self,
+        docs: Range<u32>,
+        ords: Range<u32>,
+        bits: &mut [u64],
+        counts: &mut FilterCounts,
+    ) -> Result<()> {
         // Of no ords, an empty range.
         let range = i64::from(ords.start)..=i64::from(ords.end) - 1;
-        self.0.lists.core.named(self.0.lists.filter(docs, &range, bits))
+        self.0.lists.core.named(self.0.lists.filter(docs, &range, bits, counts))
     }
 }

@@ -226,7 +226,7 @@ fn by_best(
     let values = if group.top == 0 {
         Vec::new()
     } else {
-        request.run(Competition::new(keys.clone(), BestGroups::new(by, group.top)))?.finish().finish()
+        request.run(Competition::new(keys.clone(), BestGroups::new(by, group.top)))?.finish().0.finish()
     };
     let mut pass = Winners::new(by, Places::new(values.iter())).accumulate(layout);
     if group.docs > 0 {

@@ -10,15 +10,16 @@
 //! a division, or, where ranges are not equally wide, a look at the last range and a binary search.
 
 mod cut;
+mod edges;
 
 use docvalues_column::{AnyColumn, Field, LogicalType};
 use docvalues_format::file::kind::to_f64;
 
-use crate::columns::Slot;
+use crate::columns::{Columns, Slot};
 use crate::docs::Docs;
 use crate::error::{Error, Result};
 use crate::pass::Collector;
-use crate::search::Search;
+use crate::search::{Request, Search};
 use crate::stats::NumberStats;
 use crate::window::Window;
 use cut::Cut;
@@ -50,7 +51,8 @@ pub enum Step {
     Width(f64),
     /// At the beginning of each of these.
     Every(Unit),
-    /// At these numbers, as they are stored, ascending; what lies below the first is in no range.
+    /// At these numbers, as they are stored, ascending; what lies below the first is in no range. [`Step::edges`] makes them
+    /// of what people write.
     Edges(Vec<i64>),
 }
 
@@ -80,7 +82,8 @@ pub enum Unit {
 pub struct HistogramCounts {
     /// The column: its type says what numbers mean.
     pub field: Field,
-    /// The ranges, ascending, from the first to the last that has a value; those between that have none are there.
+    /// The ranges, ascending, from the first to the last that has a value; those between that have none are there. Of
+    /// [`Step::Edges`] all.
     pub ranges: Vec<Range>,
     /// Documents that were looked at.
     pub docs: u64,
@@ -106,50 +109,12 @@ pub(crate) fn histogram(
     histogram: &Histogram,
 ) -> Result<HistogramCounts> {
     let mut request = search.begin(docs);
-    let slot = request.slot(&histogram.column)?;
-    let column = request.columns().get(slot);
-    let field = column.as_column().field().clone();
-    let bounds = match column {
-        AnyColumn::Numeric(column) => column.bounds(),
-        AnyColumn::SortedNumeric(column) => column.bounds(),
-        _ => {
-            let (kind, cannot) = (field.kind, "has no numbers that could lie in ranges");
-            return Err(Error::Kind { field: field.name, kind, cannot });
-        }
-    };
-    let is_nan = |bound: i64| field.logical == LogicalType::F64 && to_f64(bound).is_nan();
-    let bounds = match bounds {
-        // The ends of all bits: which numbers there are has to be found out.
-        Some(ends) if is_nan(*ends.start()) || is_nan(*ends.end()) => {
-            let numbers = request.run(NumberStats::new(slot, request.columns(), false))?.finish();
-            numbers.range.map(|(low, high)| low..=high)
-        }
-        bounds => bounds,
-    };
-    let cut = Cut::new(&histogram.step, &field, bounds)?;
-    let counts = vec![0; cut.len()];
-    let counter = Counter { slot, counts, docs: 0, missing: 0, outside: 0, last: (0, 0, 0), cut };
-    let counter = request.run(counter)?;
-    let with = |(_, count): &(usize, &u64)| **count > 0;
-    let found = counter.counts.iter().enumerate();
-    let ends = (found.clone().find(with), found.clone().rev().find(with));
-    let (first, end) = match ends {
-        (Some((first, _)), Some((last, _))) => (first, last + 1),
-        _ => (0, 0),
-    };
-    let ranges = found.take(end).skip(first);
-    let ranges = ranges.map(|(at, count)| Range { from: counter.cut.from(at), count: *count }).collect();
-    Ok(HistogramCounts {
-        field,
-        ranges,
-        docs: counter.docs,
-        missing: counter.missing,
-        outside: counter.outside,
-    })
+    let counter = RangeCounter::new(&mut request, histogram)?;
+    Ok(request.run(counter)?.finish(request.columns()))
 }
 
 /// Counts values by range.
-struct Counter {
+pub(crate) struct RangeCounter {
     slot: Slot,
     cut: Cut,
     counts: Vec<u64>,
@@ -160,7 +125,47 @@ struct Counter {
     last: (i64, i64, usize),
 }
 
-impl Counter {
+impl RangeCounter {
+    /// Finds out which ranges there are. Of doubles, NaN may hide the least and the greatest: then by a pass over all.
+    pub(crate) fn new(request: &mut Request<'_>, histogram: &Histogram) -> Result<RangeCounter> {
+        let slot = request.slot(&histogram.column)?;
+        let column = request.columns().get(slot);
+        let field = column.as_column().field();
+        let bounds = match column {
+            AnyColumn::Numeric(column) => column.bounds(),
+            AnyColumn::SortedNumeric(column) => column.bounds(),
+            _ => {
+                let (kind, cannot) = (field.kind, "has no numbers that could lie in ranges");
+                return Err(Error::Kind { field: field.name.clone(), kind, cannot });
+            }
+        };
+        let is_nan = |bound: i64| field.logical == LogicalType::F64 && to_f64(bound).is_nan();
+        let bounds = match bounds {
+            // The ends of all bits: which numbers there are has to be found out.
+            Some(ends) if is_nan(*ends.start()) || is_nan(*ends.end()) => {
+                let numbers = request.run(NumberStats::new(slot, request.columns(), false))?.finish();
+                numbers.range.map(|(low, high)| low..=high)
+            }
+            bounds => bounds,
+        };
+        let cut = Cut::new(&histogram.step, field, bounds)?;
+        let counts = vec![0; cut.len()];
+        Ok(RangeCounter { slot, counts, docs: 0, missing: 0, outside: 0, last: (0, 0, 0), cut })
+    }
+
+    pub(crate) fn finish(self, columns: &Columns) -> HistogramCounts {
+        let RangeCounter { slot, cut, counts, docs, missing, outside, .. } = self;
+        let field = columns.get(slot).as_column().field().clone();
+        let ends = (counts.iter().position(|count| *count > 0), counts.iter().rposition(|count| *count > 0));
+        let shown = match ends {
+            _ if cut.is_given() => 0..counts.len(),
+            (Some(first), Some(last)) => first..last + 1,
+            _ => 0..0,
+        };
+        let ranges = shown.map(|at| Range { from: cut.from(at), count: counts[at] }).collect();
+        HistogramCounts { field, ranges, docs, missing, outside }
+    }
+
     fn count(&mut self, number: i64) {
         match self.cut.place(number, &mut self.last).and_then(|at| self.counts.get_mut(at)) {
             Some(count) => *count += 1,
@@ -169,10 +174,10 @@ impl Counter {
     }
 }
 
-impl Collector for Counter {
-    fn fork(&self) -> Counter {
+impl Collector for RangeCounter {
+    fn fork(&self) -> RangeCounter {
         let (slot, cut, counts) = (self.slot, self.cut.clone(), vec![0; self.counts.len()]);
-        Counter { slot, cut, counts, docs: 0, missing: 0, outside: 0, last: (0, 0, 0) }
+        RangeCounter { slot, cut, counts, docs: 0, missing: 0, outside: 0, last: (0, 0, 0) }
     }
 
     fn collect(&mut self, window: &mut Window<'_>) -> Result<()> {
@@ -197,7 +202,7 @@ impl Collector for Counter {
         Ok(())
     }
 
-    fn merge(&mut self, other: Counter) {
+    fn merge(&mut self, other: RangeCounter) {
         self.counts.iter_mut().zip(other.counts).for_each(|(to, from)| *to += from);
         self.docs += other.docs;
         self.missing += other.missing;

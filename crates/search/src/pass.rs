@@ -40,7 +40,7 @@ pub(crate) trait Collector: Sized + Send {
     /// # Errors
     ///
     /// When bytes of a column are damaged.
-    fn wants(&self, _columns: &Columns, _docs: Range<u32>, _bits: &mut [u64]) -> Result<Wants> {
+    fn wants(&mut self, _columns: &Columns, _docs: Range<u32>, _bits: &mut [u64]) -> Result<Wants> {
         Ok(Wants::All)
     }
 
@@ -246,7 +246,7 @@ impl Worker {
         Ok(())
     }
 
-    fn ask<C: Collector>(&mut self, pass: &Pass<'_>, block: Range<u32>, collector: &C) -> Result<Wants> {
+    fn ask<C: Collector>(&mut self, pass: &Pass<'_>, block: Range<u32>, collector: &mut C) -> Result<Wants> {
         self.wanted.clear();
         self.wanted.resize(bits::words(block.clone()), 0);
         let wants = collector.wants(pass.columns, block.clone(), &mut self.wanted)?;

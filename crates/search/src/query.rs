@@ -98,8 +98,11 @@ use std::str::FromStr;
 use std::sync::Arc;
 
 pub use bound::Bound;
+pub(crate) use convert::least_number;
 pub use error::QueryError;
+pub(crate) use explain::told;
 pub use explain::{Explain, Ran};
+pub(crate) use leaf::grouped;
 pub use literal::Literal;
 
 use crate::{Error, Result};

@@ -12,8 +12,10 @@ use crate::Docs;
 use crate::error::Result;
 use crate::facet::{Facet, FacetCounter, FacetCounts};
 use crate::group::{Group, Groups};
+use crate::histogram::{Histogram, HistogramCounts, RangeCounter};
 use crate::query::{Explain, Query};
 use crate::search::Search;
+use crate::sort::TopRan;
 use crate::stats::{self, ColumnStats, Stats};
 use crate::task::Task;
 
@@ -39,6 +41,8 @@ pub struct SearchRequest {
     pub query: Query,
     /// Values to count.
     pub facets: Vec<Facet>,
+    /// Values to count by range.
+    pub histograms: Vec<Histogram>,
     /// Columns to sum up.
     pub stats: Vec<Stats>,
     /// Groups to find.
@@ -55,6 +59,7 @@ impl Default for SearchRequest {
         SearchRequest {
             query: Query::All,
             facets: Vec::new(),
+            histograms: Vec::new(),
             stats: Vec::new(),
             groups: Vec::new(),
             sort: Vec::new(),
@@ -70,6 +75,8 @@ pub struct SearchAnswer {
     pub hits: u64,
     /// For each facet its counts.
     pub facets: Vec<FacetCounts>,
+    /// For each histogram its counts.
+    pub histograms: Vec<HistogramCounts>,
     /// For each column what its values are.
     pub stats: Vec<ColumnStats>,
     /// For each way to group the groups that come first.
@@ -78,6 +85,8 @@ pub struct SearchAnswer {
     pub top: Vec<DocId>,
     /// How the query was evaluated.
     pub explain: Explain,
+    /// How the first documents were found.
+    pub top_ran: TopRan,
     /// How long each step took.
     pub times: Times,
 }
@@ -87,7 +96,7 @@ pub struct SearchAnswer {
 pub struct Times {
     /// Finding the documents.
     pub query: Duration,
-    /// The pass over them, for facets and statistics.
+    /// The pass over them, for facets, histograms and statistics.
     pub pass: Duration,
     /// Finding groups.
     pub groups: Duration,
@@ -99,7 +108,7 @@ pub struct Times {
 pub(crate) fn run(search: &Search<'_>, request: &SearchRequest) -> Result<SearchAnswer> {
     let mut times = Times::default();
     let start = Instant::now();
-    let (bits, explain) = request.query.bind(search.source())?.collect_explained(Docs::All)?;
+    let (bits, explain) = search.bind(&request.query)?.collect_explained(Docs::All)?;
     let docs = bits.as_docs();
     times.query = start.elapsed();
 
@@ -110,6 +119,10 @@ pub(crate) fn run(search: &Search<'_>, request: &SearchRequest) -> Result<Search
         let slot = reading.slot(&facet.column)?;
         tasks.push(Task::Facet(FacetCounter::new(facet, slot, reading.columns(), reading.hits())?));
     }
+    for histogram in &request.histograms {
+        let counter = RangeCounter::new(&mut reading, histogram)?;
+        tasks.push(Task::Ranges(counter));
+    }
     let plans = request.stats.iter().map(|stats| stats::plan(&mut reading, stats, &mut tasks));
     let plans = plans.collect::<Result<Vec<_>>>()?;
     let mut tasks = reading.run(tasks)?.into_iter();
@@ -118,6 +131,11 @@ pub(crate) fn run(search: &Search<'_>, request: &SearchRequest) -> Result<Search
         _ => None,
     });
     let facets = facets.collect::<Result<Vec<_>>>()?;
+    let histograms = tasks.by_ref().take(request.histograms.len()).filter_map(|task| match task {
+        Task::Ranges(counter) => Some(counter.finish(reading.columns())),
+        _ => None,
+    });
+    let histograms = histograms.collect();
     let stats = plans.into_iter().map(|plan| plan.finish(&reading, &mut tasks)).collect::<Result<_>>()?;
     times.pass = start.elapsed();
 
@@ -126,7 +144,17 @@ pub(crate) fn run(search: &Search<'_>, request: &SearchRequest) -> Result<Search
     times.groups = start.elapsed();
 
     let start = Instant::now();
-    let top = search.top(docs, &request.sort, request.top)?;
+    let (top, top_ran) = search.top_explained(docs, &request.sort, request.top)?;
     times.top = start.elapsed();
-    Ok(SearchAnswer { hits: bits.count().into(), facets, stats, groups, top, explain, times })
+    Ok(SearchAnswer {
+        hits: bits.count().into(),
+        facets,
+        histograms,
+        stats,
+        groups,
+        top,
+        explain,
+        top_ran,
+        times,
+    })
 }

@@ -9,9 +9,9 @@ use crate::facet::{self, Facet, FacetCounts};
 use crate::group::{self, Group, Groups};
 use crate::histogram::{self, Histogram, HistogramCounts};
 use crate::pass::{Collector, Pass};
-use crate::query::Query;
+use crate::query::{Bound, Query};
 use crate::request::{self, SearchAnswer, SearchRequest};
-use crate::sort;
+use crate::sort::{self, TopRan};
 use crate::stats::{self, ColumnStats, Stats};
 
 /// A source of columns that is asked, and how.
@@ -40,13 +40,22 @@ impl<'s> Search<'s> {
         self.source
     }
 
+    /// A query, bound to the columns, that runs on as many threads.
+    ///
+    /// # Errors
+    ///
+    /// As [`Query::bind`].
+    pub fn bind(&self, query: &Query) -> Result<Bound> {
+        Ok(query.bind(self.source)?.threads(self.threads))
+    }
+
     /// The documents that match `query`. Of many, a set that holds all is better said by [`Docs::All`].
     ///
     /// # Errors
     ///
     /// When there is no such column, a literal is none of its type, or bytes are damaged.
     pub fn filter(&self, query: &Query) -> Result<Bitset> {
-        query.bind(self.source)?.collect(Docs::All)
+        self.bind(query)?.collect(Docs::All)
     }
 
     /// How many documents match `query`.
@@ -55,7 +64,7 @@ impl<'s> Search<'s> {
     ///
     /// As [`filter`](Self::filter).
     pub fn count(&self, query: &Query) -> Result<u32> {
-        query.bind(self.source)?.count(Docs::All)
+        self.bind(query)?.count(Docs::All)
     }
 
     /// Several things at once about the documents that match a query; columns that are used twice are read once.
@@ -95,6 +104,21 @@ impl<'s> Search<'s> {
     ///
     /// When there is no such column, a column is named twice, or bytes of it are damaged.
     pub fn top(&self, docs: Docs<'_>, keys: &[SortKey], top: usize) -> Result<Vec<DocId>> {
+        Ok(sort::top(self, docs, keys, top)?.0)
+    }
+
+    /// As [`top`](Self::top), and how many documents were looked at, and what indexes decided about the others. It takes no
+    /// longer.
+    ///
+    /// # Errors
+    ///
+    /// As [`top`](Self::top).
+    pub fn top_explained(
+        &self,
+        docs: Docs<'_>,
+        keys: &[SortKey],
+        top: usize,
+    ) -> Result<(Vec<DocId>, TopRan)> {
         sort::top(self, docs, keys, top)
     }
 

@@ -29,19 +29,26 @@ use docvalues_column::{DocId, LogicalType, SortKey};
 use crate::error::{Error, Result};
 use crate::{Docs, Search};
 pub(crate) use key::{Entry, Keys};
+pub use top::TopRan;
 pub(crate) use top::{Competition, Kept, TopDocs};
 
-/// The first `top` of `docs`.
-pub(crate) fn top(search: &Search<'_>, docs: Docs<'_>, keys: &[SortKey], top: usize) -> Result<Vec<DocId>> {
+/// The first `top` of `docs`, and how they were found.
+pub(crate) fn top(
+    search: &Search<'_>,
+    docs: Docs<'_>,
+    keys: &[SortKey],
+    top: usize,
+) -> Result<(Vec<DocId>, TopRan)> {
     let mut request = search.begin(docs);
     let keys = Keys::open(&mut request, keys)?;
     if top == 0 {
-        return Ok(Vec::new());
+        return Ok((Vec::new(), TopRan::default()));
     }
     if lie_in_order(search, &keys) {
-        return Ok(docs.iter(search.source().docs()).take(top).collect());
+        return Ok((docs.iter(search.source().docs()).take(top).collect(), TopRan::default()));
     }
-    Ok(request.run(Competition::new(keys, TopDocs::new(top)))?.finish().finish())
+    let (found, ran) = request.run(Competition::new(keys, TopDocs::new(top)))?.finish();
+    Ok((found.finish(), ran))
 }
 
 /// All of `docs`, in order.

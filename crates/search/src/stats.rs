@@ -186,7 +186,7 @@ impl Plan {
                 Task::Numbers(numbers) => found.take_numbers(&numbers.finish()),
                 Task::Terms(terms) => found.take_terms(terms, column)?,
                 Task::Distinct(distinct) => found.distinct = Some(distinct.finish()),
-                Task::Facet(_) => {}
+                Task::Facet(_) | Task::Ranges(_) => {}
             }
         }
         if let (Some(Value::Number(min)), Some(Value::Number(max))) = (&found.min, &found.max) {

@@ -28,7 +28,8 @@ pub(crate) fn run<C: Collector>(pass: &Pass<'_>, parts: Range<u32>, mut first: C
     Ok(first)
 }
 
-/// Threads, as many as there are `states`, take the items one after the other.
+/// Threads, as many as there are `states`, take the items one after the other. Which gets which is not known before; if
+/// some fail, the error of one of them is returned, and not all of the others may have been seen.
 #[cfg(feature = "rayon")]
 pub(crate) fn each<T: Send, S: Send>(
     items: impl Iterator<Item = T> + Send,
@@ -148,4 +149,40 @@ pub(crate) fn copy<'t, T, F>(
     let (to, rest) = to.split_at_mut(from.len());
     to.iter_mut().zip(from).for_each(|(to, from)| *to = get(from));
     rest
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::error::Error;
+
+    #[test]
+    fn each_item_is_done_once_by_any_number_of_threads() {
+        for threads in [1, 2, 8] {
+            let mut bits = vec![0_u64; 1_000];
+            let mut sums = vec![0; threads];
+            each((1..).zip(bits.iter_mut()), &mut sums, |sum, (at, bit)| {
+                *bit += 1;
+                *sum += at;
+                Ok(())
+            })
+            .unwrap();
+            assert_eq!(sums.iter().sum::<u64>(), 500_500, "{threads} threads");
+            assert!(bits.iter().all(|bit| *bit == 1));
+        }
+    }
+
+    #[test]
+    fn of_several_errors_one_is_told_and_few_items_follow() {
+        for threads in [1, 2, 8] {
+            let mut done = vec![0; threads];
+            let failed = each(0..1_000_000, &mut done, |done, item| {
+                *done += 1;
+                if item % 10 == 9 { Err(Error::Request(item.to_string())) } else { Ok(()) }
+            });
+            let Err(Error::Request(item)) = failed else { panic!("{failed:?}") };
+            assert!(item.ends_with('9'), "{item}");
+            assert!(done.iter().sum::<u64>() < 1_000, "{done:?}");
+        }
+    }
 }

@@ -57,7 +57,7 @@ pub fn check_searches(source: &(dyn ColumnSource + Sync), dataset: &Dataset) {
         let hits: Vec<DocId> = docs.iter(dataset.docs).collect();
         assert_eq!(docs.count(dataset.docs) as usize, hits.len(), "{set:?}");
         let searches = THREADS.map(|threads| Search::new(source).threads(threads));
-        requests::check(&searches, &set, dataset);
+        requests::check(&searches, &set, dataset, &rows);
         for column in 0..rows.columns.len() {
             facets::check(&searches, docs, &rows, &hits, column);
             histograms::check(&searches, docs, &rows, &hits, column);

@@ -21,7 +21,9 @@ pub(crate) struct WhereArgs {
     #[arg(long, value_name = "COUNT", value_parser = clap::value_parser!(u16).range(1..))]
     pub(crate) threads: Option<u16>,
 
-    /// Tell on standard error how the query was evaluated, what was skipped, and how long each part took
+    /// Tell on standard error how the query was evaluated, what was skipped, by which index, and how long each part took
+    ///
+    /// With --json, that is JSON, too.
     #[arg(long)]
     pub(crate) explain: bool,
 }
@@ -152,15 +154,16 @@ const QUERY_LONG: &str = "\
 Ask several things at once about the documents that match a query, and print one JSON answer.
 
 A request is JSON or TOML with any of these keys:
-  where    which documents, as --where of other commands has it; without it, all
-  facets   columns whose values are counted: names, or {column, top, by, min_count, prefix}
-  stats    columns that are summed up: names, or {column, percentiles, spread, distinct}
-  groups   columns to group by: {column, top, by, sum, min, max, mean, docs, sort, columns}, as options of `dv group`
-  sort     the order of documents: names of columns, with - in front the greatest first
-  top      how many documents in that order; 20, if `sort` or `columns` is given
-  columns  what of these documents is printed; without it, all
+  where       which documents, as --where of other commands has it; without it, all
+  facets      columns whose values are counted: names, or {column, top, by, min_count, prefix}
+  histograms  columns whose values are counted by range: {column, step} or {column, edges}, as options of `dv histogram`
+  stats       columns that are summed up: names, or {column, percentiles, spread, distinct}
+  groups      columns to group by: {column, top, by, sum, min, max, mean, docs, sort, columns}, as options of `dv group`
+  sort        the order of documents: names of columns, with - in front the greatest first
+  top         how many documents in that order; 20, if `sort` or `columns` is given
+  columns     what of these documents is printed; without it, all
 
-Facets and statistics share one pass over the documents, and a column that several of them ask for is read once.";
+Facets, histograms and statistics share one pass over the documents, and a column that several of them ask for is read once.";
 
 const QUERY_EXAMPLES: &str = "\
 Examples:
@@ -170,7 +173,7 @@ Examples:
 
 Exit codes: 0 answered, 1 a column does not exist or is damaged, 2 the request is wrong, 3 unreadable.";
 
-/// Answer a request for facets, statistics and the first documents at once
+/// Answer a request for facets, histograms, statistics and the first documents at once
 #[derive(Debug, Args)]
 #[command(long_about = QUERY_LONG, after_long_help = QUERY_EXAMPLES)]
 pub(crate) struct QueryArgs {
@@ -186,7 +189,7 @@ pub(crate) struct QueryArgs {
     #[arg(long, value_name = "COUNT", value_parser = clap::value_parser!(u16).range(1..))]
     pub(crate) threads: Option<u16>,
 
-    /// Tell on standard error how the query was evaluated, what was skipped, and how long each part took
+    /// Tell on standard error how the query was evaluated, what was skipped, by which index, and how long each part took
     #[arg(long)]
     pub(crate) explain: bool,
 }
@@ -298,18 +301,72 @@ pub(crate) struct GroupArgs {
 }
 
 const HISTOGRAM_LONG: &str = "\
-Count how many values of a column lie in each of a row of ranges: so wide, or an hour, a day, a month of the calendar.
+Count how many values of a column lie in each of a row of ranges: so wide, or an hour, a day, a month of the calendar, or \
+between edges of any kind.
 
-A line is a range, from its first number up to the next line's; ranges without values between others are shown. A document with \
-several values counts for each of them.";
+A line is a range, from its first number up to the next line's; ranges without values between others are shown. The range of the \
+last of the --edges has no end, and what lies below the first is counted apart. A document with several values counts for each of \
+them.";
 
 const HISTOGRAM_EXAMPLES: &str = "\
 Examples:
   dv histogram packages.dv size --step 10_000_000
   dv histogram weather.dv at --step month --where 'station = \"JFK\"'
+  dv histogram packages.dv size --edges 0,1kB,100kB,10MB
+  dv histogram weather.dv at --edges 2023-12-01,2024-03-01,2024-06-01
   dv histogram weather.dv temp --step 2.5 --json | jq -r '.ranges[] | [.from, .count] | @tsv'
 
 Exit codes: 0 counted, 1 the column does not exist, has no numbers or is damaged, 2 wrong command line, 3 unreadable.";
+
+/// Which ranges of which column, on a command line and in a request.
+#[derive(Debug, Args, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct HistogramSpec {
+    /// The column, of numbers, dates or timestamps
+    #[arg(value_name = "COLUMN")]
+    pub(crate) column: String,
+
+    /// How wide ranges are: a number, or second, minute, hour, day, week, month, quarter, year (UTC)
+    #[arg(long, value_name = "STEP", required_unless_present = "edges", conflicts_with = "edges")]
+    pub(crate) step: Option<Word>,
+
+    /// Where ranges begin: two or more values, ascending, written as in a query without quotes: 0,1kB,10MiB or 2024-01-31
+    #[arg(long, value_name = "VALUE,…", value_delimiter = ',', allow_hyphen_values = true)]
+    #[serde(default)]
+    pub(crate) edges: Vec<Word>,
+}
+
+/// A number or a word: on a command line both are text.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(from = "Written")]
+pub(crate) struct Word(pub(crate) String);
+
+impl From<String> for Word {
+    fn from(text: String) -> Word {
+        Word(text)
+    }
+}
+
+/// A word as requests have it.
+#[derive(Deserialize)]
+#[serde(untagged)]
+enum Written {
+    Integer(i64),
+    Unsigned(u64),
+    Double(f64),
+    Text(String),
+}
+
+impl From<Written> for Word {
+    fn from(written: Written) -> Word {
+        Word(match written {
+            Written::Integer(number) => number.to_string(),
+            Written::Unsigned(number) => number.to_string(),
+            Written::Double(number) => format!("{number:?}"),
+            Written::Text(text) => text,
+        })
+    }
+}
 
 /// Count the values of a column by range
 #[derive(Debug, Args)]
@@ -319,13 +376,8 @@ pub(crate) struct HistogramArgs {
     #[arg(value_name = "FILE.dv")]
     pub(crate) file: PathBuf,
 
-    /// The column, of numbers, dates or timestamps
-    #[arg(value_name = "COLUMN")]
-    pub(crate) column: String,
-
-    /// How wide ranges are: a number, or second, minute, hour, day, week, month, quarter, year (UTC)
-    #[arg(long, value_name = "STEP")]
-    pub(crate) step: String,
+    #[command(flatten)]
+    pub(crate) spec: HistogramSpec,
 
     /// Print JSON
     #[arg(long)]

@@ -7,7 +7,7 @@ use serde::Serialize;
 use crate::args::CountArgs;
 use crate::console::Console;
 use crate::failure::{Exit, Failure};
-use crate::hits::Hits;
+use crate::hits::{Hits, Then};
 use crate::read;
 
 /// What `--json` prints.
@@ -27,6 +27,6 @@ pub(crate) fn run(args: &CountArgs, console: &mut Console<'_>) -> Result<Exit, F
     } else {
         writeln!(console.out, "{}", hits.count())?;
     }
-    hits.explain("counted", Duration::ZERO, console);
+    hits.explain(&Then::new("counted", Duration::ZERO), args.json, console);
     Ok(Exit::Ok)
 }

@@ -10,7 +10,7 @@ use super::get::no_such_documents;
 use crate::args::{ExportArgs, RecordFormat};
 use crate::console::Console;
 use crate::failure::{Exit, Failure};
-use crate::hits::{self, Hits};
+use crate::hits::{self, Hits, Then};
 use crate::output::records;
 use crate::store::{DocId, Segment};
 use crate::{read, sort};
@@ -43,11 +43,15 @@ impl Chosen {
         let hits = Hits::find(segment, &args.hits)?;
         let search = hits::search(segment, &args.hits);
         let start = Instant::now();
-        let docs = match args.limit {
-            Some(limit) => search.top(hits.docs(), &keys, limit)?,
-            None => search.sorted(hits.docs(), &keys)?,
+        let (docs, top) = match args.limit {
+            Some(limit) => {
+                let (docs, ran) = search.top_explained(hits.docs(), &keys, limit)?;
+                (docs, Some(ran))
+            }
+            None => (search.sorted(hits.docs(), &keys)?, None),
         };
-        hits.explain("put in order", start.elapsed(), console);
+        let then = Then { what: "put in order", took: start.elapsed(), top: top.as_ref() };
+        hits.explain(&then, args.records.json, console);
         Ok(Chosen::List(docs.into_iter().map(DocId::get).collect()))
     }
 

@@ -8,7 +8,7 @@ use serde_json::value::RawValue;
 use crate::args::{FacetArgs, FacetBy};
 use crate::console::Console;
 use crate::failure::{Exit, Failure};
-use crate::hits::{self, Hits};
+use crate::hits::{self, Hits, Then};
 use crate::output::table::{fit, width};
 use crate::output::text::{decimal, printable, thousands};
 use crate::output::value::Printer;
@@ -42,7 +42,7 @@ pub(crate) fn run(args: &FacetArgs, console: &mut Console<'_>) -> Result<Exit, F
             print(facet, console)?;
         }
     }
-    hits.explain("values counted", took, console);
+    hits.explain(&Then::new("values counted", took), args.json, console);
     Ok(Exit::Ok)
 }
 

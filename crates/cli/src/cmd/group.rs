@@ -9,7 +9,7 @@ use crate::args::{GroupArgs, GroupBy, GroupSpec};
 use crate::console::Console;
 use crate::facts::{rounded, sum_of};
 use crate::failure::{Exit, Failure};
-use crate::hits::{self, Hits};
+use crate::hits::{self, Hits, Then};
 use crate::output::records;
 use crate::output::table::{Align, Table, fit};
 use crate::output::text::{printable, thousands};
@@ -39,7 +39,7 @@ pub(crate) fn run(args: &GroupArgs, console: &mut Console<'_>) -> Result<Exit, F
     } else {
         print(&found, &metrics(&segment, &args.spec)?, console)?;
     }
-    hits.explain("groups found", took, console);
+    hits.explain(&Then::new("groups found", took), args.json, console);
     Ok(Exit::Ok)
 }
 

@@ -6,16 +6,18 @@ use serde::Serialize;
 use serde_json::value::RawValue;
 
 use super::facet::bar;
-use crate::args::HistogramArgs;
+use crate::args::{HistogramArgs, HistogramSpec, Word};
 use crate::console::Console;
 use crate::failure::{Exit, Failure};
-use crate::hits::{self, Hits};
+use crate::hits::{self, Hits, Then};
 use crate::output::table::width;
 use crate::output::text::{printable, thousands};
 use crate::output::value::Printer;
 use crate::read;
 use crate::store::search::Value;
 use crate::store::search::histogram::{Histogram, HistogramCounts, Step, Unit};
+use crate::store::search::query::Literal;
+use crate::store::{ColumnSource, SearchError, Segment};
 
 const UNITS: [(&str, Unit); 8] = [
     ("second", Unit::Second),
@@ -31,31 +33,51 @@ const UNITS: [(&str, Unit); 8] = [
 pub(crate) fn run(args: &HistogramArgs, console: &mut Console<'_>) -> Result<Exit, Failure> {
     let segment = read::open(&args.file)?;
     // Names the column that was meant, where there is none.
-    read::select(std::slice::from_ref(&segment), std::slice::from_ref(&args.column))?;
+    read::select(std::slice::from_ref(&segment), std::slice::from_ref(&args.spec.column))?;
     let hits = Hits::find(&segment, &args.hits)?;
-    let asked = Histogram { column: args.column.clone(), step: step(&args.step)? };
+    let asked = asked(&segment, &args.spec)?;
     let start = Instant::now();
     let found = hits::search(&segment, &args.hits).histogram(hits.docs(), &asked)?;
     let took = start.elapsed();
     if args.json {
-        let report = Report::new(segment.file(), segment.docs(), &found);
+        let (file, documents, matching) = (segment.file(), segment.docs(), found.docs);
+        let report = Report { file, documents, matching, found: HistogramJson::new(&found) };
         writeln!(console.out, "{}", serde_json::to_string_pretty(&report).unwrap_or_default())?;
     } else {
         print(&found, console)?;
     }
-    hits.explain("values counted", took, console);
+    hits.explain(&Then::new("values counted", took), args.json, console);
     Ok(Exit::Ok)
 }
 
+/// What a command line or a request asks for.
+pub(super) fn asked(segment: &Segment, spec: &HistogramSpec) -> Result<Histogram, Failure> {
+    let column = spec.column.clone();
+    let wrong = |what: String| Failure::new(Exit::Usage, format!("histogram of {column:?}: {what}"));
+    let step = match &spec.step {
+        Some(_) if !spec.edges.is_empty() => return Err(wrong("either a step or edges".into())),
+        Some(Word(text)) => step(text).map_err(wrong)?,
+        None => {
+            let edges: Vec<Literal> = spec.edges.iter().map(|Word(text)| Literal::read(text)).collect();
+            let any = segment.column(&column)?;
+            match Step::edges(any.as_column().field(), &edges) {
+                Err(SearchError::Request(what)) => return Err(wrong(what)),
+                step => step?,
+            }
+        }
+    };
+    Ok(Histogram { column: spec.column.clone(), step })
+}
+
 /// A unit of the calendar, or a number with or without `_`.
-fn step(text: &str) -> Result<Step, Failure> {
+fn step(text: &str) -> Result<Step, String> {
     if let Some((_, unit)) = UNITS.iter().find(|(name, _)| *name == text) {
         return Ok(Step::Every(*unit));
     }
     let width = text.replace('_', "").parse().map(Step::Width);
     width.map_err(|_| {
         let units = UNITS.map(|(name, _)| name).join(", ");
-        Failure::new(Exit::Usage, format!("--step {text}: neither a number nor one of {units}"))
+        format!("step {text} is neither a number nor one of {units}")
     })
 }
 
@@ -92,6 +114,13 @@ struct Report<'a> {
     file: &'a str,
     documents: u32,
     matching: u64,
+    #[serde(flatten)]
+    found: HistogramJson<'a>,
+}
+
+/// The ranges of a column.
+#[derive(Serialize)]
+pub(super) struct HistogramJson<'a> {
     column: &'a str,
     missing: u64,
     outside: u64,
@@ -104,12 +133,12 @@ struct RangeJson {
     count: u64,
 }
 
-impl<'a> Report<'a> {
-    fn new(file: &'a str, documents: u32, found: &'a HistogramCounts) -> Report<'a> {
+impl<'a> HistogramJson<'a> {
+    pub(super) fn new(found: &'a HistogramCounts) -> HistogramJson<'a> {
         let printer = Printer::new(found.field.logical, false, found.field.format.as_deref());
         let range = |from| printer.json_value(&Value::Number(from));
         let ranges = found.ranges.iter().map(|r| RangeJson { from: range(r.from), count: r.count }).collect();
-        let HistogramCounts { docs, missing, outside, .. } = *found;
-        Report { file, documents, matching: docs, column: &found.field.name, missing, outside, ranges }
+        let HistogramCounts { missing, outside, .. } = *found;
+        HistogramJson { column: &found.field.name, missing, outside, ranges }
     }
 }

@@ -8,8 +8,9 @@ use serde_json::value::RawValue;
 
 use super::facet::FacetJson;
 use super::group::{GroupsJson, group};
+use super::histogram::{self, HistogramJson};
 use super::stats::Column;
-use crate::args::{GroupSpec, QueryArgs};
+use crate::args::{GroupSpec, HistogramSpec, QueryArgs};
 use crate::console::Console;
 use crate::failure::{Exit, Failure};
 use crate::hits;
@@ -27,6 +28,7 @@ struct Asked {
     #[serde(rename = "where")]
     query: Option<String>,
     facets: Vec<OneOr<AskedFacet>>,
+    histograms: Vec<HistogramSpec>,
     stats: Vec<OneOr<AskedStats>>,
     groups: Vec<GroupSpec>,
     sort: Vec<String>,
@@ -80,6 +82,8 @@ struct Answer<'a> {
     #[serde(skip_serializing_if = "Vec::is_empty")]
     facets: Vec<FacetJson<'a>>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
+    histograms: Vec<HistogramJson<'a>>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
     stats: Vec<Column<'a>>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     groups: Vec<GroupsJson<'a>>,
@@ -101,6 +105,7 @@ pub(crate) fn run(args: &QueryArgs, console: &mut Console<'_>) -> Result<Exit, F
         documents: segment.docs(),
         matching: answer.hits,
         facets: answer.facets.iter().map(FacetJson::new).collect(),
+        histograms: answer.histograms.iter().map(HistogramJson::new).collect(),
         stats: answer.stats.iter().map(|stats| Column::new(stats, 0)).collect(),
         groups: groups.collect::<Result<_, _>>()?,
         top,
@@ -149,6 +154,11 @@ fn request(segment: &Segment, asked: &Asked) -> Result<SearchRequest, Failure> {
     Ok(SearchRequest {
         query,
         facets: asked.facets.iter().map(facet).collect(),
+        histograms: asked
+            .histograms
+            .iter()
+            .map(|spec| histogram::asked(segment, spec))
+            .collect::<Result<_, _>>()?,
         stats: asked.stats.iter().map(stats).collect(),
         groups: asked.groups.iter().map(|spec| group(segment, spec)).collect::<Result<_, _>>()?,
         sort: sort::keys_of("sort", &asked.sort, segment)?,
@@ -183,9 +193,12 @@ fn stats(asked: &OneOr<AskedStats>) -> Stats {
 
 fn explain(answer: &SearchAnswer, console: &mut Console<'_>) {
     console.note(answer.explain.to_string().trim_end());
+    if !answer.top.is_empty() {
+        console.note(&format!("first documents: {}", answer.top_ran));
+    }
     let times = answer.times;
     console.note(&format!(
-        "documents found in {:.1?}, facets and statistics in {:.1?}, groups in {:.1?}, put in order in {:.1?}",
+        "documents found in {:.1?}, facets, histograms and statistics in {:.1?}, groups in {:.1?}, put in order in {:.1?}",
         times.query, times.pass, times.groups, times.top
     ));
 }

@@ -5,7 +5,7 @@ use std::time::Instant;
 use crate::args::{RecordFormat, SortArgs};
 use crate::console::Console;
 use crate::failure::{Exit, Failure};
-use crate::hits::{self, Hits};
+use crate::hits::{self, Hits, Then};
 use crate::output::records;
 use crate::store::DocId;
 use crate::{read, sort};
@@ -16,13 +16,16 @@ pub(crate) fn run(args: &SortArgs, console: &mut Console<'_>) -> Result<Exit, Fa
     let hits = Hits::find(&segment, &args.hits)?;
     let search = hits::search(&segment, &args.hits);
     let start = Instant::now();
-    let docs = match args.count {
-        0 => search.sorted(hits.docs(), &keys)?,
-        count => search.top(hits.docs(), &keys, count)?,
+    let (docs, top) = match args.count {
+        0 => (search.sorted(hits.docs(), &keys)?, None),
+        count => {
+            let (docs, ran) = search.top_explained(hits.docs(), &keys, count)?;
+            (docs, Some(ran))
+        }
     };
-    let took = start.elapsed();
+    let then = Then { what: "put in order", took: start.elapsed(), top: top.as_ref() };
     let default = if console.out_width.is_some() { RecordFormat::Table } else { RecordFormat::Ndjson };
     records::print(&segment, docs.into_iter().map(DocId::get), &args.records, default, console)?;
-    hits.explain("put in order", took, console);
+    hits.explain(&then, args.records.json, console);
     Ok(Exit::Ok)
 }

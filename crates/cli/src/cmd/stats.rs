@@ -8,7 +8,7 @@ use crate::args::StatsArgs;
 use crate::console::Console;
 use crate::facts::{Facts, rounded};
 use crate::failure::{Exit, Failure};
-use crate::hits::{self, Hits};
+use crate::hits::{self, Hits, Then};
 use crate::output::table::{Align, Table, cut_note, fit, width};
 use crate::output::text::{printable, thousands};
 use crate::read;
@@ -43,7 +43,7 @@ pub(crate) fn run(args: &StatsArgs, console: &mut Console<'_>) -> Result<Exit, F
     } else {
         print(&columns, console)?;
     }
-    hits.explain("values summed up", took, console);
+    hits.explain(&Then::new("values summed up", took), args.json, console);
     Ok(Exit::Ok)
 }
 

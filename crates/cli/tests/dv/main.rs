@@ -10,6 +10,8 @@ mod bad_input;
 mod columnar;
 mod damage;
 mod diff;
+mod explain;
+mod histogram;
 mod ids;
 mod merge;
 mod pipes;

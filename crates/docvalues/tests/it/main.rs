@@ -8,6 +8,7 @@
 
 mod corpus;
 
+mod explain;
 mod export;
 mod files;
 mod ids;

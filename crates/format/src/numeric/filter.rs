@@ -5,33 +5,13 @@ use std::ops::{Range, RangeInclusive};
 
 use super::batch::{STRETCH, unpack};
 use super::block::{Block, Encoding};
+use super::counts::{FilterCounts, Share};
 use super::locate::Residuals;
-use super::zone::{self, Level};
+use super::zone::{self, Level, ZONE};
 use super::{NumericReader, NumericWalk, Transform};
 use crate::bits::{self, in_range, mask};
 use crate::error::Result;
 use crate::source::SectionBytes;
-
-/// How many of some values are wanted.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Share {
-    None,
-    Some,
-    All,
-}
-
-impl Share {
-    /// What is known of values that lie in `all`, if `wanted` are.
-    fn of<T: Ord>(all: &RangeInclusive<T>, wanted: &RangeInclusive<T>) -> Share {
-        if all.end() < wanted.start() || wanted.end() < all.start() {
-            Share::None
-        } else if wanted.contains(all.start()) && wanted.contains(all.end()) {
-            Share::All
-        } else {
-            Share::Some
-        }
-    }
-}
 
 /// A filter under way: what is wanted, and where it is noted.
 struct Filter<'a> {
@@ -41,6 +21,7 @@ struct Filter<'a> {
     /// The position of the first bit.
     first: u64,
     bits: &'a mut [u64],
+    counts: &'a mut FilterCounts,
 }
 
 impl<B: SectionBytes> NumericReader<B> {
@@ -64,6 +45,26 @@ impl<B: SectionBytes> NumericReader<B> {
         bits: &mut [u64],
         walk: &mut NumericWalk,
     ) -> Result<()> {
+        self.filter_counting(positions, values, bits, walk, &mut FilterCounts::default())
+    }
+
+    /// As [`filter`](Self::filter), and adds to `counts` how the values came to be known.
+    ///
+    /// # Errors
+    ///
+    /// As [`get`](Self::get); what `bits` then holds is unspecified.
+    ///
+    /// # Panics
+    ///
+    /// If `bits` has fewer bits than there are `positions`.
+    pub fn filter_counting(
+        &self,
+        positions: Range<u64>,
+        values: RangeInclusive<i64>,
+        bits: &mut [u64],
+        walk: &mut NumericWalk,
+        counts: &mut FilterCounts,
+    ) -> Result<()> {
         let wanted = positions.end.saturating_sub(positions.start);
         assert!(wanted.div_ceil(64) <= bits.len() as u64, "one bit for every position");
         self.in_range(&positions)?;
@@ -73,15 +74,18 @@ impl<B: SectionBytes> NumericReader<B> {
         let share = Share::of(&(self.meta.min..=self.meta.max), &values);
         let first = positions.start;
         match (share, self.numbers_of(&values)) {
-            (Share::None, _) => Ok(()),
+            // Between two values, too: of a table, or of the multiples of a divisor.
+            (Share::None, _) | (Share::Some, None) => {
+                counts.directory += wanted;
+                Ok(())
+            }
             (Share::All, _) => {
+                counts.directory += wanted;
                 fill(bits, 0..wanted);
                 Ok(())
             }
-            // Between two values: of a table, or of the multiples of a divisor.
-            (Share::Some, None) => Ok(()),
             (Share::Some, Some(numbers)) => {
-                let mut filter = Filter { wanted: values, numbers, first, bits };
+                let mut filter = Filter { wanted: values, numbers, first, bits, counts };
                 match &self.meta.zones {
                     Some(zones) => self.filter_zones(zones, Level::Upper, positions, &mut filter, walk),
                     None => self.filter_blocks(positions, &mut filter, walk),
@@ -166,13 +170,16 @@ impl<B: SectionBytes> NumericReader<B> {
             let zone = at / level.values();
             let stretch = at..positions.end.min((zone + 1) * level.values());
             at = stretch.end;
-            match (Share::of(&zone::read(&self.meta, zones, level, zone)?, &filter.wanted), level) {
-                (Share::None, _) => {}
-                (Share::All, _) => filter.fill(stretch),
-                (Share::Some, Level::Upper) => {
-                    self.filter_zones(zones, Level::Lower, stretch, filter, walk)?
-                }
-                (Share::Some, Level::Lower) => self.filter_blocks(stretch, filter, walk)?,
+            let share = Share::of(&zone::read(&self.meta, zones, level, zone)?, &filter.wanted);
+            if share == Share::Some && level == Level::Upper {
+                self.filter_zones(zones, Level::Lower, stretch, filter, walk)?;
+                continue;
+            }
+            filter.counts.zones.note(share, begun(&stretch, ZONE));
+            match share {
+                Share::None => {}
+                Share::All => filter.fill(stretch),
+                Share::Some => self.filter_blocks(stretch, filter, walk)?,
             }
         }
         Ok(())
@@ -190,6 +197,8 @@ impl<B: SectionBytes> NumericReader<B> {
             let positions = at..at + within.len() as u64;
             at = positions.end;
             let share = ends(header).map_or(Share::Some, |ends| Share::of(&ends, &filter.numbers));
+            let begins = within.start == 0 || positions.start.is_multiple_of(ZONE);
+            filter.counts.blocks.note(share, begins.into());
             match share {
                 Share::None => self.in_table(header.base),
                 Share::All => {
@@ -210,6 +219,7 @@ impl<B: SectionBytes> NumericReader<B> {
         at: u64,
         filter: &mut Filter<'_>,
     ) -> Result<()> {
+        filter.counts.read += within.len() as u64;
         let residuals = self.meta.residuals(block, header, within.clone())?;
         let (low, span) = (*filter.numbers.start(), filter.numbers.end() - filter.numbers.start());
         let mut start = within.start;
@@ -246,6 +256,11 @@ impl<B: SectionBytes> NumericReader<B> {
             _ => Ok(()),
         }
     }
+}
+
+/// How many stretches of so many values begin at these positions.
+fn begun(positions: &Range<u64>, values: u64) -> u64 {
+    positions.end.div_ceil(values) - positions.start.div_ceil(values)
 }
 
 /// Between which numbers a block's lie, as far as its header tells.

@@ -17,8 +17,8 @@ pub(super) enum Cut {
     Integers { unsigned: bool, width: i128, first: i128, len: usize },
     /// Doubles: the same.
     Doubles { width: f64, first: f64, len: usize },
-    /// Range `i` begins at `edges[i]`; what follows the last is in the last. NaN is nowhere.
-    Edges { doubles: bool, edges: Vec<i64> },
+    /// Range `i` begins at `edges[i]`, which somebody has given; what follows the last is in the last. NaN is nowhere.
+    Edges { doubles: bool, edges: Vec<i64>, given: bool },
 }
 
 impl Cut {
@@ -30,15 +30,23 @@ impl Cut {
             Step::Edges(edges)
                 if edges.windows(2).all(|pair| pair[0] < pair[1]) && edges.len() <= MAX_RANGES =>
             {
-                Ok(Cut::Edges { doubles, edges: edges.clone() })
+                Ok(Cut::Edges { doubles, edges: edges.clone(), given: true })
             }
             Step::Edges(_) => {
                 Err(Error::Request(format!("edges ascend, and there are {MAX_RANGES} at most")))
             }
-            Step::Every(unit) => Ok(Cut::Edges { doubles: false, edges: calendar(*unit, field, low, high)? }),
+            Step::Every(unit) => {
+                let edges = calendar(*unit, field, low, high)?;
+                Ok(Cut::Edges { doubles: false, edges, given: false })
+            }
             Step::Width(width) if doubles => of_doubles(*width, field, to_f64(low), to_f64(high)),
             Step::Width(width) => of_integers(*width, field, low, high),
         }
+    }
+
+    /// Whether the ranges were asked for one by one.
+    pub(super) fn is_given(&self) -> bool {
+        matches!(self, Cut::Edges { given: true, .. })
     }
 
     /// How many ranges there are.
@@ -83,7 +91,7 @@ impl Cut {
                 #[expect(clippy::cast_precision_loss, reason = "there are 65,536 at most")]
                 (at >= 0.0 && at < *len as f64).then_some(at as usize)
             }
-            Cut::Edges { doubles, edges } => {
+            Cut::Edges { doubles, edges, .. } => {
                 if (last.0..last.1).contains(&number) {
                     return Some(last.2);
                 }

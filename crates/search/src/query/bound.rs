@@ -2,17 +2,21 @@
 
 use std::ops::Range;
 
-use docvalues_column::{ColumnSource, bits};
+use docvalues_column::{ColumnSource, FilterCounts, bits};
 
 use super::Query;
 use super::bind::{Binder, Node, What};
 use super::explain::{Explain, explain};
-use super::run::{Run, WINDOW, is_empty, set_all};
+use super::run::{self, Run, WINDOW, is_empty, set_all};
 use crate::docs::len_u32;
+use crate::threads::each;
 use crate::{Bitset, Docs, Result};
 
-/// Documents that a count works on together.
-const COUNTED: u32 = 1 << 20;
+/// Documents that a thread takes at once: whole windows.
+const PART: u32 = 8 * WINDOW;
+
+/// Words of bits for them.
+const PART_WORDS: usize = PART as usize / 64;
 
 /// A query that is bound to the columns of a source: [`Query::bind`] makes it.
 ///
@@ -29,6 +33,7 @@ pub struct Bound {
     docs: u32,
     root: Node,
     nodes: usize,
+    threads: usize,
 }
 
 // What its documentation promises.
@@ -48,7 +53,7 @@ impl Query {
     /// which points at it if the query was parsed; when the query is nested too deeply; when the source is damaged.
     pub fn bind(&self, source: &dyn ColumnSource) -> Result<Bound> {
         let (root, nodes) = Binder::new(source).bind(self)?;
-        Ok(Bound { docs: source.docs(), root, nodes })
+        Ok(Bound { docs: source.docs(), root, nodes, threads: 1 })
     }
 }
 
@@ -56,6 +61,14 @@ impl Bound {
     /// Documents of the source.
     pub fn docs(&self) -> u32 {
         self.docs
+    }
+
+    /// The same, by so many threads, 1 at least, where there are documents enough: each works on 524,288 of them at a time.
+    /// What is found is the same for any number. Without the feature `rayon` there is one.
+    #[must_use]
+    pub fn threads(mut self, threads: usize) -> Bound {
+        self.threads = threads.max(1);
+        self
     }
 
     /// Whether it is known, without a look at any value, that no document matches.
@@ -68,7 +81,7 @@ impl Bound {
         matches!(self.root.what, What::All)
     }
 
-    /// Adds the documents of `docs` that match: bit `i % 64` of word `i / 64` is document `docs.start + i`.
+    /// Adds the documents of `docs` that match, on the caller's thread: bit `i % 64` of word `i / 64` is document `docs.start + i`.
     ///
     /// Documents past the last one do not match. Parts that begin with multiples of 65,536 are the fastest.
     ///
@@ -90,7 +103,7 @@ impl Bound {
                 set_all(docs.len(), bits);
                 Ok(())
             }
-            What::Leaf(leaf) => leaf.fill(docs, bits),
+            What::Leaf(leaf) => leaf.fill(docs, bits, &mut FilterCounts::default()),
             _ => self.fill_windows(docs, bits, &mut Run::default()),
         }
     }
@@ -105,12 +118,16 @@ impl Bound {
             Part::Range(range, ignored) => {
                 let mut words = vec![0; bits::words(0..self.docs)];
                 let from = (range.start / 64) as usize;
-                self.matching(range, &mut words[from..])?;
+                let parts = parts(range).zip(words[from..].chunks_mut(PART_WORDS));
+                let mut workers = self.workers(&parts, || ());
+                each(parts, &mut workers, |(), (docs, bits)| self.matching(docs, bits))?;
                 clear(&mut words[from..], ignored);
                 Ok(Bitset::from_words(words, self.docs))
             }
             Part::Some(mut words) => {
-                self.narrow_windows(&mut words, &mut Run::default())?;
+                let parts = parts(0..self.docs).zip(words.chunks_mut(PART_WORDS));
+                let mut runs = self.workers(&parts, Run::default);
+                each(parts, &mut runs, |run, (docs, bits)| self.narrow_windows(docs, bits, run))?;
                 Ok(Bitset::from_words(words, self.docs))
             }
         }
@@ -126,30 +143,28 @@ impl Bound {
         if let Some(known) = self.known_count(&docs) {
             return Ok(known);
         }
-        let Part::Range(mut range, mut ignored) = self.whole_words(docs) else {
+        let Part::Range(range, ignored) = self.whole_words(docs) else {
             return Ok(self.collect(docs)?.count());
         };
         let found = self.root.candidates(range.start + ignored..range.end)?;
         if found.is_empty() {
             return Ok(0);
         }
-        let start = range.start.max(found.start / WINDOW * WINDOW);
-        if start > range.start {
-            ignored = 0;
-        }
-        range = start..found.end;
-        let mut words = vec![0; bits::words(range.start..range.end.min(range.start.saturating_add(COUNTED)))];
-        let mut count = 0;
-        while !range.is_empty() {
-            let part = range.start..range.end.min(range.start.saturating_add(COUNTED));
+        let first = range.start.max(found.start / WINDOW * WINDOW);
+        let ignored = if first > range.start { 0 } else { ignored };
+        let range = first..found.end;
+        let words = PART_WORDS.min(bits::words(range.clone()));
+        let parts = parts(range);
+        let mut workers = self.workers(&parts, || (vec![0; words], 0));
+        each(parts, &mut workers, |(words, count), part| {
             let words = &mut words[..bits::words(part.clone())];
             words.fill(0);
             self.matching(part.clone(), words)?;
-            clear(words, std::mem::take(&mut ignored));
-            count += len_u32(bits::count(words));
-            range.start = part.end;
-        }
-        Ok(count)
+            clear(words, if part.start == first { ignored } else { 0 });
+            *count += len_u32(bits::count(words));
+            Ok(())
+        })?;
+        Ok(workers.iter().map(|(_, count)| count).sum())
     }
 
     /// How the query is evaluated, and what that is expected to cost; nothing is read for it.
@@ -158,31 +173,40 @@ impl Bound {
     }
 
     /// As [`collect`](Self::collect), and what each part of the query did. Slower: everything is done by windows,
-    /// counted, and measured.
+    /// counted, and measured. All but the times is the same for any number of threads.
     ///
     /// # Errors
     ///
     /// When bytes of a column are damaged.
     pub fn collect_explained<'d>(&self, docs: impl Into<Docs<'d>>) -> Result<(Bitset, Explain)> {
-        let mut run = Run::counting(self.nodes);
-        let (words, windows) = match self.whole_words(docs.into()) {
+        let counting = || Run::counting(self.nodes);
+        let (words, windows, runs) = match self.whole_words(docs.into()) {
             Part::Range(range, ignored) => {
                 let mut words = vec![0; bits::words(0..self.docs)];
                 let from = (range.start / 64) as usize;
                 let windows = range.len().div_ceil(WINDOW as usize);
-                self.fill_windows(range, &mut words[from..], &mut run)?;
+                let parts = parts(range).zip(words[from..].chunks_mut(PART_WORDS));
+                let mut runs = self.workers(&parts, counting);
+                each(parts, &mut runs, |run, (docs, bits)| self.fill_windows(docs, bits, run))?;
                 clear(&mut words[from..], ignored);
-                (words, windows)
+                (words, windows, runs)
             }
             Part::Some(mut words) => {
-                self.narrow_windows(&mut words, &mut run)?;
                 let windows = words.len().div_ceil(WINDOW as usize / 64);
-                (words, windows)
+                let parts = parts(0..self.docs).zip(words.chunks_mut(PART_WORDS));
+                let mut runs = self.workers(&parts, counting);
+                each(parts, &mut runs, |run, (docs, bits)| self.narrow_windows(docs, bits, run))?;
+                (words, windows, runs)
             }
         };
-        let counters = run.counters.unwrap_or_default();
+        let counters = run::counters(runs);
         let explained = explain(&self.root, self.docs, windows as u64, Some(&counters));
         Ok((Bitset::from_words(words, self.docs), explained))
+    }
+
+    /// What the threads have that work on these parts, one at least.
+    fn workers<S>(&self, parts: &impl ExactSizeIterator, new: impl Fn() -> S) -> Vec<S> {
+        (0..self.threads.min(parts.len()).max(1)).map(|_| new()).collect()
     }
 
     /// The part that decides alone, as the others are known to be met by all documents, or by none.
@@ -226,10 +250,10 @@ impl Bound {
         Ok(())
     }
 
-    fn narrow_windows(&self, words: &mut [u64], run: &mut Run) -> Result<()> {
-        let mut start = 0_u32;
+    fn narrow_windows(&self, docs: Range<u32>, words: &mut [u64], run: &mut Run) -> Result<()> {
+        let mut start = docs.start;
         for words in words.chunks_mut(WINDOW as usize / 64) {
-            let window = start..self.docs.min(start.saturating_add(WINDOW));
+            let window = start..docs.end.min(start.saturating_add(WINDOW));
             start = window.end;
             if !is_empty(words) {
                 self.root.narrow(&window, words, run)?;
@@ -258,6 +282,12 @@ impl Bound {
             }
         }
     }
+}
+
+/// Documents in the parts that threads take; the first begins where these do.
+fn parts(docs: Range<u32>) -> impl ExactSizeIterator<Item = Range<u32>> + Send {
+    let end = docs.end;
+    docs.step_by(PART as usize).map(move |start| start..end.min(start.saturating_add(PART)))
 }
 
 /// Documents that are asked about.

@@ -15,7 +15,7 @@ use super::spans::{End, Spans, behind_prefix, next};
 use super::times::{DAY, When};
 
 /// What a literal is not: `a number`.
-pub(super) type Mismatch = &'static str;
+pub(crate) type Mismatch = &'static str;
 
 /// What literals of a type must be.
 fn expected(logical: LogicalType) -> Mismatch {
@@ -59,6 +59,15 @@ pub(super) fn number_range(
         low.zip(high).and_then(|(low, high)| integers(logical, low, high))
     };
     Ok(numbers(range))
+}
+
+/// The first stored number behind a literal; `None` if there is none.
+pub(crate) fn least_number(logical: LogicalType, low: Bound<&Literal>) -> Result<Option<i64>, Mismatch> {
+    if logical.is_bytes() {
+        return Err("a number");
+    }
+    let spans = number_range(logical, low, Bound::Unbounded)?;
+    Ok(spans.ranges().next().map(|range| *range.start()))
 }
 
 fn numbers(range: Option<RangeInclusive<i64>>) -> Spans<i64> {

@@ -3,6 +3,9 @@
 use std::fmt;
 use std::time::Duration;
 
+use docvalues_column::{Decided, FilterCounts};
+use docvalues_format::numeric::ZONE;
+
 use super::bind::{Node, What};
 use super::leaf::grouped;
 use super::run::Counter;
@@ -39,7 +42,9 @@ pub struct Ran {
     pub skipped: u64,
     /// Of the windows, those in which the values of some documents were read, and not those of the window.
     pub gathered: u64,
-    /// How long it took, its parts included.
+    /// What the column's indexes decided, of a condition: see [`FilterCounts`]. All zeros if the source does not tell.
+    pub filter: FilterCounts,
+    /// How long it took, its parts included; what several threads took, together.
     pub time: Duration,
 }
 
@@ -63,6 +68,7 @@ pub(super) fn explain(node: &Node, docs: u32, windows: u64, counters: Option<&[C
         windows: counter.windows,
         skipped: windows.saturating_sub(counter.windows),
         gathered: counter.gathered,
+        filter: counter.filter,
         time: counter.time,
     });
     Explain {
@@ -78,6 +84,26 @@ pub(super) fn explain(node: &Node, docs: u32, windows: u64, counters: Option<&[C
 #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a share of 0 to 1 of a u32")]
 fn rounded(share: f64, docs: u32) -> u32 {
     (share.clamp(0.0, 1.0) * f64::from(docs)).round() as u32
+}
+
+/// What indexes decided, for people.
+pub(crate) fn told(counts: &FilterCounts) -> String {
+    let FilterCounts { directory, order, missing, zones, blocks, read } = counts;
+    let documents =
+        |count: u64, how: &str| (count > 0).then(|| format!("{how}: {} documents", grouped(count)));
+    let parts = |parts: &Decided, what: &str| {
+        let [none, all, total] = [parts.none, parts.all, parts.total()].map(grouped);
+        (parts.total() > 0).then(|| format!("{what}: {none} of {total} skipped, {all} taken whole"))
+    };
+    let told = [
+        documents(*directory, "told by the directory"),
+        documents(*order, "told by the order"),
+        documents(*missing, "without a value"),
+        parts(zones, &format!("zones of {}", grouped(ZONE))),
+        parts(blocks, "blocks"),
+        Some(format!("values read: {}", grouped(*read))),
+    ];
+    told.into_iter().flatten().collect::<Vec<_>>().join("; ")
 }
 
 impl Explain {
@@ -98,6 +124,9 @@ impl Explain {
                     write!(f, ", {} skipped", ran.skipped)?;
                 }
                 writeln!(f)?;
+                if !ran.filter.is_empty() {
+                    writeln!(f, "{:indent$}    {}", "", told(&ran.filter))?;
+                }
             }
         }
         self.parts.iter().try_for_each(|part| part.write(f, depth + 1))

@@ -2,7 +2,7 @@
 
 use std::ops::{Bound, ControlFlow, Range, RangeInclusive};
 
-use docvalues_column::{AnyColumn, BatchDocs, DocId, Lists, Slices, TermOrd, bits};
+use docvalues_column::{AnyColumn, BatchDocs, DocId, FilterCounts, Lists, Slices, TermOrd, bits};
 
 use super::column::{Wanted, term_count};
 use super::spans::{End, Spans};
@@ -143,11 +143,11 @@ impl Leaf {
         (share, cost * each.max(1.0) * passes)
     }
 
-    /// Adds the documents of `docs` that match.
-    pub(super) fn fill(&self, docs: Range<u32>, bits: &mut [u64]) -> Result<()> {
+    /// Adds the documents of `docs` that match, and to `counts` how they were found.
+    pub(super) fn fill(&self, docs: Range<u32>, bits: &mut [u64], counts: &mut FilterCounts) -> Result<()> {
         match (&self.want, &self.column) {
             (Want::Exists, column) => column.as_column().exists(docs, bits)?,
-            (Want::Numbers(members), _) => self.fill_numbers(members, docs, bits)?,
+            (Want::Numbers(members), _) => self.fill_numbers(members, docs, bits, counts)?,
             (Want::Strings(spans), AnyColumn::Binary(column)) => match spans.list() {
                 [(low, end)] => {
                     let high = match end {
@@ -159,6 +159,7 @@ impl Leaf {
                 _ => {
                     let first = docs.start;
                     column.scan(docs, &mut |batch| {
+                        counts.read += batch.values.len() as u64;
                         mark(first, batch.docs, batch.values.iter().map(|value| spans.contains(value)), bits);
                         ControlFlow::Continue(())
                     })?;
@@ -170,14 +171,27 @@ impl Leaf {
         Ok(())
     }
 
-    fn fill_numbers(&self, members: &Members, docs: Range<u32>, bits: &mut [u64]) -> Result<()> {
+    fn fill_numbers(
+        &self,
+        members: &Members,
+        docs: Range<u32>,
+        bits: &mut [u64],
+        counts: &mut FilterCounts,
+    ) -> Result<()> {
         if members.ranges.len() <= self.most_filters() {
             for range in &members.ranges {
+                let docs = docs.clone();
                 match &self.column {
-                    AnyColumn::Numeric(column) => column.filter(docs.clone(), range.clone(), bits)?,
-                    AnyColumn::SortedNumeric(column) => column.filter(docs.clone(), range.clone(), bits)?,
-                    AnyColumn::Sorted(column) => column.filter(docs.clone(), ords(range), bits)?,
-                    AnyColumn::SortedSet(column) => column.filter(docs.clone(), ords(range), bits)?,
+                    AnyColumn::Numeric(column) => {
+                        column.filter_counting(docs, range.clone(), bits, counts)?;
+                    }
+                    AnyColumn::SortedNumeric(column) => {
+                        column.filter_counting(docs, range.clone(), bits, counts)?;
+                    }
+                    AnyColumn::Sorted(column) => column.filter_counting(docs, ords(range), bits, counts)?,
+                    AnyColumn::SortedSet(column) => {
+                        column.filter_counting(docs, ords(range), bits, counts)?
+                    }
                     AnyColumn::Binary(_) => {}
                 }
             }
@@ -186,23 +200,23 @@ impl Leaf {
         let (first, go_on) = (docs.start, ControlFlow::Continue(()));
         match &self.column {
             AnyColumn::Numeric(column) => column.scan(docs, &mut |batch| {
+                counts.read += batch.values.len() as u64;
                 mark(first, batch.docs, batch.values.iter().map(|&number| members.contains(number)), bits);
                 go_on
             })?,
             AnyColumn::Sorted(column) => column.scan(docs, &mut |batch| {
-                mark(
-                    first,
-                    batch.docs,
-                    batch.values.iter().map(|ord| members.contains(ord.get().into())),
-                    bits,
-                );
+                counts.read += batch.values.len() as u64;
+                let wanted = |ord: &TermOrd| members.contains(ord.get().into());
+                mark(first, batch.docs, batch.values.iter().map(wanted), bits);
                 go_on
             })?,
             AnyColumn::SortedNumeric(column) => column.scan(docs, &mut |batch| {
+                counts.read += batch.values.items().len() as u64;
                 mark(first, batch.docs, any_of(batch.values, |&number| members.contains(number)), bits);
                 go_on
             })?,
             AnyColumn::SortedSet(column) => column.scan(docs, &mut |batch| {
+                counts.read += batch.values.items().len() as u64;
                 mark(first, batch.docs, any_of(batch.values, |ord| members.contains(ord.get().into())), bits);
                 go_on
             })?,
@@ -231,17 +245,18 @@ impl Leaf {
         }
     }
 
-    /// Clears the bits of those candidates that do not match; bit 0 is document `first`.
-    pub(super) fn check(&self, first: u32, candidates: &mut [u64], gathered: &mut Gathered) -> Result<()> {
+    /// Clears the bits of those candidates that do not match; bit 0 is document `first`. Returns how many values were read.
+    pub(super) fn check(&self, first: u32, candidates: &mut [u64], gathered: &mut Gathered) -> Result<u64> {
         let size = if matches!(self.want, Want::Strings(_)) { GATHER_STRINGS } else { GATHER };
         let mut docs = std::mem::take(&mut gathered.docs);
         docs.clear();
         docs.extend(bits::ones(candidates).map(|at| DocId::new(first.saturating_add(len_u32(at)))));
+        let mut read = 0;
         for docs in docs.chunks(size) {
-            self.check_some(first, docs, candidates, gathered)?;
+            read += self.check_some(first, docs, candidates, gathered)?;
         }
         gathered.docs = docs;
-        Ok(())
+        Ok(read)
     }
 
     fn check_some(
@@ -250,8 +265,9 @@ impl Leaf {
         docs: &[DocId],
         bits: &mut [u64],
         gathered: &mut Gathered,
-    ) -> Result<()> {
+    ) -> Result<u64> {
         let Gathered { numbers, ords, present, number_lists, ord_lists, strings, .. } = gathered;
+        let mut read = docs.len();
         numbers.resize(GATHER, 0);
         ords.resize(GATHER, TermOrd::new(0));
         present.resize(GATHER / 64, 0);
@@ -270,12 +286,14 @@ impl Leaf {
             }
             (Want::Numbers(members), AnyColumn::SortedNumeric(column)) => {
                 column.gather(docs, number_lists)?;
+                read = number_lists.slices().items().len();
                 retain(first, docs, bits, |i| {
                     number_lists.get(i).iter().any(|&number| members.contains(number))
                 });
             }
             (Want::Numbers(members), AnyColumn::SortedSet(column)) => {
                 column.gather(docs, ord_lists)?;
+                read = ord_lists.slices().items().len();
                 retain(first, docs, bits, |i| {
                     ord_lists.get(i).iter().any(|ord| members.contains(ord.get().into()))
                 });
@@ -287,7 +305,7 @@ impl Leaf {
             // `few` says that this is never asked.
             (Want::Exists, _) | (Want::Numbers(_), AnyColumn::Binary(_)) | (Want::Strings(_), _) => {}
         }
-        Ok(())
+        Ok(read as u64)
     }
 
     /// A part of `docs` outside of which no document matches, as far as that is known.
@@ -355,7 +373,7 @@ impl Leaf {
 }
 
 /// A number with commas.
-pub(super) fn grouped(number: u64) -> String {
+pub(crate) fn grouped(number: u64) -> String {
     let digits = number.to_string();
     let mut text = String::new();
     for (i, digit) in digits.chars().enumerate() {

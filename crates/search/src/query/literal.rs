@@ -20,6 +20,21 @@ pub enum Literal {
     Bytes(Vec<u8>),
 }
 
+impl Literal {
+    /// Reads a value that stands alone, without quotes: a number as queries have it, `1_000`, `2.5e3` or `10MiB`, or else
+    /// text.
+    ///
+    /// ```
+    /// use docvalues_search::query::Literal;
+    ///
+    /// assert_eq!(Literal::read("10KiB"), Literal::Int(10_240));
+    /// assert_eq!(Literal::read("2024-01-31"), Literal::from("2024-01-31"));
+    /// ```
+    pub fn read(text: &str) -> Literal {
+        super::parse::as_number(text).unwrap_or_else(|| Literal::Text(text.into()))
+    }
+}
+
 /// Doubles are equal here if their bits are, so that -0.0 and 0.0 are two, and NaN is one.
 impl PartialEq for Literal {
     fn eq(&self, other: &Literal) -> bool {

@@ -265,6 +265,12 @@ fn literal(input: &mut Input<'_>, places: &mut Vec<usize>) -> Parsed<Literal> {
     Ok(value)
 }
 
+/// A text that is a number, with or without a unit.
+pub(super) fn as_number(text: &str) -> Option<Literal> {
+    let mut input = LocatingSlice::new(text);
+    number(&mut input).ok().filter(|_| input.is_empty())
+}
+
 fn number(input: &mut Input<'_>) -> Parsed<Literal> {
     let at = input.current_token_start();
     let sign = opt(one_of(['+', '-'])).parse_next(input)?;

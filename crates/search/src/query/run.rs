@@ -5,13 +5,13 @@
 //! narrows by the others. Narrowing by a condition reads the values of the candidates, if these are few, or else fills
 //! and intersects.
 
-use std::ops::Range;
+use std::ops::{AddAssign, Range};
 use std::time::{Duration, Instant};
 
-use docvalues_column::bits;
+use docvalues_column::{FilterCounts, bits};
 
 use super::bind::{Node, What};
-use super::leaf::Gathered;
+use super::leaf::{Gathered, Leaf};
 use crate::Result;
 
 /// Documents that are worked on together, and words of bits for them: 8 KiB. As many as a block of presence has.
@@ -28,8 +28,32 @@ pub(super) struct Counter {
     pub(super) asked: u64,
     /// Documents that matched.
     pub(super) matched: u64,
+    /// What the indexes of its column decided.
+    pub(super) filter: FilterCounts,
     /// How long it took.
     pub(super) time: Duration,
+}
+
+impl AddAssign for Counter {
+    fn add_assign(&mut self, other: Counter) {
+        let Counter { windows, gathered, asked, matched, filter, time } = other;
+        self.windows += windows;
+        self.gathered += gathered;
+        self.asked += asked;
+        self.matched += matched;
+        self.filter += filter;
+        self.time += time;
+    }
+}
+
+/// What runs that counted did together, part by part of the query.
+pub(super) fn counters(runs: Vec<Run>) -> Vec<Counter> {
+    let mut counters = runs.into_iter().filter_map(|run| run.counters);
+    let mut all = counters.next().unwrap_or_default();
+    for counters in counters {
+        all.iter_mut().zip(counters).for_each(|(all, one)| *all += one);
+    }
+    all
 }
 
 /// Memory for one run on one thread, and what is noted of it.
@@ -112,7 +136,7 @@ impl Node {
         match &self.what {
             What::All => set_all(docs.len(), bits),
             What::None => {}
-            What::Leaf(leaf) => leaf.fill(docs, bits)?,
+            What::Leaf(leaf) => self.fill_leaf(leaf, docs, bits, run)?,
             What::Or => self.parts.iter().try_for_each(|part| part.fill(docs.clone(), bits, run))?,
             What::And => {
                 let Some((first, others)) = self.parts.split_first() else { return Ok(()) };
@@ -130,6 +154,15 @@ impl Node {
                 zip(bits, &all, |bits, others| bits | others);
                 run.spare.extend([found, all]);
             }
+        }
+        Ok(())
+    }
+
+    fn fill_leaf(&self, leaf: &Leaf, docs: Range<u32>, bits: &mut [u64], run: &mut Run) -> Result<()> {
+        let mut counts = FilterCounts::default();
+        leaf.fill(docs, bits, &mut counts)?;
+        if let Some(counter) = run.counter(self) {
+            counter.filter += counts;
         }
         Ok(())
     }
@@ -156,13 +189,15 @@ impl Node {
             What::None => candidates.fill(0),
             What::Leaf(leaf) => {
                 if bits::count(candidates).saturating_mul(leaf.few()) < docs.len() {
+                    let read = leaf.check(docs.start, candidates, &mut run.gathered)?;
                     if let Some(counter) = run.counter(self) {
                         counter.gathered += 1;
+                        counter.filter.read += read;
                     }
-                    return leaf.check(docs.start, candidates, &mut run.gathered);
+                    return Ok(());
                 }
                 let mut found = run.words(candidates.len());
-                leaf.fill(docs.clone(), &mut found)?;
+                self.fill_leaf(leaf, docs.clone(), &mut found, run)?;
                 zip(candidates, &found, |candidates, found| candidates & found);
                 run.spare.push(found);
             }

@@ -3,7 +3,7 @@
 use std::cmp::Ordering;
 use std::ops::{Range, RangeInclusive};
 
-use docvalues_column::{AnyColumn, DocId, LogicalType, SortKey, TermOrd};
+use docvalues_column::{AnyColumn, DocId, FilterCounts, LogicalType, SortKey, TermOrd};
 use docvalues_format::file::kind::to_f64;
 
 use crate::columns::{Columns, Slot};
@@ -183,14 +183,14 @@ impl Key {
     }
 
     /// Adds the documents that come before `place`, or are equal to it if `ties`; false if the column cannot tell without
-    /// looking at each. Some more may be among them.
+    /// looking at each. Some more may be among them. What its indexes decided is added to `counts`.
     pub(super) fn add_before(
         &self,
         columns: &Columns,
         docs: Range<u32>,
-        place: &Place,
-        ties: bool,
+        (place, ties): (&Place, bool),
         bits: &mut [u64],
+        counts: &mut FilterCounts,
     ) -> Result<bool> {
         let column = columns.get(self.slot);
         match place {
@@ -199,7 +199,7 @@ impl Key {
             Place::First => {}
             Place::Number(_) => {
                 let numbers = self.before(place, ties).unwrap_or(i64::MIN..=i64::MAX);
-                add_within(column, docs.clone(), numbers, bits)?;
+                add_within(column, docs.clone(), numbers, bits, counts)?;
             }
             Place::NoNumber | Place::Last if !ties => column.as_column().exists(docs.clone(), bits)?,
             _ => return Ok(false),
@@ -225,12 +225,17 @@ fn add_within(
     docs: Range<u32>,
     numbers: RangeInclusive<i64>,
     bits: &mut [u64],
+    counts: &mut FilterCounts,
 ) -> Result<()> {
     match column {
-        AnyColumn::Numeric(column) => column.filter(docs, numbers, bits)?,
-        AnyColumn::SortedNumeric(column) => column.filter(docs, numbers, bits)?,
-        AnyColumn::Sorted(column) => column.filter(docs, ords(&numbers, column.term_count()), bits)?,
-        AnyColumn::SortedSet(column) => column.filter(docs, ords(&numbers, column.term_count()), bits)?,
+        AnyColumn::Numeric(column) => column.filter_counting(docs, numbers, bits, counts)?,
+        AnyColumn::SortedNumeric(column) => column.filter_counting(docs, numbers, bits, counts)?,
+        AnyColumn::Sorted(column) => {
+            column.filter_counting(docs, ords(&numbers, column.term_count()), bits, counts)?;
+        }
+        AnyColumn::SortedSet(column) => {
+            column.filter_counting(docs, ords(&numbers, column.term_count()), bits, counts)?;
+        }
         // Its places are no numbers.
         AnyColumn::Binary(_) => {}
     }

@@ -1,15 +1,17 @@
 //! The documents that come first.
 
 use std::collections::BinaryHeap;
+use std::fmt;
 use std::ops::{Range, RangeInclusive};
 
-use docvalues_column::DocId;
+use docvalues_column::{DocId, FilterCounts};
 use docvalues_format::bits;
 
 use super::key::{Entry, Key, Keys};
 use crate::columns::{Columns, Slot};
 use crate::error::Result;
 use crate::pass::{Collector, Wants};
+use crate::query::{grouped, told};
 use crate::window::Window;
 
 /// Values that are looked at one by one where one of them may come in.
@@ -39,15 +41,35 @@ pub(crate) trait Kept: Sized + Send {
 pub(crate) struct Competition<K> {
     keys: Keys,
     kept: K,
+    ran: TopRan,
+}
+
+/// How top documents were found.
+///
+/// The answer is the same for any number of threads; this is not: each thread has a list of its own until the end, and
+/// skips by what that has.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct TopRan {
+    /// Documents whose keys were looked at. All others were skipped.
+    pub seen: u64,
+    /// What the indexes of the first key's column decided about the documents that could still come in.
+    pub filter: FilterCounts,
+}
+
+impl fmt::Display for TopRan {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} looked at", grouped(self.seen))?;
+        if self.filter.is_empty() { Ok(()) } else { write!(f, "; {}", told(&self.filter)) }
+    }
 }
 
 impl<K: Kept> Competition<K> {
     pub(crate) fn new(keys: Keys, kept: K) -> Competition<K> {
-        Competition { keys, kept }
+        Competition { keys, kept, ran: TopRan::default() }
     }
 
-    pub(crate) fn finish(self) -> K {
-        self.kept
+    pub(crate) fn finish(self) -> (K, TopRan) {
+        (self.kept, self.ran)
     }
 
     /// The first key, and the numbers of it that can still come in, if not all can.
@@ -86,14 +108,16 @@ impl<K: Kept> Collector for Competition<K> {
         true
     }
 
-    fn wants(&self, columns: &Columns, docs: Range<u32>, bits: &mut [u64]) -> Result<Wants> {
+    fn wants(&mut self, columns: &Columns, docs: Range<u32>, bits: &mut [u64]) -> Result<Wants> {
         let keys = self.keys.as_slice();
         let Some((key, last)) = keys.first().zip(self.kept.last()) else { return Ok(Wants::All) };
-        let can_tell = key.add_before(columns, docs, &last.places[0], keys.len() > 1, bits)?;
+        let before = (&last.places[0], keys.len() > 1);
+        let can_tell = key.add_before(columns, docs, before, bits, &mut self.ran.filter)?;
         Ok(if can_tell { Wants::Bits } else { Wants::All })
     }
 
     fn collect(&mut self, window: &mut Window<'_>) -> Result<()> {
+        self.ran.seen += window.len() as u64;
         for key in self.keys.as_slice() {
             window.read(key.slot)?;
         }
@@ -115,6 +139,8 @@ impl<K: Kept> Collector for Competition<K> {
 
     fn merge(&mut self, other: Competition<K>) {
         self.kept.merge(other.kept);
+        self.ran.seen += other.ran.seen;
+        self.ran.filter += other.ran.filter;
     }
 }
 

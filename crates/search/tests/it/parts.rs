@@ -1,13 +1,16 @@
 //! More documents than a part has, so that threads have something to share: any number of them gives the same answers, to
 //! the last bit.
 
-use docvalues_column::{DocId, Field, Kind, LogicalType, SortKey};
+use std::time::Duration;
+
+use docvalues_column::{DocId, Field, Kind, LogicalType, SortKey, bits};
 use docvalues_format::file::kind::from_f64;
 use docvalues_search::facet::{Facet, FacetOrder};
 use docvalues_search::group::{Group, Metric};
 use docvalues_search::histogram::{Histogram, Step};
+use docvalues_search::query::{Explain, Ran};
 use docvalues_search::stats::Stats;
-use docvalues_search::{Bitset, Docs, Search};
+use docvalues_search::{Bitset, Docs, Query, Search};
 use docvalues_testkit::model::{MemSource, ModelColumn};
 
 /// Two whole parts, and some more.
@@ -74,6 +77,53 @@ fn any_number_of_threads_gives_the_same_answers() {
         let alone = answers(&Search::new(&source).threads(1), docs);
         for threads in [2, 8] {
             assert_eq!(answers(&Search::new(&source).threads(threads), docs), alone, "{threads} threads");
+        }
+    }
+}
+
+/// The same without times, which differ.
+fn timeless(mut explain: Explain) -> Explain {
+    explain.ran = explain.ran.map(|ran| Ran { time: Duration::ZERO, ..ran });
+    explain.parts = explain.parts.into_iter().map(timeless).collect();
+    explain
+}
+
+#[test]
+fn any_number_of_threads_finds_the_same_documents() {
+    let source = source();
+    let some = Bitset::from_docs((0..DOCS).filter(|doc| doc % 3 != 1).map(DocId::new), DOCS);
+    let list: Vec<DocId> = (0..DOCS).step_by(29).map(DocId::new).collect();
+    let queries = [
+        "number < 500_000",
+        "term ^= 'term 1' and number in 1000..2000 and not list = 7",
+        "list in (1, 5, 49) or double > 1e6 or number missing",
+        "term exists",
+        "number >= 0 and number < 0",
+    ];
+    for query in queries.map(|text| Query::parse(text).unwrap()) {
+        let bound = |threads| Search::new(&source).threads(threads).bind(&query).unwrap();
+        // In one go, and document by document of the set.
+        let mut words = vec![0; bits::words(0..DOCS)];
+        bound(1).matching(0..DOCS, &mut words).unwrap();
+        let all = Bitset::from_words(words, DOCS);
+        for docs in [
+            Docs::All,
+            Docs::Range(499_999, 1_100_003),
+            Docs::Range(7, 7),
+            Docs::List(&list),
+            Docs::Bits(&some),
+        ] {
+            let of_docs = Bitset::from_docs(docs.iter(DOCS).filter(|doc| all.contains(*doc)), DOCS);
+            let (_, alone) = bound(1).collect_explained(docs).unwrap();
+            let alone = timeless(alone);
+            for threads in [1, 2, 8] {
+                let bound = bound(threads);
+                assert_eq!(bound.collect(docs).unwrap(), of_docs, "{query}, {threads} threads");
+                assert_eq!(bound.count(docs).unwrap(), of_docs.count(), "{query}, {threads} threads");
+                let (found, explain) = bound.collect_explained(docs).unwrap();
+                assert_eq!(found, of_docs, "{query}, {threads} threads");
+                assert_eq!(timeless(explain), alone, "{query}, {threads} threads");
+            }
         }
     }
 }

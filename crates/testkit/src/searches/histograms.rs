@@ -11,9 +11,6 @@ use super::rows::{RowColumn, Rows};
 
 pub(super) fn check(searches: &[Search<'_>], docs: Docs<'_>, rows: &Rows, hits: &[DocId], column: usize) {
     let column = &rows.columns[column];
-    if column.field.kind.is_bytes() {
-        return;
-    }
     let numbers = |docs: &[DocId]| {
         let values = docs.iter().flat_map(|doc| column.of(*doc)).map(|value| match value {
             Value::Number(number) => *number,
@@ -21,10 +18,13 @@ pub(super) fn check(searches: &[Search<'_>], docs: Docs<'_>, rows: &Rows, hits: 
         });
         values.collect::<Vec<i64>>()
     };
+    let asked = asked(column);
+    if asked.is_empty() {
+        return;
+    }
     let found = numbers(hits);
     let missing = hits.iter().filter(|doc| column.of(**doc).is_empty()).count() as u64;
-    for step in steps(column, &column.all_numbers()) {
-        let asked = Histogram { column: column.field.name.clone(), step };
+    for asked in asked {
         let expected = expected(column, &asked.step, &found);
         for search in searches {
             let HistogramCounts { ranges, docs, missing: without, outside, .. } =
@@ -36,11 +36,23 @@ pub(super) fn check(searches: &[Search<'_>], docs: Docs<'_>, rows: &Rows, hits: 
                 .collect();
             assert_eq!(counts, expected, "{asked:?}");
             assert!(ranges.is_sorted_by_key(|range| range.from), "{asked:?}");
+            if let Step::Edges(edges) = &asked.step {
+                assert_eq!(ranges.iter().map(|range| range.from).collect::<Vec<_>>(), *edges);
+            }
             let inside: u64 = expected.values().sum();
             assert_eq!((docs, without), (hits.len() as u64, missing), "{asked:?}");
             assert_eq!(outside, found.len() as u64 - inside, "{asked:?}");
         }
     }
+}
+
+/// What a column can be asked.
+pub(super) fn asked(column: &RowColumn) -> Vec<Histogram> {
+    if column.field.kind.is_bytes() {
+        return Vec::new();
+    }
+    let of = |step| Histogram { column: column.field.name.clone(), step };
+    steps(column, &column.all_numbers()).into_iter().map(of).collect()
 }
 
 /// Steps that make few enough ranges.

@@ -6,20 +6,25 @@ use docvalues_search::group::Group;
 use docvalues_search::stats::Stats;
 use docvalues_search::{Docs, Query, Search, SearchRequest};
 
-use super::Set;
+use super::rows::Rows;
+use super::{Set, histograms};
 use crate::shapes::Dataset;
 
 /// Of all documents, and of those that have a value in the first column.
-pub(super) fn check(searches: &[Search<'_>], set: &Set, dataset: &Dataset) {
+pub(super) fn check(searches: &[Search<'_>], set: &Set, dataset: &Dataset, rows: &Rows) {
     let (Set::All, Some((first, _))) = (set, dataset.columns.first()) else { return };
     let names = || dataset.columns.iter().map(|(field, _)| field.name.as_str());
     let single = |name: &&str| {
         dataset.columns.iter().any(|(field, _)| field.name == *name && !field.kind.is_multi_valued())
     };
+    // One of each column, as it is asked alone, which is compared with the rows elsewhere.
+    let any = |(at, column)| histograms::asked(column).into_iter().cycle().nth(at);
+    let histograms: Vec<_> = rows.columns.iter().enumerate().filter_map(any).collect();
     for query in [Query::All, Query::exists(&first.name), Query::None] {
         let request = SearchRequest {
             query: query.clone(),
             facets: names().map(Facet::on).collect(),
+            histograms: histograms.clone(),
             stats: names().map(|name| Stats::of(name).distinct()).collect(),
             groups: names().filter(single).map(Group::by).collect(),
             sort: vec![SortKey::new(&first.name).descending()],
@@ -34,6 +39,9 @@ pub(super) fn check(searches: &[Search<'_>], set: &Set, dataset: &Dataset) {
             let facets: Vec<_> =
                 request.facets.iter().map(|facet| search.facet(docs, facet).unwrap()).collect();
             assert_eq!(found.facets, facets, "{query}");
+            let ranges: Vec<_> =
+                histograms.iter().map(|histogram| search.histogram(docs, histogram).unwrap()).collect();
+            assert_eq!(found.histograms, ranges, "{query}");
             let groups: Vec<_> =
                 request.groups.iter().map(|group| search.group(docs, group).unwrap()).collect();
             assert_eq!(found.groups, groups, "{query}");

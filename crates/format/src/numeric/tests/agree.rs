@@ -1,10 +1,11 @@
 //! Every way to read a column gives what a `Vec` gives.
 
-use std::ops::RangeInclusive;
+use std::ops::{Range, RangeInclusive};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use proptest::prelude::*;
 
+use super::counts::Share;
 use super::*;
 use crate::bits;
 use crate::error::Place;
@@ -77,7 +78,45 @@ fn check_reader(values: &[i64], reader: &NumericReader<Owned>, random: &mut Rand
     }
     #[expect(clippy::reversed_empty_ranges, reason = "that is the test")]
     reader.filter(0..len, 1..=0, &mut vec![0; values.len().div_ceil(64)], &mut walk).unwrap();
+    check_counts(values, reader, random);
     check_gather(values, reader, random);
+}
+
+/// What filters say of zones is what the zones' values say, and does not depend on how positions are cut.
+fn check_counts(values: &[i64], reader: &NumericReader<Owned>, random: &mut Random) {
+    let (len, mut walk) = (values.len() as u64, NumericWalk::default());
+    let wanted = wanted(values, random);
+    let mut counted = |positions: Range<u64>| {
+        let (mut counts, mut bits) = (FilterCounts::default(), vec![0; values.len().div_ceil(64)]);
+        reader.filter_counting(positions, wanted.clone(), &mut bits, &mut walk, &mut counts).unwrap();
+        counts
+    };
+    let whole = counted(0..len);
+    let mut parts = FilterCounts::default();
+    let [a, b] = [(); 2].map(|()| random.below(len + 1).cast_unsigned());
+    for part in [0..a.min(b), a.min(b)..a.max(b), a.max(b)..len] {
+        parts += counted(part);
+    }
+    assert_eq!(parts, whole, "{wanted:?}, cut at {a} and {b}");
+    if whole.directory > 0 || values.is_empty() || wanted.is_empty() {
+        let directory = if wanted.is_empty() { 0 } else { len };
+        assert_eq!(whole, FilterCounts { directory, ..FilterCounts::default() }, "{wanted:?}");
+        return;
+    }
+    let (mut zones, mut open) = (Decided::default(), 0);
+    for zone in values.chunks(ZONE as usize) {
+        let (min, max) = (zone.iter().min().unwrap(), zone.iter().max().unwrap());
+        let share = Share::of(&(*min..=*max), &wanted);
+        zones.note(share, 1);
+        open += if share == Share::Some { zone.len() as u64 } else { 0 };
+    }
+    if reader.meta().zones.is_some() {
+        assert_eq!(whole.zones, zones, "{wanted:?}");
+        assert!(whole.read <= open, "{wanted:?}: {} of {open} values", whole.read);
+    } else {
+        assert_eq!(whole.zones, Decided::default());
+    }
+    assert_eq!(whole.read == 0, whole.blocks.open == 0);
 }
 
 fn check_gather(values: &[i64], reader: &NumericReader<Owned>, random: &mut Random) {
@@ -213,14 +252,19 @@ fn a_filter_looks_only_where_some_values_are_wanted_and_some_are_not() {
     let mut walk = NumericWalk::default();
     let mut filter = |range: RangeInclusive<i64>| {
         let mut bits = vec![0; values.len().div_ceil(64)];
-        reader.filter(0..len, range.clone(), &mut bits, &mut walk).unwrap();
+        let mut counts = FilterCounts::default();
+        reader.filter_counting(0..len, range.clone(), &mut bits, &mut walk, &mut counts).unwrap();
         assert_eq!(bits, expected_bits(&values, &range, vec![0; bits.len()]));
-        bytes_of_blocks(&reader)
+        (bytes_of_blocks(&reader), counts)
     };
-    assert_eq!(filter(-5..=-1), 0, "below all");
-    assert_eq!(filter(0..=i64::MAX), 0, "all");
-    let (some, zone) = (filter(300_000..=900_000), all / (600_000 / 4096));
+    let outright = FilterCounts { directory: len, ..FilterCounts::default() };
+    assert_eq!(filter(-5..=-1), (0, outright), "below all");
+    assert_eq!(filter(0..=i64::MAX), (0, outright), "all");
+    let ((some, counts), zone) = (filter(300_000..=900_000), all / (600_000 / 4096));
     assert!(0 < some && some <= 3 * zone, "{some} of {all} bytes for the two zones with an end");
+    // Values 150,000 to 450,000 of 147 zones: from the middle of zone 36 to that of 109.
+    assert_eq!(counts.zones, Decided { none: 147 - 74, all: 72, open: 2 });
+    assert!((1..=2 * ZONE).contains(&counts.read), "{counts:?}");
 
     for (wanted, zones) in [
         (300_000..=900_000, 36..110),

@@ -1,0 +1,112 @@
+//! What `--explain` tells, as JSON.
+
+use std::time::Duration;
+
+use serde::Serialize;
+
+use crate::store::search::query::Explain;
+use crate::store::search::sort::TopRan;
+use crate::store::{Decided, FilterCounts, ZONE};
+
+/// How a command came to its answer.
+#[derive(Serialize)]
+pub(crate) struct ExplainJson<'a> {
+    query: Part<'a>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    top: Option<Top>,
+    nanoseconds: Times,
+}
+
+#[derive(Serialize)]
+struct Times {
+    query: u64,
+    answer: u64,
+}
+
+/// A part of the query, and its parts, in the order in which they were run.
+#[derive(Serialize)]
+struct Part<'a> {
+    clause: &'a str,
+    how: &'a str,
+    expected: u32,
+    #[serde(flatten)]
+    ran: Option<Ran>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    parts: Vec<Part<'a>>,
+}
+
+#[derive(Serialize)]
+struct Ran {
+    asked: u64,
+    matched: u64,
+    windows: u64,
+    skipped_windows: u64,
+    gathered_windows: u64,
+    nanoseconds: u64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    index: Option<Index>,
+}
+
+#[derive(Serialize)]
+struct Top {
+    seen: u64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    index: Option<Index>,
+}
+
+/// What the indexes of a column decided.
+#[derive(Serialize)]
+struct Index {
+    directory: u64,
+    order: u64,
+    missing: u64,
+    zone_values: u64,
+    zones: Share,
+    blocks: Share,
+    values_read: u64,
+}
+
+#[derive(Serialize)]
+struct Share {
+    skipped: u64,
+    taken_whole: u64,
+    looked_into: u64,
+}
+
+impl<'a> ExplainJson<'a> {
+    pub(crate) fn new(query: (&'a Explain, Duration), answer: Duration, top: Option<&TopRan>) -> Self {
+        let top = top.map(|top| Top { seen: top.seen, index: Index::new(&top.filter) });
+        let nanoseconds = Times { query: nanos(query.1), answer: nanos(answer) };
+        ExplainJson { query: Part::new(query.0), top, nanoseconds }
+    }
+}
+
+impl<'a> Part<'a> {
+    fn new(explain: &'a Explain) -> Part<'a> {
+        let ran = explain.ran.as_ref().map(|ran| Ran {
+            asked: ran.asked,
+            matched: ran.matched,
+            windows: ran.windows,
+            skipped_windows: ran.skipped,
+            gathered_windows: ran.gathered,
+            nanoseconds: nanos(ran.time),
+            index: Index::new(&ran.filter),
+        });
+        let parts = explain.parts.iter().map(Part::new).collect();
+        Part { clause: &explain.clause, how: &explain.how, expected: explain.expected, ran, parts }
+    }
+}
+
+impl Index {
+    fn new(counts: &FilterCounts) -> Option<Index> {
+        let FilterCounts { directory, order, missing, zones, blocks, read } = *counts;
+        let share = |of: Decided| Share { skipped: of.none, taken_whole: of.all, looked_into: of.open };
+        let (zones, blocks) = (share(zones), share(blocks));
+        let index = Index { directory, order, missing, zone_values: ZONE, zones, blocks, values_read: read };
+        (!counts.is_empty()).then_some(index)
+    }
+}
+
+fn nanos(time: Duration) -> u64 {
+    u64::try_from(time.as_nanos()).unwrap_or(u64::MAX)
+}

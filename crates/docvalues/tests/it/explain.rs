@@ -1,0 +1,161 @@
+//! What an explained query says of zones is what their values say.
+
+use std::ops::RangeInclusive;
+
+use docvalues::search::{Docs, Query};
+use docvalues::{
+    Decided, Field, FilterCounts, Kind, LogicalType, OpenOptions, Segment, SegmentWriter, SortKey,
+    WriterOptions,
+};
+use docvalues_testkit::model::ModelColumn;
+use docvalues_testkit::rng::SplitMix64;
+use docvalues_testkit::shapes::Dataset;
+
+use crate::write::{COMPRESSIONS, add_batches, in_batches, schema};
+
+const DOCS: u32 = 300_000;
+const ZONE: usize = 4096;
+
+/// Numbers of which it is known where they lie: in order, by and by, and anywhere.
+fn shapes() -> [(&'static str, Vec<i64>); 3] {
+    let mut rng = SplitMix64::named("explained");
+    let noise: Vec<i64> = (0..DOCS).map(|_| rng.below(100_000) as i64).collect();
+    let near = |(at, noise): (i64, &i64)| at / 10 + noise % 700;
+    [
+        ("at", (0..i64::from(DOCS)).map(|at| at * 3).collect()),
+        ("near", (0..).zip(&noise).map(near).collect()),
+        ("any", noise),
+    ]
+}
+
+fn with_values(docs: &[i64]) -> Vec<Option<i64>> {
+    (0..).zip(docs).map(|(doc, value)| (doc % 3 > 0).then_some(*value)).collect()
+}
+
+fn term(number: i64) -> Vec<u8> {
+    format!("{number:06}").into()
+}
+
+fn rows() -> Dataset {
+    let field = |name: &str, kind, logical| Field::new(name, kind, logical);
+    let mut columns = Vec::new();
+    for (name, values) in shapes() {
+        let all = values.iter().copied().map(Some).collect();
+        columns.push((field(name, Kind::Numeric, LogicalType::I64), ModelColumn::Numeric(all)));
+        let some = with_values(&values);
+        let terms = some.iter().map(|value| value.map(term)).collect();
+        let ty = LogicalType::Utf8;
+        columns.push((field(&format!("{name}_term"), Kind::Sorted, ty), ModelColumn::Sorted(terms)));
+        let lists = some.iter().map(|value| value.map_or_else(Vec::new, |value| vec![value, value + 1]));
+        let lists = ModelColumn::SortedNumeric(lists.collect());
+        columns.push((field(&format!("{name}_list"), Kind::SortedNumeric, LogicalType::I64), lists));
+        let some = ModelColumn::Numeric(some);
+        columns.push((field(&format!("{name}_some"), Kind::Numeric, LogicalType::I64), some));
+    }
+    Dataset { docs: DOCS, columns }
+}
+
+/// What the zones of these values say, and how many values lie in those that say nothing.
+fn zones(values: &[i64], wanted: &RangeInclusive<i64>) -> (Decided, u64) {
+    let (mut zones, mut open) = (Decided::default(), 0);
+    for zone in values.chunks(ZONE) {
+        let (min, max) = (zone.iter().min().unwrap(), zone.iter().max().unwrap());
+        if max < wanted.start() || wanted.end() < min {
+            zones.none += 1;
+        } else if wanted.contains(min) && wanted.contains(max) {
+            zones.all += 1;
+        } else {
+            zones.open += 1;
+            open += zone.len() as u64;
+        }
+    }
+    (zones, open)
+}
+
+fn explained(segment: &Segment, query: &str) -> (u32, FilterCounts) {
+    let bound = Query::parse(query).unwrap().bind(segment).unwrap();
+    let (found, explain) = bound.collect_explained(Docs::All).unwrap();
+    assert_eq!(found, bound.collect(Docs::All).unwrap());
+    assert!(explain.parts.is_empty(), "{explain}");
+    (found.count(), explain.ran.unwrap().filter)
+}
+
+#[test]
+fn zones_are_skipped_as_their_values_say() {
+    let rows = rows();
+    let segment = Segment::from_bytes(
+        in_batches(&rows, 50_000, &COMPRESSIONS, WriterOptions::default()),
+        OpenOptions::new(),
+    );
+    let segment = segment.unwrap();
+    for (name, values) in shapes() {
+        let some: Vec<i64> = with_values(&values).into_iter().flatten().collect();
+        let lists: Vec<i64> = some.iter().flat_map(|value| [*value, value + 1]).collect();
+        let without = u64::from(DOCS) - some.len() as u64;
+        for (low, high) in [(5_000, 5_020), (9_000, 25_000), (-5, 20_000), (20_000, i64::MAX)] {
+            let wanted = low..=high;
+            let what = format!("{name} in {low}..={high}");
+            for (column, values, missing) in
+                [("", &values, 0), ("_some", &some, without), ("_list", &lists, without)]
+            {
+                let (_, counts) = explained(&segment, &format!("{name}{column} in {low}..={high}"));
+                let (expected, open) = zones(values, &wanted);
+                assert_eq!((counts.zones, counts.missing), (expected, missing), "{what}{column}");
+                assert_eq!((counts.directory, counts.order), (0, 0), "{what}{column}");
+                assert!(counts.read <= open && (counts.read > 0) == (counts.blocks.open > 0), "{counts:?}");
+            }
+            if low >= 0 && high < i64::MAX {
+                let (_, counts) = explained(&segment, &format!("{name}_term in '{low:06}'..='{high:06}'"));
+                assert_eq!((counts.zones, counts.missing), (zones(&some, &wanted).0, without), "{what}_term");
+            }
+        }
+    }
+}
+
+#[test]
+fn where_values_lie_decides_what_is_read() {
+    let segment = in_batches(&rows(), 50_000, &COMPRESSIONS, WriterOptions::default());
+    let segment = Segment::from_bytes(segment, OpenOptions::new()).unwrap();
+    let read = |query: &str| explained(&segment, query).1;
+    // Of 74 zones, the two with an end.
+    let sorted = read("at in 150_000..600_000");
+    assert_eq!(sorted.zones, Decided { none: 37, all: 35, open: 2 });
+    assert!(sorted.read <= 2 * ZONE as u64);
+    let near = read("near in 5_000..5_100");
+    assert!(near.zones.none > 65 && near.zones.open < 9, "{near:?}");
+    let any = read("any in 5_000..5_100");
+    assert_eq!((any.zones, any.read), (Decided { none: 0, all: 0, open: 74 }, DOCS.into()));
+    // Ranges are asked one by one; from nine on, values are looked up among them.
+    let two = read("any in 5_000..5_100 or any in 6_000..6_100");
+    assert_eq!((two.zones.open, two.read), (2 * 74, 2 * u64::from(DOCS)));
+    let many = (1..20).map(|at| format!("any in {0}..={0}", 10 * at)).collect::<Vec<_>>().join(" or ");
+    assert_eq!(read(&many), FilterCounts { read: DOCS.into(), ..FilterCounts::default() });
+}
+
+#[test]
+fn the_order_of_documents_reads_no_zones() {
+    let mut rows = rows();
+    rows.columns.retain(|(field, _)| field.name == "at");
+    let (schema, fields) = schema(&rows, &COMPRESSIONS);
+    let mut writer = SegmentWriter::in_memory(schema, WriterOptions::default());
+    writer.sort_by(vec![SortKey::new("at").descending()]).unwrap();
+    add_batches(&mut writer, &fields, &rows, 50_000);
+    let segment = Segment::from_bytes(writer.finish_bytes().unwrap(), OpenOptions::new()).unwrap();
+    let (found, counts) = explained(&segment, "at in 150_000..600_000");
+    assert_eq!(found, 150_000);
+    assert_eq!(counts, FilterCounts { order: DOCS.into(), ..FilterCounts::default() });
+}
+
+#[test]
+fn candidates_are_read_and_no_zones() {
+    let segment = in_batches(&rows(), 50_000, &COMPRESSIONS, WriterOptions::default());
+    let segment = Segment::from_bytes(segment, OpenOptions::new()).unwrap();
+    let query = Query::parse("at in 30_000..30_300 and any_list >= 10").unwrap();
+    let (_, explain) = query.bind(&segment).unwrap().collect_explained(Docs::All).unwrap();
+    let [at, any] = explain.parts.as_slice() else { panic!("{explain}") };
+    assert_eq!(at.ran.unwrap().filter.zones, Decided { none: 73, all: 0, open: 1 });
+    let any = any.ran.unwrap();
+    // A hundred documents, two of three of which have two values.
+    assert_eq!((any.asked, any.gathered, any.filter.read), (100, 1, 2 * 67));
+    assert_eq!(any.filter, FilterCounts { read: any.filter.read, ..FilterCounts::default() });
+}
