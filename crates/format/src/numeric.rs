@@ -46,6 +46,7 @@ mod filter;
 mod gather;
 mod locate;
 mod numbers;
+mod ords;
 mod plan;
 mod read;
 mod survey;
