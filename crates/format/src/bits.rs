@@ -194,6 +194,7 @@ pub(crate) use cpu::cpu_has;
 pub(crate) use gather::{Blocks, Numbers, Packed, gather, gather_ords, gather_packed};
 pub(crate) use lookup::{ENTRIES, look_up, look_up_packed};
 pub use narrow::to_u32;
+pub(crate) use narrow::unpack_ords;
 pub use ones::{fill, ones};
 pub use pack::pack;
 pub(crate) use simd::{add_line, in_range, multiples, unsigned};

@@ -47,6 +47,7 @@ mod filter;
 mod gather;
 mod locate;
 mod numbers;
+mod ords;
 mod plan;
 mod read;
 mod survey;

@@ -4,7 +4,7 @@ use std::ops::{ControlFlow, Range, RangeInclusive};
 use std::sync::Arc;
 
 use docvalues_column::{Batch, BatchDocs, DocId, FilterCounts, NumericColumn, Result};
-use docvalues_format::numeric::NumericReader;
+use docvalues_format::numeric::{NumericReader, NumericWalk};
 use docvalues_storage::Section;
 
 use crate::core::{BATCH, Core, FormatResult, Parts, Walks, check_words, gather_numbers};
@@ -105,7 +105,8 @@ impl NumericColumn for Numeric {
         docs: Range<u32>,
         each: &mut dyn FnMut(Batch<'_, &[i64]>) -> ControlFlow<()>,
     ) -> Result<()> {
-        self.0.core.named(scan_numbers(&self.0.core, &self.0.values, docs, each))
+        let Inner { core, values } = &*self.0;
+        core.named(scan_numbers(core, docs, |range, out, walk| values.decode(range, out, walk), each))
     }
 
     fn filter(&self, docs: Range<u32>, values: RangeInclusive<i64>, bits: &mut [u64]) -> Result<()> {
@@ -135,22 +136,22 @@ impl NumericColumn for Numeric {
     }
 }
 
-/// Hands out the numbers of `docs`, batch by batch.
-pub(crate) fn scan_numbers(
+/// Hands out the numbers of `docs`, or their ords, batch by batch; `decode` finds those of a range of values.
+pub(crate) fn scan_numbers<T: Copy + Default>(
     core: &Core,
-    values: &NumericReader<Section>,
     docs: Range<u32>,
-    each: &mut dyn FnMut(Batch<'_, &[i64]>) -> ControlFlow<()>,
+    decode: impl Fn(Range<u64>, &mut [T], &mut NumericWalk) -> FormatResult<()>,
+    each: &mut dyn FnMut(Batch<'_, &[T]>) -> ControlFlow<()>,
 ) -> FormatResult<()> {
     let mut walks = Walks::default();
     if core.is_dense() {
-        let mut buffer = [0; BATCH];
+        let mut buffer = [T::default(); BATCH];
         let Range { mut start, end } = core.clip(docs);
         while start < end {
             let len = BATCH.min((end - start) as usize);
             let buffer = &mut buffer[..len];
             let next = start.saturating_add(u32::try_from(len).unwrap_or(u32::MAX));
-            values.decode(start.into()..next.into(), buffer, &mut walks.values)?;
+            decode(start.into()..next.into(), buffer, &mut walks.values)?;
             let docs = BatchDocs::Run { first: DocId::new(start), len };
             if each(Batch { docs, values: buffer }).is_break() {
                 break;
@@ -161,9 +162,9 @@ pub(crate) fn scan_numbers(
     }
     let mut buffer = Vec::new();
     core.windows(docs, |docs, first| {
-        buffer.resize(docs.len(), 0);
+        buffer.resize(docs.len(), T::default());
         let first = u64::from(first.get());
-        values.decode(first..first + docs.len() as u64, &mut buffer, &mut walks.values)?;
+        decode(first..first + docs.len() as u64, &mut buffer, &mut walks.values)?;
         Ok(each(Batch { docs: BatchDocs::List(docs), values: &buffer }).is_continue())
     })
 }

@@ -133,12 +133,7 @@ impl SortedColumn for Sorted {
         each: &mut dyn FnMut(Batch<'_, &[TermOrd]>) -> ControlFlow<()>,
     ) -> Result<()> {
         let Inner { core, ords, .. } = &*self.0;
-        let mut converted = Vec::new();
-        core.named(scan_numbers(core, ords, docs, &mut |batch| {
-            converted.resize(batch.values.len(), TermOrd::new(0));
-            bits::to_u32(batch.values, &mut converted, TermOrd::new);
-            each(Batch { docs: batch.docs, values: &converted })
-        }))
+        core.named(scan_numbers(core, docs, |range, out, walk| ords.decode_ords(range, out, walk), each))
     }
 
     fn filter(&self, docs: Range<u32>, ords: Range<u32>, bits: &mut [u64]) -> Result<()> {

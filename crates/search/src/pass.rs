@@ -144,19 +144,27 @@ pub(crate) struct Worker {
     room: Room,
     wanted: Vec<u64>,
     list: Vec<DocId>,
+    /// Documents at the front of the pass's list that no part is about which is still to come.
+    passed: usize,
 }
 
 impl Worker {
-    /// Shows the documents of a part to `collector`.
+    /// Shows the documents of a part to `collector`; parts ascend.
     pub(crate) fn part<C: Collector>(&mut self, pass: &Pass<'_>, part: u32, collector: &mut C) -> Result<()> {
         let docs = part * PART..(part * PART).saturating_add(PART).min(pass.total);
         match pass.docs {
             Docs::All => self.range(pass, docs, collector)?,
             Docs::Range(from, to) => self.range(pass, from.max(docs.start)..to.min(docs.end), collector)?,
             Docs::List(list) => {
-                let [start, end] =
-                    [docs.start, docs.end].map(|end| list.partition_point(|doc| doc.get() < end));
-                self.list(pass, docs, &list[start..end], collector)?;
+                // Parts ascend, and mostly begin where the last one ended.
+                let below = |list: &[DocId], end| list.partition_point(|doc| doc.get() < end);
+                let mut left = &list[self.passed..];
+                if left.first().is_some_and(|first| first.get() < docs.start) {
+                    left = &left[below(left, docs.start)..];
+                }
+                let (here, others) = left.split_at(below(left, docs.end));
+                self.passed = list.len() - others.len();
+                self.list(pass, docs, here, collector)?;
             }
             Docs::Bits(bits) => self.bits(pass, docs, bits.words(), collector)?,
         }

@@ -101,8 +101,10 @@ fn granules_of_large_sections_are_pages_of_the_file() {
     let (file, summary) = writer.finish().unwrap();
     let values = |column: &docvalues::ColumnSummary| {
         let mut all = Vec::new();
-        let mut each =
-            |_, at: docvalues::format::granule::SectionRef| Ok::<_, ()>(all.push((at.len, at.offset)));
+        let mut each = |_, at: docvalues::format::granule::SectionRef| {
+            all.push((at.len, at.offset));
+            Ok::<_, ()>(())
+        };
         column.column.clone().try_map(&mut each).unwrap();
         all.into_iter().max().unwrap()
     };

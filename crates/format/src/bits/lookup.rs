@@ -133,8 +133,8 @@ mod x86 {
         let mask = _mm512_set1_epi64(mask(width).cast_signed());
         let base = _mm512_set1_epi64(base.cast_signed());
         let mut largest = _mm512_setzero_si512();
-        let count = simd::groups(bytes, width, out.len());
         let (groups, _) = out.as_chunks_mut::<{ simd::GROUP }>();
+        let count = simd::groups(bytes, step).min(groups.len());
         for (group, out) in groups.iter_mut().take(count).enumerate() {
             let from = bytes.as_ptr().wrapping_add(group * step);
             // SAFETY: `group < groups(…)`, which counts those with 64 bytes of `bytes` from `from` on.

@@ -1,4 +1,6 @@
-//! Numbers that become half as wide.
+//! Numbers that become half as wide, and packed ones that never were wider.
+
+use crate::id::TermOrd;
 
 /// Makes each number a `T`, by way of a `u32`; one that is none becomes `u32::MAX`.
 ///
@@ -39,5 +41,61 @@ fn to_u32_plain<T>(numbers: &[i64], out: &mut [T], make: impl Fn(u32) -> T) {
                 *out = make(number as u32);
             }
         }
+    }
+}
+
+/// Packed integers `start ..` of `width` bits as ords, with `add` added to each: no sum may pass a `u32`.
+///
+/// As many whole groups of sixteen, from the first one on, as the CPU has a kernel for and `bytes` has windows for; returns
+/// how many integers that were. The caller unpacks the others.
+#[inline]
+pub(crate) fn unpack_ords(bytes: &[u8], width: u8, start: usize, add: u32, out: &mut [TermOrd]) -> usize {
+    #[cfg(all(target_arch = "x86_64", not(miri)))]
+    if start.is_multiple_of(8) && (1..=super::patterns::NARROW).contains(&width) && super::has_vbmi() {
+        let from = (start / 8).checked_mul(width.into()).and_then(|at| bytes.get(at..));
+        #[allow(unsafe_code, reason = "the features were found")]
+        // SAFETY: the condition: this CPU has every feature that the function is compiled for.
+        return from.map_or(0, |bytes| unsafe { x86::unpack_ords(bytes, width, add, out) });
+    }
+    let _ = (bytes, width, start, add, out);
+    0
+}
+
+#[cfg(all(target_arch = "x86_64", not(miri)))]
+#[allow(unsafe_code, reason = "intrinsics; each use has its proof")]
+mod x86 {
+    use std::arch::x86_64::*;
+
+    use super::super::patterns::{SIXTEENS, Sixteens};
+    use super::super::simd::{AHEAD, groups};
+    use crate::id::TermOrd;
+
+    /// Integers of a group.
+    const GROUP: usize = 16;
+
+    /// The same of integers that begin with the first byte.
+    #[target_feature(enable = "avx512f,avx512bw,avx512vbmi")]
+    pub(super) fn unpack_ords(bytes: &[u8], width: u8, add: u32, out: &mut [TermOrd]) -> usize {
+        let step = 2 * usize::from(width);
+        let Sixteens { bytes: pattern, shifts } = &SIXTEENS[usize::from(width)];
+        // SAFETY: `pattern` and `shifts` are 64 bytes each.
+        let pattern = unsafe { _mm512_loadu_si512(pattern.as_ptr().cast()) };
+        // SAFETY: as above.
+        let shifts = unsafe { _mm512_loadu_si512(shifts.as_ptr().cast()) };
+        let mask = _mm512_set1_epi32((u32::MAX >> (32 - width)).cast_signed());
+        let add = _mm512_set1_epi32(add.cast_signed());
+        let (places, _) = out.as_chunks_mut::<GROUP>();
+        let count = groups(bytes, step).min(places.len());
+        for (group, out) in places[..count].iter_mut().enumerate() {
+            let from = bytes.as_ptr().wrapping_add(group * step);
+            _mm_prefetch::<_MM_HINT_T0>(from.wrapping_add(AHEAD).cast());
+            // SAFETY: `groups` counts those that have 64 bytes from `from` on.
+            let window = unsafe { _mm512_loadu_si512(from.cast()) };
+            let lanes = _mm512_srlv_epi32(_mm512_permutexvar_epi8(pattern, window), shifts);
+            let ords = _mm512_add_epi32(_mm512_and_si512(lanes, mask), add);
+            // SAFETY: a `TermOrd` is a `u32`, transparently: sixteen are 64 bytes.
+            unsafe { _mm512_storeu_si512(out.as_mut_ptr().cast(), ords) };
+        }
+        count * GROUP
     }
 }

@@ -110,14 +110,10 @@ pub(super) fn available() -> Vec<(&'static str, Unpack)> {
     return Vec::new();
 }
 
-/// How many groups a kernel may unpack: those for which there is `room`, and a window in `bytes`.
+/// How many groups that take `step` bytes each `bytes` has windows for.
 #[cfg(all(target_arch = "x86_64", not(miri)))]
-pub(super) fn groups(bytes: &[u8], width: u8, room: usize) -> usize {
-    let windows = match bytes.len().checked_sub(WINDOW) {
-        Some(last) => last / usize::from(width) + 1,
-        None => 0,
-    };
-    windows.min(room / GROUP)
+pub(super) fn groups(bytes: &[u8], step: usize) -> usize {
+    bytes.len().checked_sub(WINDOW).map_or(0, |last| last / step + 1)
 }
 
 #[cfg(all(target_arch = "x86_64", not(miri)))]
@@ -188,7 +184,7 @@ mod x86 {
         let shifts = unsafe { _mm512_loadu_si512(shifts.as_ptr().cast()) };
         let mask = _mm512_set1_epi64(mask(width).cast_signed());
         let base = _mm512_set1_epi64(base.cast_signed());
-        let count = groups(bytes, width, out.len());
+        let count = groups(bytes, bits).min(out.len() / GROUP);
         for (group, out) in out.chunks_exact_mut(GROUP).take(count).enumerate() {
             let from = bytes.as_ptr().wrapping_add(group * bits);
             _mm_prefetch::<_MM_HINT_T0>(from.wrapping_add(AHEAD).cast());
@@ -227,7 +223,7 @@ mod x86 {
             let lanes = _mm256_shuffle_epi8(_mm256_set_m128i(high, low), pattern);
             _mm256_add_epi64(_mm256_and_si256(_mm256_srlv_epi64(lanes, shift), mask), base)
         };
-        let count = groups(bytes, width, out.len());
+        let count = groups(bytes, bits).min(out.len() / GROUP);
         for (group, out) in out.chunks_exact_mut(GROUP).take(count).enumerate() {
             let from = bytes.as_ptr().wrapping_add(group * bits);
             _mm_prefetch::<_MM_HINT_T0>(from.wrapping_add(AHEAD).cast());

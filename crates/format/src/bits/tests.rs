@@ -1,6 +1,7 @@
 use proptest::prelude::*;
 
 use super::*;
+use crate::id::TermOrd;
 
 fn packed(values: &[u64], width: u8) -> Vec<u8> {
     let mut bytes = Vec::new();
@@ -132,6 +133,33 @@ proptest! {
         to_u32(&numbers, &mut narrow, |narrow| narrow);
         for (narrow, number) in narrow.iter().zip(numbers) {
             prop_assert_eq!(*narrow, u32::try_from(number).unwrap_or(u32::MAX));
+        }
+    }
+
+    /// As ords, integers are what the plain loop makes of them, and nearly all are unpacked by a kernel.
+    #[test]
+    fn ords_are_integers_of_half_the_width(
+        (width, values) in (0_u8..=32).prop_flat_map(|width| {
+            (Just(width), proptest::collection::vec(0..=mask(width), 0..700))
+        }),
+        start in 0_usize..40,
+        add: u32,
+    ) {
+        let (bytes, start) = (readable(packed(&values, width)), start.min(values.len()));
+        let mut expected = std::vec![0; values.len() - start];
+        let add = add.min(u32::MAX - u32::try_from(mask(width)).unwrap());
+        plain(&bytes, width, start, add.into(), &mut expected).unwrap();
+        let mut found = std::vec![TermOrd::new(7); expected.len()];
+        let done = unpack_ords(&bytes, width, start, add, &mut found);
+        prop_assert!(done.is_multiple_of(16) && found[done..].iter().all(|untouched| untouched.get() == 7));
+        for (i, (ord, expected)) in found[..done].iter().zip(&expected).enumerate() {
+            prop_assert_eq!(u64::from(ord.get()), *expected, "number {}", i);
+        }
+        #[cfg(all(target_arch = "x86_64", not(miri)))]
+        if has_vbmi() && (1..=patterns::NARROW).contains(&width) && start.is_multiple_of(8) {
+            let windows = bytes[start / 8 * usize::from(width)..].len().checked_sub(simd::WINDOW);
+            let groups = windows.map_or(0, |last| last / (2 * usize::from(width)) + 1);
+            prop_assert_eq!(done, groups.min(found.len() / 16) * 16);
         }
     }
 

@@ -28,7 +28,7 @@ mod x86 {
     use std::arch::x86_64::*;
 
     use super::super::patterns::{EIGHTS, Eights, NARROW, SIXTEENS, Sixteens};
-    use super::super::simd::{AHEAD, WINDOW};
+    use super::super::simd::{AHEAD, groups};
     use super::super::{MAX_SPLIT_WIDTH, has_vbmi, mask};
     use super::WORD;
 
@@ -68,11 +68,6 @@ mod x86 {
         Some((low, high.checked_sub(low)?))
     }
 
-    /// How many words of groups that take `step` bytes each, `each` of them a word, `bytes` has windows for.
-    fn words(bytes: &[u8], step: usize, each: usize) -> usize {
-        bytes.len().checked_sub(WINDOW).map_or(0, |last| (last / step + 1) / each)
-    }
-
     #[target_feature(enable = "avx512f,avx512bw,avx512vbmi")]
     fn sixteens(bytes: &[u8], width: u8, low: u32, span: u32, found: &mut [u64]) -> usize {
         const EACH: usize = WORD / 16;
@@ -85,12 +80,12 @@ mod x86 {
         let mask = _mm512_set1_epi32((u32::MAX >> (32 - width)).cast_signed());
         let low = _mm512_set1_epi32(low.cast_signed());
         let span = _mm512_set1_epi32(span.cast_signed());
-        let count = words(bytes, step, EACH).min(found.len());
+        let count = (groups(bytes, step) / EACH).min(found.len());
         for (word, found) in found[..count].iter_mut().enumerate() {
             *found |= (0..EACH).fold(0, |found, group| {
                 let from = bytes.as_ptr().wrapping_add((word * EACH + group) * step);
                 _mm_prefetch::<_MM_HINT_T0>(from.wrapping_add(AHEAD).cast());
-                // SAFETY: `words` counts those of which every group has 64 bytes from `from` on.
+                // SAFETY: `groups` counts those that have 64 bytes from `from` on.
                 let window = unsafe { _mm512_loadu_si512(from.cast()) };
                 let lanes = _mm512_srlv_epi32(_mm512_permutexvar_epi8(pattern, window), shifts);
                 let lanes = _mm512_sub_epi32(_mm512_and_si512(lanes, mask), low);
@@ -112,12 +107,12 @@ mod x86 {
         let mask = _mm512_set1_epi64(mask(width).cast_signed());
         let low = _mm512_set1_epi64(low.cast_signed());
         let span = _mm512_set1_epi64(span.cast_signed());
-        let count = words(bytes, step, EACH).min(found.len());
+        let count = (groups(bytes, step) / EACH).min(found.len());
         for (word, found) in found[..count].iter_mut().enumerate() {
             *found |= (0..EACH).fold(0, |found, group| {
                 let from = bytes.as_ptr().wrapping_add((word * EACH + group) * step);
                 _mm_prefetch::<_MM_HINT_T0>(from.wrapping_add(AHEAD).cast());
-                // SAFETY: `words` counts those of which every group has 64 bytes from `from` on.
+                // SAFETY: `groups` counts those that have 64 bytes from `from` on.
                 let window = unsafe { _mm512_loadu_si512(from.cast()) };
                 let lanes = _mm512_srlv_epi64(_mm512_permutexvar_epi8(pattern, window), shifts);
                 let lanes = _mm512_sub_epi64(_mm512_and_si512(lanes, mask), low);

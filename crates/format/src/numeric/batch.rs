@@ -43,7 +43,7 @@ impl<B: SectionBytes> NumericReader<B> {
     ///
     /// What is added to every residual (the block's base, and the column's) is added while unpacking;
     /// a line and a divisor take a second pass, over a stretch that is still in the innermost cache.
-    fn decode_block(
+    pub(super) fn decode_block(
         &self,
         header: &Block,
         residuals: &Residuals<'_>,

@@ -14,7 +14,6 @@ use super::read::{Probe, affine};
 use super::{NumericReader, NumericWalk, ONE_BLOCK, Transform};
 use crate::bits::{self, Blocks, Numbers, Packed};
 use crate::error::Result;
-use crate::id::TermOrd;
 use crate::source::SectionBytes;
 
 /// Indices that are looked up one by one before a kernel is tried again.
@@ -67,40 +66,13 @@ impl<B: SectionBytes> NumericReader<B> {
         }
     }
 
-    /// As many values, from the first one on, as are put in their places as ords by a kernel: of a column in one block of
-    /// narrow residuals, whose bytes from the least to the greatest index are known to be good. The others are for
-    /// [`gather`](Self::gather), or to be refused.
-    ///
-    /// # Panics
-    ///
-    /// If `indices` and `out` differ in length.
-    pub fn gather_ords(&self, indices: &[u32], out: &mut [TermOrd], walk: &mut NumericWalk) -> usize {
-        assert_eq!(indices.len(), out.len(), "one place for every index");
-        self.ords_known(indices, out, walk).unwrap_or(0)
-    }
-
-    fn ords_known(&self, indices: &[u32], out: &mut [TermOrd], walk: &mut NumericWalk) -> Option<usize> {
-        let Transform::Affine { base, gcd: 1 } = self.meta.transform else { return None };
-        let Block { encoding: Encoding::Packed, width, payload, base: first, .. } =
-            self.only_header(walk).ok()??
-        else {
-            return None;
-        };
-        let add = u32::try_from(affine(base, 1, first)).ok()?;
-        add.checked_add(u32::try_from(bits::mask(width)).ok()?)?;
-        let section = self.meta.section().ok()?;
-        let payload = usize::try_from(payload).ok()?;
-        let section = section.touched()?.until(section.len() + bits::OVERREAD)?;
-        Some(bits::gather_ords(Packed { section, payload, width }, self.meta.count, add, indices, out))
-    }
-
     /// Refuses indices of which one is that of no value.
     fn in_count_all(&self, indices: &[u32]) -> Result<()> {
         self.in_count(indices.iter().copied().max().unwrap_or(0).into())
     }
 
     /// The header of the only block, if there is only one.
-    fn only_header(&self, walk: &mut NumericWalk) -> Result<Option<Block>> {
+    pub(super) fn only_header(&self, walk: &mut NumericWalk) -> Result<Option<Block>> {
         if self.meta.block_shift == ONE_BLOCK { self.locate(0, walk).map(Some) } else { Ok(None) }
     }
 

@@ -6,6 +6,7 @@ use super::block::Block;
 use super::{Numeric, Transform};
 use crate::bits;
 use crate::error::{Error, ErrorKind, Place, Result};
+use crate::id::TermOrd;
 use crate::jump::{Chain, Entry, Step};
 use crate::source::{SectionBytes, TAIL};
 
@@ -26,6 +27,13 @@ impl Residuals<'_> {
     pub(super) fn unpack_add(&self, i: usize, base: u64, out: &mut [u64]) -> Result<()> {
         let unpacked = bits::unpack_add(self.bytes, self.width, i.wrapping_sub(self.first), base, out);
         unpacked.ok_or_else(|| self.missing())
+    }
+
+    /// Residuals `i ..` as ords, with `first` added to each, which must be a `u32`, as far as there is a kernel for it: returns
+    /// how many those were.
+    #[inline]
+    pub(super) fn unpack_ords(&self, i: usize, first: u32, out: &mut [TermOrd]) -> usize {
+        bits::unpack_ords(self.bytes, self.width, i.wrapping_sub(self.first), first, out)
     }
 
     /// Sets the bits of those residuals `i ..` that lie in `low ..= low + span`, modulo 2^64, as far as there is a

@@ -61,6 +61,10 @@ fn check_reader(values: &[i64], reader: &NumericReader<Owned>, random: &mut Rand
         let mut run = vec![0; inside.len()];
         reader.decode(range.clone(), &mut run, &mut walk).unwrap();
         assert_eq!(run, inside, "decode {range:?}");
+        let ord = |&value: &i64| TermOrd::new(u32::try_from(value).unwrap_or(u32::MAX));
+        let mut ords = vec![TermOrd::new(0); inside.len()];
+        reader.decode_ords(range.clone(), &mut ords, &mut walk).unwrap();
+        assert!(ords.into_iter().eq(inside.iter().map(ord)), "ords {range:?}");
 
         let wanted = wanted(values, random);
         // Bits that are set stay set, and a word more than is needed stays as it is.
@@ -373,11 +377,26 @@ fn nearly_all_ords_are_gathered_by_a_kernel() {
                 indices.iter().zip(&ords[..done]).all(|(&i, ord)| i64::from(ord.get()) == values[i as usize])
             );
         }
+        // From anywhere on, within a byte or not.
+        for start in [0, 1, 7, 8, 1_000] {
+            let range = start..values.len() as u64;
+            let mut ords = vec![TermOrd::new(0); values.len() - start as usize];
+            reader.decode_ords(range, &mut ords, &mut walk).unwrap();
+            let expected = &values[start as usize..];
+            assert!(ords.iter().zip(expected).all(|(ord, &value)| i64::from(ord.get()) == value), "{start}");
+        }
         // One more, and the greatest does not fit a `u32`.
         if from > 1 << 31 {
             let values: Vec<i64> = values.iter().map(|value| value + 1).collect();
             let reader = open(&encode(&values, &VALUES), JumpTables::Baked).unwrap();
             assert_eq!(reader.gather_ords(&[5; 16], &mut [TermOrd::new(0); 16], &mut walk), 0);
+            let mut ords = vec![TermOrd::new(0); values.len()];
+            reader.decode_ords(0..values.len() as u64, &mut ords, &mut walk).unwrap();
+            assert!(
+                ords.iter()
+                    .zip(values)
+                    .all(|(ord, value)| ord.get() == u32::try_from(value).unwrap_or(u32::MAX))
+            );
         }
     }
 }

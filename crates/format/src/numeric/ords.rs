@@ -1,0 +1,99 @@
+//! Numbers as ords. Narrow ones are put in their places by kernels, as 32 bits and without a detour over 64.
+
+use std::ops::Range;
+
+use super::batch::STRETCH;
+use super::block::{Block, Encoding};
+use super::locate::Residuals;
+use super::read::affine;
+use super::{NumericReader, NumericWalk, Transform};
+use crate::bits::{self, Packed};
+use crate::error::Result;
+use crate::id::TermOrd;
+use crate::source::SectionBytes;
+
+impl<B: SectionBytes> NumericReader<B> {
+    /// The values of `range` as ords. One that is none comes from a damaged file, and becomes the greatest `u32`.
+    ///
+    /// # Errors
+    ///
+    /// As [`decode`](Self::decode).
+    ///
+    /// # Panics
+    ///
+    /// If `out` is not as long as `range`.
+    pub fn decode_ords(&self, range: Range<u64>, out: &mut [TermOrd], walk: &mut NumericWalk) -> Result<()> {
+        assert_eq!(range.end.saturating_sub(range.start), out.len() as u64, "one place for every value");
+        if let Transform::Constant(value) = self.meta.transform {
+            self.in_range(&range)?;
+            out.fill(TermOrd::new(u32::try_from(value).unwrap_or(u32::MAX)));
+            return Ok(());
+        }
+        let mut out = out;
+        self.each_block(range, walk, |block, header, within| {
+            let places = out.split_off_mut(..within.len()).unwrap_or_default();
+            let residuals = self.meta.residuals(block, header, within.clone())?;
+            // A kernel begins with a byte.
+            let before = (within.start.next_multiple_of(8) - within.start).min(places.len());
+            let (head, rest) = places.split_at_mut(before);
+            self.decode_wide(header, &residuals, within.start, head)?;
+            let first = within.start + before;
+            let done = self.first_ord(header).map_or(0, |ord| residuals.unpack_ords(first, ord, rest));
+            self.decode_wide(header, &residuals, first + done, &mut rest[done..])
+        })
+    }
+
+    /// The values of one block from `first` on, by way of 64 bits.
+    fn decode_wide(
+        &self,
+        header: &Block,
+        residuals: &Residuals<'_>,
+        first: usize,
+        out: &mut [TermOrd],
+    ) -> Result<()> {
+        if out.is_empty() {
+            // The usual case: to clear 4 KiB would take a third as long as the kernel.
+            return Ok(());
+        }
+        let mut numbers = [0; STRETCH];
+        for (stretch, out) in out.chunks_mut(STRETCH).enumerate() {
+            let numbers = &mut numbers[..out.len()];
+            self.decode_block(header, residuals, first + stretch * STRETCH, numbers)?;
+            bits::to_u32(numbers, out, TermOrd::new);
+        }
+        Ok(())
+    }
+
+    /// As many values, from the first one on, as are put in their places as ords by a kernel: of a column in one block of
+    /// narrow residuals, whose bytes from the least to the greatest index are known to be good. The others are for
+    /// [`gather`](Self::gather), or to be refused.
+    ///
+    /// # Panics
+    ///
+    /// If `indices` and `out` differ in length.
+    pub fn gather_ords(&self, indices: &[u32], out: &mut [TermOrd], walk: &mut NumericWalk) -> usize {
+        assert_eq!(indices.len(), out.len(), "one place for every index");
+        self.ords_known(indices, out, walk).unwrap_or(0)
+    }
+
+    fn ords_known(&self, indices: &[u32], out: &mut [TermOrd], walk: &mut NumericWalk) -> Option<usize> {
+        let header = self.only_header(walk).ok()??;
+        let first = self.first_ord(&header)?;
+        let (section, payload) = (self.meta.section().ok()?, usize::try_from(header.payload).ok()?);
+        let section = section.touched()?.until(section.len() + bits::OVERREAD)?;
+        let packed = Packed { section, payload, width: header.width };
+        Some(bits::gather_ords(packed, self.meta.count, first, indices, out))
+    }
+
+    /// The ord that a residual of 0 stands for, if the residuals of a block have only to be added to it, and no sum passes
+    /// a `u32`.
+    fn first_ord(&self, header: &Block) -> Option<u32> {
+        let (&Transform::Affine { base, gcd: 1 }, Encoding::Packed) = (&self.meta.transform, header.encoding)
+        else {
+            return None;
+        };
+        let first = u32::try_from(affine(base, 1, header.base)).ok()?;
+        first.checked_add(u32::try_from(bits::mask(header.width)).ok()?)?;
+        Some(first)
+    }
+}
