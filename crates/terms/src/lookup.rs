@@ -24,6 +24,7 @@
 //! `PerThreadIDVersionAndSeqNoLookup` in Elasticsearch and OpenSearch does.
 
 mod bounds;
+mod forms;
 mod gathered;
 mod generations;
 mod seek;
