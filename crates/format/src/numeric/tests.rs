@@ -5,6 +5,7 @@ mod bytes;
 mod damage;
 mod decimal;
 mod plan;
+mod reads;
 
 use super::*;
 use crate::file::kind::from_f64;

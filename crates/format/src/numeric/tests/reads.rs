@@ -1,0 +1,158 @@
+//! Which bytes reading a column asks for, and which it must not take.
+
+use std::ops::RangeInclusive;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use super::agree::expected_bits;
+use super::*;
+use crate::error::Place;
+use crate::granule::GRANULE;
+use crate::source::SectionBytes;
+use crate::source::patchy::Patchy;
+
+/// A section that counts the calls of `slice`.
+struct Counted(Owned, AtomicUsize);
+
+impl SectionBytes for Counted {
+    fn place(&self) -> Place {
+        self.0.place()
+    }
+
+    fn len(&self) -> usize {
+        self.0.len()
+    }
+
+    fn slice(&self, range: std::ops::Range<usize>) -> Result<&[u8]> {
+        self.1.fetch_add(range.len(), Ordering::Relaxed);
+        self.0.slice(range)
+    }
+
+    fn verified(&self) -> Option<&[u8]> {
+        None
+    }
+}
+
+fn counted(column: Numeric<Vec<u8>>) -> NumericReader<Counted> {
+    let column = in_memory(column).try_map(&mut |_, s| Ok::<_, ()>(Counted(s, AtomicUsize::new(0)))).unwrap();
+    NumericReader::open(column, JumpTables::Baked).unwrap()
+}
+
+fn bytes_of_blocks(reader: &NumericReader<Counted>) -> usize {
+    reader.meta.blocks.as_ref().unwrap().1.swap(0, Ordering::Relaxed)
+}
+
+#[test]
+fn a_filter_looks_only_where_some_values_are_wanted_and_some_are_not() {
+    // Ascending, but by a random bit: no two zones overlap, and no block is constant.
+    let values: Vec<i64> = (0..600_000_i64).map(|i| i * 2 + Random(i.cast_unsigned()).below(2)).collect();
+    let column = encode(&values, &VALUES);
+    let all = column.blocks.as_ref().unwrap().len();
+    let reader = counted(column);
+    let len = values.len() as u64;
+    let mut walk = NumericWalk::default();
+    let mut filter = |range: RangeInclusive<i64>| {
+        let mut bits = vec![0; values.len().div_ceil(64)];
+        let mut counts = FilterCounts::default();
+        reader.filter_counting(0..len, range.clone(), &mut bits, &mut walk, &mut counts).unwrap();
+        assert_eq!(bits, expected_bits(&values, &range, vec![0; bits.len()]));
+        (bytes_of_blocks(&reader), counts)
+    };
+    let outright = FilterCounts { directory: len, ..FilterCounts::default() };
+    assert_eq!(filter(-5..=-1), (0, outright), "below all");
+    assert_eq!(filter(0..=i64::MAX), (0, outright), "all");
+    let ((some, counts), zone) = (filter(300_000..=900_000), all / (600_000 / 4096));
+    assert!(0 < some && some <= 3 * zone, "{some} of {all} bytes for the two zones with an end");
+    // Values 150,000 to 450,000 of 147 zones: from the middle of zone 36 to that of 109.
+    assert_eq!(counts.zones, Decided { none: 147 - 74, all: 72, open: 2 });
+    assert!((1..=2 * ZONE).contains(&counts.read), "{counts:?}");
+
+    for (wanted, zones) in [
+        (300_000..=900_000, 36..110),
+        (0..=5, 0..1),
+        (500_000..=500_000, 61..62),
+        (1_199_990..=i64::MAX, 146..147),
+    ] {
+        let found = reader.candidates(0..len, &wanted).unwrap();
+        assert_eq!(found, zones.start * ZONE..(zones.end * ZONE).min(len), "{wanted:?}");
+    }
+    assert!(reader.candidates(0..len, &(-5..=-1)).unwrap().is_empty());
+    assert_eq!(reader.candidates(5_000..150_000, &(0..=20_000)).unwrap(), 5_000..3 * ZONE);
+    assert_eq!(bytes_of_blocks(&reader), 0);
+}
+
+#[test]
+fn a_value_costs_no_bytes_besides_its_own() {
+    for shape in [Shape::SmallRange, Shape::Steps] {
+        let reader = counted(encode(&shape.values(100_000, 9), &VALUES));
+        let mut walk = NumericWalk::default();
+        // The first value brings the header of the only block.
+        reader.get(7, &mut walk).unwrap();
+        bytes_of_blocks(&reader);
+        for i in [0, 50_001, 99_999] {
+            reader.get(i, &mut walk).unwrap();
+            assert!(bytes_of_blocks(&reader) <= 6 + 8, "value {i} of {shape:?}");
+        }
+        reader.gather(&[70_000, 70_003], &mut [0; 2], &mut walk).unwrap();
+        assert!(bytes_of_blocks(&reader) <= 2 * 6 + 8);
+    }
+}
+
+#[test]
+fn a_batch_takes_nothing_from_granules_that_were_never_checked() {
+    let good: [fn(usize) -> bool; 4] = [|_| true, |at| at % 2 == 1, |at| at != 3, |_| false];
+    let shapes = [Shape::SmallRange, Shape::Steps, Shape::Timestamps, Shape::FewDistinct];
+    // All of the other sections may be good, and known to be.
+    let all = [Section::Values, Section::ValuesJump, Section::ValuesTable];
+    let patched = [&all[..], &all[..1], &all[1..2]];
+    let cases = shapes.into_iter().flat_map(|shape| good.map(|good| (shape, good)));
+    for ((shape, good), patched) in cases.flat_map(|case| patched.map(|patched| (case, patched))) {
+        let values = shape.values(150_000, 22);
+        let column = encode(&values, &VALUES)
+            .try_map(&mut |section, bytes| {
+                let good = |granule| good(granule) || !patched.contains(&section);
+                Ok::<_, ()>(Patchy::new(section, bytes, good))
+            })
+            .unwrap();
+        let reader = NumericReader::open(column, JumpTables::Baked).unwrap();
+        let mut random = Random(23);
+        let apart = (0..5_000).map(|_| random.below(150_000) as u32);
+        // Each beside seven that are good: some lie in two granules, of which the second one is not.
+        let indices: Vec<u32> = apart.chain((0..20_000).flat_map(|i| [i, 0, 0, 0, 0, 0, 0, 0])).collect();
+        let mut out = vec![0; indices.len()];
+        reader.gather(&indices, &mut out, &mut NumericWalk::default()).unwrap();
+        assert!(indices.iter().zip(&out).all(|(&i, &got)| got == values[i as usize]), "{shape:?}");
+    }
+}
+
+/// Among more granules than two words of bits know of, whether places follow each other or not.
+#[test]
+fn batches_ask_for_each_granule_of_a_large_section() {
+    let mut random = Random(31);
+    // One block, and blocks of two widths.
+    let plain: Vec<i64> = (0..120_000).map(|_| random.below(1 << 40)).collect();
+    let jagged: Vec<i64> = (0..).zip(&plain).map(|(i, x)| x >> (i / 16_384 % 2 * 17)).collect();
+    let patterns: [fn(usize) -> bool; 3] = [
+        |granule| granule % 64 != 3,
+        |granule| granule / 64 != 1,
+        |granule| (granule as u64 * 2_654_435_761) >> 9 & 3 != 0,
+    ];
+    for (values, good) in [&plain, &jagged].into_iter().flat_map(|values| patterns.map(|good| (values, good)))
+    {
+        let column = encode(values, &VALUES);
+        assert!(column.blocks.as_ref().unwrap().len() > 100 * GRANULE);
+        let column = column.try_map(&mut |section, bytes| Ok::<_, ()>(Patchy::new(section, bytes, good)));
+        let reader = NumericReader::open(column.unwrap(), JumpTables::Baked).unwrap();
+        for step in [1, 97, 1_201] {
+            let mut indices: Vec<u32> = (0..120_000).step_by(step).collect();
+            for order in 0..2 {
+                let mut out = vec![0; indices.len()];
+                reader.gather(&indices, &mut out, &mut NumericWalk::default()).unwrap();
+                assert!(
+                    indices.iter().zip(&out).all(|(&i, &got)| got == values[i as usize]),
+                    "{step} {order}"
+                );
+                indices.sort_by_key(|&i| i.wrapping_mul(2_654_435_761));
+            }
+        }
+    }
+}
