@@ -48,6 +48,8 @@ pub fn ones(bits: &[u64]) -> impl Iterator<Item = usize> + '_ {
     })
 }
 
+pub use docvalues_format::bits::docs;
+
 /// How many bits are set.
 pub fn count(bits: &[u64]) -> usize {
     // There are no more than a slice has.

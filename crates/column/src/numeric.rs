@@ -78,17 +78,27 @@ pub trait NumericColumn: Column {
     /// If `bits` has too few words.
     fn filter(&self, docs: Range<u32>, values: RangeInclusive<i64>, bits: &mut [u64]) -> Result<()>;
 
-    /// A part of `docs` outside of which no document has a value in `values`; all of them, if that is not known without a
-    /// look at the values.
+    /// Shows `each` the stretches of `docs`, ascending, that may have a value in `values`, until it breaks off; no other
+    /// document of `docs` has one, as is known without a look at any value. By default, it is shown all of them.
     ///
-    /// A filter passes over the others quickly, but bits for them have to be cleared, and looked at, all the same.
+    /// It is what Lucene's `DocValuesSkipper` is for: a filter passes over the others quickly, too, but bits for them have to
+    /// be cleared, and looked at, all the same. What indexes decided is added to `counts`.
     ///
     /// # Errors
     ///
     /// When bytes of the column are damaged.
-    fn candidates(&self, docs: Range<u32>, values: RangeInclusive<i64>) -> Result<Range<u32>> {
-        let _ = values;
-        Ok(docs)
+    fn candidates(
+        &self,
+        docs: Range<u32>,
+        values: RangeInclusive<i64>,
+        counts: &mut FilterCounts,
+        each: &mut dyn FnMut(Range<u32>) -> ControlFlow<()>,
+    ) -> Result<()> {
+        let _ = (values, counts);
+        if !docs.is_empty() {
+            let _ = each(docs);
+        }
+        Ok(())
     }
 
     /// As [`filter`](Self::filter), and adds to `counts` how the documents were found, as far as the column can tell: by

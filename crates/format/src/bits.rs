@@ -195,7 +195,7 @@ pub(crate) use gather::{Blocks, Numbers, Packed, gather, gather_ords, gather_pac
 pub(crate) use lookup::{ENTRIES, look_up, look_up_packed};
 pub use narrow::to_u32;
 pub(crate) use narrow::unpack_ords;
-pub use ones::{fill, ones};
+pub use ones::{docs, fill, ones};
 pub use pack::pack;
 pub(crate) use simd::{add_line, in_range, multiples, unsigned};
 pub use spread::{spread, together};

@@ -123,16 +123,26 @@ impl NumericColumn for Numeric {
         self.0.core.named(filter_numbers(&self.0.core, &self.0.values, docs, &values, bits, counts))
     }
 
-    fn candidates(&self, docs: Range<u32>, values: RangeInclusive<i64>) -> Result<Range<u32>> {
+    fn candidates(
+        &self,
+        docs: Range<u32>,
+        values: RangeInclusive<i64>,
+        counts: &mut FilterCounts,
+        each: &mut dyn FnMut(Range<u32>) -> ControlFlow<()>,
+    ) -> Result<()> {
         let Inner { core, values: numbers } = &*self.0;
-        if !core.is_dense() {
-            return Ok(docs);
-        }
         let docs = core.clip(docs);
-        let found = core.named(numbers.candidates(docs.start.into()..docs.end.into(), &values))?;
+        if docs.is_empty() {
+            return Ok(());
+        }
+        if !core.is_dense() {
+            let _ = each(docs);
+            return Ok(());
+        }
         // Values are documents here.
         let doc = |position: u64| u32::try_from(position).unwrap_or(docs.end);
-        Ok(doc(found.start)..doc(found.end))
+        let each = |found: Range<u64>| each(doc(found.start)..doc(found.end));
+        core.named(numbers.candidates(docs.start.into()..docs.end.into(), &values, counts, each))
     }
 }
 

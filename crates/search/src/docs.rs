@@ -47,7 +47,24 @@ impl Docs<'_> {
             Docs::All => (0..docs).map(DocId::new).collect(),
             Docs::Range(from, to) => (from..to.min(docs)).map(DocId::new).collect(),
             Docs::List(list) => list[..self.count(docs) as usize].to_vec(),
-            Docs::Bits(_) => self.iter(docs).collect(),
+            Docs::Bits(set) => {
+                let mut list = Vec::new();
+                bits::docs(&set.words, 0, &mut list);
+                list
+            }
+        }
+    }
+
+    /// Those among `docs`, which are in the source. O(docs).
+    pub(crate) fn within(&self, docs: Range<u32>) -> Vec<DocId> {
+        match *self {
+            Docs::All => docs.map(DocId::new).collect(),
+            Docs::Range(from, to) => (docs.start.max(from)..docs.end.min(to)).map(DocId::new).collect(),
+            Docs::List(list) => {
+                let below = |end| list.partition_point(|doc| doc.get() < end);
+                list[below(docs.start)..below(docs.end)].to_vec()
+            }
+            Docs::Bits(bits) => docs.map(DocId::new).filter(|doc| bits.contains(*doc)).collect(),
         }
     }
 

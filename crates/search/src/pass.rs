@@ -11,15 +11,15 @@
 //! Parts are the same for any number of threads, and a thread goes through its parts in order. So a collector gives the
 //! same answer always, if what it keeps does not depend on the order of parts, or is kept by part.
 
-use std::ops::Range;
+use std::ops::{ControlFlow, Range};
 
 use docvalues_column::{BatchDocs, DocId, bits};
 
 use crate::columns::Columns;
-use crate::docs::{Docs, len_u32};
+use crate::docs::Docs;
 use crate::error::Result;
 use crate::threads;
-use crate::window::{Room, WINDOW, Window};
+use crate::window::{Room, Window};
 
 /// Documents of a part: enough that threads seldom meet.
 pub(crate) const PART: u32 = 8 * BLOCK;
@@ -29,6 +29,9 @@ pub(crate) const BLOCK: u32 = 1 << 16;
 
 /// Of so many documents one must be in the set for a collector to be asked which it wants.
 const FEW: usize = 16;
+
+/// Of so many documents one must be in the set for a collector to be asked at all: those of a zone of a column.
+const ZONE: usize = 4_096;
 
 /// What looks at windows.
 pub(crate) trait Collector: Sized + Send {
@@ -42,6 +45,24 @@ pub(crate) trait Collector: Sized + Send {
     /// When bytes of a column are damaged.
     fn wants(&mut self, _columns: &Columns, _docs: Range<u32>, _bits: &mut [u64]) -> Result<Wants> {
         Ok(Wants::All)
+    }
+
+    /// Shows `each` the stretches of `docs`, ascending, of which documents may matter, as far as that is known at once.
+    ///
+    /// It is asked instead of [`wants`](Self::wants) where the set has few documents: to look at each of these is cheaper than
+    /// to find out which of all documents matter.
+    ///
+    /// # Errors
+    ///
+    /// When bytes of a column are damaged.
+    fn candidates(
+        &mut self,
+        _columns: &Columns,
+        docs: Range<u32>,
+        each: &mut dyn FnMut(Range<u32>) -> ControlFlow<()>,
+    ) -> Result<()> {
+        let _ = each(docs);
+        Ok(())
     }
 
     /// Whether it may want less than all.
@@ -144,6 +165,7 @@ pub(crate) struct Worker {
     room: Room,
     wanted: Vec<u64>,
     list: Vec<DocId>,
+    others: Vec<DocId>,
     /// Documents at the front of the pass's list that no part is about which is still to come.
     passed: usize,
 }
@@ -157,7 +179,6 @@ impl Worker {
             Docs::Range(from, to) => self.range(pass, from.max(docs.start)..to.min(docs.end), collector)?,
             Docs::List(list) => {
                 // Parts ascend, and mostly begin where the last one ended.
-                let below = |list: &[DocId], end| list.partition_point(|doc| doc.get() < end);
                 let mut left = &list[self.passed..];
                 if left.first().is_some_and(|first| first.get() < docs.start) {
                     left = &left[below(left, docs.start)..];
@@ -198,11 +219,14 @@ impl Worker {
         list: &[DocId],
         collector: &mut C,
     ) -> Result<()> {
-        let few = list.len() < docs.len() / FEW;
-        if few || !collector.may_skip() {
-            return list
-                .chunks(pass.columns.window())
-                .try_for_each(|docs| self.window(pass, BatchDocs::List(docs), collector));
+        if !collector.may_skip() {
+            return self.windows(pass, list, collector);
+        }
+        if list.len() < docs.len() / ZONE {
+            return self.windows(pass, list, collector);
+        }
+        if list.len() < docs.len() / FEW {
+            return self.few(pass, docs, list, collector);
         }
         let mut left = list;
         for start in docs.clone().step_by(BLOCK as usize) {
@@ -214,19 +238,56 @@ impl Worker {
             wanted.clear();
             match wants {
                 Wants::All => wanted.extend_from_slice(here),
-                Wants::Bits if self.wanted.iter().all(|word| *word == 0) => {}
-                Wants::Bits => {
-                    let is_wanted =
-                        |doc: &&DocId| bits::get(&self.wanted, doc.get().wrapping_sub(start) as usize);
-                    wanted.extend(here.iter().filter(is_wanted));
-                }
+                Wants::Bits => self.both(here, start, &mut wanted),
             }
-            for docs in wanted.chunks(pass.columns.window()) {
-                self.window(pass, BatchDocs::List(docs), collector)?;
-            }
+            self.windows(pass, &wanted, collector)?;
             self.list = wanted;
         }
         Ok(())
+    }
+
+    /// Shows the documents of `list`, which are few of `docs`.
+    fn few<C: Collector>(
+        &mut self,
+        pass: &Pass<'_>,
+        docs: Range<u32>,
+        list: &[DocId],
+        collector: &mut C,
+    ) -> Result<()> {
+        let mut wanted = std::mem::take(&mut self.list);
+        wanted.clear();
+        let mut left = list;
+        collector.candidates(pass.columns, docs, &mut |some| {
+            left = &left[below(left, some.start)..];
+            let (here, others) = left.split_at(below(left, some.end));
+            wanted.extend_from_slice(here);
+            left = others;
+            ControlFlow::Continue(())
+        })?;
+        self.windows(pass, &wanted, collector)?;
+        self.list = wanted;
+        Ok(())
+    }
+
+    /// Adds the documents of `list` that are wanted, bits being counted from `start`.
+    fn both(&mut self, list: &[DocId], start: u32, out: &mut Vec<DocId>) {
+        if bits::count(&self.wanted) < list.len() / FEW {
+            self.others.clear();
+            bits::docs(&self.wanted, start, &mut self.others);
+            let mut left = list;
+            for wanted in &self.others {
+                left = &left[below(left, wanted.get())..];
+                out.extend(left.first().filter(|doc| *doc == wanted));
+            }
+        } else {
+            let is_wanted = |doc: &&DocId| bits::get(&self.wanted, doc.get().wrapping_sub(start) as usize);
+            out.extend(list.iter().filter(is_wanted));
+        }
+    }
+
+    fn windows<C: Collector>(&mut self, pass: &Pass<'_>, list: &[DocId], collector: &mut C) -> Result<()> {
+        list.chunks(pass.columns.window())
+            .try_for_each(|docs| self.window(pass, BatchDocs::List(docs), collector))
     }
 
     fn bits<C: Collector>(
@@ -244,7 +305,11 @@ impl Worker {
             }
             // A filter looks at all documents: of few, it is cheaper to look at each.
             let many = bits::count(words) >= block.len() / FEW;
-            let wants = if many { self.ask(pass, block.clone(), collector)? } else { self.all(&block) };
+            let wants = if many {
+                self.ask(pass, block.clone(), collector)?
+            } else {
+                self.hint(pass, &block, collector)?
+            };
             match wants {
                 Wants::All => self.wanted.copy_from_slice(words),
                 Wants::Bits => self.wanted.iter_mut().zip(words).for_each(|(wanted, word)| *wanted &= word),
@@ -267,21 +332,29 @@ impl Worker {
         Ok(wants)
     }
 
-    fn all(&mut self, block: &Range<u32>) -> Wants {
+    /// The documents of which some may matter, as far as that is known at once, and perhaps some more.
+    fn hint<C: Collector>(
+        &mut self,
+        pass: &Pass<'_>,
+        block: &Range<u32>,
+        collector: &mut C,
+    ) -> Result<Wants> {
+        self.wanted.clear();
         self.wanted.resize(bits::words(block.clone()), 0);
-        Wants::All
+        collector.candidates(pass.columns, block.clone(), &mut |some| {
+            let words =
+                (some.start - block.start) as usize / 64..((some.end - block.start) as usize).div_ceil(64);
+            self.wanted[words].fill(u64::MAX);
+            ControlFlow::Continue(())
+        })?;
+        Ok(Wants::Bits)
     }
 
     /// Shows the documents whose bits are wanted, counted from `start`.
     fn wanted<C: Collector>(&mut self, pass: &Pass<'_>, start: u32, collector: &mut C) -> Result<()> {
         let mut list = std::mem::take(&mut self.list);
         list.clear();
-        for (at, words) in (0..).zip(self.wanted.chunks(WINDOW / 64)) {
-            let first = start + at * len_u32(WINDOW);
-            let found = bits::count(words);
-            list.reserve(found);
-            list.extend(bits::ones(words).map(|at| DocId::new(first + len_u32(at))));
-        }
+        bits::docs(&self.wanted, start, &mut list);
         for docs in list.chunks(pass.columns.window()) {
             self.window(pass, compact(docs), collector)?;
         }
@@ -297,6 +370,19 @@ impl Worker {
     ) -> Result<()> {
         collector.collect(&mut Window::new(docs, pass.columns, &mut self.room))
     }
+}
+
+/// How many documents of an ascending list come before `end`: O(log of that), for who looks for one end after the other.
+fn below(list: &[DocId], end: u32) -> usize {
+    let is_below = |doc: &DocId| doc.get() < end;
+    let mut step = 16;
+    while list.get(step).is_some_and(is_below) {
+        step *= 2;
+    }
+    // Those before the last step that was looked at are below, too.
+    let (from, to) = (step / 2, list.len().min(step));
+    let from = if list.get(from).is_some_and(is_below) { from } else { 0 };
+    from + list[from..to].partition_point(is_below)
 }
 
 /// Documents without a gap are a run.

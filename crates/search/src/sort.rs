@@ -14,11 +14,15 @@
 //!
 //! Once there are enough documents, only those can still come in whose first key is better than the last one's. The
 //! column itself is asked for these, 65,536 documents at a time, as a filter: so zone maps are used, and values that
-//! matter not are compared in bulk and written nowhere. A source whose documents lie in that order is not looked at beyond
-//! the first ones (LUCENE-8059 does the same for index-sorted segments).
+//! matter not are compared in bulk and written nowhere. Of a set with few documents, each is looked at whose zone has some
+//! that may come in. A source whose documents lie in that order is not looked at beyond the first ones (LUCENE-8059 does the
+//! same for index-sorted segments).
+//!
+//! There are enough documents before the first is skipped if the zone with the column's best value has some: see `near`.
 
 mod full;
 mod key;
+mod near;
 mod radix;
 mod scale;
 mod short;
@@ -47,7 +51,9 @@ pub(crate) fn top(
     if lie_in_order(search, &keys) {
         return Ok((docs.iter(search.source().docs()).take(top).collect(), TopRan::default()));
     }
-    let (found, ran) = request.run(Competition::new(keys, TopDocs::new(top)))?.finish();
+    let (last, looked) = near::look(&request, docs, &keys, top)?;
+    let (found, mut ran) = request.run(Competition::new(keys, TopDocs::not_behind(top, last)))?.finish();
+    ran.seen += looked;
     Ok((found.finish(), ran))
 }
 

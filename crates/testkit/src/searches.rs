@@ -28,7 +28,7 @@ use crate::shapes::Dataset;
 use rows::Rows;
 
 pub use exports::{check_chunks, check_export};
-pub use sorts::check_sorted;
+pub use sorts::{check_sorted, check_top};
 
 /// Numbers of threads that must give the same answers.
 const THREADS: [usize; 3] = [1, 2, 8];

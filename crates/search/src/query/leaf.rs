@@ -6,7 +6,7 @@ use docvalues_column::{AnyColumn, BatchDocs, DocId, FilterCounts, Lists, Slices,
 
 use super::column::{Wanted, term_count};
 use super::spans::{End, Spans};
-use crate::{Result, docs::len_u32};
+use crate::Result;
 
 /// Ranges for each of which a filter of numbers is run; for more of them, the values are looked at one by one.
 const MAX_FILTERS: usize = 8;
@@ -250,7 +250,7 @@ impl Leaf {
         let size = if matches!(self.want, Want::Strings(_)) { GATHER_STRINGS } else { GATHER };
         let mut docs = std::mem::take(&mut gathered.docs);
         docs.clear();
-        docs.extend(bits::ones(candidates).map(|at| DocId::new(first.saturating_add(len_u32(at)))));
+        bits::docs(candidates, first, &mut docs);
         let mut read = 0;
         for docs in docs.chunks(size) {
             read += self.check_some(first, docs, candidates, gathered)?;
@@ -315,7 +315,12 @@ impl Leaf {
                 [] => Ok(docs.start..docs.start),
                 [first, ..] => {
                     let last = members.ranges.last().unwrap_or(first);
-                    Ok(column.candidates(docs, *first.start()..=*last.end())?)
+                    let (values, mut all) = (*first.start()..=*last.end(), docs.start..docs.start);
+                    column.candidates(docs, values, &mut FilterCounts::default(), &mut |some| {
+                        all = if all.is_empty() { some } else { all.start..some.end };
+                        ControlFlow::Continue(())
+                    })?;
+                    Ok(all)
                 }
             },
             _ => Ok(docs),

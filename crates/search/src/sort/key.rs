@@ -1,7 +1,7 @@
 //! What documents are compared by.
 
 use std::cmp::Ordering;
-use std::ops::{Range, RangeInclusive};
+use std::ops::{ControlFlow, Range, RangeInclusive};
 
 use docvalues_column::{AnyColumn, DocId, FilterCounts, LogicalType, SortKey, TermOrd};
 use docvalues_format::file::kind::to_f64;
@@ -210,6 +210,28 @@ impl Key {
             bits.iter_mut().zip(with).for_each(|(bits, with)| *bits |= !with);
         }
         Ok(true)
+    }
+
+    /// Shows `each` the stretches of `docs` that may have a number in `open`, or none and so come first.
+    pub(super) fn candidates(
+        &self,
+        columns: &Columns,
+        docs: Range<u32>,
+        open: RangeInclusive<i64>,
+        counts: &mut FilterCounts,
+        each: &mut dyn FnMut(Range<u32>) -> ControlFlow<()>,
+    ) -> Result<()> {
+        match columns.get(self.slot) {
+            AnyColumn::Numeric(column)
+                if !self.missing_first || column.docs_with_value() == column.docs() =>
+            {
+                column.candidates(docs, open, counts, each)?;
+            }
+            _ => {
+                let _ = each(docs);
+            }
+        }
+        Ok(())
     }
 
     /// Whether the numbers of the window tell all: where a document without one comes first, they do not.

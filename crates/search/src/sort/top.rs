@@ -2,7 +2,7 @@
 
 use std::collections::BinaryHeap;
 use std::fmt;
-use std::ops::{Range, RangeInclusive};
+use std::ops::{ControlFlow, Range, RangeInclusive};
 
 use docvalues_column::{DocId, FilterCounts};
 use docvalues_format::bits;
@@ -29,6 +29,12 @@ pub(crate) trait Kept: Sized + Send {
 
     /// What a document must come before to be kept, if not all are.
     fn last(&self) -> Option<&Entry>;
+
+    /// Whether documents may come before [`last`](Self::last) that are equal to it by all keys. They may not where documents
+    /// come in ascending order: one that is equal comes too late.
+    fn has_ties(&self) -> bool {
+        false
+    }
 
     /// Keeps the window's document `at`, if it comes before [`last`](Self::last).
     fn offer(&mut self, keys: &Keys, window: &Window<'_>, at: usize);
@@ -76,9 +82,12 @@ impl<K: Kept> Competition<K> {
     fn open(&self) -> Option<(Key, RangeInclusive<i64>)> {
         let key = *self.keys.as_slice().first()?;
         let last = self.kept.last()?;
-        // Documents come in ascending order, so one that is equal by its only key comes too late.
-        let ties = self.keys.as_slice().len() > 1;
-        Some((key, key.before(&last.places[0], ties)?))
+        Some((key, key.before(&last.places[0], self.has_ties())?))
+    }
+
+    /// Whether a document may still come in that is equal to the last one by the first key.
+    fn has_ties(&self) -> bool {
+        self.keys.as_slice().len() > 1 || self.kept.has_ties()
     }
 
     /// Offers the documents from `at` on whose number may still come in.
@@ -111,9 +120,24 @@ impl<K: Kept> Collector for Competition<K> {
     fn wants(&mut self, columns: &Columns, docs: Range<u32>, bits: &mut [u64]) -> Result<Wants> {
         let keys = self.keys.as_slice();
         let Some((key, last)) = keys.first().zip(self.kept.last()) else { return Ok(Wants::All) };
-        let before = (&last.places[0], keys.len() > 1);
+        let before = (&last.places[0], self.has_ties());
         let can_tell = key.add_before(columns, docs, before, bits, &mut self.ran.filter)?;
         Ok(if can_tell { Wants::Bits } else { Wants::All })
+    }
+
+    fn candidates(
+        &mut self,
+        columns: &Columns,
+        docs: Range<u32>,
+        each: &mut dyn FnMut(Range<u32>) -> ControlFlow<()>,
+    ) -> Result<()> {
+        match self.open() {
+            Some((key, open)) => key.candidates(columns, docs, open, &mut self.ran.filter, each),
+            None => {
+                let _ = each(docs);
+                Ok(())
+            }
+        }
     }
 
     fn collect(&mut self, window: &mut Window<'_>) -> Result<()> {
@@ -147,13 +171,21 @@ impl<K: Kept> Collector for Competition<K> {
 /// Keeps the first `top` documents.
 pub(crate) struct TopDocs {
     top: usize,
+    /// What all of them come before.
+    bound: Option<Entry>,
     /// The last of those that are kept is on top.
     heap: BinaryHeap<Entry>,
 }
 
 impl TopDocs {
     pub(crate) fn new(top: usize) -> TopDocs {
-        TopDocs { top, heap: BinaryHeap::new() }
+        TopDocs { top, bound: None, heap: BinaryHeap::new() }
+    }
+
+    /// The same, where it is known that none of them comes behind `last`.
+    pub(crate) fn not_behind(top: usize, last: Option<Entry>) -> TopDocs {
+        let behind = |last: Entry| Some(Entry { doc: DocId::new(last.doc.get().checked_add(1)?), ..last });
+        TopDocs { top, bound: last.and_then(behind), heap: BinaryHeap::new() }
     }
 
     /// The documents, in order.
@@ -164,11 +196,15 @@ impl TopDocs {
 
 impl Kept for TopDocs {
     fn fork(&self) -> TopDocs {
-        TopDocs::new(self.top)
+        TopDocs { top: self.top, bound: self.bound.clone(), heap: BinaryHeap::new() }
     }
 
     fn last(&self) -> Option<&Entry> {
-        if self.heap.len() < self.top { None } else { self.heap.peek() }
+        if self.heap.len() < self.top { self.bound.as_ref() } else { self.heap.peek() }
+    }
+
+    fn has_ties(&self) -> bool {
+        self.heap.len() < self.top
     }
 
     fn offer(&mut self, keys: &Keys, window: &Window<'_>, at: usize) {

@@ -31,15 +31,31 @@ pub(super) fn check<S: Subject>(column: &S, expected: &Expected<S::Value>) {
                 let run = |bits: &mut [u64]| column.filter(docs.clone(), query, bits);
                 one(&expected.name, &name, docs, before, &matched, run);
             }
-            let found = good(column.candidates(docs.clone(), query), &expected.name, &name);
-            for doc in docs.clone().filter(|doc| bits::get(&matched, *doc as usize)) {
-                assert!(
-                    found.contains(&doc),
-                    "column `{}`: {name}: candidates {found:?} of {docs:?} are without {doc}",
-                    expected.name
-                );
-            }
+            candidates(column, docs, query, (&name, &expected.name), &matched);
         }
+    }
+}
+
+/// Whether the stretches of `docs` that may match ascend, lie among these, and hold all that do match.
+fn candidates<S: Subject>(
+    column: &S,
+    docs: &Range<u32>,
+    query: &S::Query,
+    (name, column_name): (&str, &str),
+    matched: &[u64],
+) {
+    let found = good(column.candidates(docs.clone(), query), column_name, name);
+    let fails = |why: &str| panic!("column `{column_name}`: {name}: candidates {found:?} of {docs:?} {why}");
+    if found.iter().any(|some| some.start < docs.start || docs.end < some.end) {
+        fails("lie outside");
+    }
+    if !found.is_sorted_by(|a, b| a.end <= b.start) {
+        fails("do not ascend");
+    }
+    let is_there = |doc: &u32| bits::get(matched, *doc as usize);
+    if let Some(doc) = docs.clone().filter(is_there).find(|doc| !found.iter().any(|some| some.contains(doc)))
+    {
+        fails(&format!("are without {doc}"));
     }
 }
 

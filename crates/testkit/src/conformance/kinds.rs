@@ -1,11 +1,11 @@
 //! How each kind is asked, and what it must leave behind in outputs.
 
 use std::fmt::Debug;
-use std::ops::{Bound, Range, RangeInclusive};
+use std::ops::{Bound, ControlFlow, Range, RangeInclusive};
 
 use docvalues_column::{
-    BinaryColumn, Column, DocId, Lists, NumericColumn, Result, Slices, SortedColumn, SortedNumericColumn,
-    SortedSetColumn, TermOrd, bits,
+    BinaryColumn, Column, DocId, FilterCounts, Lists, NumericColumn, Result, Slices, SortedColumn,
+    SortedNumericColumn, SortedSetColumn, TermOrd, bits,
 };
 
 use super::subject::{Each, Expected, Filled, Subject, Text, short};
@@ -176,8 +176,13 @@ impl Subject for Numeric<'_> {
         self.0.filter(docs, query.clone(), bits)
     }
 
-    fn candidates(&self, docs: Range<u32>, query: &RangeInclusive<i64>) -> Result<Range<u32>> {
-        self.0.candidates(docs, query.clone())
+    fn candidates(&self, docs: Range<u32>, query: &RangeInclusive<i64>) -> Result<Vec<Range<u32>>> {
+        let mut found = Vec::new();
+        self.0.candidates(docs, query.clone(), &mut FilterCounts::default(), &mut |some| {
+            found.push(some);
+            ControlFlow::Continue(())
+        })?;
+        Ok(found)
     }
 }
 

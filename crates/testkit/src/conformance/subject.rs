@@ -39,9 +39,9 @@ pub(super) trait Subject {
 
     fn filter(&self, docs: Range<u32>, query: &Self::Query, bits: &mut [u64]) -> Result<()>;
 
-    /// The documents among which a filter finds all; of most kinds, nobody is asked.
-    fn candidates(&self, docs: Range<u32>, _query: &Self::Query) -> Result<Range<u32>> {
-        Ok(docs)
+    /// The stretches of documents among which a filter finds all; of most kinds, nobody is asked.
+    fn candidates(&self, docs: Range<u32>, _query: &Self::Query) -> Result<Vec<Range<u32>>> {
+        Ok(vec![docs])
     }
 }
 

@@ -4,7 +4,7 @@ use std::cmp::Ordering;
 
 use docvalues_column::{ColumnSource, DocId, SortKey};
 use docvalues_format::file::kind::to_f64;
-use docvalues_search::{Docs, Search, Value};
+use docvalues_search::{Bitset, Docs, Search, Value};
 
 use super::rows::{RowColumn, Rows};
 use crate::shapes::Dataset;
@@ -49,6 +49,35 @@ pub fn check_sorted(source: &(dyn ColumnSource + Sync), dataset: &Dataset, docs:
     for threads in [1, 2, 3, 8] {
         let found = Search::new(source).threads(threads).sorted(docs, keys).unwrap();
         assert!(found == expected, "{} by {keys:?}, {threads} threads", expected.len());
+    }
+}
+
+/// Finds the first of each of `sets` by `keys`, as few and as many as there are `tops`, with 1 and 3 threads, and compares
+/// with a sort of the values of `dataset`.
+///
+/// # Panics
+///
+/// If one of the answers is not the expected one.
+pub fn check_top(
+    source: &(dyn ColumnSource + Sync),
+    dataset: &Dataset,
+    sets: &[Docs<'_>],
+    keys: &[SortKey],
+    tops: &[usize],
+) {
+    let rows = Rows::of(dataset);
+    let mut all = Docs::All.to_vec(dataset.docs);
+    all.sort_by(|a, b| compare(&rows, keys, *a, *b));
+    for (at, &docs) in sets.iter().enumerate() {
+        let set = Bitset::from_docs(docs.iter(dataset.docs), dataset.docs);
+        for &top in tops {
+            let expected: Vec<DocId> =
+                all.iter().copied().filter(|doc| set.contains(*doc)).take(top).collect();
+            for threads in [1, 3] {
+                let found = Search::new(source).threads(threads).top(docs, keys, top).unwrap();
+                assert_eq!(found, expected, "top {top} of set {at} by {keys:?}, {threads} threads");
+            }
+        }
     }
 }
 

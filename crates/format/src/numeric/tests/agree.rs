@@ -1,6 +1,6 @@
 //! Every way to read a column gives what a `Vec` gives.
 
-use std::ops::{Range, RangeInclusive};
+use std::ops::{ControlFlow, Range, RangeInclusive};
 
 use proptest::prelude::*;
 
@@ -69,17 +69,43 @@ fn check_reader(values: &[i64], reader: &NumericReader<Owned>, random: &mut Rand
         let mut bits = bits;
         reader.filter(range.clone(), wanted.clone(), &mut bits, &mut walk).unwrap();
         assert_eq!(bits, expected, "filter {range:?} by {wanted:?}");
-        let candidates = reader.candidates(range.clone(), &wanted).unwrap();
-        let matching = range.clone().zip(inside).filter(|(_, value)| wanted.contains(value));
-        assert!(range.is_empty() || range.start <= candidates.start && candidates.end <= range.end);
-        for (position, _) in matching {
-            assert!(candidates.contains(&position), "{position} of {wanted:?} is not in {candidates:?}");
+        let candidates = candidates(reader, range.clone(), &wanted);
+        assert!(candidates.is_sorted_by(|a, b| a.end <= b.start), "{candidates:?}");
+        assert!(candidates.iter().all(|some| range.start <= some.start && some.end <= range.end));
+        for (position, _) in range.zip(inside).filter(|(_, value)| wanted.contains(value)) {
+            let found = candidates.iter().any(|some| some.contains(&position));
+            assert!(found, "{position} of {wanted:?} is not in {candidates:?}");
         }
     }
     #[expect(clippy::reversed_empty_ranges, reason = "that is the test")]
     reader.filter(0..len, 1..=0, &mut vec![0; values.len().div_ceil(64)], &mut walk).unwrap();
     check_counts(values, reader, random);
     check_gather(values, reader, random);
+}
+
+/// The stretches that may hold some of `wanted`; their zones are counted as a filter counts them.
+fn candidates(
+    reader: &NumericReader<Owned>,
+    range: Range<u64>,
+    wanted: &RangeInclusive<i64>,
+) -> Vec<Range<u64>> {
+    let (mut found, mut counts) = (Vec::new(), FilterCounts::default());
+    reader
+        .candidates(range.clone(), wanted, &mut counts, |some| {
+            found.push(some);
+            ControlFlow::Continue(())
+        })
+        .unwrap();
+    let mut filtered = FilterCounts::default();
+    let mut bits = vec![0; (range.end - range.start).div_ceil(64) as usize];
+    reader
+        .filter_counting(range, wanted.clone(), &mut bits, &mut NumericWalk::default(), &mut filtered)
+        .unwrap();
+    if counts.zones != Decided::default() && filtered.directory == 0 {
+        let Decided { none, all, open } = filtered.zones;
+        assert_eq!(counts.zones, Decided { none, all: 0, open: all + open }, "{wanted:?}");
+    }
+    found
 }
 
 /// What filters say of zones is what the zones' values say, and does not depend on how positions are cut.

@@ -3,8 +3,8 @@
 use std::ops::{Bound, ControlFlow, Range, RangeInclusive};
 
 use docvalues_column::{
-    Batch, BatchDocs, BinaryColumn, Column, DocId, Error, ErrorKind, Field, Lists, NumericColumn, Result,
-    Slices, SortedColumn, SortedNumericColumn, SortedSetColumn, TermOrd, Terms, bits,
+    Batch, BatchDocs, BinaryColumn, Column, DocId, Error, ErrorKind, Field, FilterCounts, Lists,
+    NumericColumn, Result, Slices, SortedColumn, SortedNumericColumn, SortedSetColumn, TermOrd, Terms, bits,
 };
 
 /// The document that lies are told about.
@@ -269,11 +269,18 @@ impl<C: NumericColumn> NumericColumn for Liar<C> {
         self.bits(docs.clone(), bits, |bits| self.honest.filter(docs, values, bits))
     }
 
-    fn candidates(&self, docs: Range<u32>, values: RangeInclusive<i64>) -> Result<Range<u32>> {
+    fn candidates(
+        &self,
+        docs: Range<u32>,
+        values: RangeInclusive<i64>,
+        counts: &mut FilterCounts,
+        each: &mut dyn FnMut(Range<u32>) -> ControlFlow<()>,
+    ) -> Result<()> {
         if self.is(Lie::Candidates) && docs.start <= DOC {
-            return Ok(docs.end.min(DOC + 1)..docs.end);
+            let _ = each(docs.end.min(DOC + 1)..docs.end);
+            return Ok(());
         }
-        self.honest.candidates(docs, values)
+        self.honest.candidates(docs, values, counts, each)
     }
 }
 
