@@ -82,3 +82,18 @@ fn of_numbers_that_rise_hardly_any_document_is_looked_at() {
         assert!(ran.seen <= 4_096 * 2, "{} documents of {docs:?} were looked at", ran.seen);
     }
 }
+
+/// A source that knows just which documents match: of those without a value, too.
+#[test]
+fn of_a_source_that_knows_more() {
+    let docs = 60_000;
+    let numbers = (0..docs).map(|doc| (doc % 3 > 0).then_some(i64::from(doc * 7 % 911))).collect();
+    let column = (Field::new("some", Kind::Numeric, LogicalType::I64), ModelColumn::Numeric(numbers));
+    let dataset = Dataset { docs, columns: vec![column] };
+    let list: Vec<DocId> = (5..docs).step_by(40).map(DocId::new).collect();
+    let bits = Bitset::from_docs(list.iter().copied(), docs);
+    for key in by("some") {
+        let sets = [Docs::List(&list), Docs::Bits(&bits), Docs::All];
+        check_top(&dataset.source(), &dataset, &sets, &[key], &[1, 7, 400]);
+    }
+}

@@ -3,7 +3,8 @@
 use std::ops::{ControlFlow, Range, RangeInclusive};
 
 use docvalues_column::{
-    Batch, DocId, Field, Kind, Lists, NumericColumn, Result, Slices, SortedNumericColumn,
+    Batch, Column as _, DocId, Field, FilterCounts, Kind, Lists, NumericColumn, Result, Slices,
+    SortedNumericColumn,
 };
 
 use super::mem::{Mem, Slot, write_present};
@@ -73,6 +74,25 @@ impl NumericColumn for MemNumeric {
 
     fn filter(&self, docs: Range<u32>, values: RangeInclusive<i64>, bits: &mut [u64]) -> Result<()> {
         self.filter_items(docs, bits, |value| values.contains(value));
+        Ok(())
+    }
+
+    /// Those that match, and no others.
+    fn candidates(
+        &self,
+        docs: Range<u32>,
+        values: RangeInclusive<i64>,
+        _counts: &mut FilterCounts,
+        each: &mut dyn FnMut(Range<u32>) -> ControlFlow<()>,
+    ) -> Result<()> {
+        let matches = |doc: u32| self.items(DocId::new(doc)).iter().any(|value| values.contains(value));
+        let (mut at, end) = (docs.start, docs.end.min(self.docs()));
+        while let Some(start) = (at..end).find(|&doc| matches(doc)) {
+            at = (start..end).find(|&doc| !matches(doc)).unwrap_or(end);
+            if each(start..at).is_break() {
+                break;
+            }
+        }
         Ok(())
     }
 }
