@@ -6,7 +6,7 @@
 //! | [`Step::Every`] | an hour, a day, a month ... of the calendar, UTC | dates, timestamps |
 //! | [`Step::Edges`] | from each edge up to the next one | numbers, dates, timestamps |
 //!
-//! The ranges reach from the least to the greatest value of the column, and there are counters for all of them: a value costs
+//! The ranges reach from the least to the greatest value of the column, or, if these are too many, of the documents, and there are counters for all of them: a value costs
 //! a division, or, where ranges are not equally wide, a look at the last range and a binary search.
 
 mod cut;
@@ -126,7 +126,8 @@ pub(crate) struct RangeCounter {
 }
 
 impl RangeCounter {
-    /// Finds out which ranges there are. Of doubles, NaN may hide the least and the greatest: then by a pass over all.
+    /// Finds out which ranges there are: by the least and the greatest value of the column, or, where these would make too
+    /// many, of the documents. Of doubles, NaN may hide them: then by a pass over all.
     pub(crate) fn new(request: &mut Request<'_>, histogram: &Histogram) -> Result<RangeCounter> {
         let slot = request.slot(&histogram.column)?;
         let column = request.columns().get(slot);
@@ -140,15 +141,19 @@ impl RangeCounter {
             }
         };
         let is_nan = |bound: i64| field.logical == LogicalType::F64 && to_f64(bound).is_nan();
-        let bounds = match bounds {
-            // The ends of all bits: which numbers there are has to be found out.
-            Some(ends) if is_nan(*ends.start()) || is_nan(*ends.end()) => {
+        // The ends of all bits: which numbers there are has to be found out.
+        let hidden = bounds.as_ref().is_some_and(|ends| is_nan(*ends.start()) || is_nan(*ends.end()));
+        let of_column = if hidden { None } else { Some(Cut::new(&histogram.step, field, bounds)) };
+        let cut = match of_column {
+            Some(Ok(cut)) => cut,
+            Some(Err(error)) if request.is_all() => return Err(error),
+            // Whatever else is wrong with the step still is.
+            Some(Err(_)) | None => {
                 let numbers = request.run(NumberStats::new(slot, request.columns(), false))?.finish();
-                numbers.range.map(|(low, high)| low..=high)
+                let ends = numbers.range.map(|(low, high)| low..=high);
+                Cut::new(&histogram.step, field, ends)?
             }
-            bounds => bounds,
         };
-        let cut = Cut::new(&histogram.step, field, bounds)?;
         let counts = vec![0; cut.len()];
         Ok(RangeCounter { slot, counts, docs: 0, missing: 0, outside: 0, last: (0, 0, 0), cut })
     }

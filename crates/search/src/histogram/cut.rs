@@ -118,7 +118,7 @@ fn of_integers(width: f64, field: &Field, low: i64, high: i64) -> Result<Cut> {
     if !(1.0..9e18).contains(&width) || width.fract() != 0.0 {
         let ty = field.logical.name();
         return Err(Error::Request(format!(
-            "column `{}` is {ty}: its ranges are a whole number wide",
+            "column `{}` is {ty}: its ranges are a whole number wide, from 1 on",
             field.name
         )));
     }

@@ -6,6 +6,7 @@
 )]
 
 mod export;
+mod histograms;
 mod parts;
 mod searches;
 mod sorts;

@@ -1,0 +1,44 @@
+//! Histograms of a few documents of a column that reaches far.
+
+use docvalues_column::{DocId, Field, Kind, LogicalType};
+use docvalues_format::file::kind::from_f64;
+use docvalues_search::histogram::{Histogram, Step, Unit};
+use docvalues_search::{Docs, Search};
+use docvalues_testkit::model::{MemSource, ModelColumn};
+
+fn source(logical: LogicalType, numbers: &[i64]) -> MemSource {
+    let column = ModelColumn::Numeric(numbers.iter().copied().map(Some).collect());
+    let docs = u32::try_from(numbers.len()).unwrap();
+    MemSource::new(docs, [(Field::new("n", Kind::Numeric, logical), column)])
+}
+
+#[track_caller]
+fn check(source: &MemSource, step: Step, docs: &[u32], expected: Option<&[(i64, u64)]>) {
+    let docs: Vec<DocId> = docs.iter().copied().map(DocId::new).collect();
+    let histogram = Histogram { column: "n".into(), step };
+    let all = Search::new(source).histogram(Docs::All, &histogram).unwrap_err();
+    assert!(all.to_string().contains("would take more than 65536 ranges"), "{all}");
+    let found = Search::new(source).histogram(Docs::List(&docs), &histogram);
+    match expected {
+        Some(expected) => {
+            let ranges = found.unwrap().ranges;
+            assert_eq!(ranges.iter().map(|r| (r.from, r.count)).collect::<Vec<_>>(), expected);
+        }
+        None => assert_eq!(found.unwrap_err().to_string(), all.to_string()),
+    }
+}
+
+#[test]
+fn ranges_that_would_be_too_many_of_all_documents_are_those_of_the_asked_ones() {
+    let whole = source(LogicalType::I64, &[5, 1 << 60, 17, -3, i64::MIN]);
+    check(&whole, Step::Width(10.0), &[0, 2, 3], Some(&[(-10, 1), (0, 1), (10, 1)]));
+    check(&whole, Step::Width(10.0), &[1], Some(&[((1 << 60) / 10 * 10, 1)]));
+    check(&whole, Step::Width(10.0), &[], Some(&[]));
+    check(&whole, Step::Width(10.0), &[0, 1], None);
+    let doubles = [0.5, f64::INFINITY, 1.5, f64::NAN, -0.0].map(from_f64);
+    let doubles = source(LogicalType::F64, &doubles);
+    check(&doubles, Step::Width(1.0), &[0, 2, 3, 4], Some(&[(from_f64(0.0), 2), (from_f64(1.0), 1)]));
+    check(&doubles, Step::Width(1.0), &[0, 1], None);
+    let seconds = source(LogicalType::TimestampMillis, &[1_500, 4_000_000_000_000, 2_000]);
+    check(&seconds, Step::Every(Unit::Second), &[0, 2], Some(&[(1_000, 1), (2_000, 1)]));
+}
