@@ -112,12 +112,14 @@ impl From<SearchError> for Failure {
         match error {
             SearchError::Column(error) => Failure::from(error),
             SearchError::Query(error) => {
-                let failure = Failure::new(Exit::Usage, error.to_string());
+                let exit = if error.no_such_column().is_some() { Exit::Failed } else { Exit::Usage };
+                let failure = Failure::new(exit, error.to_string());
                 match error.caret() {
                     Some(caret) => Failure { message: format!("{}\n{caret}", failure.message), ..failure },
                     None => failure,
                 }
             }
+            error @ SearchError::Request(_) => Failure::new(Exit::Usage, error.to_string()),
             error => Failure::new(Exit::Failed, error.to_string()),
         }
     }

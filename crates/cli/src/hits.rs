@@ -6,6 +6,7 @@ use crate::args::WhereArgs;
 use crate::console::Console;
 use crate::failure::Failure;
 use crate::output::explain::ExplainJson;
+use crate::read;
 use crate::store::search::query::Explain;
 use crate::store::search::sort::TopRan;
 use crate::store::search::{Bitset, Docs, Query};
@@ -28,7 +29,8 @@ impl Hits {
             None => Query::All,
         };
         let start = Instant::now();
-        let bound = search(segment, args).bind(&query)?;
+        let bound =
+            search(segment, args).bind(&query).map_err(|error| read::search_failure(segment, error))?;
         if !args.explain {
             let bits = (!bound.is_all()).then(|| bound.collect(Docs::All)).transpose()?;
             return Ok(Hits { bits, docs, explain: None });
@@ -82,13 +84,8 @@ impl<'a> Then<'a> {
 
 /// A search in a segment, with as many threads as were asked for.
 pub(crate) fn search<'s>(segment: &'s Segment, args: &WhereArgs) -> Search<'s> {
-    with_threads(segment, args.threads)
-}
-
-/// The same, with this option.
-pub(crate) fn with_threads(segment: &Segment, threads: Option<u16>) -> Search<'_> {
     let search = Search::new(segment);
-    match threads {
+    match args.threads {
         Some(threads) => search.threads(threads.into()),
         None => search,
     }

@@ -10,7 +10,7 @@ use crate::output::value::Printer;
 use crate::spelling::Spelling;
 use crate::store::{
     AnyColumn, Cell, ChunkColumn, ColumnSource as _, DocId, Error, ErrorKind, Field, Retriever, Search,
-    Segment,
+    SearchError, Segment,
 };
 
 /// Documents that are read together.
@@ -96,6 +96,24 @@ pub(crate) fn unknown_column(segments: &[Segment], name: &str) -> Result<Failure
         None => failure
             .advice(format!("`dv info {}` shows all columns", segments.first().map_or("", Segment::file))),
     })
+}
+
+/// Why a segment could not be asked, and which column was meant, maybe.
+pub(crate) fn search_failure(segment: &Segment, error: SearchError) -> Failure {
+    let name = match &error {
+        SearchError::Query(error) => error.no_such_column().map(str::to_owned),
+        SearchError::Column(error) => match error.kind() {
+            ErrorKind::NoSuchColumn { field, .. } => Some(field.clone()),
+            _ => None,
+        },
+        _ => None,
+    };
+    let failure = Failure::from(error);
+    let Some((name, fields)) = name.zip(fields_in_order(segment).ok()) else { return failure };
+    match closest(&name, fields.iter().map(|field| field.name.as_str())) {
+        Some(close) => failure.advice(format!("did you mean {close:?}?")),
+        None => failure.advice(format!("`dv info {}` shows all columns", segment.file())),
+    }
 }
 
 /// Some columns of a segment, and the values of some documents.

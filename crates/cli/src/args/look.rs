@@ -45,7 +45,7 @@ Examples:
   dv stats packages.dv size --percentiles 50,90,99 --spread --where 'section = \"libs\"'
   dv stats packages.dv --json | jq -r '.columns[] | [.name, .missing] | @tsv'
 
-Exit codes: 0 all shown, 1 a column does not exist or is damaged, 3 unreadable.";
+Exit codes: 0 all shown, 1 a column does not exist or is damaged, 2 wrong command line, 3 unreadable.";
 
 /// Show how many values columns have, their range, sum and mean
 #[derive(Debug, Args)]
@@ -60,7 +60,7 @@ pub(crate) struct StatsArgs {
     pub(crate) columns: Vec<String>,
 
     /// Percentiles to find, from 0 to 100: exact
-    #[arg(long, value_name = "NUMBER,…", value_delimiter = ',')]
+    #[arg(long, value_name = "NUMBER,…", value_delimiter = ',', allow_hyphen_values = true)]
     pub(crate) percentiles: Vec<f64>,
 
     /// The standard deviation as well

@@ -174,7 +174,7 @@ Examples:
   dv export packages.dv --where 'section = \"games\"' --sort=-size --limit 100 --format csv
   jq .doc hits.ndjson | dv export packages.dv --docs - --format csv
 
-Exit codes: 0 all written, 1 a document or column does not exist or is damaged, 3 unreadable.";
+Exit codes: 0 all written, 1 a document or column does not exist or is damaged, 2 wrong command line, 3 unreadable.";
 
 /// Write documents as NDJSON, CSV, TSV, Parquet or Arrow
 #[derive(Debug, Args)]

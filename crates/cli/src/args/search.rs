@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use clap::{Args, ValueEnum};
+use clap::{ArgGroup, Args, ValueEnum};
 use serde::Deserialize;
 
 use super::RecordArgs;
@@ -115,8 +115,8 @@ const SORT_LONG: &str = "\
 Print the documents that come first in the order of columns.
 
 A `-` in front of a column has the greatest values first; behind it may stand :missing-first. NaN comes behind all numbers. Of \
-several values of a document the least counts, or, in descending order, the greatest. Documents that are equal stay in the \
-order of the segment.";
+several values of a document the least counts, or, in descending order, the greatest. Documents without a value come last, \
+unless :missing-first is said. Documents that are equal stay in the order of the segment.";
 
 const SORT_EXAMPLES: &str = "\
 Examples:
@@ -154,8 +154,8 @@ const QUERY_LONG: &str = "\
 Ask several things at once about the documents that match a query, and print one JSON answer.
 
 A request is JSON or TOML with any of these keys:
-  where       which documents, as --where of other commands has it; without it, all
-  facets      columns whose values are counted: names, or {column, top, by, min_count, prefix}
+  where       which documents, as --where has it; with both, those that match both
+  facets      columns whose values are counted: names, or {column, top, by, min_count, prefix}, as options of `dv facet`
   histograms  columns whose values are counted by range: {column, step} or {column, edges}, as options of `dv histogram`
   stats       columns that are summed up: names, or {column, percentiles, spread, distinct}
   groups      columns to group by: {column, top, by, sum, min, max, mean, docs, sort, columns}, as options of `dv group`
@@ -168,7 +168,7 @@ Facets, histograms and statistics share one pass over the documents, and a colum
 const QUERY_EXAMPLES: &str = "\
 Examples:
   dv query packages.dv '{\"where\": \"size > 10MB\", \"facets\": [\"section\"], \"stats\": [\"size\"]}'
-  dv query packages.dv request.toml --explain
+  dv query packages.dv request.toml --where 'section = \"games\"' --explain
   generate-request | dv query packages.dv - | jq .facets
 
 Exit codes: 0 answered, 1 a column does not exist or is damaged, 2 the request is wrong, 3 unreadable.";
@@ -185,13 +185,12 @@ pub(crate) struct QueryArgs {
     #[arg(value_name = "REQUEST")]
     pub(crate) request: String,
 
-    /// Threads to work with; without it, as many as the machine has
-    #[arg(long, value_name = "COUNT", value_parser = clap::value_parser!(u16).range(1..))]
-    pub(crate) threads: Option<u16>,
-
-    /// Tell on standard error how the query was evaluated, what was skipped, by which index, and how long each part took
+    /// With --explain: JSON of what that tells, too; the answer always is
     #[arg(long)]
-    pub(crate) explain: bool,
+    pub(crate) json: bool,
+
+    #[command(flatten)]
+    pub(crate) hits: WhereArgs,
 }
 
 /// Which groups come first.
@@ -320,6 +319,7 @@ Exit codes: 0 counted, 1 the column does not exist, has no numbers or is damaged
 
 /// Which ranges of which column, on a command line and in a request.
 #[derive(Debug, Args, Deserialize)]
+#[command(group = ArgGroup::new("ranges").args(["step", "edges"]).required(true))]
 #[serde(deny_unknown_fields)]
 pub(crate) struct HistogramSpec {
     /// The column, of numbers, dates or timestamps
@@ -327,7 +327,7 @@ pub(crate) struct HistogramSpec {
     pub(crate) column: String,
 
     /// How wide ranges are: a number, or second, minute, hour, day, week, month, quarter, year (UTC)
-    #[arg(long, value_name = "STEP", required_unless_present = "edges", conflicts_with = "edges")]
+    #[arg(long, value_name = "STEP", allow_hyphen_values = true)]
     pub(crate) step: Option<Word>,
 
     /// Where ranges begin: two or more values, ascending, written as in a query without quotes: 0,1kB,10MiB or 2024-01-31
@@ -349,7 +349,7 @@ impl From<String> for Word {
 
 /// A word as requests have it.
 #[derive(Deserialize)]
-#[serde(untagged)]
+#[serde(untagged, expecting = "expected a number or text")]
 enum Written {
     Integer(i64),
     Unsigned(u64),

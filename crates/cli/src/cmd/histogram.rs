@@ -17,7 +17,7 @@ use crate::read;
 use crate::store::search::Value;
 use crate::store::search::histogram::{Histogram, HistogramCounts, Step, Unit};
 use crate::store::search::query::Literal;
-use crate::store::{ColumnSource, SearchError, Segment};
+use crate::store::{ColumnSource, Field, LogicalType, SearchError, Segment, from_f64};
 
 const UNITS: [(&str, Unit); 8] = [
     ("second", Unit::Second),
@@ -93,7 +93,7 @@ fn print(found: &HistogramCounts, console: &mut Console<'_>) -> Result<(), Failu
         .iter()
         .map(|range| {
             let mut text = String::new();
-            printer.text((&Value::Number(range.from)).into(), &mut text);
+            printer.text((&begin(&found.field, range.from)).into(), &mut text);
             (text, range.count)
         })
         .collect();
@@ -106,6 +106,12 @@ fn print(found: &HistogramCounts, console: &mut Console<'_>) -> Result<(), Failu
         writeln!(console.out, "  {blanks}{from}  {:>digits$}{bar}", thousands(count))?;
     }
     Ok(())
+}
+
+/// Where a range begins, as people write it: the least double that is 0 is -0.
+fn begin(field: &Field, from: i64) -> Value {
+    let is_zero = field.logical == LogicalType::F64 && from == from_f64(-0.0);
+    Value::Number(if is_zero { from_f64(0.0) } else { from })
 }
 
 /// What `--json` prints.
@@ -136,7 +142,7 @@ struct RangeJson {
 impl<'a> HistogramJson<'a> {
     pub(super) fn new(found: &'a HistogramCounts) -> HistogramJson<'a> {
         let printer = Printer::new(found.field.logical, false, found.field.format.as_deref());
-        let range = |from| printer.json_value(&Value::Number(from));
+        let range = |from| printer.json_value(&begin(&found.field, from));
         let ranges = found.ranges.iter().map(|r| RangeJson { from: range(r.from), count: r.count }).collect();
         let HistogramCounts { missing, outside, .. } = *found;
         HistogramJson { column: &found.field.name, missing, outside, ranges }

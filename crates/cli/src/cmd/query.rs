@@ -1,8 +1,12 @@
 //! `dv query`: several things at once, as a request in JSON or TOML asks for them.
 
+use std::fmt;
 use std::io::Read as _;
+use std::marker::PhantomData;
 use std::path::Path;
 
+use serde::de::value::MapAccessDeserializer;
+use serde::de::{Deserializer, MapAccess, Visitor};
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
@@ -14,6 +18,7 @@ use crate::args::{GroupSpec, HistogramSpec, QueryArgs};
 use crate::console::Console;
 use crate::failure::{Exit, Failure};
 use crate::hits;
+use crate::output::explain::ExplainJson;
 use crate::output::records;
 use crate::store::Segment;
 use crate::store::search::facet::{Facet, FacetOrder};
@@ -37,11 +42,33 @@ struct Asked {
 }
 
 /// The name of a column alone, or more.
-#[derive(Debug, Deserialize)]
-#[serde(untagged)]
+#[derive(Debug)]
 enum OneOr<T> {
     Name(String),
     More(T),
+}
+
+/// By hand: of an untagged enum nobody is told which key is wrong.
+impl<'de, T: Deserialize<'de>> Deserialize<'de> for OneOr<T> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<OneOr<T>, D::Error> {
+        struct Either<T>(PhantomData<T>);
+        impl<'de, T: Deserialize<'de>> Visitor<'de> for Either<T> {
+            type Value = OneOr<T>;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("the name of a column, or a table with `column` and more")
+            }
+
+            fn visit_str<E>(self, name: &str) -> Result<OneOr<T>, E> {
+                Ok(OneOr::Name(name.to_owned()))
+            }
+
+            fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<OneOr<T>, A::Error> {
+                T::deserialize(MapAccessDeserializer::new(map)).map(OneOr::More)
+            }
+        }
+        deserializer.deserialize_any(Either(PhantomData))
+    }
 }
 
 #[derive(Debug, Deserialize)]
@@ -94,9 +121,9 @@ struct Answer<'a> {
 pub(crate) fn run(args: &QueryArgs, console: &mut Console<'_>) -> Result<Exit, Failure> {
     let segment = read::open(&args.file)?;
     let asked = parse(&args.request)?;
-    let request = request(&segment, &asked)?;
-    let search = hits::with_threads(&segment, args.threads);
-    let answer = search.request(&request)?;
+    let request = request(&segment, &asked, args.hits.query.as_deref())?;
+    let search = hits::search(&segment, &args.hits);
+    let answer = search.request(&request).map_err(|error| read::search_failure(&segment, error))?;
     let top = records::json(&segment, &answer.top, &asked.columns)?;
     let groups = answer.groups.iter().zip(&asked.groups);
     let groups = groups.map(|(found, spec)| GroupsJson::new(&segment, found, spec));
@@ -111,9 +138,9 @@ pub(crate) fn run(args: &QueryArgs, console: &mut Console<'_>) -> Result<Exit, F
         top,
     };
     writeln!(console.out, "{}", serde_json::to_string_pretty(&printed).unwrap_or_default())?;
-    if args.explain {
+    if args.hits.explain {
         console.out.flush()?;
-        explain(&answer, console);
+        explain(&answer, args.json, console);
     }
     Ok(Exit::Ok)
 }
@@ -143,12 +170,10 @@ fn parse(argument: &str) -> Result<Asked, Failure> {
     }
 }
 
-/// The request in the terms of the store.
-fn request(segment: &Segment, asked: &Asked) -> Result<SearchRequest, Failure> {
-    let query = match &asked.query {
-        Some(text) => Query::parse(text)?,
-        None => Query::All,
-    };
+/// The request in the terms of the store, about those of its documents that match `more`, too.
+fn request(segment: &Segment, asked: &Asked, more: Option<&str>) -> Result<SearchRequest, Failure> {
+    let queries = [more, asked.query.as_deref()].into_iter().flatten().map(Query::parse);
+    let query = Query::all_of(queries.collect::<Result<Vec<_>, _>>()?);
     // Who asks for an order or for columns wants documents.
     let default = if asked.sort.is_empty() && asked.columns.is_empty() { 0 } else { 20 };
     Ok(SearchRequest {
@@ -172,7 +197,10 @@ fn facet(asked: &OneOr<AskedFacet>) -> Facet {
         OneOr::More(asked) => asked,
     };
     let mut facet = Facet::on(&asked.column);
-    facet.top = asked.top.unwrap_or(facet.top);
+    facet.top = match asked.top {
+        Some(0) => usize::MAX,
+        top => top.unwrap_or(facet.top),
+    };
     facet.min_count = asked.min_count.unwrap_or(facet.min_count);
     facet.prefix = asked.prefix.as_ref().map(|prefix| prefix.as_bytes().to_vec());
     facet.order(match asked.by {
@@ -191,7 +219,11 @@ fn stats(asked: &OneOr<AskedStats>) -> Stats {
     stats
 }
 
-fn explain(answer: &SearchAnswer, console: &mut Console<'_>) {
+fn explain(answer: &SearchAnswer, json: bool, console: &mut Console<'_>) {
+    if json {
+        let explained = ExplainJson::of_answer(answer);
+        return console.note(&serde_json::to_string_pretty(&explained).unwrap_or_default());
+    }
     console.note(answer.explain.to_string().trim_end());
     if !answer.top.is_empty() {
         console.note(&format!("first documents: {}", answer.top_ran));

@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use serde::Serialize;
 
+use crate::store::search::SearchAnswer;
 use crate::store::search::query::Explain;
 use crate::store::search::sort::TopRan;
 use crate::store::{Decided, FilterCounts, ZONE};
@@ -21,6 +22,16 @@ pub(crate) struct ExplainJson<'a> {
 struct Times {
     query: u64,
     answer: u64,
+    /// What a request spent on its parts.
+    #[serde(flatten)]
+    parts: Option<Parts>,
+}
+
+#[derive(Serialize)]
+struct Parts {
+    pass: u64,
+    groups: u64,
+    top: u64,
 }
 
 /// A part of the query, and its parts, in the order in which they were run.
@@ -76,8 +87,19 @@ struct Share {
 impl<'a> ExplainJson<'a> {
     pub(crate) fn new(query: (&'a Explain, Duration), answer: Duration, top: Option<&TopRan>) -> Self {
         let top = top.map(|top| Top { seen: top.seen, index: Index::new(&top.filter) });
-        let nanoseconds = Times { query: nanos(query.1), answer: nanos(answer) };
+        let nanoseconds = Times { query: nanos(query.1), answer: nanos(answer), parts: None };
         ExplainJson { query: Part::new(query.0), top, nanoseconds }
+    }
+
+    /// Of a request that asks several things.
+    pub(crate) fn of_answer(answer: &'a SearchAnswer) -> Self {
+        let times = answer.times;
+        let top = (!answer.top.is_empty()).then_some(&answer.top_ran);
+        let all = times.pass + times.groups + times.top;
+        let mut explained = ExplainJson::new((&answer.explain, times.query), all, top);
+        let [pass, groups, top] = [times.pass, times.groups, times.top].map(nanos);
+        explained.nanoseconds.parts = Some(Parts { pass, groups, top });
+        explained
     }
 }
 

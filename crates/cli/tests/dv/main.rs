@@ -20,6 +20,7 @@ mod readme;
 mod round_trip;
 mod sandbox;
 mod schema;
+mod searches;
 mod several;
 mod shell;
 mod snapshots;

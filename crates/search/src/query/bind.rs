@@ -3,7 +3,7 @@
 
 use std::collections::HashMap;
 
-use docvalues_column::{AnyColumn, ColumnSource};
+use docvalues_column::{AnyColumn, ColumnSource, ErrorKind};
 
 use super::column::{Known, Wanted, wanted};
 use super::leaf::Leaf;
@@ -71,6 +71,16 @@ enum Draft {
     Condition(Query, AnyColumn, Wanted),
 }
 
+/// Says where in its text a query names a column that there is none of.
+fn pointed_at(error: Error, Condition { column, place, .. }: &Condition) -> Error {
+    match (&error, &place.text) {
+        (Error::Column(inner), Some(text)) if matches!(inner.kind(), ErrorKind::NoSuchColumn { .. }) => {
+            Error::Query(QueryError::no_column(text.clone(), place.column, column))
+        }
+        _ => error,
+    }
+}
+
 /// Binds queries to a source.
 pub(super) struct Binder<'s> {
     source: &'s dyn ColumnSource,
@@ -111,7 +121,7 @@ impl<'s> Binder<'s> {
     }
 
     fn condition(&mut self, query: &Query, condition: &Condition) -> Result<Draft> {
-        let column = self.column(&condition.column)?;
+        let column = self.column(&condition.column).map_err(|error| pointed_at(error, condition))?;
         let wanted = wanted(&column, &condition.test)?.map_err(|(at, what)| {
             Error::Query(match (&condition.place.text, condition.place.literals.get(at)) {
                 (Some(text), Some(&at)) => QueryError::at(text.clone(), at, what),

@@ -21,22 +21,34 @@ const SHOWN: usize = 60;
 pub struct QueryError {
     what: String,
     place: Option<(Arc<str>, usize)>,
+    no_such_column: Option<String>,
 }
 
 impl QueryError {
     /// An error at byte `at` of `text`.
     pub(super) fn at(text: Arc<str>, at: usize, what: impl Into<String>) -> QueryError {
-        QueryError { what: what.into(), place: Some((text, at)) }
+        QueryError { what: what.into(), place: Some((text, at)), no_such_column: None }
+    }
+
+    /// The column `name` at byte `at` of `text`, which there is none of.
+    pub(super) fn no_column(text: Arc<str>, at: usize, name: &str) -> QueryError {
+        let what = format!("there is no column `{name}`");
+        QueryError { what, place: Some((text, at)), no_such_column: Some(name.to_owned()) }
     }
 
     /// An error of a query that was not read from text.
     pub(super) fn nowhere(what: impl Into<String>) -> QueryError {
-        QueryError { what: what.into(), place: None }
+        QueryError { what: what.into(), place: None, no_such_column: None }
     }
 
     /// What is wrong.
     pub fn what(&self) -> &str {
         &self.what
+    }
+
+    /// The column that there is none of, if that is what is wrong.
+    pub fn no_such_column(&self) -> Option<&str> {
+        self.no_such_column.as_deref()
     }
 
     /// Where in the text, in characters from 1, if there is a text.

@@ -1,0 +1,130 @@
+//! Searches that are asked wrongly, and requests.
+
+use serde_json::{Value, json};
+
+use crate::sandbox::Sandbox;
+
+fn sandbox() -> Sandbox {
+    let csv = "size,host,price\n5,a,1.5\n1000,b,-0.0\n70,a,\n999999999,c,2.5\n";
+    let sandbox = Sandbox::with("t.csv", csv);
+    sandbox.ok(&["build", "t.csv", "-o", "t.dv", "-q"]);
+    sandbox
+}
+
+/// Runs what must end so, with nothing on standard output.
+#[track_caller]
+fn refused(sandbox: &Sandbox, args: &[&str], code: i32, expected: &str) {
+    let run = sandbox.dv(args);
+    assert_eq!((run.code, run.out.as_str()), (code, ""), "{run:?}");
+    assert!(run.err.contains(expected), "{}", run.err);
+}
+
+#[test]
+fn a_column_that_there_is_none_of_is_pointed_at() {
+    let sandbox = sandbox();
+    let query = "host = \"a\" and sise > 1";
+    let close = "dv: column 16 of the query: there is no column `sise`\n\
+        host = \"a\" and sise > 1\n               ^ there is no column `sise`\n    hint: did you mean \"size\"?\n";
+    let request = json!({ "where": query }).to_string();
+    for args in [
+        &["count", "t.dv"][..],
+        &["facet", "t.dv", "host"],
+        &["histogram", "t.dv", "size", "--step", "1e6"],
+        &["group", "t.dv", "host"],
+        &["sort", "t.dv", "--by", "size"],
+        &["stats", "t.dv"],
+        &["export", "t.dv"],
+        &["query", "t.dv", "{}"],
+    ] {
+        refused(&sandbox, &[args, &["--where", query]].concat(), 1, close);
+    }
+    refused(&sandbox, &["query", "t.dv", &request], 1, close);
+    refused(
+        &sandbox,
+        &["count", "t.dv", "--where", "zzzzzz exists"],
+        1,
+        "hint: `dv info t.dv` shows all columns",
+    );
+    for part in [r#"{"facets": ["hots"]}"#, r#"{"groups": [{"column": "hots"}]}"#] {
+        refused(&sandbox, &["query", "t.dv", part], 1, "no column `hots`\n    hint: did you mean \"host\"?");
+    }
+}
+
+#[test]
+fn what_makes_no_sense_is_a_wrong_command_line() {
+    let sandbox = sandbox();
+    for percentile in ["101", "-1", "nan"] {
+        refused(&sandbox, &["stats", "t.dv", "size", "--percentiles", percentile], 2, "is no percentile");
+    }
+    for step in ["0", "-5", "nan", "2.5"] {
+        let expected = "its ranges are a whole number wide, from 1 on";
+        refused(&sandbox, &["histogram", "t.dv", "size", "--step", step], 2, expected);
+    }
+    refused(&sandbox, &["histogram", "t.dv", "size", "--step", "1"], 2, "more than 65536 ranges");
+    refused(&sandbox, &["histogram", "t.dv", "size"], 2, "<--step <STEP>|--edges <VALUE,…>>");
+    for command in ["count", "stats"] {
+        refused(&sandbox, &[command, "t.dv", "--threads", "0"], 2, "0 is not in 1..=65535");
+    }
+}
+
+#[test]
+fn a_histogram_of_few_documents_has_their_ranges() {
+    let sandbox = sandbox();
+    let text = sandbox.ok(&["histogram", "t.dv", "size", "--step", "500", "--where", "size < 1e6"]);
+    assert_eq!(text, "size: 3 documents, 0 without a value\n     0  2\n   500  0\n  1000  1\n");
+    // -0 is 0, and is written so.
+    let text = sandbox.ok(&["histogram", "t.dv", "price", "--edges", "-1,0,2"]);
+    assert_eq!(text, "price: 4 documents, 1 without a value\n  -1.0  0\n   0.0  2\n   2.0  1\n");
+    let text = sandbox.ok(&["histogram", "t.dv", "price", "--edges", "0,2", "--json"]);
+    let found: Value = serde_json::from_str(&text).unwrap();
+    assert_eq!(found["ranges"][0].to_string(), r#"{"count":2,"from":0.0}"#);
+}
+
+#[test]
+fn requests_take_the_options_of_other_commands() {
+    let sandbox = sandbox();
+    let request =
+        r#"{"where": "size < 1e6", "facets": [{"column": "host", "top": 0}], "stats": ["size"], "top": 1}"#;
+    let narrowed = sandbox.dv(&["query", "t.dv", request, "--where", "host = \"a\"", "--json", "--explain"]);
+    assert_eq!(narrowed.code, 0, "{narrowed:?}");
+    let answer: Value = serde_json::from_str(&narrowed.out).unwrap();
+    assert_eq!((answer["matching"].as_u64(), answer["stats"][0]["sum"].as_str()), (Some(2), Some("75")));
+    assert_eq!(answer["facets"][0]["values"], json!([{"value": "a", "count": 2}]));
+    let told: Value = serde_json::from_str(&narrowed.err).unwrap();
+    assert_eq!(told["query"]["matched"], 2);
+    let times = &told["nanoseconds"];
+    let parts = ["pass", "groups", "top"].map(|part| times[part].as_u64().unwrap());
+    assert_eq!(times["answer"].as_u64(), Some(parts.iter().sum()));
+    assert!(sandbox.dv(&["query", "t.dv", request, "--explain"]).err.contains("\ndocuments found in "));
+    // Without the option nothing changes.
+    let answer: Value =
+        serde_json::from_str(&sandbox.ok(&["query", "t.dv", request, "--threads", "2"])).unwrap();
+    assert_eq!(answer["facets"][0]["values"].as_array().unwrap().len(), 2);
+    refused(&sandbox, &["query", "t.dv", "{}", "--where", "size >"], 2, "column 7 of the query");
+}
+
+#[test]
+fn a_wrong_key_of_a_request_is_named() {
+    let sandbox = sandbox();
+    for (request, expected) in [
+        (
+            r#"{"facets": [{"column": "host", "tpo": 3}]}"#,
+            "unknown field `tpo`, expected one of `column`, `top`",
+        ),
+        (r#"{"facets": [{"column": "host", "top": -3}]}"#, "invalid value: integer `-3`, expected usize"),
+        (r#"{"facets": [{"top": 3}]}"#, "missing field `column`"),
+        (r#"{"facets": [7]}"#, "expected the name of a column, or a table with `column` and more"),
+        (r#"{"facets": "host"}"#, "invalid type: string \"host\", expected a sequence"),
+        (
+            r#"{"stats": [{"column": "size", "percentiles": 5}]}"#,
+            "invalid type: integer `5`, expected a sequence",
+        ),
+        (r#"{"histograms": [{"column": "size", "step": [5]}]}"#, "expected a number or text"),
+        (r#"{"facet": []}"#, "unknown field `facet`"),
+        ("{", "EOF while parsing"),
+    ] {
+        refused(&sandbox, &["query", "t.dv", request], 2, expected);
+    }
+    sandbox.write("r.toml", "[[facets]]\ncolumn = 'host'\ntpo = 3\n");
+    refused(&sandbox, &["query", "t.dv", "r.toml"], 2, "unknown field `tpo`");
+}
