@@ -68,6 +68,90 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
+//! # Searching
+//!
+//! A [`Search`](search::Search) asks a segment: which documents match, how often values occur, what comes first. With
+//! [`SearchRequest`](search::SearchRequest) it is asked several things at once.
+//!
+//! | Lucene, Solr, Elasticsearch | here |
+//! | --- | --- |
+//! | `DocValuesRangeQuery`, skip index | [`Query`](search::Query), [`search::query`] |
+//! | `SortedSetDocValuesFacetCounts`, terms aggregation | [`search::facet`] |
+//! | collapse, grouping | [`search::group`] |
+//! | `TopFieldCollector`, `SortField` | [`Search::top`](search::Search::top), [`SortKey`] |
+//! | stats, percentiles, cardinality | [`search::stats`] |
+//! | date histogram, range aggregation | [`search::histogram`] |
+//! | `/export`, fetching of doc values fields | [`search::export`], [`search::retrieve`] |
+//!
+//! ```
+//! use docvalues::prelude::*;
+//! use docvalues::search::{Docs, Query, Search, facet::Facet};
+//!
+//! # let mut schema = Schema::new();
+//! # let size = schema.add(FieldSpec::new("size", LogicalType::I64))?;
+//! # let host = schema.add(FieldSpec::new("host", LogicalType::Utf8))?;
+//! # let mut writer = SegmentWriter::in_memory(schema, WriterOptions::default());
+//! # for (bytes, name) in [(512, "a.example"), (9_000, "b.example"), (700, "a.example")] {
+//! #     let mut doc = writer.document();
+//! #     doc.i64(size, bytes)?.str(host, name)?;
+//! #     doc.finish()?;
+//! # }
+//! # let segment = Segment::from_bytes(writer.finish_bytes()?, OpenOptions::new())?;
+//! let search = Search::new(&segment);
+//! let hits = search.filter(&Query::parse("size < 1kB and host ^= \"a.\"")?)?;
+//! assert_eq!(hits.count(), 2);
+//!
+//! let hosts = search.facet(Docs::Bits(&hits), &Facet::on("host"))?;
+//! assert_eq!((hosts.values.len(), hosts.values[0].1), (1, 2));
+//!
+//! let largest = search.top(Docs::Bits(&hits), &[SortKey::new("size").descending()], 1)?;
+//! assert_eq!(largest, [DocId::new(2)]);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! # Ids
+//!
+//! With an id field, [`Segment::ids`] goes from an id to its document. Over many segments,
+//! [`IdStore`](terms::lookup::IdStore) keeps a table of tags that tells at once that an id is new, and gives each reader a
+//! snapshot; a `Seeker` of it does what `PerThreadIDVersionAndSeqNoLookup` does, and columns have the version:
+//!
+//! ```
+//! use docvalues::prelude::*;
+//! use docvalues::terms::lookup::IdStore;
+//!
+//! let segment = |docs: &[(&str, i64)]| {
+//!     let mut schema = Schema::new();
+//!     let id = schema.add(FieldSpec::new("_id", LogicalType::Utf8))?;
+//!     let version = schema.add(FieldSpec::new("_version", LogicalType::I64))?;
+//!     let mut writer = SegmentWriter::in_memory(schema, WriterOptions::default());
+//!     writer.id_field(id, docvalues::IdOptions::default())?;
+//!     for &(name, number) in docs {
+//!         let mut doc = writer.document();
+//!         doc.str(id, name)?.i64(version, number)?;
+//!         doc.finish()?;
+//!     }
+//!     let bytes = writer.finish_bytes()?;
+//!     Ok::<_, Box<dyn std::error::Error>>(Segment::from_bytes(bytes, OpenOptions::new())?)
+//! };
+//! let (older, newer) = (segment(&[("ant", 1), ("bee", 1)])?, segment(&[("cow", 1), ("ant", 2)])?);
+//!
+//! // One segment.
+//! let ids = older.ids()?.ok_or("no index of ids")?;
+//! assert_eq!(ids.find(b"bee")?, Some(DocId::new(1)));
+//!
+//! // Many: the newest that has an id counts.
+//! let store = IdStore::new();
+//! for segment in [&older, &newer] {
+//!     store.add(segment.ids()?.ok_or("no index of ids")?.reader().clone())?;
+//! }
+//! let (snapshot, mut found) = (store.snapshot(), Vec::new());
+//! snapshot.seeker().find_many(&[b"ant", b"bee", b"new"], &mut found)?;
+//! let newest_first = [newer.numeric("_version")?, older.numeric("_version")?];
+//! let versions = found.iter().map(|hit| hit.map(|hit| newest_first[hit.segment].get(hit.doc)).transpose());
+//! assert_eq!(versions.collect::<Result<Vec<_>, _>>()?, [Some(Some(2)), Some(Some(1)), None]);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
 //! The examples of the crate go on from there: `quickstart`, `batches`, `threads`.
 #![forbid(unsafe_code)]
 
