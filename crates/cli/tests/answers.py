@@ -91,3 +91,14 @@ ranges = collections.Counter(row["size"] // 1_000_000 * 1_000_000 for row in row
 found = ask("histogram", "size", "--step", "1_000_000")["ranges"]
 same("sizes by range", {r["from"]: r["count"] for r in found if r["count"]}, dict(ranges))
 same("no range is left out", [r["from"] for r in found], list(range(min(ranges), max(ranges) + 1, 1_000_000)))
+
+members = collections.defaultdict(list)
+for doc in sorted(range(len(rows)), key=lambda doc: (-rows[doc]["size"], doc)):
+    for source in values(rows[doc], "source"):
+        members[source].append(doc)
+found = ask("group", "source", "--top", "0", "--by", "value", "--docs", "2", "--sort=-size", "--columns", "size")
+expected = [
+    (source, len(docs), [{"_doc": doc, "size": rows[doc]["size"]} for doc in docs[:2]])
+    for source, docs in sorted(members.items(), key=lambda item: item[0].encode())
+]
+same("sources and their largest packages", [tuple(g.values()) for g in found["groups"]], expected)
