@@ -4,6 +4,8 @@ use std::ops::Range;
 
 use docvalues_column::{DocId, bits};
 
+use crate::memory;
+
 /// The documents that a request is about.
 ///
 /// Borrowed and small: it is handed on by value. Documents past the last one of the source are not there, in any form.
@@ -42,17 +44,16 @@ impl Docs<'_> {
 
     /// The documents, ascending, side by side.
     pub fn to_vec(&self, docs: u32) -> Vec<DocId> {
+        let len = self.count(docs);
+        let mut found = memory::room(len as usize);
         match *self {
             // Without a call for each.
-            Docs::All => (0..docs).map(DocId::new).collect(),
-            Docs::Range(from, to) => (from..to.min(docs)).map(DocId::new).collect(),
-            Docs::List(list) => list[..self.count(docs) as usize].to_vec(),
-            Docs::Bits(set) => {
-                let mut list = Vec::new();
-                bits::docs(&set.words, 0, &mut list);
-                list
-            }
+            Docs::All => found.extend((0..docs).map(DocId::new)),
+            Docs::Range(from, to) => found.extend((from..to.min(docs)).map(DocId::new)),
+            Docs::List(list) => found.extend_from_slice(&list[..len as usize]),
+            Docs::Bits(set) => bits::docs(&set.words, 0, &mut found),
         }
+        found
     }
 
     /// Those among `docs`, which are in the source. O(docs).

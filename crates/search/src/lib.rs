@@ -24,6 +24,7 @@ pub mod export;
 pub mod facet;
 pub mod group;
 pub mod histogram;
+mod memory;
 mod pass;
 pub mod query;
 mod request;

@@ -9,9 +9,9 @@ use docvalues_column::DocId;
 use rayon::prelude::*;
 
 use crate::docs::Docs;
-#[cfg(feature = "rayon")]
-use crate::docs::len_u32;
 use crate::error::Result;
+#[cfg(feature = "rayon")]
+use crate::memory;
 use crate::pass::{Collector, Pass, Worker};
 
 /// Fewer are sorted, or copied, by one thread.
@@ -71,15 +71,21 @@ pub(crate) fn each<T, S>(
 /// The documents of a set, ascending, side by side.
 #[cfg(feature = "rayon")]
 pub(crate) fn docs(docs: Docs<'_>, total: u32, threads: usize) -> Vec<DocId> {
-    let len = docs.count(total) as usize;
-    let each = len.div_ceil(threads.max(1)).max(FEW);
+    let len = docs.count(total);
+    let each = (len as usize).div_ceil(threads.max(1)).max(FEW);
+    let room = || memory::room(len as usize);
     match docs {
         Docs::All | Docs::Range(..) if threads > 1 => {
             let first = if let Docs::Range(from, _) = docs { from } else { 0 };
-            let docs = (first..first + len_u32(len)).into_par_iter();
-            docs.with_min_len(each).map(DocId::new).collect()
+            let (docs, mut found) = ((first..first + len).into_par_iter(), room());
+            docs.with_min_len(each).map(DocId::new).collect_into_vec(&mut found);
+            found
         }
-        Docs::List(list) if threads > 1 => list[..len].par_iter().with_min_len(each).copied().collect(),
+        Docs::List(list) if threads > 1 => {
+            let (docs, mut found) = (list[..len as usize].par_iter(), room());
+            docs.with_min_len(each).copied().collect_into_vec(&mut found);
+            found
+        }
         _ => docs.to_vec(total),
     }
 }

@@ -11,7 +11,7 @@ const ARROWS: [(&str, &[&str]); 10] = [
     ("terms", &["format"]),
     ("writer", &["column", "storage", "terms", "format"]),
     ("reader", &["column", "storage", "terms", "format"]),
-    ("search", &["column", "format"]),
+    ("search", &["column", "storage", "format"]),
     ("docvalues", &["writer", "reader", "search", "terms", "column", "format"]),
     ("cli", &["docvalues"]),
     ("testkit", &["search", "column", "format"]),

@@ -6,7 +6,7 @@ use super::wide::wide;
 use crate::id::DocId;
 
 /// Words that are passed over together, if no bit of them is set.
-const GROUP: u32 = 8;
+const GROUP: usize = 8;
 
 /// Places that are written at once, whether there are so many or not.
 const AT_ONCE: usize = 4;
@@ -18,26 +18,26 @@ wide! {
     }
 
     /// Writes which bits of `words` are set, ascending, to the front of `out`, the first bit being `first`; returns how many
-    /// of `out`'s places were written to for good, as many as there is room for.
+    /// of `words` were listed, and how many places are taken. It ends where fewer than [`AT_ONCE`] places are left.
     ///
     /// Whether a word has another bit is not asked for each: where few are set, no processor can foresee that. Four are
     /// written always, and the next word begins behind those that were there, as simdjson does.
-    fn list(words: &[u64], first: u32, out: &mut [DocId]) -> usize {
-        let (mut at, mut begin) = (0, first);
-        for words in words.chunks(GROUP as usize) {
+    fn list(words: &[u64], first: u32, out: &mut [DocId]) -> (usize, usize) {
+        let (mut done, mut taken) = (0, 0);
+        for words in words.chunks(GROUP) {
             // Of many words, mostly all are zero or none is: that can be foreseen.
             if words.iter().fold(0, |any, word| any | word) == 0 {
-                begin = begin.wrapping_add(64 * GROUP);
+                done += words.len();
                 continue;
             }
             for &word in words {
-                let (mut left, mut write) = (word, at);
+                let (mut left, mut write) = (word, taken);
                 loop {
                     let out = out.get_mut(write..).and_then(|out| out.first_chunk_mut::<AT_ONCE>());
-                    let Some(out) = out else { return at };
+                    let Some(out) = out else { return (done, taken) };
                     for out in out {
                         // Never of nothing, which some processors take longer for.
-                        *out = DocId::new(begin.wrapping_add((left | 1 << 63).trailing_zeros()));
+                        *out = place(first, done, left | 1 << 63);
                         left &= left.wrapping_sub(1);
                     }
                     if left == 0 {
@@ -45,25 +45,40 @@ wide! {
                     }
                     write += AT_ONCE;
                 }
-                at += word.count_ones() as usize;
-                begin = begin.wrapping_add(64);
+                taken += word.count_ones() as usize;
+                done += 1;
             }
         }
-        at
+        (done, taken)
     }
+}
+
+/// The document of the lowest bit of the word that is `word` words behind that of `first`.
+#[inline(always)]
+#[expect(clippy::cast_possible_truncation, reason = "documents have 32 bits, and their words fewer")]
+fn place(first: u32, word: usize, bits: u64) -> DocId {
+    DocId::new(first.wrapping_add((word as u32).wrapping_mul(64)).wrapping_add(bits.trailing_zeros()))
 }
 
 /// Adds the documents whose bits are set to `list`, ascending: bit *i* is document `first + i`.
 ///
-/// O(words + set bits), and half a nanosecond for each of these.
+/// O(words + set bits).
 pub fn docs(words: &[u64], first: u32, list: &mut Vec<DocId>) {
     // There are no more than a slice has.
     let found = usize::try_from(ones(words)).unwrap_or(usize::MAX);
     let begin = list.len();
-    list.resize(begin + found + AT_ONCE, DocId::new(0));
-    let written = self::list(words, first, &mut list[begin..]);
-    debug_assert_eq!(written, found, "as many as were counted");
-    list.truncate(begin + found);
+    list.resize(begin + found, DocId::new(0));
+    let (done, taken) = self::list(words, first, &mut list[begin..]);
+    let mut out = list[begin + taken..].iter_mut();
+    for (at, &word) in words.iter().enumerate().skip(done) {
+        let mut left = word;
+        while left != 0
+            && let Some(out) = out.next()
+        {
+            *out = place(first, at, left);
+            left &= left - 1;
+        }
+    }
 }
 
 /// Sets the bits `range` of `words`; none, if they end before the last of it.

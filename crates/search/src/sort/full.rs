@@ -20,8 +20,8 @@ use crate::docs::{Docs, len_u32};
 use crate::error::{Error, Result};
 use crate::pass::compact;
 use crate::search::Request;
-use crate::threads;
 use crate::window::{Room, SHORT_WINDOW, Window};
+use crate::{memory, threads};
 
 /// Documents of a short run are fewer: as many as a window may have, whatever the column.
 const SHORT: usize = SHORT_WINDOW;
@@ -161,7 +161,7 @@ impl Sort<'_> {
 
 /// The documents' ranks.
 fn read(request: &Request<'_>, key: Key, docs: &[DocId], scale: &Scale) -> Result<Vec<u32>> {
-    let (columns, mut ranks) = (request.columns(), vec![0; docs.len()]);
+    let (columns, mut ranks) = (request.columns(), memory::zeros(docs.len()));
     let len = columns.window();
     let windows = docs.chunks(len).zip(ranks.chunks_mut(len));
     let mut rooms = rooms(request, windows.len());

@@ -10,7 +10,7 @@ use std::slice::IterMut;
 use docvalues_column::DocId;
 
 use crate::docs::len_u32;
-use crate::threads;
+use crate::{memory, threads};
 
 /// Fewer are sorted by one thread.
 const FEW: usize = 1 << 16;
@@ -73,7 +73,7 @@ pub(super) fn sort(
                 read[range.clone()].iter().zip(&docs[range]).map(|(rank, doc)| item(*rank, *doc))
             };
             if let Some(counts) = pass.count(from) {
-                items = vec![0; docs.len()];
+                items = memory::zeros(docs.len());
                 pass.put(from, counts, &mut items, |item| item);
                 ranks = None;
             }
@@ -85,7 +85,7 @@ pub(super) fn sort(
                     return None;
                 }
                 if spare.is_empty() {
-                    spare = vec![0; docs.len()];
+                    spare = memory::zeros(docs.len());
                 }
                 pass.put(from, counts, &mut spare, |item| item);
                 std::mem::swap(&mut items, &mut spare);
