@@ -127,7 +127,8 @@ impl<'s> Search<'s> {
     ///
     /// # Errors
     ///
-    /// As [`top`](Self::top).
+    /// As [`top`](Self::top), and [`Error::Value`](crate::Error::Value) where the sort finds a value outside of the bounds
+    /// that its column gives.
     pub fn sorted(&self, docs: Docs<'_>, keys: &[SortKey]) -> Result<Vec<DocId>> {
         sort::all(self, docs, keys)
     }

@@ -168,8 +168,7 @@ fn read(request: &Request<'_>, key: Key, docs: &[DocId], scale: &Scale) -> Resul
     threads::each(windows, &mut rooms, |room, (docs, ranks)| {
         let mut window = Window::new(compact(docs), columns, room);
         window.read(key.slot)?;
-        scale.put(&window, ranks);
-        Ok(())
+        scale.put(&window, ranks)
     })?;
     Ok(ranks)
 }

@@ -1,8 +1,11 @@
 //! Values as ranks of 32 bits, which ascend as their places do.
 
+use std::ops::RangeInclusive;
+
 use docvalues_column::{AnyColumn, bits};
 
-use super::key::Key;
+use super::key::{Key, Place};
+use crate::error::{Error, Result};
 use crate::window::{NO_ORD, Window};
 
 /// Ranks behind the last number: NaN, no value.
@@ -17,7 +20,7 @@ const BEHIND: u64 = 2;
 /// | behind these | NaN |
 /// | and behind this | no value, where these come last |
 ///
-/// Of a column whose bounds are not those of its values, ranks mean nothing.
+/// Where a number lies outside of the column's bounds, there is no rank for it: the file lies, and [`put`](Scale::put) says so.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Scale {
     key: Key,
@@ -36,8 +39,8 @@ impl Scale {
         let bounds = match column {
             AnyColumn::Numeric(column) => column.bounds(),
             AnyColumn::SortedNumeric(column) => column.bounds(),
-            AnyColumn::Sorted(column) => Some(0..=i64::from(column.term_count())),
-            AnyColumn::SortedSet(column) => Some(0..=i64::from(column.term_count())),
+            AnyColumn::Sorted(column) => Some(ords(column.term_count())),
+            AnyColumn::SortedSet(column) => Some(ords(column.term_count())),
             AnyColumn::Binary(_) => return None,
         };
         let [least, greatest] =
@@ -85,25 +88,31 @@ impl Scale {
     }
 
     /// The ranks of a window's documents; their column was read.
-    pub(super) fn put(&self, window: &Window<'_>, ranks: &mut [u32]) {
+    ///
+    /// # Errors
+    ///
+    /// When a number or ord is outside of what the column says of all.
+    pub(super) fn put(&self, window: &Window<'_>, ranks: &mut [u32]) -> Result<()> {
         let (slot, missing) = (self.key.slot, narrow(self.missing()));
-        let rank_or = |number: Option<i64>| number.map_or(missing, |number| self.rank(number));
+        // The highest bit says whether any number is.
+        let mut outside = 0;
+        let mut rank_or =
+            |number: Option<i64>| number.map_or(missing, |number| self.rank(number, &mut outside));
         match window.column(slot) {
             AnyColumn::Numeric(_) => {
                 let numbers = window.numbers(slot);
                 match numbers.present {
                     None if self.key.is_of_doubles() => {
-                        put(ranks, numbers.values, |&number| self.rank(number));
+                        put(ranks, numbers.values, |&number| self.rank(number, &mut outside));
                     }
-                    None => put(ranks, numbers.values, |&number| self.rank_of_integer(number)),
+                    None => put(ranks, numbers.values, |&number| self.rank_of_integer(number, &mut outside)),
                     Some(present) => put(ranks, (0..).zip(numbers.values), |(at, &number)| {
-                        if bits::get(present, at) { self.rank(number) } else { missing }
+                        if bits::get(present, at) { self.rank(number, &mut outside) } else { missing }
                     }),
                 }
             }
             AnyColumn::Sorted(_) => put(ranks, window.ords(slot), |&ord| {
-                let rank = self.rank_of_integer(ord.get().into());
-                if ord == NO_ORD { missing } else { rank }
+                if ord == NO_ORD { missing } else { self.rank_of_integer(ord.get().into(), &mut outside) }
             }),
             AnyColumn::SortedNumeric(_) => {
                 put(ranks, window.number_lists(slot).iter(), |numbers| rank_or(self.key.extreme(numbers)));
@@ -113,33 +122,62 @@ impl Scale {
             }
             AnyColumn::Binary(_) => {}
         }
+        if outside >> 63 == 1 { Err(self.told_wrong(window)) } else { Ok(()) }
     }
 
     #[inline]
-    fn rank(&self, number: i64) -> u32 {
+    fn rank(&self, number: i64, outside: &mut u64) -> u32 {
         if self.key.is_nan(number) {
             narrow(self.top() + 1)
         } else {
-            self.rank_of_integer(self.key.canonical(number))
+            self.rank_of_integer(self.key.canonical(number), outside)
         }
     }
 
     #[inline]
-    fn rank_of_integer(&self, number: i64) -> u32 {
-        let distance = (number.cast_unsigned() ^ self.flip).wrapping_sub(self.first);
+    fn rank_of_integer(&self, number: i64, outside: &mut u64) -> u32 {
+        let distance = self.distance(number.cast_unsigned() ^ self.flip);
+        // Not by comparing, for which there may be no vector instruction: the highest bit of a short span is not set, so it
+        // is of a greater distance or of what is left to it.
+        let left = self.span.wrapping_sub(distance);
+        *outside |= if self.is_coarse() { u64::from(distance > self.span) << 63 } else { distance | left };
         narrow((distance >> self.shift).wrapping_add(1))
+    }
+
+    /// From the first number to one that is turned around.
+    #[inline]
+    fn distance(&self, number: u64) -> u64 {
+        number.wrapping_sub(self.first)
+    }
+
+    /// What is wrong with the window.
+    #[cold]
+    fn told_wrong(&self, window: &Window<'_>) -> Error {
+        let is_outside = |at: &usize| match self.key.place(window, *at) {
+            // A place is turned around as well.
+            Place::Number(place) => self.distance(place ^ 1 << 63) > self.span,
+            _ => false,
+        };
+        let doc = (0..window.len()).find(is_outside).map_or(0, |at| window.doc(at).get());
+        let field = window.column(self.key.slot).as_column().field().name.clone();
+        Error::Value { field, doc, what: "has a value outside of the bounds that the column gives" }
     }
 }
 
+/// The first ord and the last one.
+fn ords(terms: u32) -> RangeInclusive<i64> {
+    0..=i64::from(terms.saturating_sub(1))
+}
+
 #[inline]
-fn put<V>(ranks: &mut [u32], values: impl IntoIterator<Item = V>, rank: impl Fn(V) -> u32) {
+fn put<V>(ranks: &mut [u32], values: impl IntoIterator<Item = V>, mut rank: impl FnMut(V) -> u32) {
     ranks.iter_mut().zip(values).for_each(|(to, value)| *to = rank(value));
 }
 
 #[inline]
 #[expect(
     clippy::cast_possible_truncation,
-    reason = "ranks have 32 bits, but for what lies outside of its bounds"
+    reason = "ranks have 32 bits, but for what lies outside of the bounds, and is refused"
 )]
 fn narrow(rank: u64) -> u32 {
     rank as u32

@@ -5,6 +5,7 @@
     reason = "a failing helper is a failing test"
 )]
 
+mod bounds;
 mod export;
 mod histograms;
 mod parts;

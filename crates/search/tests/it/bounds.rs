@@ -1,0 +1,144 @@
+//! Full sorts by a column that gives other bounds than its numbers have.
+
+use std::ops::{ControlFlow, Range, RangeInclusive};
+use std::sync::Arc;
+
+use docvalues_column::{
+    AnyColumn, Batch, Column, ColumnSource, DocId, Field, Kind, LogicalType, NumericColumn, Result, SortKey,
+};
+use docvalues_search::{Docs, Error, Search};
+use docvalues_testkit::model::MemNumeric;
+use proptest::prelude::*;
+
+/// Enough documents for ranks.
+const DOCS: u32 = 5_000;
+
+#[derive(Clone)]
+struct Told {
+    numbers: Arc<MemNumeric>,
+    bounds: RangeInclusive<i64>,
+}
+
+impl Column for Told {
+    fn field(&self) -> &Field {
+        self.numbers.field()
+    }
+
+    fn docs(&self) -> u32 {
+        DOCS
+    }
+
+    fn docs_with_value(&self) -> u32 {
+        self.numbers.docs_with_value()
+    }
+
+    fn exists(&self, docs: Range<u32>, bits: &mut [u64]) -> Result<()> {
+        self.numbers.exists(docs, bits)
+    }
+}
+
+impl NumericColumn for Told {
+    fn bounds(&self) -> Option<RangeInclusive<i64>> {
+        Some(self.bounds.clone())
+    }
+
+    fn get(&self, doc: DocId) -> Result<Option<i64>> {
+        self.numbers.get(doc)
+    }
+
+    fn gather(&self, docs: &[DocId], out: &mut [i64], present: &mut [u64]) -> Result<()> {
+        self.numbers.gather(docs, out, present)
+    }
+
+    fn gather_or(&self, docs: &[DocId], out: &mut [i64], fill: i64) -> Result<()> {
+        self.numbers.gather_or(docs, out, fill)
+    }
+
+    fn scan(
+        &self,
+        docs: Range<u32>,
+        each: &mut dyn FnMut(Batch<'_, &[i64]>) -> ControlFlow<()>,
+    ) -> Result<()> {
+        self.numbers.scan(docs, each)
+    }
+
+    fn filter(&self, docs: Range<u32>, values: RangeInclusive<i64>, bits: &mut [u64]) -> Result<()> {
+        self.numbers.filter(docs, values, bits)
+    }
+}
+
+impl ColumnSource for Told {
+    fn docs(&self) -> u32 {
+        DOCS
+    }
+
+    fn names(&self) -> Result<Vec<String>> {
+        Ok(vec![self.field().name.clone()])
+    }
+
+    fn column(&self, _: &str) -> Result<AnyColumn> {
+        Ok(AnyColumn::Numeric(Arc::new(self.clone())))
+    }
+}
+
+/// An order that is right; or the name of a document whose number is not within the bounds, if there is one.
+fn check(numbers: &[Option<i64>], bounds: &RangeInclusive<i64>) {
+    let field = Field::new("told", Kind::Numeric, LogicalType::I64);
+    let told = MemNumeric::new(field, DOCS, numbers.to_vec());
+    let source = Told { numbers: Arc::new(told), bounds: bounds.clone() };
+    let lies = numbers.iter().flatten().any(|number| !bounds.contains(number));
+    let up = SortKey::new("told");
+    for key in [up.clone(), up.clone().descending(), up.missing_first()] {
+        for threads in [1, 2] {
+            match Search::new(&source).threads(threads).sorted(Docs::All, std::slice::from_ref(&key)) {
+                Ok(sorted) => {
+                    assert!(!lies, "{key:?}: no number is outside of {bounds:?}");
+                    let mut expected: Vec<u32> = (0..DOCS).collect();
+                    expected.sort_by_key(|doc| {
+                        let number = numbers[*doc as usize];
+                        let place = number.map(|n| if key.descending { -i128::from(n) } else { n.into() });
+                        (place.is_none() != key.missing_first, place)
+                    });
+                    assert!(sorted.iter().map(|doc| doc.get()).eq(expected), "{key:?} within {bounds:?}");
+                }
+                Err(Error::Value { field, doc, what }) => {
+                    let number = numbers[doc as usize].unwrap();
+                    assert!(!bounds.contains(&number), "{number} is within {bounds:?}");
+                    assert_eq!((field.as_str(), what.contains("bounds")), ("told", true));
+                }
+                Err(other) => panic!("{other}"),
+            }
+        }
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(60))]
+
+    #[test]
+    fn a_number_outside_of_them_is_an_error(
+        seed: u64,
+        start in prop_oneof![Just(0), Just(-7), Just(i64::MIN), any::<i64>()],
+        bits in prop_oneof![Just(0), Just(9), 31..35_u32, Just(63), Just(64)],
+        off in prop_oneof![Just(0), Just(1), Just(i64::MAX), any::<i64>()],
+        present in 1..9_u64,
+    ) {
+        let mut random = docvalues_testkit::rng::SplitMix64::new(seed);
+        let span = u64::MAX.checked_shr(64 - bits).unwrap_or(0);
+        let bounds = start..=start.saturating_add_unsigned(span);
+        let span = bounds.end().abs_diff(start);
+        let mut numbers: Vec<Option<i64>> = (0..DOCS)
+            .map(|_| {
+                let number = start.wrapping_add_unsigned(random.next_u64() % span.saturating_add(1));
+                random.chance(present, 8).then_some(number)
+            })
+            .collect();
+        check(&numbers, &bounds);
+        // One is off, at either end.
+        let at = random.below(DOCS.into()) as usize;
+        for number in [bounds.end().saturating_add(off), start.saturating_sub(off)] {
+            numbers[at] = Some(number);
+            check(&numbers, &bounds);
+        }
+    }
+}
