@@ -2,6 +2,7 @@
 //!
 //! ```text
 //! cargo run --release -p docvalues-benches --example ids -- mapped [uuid|auto|seq] [SEGMENTS] [IDS]
+//! cargo run --release -p docvalues-benches --example ids -- versions [uuid|auto|seq] [SEGMENTS] [IDS]
 //! cargo run --release -p docvalues-benches --example ids -- cold FOLDER [uuid|auto|seq] [IDS]
 //! cargo run --release -p docvalues-benches --example ids -- threads
 //! cargo run --release -p docvalues-benches --example ids -- mixed [SECONDS]
@@ -9,6 +10,9 @@
 //!
 //! `mapped` looks ids up in segments of IDS each, in files that are mapped and in the page cache, and in memory of their own: CPU
 //! time an id, the median of five rounds.
+//!
+//! `versions` looks present ids up there, and then the version of the document: what an index does with each document that
+//! replaces one.
 //!
 //! `cold` writes a segment for each form of the index, ten million ids each; drops it from the page cache; and asks, in a fresh
 //! process, for ids that are nowhere and for ids that are there: page faults that went to the disk, and time. With `filter`, that is
@@ -33,11 +37,11 @@ use std::time::{Duration, Instant};
 
 use docvalues::format::source::Owned;
 use docvalues::terms::build::IdsBuilder;
-use docvalues::terms::lookup::{IdLookup, IdStore, SegmentIds};
+use docvalues::terms::lookup::{Hit, IdLookup, IdStore, SegmentIds};
 use docvalues::terms::read::IdsReader;
 use docvalues::{
-    DocId, FieldSpec, IdForm, IdOptions, IdReader, LogicalType, NumericColumn as _, Schema, Segment,
-    SegmentWriter, WriterOptions,
+    DocId, FieldSpec, IdForm, IdOptions, IdReader, LogicalType, NumericColumn as _, NumericSeeker, Schema,
+    Segment, SegmentWriter, WriterOptions,
 };
 use docvalues_benches::ids::{IdKind, random};
 use rustix::fs::{Advice, fadvise};
@@ -61,6 +65,11 @@ fn main() -> Outcome {
             let number =
                 |at: usize, usual| rest.get(at).map_or(Ok(usual), |number: &&str| number.parse::<u32>());
             mapped(kind(rest.first().unwrap_or(&"uuid"))?, number(1, SEGMENTS)?, number(2, EACH)?)
+        }
+        ["versions", rest @ ..] => {
+            let number =
+                |at: usize, usual| rest.get(at).map_or(Ok(usual), |number: &&str| number.parse::<u32>());
+            versions(kind(rest.first().unwrap_or(&"uuid"))?, number(1, SEGMENTS)?, number(2, EACH)?)
         }
         ["threads"] => threads(),
         ["mixed", rest @ ..] => mixed(rest.first().map_or(Ok(10), |seconds| seconds.parse())?),
@@ -174,6 +183,60 @@ fn lookups<S: SegmentIds>(name: &str, kind: IdKind, ids: u32, lookup: &IdLookup<
     Ok(())
 }
 
+// Versions.
+
+fn versions(kind: IdKind, segments: u32, each: u32) -> Outcome {
+    let segments = Segments::of(kind, segments, each)?;
+    let ids = kind_ids(kind, segments.ids);
+    println!("| | ids | bulks of 20 | versions | bulks of 20 |\n| --- | ---: | ---: | ---: | ---: |");
+    for (name, lookup) in segments.ways()? {
+        let mut row = format!("| {name} |");
+        for (bulk, with) in [(1, false), (20, false), (1, true), (20, true)] {
+            let (mut seeker, mut hits, mut found) = (lookup.seeker(), Vec::new(), Vec::new());
+            let mut versions = NumericSeeker::new(segments.opened.iter().map(|segment| &segment.1));
+            let mut find = |id: &[u8]| match seeker.find(id).expect("undamaged") {
+                Some(hit) if with => versions.get(hit.segment, hit.doc).expect("undamaged").unwrap_or(0),
+                hit => hit.map_or(0, |_| 1),
+            };
+            row += &match bulk {
+                1 => median(&ids, |ids| ids.iter().map(|id| find(id.as_bytes())).sum()),
+                _ => median(&ids, |ids| {
+                    let bulks = ids.chunks(bulk).map(|ids| {
+                        let ids: Vec<&[u8]> = ids.iter().map(|id| id.as_bytes()).collect();
+                        seeker.find_many(&ids, &mut hits).expect("undamaged");
+                        if !with {
+                            return hits.iter().flatten().map(|_| 1).sum();
+                        }
+                        versions.gather(&hits, &mut found).expect("undamaged");
+                        found.iter().flatten().sum::<i64>()
+                    });
+                    bulks.sum()
+                }),
+            };
+        }
+        println!("{row}");
+    }
+    Ok(())
+}
+
+/// Ten thousand of `ids` ids, in no order.
+fn kind_ids(kind: IdKind, ids: u32) -> Vec<String> {
+    random(ids, 10_000).map(|i| kind.id(i)).collect()
+}
+
+/// CPU time an id, the median of 25 rounds.
+fn median(ids: &[String], mut round: impl FnMut(&[String]) -> i64) -> String {
+    let mut times = Vec::new();
+    let sum = round(ids);
+    for _ in 0..25 {
+        let began = cpu();
+        assert_eq!(black_box(round(ids)), sum);
+        times.push(cpu() - began);
+    }
+    times.sort_unstable();
+    format!(" {:.3} |", times[times.len() / 2].as_secs_f64() * 1e6 / ids.len() as f64)
+}
+
 // Cold.
 
 /// Ids that are asked for: few beside those there are, so that hardly two of them are in one page.
@@ -281,21 +344,26 @@ type Lookup = Arc<IdLookup<IdReader>>;
 struct Segments {
     _folder: tempfile::TempDir,
     opened: Vec<(Arc<IdReader>, docvalues::Numeric)>,
+    ids: u32,
 }
 
 impl Segments {
     fn new() -> Outcome<Segments> {
+        Segments::of(IdKind::Uuid, SEGMENTS, EACH)
+    }
+
+    fn of(kind: IdKind, segments: u32, each: u32) -> Outcome<Segments> {
         let folder = tempfile::tempdir()?;
         let mut opened = Vec::new();
-        for segment in 0..SEGMENTS {
+        for segment in 0..segments {
             let path: PathBuf = folder.path().join(format!("{segment}.dv"));
-            write(&path, IdKind::Uuid, segment * EACH..(segment + 1) * EACH, IdOptions::default())?;
+            write(&path, kind, segment * each..(segment + 1) * each, IdOptions::default())?;
             let segment = Segment::open(&path)?;
             let index = segment.ids()?.ok_or("no index")?;
             opened.push((Arc::clone(index.reader()), segment.numeric("_version")?));
         }
         opened.reverse();
-        Ok(Segments { _folder: folder, opened })
+        Ok(Segments { _folder: folder, opened, ids: segments * each })
     }
 
     fn readers(&self) -> Vec<Arc<IdReader>> {

@@ -169,8 +169,8 @@ pub use docvalues_column::{
 };
 pub use docvalues_format::error::Section;
 pub use docvalues_reader::{
-    Access, Binary, ColumnStats, Cursor, IdForm, IdIndex, IdReader, JumpTables, Numeric, OpenOptions,
-    SectionStats, Segment, SegmentStats, Sorted, SortedNumeric, SortedSet, Verify,
+    Access, Binary, ColumnStats, Cursor, IdForm, IdIndex, IdReader, JumpTables, Numeric, NumericSeeker,
+    OpenOptions, SectionStats, Segment, SegmentStats, Sorted, SortedNumeric, SortedSet, Verify,
 };
 pub use docvalues_writer::{
     BytesKind, ColumnSummary, Compression, Document, Error as WriteError, ErrorKind as WriteErrorKind,

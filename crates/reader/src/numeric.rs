@@ -4,7 +4,7 @@ use std::ops::{ControlFlow, Range, RangeInclusive};
 use std::sync::Arc;
 
 use docvalues_column::{Batch, BatchDocs, DocId, FilterCounts, NumericColumn, Result};
-use docvalues_format::numeric::{NumericReader, NumericWalk};
+use docvalues_format::numeric::{Direct, NumericReader, NumericWalk};
 use docvalues_storage::Section;
 
 use crate::core::{BATCH, Core, FormatResult, Parts, Walks, check_words, gather_numbers};
@@ -45,6 +45,12 @@ impl Numeric {
     pub fn doc_range(&self, values: RangeInclusive<i64>) -> Result<Option<Range<u32>>> {
         let Inner { core, values: numbers } = &*self.0;
         core.named(core.leading.map(|leading| leading.docs(core, numbers, &values)).transpose())
+    }
+
+    /// The values in one line of memory, if every document has one: see [`NumericReader::direct`].
+    pub(crate) fn direct(&self) -> Option<Direct<'_>> {
+        let Inner { core, values } = &*self.0;
+        values.direct().filter(|_| core.presence.is_all())
     }
 
     pub(crate) fn parts(&self) -> Parts<'_> {

@@ -48,6 +48,7 @@ fn check_reader(values: &[i64], reader: &NumericReader<Owned>, random: &mut Rand
         assert!(reader.get_pair(i.wrapping_sub(1), &mut walk).is_err());
     }
 
+    check_direct(values, reader);
     let mut all = vec![0; values.len()];
     reader.decode(0..len, &mut all, &mut walk).unwrap();
     assert_eq!(all, values);
@@ -106,6 +107,27 @@ fn candidates(
         assert_eq!(counts.zones, Decided { none, all: 0, open: all + open }, "{wanted:?}");
     }
     found
+}
+
+/// One block of differences, or no block at all, is there in one line of memory; nothing else is.
+fn check_direct(values: &[i64], reader: &NumericReader<Owned>) {
+    let meta = reader.meta();
+    let is_one = match meta.transform {
+        Transform::Constant(_) => true,
+        Transform::Affine { .. } => meta.block_count() == 1,
+        Transform::Decimal(_) | Transform::Table(_) => false,
+    };
+    let direct = reader.direct();
+    assert_eq!(direct.is_some(), is_one);
+    let Some(direct) = direct else { return };
+    for (i, value) in (0..).zip(values) {
+        direct.prefetch(i);
+        assert_eq!(direct.get(i), Some(*value), "value {i}");
+    }
+    for i in [0, 1, 63, 16384, u64::MAX / 2, u64::MAX - values.len() as u64] {
+        direct.prefetch(values.len() as u64 + i);
+        assert_eq!(direct.get(values.len() as u64 + i), None, "value {i} behind the last");
+    }
 }
 
 /// What filters say of zones is what the zones' values say, and does not depend on how positions are cut.
