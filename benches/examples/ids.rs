@@ -37,7 +37,7 @@ use std::time::{Duration, Instant};
 
 use docvalues::format::source::Owned;
 use docvalues::terms::build::IdsBuilder;
-use docvalues::terms::lookup::{Hit, IdLookup, IdStore, SegmentIds};
+use docvalues::terms::lookup::{IdLookup, IdStore, SegmentIds};
 use docvalues::terms::read::IdsReader;
 use docvalues::{
     DocId, FieldSpec, IdForm, IdOptions, IdReader, LogicalType, NumericColumn as _, NumericSeeker, Schema,

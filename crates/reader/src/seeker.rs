@@ -48,6 +48,9 @@ pub struct NumericSeeker<'a> {
     columns: Vec<&'a Numeric>,
 }
 
+/// So many values are asked for ahead.
+const AHEAD: usize = 64;
+
 /// A column in a line of memory of its own, without values if it is not known in this way.
 #[derive(Clone, Copy, Debug)]
 #[repr(align(64))]
@@ -116,16 +119,18 @@ impl<'a> NumericSeeker<'a> {
     /// If there is no column for one of them.
     pub fn gather(&mut self, hits: &[Option<Hit>], out: &mut Vec<Option<i64>>) -> Result<()> {
         out.clear();
-        for hit in hits.iter().flatten() {
-            if let Some(line) = self.lines.get(hit.segment) {
-                line.0.prefetch(hit.doc.get().into());
+        for hits in hits.chunks(AHEAD) {
+            for hit in hits.iter().flatten() {
+                if let Some(line) = self.lines.get(hit.segment) {
+                    line.0.prefetch(hit.doc.get().into());
+                }
             }
-        }
-        for hit in hits {
-            out.push(match hit {
-                Some(hit) => self.get(hit.segment, hit.doc)?,
-                None => None,
-            });
+            for hit in hits {
+                out.push(match hit {
+                    Some(hit) => self.get(hit.segment, hit.doc)?,
+                    None => None,
+                });
+            }
         }
         Ok(())
     }

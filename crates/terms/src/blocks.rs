@@ -73,10 +73,13 @@ pub struct BlocksReader<B> {
 
 /// What leads to blocks, on the heap and checked.
 #[derive(Debug)]
+#[repr(align(64))]
 pub(crate) struct Index {
     starts: Starts,
     trie: Option<Trie>,
 }
+
+const _: () = assert!(size_of::<Index>() <= 128);
 
 impl Index {
     /// The block that has `key`, if any has.
@@ -110,6 +113,29 @@ impl Index {
         let number = self.block_of(key);
         self.prefetch(section, number);
         self.find_in(section, number, key)
+    }
+
+    /// Asks for all of a small index: what a look-up reads one after the other comes side by side then.
+    #[inline]
+    pub(crate) fn prefetch_ways(&self) {
+        if let Some(trie) = &self.trie {
+            trie.prefetch();
+            self.starts.prefetch();
+        }
+    }
+
+    /// The block that has `key`, if any has: asks for its memory, and tells `near` its ranks.
+    #[inline]
+    pub(crate) fn block_near(
+        &self,
+        section: &impl SectionBytes,
+        key: &[u8],
+        near: impl FnOnce(Range<u32>),
+    ) -> u32 {
+        let number = self.block_of(key);
+        self.prefetch(section, number);
+        near(self.starts.rank(number)..self.starts.rank(number + 1));
+        number
     }
 
     #[inline]

@@ -21,9 +21,11 @@
 //!
 //! Segments have an order, newest first, and the newest one that has an id counts. Where documents are deleted and
 //! added again, [`Seeker::find_live`] goes on to older segments behind a document that is deleted, as Lucene's
-//! `PerThreadIDVersionAndSeqNoLookup` in Elasticsearch and OpenSearch does.
+//! `PerThreadIDVersionAndSeqNoLookup` in Elasticsearch and OpenSearch does. The version that it then reads is for a
+//! `NumericSeeker` of `docvalues_reader` to find.
 
 mod bounds;
+mod docs;
 mod forms;
 mod gathered;
 mod generations;
@@ -46,6 +48,7 @@ use crate::ids::MAX_BOUND;
 use crate::tags::TagTable;
 use crate::template::Template;
 use bounds::Bounds;
+pub use docs::Docs;
 pub use seek::{SeekError, Seeker};
 pub use store::{IdStore, MAX_SEGMENTS, SegmentId, StoreError, Upkeep};
 
@@ -82,6 +85,11 @@ pub trait SegmentIds: Send + Sync {
 
     /// Where the rank of an id is found, if all of it is known to be good by now.
     fn dictionary(&self) -> Option<Checked<'_>> {
+        None
+    }
+
+    /// Where the document of a rank is found, if all of it is known to be good by now and lies so that it is.
+    fn docs(&self) -> Option<Docs<'_>> {
         None
     }
 
@@ -225,7 +233,8 @@ impl<S: SegmentIds> IdLookup<S> {
     /// One thread's way through the segments. Has buffers: keep it for a bulk of ids at least.
     ///
     /// O(segments) without a tag table: gathers the filters that are known to be good by now. Those of which parts
-    /// were never read are asked one by one, some nanoseconds slower, until another seeker is made.
+    /// were never read are asked one by one, some nanoseconds slower, until another seeker is made. With one, O(1); once it
+    /// was asked as many ids as there are segments, it gathers, too: 128 bytes a segment.
     pub fn seeker(&self) -> Seeker<'_, S> {
         Seeker::new(self)
     }

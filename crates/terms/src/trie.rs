@@ -27,6 +27,7 @@
 //! separators; Jacobson's LOUDS (1989) for levels without pointers.
 
 use docvalues_format::error::{Error, ErrorKind, Place, Result};
+use docvalues_format::prefetch::prefetch;
 
 pub(crate) use build::Separators;
 
@@ -81,10 +82,10 @@ struct Slot {
 /// The trie, on the heap and checked.
 #[derive(Debug)]
 pub(crate) struct Trie {
-    nodes: Vec<Node>,
-    labels: Vec<u8>,
-    slots: Vec<Slot>,
-    prefixes: Vec<u8>,
+    nodes: Box<[Node]>,
+    labels: Box<[u8]>,
+    slots: Box<[Slot]>,
+    prefixes: Box<[u8]>,
 }
 
 impl Trie {
@@ -98,6 +99,19 @@ impl Trie {
     /// When it is not one, or not of so many.
     pub(crate) fn open(bytes: &[u8], separators: u32, place: Place) -> Result<Trie> {
         read::read(bytes, separators).map_err(|what| Error::at(place, 0, ErrorKind::Broken(what)))
+    }
+
+    /// Tells the processor that a key will be looked up soon: brings the root, and as much of its slots as a small trie has.
+    #[inline]
+    pub(crate) fn prefetch(&self) {
+        const MOST: usize = 640;
+        prefetch(self.nodes.as_ptr().cast());
+        for line in self.labels.chunks(64).take(2) {
+            prefetch(line.as_ptr());
+        }
+        for line in self.slots.chunks(64 / size_of::<Slot>()).take(MOST / 64) {
+            prefetch(line.as_ptr().cast());
+        }
     }
 
     /// How many separators are at most `key`. O(its length, as far as separators go).
@@ -129,8 +143,7 @@ impl Trie {
 
     /// Bytes on the heap.
     pub(crate) fn heap_bytes(&self) -> usize {
-        let nodes = self.nodes.capacity() * size_of::<Node>() + self.slots.capacity() * size_of::<Slot>();
-        nodes + self.labels.capacity() + self.prefixes.capacity()
+        size_of_val(&*self.nodes) + size_of_val(&*self.slots) + self.labels.len() + self.prefixes.len()
     }
 }
 

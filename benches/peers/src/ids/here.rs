@@ -14,7 +14,7 @@ use docvalues::terms::exact::{ExactTrie, TrieBuilder};
 use docvalues::terms::fst::{Fst, FstBuilder};
 use docvalues::terms::lookup::{Hit, IdLookup, IdStore};
 use docvalues::{
-    DocId, FieldSpec, IdForm, IdOptions, IdReader, LogicalType, Numeric, NumericColumn as _, Schema, Segment,
+    DocId, FieldSpec, IdForm, IdOptions, IdReader, LogicalType, Numeric, NumericSeeker, Schema, Segment,
     SegmentWriter, WriterOptions,
 };
 use tantivy_sstable::{Dictionary as SsTable, MonotonicU64SSTable};
@@ -244,23 +244,27 @@ fn docvalues_segments(
 }
 
 fn docvalues_look_up(process: &Process<'_>, how: &str, opened: &Opened, lookup: &IdLookup<IdReader>) {
-    let version = |hit: Option<Hit>| {
-        hit.map_or(0, |hit| {
-            let version = opened.segments[hit.segment].1.get(hit.doc).expect("undamaged");
-            version.expect("each document has one") + 1
-        })
-    };
+    let mut versions = NumericSeeker::new(opened.segments.iter().map(|segment| &segment.1));
+    let one_more = |version: Option<i64>| version.expect("each document has one") + 1;
     for (work, ids) in process.asked() {
         let ids: Vec<&[u8]> = ids.iter().map(|id| id.as_bytes()).collect();
         let mut seeker = lookup.seeker();
         process.measure(work, how, ids.len(), || {
-            ids.iter().map(|id| version(seeker.find(id).expect("undamaged"))).sum()
+            let version = |id: &&[u8]| match seeker.find(id).expect("undamaged") {
+                Some(Hit { segment, doc }) => one_more(versions.get(segment, doc).expect("undamaged")),
+                None => 0,
+            };
+            ids.iter().map(version).sum()
         });
-        let mut hits = Vec::new();
+        let (mut hits, mut found) = (Vec::new(), Vec::new());
         process.measure(work, &format!("{how}, bulks of 20"), ids.len(), || {
             let bulks = ids.chunks(20).map(|bulk| {
                 seeker.find_many(bulk, &mut hits).expect("undamaged");
-                hits.iter().map(|&hit| version(hit)).sum::<i64>()
+                versions.gather(&hits, &mut found).expect("undamaged");
+                hits.iter()
+                    .zip(&found)
+                    .map(|(hit, &version)| hit.map_or(0, |_| one_more(version)))
+                    .sum::<i64>()
             });
             bulks.sum()
         });

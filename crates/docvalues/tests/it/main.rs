@@ -15,6 +15,7 @@ mod ids;
 mod layers;
 mod merge;
 mod mutants;
+mod numbers;
 mod query;
 mod roundtrip;
 mod searches;

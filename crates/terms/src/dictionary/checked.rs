@@ -1,6 +1,7 @@
 //! A dictionary whose bytes are all known to be good, for those who ask many of them.
 
 use std::ops::ControlFlow::{self, Break, Continue};
+use std::ops::Range;
 
 use docvalues_format::error::Result;
 use docvalues_format::source::SectionBytes;
@@ -17,6 +18,7 @@ use crate::walk::find::Way;
 ///
 /// Whoever goes through an array of these touches nothing of a segment but its keys.
 #[derive(Clone, Copy, Debug, Default)]
+#[repr(align(64))]
 pub struct Checked<'a>(Keys<'a>);
 
 #[derive(Clone, Copy, Debug, Default)]
@@ -51,11 +53,56 @@ impl<'a> Checked<'a> {
     /// When bytes are not what they should be, though their checksums are right.
     #[inline]
     pub fn find(&self, key: &[u8]) -> Result<Option<u32>> {
+        self.find_near(key, |_| ())
+    }
+
+    /// The same; tells `near` between which ranks it will be, if that is known before memory that takes a while.
+    ///
+    /// # Errors
+    ///
+    /// As [`find`](Self::find).
+    #[inline]
+    pub(crate) fn find_near(&self, key: &[u8], near: impl FnOnce(Range<u32>)) -> Result<Option<u32>> {
         match &self.0 {
             Keys::None => Ok(None),
-            Keys::Blocks(section, index) => index.find(section, key),
+            Keys::Blocks(section, index) => {
+                index.prefetch_ways();
+                let block = index.block_near(section, key, near);
+                index.find_in(section, block, key)
+            }
             Keys::Exact(trie) => trie.find(key),
             Keys::Fst(fst) => fst.find(key),
+        }
+    }
+
+    /// Asks for what a look-up begins with.
+    #[inline(always)]
+    pub(crate) fn prefetch(&self) {
+        if let Keys::Blocks(_, index) = &self.0 {
+            index.prefetch_ways();
+        }
+    }
+
+    /// The block that has `key`, if any has, for which it asks, telling `near` as [`find_near`](Self::find_near) does; `None`
+    /// if keys are not in blocks.
+    #[inline]
+    pub(crate) fn block_near(&self, key: &[u8], near: impl FnOnce(Range<u32>)) -> Option<u32> {
+        match &self.0 {
+            Keys::Blocks(section, index) => Some(index.block_near(section, key, near)),
+            Keys::None | Keys::Exact(_) | Keys::Fst(_) => None,
+        }
+    }
+
+    /// As [`find`](Self::find), in the block that [`block_near`](Self::block_near) gave.
+    ///
+    /// # Errors
+    ///
+    /// As [`find`](Self::find).
+    #[inline]
+    pub(crate) fn find_in(&self, block: u32, key: &[u8]) -> Result<Option<u32>> {
+        match &self.0 {
+            Keys::Blocks(section, index) => index.find_in(section, block, key),
+            Keys::None | Keys::Exact(_) | Keys::Fst(_) => self.find(key),
         }
     }
 

@@ -15,16 +15,22 @@ use crate::tags::First;
 pub struct Seeker<'a, S: SegmentIds> {
     lookup: &'a IdLookup<S>,
     forms: Forms,
-    /// Nothing where a tag table answers.
+    /// Nothing where a tag table answers, until as many ids were asked for as there are segments.
     gathered: Gathered<'a>,
+    asked: usize,
     /// What the tag tables gave: the place of an id in the bulk, and that of a segment.
     candidates: Vec<(u32, u32)>,
+    /// The blocks of the next of them, as far as these are known.
+    blocks: Vec<Option<u32>>,
     hashes: Vec<u64>,
     firsts: Vec<First>,
 }
 
 /// From so many dictionaries on, they are asked side by side before one of them is asked for the document.
 const MANY: u32 = 3;
+
+/// So many candidates of a bulk are asked for ahead: what is asked for stays in the nearest cache until it is used.
+const AHEAD: usize = 32;
 
 /// Bytes of a segment are damaged.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -49,7 +55,16 @@ impl<'a, S: SegmentIds> Seeker<'a, S> {
             None => Gathered::filters_of(lookup),
         };
         let forms = Forms::new(lookup.kinds.len());
-        Seeker { lookup, forms, gathered, candidates: Vec::new(), hashes: Vec::new(), firsts: Vec::new() }
+        Seeker {
+            lookup,
+            forms,
+            gathered,
+            asked: 0,
+            candidates: Vec::new(),
+            blocks: Vec::new(),
+            hashes: Vec::new(),
+            firsts: Vec::new(),
+        }
     }
 
     /// What it looks in.
@@ -161,7 +176,7 @@ impl<'a, S: SegmentIds> Seeker<'a, S> {
                 let place = first + bits.trailing_zeros() as usize;
                 bits &= bits - 1;
                 if self.asks(place, id, filtered)?
-                    && let Some(hit) = self.confirm(place, id, &mut live)?
+                    && let Some(hit) = self.confirm(place, id, None, &mut live)?
                 {
                     return Ok(Some(hit));
                 }
@@ -236,11 +251,13 @@ impl<'a, S: SegmentIds> Seeker<'a, S> {
         Ok(may)
     }
 
-    /// Asks the dictionary of the segment at `place`.
+    /// Asks the dictionary of the segment at `place`, of which the `block` may be known.
+    #[inline]
     fn confirm(
         &mut self,
         place: usize,
         id: &[u8],
+        block: Option<u32>,
         live: &mut impl FnMut(usize, DocId) -> bool,
     ) -> Result<Option<Hit>, SeekError> {
         let lookup = self.lookup;
@@ -249,18 +266,7 @@ impl<'a, S: SegmentIds> Seeker<'a, S> {
             return Ok(None);
         };
         let Some(packed) = self.forms.packed(&lookup.kinds, kind, id) else { return Ok(None) };
-        let found = match self.gathered.dictionary(place) {
-            Some(dictionary) => {
-                dictionary.find(packed).and_then(|rank| rank.map(|rank| segment.doc(rank)).transpose())
-            }
-            None => {
-                let found = segment.find_packed(packed);
-                // All of a mapped one may have been checked by now.
-                self.gathered.take_dictionary(place, &**segment);
-                found
-            }
-        };
-        let found = found.map_err(SeekError::of(place))?;
+        let found = self.gathered.find(place, segment, packed, block).map_err(SeekError::of(place))?;
         Ok(found.filter(|&doc| live(place, doc)).map(|doc| Hit { segment: place, doc }))
     }
 
@@ -279,10 +285,15 @@ impl<'a, S: SegmentIds> Seeker<'a, S> {
             return Ok(None);
         }
         self.sort_candidates();
+        self.gather_after(1);
+        // It comes while the id is packed.
+        if let Some(&(_, place)) = self.candidates.first() {
+            self.gathered.prefetch(place as usize);
+        }
         self.forms.next_id();
         for i in 0..self.candidates.len() {
             if let Some(&(_, place)) = self.candidates.get(i)
-                && let Some(hit) = self.confirm(place as usize, id, &mut live)?
+                && let Some(hit) = self.confirm(place as usize, id, None, &mut live)?
             {
                 return Ok(Some(hit));
             }
@@ -310,10 +321,15 @@ impl<'a, S: SegmentIds> Seeker<'a, S> {
             }
         }
         self.sort_candidates();
-        self.prefetch_candidates(ids);
+        self.gather_after(self.candidates.len());
         let mut last = None;
         for i in 0..self.candidates.len() {
+            if i % AHEAD == 0 {
+                self.prefetch_candidates(i, ids);
+                last = None;
+            }
             let Some(&(which, place)) = self.candidates.get(i) else { break };
+            let block = self.blocks.get(i % AHEAD).copied().flatten();
             let (Some(&id), Some(hit)) = (ids.get(which as usize), out.get_mut(which as usize)) else {
                 break;
             };
@@ -321,31 +337,49 @@ impl<'a, S: SegmentIds> Seeker<'a, S> {
                 if last.replace(which) != Some(which) {
                     self.forms.next_id();
                 }
-                *hit = self.confirm(place as usize, id, &mut live)?;
+                *hit = self.confirm(place as usize, id, block, &mut live)?;
             }
         }
         Ok(())
     }
 
-    /// Asks for the memory in which the dictionaries of the candidates begin.
-    fn prefetch_candidates(&mut self, ids: &[&[u8]]) {
+    /// Begins to gather dictionaries, once so many more were asked that it pays.
+    #[inline]
+    fn gather_after(&mut self, more: usize) {
+        if self.gathered.is_empty() {
+            self.asked += more;
+            if self.asked >= self.lookup.len() {
+                self.gathered = Gathered::room_for(self.lookup.len());
+            }
+        }
+    }
+
+    /// Asks for what leads to the ids of the next candidates from `first` on, step by step, and each step for all of them: no
+    /// load waits for the one of the candidate before.
+    fn prefetch_candidates(&mut self, first: usize, ids: &[&[u8]]) {
         let lookup = self.lookup;
-        for &(which, place) in &self.candidates {
-            let (Some((_, segment)), Some(&id)) =
-                (lookup.segments.get(place as usize), ids.get(which as usize))
+        let next = || self.candidates.iter().skip(first).take(AHEAD);
+        next().for_each(|&(_, place)| self.gathered.prefetch(place as usize));
+        next().for_each(|&(_, place)| self.gathered.prefetch_index(place as usize));
+        self.blocks.clear();
+        for &(which, place) in self.candidates.iter().skip(first).take(AHEAD) {
+            let place = place as usize;
+            let (Some((_, segment)), Some(&id)) = (lookup.segments.get(place), ids.get(which as usize))
             else {
                 break;
             };
-            let Some(&kind) = lookup.kind_of.get(place as usize) else { break };
+            let Some(&kind) = lookup.kind_of.get(place) else { break };
             self.forms.next_id();
-            if let Some(packed) = self.forms.packed(&lookup.kinds, kind, id) {
-                segment.prefetch(packed);
-            }
+            let packed = self.forms.packed(&lookup.kinds, kind, id);
+            self.blocks.push(packed.and_then(|packed| self.gathered.prefetch_key(place, &**segment, packed)));
         }
     }
 
     /// Id by id, newest segment first, each once: segments that were merged have more than one slot.
     fn sort_candidates(&mut self) {
+        if self.candidates.len() < 2 {
+            return;
+        }
         self.candidates.sort_unstable();
         self.candidates.dedup();
     }

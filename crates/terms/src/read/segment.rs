@@ -9,7 +9,7 @@ use docvalues_format::source::SectionBytes;
 use super::{IdsReader, NOT_PACKED, refuse};
 use crate::dictionary::Checked;
 use crate::filter::{Lines, Probe};
-use crate::lookup::SegmentIds;
+use crate::lookup::{Docs, SegmentIds};
 use crate::template::Template;
 
 impl<B: SectionBytes> SegmentIds for IdsReader<B> {
@@ -42,6 +42,10 @@ impl<B: SectionBytes> SegmentIds for IdsReader<B> {
 
     fn dictionary(&self) -> Option<Checked<'_>> {
         self.inner.keys.checked()
+    }
+
+    fn docs(&self) -> Option<Docs<'_>> {
+        Some(Docs::new(self.inner.docs.direct()?, self.inner.doc_count))
     }
 
     fn doc(&self, rank: u32) -> Result<DocId> {

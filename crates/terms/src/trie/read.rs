@@ -10,7 +10,7 @@ pub(super) fn read(bytes: &[u8], separators: u32) -> Result<Trie, &'static str> 
     if bytes.len() > (u32::MAX / 32) as usize {
         return Err("the index of ids is too long");
     }
-    let mut trie = Trie { nodes: Vec::new(), labels: Vec::new(), slots: Vec::new(), prefixes: Vec::new() };
+    let mut trie = Growing::default();
     let (mut rest, mut known) = (bytes, 1_u32);
     while trie.nodes.len() < known as usize {
         trie.node(&mut rest, &mut known)?;
@@ -25,7 +25,8 @@ pub(super) fn read(bytes: &[u8], separators: u32) -> Result<Trie, &'static str> 
         return Err("the index of ids goes on behind its last node");
     }
     trie.count(separators)?;
-    Ok(trie)
+    let Growing { nodes, labels, slots, prefixes } = trie;
+    Ok(Trie { nodes: nodes.into(), labels: labels.into(), slots: slots.into(), prefixes: prefixes.into() })
 }
 
 /// A length that is at most 32 times the number of bytes, of which there are fewer than 2^27.
@@ -33,7 +34,16 @@ fn small(len: usize) -> u32 {
     u32::try_from(len).unwrap_or(u32::MAX)
 }
 
-impl Trie {
+/// The arrays of a trie.
+#[derive(Default)]
+struct Growing {
+    nodes: Vec<Node>,
+    labels: Vec<u8>,
+    slots: Vec<Slot>,
+    prefixes: Vec<u8>,
+}
+
+impl Growing {
     /// Reads a node. `known` is how many there are by what is known so far.
     fn node(&mut self, rest: &mut &[u8], known: &mut u32) -> Result<(), &'static str> {
         let mut take = |len: usize| rest.split_off(..len).ok_or(ENDS_EARLY);

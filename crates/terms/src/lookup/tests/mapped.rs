@@ -9,7 +9,7 @@ use docvalues_format::error::{Error, ErrorKind, Place, Result, Section};
 use docvalues_format::id::DocId;
 use docvalues_format::source::{Owned, SectionBytes};
 
-use super::super::{Hit, IdLookup, Seeker};
+use super::super::{Hit, IdLookup, IdStore, Seeker};
 use super::segment::id;
 use crate::build::{IdOptions, IdsBuilder};
 use crate::filter::DEFAULT_BITS;
@@ -36,6 +36,11 @@ impl Shared {
 
     fn is_good(&self) -> bool {
         self.0.good.load(Ordering::Relaxed)
+    }
+
+    /// Says of all of it that it was checked.
+    fn check(&self) {
+        self.0.good.store(true, Ordering::Relaxed);
     }
 
     fn asked(&self) -> usize {
@@ -75,6 +80,7 @@ struct Mapped {
     reader: Arc<IdsReader<Shared>>,
     filter: Option<Shared>,
     keys: Shared,
+    docs: Shared,
 }
 
 const EACH: u32 = 3_000;
@@ -87,28 +93,28 @@ impl Mapped {
         let sorted: Vec<(Vec<u8>, DocId)> = model.into_iter().collect();
         let made =
             IdsBuilder::new(IdOptions { form, filter_bits, seed: 1 }).build(&sorted[..], EACH).unwrap();
-        let (mut filter, mut keys) = (None, None);
+        let (mut filter, mut keys, mut docs) = (None, None, None);
         let opened = made.try_map(&mut |section, bytes| {
             let shared = Shared::new(section, bytes);
             match section {
                 Section::IdFilter => filter = Some(shared.clone()),
                 Section::Ids => keys = Some(shared.clone()),
+                Section::IdDocs => docs = Some(shared.clone()),
                 _ => {}
             }
             Ok::<_, Error>(shared)
         });
         let reader = Arc::new(IdsReader::open(opened.unwrap()).unwrap());
-        let keys = keys.unwrap();
-        Mapped { reader, filter, keys }
+        Mapped { reader, filter, keys: keys.unwrap(), docs: docs.unwrap() }
     }
 
-    fn asked(&self) -> (usize, usize) {
-        (self.filter.as_ref().map_or(0, Shared::asked), self.keys.asked())
+    fn asked(&self) -> [usize; 3] {
+        [self.filter.as_ref().map_or(0, Shared::asked), self.keys.asked(), self.docs.asked()]
     }
 
     /// Says of all of it that it was checked.
     fn check(&self) {
-        self.sections().for_each(|section| section.0.good.store(true, Ordering::Relaxed));
+        self.sections().for_each(Shared::check);
     }
 
     fn damage(&self) {
@@ -116,7 +122,7 @@ impl Mapped {
     }
 
     fn sections(&self) -> impl Iterator<Item = &Shared> {
-        self.filter.iter().chain([&self.keys])
+        self.filter.iter().chain([&self.keys, &self.docs])
     }
 }
 
@@ -129,36 +135,68 @@ fn segments(kinds: &[u8], filter_bits: u8) -> Vec<Mapped> {
     (0..7).rev().map(segment).collect()
 }
 
-/// Looks up an id of each segment, or several, and as many that are in none.
+/// Looks up an id of each segment, or several, and as many that are in none, one by one and in bulks of one and more.
 fn look(seeker: &mut Seeker<'_, IdsReader<Shared>>, kinds: &[u8], step: usize) {
-    for number in (0..8 * EACH).step_by(step) {
-        let (kind, segment) = (kinds[(number / EACH) as usize % kinds.len()], number / EACH);
-        let right =
-            (segment < 7).then(|| Hit { segment: 6 - segment as usize, doc: DocId::new(number % EACH) });
-        assert_eq!(seeker.find(&id(number, kind)).unwrap(), right, "{number}");
+    let numbers: Vec<u32> = (0..8 * EACH).step_by(step).collect();
+    let segment = |number: u32| number / EACH;
+    let right = |number: &u32| {
+        let segment = segment(*number);
+        (segment < 7).then(|| Hit { segment: 6 - segment as usize, doc: DocId::new(number % EACH) })
+    };
+    let ids: Vec<Vec<u8>> =
+        numbers.iter().map(|&number| id(number, kinds[segment(number) as usize % kinds.len()])).collect();
+    for (number, id) in numbers.iter().zip(&ids) {
+        assert_eq!(seeker.find(id).unwrap(), right(number), "{number}");
+    }
+    let mut hits = Vec::new();
+    for (i, numbers) in numbers.chunks(5).enumerate() {
+        let ids: Vec<&[u8]> = ids[5 * i..].iter().take(numbers.len()).map(Vec::as_slice).collect();
+        seeker.find_many(&ids, &mut hits).unwrap();
+        assert_eq!(hits, numbers.iter().map(right).collect::<Vec<_>>(), "{numbers:?}");
     }
 }
 
 #[test]
 fn what_was_checked_is_taken_up_and_asked_no_more() {
-    for (kinds, filter_bits) in [(&[0][..], 0), (&[0], DEFAULT_BITS), (&[0, 3], 0), (&[0, 3], DEFAULT_BITS)] {
+    let ways = [0, DEFAULT_BITS].into_iter().flat_map(|bits| [(bits, false), (bits, true)]);
+    for (kinds, (filter_bits, tags)) in ways.flat_map(|way| [(&[0][..], way), (&[0, 3], way)]) {
         let segments = segments(kinds, filter_bits);
-        let lookup = IdLookup::new(segments.iter().map(|segment| Arc::clone(&segment.reader)));
+        let readers: Vec<_> = segments.iter().map(|segment| Arc::clone(&segment.reader)).collect();
+        let lookup = match tags {
+            true => {
+                let store = IdStore::with_seed(1);
+                store.add_all(&readers).unwrap();
+                store.snapshot()
+            }
+            false => Arc::new(IdLookup::new(readers)),
+        };
         let mut seeker = lookup.seeker();
         let asked = |segments: &[Mapped]| segments.iter().map(Mapped::asked).collect::<Vec<_>>();
         // As long as parts were never read, sections are asked each time.
         look(&mut seeker, kinds, 1_500);
         let before = asked(&segments);
         look(&mut seeker, kinds, 1_500);
-        for ((filter, keys), before) in asked(&segments).into_iter().zip(before) {
-            assert!(keys > before.1 && (filter > before.0 || filter_bits == 0));
+        for ([filter, keys, docs], before) in asked(&segments).into_iter().zip(before) {
+            assert!(keys > before[1] && docs > before[2]);
+            assert_eq!(filter > before[0], filter_bits > 0 && !tags);
         }
-        // When all were read, and each section was asked once more, none is any more.
+        // When all were read, and each section was asked once more, none is any more: first keys, then documents.
+        segments.iter().flat_map(Mapped::sections).for_each(|section| {
+            if section.place().section != Section::IdDocs {
+                section.check();
+            }
+        });
+        look(&mut seeker, kinds, 1_500);
+        let before = asked(&segments);
+        look(&mut seeker, kinds, 1_500);
+        for ([filter, keys, docs], before) in asked(&segments).into_iter().zip(before) {
+            assert!([filter, keys] == before[..2] && docs > before[2]);
+        }
         segments.iter().for_each(Mapped::check);
         look(&mut seeker, kinds, 1_500);
         let before = asked(&segments);
         look(&mut seeker, kinds, 7);
-        assert_eq!(asked(&segments), before, "{kinds:?}, {filter_bits} bits");
+        assert_eq!(asked(&segments), before, "{kinds:?}, {filter_bits} bits, table: {tags}");
     }
 }
 
@@ -194,4 +232,5 @@ fn an_error_names_its_segment() {
 #[cfg(target_pointer_width = "64")]
 fn a_dictionary_that_was_checked_is_a_line_of_memory() {
     assert_eq!(size_of::<crate::dictionary::Checked<'_>>(), 64);
+    assert_eq!(size_of::<super::super::Docs<'_>>(), 64);
 }
