@@ -135,7 +135,7 @@ fn segments(kinds: &[u8], filter_bits: u8) -> Vec<Mapped> {
     (0..7).rev().map(segment).collect()
 }
 
-/// Looks up an id of each segment, or several, and as many that are in none, one by one and in bulks of one and more.
+/// Looks up an id of each segment, or several, and as many that are in none, one by one and in bulks.
 fn look(seeker: &mut Seeker<'_, IdsReader<Shared>>, kinds: &[u8], step: usize) {
     let numbers: Vec<u32> = (0..8 * EACH).step_by(step).collect();
     let segment = |number: u32| number / EACH;
@@ -149,10 +149,12 @@ fn look(seeker: &mut Seeker<'_, IdsReader<Shared>>, kinds: &[u8], step: usize) {
         assert_eq!(seeker.find(id).unwrap(), right(number), "{number}");
     }
     let mut hits = Vec::new();
-    for (i, numbers) in numbers.chunks(5).enumerate() {
-        let ids: Vec<&[u8]> = ids[5 * i..].iter().take(numbers.len()).map(Vec::as_slice).collect();
-        seeker.find_many(&ids, &mut hits).unwrap();
-        assert_eq!(hits, numbers.iter().map(right).collect::<Vec<_>>(), "{numbers:?}");
+    for bulk in [5, 1_000] {
+        for (ids, numbers) in ids.chunks(bulk).zip(numbers.chunks(bulk)) {
+            let ids: Vec<&[u8]> = ids.iter().map(Vec::as_slice).collect();
+            seeker.find_many(&ids, &mut hits).unwrap();
+            assert_eq!(hits, numbers.iter().map(right).collect::<Vec<_>>(), "{numbers:?}");
+        }
     }
 }
 
