@@ -168,7 +168,7 @@ impl<'a> Gathered<'a> {
         }
     }
 
-    /// The same, asking the segment; takes up its dictionary, if all of it was checked by now.
+    /// The same, asking the segment; takes up its dictionary and documents, if all of them were checked by now.
     #[inline(never)]
     fn find_in(&mut self, place: usize, segment: &'a impl SegmentIds, key: &[u8]) -> Result<Option<DocId>> {
         let found = segment.find_packed(key);
@@ -178,8 +178,9 @@ impl<'a> Gathered<'a> {
         {
             *dictionary = checked;
             *known |= 1 << (place % GROUP);
+            // Before, they are not asked.
+            self.take_docs(place, segment);
         }
-        self.take_docs(place, segment);
         found
     }
 
