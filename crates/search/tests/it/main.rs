@@ -9,5 +9,6 @@ mod bounds;
 mod export;
 mod histograms;
 mod parts;
+mod reads;
 mod searches;
 mod sorts;
