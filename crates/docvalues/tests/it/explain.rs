@@ -4,8 +4,8 @@ use std::ops::RangeInclusive;
 
 use docvalues::search::{Docs, Query};
 use docvalues::{
-    Decided, Field, FilterCounts, Kind, LogicalType, OpenOptions, Segment, SegmentWriter, SortKey,
-    WriterOptions,
+    Decided, Field, FilterCounts, Kind, LogicalType, NumericColumn, OpenOptions, Segment, SegmentWriter,
+    SortKey, SortedNumericColumn, WriterOptions, bits,
 };
 use docvalues_testkit::model::ModelColumn;
 use docvalues_testkit::rng::SplitMix64;
@@ -130,6 +130,52 @@ fn where_values_lie_decides_what_is_read() {
     assert_eq!((two.zones.open, two.read), (2 * 74, 2 * u64::from(DOCS)));
     let many = (1..20).map(|at| format!("any in {0}..={0}", 10 * at)).collect::<Vec<_>>().join(" or ");
     assert_eq!(read(&many), FilterCounts { read: DOCS.into(), ..FilterCounts::default() });
+}
+
+/// A count begins with the window of the first zone that may match, and the documents in front of a range are not counted.
+#[test]
+fn counts_of_ranges_that_begin_within_words() {
+    let segment = in_batches(&rows(), 50_000, &COMPRESSIONS, WriterOptions::default());
+    let segment = Segment::from_bytes(segment, OpenOptions::new()).unwrap();
+    for (first, last) in
+        [(65_536, 299_999), (65_540, 200_001), (131_070, 131_075), (4_096, 8_191), (150, 151)]
+    {
+        let query = Query::parse(&format!("at in {}..={}", 3 * first, 3 * last)).unwrap();
+        let bound = query.bind(&segment).unwrap();
+        for from in [0, 1, 63, 64, 100, 4_097, 65_535, 65_536, 65_541, 131_071] {
+            for to in [from, from + 1, 65_537, 131_075, DOCS - 10, DOCS] {
+                let expected = to.min(last + 1).saturating_sub(from.max(first));
+                assert_eq!(bound.count(Docs::Range(from, to)).unwrap(), expected, "{query}, {from}..{to}");
+            }
+        }
+    }
+}
+
+#[test]
+fn the_directory_decides_for_every_document() {
+    let segment = in_batches(&rows(), 50_000, &COMPRESSIONS, WriterOptions::default());
+    let segment = Segment::from_bytes(segment, OpenOptions::new()).unwrap();
+    let (at, lists) = (segment.numeric("at").unwrap(), segment.sorted_numeric("at_list").unwrap());
+    let mut bits = vec![0; bits::words(0..DOCS)];
+    for (wanted, all) in [(-9..=-1, false), (i64::MIN..=i64::MAX, true), (1_000_000..=i64::MAX, false)] {
+        for docs in [0..DOCS, 70..DOCS - 5] {
+            let decided = FilterCounts { directory: docs.len() as u64, ..FilterCounts::default() };
+            for (column, with_value) in
+                [(false, docs.len()), (true, docs.clone().filter(|doc| doc % 3 > 0).count())]
+            {
+                let mut counts = FilterCounts::default();
+                bits.fill(0);
+                let (docs, wanted) = (docs.clone(), wanted.clone());
+                if column {
+                    lists.filter_counting(docs, wanted, &mut bits, &mut counts).unwrap();
+                } else {
+                    at.filter_counting(docs, wanted, &mut bits, &mut counts).unwrap();
+                }
+                assert_eq!(counts, decided);
+                assert_eq!(bits::count(&bits), if all { with_value } else { 0 });
+            }
+        }
+    }
 }
 
 #[test]
