@@ -190,13 +190,17 @@ fn the_examples_of_the_page_are_what_it_says() {
     let blocks: Vec<&str> =
         page.split("```text\n").skip(1).map(|rest| rest.split("```").next().unwrap()).collect();
     parse(blocks[0]);
-    let (unread, unfit) = blocks[1].split_once("\n\n").unwrap();
+    let [unread, unfit, unknown] = blocks[1].split("\n\n").collect::<Vec<_>>()[..] else { panic!() };
     let Err(Error::Query(error)) = Query::parse(unread.lines().next().unwrap()) else { panic!() };
     assert_eq!(error.caret().unwrap(), unread);
     let field = Field::new("status", Kind::Numeric, LogicalType::I64);
-    let source = MemSource::new(1, [(field, ModelColumn::Numeric(vec![Some(1)]))]);
-    let Err(Error::Query(error)) = parse(unfit.lines().next().unwrap()).bind(&source) else { panic!() };
-    assert_eq!(error.caret().unwrap(), unfit.trim_end());
+    let host = Field::new("host", Kind::Binary, LogicalType::Utf8);
+    let hosts = ModelColumn::Binary(vec![Some(b"a".to_vec())]);
+    let source = MemSource::new(1, [(field, ModelColumn::Numeric(vec![Some(1)])), (host, hosts)]);
+    for wrong in [unfit, unknown] {
+        let Err(Error::Query(error)) = parse(wrong.lines().next().unwrap()).bind(&source) else { panic!() };
+        assert_eq!(error.caret().unwrap(), wrong.trim_end());
+    }
 }
 
 #[test]
@@ -232,7 +236,10 @@ fn a_literal_that_does_not_fit_is_named_with_its_column_and_type() {
         let Err(Error::Query(error)) = parse(text).bind(&source) else { panic!("{text}") };
         assert_eq!((error.column().unwrap(), error.what()), (column, what), "{text}");
     }
-    let Err(Error::Column(error)) = parse("nowhere = 1").bind(&source) else { panic!() };
+    let Err(Error::Query(error)) = parse("true or nowhere = 1").bind(&source) else { panic!() };
+    assert_eq!((error.column(), error.no_such_column()), (Some(9), Some("nowhere")));
+    // There is no text to point at.
+    let Err(Error::Column(error)) = Query::eq("nowhere", 1).bind(&source) else { panic!() };
     assert!(error.to_string().contains("no column `nowhere`"));
     let Err(Error::Query(error)) = Query::eq("bool.numeric", 1).bind(&source) else { panic!() };
     assert_eq!((error.column(), error.caret()), (None, None));
