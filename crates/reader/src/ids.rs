@@ -18,6 +18,10 @@ use crate::core::{FormatResult, corrupt};
 use crate::segment::Segment;
 use crate::stats::SectionStats;
 
+/// Bytes of documents, in the order of their ids, that are read at once: about 43,000 documents. On disks of today that takes
+/// hardly longer than a page.
+const DOCS_TOGETHER: usize = 128 << 10;
+
 /// What looks the ids of one segment up among those of many: see `docvalues_terms::lookup`.
 pub type IdReader = IdsReader<Section>;
 
@@ -69,7 +73,8 @@ impl Segment {
             if matches!(role, Role::Ids | Role::IdFilter | Role::IdDocs) {
                 let _ = section.advise(Advice::Random);
             }
-            Ok(section)
+            // Few bytes for many ids: soon all of them are asked for.
+            Ok(if role == Role::IdDocs { section.together(DOCS_TOGETHER) } else { section })
         });
         let reader = sections.and_then(IdsReader::open).map_err(named)?;
         if reader.doc_count() != self.docs() {

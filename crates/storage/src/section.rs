@@ -79,6 +79,8 @@ pub struct Section {
     crc: u32,
     place: Place,
     verify: Verify,
+    /// How many granules are asked for with the first one that is touched of them.
+    together: usize,
     source: Arc<Source>,
 }
 
@@ -120,6 +122,7 @@ impl Section {
             crc: at.crc,
             place: Place { section: role, offset: at.offset },
             verify,
+            together: 1,
             source: Arc::clone(source),
         };
         if verify == Verify::AtOpen {
@@ -143,6 +146,16 @@ impl Section {
             Some(range) => self.source.advise_range(range, advice),
             None => Ok(()),
         }
+    }
+
+    /// The same section, of which the kernel is asked for `bytes` at a time, and for 4 KiB at least: with the first byte that is
+    /// touched of as many, for those around it. Does nothing without a mapping.
+    ///
+    /// For a section that is read here and there under [`Advice::Random`], and so often that all of it will be read in the end.
+    #[must_use]
+    pub fn together(mut self, bytes: usize) -> Section {
+        self.together = (bytes / GRANULE).max(1);
+        self
     }
 
     /// Checks every granule of payload, tail and checksums, whether or not it was checked before and
@@ -192,10 +205,26 @@ impl Section {
             return Err(refuse());
         }
         for index in granules_of(&range) {
+            self.ask_around(index);
             self.admit(0, index)?;
         }
         self.round_off(range.end);
         self.data.pages().get(range).ok_or_else(refuse)
+    }
+
+    /// Asks the kernel for the granules around `index`, if none of them was touched before.
+    fn ask_around(&self, index: usize) {
+        let (pages, first) = (self.data.pages(), index / self.together * self.together);
+        let mut around = first..self.data.granules().min(first + self.together);
+        if self.together > 1
+            && let Some(view) = self.data.viewed()
+            && !around.any(|index| pages.contains(index))
+        {
+            let start = view.start + first * GRANULE;
+            let end = view.end.min(start + self.together * GRANULE);
+            // Advice only: without it, the granule is read on its own.
+            let _ = self.source.advise_range(start..end, Advice::WillNeed);
+        }
     }
 
     /// Checks what few granules are left, so that batches need not ask for each granule any more: they

@@ -107,6 +107,13 @@ fn every_way_reads_the_same() {
                 for advice in [Advice::Random, Advice::Sequential] {
                     section.advise(advice).unwrap();
                 }
+                for together in [0, 4096, 5000, 1 << 15, 1 << 30] {
+                    let section = open(source, made.at, verify).unwrap().together(together);
+                    for at in [len / 2, 0, len.saturating_sub(1)] {
+                        assert!(section.slice(at..at + TAIL).unwrap() == &whole[at..at + TAIL], "{together}");
+                    }
+                    assert!(section.slice(0..len + TAIL).unwrap() == whole, "{together}");
+                }
             }
         }
     }
