@@ -3,6 +3,9 @@
 //! Question: does that depend on how many columns there are? Read `open/<where>/<columns>`: open the
 //! segment, open a column, get one value, close. `another/<columns>` is one more column
 //! of a segment in memory that is open. Mapped files are in the page cache.
+//!
+//! And what does it take to open the index of a million ids? Read `open/ids/<kind>/<form>`: open the segment, open the
+//! index, close. That of blocks is copied, its checksums are compared, and its structure is checked.
 #![expect(clippy::expect_used, reason = "a bench may panic")]
 
 use std::path::Path;
@@ -10,7 +13,9 @@ use std::sync::Arc;
 
 use criterion::{BatchSize, BenchmarkId, criterion_group, criterion_main};
 use docvalues::prelude::*;
+use docvalues::{IdForm, IdOptions};
 use docvalues_benches::Bench;
+use docvalues_benches::ids::IdKind;
 
 const DOCS: u32 = 10;
 const LAST: DocId = DocId::new(DOCS - 1);
@@ -87,5 +92,35 @@ fn open(c: &mut Bench) {
     group.finish();
 }
 
-criterion_group! { name = benches; config = docvalues_benches::criterion(); targets = open }
+fn ids(c: &mut Bench) {
+    const IDS: u32 = 1_000_000;
+    let ids = docvalues_benches::docs().min(IDS);
+    let folder = tempfile::tempdir().expect("a folder for temporary files");
+    let path = folder.path().join("ids.dv");
+    for kind in IdKind::ALL {
+        let mut group = c.benchmark_group(format!("open/ids/{kind}"));
+        for form in IdForm::ALL {
+            let mut schema = Schema::new();
+            let id = schema.add(FieldSpec::new("_id", LogicalType::Utf8)).expect("the first one");
+            let mut writer = SegmentWriter::create(&path, schema, WriterOptions::default())
+                .expect("a file can be written");
+            writer.id_field(id, IdOptions { form, ..IdOptions::default() }).expect("a column of strings");
+            for i in 0..ids {
+                let mut document = writer.document();
+                document.str(id, &kind.id(i)).expect("text");
+                document.finish().expect("memory does not fail");
+            }
+            writer.finish().expect("a file can be written");
+            let found =
+                mapped(&path).ids().expect("good bytes").expect("an index").find(kind.id(7).as_bytes());
+            assert_eq!(found.expect("good bytes"), Some(DocId::new(7)));
+            group.bench_function(form.name(), |b| {
+                b.iter(|| mapped(&path).ids().expect("good bytes").expect("an index").len());
+            });
+        }
+        group.finish();
+    }
+}
+
+criterion_group! { name = benches; config = docvalues_benches::criterion(); targets = open, ids }
 criterion_main!(benches);
