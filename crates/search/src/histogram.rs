@@ -6,8 +6,9 @@
 //! | [`Step::Every`] | an hour, a day, a month ... of the calendar, UTC | dates, timestamps |
 //! | [`Step::Edges`] | from each edge up to the next one | numbers, dates, timestamps |
 //!
-//! The ranges reach from the least to the greatest value of the column, or, if these are too many, of the documents, and there are counters for all of them: a value costs
-//! a division, or, where ranges are not equally wide, a look at the last range and a binary search.
+//! The ranges reach from the least to the greatest value of the column, or, if these are too many, of the documents, and
+//! there are counters for all of them: a value costs a division, or, where ranges are not equally wide, a look at the last
+//! range and a binary search.
 
 mod cut;
 mod edges;
