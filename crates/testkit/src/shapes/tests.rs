@@ -48,7 +48,7 @@ fn presences_are_what_they_are_called() {
         (0..docs).filter(|doc| bits[*doc as usize]).collect()
     };
     assert_eq!(ones(Presence::All, 5), [0, 1, 2, 3, 4]);
-    assert_eq!(ones(Presence::None, 5), []);
+    assert_eq!(ones(Presence::None, 5), [0_u32; 0]);
     assert_eq!((ones(Presence::First, 5), ones(Presence::Last, 5)), (vec![0], vec![4]));
     assert_eq!(ones(Presence::Every(2), 5), [0, 2, 4]);
     assert_eq!(ones(Presence::Edges, 520), [0, 1, 510, 511, 512, 513]);
@@ -58,7 +58,7 @@ fn presences_are_what_they_are_called() {
     let random = ones(Presence::Random(120), 100_000).len();
     assert!((11_000..13_000).contains(&random), "{random}");
     for presence in Presence::ALL {
-        assert_eq!(ones(presence, 0), []);
+        assert_eq!(ones(presence, 0), [0_u32; 0]);
         assert_eq!(presence.bits(3000, 1), presence.bits(3000, 1));
     }
 }
