@@ -219,10 +219,7 @@ impl Worker {
         list: &[DocId],
         collector: &mut C,
     ) -> Result<()> {
-        if !collector.may_skip() {
-            return self.windows(pass, list, collector);
-        }
-        if list.len() < docs.len() / ZONE {
+        if !collector.may_skip() || list.len() < docs.len() / ZONE {
             return self.windows(pass, list, collector);
         }
         if list.len() < docs.len() / FEW {
