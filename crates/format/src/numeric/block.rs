@@ -132,6 +132,13 @@ impl Block {
         (values as u64 * u64::from(self.width)).div_ceil(64) * 8
     }
 
+    /// How far the line has risen at place `i`, exactly; nothing, where there is no line.
+    #[inline]
+    pub(super) fn rise(&self, i: usize) -> i128 {
+        // Fits: 64 bits of a slope, and no more than 64 of a place.
+        (i128::from(self.slope) * i as i128) >> FRACTION
+    }
+
     /// Entry `block` of the baked `table`, if its bytes are known to be good and the header is legal.
     ///
     /// What [`Jump::locate`](crate::jump::Jump::locate) does, inlined, with no error to be made, and without

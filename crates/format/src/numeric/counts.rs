@@ -21,7 +21,7 @@ pub struct FilterCounts {
     /// Zones of [`ZONE`](super::ZONE) values.
     pub zones: Decided,
     /// Blocks of those zones that did not decide, or of a column without zones; of a block that is longer than a zone, each
-    /// zone's part.
+    /// zone's part; of one along a line, each 512 values.
     pub blocks: Decided,
     /// Values that were read, and compared one by one.
     pub read: u64,

@@ -8,7 +8,7 @@ use super::block::{Block, Encoding};
 use super::counts::{FilterCounts, Share};
 use super::locate::Residuals;
 use super::zone::{self, Level, ZONE};
-use super::{NumericReader, NumericWalk, Transform};
+use super::{BLOCK_SHIFTS, NumericReader, NumericWalk, Transform};
 use crate::bits::{self, in_range, mask};
 use crate::error::Result;
 use crate::source::SectionBytes;
@@ -208,7 +208,7 @@ impl<B: SectionBytes> NumericReader<B> {
         Ok(())
     }
 
-    /// Fills or passes over whole blocks, and looks at the values of the others.
+    /// Fills or passes over whole blocks or parts of them, and looks at the values of the others.
     fn filter_blocks(
         &self,
         positions: Range<u64>,
@@ -217,20 +217,36 @@ impl<B: SectionBytes> NumericReader<B> {
     ) -> Result<()> {
         let mut at = positions.start;
         self.each_block(positions, walk, |block, header, within| {
-            let positions = at..at + within.len() as u64;
-            at = positions.end;
-            let share = ends(header).map_or(Share::Some, |ends| Share::of(&ends, &filter.numbers));
-            let begins = within.start == 0 || positions.start.is_multiple_of(ZONE);
-            filter.counts.blocks.note(share, begins.into());
-            match share {
-                Share::None => self.in_table(header.base),
-                Share::All => {
-                    filter.fill(positions);
-                    Ok(())
+            let (all, step) = (self.meta.values_in(block), self.part(header));
+            let mut place = within.start;
+            while place < within.end {
+                // Decided about as a whole, wherever the filter begins and ends.
+                let start = place - place % step;
+                let part = start..all.min(start.saturating_add(step));
+                let here = place..within.end.min(part.end);
+                let positions = at..at + here.len() as u64;
+                let ends = ends(header, &part);
+                let share = ends.as_ref().map_or(Share::Some, |ends| Share::of(ends, &filter.numbers));
+                filter.counts.blocks.note(share, (place == start).into());
+                (at, place) = (positions.end, here.end);
+                match share {
+                    Share::None => self.in_table(ends.map_or(header.base, |ends| *ends.start()))?,
+                    Share::All => filter.fill(positions),
+                    Share::Some => self.filter_values(block, header, here, positions.start, filter)?,
                 }
-                Share::Some => self.filter_values(block, header, within, positions.start, filter),
             }
+            Ok(())
         })
+    }
+
+    /// How many values of a block are decided about together.
+    fn part(&self, header: &Block) -> usize {
+        match (header.encoding, &self.meta.zones) {
+            // No more than in the shortest block: where a line is steep, what it passes in a few hundred steps tells much.
+            (Encoding::Linear, _) => 1 << BLOCK_SHIFTS.start(),
+            (_, Some(_)) => usize::try_from(ZONE).unwrap_or(usize::MAX),
+            (_, None) => usize::MAX,
+        }
     }
 
     /// Looks at the values `within` a block, the first of which is at position `at`.
@@ -267,7 +283,10 @@ impl<B: SectionBytes> NumericReader<B> {
     fn is_packed(&self, header: &Block) -> bool {
         header.encoding == Encoding::Packed
             && match self.meta.transform {
-                Transform::Table(_) => ends(header).is_some_and(|ends| *ends.end() < self.table.len() as u64),
+                // Not on a line, and so the same in all places.
+                Transform::Table(_) => {
+                    ends(header, &(0..1)).is_some_and(|ends| *ends.end() < self.table.len() as u64)
+                }
                 _ => true,
             }
     }
@@ -286,15 +305,13 @@ fn begun(positions: &Range<u64>, values: u64) -> u64 {
     positions.end.div_ceil(values) - positions.start.div_ceil(values)
 }
 
-/// Between which numbers a block's lie, as far as its header tells.
-fn ends(header: &Block) -> Option<RangeInclusive<u64>> {
-    match header.encoding {
-        // None, if a hostile base lets them wrap.
-        Encoding::Constant | Encoding::Packed => {
-            Some(header.base..=header.base.checked_add(mask(header.width))?)
-        }
-        Encoding::Linear => None,
-    }
+/// Between which numbers those of a `part` of a block lie, as far as its header tells: a line's ends are those of all of it,
+/// and residuals are between nothing and all bits.
+fn ends(header: &Block, part: &Range<usize>) -> Option<RangeInclusive<u64>> {
+    let (first, last) = (header.rise(part.start), header.rise(part.end.saturating_sub(1)));
+    let (low, high) = (i128::from(header.base) + first.min(last), i128::from(header.base) + first.max(last));
+    // None, if the base lets them wrap: one below the line of a column's first block, or a hostile one.
+    Some(u64::try_from(low).ok()?..=u64::try_from(high + i128::from(mask(header.width))).ok()?)
 }
 
 /// Sets the bits of these positions.

@@ -141,7 +141,9 @@ fn check_counts(values: &[i64], reader: &NumericReader<Owned>, random: &mut Rand
     };
     let whole = counted(0..len);
     let mut parts = FilterCounts::default();
+    // Anywhere, and where a zone or a block begins.
     let [a, b] = [(); 2].map(|()| random.below(len + 1).cast_unsigned());
+    let a = if random.below(2) == 0 { a } else { a / 512 * 512 };
     for part in [0..a.min(b), a.min(b)..a.max(b), a.max(b)..len] {
         parts += counted(part);
     }
