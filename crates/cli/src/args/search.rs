@@ -271,7 +271,7 @@ pub(crate) struct GroupSpec {
     pub(crate) sort: Vec<String>,
 
     /// With --json: the columns of these documents; without it, all
-    #[arg(long, value_name = "NAME,…")]
+    #[arg(long, value_name = "NAME,…", requires_all = ["docs", "json"])]
     #[serde(default)]
     pub(crate) columns: Vec<String>,
 }

@@ -47,11 +47,11 @@ pub(crate) fn run(args: &StatsArgs, console: &mut Console<'_>) -> Result<Exit, F
     Ok(Exit::Ok)
 }
 
-/// What to find out: of byte strings, there is less to be known.
+/// What to find out: of byte strings, there is less to be known, which is said of those that were named.
 fn asked(field: &Field, args: &StatsArgs) -> Stats {
     let mut stats = Stats::of(&field.name);
     stats.distinct = args.distinct;
-    if !field.kind.is_bytes() {
+    if !field.kind.is_bytes() || !args.columns.is_empty() {
         stats.spread = args.spread;
         stats.percentiles = args.percentiles.clone();
     }

@@ -62,8 +62,24 @@ fn what_makes_no_sense_is_a_wrong_command_line() {
     }
     refused(&sandbox, &["histogram", "t.dv", "size", "--step", "1"], 2, "more than 65536 ranges");
     refused(&sandbox, &["histogram", "t.dv", "size"], 2, "<--step <STEP>|--edges <VALUE,…>>");
+    // Columns are of documents, and whole documents are JSON.
+    for more in [&["--json"][..], &["--docs", "2"], &[]] {
+        let args = [&["group", "t.dv", "host", "--columns", "size"][..], more].concat();
+        refused(&sandbox, &args, 2, "required arguments were not provided");
+    }
     for command in ["count", "stats"] {
         refused(&sandbox, &[command, "t.dv", "--threads", "0"], 2, "0 is not in 1..=65535");
+    }
+}
+
+/// Of all columns, those that have them show percentiles; of those that are named, all must.
+#[test]
+fn strings_have_no_percentiles() {
+    let sandbox = sandbox();
+    sandbox.ok(&["stats", "t.dv", "--percentiles", "50", "--spread"]);
+    for (option, expected) in [("--percentiles=50", "no percentiles"), ("--spread", "no variance")] {
+        let expected = format!("column `host` is binary, which has {expected}");
+        refused(&sandbox, &["stats", "t.dv", "size", "host", option], 1, &expected);
     }
 }
 
