@@ -80,7 +80,7 @@ const RIVALS: [(&str, &str); 3] =
 
 /// Three digits.
 pub fn figure(value: f64) -> String {
-    let digits = if value == 0.0 { 0 } else { (2 - value.abs().log10().floor() as i32).clamp(0, 3) as usize };
+    let digits = if value == 0.0 { 0 } else { (2 - value.abs().log10().floor() as i32).clamp(0, 6) as usize };
     let text = format!("{value:.digits$}");
     let (whole, rest) = text.split_once('.').map_or((text.as_str(), None), |(a, b)| (a, Some(b)));
     let mut grouped = String::new();
@@ -91,6 +91,11 @@ pub fn figure(value: f64) -> String {
         grouped.push(digit);
     }
     rest.map_or(grouped.clone(), |rest| format!("{grouped}.{rest}"))
+}
+
+/// What a figure is of `count` rounds.
+pub fn rounds(count: u32) -> String {
+    if count == 1 { "of one round".into() } else { format!("medians of {count} rounds") }
 }
 
 /// Writes the report and its plots into `folder`; returns the report's path.
@@ -127,10 +132,10 @@ fn head(out: &mut String, machine: &Machine, results: &Results) {
          Written by [`benches/peers/run`](../benches/peers/README.md), which runs the same work on the same data \
          in every peer, in turns, and refuses to report if two of them come to different sums: {} answers agreed. \
          What docvalues is measured for by itself stands in [benchmarks.md](benchmarks.md).\n\n\
-         Figures are medians of {} rounds, CPU time of one thread; the files are in the page cache. Each peer has several ways to do some works: the fastest counts. Other machines and other loads \
+         Figures are {}, CPU time of one thread; the files are in the page cache. Each peer has several ways to do some works: the fastest counts. Other machines and other loads \
          give other figures: trust the ratios.\n\n| | |\n| --- | --- |\n",
         figure(results.compared as f64),
-        machine.rounds,
+        rounds(machine.rounds),
     );
     let mut row = |what: &str, value: &str| {
         let _ = writeln!(out, "| {what} | {value} |");
@@ -297,8 +302,8 @@ mod tests {
 
     #[test]
     fn three_digits_are_enough() {
-        let figures = [0.0, 0.01234, 0.5, 1.2345, 12.34, 123.4, 1234.5, 1_234_567.0].map(figure);
-        assert_eq!(figures, ["0", "0.012", "0.500", "1.23", "12.3", "123", "1,234", "1,234,567"]);
+        let figures = [0.0, 0.002_089, 0.01234, 0.5, 1.2345, 12.34, 123.4, 1234.5, 1_234_567.0].map(figure);
+        assert_eq!(figures, ["0", "0.00209", "0.0123", "0.500", "1.23", "12.3", "123", "1,234", "1,234,567"]);
     }
 
     #[test]

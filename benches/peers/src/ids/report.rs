@@ -9,7 +9,7 @@ use super::{Line, Shape};
 use crate::id_kinds::IdKind;
 use crate::machine::Machine;
 use crate::plot::{self, Mark};
-use crate::report::figure;
+use crate::report::{figure, rounds};
 
 /// Whom the ratios are against.
 const AGAINST: &str = "lucene-10.5.0";
@@ -138,9 +138,9 @@ fn text(machine: &Machine, medians: &Medians) -> String {
          as Elasticsearch looks `_id` up before it indexes a document (`PerThreadIDVersionAndSeqNoLookup`): in all \
          segments, the newest first, until one has it, and then its `_version`. Every peer came to the same documents. What \
          it says about tries and automata stands in [fst-or-trie.md](../fst-or-trie.md).\n\n\
-         CPU time of one thread, medians of {} rounds, each in a process of its own; everything is in the page cache. \
+         CPU time of one thread, {}, each in a process of its own; everything is in the page cache. \
          *Absent* are the ids that would come next, *present* ids in no order.\n\n| | |\n| --- | --- |\n",
-        machine.rounds
+        rounds(machine.rounds)
     );
     let mut row = |what: &str, value: &str| {
         let _ = writeln!(out, "| {what} | {value} |");

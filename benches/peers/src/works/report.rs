@@ -8,7 +8,7 @@ use std::{fs, io};
 use super::{Line, ROWS, Row, SORTED, TOP, Task};
 use crate::machine::Machine;
 use crate::plot::{self, Mark};
-use crate::report::figure;
+use crate::report::{figure, rounds};
 
 /// The peers, in the order of the tables; the first two behind docvalues are those it is compared with.
 const PEERS: [(&str, &str); 4] = [
@@ -121,9 +121,9 @@ fn head(out: &mut String, machine: &Machine, lines: &[Line]) {
          the same answers, in the same order. docvalues is asked through `docvalues::search`, whose requests are general; \
          the peers' loops are written by hand for the work, over the batches and iterators that they have. Where a peer can \
          do a work in several ways, the fastest counts.\n\n\
-         CPU time of one thread, medians of {} rounds, each in a process of its own; everything is in the page cache. \
+         CPU time of one thread, {}, each in a process of its own; everything is in the page cache. \
          Other machines and other loads give other figures: trust the ratios.\n\n| | |\n| --- | --- |\n",
-        machine.rounds
+        rounds(machine.rounds)
     );
     let mut row = |what: &str, value: &str| {
         let _ = writeln!(out, "| {what} | {value} |");
