@@ -190,7 +190,13 @@ fn segments(c: &mut Bench) {
         store.add_all(&filtered).expect("few segments");
         let bare = |form| indexes(&shape, IdOptions { form, filter_bits: 0, seed: 0 });
         let files = Arc::new(IdLookup::new(filtered.iter().cloned()));
-        let mut ways = vec![("files".to_owned(), files), ("table".to_owned(), store.snapshot())];
+        let in_memory = IdLookup::new(filtered.iter().cloned()).with_filters_in_memory();
+        let in_memory = Arc::new(in_memory.expect("undamaged"));
+        let mut ways = vec![
+            ("files".to_owned(), files),
+            ("filters in memory".to_owned(), in_memory),
+            ("table".to_owned(), store.snapshot()),
+        ];
         ways.extend(
             IdForm::ALL
                 .map(|form| (format!("no filter, {}", form.name()), Arc::new(IdLookup::new(bare(form))))),

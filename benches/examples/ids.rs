@@ -125,6 +125,8 @@ fn mapped(kind: IdKind, segments: u32, each: u32) -> Outcome {
         }
         lookups(&format!("{name}, mapped"), kind, ids, &IdLookup::new(opened.iter().cloned()))?;
         if options.filter_bits > 0 {
+            let in_memory = IdLookup::new(opened.iter().cloned()).with_filters_in_memory()?;
+            lookups("filters in memory, rest mapped", kind, ids, &in_memory)?;
             let store = IdStore::with_seed(1);
             store.add_all(&opened)?;
             lookups("tag table, mapped", kind, ids, &store.snapshot())?;

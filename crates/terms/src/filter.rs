@@ -15,13 +15,15 @@
 //! There are `keys * bits / 512` lines, rounded up; with 16 bits a key, one of about 1,100 other ids is let through.
 //!
 //! A look-up over many segments works out its bits once ([`Probe`]), and then pays a line of memory and some
-//! instructions for each segment.
+//! instructions for each segment. Where the filters are in memory, turned by bits, it pays eight rows with a bit of each
+//! segment: [`IdLookup::with_filters_in_memory`](crate::lookup::IdLookup::with_filters_in_memory).
 //!
 //! Sources: Putze, Sanders and Singler, *Cache-, hash- and space-efficient Bloom filters* (WEA 2007) for one line a
 //! key; Apache Parquet's *split block Bloom filter* for one bit in each word and for the salts, there with words of
 //! 32 bits. With 64 bits, lines that have more keys than others cost less.
 
 mod lines;
+mod sliced;
 
 use byteorder::{ByteOrder, LittleEndian};
 
@@ -30,6 +32,7 @@ use docvalues_format::source::SectionBytes;
 
 pub use lines::Lines;
 pub(crate) use lines::{Ahead, ask};
+pub(crate) use sliced::{Sliced, sliced_bytes};
 
 /// Bytes of a line.
 pub const LINE: usize = 64;

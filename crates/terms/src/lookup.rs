@@ -1,11 +1,12 @@
 //! In which of many segments is this id?
 //!
 //! A store of documents has tens to hundreds of segments, and each document that comes with an id must be looked for
-//! in all of them first. Two ways, both exact:
+//! in all of them first. Three ways, all exact:
 //!
 //! | | what it reads for an id that is nowhere | memory |
 //! | --- | --- | --- |
 //! | files alone | one line of each segment's filter | 16 bytes a segment |
+//! | filters in memory | eight rows of a bit for each segment: [`filter`](crate::filter) | 2 to 4 bytes an id |
 //! | tag table | one line, however many segments there are: [`tags`](crate::tags) | 5.3 to 8 bytes an id |
 //!
 //! ```text
@@ -15,7 +16,7 @@
 //!
 //! | type | is |
 //! | --- | --- |
-//! | [`IdLookup`] | a set of segments that never changes: what a reader holds |
+//! | [`IdLookup`] | a set of segments that never changes: what a reader holds; with its filters in memory or not |
 //! | [`Seeker`] | one thread's way through it, with its buffers |
 //! | [`IdStore`] | a set that changes, with its tag table: gives an [`IdLookup`] after each change |
 //!
@@ -30,6 +31,7 @@ mod forms;
 mod gathered;
 mod generations;
 mod seek;
+mod sliced;
 mod store;
 
 #[cfg(test)]
@@ -50,6 +52,7 @@ use crate::template::Template;
 use bounds::Bounds;
 pub use docs::Docs;
 pub use seek::{SeekError, Seeker};
+use sliced::SlicedFilters;
 pub use store::{IdStore, MAX_SEGMENTS, SegmentId, StoreError, Upkeep};
 
 /// What the look-up needs of a segment with ids: an [`IdsReader`](crate::read::IdsReader), or whatever holds one.
@@ -81,6 +84,15 @@ pub trait SegmentIds: Send + Sync {
     /// The lines of the filter, if all of it is known to be good by now; [`Lines::ALL`] if there is none.
     fn lines(&self) -> Option<Lines<'_>> {
         None
+    }
+
+    /// The same, once all of it was read and checked.
+    ///
+    /// # Errors
+    ///
+    /// When bytes of it are damaged.
+    fn read_lines(&self) -> Result<Option<Lines<'_>>> {
+        Ok(self.lines())
     }
 
     /// Where the rank of an id is found, if all of it is known to be good by now.
@@ -138,6 +150,8 @@ pub struct IdLookup<S: SegmentIds> {
     /// The kind of each segment.
     kind_of: Vec<u32>,
     bounds: Bounds,
+    /// If they were wanted in memory.
+    sliced: Option<SlicedFilters>,
     tags: Option<Tags>,
 }
 
@@ -196,7 +210,7 @@ impl<S: SegmentIds> IdLookup<S> {
         }
         let bounds = segments.iter().map(|(_, segment)| segment.bounds());
         let bounds = Bounds::of(kinds.len(), kind_of.iter().copied().zip(bounds));
-        IdLookup { segments, kinds, kind_of, bounds, tags }
+        IdLookup { segments, kinds, kind_of, bounds, sliced: None, tags }
     }
 
     /// How many segments there are.

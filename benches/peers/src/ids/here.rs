@@ -166,11 +166,22 @@ fn tantivy(process: &Process<'_>) {
     });
 }
 
-/// In files, through the filters and through a tag table; and the forms of the index without a filter.
+/// In files, through the filters there, through those in memory, and through a tag table; and the forms of the index without a filter.
 fn docvalues(process: &Process<'_>, folder: &Path) {
     let filtered = docvalues_segments(process, folder, "files", IdForm::Blocks, 16);
     let readers = filtered.readers();
     docvalues_look_up(process, "files", &filtered, &IdLookup::new(readers.iter().cloned()));
+    let start = Moment::now();
+    let filters = IdLookup::new(readers.iter().cloned()).with_filters_in_memory().expect("undamaged");
+    let took = Moment::now() - start;
+    process.tell("build, filters", process.shape.ids().into(), took, 0);
+    process.tell(
+        "bytes, filters",
+        process.shape.ids().into(),
+        Elapsed::default(),
+        filters.filter_bytes() as i64,
+    );
+    docvalues_look_up(process, "filters", &filtered, &filters);
     let start = Moment::now();
     let store = IdStore::new();
     store.add_all(&readers).expect("few segments, undamaged");

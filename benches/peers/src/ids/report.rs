@@ -29,9 +29,11 @@ const fn way(peer: &'static str, how: &'static str, name: &'static str, mark: &'
 }
 
 /// In the order of the tables.
-const WAYS: [Way; 16] = [
+const WAYS: [Way; 18] = [
     way("docvalues", "table, bulks of 20", "docvalues, tag table, bulks of 20", "docvalues"),
     way("docvalues", "table", "docvalues, tag table", "docvalues"),
+    way("docvalues", "filters, bulks of 20", "docvalues, filters in memory, bulks of 20", "docvalues-files"),
+    way("docvalues", "filters", "docvalues, filters in memory", "docvalues-files"),
     way("docvalues", "files, bulks of 20", "docvalues, files, bulks of 20", "docvalues-files"),
     way("docvalues", "files", "docvalues, files", "docvalues-files"),
     way("docvalues", "blocks", "docvalues, blocks under a trie, no filter", "docvalues-bare"),

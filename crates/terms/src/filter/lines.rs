@@ -1,6 +1,7 @@
 //! A filter whose bytes are all known to be good, for those who ask many of them.
 #![allow(unsafe_code, reason = "intrinsics; each use has its proof")]
 
+use docvalues_format::error::Result;
 use docvalues_format::prefetch::prefetch;
 use docvalues_format::source::SectionBytes;
 
@@ -8,7 +9,7 @@ use super::{Filter, LINE, Probe};
 
 /// The lines of a [`Filter`], in memory and checked.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Lines<'a>(&'a [[u8; LINE]]);
+pub struct Lines<'a>(pub(super) &'a [[u8; LINE]]);
 
 impl<B: SectionBytes> Filter<B> {
     /// All lines, if every byte of them is known to be good by now: then to ask them cannot fail, and is faster.
@@ -18,11 +19,25 @@ impl<B: SectionBytes> Filter<B> {
         // Behind the payload comes the section's tail.
         Some(Lines(lines.get(..usize::try_from(self.lines).ok()?)?))
     }
+
+    /// All lines, once every byte of them was read and checked.
+    ///
+    /// # Errors
+    ///
+    /// When a byte is damaged.
+    pub fn read(&self) -> Result<Lines<'_>> {
+        Ok(Lines(self.section.slice(0..self.section.len())?.as_chunks().0))
+    }
 }
 
 impl Lines<'_> {
     /// What stands for no filter: every id may be there.
     pub const ALL: Lines<'static> = Lines(&[[u8::MAX; LINE]]);
+
+    /// Bytes of memory.
+    pub(crate) fn bytes(&self) -> usize {
+        self.0.len() * LINE
+    }
 
     /// As [`Filter::may_hold`].
     #[inline]

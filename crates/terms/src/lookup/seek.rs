@@ -18,6 +18,8 @@ pub struct Seeker<'a, S: SegmentIds> {
     /// Nothing where a tag table answers, until as many ids were asked for as there are segments.
     gathered: Gathered<'a>,
     asked: usize,
+    /// Which filters in memory let the id through, for each [`GROUP`] of segments; nothing until they were asked.
+    found: Vec<u64>,
     /// What the tag tables gave: the place of an id in the bulk, and that of a segment.
     candidates: Vec<(u32, u32)>,
     /// The blocks of the next of them, as far as these are known.
@@ -28,6 +30,9 @@ pub struct Seeker<'a, S: SegmentIds> {
 
 /// From so many dictionaries on, they are asked side by side before one of them is asked for the document.
 const MANY: u32 = 3;
+
+/// From so many filters on, all of a group are asked at once.
+const MANY_FILTERS: u32 = 8;
 
 /// So many candidates of a bulk are asked for ahead: what is asked for stays in the nearest cache until it is used.
 const AHEAD: usize = 32;
@@ -43,7 +48,7 @@ pub struct SeekError {
 }
 
 impl SeekError {
-    fn of(segment: usize) -> impl FnOnce(Error) -> SeekError {
+    pub(super) fn of(segment: usize) -> impl FnOnce(Error) -> SeekError {
         move |source| SeekError { segment, source }
     }
 }
@@ -60,6 +65,7 @@ impl<'a, S: SegmentIds> Seeker<'a, S> {
             forms,
             gathered,
             asked: 0,
+            found: Vec::new(),
             candidates: Vec::new(),
             blocks: Vec::new(),
             hashes: Vec::new(),
@@ -162,6 +168,7 @@ impl<'a, S: SegmentIds> Seeker<'a, S> {
     ) -> Result<Option<Hit>, SeekError> {
         let lookup = self.lookup;
         let [probe, next] = probes;
+        self.found.clear();
         self.forms.next_id();
         self.forms.take_probe(probe);
         if lookup.bounds.are_useful() {
@@ -169,13 +176,14 @@ impl<'a, S: SegmentIds> Seeker<'a, S> {
         }
         for first in (0..lookup.len()).step_by(GROUP) {
             let around = lookup.bounds.around(first, |kind| self.forms.key(kind));
-            let filtered = self.gathered.filtered(first);
-            let bits = self.may_hold(first, id, next, around & filtered) | around & !filtered;
+            let (sliced, found) = self.may_hold_sliced(first, id, next, around);
+            let (filtered, others) = (self.gathered.filtered(first), around & !sliced);
+            let bits = found | self.may_hold(first, id, next, others & filtered) | others & !filtered;
             let mut bits = self.narrow(first, id, bits);
             while bits != 0 {
                 let place = first + bits.trailing_zeros() as usize;
                 bits &= bits - 1;
-                if self.asks(place, id, filtered)?
+                if self.asks(place, id, filtered | sliced)?
                     && let Some(hit) = self.confirm(place, id, None, &mut live)?
                 {
                     return Ok(Some(hit));
@@ -185,12 +193,28 @@ impl<'a, S: SegmentIds> Seeker<'a, S> {
         Ok(None)
     }
 
+    /// Which of the segments `asked` in the group from `first` on have their filters in memory, if it pays to ask them, and
+    /// which of these may hold the id; `next` is what the next id asks them.
+    #[inline]
+    fn may_hold_sliced(&mut self, first: usize, id: &[u8], next: Option<&Probe>, asked: u64) -> (u64, u64) {
+        let Some(filters) = &self.lookup.sliced else { return (0, 0) };
+        let sliced = asked & filters.taken(first);
+        if self.found.is_empty() {
+            if sliced.count_ones() < MANY_FILTERS {
+                return (0, 0);
+            }
+            let Some(probe) = self.forms.probe(&self.lookup.kinds, 0, id) else { return (0, 0) };
+            filters.ask(probe, next, &mut self.found);
+        }
+        (sliced, sliced & self.found.get(first / GROUP).copied().unwrap_or(0))
+    }
+
     /// Which of the segments `asked` in the group from `first` on may hold the id, by their gathered filters; `next` is
     /// what the next id asks them.
     #[inline]
     fn may_hold(&mut self, first: usize, id: &[u8], next: Option<&Probe>, asked: u64) -> u64 {
         let kinds = &self.lookup.kinds;
-        if asked.count_ones() < 8 || kinds.len() > 1 {
+        if asked.count_ones() < MANY_FILTERS || kinds.len() > 1 {
             return self.may_hold_some(first, id, asked);
         }
         let Some(probe) = self.forms.probe(kinds, 0, id) else { return 0 };

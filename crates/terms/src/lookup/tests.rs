@@ -3,6 +3,7 @@
 mod changes;
 mod mapped;
 mod segment;
+mod sliced;
 mod stress;
 
 use std::collections::BTreeMap;
@@ -35,11 +36,13 @@ fn expected(lookup: &IdLookup<Ids>, id: &[u8], live: impl Fn(usize, DocId) -> bo
     lookup.segments().enumerate().find_map(in_segment)
 }
 
-/// Compares all answers for `ids`, with and without tag table, one by one and in bulks.
+/// Compares all answers for `ids`, with a tag table, with filters in memory and without, one by one and in bulks.
 fn check(lookup: &IdLookup<Ids>, ids: &[Vec<u8>], live: impl Fn(usize, DocId) -> bool) {
     let files = IdLookup::new(lookup.segments().map(|(_, segment)| Arc::clone(segment)));
+    let in_memory = IdLookup::new(lookup.segments().map(|(_, segment)| Arc::clone(segment)));
+    let in_memory = in_memory.with_filters_in_memory().unwrap();
     let ids: Vec<&[u8]> = ids.iter().map(Vec::as_slice).collect();
-    for lookup in [lookup, &files] {
+    for lookup in [lookup, &files, &in_memory] {
         let mut seeker = lookup.seeker();
         let mut bulk = vec![None; 3];
         seeker.find_many_live(&ids, &mut bulk, &live).unwrap();
@@ -229,7 +232,9 @@ fn segments_of_every_form() {
         hits.find_map(|(segment, model)| model.get(*id).map(|&doc| Hit { segment, doc }))
     };
     let right: Vec<Option<Hit>> = asked.iter().map(right).collect();
-    for lookup in [&*table, &files] {
+    let in_memory = IdLookup::new(table.segments().map(|(_, segment)| Arc::clone(segment)));
+    let in_memory = in_memory.with_filters_in_memory().unwrap();
+    for lookup in [&*table, &files, &in_memory] {
         let (mut seeker, mut hits) = (lookup.seeker(), Vec::new());
         for (asked, right) in asked.chunks(33).zip(right.chunks(33)) {
             seeker.find_many(asked, &mut hits).unwrap();

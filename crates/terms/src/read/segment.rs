@@ -8,7 +8,7 @@ use docvalues_format::source::SectionBytes;
 
 use super::{IdsReader, NOT_PACKED, refuse};
 use crate::dictionary::Checked;
-use crate::filter::{Lines, Probe};
+use crate::filter::{Filter, Lines, Probe};
 use crate::lookup::{Docs, SegmentIds};
 use crate::template::Template;
 
@@ -38,6 +38,10 @@ impl<B: SectionBytes> SegmentIds for IdsReader<B> {
             Some(filter) => filter.verified(),
             None => Some(Lines::ALL),
         }
+    }
+
+    fn read_lines(&self) -> Result<Option<Lines<'_>>> {
+        self.filter.as_ref().map_or(Ok(Lines::ALL), Filter::read).map(Some)
     }
 
     fn dictionary(&self) -> Option<Checked<'_>> {
