@@ -17,9 +17,13 @@ mod write;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::time::{Duration, Instant};
 
-use docvalues::{Error, JumpTables, Merger, OpenOptions, Segment, SegmentWriter, SortKey, WriterOptions};
+use docvalues::terms::lookup::IdLookup;
+use docvalues::{
+    DocId, Error, JumpTables, Merger, OpenOptions, Segment, SegmentWriter, SortKey, WriterOptions,
+};
 use docvalues_fuzz::{Plan, exercise, exercise_ids, ids_to_ask, reseal};
 use docvalues_testkit::damage::{Damage, Sweep, alloc::PeakAlloc, bit_flips, truncations, zeroed_runs};
+use docvalues_testkit::rng::SplitMix64;
 use docvalues_testkit::shapes;
 
 #[global_allocator]
@@ -225,6 +229,95 @@ fn hostile(good: &[u8], tried: Sweep) {
         Duration::from_micros(longest.load(Relaxed)),
         most.load(Relaxed) / 1024
     );
+}
+
+/// Several bytes of a copy at once, anywhere: half of the copies with checksums made good, half with the checksums there were.
+#[test]
+fn look_ups_of_ids_in_randomly_damaged_copies() {
+    let wanted = match Sweep::from_env(800_000) {
+        Sweep::Full => 8_000_000,
+        Sweep::Sample(look_ups) => look_ups,
+    };
+    let goods = write::with_ids().map(|file| (ids_to_ask(&open(&file).unwrap(), 60).unwrap(), file));
+    let right = goods.each_ref().map(|(asked, file)| {
+        let segment = open(file).unwrap();
+        let ids = segment.ids().unwrap().unwrap();
+        asked.iter().map(|id| ids.find(id).unwrap()).collect::<Vec<_>>()
+    });
+    let mut random = SplitMix64::new(800_000);
+    let mut seen = LookUps::default();
+    for copy in 0.. {
+        if seen.look_ups() >= wanted {
+            break;
+        }
+        let (at, resealed) = (copy % goods.len(), copy / goods.len() % 2 == 0);
+        let (asked, good) = &goods[at];
+        let mut bad = good.clone();
+        for _ in 0..=random.below(8) {
+            let byte = random.place(bad.len());
+            bad[byte] = random.next_u64().to_le_bytes()[0];
+        }
+        if resealed {
+            reseal(&mut bad);
+        }
+        let start = Instant::now();
+        let ((), peak) =
+            ALLOCATOR.peak_of(|| seen.ask(&bad, asked, (!resealed).then_some(right[at].as_slice())));
+        let took = start.elapsed();
+        assert!(peak <= (64 << 20) + 8 * good.len(), "{peak} bytes allocated for a file of {}", good.len());
+        assert!(took < 10 * PATIENCE, "copy {copy} took {took:?}");
+        (seen.most, seen.longest) = (seen.most.max(peak), seen.longest.max(took));
+    }
+    println!("ids in damaged copies, {} look-ups; 0 wrong; 0 panics: {seen:?}", seen.look_ups());
+    assert!(seen.refused > 0 && seen.found > 0 && seen.absent > 0 && seen.errors > 0);
+}
+
+/// What came of look-ups in damaged copies.
+#[derive(Debug, Default)]
+struct LookUps {
+    /// Copies that were opened, and whose index was; and those that were refused.
+    opened: usize,
+    refused: usize,
+    found: usize,
+    absent: usize,
+    errors: usize,
+    most: usize,
+    longest: Duration,
+}
+
+impl LookUps {
+    fn look_ups(&self) -> usize {
+        self.found + self.absent + self.errors
+    }
+
+    /// Looks up what is `asked` in a damaged file: alone, and as one of nine segments that have their filters in memory. What
+    /// is answered is `right`, if checksums are not; it is always a document of the segment.
+    fn ask(&mut self, bad: &[u8], asked: &[Vec<u8>], right: Option<&[Option<DocId>]>) {
+        let Ok(segment) = open(bad) else { return self.refused += 1 };
+        let Ok(Some(ids)) = segment.ids() else { return self.refused += 1 };
+        self.opened += 1;
+        let nine = || IdLookup::new(std::iter::repeat_n(ids.reader().clone(), 9));
+        let lookup = nine().with_filters_in_memory().unwrap_or_else(|_| nine());
+        let mut seeker = lookup.seeker();
+        for (number, id) in asked.iter().enumerate() {
+            let answers =
+                [ids.find(id).map_err(drop), seeker.find(id).map(|hit| hit.map(|hit| hit.doc)).map_err(drop)];
+            for answer in answers {
+                match answer {
+                    Ok(doc) => {
+                        assert!(doc.is_none_or(|doc| doc.get() < segment.docs()), "{doc:?}");
+                        assert!(
+                            right.is_none_or(|right| right[number] == doc),
+                            "{}: {doc:?}",
+                            id.escape_ascii()
+                        );
+                        *if doc.is_some() { &mut self.found } else { &mut self.absent } += 1;
+                    }
+                    Err(()) => self.errors += 1,
+                }
+            }
+        }
+    }
 }
 
 #[test]
