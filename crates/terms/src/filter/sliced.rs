@@ -51,17 +51,7 @@ impl Sliced {
         let mut rows = vec![0; sliced_bytes(filters.len(), lines)?];
         for (line, rows) in rows.chunks_exact_mut(ROWS * width).take(lines).enumerate() {
             for (filters, at) in filters.chunks(64).zip((0..).step_by(8)) {
-                let mut words = [[0; 64]; WORDS];
-                for (i, filter) in filters.iter().enumerate() {
-                    for own in filter.part(line, lines)? {
-                        own.as_chunks()
-                            .0
-                            .iter()
-                            .zip(&mut words)
-                            .for_each(|(word, words)| words[i] |= u64::from_le_bytes(*word));
-                    }
-                }
-                let bits = words.into_iter().flat_map(transposed);
+                let bits = words(filters, line, lines)?.into_iter().flat_map(transposed);
                 for (bits, row) in bits.zip(rows.chunks_exact_mut(width)) {
                     row[at..].iter_mut().zip(bits.to_le_bytes()).for_each(|(to, bits)| *to = bits);
                 }
@@ -112,6 +102,19 @@ impl Sliced {
             }
         }
     }
+}
+
+/// What 64 filters have for a line, of `lines`: word by word, and each of all filters.
+fn words(filters: &[Lines<'_>], line: usize, lines: usize) -> Option<[[u64; 64]; WORDS]> {
+    let mut all = [[0; 64]; WORDS];
+    for (i, filter) in filters.iter().enumerate() {
+        for own in filter.part(line, lines)? {
+            for (words, own) in all.iter_mut().zip(own.as_chunks().0) {
+                words[i] |= u64::from_le_bytes(*own);
+            }
+        }
+    }
+    Some(all)
 }
 
 impl<'a> Lines<'a> {
