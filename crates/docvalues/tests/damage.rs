@@ -290,14 +290,14 @@ impl LookUps {
         self.found + self.absent + self.errors
     }
 
-    /// Looks up what is `asked` in a damaged file: alone, and as one of nine segments that have their filters in memory. What
+    /// Looks up what is `asked` in a damaged file: alone, and as one of 16 segments that have their filters in memory. What
     /// is answered is `right`, if checksums are not; it is always a document of the segment.
     fn ask(&mut self, bad: &[u8], asked: &[Vec<u8>], right: Option<&[Option<DocId>]>) {
         let Ok(segment) = open(bad) else { return self.refused += 1 };
         let Ok(Some(ids)) = segment.ids() else { return self.refused += 1 };
         self.opened += 1;
-        let nine = || IdLookup::new(std::iter::repeat_n(ids.reader().clone(), 9));
-        let lookup = nine().with_filters_in_memory().unwrap_or_else(|_| nine());
+        let sixteen = || IdLookup::new(std::iter::repeat_n(ids.reader().clone(), 16));
+        let lookup = sixteen().with_filters_in_memory().unwrap_or_else(|_| sixteen());
         let mut seeker = lookup.seeker();
         for (number, id) in asked.iter().enumerate() {
             let answers =

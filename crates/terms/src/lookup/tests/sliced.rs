@@ -54,7 +54,7 @@ fn what_a_tag_table_or_one_filter_answers_stays_as_it_is() {
     let table = Arc::into_inner(table).unwrap().with_filters_in_memory().unwrap();
     assert_eq!((table.filter_bytes(), table.has_tags()), (0, true));
     // Too few, or each of another size than all others, or with other seeds.
-    assert_eq!(in_memory(&segments[..7]).sliced.unwrap().taken(0), 0);
+    assert_eq!(in_memory(&segments[..15]).sliced.unwrap().taken(0), 0);
     let sizes = [100, 205, 410, 820, 1_640, 3_280, 6_560, 13_100, 26_300];
     assert_eq!(in_memory(&self::segments(&sizes, 0, |_| 7)).sliced.unwrap().taken(0), 0);
     assert_eq!(
