@@ -44,6 +44,17 @@ fn no_segment_is_asked_whose_filter_is_in_memory() {
     assert_eq!(asked(&segments), before);
 }
 
+/// A row has no more bits than a line of memory: of more segments, there are two classes, and each is asked.
+#[test]
+fn more_segments_than_a_row_has_bits() {
+    let segments = segments(&[20; 600], 0, |_| 7);
+    let lookup = in_memory(&segments);
+    // A line each, in rows of 64 bytes and of 11, with a word behind the last; then whose they are.
+    assert_eq!(lookup.filter_bytes(), 512 * (64 + 11) + 2 * 8 + 600 * 4 + 10 * 8);
+    let ids: Vec<_> = (0..12_500).step_by(43).map(|number| id(number, 0)).collect();
+    check(&lookup, &ids, |_, doc| doc.get() % 5 > 0);
+}
+
 #[test]
 fn what_a_tag_table_or_one_filter_answers_stays_as_it_is() {
     let segments = segments(&[100; 20], 0, |_| 7);
