@@ -114,6 +114,8 @@ class Segment:
             if tag == 2:
                 self.ids = Ids(self, Fields(body[:size]), Numbers)
                 need(self.end <= end, "ids: sections outside of their part of the file")
+            elif tag == 3:
+                self.stretches(Fields(body[:size]), end)
             else:
                 self.parts.append((self.end, end))
             self.extras, self.end = self.extras + [tag], end
@@ -122,6 +124,19 @@ class Segment:
         self.parts.sort()
         for (_, end), (start, _) in zip(self.parts, self.parts[1:]):
             need(end <= start and not any(data[end:start]), f"bytes {end} to {start}: parts overlap, or are not zero")
+
+    def stretches(self, fields, end):
+        """The extra of stretches (17)."""
+        columns = {}
+        while not columns or fields.at < len(fields.data):
+            number, payload = fields.u(4), self.section(fields, "stretches")
+            need(max(columns, default=-1) < number < len(self.columns), "stretches: columns out of order, or unknown")
+            numbers = self.columns[number].values
+            need(isinstance(numbers, Numbers), "stretches: of a column without numbers")
+            columns[number] = numbers.check_stretches(payload)
+        need(self.end <= end, "stretches: sections outside of their part of the file")
+        has_zones = [n for n, column in enumerate(self.columns) if getattr(column.values, "zones", None)]
+        need(has_zones == list(columns), "stretches: not of the columns with a zone map")
 
     def part(self, at, size, crc, what):
         need(64 <= at and at % 64 == 0 and at + size <= len(self.data) - 64, f"{what}: outside of the file")
@@ -228,7 +243,7 @@ class Numbers:
     """A sequence of numbers (8)."""
 
     def __init__(self, segment, fields, what):
-        self.what, self.headers = what, []
+        self.what, self.headers, self.stretches = what, [], None
         self.count, self.min, self.max, self.gcd = fields.u(8), fields.u(8, True), fields.u(8, True), fields.u(8)
         self.transform, self.shift = fields.tag(TRANSFORMS, "transform"), fields.u(1)
         self.stride, sections = fields.u(1), fields.u(1)
@@ -275,10 +290,24 @@ class Numbers:
         need(q < len(self.table), f"{self.what}: q outside of the values table")
         return self.table[q]
 
+    def check_stretches(self, payload):
+        """Compares what a byte each says of the ends of every 512 numbers with these (17.2)."""
+        expected = []
+        for zone in range(0, self.count, 4096):
+            numbers = [self.get(i) for i in range(zone, min(zone + 4096, self.count))]
+            shift = max((max(numbers) - min(numbers)).bit_length() - 8, 0)
+            for start in range(0, len(numbers), 512):
+                stretch = numbers[start : start + 512]
+                expected += [end - min(numbers) >> shift for end in (min(stretch), max(stretch))]
+        need(payload == bytes(expected), f"{self.what}: stretches that are not those of the numbers")
+        self.stretches = payload
+        return payload
+
     def __str__(self):
         blocks = f"{len(self.headers)} blocks of 2^{self.shift}, " if len(self.headers) > 1 else ""
         encodings = sorted({f"{encoding} {width}" for _, encoding, width, _, _ in self.headers})
-        tables = [name for name, there in (("jump table", self.jump), ("zone map", self.zones)) if there]
+        tables = (("jump table", self.jump), ("zone map", self.zones), ("stretches", self.stretches))
+        tables = [name for name, there in tables if there]
         return f"{self.count} {self.what}: {self.transform}; {blocks}{', '.join(encodings + tables)}"
 
 

@@ -10,9 +10,13 @@ use docvalues_format::file::column::Column;
 use docvalues_format::file::directory::content_id;
 use docvalues_format::file::frame::{FOOTER_LEN, HEADER_LEN};
 use docvalues_format::granule::{self, SectionRef};
+use docvalues_format::numeric::{STRETCHES_TAG, Stretches};
 
 /// Bytes of a page's entry in the directory root.
 const ROOT_ENTRY: usize = docvalues_format::file::root::ROOT_ENTRY_LEN;
+
+/// Bytes of what the extra of stretches says of a column.
+const STRETCHES_ENTRY: usize = size_of::<u32>() + SectionRef::ENCODED_LEN;
 
 /// Computes the checksums of `file` anew, from the sections up to the footer, and its id, and writes them where
 /// they belong. Follows only what lies in the file; what cannot be followed is left as it is.
@@ -80,7 +84,7 @@ fn reseal_page(file: &mut [u8], page: Range<usize>, docs: u32, mut start: u64) -
     Some(())
 }
 
-/// The sections of the index of ids; those of other extras are nobody's.
+/// The sections of the index of ids, and stretches; those of other extras are nobody's.
 fn reseal_extras(file: &mut [u8], mut extras: Range<usize>) -> Option<()> {
     while !extras.is_empty() {
         let (tag, len) = (u32_at(file, extras.start + 8)?, u32_at(file, extras.start + 12)? as usize);
@@ -99,6 +103,19 @@ fn reseal_extras(file: &mut [u8], mut extras: Range<usize>) -> Option<()> {
             ids.encode_meta(field, &mut encoded);
             // What is behind the last field stays.
             file.get_mut(body.clone())?.get_mut(..encoded.len())?.copy_from_slice(&encoded);
+        }
+        if tag == STRETCHES_TAG {
+            let bytes = file.get(body.clone())?.to_vec();
+            for (at, entry) in
+                (body.start..).step_by(STRETCHES_ENTRY).zip(bytes.chunks_exact(STRETCHES_ENTRY))
+            {
+                let mut cursor = Cursor::new(place, entry);
+                let (column, section) = (cursor.u32().ok()?, SectionRef::decode(&mut cursor).ok()?);
+                let section =
+                    SectionRef { crc: reseal_section(file, section).unwrap_or(section.crc), ..section };
+                let encoded = Stretches::encode_all(&[Stretches { column, section }]);
+                file.get_mut(at..at + STRETCHES_ENTRY)?.copy_from_slice(&encoded);
+            }
         }
         extras.start = body.end.checked_next_multiple_of(8)?;
     }

@@ -90,6 +90,10 @@ impl Outline {
                 outline.ids(extra);
             }
         }
+        for stretches in root.stretches(&footer).unwrap_or_default() {
+            let SectionRef { offset, len, .. } = stretches.section;
+            outline.spans.extend(place(offset..offset.saturating_add(len)));
+        }
         outline.spans.retain(|span| !span.is_empty() && span.end <= file.len());
         Some(outline)
     }

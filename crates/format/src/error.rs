@@ -235,10 +235,12 @@ pub enum Section {
     IdDocsJump,
     /// Which ids there may be: a Bloom filter.
     IdFilter,
+    /// Below the zone map, about the smallest and largest value of every few.
+    Stretches,
 }
 
 impl Section {
-    /// Every section that belongs to a column.
+    /// Every section that a column's entry in the directory refers to.
     pub const OF_COLUMNS: [Section; 16] = [
         Section::Presence,
         Section::PresenceJump,
@@ -288,6 +290,7 @@ impl Section {
             Section::IdDocs => "id documents",
             Section::IdDocsJump => "id documents jump table",
             Section::IdFilter => "id filter",
+            Section::Stretches => "stretches",
         }
     }
 }

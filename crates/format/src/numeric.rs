@@ -21,6 +21,7 @@
 //! | values jump table | the header of each block again, so that none is looked for; not where there is one block |
 //! | values table | the distinct values, i64s in ascending order, 2 to 256 of them |
 //! | zone map | the smallest and largest value by stretches of 4,096 and of 262,144 |
+//! | stretches | about the same of every 512, in a byte each; not of the column, but of an extra |
 //!
 //! A column of one value repeated has none of them.
 //!
@@ -51,6 +52,7 @@ mod numbers;
 mod ords;
 mod plan;
 mod read;
+mod stretch;
 mod survey;
 mod table;
 mod verify;
@@ -63,6 +65,7 @@ pub use decimal::{DECIMAL_LIMIT, Decimal, MAX_DIGITS};
 pub use direct::Direct;
 pub use encode::{NumericOptions, encode, encode_from};
 pub use read::NumericReader;
+pub use stretch::{STRETCH, STRETCH_LEN, STRETCHES_TAG, Stretches};
 pub use verify::{BlockCount, Encodings};
 pub use zone::{ZONE, ZONE_LEN, ZONES_PER_ZONE};
 
@@ -231,6 +234,9 @@ pub struct Numeric<S> {
     pub jump: Option<S>,
     /// The zone map.
     pub zones: Option<S>,
+    /// The stretches below it. The directory does not have them: they are in an extra of the root, see
+    /// [`Stretches`].
+    pub stretches: Option<S>,
 }
 
 const TAG_CONSTANT: u8 = 0;
@@ -242,7 +248,7 @@ const HAS_ZONES: u8 = 2;
 
 impl<S> Numeric<S> {
     /// Turns every section that is there into something else, in file order: blocks, jump table, table
-    /// of values, zone map.
+    /// of values, zone map; and last the stretches, which lie behind all columns.
     ///
     /// # Errors
     ///
@@ -258,8 +264,9 @@ impl<S> Numeric<S> {
             Transform::Table(s) => Transform::Table(f(Section::ValuesTable, s)?),
         };
         let zones = self.zones.map(|s| f(Section::ZoneMap, s)).transpose()?;
+        let stretches = self.stretches.map(|s| f(Section::Stretches, s)).transpose()?;
         let Numeric { count, min, max, block_shift, stride, .. } = self;
-        Ok(Numeric { role, count, min, max, transform, block_shift, stride, blocks, jump, zones })
+        Ok(Numeric { role, count, min, max, transform, block_shift, stride, blocks, jump, zones, stretches })
     }
 
     /// How many blocks there are.
@@ -288,6 +295,9 @@ impl<S> Numeric<S> {
         }
         if self.min > self.max {
             return broken("the smallest value is above the largest");
+        }
+        if self.stretches.is_some() && self.zones.is_none() {
+            return broken("stretches without a zone map");
         }
         if (self.jump.is_some() || self.zones.is_some()) && self.blocks.is_none() {
             return broken("a jump table or a zone map without blocks");
@@ -332,9 +342,15 @@ impl<S> Numeric<S> {
             }
         }
         match &self.zones {
-            Some(_) if !self.role.is_values() => broken("only values have a zone map"),
-            Some(_) if self.count <= ZONE => broken("a zone map for a single zone"),
-            Some(zones) => equal("length of the zone map", len(zones), zone::encoded_len(self.count)),
+            Some(_) if !self.role.is_values() => return broken("only values have a zone map"),
+            Some(_) if self.count <= ZONE => return broken("a zone map for a single zone"),
+            Some(zones) => equal("length of the zone map", len(zones), zone::encoded_len(self.count))?,
+            None => {}
+        }
+        match &self.stretches {
+            Some(stretches) => {
+                equal("length of the stretches", len(stretches), stretch::encoded_len(self.count))
+            }
             None => Ok(()),
         }
     }
@@ -419,7 +435,9 @@ impl Numeric<SectionRef> {
                 cursor.refuse(ErrorKind::Broken("a divisor without an affine or a decimal transform"))
             );
         }
-        let meta = Numeric { role, count, min, max, transform, block_shift, stride, blocks, jump, zones };
+        let stretches = None;
+        let meta =
+            Numeric { role, count, min, max, transform, block_shift, stride, blocks, jump, zones, stretches };
         meta.check(|section| section.len).map_err(|kind| cursor.refuse(kind))?;
         Ok(meta)
     }

@@ -2,7 +2,7 @@
 //!
 //! Checksums find damage; a hostile writer can compute them. So [`Segment::check`] also proves that
 //! the parts agree with each other: every block, every rank, every jump entry, the order of terms
-//! and of lists, zone maps, statistics, and the zeros in between.
+//! and of lists, zone maps, stretches, statistics, and the zeros in between.
 
 use std::ops::{ControlFlow, Range};
 
@@ -14,7 +14,7 @@ use docvalues_format::file::frame::{FOOTER_LEN, HEADER_LEN};
 use docvalues_format::file::root::{PageRef, ROOT_ENTRY_LEN};
 use docvalues_format::file::sort::SORT_TAG;
 use docvalues_format::granule::{ALIGN, GRANULE, SectionRef};
-use docvalues_format::numeric::{NumericReader, Transform};
+use docvalues_format::numeric::{NumericReader, STRETCHES_TAG, Transform};
 use docvalues_storage::Section;
 use docvalues_terms::ids::IDS_TAG;
 
@@ -82,8 +82,11 @@ impl Segment {
             report(corrupt(self.file(), None, e))?;
         }
         self.check_ids(|part| parts.push(part)).into_iter().try_for_each(&mut *report)?;
+        let stretches = self.stretches().iter().map(|stretches| stretches.section);
+        parts.extend(stretches.map(|section| section.offset..section.end().unwrap_or(u64::MAX)));
         // Sections that only a later release knows.
-        let unknown = self.root().extras.iter().filter(|extra| ![SORT_TAG, IDS_TAG].contains(&extra.tag));
+        let known = [SORT_TAG, IDS_TAG, STRETCHES_TAG];
+        let unknown = self.root().extras.iter().filter(|extra| !known.contains(&extra.tag));
         let sections = unknown.map(|extra| extra.sections.clone());
         parts.extend(sections.filter(|sections| !sections.is_empty()));
         parts.extend(self.root().pages.iter().map(|page| page.bytes.clone()));
@@ -95,7 +98,7 @@ impl Segment {
     fn page_entries(&self, page: &PageRef) -> FormatResult<Vec<Column<SectionRef>>> {
         let bytes = self.page_bytes(page)?;
         let parsed = Page::parse(&bytes, page)?;
-        (0..parsed.len()).map(|i| parsed.column(i, self.docs())).collect()
+        (0..parsed.len()).map(|i| self.entry(page, &parsed, i)).collect()
     }
 
     /// The id is that of the content.
@@ -124,7 +127,10 @@ impl Segment {
         let named = |problem| corrupt(self.file(), Some(&entry.field.name), problem);
         let mut damaged = Vec::new();
         let opened = entry.clone().try_map(&mut |role, at: SectionRef| {
-            parts.push(at.offset..at.end().unwrap_or(u64::MAX));
+            // These come last in the file.
+            if role != Role::Stretches {
+                parts.push(at.offset..at.end().unwrap_or(u64::MAX));
+            }
             let section = self.section(at, role)?;
             damaged.extend(section.verify_all().err());
             Ok::<Section, error::Error>(section)

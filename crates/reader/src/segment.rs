@@ -10,13 +10,13 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use docvalues_column::{AnyColumn, ColumnSource, Error, ErrorKind, Field, Kind, Result, SortKey};
 use docvalues_format::binary::BinaryReader;
 use docvalues_format::dictionary::DictionaryReader;
-use docvalues_format::error::Section as Role;
+use docvalues_format::error::{self, Section as Role};
 use docvalues_format::file::column::{Column, Values};
 use docvalues_format::file::directory::Page;
 use docvalues_format::file::frame::{FOOTER_LEN, Footer, HEADER_LEN, Header};
 use docvalues_format::file::root::{PageRef, Root};
 use docvalues_format::granule::SectionRef;
-use docvalues_format::numeric::NumericReader;
+use docvalues_format::numeric::{NumericReader, Stretches};
 use docvalues_format::presence::PresenceReader;
 use docvalues_storage::{Memory, Section, Source};
 
@@ -58,6 +58,8 @@ struct Inner {
     footer: Footer,
     root: Root,
     sort: Vec<SortKey>,
+    /// Where stretches are, by ascending column; none if the file has none.
+    stretches: Vec<Stretches>,
     /// The columns that were opened, by name.
     opened: Mutex<HashMap<String, Opened>>,
     /// The index of ids, once somebody asked whether there is one.
@@ -142,10 +144,21 @@ impl Segment {
     fn from_source(source: Source, options: OpenOptions) -> Result<Segment> {
         let file: Arc<str> = source.name().to_string().into();
         let ends = Ends::read(&source).map_err(|e| corrupt(&file, None, e))?;
-        let Ends { header, footer, root, sort } = ends;
+        let Ends { header, footer, root, sort, stretches } = ends;
         let (opened, ids) = (Mutex::default(), OnceLock::new());
         let source = Arc::new(source);
-        Ok(Segment(Arc::new(Inner { file, source, options, header, footer, root, sort, opened, ids })))
+        Ok(Segment(Arc::new(Inner {
+            file,
+            source,
+            options,
+            header,
+            footer,
+            root,
+            sort,
+            stretches,
+            opened,
+            ids,
+        })))
     }
 
     /// The file's path, or `<memory>`.
@@ -254,13 +267,32 @@ impl Segment {
             let bytes = self.page_bytes(&pages[mid])?;
             let page = Page::parse(&bytes, &pages[mid])?;
             match page.find(name)? {
-                Ok(i) => return page.column(i, self.docs()).map(Some),
+                Ok(i) => return self.entry(&pages[mid], &page, i).map(Some),
                 Err(0) => high = mid,
                 Err(i) if i == page.len() => low = mid + 1,
                 Err(_) => break,
             }
         }
         Ok(None)
+    }
+
+    /// The entry of column `i` of a page, with its stretches, if the file has them.
+    pub(crate) fn entry(&self, at: &PageRef, page: &Page<'_>, i: usize) -> FormatResult<Column<SectionRef>> {
+        let mut column = page.column(i, self.docs())?;
+        let number = at.columns.start.saturating_add(u32::try_from(i).unwrap_or(u32::MAX));
+        let found = self.0.stretches.binary_search_by_key(&number, |stretches| stretches.column);
+        let found = found.ok().map(|at| self.0.stretches[at].section);
+        let numbers = column.values.numbers_mut();
+        let has_zones = numbers.as_ref().is_some_and(|numbers| numbers.zones.is_some());
+        if found.is_some() != (has_zones && !self.0.stretches.is_empty()) {
+            let kind =
+                error::ErrorKind::Broken("stretches without a zone map, or a zone map without stretches");
+            return Err(error::Error::new(Role::DirectoryPage, at.bytes.start, kind));
+        }
+        if let Some(numbers) = numbers {
+            numbers.stretches = found;
+        }
+        Ok(column)
     }
 
     pub(crate) fn page_bytes(&self, page: &PageRef) -> FormatResult<Cow<'_, [u8]>> {
@@ -279,7 +311,7 @@ impl Segment {
             let bytes = self.page_bytes(page_ref).map_err(named)?;
             let page = Page::parse(&bytes, page_ref).map_err(named)?;
             for i in 0..page.len() {
-                each(page.column(i, self.docs()).map_err(named)?)?;
+                each(self.entry(page_ref, &page, i).map_err(named)?)?;
             }
         }
         Ok(())
@@ -334,6 +366,11 @@ impl Segment {
         &self.0.root
     }
 
+    /// Where stretches are, in file order.
+    pub(crate) fn stretches(&self) -> &[Stretches] {
+        &self.0.stretches
+    }
+
     pub(crate) fn footer(&self) -> &Footer {
         &self.0.footer
     }
@@ -345,6 +382,7 @@ struct Ends {
     footer: Footer,
     root: Root,
     sort: Vec<SortKey>,
+    stretches: Vec<Stretches>,
 }
 
 impl Ends {
@@ -355,8 +393,8 @@ impl Ends {
         let footer = source.read_at(Role::Footer, footer_at, FOOTER_LEN)?;
         let footer = Footer::decode(&array(&footer), len)?;
         let root = Root::parse(&part(source, Role::DirectoryRoot, footer.root())?, &footer)?;
-        let sort = root.sort(&footer)?;
-        Ok(Ends { header, footer, root, sort })
+        let (sort, stretches) = (root.sort(&footer)?, root.stretches(&footer)?);
+        Ok(Ends { header, footer, root, sort, stretches })
     }
 }
 

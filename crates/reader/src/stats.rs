@@ -41,7 +41,7 @@ pub struct ColumnStats {
     pub statistics: Statistics,
     /// How each part is encoded, as people read it: `presence dense+list`, `values affine packed(3-17)`.
     pub encodings: Vec<String>,
-    /// The column's sections, in file order.
+    /// The column's sections, in file order; its stretches last, which lie behind all columns.
     pub sections: Vec<SectionStats>,
 }
 

@@ -1,7 +1,7 @@
 //! From encoded columns to the bytes of a file, front to back.
 //!
 //! ```text
-//! header | sections of the first column by name | ... of the last | of the ids | directory pages | root | footer
+//! header | sections of the first column by name | ... of the last | of the ids | stretches | directory pages | root | footer
 //! ```
 //!
 //! Nothing is written twice and nothing is read back, so any [`Sink`] will do. The layouts are those
@@ -11,7 +11,8 @@ use docvalues_format::error::Section;
 use docvalues_format::file::directory::DirectoryBuilder;
 use docvalues_format::file::frame::{Footer, HEADER_LEN, Header};
 use docvalues_format::file::sort::{self, SORT_TAG, SortKey};
-use docvalues_format::granule::{self, GRANULE, Sealer, SectionRef};
+use docvalues_format::granule::{self, GRANULE, Sealer, SectionRef, extent};
+use docvalues_format::numeric::{STRETCHES_TAG, Stretches};
 use docvalues_storage::{AtomicFile, Result};
 use docvalues_terms::ids::{IDS_TAG, Ids};
 
@@ -48,6 +49,10 @@ pub(crate) struct FileWriter<'a, S> {
     columns_end: u64,
     /// What the directory says of the ids.
     ids: Vec<u8>,
+    /// Columns that were written.
+    columns: u32,
+    /// The numbers of columns, and their stretches, which come last: a byte for 256 values.
+    stretches: Vec<(u32, Payload)>,
 }
 
 impl<'a, S: Sink> FileWriter<'a, S> {
@@ -55,19 +60,27 @@ impl<'a, S: Sink> FileWriter<'a, S> {
     pub(crate) fn begin(out: &'a mut S) -> Result<FileWriter<'a, S>> {
         out.append(&Header::current().encode())?;
         let (at, directory) = (HEADER_LEN as u64, DirectoryBuilder::default());
-        Ok(FileWriter { out, at, directory, columns_end: at, ids: Vec::new() })
+        let (ids, columns, stretches) = (Vec::new(), 0, Vec::new());
+        Ok(FileWriter { out, at, directory, columns_end: at, ids, columns, stretches })
     }
 
     /// Writes the sections of a column, whose name is behind those of all before.
     pub(crate) fn column(&mut self, encoded: Encoded) -> Result<ColumnSummary> {
-        let start = self.at;
+        let (start, mut later) = (self.at, 0);
         let mut payloads = encoded.payloads.into_iter();
-        let column = encoded
-            .column
-            .try_map(&mut |_: Section, _: SectionRef| self.section(payloads.next().unwrap_or_default()))?;
+        let column = encoded.column.try_map(&mut |section: Section, at: SectionRef| {
+            let payload = payloads.next().unwrap_or_default();
+            if section == Section::Stretches {
+                later += extent(payload.len()).unwrap_or(u64::MAX);
+                self.stretches.push((self.columns, payload));
+                return Ok(at);
+            }
+            self.section(payload)
+        })?;
         self.directory.push(&column, self.at);
         self.columns_end = self.at;
-        Ok(ColumnSummary { column, bytes: self.at - start })
+        self.columns += 1;
+        Ok(ColumnSummary { column, bytes: self.at - start + later })
     }
 
     /// Writes a section.
@@ -101,11 +114,19 @@ impl<'a, S: Sink> FileWriter<'a, S> {
     /// Writes the directory and the footer, of documents that are sorted by `sort`; returns the footer, and the
     /// length of the file.
     pub(crate) fn finish(mut self, docs: u32, sort: &[SortKey]) -> Result<(Footer, u64)> {
+        let ids_end = self.at;
+        let stretches = std::mem::take(&mut self.stretches).into_iter();
+        let stretches =
+            stretches.map(|(column, payload)| Ok(Stretches { column, section: self.section(payload)? }));
+        let stretches = stretches.collect::<Result<Vec<_>>>()?;
         if !sort.is_empty() {
             self.directory.push_extra(SORT_TAG, self.columns_end, sort::encode(sort));
         }
         if !self.ids.is_empty() {
-            self.directory.push_extra(IDS_TAG, self.at, std::mem::take(&mut self.ids));
+            self.directory.push_extra(IDS_TAG, ids_end, std::mem::take(&mut self.ids));
+        }
+        if !stretches.is_empty() {
+            self.directory.push_extra(STRETCHES_TAG, self.at, Stretches::encode_all(&stretches));
         }
         let (end, footer) = self.directory.finish(self.at, docs);
         self.out.append(&end)?;

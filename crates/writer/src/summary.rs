@@ -35,7 +35,8 @@ pub struct IdsSummary {
 /// One column of a segment that was written.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ColumnSummary {
-    /// The column as the directory has it: encodings, statistics, where its sections are.
+    /// The column as the directory has it: encodings, statistics, where its sections are, but not where the
+    /// [stretches](docvalues_format::numeric::Stretches) are, which come later.
     pub column: Column<SectionRef>,
     /// Bytes of all its sections, with tails and checksums; its entry in the directory not counted.
     pub bytes: u64,

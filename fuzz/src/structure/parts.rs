@@ -11,6 +11,7 @@ use docvalues_format::file::directory::{DirectoryBuilder, Page};
 use docvalues_format::file::frame::{Footer, HEADER_LEN};
 use docvalues_format::file::root::Root;
 use docvalues_format::granule::{SectionRef, seal};
+use docvalues_format::numeric::{STRETCHES_TAG, Stretches};
 use docvalues_testkit::rng::SplitMix64;
 
 use super::{Mutator, edit::edit, place};
@@ -31,6 +32,8 @@ struct Extra {
     body: Vec<u8>,
     /// What the body says, with the numbers of the payloads, if it is the index of ids.
     ids: Option<(String, Ids<usize>)>,
+    /// The numbers of columns and of payloads, if these are stretches.
+    stretches: Vec<(u32, usize)>,
 }
 
 impl Parts {
@@ -53,10 +56,19 @@ impl Parts {
                 parts.columns.push(column.ok()?);
             }
         }
+        let mut stretches = root.stretches(&footer).ok()?;
         for extra in root.extras {
             let sections = file.get(place(extra.sections)?)?.to_vec();
             let ids = (extra.tag == IDS_TAG).then(|| parts.ids(file, &extra.body)).flatten();
-            parts.extras.push(Extra { tag: extra.tag, sections, body: extra.body, ids });
+            let stretches =
+                if extra.tag == STRETCHES_TAG { std::mem::take(&mut stretches) } else { Vec::new() };
+            let stretches = stretches.into_iter().map(|stretches| {
+                let SectionRef { offset, len, .. } = stretches.section;
+                parts.payloads.push(file.get(place(offset..offset.checked_add(len)?)?)?.to_vec());
+                Some((stretches.column, parts.payloads.len() - 1))
+            });
+            let stretches = stretches.collect::<Option<_>>()?;
+            parts.extras.push(Extra { tag: extra.tag, sections, body: extra.body, ids, stretches });
         }
         Some(parts)
     }
@@ -88,7 +100,7 @@ impl Parts {
             });
             directory.push(&column, file.len() as u64);
         }
-        for Extra { tag, sections, mut body, ids } in self.extras {
+        for Extra { tag, sections, mut body, ids, stretches } in self.extras {
             if let Some((field, ids)) = ids {
                 let Ok(ids) = ids.try_map(&mut |_, payload: usize| {
                     let payload = &self.payloads[payload];
@@ -99,6 +111,15 @@ impl Parts {
                 });
                 body.clear();
                 ids.encode_meta(&field, &mut body);
+            } else if !stretches.is_empty() {
+                let stretches = stretches.into_iter().map(|(column, payload)| {
+                    let payload = &self.payloads[payload];
+                    let (offset, len) = (file.len() as u64, payload.len() as u64);
+                    let (bytes, crc) = seal(payload.clone());
+                    file.extend(bytes);
+                    Stretches { column, section: SectionRef { offset, len, crc } }
+                });
+                body = Stretches::encode_all(&stretches.collect::<Vec<_>>());
             } else {
                 file.extend(sections);
             }
@@ -116,6 +137,7 @@ impl Parts {
             1 if !self.columns.is_empty() => drop(self.columns.remove(rng.place(self.columns.len()))),
             2 => self.double(rng),
             3 => self.add_extra(rng),
+            5 => self.change_stretches(rng),
             4 => self.rename(rng),
             _ => self.payload(room, rng, bytes),
         }
@@ -162,7 +184,22 @@ impl Parts {
         let bytes =
             |rng: &mut SplitMix64| (0..rng.place(40)).map(|_| rng.below(256) as u8).collect::<Vec<_>>();
         let (sections, body) = (seal(bytes(rng)).0, bytes(rng));
-        self.extras.push(Extra { tag, sections, body, ids: None });
+        self.extras.push(Extra { tag, sections, body, ids: None, stretches: Vec::new() });
+    }
+
+    /// Changes which columns have stretches.
+    fn change_stretches(&mut self, rng: &mut SplitMix64) {
+        let Some(extra) = self.extras.iter_mut().find(|extra| !extra.stretches.is_empty()) else { return };
+        let number = rng.place(extra.stretches.len());
+        match rng.below(4) {
+            0 => drop(extra.stretches.remove(number)),
+            1 => {
+                let double = extra.stretches[number];
+                extra.stretches.push(double);
+            }
+            2 => extra.stretches[number].1 = rng.place(self.payloads.len()),
+            _ => extra.stretches[number].0 = rng.below_u32(8),
+        }
     }
 
     /// Changes what a column is called, or said to be.

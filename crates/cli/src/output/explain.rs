@@ -7,7 +7,7 @@ use serde::Serialize;
 use crate::store::search::SearchAnswer;
 use crate::store::search::query::Explain;
 use crate::store::search::sort::TopRan;
-use crate::store::{Decided, FilterCounts, ZONE};
+use crate::store::{Decided, FilterCounts, STRETCH, ZONE};
 
 /// How a command came to its answer.
 #[derive(Serialize)]
@@ -73,6 +73,8 @@ struct Index {
     missing: u64,
     zone_values: u64,
     zones: Share,
+    stretch_values: u64,
+    stretches: Share,
     blocks: Share,
     values_read: u64,
 }
@@ -121,10 +123,19 @@ impl<'a> Part<'a> {
 
 impl Index {
     fn new(counts: &FilterCounts) -> Option<Index> {
-        let FilterCounts { directory, order, missing, zones, blocks, read } = *counts;
+        let FilterCounts { directory, order, missing, zones, stretches, blocks, read } = *counts;
         let share = |of: Decided| Share { skipped: of.none, taken_whole: of.all, looked_into: of.open };
-        let (zones, blocks) = (share(zones), share(blocks));
-        let index = Index { directory, order, missing, zone_values: ZONE, zones, blocks, values_read: read };
+        let index = Index {
+            directory,
+            order,
+            missing,
+            zone_values: ZONE,
+            zones: share(zones),
+            stretch_values: STRETCH,
+            stretches: share(stretches),
+            blocks: share(blocks),
+            values_read: read,
+        };
         (!counts.is_empty()).then_some(index)
     }
 }

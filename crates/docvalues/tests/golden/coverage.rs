@@ -165,6 +165,7 @@ fn every_section_has_a_golden_column() {
         // Term offsets have several blocks above 16,384 terms only: too many for a file that lies here.
         assert!(sections.contains(&section) || section == Section::TermOffsetsJump, "{section}");
     }
+    assert!(sections.contains(&Section::Stretches));
 }
 
 /// The index of ids of a golden file.

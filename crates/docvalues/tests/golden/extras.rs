@@ -1,12 +1,13 @@
 //! A file of a later release, which has something beside its columns: all readers of today read the
-//! columns, and leave the rest alone.
+//! columns, and leave the rest alone. And files whose stretches are not what they should be.
 
 use std::fs;
 
 use docvalues::format::file::directory::content_id;
 use docvalues::format::file::frame::{FOOTER_LEN, Footer};
 use docvalues::format::file::root::{Extra, ROOT_ENTRY_LEN, Root};
-use docvalues::{OpenOptions, Segment};
+use docvalues::format::numeric::Stretches;
+use docvalues::{OpenOptions, Section, Segment};
 
 use crate::{python, stored, text, twin};
 
@@ -27,7 +28,12 @@ fn later() -> Vec<u8> {
     root.extras.push(extra(7, sections_end..sections_end, b"says it all"));
     root.extras.push(extra(1 << 31, sections_end..behind, &128_u64.to_le_bytes()));
 
-    let mut out = [&bytes[..pages_at], &[0xa5; 128], &bytes[pages_at..root_at]].concat();
+    let out = [&bytes[..pages_at], &[0xa5; 128], &bytes[pages_at..root_at]].concat();
+    ended(out, &root, footer)
+}
+
+/// The file that begins with `out`, where its pages are, and ends with `root`.
+fn ended(mut out: Vec<u8>, root: &Root, footer: Footer) -> Vec<u8> {
     let encoded = root.encode();
     let (_, extras) = encoded.split_at(root.pages.len() * ROOT_ENTRY_LEN);
     let pages = root.pages.iter().map(|page| &out[page.bytes.start as usize..page.bytes.end as usize]);
@@ -49,6 +55,79 @@ fn a_later_file_with_extras_is_read() {
     let segment = Segment::from_bytes(later(), OpenOptions::new()).unwrap();
     segment.verify().unwrap();
     assert!(text::of(&segment).as_bytes() == stored(&twin("whole-file.dv")));
+}
+
+/// `stretches.dv`, of whose extra something else is said.
+fn with_stretches(change: impl FnOnce(&mut Vec<Stretches>)) -> Vec<u8> {
+    let bytes = stored("stretches.dv");
+    let footer = Footer::decode(bytes.last_chunk().unwrap(), bytes.len() as u64).unwrap();
+    let (root_at, root_end) = (footer.root_offset as usize, footer.root().end as usize);
+    let mut root = Root::parse(&bytes[root_at..root_end], &footer).unwrap();
+    let mut stretches = root.stretches(&footer).unwrap();
+    change(&mut stretches);
+    root.extras[0].body = Stretches::encode_all(&stretches);
+    ended(bytes[..root_at].to_vec(), &root, footer)
+}
+
+type Change = fn(&mut Vec<Stretches>);
+
+#[test]
+fn stretches_that_cannot_be_are_refused() {
+    let checked = |file: Vec<u8>| -> Result<(), docvalues::Error> {
+        let segment = Segment::from_bytes(file, OpenOptions::new())?;
+        for name in ["a", "few", "far", "times", "two"] {
+            docvalues::ColumnSource::column(&segment, name)?;
+        }
+        segment.verify()
+    };
+    checked(with_stretches(|_| {})).unwrap();
+    // Columns `a`, `far`, `few`, `times`, `two`, of which the second and the last two have a zone map.
+    let columns: Vec<u32> = {
+        let mut columns = Vec::new();
+        with_stretches(|stretches| columns.extend(stretches.iter().map(|stretches| stretches.column)));
+        columns
+    };
+    assert_eq!(columns, [1, 3, 4]);
+    let breaks: [(Change, &str); 11] = [
+        (|all| all.clear(), "needs 4 bytes"),
+        (|all| all[1].column = 1, "do not ascend"),
+        (|all| all[2].column = 5, "number of a column with stretches, and one is 6, above 5"),
+        (|all| all[0].column = 0, "stretches without a zone map"),
+        (|all| all[1].column = 2, "stretches without a zone map"),
+        (|all| all.truncate(2), "a zone map without stretches"),
+        (|all| all.retain(|of| of.column != 3), "a zone map without stretches"),
+        (|all| all[0].section.len -= 2, "length of the stretches"),
+        (|all| all[0].section.crc ^= 1, "checksum"),
+        (|all| all[0].section.offset = 64, "lies elsewhere"),
+        (|all| all[1].section = all[0].section, "lies elsewhere"),
+    ];
+    for (i, (change, words)) in breaks.into_iter().enumerate() {
+        let error = checked(with_stretches(change)).unwrap_err().to_string();
+        assert!(error.contains(words), "break {i}: {error}");
+    }
+}
+
+#[test]
+fn the_reader_in_python_refuses_what_stretches_cannot_be() {
+    if !python::have_python() {
+        return;
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("stretches.dv");
+    let mut wrong = stored("stretches.dv");
+    let segment = Segment::from_bytes(wrong.clone(), OpenOptions::new()).unwrap();
+    let columns = segment.stats().unwrap().columns;
+    let section = columns[3].sections.last().unwrap();
+    assert_eq!(section.section, Section::Stretches);
+    wrong[section.offset as usize + 1] ^= 1;
+    docvalues_fuzz::reseal(&mut wrong);
+    let error = Segment::from_bytes(wrong.clone(), OpenOptions::new()).unwrap().verify().unwrap_err();
+    assert!(error.to_string().contains("a stretch is not from"), "{error}");
+    fs::write(&file, wrong).unwrap();
+    let printed = python::read_dv(&file, &[]);
+    assert!(
+        String::from_utf8(printed.stderr).unwrap().contains("stretches that are not those of the numbers")
+    );
 }
 
 #[test]

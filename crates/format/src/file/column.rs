@@ -264,6 +264,19 @@ impl Column<SectionRef> {
     }
 }
 
+impl<S> Values<S> {
+    /// The numbers or ords that are the values, of kinds that have them.
+    pub fn numbers_mut(&mut self) -> Option<&mut Numeric<S>> {
+        match self {
+            Values::Numeric(numbers)
+            | Values::Sorted { ords: numbers, .. }
+            | Values::SortedNumeric { values: numbers, .. }
+            | Values::SortedSet { ords: numbers, .. } => Some(numbers),
+            Values::Binary(_) => None,
+        }
+    }
+}
+
 impl Values<SectionRef> {
     fn are_decimals(&self) -> bool {
         match self {

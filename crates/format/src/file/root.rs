@@ -13,7 +13,7 @@
 //!
 //! # Extra: what the segment has besides columns
 //!
-//! Of these, a release reads those that it knows, [`sort`], and skips the others.
+//! Of these, a release reads those that it knows, such as [`sort`] and [`Stretches`], and skips the others.
 //!
 //! | offset | bytes | field | meaning |
 //! |-------:|------:|-------|---------|
@@ -30,6 +30,7 @@ use crate::error::{Error, ErrorKind, Place, Result, Section};
 use crate::file::directory::MAX_COLUMNS;
 use crate::file::frame::{Footer, HEADER_LEN};
 use crate::file::sort::{self, SORT_TAG, SortKey};
+use crate::numeric::{STRETCHES_TAG, Stretches};
 
 /// Bytes of a page's entry in the root.
 pub const ROOT_ENTRY_LEN: usize = 32;
@@ -134,6 +135,16 @@ impl Root {
             return Err(Error::at(place, 0, ErrorKind::Broken("a sort has no sections")));
         }
         sort::decode(&mut Cursor::new(place, &extra.body))
+    }
+
+    /// What the extra of stretches says, by ascending column; nothing if there is none.
+    ///
+    /// # Errors
+    ///
+    /// As [`Stretches::decode_all`].
+    pub fn stretches(&self, footer: &Footer) -> Result<Vec<Stretches>> {
+        let Some((place, extra)) = self.extra(STRETCHES_TAG, footer) else { return Ok(Vec::new()) };
+        Stretches::decode_all(&mut Cursor::new(place, &extra.body), footer.columns, &extra.sections)
     }
 
     /// Columns in the pages.

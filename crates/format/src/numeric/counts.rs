@@ -7,7 +7,7 @@ use std::ops::{AddAssign, RangeInclusive};
 /// The filters count while they run, so these are their own decisions. Counts add up over all filters that they are
 /// given to: a condition of two ranges asks about each zone twice.
 ///
-/// A zone or a block is counted where it begins. So the sum of parts of a column is that of the whole, however it is cut.
+/// A zone, a stretch or a block is counted where it begins. So the sum of parts of a column is that of the whole, however it is cut.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct FilterCounts {
     /// Documents that the directory decided: the smallest and the largest value of the column lie outside of what is
@@ -20,14 +20,17 @@ pub struct FilterCounts {
     pub missing: u64,
     /// Zones of [`ZONE`](super::ZONE) values.
     pub zones: Decided,
-    /// Blocks of those zones that did not decide, or of a column without zones; of a block that is longer than a zone, each
-    /// zone's part; of one along a line, each 512 values.
+    /// Stretches of [`STRETCH`](super::STRETCH) values of those zones that did not decide, if the file has them.
+    pub stretches: Decided,
+    /// Each 512 values of those stretches that did not decide, by the header of their block. Without stretches, blocks of
+    /// those zones that did not decide, or of a column without zones; of a block that is longer than a zone, each zone's part;
+    /// of one along a line, each 512 values.
     pub blocks: Decided,
     /// Values that were read, and compared one by one.
     pub read: u64,
 }
 
-/// How many zones or blocks decided without a look at their values.
+/// How many zones, stretches or blocks decided without a look at their values.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Decided {
     /// None of their values is wanted.
@@ -68,11 +71,12 @@ impl FilterCounts {
 
 impl AddAssign for FilterCounts {
     fn add_assign(&mut self, other: FilterCounts) {
-        let FilterCounts { directory, order, missing, zones, blocks, read } = other;
+        let FilterCounts { directory, order, missing, zones, stretches, blocks, read } = other;
         self.directory += directory;
         self.order += order;
         self.missing += missing;
         self.zones += zones;
+        self.stretches += stretches;
         self.blocks += blocks;
         self.read += read;
     }

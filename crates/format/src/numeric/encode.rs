@@ -7,7 +7,7 @@ use super::decimal::Decimal;
 use super::numbers::{Numbers, Piece};
 use super::plan::{self, Cut, plan};
 use super::survey::{Distinct, STRETCH, Survey};
-use super::{BLOCK_SHIFTS, Number, Numeric, Role, Transform, Values, pieces, zone};
+use super::{BLOCK_SHIFTS, Number, Numeric, Role, Transform, Values, pieces, stretch, zone};
 use crate::cursor::Put;
 use crate::{bits, granule};
 
@@ -20,8 +20,8 @@ pub struct NumericOptions {
     pub doubles: bool,
     /// Whether to bake a jump table.
     pub jump_tables: bool,
-    /// Whether to add a zone map. Only [`Role::Values`] has one, and only if there is more than one
-    /// zone.
+    /// Whether to add a zone map, and stretches. Only [`Role::Values`] has them, and only if there is more
+    /// than one zone.
     pub zones: bool,
 }
 
@@ -81,6 +81,7 @@ pub fn encode_from<V: Values + ?Sized>(
         blocks: None,
         jump: None,
         zones: None,
+        stretches: None,
     };
     let Some(mut survey) = survey.filter(|survey| survey.min != survey.max) else { return Ok(column) };
     // Offsets and the like have no section for a table.
@@ -109,6 +110,7 @@ pub fn encode_from<V: Values + ?Sized>(
     column.blocks = Some(blocks);
     column.jump = (jump_tables && column.block_count() > 1).then_some(jump);
     column.zones = (options.zones && role.is_values()).then(|| zone::encode(&survey.ends)).flatten();
+    column.stretches = column.zones.is_some().then(|| stretch::encode(&survey.ends));
     Ok(column)
 }
 

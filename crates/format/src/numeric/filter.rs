@@ -1,5 +1,5 @@
-//! Which values lie in a range: from the column's ends over the zones to the blocks, and only there by
-//! value.
+//! Which values lie in a range: from the column's ends over the zones and their stretches to the blocks, and
+//! only there by value.
 
 use std::ops::{ControlFlow, Range, RangeInclusive};
 
@@ -7,6 +7,7 @@ use super::batch::{STRETCH, unpack};
 use super::block::{Block, Encoding};
 use super::counts::{FilterCounts, Share};
 use super::locate::Residuals;
+use super::stretch::{self, Scale};
 use super::zone::{self, Level, ZONE};
 use super::{BLOCK_SHIFTS, NumericReader, NumericWalk, Transform};
 use crate::bits::{self, in_range, mask};
@@ -28,8 +29,8 @@ impl<B: SectionBytes> NumericReader<B> {
     /// Sets bit *i* of `bits` if value `positions.start + i` is one of `values`; leaves the other bits as
     /// they are.
     ///
-    /// Values are looked at only in zones, and there in blocks, of which some are wanted and some are not,
-    /// as far as their smallest and largest values tell.
+    /// Values are looked at only in zones, and there in stretches and blocks, of which some are wanted and some
+    /// are not, as far as their smallest and largest values tell.
     ///
     /// # Errors
     ///
@@ -94,10 +95,10 @@ impl<B: SectionBytes> NumericReader<B> {
         }
     }
 
-    /// Shows `each` the stretches of `positions`, ascending, of which the zones may hold some of `values`, until it breaks
-    /// off; all others do not. What zones were looked at is added to `counts`.
+    /// Shows `each` the parts of `positions`, ascending, of which the zones and their stretches may hold some of `values`,
+    /// until it breaks off; all others do not. What zones were looked at is added to `counts`.
     ///
-    /// O(zones): no block is looked at.
+    /// O(zones), and what stretches there are: no block is looked at.
     ///
     /// # Errors
     ///
@@ -123,8 +124,8 @@ impl<B: SectionBytes> NumericReader<B> {
             let _ = each(positions);
             return Ok(());
         };
-        // The candidates that come last, as far as they are known to go.
-        let (mut at, mut found) = (positions.start, positions.start..positions.start);
+        let mut found = Found { last: positions.start..positions.start, each: &mut each };
+        let mut at = positions.start;
         while at < positions.end {
             let upper = at / Level::Upper.values();
             let end = positions.end.min((upper + 1) * Level::Upper.values());
@@ -133,26 +134,33 @@ impl<B: SectionBytes> NumericReader<B> {
                 at = end;
                 continue;
             }
-            for all in zone::read_all(&self.meta, zones, Level::Lower, at / ZONE..end.div_ceil(ZONE))? {
+            let lower = at / ZONE..end.div_ceil(ZONE);
+            let stretches = self.meta.stretches.as_ref();
+            let stretches = stretches.map(|all| stretch::read_zones(&self.meta, all, lower.clone()));
+            let stretches = stretches.transpose()?;
+            let mut stretches = stretches.map(|all| all.chunks(stretch::PER_ZONE));
+            for all in zone::read_all(&self.meta, zones, Level::Lower, lower)? {
                 let here = at..end.min((at / ZONE + 1) * ZONE);
                 at = here.end;
-                let share = if is_outside(all) { Share::None } else { Share::Some };
+                let stretches = stretches.as_mut().and_then(Iterator::next);
+                let share = if is_outside(all.clone()) { Share::None } else { Share::Some };
                 counts.zones.note(share, begun(&here, ZONE));
                 if share == Share::None {
                     continue;
                 }
-                if found.end < here.start {
-                    if !found.is_empty() && each(found).is_break() {
-                        return Ok(());
+                let going_on = match stretches {
+                    Some(stretches) => {
+                        let wanted = Scale::of(&all).bytes(&all, values);
+                        found.add_stretches(&here, stretch::may_hold(stretches, &wanted))
                     }
-                    found = here.start..here.start;
+                    None => found.add(here),
+                };
+                if going_on.is_break() {
+                    return Ok(());
                 }
-                found.end = here.end;
             }
         }
-        if !found.is_empty() {
-            let _ = each(found);
-        }
+        let _ = found.show();
         Ok(())
     }
 
@@ -193,7 +201,8 @@ impl<B: SectionBytes> NumericReader<B> {
             let zone = at / level.values();
             let stretch = at..positions.end.min((zone + 1) * level.values());
             at = stretch.end;
-            let share = Share::of(&zone::read(&self.meta, zones, level, zone)?, &filter.wanted);
+            let ends = zone::read(&self.meta, zones, level, zone)?;
+            let share = Share::of(&ends, &filter.wanted);
             if share == Share::Some && level == Level::Upper {
                 self.filter_zones(zones, Level::Lower, stretch, filter, walk)?;
                 continue;
@@ -202,10 +211,44 @@ impl<B: SectionBytes> NumericReader<B> {
             match share {
                 Share::None => {}
                 Share::All => filter.fill(stretch),
-                Share::Some => self.filter_blocks(stretch, filter, walk)?,
+                Share::Some => self.filter_stretches(zone, &ends, stretch, filter, walk)?,
             }
         }
         Ok(())
+    }
+
+    /// Fills or passes over whole stretches of `zone`, which has these `ends`, and looks at the blocks of the others.
+    fn filter_stretches(
+        &self,
+        zone: u64,
+        ends: &RangeInclusive<i64>,
+        positions: Range<u64>,
+        filter: &mut Filter<'_>,
+        walk: &mut NumericWalk,
+    ) -> Result<()> {
+        let Some(stretches) = &self.meta.stretches else {
+            return self.filter_blocks(positions, filter, walk);
+        };
+        let stretches = stretch::read_zones(&self.meta, stretches, zone..zone + 1)?;
+        let scale = Scale::of(ends);
+        let mut open = positions.start..positions.start;
+        for (&stretch, start) in stretches.iter().zip((zone * ZONE..).step_by(STRETCH)) {
+            let here = start.max(positions.start)..positions.end.min(start + stretch::STRETCH);
+            if here.is_empty() {
+                continue;
+            }
+            let share = Share::of(&scale.values(stretch), &filter.wanted);
+            filter.counts.stretches.note(share, begun(&here, stretch::STRETCH));
+            if share == Share::All {
+                filter.fill(here.clone());
+            }
+            if share != Share::Some {
+                self.filter_blocks(open, filter, walk)?;
+                open = here.end..here.end;
+            }
+            open.end = here.end;
+        }
+        self.filter_blocks(open, filter, walk)
     }
 
     /// Fills or passes over whole blocks or parts of them, and looks at the values of the others.
@@ -227,7 +270,12 @@ impl<B: SectionBytes> NumericReader<B> {
                 let positions = at..at + here.len() as u64;
                 let ends = ends(header, &part);
                 let share = ends.as_ref().map_or(Share::Some, |ends| Share::of(ends, &filter.numbers));
-                filter.counts.blocks.note(share, (place == start).into());
+                // Of a zone with stretches, a part of it may have been decided about.
+                let count = match self.meta.stretches {
+                    Some(_) => begun(&positions, stretch::STRETCH),
+                    None => (place == start).into(),
+                };
+                filter.counts.blocks.note(share, count);
                 (at, place) = (positions.end, here.end);
                 match share {
                     Share::None => self.in_table(ends.map_or(header.base, |ends| *ends.start()))?,
@@ -297,6 +345,47 @@ impl<B: SectionBytes> NumericReader<B> {
             Transform::Table(_) if number >= self.table.len() as u64 => Err(self.no_entry(number)),
             _ => Ok(()),
         }
+    }
+}
+
+/// What may be wanted, put together where it lies end to end.
+struct Found<'a, F> {
+    /// The part that comes last, as far as it is known to go.
+    last: Range<u64>,
+    each: &'a mut F,
+}
+
+impl<F: FnMut(Range<u64>) -> ControlFlow<()>> Found<'_, F> {
+    /// Adds `positions`, which lie behind all before.
+    fn add(&mut self, positions: Range<u64>) -> ControlFlow<()> {
+        if self.last.end < positions.start {
+            self.show()?;
+            self.last.start = positions.start;
+        }
+        self.last.end = positions.end;
+        ControlFlow::Continue(())
+    }
+
+    /// Adds those stretches of a zone whose bits are set, as far as they lie in `positions`, which lie in the zone.
+    fn add_stretches(&mut self, positions: &Range<u64>, mut open: u8) -> ControlFlow<()> {
+        let zone = positions.start / ZONE * ZONE;
+        while open != 0 {
+            // A run of them at once.
+            let first = open.trailing_zeros();
+            let end = first + (!(open >> first)).trailing_zeros();
+            let [start, stop] = [first, end].map(|stretch| zone + u64::from(stretch) * stretch::STRETCH);
+            let here = start.max(positions.start)..stop.min(positions.end);
+            if !here.is_empty() {
+                self.add(here)?;
+            }
+            open &= u8::MAX.checked_shl(end).unwrap_or(0);
+        }
+        ControlFlow::Continue(())
+    }
+
+    /// Shows what is known to be together, if there is some.
+    fn show(&mut self) -> ControlFlow<()> {
+        if self.last.is_empty() { ControlFlow::Continue(()) } else { (self.each)(self.last.clone()) }
     }
 }
 

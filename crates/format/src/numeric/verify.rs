@@ -5,7 +5,8 @@ use std::fmt;
 use super::batch::unpack;
 use super::block::{Encoding, Stride};
 use super::decimal::Decimal;
-use super::zone::{self, Level};
+use super::stretch;
+use super::zone::{self, Level, ZONE};
 use super::{BLOCK_SHIFTS, NumericReader, NumericWalk, Transform};
 use crate::error::{Error, ErrorKind, Result};
 use crate::id::MAX_DOCS;
@@ -70,7 +71,7 @@ impl<B: SectionBytes> NumericReader<B> {
     /// Reads everything, and compares it with everything else.
     ///
     /// Headers are legal and follow each other to the end of their section; the jump table repeats them;
-    /// padding is zero; the table of values ascends; zones and the column's ends are those of its values.
+    /// padding is zero; the table of values ascends; zones, stretches and the column's ends are those of its values.
     /// O(values).
     ///
     /// # Errors
@@ -182,13 +183,15 @@ impl<B: SectionBytes> NumericReader<B> {
 
     fn verify_values(&self) -> Result<()> {
         let (mut all, mut upper) = (Ends::NONE, Ends::NONE);
-        let mut walk = NumericWalk::default();
+        let (mut walk, mut stretches) = (NumericWalk::default(), Vec::new());
         let mut start = 0;
         while self.meta.blocks.is_some() && start < self.meta.count {
             let end = self.meta.count.min(start + Level::Lower.values());
-            let lower = self.ends_of(start..end, &mut walk)?;
+            self.ends_of(start..end, &mut stretches, &mut walk)?;
+            let lower = stretches.iter().fold(Ends::NONE, |all, &(min, max)| all.with(Ends(min, max)));
             (all, upper) = (all.with(lower), upper.with(lower));
             self.verify_zone(Level::Lower, start, lower)?;
+            self.verify_stretches(start / ZONE, &stretches)?;
             if end.is_multiple_of(Level::Upper.values()) || end == self.meta.count {
                 self.verify_zone(Level::Upper, end - 1, upper)?;
                 upper = Ends::NONE;
@@ -201,17 +204,25 @@ impl<B: SectionBytes> NumericReader<B> {
         }
     }
 
-    fn ends_of(&self, range: std::ops::Range<u64>, walk: &mut NumericWalk) -> Result<Ends> {
+    /// The smallest and the largest of every [`STRETCH`] of these values.
+    fn ends_of(
+        &self,
+        range: std::ops::Range<u64>,
+        ends: &mut Vec<(i64, i64)>,
+        walk: &mut NumericWalk,
+    ) -> Result<()> {
         let mut values = [0; STRETCH];
-        let (mut ends, mut start) = (Ends::NONE, range.start);
+        let mut start = range.start;
+        ends.clear();
         while start < range.end {
             let len = STRETCH.min(usize::try_from(range.end - start).unwrap_or(STRETCH));
             let values = &mut values[..len];
             self.decode(start..start + len as u64, values, walk)?;
-            ends = values.iter().fold(ends, |ends, &value| ends.with(Ends(value, value)));
+            let all = values.iter().fold(Ends::NONE, |ends, &value| ends.with(Ends(value, value)));
+            ends.push((all.0, all.1));
             start += len as u64;
         }
-        Ok(ends)
+        Ok(())
     }
 
     /// Compares the zone of value `index` with what it holds.
@@ -223,6 +234,21 @@ impl<B: SectionBytes> NumericReader<B> {
             false => {
                 let what = ErrorKind::Broken("a zone is not the smallest and largest of its values");
                 Err(Error::at(zones.place(), 0, what))
+            }
+        }
+    }
+
+    /// Compares the stretches of a zone with what their values, which have these `ends`, make of them.
+    fn verify_stretches(&self, zone: u64, ends: &[(i64, i64)]) -> Result<()> {
+        let Some(stretches) = &self.meta.stretches else { return Ok(()) };
+        match stretch::read_zones(&self.meta, stretches, zone..zone + 1)?.as_flattened()
+            == stretch::encode(ends)
+        {
+            true => Ok(()),
+            false => {
+                let what =
+                    ErrorKind::Broken("a stretch is not from the smallest to the largest of its values");
+                Err(Error::at(stretches.place(), 0, what))
             }
         }
     }

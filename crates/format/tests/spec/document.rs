@@ -1,7 +1,5 @@
 //! Tables and examples, found in prose: in `docs/format.md`, or in the comments of a module.
 
-use std::ops::Range;
-
 /// Some prose, line by line.
 pub(crate) struct Document {
     lines: Vec<String>,
@@ -20,21 +18,24 @@ pub(crate) struct Row {
 impl Document {
     /// The chapters that this crate has the code of.
     pub(crate) fn spec() -> Document {
-        Document::chapters(|ids| 0..ids)
+        Document::chapters(false)
     }
 
     /// The chapter of ids, whose code lies in the crate above.
     pub(crate) fn ids() -> Document {
-        Document::chapters(|ids| ids..usize::MAX)
+        Document::chapters(true)
     }
 
-    /// Some lines of the document, given the one at which the chapter of ids begins.
-    fn chapters(lines: impl Fn(usize) -> Range<usize>) -> Document {
+    /// The chapter of ids, or all others.
+    fn chapters(of_ids: bool) -> Document {
         let mut document = Document::new(include_str!("../../../../docs/format.md"));
-        let ids = document.lines.iter().position(|line| line == "## 16 Ids");
-        let ids = ids.unwrap_or_else(|| panic!("a chapter of ids"));
-        let Range { start, end } = lines(ids);
-        document.lines = document.lines.drain(start..end.min(document.lines.len())).collect();
+        let mut is_of_ids = false;
+        document.lines.retain(|line| {
+            if line.starts_with("## ") {
+                is_of_ids = line == "## 16 Ids";
+            }
+            is_of_ids == of_ids
+        });
         document
     }
 

@@ -145,6 +145,7 @@ pub(crate) fn column(name: &str) -> Column<SectionRef> {
         blocks: Some(reference(seed)),
         jump: Some(reference(seed + 20)),
         zones: None,
+        stretches: None,
     };
     Column {
         field: Field {

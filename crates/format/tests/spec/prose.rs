@@ -14,7 +14,8 @@ use docvalues_format::granule::{ALIGN, GRANULE, LARGE, Layout, SectionRef, exten
 use docvalues_format::id::{BLOCK_DOCS, DocId, MAX_DOCS, MAX_VALUES_PER_DOC};
 use docvalues_format::jump::JumpTables;
 use docvalues_format::numeric::{
-    BLOCK_SHIFTS, DECIMAL_LIMIT, MAX_DIGITS, MAX_TABLE, ONE_BLOCK, Stride, ZONE, ZONE_LEN, ZONES_PER_ZONE,
+    BLOCK_SHIFTS, DECIMAL_LIMIT, MAX_DIGITS, MAX_TABLE, ONE_BLOCK, STRETCH, Stride, ZONE, ZONE_LEN,
+    ZONES_PER_ZONE,
 };
 use docvalues_format::presence::{Presence, PresenceReader};
 use docvalues_format::source::{Owned, TAIL};
@@ -93,6 +94,7 @@ fn constant(name: &str) -> u64 {
         "DECIMAL_LIMIT" => DECIMAL_LIMIT.cast_unsigned(),
         "ZONE" => ZONE,
         "ZONES_PER_ZONE" => ZONES_PER_ZONE,
+        "STRETCH" => STRETCH,
         "BLOCK_DOCS" => BLOCK_DOCS.into(),
         "LIST_MAX" => most(1, 1_000, |n| is_read(2, u32::try_from(n).unwrap())),
         "SPARSE_MAX" => most(1, BLOCK_DOCS.into(), |n| is_read(3, u32::try_from(n).unwrap())),
@@ -184,6 +186,12 @@ fn sentences() -> Vec<String> {
         ),
         format!("`ceil(count / {zone})` entries for stretches of {} numbers", n(zone)),
         format!("`ceil(count / {upper})` entries for stretches of {}.", n(upper)),
+        format!("A file may also tell about every {STRETCH} numbers"),
+        format!("the smallest and the largest number of every {STRETCH}: what a search"),
+        format!("A section holds `ceil(count / {STRETCH})` entries"),
+        format!("**Example.** 5,000 numbers, each its own place: 0, 1, 2, …, {}.", n(4_999_u64)),
+        format!("In the first zone `max - min` is {}, which has 12", n(ZONE - 1)),
+        format!("In the second one it is {}, and `shift` is 2", 4_999 - ZONE),
         "(take 128 bits)".to_owned(),
         "1,250, 1,275 and −325; `base` is −325 and `gcd` 25".to_owned(),
         "**Example.** 1000, 1030, 1010, 1070. `min` is 1,000 and `gcd` 10".to_owned(),
@@ -245,9 +253,10 @@ fn every_number_from_100_up_is_the_code_s() {
 #[test]
 fn every_part_of_a_file_that_errors_name_is_in_the_document() {
     let prose = Document::spec().prose();
-    use Section::{DirectoryPage, DirectoryRoot, Footer, Header, Padding};
-    for section in
-        [Header, Footer, DirectoryRoot, DirectoryPage, Padding].into_iter().chain(Section::OF_COLUMNS)
+    use Section::{DirectoryPage, DirectoryRoot, Footer, Header, Padding, Stretches};
+    for section in [Header, Footer, DirectoryRoot, DirectoryPage, Padding, Stretches]
+        .into_iter()
+        .chain(Section::OF_COLUMNS)
     {
         assert!(prose.contains(section.name()), "{section}");
     }

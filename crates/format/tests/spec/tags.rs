@@ -187,8 +187,10 @@ fn numeric(role: Role) -> Numeric<SectionRef> {
         Role::Values => Transform::Table(reference(3)),
         Role::Offsets | Role::TermOffsets | Role::IdDocs => Transform::Affine { base: 0, gcd: 1 },
     };
-    let (blocks, stride) = (Some(reference(1)), Stride::Short);
-    Numeric { role, count: 9, min: 0, max: 9, transform, block_shift: 9, stride, blocks, jump, zones }
+    let (blocks, stride, block_shift) = (Some(reference(1)), Stride::Short, 9);
+    // Not of the column's entry.
+    let stretches = None;
+    Numeric { role, count: 9, min: 0, max: 9, transform, block_shift, stride, blocks, jump, zones, stretches }
 }
 
 fn column(values: Values<SectionRef>, statistics: Statistics) -> Column<SectionRef> {

@@ -4,7 +4,7 @@ use std::fmt;
 use std::time::Duration;
 
 use docvalues_column::{Decided, FilterCounts};
-use docvalues_format::numeric::ZONE;
+use docvalues_format::numeric::{STRETCH, ZONE};
 
 use super::bind::{Node, What};
 use super::leaf::grouped;
@@ -88,7 +88,7 @@ fn rounded(share: f64, docs: u32) -> u32 {
 
 /// What indexes decided, for people.
 pub(crate) fn told(counts: &FilterCounts) -> String {
-    let FilterCounts { directory, order, missing, zones, blocks, read } = counts;
+    let FilterCounts { directory, order, missing, zones, stretches, blocks, read } = counts;
     let documents =
         |count: u64, how: &str| (count > 0).then(|| format!("{how}: {} documents", grouped(count)));
     let parts = |parts: &Decided, what: &str| {
@@ -100,6 +100,7 @@ pub(crate) fn told(counts: &FilterCounts) -> String {
         documents(*order, "told by the order"),
         documents(*missing, "without a value"),
         parts(zones, &format!("zones of {}", grouped(ZONE))),
+        parts(stretches, &format!("stretches of {}", grouped(STRETCH))),
         parts(blocks, "blocks"),
         Some(format!("values read: {}", grouped(*read))),
     ];

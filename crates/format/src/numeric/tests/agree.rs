@@ -71,6 +71,9 @@ fn check_reader(values: &[i64], reader: &NumericReader<Owned>, random: &mut Rand
         reader.filter(range.clone(), wanted.clone(), &mut bits, &mut walk).unwrap();
         assert_eq!(bits, expected, "filter {range:?} by {wanted:?}");
         let candidates = candidates(reader, range.clone(), &wanted);
+        if reader.meta().stretches.is_some() && !wanted.is_empty() {
+            assert_eq!(candidates, expected_candidates(values, &range, &wanted), "{range:?} {wanted:?}");
+        }
         assert!(candidates.is_sorted_by(|a, b| a.end <= b.start), "{candidates:?}");
         assert!(candidates.iter().all(|some| range.start <= some.start && some.end <= range.end));
         for (position, _) in range.zip(inside).filter(|(_, value)| wanted.contains(value)) {
@@ -84,7 +87,39 @@ fn check_reader(values: &[i64], reader: &NumericReader<Owned>, random: &mut Rand
     check_gather(values, reader, random);
 }
 
-/// The stretches that may hold some of `wanted`; their zones are counted as a filter counts them.
+/// Between which values a stretch of a zone lies, by the sentences of the format.
+fn ends_of_stretch(zone: &[i64], stretch: &[i64]) -> RangeInclusive<i64> {
+    let ends = |values: &[i64]| (*values.iter().min().unwrap(), *values.iter().max().unwrap());
+    let ((min, max), (low, high)) = (ends(zone), ends(stretch));
+    let [min, max, low, high] = [min, max, low, high].map(i128::from);
+    let mut unit = 1;
+    while (max - min) / unit > 255 {
+        unit *= 2;
+    }
+    let (low, high) = (min + (low - min) / unit * unit, min + ((high - min) / unit + 1) * unit - 1);
+    low as i64..=high.min(max) as i64
+}
+
+/// What a column with stretches gives: those of them that may hold some of `wanted`, put together.
+fn expected_candidates(values: &[i64], range: &Range<u64>, wanted: &RangeInclusive<i64>) -> Vec<Range<u64>> {
+    let (mut found, mut at) = (Vec::<Range<u64>>::new(), 0);
+    for zone in values.chunks(ZONE as usize) {
+        for stretch in zone.chunks(STRETCH as usize) {
+            let here = at.max(range.start)..range.end.min(at + stretch.len() as u64);
+            at += stretch.len() as u64;
+            if here.is_empty() || Share::of(&ends_of_stretch(zone, stretch), wanted) == Share::None {
+                continue;
+            }
+            match found.last_mut() {
+                Some(last) if last.end == here.start => last.end = here.end,
+                _ => found.push(here),
+            }
+        }
+    }
+    found
+}
+
+/// What may hold some of `wanted`; its zones are counted as a filter counts them.
 fn candidates(
     reader: &NumericReader<Owned>,
     range: Range<u64>,
@@ -130,7 +165,7 @@ fn check_direct(values: &[i64], reader: &NumericReader<Owned>) {
     }
 }
 
-/// What filters say of zones is what the zones' values say, and does not depend on how positions are cut.
+/// What filters say of zones and stretches is what their values say, and does not depend on how positions are cut.
 fn check_counts(values: &[i64], reader: &NumericReader<Owned>, random: &mut Random) {
     let (len, mut walk) = (values.len() as u64, NumericWalk::default());
     let wanted = wanted(values, random);
@@ -153,18 +188,32 @@ fn check_counts(values: &[i64], reader: &NumericReader<Owned>, random: &mut Rand
         assert_eq!(whole, FilterCounts { directory, ..FilterCounts::default() }, "{wanted:?}");
         return;
     }
-    let (mut zones, mut open) = (Decided::default(), 0);
+    let (mut zones, mut stretches, mut open) = (Decided::default(), Decided::default(), 0);
     for zone in values.chunks(ZONE as usize) {
         let (min, max) = (zone.iter().min().unwrap(), zone.iter().max().unwrap());
         let share = Share::of(&(*min..=*max), &wanted);
         zones.note(share, 1);
-        open += if share == Share::Some { zone.len() as u64 } else { 0 };
+        if share != Share::Some {
+            continue;
+        }
+        if reader.meta().stretches.is_none() {
+            open += zone.len() as u64;
+            continue;
+        }
+        for stretch in zone.chunks(STRETCH as usize) {
+            let share = Share::of(&ends_of_stretch(zone, stretch), &wanted);
+            stretches.note(share, 1);
+            open += if share == Share::Some { stretch.len() as u64 } else { 0 };
+        }
     }
     if reader.meta().zones.is_some() {
-        assert_eq!(whole.zones, zones, "{wanted:?}");
+        assert_eq!((whole.zones, whole.stretches), (zones, stretches), "{wanted:?}");
         assert!(whole.read <= open, "{wanted:?}: {} of {open} values", whole.read);
     } else {
-        assert_eq!(whole.zones, Decided::default());
+        assert_eq!((whole.zones, whole.stretches), (Decided::default(), Decided::default()));
+    }
+    if reader.meta().stretches.is_some() {
+        assert_eq!(whole.blocks.total(), stretches.open, "{wanted:?}");
     }
     assert_eq!(whole.read == 0, whole.blocks.open == 0);
 }
@@ -223,8 +272,14 @@ fn check(values: &[i64], seed: u64) {
 fn check_column(values: &[i64], column: &Numeric<Vec<u8>>, options: &NumericOptions, random: &mut Random) {
     assert_eq!(column.zones.is_some(), options.zones && values.len() > 4096 && column.blocks.is_some());
     assert_eq!(column.jump.is_some(), options.jump_tables && column.block_count() > 1);
+    assert_eq!(column.stretches.is_some(), column.zones.is_some());
     for mode in JumpTables::ALL {
         check_reader(values, &open(column, mode).unwrap(), random);
+    }
+    // As earlier releases have left it.
+    let bare = Numeric { stretches: None, ..column.clone() };
+    if bare != *column {
+        check_reader(values, &open(&bare, JumpTables::Baked).unwrap(), random);
     }
 }
 

@@ -105,12 +105,26 @@ fn zones_are_the_ends_of_4096_and_of_262144_values() {
 }
 
 #[test]
+fn stretches_are_the_ends_of_512_values_in_a_byte_each() {
+    // Two zones: from 0 to 4,095, so that a byte stands for sixteen; and from 100 to 103.
+    let values: Vec<i64> = (0..4096).chain((0..1000).map(|i| 100 + i % 2 + i / 512 * 2)).collect();
+    let stretches = encode(&values, &VALUES).stretches.unwrap();
+    let expected = (0..8).flat_map(|i| [32 * i, 32 * i + 31]).chain([0, 1, 2, 3]);
+    assert_eq!(stretches, expected.collect::<Vec<u8>>());
+    // All there is: a byte stands for 2^56.
+    let values = [&[i64::MIN; 512][..], &[i64::MAX; 512], &[0; 512], &[-1; 512], &[1 << 56; 4096]].concat();
+    let stretches = encode(&values, &VALUES).stretches.unwrap();
+    assert_eq!(stretches[..8], [0, 0, 255, 255, 128, 128, 127, 127]);
+    assert_eq!(stretches[8..], [&[129; 8][..], &[0; 8]].concat());
+}
+
+#[test]
 fn nothing_and_one_value_repeated_have_no_sections() {
     for (values, value) in [(&[][..], 0), (&[-9], -9), (&[3; 100_000], 3)] {
         let column = encode(values, &VALUES);
         assert_eq!((column.count, column.min, column.max), (values.len() as u64, value, value));
         assert_eq!(column.transform, Transform::Constant(value));
-        assert_eq!((column.blocks, column.jump, column.zones), (None, None, None));
+        assert_eq!((column.blocks, column.jump, column.zones, column.stretches), (None, None, None, None));
     }
 }
 
@@ -140,6 +154,7 @@ fn the_directory_holds_36_bytes_and_the_references() {
 
     let place = crate::error::Place { section: Section::DirectoryPage, offset: 0 };
     let read = Numeric::decode_meta(&mut Cursor::new(place, &bytes), Role::Values).unwrap();
-    assert_eq!(read, column);
+    // The stretches are not told of here.
+    assert_eq!(read, Numeric { stretches: None, ..column });
     assert!(Numeric::decode_meta(&mut Cursor::new(place, &bytes), Role::Offsets).is_err(), "no zones there");
 }

@@ -53,6 +53,7 @@ fn sections(column: &mut Numeric<Vec<u8>>) -> Vec<(Section, &mut Vec<u8>)> {
     sections.extend(column.blocks.as_mut().map(|s| (Section::Values, s)));
     sections.extend(column.jump.as_mut().map(|s| (Section::ValuesJump, s)));
     sections.extend(column.zones.as_mut().map(|s| (Section::ZoneMap, s)));
+    sections.extend(column.stretches.as_mut().map(|s| (Section::Stretches, s)));
     sections
 }
 
@@ -314,11 +315,11 @@ fn a_hostile_directory_is_refused_before_a_section_is_read() {
     let good = encode(&values, &VALUES);
     assert!(matches!(good.transform, Transform::Table(_)) && good.jump.is_some());
     assert!(open(&good, JumpTables::Baked).is_ok());
-    let breaks: [fn(&mut Numeric<Vec<u8>>); 19] = [
+    let breaks: [fn(&mut Numeric<Vec<u8>>); 23] = [
         |c| c.count = u64::MAX,
         |c| c.count = 0,
-        |c| (c.count, c.jump, c.zones) = (1, None, None),
-        |c| (c.count, c.jump, c.zones) = (4096, None, Some(vec![0; 32])),
+        |c| (c.count, c.jump, c.zones, c.stretches) = (1, None, None, None),
+        |c| (c.count, c.jump, c.zones, c.stretches) = (4096, None, Some(vec![0; 32]), Some(vec![0; 16])),
         |c| (c.block_shift, c.jump) = (8, None),
         |c| (c.block_shift, c.jump) = (15, None),
         |c| c.block_shift = ONE_BLOCK,
@@ -329,6 +330,10 @@ fn a_hostile_directory_is_refused_before_a_section_is_read() {
         |c| c.blocks = None,
         |c| c.jump = Some(Vec::new()),
         |c| c.zones = Some(vec![0; 16]),
+        |c| c.zones = None,
+        |c| c.stretches = Some(vec![0; 34]),
+        |c| c.stretches = Some(vec![0; 37]),
+        |c| c.stretches = Some(Vec::new()),
         |c| c.role = Role::Offsets,
         |c| c.transform = Transform::Table(vec![0; 8]),
         |c| c.transform = Transform::Table(vec![0; 257 * 8]),

@@ -46,6 +46,12 @@ fn a_filter_looks_only_where_some_values_are_wanted_and_some_are_not() {
     // Ascending, but by a random bit: no two zones overlap, and no block is constant.
     let values: Vec<i64> = (0..600_000_i64).map(|i| i * 2 + Random(i.cast_unsigned()).below(2)).collect();
     let column = encode(&values, &VALUES);
+    check_looks(&values, Numeric { stretches: None, ..column.clone() }, ZONE);
+    check_looks(&values, column, STRETCH);
+}
+
+/// What is told of some of these values is told of `step` of them.
+fn check_looks(values: &[i64], column: Numeric<Vec<u8>>, step: u64) {
     let all = column.blocks.as_ref().unwrap().len();
     let reader = counted(column);
     let len = values.len() as u64;
@@ -54,7 +60,7 @@ fn a_filter_looks_only_where_some_values_are_wanted_and_some_are_not() {
         let mut bits = vec![0; values.len().div_ceil(64)];
         let mut counts = FilterCounts::default();
         reader.filter_counting(0..len, range.clone(), &mut bits, &mut walk, &mut counts).unwrap();
-        assert_eq!(bits, expected_bits(&values, &range, vec![0; bits.len()]));
+        assert_eq!(bits, expected_bits(values, &range, vec![0; bits.len()]));
         (bytes_of_blocks(&reader), counts)
     };
     let outright = FilterCounts { directory: len, ..FilterCounts::default() };
@@ -65,7 +71,10 @@ fn a_filter_looks_only_where_some_values_are_wanted_and_some_are_not() {
     // Values 150,000 to 450,000 of 147 zones: from the middle of zone 36 to that of 109.
     assert_eq!(counts.zones, Decided { none: 147 - 74, all: 72, open: 2 });
     // All lie along one line, and are decided by 512: of the first zone the fifth of eight is not, of the last the seventh.
-    assert_eq!(counts.blocks, Decided { none: 4 + 1, all: 3 + 6, open: 2 });
+    let (by_512, rest) =
+        (Decided { none: 4 + 1, all: 3 + 6, open: 2 }, Decided { open: 2, ..Decided::default() });
+    let expected = if step == STRETCH { (by_512, rest) } else { (Decided::default(), by_512) };
+    assert_eq!((counts.stretches, counts.blocks), expected);
     assert_eq!(counts.read, 2 * 512);
 
     let candidates = |positions: Range<u64>, wanted: RangeInclusive<i64>| {
@@ -78,18 +87,21 @@ fn a_filter_looks_only_where_some_values_are_wanted_and_some_are_not() {
             .unwrap();
         found
     };
-    for (wanted, zones) in [
-        (300_000..=900_000, 36..110),
-        (0..=5, 0..1),
-        (500_000..=500_000, 61..62),
-        (1_199_990..=i64::MAX, 146..147),
+    for (wanted, positions) in [
+        (300_000..=900_000, 150_000..450_001),
+        (0..=5, 0..3),
+        (500_000..=500_000, 250_000..250_001),
+        (1_199_990..=i64::MAX, 599_995..len),
     ] {
         let found = candidates(0..len, wanted.clone());
-        let expected = zones.start * ZONE..(zones.end * ZONE).min(len);
+        let expected = positions.start / step * step..(positions.end.div_ceil(step) * step).min(len);
         assert_eq!(found, std::slice::from_ref(&expected), "{wanted:?}");
     }
     assert!(candidates(0..len, -5..=-1).is_empty());
-    assert_eq!(candidates(5_000..150_000, 0..=20_000), std::slice::from_ref(&(5_000..3 * ZONE)));
+    assert_eq!(
+        candidates(5_000..150_000, 0..=20_000),
+        std::slice::from_ref(&(5_000..10_001_u64.div_ceil(step) * step))
+    );
     assert_eq!(bytes_of_blocks(&reader), 0);
 }
 
