@@ -295,10 +295,11 @@ class Numbers:
         expected = []
         for zone in range(0, self.count, 4096):
             numbers = [self.get(i) for i in range(zone, min(zone + 4096, self.count))]
-            shift = max((max(numbers) - min(numbers)).bit_length() - 8, 0)
             for start in range(0, len(numbers), 512):
                 stretch = numbers[start : start + 512]
-                expected += [end - min(numbers) >> shift for end in (min(stretch), max(stretch))]
+                for d in min(stretch) - min(numbers), max(numbers) - max(stretch):
+                    p = d.bit_length() - 1
+                    expected.append(d if d < 4 else 4 * (p - 1) + (d >> p - 2) % 4)
         need(payload == bytes(expected), f"{self.what}: stretches that are not those of the numbers")
         self.stretches = payload
         return payload

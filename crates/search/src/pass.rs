@@ -33,6 +33,12 @@ const FEW: usize = 16;
 /// Of so many documents one must be in the set for a collector to be asked at all: those of a zone of a column.
 const ZONE: usize = 4_096;
 
+/// Documents of a part that may matter together, when few are in the set: those of a stretch of a column.
+const STRETCH: u32 = 512;
+
+/// Stretches of a part.
+const STRETCHES: usize = (PART / STRETCH) as usize;
+
 /// What looks at windows.
 pub(crate) trait Collector: Sized + Send {
     /// One like this that has seen nothing, for another thread.
@@ -253,14 +259,17 @@ impl Worker {
     ) -> Result<()> {
         let mut wanted = std::mem::take(&mut self.list);
         wanted.clear();
-        let mut left = list;
+        let (mut open, mut some_are) = ([0; STRETCHES], false);
+        let start = docs.start;
         collector.candidates(pass.columns, docs, &mut |some| {
-            left = &left[below(left, some.start)..];
-            let (here, others) = left.split_at(below(left, some.end));
-            wanted.extend_from_slice(here);
-            left = others;
+            let (first, end) = ((some.start - start) / STRETCH, (some.end - start).div_ceil(STRETCH));
+            open[first as usize..end as usize].fill(1);
+            some_are = true;
             ControlFlow::Continue(())
         })?;
+        if some_are {
+            keep(list, &open, &mut wanted);
+        }
         self.windows(pass, &wanted, collector)?;
         self.list = wanted;
         Ok(())
@@ -367,6 +376,19 @@ impl Worker {
     ) -> Result<()> {
         collector.collect(&mut Window::new(docs, pass.columns, &mut self.room))
     }
+}
+
+/// Adds those documents of a part whose stretch is `open`, which is 1, and not 0. Which ones these are is anybody's guess, so
+/// there is no branch.
+fn keep(list: &[DocId], open: &[u8; STRETCHES], out: &mut Vec<DocId>) {
+    let before = out.len();
+    out.resize(before + list.len(), DocId::new(0));
+    let (kept, mut count) = (&mut out[before..], 0);
+    for doc in list {
+        kept[count] = *doc;
+        count += usize::from(open[(doc.get() / STRETCH) as usize % STRETCHES]);
+    }
+    out.truncate(before + count);
 }
 
 /// How many documents of an ascending list come before `end`: O(log of that), for who looks for one end after the other.

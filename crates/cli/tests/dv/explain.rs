@@ -45,7 +45,7 @@ fn zones_are_counted_where_values_lie_in_order_by_and_by_and_anywhere() {
     let (line, index) = told(&sandbox, "t.dv", "id in 5000..=12300");
     // Values 4,096 to 8,192 and 12,288 to 16,384 have an end; 8,192 to 12,288 lie between.
     assert_eq!(zones(&index), [2, 1, 2]);
-    assert!(line.starts_with("zones of 4,096: 2 of 5 skipped, 1 taken whole; blocks: "), "{line}");
+    assert!(line.starts_with("zones of 4,096: 2 of 5 skipped, 1 taken whole; stretches of 512: "), "{line}");
     assert_eq!((index["zone_values"].as_u64(), index["missing"].as_u64()), (Some(4096), Some(0)));
 
     let (_, index) = told(&sandbox, "t.dv", "near in 2500..2600");

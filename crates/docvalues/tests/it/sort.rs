@@ -80,7 +80,7 @@ fn claim(file: &[u8], body: Vec<u8>) -> Vec<u8> {
     let (footer, mut root) = footer_and_root(file);
     root.extras.retain(|extra| extra.tag != SORT_TAG);
     let end = root.pages.last().unwrap().sections.end;
-    root.extras.push(Extra { tag: SORT_TAG, sections: end..end, body });
+    root.extras.insert(0, Extra { tag: SORT_TAG, sections: end..end, body });
     let (mut out, encoded) = (columns(file).to_vec(), root.encode());
     let (_, extras) = encoded.split_at(root.pages.len() * ROOT_ENTRY_LEN);
     let pages = root.pages.iter().map(|page| &out[page.bytes.start as usize..page.bytes.end as usize]);

@@ -7,7 +7,7 @@ use super::batch::{STRETCH, unpack};
 use super::block::{Block, Encoding};
 use super::counts::{FilterCounts, Share};
 use super::locate::Residuals;
-use super::stretch::{self, Scale};
+use super::stretch;
 use super::zone::{self, Level, ZONE};
 use super::{BLOCK_SHIFTS, NumericReader, NumericWalk, Transform};
 use crate::bits::{self, in_range, mask};
@@ -150,8 +150,8 @@ impl<B: SectionBytes> NumericReader<B> {
                 }
                 let going_on = match stretches {
                     Some(stretches) => {
-                        let wanted = Scale::of(&all).bytes(&all, values);
-                        found.add_stretches(&here, stretch::may_hold(stretches, &wanted))
+                        let open = stretch::within(stretches, stretch::bounds(&all, values));
+                        found.add_stretches(&here, open)
                     }
                     None => found.add(here),
                 };
@@ -230,14 +230,13 @@ impl<B: SectionBytes> NumericReader<B> {
             return self.filter_blocks(positions, filter, walk);
         };
         let stretches = stretch::read_zones(&self.meta, stretches, zone..zone + 1)?;
-        let scale = Scale::of(ends);
         let mut open = positions.start..positions.start;
         for (&stretch, start) in stretches.iter().zip((zone * ZONE..).step_by(STRETCH)) {
             let here = start.max(positions.start)..positions.end.min(start + stretch::STRETCH);
             if here.is_empty() {
                 continue;
             }
-            let share = Share::of(&scale.values(stretch), &filter.wanted);
+            let share = Share::of(&stretch::values(ends, stretch), &filter.wanted);
             filter.counts.stretches.note(share, begun(&here, stretch::STRETCH));
             if share == Share::All {
                 filter.fill(here.clone());

@@ -9,12 +9,12 @@
 //!
 //! | offset | bytes | field | meaning |
 //! | ---: | ---: | --- | --- |
-//! | 0 | 1 | `low` | u8: `(smallest value - min) >> shift` |
-//! | 1 | 1 | `high` | u8: `(largest value - min) >> shift` |
+//! | 0 | 1 | `low` | u8: the code of how far the smallest value is above the zone's |
+//! | 1 | 1 | `high` | u8: the code of how far the largest value is below the zone's |
 //!
-//! `min` and `max` are those of the [zone](super::zone) that the stretch lies in, and `shift` is what the bits of their
-//! difference have more than a byte. So values of the stretch are from `min + (low << shift)` to `min + ((high + 1) <<
-//! shift) - 1`, and none of them is above `max`.
+//! It is the [zone](super::zone) that the stretch lies in. A code has the place of the highest bit, and the two bits below it:
+//! a distance is never less than its code says, and more by a quarter at most. Those near the ends of a zone are told
+//! best, and these are asked for: of values anywhere, the largest of 512 mostly lies in the highest 256th.
 //!
 //! # Where they are
 //!
@@ -101,44 +101,35 @@ impl Stretches {
     }
 }
 
-/// How values of a zone become bytes.
-#[derive(Clone, Copy)]
-pub(super) struct Scale {
-    min: i64,
-    /// How far the largest value is from the smallest.
-    span: u64,
-    shift: u32,
+/// The code of a distance: the same up to 3, and then four for each power of two.
+fn code(distance: u64) -> u8 {
+    let Some(power) = distance.checked_ilog2().filter(|power| *power >= 2) else {
+        return u8::try_from(distance).unwrap_or(u8::MAX);
+    };
+    // At most 251.
+    u8::try_from(u64::from(power - 1) << 2 | distance >> (power - 2) & 3).unwrap_or(u8::MAX)
 }
 
-impl Scale {
-    /// That of a zone with these ends.
-    pub(super) fn of(zone: &RangeInclusive<i64>) -> Scale {
-        let (min, span) = (*zone.start(), zone.end().abs_diff(*zone.start()));
-        Scale { min, span, shift: (u64::BITS - span.leading_zeros()).saturating_sub(u8::BITS) }
+/// The least distance with this code.
+fn distance(code: u8) -> u64 {
+    match code >> 2 {
+        0 => code.into(),
+        power => u64::from(4 | code & 3) << (power - 1),
     }
+}
 
-    /// The byte of a value in the zone.
-    fn byte(self, value: i64) -> u8 {
-        u8::try_from(value.abs_diff(self.min) >> self.shift).unwrap_or(u8::MAX)
-    }
+/// The codes at most of a stretch of `zone` that may hold some of `values`, some of which may lie in the zone.
+pub(super) fn bounds(zone: &RangeInclusive<i64>, values: &RangeInclusive<i64>) -> [u8; STRETCH_LEN] {
+    let (first, last) = (*values.start().max(zone.start()), *values.end().min(zone.end()));
+    [code(last.abs_diff(*zone.start())), code(first.abs_diff(*zone.end()))]
+}
 
-    /// The bytes of those of `values` that lie in `zone`, if some do.
-    pub(super) fn bytes(
-        self,
-        zone: &RangeInclusive<i64>,
-        values: &RangeInclusive<i64>,
-    ) -> RangeInclusive<u8> {
-        self.byte(*values.start().max(zone.start()))..=self.byte(*values.end().min(zone.end()))
-    }
-
-    /// Between which values those of a stretch lie.
-    pub(super) fn values(self, [low, high]: [u8; STRETCH_LEN]) -> RangeInclusive<i64> {
-        // Neither leaves 64 bits: a shift of 56 is the greatest.
-        let low = u64::from(low) << self.shift;
-        let high = u64::from(high) << self.shift | ((1 << self.shift) - 1);
-        let [low, high] = [low, high].map(|far| self.min.wrapping_add_unsigned(far.min(self.span)));
-        low..=high
-    }
+/// Between which values those of a stretch of `zone` lie.
+pub(super) fn values(zone: &RangeInclusive<i64>, [low, high]: [u8; STRETCH_LEN]) -> RangeInclusive<i64> {
+    // What no writer writes may be anything, but in range.
+    let span = zone.end().abs_diff(*zone.start());
+    let [low, high] = [low, high].map(|code| distance(code).min(span));
+    zone.start().wrapping_add_unsigned(low)..=zone.end().wrapping_sub_unsigned(high)
 }
 
 /// Bytes of the stretches of `count` values.
@@ -153,8 +144,8 @@ pub(super) fn encode(ends: &[(i64, i64)]) -> Vec<u8> {
         let zone = stretches
             .iter()
             .fold((i64::MAX, i64::MIN), |zone, ends| (zone.0.min(ends.0), zone.1.max(ends.1)));
-        let scale = Scale::of(&(zone.0..=zone.1));
-        bytes.extend(stretches.iter().flat_map(|&(min, max)| [scale.byte(min), scale.byte(max)]));
+        let codes = |&(min, max): &(i64, i64)| [code(min.abs_diff(zone.0)), code(max.abs_diff(zone.1))];
+        bytes.extend(stretches.iter().flat_map(codes));
     }
     bytes
 }
@@ -175,9 +166,66 @@ pub(super) fn read_zones<'a, B: SectionBytes>(
     Ok(stretches.slice(place(zones.start)?..place(zones.end)?)?.as_chunks().0)
 }
 
-/// Which of the stretches of a zone, up to [`PER_ZONE`], may hold values whose bytes are `wanted`: a bit for each.
-pub(super) fn may_hold(stretches: &[[u8; STRETCH_LEN]], wanted: &RangeInclusive<u8>) -> u8 {
-    let (first, last) = (*wanted.start(), *wanted.end());
-    let is_open = |[low, high]: [u8; STRETCH_LEN]| u8::from(low <= last) & u8::from(first <= high);
-    stretches.iter().take(PER_ZONE).enumerate().fold(0, |open, (i, &ends)| open | is_open(ends) << i)
+/// Which of the stretches of a zone, up to [`PER_ZONE`], have codes within these [`bounds`]: a bit for each.
+pub(super) fn within(stretches: &[[u8; STRETCH_LEN]], bounds: [u8; STRETCH_LEN]) -> u8 {
+    // Four at once, in eight bytes: Warren, *Hacker's Delight*, 2-18.
+    const TOP: u64 = 0x8080_8080_8080_8080;
+    let [first, last] = stretches.as_flattened().as_chunks().0 else { return some_within(stretches, bounds) };
+    let [low, high] = bounds.map(u64::from);
+    let most = (low | high << 8).wrapping_mul(0x0001_0001_0001_0001);
+    let four = |four: &[u8; 8]| {
+        let codes = u64::from_le_bytes(*four);
+        let is_less = (most & !codes | !(most ^ codes) & ((most | TOP) - (codes & !TOP))) & TOP;
+        // The top bits of the even bytes, where the next one has its top bit as well, are put side by side.
+        let both = is_less & is_less >> 8 & 0x0080_0080_0080_0080;
+        both.wrapping_mul(1 << 53 | 1 << 38 | 1 << 23 | 1 << 8) >> 60
+    };
+    u8::try_from(four(first) | four(last) << 4).unwrap_or(u8::MAX)
+}
+
+/// The same of some, one by one.
+fn some_within(stretches: &[[u8; STRETCH_LEN]], bounds: [u8; STRETCH_LEN]) -> u8 {
+    let is_open = |[low, high]: [u8; STRETCH_LEN]| u8::from(low <= bounds[0]) & u8::from(high <= bounds[1]);
+    stretches.iter().take(PER_ZONE).enumerate().fold(0, |open, (i, &codes)| open | is_open(codes) << i)
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn a_code_says_the_least_distance_that_has_it() {
+        let mut last = None;
+        for at in 0..=251 {
+            let least = distance(at);
+            assert_eq!(code(least), at);
+            if let Some(before) = least.checked_sub(1) {
+                assert_eq!(Some(code(before)), last);
+            }
+            last = Some(at);
+        }
+        assert_eq!(code(u64::MAX), 251);
+    }
+
+    proptest! {
+        #[test]
+        fn distances_have_codes_in_their_order(a: u64, b: u64, shift in 0_u32..64) {
+            let (a, b) = (a >> shift, b >> shift);
+            prop_assert!(a > b || code(a) <= code(b));
+            prop_assert!(distance(code(a)) <= a && a - distance(code(a)) <= a / 5 + 1);
+        }
+
+        #[test]
+        fn eight_at_once_are_as_one_by_one(
+            stretches in prop::collection::vec(any::<[u8; 2]>(), 0..=PER_ZONE),
+            bounds: [u8; 2],
+            equal in 0..=PER_ZONE,
+        ) {
+            let mut stretches = stretches;
+            stretches.iter_mut().skip(equal).for_each(|codes| codes[equal % 2] = bounds[equal % 2]);
+            prop_assert_eq!(within(&stretches, bounds), some_within(&stretches, bounds));
+        }
+    }
 }

@@ -91,13 +91,16 @@ fn check_reader(values: &[i64], reader: &NumericReader<Owned>, random: &mut Rand
 fn ends_of_stretch(zone: &[i64], stretch: &[i64]) -> RangeInclusive<i64> {
     let ends = |values: &[i64]| (*values.iter().min().unwrap(), *values.iter().max().unwrap());
     let ((min, max), (low, high)) = (ends(zone), ends(stretch));
+    // The highest bit of a distance and the two below it.
+    let rounded = |distance: i128| {
+        let mut unit = 1;
+        while distance / unit > 7 {
+            unit *= 2;
+        }
+        distance / unit * unit
+    };
     let [min, max, low, high] = [min, max, low, high].map(i128::from);
-    let mut unit = 1;
-    while (max - min) / unit > 255 {
-        unit *= 2;
-    }
-    let (low, high) = (min + (low - min) / unit * unit, min + ((high - min) / unit + 1) * unit - 1);
-    low as i64..=high.min(max) as i64
+    (min + rounded(low - min)) as i64..=(max - rounded(max - high)) as i64
 }
 
 /// What a column with stretches gives: those of them that may hold some of `wanted`, put together.

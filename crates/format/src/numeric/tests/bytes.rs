@@ -106,16 +106,19 @@ fn zones_are_the_ends_of_4096_and_of_262144_values() {
 
 #[test]
 fn stretches_are_the_ends_of_512_values_in_a_byte_each() {
-    // Two zones: from 0 to 4,095, so that a byte stands for sixteen; and from 100 to 103.
+    // Two zones: from 0 to 4,095, and from 100 to 103.
     let values: Vec<i64> = (0..4096).chain((0..1000).map(|i| 100 + i % 2 + i / 512 * 2)).collect();
     let stretches = encode(&values, &VALUES).stretches.unwrap();
-    let expected = (0..8).flat_map(|i| [32 * i, 32 * i + 31]).chain([0, 1, 2, 3]);
-    assert_eq!(stretches, expected.collect::<Vec<u8>>());
-    // All there is: a byte stands for 2^56.
+    // 512, 1,024 and 1,536 are 4 << 7, 4 << 8 and 6 << 8; 511 is 7 << 6 and more.
+    let codes = [0, 32, 36, 38, 40, 41, 42, 43];
+    let below = [0, 31, 35, 37, 39, 40, 41, 42];
+    let expected = (0..8).flat_map(|i| [codes[i], if i == 7 { 0 } else { below[7 - i] + 1 }]);
+    assert_eq!(stretches, expected.chain([0, 2, 2, 0]).collect::<Vec<u8>>());
+    // All there is.
     let values = [&[i64::MIN; 512][..], &[i64::MAX; 512], &[0; 512], &[-1; 512], &[1 << 56; 4096]].concat();
     let stretches = encode(&values, &VALUES).stretches.unwrap();
-    assert_eq!(stretches[..8], [0, 0, 255, 255, 128, 128, 127, 127]);
-    assert_eq!(stretches[8..], [&[129; 8][..], &[0; 8]].concat());
+    assert_eq!(stretches[..8], [0, 251, 251, 0, 248, 247, 247, 248]);
+    assert_eq!(stretches[8..], [&[248, 247].repeat(4)[..], &[0; 8]].concat());
 }
 
 #[test]

@@ -388,6 +388,10 @@ fn sections_that_are_all_ones_or_all_zeros_are_survived() {
             for which in 0..sections(&mut column.clone()).len() {
                 let mut bad = column.clone();
                 sections(&mut bad)[which].1.fill(fill);
+                // Of values that are anywhere in each stretch, all are zeros.
+                if bad == column {
+                    continue;
+                }
                 for mode in JumpTables::ALL {
                     assert!(read_all(&bad, mode).is_err());
                 }

@@ -71,9 +71,13 @@ fn check_looks(values: &[i64], column: Numeric<Vec<u8>>, step: u64) {
     // Values 150,000 to 450,000 of 147 zones: from the middle of zone 36 to that of 109.
     assert_eq!(counts.zones, Decided { none: 147 - 74, all: 72, open: 2 });
     // All lie along one line, and are decided by 512: of the first zone the fifth of eight is not, of the last the seventh.
-    let (by_512, rest) =
-        (Decided { none: 4 + 1, all: 3 + 6, open: 2 }, Decided { open: 2, ..Decided::default() });
-    let expected = if step == STRETCH { (by_512, rest) } else { (Decided::default(), by_512) };
+    // A stretch tells its ends about as well as one in eight, so the neighbour of one that has an end may be open.
+    let by_512 = Decided { none: 4 + 1, all: 3 + 6, open: 2 };
+    let stretches = Decided { none: 4, all: 9, open: 3 };
+    let expected = match step {
+        STRETCH => (stretches, Decided { none: 1, all: 0, open: 2 }),
+        _ => (Decided::default(), by_512),
+    };
     assert_eq!((counts.stretches, counts.blocks), expected);
     assert_eq!(counts.read, 2 * 512);
 
@@ -95,12 +99,16 @@ fn check_looks(values: &[i64], column: Numeric<Vec<u8>>, step: u64) {
     ] {
         let found = candidates(0..len, wanted.clone());
         let expected = positions.start / step * step..(positions.end.div_ceil(step) * step).min(len);
-        assert_eq!(found, std::slice::from_ref(&expected), "{wanted:?}");
+        let [found] = found.as_slice() else { panic!("{wanted:?}: {found:?}") };
+        let beside = if step == STRETCH { step } else { 0 };
+        assert!(found.start <= expected.start && expected.start <= found.start + beside, "{found:?}");
+        assert!(expected.end <= found.end && found.end <= expected.end + beside, "{found:?}");
     }
     assert!(candidates(0..len, -5..=-1).is_empty());
-    assert_eq!(
-        candidates(5_000..150_000, 0..=20_000),
-        std::slice::from_ref(&(5_000..10_001_u64.div_ceil(step) * step))
+    let [found] = candidates(5_000..150_000, 0..=20_000).try_into().unwrap();
+    let end = 10_001_u64.div_ceil(step) * step;
+    assert!(
+        found.start == 5_000 && (end..=end + if step == STRETCH { step } else { 0 }).contains(&found.end)
     );
     assert_eq!(bytes_of_blocks(&reader), 0);
 }
