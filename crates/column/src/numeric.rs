@@ -101,6 +101,46 @@ pub trait NumericColumn: Column {
         Ok(())
     }
 
+    /// Sets the bit of each 512 documents of `docs` that may have a value in `values`; no other document of `docs` has one, as
+    /// is known without a look at any value. Bit *i* is of documents `docs.start + 512 * i` and those behind it; `docs` begin
+    /// with a multiple of 4,096. By default, all bits are set. What indexes decided is added to `counts`. To find out `finely`
+    /// takes longer, and pays where there are more documents to be passed over than stretches.
+    ///
+    /// As [`candidates`](Self::candidates), for who has few documents everywhere.
+    ///
+    /// # Errors
+    ///
+    /// When bytes of the column are damaged.
+    ///
+    /// # Panics
+    ///
+    /// If there are too few bits.
+    fn open_stretches(
+        &self,
+        docs: Range<u32>,
+        values: RangeInclusive<i64>,
+        finely: bool,
+        counts: &mut FilterCounts,
+        bits: &mut [u64],
+    ) -> Result<()> {
+        let _ = (values, finely, counts);
+        docvalues_format::bits::fill(bits, 0..docs.len().div_ceil(512));
+        Ok(())
+    }
+
+    /// A number that about `n` values of the column reach, or surpass, if `greatest`; else one that about `n` are not above.
+    /// `None` if the column cannot tell at once, as by default.
+    ///
+    /// It is a guess, for who looks for the first documents and wants to begin with good ones.
+    ///
+    /// # Errors
+    ///
+    /// When bytes of the column are damaged.
+    fn guess_nth(&self, n: u64, greatest: bool) -> Result<Option<i64>> {
+        let _ = (n, greatest);
+        Ok(None)
+    }
+
     /// As [`filter`](Self::filter), and adds to `counts` how the documents were found, as far as the column can tell: by
     /// default nothing.
     ///

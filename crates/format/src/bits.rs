@@ -174,6 +174,7 @@ pub(crate) mod cpu;
     expect(dead_code, reason = "what kernels are told, where there are some")
 )]
 mod gather;
+mod keep;
 mod lookup;
 mod narrow;
 mod ones;
@@ -192,6 +193,7 @@ pub use compare::{all_below, pass_below, pass_outside, places};
 #[cfg(all(target_arch = "x86_64", not(miri)))]
 pub(crate) use cpu::cpu_has;
 pub(crate) use gather::{Blocks, Numbers, Packed, gather, gather_ords, gather_packed};
+pub use keep::{Open, STRETCH, STRETCHES, keep};
 pub(crate) use lookup::{ENTRIES, look_up, look_up_packed};
 pub use narrow::to_u32;
 pub(crate) use narrow::unpack_ords;

@@ -47,6 +47,7 @@ mod direct;
 mod encode;
 mod filter;
 mod gather;
+mod guess;
 mod locate;
 mod numbers;
 mod ords;

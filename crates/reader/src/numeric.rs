@@ -150,6 +150,30 @@ impl NumericColumn for Numeric {
         let each = |found: Range<u64>| each(doc(found.start)..doc(found.end));
         core.named(numbers.candidates(docs.start.into()..docs.end.into(), &values, counts, each))
     }
+
+    fn open_stretches(
+        &self,
+        docs: Range<u32>,
+        values: RangeInclusive<i64>,
+        finely: bool,
+        counts: &mut FilterCounts,
+        bits: &mut [u64],
+    ) -> Result<()> {
+        let Inner { core, values: numbers } = &*self.0;
+        let docs = core.clip(docs);
+        if docs.is_empty() {
+            return Ok(());
+        }
+        if !core.is_dense() {
+            docvalues_format::bits::fill(bits, 0..docs.len().div_ceil(512));
+            return Ok(());
+        }
+        core.named(numbers.open_stretches(docs.start.into()..docs.end.into(), &values, finely, counts, bits))
+    }
+
+    fn guess_nth(&self, n: u64, greatest: bool) -> Result<Option<i64>> {
+        self.0.core.named(self.0.values.guess_nth(n, greatest))
+    }
 }
 
 /// Hands out the numbers of `docs`, or their ords, batch by batch; `decode` finds those of a range of values.

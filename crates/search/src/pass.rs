@@ -11,9 +11,10 @@
 //! Parts are the same for any number of threads, and a thread goes through its parts in order. So a collector gives the
 //! same answer always, if what it keeps does not depend on the order of parts, or is kept by part.
 
-use std::ops::{ControlFlow, Range};
+use std::ops::Range;
 
 use docvalues_column::{BatchDocs, DocId, bits};
+use docvalues_format::bits as stretches;
 
 use crate::columns::Columns;
 use crate::docs::Docs;
@@ -33,11 +34,7 @@ const FEW: usize = 16;
 /// Of so many documents one must be in the set for a collector to be asked at all: those of a zone of a column.
 const ZONE: usize = 4_096;
 
-/// Documents of a part that may matter together, when few are in the set: those of a stretch of a column.
-const STRETCH: u32 = 512;
-
-/// Stretches of a part.
-const STRETCHES: usize = (PART / STRETCH) as usize;
+const _: () = assert!(PART == stretches::STRETCH * 1024, "a bit for each stretch of a part");
 
 /// What looks at windows.
 pub(crate) trait Collector: Sized + Send {
@@ -53,7 +50,8 @@ pub(crate) trait Collector: Sized + Send {
         Ok(Wants::All)
     }
 
-    /// Shows `each` the stretches of `docs`, ascending, of which documents may matter, as far as that is known at once.
+    /// Sets the bits of the [stretches](stretches::STRETCH) of `docs` of which documents may matter, as far as that is known at
+    /// once, or by zones of them, if not `finely`; `docs` begin with a block.
     ///
     /// It is asked instead of [`wants`](Self::wants) where the set has few documents: to look at each of these is cheaper than
     /// to find out which of all documents matter.
@@ -61,13 +59,14 @@ pub(crate) trait Collector: Sized + Send {
     /// # Errors
     ///
     /// When bytes of a column are damaged.
-    fn candidates(
+    fn open_stretches(
         &mut self,
         _columns: &Columns,
-        docs: Range<u32>,
-        each: &mut dyn FnMut(Range<u32>) -> ControlFlow<()>,
+        _docs: Range<u32>,
+        _finely: bool,
+        bits: &mut [u64],
     ) -> Result<()> {
-        let _ = each(docs);
+        bits.fill(u64::MAX);
         Ok(())
     }
 
@@ -259,16 +258,11 @@ impl Worker {
     ) -> Result<()> {
         let mut wanted = std::mem::take(&mut self.list);
         wanted.clear();
-        let (mut open, mut some_are) = ([0; STRETCHES], false);
-        let start = docs.start;
-        collector.candidates(pass.columns, docs, &mut |some| {
-            let (first, end) = ((some.start - start) / STRETCH, (some.end - start).div_ceil(STRETCH));
-            open[first as usize..end as usize].fill(1);
-            some_are = true;
-            ControlFlow::Continue(())
-        })?;
-        if some_are {
-            keep(list, &open, &mut wanted);
+        let mut open = stretches::Open::default();
+        let finely = list.len() > docs.len() / stretches::STRETCH as usize;
+        collector.open_stretches(pass.columns, docs, finely, &mut open)?;
+        if open.iter().any(|word| *word != 0) {
+            stretches::keep(list, &open, &mut wanted);
         }
         self.windows(pass, &wanted, collector)?;
         self.list = wanted;
@@ -309,16 +303,17 @@ impl Worker {
             if words.iter().all(|word| *word == 0) {
                 continue;
             }
+            let count = bits::count(words);
             // A filter looks at all documents: of few, it is cheaper to look at each.
-            let many = bits::count(words) >= block.len() / FEW;
-            let wants = if many {
-                self.ask(pass, block.clone(), collector)?
+            if count < block.len() / FEW {
+                self.hint(pass, block, words, count, collector)?;
             } else {
-                self.hint(pass, &block, collector)?
-            };
-            match wants {
-                Wants::All => self.wanted.copy_from_slice(words),
-                Wants::Bits => self.wanted.iter_mut().zip(words).for_each(|(wanted, word)| *wanted &= word),
+                match self.ask(pass, block, collector)? {
+                    Wants::All => self.wanted.copy_from_slice(words),
+                    Wants::Bits => {
+                        self.wanted.iter_mut().zip(words).for_each(|(wanted, word)| *wanted &= word)
+                    }
+                }
             }
             self.wanted(pass, start, collector)?;
         }
@@ -338,22 +333,29 @@ impl Worker {
         Ok(wants)
     }
 
-    /// The documents of which some may matter, as far as that is known at once, and perhaps some more.
+    /// Wants those `count` documents whose bits in `words` are set, but for those that are known at once not to matter.
     fn hint<C: Collector>(
         &mut self,
         pass: &Pass<'_>,
-        block: &Range<u32>,
+        block: Range<u32>,
+        words: &[u64],
+        count: usize,
         collector: &mut C,
-    ) -> Result<Wants> {
+    ) -> Result<()> {
+        const WORDS: usize = stretches::STRETCH as usize / 64;
+        let finely = count > block.len() / stretches::STRETCH as usize;
+        let mut open = [0; BLOCK as usize / WORDS / 64 / 64];
+        collector.open_stretches(pass.columns, block, finely, &mut open)?;
         self.wanted.clear();
-        self.wanted.resize(bits::words(block.clone()), 0);
-        collector.candidates(pass.columns, block.clone(), &mut |some| {
-            let words =
-                (some.start - block.start) as usize / 64..((some.end - block.start) as usize).div_ceil(64);
-            self.wanted[words].fill(u64::MAX);
-            ControlFlow::Continue(())
-        })?;
-        Ok(Wants::Bits)
+        self.wanted.resize(words.len(), 0);
+        for stretch in bits::ones(&open) {
+            // The last block may have fewer.
+            let here = stretch * WORDS..words.len().min((stretch + 1) * WORDS);
+            if let Some((wanted, words)) = self.wanted.get_mut(here.clone()).zip(words.get(here)) {
+                wanted.copy_from_slice(words);
+            }
+        }
+        Ok(())
     }
 
     /// Shows the documents whose bits are wanted, counted from `start`.
@@ -376,19 +378,6 @@ impl Worker {
     ) -> Result<()> {
         collector.collect(&mut Window::new(docs, pass.columns, &mut self.room))
     }
-}
-
-/// Adds those documents of a part whose stretch is `open`, which is 1, and not 0. Which ones these are is anybody's guess, so
-/// there is no branch.
-fn keep(list: &[DocId], open: &[u8; STRETCHES], out: &mut Vec<DocId>) {
-    let before = out.len();
-    out.resize(before + list.len(), DocId::new(0));
-    let (kept, mut count) = (&mut out[before..], 0);
-    for doc in list {
-        kept[count] = *doc;
-        count += usize::from(open[(doc.get() / STRETCH) as usize % STRETCHES]);
-    }
-    out.truncate(before + count);
 }
 
 /// How many documents of an ascending list come before `end`: O(log of that), for who looks for one end after the other.

@@ -18,7 +18,8 @@
 //! that may come in. A source whose documents lie in that order is not looked at beyond the first ones (LUCENE-8059 does the
 //! same for index-sorted segments).
 //!
-//! There are enough documents before the first is skipped if the zone with the column's best value has some: see `near`.
+//! There are enough documents before the first is skipped if the zone with the column's best value has some, or as it is guessed
+//! how good a document has to be, and tried: see `near`.
 
 mod full;
 mod key;
@@ -52,9 +53,21 @@ pub(crate) fn top(
         return Ok((docs.iter(search.source().docs()).take(top).collect(), TopRan::default()));
     }
     let (last, looked) = near::look(&request, docs, &keys, top)?;
-    let (found, mut ran) = request.run(Competition::new(keys, TopDocs::not_behind(top, last)))?.finish();
-    ran.seen += looked;
-    Ok((found.finish(), ran))
+    let mut before = TopRan { seen: looked, ..TopRan::default() };
+    let guess = near::guess(&request, docs, &keys, top)?;
+    // If there are enough that do not come behind it, the first are among them.
+    if let Some(guess) = guess.filter(|guess| last.as_ref().is_none_or(|last| guess < last)) {
+        let first = Competition::new(keys.clone(), TopDocs::not_behind(top, Some(guess)));
+        let (found, ran) = request.run(first)?.finish();
+        before += ran;
+        let found = found.finish();
+        if found.len() == top {
+            return Ok((found, before));
+        }
+    }
+    let (found, ran) = request.run(Competition::new(keys, TopDocs::not_behind(top, last)))?.finish();
+    before += ran;
+    Ok((found.finish(), before))
 }
 
 /// All of `docs`, in order.

@@ -83,6 +83,42 @@ fn of_numbers_that_rise_hardly_any_document_is_looked_at() {
     }
 }
 
+/// All documents of the set are worse than most others: what is guessed of them is not so.
+#[test]
+fn of_a_set_of_which_too_much_is_expected() {
+    let dataset = dataset();
+    let file = in_batches(&dataset, 50_000, &COMPRESSIONS, WriterOptions::default());
+    let segment = Segment::from_bytes(file, OpenOptions::new()).unwrap();
+    let ModelColumn::Numeric(numbers) = &dataset.columns[2].1 else { panic!("`anywhere` has numbers") };
+    for (worst, key) in
+        [(0..40_000, SortKey::new("anywhere").descending()), (960_000..1_000_000, SortKey::new("anywhere"))]
+    {
+        let is_bad = |number: Option<i64>| number.is_some_and(|number| worst.contains(&number));
+        let list: Vec<DocId> =
+            (0..DOCS).filter(|&doc| is_bad(numbers[doc as usize])).map(DocId::new).collect();
+        let bits = Bitset::from_docs(list.iter().copied(), DOCS);
+        let sets = [Docs::List(&list), Docs::Bits(&bits)];
+        check_top(&segment, &dataset, &sets, std::slice::from_ref(&key), &[1, 20, 700]);
+        check_top(&segment, &dataset, &sets, &[key, SortKey::new("few")], &[20]);
+    }
+}
+
+/// Of a set of any documents, few are looked at.
+#[test]
+fn of_numbers_anywhere_most_documents_are_passed_over() {
+    let dataset = dataset();
+    let file = in_batches(&dataset, 50_000, &COMPRESSIONS, WriterOptions::default());
+    let segment = Segment::from_bytes(file, OpenOptions::new()).unwrap();
+    let list: Vec<DocId> = (3..DOCS).step_by(23).map(DocId::new).collect();
+    let bits = Bitset::from_docs(list.iter().copied(), DOCS);
+    for docs in [Docs::List(&list), Docs::Bits(&bits)] {
+        let key = SortKey::new("anywhere").descending();
+        let (found, ran) = Search::new(&segment).top_explained(docs, &[key], 1).unwrap();
+        assert_eq!(found.len(), 1);
+        assert!(ran.seen < list.len() as u64 / 2, "{} of {} documents were looked at", ran.seen, list.len());
+    }
+}
+
 /// A source that knows just which documents match: of those without a value, too.
 #[test]
 fn of_a_source_that_knows_more() {

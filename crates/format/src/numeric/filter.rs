@@ -8,7 +8,7 @@ use super::block::{Block, Encoding};
 use super::counts::{FilterCounts, Share};
 use super::locate::Residuals;
 use super::stretch;
-use super::zone::{self, Level, ZONE};
+use super::zone::{self, Level, ZONE, ZONES_PER_ZONE};
 use super::{BLOCK_SHIFTS, NumericReader, NumericWalk, Transform};
 use crate::bits::{self, in_range, mask};
 use crate::error::Result;
@@ -111,56 +111,97 @@ impl<B: SectionBytes> NumericReader<B> {
         mut each: impl FnMut(Range<u64>) -> ControlFlow<()>,
     ) -> Result<()> {
         self.in_range(&positions)?;
-        let is_outside =
-            |all: RangeInclusive<i64>| values.is_empty() || Share::of(&all, values) == Share::None;
+        let mut found = Found { last: positions.start..positions.start, each: &mut each };
+        let mut at = positions.start;
+        while at < positions.end {
+            let start = at - at % ZONE;
+            // What is left of a zone that began before is not counted; then all that there are bits for.
+            let (is_rest, mut bits, mut here) = (start < at, [0; 8], FilterCounts::default());
+            let zones = if is_rest { 1 } else { ZONES_PER_ZONE };
+            let end = positions.end.min(start + zones * ZONE);
+            self.open_stretches(start..end, values, true, &mut here, &mut bits)?;
+            let directory = here.directory.min(end - at);
+            *counts += FilterCounts { directory, ..if is_rest { FilterCounts::default() } else { here } };
+            for (word, first) in bits.into_iter().zip((start..).step_by(64 * STRETCH)) {
+                let mut left = word;
+                while left != 0 {
+                    let first = first + u64::from(left.trailing_zeros()) * stretch::STRETCH;
+                    left &= left - 1;
+                    let open = at.max(first)..end.min(first + stretch::STRETCH);
+                    if !open.is_empty() && found.add(open).is_break() {
+                        return Ok(());
+                    }
+                }
+            }
+            at = end;
+        }
+        let _ = found.show();
+        Ok(())
+    }
+
+    /// Sets the bit of each stretch of `positions` that may hold some of `values`, as its zone tells, and, if `finely`, its own
+    /// entry; all others do not. Bit *i* is of the [`STRETCH`](stretch::STRETCH) values from `positions.start + 512 * i` on.
+    /// What zones were looked at is added to `counts`.
+    ///
+    /// O(stretches): no block is looked at.
+    ///
+    /// # Errors
+    ///
+    /// When there are not so many values, or zones cannot be read.
+    ///
+    /// # Panics
+    ///
+    /// If `positions` do not begin with a zone, or there are too few bits.
+    pub fn open_stretches(
+        &self,
+        positions: Range<u64>,
+        values: &RangeInclusive<i64>,
+        finely: bool,
+        counts: &mut FilterCounts,
+        bits: &mut [u64],
+    ) -> Result<()> {
+        assert!(positions.start.is_multiple_of(ZONE), "stretches of whole zones");
+        self.in_range(&positions)?;
         if positions.is_empty() {
             return Ok(());
         }
-        if is_outside(self.meta.min..=self.meta.max) {
+        let is_outside = |all: &RangeInclusive<i64>| Share::of(all, values) == Share::None;
+        if values.is_empty() || is_outside(&(self.meta.min..=self.meta.max)) {
             counts.directory += positions.end - positions.start;
             return Ok(());
         }
         let Some(zones) = &self.meta.zones else {
-            let _ = each(positions);
+            fill(bits, 0..(positions.end - positions.start).div_ceil(stretch::STRETCH));
             return Ok(());
         };
-        let mut found = Found { last: positions.start..positions.start, each: &mut each };
         let mut at = positions.start;
         while at < positions.end {
             let upper = at / Level::Upper.values();
-            let end = positions.end.min((upper + 1) * Level::Upper.values());
-            if is_outside(zone::read(&self.meta, zones, Level::Upper, upper)?) {
-                counts.zones.note(Share::None, begun(&(at..end), ZONE));
-                at = end;
+            let part = at..positions.end.min((upper + 1) * Level::Upper.values());
+            at = part.end;
+            let lower = part.start / ZONE..part.end.div_ceil(ZONE);
+            if is_outside(&zone::read(&self.meta, zones, Level::Upper, upper)?) {
+                counts.zones.note(Share::None, lower.end - lower.start);
                 continue;
             }
-            let lower = at / ZONE..end.div_ceil(ZONE);
-            let stretches = self.meta.stretches.as_ref();
-            let stretches = stretches.map(|all| stretch::read_zones(&self.meta, all, lower.clone()));
-            let stretches = stretches.transpose()?;
+            let stretches = self.meta.stretches.as_ref().filter(|_| finely);
+            let stretches =
+                stretches.map(|all| stretch::read_zones(&self.meta, all, lower.clone())).transpose()?;
             let mut stretches = stretches.map(|all| all.chunks(stretch::PER_ZONE));
-            for all in zone::read_all(&self.meta, zones, Level::Lower, lower)? {
-                let here = at..end.min((at / ZONE + 1) * ZONE);
-                at = here.end;
+            let first = lower.start - positions.start / ZONE;
+            for (zone, all) in (first..).zip(zone::read_all(&self.meta, zones, Level::Lower, lower)?) {
                 let stretches = stretches.as_mut().and_then(Iterator::next);
-                let share = if is_outside(all.clone()) { Share::None } else { Share::Some };
-                counts.zones.note(share, begun(&here, ZONE));
-                if share == Share::None {
-                    continue;
-                }
-                let going_on = match stretches {
-                    Some(stretches) => {
-                        let open = stretch::within(stretches, stretch::bounds(&all, values));
-                        found.add_stretches(&here, open)
-                    }
-                    None => found.add(here),
-                };
-                if going_on.is_break() {
-                    return Ok(());
+                let share = if is_outside(&all) { Share::None } else { Share::Some };
+                counts.zones.note(share, 1);
+                if share == Share::Some {
+                    let within = |stretches| stretch::within(stretches, stretch::bounds(&all, values));
+                    let open = stretches.map_or(u8::MAX, within);
+                    // There are as many bits, and no more than memory has.
+                    let word = usize::try_from(zone / 8).unwrap_or(usize::MAX);
+                    bits[word] |= u64::from(open) << (zone % 8 * stretch::PER_ZONE as u64);
                 }
             }
         }
-        let _ = found.show();
         Ok(())
     }
 
@@ -362,23 +403,6 @@ impl<F: FnMut(Range<u64>) -> ControlFlow<()>> Found<'_, F> {
             self.last.start = positions.start;
         }
         self.last.end = positions.end;
-        ControlFlow::Continue(())
-    }
-
-    /// Adds those stretches of a zone whose bits are set, as far as they lie in `positions`, which lie in the zone.
-    fn add_stretches(&mut self, positions: &Range<u64>, mut open: u8) -> ControlFlow<()> {
-        let zone = positions.start / ZONE * ZONE;
-        while open != 0 {
-            // A run of them at once.
-            let first = open.trailing_zeros();
-            let end = first + (!(open >> first)).trailing_zeros();
-            let [start, stop] = [first, end].map(|stretch| zone + u64::from(stretch) * stretch::STRETCH);
-            let here = start.max(positions.start)..stop.min(positions.end);
-            if !here.is_empty() {
-                self.add(here)?;
-            }
-            open &= u8::MAX.checked_shl(end).unwrap_or(0);
-        }
         ControlFlow::Continue(())
     }
 

@@ -1,7 +1,7 @@
 //! What documents are compared by.
 
 use std::cmp::Ordering;
-use std::ops::{ControlFlow, Range, RangeInclusive};
+use std::ops::{Range, RangeInclusive};
 
 use docvalues_column::{AnyColumn, DocId, FilterCounts, LogicalType, SortKey, TermOrd};
 use docvalues_format::file::kind::to_f64;
@@ -212,24 +212,23 @@ impl Key {
         Ok(true)
     }
 
-    /// Shows `each` the stretches of `docs` that may have a number in `open`, or none and so come first.
-    pub(super) fn candidates(
+    /// Sets the bits of the stretches of `docs` that may have a number in `open`, or none and so come first.
+    pub(super) fn open_stretches(
         &self,
         columns: &Columns,
         docs: Range<u32>,
         open: RangeInclusive<i64>,
+        finely: bool,
         counts: &mut FilterCounts,
-        each: &mut dyn FnMut(Range<u32>) -> ControlFlow<()>,
+        bits: &mut [u64],
     ) -> Result<()> {
         match columns.get(self.slot) {
             AnyColumn::Numeric(column)
                 if !self.missing_first || column.docs_with_value() == column.docs() =>
             {
-                column.candidates(docs, open, counts, each)?;
+                column.open_stretches(docs, open, finely, counts, bits)?;
             }
-            _ => {
-                let _ = each(docs);
-            }
+            _ => bits.fill(u64::MAX),
         }
         Ok(())
     }

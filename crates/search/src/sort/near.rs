@@ -1,4 +1,4 @@
-//! A first look where the best value is, which finds a document that those that are sought do not come behind.
+//! What the documents that are sought do not come behind: by a first look where the best value is, or by a guess.
 //!
 //! Documents are looked at in the order of their numbers, and what is skipped is skipped by the last of those that are
 //! kept. Where values ascend with these numbers, as times of a log do, and the latest are sought, each document is better
@@ -6,12 +6,17 @@
 //! set with enough documents in it, or near it, the last of the best ones there is about as good as the last one of all.
 //!
 //! Elsewhere it costs little: a few thousand documents.
+//!
+//! Where values come in any order, the ends of all zones tell about how many values are how good. Of that, a guess is made how good
+//! a document of the set has to be to come in: it is all that is looked for, and if there are not enough so good, the search
+//! begins anew, with what the first look found. The best zones of a column of ten million, each with one good value in 4,096, are
+//! more than half of all; of their stretches, those with one are an eighth.
 
 use std::ops::{ControlFlow, Range};
 
-use docvalues_column::{AnyColumn, FilterCounts};
+use docvalues_column::{AnyColumn, DocId, FilterCounts};
 
-use super::key::{Entry, Keys};
+use super::key::{Entry, Keys, Place};
 use super::top::{Competition, Kept as _, TopDocs};
 use crate::Docs;
 use crate::error::Result;
@@ -60,4 +65,24 @@ fn best(request: &Request<'_>, keys: &Keys) -> Result<Option<Range<u32>>> {
         ControlFlow::Break(())
     })?;
     Ok(found.map(|some| some.start..some.end.min(some.start.saturating_add(NEAR))))
+}
+
+/// So many times as many documents as are sought should not come behind what is guessed, or the guess was for nothing.
+const MARGIN: u64 = 2;
+
+/// What the first `top` of `docs` likely do not come behind: if there are not so many that do not, it was wrong.
+///
+/// The zones of the first key's column tell about how good so many values are as have enough documents of `docs` among them.
+pub(super) fn guess(request: &Request<'_>, docs: Docs<'_>, keys: &Keys, top: usize) -> Result<Option<Entry>> {
+    let (total, hits) = (request.total(), docs.count(request.total()));
+    if hits < FEW || (hits / 4) as usize <= top {
+        return Ok(None);
+    }
+    let Some((key, others)) = keys.as_slice().split_first() else { return Ok(None) };
+    let AnyColumn::Numeric(column) = request.columns().get(key.slot) else { return Ok(None) };
+    let wanted = (top as u64).saturating_mul(MARGIN * u64::from(total)) / u64::from(hits);
+    let Some(number) = column.guess_nth(wanted, key.descending)? else { return Ok(None) };
+    let first = Some(key.of_number(number)).filter(|first| *first != Place::NoNumber);
+    let places = |first| std::iter::once(first).chain(others.iter().map(|_| Place::Last)).collect();
+    Ok(first.map(|first| Entry { places: places(first), doc: DocId::new(u32::MAX) }))
 }

@@ -2,7 +2,7 @@
 
 use std::collections::BinaryHeap;
 use std::fmt;
-use std::ops::{ControlFlow, Range, RangeInclusive};
+use std::ops::{AddAssign, Range, RangeInclusive};
 
 use docvalues_column::{DocId, FilterCounts};
 use docvalues_format::bits;
@@ -60,6 +60,13 @@ pub struct TopRan {
     pub seen: u64,
     /// What the indexes of the first key's column decided about the documents that could still come in.
     pub filter: FilterCounts,
+}
+
+impl AddAssign for TopRan {
+    fn add_assign(&mut self, other: TopRan) {
+        self.seen += other.seen;
+        self.filter += other.filter;
+    }
 }
 
 impl fmt::Display for TopRan {
@@ -125,16 +132,17 @@ impl<K: Kept> Collector for Competition<K> {
         Ok(if can_tell { Wants::Bits } else { Wants::All })
     }
 
-    fn candidates(
+    fn open_stretches(
         &mut self,
         columns: &Columns,
         docs: Range<u32>,
-        each: &mut dyn FnMut(Range<u32>) -> ControlFlow<()>,
+        finely: bool,
+        bits: &mut [u64],
     ) -> Result<()> {
         match self.open() {
-            Some((key, open)) => key.candidates(columns, docs, open, &mut self.ran.filter, each),
+            Some((key, open)) => key.open_stretches(columns, docs, open, finely, &mut self.ran.filter, bits),
             None => {
-                let _ = each(docs);
+                bits.fill(u64::MAX);
                 Ok(())
             }
         }
@@ -184,8 +192,8 @@ impl TopDocs {
 
     /// The same, where it is known that none of them comes behind `last`.
     pub(crate) fn not_behind(top: usize, last: Option<Entry>) -> TopDocs {
-        let behind = |last: Entry| Some(Entry { doc: DocId::new(last.doc.get().checked_add(1)?), ..last });
-        TopDocs { top, bound: last.and_then(behind), heap: BinaryHeap::new() }
+        let behind = |last: Entry| Entry { doc: DocId::new(last.doc.get().saturating_add(1)), ..last };
+        TopDocs { top, bound: last.map(behind), heap: BinaryHeap::new() }
     }
 
     /// The documents, in order.

@@ -32,6 +32,7 @@ pub(super) fn check<S: Subject>(column: &S, expected: &Expected<S::Value>) {
                 one(&expected.name, &name, docs, before, &matched, run);
             }
             candidates(column, docs, query, (&name, &expected.name), &matched);
+            open_stretches(column, docs, query, (&name, &expected.name), &matched);
         }
     }
 }
@@ -56,6 +57,27 @@ fn candidates<S: Subject>(
     if let Some(doc) = docs.clone().filter(is_there).find(|doc| !found.iter().any(|some| some.contains(doc)))
     {
         fails(&format!("are without {doc}"));
+    }
+}
+
+/// Whether the bits of stretches, from the zone on that `docs` begin in, are set where documents match.
+fn open_stretches<S: Subject>(
+    column: &S,
+    docs: &Range<u32>,
+    query: &S::Query,
+    (name, column_name): (&str, &str),
+    matched: &[u64],
+) {
+    let docs = docs.start - docs.start % 4_096..docs.end;
+    for finely in [true, false] {
+        let mut open = vec![0; docs.len().div_ceil(64 * 512)];
+        good(column.open_stretches(docs.clone(), query, finely, &mut open), column_name, name);
+        let is_missed = |doc: &u32| {
+            bits::get(matched, *doc as usize) && !bits::get(&open, (doc - docs.start) as usize / 512)
+        };
+        if let Some(doc) = docs.clone().find(is_missed) {
+            panic!("column `{column_name}`: {name}: open stretches of {docs:?} are without that of {doc}");
+        }
     }
 }
 

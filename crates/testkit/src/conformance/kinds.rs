@@ -184,6 +184,16 @@ impl Subject for Numeric<'_> {
         })?;
         Ok(found)
     }
+
+    fn open_stretches(
+        &self,
+        docs: Range<u32>,
+        query: &RangeInclusive<i64>,
+        finely: bool,
+        bits: &mut [u64],
+    ) -> Result<()> {
+        self.0.open_stretches(docs, query.clone(), finely, &mut FilterCounts::default(), bits)
+    }
 }
 
 impl Subject for Binary<'_> {

@@ -43,6 +43,18 @@ pub(super) trait Subject {
     fn candidates(&self, docs: Range<u32>, _query: &Self::Query) -> Result<Vec<Range<u32>>> {
         Ok(vec![docs])
     }
+
+    /// The same of `docs` that begin with a zone, as bits for every 512 of them.
+    fn open_stretches(
+        &self,
+        _docs: Range<u32>,
+        _query: &Self::Query,
+        _finely: bool,
+        bits: &mut [u64],
+    ) -> Result<()> {
+        bits.fill(u64::MAX);
+        Ok(())
+    }
 }
 
 /// What a column has to answer: a value or none for each document.

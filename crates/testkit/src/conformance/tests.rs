@@ -62,7 +62,7 @@ const ANY_KIND: [(Lie, &str); 17] = [
 ];
 
 const NUMBERS: [(Lie, &str); 1] = [(Lie::Bounds, "bounds")];
-const ONE_NUMBER: [(Lie, &str); 1] = [(Lie::Candidates, "candidates")];
+const ONE_NUMBER: [(Lie, &str); 2] = [(Lie::Candidates, "candidates"), (Lie::Stretches, "open stretches of")];
 const MULTI: [(Lie, &str); 2] =
     [(Lie::ValueCount, "value_count"), (Lie::GatherAppends, "gather, |lists for")];
 const SINGLE: [(Lie, &str); 3] = [

@@ -70,6 +70,7 @@ fn check_reader(values: &[i64], reader: &NumericReader<Owned>, random: &mut Rand
         let mut bits = bits;
         reader.filter(range.clone(), wanted.clone(), &mut bits, &mut walk).unwrap();
         assert_eq!(bits, expected, "filter {range:?} by {wanted:?}");
+        check_stretches(reader, &range, &wanted);
         let candidates = candidates(reader, range.clone(), &wanted);
         if reader.meta().stretches.is_some() && !wanted.is_empty() {
             assert_eq!(candidates, expected_candidates(values, &range, &wanted), "{range:?} {wanted:?}");
@@ -83,6 +84,7 @@ fn check_reader(values: &[i64], reader: &NumericReader<Owned>, random: &mut Rand
     }
     #[expect(clippy::reversed_empty_ranges, reason = "that is the test")]
     reader.filter(0..len, 1..=0, &mut vec![0; values.len().div_ceil(64)], &mut walk).unwrap();
+    check_guesses(values, reader);
     check_counts(values, reader, random);
     check_gather(values, reader, random);
 }
@@ -145,6 +147,51 @@ fn candidates(
         assert_eq!(counts.zones, Decided { none, all: 0, open: all + open }, "{wanted:?}");
     }
     found
+}
+
+/// Bits of stretches say what candidates say; by zones they say no less, and bits that were set stay set.
+fn check_stretches(reader: &NumericReader<Owned>, range: &Range<u64>, wanted: &RangeInclusive<i64>) {
+    let start = range.start - range.start % ZONE;
+    let words = vec![0x8000_0001; ((range.end - start).div_ceil(512 * 64) + 1) as usize];
+    let [fine, coarse] = [true, false].map(|finely| {
+        let (mut bits, mut counts) = (words.clone(), FilterCounts::default());
+        reader.open_stretches(start..range.end, wanted, finely, &mut counts, &mut bits).unwrap();
+        bits
+    });
+    let shown = candidates(reader, start..range.end, wanted);
+    let is_shown = |at: u64| shown.iter().any(|some| some.contains(&(start + at * 512)));
+    for at in 0..(range.end - start).div_ceil(512) {
+        let [fine, coarse, before] =
+            [&fine, &coarse, &words].map(|bits| bits[(at / 64) as usize] >> (at % 64) & 1 == 1);
+        assert_eq!(fine, before || is_shown(at), "stretch {at} of {range:?} {wanted:?}");
+        assert!(coarse || !fine);
+    }
+    assert_eq!((fine.last(), coarse.last()), (words.last(), words.last()));
+}
+
+/// A guess is a value's, and the better, the fewer are asked for; of values in any order it is not far off.
+fn check_guesses(values: &[i64], reader: &NumericReader<Owned>) {
+    for greatest in [true, false] {
+        let guesses: Vec<_> =
+            [1, 20, 1_000, u64::MAX].map(|n| reader.guess_nth(n, greatest).unwrap()).into_iter().collect();
+        assert!(guesses.iter().flatten().all(|guess| values.contains(guess)));
+        assert!(guesses.iter().flatten().is_sorted_by(|a, b| if greatest { a >= b } else { a <= b }));
+        assert_eq!(guesses[0].is_some(), reader.meta().zones.is_some() && values.len() > 4096);
+        assert_eq!(guesses[3], None);
+    }
+}
+
+#[test]
+fn a_guess_is_about_as_good_as_as_many_values_as_were_asked_for() {
+    let mut random = Random(43);
+    let values: Vec<i64> = (0..2_000_000).map(|_| random.below(1_000_000_000)).collect();
+    let reader = open(&encode(&values, &VALUES), JumpTables::Baked).unwrap();
+    for (n, greatest) in [(50, true), (400, true), (400, false), (1_000, false)] {
+        let guess = reader.guess_nth(n, greatest).unwrap().unwrap();
+        let is_good = |value: &&i64| if greatest { **value >= guess } else { **value <= guess };
+        let found = values.iter().filter(is_good).count() as u64;
+        assert!((n / 2..2 * n).contains(&found), "{found} values for {n}");
+    }
 }
 
 /// One block of differences, or no block at all, is there in one line of memory; nothing else is.

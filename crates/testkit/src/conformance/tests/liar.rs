@@ -49,6 +49,8 @@ pub(super) enum Lie {
     FilterBeyond,
     /// Where a filter need not look, it finds a document.
     Candidates,
+    /// No stretch is open.
+    Stretches,
     /// Takes an output that is too short, and leaves it at that.
     Lenient,
     Fails,
@@ -281,6 +283,20 @@ impl<C: NumericColumn> NumericColumn for Liar<C> {
             return Ok(());
         }
         self.honest.candidates(docs, values, counts, each)
+    }
+
+    fn open_stretches(
+        &self,
+        docs: Range<u32>,
+        values: RangeInclusive<i64>,
+        finely: bool,
+        counts: &mut FilterCounts,
+        bits: &mut [u64],
+    ) -> Result<()> {
+        if self.is(Lie::Stretches) {
+            return Ok(());
+        }
+        self.honest.open_stretches(docs, values, finely, counts, bits)
     }
 }
 
