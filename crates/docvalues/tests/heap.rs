@@ -19,7 +19,7 @@ use docvalues_testkit::shapes::{self, Dataset};
 static ALLOCATOR: PeakAlloc = PeakAlloc::new();
 
 /// Readers, sections, and the segment's list of open columns.
-const FIXED: usize = 4 << 10;
+const FIXED: usize = 9 << 9;
 
 /// Bytes of a file for each byte on the heap: a bit a granule.
 const PER_BYTE: usize = 8 * 4096;
