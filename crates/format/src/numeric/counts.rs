@@ -20,7 +20,8 @@ pub struct FilterCounts {
     pub missing: u64,
     /// Zones of [`ZONE`](super::ZONE) values.
     pub zones: Decided,
-    /// Stretches of [`STRETCH`](super::STRETCH) values of those zones that did not decide, if the file has them.
+    /// Stretches of [`STRETCH`](super::STRETCH) values of those zones that did not decide, if the file has them. Where each one
+    /// of a zone may hold some, none is asked whether all of it is wanted.
     pub stretches: Decided,
     /// Each 512 values of those stretches that did not decide, by the header of their block. Without stretches, blocks of
     /// those zones that did not decide, or of a column without zones; of a block that is longer than a zone, each zone's part;

@@ -8,7 +8,7 @@ use super::block::{Block, Encoding};
 use super::counts::{FilterCounts, Share};
 use super::locate::Residuals;
 use super::stretch;
-use super::zone::{self, Level, ZONE, ZONES_PER_ZONE};
+use super::zone::{self, Level, ZONE};
 use super::{BLOCK_SHIFTS, NumericReader, NumericWalk, Transform};
 use crate::bits::{self, in_range, mask};
 use crate::error::Result;
@@ -88,17 +88,17 @@ impl<B: SectionBytes> NumericReader<B> {
             (Share::Some, Some(numbers)) => {
                 let mut filter = Filter { wanted: values, numbers, first, bits, counts };
                 match &self.meta.zones {
-                    Some(zones) => self.filter_zones(zones, Level::Upper, positions, &mut filter, walk),
+                    Some(zones) => self.filter_zones(zones, positions, &mut filter, walk),
                     None => self.filter_blocks(positions, &mut filter, walk),
                 }
             }
         }
     }
 
-    /// Shows `each` the parts of `positions`, ascending, of which the zones and their stretches may hold some of `values`,
-    /// until it breaks off; all others do not. What zones were looked at is added to `counts`.
+    /// Shows `each` the stretches of `positions`, ascending, of which the zones may hold some of `values`, until it breaks
+    /// off; all others do not. What zones were looked at is added to `counts`.
     ///
-    /// O(zones), and what stretches there are: no block is looked at.
+    /// O(zones): no block is looked at.
     ///
     /// # Errors
     ///
@@ -111,31 +111,49 @@ impl<B: SectionBytes> NumericReader<B> {
         mut each: impl FnMut(Range<u64>) -> ControlFlow<()>,
     ) -> Result<()> {
         self.in_range(&positions)?;
-        let mut found = Found { last: positions.start..positions.start, each: &mut each };
-        let mut at = positions.start;
+        let is_outside =
+            |all: RangeInclusive<i64>| values.is_empty() || Share::of(&all, values) == Share::None;
+        if positions.is_empty() {
+            return Ok(());
+        }
+        if is_outside(self.meta.min..=self.meta.max) {
+            counts.directory += positions.end - positions.start;
+            return Ok(());
+        }
+        let Some(zones) = &self.meta.zones else {
+            let _ = each(positions);
+            return Ok(());
+        };
+        // The candidates that come last, as far as they are known to go.
+        let (mut at, mut found) = (positions.start, positions.start..positions.start);
         while at < positions.end {
-            let start = at - at % ZONE;
-            // What is left of a zone that began before is not counted; then all that there are bits for.
-            let (is_rest, mut bits, mut here) = (start < at, [0; 8], FilterCounts::default());
-            let zones = if is_rest { 1 } else { ZONES_PER_ZONE };
-            let end = positions.end.min(start + zones * ZONE);
-            self.open_stretches(start..end, values, true, &mut here, &mut bits)?;
-            let directory = here.directory.min(end - at);
-            *counts += FilterCounts { directory, ..if is_rest { FilterCounts::default() } else { here } };
-            for (word, first) in bits.into_iter().zip((start..).step_by(64 * STRETCH)) {
-                let mut left = word;
-                while left != 0 {
-                    let first = first + u64::from(left.trailing_zeros()) * stretch::STRETCH;
-                    left &= left - 1;
-                    let open = at.max(first)..end.min(first + stretch::STRETCH);
-                    if !open.is_empty() && found.add(open).is_break() {
+            let upper = at / Level::Upper.values();
+            let end = positions.end.min((upper + 1) * Level::Upper.values());
+            if is_outside(zone::read(&self.meta, zones, Level::Upper, upper)?) {
+                counts.zones.note(Share::None, begun(&(at..end), ZONE));
+                at = end;
+                continue;
+            }
+            for all in zone::read_all(&self.meta, zones, Level::Lower, at / ZONE..end.div_ceil(ZONE))? {
+                let here = at..end.min((at / ZONE + 1) * ZONE);
+                at = here.end;
+                let share = if is_outside(all) { Share::None } else { Share::Some };
+                counts.zones.note(share, begun(&here, ZONE));
+                if share == Share::None {
+                    continue;
+                }
+                if found.end < here.start {
+                    if !found.is_empty() && each(found).is_break() {
                         return Ok(());
                     }
+                    found = here.start..here.start;
                 }
+                found.end = here.end;
             }
-            at = end;
         }
-        let _ = found.show();
+        if !found.is_empty() {
+            let _ = each(found);
+        }
         Ok(())
     }
 
@@ -228,56 +246,87 @@ impl<B: SectionBytes> NumericReader<B> {
         (start <= end && first <= last).then_some(first..=last)
     }
 
-    /// Fills or passes over whole zones of `level`, and descends into the others.
+    /// Fills or passes over whole zones, those of the upper level first, and descends into the others.
     fn filter_zones(
         &self,
         zones: &B,
-        level: Level,
         positions: Range<u64>,
         filter: &mut Filter<'_>,
         walk: &mut NumericWalk,
     ) -> Result<()> {
         let mut at = positions.start;
         while at < positions.end {
-            let zone = at / level.values();
-            let stretch = at..positions.end.min((zone + 1) * level.values());
-            at = stretch.end;
-            let ends = zone::read(&self.meta, zones, level, zone)?;
-            let share = Share::of(&ends, &filter.wanted);
-            if share == Share::Some && level == Level::Upper {
-                self.filter_zones(zones, Level::Lower, stretch, filter, walk)?;
-                continue;
-            }
-            filter.counts.zones.note(share, begun(&stretch, ZONE));
+            let upper = at / Level::Upper.values();
+            let part = at..positions.end.min((upper + 1) * Level::Upper.values());
+            at = part.end;
+            let share = Share::of(&zone::read(&self.meta, zones, Level::Upper, upper)?, &filter.wanted);
             match share {
                 Share::None => {}
-                Share::All => filter.fill(stretch),
-                Share::Some => self.filter_stretches(zone, &ends, stretch, filter, walk)?,
+                Share::All => filter.fill(part.clone()),
+                Share::Some => {
+                    self.filter_lower_zones(zones, part, filter, walk)?;
+                    continue;
+                }
+            }
+            filter.counts.zones.note(share, begun(&part, ZONE));
+        }
+        Ok(())
+    }
+
+    /// The same with zones of the lower level, all at once.
+    fn filter_lower_zones(
+        &self,
+        zones: &B,
+        positions: Range<u64>,
+        filter: &mut Filter<'_>,
+        walk: &mut NumericWalk,
+    ) -> Result<()> {
+        let lower = positions.start / ZONE..positions.end.div_ceil(ZONE);
+        let stretches = self.meta.stretches.as_ref();
+        let stretches =
+            stretches.map(|all| stretch::read_zones(&self.meta, all, lower.clone())).transpose()?;
+        let mut stretches = stretches.map(|all| all.chunks(stretch::PER_ZONE));
+        for (zone, ends) in lower.clone().zip(zone::read_all(&self.meta, zones, Level::Lower, lower)?) {
+            let here = positions.start.max(zone * ZONE)..positions.end.min((zone + 1) * ZONE);
+            let stretches = stretches.as_mut().and_then(Iterator::next);
+            let share = Share::of(&ends, &filter.wanted);
+            filter.counts.zones.note(share, begun(&here, ZONE));
+            match (share, stretches) {
+                (Share::None, _) => {}
+                (Share::All, _) => filter.fill(here),
+                (Share::Some, None) => self.filter_blocks(here, filter, walk)?,
+                (Share::Some, Some(stretches)) => {
+                    self.filter_stretches(&ends, stretches, zone * ZONE, here, filter, walk)?;
+                }
             }
         }
         Ok(())
     }
 
-    /// Fills or passes over whole stretches of `zone`, which has these `ends`, and looks at the blocks of the others.
+    /// Fills or passes over whole stretches of a zone with these `ends`, the first of which begins at `first`, and looks at the
+    /// blocks of the others.
     fn filter_stretches(
         &self,
-        zone: u64,
         ends: &RangeInclusive<i64>,
+        stretches: &[stretch::Codes],
+        first: u64,
         positions: Range<u64>,
         filter: &mut Filter<'_>,
         walk: &mut NumericWalk,
     ) -> Result<()> {
-        let Some(stretches) = &self.meta.stretches else {
+        let may_hold = stretch::within(stretches, stretch::bounds(ends, &filter.wanted));
+        if may_hold.count_ones() as usize == stretches.len() {
+            // Of values in any order, mostly. To look at them is cheaper than to find out which stretch is wanted whole.
+            filter.counts.stretches.note(Share::Some, begun(&positions, stretch::STRETCH));
             return self.filter_blocks(positions, filter, walk);
-        };
-        let stretches = stretch::read_zones(&self.meta, stretches, zone..zone + 1)?;
+        }
         let mut open = positions.start..positions.start;
-        for (&stretch, start) in stretches.iter().zip((zone * ZONE..).step_by(STRETCH)) {
+        for (&codes, start) in stretches.iter().zip((first..).step_by(STRETCH)) {
             let here = start.max(positions.start)..positions.end.min(start + stretch::STRETCH);
             if here.is_empty() {
                 continue;
             }
-            let share = Share::of(&stretch::values(ends, stretch), &filter.wanted);
+            let share = Share::of(&stretch::values(ends, codes), &filter.wanted);
             filter.counts.stretches.note(share, begun(&here, stretch::STRETCH));
             if share == Share::All {
                 filter.fill(here.clone());
@@ -385,30 +434,6 @@ impl<B: SectionBytes> NumericReader<B> {
             Transform::Table(_) if number >= self.table.len() as u64 => Err(self.no_entry(number)),
             _ => Ok(()),
         }
-    }
-}
-
-/// What may be wanted, put together where it lies end to end.
-struct Found<'a, F> {
-    /// The part that comes last, as far as it is known to go.
-    last: Range<u64>,
-    each: &'a mut F,
-}
-
-impl<F: FnMut(Range<u64>) -> ControlFlow<()>> Found<'_, F> {
-    /// Adds `positions`, which lie behind all before.
-    fn add(&mut self, positions: Range<u64>) -> ControlFlow<()> {
-        if self.last.end < positions.start {
-            self.show()?;
-            self.last.start = positions.start;
-        }
-        self.last.end = positions.end;
-        ControlFlow::Continue(())
-    }
-
-    /// Shows what is known to be together, if there is some.
-    fn show(&mut self) -> ControlFlow<()> {
-        if self.last.is_empty() { ControlFlow::Continue(()) } else { (self.each)(self.last.clone()) }
     }
 }
 

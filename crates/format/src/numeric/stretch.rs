@@ -42,6 +42,9 @@ pub const STRETCH: u64 = survey::STRETCH as u64;
 /// Bytes of a stretch.
 pub const STRETCH_LEN: usize = 2;
 
+/// An entry: its two codes, the lower end's first.
+pub(super) type Codes = [u8; STRETCH_LEN];
+
 /// The tag of the extra that has the stretches of all columns.
 pub const STRETCHES_TAG: u32 = 3;
 
@@ -119,13 +122,13 @@ fn distance(code: u8) -> u64 {
 }
 
 /// The codes at most of a stretch of `zone` that may hold some of `values`, some of which may lie in the zone.
-pub(super) fn bounds(zone: &RangeInclusive<i64>, values: &RangeInclusive<i64>) -> [u8; STRETCH_LEN] {
+pub(super) fn bounds(zone: &RangeInclusive<i64>, values: &RangeInclusive<i64>) -> Codes {
     let (first, last) = (*values.start().max(zone.start()), *values.end().min(zone.end()));
     [code(last.abs_diff(*zone.start())), code(first.abs_diff(*zone.end()))]
 }
 
 /// Between which values those of a stretch of `zone` lie.
-pub(super) fn values(zone: &RangeInclusive<i64>, [low, high]: [u8; STRETCH_LEN]) -> RangeInclusive<i64> {
+pub(super) fn values(zone: &RangeInclusive<i64>, [low, high]: Codes) -> RangeInclusive<i64> {
     // What no writer writes may be anything, but in range.
     let span = zone.end().abs_diff(*zone.start());
     let [low, high] = [low, high].map(|code| distance(code).min(span));
@@ -155,7 +158,7 @@ pub(super) fn read_zones<'a, B: SectionBytes>(
     column: &Numeric<B>,
     stretches: &'a B,
     zones: Range<u64>,
-) -> Result<&'a [[u8; STRETCH_LEN]]> {
+) -> Result<&'a [Codes]> {
     let place = |zone: u64| {
         let entry = encoded_len(column.count.min(zone.saturating_mul(ZONE)));
         usize::try_from(entry).map_err(|_| {
@@ -167,7 +170,7 @@ pub(super) fn read_zones<'a, B: SectionBytes>(
 }
 
 /// Which of the stretches of a zone, up to [`PER_ZONE`], have codes within these [`bounds`]: a bit for each.
-pub(super) fn within(stretches: &[[u8; STRETCH_LEN]], bounds: [u8; STRETCH_LEN]) -> u8 {
+pub(super) fn within(stretches: &[Codes], bounds: Codes) -> u8 {
     // Four at once, in eight bytes: Warren, *Hacker's Delight*, 2-18.
     const TOP: u64 = 0x8080_8080_8080_8080;
     let [first, last] = stretches.as_flattened().as_chunks().0 else { return some_within(stretches, bounds) };
@@ -184,8 +187,8 @@ pub(super) fn within(stretches: &[[u8; STRETCH_LEN]], bounds: [u8; STRETCH_LEN])
 }
 
 /// The same of some, one by one.
-fn some_within(stretches: &[[u8; STRETCH_LEN]], bounds: [u8; STRETCH_LEN]) -> u8 {
-    let is_open = |[low, high]: [u8; STRETCH_LEN]| u8::from(low <= bounds[0]) & u8::from(high <= bounds[1]);
+fn some_within(stretches: &[Codes], bounds: Codes) -> u8 {
+    let is_open = |[low, high]: Codes| u8::from(low <= bounds[0]) & u8::from(high <= bounds[1]);
     stretches.iter().take(PER_ZONE).enumerate().fold(0, |open, (i, &codes)| open | is_open(codes) << i)
 }
 

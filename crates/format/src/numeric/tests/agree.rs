@@ -70,11 +70,8 @@ fn check_reader(values: &[i64], reader: &NumericReader<Owned>, random: &mut Rand
         let mut bits = bits;
         reader.filter(range.clone(), wanted.clone(), &mut bits, &mut walk).unwrap();
         assert_eq!(bits, expected, "filter {range:?} by {wanted:?}");
-        check_stretches(reader, &range, &wanted);
+        check_stretches(values, reader, &range, &wanted);
         let candidates = candidates(reader, range.clone(), &wanted);
-        if reader.meta().stretches.is_some() && !wanted.is_empty() {
-            assert_eq!(candidates, expected_candidates(values, &range, &wanted), "{range:?} {wanted:?}");
-        }
         assert!(candidates.is_sorted_by(|a, b| a.end <= b.start), "{candidates:?}");
         assert!(candidates.iter().all(|some| range.start <= some.start && some.end <= range.end));
         for (position, _) in range.zip(inside).filter(|(_, value)| wanted.contains(value)) {
@@ -105,26 +102,7 @@ fn ends_of_stretch(zone: &[i64], stretch: &[i64]) -> RangeInclusive<i64> {
     (min + rounded(low - min)) as i64..=(max - rounded(max - high)) as i64
 }
 
-/// What a column with stretches gives: those of them that may hold some of `wanted`, put together.
-fn expected_candidates(values: &[i64], range: &Range<u64>, wanted: &RangeInclusive<i64>) -> Vec<Range<u64>> {
-    let (mut found, mut at) = (Vec::<Range<u64>>::new(), 0);
-    for zone in values.chunks(ZONE as usize) {
-        for stretch in zone.chunks(STRETCH as usize) {
-            let here = at.max(range.start)..range.end.min(at + stretch.len() as u64);
-            at += stretch.len() as u64;
-            if here.is_empty() || Share::of(&ends_of_stretch(zone, stretch), wanted) == Share::None {
-                continue;
-            }
-            match found.last_mut() {
-                Some(last) if last.end == here.start => last.end = here.end,
-                _ => found.push(here),
-            }
-        }
-    }
-    found
-}
-
-/// What may hold some of `wanted`; its zones are counted as a filter counts them.
+/// The zones that may hold some of `wanted`; they are counted as a filter counts them.
 fn candidates(
     reader: &NumericReader<Owned>,
     range: Range<u64>,
@@ -149,8 +127,13 @@ fn candidates(
     found
 }
 
-/// Bits of stretches say what candidates say; by zones they say no less, and bits that were set stay set.
-fn check_stretches(reader: &NumericReader<Owned>, range: &Range<u64>, wanted: &RangeInclusive<i64>) {
+/// Bits say which stretches may hold some of `wanted`, or whose zones may; bits that were set stay set.
+fn check_stretches(
+    values: &[i64],
+    reader: &NumericReader<Owned>,
+    range: &Range<u64>,
+    wanted: &RangeInclusive<i64>,
+) {
     let start = range.start - range.start % ZONE;
     let words = vec![0x8000_0001; ((range.end - start).div_ceil(512 * 64) + 1) as usize];
     let [fine, coarse] = [true, false].map(|finely| {
@@ -159,12 +142,16 @@ fn check_stretches(reader: &NumericReader<Owned>, range: &Range<u64>, wanted: &R
         bits
     });
     let shown = candidates(reader, start..range.end, wanted);
-    let is_shown = |at: u64| shown.iter().any(|some| some.contains(&(start + at * 512)));
-    for at in 0..(range.end - start).div_ceil(512) {
-        let [fine, coarse, before] =
-            [&fine, &coarse, &words].map(|bits| bits[(at / 64) as usize] >> (at % 64) & 1 == 1);
-        assert_eq!(fine, before || is_shown(at), "stretch {at} of {range:?} {wanted:?}");
-        assert!(coarse || !fine);
+    for (at, first) in (start..range.end).step_by(STRETCH as usize).enumerate() {
+        let [fine, coarse, before] = [&fine, &coarse, &words].map(|bits| bits[at / 64] >> (at % 64) & 1 == 1);
+        let in_zone = !wanted.is_empty() && shown.iter().any(|some| some.contains(&first));
+        let zone = &values[(first - first % ZONE) as usize..];
+        let zone = &zone[..zone.len().min(ZONE as usize)];
+        let stretch = zone[(first % ZONE) as usize..].chunks(STRETCH as usize).next().unwrap();
+        let may_hold = || Share::of(&ends_of_stretch(zone, stretch), wanted) != Share::None;
+        let in_stretch = in_zone && (reader.meta().stretches.is_none() || may_hold());
+        assert_eq!(fine, before || in_stretch, "stretch {at} of {range:?} {wanted:?}");
+        assert_eq!(coarse, before || in_zone, "zone of stretch {at} of {range:?} {wanted:?}");
     }
     assert_eq!((fine.last(), coarse.last()), (words.last(), words.last()));
 }
@@ -250,8 +237,12 @@ fn check_counts(values: &[i64], reader: &NumericReader<Owned>, random: &mut Rand
             open += zone.len() as u64;
             continue;
         }
-        for stretch in zone.chunks(STRETCH as usize) {
-            let share = Share::of(&ends_of_stretch(zone, stretch), &wanted);
+        let shares =
+            zone.chunks(STRETCH as usize).map(|stretch| Share::of(&ends_of_stretch(zone, stretch), &wanted));
+        // Where each may hold some, none is told to be wanted whole.
+        let is_whole = shares.clone().all(|share| share != Share::None);
+        for (stretch, share) in zone.chunks(STRETCH as usize).zip(shares) {
+            let share = if is_whole { Share::Some } else { share };
             stretches.note(share, 1);
             open += if share == Share::Some { stretch.len() as u64 } else { 0 };
         }
