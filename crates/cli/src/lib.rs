@@ -5,6 +5,7 @@
 mod args;
 mod cmd;
 mod console;
+mod destination;
 mod facts;
 mod failure;
 mod hits;

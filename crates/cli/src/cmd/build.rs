@@ -1,12 +1,13 @@
 //! `dv build`: files people have into a segment.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use serde::Serialize;
 
 use super::info::Info;
 use crate::args::{BuildArgs, InputArgs, JumpTables};
 use crate::console::Console;
+use crate::destination;
 use crate::failure::{Exit, Failure};
 use crate::ids::{self, Wanted};
 #[cfg(feature = "parquet")]
@@ -35,7 +36,7 @@ const SHOWN: usize = 5;
 const TOGETHER: usize = 8 << 20;
 
 pub(crate) fn run(args: &BuildArgs, console: &mut Console<'_>) -> Result<Exit, Failure> {
-    refuse_input_as_output(&args.input.inputs, &args.output)?;
+    destination::refuse_input(&args.input.inputs, &args.output)?;
     let ids = Wanted::of_build(&args.ids)?;
     let mut import = survey(&args.input, args.memory)?;
     if import.has_all_columns() {
@@ -72,18 +73,6 @@ pub(crate) fn run(args: &BuildArgs, console: &mut Console<'_>) -> Result<Exit, F
         report(args, &import, &notes, console)?;
     }
     Ok(Exit::Ok)
-}
-
-/// A segment over one of its inputs would destroy what it was made of.
-pub(super) fn refuse_input_as_output(inputs: &[PathBuf], output: &Path) -> Result<(), Failure> {
-    let Ok(output) = output.canonicalize() else { return Ok(()) };
-    match inputs.iter().find(|input| input.canonicalize().is_ok_and(|input| input == output)) {
-        None => Ok(()),
-        Some(input) => {
-            Err(Failure::new(Exit::Usage, format!("{} is an input and the output", input.display()))
-                .advice("name another file with -o"))
-        }
-    }
 }
 
 /// When every row was skipped, the input is something else than it was read as.

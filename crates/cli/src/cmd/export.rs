@@ -13,16 +13,20 @@ use crate::failure::{Exit, Failure};
 use crate::hits::{self, Hits, Then};
 use crate::output::records;
 use crate::store::{DocId, Segment};
-use crate::{read, sort};
+use crate::{destination, read, sort};
 
 pub(crate) fn run(args: &ExportArgs, console: &mut Console<'_>) -> Result<Exit, Failure> {
+    let output = args.output.as_deref().filter(|path| path.as_os_str() != "-");
+    if let Some(path) = output {
+        destination::refuse_input(std::slice::from_ref(&args.file), path)?;
+    }
     let segment = read::open(&args.file)?;
     let docs = if args.hits.query.is_some() || !args.sort.is_empty() || args.limit.is_some() {
         Chosen::found(args, &segment, console)?
     } else {
         Chosen::of(args.docs.as_deref(), &segment)?
     };
-    match args.output.as_deref().filter(|path| path.as_os_str() != "-") {
+    match output {
         None => write(args, &segment, docs, console)?,
         Some(path) => into_file(path, console, |console| write(args, &segment, docs, console))?,
     }

@@ -1,9 +1,9 @@
 //! `dv merge`: several segments into one.
 
 use crate::args::{JumpTables, MergeArgs};
-use crate::cmd::build::refuse_input_as_output;
 use crate::cmd::info::Info;
 use crate::console::Console;
+use crate::destination;
 use crate::failure::{Exit, Failure};
 use crate::ids::{self, Wanted};
 use crate::output::summary::columns;
@@ -16,7 +16,7 @@ use crate::store::writer::{MergeProgress, Merger, WriterOptions};
 use crate::store::{LogicalType, Segment, SortKey};
 
 pub(crate) fn run(args: &MergeArgs, console: &mut Console<'_>) -> Result<Exit, Failure> {
-    refuse_input_as_output(&args.files, &args.output)?;
+    destination::refuse_input(&args.files, &args.output)?;
     let segments = args.files.iter().map(|file| read::open(file)).collect::<Result<Vec<_>, _>>()?;
     let options = WriterOptions {
         jump_tables: args.jump_tables == JumpTables::Baked,

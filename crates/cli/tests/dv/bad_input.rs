@@ -170,11 +170,16 @@ fn files_that_are_not_there() {
 }
 
 #[test]
+#[cfg(unix)]
 fn the_output_is_no_input() {
     let sandbox = Sandbox::with("a.csv", "a\n1\n");
-    let run = sandbox.dv(&["build", "a.csv", "-o", "./a.csv"]);
-    assert_eq!(run.code, 2, "{run:?}");
-    assert_eq!(sandbox.read("a.csv"), b"a\n1\n");
+    std::fs::hard_link(sandbox.path("a.csv"), sandbox.path("hard.csv")).unwrap();
+    for output in ["./a.csv", "hard.csv"] {
+        let run = sandbox.dv(&["build", "a.csv", "-o", output]);
+        assert_eq!(run.code, 2, "{run:?}");
+        assert!(run.err.starts_with("dv: a.csv is an input and the output\n"), "{run:?}");
+        assert_eq!(sandbox.read(output), b"a\n1\n");
+    }
 }
 
 #[test]

@@ -11,6 +11,7 @@ mod columnar;
 mod damage;
 mod diff;
 mod explain;
+mod export;
 mod histogram;
 mod ids;
 mod merge;
