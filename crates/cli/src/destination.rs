@@ -2,7 +2,21 @@
 
 use std::path::{Path, PathBuf};
 
+use crate::console::Console;
 use crate::failure::{Exit, Failure};
+use crate::store::{AtomicFile, StorageError};
+
+/// Has something written to a file that takes its name when it is whole, as a segment does.
+pub(crate) fn write(
+    path: &Path,
+    console: &mut Console<'_>,
+    write: impl FnOnce(&mut Console<'_>) -> Result<(), Failure>,
+) -> Result<(), Failure> {
+    let refused = |error: StorageError| Failure::new(Exit::Unreadable, error.to_string());
+    let mut file = AtomicFile::create(path).map_err(refused)?;
+    write(&mut Console { out: &mut file, err: &mut *console.err, out_width: None, ..*console })?;
+    file.commit().map_err(refused)
+}
 
 /// A file over one of its inputs would destroy what it was made of.
 pub(crate) fn refuse_input(inputs: &[PathBuf], output: &Path) -> Result<(), Failure> {

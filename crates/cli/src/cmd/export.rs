@@ -1,10 +1,9 @@
 //! `dv export`: documents as files people have.
 
-use std::fs::{self, File};
-use std::io::{BufWriter, Read as _, Write as _};
+use std::io::Read as _;
 use std::ops::Range;
-use std::path::Path;
 use std::time::Instant;
+use std::{iter, slice};
 
 use super::get::no_such_documents;
 use crate::args::{ExportArgs, RecordFormat};
@@ -12,13 +11,14 @@ use crate::console::Console;
 use crate::failure::{Exit, Failure};
 use crate::hits::{self, Hits, Then};
 use crate::output::records;
-use crate::store::{DocId, Segment};
+use crate::store::{DocId, Field, Segment};
 use crate::{destination, read, sort};
 
 pub(crate) fn run(args: &ExportArgs, console: &mut Console<'_>) -> Result<Exit, Failure> {
     let output = args.output.as_deref().filter(|path| path.as_os_str() != "-");
+    let format = format(args)?;
     if let Some(path) = output {
-        destination::refuse_input(std::slice::from_ref(&args.file), path)?;
+        destination::refuse_input(slice::from_ref(&args.file), path)?;
     }
     let segment = read::open(&args.file)?;
     let docs = if args.hits.query.is_some() || !args.sort.is_empty() || args.limit.is_some() {
@@ -26,11 +26,31 @@ pub(crate) fn run(args: &ExportArgs, console: &mut Console<'_>) -> Result<Exit, 
     } else {
         Chosen::of(args.docs.as_deref(), &segment)?
     };
+    let fields = read::select(slice::from_ref(&segment), &args.records.columns)?;
+    records::check_doc_ids(&fields, &args.records)?;
+    // Nothing is written before all of this is known to be right.
+    let export = Export { args, segment: &segment, fields, format };
     match output {
-        None => write(args, &segment, docs, console)?,
-        Some(path) => into_file(path, console, |console| write(args, &segment, docs, console))?,
+        None => export.write(docs, console)?,
+        Some(path) => destination::write(path, console, |console| export.write(docs, console))?,
     }
     Ok(Exit::Ok)
+}
+
+/// The format that is written, if this program can.
+fn format(args: &ExportArgs) -> Result<RecordFormat, Failure> {
+    let default = args.output.as_deref().and_then(RecordFormat::of_file).unwrap_or(RecordFormat::Ndjson);
+    let format = records::format_of(&args.records, default);
+    let name = match format {
+        RecordFormat::Parquet => "Parquet",
+        RecordFormat::Arrow => "Arrow",
+        _ => return Ok(format),
+    };
+    if cfg!(feature = "parquet") {
+        return Ok(format);
+    }
+    Err(Failure::new(Exit::Failed, format!("{name} is what this dv was built without"))
+        .advice("cargo install docvalues-cli --features parquet"))
 }
 
 /// The documents that are exported.
@@ -77,96 +97,62 @@ impl Chosen {
     }
 }
 
-fn write(
-    args: &ExportArgs,
-    segment: &Segment,
-    docs: Chosen,
-    console: &mut Console<'_>,
-) -> Result<(), Failure> {
-    let default = args.output.as_deref().and_then(RecordFormat::of_file).unwrap_or(RecordFormat::Ndjson);
-    let format = records::format_of(&args.records, default);
-    if matches!(format, RecordFormat::Parquet | RecordFormat::Arrow) {
-        return columnar(args, segment, docs, format, console);
-    }
-    match docs {
-        Chosen::Range(range) => records::print(segment, range, &args.records, format, console),
-        Chosen::List(list) => records::print(segment, list.into_iter(), &args.records, format, console),
-    }
+/// What is written of the documents, and how.
+struct Export<'a> {
+    args: &'a ExportArgs,
+    segment: &'a Segment,
+    fields: Vec<Field>,
+    format: RecordFormat,
 }
 
-#[cfg(feature = "parquet")]
-fn columnar(
-    args: &ExportArgs,
-    segment: &Segment,
-    docs: Chosen,
-    format: RecordFormat,
-    console: &mut Console<'_>,
-) -> Result<(), Failure> {
-    use crate::output::columnar::{Columnar, write};
-    use crate::store::{DocOrder, Search};
-
-    let to_stdout = args.output.as_deref().is_none_or(|path| path.as_os_str() == "-");
-    if to_stdout && console.out_width.is_some() {
-        return Err(
-            Failure::new(Exit::Usage, "such bytes are not for a terminal").advice("name a file with -o")
-        );
-    }
-    let fields = read::select(std::slice::from_ref(segment), &args.records.columns)?;
-    records::check_doc_ids(&fields, &args.records)?;
-    let names: Vec<&str> = fields.iter().map(|field| field.name.as_str()).collect();
-    let list: Vec<DocId>;
-    let order = match docs {
-        Chosen::Range(range) => DocOrder::from(range),
-        Chosen::List(docs) => {
-            list = docs.into_iter().map(DocId::new).collect();
-            DocOrder::List(&list)
+impl Export<'_> {
+    fn write(&self, docs: Chosen, console: &mut Console<'_>) -> Result<(), Failure> {
+        #[cfg(feature = "parquet")]
+        if matches!(self.format, RecordFormat::Parquet | RecordFormat::Arrow) {
+            return self.columnar(docs, console);
         }
-    };
-    let batches = Search::new(segment).export(order, &names)?.batches();
-    let batches = if args.records.doc_ids { batches.doc_ids(records::DOC) } else { batches };
-    let format = match format {
-        RecordFormat::Parquet => Columnar::Parquet,
-        _ if to_stdout => Columnar::ArrowStream,
-        _ => Columnar::ArrowFile,
-    };
-    write(batches, format, console.out)
-}
-
-#[cfg(not(feature = "parquet"))]
-fn columnar(
-    _: &ExportArgs,
-    _: &Segment,
-    _: Chosen,
-    format: RecordFormat,
-    _: &mut Console<'_>,
-) -> Result<(), Failure> {
-    let format = if format == RecordFormat::Parquet { "Parquet" } else { "Arrow" };
-    Err(Failure::new(Exit::Failed, format!("{format} is what this dv was built without"))
-        .advice("cargo install docvalues-cli --features parquet"))
-}
-
-/// Has something written to a file that takes its name when it is whole.
-fn into_file(
-    path: &Path,
-    console: &mut Console<'_>,
-    write: impl FnOnce(&mut Console<'_>) -> Result<(), Failure>,
-) -> Result<(), Failure> {
-    let refused =
-        |error: std::io::Error| Failure::new(Exit::Unreadable, format!("{}: {error}", path.display()));
-    let mut part = path.as_os_str().to_owned();
-    part.push(".part");
-    let mut out = BufWriter::new(File::create(&part).map_err(refused)?);
-    let mut to_file = Console { out: &mut out, err: &mut *console.err, out_width: None, ..*console };
-    let written = write(&mut to_file);
-    let whole = written.and_then(|()| {
-        out.flush().map_err(refused)?;
-        fs::rename(&part, path).map_err(refused)
-    });
-    if whole.is_err() {
-        // The error that is told is the one before.
-        let _ = fs::remove_file(&part);
+        let (segment, args) = (self.segment, &self.args.records);
+        match docs {
+            Chosen::Range(range) => {
+                let part = iter::once((segment, range));
+                records::print_parts(&self.fields, part, args, self.format, console)
+            }
+            Chosen::List(list) => {
+                let part = iter::once((segment, list.into_iter()));
+                records::print_parts(&self.fields, part, args, self.format, console)
+            }
+        }
     }
-    whole
+
+    #[cfg(feature = "parquet")]
+    fn columnar(&self, docs: Chosen, console: &mut Console<'_>) -> Result<(), Failure> {
+        use crate::output::columnar::{Columnar, write};
+        use crate::store::{DocOrder, Search};
+
+        let to_stdout = self.args.output.as_deref().is_none_or(|path| path.as_os_str() == "-");
+        if to_stdout && console.out_width.is_some() {
+            return Err(
+                Failure::new(Exit::Usage, "such bytes are not for a terminal").advice("name a file with -o")
+            );
+        }
+        let names: Vec<&str> = self.fields.iter().map(|field| field.name.as_str()).collect();
+        let list: Vec<DocId>;
+        let order = match docs {
+            Chosen::Range(range) => DocOrder::from(range),
+            Chosen::List(docs) => {
+                list = docs.into_iter().map(DocId::new).collect();
+                DocOrder::List(&list)
+            }
+        };
+        let batches = Search::new(self.segment).export(order, &names)?.batches();
+        let batches = if self.args.records.doc_ids { batches.doc_ids(records::DOC) } else { batches };
+        let format = match self.format {
+            RecordFormat::Parquet => Columnar::Parquet,
+            _ if to_stdout => Columnar::ArrowStream,
+            _ => Columnar::ArrowFile,
+        };
+        write(batches, format, console.out)
+    }
 }
 
 /// Reads `a..b`, `a..`, `..b`, `a..=b` or `..`; `None` for what is no range.

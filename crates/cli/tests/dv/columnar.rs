@@ -22,7 +22,7 @@ const TYPES: &str =
 fn comes_back(sandbox: &Sandbox, more: &[&str]) {
     for name in ["b.parquet", "b.arrow"] {
         sandbox.ok(&["export", "a.dv", "-o", name]);
-        assert!(!sandbox.exists(&format!("{name}.part")));
+        assert!(!sandbox.exists(&format!(".{name}.tmp")));
         sandbox.ok(&[&["build", name, "-o", "b.dv"], more].concat());
         assert_eq!(sandbox.ok(&["diff", "a.dv", "b.dv"]), "", "{name}");
     }
@@ -116,7 +116,7 @@ fn nothing_is_left_of_a_file_that_failed() {
     assert!(run.code == 1 && run.err.contains("no column \"none\""), "{run:?}");
     let run = sandbox.dv(&["export", "a.dv", "-o", "no/such/folder/b.parquet"]);
     assert_eq!(run.code, 3, "{run:?}");
-    assert!(!sandbox.exists("b.parquet") && !sandbox.exists("b.parquet.part"));
+    assert!(!sandbox.exists("b.parquet") && !sandbox.exists(".b.parquet.tmp"));
     let run = sandbox.dv(&["head", "a.dv", "--format", "parquet"]);
     assert!(run.code == 2 && run.err.contains("only `dv export`"), "{run:?}");
 }

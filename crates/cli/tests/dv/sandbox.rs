@@ -45,6 +45,15 @@ impl Sandbox {
         self.path(name).exists()
     }
 
+    /// What stands in the sandbox, hidden files, too, by name.
+    pub(crate) fn names(&self) -> Vec<String> {
+        let entries = std::fs::read_dir(self.folder.path()).unwrap();
+        let mut names: Vec<String> =
+            entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+        names.sort();
+        names
+    }
+
     /// The program, to be run in the sandbox.
     pub(crate) fn command(&self, args: &[&str]) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_dv"));
