@@ -1,21 +1,93 @@
 //! Where a command writes what it makes.
 
+use std::fs::{self, File};
+use std::io::{self, BufWriter, Write as _};
 use std::path::{Path, PathBuf};
 
 use crate::console::Console;
 use crate::failure::{Exit, Failure};
 use crate::store::{AtomicFile, StorageError};
 
-/// Has something written to a file that takes its name when it is whole, as a segment does.
-pub(crate) fn write(
-    path: &Path,
-    console: &mut Console<'_>,
-    write: impl FnOnce(&mut Console<'_>) -> Result<(), Failure>,
-) -> Result<(), Failure> {
-    let refused = |error: StorageError| Failure::new(Exit::Unreadable, error.to_string());
-    let mut file = AtomicFile::create(path).map_err(refused)?;
-    write(&mut Console { out: &mut file, err: &mut *console.err, out_width: None, ..*console })?;
-    file.commit().map_err(refused)
+/// Symbolic links that may lead to each other: as many as Linux follows.
+const LINKS: usize = 40;
+
+/// Where a stream of bytes goes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Destination {
+    /// Standard output.
+    Stdout,
+    /// What takes bytes as they come: a device, a pipe, another descriptor of this process.
+    Stream(PathBuf),
+    /// A file, which is there once it is whole.
+    File(PathBuf),
+}
+
+impl Destination {
+    /// What `-o` names.
+    pub(crate) fn of(output: Option<&Path>) -> Result<Destination, Failure> {
+        let Some(path) = output else { return Ok(Destination::Stdout) };
+        // As a path, that of a file which has no name or another's.
+        if ["-", "/dev/stdout", "/dev/fd/1", "/proc/self/fd/1"].iter().any(|stdout| path == Path::new(stdout))
+        {
+            return Ok(Destination::Stdout);
+        }
+        if is_descriptor(path) || path.metadata().is_ok_and(|found| !found.is_file() && !found.is_dir()) {
+            return Ok(Destination::Stream(path.to_owned()));
+        }
+        Ok(Destination::File(followed(path)?))
+    }
+
+    /// Has something written there.
+    pub(crate) fn write(
+        &self,
+        console: &mut Console<'_>,
+        write: impl FnOnce(&mut Console<'_>) -> Result<(), Failure>,
+    ) -> Result<(), Failure> {
+        match self {
+            Destination::Stdout => write(console),
+            Destination::Stream(path) => {
+                let mut out = BufWriter::new(open(path).map_err(|error| unwritable(path, &error))?);
+                write(&mut Console { out: &mut out, err: &mut *console.err, out_width: None, ..*console })?;
+                Ok(out.flush()?)
+            }
+            Destination::File(path) => {
+                let refused = |error: StorageError| Failure::new(Exit::Unreadable, error.to_string());
+                let mut file = AtomicFile::create(path).map_err(refused)?;
+                write(&mut Console { out: &mut file, err: &mut *console.err, out_width: None, ..*console })?;
+                file.commit().map_err(refused)
+            }
+        }
+    }
+}
+
+/// Whether a path is that of something this process has open. If that is a file, the shell that opened it goes on in it.
+fn is_descriptor(path: &Path) -> bool {
+    ["/dev/fd", "/proc/self/fd", "/dev/stderr"].iter().any(|descriptors| path.starts_with(descriptors))
+}
+
+/// Opens a stream; a pipe waits for who reads it.
+fn open(path: &Path) -> io::Result<File> {
+    // To the end of a disk nothing can be appended.
+    let append = is_descriptor(path);
+    File::options().write(!append).append(append).open(path)
+}
+
+/// The file that a path leads to through symbolic links, there or not: these stay, and it is made anew.
+pub(crate) fn followed(path: &Path) -> Result<PathBuf, Failure> {
+    let mut file = path.to_owned();
+    // Links to pipes lead to no path.
+    if path.metadata().is_ok_and(|found| !found.is_file()) {
+        return Ok(file);
+    }
+    for _ in 0..=LINKS {
+        let Ok(next) = fs::read_link(&file) else { return Ok(file) };
+        file = file.parent().unwrap_or(Path::new("")).join(next);
+    }
+    Err(Failure::new(Exit::Unreadable, format!("{}: its links lead in a circle", path.display())))
+}
+
+fn unwritable(path: &Path, error: &io::Error) -> Failure {
+    Failure::new(Exit::Unreadable, format!("{}: {error}", path.display()))
 }
 
 /// A file over one of its inputs would destroy what it was made of.

@@ -21,7 +21,7 @@ pub(crate) enum RecordFormat {
     /// Apache Parquet, of `export` alone
     #[value(alias = "pq")]
     Parquet,
-    /// Arrow IPC, of `export` alone: a file, or a stream to standard output
+    /// Arrow IPC, of `export` alone: a file, or a stream to standard output and pipes
     #[value(alias = "feather")]
     Arrow,
 }
@@ -164,7 +164,7 @@ null. In CSV, several values are a JSON array, missing values empty cells, and e
 
 Parquet and Arrow (in a dv that was built with the feature `parquet`) have a column for each, of its type: timestamps \
 in UTC, several values as a list, ip and uuid as 16 bytes that are marked as such, so that `dv build` makes the same of \
-them. Parquet is compressed with zstd. Arrow is the file format with -o, the stream format to standard output.";
+them. Parquet is compressed with zstd. Arrow is the file format in a file, the stream format to standard output and pipes.";
 
 const EXPORT_EXAMPLES: &str = "\
 Examples:
@@ -204,7 +204,8 @@ pub(crate) struct ExportArgs {
 
     /// The file to write, there once it is whole; without it or with `-`, standard output
     ///
-    /// Its name says the format where --format does not.
+    /// Its name says the format where --format does not. Of a symbolic link, the file that it leads to is written anew; a
+    /// pipe or a device gets the documents as they come.
     #[arg(short, long, value_name = "FILE")]
     pub(crate) output: Option<PathBuf>,
 

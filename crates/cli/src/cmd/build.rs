@@ -7,7 +7,7 @@ use serde::Serialize;
 use super::info::Info;
 use crate::args::{BuildArgs, InputArgs, JumpTables};
 use crate::console::Console;
-use crate::destination;
+use crate::destination::{followed, refuse_input};
 use crate::failure::{Exit, Failure};
 use crate::ids::{self, Wanted};
 #[cfg(feature = "parquet")]
@@ -36,7 +36,8 @@ const SHOWN: usize = 5;
 const TOGETHER: usize = 8 << 20;
 
 pub(crate) fn run(args: &BuildArgs, console: &mut Console<'_>) -> Result<Exit, Failure> {
-    destination::refuse_input(&args.input.inputs, &args.output)?;
+    refuse_input(&args.input.inputs, &args.output)?;
+    let output = followed(&args.output)?;
     let ids = Wanted::of_build(&args.ids)?;
     let mut import = survey(&args.input, args.memory)?;
     if import.has_all_columns() {
@@ -52,7 +53,7 @@ pub(crate) fn run(args: &BuildArgs, console: &mut Console<'_>) -> Result<Exit, F
         budget: args.memory,
         threads: args.threads,
     };
-    let writer = SegmentWriter::create(&args.output, writer::Schema::new(), writer_options)?;
+    let writer = SegmentWriter::create(output, writer::Schema::new(), writer_options)?;
     let mut target = Target { writer, fields: Vec::new(), ids };
     let mut progress = Progress::new(console.err_is_terminal && !args.quiet, import.input_size());
     let added = import.run(|import, added| {

@@ -8,17 +8,18 @@ use std::{iter, slice};
 use super::get::no_such_documents;
 use crate::args::{ExportArgs, RecordFormat};
 use crate::console::Console;
+use crate::destination::{Destination, refuse_input};
 use crate::failure::{Exit, Failure};
 use crate::hits::{self, Hits, Then};
 use crate::output::records;
 use crate::store::{DocId, Field, Segment};
-use crate::{destination, read, sort};
+use crate::{read, sort};
 
 pub(crate) fn run(args: &ExportArgs, console: &mut Console<'_>) -> Result<Exit, Failure> {
-    let output = args.output.as_deref().filter(|path| path.as_os_str() != "-");
+    let destination = Destination::of(args.output.as_deref())?;
     let format = format(args)?;
-    if let Some(path) = output {
-        destination::refuse_input(slice::from_ref(&args.file), path)?;
+    if let Destination::File(path) = &destination {
+        refuse_input(slice::from_ref(&args.file), path)?;
     }
     let segment = read::open(&args.file)?;
     let docs = if args.hits.query.is_some() || !args.sort.is_empty() || args.limit.is_some() {
@@ -29,11 +30,9 @@ pub(crate) fn run(args: &ExportArgs, console: &mut Console<'_>) -> Result<Exit, 
     let fields = read::select(slice::from_ref(&segment), &args.records.columns)?;
     records::check_doc_ids(&fields, &args.records)?;
     // Nothing is written before all of this is known to be right.
-    let export = Export { args, segment: &segment, fields, format };
-    match output {
-        None => export.write(docs, console)?,
-        Some(path) => destination::write(path, console, |console| export.write(docs, console))?,
-    }
+    let to_file = matches!(destination, Destination::File(_));
+    let export = Export { args, segment: &segment, fields, format, to_file };
+    destination.write(console, |console| export.write(docs, console))?;
     Ok(Exit::Ok)
 }
 
@@ -103,6 +102,8 @@ struct Export<'a> {
     segment: &'a Segment,
     fields: Vec<Field>,
     format: RecordFormat,
+    #[cfg_attr(not(feature = "parquet"), expect(dead_code, reason = "text is the same anywhere"))]
+    to_file: bool,
 }
 
 impl Export<'_> {
@@ -129,8 +130,7 @@ impl Export<'_> {
         use crate::output::columnar::{Columnar, write};
         use crate::store::{DocOrder, Search};
 
-        let to_stdout = self.args.output.as_deref().is_none_or(|path| path.as_os_str() == "-");
-        if to_stdout && console.out_width.is_some() {
+        if console.out_width.is_some() {
             return Err(
                 Failure::new(Exit::Usage, "such bytes are not for a terminal").advice("name a file with -o")
             );
@@ -148,8 +148,9 @@ impl Export<'_> {
         let batches = if self.args.records.doc_ids { batches.doc_ids(records::DOC) } else { batches };
         let format = match self.format {
             RecordFormat::Parquet => Columnar::Parquet,
-            _ if to_stdout => Columnar::ArrowStream,
-            _ => Columnar::ArrowFile,
+            _ if self.to_file => Columnar::ArrowFile,
+            // Who reads it cannot go to its end first.
+            _ => Columnar::ArrowStream,
         };
         write(batches, format, console.out)
     }

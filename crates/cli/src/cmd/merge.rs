@@ -3,7 +3,7 @@
 use crate::args::{JumpTables, MergeArgs};
 use crate::cmd::info::Info;
 use crate::console::Console;
-use crate::destination;
+use crate::destination::{followed, refuse_input};
 use crate::failure::{Exit, Failure};
 use crate::ids::{self, Wanted};
 use crate::output::summary::columns;
@@ -16,7 +16,7 @@ use crate::store::writer::{MergeProgress, Merger, WriterOptions};
 use crate::store::{LogicalType, Segment, SortKey};
 
 pub(crate) fn run(args: &MergeArgs, console: &mut Console<'_>) -> Result<Exit, Failure> {
-    destination::refuse_input(&args.files, &args.output)?;
+    refuse_input(&args.files, &args.output)?;
     let segments = args.files.iter().map(|file| read::open(file)).collect::<Result<Vec<_>, _>>()?;
     let options = WriterOptions {
         jump_tables: args.jump_tables == JumpTables::Baked,
@@ -57,7 +57,7 @@ fn merge(
     for segment in segments {
         merger.add(segment.file(), segment);
     }
-    merger.finish(&args.output).map_err(|error| {
+    merger.finish(followed(&args.output)?).map_err(|error| {
         let column = ids.and_then(|ids| read::find(segments, &ids.column).ok().flatten());
         let logical = column.map_or(LogicalType::Utf8, |field| field.logical);
         let documents = |docs: [u32; 2]| docs.map(|doc| place_of(doc, segments)).join(" and ");

@@ -54,3 +54,77 @@ fn what_cannot_be_exported_leaves_what_stood_there() {
     }
     assert_eq!(sandbox.names(), ["a.csv", "a.dv", "damaged.dv", "out.csv"]);
 }
+
+/// A device, by a link in the sandbox: what went wrong would only replace that.
+#[cfg(unix)]
+#[test]
+fn what_is_no_file_is_written_through() {
+    use std::os::unix::fs::FileTypeExt as _;
+    let sandbox = sandbox();
+    let csv = "a,b\n1,x\n2,y\n";
+    std::os::unix::fs::symlink("/dev/null", sandbox.path("null")).unwrap();
+    sandbox.ok(&["export", "a.dv", "-o", "null"]);
+    assert_eq!(std::fs::read_link(sandbox.path("null")).unwrap(), std::path::Path::new("/dev/null"));
+
+    let made = std::process::Command::new("mkfifo").arg(sandbox.path("pipe.csv")).status();
+    if !made.is_ok_and(|made| made.success()) {
+        return eprintln!("SKIPPED: pipes cannot be made");
+    }
+    let path = sandbox.path("pipe.csv");
+    let reader = std::thread::spawn(move || std::fs::read_to_string(path).unwrap());
+    sandbox.ok(&["export", "a.dv", "-o", "pipe.csv"]);
+    assert_eq!(reader.join().unwrap(), csv);
+    assert!(sandbox.path("pipe.csv").metadata().unwrap().file_type().is_fifo());
+    assert_eq!(sandbox.names(), ["a.csv", "a.dv", "null", "pipe.csv"]);
+    // A segment is no stream.
+    let run = sandbox.dv(&["build", "a.csv", "-o", "null"]);
+    assert!(run.code == 3 && run.err.contains("something that is no file has this name"), "{run:?}");
+}
+
+/// Into a file that a shell has opened, behind what stands there.
+#[cfg(unix)]
+#[test]
+fn descriptors_are_written_to() {
+    let sandbox = sandbox();
+    let program = env!("CARGO_BIN_EXE_dv");
+    for (output, redirect) in [("-", ">>"), ("/dev/stdout", ">>"), ("/dev/fd/1", ">>"), ("/dev/fd/3", "3>>")]
+    {
+        sandbox.write("out", "before\n");
+        let line = format!("{program} export a.dv --format csv -o {output} {redirect}out; echo after >>out");
+        let ran =
+            std::process::Command::new("sh").args(["-c", &line]).current_dir(sandbox.path(".")).status();
+        assert!(ran.unwrap().success());
+        let out = String::from_utf8(sandbox.read("out")).unwrap();
+        assert_eq!(out, "before\na,b\n1,x\n2,y\nafter\n", "{output}");
+    }
+    assert_eq!(sandbox.names(), ["a.csv", "a.dv", "out"]);
+}
+
+#[cfg(unix)]
+#[test]
+fn links_stay_and_lead_to_the_new_file() {
+    let sandbox = sandbox();
+    std::fs::create_dir(sandbox.path("folder")).unwrap();
+    let link = |name: &str, to: &str| std::os::unix::fs::symlink(to, sandbox.path(name)).unwrap();
+    link("folder/near", "far");
+    link("link", "folder/near");
+    let is_link = |name: &str| sandbox.path(name).symlink_metadata().unwrap().is_symlink();
+    // The file is not there, and is.
+    for _ in 0..2 {
+        for (args, expected) in [
+            (&["export", "a.dv", "-o", "link"][..], &b"{\"a\":1,\"b\":\"x\"}\n{\"a\":2,\"b\":\"y\"}\n"[..]),
+            (&["build", "a.csv", "-o", "link", "-q"], &sandbox.read("a.dv")),
+            (&["merge", "a.dv", "-o", "link", "-q"], &sandbox.read("a.dv")),
+        ] {
+            sandbox.ok(args);
+            assert!(is_link("link") && is_link("folder/near"), "{args:?}");
+            assert_eq!(sandbox.read("folder/far"), expected, "{args:?}");
+        }
+    }
+    link("circle", "circle");
+    for args in [["export", "a.dv", "-o", "circle"], ["build", "a.csv", "-o", "circle"]] {
+        let run = sandbox.dv(&args);
+        assert_eq!((run.code, run.err.as_str()), (3, "dv: circle: its links lead in a circle\n"));
+    }
+    assert_eq!(sandbox.names(), ["a.csv", "a.dv", "circle", "folder", "link"]);
+}
