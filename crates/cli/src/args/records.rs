@@ -1,5 +1,6 @@
 //! Commands that print documents.
 
+use std::borrow::Cow;
 use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
@@ -27,9 +28,21 @@ pub(crate) enum RecordFormat {
 }
 
 impl RecordFormat {
-    /// What a file of this name would be.
-    pub(crate) fn of_file(path: &Path) -> Option<RecordFormat> {
-        RecordFormat::from_str(path.extension()?.to_str()?, true).ok()
+    /// What a file of this name would be, if it has an ending; or the ending, which says none.
+    pub(crate) fn of_file(path: &Path) -> Result<Option<RecordFormat>, Cow<'_, str>> {
+        let Some(ending) = path.extension() else { return Ok(None) };
+        match ending.to_str().and_then(|ending| RecordFormat::from_str(ending, true).ok()) {
+            None | Some(RecordFormat::Table) => Err(ending.to_string_lossy()),
+            format => Ok(format),
+        }
+    }
+
+    /// What files may end with.
+    pub(crate) fn endings() -> impl Iterator<Item = String> {
+        let formats = RecordFormat::value_variants().iter().filter(|format| **format != RecordFormat::Table);
+        let values = formats.filter_map(RecordFormat::to_possible_value);
+        values
+            .flat_map(|value| value.get_name_and_aliases().map(|name| format!(".{name}")).collect::<Vec<_>>())
     }
 }
 
@@ -204,7 +217,7 @@ pub(crate) struct ExportArgs {
 
     /// The file to write, there once it is whole; without it or with `-`, standard output
     ///
-    /// Its name says the format where --format does not. Of a symbolic link, the file that it leads to is written anew; a
+    /// Its ending says the format where --format does not; of a name that has none, that is NDJSON. Of a symbolic link, the file that it leads to is written anew; a
     /// pipe or a device gets the documents as they come.
     #[arg(short, long, value_name = "FILE")]
     pub(crate) output: Option<PathBuf>,

@@ -2,6 +2,7 @@
 
 use std::io::Read as _;
 use std::ops::Range;
+use std::path::Path;
 use std::time::Instant;
 use std::{iter, slice};
 
@@ -38,8 +39,10 @@ pub(crate) fn run(args: &ExportArgs, console: &mut Console<'_>) -> Result<Exit, 
 
 /// The format that is written, if this program can.
 fn format(args: &ExportArgs) -> Result<RecordFormat, Failure> {
-    let default = args.output.as_deref().and_then(RecordFormat::of_file).unwrap_or(RecordFormat::Ndjson);
-    let format = records::format_of(&args.records, default);
+    let format = match records::named_format(&args.records) {
+        Some(format) => format,
+        None => format_by_name(args.output.as_deref())?,
+    };
     let name = match format {
         RecordFormat::Parquet => "Parquet",
         RecordFormat::Arrow => "Arrow",
@@ -50,6 +53,17 @@ fn format(args: &ExportArgs) -> Result<RecordFormat, Failure> {
     }
     Err(Failure::new(Exit::Failed, format!("{name} is what this dv was built without"))
         .advice("cargo install docvalues-cli --features parquet"))
+}
+
+/// The format that the name of a file says.
+fn format_by_name(output: Option<&Path>) -> Result<RecordFormat, Failure> {
+    let format = output.map_or(Ok(None), RecordFormat::of_file).map_err(|ending| {
+        let shown = output.unwrap_or(Path::new("-")).display();
+        let endings: Vec<String> = RecordFormat::endings().collect();
+        Failure::new(Exit::Usage, format!("{shown}: no format has the ending .{ending}"))
+            .advice(format!("--format says it, whatever the name; these endings do: {}", endings.join(" ")))
+    })?;
+    Ok(format.unwrap_or(RecordFormat::Ndjson))
 }
 
 /// The documents that are exported.

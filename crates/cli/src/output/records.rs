@@ -81,7 +81,12 @@ pub(crate) fn print_documents(
 
 /// The format that the user names, or else `default`.
 pub(crate) fn format_of(args: &RecordArgs, default: RecordFormat) -> RecordFormat {
-    if args.json { RecordFormat::Ndjson } else { args.format.unwrap_or(default) }
+    named_format(args).unwrap_or(default)
+}
+
+/// The format that the user names.
+pub(crate) fn named_format(args: &RecordArgs) -> Option<RecordFormat> {
+    if args.json { Some(RecordFormat::Ndjson) } else { args.format }
 }
 
 /// Whether there is a name left for the column of --doc-ids.

@@ -128,3 +128,33 @@ fn links_stay_and_lead_to_the_new_file() {
     }
     assert_eq!(sandbox.names(), ["a.csv", "a.dv", "circle", "folder", "link"]);
 }
+
+#[test]
+fn the_ending_of_a_name_says_the_format_or_is_asked_about() {
+    let sandbox = sandbox();
+    let (csv, ndjson) = ("a,b\n1,x\n2,y\n", "{\"a\":1,\"b\":\"x\"}\n{\"a\":2,\"b\":\"y\"}\n");
+    let known = "--format says it, whatever the name; these endings do: \
+                 .csv .tsv .ndjson .jsonl .json .parquet .pq .arrow .feather";
+    for (name, ending) in
+        [("out.csv.gz", "gz"), ("x.xyz", "xyz"), ("z.dv", "dv"), ("t.table", "table"), ("e.", "")]
+    {
+        let run = sandbox.dv(&["export", "a.dv", "-o", name]);
+        let expected = format!("dv: {name}: no format has the ending .{ending}\n    hint: {known}\n");
+        assert_eq!((run.code, run.err), (2, expected));
+        assert!(!sandbox.exists(name));
+        sandbox.ok(&["export", "a.dv", "-o", name, "--format", "csv"]);
+        assert_eq!(sandbox.read(name), csv.as_bytes());
+        sandbox.ok(&["export", "a.dv", "-o", name, "--json"]);
+        assert_eq!(sandbox.read(name), ndjson.as_bytes());
+    }
+    for (name, expected) in [
+        ("out", ndjson),
+        (".out", ndjson),
+        ("out.jsonl", ndjson),
+        ("out.CSV", csv),
+        ("out.tsv", "a\tb\n1\tx\n2\ty\n"),
+    ] {
+        sandbox.ok(&["export", "a.dv", "-o", name]);
+        assert_eq!(sandbox.read(name), expected.as_bytes(), "{name}");
+    }
+}
