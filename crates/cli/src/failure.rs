@@ -29,16 +29,28 @@ pub(crate) struct Failure {
     pub(crate) advice: Option<String>,
     /// Who read our output has gone: nothing is to be said.
     pub(crate) quiet: bool,
+    /// One column is damaged, and no better is known than to read others.
+    pub(crate) damaged_column: bool,
 }
 
 impl Failure {
     pub(crate) fn new(exit: Exit, message: impl Into<String>) -> Failure {
-        Failure { exit, message: message.into(), advice: None, quiet: false }
+        Failure { exit, message: message.into(), advice: None, quiet: false, damaged_column: false }
     }
 
     pub(crate) fn advice(mut self, advice: impl Into<String>) -> Failure {
         self.advice = Some(advice.into());
+        // Who knows better has said it.
+        self.damaged_column = false;
         self
+    }
+
+    /// Of a command that does without a column, if --columns names others.
+    pub(crate) fn or_columns(self) -> Failure {
+        if !self.damaged_column {
+            return self;
+        }
+        self.advice("other columns can still be read (--columns); `dv check` tells all that is damaged")
     }
 }
 
@@ -57,7 +69,7 @@ impl From<io::Error> for Failure {
     fn from(error: io::Error) -> Failure {
         let quiet = error.kind() == io::ErrorKind::BrokenPipe;
         let exit = if quiet { Exit::Ok } else { Exit::Unreadable };
-        Failure { exit, message: format!("cannot write the output: {error}"), advice: None, quiet }
+        Failure { quiet, ..Failure::new(exit, format!("cannot write the output: {error}")) }
     }
 }
 
@@ -75,7 +87,7 @@ impl From<InputError> for Failure {
             (InputError::Bad(_), None) => Some("leave such rows out with --skip-bad".to_owned()),
             (_, advice) => advice,
         };
-        Failure { exit, message: error.to_string(), advice, quiet: false }
+        Failure { advice, ..Failure::new(exit, error.to_string()) }
     }
 }
 
@@ -90,8 +102,10 @@ impl From<&Error> for Failure {
     fn from(error: &Error) -> Failure {
         let failure = Failure::new(exit_of(error), error.to_string());
         match error.kind() {
-            store::ErrorKind::Corrupt { field: Some(_), .. } => failure
-                .advice("other columns can still be read (--columns); `dv check` tells all that is damaged"),
+            store::ErrorKind::Corrupt { field: Some(_), .. } => {
+                let advice = "other columns can still be read; `dv check` tells all that is damaged";
+                Failure { damaged_column: true, ..failure.advice(advice) }
+            }
             store::ErrorKind::Corrupt { source, .. } => match source.kind() {
                 Damage::Magic { .. } if source.section() == Section::Header => {
                     failure.advice("`dv build` makes a segment of CSV, TSV or NDJSON")
@@ -114,10 +128,10 @@ impl From<SearchError> for Failure {
             SearchError::Query(error) => {
                 let exit = if error.no_such_column().is_some() { Exit::Failed } else { Exit::Usage };
                 let failure = Failure::new(exit, error.to_string());
-                match error.caret() {
-                    Some(caret) => Failure { message: format!("{}\n{caret}", failure.message), ..failure },
-                    None => failure,
-                }
+                let Some(caret) = error.caret() else { return failure };
+                // What is wrong stands in the first line, and need not behind the mark.
+                let mark = caret.strip_suffix(error.what()).unwrap_or(&caret).trim_end();
+                Failure { message: format!("{}\n{mark}", failure.message), ..failure }
             }
             error @ SearchError::Request(_) => Failure::new(Exit::Usage, error.to_string()),
             error => Failure::new(Exit::Failed, error.to_string()),

@@ -15,7 +15,7 @@ pub(crate) fn run(args: &DiffArgs, console: &mut Console<'_>) -> Result<Exit, Fa
         Exit::Failed => Failure { exit: Exit::Unreadable, ..failure },
         _ => failure,
     };
-    compare(args, console).map_err(trouble)
+    compare(args, console).map_err(Failure::or_columns).map_err(trouble)
 }
 
 fn compare(args: &DiffArgs, console: &mut Console<'_>) -> Result<Exit, Failure> {

@@ -124,7 +124,7 @@ impl Export<'_> {
     fn write(&self, docs: Chosen, console: &mut Console<'_>) -> Result<(), Failure> {
         #[cfg(feature = "parquet")]
         if matches!(self.format, RecordFormat::Parquet | RecordFormat::Arrow) {
-            return self.columnar(docs, console);
+            return self.columnar(docs, console).map_err(Failure::or_columns);
         }
         let (segment, args) = (self.segment, &self.args.records);
         match docs {

@@ -43,7 +43,9 @@ pub(crate) fn json(
     let args = RecordArgs { columns: columns.to_vec(), format: None, json: true, doc_ids: true };
     let docs = docs.iter().map(|doc| doc.get());
     let console = &mut Console::plain(&mut lines, &mut notes);
-    print(segment, docs, &args, RecordFormat::Ndjson, console)?;
+    let fields = select(std::slice::from_ref(segment), columns)?;
+    check_doc_ids(&fields, &args)?;
+    ndjson(&fields, &mut Parts(std::iter::once((segment, docs))), args.doc_ids, console)?;
     let lines = String::from_utf8_lossy(&lines);
     Ok(lines.lines().filter_map(|line| RawValue::from_string(line.to_owned()).ok()).collect())
 }
@@ -68,7 +70,7 @@ pub(crate) fn print_documents(
     console: &mut Console<'_>,
 ) -> Result<(), Failure> {
     check_doc_ids(fields, args)?;
-    match format_of(args, default) {
+    let printed = match format_of(args, default) {
         RecordFormat::Table => table(fields, documents, console),
         RecordFormat::Ndjson => ndjson(fields, documents, args.doc_ids, console),
         RecordFormat::Csv => csv(fields, documents, args.doc_ids, ',', console),
@@ -76,7 +78,8 @@ pub(crate) fn print_documents(
         RecordFormat::Parquet | RecordFormat::Arrow => {
             Err(Failure::new(Exit::Usage, "only `dv export` writes Parquet and Arrow"))
         }
-    }
+    };
+    printed.map_err(Failure::or_columns)
 }
 
 /// The format that the user names, or else `default`.

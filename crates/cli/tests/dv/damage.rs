@@ -49,11 +49,28 @@ fn other_columns_of_a_damaged_segment_can_be_read() {
     let run = sandbox.dv(&["export", "b.dv", "--format", "csv"]);
     assert_eq!(run.code, 1, "{run:?}");
     assert!(run.err.contains("column `name`") && run.err.contains("--columns"), "{}", run.err);
-    for command in [&["stats", "b.dv"][..], &["terms", "b.dv", "name", "--counts"], &["cat", "a.dv", "b.dv"]]
-    {
-        let run = sandbox.dv(command);
-        assert!(run.code == 1 && run.err.contains("column `name`"), "{run:?}");
+    let printing = [&["cat", "a.dv", "b.dv"][..], &["head", "b.dv"], &["get", "b.dv", "7"]];
+    let others = [
+        &["stats", "b.dv"][..],
+        &["terms", "b.dv", "name", "--counts"],
+        &["count", "b.dv", "--where", "name = \"name 3\""],
+        &["facet", "b.dv", "name"],
+        &["group", "b.dv", "name"],
+        &["sort", "b.dv", "--by", "name", "--columns", "n"],
+        &["query", "b.dv", r#"{"facets": ["name"]}"#],
+        &["query", "b.dv", r#"{"sort": ["n"]}"#],
+    ];
+    for (commands, helps) in [(&printing[..], true), (&others[..], false)] {
+        for command in commands {
+            let run = sandbox.dv(command);
+            assert!(run.code == 1 && run.err.contains("column `name`"), "{run:?}");
+            assert!(run.err.contains("hint: other columns can still be read"), "{run:?}");
+            // It takes the option, and reads the column for nothing else.
+            assert_eq!(run.err.contains("--columns"), helps, "{run:?}");
+        }
     }
+    let run = sandbox.dv(&["diff", "a.dv", "b.dv"]);
+    assert!(run.code == 3 && run.err.contains("--columns"), "{run:?}");
     let good = sandbox.ok(&["export", "b.dv", "--columns", "n,some"]);
     assert_eq!(good, sandbox.ok(&["export", "a.dv", "--columns", "n,some"]));
 }

@@ -24,7 +24,7 @@ fn a_column_that_there_is_none_of_is_pointed_at() {
     let sandbox = sandbox();
     let query = "host = \"a\" and sise > 1";
     let close = "dv: column 16 of the query: there is no column `sise`\n\
-        host = \"a\" and sise > 1\n               ^ there is no column `sise`\n    hint: did you mean \"size\"?\n";
+        host = \"a\" and sise > 1\n               ^\n    hint: did you mean \"size\"?\n";
     let request = json!({ "where": query }).to_string();
     for args in [
         &["count", "t.dv"][..],
@@ -116,7 +116,11 @@ fn requests_take_the_options_of_other_commands() {
     let answer: Value =
         serde_json::from_str(&sandbox.ok(&["query", "t.dv", request, "--threads", "2"])).unwrap();
     assert_eq!(answer["facets"][0]["values"].as_array().unwrap().len(), 2);
-    refused(&sandbox, &["query", "t.dv", "{}", "--where", "size >"], 2, "column 7 of the query");
+    let wrong =
+        "dv: column 7 of the query: expected a number, text in quotes, `true` or `false`\nsize >\n      ^\n";
+    for request in ["{}", r#"{"where": "size >"}"#] {
+        refused(&sandbox, &["query", "t.dv", request, "--where", "size >"], 2, wrong);
+    }
 }
 
 #[test]
