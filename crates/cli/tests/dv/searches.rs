@@ -50,6 +50,24 @@ fn a_column_that_there_is_none_of_is_pointed_at() {
     }
 }
 
+/// In backticks they are columns like others.
+#[test]
+fn columns_that_are_called_like_keywords() {
+    let sandbox = Sandbox::with("k.csv", "and,not,true\n1,2,3\n1,5,6\n");
+    sandbox.ok(&["build", "k.csv", "-o", "k.dv", "-q"]);
+    for (query, quoted, count) in
+        [("and = 1", "`and` = 1", "2\n"), ("not = 2", "`not` = 2", "1\n"), ("true < 4", "`true` < 4", "1\n")]
+    {
+        refused(
+            &sandbox,
+            &["count", "k.dv", "--where", query],
+            2,
+            "a column of that name stands in backticks",
+        );
+        assert_eq!(sandbox.ok(&["count", "k.dv", "--where", quoted]), count);
+    }
+}
+
 #[test]
 fn what_makes_no_sense_is_a_wrong_command_line() {
     let sandbox = sandbox();

@@ -18,6 +18,8 @@ pub(super) const RESERVED: [&str; 5] = ["and", "or", "not", "true", "false"];
 
 const A_LITERAL: &str = "expected a number, text in quotes, `true` or `false`";
 const A_NUMBER: &str = "expected a number; a day, a time or an address is text, in quotes";
+const A_KEYWORD: &str =
+    "`and`, `or`, `not`, `true` and `false` are keywords: a column of that name stands in backticks";
 const A_TEST: &str = "expected `=`, `!=`, `<`, `<=`, `>`, `>=`, `^=`, `in`, `not in`, `exists` or `missing`";
 
 /// What stands behind a number for how many.
@@ -117,6 +119,7 @@ fn not(input: &mut Input<'_>, depth: usize) -> Parsed<Query> {
     let at = input.current_token_start();
     let deeper = |what| if depth < MAX_DEPTH { Ok(depth + 1) } else { refuse(at, what) };
     if keyword(input, "not")? {
+        refuse_test(input, at)?;
         let depth = deeper("no more than 64 parentheses and `not`s stand within each other")?;
         return Ok(!not(input, depth)?);
     }
@@ -129,12 +132,22 @@ fn not(input: &mut Input<'_>, depth: usize) -> Parsed<Query> {
         return refuse(input.current_token_start(), "expected `and`, `or` or `)`");
     }
     if keyword(input, "true")? {
+        refuse_test(input, at)?;
         return Ok(Query::All);
     }
     if keyword(input, "false")? {
+        refuse_test(input, at)?;
         return Ok(Query::None);
     }
     condition(input).map(Query::Condition)
+}
+
+/// Refuses a keyword which stood `at` and is compared, as only a column can be.
+fn refuse_test(input: &mut Input<'_>, at: usize) -> Parsed<()> {
+    match opt(peek(one_of(['=', '!', '<', '>', '^']))).parse_next(input)? {
+        Some(_) => refuse(at, A_KEYWORD),
+        None => Ok(()),
+    }
 }
 
 fn condition(input: &mut Input<'_>) -> Parsed<Condition> {
@@ -154,7 +167,8 @@ fn column(input: &mut Input<'_>) -> Parsed<String> {
             blanks(input)?;
             Ok(word.to_owned())
         }
-        _ => refuse(at, "expected a column, `not` or `(`"),
+        Some(_) => refuse(at, A_KEYWORD),
+        None => refuse(at, "expected a column, `not` or `(`"),
     }
 }
 

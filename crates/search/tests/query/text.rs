@@ -107,6 +107,8 @@ fn every_rule_of_the_grammar() {
 
 #[test]
 fn what_is_wrong_is_said_where_it_is() {
+    const KEYWORD: &str =
+        "`and`, `or`, `not`, `true` and `false` are keywords: a column of that name stands in backticks";
     for (text, column, what) in [
         ("", 1, "expected a column, `not` or `(`"),
         ("a", 2, "expected `=`, `!=`, `<`, `<=`, `>`, `>=`, `^=`, `in`, `not in`, `exists` or `missing`"),
@@ -115,7 +117,12 @@ fn what_is_wrong_is_said_where_it_is() {
         ("a = 1 b = 2", 7, "expected `and`, `or` or the end"),
         ("(a = 1", 7, "expected `and`, `or` or `)`"),
         ("a = 1)", 6, "expected `and`, `or` or the end"),
-        ("and a = 1", 1, "expected a column, `not` or `(`"),
+        ("and a = 1", 1, KEYWORD),
+        ("a = 1 and Or = 1", 11, KEYWORD),
+        ("not = 1", 1, KEYWORD),
+        ("a = 1 or (not != 1)", 11, KEYWORD),
+        ("true = true", 1, KEYWORD),
+        ("not false ^= 'x'", 5, KEYWORD),
         ("größe = 1 and not", 18, "expected a column, `not` or `(`"),
         ("a in 1", 7, "expected `..`"),
         ("a in (1 2)", 9, "expected `,` or `)`"),
@@ -190,9 +197,11 @@ fn the_examples_of_the_page_are_what_it_says() {
     let blocks: Vec<&str> =
         page.split("```text\n").skip(1).map(|rest| rest.split("```").next().unwrap()).collect();
     parse(blocks[0]);
-    let [unread, unfit, unknown] = blocks[1].split("\n\n").collect::<Vec<_>>()[..] else { panic!() };
-    let Err(Error::Query(error)) = Query::parse(unread.lines().next().unwrap()) else { panic!() };
-    assert_eq!(error.caret().unwrap(), unread);
+    let [unread, keyword, unfit, unknown] = blocks[1].split("\n\n").collect::<Vec<_>>()[..] else { panic!() };
+    for wrong in [unread, keyword] {
+        let Err(Error::Query(error)) = Query::parse(wrong.lines().next().unwrap()) else { panic!() };
+        assert_eq!(error.caret().unwrap(), wrong);
+    }
     let field = Field::new("status", Kind::Numeric, LogicalType::I64);
     let host = Field::new("host", Kind::Binary, LogicalType::Utf8);
     let hosts = ModelColumn::Binary(vec![Some(b"a".to_vec())]);
