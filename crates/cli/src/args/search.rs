@@ -158,7 +158,7 @@ A request is JSON or TOML with any of these keys:
   facets      columns whose values are counted: names, or {column, top, by, min_count, prefix}, as options of `dv facet`
   histograms  columns whose values are counted by range: {column, step} or {column, edges}, as options of `dv histogram`
   stats       columns that are summed up: names, or {column, percentiles, spread, distinct}
-  groups      columns to group by: {column, top, by, sum, min, max, mean, docs, sort, columns}, as options of `dv group`
+  groups      columns to group by: names, or {column, top, by, sum, min, max, mean, docs, sort, columns}, as options of `dv group`
   sort        the order of documents: names of columns, with - in front the greatest first
   top         how many documents in that order; 20, if `sort` or `columns` is given
   columns     what of these documents is printed; without it, all
@@ -276,6 +276,24 @@ pub(crate) struct GroupSpec {
     pub(crate) columns: Vec<String>,
 }
 
+impl GroupSpec {
+    /// The groups by a column, where nothing else is said.
+    pub(crate) fn by(column: String) -> GroupSpec {
+        GroupSpec {
+            column,
+            top: ten(),
+            by: GroupBy::Count,
+            sum: Vec::new(),
+            min: Vec::new(),
+            max: Vec::new(),
+            mean: Vec::new(),
+            docs: 0,
+            sort: Vec::new(),
+            columns: Vec::new(),
+        }
+    }
+}
+
 fn ten() -> usize {
     10
 }
@@ -320,7 +338,7 @@ Exit codes: 0 counted, 1 the column does not exist, has no numbers or is damaged
 /// Which ranges of which column, on a command line and in a request.
 #[derive(Debug, Args, Deserialize)]
 #[command(group = ArgGroup::new("ranges").args(["step", "edges"]).required(true))]
-#[serde(deny_unknown_fields)]
+#[serde(deny_unknown_fields, expecting = "a table with `column`, and `step` or `edges`")]
 pub(crate) struct HistogramSpec {
     /// The column, of numbers, dates or timestamps
     #[arg(value_name = "COLUMN")]

@@ -35,6 +35,7 @@ struct Asked {
     facets: Vec<OneOr<AskedFacet>>,
     histograms: Vec<HistogramSpec>,
     stats: Vec<OneOr<AskedStats>>,
+    #[serde(deserialize_with = "groups")]
     groups: Vec<GroupSpec>,
     sort: Vec<String>,
     top: Option<usize>,
@@ -69,6 +70,16 @@ impl<'de, T: Deserialize<'de>> Deserialize<'de> for OneOr<T> {
         }
         deserializer.deserialize_any(Either(PhantomData))
     }
+}
+
+/// Of a name alone, the groups that `dv group` would show.
+fn groups<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<GroupSpec>, D::Error> {
+    let asked = Vec::<OneOr<GroupSpec>>::deserialize(deserializer)?;
+    let spec = |asked| match asked {
+        OneOr::Name(column) => GroupSpec::by(column),
+        OneOr::More(spec) => spec,
+    };
+    Ok(asked.into_iter().map(spec).collect())
 }
 
 #[derive(Debug, Deserialize)]

@@ -141,6 +141,23 @@ fn requests_take_the_options_of_other_commands() {
     }
 }
 
+/// The name of a column alone asks for what the command shows of it.
+#[test]
+fn requests_take_names_of_columns() {
+    let sandbox = sandbox();
+    let answer =
+        |request: &str| -> Value { serde_json::from_str(&sandbox.ok(&["query", "t.dv", request])).unwrap() };
+    for what in ["facets", "stats", "groups"] {
+        let [name, table] = [json!("host"), json!({ "column": "host" })]
+            .map(|asked| answer(&json!({ what: [asked] }).to_string()));
+        assert_eq!(name, table, "{what}");
+    }
+    let group: Value = serde_json::from_str(&sandbox.ok(&["group", "t.dv", "host", "--json"])).unwrap();
+    assert_eq!(answer(r#"{"groups": ["host"]}"#)["groups"][0]["groups"], group["groups"]);
+    sandbox.write("r.toml", "groups = ['host']\n");
+    assert_eq!(answer("r.toml"), answer(r#"{"groups": ["host"]}"#));
+}
+
 #[test]
 fn a_wrong_key_of_a_request_is_named() {
     let sandbox = sandbox();
@@ -159,6 +176,12 @@ fn a_wrong_key_of_a_request_is_named() {
         ),
         (r#"{"histograms": [{"column": "size", "step": [5]}]}"#, "expected a number or text"),
         (r#"{"facet": []}"#, "unknown field `facet`"),
+        (r#"{"groups": [7]}"#, "expected the name of a column, or a table with `column` and more"),
+        (
+            r#"{"groups": [{"column": "host", "tpo": 3}]}"#,
+            "unknown field `tpo`, expected one of `column`, `top`",
+        ),
+        (r#"{"histograms": ["size"]}"#, "expected a table with `column`, and `step` or `edges`"),
         ("{", "EOF while parsing"),
     ] {
         refused(&sandbox, &["query", "t.dv", request], 2, expected);
