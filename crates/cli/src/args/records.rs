@@ -73,7 +73,7 @@ pub(crate) struct RecordArgs {
 
 const GET_EXAMPLES: &str = "\
 Examples:
-  dv get packages.dv 0 17 63439
+  dv get packages.dv 0 17 3524
   dv get packages.dv 17 --columns package,version --json
 
 Exit codes: 0 all printed, 1 a document or column does not exist or is damaged, 3 unreadable.";
@@ -181,11 +181,14 @@ them. Parquet is compressed with zstd. Arrow is the file format in a file, the s
 
 const EXPORT_EXAMPLES: &str = "\
 Examples:
-  dv export weather.dv --format csv > weather.csv
-  dv export weather.dv -o weather.parquet
+  dv export packages.dv --format csv > packages.csv
+  dv export packages.dv -o packages.tsv --columns package,size
   dv export packages.dv --columns package,tags --docs 1000..2000
   dv export packages.dv --where 'section = \"games\"' --sort=-size --limit 100 --format csv
   jq .doc hits.ndjson | dv export packages.dv --docs - --format csv
+
+With the feature `parquet`:
+  dv export packages.dv -o packages.parquet
 
 Exit codes: 0 all written, 1 a document or column does not exist or is damaged, 2 wrong command line, 3 unreadable.";
 

@@ -328,10 +328,13 @@ them.";
 const HISTOGRAM_EXAMPLES: &str = "\
 Examples:
   dv histogram packages.dv size --step 10_000_000
-  dv histogram weather.dv at --step month --where 'station = \"JFK\"'
   dv histogram packages.dv size --edges 0,1kB,100kB,10MB
-  dv histogram weather.dv at --edges 2023-12-01,2024-03-01,2024-06-01
-  dv histogram weather.dv temp --step 2.5 --json | jq -r '.ranges[] | [.from, .count] | @tsv'
+  dv histogram packages.dv depends_count --step 5 --where 'section = \"libs\"'
+  dv histogram packages.dv size --step 1e6 --json | jq -r '.ranges[] | [.from, .count] | @tsv'
+
+Of a segment of hits with their times in a column `at`:
+  dv histogram hits.dv at --step month --where 'status = 404'
+  dv histogram hits.dv at --edges 2023-12-01,2024-03-01,2024-06-01
 
 Exit codes: 0 counted, 1 the column does not exist, has no numbers or is damaged, 2 wrong command line, 3 unreadable.";
 

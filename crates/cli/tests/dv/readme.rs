@@ -1,4 +1,5 @@
-//! The commands of the README and of the page of searches, run: what they show is what is printed.
+//! The commands of the README and of the page of searches, run: what they show is what is printed. And the
+//! examples of the help.
 //!
 //! With `UPDATE_SNAPSHOTS=1` its blocks are written anew.
 
@@ -8,14 +9,19 @@ use std::process::Command;
 
 use crate::sandbox::{Sandbox, packages};
 
-/// Runs a line as a shell would, with `dv` in its path; returns all it prints.
-fn shell(sandbox: &Sandbox, line: &str) -> String {
+/// Runs a line as a shell would, with `dv` in its path; returns all it prints, and whether it ended well.
+fn run(sandbox: &Sandbox, line: &str) -> (String, bool) {
     let program = Path::new(env!("CARGO_BIN_EXE_dv")).parent().unwrap();
     let path = format!("{}:{}", program.display(), std::env::var("PATH").unwrap());
     let line = format!("exec 2>&1; {line}");
     let output =
         Command::new("sh").args(["-c", &line]).env("PATH", path).current_dir(sandbox.path(".")).output();
-    String::from_utf8(output.unwrap().stdout).unwrap()
+    let output = output.unwrap();
+    (String::from_utf8(output.stdout).unwrap(), output.status.success())
+}
+
+fn shell(sandbox: &Sandbox, line: &str) -> String {
+    run(sandbox, line).0
 }
 
 /// A block of commands with what each prints now.
@@ -78,4 +84,45 @@ fn check(name: &str) {
     } else {
         assert!(readme == actual, "{name} differs (UPDATE_SNAPSHOTS=1 writes it); now it is\n{actual}");
     }
+}
+
+/// Commands whose examples are all about the packages: others show what takes several files, or other ones.
+const OF_PACKAGES: [&str; 13] = [
+    "info",
+    "stats",
+    "terms",
+    "count",
+    "facet",
+    "histogram",
+    "group",
+    "sort",
+    "query",
+    "get",
+    "head",
+    "sample",
+    "export",
+];
+
+/// Behind the examples may stand some that say which data they are about.
+#[test]
+fn examples_of_the_help_run() {
+    let sandbox = Sandbox::with("packages.ndjson.gz", packages());
+    sandbox.ok(&["build", "packages.ndjson.gz", "-o", "packages.dv", "-q", "--id-field", "id"]);
+    sandbox.write("request.toml", "facets = ['section']\n");
+    let mut ran = 0;
+    for command in OF_PACKAGES.into_iter().chain(["build", "lookup", "check"]) {
+        let help = sandbox.ok(&[command, "--help"]);
+        let (_, examples) = help.split_once("Examples:\n").unwrap();
+        for example in examples.lines().take_while(|line| line.starts_with("  ")).map(str::trim) {
+            let is_run = example.starts_with(&format!("dv {command} packages."));
+            // What a pipe leads to, or from, is not ours.
+            if is_run {
+                let (printed, well) = run(&sandbox, example.split(" | ").next().unwrap());
+                assert!(well, "{example}\n{printed}");
+            }
+            assert!(is_run || example.contains("| dv ") || !OF_PACKAGES.contains(&command), "{example}");
+            ran += usize::from(is_run);
+        }
+    }
+    assert!(ran >= 35, "{ran} examples");
 }
