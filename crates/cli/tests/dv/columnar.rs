@@ -101,6 +101,17 @@ fn a_stream_goes_through_a_pipe() {
     let run = sandbox.dv_with(&["build", "-", "-o", "b.dv"], &stream);
     assert_eq!(run.code, 0, "{run:?}");
     assert_eq!(sandbox.ok(&["diff", "a.dv", "b.dv"]), "");
+    // Through any pipe.
+    #[cfg(unix)]
+    {
+        let stdout = ["export", "a.dv", "--format", "arrow", "-o", "/dev/stdout"];
+        assert_eq!(sandbox.command(&stdout).output().unwrap().stdout, stream);
+        let line = format!("{} export a.dv --format arrow -o /dev/fd/3 3>piped", env!("CARGO_BIN_EXE_dv"));
+        let ran =
+            std::process::Command::new("sh").args(["-c", &line]).current_dir(sandbox.path(".")).status();
+        assert!(ran.unwrap().success());
+        assert_eq!(sandbox.read("piped"), stream);
+    }
     let parquet = sandbox.command(&["export", "a.dv", "--format", "parquet", "-o", "-"]).output().unwrap();
     sandbox.write("a.parquet", parquet.stdout);
     assert_eq!(batches(&sandbox, "a.parquet")[0].num_rows(), 3);
