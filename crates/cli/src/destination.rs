@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use crate::console::Console;
 use crate::failure::{Exit, Failure};
-use crate::store::{AtomicFile, StorageError};
+use crate::store::{AtomicFile, writer};
 
 /// Symbolic links that may lead to each other: as many as Linux follows.
 const LINKS: usize = 40;
@@ -51,10 +51,9 @@ impl Destination {
                 Ok(out.flush()?)
             }
             Destination::File(path) => {
-                let refused = |error: StorageError| Failure::new(Exit::Unreadable, error.to_string());
-                let mut file = AtomicFile::create(path).map_err(refused)?;
+                let mut file = AtomicFile::create(path).map_err(writer::Error::from)?;
                 write(&mut Console { out: &mut file, err: &mut *console.err, out_width: None, ..*console })?;
-                file.commit().map_err(refused)
+                Ok(file.commit().map_err(writer::Error::from)?)
             }
         }
     }

@@ -20,5 +20,4 @@ pub(crate) use docvalues::search::{self, Error as SearchError, Search};
 pub(crate) use docvalues::terms::filter::MAX_BITS as MAX_FILTER_BITS;
 pub(crate) use docvalues::terms::lookup::{IdLookup, SeekError, SegmentIds};
 pub(crate) use docvalues::terms::template::Kind as Packing;
-pub(crate) use docvalues::writer::{self, Compression, IdOptions};
-pub(crate) use docvalues_storage::{AtomicFile, Error as StorageError};
+pub(crate) use docvalues::writer::{self, AtomicFile, Compression, IdOptions};
