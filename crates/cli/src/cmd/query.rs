@@ -42,6 +42,14 @@ struct Asked {
     columns: Vec<String>,
 }
 
+impl Asked {
+    /// How many documents, if any are asked for: who names an order or columns wants some.
+    fn top(&self) -> Option<usize> {
+        let is_about_documents = !self.sort.is_empty() || !self.columns.is_empty();
+        self.top.or(is_about_documents.then_some(20))
+    }
+}
+
 /// The name of a column alone, or more.
 #[derive(Debug)]
 enum OneOr<T> {
@@ -125,8 +133,8 @@ struct Answer<'a> {
     stats: Vec<Column<'a>>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     groups: Vec<GroupsJson<'a>>,
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    top: Vec<Box<RawValue>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    top: Option<Vec<Box<RawValue>>>,
 }
 
 pub(crate) fn run(args: &QueryArgs, console: &mut Console<'_>) -> Result<Exit, Failure> {
@@ -146,7 +154,7 @@ pub(crate) fn run(args: &QueryArgs, console: &mut Console<'_>) -> Result<Exit, F
         histograms: answer.histograms.iter().map(HistogramJson::new).collect(),
         stats: answer.stats.iter().map(|stats| Column::new(stats, 0)).collect(),
         groups: groups.collect::<Result<_, _>>()?,
-        top,
+        top: asked.top().map(|_| top),
     };
     writeln!(console.out, "{}", serde_json::to_string_pretty(&printed).unwrap_or_default())?;
     if args.hits.explain {
@@ -185,8 +193,6 @@ fn parse(argument: &str) -> Result<Asked, Failure> {
 fn request(segment: &Segment, asked: &Asked, more: Option<&str>) -> Result<SearchRequest, Failure> {
     let queries = [more, asked.query.as_deref()].into_iter().flatten().map(Query::parse);
     let query = Query::all_of(queries.collect::<Result<Vec<_>, _>>()?);
-    // Who asks for an order or for columns wants documents.
-    let default = if asked.sort.is_empty() && asked.columns.is_empty() { 0 } else { 20 };
     Ok(SearchRequest {
         query,
         facets: asked.facets.iter().map(facet).collect(),
@@ -198,7 +204,7 @@ fn request(segment: &Segment, asked: &Asked, more: Option<&str>) -> Result<Searc
         stats: asked.stats.iter().map(stats).collect(),
         groups: asked.groups.iter().map(|spec| group(segment, spec)).collect::<Result<_, _>>()?,
         sort: sort::keys_of("sort", &asked.sort, segment)?,
-        top: asked.top.unwrap_or(default),
+        top: asked.top().unwrap_or(0),
     })
 }
 

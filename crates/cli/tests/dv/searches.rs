@@ -158,6 +158,26 @@ fn requests_take_names_of_columns() {
     assert_eq!(answer("r.toml"), answer(r#"{"groups": ["host"]}"#));
 }
 
+/// What was asked for is there, where there is none of it, too.
+#[test]
+fn first_documents_that_there_are_none_of_are_an_empty_list() {
+    let sandbox = sandbox();
+    let top = |request: &str| {
+        let answer: Value = serde_json::from_str(&sandbox.ok(&["query", "t.dv", request])).unwrap();
+        answer.get("top").cloned()
+    };
+    for request in [
+        r#"{"where": "false", "sort": ["-size"], "top": 3}"#,
+        r#"{"where": "false", "columns": ["size"]}"#,
+        r#"{"sort": ["-size"], "top": 0}"#,
+        r#"{"top": 0}"#,
+    ] {
+        assert_eq!(top(request), Some(json!([])), "{request}");
+    }
+    assert_eq!(top(r#"{"facets": ["host"]}"#), None);
+    assert_eq!(top(r#"{"top": 1, "columns": ["size"]}"#), Some(json!([{"_doc": 0, "size": 5}])));
+}
+
 #[test]
 fn a_wrong_key_of_a_request_is_named() {
     let sandbox = sandbox();
