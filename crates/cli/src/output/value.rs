@@ -3,7 +3,7 @@
 //! | type | CSV | JSON |
 //! | --- | --- | --- |
 //! | `i64` `u64` `bool` | `-5`, `true` | the same |
-//! | `f64` | the fewest digits that name the double: `32`, `0.01`, `NaN` | the same with a point: `32.0`; what is not finite is `null` |
+//! | `f64` | the fewest digits that name the double: `32`, `0.01`, `NaN` | the same with a point: `32.0`; what is not finite is `null` in documents, and in answers `"NaN"`, `"inf"`, `"-inf"` |
 //! | `date` `timestamp` | as the input spelled them, or ISO 8601; beyond the year 9999, the stored number | the same, a string |
 //! | `ip` | RFC 5952; mapped IPv4 addresses as such | the same, a string |
 //! | `uuid` | 8-4-4-4-12 lower-case digits | the same, a string |
@@ -104,10 +104,18 @@ impl Printer {
         true
     }
 
-    /// A value as JSON of its own.
+    /// A value of an answer as JSON of its own: doubles that JSON has no numbers for by their names, since `null` could be any of
+    /// them.
     pub(crate) fn json_value(&self, value: &Value) -> Box<RawValue> {
         let mut text = String::new();
-        self.json_scalar(value.into(), &mut text);
+        match value {
+            Value::Number(stored) if self.logical == LogicalType::F64 && !to_f64(*stored).is_finite() => {
+                text.push('"');
+                self.number(*stored, &mut text);
+                text.push('"');
+            }
+            value => self.json_scalar(value.into(), &mut text),
+        }
         // It is JSON.
         RawValue::from_string(text).unwrap_or_else(|_| RawValue::NULL.to_owned())
     }

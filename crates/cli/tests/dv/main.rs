@@ -14,6 +14,7 @@ mod explain;
 mod export;
 mod histogram;
 mod ids;
+mod json;
 mod merge;
 mod pipes;
 #[cfg(unix)]

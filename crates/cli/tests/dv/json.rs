@@ -1,0 +1,47 @@
+//! What answers in JSON have in common: doubles that are no JSON numbers.
+
+use serde_json::{Value, json};
+
+use crate::sandbox::Sandbox;
+
+#[track_caller]
+fn ask(sandbox: &Sandbox, args: &[&str]) -> Value {
+    serde_json::from_str(&sandbox.ok(args)).unwrap()
+}
+
+/// Doubles that JSON has no numbers for are told apart by their names; documents have null, as exports do.
+#[test]
+fn doubles_that_are_not_finite_have_names_in_answers() {
+    let sandbox = Sandbox::with("t.csv", "x,y\nNaN,1\ninf,2\n-inf,3\n1.5,4\n,5\n");
+    sandbox.ok(&["build", "t.csv", "-o", "t.dv", "-q"]);
+    let values = |counts: &Value| {
+        let values = counts.as_array().unwrap().iter().map(|count| count["value"].clone());
+        values.collect::<Value>()
+    };
+    let expected = json!(["-inf", 1.5, "inf", "NaN"]);
+    let facet = ask(&sandbox, &["facet", "t.dv", "x", "--by", "value", "--json"]);
+    assert_eq!(values(&facet["facets"][0]["values"]), expected);
+    let group = ask(&sandbox, &["group", "t.dv", "x", "--by", "value", "--max", "x", "--json"]);
+    assert_eq!(values(&group["groups"]), expected);
+    assert_eq!(group["groups"][2]["metrics"], json!(["inf"]));
+    let histogram = ask(&sandbox, &["histogram", "t.dv", "x", "--edges=-inf,0,+inf", "--json"]);
+    let expected =
+        json!([{"from": "-inf", "count": 1}, {"from": 0.0, "count": 1}, {"from": "inf", "count": 1}]);
+    assert_eq!(histogram["ranges"], expected);
+    let stats = ask(&sandbox, &["stats", "t.dv", "x", "--percentiles", "0,100", "--json"]);
+    let column = &stats["columns"][0];
+    assert_eq!([&column["min"], &column["max"], &column["sum"]], ["-inf", "inf", "NaN"]);
+    assert_eq!(column["percentiles"], json!({"0": "-inf", "100": "inf"}));
+
+    let request = r#"{"facets": [{"column": "x", "by": "value"}], "sort": ["-x"], "top": 2, "columns": ["x"],
+        "groups": [{"column": "x", "by": "value", "docs": 1, "columns": ["x"]}]}"#;
+    let answer = ask(&sandbox, &["query", "t.dv", request]);
+    assert_eq!(answer["facets"][0]["values"], facet["facets"][0]["values"]);
+    assert_eq!(values(&answer["groups"][0]["groups"]), values(&group["groups"]));
+    // What is a document reads like those of `get` and `export`.
+    assert_eq!(answer["top"][0], json!({"_doc": 1, "x": null}));
+    assert_eq!(answer["groups"][0]["groups"][0]["documents"][0], json!({"_doc": 2, "x": null}));
+    for command in [&["get", "t.dv", "1"][..], &["export", "t.dv", "--docs", "1..2"]] {
+        assert_eq!(ask(&sandbox, &[command, &["--columns", "x"]].concat()), json!({"x": null}));
+    }
+}
