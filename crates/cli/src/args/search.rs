@@ -63,7 +63,8 @@ pub(crate) enum FacetBy {
 const FACET_LONG: &str = "\
 Count how many documents have each value of columns, and show the most frequent ones.
 
-A document counts once for each different value that it has. Several columns are counted in one pass over the documents. \
+A document counts once for each different value that it has. How many values there are is said of those that --min-count and \
+--prefix leave. Several columns are counted in one pass over the documents. \
 On a terminal, bars compare the counts.";
 
 const FACET_EXAMPLES: &str = "\

@@ -104,8 +104,10 @@ struct Report<'a> {
 #[derive(Serialize)]
 pub(crate) struct FacetJson<'a> {
     column: &'a str,
+    /// With and without a value.
     documents: u64,
     missing: u64,
+    /// Of the values that a least count and a prefix leave.
     distinct: u64,
     values: Vec<ValueJson>,
 }

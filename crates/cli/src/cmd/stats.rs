@@ -37,8 +37,8 @@ pub(crate) fn run(args: &StatsArgs, console: &mut Console<'_>) -> Result<Exit, F
     let bytes = |stats: &ColumnStats| of_field(&stats.field.name).map_or(0, store::ColumnStats::bytes);
     let columns: Vec<Column<'_>> = found.iter().map(|stats| Column::new(stats, bytes(stats))).collect();
     if args.json {
-        let (documents, matching) = (segment.docs(), args.hits.query.as_ref().map(|_| hits.count()));
-        let report = Report { file: segment.file(), documents, matching, columns };
+        let report =
+            Report { file: segment.file(), documents: segment.docs(), matching: hits.count(), columns };
         writeln!(console.out, "{}", serde_json::to_string_pretty(&report).unwrap_or_default())?;
     } else {
         print(&columns, console)?;
@@ -68,8 +68,7 @@ fn distinct(stats: &store::ColumnStats) -> Option<u64> {
 struct Report<'a> {
     file: &'a str,
     documents: u32,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    matching: Option<u32>,
+    matching: u32,
     columns: Vec<Column<'a>>,
 }
 

@@ -1,4 +1,4 @@
-//! What answers in JSON have in common: doubles that are no JSON numbers.
+//! What answers in JSON have in common: doubles that are no JSON numbers, and what is counted under which name.
 
 use serde_json::{Value, json};
 
@@ -44,4 +44,36 @@ fn doubles_that_are_not_finite_have_names_in_answers() {
     for command in [&["get", "t.dv", "1"][..], &["export", "t.dv", "--docs", "1..2"]] {
         assert_eq!(ask(&sandbox, &[command, &["--columns", "x"]].concat()), json!({"x": null}));
     }
+}
+
+/// As docs/search.md has it.
+#[test]
+fn counts_are_of_what_they_are_said_to_be() {
+    let sandbox = Sandbox::with("t.csv", "host,size\nweb1,1\nweb1,2\nweb2,\ndb1,3\n,4\n");
+    sandbox.ok(&["build", "t.csv", "-o", "t.dv", "-q", "--type", "host=string:sorted"]);
+    for (more, matching) in [(&[][..], 5), (&["--where", "not size = 3"], 4)] {
+        let args = [&["t.dv", "host", "--json"], more].concat();
+        let [facet, stats, group] =
+            ["facet", "stats", "group"].map(|c| ask(&sandbox, &[&[c], &args[..]].concat()));
+        for answer in [&facet, &stats, &group] {
+            assert_eq!(
+                [&answer["documents"], &answer["matching"]],
+                [&json!(5), &json!(matching)],
+                "{answer}"
+            );
+        }
+        // Of a facet, those without a value are among the documents; of statistics they are not.
+        let (facet, stats) = (&facet["facets"][0], &stats["columns"][0]);
+        assert_eq!([&facet["documents"], &facet["missing"]], [&json!(matching), &json!(1)]);
+        assert_eq!([&stats["documents"], &stats["missing"]], [&json!(matching - 1), &json!(1)]);
+    }
+    // Values that are left out are not counted.
+    let distinct = |more: &[&str]| {
+        let facet = ask(&sandbox, &[&["facet", "t.dv", "host", "--json"], more].concat());
+        facet["facets"][0]["distinct"].clone()
+    };
+    assert_eq!(distinct(&[]), 3);
+    assert_eq!(distinct(&["--top", "1"]), 3);
+    assert_eq!(distinct(&["--min-count", "2"]), 1);
+    assert_eq!(distinct(&["--prefix", "web"]), 2);
 }
