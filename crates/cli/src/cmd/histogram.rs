@@ -69,13 +69,18 @@ pub(super) fn asked(segment: &Segment, spec: &HistogramSpec) -> Result<Histogram
     Ok(Histogram { column: spec.column.clone(), step })
 }
 
-/// A unit of the calendar, or a number with or without `_`.
+/// A unit of the calendar, or a number: one as queries have it, or any other text of a double.
 fn step(text: &str) -> Result<Step, String> {
     if let Some((_, unit)) = UNITS.iter().find(|(name, _)| *name == text) {
         return Ok(Step::Every(*unit));
     }
-    let width = text.replace('_', "").parse().map(Step::Width);
-    width.map_err(|_| {
+    // Read once more as text: the double next to an integer of any size.
+    let plain = match Literal::read(text) {
+        Literal::Int(number) => number.to_string(),
+        Literal::Float(number) => number.to_string(),
+        _ => text.replace('_', ""),
+    };
+    plain.parse().map(Step::Width).map_err(|_| {
         let units = UNITS.map(|(name, _)| name).join(", ");
         format!("step {text} is neither a number nor one of {units}")
     })

@@ -56,6 +56,34 @@ fn edges_are_numbers_days_and_moments() {
     assert_eq!(text, expected);
 }
 
+/// Steps are written as edges are.
+#[test]
+fn steps_have_the_units_of_numbers() {
+    let sandbox = sandbox();
+    let by = |step: &str| sandbox.ok(&["histogram", "t.dv", "size", "--step", step]);
+    for (step, plain) in [("10kB", "10000"), ("10KiB", "10240"), ("1.5kB", "1_500"), ("1mb", "1e6")] {
+        assert_eq!(by(step), by(plain), "{step}");
+        let request = |step: &str| {
+            sandbox.ok(&[
+                "query",
+                "t.dv",
+                &format!(r#"{{"histograms": [{{"column": "size", "step": {step}}}]}}"#),
+            ])
+        };
+        assert_eq!(request(&format!("{step:?}")), request(&plain.replace('_', "")), "{step}");
+    }
+    for (step, expected) in [
+        ("1XB", "step 1XB is neither a number nor one of second, "),
+        ("kB", "step kB is neither a number nor one of second, "),
+        ("-1kB", "its ranges are a whole number wide, from 1 on"),
+        ("0.0001kB", "its ranges are a whole number wide, from 1 on"),
+    ] {
+        let run = sandbox.dv(&["histogram", "t.dv", "size", "--step", step]);
+        assert_eq!((run.code, run.out.as_str()), (2, ""), "{run:?}");
+        assert!(run.err.contains(expected), "{}", run.err);
+    }
+}
+
 #[test]
 fn what_is_wrong_with_edges_is_said() {
     let sandbox = sandbox();
