@@ -203,7 +203,7 @@ pub(crate) enum GroupBy {
     Count,
     /// Those with the least value
     Value,
-    /// Those whose best document, by --sort, comes first
+    /// Those whose best document comes first, by --sort, or without it in the order of the segment
     Best,
     /// Those with the greatest metric: the first of --sum, --min, --max, --mean
     Metric,
@@ -266,7 +266,10 @@ pub(crate) struct GroupSpec {
     #[serde(default)]
     pub(crate) docs: usize,
 
-    /// What makes a document of a group better than another: columns, with - in front the greatest first
+    /// What makes a document of a group better than another: columns, with - in front the greatest first; without it, the
+    /// first of the segment is the best
+    ///
+    /// It is about the documents of --docs and the order of --by best.
     #[arg(long, value_name = "[-]NAME,…", allow_hyphen_values = true)]
     #[serde(default)]
     pub(crate) sort: Vec<String>,

@@ -61,6 +61,11 @@ fn fields(segment: &Segment, columns: &[String]) -> Result<Vec<Field>, Failure> 
 }
 
 pub(crate) fn group(segment: &Segment, args: &GroupSpec) -> Result<Group, Failure> {
+    if args.docs == 0 && args.by != GroupBy::Best && !args.sort.is_empty() {
+        let message = format!("group by {:?}: --sort is about the documents of groups", args.column);
+        return Err(Failure::new(Exit::Usage, message)
+            .advice("--docs COUNT shows some of each group, and --by best has the groups in their order"));
+    }
     let mut group = Group::by(&args.column);
     group.top = if args.top == 0 { usize::MAX } else { args.top };
     group.docs = args.docs;

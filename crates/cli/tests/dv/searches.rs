@@ -90,6 +90,34 @@ fn what_makes_no_sense_is_a_wrong_command_line() {
     }
 }
 
+/// What is better than another is asked of documents that are shown, or of groups in the order of their best ones.
+#[test]
+fn groups_are_sorted_only_where_that_shows() {
+    let sandbox = sandbox();
+    for by in [&[][..], &["--by", "value"], &["--sum", "size", "--by", "metric"], &["--docs", "0"]] {
+        let args = [&["group", "t.dv", "host", "--sort", "size"], by].concat();
+        refused(&sandbox, &args, 2, "group by \"host\": --sort is about the documents of groups");
+    }
+    let request = r#"{"groups": [{"column": "host", "sort": ["size"]}]}"#;
+    refused(
+        &sandbox,
+        &["query", "t.dv", request],
+        2,
+        "group by \"host\": --sort is about the documents of groups",
+    );
+    sandbox.ok(&["group", "t.dv", "host", "--sort", "size", "--docs", "1"]);
+    let values = |more: &[&str]| {
+        let groups = sandbox.ok(&[&["group", "t.dv", "host", "--by", "best", "--json"], more].concat());
+        let groups: Value = serde_json::from_str(&groups).unwrap();
+        let groups = groups["groups"].as_array().unwrap().iter();
+        groups.map(|group| group["value"].as_str().unwrap().to_owned()).collect::<String>()
+    };
+    assert_eq!(values(&["--sort=-size"]), "cba");
+    // Without an order of its own, the first document of the segment is best.
+    assert_eq!(values(&[]), "abc");
+    assert_eq!(values(&["--where", "size > 50"]), "bac");
+}
+
 /// Of all columns, those that have them show percentiles; of those that are named, all must.
 #[test]
 fn strings_have_no_percentiles() {
