@@ -108,7 +108,7 @@ pub(crate) struct HeadArgs {
     pub(crate) file: PathBuf,
 
     /// How many documents
-    #[arg(short = 'n', long = "docs", value_name = "COUNT", default_value_t = 10)]
+    #[arg(short = 'n', long = "docs", alias = "limit", value_name = "COUNT", default_value_t = 10)]
     pub(crate) count: u32,
 
     #[command(flatten)]
@@ -133,7 +133,7 @@ pub(crate) struct SampleArgs {
     pub(crate) file: PathBuf,
 
     /// How many documents; all, if there are not more
-    #[arg(short = 'n', long = "docs", value_name = "COUNT", default_value_t = 10)]
+    #[arg(short = 'n', long = "docs", alias = "limit", value_name = "COUNT", default_value_t = 10)]
     pub(crate) count: u32,
 
     /// Another number draws other documents
@@ -212,7 +212,7 @@ pub(crate) struct ExportArgs {
     pub(crate) sort: Vec<String>,
 
     /// Only so many documents, the first ones
-    #[arg(long, value_name = "COUNT")]
+    #[arg(short = 'n', long, alias = "top", value_name = "COUNT")]
     pub(crate) limit: Option<usize>,
 
     #[command(flatten)]

@@ -89,7 +89,7 @@ pub(crate) struct FacetArgs {
     pub(crate) columns: Vec<String>,
 
     /// Values to show of each column; 0 for all
-    #[arg(short = 'n', long, value_name = "COUNT", default_value_t = 10)]
+    #[arg(short = 'n', long, visible_alias = "limit", value_name = "COUNT", default_value_t = 10)]
     pub(crate) top: usize,
 
     /// Which values come first
@@ -141,7 +141,7 @@ pub(crate) struct SortArgs {
     pub(crate) by: Vec<String>,
 
     /// How many documents; 0 for all
-    #[arg(short = 'n', long = "docs", value_name = "COUNT", default_value_t = 10)]
+    #[arg(short = 'n', long = "docs", visible_aliases = ["top", "limit"], value_name = "COUNT", default_value_t = 10)]
     pub(crate) count: usize,
 
     #[command(flatten)]
@@ -232,7 +232,7 @@ pub(crate) struct GroupSpec {
     pub(crate) column: String,
 
     /// Groups to show; 0 for all
-    #[arg(short = 'n', long, value_name = "COUNT", default_value_t = 10)]
+    #[arg(short = 'n', long, visible_alias = "limit", value_name = "COUNT", default_value_t = 10)]
     #[serde(default = "ten")]
     pub(crate) top: usize,
 

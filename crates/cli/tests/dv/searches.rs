@@ -118,6 +118,32 @@ fn groups_are_sorted_only_where_that_shows() {
     assert_eq!(values(&["--where", "size > 50"]), "bac");
 }
 
+/// How many: what one command calls it, the others know.
+#[test]
+fn options_have_the_names_of_other_commands() {
+    let sandbox = sandbox();
+    let same = |command: &[&str], own: &str, others: &[&str]| {
+        let expected = sandbox.ok(&[command, &[own, "2"]].concat());
+        assert_ne!(expected, sandbox.ok(&[command, &[own, "1"]].concat()));
+        for other in others {
+            assert_eq!(sandbox.ok(&[command, &[*other, "2"]].concat()), expected, "{command:?} {other}");
+        }
+    };
+    same(&["facet", "t.dv", "host"], "--top", &["-n", "--limit"]);
+    same(&["group", "t.dv", "host"], "--top", &["-n", "--limit"]);
+    same(&["sort", "t.dv", "--by", "size"], "--docs", &["-n", "--top", "--limit"]);
+    same(&["export", "t.dv", "--sort=-size"], "--limit", &["-n", "--top"]);
+    same(&["head", "t.dv"], "--docs", &["-n", "--limit"]);
+    same(&["sample", "t.dv"], "--docs", &["-n", "--limit"]);
+    refused(
+        &sandbox,
+        &["sort", "t.dv", "--by", "size", "--top", "2", "-n", "3"],
+        2,
+        "cannot be used multiple times",
+    );
+    refused(&sandbox, &["export", "t.dv", "--docs", "0..2", "-n", "1"], 2, "cannot be used with");
+}
+
 /// Of all columns, those that have them show percentiles; of those that are named, all must.
 #[test]
 fn strings_have_no_percentiles() {
