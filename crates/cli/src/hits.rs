@@ -52,11 +52,20 @@ impl Hits {
 
     /// Tells how they were found, and what came then: as JSON, if that is JSON.
     pub(crate) fn explain(&self, then: &Then<'_>, json: bool, console: &mut Console<'_>) {
+        self.tell(Some(then), json, console);
+    }
+
+    /// Tells how they were found, where that was all.
+    pub(crate) fn explain_alone(&self, json: bool, console: &mut Console<'_>) {
+        self.tell(None, json, console);
+    }
+
+    fn tell(&self, then: Option<&Then<'_>>, json: bool, console: &mut Console<'_>) {
         let Some((explain, time)) = &self.explain else { return };
         let _ = console.out.flush();
-        let Then { what, took, top } = then;
+        let top = then.and_then(|then| then.top);
         if json {
-            let explained = ExplainJson::new((explain, *time), *took, *top);
+            let explained = ExplainJson::new((explain, *time), then.map(|then| then.took), top);
             console.note(&serde_json::to_string_pretty(&explained).unwrap_or_default());
             return;
         }
@@ -64,7 +73,8 @@ impl Hits {
         if let Some(top) = top {
             console.note(&format!("first documents: {top}"));
         }
-        console.note(&format!("documents found in {time:.1?}, {what} in {took:.1?}"));
+        let then = then.map(|Then { what, took, .. }| format!(", {what} in {took:.1?}")).unwrap_or_default();
+        console.note(&format!("documents found in {time:.1?}{then}"));
     }
 }
 

@@ -1,13 +1,11 @@
 //! `dv count`: how many documents match.
 
-use std::time::Duration;
-
 use serde::Serialize;
 
 use crate::args::CountArgs;
 use crate::console::Console;
 use crate::failure::{Exit, Failure};
-use crate::hits::{Hits, Then};
+use crate::hits::Hits;
 use crate::read;
 
 /// What `--json` prints.
@@ -27,6 +25,6 @@ pub(crate) fn run(args: &CountArgs, console: &mut Console<'_>) -> Result<Exit, F
     } else {
         writeln!(console.out, "{}", hits.count())?;
     }
-    hits.explain(&Then::new("counted", Duration::ZERO), args.json, console);
+    hits.explain_alone(args.json, console);
     Ok(Exit::Ok)
 }

@@ -4,6 +4,7 @@ use std::fmt;
 use std::io::Read as _;
 use std::marker::PhantomData;
 use std::path::Path;
+use std::time::Duration;
 
 use serde::de::value::MapAccessDeserializer;
 use serde::de::{Deserializer, MapAccess, Visitor};
@@ -18,7 +19,7 @@ use crate::args::{GroupSpec, HistogramSpec, QueryArgs};
 use crate::console::Console;
 use crate::failure::{Exit, Failure};
 use crate::hits;
-use crate::output::explain::ExplainJson;
+use crate::output::explain::{ExplainJson, Steps};
 use crate::output::records;
 use crate::store::Segment;
 use crate::store::search::facet::{Facet, FacetOrder};
@@ -159,7 +160,7 @@ pub(crate) fn run(args: &QueryArgs, console: &mut Console<'_>) -> Result<Exit, F
     writeln!(console.out, "{}", serde_json::to_string_pretty(&printed).unwrap_or_default())?;
     if args.hits.explain {
         console.out.flush()?;
-        explain(&answer, args.json, console);
+        explain(&answer, Steps::of(&request, &answer), args.json, console);
     }
     Ok(Exit::Ok)
 }
@@ -236,18 +237,22 @@ fn stats(asked: &OneOr<AskedStats>) -> Stats {
     stats
 }
 
-fn explain(answer: &SearchAnswer, json: bool, console: &mut Console<'_>) {
+fn explain(answer: &SearchAnswer, steps: Steps<Duration>, json: bool, console: &mut Console<'_>) {
     if json {
-        let explained = ExplainJson::of_answer(answer);
+        let explained = ExplainJson::of_answer(answer, steps);
         return console.note(&serde_json::to_string_pretty(&explained).unwrap_or_default());
     }
     console.note(answer.explain.to_string().trim_end());
-    if !answer.top.is_empty() {
+    if steps.top.is_some() {
         console.note(&format!("first documents: {}", answer.top_ran));
     }
-    let times = answer.times;
-    console.note(&format!(
-        "documents found in {:.1?}, facets, histograms and statistics in {:.1?}, groups in {:.1?}, put in order in {:.1?}",
-        times.query, times.pass, times.groups, times.top
-    ));
+    let mut times = format!("documents found in {:.1?}", answer.times.query);
+    for (what, took) in [
+        ("facets, histograms and statistics", steps.pass),
+        ("groups", steps.groups),
+        ("put in order", steps.top),
+    ] {
+        times += &took.map(|took| format!(", {what} in {took:.1?}")).unwrap_or_default();
+    }
+    console.note(&times);
 }

@@ -4,9 +4,9 @@ use std::time::Duration;
 
 use serde::Serialize;
 
-use crate::store::search::SearchAnswer;
 use crate::store::search::query::Explain;
 use crate::store::search::sort::TopRan;
+use crate::store::search::{SearchAnswer, SearchRequest};
 use crate::store::{Decided, FilterCounts, STRETCH, ZONE};
 
 /// How a command came to its answer.
@@ -21,17 +21,23 @@ pub(crate) struct ExplainJson<'a> {
 #[derive(Serialize)]
 struct Times {
     query: u64,
-    answer: u64,
-    /// What a request spent on its parts.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    answer: Option<u64>,
+    /// What a request spent on its steps.
     #[serde(flatten)]
-    parts: Option<Parts>,
+    steps: Steps,
 }
 
-#[derive(Serialize)]
-struct Parts {
-    pass: u64,
-    groups: u64,
-    top: u64,
+/// The time of each step of a request that was asked for.
+#[derive(Clone, Copy, Default, Serialize)]
+pub(crate) struct Steps<T = u64> {
+    /// Facets, histograms and statistics.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) pass: Option<T>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) groups: Option<T>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) top: Option<T>,
 }
 
 /// A part of the query, and its parts, in the order in which they were run.
@@ -87,21 +93,38 @@ struct Share {
 }
 
 impl<'a> ExplainJson<'a> {
-    pub(crate) fn new(query: (&'a Explain, Duration), answer: Duration, top: Option<&TopRan>) -> Self {
+    pub(crate) fn new(
+        query: (&'a Explain, Duration),
+        answer: Option<Duration>,
+        top: Option<&TopRan>,
+    ) -> Self {
         let top = top.map(|top| Top { seen: top.seen, index: Index::new(&top.filter) });
-        let nanoseconds = Times { query: nanos(query.1), answer: nanos(answer), parts: None };
+        let nanoseconds = Times { query: nanos(query.1), answer: answer.map(nanos), steps: Steps::default() };
         ExplainJson { query: Part::new(query.0), top, nanoseconds }
     }
 
     /// Of a request that asks several things.
-    pub(crate) fn of_answer(answer: &'a SearchAnswer) -> Self {
-        let times = answer.times;
-        let top = (!answer.top.is_empty()).then_some(&answer.top_ran);
-        let all = times.pass + times.groups + times.top;
-        let mut explained = ExplainJson::new((&answer.explain, times.query), all, top);
-        let [pass, groups, top] = [times.pass, times.groups, times.top].map(nanos);
-        explained.nanoseconds.parts = Some(Parts { pass, groups, top });
+    pub(crate) fn of_answer(answer: &'a SearchAnswer, steps: Steps<Duration>) -> Self {
+        let Steps { pass, groups, top } = steps;
+        let all = [pass, groups, top].into_iter().flatten().reduce(|a, b| a + b);
+        let ran = top.map(|_| &answer.top_ran);
+        let mut explained = ExplainJson::new((&answer.explain, answer.times.query), all, ran);
+        let [pass, groups, top] = [pass, groups, top].map(|took| took.map(nanos));
+        explained.nanoseconds.steps = Steps { pass, groups, top };
         explained
+    }
+}
+
+impl Steps<Duration> {
+    /// Those that a request asks for.
+    pub(crate) fn of(request: &SearchRequest, answer: &SearchAnswer) -> Steps<Duration> {
+        let SearchRequest { facets, histograms, stats, groups, top, .. } = request;
+        let passes = !(facets.is_empty() && histograms.is_empty() && stats.is_empty());
+        Steps {
+            pass: passes.then_some(answer.times.pass),
+            groups: (!groups.is_empty()).then_some(answer.times.groups),
+            top: (*top > 0).then_some(answer.times.top),
+        }
     }
 }
 

@@ -74,7 +74,7 @@ fn first_documents_tell_what_they_skipped() {
     };
     let text = sort(&["--by=-any"]);
     let line = text.lines().find(|line| line.starts_with("first documents: ")).unwrap();
-    assert!(line.contains("looked at"), "{text}");
+    assert!(line.contains(" looks at documents"), "{text}");
     let json: Value = serde_json::from_str(&sort(&["--by=-any", "--json"])).unwrap();
     assert!(json["top"]["seen"].as_u64().unwrap() >= 5, "{json}");
     // All documents lie in this order: the first are the first.
@@ -85,4 +85,55 @@ fn first_documents_tell_what_they_skipped() {
     let run =
         sandbox.dv(&["query", "t.dv", r#"{"sort": ["-any"], "top": 5, "columns": ["id"]}"#, "--explain"]);
     assert!(run.err.contains("\nfirst documents: "), "{}", run.err);
+}
+
+/// Steps that were not asked for have no times.
+#[test]
+fn only_steps_that_were_asked_for_are_timed() {
+    let sandbox = rows();
+    let check = |args: &[&str], line: &str, keys: &[&str]| {
+        let text = sandbox.dv(&[args, &["--explain"]].concat());
+        let json = sandbox.dv(&[args, &["--explain", "--json"]].concat());
+        assert_eq!((text.code, json.code), (0, 0), "{text:?} {json:?}");
+        let last = text.err.lines().last().unwrap().split(' ');
+        let words: Vec<_> = last.filter(|word| !word.starts_with(|c: char| c.is_ascii_digit())).collect();
+        assert_eq!(words.join(" "), line);
+        let json: Value = serde_json::from_str(&json.err).unwrap();
+        let mut times = json["nanoseconds"].as_object().unwrap().clone();
+        let of = |key: &str| times.get(key).and_then(Value::as_u64);
+        if let Some(answer) = of("answer").filter(|_| args[0] == "query") {
+            assert_eq!(["pass", "groups", "top"].into_iter().filter_map(of).sum::<u64>(), answer);
+        }
+        times.retain(|_, time| time.is_u64());
+        assert_eq!(times.keys().map(String::as_str).collect::<Vec<_>>(), keys);
+    };
+    check(&["count", "t.dv", "--where", "id > 7"], "documents found in", &["query"]);
+    check(&["facet", "t.dv", "any"], "documents found in values counted in", &["answer", "query"]);
+    check(&["query", "t.dv", "{}"], "documents found in", &["query"]);
+    check(
+        &["query", "t.dv", r#"{"facets": ["any"]}"#],
+        "documents found in facets, histograms and statistics in",
+        &["answer", "pass", "query"],
+    );
+    check(
+        &["query", "t.dv", r#"{"where": "false", "groups": [{"column": "any"}], "top": 1}"#],
+        "documents found in groups in put in order in",
+        &["answer", "groups", "query", "top"],
+    );
+}
+
+/// Some documents are looked at where the best value is, and again when their turn comes.
+#[test]
+fn looks_at_documents_are_counted_and_not_documents() {
+    let mut csv = String::from("size\n");
+    (0..3_000).for_each(|doc| csv.push_str(&format!("{}\n", doc * 7_919 % 3_001)));
+    let sandbox = Sandbox::with("t.csv", csv);
+    sandbox.ok(&["build", "t.csv", "-o", "t.dv", "-q"]);
+    let args = ["sort", "t.dv", "--by=-size", "-n", "1", "--columns", "size", "--explain"];
+    let text = sandbox.dv(&args).err;
+    let json: Value = serde_json::from_str(&sandbox.dv(&[&args[..], &["--json"]].concat()).err).unwrap();
+    let seen = json["top"]["seen"].as_u64().unwrap();
+    assert!(seen > 3_000, "{json}");
+    let (thousands, rest) = (seen / 1_000, seen % 1_000);
+    assert!(text.contains(&format!("first documents: {thousands},{rest:03} looks at documents")), "{text}");
 }

@@ -56,7 +56,8 @@ pub(crate) struct Competition<K> {
 /// skips by what that has.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct TopRan {
-    /// Documents whose keys were looked at. All others were skipped.
+    /// Documents whose keys were looked at. All others were skipped. One that was looked at twice counts twice: where the best
+    /// value is, or as the first documents are guessed, some are looked at before their turn.
     pub seen: u64,
     /// What the indexes of the first key's column decided about the documents that could still come in.
     pub filter: FilterCounts,
@@ -71,7 +72,7 @@ impl AddAssign for TopRan {
 
 impl fmt::Display for TopRan {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} looked at", grouped(self.seen))?;
+        write!(f, "{} looks at documents", grouped(self.seen))?;
         if self.filter.is_empty() { Ok(()) } else { write!(f, "; {}", told(&self.filter)) }
     }
 }
