@@ -13,6 +13,9 @@ use crate::write::{COMPRESSIONS, in_batches};
 /// Two blocks, and a part of one.
 const DOCS: u32 = 140_001;
 
+/// Documents that a thread takes at once.
+const PART: u32 = 524_288;
+
 /// Numbers whose greatest, or least, lie together, or here and there, or everywhere; that tie, and that are missing.
 fn dataset() -> Dataset {
     let mut rng = SplitMix64::named("tops");
@@ -83,23 +86,34 @@ fn of_numbers_that_rise_hardly_any_document_is_looked_at() {
     }
 }
 
-/// All documents of the set are worse than most others: what is guessed of them is not so.
+/// The documents of the set are worse than others, but for a few of the best: what is guessed of them is not so.
 #[test]
 fn of_a_set_of_which_too_much_is_expected() {
     let dataset = dataset();
     let file = in_batches(&dataset, 50_000, &COMPRESSIONS, WriterOptions::default());
     let segment = Segment::from_bytes(file, OpenOptions::new()).unwrap();
     let ModelColumn::Numeric(numbers) = &dataset.columns[2].1 else { panic!("`anywhere` has numbers") };
-    for (worst, key) in
-        [(0..40_000, SortKey::new("anywhere").descending()), (960_000..1_000_000, SortKey::new("anywhere"))]
+    let up = SortKey::new("anywhere");
+    for (worst, best, key) in
+        [(0..500_000, 999_900..1_000_000, up.clone().descending()), (500_000..1_000_000, 0..100, up)]
     {
-        let is_bad = |number: Option<i64>| number.is_some_and(|number| worst.contains(&number));
-        let list: Vec<DocId> =
-            (0..DOCS).filter(|&doc| is_bad(numbers[doc as usize])).map(DocId::new).collect();
-        let bits = Bitset::from_docs(list.iter().copied(), DOCS);
-        let sets = [Docs::List(&list), Docs::Bits(&bits)];
-        check_top(&segment, &dataset, &sets, std::slice::from_ref(&key), &[1, 20, 700]);
-        check_top(&segment, &dataset, &sets, &[key, SortKey::new("few")], &[20]);
+        for few in [0, 5] {
+            let mut left = few;
+            let mut is_in = |number: i64| {
+                let is_good = left > 0 && best.contains(&number);
+                left -= i32::from(is_good);
+                is_good || worst.contains(&number)
+            };
+            let list: Vec<DocId> = (0..DOCS)
+                .filter(|&doc| numbers[doc as usize].is_some_and(&mut is_in))
+                .map(DocId::new)
+                .collect();
+            assert_eq!(left, 0);
+            let bits = Bitset::from_docs(list.iter().copied(), DOCS);
+            let sets = [Docs::List(&list), Docs::Bits(&bits)];
+            check_top(&segment, &dataset, &sets, std::slice::from_ref(&key), &[1, 20, 700]);
+            check_top(&segment, &dataset, &sets, &[key.clone(), SortKey::new("few")], &[20]);
+        }
     }
 }
 
@@ -119,17 +133,58 @@ fn of_numbers_anywhere_most_documents_are_passed_over() {
     }
 }
 
-/// A source that knows just which documents match: of those without a value, too.
+/// Documents of the second part have stretches of their own, and are found by another thread.
+#[test]
+fn of_two_parts() {
+    let docs = PART + 70_000;
+    let mut rng = SplitMix64::named("two parts");
+    let mut column = |name: &str, number: &dyn Fn(u32, u64) -> Option<i64>| {
+        let numbers = (0..docs).map(|doc| number(doc, rng.below(1 << 40))).collect();
+        (Field::new(name, Kind::Numeric, LogicalType::I64), ModelColumn::Numeric(numbers))
+    };
+    let columns = vec![
+        column("rising", &|doc, noise| Some(i64::from(doc) + noise.cast_signed() % 2_000)),
+        column("some", &|_, noise| (noise % 3 > 0).then_some(noise.cast_signed() % 1_000)),
+    ];
+    let dataset = Dataset { docs, columns };
+    let file = in_batches(&dataset, 300_000, &COMPRESSIONS, WriterOptions::default());
+    let segment = Segment::from_bytes(file, OpenOptions::new()).unwrap();
+    let list: Vec<DocId> = (3..docs).step_by(41).map(DocId::new).collect();
+    let bits = Bitset::from_docs(list.iter().copied(), docs);
+    let behind = &list[list.partition_point(|doc| doc.get() < PART + 9_000)..];
+    let sets =
+        [Docs::List(&list), Docs::Bits(&bits), Docs::List(behind), Docs::Range(PART - 7, PART + 66_000)];
+    let [rising, some] = ["rising", "some"].map(SortKey::new);
+    for key in [rising.clone(), rising.clone().descending()] {
+        check_top(&segment, &dataset, &sets, &[key], &[1, 30]);
+    }
+    check_top(&segment, &dataset, &sets, &[some.missing_first().descending(), rising.descending()], &[30]);
+}
+
+/// A source that knows just which documents match, of those without a value, too; and whose guesses are good or bad.
 #[test]
 fn of_a_source_that_knows_more() {
     let docs = 60_000;
-    let numbers = (0..docs).map(|doc| (doc % 3 > 0).then_some(i64::from(doc * 7 % 911))).collect();
-    let column = (Field::new("some", Kind::Numeric, LogicalType::I64), ModelColumn::Numeric(numbers));
-    let dataset = Dataset { docs, columns: vec![column] };
+    let column = |name: &str, logical, number: &dyn Fn(u32) -> Option<i64>| {
+        (Field::new(name, Kind::Numeric, logical), ModelColumn::Numeric((0..docs).map(number).collect()))
+    };
+    let double = |doc: u32| match doc * 7 % 31 {
+        0..4 => f64::NAN,
+        4 => -0.0,
+        5 => 0.0,
+        number => f64::from(number) - 12.0,
+    };
+    let columns = vec![
+        column("some", LogicalType::I64, &|doc| (doc % 3 > 0).then_some(i64::from(doc * 7 % 911))),
+        column("most", LogicalType::I64, &|doc| (doc % 1_000 != 5).then_some(i64::from(doc))),
+        column("all", LogicalType::I64, &|doc| Some(i64::from(doc * 7 % 911 + doc / 9_000))),
+        column("doubles", LogicalType::F64, &|doc| Some(from_f64(double(doc)))),
+    ];
+    let dataset = Dataset { docs, columns };
     let list: Vec<DocId> = (5..docs).step_by(40).map(DocId::new).collect();
     let bits = Bitset::from_docs(list.iter().copied(), docs);
-    for key in by("some") {
+    for key in ["some", "most", "all", "doubles"].iter().flat_map(|name| by(name)) {
         let sets = [Docs::List(&list), Docs::Bits(&bits), Docs::All];
-        check_top(&dataset.source(), &dataset, &sets, &[key], &[1, 7, 400]);
+        check_top(&dataset.source(), &dataset, &sets, &[key], &[1, 7, 100, 250, 300, 350, 400]);
     }
 }

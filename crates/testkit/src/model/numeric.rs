@@ -4,7 +4,7 @@ use std::ops::{ControlFlow, Range, RangeInclusive};
 
 use docvalues_column::{
     Batch, Column as _, DocId, Field, FilterCounts, Kind, Lists, NumericColumn, Result, Slices,
-    SortedNumericColumn,
+    SortedNumericColumn, bits,
 };
 
 use super::mem::{Mem, Slot, write_present};
@@ -94,6 +94,32 @@ impl NumericColumn for MemNumeric {
             }
         }
         Ok(())
+    }
+
+    /// Those with a document that matches, and no others.
+    fn open_stretches(
+        &self,
+        docs: Range<u32>,
+        values: RangeInclusive<i64>,
+        _finely: bool,
+        _counts: &mut FilterCounts,
+        bits: &mut [u64],
+    ) -> Result<()> {
+        let matches = |doc: u32| self.items(DocId::new(doc)).iter().any(|value| values.contains(value));
+        let end = docs.end.min(self.docs());
+        let found = (docs.start..end).filter(|&doc| matches(doc));
+        found.for_each(|doc| bits::set(bits, (doc - docs.start) as usize / 512));
+        Ok(())
+    }
+
+    /// Any of the numbers: nobody may rely on a guess.
+    fn guess_nth(&self, n: u64, _greatest: bool) -> Result<Option<i64>> {
+        let count = self.all_items().count() as u64;
+        let place = n
+            .wrapping_mul(0x9e37_79b9_7f4a_7c15)
+            .checked_rem(count)
+            .and_then(|place| usize::try_from(place).ok());
+        Ok(place.and_then(|place| self.all_items().nth(place)).copied())
     }
 }
 
