@@ -1,5 +1,7 @@
 //! Whatever the bytes, reading returns; and what is checked is refused with its place.
 
+use std::ops::ControlFlow;
+
 use super::super::block::Block;
 use super::*;
 use crate::error::Place;
@@ -17,6 +19,8 @@ fn read_all(column: &Numeric<Vec<u8>>, mode: JumpTables) -> Result<()> {
     let indices: Vec<u32> = (0..count as u32).rev().step_by(step).collect();
     let mut bits = vec![0; len.div_ceil(64)];
     let wanted = reader.meta.min.saturating_add(1)..=reader.meta.max.saturating_sub(1);
+    let few = reader.meta.min.midpoint(reader.meta.max)..=reader.meta.max.saturating_sub(1);
+    let mut counts = FilterCounts::default();
     // Kernels and all, a batch says what single look-ups say.
     let mut batch = vec![0; indices.len()];
     if reader.gather(&indices, &mut batch, &mut walk).is_ok() {
@@ -30,6 +34,10 @@ fn read_all(column: &Numeric<Vec<u8>>, mode: JumpTables) -> Result<()> {
         reader.decode(0..count, &mut out, &mut walk),
         reader.gather(&indices, &mut vec![0; indices.len()], &mut walk),
         reader.filter(0..count, wanted, &mut bits, &mut walk),
+        reader.filter(0..count, few.clone(), &mut bits, &mut walk),
+        reader.candidates(0..count, &few, &mut counts, |_| ControlFlow::Continue(())),
+        reader.open_stretches(0..count, &few, true, &mut counts, &mut bits),
+        [true, false].into_iter().try_for_each(|greatest| reader.guess_nth(1, greatest).map(drop)),
         reader.encodings().map(drop),
         reader.verify(),
     ];
