@@ -103,8 +103,9 @@ pub trait NumericColumn: Column {
 
     /// Sets the bit of each 512 documents of `docs` that may have a value in `values`; no other document of `docs` has one, as
     /// is known without a look at any value. Bit *i* is of documents `docs.start + 512 * i` and those behind it; `docs` begin
-    /// with a multiple of 4,096. By default, all bits are set. What indexes decided is added to `counts`. To find out `finely`
-    /// takes longer, and pays where there are more documents to be passed over than stretches.
+    /// with a multiple of 4,096. By default, all bits are set. What zones decided is added to `counts`. To find out `finely`
+    /// takes longer, and pays where there are more documents to be passed over than stretches. Other bits stay as they are, but
+    /// for those of the zone in which `docs` end.
     ///
     /// As [`candidates`](Self::candidates), for who has few documents everywhere.
     ///
@@ -114,7 +115,7 @@ pub trait NumericColumn: Column {
     ///
     /// # Panics
     ///
-    /// If there are too few bits.
+    /// If there are too few bits; and perhaps if `docs` begin elsewhere.
     fn open_stretches(
         &self,
         docs: Range<u32>,
@@ -124,7 +125,7 @@ pub trait NumericColumn: Column {
         bits: &mut [u64],
     ) -> Result<()> {
         let _ = (values, finely, counts);
-        docvalues_format::bits::fill(bits, 0..docs.len().div_ceil(512));
+        docvalues_format::bits::fill(bits, 0..docs.len().div_ceil(docvalues_format::bits::STRETCH as usize));
         Ok(())
     }
 

@@ -4,6 +4,7 @@ use std::ops::{ControlFlow, Range, RangeInclusive};
 use std::sync::Arc;
 
 use docvalues_column::{Batch, BatchDocs, DocId, FilterCounts, NumericColumn, Result};
+use docvalues_format::bits;
 use docvalues_format::numeric::{Direct, NumericReader, NumericWalk};
 use docvalues_storage::Section;
 
@@ -165,7 +166,7 @@ impl NumericColumn for Numeric {
             return Ok(());
         }
         if !core.is_dense() {
-            docvalues_format::bits::fill(bits, 0..docs.len().div_ceil(512));
+            bits::fill(bits, 0..docs.len().div_ceil(bits::STRETCH as usize));
             return Ok(());
         }
         core.named(numbers.open_stretches(docs.start.into()..docs.end.into(), &values, finely, counts, bits))

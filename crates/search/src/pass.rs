@@ -34,7 +34,10 @@ const FEW: usize = 16;
 /// Of so many documents one must be in the set for a collector to be asked at all: those of a zone of a column.
 const ZONE: usize = 4_096;
 
-const _: () = assert!(PART == stretches::STRETCH * 1024, "a bit for each stretch of a part");
+const _: () = assert!(
+    PART as usize == stretches::STRETCH as usize * stretches::STRETCHES,
+    "a bit for each stretch of a part"
+);
 
 /// What looks at windows.
 pub(crate) trait Collector: Sized + Send {
@@ -344,7 +347,7 @@ impl Worker {
     ) -> Result<()> {
         const WORDS: usize = stretches::STRETCH as usize / 64;
         let finely = count > block.len() / stretches::STRETCH as usize;
-        let mut open = [0; BLOCK as usize / WORDS / 64 / 64];
+        let mut open = [0; (BLOCK / stretches::STRETCH) as usize / 64];
         collector.open_stretches(pass.columns, block, finely, &mut open)?;
         self.wanted.clear();
         self.wanted.resize(words.len(), 0);

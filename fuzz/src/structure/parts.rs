@@ -137,8 +137,8 @@ impl Parts {
             1 if !self.columns.is_empty() => drop(self.columns.remove(rng.place(self.columns.len()))),
             2 => self.double(rng),
             3 => self.add_extra(rng),
-            5 => self.change_stretches(rng),
             4 => self.rename(rng),
+            5 => self.change_stretches(rng),
             _ => self.payload(room, rng, bytes),
         }
     }

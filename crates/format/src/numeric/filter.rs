@@ -95,7 +95,7 @@ impl<B: SectionBytes> NumericReader<B> {
         }
     }
 
-    /// Shows `each` the stretches of `positions`, ascending, of which the zones may hold some of `values`, until it breaks
+    /// Shows `each` the parts of `positions`, ascending, of which the zones may hold some of `values`, until it breaks
     /// off; all others do not. What zones were looked at is added to `counts`.
     ///
     /// O(zones): no block is looked at.
@@ -159,7 +159,7 @@ impl<B: SectionBytes> NumericReader<B> {
 
     /// Sets the bit of each stretch of `positions` that may hold some of `values`, as its zone tells, and, if `finely`, its own
     /// entry; all others do not. Bit *i* is of the [`STRETCH`](stretch::STRETCH) values from `positions.start + 512 * i` on.
-    /// What zones were looked at is added to `counts`.
+    /// What zones were looked at is added to `counts`. Bits of the zone in which `positions` end may be set behind these.
     ///
     /// O(stretches): no block is looked at.
     ///
@@ -321,7 +321,8 @@ impl<B: SectionBytes> NumericReader<B> {
             return self.filter_blocks(positions, filter, walk);
         }
         let mut open = positions.start..positions.start;
-        for (&codes, start) in stretches.iter().zip((first..).step_by(STRETCH)) {
+        for (i, &codes) in (0..).zip(stretches) {
+            let start = first + i * stretch::STRETCH;
             let here = start.max(positions.start)..positions.end.min(start + stretch::STRETCH);
             if here.is_empty() {
                 continue;
@@ -437,7 +438,7 @@ impl<B: SectionBytes> NumericReader<B> {
     }
 }
 
-/// How many stretches of so many values begin at these positions.
+/// How many zones or stretches, of so many values, begin at these positions.
 fn begun(positions: &Range<u64>, values: u64) -> u64 {
     positions.end.div_ceil(values) - positions.start.div_ceil(values)
 }

@@ -5,7 +5,7 @@ use super::zone::{self, Level, ZONE};
 use crate::error::Result;
 use crate::source::SectionBytes;
 
-/// Where more zones than this share have some of the values, it tells nothing that only the others have none.
+/// Where more zones than this share have some of the values, the others are too few to tell where these begin.
 const MOST: f64 = 0.95;
 
 /// So many zones are looked at: what they tell of a share is off by two percent of all.

@@ -31,6 +31,7 @@ use std::ops::{Range, RangeInclusive};
 use super::Numeric;
 use super::survey;
 use super::zone::ZONE;
+use crate::bits;
 use crate::cursor::{Cursor, Put};
 use crate::error::{Error, ErrorKind, Result};
 use crate::granule::SectionRef;
@@ -52,6 +53,9 @@ pub const STRETCHES_TAG: u32 = 3;
 pub(super) const PER_ZONE: usize = 8;
 
 const _: () = assert!(PER_ZONE as u64 * STRETCH == ZONE);
+
+// Where every document has a value, its stretch is that of its value.
+const _: () = assert!(bits::STRETCH as usize == survey::STRETCH);
 
 /// What the extra says of one column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

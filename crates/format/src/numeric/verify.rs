@@ -6,6 +6,7 @@ use super::batch::unpack;
 use super::block::{Encoding, Stride};
 use super::decimal::Decimal;
 use super::stretch;
+use super::survey::STRETCH;
 use super::zone::{self, Level, ZONE};
 use super::{BLOCK_SHIFTS, NumericReader, NumericWalk, Transform};
 use crate::error::{Error, ErrorKind, Result};
@@ -15,9 +16,6 @@ use crate::source::SectionBytes;
 
 /// Values for each byte of blocks that are the largest there are and hold a header alone.
 const MOST_PER_BYTE: u64 = (1 << *BLOCK_SHIFTS.end()) / Stride::Short as u64;
-
-/// Values that are decoded before they are compared.
-const STRETCH: usize = 512;
 
 /// How a column is encoded. Shows as, for instance, `affine(gcd 60) packed(3-17)`.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -56,8 +56,8 @@ pub(crate) struct Competition<K> {
 /// skips by what that has.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct TopRan {
-    /// Documents whose keys were looked at. All others were skipped. One that was looked at twice counts twice: where the best
-    /// value is, or as the first documents are guessed, some are looked at before their turn.
+    /// Documents whose keys were looked at. All others were skipped. Some are counted again: those of the first look, and all
+    /// of a guess that was wrong.
     pub seen: u64,
     /// What the indexes of the first key's column decided about the documents that could still come in.
     pub filter: FilterCounts,
