@@ -4,11 +4,11 @@
 //! answer of the damaged file is the good file's, or an error.
 
 use std::hash::{Hash, Hasher};
-use std::ops::{Bound, ControlFlow, Range};
+use std::ops::{Bound, ControlFlow, Range, RangeInclusive};
 
 use docvalues::{
-    AnyColumn, BatchDocs, BinaryColumn, Column, ColumnSource, DocId, Lists, NumericColumn, Result, Slices,
-    SortedColumn, SortedNumericColumn, SortedSetColumn, TermOrd, Terms, bits,
+    AnyColumn, BatchDocs, BinaryColumn, Column, ColumnSource, DocId, FilterCounts, Lists, NumericColumn,
+    Result, Slices, SortedColumn, SortedNumericColumn, SortedSetColumn, TermOrd, Terms, bits,
 };
 
 /// Which columns and documents are asked for.
@@ -159,14 +159,35 @@ fn numeric(plan: &Plan, numbers: &dyn NumericColumn, sink: &mut Sink<'_>) {
             numbers.scan(docs.clone(), &mut |batch| each(hash((run_or_list(&batch.docs), batch.values))))
         }));
         for values in ranges_of(numbers.bounds()) {
-            sink(filtered(docs, |bits| numbers.filter(docs.clone(), values, bits)));
+            sink(filtered(docs, |bits| numbers.filter(docs.clone(), values.clone(), bits)));
+            for finely in [true, false] {
+                sink(open_stretches(numbers, docs, values.clone(), finely));
+            }
         }
+    }
+    for (n, greatest) in [(1, true), (1, false), (100, true)] {
+        sink(numbers.guess_nth(n, greatest).map(hash));
     }
 }
 
+/// Hashes the bits of stretches, from the zone on in which `docs` begin.
+fn open_stretches(
+    numbers: &dyn NumericColumn,
+    docs: &Range<u32>,
+    values: RangeInclusive<i64>,
+    finely: bool,
+) -> Result<u64> {
+    let docs = docs.start - docs.start % 4_096..docs.end;
+    let mut open = vec![0; docs.len().div_ceil(64 * 512)];
+    let mut counts = FilterCounts::default();
+    numbers
+        .open_stretches(docs, values, finely, &mut counts, &mut open)
+        .map(|()| hash((open, counts.zones.total())))
+}
+
 /// Ranges that hold all, none, a part and one of the numbers between `bounds`.
-fn ranges_of(bounds: Option<std::ops::RangeInclusive<i64>>) -> [std::ops::RangeInclusive<i64>; 4] {
-    let (low, high) = bounds.map_or((0, 0), std::ops::RangeInclusive::into_inner);
+fn ranges_of(bounds: Option<RangeInclusive<i64>>) -> [RangeInclusive<i64>; 4] {
+    let (low, high) = bounds.map_or((0, 0), RangeInclusive::into_inner);
     let mid = low.midpoint(high);
     [i64::MIN..=i64::MAX, low..=mid, mid..=mid.saturating_add(high.wrapping_sub(low) / 8), low..=low]
 }
