@@ -78,7 +78,7 @@ pub trait NumericColumn: Column {
     /// If `bits` has too few words.
     fn filter(&self, docs: Range<u32>, values: RangeInclusive<i64>, bits: &mut [u64]) -> Result<()>;
 
-    /// Shows `each` the stretches of `docs`, ascending, that may have a value in `values`, until it breaks off; no other
+    /// Shows `each` the parts of `docs`, ascending, that may have a value in `values`, until it breaks off; no other
     /// document of `docs` has one, as is known without a look at any value. By default, it is shown all of them.
     ///
     /// It is what Lucene's `DocValuesSkipper` is for: a filter passes over the others quickly, too, but bits for them have to

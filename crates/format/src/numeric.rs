@@ -20,7 +20,7 @@
 //! | values | blocks end to end, each a header and its residuals: see [`Encoding`] |
 //! | values jump table | the header of each block again, so that none is looked for; not where there is one block |
 //! | values table | the distinct values, i64s in ascending order, 2 to 256 of them |
-//! | zone map | the smallest and largest value by stretches of 4,096 and of 262,144 |
+//! | zone map | the smallest and largest of every 4,096 values, and of every 262,144 |
 //! | stretches | about the same of every 512, in a byte each; not of the column, but of an extra |
 //!
 //! A column of one value repeated has none of them.

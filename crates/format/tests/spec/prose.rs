@@ -184,8 +184,8 @@ fn sentences() -> Vec<String> {
             "the reference holds their checksum, `0x{crc:08X}`. The section takes {} bytes.",
             n(sealed.len())
         ),
-        format!("`ceil(count / {zone})` entries for stretches of {} numbers", n(zone)),
-        format!("`ceil(count / {upper})` entries for stretches of {}.", n(upper)),
+        format!("`ceil(count / {zone})` entries for {} numbers each", n(zone)),
+        format!("`ceil(count / {upper})` entries for {} each.", n(upper)),
         format!("A file may also tell about every {STRETCH} numbers"),
         format!("the smallest and the largest number of every {STRETCH}: what a search"),
         format!("A section holds `ceil(count / {STRETCH})` entries"),
