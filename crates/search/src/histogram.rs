@@ -2,7 +2,7 @@
 //!
 //! | step | ranges | of columns of |
 //! | --- | --- | --- |
-//! | [`Step::Width`] | each so wide, one begins at 0 | numbers, dates (days), timestamps (as the column counts) |
+//! | [`Step::Width`], [`Step::Whole`] | each so wide, one begins at 0 | numbers, dates (days), timestamps (as the column counts) |
 //! | [`Step::Every`] | an hour, a day, a month ... of the calendar, UTC | dates, timestamps |
 //! | [`Step::Edges`] | from each edge up to the next one | numbers, dates, timestamps |
 //!
@@ -34,7 +34,7 @@ pub const MAX_RANGES: usize = 1 << 16;
 /// use docvalues_search::histogram::{Histogram, Step, Unit};
 ///
 /// let by_month = Histogram { column: "at".into(), step: Step::Every(Unit::Month) };
-/// let by_size = Histogram { column: "size".into(), step: Step::Width(1_000.0) };
+/// let by_size = Histogram { column: "size".into(), step: Step::Whole(1_000) };
 /// # drop((by_month, by_size));
 /// ```
 #[derive(Clone, Debug, PartialEq)]
@@ -50,6 +50,8 @@ pub struct Histogram {
 pub enum Step {
     /// At every multiple of this. Of integers, a whole number from 1 on.
     Width(f64),
+    /// At every multiple of this, from 1 on: above 2^53 a double is not exact.
+    Whole(u64),
     /// At the beginning of each of these.
     Every(Unit),
     /// At these numbers, as they are stored, ascending; what lies below the first is in no range. [`Step::edges`] makes them

@@ -70,7 +70,8 @@ pub struct ColumnStats {
     pub mean: Option<f64>,
     /// The mean squared distance from the mean.
     pub variance: Option<f64>,
-    /// For each percentile that was asked for the least value so that at least as many percent are not greater.
+    /// For each percentile that was asked for the least value so that at least as many percent are not greater. A percentile
+    /// is the decimal number that people write: 7 percent of 100 are 7, though 0.07 of a double is a little more.
     pub percentiles: Vec<(f64, Value)>,
     /// How many different values there are.
     pub distinct: Option<Distinct>,
@@ -203,7 +204,10 @@ impl Plan {
 /// The place of a percentile among `count` values in order: the nearest rank.
 fn place(percentile: f64, count: u64) -> u64 {
     #[expect(clippy::cast_precision_loss, reason = "percentiles are no exact places")]
-    let rank = (percentile / 100.0 * count as f64).ceil();
+    let rank = percentile * count as f64 / 100.0;
+    // The double beside the decimal number that was meant, and two roundings, are a few units of the last place off.
+    let whole = rank.round();
+    let rank = if (rank - whole).abs() <= whole * 4.0 * f64::EPSILON { whole } else { rank.ceil() };
     #[expect(
         clippy::cast_possible_truncation,
         clippy::cast_sign_loss,
@@ -310,4 +314,25 @@ pub(crate) fn stats(search: &Search<'_>, docs: Docs<'_>, asked: &[Stats]) -> Res
         asked.iter().map(|stats| plan(&mut request, stats, &mut tasks)).collect::<Result<Vec<_>>>()?;
     let mut tasks = request.run(tasks)?.into_iter();
     plans.into_iter().map(|plan| plan.finish(&request, &mut tasks)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn percentiles_are_the_decimal_numbers_that_people_write() {
+        for count in [1, 7, 10, 100, 999, 1_000, 100_000, 300_000, 1 << 40] {
+            for tenths in 0..=1_000_u64 {
+                let rank = (tenths * count).div_ceil(1_000).max(1);
+                #[expect(clippy::cast_precision_loss, reason = "1,000 at most")]
+                let percentile = tenths as f64 / 10.0;
+                assert_eq!(place(percentile, count), rank - 1, "{percentile} of {count}");
+            }
+        }
+        assert_eq!(
+            [place(f64::MIN_POSITIVE, 100), place(100.0, u64::MAX), place(50.0, 0)],
+            [0, u64::MAX - 1, 0]
+        );
+    }
 }

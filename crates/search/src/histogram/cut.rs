@@ -40,7 +40,10 @@ impl Cut {
                 Ok(Cut::Edges { doubles: false, edges, given: false })
             }
             Step::Width(width) if doubles => of_doubles(*width, field, to_f64(low), to_f64(high)),
-            Step::Width(width) => of_integers(*width, field, low, high),
+            #[expect(clippy::cast_precision_loss, reason = "values are no more exact")]
+            Step::Whole(width) if doubles => of_doubles(*width as f64, field, to_f64(low), to_f64(high)),
+            Step::Width(width) => of_integers(whole(*width), field, low, high),
+            Step::Whole(width) => of_integers(*width, field, low, high),
         }
     }
 
@@ -114,8 +117,14 @@ fn too_many(field: &Field) -> Error {
     ))
 }
 
-fn of_integers(width: f64, field: &Field, low: i64, high: i64) -> Result<Cut> {
-    if !(1.0..9e18).contains(&width) || width.fract() != 0.0 {
+/// A width that is a whole number; 0 for another.
+fn whole(width: f64) -> u64 {
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a whole number below 2^63")]
+    if (1.0..9e18).contains(&width) && width.fract() == 0.0 { width as u64 } else { 0 }
+}
+
+fn of_integers(width: u64, field: &Field, low: i64, high: i64) -> Result<Cut> {
+    if width == 0 {
         let ty = field.logical.name();
         return Err(Error::Request(format!(
             "column `{}` is {ty}: its ranges are a whole number wide, from 1 on",
@@ -124,8 +133,7 @@ fn of_integers(width: f64, field: &Field, low: i64, high: i64) -> Result<Cut> {
     }
     let unsigned = field.logical == LogicalType::U64;
     let plain = |stored: i64| if unsigned { i128::from(to_u64(stored)) } else { i128::from(stored) };
-    #[expect(clippy::cast_possible_truncation, reason = "a whole number below 2^63")]
-    let width = width as i128;
+    let width = i128::from(width);
     let (first, last) = (plain(low).div_euclid(width), plain(high).div_euclid(width));
     let len = usize::try_from(last - first + 1).ok().filter(|len| *len <= MAX_RANGES);
     Ok(Cut::Integers { unsigned, width, first, len: len.ok_or_else(|| too_many(field))? })

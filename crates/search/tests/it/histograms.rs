@@ -29,6 +29,21 @@ fn check(source: &MemSource, step: Step, docs: &[u32], expected: Option<&[(i64, 
 }
 
 #[test]
+fn a_width_that_is_no_double_is_exact() {
+    let numbers = [(1 << 53) + 1, 1 << 53, -5];
+    let source = source(LogicalType::I64, &numbers);
+    let width = (1_u64 << 53) + 1;
+    let histogram = Histogram { column: "n".into(), step: Step::Whole(width) };
+    let found = Search::new(&source).histogram(Docs::All, &histogram).unwrap();
+    let counts: Vec<_> = found.ranges.iter().map(|range| (range.from, range.count)).collect();
+    let width = width.cast_signed();
+    assert_eq!(counts, [(-width, 1), (0, 1), (width, 1)]);
+    let none = Histogram { step: Step::Whole(0), ..histogram };
+    let error = Search::new(&source).histogram(Docs::All, &none).unwrap_err();
+    assert!(error.to_string().contains("a whole number wide, from 1 on"), "{error}");
+}
+
+#[test]
 fn ranges_that_would_be_too_many_of_all_documents_are_those_of_the_asked_ones() {
     let whole = source(LogicalType::I64, &[5, 1 << 60, 17, -3, i64::MIN]);
     check(&whole, Step::Width(10.0), &[0, 2, 3], Some(&[(-10, 1), (0, 1), (10, 1)]));

@@ -69,11 +69,14 @@ fn steps(column: &RowColumn, all: &[i64]) -> Vec<Step> {
         LogicalType::F64 => {
             let width = (to_f64(*high) - to_f64(*low)) / 37.0;
             steps.extend((width > 1e-300 && width.is_finite()).then_some(Step::Width(width)));
+            let whole = width.ceil() as u64;
+            steps.extend((1..u64::MAX).contains(&whole).then_some(Step::Whole(whole)));
         }
         _ => {
             // A power of two, so that the double is exact.
-            let width = (high.abs_diff(*low) / 37).max(1).next_power_of_two().min(1 << 61);
-            steps.push(Step::Width(width as f64));
+            let width = (high.abs_diff(*low) / 37).max(1);
+            steps.push(Step::Width(width.next_power_of_two().min(1 << 61) as f64));
+            steps.push(Step::Whole(width | 1));
         }
     }
     // A span of some years, in days and in milliseconds.
@@ -98,7 +101,8 @@ fn expected(column: &RowColumn, step: &Step, numbers: &[i64]) -> BTreeMap<i64, u
         let from = match step {
             _ if column.is_nan(&Value::Number(number)) => None,
             Step::Edges(edges) => edges.iter().rev().find(|edge| **edge <= number).copied(),
-            Step::Width(width) => Some(of_width(column.field.logical, *width, number)),
+            Step::Width(width) => Some(of_width(column.field.logical, *width, *width as u64, number)),
+            Step::Whole(width) => Some(of_width(column.field.logical, *width as f64, *width, number)),
             Step::Every(unit) => Some(of_calendar(column.field.logical, *unit, number)),
         };
         from.into_iter().for_each(|from| *counts.entry(from).or_default() += 1);
@@ -106,12 +110,14 @@ fn expected(column: &RowColumn, step: &Step, numbers: &[i64]) -> BTreeMap<i64, u
     counts
 }
 
-fn of_width(logical: LogicalType, width: f64, number: i64) -> i64 {
+fn of_width(logical: LogicalType, width: f64, whole: u64, number: i64) -> i64 {
     use docvalues_format::file::kind::{from_f64, from_u64};
     match logical {
         LogicalType::F64 => from_f64((to_f64(number) / width).floor() * width + 0.0),
-        LogicalType::U64 => from_u64(to_u64(number) / width as u64 * width as u64),
-        _ => i64::try_from(i128::from(number).div_euclid(width as i128) * width as i128).unwrap_or(i64::MIN),
+        LogicalType::U64 => from_u64(to_u64(number) / whole * whole),
+        _ => {
+            i64::try_from(i128::from(number).div_euclid(whole.into()) * i128::from(whole)).unwrap_or(i64::MIN)
+        }
     }
 }
 

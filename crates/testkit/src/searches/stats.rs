@@ -9,7 +9,7 @@ use docvalues_search::{Docs, Search, Value};
 
 use super::rows::{RowColumn, Rows};
 
-const PERCENTILES: [f64; 6] = [0.0, 0.1, 25.0, 50.0, 99.0, 100.0];
+const PERCENTILES: [f64; 8] = [0.0, 0.1, 7.0, 25.0, 50.0, 99.0, 99.9, 100.0];
 
 pub(super) fn check(searches: &[Search<'_>], docs: Docs<'_>, rows: &Rows, hits: &[DocId], column: usize) {
     let column = &rows.columns[column];
@@ -102,7 +102,8 @@ fn check_percentiles(stats: &ColumnStats, column: &RowColumn, values: &[&Value])
     }
     assert_eq!(stats.percentiles.len(), PERCENTILES.len());
     for (percentile, found) in &stats.percentiles {
-        let rank = (percentile / 100.0 * numbers.len() as f64).ceil().max(1.0) as usize;
+        let thousandths = (percentile * 1_000.0).round() as usize;
+        let rank = (thousandths * numbers.len()).div_ceil(100_000).max(1);
         assert_eq!(found, numbers[rank - 1], "percentile {percentile} of `{}`", column.field.name);
     }
 }
