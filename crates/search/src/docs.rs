@@ -22,13 +22,14 @@ pub enum Docs<'a> {
 }
 
 impl Docs<'_> {
-    /// How many there are in a source of `docs` documents. O(1); of a list, O(log n).
+    /// How many there are in a source of `docs` documents. O(1); of a list, O(log n); of bits for more documents, O(words).
     pub fn count(&self, docs: u32) -> u32 {
         match *self {
             Docs::All => docs,
             Docs::Range(from, to) => to.min(docs).saturating_sub(from),
             Docs::List(list) => len_u32(list.partition_point(|doc| doc.get() < docs)),
-            Docs::Bits(bits) => bits.count,
+            Docs::Bits(bits) if bits.docs <= docs => bits.count,
+            Docs::Bits(bits) => bits.of(docs).count,
         }
     }
 
@@ -51,7 +52,10 @@ impl Docs<'_> {
             Docs::All => found.extend((0..docs).map(DocId::new)),
             Docs::Range(from, to) => found.extend((from..to.min(docs)).map(DocId::new)),
             Docs::List(list) => found.extend_from_slice(&list[..len as usize]),
-            Docs::Bits(set) => bits::docs(&set.words, 0, &mut found),
+            Docs::Bits(set) => {
+                bits::docs(&set.words, 0, &mut found);
+                found.truncate(len as usize);
+            }
         }
         found
     }
@@ -115,6 +119,13 @@ impl Bitset {
         }
         let count = len_u32(bits::count(&words));
         Bitset { words, docs, count }
+    }
+
+    /// The same for a source of `docs` documents, without those that it does not have. O(words).
+    pub(crate) fn of(&self, docs: u32) -> Bitset {
+        let mut words = self.words.clone();
+        words.resize(bits::words(0..docs), 0);
+        Bitset::from_words(words, docs)
     }
 
     /// Those of `list` that are below `docs`, in any order.

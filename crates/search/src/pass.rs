@@ -139,6 +139,12 @@ pub(crate) struct Pass<'a> {
 impl Pass<'_> {
     /// Shows all documents to `collector`.
     pub(crate) fn run<C: Collector>(&self, mut collector: C) -> Result<C> {
+        if let Docs::Bits(bits) = self.docs
+            && bits.docs() != self.total
+        {
+            let docs = Docs::Bits(&bits.of(self.total));
+            return Pass { docs, ..*self }.run(collector);
+        }
         let parts = self.parts();
         if collector.is_idle() {
             return Ok(collector);

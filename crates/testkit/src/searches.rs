@@ -49,13 +49,13 @@ pub fn check_searches(source: &(dyn ColumnSource + Sync), dataset: &Dataset) {
                 list = docs.clone();
                 Docs::List(&list)
             }
-            Set::Bits(docs) => {
-                bits = Bitset::from_docs(docs.iter().copied(), dataset.docs);
+            Set::Bits(docs, of) => {
+                bits = Bitset::from_docs(docs.iter().copied(), *of);
                 Docs::Bits(&bits)
             }
         };
         let hits: Vec<DocId> = docs.iter(dataset.docs).collect();
-        assert_eq!(docs.count(dataset.docs) as usize, hits.len(), "{set:?}");
+        assert_eq!(docs.count(dataset.docs) as usize, hits.len());
         let searches = THREADS.map(|threads| Search::new(source).threads(threads));
         requests::check(&searches, &set, dataset, &rows);
         for column in 0..rows.columns.len() {
@@ -68,12 +68,12 @@ pub fn check_searches(source: &(dyn ColumnSource + Sync), dataset: &Dataset) {
 }
 
 /// A set of documents, and the form in which it is handed over.
-#[derive(Debug)]
 enum Set {
     All,
     Range(u32, u32),
     List(Vec<DocId>),
-    Bits(Vec<DocId>),
+    /// For a source of so many documents, which need not be this one.
+    Bits(Vec<DocId>, u32),
 }
 
 /// All, none, one, most and few documents of so many.
@@ -87,8 +87,10 @@ fn sets(docs: u32) -> Vec<Set> {
         Set::List(every(3)),
         Set::List(every(997)),
         Set::List(Vec::new()),
-        Set::Bits(most(docs)),
-        Set::Bits(every(5)),
-        Set::Bits((docs / 2..docs.min(docs / 2 + 1)).map(DocId::new).collect()),
+        Set::Bits(most(docs), docs),
+        Set::Bits(most(docs.saturating_add(130)), docs.saturating_add(130)),
+        Set::Bits(every(5), docs),
+        Set::Bits(every(2), docs / 2),
+        Set::Bits((docs / 2..docs.min(docs / 2 + 1)).map(DocId::new).collect(), docs),
     ]
 }

@@ -274,12 +274,7 @@ impl Bound {
             Docs::List(list) => {
                 Part::Some(Bitset::from_docs(list.iter().copied(), self.docs).words().to_vec())
             }
-            Docs::Bits(bits) => {
-                let mut words = bits.words().to_vec();
-                words.resize(bits::words(0..self.docs), 0);
-                // Of another source's documents, those that are here.
-                Part::Some(Bitset::from_words(words, self.docs).words().to_vec())
-            }
+            Docs::Bits(bits) => Part::Some(bits.of(self.docs).words().to_vec()),
         }
     }
 }
