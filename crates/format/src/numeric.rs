@@ -41,6 +41,7 @@ use crate::jump::Walk;
 
 mod batch;
 mod block;
+mod candidates;
 mod counts;
 mod decimal;
 mod direct;

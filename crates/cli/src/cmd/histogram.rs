@@ -69,18 +69,20 @@ pub(super) fn asked(segment: &Segment, spec: &HistogramSpec) -> Result<Histogram
     Ok(Histogram { column: spec.column.clone(), step })
 }
 
-/// A unit of the calendar, or a number: one as queries have it, or any other text of a double.
+/// A unit of the calendar, or a number: one as queries have it, whole ones being exact, or any other text of a double.
 fn step(text: &str) -> Result<Step, String> {
     if let Some((_, unit)) = UNITS.iter().find(|(name, _)| *name == text) {
         return Ok(Step::Every(*unit));
     }
-    // Read once more as text: the double next to an integer of any size.
-    let plain = match Literal::read(text) {
-        Literal::Int(number) => number.to_string(),
-        Literal::Float(number) => number.to_string(),
-        _ => text.replace('_', ""),
+    let parsed = |text: &str| text.parse().ok().map(Step::Width);
+    let width = match Literal::read(text) {
+        Literal::Int(number) => {
+            u64::try_from(number).map(Step::Whole).ok().or_else(|| parsed(&number.to_string()))
+        }
+        Literal::Float(number) => Some(Step::Width(number)),
+        _ => parsed(&text.replace('_', "")),
     };
-    plain.parse().map(Step::Width).map_err(|_| {
+    width.ok_or_else(|| {
         let units = UNITS.map(|(name, _)| name).join(", ");
         format!("step {text} is neither a number nor one of {units}")
     })

@@ -56,6 +56,19 @@ fn edges_are_numbers_days_and_moments() {
     assert_eq!(text, expected);
 }
 
+/// No double is 2^53 + 1.
+#[test]
+fn steps_of_whole_numbers_are_exact() {
+    let sandbox = Sandbox::with("t.csv", "v\n9007199254740993\n9007199254740992\n-5\n");
+    sandbox.ok(&["build", "t.csv", "-o", "t.dv", "-q"]);
+    let expected = of([("-9007199254740993", 1), ("0", 1), ("9007199254740993", 1)], 0);
+    let json = sandbox.ok(&["histogram", "t.dv", "v", "--step", "9_007_199_254_740_993", "--json"]);
+    assert_eq!(ranges(&serde_json::from_str(&json).unwrap()), expected);
+    let request = r#"{"histograms":[{"column":"v","step":9007199254740993}]}"#;
+    let json: Value = serde_json::from_str(&sandbox.ok(&["query", "t.dv", request])).unwrap();
+    assert_eq!(ranges(&json["histograms"][0]), expected);
+}
+
 /// Steps are written as edges are.
 #[test]
 fn steps_have_the_units_of_numbers() {
