@@ -103,9 +103,9 @@ pub trait NumericColumn: Column {
 
     /// Sets the bit of each 512 documents of `docs` that may have a value in `values`; no other document of `docs` has one, as
     /// is known without a look at any value. Bit *i* is of documents `docs.start + 512 * i` and those behind it; `docs` begin
-    /// with a multiple of 4,096. By default, all bits are set. What zones and stretches decided is added to `counts`. To find out `finely`
-    /// takes longer, and pays where there are more documents to be passed over than stretches. Other bits stay as they are, but
-    /// for those of the zone in which `docs` end.
+    /// with a multiple of 4,096. By default, all bits are set. What zones and stretches decided is added to `counts`. To find
+    /// out `finely` takes longer, and pays where there are more documents to be passed over than stretches. Other bits stay as
+    /// they are, but for those of the zone in which `docs` end.
     ///
     /// As [`candidates`](Self::candidates), for who has few documents everywhere.
     ///

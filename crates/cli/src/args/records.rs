@@ -220,8 +220,8 @@ pub(crate) struct ExportArgs {
 
     /// The file to write, there once it is whole; without it or with `-`, standard output
     ///
-    /// Its ending says the format where --format does not; of a name that has none, that is NDJSON. Of a symbolic link, the file that it leads to is written anew; a
-    /// pipe or a device gets the documents as they come.
+    /// Its ending says the format where --format does not; of a name that has none, that is NDJSON. Of a symbolic link, the
+    /// file that it leads to is written anew; a pipe or a device gets the documents as they come.
     #[arg(short, long, value_name = "FILE")]
     pub(crate) output: Option<PathBuf>,
 
