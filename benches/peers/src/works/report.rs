@@ -163,7 +163,7 @@ fn table(out: &mut String, medians: &Medians) {
          *Facet*: the {TOP} most frequent of 99,997 hosts (of 10 million documents), with their names. *Top*: the {SORTED} \
          largest documents. *Group*: the {TOP} hosts whose documents have most bytes in sum. Each among 1, 10 and 100 % of \
          the documents, which are handed over as a list, or as all. *Range*: how many documents have a value that 1 % have; \
-         `ts` nearly ascends, `size` has stretches, `uni24` is uniform. *Export*: `url`, `host`, `ts` and `size` of {} \
+         `ts` nearly ascends, `size` is skewed, and constant in places, `uni24` is uniform. *Export*: `url`, `host`, `ts` and `size` of {} \
          random documents, row for row in the order in which they are listed, every string touched.\n\n\
          *Times as fast* is beside the better of Lucene 10.5 and tantivy. **Bold: docvalues loses.**\n\n\
          | work | docvalues, ms | times as fast | Lucene 10.5, ms | tantivy, ms | Lucene 7.7, ms |\n\
