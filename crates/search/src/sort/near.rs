@@ -11,6 +11,9 @@
 //! a document of the set has to be to come in: it is all that is looked for, and if there are not enough so good, the search
 //! begins anew, with what the first look found. The best zones of a column of ten million, each with one good value in 4,096, are
 //! more than half of all; of their stretches, those with one are an eighth.
+//!
+//! Where nearly every zone has a document that good, zones cannot tell how good it is. So a guess takes about 2,700 hits for each
+//! document that is sought; fewer are soon looked at.
 
 use std::ops::{ControlFlow, Range};
 
