@@ -11,6 +11,9 @@ const MOST: f64 = 0.95;
 /// So many zones are looked at: what they tell of a share is off by two percent of all.
 const SAMPLE: u64 = 512;
 
+/// Of the zones that have such values, so many at least are to be among them, or all are looked at: of few, a sample has none.
+const ENOUGH: u64 = 64;
+
 impl<B: SectionBytes> NumericReader<B> {
     /// A number that about `n` values reach, or surpass, if `greatest`; else one that about `n` are not above. `None` if the
     /// zones cannot tell: there are none, or nearly each would have such values.
@@ -29,17 +32,19 @@ impl<B: SectionBytes> NumericReader<B> {
         if share > MOST {
             return Ok(None);
         }
-        let step = usize::try_from(count.div_ceil(SAMPLE)).unwrap_or(usize::MAX);
+        #[expect(
+            clippy::cast_possible_truncation,
+            clippy::cast_sign_loss,
+            reason = "there are at least none, and at most all"
+        )]
+        let with = (share * count as f64) as u64;
+        let step = count.div_ceil(SAMPLE).min(with / ENOUGH).max(1);
+        let [step, place] = [step, with / step].map(|zones| usize::try_from(zones).unwrap_or(usize::MAX));
         let ends = zone::read_all(&self.meta, zones, Level::Lower, 0..count)?.step_by(step);
         // The greatest come first.
         let end = |ends: std::ops::RangeInclusive<i64>| if greatest { !*ends.end() } else { *ends.start() };
         let mut ends: Vec<i64> = ends.map(end).collect();
-        #[expect(
-            clippy::cast_possible_truncation,
-            clippy::cast_sign_loss,
-            reason = "it is between 0 and 512"
-        )]
-        let place = ((share * ends.len() as f64) as usize).min(ends.len() - 1);
+        let place = place.min(ends.len() - 1);
         let (_, nth, _) = ends.select_nth_unstable(place);
         Ok(Some(if greatest { !*nth } else { *nth }))
     }
