@@ -4,6 +4,7 @@ mod agree;
 mod bytes;
 mod damage;
 mod decimal;
+mod guess;
 mod plan;
 mod reads;
 
