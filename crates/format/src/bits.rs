@@ -169,11 +169,6 @@ fn load(bytes: &[u8], at: usize) -> Option<u64> {
 mod compare;
 #[cfg(all(target_arch = "x86_64", not(miri)))]
 pub(crate) mod cpu;
-#[cfg_attr(
-    not(all(target_arch = "x86_64", not(miri))),
-    expect(dead_code, reason = "what kernels are told, where there are some")
-)]
-mod gather;
 mod keep;
 mod lookup;
 mod narrow;
@@ -192,14 +187,13 @@ pub(crate) use compare::ends;
 pub use compare::{all_below, pass_below, pass_outside, places};
 #[cfg(all(target_arch = "x86_64", not(miri)))]
 pub(crate) use cpu::cpu_has;
-pub(crate) use gather::{Blocks, Numbers, Packed, gather, gather_ords, gather_packed};
 pub use keep::{Open, STRETCH, STRETCHES, keep};
 pub(crate) use lookup::{ENTRIES, look_up, look_up_packed};
 pub use narrow::to_u32;
 pub(crate) use narrow::unpack_ords;
 pub use ones::{docs, fill, ones};
 pub use pack::pack;
-pub(crate) use simd::{add_line, in_range, multiples, unsigned};
+pub(crate) use simd::{in_range, multiples, unsigned};
 pub use spread::{spread, together};
 pub(crate) use wide::wide;
 #[cfg(all(target_arch = "x86_64", not(miri)))]

@@ -54,13 +54,17 @@ mod numbers;
 mod ords;
 mod plan;
 mod read;
+#[cfg_attr(
+    not(all(target_arch = "x86_64", not(miri))),
+    expect(dead_code, reason = "what kernels are told, where there are some")
+)]
+mod simd;
 mod stretch;
 mod survey;
 mod table;
 mod verify;
 mod zone;
 
-pub(crate) use block::line;
 pub use block::{Block, Encoding, Stride};
 pub use counts::{Decided, FilterCounts};
 pub use decimal::{DECIMAL_LIMIT, Decimal, MAX_DIGITS};

@@ -5,7 +5,6 @@
 //! in the time that it takes to make them.
 
 use super::MAX_SPLIT_WIDTH;
-use super::simd::WINDOW;
 
 /// The widest integers of which a register takes sixteen: wherever one begins in its byte, it ends in the 32
 /// bits from there on.
@@ -67,7 +66,7 @@ pub(super) static SIXTEENS: [Sixteens; NARROW as usize + 1] = {
 
 /// An index into a window, or fewer bits than a byte has.
 const fn low_byte(index: usize) -> u8 {
-    debug_assert!(index < WINDOW);
+    debug_assert!(index < 64);
     #[expect(clippy::cast_possible_truncation, reason = "below 64")]
     (index as u8)
 }

@@ -1,4 +1,4 @@
-//! Eight integers at a time, on CPUs that can: unpacking, lines, comparisons.
+//! Eight integers at a time, on CPUs that can: unpacking, comparisons.
 //!
 //! Eight integers of `width` bits take `width` bytes, so every group of eight begins with a byte, and
 //! one pattern serves all groups: which bytes go to which lane, and by how many bits each lane is
@@ -16,7 +16,6 @@
 //! through vectorization* (2015) does with `pshufb`, over four times the bytes.
 
 use super::wide::wide;
-use crate::numeric::line;
 
 /// Integers of a group.
 pub(super) const GROUP: usize = 8;
@@ -47,31 +46,6 @@ wide! {
     /// `start`, and so many times `factor` as each number says.
     pub(crate) fn multiples(start: u64, factor: u64, numbers: &mut [u64]) {
         numbers.iter_mut().for_each(|x| *x = start.wrapping_add(x.wrapping_mul(factor)));
-    }
-
-    /// `floor(slope * i / 2^16)` added to every number, of which the first is number `first` of its line.
-    ///
-    /// The product is exact: see [`line`]. A sum instead of a product, where that is as good.
-    pub(crate) fn add_line(slope: i64, first: usize, numbers: &mut [u64]) {
-        const FRACTION: u32 = 16;
-        // 2^20 such steps stay below 2^63.
-        const STEEP: u64 = 1 << 42;
-        let rise = |i: usize| line(slope, i);
-        if slope.unsigned_abs() >= STEEP || numbers.len() > 1 << 20 {
-            for (i, x) in numbers.iter_mut().enumerate() {
-                *x = x.wrapping_add(rise(first + i));
-            }
-            return;
-        }
-        // Lifted by half of what there is, no sum is negative, and a shift without a sign will do, which all
-        // CPUs have.
-        const LIFT: u64 = 1 << 63;
-        let fraction = slope.cast_unsigned().wrapping_mul(first as u64) & 0xFFFF;
-        let (mut sum, base) = (LIFT + fraction, rise(first).wrapping_sub(LIFT >> FRACTION));
-        for x in numbers {
-            *x = x.wrapping_add(base).wrapping_add(sum >> FRACTION);
-            sum = sum.wrapping_add(slope.cast_unsigned());
-        }
     }
 }
 

@@ -2,12 +2,12 @@
 
 use std::ops::Range;
 
-use super::block::{Block, Encoding};
+use super::block::{Block, Encoding, add_line};
 use super::decimal::Decimal;
 use super::locate::Residuals;
 use super::read::affine;
 use super::{NumericReader, NumericWalk, Transform};
-use crate::bits::{add_line, multiples, unsigned};
+use crate::bits::{multiples, unsigned};
 use crate::error::Result;
 use crate::source::SectionBytes;
 

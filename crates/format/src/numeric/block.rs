@@ -30,7 +30,7 @@
 
 use byteorder::{ByteOrder, LittleEndian};
 
-use crate::bits;
+use crate::bits::{self, wide};
 use crate::cursor::Put;
 use crate::error::{Error, ErrorKind, Place, Result};
 use crate::jump::Entry;
@@ -112,9 +112,35 @@ pub struct Block {
 /// The product is taken in two halves: a slope of 2^48 (a minute, in nanoseconds) times 2^15 values
 /// passes 64 bits.
 #[inline]
-pub(crate) fn line(slope: i64, i: usize) -> u64 {
+pub(super) fn line(slope: i64, i: usize) -> u64 {
     let (whole, fraction) = ((slope >> FRACTION).cast_unsigned(), slope.cast_unsigned() & 0xFFFF);
     whole.wrapping_mul(i as u64).wrapping_add(fraction.wrapping_mul(i as u64) >> FRACTION)
+}
+
+wide! {
+    /// `floor(slope * i / 2^16)` added to every number, of which the first is number `first` of its line.
+    ///
+    /// The product is exact: see [`line`]. A sum instead of a product, where that is as good.
+    pub(super) fn add_line(slope: i64, first: usize, numbers: &mut [u64]) {
+        // 2^20 such steps stay below 2^63.
+        const STEEP: u64 = 1 << 42;
+        let rise = |i: usize| line(slope, i);
+        if slope.unsigned_abs() >= STEEP || numbers.len() > 1 << 20 {
+            for (i, x) in numbers.iter_mut().enumerate() {
+                *x = x.wrapping_add(rise(first + i));
+            }
+            return;
+        }
+        // Lifted by half of what there is, no sum is negative, and a shift without a sign will do, which all
+        // CPUs have.
+        const LIFT: u64 = 1 << 63;
+        let fraction = slope.cast_unsigned().wrapping_mul(first as u64) & 0xFFFF;
+        let (mut sum, base) = (LIFT + fraction, rise(first).wrapping_sub(LIFT >> FRACTION));
+        for x in numbers {
+            *x = x.wrapping_add(base).wrapping_add(sum >> FRACTION);
+            sum = sum.wrapping_add(slope.cast_unsigned());
+        }
+    }
 }
 
 /// The slope of the line from a block's first number to its last, `steps` later; `None` if it is too
@@ -222,4 +248,29 @@ fn illegal(place: Place, at: usize, tags: u64) -> Error {
     }
     let what = "the encoding of a block allows no residuals of this width";
     Error::at(place, at.saturating_add(9), ErrorKind::Broken(what))
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    proptest! {
+        #[test]
+        fn a_line_is_added_as_one_by_one(
+            slope in prop_oneof![any::<i64>(), -(1_i64 << 30)..1 << 30, (1_i64 << 42) - 2..(1 << 42) + 2],
+            // Fewer than 2^40, or than there are addresses for.
+            first in prop_oneof![0_usize..1 << 14, 0..usize::MAX >> 24],
+            numbers in prop::collection::vec(any::<u64>(), 0..200),
+        ) {
+            let mut lined = numbers.clone();
+            add_line(slope, first, &mut lined);
+            for (i, (got, x)) in lined.iter().zip(&numbers).enumerate() {
+                let rise = (i128::from(slope) * (first + i) as i128) >> 16;
+                let expected = (i128::from(*x) + rise).rem_euclid(1 << 64);
+                prop_assert_eq!(i128::from(*got), expected, "number {}", i);
+            }
+        }
+    }
 }

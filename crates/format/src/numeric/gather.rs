@@ -11,8 +11,9 @@ use byteorder::{ByteOrder, LittleEndian};
 
 use super::block::{Block, Encoding, line};
 use super::read::{Probe, affine};
+use super::simd::{self, Blocks, Numbers, Packed};
 use super::{NumericReader, NumericWalk, ONE_BLOCK, Transform};
-use crate::bits::{self, Blocks, Numbers, Packed};
+use crate::bits;
 use crate::error::Result;
 use crate::source::SectionBytes;
 
@@ -108,13 +109,13 @@ impl<B: SectionBytes> NumericReader<B> {
             Some(&Block { payload, width, base, .. }) => {
                 let payload = usize::try_from(payload).ok().filter(|&at| at <= section.bytes.len())?;
                 let numbers = Numbers { count, add: add.wrapping_add(base.cast_signed()) };
-                Some(bits::gather_packed(Packed { section, payload, width }, numbers, indices, out))
+                Some(simd::gather_packed(Packed { section, payload, width }, numbers, indices, out))
             }
             None => {
                 let (stride, shift, jump) = (self.meta.stride, self.meta.block_shift, self.jump.in_use()?);
                 let table = jump.touched()?.until(jump.len())?;
                 let blocks = Blocks { table, stride, section, shift };
-                Some(bits::gather(blocks, Numbers { count, add }, indices, out))
+                Some(simd::gather(blocks, Numbers { count, add }, indices, out))
             }
         }
     }

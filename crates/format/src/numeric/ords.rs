@@ -6,8 +6,9 @@ use super::batch::STRETCH;
 use super::block::{Block, Encoding};
 use super::locate::Residuals;
 use super::read::affine;
+use super::simd::{Packed, gather_ords};
 use super::{NumericReader, NumericWalk, Transform};
-use crate::bits::{self, Packed};
+use crate::bits;
 use crate::error::Result;
 use crate::id::TermOrd;
 use crate::source::SectionBytes;
@@ -82,7 +83,7 @@ impl<B: SectionBytes> NumericReader<B> {
         let (section, payload) = (self.meta.section().ok()?, usize::try_from(header.payload).ok()?);
         let section = section.touched()?.until(section.len() + bits::OVERREAD)?;
         let packed = Packed { section, payload, width: header.width };
-        Some(bits::gather_ords(packed, self.meta.count, first, indices, out))
+        Some(gather_ords(packed, self.meta.count, first, indices, out))
     }
 
     /// The ord that a residual of 0 stands for, if the residuals of a block have only to be added to it, and no sum passes

@@ -12,8 +12,10 @@
 //! never compared with its checksum. The caller goes on from there one by one, which gives the same
 //! numbers, and the errors.
 
+use super::Stride;
+#[cfg(all(target_arch = "x86_64", not(miri)))]
+use crate::bits::has_avx512;
 use crate::id::TermOrd;
-use crate::numeric::Stride;
 use crate::source::Touched;
 
 /// Integers of a group.
@@ -21,41 +23,41 @@ const GROUP: usize = 8;
 
 /// What is the same for all indices of a batch.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Numbers {
+pub(super) struct Numbers {
     /// How many there are: an index past them is unusual.
-    pub(crate) count: u64,
+    pub(super) count: u64,
     /// What is added to each.
-    pub(crate) add: i64,
+    pub(super) add: i64,
 }
 
-/// Blocks of packed integers, as [`Block`](crate::numeric::Block) draws their headers.
+/// Blocks of packed integers, as [`Block`](super::Block) draws their headers.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Blocks<'a> {
+pub(super) struct Blocks<'a> {
     /// Their headers, in bytes of `stride` each.
-    pub(crate) table: Touched<'a>,
-    pub(crate) stride: Stride,
+    pub(super) table: Touched<'a>,
+    pub(super) stride: Stride,
     /// The section that payload offsets count in, up to the last byte that a load may touch.
-    pub(crate) section: Touched<'a>,
+    pub(super) section: Touched<'a>,
     /// The logarithm of the integers in a block.
-    pub(crate) shift: u8,
+    pub(super) shift: u8,
 }
 
 /// Integers of one width, packed.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Packed<'a> {
+pub(super) struct Packed<'a> {
     /// Where they lie, up to the last byte that a load may touch.
-    pub(crate) section: Touched<'a>,
+    pub(super) section: Touched<'a>,
     /// The byte with the first integer's first bit.
-    pub(crate) payload: usize,
-    pub(crate) width: u8,
+    pub(super) payload: usize,
+    pub(super) width: u8,
 }
 
 /// The numbers (base, line and residual added up) at `indices` of `blocks`, from the first one on, as far
 /// as it goes: returns how many were written.
 #[inline]
-pub(crate) fn gather(blocks: Blocks<'_>, numbers: Numbers, indices: &[u32], out: &mut [i64]) -> usize {
+pub(super) fn gather(blocks: Blocks<'_>, numbers: Numbers, indices: &[u32], out: &mut [i64]) -> usize {
     #[cfg(all(target_arch = "x86_64", not(miri)))]
-    if super::wide::has_avx512() {
+    if has_avx512() {
         // SAFETY: the line above: this CPU has every feature that the function is compiled for.
         #[allow(unsafe_code, reason = "the features were found")]
         return by_group(indices, out, |groups, out| unsafe { avx512::gather(blocks, numbers, groups, out) });
@@ -66,9 +68,9 @@ pub(crate) fn gather(blocks: Blocks<'_>, numbers: Numbers, indices: &[u32], out:
 
 /// The same of integers that need no header.
 #[inline]
-pub(crate) fn gather_packed(packed: Packed<'_>, numbers: Numbers, indices: &[u32], out: &mut [i64]) -> usize {
+pub(super) fn gather_packed(packed: Packed<'_>, numbers: Numbers, indices: &[u32], out: &mut [i64]) -> usize {
     #[cfg(all(target_arch = "x86_64", not(miri)))]
-    if super::wide::has_avx512() {
+    if has_avx512() {
         #[allow(unsafe_code, reason = "the features were found")]
         return by_group(indices, out, |groups, out| {
             // SAFETY: the condition: this CPU has every feature that the function is compiled for.
@@ -82,7 +84,7 @@ pub(crate) fn gather_packed(packed: Packed<'_>, numbers: Numbers, indices: &[u32
 /// The same of narrow integers as ords, of which `count` are there, with `add` added to each: no sum may pass a `u32`. As far
 /// as it goes in whole pairs of groups, without a detour over 64 bits.
 #[inline]
-pub(crate) fn gather_ords(
+pub(super) fn gather_ords(
     packed: Packed<'_>,
     count: u64,
     add: u32,
@@ -90,7 +92,7 @@ pub(crate) fn gather_ords(
     out: &mut [TermOrd],
 ) -> usize {
     #[cfg(all(target_arch = "x86_64", not(miri)))]
-    if super::wide::has_avx512() {
+    if has_avx512() {
         #[allow(unsafe_code, reason = "the features were found")]
         // SAFETY: the condition: this CPU has every feature that the function is compiled for.
         return unsafe { avx512::narrow::ords(packed, count, add, indices, out) };
