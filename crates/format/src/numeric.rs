@@ -122,7 +122,12 @@ impl<T: Number> Values for [T] {
 
 /// The parts of `len` values that are looked at in one go: as many as the largest block has.
 pub fn pieces(len: usize) -> impl Iterator<Item = Range<usize>> {
-    plan::blocks(0..len, *BLOCK_SHIFTS.end())
+    blocks(0..len, *BLOCK_SHIFTS.end())
+}
+
+/// The blocks of 2^`shift` in `range`, which begins with one.
+fn blocks(range: Range<usize>, shift: u8) -> impl Iterator<Item = Range<usize>> {
+    range.clone().step_by(1 << shift).map(move |start| start..range.end.min(start + (1 << shift)))
 }
 
 /// A position in a column's chain of blocks; only [`JumpTables::Ignore`](crate::jump::JumpTables) uses it.

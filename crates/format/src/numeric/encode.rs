@@ -5,7 +5,7 @@ use std::ops::Range;
 use super::block::{Block, Stride};
 use super::decimal::Decimal;
 use super::numbers::{Numbers, Piece};
-use super::plan::{self, Cut, plan};
+use super::plan::{Cut, plan};
 use super::survey::{Distinct, STRETCH, Survey};
 use super::{BLOCK_SHIFTS, Number, Numeric, Role, Transform, Values, pieces, stretch, zone};
 use crate::cursor::Put;
@@ -130,7 +130,7 @@ pub(super) fn encode_blocks<V: Values + ?Sized>(
         let piece = Piece::read(numbers, values, range.clone(), &mut room)?;
         match cut {
             Cut::Blocks { shift, .. } => {
-                for range in plan::blocks(range.clone(), shift) {
+                for range in super::blocks(range.clone(), shift) {
                     let payload = before + (blocks.len() + stride.bytes()) as u64;
                     let block = Block { payload, ..piece.fit(&range, stride) };
                     block.encode(stride, &mut blocks);

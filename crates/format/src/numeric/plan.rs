@@ -6,7 +6,7 @@ use std::ops::Range;
 
 use super::block::{Block, Encoding, Stride};
 use super::numbers::{Numbers, Piece, fit_frame};
-use super::{BLOCK_SHIFTS, ONE_BLOCK, Values, pieces};
+use super::{BLOCK_SHIFTS, ONE_BLOCK, Values, blocks, pieces};
 
 /// Exponent of the largest block: what is looked at in one go.
 const LARGEST: u8 = *BLOCK_SHIFTS.end();
@@ -144,9 +144,4 @@ fn saved_by_lines<V: Values + ?Sized>(values: &V, numbers: &Numbers<'_>) -> Resu
     }
     let all = |saved: u64| u128::from(saved) * stretches as u128 / stretches.div_ceil(step) as u128;
     Ok(saved.into_iter().map(|saved| u64::try_from(all(saved)).unwrap_or(u64::MAX)).collect())
-}
-
-/// The blocks of 2^`shift` in `range`, which begins with one.
-pub(super) fn blocks(range: Range<usize>, shift: u8) -> impl Iterator<Item = Range<usize>> {
-    range.clone().step_by(1 << shift).map(move |start| start..range.end.min(start + (1 << shift)))
 }
