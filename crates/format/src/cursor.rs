@@ -3,7 +3,6 @@
 use byteorder::{ByteOrder, LittleEndian};
 
 use crate::error::{Error, ErrorKind, Place, Result};
-use crate::source::truncated;
 
 /// Reads fields front to back.
 ///
@@ -41,7 +40,7 @@ impl<'a> Cursor<'a> {
     /// [`ErrorKind::Truncated`] when fewer are left; the cursor then stays where it was.
     pub fn take(&mut self, len: usize) -> Result<&'a [u8]> {
         let (at, left) = (self.at, self.left());
-        let taken = self.bytes[at..].get(..len).ok_or_else(|| truncated(self.place, at, len, left))?;
+        let taken = self.bytes[at..].get(..len).ok_or_else(|| Error::truncated(self.place, at, len, left))?;
         self.field = at;
         self.at += len;
         Ok(taken)

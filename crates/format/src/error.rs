@@ -36,6 +36,12 @@ impl Error {
         Error::new(place.section, place.offset.saturating_add(at as u64), kind)
     }
 
+    /// An error of a section that ends too early: of `needed` bytes at `at`, `left` are there.
+    #[cold]
+    pub fn truncated(place: Place, at: usize, needed: usize, left: usize) -> Error {
+        Error::at(place, at, ErrorKind::Truncated { needed: needed as u64, left: left as u64 })
+    }
+
     /// The part of the file; prints as `docs/format.md` names it.
     pub fn section(&self) -> Section {
         self.0.section

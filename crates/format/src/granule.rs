@@ -32,7 +32,6 @@ use byteorder::{ByteOrder, LittleEndian};
 
 use crate::cursor::{Cursor, Put};
 use crate::error::{Error, ErrorKind, Result, Section};
-use crate::source::TAIL;
 
 pub use seal::{Sealer, seal};
 
@@ -42,6 +41,10 @@ mod tests;
 
 /// Bytes that have a checksum together, and are checked together.
 pub const GRANULE: usize = 4096;
+
+/// Zero bytes after the payload of every section, so that an eight-byte (or 64-byte) load that
+/// begins inside the payload ends inside the section.
+pub const TAIL: usize = 64;
 
 /// Sections, and the levels of their checksums, are whole multiples of this many bytes.
 pub const ALIGN: usize = 64;

@@ -8,12 +8,10 @@
 use std::ops::Range;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use crate::error::{Error, ErrorKind, Place, Result, Section};
+use crate::error::{Error, Place, Result, Section};
 use crate::granule::GRANULE;
 
-/// Zero bytes behind the payload of every section, so that an eight-byte (or 64-byte) load that
-/// begins inside the payload ends inside the section.
-pub const TAIL: usize = 64;
+pub use crate::granule::TAIL;
 
 /// The bytes of a section, of which some may never have been compared with their checksums.
 #[derive(Clone, Copy, Debug)]
@@ -108,8 +106,8 @@ pub trait SectionBytes: Send + Sync {
     ///
     /// # Errors
     ///
-    /// [`ErrorKind::Truncated`] when `range` ends behind the tail, [`ErrorKind::Checksum`] when the
-    /// bytes are damaged, [`ErrorKind::Io`] when they had to be read and could not be.
+    /// [`Truncated`](Error::truncated) when `range` ends after the tail, `Checksum` when the bytes are
+    /// damaged, `Io` when they had to be read and could not be.
     fn slice(&self, range: Range<usize>) -> Result<&[u8]>;
 
     /// Payload and tail as one slice, if every byte of them is known to be good by now.
@@ -168,13 +166,7 @@ pub trait SectionBytes: Send + Sync {
 #[cold]
 fn first_touch<const N: usize>(section: &impl SectionBytes, at: usize) -> Result<&[u8; N]> {
     let bytes = section.slice(at..at.saturating_add(N))?;
-    bytes.first_chunk().ok_or_else(|| truncated(section.place(), at, N, bytes.len()))
-}
-
-/// The error of a section that ends too early: `needed` bytes at `at`, `left` were there.
-#[cold]
-pub fn truncated(place: Place, at: usize, needed: usize, left: usize) -> Error {
-    Error::at(place, at, ErrorKind::Truncated { needed: needed as u64, left: left as u64 })
+    bytes.first_chunk().ok_or_else(|| Error::truncated(section.place(), at, N, bytes.len()))
 }
 
 /// A section in memory: what an encoder made, with its tail.
@@ -205,7 +197,7 @@ impl SectionBytes for Owned {
     fn slice(&self, range: Range<usize>) -> Result<&[u8]> {
         let (at, needed) = (range.start, range.len());
         let left = self.bytes.len().saturating_sub(at);
-        self.bytes.get(range).ok_or_else(|| truncated(self.place, at, needed, left))
+        self.bytes.get(range).ok_or_else(|| Error::truncated(self.place, at, needed, left))
     }
 
     fn verified(&self) -> Option<&[u8]> {

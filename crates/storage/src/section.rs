@@ -7,7 +7,7 @@ use std::sync::Arc;
 use byteorder::{ByteOrder, LittleEndian};
 use docvalues_format::error::{Error, ErrorKind, Place, Result, Section as Role};
 use docvalues_format::granule::{self, CRC_LEN, GRANULE, Layout, SectionRef};
-use docvalues_format::source::{SectionBytes, TAIL, Touched, truncated};
+use docvalues_format::source::{SectionBytes, TAIL, Touched};
 
 use crate::level::Level;
 use crate::source::{Advice, Source};
@@ -200,7 +200,7 @@ impl Section {
     #[inline(never)]
     fn touch(&self, range: Range<usize>) -> Result<&[u8]> {
         let (at, needed, limit) = (range.start, range.len(), self.limit());
-        let refuse = || truncated(self.place, at, needed, limit.saturating_sub(at));
+        let refuse = || Error::truncated(self.place, at, needed, limit.saturating_sub(at));
         if range.start > range.end || range.end > limit {
             return Err(refuse());
         }

@@ -2,9 +2,9 @@
 
 use std::ops::Range;
 
-use docvalues_format::error::{Place, Result};
+use docvalues_format::error::{Error, Place, Result};
 use docvalues_format::prefetch::prefetch;
-use docvalues_format::source::{SectionBytes, TAIL, truncated};
+use docvalues_format::source::{SectionBytes, TAIL};
 
 /// Payload and tail of a section, all of which was checked: what is read without asking again.
 ///
@@ -42,7 +42,7 @@ impl SectionBytes for Known<'_> {
         let (at, needed) = (range.start, range.len());
         match self.bytes.get(range) {
             Some(bytes) => Ok(bytes),
-            None => Err(truncated(self.place, at, needed, self.bytes.len().saturating_sub(at))),
+            None => Err(Error::truncated(self.place, at, needed, self.bytes.len().saturating_sub(at))),
         }
     }
 

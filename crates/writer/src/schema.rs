@@ -3,9 +3,9 @@
 use std::fmt;
 
 use docvalues_format::binary::Compression;
-use docvalues_format::file::directory::MAX_COLUMNS;
 use docvalues_format::file::field::MAX_NAME;
 use docvalues_format::file::kind::LogicalType;
+use docvalues_format::file::root::MAX_COLUMNS;
 use hashbrown::{DefaultHashBuilder, HashTable};
 use std::hash::BuildHasher;
 

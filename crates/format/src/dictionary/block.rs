@@ -25,7 +25,7 @@ use byteorder::{ByteOrder, LittleEndian};
 
 use crate::cursor::Put;
 use crate::error::{Error, ErrorKind, Place, Result};
-use crate::source::{SectionBytes, truncated};
+use crate::source::SectionBytes;
 
 /// Terms in every block but the last.
 ///
@@ -356,7 +356,7 @@ impl<'a> Front<'a> {
 fn front_bytes<'a, B: SectionBytes>(section: &'a B, block: &Range<usize>, len: usize) -> Result<&'a [u8]> {
     match len <= block.len() {
         true => section.slice(block.start..block.start + len),
-        false => Err(truncated(section.place(), block.start, len, block.len())),
+        false => Err(Error::truncated(section.place(), block.start, len, block.len())),
     }
 }
 

@@ -23,8 +23,6 @@ use crate::granule::SectionRef;
 /// A page is closed with the entry that takes it to this many bytes: about a granule, so that a
 /// look-up among 65,000 columns reads a dozen of them.
 pub const PAGE_TARGET: usize = 4096;
-/// The most columns in a segment.
-pub const MAX_COLUMNS: u32 = 65_000;
 
 /// One page, its checksum and its skeleton checked: names ascend and sections do not overlap.
 #[derive(Clone, Copy, Debug)]

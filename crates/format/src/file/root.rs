@@ -27,10 +27,12 @@ use std::ops::Range;
 
 use crate::cursor::{Cursor, Put};
 use crate::error::{Error, ErrorKind, Place, Result, Section};
-use crate::file::directory::MAX_COLUMNS;
 use crate::file::frame::{Footer, HEADER_LEN};
 use crate::file::sort::{self, SORT_TAG, SortKey};
 use crate::numeric::{STRETCHES_TAG, Stretches};
+
+/// The most columns in a segment.
+pub const MAX_COLUMNS: u32 = 65_000;
 
 /// Bytes of a page's entry in the root.
 pub const ROOT_ENTRY_LEN: usize = 32;

@@ -3,9 +3,8 @@
 use byteorder::{ByteOrder, LittleEndian};
 use crc32fast::Hasher;
 
-use super::{ALIGN, CRC_LEN, GRANULE};
+use super::{ALIGN, CRC_LEN, GRANULE, TAIL};
 use crate::cursor::Put;
-use crate::source::TAIL;
 
 /// A section that is being written: it is shown the payload, front to back, in pieces of any size, and then
 /// knows what stands behind it.

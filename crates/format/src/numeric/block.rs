@@ -34,7 +34,7 @@ use crate::bits::{self, wide};
 use crate::cursor::Put;
 use crate::error::{Error, ErrorKind, Place, Result};
 use crate::jump::Entry;
-use crate::source::{SectionBytes, truncated};
+use crate::source::SectionBytes;
 
 /// Bytes of the fields that every header has.
 const SHORT_LEN: usize = 16;
@@ -120,7 +120,7 @@ pub(super) fn line(slope: i64, i: usize) -> u64 {
 wide! {
     /// `floor(slope * i / 2^16)` added to every number, of which the first is number `first` of its line.
     ///
-    /// The product is exact: see [`line`]. A sum instead of a product, where that is as good.
+    /// The product is exact: see [`line()`]. A sum instead of a product, where that is as good.
     pub(super) fn add_line(slope: i64, first: usize, numbers: &mut [u64]) {
         // 2^20 such steps stay below 2^63.
         const STEEP: u64 = 1 << 42;
@@ -226,7 +226,7 @@ impl Entry for Block {
     #[inline]
     fn parse(place: Place, at: usize, bytes: &[u8]) -> Result<Block> {
         let Some((head, rest)) = bytes.split_first_chunk::<SHORT_LEN>() else {
-            return Err(truncated(place, at, SHORT_LEN, bytes.len()));
+            return Err(Error::truncated(place, at, SHORT_LEN, bytes.len()));
         };
         let (base, tags) = (LittleEndian::read_u64(&head[..8]), LittleEndian::read_u64(&head[8..]));
         let long = rest.len() >= LONG_LEN - SHORT_LEN;

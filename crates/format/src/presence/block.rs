@@ -7,7 +7,7 @@ use super::sink::Sink;
 use super::{NO_VALUE, dense, list, runs, sparse};
 use crate::error::{Error, ErrorKind, Place, Result};
 use crate::id::DocId;
-use crate::source::{SectionBytes, truncated};
+use crate::source::SectionBytes;
 
 /// A block that was found: where its payload lies, and what its header says.
 ///
@@ -177,7 +177,7 @@ impl SectionBytes for Payload<'_> {
     fn slice(&self, range: Range<usize>) -> Result<&[u8]> {
         let (at, needed) = (range.start, range.len());
         let left = self.bytes.len().saturating_sub(at);
-        self.bytes.get(range).ok_or_else(|| truncated(self.place, at, needed, left))
+        self.bytes.get(range).ok_or_else(|| Error::truncated(self.place, at, needed, left))
     }
 
     fn verified(&self) -> Option<&[u8]> {

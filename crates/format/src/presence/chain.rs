@@ -5,7 +5,7 @@ use super::header::{BlockEntry, Header};
 use crate::error::{Error, ErrorKind, Place, Result};
 use crate::id::BLOCK_DOCS;
 use crate::jump::{Chain, Step};
-use crate::source::{SectionBytes, truncated};
+use crate::source::SectionBytes;
 
 /// The blocks of one column, as a chain.
 #[derive(Debug)]
@@ -58,7 +58,7 @@ impl<B: SectionBytes> Chain for Blocks<B> {
         // Not left to `slice`: the tail's zeros would pass for empty blocks.
         let payload = at.saturating_add(Header::LEN);
         if payload > len {
-            return Err(truncated(place, at, Header::LEN, len.saturating_sub(at)));
+            return Err(Error::truncated(place, at, Header::LEN, len.saturating_sub(at)));
         }
         let header = Header::parse(place, at, self.bytes.array(at)?)?;
         let before = u32::try_from(values).ok();
@@ -69,7 +69,7 @@ impl<B: SectionBytes> Chain for Blocks<B> {
         let needed = header.payload_len(docs);
         let next = payload.saturating_add(needed);
         if next > len {
-            return Err(truncated(place, payload, needed, len - payload));
+            return Err(Error::truncated(place, payload, needed, len - payload));
         }
         if block + 1 == self.blocks() && next != len {
             let (found, expected) = (len as u64, next as u64);

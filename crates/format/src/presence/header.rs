@@ -30,7 +30,6 @@ use super::{bitmap::Words, dense, list, runs, sparse};
 use crate::cursor::Put;
 use crate::error::{Error, ErrorKind, Place, Result};
 use crate::jump::Entry;
-use crate::source::truncated;
 
 /// What a payload's length, and with it every block's address, is a multiple of.
 const UNIT: usize = 8;
@@ -216,7 +215,7 @@ impl BlockEntry {
 impl Entry for BlockEntry {
     #[inline]
     fn parse(place: Place, at: usize, bytes: &[u8]) -> Result<BlockEntry> {
-        let short = || truncated(place, at, BlockEntry::LEN, bytes.len());
+        let short = || Error::truncated(place, at, BlockEntry::LEN, bytes.len());
         let &[b0, b1, b2, b3, p0, p1, p2, p3, v0, v1, v2, v3, tag, zero, r0, r1] =
             bytes.first_chunk::<{ BlockEntry::LEN }>().ok_or_else(short)?;
         let kind = kind_of(tag, zero).map_err(|kind| Error::at(place, at, kind))?;
