@@ -68,6 +68,8 @@ mod dense;
 #[allow(unsafe_code, reason = "intrinsics; each use has its proof")]
 mod eight;
 mod header;
+mod kernel;
+mod kinds;
 mod list;
 mod listing;
 mod plain;
@@ -84,8 +86,8 @@ pub use header::Kind;
 use block::Block;
 use chain::Blocks;
 use header::{BlockEntry, Header};
+use kernel::AnyCpu;
 use plain::Plain;
-use simd::AnyCpu;
 
 /// What [`PresenceReader::rank_many`] gives for a document without a value: no column has that many
 /// values.

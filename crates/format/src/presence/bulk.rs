@@ -6,8 +6,8 @@
 use std::ops::Range;
 
 use super::listing::ROOM;
-use super::plain::Plain;
-use super::simd::{self, Kernel};
+use super::plain::{ByEight, Plain};
+use super::simd;
 use super::sink::{Collect, Exists, Expand, Sink};
 use super::{NO_VALUE, PresenceReader, PresenceWalk, Shape, locate};
 use crate::bits;
@@ -92,7 +92,7 @@ impl<B: SectionBytes> PresenceReader<B> {
         docs: &[DocId],
         out: &mut [u32],
         walk: &mut PresenceWalk,
-        kernel: impl Kernel,
+        kernel: impl ByEight,
     ) -> Result<()> {
         let Shape::Blocks { chain, jump } = &self.shape else { return Ok(()) };
         let (mut docs, mut out) = (docs, out);

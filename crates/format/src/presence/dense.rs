@@ -17,7 +17,7 @@ use std::ops::Range;
 use super::NO_VALUE;
 use super::bitmap::{Words, cut, short, u16s};
 use super::block::{Block, Probe};
-use super::simd::{Kernel, LINE};
+use super::kernel::{Kernel, LINE};
 use super::sink::Sink;
 use crate::cursor::Put;
 use crate::error::Result;

@@ -27,8 +27,8 @@ use std::arch::x86_64::*;
 use std::sync::atomic::AtomicU64;
 
 use super::header::BlockEntry;
+use super::kernel::LINE;
 use super::plain::{DENSE, Plain, TOGETHER};
-use super::simd::LINE;
 use super::{NO_VALUE, dense};
 use crate::granule::GRANULE;
 use crate::id::{BLOCK_DOCS, DocId};
@@ -326,7 +326,7 @@ fn store(lanes: &mut [u64; GROUP], x: __m512i) {
 
 #[cfg(test)]
 mod tests {
-    use super::super::simd::x86::has_avx512;
+    use super::super::kernel::has_avx512;
     use super::*;
 
     #[target_feature(enable = "avx512f")]

@@ -26,13 +26,12 @@
 //! | 14 | 2 | `runs` | as in the header |
 //! | 16 | | *end* | |
 
-use super::{bitmap::Words, dense, list, runs, sparse};
 use crate::cursor::Put;
 use crate::error::{Error, ErrorKind, Place, Result};
 use crate::jump::Entry;
 
 /// What a payload's length, and with it every block's address, is a multiple of.
-const UNIT: usize = 8;
+pub(super) const UNIT: usize = 8;
 
 /// How a block says which of its documents have a value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -103,55 +102,6 @@ impl Header {
         let kind = kind_of(tag, zero).map_err(|kind| Error::at(place, at, kind))?;
         let runs = u16::from_le_bytes([r0, r1]);
         Ok(Header { kind, runs, values: u32::from_le_bytes([v0, v1, v2, v3]) })
-    }
-
-    /// Bytes of payload in a block of `docs` documents, padding included.
-    #[inline]
-    pub(super) const fn payload_len(self, docs: u32) -> usize {
-        let len = match self.kind {
-            Kind::Empty | Kind::Full => 0,
-            Kind::List => list::len(self.values),
-            Kind::Sparse => sparse::len(self.values, docs),
-            Kind::Dense => dense::len(docs),
-            Kind::Runs => runs::len(self.runs),
-        };
-        len.next_multiple_of(UNIT)
-    }
-
-    /// Whether a block of `docs` documents may say this about itself.
-    #[inline]
-    pub(super) fn check(self, docs: u32) -> Result<(), ErrorKind> {
-        let (fewest, most) = match self.kind {
-            Kind::Empty => (0, 0),
-            Kind::Full => (docs, docs),
-            Kind::List => (1, list::MOST),
-            Kind::Sparse => (1, sparse::MOST),
-            Kind::Dense => (1, docs),
-            Kind::Runs => (u32::from(self.runs), docs),
-        };
-        let (what, found, max) = ("values in a presence block", self.values.into(), most.min(docs).into());
-        if self.values < fewest {
-            return Err(ErrorKind::Mismatch { what, found, expected: fewest.into() });
-        }
-        if found > max {
-            return Err(ErrorKind::OutOfRange { what, found, max });
-        }
-        if (self.runs == 0) == (self.kind == Kind::Runs) {
-            return Err(ErrorKind::Broken("a presence block has runs exactly if its kind is *runs*"));
-        }
-        Ok(())
-    }
-
-    /// Appends the payload for `words`, which this header was made from.
-    pub(super) fn encode_payload(self, words: &Words, docs: u32, out: &mut Vec<u8>) {
-        match self.kind {
-            Kind::Empty | Kind::Full => {}
-            Kind::List => list::encode(words, out),
-            Kind::Sparse => sparse::encode(words, docs, out),
-            Kind::Dense => dense::encode(words, docs, out),
-            Kind::Runs => runs::encode(words, out),
-        }
-        out.resize(out.len().next_multiple_of(UNIT), 0);
     }
 }
 

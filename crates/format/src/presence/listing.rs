@@ -7,9 +7,11 @@
 //!
 //! The plain functions define the right answers; tests hold the others against them.
 
-use super::sparse::BUCKET;
 use crate::bits::wide;
 use crate::id::DocId;
+
+/// Documents in a sparse bucket.
+pub(super) const BUCKET: u32 = 256;
 
 /// Places for documents that a kernel needs behind those that it fills.
 pub(super) const ROOM: usize = 64;
@@ -134,7 +136,7 @@ fn buckets_plain(first: u32, starts: &[[u8; 2]], lows: &[u8], out: &mut [DocId])
 mod x86 {
     use std::arch::x86_64::*;
 
-    use super::super::simd::x86::{has_avx512, has_popcnt};
+    use super::super::kernel::{has_avx512, has_popcnt};
     use super::*;
 
     pub(super) fn buckets(first: u32, starts: &[[u8; 2]], lows: &[u8], out: &mut [DocId]) -> Option<usize> {

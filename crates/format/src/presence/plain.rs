@@ -8,7 +8,7 @@
 
 use super::chain::Blocks;
 use super::header::{BlockEntry, Kind};
-use super::simd::Kernel;
+use super::kernel::{AnyCpu, Kernel};
 use super::{NO_VALUE, dense, sparse};
 use crate::id::{BLOCK_DOCS, DocId};
 use crate::jump::{Chain, Jump};
@@ -42,6 +42,33 @@ struct Found {
 pub(super) const DENSE: u32 = Kind::Dense as u32;
 const SPARSE: u32 = Kind::Sparse as u32;
 
+/// A kernel that may look up eight documents at once.
+pub(super) trait ByEight: Kernel {
+    /// The state of such look-ups.
+    type Eight<'a>;
+
+    /// Begins such look-ups; `None` if they are not for these blocks.
+    fn eight<'a>(self, plain: Plain<'a>) -> Option<Self::Eight<'a>>;
+
+    /// The ranks of `docs`, up to the first eight of which one is not in a dense block or takes more care;
+    /// returns how many are done.
+    fn ranks(self, eight: &mut Self::Eight<'_>, docs: &[DocId], out: &mut [u32]) -> usize;
+}
+
+impl ByEight for AnyCpu {
+    type Eight<'a> = ();
+
+    #[inline(always)]
+    fn eight<'a>(self, _: Plain<'a>) -> Option<()> {
+        None
+    }
+
+    #[inline(always)]
+    fn ranks(self, (): &mut (), _: &[DocId], _: &mut [u32]) -> usize {
+        0
+    }
+}
+
 impl<'a> Plain<'a> {
     /// `None` unless the column is read by its baked table, and lies in memory.
     #[inline]
@@ -63,7 +90,7 @@ impl<'a> Plain<'a> {
     /// Ranks of `docs`, all of them or up to one that takes more care; returns how many are done.
     // No closures here and below: those would be compiled for any CPU, and not become part of the loop.
     #[inline(always)]
-    pub(super) fn ranks<K: Kernel>(self, docs: &[DocId], out: &mut [u32], kernel: K) -> usize {
+    pub(super) fn ranks<K: ByEight>(self, docs: &[DocId], out: &mut [u32], kernel: K) -> usize {
         let mut eight = if docs.len() < TOGETHER { None } else { kernel.eight(self) };
         for (i, (docs, out)) in docs.chunks(TOGETHER).zip(out.chunks_mut(TOGETHER)).enumerate() {
             let good = match self.find(docs[0]) {
@@ -93,7 +120,7 @@ impl<'a> Plain<'a> {
 
     /// Ranks of documents most of which are in dense blocks.
     #[inline(always)]
-    fn by_eight<K: Kernel>(
+    fn by_eight<K: ByEight>(
         self,
         eight: Option<&mut K::Eight<'a>>,
         docs: &[DocId],

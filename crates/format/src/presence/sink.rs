@@ -7,8 +7,7 @@
 
 use std::ops::Range;
 
-use super::listing;
-use super::sparse::BUCKET;
+use super::listing::{self, BUCKET};
 use crate::bits::fill;
 use crate::id::DocId;
 

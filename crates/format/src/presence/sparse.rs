@@ -20,7 +20,8 @@ use std::ops::Range;
 
 use super::bitmap::{Words, cut, ones, short, u16s};
 use super::block::{Block, Probe};
-use super::simd::{BUCKET_HEAD, Kernel};
+use super::kernel::{BUCKET_HEAD, Kernel};
+use super::listing::BUCKET;
 use super::sink::Sink;
 use crate::cursor::Put;
 use crate::error::Result;
@@ -29,9 +30,6 @@ use crate::source::{SectionBytes, TAIL, Touched};
 
 /// The most documents with a value: the last start must fit its field.
 pub(super) const MOST: u32 = u16::MAX as u32;
-
-/// Documents in a bucket.
-pub(super) const BUCKET: u32 = 256;
 
 const START: usize = size_of::<u16>();
 

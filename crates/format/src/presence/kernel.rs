@@ -1,0 +1,141 @@
+//! The innermost loops of look-ups, for any CPU.
+//!
+//! | loop | plain | AVX-512 |
+//! | --- | --- | --- |
+//! | count the bits of a line below one of them | eight words: mask, count, add | all eight at once |
+//! | find a byte among those of a bucket | sixteen compared at once | sixty-four |
+//!
+//! The plain functions define the right answers; tests hold those of [`simd`](super::simd) against them.
+
+#[cfg(all(target_arch = "x86_64", not(miri)))]
+use crate::bits::cpu_has;
+
+/// Bytes of a line, the bits between two rank entries.
+pub(super) const LINE: usize = 64;
+
+/// Bytes of a bucket that are searched at once: all of it, mostly.
+pub(super) const BUCKET_HEAD: usize = 64;
+
+/// The loops of look-ups. Each value of such a type stands for a CPU that can run them.
+pub(super) trait Kernel: Copy {
+    /// How many bits of `line` are set below bit `bit`, one of its 512.
+    fn count(self, line: &[u8; LINE], bit: u32) -> u32;
+
+    /// How many of the first `len` of `bytes`, which ascend, are below `byte`, and whether one is equal
+    /// to it.
+    fn search(self, bytes: &[u8; BUCKET_HEAD], len: usize, byte: u8) -> (u32, bool);
+}
+
+/// Any CPU.
+#[derive(Clone, Copy)]
+pub(super) struct AnyCpu;
+
+impl Kernel for AnyCpu {
+    #[inline(always)]
+    fn count(self, line: &[u8; LINE], bit: u32) -> u32 {
+        count_plain(line, bit)
+    }
+
+    #[inline(always)]
+    fn search(self, bytes: &[u8; BUCKET_HEAD], len: usize, byte: u8) -> (u32, bool) {
+        search_plain(bytes, len, byte)
+    }
+}
+
+/// How many bits of `line` are set below bit `bit`, one of its 512.
+#[inline(always)]
+fn count_plain(line: &[u8; LINE], bit: u32) -> u32 {
+    let mut count = 0;
+    for (first, word) in (0..).step_by(64).zip(line.as_chunks().0) {
+        // All of a word before the bit's own, none of one behind it.
+        let below = match bit.saturating_sub(first) {
+            within @ 0..64 => !(u64::MAX << within),
+            _ => u64::MAX,
+        };
+        count += (u64::from_le_bytes(*word) & below).count_ones();
+    }
+    count
+}
+
+/// Bytes that are compared at once.
+const CHUNK: usize = 16;
+
+/// As many zeros as bytes count, then ones for those that do not.
+const BEHIND: [u8; 2 * CHUNK] = {
+    let (mut lanes, mut at) = ([0; 2 * CHUNK], CHUNK);
+    while at < lanes.len() {
+        lanes[at] = u8::MAX;
+        at += 1;
+    }
+    lanes
+};
+
+/// How many of the first `len` of `bytes`, which ascend, are below `byte`, and whether the next one is
+/// equal to it.
+#[inline(always)]
+fn search_plain(bytes: &[u8; BUCKET_HEAD], len: usize, byte: u8) -> (u32, bool) {
+    let mut below = 0;
+    for (i, chunk) in bytes.as_chunks::<CHUNK>().0.iter().enumerate() {
+        let left = len.saturating_sub(i * CHUNK).min(CHUNK);
+        let behind: [u8; CHUNK] = std::array::from_fn(|i| BEHIND[CHUNK - left + i]);
+        let lanes: [bool; CHUNK] = std::array::from_fn(|i| chunk[i] | behind[i] < byte);
+        below += lanes.iter().map(|&below| u32::from(below)).sum::<u32>();
+        if left < CHUNK {
+            break;
+        }
+    }
+    // Behind `len`, too, there is a byte: no branch on whether it counts.
+    let next = bytes[below as usize % BUCKET_HEAD];
+    (below, ((below as usize) < len) & (next == byte))
+}
+
+/// Whether this CPU counts bits, and the build lets it.
+#[cfg(all(target_arch = "x86_64", not(miri)))]
+#[inline]
+pub(super) fn has_popcnt() -> bool {
+    cpu_has!("popcnt", "bmi2")
+}
+
+/// Whether this CPU has what the loops for AVX-512 need, and the build lets it be used.
+#[cfg(all(target_arch = "x86_64", not(miri)))]
+#[inline]
+pub(super) fn has_avx512() -> bool {
+    has_popcnt() && cpu_has!("avx512f", "avx512bw", "avx512dq", "avx512vl", "avx512vpopcntdq")
+}
+
+#[cfg(test)]
+#[expect(clippy::cast_possible_truncation, reason = "a few thousand documents")]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn below(line: &[u8; LINE], bit: u32) -> u32 {
+        (0..bit as usize).map(|i| u32::from(line[i / 8] >> (i % 8) & 1)).sum()
+    }
+
+    proptest! {
+        #[test]
+        fn bits_are_counted_below_each(line in prop::array::uniform32(any::<u16>()), dense: bool) {
+            let mut bytes = [0; LINE];
+            for (to, from) in bytes.chunks_mut(2).zip(line) {
+                to.copy_from_slice(&(if dense { from | from >> 3 } else { from & from >> 3 }).to_le_bytes());
+            }
+            for bit in 0..512 {
+                prop_assert_eq!(count_plain(&bytes, bit), below(&bytes, bit), "bit {}", bit);
+            }
+        }
+
+        #[test]
+        fn a_byte_is_found_among_those_that_count(
+            lows in prop::collection::btree_set(any::<u8>(), 0..=BUCKET_HEAD), behind: u8, byte: u8,
+        ) {
+            let mut bytes = [behind; BUCKET_HEAD];
+            bytes.iter_mut().zip(&lows).for_each(|(to, from)| *to = *from);
+            for byte in lows.iter().copied().chain([byte, 0, u8::MAX]) {
+                let expected = (lows.range(..byte).count() as u32, lows.contains(&byte));
+                prop_assert_eq!(search_plain(&bytes, lows.len(), byte), expected);
+            }
+        }
+    }
+}

@@ -1,0 +1,188 @@
+//! The kinds of blocks: an arm for each in everything that depends on them.
+
+use std::ops::Range;
+
+use super::bitmap::Words;
+use super::block::{Block, Probe};
+use super::header::{Header, Kind, UNIT};
+use super::sink::Sink;
+use super::{NO_VALUE, dense, list, runs, sparse};
+use crate::error::{Error, ErrorKind, Place, Result};
+use crate::id::DocId;
+use crate::source::SectionBytes;
+
+impl Header {
+    /// Bytes of payload in a block of `docs` documents, padding included.
+    #[inline]
+    pub(super) const fn payload_len(self, docs: u32) -> usize {
+        let len = match self.kind {
+            Kind::Empty | Kind::Full => 0,
+            Kind::List => list::len(self.values),
+            Kind::Sparse => sparse::len(self.values, docs),
+            Kind::Dense => dense::len(docs),
+            Kind::Runs => runs::len(self.runs),
+        };
+        len.next_multiple_of(UNIT)
+    }
+
+    /// Whether a block of `docs` documents may say this about itself.
+    #[inline]
+    pub(super) fn check(self, docs: u32) -> Result<(), ErrorKind> {
+        let (fewest, most) = match self.kind {
+            Kind::Empty => (0, 0),
+            Kind::Full => (docs, docs),
+            Kind::List => (1, list::MOST),
+            Kind::Sparse => (1, sparse::MOST),
+            Kind::Dense => (1, docs),
+            Kind::Runs => (u32::from(self.runs), docs),
+        };
+        let (what, found, max) = ("values in a presence block", self.values.into(), most.min(docs).into());
+        if self.values < fewest {
+            return Err(ErrorKind::Mismatch { what, found, expected: fewest.into() });
+        }
+        if found > max {
+            return Err(ErrorKind::OutOfRange { what, found, max });
+        }
+        if (self.runs == 0) == (self.kind == Kind::Runs) {
+            return Err(ErrorKind::Broken("a presence block has runs exactly if its kind is *runs*"));
+        }
+        Ok(())
+    }
+
+    /// Appends the payload for `words`, which this header was made from.
+    pub(super) fn encode_payload(self, words: &Words, docs: u32, out: &mut Vec<u8>) {
+        match self.kind {
+            Kind::Empty | Kind::Full => {}
+            Kind::List => list::encode(words, out),
+            Kind::Sparse => sparse::encode(words, docs, out),
+            Kind::Dense => dense::encode(words, docs, out),
+            Kind::Runs => runs::encode(words, out),
+        }
+        out.resize(out.len().next_multiple_of(UNIT), 0);
+    }
+}
+
+impl<B: SectionBytes> Block<'_, B> {
+    /// Where document `low` stands; `low` is one of the block's.
+    #[inline]
+    pub(super) fn probe(&self, low: u32) -> Result<Probe> {
+        let probe = match self.header.kind {
+            Kind::Empty => Probe { before: 0, present: false },
+            Kind::Full => Probe { before: low, present: true },
+            Kind::List => list::probe(self, low)?,
+            Kind::Sparse => sparse::probe(self, low)?,
+            Kind::Dense => dense::probe(self, low)?,
+            Kind::Runs => runs::probe(self, low)?,
+        };
+        self.within(probe)
+    }
+
+    /// Refuses a rank that the header's `values` do not allow.
+    #[inline]
+    fn within(&self, probe: Probe) -> Result<Probe> {
+        match probe.before + u32::from(probe.present) <= self.header.values {
+            true => Ok(probe),
+            false => Err(self.broken(0, "a rank in a presence block is above its values")),
+        }
+    }
+
+    /// The document with value `value`, which is below the header's `values`.
+    pub(super) fn select(&self, value: u32) -> Result<u32> {
+        let low = match self.header.kind {
+            Kind::Empty => self.docs,
+            Kind::Full => value,
+            Kind::List => list::select(self, value)?,
+            Kind::Sparse => sparse::select(self, value)?,
+            Kind::Dense => dense::select(self, value)?,
+            Kind::Runs => runs::select(self, value)?,
+        };
+        match low < self.docs {
+            true => Ok(low),
+            false => Err(self.broken(0, "a presence block lacks a value that it counts")),
+        }
+    }
+
+    /// Values of `docs`, all of this block: `first` plus their ranks, or [`NO_VALUE`].
+    ///
+    /// The payload is fetched once; the look-ups then pay for bounds alone.
+    pub(super) fn rank_many(&self, docs: &[DocId], first: u32, out: &mut [u32]) -> Result<()> {
+        let Place { section, offset } = self.bytes.place();
+        let place = Place { section, offset: offset.saturating_add(self.at as u64) };
+        let payload = Payload { place, bytes: self.slice(0..self.header.payload_len(self.docs))? };
+        let Block { docs: size, header, ranked, .. } = *self;
+        let block = Block { bytes: &payload, at: 0, docs: size, header, ranked };
+        match header.kind {
+            Kind::Empty => out.fill(NO_VALUE),
+            Kind::Full => {
+                out.iter_mut().zip(docs).for_each(|(out, doc)| *out = first + u32::from(doc.split().1));
+            }
+            Kind::List => return block.each_probe(docs, first, out, list::probe),
+            Kind::Sparse => return block.each_probe(docs, first, out, sparse::probe),
+            Kind::Dense if ranked => return block.each_probe(docs, first, out, dense::probe),
+            Kind::Dense => return dense::count_many(&block, docs, first, out),
+            Kind::Runs => return block.each_probe(docs, first, out, runs::probe),
+        }
+        Ok(())
+    }
+
+    /// A loop of one kind's `probe`, so that the kind is asked for once.
+    #[inline]
+    fn each_probe(
+        &self,
+        docs: &[DocId],
+        first: u32,
+        out: &mut [u32],
+        probe: impl Fn(&Self, u32) -> Result<Probe>,
+    ) -> Result<()> {
+        for (doc, out) in docs.iter().zip(out) {
+            let probe = self.within(probe(self, doc.split().1.into())?)?;
+            *out = if probe.present { first + probe.before } else { NO_VALUE };
+        }
+        Ok(())
+    }
+
+    /// Tells `sink` which of the documents `lows` have a value, in ascending order; `first` is the
+    /// number of the block's first document. Whatever the bytes hold, the sink sees no document
+    /// twice and none outside `lows`.
+    pub(super) fn visit(&self, lows: Range<u32>, first: u32, sink: &mut impl Sink) -> Result<()> {
+        match self.header.kind {
+            Kind::Empty => Ok(()),
+            Kind::Full => {
+                sink.run(first + lows.start..first + lows.end);
+                Ok(())
+            }
+            Kind::List => list::visit(self, lows, first, sink),
+            Kind::Sparse => sparse::visit(self, lows, first, sink),
+            Kind::Dense => dense::visit(self, lows, first, sink),
+            Kind::Runs => runs::visit(self, lows, first, sink),
+        }
+    }
+}
+
+/// The payload of one block as a section of its own, without a tail: no decoder reads beyond.
+#[derive(Clone, Copy, Debug)]
+struct Payload<'a> {
+    place: Place,
+    bytes: &'a [u8],
+}
+
+impl SectionBytes for Payload<'_> {
+    fn place(&self) -> Place {
+        self.place
+    }
+
+    fn len(&self) -> usize {
+        self.bytes.len()
+    }
+
+    #[inline]
+    fn slice(&self, range: Range<usize>) -> Result<&[u8]> {
+        let (at, needed) = (range.start, range.len());
+        let left = self.bytes.len().saturating_sub(at);
+        self.bytes.get(range).ok_or_else(|| Error::truncated(self.place, at, needed, left))
+    }
+
+    fn verified(&self) -> Option<&[u8]> {
+        None
+    }
+}
