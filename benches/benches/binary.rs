@@ -16,7 +16,7 @@ use std::ops::ControlFlow;
 
 use criterion::{BenchmarkId, Throughput, criterion_group, criterion_main};
 use docvalues::prelude::*;
-use docvalues::{BytesKind, Compression, Lists};
+use docvalues::{Binary, BytesKind, Compression, Lists};
 use docvalues_benches::data::{self, Strings};
 use docvalues_benches::{Bench, segment};
 
@@ -31,10 +31,10 @@ fn touch(value: &[u8]) -> u64 {
     value.len() as u64 + u64::from(value[value.len() / 3]) + u64::from(value[value.len() - 1])
 }
 
-fn scan(column: &impl BinaryColumn, docs: u32) -> u64 {
+fn scan(column: &Binary, docs: u32) -> u64 {
     let mut total = 0;
-    let scanned = column.scan(0..docs, &mut |batch| {
-        total += batch.values.iter().map(touch).sum::<u64>();
+    let scanned = column.scan(0..docs, |_, values| {
+        total += values.iter().map(touch).sum::<u64>();
         ControlFlow::Continue(())
     });
     scanned.expect("good bytes");

@@ -22,7 +22,7 @@ use criterion::{BenchmarkId, Throughput, criterion_group, criterion_main};
 use docvalues::JumpTables;
 use docvalues::format::bits;
 use docvalues::format::numeric::{
-    BLOCK_SHIFTS, Encoding, Numeric, NumericReader, NumericWalk, ONE_BLOCK, Role, Stride, Transform,
+    BLOCK_SHIFTS, Encoding, Numeric, NumericReader, ONE_BLOCK, Role, Stride, Transform,
 };
 use docvalues::format::source::Owned;
 use docvalues::prelude::*;
@@ -86,21 +86,21 @@ fn sum(values: &[i64]) -> i64 {
 }
 
 fn scanned(reader: &NumericReader<Owned>, buffer: &mut [i64; RUN]) -> i64 {
-    let (mut walk, mut total) = (NumericWalk::default(), 0_i64);
+    let mut total = 0_i64;
     for start in (0..reader.count()).step_by(RUN) {
         let end = reader.count().min(start + RUN as u64);
         let values = &mut buffer[..(end - start) as usize];
-        reader.decode(start..end, values, &mut walk).expect("good bytes");
+        reader.decode(start..end, values).expect("good bytes");
         total = total.wrapping_add(sum(values));
     }
     total
 }
 
 fn gathered(reader: &NumericReader<Owned>, docs: &[u32], buffer: &mut [i64; RUN]) -> i64 {
-    let (mut walk, mut total) = (NumericWalk::default(), 0_i64);
+    let mut total = 0_i64;
     for docs in docs.chunks(BATCH) {
         let values = &mut buffer[..docs.len()];
-        reader.gather(docs, values, &mut walk).expect("good bytes");
+        reader.gather(docs, values).expect("good bytes");
         total = total.wrapping_add(sum(values));
     }
     total

@@ -23,7 +23,7 @@ fn hosts(c: &mut Bench) {
     let every: Vec<DocId> = (0..docs).map(DocId::new).collect();
     let mut plain = vec![TermOrd::new(0); docs as usize];
     column.gather_or(&every, &mut plain, TermOrd::new(0)).expect("good bytes");
-    let mut counts = vec![0_u32; column.term_count() as usize];
+    let mut counts = vec![0_u32; column.terms().term_count() as usize];
 
     let search = Search::new(&segment).threads(1);
     let facet = Facet::on("host");

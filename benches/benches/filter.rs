@@ -12,7 +12,7 @@ use std::ops::RangeInclusive;
 
 use criterion::{Throughput, criterion_group, criterion_main};
 use docvalues::prelude::*;
-use docvalues::{Numeric, bits};
+use docvalues::{Filter, bits};
 use docvalues_benches::{Bench, data, segment};
 
 const COLUMNS: [&str; 3] = ["ts", "size", "uni24"];
@@ -39,7 +39,7 @@ fn filter(c: &mut Bench) {
     let with = segment::write(docs, &COLUMNS, options).open(OpenOptions::new());
     let without = segment::write(docs, &COLUMNS, WriterOptions { zones: false, ..options });
     let without = without.open(OpenOptions::new());
-    let mut found = vec![0; bits::words(0..docs)];
+    let mut found = vec![0; DocRange::new(0, docs).words()];
     for name in COLUMNS {
         let plain = data::numbers(name, docs).values;
         let wanted = wanted(name, &plain);
@@ -50,15 +50,16 @@ fn filter(c: &mut Bench) {
 
         let mut group = c.benchmark_group(format!("filter/{name}"));
         group.throughput(Throughput::Elements(docs.into()));
-        let filter = |column: &Numeric, found: &mut [u64]| {
+        let run = |filter: &Filter<'_>, found: &mut [u64]| {
             found.fill(0);
-            column.filter(0..docs, wanted.clone(), found).expect("good bytes");
+            filter.collect_into(found).expect("good bytes");
         };
         for (how, segment) in [("zones", &with), ("no_zones", &without)] {
             let column = segment.numeric(name).expect("written");
-            filter(&column, &mut found);
+            let filter = column.range(wanted.clone());
+            run(&filter, &mut found);
             assert!(found == expected, "{name}, {how}");
-            group.bench_function(how, |b| b.iter(|| filter(&column, black_box(&mut found))));
+            group.bench_function(how, |b| b.iter(|| run(&filter, black_box(&mut found))));
         }
         let column = without.numeric(name).expect("written");
         let get = |found: &mut [u64]| {

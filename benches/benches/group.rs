@@ -29,7 +29,11 @@ impl Plain {
         let column = segment.sorted("host").expect("written");
         let mut ords = vec![TermOrd::new(0); docs as usize];
         column.gather_or(&every, &mut ords, TermOrd::new(0)).expect("good bytes");
-        Plain { ords, numbers: data::numbers("size", docs).values, terms: column.term_count() as usize }
+        Plain {
+            ords,
+            numbers: data::numbers("size", docs).values,
+            terms: column.terms().term_count() as usize,
+        }
     }
 
     fn hits<'h>(&'h self, hits: &'h [DocId]) -> impl Iterator<Item = (usize, i64)> + 'h {

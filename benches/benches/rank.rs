@@ -12,7 +12,7 @@ use std::hint::black_box;
 use criterion::{BenchmarkId, Throughput, criterion_group, criterion_main};
 use docvalues::DocId;
 use docvalues::format::jump::JumpTables;
-use docvalues::format::presence::{self, NO_VALUE, PresenceReader, PresenceWalk};
+use docvalues::format::presence::{self, NO_VALUE, PresenceReader};
 use docvalues::format::source::Owned;
 use docvalues_benches::{Bench, data};
 use docvalues_testkit::rng::SplitMix64;
@@ -82,11 +82,10 @@ fn rank(c: &mut Bench) {
             group.throughput(Throughput::Elements(asked.len() as u64));
             let mut out = vec![0; asked.len()];
             let expected: Vec<u32> = asked.iter().map(|doc| array[doc.get() as usize]).collect();
-            let walk = &mut PresenceWalk::default();
 
-            let mut one_by_one = |out: &mut [u32]| {
+            let one_by_one = |out: &mut [u32]| {
                 for (&doc, out) in asked.iter().zip(out) {
-                    *out = reader.rank(doc, walk).expect("good bytes").map_or(NO_VALUE, |index| index.get());
+                    *out = reader.rank(doc).expect("good bytes").map_or(NO_VALUE, |index| index.get());
                 }
             };
             one_by_one(&mut out);
@@ -95,7 +94,7 @@ fn rank(c: &mut Bench) {
                 b.iter(|| one_by_one(black_box(&mut out)));
             });
 
-            let mut batch = |out: &mut [u32]| reader.rank_many(asked, out, walk).expect("good bytes");
+            let batch = |out: &mut [u32]| reader.rank_many(asked, out).expect("good bytes");
             batch(&mut out);
             assert_eq!(out, expected);
             group.bench_function(BenchmarkId::new("rank_many", order), |b| {

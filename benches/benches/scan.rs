@@ -20,8 +20,8 @@ fn sum(values: &[i64]) -> i64 {
 
 fn scanned(column: &Numeric, docs: u32) -> i64 {
     let mut total = 0_i64;
-    let scanned = column.scan(0..docs, &mut |batch| {
-        total = total.wrapping_add(sum(batch.values));
+    let scanned = column.scan(0..docs, |_, values| {
+        total = total.wrapping_add(sum(values));
         ControlFlow::Continue(())
     });
     scanned.expect("good bytes");
@@ -47,8 +47,8 @@ fn ords(c: &mut Bench) {
     let segment = segment::write(docs, &["host"], WriterOptions::default()).open(OpenOptions::new());
     let column = segment.sorted("host").expect("written");
     let scanned = |each: &mut dyn FnMut(&[TermOrd])| {
-        let scanned = column.scan(0..docs, &mut |batch| {
-            each(batch.values);
+        let scanned = column.scan(0..docs, |_, ords| {
+            each(ords);
             ControlFlow::Continue(())
         });
         scanned.expect("good bytes");

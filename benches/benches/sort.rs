@@ -20,7 +20,7 @@ use std::ops::RangeInclusive;
 
 use criterion::{Throughput, criterion_group, criterion_main};
 use docvalues::prelude::*;
-use docvalues::{Numeric, bits};
+use docvalues::{Filter, bits};
 use docvalues_benches::segment::{self, Written};
 use docvalues_benches::{Bench, given::Given};
 
@@ -54,20 +54,21 @@ fn range(c: &mut Bench) {
         show_bytes(&unsorted, &sorted, name);
         let [sorted, unsorted] = [&sorted, &unsorted].map(|written| written.open(OpenOptions::new()));
         let [sorted, unsorted] = [sorted, unsorted].map(|segment| segment.numeric(name).expect("written"));
-        let mut found = vec![0; bits::words(0..docs)];
-        let mut filter = |column: &Numeric| {
+        let filters = [&sorted, &unsorted].map(|column| column.range(wanted.clone()));
+        let mut found = vec![0; DocRange::new(0, docs).words()];
+        let mut run = |filter: &Filter<'_>| {
             found.fill(0);
-            column.filter(0..docs, wanted.clone(), black_box(&mut found)).expect("good bytes");
+            filter.collect_into(black_box(&mut found)).expect("good bytes");
             bits::count(&found)
         };
-        let matches = filter(&unsorted);
+        let matches = run(&filters[1]);
         println!("sort/range/{name}: {matches} of {docs} documents match");
-        assert_eq!(filter(&sorted), matches);
+        assert_eq!(run(&filters[0]), matches);
         let mut group = c.benchmark_group(format!("sort/range/{name}"));
         group.throughput(Throughput::Elements(docs.into()));
-        group.bench_function("sorted", |b| b.iter(|| filter(&sorted)));
+        group.bench_function("sorted", |b| b.iter(|| run(&filters[0])));
         group.bench_function("doc_range", |b| b.iter(|| sorted.doc_range(black_box(wanted.clone()))));
-        group.bench_function("unsorted", |b| b.iter(|| filter(&unsorted)));
+        group.bench_function("unsorted", |b| b.iter(|| run(&filters[1])));
         group.finish();
     }
 }

@@ -42,8 +42,8 @@ fn gather(column: &Numeric, docs: &[DocId]) -> i64 {
 /// `docs` is all of them.
 fn scan(column: &Numeric, docs: &[DocId]) -> i64 {
     let (mut total, end) = (0, u32::try_from(docs.len()).unwrap_or(u32::MAX));
-    let scanned = column.scan(0..end, &mut |batch| {
-        total += batch.values.iter().sum::<i64>();
+    let scanned = column.scan(0..end, |_, values| {
+        total += values.iter().sum::<i64>();
         ControlFlow::Continue(())
     });
     scanned.expect("good bytes");

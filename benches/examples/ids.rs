@@ -40,8 +40,8 @@ use docvalues::terms::build::IdsBuilder;
 use docvalues::terms::lookup::{IdLookup, IdStore, SegmentIds};
 use docvalues::terms::read::IdsReader;
 use docvalues::{
-    DocId, FieldSpec, IdForm, IdOptions, IdReader, LogicalType, NumericColumn as _, NumericSeeker, Schema,
-    Segment, SegmentWriter, WriterOptions,
+    DocId, FieldSpec, IdForm, IdOptions, IdReader, LogicalType, NumericSeeker, Schema, Segment,
+    SegmentWriter, WriterOptions,
 };
 use docvalues_benches::ids::{IdKind, random};
 use rustix::fs::{Advice, fadvise};

@@ -19,10 +19,9 @@ use std::ops::Range;
 use std::time::Duration;
 
 use criterion::measurement::Measurement as _;
-use docvalues::column::bits;
 use docvalues::{
-    AnyColumn, BytesKind, ColumnSource as _, DocId, Field, FieldId, FieldSpec, Kind, Merger, OpenOptions,
-    Schema, Segment, SegmentWriter, WriterOptions,
+    BytesKind, ColumnSource as _, DocRange, Field, FieldId, FieldSpec, Kind, Merger, OpenOptions, Schema,
+    Segment, SegmentWriter, Values, WriterOptions,
 };
 use docvalues_benches::ThreadTime;
 
@@ -46,8 +45,8 @@ fn main() -> Outcome {
     };
     let segment = Segment::open(file)?;
     let docs = segment.docs();
-    let names = segment.names()?;
-    let columns: Vec<_> = names.iter().map(|name| Given::read(&segment, name)).collect::<Outcome<_>>()?;
+    let fields = segment.fields()?.into_iter();
+    let columns: Vec<_> = fields.map(|field| Given::read(&segment, field)).collect::<Outcome<_>>()?;
     let known = |field: &Field| match field.kind {
         Kind::Binary => BytesKind::Binary,
         Kind::Sorted => BytesKind::Sorted,
@@ -112,7 +111,7 @@ fn built(
     let mut schema = Schema::new();
     let spec = |field: &Field| {
         let spec = FieldSpec::new(field.name.clone(), field.logical).kind(kind(field));
-        let spec = if is_multi(field.kind) { spec.multi_valued() } else { spec };
+        let spec = if field.kind.is_multi_valued() { spec.multi_valued() } else { spec };
         match &field.format {
             Some(format) => spec.format(format),
             None => spec,
@@ -139,10 +138,6 @@ fn built(
     Ok(writer.finish_bytes()?)
 }
 
-fn is_multi(kind: Kind) -> bool {
-    matches!(kind, Kind::SortedNumeric | Kind::SortedSet)
-}
-
 /// The values of a column, as a caller has them.
 struct Given {
     field: Field,
@@ -157,53 +152,45 @@ struct Given {
 }
 
 impl Given {
-    fn read(segment: &Segment, name: &str) -> Outcome<Given> {
-        let column = segment.column(name)?;
-        let field = column.as_column().field().clone();
-        let present = vec![0; bits::words(0..segment.docs())];
-        let (numbers, bytes, lists, offsets) = (Vec::new(), Vec::new(), vec![0], vec![0]);
-        let mut given = Given { field, present, lists, numbers, offsets, bytes };
-        let (mut term, mut ords, mut numbers) = (Vec::new(), Vec::new(), Vec::new());
-        for at in 0..segment.docs() {
-            let doc = DocId::new(at);
-            match &column {
-                AnyColumn::Numeric(column) => {
-                    let number = column.get(doc)?;
-                    given.set(at, number.is_some());
-                    given.numbers.push(number.unwrap_or(0));
-                }
-                AnyColumn::Binary(column) => {
-                    let there = column.get(doc, &mut term)?.map(<[u8]>::to_vec);
-                    given.set(at, there.is_some());
-                    given.push(&there.unwrap_or_default());
-                }
-                AnyColumn::Sorted(column) => {
-                    let ord = column.ord(doc)?;
-                    term.clear();
-                    ord.map_or(Ok(()), |ord| column.term(ord, &mut term))?;
-                    given.set(at, ord.is_some());
-                    given.push(&term);
-                }
-                AnyColumn::SortedNumeric(column) => {
-                    column.get(doc, &mut numbers)?;
+    fn read(segment: &Segment, field: Field) -> Outcome<Given> {
+        let column = segment.column(&field.name)?;
+        let docs = DocRange::new(0, segment.docs());
+        let (present, lists, offsets) = (vec![0; docs.words()], vec![0], vec![0]);
+        let is_multi = field.kind.is_multi_valued();
+        let mut given = Given { field, present, lists, numbers: Vec::new(), offsets, bytes: Vec::new() };
+        let (mut numbers, mut ords, mut string) = (Vec::new(), Vec::new(), Vec::new());
+        for doc in docs.iter() {
+            let is_present = match column.values() {
+                Values::Numbers(rows) => {
+                    let is_present = rows.get(doc, &mut numbers)?;
+                    if !is_present && !is_multi {
+                        numbers.push(0);
+                    }
                     given.numbers.extend(&numbers);
                     given.lists.push(given.numbers.len() as u64);
+                    is_present
                 }
-                AnyColumn::SortedSet(column) => {
-                    column.ords(doc, &mut ords)?;
+                Values::Ords(rows, terms) => {
+                    let is_present = rows.get(doc, &mut ords)?;
                     for &ord in &ords {
-                        column.term(ord, &mut term)?;
-                        given.push(&term);
+                        terms.term(ord, &mut string)?;
+                        given.push(&string);
+                    }
+                    if !is_present && !is_multi {
+                        given.push(&[]);
                     }
                     given.lists.push(given.offsets.len() as u64 - 1);
+                    is_present
                 }
-            }
+                Values::Bytes(rows) => {
+                    let is_present = rows.get(doc, &mut string)?;
+                    given.push(&string);
+                    is_present
+                }
+            };
+            given.present[doc.get() as usize / 64] |= u64::from(is_present) << (doc.get() % 64);
         }
         Ok(given)
-    }
-
-    fn set(&mut self, doc: u32, present: bool) {
-        self.present[doc as usize / 64] |= u64::from(present) << (doc % 64);
     }
 
     fn push(&mut self, string: &[u8]) {
@@ -232,7 +219,7 @@ impl Given {
 
     fn add_document(&self, document: &mut docvalues::Document<'_>, field: FieldId, doc: u32) -> Outcome {
         let at = doc as usize;
-        let values = match is_multi(self.field.kind) {
+        let values = match self.field.kind.is_multi_valued() {
             true => self.lists[at] as usize..self.lists[at + 1] as usize,
             false => at..at + usize::from(self.present[at / 64] >> (at % 64) & 1 == 1),
         };

@@ -8,8 +8,9 @@
 //! take their values; a segment is opened anew for each column. Bytes come in granules of 4 KiB, and the last one of a
 //! section may be shorter; checksums count.
 
-use docvalues::column::bits;
-use docvalues::{AnyColumn, ColumnSource as _, DocId, Lists, Segment, TermOrd};
+use docvalues::{
+    BatchDocs, ColumnSource as _, DocId, DocRange, Gathered, OrdRange, Pruning, Segment, Values, bits,
+};
 
 type Outcome<T = ()> = Result<T, Box<dyn std::error::Error>>;
 
@@ -34,15 +35,16 @@ fn main() -> Outcome {
     Ok(())
 }
 
-/// The documents that have `term`, and the bytes that were touched behind the dictionary.
+/// The documents that have `term`, and the bytes that were touched after the dictionary.
 fn matching(segment: &Segment, column: &str, term: &str) -> Outcome<(Vec<DocId>, u64)> {
-    let AnyColumn::Sorted(column) = segment.column(column)? else {
+    let column = segment.column(column)?;
+    let Values::Ords(ords, terms) = column.values() else {
         return Err("the column has no terms".into());
     };
-    let ord = column.seek_exact(term.as_bytes())?.ok_or("there is no such term")?.get();
-    let before = segment.bytes_touched();
-    let mut found = vec![0; bits::words(0..segment.docs())];
-    column.filter(0..segment.docs(), ord..ord + 1, &mut found)?;
+    let ord = terms.seek_exact(term.as_bytes())?.ok_or("there is no such term")?;
+    let (before, all) = (segment.bytes_touched(), DocRange::new(0, segment.docs()));
+    let mut found = vec![0; all.words()];
+    ords.filter(all, &OrdRange::one(ord), &mut found, &mut Pruning::default())?;
     let docs = bits::ones(&found).map(|doc| u32::try_from(doc).map(DocId::new));
     Ok((docs.collect::<Result<_, _>>()?, segment.bytes_touched() - before))
 }
@@ -50,15 +52,11 @@ fn matching(segment: &Segment, column: &str, term: &str) -> Outcome<(Vec<DocId>,
 /// The bytes of a column that are touched to read the values of `docs`.
 fn touched(segment: &Segment, name: &str, docs: &[DocId]) -> Outcome<u64> {
     let column = segment.column(name)?;
-    let (before, mut present) = (segment.bytes_touched(), vec![0; docs.len().div_ceil(64)]);
-    match column {
-        AnyColumn::Numeric(column) => column.gather(docs, &mut vec![0; docs.len()], &mut present)?,
-        AnyColumn::Binary(column) => column.gather(docs, &mut Lists::default(), &mut present)?,
-        AnyColumn::Sorted(column) => {
-            column.gather(docs, &mut vec![TermOrd::new(0); docs.len()], &mut present)?
-        }
-        AnyColumn::SortedNumeric(column) => column.gather(docs, &mut Lists::default())?,
-        AnyColumn::SortedSet(column) => column.gather(docs, &mut Lists::default())?,
+    let (before, docs) = (segment.bytes_touched(), BatchDocs::List(docs));
+    match column.values() {
+        Values::Numbers(numbers) => numbers.gather(docs, &mut Gathered::new())?,
+        Values::Ords(ords, _) => ords.gather(docs, &mut Gathered::new())?,
+        Values::Bytes(strings) => strings.gather(docs, &mut Gathered::new())?,
     }
     Ok(segment.bytes_touched() - before)
 }

@@ -17,8 +17,8 @@ use docvalues_format::file::root::Root;
 use docvalues_format::granule::SectionRef;
 use docvalues_format::id::{DocId, TermOrd, ValueIndex};
 use docvalues_format::jump::JumpTables;
-use docvalues_format::numeric::{Numeric, NumericReader, NumericWalk, Role};
-use docvalues_format::presence::{NO_VALUE, Presence, PresenceReader, PresenceWalk};
+use docvalues_format::numeric::{Numeric, NumericReader, Role};
+use docvalues_format::presence::{NO_VALUE, Presence, PresenceReader};
 use docvalues_format::source::Owned;
 
 /// Values and documents that are asked for one by one.
@@ -76,32 +76,31 @@ fn verify(numbers: &NumericReader<Owned>) -> bool {
 fn ask_numbers(numbers: &NumericReader<Owned>) -> Result<Vec<i64>> {
     let count = numbers.count();
     let asked = count.min(ASKED);
-    let walk = &mut NumericWalk::default();
     let mut past = [0];
-    assert!(numbers.get(count, walk).is_err(), "a value past the end");
+    assert!(numbers.get(count).is_err(), "a value past the end");
     if let Some(end) = count.checked_add(1) {
-        assert!(numbers.decode(count..end, &mut past, walk).is_err());
+        assert!(numbers.decode(count..end, &mut past).is_err());
     }
-    let _ = numbers.get(count.saturating_sub(1), walk);
-    let _ = numbers.get_pair(count / 2, walk);
+    let _ = numbers.get(count.saturating_sub(1));
+    let _ = numbers.get_pair(count / 2);
     let mut decoded = vec![0; usize::try_from(asked).unwrap_or(0)];
-    let run = numbers.decode(0..asked, &mut decoded, walk);
+    let run = numbers.decode(0..asked, &mut decoded);
     let indices: Vec<u32> = (0..u32::try_from(asked).unwrap_or(0)).rev().collect();
     let mut gathered = vec![0; indices.len()];
-    let batch = numbers.gather(&indices, &mut gathered, walk);
-    let single: Result<Vec<i64>> = (0..asked).map(|i| numbers.get(i, &mut NumericWalk::default())).collect();
+    let batch = numbers.gather(&indices, &mut gathered);
+    let single: Result<Vec<i64>> = (0..asked).map(|i| numbers.get(i)).collect();
     let mut bits = vec![0_u64; decoded.len().div_ceil(64)];
     let (low, high) = (numbers.meta().min, numbers.meta().min.midpoint(numbers.meta().max));
-    let filter = numbers.filter(0..asked, low..=high, &mut bits, walk);
+    let filter = numbers.filter(0..asked, low..=high, &mut bits);
     // Far apart, so that neighbours lie in different blocks.
     let far = (0..asked.min(200)).filter_map(|i| u32::try_from((i * 7_919) % count.max(1)).ok());
     let far: Vec<u32> = far.collect();
     let mut scattered = vec![0; far.len()];
-    let apart = numbers.gather(&far, &mut scattered, walk);
+    let apart = numbers.gather(&far, &mut scattered);
     if verify(numbers) {
         run.and(batch).and(filter).and(apart)?;
         for (index, value) in far.iter().zip(scattered) {
-            assert_eq!(value, numbers.get((*index).into(), walk)?, "{index}");
+            assert_eq!(value, numbers.get((*index).into())?, "{index}");
         }
         gathered.reverse();
         assert_eq!(decoded, gathered);
@@ -138,24 +137,23 @@ pub fn presence(input: &[u8]) {
 fn ask_presence(presence: &PresenceReader<Owned>) -> Result<Vec<u32>> {
     let docs = presence.docs();
     let asked = docs.min(u32::try_from(ASKED).unwrap_or(u32::MAX));
-    let walk = &mut PresenceWalk::default();
-    assert_eq!(presence.rank(DocId::new(docs), walk).ok(), Some(None), "a document past the end");
-    assert!(presence.select(ValueIndex::new(presence.values()), walk).is_err(), "a value past the end");
+    assert_eq!(presence.rank(DocId::new(docs)).ok(), Some(None), "a document past the end");
+    assert!(presence.select(ValueIndex::new(presence.values())).is_err(), "a value past the end");
     let list: Vec<DocId> = (0..asked).map(DocId::new).chain([DocId::new(docs - docs.min(1))]).collect();
     let mut ranks = vec![0; list.len()];
-    let many = presence.rank_many(&list, &mut ranks, walk);
+    let many = presence.rank_many(&list, &mut ranks);
     let (mut found, mut bits) = (Vec::new(), vec![0_u64; (asked as usize).div_ceil(64)]);
-    let first = presence.collect(0..asked, &mut found, walk);
-    let exists = presence.exists(0..asked, &mut bits, walk);
-    let values = presence.values_in(0..asked, walk);
-    let _ = presence.values_in(docs / 2..docs, walk);
+    let first = presence.collect(0..asked, &mut found);
+    let exists = presence.exists(0..asked, &mut bits);
+    let values = presence.values_in(0..asked);
+    let _ = presence.values_in(docs / 2..docs);
     for value in [0, presence.values() / 2, presence.values().saturating_sub(1)] {
-        let _ = presence.select(ValueIndex::new(value), walk);
+        let _ = presence.select(ValueIndex::new(value));
     }
     if let Ok(values) = values.clone() {
         let every = vec![u64::MAX; values.len().div_ceil(64)];
         let mut expanded = vec![0; bits.len()];
-        if presence.expand(0..asked, &every, &mut expanded, walk).is_ok() && presence.verify().is_ok() {
+        if presence.expand(0..asked, &every, &mut expanded).is_ok() && presence.verify().is_ok() {
             assert_eq!(expanded, bits);
         }
     }
@@ -167,7 +165,7 @@ fn ask_presence(presence: &PresenceReader<Owned>) -> Result<Vec<u32>> {
             assert_eq!(bits[i / 64] >> (i % 64) & 1 == 1, *rank != NO_VALUE, "document {i}");
         }
         for (doc, value) in found.iter().zip(values) {
-            assert_eq!(presence.select(ValueIndex::new(value), walk)?, *doc);
+            assert_eq!(presence.select(ValueIndex::new(value))?, *doc);
         }
     }
     many.map(|()| ranks)
@@ -225,27 +223,27 @@ pub fn binary(input: &[u8]) {
         let mut rest = sections(input, &fields);
         let Ok(opened) = meta.clone().try_map(&mut |section, at| rest.cut(section, at));
         let Ok(strings) = BinaryReader::open(opened, mode) else { return };
-        let (sound, walk, count) = (strings.verify().is_ok(), &mut NumericWalk::default(), strings.count());
+        let (sound, count) = (strings.verify().is_ok(), strings.count());
         let (mut buffer, mut scratch) = (Vec::new(), Scratch::default());
-        assert!(strings.get(count, walk, &mut buffer).is_err(), "a value past the end");
+        assert!(strings.get(count, &mut buffer).is_err(), "a value past the end");
         let asked = count.min(ASKED);
         let mut run = Vec::new();
         let (mut ran, mut at) = (Ok(()), 0);
         while at < asked && ran.is_ok() {
-            ran = strings.decode(at..asked, walk, &mut scratch).map(|some| {
+            ran = strings.decode(at..asked, &mut scratch).map(|some| {
                 run.extend_from_slice(some.bytes);
                 at += some.len() as u64;
             });
         }
         let mut gathered = Vec::new();
         let indices: Vec<u32> = (0..).take(usize::try_from(asked).unwrap_or(0)).collect();
-        let gather = strings.gather(&indices, walk, &mut scratch, |value| {
+        let gather = strings.gather(&indices, &mut scratch, |value| {
             gathered.extend_from_slice(value.expect("no index was skipped"));
         });
         let (mut single, mut next) = (Vec::new(), Vec::new());
         let got: Result<()> = (0..asked).try_for_each(|i| {
-            single.extend_from_slice(strings.get(i, &mut NumericWalk::default(), &mut buffer)?);
-            next.extend_from_slice(strings.get_next(i, walk, &mut scratch)?);
+            single.extend_from_slice(strings.get(i, &mut buffer)?);
+            next.extend_from_slice(strings.get_next(i, &mut scratch)?);
             Ok(())
         });
         if sound {

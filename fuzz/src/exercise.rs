@@ -1,21 +1,21 @@
-//! Asking everything of a segment, and boiling each answer down to a number.
+//! Every question that the read traits allow, put to every column of a source; each answer is hashed.
 //!
 //! The same [`Plan`] put to a good file and to a damaged one gives answers that can be compared: an
 //! answer of the damaged file is the good file's, or an error.
 
 use std::hash::{Hash, Hasher};
-use std::ops::{Bound, ControlFlow, Range, RangeInclusive};
+use std::ops::{Bound, ControlFlow, RangeInclusive};
 
 use docvalues::{
-    AnyColumn, BatchDocs, BinaryColumn, Column, ColumnSource, DocId, FilterCounts, Lists, NumericColumn,
-    Result, Slices, SortedColumn, SortedNumericColumn, SortedSetColumn, TermOrd, Terms, bits,
+    BatchDocs, Bounds, Column, ColumnInfo, ColumnSource, DocId, DocRange, Element, Gathered, Lists, OrdRange,
+    Pruning, Result, Rows, SkipIndex, Slices, TermOrd, Terms, Values, View,
 };
 
-/// Which columns and documents are asked for.
+/// The columns and documents that are asked for.
 #[derive(Clone, Debug)]
 pub struct Plan {
     names: Vec<String>,
-    ranges: Vec<Range<u32>>,
+    ranges: Vec<DocRange>,
     docs: Vec<DocId>,
     /// How many of `docs` are also asked for alone.
     alone: usize,
@@ -32,14 +32,14 @@ impl Plan {
         // A stride that is prime to the length: every order but the easy one.
         let shuffled = |i| u32::try_from(u64::from(i) * 7_919 % u64::from(docs)).unwrap_or(0);
         Ok(Plan {
-            names: source.names()?,
-            ranges: vec![0..docs, docs / 3..docs / 2 + 1],
+            names: names(source)?,
+            ranges: vec![DocRange::new(0, docs), DocRange::new(docs / 3, docs / 2 + 1)],
             docs: (0..docs.min(250)).map(|i| DocId::new(shuffled(i))).collect(),
             alone: 60,
         })
     }
 
-    /// A plan for a file of which nothing is known: bounded, whatever it claims to hold.
+    /// A bounded plan for a file that may claim to hold anything.
     ///
     /// # Errors
     ///
@@ -49,12 +49,16 @@ impl Plan {
         let edges =
             [0, 1, 511, 512, 513, 4_095, 4_096, 65_535, 65_536, 65_537, docs / 2, docs.wrapping_sub(1), docs];
         let docs_asked = (0..64).chain(edges).chain([u32::MAX, 3, 2, 2]).map(DocId::new);
-        let ranges =
-            vec![0..docs.min(2_000), docs.saturating_sub(700)..docs.saturating_add(5), 65_500..65_600];
-        let mut names = source.names()?;
+        let ranges = [0..docs.min(2_000), docs.saturating_sub(700)..docs.saturating_add(5), 65_500..65_600];
+        let mut names = names(source)?;
         names.truncate(64);
+        let ranges = ranges.map(DocRange::from).into();
         Ok(Plan { names, ranges, docs: docs_asked.collect(), alone: usize::MAX })
     }
+}
+
+fn names(source: &dyn ColumnSource) -> Result<Vec<String>> {
+    Ok(source.fields()?.into_iter().map(|field| field.name).collect())
 }
 
 pub(crate) type Sink<'a> = dyn FnMut(Result<u64>) + 'a;
@@ -64,14 +68,140 @@ pub(crate) type Sink<'a> = dyn FnMut(Result<u64>) + 'a;
 pub fn exercise(plan: &Plan, source: &dyn ColumnSource, sink: &mut Sink<'_>) {
     for name in &plan.names {
         match source.column(name) {
-            Ok(AnyColumn::Numeric(column)) => numeric(plan, &*column, sink),
-            Ok(AnyColumn::Binary(column)) => binary(plan, &*column, sink),
-            Ok(AnyColumn::Sorted(column)) => sorted(plan, &*column, sink),
-            Ok(AnyColumn::SortedNumeric(column)) => sorted_numeric(plan, &*column, sink),
-            Ok(AnyColumn::SortedSet(column)) => sorted_set(plan, &*column, sink),
+            Ok(column) => exercise_column(plan, &*column, sink),
             Err(error) => sink(Err(error)),
         }
     }
+}
+
+fn exercise_column(plan: &Plan, column: &dyn Column, sink: &mut Sink<'_>) {
+    let info = column.info();
+    let counts = (info.docs, info.with_value.most(), info.value_count.most(), info.all_present());
+    sink(Ok(hash((&info.field, counts, info.bounds.range(), info.sum))));
+    for &docs in &plan.ranges {
+        sink(found(docs, |bits| column.exists(docs, bits)));
+    }
+    match column.values() {
+        Values::Numbers(numbers) => {
+            let wanted = ranges_of(&info.bounds);
+            exercise_rows(plan, info, numbers, -1, &wanted, sink);
+            if let Some(index) = column.skip_index() {
+                exercise_skip_index(plan, info.docs, index, &wanted, sink);
+            }
+        }
+        Values::Ords(ords, terms) => {
+            exercise_terms(terms, sink);
+            exercise_rows(plan, info, ords, TermOrd::new(u32::MAX), &ords_of(terms.term_count()), sink);
+        }
+        Values::Bytes(strings) => {
+            let wanted = (Bound::Included(b"a".to_vec()), Bound::Excluded(b"m".to_vec()));
+            exercise_rows(plan, info, strings, 0, &[wanted], sink);
+        }
+    }
+}
+
+fn exercise_rows<T: Element + Hash>(
+    plan: &Plan,
+    info: &ColumnInfo,
+    rows: &dyn Rows<T>,
+    fill: T,
+    wanted: &[T::Range],
+    sink: &mut Sink<'_>,
+) {
+    let mut row = Vec::new();
+    for &doc in plan.docs.iter().take(plan.alone) {
+        sink(rows.get(doc, &mut row).map(|is_present| hash((is_present, &row))));
+    }
+    drop(row);
+    // A list may have four million values for no bytes at all: few at once.
+    let (together, outs) = match info.is_multi_valued() {
+        true => (4, vec![Gathered::new()]),
+        false => (300, vec![Gathered::new(), Gathered::filled(fill)]),
+    };
+    for mut out in outs {
+        let lists = plan.docs.chunks(together as usize).map(BatchDocs::List);
+        let runs = plan
+            .ranges
+            .iter()
+            .map(|docs| DocRange::new(docs.start.max(docs.end.saturating_sub(together)), docs.end));
+        for docs in lists.chain(runs.map(BatchDocs::Run)) {
+            sink(rows.gather(docs, &mut out).map(|()| rows_of(&out)));
+        }
+    }
+    for &docs in &plan.ranges {
+        sink(scanned(|each| {
+            rows.scan(docs, &mut |batch| each(hash((run_or_list(batch.docs), hash_of(batch.values)))))
+        }));
+        for wanted in wanted {
+            sink(found(docs, |bits| rows.filter(docs, wanted, bits, &mut Pruning::default())));
+        }
+    }
+}
+
+fn exercise_skip_index(
+    plan: &Plan,
+    docs: u32,
+    index: &dyn SkipIndex,
+    wanted: &[RangeInclusive<i64>],
+    sink: &mut Sink<'_>,
+) {
+    let (mut zones, levels) = (Vec::new(), index.levels());
+    for (level, &len) in levels.iter().enumerate() {
+        for range in &plan.ranges {
+            // They begin with a coarse zone: a finer level may ask the coarse one first.
+            let DocRange { start, end } = range.clip(docs);
+            let docs = DocRange::new(start - start % levels[0], end);
+            sink(index.zones(level, docs, &mut zones).map(|()| {
+                hash(zones.iter().map(|zone| (zone.min, zone.max, zone.all_present)).collect::<Vec<_>>())
+            }));
+            let count = docs.len().div_ceil(len as usize);
+            for wanted in wanted {
+                let (mut open, mut pruned) = (vec![0; count.div_ceil(64)], Pruning::default());
+                let asked = index.may_hold(level, docs, wanted, &mut open, &mut pruned);
+                sink(asked.map(|()| hash((open, pruned.zones.total()))));
+            }
+        }
+    }
+    for (n, greatest) in [(1, true), (1, false), (100, true)] {
+        sink(index.guess_nth(n, greatest).map(hash));
+    }
+}
+
+fn exercise_terms(terms: &dyn Terms, sink: &mut Sink<'_>) {
+    let len = terms.term_count();
+    sink(Ok(hash(len)));
+    let mut term = Vec::new();
+    assert!(terms.term(TermOrd::new(len), &mut term).is_err(), "a term past the end");
+    for ord in (0..len.min(40)).chain(len.saturating_sub(8)..len) {
+        // One answer: what is sought is what was read.
+        sink(terms.term(TermOrd::new(ord), &mut term).and_then(|()| {
+            let exact = terms.seek_exact(&term)?;
+            term.push(b'!');
+            Ok(hash((&term, exact, terms.seek_ceil(&term)?)))
+        }));
+    }
+    for prefix in [b"".as_slice(), b"a", b"tag1", b"\xff\xff"] {
+        sink(terms.prefix(prefix).map(hash));
+        sink(terms.term_range(Bound::Excluded(prefix), Bound::Included(b"t")).map(hash));
+    }
+    let (ords, mut list) = (OrdRange::new(0, len.min(5_000)), Lists::new());
+    sink(scanned(|each| terms.each_term(ords, &mut |ord, term| each(hash((ord, term))))));
+    let ords: Vec<TermOrd> = ords.clip(300).iter().rev().collect();
+    sink(terms.gather_terms(&ords, &mut list).map(|()| hash(lists_of(list.slices()))));
+    let past = [TermOrd::new(len)];
+    assert!(terms.gather_terms(&past, &mut list).is_err(), "a term past the end");
+}
+
+/// Ranges that hold all, none, a part and one of the numbers between `bounds`.
+fn ranges_of(bounds: &Bounds) -> [RangeInclusive<i64>; 4] {
+    let (low, high) = bounds.range().into_inner();
+    let mid = low.midpoint(high);
+    [i64::MIN..=i64::MAX, low..=mid, mid..=mid.saturating_add(high.wrapping_sub(low) / 8), low..=low]
+}
+
+/// Ranges that hold all, none, a part and one of `len` ords.
+fn ords_of(len: u32) -> [OrdRange; 4] {
+    [0..len, 0..0, len / 3..len / 2 + 1, 0..1].map(OrdRange::from)
 }
 
 /// Multiply and rotate, eight bytes at a time, as rustc's own hasher: millions of values go through it.
@@ -120,190 +250,39 @@ fn scanned(scan: impl FnOnce(&mut dyn FnMut(u64) -> ControlFlow<()>) -> Result<(
     Ok(hasher.finish())
 }
 
+/// Hashes the bits that are set for `docs`.
+fn found(docs: DocRange, set: impl FnOnce(&mut [u64]) -> Result<()>) -> Result<u64> {
+    let mut found = vec![0; docs.words()];
+    set(&mut found).map(|()| hash(found))
+}
+
+/// Hashes gathered rows, and which of them are there.
+fn rows_of<T: Element + Hash>(out: &Gathered<T>) -> u64 {
+    let all = vec![u64::MAX; out.len().div_ceil(64)];
+    let mut present = out.present().map_or(all, <[u64]>::to_vec);
+    if let (Some(last), past @ 1..) = (present.last_mut(), out.len() % 64) {
+        *last &= (1 << past) - 1;
+    }
+    hash((hash_of(out.view()), present))
+}
+
+/// Hashes rows side by side.
+fn hash_of<T: Hash>(rows: View<'_, T>) -> u64 {
+    match rows {
+        View::One(values) => hash(values),
+        View::Many(lists) => hash(lists_of(lists)),
+    }
+}
+
 /// The documents of a batch, in as few numbers as name them.
-fn run_or_list<'a>(docs: &BatchDocs<'a>) -> (u32, usize, &'a [DocId]) {
-    match *docs {
-        BatchDocs::Run { first, len } => (first.get(), len, &[]),
+fn run_or_list(docs: BatchDocs<'_>) -> (u32, usize, &[DocId]) {
+    match docs {
+        BatchDocs::Run(docs) => (docs.start, docs.len(), &[]),
         BatchDocs::List(docs) => (0, docs.len(), docs),
     }
 }
 
-/// The lists of a batch: how long each is, and all items end to end.
+/// Lists: how long each is, and all items end to end.
 fn lists_of<T>(lists: Slices<'_, T>) -> (u64, &[T]) {
-    (hash(lists.iter().map(<[T]>::len).collect::<Vec<_>>()), lists.items())
-}
-
-/// Hashes the bits that a filter over `docs` sets.
-fn filtered(docs: &Range<u32>, filter: impl FnOnce(&mut [u64]) -> Result<()>) -> Result<u64> {
-    let mut found = vec![0; bits::words(docs.clone())];
-    filter(&mut found).map(|()| hash(found))
-}
-
-fn column(plan: &Plan, column: &dyn Column, sink: &mut Sink<'_>) {
-    sink(Ok(hash((column.field(), column.docs(), column.docs_with_value()))));
-    for docs in &plan.ranges {
-        sink(filtered(docs, |bits| column.exists(docs.clone(), bits)));
-    }
-}
-
-fn numeric(plan: &Plan, numbers: &dyn NumericColumn, sink: &mut Sink<'_>) {
-    column(plan, numbers, sink);
-    for &doc in plan.docs.iter().take(plan.alone) {
-        sink(numbers.get(doc).map(hash));
-    }
-    let (mut out, mut present) = (vec![0; plan.docs.len()], vec![0; plan.docs.len().div_ceil(64)]);
-    sink(numbers.gather(&plan.docs, &mut out, &mut present).map(|()| hash((&out, &present))));
-    sink(numbers.gather_or(&plan.docs, &mut out, -1).map(|()| hash(&out)));
-    for docs in &plan.ranges {
-        sink(scanned(|each| {
-            numbers.scan(docs.clone(), &mut |batch| each(hash((run_or_list(&batch.docs), batch.values))))
-        }));
-        for values in ranges_of(numbers.bounds()) {
-            sink(filtered(docs, |bits| numbers.filter(docs.clone(), values.clone(), bits)));
-            for finely in [true, false] {
-                sink(open_stretches(numbers, docs, values.clone(), finely));
-            }
-        }
-    }
-    for (n, greatest) in [(1, true), (1, false), (100, true)] {
-        sink(numbers.guess_nth(n, greatest).map(hash));
-    }
-}
-
-/// Hashes the bits of stretches, from the zone on in which `docs` begin.
-fn open_stretches(
-    numbers: &dyn NumericColumn,
-    docs: &Range<u32>,
-    values: RangeInclusive<i64>,
-    finely: bool,
-) -> Result<u64> {
-    let docs = docs.start - docs.start % 4_096..docs.end;
-    let mut open = vec![0; docs.len().div_ceil(64 * 512)];
-    let mut counts = FilterCounts::default();
-    numbers
-        .open_stretches(docs, values, finely, &mut counts, &mut open)
-        .map(|()| hash((open, counts.zones.total())))
-}
-
-/// Ranges that hold all, none, a part and one of the numbers between `bounds`.
-fn ranges_of(bounds: Option<RangeInclusive<i64>>) -> [RangeInclusive<i64>; 4] {
-    let (low, high) = bounds.map_or((0, 0), RangeInclusive::into_inner);
-    let mid = low.midpoint(high);
-    [i64::MIN..=i64::MAX, low..=mid, mid..=mid.saturating_add(high.wrapping_sub(low) / 8), low..=low]
-}
-
-fn binary(plan: &Plan, strings: &dyn BinaryColumn, sink: &mut Sink<'_>) {
-    column(plan, strings, sink);
-    let mut buffer = Vec::new();
-    for &doc in plan.docs.iter().take(plan.alone) {
-        sink(strings.get(doc, &mut buffer).map(hash));
-    }
-    let (mut lists, mut present) = (Lists::new(), vec![0; plan.docs.len().div_ceil(64)]);
-    let few = &plan.docs[..plan.docs.len().min(300)];
-    let all = |lists: &Lists<u8>| hash(lists.slices().iter().collect::<Vec<_>>());
-    sink(strings.gather(few, &mut lists, &mut present).map(|()| hash((all(&lists), &present))));
-    sink(strings.gather_or(few, &mut lists, b"none").map(|()| all(&lists)));
-    for docs in &plan.ranges {
-        sink(scanned(|each| {
-            strings.scan(docs.clone(), &mut |batch| {
-                each(hash((run_or_list(&batch.docs), lists_of(batch.values))))
-            })
-        }));
-        sink(filtered(docs, |bits| {
-            strings.filter(docs.clone(), Bound::Included(b"a"), Bound::Excluded(b"m"), bits)
-        }));
-    }
-}
-
-fn terms(terms: &dyn Terms, sink: &mut Sink<'_>) {
-    let len = terms.term_count();
-    sink(Ok(hash(len)));
-    let mut term = Vec::new();
-    assert!(terms.term(TermOrd::new(len), &mut term).is_err(), "a term past the end");
-    for ord in (0..len.min(40)).chain(len.saturating_sub(8)..len) {
-        // One answer: what is sought is what was read.
-        sink(terms.term(TermOrd::new(ord), &mut term).and_then(|()| {
-            let exact = terms.seek_exact(&term)?;
-            term.push(b'!');
-            Ok(hash((&term, exact, terms.seek_ceil(&term)?)))
-        }));
-    }
-    for prefix in [b"".as_slice(), b"a", b"tag1", b"\xff\xff"] {
-        sink(terms.prefix(prefix).map(hash));
-        sink(terms.term_range(Bound::Excluded(prefix), Bound::Included(b"t")).map(hash));
-    }
-    sink(scanned(|each| terms.each_term(0..len.min(5_000), &mut |ord, term| each(hash((ord, term))))));
-}
-
-/// Ranges that hold all, none, a part and one of `len` ords.
-fn ords_of(len: u32) -> [Range<u32>; 4] {
-    [0..len, 0..0, len / 3..len / 2 + 1, 0..1]
-}
-
-fn sorted(plan: &Plan, ords: &dyn SortedColumn, sink: &mut Sink<'_>) {
-    column(plan, ords, sink);
-    terms(ords, sink);
-    for &doc in plan.docs.iter().take(plan.alone) {
-        sink(ords.ord(doc).map(hash));
-    }
-    let (mut out, mut present) =
-        (vec![TermOrd::new(0); plan.docs.len()], vec![0; plan.docs.len().div_ceil(64)]);
-    sink(ords.gather(&plan.docs, &mut out, &mut present).map(|()| hash((&out, &present))));
-    sink(ords.gather_or(&plan.docs, &mut out, TermOrd::new(u32::MAX)).map(|()| hash(&out)));
-    for docs in &plan.ranges {
-        sink(scanned(|each| {
-            ords.scan(docs.clone(), &mut |batch| each(hash((run_or_list(&batch.docs), batch.values))))
-        }));
-        for range in ords_of(ords.term_count()) {
-            sink(filtered(docs, |bits| ords.filter(docs.clone(), range, bits)));
-        }
-    }
-}
-
-fn sorted_numeric(plan: &Plan, numbers: &dyn SortedNumericColumn, sink: &mut Sink<'_>) {
-    column(plan, numbers, sink);
-    sink(Ok(hash(numbers.value_count())));
-    let mut out = Vec::new();
-    for &doc in plan.docs.iter().take(plan.alone) {
-        sink(numbers.get(doc, &mut out).map(|()| hash(&out)));
-    }
-    let mut lists = Lists::new();
-    // A list may have four million values for no bytes at all: few at once.
-    for docs in plan.docs.chunks(4).take(100) {
-        sink(numbers.gather(docs, &mut lists).map(|()| hash(lists.slices().iter().collect::<Vec<_>>())));
-    }
-    for docs in &plan.ranges {
-        sink(scanned(|each| {
-            numbers.scan(docs.clone(), &mut |batch| {
-                each(hash((run_or_list(&batch.docs), lists_of(batch.values))))
-            })
-        }));
-        for values in ranges_of(numbers.bounds()) {
-            sink(filtered(docs, |bits| numbers.filter(docs.clone(), values, bits)));
-        }
-    }
-}
-
-fn sorted_set(plan: &Plan, ords: &dyn SortedSetColumn, sink: &mut Sink<'_>) {
-    column(plan, ords, sink);
-    terms(ords, sink);
-    sink(Ok(hash(ords.value_count())));
-    let mut out = Vec::new();
-    for &doc in plan.docs.iter().take(plan.alone) {
-        sink(ords.ords(doc, &mut out).map(|()| hash(&out)));
-    }
-    let mut lists = Lists::new();
-    for docs in plan.docs.chunks(4).take(100) {
-        sink(ords.gather(docs, &mut lists).map(|()| hash(lists.slices().iter().collect::<Vec<_>>())));
-    }
-    for docs in &plan.ranges {
-        sink(scanned(|each| {
-            ords.scan(docs.clone(), &mut |batch| {
-                each(hash((run_or_list(&batch.docs), lists_of(batch.values))))
-            })
-        }));
-        for range in ords_of(ords.term_count()) {
-            sink(filtered(docs, |bits| ords.filter(docs.clone(), range, bits)));
-        }
-    }
+    (hash(lists.lens().collect::<Vec<_>>()), lists.items())
 }

@@ -5,7 +5,7 @@ use std::ops::Bound;
 use std::path::Path;
 
 use docvalues::format::file::kind::to_f64;
-use docvalues::{ColumnSource, Field, Kind, LogicalType, Segment};
+use docvalues::{ColumnSource, DocRange, Field, Kind, LogicalType, OrdRange, Segment};
 use docvalues_cli::{Console, Exit};
 
 use crate::choices::Choices;
@@ -71,9 +71,9 @@ pub fn input(input: &[u8]) {
     let segment_again = Segment::open(&b).expect("a segment");
     same_values(&segment, &segment_again, &text);
     // Rows of NDJSON do not tell the order of columns, nor which have no values.
-    let names = segment_again.names().expect("names");
+    let fields = segment_again.fields().expect("fields");
     let columns: Vec<String> = match format {
-        "ndjson" => names.iter().map(|name| format!("--columns={name}")).collect(),
+        "ndjson" => fields.iter().map(|field| format!("--columns={}", field.name)).collect(),
         _ => Vec::new(),
     };
     let export = |segment: &str| {
@@ -169,19 +169,19 @@ fn all_finite(segment: &Segment) -> bool {
 /// Columns with a value have the same values in both.
 fn same_values(a: &Segment, b: &Segment, text: &str) {
     assert_eq!(a.docs(), b.docs(), "documents of\n{text}");
-    for name in a.names().expect("names") {
+    for Field { name, .. } in a.fields().expect("fields") {
         let column = a.column(&name).expect("a column");
-        if column.as_column().docs_with_value() == 0 {
+        if column.info().with_value.most() == 0 {
             continue;
         }
         let again = b.column(&name).unwrap_or_else(|error| panic!("{error}, in\n{text}"));
         let everything = [
-            Question::Scan(0..a.docs(), usize::MAX),
+            Question::Scan(DocRange::new(0, a.docs()), usize::MAX),
             Question::TermRange(Bound::Unbounded, Bound::Unbounded),
-            Question::EachTerm(0..u32::MAX, usize::MAX),
+            Question::EachTerm(OrdRange::new(0, u32::MAX), usize::MAX),
         ];
         for question in everything {
-            let answers = [&column, &again].map(|column| ask(column, &question).expect("a good column"));
+            let answers = [&column, &again].map(|column| ask(&**column, &question).expect("a good column"));
             let difference = answers[0].difference(&answers[1]);
             assert!(answers[0] == answers[1], "column {name:?}: {difference}, in\n{text}");
         }

@@ -9,21 +9,23 @@
 
 mod answer;
 mod columns;
+mod handles;
 mod write;
 
 use std::ops::Bound;
 
 use docvalues::{
-    Access, AnyColumn, ColumnSource, JumpTables, OpenOptions, Segment, SegmentWriter, TermOrd, Terms, Verify,
-    WriterOptions,
+    Access, ColumnSource, Count, DocId, DocRange, JumpTables, OpenOptions, Segment, SegmentWriter, TermOrd,
+    Terms, Values, Verify, WriterOptions,
 };
 use docvalues_testkit::conformance::check_source;
 use docvalues_testkit::model::MemSource;
 
 use crate::choices::Choices;
-use answer::follow;
+use answer::Answer;
 pub(crate) use answer::{Question, ask};
 pub(crate) use columns::Column;
+use handles::ask_handle;
 pub(crate) use write::{Documents, options, schema_of};
 
 /// Questions to a segment that is opened, at most.
@@ -108,34 +110,45 @@ fn question(choices: &mut Choices<'_>, segment: &Segment, documents: &Documents)
     let fields = segment.fields().expect("the directory of a written segment");
     let model = documents.source(&fields);
     assert_eq!(segment.docs(), documents.docs, "documents of the segment");
-    assert_eq!(segment.names().expect("names"), model.names().expect("names"), "names of the columns");
+    assert_eq!(fields, model.fields().expect("a model"), "fields of the columns");
     if choices.flag() && documents.docs <= FEW {
         check_source(segment, &model);
     }
     statistics(segment, &model);
-    let names = segment.names().expect("names");
     for _ in 0..QUESTIONS {
-        if choices.is_done() || names.is_empty() {
+        if choices.is_done() || fields.is_empty() {
             break;
         }
-        let name = &names[choices.below(u32::try_from(names.len()).expect("few columns")) as usize];
+        let name = &fields[choices.below(u32::try_from(fields.len()).expect("few columns")) as usize].name;
         let asked = segment.column(name).unwrap_or_else(|error| panic!("column {name:?}: {error}"));
         let naive = model.column(name).expect("a column of the model");
-        compare(choices, segment, &asked, &naive);
+        compare(choices, segment, &*asked, &*naive);
     }
     segment.verify().unwrap_or_else(|error| panic!("a written segment is not clean: {error}"));
 }
 
-/// Puts one question to a column and to its model.
-fn compare(choices: &mut Choices<'_>, segment: &Segment, asked: &AnyColumn, naive: &AnyColumn) {
+/// Puts one question to a column, to its handle and to its model.
+fn compare(
+    choices: &mut Choices<'_>,
+    segment: &Segment,
+    asked: &dyn docvalues::Column,
+    naive: &dyn docvalues::Column,
+) {
     let question = choose(choices, naive);
-    let expected = ask(naive, &question);
-    let found = match &question {
-        Question::Follow(docs) => follow(segment, asked, docs),
-        question => ask(asked, question),
-    };
-    let name = &naive.as_column().field().name;
-    match (&found, &expected) {
+    let (expected, field) = (ask(naive, &question), &naive.info().field);
+    let handle = ask_handle(segment, field, &question).transpose();
+    for found in handle.into_iter().chain([ask(asked, &question)]) {
+        same(&field.name, &question, &found, &expected);
+    }
+}
+
+fn same(
+    name: &str,
+    question: &Question,
+    found: &docvalues::Result<Answer>,
+    expected: &docvalues::Result<Answer>,
+) {
+    match (found, expected) {
         (Ok(found), Ok(expected)) => assert!(
             found == expected,
             "column {name:?}: {question:?}: {}\nfound {found:?}\nexpected {expected:?}",
@@ -147,22 +160,24 @@ fn compare(choices: &mut Choices<'_>, segment: &Segment, asked: &AnyColumn, naiv
 }
 
 /// Something to ask a column that answers like `naive`.
-fn choose(choices: &mut Choices<'_>, naive: &AnyColumn) -> Question {
-    let docs = naive.as_column().docs();
+fn choose(choices: &mut Choices<'_>, naive: &dyn docvalues::Column) -> Question {
+    let docs = naive.info().docs;
     match choices.byte() % 14 {
         0 => Question::Totals,
         1 => Question::Get(choices.some_docs(docs)),
         2 => Question::Follow(choices.some_docs(docs)),
         3 => Question::Gather(choices.some_docs(docs)),
         4 => Question::GatherOr(choices.some_docs(docs), choices.number()),
-        5 => Question::Scan(choices.range(docs), usize::from(choices.word())),
-        6 => Question::Exists(choices.range(docs), choices.byte().into()),
+        5 => Question::Scan(choices.range(docs).into(), usize::from(choices.word())),
+        6 => Question::Exists(choices.range(docs).into(), choices.byte().into()),
         7 | 8 => {
-            let range = choices.range(docs);
+            let range = choices.range(docs).into();
             let values = number(choices, naive)..=number(choices, naive);
             Question::Filter(range, values, choices.byte().into())
         }
-        9 => Question::FilterBytes(choices.range(docs), bound(choices, naive), bound(choices, naive)),
+        9 => {
+            Question::FilterBytes(choices.range(docs).into(), (bound(choices, naive), bound(choices, naive)))
+        }
         10 => Question::Seek(term(choices, naive)),
         11 => {
             let mut prefix = term(choices, naive);
@@ -171,36 +186,25 @@ fn choose(choices: &mut Choices<'_>, naive: &AnyColumn) -> Question {
         }
         12 => Question::TermRange(bound(choices, naive), bound(choices, naive)),
         _ => {
-            let terms = dictionary(naive).map_or(0, Terms::term_count);
+            let terms = naive.values().terms().map_or(0, Terms::term_count);
             if choices.flag() {
                 let ords = choices.some_docs(terms).into_iter();
                 Question::Terms(ords.map(|ord| TermOrd::new(ord.get())).collect())
             } else {
-                Question::EachTerm(choices.range(terms), 1 + usize::from(choices.word()))
+                Question::EachTerm(choices.range(terms).into(), 1 + usize::from(choices.word()))
             }
         }
     }
 }
 
-fn dictionary(column: &AnyColumn) -> Option<&dyn Terms> {
-    match column {
-        AnyColumn::Sorted(column) => Some(&**column as &dyn Terms),
-        AnyColumn::SortedSet(column) => Some(&**column as &dyn Terms),
-        AnyColumn::Numeric(_) | AnyColumn::Binary(_) | AnyColumn::SortedNumeric(_) => None,
-    }
-}
-
 /// A number to look for: any, or one of the column's or its neighbour.
-fn number(choices: &mut Choices<'_>, naive: &AnyColumn) -> i64 {
-    let (form, doc) = (choices.byte(), choices.place(naive.as_column().docs()));
-    let there = match naive {
-        AnyColumn::Numeric(column) => {
-            column.get(docvalues::DocId::new(doc)).expect("a model").into_iter().next()
-        }
-        AnyColumn::SortedNumeric(column) => {
-            let mut values = Vec::new();
-            column.get(docvalues::DocId::new(doc), &mut values).expect("a model");
-            values.into_iter().next()
+fn number(choices: &mut Choices<'_>, naive: &dyn docvalues::Column) -> i64 {
+    let (form, doc) = (choices.byte(), choices.place(naive.info().docs));
+    let there = match naive.values() {
+        Values::Numbers(numbers) => {
+            let mut row = Vec::new();
+            numbers.get(DocId::new(doc), &mut row).expect("a model");
+            row.first().copied()
         }
         _ => Some(doc.into()),
     };
@@ -212,16 +216,16 @@ fn number(choices: &mut Choices<'_>, naive: &AnyColumn) -> i64 {
     }
 }
 
-/// A byte string to look for: any, or one of the column's, a part of it, or one behind it.
-fn term(choices: &mut Choices<'_>, naive: &AnyColumn) -> Vec<u8> {
+/// A byte string to look for: any, or one of the column's, a part of it, or one after it.
+fn term(choices: &mut Choices<'_>, naive: &dyn docvalues::Column) -> Vec<u8> {
     let (form, place) = (choices.byte(), u32::from(choices.word()));
     let mut term = Vec::new();
-    match (naive, dictionary(naive)) {
-        (AnyColumn::Binary(column), _) if column.docs() > 0 => {
-            let doc = docvalues::DocId::new(place % column.docs());
-            term = column.get(doc, &mut Vec::new()).expect("a model").unwrap_or_default().to_vec();
+    match naive.values() {
+        Values::Bytes(strings) if naive.info().docs > 0 => {
+            let doc = DocId::new(place % naive.info().docs);
+            strings.get(doc, &mut term).expect("a model");
         }
-        (_, Some(terms)) if terms.term_count() > 0 => {
+        Values::Ords(_, terms) if terms.term_count() > 0 => {
             terms.term(TermOrd::new(place % terms.term_count()), &mut term).expect("a term of the model");
         }
         _ => {}
@@ -240,7 +244,7 @@ fn term(choices: &mut Choices<'_>, naive: &AnyColumn) -> Vec<u8> {
     term
 }
 
-fn bound(choices: &mut Choices<'_>, naive: &AnyColumn) -> Bound<Vec<u8>> {
+fn bound(choices: &mut Choices<'_>, naive: &dyn docvalues::Column) -> Bound<Vec<u8>> {
     match choices.byte() % 3 {
         0 => Bound::Unbounded,
         1 => Bound::Included(term(choices, naive)),
@@ -255,21 +259,22 @@ fn statistics(segment: &Segment, model: &MemSource) {
     for column in &stats.columns {
         let name = &column.field.name;
         let naive = model.column(name).expect("a column of the model");
-        assert_eq!(&column.field, naive.as_column().field(), "field of {name:?}");
-        assert_eq!(column.docs_with_value, naive.as_column().docs_with_value(), "documents of {name:?}");
-        assert_eq!(column.term_count, dictionary(&naive).map(Terms::term_count), "terms of {name:?}");
-        let numbers = match &naive {
-            AnyColumn::Numeric(numbers) => {
-                let mut all = Vec::new();
-                let scan = numbers.scan(0..model.docs(), &mut |batch| {
-                    all.extend_from_slice(batch.values);
-                    std::ops::ControlFlow::Continue(())
-                });
-                scan.expect("a model");
-                all
-            }
-            _ => continue,
-        };
+        let info = naive.info();
+        assert_eq!(column.field, info.field, "field of {name:?}");
+        let with_value = Count::Exact(column.docs_with_value.into());
+        assert_eq!(with_value, info.with_value, "documents of {name:?}");
+        let terms = naive.values().terms().map(Terms::term_count);
+        assert_eq!(column.term_count, terms, "terms of {name:?}");
+        let Values::Numbers(rows) = naive.values() else { continue };
+        if info.is_multi_valued() {
+            continue;
+        }
+        let mut numbers = Vec::new();
+        let scan = rows.scan(DocRange::new(0, model.docs()), &mut |batch| {
+            numbers.extend_from_slice(batch.values.one().unwrap_or_default());
+            std::ops::ControlFlow::Continue(())
+        });
+        scan.expect("a model");
         let said = column.statistics;
         let sum: i128 = numbers.iter().map(|&number| i128::from(number)).sum();
         assert!(said.sum.is_none_or(|said| said == sum), "sum of {name:?}: {said:?}, not {sum}");

@@ -8,8 +8,8 @@ use std::sync::Arc;
 
 use arrow_array::builder::{BinaryBuilder, Int64Builder, ListBuilder};
 use arrow_array::{ArrayRef, RecordBatch};
+use docvalues::Values;
 use docvalues::prelude::*;
-use docvalues::{AnyColumn, ColumnSource};
 use parquet::arrow::ArrowWriter;
 use parquet::basic::{Compression, Encoding, ZstdLevel};
 use parquet::file::properties::WriterProperties;
@@ -21,7 +21,7 @@ pub fn run(path: &str) -> Result<(), String> {
     let mut rows = Vec::new();
     for column in &stats.columns {
         let name = &column.field.name;
-        let array = array(&segment.column(name).expect("a column"), segment.docs());
+        let array = array(&*segment.column(name).expect("a column"));
         let parquet = [true, false].map(|dictionary| written(&array, dictionary)).into_iter().min();
         let ours = column.bytes();
         rows.push((name.clone(), column.field.kind.name().to_owned(), ours, parquet.unwrap_or(0)));
@@ -62,54 +62,58 @@ fn written(array: &ArrayRef, dictionary: bool) -> u64 {
 }
 
 /// The values of all documents.
-fn array(column: &AnyColumn, docs: u32) -> ArrayRef {
-    let docs = (0..docs).map(DocId::new);
+fn array(column: &dyn Column) -> ArrayRef {
+    let docs = DocRange::new(0, column.info().docs).iter();
+    let is_multi = column.info().is_multi_valued();
     let (mut bytes, mut ords, mut numbers) = (Vec::new(), Vec::new(), Vec::new());
     let mut strings = BinaryBuilder::new();
-    match column {
-        AnyColumn::Numeric(column) => {
-            let mut array = Int64Builder::new();
-            docs.for_each(|doc| array.append_option(column.get(doc).expect("good bytes")));
-            Arc::new(array.finish())
-        }
-        AnyColumn::Binary(column) => {
-            docs.for_each(|doc| strings.append_option(column.get(doc, &mut bytes).expect("good bytes")));
-            Arc::new(strings.finish())
-        }
-        AnyColumn::Sorted(column) => {
-            for doc in docs {
-                match column.ord(doc).expect("good bytes") {
-                    Some(ord) => {
-                        column.term(ord, &mut bytes).expect("good bytes");
-                        strings.append_value(&bytes);
-                    }
-                    None => strings.append_null(),
-                }
-            }
-            Arc::new(strings.finish())
-        }
-        AnyColumn::SortedNumeric(column) => {
+    match column.values() {
+        Values::Numbers(rows) if is_multi => {
             let mut array = ListBuilder::new(Int64Builder::new());
             for doc in docs {
-                numbers.clear();
-                column.get(doc, &mut numbers).expect("good bytes");
-                numbers.iter().for_each(|&number| array.values().append_value(number));
-                array.append(!numbers.is_empty());
+                let is_present = rows.get(doc, &mut numbers).expect("good bytes");
+                array.values().append_slice(&numbers);
+                array.append(is_present);
             }
             Arc::new(array.finish())
         }
-        AnyColumn::SortedSet(column) => {
-            let mut array = ListBuilder::new(strings);
+        Values::Numbers(rows) => {
+            let mut array = Int64Builder::new();
             for doc in docs {
-                ords.clear();
-                column.ords(doc, &mut ords).expect("good bytes");
-                for &ord in &ords {
-                    column.term(ord, &mut bytes).expect("good bytes");
-                    array.values().append_value(&bytes);
-                }
-                array.append(!ords.is_empty());
+                rows.get(doc, &mut numbers).expect("good bytes");
+                array.append_option(numbers.first().copied());
             }
             Arc::new(array.finish())
+        }
+        Values::Ords(rows, terms) if is_multi => {
+            let mut array = ListBuilder::new(strings);
+            for doc in docs {
+                let is_present = rows.get(doc, &mut ords).expect("good bytes");
+                for &ord in &ords {
+                    terms.term(ord, &mut bytes).expect("good bytes");
+                    array.values().append_value(&bytes);
+                }
+                array.append(is_present);
+            }
+            Arc::new(array.finish())
+        }
+        Values::Ords(rows, terms) => {
+            for doc in docs {
+                if rows.get(doc, &mut ords).expect("good bytes") {
+                    terms.term(ords[0], &mut bytes).expect("good bytes");
+                    strings.append_value(&bytes);
+                } else {
+                    strings.append_null();
+                }
+            }
+            Arc::new(strings.finish())
+        }
+        Values::Bytes(rows) => {
+            for doc in docs {
+                let is_present = rows.get(doc, &mut bytes).expect("good bytes");
+                strings.append_option(is_present.then_some(&bytes));
+            }
+            Arc::new(strings.finish())
         }
     }
 }

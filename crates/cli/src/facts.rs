@@ -85,7 +85,7 @@ fn sum_and_mean(stats: &ColumnStats, value: &dyn Fn(&Value) -> String) -> (Optio
         (LogicalType::I64 | LogicalType::U64 | LogicalType::Bool, Some(sum)) => (Some(sum_of(sum)), mean),
         (_, Some(Sum::Integer(sum))) => {
             let mean = i64::try_from(sum.div_euclid(i128::from(stats.values.max(1)))).ok();
-            (None, mean.map(|mean| value(&Value::Number(mean))))
+            (None, mean.map(|mean| value(&Value::of(stats.field.logical, mean))))
         }
         (_, Some(sum @ Sum::Double(_))) => (Some(sum_of(sum)), mean),
     }

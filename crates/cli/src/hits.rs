@@ -42,7 +42,12 @@ impl Hits {
 
     /// The documents.
     pub(crate) fn docs(&self) -> Docs<'_> {
-        self.bits.as_ref().map_or(Docs::All, Bitset::as_docs)
+        match &self.bits {
+            // Runs are scanned then, and descriptions of columns hold for them.
+            None => Docs::All,
+            Some(bits) if bits.is_all() => Docs::All,
+            Some(bits) => Docs::Bits(bits),
+        }
     }
 
     /// How many there are.

@@ -236,7 +236,7 @@ pub(crate) fn open(segment: &Segment) -> Result<(IdIndex, Field), Failure> {
     };
     match read::column(segment, index.field())? {
         Some(column) => {
-            let field = column.as_column().field().clone();
+            let field = column.info().field.clone();
             Ok((index, field))
         }
         None => Err(read::unknown_column(std::slice::from_ref(segment), index.field())?),

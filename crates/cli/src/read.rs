@@ -2,6 +2,7 @@
 
 use std::collections::HashSet;
 use std::path::Path;
+use std::sync::Arc;
 
 use crate::failure::{Exit, Failure};
 use crate::input::error::closest;
@@ -9,7 +10,7 @@ use crate::input::import::StoredRef;
 use crate::output::value::Printer;
 use crate::spelling::Spelling;
 use crate::store::{
-    AnyColumn, Cell, ChunkColumn, ColumnSource as _, DocId, Error, ErrorKind, Field, Retriever, Search,
+    Cell, ChunkColumn, Column, ColumnSource as _, DocId, Error, ErrorKind, Field, Retriever, Search,
     SearchError, Segment,
 };
 
@@ -73,12 +74,12 @@ fn unite(segments: &[Segment]) -> Result<Vec<Field>, Failure> {
 /// The field of this name of the first segment that has one.
 pub(crate) fn find(segments: &[Segment], name: &str) -> Result<Option<Field>, Failure> {
     let mut fields =
-        segments.iter().map(|segment| Ok(column(segment, name)?.map(|c| c.as_column().field().clone())));
+        segments.iter().map(|segment| Ok(column(segment, name)?.map(|c| c.info().field.clone())));
     fields.find_map(Result::transpose).transpose()
 }
 
 /// The column of this name, if the segment has one.
-pub(crate) fn column(segment: &Segment, name: &str) -> Result<Option<AnyColumn>, Error> {
+pub(crate) fn column(segment: &Segment, name: &str) -> Result<Option<Arc<dyn Column>>, Error> {
     match segment.column(name) {
         Ok(column) => Ok(Some(column)),
         Err(error) if matches!(error.kind(), ErrorKind::NoSuchColumn { .. }) => Ok(None),
@@ -142,7 +143,7 @@ impl Records {
         let (mut columns, mut names) = (Vec::new(), Vec::new());
         for field in fields {
             let column = column(segment, &field.name)?;
-            let own = column.as_ref().map_or(field, |column| column.as_column().field());
+            let own = column.as_ref().map_or(field, |column| &column.info().field);
             let printer = Printer::new(own.logical, own.kind.is_multi_valued(), own.format.as_deref());
             let place = column.is_some().then_some(names.len());
             names.extend(place.map(|_| &field.name));

@@ -2,7 +2,7 @@
 
 use crate::failure::{Exit, Failure};
 use crate::input::error::closest;
-use crate::store::{ColumnSource as _, Segment, SortKey};
+use crate::store::{Segment, SortKey};
 
 const FIRST: &str = ":missing-first";
 const LAST: &str = ":missing-last";
@@ -33,8 +33,8 @@ pub(crate) fn keys_of(
     arguments: &[String],
     segment: &Segment,
 ) -> Result<Vec<SortKey>, Failure> {
-    let names = segment.names()?;
-    keys(option, arguments, &names.iter().map(String::as_str).collect::<Vec<_>>())
+    let fields = segment.fields()?;
+    keys(option, arguments, &fields.iter().map(|field| field.name.as_str()).collect::<Vec<_>>())
 }
 
 /// The key that `text` names, if it names one.

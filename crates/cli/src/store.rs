@@ -1,8 +1,8 @@
 //! What this crate uses of the store, in one place.
 
 pub(crate) use docvalues::column::{
-    AnyColumn, ColumnSource, Decided, DocId, Error, ErrorKind, Field, FilterCounts, Kind, SortKey, TermOrd,
-    Terms,
+    Column, ColumnInfo, ColumnSource, Decided, DocId, DocRange, Error, ErrorKind, Field, Kind, OrdRange,
+    Pruning, Rows, SortKey, TermOrd, Values, View,
 };
 pub(crate) use docvalues::format::error::{Error as Refusal, ErrorKind as Damage, Section};
 #[cfg(feature = "parquet")]

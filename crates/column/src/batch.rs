@@ -1,40 +1,112 @@
-//! What a scan hands out, and what a gather of lists fills.
+//! Rows side by side: the batches of a scan, and lists end to end.
 
 use std::ops::Range;
 
 use docvalues_format::id::DocId;
 
-/// Some documents of a column and their values, one each, as a scan hands them out.
-///
-/// `V` is `&[i64]` or `&[TermOrd]` where a document has one value, [`Slices`] where it has a byte
-/// string or several values.
+use crate::DocRange;
+
+/// Some documents of a column and their rows, as a scan hands them out.
 #[derive(Clone, Copy, Debug)]
-pub struct Batch<'a, V> {
+pub struct Batch<'a, T> {
     /// The documents, ascending: only those that have a value.
     pub docs: BatchDocs<'a>,
-    /// Their values, in the same order.
-    pub values: V,
+    /// Their rows, in the same order.
+    pub values: View<'a, T>,
 }
 
-/// The documents of a [`Batch`].
+/// Rows side by side.
+#[derive(Clone, Copy, Debug)]
+pub enum View<'a, T> {
+    /// A value each.
+    One(&'a [T]),
+    /// A list of values each; of bytes, a byte string.
+    Many(Slices<'a, T>),
+}
+
+impl<'a, T> View<'a, T> {
+    /// The number of rows.
+    pub fn len(&self) -> usize {
+        match self {
+            View::One(values) => values.len(),
+            View::Many(lists) => lists.len(),
+        }
+    }
+
+    /// Whether there is no row.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Row `i`.
+    ///
+    /// # Panics
+    ///
+    /// If there are not so many.
+    pub fn row(&self, i: usize) -> &'a [T] {
+        match self {
+            View::One(values) => &values[i..=i],
+            View::Many(lists) => lists.get(i),
+        }
+    }
+
+    /// The rows at `places`, alone.
+    ///
+    /// # Panics
+    ///
+    /// If there are not so many.
+    pub fn part(&self, places: Range<usize>) -> View<'a, T> {
+        match self {
+            View::One(values) => View::One(&values[places]),
+            View::Many(lists) => View::Many(lists.part(places)),
+        }
+    }
+
+    /// The elements of all rows, end to end.
+    pub fn items(&self) -> &'a [T] {
+        match self {
+            View::One(values) => values,
+            View::Many(lists) => lists.items(),
+        }
+    }
+
+    /// The values, if there is one for each row.
+    pub fn one(self) -> Option<&'a [T]> {
+        if let View::One(values) = self { Some(values) } else { None }
+    }
+
+    /// The lists, if the rows are lists.
+    pub fn many(self) -> Option<Slices<'a, T>> {
+        if let View::Many(lists) = self { Some(lists) } else { None }
+    }
+}
+
+/// Documents: what a gather is asked for, and what a scan hands out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum BatchDocs<'a> {
-    /// Consecutive documents: `len` of them, beginning with `first`.
-    Run {
-        /// The first document.
-        first: DocId,
-        /// How many there are.
-        len: usize,
-    },
+    /// Consecutive documents.
+    Run(DocRange),
     /// Any documents.
     List(&'a [DocId]),
 }
 
+impl<'a> From<&'a [DocId]> for BatchDocs<'a> {
+    fn from(docs: &'a [DocId]) -> BatchDocs<'a> {
+        BatchDocs::List(docs)
+    }
+}
+
+impl From<DocRange> for BatchDocs<'_> {
+    fn from(docs: DocRange) -> Self {
+        BatchDocs::Run(docs)
+    }
+}
+
 impl BatchDocs<'_> {
-    /// How many documents there are.
+    /// The number of documents.
     pub fn len(&self) -> usize {
         match self {
-            BatchDocs::Run { len, .. } => *len,
+            BatchDocs::Run(docs) => docs.len(),
             BatchDocs::List(docs) => docs.len(),
         }
     }
@@ -46,11 +118,11 @@ impl BatchDocs<'_> {
 
     /// The documents, one by one.
     pub fn iter(&self) -> impl Iterator<Item = DocId> + '_ {
-        let (first, run, list) = match *self {
-            BatchDocs::Run { first, len } => (first.get(), len, [].as_slice()),
-            BatchDocs::List(docs) => (0, 0, docs),
+        let (run, list) = match *self {
+            BatchDocs::Run(docs) => (docs, [].as_slice()),
+            BatchDocs::List(docs) => (DocRange::default(), docs),
         };
-        (first..).take(run).map(DocId::new).chain(list.iter().copied())
+        run.iter().chain(list.iter().copied())
     }
 }
 
@@ -82,6 +154,11 @@ impl<'a, T> Slices<'a, T> {
         let span = offsets[offsets.len() - 1] - offsets[0];
         assert!(span <= items.len() as u64, "{span} items in lists, {} given", items.len());
         Slices { offsets, items }
+    }
+
+    /// No lists.
+    pub fn none() -> Slices<'a, T> {
+        Slices { offsets: &[0], items: &[] }
     }
 
     /// How many lists there are.
@@ -201,6 +278,16 @@ impl<T> Lists<T> {
         result
     }
 
+    /// Appends many lists at once.
+    pub fn extend_from(&mut self, lists: Slices<'_, T>)
+    where
+        T: Copy,
+    {
+        let before = self.items.len() as u64;
+        self.items.extend_from_slice(lists.items());
+        self.offsets.extend(lists.offsets[1..].iter().map(|end| before + (end - lists.offsets[0])));
+    }
+
     /// Appends many lists at once, as long as `lens` says: `fill` appends the items of all of them. After
     /// an error, there are as many lists as before.
     ///
@@ -264,7 +351,7 @@ mod tests {
 
     #[test]
     fn a_run_and_a_list_name_documents() {
-        let run = BatchDocs::Run { first: DocId::new(3), len: 2 };
+        let run = BatchDocs::Run(DocRange::new(3, 5));
         assert_eq!(run.iter().map(DocId::get).collect::<Vec<_>>(), [3, 4]);
         let docs = [DocId::new(1), DocId::new(9)];
         assert_eq!(BatchDocs::List(&docs).iter().collect::<Vec<_>>(), docs);

@@ -12,12 +12,24 @@
 
 use std::ops::Range;
 
+use crate::DocRange;
 #[cfg(target_pointer_width = "64")]
 use bitvec::{order::Lsb0, slice::BitSlice};
 
 /// Words of a bitset over the documents `docs`.
 pub fn words(docs: Range<u32>) -> usize {
     docs.len().div_ceil(64)
+}
+
+/// Holds a caller to what the traits ask of a bitset, whatever is written to it.
+///
+/// # Panics
+///
+/// If `bits` has too few words for `docs`.
+#[inline]
+pub fn check(docs: DocRange, bits: &[u64]) {
+    let words = docs.words();
+    assert!(bits.len() >= words, "{} words for the documents {docs:?}, {words} are needed", bits.len());
 }
 
 /// Whether bit `at` is set; bits past the end are not.
@@ -48,7 +60,7 @@ pub fn ones(bits: &[u64]) -> impl Iterator<Item = usize> + '_ {
     })
 }
 
-pub use docvalues_format::bits::docs;
+pub use docvalues_format::bits::{docs, fill};
 
 /// How many bits are set.
 pub fn count(bits: &[u64]) -> usize {

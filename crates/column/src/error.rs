@@ -3,7 +3,7 @@
 use std::{fmt, io};
 
 use docvalues_format::error::Section;
-use docvalues_format::file::kind::Kind;
+use docvalues_format::file::kind::{Kind, LogicalType};
 
 /// Shorthand for what every reading function returns.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
@@ -55,6 +55,26 @@ pub enum ErrorKind {
         found: Kind,
         /// What it was opened as.
         asked: Kind,
+    },
+    /// The column is of another logical type.
+    #[error("{file}: column `{field}` is {}, not {}", found.name(), asked.name())]
+    WrongType {
+        /// The file.
+        file: String,
+        /// The column.
+        field: String,
+        /// What it is.
+        found: LogicalType,
+        /// The type that its values were asked for as.
+        asked: LogicalType,
+    },
+    /// A source of another engine, or behind a network, could not be read.
+    #[error("{name}: {source}")]
+    Source {
+        /// What the source is called: a file, an address.
+        name: String,
+        /// What went wrong.
+        source: Box<dyn std::error::Error + Send + Sync>,
     },
     /// A dictionary was asked for an ord it does not have.
     #[error("column `{field}`: ord {ord} of a dictionary with {len} terms")]
@@ -122,7 +142,7 @@ impl std::error::Error for Error {
     fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
         match &*self.0 {
             // Its text is part of ours: a chain that prints every link shall not say it twice.
-            ErrorKind::Corrupt { .. } | ErrorKind::Io { .. } => None,
+            ErrorKind::Corrupt { .. } | ErrorKind::Io { .. } | ErrorKind::Source { .. } => None,
             _ => None,
         }
     }

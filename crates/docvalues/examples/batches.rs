@@ -33,15 +33,16 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let segment = Segment::from_bytes(writer.finish_bytes()?, OpenOptions::new())?;
     println!("{} documents, {} bytes", segment.docs(), segment.len());
 
-    // Stored numbers keep the order of doubles; `to_f64` takes them back.
-    let price = segment.numeric("price")?;
+    // Doubles went in, and doubles come out.
+    let price = segment.typed::<f64>("price")?;
     let (mut sum, mut count) = (0.0, 0);
-    price.scan(0..segment.docs(), &mut |batch| {
-        sum += batch.values.iter().map(|&stored| docvalues::format::file::kind::to_f64(stored)).sum::<f64>();
-        count += batch.values.len();
+    price.scan(0..segment.docs(), |_, prices| {
+        sum += prices.iter().sum::<f64>();
+        count += prices.len();
         ControlFlow::Continue(())
     })?;
     println!("{count} prices, {:.2} on average", sum / count as f64);
+    println!("{} of 100 and more", price.range(100.0..).count()?);
 
     // Where the bytes went.
     for column in segment.stats()?.columns {

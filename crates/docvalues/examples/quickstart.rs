@@ -42,19 +42,19 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
 
     // A facet: count ords, look up the terms of the winners only.
     let host = segment.sorted("host")?;
-    let mut counts = vec![0_u32; host.term_count() as usize];
-    host.scan(0..segment.docs(), &mut |batch| {
-        batch.values.iter().for_each(|ord| counts[ord.get() as usize] += 1);
+    let mut counts = vec![0_u32; host.terms().term_count() as usize];
+    host.scan(0..segment.docs(), |_, ords| {
+        ords.iter().for_each(|ord| counts[ord.get() as usize] += 1);
         ControlFlow::Continue(())
     })?;
     let (ord, count) = (0..).zip(&counts).max_by_key(|(_, count)| **count).ok_or("no hosts")?;
     let mut term = Vec::new();
-    host.term(TermOrd::new(ord), &mut term)?;
+    host.terms().term(TermOrd::new(ord), &mut term)?;
     println!("most frequent host: {} ({count} documents)", String::from_utf8_lossy(&term));
 
     // A set of terms a document.
     let tags = segment.sorted_set("tags")?;
-    let ords = tags.prefix(b"even")?;
+    let ords = tags.terms().prefix(b"even")?;
     println!("{} documents are tagged `even`", tags.range(ords).count()?);
 
     std::fs::remove_file(&path)?;

@@ -16,16 +16,16 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let segment = Segment::from_bytes(writer.finish_bytes()?, OpenOptions::new())?;
 
     let size = segment.numeric("size")?;
-    let mut found = vec![0; docvalues::bits::words(0..segment.docs())];
+    let all = DocRange::new(0, segment.docs());
+    let mut found = vec![0; all.words()];
     // Whole words, so that no two threads share one.
-    let part = 64 * 2_048_u32;
+    let words = 2_048;
     std::thread::scope(|scope| -> Result<(), docvalues::Error> {
-        let threads: Vec<_> = (0..segment.docs())
-            .step_by(part as usize)
-            .zip(found.chunks_mut(part as usize / 64))
-            .map(|(start, bits)| {
-                let (size, end) = (&size, segment.docs().min(start + part));
-                scope.spawn(move || size.range(..1_000).within(start..end).collect_into(bits))
+        let parts = all.chunks(64 * words).zip(found.chunks_mut(words));
+        let threads: Vec<_> = parts
+            .map(|(docs, bits)| {
+                let size = &size;
+                scope.spawn(move || size.range(..1_000).within(docs).collect_into(bits))
             })
             .collect();
         threads.into_iter().try_for_each(|thread| thread.join().unwrap_or(Ok(())))

@@ -19,7 +19,7 @@
 //! | sorted-set | a set of terms | tags |
 //!
 //! A document need not have a value. Numbers of other types than `i64` are mapped to it so that their
-//! order is kept; the type is recorded and comes back.
+//! order is kept; the type is recorded, and [`Segment::typed`] reads values in it.
 //!
 //! **Writing**: declare a [`Schema`], then hand a [`SegmentWriter`] documents or column batches; the
 //! file appears under its name when it is whole, or not at all. The same values give the same bytes.
@@ -33,10 +33,14 @@
 //! **Merging**: a [`Merger`] makes one segment of several, without the documents that were deleted; segments that
 //! are sorted alike stay sorted.
 //!
-//! **Reading**: open a [`Segment`]; take columns from it ([`Segment::numeric`] and its siblings).
-//! A column is an `Arc`: clone it, send it to threads, keep it when the segment is gone. `get` asks
-//! for one document; `gather` for many in any order; `scan` for a range; filters set bits. Nothing
-//! must move forward.
+//! **Reading**: open a [`Segment`] and take handles to its columns: [`Segment::numeric`], [`sorted`](Segment::sorted),
+//! [`binary`](Segment::binary) and their siblings. A handle is an `Arc`: clone it, send it to threads, keep it when the
+//! segment is gone. `get` reads one document, `gather` many in any order, `scan` a range; `range` is a filter that sets
+//! bits or counts. Nothing must move forward.
+//!
+//! **Sources**: code for columns of any kind takes a [`Column`] from a [`ColumnSource`], which a segment is. [`Values`] are
+//! numbers, ords or bytes, and [`Rows`] reads each of them alike. Another engine implements these traits, and merges and
+//! searches read its columns as they read segments.
 //!
 //! **Searching**: [`search`] filters, facets, groups, sorts, sums up and exports, over segments and any other source of columns.
 //!
@@ -65,6 +69,43 @@
 //! let size = segment.numeric("size")?;
 //! assert_eq!(size.get(DocId::new(1))?, Some(9_000));
 //! assert_eq!(size.range(100..).count()?, 2);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! # Types
+//!
+//! [`Segment::typed`] and [`typed_lists`](Segment::typed_lists) read `f64`, `u64`, `bool`, [`Date`] and the three
+//! timestamps; [`numeric`](Segment::numeric) is short for `typed::<i64>`. Another type than the column's is
+//! [`ErrorKind::WrongType`]; [`Segment::stored`] reads the stored numbers of any type.
+//!
+//! | type | written by | read by | stored as |
+//! | --- | --- | --- | --- |
+//! | [`LogicalType::I64`] | `doc.i64` | `numeric` | itself |
+//! | [`U64`](LogicalType::U64) | `doc.u64` | `typed::<u64>` | the top bit flipped |
+//! | [`F64`](LogicalType::F64) | `doc.f64` | `typed::<f64>` | its bits in the order of *totalOrder* |
+//! | [`Bool`](LogicalType::Bool) | `doc.bool` | `typed::<bool>` | 0 or 1 |
+//! | [`Date`](LogicalType::Date) | `doc.date` | `typed::<Date>` | days since 1970-01-01 |
+//! | [`TimestampMillis`](LogicalType::TimestampMillis), … | `doc.timestamp` | `typed::<TimestampMillis>`, … | units since 1970-01-01T00:00:00Z |
+//!
+//! A range of doubles counts what a loop over them counts: 0.0 takes −0.0 along, and NaN lies in no range.
+//!
+//! ```
+//! use docvalues::prelude::*;
+//!
+//! let mut schema = Schema::new();
+//! let price = schema.add(FieldSpec::new("price", LogicalType::F64))?;
+//! let mut writer = SegmentWriter::in_memory(schema, WriterOptions::default());
+//! for value in [9.95, -0.0, f64::INFINITY, f64::NAN] {
+//!     let mut doc = writer.document();
+//!     doc.f64(price, value)?;
+//!     doc.finish()?;
+//! }
+//! let segment = Segment::from_bytes(writer.finish_bytes()?, OpenOptions::new())?;
+//!
+//! let price = segment.typed::<f64>("price")?;
+//! assert_eq!(price.get(DocId::new(0))?, Some(9.95));
+//! assert_eq!(price.range(0.0..=10.0).count()?, 2);
+//! assert_eq!(price.range(10.0..).count()?, 1);
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
@@ -163,9 +204,11 @@ pub use docvalues_terms as terms;
 pub use docvalues_writer as writer;
 
 pub use docvalues_column::{
-    AnyColumn, Batch, BatchDocs, BinaryColumn, Column, ColumnSource, Decided, DocId, Error, ErrorKind, Field,
-    Filter, FilterCounts, Kind, Lists, LogicalType, MAX_DOCS, NumericColumn, Result, Slices, SortKey,
-    SortedColumn, SortedNumericColumn, SortedSetColumn, TermOrd, Terms, bits,
+    Batch, BatchDocs, Bitset, Bounds, ByteRange, Column, ColumnInfo, ColumnSource, Count, Date, Decided,
+    DocId, DocRange, Each, Element, Error, ErrorKind, Field, Filter, Gathered, Kind, Lists, LiveDocs,
+    LogicalType, MAX_DOCS, Number, OrdRange, Part, Presence, Pruning, Result, Rows, SkipIndex, Slices,
+    SortKey, TermOrd, Terms, TimestampMicros, TimestampMillis, TimestampNanos, Value, Values, View, Zone,
+    bits,
 };
 pub use docvalues_format::error::Section;
 pub use docvalues_reader::{
@@ -181,9 +224,8 @@ pub use docvalues_writer::{
 /// What nearly every user of the crate needs: `use docvalues::prelude::*`.
 pub mod prelude {
     pub use crate::{
-        BinaryColumn, Column, ColumnSource, DocId, FieldSpec, Kind, LogicalType, NumericColumn, OpenOptions,
-        Schema, Segment, SegmentWriter, SortKey, SortedColumn, SortedNumericColumn, SortedSetColumn, TermOrd,
-        Terms, WriterOptions,
+        Column, ColumnSource, DocId, DocRange, FieldSpec, Kind, LogicalType, OpenOptions, OrdRange, Rows,
+        Schema, Segment, SegmentWriter, SortKey, TermOrd, Terms, WriterOptions,
     };
 }
 

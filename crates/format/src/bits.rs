@@ -169,7 +169,7 @@ fn load(bytes: &[u8], at: usize) -> Option<u64> {
 mod compare;
 #[cfg(all(target_arch = "x86_64", not(miri)))]
 pub(crate) mod cpu;
-mod keep;
+pub mod keep;
 mod lookup;
 mod narrow;
 mod ones;
@@ -187,7 +187,6 @@ pub(crate) use compare::ends;
 pub use compare::{all_below, pass_below, pass_outside, places};
 #[cfg(all(target_arch = "x86_64", not(miri)))]
 pub(crate) use cpu::cpu_has;
-pub use keep::{Open, STRETCH, STRETCHES, keep};
 pub(crate) use lookup::{ENTRIES, look_up, look_up_packed};
 pub use narrow::to_u32;
 pub(crate) use narrow::unpack_ords;

@@ -65,7 +65,7 @@ use crate::error::{Error, ErrorKind, Place, Result, Section};
 use crate::granule::SectionRef;
 use crate::id::TermOrd;
 use crate::jump::JumpTables;
-use crate::numeric::{Numeric, NumericReader, NumericWalk, Role};
+use crate::numeric::{Numeric, NumericReader, Role};
 use crate::source::SectionBytes;
 
 use block::Front;
@@ -332,7 +332,7 @@ impl<B: SectionBytes> DictionaryReader<B> {
         if self.take_known(ord, out).is_some() {
             return Ok(());
         }
-        let (section, front) = self.front(ord.get() / BLOCK_TERMS, &mut NumericWalk::default())?;
+        let (section, front) = self.front(ord.get() / BLOCK_TERMS)?;
         let (shared, own) = self.parts(section, &front, (ord.get() % BLOCK_TERMS) as usize)?;
         out.reserve(shared.len() + own.len());
         out.extend_from_slice(shared);
@@ -361,12 +361,12 @@ impl<B: SectionBytes> DictionaryReader<B> {
         Ok(())
     }
 
-    /// The bytes of `block` in the section of terms; `walk` is the position among the offsets.
-    fn bounds(&self, section: &B, block: u32, walk: &mut NumericWalk) -> Result<Range<usize>> {
+    /// The bytes of `block` in the section of terms.
+    fn bounds(&self, section: &B, block: u32) -> Result<Range<usize>> {
         let Some(index) = &self.index else {
             return Ok(0..section.len());
         };
-        let (start, end) = index.offsets.get_pair(block.into(), walk)?;
+        let (start, end) = index.offsets.get_pair(block.into())?;
         let bounds = usize::try_from(start).ok().zip(usize::try_from(end).ok());
         match bounds {
             Some((start, end)) if start < end && end <= section.len() => Ok(start..end),
@@ -379,8 +379,8 @@ impl<B: SectionBytes> DictionaryReader<B> {
     }
 
     /// The section of terms, and the lengths of one of its blocks.
-    fn front(&self, block: u32, walk: &mut NumericWalk) -> Result<(&B, Front<'_>)> {
-        self.front_in(block, |section| self.bounds(section, block, walk))
+    fn front(&self, block: u32) -> Result<(&B, Front<'_>)> {
+        self.front_in(block, |section| self.bounds(section, block))
     }
 
     /// As [`front`](Self::front), where the block lies within `bounds`, or at their beginning.

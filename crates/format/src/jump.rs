@@ -7,12 +7,12 @@
 //!
 //! | mode | finding block *n* | is |
 //! | --- | --- | --- |
-//! | [`Ignore`](JumpTables::Ignore) | O(*n*), or O(1) from a [`Walk`] just before it | Lucene 7 |
+//! | [`Ignore`](JumpTables::Ignore) | O(*n*), or O(1) from a position just before it | Lucene 7 |
 //! | [`BuildOnFirstUse`](JumpTables::BuildOnFirstUse) | O(1) after one walk, entries on the heap | LUCENE-8374 |
 //! | [`Baked`](JumpTables::Baked) | O(1), entries in the file | LUCENE-8585 |
 
 use std::cmp::Ordering;
-use std::sync::OnceLock;
+use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 
 use crate::error::{Error, ErrorKind, Place, Result};
 use crate::source::SectionBytes;
@@ -20,9 +20,12 @@ use crate::source::SectionBytes;
 /// How a reader finds a block. The answers are the same in every mode.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum JumpTables {
-    /// Walks the chain of blocks from a position that the caller owns (a [`Walk`]), forward, and
-    /// from the first block again after a step back, as Lucene 7's iterators did. Rank entries are
-    /// ignored, too.
+    /// Walks the chain of blocks forward, as Lucene 7's iterators did. Ignores rank entries, too.
+    ///
+    /// A reader remembers where its last 8 walks ended, and all callers share these positions. A
+    /// look-up goes on from the nearest one that is not after its block, or else from the first block.
+    /// So up to 8 callers that go forward side by side, such as the threads of a scan, take O(blocks)
+    /// each. A lock guards the positions; the other modes have none.
     Ignore,
     /// Walks the chain once, at the first look-up, and keeps the entries on the heap: for files
     /// that were written without jump tables, or to compare (LUCENE-8374).
@@ -92,16 +95,12 @@ pub struct Step<E> {
     pub values: u64,
 }
 
-/// A position in a chain, owned by the caller: what makes [`JumpTables::Ignore`] bearable when
-/// documents come in order. The other modes neither read nor write it.
-#[derive(Clone, Copy, Debug)]
-pub struct Walk<E>(Option<(usize, Step<E>)>);
+/// The most positions that a chain remembers.
+const POSITIONS: usize = 8;
 
-impl<E> Default for Walk<E> {
-    fn default() -> Self {
-        Walk(None)
-    }
-}
+/// Blocks of a chain at which walks ended, the latest walk first.
+#[derive(Debug)]
+struct Positions<E>(Mutex<Vec<(usize, Step<E>)>>);
 
 /// The jump table of one chain, in one of the three modes.
 #[derive(Debug)]
@@ -109,7 +108,7 @@ pub struct Jump<B, E>(Table<B, E>);
 
 #[derive(Debug)]
 enum Table<B, E> {
-    Ignored(Option<B>),
+    Ignored(Positions<E>, Option<B>),
     Built(OnceLock<Box<[E]>>, Option<B>),
     Baked(B),
 }
@@ -130,7 +129,7 @@ impl<B: SectionBytes, E: Entry> Jump<B, E> {
             }
         }
         Ok(Jump(match (mode, baked) {
-            (JumpTables::Ignore, baked) => Table::Ignored(baked),
+            (JumpTables::Ignore, baked) => Table::Ignored(Positions(Mutex::default()), baked),
             (JumpTables::Baked, Some(baked)) => Table::Baked(baked),
             (JumpTables::Baked | JumpTables::BuildOnFirstUse, baked) => Table::Built(OnceLock::new(), baked),
         }))
@@ -139,7 +138,7 @@ impl<B: SectionBytes, E: Entry> Jump<B, E> {
     /// The file's own table, which every mode keeps, so that all of them can verify it.
     pub fn baked(&self) -> Option<&B> {
         match &self.0 {
-            Table::Ignored(baked) | Table::Built(_, baked) => baked.as_ref(),
+            Table::Ignored(_, baked) | Table::Built(_, baked) => baked.as_ref(),
             Table::Baked(baked) => Some(baked),
         }
     }
@@ -152,7 +151,7 @@ impl<B: SectionBytes, E: Entry> Jump<B, E> {
     pub fn in_use(&self) -> Option<&B> {
         match &self.0 {
             Table::Baked(baked) => Some(baked),
-            Table::Ignored(_) | Table::Built(..) => None,
+            Table::Ignored(..) | Table::Built(..) => None,
         }
     }
 
@@ -161,21 +160,21 @@ impl<B: SectionBytes, E: Entry> Jump<B, E> {
     pub fn built(&self) -> Option<&[E]> {
         match &self.0 {
             Table::Built(table, _) => table.get().map(|table| &**table),
-            Table::Baked(_) | Table::Ignored(_) => None,
+            Table::Baked(_) | Table::Ignored(..) => None,
         }
     }
 
     /// Whether rank entries and jump entries are ignored.
     #[inline]
     pub fn is_ignored(&self) -> bool {
-        matches!(self.0, Table::Ignored(_))
+        matches!(self.0, Table::Ignored(..))
     }
 
     /// Bytes on the heap: the table, if it was built.
     pub fn heap_bytes(&self) -> usize {
         match &self.0 {
             Table::Built(table, _) => table.get().map_or(0, |t| size_of_val(&**t)),
-            Table::Ignored(_) | Table::Baked(_) => 0,
+            Table::Ignored(..) | Table::Baked(_) => 0,
         }
     }
 
@@ -184,7 +183,7 @@ impl<B: SectionBytes, E: Entry> Jump<B, E> {
     /// # Errors
     ///
     /// When bytes on the way to it cannot be read, or hold what they may not.
-    pub fn locate<C: Chain<Entry = E>>(&self, chain: &C, block: usize, walk: &mut Walk<E>) -> Result<E> {
+    pub fn locate<C: Chain<Entry = E>>(&self, chain: &C, block: usize) -> Result<E> {
         match &self.0 {
             Table::Baked(table) => {
                 let (at, stride) = (block.saturating_mul(chain.stride()), chain.stride());
@@ -198,13 +197,12 @@ impl<B: SectionBytes, E: Entry> Jump<B, E> {
                 Some(table) => entry_of(table, block, chain),
                 None => entry_of(build(table, chain)?, block, chain),
             },
-            Table::Ignored(_) => walk.go(chain, block),
+            Table::Ignored(positions, _) => positions.locate(chain, block),
         }
     }
 
     /// The block that `compare` calls equal, where it calls those before it less and those behind it
-    /// greater. O(log *n*) entries; in mode `Ignore` a walk, forward from where `walk` stands if
-    /// that is not behind the block.
+    /// greater. O(log *n*) entries; in mode `Ignore` a walk from the nearest position.
     ///
     /// # Errors
     ///
@@ -212,18 +210,17 @@ impl<B: SectionBytes, E: Entry> Jump<B, E> {
     pub fn search<C: Chain<Entry = E>>(
         &self,
         chain: &C,
-        walk: &mut Walk<E>,
         compare: impl Fn(&E) -> Ordering,
     ) -> Result<Option<(usize, E)>> {
         let mut blocks = 0..chain.blocks();
-        if let Some((at, step)) = walk.0.as_ref().filter(|_| self.is_ignored())
-            && compare(&step.entry) != Ordering::Greater
-        {
-            blocks.start = *at;
+        if let Table::Ignored(positions, _) = &self.0 {
+            let positions = positions.lock();
+            let not_after = positions.iter().filter(|(_, step)| compare(&step.entry) != Ordering::Greater);
+            blocks.start = not_after.map(|(at, _)| *at).max().unwrap_or(0);
         }
         while !blocks.is_empty() {
             let block = if self.is_ignored() { blocks.start } else { blocks.start + blocks.len() / 2 };
-            let entry = self.locate(chain, block, walk)?;
+            let entry = self.locate(chain, block)?;
             match compare(&entry) {
                 Ordering::Less => blocks.start = block + 1,
                 Ordering::Equal => return Ok(Some((block, entry))),
@@ -234,20 +231,30 @@ impl<B: SectionBytes, E: Entry> Jump<B, E> {
     }
 }
 
-impl<E: Entry> Walk<E> {
-    /// Goes forward to `block`, from the beginning if it lies behind.
+impl<E: Entry> Positions<E> {
+    /// Moves the nearest position to `block`, and returns its entry.
     #[inline(never)]
-    fn go<C: Chain<Entry = E>>(&mut self, chain: &C, block: usize) -> Result<E> {
-        let (mut at, mut step) = match self.0 {
-            Some((at, step)) if at <= block => (at, step),
-            _ => (0, chain.step(0, 0, 0)?),
-        };
-        while at < block {
-            at += 1;
-            step = chain.step(at, step.next, step.values)?;
+    fn locate<C: Chain<Entry = E>>(&self, chain: &C, block: usize) -> Result<E> {
+        let mut positions = self.lock();
+        let not_after = (0..positions.len()).filter(|&i| positions[i].0 <= block);
+        match not_after.max_by_key(|&i| positions[i].0) {
+            Some(nearest) => positions[..=nearest].rotate_right(1),
+            None => {
+                positions.truncate(POSITIONS - 1);
+                positions.insert(0, (0, chain.step(0, 0, 0)?));
+            }
         }
-        self.0 = Some((at, step));
+        let (at, step) = &mut positions[0];
+        while *at < block {
+            *step = chain.step(*at + 1, step.next, step.values)?;
+            *at += 1;
+        }
         Ok(step.entry)
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Vec<(usize, Step<E>)>> {
+        // Every position is good at all times, whoever panicked.
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -277,3 +284,6 @@ fn no_block(place: Place, block: usize, blocks: usize) -> Error {
     let (found, max) = (block as u64, (blocks as u64).saturating_sub(1));
     Error::at(place, 0, ErrorKind::OutOfRange { what: "number of a block", found, max })
 }
+
+#[cfg(test)]
+mod tests;

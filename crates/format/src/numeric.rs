@@ -37,11 +37,9 @@ use std::ops::Range;
 use crate::cursor::{Cursor, Put};
 use crate::error::{ErrorKind, Result, Section};
 use crate::granule::SectionRef;
-use crate::jump::Walk;
 
 mod batch;
 mod block;
-mod candidates;
 mod counts;
 mod decimal;
 mod direct;
@@ -59,6 +57,7 @@ mod read;
     expect(dead_code, reason = "what kernels are told, where there are some")
 )]
 mod simd;
+mod skip;
 mod stretch;
 mod survey;
 mod table;
@@ -129,9 +128,6 @@ pub fn pieces(len: usize) -> impl Iterator<Item = Range<usize>> {
 fn blocks(range: Range<usize>, shift: u8) -> impl Iterator<Item = Range<usize>> {
     range.clone().step_by(1 << shift).map(move |start| start..range.end.min(start + (1 << shift)))
 }
-
-/// A position in a column's chain of blocks; only [`JumpTables::Ignore`](crate::jump::JumpTables) uses it.
-pub type NumericWalk = Walk<Block>;
 
 /// Exponents of the block sizes that a column may have, besides [`ONE_BLOCK`].
 pub const BLOCK_SHIFTS: std::ops::RangeInclusive<u8> = 9..=14;

@@ -55,7 +55,7 @@ use crate::cursor::{Cursor, Put};
 use crate::error::{Error, ErrorKind, Place, Result, Section};
 use crate::granule::SectionRef;
 use crate::id::{BLOCK_DOCS, DocId, ValueIndex};
-use crate::jump::{Jump, JumpTables, Walk};
+use crate::jump::{Jump, JumpTables};
 use crate::source::SectionBytes;
 
 mod bitmap;
@@ -104,7 +104,7 @@ const SHAPE_JUMP: u8 = 3;
 /// use docvalues_format::error::Error;
 /// use docvalues_format::id::{DocId, ValueIndex};
 /// use docvalues_format::jump::JumpTables;
-/// use docvalues_format::presence::{PresenceReader, PresenceWalk, encode};
+/// use docvalues_format::presence::{PresenceReader, encode};
 /// use docvalues_format::source::Owned;
 ///
 /// // Of 100 documents, numbers 2, 3 and 64 have a value.
@@ -112,14 +112,13 @@ const SHAPE_JUMP: u8 = 3;
 /// let opened = encoded.try_map(&mut |section, bytes| Ok::<_, Error>(Owned::new(section, bytes)))?;
 /// let presence = PresenceReader::open(opened, 100, JumpTables::Baked)?;
 ///
-/// let walk = &mut PresenceWalk::default();
 /// assert_eq!(presence.values(), 3);
-/// assert_eq!(presence.rank(DocId::new(64), walk)?, Some(ValueIndex::new(2)));
-/// assert_eq!(presence.rank(DocId::new(63), walk)?, None);
-/// assert_eq!(presence.select(ValueIndex::new(1), walk)?, DocId::new(3));
+/// assert_eq!(presence.rank(DocId::new(64))?, Some(ValueIndex::new(2)));
+/// assert_eq!(presence.rank(DocId::new(63))?, None);
+/// assert_eq!(presence.select(ValueIndex::new(1))?, DocId::new(3));
 ///
 /// let mut docs = Vec::new();
-/// let first = presence.collect(3..100, &mut docs, walk)?;
+/// let first = presence.collect(3..100, &mut docs)?;
 /// assert_eq!((first, docs), (ValueIndex::new(1), vec![DocId::new(3), DocId::new(64)]));
 /// # Ok::<(), Error>(())
 /// ```
@@ -233,16 +232,11 @@ impl Presence<SectionRef> {
     }
 }
 
-/// A position among the blocks of one column, owned by whoever asks: what a forward walk goes on from
-/// in mode [`Ignore`](JumpTables::Ignore). A new one is always right.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct PresenceWalk(Walk<BlockEntry>);
-
 /// The documents with a value of one column, in one of the three modes.
 ///
-/// Has no state that a look-up changes, but for the table that
-/// [`BuildOnFirstUse`](JumpTables::BuildOnFirstUse) builds: share it between threads, and give each
-/// a [`PresenceWalk`].
+/// Share it between threads: a look-up changes nothing but the table that
+/// [`BuildOnFirstUse`](JumpTables::BuildOnFirstUse) builds and the positions of
+/// [`Ignore`](JumpTables::Ignore).
 #[derive(Debug)]
 pub struct PresenceReader<B> {
     docs: u32,
@@ -301,7 +295,7 @@ impl<B: SectionBytes> PresenceReader<B> {
     ///
     /// When bytes on the way cannot be read, or hold what they may not.
     #[inline]
-    pub fn rank(&self, doc: DocId, walk: &mut PresenceWalk) -> Result<Option<ValueIndex>> {
+    pub fn rank(&self, doc: DocId) -> Result<Option<ValueIndex>> {
         if doc.get() >= self.docs {
             return Ok(None);
         }
@@ -312,7 +306,7 @@ impl<B: SectionBytes> PresenceReader<B> {
                     return Ok((rank != NO_VALUE).then_some(ValueIndex::new(rank)));
                 }
                 let (number, low) = doc.split();
-                let (first, block) = locate(chain, jump, number, walk)?;
+                let (first, block) = locate(chain, jump, number)?;
                 let probe = block.probe(low.into())?;
                 Ok(probe.present.then(|| ValueIndex::new(first + probe.before)))
             }
@@ -333,14 +327,14 @@ impl<B: SectionBytes> PresenceReader<B> {
     /// # Errors
     ///
     /// When there is no such value, and as [`rank`](Self::rank).
-    pub fn select(&self, value: ValueIndex, walk: &mut PresenceWalk) -> Result<DocId> {
+    pub fn select(&self, value: ValueIndex) -> Result<DocId> {
         let value = value.get();
         let Some(max) = self.values().checked_sub(1).filter(|&max| value <= max) else {
             let (what, found, max) = ("value index", value.into(), self.values().saturating_sub(1).into());
             return Err(Error::at(self.place(), 0, ErrorKind::OutOfRange { what, found, max }));
         };
         let Shape::Blocks { chain, jump } = &self.shape else { return Ok(DocId::new(value.min(max))) };
-        let found = jump.search(chain, &mut walk.0, |entry| {
+        let found = jump.search(chain, |entry| {
             use std::cmp::Ordering::{Equal, Greater, Less};
             match value.checked_sub(entry.before) {
                 None => Greater,
@@ -372,9 +366,8 @@ impl<B: SectionBytes> PresenceReader<B> {
     pub fn kinds(&self) -> Result<[u32; Kind::ALL.len()]> {
         let mut kinds = [0; Kind::ALL.len()];
         if let Shape::Blocks { chain, jump } = &self.shape {
-            let mut walk = PresenceWalk::default();
             for number in 0..self.docs.div_ceil(BLOCK_DOCS) {
-                let (_, block) = locate(chain, jump, number, &mut walk)?;
+                let (_, block) = locate(chain, jump, number)?;
                 kinds[usize::from(block.header.kind.tag())] += 1;
             }
         }
@@ -397,9 +390,8 @@ fn locate<'a, B: SectionBytes>(
     chain: &'a Blocks<B>,
     jump: &Jump<B, BlockEntry>,
     number: u32,
-    walk: &mut PresenceWalk,
 ) -> Result<(u32, Block<'a, B>)> {
-    let entry = jump.locate(chain, number as usize, &mut walk.0)?;
+    let entry = jump.locate(chain, number as usize)?;
     Ok((entry.before, chain.block(number, &entry, !jump.is_ignored())))
 }
 

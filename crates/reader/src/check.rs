@@ -6,7 +6,7 @@
 
 use std::ops::{ControlFlow, Range};
 
-use docvalues_column::{Error, Result};
+use docvalues_column::{DocRange, Error, Result};
 use docvalues_format::error::{self, ErrorKind, Section as Role};
 use docvalues_format::file::column::{Column, Statistics};
 use docvalues_format::file::directory::{Page, content_id};
@@ -19,7 +19,7 @@ use docvalues_storage::Section;
 use docvalues_terms::ids::IDS_TAG;
 
 use crate::core::{BATCH, FormatResult, corrupt};
-use crate::lists::NumberLists;
+use crate::many::Many;
 use crate::segment::{Opened, Segment};
 
 /// Who is told of a problem, and says whether to look for more.
@@ -185,10 +185,8 @@ impl Opened {
         parts.numbers.map_or(Ok(()), NumericReader::verify)?;
         parts.binary.map_or(Ok(()), |binary| binary.verify())?;
         parts.terms.map_or(Ok(()), |terms| terms.verify())?;
-        match self {
-            Opened::SortedNumeric(column) => check_lists(column.lists(), |a, b| a <= b)?,
-            Opened::SortedSet(column) => check_lists(column.lists(), |a, b| a < b)?,
-            Opened::Numeric(_) | Opened::Binary(_) | Opened::Sorted(_) => {}
+        if let Opened::Many(column) = self {
+            check_lists(column, if column.terms.is_some() { |a, b| a < b } else { |a, b| a <= b })?;
         }
         let broken =
             |what| Err(error::Error::new(Role::DirectoryPage, page.bytes.start, ErrorKind::Broken(what)));
@@ -204,7 +202,7 @@ impl Opened {
 }
 
 /// Every list is in the order that `ordered` asks of two neighbours.
-fn check_lists(lists: &NumberLists, ordered: fn(i64, i64) -> bool) -> FormatResult<()> {
+fn check_lists(lists: &Many, ordered: fn(i64, i64) -> bool) -> FormatResult<()> {
     let refuse = |what| {
         let place = lists.place();
         Err(error::Error::at(place, 0, ErrorKind::Broken(what)))
@@ -220,8 +218,9 @@ fn check_lists(lists: &NumberLists, ordered: fn(i64, i64) -> bool) -> FormatResu
         };
     }
     let mut good = true;
-    lists.scan(0..lists.core.docs, &mut |batch| {
-        good = batch.values.iter().all(|list| list.windows(2).all(|pair| ordered(pair[0], pair[1])));
+    lists.scan_batches::<i64>(DocRange::new(0, lists.core.docs), &mut |batch| {
+        let ascends = |list: &[i64]| list.windows(2).all(|pair| ordered(pair[0], pair[1]));
+        good = batch.values.many().is_none_or(|lists| lists.iter().all(ascends));
         if good { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
     })?;
     if good { Ok(()) } else { refuse("a document's values do not ascend") }
@@ -237,12 +236,12 @@ fn check_statistics(
         return Ok(statistics.sum.is_some_and(|s| s != sum).then_some("the sum is wrong"));
     }
     let (mut sum, mut last, mut ascending, mut descending) = (0_i128, None, true, true);
-    let (mut walk, mut buffer) = (Default::default(), [0; BATCH]);
+    let mut buffer = [0; BATCH];
     let mut at = 0;
     while at < numbers.count() {
         let end = at.saturating_add(BATCH as u64).min(numbers.count());
         let buffer = &mut buffer[..usize::try_from(end - at).unwrap_or(0)];
-        numbers.decode(at..end, buffer, &mut walk)?;
+        numbers.decode(at..end, buffer)?;
         for &value in &*buffer {
             sum += i128::from(value);
             ascending &= last.is_none_or(|last| last <= value);

@@ -3,14 +3,12 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use docvalues_column::{DocId, Error, ErrorKind, Field, Result, words};
+use docvalues_column::{Bounds, ColumnInfo, Count, DocId, DocRange, Error, ErrorKind, Result, bits};
 use docvalues_format::binary::BinaryReader;
-use docvalues_format::bits;
 use docvalues_format::dictionary::DictionaryReader;
-use docvalues_format::file::column::Statistics;
 use docvalues_format::id::{BLOCK_DOCS, ValueIndex};
-use docvalues_format::numeric::{FilterCounts, NumericReader, NumericWalk};
-use docvalues_format::presence::{Indices, NO_VALUE, PresenceReader, PresenceWalk};
+use docvalues_format::numeric::{FilterCounts, NumericReader};
+use docvalues_format::presence::{Indices, NO_VALUE, PresenceReader};
 use docvalues_storage::Section;
 
 use crate::leading::Leading;
@@ -30,10 +28,9 @@ const FILTER_WINDOW: u32 = 1 << 16;
 #[derive(Debug)]
 pub(crate) struct Core {
     pub(crate) file: Arc<str>,
-    pub(crate) field: Field,
+    pub(crate) info: ColumnInfo,
     pub(crate) docs: u32,
     pub(crate) presence: PresenceReader<Section>,
-    pub(crate) statistics: Statistics,
     /// Set if the documents are sorted by this column first.
     pub(crate) leading: Option<Leading>,
 }
@@ -47,14 +44,6 @@ pub(crate) struct Parts<'c> {
     pub(crate) terms: Option<&'c DictionaryReader<Section>>,
 }
 
-/// Positions in a column's chains of blocks; see [`Cursor`](crate::Cursor).
-#[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Walks {
-    pub(crate) presence: PresenceWalk,
-    pub(crate) offsets: NumericWalk,
-    pub(crate) values: NumericWalk,
-}
-
 /// What the formats return.
 pub(crate) type FormatResult<T> = docvalues_format::error::Result<T>;
 
@@ -62,7 +51,7 @@ impl Core {
     /// Adds the names of file and column to an error of their bytes.
     #[cold]
     pub(crate) fn corrupt(&self, source: docvalues_format::error::Error) -> Error {
-        corrupt(&self.file, Some(&self.field.name), source)
+        corrupt(&self.file, Some(&self.info.field.name), source)
     }
 
     /// The same for the error in a result.
@@ -71,11 +60,19 @@ impl Core {
         result.map_err(|source| self.corrupt(source))
     }
 
+    /// Adds to the description what is known of a column of numbers.
+    pub(crate) fn describe(&mut self, values: &NumericReader<Section>, sum: Option<i128>) {
+        let meta = values.meta();
+        self.info.value_count = Count::Exact(meta.count);
+        self.info.bounds = if meta.count > 0 { Bounds::Exact(meta.min..=meta.max) } else { Bounds::NONE };
+        self.info.sum = sum;
+    }
+
     /// Adds the documents of `docs` that have a value.
-    pub(crate) fn exists(&self, docs: Range<u32>, bits: &mut [u64]) -> Result<()> {
-        check_words(&docs, bits);
-        let docs = self.clip(docs);
-        self.named(self.presence.exists(docs, bits, &mut PresenceWalk::default()))
+    pub(crate) fn exists(&self, docs: DocRange, bits: &mut [u64]) -> Result<()> {
+        bits::check(docs, bits);
+        let docs = docs.clip(self.docs);
+        self.named(self.presence.exists(docs.into(), bits))
     }
 
     /// Whether every document has a value, so that its number is its value's index.
@@ -85,39 +82,23 @@ impl Core {
 
     /// The number of `doc`, if it has one.
     #[inline]
-    pub(crate) fn number(
-        &self,
-        numbers: &NumericReader<Section>,
-        doc: DocId,
-        walks: &mut Walks,
-    ) -> FormatResult<Option<i64>> {
+    pub(crate) fn number(&self, numbers: &NumericReader<Section>, doc: DocId) -> FormatResult<Option<i64>> {
         if self.presence.is_all()
             && let Some(number) = numbers.known(doc.get().into())
         {
             return Ok(Some(number));
         }
-        self.find_number(numbers, doc, walks)
+        self.find_number(numbers, doc)
     }
 
     /// The same where there is more to find, or an error to be made.
     // Apart, so that the usual way needs no registers of the caller's.
     #[inline(never)]
-    fn find_number(
-        &self,
-        numbers: &NumericReader<Section>,
-        doc: DocId,
-        walks: &mut Walks,
-    ) -> FormatResult<Option<i64>> {
-        match self.presence.rank(doc, &mut walks.presence)? {
-            Some(index) => numbers.get(index.get().into(), &mut walks.values).map(Some),
+    fn find_number(&self, numbers: &NumericReader<Section>, doc: DocId) -> FormatResult<Option<i64>> {
+        match self.presence.rank(doc)? {
+            Some(index) => numbers.get(index.get().into()).map(Some),
             None => Ok(None),
         }
-    }
-
-    /// `docs`, without those past the last one.
-    pub(crate) fn clip(&self, docs: Range<u32>) -> Range<u32> {
-        let end = docs.end.min(self.docs);
-        docs.start.min(end)..end
     }
 
     /// Splits `docs` into batches and hands each one's value indices to `each`, with the place of the
@@ -125,12 +106,11 @@ impl Core {
     pub(crate) fn ranked(
         &self,
         docs: &[DocId],
-        walk: &mut PresenceWalk,
         mut each: impl FnMut(Range<usize>, Indices<'_>) -> FormatResult<()>,
     ) -> FormatResult<()> {
         let mut buffer = [0; BATCH];
         for (i, docs) in docs.chunks(BATCH).enumerate() {
-            let indices = self.presence.indices(docs, &mut buffer, walk)?;
+            let indices = self.presence.indices(docs, &mut buffer)?;
             each(i * BATCH..i * BATCH + docs.len(), indices)?;
         }
         Ok(())
@@ -143,11 +123,11 @@ impl Core {
     /// nearly empty: a sparse column hands out full batches, too.
     pub(crate) fn windows(
         &self,
-        docs: Range<u32>,
+        docs: DocRange,
         mut each: impl FnMut(&[DocId], ValueIndex) -> FormatResult<bool>,
     ) -> FormatResult<()> {
-        let (mut found, mut walk) = (Vec::new(), PresenceWalk::default());
-        let Range { mut start, end } = self.clip(docs);
+        let mut found = Vec::new();
+        let DocRange { mut start, end } = docs.clip(self.docs);
         let even = WINDOW * u64::from(self.docs) / u64::from(self.presence.values().max(1));
         let window = u32::try_from(even).unwrap_or(u32::MAX).min(BLOCK_DOCS).next_multiple_of(64);
         while start < end {
@@ -155,7 +135,7 @@ impl Core {
             let mut first = None;
             while start < end && found.len() < BATCH {
                 let stop = start.saturating_add(window).min(end);
-                let index = self.presence.collect(start..stop, &mut found, &mut walk)?;
+                let index = self.presence.collect(start..stop, &mut found)?;
                 first.get_or_insert(index);
                 start = stop;
             }
@@ -171,16 +151,16 @@ impl Core {
     /// bit for each that matches, counted from the first. Both note in `counts` what they did.
     pub(crate) fn filtered(
         &self,
-        docs: Range<u32>,
+        docs: DocRange,
         bits: &mut [u64],
         counts: &mut FilterCounts,
         mut matching: impl FnMut(Range<u32>, &mut [u64], &mut FilterCounts) -> FormatResult<()>,
     ) -> FormatResult<()> {
-        let docs = self.clip(docs);
+        let docs = docs.clip(self.docs);
         if self.is_dense() {
-            return matching(docs, bits, counts);
+            return matching(docs.into(), bits, counts);
         }
-        let (mut walk, mut found) = (PresenceWalk::default(), [0; FILTER_WINDOW as usize / 64]);
+        let mut found = [0; FILTER_WINDOW as usize / 64];
         let mut start = docs.start;
         for bits in bits.chunks_mut(found.len()) {
             let window = start..start.saturating_add(FILTER_WINDOW).min(docs.end);
@@ -188,7 +168,7 @@ impl Core {
                 break;
             }
             start = window.end;
-            let values = self.presence.values_in(window.clone(), &mut walk)?;
+            let values = self.presence.values_in(window.clone())?;
             counts.missing += window.len().saturating_sub(values.len()) as u64;
             if values.is_empty() {
                 continue;
@@ -197,21 +177,11 @@ impl Core {
             found.fill(0);
             matching(values, found, counts)?;
             if found.iter().any(|&word| word != 0) {
-                self.presence.expand(window, found, bits, &mut walk)?;
+                self.presence.expand(window, found, bits)?;
             }
         }
         Ok(())
     }
-}
-
-/// Holds a caller to what the traits ask of a bitset, whatever would be written to it.
-///
-/// # Panics
-///
-/// If `bits` has too few words for `docs`.
-pub(crate) fn check_words(docs: &Range<u32>, bits: &[u64]) {
-    let words = words(docs.clone());
-    assert!(bits.len() >= words, "{} words for the documents {docs:?}, {words} are needed", bits.len());
 }
 
 /// Adds the names of file and column to an error of their bytes.
@@ -226,66 +196,10 @@ pub(crate) fn corrupt(file: &str, field: Option<&str>, source: docvalues_format:
     }
 }
 
-/// Reads the numbers of `docs` into `out`, `fill` for those that have none, and sets the bits of
-/// those that have one in `present`.
-///
-/// # Panics
-///
-/// If `out` is not as long as `docs`, or `present` has too few words for them.
-pub(crate) fn gather_numbers(
-    core: &Core,
-    values: &NumericReader<Section>,
-    docs: &[DocId],
-    out: &mut [i64],
-    fill: i64,
-    mut present: Option<&mut [u64]>,
-) -> Result<()> {
-    assert_eq!(docs.len(), out.len(), "a number for each document");
-    let mut walks = Walks::default();
-    clear_present(docs, present.as_deref_mut());
-    core.named(core.ranked(docs, &mut walks.presence, |place, indices| {
-        mark_present(place.start, indices, present.as_deref_mut());
-        gather_or(values, indices, &mut out[place], fill, &mut walks.values)
-    }))
-}
-
-/// The numbers at `indices` of a batch, `fill` for documents that have none.
-pub(crate) fn gather_or(
-    values: &NumericReader<Section>,
-    indices: Indices<'_>,
-    out: &mut [i64],
-    fill: i64,
-    walk: &mut NumericWalk,
-) -> FormatResult<()> {
-    if indices.all {
-        return values.gather(indices.each, out, walk);
-    }
-    let mut there = [0; BATCH];
-    let there = &mut there[..out.len()];
-    let count = bits::together(indices.each, NO_VALUE, there);
-    values.gather(&there[..count], &mut out[..count], walk)?;
-    bits::spread(indices.each, NO_VALUE, count, fill, out);
-    Ok(())
-}
-
-/// Clears the bits of all of `docs`.
-///
-/// # Panics
-///
-/// If `present` has too few words for `docs`.
-pub(crate) fn clear_present(docs: &[DocId], present: Option<&mut [u64]>) {
-    if let Some(present) = present {
-        let words = docs.len().div_ceil(64);
-        assert!(present.len() >= words, "{} words for {} documents", present.len(), docs.len());
-        present[..words].fill(0);
-    }
-}
-
-/// Sets the bits of the documents, `at` and following, that have a value; `at` is where a batch begins.
-pub(crate) fn mark_present(at: usize, indices: Indices<'_>, present: Option<&mut [u64]>) {
-    debug_assert!(at.is_multiple_of(BATCH), "batches begin with a word");
-    let Some(present) = present else { return };
-    for (word, indices) in present[at / 64..].iter_mut().zip(indices.each.chunks(64)) {
-        *word = (0..).zip(indices).fold(0, |word, (i, &index)| word | u64::from(index != NO_VALUE) << i);
-    }
+/// The words of presence of the documents with these indices: a bit for each that has a value.
+pub(crate) fn present(indices: Indices<'_>) -> impl Iterator<Item = u64> {
+    let word = |indices: &[u32]| {
+        (0..).zip(indices).fold(0, |word, (i, &index)| word | u64::from(index != NO_VALUE) << i)
+    };
+    indices.each.chunks(64).map(word)
 }

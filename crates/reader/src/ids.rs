@@ -5,7 +5,7 @@ use std::fmt;
 use std::ops::{ControlFlow, Range};
 use std::sync::Arc;
 
-use docvalues_column::{BinaryColumn as _, DocId, Error, Result};
+use docvalues_column::{DocId, Error, Result};
 use docvalues_format::cursor::Cursor;
 use docvalues_format::error::{self, ErrorKind, Place, Section as Role};
 use docvalues_format::granule::{SectionRef, extent};
@@ -162,17 +162,16 @@ impl Segment {
             _ => error,
         })?;
         // First, so that no more ids are gone through than there are values.
-        if docvalues_column::Column::docs_with_value(&column) != ids.len() {
+        if column.info().with_value.most() != u64::from(ids.len()) {
             return Err(wrong("there are not as many ids as documents that have one"));
         }
         ids.named(ids.0.reader.verify())?;
         let mut checked = Ok(());
-        column.scan(0..self.docs(), &mut |batch| {
-            checked =
-                batch.docs.iter().zip(batch.values.iter()).try_for_each(|(doc, id)| match ids.find(id)? {
-                    Some(found) if found == doc => Ok(()),
-                    _ => Err(wrong("the id of a document is not among the ids, or another document's")),
-                });
+        column.scan(0..self.docs(), |docs, values| {
+            checked = docs.iter().zip(values.iter()).try_for_each(|(doc, id)| match ids.find(id)? {
+                Some(found) if found == doc => Ok(()),
+                _ => Err(wrong("the id of a document is not among the ids, or another document's")),
+            });
             if checked.is_ok() { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
         })?;
         checked

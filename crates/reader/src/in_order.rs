@@ -1,9 +1,11 @@
 //! Are the documents in the order that the file says?
 
 use std::cmp::Ordering;
-use std::ops::Range;
+use std::sync::Arc;
 
-use docvalues_column::{AnyColumn, ColumnSource as _, DocId, Error, Lists, Result, SortKey, TermOrd, bits};
+use docvalues_column::{
+    BatchDocs, Column, ColumnSource as _, DocRange, Error, Gathered, Result, SortKey, TermOrd, Values,
+};
 use docvalues_format::error::{self, ErrorKind, Place, Section as Role};
 use docvalues_format::file::sort::SORT_TAG;
 
@@ -22,10 +24,9 @@ impl Segment {
         if keys.is_empty() {
             return Ok(());
         }
-        // The last document of a stretch is the first of the next one.
-        let step = u32::try_from(BATCH - 1).unwrap_or(u32::MAX);
-        for start in (0..self.docs()).step_by(BATCH - 1) {
-            let docs = start..self.docs().min(start.saturating_add(step).saturating_add(1));
+        for docs in DocRange::new(0, self.docs()).chunks(BATCH - 1) {
+            // The last document of a chunk is compared with the first of the next one.
+            let docs = DocRange::new(docs.start, docs.end.saturating_add(1).min(self.docs()));
             if let Some((doc, key)) = first_out_of_order(&mut keys, docs)? {
                 return Err(self.no_sort(key, ErrorKind::Unsorted { doc }));
             }
@@ -43,17 +44,20 @@ impl Segment {
             }
             Err(error) => return Err(error),
         };
-        let one_value = match &column {
-            AnyColumn::Numeric(column) => column.bounds().is_none_or(|ends| ends.start() == ends.end()),
-            AnyColumn::Sorted(column) => column.term_count() <= 1,
-            AnyColumn::Binary(_) => false,
-            AnyColumn::SortedNumeric(_) | AnyColumn::SortedSet(_) => {
-                return refuse("the segment is sorted by a column with several values a document");
+        let info = column.info();
+        if info.is_multi_valued() {
+            return refuse("the segment is sorted by a column with several values a document");
+        }
+        let (one_value, values) = match column.values() {
+            Values::Numbers(_) => {
+                let bounds = info.bounds.range();
+                (bounds.start() == bounds.end(), Read::Numbers(Gathered::new()))
             }
+            Values::Ords(_, terms) => (terms.term_count() <= 1, Read::Ords(Gathered::new())),
+            Values::Bytes(_) => (false, Read::Bytes(Gathered::new())),
         };
-        let with_value = column.as_column().docs_with_value();
-        let equal = with_value == 0 || one_value && with_value == self.docs();
-        Ok((!equal).then(|| Key { key, column, values: Values::default() }))
+        let equal = info.with_value.most() == 0 || one_value && info.all_present();
+        Ok((!equal).then_some(Key { key, column, values }))
     }
 
     /// What is wrong with the sort, or with the documents by one of its keys.
@@ -68,30 +72,27 @@ impl Segment {
 /// A column that documents are sorted by.
 struct Key<'a> {
     key: &'a SortKey,
-    column: AnyColumn,
-    values: Values,
+    column: Arc<dyn Column>,
+    values: Read,
 }
 
-/// The values of some documents, by kind.
-#[derive(Default)]
-struct Values {
-    present: Vec<u64>,
-    numbers: Vec<i64>,
-    ords: Vec<TermOrd>,
-    strings: Lists<u8>,
+/// The values of some documents.
+enum Read {
+    Numbers(Gathered<i64>),
+    Ords(Gathered<TermOrd>),
+    Bytes(Gathered<u8>),
 }
 
-/// The first of `docs` that belongs before the one in front of it, and the key that says so.
-fn first_out_of_order<'a>(keys: &mut [Key<'a>], docs: Range<u32>) -> Result<Option<(u32, &'a SortKey)>> {
-    let ids: Vec<DocId> = docs.clone().map(DocId::new).collect();
-    // Those that are equal to the one before by all keys so far.
-    let mut equal: Vec<usize> = (1..ids.len()).collect();
+/// The first of `docs` that belongs before its predecessor, and the key that says so.
+fn first_out_of_order<'a>(keys: &mut [Key<'a>], docs: DocRange) -> Result<Option<(u32, &'a SortKey)>> {
+    // Those that are equal to their predecessors by all keys so far.
+    let mut equal: Vec<usize> = (1..docs.len()).collect();
     let mut first = None;
     for key in keys {
         if equal.is_empty() {
             break;
         }
-        key.read(&ids)?;
+        key.read(docs)?;
         equal.retain(|&at| match key.compare(at - 1, at) {
             Ordering::Less => false,
             Ordering::Equal => true,
@@ -103,43 +104,27 @@ fn first_out_of_order<'a>(keys: &mut [Key<'a>], docs: Range<u32>) -> Result<Opti
             }
         });
     }
-    Ok(first.map(|(at, key)| (ids[at].get(), key)))
+    Ok(first.and_then(|(at, key)| Some((docs.iter().nth(at)?.get(), key))))
 }
 
 impl Key<'_> {
-    fn read(&mut self, docs: &[DocId]) -> Result<()> {
-        let Values { present, numbers, ords, strings } = &mut self.values;
-        present.resize(docs.len().div_ceil(64), 0);
-        match &self.column {
-            AnyColumn::Numeric(column) => {
-                numbers.resize(docs.len(), 0);
-                column.gather(docs, numbers, present)
-            }
-            AnyColumn::Sorted(column) => {
-                ords.resize(docs.len(), TermOrd::new(0));
-                column.gather(docs, ords, present)
-            }
-            AnyColumn::Binary(column) => column.gather(docs, strings, present),
-            AnyColumn::SortedNumeric(_) | AnyColumn::SortedSet(_) => Ok(()),
+    fn read(&mut self, docs: DocRange) -> Result<()> {
+        let docs = BatchDocs::Run(docs);
+        match (self.column.values(), &mut self.values) {
+            (Values::Numbers(rows), Read::Numbers(read)) => rows.gather(docs, read),
+            (Values::Ords(rows, _), Read::Ords(read)) => rows.gather(docs, read),
+            (Values::Bytes(rows), Read::Bytes(read)) => rows.gather(docs, read),
+            // A column does not change what its values are.
+            _ => Ok(()),
         }
     }
 
     /// How two of the documents that were read compare.
     fn compare(&self, a: usize, b: usize) -> Ordering {
-        let Values { present, numbers, ords, strings } = &self.values;
-        let missing = match (bits::get(present, a), bits::get(present, b)) {
-            (true, true) => {
-                let order = match &self.column {
-                    AnyColumn::Numeric(_) => numbers[a].cmp(&numbers[b]),
-                    AnyColumn::Sorted(_) => ords[a].cmp(&ords[b]),
-                    _ => strings.get(a).cmp(strings.get(b)),
-                };
-                return if self.key.descending { order.reverse() } else { order };
-            }
-            (false, true) => Ordering::Greater,
-            (true, false) => Ordering::Less,
-            (false, false) => Ordering::Equal,
-        };
-        if self.key.missing_first { missing.reverse() } else { missing }
+        match &self.values {
+            Read::Numbers(read) => self.key.compare(read.row(a), read.row(b)),
+            Read::Ords(read) => self.key.compare(read.row(a), read.row(b)),
+            Read::Bytes(read) => self.key.compare(read.row(a), read.row(b)),
+        }
     }
 }

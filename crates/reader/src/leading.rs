@@ -12,9 +12,8 @@
 
 use std::ops::{Range, RangeInclusive};
 
-use docvalues_column::SortKey;
-use docvalues_format::bits;
-use docvalues_format::numeric::{NumericReader, NumericWalk};
+use docvalues_column::{DocRange, SortKey, bits};
+use docvalues_format::numeric::NumericReader;
 use docvalues_storage::Section;
 
 use crate::core::{Core, FormatResult};
@@ -61,10 +60,10 @@ impl Leading {
 
 /// The first number from `start` on that `is` so, if all behind it are.
 fn first_that(numbers: &NumericReader<Section>, start: u64, is: impl Fn(i64) -> bool) -> FormatResult<u64> {
-    let (mut low, mut high, mut walk) = (start, numbers.count(), NumericWalk::default());
+    let (mut low, mut high) = (start, numbers.count());
     while low < high {
         let middle = low.midpoint(high);
-        if is(numbers.get(middle, &mut walk)?) {
+        if is(numbers.get(middle)?) {
             high = middle;
         } else {
             low = middle + 1;
@@ -74,11 +73,10 @@ fn first_that(numbers: &NumericReader<Section>, start: u64, is: impl Fn(i64) -> 
 }
 
 /// Sets the bits of those documents of `asked` that lie in `found`.
-pub(crate) fn fill(found: &Range<u32>, asked: &Range<u32>, bits: &mut [u64]) {
-    let (start, end) = (found.start.max(asked.start), found.end.min(asked.end));
-    if start < end {
-        // The bits were counted before.
-        let place = |doc: u32| usize::try_from(doc - asked.start).unwrap_or(usize::MAX);
-        bits::fill(bits, place(start)..place(end));
+pub(crate) fn fill(found: DocRange, asked: DocRange, bits: &mut [u64]) {
+    let both = found.intersection(asked);
+    if !both.is_empty() {
+        let start = (both.start - asked.start) as usize;
+        bits::fill(bits, start..start + both.len());
     }
 }

@@ -1,10 +1,10 @@
 //! Single values of one field in many segments.
 
-use docvalues_column::{DocId, NumericColumn as _, Result};
+use docvalues_column::{DocId, Result};
 use docvalues_format::numeric::Direct;
 use docvalues_terms::lookup::Hit;
 
-use crate::numeric::Numeric;
+use crate::Numeric;
 
 /// One thread's way to the numbers of documents that lie anywhere in many segments, such as the versions of those that were
 /// found by their ids.
@@ -63,7 +63,7 @@ impl<'a> NumericSeeker<'a> {
     /// O(columns); reads no values.
     pub fn new(columns: impl IntoIterator<Item = &'a Numeric>) -> NumericSeeker<'a> {
         let columns: Vec<_> = columns.into_iter().collect();
-        let lines = columns.iter().map(|column| Line(column.direct().unwrap_or_default())).collect();
+        let lines = columns.iter().map(|column| Line(column.column.direct().unwrap_or_default())).collect();
         NumericSeeker { lines, columns }
     }
 
@@ -100,7 +100,7 @@ impl<'a> NumericSeeker<'a> {
         let column = self.columns[place];
         let value = column.get(doc);
         // All of it may have been checked by now.
-        if let Some(direct) = column.direct() {
+        if let Some(direct) = column.column.direct() {
             self.lines[place] = Line(direct);
         }
         value

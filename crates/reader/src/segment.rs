@@ -7,11 +7,13 @@ use std::ops::Range;
 use std::path::Path;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
-use docvalues_column::{AnyColumn, ColumnSource, Error, ErrorKind, Field, Kind, Result, SortKey};
+use docvalues_column::{
+    Bounds, Column, ColumnInfo, ColumnSource, Count, ErrorKind, Field, Kind, Result, SortKey,
+};
 use docvalues_format::binary::BinaryReader;
 use docvalues_format::dictionary::DictionaryReader;
 use docvalues_format::error::{self, Section as Role};
-use docvalues_format::file::column::{Column, Values};
+use docvalues_format::file::column::{self, Values};
 use docvalues_format::file::directory::Page;
 use docvalues_format::file::frame::{FOOTER_LEN, Footer, HEADER_LEN, Header};
 use docvalues_format::file::root::{PageRef, Root};
@@ -20,12 +22,14 @@ use docvalues_format::numeric::{NumericReader, Stretches};
 use docvalues_format::presence::PresenceReader;
 use docvalues_storage::{Memory, Section, Source};
 
+use crate::bytes::Bytes;
 use crate::core::{Core, FormatResult, Parts, corrupt};
+use crate::dictionary::Dictionary;
 use crate::ids::IdIndex;
 use crate::leading::Leading;
-use crate::lists::NumberLists;
+use crate::many::Many;
+use crate::one::One;
 use crate::options::{Access, OpenOptions};
-use crate::{Binary, Numeric, Sorted, SortedNumeric, SortedSet};
 
 /// One segment file, opened for reading.
 ///
@@ -39,7 +43,7 @@ use crate::{Binary, Numeric, Sorted, SortedNumeric, SortedSet};
 /// # Examples
 ///
 /// ```no_run
-/// use docvalues_column::{DocId, NumericColumn};
+/// use docvalues_column::DocId;
 /// use docvalues_reader::Segment;
 ///
 /// let segment = Segment::open("hits.dv")?;
@@ -80,28 +84,9 @@ impl fmt::Debug for Segment {
 /// An open column of any kind.
 #[derive(Clone)]
 pub(crate) enum Opened {
-    Numeric(Numeric),
-    Binary(Binary),
-    Sorted(Sorted),
-    SortedNumeric(SortedNumeric),
-    SortedSet(SortedSet),
-}
-
-macro_rules! typed {
-    ($method:ident, $kind:ident, $what:literal) => {
-        #[doc = concat!("The ", $what, " column `name`.")]
-        ///
-        /// # Errors
-        ///
-        /// [`NoSuchColumn`](ErrorKind::NoSuchColumn), [`WrongKind`](ErrorKind::WrongKind), or when
-        /// the directory or the column is damaged.
-        pub fn $method(&self, name: &str) -> Result<$kind> {
-            match self.opened(name)? {
-                Opened::$kind(column) => Ok(column),
-                other => Err(self.wrong_kind(name, other.kind(), Kind::$kind)),
-            }
-        }
-    };
+    One(Arc<One>),
+    Many(Arc<Many>),
+    Bytes(Arc<Bytes>),
 }
 
 impl Segment {
@@ -189,8 +174,9 @@ impl Segment {
     /// What the documents are sorted by, the key that counts most first; nothing if the file does not say.
     ///
     /// A range filter on the first of these columns, if it is numeric or sorted, takes two binary searches; and
-    /// [`Numeric::doc_range`] and [`Sorted::doc_range`] tell the documents without a bitset. That the documents
-    /// are in this order is what the file says: [`verify`](Self::verify) proves it.
+    /// [`Numeric::doc_range`](crate::Numeric::doc_range) and [`Sorted::doc_range`](crate::Sorted::doc_range) return the
+    /// documents without a bitset. That the documents are in this order is what the file says: [`verify`](Self::verify)
+    /// proves it.
     pub fn sort(&self) -> &[SortKey] {
         &self.0.sort
     }
@@ -229,19 +215,8 @@ impl Segment {
         Ok(fields)
     }
 
-    typed!(numeric, Numeric, "numeric");
-    typed!(binary, Binary, "binary");
-    typed!(sorted, Sorted, "sorted");
-    typed!(sorted_numeric, SortedNumeric, "sorted-numeric");
-    typed!(sorted_set, SortedSet, "sorted-set");
-
-    #[cold]
-    fn wrong_kind(&self, name: &str, found: Kind, asked: Kind) -> Error {
-        ErrorKind::WrongKind { file: self.file().to_owned(), field: name.to_owned(), found, asked }.into()
-    }
-
     /// Finds and opens a column, or takes the one that was opened before.
-    fn opened(&self, name: &str) -> Result<Opened> {
+    pub(crate) fn opened(&self, name: &str) -> Result<Opened> {
         // A thread that panicked while it held the lock has left the map as it was.
         let columns = || self.0.opened.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(column) = columns().get(name) {
@@ -252,14 +227,14 @@ impl Segment {
     }
 
     /// The entry of the column `name`.
-    fn find(&self, name: &str) -> Result<Column<SectionRef>> {
+    fn find(&self, name: &str) -> Result<column::Column<SectionRef>> {
         let none = || ErrorKind::NoSuchColumn { file: self.file().to_owned(), field: name.to_owned() };
         let found = self.search(name).map_err(|e| corrupt(self.file(), Some(name), e))?;
         found.ok_or_else(|| none().into())
     }
 
     /// A binary search over pages, each checked on the way.
-    fn search(&self, name: &str) -> FormatResult<Option<Column<SectionRef>>> {
+    fn search(&self, name: &str) -> FormatResult<Option<column::Column<SectionRef>>> {
         let pages = &self.0.root.pages;
         let (mut low, mut high) = (0, pages.len());
         while low < high {
@@ -277,7 +252,12 @@ impl Segment {
     }
 
     /// The entry of column `i` of a page, with its stretches, if the file has them.
-    pub(crate) fn entry(&self, at: &PageRef, page: &Page<'_>, i: usize) -> FormatResult<Column<SectionRef>> {
+    pub(crate) fn entry(
+        &self,
+        at: &PageRef,
+        page: &Page<'_>,
+        i: usize,
+    ) -> FormatResult<column::Column<SectionRef>> {
         let mut column = page.column(i, self.docs())?;
         let number = at.columns.start.saturating_add(u32::try_from(i).unwrap_or(u32::MAX));
         let found = self.0.stretches.binary_search_by_key(&number, |stretches| stretches.column);
@@ -305,7 +285,10 @@ impl Segment {
     }
 
     /// Hands every column's entry to `each`, in the order of their names.
-    pub(crate) fn each_entry(&self, mut each: impl FnMut(Column<SectionRef>) -> Result<()>) -> Result<()> {
+    pub(crate) fn each_entry(
+        &self,
+        mut each: impl FnMut(column::Column<SectionRef>) -> Result<()>,
+    ) -> Result<()> {
         for page_ref in &self.root().pages {
             let named = |e| corrupt(self.file(), None, e);
             let bytes = self.page_bytes(page_ref).map_err(named)?;
@@ -318,37 +301,53 @@ impl Segment {
     }
 
     /// Opens the sections of a column, and its readers over them.
-    pub(crate) fn open_column(&self, entry: Column<SectionRef>) -> Result<Opened> {
+    pub(crate) fn open_column(&self, entry: column::Column<SectionRef>) -> Result<Opened> {
         let name = entry.field.name.clone();
         self.open_sections(entry).map_err(|e| corrupt(self.file(), Some(&name), e))
     }
 
-    fn open_sections(&self, entry: Column<SectionRef>) -> FormatResult<Opened> {
+    fn open_sections(&self, entry: column::Column<SectionRef>) -> FormatResult<Opened> {
         let (mode, docs) = (self.0.options.jump_tables, self.docs());
         let column = entry.try_map(&mut |role, at| self.section(at, role))?;
-        let core = Core {
-            file: self.0.file.clone(),
-            leading: Leading::of(self.sort(), &column.field.name),
+        let presence = PresenceReader::open(column.presence, docs, mode)?;
+        let (leading, with_value) = (Leading::of(self.sort(), &column.field.name), presence.values().into());
+        let info = ColumnInfo {
             field: column.field,
             docs,
-            presence: PresenceReader::open(column.presence, docs, mode)?,
-            statistics: column.statistics,
+            with_value: Count::Exact(with_value),
+            value_count: Count::Exact(with_value),
+            bounds: Bounds::Unknown,
+            sum: None,
         };
+        let mut core = Core { file: self.0.file.clone(), leading, info, docs, presence };
         let numbers = |numbers| NumericReader::open(numbers, mode);
-        let terms = |terms| DictionaryReader::open(terms, mode);
+        let dictionary = |core: &Core, terms| {
+            let (file, field) = (core.file.clone(), core.info.field.name.clone());
+            Ok(Arc::new(Dictionary { file, field, reader: DictionaryReader::open(terms, mode)? }))
+        };
         Ok(match column.values {
-            Values::Numeric(values) => Opened::Numeric(Numeric::new(core, numbers(values)?)),
-            Values::Binary(values) => Opened::Binary(Binary::new(core, BinaryReader::open(values, mode)?)),
-            Values::Sorted { ords, terms: dictionary } => {
-                Opened::Sorted(Sorted::new(core, numbers(ords)?, terms(dictionary)?))
+            Values::Numeric(values) => {
+                let values = numbers(values)?;
+                core.describe(&values, column.statistics.sum);
+                Opened::One(Arc::new(One { core, values, terms: None }))
+            }
+            Values::Sorted { ords, terms } => {
+                let (values, terms) = (numbers(ords)?, Some(dictionary(&core, terms)?));
+                Opened::One(Arc::new(One { core, values, terms }))
             }
             Values::SortedNumeric { offsets, values } => {
-                let lists = NumberLists { core, offsets: numbers(offsets)?, values: numbers(values)? };
-                Opened::SortedNumeric(SortedNumeric::new(lists))
+                let (offsets, values) = (numbers(offsets)?, numbers(values)?);
+                core.describe(&values, column.statistics.sum);
+                Opened::Many(Arc::new(Many { core, offsets, values, terms: None }))
             }
-            Values::SortedSet { offsets, ords, terms: dictionary } => {
-                let lists = NumberLists { core, offsets: numbers(offsets)?, values: numbers(ords)? };
-                Opened::SortedSet(SortedSet::new(lists, terms(dictionary)?))
+            Values::SortedSet { offsets, ords, terms } => {
+                let (offsets, values) = (numbers(offsets)?, numbers(ords)?);
+                core.info.value_count = Count::Exact(values.count());
+                let terms = Some(dictionary(&core, terms)?);
+                Opened::Many(Arc::new(Many { core, offsets, values, terms }))
+            }
+            Values::Binary(values) => {
+                Opened::Bytes(Arc::new(Bytes { core, values: BinaryReader::open(values, mode)? }))
             }
         })
     }
@@ -416,22 +415,15 @@ impl Opened {
     /// What the column is made of.
     pub(crate) fn parts(&self) -> Parts<'_> {
         match self {
-            Opened::Numeric(column) => column.parts(),
-            Opened::Binary(column) => column.parts(),
-            Opened::Sorted(column) => column.parts(),
-            Opened::SortedNumeric(column) => column.lists().parts(),
-            Opened::SortedSet(column) => column.parts(),
+            Opened::One(column) => column.parts(),
+            Opened::Many(column) => column.parts(),
+            Opened::Bytes(column) => column.parts(),
         }
     }
 
-    fn kind(&self) -> Kind {
-        match self {
-            Opened::Numeric(_) => Kind::Numeric,
-            Opened::Binary(_) => Kind::Binary,
-            Opened::Sorted(_) => Kind::Sorted,
-            Opened::SortedNumeric(_) => Kind::SortedNumeric,
-            Opened::SortedSet(_) => Kind::SortedSet,
-        }
+    /// The column's kind.
+    pub(crate) fn kind(&self) -> Kind {
+        self.parts().core.info.field.kind
     }
 }
 
@@ -440,17 +432,15 @@ impl ColumnSource for Segment {
         Segment::docs(self)
     }
 
-    fn names(&self) -> Result<Vec<String>> {
-        Ok(self.fields()?.into_iter().map(|field| field.name).collect())
+    fn fields(&self) -> Result<Vec<Field>> {
+        Segment::fields(self)
     }
 
-    fn column(&self, name: &str) -> Result<AnyColumn> {
+    fn column(&self, name: &str) -> Result<Arc<dyn Column>> {
         Ok(match self.opened(name)? {
-            Opened::Numeric(column) => AnyColumn::Numeric(Arc::new(column)),
-            Opened::Binary(column) => AnyColumn::Binary(Arc::new(column)),
-            Opened::Sorted(column) => AnyColumn::Sorted(Arc::new(column)),
-            Opened::SortedNumeric(column) => AnyColumn::SortedNumeric(Arc::new(column)),
-            Opened::SortedSet(column) => AnyColumn::SortedSet(Arc::new(column)),
+            Opened::One(column) => column,
+            Opened::Many(column) => column,
+            Opened::Bytes(column) => column,
         })
     }
 

@@ -22,10 +22,10 @@ mod filled;
 
 use std::ops::Range;
 
-use docvalues_column::{ColumnSource, DocId, Field, bits};
+use docvalues_column::{Bitset, ColumnSource, DocId, Field, bits};
 
 use crate::Search;
-use crate::docs::{Bitset, Docs, len_u32};
+use crate::docs::{Docs, len_u32};
 use crate::error::Result;
 
 pub use chunk::{Cell, Chunk, ChunkColumn, NumberLists, Numbers, Row, StringLists, Strings, Terms};
@@ -164,7 +164,7 @@ impl<'a> Export<'a> {
     pub(crate) fn nullable(&self) -> impl Iterator<Item = bool> {
         let total = self.filler.total();
         let unknown = matches!(self.docs, DocOrder::List(list) if list.iter().any(|doc| doc.get() >= total));
-        self.filler.columns().map(move |column| unknown || column.docs_with_value() < total)
+        self.filler.columns().map(move |column| unknown || column.with_value.most() < u64::from(total))
     }
 
     fn advance(&mut self) -> Result<bool> {

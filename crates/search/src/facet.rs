@@ -13,10 +13,9 @@ mod array;
 mod counts;
 mod top;
 
-use docvalues_column::Field;
+use docvalues_column::{Field, Value};
 
 use crate::error::Result;
-use crate::value::Value;
 use crate::{Docs, Search};
 pub(crate) use counts::FacetCounter;
 
@@ -55,7 +54,7 @@ pub enum FacetOrder {
 /// The values and their counts.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FacetCounts {
-    /// The column: its type says what the values mean.
+    /// The column.
     pub field: Field,
     /// The values that come first, and how many documents have each.
     pub values: Vec<(Value, u64)>,

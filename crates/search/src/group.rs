@@ -22,14 +22,14 @@ mod winners;
 
 use std::sync::Arc;
 
-use docvalues_column::{AnyColumn, DocId, Field, Lists, SortKey, TermOrd};
+use docvalues_column::{DocId, Field, Lists, SortKey, TermOrd, Value};
 
 use crate::columns::Slot;
 use crate::error::{Error, Result};
 use crate::search::Request;
 use crate::sort::{Competition, Keys, TopDocs};
 use crate::stats::Distinct;
-use crate::value::Value;
+use crate::value::Stored;
 use crate::window::NO_ORD;
 use crate::{Docs, Search};
 use best::BestGroups;
@@ -118,7 +118,7 @@ pub struct GroupFound {
 
 /// A group that is returned: of a term its ord, and its accumulators.
 struct Winner {
-    value: Value,
+    value: Stored,
     row: Vec<u64>,
 }
 
@@ -183,7 +183,7 @@ impl Group {
 pub(crate) fn group(search: &Search<'_>, docs: Docs<'_>, group: &Group) -> Result<Groups> {
     let mut request = search.begin(docs);
     let by = request.slot(&group.by)?;
-    let field = request.columns().get(by).as_column().field().clone();
+    let field = request.columns().get(by).info().field.clone();
     if field.kind.is_multi_valued() {
         let cannot = "has several values a document, and so puts it in no group";
         return Err(Error::Kind { field: field.name, kind: field.kind, cannot });
@@ -251,27 +251,25 @@ fn finish(
     winners: Vec<Winner>,
     best: Option<Vec<TopDocs>>,
 ) -> Result<Vec<GroupFound>> {
-    let mut docs = best.into_iter().flatten();
-    let mut groups: Vec<GroupFound> = winners
-        .into_iter()
-        .map(|Winner { value, row }| GroupFound {
-            value,
-            count: row[0],
-            docs: docs.next().map_or_else(Vec::new, TopDocs::finish),
-            metrics: layout.measures(&row),
-        })
-        .collect();
-    if let AnyColumn::Sorted(column) = request.columns().get(by) {
-        let ord = |group: &GroupFound| match group.value {
-            Value::Number(ord) => TermOrd::new(u32::try_from(ord).unwrap_or(u32::MAX)),
-            Value::Bytes(_) => NO_ORD,
-        };
-        let ords: Vec<TermOrd> = groups.iter().map(ord).collect();
-        let mut terms = Lists::new();
-        column.gather_terms(&ords, &mut terms)?;
-        for (group, term) in groups.iter_mut().zip(terms.slices().iter()) {
-            group.value = Value::Bytes(term.to_vec());
-        }
+    let column = request.columns().get(by);
+    let ord = |winner: &Winner| match winner.value {
+        Stored::Number(ord) => TermOrd::new(u32::try_from(ord).unwrap_or(u32::MAX)),
+        Stored::Bytes(_) => NO_ORD,
+    };
+    let mut terms = Lists::new();
+    if let Some(dictionary) = column.values().terms() {
+        dictionary.gather_terms(&winners.iter().map(ord).collect::<Vec<_>>(), &mut terms)?;
     }
-    Ok(groups)
+    let (mut terms, mut docs) = (terms.slices().iter(), best.into_iter().flatten());
+    let group = |Winner { value, row }| GroupFound {
+        value: match (terms.next(), value) {
+            (Some(term), _) => Value::Bytes(term.to_vec()),
+            (None, Stored::Number(number)) => Value::of(column.info().field.logical, number),
+            (None, Stored::Bytes(bytes)) => Value::Bytes(bytes),
+        },
+        count: row[0],
+        docs: docs.next().map_or_else(Vec::new, TopDocs::finish),
+        metrics: layout.measures(&row),
+    };
+    Ok(winners.into_iter().map(group).collect())
 }

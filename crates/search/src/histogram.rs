@@ -13,7 +13,7 @@
 mod cut;
 mod edges;
 
-use docvalues_column::{AnyColumn, Field, LogicalType};
+use docvalues_column::{Field, LogicalType, Values};
 use docvalues_format::file::kind::to_f64;
 
 use crate::columns::{Columns, Slot};
@@ -22,7 +22,7 @@ use crate::error::{Error, Result};
 use crate::pass::Collector;
 use crate::search::{Request, Search};
 use crate::stats::NumberStats;
-use crate::window::Window;
+use crate::window::{Cells, Window};
 use cut::Cut;
 
 /// The most ranges of a histogram.
@@ -134,22 +134,21 @@ impl RangeCounter {
     pub(crate) fn new(request: &mut Request<'_>, histogram: &Histogram) -> Result<RangeCounter> {
         let slot = request.slot(&histogram.column)?;
         let column = request.columns().get(slot);
-        let field = column.as_column().field();
-        let bounds = match column {
-            AnyColumn::Numeric(column) => column.bounds(),
-            AnyColumn::SortedNumeric(column) => column.bounds(),
-            _ => {
-                let (kind, cannot) = (field.kind, "has no numbers that could lie in ranges");
-                return Err(Error::Kind { field: field.name.clone(), kind, cannot });
-            }
+        let field = &column.info().field;
+        let Values::Numbers(_) = column.values() else {
+            let (kind, cannot) = (field.kind, "has no numbers that could lie in ranges");
+            return Err(Error::Kind { field: field.name.clone(), kind, cannot });
         };
+        let bounds = Some(column.info().bounds.range()).filter(|bounds| !bounds.is_empty());
         let is_nan = |bound: i64| field.logical == LogicalType::F64 && to_f64(bound).is_nan();
         // The ends of all bits: which numbers there are has to be found out.
         let hidden = bounds.as_ref().is_some_and(|ends| is_nan(*ends.start()) || is_nan(*ends.end()));
         let of_column = if hidden { None } else { Some(Cut::new(&histogram.step, field, bounds)) };
         let cut = match of_column {
             Some(Ok(cut)) => cut,
-            Some(Err(error)) if request.is_all() => return Err(error),
+            Some(Err(error)) if request.is_all() && column.info().bounds.exact().is_some() => {
+                return Err(error);
+            }
             // Whatever else is wrong with the step still is.
             Some(Err(_)) | None => {
                 let numbers = request.run(NumberStats::new(slot, request.columns(), false))?.finish();
@@ -163,7 +162,7 @@ impl RangeCounter {
 
     pub(crate) fn finish(self, columns: &Columns) -> HistogramCounts {
         let RangeCounter { slot, cut, counts, docs, missing, outside, .. } = self;
-        let field = columns.get(slot).as_column().field().clone();
+        let field = columns.get(slot).info().field.clone();
         let ends = (counts.iter().position(|count| *count > 0), counts.iter().rposition(|count| *count > 0));
         let shown = match ends {
             _ if cut.is_given() => 0..counts.len(),
@@ -191,21 +190,12 @@ impl Collector for RangeCounter {
     fn collect(&mut self, window: &mut Window<'_>) -> Result<()> {
         window.read(self.slot)?;
         self.docs += window.len() as u64;
-        match window.column(self.slot) {
-            AnyColumn::Numeric(_) => {
-                let mut there = 0;
-                window.numbers(self.slot).each(|_, number| {
-                    there += 1;
-                    self.count(number);
-                });
-                self.missing += window.len() as u64 - there;
-            }
-            AnyColumn::SortedNumeric(_) => {
-                let lists = window.number_lists(self.slot);
-                self.missing += lists.lens().filter(|len| *len == 0).count() as u64;
-                lists.items().iter().for_each(|&number| self.count(number));
-            }
-            _ => {}
+        let cells = window.cells(self.slot);
+        self.missing += cells.missing();
+        match cells {
+            Cells::Numbers(numbers) => numbers.each(|_, number| self.count(number)),
+            Cells::NumberLists(lists) => lists.items().iter().for_each(|&number| self.count(number)),
+            Cells::Ords(_) | Cells::OrdLists(_) | Cells::Bytes(_) => {}
         }
         Ok(())
     }

@@ -13,8 +13,8 @@
 
 use std::ops::Range;
 
-use docvalues_column::{BatchDocs, DocId, bits};
-use docvalues_format::bits as stretches;
+use docvalues_column::{BatchDocs, DocId, DocRange, bits};
+use docvalues_format::bits::keep::{self, DOCS_PER_BIT, keep};
 
 use crate::columns::Columns;
 use crate::docs::Docs;
@@ -31,44 +31,35 @@ pub(crate) const BLOCK: u32 = 1 << 16;
 /// Of so many documents one must be in the set for a collector to be asked which it wants.
 const FEW: usize = 16;
 
-/// Of so many documents one must be in the set for a collector to be asked at all: those of a zone of a column.
-const ZONE: usize = 4_096;
+/// One in so many documents must be in the set for a collector to be asked at all.
+const VERY_FEW: usize = 4_096;
 
-const _: () = assert!(
-    PART as usize == stretches::STRETCH as usize * stretches::STRETCHES,
-    "a bit for each stretch of a part"
-);
+const _: () = assert!(PART as usize == DOCS_PER_BIT as usize * keep::BITS, "a bit for each group of a part");
 
 /// What looks at windows.
 pub(crate) trait Collector: Sized + Send {
     /// One like this that has seen nothing, for another thread.
     fn fork(&self) -> Self;
 
-    /// Adds the documents of `docs` that may matter to `bits`, or says that all may, which is what happens to most.
+    /// Adds the documents of `docs` that may matter to `bits`, or returns that all may, as by default.
     ///
     /// # Errors
     ///
     /// When bytes of a column are damaged.
-    fn wants(&mut self, _columns: &Columns, _docs: Range<u32>, _bits: &mut [u64]) -> Result<Wants> {
+    fn wants(&mut self, _columns: &Columns, _docs: DocRange, _bits: &mut [u64]) -> Result<Wants> {
         Ok(Wants::All)
     }
 
-    /// Sets the bits of the [stretches](stretches::STRETCH) of `docs` of which documents may matter, as far as that is known at
-    /// once, or by zones of them, if not `finely`; `docs` begin with a block.
+    /// Sets the bits of the groups of [`DOCS_PER_BIT`] of `docs` that have documents that may matter, as far as skip indexes
+    /// tell: fine zones if `finely`, else coarse ones. `docs` begin with a block.
     ///
-    /// It is asked instead of [`wants`](Self::wants) where the set has few documents: to look at each of these is cheaper than
+    /// It is asked instead of [`wants`](Self::wants) if the set has few documents: to look at each of these is cheaper than
     /// to find out which of all documents matter.
     ///
     /// # Errors
     ///
     /// When bytes of a column are damaged.
-    fn open_stretches(
-        &mut self,
-        _columns: &Columns,
-        _docs: Range<u32>,
-        _finely: bool,
-        bits: &mut [u64],
-    ) -> Result<()> {
+    fn open(&mut self, _columns: &Columns, _docs: DocRange, _finely: bool, bits: &mut [u64]) -> Result<()> {
         bits.fill(u64::MAX);
         Ok(())
     }
@@ -139,12 +130,6 @@ pub(crate) struct Pass<'a> {
 impl Pass<'_> {
     /// Shows all documents to `collector`.
     pub(crate) fn run<C: Collector>(&self, mut collector: C) -> Result<C> {
-        if let Docs::Bits(bits) = self.docs
-            && bits.docs() != self.total
-        {
-            let docs = Docs::Bits(&bits.of(self.total));
-            return Pass { docs, ..*self }.run(collector);
-        }
         let parts = self.parts();
         if collector.is_idle() {
             return Ok(collector);
@@ -187,10 +172,12 @@ pub(crate) struct Worker {
 impl Worker {
     /// Shows the documents of a part to `collector`; parts ascend.
     pub(crate) fn part<C: Collector>(&mut self, pass: &Pass<'_>, part: u32, collector: &mut C) -> Result<()> {
-        let docs = part * PART..(part * PART).saturating_add(PART).min(pass.total);
+        let docs = DocRange::new(part * PART, (part * PART).saturating_add(PART).min(pass.total));
         match pass.docs {
             Docs::All => self.range(pass, docs, collector)?,
-            Docs::Range(from, to) => self.range(pass, from.max(docs.start)..to.min(docs.end), collector)?,
+            Docs::Range(from, to) => {
+                self.range(pass, docs.intersection(DocRange::new(from, to)), collector)?
+            }
             Docs::List(list) => {
                 // Parts ascend, and mostly begin where the last one ended.
                 let mut left = &list[self.passed..];
@@ -207,17 +194,15 @@ impl Worker {
         Ok(())
     }
 
-    fn range<C: Collector>(&mut self, pass: &Pass<'_>, docs: Range<u32>, collector: &mut C) -> Result<()> {
+    fn range<C: Collector>(&mut self, pass: &Pass<'_>, docs: DocRange, collector: &mut C) -> Result<()> {
         let mut start = docs.start;
         while start < docs.end {
-            let block = start..(start / BLOCK + 1).saturating_mul(BLOCK).min(docs.end);
+            let block = DocRange::new(start, (start / BLOCK + 1).saturating_mul(BLOCK).min(docs.end));
             start = block.end;
-            match self.ask(pass, block.clone(), collector)? {
+            match self.ask(pass, block, collector)? {
                 Wants::All => {
-                    let window = pass.columns.window();
-                    for first in block.clone().step_by(window) {
-                        let len = window.min((block.end - first) as usize);
-                        self.window(pass, BatchDocs::Run { first: DocId::new(first), len }, collector)?;
+                    for docs in block.chunks(pass.columns.window()) {
+                        self.window(pass, BatchDocs::Run(docs), collector)?;
                     }
                 }
                 Wants::Bits => self.wanted(pass, block.start, collector)?,
@@ -229,19 +214,18 @@ impl Worker {
     fn list<C: Collector>(
         &mut self,
         pass: &Pass<'_>,
-        docs: Range<u32>,
+        docs: DocRange,
         list: &[DocId],
         collector: &mut C,
     ) -> Result<()> {
-        if !collector.may_skip() || list.len() < docs.len() / ZONE {
+        if !collector.may_skip() || list.len() < docs.len() / VERY_FEW {
             return self.windows(pass, list, collector);
         }
         if list.len() < docs.len() / FEW {
             return self.few(pass, docs, list, collector);
         }
         let mut left = list;
-        for start in docs.clone().step_by(BLOCK as usize) {
-            let block = start..docs.end.min(start.saturating_add(BLOCK));
+        for block in docs.chunks(BLOCK as usize) {
             let (here, others) = left.split_at(left.partition_point(|doc| doc.get() < block.end));
             left = others;
             let wants = self.ask(pass, block, collector)?;
@@ -249,7 +233,7 @@ impl Worker {
             wanted.clear();
             match wants {
                 Wants::All => wanted.extend_from_slice(here),
-                Wants::Bits => self.both(here, start, &mut wanted),
+                Wants::Bits => self.both(here, block.start, &mut wanted),
             }
             self.windows(pass, &wanted, collector)?;
             self.list = wanted;
@@ -261,17 +245,17 @@ impl Worker {
     fn few<C: Collector>(
         &mut self,
         pass: &Pass<'_>,
-        docs: Range<u32>,
+        docs: DocRange,
         list: &[DocId],
         collector: &mut C,
     ) -> Result<()> {
         let mut wanted = std::mem::take(&mut self.list);
         wanted.clear();
-        let mut open = stretches::Open::default();
-        let finely = list.len() > docs.len() / stretches::STRETCH as usize;
-        collector.open_stretches(pass.columns, docs, finely, &mut open)?;
+        let mut open = keep::Open::default();
+        let finely = list.len() > docs.len() / DOCS_PER_BIT as usize;
+        collector.open(pass.columns, docs, finely, &mut open)?;
         if open.iter().any(|word| *word != 0) {
-            stretches::keep(list, &open, &mut wanted);
+            keep(list, &open, &mut wanted);
         }
         self.windows(pass, &wanted, collector)?;
         self.list = wanted;
@@ -302,13 +286,12 @@ impl Worker {
     fn bits<C: Collector>(
         &mut self,
         pass: &Pass<'_>,
-        docs: Range<u32>,
+        docs: DocRange,
         words: &[u64],
         collector: &mut C,
     ) -> Result<()> {
-        for start in docs.clone().step_by(BLOCK as usize) {
-            let block = start..docs.end.min(start.saturating_add(BLOCK));
-            let words = &words[start as usize / 64..(block.end as usize).div_ceil(64)];
+        for block in docs.chunks(BLOCK as usize) {
+            let words = &words[block.start as usize / 64..(block.end as usize).div_ceil(64)];
             if words.iter().all(|word| *word == 0) {
                 continue;
             }
@@ -324,15 +307,15 @@ impl Worker {
                     }
                 }
             }
-            self.wanted(pass, start, collector)?;
+            self.wanted(pass, block.start, collector)?;
         }
         Ok(())
     }
 
-    fn ask<C: Collector>(&mut self, pass: &Pass<'_>, block: Range<u32>, collector: &mut C) -> Result<Wants> {
+    fn ask<C: Collector>(&mut self, pass: &Pass<'_>, block: DocRange, collector: &mut C) -> Result<Wants> {
         self.wanted.clear();
-        self.wanted.resize(bits::words(block.clone()), 0);
-        let wants = collector.wants(pass.columns, block.clone(), &mut self.wanted)?;
+        self.wanted.resize(block.words(), 0);
+        let wants = collector.wants(pass.columns, block, &mut self.wanted)?;
         // Who adds all documents without a value, adds some that are not there.
         if let Some(last) = self.wanted.last_mut()
             && !block.len().is_multiple_of(64)
@@ -346,20 +329,20 @@ impl Worker {
     fn hint<C: Collector>(
         &mut self,
         pass: &Pass<'_>,
-        block: Range<u32>,
+        block: DocRange,
         words: &[u64],
         count: usize,
         collector: &mut C,
     ) -> Result<()> {
-        const WORDS: usize = stretches::STRETCH as usize / 64;
-        let finely = count > block.len() / stretches::STRETCH as usize;
-        let mut open = [0; (BLOCK / stretches::STRETCH) as usize / 64];
-        collector.open_stretches(pass.columns, block, finely, &mut open)?;
+        const WORDS: usize = DOCS_PER_BIT as usize / 64;
+        let finely = count > block.len() / DOCS_PER_BIT as usize;
+        let mut open = [0; (BLOCK / DOCS_PER_BIT) as usize / 64];
+        collector.open(pass.columns, block, finely, &mut open)?;
         self.wanted.clear();
         self.wanted.resize(words.len(), 0);
-        for stretch in bits::ones(&open) {
+        for group in bits::ones(&open) {
             // The last block may have fewer.
-            let here = stretch * WORDS..words.len().min((stretch + 1) * WORDS);
+            let here = group * WORDS..words.len().min((group + 1) * WORDS);
             if let Some((wanted, words)) = self.wanted.get_mut(here.clone()).zip(words.get(here)) {
                 wanted.copy_from_slice(words);
             }
@@ -406,7 +389,7 @@ fn below(list: &[DocId], end: u32) -> usize {
 pub(crate) fn compact(docs: &[DocId]) -> BatchDocs<'_> {
     match docs {
         [first, .., last] if (last.get() - first.get()) as usize + 1 == docs.len() => {
-            BatchDocs::Run { first: *first, len: docs.len() }
+            BatchDocs::Run(DocRange::new(first.get(), last.get() + 1))
         }
         _ => BatchDocs::List(docs),
     }

@@ -97,6 +97,8 @@ use std::ops::{self, RangeBounds};
 use std::str::FromStr;
 use std::sync::Arc;
 
+use docvalues_column::Bitset;
+
 pub use bound::Bound;
 pub(crate) use convert::least_number;
 pub use error::QueryError;
@@ -131,6 +133,8 @@ pub enum Query {
     All,
     /// None of them.
     None,
+    /// The documents of a set. It has no text that could be parsed.
+    Docs(Arc<Bitset>),
     /// Those with a value that passes a test.
     Condition(Condition),
     /// Those that match all of these.
@@ -199,6 +203,11 @@ impl PartialEq for Place {
 impl Query {
     fn condition(column: impl Into<String>, test: Test) -> Query {
         Query::Condition(Condition { column: column.into(), test, place: Place::default() })
+    }
+
+    /// The documents of `set`: what an inverted index found, or those that are live.
+    pub fn docs(set: impl Into<Arc<Bitset>>) -> Query {
+        Query::Docs(set.into())
     }
 
     /// Documents with a value that is `value`.
@@ -295,7 +304,7 @@ impl Query {
     pub fn columns(&self) -> Vec<&str> {
         fn add<'q>(query: &'q Query, names: &mut Vec<&'q str>) {
             match query {
-                Query::All | Query::None => {}
+                Query::All | Query::None | Query::Docs(_) => {}
                 Query::Condition(condition) => names.push(&condition.column),
                 Query::And(parts) | Query::Or(parts) => parts.iter().for_each(|part| add(part, names)),
                 Query::Not(part) => add(part, names),

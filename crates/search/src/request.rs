@@ -109,7 +109,7 @@ pub(crate) fn run(search: &Search<'_>, request: &SearchRequest) -> Result<Search
     let mut times = Times::default();
     let start = Instant::now();
     let (bits, explain) = search.bind(&request.query)?.collect_explained(Docs::All)?;
-    let docs = bits.as_docs();
+    let docs = Docs::Bits(&bits);
     times.query = start.elapsed();
 
     let start = Instant::now();

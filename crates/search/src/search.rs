@@ -1,9 +1,14 @@
-//! Where requests begin.
+//! Searches over one source, and the requests that they begin.
 
-use docvalues_column::{ColumnSource, DocId, SortKey};
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+
+use docvalues_column::{
+    Bitset, Column, ColumnSource, DocId, Field, LiveDocs, Part, Result as ColumnResult, SortKey,
+};
 
 use crate::columns::{Columns, Slot};
-use crate::docs::{Bitset, Docs};
+use crate::docs::Docs;
 use crate::error::Result;
 use crate::facet::{self, Facet, FacetCounts};
 use crate::group::{self, Group, Groups};
@@ -14,17 +19,45 @@ use crate::request::{self, SearchAnswer, SearchRequest};
 use crate::sort::{self, TopRan};
 use crate::stats::{self, ColumnStats, Stats};
 
-/// A source of columns that is asked, and how.
+/// A search over one source of columns: the source, its live documents, and the number of threads.
+///
+/// A column is opened once, however often it is asked for: keep a search as long as its source.
 pub struct Search<'s> {
     source: &'s (dyn ColumnSource + Sync),
+    /// The live documents, if any was deleted.
+    live: Option<Arc<Bitset>>,
     threads: usize,
+    opened: Mutex<HashMap<String, Arc<dyn Column>>>,
 }
 
 impl<'s> Search<'s> {
-    /// Searches in `source`, with as many threads as the machine has.
+    /// Searches in all documents of `source`, with as many threads as the machine has.
     pub fn new(source: &'s (dyn ColumnSource + Sync)) -> Search<'s> {
-        let threads = std::thread::available_parallelism().map_or(1, usize::from);
-        Search { source, threads: 1 }.threads(threads)
+        // To ask for it takes longer than some searches.
+        static THREADS: OnceLock<usize> = OnceLock::new();
+        let threads = *THREADS.get_or_init(|| std::thread::available_parallelism().map_or(1, usize::from));
+        Search { source, live: None, threads: 1, opened: Mutex::default() }.threads(threads)
+    }
+
+    /// Searches in the live documents of `part`.
+    pub fn part(part: &'s Part) -> Search<'s> {
+        let search = Search::new(&*part.source);
+        match &part.live {
+            Some(live) => search.live(live),
+            None => search,
+        }
+    }
+
+    /// The same, in these documents only: all others were deleted. No query, facet, group, statistic, export of a set, or
+    /// list of top documents has one of them.
+    ///
+    /// O(documents / 64).
+    #[must_use]
+    pub fn live(mut self, live: &LiveDocs) -> Search<'s> {
+        let docs = self.source.docs();
+        self.live =
+            (!live.are_all() || live.docs() != docs).then(|| Arc::new(live.to_bitset().resized(docs)));
+        self
     }
 
     /// With so many threads, 1 at least. The answers are the same for any number. Without the feature `rayon` there is
@@ -35,7 +68,7 @@ impl<'s> Search<'s> {
         self
     }
 
-    /// The columns.
+    /// The source.
     pub fn source(&self) -> &'s (dyn ColumnSource + Sync) {
         self.source
     }
@@ -46,7 +79,11 @@ impl<'s> Search<'s> {
     ///
     /// As [`Query::bind`].
     pub fn bind(&self, query: &Query) -> Result<Bound> {
-        Ok(query.bind(self.source)?.threads(self.threads))
+        let bound = match &self.live {
+            Some(live) => Query::docs(live.clone()).and(query.clone()).bind(self),
+            None => query.bind(self),
+        };
+        Ok(bound?.threads(self.threads))
     }
 
     /// The documents that match `query`. Of many, a set that holds all is better said by [`Docs::All`].
@@ -175,24 +212,66 @@ impl<'s> Search<'s> {
         group::group(self, docs, group)
     }
 
-    /// Begins a pass over `docs`.
+    /// Begins a pass over those of `docs` that live.
     pub(crate) fn begin<'r>(&'r self, docs: Docs<'r>) -> Request<'r> {
-        Request { source: self.source, threads: self.threads, docs, columns: Columns::default() }
+        Request { search: self, given: docs, chosen: self.live_among(docs), columns: Columns::default() }
+    }
+
+    /// Those of `docs` that live, as bits for the documents of the source; `None` if `docs` are that already.
+    pub(crate) fn live_among(&self, docs: Docs<'_>) -> Option<Bitset> {
+        let total = self.source.docs();
+        let mut chosen = match (docs, &self.live) {
+            (Docs::Bits(bits), None) if bits.docs() == total => return None,
+            (Docs::Bits(bits), _) => bits.resized(total),
+            (_, None) => return None,
+            (Docs::All, Some(live)) => return Some((**live).clone()),
+            (docs, Some(_)) => Bitset::from_docs(docs.iter(total), total),
+        };
+        if let Some(live) = &self.live {
+            chosen.intersect(live);
+        }
+        Some(chosen)
+    }
+}
+
+/// The columns of the source, each of which is opened once.
+impl ColumnSource for Search<'_> {
+    fn docs(&self) -> u32 {
+        self.source.docs()
+    }
+
+    fn fields(&self) -> ColumnResult<Vec<Field>> {
+        self.source.fields()
+    }
+
+    fn column(&self, name: &str) -> ColumnResult<Arc<dyn Column>> {
+        // A thread that panicked while it held the lock has left the map as it was.
+        let opened = || self.opened.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(column) = opened().get(name) {
+            return Ok(column.clone());
+        }
+        let column = self.source.column(name)?;
+        Ok(opened().entry(name.to_owned()).or_insert(column).clone())
+    }
+
+    fn sort(&self) -> &[SortKey] {
+        self.source.sort()
     }
 }
 
 /// A pass that is put together.
 pub(crate) struct Request<'r> {
-    source: &'r dyn ColumnSource,
-    threads: usize,
-    docs: Docs<'r>,
+    search: &'r Search<'r>,
+    given: Docs<'r>,
+    /// The documents of the pass, if they are not those that were given.
+    chosen: Option<Bitset>,
     columns: Columns,
 }
 
 impl Request<'_> {
     /// Opens a column.
     pub(crate) fn slot(&mut self, name: &str) -> Result<Slot> {
-        self.columns.slot(self.source, name)
+        self.columns.slot(self.search, name)
     }
 
     pub(crate) fn columns(&self) -> &Columns {
@@ -201,32 +280,38 @@ impl Request<'_> {
 
     /// Documents in the source.
     pub(crate) fn total(&self) -> u32 {
-        self.source.docs()
+        self.search.docs()
+    }
+
+    /// The documents of the pass. If these are all of the source, they are [`Docs::All`]: runs are scanned then, and
+    /// descriptions of columns hold for them.
+    pub(crate) fn docs(&self) -> Docs<'_> {
+        let docs = self.chosen.as_ref().map_or(self.given, Docs::Bits);
+        if docs.is_all(self.total()) { Docs::All } else { docs }
     }
 
     /// Whether it is about all documents.
     pub(crate) fn is_all(&self) -> bool {
-        self.docs.is_all(self.source.docs())
+        matches!(self.docs(), Docs::All)
     }
 
-    /// How many documents it is about.
+    /// The number of documents of the pass.
     pub(crate) fn hits(&self) -> u32 {
-        self.docs.count(self.source.docs())
+        self.docs().count(self.total())
     }
 
-    /// How many threads there are.
+    /// The number of threads.
     pub(crate) fn threads(&self) -> usize {
-        self.threads
+        self.search.threads
     }
 
     /// Shows all documents to `collector`.
     pub(crate) fn run<C: Collector>(&self, collector: C) -> Result<C> {
-        self.run_on(self.threads, collector)
+        self.run_on(self.threads(), collector)
     }
 
     /// The same with so many threads: not all may have the room.
     pub(crate) fn run_on<C: Collector>(&self, threads: usize, collector: C) -> Result<C> {
-        let (columns, total) = (&self.columns, self.source.docs());
-        Pass { columns, total, docs: self.docs, threads }.run(collector)
+        Pass { columns: &self.columns, total: self.total(), docs: self.docs(), threads }.run(collector)
     }
 }

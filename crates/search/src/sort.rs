@@ -50,11 +50,11 @@ pub(crate) fn top(
         return Ok((Vec::new(), TopRan::default()));
     }
     if lie_in_order(search, &keys) {
-        return Ok((docs.iter(search.source().docs()).take(top).collect(), TopRan::default()));
+        return Ok((request.docs().iter(request.total()).take(top).collect(), TopRan::default()));
     }
-    let (last, looked) = near::look(&request, docs, &keys, top)?;
+    let (last, looked) = near::look(&request, &keys, top)?;
     let mut before = TopRan { seen: looked, ..TopRan::default() };
-    let guess = near::guess(&request, docs, &keys, top)?;
+    let guess = near::guess(&request, &keys, top)?;
     // If there are enough that do not come behind it, the first are among them.
     if let Some(guess) = guess.filter(|guess| last.as_ref().is_none_or(|last| guess < last)) {
         let first = Competition::new(keys.clone(), TopDocs::not_behind(top, Some(guess)));
@@ -75,9 +75,9 @@ pub(crate) fn all(search: &Search<'_>, docs: Docs<'_>, keys: &[SortKey]) -> Resu
     let mut request = search.begin(docs);
     let keys = Keys::open(&mut request, keys)?;
     if lie_in_order(search, &keys) {
-        return Ok(docs.to_vec(search.source().docs()));
+        return Ok(request.docs().to_vec(request.total()));
     }
-    full::sort(&request, docs, &keys)
+    full::sort(&request, &keys)
 }
 
 /// Whether documents in the order of their numbers are in the order of these keys.

@@ -14,13 +14,12 @@ mod numbers;
 mod percentiles;
 mod terms;
 
-use docvalues_column::{AnyColumn, Field, LogicalType};
+use docvalues_column::{Column, Field, LogicalType, Value, Values};
 
 use crate::columns::Slot;
 use crate::error::{Error, Result};
 use crate::search::Request;
 use crate::task::Task;
-use crate::value::Value;
 use crate::{Docs, Search};
 pub use distinct::Distinct;
 pub(crate) use distinct::DistinctValues;
@@ -147,7 +146,7 @@ pub(crate) fn plan(request: &mut Request<'_>, stats: &Stats, tasks: &mut Vec<Tas
     let slot = request.slot(&stats.column)?;
     let columns = request.columns();
     let column = columns.get(slot);
-    let field = column.as_column().field();
+    let field = &column.info().field;
     let cannot = |cannot| Err(Error::Kind { field: field.name.clone(), kind: field.kind, cannot });
     if field.kind.is_bytes() && !stats.percentiles.is_empty() {
         return cannot("has no percentiles");
@@ -190,11 +189,12 @@ impl Plan {
                 Task::Facet(_) | Task::Ranges(_) => {}
             }
         }
-        if let (Some(Value::Number(min)), Some(Value::Number(max))) = (&found.min, &found.max) {
+        let stored = |value: &Option<Value>| value.as_ref().and_then(Value::stored);
+        if let (Some(min), Some(max)) = (stored(&found.min), stored(&found.max)) {
             let count = found.values - found.nans;
             let places: Vec<u64> = self.stats.percentiles.iter().map(|p| place(*p, count)).collect();
-            let values = percentiles::find(request, self.slot, (*min, *max), &places)?;
-            let values = values.into_iter().map(Value::Number);
+            let values = percentiles::find(request, self.slot, (min, max), &places)?;
+            let values = values.into_iter().map(|number| Value::of(found.field.logical, number));
             found.percentiles = self.stats.percentiles.iter().copied().zip(values).collect();
         }
         Ok(found)
@@ -218,39 +218,31 @@ fn place(percentile: f64, count: u64) -> u64 {
 }
 
 /// What the directory says of all documents, if it says all that is asked for without being asked more.
-fn of_directory(column: &AnyColumn) -> Option<ColumnStats> {
+fn of_directory(column: &dyn Column) -> Option<ColumnStats> {
     let mut stats = empty(column);
-    let with = column.as_column().docs_with_value();
-    stats.docs = column.as_column().docs().into();
-    stats.missing = stats.docs - u64::from(with);
-    let (bounds, sum) = match column {
-        AnyColumn::Numeric(column) => {
-            stats.values = with.into();
-            (column.bounds(), column.sum())
-        }
-        AnyColumn::SortedNumeric(column) => {
-            stats.values = column.value_count();
-            (column.bounds(), column.sum())
-        }
-        _ => return None,
-    };
-    if let Some(bounds) = bounds {
-        stats.min = Some(Value::Number(*bounds.start()));
-        stats.max = Some(Value::Number(*bounds.end()));
+    let info = column.info();
+    let Values::Numbers(_) = column.values() else { return None };
+    stats.docs = info.docs.into();
+    stats.missing = stats.docs - info.with_value.exact()?;
+    stats.values = info.value_count.exact()?;
+    let bounds = info.bounds.exact()?;
+    if !bounds.is_empty() {
+        stats.min = Some(Value::of(stats.field.logical, *bounds.start()));
+        stats.max = Some(Value::of(stats.field.logical, *bounds.end()));
         let sum = match stats.field.logical {
             LogicalType::F64 => return None,
             // Stored numbers are 2^63 less.
-            LogicalType::U64 => sum? + (i128::from(stats.values) << 63),
-            _ => sum?,
+            LogicalType::U64 => info.sum? + (i128::from(stats.values) << 63),
+            _ => info.sum?,
         };
         stats.take_sum(Some(Sum::Integer(sum)));
     }
     Some(stats)
 }
 
-fn empty(column: &AnyColumn) -> ColumnStats {
+fn empty(column: &dyn Column) -> ColumnStats {
     ColumnStats {
-        field: column.as_column().field().clone(),
+        field: column.info().field.clone(),
         docs: 0,
         missing: 0,
         values: 0,
@@ -271,8 +263,9 @@ impl ColumnStats {
         self.missing = numbers.missing;
         self.values = numbers.values;
         self.nans = numbers.nans;
-        self.min = numbers.range.map(|(min, _)| Value::Number(min));
-        self.max = numbers.range.map(|(_, max)| Value::Number(max));
+        let value = |number| Value::of(self.field.logical, number);
+        self.min = numbers.range.map(|(min, _)| value(min));
+        self.max = numbers.range.map(|(_, max)| value(max));
         self.variance = numbers.variance();
         self.take_sum(numbers.sum(self.field.logical));
     }
@@ -284,7 +277,7 @@ impl ColumnStats {
         self.mean = sum.map(|sum| sum.to_f64() / count);
     }
 
-    fn take_terms(&mut self, terms: TermStats, column: &AnyColumn) -> Result<()> {
+    fn take_terms(&mut self, terms: TermStats, column: &dyn Column) -> Result<()> {
         self.docs = terms.docs;
         self.missing = terms.missing;
         self.values = terms.values;

@@ -1,10 +1,8 @@
-//! Values as columns store them.
+//! Values while they are worked with.
 
-/// A value as it is stored: its column's logical type says what it means.
+/// A value as its column stores it, or an ord as a number.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Value {
-    /// A number: see the transforms of `docvalues_format::file::kind`.
+pub(crate) enum Stored {
     Number(i64),
-    /// A byte string.
     Bytes(Vec<u8>),
 }

@@ -1,19 +1,17 @@
-//! Some documents of a set, and what columns hold for them: read once, used by all that ask.
+//! Some documents of a set, and their values of some columns: read once, used by all that ask.
 //!
 //! A window is what stays in the second-level cache: up to [`WINDOW`] documents of the set, and for each column that
-//! somebody asked for, their values side by side. A run of documents is scanned, any others are gathered.
+//! somebody asked for, their values side by side.
 
-use std::ops::{ControlFlow, Range};
-
-use docvalues_column::{AnyColumn, Batch, BatchDocs, DocId, Lists, Result, Slices, TermOrd, bits};
+use docvalues_column::{BatchDocs, Column, DocId, Gathered, Result, Slices, TermOrd, Values, View, bits};
 
 use crate::columns::{Columns, Slot};
 use crate::docs::len_u32;
 
 /// The most documents of a window.
 ///
-/// A loop that counts or adds where it has not been lately is slow to begin and slow to end: reads and writes that
-/// are on their way have to arrive first. Windows of 4,096 take a third more of a facet's time.
+/// A loop that counts or adds in memory that it has not touched lately is slow to begin and slow to end: reads and writes
+/// that are on their way have to arrive first. Windows of 4,096 take a third more of a facet's time.
 pub(crate) const WINDOW: usize = 32_768;
 
 /// The most documents of a window with columns whose documents have any number of bytes or values.
@@ -29,34 +27,48 @@ pub(crate) struct Window<'a> {
     room: &'a mut Room,
 }
 
-/// Where windows put what they read: memory that is used again for the next one.
+/// Memory that windows read into: it is used again for the next one.
 #[derive(Debug, Default)]
 pub(crate) struct Room {
-    read: Vec<Read>,
+    /// For each column what was read of it, and whether that was in this window.
+    read: Vec<(bool, Read)>,
 }
 
-/// What was read of a column.
-#[derive(Debug, Default)]
-pub(crate) struct Read {
-    /// Whether it was, in this window.
-    is_there: bool,
-    /// Whether all documents have a value; otherwise `present` tells.
-    pub(crate) all_present: bool,
-    pub(crate) present: Vec<u64>,
-    pub(crate) numbers: Vec<i64>,
-    pub(crate) ords: Vec<TermOrd>,
-    pub(crate) number_lists: Lists<i64>,
-    pub(crate) ord_lists: Lists<TermOrd>,
-    pub(crate) bytes: Lists<u8>,
+/// Values of a column that were read.
+#[derive(Debug)]
+pub(crate) enum Read {
+    Numbers(Gathered<i64>),
+    /// Ords, [`NO_ORD`] where a document has none.
+    Ords(Gathered<TermOrd>),
+    Bytes(Gathered<u8>),
 }
 
-/// The numbers of a window's documents, one each.
+/// Values of a window's documents, as collectors see them.
+pub(crate) enum Cells<'a> {
+    Numbers(Numbers<'a>),
+    NumberLists(Slices<'a, i64>),
+    /// [`NO_ORD`] where a document has none.
+    Ords(&'a [TermOrd]),
+    OrdLists(Slices<'a, TermOrd>),
+    Bytes(Strings<'a>),
+}
+
+/// Numbers of documents, one each.
 #[derive(Clone, Copy)]
 pub(crate) struct Numbers<'a> {
-    /// As many as there are documents; whatever stands where there is none.
+    /// As many as there are documents; any number for a document without one.
     pub(crate) values: &'a [i64],
-    /// Which documents have one; absent where all do.
+    /// Which documents have one; absent if all do.
     pub(crate) present: Option<&'a [u64]>,
+}
+
+/// Byte strings of documents, one each.
+#[derive(Clone, Copy)]
+pub(crate) struct Strings<'a> {
+    /// As many as there are documents.
+    pub(crate) values: Slices<'a, u8>,
+    /// Which documents have one; absent if all do.
+    present: Option<&'a [u64]>,
 }
 
 impl Numbers<'_> {
@@ -76,14 +88,46 @@ impl Numbers<'_> {
     }
 }
 
+impl Cells<'_> {
+    /// The number of documents without a value.
+    pub(crate) fn missing(&self) -> u64 {
+        let missing = match self {
+            Cells::Numbers(numbers) => {
+                numbers.present.map_or(0, |bits| numbers.values.len() - bits::count(bits))
+            }
+            Cells::Bytes(strings) => {
+                strings.present.map_or(0, |bits| strings.values.len() - bits::count(bits))
+            }
+            Cells::Ords(ords) => ords.iter().filter(|ord| **ord == NO_ORD).count(),
+            Cells::NumberLists(lists) => lists.lens().filter(|len| *len == 0).count(),
+            Cells::OrdLists(lists) => lists.lens().filter(|len| *len == 0).count(),
+        };
+        missing as u64
+    }
+}
+
+impl<'a> Strings<'a> {
+    /// The byte string of the window's document `at`.
+    pub(crate) fn get(&self, at: usize) -> Option<&'a [u8]> {
+        self.present.is_none_or(|bits| bits::get(bits, at)).then(|| self.values.get(at))
+    }
+
+    /// The byte strings, `None` for documents without one.
+    pub(crate) fn iter(self) -> impl Iterator<Item = Option<&'a [u8]>> {
+        (0..self.values.len()).map(move |at| self.get(at))
+    }
+}
+
 impl<'a> Window<'a> {
     pub(crate) fn new(docs: BatchDocs<'a>, columns: &'a Columns, room: &'a mut Room) -> Window<'a> {
-        room.read.resize_with(columns.len(), Read::default);
-        room.read.iter_mut().for_each(|read| read.is_there = false);
+        if room.read.len() != columns.len() {
+            room.read = columns.iter().map(|column| (false, Read::new(&**column))).collect();
+        }
+        room.read.iter_mut().for_each(|(is_there, _)| *is_there = false);
         Window { docs, columns, room }
     }
 
-    /// How many there are.
+    /// The number of documents.
     pub(crate) fn len(&self) -> usize {
         self.docs.len()
     }
@@ -91,7 +135,7 @@ impl<'a> Window<'a> {
     /// The document at this place.
     pub(crate) fn doc(&self, at: usize) -> DocId {
         match self.docs {
-            BatchDocs::Run { first, .. } => DocId::new(first.get() + len_u32(at)),
+            BatchDocs::Run(docs) => DocId::new(docs.start + len_u32(at)),
             BatchDocs::List(docs) => docs[at],
         }
     }
@@ -106,223 +150,74 @@ impl<'a> Window<'a> {
 
     /// Reads a column, if nobody has before.
     pub(crate) fn read(&mut self, slot: Slot) -> Result<()> {
-        let read = &mut self.room.read[slot.index()];
-        if !read.is_there {
-            let column = self.columns.get(slot);
-            // The documents of a window ascend.
-            let known = match self.docs {
-                BatchDocs::Run { .. } => true,
-                BatchDocs::List(docs) => {
-                    docs.last().is_none_or(|last| last.get() < column.as_column().docs())
-                }
-            };
-            read.read_known(column, self.docs, known)?;
-            read.is_there = true;
+        let (is_there, read) = &mut self.room.read[slot.index()];
+        if !*is_there {
+            read.read(self.columns.get(slot), self.docs)?;
+            *is_there = true;
         }
         Ok(())
     }
 
     /// A column.
-    pub(crate) fn column(&self, slot: Slot) -> &'a AnyColumn {
+    pub(crate) fn column(&self, slot: Slot) -> &'a dyn Column {
         self.columns.get(slot)
     }
 
-    /// Whether all documents have a value of a column that was read; false if nobody knows.
-    pub(crate) fn has_all(&self, slot: Slot) -> bool {
-        self.there(slot).all_present
+    /// The values of a column that was read.
+    pub(crate) fn cells(&self, slot: Slot) -> Cells<'_> {
+        self.there(slot).cells()
     }
 
     /// The numbers of a numeric column that was read.
     pub(crate) fn numbers(&self, slot: Slot) -> Numbers<'_> {
-        let read = self.there(slot);
-        Numbers { values: &read.numbers, present: (!read.all_present).then_some(&read.present) }
-    }
-
-    /// The ords of a sorted column that was read, [`NO_ORD`] where there is none.
-    pub(crate) fn ords(&self, slot: Slot) -> &[TermOrd] {
-        &self.there(slot).ords
-    }
-
-    /// The numbers of a sorted-numeric column that was read.
-    pub(crate) fn number_lists(&self, slot: Slot) -> Slices<'_, i64> {
-        self.there(slot).number_lists.slices()
-    }
-
-    /// The ords of a sorted-set column that was read.
-    pub(crate) fn ord_lists(&self, slot: Slot) -> Slices<'_, TermOrd> {
-        self.there(slot).ord_lists.slices()
-    }
-
-    /// The byte string of document `at` of a binary column that was read.
-    pub(crate) fn bytes(&self, slot: Slot, at: usize) -> Option<&[u8]> {
-        let read = self.there(slot);
-        (read.all_present || bits::get(&read.present, at)).then(|| read.bytes.get(at))
+        match self.there(slot) {
+            Read::Numbers(read) => Numbers { values: read.values(), present: read.present() },
+            Read::Ords(_) | Read::Bytes(_) => Numbers { values: &[], present: None },
+        }
     }
 
     fn there(&self, slot: Slot) -> &Read {
-        let read = &self.room.read[slot.index()];
-        debug_assert!(read.is_there, "a column is read before it is looked at");
+        let (is_there, read) = &self.room.read[slot.index()];
+        debug_assert!(is_there, "a column is read before it is looked at");
         read
     }
 }
 
 impl Read {
-    /// Reads the values of any number of documents, in any order, known to the column or not.
-    pub(crate) fn read(&mut self, column: &AnyColumn, docs: BatchDocs<'_>) -> Result<()> {
-        let known = match docs {
-            BatchDocs::Run { .. } => true,
-            BatchDocs::List(docs) => docvalues_format::bits::all_below(docs, column.as_column().docs()),
-        };
-        self.read_known(column, docs, known)
-    }
-
-    /// The same; whether all documents of a list are `known` was looked at.
-    fn read_known(&mut self, column: &AnyColumn, docs: BatchDocs<'_>, known: bool) -> Result<()> {
-        let about = column.as_column();
-        let total = about.docs();
-        let known = match docs {
-            BatchDocs::Run { first, len } => first.get() as usize + len <= total as usize,
-            BatchDocs::List(_) => known,
-        };
-        // Of a column that every document has, nobody asks which have.
-        self.all_present = about.docs_with_value() == total && known;
-        self.present.clear();
-        self.present.resize(docs.len().div_ceil(64), 0);
-        match docs {
-            BatchDocs::Run { first, len } => self.scan(column, first.get()..first.get() + len_u32(len)),
-            BatchDocs::List(docs) => self.gather(column, docs),
+    /// Memory for the values of `column`.
+    pub(crate) fn new(column: &dyn Column) -> Read {
+        match column.values() {
+            Values::Numbers(_) => Read::Numbers(Gathered::new()),
+            Values::Ords(..) => Read::Ords(Gathered::filled(NO_ORD)),
+            Values::Bytes(_) => Read::Bytes(Gathered::new()),
         }
     }
 
-    fn gather(&mut self, column: &AnyColumn, docs: &[DocId]) -> Result<()> {
-        match column {
-            AnyColumn::Numeric(column) => {
-                self.numbers.resize(docs.len(), 0);
-                if self.all_present {
-                    column.gather_or(docs, &mut self.numbers, 0)
-                } else {
-                    column.gather(docs, &mut self.numbers, &mut self.present)
-                }
-            }
-            AnyColumn::Sorted(column) => {
-                self.ords.resize(docs.len(), NO_ORD);
-                column.gather_or(docs, &mut self.ords, NO_ORD)
-            }
-            AnyColumn::Binary(column) => column.gather(docs, &mut self.bytes, &mut self.present),
-            AnyColumn::SortedNumeric(column) => column.gather(docs, &mut self.number_lists),
-            AnyColumn::SortedSet(column) => column.gather(docs, &mut self.ord_lists),
-        }
-    }
-
-    fn scan(&mut self, column: &AnyColumn, docs: Range<u32>) -> Result<()> {
-        let Read { present, numbers, ords, number_lists, ord_lists, bytes, all_present, .. } = self;
-        let present = (!*all_present).then_some(present.as_mut_slice());
-        match column {
-            AnyColumn::Numeric(column) => {
-                numbers.resize(docs.len(), 0);
-                let mut places = Places { start: docs.start, values: numbers, present };
-                column.scan(docs, &mut |batch| places.put(batch))
-            }
-            AnyColumn::Sorted(column) => {
-                ords.resize(docs.len(), NO_ORD);
-                if present.is_some() {
-                    ords.fill(NO_ORD);
-                }
-                let mut places = Places { start: docs.start, values: ords, present: None };
-                column.scan(docs, &mut |batch| places.put(batch))
-            }
-            AnyColumn::Binary(column) => {
-                let mut rows = Rows::new(docs.start, bytes, present);
-                column.scan(docs.clone(), &mut |batch| rows.put(batch))?;
-                rows.pad(docs.end);
-                Ok(())
-            }
-            AnyColumn::SortedNumeric(column) => {
-                let mut rows = Rows::new(docs.start, number_lists, present);
-                column.scan(docs.clone(), &mut |batch| rows.put(batch))?;
-                rows.pad(docs.end);
-                Ok(())
-            }
-            AnyColumn::SortedSet(column) => {
-                let mut rows = Rows::new(docs.start, ord_lists, present);
-                column.scan(docs.clone(), &mut |batch| rows.put(batch))?;
-                rows.pad(docs.end);
-                Ok(())
+    /// Reads the values of any documents.
+    pub(crate) fn read(&mut self, column: &dyn Column, docs: BatchDocs<'_>) -> Result<()> {
+        match (self, column.values()) {
+            (Read::Numbers(read), Values::Numbers(rows)) => rows.gather(docs, read),
+            (Read::Ords(read), Values::Ords(rows, _)) => rows.gather(docs, read),
+            (Read::Bytes(read), Values::Bytes(rows)) => rows.gather(docs, read),
+            (read, _) => {
+                *read = Read::new(column);
+                read.read(column, docs)
             }
         }
     }
-}
 
-/// Where a scan's values go: to the places of their documents.
-struct Places<'a, T> {
-    start: u32,
-    values: &'a mut [T],
-    present: Option<&'a mut [u64]>,
-}
-
-impl<T: Copy> Places<'_, T> {
-    fn put(&mut self, batch: Batch<'_, &[T]>) -> ControlFlow<()> {
-        match batch.docs {
-            BatchDocs::Run { first, len } => {
-                let at = (first.get() - self.start) as usize;
-                self.values[at..at + len].copy_from_slice(batch.values);
-            }
-            BatchDocs::List(docs) => {
-                for (doc, &value) in docs.iter().zip(batch.values) {
-                    self.values[(doc.get() - self.start) as usize] = value;
-                }
-            }
-        }
-        mark(&mut self.present, self.start, batch.docs)
-    }
-}
-
-/// Where a scan's lists go: one behind the other, with empty ones for the documents between.
-struct Rows<'a, T> {
-    start: u32,
-    lists: &'a mut Lists<T>,
-    present: Option<&'a mut [u64]>,
-}
-
-impl<'a, T: Copy> Rows<'a, T> {
-    fn new(start: u32, lists: &'a mut Lists<T>, present: Option<&'a mut [u64]>) -> Rows<'a, T> {
-        lists.clear();
-        Rows { start, lists, present }
-    }
-
-    fn put(&mut self, batch: Batch<'_, Slices<'_, T>>) -> ControlFlow<()> {
-        match batch.docs {
-            BatchDocs::Run { first, .. } => {
-                self.pad(first.get());
-                let lens = batch.values.lens().map(|len| len as u64);
-                let all: Result<(), std::convert::Infallible> = self.lists.extend_with(lens, |items| {
-                    items.extend_from_slice(batch.values.items());
-                    Ok(())
-                });
-                let Ok(()) = all;
-            }
-            BatchDocs::List(docs) => {
-                for (doc, list) in docs.iter().zip(batch.values.iter()) {
-                    self.pad(doc.get());
-                    self.lists.push(list);
-                }
-            }
-        }
-        mark(&mut self.present, self.start, batch.docs)
-    }
-
-    /// Empty lists for the documents up to this one.
-    fn pad(&mut self, doc: u32) {
-        while len_u32(self.lists.len()) < doc - self.start {
-            self.lists.push(&[]);
+    /// The values that were read.
+    pub(crate) fn cells(&self) -> Cells<'_> {
+        match self {
+            Read::Numbers(read) => match read.view() {
+                View::One(values) => Cells::Numbers(Numbers { values, present: read.present() }),
+                View::Many(lists) => Cells::NumberLists(lists),
+            },
+            Read::Ords(read) => match read.view() {
+                View::One(ords) => Cells::Ords(ords),
+                View::Many(lists) => Cells::OrdLists(lists),
+            },
+            Read::Bytes(read) => Cells::Bytes(Strings { values: read.lists(), present: read.present() }),
         }
     }
-}
-
-/// Sets the bits of documents that have a value.
-fn mark(present: &mut Option<&mut [u64]>, start: u32, docs: BatchDocs<'_>) -> ControlFlow<()> {
-    if let Some(present) = present {
-        docs.iter().for_each(|doc| bits::set(present, (doc.get() - start) as usize));
-    }
-    ControlFlow::Continue(())
 }

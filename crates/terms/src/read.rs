@@ -5,7 +5,7 @@ use std::ops::{Bound, ControlFlow, Range};
 use docvalues_format::error::{Error, ErrorKind, Place, Result, Section};
 use docvalues_format::id::DocId;
 use docvalues_format::jump::JumpTables;
-use docvalues_format::numeric::{NumericReader, NumericWalk};
+use docvalues_format::numeric::NumericReader;
 use docvalues_format::source::SectionBytes;
 
 use crate::blocks::BlocksReader;
@@ -329,7 +329,7 @@ impl<B: SectionBytes> IdsReader<B> {
     /// When there is no such rank, or bytes on the way are damaged.
     #[inline]
     pub fn doc(&self, rank: u32) -> Result<DocId> {
-        let doc = self.inner.docs.get(rank.into(), &mut NumericWalk::default())?;
+        let doc = self.inner.docs.get(rank.into())?;
         match u32::try_from(doc) {
             Ok(doc) if doc < self.inner.doc_count => Ok(DocId::new(doc)),
             _ => Err(self.no_document()),

@@ -1,14 +1,16 @@
 //! Shapes, naive models and the conformance suite that every source of columns must pass.
 //!
-//! | module | question |
+//! | module | content |
 //! | --- | --- |
-//! | [`rng`] | which numbers, the same everywhere and every time? |
-//! | [`model`] | what is the right answer, in the most obvious way? |
-//! | [`shapes`] | which columns occur? |
-//! | [`conformance`] | does a source keep every rule that the traits state? |
-//! | [`searches`] | does a search over a source find what a look at each document does? |
-//! | [`damage`] | what can happen to a file, and how much is allocated then? |
-//! | [`real`] | where does real data lie? |
+//! | [`rng`] | random numbers, the same everywhere and every time |
+//! | [`model`] | columns in memory, right in the most obvious way |
+//! | [`shapes`] | columns as they occur |
+//! | [`conformance`] | every rule that the read traits state |
+//! | [`searches`] | searches, compared with a look at each document |
+//! | [`overlay`] | a column with some numbers changed: what an embedder may build on the traits |
+//! | [`concat`](mod@concat) | several columns end to end: the same |
+//! | [`damage`] | what can happen to a file, and how much is allocated then |
+//! | [`real`] | the place of real data |
 //!
 //! A test of a writer and a reader reads:
 //!
@@ -29,9 +31,11 @@
     reason = "only tests use this crate: a failing helper is a failing test"
 )]
 
+pub mod concat;
 pub mod conformance;
 pub mod damage;
 pub mod model;
+pub mod overlay;
 pub mod real;
 pub mod rng;
 pub mod searches;

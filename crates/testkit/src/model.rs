@@ -1,35 +1,32 @@
-//! Columns in plain memory: the traits' second implementation, in the most obviously right way.
+//! Columns in plain memory: the read traits in the most obviously right way.
 //!
-//! Nothing here is fast and nothing is clever: a value is where its document's number says, a filter
-//! asks every document, `docs_with_value` counts. What a segment answers is compared with this.
+//! Nothing here is fast and nothing is clever: a value is where its document's number says, and a filter looks at every
+//! document. What a segment answers is compared with this.
 //!
-//! | kind | held as | type |
-//! | --- | --- | --- |
-//! | numeric | `Vec<Option<i64>>` | [`MemNumeric`] |
-//! | binary | `Vec<Option<Vec<u8>>>` | [`MemBinary`] |
-//! | sorted | `Vec<Option<TermOrd>>` and its [`MemTerms`] | [`MemSorted`] |
-//! | sorted-numeric | `Vec<Vec<i64>>` | [`MemSortedNumeric`] |
-//! | sorted-set | `Vec<Vec<TermOrd>>` and its [`MemTerms`] | [`MemSortedSet`] |
+//! | kind | slots of its [`Mem`] |
+//! | --- | --- |
+//! | numeric | `Option<i64>` |
+//! | binary | `Option<Vec<u8>>` |
+//! | sorted | `Option<TermOrd>`, with [`MemTerms`] |
+//! | sorted-numeric | `Vec<i64>` |
+//! | sorted-set | `Vec<TermOrd>`, with [`MemTerms`] |
 //!
-//! A vector may be shorter than the segment: documents past its end have no value.
+//! There may be fewer slots than documents: the documents after them have no value.
 
-mod binary;
 mod feed;
 mod mem;
-mod numeric;
-mod sorted;
+mod skip_index;
+mod terms;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use docvalues_column::{AnyColumn, ColumnSource, ErrorKind, Field, Kind, Result};
+use docvalues_column::{Column, ColumnSource, ErrorKind, Field, Kind, Result};
 
-pub use binary::MemBinary;
-pub(crate) use binary::lies_between;
 pub use feed::{Cell, Flat};
-pub use mem::{Mem, Slot};
-pub use numeric::{MemNumeric, MemSortedNumeric};
-pub use sorted::{MemSorted, MemSortedSet, MemTerms, WithTerms};
+pub use mem::{Item, Mem, MemNumeric, Single, Slot};
+pub use skip_index::MemSkipIndex;
+pub use terms::MemTerms;
 
 /// The values of one column as a test writes them down, a slot for each document.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -73,31 +70,41 @@ impl ModelColumn {
         self.len() == 0
     }
 
-    /// The column that answers from these values in a segment of `docs` documents.
-    pub fn open(&self, field: Field, docs: u32) -> AnyColumn {
-        assert_eq!(field.kind, self.kind(), "field `{}`", field.name);
+    /// The column that answers from these values in a source of `docs` documents.
+    ///
+    /// # Panics
+    ///
+    /// If the field does not fit, or there are more slots than documents.
+    pub fn open(&self, field: Field, docs: u32) -> Arc<dyn Column> {
         match self.clone() {
-            ModelColumn::Numeric(slots) => AnyColumn::Numeric(Arc::new(MemNumeric::new(field, docs, slots))),
-            ModelColumn::Binary(slots) => AnyColumn::Binary(Arc::new(MemBinary::new(field, docs, slots))),
-            ModelColumn::Sorted(slots) => {
-                AnyColumn::Sorted(Arc::new(MemSorted::from_terms(field, docs, &slots)))
-            }
+            ModelColumn::Numeric(slots) => Arc::new(Mem::new(field, docs, slots)),
+            ModelColumn::Binary(slots) => Arc::new(Mem::new(field, docs, slots)),
             ModelColumn::SortedNumeric(mut slots) => {
                 slots.iter_mut().for_each(|slot| slot.sort_unstable());
-                AnyColumn::SortedNumeric(Arc::new(MemSortedNumeric::new(field, docs, slots)))
+                Arc::new(Mem::new(field, docs, slots))
+            }
+            ModelColumn::Sorted(slots) => {
+                let terms = MemTerms::new(&field.name, slots.iter().flatten());
+                let ord = |slot: &Option<Vec<u8>>| slot.as_ref().and_then(|term| terms.ord_of(term));
+                let ords = slots.iter().map(ord).collect::<Vec<_>>();
+                Arc::new(Mem::with_terms(field, docs, ords, terms))
             }
             ModelColumn::SortedSet(slots) => {
-                AnyColumn::SortedSet(Arc::new(MemSortedSet::from_terms(field, docs, &slots)))
+                let terms = MemTerms::new(&field.name, slots.iter().flatten());
+                let ords =
+                    |set: &BTreeSet<_>| set.iter().filter_map(|term: &Vec<u8>| terms.ord_of(term)).collect();
+                let ords = slots.iter().map(ords).collect::<Vec<Vec<_>>>();
+                Arc::new(Mem::with_terms(field, docs, ords, terms))
             }
         }
     }
 }
 
-/// Columns by name: a whole segment in memory.
+/// Columns by name: a whole source in memory.
 #[derive(Clone, Debug)]
 pub struct MemSource {
     docs: u32,
-    columns: BTreeMap<String, AnyColumn>,
+    columns: BTreeMap<String, Arc<dyn Column>>,
 }
 
 impl MemSource {
@@ -120,11 +127,11 @@ impl MemSource {
     /// # Panics
     ///
     /// If there is one of this name, or it is of another number of documents.
-    pub fn insert(&mut self, column: AnyColumn) {
-        let field = column.as_column().field().clone();
-        assert_eq!(column.as_column().docs(), self.docs, "column `{}`", field.name);
-        let old = self.columns.insert(field.name.clone(), column);
-        assert!(old.is_none(), "two columns `{}`", field.name);
+    pub fn insert(&mut self, column: Arc<dyn Column>) {
+        let name = column.info().field.name.clone();
+        assert_eq!(column.info().docs, self.docs, "column `{name}`");
+        let old = self.columns.insert(name.clone(), column);
+        assert!(old.is_none(), "two columns `{name}`");
     }
 }
 
@@ -134,11 +141,11 @@ impl ColumnSource for MemSource {
     }
 
     // A `String` is ordered by its bytes, so the map's order is the one that is promised.
-    fn names(&self) -> Result<Vec<String>> {
-        Ok(self.columns.keys().cloned().collect())
+    fn fields(&self) -> Result<Vec<Field>> {
+        Ok(self.columns.values().map(|column| column.info().field.clone()).collect())
     }
 
-    fn column(&self, name: &str) -> Result<AnyColumn> {
+    fn column(&self, name: &str) -> Result<Arc<dyn Column>> {
         let missing = || ErrorKind::NoSuchColumn { file: "memory".into(), field: name.into() }.into();
         self.columns.get(name).cloned().ok_or_else(missing)
     }

@@ -21,8 +21,8 @@ mod rows;
 mod sorts;
 mod stats;
 
-use docvalues_column::{ColumnSource, DocId};
-use docvalues_search::{Bitset, Docs, Search};
+use docvalues_column::{ColumnSource, DocId, LiveDocs};
+use docvalues_search::{Bitset, Docs, Query, Search};
 
 use crate::shapes::Dataset;
 use rows::Rows;
@@ -40,7 +40,7 @@ const THREADS: [usize; 3] = [1, 2, 8];
 /// At the first answer that is not the expected one.
 pub fn check_searches(source: &(dyn ColumnSource + Sync), dataset: &Dataset) {
     let rows = Rows::of(dataset);
-    for set in sets(dataset.docs) {
+    for (at, set) in sets(dataset.docs).into_iter().enumerate() {
         let (bits, list);
         let docs = match &set {
             Set::All => Docs::All,
@@ -57,13 +57,38 @@ pub fn check_searches(source: &(dyn ColumnSource + Sync), dataset: &Dataset) {
         let hits: Vec<DocId> = docs.iter(dataset.docs).collect();
         assert_eq!(docs.count(dataset.docs) as usize, hits.len());
         let searches = THREADS.map(|threads| Search::new(source).threads(threads));
-        requests::check(&searches, &set, dataset, &rows);
-        for column in 0..rows.columns.len() {
-            facets::check(&searches, docs, &rows, &hits, column);
-            histograms::check(&searches, docs, &rows, &hits, column);
-            sorts::check(&searches, docs, &rows, &hits, column);
-            stats::check(&searches, docs, &rows, &hits, column);
+        check(&searches, &set, docs, dataset, &rows, &hits);
+        // One set in each of the four forms.
+        if [0, 1, 3, 6].contains(&at) {
+            let live = some_live(dataset.docs);
+            let hits: Vec<DocId> = hits.into_iter().filter(|doc| live.contains(*doc)).collect();
+            let searches = [1, 2].map(|threads| Search::new(source).threads(threads).live(&live));
+            check(&searches, &set, docs, dataset, &rows, &hits);
+            for search in &searches {
+                assert_eq!(search.count(&Query::All).unwrap(), live.count());
+                assert_eq!(search.filter(&Query::All).unwrap(), live.to_bitset());
+                assert!(search.filter(&!Query::None).unwrap().iter().all(|doc| live.contains(doc)));
+            }
         }
+    }
+}
+
+/// Documents that were not deleted: most of them, and not the first and the last one.
+fn some_live(docs: u32) -> LiveDocs {
+    let mut live = LiveDocs::all(docs);
+    for doc in (0..docs).filter(|doc| doc % 13 == 0 || doc % 1_000 > 900 || doc + 1 == docs) {
+        assert!(live.delete(DocId::new(doc)));
+    }
+    live
+}
+
+fn check(searches: &[Search<'_>], set: &Set, docs: Docs<'_>, dataset: &Dataset, rows: &Rows, hits: &[DocId]) {
+    requests::check(searches, set, dataset, rows);
+    for column in 0..rows.columns.len() {
+        facets::check(searches, docs, rows, hits, column);
+        histograms::check(searches, docs, rows, hits, column);
+        sorts::check(searches, docs, rows, hits, column);
+        stats::check(searches, docs, rows, hits, column);
     }
 }
 

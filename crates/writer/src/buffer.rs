@@ -97,6 +97,7 @@ impl FieldBuffer {
     }
 
     /// Makes room for the numbers of `docs` documents, or for the numbers in the interner.
+    #[inline]
     pub(crate) fn reserve(
         &mut self,
         docs: usize,

@@ -187,7 +187,7 @@ impl<'a> ByteStrings<'a> {
     }
 
     /// Whether it can be seen at a glance that a column of type `logical` can hold the strings at `places`.
-    fn all_fit(&self, places: &Range<usize>, logical: LogicalType) -> bool {
+    pub(crate) fn all_fit(&self, places: &Range<usize>, logical: LogicalType) -> bool {
         let offsets = self.between(places);
         let lens = offsets.windows(2).map(|pair| pair[1].wrapping_sub(pair[0]));
         let (least, most) = logical.fixed_len().map_or((0, MAX_VALUE), |len| (len.into(), len.into()));

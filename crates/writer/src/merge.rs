@@ -5,7 +5,7 @@
 //!   |
 //! live          which documents are taken, and their new numbers             live
 //!   |
-//! values        scanned stretch by stretch into one column's buffer          values
+//! values        scanned batch by batch into one column's buffer             values
 //! terms         merged into one dictionary; every source's ords into its     terms
 //!   |
 //! order         where documents go, if they are sorted                       compared, order
@@ -59,12 +59,13 @@ const SHARE: usize = 32 << 20;
 /// # Examples
 ///
 /// ```
-/// # use docvalues_column::{ColumnSource, Result, AnyColumn};
+/// # use std::sync::Arc;
+/// # use docvalues_column::{Column, ColumnSource, Field, Result};
 /// # struct Opened;
 /// # impl ColumnSource for Opened {
 /// #     fn docs(&self) -> u32 { 3 }
-/// #     fn names(&self) -> Result<Vec<String>> { Ok(vec![]) }
-/// #     fn column(&self, _: &str) -> Result<AnyColumn> { unreachable!() }
+/// #     fn fields(&self) -> Result<Vec<Field>> { Ok(vec![]) }
+/// #     fn column(&self, _: &str) -> Result<Arc<dyn Column>> { unreachable!() }
 /// # }
 /// # let (january, february) = (Opened, Opened);
 /// use docvalues_writer::{Merger, WriterOptions};

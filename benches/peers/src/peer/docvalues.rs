@@ -5,8 +5,8 @@ use std::ops::ControlFlow;
 use std::path::Path;
 
 use docvalues::{
-    BatchDocs, BinaryColumn, BytesKind, Compression, DocId, FieldSpec, Lists, LogicalType, NumericColumn,
-    Schema, Segment, SegmentWriter, SortedColumn, SortedSetColumn, TermOrd, Terms, WriterOptions, bits,
+    BatchDocs, BytesKind, Compression, DocId, DocRange, FieldSpec, Lists, LogicalType, Schema, Segment,
+    SegmentWriter, TermOrd, WriterOptions, bits,
 };
 
 use super::BATCH;
@@ -87,8 +87,8 @@ fn build(column: Column, values: &Values, path: &Path) {
 /// The sum of the documents of a batch.
 fn doc_sum(docs: BatchDocs<'_>) -> i64 {
     match docs {
-        BatchDocs::Run { first, len } => {
-            let (first, len) = (i64::from(first.get()), len as i64);
+        BatchDocs::Run(docs) => {
+            let (first, len) = (i64::from(docs.start), docs.len() as i64);
             len * first + len * (len - 1) / 2
         }
         BatchDocs::List(docs) => sums::of_docs(docs),
@@ -115,10 +115,10 @@ fn numbers(session: &Session, segment: &Segment, asked: &Asked, count: u64, midd
     let dense = session.column.is_dense();
     session.measure(Work::Scan, "scan", count, || {
         let mut total = 0_i64;
-        let scanned = column.scan(0..docs, &mut |batch| {
-            total = total.wrapping_add(sums::of(batch.values));
+        let scanned = column.scan(0..docs, |docs, values| {
+            total = total.wrapping_add(sums::of(values));
             if !dense {
-                total = total.wrapping_add(doc_sum(batch.docs));
+                total = total.wrapping_add(doc_sum(docs));
             }
             ControlFlow::Continue(())
         });
@@ -153,10 +153,11 @@ fn numbers(session: &Session, segment: &Segment, asked: &Asked, count: u64, midd
         });
     }
     if let Some(range) = session.column.range(docs) {
-        let mut found = vec![0; bits::words(0..docs)];
+        let mut found = vec![0; DocRange::new(0, docs).words()];
+        let filter = column.range(range);
         session.measure(Work::Range, "filter into a bitset", docs.into(), || {
             found.fill(0);
-            column.filter(0..docs, range.clone(), &mut found).expect("good bytes");
+            filter.collect_into(&mut found).expect("good bytes");
             bits::count(&found) as i64
         });
     }
@@ -167,15 +168,15 @@ fn host(session: &Session, segment: &Segment, asked: &Asked, count: u64, middle:
     session.measure_strings(Work::Open, "open, ord, term", 1, || {
         let column = open(session).sorted(FIELD).expect("a column");
         let ord = column.ord(middle).expect("good bytes").expect("a value");
-        column.term(ord, &mut term).expect("good bytes");
+        column.terms().term(ord, &mut term).expect("good bytes");
         touch(&term)
     });
     let column = segment.sorted(FIELD).expect("a column");
     let docs = segment.docs();
     session.measure(Work::Scan, "scan", count, || {
         let mut total = 0;
-        let scanned = column.scan(0..docs, &mut |batch| {
-            total += sums::of_ords(batch.values);
+        let scanned = column.scan(0..docs, |_, ords| {
+            total += sums::of_ords(ords);
             ControlFlow::Continue(())
         });
         scanned.expect("good bytes");
@@ -199,10 +200,10 @@ fn host(session: &Session, segment: &Segment, asked: &Asked, count: u64, middle:
         });
     }
 
-    let (names, ords) = host_lookups(session.docs);
+    let (dictionary, (names, ords)) = (column.terms(), host_lookups(session.docs));
     session.measure_strings(Work::Terms, "term", ords.len() as u64, || {
         ords.iter().fold(0, |total, &ord| {
-            column.term(TermOrd::new(ord), &mut term).expect("good bytes");
+            dictionary.term(TermOrd::new(ord), &mut term).expect("good bytes");
             total + touch(&term)
         })
     });
@@ -210,13 +211,13 @@ fn host(session: &Session, segment: &Segment, asked: &Asked, count: u64, middle:
     let mut terms = Lists::new();
     session.measure_strings(Work::TermsBatch, "gather_terms", asked.len() as u64, || {
         asked.chunks(BATCH).fold(0, |total, part| {
-            column.gather_terms(part, &mut terms).expect("good bytes");
+            dictionary.gather_terms(part, &mut terms).expect("good bytes");
             total + terms.slices().iter().map(touch).sum::<i64>()
         })
     });
     session.measure(Work::Seek, "seek_exact", ords.len() as u64, || {
         ords.iter().fold(0, |total, &ord| {
-            let found = column.seek_exact(names[ord as usize].as_bytes()).expect("good bytes");
+            let found = dictionary.seek_exact(names[ord as usize].as_bytes()).expect("good bytes");
             total + i64::from(found.expect("a term").get())
         })
     });
@@ -232,8 +233,8 @@ fn url(session: &Session, segment: &Segment, asked: &Asked, count: u64, middle: 
     let docs = segment.docs();
     session.measure_strings(Work::Scan, "scan", count, || {
         let mut total = 0;
-        let scanned = column.scan(0..docs, &mut |batch| {
-            total += batch.values.iter().map(touch).sum::<i64>();
+        let scanned = column.scan(0..docs, |_, values| {
+            total += values.iter().map(touch).sum::<i64>();
             ControlFlow::Continue(())
         });
         scanned.expect("good bytes");
@@ -267,10 +268,10 @@ fn tags(session: &Session, segment: &Segment, asked: &Asked, count: u64, middle:
     let docs = segment.docs();
     session.measure(Work::Scan, "scan", count, || {
         let mut total = 0;
-        let scanned = column.scan(0..docs, &mut |batch| {
-            total += sums::of_ords(batch.values.items());
+        let scanned = column.scan(0..docs, |docs, lists| {
+            total += sums::of_ords(lists.items());
             // Which document has how many.
-            for (doc, ords) in batch.docs.iter().zip(batch.values.iter()) {
+            for (doc, ords) in docs.iter().zip(lists.iter()) {
                 total += i64::from(doc.get()) * ords.len() as i64;
             }
             ControlFlow::Continue(())

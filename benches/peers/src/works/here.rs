@@ -8,7 +8,7 @@ use docvalues::search::group::{Group, GroupFound, GroupOrder, Measure, Metric};
 use docvalues::search::stats::Sum;
 use docvalues::search::{Docs, Query, Search, Value};
 use docvalues::{
-    BytesKind, Compression, DocId, FieldSpec, LogicalType, Schema, Segment, SegmentWriter, SortKey,
+    BytesKind, Compression, DocId, DocRange, FieldSpec, LogicalType, Schema, Segment, SegmentWriter, SortKey,
     WriterOptions, bits,
 };
 
@@ -62,7 +62,7 @@ fn docs(hits: Option<&[DocId]>) -> Docs<'_> {
 fn bytes(value: &Value) -> &[u8] {
     match value {
         Value::Bytes(bytes) => bytes,
-        Value::Number(number) => panic!("a string, not {number}"),
+        other => panic!("a string, not {other:?}"),
     }
 }
 
@@ -82,9 +82,8 @@ fn range(process: &Process, row: Row, segment: &Segment, column: Column) {
     });
     let column = segment.numeric(column.name()).expect("a column");
     process.measure(row, "filter into a bitset", || {
-        let mut found = vec![0; bits::words(0..process.docs)];
-        docvalues::NumericColumn::filter(&column, 0..process.docs, range.clone(), &mut found)
-            .expect("good bytes");
+        let mut found = vec![0; DocRange::new(0, process.docs).words()];
+        column.range(range.clone()).collect_into(&mut found).expect("good bytes");
         bits::count(&found) as i64
     });
 }

@@ -17,7 +17,7 @@ use crate::read;
 use crate::store::search::Value;
 use crate::store::search::histogram::{Histogram, HistogramCounts, Step, Unit};
 use crate::store::search::query::Literal;
-use crate::store::{ColumnSource, Field, LogicalType, SearchError, Segment, from_f64};
+use crate::store::{ColumnSource, Field, SearchError, Segment};
 
 const UNITS: [(&str, Unit); 8] = [
     ("second", Unit::Second),
@@ -59,8 +59,8 @@ pub(super) fn asked(segment: &Segment, spec: &HistogramSpec) -> Result<Histogram
         Some(Word(text)) => step(text).map_err(wrong)?,
         None => {
             let edges: Vec<Literal> = spec.edges.iter().map(|Word(text)| Literal::read(text)).collect();
-            let any = segment.column(&column)?;
-            match Step::edges(any.as_column().field(), &edges) {
+            let column = segment.column(&column)?;
+            match Step::edges(&column.info().field, &edges) {
                 Err(SearchError::Request(what)) => return Err(wrong(what)),
                 step => step?,
             }
@@ -117,8 +117,8 @@ fn print(found: &HistogramCounts, console: &mut Console<'_>) -> Result<(), Failu
 
 /// Where a range begins, as people write it: the least double that is 0 is -0.
 fn begin(field: &Field, from: i64) -> Value {
-    let is_zero = field.logical == LogicalType::F64 && from == from_f64(-0.0);
-    Value::Number(if is_zero { from_f64(0.0) } else { from })
+    let from = Value::of(field.logical, from);
+    if from == Value::F64(-0.0) { Value::F64(0.0) } else { from }
 }
 
 /// What `--json` prints.

@@ -1,6 +1,6 @@
 //! `dv terms`: the dictionary of a column.
 
-use std::ops::{ControlFlow, Range};
+use std::ops::ControlFlow;
 
 use crate::args::TermsArgs;
 use crate::console::Console;
@@ -11,7 +11,9 @@ use crate::input::value::append_hex;
 use crate::output::text::printable;
 use crate::output::value::Printer;
 use crate::read;
-use crate::store::{AnyColumn, DocId, Error, LogicalType, Segment, TermOrd, Terms};
+use crate::store::{
+    ColumnInfo, DocId, DocRange, Error, Kind, LogicalType, OrdRange, Rows, Segment, TermOrd, Values, View,
+};
 
 pub(crate) fn run(args: &TermsArgs, console: &mut Console<'_>) -> Result<Exit, Failure> {
     let segment = read::open(&args.file)?;
@@ -20,14 +22,14 @@ pub(crate) fn run(args: &TermsArgs, console: &mut Console<'_>) -> Result<Exit, F
     let Some(column) = read::column(&segment, name)? else {
         return Err(read::unknown_column(std::slice::from_ref(&segment), name)?);
     };
-    let field = column.as_column().field();
-    let Some(terms) = terms_of(&column) else { return Err(no_dictionary(&segment, name, &column)) };
+    let (info, field) = (column.info(), &column.info().field);
+    let Values::Ords(rows, terms) = column.values() else { return Err(no_dictionary(&segment, info)) };
     let mut ords = match &args.prefix {
-        None => 0..terms.term_count(),
+        None => OrdRange::new(0, terms.term_count()),
         Some(prefix) => terms.prefix(&bytes_of(prefix, field.logical)?)?,
     };
     ords.end = ords.end.min(ords.start.saturating_add(args.limit.unwrap_or(u32::MAX)));
-    let counts = if args.counts { Some(count(&column, ords.clone())?) } else { None };
+    let counts = if args.counts { Some(count(rows, info.docs, ords)?) } else { None };
 
     let first = ords.start;
     let mut line = Line::new(Printer::new(field.logical, false, field.format.as_deref()), args.json);
@@ -72,22 +74,12 @@ fn print_ids(segment: &Segment, args: &TermsArgs, console: &mut Console<'_>) -> 
     Ok(Exit::Ok)
 }
 
-fn terms_of(column: &AnyColumn) -> Option<&dyn Terms> {
-    match column {
-        AnyColumn::Sorted(column) => Some(&**column),
-        AnyColumn::SortedSet(column) => Some(&**column),
-        AnyColumn::Numeric(_) | AnyColumn::Binary(_) | AnyColumn::SortedNumeric(_) => None,
-    }
-}
-
-fn no_dictionary(segment: &Segment, name: &str, column: &AnyColumn) -> Failure {
-    let kind = column.kind();
+fn no_dictionary(segment: &Segment, info: &ColumnInfo) -> Failure {
+    let (name, kind) = (&info.field.name, info.kind());
     let message = format!("column {name:?} is {}: it has no dictionary", kind.name());
     let failure = Failure::new(Exit::Failed, format!("{}: {message}", segment.file()));
-    match column {
-        AnyColumn::Binary(_) => {
-            failure.advice("`dv build` makes one with :sorted behind the type, see --type")
-        }
+    match kind {
+        Kind::Binary => failure.advice("`dv build` makes one with :sorted behind the type, see --type"),
         _ => failure.advice("`dv stats` shows the range of numbers"),
     }
 }
@@ -109,24 +101,21 @@ fn bytes_of(prefix: &str, logical: LogicalType) -> Result<Vec<u8>, Failure> {
     }
 }
 
-/// How many documents have each of these terms.
-fn count(column: &AnyColumn, ords: Range<u32>) -> Result<Vec<u32>, Error> {
+/// The number of documents that have each of these terms.
+fn count(rows: &dyn Rows<TermOrd>, docs: u32, ords: OrdRange) -> Result<Vec<u32>, Error> {
     let mut counts = vec![0; ords.len()];
-    let mut add = |all: &[TermOrd]| {
+    rows.scan(DocRange::new(0, docs), &mut |batch| {
+        let all = match batch.values {
+            View::One(ords) => ords,
+            View::Many(lists) => lists.items(),
+        };
         for ord in all {
             if let Some(count) = counts.get_mut(index(*ord, ords.start)) {
                 *count += 1;
             }
         }
         ControlFlow::Continue(())
-    };
-    match column {
-        AnyColumn::Sorted(column) => column.scan(0..column.docs(), &mut |batch| add(batch.values))?,
-        AnyColumn::SortedSet(column) => {
-            column.scan(0..column.docs(), &mut |batch| add(batch.values.items()))?;
-        }
-        AnyColumn::Numeric(_) | AnyColumn::Binary(_) | AnyColumn::SortedNumeric(_) => {}
-    }
+    })?;
     Ok(counts)
 }
 

@@ -7,7 +7,7 @@ use serde::Serialize;
 use crate::store::search::query::Explain;
 use crate::store::search::sort::TopRan;
 use crate::store::search::{SearchAnswer, SearchRequest};
-use crate::store::{Decided, FilterCounts, STRETCH, ZONE};
+use crate::store::{Decided, Pruning, STRETCH, ZONE};
 
 /// How a command came to its answer.
 #[derive(Serialize)]
@@ -80,7 +80,7 @@ struct Index {
     zone_values: u64,
     zones: Share,
     stretch_values: u64,
-    stretches: Share,
+    fine_zones: Share,
     blocks: Share,
     values_read: u64,
 }
@@ -145,8 +145,8 @@ impl<'a> Part<'a> {
 }
 
 impl Index {
-    fn new(counts: &FilterCounts) -> Option<Index> {
-        let FilterCounts { directory, order, missing, zones, stretches, blocks, read } = *counts;
+    fn new(counts: &Pruning) -> Option<Index> {
+        let Pruning { directory, order, missing, zones, fine_zones, blocks, read } = *counts;
         let share = |of: Decided| Share { skipped: of.none, taken_whole: of.all, looked_into: of.open };
         let index = Index {
             directory,
@@ -155,7 +155,7 @@ impl Index {
             zone_values: ZONE,
             zones: share(zones),
             stretch_values: STRETCH,
-            stretches: share(stretches),
+            fine_zones: share(fine_zones),
             blocks: share(blocks),
             values_read: read,
         };

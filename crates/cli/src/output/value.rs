@@ -27,9 +27,9 @@ use crate::time::{TimeFormat, day};
 
 impl<'a> From<&'a Value> for StoredRef<'a> {
     fn from(value: &'a Value) -> StoredRef<'a> {
-        match value {
-            Value::Number(number) => StoredRef::Number(*number),
-            Value::Bytes(bytes) => StoredRef::Bytes(bytes),
+        match value.stored() {
+            Some(number) => StoredRef::Number(number),
+            None => StoredRef::Bytes(value.as_bytes().unwrap_or_default()),
         }
     }
 }
@@ -109,9 +109,9 @@ impl Printer {
     pub(crate) fn json_value(&self, value: &Value) -> Box<RawValue> {
         let mut text = String::new();
         match value {
-            Value::Number(stored) if self.logical == LogicalType::F64 && !to_f64(*stored).is_finite() => {
+            Value::F64(double) if !double.is_finite() => {
                 text.push('"');
-                self.number(*stored, &mut text);
+                self.text(value.into(), &mut text);
                 text.push('"');
             }
             value => self.json_scalar(value.into(), &mut text),

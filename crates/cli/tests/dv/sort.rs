@@ -100,9 +100,9 @@ fn sorted_segments_of_the_shipped_packages_are_smaller_and_merge_as_they_are() {
     let touched = |name: &str| {
         let segment = Segment::open(sandbox.path(name)).unwrap();
         let section = segment.sorted("section").unwrap();
-        let net = section.seek_exact(b"net").unwrap().unwrap().get();
-        let mut found = vec![0; bits::words(0..segment.docs())];
-        section.filter(0..segment.docs(), net..net + 1, &mut found).unwrap();
+        let net = section.terms().seek_exact(b"net").unwrap().unwrap();
+        let mut found = vec![0; DocRange::new(0, segment.docs()).words()];
+        section.range(OrdRange::one(net)).collect_into(&mut found).unwrap();
         let docs: Vec<_> = bits::ones(&found).map(|doc| DocId::new(u32::try_from(doc).unwrap())).collect();
         let before = segment.bytes_touched();
         let ids = segment.binary("id").unwrap();

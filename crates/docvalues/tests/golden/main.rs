@@ -93,7 +93,7 @@ fn made(mut file: impl FnMut(&str, &[u8])) {
         file(&twin(golden.name), text::of(&dataset.source()).as_bytes());
         if let Some((name, _)) = golden.ids {
             let column = dataset.source().column(name).unwrap();
-            file(&ids_twin(golden.name), text::of_ids(&column).as_bytes());
+            file(&ids_twin(golden.name), text::of_ids(&*column).as_bytes());
         }
         golden.files().iter().for_each(|each| file(&each.name, &golden.bytes(each)));
     }

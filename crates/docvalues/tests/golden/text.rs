@@ -5,28 +5,27 @@ use std::fmt::Write as _;
 use std::net::Ipv6Addr;
 
 use docvalues::format::file::kind::{to_f64, to_u64};
-use docvalues::{AnyColumn, ColumnSource, DocId, LogicalType};
+use docvalues::{Column, ColumnSource, DocId, DocRange, Element, Lists, LogicalType, Rows, Values};
 
 /// A line for each document: its values, in the order of the columns' names.
 pub(crate) fn of(source: &dyn ColumnSource) -> String {
-    let names = source.names().unwrap();
-    let columns: Vec<AnyColumn> = names.iter().map(|name| source.column(name).unwrap()).collect();
+    let fields = source.fields().unwrap();
+    let columns: Vec<_> = fields.iter().map(|field| source.column(&field.name).unwrap()).collect();
     let mut out = String::new();
-    for doc in (0..source.docs()).map(DocId::new) {
-        let cells = columns.iter().zip(&names);
-        let cells =
-            cells.filter_map(|(column, name)| Some(format!("{}: {}", string(name), cell(column, doc)?)));
+    for doc in DocRange::new(0, source.docs()).iter() {
+        let cells = columns.iter().filter_map(|column| {
+            Some(format!("{}: {}", string(&column.info().field.name), cell(&**column, doc)?))
+        });
         writeln!(out, "{{{}}}", cells.collect::<Vec<_>>().join(", ")).unwrap();
     }
     out
 }
 
 /// A line for each id that `column` has: the id and its document, in the order of the ids.
-pub(crate) fn of_ids(column: &AnyColumn) -> String {
-    let AnyColumn::Binary(column) = column else { panic!("ids in no bytes") };
-    let (mut ids, mut room) = (BTreeMap::new(), Vec::new());
-    for doc in (0..column.docs()).map(DocId::new) {
-        let id = column.get(doc, &mut room).unwrap().map(<[u8]>::to_vec);
+pub(crate) fn of_ids(column: &dyn Column) -> String {
+    let (rows, mut ids) = (column.values().bytes().expect("ids are bytes"), BTreeMap::new());
+    for doc in DocRange::new(0, column.info().docs).iter() {
+        let id = row(rows, doc);
         assert!(id.is_none_or(|id| ids.insert(id, doc).is_none()), "an id comes twice");
     }
     ids.iter().map(|(shown, doc)| id(shown, Some(*doc))).collect()
@@ -38,36 +37,25 @@ pub(crate) fn id(id: &[u8], doc: Option<DocId>) -> String {
     format!("{{\"id\": {}, \"doc\": {doc}}}\n", bytes(id, LogicalType::Bytes))
 }
 
-/// What `doc` has in `column`, unless that is nothing.
-fn cell(column: &AnyColumn, doc: DocId) -> Option<String> {
-    let logical = column.as_column().field().logical;
-    match column {
-        AnyColumn::Numeric(column) => Some(number(column.get(doc).unwrap()?, logical)),
-        AnyColumn::Binary(column) => Some(bytes(column.get(doc, &mut Vec::new()).unwrap()?, logical)),
-        AnyColumn::Sorted(column) => {
-            let mut term = Vec::new();
-            column.term(column.ord(doc).unwrap()?, &mut term).unwrap();
-            Some(bytes(&term, logical))
+/// The value or the list of values that `doc` has in `column`.
+fn cell(column: &dyn Column, doc: DocId) -> Option<String> {
+    let logical = column.info().field.logical;
+    let mut values: Vec<String> = match column.values() {
+        Values::Numbers(rows) => row(rows, doc)?.into_iter().map(|stored| number(stored, logical)).collect(),
+        Values::Ords(rows, terms) => {
+            let mut found = Lists::new();
+            terms.gather_terms(&row(rows, doc)?, &mut found).unwrap();
+            found.slices().iter().map(|term| bytes(term, logical)).collect()
         }
-        AnyColumn::SortedNumeric(column) => {
-            let mut numbers = Vec::new();
-            column.get(doc, &mut numbers).unwrap();
-            list(numbers.into_iter().map(|stored| number(stored, logical)))
-        }
-        AnyColumn::SortedSet(column) => {
-            let (mut ords, mut term) = (Vec::new(), Vec::new());
-            column.ords(doc, &mut ords).unwrap();
-            list(ords.into_iter().map(|ord| {
-                column.term(ord, &mut term).unwrap();
-                bytes(&term, logical)
-            }))
-        }
-    }
+        Values::Bytes(rows) => vec![bytes(&row(rows, doc)?, logical)],
+    };
+    if column.info().is_multi_valued() { Some(format!("[{}]", values.join(", "))) } else { values.pop() }
 }
 
-fn list(values: impl Iterator<Item = String>) -> Option<String> {
-    let values: Vec<String> = values.collect();
-    (!values.is_empty()).then(|| format!("[{}]", values.join(", ")))
+/// The row of `doc`, if it has a value.
+fn row<T: Element>(rows: &dyn Rows<T>, doc: DocId) -> Option<Vec<T>> {
+    let mut row = Vec::new();
+    rows.get(doc, &mut row).unwrap().then_some(row)
 }
 
 fn number(stored: i64, logical: LogicalType) -> String {

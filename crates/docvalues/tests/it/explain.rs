@@ -4,8 +4,8 @@ use std::ops::RangeInclusive;
 
 use docvalues::search::{Docs, Query};
 use docvalues::{
-    Decided, Field, FilterCounts, Kind, LogicalType, NumericColumn, OpenOptions, Segment, SegmentWriter,
-    SortKey, SortedNumericColumn, WriterOptions, bits,
+    ColumnSource as _, Decided, DocRange, Field, Kind, LogicalType, OpenOptions, Pruning, Segment,
+    SegmentWriter, SortKey, WriterOptions, bits,
 };
 use docvalues_testkit::model::ModelColumn;
 use docvalues_testkit::rng::SplitMix64;
@@ -72,7 +72,7 @@ fn zones(values: &[i64], wanted: &RangeInclusive<i64>) -> (Decided, u64) {
     (zones, open)
 }
 
-fn explained(segment: &Segment, query: &str) -> (u32, FilterCounts) {
+fn explained(segment: &Segment, query: &str) -> (u32, Pruning) {
     let bound = Query::parse(query).unwrap().bind(segment).unwrap();
     let (found, explain) = bound.collect_explained(Docs::All).unwrap();
     assert_eq!(found, bound.collect(Docs::All).unwrap());
@@ -120,7 +120,7 @@ fn where_values_lie_decides_what_is_read() {
     // Of 74 zones, the two with an end.
     let sorted = read("at in 150_000..600_000");
     assert_eq!(sorted.zones, Decided { none: 37, all: 35, open: 2 });
-    // Along a line, and so two stretches of 512.
+    // Nearly linear: two fine zones of 512.
     assert!((1..=2 * 512).contains(&sorted.read), "{sorted:?}");
     let near = read("near in 5_000..5_100");
     assert!(near.zones.none > 65 && near.zones.open < 9, "{near:?}");
@@ -130,7 +130,7 @@ fn where_values_lie_decides_what_is_read() {
     let two = read("any in 5_000..5_100 or any in 6_000..6_100");
     assert_eq!((two.zones.open, two.read), (2 * 74, 2 * u64::from(DOCS)));
     let many = (1..20).map(|at| format!("any in {0}..={0}", 10 * at)).collect::<Vec<_>>().join(" or ");
-    assert_eq!(read(&many), FilterCounts { read: DOCS.into(), ..FilterCounts::default() });
+    assert_eq!(read(&many), Pruning { read: DOCS.into(), ..Pruning::default() });
 }
 
 /// A count begins with the window of the first zone that may match, and the documents in front of a range are not counted.
@@ -156,23 +156,17 @@ fn counts_of_ranges_that_begin_within_words() {
 fn the_directory_decides_for_every_document() {
     let segment = in_batches(&rows(), 50_000, &COMPRESSIONS, WriterOptions::default());
     let segment = Segment::from_bytes(segment, OpenOptions::new()).unwrap();
-    let (at, lists) = (segment.numeric("at").unwrap(), segment.sorted_numeric("at_list").unwrap());
-    let mut bits = vec![0; bits::words(0..DOCS)];
+    let columns = ["at", "at_list"].map(|name| segment.column(name).unwrap());
+    let mut bits = vec![0; DocRange::new(0, DOCS).words()];
     for (wanted, all) in [(-9..=-1, false), (i64::MIN..=i64::MAX, true), (1_000_000..=i64::MAX, false)] {
-        for docs in [0..DOCS, 70..DOCS - 5] {
-            let decided = FilterCounts { directory: docs.len() as u64, ..FilterCounts::default() };
-            for (column, with_value) in
-                [(false, docs.len()), (true, docs.clone().filter(|doc| doc % 3 > 0).count())]
-            {
-                let mut counts = FilterCounts::default();
+        for docs in [0..DOCS, 70..DOCS - 5].map(DocRange::from) {
+            let decided = Pruning { directory: docs.len() as u64, ..Pruning::default() };
+            let with_value = [docs.len(), docs.iter().filter(|doc| doc.get() % 3 > 0).count()];
+            for (column, with_value) in columns.iter().zip(with_value) {
+                let mut pruned = Pruning::default();
                 bits.fill(0);
-                let (docs, wanted) = (docs.clone(), wanted.clone());
-                if column {
-                    lists.filter_counting(docs, wanted, &mut bits, &mut counts).unwrap();
-                } else {
-                    at.filter_counting(docs, wanted, &mut bits, &mut counts).unwrap();
-                }
-                assert_eq!(counts, decided);
+                column.values().numbers().unwrap().filter(docs, &wanted, &mut bits, &mut pruned).unwrap();
+                assert_eq!(pruned, decided);
                 assert_eq!(bits::count(&bits), if all { with_value } else { 0 });
             }
         }
@@ -190,7 +184,7 @@ fn the_order_of_documents_reads_no_zones() {
     let segment = Segment::from_bytes(writer.finish_bytes().unwrap(), OpenOptions::new()).unwrap();
     let (found, counts) = explained(&segment, "at in 150_000..600_000");
     assert_eq!(found, 150_000);
-    assert_eq!(counts, FilterCounts { order: DOCS.into(), ..FilterCounts::default() });
+    assert_eq!(counts, Pruning { order: DOCS.into(), ..Pruning::default() });
 }
 
 #[test]
@@ -204,5 +198,5 @@ fn candidates_are_read_and_no_zones() {
     let any = any.ran.unwrap();
     // A hundred documents, two of three of which have two values.
     assert_eq!((any.asked, any.gathered, any.filter.read), (100, 1, 2 * 67));
-    assert_eq!(any.filter, FilterCounts { read: any.filter.read, ..FilterCounts::default() });
+    assert_eq!(any.filter, Pruning { read: any.filter.read, ..Pruning::default() });
 }

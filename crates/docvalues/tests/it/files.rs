@@ -1,7 +1,7 @@
 //! Segments as files: published whole, read through a mapping and by plain reads.
 
 use docvalues::{Access, ErrorKind, JumpTables, OpenOptions, Segment, SegmentWriter, Verify, WriterOptions};
-use docvalues::{FieldSpec, LogicalType, Schema};
+use docvalues::{FieldSpec, Kind, LogicalType, Schema};
 use docvalues_testkit::conformance::check_source;
 use docvalues_testkit::shapes;
 
@@ -50,13 +50,16 @@ fn what_is_asked_wrongly_is_said_so() {
     let fields = segment.fields().unwrap();
     assert!(matches!(segment.numeric("no such").unwrap_err().kind(), ErrorKind::NoSuchColumn { .. }));
     for field in fields {
-        let as_numeric = segment.numeric(&field.name);
-        match field.kind {
-            docvalues::Kind::Numeric => drop(as_numeric.unwrap()),
-            found => match as_numeric.unwrap_err().kind() {
-                ErrorKind::WrongKind { found: told, .. } => assert_eq!(*told, found),
-                other => panic!("{other:?}"),
-            },
+        assert_eq!(segment.stored(&field.name).is_ok(), field.kind == Kind::Numeric);
+        match segment.numeric(&field.name).as_ref().map_err(docvalues::Error::kind) {
+            Ok(_) => assert_eq!((field.kind, field.logical), (Kind::Numeric, LogicalType::I64)),
+            Err(ErrorKind::WrongType { found, asked, .. }) => {
+                assert_eq!((field.kind, *found, *asked), (Kind::Numeric, field.logical, LogicalType::I64));
+            }
+            Err(ErrorKind::WrongKind { found, asked, .. }) => {
+                assert_eq!((*found, *asked), (field.kind, Kind::Numeric));
+            }
+            Err(other) => panic!("{other:?}"),
         }
     }
     match Segment::open("/no such folder/no such file.dv").unwrap_err().kind() {

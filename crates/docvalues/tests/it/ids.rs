@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 
 use docvalues::{
-    BinaryColumn as _, BytesKind, DocId, FieldId, FieldSpec, IdForm, IdOptions, LogicalType, Merger,
-    OpenOptions, Schema, Segment, SegmentWriter, SortKey, WriteErrorKind, WriterOptions,
+    BytesKind, DocId, FieldId, FieldSpec, IdForm, IdOptions, LogicalType, Merger, OpenOptions, Schema,
+    Segment, SegmentWriter, SortKey, WriteErrorKind, WriterOptions,
 };
 use docvalues_testkit::rng::SplitMix64;
 use proptest::prelude::*;

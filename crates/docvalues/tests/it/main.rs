@@ -23,5 +23,6 @@ mod side_by_side;
 mod sort;
 mod threads;
 mod tops;
+mod typed;
 mod wide;
 mod write;

@@ -86,7 +86,7 @@ fn outputs_that_are_too_short_panic_instead_of_losing_answers() {
     )
     .unwrap();
     for (field, _) in &dataset.columns {
-        check_panics(&segment.column(&field.name).unwrap());
+        check_panics(&*segment.column(&field.name).unwrap());
     }
 }
 

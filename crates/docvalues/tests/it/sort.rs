@@ -7,8 +7,8 @@ use docvalues::format::file::frame::{FOOTER_LEN, Footer};
 use docvalues::format::file::root::{Extra, ROOT_ENTRY_LEN, Root};
 use docvalues::format::file::sort::{self, SORT_TAG};
 use docvalues::{
-    AnyColumn, ColumnSource, Compression, Field, LogicalType, Merger, NumericColumn as _, OpenOptions,
-    Section, Segment, SegmentWriter, SortKey, SortedColumn as _, WriterOptions,
+    ColumnSource, Compression, DocRange, Field, LogicalType, Merger, OpenOptions, OrdRange, Pruning, Section,
+    Segment, SegmentWriter, SortKey, Values, WriterOptions,
 };
 use docvalues_testkit::conformance::check_source;
 use docvalues_testkit::model::{MemSource, ModelColumn};
@@ -188,22 +188,25 @@ proptest! {
         let mut found = vec![0; bits::words(0..dataset.docs + 3)];
         for _ in 0..20 {
             let (a, b) = (rng.below_u32(dataset.docs + 3), rng.below_u32(dataset.docs + 3));
-            match segment.column(&keys[0].column).unwrap() {
-                AnyColumn::Numeric(column) => {
-                    let ends = column.bounds().map_or((0, 0), |bounds| (*bounds.start(), *bounds.end()));
-                    let middle = ends.0.midpoint(ends.1);
-                    for values in [ends.0..=middle, middle..=ends.1, middle..=middle, i64::MIN..=i64::MAX] {
-                        column.filter(a.min(b)..a.max(b), values.clone(), &mut found).unwrap();
-                        let docs = segment.numeric(&keys[0].column).unwrap().doc_range(values).unwrap().unwrap();
+            let column = segment.column(&keys[0].column).unwrap();
+            let (docs, pruned) = (DocRange::new(a.min(b), a.max(b)), &mut Pruning::default());
+            match column.values() {
+                Values::Numbers(rows) => {
+                    let (low, high) = column.info().bounds.range().into_inner();
+                    let middle = low.midpoint(high);
+                    for values in [low..=middle, middle..=high, middle..=middle, i64::MIN..=i64::MAX] {
+                        rows.filter(docs, &values, &mut found, pruned).unwrap();
+                        let docs = segment.stored(&keys[0].column).unwrap().doc_range(values).unwrap().unwrap();
                         prop_assert!(docs.start <= docs.end && docs.end <= dataset.docs);
                     }
                 }
-                AnyColumn::Sorted(column) => {
-                    let terms = column.term_count();
-                    column.filter(0..dataset.docs, terms / 3..terms / 2, &mut found).unwrap();
-                    column.filter(a.min(b)..a.max(b), a..b, &mut vec![0; found.len() + 1]).unwrap();
+                Values::Ords(rows, terms) => {
+                    let terms = terms.term_count();
+                    let all = DocRange::new(0, dataset.docs);
+                    rows.filter(all, &OrdRange::new(terms / 3, terms / 2), &mut found, pruned).unwrap();
+                    rows.filter(docs, &OrdRange::new(a, b), &mut vec![0; found.len() + 1], pruned).unwrap();
                 }
-                _ => {}
+                Values::Bytes(_) => {}
             }
         }
     }
@@ -263,7 +266,7 @@ fn a_range_of_the_first_key_is_a_range_of_documents() {
         let by = |i: usize| [key(&names[i]), key(&names[1 - i])];
         let segment = open(sorted(&dataset, &by(0), None, WriterOptions::default()));
         let column = segment.numeric(&names[0]).unwrap();
-        let bounds = column.bounds().unwrap();
+        let bounds = column.info().bounds.range();
         for low in (*bounds.start() - 1..=bounds.end() + 1).step_by(37) {
             let values = low..=low + 100;
             let docs = column.doc_range(values.clone()).unwrap().unwrap();
@@ -272,7 +275,7 @@ fn a_range_of_the_first_key_is_a_range_of_documents() {
                 column.get(docvalues::DocId::new(doc)).unwrap().is_some_and(|value| values.contains(&value))
             });
             assert!(each.eq(docs.clone()), "{how} {values:?}: {docs:?}");
-            column.filter(0..5_000, values, &mut found).unwrap();
+            column.range(values).collect_into(&mut found).unwrap();
             assert!(bits::ones(&found).eq(docs.start as usize..docs.end as usize));
         }
         assert_eq!(segment.sorted(&names[1]).unwrap().doc_range(0..1).unwrap(), None);

@@ -1,6 +1,8 @@
 //! One column, many threads, any order: the same answers, and one verification.
 
-use docvalues::{JumpTables, OpenOptions, Segment, WriterOptions};
+use std::sync::Arc;
+
+use docvalues::{Column, JumpTables, OpenOptions, Segment, WriterOptions};
 use docvalues_testkit::conformance::check_source;
 use docvalues_testkit::shapes;
 
@@ -25,9 +27,10 @@ fn columns_are_send_sync_and_static() {
     fn assert<T: Send + Sync + Clone + 'static>() {}
     assert::<Segment>();
     assert::<docvalues::Numeric>();
+    assert::<docvalues::Numeric<f64>>();
     assert::<docvalues::Binary>();
     assert::<docvalues::Sorted>();
     assert::<docvalues::SortedNumeric>();
     assert::<docvalues::SortedSet>();
-    assert::<docvalues::AnyColumn>();
+    assert::<Arc<dyn Column>>();
 }

@@ -4,7 +4,6 @@ use super::deflate::Blocks;
 use super::fsst::SymbolTable;
 use super::read::{BATCH, BinaryReader, OpenCoding, OpenOffsets, STRETCH_BYTES, Scratch};
 use crate::error::Result;
-use crate::numeric::NumericWalk;
 use crate::source::SectionBytes;
 
 /// The index that a gather passes over.
@@ -25,7 +24,6 @@ impl<B: SectionBytes> BinaryReader<B> {
     pub fn gather(
         &self,
         indices: &[u32],
-        walk: &mut NumericWalk,
         scratch: &mut Scratch,
         mut each: impl FnMut(Option<&[u8]>),
     ) -> Result<()> {
@@ -34,7 +32,7 @@ impl<B: SectionBytes> BinaryReader<B> {
         for indices in indices.chunks(BATCH) {
             let mut places = [Place::default(); BATCH];
             let places = &mut places[..indices.len()];
-            self.places(indices, places, walk)?;
+            self.places(indices, places)?;
             match &self.coding {
                 OpenCoding::Raw => {
                     touch(verified, places);
@@ -61,7 +59,7 @@ impl<B: SectionBytes> BinaryReader<B> {
     }
 
     /// Where the values of at most [`BATCH`] `indices` begin and end; unspecified for [`SKIP`].
-    fn places(&self, indices: &[u32], places: &mut [Place], walk: &mut NumericWalk) -> Result<()> {
+    fn places(&self, indices: &[u32], places: &mut [Place]) -> Result<()> {
         let wanted = || indices.iter().copied().filter(|&index| index != SKIP);
         if let Some(index) = wanted().map(u64::from).find(|&index| index >= self.count) {
             return Err(self.outside("value index", index, self.count.saturating_sub(1)));
@@ -83,9 +81,9 @@ impl<B: SectionBytes> BinaryReader<B> {
                     // There is a value, so there is a first one.
                     *number = if index == SKIP { 0 } else { index };
                 }
-                offsets.gather(numbers, starts, walk)?;
+                offsets.gather(numbers, starts)?;
                 numbers.iter_mut().for_each(|number| *number += 1);
-                offsets.gather(numbers, ends, walk)?;
+                offsets.gather(numbers, ends)?;
                 for (place, (start, end)) in places.iter_mut().zip(starts.iter().zip(ends)) {
                     *place = (start.cast_unsigned(), end.cast_unsigned());
                 }

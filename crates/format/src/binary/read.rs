@@ -7,7 +7,7 @@ use super::fsst::SymbolTable;
 use super::{Binary, BinaryOffsets, Coding};
 use crate::error::{Error, ErrorKind, Place, Result, Section};
 use crate::jump::JumpTables;
-use crate::numeric::{NumericReader, NumericWalk};
+use crate::numeric::NumericReader;
 use crate::source::SectionBytes;
 
 /// Values whose offsets are looked up together.
@@ -58,7 +58,6 @@ impl Strings<'_> {
 /// ```
 /// use docvalues_format::binary::{self, BinaryOptions, BinaryReader, Compression};
 /// use docvalues_format::jump::JumpTables;
-/// use docvalues_format::numeric::NumericWalk;
 /// use docvalues_format::source::Owned;
 ///
 /// let options = BinaryOptions { compression: Compression::Auto, jump_tables: true };
@@ -66,10 +65,10 @@ impl Strings<'_> {
 /// let opened = made.try_map(&mut |section, bytes| Ok::<_, std::convert::Infallible>(Owned::new(section, bytes)))?;
 /// let values = BinaryReader::open(opened, JumpTables::Baked)?;
 ///
-/// let (mut walk, mut buffer) = (NumericWalk::default(), Vec::new());
-/// assert_eq!(values.get(0, &mut walk, &mut buffer)?, b"wren");
-/// assert_eq!(values.get(1, &mut walk, &mut buffer)?, b"");
-/// assert_eq!(values.get(2, &mut walk, &mut buffer)?, b"yew");
+/// let mut buffer = Vec::new();
+/// assert_eq!(values.get(0, &mut buffer)?, b"wren");
+/// assert_eq!(values.get(1, &mut buffer)?, b"");
+/// assert_eq!(values.get(2, &mut buffer)?, b"yew");
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Debug)]
@@ -168,13 +167,8 @@ impl<B: SectionBytes> BinaryReader<B> {
     /// [`ErrorKind::OutOfRange`] past the last value; otherwise when bytes on the way cannot be read, or
     /// hold what they may not.
     #[inline]
-    pub fn get<'a>(
-        &'a self,
-        index: u64,
-        walk: &mut NumericWalk,
-        buffer: &'a mut Vec<u8>,
-    ) -> Result<&'a [u8]> {
-        let (start, end) = self.place_of(index, walk)?;
+    pub fn get<'a>(&'a self, index: u64, buffer: &'a mut Vec<u8>) -> Result<&'a [u8]> {
+        let (start, end) = self.place_of(index)?;
         match &self.coding {
             OpenCoding::Raw => self.slice(start, end),
             OpenCoding::Fsst { symbols, .. } => self.decode_codes(symbols, start, end, buffer),
@@ -190,24 +184,19 @@ impl<B: SectionBytes> BinaryReader<B> {
     /// # Errors
     ///
     /// As [`get`](Self::get).
-    pub fn get_next<'a>(
-        &'a self,
-        index: u64,
-        walk: &mut NumericWalk,
-        scratch: &'a mut Scratch,
-    ) -> Result<&'a [u8]> {
+    pub fn get_next<'a>(&'a self, index: u64, scratch: &'a mut Scratch) -> Result<&'a [u8]> {
         match (&self.coding, &self.bytes) {
             (OpenCoding::Deflate(blocks), Some(packed)) => {
-                let (start, end) = self.place_of(index, walk)?;
+                let (start, end) = self.place_of(index)?;
                 blocks.read(packed, start..end, &mut scratch.held)
             }
-            _ => self.get(index, walk, &mut scratch.bytes),
+            _ => self.get(index, &mut scratch.bytes),
         }
     }
 
     /// Where value `index` begins and ends: in the bytes, or in what blocks hold of them.
     #[inline]
-    pub(super) fn place_of(&self, index: u64, walk: &mut NumericWalk) -> Result<(u64, u64)> {
+    pub(super) fn place_of(&self, index: u64) -> Result<(u64, u64)> {
         if index >= self.count {
             return Err(self.outside("value index", index, self.count.saturating_sub(1)));
         }
@@ -215,7 +204,7 @@ impl<B: SectionBytes> BinaryReader<B> {
             // `check` found `count` times the length to be that of all bytes, so nothing overflows here.
             OpenOffsets::Fixed(len) => Ok((index * u64::from(*len), (index + 1) * u64::from(*len))),
             OpenOffsets::Variable(offsets) => {
-                let (start, end) = offsets.get_pair(index, walk)?;
+                let (start, end) = offsets.get_pair(index)?;
                 Ok((start.cast_unsigned(), end.cast_unsigned()))
             }
         }
@@ -238,12 +227,7 @@ impl<B: SectionBytes> BinaryReader<B> {
     /// # Errors
     ///
     /// As [`get`](Self::get), and when an offset is below the one before it.
-    pub fn decode<'a>(
-        &'a self,
-        range: Range<u64>,
-        walk: &mut NumericWalk,
-        scratch: &'a mut Scratch,
-    ) -> Result<Strings<'a>> {
+    pub fn decode<'a>(&'a self, range: Range<u64>, scratch: &'a mut Scratch) -> Result<Strings<'a>> {
         if range.start > range.end || range.end > self.count {
             return Err(self.outside("end of a range of values", range.end.max(range.start), self.count));
         }
@@ -255,7 +239,7 @@ impl<B: SectionBytes> BinaryReader<B> {
             OpenOffsets::Fixed(len) => {
                 offsets.extend((range.start..=end).map(|index| index * u64::from(*len)));
             }
-            OpenOffsets::Variable(reader) => self.decode_offsets(reader, range.start..end, offsets, walk)?,
+            OpenOffsets::Variable(reader) => self.decode_offsets(reader, range.start..end, offsets)?,
         }
         let start = offsets.first().copied().unwrap_or(0);
         if !raw {
@@ -281,14 +265,13 @@ impl<B: SectionBytes> BinaryReader<B> {
         reader: &NumericReader<B>,
         range: Range<u64>,
         offsets: &mut Vec<u64>,
-        walk: &mut NumericWalk,
     ) -> Result<()> {
         let mut batch = [0; BATCH];
         let (mut at, mut last, end) = (range.start, 0, range.end + 1);
         while at < end {
             let next = end.min(at + BATCH as u64);
             let batch = &mut batch[..usize::try_from(next - at).unwrap_or(BATCH)];
-            reader.decode(at..next, batch, walk)?;
+            reader.decode(at..next, batch)?;
             for offset in batch.iter().map(|offset| offset.cast_unsigned()) {
                 if offset < last {
                     return Err(self.out_of_place(last, offset));

@@ -7,7 +7,7 @@ use proptest::prelude::*;
 use super::*;
 use crate::error::Place;
 use crate::jump::JumpTables;
-use crate::numeric::{self, NumericOptions, NumericWalk};
+use crate::numeric::{self, NumericOptions};
 #[cfg(target_pointer_width = "64")]
 use crate::source::SectionBytes;
 use crate::source::{Owned, TAIL};
@@ -64,10 +64,10 @@ fn holds(values: &[Vec<u8>], order: &[u32]) {
 
 /// The values of a range, decoded a stretch at a time.
 fn decoded(reader: &BinaryReader<Owned>, range: Range<u64>) -> Result<Vec<Vec<u8>>> {
-    let (mut walk, mut scratch) = (NumericWalk::default(), Scratch::default());
+    let mut scratch = Scratch::default();
     let (mut values, mut at) = (Vec::new(), range.start);
     while at < range.end {
-        let Strings { offsets, bytes } = reader.decode(at..range.end, &mut walk, &mut scratch)?;
+        let Strings { offsets, bytes } = reader.decode(at..range.end, &mut scratch)?;
         let place = |offset: u64| usize::try_from(offset - offsets[0]).unwrap();
         values.extend(offsets.windows(2).map(|pair| bytes[place(pair[0])..place(pair[1])].to_vec()));
         assert_eq!(place(offsets[offsets.len() - 1]), bytes.len());
@@ -78,19 +78,19 @@ fn decoded(reader: &BinaryReader<Owned>, range: Range<u64>) -> Result<Vec<Vec<u8
 }
 
 fn reads(reader: &BinaryReader<Owned>, values: &[Vec<u8>], order: &[u32]) {
-    let (mut walk, mut buffer, mut scratch) = (NumericWalk::default(), Vec::new(), Scratch::default());
+    let (mut buffer, mut scratch) = (Vec::new(), Scratch::default());
     reader.verify().unwrap();
     assert_eq!(reader.count(), values.len() as u64);
     for (index, value) in (0..).zip(values) {
-        assert_eq!(reader.get(index, &mut walk, &mut buffer).unwrap(), value);
-        assert_eq!(reader.get_next(index, &mut walk, &mut scratch).unwrap(), value);
+        assert_eq!(reader.get(index, &mut buffer).unwrap(), value);
+        assert_eq!(reader.get_next(index, &mut scratch).unwrap(), value);
     }
     for start in [0, values.len() / 3, values.len()] {
         assert_eq!(decoded(reader, start as u64..values.len() as u64).unwrap(), values[start..]);
     }
     let mut gathered = Vec::new();
     let each = |value: Option<&[u8]>| gathered.push(value.map(<[u8]>::to_vec));
-    reader.gather(order, &mut walk, &mut scratch, each).unwrap();
+    reader.gather(order, &mut scratch, each).unwrap();
     let expected = order.iter().map(|&index| values.get(index as usize).cloned());
     assert!(gathered.into_iter().eq(expected));
 }
@@ -175,15 +175,15 @@ fn a_value_of_more_than_two_gibibytes_is_refused() {
 
 #[test]
 fn what_is_not_there_is_refused() {
-    let (walk, buffer) = (&mut NumericWalk::default(), &mut Vec::new());
+    let buffer = &mut Vec::new();
     let scratch = &mut Scratch::default();
     for values in [vec!["a", "b"], vec!["a", ""], vec!["", ""]] {
         let reader = open(made(&values, true), JumpTables::Baked).unwrap();
-        assert!(reader.get(2, walk, buffer).is_err());
-        assert!(reader.get(u64::MAX, walk, buffer).is_err());
-        assert!(reader.decode(1..3, walk, scratch).is_err());
-        assert!(reader.decode(u64::MAX - 1..u64::MAX, walk, scratch).is_err());
-        assert!(reader.gather(&[0, 2], walk, scratch, |_| {}).is_err());
+        assert!(reader.get(2, buffer).is_err());
+        assert!(reader.get(u64::MAX, buffer).is_err());
+        assert!(reader.decode(1..3, scratch).is_err());
+        assert!(reader.decode(u64::MAX - 1..u64::MAX, scratch).is_err());
+        assert!(reader.gather(&[0, 2], scratch, |_| {}).is_err());
     }
 }
 
@@ -244,11 +244,11 @@ fn values_lie_behind_four_gibibytes_too() {
     for mode in JumpTables::ALL {
         let reader = BinaryReader::open(huge.clone().unwrap(), mode).unwrap();
         let byte = |at: i64| u8::try_from(at % 251).unwrap();
-        let (walk, buffer) = (&mut NumericWalk::default(), &mut Vec::new());
+        let buffer = &mut Vec::new();
         let scratch = &mut Scratch::default();
-        assert_eq!(reader.get(2, walk, buffer).unwrap(), [byte(far)]);
-        assert_eq!(reader.decode(3..4, walk, scratch).unwrap().bytes.len(), 6);
-        assert_eq!(reader.get(3, walk, buffer).unwrap()[5], byte(far + 6));
+        assert_eq!(reader.get(2, buffer).unwrap(), [byte(far)]);
+        assert_eq!(reader.decode(3..4, scratch).unwrap().bytes.len(), 6);
+        assert_eq!(reader.get(3, buffer).unwrap()[5], byte(far + 6));
         reader.verify().unwrap();
     }
 }
@@ -266,31 +266,31 @@ fn with_offsets(bytes: &[u8], offsets: &[i64]) -> Made {
 
 #[test]
 fn offsets_that_descend_are_an_error_when_they_are_met() {
-    let (walk, buffer) = (&mut NumericWalk::default(), &mut Vec::new());
+    let buffer = &mut Vec::new();
     let scratch = &mut Scratch::default();
     let reader = open(with_offsets(b"abcdef", &[0, 4, 2, 6]), JumpTables::Baked).unwrap();
-    assert_eq!(reader.get(0, walk, buffer).unwrap(), b"abcd");
-    assert_eq!(reader.get(2, walk, buffer).unwrap(), b"cdef");
+    assert_eq!(reader.get(0, buffer).unwrap(), b"abcd");
+    assert_eq!(reader.get(2, buffer).unwrap(), b"cdef");
     let descend = ErrorKind::Broken("a value ends before it begins");
-    assert_eq!(*reader.get(1, walk, buffer).unwrap_err().kind(), descend);
-    assert_eq!(*reader.decode(0..3, walk, scratch).unwrap_err().kind(), descend);
-    assert_eq!(*reader.gather(&[0, 1], walk, scratch, |_| {}).unwrap_err().kind(), descend);
+    assert_eq!(*reader.get(1, buffer).unwrap_err().kind(), descend);
+    assert_eq!(*reader.decode(0..3, scratch).unwrap_err().kind(), descend);
+    assert_eq!(*reader.gather(&[0, 1], scratch, |_| {}).unwrap_err().kind(), descend);
     let error = reader.verify().unwrap_err();
     assert_eq!((error.section(), error.kind()), (Section::Offsets, &descend));
 }
 
 #[test]
 fn offsets_behind_the_bytes_are_an_error_when_they_are_met() {
-    let (walk, buffer) = (&mut NumericWalk::default(), &mut Vec::new());
+    let buffer = &mut Vec::new();
     let scratch = &mut Scratch::default();
     let mut made = with_offsets(b"abcdef", &[0, 4, 10, 6]);
     let BinaryOffsets::Variable(offsets) = &mut made.offsets else { panic!("{made:?}") };
     offsets.max = 6;
     let reader = open(made, JumpTables::Baked).unwrap();
     let kind = ErrorKind::OutOfRange { what: "end of a value", found: 10, max: 6 };
-    assert_eq!(*reader.get(1, walk, buffer).unwrap_err().kind(), kind);
-    assert_eq!(*reader.gather(&[1], walk, scratch, |_| {}).unwrap_err().kind(), kind);
-    assert_eq!(*reader.decode(1..2, walk, scratch).unwrap_err().kind(), kind);
+    assert_eq!(*reader.get(1, buffer).unwrap_err().kind(), kind);
+    assert_eq!(*reader.gather(&[1], scratch, |_| {}).unwrap_err().kind(), kind);
+    assert_eq!(*reader.decode(1..2, scratch).unwrap_err().kind(), kind);
     assert!(reader.verify().is_err());
 }
 
@@ -336,14 +336,14 @@ fn survive(made: Made, mode: JumpTables) {
     let Ok(reader) = open(made, mode) else { return };
     // A length of zero needs no bytes, so the count may be anything.
     let count = reader.count().min(1_000);
-    let (walk, buffer) = (&mut NumericWalk::default(), &mut Vec::new());
+    let buffer = &mut Vec::new();
     let scratch = &mut Scratch::default();
     for index in (0..count).step_by(7) {
-        let _ = reader.get(index, walk, buffer);
-        let _ = reader.get_next(count - index - 1, walk, scratch);
+        let _ = reader.get(index, buffer);
+        let _ = reader.get_next(count - index - 1, scratch);
     }
     let _ = decoded(&reader, 0..count);
-    let _ = reader.gather(&[0, 1, u32::MAX, 5], walk, scratch, |_| {});
+    let _ = reader.gather(&[0, 1, u32::MAX, 5], scratch, |_| {});
     let _ = reader.verify();
 }
 

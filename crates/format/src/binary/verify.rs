@@ -4,7 +4,6 @@ use super::MAX_VALUE;
 use super::fsst::SymbolTable;
 use super::read::{BATCH, BinaryReader, OpenCoding, OpenOffsets};
 use crate::error::{Error, ErrorKind, Result};
-use crate::numeric::NumericWalk;
 use crate::source::SectionBytes;
 
 impl<B: SectionBytes> BinaryReader<B> {
@@ -33,13 +32,12 @@ impl<B: SectionBytes> BinaryReader<B> {
         // Their smallest is 0 and their largest the length of the bytes: as they also ascend, that is where
         // they begin and end.
         offsets.verify()?;
-        let mut walk = NumericWalk::default();
         let (mut batch, mut at) = (Vec::with_capacity(BATCH), 0);
         let (mut first_len, mut differ) = (None, false);
         while at < self.count {
             let next = self.count.min(at + BATCH as u64);
             batch.clear();
-            self.decode_offsets(offsets, at..next, &mut batch, &mut walk)?;
+            self.decode_offsets(offsets, at..next, &mut batch)?;
             for len in batch.windows(2).map(|pair| pair[1] - pair[0]) {
                 differ |= *first_len.get_or_insert(len) != len;
             }
@@ -54,9 +52,9 @@ impl<B: SectionBytes> BinaryReader<B> {
     /// Decodes every value: codes stand for something, no value is too long, and together they have
     /// `total_len` bytes.
     fn verify_codes(&self, symbols: &SymbolTable, total_len: u64) -> Result<()> {
-        let (mut walk, mut buffer, mut found) = (NumericWalk::default(), Vec::new(), 0_u64);
+        let (mut buffer, mut found) = (Vec::new(), 0_u64);
         for index in 0..self.count {
-            let (start, end) = self.place_of(index, &mut walk)?;
+            let (start, end) = self.place_of(index)?;
             let codes = self.slice(start, end)?;
             if !symbols.knows(codes) {
                 return Err(self.refuse(ErrorKind::Broken("a code that stands for no symbol")));

@@ -1,21 +1,21 @@
-//! Of an ascending list of documents, those whose stretch matters.
+//! Keeps those documents of an ascending list whose group of 512 has its bit set.
 //!
-//! Which ones these are is anybody's guess, so there is no branch. The bits of 1,024 stretches are two registers of AVX-512:
+//! Which ones these are is anybody's guess, so there is no branch. The bits of 1,024 groups are two registers of AVX-512:
 //! there a look-up is a permutation, and sixteen documents are put side by side at once. The plain loop defines the right
 //! answer.
 
 use crate::id::DocId;
 
-/// Documents of a stretch.
-pub const STRETCH: u32 = 512;
+/// Documents of a group.
+pub const DOCS_PER_BIT: u32 = 512;
 
-/// Stretches that have a bit.
-pub const STRETCHES: usize = 1024;
+/// Groups of a bitset.
+pub const BITS: usize = 1024;
 
-/// A bit for each stretch, the lowest of the first word first.
-pub type Open = [u64; STRETCHES / 64];
+/// A bit for each group, the lowest of the first word first.
+pub type Open = [u64; BITS / 64];
 
-/// Adds to `out` the documents of `list` whose stretch has its bit set: document *d* lies in stretch *d* / 512, modulo 1,024.
+/// Adds to `out` the documents of `list` whose group has its bit set: document *d* lies in group *d* / 512, modulo 1,024.
 ///
 /// O(list).
 pub fn keep(list: &[DocId], open: &Open, out: &mut Vec<DocId>) {
@@ -35,8 +35,8 @@ fn keep_plain(list: &[DocId], open: &Open, out: &mut [DocId]) -> usize {
     let mut count = 0;
     for doc in list {
         out[count] = *doc;
-        let stretch = (doc.get() / STRETCH) as usize % STRETCHES;
-        count += usize::from(open[stretch / 64] >> (stretch % 64) & 1 == 1);
+        let group = (doc.get() / DOCS_PER_BIT) as usize % BITS;
+        count += usize::from(open[group / 64] >> (group % 64) & 1 == 1);
     }
     count
 }
@@ -74,7 +74,7 @@ mod x86 {
             };
             // SAFETY: sixteen documents, each of which is a u32, are 64 bytes.
             let docs = unsafe { _mm512_loadu_si512(group.as_ptr().cast()) };
-            // 32 stretches have 16,384 documents. Of the place, the permutation takes the five lowest bits.
+            // 32 groups have 16,384 documents. Of the place, the permutation takes the five lowest bits.
             let words = _mm512_permutex2var_epi32(low, _mm512_srli_epi32::<14>(docs), high);
             let places = _mm512_and_si512(_mm512_srli_epi32::<9>(docs), bits);
             let is_open = _mm512_test_epi32_mask(_mm512_srlv_epi32(words, places), one);
@@ -96,7 +96,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn what_is_kept_lies_in_open_stretches(
+        fn what_is_kept_lies_in_open_groups(
             docs in prop::collection::vec(prop_oneof![0_u32..3_000_000, any::<u32>()], 0..300),
             open in any::<Open>(),
             more in any::<Open>(),
@@ -107,8 +107,8 @@ mod tests {
                 let mut kept = vec![DocId::new(7); before];
                 keep(&list, &open, &mut kept);
                 let is_open = |doc: &&DocId| {
-                    let stretch = doc.get() / 512 % 1024;
-                    open[stretch as usize / 64] >> (stretch % 64) & 1 == 1
+                    let group = doc.get() / 512 % 1024;
+                    open[group as usize / 64] >> (group % 64) & 1 == 1
                 };
                 let expected = std::iter::repeat_n(DocId::new(7), before).chain(list.iter().filter(is_open).copied());
                 prop_assert!(kept.into_iter().eq(expected));

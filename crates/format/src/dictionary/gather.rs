@@ -14,7 +14,6 @@ use super::full::{FULL_FRONT, FullFront};
 use crate::error::Result;
 use crate::granule::GRANULE;
 use crate::id::TermOrd;
-use crate::numeric::NumericWalk;
 use crate::source::{SectionBytes, Touched};
 
 /// Terms that are located together, at most: their places stay in the first-level cache.
@@ -47,7 +46,6 @@ impl Place {
 #[derive(Debug)]
 pub struct Gather<'a, B: SectionBytes> {
     dictionary: &'a DictionaryReader<B>,
-    walk: NumericWalk,
     places: [Place; BATCH],
     /// How many of the places are of terms.
     count: usize,
@@ -56,22 +54,16 @@ pub struct Gather<'a, B: SectionBytes> {
 impl<B: SectionBytes> DictionaryReader<B> {
     /// A way to look up many terms that lie apart.
     pub fn gather(&self) -> Gather<'_, B> {
-        Gather { dictionary: self, walk: NumericWalk::default(), places: [Place::default(); BATCH], count: 0 }
+        Gather { dictionary: self, places: [Place::default(); BATCH], count: 0 }
     }
 
     /// Where the blocks of `ords` begin.
-    fn starts(
-        &self,
-        section: &B,
-        ords: &[TermOrd],
-        starts: &mut [i64],
-        walk: &mut NumericWalk,
-    ) -> Result<()> {
+    fn starts(&self, section: &B, ords: &[TermOrd], starts: &mut [i64]) -> Result<()> {
         let Some(index) = &self.index else { return Ok(()) };
         let mut blocks = [0; BATCH];
         let blocks = &mut blocks[..ords.len()];
         blocks.iter_mut().zip(ords).for_each(|(block, ord)| *block = ord.get() / BLOCK_TERMS);
-        index.offsets.gather(blocks, starts, walk)?;
+        index.offsets.gather(blocks, starts)?;
         for &start in &*starts {
             let start = usize::try_from(start).unwrap_or(usize::MAX);
             section.prefetch(start);
@@ -115,8 +107,8 @@ impl<B: SectionBytes> DictionaryReader<B> {
 
     /// The place of a term of any block, read for the first time or not.
     #[cold]
-    fn place(&self, section: &B, ord: TermOrd, walk: &mut NumericWalk) -> Result<Place> {
-        let (_, front) = self.front(ord.get() / BLOCK_TERMS, walk)?;
+    fn place(&self, section: &B, ord: TermOrd) -> Result<Place> {
+        let (_, front) = self.front(ord.get() / BLOCK_TERMS)?;
         let i = (ord.get() % BLOCK_TERMS) as usize;
         // Touches both parts, so that they are good when they are copied.
         self.parts(section, &front, i)?;
@@ -143,7 +135,7 @@ impl<B: SectionBytes> Gather<'_, B> {
     /// If there are more ords than [`BATCH`].
     pub fn locate(&mut self, ords: &[TermOrd]) -> Result<()> {
         assert!(ords.len() <= BATCH, "{} ords in a batch", ords.len());
-        let Gather { dictionary, walk, places, count } = self;
+        let Gather { dictionary, places, count } = self;
         *count = 0;
         let terms = dictionary.len();
         let outside = ords.iter().fold(false, |outside, ord| outside | (ord.get() >= terms));
@@ -153,7 +145,7 @@ impl<B: SectionBytes> Gather<'_, B> {
         let Some(section) = &dictionary.blocks else { return Ok(()) };
         let mut starts = [0; BATCH];
         let starts = &mut starts[..ords.len()];
-        dictionary.starts(section, ords, starts, walk)?;
+        dictionary.starts(section, ords, starts)?;
         let touched = section.touched();
         let full = terms / BLOCK_TERMS * BLOCK_TERMS;
         for (place, (&ord, &start)) in places.iter_mut().zip(ords.iter().zip(&*starts)) {
@@ -161,7 +153,7 @@ impl<B: SectionBytes> Gather<'_, B> {
             let known = touched.filter(|_| ord.get() < full);
             *place = match known.and_then(|touched| dictionary.known(section, touched, start, i)) {
                 Some(place) => place,
-                None => dictionary.place(section, ord, walk)?,
+                None => dictionary.place(section, ord)?,
             };
             section.prefetch(place.own);
         }

@@ -6,7 +6,6 @@ use super::DictionaryReader;
 use super::block::{BLOCK_TERMS, Front};
 use crate::error::{ErrorKind, Result};
 use crate::id::TermOrd;
-use crate::numeric::NumericWalk;
 use crate::source::SectionBytes;
 
 /// The terms of a range of ords, one after the other: for merges, which read several dictionaries side
@@ -33,7 +32,6 @@ pub struct Terms<'a, B: SectionBytes> {
     block: Option<OpenBlock<'a>>,
     /// The term before.
     term: Vec<u8>,
-    walk: NumericWalk,
 }
 
 /// The block that the term before lies in.
@@ -58,7 +56,7 @@ impl<B: SectionBytes> DictionaryReader<B> {
         if ords.end > self.len() {
             return Err(self.no_such_ord("end of a range of ords", ords.end, self.len()));
         }
-        Ok(Terms { dictionary: self, ords, block: None, term: Vec::new(), walk: NumericWalk::default() })
+        Ok(Terms { dictionary: self, ords, block: None, term: Vec::new() })
     }
 }
 
@@ -90,7 +88,7 @@ impl<'a, B: SectionBytes> Terms<'a, B> {
         let block = match &mut self.block {
             Some(block) if i > 0 => block,
             block => {
-                let opened = OpenBlock::open(self.dictionary, ord, &mut self.term, &mut self.walk)?;
+                let opened = OpenBlock::open(self.dictionary, ord, &mut self.term)?;
                 block.insert(opened)
             }
         };
@@ -104,9 +102,8 @@ impl<'a> OpenBlock<'a> {
         dictionary: &'a DictionaryReader<B>,
         ord: u32,
         term: &mut Vec<u8>,
-        walk: &mut NumericWalk,
     ) -> Result<OpenBlock<'a>> {
-        let (section, front) = dictionary.front(ord / BLOCK_TERMS, walk)?;
+        let (section, front) = dictionary.front(ord / BLOCK_TERMS)?;
         let bytes = section.slice(front.block())?;
         let (_, head) = dictionary.parts(section, &front, 0)?;
         let i = (ord % BLOCK_TERMS) as usize;

@@ -23,7 +23,6 @@ use super::full::{FullFront, leading};
 use super::{DictionaryReader, KEY_LEN, OpenIndex};
 use crate::error::Result;
 use crate::id::TermOrd;
-use crate::numeric::NumericWalk;
 use crate::source::SectionBytes;
 
 /// The key of a block's first term: of the terms that begin with `prefix`, the eight bytes behind it,
@@ -128,16 +127,15 @@ impl<B: SectionBytes> DictionaryReader<B> {
         if self.is_empty() {
             return Ok(Found::before(0));
         }
-        let mut walk = NumericWalk::default();
         let block = match &self.index {
-            Some(index) => self.block_of(index, target, &mut walk)?,
+            Some(index) => self.block_of(index, target)?,
             None => 0,
         };
-        self.seek_in(block, target, &mut walk)
+        self.seek_in(block, target)
     }
 
     /// The last block whose head is not above `target`; the first, if none is.
-    fn block_of(&self, index: &OpenIndex<B>, target: &[u8], walk: &mut NumericWalk) -> Result<u32> {
+    fn block_of(&self, index: &OpenIndex<B>, target: &[u8]) -> Result<u32> {
         let (blocks, wanted) = (self.block_count(), key(target, &index.prefix));
         let ties = index.keys_below(wanted, blocks)?;
         // Most keys are alone: look at the neighbours before the rest, in steps that double.
@@ -146,13 +144,13 @@ impl<B: SectionBytes> DictionaryReader<B> {
             (tied, next, step) = (next + 1, next.saturating_add(step).min(blocks), step * 2);
         }
         let tied = partition(tied..next, |block| Ok(index.key(block)? == wanted))?;
-        let above = partition(ties..tied, |block| Ok(self.head(index, block, walk)? <= target))?;
+        let above = partition(ties..tied, |block| Ok(self.head(index, block)? <= target))?;
         Ok(above.saturating_sub(1))
     }
 
     /// The first term of `block`, found from the block's beginning alone.
-    fn head(&self, index: &OpenIndex<B>, block: u32, walk: &mut NumericWalk) -> Result<&[u8]> {
-        let start = index.offsets.get(block.into(), walk)?;
+    fn head(&self, index: &OpenIndex<B>, block: u32) -> Result<&[u8]> {
+        let start = index.offsets.get(block.into())?;
         let (section, front) = self.front_in(block, |section| {
             let start = usize::try_from(start).unwrap_or(usize::MAX);
             Ok(start.min(section.len())..section.len())
@@ -161,20 +159,20 @@ impl<B: SectionBytes> DictionaryReader<B> {
     }
 
     /// Searches one block, the last whose head is not above `target`, or the first.
-    fn seek_in(&self, block: u32, target: &[u8], walk: &mut NumericWalk) -> Result<Found> {
+    fn seek_in(&self, block: u32, target: &[u8]) -> Result<Found> {
         let first = block * BLOCK_TERMS;
-        let (below, exact) = match self.seek_full(block, target, walk)? {
+        let (below, exact) = match self.seek_full(block, target)? {
             Some(found) => found,
-            None => self.seek_any(block, target, walk)?,
+            None => self.seek_any(block, target)?,
         };
         Ok(Found { below: first + below, exact })
     }
 
     /// How many terms of a full block of class 1 are below `target`, and whether the next one is it.
-    fn seek_full(&self, block: u32, target: &[u8], walk: &mut NumericWalk) -> Result<Option<(u32, bool)>> {
+    fn seek_full(&self, block: u32, target: &[u8]) -> Result<Option<(u32, bool)>> {
         match &self.blocks {
             Some(section) if block < self.len() / BLOCK_TERMS => {
-                let bytes = section.slice(self.bounds(section, block, walk)?)?;
+                let bytes = section.slice(self.bounds(section, block)?)?;
                 Ok(FullFront::peek(bytes).and_then(|full| full.seek(target)))
             }
             _ => Ok(None),
@@ -182,8 +180,8 @@ impl<B: SectionBytes> DictionaryReader<B> {
     }
 
     /// The same of any block.
-    fn seek_any(&self, block: u32, target: &[u8], walk: &mut NumericWalk) -> Result<(u32, bool)> {
-        let (section, front) = self.front(block, walk)?;
+    fn seek_any(&self, block: u32, target: &[u8]) -> Result<(u32, bool)> {
+        let (section, front) = self.front(block)?;
         let head = section.slice(front.own_bytes(0)?)?;
         let shared = shared_len(head, target);
         match head[shared..].cmp(&target[shared..]) {

@@ -4,7 +4,6 @@ use super::block::{Class, Front, shared_len};
 use super::seek::key;
 use super::{DictionaryReader, OpenIndex};
 use crate::error::{Error, ErrorKind, Result};
-use crate::numeric::NumericWalk;
 use crate::source::SectionBytes;
 
 /// What is known of the terms before.
@@ -35,9 +34,9 @@ impl<B: SectionBytes> DictionaryReader<B> {
         if let Some(index) = &self.index {
             index.offsets.verify()?;
         }
-        let (mut walk, mut seen) = (NumericWalk::default(), Seen::default());
+        let mut seen = Seen::default();
         for block in 0..self.block_count() {
-            let (section, front) = self.front(block, &mut walk)?;
+            let (section, front) = self.front(block)?;
             self.verify_block(section, &front, &mut seen)?;
             if let Some(index) = &self.index {
                 let (_, head) = self.parts(section, &front, 0)?;

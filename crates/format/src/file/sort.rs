@@ -22,6 +22,8 @@
 //! | 4 | 4 | `name_len` | u32: 1 to 65,536 |
 //! | 8 | … | `name`     | the name of a column with one value a document, UTF-8; each comes once |
 
+use std::cmp::Ordering;
+
 use crate::cursor::{Cursor, Put};
 use crate::error::{ErrorKind, Result};
 use crate::file::column::name;
@@ -66,6 +68,17 @@ impl SortKey {
     #[must_use]
     pub fn missing_first(self) -> SortKey {
         SortKey { missing_first: true, ..self }
+    }
+
+    /// The order of two documents by their values of the column; `None` is no value.
+    pub fn compare<T: Ord>(&self, a: Option<T>, b: Option<T>) -> Ordering {
+        let missing = match (a, b) {
+            (Some(a), Some(b)) => return if self.descending { b.cmp(&a) } else { a.cmp(&b) },
+            (None, Some(_)) => Ordering::Greater,
+            (Some(_), None) => Ordering::Less,
+            (None, None) => Ordering::Equal,
+        };
+        if self.missing_first { missing.reverse() } else { missing }
     }
 
     fn flags(&self) -> u8 {

@@ -6,7 +6,7 @@ use super::block::{Block, Encoding, add_line};
 use super::decimal::Decimal;
 use super::locate::Residuals;
 use super::read::affine;
-use super::{NumericReader, NumericWalk, Transform};
+use super::{NumericReader, Transform};
 use crate::bits::{multiples, unsigned};
 use crate::error::Result;
 use crate::source::SectionBytes;
@@ -24,7 +24,7 @@ impl<B: SectionBytes> NumericReader<B> {
     /// # Panics
     ///
     /// If `out` is not as long as `range`.
-    pub fn decode(&self, range: Range<u64>, out: &mut [i64], walk: &mut NumericWalk) -> Result<()> {
+    pub fn decode(&self, range: Range<u64>, out: &mut [i64]) -> Result<()> {
         assert_eq!(range.end.saturating_sub(range.start), out.len() as u64, "one place for every value");
         if let Transform::Constant(value) = self.meta.transform {
             self.in_range(&range)?;
@@ -32,7 +32,7 @@ impl<B: SectionBytes> NumericReader<B> {
             return Ok(());
         }
         let mut out = out;
-        self.each_block(range, walk, |block, header, within| {
+        self.each_block(range, |block, header, within| {
             let places = out.split_off_mut(..within.len()).unwrap_or_default();
             let residuals = self.meta.residuals(block, header, within.clone())?;
             self.decode_block(header, &residuals, within.start, places)
@@ -101,7 +101,6 @@ impl<B: SectionBytes> NumericReader<B> {
     pub(super) fn each_block(
         &self,
         range: Range<u64>,
-        walk: &mut NumericWalk,
         mut f: impl FnMut(u64, &Block, Range<usize>) -> Result<()>,
     ) -> Result<()> {
         self.in_range(&range)?;
@@ -109,7 +108,7 @@ impl<B: SectionBytes> NumericReader<B> {
         while at < range.end {
             let (block, first) = self.meta.split(at);
             let len = (range.end - at).min((self.meta.values_in(block) - first) as u64);
-            let header = self.locate(block, walk)?;
+            let header = self.locate(block)?;
             f(block, &header, first..self.meta.split(at + len - 1).1 + 1)?;
             at += len;
         }

@@ -4,7 +4,7 @@ use byteorder::{ByteOrder, LittleEndian};
 
 use super::block::line;
 use super::read::affine;
-use super::{NumericReader, NumericWalk, Transform};
+use super::{NumericReader, Transform};
 use crate::bits;
 use crate::prefetch::prefetch;
 use crate::source::{SectionBytes, TAIL};
@@ -93,7 +93,7 @@ impl<B: SectionBytes> NumericReader<B> {
             return None;
         }
         let section = self.meta.section().ok()?.verified()?;
-        let header = self.locate(0, &mut NumericWalk::default()).ok()?;
+        let header = self.locate(0).ok()?;
         let payload = self.meta.payload(0, &header).ok()?;
         let bytes = if header.width == 0 { &ZEROS } else { section.get(payload.start..)? };
         let base = affine(base, gcd, header.base);

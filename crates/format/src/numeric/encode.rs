@@ -34,7 +34,7 @@ pub struct NumericOptions {
 ///
 /// ```
 /// use docvalues_format::jump::JumpTables;
-/// use docvalues_format::numeric::{self, NumericOptions, NumericReader, NumericWalk, Role};
+/// use docvalues_format::numeric::{self, NumericOptions, NumericReader, Role};
 /// use docvalues_format::source::Owned;
 ///
 /// let values: Vec<i64> = (0..10_000).map(|i| 1_700_000_000_000 + i * 60_000).collect();
@@ -44,7 +44,7 @@ pub struct NumericOptions {
 /// // In a file, a section gets a place; here it stays in memory.
 /// let column = column.try_map(&mut |section, bytes| Ok(Owned::new(section, bytes)))?;
 /// let reader = NumericReader::open(column, JumpTables::Baked)?;
-/// assert_eq!(reader.get(9_999, &mut NumericWalk::default())?, 1_700_599_940_000);
+/// assert_eq!(reader.get(9_999)?, 1_700_599_940_000);
 /// assert_eq!(reader.encodings()?.to_string(), "affine(gcd 60000) linear(0)");
 /// # Ok::<(), docvalues_format::error::Error>(())
 /// ```

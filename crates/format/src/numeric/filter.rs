@@ -9,7 +9,7 @@ use super::counts::{FilterCounts, Share};
 use super::locate::Residuals;
 use super::stretch;
 use super::zone::{self, Level, ZONE};
-use super::{BLOCK_SHIFTS, NumericReader, NumericWalk, Transform};
+use super::{BLOCK_SHIFTS, NumericReader, Transform};
 use crate::bits::{self, in_range, mask};
 use crate::error::Result;
 use crate::source::SectionBytes;
@@ -39,14 +39,8 @@ impl<B: SectionBytes> NumericReader<B> {
     /// # Panics
     ///
     /// If `bits` has fewer bits than there are `positions`.
-    pub fn filter(
-        &self,
-        positions: Range<u64>,
-        values: RangeInclusive<i64>,
-        bits: &mut [u64],
-        walk: &mut NumericWalk,
-    ) -> Result<()> {
-        self.filter_counting(positions, values, bits, walk, &mut FilterCounts::default())
+    pub fn filter(&self, positions: Range<u64>, values: RangeInclusive<i64>, bits: &mut [u64]) -> Result<()> {
+        self.filter_counting(positions, values, bits, &mut FilterCounts::default())
     }
 
     /// As [`filter`](Self::filter), and adds to `counts` how the values came to be known.
@@ -63,7 +57,6 @@ impl<B: SectionBytes> NumericReader<B> {
         positions: Range<u64>,
         values: RangeInclusive<i64>,
         bits: &mut [u64],
-        walk: &mut NumericWalk,
         counts: &mut FilterCounts,
     ) -> Result<()> {
         let wanted = positions.end.saturating_sub(positions.start);
@@ -88,8 +81,8 @@ impl<B: SectionBytes> NumericReader<B> {
             (Share::Some, Some(numbers)) => {
                 let mut filter = Filter { wanted: values, numbers, first, bits, counts };
                 match &self.meta.zones {
-                    Some(zones) => self.filter_zones(zones, positions, &mut filter, walk),
-                    None => self.filter_blocks(positions, &mut filter, walk),
+                    Some(zones) => self.filter_zones(zones, positions, &mut filter),
+                    None => self.filter_blocks(positions, &mut filter),
                 }
             }
         }
@@ -119,13 +112,7 @@ impl<B: SectionBytes> NumericReader<B> {
     }
 
     /// Fills or passes over whole zones, those of the upper level first, and descends into the others.
-    fn filter_zones(
-        &self,
-        zones: &B,
-        positions: Range<u64>,
-        filter: &mut Filter<'_>,
-        walk: &mut NumericWalk,
-    ) -> Result<()> {
+    fn filter_zones(&self, zones: &B, positions: Range<u64>, filter: &mut Filter<'_>) -> Result<()> {
         let mut at = positions.start;
         while at < positions.end {
             let upper = at / Level::Upper.values();
@@ -136,7 +123,7 @@ impl<B: SectionBytes> NumericReader<B> {
                 Share::None => {}
                 Share::All => filter.fill(part.clone()),
                 Share::Some => {
-                    self.filter_lower_zones(zones, part, filter, walk)?;
+                    self.filter_lower_zones(zones, part, filter)?;
                     continue;
                 }
             }
@@ -146,13 +133,7 @@ impl<B: SectionBytes> NumericReader<B> {
     }
 
     /// The same with zones of the lower level, all at once.
-    fn filter_lower_zones(
-        &self,
-        zones: &B,
-        positions: Range<u64>,
-        filter: &mut Filter<'_>,
-        walk: &mut NumericWalk,
-    ) -> Result<()> {
+    fn filter_lower_zones(&self, zones: &B, positions: Range<u64>, filter: &mut Filter<'_>) -> Result<()> {
         let lower = positions.start / ZONE..positions.end.div_ceil(ZONE);
         let stretches = self.meta.stretches.as_ref();
         let stretches =
@@ -166,9 +147,9 @@ impl<B: SectionBytes> NumericReader<B> {
             match (share, stretches) {
                 (Share::None, _) => {}
                 (Share::All, _) => filter.fill(here),
-                (Share::Some, None) => self.filter_blocks(here, filter, walk)?,
+                (Share::Some, None) => self.filter_blocks(here, filter)?,
                 (Share::Some, Some(stretches)) => {
-                    self.filter_stretches(&ends, stretches, zone * ZONE, here, filter, walk)?;
+                    self.filter_stretches(&ends, stretches, zone * ZONE, here, filter)?;
                 }
             }
         }
@@ -184,13 +165,12 @@ impl<B: SectionBytes> NumericReader<B> {
         first: u64,
         positions: Range<u64>,
         filter: &mut Filter<'_>,
-        walk: &mut NumericWalk,
     ) -> Result<()> {
         let may_hold = stretch::within(stretches, stretch::bounds(ends, &filter.wanted));
         if may_hold.count_ones() as usize == stretches.len() {
             // Of values in any order, mostly. To look at them is cheaper than to find out which stretch is wanted whole.
             filter.counts.stretches.note(Share::Some, begun(&positions, stretch::STRETCH));
-            return self.filter_blocks(positions, filter, walk);
+            return self.filter_blocks(positions, filter);
         }
         let mut open = positions.start..positions.start;
         for (i, &codes) in (0..).zip(stretches) {
@@ -205,23 +185,18 @@ impl<B: SectionBytes> NumericReader<B> {
                 filter.fill(here.clone());
             }
             if share != Share::Some {
-                self.filter_blocks(open, filter, walk)?;
+                self.filter_blocks(open, filter)?;
                 open = here.end..here.end;
             }
             open.end = here.end;
         }
-        self.filter_blocks(open, filter, walk)
+        self.filter_blocks(open, filter)
     }
 
     /// Fills or passes over whole blocks or parts of them, and looks at the values of the others.
-    fn filter_blocks(
-        &self,
-        positions: Range<u64>,
-        filter: &mut Filter<'_>,
-        walk: &mut NumericWalk,
-    ) -> Result<()> {
+    fn filter_blocks(&self, positions: Range<u64>, filter: &mut Filter<'_>) -> Result<()> {
         let mut at = positions.start;
-        self.each_block(positions, walk, |block, header, within| {
+        self.each_block(positions, |block, header, within| {
             let (all, step) = (self.meta.values_in(block), self.part(header));
             let mut place = within.start;
             while place < within.end {

@@ -12,7 +12,7 @@ use byteorder::{ByteOrder, LittleEndian};
 use super::block::{Block, Encoding, line};
 use super::read::{Probe, affine};
 use super::simd::{self, Blocks, Numbers, Packed};
-use super::{NumericReader, NumericWalk, ONE_BLOCK, Transform};
+use super::{NumericReader, ONE_BLOCK, Transform};
 use crate::bits;
 use crate::error::Result;
 use crate::source::SectionBytes;
@@ -38,7 +38,7 @@ impl<B: SectionBytes> NumericReader<B> {
     /// # Panics
     ///
     /// If `indices` and `out` differ in length.
-    pub fn gather(&self, indices: &[u32], out: &mut [i64], walk: &mut NumericWalk) -> Result<()> {
+    pub fn gather(&self, indices: &[u32], out: &mut [i64]) -> Result<()> {
         assert_eq!(indices.len(), out.len(), "one place for every index");
         if indices.is_empty() {
             return Ok(());
@@ -48,7 +48,7 @@ impl<B: SectionBytes> NumericReader<B> {
             out.fill(value);
             return Ok(());
         }
-        let (mut at, header) = (0, self.only_header(walk)?);
+        let (mut at, header) = (0, self.only_header()?);
         loop {
             let known = self.gather_known(header.as_ref(), &indices[at..], &mut out[at..])?;
             at += known;
@@ -62,7 +62,7 @@ impl<B: SectionBytes> NumericReader<B> {
                 _ => indices.len().min(at + GROUP),
             };
             self.in_count_all(&indices[at..next])?;
-            self.gather_one_by_one(header.as_ref(), &indices[at..next], &mut out[at..next], walk)?;
+            self.gather_one_by_one(header.as_ref(), &indices[at..next], &mut out[at..next])?;
             at = next;
         }
     }
@@ -73,8 +73,8 @@ impl<B: SectionBytes> NumericReader<B> {
     }
 
     /// The header of the only block, if there is only one.
-    pub(super) fn only_header(&self, walk: &mut NumericWalk) -> Result<Option<Block>> {
-        if self.meta.block_shift == ONE_BLOCK { self.locate(0, walk).map(Some) } else { Ok(None) }
+    pub(super) fn only_header(&self) -> Result<Option<Block>> {
+        if self.meta.block_shift == ONE_BLOCK { self.locate(0).map(Some) } else { Ok(None) }
     }
 
     /// As many values, from the first one on, as are found by a kernel.
@@ -121,21 +121,15 @@ impl<B: SectionBytes> NumericReader<B> {
     }
 
     /// The values of indices; of at most [`STRETCH`] where there are several blocks.
-    fn gather_one_by_one(
-        &self,
-        header: Option<&Block>,
-        indices: &[u32],
-        out: &mut [i64],
-        walk: &mut NumericWalk,
-    ) -> Result<()> {
+    fn gather_one_by_one(&self, header: Option<&Block>, indices: &[u32], out: &mut [i64]) -> Result<()> {
         if let Some(header) = header {
             return self.gather_block(header, indices, out);
         }
         if let Some(block) = self.block_of(indices) {
-            return self.gather_block(&self.locate(block, walk)?, indices, out);
+            return self.gather_block(&self.locate(block)?, indices, out);
         }
         let mut probes = [Probe::default(); STRETCH];
-        self.find(indices, &mut probes, walk)?;
+        self.find(indices, &mut probes)?;
         self.load(&probes[..indices.len()], out)
     }
 
@@ -147,10 +141,10 @@ impl<B: SectionBytes> NumericReader<B> {
     }
 
     /// Finds the place of each of `indices`, and asks for the bytes there.
-    fn find(&self, indices: &[u32], probes: &mut [Probe], walk: &mut NumericWalk) -> Result<()> {
+    fn find(&self, indices: &[u32], probes: &mut [Probe]) -> Result<()> {
         let section = self.meta.section()?;
         for (&index, probe) in indices.iter().zip(probes) {
-            *probe = self.probe(index.into(), walk)?;
+            *probe = self.probe(index.into())?;
             section.prefetch(probe.byte);
         }
         Ok(())

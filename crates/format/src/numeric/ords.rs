@@ -7,7 +7,7 @@ use super::block::{Block, Encoding};
 use super::locate::Residuals;
 use super::read::affine;
 use super::simd::{Packed, gather_ords};
-use super::{NumericReader, NumericWalk, Transform};
+use super::{NumericReader, Transform};
 use crate::bits;
 use crate::error::Result;
 use crate::id::TermOrd;
@@ -23,7 +23,7 @@ impl<B: SectionBytes> NumericReader<B> {
     /// # Panics
     ///
     /// If `out` is not as long as `range`.
-    pub fn decode_ords(&self, range: Range<u64>, out: &mut [TermOrd], walk: &mut NumericWalk) -> Result<()> {
+    pub fn decode_ords(&self, range: Range<u64>, out: &mut [TermOrd]) -> Result<()> {
         assert_eq!(range.end.saturating_sub(range.start), out.len() as u64, "one place for every value");
         if let Transform::Constant(value) = self.meta.transform {
             self.in_range(&range)?;
@@ -31,7 +31,7 @@ impl<B: SectionBytes> NumericReader<B> {
             return Ok(());
         }
         let mut out = out;
-        self.each_block(range, walk, |block, header, within| {
+        self.each_block(range, |block, header, within| {
             let places = out.split_off_mut(..within.len()).unwrap_or_default();
             let residuals = self.meta.residuals(block, header, within.clone())?;
             // A kernel begins with a byte.
@@ -72,13 +72,13 @@ impl<B: SectionBytes> NumericReader<B> {
     /// # Panics
     ///
     /// If `indices` and `out` differ in length.
-    pub fn gather_ords(&self, indices: &[u32], out: &mut [TermOrd], walk: &mut NumericWalk) -> usize {
+    pub fn gather_ords(&self, indices: &[u32], out: &mut [TermOrd]) -> usize {
         assert_eq!(indices.len(), out.len(), "one place for every index");
-        self.ords_known(indices, out, walk).unwrap_or(0)
+        self.ords_known(indices, out).unwrap_or(0)
     }
 
-    fn ords_known(&self, indices: &[u32], out: &mut [TermOrd], walk: &mut NumericWalk) -> Option<usize> {
-        let header = self.only_header(walk).ok()??;
+    fn ords_known(&self, indices: &[u32], out: &mut [TermOrd]) -> Option<usize> {
+        let header = self.only_header().ok()??;
         let first = self.first_ord(&header)?;
         let (section, payload) = (self.meta.section().ok()?, usize::try_from(header.payload).ok()?);
         let section = section.touched()?.until(section.len() + bits::OVERREAD)?;

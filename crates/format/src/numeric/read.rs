@@ -4,7 +4,7 @@ use byteorder::{ByteOrder, LittleEndian};
 
 use super::block::{Block, Encoding, line};
 use super::table::Table;
-use super::{Numeric, NumericWalk, ONE_BLOCK, Transform};
+use super::{Numeric, ONE_BLOCK, Transform};
 use crate::bits;
 use crate::error::{Error, ErrorKind, Result};
 use crate::jump::{Jump, JumpTables};
@@ -16,23 +16,24 @@ use crate::source::SectionBytes;
 ///
 /// A value: one jump entry of 16 or 32 bytes and one load of 8. A batch finds each block once for every
 /// run of indices that lie in it. Nothing is allocated but at opening (the table of values, at most
-/// 2 KiB) and when the jump table has to be built (32 bytes a block).
+/// 2 KiB), when the jump table has to be built (32 bytes a block), and for the 8 positions of
+/// [`JumpTables::Ignore`].
 ///
 /// # Examples
 ///
 /// ```
 /// # use docvalues_format::jump::JumpTables;
-/// # use docvalues_format::numeric::{self, NumericOptions, NumericReader, NumericWalk, Role};
+/// # use docvalues_format::numeric::{self, NumericOptions, NumericReader, Role};
 /// # use docvalues_format::source::Owned;
 /// let options = NumericOptions { role: Role::Values, doubles: false, jump_tables: true, zones: true };
 /// let column = numeric::encode(&[20, 21, 19, 25, 20], &options);
 /// let column = column.try_map(&mut |section, bytes| Ok(Owned::new(section, bytes)))?;
 /// let reader = NumericReader::open(column, JumpTables::Baked)?;
 ///
-/// let (mut walk, mut values, mut warm) = (NumericWalk::default(), [0; 3], [0_u64]);
-/// reader.gather(&[4, 0, 3], &mut values, &mut walk)?;
+/// let (mut values, mut warm) = ([0; 3], [0_u64]);
+/// reader.gather(&[4, 0, 3], &mut values)?;
 /// assert_eq!(values, [20, 20, 25]);
-/// reader.filter(0..5, 21..=i64::MAX, &mut warm, &mut walk)?;
+/// reader.filter(0..5, 21..=i64::MAX, &mut warm)?;
 /// assert_eq!(warm, [0b01010]);
 /// # Ok::<(), docvalues_format::error::Error>(())
 /// ```
@@ -94,10 +95,10 @@ impl<B: SectionBytes> NumericReader<B> {
     /// [`ErrorKind::OutOfRange`] if there is none; otherwise when bytes on the way to it cannot be read,
     /// or hold what they may not.
     #[inline]
-    pub fn get(&self, index: u64, walk: &mut NumericWalk) -> Result<i64> {
+    pub fn get(&self, index: u64) -> Result<i64> {
         match self.known(index) {
             Some(value) => Ok(value),
-            None => self.found(index, walk),
+            None => self.found(index),
         }
     }
 
@@ -161,12 +162,12 @@ impl<B: SectionBytes> NumericReader<B> {
 
     /// [`get`](Self::get) of what is not [`known`](Self::known).
     #[inline(never)]
-    fn found(&self, index: u64, walk: &mut NumericWalk) -> Result<i64> {
+    fn found(&self, index: u64) -> Result<i64> {
         self.in_count(index)?;
         if let Transform::Constant(value) = self.meta.transform {
             return Ok(value);
         }
-        let probe = self.probe(index, walk)?;
+        let probe = self.probe(index)?;
         self.value(probe.number(self.meta.section()?.array(probe.byte)?))
     }
 
@@ -176,34 +177,34 @@ impl<B: SectionBytes> NumericReader<B> {
     ///
     /// As [`get`](Self::get), for both.
     #[inline]
-    pub fn get_pair(&self, index: u64, walk: &mut NumericWalk) -> Result<(i64, i64)> {
+    pub fn get_pair(&self, index: u64) -> Result<(i64, i64)> {
         match self.known_pair(index) {
             Some(pair) => Ok(pair),
-            None => Ok((self.get(index, walk)?, self.get(index.saturating_add(1), walk)?)),
+            None => Ok((self.get(index)?, self.get(index.saturating_add(1))?)),
         }
     }
 
     /// The header of `block`, which must be one of the column's.
-    pub(super) fn locate(&self, block: u64, walk: &mut NumericWalk) -> Result<Block> {
+    pub(super) fn locate(&self, block: u64) -> Result<Block> {
         let block = usize::try_from(block).map_err(|_| self.no_value(block))?;
-        self.jump.locate(&self.meta, block, walk)
+        self.jump.locate(&self.meta, block)
     }
 
     /// Where number `index` lies, which there must be.
     #[inline(always)]
-    pub(super) fn probe(&self, index: u64, walk: &mut NumericWalk) -> Result<Probe> {
+    pub(super) fn probe(&self, index: u64) -> Result<Probe> {
         let (block, i) = self.meta.split(index);
         if self.meta.block_shift == ONE_BLOCK {
             // It has no jump table, so its header was built one of, and stays on the heap.
             return match self.jump.built() {
                 Some([header, ..]) => self.probe_in(header, i),
-                _ => self.probe_in(&self.locate(block, walk)?, i),
+                _ => self.probe_in(&self.locate(block)?, i),
             };
         }
         let table = self.jump.in_use().zip(usize::try_from(block).ok());
         match table.and_then(|(table, block)| Block::peek(table, self.meta.stride, block)) {
             Some(header) => self.probe_in(&header, i),
-            None => self.probe_in(&self.locate(block, walk)?, i),
+            None => self.probe_in(&self.locate(block)?, i),
         }
     }
 

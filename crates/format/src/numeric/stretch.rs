@@ -55,7 +55,7 @@ pub(super) const PER_ZONE: usize = 8;
 const _: () = assert!(PER_ZONE as u64 * STRETCH == ZONE);
 
 // Where every document has a value, its stretch is that of its value.
-const _: () = assert!(bits::STRETCH as usize == survey::STRETCH);
+const _: () = assert!(bits::keep::DOCS_PER_BIT as usize == survey::STRETCH);
 
 /// What the extra says of one column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

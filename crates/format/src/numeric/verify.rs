@@ -8,7 +8,7 @@ use super::decimal::Decimal;
 use super::stretch;
 use super::survey::STRETCH;
 use super::zone::{self, Level, ZONE};
-use super::{BLOCK_SHIFTS, NumericReader, NumericWalk, Transform};
+use super::{BLOCK_SHIFTS, NumericReader, Transform};
 use crate::error::{Error, ErrorKind, Result};
 use crate::id::MAX_DOCS;
 use crate::jump::{Chain, Step};
@@ -105,7 +105,7 @@ impl<B: SectionBytes> NumericReader<B> {
             Transform::Constant(_) | Transform::Table(_) => return Ok(()),
         };
         let mut numbers = [0; STRETCH];
-        self.each_block(0..self.meta.count, &mut NumericWalk::default(), |block, header, within| {
+        self.each_block(0..self.meta.count, |block, header, within| {
             let residuals = self.meta.residuals(block, header, within.clone())?;
             for first in within.clone().step_by(STRETCH) {
                 let numbers = &mut numbers[..STRETCH.min(within.end - first)];
@@ -181,11 +181,11 @@ impl<B: SectionBytes> NumericReader<B> {
 
     fn verify_values(&self) -> Result<()> {
         let (mut all, mut upper) = (Ends::NONE, Ends::NONE);
-        let (mut walk, mut stretches) = (NumericWalk::default(), Vec::new());
+        let mut stretches = Vec::new();
         let mut start = 0;
         while self.meta.blocks.is_some() && start < self.meta.count {
             let end = self.meta.count.min(start + Level::Lower.values());
-            self.ends_of(start..end, &mut stretches, &mut walk)?;
+            self.ends_of(start..end, &mut stretches)?;
             let lower = stretches.iter().fold(Ends::NONE, |all, &(min, max)| all.with(Ends(min, max)));
             (all, upper) = (all.with(lower), upper.with(lower));
             self.verify_zone(Level::Lower, start, lower)?;
@@ -203,19 +203,14 @@ impl<B: SectionBytes> NumericReader<B> {
     }
 
     /// The smallest and the largest of every [`STRETCH`] of these values.
-    fn ends_of(
-        &self,
-        range: std::ops::Range<u64>,
-        ends: &mut Vec<(i64, i64)>,
-        walk: &mut NumericWalk,
-    ) -> Result<()> {
+    fn ends_of(&self, range: std::ops::Range<u64>, ends: &mut Vec<(i64, i64)>) -> Result<()> {
         let mut values = [0; STRETCH];
         let mut start = range.start;
         ends.clear();
         while start < range.end {
             let len = STRETCH.min(usize::try_from(range.end - start).unwrap_or(STRETCH));
             let values = &mut values[..len];
-            self.decode(start..start + len as u64, values, walk)?;
+            self.decode(start..start + len as u64, values)?;
             let all = values.iter().fold(Ends::NONE, |ends, &value| ends.with(Ends(value, value)));
             ends.push((all.0, all.1));
             start += len as u64;

@@ -9,7 +9,7 @@ use super::listing::ROOM;
 use super::plain::{ByEight, Plain};
 use super::simd;
 use super::sink::{Collect, Exists, Expand, Sink};
-use super::{NO_VALUE, PresenceReader, PresenceWalk, Shape, locate};
+use super::{NO_VALUE, PresenceReader, Shape, locate};
 use crate::bits;
 use crate::error::{Error, ErrorKind, Result};
 use crate::id::{BLOCK_DOCS, DocId, ValueIndex};
@@ -35,19 +35,14 @@ impl<B: SectionBytes> PresenceReader<B> {
     /// # Panics
     ///
     /// When `buffer` has fewer places than `docs` has documents.
-    pub fn indices<'a>(
-        &self,
-        docs: &'a [DocId],
-        buffer: &'a mut [u32],
-        walk: &mut PresenceWalk,
-    ) -> Result<Indices<'a>> {
+    pub fn indices<'a>(&self, docs: &'a [DocId], buffer: &'a mut [u32]) -> Result<Indices<'a>> {
         if let Shape::All = self.shape
             && bits::all_below(docs, self.docs)
         {
             return Ok(Indices { each: simd::numbers(docs), all: true });
         }
         let each = &mut buffer[..docs.len()];
-        self.rank_many(docs, each, walk)?;
+        self.rank_many(docs, each)?;
         // To the last one, whatever they are: so it becomes vector code.
         Ok(Indices { each, all: each.iter().fold(true, |all, &index| all & (index != NO_VALUE)) })
     }
@@ -71,10 +66,10 @@ impl<B: SectionBytes> PresenceReader<B> {
     /// # Panics
     ///
     /// When `docs` and `out` differ in length.
-    pub fn rank_many(&self, docs: &[DocId], out: &mut [u32], walk: &mut PresenceWalk) -> Result<()> {
+    pub fn rank_many(&self, docs: &[DocId], out: &mut [u32]) -> Result<()> {
         assert_eq!(docs.len(), out.len(), "`out` has a place for each of `docs`");
         match &self.shape {
-            Shape::Blocks { .. } => return simd::ranks(self, docs, out, walk),
+            Shape::Blocks { .. } => return simd::ranks(self, docs, out),
             Shape::All => {
                 let rank = |doc: &DocId| if doc.get() < self.docs { doc.get() } else { NO_VALUE };
                 out.iter_mut().zip(docs).for_each(|(out, doc)| *out = rank(doc));
@@ -87,13 +82,7 @@ impl<B: SectionBytes> PresenceReader<B> {
     /// [`rank_many`](Self::rank_many) among blocks, whatever the CPU.
     // Always: compiled once for each kind of CPU, together with its loops.
     #[inline(always)]
-    pub(super) fn ranks(
-        &self,
-        docs: &[DocId],
-        out: &mut [u32],
-        walk: &mut PresenceWalk,
-        kernel: impl ByEight,
-    ) -> Result<()> {
+    pub(super) fn ranks(&self, docs: &[DocId], out: &mut [u32], kernel: impl ByEight) -> Result<()> {
         let Shape::Blocks { chain, jump } = &self.shape else { return Ok(()) };
         let (mut docs, mut out) = (docs, out);
         let plain = Plain::of(chain, jump);
@@ -115,7 +104,7 @@ impl<B: SectionBytes> PresenceReader<B> {
                 places.fill(NO_VALUE);
                 continue;
             }
-            let (first, block) = locate(chain, jump, number, walk)?;
+            let (first, block) = locate(chain, jump, number)?;
             block.rank_many(these, first, places)?;
         }
     }
@@ -126,18 +115,13 @@ impl<B: SectionBytes> PresenceReader<B> {
     /// # Errors
     ///
     /// As [`rank`](Self::rank). What was appended to `out` then is unspecified.
-    pub fn collect(
-        &self,
-        docs: Range<u32>,
-        out: &mut Vec<DocId>,
-        walk: &mut PresenceWalk,
-    ) -> Result<ValueIndex> {
-        let (values, docs) = (self.values_in(docs.clone(), walk)?, self.clip(docs));
+    pub fn collect(&self, docs: Range<u32>, out: &mut Vec<DocId>) -> Result<ValueIndex> {
+        let (values, docs) = (self.values_in(docs.clone())?, self.clip(docs));
         let before = out.len();
         // Not more than there are documents, whatever the ranks say.
         out.resize(before + values.len().min(docs.len()) + ROOM, DocId::new(0));
         let mut sink = Collect::new(&mut out[before..]);
-        self.visit(docs.clone(), walk, &mut sink)?;
+        self.visit(docs.clone(), &mut sink)?;
         let found = sink.found();
         out.truncate(before + found);
         match found == values.len() {
@@ -153,10 +137,10 @@ impl<B: SectionBytes> PresenceReader<B> {
     /// # Errors
     ///
     /// As [`rank`](Self::rank).
-    pub fn values_in(&self, docs: Range<u32>, walk: &mut PresenceWalk) -> Result<Range<u32>> {
+    pub fn values_in(&self, docs: Range<u32>) -> Result<Range<u32>> {
         let docs = self.clip(docs);
-        let start = self.before(docs.start, walk)?;
-        let end = if docs.is_empty() { start } else { self.before(docs.end, walk)? };
+        let start = self.before(docs.start)?;
+        let end = if docs.is_empty() { start } else { self.before(docs.end)? };
         match start <= end {
             true => Ok(start..end),
             false => Err(self.miscounted()),
@@ -172,9 +156,9 @@ impl<B: SectionBytes> PresenceReader<B> {
     /// # Panics
     ///
     /// When `bits` has fewer bits than the range has documents.
-    pub fn exists(&self, docs: Range<u32>, bits: &mut [u64], walk: &mut PresenceWalk) -> Result<()> {
+    pub fn exists(&self, docs: Range<u32>, bits: &mut [u64]) -> Result<()> {
         let start = self.bitset(&docs, bits);
-        self.visit(docs, walk, &mut Exists { start, bits })
+        self.visit(docs, &mut Exists { start, bits })
     }
 
     /// From values to documents: sets bit *i* of `bits` if document `docs.start` + *i* has a value
@@ -188,17 +172,11 @@ impl<B: SectionBytes> PresenceReader<B> {
     /// # Panics
     ///
     /// When `bits` has fewer bits than the range has documents.
-    pub fn expand(
-        &self,
-        docs: Range<u32>,
-        value_bits: &[u64],
-        bits: &mut [u64],
-        walk: &mut PresenceWalk,
-    ) -> Result<()> {
+    pub fn expand(&self, docs: Range<u32>, value_bits: &[u64], bits: &mut [u64]) -> Result<()> {
         let start = self.bitset(&docs, bits);
-        let values = self.values_in(docs.clone(), walk)?;
+        let values = self.values_in(docs.clone())?;
         let mut sink = Expand { start, bits, values: value_bits, at: 0 };
-        self.visit(docs, walk, &mut sink)?;
+        self.visit(docs, &mut sink)?;
         match sink.at == values.len() {
             true => Ok(()),
             false => Err(self.miscounted()),
@@ -218,13 +196,13 @@ impl<B: SectionBytes> PresenceReader<B> {
     }
 
     /// Values of all documents before `doc`.
-    fn before(&self, doc: u32, walk: &mut PresenceWalk) -> Result<u32> {
+    fn before(&self, doc: u32) -> Result<u32> {
         match &self.shape {
             _ if doc >= self.docs => Ok(self.values()),
             Shape::All => Ok(doc),
             Shape::Blocks { chain, jump } => {
                 let (number, low) = DocId::new(doc).split();
-                let (first, block) = locate(chain, jump, number, walk)?;
+                let (first, block) = locate(chain, jump, number)?;
                 Ok(first + block.probe(low.into())?.before)
             }
             Shape::None => Ok(0),
@@ -232,7 +210,7 @@ impl<B: SectionBytes> PresenceReader<B> {
     }
 
     /// Tells `sink` of the documents of the range that have a value.
-    fn visit(&self, docs: Range<u32>, walk: &mut PresenceWalk, sink: &mut impl Sink) -> Result<()> {
+    fn visit(&self, docs: Range<u32>, sink: &mut impl Sink) -> Result<()> {
         let docs = self.clip(docs);
         if docs.is_empty() {
             return Ok(());
@@ -249,7 +227,7 @@ impl<B: SectionBytes> PresenceReader<B> {
         for number in head..=last {
             let first = number * BLOCK_DOCS;
             let lows = docs.start.saturating_sub(first)..(docs.end - first).min(BLOCK_DOCS);
-            let (_, block) = locate(chain, jump, number, walk)?;
+            let (_, block) = locate(chain, jump, number)?;
             block.visit(lows, first, sink)?;
         }
         Ok(())

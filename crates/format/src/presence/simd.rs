@@ -8,8 +8,8 @@
 //! plain with `popcnt`; sparse with three documents a bucket 4.6 and 4.9. A batch takes most dense blocks eight
 //! documents at a time: see module `eight`.
 
+use super::PresenceReader;
 use super::kernel::AnyCpu;
-use super::{PresenceReader, PresenceWalk};
 use crate::error::Result;
 use crate::id::DocId;
 use crate::source::SectionBytes;
@@ -28,18 +28,17 @@ pub(super) fn ranks<B: SectionBytes>(
     reader: &PresenceReader<B>,
     docs: &[DocId],
     out: &mut [u32],
-    walk: &mut PresenceWalk,
 ) -> Result<()> {
     #[cfg(all(target_arch = "x86_64", not(miri)))]
-    return x86::ranks(reader, docs, out, walk);
+    return x86::ranks(reader, docs, out);
     #[cfg(not(all(target_arch = "x86_64", not(miri))))]
-    return reader.ranks(docs, out, walk, AnyCpu);
+    return reader.ranks(docs, out, AnyCpu);
 }
 
 /// Every [`ranks`] that this CPU can run, by name.
 #[cfg(test)]
 pub(super) fn every_ranks<B: SectionBytes>() -> Vec<(&'static str, Ranks<B>)> {
-    let plain: Ranks<B> = |reader, docs, out, walk| reader.ranks(docs, out, walk, AnyCpu);
+    let plain: Ranks<B> = |reader, docs, out| reader.ranks(docs, out, AnyCpu);
     #[cfg(all(target_arch = "x86_64", not(miri)))]
     return x86::every_ranks().chain([("plain", plain)]).collect();
     #[cfg(not(all(target_arch = "x86_64", not(miri))))]
@@ -48,7 +47,7 @@ pub(super) fn every_ranks<B: SectionBytes>() -> Vec<(&'static str, Ranks<B>)> {
 
 /// [`ranks`], of one CPU or another.
 #[cfg(test)]
-pub(super) type Ranks<B> = fn(&PresenceReader<B>, &[DocId], &mut [u32], &mut PresenceWalk) -> Result<()>;
+pub(super) type Ranks<B> = fn(&PresenceReader<B>, &[DocId], &mut [u32]) -> Result<()>;
 
 #[cfg(all(target_arch = "x86_64", not(miri)))]
 #[allow(unsafe_code, reason = "intrinsics; each use has its proof")]
@@ -65,28 +64,27 @@ mod x86 {
         reader: &PresenceReader<B>,
         docs: &[DocId],
         out: &mut [u32],
-        walk: &mut PresenceWalk,
     ) -> Result<()> {
         match (has_avx512(), has_popcnt()) {
             // SAFETY: this CPU has every feature that the function is compiled for.
-            (true, _) => unsafe { ranks_avx512(reader, docs, out, walk) },
+            (true, _) => unsafe { ranks_avx512(reader, docs, out) },
             // SAFETY: as above.
-            (false, true) => unsafe { ranks_popcnt(reader, docs, out, walk) },
-            (false, false) => reader.ranks(docs, out, walk, AnyCpu),
+            (false, true) => unsafe { ranks_popcnt(reader, docs, out) },
+            (false, false) => reader.ranks(docs, out, AnyCpu),
         }
     }
 
     #[cfg(test)]
     pub(super) fn every_ranks<B: SectionBytes>() -> impl Iterator<Item = (&'static str, Ranks<B>)> {
-        let avx512: Ranks<B> = |reader, docs, out, walk| {
+        let avx512: Ranks<B> = |reader, docs, out| {
             assert!(has_avx512());
             // SAFETY: the line above: this CPU has every feature that the function is compiled for.
-            unsafe { ranks_avx512(reader, docs, out, walk) }
+            unsafe { ranks_avx512(reader, docs, out) }
         };
-        let popcnt: Ranks<B> = |reader, docs, out, walk| {
+        let popcnt: Ranks<B> = |reader, docs, out| {
             assert!(has_popcnt());
             // SAFETY: as above.
-            unsafe { ranks_popcnt(reader, docs, out, walk) }
+            unsafe { ranks_popcnt(reader, docs, out) }
         };
         let all = [("avx512", has_avx512(), avx512), ("popcnt", has_popcnt(), popcnt)];
         all.into_iter().filter(|(_, has, _)| *has).map(|(name, _, ranks)| (name, ranks))
@@ -97,9 +95,8 @@ mod x86 {
         reader: &PresenceReader<B>,
         docs: &[DocId],
         out: &mut [u32],
-        walk: &mut PresenceWalk,
     ) -> Result<()> {
-        reader.ranks(docs, out, walk, Avx512)
+        reader.ranks(docs, out, Avx512)
     }
 
     #[target_feature(enable = "popcnt,bmi2")]
@@ -107,9 +104,8 @@ mod x86 {
         reader: &PresenceReader<B>,
         docs: &[DocId],
         out: &mut [u32],
-        walk: &mut PresenceWalk,
     ) -> Result<()> {
-        reader.ranks(docs, out, walk, AnyCpu)
+        reader.ranks(docs, out, AnyCpu)
     }
 
     /// Made only in functions that are compiled for AVX-512.

@@ -195,7 +195,7 @@ impl Questions {
         reader.verify().unwrap();
         assert_eq!((reader.docs(), reader.values() as usize), (self.docs, self.present.len()));
         let behind = ValueIndex::new(self.present.len() as u32);
-        assert!(reader.select(behind, &mut PresenceWalk::default()).is_err());
+        assert!(reader.select(behind).is_err());
 
         let (mut points, mut values) = (self.points.clone(), self.values.clone());
         self.ask_points(reader, &points, &values);
@@ -203,16 +203,16 @@ impl Questions {
         values.sort_unstable();
         self.ask_points(reader, &points, &values);
 
-        let (walk, mut ranks) = (&mut PresenceWalk::default(), vec![7; self.docs as usize]);
+        let mut ranks = vec![7; self.docs as usize];
         for (docs, expected) in &self.lists {
             ranks.resize(docs.len(), 7);
-            reader.rank_many(docs, &mut ranks, walk).unwrap();
+            reader.rank_many(docs, &mut ranks).unwrap();
             let wrong = (0..docs.len()).find(|&i| ranks[i] != expected[i]);
             assert_eq!(wrong.map(|i| (docs[i], ranks[i], expected[i])), None, "document, rank, expected");
             if let Shape::Blocks { .. } = reader.shape {
                 for (name, kernel) in simd::every_ranks() {
                     ranks.fill(7);
-                    kernel(reader, docs, &mut ranks, walk).unwrap();
+                    kernel(reader, docs, &mut ranks).unwrap();
                     assert!(ranks == *expected, "{name}");
                 }
             }
@@ -222,14 +222,13 @@ impl Questions {
     }
 
     fn ask_points(&self, reader: &PresenceReader<Owned>, points: &[u32], values: &[usize]) {
-        let walk = &mut PresenceWalk::default();
         for &doc in points {
             let expected = self.present.binary_search(&DocId::new(doc)).ok();
-            let rank = reader.rank(DocId::new(doc), walk).unwrap();
+            let rank = reader.rank(DocId::new(doc)).unwrap();
             assert_eq!(rank.map(|value| value.get() as usize), expected, "rank of {doc}");
         }
         for &value in values {
-            let doc = reader.select(ValueIndex::new(value as u32), walk).unwrap();
+            let doc = reader.select(ValueIndex::new(value as u32)).unwrap();
             assert_eq!(doc, self.present[value], "select of {value}");
         }
     }
@@ -253,22 +252,22 @@ impl AboutRange {
     }
 
     fn ask(&self, present: &[DocId], reader: &PresenceReader<Owned>, found: &mut Vec<DocId>) {
-        let (walk, docs) = (&mut PresenceWalk::default(), || self.docs.clone());
+        let docs = || self.docs.clone();
         found.clear();
         found.push(DocId::new(1));
-        let first = reader.collect(docs(), found, walk).unwrap();
+        let first = reader.collect(docs(), found).unwrap();
         assert_eq!(first.get() as usize, self.values.start, "collect {:?}", self.docs);
         assert_eq!(found[0], DocId::new(1), "what was in the list stays");
         assert!(found[1..] == present[self.values.clone()], "collect {:?}", self.docs);
 
-        let values = reader.values_in(docs(), walk).unwrap();
+        let values = reader.values_in(docs()).unwrap();
         assert_eq!(values.start as usize..values.end as usize, self.values, "values_in {:?}", self.docs);
 
         let mut bits = blank(&self.docs, self.old);
-        reader.exists(docs(), &mut bits, walk).unwrap();
+        reader.exists(docs(), &mut bits).unwrap();
         assert!(bits == self.exists, "exists {:?}", self.docs);
         let mut bits = blank(&self.docs, self.old);
-        reader.expand(docs(), &words(&self.value_bits), &mut bits, walk).unwrap();
+        reader.expand(docs(), &words(&self.value_bits), &mut bits).unwrap();
         assert!(bits == self.expanded, "expand {:?}", self.docs);
     }
 }
@@ -329,7 +328,7 @@ fn the_modes_differ_only_in_what_they_keep() {
     {
         let reader = open(encode_bits(&bits, true), bits.len() as u32, mode);
         assert_eq!(reader.heap_bytes(), 0);
-        let rank = reader.rank(DocId::new(70_000), &mut PresenceWalk::default()).unwrap();
+        let rank = reader.rank(DocId::new(70_000)).unwrap();
         assert_eq!(rank, Some(ValueIndex::new(14_000)));
         assert_eq!(reader.heap_bytes(), built, "{mode:?}");
     }
@@ -350,20 +349,19 @@ fn the_last_document_of_the_largest_segment_is_found() {
     for (presence, rank) in [(one, 0), (Presence::All, last.get())] {
         for mode in JumpTables::ALL {
             let reader = open(presence.clone(), MAX_DOCS, mode);
-            let walk = &mut PresenceWalk::default();
             reader.verify().unwrap();
-            assert_eq!(reader.rank(last, walk).unwrap(), Some(ValueIndex::new(rank)));
-            assert_eq!(reader.rank(DocId::new(u32::MAX), walk).unwrap(), None);
-            assert_eq!(reader.select(ValueIndex::new(rank), walk).unwrap(), last);
-            assert_eq!(reader.values_in(last.get()..u32::MAX, walk).unwrap(), rank..rank + 1);
+            assert_eq!(reader.rank(last).unwrap(), Some(ValueIndex::new(rank)));
+            assert_eq!(reader.rank(DocId::new(u32::MAX)).unwrap(), None);
+            assert_eq!(reader.select(ValueIndex::new(rank)).unwrap(), last);
+            assert_eq!(reader.values_in(last.get()..u32::MAX).unwrap(), rank..rank + 1);
             let (mut docs, mut bits, mut expanded) = (Vec::new(), [0], [0]);
-            reader.collect(last.get()..u32::MAX, &mut docs, walk).unwrap();
+            reader.collect(last.get()..u32::MAX, &mut docs).unwrap();
             assert_eq!(docs, [last]);
-            reader.exists(last.get()..u32::MAX, &mut bits, walk).unwrap();
-            reader.expand(last.get()..u32::MAX, &[1], &mut expanded, walk).unwrap();
+            reader.exists(last.get()..u32::MAX, &mut bits).unwrap();
+            reader.expand(last.get()..u32::MAX, &[1], &mut expanded).unwrap();
             assert_eq!((bits, expanded), ([1], [1]));
             let mut ranks = [0; 2];
-            reader.rank_many(&[DocId::new(u32::MAX), last], &mut ranks, walk).unwrap();
+            reader.rank_many(&[DocId::new(u32::MAX), last], &mut ranks).unwrap();
             assert_eq!(ranks, [NO_VALUE, rank]);
         }
     }
@@ -396,15 +394,15 @@ fn a_batch_takes_nothing_from_granules_that_were_never_checked() {
         let ascending = (0..docs).step_by(61);
         let asked = (0..4_000).map(|_| noise.below(docs)).chain(ascending);
         let asked: Vec<DocId> = asked.map(|doc| DocId::new(doc as u32)).collect();
-        let (mut ranks, mut walk) = (vec![0; asked.len()], PresenceWalk::default());
-        reader.rank_many(&asked, &mut ranks, &mut walk).unwrap();
+        let mut ranks = vec![0; asked.len()];
+        reader.rank_many(&asked, &mut ranks).unwrap();
         let mut before = vec![0_u32; docs + 1];
         bits.iter().enumerate().for_each(|(doc, bit)| before[doc + 1] = before[doc] + u32::from(*bit));
         for (doc, rank) in asked.iter().zip(ranks) {
             let place = doc.get() as usize;
             let expected = bits[place].then(|| before[place]);
             assert_eq!((rank != NO_VALUE).then_some(rank), expected, "{doc} of one in {one_in}");
-            let single = reader.rank(*doc, &mut walk).unwrap();
+            let single = reader.rank(*doc).unwrap();
             assert_eq!(single.map(ValueIndex::get), expected, "{doc} alone");
         }
     }

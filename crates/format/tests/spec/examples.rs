@@ -10,7 +10,7 @@ use docvalues_format::dictionary;
 use docvalues_format::file::kind::from_f64;
 use docvalues_format::granule::seal;
 use docvalues_format::jump::JumpTables;
-use docvalues_format::numeric::{NumericOptions, NumericWalk, Role, encode};
+use docvalues_format::numeric::{NumericOptions, Role, encode};
 use docvalues_format::source::Owned;
 
 use crate::document::Document;
@@ -73,7 +73,7 @@ fn symbols() -> Vec<u8> {
     let made = Binary { count: 1, bytes, coding, offsets: BinaryOffsets::Fixed(5) };
     let opened = made.try_map(&mut |section, bytes| Ok::<_, Infallible>(Owned::new(section, bytes)));
     let reader = BinaryReader::open(opened.unwrap(), JumpTables::Baked).unwrap();
-    assert_eq!(reader.get(0, &mut NumericWalk::default(), &mut Vec::new()).unwrap(), b"abcxc");
+    assert_eq!(reader.get(0, &mut Vec::new()).unwrap(), b"abcxc");
     reader.verify().unwrap();
     symbols
 }

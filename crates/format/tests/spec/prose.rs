@@ -40,7 +40,7 @@ fn is_read(tag: u8, values: u32) -> bool {
         BLOCK_DOCS + 1,
         JumpTables::Ignore,
     );
-    reader.unwrap().rank(DocId::new(0), &mut Default::default()).is_ok()
+    reader.unwrap().rank(DocId::new(0)).is_ok()
 }
 
 /// The largest number for which `holds`, which holds for `low` and not for `high`.

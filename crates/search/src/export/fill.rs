@@ -1,6 +1,8 @@
 //! From documents to chunks.
 
-use docvalues_column::{AnyColumn, Column, ColumnSource, DocId, Field, Kind};
+use std::sync::Arc;
+
+use docvalues_column::{Column, ColumnInfo, ColumnSource, DocId, Field, Kind};
 
 use super::chunk::Chunk;
 use super::distinct::{Distinct, NOWHERE};
@@ -8,13 +10,18 @@ use super::filled::{Allowance, Filled};
 use crate::error::Result;
 
 /// Open columns, and what is needed to read them into chunks.
-#[derive(Debug)]
 pub(crate) struct Filler {
-    columns: Vec<AnyColumn>,
+    columns: Vec<Arc<dyn Column>>,
     /// Documents of the source.
     total: u32,
     /// Those of a chunk, where a column wants to read them in order.
     distinct: Distinct<DocId>,
+}
+
+impl std::fmt::Debug for Filler {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_list().entries(self.fields().map(|field| &field.name)).finish()
+    }
 }
 
 impl Filler {
@@ -27,13 +34,13 @@ impl Filler {
         })
     }
 
-    pub(crate) fn columns(&self) -> impl ExactSizeIterator<Item = &dyn Column> {
-        self.columns.iter().map(AnyColumn::as_column)
+    pub(crate) fn columns(&self) -> impl ExactSizeIterator<Item = &ColumnInfo> {
+        self.columns.iter().map(|column| column.info())
     }
 
     /// What the columns say of themselves.
     pub(crate) fn fields(&self) -> impl ExactSizeIterator<Item = &Field> {
-        self.columns().map(Column::field)
+        self.columns().map(|info| &info.field)
     }
 
     pub(crate) fn total(&self) -> u32 {
@@ -44,7 +51,7 @@ impl Filler {
     pub(crate) fn chunk(&self) -> Chunk {
         Chunk {
             docs: Vec::new(),
-            columns: self.columns.iter().map(|column| Filled::new(column.kind())).collect(),
+            columns: self.columns.iter().map(|column| Filled::new(column.info().kind())).collect(),
         }
     }
 
@@ -52,13 +59,13 @@ impl Filler {
     /// are more than `most`: the chunk is then of no use.
     pub(crate) fn fill(&mut self, chunk: &mut Chunk, most: usize) -> Result<Option<usize>> {
         let Chunk { docs, columns } = chunk;
-        if self.columns.iter().any(|column| !matches!(column.kind(), Kind::Numeric | Kind::Sorted)) {
+        if self.columns.iter().any(|column| !matches!(column.info().kind(), Kind::Numeric | Kind::Sorted)) {
             let known = |doc: &DocId| if doc.get() < self.total { doc.get() } else { NOWHERE };
             self.distinct.find(docs.iter().map(known), DocId::new);
         }
         let mut memory = Allowance(most);
         for (filled, column) in columns.iter_mut().zip(&self.columns) {
-            if !filled.fill(column, docs, &self.distinct, &mut memory)? {
+            if !filled.fill(&**column, docs, &self.distinct, &mut memory)? {
                 return Ok(None);
             }
         }

@@ -1,11 +1,13 @@
 //! A column of a chunk, while it is filled and afterwards.
 
-use docvalues_column::{AnyColumn, BatchDocs, DocId, Kind, Lists, Slices, TermOrd, Terms, bits};
+use docvalues_column::{
+    BatchDocs, Column, DocId, DocRange, Gathered, Kind, Lists, Rows, Slices, TermOrd, Terms, Values,
+};
 
 use super::distinct::{Distinct, NOWHERE};
 use crate::docs::len_u32;
 use crate::error::Result;
-use crate::window::{Read, SHORT_WINDOW};
+use crate::window::{NO_ORD, SHORT_WINDOW};
 
 /// Bytes of strings or lists that are read together, about: what stays in a cache until it is copied.
 const PART_BYTES: usize = 1 << 18;
@@ -21,8 +23,13 @@ const FIRST_PART: usize = 64;
 #[derive(Debug)]
 pub(super) struct Filled {
     kind: Kind,
-    /// Numbers and ords of all rows; lists of those documents that were read last.
-    read: Read,
+    /// Numbers of all rows; lists of those documents that were read last.
+    numbers: Gathered<i64>,
+    /// The same of ords, [`NO_ORD`] where there is none.
+    row_ords: Gathered<TermOrd>,
+    /// Byte strings of those documents that were read last, or terms.
+    strings: Gathered<u8>,
+    terms: Lists<u8>,
     /// How many lists are read together.
     part: usize,
     /// For each row the place of its string or list; [`NOWHERE`] if it has none.
@@ -50,7 +57,10 @@ impl Filled {
     pub(super) fn new(kind: Kind) -> Filled {
         Filled {
             kind,
-            read: Read::default(),
+            numbers: Gathered::new(),
+            row_ords: Gathered::filled(NO_ORD),
+            strings: Gathered::new(),
+            terms: Lists::new(),
             part: FIRST_PART,
             places: Vec::new(),
             bytes: Lists::new(),
@@ -68,61 +78,62 @@ impl Filled {
     /// more memory than there is: what is there then is unspecified.
     pub(super) fn fill(
         &mut self,
-        column: &AnyColumn,
+        column: &dyn Column,
         rows: &[DocId],
         distinct: &Distinct<DocId>,
         memory: &mut Allowance,
     ) -> Result<bool> {
-        match column {
-            AnyColumn::Numeric(_) => {
-                self.read.read(column, run_or_list(rows))?;
+        let is_many = column.info().is_multi_valued();
+        match column.values() {
+            Values::Numbers(numbers) if !is_many => {
+                numbers.gather(run_or_list(rows), &mut self.numbers)?;
                 Ok(true)
             }
-            AnyColumn::Binary(_) => self.fill_bytes(column, distinct, memory),
-            AnyColumn::Sorted(terms) => {
-                self.read.read(column, run_or_list(rows))?;
-                self.ords.find(self.read.ords.iter().map(|ord| ord.get()), TermOrd::new);
-                self.places.clone_from(&self.ords.places);
-                self.fill_terms(&**terms, memory)
-            }
-            AnyColumn::SortedNumeric(_) => {
+            Values::Numbers(numbers) => {
                 self.number_lists.clear();
                 self.places.clone_from(&distinct.places);
                 in_parts(&distinct.values, &mut self.part, memory, &mut self.number_lists, |docs, out| {
-                    self.read.read(column, run_or_list(docs))?;
-                    Ok(append(out, self.read.number_lists.slices()))
+                    numbers.gather(run_or_list(docs), &mut self.numbers)?;
+                    Ok(append(out, self.numbers.lists()))
                 })
             }
-            AnyColumn::SortedSet(terms) => {
+            Values::Ords(ords, terms) if !is_many => {
+                ords.gather(run_or_list(rows), &mut self.row_ords)?;
+                self.ords.find(self.row_ords.values().iter().map(|ord| ord.get()), TermOrd::new);
+                self.places.clone_from(&self.ords.places);
+                self.fill_terms(terms, memory)
+            }
+            Values::Ords(ords, terms) => {
                 self.ord_lists.clear();
                 self.places.clone_from(&distinct.places);
                 let all =
                     in_parts(&distinct.values, &mut self.part, memory, &mut self.ord_lists, |docs, out| {
-                        self.read.read(column, run_or_list(docs))?;
-                        Ok(append(out, self.read.ord_lists.slices()))
+                        ords.gather(run_or_list(docs), &mut self.row_ords)?;
+                        Ok(append(out, self.row_ords.lists()))
                     })?;
                 let ords = self.ord_lists.slices().items();
                 self.ords.find(ords.iter().map(|ord| ord.get()), TermOrd::new);
-                Ok(all && self.fill_terms(&**terms, memory)?)
+                Ok(all && self.fill_terms(terms, memory)?)
             }
+            Values::Bytes(strings) => self.fill_bytes(strings, distinct, memory),
         }
     }
 
     fn fill_bytes(
         &mut self,
-        column: &AnyColumn,
+        rows: &dyn Rows<u8>,
         distinct: &Distinct<DocId>,
         memory: &mut Allowance,
     ) -> Result<bool> {
         self.bytes.clear();
-        let (read, places) = (&mut self.read, &mut self.ords.places);
+        let (read, places) = (&mut self.strings, &mut self.ords.places);
         places.clear();
         let all = in_parts(&distinct.values, &mut self.part, memory, &mut self.bytes, |docs, out| {
-            read.read(column, run_or_list(docs))?;
-            let there = |at| read.all_present || bits::get(&read.present, at);
+            rows.gather(run_or_list(docs), read)?;
             let first = len_u32(out.len());
-            places.extend((first..).zip(0..docs.len()).map(|(to, at)| if there(at) { to } else { NOWHERE }));
-            Ok(append(out, read.bytes.slices()))
+            let place = |(to, at)| if read.row(at).is_some() { to } else { NOWHERE };
+            places.extend((first..).zip(0..docs.len()).map(place));
+            Ok(append(out, read.lists()))
         })?;
         self.places.clear();
         self.places.extend(follow(&distinct.places, places));
@@ -130,17 +141,16 @@ impl Filled {
     }
 
     /// Reads the terms of all different ords.
-    fn fill_terms<C: Terms + ?Sized>(&mut self, terms: &C, memory: &mut Allowance) -> Result<bool> {
+    fn fill_terms(&mut self, terms: &dyn Terms, memory: &mut Allowance) -> Result<bool> {
         self.bytes.clear();
         in_parts(&self.ords.values, &mut self.part, memory, &mut self.bytes, |ords, out| {
-            terms.gather_terms(ords, &mut self.read.bytes)?;
-            Ok(append(out, self.read.bytes.slices()))
+            terms.gather_terms(ords, &mut self.terms)?;
+            Ok(append(out, self.terms.slices()))
         })
     }
 
     pub(super) fn numbers(&self) -> super::Numbers<'_> {
-        let Read { numbers, present, all_present, .. } = &self.read;
-        super::Numbers { values: numbers, present: (!all_present).then_some(present) }
+        super::Numbers { values: self.numbers.values(), present: self.numbers.present() }
     }
 
     /// Of each row the place of its string, and these.
@@ -164,7 +174,7 @@ fn run_or_list(docs: &[DocId]) -> BatchDocs<'_> {
     let follows = |pair: &[DocId]| pair[0].get().checked_add(1) == Some(pair[1].get());
     match docs {
         [first, .., last] if last.get() < u32::MAX && docs.windows(2).all(follows) => {
-            BatchDocs::Run { first: *first, len: docs.len() }
+            BatchDocs::Run(DocRange::new(first.get(), last.get() + 1))
         }
         _ => BatchDocs::List(docs),
     }
@@ -178,12 +188,7 @@ fn follow<'a>(first: &'a [u32], then: &'a [u32]) -> impl Iterator<Item = u32> + 
 
 /// Appends lists, and says how many bytes they take.
 fn append<T: Copy>(out: &mut Lists<T>, lists: Slices<'_, T>) -> usize {
-    let appended: Result<(), std::convert::Infallible> =
-        out.extend_with(lists.lens().map(|len| len as u64), |items| {
-            items.extend_from_slice(lists.items());
-            Ok(())
-        });
-    let Ok(()) = appended;
+    out.extend_from(lists);
     size_of_val(lists.items()) + lists.len() * size_of::<u64>()
 }
 

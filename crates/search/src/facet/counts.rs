@@ -3,7 +3,7 @@
 use std::hash::Hash;
 use std::ops::RangeInclusive;
 
-use docvalues_column::{AnyColumn, Lists, Slices, TermOrd, Terms};
+use docvalues_column::{Lists, LogicalType, OrdRange, Slices, TermOrd, Terms, Value, Values};
 use hashbrown::HashMap;
 
 use super::array::Array;
@@ -13,8 +13,7 @@ use crate::columns::{Columns, Slot};
 use crate::docs::len_u32;
 use crate::error::{Error, Result};
 use crate::pass::Collector;
-use crate::value::Value;
-use crate::window::{NO_ORD, Window};
+use crate::window::{Cells, NO_ORD, Numbers, Strings, Window};
 
 /// Numbers this close to each other are counted in an array.
 const NEAR: usize = 1 << 20;
@@ -47,15 +46,13 @@ impl FacetCounter {
     /// Counters for `hits` documents.
     pub(crate) fn new(facet: &Facet, slot: Slot, columns: &Columns, hits: u32) -> Result<FacetCounter> {
         let column = columns.get(slot);
-        let counts = match column {
-            AnyColumn::Sorted(terms) => ords(terms.term_count(), hits, facet),
-            AnyColumn::SortedSet(terms) => ords(terms.term_count(), hits, facet),
-            AnyColumn::Numeric(column) => numbers(column.bounds(), hits),
-            AnyColumn::SortedNumeric(column) => numbers(column.bounds(), hits),
-            AnyColumn::Binary(_) => Counts::Bytes(HashMap::new()),
+        let counts = match column.values() {
+            Values::Ords(_, terms) => ords(terms.term_count(), hits, facet),
+            Values::Numbers(_) => numbers(&column.info().bounds.range(), hits),
+            Values::Bytes(_) => Counts::Bytes(HashMap::new()),
         };
         if facet.prefix.is_some() && matches!(counts, Counts::Near(..) | Counts::Far(_)) {
-            let field = column.as_column().field();
+            let field = &column.info().field;
             let (field, kind) = (field.name.clone(), field.kind);
             return Err(Error::Kind { field, kind, cannot: "has no prefixes" });
         }
@@ -65,11 +62,8 @@ impl FacetCounter {
     /// The values that come first.
     pub(crate) fn finish(mut self, columns: &Columns) -> Result<FacetCounts> {
         let column = columns.get(self.slot);
-        let (values, distinct) = match (column, self.counts) {
-            (AnyColumn::Sorted(terms), counts) => terms_of(&**terms, counts, &self.facet, &mut self.missing)?,
-            (AnyColumn::SortedSet(terms), counts) => {
-                terms_of(&**terms, counts, &self.facet, &mut self.missing)?
-            }
+        let (values, distinct) = match (column.values(), self.counts) {
+            (Values::Ords(_, terms), counts) => terms_of(terms, counts, &self.facet, &mut self.missing)?,
             (_, Counts::Bytes(counts)) => {
                 let mut top = Top::new(&self.facet);
                 let prefix = self.facet.prefix.as_deref().unwrap_or_default();
@@ -78,9 +72,9 @@ impl FacetCounter {
                 }
                 finish(top, Value::Bytes)
             }
-            (_, counts) => numbers_of(counts, &self.facet),
+            (_, counts) => numbers_of(counts, &self.facet, column.info().field.logical),
         };
-        let field = column.as_column().field().clone();
+        let field = column.info().field.clone();
         Ok(FacetCounts { field, values, distinct, docs: self.docs, missing: self.missing })
     }
 }
@@ -95,10 +89,11 @@ fn ords(terms: u32, hits: u32, facet: &Facet) -> Counts {
 }
 
 /// Counters for numbers between these.
-fn numbers(bounds: Option<RangeInclusive<i64>>, hits: u32) -> Counts {
-    let Some((first, last)) = bounds.map(RangeInclusive::into_inner) else {
+fn numbers(bounds: &RangeInclusive<i64>, hits: u32) -> Counts {
+    if bounds.is_empty() {
         return Counts::Near(0, Array::new(0, 0));
-    };
+    }
+    let (first, last) = (*bounds.start(), *bounds.end());
     match usize::try_from(last.abs_diff(first)) {
         Ok(span) if span < NEAR => Counts::Near(first, Array::new(span + 1, hits as usize)),
         _ => Counts::Far(HashMap::new()),
@@ -106,14 +101,14 @@ fn numbers(bounds: Option<RangeInclusive<i64>>, hits: u32) -> Counts {
 }
 
 fn terms_of(
-    terms: &(impl Terms + ?Sized),
+    terms: &dyn Terms,
     counts: Counts,
     facet: &Facet,
     missing: &mut u64,
 ) -> Result<(Vec<(Value, u64)>, u64)> {
     let ords = match &facet.prefix {
         Some(prefix) => terms.prefix(prefix)?,
-        None => 0..terms.term_count(),
+        None => OrdRange::new(0, terms.term_count()),
     };
     let mut top = Top::new(facet);
     match counts {
@@ -126,7 +121,7 @@ fn terms_of(
         Counts::FewOrds(counts) => {
             counts
                 .into_iter()
-                .filter(|(ord, _)| ords.contains(ord))
+                .filter(|(ord, _)| ords.contains(TermOrd::new(*ord)))
                 .for_each(|(ord, count)| top.see(count, || ord));
         }
         _ => {}
@@ -139,7 +134,7 @@ fn terms_of(
     Ok((values.map(|(term, (_, count))| (Value::Bytes(term.to_vec()), count.into())).collect(), distinct))
 }
 
-fn numbers_of(counts: Counts, facet: &Facet) -> (Vec<(Value, u64)>, u64) {
+fn numbers_of(counts: Counts, facet: &Facet, logical: LogicalType) -> (Vec<(Value, u64)>, u64) {
     let mut top = Top::new(facet);
     match counts {
         Counts::Near(first, counts) => {
@@ -151,7 +146,7 @@ fn numbers_of(counts: Counts, facet: &Facet) -> (Vec<(Value, u64)>, u64) {
         Counts::Far(counts) => counts.into_iter().for_each(|(number, count)| top.see(count, || number)),
         _ => {}
     }
-    finish(top, Value::Number)
+    finish(top, |number| Value::of(logical, number))
 }
 
 fn finish<K: Ord>(top: Top<K>, value: impl Fn(K) -> Value) -> (Vec<(Value, u64)>, u64) {
@@ -174,12 +169,12 @@ impl Collector for FacetCounter {
     fn collect(&mut self, window: &mut Window<'_>) -> Result<()> {
         self.docs += window.len() as u64;
         window.read(self.slot)?;
-        match window.column(self.slot) {
-            AnyColumn::Sorted(_) => self.ords(window.ords(self.slot), window.has_all(self.slot)),
-            AnyColumn::SortedSet(_) => self.ord_lists(window.ord_lists(self.slot)),
-            AnyColumn::Numeric(_) => self.numbers(window),
-            AnyColumn::SortedNumeric(_) => self.number_lists(window.number_lists(self.slot)),
-            AnyColumn::Binary(_) => self.bytes(window),
+        match window.cells(self.slot) {
+            Cells::Ords(ords) => self.ords(ords, window.column(self.slot).info().all_present()),
+            Cells::OrdLists(lists) => self.ord_lists(lists),
+            Cells::Numbers(numbers) => self.numbers(numbers),
+            Cells::NumberLists(lists) => self.number_lists(lists),
+            Cells::Bytes(strings) => self.bytes(strings),
         }
         Ok(())
     }
@@ -236,8 +231,7 @@ impl FacetCounter {
         self.ords(lists.items(), true);
     }
 
-    fn numbers(&mut self, window: &Window<'_>) {
-        let numbers = window.numbers(self.slot);
+    fn numbers(&mut self, numbers: Numbers<'_>) {
         let mut there = 0;
         match &mut self.counts {
             Counts::Near(first, counts) if numbers.present.is_none() => {
@@ -254,7 +248,7 @@ impl FacetCounter {
             }),
             _ => {}
         }
-        self.missing += window.len() as u64 - there;
+        self.missing += numbers.values.len() as u64 - there;
     }
 
     fn number_lists(&mut self, lists: Slices<'_, i64>) {
@@ -270,10 +264,10 @@ impl FacetCounter {
         }
     }
 
-    fn bytes(&mut self, window: &Window<'_>) {
+    fn bytes(&mut self, strings: Strings<'_>) {
         let Counts::Bytes(counts) = &mut self.counts else { return };
-        for at in 0..window.len() {
-            match window.bytes(self.slot, at) {
+        for value in strings.iter() {
+            match value {
                 Some(value) => *counts.entry_ref(value).or_default() += 1,
                 None => self.missing += 1,
             }

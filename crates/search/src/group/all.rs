@@ -15,7 +15,7 @@ use crate::columns::Slot;
 use crate::error::{Error, Result};
 use crate::pass::Collector;
 use crate::search::Request;
-use crate::value::Value;
+use crate::value::Stored;
 use crate::window::Window;
 
 /// The most passes over the documents.
@@ -212,7 +212,7 @@ struct Candidates {
 struct Candidate {
     /// Documents, or the metric: the greatest first.
     height: Reverse<Option<Height>>,
-    value: Value,
+    value: Stored,
     row: Vec<u64>,
 }
 
@@ -227,7 +227,7 @@ impl Candidates {
         Candidates { order, top, is_told, word, floor: i64::MIN, heap: BinaryHeap::new() }
     }
 
-    fn offer(&mut self, layout: &Layout, row: &[u64], value: &dyn Fn() -> Value) {
+    fn offer(&mut self, layout: &Layout, row: &[u64], value: &dyn Fn() -> Stored) {
         let height = Reverse(match self.order {
             GroupOrder::Count => Some(Height::Integer(row[0].into())),
             GroupOrder::Metric(metric) => layout.height(row, metric),

@@ -7,7 +7,7 @@ use hashbrown::HashMap;
 use super::key;
 use crate::columns::Slot;
 use crate::sort::{Entry, Kept, Keys};
-use crate::value::Value;
+use crate::value::Stored;
 use crate::window::Window;
 
 /// The groups whose best documents come first, with these documents: Lucene's `FirstPassGroupingCollector`.
@@ -17,8 +17,8 @@ use crate::window::Window;
 pub(super) struct BestGroups {
     by: Slot,
     top: usize,
-    groups: BTreeMap<Entry, Value>,
-    best: HashMap<Value, Entry>,
+    groups: BTreeMap<Entry, Stored>,
+    best: HashMap<Stored, Entry>,
 }
 
 impl BestGroups {
@@ -27,12 +27,12 @@ impl BestGroups {
     }
 
     /// The values of the groups, in order.
-    pub(super) fn finish(self) -> Vec<Value> {
+    pub(super) fn finish(self) -> Vec<Stored> {
         self.groups.into_values().collect()
     }
 
     /// A document of a group that comes before the last one.
-    fn put(&mut self, entry: Entry, value: Value) {
+    fn put(&mut self, entry: Entry, value: Stored) {
         if let Some(best) = self.best.get_mut(&value) {
             if entry < *best {
                 self.groups.remove(best);

@@ -5,15 +5,15 @@
 use std::hash::BuildHasher;
 use std::ops::Range;
 
-use docvalues_column::{AnyColumn, TermOrd};
+use docvalues_column::{TermOrd, Values};
 use docvalues_format::bits;
 use hashbrown::{DefaultHashBuilder, HashTable};
 
 use super::budget::Budget;
-use crate::columns::{Columns, Slot};
+use crate::columns::{Columns, Slot, bounds};
 use crate::docs::len_u32;
-use crate::value::Value;
-use crate::window::{NO_ORD, Window};
+use crate::value::Stored;
+use crate::window::{Cells, NO_ORD, Window};
 
 /// Parts that hashes can tell apart.
 pub(super) const HASH_PARTS: u32 = 1 << 12;
@@ -80,13 +80,8 @@ fn place(hash: u64) -> u32 {
 impl Space {
     pub(super) fn of(columns: &Columns, by: Slot, hits: u32) -> Space {
         let most = u64::from(hits).saturating_mul(SPARSE).max(1 << 10);
-        let (first, last) = match columns.get(by) {
-            AnyColumn::Sorted(column) => (0, i64::from(column.term_count()) - 1),
-            AnyColumn::Numeric(column) => {
-                column.bounds().map_or((0, -1), std::ops::RangeInclusive::into_inner)
-            }
-            _ => return Space::Hashed,
-        };
+        let Some(bounds) = bounds(columns.get(by)) else { return Space::Hashed };
+        let (first, last) = if bounds.is_empty() { (0, -1) } else { bounds.into_inner() };
         let len = last.checked_sub(first).and_then(|last| last.checked_add(1));
         match len.and_then(|len| u32::try_from(len).ok()) {
             Some(len) if u64::from(len) <= most => Space::Near { first, len },
@@ -116,8 +111,8 @@ impl Space {
             }
             Space::Hashed => {
                 let part = Part { hasher, range: part };
-                match columns.get(by) {
-                    AnyColumn::Binary(_) => Keys::Bytes(Bytes::new(part)),
+                match columns.get(by).values() {
+                    Values::Bytes(_) => Keys::Bytes(Bytes::new(part)),
                     _ => Keys::Numbers(Numbers { part, rows: HashTable::new() }),
                 }
             }
@@ -157,14 +152,13 @@ impl Keys {
         if !matches!(self, Keys::Near { .. }) {
             places.clear();
         }
-        match (self, window.column(by)) {
-            (Keys::Near { first, len }, AnyColumn::Sorted(_)) => {
+        match (self, window.cells(by)) {
+            (Keys::Near { first, len }, Cells::Ords(ords)) => {
                 let (first, len) = (u32::try_from(*first).unwrap_or(u32::MAX), *len);
-                let ords = window.ords(by);
                 places.resize(ords.len(), len);
                 bits::places(ords, first, len, places);
             }
-            (Keys::Near { first, len }, _) => {
+            (Keys::Near { first, len }, Cells::Numbers(numbers)) => {
                 let (first, len) = (*first, *len);
                 let place = |number: i64| {
                     let place = number.wrapping_sub(first).cast_unsigned().min(len.into());
@@ -172,7 +166,6 @@ impl Keys {
                     let place = place as u32;
                     place
                 };
-                let numbers = window.numbers(by);
                 places.resize(window.len(), len);
                 if numbers.present.is_none() {
                     numbers.values.iter().zip(places).for_each(|(&number, to)| *to = place(number));
@@ -181,27 +174,28 @@ impl Keys {
                     numbers.each(|at, number| places[at] = place(number));
                 }
             }
-            (Keys::Numbers(table), AnyColumn::Sorted(_)) => {
-                for &ord in window.ords(by) {
+            (Keys::Numbers(table), Cells::Ords(ords)) => {
+                for &ord in ords {
                     let Some(row) = table.of_ord(ord, budget) else { return false };
                     places.push(row);
                 }
             }
-            (Keys::Numbers(table), _) => {
-                let numbers = window.numbers(by);
+            (Keys::Numbers(table), Cells::Numbers(numbers)) => {
                 for at in 0..window.len() {
                     let row = numbers.get(at).map_or(Some(0), |number| table.row(number, budget));
                     let Some(row) = row else { return false };
                     places.push(row);
                 }
             }
-            (Keys::Bytes(table), _) => {
-                for at in 0..window.len() {
-                    let row = window.bytes(by, at).map_or(Some(0), |bytes| table.row(bytes, budget));
+            (Keys::Bytes(table), Cells::Bytes(strings)) => {
+                for value in strings.iter() {
+                    let row = value.map_or(Some(0), |bytes| table.row(bytes, budget));
                     let Some(row) = row else { return false };
                     places.push(row);
                 }
             }
+            // Documents are not grouped by columns with several values.
+            _ => places.resize(window.len(), 0),
         }
         true
     }
@@ -220,23 +214,23 @@ impl Keys {
     }
 
     /// Shows `each` all rows of values, `words` long, and how to make the value of each.
-    pub(super) fn each(&self, rows: &[u64], words: usize, mut each: impl FnMut(&[u64], &dyn Fn() -> Value)) {
+    pub(super) fn each(&self, rows: &[u64], words: usize, mut each: impl FnMut(&[u64], &dyn Fn() -> Stored)) {
         let row = |row: usize| &rows[row * words..(row + 1) * words];
         match self {
             Keys::Near { first, len } => {
                 // The last one may be the greatest number there is, with none behind it.
                 for (at, row) in rows.chunks_exact(words).enumerate().take(*len as usize) {
-                    each(row, &|| Value::Number(first.wrapping_add_unsigned(at as u64)));
+                    each(row, &|| Stored::Number(first.wrapping_add_unsigned(at as u64)));
                 }
             }
             Keys::Numbers(numbers) => {
                 for &(number, at) in &numbers.rows {
-                    each(row(at as usize), &|| Value::Number(number));
+                    each(row(at as usize), &|| Stored::Number(number));
                 }
             }
             Keys::Bytes(bytes) => {
                 for at in 1..bytes.ends.len() {
-                    each(row(at), &|| Value::Bytes(bytes.get(at).to_vec()));
+                    each(row(at), &|| Stored::Bytes(bytes.get(at).to_vec()));
                 }
             }
         }

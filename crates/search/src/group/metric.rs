@@ -2,14 +2,13 @@
 
 use std::cmp::Ordering;
 
-use docvalues_column::{AnyColumn, LogicalType};
+use docvalues_column::{LogicalType, Value, Values};
 use docvalues_format::file::kind::to_f64;
 
 use crate::columns::Slot;
 use crate::error::{Error, Result};
 use crate::search::Request;
 use crate::stats::{Compensated, Sum};
-use crate::value::Value;
 use crate::window::{Numbers, Window};
 
 /// What to find out about the documents of each group; of a column with one number a document.
@@ -30,7 +29,7 @@ pub enum Metric {
 /// What a [`Metric`] of a group is.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Measure {
-    /// A [`Metric::Min`] or [`Metric::Max`]: as it is stored.
+    /// A [`Metric::Min`] or [`Metric::Max`].
     Value(Value),
     /// A [`Metric::Sum`]: of what is stored, as in [`stats`](crate::stats).
     Sum(Sum),
@@ -117,14 +116,14 @@ impl Layout {
     /// The place of the accumulator for `metric`, which is made if there is none.
     fn accumulator(&mut self, request: &Request<'_>, slot: Slot, metric: &Metric) -> Result<usize> {
         let column = request.columns().get(slot);
-        let field = column.as_column().field();
-        let AnyColumn::Numeric(numbers) = column else {
+        let info = column.info();
+        let field = &info.field;
+        if info.is_multi_valued() || !matches!(column.values(), Values::Numbers(_)) {
             let cannot = "has no number for each document that could be summed up or compared";
             return Err(Error::Kind { field: field.name.clone(), kind: field.kind, cannot });
-        };
-        let farthest = numbers
-            .bounds()
-            .map_or(0, |bounds| bounds.start().unsigned_abs().max(bounds.end().unsigned_abs()));
+        }
+        let bounds = info.bounds.range();
+        let farthest = bounds.start().unsigned_abs().max(bounds.end().unsigned_abs());
         let what = match metric {
             Metric::Min(_) => What::Least,
             Metric::Max(_) => What::Greatest,
@@ -137,7 +136,7 @@ impl Layout {
         }
         let at = self.words;
         self.words += what.words();
-        let all = field.logical != LogicalType::F64 && numbers.docs_with_value() == numbers.docs();
+        let all = field.logical != LogicalType::F64 && info.all_present();
         let count = if all {
             0
         } else {
@@ -207,7 +206,7 @@ impl Layout {
             return None;
         }
         Some(match metric {
-            Metric::Min(_) | Metric::Max(_) => Measure::Value(Value::Number(one.extreme(row))),
+            Metric::Min(_) | Metric::Max(_) => Measure::Value(Value::of(one.logical, one.extreme(row))),
             Metric::Sum(_) => Measure::Sum(one.sum(row, count)),
             #[expect(clippy::cast_precision_loss, reason = "a mean is no count")]
             Metric::Mean(_) => Measure::Mean(one.sum(row, count).to_f64() / count as f64),
@@ -226,12 +225,11 @@ impl Layout {
     /// What groups are compared by if a metric orders them: what is greater comes first, and nothing last.
     pub(super) fn height(&self, row: &[u64], metric: usize) -> Option<Height> {
         match self.measure(row, metric)? {
-            Measure::Value(Value::Number(number)) => Some(Height::Integer(number.into())),
+            Measure::Value(value) => value.stored().map(|number| Height::Integer(number.into())),
             Measure::Sum(Sum::Integer(sum)) => Some(Height::Integer(sum)),
             Measure::Sum(Sum::Double(number)) | Measure::Mean(number) => {
                 (!number.is_nan()).then_some(Height::Double(number))
             }
-            Measure::Value(Value::Bytes(_)) => None,
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use docvalues_column::{AnyColumn, DocId};
+use docvalues_column::DocId;
 use hashbrown::HashMap;
 
 use super::key;
@@ -11,8 +11,8 @@ use crate::columns::Slot;
 use crate::error::Result;
 use crate::pass::Collector;
 use crate::sort::{Kept, Keys, TopDocs};
-use crate::value::Value;
-use crate::window::{Room, Window};
+use crate::value::Stored;
+use crate::window::{Cells, Room, Window};
 
 /// Where a value is in the order of groups.
 #[derive(Default)]
@@ -36,14 +36,14 @@ fn hash(number: i64) -> usize {
 }
 
 impl Places {
-    pub(super) fn new<'v>(values: impl Iterator<Item = &'v Value>) -> Places {
+    pub(super) fn new<'v>(values: impl Iterator<Item = &'v Stored>) -> Places {
         let mut places = Places::default();
         for value in values {
             match value {
-                Value::Number(number) => {
+                Stored::Number(number) => {
                     places.numbers.insert(*number, places.none);
                 }
-                Value::Bytes(bytes) => {
+                Stored::Bytes(bytes) => {
                     places.bytes.insert(bytes.clone(), places.none);
                 }
             }
@@ -68,18 +68,20 @@ impl Places {
     /// The groups of a window's documents.
     fn of(&self, window: &Window<'_>, by: Slot, places: &mut Vec<u32>) {
         places.clear();
-        match window.column(by) {
-            AnyColumn::Sorted(_) => {
-                // No term has the number of none.
-                places.extend(window.ords(by).iter().map(|ord| self.number(ord.get().into())));
-            }
-            AnyColumn::Numeric(_) => {
+        match window.cells(by) {
+            // No term has the number of none.
+            Cells::Ords(ords) => places.extend(ords.iter().map(|ord| self.number(ord.get().into()))),
+            Cells::Numbers(numbers) => {
                 places.resize(window.len(), self.none);
-                window.numbers(by).each(|at, number| places[at] = self.number(number));
+                numbers.each(|at, number| places[at] = self.number(number));
             }
-            _ => places.extend((0..window.len()).map(|at| {
-                window.bytes(by, at).and_then(|bytes| self.bytes.get(bytes)).copied().unwrap_or(self.none)
-            })),
+            Cells::Bytes(strings) => places.extend(
+                strings
+                    .iter()
+                    .map(|bytes| bytes.and_then(|bytes| self.bytes.get(bytes)).copied().unwrap_or(self.none)),
+            ),
+            // Documents are not grouped by columns with several values.
+            Cells::NumberLists(_) | Cells::OrdLists(_) => places.resize(window.len(), self.none),
         }
     }
 }

@@ -2,8 +2,9 @@
 //! on one column become one where they can, and what matches nothing or everything is known before anything is read.
 
 use std::collections::HashMap;
+use std::sync::Arc;
 
-use docvalues_column::{AnyColumn, ColumnSource, ErrorKind};
+use docvalues_column::{Bitset, Column, ColumnSource, ErrorKind};
 
 use super::column::{Known, Wanted, wanted};
 use super::leaf::Leaf;
@@ -57,6 +58,8 @@ pub(super) enum What {
     All,
     None,
     Leaf(Leaf),
+    /// The documents of a set, a bit for each of the source.
+    Docs(Arc<Bitset>),
     /// All parts.
     And,
     /// Any part.
@@ -68,7 +71,7 @@ pub(super) enum What {
 /// A part of a query that is not yet final: conditions that may become one with others.
 enum Draft {
     Done(Node),
-    Condition(Query, AnyColumn, Wanted),
+    Condition(Query, Arc<dyn Column>, Wanted),
 }
 
 /// Says where in its text a query names a column that there is none of.
@@ -84,7 +87,7 @@ fn pointed_at(error: Error, Condition { column, place, .. }: &Condition) -> Erro
 /// Binds queries to a source.
 pub(super) struct Binder<'s> {
     source: &'s dyn ColumnSource,
-    columns: HashMap<String, AnyColumn>,
+    columns: HashMap<String, Arc<dyn Column>>,
     nodes: usize,
 }
 
@@ -109,6 +112,7 @@ impl<'s> Binder<'s> {
         match query {
             Query::All => Ok(Draft::Done(self.all(Clause::Own(Query::All), None))),
             Query::None => Ok(Draft::Done(self.none(Clause::Own(Query::None), None, Vec::new()))),
+            Query::Docs(set) => Ok(Draft::Done(self.docs(query, set))),
             Query::Condition(condition) => self.condition(query, condition),
             Query::And(parts) => self.several(parts, depth, true),
             Query::Or(parts) => self.several(parts, depth, false),
@@ -120,9 +124,32 @@ impl<'s> Binder<'s> {
         }
     }
 
+    /// The node of a set of documents.
+    fn docs(&mut self, query: &Query, set: &Arc<Bitset>) -> Node {
+        let (clause, docs) = (Clause::Own(query.clone()), self.source.docs());
+        let set = if set.docs() == docs { set.clone() } else { Arc::new(set.resized(docs)) };
+        if set.is_empty() {
+            return self.none(clause, Some("the set is empty".into()), Vec::new());
+        }
+        if set.is_all() {
+            return self.all(clause, Some("the set has all documents".into()));
+        }
+        let share = f64::from(set.count()) / f64::from(docs);
+        // A word of bits is copied in a fraction of a nanosecond.
+        Node {
+            what: What::Docs(set),
+            clause,
+            note: None,
+            share,
+            cost: 0.005,
+            parts: Vec::new(),
+            id: self.id(),
+        }
+    }
+
     fn condition(&mut self, query: &Query, condition: &Condition) -> Result<Draft> {
         let column = self.column(&condition.column).map_err(|error| pointed_at(error, condition))?;
-        let wanted = wanted(&column, &condition.test)?.map_err(|(at, what)| {
+        let wanted = wanted(&*column, &condition.test)?.map_err(|(at, what)| {
             Error::Query(match (&condition.place.text, condition.place.literals.get(at)) {
                 (Some(text), Some(&at)) => QueryError::at(text.clone(), at, what),
                 (Some(text), None) => QueryError::at(text.clone(), condition.place.column, what),
@@ -136,7 +163,7 @@ impl<'s> Binder<'s> {
                 Draft::Done(self.not(Clause::Own(query.clone()), exists))
             }
             Test::NotIn(values) => match wanted.complement() {
-                Some(others) if !column.kind().is_multi_valued() => {
+                Some(others) if !column.info().is_multi_valued() => {
                     Draft::Condition(query.clone(), column, others)
                 }
                 _ => {
@@ -152,7 +179,7 @@ impl<'s> Binder<'s> {
     }
 
     /// The column `name`, opened once.
-    fn column(&mut self, name: &str) -> Result<AnyColumn> {
+    fn column(&mut self, name: &str) -> Result<Arc<dyn Column>> {
         if let Some(column) = self.columns.get(name) {
             return Ok(column.clone());
         }
@@ -248,11 +275,11 @@ impl<'s> Binder<'s> {
             Draft::Condition(clause, column, wanted) => (clause, column, wanted),
         };
         let clause = Clause::Own(clause);
-        match wanted.known(&column) {
+        match wanted.known(&*column) {
             Known::Nothing(why) => self.none(clause, Some(why), Vec::new()),
             Known::Everything => self.all(clause, Some("every document has such a value".into())),
             Known::Only(wanted) => {
-                let name = &column.as_column().field().name;
+                let name = &column.info().field.name;
                 let leading = self.source.sort().first().is_some_and(|key| key.column == *name);
                 let leaf = Leaf::new(column, &wanted, leading);
                 let (share, cost) = leaf.expect();
@@ -286,7 +313,7 @@ fn merged(drafts: Vec<Draft>, is_and: bool) -> Vec<Draft> {
             groups.push(vec![draft]);
             continue;
         };
-        match places.entry(column.as_column().field().name.clone()) {
+        match places.entry(column.info().field.name.clone()) {
             std::collections::hash_map::Entry::Occupied(place) => groups[*place.get()].push(draft),
             std::collections::hash_map::Entry::Vacant(place) => {
                 place.insert(groups.len());
@@ -300,7 +327,7 @@ fn merged(drafts: Vec<Draft>, is_and: bool) -> Vec<Draft> {
 /// The same for the conditions on one column.
 fn merged_group(mut group: Vec<Draft>, is_and: bool) -> Vec<Draft> {
     let several =
-        |draft: &Draft| matches!(draft, Draft::Condition(_, column, _) if column.kind().is_multi_valued());
+        |draft: &Draft| matches!(draft, Draft::Condition(_, column, _) if column.info().is_multi_valued());
     if is_and && group.iter().any(several) {
         // That there is a value follows from all others.
         let exists = |draft: &Draft| matches!(draft, Draft::Condition(_, _, Wanted::Exists));

@@ -1,8 +1,6 @@
 //! A query whose columns are found: what can be run.
 
-use std::ops::Range;
-
-use docvalues_column::{ColumnSource, FilterCounts, bits};
+use docvalues_column::{ColumnSource, DocRange, Pruning, bits};
 
 use super::Query;
 use super::bind::{Binder, Node, What};
@@ -92,10 +90,10 @@ impl Bound {
     /// # Panics
     ///
     /// If `bits` has fewer words than `docs` take.
-    pub fn matching(&self, docs: Range<u32>, bits: &mut [u64]) -> Result<()> {
-        let words = bits::words(docs.clone());
-        assert!(bits.len() >= words, "{} words for the documents {docs:?}, {words} are needed", bits.len());
-        let docs = docs.start.min(self.docs)..docs.end.min(self.docs);
+    pub fn matching(&self, docs: impl Into<DocRange>, bits: &mut [u64]) -> Result<()> {
+        let docs = docs.into();
+        bits::check(docs, bits);
+        let docs = docs.clip(self.docs);
         match &self.decisive().what {
             _ if docs.is_empty() => Ok(()),
             What::None => Ok(()),
@@ -103,7 +101,7 @@ impl Bound {
                 set_all(docs.len(), bits);
                 Ok(())
             }
-            What::Leaf(leaf) => leaf.fill(docs, bits, &mut FilterCounts::default()),
+            What::Leaf(leaf) => leaf.fill(docs, bits, &mut Pruning::default()),
             _ => self.fill_windows(docs, bits, &mut Run::default()),
         }
     }
@@ -116,7 +114,7 @@ impl Bound {
     pub fn collect<'d>(&self, docs: impl Into<Docs<'d>>) -> Result<Bitset> {
         match self.whole_words(docs.into()) {
             Part::Range(range, ignored) => {
-                let mut words = vec![0; bits::words(0..self.docs)];
+                let mut words = vec![0; DocRange::new(0, self.docs).words()];
                 let from = (range.start / 64) as usize;
                 let parts = parts(range).zip(words[from..].chunks_mut(PART_WORDS));
                 let mut workers = self.workers(&parts, || ());
@@ -125,7 +123,7 @@ impl Bound {
                 Ok(Bitset::from_words(words, self.docs))
             }
             Part::Some(mut words) => {
-                let parts = parts(0..self.docs).zip(words.chunks_mut(PART_WORDS));
+                let parts = parts(DocRange::new(0, self.docs)).zip(words.chunks_mut(PART_WORDS));
                 let mut runs = self.workers(&parts, Run::default);
                 each(parts, &mut runs, |run, (docs, bits)| self.narrow_windows(docs, bits, run))?;
                 Ok(Bitset::from_words(words, self.docs))
@@ -146,20 +144,20 @@ impl Bound {
         let Part::Range(range, ignored) = self.whole_words(docs) else {
             return Ok(self.collect(docs)?.count());
         };
-        let found = self.root.candidates(range.start + ignored..range.end)?;
+        let found = self.root.candidates(DocRange::new(range.start + ignored, range.end))?;
         if found.is_empty() {
             return Ok(0);
         }
         let first = range.start.max(found.start / WINDOW * WINDOW);
         let ignored = if first > range.start { 0 } else { ignored };
-        let range = first..found.end;
-        let words = PART_WORDS.min(bits::words(range.clone()));
+        let range = DocRange::new(first, found.end);
+        let words = PART_WORDS.min(range.words());
         let parts = parts(range);
         let mut workers = self.workers(&parts, || (vec![0; words], 0));
         each(parts, &mut workers, |(words, count), part| {
-            let words = &mut words[..bits::words(part.clone())];
+            let words = &mut words[..part.words()];
             words.fill(0);
-            self.matching(part.clone(), words)?;
+            self.matching(part, words)?;
             clear(words, if part.start == first { ignored } else { 0 });
             *count += len_u32(bits::count(words));
             Ok(())
@@ -182,7 +180,7 @@ impl Bound {
         let counting = || Run::counting(self.nodes);
         let (words, windows, runs) = match self.whole_words(docs.into()) {
             Part::Range(range, ignored) => {
-                let mut words = vec![0; bits::words(0..self.docs)];
+                let mut words = vec![0; DocRange::new(0, self.docs).words()];
                 let from = (range.start / 64) as usize;
                 let windows = range.len().div_ceil(WINDOW as usize);
                 let parts = parts(range).zip(words[from..].chunks_mut(PART_WORDS));
@@ -193,7 +191,7 @@ impl Bound {
             }
             Part::Some(mut words) => {
                 let windows = words.len().div_ceil(WINDOW as usize / 64);
-                let parts = parts(0..self.docs).zip(words.chunks_mut(PART_WORDS));
+                let parts = parts(DocRange::new(0, self.docs)).zip(words.chunks_mut(PART_WORDS));
                 let mut runs = self.workers(&parts, counting);
                 each(parts, &mut runs, |run, (docs, bits)| self.narrow_windows(docs, bits, run))?;
                 (words, windows, runs)
@@ -232,15 +230,16 @@ impl Bound {
         match &self.decisive().what {
             What::None => Some(0),
             What::All => Some(docs.count(self.docs)),
-            What::Leaf(leaf) if docs.is_all(self.docs) => leaf.known_count(),
+            What::Docs(set) if docs.is_all(self.docs) => Some(set.count()),
+            What::Leaf(leaf) if docs.is_all(self.docs) => u32::try_from(leaf.known_count()?).ok(),
             _ => None,
         }
     }
 
-    fn fill_windows(&self, docs: Range<u32>, bits: &mut [u64], run: &mut Run) -> Result<()> {
+    fn fill_windows(&self, docs: DocRange, bits: &mut [u64], run: &mut Run) -> Result<()> {
         let mut start = docs.start;
         for bits in bits.chunks_mut(WINDOW as usize / 64) {
-            let window = start..docs.end.min(start.saturating_add(WINDOW));
+            let window = DocRange::new(start, docs.end.min(start.saturating_add(WINDOW)));
             if window.is_empty() {
                 break;
             }
@@ -250,13 +249,13 @@ impl Bound {
         Ok(())
     }
 
-    fn narrow_windows(&self, docs: Range<u32>, words: &mut [u64], run: &mut Run) -> Result<()> {
+    fn narrow_windows(&self, docs: DocRange, words: &mut [u64], run: &mut Run) -> Result<()> {
         let mut start = docs.start;
         for words in words.chunks_mut(WINDOW as usize / 64) {
-            let window = start..docs.end.min(start.saturating_add(WINDOW));
+            let window = DocRange::new(start, docs.end.min(start.saturating_add(WINDOW)));
             start = window.end;
             if !is_empty(words) {
-                self.root.narrow(&window, words, run)?;
+                self.root.narrow(window, words, run)?;
             }
         }
         Ok(())
@@ -265,30 +264,29 @@ impl Bound {
     /// Documents as whole words.
     fn whole_words(&self, docs: Docs<'_>) -> Part {
         match docs {
-            Docs::All => Part::Range(0..self.docs, 0),
+            Docs::All => Part::Range(DocRange::new(0, self.docs), 0),
             Docs::Range(from, to) => {
                 let to = to.min(self.docs);
                 let from = from.min(to);
-                Part::Range(from / 64 * 64..to, from % 64)
+                Part::Range(DocRange::new(from / 64 * 64, to), from % 64)
             }
             Docs::List(list) => {
                 Part::Some(Bitset::from_docs(list.iter().copied(), self.docs).words().to_vec())
             }
-            Docs::Bits(bits) => Part::Some(bits.of(self.docs).words().to_vec()),
+            Docs::Bits(bits) => Part::Some(bits.resized(self.docs).words().to_vec()),
         }
     }
 }
 
 /// Documents in the parts that threads take; the first begins where these do.
-fn parts(docs: Range<u32>) -> impl ExactSizeIterator<Item = Range<u32>> + Send {
-    let end = docs.end;
-    docs.step_by(PART as usize).map(move |start| start..end.min(start.saturating_add(PART)))
+fn parts(docs: DocRange) -> impl ExactSizeIterator<Item = DocRange> + Send {
+    docs.chunks(PART as usize)
 }
 
 /// Documents that are asked about.
 enum Part {
     /// These, but for so many in front, which are there to begin with a whole word.
-    Range(Range<u32>, u32),
+    Range(DocRange, u32),
     /// Those whose bits are set.
     Some(Vec<u64>),
 }

@@ -1,6 +1,6 @@
 //! A condition on a column there is: which of its values are wanted, and what is known of that before any is read.
 
-use docvalues_column::{AnyColumn, LogicalType, Terms};
+use docvalues_column::{Column, LogicalType};
 use docvalues_format::file::kind::{to_f64, to_u64};
 
 use super::convert::{self, Mismatch};
@@ -8,6 +8,7 @@ use super::spans::{End, Least, Spans};
 use super::times::{DAY, print_nanos};
 use super::{Literal, Test};
 use crate::Result;
+use crate::columns::bounds;
 
 /// The values of a column that are wanted.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -36,8 +37,8 @@ pub(super) enum Known {
 pub(super) type Refused = (usize, String);
 
 /// The values that a test wants, if it is one for documents that have a value. Of `NotIn`, those in the list.
-pub(super) fn wanted(column: &AnyColumn, test: &Test) -> Result<Result<Wanted, Refused>> {
-    let field = column.as_column().field();
+pub(super) fn wanted(column: &dyn Column, test: &Test) -> Result<Result<Wanted, Refused>> {
+    let field = &column.info().field;
     let logical = field.logical;
     let refuse = |at: usize, literal: &Literal, mismatch: Mismatch| {
         let what = format!(
@@ -125,12 +126,8 @@ impl Values {
 }
 
 /// Byte strings as ords, if the column has a dictionary. Two look-ups for each span, one for each single value.
-fn in_dictionary(column: &AnyColumn, strings: Spans<Vec<u8>>) -> Result<Wanted> {
-    let terms: &dyn Terms = match column {
-        AnyColumn::Sorted(column) => &**column,
-        AnyColumn::SortedSet(column) => &**column,
-        _ => return Ok(Wanted::Strings(strings)),
-    };
+fn in_dictionary(column: &dyn Column, strings: Spans<Vec<u8>>) -> Result<Wanted> {
+    let Some(terms) = column.values().terms() else { return Ok(Wanted::Strings(strings)) };
     let mut ords = Vec::with_capacity(strings.list().len());
     for (low, end) in strings.list() {
         let (start, end) = match end {
@@ -179,28 +176,20 @@ impl Wanted {
     }
 
     /// What the directory knows of it.
-    pub(super) fn known(self, column: &AnyColumn) -> Known {
-        let (docs, with_value) = (column.as_column().docs(), column.as_column().docs_with_value());
-        if with_value == 0 {
+    pub(super) fn known(self, column: &dyn Column) -> Known {
+        let info = column.info();
+        if info.with_value.most() == 0 {
             return Known::Nothing("the column has no values".into());
         }
-        let there =
-            |there: Option<std::ops::RangeInclusive<i64>>| there.map_or(Spans::none(), Spans::numbers);
-        let wanted = match (self, column) {
-            (Wanted::Numbers(wanted), AnyColumn::Numeric(column)) => {
-                narrowed(wanted, there(column.bounds()), Wanted::Numbers, || {
-                    ends(column.field().logical, column.bounds())
-                })
+        let bounds = bounds(column).unwrap_or(i64::MIN..=i64::MAX);
+        let there = || if bounds.is_empty() { Spans::none() } else { Spans::numbers(bounds.clone()) };
+        let wanted = match (self, column.values().terms()) {
+            (Wanted::Numbers(wanted), _) => {
+                narrowed(wanted, there(), Wanted::Numbers, || ends(info.field.logical, &bounds))
             }
-            (Wanted::Numbers(wanted), AnyColumn::SortedNumeric(column)) => {
-                narrowed(wanted, there(column.bounds()), Wanted::Numbers, || {
-                    ends(column.field().logical, column.bounds())
-                })
-            }
-            (Wanted::Ords(wanted), column) => {
-                let count = term_count(column);
-                let all = Spans::one(0, End::Before(count.into()));
-                narrowed(wanted, all, Wanted::Ords, || format!("none of its {count} terms"))
+            (Wanted::Ords(wanted), terms) => {
+                let count = terms.map_or(0, |terms| terms.term_count());
+                narrowed(wanted, there(), Wanted::Ords, || format!("none of its {count} terms"))
             }
             (Wanted::Strings(wanted), _) => {
                 narrowed(wanted, Spans::all(), Wanted::Strings, || "no value".to_owned())
@@ -209,7 +198,7 @@ impl Wanted {
         };
         match wanted {
             Err(why) => Known::Nothing(why),
-            Ok(Wanted::Exists) if with_value == docs => Known::Everything,
+            Ok(Wanted::Exists) if info.all_present() => Known::Everything,
             Ok(wanted) => Known::Only(wanted),
         }
     }
@@ -234,20 +223,10 @@ fn narrowed<T: Least>(
     }
 }
 
-pub(super) fn term_count(column: &AnyColumn) -> u32 {
-    match column {
-        AnyColumn::Sorted(column) => column.term_count(),
-        AnyColumn::SortedSet(column) => column.term_count(),
-        _ => 0,
-    }
-}
-
 /// What there is, if numbers outside of it are wanted.
-fn ends(logical: LogicalType, bounds: Option<std::ops::RangeInclusive<i64>>) -> String {
-    bounds.map_or_else(String::new, |bounds| {
-        let [low, high] = [*bounds.start(), *bounds.end()].map(|number| number_text(logical, number));
-        format!("its values lie between {low} and {high}")
-    })
+fn ends(logical: LogicalType, bounds: &std::ops::RangeInclusive<i64>) -> String {
+    let [low, high] = [*bounds.start(), *bounds.end()].map(|number| number_text(logical, number));
+    format!("its values lie between {low} and {high}")
 }
 
 /// A stored number as people write the value.

@@ -3,8 +3,7 @@
 use std::fmt;
 use std::time::Duration;
 
-use docvalues_column::{Decided, FilterCounts};
-use docvalues_format::numeric::{STRETCH, ZONE};
+use docvalues_column::{Decided, Pruning};
 
 use super::bind::{Node, What};
 use super::leaf::grouped;
@@ -42,8 +41,8 @@ pub struct Ran {
     pub skipped: u64,
     /// Of the windows, those in which the values of some documents were read, and not those of the window.
     pub gathered: u64,
-    /// What the column's indexes decided, of a condition: see [`FilterCounts`]. All zeros if the source does not tell.
-    pub filter: FilterCounts,
+    /// What the column's indexes decided, of a condition: see [`Pruning`]. All zeros if the source does not tell.
+    pub filter: Pruning,
     /// How long it took, its parts included; what several threads took, together.
     pub time: Duration,
 }
@@ -58,6 +57,7 @@ pub(super) fn explain(node: &Node, docs: u32, windows: u64, counters: Option<&[C
         What::All => because("every document matches"),
         What::None => because("no document can match"),
         What::Leaf(leaf) => leaf.how(),
+        What::Docs(set) => format!("a set of {} documents", grouped(set.count().into())),
         What::And => "all of these".into(),
         What::Or => "any of these".into(),
         What::Not => "not this".into(),
@@ -87,8 +87,8 @@ fn rounded(share: f64, docs: u32) -> u32 {
 }
 
 /// What indexes decided, for people.
-pub(crate) fn told(counts: &FilterCounts) -> String {
-    let FilterCounts { directory, order, missing, zones, stretches, blocks, read } = counts;
+pub(crate) fn told(counts: &Pruning) -> String {
+    let Pruning { directory, order, missing, zones, fine_zones, blocks, read } = counts;
     let documents =
         |count: u64, how: &str| (count > 0).then(|| format!("{how}: {} documents", grouped(count)));
     let parts = |parts: &Decided, what: &str| {
@@ -99,8 +99,8 @@ pub(crate) fn told(counts: &FilterCounts) -> String {
         documents(*directory, "told by the directory"),
         documents(*order, "told by the order"),
         documents(*missing, "without a value"),
-        parts(zones, &format!("zones of {}", grouped(ZONE))),
-        parts(stretches, &format!("stretches of {}", grouped(STRETCH))),
+        parts(zones, "zones"),
+        parts(fine_zones, "fine zones"),
         parts(blocks, "blocks"),
         Some(format!("values read: {}", grouped(*read))),
     ];

@@ -85,7 +85,7 @@ fn at_home(query: Query, text: &Arc<str>) -> Query {
         Query::And(parts) => Query::And(all(parts)),
         Query::Or(parts) => Query::Or(all(parts)),
         Query::Not(part) => Query::Not(Box::new(at_home(*part, text))),
-        Query::All | Query::None => query,
+        Query::All | Query::None | Query::Docs(_) => query,
     }
 }
 

@@ -11,6 +11,7 @@ impl fmt::Display for Query {
         match self {
             Query::All => f.write_str("true"),
             Query::None => f.write_str("false"),
+            Query::Docs(set) => write!(f, "({set:?})"),
             Query::Condition(condition) => condition.fmt(f),
             Query::And(parts) if parts.is_empty() => f.write_str("true"),
             Query::Or(parts) if parts.is_empty() => f.write_str("false"),

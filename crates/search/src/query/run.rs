@@ -5,13 +5,13 @@
 //! narrows by the others. Narrowing by a condition reads the values of the candidates, if these are few, or else fills
 //! and intersects.
 
-use std::ops::{AddAssign, Range};
+use std::ops::AddAssign;
 use std::time::{Duration, Instant};
 
-use docvalues_column::{FilterCounts, bits};
+use docvalues_column::{DocRange, Pruning, bits};
 
 use super::bind::{Node, What};
-use super::leaf::{Gathered, Leaf};
+use super::leaf::{Buffers, Leaf};
 use crate::Result;
 
 /// Documents that are worked on together, and words of bits for them: 8 KiB. As many as a block of presence has.
@@ -29,7 +29,7 @@ pub(super) struct Counter {
     /// Documents that matched.
     pub(super) matched: u64,
     /// What the indexes of its column decided.
-    pub(super) filter: FilterCounts,
+    pub(super) filter: Pruning,
     /// How long it took.
     pub(super) time: Duration,
 }
@@ -60,7 +60,7 @@ pub(super) fn counters(runs: Vec<Run>) -> Vec<Counter> {
 #[derive(Default)]
 pub(super) struct Run {
     spare: Vec<Vec<u64>>,
-    gathered: Gathered,
+    buffers: Buffers,
     /// One for each part, if somebody wants to know.
     pub(super) counters: Option<Vec<Counter>>,
 }
@@ -94,13 +94,13 @@ impl Run {
 
 impl Node {
     /// Adds the documents of the window `docs` that match.
-    pub(super) fn fill(&self, docs: Range<u32>, bits: &mut [u64], run: &mut Run) -> Result<()> {
+    pub(super) fn fill(&self, docs: DocRange, bits: &mut [u64], run: &mut Run) -> Result<()> {
         if run.counters.is_none() {
             return self.fill_unseen(docs, bits, run);
         }
         let begun = Instant::now();
         let mut found = run.words(bits.len());
-        self.fill_unseen(docs.clone(), &mut found, run)?;
+        self.fill_unseen(docs, &mut found, run)?;
         if let Some(counter) = run.counter(self) {
             counter.windows += 1;
             counter.asked += docs.len() as u64;
@@ -113,18 +113,19 @@ impl Node {
     }
 
     /// A part of `docs` outside of which no document matches, as far as that is known.
-    pub(super) fn candidates(&self, docs: Range<u32>) -> Result<Range<u32>> {
+    pub(super) fn candidates(&self, docs: DocRange) -> Result<DocRange> {
         match &self.what {
             What::All | What::Not => Ok(docs),
-            What::None => Ok(docs.start..docs.start),
+            What::None => Ok(docs.clip(docs.start)),
             What::Leaf(leaf) => leaf.candidates(docs),
+            What::Docs(_) => Ok(docs),
             What::And => self.parts.iter().try_fold(docs, |docs, part| part.candidates(docs)),
             What::Or => {
-                let mut all = docs.end..docs.start;
+                let mut all = DocRange::new(docs.end, docs.start);
                 for part in &self.parts {
-                    let some = part.candidates(docs.clone())?;
+                    let some = part.candidates(docs)?;
                     if !some.is_empty() {
-                        all = all.start.min(some.start)..all.end.max(some.end);
+                        all = DocRange::new(all.start.min(some.start), all.end.max(some.end));
                     }
                 }
                 Ok(all)
@@ -132,24 +133,25 @@ impl Node {
         }
     }
 
-    fn fill_unseen(&self, docs: Range<u32>, bits: &mut [u64], run: &mut Run) -> Result<()> {
+    fn fill_unseen(&self, docs: DocRange, bits: &mut [u64], run: &mut Run) -> Result<()> {
         match &self.what {
             What::All => set_all(docs.len(), bits),
             What::None => {}
             What::Leaf(leaf) => self.fill_leaf(leaf, docs, bits, run)?,
-            What::Or => self.parts.iter().try_for_each(|part| part.fill(docs.clone(), bits, run))?,
+            What::Docs(set) => set.add_to(docs, bits),
+            What::Or => self.parts.iter().try_for_each(|part| part.fill(docs, bits, run))?,
             What::And => {
                 let Some((first, others)) = self.parts.split_first() else { return Ok(()) };
                 let mut found = run.words(bits.len());
-                first.fill(docs.clone(), &mut found, run)?;
-                narrow_by_all(others, &docs, &mut found, run)?;
+                first.fill(docs, &mut found, run)?;
+                narrow_by_all(others, docs, &mut found, run)?;
                 zip(bits, &found, |bits, found| bits | found);
                 run.spare.push(found);
             }
             What::Not => {
                 let (mut found, mut all) = (run.words(bits.len()), run.words(bits.len()));
                 set_all(docs.len(), &mut all);
-                self.parts.iter().try_for_each(|part| part.fill(docs.clone(), &mut found, run))?;
+                self.parts.iter().try_for_each(|part| part.fill(docs, &mut found, run))?;
                 zip(&mut all, &found, |all, found| all & !found);
                 zip(bits, &all, |bits, others| bits | others);
                 run.spare.extend([found, all]);
@@ -158,17 +160,17 @@ impl Node {
         Ok(())
     }
 
-    fn fill_leaf(&self, leaf: &Leaf, docs: Range<u32>, bits: &mut [u64], run: &mut Run) -> Result<()> {
-        let mut counts = FilterCounts::default();
-        leaf.fill(docs, bits, &mut counts)?;
+    fn fill_leaf(&self, leaf: &Leaf, docs: DocRange, bits: &mut [u64], run: &mut Run) -> Result<()> {
+        let mut pruned = Pruning::default();
+        leaf.fill(docs, bits, &mut pruned)?;
         if let Some(counter) = run.counter(self) {
-            counter.filter += counts;
+            counter.filter += pruned;
         }
         Ok(())
     }
 
     /// Keeps those of the candidates, which are documents of the window `docs`, that match.
-    pub(super) fn narrow(&self, docs: &Range<u32>, candidates: &mut [u64], run: &mut Run) -> Result<()> {
+    pub(super) fn narrow(&self, docs: DocRange, candidates: &mut [u64], run: &mut Run) -> Result<()> {
         if run.counters.is_none() {
             return self.narrow_unseen(docs, candidates, run);
         }
@@ -183,13 +185,13 @@ impl Node {
         Ok(())
     }
 
-    fn narrow_unseen(&self, docs: &Range<u32>, candidates: &mut [u64], run: &mut Run) -> Result<()> {
+    fn narrow_unseen(&self, docs: DocRange, candidates: &mut [u64], run: &mut Run) -> Result<()> {
         match &self.what {
             What::All => {}
             What::None => candidates.fill(0),
             What::Leaf(leaf) => {
                 if bits::count(candidates).saturating_mul(leaf.few()) < docs.len() {
-                    let read = leaf.check(docs.start, candidates, &mut run.gathered)?;
+                    let read = leaf.check(docs.start, candidates, &mut run.buffers)?;
                     if let Some(counter) = run.counter(self) {
                         counter.gathered += 1;
                         counter.filter.read += read;
@@ -197,7 +199,13 @@ impl Node {
                     return Ok(());
                 }
                 let mut found = run.words(candidates.len());
-                self.fill_leaf(leaf, docs.clone(), &mut found, run)?;
+                self.fill_leaf(leaf, docs, &mut found, run)?;
+                zip(candidates, &found, |candidates, found| candidates & found);
+                run.spare.push(found);
+            }
+            What::Docs(set) => {
+                let mut found = run.words(candidates.len());
+                set.add_to(docs, &mut found);
                 zip(candidates, &found, |candidates, found| candidates & found);
                 run.spare.push(found);
             }
@@ -229,7 +237,7 @@ impl Node {
 }
 
 /// Keeps the candidates that match all of `parts`, as long as there are some.
-fn narrow_by_all(parts: &[Node], docs: &Range<u32>, candidates: &mut [u64], run: &mut Run) -> Result<()> {
+fn narrow_by_all(parts: &[Node], docs: DocRange, candidates: &mut [u64], run: &mut Run) -> Result<()> {
     for part in parts {
         if is_empty(candidates) {
             break;

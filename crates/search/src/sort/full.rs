@@ -10,13 +10,13 @@
 
 use std::ops::Range;
 
-use docvalues_column::{AnyColumn, DocId};
+use docvalues_column::{DocId, Values};
 
 use super::key::{Key, Keys, Place};
 use super::radix;
 use super::scale::Scale;
 use super::short::{ByPlace, add_equal, groups, read_places};
-use crate::docs::{Docs, len_u32};
+use crate::docs::len_u32;
 use crate::error::{Error, Result};
 use crate::pass::compact;
 use crate::search::Request;
@@ -30,8 +30,8 @@ const SHORT: usize = SHORT_WINDOW;
 pub(super) type Run = Range<u32>;
 
 /// All documents of the request, in order. Some 16 bytes a document beside them.
-pub(super) fn sort(request: &Request<'_>, docs: Docs<'_>, keys: &Keys) -> Result<Vec<DocId>> {
-    let mut docs = threads::docs(docs, request.total(), request.threads());
+pub(super) fn sort(request: &Request<'_>, keys: &Keys) -> Result<Vec<DocId>> {
+    let mut docs = threads::docs(request.docs(), request.total(), request.threads());
     let mut equal: Vec<Run> = std::iter::once(0..len_u32(docs.len())).collect();
     for (key, left) in keys.as_slice().iter().zip((0..keys.as_slice().len()).rev()) {
         let (short, wanted) = (Vec::new(), (left > 0).then(Vec::new));
@@ -141,7 +141,7 @@ impl Sort<'_> {
     fn short_runs(&mut self) -> Result<()> {
         self.short.sort_unstable_by_key(|run| run.start);
         let (columns, key) = (self.request.columns(), self.key);
-        let is_binary = matches!(columns.get(key.slot), AnyColumn::Binary(_));
+        let is_binary = matches!(columns.get(key.slot).values(), Values::Bytes(_));
         let equal_too = self.equal.is_some();
         let mut groups = groups(self.docs, &self.short, columns.window());
         let mut rooms = rooms(self.request, groups.len());

@@ -1,15 +1,16 @@
 //! What documents are compared by.
 
 use std::cmp::Ordering;
-use std::ops::{Range, RangeInclusive};
+use std::ops::RangeInclusive;
 
-use docvalues_column::{AnyColumn, DocId, FilterCounts, LogicalType, SortKey, TermOrd};
+use docvalues_column::{DocId, DocRange, LogicalType, Pruning, SortKey, TermOrd};
 use docvalues_format::file::kind::to_f64;
 
-use crate::columns::{Columns, Slot};
+use crate::columns::{Columns, Slot, filter};
 use crate::error::Result;
 use crate::search::Request;
-use crate::window::{NO_ORD, Window};
+use crate::skip;
+use crate::window::{Cells, NO_ORD, Window};
 
 /// The keys of a sort and their columns.
 #[derive(Clone)]
@@ -75,7 +76,7 @@ impl Keys {
         super::check(asked)?;
         let open = |key: &SortKey| {
             let slot = request.slot(&key.column)?;
-            let logical = request.columns().get(slot).as_column().field().logical;
+            let logical = request.columns().get(slot).info().field.logical;
             Ok(Key { slot, logical, descending: key.descending, missing_first: key.missing_first })
         };
         Ok(Keys { asked: asked.to_vec(), keys: asked.iter().map(open).collect::<Result<_>>()? })
@@ -108,16 +109,13 @@ impl Keys {
 impl Key {
     /// Where the window's document `at` lies; its column was read.
     pub(crate) fn place(&self, window: &Window<'_>, at: usize) -> Place {
-        let number = match window.column(self.slot) {
-            AnyColumn::Numeric(_) => window.numbers(self.slot).get(at),
-            AnyColumn::Sorted(_) => {
-                let ord = window.ords(self.slot)[at];
-                (ord != NO_ORD).then(|| ord.get().into())
-            }
-            AnyColumn::SortedNumeric(_) => self.extreme(window.number_lists(self.slot).get(at)),
-            AnyColumn::SortedSet(_) => self.extreme_ord(window.ord_lists(self.slot).get(at)),
-            AnyColumn::Binary(_) => {
-                return match window.bytes(self.slot, at) {
+        let number = match window.cells(self.slot) {
+            Cells::Numbers(numbers) => numbers.get(at),
+            Cells::Ords(ords) => (ords[at] != NO_ORD).then(|| ords[at].get().into()),
+            Cells::NumberLists(lists) => self.extreme(lists.get(at)),
+            Cells::OrdLists(lists) => self.extreme_ord(lists.get(at)),
+            Cells::Bytes(strings) => {
+                return match strings.get(at) {
                     Some(bytes) if self.descending => Place::BytesDown(bytes.to_vec()),
                     Some(bytes) => Place::Bytes(bytes.to_vec()),
                     None => self.missing(),
@@ -183,14 +181,14 @@ impl Key {
     }
 
     /// Adds the documents that come before `place`, or are equal to it if `ties`; false if the column cannot tell without
-    /// looking at each. Some more may be among them. What its indexes decided is added to `counts`.
+    /// a look at each. Some more may be among them. Adds what its indexes decided to `pruned`.
     pub(super) fn add_before(
         &self,
         columns: &Columns,
-        docs: Range<u32>,
+        docs: DocRange,
         (place, ties): (&Place, bool),
         bits: &mut [u64],
-        counts: &mut FilterCounts,
+        pruned: &mut Pruning,
     ) -> Result<bool> {
         let column = columns.get(self.slot);
         match place {
@@ -199,75 +197,45 @@ impl Key {
             Place::First => {}
             Place::Number(_) => {
                 let numbers = self.before(place, ties).unwrap_or(i64::MIN..=i64::MAX);
-                add_within(column, docs.clone(), numbers, bits, counts)?;
+                filter(column, docs, &numbers, bits, pruned)?;
             }
-            Place::NoNumber | Place::Last if !ties => column.as_column().exists(docs.clone(), bits)?,
+            Place::NoNumber | Place::Last if !ties => column.exists(docs, bits)?,
             _ => return Ok(false),
         }
         if self.missing_first {
             let mut with = vec![0; bits.len()];
-            column.as_column().exists(docs, &mut with)?;
+            column.exists(docs, &mut with)?;
             bits.iter_mut().zip(with).for_each(|(bits, with)| *bits |= !with);
         }
         Ok(true)
     }
 
-    /// Sets the bits of the stretches of `docs` that may have a number in `open`, or none and so come first.
-    pub(super) fn open_stretches(
+    /// Sets the bits of the groups of `docs` that may have a number in `wanted`, or none and so come first: see
+    /// [`skip::open`].
+    pub(super) fn open(
         &self,
         columns: &Columns,
-        docs: Range<u32>,
-        open: RangeInclusive<i64>,
+        docs: DocRange,
+        wanted: &RangeInclusive<i64>,
         finely: bool,
-        counts: &mut FilterCounts,
+        pruned: &mut Pruning,
         bits: &mut [u64],
     ) -> Result<()> {
-        match columns.get(self.slot) {
-            AnyColumn::Numeric(column)
-                if !self.missing_first || column.docs_with_value() == column.docs() =>
-            {
-                column.open_stretches(docs, open, finely, counts, bits)?;
-            }
-            _ => bits.fill(u64::MAX),
+        let column = columns.get(self.slot);
+        if self.missing_first && !column.info().all_present() {
+            bits.fill(u64::MAX);
+            return Ok(());
         }
-        Ok(())
+        skip::open(column, docs, wanted, finely, bits, pruned)
     }
 
-    /// Whether the numbers of the window tell all: where a document without one comes first, they do not.
+    /// Whether the numbers of the window tell all: if a document without one comes first, they do not.
     pub(super) fn is_told_by_numbers(&self, window: &Window<'_>) -> bool {
-        let is_numeric = matches!(window.column(self.slot), AnyColumn::Numeric(_));
-        is_numeric && (!self.missing_first || window.numbers(self.slot).present.is_none())
-    }
-}
-
-/// Adds the documents that have a number or ord in `numbers`.
-fn add_within(
-    column: &AnyColumn,
-    docs: Range<u32>,
-    numbers: RangeInclusive<i64>,
-    bits: &mut [u64],
-    counts: &mut FilterCounts,
-) -> Result<()> {
-    match column {
-        AnyColumn::Numeric(column) => column.filter_counting(docs, numbers, bits, counts)?,
-        AnyColumn::SortedNumeric(column) => column.filter_counting(docs, numbers, bits, counts)?,
-        AnyColumn::Sorted(column) => {
-            column.filter_counting(docs, ords(&numbers, column.term_count()), bits, counts)?;
+        match window.cells(self.slot) {
+            Cells::Numbers(numbers) => !self.missing_first || numbers.present.is_none(),
+            _ => false,
         }
-        AnyColumn::SortedSet(column) => {
-            column.filter_counting(docs, ords(&numbers, column.term_count()), bits, counts)?;
-        }
-        // Its places are no numbers.
-        AnyColumn::Binary(_) => {}
     }
-    Ok(())
-}
-
-/// The ords among these numbers.
-fn ords(numbers: &RangeInclusive<i64>, terms: u32) -> Range<u32> {
-    let clip = |number: i64| u32::try_from(number.clamp(0, terms.into())).unwrap_or(terms);
-    let end = clip(numbers.end().saturating_add(1));
-    clip(*numbers.start()).min(end)..end
 }
 
 /// A document and its place by each key.

@@ -15,9 +15,7 @@
 //! Where nearly every zone has a document that good, zones cannot tell how good it is. So a guess takes about 2,700 hits for each
 //! document that is sought; fewer are soon looked at.
 
-use std::ops::{ControlFlow, Range};
-
-use docvalues_column::{AnyColumn, DocId, FilterCounts};
+use docvalues_column::{DocId, DocRange};
 
 use super::key::{Entry, Keys, Place};
 use super::top::{Competition, Kept as _, TopDocs};
@@ -25,6 +23,7 @@ use crate::Docs;
 use crate::error::Result;
 use crate::pass::{BLOCK, Pass};
 use crate::search::Request;
+use crate::skip;
 
 /// Documents that are near each other: those of a zone.
 const NEAR: u32 = 4_096;
@@ -33,23 +32,17 @@ const NEAR: u32 = 4_096;
 const FEW: u32 = 1_024;
 
 /// A document of `docs` that the first `top` of them do not come behind, if one is found; and how many were looked at.
-pub(super) fn look(
-    request: &Request<'_>,
-    docs: Docs<'_>,
-    keys: &Keys,
-    top: usize,
-) -> Result<(Option<Entry>, u64)> {
-    let total = request.total();
-    let hits = docs.count(total);
+pub(super) fn look(request: &Request<'_>, keys: &Keys, top: usize) -> Result<(Option<Entry>, u64)> {
+    let (docs, total, hits) = (request.docs(), request.total(), request.hits());
     if hits < FEW || (hits / 4) as usize <= top {
         return Ok((None, 0));
     }
     let Some(mut near) = best(request, keys)? else { return Ok((None, 0)) };
-    let mut list = docs.within(near.clone());
+    let mut list = docs.within(near);
     while list.len() < top && near.len() < BLOCK as usize {
         let more = near.end - near.start;
-        near = near.start.saturating_sub(more)..near.end.saturating_add(more).min(total);
-        list = docs.within(near.clone());
+        near = DocRange::new(near.start.saturating_sub(more), near.end.saturating_add(more).min(total));
+        list = docs.within(near);
     }
     let pass = Pass { columns: request.columns(), total, docs: Docs::List(&list), threads: 1 };
     let (found, ran) = pass.run(Competition::new(keys.clone(), TopDocs::new(top)))?.finish();
@@ -57,17 +50,15 @@ pub(super) fn look(
 }
 
 /// Documents of which one has the value that comes first by the first key.
-fn best(request: &Request<'_>, keys: &Keys) -> Result<Option<Range<u32>>> {
+fn best(request: &Request<'_>, keys: &Keys) -> Result<Option<DocRange>> {
     let Some(key) = keys.as_slice().first() else { return Ok(None) };
-    let AnyColumn::Numeric(column) = request.columns().get(key.slot) else { return Ok(None) };
-    let Some(bounds) = column.bounds() else { return Ok(None) };
+    let column = request.columns().get(key.slot);
+    let Some(bounds) = column.skip_index().and_then(|_| column.info().bounds.exact()) else {
+        return Ok(None);
+    };
     let best = if key.descending { *bounds.end() } else { *bounds.start() };
-    let mut found: Option<Range<u32>> = None;
-    column.candidates(0..request.total(), best..=best, &mut FilterCounts::default(), &mut |some| {
-        found = Some(some);
-        ControlFlow::Break(())
-    })?;
-    Ok(found.map(|some| some.start..some.end.min(some.start.saturating_add(NEAR))))
+    let found = skip::first(column, DocRange::new(0, request.total()), &(best..=best))?;
+    Ok(found.map(|zone| zone.clip(zone.start.saturating_add(NEAR))))
 }
 
 /// So many times as many documents as are sought should not come behind what is guessed, or the guess was for nothing.
@@ -76,15 +67,15 @@ const MARGIN: u64 = 2;
 /// What the first `top` of `docs` likely do not come behind: if there are not so many that do not, it was wrong.
 ///
 /// The zones of the first key's column tell about how good so many values are as have enough documents of `docs` among them.
-pub(super) fn guess(request: &Request<'_>, docs: Docs<'_>, keys: &Keys, top: usize) -> Result<Option<Entry>> {
-    let (total, hits) = (request.total(), docs.count(request.total()));
+pub(super) fn guess(request: &Request<'_>, keys: &Keys, top: usize) -> Result<Option<Entry>> {
+    let (total, hits) = (request.total(), request.hits());
     if hits < FEW || (hits / 4) as usize <= top {
         return Ok(None);
     }
     let Some((key, others)) = keys.as_slice().split_first() else { return Ok(None) };
-    let AnyColumn::Numeric(column) = request.columns().get(key.slot) else { return Ok(None) };
+    let Some(index) = request.columns().get(key.slot).skip_index() else { return Ok(None) };
     let wanted = (top as u64).saturating_mul(MARGIN * u64::from(total)) / u64::from(hits);
-    let Some(number) = column.guess_nth(wanted, key.descending)? else { return Ok(None) };
+    let Some(number) = index.guess_nth(wanted, key.descending)? else { return Ok(None) };
     let first = Some(key.of_number(number)).filter(|first| *first != Place::NoNumber);
     let places = |first| std::iter::once(first).chain(others.iter().map(|_| Place::Last)).collect();
     Ok(first.map(|first| Entry { places: places(first), doc: DocId::new(u32::MAX) }))

@@ -1,12 +1,11 @@
 //! Values as ranks of 32 bits, which ascend as their places do.
 
-use std::ops::RangeInclusive;
-
-use docvalues_column::{AnyColumn, bits};
+use docvalues_column::{Column, bits};
 
 use super::key::{Key, Place};
+use crate::columns::bounds;
 use crate::error::{Error, Result};
-use crate::window::{NO_ORD, Window};
+use crate::window::{Cells, NO_ORD, Window};
 
 /// Ranks behind the last number: NaN, no value.
 const BEHIND: u64 = 2;
@@ -35,16 +34,9 @@ pub(super) struct Scale {
 
 impl Scale {
     /// For the numbers or ords of a column; nothing for byte strings.
-    pub(super) fn of(key: Key, column: &AnyColumn) -> Option<Scale> {
-        let bounds = match column {
-            AnyColumn::Numeric(column) => column.bounds(),
-            AnyColumn::SortedNumeric(column) => column.bounds(),
-            AnyColumn::Sorted(column) => Some(ords(column.term_count())),
-            AnyColumn::SortedSet(column) => Some(ords(column.term_count())),
-            AnyColumn::Binary(_) => return None,
-        };
-        let [least, greatest] =
-            bounds.map_or([0; 2], |bounds| [*bounds.start(), *bounds.end()]).map(|end| key.canonical(end));
+    pub(super) fn of(key: Key, column: &dyn Column) -> Option<Scale> {
+        let bounds = Some(bounds(column)?).filter(|bounds| !bounds.is_empty()).unwrap_or(0..=0);
+        let [least, greatest] = [*bounds.start(), *bounds.end()].map(|end| key.canonical(end));
         let (flip, first) = if key.descending { (u64::MAX, !greatest) } else { (0, least) };
         let span = greatest.wrapping_sub(least).cast_unsigned();
         Some(Scale::new(key, flip, first.cast_unsigned(), span))
@@ -98,29 +90,24 @@ impl Scale {
         let mut outside = 0;
         let mut rank_or =
             |number: Option<i64>| number.map_or(missing, |number| self.rank(number, &mut outside));
-        match window.column(slot) {
-            AnyColumn::Numeric(_) => {
-                let numbers = window.numbers(slot);
-                match numbers.present {
-                    None if self.key.is_of_doubles() => {
-                        put(ranks, numbers.values, |&number| self.rank(number, &mut outside));
-                    }
-                    None => put(ranks, numbers.values, |&number| self.rank_of_integer(number, &mut outside)),
-                    Some(present) => put(ranks, (0..).zip(numbers.values), |(at, &number)| {
-                        if bits::get(present, at) { self.rank(number, &mut outside) } else { missing }
-                    }),
+        match window.cells(slot) {
+            Cells::Numbers(numbers) => match numbers.present {
+                None if self.key.is_of_doubles() => {
+                    put(ranks, numbers.values, |&number| self.rank(number, &mut outside));
                 }
-            }
-            AnyColumn::Sorted(_) => put(ranks, window.ords(slot), |&ord| {
+                None => put(ranks, numbers.values, |&number| self.rank_of_integer(number, &mut outside)),
+                Some(present) => put(ranks, (0..).zip(numbers.values), |(at, &number)| {
+                    if bits::get(present, at) { self.rank(number, &mut outside) } else { missing }
+                }),
+            },
+            Cells::Ords(ords) => put(ranks, ords, |&ord| {
                 if ord == NO_ORD { missing } else { self.rank_of_integer(ord.get().into(), &mut outside) }
             }),
-            AnyColumn::SortedNumeric(_) => {
-                put(ranks, window.number_lists(slot).iter(), |numbers| rank_or(self.key.extreme(numbers)));
+            Cells::NumberLists(lists) => {
+                put(ranks, lists.iter(), |numbers| rank_or(self.key.extreme(numbers)));
             }
-            AnyColumn::SortedSet(_) => {
-                put(ranks, window.ord_lists(slot).iter(), |ords| rank_or(self.key.extreme_ord(ords)));
-            }
-            AnyColumn::Binary(_) => {}
+            Cells::OrdLists(lists) => put(ranks, lists.iter(), |ords| rank_or(self.key.extreme_ord(ords))),
+            Cells::Bytes(_) => {}
         }
         if outside >> 63 == 1 { Err(self.told_wrong(window)) } else { Ok(()) }
     }
@@ -159,14 +146,9 @@ impl Scale {
             _ => false,
         };
         let doc = (0..window.len()).find(is_outside).map_or(0, |at| window.doc(at).get());
-        let field = window.column(self.key.slot).as_column().field().name.clone();
+        let field = window.column(self.key.slot).info().field.name.clone();
         Error::Value { field, doc, what: "has a value outside of the bounds that the column gives" }
     }
-}
-
-/// The first ord and the last one.
-fn ords(terms: u32) -> RangeInclusive<i64> {
-    0..=i64::from(terms.saturating_sub(1))
 }
 
 #[inline]

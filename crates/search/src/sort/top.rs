@@ -2,9 +2,9 @@
 
 use std::collections::BinaryHeap;
 use std::fmt;
-use std::ops::{AddAssign, Range, RangeInclusive};
+use std::ops::{AddAssign, RangeInclusive};
 
-use docvalues_column::{DocId, FilterCounts};
+use docvalues_column::{DocId, DocRange, Pruning};
 use docvalues_format::bits;
 
 use super::key::{Entry, Key, Keys};
@@ -60,7 +60,7 @@ pub struct TopRan {
     /// of a guess that was wrong.
     pub seen: u64,
     /// What the indexes of the first key's column decided about the documents that could still come in.
-    pub filter: FilterCounts,
+    pub filter: Pruning,
 }
 
 impl AddAssign for TopRan {
@@ -87,7 +87,7 @@ impl<K: Kept> Competition<K> {
     }
 
     /// The first key, and the numbers of it that can still come in, if not all can.
-    fn open(&self) -> Option<(Key, RangeInclusive<i64>)> {
+    fn competitive(&self) -> Option<(Key, RangeInclusive<i64>)> {
         let key = *self.keys.as_slice().first()?;
         let last = self.kept.last()?;
         Some((key, key.before(&last.places[0], self.has_ties())?))
@@ -106,7 +106,7 @@ impl<K: Kept> Competition<K> {
             for (at, value) in (at..).zip(values.iter().skip(at).take(CHUNK)) {
                 if open.contains(value) {
                     self.kept.offer(&self.keys, window, at);
-                    if let Some((_, narrower)) = self.open() {
+                    if let Some((_, narrower)) = self.competitive() {
                         open = narrower;
                     }
                 }
@@ -125,7 +125,7 @@ impl<K: Kept> Collector for Competition<K> {
         true
     }
 
-    fn wants(&mut self, columns: &Columns, docs: Range<u32>, bits: &mut [u64]) -> Result<Wants> {
+    fn wants(&mut self, columns: &Columns, docs: DocRange, bits: &mut [u64]) -> Result<Wants> {
         let keys = self.keys.as_slice();
         let Some((key, last)) = keys.first().zip(self.kept.last()) else { return Ok(Wants::All) };
         let before = (&last.places[0], self.has_ties());
@@ -133,15 +133,9 @@ impl<K: Kept> Collector for Competition<K> {
         Ok(if can_tell { Wants::Bits } else { Wants::All })
     }
 
-    fn open_stretches(
-        &mut self,
-        columns: &Columns,
-        docs: Range<u32>,
-        finely: bool,
-        bits: &mut [u64],
-    ) -> Result<()> {
-        match self.open() {
-            Some((key, open)) => key.open_stretches(columns, docs, open, finely, &mut self.ran.filter, bits),
+    fn open(&mut self, columns: &Columns, docs: DocRange, finely: bool, bits: &mut [u64]) -> Result<()> {
+        match self.competitive() {
+            Some((key, numbers)) => key.open(columns, docs, &numbers, finely, &mut self.ran.filter, bits),
             None => {
                 bits.fill(u64::MAX);
                 Ok(())
@@ -159,7 +153,7 @@ impl<K: Kept> Collector for Competition<K> {
         }
         // The first ones are all offered; as soon as there are enough, many can be passed over.
         for at in 0..window.len() {
-            match self.open() {
+            match self.competitive() {
                 Some((key, open)) if key.is_told_by_numbers(window) => {
                     self.numbers(window, at, key, open);
                     break;

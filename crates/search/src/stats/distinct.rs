@@ -3,13 +3,13 @@
 use std::hash::Hash;
 
 use datasketches::hll::{HllSketch, HllType, HllUnion};
-use docvalues_column::{AnyColumn, TermOrd, bits};
+use docvalues_column::{TermOrd, Values, bits};
 use hashbrown::HashSet;
 
 use crate::columns::{Columns, Slot};
 use crate::error::Result;
 use crate::pass::Collector;
-use crate::window::{NO_ORD, Window};
+use crate::window::{Cells, NO_ORD, Window};
 
 /// So many values are told apart, whatever they are.
 const EXACT: usize = 1 << 16;
@@ -61,20 +61,18 @@ enum Few<T> {
 
 impl DistinctValues {
     pub(crate) fn new(slot: Slot, columns: &Columns) -> DistinctValues {
-        let ords = |terms: u32| Seen::Ords(vec![0; bits::words(0..terms)]);
-        let numbers = |bounds: Option<std::ops::RangeInclusive<i64>>| {
-            let (first, last) = bounds.map_or((0, 0), std::ops::RangeInclusive::into_inner);
-            match usize::try_from(last.abs_diff(first)) {
-                Ok(span) if span < NEAR => Seen::Near(first, vec![0; span / 64 + 1]),
-                _ => Seen::Numbers(Few::new()),
+        let column = columns.get(slot);
+        let seen = match column.values() {
+            Values::Ords(_, terms) => Seen::Ords(vec![0; (terms.term_count() as usize).div_ceil(64)]),
+            Values::Numbers(_) => {
+                let bounds = column.info().bounds.range();
+                let (first, last) = if bounds.is_empty() { (0, 0) } else { bounds.into_inner() };
+                match usize::try_from(last.abs_diff(first)) {
+                    Ok(span) if span < NEAR => Seen::Near(first, vec![0; span / 64 + 1]),
+                    _ => Seen::Numbers(Few::new()),
+                }
             }
-        };
-        let seen = match columns.get(slot) {
-            AnyColumn::Sorted(column) => ords(column.term_count()),
-            AnyColumn::SortedSet(column) => ords(column.term_count()),
-            AnyColumn::Numeric(column) => numbers(column.bounds()),
-            AnyColumn::SortedNumeric(column) => numbers(column.bounds()),
-            AnyColumn::Binary(_) => Seen::Bytes(Few::new()),
+            Values::Bytes(_) => Seen::Bytes(Few::new()),
         };
         DistinctValues { slot, seen }
     }
@@ -123,18 +121,15 @@ impl Collector for DistinctValues {
 
     fn collect(&mut self, window: &mut Window<'_>) -> Result<()> {
         window.read(self.slot)?;
-        match window.column(self.slot) {
-            AnyColumn::Sorted(_) => self.see_ords(window.ords(self.slot)),
-            AnyColumn::SortedSet(_) => self.see_ords(window.ord_lists(self.slot).items()),
-            AnyColumn::Numeric(_) => window.numbers(self.slot).each(|_, number| self.see_number(number)),
-            AnyColumn::SortedNumeric(_) => {
-                window.number_lists(self.slot).items().iter().for_each(|&number| self.see_number(number));
-            }
-            AnyColumn::Binary(_) => {
-                let Seen::Bytes(few) = &mut self.seen else { return Ok(()) };
-                (0..window.len())
-                    .filter_map(|at| window.bytes(self.slot, at))
-                    .for_each(|bytes| few.see(bytes, <[u8]>::to_vec));
+        match window.cells(self.slot) {
+            Cells::Ords(ords) => self.see_ords(ords),
+            Cells::OrdLists(lists) => self.see_ords(lists.items()),
+            Cells::Numbers(numbers) => numbers.each(|_, number| self.see_number(number)),
+            Cells::NumberLists(lists) => lists.items().iter().for_each(|&number| self.see_number(number)),
+            Cells::Bytes(strings) => {
+                if let Seen::Bytes(few) = &mut self.seen {
+                    strings.iter().flatten().for_each(|bytes| few.see(bytes, <[u8]>::to_vec));
+                }
             }
         }
         Ok(())

@@ -1,13 +1,13 @@
 //! Count, extremes, sum and spread of numbers.
 
-use docvalues_column::{AnyColumn, LogicalType};
+use docvalues_column::LogicalType;
 use docvalues_format::file::kind::{to_f64, to_u64};
 
 use super::Sum;
 use crate::columns::{Columns, Slot};
 use crate::error::Result;
 use crate::pass::Collector;
-use crate::window::Window;
+use crate::window::{Cells, Window};
 
 /// What numbers are together.
 pub(crate) struct NumberStats {
@@ -49,7 +49,7 @@ struct Spread {
 
 impl NumberStats {
     pub(crate) fn new(slot: Slot, columns: &Columns, spread: bool) -> NumberStats {
-        let logical = columns.get(slot).as_column().field().logical;
+        let logical = columns.get(slot).info().field.logical;
         NumberStats { slot, logical, spread, now: Numbers::default(), parts: Vec::new() }
     }
 
@@ -93,27 +93,18 @@ impl Collector for NumberStats {
 
     fn collect(&mut self, window: &mut Window<'_>) -> Result<()> {
         window.read(self.slot)?;
-        let docs = window.len() as u64;
-        self.now.docs += docs;
-        match window.column(self.slot) {
-            AnyColumn::Numeric(_) => {
-                let numbers = window.numbers(self.slot);
-                match numbers.present {
-                    None => self.add(numbers.values),
-                    Some(_) => {
-                        let mut there = Vec::with_capacity(window.len());
-                        numbers.each(|_, number| there.push(number));
-                        self.now.missing += docs - there.len() as u64;
-                        self.add(&there);
-                    }
-                }
+        let cells = window.cells(self.slot);
+        self.now.docs += window.len() as u64;
+        self.now.missing += cells.missing();
+        match cells {
+            Cells::Numbers(numbers) if numbers.present.is_none() => self.add(numbers.values),
+            Cells::Numbers(numbers) => {
+                let mut there = Vec::with_capacity(window.len());
+                numbers.each(|_, number| there.push(number));
+                self.add(&there);
             }
-            AnyColumn::SortedNumeric(_) => {
-                let lists = window.number_lists(self.slot);
-                self.now.missing += lists.lens().filter(|len| *len == 0).count() as u64;
-                self.add(lists.items());
-            }
-            _ => {}
+            Cells::NumberLists(lists) => self.add(lists.items()),
+            Cells::Ords(_) | Cells::OrdLists(_) | Cells::Bytes(_) => {}
         }
         Ok(())
     }

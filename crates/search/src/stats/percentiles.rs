@@ -4,14 +4,14 @@
 //! of the range in which it must be; it then is in one of these parts, and the next pass looks at this one. Numbers of 24
 //! bits take two passes, timestamps three or four; nothing is sorted, and nothing kept of the values.
 
-use docvalues_column::{AnyColumn, LogicalType};
+use docvalues_column::LogicalType;
 use docvalues_format::file::kind::to_f64;
 
 use crate::columns::Slot;
 use crate::error::Result;
 use crate::pass::Collector;
 use crate::search::Request;
-use crate::window::Window;
+use crate::window::{Cells, Window};
 
 /// Bits by which a pass narrows a range.
 const BITS: u32 = 12;
@@ -37,7 +37,7 @@ pub(super) fn find(request: &Request<'_>, slot: Slot, range: (i64, i64), places:
     let mut searches: Vec<Search> =
         places.iter().map(|&place| Search { place, below: 0, first, bits }).collect();
     while searches.iter().any(|search| search.bits > 0) {
-        let logical = request.columns().get(slot).as_column().field().logical;
+        let logical = request.columns().get(slot).info().field.logical;
         let counter = request.run(Counter::new(slot, logical, &searches))?;
         searches.iter_mut().filter(|search| search.bits > 0).for_each(|search| counter.narrow(search));
     }
@@ -125,16 +125,11 @@ impl Collector for Counter {
 
     fn collect(&mut self, window: &mut Window<'_>) -> Result<()> {
         window.read(self.slot)?;
-        match window.column(self.slot) {
-            AnyColumn::Numeric(_) => {
-                let numbers = window.numbers(self.slot);
-                match numbers.present {
-                    None => self.count(numbers.values),
-                    Some(_) => numbers.each(|_, number| self.count(&[number])),
-                }
-            }
-            AnyColumn::SortedNumeric(_) => self.count(window.number_lists(self.slot).items()),
-            _ => {}
+        match window.cells(self.slot) {
+            Cells::Numbers(numbers) if numbers.present.is_none() => self.count(numbers.values),
+            Cells::Numbers(numbers) => numbers.each(|_, number| self.count(&[number])),
+            Cells::NumberLists(lists) => self.count(lists.items()),
+            Cells::Ords(_) | Cells::OrdLists(_) | Cells::Bytes(_) => {}
         }
         Ok(())
     }

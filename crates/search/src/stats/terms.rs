@@ -1,12 +1,11 @@
 //! Count and extremes of terms and byte strings.
 
-use docvalues_column::{AnyColumn, TermOrd};
+use docvalues_column::{Column, TermOrd, Value};
 
 use crate::columns::Slot;
 use crate::error::Result;
 use crate::pass::Collector;
-use crate::value::Value;
-use crate::window::{NO_ORD, Window};
+use crate::window::{Cells, NO_ORD, Window};
 
 /// What terms or byte strings are together.
 pub(crate) struct TermStats {
@@ -24,14 +23,10 @@ impl TermStats {
     }
 
     /// The least and the greatest value.
-    pub(super) fn range(self, column: &AnyColumn) -> Result<Option<(Value, Value)>> {
+    pub(super) fn range(self, column: &dyn Column) -> Result<Option<(Value, Value)>> {
         let (mut low, mut high) = (Vec::new(), Vec::new());
-        match (column, self.ords) {
-            (AnyColumn::Sorted(terms), Some((least, greatest))) => {
-                terms.term(least, &mut low)?;
-                terms.term(greatest, &mut high)?;
-            }
-            (AnyColumn::SortedSet(terms), Some((least, greatest))) => {
+        match (column.values().terms(), self.ords) {
+            (Some(terms), Some((least, greatest))) => {
                 terms.term(least, &mut low)?;
                 terms.term(greatest, &mut high)?;
             }
@@ -70,28 +65,14 @@ impl Collector for TermStats {
 
     fn collect(&mut self, window: &mut Window<'_>) -> Result<()> {
         window.read(self.slot)?;
-        let docs = window.len() as u64;
-        self.docs += docs;
-        match window.column(self.slot) {
-            AnyColumn::Sorted(_) => {
-                let before = self.values;
-                self.ords(window.ords(self.slot));
-                self.missing += docs - (self.values - before);
-            }
-            AnyColumn::SortedSet(_) => {
-                let lists = window.ord_lists(self.slot);
-                self.missing += lists.lens().filter(|len| *len == 0).count() as u64;
-                self.ords(lists.items());
-            }
-            AnyColumn::Binary(_) => {
-                for at in 0..window.len() {
-                    match window.bytes(self.slot, at) {
-                        Some(value) => self.bytes(value),
-                        None => self.missing += 1,
-                    }
-                }
-            }
-            _ => {}
+        let cells = window.cells(self.slot);
+        self.docs += window.len() as u64;
+        self.missing += cells.missing();
+        match cells {
+            Cells::Ords(ords) => self.ords(ords),
+            Cells::OrdLists(lists) => self.ords(lists.items()),
+            Cells::Bytes(strings) => strings.iter().flatten().for_each(|value| self.bytes(value)),
+            Cells::Numbers(_) | Cells::NumberLists(_) => {}
         }
         Ok(())
     }

@@ -42,7 +42,7 @@ pub(crate) fn group(rows: &[Row], by: By, docs: &[u32], asked: &Group) -> (Vec<G
     found.truncate(asked.top);
     let groups = found.into_iter().map(|(value, docs, metrics)| GroupFound {
         value: match by {
-            By::Near | By::Far => Value::Number(by.number(value)),
+            By::Near | By::Far => Value::I64(by.number(value)),
             By::Sorted | By::Binary => Value::Bytes(By::bytes(value)),
         },
         count: docs.len() as u64,
@@ -95,7 +95,7 @@ fn measure(rows: &[Row], docs: &[u32], metric: &Metric) -> Option<Measure> {
         LogicalType::U64 => Sum::Integer(values.iter().map(|value| i128::from(to_u64(*value))).sum()),
         _ => Sum::Integer(values.iter().copied().map(i128::from).sum()),
     };
-    let number = |value: Option<&i64>| Measure::Value(Value::Number(*value.unwrap()));
+    let number = |value: Option<&i64>| Measure::Value(Value::of(logical, *value.unwrap()));
     (!values.is_empty()).then(|| match metric {
         Metric::Sum(_) => Measure::Sum(sum),
         Metric::Min(_) => number(values.iter().min()),
@@ -108,8 +108,7 @@ fn measure(rows: &[Row], docs: &[u32], metric: &Metric) -> Option<Measure> {
 fn height(measure: &Option<Measure>) -> (bool, i128, f64) {
     match measure {
         None => (false, 0, 0.0),
-        Some(Measure::Value(Value::Number(number))) => (true, (*number).into(), 0.0),
-        Some(Measure::Value(Value::Bytes(_))) => unreachable!("of numbers"),
+        Some(Measure::Value(value)) => (true, value.stored().unwrap().into(), 0.0),
         Some(Measure::Sum(Sum::Integer(sum))) => (true, *sum, 0.0),
         Some(Measure::Sum(Sum::Double(number)) | Measure::Mean(number)) => (true, 0, *number),
     }

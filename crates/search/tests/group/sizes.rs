@@ -49,7 +49,7 @@ fn several_parts_by_any_number_of_threads() {
                 .groups
                 .iter()
                 .map(|group| match (&group.value, &group.metrics[0]) {
-                    (Value::Number(value), Some(Measure::Sum(Sum::Integer(sum)))) => {
+                    (Value::I64(value), Some(Measure::Sum(Sum::Integer(sum)))) => {
                         (*value / apart, (group.count, *sum))
                     }
                     other => panic!("{other:?}"),
@@ -75,7 +75,7 @@ fn best_documents_of_several_parts() {
     let best = (0..DOCS).find(|doc| doc % 1_000 == 999 && doc % 11 != 0).unwrap();
     let first = &answers[0].groups[0];
     assert_eq!(first.docs[0], DocId::new(best));
-    assert_eq!(first.value, Value::Number(i64::from(best) * 7 % 1_009));
+    assert_eq!(first.value, Value::I64(i64::from(best) * 7 % 1_009));
     let count = (0..DOCS).filter(|doc| doc % 11 != 0 && doc * 7 % 1_009 == best * 7 % 1_009).count();
     assert_eq!(first.count, count as u64);
 }
@@ -144,7 +144,7 @@ fn groups_of_the_greatest_number() {
     let source = MemSource::new(4, [(field, ModelColumn::Numeric(by))]);
     let groups = Search::new(&source).group(Docs::All, &Group::by("by")).unwrap();
     let groups: Vec<_> = groups.groups.iter().map(|group| (group.value.clone(), group.count)).collect();
-    assert_eq!(groups, [(Value::Number(i64::MAX), 2), (Value::Number(i64::MAX - 1), 1)]);
+    assert_eq!(groups, [(Value::I64(i64::MAX), 2), (Value::I64(i64::MAX - 1), 1)]);
 }
 
 /// Of unsigned numbers, what is stored says nothing of a sum without how many there are.
@@ -160,6 +160,6 @@ fn groups_by_sums_of_unsigned_numbers() {
     let asked = Group::by("by").metric(Metric::Sum("number".into())).order(GroupOrder::Metric(0)).top(1);
     let groups = Search::new(&source).group(Docs::All, &asked).unwrap().groups;
     assert_eq!(groups.len(), 1);
-    assert_eq!(groups[0].value, Value::Number(1));
+    assert_eq!(groups[0].value, Value::I64(1));
     assert_eq!(groups[0].metrics, [Some(Measure::Sum(Sum::Integer((1 << 64) + 1)))]);
 }

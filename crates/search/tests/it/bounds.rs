@@ -1,10 +1,10 @@
 //! Full sorts by a column that gives other bounds than its numbers have.
 
-use std::ops::{ControlFlow, Range, RangeInclusive};
+use std::ops::RangeInclusive;
 use std::sync::Arc;
 
 use docvalues_column::{
-    AnyColumn, Batch, Column, ColumnSource, DocId, Field, Kind, LogicalType, NumericColumn, Result, SortKey,
+    Bounds, Column, ColumnInfo, ColumnSource, DocRange, Field, Kind, LogicalType, Result, SortKey, Values,
 };
 use docvalues_search::{Docs, Error, Search};
 use docvalues_testkit::model::MemNumeric;
@@ -16,54 +16,20 @@ const DOCS: u32 = 5_000;
 #[derive(Clone)]
 struct Told {
     numbers: Arc<MemNumeric>,
-    bounds: RangeInclusive<i64>,
+    info: ColumnInfo,
 }
 
 impl Column for Told {
-    fn field(&self) -> &Field {
-        self.numbers.field()
+    fn info(&self) -> &ColumnInfo {
+        &self.info
     }
 
-    fn docs(&self) -> u32 {
-        DOCS
-    }
-
-    fn docs_with_value(&self) -> u32 {
-        self.numbers.docs_with_value()
-    }
-
-    fn exists(&self, docs: Range<u32>, bits: &mut [u64]) -> Result<()> {
+    fn exists(&self, docs: DocRange, bits: &mut [u64]) -> Result<()> {
         self.numbers.exists(docs, bits)
     }
-}
 
-impl NumericColumn for Told {
-    fn bounds(&self) -> Option<RangeInclusive<i64>> {
-        Some(self.bounds.clone())
-    }
-
-    fn get(&self, doc: DocId) -> Result<Option<i64>> {
-        self.numbers.get(doc)
-    }
-
-    fn gather(&self, docs: &[DocId], out: &mut [i64], present: &mut [u64]) -> Result<()> {
-        self.numbers.gather(docs, out, present)
-    }
-
-    fn gather_or(&self, docs: &[DocId], out: &mut [i64], fill: i64) -> Result<()> {
-        self.numbers.gather_or(docs, out, fill)
-    }
-
-    fn scan(
-        &self,
-        docs: Range<u32>,
-        each: &mut dyn FnMut(Batch<'_, &[i64]>) -> ControlFlow<()>,
-    ) -> Result<()> {
-        self.numbers.scan(docs, each)
-    }
-
-    fn filter(&self, docs: Range<u32>, values: RangeInclusive<i64>, bits: &mut [u64]) -> Result<()> {
-        self.numbers.filter(docs, values, bits)
+    fn values(&self) -> Values<'_> {
+        self.numbers.values()
     }
 }
 
@@ -72,12 +38,12 @@ impl ColumnSource for Told {
         DOCS
     }
 
-    fn names(&self) -> Result<Vec<String>> {
-        Ok(vec![self.field().name.clone()])
+    fn fields(&self) -> Result<Vec<Field>> {
+        Ok(vec![self.info.field.clone()])
     }
 
-    fn column(&self, _: &str) -> Result<AnyColumn> {
-        Ok(AnyColumn::Numeric(Arc::new(self.clone())))
+    fn column(&self, _: &str) -> Result<Arc<dyn Column>> {
+        Ok(Arc::new(self.clone()))
     }
 }
 
@@ -85,7 +51,8 @@ impl ColumnSource for Told {
 fn check(numbers: &[Option<i64>], bounds: &RangeInclusive<i64>) {
     let field = Field::new("told", Kind::Numeric, LogicalType::I64);
     let told = MemNumeric::new(field, DOCS, numbers.to_vec());
-    let source = Told { numbers: Arc::new(told), bounds: bounds.clone() };
+    let info = ColumnInfo { bounds: Bounds::Exact(bounds.clone()), ..told.info().clone() };
+    let source = Told { numbers: Arc::new(told), info };
     let lies = numbers.iter().flatten().any(|number| !bounds.contains(number));
     let up = SortKey::new("told");
     for key in [up.clone(), up.clone().descending(), up.missing_first()] {

@@ -29,6 +29,7 @@ pub fn matches(rows: &Dataset, query: &Query, doc: u32) -> Judged {
     match query {
         Query::All => Some(true),
         Query::None => Some(false),
+        Query::Docs(set) => Some(set.contains(DocId::new(doc))),
         Query::Condition(condition) => meets(rows, condition, doc),
         Query::And(parts) => parts.iter().try_fold(true, |all, part| Some(matches(rows, part, doc)? && all)),
         Query::Or(parts) => parts.iter().try_fold(false, |any, part| Some(matches(rows, part, doc)? || any)),
@@ -148,6 +149,21 @@ pub fn check(rows: &Dataset, source: &dyn ColumnSource, query: &Query, rng: &mut
     assert_eq!(listed(&bound.collect(&some).unwrap()), of_some, "{query} in bits");
     assert_eq!(bound.count(&some).unwrap() as usize, of_some.len(), "{query} in bits");
     assert_eq!(listed(&bound.collect_explained(&some).unwrap().0), of_some, "{query} in bits");
+
+    let set = Query::docs(some);
+    for query in [set.clone().and(query.clone()), set.clone().or(query.clone()), (!set).and(query.clone())] {
+        let (bound, expected) = (query.bind(source).unwrap(), self::expected(rows, &query).unwrap());
+        assert_eq!(listed(&bound.collect(Docs::All).unwrap()), expected, "{query}");
+        assert_eq!(listed(&bound.collect_explained(Docs::All).unwrap().0), expected, "{query}");
+        assert_eq!(bound.count(Docs::All).unwrap() as usize, expected.len(), "{query}");
+        let within = expected.iter().filter(|doc| (from..to).contains(doc)).count();
+        assert_eq!(bound.count(from..to).unwrap() as usize, within, "{query} in {from}..{to}");
+        if from <= to {
+            let mut words = vec![0; bits::words(from..to)];
+            bound.matching(from..to, &mut words).unwrap();
+            assert_eq!(bits::count(&words), within, "{query} in {from}..{to}");
+        }
+    }
     true
 }
 

@@ -1,53 +1,49 @@
-//! Arguments that break a contract panic, as slices do: an output that is too short is never half filled
-//! in silence.
+//! Arguments that break a contract panic, as slices do: an output that is too short is never half filled in silence.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use docvalues_column::{AnyColumn, DocId, Lists, Result, TermOrd};
-use std::ops::Bound;
+use docvalues_column::{Column, DocRange, Pruning, Result, Values};
 
-/// Checks that every operation of a column panics where its output is too short.
+use super::expected::Probe;
+use crate::rng::SplitMix64;
+
+/// Checks that every operation of a column panics if its output is too short.
 ///
-/// Not a part of [`check_source`](super::check_source): a panic is printed even where it is caught, and
-/// a fuzzer takes it for a crash.
+/// Not a part of [`check_source`](super::check_source): a panic is printed even where it is caught, and a fuzzer takes it
+/// for a crash.
 ///
 /// # Panics
 ///
 /// If one goes through.
-pub fn check_panics(column: &AnyColumn) {
-    let name = &column.as_column().field().name;
-    let must_panic = |operation: &str, run: &mut dyn FnMut() -> Result<()>| {
-        let outcome = catch_unwind(AssertUnwindSafe(run));
-        assert!(outcome.is_err(), "column `{name}`: {operation}: an output that is too short went through");
-    };
-    // 65 documents take two words; the outputs below have one, or 64 places.
-    let docs: Vec<DocId> = (0..65).map(DocId::new).collect();
-    let (word, words) = (&mut [0], &mut [0; 2]);
-    must_panic("exists", &mut || column.as_column().exists(0..65, word));
-    match column {
-        AnyColumn::Numeric(column) => {
-            must_panic("filter", &mut || column.filter(0..65, 0..=9, word));
-            must_panic("gather, `out`", &mut || column.gather(&docs, &mut [0; 64], words));
-            must_panic("gather, `present`", &mut || column.gather(&docs, &mut [0; 65], word));
-            must_panic("gather_or", &mut || column.gather_or(&docs, &mut [0; 64], 0));
-        }
-        AnyColumn::Binary(column) => {
-            let all = Bound::Unbounded;
-            must_panic("filter", &mut || column.filter(0..65, all, all, word));
-            must_panic("gather, `present`", &mut || column.gather(&docs, &mut Lists::new(), word));
-        }
-        AnyColumn::Sorted(column) => {
-            let ord = TermOrd::new(0);
-            must_panic("filter", &mut || column.filter(0..65, 0..9, word));
-            must_panic("gather, `out`", &mut || column.gather(&docs, &mut [ord; 64], words));
-            must_panic("gather, `present`", &mut || column.gather(&docs, &mut [ord; 65], word));
-            must_panic("gather_or", &mut || column.gather_or(&docs, &mut [ord; 64], ord));
-        }
-        AnyColumn::SortedNumeric(column) => {
-            must_panic("filter", &mut || column.filter(0..65, 0..=9, word));
-        }
-        AnyColumn::SortedSet(column) => {
-            must_panic("filter", &mut || column.filter(0..65, 0..9, word));
+pub fn check_panics(column: &dyn Column) {
+    // Two words are needed.
+    let docs = DocRange::new(0, 65);
+    must_panic(column, "exists", || column.exists(docs, &mut [0]));
+    match column.values() {
+        Values::Numbers(_) => filter::<i64>(column, docs),
+        Values::Ords(..) => filter::<docvalues_column::TermOrd>(column, docs),
+        Values::Bytes(_) => filter::<u8>(column, docs),
+    }
+    let info = column.info();
+    if let Some(index) = column.skip_index().filter(|_| info.with_value.exact().is_some_and(|some| some > 0))
+    {
+        let (docs, all) = (DocRange::new(0, info.docs), i64::MIN..=i64::MAX);
+        for level in 0..index.levels().len() {
+            let mut pruned = Pruning::default();
+            must_panic(column, "may_hold", || index.may_hold(level, docs, &all, &mut [], &mut pruned));
         }
     }
+}
+
+fn filter<T: Probe>(column: &dyn Column, docs: DocRange) {
+    let rows = T::rows(column.values()).expect("rows of the column's own kind");
+    for wanted in T::queries(&[], &mut SplitMix64::new(0)) {
+        must_panic(column, "filter", || rows.filter(docs, &wanted, &mut [0], &mut Pruning::default()));
+    }
+}
+
+fn must_panic(column: &dyn Column, operation: &str, run: impl FnOnce() -> Result<()>) {
+    let name = &column.info().field.name;
+    let outcome = catch_unwind(AssertUnwindSafe(run));
+    assert!(outcome.is_err(), "column `{name}`: {operation}: an output that is too short went through");
 }

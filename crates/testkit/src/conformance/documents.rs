@@ -1,30 +1,27 @@
-//! One document, some documents, a range of documents: the values must be the same.
+//! One document, some documents, a range of documents: the rows must be the same.
 
-use std::ops::{ControlFlow, Range};
+use std::ops::ControlFlow;
 
-use docvalues_column::DocId;
+use docvalues_column::{BatchDocs, DocId, DocRange, Gathered, Rows};
 
-use super::subject::{Expected, Subject, edges, good, short};
+use super::expected::{Expected, Probe, edges, good};
 use crate::rng::SplitMix64;
 
 /// Documents of a column that are all asked for one by one; of larger ones, this many are.
 const ALL: u32 = 10_000;
 
-pub(super) fn check<S: Subject>(column: &S, expected: &Expected<S::Value>) {
-    let with_value = expected.slots.iter().flatten().count();
-    let told = column.column().docs_with_value() as usize;
-    assert_eq!(told, with_value, "column `{}`: docs_with_value", expected.name);
-    gets(column, expected);
-    gathers(column, expected);
-    for docs in ranges(expected) {
-        scan(column, expected, docs);
+pub(super) fn check<T: Probe>(rows: &dyn Rows<T>, expected: &Expected<T>) {
+    gets(rows, expected);
+    gathers(rows, expected);
+    for docs in ranges(expected.docs(), 8, &mut SplitMix64::named(&expected.name)) {
+        scan(rows, expected, docs);
     }
     for breaks_at in 0..3 {
-        scan_and_break(column, expected, breaks_at);
+        scan_and_break(rows, expected, breaks_at);
     }
 }
 
-fn gets<S: Subject>(column: &S, expected: &Expected<S::Value>) {
+fn gets<T: Probe>(rows: &dyn Rows<T>, expected: &Expected<T>) {
     let docs = expected.docs();
     let mut rng = SplitMix64::named(&expected.name);
     let mut asked: Vec<u32> = match docs {
@@ -33,57 +30,39 @@ fn gets<S: Subject>(column: &S, expected: &Expected<S::Value>) {
     };
     asked.extend(edges(docs));
     asked.extend([docs, docs.saturating_add(1), u32::MAX - 1, u32::MAX]);
+    let mut row = Vec::new();
     for doc in asked {
-        let value = good(column.get(DocId::new(doc)), &expected.name, "get");
-        same(expected, "get", doc, value.as_ref());
+        // Not emptied: `get` replaces what is in it.
+        row.push(T::WRONG);
+        let is_present = good(rows.get(DocId::new(doc), &mut row), &expected.name, "get");
+        expected.same("get", doc, is_present.then_some(&row));
+        assert!(is_present || row.is_empty(), "column `{}`: get: document {doc}: a row", expected.name);
     }
 }
 
-/// Panics unless `value` is what `doc` has.
-fn same<V: PartialEq + Clone + std::fmt::Debug>(
-    expected: &Expected<V>,
-    operation: &str,
-    doc: u32,
-    value: Option<&V>,
-) {
-    assert!(
-        value == expected.get(doc),
-        "column `{}`: {operation}: document {doc} has {}, not {}",
-        expected.name,
-        short(&expected.get(doc)),
-        short(&value)
-    );
-}
-
-fn gathers<S: Subject>(column: &S, expected: &Expected<S::Value>) {
-    // `present` must come out the same whatever was in it.
-    let mut patterns = [0, u64::MAX, 0xAAAA_AAAA_AAAA_AAAA].into_iter().cycle();
-    for (order, docs) in lists(expected) {
-        let operation = format!("gather, {order}");
-        let pattern = patterns.next().unwrap();
-        let values = good(column.gather(&docs, pattern, &operation), &expected.name, &operation);
-        for (doc, value) in docs.iter().zip(&values) {
-            same(expected, &operation, doc.get(), value.as_ref());
-        }
-        let operation = format!("gather_or, {order}");
-        for (fill, values) in good(column.gather_or(&docs), &expected.name, &operation) {
-            for (doc, value) in docs.iter().zip(&values) {
-                let wanted = expected.get(doc.get()).unwrap_or(&fill);
-                assert!(
-                    value == wanted,
-                    "column `{}`: {operation}: document {} is {}, not {}",
-                    expected.name,
-                    doc.get(),
-                    short(wanted),
-                    short(value)
-                );
-            }
+/// Gathers lists and runs into outputs that are used again and again.
+fn gathers<T: Probe>(rows: &dyn Rows<T>, expected: &Expected<T>) {
+    let lists = lists(expected);
+    let lists = lists.iter().map(|(order, docs)| (format!("gather, {order}"), BatchDocs::List(docs)));
+    let mut rng = SplitMix64::named(&expected.name);
+    let runs = ranges(expected.docs(), 2, &mut rng).into_iter().filter(|docs| docs.len() < 1 << 30);
+    let runs = runs.map(|docs| (format!("gather of {docs:?}"), BatchDocs::Run(docs)));
+    let mut tracking = Gathered::new();
+    tracking.begin_one(70).0.fill(T::WRONG);
+    let mut filled: Vec<Gathered<T>> = T::FILLS.iter().map(|fill| Gathered::filled(*fill)).collect();
+    for (operation, docs) in lists.chain(runs) {
+        good(rows.gather(docs, &mut tracking), &expected.name, &operation);
+        expected.gathered(&operation, docs, &tracking, true);
+        for out in &mut filled {
+            let operation = format!("{operation}, filled with {:?}", out.fill());
+            good(rows.gather(docs, out), &expected.name, &operation);
+            expected.gathered(&operation, docs, out, false);
         }
     }
 }
 
 /// Lists of documents in the orders that callers have them in.
-fn lists<V: Clone>(expected: &Expected<V>) -> Vec<(&'static str, Vec<DocId>)> {
+fn lists<T: Probe>(expected: &Expected<T>) -> Vec<(&'static str, Vec<DocId>)> {
     let docs = expected.docs();
     let mut rng = SplitMix64::named(&expected.name);
     let past = [docs, docs.saturating_add(1), u32::MAX - 1, u32::MAX];
@@ -98,7 +77,7 @@ fn lists<V: Clone>(expected: &Expected<V>) -> Vec<(&'static str, Vec<DocId>)> {
         let shuffled: Vec<u32> = (0..docs.min(20_000) + 70).map(|_| rng.below_u32(docs)).collect();
         let mut mixed: Vec<u32> = shuffled.iter().take(500).copied().chain(past).collect();
         rng.shuffle(&mut mixed);
-        let with_value: Vec<u32> = expected.within(0..docs).map(|(doc, _)| doc).take(1000).collect();
+        let with_value = expected.within(DocRange::new(0, docs)).map(|(doc, _)| doc).take(1000).collect();
         lists.extend([
             ("ascending", (0..docs).collect()),
             ("descending", (0..docs).rev().collect()),
@@ -114,65 +93,55 @@ fn lists<V: Clone>(expected: &Expected<V>) -> Vec<(&'static str, Vec<DocId>)> {
     lists.into_iter().map(|(order, docs)| (order, docs.into_iter().map(DocId::new).collect())).collect()
 }
 
-/// Ranges of documents: whole, empty, backwards, past the end, at edges, random.
-fn ranges<V: Clone>(expected: &Expected<V>) -> Vec<Range<u32>> {
-    let docs = expected.docs();
-    let mut rng = SplitMix64::named(&expected.name);
+/// Ranges of documents: whole, empty, backwards, past the end, at edges, and some random ones.
+fn ranges(docs: u32, random: usize, rng: &mut SplitMix64) -> Vec<DocRange> {
     let mut ranges = vec![
-        0..docs,
-        0..0,
-        docs..docs,
-        0..1,
-        docs.saturating_sub(1)..docs,
-        docs.saturating_sub(3)..docs + 1000,
-        docs..docs + 70,
-        0..u32::MAX,
-        u32::MAX - 3..u32::MAX,
-        Range { start: 5, end: 2 },
-        Range { start: u32::MAX, end: 0 },
+        (0, docs),
+        (0, 0),
+        (docs, docs),
+        (0, 1),
+        (docs.saturating_sub(1), docs),
+        (docs.saturating_sub(3), docs + 1000),
+        (docs, docs + 70),
+        (0, u32::MAX),
+        (u32::MAX - 3, u32::MAX),
+        (5, 2),
+        (u32::MAX, 0),
     ];
-    ranges.extend(edges(docs).into_iter().map(|edge| edge..edge + 3));
-    for _ in 0..8 {
+    ranges.extend(edges(docs).into_iter().map(|edge| (edge, edge + 3)));
+    for _ in 0..random {
         let (a, b) = (rng.below_u32(docs), rng.below_u32(docs));
-        ranges.push(a.min(b)..a.max(b));
+        ranges.push((a.min(b), a.max(b)));
     }
-    ranges
+    ranges.into_iter().map(|(start, end)| DocRange::new(start, end)).collect()
 }
 
-fn scan<S: Subject>(column: &S, expected: &Expected<S::Value>, range: Range<u32>) {
-    let operation = format!("scan of {range:?}");
-    let mut wanted = expected.within(range.clone());
-    let result = column.scan(range.clone(), &mut |docs, values| {
-        assert!(!docs.is_empty(), "column `{}`: {operation}: an empty batch", expected.name);
-        assert_eq!(docs.len(), docs.iter().count(), "column `{}`: {operation}: BatchDocs", expected.name);
-        assert_eq!(
-            docs.len(),
-            values.len(),
-            "column `{}`: {operation}: documents and values of a batch",
-            expected.name
-        );
-        for (doc, value) in docs.iter().zip(&values) {
-            let next = wanted.next();
-            assert!(
-                next == Some((doc.get(), value)),
-                "column `{}`: {operation}: document {doc} with {} found, not {}",
-                expected.name,
-                short(value),
-                short(&next)
-            );
+fn scan<T: Probe>(rows: &dyn Rows<T>, expected: &Expected<T>, range: DocRange) {
+    let (name, operation) = (&expected.name, format!("scan of {range:?}"));
+    let mut wanted = expected.within(range);
+    let result = rows.scan(range, &mut |batch| {
+        let docs = batch.docs;
+        assert!(!docs.is_empty(), "column `{name}`: {operation}: an empty batch");
+        assert_eq!(batch.values.len(), docs.len(), "column `{name}`: {operation}: rows for documents");
+        let is_many = batch.values.many().is_some();
+        assert_eq!(is_many, expected.is_many, "column `{name}`: {operation}: whether rows are lists");
+        for (at, doc) in docs.iter().enumerate() {
+            let next = wanted.next().map(|(doc, _)| doc);
+            assert!(next == Some(doc.get()), "column `{name}`: {operation}: document {doc}, not {next:?}");
+            expected.same(&operation, doc.get(), Some(batch.values.row(at)));
         }
         ControlFlow::Continue(())
     });
-    good(result, &expected.name, &operation);
-    let missed = wanted.next();
-    assert!(missed.is_none(), "column `{}`: {operation}: missed {}", expected.name, short(&missed));
+    good(result, name, &operation);
+    let missed = wanted.next().map(|(doc, _)| doc);
+    assert!(missed.is_none(), "column `{name}`: {operation}: missed document {missed:?}");
 }
 
 /// A scan that is told to stop at a batch stops there, and is no failure.
-fn scan_and_break<S: Subject>(column: &S, expected: &Expected<S::Value>, breaks_at: usize) {
+fn scan_and_break<T: Probe>(rows: &dyn Rows<T>, expected: &Expected<T>, breaks_at: usize) {
     let operation = format!("scan, broken off at batch {breaks_at}");
     let mut calls = 0;
-    let result = column.scan(0..expected.docs(), &mut |_, _| {
+    let result = rows.scan(DocRange::new(0, expected.docs()), &mut |_| {
         assert!(calls <= breaks_at, "column `{}`: {operation}: went on", expected.name);
         calls += 1;
         if calls > breaks_at { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }

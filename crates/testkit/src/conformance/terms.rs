@@ -2,17 +2,17 @@
 
 use std::collections::BTreeSet;
 use std::fmt::Debug;
-use std::ops::{Bound, ControlFlow, Range, RangeBounds};
+use std::ops::{Bound, ControlFlow, RangeBounds};
 
-use docvalues_column::{Error, ErrorKind, Lists, TermOrd, Terms};
+use docvalues_column::{Error, ErrorKind, Lists, OrdRange, TermOrd, Terms};
 
-use super::subject::{Text, good, short};
+use super::expected::{Text, good, short};
 use crate::rng::SplitMix64;
 
 /// Terms that are looked up by their bytes, of a dictionary with more.
 const SAMPLE: usize = 400;
 
-pub(super) fn check<D: Terms + ?Sized>(name: &str, terms: &D, model: &D) {
+pub(super) fn check(name: &str, terms: &dyn Terms, model: &dyn Terms) {
     let subject = Subject { name, terms, wanted: all_terms(name, model) };
     assert_eq!(terms.term_count(), subject.count(), "column `{name}`: term_count");
     let ascending = subject.wanted.windows(2).all(|pair| pair[0] < pair[1]);
@@ -25,7 +25,7 @@ pub(super) fn check<D: Terms + ?Sized>(name: &str, terms: &D, model: &D) {
     subject.check_ranges(&probes);
 }
 
-fn all_terms<D: Terms + ?Sized>(name: &str, model: &D) -> Vec<Vec<u8>> {
+fn all_terms(name: &str, model: &dyn Terms) -> Vec<Vec<u8>> {
     let term = |ord| {
         let mut out = Vec::new();
         good(model.term(TermOrd::new(ord), &mut out), name, "term of the model");
@@ -34,17 +34,13 @@ fn all_terms<D: Terms + ?Sized>(name: &str, model: &D) -> Vec<Vec<u8>> {
     (0..model.term_count()).map(term).collect()
 }
 
-fn text(bytes: &[u8]) -> Text {
-    Text(bytes.to_vec())
-}
-
-struct Subject<'a, D: Terms + ?Sized> {
+struct Subject<'a> {
     name: &'a str,
-    terms: &'a D,
+    terms: &'a dyn Terms,
     wanted: Vec<Vec<u8>>,
 }
 
-impl<D: Terms + ?Sized> Subject<'_, D> {
+impl Subject<'_> {
     fn count(&self) -> u32 {
         self.wanted.len() as u32
     }
@@ -68,11 +64,11 @@ impl<D: Terms + ?Sized> Subject<'_, D> {
         for ord in (0..self.count()).chain(random.collect::<Vec<_>>()) {
             // Not cleared: `term` replaces what is in it.
             good(self.terms.term(TermOrd::new(ord), &mut out), self.name, "term");
-            self.same("term", &ord, &text(&out), &text(&self.wanted[ord as usize]));
+            self.same("term", &ord, &Text(&out), &Text(&self.wanted[ord as usize]));
         }
         for past in [self.count(), self.count() + 1, u32::MAX - 1, u32::MAX] {
             let Err(error) = self.terms.term(TermOrd::new(past), &mut out) else {
-                panic!("column `{}`: term of ord {past}: found {}", self.name, short(&text(&out)));
+                panic!("column `{}`: term of ord {past}: found {}", self.name, short(&Text(&out)));
             };
             self.check_no_such_ord("term", past, &error);
         }
@@ -92,10 +88,10 @@ impl<D: Terms + ?Sized> Subject<'_, D> {
         // Not emptied: `gather_terms` replaces what is in it.
         let mut out = Lists::new();
         for ords in [all.as_slice(), &random, &random[..random.len().min(1)], &[]] {
-            let wanted: Vec<Text> = ords.iter().map(|&ord| text(&self.wanted[ord as usize])).collect();
+            let wanted: Vec<Text<'_>> = ords.iter().map(|&ord| Text(&self.wanted[ord as usize])).collect();
             let asked: Vec<TermOrd> = ords.iter().copied().map(TermOrd::new).collect();
             good(self.terms.gather_terms(&asked, &mut out), self.name, "gather_terms");
-            let found: Vec<Text> = out.slices().iter().map(text).collect();
+            let found: Vec<Text<'_>> = out.slices().iter().map(Text).collect();
             self.same("gather_terms", &ords, &found, &wanted);
         }
         for past in [self.count(), u32::MAX] {
@@ -110,36 +106,42 @@ impl<D: Terms + ?Sized> Subject<'_, D> {
     fn check_each_term(&self) {
         let n = self.count();
         let mut rng = SplitMix64::named(self.name);
-        let mut ranges = vec![0..n, 0..0, n..n, n.saturating_sub(1)..n, Range { start: 1.max(n), end: 0 }];
+        let mut ranges = vec![(0, n), (0, 0), (n, n), (n.saturating_sub(1), n), (1.max(n), 0)];
+        ranges.extend([(n.saturating_sub(3), n + 70), (n + 5, n + 9), (0, u32::MAX)]);
         for edge in [32, 64, 1024_u32].into_iter().filter(|edge| *edge < n) {
-            ranges.extend([edge..edge + 1, edge - 1..n.min(edge + 2)]);
+            ranges.extend([(edge, edge + 1), (edge - 1, n.min(edge + 2))]);
         }
         for _ in 0..6 {
             let (a, b) = (rng.below_u32(n), rng.below_u32(n));
-            ranges.push(a.min(b)..a.max(b));
+            ranges.push((a.min(b), a.max(b)));
         }
-        for ords in ranges {
-            let breaks = rng.below_u32(40);
-            self.check_run(ords.clone(), ords.len());
-            self.check_run(ords.clone(), ords.len().min(breaks as usize));
+        for (start, end) in ranges {
+            let (ords, breaks) = (OrdRange::new(start, end), rng.place(40));
+            self.check_run(ords, usize::MAX);
+            self.check_run(ords, breaks);
         }
     }
 
     /// `each_term` over `ords`, broken off when `calls` terms have come.
-    fn check_run(&self, ords: Range<u32>, calls: usize) {
+    fn check_run(&self, ords: OrdRange, calls: usize) {
         let mut next = ords.start;
         let operation = format!("each_term over {ords:?}");
-        let result = self.terms.each_term(ords.clone(), &mut |ord, term| {
+        let result = self.terms.each_term(ords, &mut |ord, term| {
             let called = (next - ords.start) as usize;
             assert!(called <= calls, "column `{}`: {operation}: went on after a break", self.name);
             self.same(&operation, &"the next ord", &ord.get(), &next);
-            self.same(&operation, &next, &text(term), &text(&self.wanted[next as usize]));
+            self.same(&operation, &next, &Text(term), &Text(&self.wanted[next as usize]));
             next += 1;
             if called == calls { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
         });
         good(result, self.name, &operation);
         let came = (next - ords.start) as usize;
-        self.same(&operation, &"how many terms came", &came, &ords.len().min(calls + 1));
+        self.same(
+            &operation,
+            &"number of terms that came",
+            &came,
+            &ords.clip(self.count()).len().min(calls.saturating_add(1)),
+        );
     }
 
     /// Byte strings to look for: terms, and what lies close to a term.
@@ -172,17 +174,17 @@ impl<D: Terms + ?Sized> Subject<'_, D> {
         let ceil = self.wanted.partition_point(|term| term.as_slice() < probe) as u32;
         let exact = self.wanted.get(ceil as usize).filter(|term| *term == probe).map(|_| TermOrd::new(ceil));
         let found = good(self.terms.seek_exact(probe), self.name, "seek_exact");
-        self.same("seek_exact", &text(probe), &found, &exact);
+        self.same("seek_exact", &Text(probe), &found, &exact);
         let found = good(self.terms.seek_ceil(probe), self.name, "seek_ceil");
-        self.same("seek_ceil", &text(probe), &found, &TermOrd::new(ceil));
+        self.same("seek_ceil", &Text(probe), &found, &TermOrd::new(ceil));
         let begin_so =
             self.wanted[ceil as usize..].iter().take_while(|term| term.starts_with(probe)).count() as u32;
         let found = good(self.terms.prefix(probe), self.name, "prefix");
-        self.same_ords("prefix", &text(probe), found, ceil..ceil + begin_so);
+        self.same_ords("prefix", &Text(probe), found, OrdRange::new(ceil, ceil + begin_so));
     }
 
     /// Where no term matches, any empty range will do.
-    fn same_ords(&self, operation: &str, asked: &dyn Debug, found: Range<u32>, wanted: Range<u32>) {
+    fn same_ords(&self, operation: &str, asked: &dyn Debug, found: OrdRange, wanted: OrdRange) {
         if !(found.is_empty() && wanted.is_empty()) {
             self.same(operation, asked, &found, &wanted);
         }
@@ -211,6 +213,6 @@ impl<D: Terms + ?Sized> Subject<'_, D> {
         let start = self.wanted.partition_point(below) as u32;
         let end = self.wanted.partition_point(not_above) as u32;
         let found = good(self.terms.term_range(low, high), self.name, "term_range");
-        self.same_ords("term_range", &(low.map(text), high.map(text)), found, start..end);
+        self.same_ords("term_range", &(low.map(Text), high.map(Text)), found, OrdRange::new(start, end));
     }
 }

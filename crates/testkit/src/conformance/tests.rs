@@ -1,206 +1,244 @@
 //! The suite lets honest columns pass, and catches every kind of wrong one.
 
-mod liar;
+mod calls;
+mod defaults;
+mod faulty;
 
 use std::collections::BTreeSet;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
-use docvalues_column::{Column, Field, Kind, LogicalType};
+use docvalues_column::{Field, Kind, LogicalType, Result, SortKey};
 
 use super::*;
-use crate::model::{MemBinary, MemNumeric, MemSorted, MemSortedNumeric, MemSortedSet, ModelColumn};
+use crate::model::ModelColumn;
 use crate::rng::SplitMix64;
-use liar::{Liar, Lie};
+use faulty::{Fault, Faulty};
 
-/// Documents of the columns that are lied about: several words, the last one not full.
+/// Documents of the columns under test: several words, the last one not full.
 const DOCS: u32 = 300;
 
 fn field(kind: Kind) -> Field {
     let logical = if kind.is_bytes() { LogicalType::Utf8 } else { LogicalType::I64 };
-    Field::new("lied about", kind, logical)
+    Field::new("faulty", kind, logical)
 }
 
-/// Two of three documents have a value, among them [`liar::DOC`]; the last ones have none.
+/// Two of three documents have a value, among them [`faulty::DOC`]; the last ones have none.
 fn slots<T>(mut value: impl FnMut(&mut SplitMix64) -> T) -> Vec<Option<T>> {
     let mut rng = SplitMix64::new(1);
-    (0..DOCS - 5).map(|doc| (doc == liar::DOC || doc % 3 != 0).then(|| value(&mut rng))).collect()
+    (0..DOCS - 5).map(|doc| (doc == faulty::DOC || doc % 3 != 0).then(|| value(&mut rng))).collect()
+}
+
+fn lists<T: Default>(value: impl FnMut(&mut SplitMix64) -> T) -> Vec<T> {
+    slots(value).into_iter().map(Option::unwrap_or_default).collect()
 }
 
 fn term(rng: &mut SplitMix64) -> Vec<u8> {
     format!("term {}", rng.below(50)).into_bytes()
 }
 
-/// Fails unless `check` panics with a message that names the column and `operation`.
-#[track_caller]
-fn caught(lie: Lie, operation: &str, check: impl FnOnce()) {
-    let Err(panic) = catch_unwind(AssertUnwindSafe(check)) else { panic!("{lie:?} was not caught") };
-    let message = panic.downcast::<String>().expect("a formatted message");
-    assert!(message.contains("lied about"), "{lie:?}: no column in: {message}");
-    assert!(message.contains(operation), "{lie:?}: no `{operation}` in: {message}");
+fn honest(kind: Kind) -> Arc<dyn Column> {
+    let column = match kind {
+        Kind::Numeric => ModelColumn::Numeric(slots(|rng| rng.below(1000) as i64 - 500)),
+        Kind::Binary => ModelColumn::Binary(slots(term)),
+        Kind::Sorted => ModelColumn::Sorted(slots(term)),
+        Kind::SortedNumeric => {
+            ModelColumn::SortedNumeric(lists(|rng| (0..1 + rng.below(4) as i64).map(|i| i * 10).collect()))
+        }
+        Kind::SortedSet => {
+            ModelColumn::SortedSet(lists(|rng| (0..1 + rng.below(3)).map(|_| term(rng)).collect()))
+        }
+    };
+    column.open(field(kind), DOCS)
 }
 
-/// Lies that can be told of any kind, and what the message must name.
-const ANY_KIND: [(Lie, &str); 17] = [
-    (Lie::Field, "field"),
-    (Lie::Docs, "docs"),
-    (Lie::DocsWithValue, "docs_with_value"),
-    (Lie::Exists, "exists"),
-    (Lie::Get, "get: document 42"),
-    (Lie::GetPastEnd, "get: document"),
-    (Lie::Gather, "document 42"),
-    (Lie::GatherDescending, "gather, descending"),
-    (Lie::ScanValue, "document 42|scan"),
-    (Lie::ScanSkips, "scan"),
-    (Lie::ScanTwice, "scan"),
-    (Lie::ScanEmptyBatch, "an empty batch"),
-    (Lie::ScanGoesOn, "went on"),
-    (Lie::FilterBit, "document 42 is missing"),
-    (Lie::FilterClears, "is missing"),
-    (Lie::FilterBeyond, "is set"),
-    (Lie::Fails, "failed on good bytes"),
+/// Fails unless `check` panics with a message that has each of `words`.
+#[track_caller]
+fn caught(fault: impl std::fmt::Debug, words: &[&str], check: impl FnOnce()) {
+    let Err(panic) = catch_unwind(AssertUnwindSafe(check)) else { panic!("{fault:?} was not caught") };
+    let message = panic.downcast::<String>().expect("a formatted message");
+    for word in words {
+        assert!(message.contains(word), "{fault:?}: no `{word}` in: {message}");
+    }
+}
+
+/// Faults that a column of any kind can have, and what the message must name.
+const ANY_KIND: [(Fault, &str); 28] = [
+    (Fault::Field, "field"),
+    (Fault::Docs, "docs"),
+    (Fault::WithValue, "with_value: Exact"),
+    (Fault::WithValueAtMost, "with_value: AtMost"),
+    (Fault::ValueCount, "value_count"),
+    (Fault::Bounds, "bounds: Exact"),
+    (Fault::Sum, "sum: Some"),
+    (Fault::Values, "of another kind"),
+    (Fault::Exists, "exists"),
+    (Fault::Get, "get: document 42 has"),
+    (Fault::GetPastEnd, "get: document 300 has"),
+    (Fault::GetAppends, "get: document"),
+    (Fault::Gather, "ascending: document 42 has"),
+    (Fault::GatherDescending, "gather, descending: document"),
+    (Fault::GatherRun, "gather of 0..300: document 42 has"),
+    (Fault::GatherTooMany, "rows for documents"),
+    (Fault::GatherForm, "whether rows are lists"),
+    (Fault::GatherStale, "is missing, but its row is"),
+    (Fault::ScanValue, "scan of 0..300: document 42 has"),
+    (Fault::ScanSkips, "scan of 0..300: missed document"),
+    (Fault::ScanTwice, "scan of 0..300: document"),
+    (Fault::ScanEmptyBatch, "an empty batch"),
+    (Fault::ScanGoesOn, "went on"),
+    (Fault::FilterBit, "document 42 is missing"),
+    (Fault::FilterClears, "is missing"),
+    (Fault::FilterBeyond, "is set"),
+    (Fault::FilterForgets, "pruning shrinks"),
+    (Fault::Fails, "failed on good bytes"),
 ];
 
-const NUMBERS: [(Lie, &str); 1] = [(Lie::Bounds, "bounds")];
-const ONE_NUMBER: [(Lie, &str); 2] = [(Lie::Candidates, "candidates"), (Lie::Stretches, "open stretches of")];
-const MULTI: [(Lie, &str); 2] =
-    [(Lie::ValueCount, "value_count"), (Lie::GatherAppends, "gather, |lists for")];
-const SINGLE: [(Lie, &str); 3] = [
-    (Lie::GatherPresent, "gather"),
-    (Lie::GatherNotZero, "is not present, but"),
-    (Lie::GatherOr, "gather_or"),
+const NUMBERS: [(Fault, &str); 1] = [(Fault::BoundsWithin, "bounds: Within")];
+const ZONES: [(Fault, &str); 10] = [
+    (Fault::Levels, "no powers of two"),
+    (Fault::LevelsFineFirst, "not from coarse to fine"),
+    (Fault::ZoneCount, "number of zones"),
+    (Fault::ZoneNarrow, "zones of 0..300 in zones of 256 documents: zone 0"),
+    (Fault::ZoneAllPresent, "lacks a value, but is all_present"),
+    (Fault::MayHoldMisses, "misses zone 1"),
+    (Fault::MayHoldClears, "is cleared"),
+    (Fault::MayHoldBeyond, "past the last zone is set"),
+    (Fault::MayHoldForgets, "pruning shrinks"),
+    (Fault::Guess, "guess_nth: failed"),
 ];
-const TERMS: [(Lie, &str); 11] = [
-    (Lie::TermCount, "term_count"),
-    (Lie::Term, "term of 3"),
-    (Lie::TermAppends, "term of"),
-    (Lie::TermPastEnd, "term of ord"),
-    (Lie::SeekExact, "seek_exact"),
-    (Lie::SeekCeil, "seek_ceil"),
-    (Lie::Prefix, "prefix"),
-    (Lie::TermRange, "term_range"),
-    (Lie::GatherTerms, "gather_terms"),
-    (Lie::EachTerm, "each_term"),
-    (Lie::EachTermGoesOn, "went on after a break"),
+const NO_ZONES: [(Fault, &str); 1] = [(Fault::HasSkipIndex, "skip_index: of numbers only")];
+const PRESENT: [(Fault, &str); 1] = [(Fault::GatherPresent, "is present")];
+const FILL: [(Fault, &str); 1] = [(Fault::GatherFill, "filled with")];
+const TERMS: [(Fault, &str); 11] = [
+    (Fault::TermCount, "term_count"),
+    (Fault::Term, "term of 3"),
+    (Fault::TermAppends, "term of"),
+    (Fault::TermPastEnd, "term of ord"),
+    (Fault::SeekExact, "seek_exact"),
+    (Fault::SeekCeil, "seek_ceil"),
+    (Fault::Prefix, "prefix"),
+    (Fault::TermRange, "term_range"),
+    (Fault::GatherTerms, "gather_terms"),
+    (Fault::EachTerm, "each_term"),
+    (Fault::EachTermGoesOn, "went on after a break"),
 ];
 
-fn told<C>(honest: C, lies: &[&[(Lie, &'static str)]], check: impl Fn(&Liar<C>, &C))
-where
-    C: Clone + Column,
-{
-    check(&Liar::new(honest.clone(), Lie::None), &honest);
-    for &(lie, operations) in lies.iter().copied().flatten() {
-        let liar = Liar::new(honest.clone(), lie);
-        for operation in operations.split('|') {
-            caught(lie, operation, || check(&liar, &honest));
-        }
+/// Checks that each fault of a column of `kind` is caught.
+fn faults(kind: Kind, faults: &[&[(Fault, &'static str)]]) {
+    let honest = honest(kind);
+    check_column(&Faulty::new(&honest, Fault::None), &*honest);
+    check_column(&Faulty::new(&honest, Fault::Vague), &*honest);
+    for (fault, words) in ANY_KIND.iter().chain(faults.iter().copied().flatten()) {
+        let faulty = Faulty::new(&honest, *fault);
+        caught(fault, &["`faulty`", words], || check_column(&faulty, &*honest));
     }
 }
 
 #[test]
-fn lies_about_numbers_are_caught() {
-    let honest = MemNumeric::new(field(Kind::Numeric), DOCS, slots(|rng| rng.below(1000) as i64 - 500));
-    told(honest, &[&ANY_KIND, &NUMBERS, &ONE_NUMBER, &SINGLE], |liar, honest| check_numeric(liar, honest));
+fn faulty_numbers_are_caught() {
+    faults(Kind::Numeric, &[&NUMBERS, &ZONES, &PRESENT, &FILL]);
 }
 
 #[test]
-fn lies_about_byte_strings_are_caught() {
-    let honest = MemBinary::new(field(Kind::Binary), DOCS, slots(term));
-    told(honest, &[&ANY_KIND, &SINGLE], |liar, honest| check_binary(liar, honest));
+fn faulty_byte_strings_are_caught() {
+    faults(Kind::Binary, &[&PRESENT, &NO_ZONES]);
 }
 
 #[test]
-fn lies_about_terms_are_caught() {
-    let honest = MemSorted::from_terms(field(Kind::Sorted), DOCS, &slots(term));
-    told(honest, &[&ANY_KIND, &SINGLE, &TERMS], |liar, honest| check_sorted(liar, honest));
+fn faulty_terms_are_caught() {
+    faults(Kind::Sorted, &[&PRESENT, &FILL, &TERMS, &NO_ZONES]);
 }
 
 #[test]
-fn lies_about_lists_of_numbers_are_caught() {
-    let lists = slots(|rng| (0..1 + rng.below(4) as i64).map(|i| i * 10).collect::<Vec<i64>>());
-    let lists = lists.into_iter().map(Option::unwrap_or_default).collect();
-    let honest = MemSortedNumeric::new(field(Kind::SortedNumeric), DOCS, lists);
-    told(honest, &[&ANY_KIND, &NUMBERS, &MULTI], |liar, honest| check_sorted_numeric(liar, honest));
+fn faulty_lists_of_numbers_are_caught() {
+    faults(Kind::SortedNumeric, &[&NUMBERS]);
 }
 
 #[test]
-fn lies_about_sets_of_terms_are_caught() {
-    let sets = slots(|rng| (0..1 + rng.below(3)).map(|_| term(rng)).collect::<BTreeSet<_>>());
-    let sets: Vec<_> = sets.into_iter().map(Option::unwrap_or_default).collect();
-    let honest = MemSortedSet::from_terms(field(Kind::SortedSet), DOCS, &sets);
-    told(honest, &[&ANY_KIND, &MULTI, &TERMS], |liar, honest| check_sorted_set(liar, honest));
+fn faulty_sets_of_terms_are_caught() {
+    faults(Kind::SortedSet, &[&TERMS, &NO_ZONES]);
 }
 
 #[test]
 fn outputs_that_are_too_short_panic() {
     for kind in Kind::ALL {
-        let slots = slots(term);
-        let column = match kind {
-            Kind::Numeric => ModelColumn::Numeric(vec![None, Some(7)]),
-            Kind::Binary => ModelColumn::Binary(slots),
-            Kind::Sorted => ModelColumn::Sorted(slots),
-            Kind::SortedNumeric => ModelColumn::SortedNumeric(vec![vec![1, 2]]),
-            Kind::SortedSet => ModelColumn::SortedSet(vec![BTreeSet::from([b"a".to_vec()])]),
-        };
-        check_panics(&column.open(field(kind), DOCS));
+        let honest = honest(kind);
+        check_panics(&*honest);
+        let lenient = Faulty::new(&honest, Fault::Lenient);
+        caught(Fault::Lenient, &["filter: an output that is too short"], || check_panics(&lenient));
     }
-    let honest = MemNumeric::new(field(Kind::Numeric), DOCS, vec![None, Some(7)]);
-    let lenient = AnyColumn::Numeric(Arc::new(Liar::new(honest, Lie::Lenient)));
-    caught(Lie::Lenient, "gather_or: an output that is too short", || check_panics(&lenient));
 }
 
 /// A source that is right but for one thing.
-struct LiarSource(MemSource, &'static str);
+struct FaultySource(MemSource, &'static str);
 
-impl ColumnSource for LiarSource {
+impl ColumnSource for FaultySource {
     fn docs(&self) -> u32 {
         self.0.docs() + u32::from(self.1 == "documents of the source")
     }
 
-    fn names(&self) -> docvalues_column::Result<Vec<String>> {
-        let mut names = self.0.names()?;
-        if self.1 == "names of the columns" {
-            names.reverse();
+    fn fields(&self) -> Result<Vec<Field>> {
+        let mut fields = self.0.fields()?;
+        if self.1 == "fields of the columns" {
+            fields.reverse();
         }
-        Ok(names)
+        Ok(fields)
     }
 
-    fn column(&self, name: &str) -> docvalues_column::Result<AnyColumn> {
+    fn column(&self, name: &str) -> Result<Arc<dyn Column>> {
         match self.1 {
             // The name that follows, as a search in a sorted list finds.
             "but there is none" => {
-                let next = self.0.names()?.into_iter().find(|next| next.as_str() >= name);
-                self.0.column(&next.unwrap_or_default())
+                let next = self.0.fields()?.into_iter().find(|next| next.name.as_str() >= name);
+                self.0.column(&next.unwrap_or(field(Kind::Numeric)).name)
             }
-            "expected, found" if name == "lied about" => self.0.column("a"),
+            "field" if name == "faulty" => self.0.column("a"),
             "NoSuchColumn expected" => self.0.column(name).map_err(|_| {
                 ErrorKind::NoSuchColumn { file: "memory".into(), field: "another".into() }.into()
             }),
             _ => self.0.column(name),
         }
     }
+
+    fn sort(&self) -> &[SortKey] {
+        static KEYS: std::sync::LazyLock<[SortKey; 4]> = std::sync::LazyLock::new(|| {
+            let keys = ["a", "faulty", "none", "many"].map(SortKey::new);
+            keys.map(SortKey::missing_first)
+        });
+        match self.1 {
+            "sort: document 3 belongs before document 2 by faulty" => &KEYS[1..2],
+            "no column `none`" => &KEYS[..3],
+            "several values a document" => &KEYS[3..],
+            _ => &KEYS[..2],
+        }
+    }
 }
 
 #[test]
-fn lies_about_a_source_are_caught() {
+fn faulty_sources_are_caught() {
     let named = |name: &str, kind| Field { name: name.into(), ..field(kind) };
+    let bytes = |text: &str| Some(text.as_bytes().to_vec());
+    let strings = vec![None, bytes("m"), bytes("x"), None, bytes("a"), bytes("b")];
     let columns = [
-        (named("a", Kind::Numeric), ModelColumn::Numeric(vec![Some(1)])),
-        (named("lied about", Kind::Binary), ModelColumn::Binary(vec![None, Some(b"x".to_vec())])),
+        (named("a", Kind::Numeric), ModelColumn::Numeric([0, 0, 0, 1, 1, 1].map(Some).to_vec())),
+        (named("faulty", Kind::Binary), ModelColumn::Binary(strings)),
+        (named("many", Kind::SortedNumeric), ModelColumn::SortedNumeric(vec![vec![1, 2]])),
     ];
-    let model = MemSource::new(DOCS, columns);
-    check_source(&LiarSource(model.clone(), "nothing"), &model);
-    let lies = [
+    let model = MemSource::new(6, columns);
+    check_source(&FaultySource(model.clone(), "nothing"), &model);
+    let faults = [
         "documents of the source",
-        "names of the columns",
+        "fields of the columns",
         "but there is none",
-        "expected, found",
+        "field",
         "NoSuchColumn expected",
+        "sort: document 3 belongs before document 2 by faulty",
+        "no column `none`",
+        "several values a document",
     ];
-    for lie in lies {
-        let source = LiarSource(model.clone(), lie);
-        let panic = catch_unwind(AssertUnwindSafe(|| check_source(&source, &model))).unwrap_err();
-        let message = panic.downcast::<String>().unwrap();
-        assert!(message.contains(lie), "{lie}: {message}");
+    for fault in faults {
+        let source = FaultySource(model.clone(), fault);
+        caught(fault, &[fault], || check_source(&source, &model));
     }
 }

@@ -21,7 +21,7 @@ pub(super) fn check(searches: &[Search<'_>], docs: Docs<'_>, rows: &Rows, hits: 
     let some = counts.keys().nth(counts.len() / 2);
     let prefix = some.and_then(|value| match value {
         Value::Bytes(bytes) => Some(bytes[..bytes.len().min(2)].to_vec()),
-        Value::Number(_) => None,
+        _ => None,
     });
     let mut asked = vec![
         Facet::on(name),

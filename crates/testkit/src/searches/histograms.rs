@@ -12,10 +12,7 @@ use super::rows::{RowColumn, Rows};
 pub(super) fn check(searches: &[Search<'_>], docs: Docs<'_>, rows: &Rows, hits: &[DocId], column: usize) {
     let column = &rows.columns[column];
     let numbers = |docs: &[DocId]| {
-        let values = docs.iter().flat_map(|doc| column.of(*doc)).map(|value| match value {
-            Value::Number(number) => *number,
-            Value::Bytes(_) => panic!("`{}` has numbers", column.field.name),
-        });
+        let values = docs.iter().flat_map(|doc| column.of(*doc)).map(|value| value.stored().unwrap());
         values.collect::<Vec<i64>>()
     };
     let asked = asked(column);
@@ -99,7 +96,7 @@ fn expected(column: &RowColumn, step: &Step, numbers: &[i64]) -> BTreeMap<i64, u
     let mut counts = BTreeMap::new();
     for &number in numbers {
         let from = match step {
-            _ if column.is_nan(&Value::Number(number)) => None,
+            _ if column.is_nan(&Value::of(column.field.logical, number)) => None,
             Step::Edges(edges) => edges.iter().rev().find(|edge| **edge <= number).copied(),
             Step::Width(width) => Some(of_width(column.field.logical, *width, *width as u64, number)),
             Step::Whole(width) => Some(of_width(column.field.logical, *width as f64, *width, number)),

@@ -1,8 +1,6 @@
 //! The values of each document, one after the other.
 
-use docvalues_column::{DocId, Field, LogicalType};
-use docvalues_format::file::kind::to_f64;
-use docvalues_search::Value;
+use docvalues_column::{DocId, Field, Value};
 
 use crate::model::ModelColumn;
 use crate::shapes::Dataset;
@@ -23,12 +21,12 @@ impl Rows {
         let columns = dataset.columns.iter().map(|(field, column)| {
             let slots = match column {
                 ModelColumn::Numeric(slots) => {
-                    slots.iter().map(|slot| slot.iter().map(|n| Value::Number(*n)).collect()).collect()
+                    slots.iter().map(|slot| numbers(field, slot.as_slice())).collect()
                 }
                 ModelColumn::Binary(slots) | ModelColumn::Sorted(slots) => {
                     slots.iter().map(|slot| slot.iter().cloned().map(Value::Bytes).collect()).collect()
                 }
-                ModelColumn::SortedNumeric(slots) => slots.iter().map(|slot| numbers(slot)).collect(),
+                ModelColumn::SortedNumeric(slots) => slots.iter().map(|slot| numbers(field, slot)).collect(),
                 ModelColumn::SortedSet(slots) => {
                     slots.iter().map(|slot| slot.iter().cloned().map(Value::Bytes).collect()).collect()
                 }
@@ -39,10 +37,10 @@ impl Rows {
     }
 }
 
-fn numbers(slot: &[i64]) -> Vec<Value> {
+fn numbers(field: &Field, slot: &[i64]) -> Vec<Value> {
     let mut numbers = slot.to_vec();
     numbers.sort_unstable();
-    numbers.into_iter().map(Value::Number).collect()
+    numbers.into_iter().map(|number| Value::of(field.logical, number)).collect()
 }
 
 impl RowColumn {
@@ -54,15 +52,10 @@ impl RowColumn {
     /// All numbers of a column of numbers, NaNs left out.
     pub(super) fn all_numbers(&self) -> Vec<i64> {
         let values = self.slots.iter().flatten().filter(|value| !self.is_nan(value));
-        values
-            .filter_map(|value| if let Value::Number(number) = value { Some(*number) } else { None })
-            .collect()
+        values.filter_map(Value::stored).collect()
     }
 
     pub(super) fn is_nan(&self, value: &Value) -> bool {
-        match value {
-            Value::Number(number) => self.field.logical == LogicalType::F64 && to_f64(*number).is_nan(),
-            Value::Bytes(_) => false,
-        }
+        matches!(value, Value::F64(number) if number.is_nan())
     }
 }

@@ -3,7 +3,6 @@
 use std::cmp::Ordering;
 
 use docvalues_column::{ColumnSource, DocId, SortKey};
-use docvalues_format::file::kind::to_f64;
 use docvalues_search::{Bitset, Docs, Search, Value};
 
 use super::rows::{RowColumn, Rows};
@@ -100,8 +99,8 @@ fn compare_by(column: &RowColumn, key: &SortKey, a: DocId, b: DocId) -> Ordering
             (true, true) => Ordering::Equal,
             (true, false) => Ordering::Greater,
             (false, true) => Ordering::Less,
-            (false, false) if key.descending => compare_values(column, b, a),
-            (false, false) => compare_values(column, a, b),
+            (false, false) if key.descending => compare_values(b, a),
+            (false, false) => compare_values(a, b),
         },
     }
 }
@@ -114,13 +113,9 @@ fn pick<'r>(column: &'r RowColumn, key: &SortKey, doc: DocId) -> Option<&'r Valu
     picked.or(values.first())
 }
 
-fn compare_values(column: &RowColumn, a: &Value, b: &Value) -> Ordering {
+fn compare_values(a: &Value, b: &Value) -> Ordering {
     match (a, b) {
-        (Value::Number(a), Value::Number(b))
-            if column.field.logical == docvalues_column::LogicalType::F64 =>
-        {
-            to_f64(*a).partial_cmp(&to_f64(*b)).unwrap()
-        }
+        (Value::F64(a), Value::F64(b)) => a.partial_cmp(b).unwrap(),
         _ => a.cmp(b),
     }
 }

@@ -53,10 +53,7 @@ fn check_values(stats: &ColumnStats, column: &RowColumn, values: &[&Value]) {
     assert_eq!(stats.nans, (values.len() - numbers.len()) as u64, "`{name}`");
     let ends = (numbers.iter().min().map(|v| (*v).clone()), numbers.iter().max().map(|v| (*v).clone()));
     assert_eq!((stats.min.clone(), stats.max.clone()), ends, "`{name}`");
-    let stored = numbers.iter().filter_map(|value| match value {
-        Value::Number(number) => Some(*number),
-        Value::Bytes(_) => None,
-    });
+    let stored = numbers.iter().filter_map(|value| value.stored());
     match (column.field.logical, stats.sum) {
         (_, None) => assert!(numbers.is_empty() || column.field.kind.is_bytes(), "`{name}`"),
         (LogicalType::F64, Some(Sum::Double(sum))) => {

@@ -171,7 +171,8 @@ impl PresenceBuffer {
         }
     }
 
-    fn extend_run(&mut self, docs: Range<u32>) {
+    /// Says that all of `docs`, which are above all so far and for which there is room, have a value.
+    pub(crate) fn extend_run(&mut self, docs: Range<u32>) {
         match &mut self.form {
             Form::All => debug_assert!(docs.is_empty() || docs.start == self.seen),
             Form::List(list) => list.extend(docs.clone()),

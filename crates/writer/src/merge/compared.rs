@@ -3,7 +3,7 @@
 use docvalues_format::file::sort::SortKey;
 
 use super::plan::Merged;
-use super::values::Gathered;
+use super::values::MergedValues;
 use crate::buffer::{PresenceBuffer, Tape, Values};
 use crate::encode::Encoder;
 use crate::error::ErrorKind;
@@ -29,7 +29,7 @@ impl Compared {
         budget: usize,
         room: &Room,
     ) -> Result<Compared, ErrorKind> {
-        let Gathered { presence, values, mut ordinals, most } = column.gather(budget, room.spill())?;
+        let MergedValues { presence, values, mut ordinals, most } = column.read(budget, room.spill())?;
         let mut numbers = match values {
             Values::Numbers(numbers) => Owned::Stored(numbers),
             Values::Terms { ids, terms } if column.is_mixed() => {

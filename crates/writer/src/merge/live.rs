@@ -1,6 +1,8 @@
 //! Which documents of a source are taken.
 
-use docvalues_column::bits;
+use std::ops::Range;
+
+use docvalues_column::{BatchDocs, DocRange, bits};
 
 use crate::error::{ErrorKind, Result};
 use crate::intern::index;
@@ -30,7 +32,7 @@ impl<'a> Live<'a> {
 
     /// Those whose bit is set.
     pub(super) fn some(docs: u32, words: &'a [u64]) -> Result<Live<'a>> {
-        let expected = bits::words(0..docs);
+        let expected = DocRange::new(0, docs).words();
         let Some(words) = words.get(..expected) else {
             return Err(
                 ErrorKind::Slice { what: "words of live documents", found: words.len(), expected }.into()
@@ -55,23 +57,53 @@ impl<'a> Live<'a> {
         self.before(self.docs)
     }
 
-    /// Whether all do.
-    pub(super) fn are_all(&self) -> bool {
-        self.mask.is_none()
+    /// Replaces `runs` by the places of those of `docs` that live.
+    pub(super) fn runs(&self, docs: &BatchDocs<'_>, runs: &mut Vec<Range<usize>>) {
+        runs.clear();
+        match (&self.mask, docs) {
+            (None, _) => runs.push(0..docs.len()),
+            (Some(mask), BatchDocs::Run(docs)) => {
+                let mut start = mask.next(*docs, 0);
+                while start < docs.end {
+                    let end = mask.next(DocRange::new(start, docs.end), u64::MAX);
+                    runs.push(index(start - docs.start)..index(end - docs.start));
+                    start = mask.next(DocRange::new(end, docs.end), 0);
+                }
+            }
+            (Some(mask), BatchDocs::List(docs)) => {
+                for (at, doc) in docs.iter().enumerate() {
+                    match runs.last_mut() {
+                        _ if !bits::get(mask.words, index(doc.get())) => {}
+                        Some(run) if run.end == at => run.end = at + 1,
+                        _ => runs.push(at..at + 1),
+                    }
+                }
+            }
+        }
     }
 
-    /// Whether `doc` lives.
-    pub(super) fn has(&self, doc: u32) -> bool {
-        self.mask.as_ref().is_none_or(|mask| bits::get(mask.words, index(doc)))
-    }
-
-    /// How many live before `doc`, which is one of the documents, or behind the last one: what its number
+    /// How many live before `doc`, which is one of the documents, or after the last one: what its number
     /// becomes.
     pub(super) fn before(&self, doc: u32) -> u32 {
         let Some(Mask { words, before }) = &self.mask else { return doc };
         let at = index(doc / 64);
         let word = words.get(at).map_or(0, |word| word & up_to(doc % 64));
         before[at] + word.count_ones()
+    }
+}
+
+impl Mask<'_> {
+    /// The first of `docs` whose bit differs from the one in `flip`; their end if there is none.
+    fn next(&self, docs: DocRange, flip: u64) -> u32 {
+        let mut doc = docs.start;
+        while doc < docs.end {
+            let word = (self.words[index(doc / 64)] ^ flip) >> (doc % 64);
+            if word != 0 {
+                return docs.end.min(doc + word.trailing_zeros());
+            }
+            doc = (doc | 63).saturating_add(1);
+        }
+        docs.end
     }
 }
 
@@ -82,6 +114,7 @@ fn up_to(count: u32) -> u64 {
 
 #[cfg(test)]
 mod tests {
+    use docvalues_column::DocId;
     use proptest::prelude::*;
 
     use super::*;
@@ -94,8 +127,15 @@ mod tests {
         ) {
             let live = Live::some(docs, &words).unwrap();
             let expected: Vec<u32> = (0..docs).filter(|&doc| bits::get(&words, index(doc))).collect();
-            prop_assert!((0..docs).filter(|&doc| live.has(doc)).eq(expected.iter().copied()));
-            prop_assert_eq!(live.are_all(), expected.len() == index(docs));
+            let late = DocRange::new(docs / 3, docs);
+            let list: Vec<DocId> = late.iter().collect();
+            for batch in [BatchDocs::Run(late), BatchDocs::List(&list)] {
+                let mut runs = Vec::new();
+                live.runs(&batch, &mut runs);
+                let found = runs.iter().flat_map(|run| &list[run.clone()]).map(|doc| doc.get());
+                prop_assert!(found.eq(expected.iter().copied().filter(|&doc| doc >= late.start)));
+                prop_assert!(runs.windows(2).all(|pair| pair[0].end < pair[1].start));
+            }
             prop_assert_eq!(index(live.count()), expected.len());
             for doc in 0..=docs {
                 prop_assert_eq!(index(live.before(doc)), expected.partition_point(|&other| other < doc));

@@ -1,15 +1,13 @@
 //! Which columns there will be, and where their values come from: found out before anything is written.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
-use docvalues_column::{AnyColumn, Field};
-use docvalues_format::file::kind::Kind;
-use docvalues_format::file::sort::SortKey;
-use docvalues_format::id::MAX_DOCS;
+use docvalues_column::{Column, Count, DocRange, Field, Kind, MAX_DOCS, SortKey};
 
 use super::compared::Compared;
 use super::live::Live;
-use super::values::Gathered;
+use super::values::MergedValues;
 use super::{MergeOptions, Source};
 use crate::buffer::Values;
 use crate::encode::Encoder;
@@ -42,7 +40,7 @@ pub(super) struct Part<'a> {
     pub(super) live: &'a Live<'a>,
     /// The number that the source's first live document gets.
     pub(super) first: u32,
-    pub(super) column: AnyColumn,
+    pub(super) column: Arc<dyn Column>,
 }
 
 impl<'a> Plan<'a> {
@@ -52,9 +50,9 @@ impl<'a> Plan<'a> {
             let first = docs;
             let more = docs.checked_add(live.count()).filter(|&docs| docs <= MAX_DOCS);
             docs = more.ok_or_else(|| Error::new(ErrorKind::TooManyDocs { max: MAX_DOCS }))?;
-            for name in columns.names().map_err(ErrorKind::Read)? {
-                let column = columns.column(&name).map_err(ErrorKind::Read)?;
-                parts.entry(name).or_default().push(Part { source, live, first, column });
+            for field in columns.fields().map_err(ErrorKind::Read)? {
+                let column = columns.column(&field.name).map_err(ErrorKind::Read)?;
+                parts.entry(field.name).or_default().push(Part { source, live, first, column });
             }
         }
         let columns = parts.into_values().map(|parts| Merged::new(parts, options));
@@ -105,8 +103,8 @@ impl<'a> Plan<'a> {
         let refuse = |why| Error::new(ErrorKind::NoIdField(why)).of(name);
         let column = self.columns.iter().find(|column| column.spec.name() == name);
         let column = column.ok_or_else(|| refuse("there is no such column"))?;
-        let Gathered { presence, values, .. } =
-            column.gather(budget, room.spill()).map_err(|kind| column.refuse(kind))?;
+        let MergedValues { presence, values, .. } =
+            column.read(budget, room.spill()).map_err(|kind| column.refuse(kind))?;
         match values {
             Values::Strings(ids) => {
                 ids::in_order(&presence, ids.laid(), order, room).map_err(|kind| column.refuse(kind))
@@ -151,7 +149,8 @@ impl<'a> Merged<'a> {
                 return Err(Error::new(differ).of(&name));
             }
         }
-        let spellings: Vec<_> = with_values(&parts).map(|part| part.field().format.as_deref()).collect();
+        let with_values = with_values(&parts)?;
+        let spellings: Vec<_> = with_values.iter().map(|part| part.field().format.as_deref()).collect();
         let spec = FieldSpec::new(name, logical).compression(options.compression);
         let is_id = options.ids.as_ref().is_some_and(|(name, _)| name == spec.name());
         let spec = match kind {
@@ -185,19 +184,39 @@ impl Merged<'_> {
 }
 
 /// The parts that have values; if none has, all.
-fn with_values<'p, 'a>(parts: &'p [Part<'a>]) -> impl Iterator<Item = &'p Part<'a>> {
-    let has = |part: &Part<'_>| part.column.as_column().docs_with_value() > 0;
-    let any = parts.iter().any(has);
-    parts.iter().filter(move |part| !any || has(part))
+fn with_values<'p, 'a>(parts: &'p [Part<'a>]) -> Result<Vec<&'p Part<'a>>> {
+    let mut with_values = Vec::with_capacity(parts.len());
+    for part in parts {
+        if part.has_values().map_err(ErrorKind::Read)? {
+            with_values.push(part);
+        }
+    }
+    Ok(if with_values.is_empty() { parts.iter().collect() } else { with_values })
 }
 
 impl Part<'_> {
-    /// The most values that documents which live have, if one at most each.
+    /// The most documents that live and have a value.
     pub(super) fn values(&self) -> u32 {
-        self.column.as_column().docs_with_value().min(self.live.count())
+        let most = self.column.info().with_value.most();
+        u32::try_from(most).unwrap_or(u32::MAX).min(self.live.count())
     }
 
-    pub(super) fn field(&self) -> &Field {
-        self.column.as_column().field()
+    fn field(&self) -> &Field {
+        &self.column.info().field
+    }
+
+    /// Whether any document of the source has a value.
+    fn has_values(&self) -> docvalues_column::Result<bool> {
+        let info = self.column.info();
+        match info.with_value {
+            Count::Exact(count) => Ok(count > 0),
+            Count::AtMost(0) => Ok(false),
+            Count::AtMost(_) => {
+                let docs = DocRange::new(0, info.docs);
+                let mut bits = vec![0; docs.words()];
+                self.column.exists(docs, &mut bits)?;
+                Ok(bits.iter().any(|&word| word != 0))
+            }
+        }
     }
 }

@@ -5,15 +5,15 @@ use std::collections::VecDeque;
 use std::convert::Infallible;
 use std::ops::{ControlFlow, Range};
 
-use docvalues_column::{AnyColumn, TermOrd, Terms};
+use docvalues_column::{LogicalType, OrdRange, TermOrd, Terms, View};
 use docvalues_format::dictionary::{Dictionary, DictionaryBuilder, Refused};
 use docvalues_format::error::Section;
-use docvalues_format::file::kind::LogicalType;
 use docvalues_storage::Spill;
 
 use super::plan::{Merged, Part};
 use super::tournament::{Code, Tournament};
-use crate::buffer::{Memory, Payload, Region, TOGETHER};
+use super::values::MISFIT;
+use crate::buffer::{FieldBuffer, Memory, Payload, Region, TOGETHER, Values};
 use crate::error::ErrorKind;
 use crate::fields::check_bytes;
 use crate::intern::index;
@@ -40,12 +40,34 @@ const UNUSED: u32 = 0;
 /// One has.
 const USED: u32 = 1;
 
-/// What is known of the terms of a part while its ords come in.
+/// The terms of a part, marked as their ords are read.
 pub(super) struct Used<'a>(&'a mut Map);
 
 impl Used<'_> {
-    /// Appends ords for which there is room.
-    pub(super) fn push(&mut self, more: &[TermOrd], ords: &mut Vec<u32>) -> Result<(), ErrorKind> {
+    /// Appends the ords of documents to `buffer`.
+    pub(super) fn push(
+        &mut self,
+        rows: View<'_, TermOrd>,
+        buffer: &mut FieldBuffer,
+        memory: &mut Memory,
+    ) -> Result<(), ErrorKind> {
+        buffer.reserve(rows.len(), rows.items().len(), memory)?;
+        match (&mut buffer.values, rows) {
+            (Values::Terms { ids, .. }, View::One(ords)) => self.mark(ords, &mut ids.near),
+            (Values::TermSets { ids, .. }, View::Many(sets)) => {
+                if !sets.iter().all(|set| set.is_sorted_by(|a, b| a < b)) {
+                    return Err(ErrorKind::Disorder("ords of a document"));
+                }
+                self.mark(sets.items(), &mut ids.values.near)?;
+                ids.end(sets.lens());
+                Ok(())
+            }
+            _ => Err(MISFIT),
+        }
+    }
+
+    /// Marks ords as used, and appends them to `ords`, which has room for them.
+    fn mark(&mut self, more: &[TermOrd], ords: &mut Vec<u32>) -> Result<(), ErrorKind> {
         let Map { ords: map, count } = &mut *self.0;
         if more.iter().fold(false, |past, ord| past | (index(ord.get()) >= map.len())) {
             return Err(ErrorKind::Disorder("ords"));
@@ -142,25 +164,14 @@ fn merge<'m>(
     Ok(terms)
 }
 
-impl Part<'_> {
-    /// The dictionary, of a column that has one.
-    fn terms(&self) -> Option<&dyn Terms> {
-        match &self.column {
-            AnyColumn::Sorted(column) => Some(&**column),
-            AnyColumn::SortedSet(column) => Some(&**column),
-            AnyColumn::Numeric(_) | AnyColumn::Binary(_) | AnyColumn::SortedNumeric(_) => None,
-        }
-    }
-}
-
 /// The terms of a part that are used, in order, some at a time.
 struct Stream<'a> {
     source: &'a str,
     terms: &'a dyn Terms,
     map: &'a mut [u32],
     /// Ords whose terms have not been read.
-    left: Range<u32>,
-    /// Terms that have been, the first of them behind the last one before.
+    left: OrdRange,
+    /// Terms that have been, the first of them after the last one before.
     read: Vec<Read>,
     bytes: Vec<u8>,
     /// The place of the current one.
@@ -186,8 +197,8 @@ impl Read {
 impl<'a> Stream<'a> {
     /// The stream before its first term.
     fn new(part: &'a Part<'_>, map: &'a mut [u32]) -> Option<Stream<'a>> {
-        let terms = part.terms()?;
-        let (left, read, bytes) = (0..terms.term_count(), Vec::new(), Vec::new());
+        let terms = part.column.values().terms()?;
+        let (left, read, bytes) = (OrdRange::new(0, terms.term_count()), Vec::new(), Vec::new());
         Some(Stream { source: part.source, terms, map, left, read, bytes, at: 0 })
     }
 
@@ -225,8 +236,8 @@ impl<'a> Stream<'a> {
         self.at = 0;
         let mut ascend = true;
         // What is left if nobody breaks off.
-        let ords = std::mem::replace(left, left.end..left.end);
-        self.terms.each_term(ords.clone(), &mut |ord, term| {
+        let ords = std::mem::replace(left, OrdRange::new(left.end, left.end));
+        self.terms.each_term(ords, &mut |ord, term| {
             let ord = ord.get();
             if map.get(index(ord)).is_none_or(|&used| used != USED) {
                 return ControlFlow::Continue(());
@@ -247,7 +258,7 @@ impl<'a> Stream<'a> {
             if bytes.len() < TOGETHER {
                 return ControlFlow::Continue(());
             }
-            *left = ord + 1..ords.end;
+            *left = OrdRange::new(ord + 1, ords.end);
             ControlFlow::Break(())
         })?;
         match ascend {

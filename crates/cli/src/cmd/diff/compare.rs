@@ -70,7 +70,7 @@ impl fmt::Display for ColumnSide {
 impl ColumnPair {
     fn new(segments: &[Segment; 2], name: &str) -> Result<ColumnPair, Error> {
         let side = |segment| -> Result<Option<ColumnSide>, Error> {
-            Ok(column(segment, name)?.map(|column| ColumnSide::new(column.as_column().field())))
+            Ok(column(segment, name)?.map(|column| ColumnSide::new(&column.info().field)))
         };
         let sides = [side(&segments[0])?, side(&segments[1])?];
         Ok(ColumnPair { name: name.to_owned(), sides, differing: 0 })

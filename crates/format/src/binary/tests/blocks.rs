@@ -57,7 +57,7 @@ fn a_column_that_can_afford_it_has_a_preset_dictionary() {
         reader.verify().unwrap();
         let last = values.len() as u64 - 1;
         let mut buffer = Vec::new();
-        let value = reader.get(last, &mut NumericWalk::default(), &mut buffer);
+        let value = reader.get(last, &mut buffer);
         assert_eq!(value.ok(), values.last().map(Vec::as_slice));
     }
 }
@@ -81,10 +81,10 @@ fn what_is_not_shorter_stands_as_it_is() {
 fn neighbours_do_not_decode_a_block_again() {
     let values = texts(30_000);
     let reader = open(in_blocks(&values), JumpTables::Baked).unwrap();
-    let (walk, scratch) = (&mut NumericWalk::default(), &mut Scratch::default());
+    let scratch = &mut Scratch::default();
     let mut decoded = Vec::new();
     for index in 0..values.len() as u64 {
-        let value = reader.get_next(index, walk, scratch).unwrap().as_ptr();
+        let value = reader.get_next(index, scratch).unwrap().as_ptr();
         decoded.push(value);
     }
     // Within a block, the next value lies behind the one before, in the same memory.
@@ -138,13 +138,13 @@ fn blocks_of_another_length_are_refused() {
     let ends = (1..=5).flat_map(|block| (block * one.len() as u64).to_le_bytes());
     blocks_of(&mut made).ends = ends.collect();
     let reader = open(made, JumpTables::Baked).unwrap();
-    let (walk, buffer, scratch) = (&mut NumericWalk::default(), &mut Vec::new(), &mut Scratch::default());
+    let (buffer, scratch) = (&mut Vec::new(), &mut Scratch::default());
     let kind = ErrorKind::Broken("a block has more bytes than it should, or fewer");
-    assert_eq!(*reader.get_next(0, walk, scratch).unwrap_err().kind(), kind);
-    assert_eq!(*reader.get(1, walk, buffer).unwrap_err().kind(), kind);
+    assert_eq!(*reader.get_next(0, scratch).unwrap_err().kind(), kind);
+    assert_eq!(*reader.get(1, buffer).unwrap_err().kind(), kind);
     // After an error, nothing is taken for decoded.
-    assert_eq!(*reader.get_next(0, walk, scratch).unwrap_err().kind(), kind);
-    assert_eq!(*reader.gather(&[3], walk, scratch, |_| {}).unwrap_err().kind(), kind);
+    assert_eq!(*reader.get_next(0, scratch).unwrap_err().kind(), kind);
+    assert_eq!(*reader.gather(&[3], scratch, |_| {}).unwrap_err().kind(), kind);
     assert_eq!(*reader.verify().unwrap_err().kind(), kind);
 }
 

@@ -82,13 +82,13 @@ fn codes_stand_for_symbols_and_escapes_for_bytes() {
 fn values_cut_at_an_escape_are_an_error_when_they_are_met() {
     // Value 1 ends with an escape, value 2 begins with the byte behind it.
     let reader = open(by_hand(&[0, 255, 1, 1], &[0, 1, 2, 4], 5), JumpTables::Baked).unwrap();
-    let (walk, buffer, scratch) = (&mut NumericWalk::default(), &mut Vec::new(), &mut Scratch::default());
-    assert_eq!(reader.get(0, walk, buffer).unwrap(), b"ab");
+    let (buffer, scratch) = (&mut Vec::new(), &mut Scratch::default());
+    assert_eq!(reader.get(0, buffer).unwrap(), b"ab");
     let kind = ErrorKind::Broken("a value ends behind an escape");
-    assert_eq!(*reader.get(1, walk, buffer).unwrap_err().kind(), kind);
-    assert_eq!(*reader.decode(0..3, walk, scratch).unwrap_err().kind(), kind);
-    assert_eq!(*reader.decode(0..2, walk, scratch).unwrap_err().kind(), kind);
-    assert_eq!(*reader.gather(&[2, 1], walk, scratch, |_| {}).unwrap_err().kind(), kind);
+    assert_eq!(*reader.get(1, buffer).unwrap_err().kind(), kind);
+    assert_eq!(*reader.decode(0..3, scratch).unwrap_err().kind(), kind);
+    assert_eq!(*reader.decode(0..2, scratch).unwrap_err().kind(), kind);
+    assert_eq!(*reader.gather(&[2, 1], scratch, |_| {}).unwrap_err().kind(), kind);
     assert!(reader.verify().is_err());
 }
 
@@ -152,14 +152,14 @@ proptest! {
         let Ok(reader) = open(Binary { coding, ..with_offsets(&codes, &ends) }, JumpTables::Baked) else {
             return Ok(());
         };
-        let (walk, buffer, scratch) =
-            (&mut NumericWalk::default(), &mut Vec::new(), &mut Scratch::default());
+        let (buffer, scratch) =
+            (&mut Vec::new(), &mut Scratch::default());
         let single: Result<Vec<Vec<u8>>> =
-            (0..reader.count()).map(|i| Ok(reader.get(i, walk, buffer)?.to_vec())).collect();
+            (0..reader.count()).map(|i| Ok(reader.get(i, buffer)?.to_vec())).collect();
         let run = decoded(&reader, 0..reader.count());
         let mut gathered = Vec::new();
         let indices: Vec<u32> = (0..u32::try_from(reader.count()).unwrap()).collect();
-        let all = reader.gather(&indices, walk, scratch, |value| gathered.push(value.unwrap().to_vec()));
+        let all = reader.gather(&indices, scratch, |value| gathered.push(value.unwrap().to_vec()));
         prop_assert_eq!(single.is_ok(), run.is_ok());
         prop_assert_eq!(single.is_ok(), all.is_ok());
         if let Ok(single) = single {

@@ -139,7 +139,7 @@ fn verify_refuses_offsets_keys_and_numbers_that_do_not_fit_the_blocks() {
     let bounds = |block| {
         let reader = reader(&good, JumpTables::Baked);
         let section = reader.blocks.as_ref().unwrap();
-        i64::try_from(reader.bounds(section, block, &mut NumericWalk::default()).unwrap().end).unwrap()
+        i64::try_from(reader.bounds(section, block).unwrap().end).unwrap()
     };
     let (first, second, last) = (bounds(0), bounds(1), bounds(2));
     for (which, (section, bytes)) in sections(&good).iter().enumerate().skip(1) {

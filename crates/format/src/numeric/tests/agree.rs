@@ -1,6 +1,6 @@
 //! Every way to read a column gives what a `Vec` gives.
 
-use std::ops::{ControlFlow, Range, RangeInclusive};
+use std::ops::{Range, RangeInclusive};
 
 use proptest::prelude::*;
 
@@ -32,35 +32,34 @@ fn wanted(values: &[i64], random: &mut Random) -> RangeInclusive<i64> {
 }
 
 fn check_reader(values: &[i64], reader: &NumericReader<Owned>, random: &mut Random) {
-    let mut walk = NumericWalk::default();
     let len = values.len() as u64;
     assert_eq!(reader.count(), len);
     reader.verify().unwrap();
 
     for i in (0..len).step_by(values.len() / 500 + 1).chain(len.checked_sub(1)) {
-        assert_eq!(reader.get(i, &mut walk), Ok(values[i as usize]), "value {i}");
+        assert_eq!(reader.get(i), Ok(values[i as usize]), "value {i}");
         let pair = values.get(i as usize + 1).map(|&next| (values[i as usize], next));
-        assert_eq!(reader.get_pair(i, &mut walk).ok(), pair, "pair {i}");
+        assert_eq!(reader.get_pair(i).ok(), pair, "pair {i}");
     }
     for i in [len, len + 1, len + 16384, u64::MAX] {
-        let refused = reader.get(i, &mut walk).unwrap_err();
+        let refused = reader.get(i).unwrap_err();
         assert!(matches!(refused.kind(), ErrorKind::OutOfRange { what: "value index", .. }), "{refused}");
-        assert!(reader.get_pair(i.wrapping_sub(1), &mut walk).is_err());
+        assert!(reader.get_pair(i.wrapping_sub(1)).is_err());
     }
 
     check_direct(values, reader);
     let mut all = vec![0; values.len()];
-    reader.decode(0..len, &mut all, &mut walk).unwrap();
+    reader.decode(0..len, &mut all).unwrap();
     assert_eq!(all, values);
     for _ in 0..8 {
         let range = random.range(values.len());
         let inside = &values[range.start as usize..range.end as usize];
         let mut run = vec![0; inside.len()];
-        reader.decode(range.clone(), &mut run, &mut walk).unwrap();
+        reader.decode(range.clone(), &mut run).unwrap();
         assert_eq!(run, inside, "decode {range:?}");
         let ord = |&value: &i64| TermOrd::new(u32::try_from(value).unwrap_or(u32::MAX));
         let mut ords = vec![TermOrd::new(0); inside.len()];
-        reader.decode_ords(range.clone(), &mut ords, &mut walk).unwrap();
+        reader.decode_ords(range.clone(), &mut ords).unwrap();
         assert!(ords.into_iter().eq(inside.iter().map(ord)), "ords {range:?}");
 
         let wanted = wanted(values, random);
@@ -68,19 +67,12 @@ fn check_reader(values: &[i64], reader: &NumericReader<Owned>, random: &mut Rand
         let bits = vec![random.next() & random.next(); inside.len().div_ceil(64) + 1];
         let expected = expected_bits(inside, &wanted, bits.clone());
         let mut bits = bits;
-        reader.filter(range.clone(), wanted.clone(), &mut bits, &mut walk).unwrap();
+        reader.filter(range.clone(), wanted.clone(), &mut bits).unwrap();
         assert_eq!(bits, expected, "filter {range:?} by {wanted:?}");
-        check_stretches(values, reader, &range, &wanted);
-        let candidates = candidates(reader, range.clone(), &wanted);
-        assert!(candidates.is_sorted_by(|a, b| a.end <= b.start), "{candidates:?}");
-        assert!(candidates.iter().all(|some| range.start <= some.start && some.end <= range.end));
-        for (position, _) in range.zip(inside).filter(|(_, value)| wanted.contains(value)) {
-            let found = candidates.iter().any(|some| some.contains(&position));
-            assert!(found, "{position} of {wanted:?} is not in {candidates:?}");
-        }
+        check_zones(values, reader, &range, &wanted);
     }
     #[expect(clippy::reversed_empty_ranges, reason = "that is the test")]
-    reader.filter(0..len, 1..=0, &mut vec![0; values.len().div_ceil(64)], &mut walk).unwrap();
+    reader.filter(0..len, 1..=0, &mut vec![0; values.len().div_ceil(64)]).unwrap();
     guess::check(values, reader);
     check_counts(values, reader, random);
     check_gather(values, reader, random);
@@ -102,58 +94,55 @@ fn ends_of_stretch(zone: &[i64], stretch: &[i64]) -> RangeInclusive<i64> {
     (min + rounded(low - min)) as i64..=(max - rounded(max - high)) as i64
 }
 
-/// The zones that may hold some of `wanted`; they are counted as a filter counts them.
-fn candidates(
-    reader: &NumericReader<Owned>,
-    range: Range<u64>,
-    wanted: &RangeInclusive<i64>,
-) -> Vec<Range<u64>> {
-    let (mut found, mut counts) = (Vec::new(), FilterCounts::default());
-    reader
-        .candidates(range.clone(), wanted, &mut counts, |some| {
-            found.push(some);
-            ControlFlow::Continue(())
-        })
-        .unwrap();
-    let mut filtered = FilterCounts::default();
-    let mut bits = vec![0; (range.end - range.start).div_ceil(64) as usize];
-    reader
-        .filter_counting(range, wanted.clone(), &mut bits, &mut NumericWalk::default(), &mut filtered)
-        .unwrap();
-    if counts.zones != Decided::default() && filtered.directory == 0 {
-        let Decided { none, all, open } = filtered.zones;
-        assert_eq!(counts.zones, Decided { none, all: 0, open: all + open }, "{wanted:?}");
-    }
-    found
-}
-
-/// Bits say which stretches may hold some of `wanted`, or whose zones may; bits that were set stay set.
-fn check_stretches(
+/// Bits say which zones may hold some of `wanted`, and zones between which values theirs lie; bits that were set stay set.
+fn check_zones(
     values: &[i64],
     reader: &NumericReader<Owned>,
     range: &Range<u64>,
     wanted: &RangeInclusive<i64>,
 ) {
-    let start = range.start - range.start % ZONE;
-    let words = vec![0x8000_0001; ((range.end - start).div_ceil(512 * 64) + 1) as usize];
-    let [fine, coarse] = [true, false].map(|finely| {
-        let (mut bits, mut counts) = (words.clone(), FilterCounts::default());
-        reader.open_stretches(start..range.end, wanted, finely, &mut counts, &mut bits).unwrap();
-        bits
-    });
-    let shown = candidates(reader, start..range.end, wanted);
-    for (at, first) in (start..range.end).step_by(STRETCH as usize).enumerate() {
-        let [fine, coarse, before] = [&fine, &coarse, &words].map(|bits| bits[at / 64] >> (at % 64) & 1 == 1);
-        let in_zone = !wanted.is_empty() && shown.iter().any(|some| some.contains(&first));
-        let zone = &values[(first - first % ZONE) as usize..];
-        let zone = &zone[..zone.len().min(ZONE as usize)];
-        let stretch = zone[(first % ZONE) as usize..].chunks(STRETCH as usize).next().unwrap();
-        let may_hold = || Share::of(&ends_of_stretch(zone, stretch), wanted) != Share::None;
-        let in_stretch = in_zone && (reader.meta().stretches.is_none() || may_hold());
-        assert_eq!(fine, before || in_stretch, "stretch {at} of {range:?} {wanted:?}");
-        assert_eq!(coarse, before || in_zone, "zone of stretch {at} of {range:?} {wanted:?}");
+    let positions = range.start - range.start % ZONE..range.end;
+    for (level, &size) in reader.levels().iter().enumerate() {
+        let size = u64::from(size);
+        let words = vec![0x8000_0001; ((positions.end - positions.start).div_ceil(size * 64) + 1) as usize];
+        let (mut bits, mut counts, mut zones) = (words.clone(), FilterCounts::default(), Vec::new());
+        reader.may_hold(level, positions.clone(), wanted, &mut counts, &mut bits).unwrap();
+        reader.zones(level, positions.clone(), |zone| zones.push(zone)).unwrap();
+        assert_eq!(zones.len() as u64, (positions.end - positions.start).div_ceil(size));
+        let expected = positions.clone().step_by(size as usize).map(|first| {
+            let zone = &values[(first - first % ZONE) as usize..];
+            let zone = &zone[..zone.len().min(ZONE as usize)];
+            let inner = zone[(first % ZONE) as usize..].chunks(size as usize).next().unwrap();
+            let whole = *zone.iter().min().unwrap()..=*zone.iter().max().unwrap();
+            (whole, if level == 0 { ends_of_stretch(zone, zone) } else { ends_of_stretch(zone, inner) })
+        });
+        for (at, (whole, ends)) in expected.enumerate() {
+            assert_eq!(zones[at], ends, "zone {at} of level {level}");
+            let [found, before] = [&bits, &words].map(|bits| bits[at / 64] >> (at % 64) & 1 == 1);
+            let may_hold = !wanted.is_empty()
+                && Share::of(&whole, wanted) != Share::None
+                && Share::of(&ends, wanted) != Share::None;
+            assert_eq!(found, before || may_hold, "zone {at} of level {level}: {wanted:?}");
+        }
+        assert_eq!(bits.last(), words.last());
+        check_zone_counts(reader, positions.clone(), wanted, &counts);
     }
-    assert_eq!((fine.last(), coarse.last()), (words.last(), words.last()));
+}
+
+/// Zones are counted as a filter counts them.
+fn check_zone_counts(
+    reader: &NumericReader<Owned>,
+    positions: Range<u64>,
+    wanted: &RangeInclusive<i64>,
+    counts: &FilterCounts,
+) {
+    let mut filtered = FilterCounts::default();
+    let mut bits = vec![0; (positions.end - positions.start).div_ceil(64) as usize];
+    reader.filter_counting(positions, wanted.clone(), &mut bits, &mut filtered).unwrap();
+    if counts.zones != Decided::default() && filtered.directory == 0 {
+        let Decided { none, all, open } = filtered.zones;
+        assert_eq!(counts.zones, Decided { none, all: 0, open: all + open }, "{wanted:?}");
+    }
 }
 
 /// One block of differences, or no block at all, is there in one line of memory; nothing else is.
@@ -179,11 +168,11 @@ fn check_direct(values: &[i64], reader: &NumericReader<Owned>) {
 
 /// What filters say of zones and stretches is what their values say, and does not depend on how positions are cut.
 fn check_counts(values: &[i64], reader: &NumericReader<Owned>, random: &mut Random) {
-    let (len, mut walk) = (values.len() as u64, NumericWalk::default());
+    let len = values.len() as u64;
     let wanted = wanted(values, random);
-    let mut counted = |positions: Range<u64>| {
+    let counted = |positions: Range<u64>| {
         let (mut counts, mut bits) = (FilterCounts::default(), vec![0; values.len().div_ceil(64)]);
-        reader.filter_counting(positions, wanted.clone(), &mut bits, &mut walk, &mut counts).unwrap();
+        reader.filter_counting(positions, wanted.clone(), &mut bits, &mut counts).unwrap();
         counts
     };
     let whole = counted(0..len);
@@ -235,7 +224,6 @@ fn check_counts(values: &[i64], reader: &NumericReader<Owned>, random: &mut Rand
 }
 
 fn check_gather(values: &[i64], reader: &NumericReader<Owned>, random: &mut Random) {
-    let mut walk = NumericWalk::default();
     let indices: Vec<u32> = match values.len() as u64 {
         0 => Vec::new(),
         len => (0..300).map(|_| random.below(len) as u32).collect(),
@@ -249,12 +237,12 @@ fn check_gather(values: &[i64], reader: &NumericReader<Owned>, random: &mut Rand
     let some = dense.iter().copied().filter(|_| random.below(3) == 0).collect();
     for indices in [indices, sorted, near, dense, some, Vec::new()] {
         let mut out = vec![42; indices.len()];
-        reader.gather(&indices, &mut out, &mut walk).unwrap();
+        reader.gather(&indices, &mut out).unwrap();
         for (&i, &got) in indices.iter().zip(&out) {
             assert_eq!(got, values[i as usize], "gather {i}");
         }
         let mut ords = vec![TermOrd::new(42); indices.len()];
-        let done = reader.gather_ords(&indices, &mut ords, &mut walk);
+        let done = reader.gather_ords(&indices, &mut ords);
         for (&i, &got) in indices.iter().zip(&ords[..done]) {
             assert_eq!(i64::from(got.get()), values[i as usize], "ord {i}");
         }
@@ -262,10 +250,10 @@ fn check_gather(values: &[i64], reader: &NumericReader<Owned>, random: &mut Rand
     }
     let past = values.len() as u32;
     for indices in [&[past][..], &[0, past], &[u32::MAX]] {
-        assert!(reader.gather(indices, &mut [0; 2][..indices.len()], &mut walk).is_err(), "{indices:?}");
+        assert!(reader.gather(indices, &mut [0; 2][..indices.len()]).is_err(), "{indices:?}");
         let repeated = indices.repeat(16);
         let mut ords = vec![TermOrd::new(0); repeated.len()];
-        assert_eq!(reader.gather_ords(&repeated, &mut ords, &mut walk), 0, "{indices:?}");
+        assert_eq!(reader.gather_ords(&repeated, &mut ords), 0, "{indices:?}");
     }
 }
 
@@ -349,7 +337,7 @@ fn ascending_integers_about_as_wide_as_four_bytes_hold() {
             for step in [1, 3] {
                 let indices: Vec<u32> = (0..len as u32).step_by(step).collect();
                 let mut out = vec![0; indices.len()];
-                reader.gather(&indices, &mut out, &mut NumericWalk::default()).unwrap();
+                reader.gather(&indices, &mut out).unwrap();
                 let wrong = indices.iter().zip(&out).find(|&(&i, &got)| got != values[i as usize]);
                 assert_eq!(wrong, None, "{len} of {width} bits");
             }
@@ -370,11 +358,10 @@ fn nearly_all_ords_are_gathered_by_a_kernel() {
         let values: Vec<i64> =
             ends.into_iter().chain(random).map(|x| i64::from(from) + x.cast_signed()).collect();
         let reader = open(&encode(&values, &VALUES), JumpTables::Baked).unwrap();
-        let mut walk = NumericWalk::default();
         for step in [1, 20] {
             let indices: Vec<u32> = (0..3_000).step_by(step).collect();
             let mut ords = vec![TermOrd::new(0); indices.len()];
-            let done = reader.gather_ords(&indices, &mut ords, &mut walk);
+            let done = reader.gather_ords(&indices, &mut ords);
             assert_eq!(done, indices.len() / 16 * 16, "{width} bits from {from}");
             assert!(
                 indices.iter().zip(&ords[..done]).all(|(&i, ord)| i64::from(ord.get()) == values[i as usize])
@@ -384,7 +371,7 @@ fn nearly_all_ords_are_gathered_by_a_kernel() {
         for start in [0, 1, 7, 8, 1_000] {
             let range = start..values.len() as u64;
             let mut ords = vec![TermOrd::new(0); values.len() - start as usize];
-            reader.decode_ords(range, &mut ords, &mut walk).unwrap();
+            reader.decode_ords(range, &mut ords).unwrap();
             let expected = &values[start as usize..];
             assert!(ords.iter().zip(expected).all(|(ord, &value)| i64::from(ord.get()) == value), "{start}");
         }
@@ -392,9 +379,9 @@ fn nearly_all_ords_are_gathered_by_a_kernel() {
         if from > 1 << 31 {
             let values: Vec<i64> = values.iter().map(|value| value + 1).collect();
             let reader = open(&encode(&values, &VALUES), JumpTables::Baked).unwrap();
-            assert_eq!(reader.gather_ords(&[5; 16], &mut [TermOrd::new(0); 16], &mut walk), 0);
+            assert_eq!(reader.gather_ords(&[5; 16], &mut [TermOrd::new(0); 16]), 0);
             let mut ords = vec![TermOrd::new(0); values.len()];
-            reader.decode_ords(0..values.len() as u64, &mut ords, &mut walk).unwrap();
+            reader.decode_ords(0..values.len() as u64, &mut ords).unwrap();
             assert!(
                 ords.iter()
                     .zip(values)
@@ -463,15 +450,14 @@ proptest! {
             next += 1 + random.below(2 * gap - 1) as u32;
         }
         let mut out = vec![0; indices.len()];
-        let mut walk = NumericWalk::default();
-        reader.gather(&indices, &mut out, &mut walk).unwrap();
+        reader.gather(&indices, &mut out).unwrap();
         let wrong = indices.iter().zip(&out).find(|&(&i, &got)| got != values[i as usize]);
         prop_assert_eq!(wrong, None);
         // One that is past the end is refused, wherever it stands.
         if !indices.is_empty() {
             let at = random.below(indices.len() as u64) as usize;
             indices[at] = values.len() as u32 + random.below(3) as u32;
-            prop_assert!(reader.gather(&indices, &mut out, &mut walk).is_err());
+            prop_assert!(reader.gather(&indices, &mut out).is_err());
         }
     }
 

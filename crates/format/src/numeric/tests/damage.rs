@@ -1,7 +1,5 @@
 //! Whatever the bytes, reading returns; and what is checked is refused with its place.
 
-use std::ops::ControlFlow;
-
 use super::super::block::Block;
 use super::*;
 use crate::error::Place;
@@ -12,7 +10,6 @@ use crate::source::SectionBytes;
 /// Reads everything in every way. Right or wrong, but back; `Err` if anything was refused.
 fn read_all(column: &Numeric<Vec<u8>>, mode: JumpTables) -> Result<()> {
     let reader = open(column, mode)?;
-    let mut walk = NumericWalk::default();
     let count = reader.count().min(1 << 20);
     let len = usize::try_from(count).unwrap();
     let (step, mut out) = (len / 50 + 1, vec![0; len]);
@@ -23,20 +20,21 @@ fn read_all(column: &Numeric<Vec<u8>>, mode: JumpTables) -> Result<()> {
     let mut counts = FilterCounts::default();
     // Kernels and all, a batch says what single look-ups say.
     let mut batch = vec![0; indices.len()];
-    if reader.gather(&indices, &mut batch, &mut walk).is_ok() {
+    if reader.gather(&indices, &mut batch).is_ok() {
         for (&i, value) in indices.iter().zip(batch) {
-            assert_eq!(reader.get(i.into(), &mut walk), Ok(value), "value {i}");
+            assert_eq!(reader.get(i.into()), Ok(value), "value {i}");
         }
     }
     let results = [
-        (0..count).step_by(step).try_for_each(|i| reader.get(i, &mut walk).map(drop)),
-        (1..count).step_by(step).try_for_each(|i| reader.get_pair(i - 1, &mut walk).map(drop)),
-        reader.decode(0..count, &mut out, &mut walk),
-        reader.gather(&indices, &mut vec![0; indices.len()], &mut walk),
-        reader.filter(0..count, wanted, &mut bits, &mut walk),
-        reader.filter(0..count, few.clone(), &mut bits, &mut walk),
-        reader.candidates(0..count, &few, &mut counts, |_| ControlFlow::Continue(())),
-        reader.open_stretches(0..count, &few, true, &mut counts, &mut bits),
+        (0..count).step_by(step).try_for_each(|i| reader.get(i).map(drop)),
+        (1..count).step_by(step).try_for_each(|i| reader.get_pair(i - 1).map(drop)),
+        reader.decode(0..count, &mut out),
+        reader.gather(&indices, &mut vec![0; indices.len()]),
+        reader.filter(0..count, wanted, &mut bits),
+        reader.filter(0..count, few.clone(), &mut bits),
+        (0..reader.levels().len())
+            .try_for_each(|level| reader.may_hold(level, 0..count, &few, &mut counts, &mut bits)),
+        (0..reader.levels().len()).try_for_each(|level| reader.zones(level, 0..count, drop)),
         [true, false].into_iter().try_for_each(|greatest| reader.guess_nth(1, greatest).map(drop)),
         reader.encodings().map(drop),
         reader.verify(),
@@ -173,13 +171,12 @@ fn hostile_headers_are_refused_with_section_and_offset() {
         bad.blocks.as_mut().unwrap()[last + field..][..bytes.len()].copy_from_slice(bytes);
         for mode in JumpTables::ALL {
             let reader = open(&bad, mode).unwrap();
-            let mut walk = NumericWalk::default();
-            assert!(mode == JumpTables::BuildOnFirstUse || reader.get(0, &mut walk).is_ok());
+            assert!(mode == JumpTables::BuildOnFirstUse || reader.get(0).is_ok());
             let refused = [
-                reader.get(17_000, &mut walk).unwrap_err(),
-                reader.gather(&[17_000], &mut [0], &mut walk).unwrap_err(),
-                reader.decode(0..20_000, &mut [0; 20_000], &mut walk).unwrap_err(),
-                reader.filter(0..20_000, 1_000_104..=1_000_105, &mut [0; 313], &mut walk).unwrap_err(),
+                reader.get(17_000).unwrap_err(),
+                reader.gather(&[17_000], &mut [0]).unwrap_err(),
+                reader.decode(0..20_000, &mut [0; 20_000]).unwrap_err(),
+                reader.filter(0..20_000, 1_000_104..=1_000_105, &mut [0; 313]).unwrap_err(),
             ];
             for refused in refused {
                 assert!(expected(refused.kind()), "{mode:?}: {refused}");
@@ -196,15 +193,15 @@ fn a_block_may_not_reach_into_the_tail_of_its_section() {
     let mut column = encode(&Shape::SmallRange.values(513, 19), &VALUES);
     column.blocks.as_mut().unwrap()[9] = 7;
     for mode in JumpTables::ALL {
-        let (reader, mut walk) = (open(&column, mode).unwrap(), NumericWalk::default());
-        let refused = reader.decode(0..513, &mut [0; 513], &mut walk).unwrap_err();
+        let reader = open(&column, mode).unwrap();
+        let refused = reader.decode(0..513, &mut [0; 513]).unwrap_err();
         let kind = ErrorKind::OutOfRange { what: "end of a block", found: 16 + 456, max: 16 + 392 };
         assert_eq!((refused.section(), refused.offset(), refused.kind()), (Section::Values, 16, &kind));
         // The last residual begins outside.
         let refused = [
-            reader.get(512, &mut walk).unwrap_err(),
-            reader.get_pair(511, &mut walk).unwrap_err(),
-            reader.gather(&[0, 512], &mut [0; 2], &mut walk).unwrap_err(),
+            reader.get(512).unwrap_err(),
+            reader.get_pair(511).unwrap_err(),
+            reader.gather(&[0, 512], &mut [0; 2]).unwrap_err(),
         ];
         let beyond = |what: &str| ["end of a block", "offset of a residual"].contains(&what);
         for refused in refused {
@@ -223,13 +220,13 @@ fn an_entry_of_a_jump_table_may_not_lead_into_the_tail() {
     let last = jump.len() - column.stride.bytes();
     // Packed, 6 bits, and its residuals begin where the section ends.
     jump[last + 8..last + 16].copy_from_slice(&(1 | 6 << 8 | (len as u64 / 8) << 16).to_le_bytes());
-    let (reader, mut walk) = (open(&column, JumpTables::Baked).unwrap(), NumericWalk::default());
+    let reader = open(&column, JumpTables::Baked).unwrap();
     for index in first + 2..60_000_u64 {
         let batch = [index as u32; 9];
         let refused = [
-            reader.get(index, &mut walk).unwrap_err(),
-            reader.get_pair(index - 1, &mut walk).unwrap_err(),
-            reader.gather(&batch, &mut [0; 9], &mut walk).unwrap_err(),
+            reader.get(index).unwrap_err(),
+            reader.get_pair(index - 1).unwrap_err(),
+            reader.gather(&batch, &mut [0; 9]).unwrap_err(),
         ];
         for refused in refused {
             assert!(matches!(refused.kind(), ErrorKind::OutOfRange { .. }), "{index}: {refused}");
@@ -241,7 +238,7 @@ fn an_entry_of_a_jump_table_may_not_lead_into_the_tail() {
 fn a_walk_refuses_a_gap_behind_a_header() {
     let mut column = encode(&Shape::Steps.values(20_000, 20), &VALUES);
     column.blocks.as_mut().unwrap()[10] += 1;
-    let refused = open(&column, JumpTables::Ignore).unwrap().get(0, &mut NumericWalk::default()).unwrap_err();
+    let refused = open(&column, JumpTables::Ignore).unwrap().get(0).unwrap_err();
     let what = "offset of a block's payload";
     assert_eq!(*refused.kind(), ErrorKind::Mismatch { what, found: 24, expected: 16 });
 }
@@ -273,7 +270,7 @@ fn a_block_whose_base_is_beyond_the_table_is_refused_by_a_filter_that_passes_it_
     column.blocks.as_mut().unwrap()[0] = 3;
     let reader = open(&column, JumpTables::Baked).unwrap();
     let mut bits = [0; 47];
-    let refused = reader.filter(0..3_000, 2..=1 << 30, &mut bits, &mut NumericWalk::default()).unwrap_err();
+    let refused = reader.filter(0..3_000, 2..=1 << 30, &mut bits).unwrap_err();
     let what = "place in the values table";
     assert_eq!(*refused.kind(), ErrorKind::OutOfRange { what, found: 3, max: 2 });
 }
@@ -285,14 +282,13 @@ fn a_place_beyond_the_table_is_refused_on_every_path() {
     assert!(matches!(column.transform, Transform::Table(_)));
     column.blocks.as_mut().unwrap()[16 + 100] = 0b11_11_11_11;
     let reader = open(&column, JumpTables::Baked).unwrap();
-    let mut walk = NumericWalk::default();
-    assert_eq!(reader.get(399, &mut walk), Ok(1));
+    assert_eq!(reader.get(399), Ok(1));
     let refused = [
-        reader.get(400, &mut walk).unwrap_err(),
-        reader.get_pair(399, &mut walk).unwrap_err(),
-        reader.gather(&[2, 403], &mut [0; 2], &mut walk).unwrap_err(),
-        reader.decode(0..3_000, &mut [0; 3_000], &mut walk).unwrap_err(),
-        reader.filter(0..3_000, 2..=1 << 60, &mut [0; 47], &mut walk).unwrap_err(),
+        reader.get(400).unwrap_err(),
+        reader.get_pair(399).unwrap_err(),
+        reader.gather(&[2, 403], &mut [0; 2]).unwrap_err(),
+        reader.decode(0..3_000, &mut [0; 3_000]).unwrap_err(),
+        reader.filter(0..3_000, 2..=1 << 60, &mut [0; 47]).unwrap_err(),
         reader.verify().unwrap_err(),
     ];
     for refused in refused {
@@ -310,7 +306,7 @@ fn a_number_that_comes_round_to_a_value_in_range_is_refused_by_a_full_check() {
     column.transform = Transform::Affine { base: i64::MIN, gcd: GCD };
     (column.min, column.max) = (i64::MIN, i64::MAX);
     let (reader, mut values) = (open(&column, JumpTables::Baked).unwrap(), [0; 3]);
-    reader.decode(0..3, &mut values, &mut NumericWalk::default()).unwrap();
+    reader.decode(0..3, &mut values).unwrap();
     assert_eq!(values, [i64::MIN, i64::MAX, 1]);
     let kind = ErrorKind::OutOfRange { what: "number of a value", found: i64::MAX as u64, max: 1 };
     assert_eq!(*reader.verify().unwrap_err().kind(), kind);
@@ -416,7 +412,7 @@ fn a_reader_tells_what_it_keeps_on_the_heap() {
         let column = encode(&shape.values(60_000, 18), &VALUES);
         let reader = open(&column, JumpTables::BuildOnFirstUse).unwrap();
         assert_eq!(reader.heap_bytes(), table);
-        reader.get(0, &mut NumericWalk::default()).unwrap();
+        reader.get(0).unwrap();
         assert_eq!(reader.heap_bytes(), table + blocks * size_of::<Block>());
         assert_eq!(reader.jump_table().map(|table| table.len()), jump);
     }

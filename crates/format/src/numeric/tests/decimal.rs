@@ -19,7 +19,7 @@ fn transform(special: &[f64]) -> Transform<Vec<u8>> {
     let values: Vec<i64> = values.map(from_f64).collect();
     let column = encode(&values, &DOUBLES);
     let (reader, mut all) = (open(&column, JumpTables::Baked).unwrap(), vec![0; values.len()]);
-    reader.decode(0..values.len() as u64, &mut all, &mut NumericWalk::default()).unwrap();
+    reader.decode(0..values.len() as u64, &mut all).unwrap();
     assert_eq!(all, values);
     reader.verify().unwrap();
     column.transform
@@ -129,7 +129,7 @@ proptest! {
             prop_assert!(distinct.len() <= MAX_TABLE, "{:?}", column.transform);
         }
         let (reader, mut all) = (open(&column, JumpTables::Baked).unwrap(), vec![0; values.len()]);
-        reader.decode(0..values.len() as u64, &mut all, &mut NumericWalk::default()).unwrap();
+        reader.decode(0..values.len() as u64, &mut all).unwrap();
         prop_assert_eq!(all, values);
     }
 }

@@ -27,37 +27,36 @@ fn the_kinds_are_counted() {
 /// Asks a bit of everything. Answers may be wrong, but keep the promises of the module's head.
 fn survive(reader: &PresenceReader<Owned>) {
     let (docs, values) = (reader.docs(), reader.values());
-    let walk = &mut PresenceWalk::default();
     let points: Vec<DocId> = (0..docs.div_ceil(BLOCK_DOCS))
         .flat_map(|n| [0, 1, 500, 899, 901, 6050, 40_000, 65_535].map(|low| n * BLOCK_DOCS + low))
         .map(DocId::new)
         .collect();
     for &doc in &points {
-        if let Ok(Some(value)) = reader.rank(doc, walk) {
+        if let Ok(Some(value)) = reader.rank(doc) {
             assert!(value.get() < values && doc.get() < docs);
         }
     }
     let mut ranks = vec![0; points.len()];
     for chunk in [5, points.len()] {
         let mut many = points.chunks(chunk).zip(ranks.chunks_mut(chunk));
-        if many.all(|(docs, ranks)| reader.rank_many(docs, ranks, walk).is_ok()) {
+        if many.all(|(docs, ranks)| reader.rank_many(docs, ranks).is_ok()) {
             assert!(ranks.iter().all(|&rank| rank < values || rank == NO_VALUE));
         }
     }
     for value in (0..values).step_by(values as usize / 20 + 1) {
-        if let Ok(doc) = reader.select(ValueIndex::new(value), walk) {
+        if let Ok(doc) = reader.select(ValueIndex::new(value)) {
             assert!(doc.get() < docs);
         }
     }
     for from in (0..docs).step_by(BLOCK / 2) {
         let range = from..(from + 1000).min(docs);
         let (mut found, mut set) = (Vec::new(), [0; 16]);
-        if let Ok(first) = reader.collect(range.clone(), &mut found, walk) {
+        if let Ok(first) = reader.collect(range.clone(), &mut found) {
             assert!(found.is_sorted_by(|a, b| a < b) && found.iter().all(|doc| range.contains(&doc.get())));
             assert!(first.get() as usize + found.len() <= values as usize);
         }
-        let _ = reader.exists(range.clone(), &mut set, walk);
-        let _ = reader.expand(range.clone(), &[!0; 16], &mut set, walk);
+        let _ = reader.exists(range.clone(), &mut set);
+        let _ = reader.expand(range.clone(), &[!0; 16], &mut set);
         assert!(set.iter().map(|word| word.count_ones()).sum::<u32>() as usize <= range.len());
     }
     let _ = reader.kinds();
@@ -84,7 +83,7 @@ fn damage_is_found_by_a_full_check_and_survived_without() {
                 Ok(()) => {
                     assert!(at < len, "byte {at} of the jump table");
                     let mut found = Vec::new();
-                    reader.collect(0..docs, &mut found, &mut PresenceWalk::default()).unwrap();
+                    reader.collect(0..docs, &mut found).unwrap();
                     assert_eq!(found.len(), values as usize, "byte {at}");
                 }
                 Err(error) => assert!(is_presence(&error), "byte {at}: {error}"),
@@ -178,48 +177,46 @@ fn a_rank_entry_that_contradicts_the_bitmap_is_refused() {
         let set = (0..300).map(|i| i * 2);
         spoilt(600, set, 0, move |blocks| blocks[10..12].copy_from_slice(&rank.to_le_bytes()))
     };
-    let walk = &mut PresenceWalk::default();
     let docs: Vec<DocId> = (560..580).map(DocId::new).collect();
     let (mut ranks, mut set) = ([0; 20], [0; 10]);
 
     let high = with_rank(276); // document 560 is number 24 of its stride, and so would have value 300
     let above = "a rank in a presence block is above its values";
-    let found = refusal(high.rank(DocId::new(560), walk));
+    let found = refusal(high.rank(DocId::new(560)));
     assert_eq!(found, format!("presence at byte 8: {above}"));
-    let found = refusal(high.rank_many(&docs, &mut ranks, walk));
+    let found = refusal(high.rank_many(&docs, &mut ranks));
     assert_eq!(found, format!("presence at byte 8: {above}"));
 
     let low = with_rank(0);
     let miscounted = "presence at byte 0: the documents of presence blocks are not as many as their \
                       headers and ranks say";
-    assert_eq!(refusal(low.values_in(100..520, walk)), miscounted);
-    assert_eq!(refusal(low.collect(0..520, &mut Vec::new(), walk)), miscounted);
-    assert_eq!(refusal(low.expand(0..520, &[!0], &mut set, walk)), miscounted);
+    assert_eq!(refusal(low.values_in(100..520)), miscounted);
+    assert_eq!(refusal(low.collect(0..520, &mut Vec::new())), miscounted);
+    assert_eq!(refusal(low.expand(0..520, &[!0], &mut set)), miscounted);
     let lacks = "presence at byte 10: a rank entry of a dense presence block is not the count before it";
-    assert_eq!(refusal(low.select(ValueIndex::new(299), walk)), lacks);
+    assert_eq!(refusal(low.select(ValueIndex::new(299))), lacks);
 }
 
 #[test]
 fn starts_and_befores_that_do_not_ascend_are_refused() {
-    let walk = &mut PresenceWalk::default();
     let starts = "the buckets of a sparse presence block do not ascend, or not to its values";
     for (start, end) in [(7_u16, 6_u16), (300, 300)] {
         let sparse = spoilt(BLOCK, (0..257).map(|i| i * 2), 0, |blocks| {
             blocks[8..10].copy_from_slice(&start.to_le_bytes());
             blocks[10..12].copy_from_slice(&end.to_le_bytes());
         });
-        assert_eq!(refusal(sparse.rank(DocId::new(0), walk)), format!("presence at byte 8: {starts}"));
+        assert_eq!(refusal(sparse.rank(DocId::new(0))), format!("presence at byte 8: {starts}"));
         let mut found = Vec::new();
-        let refused = refusal(sparse.exists(3..20, &mut [0], walk));
+        let refused = refusal(sparse.exists(3..20, &mut [0]));
         assert_eq!(refused, format!("presence at byte 8: {starts}"));
-        sparse.collect(600..700, &mut found, walk).unwrap();
+        sparse.collect(600..700, &mut found).unwrap();
         assert_eq!(found, []);
     }
     // Runs 10..=11 and 20..=22; the second one's `befores` is at byte 14.
     let runs = "the runs of a presence block overlap, or do not ascend to its values";
     for before in [0, 6] {
         let reader = spoilt(BLOCK, [10, 11, 20, 21, 22], 0, |blocks| blocks[14] = before);
-        assert_eq!(refusal(reader.rank(DocId::new(10), walk)), format!("presence at byte 8: {runs}"));
+        assert_eq!(refusal(reader.rank(DocId::new(10))), format!("presence at byte 8: {runs}"));
     }
 }
 
@@ -227,7 +224,7 @@ fn starts_and_befores_that_do_not_ascend_are_refused() {
 fn sums_and_lengths_that_do_not_meet_are_refused() {
     let list = |more, spoil: fn(&mut Vec<u8>)| {
         let reader = spoilt(BLOCK, [3, 700, 9000], more, spoil);
-        refusal(reader.rank(DocId::new(3), &mut PresenceWalk::default()))
+        refusal(reader.rank(DocId::new(3)))
     };
     let sum = "presence at byte 0: values up to the end of a presence block is 3, where 4 was to be";
     assert_eq!(list(1, |_| {}), sum);

@@ -1,15 +1,22 @@
-//! Several numbers a document: what sorted-numeric and sorted-set columns have in common.
+//! Columns with any number of numbers or ords a document.
 
-use std::ops::{ControlFlow, Range, RangeInclusive};
+use std::ops::{Range, RangeInclusive};
+use std::sync::Arc;
 
-use docvalues_column::{Batch, BatchDocs, DocId, FilterCounts, Lists, Slices};
+use docvalues_column::{
+    Batch, BatchDocs, Column, ColumnInfo, DocId, DocRange, Each, Gathered, Lists, Pruning, Result, Rows,
+    Slices, Values, View, bits,
+};
 use docvalues_format::error::{Error, ErrorKind};
 use docvalues_format::id::MAX_VALUES_PER_DOC;
-use docvalues_format::numeric::{NumericReader, NumericWalk};
+use docvalues_format::numeric::{FilterCounts, NumericReader};
+use docvalues_format::presence::NO_VALUE;
 use docvalues_format::source::SectionBytes;
 use docvalues_storage::Section;
 
-use crate::core::{BATCH, Core, FormatResult, Parts, Walks, check_words};
+use crate::core::{BATCH, Core, FormatResult, Parts};
+use crate::dictionary::Dictionary;
+use crate::stored::Stored;
 
 /// Values that a scan hands out together, if they are not one document's.
 const SCAN_VALUES: u64 = 1 << 16;
@@ -18,7 +25,7 @@ const SCAN_VALUES: u64 = 1 << 16;
 const SHORT: usize = 8;
 
 /// Numbers of a list that are decoded at once.
-const STRETCH: usize = 64;
+const TOGETHER: usize = 64;
 
 /// Documents whose offsets a filter looks at together.
 const FILTER_DOCS: u32 = 4096;
@@ -26,80 +33,64 @@ const FILTER_DOCS: u32 = 4096;
 /// Values that a filter looks at together.
 const FILTER_VALUES: u32 = 1 << 16;
 
-/// Lists of numbers: where each document's begin, and the numbers end to end.
+/// An open column with any number of numbers or ords a document: where each list begins, and the lists end to end.
 #[derive(Debug)]
-pub(crate) struct NumberLists {
+pub(crate) struct Many {
     pub(crate) core: Core,
     pub(crate) offsets: NumericReader<Section>,
     pub(crate) values: NumericReader<Section>,
+    /// The terms, if the numbers are ords.
+    pub(crate) terms: Option<Arc<Dictionary>>,
 }
 
-impl NumberLists {
+impl Many {
     pub(crate) fn parts(&self) -> Parts<'_> {
-        let NumberLists { core, offsets, values } = self;
-        Parts { core, offsets: Some(offsets), numbers: Some(values), binary: None, terms: None }
+        let Many { core, offsets, values, terms } = self;
+        let terms = terms.as_ref().map(|terms| &terms.reader);
+        Parts { core, offsets: Some(offsets), numbers: Some(values), binary: None, terms }
     }
 
-    /// Appends the numbers of `doc`, as `convert` has them.
-    pub(crate) fn read<T>(
-        &self,
-        doc: DocId,
-        walks: &mut Walks,
-        out: &mut Vec<T>,
-        convert: impl Fn(i64) -> T,
-    ) -> FormatResult<()> {
-        let Some(index) = self.core.presence.rank(doc, &mut walks.presence)? else { return Ok(()) };
-        let (start, end) = self.offsets.get_pair(index.get().into(), &mut walks.offsets)?;
+    /// Replaces `out` by the values of `doc`.
+    pub(crate) fn read<T: Stored>(&self, doc: DocId, out: &mut Vec<T>) -> FormatResult<()> {
+        out.clear();
+        let Some(index) = self.core.presence.rank(doc)? else { return Ok(()) };
+        let (start, end) = self.offsets.get_pair(index.get().into())?;
         let (start, end) = (start.cast_unsigned(), end.cast_unsigned());
         self.list_len(start, end)?;
-        self.append(start..end, &mut walks.values, out, convert)
+        self.append(start..end, out)
     }
 
-    /// Replaces `out` by the numbers of `docs`, as `convert` has them.
+    /// Appends the values of `docs`.
     ///
-    /// Of a whole batch, first all ranks, then all offsets, then all numbers: those do not wait for
-    /// each other.
-    pub(crate) fn gather<T>(
-        &self,
-        docs: &[DocId],
-        out: &mut Lists<T>,
-        convert: impl Fn(i64) -> T,
-    ) -> FormatResult<()> {
-        let Walks { mut presence, mut offsets, mut values } = Walks::default();
+    /// Of a whole batch, first all ranks, then all offsets, then all values: those do not wait for each other.
+    pub(crate) fn gather_list<T: Stored>(&self, docs: &[DocId], out: &mut Lists<T>) -> FormatResult<()> {
         let (mut pairs, mut places) = ([[0; 2]; BATCH], [[0; 2]; BATCH]);
-        out.clear();
-        self.core.ranked(docs, &mut presence, |_, indices| {
+        self.core.ranked(docs, |_, indices| {
             let mut count = 0;
             for &index in indices.each {
                 // One that stands for no value is overwritten by the next.
                 pairs[count % BATCH] = [index, index.wrapping_add(1)];
-                count += usize::from(index != u32::MAX);
+                count += usize::from(index != NO_VALUE);
             }
             let (pairs, places) = (pairs[..count].as_flattened(), places[..count].as_flattened_mut());
-            self.offsets.gather(pairs, places, &mut offsets)?;
+            self.offsets.gather(pairs, places)?;
             let places: &[[i64; 2]] = places.as_chunks().0;
             let mut there = places.iter();
             let lens = indices.each.iter().map(|&index| match index {
-                u32::MAX => 0,
+                NO_VALUE => 0,
                 _ => there.next().map_or(0, |[start, end]| end.abs_diff(*start)),
             });
-            out.extend_with(lens, |items| self.fill(places, items, &mut values, &convert))
+            out.extend_with(lens, |items| self.fill(places, items))
         })
     }
 
-    /// Appends the numbers of lists, each from one place to another, as `convert` has them.
-    fn fill<T>(
-        &self,
-        lists: &[[i64; 2]],
-        out: &mut Vec<T>,
-        walk: &mut NumericWalk,
-        convert: &impl Fn(i64) -> T,
-    ) -> FormatResult<()> {
+    /// Appends the values of lists, each from one place to another.
+    fn fill<T: Stored>(&self, lists: &[[i64; 2]], out: &mut Vec<T>) -> FormatResult<()> {
         let (mut places, mut numbers, mut count) = ([0; BATCH], [0; BATCH], 0);
-        let mut flush = |places: &[u32], out: &mut Vec<T>, walk: &mut NumericWalk| {
+        let mut flush = |places: &[u32], out: &mut Vec<T>| {
             let numbers = &mut numbers[..places.len()];
-            self.values.gather(places, numbers, walk)?;
-            out.extend(numbers.iter().map(|&number| convert(number)));
+            self.values.gather(places, numbers)?;
+            out.extend(numbers.iter().map(|&number| T::of(number)));
             Ok(())
         };
         for list in lists {
@@ -114,33 +105,27 @@ impl NumberLists {
                     count += len;
                 }
                 _ => {
-                    flush(&places[..count], out, walk)?;
+                    flush(&places[..count], out)?;
                     count = 0;
-                    self.append(start..end, walk, out, convert)?;
+                    self.append(start..end, out)?;
                 }
             }
             if count > BATCH - SHORT {
-                flush(&places[..count], out, walk)?;
+                flush(&places[..count], out)?;
                 count = 0;
             }
         }
-        flush(&places[..count], out, walk)
+        flush(&places[..count], out)
     }
 
-    /// Appends the numbers at `places`, as `convert` has them.
-    fn append<T>(
-        &self,
-        places: Range<u64>,
-        walk: &mut NumericWalk,
-        out: &mut Vec<T>,
-        convert: impl Fn(i64) -> T,
-    ) -> FormatResult<()> {
-        let (mut numbers, mut at) = ([0; STRETCH], places.start);
+    /// Appends the values at `places`.
+    fn append<T: Stored>(&self, places: Range<u64>, out: &mut Vec<T>) -> FormatResult<()> {
+        let (mut numbers, mut at) = ([0; TOGETHER], places.start);
         while at < places.end {
-            let len = STRETCH.min(usize::try_from(places.end - at).unwrap_or(usize::MAX));
+            let len = TOGETHER.min(usize::try_from(places.end - at).unwrap_or(usize::MAX));
             let numbers = &mut numbers[..len];
-            self.values.decode(at..at + len as u64, numbers, walk)?;
-            out.extend(numbers.iter().map(|&number| convert(number)));
+            self.values.decode(at..at + len as u64, numbers)?;
+            out.extend(numbers.iter().map(|&number| T::of(number)));
             at += len as u64;
         }
         Ok(())
@@ -175,13 +160,12 @@ impl NumberLists {
     pub(crate) fn read_offsets(
         &self,
         indices: Range<u64>,
-        walk: &mut NumericWalk,
         numbers: &mut Vec<i64>,
         out: &mut Vec<u64>,
     ) -> FormatResult<()> {
         let len = usize::try_from(indices.end - indices.start).unwrap_or(usize::MAX) + 1;
         numbers.resize(len, 0);
-        self.offsets.decode(indices.start..indices.end + 1, numbers, walk)?;
+        self.offsets.decode(indices.start..indices.end + 1, numbers)?;
         out.clear();
         out.extend(numbers.iter().map(|offset| offset.cast_unsigned()));
         // First all of them without a branch: no list is empty or too long, and the last one ends inside.
@@ -201,38 +185,34 @@ impl NumberLists {
 
     /// Checks every list's place and length.
     pub(crate) fn check_offsets(&self) -> FormatResult<()> {
-        let (mut walk, mut numbers, mut offsets) = (NumericWalk::default(), Vec::new(), Vec::new());
+        let (mut numbers, mut offsets) = (Vec::new(), Vec::new());
         let (mut at, end) = (0, u64::from(self.core.presence.values()));
         while at < end {
             let stop = at.saturating_add(FILTER_DOCS.into()).min(end);
-            self.read_offsets(at..stop, &mut walk, &mut numbers, &mut offsets)?;
+            self.read_offsets(at..stop, &mut numbers, &mut offsets)?;
             at = stop;
         }
         Ok(())
     }
 
     /// Hands out the lists of `docs`, batch by batch.
-    pub(crate) fn scan(
-        &self,
-        docs: Range<u32>,
-        each: &mut dyn FnMut(Batch<'_, Slices<'_, i64>>) -> ControlFlow<()>,
-    ) -> FormatResult<()> {
-        let mut walks = Walks::default();
+    pub(crate) fn scan_batches<T: Stored>(&self, docs: DocRange, each: &mut Each<'_, T>) -> FormatResult<()> {
         let (mut numbers, mut offsets, mut values) = (Vec::new(), Vec::new(), Vec::new());
         self.core.windows(docs, |docs, first| {
             let first = u64::from(first.get());
             let indices = first..first + docs.len() as u64;
-            self.read_offsets(indices, &mut walks.offsets, &mut numbers, &mut offsets)?;
+            self.read_offsets(indices, &mut numbers, &mut offsets)?;
             let mut at = 0;
             while at < docs.len() {
                 let limit = offsets[at].saturating_add(SCAN_VALUES);
                 let len = offsets[at + 1..].partition_point(|&end| end <= limit).max(1);
                 let offsets = &offsets[at..=at + len];
                 let span = offsets[0]..offsets[len];
-                values.resize(usize::try_from(span.end - span.start).unwrap_or(usize::MAX), 0);
-                self.values.decode(span, &mut values, &mut walks.values)?;
+                values.resize(usize::try_from(span.end - span.start).unwrap_or(usize::MAX), T::default());
+                T::decode(&self.values, span, &mut values)?;
                 let docs = BatchDocs::List(&docs[at..at + len]);
-                if each(Batch { docs, values: Slices::new(offsets, &values) }).is_break() {
+                let values = View::Many(Slices::new(offsets, &values));
+                if each(Batch { docs, values }).is_break() {
                     return Ok(false);
                 }
                 at += len;
@@ -242,28 +222,28 @@ impl NumberLists {
     }
 
     /// Adds the documents of `docs` of whose numbers at least one lies in `range`.
-    pub(crate) fn filter(
+    fn filter_numbers(
         &self,
-        docs: Range<u32>,
+        docs: DocRange,
         range: &RangeInclusive<i64>,
         bits: &mut [u64],
         counts: &mut FilterCounts,
     ) -> FormatResult<()> {
-        check_words(&docs, bits);
+        bits::check(docs, bits);
         let meta = self.values.meta();
-        let asked = self.core.clip(docs.clone()).len() as u64;
+        let docs = docs.clip(self.core.docs);
+        let asked = docs.len() as u64;
         if meta.count == 0 || range.is_empty() || *range.start() > meta.max || *range.end() < meta.min {
             counts.directory += asked;
             return Ok(());
         }
         if *range.start() <= meta.min && meta.max <= *range.end() {
             counts.directory += asked;
-            return self.core.presence.exists(self.core.clip(docs), bits, &mut Default::default());
+            return self.core.presence.exists(docs.into(), bits);
         }
         let mut search = Search {
             lists: self,
             range,
-            walks: Walks::default(),
             numbers: Vec::new(),
             offsets: Vec::new(),
             hits: vec![0; (FILTER_VALUES / 64) as usize],
@@ -280,11 +260,61 @@ impl NumberLists {
     }
 }
 
+impl Column for Many {
+    fn info(&self) -> &ColumnInfo {
+        &self.core.info
+    }
+
+    fn exists(&self, docs: DocRange, bits: &mut [u64]) -> Result<()> {
+        self.core.exists(docs, bits)
+    }
+
+    fn values(&self) -> Values<'_> {
+        match &self.terms {
+            Some(terms) => Values::Ords(self, &**terms),
+            None => Values::Numbers(self),
+        }
+    }
+}
+
+impl<T: Stored> Rows<T> for Many {
+    fn gather(&self, docs: BatchDocs<'_>, out: &mut Gathered<T>) -> Result<()> {
+        match docs {
+            BatchDocs::List(docs) => {
+                let (lists, _) = out.begin_many(docs.len());
+                self.core.named(self.gather_list(docs, lists))
+            }
+            BatchDocs::Run(docs) => out.fill_by_scan(docs, true, |each| Rows::<T>::scan(self, docs, each)),
+        }
+    }
+
+    fn scan(&self, docs: DocRange, each: &mut Each<'_, T>) -> Result<()> {
+        self.core.named(self.scan_batches(docs, each))
+    }
+
+    fn filter(
+        &self,
+        docs: DocRange,
+        wanted: &T::Range,
+        bits: &mut [u64],
+        pruned: &mut Pruning,
+    ) -> Result<()> {
+        let mut counts = FilterCounts::default();
+        let filtered = self.filter_numbers(docs, &T::wanted(wanted), bits, &mut counts);
+        *pruned += counts.into();
+        self.core.named(filtered)
+    }
+
+    fn get(&self, doc: DocId, out: &mut Vec<T>) -> Result<bool> {
+        self.core.named(self.read(doc, out))?;
+        Ok(!out.is_empty())
+    }
+}
+
 /// The buffers of a filter over lists.
 struct Search<'a> {
-    lists: &'a NumberLists,
+    lists: &'a Many,
     range: &'a RangeInclusive<i64>,
-    walks: Walks,
     numbers: Vec<i64>,
     offsets: Vec<u64>,
     hits: Vec<u64>,
@@ -299,15 +329,15 @@ impl Search<'_> {
         found: &mut [u64],
         counts: &mut FilterCounts,
     ) -> FormatResult<()> {
-        let Search { lists, range, walks, numbers, offsets, hits } = self;
+        let Search { lists, range, numbers, offsets, hits } = self;
         let indices = indices.start.into()..indices.end.into();
-        lists.read_offsets(indices, &mut walks.offsets, numbers, offsets)?;
+        lists.read_offsets(indices, numbers, offsets)?;
         let (mut at, end) = (offsets[0], offsets[offsets.len() - 1]);
         let mut list = 0;
         while at < end {
             let stop = at.saturating_add(FILTER_VALUES.into()).min(end);
             hits.fill(0);
-            lists.values.filter_counting(at..stop, (*range).clone(), hits, &mut walks.values, counts)?;
+            lists.values.filter_counting(at..stop, (*range).clone(), hits, counts)?;
             // The lists that begin before `stop`; the last of them may go on behind it.
             while list + 1 < offsets.len() && offsets[list] < stop {
                 // Both are at most FILTER_VALUES.

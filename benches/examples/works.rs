@@ -1,0 +1,158 @@
+//! The works of searches and columns, each a line `NAME NANOSECONDS SUM`: what `benches/pairs` compares between two builds.
+//!
+//! `works FILE` writes ten million documents to FILE if there is none (`DOCVALUES_BENCH_DOCS` changes how many), maps it, and
+//! times each work in CPU time: the least of several runs. A sum of what was found shows that both builds did the same.
+#![expect(clippy::expect_used, clippy::print_stdout, reason = "a measurement")]
+
+use std::hint::black_box;
+use std::ops::ControlFlow;
+use std::path::Path;
+use std::time::Duration;
+
+use docvalues::prelude::*;
+use docvalues::search::facet::Facet;
+use docvalues::search::group::{Group, GroupOrder, Metric};
+use docvalues::search::stats::Stats;
+use docvalues::search::{Docs, Query, Search};
+use docvalues_benches::{data, segment};
+
+const COLUMNS: [&str; 8] = ["ts", "size", "status", "price60", "uni24", "host", "url", "tags"];
+
+fn main() {
+    let path = std::env::args().nth(1).expect("a file's name");
+    let path = Path::new(&path);
+    if !path.exists() {
+        let bytes = segment::write(docvalues_benches::docs(), &COLUMNS, WriterOptions::default()).bytes;
+        std::fs::write(path, bytes).expect("room for the file");
+    }
+    let segment = Segment::open(path).expect("a segment");
+    let docs = segment.docs();
+    let hits = [100, 1_000].map(|per_10_000| data::hits(docs, per_10_000));
+    let sets = [("1%", Docs::List(&hits[0])), ("10%", Docs::List(&hits[1])), ("all", Docs::All)];
+    columns(&segment, &hits[0]);
+    filters(&segment);
+    searches(&segment, &sets);
+}
+
+/// Runs `work` until it took a while, at least five times, and prints the least CPU time.
+fn time(name: &str, mut work: impl FnMut() -> u64) {
+    let sum = work();
+    let (mut least, mut total, mut runs) = (Duration::MAX, Duration::ZERO, 0);
+    while runs < 5 || total < Duration::from_millis(60) && runs < 2_000 {
+        let start = now();
+        black_box(work());
+        let took = now().saturating_sub(start);
+        (least, total, runs) = (least.min(took), total + took, runs + 1);
+    }
+    println!("{name} {} {sum}", least.as_nanos());
+}
+
+fn now() -> Duration {
+    Duration::try_from(rustix::time::clock_gettime(rustix::time::ClockId::ThreadCPUTime)).unwrap_or_default()
+}
+
+fn columns(segment: &Segment, hits: &[DocId]) {
+    let docs = segment.docs();
+    let random = data::random_docs(docs, 100_000);
+    let mut out = vec![0; hits.len().max(random.len())];
+    for name in ["ts", "size", "price60", "uni24"] {
+        let column = segment.stored(name).expect("written");
+        for (order, asked) in [("ascending", hits), ("random", random.as_slice())] {
+            time(&format!("gather/{name}/{order}"), || {
+                let out = &mut out[..asked.len()];
+                column.gather_or(asked, out, 0).expect("good bytes");
+                out.iter().fold(0, |sum, &value| sum.wrapping_add(value.cast_unsigned()))
+            });
+        }
+        time(&format!("scan/{name}"), || {
+            let mut sum = 0_u64;
+            let scanned = column.scan(0..docs, |_, values| {
+                sum = values.iter().fold(sum, |sum, &value| sum.wrapping_add(value.cast_unsigned()));
+                ControlFlow::Continue(())
+            });
+            scanned.expect("good bytes");
+            sum
+        });
+        time(&format!("get/{name}"), || {
+            let value = |doc: &DocId| column.get(*doc).expect("good bytes").unwrap_or(0).cast_unsigned();
+            random.iter().map(value).fold(0, u64::wrapping_add)
+        });
+    }
+    let (host, mut ords) = (segment.sorted("host").expect("written"), vec![TermOrd::new(0); hits.len()]);
+    time("gather/host/ascending", || {
+        host.gather_or(hits, &mut ords, TermOrd::new(0)).expect("good bytes");
+        ords.iter().map(|ord| u64::from(ord.get())).sum()
+    });
+    let (tags, mut lists) = (segment.sorted_set("tags").expect("written"), docvalues::Lists::new());
+    time("gather/tags/ascending", || {
+        tags.gather(hits, &mut lists).expect("good bytes");
+        lists.slices().items().iter().map(|ord| u64::from(ord.get())).sum()
+    });
+    let (url, mut urls) = (segment.binary("url").expect("written"), docvalues::Lists::new());
+    time("gather/url/ascending", || {
+        url.gather_or(hits, &mut urls, b"").expect("good bytes");
+        urls.slices().items().len() as u64
+    });
+}
+
+fn filters(segment: &Segment) {
+    let search = Search::new(segment).threads(1);
+    let queries = [
+        ("uni24", "uni24 in 1000000..1167772"),
+        ("size", "size in 300000..400000"),
+        ("price60", "price60 in 1000..12000"),
+        ("host", "host ^= \"host-00\" or host < \"host-01\""),
+        ("tags", "tags exists and not tags < \"t\""),
+        ("and", "status = 404 and size > 100000 and uni24 < 1000000"),
+    ];
+    for (name, text) in queries {
+        let query = Query::parse(text).expect("a query");
+        time(&format!("filter/{name}"), || search.filter(&query).expect("good bytes").count().into());
+        time(&format!("count/{name}"), || search.count(&query).expect("good bytes").into());
+    }
+}
+
+fn searches(segment: &Segment, sets: &[(&str, Docs<'_>)]) {
+    let search = Search::new(segment).threads(1);
+    for &(set, docs) in sets {
+        for name in ["host", "status", "tags", "size"] {
+            time(&format!("facet/{name}/{set}"), || {
+                search
+                    .facet(docs, &Facet::on(name))
+                    .expect("good bytes")
+                    .values
+                    .iter()
+                    .map(|(_, count)| count)
+                    .sum()
+            });
+        }
+        for name in ["ts", "uni24", "size", "host"] {
+            let keys = [SortKey::new(name).descending()];
+            time(&format!("top/{name}/{set}"), || {
+                let top = search.top(docs, &keys, 20).expect("good bytes");
+                top.iter().map(|doc| u64::from(doc.get())).sum()
+            });
+        }
+        let group = Group::by("host").metric(Metric::Sum("size".into())).order(GroupOrder::Metric(0));
+        time(&format!("group/host/{set}"), || {
+            search.group(docs, &group).expect("good bytes").groups.iter().map(|group| group.count).sum()
+        });
+        for name in ["size", "price60"] {
+            let stats = Stats::of(name).spread().distinct();
+            time(&format!("stats/{name}/{set}"), || search.stats(docs, &stats).expect("good bytes").values);
+        }
+    }
+    let few = &sets[0];
+    time(&format!("sorted/uni24/{}", few.0), || {
+        let sorted = search.sorted(few.1, &[SortKey::new("uni24")]).expect("good bytes");
+        sorted.iter().step_by(97).map(|doc| u64::from(doc.get())).sum()
+    });
+    time(&format!("export/{}", few.0), || {
+        let mut rows = 0;
+        let mut export = search.export(few.1, &["url", "host", "ts", "size"]).expect("columns");
+        while let Some(chunk) = export.next_chunk().expect("good bytes") {
+            rows += chunk.len() as u64;
+        }
+        rows
+    });
+}

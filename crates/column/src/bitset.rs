@@ -1,0 +1,256 @@
+//! Sets of documents as bits.
+
+use std::fmt;
+
+use docvalues_format::id::DocId;
+
+use crate::{DocRange, bits};
+
+/// A set of documents of one source: a bit for each document, and the number of those that are set.
+///
+/// ```
+/// use docvalues_column::{Bitset, DocId};
+///
+/// let mut hits = Bitset::from_docs([3, 5, 8].map(DocId::new), 10);
+/// hits.remove(DocId::new(5));
+/// hits.insert(DocId::new(9));
+/// assert!(hits.iter().eq([3, 8, 9].map(DocId::new)));
+///
+/// hits.negate();
+/// assert_eq!((hits.count(), hits.contains(DocId::new(3))), (7, false));
+/// ```
+#[derive(Clone, Default, PartialEq, Eq)]
+pub struct Bitset {
+    words: Vec<u64>,
+    docs: u32,
+    count: u32,
+}
+
+impl Bitset {
+    /// None of `docs` documents.
+    pub fn none(docs: u32) -> Bitset {
+        Bitset { words: vec![0; DocRange::new(0, docs).words()], docs, count: 0 }
+    }
+
+    /// All of `docs` documents.
+    pub fn all(docs: u32) -> Bitset {
+        let mut all = Bitset::none(docs);
+        all.negate();
+        all
+    }
+
+    /// Bit `i % 64` of word `i / 64` is document `i`; bits past the last document are cleared. O(words).
+    ///
+    /// # Panics
+    ///
+    /// If there are not exactly as many words as `docs` documents take.
+    pub fn from_words(words: Vec<u64>, docs: u32) -> Bitset {
+        assert_eq!(words.len(), DocRange::new(0, docs).words(), "words for {docs} documents");
+        let mut set = Bitset { words, docs, count: 0 };
+        set.settle();
+        set
+    }
+
+    /// The documents of `list` that are below `docs`, in any order and with repeats.
+    pub fn from_docs(list: impl IntoIterator<Item = DocId>, docs: u32) -> Bitset {
+        let mut set = Bitset::none(docs);
+        for doc in list.into_iter().filter(|doc| doc.get() < docs) {
+            bits::set(&mut set.words, doc.get() as usize);
+        }
+        set.settle();
+        set
+    }
+
+    /// The same set for a source of `docs` documents, without those that it does not have. O(words).
+    #[must_use]
+    pub fn resized(&self, docs: u32) -> Bitset {
+        let mut words = self.words.clone();
+        words.resize(DocRange::new(0, docs).words(), 0);
+        Bitset::from_words(words, docs)
+    }
+
+    /// Clears the bits past the last document, and counts.
+    fn settle(&mut self) {
+        if let Some(last) = self.words.last_mut()
+            && !self.docs.is_multiple_of(64)
+        {
+            *last &= (1 << (self.docs % 64)) - 1;
+        }
+        // There are no more than documents.
+        self.count = u32::try_from(bits::count(&self.words)).unwrap_or(u32::MAX);
+    }
+
+    /// The number of documents in the set. O(1).
+    pub fn count(&self) -> u32 {
+        self.count
+    }
+
+    /// The number of documents of the source, in the set or not.
+    pub fn docs(&self) -> u32 {
+        self.docs
+    }
+
+    /// Whether all documents are in the set.
+    pub fn is_all(&self) -> bool {
+        self.count == self.docs
+    }
+
+    /// Whether no document is in the set.
+    pub fn is_empty(&self) -> bool {
+        self.count == 0
+    }
+
+    /// The words.
+    pub fn words(&self) -> &[u64] {
+        &self.words
+    }
+
+    /// Whether `doc` is in the set.
+    pub fn contains(&self, doc: DocId) -> bool {
+        bits::get(&self.words, doc.get() as usize)
+    }
+
+    /// The documents in the set, ascending.
+    pub fn iter(&self) -> impl Iterator<Item = DocId> + '_ {
+        bits::ones(&self.words).map(|at| DocId::new(u32::try_from(at).unwrap_or(u32::MAX)))
+    }
+
+    /// Adds to `bits` every document of `docs` that is in the set, as a filter of a column does.
+    ///
+    /// # Panics
+    ///
+    /// If `bits` has fewer than [`DocRange::words`] words.
+    pub fn add_to(&self, docs: DocRange, bits: &mut [u64]) {
+        bits::check(docs, bits);
+        let docs = docs.clip(self.docs);
+        let (first, shift) = (docs.start as usize / 64, docs.start % 64);
+        let word = |at: usize| self.words.get(at).copied().unwrap_or(0);
+        let mut left = docs.len();
+        for (at, to) in (first..).zip(&mut bits[..docs.words()]) {
+            let found = word(at) >> shift | (word(at + 1) << 1) << (63 - shift);
+            *to |= if left < 64 { found & ((1 << left) - 1) } else { found };
+            left = left.saturating_sub(64);
+        }
+    }
+
+    /// Adds `doc`; whether it was not there before.
+    ///
+    /// # Panics
+    ///
+    /// If the source has no such document.
+    pub fn insert(&mut self, doc: DocId) -> bool {
+        assert!(doc.get() < self.docs, "{doc:?} of {} documents", self.docs);
+        let is_new = !self.contains(doc);
+        self.words[doc.get() as usize / 64] |= 1 << (doc.get() % 64);
+        self.count += u32::from(is_new);
+        is_new
+    }
+
+    /// Removes `doc`; whether it was there before.
+    pub fn remove(&mut self, doc: DocId) -> bool {
+        let was_there = self.contains(doc);
+        if was_there {
+            self.words[doc.get() as usize / 64] &= !(1 << (doc.get() % 64));
+            self.count -= 1;
+        }
+        was_there
+    }
+
+    /// Keeps the documents that are in `other`, too. O(words).
+    pub fn intersect(&mut self, other: &Bitset) {
+        self.zip(other, |a, b| a & b);
+    }
+
+    /// Adds the documents of `other` that the source has. O(words).
+    pub fn unite(&mut self, other: &Bitset) {
+        self.zip(other, |a, b| a | b);
+    }
+
+    /// Removes the documents of `other`. O(words).
+    pub fn subtract(&mut self, other: &Bitset) {
+        self.zip(other, |a, b| a & !b);
+    }
+
+    /// Removes the documents that are in the set, and adds all others. O(words).
+    pub fn negate(&mut self) {
+        self.words.iter_mut().for_each(|word| *word = !*word);
+        self.settle();
+    }
+
+    fn zip(&mut self, other: &Bitset, join: impl Fn(u64, u64) -> u64) {
+        let others = other.words.iter().copied().chain(std::iter::repeat(0));
+        self.words.iter_mut().zip(others).for_each(|(word, other)| *word = join(*word, other));
+        self.settle();
+    }
+}
+
+impl fmt::Debug for Bitset {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} of {} documents", self.count, self.docs)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn docs(set: &Bitset) -> BTreeSet<u32> {
+        set.iter().map(DocId::get).collect()
+    }
+
+    fn check(set: &Bitset, model: &BTreeSet<u32>) {
+        assert_eq!(&docs(set), model);
+        assert_eq!(set.count() as usize, model.len());
+        assert_eq!(set, &Bitset::from_words(set.words().to_vec(), set.docs()), "bits past the end are clear");
+    }
+
+    proptest! {
+        #[test]
+        fn sets_are_as_in_a_tree(
+            size in prop_oneof![0..3_u32, 62..67_u32, 511..515_u32],
+            other_size in prop_oneof![0..3_u32, 62..67_u32, 511..515_u32],
+            list in prop::collection::vec(0..600_u32, 0..40),
+            others in prop::collection::vec(0..600_u32, 0..40),
+        ) {
+            let set = Bitset::from_docs(list.iter().copied().map(DocId::new), size);
+            let other = Bitset::from_docs(others.iter().copied().map(DocId::new), other_size);
+            let model: BTreeSet<u32> = list.iter().copied().filter(|doc| *doc < size).collect();
+            let other_model: BTreeSet<u32> = others.iter().copied().filter(|doc| *doc < other_size).collect();
+            check(&set, &model);
+            let changed = |change: &dyn Fn(&mut Bitset)| {
+                let mut set = set.clone();
+                change(&mut set);
+                set
+            };
+            check(&changed(&|set| set.intersect(&other)), &(&model & &other_model));
+            let united = (&model | &other_model).into_iter().filter(|doc| *doc < size).collect();
+            check(&changed(&|set| set.unite(&other)), &united);
+            check(&changed(&|set| set.subtract(&other)), &(&model - &other_model));
+            check(&changed(&Bitset::negate), &(0..size).filter(|doc| !model.contains(doc)).collect());
+            let resized = model.iter().copied().filter(|doc| *doc < other_size).collect();
+            check(&set.resized(other_size), &resized);
+            let docs = DocRange::new(list.first().copied().unwrap_or(0), others.first().copied().unwrap_or(600));
+            let mut bits = vec![1 << 63; docs.words() + 1];
+            set.add_to(docs, &mut bits);
+            for at in 0..64 * bits.len() {
+                let doc = docs.iter().nth(at).map(DocId::get);
+                let is_there = doc.is_some_and(|doc| model.contains(&doc));
+                prop_assert_eq!(bits::get(&bits, at), at % 64 == 63 || is_there, "{:?} of {:?}", doc, docs);
+            }
+            let (mut set, mut model) = (set, model);
+            for (at, doc) in others.iter().copied().filter(|doc| *doc < size).enumerate() {
+                if at % 2 == 0 {
+                    prop_assert_eq!(set.insert(DocId::new(doc)), model.insert(doc));
+                } else {
+                    prop_assert_eq!(set.remove(DocId::new(doc)), model.remove(&doc));
+                }
+            }
+            check(&set, &model);
+            prop_assert_eq!(Bitset::all(size).count(), size);
+        }
+    }
+}

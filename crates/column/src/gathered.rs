@@ -1,0 +1,390 @@
+//! The output of a gather.
+
+use std::ops::ControlFlow;
+
+use crate::batch::{BatchDocs, Lists, Slices, View};
+use crate::rows::{Each, Element};
+use crate::{DocRange, Result, bits};
+
+/// Rows that a gather wrote: a row for each document that was asked for, and which of them have a value.
+///
+/// Keep it and gather again: its memory is used again, and is not cleared in between.
+///
+/// ```
+/// use docvalues_column::{BatchDocs, DocId, Gathered, Result, Rows};
+///
+/// fn sum(sizes: &dyn Rows<i64>, docs: &[DocId]) -> Result<i64> {
+///     let mut gathered = Gathered::filled(0);
+///     sizes.gather(BatchDocs::List(docs), &mut gathered)?;
+///     Ok(gathered.values().iter().sum())
+/// }
+/// ```
+#[derive(Clone, Debug)]
+pub struct Gathered<T> {
+    /// Stands for a value that is missing, where a row has at most one.
+    fill: T,
+    /// Whether presence is written down.
+    tracks: bool,
+    is_many: bool,
+    values: Vec<T>,
+    lists: Lists<T>,
+    /// Whether any document has no value. If not, `present` means nothing.
+    has_gaps: bool,
+    present: Vec<u64>,
+}
+
+impl<T: Element> Default for Gathered<T> {
+    fn default() -> Gathered<T> {
+        Gathered::new()
+    }
+}
+
+impl<T: Element> Gathered<T> {
+    /// No rows; gathers write down which documents have a value. A missing number or ord is 0.
+    pub fn new() -> Gathered<T> {
+        Gathered { tracks: true, ..Gathered::filled(T::default()) }
+    }
+
+    /// No rows; a number or ord that is missing becomes `fill`, if a row has at most one, and
+    /// [`present`](Self::present) tells nothing of them. Faster if `fill` cannot be a value, or may be taken for one.
+    /// Lists and byte strings are gathered as by [`new`](Self::new).
+    pub fn filled(fill: T) -> Gathered<T> {
+        Gathered {
+            fill,
+            tracks: false,
+            is_many: false,
+            values: Vec::new(),
+            lists: Lists::new(),
+            has_gaps: false,
+            present: Vec::new(),
+        }
+    }
+
+    /// The number of rows.
+    pub fn len(&self) -> usize {
+        self.view().len()
+    }
+
+    /// Whether there is no row.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Whether rows are lists.
+    pub fn is_many(&self) -> bool {
+        self.is_many
+    }
+
+    /// The rows.
+    #[inline]
+    pub fn view(&self) -> View<'_, T> {
+        if self.is_many { View::Many(self.lists.slices()) } else { View::One(&self.values) }
+    }
+
+    /// The values of rows with at most one; no values, if rows are lists.
+    #[inline]
+    pub fn values(&self) -> &[T] {
+        if self.is_many { &[] } else { &self.values }
+    }
+
+    /// The lists; no lists, if rows have at most one value.
+    #[inline]
+    pub fn lists(&self) -> Slices<'_, T> {
+        if self.is_many { self.lists.slices() } else { Slices::none() }
+    }
+
+    /// A bit for each row, set if the document has a value; `None` if all have one. A byte string that is missing is an
+    /// empty row. Of lists of numbers or ords, `present` tells nothing: a document without a value has an empty list.
+    #[inline]
+    pub fn present(&self) -> Option<&[u64]> {
+        self.has_gaps.then_some(&self.present)
+    }
+
+    /// Row `at`; `None` if the document has no value. For loops over many rows, [`view`](Self::view) is twice as fast.
+    ///
+    /// # Panics
+    ///
+    /// If there are not so many rows.
+    pub fn row(&self, at: usize) -> Option<&[T]> {
+        let row = self.view().row(at);
+        // An empty byte string is a value; an empty list of numbers is none.
+        let is_there = match self.present() {
+            Some(present) => bits::get(present, at),
+            None => !row.is_empty() || T::EMPTY_IS_VALUE,
+        };
+        is_there.then_some(row)
+    }
+
+    /// The rows at `places`, in this order.
+    ///
+    /// # Panics
+    ///
+    /// If there are not so many.
+    #[must_use]
+    pub fn select(&self, places: impl Iterator<Item = usize>) -> Gathered<T> {
+        let places: Vec<usize> = places.collect();
+        let mut selected = Gathered { fill: self.fill, tracks: self.tracks, ..Gathered::new() };
+        if self.is_many {
+            let (lists, mut presence) = selected.begin_many(places.len());
+            for (to, &from) in places.iter().enumerate() {
+                lists.push(self.row(from).unwrap_or_default());
+                presence.mark(to, self.row(from).is_some());
+            }
+        } else {
+            selected.begin_one(places.len());
+            for (to, &from) in places.iter().enumerate() {
+                selected.set(to, self.row(from).map(|row| row[0]));
+            }
+        }
+        selected
+    }
+
+    /// For sources: begins `len` rows of at most one value each. What the values are is for the caller to write; all are
+    /// taken to be present until the presence is told otherwise.
+    pub fn begin_one(&mut self, len: usize) -> (&mut [T], Presence<'_>) {
+        self.is_many = false;
+        self.has_gaps = false;
+        self.values.resize(len, self.fill);
+        let (has_gaps, bits, tracks) = (&mut self.has_gaps, &mut self.present, self.tracks);
+        (&mut self.values, Presence { len, tracks, has_gaps, bits })
+    }
+
+    /// For sources: begins `len` rows that are lists, and are appended one by one.
+    pub fn begin_many(&mut self, len: usize) -> (&mut Lists<T>, Presence<'_>) {
+        self.is_many = true;
+        self.has_gaps = false;
+        self.lists.clear();
+        let (has_gaps, bits) = (&mut self.has_gaps, &mut self.present);
+        (&mut self.lists, Presence { len, tracks: T::EMPTY_IS_VALUE, has_gaps, bits })
+    }
+
+    /// The value that stands for one that is missing.
+    pub fn fill(&self) -> T {
+        self.fill
+    }
+
+    /// Replaces the value of row `at`, of rows with at most one: what an overlay of changed values does.
+    ///
+    /// # Panics
+    ///
+    /// If there are not so many rows, or they are lists.
+    pub fn set(&mut self, at: usize, value: Option<T>) {
+        self.values[at] = value.unwrap_or(self.fill);
+        let (has_gaps, bits) = (&mut self.has_gaps, &mut self.present);
+        Presence { len: self.values.len(), tracks: self.tracks, has_gaps, bits }.mark(at, value.is_some());
+    }
+
+    /// For sources: the rows of the run `docs` as a scan hands them out.
+    ///
+    /// # Errors
+    ///
+    /// That of `scan`.
+    ///
+    /// # Panics
+    ///
+    /// If the scan hands out documents outside of `docs`, or not in order.
+    pub fn fill_by_scan(
+        &mut self,
+        docs: DocRange,
+        is_many: bool,
+        scan: impl FnOnce(&mut Each<'_, T>) -> Result<()>,
+    ) -> Result<()> {
+        let (fill, mut count) = (self.fill, 0);
+        if is_many {
+            let (lists, mut presence) = self.begin_many(docs.len());
+            presence.none();
+            scan(&mut |batch| {
+                count += batch.docs.len();
+                if let View::Many(rows) = batch.values {
+                    append(docs, lists, batch.docs, rows);
+                }
+                presence.add(docs, batch.docs);
+                ControlFlow::Continue(())
+            })?;
+            pad(lists, docs.len());
+        } else {
+            let (values, mut presence) = self.begin_one(docs.len());
+            values.fill(fill);
+            presence.none();
+            scan(&mut |batch| {
+                count += batch.docs.len();
+                if let View::One(found) = batch.values {
+                    place(docs, values, batch.docs, found);
+                }
+                presence.add(docs, batch.docs);
+                ControlFlow::Continue(())
+            })?;
+        }
+        self.has_gaps &= count < docs.len();
+        Ok(())
+    }
+}
+
+/// Copies values to the places of their documents among `docs`.
+fn place<T: Copy>(docs: DocRange, values: &mut [T], at: BatchDocs<'_>, found: &[T]) {
+    match at {
+        BatchDocs::Run(run) => {
+            let start = (run.start - docs.start) as usize;
+            values[start..start + found.len()].copy_from_slice(found);
+        }
+        BatchDocs::List(list) => {
+            for (doc, &value) in list.iter().zip(found) {
+                values[docs.place(*doc)] = value;
+            }
+        }
+    }
+}
+
+/// Appends lists, with empty ones for the documents between.
+fn append<T: Copy>(docs: DocRange, lists: &mut Lists<T>, at: BatchDocs<'_>, found: Slices<'_, T>) {
+    match at {
+        BatchDocs::Run(run) => {
+            pad(lists, (run.start - docs.start) as usize);
+            lists.extend_from(found);
+        }
+        BatchDocs::List(list) => {
+            for (doc, row) in list.iter().zip(found.iter()) {
+                pad(lists, docs.place(*doc));
+                lists.push(row);
+            }
+        }
+    }
+}
+
+/// Appends empty lists until there are `len`.
+fn pad<T: Copy>(lists: &mut Lists<T>, len: usize) {
+    while lists.len() < len {
+        lists.push(&[]);
+    }
+}
+
+/// Which rows of a gather have a value, while they are written.
+///
+/// All have one until something else is said: a gather of documents that all have one writes no bits.
+#[derive(Debug)]
+pub struct Presence<'a> {
+    len: usize,
+    tracks: bool,
+    has_gaps: &'a mut bool,
+    bits: &'a mut Vec<u64>,
+}
+
+impl Presence<'_> {
+    /// The words of 64 rows each, for reading and writing, if anybody wants to know.
+    fn words(&mut self) -> Option<&mut [u64]> {
+        if !self.tracks {
+            return None;
+        }
+        if !*self.has_gaps {
+            *self.has_gaps = true;
+            self.bits.clear();
+            self.bits.resize(self.len.div_ceil(64), 0);
+            bits::fill(self.bits, 0..self.len);
+        }
+        Some(self.bits)
+    }
+
+    /// No row has a value.
+    pub fn none(&mut self) {
+        if let Some(words) = self.words() {
+            words.fill(0);
+        }
+    }
+
+    /// Whether row `at` has a value.
+    pub fn mark(&mut self, at: usize, is_present: bool) {
+        if is_present && !*self.has_gaps {
+            return;
+        }
+        if let Some(words) = self.words() {
+            let bit = 1 << (at % 64);
+            words[at / 64] = words[at / 64] & !bit | if is_present { bit } else { 0 };
+        }
+    }
+
+    /// Whether the rows from `at` on, a multiple of 64, have a value: 64 of them for each of `words`.
+    pub fn mark_words(&mut self, at: usize, words: impl Iterator<Item = u64>) {
+        debug_assert!(at.is_multiple_of(64), "rows begin with a word");
+        if let Some(all) = self.words() {
+            all[at / 64..].iter_mut().zip(words).for_each(|(to, from)| *to = from);
+        }
+    }
+
+    /// The rows of `some` of `docs` have a value.
+    fn add(&mut self, docs: DocRange, some: BatchDocs<'_>) {
+        let Some(words) = self.words() else { return };
+        match some {
+            BatchDocs::Run(run) => {
+                let start = (run.start - docs.start) as usize;
+                bits::fill(words, start..start + run.len());
+            }
+            BatchDocs::List(list) => list.iter().for_each(|doc| bits::set(words, docs.place(*doc))),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use docvalues_format::id::DocId;
+
+    use super::*;
+    use crate::Batch;
+
+    #[test]
+    fn presence_is_written_from_the_first_gap_on() {
+        let mut gathered = Gathered::<i64>::new();
+        let (values, mut presence) = gathered.begin_one(130);
+        values.fill(7);
+        presence.mark(3, true);
+        assert!(!*presence.has_gaps);
+        presence.mark_words(64, [0b101_u64].into_iter());
+        presence.mark(129, false);
+        assert_eq!(gathered.present(), Some(&[u64::MAX, 0b101, 0b01][..]));
+        assert_eq!(
+            (gathered.row(3), gathered.row(65), gathered.row(66)),
+            (Some(&[7][..]), None, Some(&[7][..]))
+        );
+        gathered.set(65, Some(8));
+        gathered.set(3, None);
+        assert_eq!((gathered.row(3), gathered.row(65)), (None, Some(&[8][..])));
+        gathered.begin_one(2);
+        assert_eq!(gathered.present(), None);
+    }
+
+    #[test]
+    fn a_fill_needs_no_presence() {
+        let mut gathered = Gathered::filled(-1_i64);
+        gathered.begin_one(2).0.fill(5);
+        gathered.set(1, None);
+        assert_eq!((gathered.values(), gathered.present()), (&[5, -1][..], None));
+    }
+
+    #[test]
+    fn a_scan_fills_a_run() {
+        let docs = DocRange::new(10, 15);
+        let mut numbers = Gathered::<i64>::new();
+        let list = [DocId::new(10), DocId::new(13)];
+        let batch = |docs, values| Batch { docs, values: View::One(values) };
+        numbers
+            .fill_by_scan(docs, false, |each| {
+                let _ = each(batch(BatchDocs::List(&list), &[1, 4]));
+                let _ = each(batch(BatchDocs::Run(DocRange::new(14, 15)), &[5]));
+                Ok(())
+            })
+            .unwrap();
+        assert_eq!((numbers.values(), numbers.present()), (&[1, 0, 0, 4, 5][..], Some(&[0b11001][..])));
+
+        let mut strings = Gathered::<u8>::new();
+        let lists = Slices::new(&[0, 0, 2], b"xy");
+        strings
+            .fill_by_scan(docs, true, |each| {
+                let _ = each(Batch { docs: BatchDocs::List(&list), values: View::Many(lists) });
+                Ok(())
+            })
+            .unwrap();
+        let rows: Vec<_> = (0..5).map(|at| strings.row(at)).collect();
+        assert_eq!(rows, [Some(&b""[..]), None, None, Some(b"xy"), None]);
+        let selected = strings.select([3, 1].into_iter());
+        assert_eq!((selected.len(), selected.row(0), selected.row(1)), (2, Some(&b"xy"[..]), None));
+    }
+}

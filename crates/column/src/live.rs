@@ -1,0 +1,138 @@
+//! Live documents: those that were not deleted.
+
+use std::sync::Arc;
+
+use docvalues_format::id::DocId;
+
+use crate::{Bitset, DocRange, bits};
+
+/// Words of a block: 65,536 documents.
+const WORDS: usize = 1024;
+
+/// Documents of a block.
+const DOCS: u32 = 1 << 16;
+
+/// The documents of a source that were not deleted.
+///
+/// Segments never change, so deletes stand beside them: a [`Part`](crate::Part) is a source and its live documents. They
+/// are blocks of 65,536 documents behind `Arc`s: a clone shares all of them, and a delete copies one that is shared. A
+/// block without deletes takes no memory.
+///
+/// ```
+/// use docvalues_column::{DocId, LiveDocs};
+///
+/// let mut live = LiveDocs::all(100_000);
+/// let before = live.clone();
+/// assert!(live.delete(DocId::new(70_000)));
+/// assert!(!live.delete(DocId::new(70_000)), "it was deleted before");
+/// assert_eq!((live.count(), before.count()), (99_999, 100_000));
+/// ```
+#[derive(Clone, Debug)]
+pub struct LiveDocs {
+    docs: u32,
+    count: u32,
+    /// `None` if all documents of the block live.
+    blocks: Vec<Option<Arc<[u64; WORDS]>>>,
+}
+
+impl LiveDocs {
+    /// All of `docs` documents.
+    pub fn all(docs: u32) -> LiveDocs {
+        LiveDocs { docs, count: docs, blocks: vec![None; docs.div_ceil(DOCS) as usize] }
+    }
+
+    /// Documents of the source, live or not.
+    pub fn docs(&self) -> u32 {
+        self.docs
+    }
+
+    /// The number of live documents. O(1).
+    pub fn count(&self) -> u32 {
+        self.count
+    }
+
+    /// Whether no document was deleted.
+    pub fn are_all(&self) -> bool {
+        self.count == self.docs
+    }
+
+    /// Whether `doc` lives. Documents past the last one do not.
+    pub fn contains(&self, doc: DocId) -> bool {
+        let (block, at) = doc.split();
+        let is_live = |block: &Option<Arc<[u64; WORDS]>>| match block {
+            Some(words) => bits::get(&words[..], at.into()),
+            None => true,
+        };
+        doc.get() < self.docs && self.blocks.get(block as usize).is_some_and(is_live)
+    }
+
+    /// Deletes `doc`; whether it lived. O(1), or a copy of 8 KiB if its block is shared.
+    pub fn delete(&mut self, doc: DocId) -> bool {
+        if !self.contains(doc) {
+            return false;
+        }
+        let (block, at) = doc.split();
+        let words = self.blocks[block as usize].get_or_insert_with(|| Arc::new([u64::MAX; WORDS]));
+        Arc::make_mut(words)[usize::from(at) / 64] &= !(1 << (at % 64));
+        self.count -= 1;
+        true
+    }
+
+    /// The live documents as bits. O(documents / 64).
+    pub fn to_bitset(&self) -> Bitset {
+        let mut words = Vec::with_capacity(self.blocks.len() * WORDS);
+        for block in &self.blocks {
+            words.extend_from_slice(block.as_ref().map_or(&[u64::MAX; WORDS], |words| &**words));
+        }
+        words.truncate(DocRange::new(0, self.docs).words());
+        Bitset::from_words(words, self.docs)
+    }
+}
+
+impl From<&Bitset> for LiveDocs {
+    fn from(set: &Bitset) -> LiveDocs {
+        let blocks = set.words().chunks(WORDS).zip((0..set.docs()).step_by(DOCS as usize));
+        let block = |(words, first): (&[u64], u32)| {
+            let docs = (set.docs() - first).min(DOCS) as usize;
+            if bits::count(words) == docs {
+                return None;
+            }
+            let mut block = [u64::MAX; WORDS];
+            block[..words.len()].copy_from_slice(words);
+            Some(Arc::new(block))
+        };
+        LiveDocs { docs: set.docs(), count: set.count(), blocks: blocks.map(block).collect() }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    proptest! {
+        #[test]
+        fn deletes_are_as_in_a_bitset(
+            docs in prop_oneof![0..3_u32, 65_534..65_539_u32, 131_000..131_200_u32],
+            deleted in prop::collection::vec(any::<u32>(), 0..30),
+            also_then in prop::collection::vec(any::<u32>(), 0..5),
+        ) {
+            let (mut live, mut model) = (LiveDocs::all(docs), Bitset::all(docs));
+            let some = |list: Vec<u32>| list.into_iter().map(|doc| DocId::new(doc % (docs + 2)));
+            for doc in some(deleted) {
+                prop_assert_eq!(live.delete(doc), model.remove(doc));
+            }
+            let (before, before_model) = (live.clone(), model.clone());
+            for doc in some(also_then) {
+                prop_assert_eq!(live.delete(doc), model.remove(doc));
+            }
+            for (live, model) in [(&before, &before_model), (&live, &model)] {
+                prop_assert_eq!(&live.to_bitset(), model);
+                prop_assert_eq!((live.count(), live.docs(), live.are_all()), (model.count(), docs, model.is_all()));
+                prop_assert!((0..docs + 2).map(DocId::new).all(|doc| live.contains(doc) == model.contains(doc)));
+                prop_assert_eq!(LiveDocs::from(model).to_bitset(), model.clone());
+            }
+        }
+    }
+}

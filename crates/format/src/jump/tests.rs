@@ -1,0 +1,70 @@
+use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+
+use super::*;
+use crate::error::Section;
+use crate::source::Owned;
+
+const BLOCKS: usize = 1_000;
+
+/// A chain that counts its steps. The entry of block *n* is *n*.
+#[derive(Default)]
+struct Counted(AtomicUsize);
+
+impl Entry for usize {
+    fn parse(_: Place, _: usize, _: &[u8]) -> Result<usize> {
+        unreachable!("there is no table")
+    }
+}
+
+impl Chain for Counted {
+    type Entry = usize;
+
+    fn blocks(&self) -> usize {
+        BLOCKS
+    }
+
+    fn stride(&self) -> usize {
+        16
+    }
+
+    fn place(&self) -> Place {
+        Place { section: Section::Values, offset: 0 }
+    }
+
+    fn step(&self, block: usize, at: usize, values: u64) -> Result<Step<usize>> {
+        assert_eq!((at, values), (block * 100, block as u64 * 10));
+        self.0.fetch_add(1, Relaxed);
+        Ok(Step { entry: block, next: at + 100, values: values + 10 })
+    }
+}
+
+fn ignored() -> (Counted, Jump<Owned, usize>) {
+    let chain = Counted::default();
+    let jump = Jump::open(JumpTables::Ignore, None, &chain).unwrap();
+    (chain, jump)
+}
+
+#[test]
+fn callers_that_go_forward_side_by_side_walk_once_each() {
+    let (chain, jump) = ignored();
+    // Each begins elsewhere, as the threads of a scan do, and is asked about each block twice.
+    for at in 0..BLOCKS / POSITIONS {
+        for block in (0..POSITIONS).map(|caller| caller * BLOCKS / POSITIONS + at) {
+            assert_eq!(jump.locate(&chain, block).unwrap(), block);
+            assert_eq!(jump.search(&chain, |entry| entry.cmp(&block)).unwrap(), Some((block, block)));
+        }
+    }
+    let steps = chain.0.into_inner();
+    assert!(steps < POSITIONS * BLOCKS, "{steps} steps");
+}
+
+#[test]
+fn more_callers_than_positions_get_the_same_answers() {
+    let (chain, jump) = ignored();
+    for block in (0..5_000).map(|i| i * 7_919 % BLOCKS) {
+        assert_eq!(jump.locate(&chain, block).unwrap(), block);
+        let other = block * 31 % BLOCKS;
+        assert_eq!(jump.search(&chain, |entry| entry.cmp(&other)).unwrap(), Some((other, other)));
+    }
+    assert_eq!(jump.search(&chain, |_| Ordering::Less).unwrap(), None);
+}

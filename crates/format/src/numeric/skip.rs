@@ -1,0 +1,151 @@
+//! The skip index: which values may lie in a range, as zones and their stretches tell, without a look at any value.
+
+use std::ops::{Range, RangeInclusive};
+
+use super::NumericReader;
+use super::counts::{FilterCounts, Share};
+use super::filter::fill;
+use super::stretch;
+use super::zone::{self, Level, ZONE};
+use crate::error::Result;
+use crate::source::SectionBytes;
+
+/// Values in a zone of each level.
+const LEVELS: [u32; 2] = [1 << 12, 1 << 9];
+
+const _: () = assert!(LEVELS[0] as u64 == ZONE && LEVELS[1] as u64 == stretch::STRETCH);
+
+impl<B: SectionBytes> NumericReader<B> {
+    /// Values in a zone of each level of the skip index, the coarse level first: 4,096 and 512, if the file has both.
+    pub fn levels(&self) -> &'static [u32] {
+        match (&self.meta.zones, &self.meta.stretches) {
+            (None, _) => &[],
+            (Some(_), None) => &LEVELS[..1],
+            (Some(_), Some(_)) => &LEVELS,
+        }
+    }
+
+    /// Hands `each` between which values those of each zone of `positions` lie; of a fine zone, about.
+    ///
+    /// # Errors
+    ///
+    /// When there are not so many values, or zones cannot be read.
+    ///
+    /// # Panics
+    ///
+    /// If there is no such level, or `positions` do not begin with a zone of the coarse one.
+    pub fn zones(
+        &self,
+        level: usize,
+        positions: Range<u64>,
+        mut each: impl FnMut(RangeInclusive<i64>),
+    ) -> Result<()> {
+        let size = u64::from(self.levels()[level]);
+        assert!(positions.start.is_multiple_of(ZONE), "whole zones");
+        self.in_range(&positions)?;
+        let Some(zones) = self.meta.zones.as_ref().filter(|_| !positions.is_empty()) else { return Ok(()) };
+        let coarse = positions.start / ZONE..positions.end.div_ceil(ZONE);
+        // There are no more zones than memory has.
+        let wanted = usize::try_from((positions.end - positions.start).div_ceil(size)).unwrap_or(usize::MAX);
+        let all = zone::read_all(&self.meta, zones, Level::Lower, coarse.clone())?;
+        match self.meta.stretches.as_ref().filter(|_| level > 0) {
+            None => all.take(wanted).for_each(each),
+            Some(stretches) => {
+                let codes = stretch::read_zones(&self.meta, stretches, coarse)?;
+                let fine = all.zip(codes.chunks(stretch::PER_ZONE));
+                fine.flat_map(|(zone, codes)| codes.iter().map(move |codes| stretch::values(&zone, *codes)))
+                    .take(wanted)
+                    .for_each(&mut each);
+            }
+        }
+        Ok(())
+    }
+
+    /// Sets the bit of each zone of `positions` that may hold some of `values`; no other zone does. Bit *i* is that of the
+    /// *i*-th zone of the level. Adds what zones decided to `counts`.
+    ///
+    /// O(zones): no block is looked at.
+    ///
+    /// # Errors
+    ///
+    /// When there are not so many values, or zones cannot be read.
+    ///
+    /// # Panics
+    ///
+    /// If there is no such level, `positions` do not begin with a zone of the coarse level, or there are too few bits.
+    pub fn may_hold(
+        &self,
+        level: usize,
+        positions: Range<u64>,
+        values: &RangeInclusive<i64>,
+        counts: &mut FilterCounts,
+        bits: &mut [u64],
+    ) -> Result<()> {
+        let size = u64::from(self.levels()[level]);
+        assert!(positions.start.is_multiple_of(ZONE), "whole zones");
+        self.in_range(&positions)?;
+        if positions.is_empty() {
+            return Ok(());
+        }
+        let is_outside = |all: &RangeInclusive<i64>| Share::of(all, values) == Share::None;
+        if values.is_empty() || is_outside(&(self.meta.min..=self.meta.max)) {
+            counts.directory += positions.end - positions.start;
+            return Ok(());
+        }
+        let Some(zones) = &self.meta.zones else {
+            fill(bits, 0..(positions.end - positions.start).div_ceil(size));
+            return Ok(());
+        };
+        let mut at = positions.start;
+        while at < positions.end {
+            let upper = at / Level::Upper.values();
+            let part = at..positions.end.min((upper + 1) * Level::Upper.values());
+            at = part.end;
+            let lower = part.start / ZONE..part.end.div_ceil(ZONE);
+            if is_outside(&zone::read(&self.meta, zones, Level::Upper, upper)?) {
+                counts.zones.note(Share::None, lower.end - lower.start);
+                continue;
+            }
+            let stretches = self.meta.stretches.as_ref().filter(|_| level > 0);
+            let stretches =
+                stretches.map(|all| stretch::read_zones(&self.meta, all, lower.clone())).transpose()?;
+            let mut stretches = stretches.map(|all| all.chunks(stretch::PER_ZONE));
+            let first = lower.start - positions.start / ZONE;
+            for (zone, all) in (first..).zip(zone::read_all(&self.meta, zones, Level::Lower, lower)?) {
+                let codes = stretches.as_mut().and_then(Iterator::next);
+                if is_outside(&all) {
+                    counts.zones.note(Share::None, 1);
+                    continue;
+                }
+                counts.zones.note(Share::Some, 1);
+                let (open, bit) = match codes {
+                    Some(codes) => {
+                        (open_of_zone(&all, codes, values, counts), zone * stretch::PER_ZONE as u64)
+                    }
+                    None => (1, zone),
+                };
+                // The coarse zone in which `positions` end may have fine ones past these.
+                let left = (positions.end - positions.start).div_ceil(size) - bit;
+                let open = if left < 8 { open & ((1 << left) - 1) } else { open };
+                // There are as many bits, and no more than memory has.
+                let word = usize::try_from(bit / 64).unwrap_or(usize::MAX);
+                bits[word] |= u64::from(open) << (bit % 64);
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Which stretches of a zone may hold some of `values`, as the zone may: a bit for each.
+fn open_of_zone(
+    zone: &RangeInclusive<i64>,
+    stretches: &[stretch::Codes],
+    values: &RangeInclusive<i64>,
+    counts: &mut FilterCounts,
+) -> u8 {
+    let open = stretch::within(stretches, stretch::bounds(zone, values));
+    let count = open.count_ones().into();
+    counts.stretches.note(Share::Some, count);
+    counts.stretches.note(Share::None, stretches.len() as u64 - count);
+    open
+}

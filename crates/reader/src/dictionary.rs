@@ -1,0 +1,84 @@
+//! The dictionary of a column.
+
+use std::ops::{Bound, ControlFlow};
+use std::sync::Arc;
+
+use docvalues_column::{ErrorKind, Lists, OrdRange, Result, TermOrd, Terms};
+use docvalues_format::dictionary::{BATCH, DictionaryReader};
+use docvalues_storage::Section;
+
+use crate::core::{FormatResult, corrupt};
+
+/// The terms of an open column.
+#[derive(Debug)]
+pub(crate) struct Dictionary {
+    pub(crate) file: Arc<str>,
+    pub(crate) field: String,
+    pub(crate) reader: DictionaryReader<Section>,
+}
+
+impl Dictionary {
+    /// Adds the names of file and column to the error in a result.
+    #[inline]
+    fn named<T>(&self, result: FormatResult<T>) -> Result<T> {
+        result.map_err(|source| corrupt(&self.file, Some(&self.field), source))
+    }
+
+    /// Refuses the first of `ords` that no term has.
+    fn check_ords(&self, ords: &[TermOrd]) -> Result<()> {
+        let len = self.reader.len();
+        // Without a way out, so that all are compared at once.
+        if !ords.iter().fold(false, |past, ord| past | (ord.get() >= len)) {
+            return Ok(());
+        }
+        let past = ords.iter().map(|ord| ord.get()).find(|&ord| ord >= len);
+        Err(ErrorKind::NoSuchOrd { field: self.field.clone(), ord: past.unwrap_or(len), len }.into())
+    }
+}
+
+impl Terms for Dictionary {
+    fn term_count(&self) -> u32 {
+        self.reader.len()
+    }
+
+    fn gather_terms(&self, ords: &[TermOrd], out: &mut Lists<u8>) -> Result<()> {
+        let mut gather = self.reader.gather();
+        out.clear();
+        for ords in ords.chunks(BATCH) {
+            self.check_ords(ords)?;
+            self.named(gather.locate(ords))?;
+            self.named(out.extend_with(gather.lens(), |bytes| gather.append_to(bytes)))?;
+        }
+        Ok(())
+    }
+
+    fn seek_ceil(&self, term: &[u8]) -> Result<TermOrd> {
+        self.named(self.reader.seek_ceil(term))
+    }
+
+    fn term(&self, ord: TermOrd, out: &mut Vec<u8>) -> Result<()> {
+        self.check_ords(&[ord])?;
+        self.named(self.reader.term(ord, out))
+    }
+
+    fn seek_exact(&self, term: &[u8]) -> Result<Option<TermOrd>> {
+        self.named(self.reader.seek_exact(term))
+    }
+
+    fn prefix(&self, prefix: &[u8]) -> Result<OrdRange> {
+        Ok(self.named(self.reader.prefix(prefix))?.into())
+    }
+
+    fn term_range(&self, low: Bound<&[u8]>, high: Bound<&[u8]>) -> Result<OrdRange> {
+        Ok(self.named(self.reader.range(low, high))?.into())
+    }
+
+    fn each_term(
+        &self,
+        ords: OrdRange,
+        each: &mut dyn FnMut(TermOrd, &[u8]) -> ControlFlow<()>,
+    ) -> Result<()> {
+        let ords = ords.clip(self.reader.len());
+        self.named(self.reader.for_each(ords.into(), |ord, term| each(ord, term)))
+    }
+}

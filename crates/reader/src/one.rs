@@ -1,0 +1,231 @@
+//! Columns with at most one number or ord a document.
+
+use std::ops::{Range, RangeInclusive};
+use std::sync::Arc;
+
+use docvalues_column::{
+    Batch, BatchDocs, Column, ColumnInfo, DocId, DocRange, Each, Gathered, Pruning, Result, Rows, SkipIndex,
+    Values, View, Zone, bits,
+};
+use docvalues_format::numeric::{Direct, FilterCounts, NumericReader};
+use docvalues_format::presence::Indices;
+use docvalues_storage::Section;
+
+use crate::core::{BATCH, Core, FormatResult, Parts, present};
+use crate::dictionary::Dictionary;
+use crate::leading;
+use crate::stored::Stored;
+
+/// An open column with at most one number or ord a document.
+#[derive(Debug)]
+pub(crate) struct One {
+    pub(crate) core: Core,
+    pub(crate) values: NumericReader<Section>,
+    /// The terms, if the numbers are ords.
+    pub(crate) terms: Option<Arc<Dictionary>>,
+}
+
+impl One {
+    pub(crate) fn parts(&self) -> Parts<'_> {
+        let One { core, values, terms } = self;
+        let terms = terms.as_ref().map(|terms| &terms.reader);
+        Parts { core, offsets: None, numbers: Some(values), binary: None, terms }
+    }
+
+    /// The value of `doc`.
+    #[inline]
+    pub(crate) fn read(&self, doc: DocId) -> FormatResult<Option<i64>> {
+        self.core.number(&self.values, doc)
+    }
+
+    /// The values in one line of memory, if every document has one: see [`NumericReader::direct`].
+    pub(crate) fn direct(&self) -> Option<Direct<'_>> {
+        self.values.direct().filter(|_| self.core.presence.is_all())
+    }
+
+    /// The documents whose number lies in `wanted`, if the segment is sorted by this column first.
+    pub(crate) fn doc_range(&self, wanted: &RangeInclusive<i64>) -> Result<Option<Range<u32>>> {
+        let found = self.core.leading.map(|leading| leading.docs(&self.core, &self.values, wanted));
+        self.core.named(found.transpose())
+    }
+
+    /// Reads the values of `docs`, `fill` where there is none, and hands the batches in which one is missing to `gaps`, with
+    /// their places.
+    ///
+    /// # Panics
+    ///
+    /// If `out` is not as long as `docs`.
+    pub(crate) fn gather_list<T: Stored>(
+        &self,
+        docs: &[DocId],
+        out: &mut [T],
+        fill: T,
+        mut gaps: impl FnMut(usize, Indices<'_>),
+    ) -> Result<()> {
+        assert_eq!(docs.len(), out.len(), "a value for each document");
+        let One { core, values, .. } = self;
+        let done = T::gather_whole(core, values, docs, out);
+        // Words of presence are written whole.
+        let done = if done < docs.len() { done - done % 64 } else { done };
+        let (docs, out) = (&docs[done..], &mut out[done..]);
+        core.named(core.ranked(docs, |place, indices| {
+            if !indices.all {
+                gaps(done + place.start, indices);
+            }
+            T::gather(values, indices, &mut out[place], fill)
+        }))
+    }
+
+    /// Hands out the values of `docs`.
+    fn scan_batches<T: Stored>(&self, docs: DocRange, each: &mut Each<'_, T>) -> FormatResult<()> {
+        let One { core, values, .. } = self;
+        if core.is_dense() {
+            let mut buffer = [T::default(); BATCH];
+            for docs in docs.clip(core.docs).chunks(BATCH) {
+                let buffer = &mut buffer[..docs.len()];
+                T::decode(values, docs.start.into()..docs.end.into(), buffer)?;
+                if each(Batch { docs: BatchDocs::Run(docs), values: View::One(buffer) }).is_break() {
+                    break;
+                }
+            }
+            return Ok(());
+        }
+        let mut buffer = Vec::new();
+        core.windows(docs, |docs, first| {
+            buffer.resize(docs.len(), T::default());
+            let first = u64::from(first.get());
+            T::decode(values, first..first + docs.len() as u64, &mut buffer)?;
+            Ok(each(Batch { docs: BatchDocs::List(docs), values: View::One(&buffer) }).is_continue())
+        })
+    }
+
+    /// Adds the documents of `docs` whose number lies in `wanted`.
+    fn filter_numbers(
+        &self,
+        docs: DocRange,
+        wanted: &RangeInclusive<i64>,
+        bits: &mut [u64],
+        counts: &mut FilterCounts,
+    ) -> FormatResult<()> {
+        bits::check(docs, bits);
+        let One { core, values, .. } = self;
+        let meta = values.meta();
+        let asked = docs.clip(core.docs).len() as u64;
+        if meta.count == 0 || *wanted.start() > meta.max || *wanted.end() < meta.min {
+            counts.directory += asked;
+            return Ok(());
+        }
+        if let Some(leading) = core.leading {
+            counts.order += asked;
+            leading::fill(leading.docs(core, values, wanted)?.into(), docs, bits);
+            return Ok(());
+        }
+        core.filtered(docs, bits, counts, |indices, found, counts| {
+            let indices = indices.start.into()..indices.end.into();
+            values.filter_counting(indices, wanted.clone(), found, counts)
+        })
+    }
+
+    /// Whether values are documents, so that zones of values are zones of documents.
+    fn has_levels(&self) -> bool {
+        self.core.is_dense()
+    }
+}
+
+impl Column for One {
+    fn info(&self) -> &ColumnInfo {
+        &self.core.info
+    }
+
+    fn exists(&self, docs: DocRange, bits: &mut [u64]) -> Result<()> {
+        self.core.exists(docs, bits)
+    }
+
+    fn values(&self) -> Values<'_> {
+        match &self.terms {
+            Some(terms) => Values::Ords(self, &**terms),
+            None => Values::Numbers(self),
+        }
+    }
+
+    fn skip_index(&self) -> Option<&dyn SkipIndex> {
+        if self.terms.is_none() { Some(self) } else { None }
+    }
+}
+
+impl<T: Stored> Rows<T> for One {
+    fn gather(&self, docs: BatchDocs<'_>, out: &mut Gathered<T>) -> Result<()> {
+        match docs {
+            BatchDocs::List(docs) => {
+                let fill = out.fill();
+                let (values, mut presence) = out.begin_one(docs.len());
+                self.gather_list(docs, values, fill, |at, indices| presence.mark_words(at, present(indices)))
+            }
+            BatchDocs::Run(docs) if self.core.is_dense() && docs.end <= self.core.docs => {
+                let (values, _) = out.begin_one(docs.len());
+                // An empty run may end before it begins.
+                let range = docs.start.into()..docs.end.max(docs.start).into();
+                self.core.named(T::decode(&self.values, range, values))
+            }
+            BatchDocs::Run(docs) => out.fill_by_scan(docs, false, |each| Rows::<T>::scan(self, docs, each)),
+        }
+    }
+
+    fn scan(&self, docs: DocRange, each: &mut Each<'_, T>) -> Result<()> {
+        self.core.named(self.scan_batches(docs, each))
+    }
+
+    fn filter(
+        &self,
+        docs: DocRange,
+        wanted: &T::Range,
+        bits: &mut [u64],
+        pruned: &mut Pruning,
+    ) -> Result<()> {
+        let mut counts = FilterCounts::default();
+        let filtered = self.filter_numbers(docs, &T::wanted(wanted), bits, &mut counts);
+        *pruned += counts.into();
+        self.core.named(filtered)
+    }
+
+    fn get(&self, doc: DocId, out: &mut Vec<T>) -> Result<bool> {
+        let value = self.core.named(self.read(doc))?;
+        out.clear();
+        out.extend(value.map(T::of));
+        Ok(value.is_some())
+    }
+}
+
+impl SkipIndex for One {
+    fn levels(&self) -> &[u32] {
+        if self.has_levels() { self.values.levels() } else { &[] }
+    }
+
+    fn zones(&self, level: usize, docs: DocRange, out: &mut Vec<Zone>) -> Result<()> {
+        let docs = docs.clip(self.core.docs);
+        out.clear();
+        let each = |values: RangeInclusive<i64>| {
+            out.push(Zone { min: *values.start(), max: *values.end(), all_present: true });
+        };
+        self.core.named(self.values.zones(level, docs.start.into()..docs.end.into(), each))
+    }
+
+    fn may_hold(
+        &self,
+        level: usize,
+        docs: DocRange,
+        wanted: &RangeInclusive<i64>,
+        bits: &mut [u64],
+        pruned: &mut Pruning,
+    ) -> Result<()> {
+        let (docs, mut counts) = (docs.clip(self.core.docs), FilterCounts::default());
+        let found =
+            self.values.may_hold(level, docs.start.into()..docs.end.into(), wanted, &mut counts, bits);
+        *pruned += counts.into();
+        self.core.named(found)
+    }
+
+    fn guess_nth(&self, n: u64, greatest: bool) -> Result<Option<i64>> {
+        self.core.named(self.values.guess_nth(n, greatest))
+    }
+}

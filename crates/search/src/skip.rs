@@ -1,0 +1,77 @@
+//! Documents that may have a number, as the skip index of its column tells.
+
+use std::ops::RangeInclusive;
+
+use docvalues_column::{Column, DocRange, Pruning, SkipIndex, bits};
+use docvalues_format::bits::keep::DOCS_PER_BIT;
+
+use crate::error::Result;
+
+/// The documents of a zone of the coarsest level, the documents of all its zones, and the bits of those that may hold a number in
+/// `wanted`.
+fn coarse(
+    index: &dyn SkipIndex,
+    docs: DocRange,
+    wanted: &RangeInclusive<i64>,
+) -> Result<Option<(u32, DocRange, Vec<u64>)>> {
+    let Some(&size) = index.levels().first().filter(|_| !docs.is_empty()) else { return Ok(None) };
+    let docs = DocRange::new(docs.start / size * size, docs.end);
+    let mut open = vec![0; docs.len().div_ceil(size as usize).div_ceil(64)];
+    index.may_hold(0, docs, wanted, &mut open, &mut Pruning::default())?;
+    Ok(Some((size, docs, open)))
+}
+
+/// A part of `docs` that has all documents with a number in `wanted`.
+pub(crate) fn span(column: &dyn Column, docs: DocRange, wanted: &RangeInclusive<i64>) -> Result<DocRange> {
+    let Some(index) = column.skip_index() else { return Ok(docs) };
+    let Some((size, all, open)) = coarse(index, docs, wanted)? else { return Ok(docs) };
+    let zone = |at: usize| all.chunks(size as usize).nth(at).unwrap_or_default();
+    let (first, last) = (bits::ones(&open).next(), bits::ones(&open).last());
+    let found = first.zip(last).map(|(first, last)| DocRange::new(zone(first).start, zone(last).end));
+    Ok(found.map_or(docs.clip(docs.start), |found| found.intersection(docs)))
+}
+
+/// The first zone that may hold a number in `wanted`; all of `docs`, if there are no zones.
+pub(crate) fn first(
+    column: &dyn Column,
+    docs: DocRange,
+    wanted: &RangeInclusive<i64>,
+) -> Result<Option<DocRange>> {
+    let Some(index) = column.skip_index() else { return Ok(Some(docs)) };
+    let Some((size, all, open)) = coarse(index, docs, wanted)? else { return Ok(Some(docs)) };
+    Ok(bits::ones(&open).next().and_then(|at| all.chunks(size as usize).nth(at)))
+}
+
+/// Sets the bits of those groups of [`DOCS_PER_BIT`] documents of `docs` that may have a number in `wanted`, as the
+/// finest level tells, or, if not `finely`, the coarsest.
+pub(crate) fn open(
+    column: &dyn Column,
+    docs: DocRange,
+    wanted: &RangeInclusive<i64>,
+    finely: bool,
+    bits: &mut [u64],
+    pruned: &mut Pruning,
+) -> Result<()> {
+    let index = column.skip_index().filter(|index| !index.levels().is_empty());
+    let Some(index) = index else {
+        bits::fill(bits, 0..docs.len().div_ceil(DOCS_PER_BIT as usize));
+        return Ok(());
+    };
+    let level = if finely { index.levels().len() - 1 } else { 0 };
+    let (coarsest, size) = (index.levels()[0], index.levels()[level]);
+    let whole = DocRange::new(docs.start / coarsest * coarsest, docs.end);
+    if size == DOCS_PER_BIT && whole == docs {
+        return Ok(index.may_hold(level, docs, wanted, bits, pruned)?);
+    }
+    let mut zones = vec![0; whole.len().div_ceil(size as usize).div_ceil(64)];
+    index.may_hold(level, whole, wanted, &mut zones, pruned)?;
+    let group = |doc: u32| (doc.saturating_sub(docs.start) / DOCS_PER_BIT) as usize;
+    for zone in bits::ones(&zones).filter_map(|at| whole.chunks(size as usize).nth(at)) {
+        let zone = zone.intersection(docs);
+        if !zone.is_empty() {
+            // A zone may be a part of a group, or several of them.
+            bits::fill(bits, group(zone.start)..group(zone.end - 1) + 1);
+        }
+    }
+    Ok(())
+}

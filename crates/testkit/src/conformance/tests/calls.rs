@@ -1,0 +1,56 @@
+//! The suite calls every method of the read traits.
+
+use std::path::Path;
+
+use super::*;
+
+/// The methods of the traits of `docvalues-column`, as `Trait::method`: those that a column can be asked for, so those
+/// with a receiver.
+fn methods() -> BTreeSet<String> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../column/src");
+    let mut methods = BTreeSet::new();
+    for file in std::fs::read_dir(folder).unwrap() {
+        let text = std::fs::read_to_string(file.unwrap().path()).unwrap();
+        for block in text.split("\npub trait ").skip(1) {
+            let name: String = block.chars().take_while(char::is_ascii_alphanumeric).collect();
+            let body = &block[..block.find("\n}").unwrap()];
+            for method in body.split("\n    fn ").skip(1) {
+                let (method, rest) = method.split_once('(').unwrap();
+                if rest.trim_start().starts_with("&self") {
+                    methods.insert(format!("{name}::{method}"));
+                }
+            }
+        }
+    }
+    methods
+}
+
+/// The methods that `faulty_sources_are_caught` has a fault of.
+const SOURCE: [&str; 4] =
+    ["ColumnSource::docs", "ColumnSource::fields", "ColumnSource::column", "ColumnSource::sort"];
+
+fn called(kind: Kind) -> BTreeSet<&'static str> {
+    let honest = honest(kind);
+    let column = Faulty::new(&honest, Fault::None);
+    check_column(&column, &*honest);
+    column.called()
+}
+
+#[test]
+fn every_method_is_called() {
+    let all = methods();
+    assert!(all.len() >= 24, "{all:?}");
+    for kind in Kind::ALL {
+        let called = called(kind);
+        let is_asked = |method: &&String| match method.split_once("::").unwrap().0 {
+            "Column" | "Rows" => true,
+            "Terms" => matches!(kind, Kind::Sorted | Kind::SortedSet),
+            "SkipIndex" => kind == Kind::Numeric,
+            "ColumnSource" => !SOURCE.contains(&method.as_str()),
+            other => panic!("a trait without checks: {other}"),
+        };
+        let missed: Vec<&String> =
+            all.iter().filter(is_asked).filter(|method| !called.contains(method.as_str())).collect();
+        assert!(missed.is_empty(), "{kind:?}: never called: {missed:?}");
+    }
+}

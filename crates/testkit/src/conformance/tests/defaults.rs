@@ -1,0 +1,99 @@
+//! What the traits do by default, and what `docvalues-column` has for a source to use, passes the suite.
+
+use docvalues_column::{
+    BatchDocs, ColumnInfo, DocRange, Each, Gathered, Lists, SkipIndex, TermOrd, Terms, Zone, scan_by_gather,
+};
+
+use super::*;
+
+/// A column with the required methods alone.
+struct Required(Arc<dyn Column>);
+
+impl Required {
+    fn rows<T: Probe>(&self) -> &dyn Rows<T> {
+        T::rows(self.0.values()).expect("rows of the column's kind")
+    }
+}
+
+impl Column for Required {
+    fn info(&self) -> &ColumnInfo {
+        self.0.info()
+    }
+
+    fn exists(&self, docs: DocRange, bits: &mut [u64]) -> Result<()> {
+        self.0.exists(docs, bits)
+    }
+
+    fn values(&self) -> Values<'_> {
+        match self.0.values() {
+            Values::Numbers(_) => Values::Numbers(self),
+            Values::Ords(..) => Values::Ords(self, self),
+            Values::Bytes(_) => Values::Bytes(self),
+        }
+    }
+
+    fn skip_index(&self) -> Option<&dyn SkipIndex> {
+        self.0.skip_index().map(|_| self as &dyn SkipIndex)
+    }
+}
+
+impl<T: Probe> Rows<T> for Required {
+    /// A run by a scan, and a list by a gather that is turned around twice.
+    fn gather(&self, docs: BatchDocs<'_>, out: &mut Gathered<T>) -> Result<()> {
+        let rows = self.rows::<T>();
+        match docs {
+            BatchDocs::Run(docs) => {
+                let is_many = self.info().is_multi_valued() || T::EMPTY_IS_VALUE;
+                out.fill_by_scan(docs, is_many, |each| rows.scan(docs, each))
+            }
+            BatchDocs::List(docs) => {
+                let backwards: Vec<_> = docs.iter().rev().copied().collect();
+                rows.gather(BatchDocs::List(&backwards), out)?;
+                *out = out.select((0..docs.len()).rev());
+                Ok(())
+            }
+        }
+    }
+
+    fn scan(&self, docs: DocRange, each: &mut Each<'_, T>) -> Result<()> {
+        scan_by_gather(self.rows::<T>(), docs.clip(self.info().docs), each)
+    }
+}
+
+impl Terms for Required {
+    fn term_count(&self) -> u32 {
+        self.0.values().terms().unwrap().term_count()
+    }
+
+    fn gather_terms(&self, ords: &[TermOrd], out: &mut Lists<u8>) -> Result<()> {
+        self.0.values().terms().unwrap().gather_terms(ords, out)
+    }
+
+    fn seek_ceil(&self, term: &[u8]) -> Result<TermOrd> {
+        self.0.values().terms().unwrap().seek_ceil(term)
+    }
+}
+
+impl SkipIndex for Required {
+    fn levels(&self) -> &[u32] {
+        self.0.skip_index().unwrap().levels()
+    }
+
+    fn zones(&self, level: usize, docs: DocRange, out: &mut Vec<Zone>) -> Result<()> {
+        self.0.skip_index().unwrap().zones(level, docs, out)
+    }
+}
+
+#[test]
+fn the_required_methods_are_enough() {
+    for kind in Kind::ALL {
+        let honest = honest(kind);
+        check_column(&Required(honest.clone()), &*honest);
+        check_panics(&Required(honest));
+    }
+    for (field, column) in crate::shapes::small_of_every_kind().columns {
+        let docs = column.len() as u32;
+        let honest = column.open(field, docs);
+        check_column(&Required(honest.clone()), &*honest);
+    }
+}
