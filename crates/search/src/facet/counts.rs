@@ -138,9 +138,15 @@ fn numbers_of(counts: Counts, facet: &Facet, logical: LogicalType) -> (Vec<(Valu
     let mut top = Top::new(facet);
     match counts {
         Counts::Near(first, counts) => {
-            for (at, &count) in counts.finish().iter().enumerate().filter(|(_, count)| **count > 0) {
-                // The array reaches to the greatest number of its column.
-                top.see(count, || first.wrapping_add_unsigned(at as u64));
+            // The array reaches to the greatest number of its column.
+            let number = |at: usize| first.wrapping_add_unsigned(at as u64);
+            let counts = counts.finish();
+            if facet.min_count > 0 {
+                top.see_all(&counts, number);
+            } else {
+                // Numbers that no document has are no values, unlike terms.
+                let there = counts.iter().enumerate().filter(|(_, count)| **count > 0);
+                there.for_each(|(at, &count)| top.see(count, || number(at)));
             }
         }
         Counts::Far(counts) => counts.into_iter().for_each(|(number, count)| top.see(count, || number)),

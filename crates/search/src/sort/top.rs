@@ -152,9 +152,10 @@ impl<K: Kept> Collector for Competition<K> {
             window.read(slot)?;
         }
         // The first ones are all offered; as soon as there are enough, many can be passed over.
+        let by_numbers = self.keys.as_slice().first().is_some_and(|key| key.is_told_by_numbers(window));
         for at in 0..window.len() {
-            match self.competitive() {
-                Some((key, open)) if key.is_told_by_numbers(window) => {
+            match self.competitive().filter(|_| by_numbers) {
+                Some((key, open)) => {
                     self.numbers(window, at, key, open);
                     break;
                 }
