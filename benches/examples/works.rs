@@ -1,7 +1,8 @@
 //! The works of searches and columns, each a line `NAME NANOSECONDS SUM`: what `benches/pairs` compares between two builds.
 //!
-//! `works FILE` writes ten million documents to FILE if there is none (`DOCVALUES_BENCH_DOCS` changes how many), maps it, and
-//! times each work in CPU time: the least of several runs. A sum of what was found shows that both builds did the same.
+//! `works FILE [PREFIX]` writes documents to FILE if there is none (a million, or `DOCVALUES_BENCH_DOCS`), maps it, and times
+//! each work whose name begins with PREFIX in CPU time: the least of several runs. A sum of what was found shows that both
+//! builds did the same.
 #![expect(clippy::expect_used, clippy::print_stdout, reason = "a measurement")]
 
 use std::hint::black_box;
@@ -36,6 +37,9 @@ fn main() {
 
 /// Runs `work` until it took a while, at least five times, and prints the least CPU time.
 fn time(name: &str, mut work: impl FnMut() -> u64) {
+    if std::env::args().nth(2).is_some_and(|prefix| !name.starts_with(&prefix)) {
+        return;
+    }
     let sum = work();
     let (mut least, mut total, mut runs) = (Duration::MAX, Duration::ZERO, 0);
     while runs < 5 || total < Duration::from_millis(60) && runs < 2_000 {

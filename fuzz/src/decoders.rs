@@ -17,7 +17,7 @@ use docvalues_format::file::root::Root;
 use docvalues_format::granule::SectionRef;
 use docvalues_format::id::{DocId, TermOrd, ValueIndex};
 use docvalues_format::jump::JumpTables;
-use docvalues_format::numeric::{Numeric, NumericReader, Role};
+use docvalues_format::numeric::{Numeric, NumericReader, Pruning, Role};
 use docvalues_format::presence::{NO_VALUE, Presence, PresenceReader};
 use docvalues_format::source::Owned;
 
@@ -91,7 +91,7 @@ fn ask_numbers(numbers: &NumericReader<Owned>) -> Result<Vec<i64>> {
     let single: Result<Vec<i64>> = (0..asked).map(|i| numbers.get(i)).collect();
     let mut bits = vec![0_u64; decoded.len().div_ceil(64)];
     let (low, high) = (numbers.meta().min, numbers.meta().min.midpoint(numbers.meta().max));
-    let filter = numbers.filter(0..asked, low..=high, &mut bits);
+    let filter = numbers.filter(0..asked, low..=high, &mut bits, &mut Pruning::default());
     // Far apart, so that neighbours lie in different blocks.
     let far = (0..asked.min(200)).filter_map(|i| u32::try_from((i * 7_919) % count.max(1)).ok());
     let far: Vec<u32> = far.collect();

@@ -1,10 +1,8 @@
 //! Skip indexes: the documents that may hold a number, without a look at any value.
 
-use std::ops::{AddAssign, RangeInclusive};
+use std::ops::RangeInclusive;
 
-use docvalues_format::numeric::{Decided, FilterCounts};
-
-use crate::{DocRange, Result, bits};
+use crate::{DocRange, Pruning, Result, bits};
 
 /// The smallest and the largest number of zones of documents, as Lucene's `DocValuesSkipper` has them.
 ///
@@ -88,54 +86,5 @@ impl Zone {
     /// Whether a document of the zone may have a number in `wanted`.
     pub fn may_hold(&self, wanted: &RangeInclusive<i64>) -> bool {
         self.min.max(*wanted.start()) <= self.max.min(*wanted.end())
-    }
-}
-
-/// Pruning statistics: the decisions of each index of a filter, and the number of values that were compared one by one.
-///
-/// Filters count while they run. Counts add up over all filters that they are given to: a condition of two ranges asks each
-/// zone twice. A zone or a block is counted where it begins, so the parts of a column add up to the whole.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Pruning {
-    /// Documents that the column's bounds decided. Of rows that are lists, values may stand for documents here.
-    pub directory: u64,
-    /// Documents that the index sort decided.
-    pub order: u64,
-    /// Documents that were passed over as they have no value.
-    pub missing: u64,
-    /// Zones of the coarsest level.
-    pub zones: Decided,
-    /// Fine zones, those of all other levels, of zones that did not decide.
-    pub fine_zones: Decided,
-    /// Blocks of values, or parts of them, that no zone decided, by their headers.
-    pub blocks: Decided,
-    /// Values that were read and compared one by one.
-    pub read: u64,
-}
-
-impl Pruning {
-    /// Whether no filter ran, or none that counts.
-    pub fn is_empty(&self) -> bool {
-        *self == Pruning::default()
-    }
-}
-
-impl From<FilterCounts> for Pruning {
-    fn from(counts: FilterCounts) -> Pruning {
-        let FilterCounts { directory, order, missing, zones, stretches, blocks, read } = counts;
-        Pruning { directory, order, missing, zones, fine_zones: stretches, blocks, read }
-    }
-}
-
-impl AddAssign for Pruning {
-    fn add_assign(&mut self, other: Pruning) {
-        let Pruning { directory, order, missing, zones, fine_zones, blocks, read } = other;
-        self.directory += directory;
-        self.order += order;
-        self.missing += missing;
-        self.zones += zones;
-        self.fine_zones += fine_zones;
-        self.blocks += blocks;
-        self.read += read;
     }
 }

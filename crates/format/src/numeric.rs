@@ -40,7 +40,7 @@ use crate::granule::SectionRef;
 
 mod batch;
 mod block;
-mod counts;
+
 mod decimal;
 mod direct;
 mod encode;
@@ -51,6 +51,7 @@ mod locate;
 mod numbers;
 mod ords;
 mod plan;
+mod pruning;
 mod read;
 #[cfg_attr(
     not(all(target_arch = "x86_64", not(miri))),
@@ -65,10 +66,10 @@ mod verify;
 mod zone;
 
 pub use block::{Block, Encoding, Stride};
-pub use counts::{Decided, FilterCounts};
 pub use decimal::{DECIMAL_LIMIT, Decimal, MAX_DIGITS};
 pub use direct::Direct;
 pub use encode::{NumericOptions, encode, encode_from};
+pub use pruning::{Decided, Pruning};
 pub use read::NumericReader;
 pub use stretch::{STRETCH, STRETCH_LEN, STRETCHES_TAG, Stretches};
 pub use verify::{BlockCount, Encodings};

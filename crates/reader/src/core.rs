@@ -7,7 +7,7 @@ use docvalues_column::{Bounds, ColumnInfo, Count, DocId, DocRange, Error, ErrorK
 use docvalues_format::binary::BinaryReader;
 use docvalues_format::dictionary::DictionaryReader;
 use docvalues_format::id::{BLOCK_DOCS, ValueIndex};
-use docvalues_format::numeric::{FilterCounts, NumericReader};
+use docvalues_format::numeric::{NumericReader, Pruning};
 use docvalues_format::presence::{Indices, NO_VALUE, PresenceReader};
 use docvalues_storage::Section;
 
@@ -148,17 +148,17 @@ impl Core {
     }
 
     /// Adds to `bits` the documents of `docs` that `matching` finds: given value indices, it sets a
-    /// bit for each that matches, counted from the first. Both note in `counts` what they did.
+    /// bit for each that matches, counted from the first. Both note in `pruned` what they did.
     pub(crate) fn filtered(
         &self,
         docs: DocRange,
         bits: &mut [u64],
-        counts: &mut FilterCounts,
-        mut matching: impl FnMut(Range<u32>, &mut [u64], &mut FilterCounts) -> FormatResult<()>,
+        pruned: &mut Pruning,
+        mut matching: impl FnMut(Range<u32>, &mut [u64], &mut Pruning) -> FormatResult<()>,
     ) -> FormatResult<()> {
         let docs = docs.clip(self.docs);
         if self.is_dense() {
-            return matching(docs.into(), bits, counts);
+            return matching(docs.into(), bits, pruned);
         }
         let mut found = [0; FILTER_WINDOW as usize / 64];
         let mut start = docs.start;
@@ -169,13 +169,13 @@ impl Core {
             }
             start = window.end;
             let values = self.presence.values_in(window.clone())?;
-            counts.missing += window.len().saturating_sub(values.len()) as u64;
+            pruned.missing += window.len().saturating_sub(values.len()) as u64;
             if values.is_empty() {
                 continue;
             }
             let found = &mut found[..values.len().div_ceil(64)];
             found.fill(0);
-            matching(values, found, counts)?;
+            matching(values, found, pruned)?;
             if found.iter().any(|&word| word != 0) {
                 self.presence.expand(window, found, bits)?;
             }

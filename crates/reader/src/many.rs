@@ -9,7 +9,7 @@ use docvalues_column::{
 };
 use docvalues_format::error::{Error, ErrorKind};
 use docvalues_format::id::MAX_VALUES_PER_DOC;
-use docvalues_format::numeric::{FilterCounts, NumericReader};
+use docvalues_format::numeric::NumericReader;
 use docvalues_format::presence::NO_VALUE;
 use docvalues_format::source::SectionBytes;
 use docvalues_storage::Section;
@@ -227,18 +227,18 @@ impl Many {
         docs: DocRange,
         range: &RangeInclusive<i64>,
         bits: &mut [u64],
-        counts: &mut FilterCounts,
+        pruned: &mut Pruning,
     ) -> FormatResult<()> {
         bits::check(docs, bits);
         let meta = self.values.meta();
         let docs = docs.clip(self.core.docs);
         let asked = docs.len() as u64;
         if meta.count == 0 || range.is_empty() || *range.start() > meta.max || *range.end() < meta.min {
-            counts.directory += asked;
+            pruned.directory += asked;
             return Ok(());
         }
         if *range.start() <= meta.min && meta.max <= *range.end() {
-            counts.directory += asked;
+            pruned.directory += asked;
             return self.core.presence.exists(docs.into(), bits);
         }
         let mut search = Search {
@@ -248,11 +248,11 @@ impl Many {
             offsets: Vec::new(),
             hits: vec![0; (FILTER_VALUES / 64) as usize],
         };
-        self.core.filtered(docs, bits, counts, |indices, found, counts| {
+        self.core.filtered(docs, bits, pruned, |indices, found, pruned| {
             let mut at = indices.start;
             while at < indices.end {
                 let end = at.saturating_add(FILTER_DOCS).min(indices.end);
-                search.mark(at..end, (at - indices.start) as usize, found, counts)?;
+                search.mark(at..end, (at - indices.start) as usize, found, pruned)?;
                 at = end;
             }
             Ok(())
@@ -299,10 +299,7 @@ impl<T: Stored> Rows<T> for Many {
         bits: &mut [u64],
         pruned: &mut Pruning,
     ) -> Result<()> {
-        let mut counts = FilterCounts::default();
-        let filtered = self.filter_numbers(docs, &T::wanted(wanted), bits, &mut counts);
-        *pruned += counts.into();
-        self.core.named(filtered)
+        self.core.named(self.filter_numbers(docs, &T::wanted(wanted), bits, pruned))
     }
 
     fn get(&self, doc: DocId, out: &mut Vec<T>) -> Result<bool> {
@@ -327,7 +324,7 @@ impl Search<'_> {
         indices: Range<u32>,
         bit: usize,
         found: &mut [u64],
-        counts: &mut FilterCounts,
+        pruned: &mut Pruning,
     ) -> FormatResult<()> {
         let Search { lists, range, numbers, offsets, hits } = self;
         let indices = indices.start.into()..indices.end.into();
@@ -337,7 +334,7 @@ impl Search<'_> {
         while at < end {
             let stop = at.saturating_add(FILTER_VALUES.into()).min(end);
             hits.fill(0);
-            lists.values.filter_counting(at..stop, (*range).clone(), hits, counts)?;
+            lists.values.filter(at..stop, (*range).clone(), hits, pruned)?;
             // The lists that begin before `stop`; the last of them may go on behind it.
             while list + 1 < offsets.len() && offsets[list] < stop {
                 // Both are at most FILTER_VALUES.

@@ -7,7 +7,7 @@ use docvalues_column::{
     Batch, BatchDocs, Column, ColumnInfo, DocId, DocRange, Each, Gathered, Pruning, Result, Rows, SkipIndex,
     Values, View, Zone, bits,
 };
-use docvalues_format::numeric::{Direct, FilterCounts, NumericReader};
+use docvalues_format::numeric::{Direct, NumericReader};
 use docvalues_format::presence::Indices;
 use docvalues_storage::Section;
 
@@ -105,24 +105,24 @@ impl One {
         docs: DocRange,
         wanted: &RangeInclusive<i64>,
         bits: &mut [u64],
-        counts: &mut FilterCounts,
+        pruned: &mut Pruning,
     ) -> FormatResult<()> {
         bits::check(docs, bits);
         let One { core, values, .. } = self;
         let meta = values.meta();
         let asked = docs.clip(core.docs).len() as u64;
         if meta.count == 0 || *wanted.start() > meta.max || *wanted.end() < meta.min {
-            counts.directory += asked;
+            pruned.directory += asked;
             return Ok(());
         }
         if let Some(leading) = core.leading {
-            counts.order += asked;
+            pruned.order += asked;
             leading::fill(leading.docs(core, values, wanted)?.into(), docs, bits);
             return Ok(());
         }
-        core.filtered(docs, bits, counts, |indices, found, counts| {
+        core.filtered(docs, bits, pruned, |indices, found, pruned| {
             let indices = indices.start.into()..indices.end.into();
-            values.filter_counting(indices, wanted.clone(), found, counts)
+            values.filter(indices, wanted.clone(), found, pruned)
         })
     }
 
@@ -182,10 +182,7 @@ impl<T: Stored> Rows<T> for One {
         bits: &mut [u64],
         pruned: &mut Pruning,
     ) -> Result<()> {
-        let mut counts = FilterCounts::default();
-        let filtered = self.filter_numbers(docs, &T::wanted(wanted), bits, &mut counts);
-        *pruned += counts.into();
-        self.core.named(filtered)
+        self.core.named(self.filter_numbers(docs, &T::wanted(wanted), bits, pruned))
     }
 
     fn get(&self, doc: DocId, out: &mut Vec<T>) -> Result<bool> {
@@ -218,11 +215,9 @@ impl SkipIndex for One {
         bits: &mut [u64],
         pruned: &mut Pruning,
     ) -> Result<()> {
-        let (docs, mut counts) = (docs.clip(self.core.docs), FilterCounts::default());
-        let found =
-            self.values.may_hold(level, docs.start.into()..docs.end.into(), wanted, &mut counts, bits);
-        *pruned += counts.into();
-        self.core.named(found)
+        let docs = docs.clip(self.core.docs);
+        let positions = docs.start.into()..docs.end.into();
+        self.core.named(self.values.may_hold(level, positions, wanted, pruned, bits))
     }
 
     fn guess_nth(&self, n: u64, greatest: bool) -> Result<Option<i64>> {

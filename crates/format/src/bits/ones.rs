@@ -17,27 +17,26 @@ wide! {
         words.iter().map(|word| u64::from(word.count_ones())).sum()
     }
 
-    /// Writes which bits of `words` are set, ascending, to the front of `out`, the first bit being `first`; returns how many
-    /// of `words` were listed, and how many places are taken. It ends where fewer than [`AT_ONCE`] places are left.
+    /// Writes which bits of `words` are set, ascending, to the front of `out`, the first bit being `first`. `out` has
+    /// [`AT_ONCE`] places more than bits are set.
     ///
-    /// Whether a word has another bit is not asked for each: where few are set, no processor can foresee that. Four are
-    /// written always, and the next word begins behind those that were there, as simdjson does.
-    fn list(words: &[u64], first: u32, out: &mut [DocId]) -> (usize, usize) {
-        let (mut done, mut taken) = (0, 0);
-        for words in words.chunks(GROUP) {
+    /// No branch asks whether a word has another bit: no CPU can foresee that if few are set. Four are always written, and
+    /// the next word begins after those that were there, as in simdjson.
+    fn list(words: &[u64], first: u32, out: &mut [DocId]) {
+        let mut taken = 0;
+        for (group, words) in words.chunks(GROUP).enumerate() {
             // Of many words, mostly all are zero or none is: that can be foreseen.
             if words.iter().fold(0, |any, word| any | word) == 0 {
-                done += words.len();
                 continue;
             }
-            for &word in words {
+            for (at, &word) in (group * GROUP..).zip(words) {
                 let (mut left, mut write) = (word, taken);
                 loop {
                     let out = out.get_mut(write..).and_then(|out| out.first_chunk_mut::<AT_ONCE>());
-                    let Some(out) = out else { return (done, taken) };
+                    let Some(out) = out else { return };
                     for out in out {
                         // Never of nothing, which some processors take longer for.
-                        *out = place(first, done, left | 1 << 63);
+                        *out = place(first, at, left | 1 << 63);
                         left &= left.wrapping_sub(1);
                     }
                     if left == 0 {
@@ -46,10 +45,8 @@ wide! {
                     write += AT_ONCE;
                 }
                 taken += word.count_ones() as usize;
-                done += 1;
             }
         }
-        (done, taken)
     }
 }
 
@@ -66,18 +63,11 @@ fn place(first: u32, word: usize, bits: u64) -> DocId {
 pub fn docs(words: &[u64], first: u32, list: &mut Vec<DocId>) {
     // There are no more than a slice has.
     let found = usize::try_from(ones(words)).unwrap_or(usize::MAX);
-    let begin = list.len();
-    list.resize(begin + found, DocId::new(0));
-    let (done, taken) = self::list(words, first, &mut list[begin..]);
-    let mut out = list[begin + taken..].iter_mut();
-    for (at, &word) in words.iter().enumerate().skip(done) {
-        let mut left = word;
-        while left != 0
-            && let Some(out) = out.next()
-        {
-            *out = place(first, at, left);
-            left &= left - 1;
-        }
+    if found > 0 {
+        let begin = list.len();
+        list.resize(begin + found + AT_ONCE, DocId::new(0));
+        self::list(words, first, &mut list[begin..]);
+        list.truncate(begin + found);
     }
 }
 

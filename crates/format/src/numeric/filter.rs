@@ -5,8 +5,8 @@ use std::ops::{Range, RangeInclusive};
 
 use super::batch::{STRETCH, unpack};
 use super::block::{Block, Encoding};
-use super::counts::{FilterCounts, Share};
 use super::locate::Residuals;
+use super::pruning::{Pruning, Share};
 use super::stretch;
 use super::zone::{self, Level, ZONE};
 use super::{BLOCK_SHIFTS, NumericReader, Transform};
@@ -22,28 +22,15 @@ struct Filter<'a> {
     /// The position of the first bit.
     first: u64,
     bits: &'a mut [u64],
-    counts: &'a mut FilterCounts,
+    pruned: &'a mut Pruning,
 }
 
 impl<B: SectionBytes> NumericReader<B> {
     /// Sets bit *i* of `bits` if value `positions.start + i` is one of `values`; leaves the other bits as
-    /// they are.
+    /// they are. Adds the decisions of zones, blocks and values to `pruned`.
     ///
-    /// Values are looked at only in zones, and there in stretches and blocks, of which some are wanted and some
-    /// are not, as far as their smallest and largest values tell.
-    ///
-    /// # Errors
-    ///
-    /// As [`get`](Self::get); what `bits` then holds is unspecified.
-    ///
-    /// # Panics
-    ///
-    /// If `bits` has fewer bits than there are `positions`.
-    pub fn filter(&self, positions: Range<u64>, values: RangeInclusive<i64>, bits: &mut [u64]) -> Result<()> {
-        self.filter_counting(positions, values, bits, &mut FilterCounts::default())
-    }
-
-    /// As [`filter`](Self::filter), and adds to `counts` how the values came to be known.
+    /// Reads values only of blocks of which some values are wanted and some are not, as far as the smallest and largest values
+    /// of zones, fine zones and blocks tell.
     ///
     /// # Errors
     ///
@@ -52,12 +39,12 @@ impl<B: SectionBytes> NumericReader<B> {
     /// # Panics
     ///
     /// If `bits` has fewer bits than there are `positions`.
-    pub fn filter_counting(
+    pub fn filter(
         &self,
         positions: Range<u64>,
         values: RangeInclusive<i64>,
         bits: &mut [u64],
-        counts: &mut FilterCounts,
+        pruned: &mut Pruning,
     ) -> Result<()> {
         let wanted = positions.end.saturating_sub(positions.start);
         assert!(wanted.div_ceil(64) <= bits.len() as u64, "one bit for every position");
@@ -70,16 +57,16 @@ impl<B: SectionBytes> NumericReader<B> {
         match (share, self.numbers_of(&values)) {
             // Between two values, too: of a table, or of the multiples of a divisor.
             (Share::None, _) | (Share::Some, None) => {
-                counts.directory += wanted;
+                pruned.directory += wanted;
                 Ok(())
             }
             (Share::All, _) => {
-                counts.directory += wanted;
+                pruned.directory += wanted;
                 fill(bits, 0..wanted);
                 Ok(())
             }
             (Share::Some, Some(numbers)) => {
-                let mut filter = Filter { wanted: values, numbers, first, bits, counts };
+                let mut filter = Filter { wanted: values, numbers, first, bits, pruned };
                 match &self.meta.zones {
                     Some(zones) => self.filter_zones(zones, positions, &mut filter),
                     None => self.filter_blocks(positions, &mut filter),
@@ -127,7 +114,7 @@ impl<B: SectionBytes> NumericReader<B> {
                     continue;
                 }
             }
-            filter.counts.zones.note(share, begun(&part, ZONE));
+            filter.pruned.zones.note(share, begun(&part, ZONE));
         }
         Ok(())
     }
@@ -143,7 +130,7 @@ impl<B: SectionBytes> NumericReader<B> {
             let here = positions.start.max(zone * ZONE)..positions.end.min((zone + 1) * ZONE);
             let stretches = stretches.as_mut().and_then(Iterator::next);
             let share = Share::of(&ends, &filter.wanted);
-            filter.counts.zones.note(share, begun(&here, ZONE));
+            filter.pruned.zones.note(share, begun(&here, ZONE));
             match (share, stretches) {
                 (Share::None, _) => {}
                 (Share::All, _) => filter.fill(here),
@@ -169,7 +156,7 @@ impl<B: SectionBytes> NumericReader<B> {
         let may_hold = stretch::within(stretches, stretch::bounds(ends, &filter.wanted));
         if may_hold.count_ones() as usize == stretches.len() {
             // Of values in any order, mostly. To look at them is cheaper than to find out which stretch is wanted whole.
-            filter.counts.stretches.note(Share::Some, begun(&positions, stretch::STRETCH));
+            filter.pruned.fine_zones.note(Share::Some, begun(&positions, stretch::STRETCH));
             return self.filter_blocks(positions, filter);
         }
         let mut open = positions.start..positions.start;
@@ -180,7 +167,7 @@ impl<B: SectionBytes> NumericReader<B> {
                 continue;
             }
             let share = Share::of(&stretch::values(ends, codes), &filter.wanted);
-            filter.counts.stretches.note(share, begun(&here, stretch::STRETCH));
+            filter.pruned.fine_zones.note(share, begun(&here, stretch::STRETCH));
             if share == Share::All {
                 filter.fill(here.clone());
             }
@@ -212,7 +199,7 @@ impl<B: SectionBytes> NumericReader<B> {
                     Some(_) => begun(&positions, stretch::STRETCH),
                     None => (place == start).into(),
                 };
-                filter.counts.blocks.note(share, count);
+                filter.pruned.blocks.note(share, count);
                 (at, place) = (positions.end, here.end);
                 match share {
                     Share::None => self.in_table(ends.map_or(header.base, |ends| *ends.start()))?,
@@ -243,7 +230,7 @@ impl<B: SectionBytes> NumericReader<B> {
         at: u64,
         filter: &mut Filter<'_>,
     ) -> Result<()> {
-        filter.counts.read += within.len() as u64;
+        filter.pruned.read += within.len() as u64;
         let residuals = self.meta.residuals(block, header, within.clone())?;
         let (low, span) = (*filter.numbers.start(), filter.numbers.end() - filter.numbers.start());
         let mut start = within.start;

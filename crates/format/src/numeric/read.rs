@@ -23,7 +23,7 @@ use crate::source::SectionBytes;
 ///
 /// ```
 /// # use docvalues_format::jump::JumpTables;
-/// # use docvalues_format::numeric::{self, NumericOptions, NumericReader, Role};
+/// # use docvalues_format::numeric::{self, NumericOptions, NumericReader, Pruning, Role};
 /// # use docvalues_format::source::Owned;
 /// let options = NumericOptions { role: Role::Values, doubles: false, jump_tables: true, zones: true };
 /// let column = numeric::encode(&[20, 21, 19, 25, 20], &options);
@@ -33,7 +33,7 @@ use crate::source::SectionBytes;
 /// let (mut values, mut warm) = ([0; 3], [0_u64]);
 /// reader.gather(&[4, 0, 3], &mut values)?;
 /// assert_eq!(values, [20, 20, 25]);
-/// reader.filter(0..5, 21..=i64::MAX, &mut warm)?;
+/// reader.filter(0..5, 21..=i64::MAX, &mut warm, &mut Pruning::default())?;
 /// assert_eq!(warm, [0b01010]);
 /// # Ok::<(), docvalues_format::error::Error>(())
 /// ```

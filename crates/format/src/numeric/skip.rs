@@ -3,8 +3,8 @@
 use std::ops::{Range, RangeInclusive};
 
 use super::NumericReader;
-use super::counts::{FilterCounts, Share};
 use super::filter::fill;
+use super::pruning::{Pruning, Share};
 use super::stretch;
 use super::zone::{self, Level, ZONE};
 use crate::error::Result;
@@ -62,7 +62,7 @@ impl<B: SectionBytes> NumericReader<B> {
     }
 
     /// Sets the bit of each zone of `positions` that may hold some of `values`; no other zone does. Bit *i* is that of the
-    /// *i*-th zone of the level. Adds what zones decided to `counts`.
+    /// *i*-th zone of the level. Adds what zones decided to `pruned`.
     ///
     /// O(zones): no block is looked at.
     ///
@@ -78,7 +78,7 @@ impl<B: SectionBytes> NumericReader<B> {
         level: usize,
         positions: Range<u64>,
         values: &RangeInclusive<i64>,
-        counts: &mut FilterCounts,
+        pruned: &mut Pruning,
         bits: &mut [u64],
     ) -> Result<()> {
         let size = u64::from(self.levels()[level]);
@@ -89,7 +89,7 @@ impl<B: SectionBytes> NumericReader<B> {
         }
         let is_outside = |all: &RangeInclusive<i64>| Share::of(all, values) == Share::None;
         if values.is_empty() || is_outside(&(self.meta.min..=self.meta.max)) {
-            counts.directory += positions.end - positions.start;
+            pruned.directory += positions.end - positions.start;
             return Ok(());
         }
         let Some(zones) = &self.meta.zones else {
@@ -103,7 +103,7 @@ impl<B: SectionBytes> NumericReader<B> {
             at = part.end;
             let lower = part.start / ZONE..part.end.div_ceil(ZONE);
             if is_outside(&zone::read(&self.meta, zones, Level::Upper, upper)?) {
-                counts.zones.note(Share::None, lower.end - lower.start);
+                pruned.zones.note(Share::None, lower.end - lower.start);
                 continue;
             }
             let stretches = self.meta.stretches.as_ref().filter(|_| level > 0);
@@ -114,13 +114,13 @@ impl<B: SectionBytes> NumericReader<B> {
             for (zone, all) in (first..).zip(zone::read_all(&self.meta, zones, Level::Lower, lower)?) {
                 let codes = stretches.as_mut().and_then(Iterator::next);
                 if is_outside(&all) {
-                    counts.zones.note(Share::None, 1);
+                    pruned.zones.note(Share::None, 1);
                     continue;
                 }
-                counts.zones.note(Share::Some, 1);
+                pruned.zones.note(Share::Some, 1);
                 let (open, bit) = match codes {
                     Some(codes) => {
-                        (open_of_zone(&all, codes, values, counts), zone * stretch::PER_ZONE as u64)
+                        (open_of_zone(&all, codes, values, pruned), zone * stretch::PER_ZONE as u64)
                     }
                     None => (1, zone),
                 };
@@ -141,11 +141,11 @@ fn open_of_zone(
     zone: &RangeInclusive<i64>,
     stretches: &[stretch::Codes],
     values: &RangeInclusive<i64>,
-    counts: &mut FilterCounts,
+    pruned: &mut Pruning,
 ) -> u8 {
     let open = stretch::within(stretches, stretch::bounds(zone, values));
     let count = open.count_ones().into();
-    counts.stretches.note(Share::Some, count);
-    counts.stretches.note(Share::None, stretches.len() as u64 - count);
+    pruned.fine_zones.note(Share::Some, count);
+    pruned.fine_zones.note(Share::None, stretches.len() as u64 - count);
     open
 }

@@ -113,6 +113,19 @@ impl Sink for Exists<'_> {
         or_at(self.bits, (doc - self.start) as usize, bits);
     }
 
+    fn words(&mut self, doc: u32, words: &[[u8; 8]]) {
+        let at = (doc - self.start) as usize;
+        if at.is_multiple_of(64) {
+            let bits = self.bits[at / 64..].iter_mut().zip(words);
+            bits.for_each(|(bits, word)| *bits |= u64::from_le_bytes(*word));
+        } else {
+            (at..)
+                .step_by(64)
+                .zip(words)
+                .for_each(|(at, word)| or_at(self.bits, at, u64::from_le_bytes(*word)));
+        }
+    }
+
     fn run(&mut self, docs: Range<u32>) {
         fill(self.bits, (docs.start - self.start) as usize..(docs.end - self.start) as usize);
     }

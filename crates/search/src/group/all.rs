@@ -141,12 +141,10 @@ impl AllGroups {
     fn offer(&self, candidates: &mut Candidates) -> u64 {
         let mut groups = 0;
         self.keys.each(&self.rows, self.layout.words(), |row, value| {
-            if row[0] > 0 {
-                groups += 1;
-                // Most are seen to be too small without a call.
-                if row[candidates.word].cast_signed() >= candidates.floor {
-                    candidates.offer(&self.layout, row, value);
-                }
+            groups += u64::from(row[0] > 0);
+            // In this order: most rows are too small, but any number of them may be empty, which no CPU can foresee.
+            if row[candidates.word].cast_signed() >= candidates.floor && row[0] > 0 {
+                candidates.offer(&self.layout, row, value);
             }
         });
         groups
@@ -227,6 +225,8 @@ impl Candidates {
         Candidates { order, top, is_told, word, floor: i64::MIN, heap: BinaryHeap::new() }
     }
 
+    /// Keeps a group, if it is among the first. Few are: a call keeps the loop over all of them small.
+    #[inline(never)]
     fn offer(&mut self, layout: &Layout, row: &[u64], value: &dyn Fn() -> Stored) {
         let height = Reverse(match self.order {
             GroupOrder::Count => Some(Height::Integer(row[0].into())),

@@ -318,22 +318,20 @@ fn retain<T: Element>(
     gathered: &Gathered<T>,
     wanted: impl Fn(&[T]) -> bool,
 ) -> usize {
-    let present = |i: usize| gathered.present().is_none_or(|present| bits::get(present, i));
-    let mut keep = |i: usize, doc: &DocId, row: &[T]| {
+    let mut keep = |doc: &DocId, wanted: bool| {
         let at = (doc.get() - first) as usize;
-        bits[at / 64] &= !(u64::from(!(present(i) && wanted(row))) << (at % 64));
+        bits[at / 64] &= !(u64::from(!wanted) << (at % 64));
     };
+    if let Some(present) = gathered.present() {
+        docs.iter().enumerate().for_each(|(i, doc)| keep(doc, bits::get(present, i)));
+    }
     match gathered.view() {
         View::One(values) => {
-            for (i, (doc, value)) in docs.iter().zip(values).enumerate() {
-                keep(i, doc, std::slice::from_ref(value));
-            }
+            docs.iter().zip(values).for_each(|(doc, value)| keep(doc, wanted(std::slice::from_ref(value))));
             values.len()
         }
         View::Many(lists) => {
-            for (i, (doc, row)) in docs.iter().zip(lists.iter()).enumerate() {
-                keep(i, doc, row);
-            }
+            docs.iter().zip(lists.iter()).for_each(|(doc, row)| keep(doc, wanted(row)));
             lists.items().len()
         }
     }

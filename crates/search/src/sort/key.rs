@@ -229,12 +229,9 @@ impl Key {
         skip::open(column, docs, wanted, finely, bits, pruned)
     }
 
-    /// Whether the numbers of the window tell all: if a document without one comes first, they do not.
-    pub(super) fn is_told_by_numbers(&self, window: &Window<'_>) -> bool {
-        match window.cells(self.slot) {
-            Cells::Numbers(numbers) => !self.missing_first || numbers.present.is_none(),
-            _ => false,
-        }
+    /// Whether a document without a value of the window never comes before one with a value.
+    pub(super) fn values_decide(&self, window: &Window<'_>) -> bool {
+        !self.missing_first || window.column(self.slot).info().all_present()
     }
 }
 

@@ -4,15 +4,15 @@ use std::collections::BinaryHeap;
 use std::fmt;
 use std::ops::{AddAssign, RangeInclusive};
 
-use docvalues_column::{DocId, DocRange, Pruning};
+use docvalues_column::{DocId, DocRange, Pruning, TermOrd};
 use docvalues_format::bits;
 
-use super::key::{Entry, Key, Keys};
+use super::key::{Entry, Keys};
 use crate::columns::{Columns, Slot};
 use crate::error::Result;
 use crate::pass::{Collector, Wants};
 use crate::query::{grouped, told};
-use crate::window::Window;
+use crate::window::{Cells, NO_ORD, Window};
 
 /// Values that are looked at one by one where one of them may come in.
 const CHUNK: usize = 64;
@@ -86,11 +86,10 @@ impl<K: Kept> Competition<K> {
         (self.kept, self.ran)
     }
 
-    /// The first key, and the numbers of it that can still come in, if not all can.
-    fn competitive(&self) -> Option<(Key, RangeInclusive<i64>)> {
-        let key = *self.keys.as_slice().first()?;
-        let last = self.kept.last()?;
-        Some((key, key.before(&last.places[0], self.has_ties())?))
+    /// The numbers of the first key that can still come in, if not all can.
+    fn competitive(&self) -> Option<RangeInclusive<i64>> {
+        let key = self.keys.as_slice().first()?;
+        key.before(&self.kept.last()?.places[0], self.has_ties())
     }
 
     /// Whether a document may still come in that is equal to the last one by the first key.
@@ -98,17 +97,25 @@ impl<K: Kept> Competition<K> {
         self.keys.as_slice().len() > 1 || self.kept.has_ties()
     }
 
-    /// Offers the documents from `at` on whose number may still come in.
-    fn numbers(&mut self, window: &Window<'_>, mut at: usize, key: Key, mut open: RangeInclusive<i64>) {
-        let values = window.numbers(key.slot).values;
+    /// Offers the window's documents, once there are enough only those whose value by the first key is competitive. `pass` tells
+    /// how many values at the front are not: see [`bits::pass_outside`].
+    fn offer_all<T: Copy>(
+        &mut self,
+        window: &Window<'_>,
+        values: &[T],
+        number: impl Fn(T) -> i64,
+        pass: impl Fn(&[T], &RangeInclusive<i64>) -> usize,
+    ) {
+        let mut at = 0;
         while at < values.len() {
-            at += bits::pass_outside(&values[at..], *open.start(), *open.end());
-            for (at, value) in (at..).zip(values.iter().skip(at).take(CHUNK)) {
-                if open.contains(value) {
+            let mut competitive = self.competitive();
+            if let Some(numbers) = &competitive {
+                at += pass(&values[at..], numbers);
+            }
+            for (at, &value) in (at..).zip(values.iter().skip(at).take(CHUNK)) {
+                if competitive.as_ref().is_none_or(|numbers| numbers.contains(&number(value))) {
                     self.kept.offer(&self.keys, window, at);
-                    if let Some((_, narrower)) = self.competitive() {
-                        open = narrower;
-                    }
+                    competitive = self.competitive();
                 }
             }
             at += CHUNK;
@@ -134,7 +141,7 @@ impl<K: Kept> Collector for Competition<K> {
     }
 
     fn open(&mut self, columns: &Columns, docs: DocRange, finely: bool, bits: &mut [u64]) -> Result<()> {
-        match self.competitive() {
+        match self.keys.as_slice().first().zip(self.competitive()) {
             Some((key, numbers)) => key.open(columns, docs, &numbers, finely, &mut self.ran.filter, bits),
             None => {
                 bits.fill(u64::MAX);
@@ -151,16 +158,26 @@ impl<K: Kept> Collector for Competition<K> {
         if let Some(slot) = self.kept.slot() {
             window.read(slot)?;
         }
-        // The first ones are all offered; as soon as there are enough, many can be passed over.
-        let by_numbers = self.keys.as_slice().first().is_some_and(|key| key.is_told_by_numbers(window));
-        for at in 0..window.len() {
-            match self.competitive().filter(|_| by_numbers) {
-                Some((key, open)) => {
-                    self.numbers(window, at, key, open);
-                    break;
-                }
-                _ => self.kept.offer(&self.keys, window, at),
+        match self.keys.as_slice().first().map(|key| (key, window.cells(key.slot))) {
+            Some((key, Cells::Numbers(numbers))) if key.values_decide(window) => {
+                let pass = |numbers: &[i64], wanted: &RangeInclusive<i64>| {
+                    bits::pass_outside(numbers, *wanted.start(), *wanted.end())
+                };
+                self.offer_all(window, numbers.values, |number| number, pass);
             }
+            Some((key, Cells::Ords(ords))) if key.values_decide(window) => {
+                // No range of numbers that come first or last has the one of a document without an ord.
+                let missing = if key.descending { i64::MIN } else { i64::MAX };
+                let number = |ord: TermOrd| if ord == NO_ORD { missing } else { ord.get().into() };
+                let pass = |ords: &[TermOrd], wanted: &RangeInclusive<i64>| {
+                    let has_any = |ords: &&[TermOrd]| {
+                        ords.iter().fold(false, |any, &ord| any | wanted.contains(&number(ord)))
+                    };
+                    ords.chunks(CHUNK).take_while(|ords| !has_any(ords)).count() * CHUNK
+                };
+                self.offer_all(window, ords, number, pass);
+            }
+            _ => (0..window.len()).for_each(|at| self.kept.offer(&self.keys, window, at)),
         }
         Ok(())
     }

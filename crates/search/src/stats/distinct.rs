@@ -9,7 +9,7 @@ use hashbrown::HashSet;
 use crate::columns::{Columns, Slot};
 use crate::error::Result;
 use crate::pass::Collector;
-use crate::window::{Cells, NO_ORD, Window};
+use crate::window::{Cells, NO_ORD, Numbers, Window};
 
 /// So many values are told apart, whatever they are.
 const EXACT: usize = 1 << 16;
@@ -94,16 +94,16 @@ impl DistinctValues {
         }
     }
 
-    fn see_number(&mut self, number: i64) {
+    fn see_numbers(&mut self, numbers: Numbers<'_>) {
         match &mut self.seen {
-            Seen::Near(first, seen) => {
+            Seen::Near(first, seen) => numbers.each(|_, number| {
                 let at = usize::try_from(number.wrapping_sub(*first)).unwrap_or(usize::MAX);
-                if at / 64 < seen.len() {
-                    bits::set(seen, at);
+                if let Some(word) = seen.get_mut(at / 64) {
+                    *word |= 1 << (at % 64);
                 }
-            }
-            Seen::Numbers(few) => few.see(&number, i64::clone),
-            _ => {}
+            }),
+            Seen::Numbers(few) => numbers.each(|_, number| few.see(&number, i64::clone)),
+            Seen::Ords(_) | Seen::Bytes(_) => {}
         }
     }
 }
@@ -124,8 +124,8 @@ impl Collector for DistinctValues {
         match window.cells(self.slot) {
             Cells::Ords(ords) => self.see_ords(ords),
             Cells::OrdLists(lists) => self.see_ords(lists.items()),
-            Cells::Numbers(numbers) => numbers.each(|_, number| self.see_number(number)),
-            Cells::NumberLists(lists) => lists.items().iter().for_each(|&number| self.see_number(number)),
+            Cells::Numbers(numbers) => self.see_numbers(numbers),
+            Cells::NumberLists(lists) => self.see_numbers(Numbers { values: lists.items(), present: None }),
             Cells::Bytes(strings) => {
                 if let Seen::Bytes(few) = &mut self.seen {
                     strings.iter().flatten().for_each(|bytes| few.see(bytes, <[u8]>::to_vec));

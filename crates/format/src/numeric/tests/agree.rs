@@ -4,7 +4,7 @@ use std::ops::{Range, RangeInclusive};
 
 use proptest::prelude::*;
 
-use super::counts::Share;
+use super::pruning::Share;
 use super::*;
 use crate::bits;
 use crate::id::TermOrd;
@@ -67,12 +67,12 @@ fn check_reader(values: &[i64], reader: &NumericReader<Owned>, random: &mut Rand
         let bits = vec![random.next() & random.next(); inside.len().div_ceil(64) + 1];
         let expected = expected_bits(inside, &wanted, bits.clone());
         let mut bits = bits;
-        reader.filter(range.clone(), wanted.clone(), &mut bits).unwrap();
+        reader.filter(range.clone(), wanted.clone(), &mut bits, &mut Pruning::default()).unwrap();
         assert_eq!(bits, expected, "filter {range:?} by {wanted:?}");
         check_zones(values, reader, &range, &wanted);
     }
     #[expect(clippy::reversed_empty_ranges, reason = "that is the test")]
-    reader.filter(0..len, 1..=0, &mut vec![0; values.len().div_ceil(64)]).unwrap();
+    reader.filter(0..len, 1..=0, &mut vec![0; values.len().div_ceil(64)], &mut Pruning::default()).unwrap();
     guess::check(values, reader);
     check_counts(values, reader, random);
     check_gather(values, reader, random);
@@ -105,7 +105,7 @@ fn check_zones(
     for (level, &size) in reader.levels().iter().enumerate() {
         let size = u64::from(size);
         let words = vec![0x8000_0001; ((positions.end - positions.start).div_ceil(size * 64) + 1) as usize];
-        let (mut bits, mut counts, mut zones) = (words.clone(), FilterCounts::default(), Vec::new());
+        let (mut bits, mut counts, mut zones) = (words.clone(), Pruning::default(), Vec::new());
         reader.may_hold(level, positions.clone(), wanted, &mut counts, &mut bits).unwrap();
         reader.zones(level, positions.clone(), |zone| zones.push(zone)).unwrap();
         assert_eq!(zones.len() as u64, (positions.end - positions.start).div_ceil(size));
@@ -134,11 +134,11 @@ fn check_zone_counts(
     reader: &NumericReader<Owned>,
     positions: Range<u64>,
     wanted: &RangeInclusive<i64>,
-    counts: &FilterCounts,
+    counts: &Pruning,
 ) {
-    let mut filtered = FilterCounts::default();
+    let mut filtered = Pruning::default();
     let mut bits = vec![0; (positions.end - positions.start).div_ceil(64) as usize];
-    reader.filter_counting(positions, wanted.clone(), &mut bits, &mut filtered).unwrap();
+    reader.filter(positions, wanted.clone(), &mut bits, &mut filtered).unwrap();
     if counts.zones != Decided::default() && filtered.directory == 0 {
         let Decided { none, all, open } = filtered.zones;
         assert_eq!(counts.zones, Decided { none, all: 0, open: all + open }, "{wanted:?}");
@@ -171,12 +171,12 @@ fn check_counts(values: &[i64], reader: &NumericReader<Owned>, random: &mut Rand
     let len = values.len() as u64;
     let wanted = wanted(values, random);
     let counted = |positions: Range<u64>| {
-        let (mut counts, mut bits) = (FilterCounts::default(), vec![0; values.len().div_ceil(64)]);
-        reader.filter_counting(positions, wanted.clone(), &mut bits, &mut counts).unwrap();
+        let (mut counts, mut bits) = (Pruning::default(), vec![0; values.len().div_ceil(64)]);
+        reader.filter(positions, wanted.clone(), &mut bits, &mut counts).unwrap();
         counts
     };
     let whole = counted(0..len);
-    let mut parts = FilterCounts::default();
+    let mut parts = Pruning::default();
     // Anywhere, and where a zone or a block begins.
     let [a, b] = [(); 2].map(|()| random.below(len + 1).cast_unsigned());
     let a = if random.below(2) == 0 { a } else { a / 512 * 512 };
@@ -186,7 +186,7 @@ fn check_counts(values: &[i64], reader: &NumericReader<Owned>, random: &mut Rand
     assert_eq!(parts, whole, "{wanted:?}, cut at {a} and {b}");
     if whole.directory > 0 || values.is_empty() || wanted.is_empty() {
         let directory = if wanted.is_empty() { 0 } else { len };
-        assert_eq!(whole, FilterCounts { directory, ..FilterCounts::default() }, "{wanted:?}");
+        assert_eq!(whole, Pruning { directory, ..Pruning::default() }, "{wanted:?}");
         return;
     }
     let (mut zones, mut stretches, mut open) = (Decided::default(), Decided::default(), 0);
@@ -212,10 +212,10 @@ fn check_counts(values: &[i64], reader: &NumericReader<Owned>, random: &mut Rand
         }
     }
     if reader.meta().zones.is_some() {
-        assert_eq!((whole.zones, whole.stretches), (zones, stretches), "{wanted:?}");
+        assert_eq!((whole.zones, whole.fine_zones), (zones, stretches), "{wanted:?}");
         assert!(whole.read <= open, "{wanted:?}: {} of {open} values", whole.read);
     } else {
-        assert_eq!((whole.zones, whole.stretches), (Decided::default(), Decided::default()));
+        assert_eq!((whole.zones, whole.fine_zones), (Decided::default(), Decided::default()));
     }
     if reader.meta().stretches.is_some() {
         assert_eq!(whole.blocks.total(), stretches.open, "{wanted:?}");

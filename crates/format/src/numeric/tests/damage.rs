@@ -17,7 +17,7 @@ fn read_all(column: &Numeric<Vec<u8>>, mode: JumpTables) -> Result<()> {
     let mut bits = vec![0; len.div_ceil(64)];
     let wanted = reader.meta.min.saturating_add(1)..=reader.meta.max.saturating_sub(1);
     let few = reader.meta.min.midpoint(reader.meta.max)..=reader.meta.max.saturating_sub(1);
-    let mut counts = FilterCounts::default();
+    let mut counts = Pruning::default();
     // Kernels and all, a batch says what single look-ups say.
     let mut batch = vec![0; indices.len()];
     if reader.gather(&indices, &mut batch).is_ok() {
@@ -30,8 +30,8 @@ fn read_all(column: &Numeric<Vec<u8>>, mode: JumpTables) -> Result<()> {
         (1..count).step_by(step).try_for_each(|i| reader.get_pair(i - 1).map(drop)),
         reader.decode(0..count, &mut out),
         reader.gather(&indices, &mut vec![0; indices.len()]),
-        reader.filter(0..count, wanted, &mut bits),
-        reader.filter(0..count, few.clone(), &mut bits),
+        reader.filter(0..count, wanted, &mut bits, &mut Pruning::default()),
+        reader.filter(0..count, few.clone(), &mut bits, &mut Pruning::default()),
         (0..reader.levels().len())
             .try_for_each(|level| reader.may_hold(level, 0..count, &few, &mut counts, &mut bits)),
         (0..reader.levels().len()).try_for_each(|level| reader.zones(level, 0..count, drop)),
@@ -176,7 +176,9 @@ fn hostile_headers_are_refused_with_section_and_offset() {
                 reader.get(17_000).unwrap_err(),
                 reader.gather(&[17_000], &mut [0]).unwrap_err(),
                 reader.decode(0..20_000, &mut [0; 20_000]).unwrap_err(),
-                reader.filter(0..20_000, 1_000_104..=1_000_105, &mut [0; 313]).unwrap_err(),
+                reader
+                    .filter(0..20_000, 1_000_104..=1_000_105, &mut [0; 313], &mut Pruning::default())
+                    .unwrap_err(),
             ];
             for refused in refused {
                 assert!(expected(refused.kind()), "{mode:?}: {refused}");
@@ -270,7 +272,7 @@ fn a_block_whose_base_is_beyond_the_table_is_refused_by_a_filter_that_passes_it_
     column.blocks.as_mut().unwrap()[0] = 3;
     let reader = open(&column, JumpTables::Baked).unwrap();
     let mut bits = [0; 47];
-    let refused = reader.filter(0..3_000, 2..=1 << 30, &mut bits).unwrap_err();
+    let refused = reader.filter(0..3_000, 2..=1 << 30, &mut bits, &mut Pruning::default()).unwrap_err();
     let what = "place in the values table";
     assert_eq!(*refused.kind(), ErrorKind::OutOfRange { what, found: 3, max: 2 });
 }
@@ -288,7 +290,7 @@ fn a_place_beyond_the_table_is_refused_on_every_path() {
         reader.get_pair(399).unwrap_err(),
         reader.gather(&[2, 403], &mut [0; 2]).unwrap_err(),
         reader.decode(0..3_000, &mut [0; 3_000]).unwrap_err(),
-        reader.filter(0..3_000, 2..=1 << 60, &mut [0; 47]).unwrap_err(),
+        reader.filter(0..3_000, 2..=1 << 60, &mut [0; 47], &mut Pruning::default()).unwrap_err(),
         reader.verify().unwrap_err(),
     ];
     for refused in refused {

@@ -57,12 +57,12 @@ fn check_looks(values: &[i64], column: Numeric<Vec<u8>>, step: u64) {
     let len = values.len() as u64;
     let filter = |range: RangeInclusive<i64>| {
         let mut bits = vec![0; values.len().div_ceil(64)];
-        let mut counts = FilterCounts::default();
-        reader.filter_counting(0..len, range.clone(), &mut bits, &mut counts).unwrap();
+        let mut counts = Pruning::default();
+        reader.filter(0..len, range.clone(), &mut bits, &mut counts).unwrap();
         assert_eq!(bits, expected_bits(values, &range, vec![0; bits.len()]));
         (bytes_of_blocks(&reader), counts)
     };
-    let outright = FilterCounts { directory: len, ..FilterCounts::default() };
+    let outright = Pruning { directory: len, ..Pruning::default() };
     assert_eq!(filter(-5..=-1), (0, outright), "below all");
     assert_eq!(filter(0..=i64::MAX), (0, outright), "all");
     let ((some, counts), zone) = (filter(300_000..=900_000), all / (600_000 / 4096));
@@ -78,11 +78,11 @@ fn check_looks(values: &[i64], column: Numeric<Vec<u8>>, step: u64) {
         STRETCH => (stretches, Decided { none: 1, all: 6, open: 2 }),
         _ => (Decided::default(), by_512),
     };
-    assert_eq!((counts.stretches, counts.blocks), expected);
+    assert_eq!((counts.fine_zones, counts.blocks), expected);
     assert_eq!(counts.read, 2 * 512);
 
     let open = |positions: Range<u64>, wanted: RangeInclusive<i64>| -> Vec<u64> {
-        let (mut bits, mut counts) = ([0; 3], FilterCounts::default());
+        let (mut bits, mut counts) = ([0; 3], Pruning::default());
         reader.may_hold(0, positions, &wanted, &mut counts, &mut bits).unwrap();
         (0..192).filter(|zone| bits[zone / 64] >> (zone % 64) & 1 == 1).map(|zone| zone as u64).collect()
     };
