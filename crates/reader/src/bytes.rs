@@ -8,7 +8,7 @@ use docvalues_format::binary::{BinaryReader, Scratch};
 use docvalues_format::presence::Indices;
 use docvalues_storage::Section;
 
-use crate::core::{Core, Parts, present};
+use crate::core::{Core, present};
 
 /// An open column of byte strings.
 #[derive(Debug)]
@@ -18,11 +18,6 @@ pub(crate) struct Bytes {
 }
 
 impl Bytes {
-    pub(crate) fn parts(&self) -> Parts<'_> {
-        let Bytes { core, values } = self;
-        Parts { core, offsets: None, numbers: None, binary: Some(values), terms: None }
-    }
-
     /// The value of `doc`, in `buffer` if it has to be decoded.
     pub(crate) fn read<'a>(&'a self, doc: DocId, buffer: &'a mut Vec<u8>) -> Result<Option<&'a [u8]>> {
         let Bytes { core, values } = self;

@@ -19,7 +19,8 @@ use docvalues_storage::Section;
 use docvalues_terms::ids::IDS_TAG;
 
 use crate::core::{BATCH, FormatResult, corrupt};
-use crate::many::Many;
+use crate::lists::ListReader;
+use crate::numbers::Numbers;
 use crate::segment::{Opened, Segment};
 
 /// Who is told of a problem, and says whether to look for more.
@@ -179,30 +180,37 @@ impl Segment {
 impl Opened {
     /// Proves that the parts of a column agree, when all of its bytes are as they were written.
     fn check(&self, statistics: &Statistics, page: &PageRef) -> FormatResult<()> {
-        let parts = self.parts();
-        parts.core.presence.verify()?;
-        parts.offsets.map_or(Ok(()), NumericReader::verify)?;
-        parts.numbers.map_or(Ok(()), NumericReader::verify)?;
-        parts.binary.map_or(Ok(()), |binary| binary.verify())?;
-        parts.terms.map_or(Ok(()), |terms| terms.verify())?;
-        if let Opened::Many(column) = self {
-            check_lists(column, if column.terms.is_some() { |a, b| a < b } else { |a, b| a <= b })?;
+        let column = match self {
+            Opened::Numbers(column) => column,
+            Opened::Bytes(column) => {
+                column.core.presence.verify()?;
+                return column.values.verify();
+            }
+        };
+        let Numbers { core, offsets, values, terms } = &**column;
+        core.presence.verify()?;
+        offsets.as_ref().map_or(Ok(()), NumericReader::verify)?;
+        values.verify()?;
+        if let Some(terms) = terms {
+            terms.reader.verify()?;
         }
+        if let Some(lists) = column.lists() {
+            check_lists(lists, if terms.is_some() { |a, b| a < b } else { |a, b| a <= b })?;
+        }
+        let distinct = terms.as_ref().map(|terms| u64::from(terms.reader.len()));
+        let wrong = if distinct.is_some() && statistics.distinct.is_some_and(|d| Some(d) != distinct) {
+            Some("the number of distinct values is not that of the terms")
+        } else {
+            check_statistics(values, statistics)?
+        };
         let broken =
             |what| Err(error::Error::new(Role::DirectoryPage, page.bytes.start, ErrorKind::Broken(what)));
-        let distinct = parts.terms.map(|terms| u64::from(terms.len()));
-        if distinct.is_some() && statistics.distinct.is_some_and(|d| Some(d) != distinct) {
-            return broken("the number of distinct values is not that of the terms");
-        }
-        match parts.numbers {
-            Some(numbers) => check_statistics(numbers, statistics)?.map_or(Ok(()), broken),
-            None => Ok(()),
-        }
+        wrong.map_or(Ok(()), broken)
     }
 }
 
 /// Every list is in the order that `ordered` asks of two neighbours.
-fn check_lists(lists: &Many, ordered: fn(i64, i64) -> bool) -> FormatResult<()> {
+fn check_lists(lists: ListReader<'_>, ordered: fn(i64, i64) -> bool) -> FormatResult<()> {
     let refuse = |what| {
         let place = lists.place();
         Err(error::Error::at(place, 0, ErrorKind::Broken(what)))
@@ -218,7 +226,7 @@ fn check_lists(lists: &Many, ordered: fn(i64, i64) -> bool) -> FormatResult<()> 
         };
     }
     let mut good = true;
-    lists.scan_batches::<i64>(DocRange::new(0, lists.core.docs), &mut |batch| {
+    lists.scan::<i64>(DocRange::new(0, lists.core.docs), &mut |batch| {
         let ascends = |list: &[i64]| list.windows(2).all(|pair| ordered(pair[0], pair[1]));
         good = batch.values.many().is_none_or(|lists| lists.iter().all(ascends));
         if good { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }

@@ -3,9 +3,7 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use docvalues_column::{Bounds, ColumnInfo, Count, DocId, DocRange, Error, ErrorKind, Result, bits};
-use docvalues_format::binary::BinaryReader;
-use docvalues_format::dictionary::DictionaryReader;
+use docvalues_column::{ColumnInfo, DocId, DocRange, Error, ErrorKind, Result, bits};
 use docvalues_format::id::{BLOCK_DOCS, ValueIndex};
 use docvalues_format::numeric::{NumericReader, Pruning};
 use docvalues_format::presence::{Indices, NO_VALUE, PresenceReader};
@@ -35,15 +33,6 @@ pub(crate) struct Core {
     pub(crate) leading: Option<Leading>,
 }
 
-/// What a column is made of.
-pub(crate) struct Parts<'c> {
-    pub(crate) core: &'c Core,
-    pub(crate) offsets: Option<&'c NumericReader<Section>>,
-    pub(crate) numbers: Option<&'c NumericReader<Section>>,
-    pub(crate) binary: Option<&'c BinaryReader<Section>>,
-    pub(crate) terms: Option<&'c DictionaryReader<Section>>,
-}
-
 /// What the formats return.
 pub(crate) type FormatResult<T> = docvalues_format::error::Result<T>;
 
@@ -58,14 +47,6 @@ impl Core {
     #[inline]
     pub(crate) fn named<T>(&self, result: FormatResult<T>) -> Result<T> {
         result.map_err(|source| self.corrupt(source))
-    }
-
-    /// Adds to the description what is known of a column of numbers.
-    pub(crate) fn describe(&mut self, values: &NumericReader<Section>, sum: Option<i128>) {
-        let meta = values.meta();
-        self.info.value_count = Count::Exact(meta.count);
-        self.info.bounds = if meta.count > 0 { Bounds::Exact(meta.min..=meta.max) } else { Bounds::NONE };
-        self.info.sum = sum;
     }
 
     /// Adds the documents of `docs` that have a value.

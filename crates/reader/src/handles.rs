@@ -17,8 +17,7 @@ use docvalues_format::presence::Indices;
 use crate::bytes::Bytes;
 use crate::core::{BATCH, present};
 use crate::dictionary::Dictionary;
-use crate::many::Many;
-use crate::one::One;
+use crate::numbers::Numbers;
 use crate::segment::{Opened, Segment};
 use crate::stored::Stored;
 
@@ -29,7 +28,7 @@ use crate::stored::Stored;
 /// `get`: O(1) with jump tables; three cache misses at most: presence, jump entry, value.
 #[derive(Debug)]
 pub struct Numeric<T = i64> {
-    pub(crate) column: Arc<One>,
+    pub(crate) column: Arc<Numbers>,
     of: PhantomData<fn() -> T>,
 }
 
@@ -40,7 +39,7 @@ pub struct Numeric<T = i64> {
 /// `get`: O(values of the document) with jump tables.
 #[derive(Debug)]
 pub struct SortedNumeric<T = i64> {
-    pub(crate) column: Arc<Many>,
+    pub(crate) column: Arc<Numbers>,
     of: PhantomData<fn() -> T>,
 }
 
@@ -51,7 +50,7 @@ pub struct SortedNumeric<T = i64> {
 /// `ord`: O(1) with jump tables. A term: O(1), one block of terms. `seek_exact`: O(log terms).
 #[derive(Clone, Debug)]
 pub struct Sorted {
-    pub(crate) column: Arc<One>,
+    pub(crate) column: Arc<Numbers>,
     terms: Arc<Dictionary>,
 }
 
@@ -62,7 +61,7 @@ pub struct Sorted {
 /// `ords`: O(ords of the document) with jump tables. A term: O(1), one block of terms. `seek_exact`: O(log terms).
 #[derive(Clone, Debug)]
 pub struct SortedSet {
-    pub(crate) column: Arc<Many>,
+    pub(crate) column: Arc<Numbers>,
     terms: Arc<Dictionary>,
 }
 
@@ -144,7 +143,7 @@ impl Segment {
     /// As [`numeric`](Self::numeric), but for the type.
     pub fn stored(&self, name: &str) -> Result<Numeric> {
         match self.of_kind(name, Kind::Numeric)? {
-            Opened::One(column) => Ok(Numeric { column, of: PhantomData }),
+            Opened::Numbers(column) => Ok(Numeric { column, of: PhantomData }),
             other => self.wrong_kind(name, &other, Kind::Numeric),
         }
     }
@@ -176,7 +175,7 @@ impl Segment {
     /// As [`numeric`](Self::numeric), but for the type.
     pub fn stored_lists(&self, name: &str) -> Result<SortedNumeric> {
         match self.of_kind(name, Kind::SortedNumeric)? {
-            Opened::Many(column) => Ok(SortedNumeric { column, of: PhantomData }),
+            Opened::Numbers(column) => Ok(SortedNumeric { column, of: PhantomData }),
             other => self.wrong_kind(name, &other, Kind::SortedNumeric),
         }
     }
@@ -188,7 +187,7 @@ impl Segment {
     /// As [`numeric`](Self::numeric), but for the type.
     pub fn sorted(&self, name: &str) -> Result<Sorted> {
         match self.of_kind(name, Kind::Sorted)? {
-            Opened::One(column) if let Some(terms) = column.terms.clone() => Ok(Sorted { column, terms }),
+            Opened::Numbers(column) if let Some(terms) = column.terms.clone() => Ok(Sorted { column, terms }),
             other => self.wrong_kind(name, &other, Kind::Sorted),
         }
     }
@@ -200,7 +199,9 @@ impl Segment {
     /// As [`numeric`](Self::numeric), but for the type.
     pub fn sorted_set(&self, name: &str) -> Result<SortedSet> {
         match self.of_kind(name, Kind::SortedSet)? {
-            Opened::Many(column) if let Some(terms) = column.terms.clone() => Ok(SortedSet { column, terms }),
+            Opened::Numbers(column) if let Some(terms) = column.terms.clone() => {
+                Ok(SortedSet { column, terms })
+            }
             other => self.wrong_kind(name, &other, Kind::SortedSet),
         }
     }
@@ -363,7 +364,7 @@ impl<T: Number> SortedNumeric<T> {
     /// When bytes of the column are damaged.
     pub fn get(&self, doc: DocId, out: &mut Vec<T>) -> Result<()> {
         let mut stored = Vec::<i64>::new();
-        self.column.core.named(self.column.read(doc, &mut stored))?;
+        Rows::get(&*self.column, doc, &mut stored)?;
         out.clear();
         out.extend(stored.into_iter().map(T::from_stored));
         Ok(())
@@ -376,7 +377,7 @@ impl<T: Number> SortedNumeric<T> {
     /// When bytes of the column are damaged.
     pub fn gather(&self, docs: &[DocId], out: &mut Lists<T>) -> Result<()> {
         let mut stored = Lists::<i64>::new();
-        self.column.core.named(self.column.gather_list(docs, &mut stored))?;
+        self.column.gather_lists(docs, &mut stored)?;
         out.clear();
         stored.slices().iter().for_each(|list| {
             out.push_with(|items| items.extend(list.iter().map(|&stored| T::from_stored(stored))));
@@ -499,7 +500,7 @@ impl SortedSet {
     ///
     /// When bytes of the column are damaged.
     pub fn ords(&self, doc: DocId, out: &mut Vec<TermOrd>) -> Result<()> {
-        self.column.core.named(self.column.read(doc, out))
+        Rows::get(&*self.column, doc, out).map(drop)
     }
 
     /// Replaces `out` by the ords of `docs`, a list each, in any order and with repeats.
@@ -508,8 +509,7 @@ impl SortedSet {
     ///
     /// When bytes of the column are damaged.
     pub fn gather(&self, docs: &[DocId], out: &mut Lists<TermOrd>) -> Result<()> {
-        out.clear();
-        self.column.core.named(self.column.gather_list(docs, out))
+        self.column.gather_lists(docs, out)
     }
 
     /// Hands the ords of all documents in `docs` to `each`, a batch at a time, in order, until it breaks off.

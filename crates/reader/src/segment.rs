@@ -23,12 +23,11 @@ use docvalues_format::presence::PresenceReader;
 use docvalues_storage::{Memory, Section, Source};
 
 use crate::bytes::Bytes;
-use crate::core::{Core, FormatResult, Parts, corrupt};
+use crate::core::{Core, FormatResult, corrupt};
 use crate::dictionary::Dictionary;
 use crate::ids::IdIndex;
 use crate::leading::Leading;
-use crate::many::Many;
-use crate::one::One;
+use crate::numbers::Numbers;
 use crate::options::{Access, OpenOptions};
 
 /// One segment file, opened for reading.
@@ -84,8 +83,7 @@ impl fmt::Debug for Segment {
 /// An open column of any kind.
 #[derive(Clone)]
 pub(crate) enum Opened {
-    One(Arc<One>),
-    Many(Arc<Many>),
+    Numbers(Arc<Numbers>),
     Bytes(Arc<Bytes>),
 }
 
@@ -321,35 +319,32 @@ impl Segment {
         };
         let mut core = Core { file: self.0.file.clone(), leading, info, docs, presence };
         let numbers = |numbers| NumericReader::open(numbers, mode);
-        let dictionary = |core: &Core, terms| {
-            let (file, field) = (core.file.clone(), core.info.field.name.clone());
-            Ok(Arc::new(Dictionary { file, field, reader: DictionaryReader::open(terms, mode)? }))
-        };
-        Ok(match column.values {
-            Values::Numeric(values) => {
-                let values = numbers(values)?;
-                core.describe(&values, column.statistics.sum);
-                Opened::One(Arc::new(One { core, values, terms: None }))
-            }
-            Values::Sorted { ords, terms } => {
-                let (values, terms) = (numbers(ords)?, Some(dictionary(&core, terms)?));
-                Opened::One(Arc::new(One { core, values, terms }))
-            }
-            Values::SortedNumeric { offsets, values } => {
-                let (offsets, values) = (numbers(offsets)?, numbers(values)?);
-                core.describe(&values, column.statistics.sum);
-                Opened::Many(Arc::new(Many { core, offsets, values, terms: None }))
-            }
-            Values::SortedSet { offsets, ords, terms } => {
-                let (offsets, values) = (numbers(offsets)?, numbers(ords)?);
-                core.info.value_count = Count::Exact(values.count());
-                let terms = Some(dictionary(&core, terms)?);
-                Opened::Many(Arc::new(Many { core, offsets, values, terms }))
-            }
+        let (offsets, values, terms) = match column.values {
+            Values::Numeric(values) => (None, values, None),
+            Values::Sorted { ords, terms } => (None, ords, Some(terms)),
+            Values::SortedNumeric { offsets, values } => (Some(offsets), values, None),
+            Values::SortedSet { offsets, ords, terms } => (Some(offsets), ords, Some(terms)),
             Values::Binary(values) => {
-                Opened::Bytes(Arc::new(Bytes { core, values: BinaryReader::open(values, mode)? }))
+                let values = BinaryReader::open(values, mode)?;
+                return Ok(Opened::Bytes(Arc::new(Bytes { core, values })));
             }
-        })
+        };
+        let (offsets, values) = (offsets.map(numbers).transpose()?, numbers(values)?);
+        core.info.value_count = Count::Exact(values.count());
+        let terms = match terms {
+            Some(terms) => {
+                let (file, field) = (core.file.clone(), core.info.field.name.clone());
+                Some(Arc::new(Dictionary { file, field, reader: DictionaryReader::open(terms, mode)? }))
+            }
+            None => {
+                let meta = values.meta();
+                core.info.bounds =
+                    if meta.count > 0 { Bounds::Exact(meta.min..=meta.max) } else { Bounds::NONE };
+                core.info.sum = column.statistics.sum;
+                None
+            }
+        };
+        Ok(Opened::Numbers(Arc::new(Numbers { core, offsets, values, terms })))
     }
 
     /// A section, opened.
@@ -412,18 +407,12 @@ fn array<const N: usize>(bytes: &[u8]) -> [u8; N] {
 }
 
 impl Opened {
-    /// What the column is made of.
-    pub(crate) fn parts(&self) -> Parts<'_> {
-        match self {
-            Opened::One(column) => column.parts(),
-            Opened::Many(column) => column.parts(),
-            Opened::Bytes(column) => column.parts(),
-        }
-    }
-
     /// The column's kind.
     pub(crate) fn kind(&self) -> Kind {
-        self.parts().core.info.field.kind
+        match self {
+            Opened::Numbers(column) => column.core.info.kind(),
+            Opened::Bytes(column) => column.core.info.kind(),
+        }
     }
 }
 
@@ -438,8 +427,7 @@ impl ColumnSource for Segment {
 
     fn column(&self, name: &str) -> Result<Arc<dyn Column>> {
         Ok(match self.opened(name)? {
-            Opened::One(column) => column,
-            Opened::Many(column) => column,
+            Opened::Numbers(column) => column,
             Opened::Bytes(column) => column,
         })
     }

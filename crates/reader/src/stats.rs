@@ -118,36 +118,41 @@ impl Segment {
 impl Opened {
     /// How each part of the column is encoded. Reads block headers.
     fn encodings(&self) -> FormatResult<Vec<String>> {
-        let parts = self.parts();
+        let core = match self {
+            Opened::Numbers(column) => &column.core,
+            Opened::Bytes(column) => &column.core,
+        };
         let mut encodings = Vec::new();
-        let kinds = parts.core.presence.kinds()?;
+        let kinds = core.presence.kinds()?;
         let kinds: Vec<_> = Kind::ALL.iter().zip(kinds).filter(|(_, blocks)| *blocks > 0).collect();
         if !kinds.is_empty() {
             let names: Vec<_> = kinds.iter().map(|(kind, _)| kind.name()).collect();
             encodings.push(format!("presence {}", names.join("+")));
         }
-        if let Some(offsets) = parts.offsets {
-            encodings.push(format!("offsets {}", offsets.encodings()?));
-        }
-        if let Some(numbers) = parts.numbers {
-            let what = if parts.terms.is_some() { "ords" } else { "values" };
-            encodings.push(format!("{what} {}", numbers.encodings()?));
-        }
-        if let Some(binary) = parts.binary {
-            let mut bytes = "bytes".to_owned();
-            if let Some(len) = binary.fixed_len() {
-                bytes += &format!("({len})");
+        match self {
+            Opened::Numbers(column) => {
+                if let Some(offsets) = &column.offsets {
+                    encodings.push(format!("offsets {}", offsets.encodings()?));
+                }
+                let what = if column.terms.is_some() { "ords" } else { "values" };
+                encodings.push(format!("{what} {}", column.values.encodings()?));
+                if column.terms.is_some() {
+                    encodings.push("terms front-coded".to_owned());
+                }
             }
-            if let Some(compression) = binary.compression() {
-                bytes += &format!(" {compression}");
+            Opened::Bytes(column) => {
+                let mut bytes = "bytes".to_owned();
+                if let Some(len) = column.values.fixed_len() {
+                    bytes += &format!("({len})");
+                }
+                if let Some(compression) = column.values.compression() {
+                    bytes += &format!(" {compression}");
+                }
+                if let Some(offsets) = column.values.offsets() {
+                    bytes += &format!(", offsets {}", offsets.encodings()?);
+                }
+                encodings.push(bytes);
             }
-            if let Some(offsets) = binary.offsets() {
-                bytes += &format!(", offsets {}", offsets.encodings()?);
-            }
-            encodings.push(bytes);
-        }
-        if parts.terms.is_some() {
-            encodings.push("terms front-coded".to_owned());
         }
         Ok(encodings)
     }

@@ -104,11 +104,8 @@ impl Facet {
 /// Counts the values of several columns, in one pass.
 pub(crate) fn facets(search: &Search<'_>, docs: Docs<'_>, facets: &[Facet]) -> Result<Vec<FacetCounts>> {
     let mut request = search.begin(docs);
-    let mut counters = Vec::new();
-    for facet in facets {
-        let slot = request.slot(&facet.column)?;
-        counters.push(FacetCounter::new(facet, slot, request.columns(), request.hits())?);
-    }
+    let counters = facets.iter().map(|facet| FacetCounter::new(&mut request, facet));
+    let counters = counters.collect::<Result<Vec<_>>>()?;
     let counters = request.run(counters)?;
     counters.into_iter().map(|counter| counter.finish(request.columns())).collect()
 }

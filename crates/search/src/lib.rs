@@ -33,7 +33,6 @@ mod search;
 mod skip;
 pub mod sort;
 pub mod stats;
-mod task;
 mod threads;
 mod value;
 mod window;

@@ -111,6 +111,58 @@ impl<C: Collector> Collector for Vec<C> {
     }
 }
 
+/// One that sees all, if there is one.
+impl<C: Collector> Collector for Option<C> {
+    fn fork(&self) -> Option<C> {
+        self.as_ref().map(C::fork)
+    }
+
+    fn is_idle(&self) -> bool {
+        self.as_ref().is_none_or(C::is_idle)
+    }
+
+    fn collect(&mut self, window: &mut Window<'_>) -> Result<()> {
+        self.iter_mut().try_for_each(|one| one.collect(window))
+    }
+
+    fn part_ends(&mut self, part: u32) {
+        self.iter_mut().for_each(|one| one.part_ends(part));
+    }
+
+    fn merge(&mut self, other: Option<C>) {
+        self.iter_mut().zip(other).for_each(|(one, other)| one.merge(other));
+    }
+}
+
+/// Three, each of which sees all.
+impl<A: Collector, B: Collector, C: Collector> Collector for (A, B, C) {
+    fn fork(&self) -> (A, B, C) {
+        (self.0.fork(), self.1.fork(), self.2.fork())
+    }
+
+    fn is_idle(&self) -> bool {
+        self.0.is_idle() && self.1.is_idle() && self.2.is_idle()
+    }
+
+    fn collect(&mut self, window: &mut Window<'_>) -> Result<()> {
+        self.0.collect(window)?;
+        self.1.collect(window)?;
+        self.2.collect(window)
+    }
+
+    fn part_ends(&mut self, part: u32) {
+        self.0.part_ends(part);
+        self.1.part_ends(part);
+        self.2.part_ends(part);
+    }
+
+    fn merge(&mut self, other: (A, B, C)) {
+        self.0.merge(other.0);
+        self.1.merge(other.1);
+        self.2.merge(other.2);
+    }
+}
+
 /// Which documents of a block a collector wants to see.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Wants {

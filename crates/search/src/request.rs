@@ -17,7 +17,6 @@ use crate::query::{Explain, Query};
 use crate::search::Search;
 use crate::sort::TopRan;
 use crate::stats::{self, ColumnStats, Stats};
-use crate::task::Task;
 
 /// What is asked about the documents that match a query.
 ///
@@ -114,29 +113,18 @@ pub(crate) fn run(search: &Search<'_>, request: &SearchRequest) -> Result<Search
 
     let start = Instant::now();
     let mut reading = search.begin(docs);
-    let mut tasks = Vec::new();
-    for facet in &request.facets {
-        let slot = reading.slot(&facet.column)?;
-        tasks.push(Task::Facet(FacetCounter::new(facet, slot, reading.columns(), reading.hits())?));
-    }
-    for histogram in &request.histograms {
-        let counter = RangeCounter::new(&mut reading, histogram)?;
-        tasks.push(Task::Ranges(counter));
-    }
-    let plans = request.stats.iter().map(|stats| stats::plan(&mut reading, stats, &mut tasks));
-    let plans = plans.collect::<Result<Vec<_>>>()?;
-    let mut tasks = reading.run(tasks)?.into_iter();
-    let facets = tasks.by_ref().take(request.facets.len()).filter_map(|task| match task {
-        Task::Facet(counter) => Some(counter.finish(reading.columns())),
-        _ => None,
-    });
+    let facets = request.facets.iter().map(|facet| FacetCounter::new(&mut reading, facet));
     let facets = facets.collect::<Result<Vec<_>>>()?;
-    let histograms = tasks.by_ref().take(request.histograms.len()).filter_map(|task| match task {
-        Task::Ranges(counter) => Some(counter.finish(reading.columns())),
-        _ => None,
-    });
-    let histograms = histograms.collect();
-    let stats = plans.into_iter().map(|plan| plan.finish(&reading, &mut tasks)).collect::<Result<_>>()?;
+    let histograms = request.histograms.iter().map(|histogram| RangeCounter::new(&mut reading, histogram));
+    let histograms = histograms.collect::<Result<Vec<_>>>()?;
+    let plans = request.stats.iter().map(|stats| stats::plan(&mut reading, stats));
+    let (plans, stats): (Vec<_>, Vec<_>) = plans.collect::<Result<Vec<_>>>()?.into_iter().unzip();
+    let (facets, histograms, stats) = reading.run((facets, histograms, stats))?;
+    let columns = reading.columns();
+    let facets = facets.into_iter().map(|counter| counter.finish(columns)).collect::<Result<_>>()?;
+    let histograms = histograms.into_iter().map(|counter| counter.finish(columns)).collect();
+    let stats = plans.into_iter().zip(stats).map(|(plan, stats)| plan.finish(&reading, stats));
+    let stats = stats.collect::<Result<_>>()?;
     times.pass = start.elapsed();
 
     let start = Instant::now();

@@ -19,7 +19,6 @@ use docvalues_column::{Column, Field, LogicalType, Value, Values};
 use crate::columns::Slot;
 use crate::error::{Error, Result};
 use crate::search::Request;
-use crate::task::Task;
 use crate::{Docs, Search};
 pub use distinct::Distinct;
 pub(crate) use distinct::DistinctValues;
@@ -128,17 +127,17 @@ impl ColumnStats {
     }
 }
 
-/// What is known of a column before any of it is read, and what is to be found out.
+/// What reads values for one column's statistics.
+pub(crate) type Reading = (Option<NumberStats>, Option<TermStats>, Option<DistinctValues>);
+
+/// What was asked of a column.
 pub(crate) struct Plan {
     stats: Stats,
     slot: Slot,
-    /// Whether the directory says all that was asked for.
-    known: bool,
-    tasks: usize,
 }
 
-/// Adds the tasks that find out what `stats` asks for.
-pub(crate) fn plan(request: &mut Request<'_>, stats: &Stats, tasks: &mut Vec<Task>) -> Result<Plan> {
+/// Finds out what has to be read for `stats`: nothing that the directory says.
+pub(crate) fn plan(request: &mut Request<'_>, stats: &Stats) -> Result<(Plan, Reading)> {
     if let Some(percentile) = stats.percentiles.iter().find(|percentile| !(0.0..=100.0).contains(*percentile))
     {
         return Err(Error::Request(format!("{percentile} is no percentile: these go from 0 to 100")));
@@ -154,41 +153,27 @@ pub(crate) fn plan(request: &mut Request<'_>, stats: &Stats, tasks: &mut Vec<Tas
     if field.kind.is_bytes() && stats.spread {
         return cannot("has no variance");
     }
-    let before = tasks.len();
     let known = request.is_all() && !stats.spread && of_directory(column).is_some();
-    if !known {
-        tasks.push(if field.kind.is_bytes() {
-            Task::Terms(TermStats::new(slot))
-        } else {
-            Task::Numbers(NumberStats::new(slot, columns, stats.spread))
-        });
-    }
-    if stats.distinct {
-        tasks.push(Task::Distinct(DistinctValues::new(slot, columns)));
-    }
-    Ok(Plan { stats: stats.clone(), slot, known, tasks: tasks.len() - before })
+    let numbers = !known && !field.kind.is_bytes();
+    let terms = !known && field.kind.is_bytes();
+    let reading = (
+        numbers.then(|| NumberStats::new(slot, columns, stats.spread)),
+        terms.then(|| TermStats::new(slot)),
+        stats.distinct.then(|| DistinctValues::new(slot, columns)),
+    );
+    Ok((Plan { stats: stats.clone(), slot }, reading))
 }
 
 impl Plan {
-    /// Puts together what the tasks found out, which come in the order in which they were added.
-    pub(crate) fn finish(
-        self,
-        request: &Request<'_>,
-        tasks: &mut impl Iterator<Item = Task>,
-    ) -> Result<ColumnStats> {
+    /// Puts together what was read.
+    pub(crate) fn finish(self, request: &Request<'_>, reading: Reading) -> Result<ColumnStats> {
         let column = request.columns().get(self.slot);
-        let mut found = match of_directory(column).filter(|_| self.known) {
-            Some(known) => known,
-            None => empty(column),
+        let mut found = match reading {
+            (Some(numbers), ..) => ColumnStats::of_numbers(column, &numbers.finish()),
+            (_, Some(terms), _) => ColumnStats::of_terms(column, terms)?,
+            (None, None, _) => of_directory(column).unwrap_or_else(|| empty(column)),
         };
-        for task in tasks.take(self.tasks) {
-            match task {
-                Task::Numbers(numbers) => found.take_numbers(&numbers.finish()),
-                Task::Terms(terms) => found.take_terms(terms, column)?,
-                Task::Distinct(distinct) => found.distinct = Some(distinct.finish()),
-                Task::Facet(_) | Task::Ranges(_) => {}
-            }
-        }
+        found.distinct = reading.2.map(DistinctValues::finish);
         let stored = |value: &Option<Value>| value.as_ref().and_then(Value::stored);
         if let (Some(min), Some(max)) = (stored(&found.min), stored(&found.max)) {
             let count = found.values - found.nans;
@@ -258,16 +243,27 @@ fn empty(column: &dyn Column) -> ColumnStats {
 }
 
 impl ColumnStats {
-    fn take_numbers(&mut self, numbers: &numbers::Numbers) {
-        self.docs = numbers.docs;
-        self.missing = numbers.missing;
-        self.values = numbers.values;
-        self.nans = numbers.nans;
-        let value = |number| Value::of(self.field.logical, number);
-        self.min = numbers.range.map(|(min, _)| value(min));
-        self.max = numbers.range.map(|(_, max)| value(max));
-        self.variance = numbers.variance();
-        self.take_sum(numbers.sum(self.field.logical));
+    fn of_numbers(column: &dyn Column, numbers: &numbers::Numbers) -> ColumnStats {
+        let logical = column.info().field.logical;
+        let value = |number| Value::of(logical, number);
+        let mut found = ColumnStats {
+            docs: numbers.docs,
+            missing: numbers.missing,
+            values: numbers.values,
+            nans: numbers.nans,
+            min: numbers.range.map(|(min, _)| value(min)),
+            max: numbers.range.map(|(_, max)| value(max)),
+            variance: numbers.variance(),
+            ..empty(column)
+        };
+        found.take_sum(numbers.sum(logical));
+        found
+    }
+
+    fn of_terms(column: &dyn Column, terms: TermStats) -> Result<ColumnStats> {
+        let (docs, missing, values) = (terms.docs, terms.missing, terms.values);
+        let (min, max) = terms.range(column)?.unzip();
+        Ok(ColumnStats { docs, missing, values, min, max, ..empty(column) })
     }
 
     fn take_sum(&mut self, sum: Option<Sum>) {
@@ -275,16 +271,6 @@ impl ColumnStats {
         #[expect(clippy::cast_precision_loss, reason = "a mean is no count")]
         let count = (self.values - self.nans) as f64;
         self.mean = sum.map(|sum| sum.to_f64() / count);
-    }
-
-    fn take_terms(&mut self, terms: TermStats, column: &dyn Column) -> Result<()> {
-        self.docs = terms.docs;
-        self.missing = terms.missing;
-        self.values = terms.values;
-        if let Some((min, max)) = terms.range(column)? {
-            (self.min, self.max) = (Some(min), Some(max));
-        }
-        Ok(())
     }
 }
 
@@ -302,11 +288,10 @@ impl Sum {
 /// What the values of several columns are, in one pass over the documents, and some for percentiles.
 pub(crate) fn stats(search: &Search<'_>, docs: Docs<'_>, asked: &[Stats]) -> Result<Vec<ColumnStats>> {
     let mut request = search.begin(docs);
-    let mut tasks = Vec::new();
-    let plans =
-        asked.iter().map(|stats| plan(&mut request, stats, &mut tasks)).collect::<Result<Vec<_>>>()?;
-    let mut tasks = request.run(tasks)?.into_iter();
-    plans.into_iter().map(|plan| plan.finish(&request, &mut tasks)).collect()
+    let plans = asked.iter().map(|stats| plan(&mut request, stats)).collect::<Result<Vec<_>>>()?;
+    let (plans, reading): (Vec<_>, Vec<_>) = plans.into_iter().unzip();
+    let reading = request.run(reading)?;
+    plans.into_iter().zip(reading).map(|(plan, reading)| plan.finish(&request, reading)).collect()
 }
 
 #[cfg(test)]

@@ -4,18 +4,13 @@ use std::ops::Range;
 #[cfg(feature = "rayon")]
 use std::sync::{Mutex, PoisonError};
 
-use docvalues_column::DocId;
 #[cfg(feature = "rayon")]
 use rayon::prelude::*;
 
-use crate::docs::Docs;
 use crate::error::Result;
-#[cfg(feature = "rayon")]
-use crate::memory;
 use crate::pass::{Collector, Pass, Worker};
 
 /// Fewer are sorted, or copied, by one thread.
-#[cfg(feature = "rayon")]
 const FEW: usize = 1 << 14;
 
 /// A pass: threads take the parts one after the other, each with a collector of its own; these are merged in the end.
@@ -68,34 +63,6 @@ pub(crate) fn each<T, S>(
     items.try_for_each(|item| work(state, item))
 }
 
-/// The documents of a set, ascending, side by side.
-#[cfg(feature = "rayon")]
-pub(crate) fn docs(docs: Docs<'_>, total: u32, threads: usize) -> Vec<DocId> {
-    let len = docs.count(total);
-    let each = (len as usize).div_ceil(threads.max(1)).max(FEW);
-    let room = || memory::room(len as usize);
-    match docs {
-        Docs::All | Docs::Range(..) if threads > 1 => {
-            let first = if let Docs::Range(from, _) = docs { from } else { 0 };
-            let (docs, mut found) = ((first..first + len).into_par_iter(), room());
-            docs.with_min_len(each).map(DocId::new).collect_into_vec(&mut found);
-            found
-        }
-        Docs::List(list) if threads > 1 => {
-            let (docs, mut found) = (list[..len as usize].par_iter(), room());
-            docs.with_min_len(each).copied().collect_into_vec(&mut found);
-            found
-        }
-        _ => docs.to_vec(total),
-    }
-}
-
-/// The documents of a set, ascending, side by side.
-#[cfg(not(feature = "rayon"))]
-pub(crate) fn docs(docs: Docs<'_>, total: u32, _threads: usize) -> Vec<DocId> {
-    docs.to_vec(total)
-}
-
 /// What `work` makes of each of `works`, side by side.
 #[cfg(feature = "rayon")]
 pub(crate) fn map<T: Send, R: Send>(works: Vec<T>, work: impl Fn(T) -> R + Sync + Send) -> Vec<R> {
@@ -125,36 +92,17 @@ pub(crate) fn sort<T: Ord>(items: &mut [T], _threads: usize) {
     items.sort_unstable();
 }
 
-/// Fills the front of `to` with what `get` makes of `from`; returns the rest.
-#[cfg(feature = "rayon")]
-pub(crate) fn copy<'t, T: Send, F: Sync>(
-    to: &'t mut [T],
+/// Writes what `get` makes of `from` to `to`.
+pub(crate) fn copy<T: Send, F: Sync>(
+    to: &mut [T],
     from: &[F],
     threads: usize,
     get: impl Fn(&F) -> T + Sync + Send,
-) -> &'t mut [T] {
-    let (to, rest) = to.split_at_mut(from.len());
-    let fill = |(to, from): (&mut [T], &[F])| to.iter_mut().zip(from).for_each(|(to, from)| *to = get(from));
-    if threads > 1 && from.len() >= FEW {
-        let some = from.len().div_ceil(threads);
-        to.par_chunks_mut(some).zip(from.par_chunks(some)).for_each(fill);
-    } else {
-        fill((to, from));
-    }
-    rest
-}
-
-/// Fills the front of `to` with what `get` makes of `from`; returns the rest.
-#[cfg(not(feature = "rayon"))]
-pub(crate) fn copy<'t, T, F>(
-    to: &'t mut [T],
-    from: &[F],
-    _threads: usize,
-    get: impl Fn(&F) -> T,
-) -> &'t mut [T] {
-    let (to, rest) = to.split_at_mut(from.len());
-    to.iter_mut().zip(from).for_each(|(to, from)| *to = get(from));
-    rest
+) {
+    let each = from.len().div_ceil(threads).max(FEW);
+    map(to.chunks_mut(each).zip(from.chunks(each)).collect(), |(to, from)| {
+        to.iter_mut().zip(from).for_each(|(to, from)| *to = get(from));
+    });
 }
 
 #[cfg(test)]

@@ -13,6 +13,7 @@ use crate::columns::{Columns, Slot};
 use crate::docs::len_u32;
 use crate::error::{Error, Result};
 use crate::pass::Collector;
+use crate::search::Request;
 use crate::window::{Cells, NO_ORD, Numbers, Strings, Window};
 
 /// Numbers this close to each other are counted in an array.
@@ -43,9 +44,10 @@ enum Counts {
 }
 
 impl FacetCounter {
-    /// Counters for `hits` documents.
-    pub(crate) fn new(facet: &Facet, slot: Slot, columns: &Columns, hits: u32) -> Result<FacetCounter> {
-        let column = columns.get(slot);
+    /// Counters for the documents of a request.
+    pub(crate) fn new(request: &mut Request<'_>, facet: &Facet) -> Result<FacetCounter> {
+        let slot = request.slot(&facet.column)?;
+        let (column, hits) = (request.columns().get(slot), request.hits());
         let counts = match column.values() {
             Values::Ords(_, terms) => ords(terms.term_count(), hits, facet),
             Values::Numbers(_) => numbers(&column.info().bounds.range(), hits),

@@ -112,23 +112,9 @@ impl Bound {
     ///
     /// When bytes of a column are damaged.
     pub fn collect<'d>(&self, docs: impl Into<Docs<'d>>) -> Result<Bitset> {
-        match self.whole_words(docs.into()) {
-            Part::Range(range, ignored) => {
-                let mut words = vec![0; DocRange::new(0, self.docs).words()];
-                let from = (range.start / 64) as usize;
-                let parts = parts(range).zip(words[from..].chunks_mut(PART_WORDS));
-                let mut workers = self.workers(&parts, || ());
-                each(parts, &mut workers, |(), (docs, bits)| self.matching(docs, bits))?;
-                clear(&mut words[from..], ignored);
-                Ok(Bitset::from_words(words, self.docs))
-            }
-            Part::Some(mut words) => {
-                let parts = parts(DocRange::new(0, self.docs)).zip(words.chunks_mut(PART_WORDS));
-                let mut runs = self.workers(&parts, Run::default);
-                each(parts, &mut runs, |run, (docs, bits)| self.narrow_windows(docs, bits, run))?;
-                Ok(Bitset::from_words(words, self.docs))
-            }
-        }
+        let (found, ..) =
+            self.evaluate(docs.into(), Run::default, |docs, bits, _| self.matching(docs, bits))?;
+        Ok(found)
     }
 
     /// How many of `docs` match. Takes no memory for all documents, if `docs` are all or a range of them.
@@ -178,28 +164,38 @@ impl Bound {
     /// When bytes of a column are damaged.
     pub fn collect_explained<'d>(&self, docs: impl Into<Docs<'d>>) -> Result<(Bitset, Explain)> {
         let counting = || Run::counting(self.nodes);
-        let (words, windows, runs) = match self.whole_words(docs.into()) {
+        let fill = |docs, bits: &mut [u64], run: &mut Run| self.fill_windows(docs, bits, run);
+        let (found, windows, runs) = self.evaluate(docs.into(), counting, fill)?;
+        let counters = run::counters(runs);
+        Ok((found, explain(&self.root, self.docs, windows as u64, Some(&counters))))
+    }
+
+    /// The documents of `docs` that match, by `fill` if they are a range; the number of windows, and the runs of all threads.
+    fn evaluate(
+        &self,
+        docs: Docs<'_>,
+        run: impl Fn() -> Run,
+        fill: impl Fn(DocRange, &mut [u64], &mut Run) -> Result<()> + Sync,
+    ) -> Result<(Bitset, usize, Vec<Run>)> {
+        let (range, words, runs) = match self.whole_words(docs) {
             Part::Range(range, ignored) => {
                 let mut words = vec![0; DocRange::new(0, self.docs).words()];
                 let from = (range.start / 64) as usize;
-                let windows = range.len().div_ceil(WINDOW as usize);
                 let parts = parts(range).zip(words[from..].chunks_mut(PART_WORDS));
-                let mut runs = self.workers(&parts, counting);
-                each(parts, &mut runs, |run, (docs, bits)| self.fill_windows(docs, bits, run))?;
+                let mut runs = self.workers(&parts, run);
+                each(parts, &mut runs, |run, (docs, bits)| fill(docs, bits, run))?;
                 clear(&mut words[from..], ignored);
-                (words, windows, runs)
+                (range, words, runs)
             }
             Part::Some(mut words) => {
-                let windows = words.len().div_ceil(WINDOW as usize / 64);
-                let parts = parts(DocRange::new(0, self.docs)).zip(words.chunks_mut(PART_WORDS));
-                let mut runs = self.workers(&parts, counting);
+                let all = DocRange::new(0, self.docs);
+                let parts = parts(all).zip(words.chunks_mut(PART_WORDS));
+                let mut runs = self.workers(&parts, run);
                 each(parts, &mut runs, |run, (docs, bits)| self.narrow_windows(docs, bits, run))?;
-                (words, windows, runs)
+                (all, words, runs)
             }
         };
-        let counters = run::counters(runs);
-        let explained = explain(&self.root, self.docs, windows as u64, Some(&counters));
-        Ok((Bitset::from_words(words, self.docs), explained))
+        Ok((Bitset::from_words(words, self.docs), range.len().div_ceil(WINDOW as usize), runs))
     }
 
     /// What the threads have that work on these parts, one at least.

@@ -52,7 +52,7 @@ pub(super) fn number_range(
     high: Bound<&Literal>,
 ) -> Result<Spans<i64>, Mismatch> {
     let range = if logical == LogicalType::F64 {
-        let (low, high) = (low_double(low)?, high_double(high)?);
+        let (low, high) = (double(low, false)?, double(high, true)?);
         low.zip(high).and_then(|(low, high)| f64_range(low, high))
     } else {
         let (low, high) = (point(logical, low)?, point(logical, high)?);
@@ -164,42 +164,24 @@ fn integers(logical: LogicalType, low: Bound<Point>, high: Bound<Point>) -> Opti
     if low <= high { Some(stored(low)?..=stored(high)?) } else { None }
 }
 
-/// The smallest double of a range that begins there; `None` if there is none.
-fn low_double(bound: Bound<&Literal>) -> Result<Option<f64>, Mismatch> {
-    Ok(match bound {
-        Bound::Unbounded => Some(f64::NEG_INFINITY),
-        Bound::Included(Literal::Float(value)) => Some(*value),
-        Bound::Excluded(Literal::Float(value)) => Some(value.next_up()).filter(|_| *value < f64::INFINITY),
-        Bound::Included(Literal::Int(number)) => {
+/// The first double of a range that begins there, or the last of one that ends there, if `ends`; `None` if there is none.
+fn double(bound: Bound<&Literal>, ends: bool) -> Result<Option<f64>, Mismatch> {
+    let (inwards, farthest): (fn(f64) -> f64, f64) =
+        if ends { (f64::next_down, f64::NEG_INFINITY) } else { (f64::next_up, f64::INFINITY) };
+    // The double, and whether it lies inside the range: at its end, or beyond that.
+    let (near, is_inside) = match bound {
+        Bound::Unbounded => return Ok(Some(-farthest)),
+        Bound::Included(Literal::Float(value)) => (*value, true),
+        Bound::Excluded(Literal::Float(value)) if *value == farthest => return Ok(None),
+        Bound::Excluded(Literal::Float(value)) => (*value, false),
+        Bound::Included(Literal::Int(number)) | Bound::Excluded(Literal::Int(number)) => {
             let (near, order) = nearest(*number);
-            Some(if order.is_lt() { near.next_up() } else { near })
-        }
-        Bound::Excluded(Literal::Int(number)) => {
-            let (near, order) = nearest(*number);
-            Some(if order.is_le() { near.next_up() } else { near })
+            let is_equal = order.is_eq() && matches!(bound, Bound::Included(_));
+            (near, is_equal || if ends { order.is_lt() } else { order.is_gt() })
         }
         _ => return Err(expected(LogicalType::F64)),
-    })
-}
-
-/// The greatest double of a range that ends there; `None` if there is none.
-fn high_double(bound: Bound<&Literal>) -> Result<Option<f64>, Mismatch> {
-    Ok(match bound {
-        Bound::Unbounded => Some(f64::INFINITY),
-        Bound::Included(Literal::Float(value)) => Some(*value),
-        Bound::Excluded(Literal::Float(value)) => {
-            Some(value.next_down()).filter(|_| *value > f64::NEG_INFINITY)
-        }
-        Bound::Included(Literal::Int(number)) => {
-            let (near, order) = nearest(*number);
-            Some(if order.is_gt() { near.next_down() } else { near })
-        }
-        Bound::Excluded(Literal::Int(number)) => {
-            let (near, order) = nearest(*number);
-            Some(if order.is_ge() { near.next_down() } else { near })
-        }
-        _ => return Err(expected(LogicalType::F64)),
-    })
+    };
+    Ok(Some(if is_inside { near } else { inwards(near) }))
 }
 
 /// The double next to a whole number, and how it compares with it.

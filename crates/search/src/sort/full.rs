@@ -31,7 +31,7 @@ pub(super) type Run = Range<u32>;
 
 /// All documents of the request, in order. Some 16 bytes a document beside them.
 pub(super) fn sort(request: &Request<'_>, keys: &Keys) -> Result<Vec<DocId>> {
-    let mut docs = threads::docs(request.docs(), request.total(), request.threads());
+    let mut docs = request.docs().to_vec(request.total());
     let mut equal: Vec<Run> = std::iter::once(0..len_u32(docs.len())).collect();
     for (key, left) in keys.as_slice().iter().zip((0..keys.as_slice().len()).rev()) {
         let (short, wanted) = (Vec::new(), (left > 0).then(Vec::new));

@@ -1,38 +1,47 @@
-//! Columns with at most one number or ord a document.
+//! Columns of numbers or ords, one or any number a document.
 
 use std::ops::{Range, RangeInclusive};
 use std::sync::Arc;
 
 use docvalues_column::{
-    Batch, BatchDocs, Column, ColumnInfo, DocId, DocRange, Each, Gathered, Pruning, Result, Rows, SkipIndex,
-    Values, View, Zone, bits,
+    Batch, BatchDocs, Column, ColumnInfo, DocId, DocRange, Each, Gathered, Lists, Pruning, Result, Rows,
+    SkipIndex, Values, View, Zone, bits,
 };
 use docvalues_format::numeric::{Direct, NumericReader};
 use docvalues_format::presence::Indices;
 use docvalues_storage::Section;
 
-use crate::core::{BATCH, Core, FormatResult, Parts, present};
+use crate::core::{BATCH, Core, FormatResult, present};
 use crate::dictionary::Dictionary;
 use crate::leading;
+use crate::lists::ListReader;
 use crate::stored::Stored;
 
-/// An open column with at most one number or ord a document.
+/// An open column of numbers or ords.
 #[derive(Debug)]
-pub(crate) struct One {
+pub(crate) struct Numbers {
     pub(crate) core: Core,
+    /// Where the list of each document with a value begins, if documents have lists.
+    pub(crate) offsets: Option<NumericReader<Section>>,
     pub(crate) values: NumericReader<Section>,
     /// The terms, if the numbers are ords.
     pub(crate) terms: Option<Arc<Dictionary>>,
 }
 
-impl One {
-    pub(crate) fn parts(&self) -> Parts<'_> {
-        let One { core, values, terms } = self;
-        let terms = terms.as_ref().map(|terms| &terms.reader);
-        Parts { core, offsets: None, numbers: Some(values), binary: None, terms }
+impl Numbers {
+    /// The lists, if documents have lists.
+    pub(crate) fn lists(&self) -> Option<ListReader<'_>> {
+        let Numbers { core, offsets, values, .. } = self;
+        offsets.as_ref().map(|offsets| ListReader { core, offsets, values })
     }
 
-    /// The value of `doc`.
+    /// Replaces `lists` by those of `docs`.
+    pub(crate) fn gather_lists<T: Stored>(&self, docs: &[DocId], out: &mut Lists<T>) -> Result<()> {
+        out.clear();
+        self.lists().map_or(Ok(()), |lists| self.core.named(lists.gather(docs, out)))
+    }
+
+    /// The value of `doc`, if documents have one each.
     #[inline]
     pub(crate) fn read(&self, doc: DocId) -> FormatResult<Option<i64>> {
         self.core.number(&self.values, doc)
@@ -63,7 +72,7 @@ impl One {
         mut gaps: impl FnMut(usize, Indices<'_>),
     ) -> Result<()> {
         assert_eq!(docs.len(), out.len(), "a value for each document");
-        let One { core, values, .. } = self;
+        let Numbers { core, values, .. } = self;
         let done = T::gather_whole(core, values, docs, out);
         // Words of presence are written whole.
         let done = if done < docs.len() { done - done % 64 } else { done };
@@ -76,9 +85,9 @@ impl One {
         }))
     }
 
-    /// Hands out the values of `docs`.
-    fn scan_batches<T: Stored>(&self, docs: DocRange, each: &mut Each<'_, T>) -> FormatResult<()> {
-        let One { core, values, .. } = self;
+    /// Hands out the values of `docs`, if documents have one each.
+    fn scan_one<T: Stored>(&self, docs: DocRange, each: &mut Each<'_, T>) -> FormatResult<()> {
+        let Numbers { core, values, .. } = self;
         if core.is_dense() {
             let mut buffer = [T::default(); BATCH];
             for docs in docs.clip(core.docs).chunks(BATCH) {
@@ -99,16 +108,15 @@ impl One {
         })
     }
 
-    /// Adds the documents of `docs` whose number lies in `wanted`.
-    fn filter_numbers(
+    /// Adds the documents of `docs` whose number lies in `wanted`, if documents have one each.
+    fn filter_one(
         &self,
         docs: DocRange,
         wanted: &RangeInclusive<i64>,
         bits: &mut [u64],
         pruned: &mut Pruning,
     ) -> FormatResult<()> {
-        bits::check(docs, bits);
-        let One { core, values, .. } = self;
+        let Numbers { core, values, .. } = self;
         let meta = values.meta();
         let asked = docs.clip(core.docs).len() as u64;
         if meta.count == 0 || *wanted.start() > meta.max || *wanted.end() < meta.min {
@@ -132,7 +140,7 @@ impl One {
     }
 }
 
-impl Column for One {
+impl Column for Numbers {
     fn info(&self) -> &ColumnInfo {
         &self.core.info
     }
@@ -149,30 +157,36 @@ impl Column for One {
     }
 
     fn skip_index(&self) -> Option<&dyn SkipIndex> {
-        if self.terms.is_none() { Some(self) } else { None }
+        if self.terms.is_none() && self.offsets.is_none() { Some(self) } else { None }
     }
 }
 
-impl<T: Stored> Rows<T> for One {
+impl<T: Stored> Rows<T> for Numbers {
     fn gather(&self, docs: BatchDocs<'_>, out: &mut Gathered<T>) -> Result<()> {
-        match docs {
-            BatchDocs::List(docs) => {
+        match (docs, self.lists()) {
+            (BatchDocs::List(docs), Some(_)) => self.gather_lists(docs, out.begin_many(docs.len()).0),
+            (BatchDocs::List(docs), None) => {
                 let fill = out.fill();
                 let (values, mut presence) = out.begin_one(docs.len());
                 self.gather_list(docs, values, fill, |at, indices| presence.mark_words(at, present(indices)))
             }
-            BatchDocs::Run(docs) if self.core.is_dense() && docs.end <= self.core.docs => {
+            (BatchDocs::Run(docs), None) if self.core.is_dense() && docs.end <= self.core.docs => {
                 let (values, _) = out.begin_one(docs.len());
                 // An empty run may end before it begins.
                 let range = docs.start.into()..docs.end.max(docs.start).into();
                 self.core.named(T::decode(&self.values, range, values))
             }
-            BatchDocs::Run(docs) => out.fill_by_scan(docs, false, |each| Rows::<T>::scan(self, docs, each)),
+            (BatchDocs::Run(docs), lists) => {
+                out.fill_by_scan(docs, lists.is_some(), |each| Rows::<T>::scan(self, docs, each))
+            }
         }
     }
 
     fn scan(&self, docs: DocRange, each: &mut Each<'_, T>) -> Result<()> {
-        self.core.named(self.scan_batches(docs, each))
+        self.core.named(match self.lists() {
+            Some(lists) => lists.scan(docs, each),
+            None => self.scan_one(docs, each),
+        })
     }
 
     fn filter(
@@ -182,18 +196,25 @@ impl<T: Stored> Rows<T> for One {
         bits: &mut [u64],
         pruned: &mut Pruning,
     ) -> Result<()> {
-        self.core.named(self.filter_numbers(docs, &T::wanted(wanted), bits, pruned))
+        bits::check(docs, bits);
+        let wanted = T::wanted(wanted);
+        self.core.named(match self.lists() {
+            Some(lists) => lists.filter(docs, &wanted, bits, pruned),
+            None => self.filter_one(docs, &wanted, bits, pruned),
+        })
     }
 
     fn get(&self, doc: DocId, out: &mut Vec<T>) -> Result<bool> {
-        let value = self.core.named(self.read(doc))?;
         out.clear();
-        out.extend(value.map(T::of));
-        Ok(value.is_some())
+        match self.lists() {
+            Some(lists) => self.core.named(lists.read(doc, out))?,
+            None => out.extend(self.core.named(self.read(doc))?.map(T::of)),
+        }
+        Ok(!out.is_empty())
     }
 }
 
-impl SkipIndex for One {
+impl SkipIndex for Numbers {
     fn levels(&self) -> &[u32] {
         if self.has_levels() { self.values.levels() } else { &[] }
     }

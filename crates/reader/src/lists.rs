@@ -1,12 +1,8 @@
-//! Columns with any number of numbers or ords a document.
+//! Lists of numbers or ords: where each document's list begins, and the lists end to end.
 
 use std::ops::{Range, RangeInclusive};
-use std::sync::Arc;
 
-use docvalues_column::{
-    Batch, BatchDocs, Column, ColumnInfo, DocId, DocRange, Each, Gathered, Lists, Pruning, Result, Rows,
-    Slices, Values, View, bits,
-};
+use docvalues_column::{Batch, BatchDocs, DocId, DocRange, Each, Lists, Pruning, Slices, View};
 use docvalues_format::error::{Error, ErrorKind};
 use docvalues_format::id::MAX_VALUES_PER_DOC;
 use docvalues_format::numeric::NumericReader;
@@ -14,8 +10,7 @@ use docvalues_format::presence::NO_VALUE;
 use docvalues_format::source::SectionBytes;
 use docvalues_storage::Section;
 
-use crate::core::{BATCH, Core, FormatResult, Parts};
-use crate::dictionary::Dictionary;
+use crate::core::{BATCH, Core, FormatResult};
 use crate::stored::Stored;
 
 /// Values that a scan hands out together, if they are not one document's.
@@ -33,26 +28,17 @@ const FILTER_DOCS: u32 = 4096;
 /// Values that a filter looks at together.
 const FILTER_VALUES: u32 = 1 << 16;
 
-/// An open column with any number of numbers or ords a document: where each list begins, and the lists end to end.
-#[derive(Debug)]
-pub(crate) struct Many {
-    pub(crate) core: Core,
-    pub(crate) offsets: NumericReader<Section>,
-    pub(crate) values: NumericReader<Section>,
-    /// The terms, if the numbers are ords.
-    pub(crate) terms: Option<Arc<Dictionary>>,
+/// The lists of an open column.
+#[derive(Clone, Copy)]
+pub(crate) struct ListReader<'c> {
+    pub(crate) core: &'c Core,
+    pub(crate) offsets: &'c NumericReader<Section>,
+    pub(crate) values: &'c NumericReader<Section>,
 }
 
-impl Many {
-    pub(crate) fn parts(&self) -> Parts<'_> {
-        let Many { core, offsets, values, terms } = self;
-        let terms = terms.as_ref().map(|terms| &terms.reader);
-        Parts { core, offsets: Some(offsets), numbers: Some(values), binary: None, terms }
-    }
-
-    /// Replaces `out` by the values of `doc`.
+impl ListReader<'_> {
+    /// Appends the values of `doc`.
     pub(crate) fn read<T: Stored>(&self, doc: DocId, out: &mut Vec<T>) -> FormatResult<()> {
-        out.clear();
         let Some(index) = self.core.presence.rank(doc)? else { return Ok(()) };
         let (start, end) = self.offsets.get_pair(index.get().into())?;
         let (start, end) = (start.cast_unsigned(), end.cast_unsigned());
@@ -63,7 +49,7 @@ impl Many {
     /// Appends the values of `docs`.
     ///
     /// Of a whole batch, first all ranks, then all offsets, then all values: those do not wait for each other.
-    pub(crate) fn gather_list<T: Stored>(&self, docs: &[DocId], out: &mut Lists<T>) -> FormatResult<()> {
+    pub(crate) fn gather<T: Stored>(&self, docs: &[DocId], out: &mut Lists<T>) -> FormatResult<()> {
         let (mut pairs, mut places) = ([[0; 2]; BATCH], [[0; 2]; BATCH]);
         self.core.ranked(docs, |_, indices| {
             let mut count = 0;
@@ -196,7 +182,7 @@ impl Many {
     }
 
     /// Hands out the lists of `docs`, batch by batch.
-    pub(crate) fn scan_batches<T: Stored>(&self, docs: DocRange, each: &mut Each<'_, T>) -> FormatResult<()> {
+    pub(crate) fn scan<T: Stored>(&self, docs: DocRange, each: &mut Each<'_, T>) -> FormatResult<()> {
         let (mut numbers, mut offsets, mut values) = (Vec::new(), Vec::new(), Vec::new());
         self.core.windows(docs, |docs, first| {
             let first = u64::from(first.get());
@@ -209,7 +195,7 @@ impl Many {
                 let offsets = &offsets[at..=at + len];
                 let span = offsets[0]..offsets[len];
                 values.resize(usize::try_from(span.end - span.start).unwrap_or(usize::MAX), T::default());
-                T::decode(&self.values, span, &mut values)?;
+                T::decode(self.values, span, &mut values)?;
                 let docs = BatchDocs::List(&docs[at..at + len]);
                 let values = View::Many(Slices::new(offsets, &values));
                 if each(Batch { docs, values }).is_break() {
@@ -222,14 +208,13 @@ impl Many {
     }
 
     /// Adds the documents of `docs` of whose numbers at least one lies in `range`.
-    fn filter_numbers(
+    pub(crate) fn filter(
         &self,
         docs: DocRange,
         range: &RangeInclusive<i64>,
         bits: &mut [u64],
         pruned: &mut Pruning,
     ) -> FormatResult<()> {
-        bits::check(docs, bits);
         let meta = self.values.meta();
         let docs = docs.clip(self.core.docs);
         let asked = docs.len() as u64;
@@ -242,7 +227,7 @@ impl Many {
             return self.core.presence.exists(docs.into(), bits);
         }
         let mut search = Search {
-            lists: self,
+            lists: *self,
             range,
             numbers: Vec::new(),
             offsets: Vec::new(),
@@ -260,57 +245,9 @@ impl Many {
     }
 }
 
-impl Column for Many {
-    fn info(&self) -> &ColumnInfo {
-        &self.core.info
-    }
-
-    fn exists(&self, docs: DocRange, bits: &mut [u64]) -> Result<()> {
-        self.core.exists(docs, bits)
-    }
-
-    fn values(&self) -> Values<'_> {
-        match &self.terms {
-            Some(terms) => Values::Ords(self, &**terms),
-            None => Values::Numbers(self),
-        }
-    }
-}
-
-impl<T: Stored> Rows<T> for Many {
-    fn gather(&self, docs: BatchDocs<'_>, out: &mut Gathered<T>) -> Result<()> {
-        match docs {
-            BatchDocs::List(docs) => {
-                let (lists, _) = out.begin_many(docs.len());
-                self.core.named(self.gather_list(docs, lists))
-            }
-            BatchDocs::Run(docs) => out.fill_by_scan(docs, true, |each| Rows::<T>::scan(self, docs, each)),
-        }
-    }
-
-    fn scan(&self, docs: DocRange, each: &mut Each<'_, T>) -> Result<()> {
-        self.core.named(self.scan_batches(docs, each))
-    }
-
-    fn filter(
-        &self,
-        docs: DocRange,
-        wanted: &T::Range,
-        bits: &mut [u64],
-        pruned: &mut Pruning,
-    ) -> Result<()> {
-        self.core.named(self.filter_numbers(docs, &T::wanted(wanted), bits, pruned))
-    }
-
-    fn get(&self, doc: DocId, out: &mut Vec<T>) -> Result<bool> {
-        self.core.named(self.read(doc, out))?;
-        Ok(!out.is_empty())
-    }
-}
-
 /// The buffers of a filter over lists.
 struct Search<'a> {
-    lists: &'a Many,
+    lists: ListReader<'a>,
     range: &'a RangeInclusive<i64>,
     numbers: Vec<i64>,
     offsets: Vec<u64>,
