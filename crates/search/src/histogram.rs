@@ -156,7 +156,7 @@ impl RangeCounter {
                 Cut::new(&histogram.step, field, ends)?
             }
         };
-        let counts = vec![0; cut.len()];
+        let counts = vec![0; cut.edges().len()];
         Ok(RangeCounter { slot, counts, docs: 0, missing: 0, outside: 0, last: (0, 0, 0), cut })
     }
 
@@ -165,11 +165,11 @@ impl RangeCounter {
         let field = columns.get(slot).info().field.clone();
         let ends = (counts.iter().position(|count| *count > 0), counts.iter().rposition(|count| *count > 0));
         let shown = match ends {
-            _ if cut.is_given() => 0..counts.len(),
+            _ if cut.is_given => 0..counts.len(),
             (Some(first), Some(last)) => first..last + 1,
             _ => 0..0,
         };
-        let ranges = shown.map(|at| Range { from: cut.from(at), count: counts[at] }).collect();
+        let ranges = shown.map(|at| Range { from: cut.edges()[at], count: counts[at] }).collect();
         HistogramCounts { field, ranges, docs, missing, outside }
     }
 

@@ -10,15 +10,14 @@ use jiff::{SignedDuration, Span};
 use super::{MAX_RANGES, Step, Unit};
 use crate::error::{Error, Result};
 
-/// How numbers are cut into ranges.
+/// How numbers are cut into ranges: range `i` begins at `edges[i]`, and what follows the last edge is in the last range. NaN is
+/// nowhere.
 #[derive(Clone, Debug)]
-pub(super) enum Cut {
-    /// Integers: range `i` begins at `(first + i) * width`; a `u64` is stored less 2^63.
-    Integers { unsigned: bool, width: i128, first: i128, len: usize },
-    /// Doubles: the same.
-    Doubles { width: f64, first: f64, len: usize },
-    /// Range `i` begins at `edges[i]`, which somebody has given; what follows the last is in the last. NaN is nowhere.
-    Edges { doubles: bool, edges: Vec<i64>, given: bool },
+pub(super) struct Cut {
+    doubles: bool,
+    edges: Vec<i64>,
+    /// Whether the ranges were asked for one by one.
+    pub(super) is_given: bool,
 }
 
 impl Cut {
@@ -26,87 +25,43 @@ impl Cut {
     pub(super) fn new(step: &Step, field: &Field, bounds: Option<RangeInclusive<i64>>) -> Result<Cut> {
         let (low, high) = bounds.map_or((0, 0), RangeInclusive::into_inner);
         let doubles = field.logical == LogicalType::F64;
-        match step {
+        let edges = match step {
             Step::Edges(edges)
                 if edges.windows(2).all(|pair| pair[0] < pair[1]) && edges.len() <= MAX_RANGES =>
             {
-                Ok(Cut::Edges { doubles, edges: edges.clone(), given: true })
+                edges.clone()
             }
             Step::Edges(_) => {
-                Err(Error::Request(format!("edges ascend, and there are {MAX_RANGES} at most")))
+                return Err(Error::Request(format!("edges ascend, and there are {MAX_RANGES} at most")));
             }
-            Step::Every(unit) => {
-                let edges = calendar(*unit, field, low, high)?;
-                Ok(Cut::Edges { doubles: false, edges, given: false })
-            }
-            Step::Width(width) if doubles => of_doubles(*width, field, to_f64(low), to_f64(high)),
+            Step::Every(unit) => calendar(*unit, field, low, high)?,
+            Step::Width(width) if doubles => of_doubles(*width, field, to_f64(low), to_f64(high))?,
             #[expect(clippy::cast_precision_loss, reason = "values are no more exact")]
-            Step::Whole(width) if doubles => of_doubles(*width as f64, field, to_f64(low), to_f64(high)),
-            Step::Width(width) => of_integers(whole(*width), field, low, high),
-            Step::Whole(width) => of_integers(*width, field, low, high),
-        }
+            Step::Whole(width) if doubles => of_doubles(*width as f64, field, to_f64(low), to_f64(high))?,
+            Step::Width(width) => of_integers(whole(*width), field, low, high)?,
+            Step::Whole(width) => of_integers(*width, field, low, high)?,
+        };
+        Ok(Cut { doubles, edges, is_given: matches!(step, Step::Edges(_)) })
     }
 
-    /// Whether the ranges were asked for one by one.
-    pub(super) fn is_given(&self) -> bool {
-        matches!(self, Cut::Edges { given: true, .. })
+    /// Where ranges begin, as it is stored.
+    pub(super) fn edges(&self) -> &[i64] {
+        &self.edges
     }
 
-    /// How many ranges there are.
-    pub(super) fn len(&self) -> usize {
-        match self {
-            Cut::Integers { len, .. } | Cut::Doubles { len, .. } => *len,
-            Cut::Edges { edges, .. } => edges.len(),
-        }
-    }
-
-    /// Where a range begins, as it is stored.
-    pub(super) fn from(&self, at: usize) -> i64 {
-        match self {
-            Cut::Integers { unsigned, width, first, .. } => {
-                let from = (first + at as i128) * width;
-                if *unsigned {
-                    from_u64(u64::try_from(from.max(0)).unwrap_or(u64::MAX))
-                } else {
-                    i64::try_from(from).unwrap_or(if from < 0 { i64::MIN } else { i64::MAX })
-                }
-            }
-            #[expect(clippy::cast_precision_loss, reason = "there are 65,536 at most")]
-            Cut::Doubles { width, first, .. } => from_f64((first + at as f64) * width + 0.0),
-            Cut::Edges { edges, .. } => edges[at],
-        }
-    }
-
-    /// In which range a number lies. `last` is where the one before lay, from where to where.
+    /// The range in which a number lies. `last` is where the one before lay, from where to where.
     pub(super) fn place(&self, number: i64, last: &mut (i64, i64, usize)) -> Option<usize> {
-        match self {
-            Cut::Integers { unsigned, width, first, .. } => {
-                let plain = if *unsigned { to_u64(number).into() } else { i128::from(number) };
-                usize::try_from(plain.div_euclid(*width) - first).ok()
-            }
-            Cut::Doubles { width, first, len } => {
-                let at = (to_f64(number) / width).floor() - first;
-                #[expect(
-                    clippy::cast_possible_truncation,
-                    clippy::cast_sign_loss,
-                    reason = "it lies between 0 and len"
-                )]
-                #[expect(clippy::cast_precision_loss, reason = "there are 65,536 at most")]
-                (at >= 0.0 && at < *len as f64).then_some(at as usize)
-            }
-            Cut::Edges { doubles, edges, .. } => {
-                if (last.0..last.1).contains(&number) {
-                    return Some(last.2);
-                }
-                if *doubles && to_f64(number).is_nan() {
-                    return None;
-                }
-                let after = edges.partition_point(|edge| *edge <= number);
-                let at = after.checked_sub(1)?;
-                *last = (edges[at], edges.get(after).copied().unwrap_or(number), at);
-                Some(at)
-            }
+        let Cut { doubles, edges, .. } = self;
+        if (last.0..last.1).contains(&number) {
+            return Some(last.2);
         }
+        if *doubles && to_f64(number).is_nan() {
+            return None;
+        }
+        let after = edges.partition_point(|edge| *edge <= number);
+        let at = after.checked_sub(1)?;
+        *last = (edges[at], edges.get(after).copied().unwrap_or(number), at);
+        Some(at)
     }
 }
 
@@ -123,7 +78,7 @@ fn whole(width: f64) -> u64 {
     if (1.0..9e18).contains(&width) && width.fract() == 0.0 { width as u64 } else { 0 }
 }
 
-fn of_integers(width: u64, field: &Field, low: i64, high: i64) -> Result<Cut> {
+fn of_integers(width: u64, field: &Field, low: i64, high: i64) -> Result<Vec<i64>> {
     if width == 0 {
         let ty = field.logical.name();
         return Err(Error::Request(format!(
@@ -135,11 +90,18 @@ fn of_integers(width: u64, field: &Field, low: i64, high: i64) -> Result<Cut> {
     let plain = |stored: i64| if unsigned { i128::from(to_u64(stored)) } else { i128::from(stored) };
     let width = i128::from(width);
     let (first, last) = (plain(low).div_euclid(width), plain(high).div_euclid(width));
-    let len = usize::try_from(last - first + 1).ok().filter(|len| *len <= MAX_RANGES);
-    Ok(Cut::Integers { unsigned, width, first, len: len.ok_or_else(|| too_many(field))? })
+    if last - first >= MAX_RANGES as i128 {
+        return Err(too_many(field));
+    }
+    // The first edge may lie below all numbers of the type.
+    let stored = |edge: i128| match u64::try_from(edge) {
+        Ok(edge) if unsigned => from_u64(edge),
+        _ => i64::try_from(edge).unwrap_or(i64::MIN),
+    };
+    Ok((first..=last).map(|at| stored(at * width)).collect())
 }
 
-fn of_doubles(width: f64, field: &Field, low: f64, high: f64) -> Result<Cut> {
+fn of_doubles(width: f64, field: &Field, low: f64, high: f64) -> Result<Vec<i64>> {
     if !(width > 0.0 && width.is_finite()) {
         return Err(Error::Request(format!("{width} is no width of a range")));
     }
@@ -151,7 +113,8 @@ fn of_doubles(width: f64, field: &Field, low: f64, high: f64) -> Result<Cut> {
         return Err(too_many(field));
     }
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "it was just looked at")]
-    Ok(Cut::Doubles { width, first, len: len as usize })
+    let len = len as u32;
+    Ok((0..len).map(|at| from_f64((first + f64::from(at)) * width + 0.0)).collect())
 }
 
 /// The beginnings of units of the calendar, from that in which `low` lies to that of `high`, as they are stored.
@@ -176,13 +139,7 @@ fn calendar(unit: Unit, field: &Field, low: i64, high: i64) -> Result<Vec<i64>> 
         if per_second == 0 {
             return Err(Error::Request(format!("column `{}` has days, and none of these units", field.name)));
         }
-        let width = i128::from(seconds) * i128::from(per_second);
-        let (first, last) = (i128::from(low).div_euclid(width), i128::from(high).div_euclid(width));
-        if last - first >= MAX_RANGES as i128 {
-            return Err(too_many(field));
-        }
-        let edge = |at: i128| i64::try_from(at * width).unwrap_or(i64::MIN);
-        return Ok((first..=last).map(edge).collect());
+        return of_integers(seconds * per_second.unsigned_abs(), field, low, high);
     }
     let per_day = if per_second == 0 { 1 } else { 86_400 * per_second };
     let beyond = |_| Error::Request(format!("column `{}` has days that are in no calendar", field.name));

@@ -1,13 +1,13 @@
 //! What a bound query does, for people and for programs that show it to people.
 
 use std::fmt;
+use std::ops::AddAssign;
 use std::time::Duration;
 
 use docvalues_column::{Decided, Pruning};
 
 use super::bind::{Node, What};
 use super::leaf::grouped;
-use super::run::Counter;
 
 /// How a part of a query is evaluated, and, after a run, what it did.
 ///
@@ -29,7 +29,7 @@ pub struct Explain {
 }
 
 /// What a part of a query did.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Ran {
     /// Documents that it was asked about.
     pub asked: u64,
@@ -47,8 +47,21 @@ pub struct Ran {
     pub time: Duration,
 }
 
-/// What `node` does in a source of `docs` documents; `counters` are what its parts did in so many windows.
-pub(super) fn explain(node: &Node, docs: u32, windows: u64, counters: Option<&[Counter]>) -> Explain {
+impl AddAssign for Ran {
+    fn add_assign(&mut self, other: Ran) {
+        let Ran { asked, matched, windows, skipped, gathered, filter, time } = other;
+        self.asked += asked;
+        self.matched += matched;
+        self.windows += windows;
+        self.skipped += skipped;
+        self.gathered += gathered;
+        self.filter += filter;
+        self.time += time;
+    }
+}
+
+/// What `node` does in a source of `docs` documents; `ran_all` is what each part did in so many windows.
+pub(super) fn explain(node: &Node, docs: u32, windows: u64, ran_all: Option<&[Ran]>) -> Explain {
     let because = |what: &str| match &node.note {
         Some(note) => format!("{what}: {note}"),
         None => what.to_owned(),
@@ -62,22 +75,15 @@ pub(super) fn explain(node: &Node, docs: u32, windows: u64, counters: Option<&[C
         What::Or => "any of these".into(),
         What::Not => "not this".into(),
     };
-    let ran = counters.and_then(|counters| counters.get(node.id)).map(|counter| Ran {
-        asked: counter.asked,
-        matched: counter.matched,
-        windows: counter.windows,
-        skipped: windows.saturating_sub(counter.windows),
-        gathered: counter.gathered,
-        filter: counter.filter,
-        time: counter.time,
-    });
+    let ran = ran_all.and_then(|ran| ran.get(node.id));
+    let ran = ran.map(|&ran| Ran { skipped: windows.saturating_sub(ran.windows), ..ran });
     Explain {
         clause: node.query().to_string(),
         how,
         expected: rounded(node.share, docs),
         cost: node.cost,
         ran,
-        parts: node.parts.iter().map(|part| explain(part, docs, windows, counters)).collect(),
+        parts: node.parts.iter().map(|part| explain(part, docs, windows, ran_all)).collect(),
     }
 }
 

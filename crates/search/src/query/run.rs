@@ -5,49 +5,20 @@
 //! narrows by the others. Narrowing by a condition reads the values of the candidates, if these are few, or else fills
 //! and intersects.
 
-use std::ops::AddAssign;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use docvalues_column::{DocRange, Pruning, bits};
 
 use super::bind::{Node, What};
+use super::explain::Ran;
 use super::leaf::{Buffers, Leaf};
 use crate::Result;
 
 /// Documents that are worked on together, and words of bits for them: 8 KiB. As many as a block of presence has.
 pub(super) const WINDOW: u32 = 1 << 16;
 
-/// What a part did so far.
-#[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Counter {
-    /// Windows in which it was asked.
-    pub(super) windows: u64,
-    /// Of these, those in which the values of candidates were read.
-    pub(super) gathered: u64,
-    /// Documents that it was asked about.
-    pub(super) asked: u64,
-    /// Documents that matched.
-    pub(super) matched: u64,
-    /// What the indexes of its column decided.
-    pub(super) filter: Pruning,
-    /// How long it took.
-    pub(super) time: Duration,
-}
-
-impl AddAssign for Counter {
-    fn add_assign(&mut self, other: Counter) {
-        let Counter { windows, gathered, asked, matched, filter, time } = other;
-        self.windows += windows;
-        self.gathered += gathered;
-        self.asked += asked;
-        self.matched += matched;
-        self.filter += filter;
-        self.time += time;
-    }
-}
-
 /// What runs that counted did together, part by part of the query.
-pub(super) fn counters(runs: Vec<Run>) -> Vec<Counter> {
+pub(super) fn counters(runs: Vec<Run>) -> Vec<Ran> {
     let mut counters = runs.into_iter().filter_map(|run| run.counters);
     let mut all = counters.next().unwrap_or_default();
     for counters in counters {
@@ -62,13 +33,13 @@ pub(super) struct Run {
     spare: Vec<Vec<u64>>,
     buffers: Buffers,
     /// One for each part, if somebody wants to know.
-    pub(super) counters: Option<Vec<Counter>>,
+    pub(super) counters: Option<Vec<Ran>>,
 }
 
 impl Run {
     /// A run that notes what each of so many parts does.
     pub(super) fn counting(nodes: usize) -> Run {
-        Run { counters: Some(vec![Counter::default(); nodes]), ..Run::default() }
+        Run { counters: Some(vec![Ran::default(); nodes]), ..Run::default() }
     }
 
     /// Words of zeros.
@@ -87,7 +58,7 @@ impl Run {
         spare
     }
 
-    fn counter(&mut self, node: &Node) -> Option<&mut Counter> {
+    fn counter(&mut self, node: &Node) -> Option<&mut Ran> {
         self.counters.as_mut()?.get_mut(node.id)
     }
 }
