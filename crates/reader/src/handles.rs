@@ -4,7 +4,7 @@
 //! and can be read by any number of threads.
 
 use std::marker::PhantomData;
-use std::ops::{Bound, ControlFlow, Range, RangeBounds};
+use std::ops::{Bound, ControlFlow, RangeBounds};
 use std::sync::Arc;
 
 use docvalues_column::{
@@ -339,7 +339,7 @@ impl<T: Number> Numeric<T> {
     /// # Errors
     ///
     /// When bytes of the column are damaged.
-    pub fn doc_range(&self, values: impl RangeBounds<T>) -> Result<Option<Range<u32>>> {
+    pub fn doc_range(&self, values: impl RangeBounds<T>) -> Result<Option<DocRange>> {
         self.column.doc_range(&T::stored_range(&values))
     }
 
@@ -483,7 +483,7 @@ impl Sorted {
     /// # Errors
     ///
     /// When bytes of the column are damaged.
-    pub fn doc_range(&self, ords: impl Into<OrdRange>) -> Result<Option<Range<u32>>> {
+    pub fn doc_range(&self, ords: impl Into<OrdRange>) -> Result<Option<DocRange>> {
         self.column.doc_range(&TermOrd::wanted(&ords.into()))
     }
 }

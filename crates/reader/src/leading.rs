@@ -10,7 +10,7 @@
 //! What is found here rests on what the file says of its order, so a file that lies gets wrong answers; no answer
 //! lies outside of the documents.
 
-use std::ops::{Range, RangeInclusive};
+use std::ops::RangeInclusive;
 
 use docvalues_column::{DocRange, SortKey, bits};
 use docvalues_format::numeric::NumericReader;
@@ -38,9 +38,9 @@ impl Leading {
         core: &Core,
         numbers: &NumericReader<Section>,
         wanted: &RangeInclusive<i64>,
-    ) -> FormatResult<Range<u32>> {
+    ) -> FormatResult<DocRange> {
         if wanted.is_empty() {
-            return Ok(0..0);
+            return Ok(DocRange::default());
         }
         let (least, most) = (*wanted.start(), *wanted.end());
         let found = if self.descending {
@@ -54,7 +54,7 @@ impl Leading {
         // There are no more values than documents.
         let doc =
             |index: u64| u32::try_from(index).unwrap_or(u32::MAX).saturating_add(without).min(core.docs);
-        Ok(doc(found.start)..doc(found.end))
+        Ok(DocRange::new(doc(found.start), doc(found.end)))
     }
 }
 

@@ -1,6 +1,6 @@
 //! Columns of numbers or ords, one or any number a document.
 
-use std::ops::{Range, RangeInclusive};
+use std::ops::RangeInclusive;
 use std::sync::Arc;
 
 use docvalues_column::{
@@ -53,7 +53,7 @@ impl Numbers {
     }
 
     /// The documents whose number lies in `wanted`, if the segment is sorted by this column first.
-    pub(crate) fn doc_range(&self, wanted: &RangeInclusive<i64>) -> Result<Option<Range<u32>>> {
+    pub(crate) fn doc_range(&self, wanted: &RangeInclusive<i64>) -> Result<Option<DocRange>> {
         let found = self.core.leading.map(|leading| leading.docs(&self.core, &self.values, wanted));
         self.core.named(found.transpose())
     }
@@ -125,7 +125,7 @@ impl Numbers {
         }
         if let Some(leading) = core.leading {
             pruned.order += asked;
-            leading::fill(leading.docs(core, values, wanted)?.into(), docs, bits);
+            leading::fill(leading.docs(core, values, wanted)?, docs, bits);
             return Ok(());
         }
         core.filtered(docs, bits, pruned, |indices, found, pruned| {
