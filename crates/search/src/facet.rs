@@ -101,11 +101,27 @@ impl Facet {
     }
 }
 
-/// Counts the values of several columns, in one pass.
-pub(crate) fn facets(search: &Search<'_>, docs: Docs<'_>, facets: &[Facet]) -> Result<Vec<FacetCounts>> {
-    let mut request = search.begin(docs);
-    let counters = facets.iter().map(|facet| FacetCounter::new(&mut request, facet));
-    let counters = counters.collect::<Result<Vec<_>>>()?;
-    let counters = request.run(counters)?;
-    counters.into_iter().map(|counter| counter.finish(request.columns())).collect()
+impl Search<'_> {
+    /// How many of `docs` have each value of a column.
+    ///
+    /// # Errors
+    ///
+    /// When there is no such column, it has no prefixes, or bytes of it are damaged.
+    pub fn facet(&self, docs: Docs<'_>, facet: &Facet) -> Result<FacetCounts> {
+        let mut counts = self.facets(docs, std::slice::from_ref(facet))?;
+        Ok(counts.remove(0))
+    }
+
+    /// The same for several columns, in one pass over the documents.
+    ///
+    /// # Errors
+    ///
+    /// As [`facet`](Self::facet).
+    pub fn facets(&self, docs: Docs<'_>, facets: &[Facet]) -> Result<Vec<FacetCounts>> {
+        let mut request = self.begin(docs);
+        let counters = facets.iter().map(|facet| FacetCounter::new(&mut request, facet));
+        let counters = counters.collect::<Result<Vec<_>>>()?;
+        let counters = request.run(counters)?;
+        counters.into_iter().map(|counter| counter.finish(request.columns())).collect()
+    }
 }

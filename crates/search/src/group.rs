@@ -179,39 +179,48 @@ impl Group {
     }
 }
 
-/// Finds the groups that come first.
-pub(crate) fn group(search: &Search<'_>, docs: Docs<'_>, group: &Group) -> Result<Groups> {
-    let mut request = search.begin(docs);
-    let by = request.slot(&group.by)?;
-    let field = request.columns().get(by).info().field.clone();
-    if field.kind.is_multi_valued() {
-        let cannot = "has several values a document, and so puts it in no group";
-        return Err(Error::Kind { field: field.name, kind: field.kind, cannot });
+impl Search<'_> {
+    /// Groups `docs` by their value of a column, and finds the groups that come first.
+    ///
+    /// O(documents), for each pass that the budget makes necessary; see [the module](self).
+    ///
+    /// # Errors
+    ///
+    /// When there is no such column, it has several values a document, a metric is of a column without numbers, the
+    /// budget is too small by far, or bytes of a column are damaged.
+    pub fn group(&self, docs: Docs<'_>, group: &Group) -> Result<Groups> {
+        let mut request = self.begin(docs);
+        let by = request.slot(&group.by)?;
+        let field = request.columns().get(by).info().field.clone();
+        if field.kind.is_multi_valued() {
+            let cannot = "has several values a document, and so puts it in no group";
+            return Err(Error::Kind { field: field.name, kind: field.kind, cannot });
+        }
+        if let GroupOrder::Metric(metric) = group.order
+            && metric >= group.metrics.len()
+        {
+            let metrics = group.metrics.len();
+            return Err(Error::Request(format!(
+                "groups are ordered by metric {metric}, but there are {metrics}"
+            )));
+        }
+        let layout = Arc::new(Layout::new(&mut request, &group.metrics)?);
+        let keys = Keys::open(&mut request, &group.sort)?;
+        if group.order == GroupOrder::Best {
+            return by_best(&request, by, field, &layout, keys, group);
+        }
+        let bytes = group.budget.max(LEAST_BUDGET);
+        let found = all::find(&request, by, &layout, group.order, group.top, bytes)?;
+        let docs = if group.docs > 0 && !found.winners.is_empty() {
+            let groups = Places::new(found.winners.iter().map(|winner| &winner.value));
+            request.run(Winners::new(by, groups).best(keys, group.docs))?.finish().1
+        } else {
+            None
+        };
+        let groups = finish(&request, by, &layout, found.winners, docs)?;
+        let distinct = Some(Distinct::Exact(found.distinct));
+        Ok(Groups { field, groups, distinct, docs: found.docs, missing: found.missing })
     }
-    if let GroupOrder::Metric(metric) = group.order
-        && metric >= group.metrics.len()
-    {
-        let metrics = group.metrics.len();
-        return Err(Error::Request(format!(
-            "groups are ordered by metric {metric}, but there are {metrics}"
-        )));
-    }
-    let layout = Arc::new(Layout::new(&mut request, &group.metrics)?);
-    let keys = Keys::open(&mut request, &group.sort)?;
-    if group.order == GroupOrder::Best {
-        return by_best(&request, by, field, &layout, keys, group);
-    }
-    let bytes = group.budget.max(LEAST_BUDGET);
-    let found = all::find(&request, by, &layout, group.order, group.top, bytes)?;
-    let docs = if group.docs > 0 && !found.winners.is_empty() {
-        let groups = Places::new(found.winners.iter().map(|winner| &winner.value));
-        request.run(Winners::new(by, groups).best(keys, group.docs))?.finish().1
-    } else {
-        None
-    };
-    let groups = finish(&request, by, &layout, found.winners, docs)?;
-    let distinct = Some(Distinct::Exact(found.distinct));
-    Ok(Groups { field, groups, distinct, docs: found.docs, missing: found.missing })
 }
 
 /// Finds the groups whose best documents come first.

@@ -105,15 +105,17 @@ pub struct Range {
     pub count: u64,
 }
 
-/// Counts the values of a column.
-pub(crate) fn histogram(
-    search: &Search<'_>,
-    docs: Docs<'_>,
-    histogram: &Histogram,
-) -> Result<HistogramCounts> {
-    let mut request = search.begin(docs);
-    let counter = RangeCounter::new(&mut request, histogram)?;
-    Ok(request.run(counter)?.finish(request.columns()))
+impl Search<'_> {
+    /// How many values of `docs` lie in each of a row of ranges.
+    ///
+    /// # Errors
+    ///
+    /// When there is no such column, it has no numbers, the ranges make no sense or are too many, or bytes are damaged.
+    pub fn histogram(&self, docs: Docs<'_>, histogram: &Histogram) -> Result<HistogramCounts> {
+        let mut request = self.begin(docs);
+        let counter = RangeCounter::new(&mut request, histogram)?;
+        Ok(request.run(counter)?.finish(request.columns()))
+    }
 }
 
 /// Counts values by range.

@@ -103,46 +103,53 @@ pub struct Times {
     pub top: Duration,
 }
 
-/// Carries out a request.
-pub(crate) fn run(search: &Search<'_>, request: &SearchRequest) -> Result<SearchAnswer> {
-    let mut times = Times::default();
-    let start = Instant::now();
-    let (bits, explain) = search.bind(&request.query)?.collect_explained(Docs::All)?;
-    let docs = Docs::Bits(&bits);
-    times.query = start.elapsed();
+impl Search<'_> {
+    /// Several things at once about the documents that match a query; columns that are used twice are read once.
+    ///
+    /// # Errors
+    ///
+    /// As those of what is asked for.
+    pub fn request(&self, request: &SearchRequest) -> Result<SearchAnswer> {
+        let mut times = Times::default();
+        let start = Instant::now();
+        let (bits, explain) = self.bind(&request.query)?.collect_explained(Docs::All)?;
+        let docs = Docs::Bits(&bits);
+        times.query = start.elapsed();
 
-    let start = Instant::now();
-    let mut reading = search.begin(docs);
-    let facets = request.facets.iter().map(|facet| FacetCounter::new(&mut reading, facet));
-    let facets = facets.collect::<Result<Vec<_>>>()?;
-    let histograms = request.histograms.iter().map(|histogram| RangeCounter::new(&mut reading, histogram));
-    let histograms = histograms.collect::<Result<Vec<_>>>()?;
-    let plans = request.stats.iter().map(|stats| stats::plan(&mut reading, stats));
-    let (plans, stats): (Vec<_>, Vec<_>) = plans.collect::<Result<Vec<_>>>()?.into_iter().unzip();
-    let (facets, histograms, stats) = reading.run((facets, histograms, stats))?;
-    let columns = reading.columns();
-    let facets = facets.into_iter().map(|counter| counter.finish(columns)).collect::<Result<_>>()?;
-    let histograms = histograms.into_iter().map(|counter| counter.finish(columns)).collect();
-    let stats = plans.into_iter().zip(stats).map(|(plan, stats)| plan.finish(&reading, stats));
-    let stats = stats.collect::<Result<_>>()?;
-    times.pass = start.elapsed();
+        let start = Instant::now();
+        let mut reading = self.begin(docs);
+        let facets = request.facets.iter().map(|facet| FacetCounter::new(&mut reading, facet));
+        let facets = facets.collect::<Result<Vec<_>>>()?;
+        let histograms =
+            request.histograms.iter().map(|histogram| RangeCounter::new(&mut reading, histogram));
+        let histograms = histograms.collect::<Result<Vec<_>>>()?;
+        let plans = request.stats.iter().map(|stats| stats::plan(&mut reading, stats));
+        let (plans, stats): (Vec<_>, Vec<_>) = plans.collect::<Result<Vec<_>>>()?.into_iter().unzip();
+        let (facets, histograms, stats) = reading.run((facets, histograms, stats))?;
+        let columns = reading.columns();
+        let facets = facets.into_iter().map(|counter| counter.finish(columns)).collect::<Result<_>>()?;
+        let histograms = histograms.into_iter().map(|counter| counter.finish(columns)).collect();
+        let stats = plans.into_iter().zip(stats).map(|(plan, stats)| plan.finish(&reading, stats));
+        let stats = stats.collect::<Result<_>>()?;
+        times.pass = start.elapsed();
 
-    let start = Instant::now();
-    let groups = request.groups.iter().map(|group| search.group(docs, group)).collect::<Result<_>>()?;
-    times.groups = start.elapsed();
+        let start = Instant::now();
+        let groups = request.groups.iter().map(|group| self.group(docs, group)).collect::<Result<_>>()?;
+        times.groups = start.elapsed();
 
-    let start = Instant::now();
-    let (top, top_ran) = search.top_explained(docs, &request.sort, request.top)?;
-    times.top = start.elapsed();
-    Ok(SearchAnswer {
-        hits: bits.count().into(),
-        facets,
-        histograms,
-        stats,
-        groups,
-        top,
-        explain,
-        top_ran,
-        times,
-    })
+        let start = Instant::now();
+        let (top, top_ran) = self.top_explained(docs, &request.sort, request.top)?;
+        times.top = start.elapsed();
+        Ok(SearchAnswer {
+            hits: bits.count().into(),
+            facets,
+            histograms,
+            stats,
+            groups,
+            top,
+            explain,
+            top_ran,
+            times,
+        })
+    }
 }

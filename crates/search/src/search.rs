@@ -4,20 +4,13 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use docvalues_column::{
-    Bitset, Column, ColumnSource, DocId, Field, LiveDocs, Part, Result as ColumnResult, SortKey,
+    Bitset, Column, ColumnSource, Field, LiveDocs, Part, Result as ColumnResult, SortKey,
 };
 
 use crate::columns::{Columns, Slot};
 use crate::docs::Docs;
 use crate::error::Result;
-use crate::facet::{self, Facet, FacetCounts};
-use crate::group::{self, Group, Groups};
-use crate::histogram::{self, Histogram, HistogramCounts};
 use crate::pass::{Collector, Pass};
-use crate::query::{Bound, Query};
-use crate::request::{self, SearchAnswer, SearchRequest};
-use crate::sort::{self, TopRan};
-use crate::stats::{self, ColumnStats, Stats};
 
 /// A search over one source of columns: the source, its live documents, and the number of threads.
 ///
@@ -25,8 +18,8 @@ use crate::stats::{self, ColumnStats, Stats};
 pub struct Search<'s> {
     source: &'s (dyn ColumnSource + Sync),
     /// The live documents, if any was deleted.
-    live: Option<Arc<Bitset>>,
-    threads: usize,
+    pub(crate) live: Option<Arc<Bitset>>,
+    pub(crate) threads: usize,
     opened: Mutex<HashMap<String, Arc<dyn Column>>>,
 }
 
@@ -71,145 +64,6 @@ impl<'s> Search<'s> {
     /// The source.
     pub fn source(&self) -> &'s (dyn ColumnSource + Sync) {
         self.source
-    }
-
-    /// A query, bound to the columns, that runs on as many threads.
-    ///
-    /// # Errors
-    ///
-    /// As [`Query::bind`].
-    pub fn bind(&self, query: &Query) -> Result<Bound> {
-        let bound = match &self.live {
-            Some(live) => Query::docs(live.clone()).and(query.clone()).bind(self),
-            None => query.bind(self),
-        };
-        Ok(bound?.threads(self.threads))
-    }
-
-    /// The documents that match `query`. Of many, a set that holds all is better said by [`Docs::All`].
-    ///
-    /// # Errors
-    ///
-    /// When there is no such column, a literal is none of its type, or bytes are damaged.
-    pub fn filter(&self, query: &Query) -> Result<Bitset> {
-        self.bind(query)?.collect(Docs::All)
-    }
-
-    /// How many documents match `query`.
-    ///
-    /// # Errors
-    ///
-    /// As [`filter`](Self::filter).
-    pub fn count(&self, query: &Query) -> Result<u32> {
-        self.bind(query)?.count(Docs::All)
-    }
-
-    /// Several things at once about the documents that match a query; columns that are used twice are read once.
-    ///
-    /// # Errors
-    ///
-    /// As those of what is asked for.
-    pub fn request(&self, request: &SearchRequest) -> Result<SearchAnswer> {
-        request::run(self, request)
-    }
-
-    /// How many of `docs` have each value of a column.
-    ///
-    /// # Errors
-    ///
-    /// When there is no such column, it has no prefixes, or bytes of it are damaged.
-    pub fn facet(&self, docs: Docs<'_>, facet: &Facet) -> Result<FacetCounts> {
-        let mut counts = facet::facets(self, docs, std::slice::from_ref(facet))?;
-        Ok(counts.remove(0))
-    }
-
-    /// The same for several columns, in one pass over the documents.
-    ///
-    /// # Errors
-    ///
-    /// As [`facet`](Self::facet).
-    pub fn facets(&self, docs: Docs<'_>, facets: &[Facet]) -> Result<Vec<FacetCounts>> {
-        facet::facets(self, docs, facets)
-    }
-
-    /// The first `top` of `docs` in the order of `keys`; documents that are equal by all of them, or all if there are
-    /// none, in the order of their numbers.
-    ///
-    /// O(documents) at worst, O(top) for a source that is sorted like this; see [`sort`](crate::sort).
-    ///
-    /// # Errors
-    ///
-    /// When there is no such column, a column is named twice, or bytes of it are damaged.
-    pub fn top(&self, docs: Docs<'_>, keys: &[SortKey], top: usize) -> Result<Vec<DocId>> {
-        Ok(sort::top(self, docs, keys, top)?.0)
-    }
-
-    /// As [`top`](Self::top), and how many documents were looked at, and what indexes decided about the others. It takes no
-    /// longer.
-    ///
-    /// # Errors
-    ///
-    /// As [`top`](Self::top).
-    pub fn top_explained(
-        &self,
-        docs: Docs<'_>,
-        keys: &[SortKey],
-        top: usize,
-    ) -> Result<(Vec<DocId>, TopRan)> {
-        sort::top(self, docs, keys, top)
-    }
-
-    /// All of `docs` in the order of `keys`: what is exported, for example. O(documents · log documents), and 20 bytes of
-    /// memory for each.
-    ///
-    /// # Errors
-    ///
-    /// As [`top`](Self::top), and [`Error::Value`](crate::Error::Value) where the sort finds a value outside of the bounds
-    /// that its column gives.
-    pub fn sorted(&self, docs: Docs<'_>, keys: &[SortKey]) -> Result<Vec<DocId>> {
-        sort::all(self, docs, keys)
-    }
-
-    /// What the values of a column are, those of `docs`.
-    ///
-    /// Of all documents, what the directory says is not found out again.
-    ///
-    /// # Errors
-    ///
-    /// When there is no such column, it has nothing of the kind, or bytes of it are damaged.
-    pub fn stats(&self, docs: Docs<'_>, stats: &Stats) -> Result<ColumnStats> {
-        let mut found = stats::stats(self, docs, std::slice::from_ref(stats))?;
-        Ok(found.remove(0))
-    }
-
-    /// The same for several columns, in one pass over the documents.
-    ///
-    /// # Errors
-    ///
-    /// As [`stats`](Self::stats).
-    pub fn stats_of(&self, docs: Docs<'_>, stats: &[Stats]) -> Result<Vec<ColumnStats>> {
-        stats::stats(self, docs, stats)
-    }
-
-    /// How many values of `docs` lie in each of a row of ranges.
-    ///
-    /// # Errors
-    ///
-    /// When there is no such column, it has no numbers, the ranges make no sense or are too many, or bytes are damaged.
-    pub fn histogram(&self, docs: Docs<'_>, histogram: &Histogram) -> Result<HistogramCounts> {
-        histogram::histogram(self, docs, histogram)
-    }
-
-    /// Groups `docs` by their value of a column, and finds the groups that come first.
-    ///
-    /// O(documents), for each pass that the budget makes necessary; see [`group`](crate::group).
-    ///
-    /// # Errors
-    ///
-    /// When there is no such column, it has several values a document, a metric is of a column without numbers, the
-    /// budget is too small by far, or bytes of a column are damaged.
-    pub fn group(&self, docs: Docs<'_>, group: &Group) -> Result<Groups> {
-        group::group(self, docs, group)
     }
 
     /// Begins a pass over those of `docs` that live.

@@ -37,47 +37,72 @@ pub(crate) use key::{Entry, Keys};
 pub use top::TopRan;
 pub(crate) use top::{Competition, Kept, TopDocs};
 
-/// The first `top` of `docs`, and how they were found.
-pub(crate) fn top(
-    search: &Search<'_>,
-    docs: Docs<'_>,
-    keys: &[SortKey],
-    top: usize,
-) -> Result<(Vec<DocId>, TopRan)> {
-    let mut request = search.begin(docs);
-    let keys = Keys::open(&mut request, keys)?;
-    if top == 0 {
-        return Ok((Vec::new(), TopRan::default()));
+impl Search<'_> {
+    /// The first `top` of `docs` in the order of `keys`; documents that are equal by all of them, or all if there are
+    /// none, in the order of their numbers.
+    ///
+    /// O(documents) at worst, O(top) for a source that is sorted like this; see [the module](self).
+    ///
+    /// # Errors
+    ///
+    /// When there is no such column, a column is named twice, or bytes of it are damaged.
+    pub fn top(&self, docs: Docs<'_>, keys: &[SortKey], top: usize) -> Result<Vec<DocId>> {
+        Ok(self.top_explained(docs, keys, top)?.0)
     }
-    if lie_in_order(search, &keys) {
-        return Ok((request.docs().iter(request.total()).take(top).collect(), TopRan::default()));
-    }
-    let (last, looked) = near::look(&request, &keys, top)?;
-    let mut before = TopRan { seen: looked, ..TopRan::default() };
-    let guess = near::guess(&request, &keys, top)?;
-    // If there are enough that do not come behind it, the first are among them.
-    if let Some(guess) = guess.filter(|guess| last.as_ref().is_none_or(|last| guess < last)) {
-        let first = Competition::new(keys.clone(), TopDocs::not_behind(top, Some(guess)));
-        let (found, ran) = request.run(first)?.finish();
-        before += ran;
-        let found = found.finish();
-        if found.len() == top {
-            return Ok((found, before));
-        }
-    }
-    let (found, ran) = request.run(Competition::new(keys, TopDocs::not_behind(top, last)))?.finish();
-    before += ran;
-    Ok((found.finish(), before))
-}
 
-/// All of `docs`, in order.
-pub(crate) fn all(search: &Search<'_>, docs: Docs<'_>, keys: &[SortKey]) -> Result<Vec<DocId>> {
-    let mut request = search.begin(docs);
-    let keys = Keys::open(&mut request, keys)?;
-    if lie_in_order(search, &keys) {
-        return Ok(request.docs().to_vec(request.total()));
+    /// As [`top`](Self::top), and how many documents were looked at, and what indexes decided about the others. It takes no
+    /// longer.
+    ///
+    /// # Errors
+    ///
+    /// As [`top`](Self::top).
+    pub fn top_explained(
+        &self,
+        docs: Docs<'_>,
+        keys: &[SortKey],
+        top: usize,
+    ) -> Result<(Vec<DocId>, TopRan)> {
+        let mut request = self.begin(docs);
+        let keys = Keys::open(&mut request, keys)?;
+        if top == 0 {
+            return Ok((Vec::new(), TopRan::default()));
+        }
+        if lie_in_order(self, &keys) {
+            return Ok((request.docs().iter(request.total()).take(top).collect(), TopRan::default()));
+        }
+        let (last, looked) = near::look(&request, &keys, top)?;
+        let mut before = TopRan { seen: looked, ..TopRan::default() };
+        let guess = near::guess(&request, &keys, top)?;
+        // If there are enough that do not come behind it, the first are among them.
+        if let Some(guess) = guess.filter(|guess| last.as_ref().is_none_or(|last| guess < last)) {
+            let first = Competition::new(keys.clone(), TopDocs::not_behind(top, Some(guess)));
+            let (found, ran) = request.run(first)?.finish();
+            before += ran;
+            let found = found.finish();
+            if found.len() == top {
+                return Ok((found, before));
+            }
+        }
+        let (found, ran) = request.run(Competition::new(keys, TopDocs::not_behind(top, last)))?.finish();
+        before += ran;
+        Ok((found.finish(), before))
     }
-    full::sort(&request, &keys)
+
+    /// All of `docs` in the order of `keys`: what is exported, for example. O(documents · log documents), and 20 bytes of
+    /// memory for each.
+    ///
+    /// # Errors
+    ///
+    /// As [`top`](Self::top), and [`Error::Value`](crate::Error::Value) where the sort finds a value outside of the bounds
+    /// that its column gives.
+    pub fn sorted(&self, docs: Docs<'_>, keys: &[SortKey]) -> Result<Vec<DocId>> {
+        let mut request = self.begin(docs);
+        let keys = Keys::open(&mut request, keys)?;
+        if lie_in_order(self, &keys) {
+            return Ok(request.docs().to_vec(request.total()));
+        }
+        full::sort(&request, &keys)
+    }
 }
 
 /// Whether documents in the order of their numbers are in the order of these keys.

@@ -285,13 +285,31 @@ impl Sum {
     }
 }
 
-/// What the values of several columns are, in one pass over the documents, and some for percentiles.
-pub(crate) fn stats(search: &Search<'_>, docs: Docs<'_>, asked: &[Stats]) -> Result<Vec<ColumnStats>> {
-    let mut request = search.begin(docs);
-    let plans = asked.iter().map(|stats| plan(&mut request, stats)).collect::<Result<Vec<_>>>()?;
-    let (plans, reading): (Vec<_>, Vec<_>) = plans.into_iter().unzip();
-    let reading = request.run(reading)?;
-    plans.into_iter().zip(reading).map(|(plan, reading)| plan.finish(&request, reading)).collect()
+impl Search<'_> {
+    /// What the values of a column are, those of `docs`.
+    ///
+    /// Of all documents, what the directory says is not found out again.
+    ///
+    /// # Errors
+    ///
+    /// When there is no such column, it has nothing of the kind, or bytes of it are damaged.
+    pub fn stats(&self, docs: Docs<'_>, stats: &Stats) -> Result<ColumnStats> {
+        let mut found = self.stats_of(docs, std::slice::from_ref(stats))?;
+        Ok(found.remove(0))
+    }
+
+    /// The same for several columns, in one pass over the documents.
+    ///
+    /// # Errors
+    ///
+    /// As [`stats`](Self::stats).
+    pub fn stats_of(&self, docs: Docs<'_>, stats: &[Stats]) -> Result<Vec<ColumnStats>> {
+        let mut request = self.begin(docs);
+        let plans = stats.iter().map(|stats| plan(&mut request, stats)).collect::<Result<Vec<_>>>()?;
+        let (plans, reading): (Vec<_>, Vec<_>) = plans.into_iter().unzip();
+        let reading = request.run(reading)?;
+        plans.into_iter().zip(reading).map(|(plan, reading)| plan.finish(&request, reading)).collect()
+    }
 }
 
 #[cfg(test)]

@@ -8,7 +8,7 @@ use super::explain::{Explain, explain};
 use super::run::{self, Run, WINDOW, is_empty, set_all};
 use crate::docs::len_u32;
 use crate::threads::each;
-use crate::{Bitset, Docs, Result};
+use crate::{Bitset, Docs, Result, Search};
 
 /// Documents that a thread takes at once: whole windows.
 const PART: u32 = 8 * WINDOW;
@@ -52,6 +52,39 @@ impl Query {
     pub fn bind(&self, source: &dyn ColumnSource) -> Result<Bound> {
         let (root, nodes) = Binder::new(source).bind(self)?;
         Ok(Bound { docs: source.docs(), root, nodes, threads: 1 })
+    }
+}
+
+impl Search<'_> {
+    /// A query, bound to the columns, that runs on as many threads.
+    ///
+    /// # Errors
+    ///
+    /// As [`Query::bind`].
+    pub fn bind(&self, query: &Query) -> Result<Bound> {
+        let bound = match &self.live {
+            Some(live) => Query::docs(live.clone()).and(query.clone()).bind(self),
+            None => query.bind(self),
+        };
+        Ok(bound?.threads(self.threads))
+    }
+
+    /// The documents that match `query`. Of many, a set that holds all is better said by [`Docs::All`].
+    ///
+    /// # Errors
+    ///
+    /// When there is no such column, a literal is none of its type, or bytes are damaged.
+    pub fn filter(&self, query: &Query) -> Result<Bitset> {
+        self.bind(query)?.collect(Docs::All)
+    }
+
+    /// How many documents match `query`.
+    ///
+    /// # Errors
+    ///
+    /// As [`filter`](Self::filter).
+    pub fn count(&self, query: &Query) -> Result<u32> {
+        self.bind(query)?.count(Docs::All)
     }
 }
 
