@@ -7,12 +7,13 @@
 //!
 //! | mode | finding block *n* | is |
 //! | --- | --- | --- |
-//! | [`Ignore`](JumpTables::Ignore) | O(*n*), or O(1) from a position just before it | Lucene 7 |
+//! | [`Ignore`](JumpTables::Ignore) | O(*n*), or O(1) from the block just before it | Lucene 7 |
 //! | [`BuildOnFirstUse`](JumpTables::BuildOnFirstUse) | O(1) after one walk, entries on the heap | LUCENE-8374 |
 //! | [`Baked`](JumpTables::Baked) | O(1), entries in the file | LUCENE-8585 |
 
 use std::cmp::Ordering;
 use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
+use std::thread::{self, ThreadId};
 
 use crate::error::{Error, ErrorKind, Place, Result};
 use crate::source::SectionBytes;
@@ -22,10 +23,8 @@ use crate::source::SectionBytes;
 pub enum JumpTables {
     /// Walks the chain of blocks forward, as Lucene 7's iterators did. Ignores rank entries, too.
     ///
-    /// A reader remembers where its last 8 walks ended, and all callers share these positions. A
-    /// look-up goes on from the nearest one that is not after its block, or else from the first block.
-    /// So up to 8 callers that go forward side by side, such as the threads of a scan, take O(blocks)
-    /// each. A lock guards the positions; the other modes have none.
+    /// A thread goes on from the block of its last look-up, or starts at the first block if it wants one before that. A
+    /// reader remembers the blocks of the last 8 threads, under a lock; the other modes have none.
     Ignore,
     /// Walks the chain once, at the first look-up, and keeps the entries on the heap: for files
     /// that were written without jump tables, or to compare (LUCENE-8374).
@@ -95,12 +94,19 @@ pub struct Step<E> {
     pub values: u64,
 }
 
-/// The most positions that a chain remembers.
+/// The most threads whose positions a chain remembers.
 const POSITIONS: usize = 8;
 
-/// Blocks of a chain at which walks ended, the latest walk first.
+/// The block of the last look-up of each thread, the latest look-up first.
 #[derive(Debug)]
-struct Positions<E>(Mutex<Vec<(usize, Step<E>)>>);
+struct Positions<E>(Mutex<Vec<Position<E>>>);
+
+#[derive(Debug)]
+struct Position<E> {
+    thread: ThreadId,
+    block: usize,
+    step: Step<E>,
+}
 
 /// The jump table of one chain, in one of the three modes.
 #[derive(Debug)]
@@ -202,7 +208,7 @@ impl<B: SectionBytes, E: Entry> Jump<B, E> {
     }
 
     /// The block that `compare` calls equal, where it calls those before it less and those behind it
-    /// greater. O(log *n*) entries; in mode `Ignore` a walk from the nearest position.
+    /// greater. O(log *n*) entries; in mode `Ignore` a walk.
     ///
     /// # Errors
     ///
@@ -215,8 +221,9 @@ impl<B: SectionBytes, E: Entry> Jump<B, E> {
         let mut blocks = 0..chain.blocks();
         if let Table::Ignored(positions, _) = &self.0 {
             let positions = positions.lock();
-            let not_after = positions.iter().filter(|(_, step)| compare(&step.entry) != Ordering::Greater);
-            blocks.start = not_after.map(|(at, _)| *at).max().unwrap_or(0);
+            let own = positions.iter().find(|position| position.thread == thread::current().id());
+            let not_after = own.filter(|own| compare(&own.step.entry) != Ordering::Greater);
+            blocks.start = not_after.map_or(0, |own| own.block);
         }
         while !blocks.is_empty() {
             let block = if self.is_ignored() { blocks.start } else { blocks.start + blocks.len() / 2 };
@@ -232,27 +239,30 @@ impl<B: SectionBytes, E: Entry> Jump<B, E> {
 }
 
 impl<E: Entry> Positions<E> {
-    /// Moves the nearest position to `block`, and returns its entry.
+    /// Moves the thread's position to `block`, and returns its entry.
     #[inline(never)]
     fn locate<C: Chain<Entry = E>>(&self, chain: &C, block: usize) -> Result<E> {
+        let thread = thread::current().id();
         let mut positions = self.lock();
-        let not_after = (0..positions.len()).filter(|&i| positions[i].0 <= block);
-        match not_after.max_by_key(|&i| positions[i].0) {
-            Some(nearest) => positions[..=nearest].rotate_right(1),
-            None => {
+        match positions.iter().position(|position| position.thread == thread) {
+            Some(own) if positions[own].block <= block => positions[..=own].rotate_right(1),
+            own => {
+                let step = chain.step(0, 0, 0)?;
+                own.map(|own| positions.remove(own));
                 positions.truncate(POSITIONS - 1);
-                positions.insert(0, (0, chain.step(0, 0, 0)?));
+                positions.insert(0, Position { thread, block: 0, step });
             }
         }
-        let (at, step) = &mut positions[0];
-        while *at < block {
-            *step = chain.step(*at + 1, step.next, step.values)?;
-            *at += 1;
+        let position = &mut positions[0];
+        while position.block < block {
+            let Step { next, values, .. } = position.step;
+            position.step = chain.step(position.block + 1, next, values)?;
+            position.block += 1;
         }
-        Ok(step.entry)
+        Ok(position.step.entry)
     }
 
-    fn lock(&self) -> MutexGuard<'_, Vec<(usize, Step<E>)>> {
+    fn lock(&self) -> MutexGuard<'_, Vec<Position<E>>> {
         // Every position is good at all times, whoever panicked.
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }

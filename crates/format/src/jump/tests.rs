@@ -1,3 +1,4 @@
+use std::sync::Barrier;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
 use super::*;
@@ -45,21 +46,38 @@ fn ignored() -> (Counted, Jump<Owned, usize>) {
 }
 
 #[test]
-fn callers_that_go_forward_side_by_side_walk_once_each() {
+fn threads_that_go_forward_side_by_side_walk_once_each() {
     let (chain, jump) = ignored();
-    // Each begins elsewhere, as the threads of a scan do, and is asked about each block twice.
-    for at in 0..BLOCKS / POSITIONS {
-        for block in (0..POSITIONS).map(|caller| caller * BLOCKS / POSITIONS + at) {
-            assert_eq!(jump.locate(&chain, block).unwrap(), block);
-            assert_eq!(jump.search(&chain, |entry| entry.cmp(&block)).unwrap(), Some((block, block)));
+    let barrier = Barrier::new(POSITIONS);
+    // Each begins elsewhere, as the threads of a scan do, and asks about each block twice.
+    thread::scope(|scope| {
+        for caller in 0..POSITIONS {
+            let (chain, jump, barrier) = (&chain, &jump, &barrier);
+            scope.spawn(move || {
+                for at in 0..BLOCKS / POSITIONS {
+                    barrier.wait();
+                    let block = caller * BLOCKS / POSITIONS + at;
+                    assert_eq!(jump.locate(chain, block).unwrap(), block);
+                    assert_eq!(jump.search(chain, |entry| entry.cmp(&block)).unwrap(), Some((block, block)));
+                }
+            });
         }
-    }
+    });
     let steps = chain.0.into_inner();
     assert!(steps < POSITIONS * BLOCKS, "{steps} steps");
 }
 
 #[test]
-fn more_callers_than_positions_get_the_same_answers() {
+fn a_thread_that_goes_back_walks_from_the_first_block() {
+    let (chain, jump) = ignored();
+    for block in [900, 901, 899] {
+        assert_eq!(jump.locate(&chain, block).unwrap(), block);
+    }
+    assert_eq!(chain.0.into_inner(), 902 + 900);
+}
+
+#[test]
+fn any_order_gets_the_same_answers() {
     let (chain, jump) = ignored();
     for block in (0..5_000).map(|i| i * 7_919 % BLOCKS) {
         assert_eq!(jump.locate(&chain, block).unwrap(), block);
