@@ -51,9 +51,10 @@ impl Cut {
 
     /// The range in which a number lies. `last` is where the one before lay, from where to where.
     pub(super) fn place(&self, number: i64, last: &mut (i64, i64, usize)) -> Option<usize> {
-        let Cut { doubles, edges, .. } = self;
-        // −0.0 is 0.0.
-        let number = if *doubles && number == from_f64(-0.0) { from_f64(0.0) } else { number };
+        let Cut { doubles, edges, is_given } = self;
+        // −0.0 is 0.0, unless somebody gave an edge at either.
+        let is_zero = *doubles && !is_given && number == from_f64(-0.0);
+        let number = if is_zero { from_f64(0.0) } else { number };
         if (last.0..last.1).contains(&number) {
             return Some(last.2);
         }
