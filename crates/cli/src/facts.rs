@@ -1,7 +1,7 @@
 //! What the values of a column come to: the ends of their range, their sum, their mean, as text.
 
 use serde::Serialize;
-use serde::ser::{SerializeMap, Serializer};
+use serde::ser::Serializer;
 
 use crate::number::FloatStyle;
 use crate::output::value::Printer;
@@ -23,46 +23,20 @@ pub(crate) struct Facts {
     /// The standard deviation.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) deviation: Option<String>,
-    #[serde(skip_serializing_if = "Percentiles::is_empty")]
-    pub(crate) percentiles: Percentiles,
+    /// Percentiles and their values, in the order in which they were asked for.
+    #[serde(skip_serializing_if = "Vec::is_empty", serialize_with = "as_object")]
+    pub(crate) percentiles: Vec<(String, String)>,
 }
 
-/// Percentiles and their values, in the order in which they were asked for.
-#[derive(Debug, Default)]
-pub(crate) struct Percentiles(Vec<(String, String)>);
-
-impl Percentiles {
-    pub(crate) fn is_empty(&self) -> bool {
-        self.0.is_empty()
-    }
-
-    pub(crate) fn keys(&self) -> impl Iterator<Item = &String> {
-        self.0.iter().map(|(percentile, _)| percentile)
-    }
-
-    pub(crate) fn values(&self) -> impl Iterator<Item = &String> {
-        self.0.iter().map(|(_, value)| value)
-    }
-}
-
-impl Serialize for Percentiles {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut map = serializer.serialize_map(Some(self.0.len()))?;
-        self.0.iter().try_for_each(|(percentile, value)| map.serialize_entry(percentile, value))?;
-        map.end()
-    }
+fn as_object<S: Serializer>(pairs: &[(String, String)], serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.collect_map(pairs.iter().map(|(key, value)| (key, value)))
 }
 
 impl Facts {
     /// Nothing where there are no values. Dates and timestamps have a mean and no sum.
     pub(crate) fn of(stats: &ColumnStats) -> Facts {
-        let field = &stats.field;
-        let printer = Printer::new(field.logical, false, field.format.as_deref());
-        let value = |value: &Value| {
-            let mut text = String::new();
-            printer.text(value.into(), &mut text);
-            text
-        };
+        let printer = Printer::of(&stats.field);
+        let value = |value: &Value| printer.shown(value);
         let (sum, mean) = sum_and_mean(stats, &value);
         let percentiles =
             stats.percentiles.iter().map(|(percentile, found)| (float(*percentile), value(found)));
@@ -72,7 +46,7 @@ impl Facts {
             sum,
             mean,
             deviation: stats.standard_deviation().map(float),
-            percentiles: Percentiles(percentiles.collect()),
+            percentiles: percentiles.collect(),
         }
     }
 }

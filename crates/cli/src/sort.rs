@@ -48,10 +48,17 @@ fn key(text: &str, columns: &[&str]) -> Option<SortKey> {
     of(text).or_else(missing_first).or_else(|| of(text.strip_suffix(LAST)?))
 }
 
-/// Documents cannot be sorted by a list.
-pub(crate) fn by_several(column: &str) -> Failure {
-    let message = format!("--sort-by {column}: its documents may have several values, which have no order");
-    Failure::new(Exit::Failed, message)
+/// The keys of a segment that is written, of columns of which it is known whether a document may have several values.
+pub(crate) fn keys_to_write(arguments: &[String], columns: &[(&str, bool)]) -> Result<Vec<SortKey>, Failure> {
+    let names: Vec<&str> = columns.iter().map(|(name, _)| *name).collect();
+    let keys = keys("--sort-by", arguments, &names)?;
+    match keys.iter().find(|key| columns.contains(&(key.column.as_str(), true))) {
+        None => Ok(keys),
+        Some(SortKey { column, .. }) => Err(Failure::new(
+            Exit::Failed,
+            format!("--sort-by {column}: its documents may have several values, which have no order"),
+        )),
+    }
 }
 
 fn unknown(option: &str, text: &str, columns: &[&str]) -> Failure {

@@ -2,10 +2,10 @@
 
 use std::path::Path;
 
-use serde::Serialize;
+use serde_json::{Value, json};
 
-use super::info::Info;
-use crate::args::{BuildArgs, InputArgs, JumpTables};
+use super::info::{info, stats};
+use crate::args::{BuildArgs, InputArgs};
 use crate::console::Console;
 use crate::destination::{followed, refuse_input};
 use crate::failure::{Exit, Failure};
@@ -23,10 +23,9 @@ use crate::input::types::{ColumnType, Layout};
 use crate::output::summary::columns;
 use crate::output::text::{decimal, thousands};
 use crate::progress::Progress;
-use crate::read;
 use crate::sort;
 use crate::spelling::Spelling;
-use crate::store::writer::{self, BytesKind, FieldId, FieldSpec, SegmentWriter, WriterOptions};
+use crate::store::writer::{self, BytesKind, FieldId, FieldSpec, SegmentWriter};
 use crate::store::{Compression, LogicalType, Segment, SortKey};
 
 /// Bad rows that are shown at the end.
@@ -47,15 +46,10 @@ pub(crate) fn run(args: &BuildArgs, console: &mut Console<'_>) -> Result<Exit, F
         ids.check(&import, import.has_all_columns())?;
     }
 
-    let writer_options = WriterOptions {
-        jump_tables: args.jump_tables == JumpTables::Baked,
-        zones: !args.no_zone_maps,
-        budget: args.memory,
-        threads: args.threads,
-    };
-    let writer = SegmentWriter::create(output, writer::Schema::new(), writer_options)?;
+    let options = args.write.options(args.memory);
+    let writer = SegmentWriter::create(output, writer::Schema::new(), options)?;
     let mut target = Target { writer, fields: Vec::new(), ids };
-    let mut progress = Progress::new(console.err_is_terminal && !args.quiet, import.input_size());
+    let mut progress = Progress::new(console.err_is_terminal && !args.write.quiet, import.input_size());
     let added = import.run(|import, added| {
         progress.show(import.documents(), import.bytes_read(), console.err);
         match added {
@@ -70,7 +64,7 @@ pub(crate) fn run(args: &BuildArgs, console: &mut Console<'_>) -> Result<Exit, F
     progress.clear(console.err);
     let notes = notes?;
 
-    if !args.quiet {
+    if !args.write.quiet {
         report(args, &import, &notes, console)?;
     }
     Ok(Exit::Ok)
@@ -227,16 +221,8 @@ impl Target {
 fn sort_keys(arguments: &[String], import: &Import) -> Result<Vec<SortKey>, Failure> {
     let columns =
         import.columns().iter().filter(|column| !column.excluded && (column.in_header || column.values > 0));
-    let names: Vec<&str> = columns.map(|column| column.name.as_str()).collect();
-    let keys = sort::keys("--sort-by", arguments, &names)?;
-    let several = |key: &&SortKey| {
-        let column = import.columns().iter().find(|column| column.name == key.column);
-        column.and_then(|column| column.ty).is_some_and(|ty| ty.multi)
-    };
-    match keys.iter().find(several) {
-        None => Ok(keys),
-        Some(key) => Err(sort::by_several(&key.column)),
-    }
+    let columns = columns.map(|column| (column.name.as_str(), column.ty.is_some_and(|ty| ty.multi)));
+    sort::keys_to_write(arguments, &columns.collect::<Vec<_>>())
 }
 
 fn spec(column: &Column) -> FieldSpec {
@@ -265,20 +251,6 @@ fn note(column: &Column, lost: bool) -> Option<String> {
     })
 }
 
-/// What `--json` prints.
-#[derive(Serialize)]
-struct BuildReport<'a> {
-    #[serde(flatten)]
-    segment: Info<'a>,
-    /// As they are on disk.
-    input_bytes: u64,
-    /// Unpacked.
-    input_text_bytes: u64,
-    skipped_rows: u64,
-    first_skipped: Vec<String>,
-    notes: &'a [String],
-}
-
 fn report(
     args: &BuildArgs,
     import: &Import,
@@ -286,21 +258,17 @@ fn report(
     console: &mut Console<'_>,
 ) -> Result<(), Failure> {
     let segment = Segment::open(&args.output)?;
-    let mut stats = segment.stats()?;
-    stats.columns.sort_by_key(|column| read::order_of(&column.field));
+    let stats = stats(&segment)?;
     let (skipped, first) = import.skipped();
-    if args.json {
-        let report = BuildReport {
-            segment: Info::new(&segment, &stats)?,
-            input_bytes: import.bytes_read(),
-            input_text_bytes: import.text_read(),
-            skipped_rows: skipped,
-            first_skipped: first.iter().map(BadRow::to_string).collect(),
-            notes,
-        };
-        let text = serde_json::to_string_pretty(&report).unwrap_or_default();
-        writeln!(console.out, "{text}")?;
-        return Ok(());
+    if args.write.json {
+        let mut report = info(&segment, &stats)?;
+        // As they are on disk, and unpacked.
+        report["input_bytes"] = json!(import.bytes_read());
+        report["input_text_bytes"] = json!(import.text_read());
+        report["skipped_rows"] = json!(skipped);
+        report["first_skipped"] = first.iter().map(BadRow::to_string).collect::<Value>();
+        report["notes"] = json!(notes);
+        return Ok(console.json(&report)?);
     }
     write!(console.out, "{}", columns(&stats, segment.docs(), console.out_width))?;
     let output = args.output.display();

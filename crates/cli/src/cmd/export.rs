@@ -3,7 +3,6 @@
 use std::io::Read as _;
 use std::ops::Range;
 use std::path::Path;
-use std::time::Instant;
 use std::{iter, slice};
 
 use super::get::no_such_documents;
@@ -11,10 +10,10 @@ use crate::args::{ExportArgs, RecordFormat};
 use crate::console::Console;
 use crate::destination::{Destination, refuse_input};
 use crate::failure::{Exit, Failure};
-use crate::hits::{self, Hits, Then};
+use crate::hits::Hits;
 use crate::output::records;
-use crate::store::{DocId, Field, Segment};
-use crate::{read, sort};
+use crate::read;
+use crate::store::{Field, Segment};
 
 pub(crate) fn run(args: &ExportArgs, console: &mut Console<'_>) -> Result<Exit, Failure> {
     let destination = Destination::of(args.output.as_deref())?;
@@ -76,20 +75,9 @@ enum Chosen {
 impl Chosen {
     /// The documents that match, in order.
     fn found(args: &ExportArgs, segment: &Segment, console: &mut Console<'_>) -> Result<Chosen, Failure> {
-        let keys = sort::keys_of("--sort", &args.sort, segment)?;
-        let hits = Hits::find(segment, &args.hits)?;
-        let search = hits::search(segment, &args.hits);
-        let start = Instant::now();
-        let (docs, top) = match args.limit {
-            Some(limit) => {
-                let (docs, ran) = search.top_explained(hits.docs(), &keys, limit)?;
-                (docs, Some(ran))
-            }
-            None => (search.sorted(hits.docs(), &keys)?, None),
-        };
-        let then = Then { what: "put in order", took: start.elapsed(), top: top.as_ref() };
-        hits.explain(&then, args.records.json, console);
-        Ok(Chosen::List(docs.into_iter().map(DocId::get).collect()))
+        let (hits, docs, then) = Hits::in_order(segment, &args.hits, ("--sort", &args.sort), args.limit)?;
+        hits.explain(Some(&then), args.records.json, console);
+        Ok(Chosen::List(docs))
     }
 
     fn of(text: Option<&str>, segment: &Segment) -> Result<Chosen, Failure> {
@@ -126,23 +114,18 @@ impl Export<'_> {
         if matches!(self.format, RecordFormat::Parquet | RecordFormat::Arrow) {
             return self.columnar(docs, console).map_err(Failure::or_columns);
         }
-        let (segment, args) = (self.segment, &self.args.records);
-        match docs {
-            Chosen::Range(range) => {
-                let part = iter::once((segment, range));
-                records::print_parts(&self.fields, part, args, self.format, console)
-            }
-            Chosen::List(list) => {
-                let part = iter::once((segment, list.into_iter()));
-                records::print_parts(&self.fields, part, args, self.format, console)
-            }
-        }
+        let docs: Box<dyn Iterator<Item = u32>> = match docs {
+            Chosen::Range(range) => Box::new(range),
+            Chosen::List(list) => Box::new(list.into_iter()),
+        };
+        let part = iter::once((self.segment, docs));
+        records::print_parts(&self.fields, part, &self.args.records, self.format, console)
     }
 
     #[cfg(feature = "parquet")]
     fn columnar(&self, docs: Chosen, console: &mut Console<'_>) -> Result<(), Failure> {
         use crate::output::columnar::{Columnar, write};
-        use crate::store::{DocOrder, Search};
+        use crate::store::{DocId, DocOrder, Search};
 
         if console.out_width.is_some() {
             return Err(

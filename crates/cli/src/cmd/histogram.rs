@@ -1,21 +1,19 @@
 //! `dv histogram`: how many values lie in each of a row of ranges.
 
-use std::time::Instant;
-
 use serde::Serialize;
 use serde_json::value::RawValue;
 
-use super::facet::bar;
+use super::facet::print_bars;
 use crate::args::{HistogramArgs, HistogramSpec, Word};
 use crate::console::Console;
 use crate::failure::{Exit, Failure};
-use crate::hits::{self, Hits, Then};
-use crate::output::table::width;
+use crate::hits::Hits;
+use crate::output::table::Align;
 use crate::output::text::{printable, thousands};
 use crate::output::value::Printer;
 use crate::read;
 use crate::store::search::Value;
-use crate::store::search::histogram::{Histogram, HistogramCounts, Step, Unit};
+use crate::store::search::histogram::{Histogram, HistogramCounts, Range, Step, Unit};
 use crate::store::search::query::Literal;
 use crate::store::{ColumnSource, Field, SearchError, Segment};
 
@@ -36,17 +34,13 @@ pub(crate) fn run(args: &HistogramArgs, console: &mut Console<'_>) -> Result<Exi
     read::select(std::slice::from_ref(&segment), std::slice::from_ref(&args.spec.column))?;
     let hits = Hits::find(&segment, &args.hits)?;
     let asked = asked(&segment, &args.spec)?;
-    let start = Instant::now();
-    let found = hits::search(&segment, &args.hits).histogram(hits.docs(), &asked)?;
-    let took = start.elapsed();
+    let (found, then) = hits.ask("values counted", |search, docs| search.histogram(docs, &asked))?;
     if args.json {
-        let (file, documents, matching) = (segment.file(), segment.docs(), found.docs);
-        let report = Report { file, documents, matching, found: HistogramJson::new(&found) };
-        writeln!(console.out, "{}", serde_json::to_string_pretty(&report).unwrap_or_default())?;
+        hits.print_json(HistogramJson::new(&found), console)?;
     } else {
         print(&found, console)?;
     }
-    hits.explain(&Then::new("values counted", took), args.json, console);
+    hits.explain(Some(&then), args.json, console);
     Ok(Exit::Ok)
 }
 
@@ -94,41 +88,16 @@ fn print(found: &HistogramCounts, console: &mut Console<'_>) -> Result<(), Failu
     let name = printable(&found.field.name);
     let beside = if found.outside > 0 { format!(", {outside} values in no range") } else { String::new() };
     writeln!(console.out, "{name}: {docs} documents, {missing} without a value{beside}")?;
-    let printer = Printer::new(found.field.logical, false, found.field.format.as_deref());
-    let rows: Vec<(String, u64)> = found
-        .ranges
-        .iter()
-        .map(|range| {
-            let mut text = String::new();
-            printer.text((&begin(&found.field, range.from)).into(), &mut text);
-            (text, range.count)
-        })
-        .collect();
-    let widest = rows.iter().map(|(from, _)| width(from)).max().unwrap_or(0);
-    let most = rows.iter().map(|(_, count)| *count).max().unwrap_or(0);
-    let digits = thousands(most).len();
-    for (from, count) in rows {
-        let blanks = " ".repeat(widest - width(&from));
-        let bar = if console.out_width.is_some() { format!("  {}", bar(count, most)) } else { String::new() };
-        writeln!(console.out, "  {blanks}{from}  {:>digits$}{bar}", thousands(count))?;
-    }
-    Ok(())
+    let printer = Printer::of(&found.field);
+    let begin = |range: &Range| printer.shown(&begin(&found.field, range.from));
+    let rows = found.ranges.iter().map(|range| (begin(range), range.count, String::new()));
+    print_bars(&rows.collect::<Vec<_>>(), Align::Right, console)
 }
 
 /// Where a range begins, as people write it: the least double that is 0 is -0.
 fn begin(field: &Field, from: i64) -> Value {
     let from = Value::of(field.logical, from);
     if from == Value::F64(-0.0) { Value::F64(0.0) } else { from }
-}
-
-/// What `--json` prints.
-#[derive(Serialize)]
-struct Report<'a> {
-    file: &'a str,
-    documents: u32,
-    matching: u64,
-    #[serde(flatten)]
-    found: HistogramJson<'a>,
 }
 
 /// The ranges of a column.
@@ -148,7 +117,7 @@ struct RangeJson {
 
 impl<'a> HistogramJson<'a> {
     pub(super) fn new(found: &'a HistogramCounts) -> HistogramJson<'a> {
-        let printer = Printer::new(found.field.logical, false, found.field.format.as_deref());
+        let printer = Printer::of(&found.field);
         let range = |from| printer.json_value(&begin(&found.field, from));
         let ranges = found.ranges.iter().map(|r| RangeJson { from: range(r.from), count: r.count }).collect();
         let HistogramCounts { missing, outside, .. } = *found;

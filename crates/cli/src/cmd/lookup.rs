@@ -4,11 +4,11 @@ use std::ffi::OsString;
 use std::io::{self, BufRead as _, Write};
 use std::path::Path;
 
-use crate::args::{LookupArgs, RecordFormat};
+use crate::args::LookupArgs;
 use crate::console::Console;
 use crate::failure::{Exit, Failure};
 use crate::ids;
-use crate::output::records::{Documents, EachDocument, print_documents};
+use crate::output::records::{Documents, EachDocument, print_documents, usual_format};
 use crate::output::text::{json_string, printable};
 use crate::read::{self, CHUNK, Records};
 use crate::store::{DocId, Field, IdIndex, IdLookup, LogicalType, SeekError, Segment, SegmentIds};
@@ -33,8 +33,7 @@ pub(crate) fn run(args: &LookupArgs, console: &mut Console<'_>) -> Result<Exit, 
         search.print_places(args.records.json, console)?;
     } else {
         let fields = read::select(&segments, &args.records.columns)?;
-        let default = if console.out_width.is_some() { RecordFormat::Table } else { RecordFormat::Ndjson };
-        print_documents(&fields, &mut search, &args.records, default, console)?;
+        print_documents(&fields, &mut search, &args.records, usual_format(console), console)?;
     }
     // Behind what was found, on a terminal that shows both.
     console.out.flush()?;

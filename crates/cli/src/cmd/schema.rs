@@ -18,7 +18,7 @@ pub(crate) fn run(args: &SchemaArgs, console: &mut Console<'_>) -> Result<Exit, 
     if args.json {
         let columns = columns(&import).map(Entry::new).collect();
         let schema = Schema { sampled_rows: import.sampled(), columns };
-        writeln!(console.out, "{}", serde_json::to_string_pretty(&schema).unwrap_or_default())?;
+        console.json(&schema)?;
     } else {
         write!(console.out, "{}", to_toml(&import))?;
     }

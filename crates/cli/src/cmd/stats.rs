@@ -1,6 +1,6 @@
 //! `dv stats`: what the values of columns are.
 
-use std::time::Instant;
+use std::collections::BTreeMap;
 
 use serde::Serialize;
 
@@ -8,7 +8,7 @@ use crate::args::StatsArgs;
 use crate::console::Console;
 use crate::facts::{Facts, rounded};
 use crate::failure::{Exit, Failure};
-use crate::hits::{self, Hits, Then};
+use crate::hits::Hits;
 use crate::output::table::{Align, Table, cut_note, fit, width};
 use crate::output::text::{printable, thousands};
 use crate::read;
@@ -23,9 +23,7 @@ pub(crate) fn run(args: &StatsArgs, console: &mut Console<'_>) -> Result<Exit, F
     let fields = read::select(std::slice::from_ref(&segment), &args.columns)?;
     let hits = Hits::find(&segment, &args.hits)?;
     let asked: Vec<Stats> = fields.iter().map(|field| asked(field, args)).collect();
-    let start = Instant::now();
-    let mut found = hits::search(&segment, &args.hits).stats_of(hits.docs(), &asked)?;
-    let took = start.elapsed();
+    let (mut found, then) = hits.ask("values summed up", |search, docs| search.stats_of(docs, &asked))?;
     let in_file = segment.stats()?;
     let of_field = |name: &str| in_file.columns.iter().find(|column| column.field.name == name);
     let is_all = hits.count() == segment.docs();
@@ -37,13 +35,11 @@ pub(crate) fn run(args: &StatsArgs, console: &mut Console<'_>) -> Result<Exit, F
     let bytes = |stats: &ColumnStats| of_field(&stats.field.name).map_or(0, store::ColumnStats::bytes);
     let columns: Vec<Column<'_>> = found.iter().map(|stats| Column::new(stats, bytes(stats))).collect();
     if args.json {
-        let report =
-            Report { file: segment.file(), documents: segment.docs(), matching: hits.count(), columns };
-        writeln!(console.out, "{}", serde_json::to_string_pretty(&report).unwrap_or_default())?;
+        hits.print_json(BTreeMap::from([("columns", columns)]), console)?;
     } else {
         print(&columns, console)?;
     }
-    hits.explain(&Then::new("values summed up", took), args.json, console);
+    hits.explain(Some(&then), args.json, console);
     Ok(Exit::Ok)
 }
 
@@ -61,15 +57,6 @@ fn asked(field: &Field, args: &StatsArgs) -> Stats {
 /// How many different values there are, if the directory says.
 fn distinct(stats: &store::ColumnStats) -> Option<u64> {
     stats.term_count.map(u64::from).or(stats.statistics.distinct)
-}
-
-/// What `--json` prints.
-#[derive(Serialize)]
-struct Report<'a> {
-    file: &'a str,
-    documents: u32,
-    matching: u32,
-    columns: Vec<Column<'a>>,
 }
 
 /// What is known of a column.
@@ -146,8 +133,9 @@ fn table(columns: &[Column<'_>], counts: bool, facts: bool) -> Table {
     let spread = columns.iter().any(|column| column.facts.deviation.is_some());
     let percentiles: Vec<String> = columns
         .iter()
-        .find(|column| !column.facts.percentiles.is_empty())
-        .map(|column| column.facts.percentiles.keys().map(|percentile| format!("p{percentile}")).collect())
+        .map(|column| &column.facts.percentiles)
+        .find(|percentiles| !percentiles.is_empty())
+        .map(|percentiles| percentiles.iter().map(|(percentile, _)| format!("p{percentile}")).collect())
         .unwrap_or_default();
     if facts {
         heading.extend([("min", Align::Left), ("max", Align::Left)]);
@@ -171,7 +159,7 @@ fn table(columns: &[Column<'_>], counts: bool, facts: bool) -> Table {
             row.push(column.facts.sum.clone().unwrap_or_default());
             row.push(column.facts.mean.as_deref().map(rounded).unwrap_or_default());
             row.extend(spread.then(|| column.facts.deviation.as_deref().map(rounded).unwrap_or_default()));
-            row.extend(column.facts.percentiles.values().cloned());
+            row.extend(column.facts.percentiles.iter().map(|(_, value)| value.clone()));
         }
         table.row(row);
     }

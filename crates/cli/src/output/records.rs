@@ -18,16 +18,20 @@ pub(crate) const DOC: &str = "_doc";
 /// Columns of a terminal that a cell of a table may take.
 const CELL: usize = 40;
 
-/// Prints documents of a segment; `default` is the format where the user names none.
+/// The format of commands for people, where the user names none.
+pub(crate) fn usual_format(console: &Console<'_>) -> RecordFormat {
+    if console.out_width.is_some() { RecordFormat::Table } else { RecordFormat::Ndjson }
+}
+
+/// Prints documents of a segment.
 pub(crate) fn print(
     segment: &Segment,
     docs: impl Iterator<Item = u32>,
     args: &RecordArgs,
-    default: RecordFormat,
     console: &mut Console<'_>,
 ) -> Result<(), Failure> {
     let fields = select(std::slice::from_ref(segment), &args.columns)?;
-    print_parts(&fields, std::iter::once((segment, docs)), args, default, console)
+    print_parts(&fields, std::iter::once((segment, docs)), args, usual_format(console), console)
 }
 
 /// Documents with their numbers, each as an object of JSON: what `dv get --json --doc-ids` prints.
@@ -50,7 +54,8 @@ pub(crate) fn json(
     Ok(lines.lines().filter_map(|line| RawValue::from_string(line.to_owned()).ok()).collect())
 }
 
-/// Prints documents of several segments, one segment after the other: the columns of these names.
+/// Prints documents of several segments, one segment after the other: the columns of these names, in the format `default`
+/// where the user names none.
 pub(crate) fn print_parts<'a, D: Iterator<Item = u32>>(
     fields: &[Field],
     parts: impl Iterator<Item = (&'a Segment, D)>,
@@ -70,7 +75,7 @@ pub(crate) fn print_documents(
     console: &mut Console<'_>,
 ) -> Result<(), Failure> {
     check_doc_ids(fields, args)?;
-    let printed = match format_of(args, default) {
+    let printed = match named_format(args).unwrap_or(default) {
         RecordFormat::Table => table(fields, documents, console),
         RecordFormat::Ndjson => ndjson(fields, documents, args.doc_ids, console),
         RecordFormat::Csv => csv(fields, documents, args.doc_ids, ',', console),
@@ -80,11 +85,6 @@ pub(crate) fn print_documents(
         }
     };
     printed.map_err(Failure::or_columns)
-}
-
-/// The format that the user names, or else `default`.
-pub(crate) fn format_of(args: &RecordArgs, default: RecordFormat) -> RecordFormat {
-    named_format(args).unwrap_or(default)
 }
 
 /// The format that the user names.
@@ -267,8 +267,7 @@ fn blocks(rows: &[(u32, Vec<String>)], names: &[String], console: &mut Console<'
     for (doc, cells) in rows {
         writeln!(console.out, "── document {doc}")?;
         for (name, cell) in names.iter().zip(cells).filter(|(_, cell)| !cell.is_empty()) {
-            let blanks = " ".repeat(widest.saturating_sub(width(name)));
-            writeln!(console.out, "  {name}{blanks}  {cell}")?;
+            writeln!(console.out, "  {}  {cell}", Align::Left.pad(name, widest))?;
         }
     }
     Ok(())

@@ -9,6 +9,14 @@ pub(crate) enum Align {
     Right,
 }
 
+impl Align {
+    /// `text` with blanks on the other side of it, as wide as `width`.
+    pub(crate) fn pad(self, text: &str, width: usize) -> String {
+        let blanks = " ".repeat(width.saturating_sub(self::width(text)));
+        if self == Align::Left { format!("{text}{blanks}") } else { format!("{blanks}{text}") }
+    }
+}
+
 /// Rows of cells under a heading; columns are as wide as their widest cell.
 #[derive(Clone, Debug)]
 pub(crate) struct Table {
@@ -63,10 +71,7 @@ impl fmt::Display for Table {
         let line = |f: &mut fmt::Formatter<'_>, cells: &mut dyn Iterator<Item = &str>| {
             let mut line = String::new();
             for ((_, align), width) in self.heading.iter().zip(&widths) {
-                let cell = cells.next().unwrap_or("");
-                let blanks = " ".repeat(width.saturating_sub(self::width(cell)));
-                let (before, behind) = if *align == Align::Left { ("", &*blanks) } else { (&*blanks, "") };
-                line.extend([before, cell, behind, "  "]);
+                line.extend([&align.pad(cells.next().unwrap_or(""), *width), "  "]);
             }
             writeln!(f, "{}", line.trim_end())
         };
