@@ -38,6 +38,11 @@ impl Failure {
         Failure { exit, message: message.into(), advice: None, quiet: false, damaged_column: false }
     }
 
+    /// A file cannot be read or written.
+    pub(crate) fn file(name: impl fmt::Display, error: &io::Error) -> Failure {
+        Failure::new(Exit::Unreadable, format!("{name}: {error}"))
+    }
+
     pub(crate) fn advice(mut self, advice: impl Into<String>) -> Failure {
         self.advice = Some(advice.into());
         // Who knows better has said it.
@@ -79,13 +84,12 @@ impl From<InputError> for Failure {
             InputError::Unreadable { .. } => Exit::Unreadable,
             InputError::Bad(_) | InputError::Refused { .. } => Exit::Failed,
         };
-        let advice = error.advice().map(str::to_owned);
-        let advice = match (&error, advice) {
+        let advice = match (&error, error.advice()) {
             (InputError::Bad(_), Some(advice)) if !advice.contains("--skip-bad") => {
                 Some(format!("{advice}. Or leave such rows out with --skip-bad"))
             }
             (InputError::Bad(_), None) => Some("leave such rows out with --skip-bad".to_owned()),
-            (_, advice) => advice,
+            (_, advice) => advice.map(str::to_owned),
         };
         Failure { advice, ..Failure::new(exit, error.to_string()) }
     }

@@ -3,7 +3,7 @@
 use crate::args::{IdArgs, MergeArgs};
 use crate::failure::{Exit, Failure};
 use crate::input::column::Column;
-use crate::input::error::closest;
+use crate::input::error::meant;
 use crate::input::import::{Import, StoredRef, type_flag};
 use crate::input::row::Form;
 use crate::input::types::Layout;
@@ -141,10 +141,8 @@ pub(crate) fn damaged(error: &Error, advice: &str) -> Failure {
 
 fn unknown<'a>(name: &str, columns: impl Iterator<Item = &'a str> + Clone) -> Failure {
     let failure = Failure::new(Exit::Failed, format!("--id-field {name}: there is no such column"));
-    match closest(name, columns.clone()) {
-        Some(close) => failure.advice(format!("did you mean {close:?}?")),
-        None => failure.advice(format!("the columns are {}", columns.collect::<Vec<_>>().join(", "))),
-    }
+    let all = || format!("the columns are {}", columns.clone().collect::<Vec<_>>().join(", "));
+    failure.advice(meant(name, columns.clone(), all))
 }
 
 /// Refuses a column of an input whose values cannot be ids.
@@ -212,9 +210,7 @@ pub(crate) fn refused(
 
 /// An id in quotes, as it is printed elsewhere.
 fn quoted(id: &[u8], logical: LogicalType) -> String {
-    let mut text = String::new();
-    Printer::new(logical, false, None).text(StoredRef::Bytes(id), &mut text);
-    format!("\"{}\"", printable(&text))
+    format!("\"{}\"", printable(&Printer::new(logical, false, None).shown(StoredRef::Bytes(id))))
 }
 
 /// The bytes of an id that a person wrote; otherwise why it is none.

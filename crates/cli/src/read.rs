@@ -3,9 +3,10 @@
 use std::collections::HashSet;
 use std::path::Path;
 use std::sync::Arc;
+use std::{fs, io};
 
 use crate::failure::{Exit, Failure};
-use crate::input::error::closest;
+use crate::input::error::meant;
 use crate::input::import::StoredRef;
 use crate::output::value::Printer;
 use crate::spelling::Spelling;
@@ -24,6 +25,16 @@ pub(crate) fn open(path: &Path) -> Result<Segment, Failure> {
             .advice("any value of it may be asked for first: give the name of a file"));
     }
     Ok(Segment::open(path)?)
+}
+
+/// The text of a file, or of standard input, and its name in messages; `advice` is what else could be said.
+pub(crate) fn text<'a>(path: &'a str, advice: &str) -> Result<(&'a str, String), Failure> {
+    let (name, text) = match path {
+        "-" => ("<stdin>", io::read_to_string(io::stdin().lock())),
+        path => (path, fs::read_to_string(path)),
+    };
+    let text = text.map_err(|error| Failure::file(name, &error).advice(advice))?;
+    Ok((name, text))
 }
 
 /// The fields of a segment in the order that the input had, those of other writers behind, by name.
@@ -92,11 +103,7 @@ pub(crate) fn unknown_column(segments: &[Segment], name: &str) -> Result<Failure
     let fields = unite(segments)?;
     let files = segments.iter().map(Segment::file).collect::<Vec<_>>().join(", ");
     let failure = Failure::new(Exit::Failed, format!("{files}: no column {name:?}"));
-    Ok(match closest(name, fields.iter().map(|field| field.name.as_str())) {
-        Some(close) => failure.advice(format!("did you mean {close:?}?")),
-        None => failure
-            .advice(format!("`dv info {}` shows all columns", segments.first().map_or("", Segment::file))),
-    })
+    Ok(failure.advice(column_meant(name, &fields, segments.first())))
 }
 
 /// Why a segment could not be asked, and which column was meant, maybe.
@@ -111,10 +118,12 @@ pub(crate) fn search_failure(segment: &Segment, error: SearchError) -> Failure {
     };
     let failure = Failure::from(error);
     let Some((name, fields)) = name.zip(fields_in_order(segment).ok()) else { return failure };
-    match closest(&name, fields.iter().map(|field| field.name.as_str())) {
-        Some(close) => failure.advice(format!("did you mean {close:?}?")),
-        None => failure.advice(format!("`dv info {}` shows all columns", segment.file())),
-    }
+    failure.advice(column_meant(&name, &fields, Some(segment)))
+}
+
+fn column_meant(name: &str, fields: &[Field], segment: Option<&Segment>) -> String {
+    let info = || format!("`dv info {}` shows all columns", segment.map_or("", Segment::file));
+    meant(name, fields.iter().map(|field| field.name.as_str()), info)
 }
 
 /// Some columns of a segment, and the values of some documents.

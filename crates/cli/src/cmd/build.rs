@@ -113,8 +113,7 @@ fn options(args: &InputArgs, memory: usize) -> Result<ImportOptions, Failure> {
 
 fn read_schema(path: &Path) -> Result<Schema, Failure> {
     let name = path.display();
-    let text = std::fs::read_to_string(path)
-        .map_err(|error| Failure::new(Exit::Unreadable, format!("{name}: {error}")))?;
+    let text = std::fs::read_to_string(path).map_err(|error| Failure::file(&name, &error))?;
     Schema::from_toml(&text).map_err(|message| Failure::new(Exit::Usage, format!("{name}: {message}")))
 }
 

@@ -1,6 +1,5 @@
 //! `dv export`: documents as files people have.
 
-use std::io::Read as _;
 use std::ops::Range;
 use std::path::Path;
 use std::{iter, slice};
@@ -167,15 +166,8 @@ fn parse_range(text: &str, docs: u32) -> Option<Range<u32>> {
 
 /// Reads numbers of documents from a file, or from standard input.
 fn read_list(path: &str) -> Result<Vec<u32>, Failure> {
-    let mut text = String::new();
-    let (name, read) = match path {
-        "-" => ("<stdin>", std::io::stdin().lock().read_to_string(&mut text).map(|_| ())),
-        path => (path, std::fs::read_to_string(path).map(|read| text = read)),
-    };
-    read.map_err(|error| {
-        Failure::new(Exit::Unreadable, format!("{name}: {error}"))
-            .advice("--docs takes a range such as 1000..2000, a file of document numbers, or -")
-    })?;
+    let advice = "--docs takes a range such as 1000..2000, a file of document numbers, or -";
+    let (name, text) = read::text(path, advice)?;
     let mut docs = Vec::new();
     for (index, line) in text.lines().enumerate() {
         for word in line.split(|c: char| c.is_whitespace() || c == ',').filter(|word| !word.is_empty()) {

@@ -127,8 +127,8 @@ struct Found {
 impl<S: SegmentIds> Search<'_, S> {
     /// Looks up as many ids as documents are read together; `None` if there are no more.
     fn next_bulk(&mut self, err: &mut dyn Write) -> Result<Option<Vec<Found>>, Failure> {
-        let unreadable = |error| Failure::new(Exit::Unreadable, format!("<stdin>: {error}"));
-        let ids = self.ids.take(CHUNK).collect::<io::Result<Vec<_>>>().map_err(unreadable)?;
+        let ids = self.ids.take(CHUNK).collect::<io::Result<Vec<_>>>();
+        let ids = ids.map_err(|error| Failure::file("<stdin>", &error))?;
         if ids.is_empty() {
             return Ok(None);
         }

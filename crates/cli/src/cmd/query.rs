@@ -1,7 +1,6 @@
 //! `dv query`: several things at once, as a request in JSON or TOML asks for them.
 
 use std::fmt;
-use std::io::Read as _;
 use std::marker::PhantomData;
 use std::path::Path;
 
@@ -146,19 +145,9 @@ pub(crate) fn run(args: &QueryArgs, console: &mut Console<'_>) -> Result<Exit, F
 /// Reads a request: JSON or TOML, from the command line, a file, or standard input.
 fn parse(argument: &str) -> Result<Asked, Failure> {
     let inline = argument.trim_start().starts_with('{');
-    let (name, text) = match argument {
-        "-" => {
-            let mut text = String::new();
-            let read = std::io::stdin().lock().read_to_string(&mut text);
-            ("<stdin>", read.map(|_| text))
-        }
-        _ if inline => ("the request", Ok(argument.to_owned())),
-        path => (path, std::fs::read_to_string(path)),
-    };
-    let text = text.map_err(|error| {
-        Failure::new(Exit::Unreadable, format!("{name}: {error}"))
-            .advice("a request is JSON on the command line, a file of JSON or TOML, or - for standard input")
-    })?;
+    let advice = "a request is JSON on the command line, a file of JSON or TOML, or - for standard input";
+    let (name, text) =
+        if inline { ("the request", argument.to_owned()) } else { read::text(argument, advice)? };
     let is_toml = Path::new(name).extension().is_some_and(|extension| extension == "toml");
     let wrong = |error: String| Failure::new(Exit::Usage, format!("{name}: {}", error.trim_end()));
     if is_toml || !(inline || text.trim_start().starts_with('{')) {

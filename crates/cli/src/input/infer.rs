@@ -91,7 +91,7 @@ impl Evidence {
         };
         self.multi |= element;
         let still = self.classes[class].types & allowed;
-        let types = if class == 2 { number_types(text) } else { self.text_types(text, still) };
+        let types = if class == 2 { number_types(text, json_fits) } else { self.text_types(text, still) };
         if types == 0 {
             // Such as 1e400: no type of the column helps, the second pass refuses it.
             return;
@@ -117,7 +117,7 @@ impl Evidence {
             types |= BOOL;
         }
         if still & (I64 | U64 | F64) != 0 {
-            types |= csv_number_types(text);
+            types |= number_types(text, |text| parse_float(text).is_some());
         }
         if still & DATE != 0 && parse_date(text).is_some() {
             types |= DATE;
@@ -192,44 +192,27 @@ impl Evidence {
 
 /// The first type that holds a JSON number.
 pub(super) fn narrowest_number(text: &str) -> LogicalType {
-    match number_types(text) {
+    match number_types(text, json_fits) {
         types if types & I64 != 0 => LogicalType::I64,
         types if types & U64 != 0 => LogicalType::U64,
         _ => LogicalType::F64,
     }
 }
 
-/// The types that hold a JSON number.
-fn number_types(text: &str) -> Types {
-    if is_canonical_integer(text) {
-        return integer_types(text);
+/// The types that hold a number so that it comes out again; `fits` tells whether a double does that is no integer.
+fn number_types(text: &str, fits: impl Fn(&str) -> bool) -> Types {
+    if !is_canonical_integer(text) {
+        return if fits(text) { F64 } else { 0 };
     }
-    if text.parse().is_ok_and(f64::is_finite) { F64 } else { 0 }
+    let of = |fits: bool, types: Types| if fits { types } else { 0 };
+    of(text.parse::<i64>().is_ok(), I64)
+        | of(text.parse::<u64>().is_ok(), U64)
+        | of(integer_fits_float(text), F64)
 }
 
-/// The types of numbers that hold a CSV cell, so that it comes out again.
-fn csv_number_types(text: &str) -> Types {
-    if is_canonical_integer(text) {
-        integer_types(text)
-    } else if parse_float(text).is_some() {
-        F64
-    } else {
-        0
-    }
-}
-
-fn integer_types(text: &str) -> Types {
-    let mut types = 0;
-    if text.parse::<i64>().is_ok() {
-        types |= I64;
-    }
-    if text.parse::<u64>().is_ok() {
-        types |= U64;
-    }
-    if integer_fits_float(text) {
-        types |= F64;
-    }
-    types
+/// Whether a double holds a JSON number.
+fn json_fits(text: &str) -> bool {
+    text.parse().is_ok_and(f64::is_finite)
 }
 
 #[cfg(test)]
