@@ -4,12 +4,14 @@ use std::ffi::OsString;
 use std::io::{self, BufRead as _, Write};
 use std::path::Path;
 
+use serde_json::json;
+
 use crate::args::LookupArgs;
 use crate::console::Console;
 use crate::failure::{Exit, Failure};
 use crate::ids;
 use crate::output::records::{Documents, EachDocument, print_documents, usual_format};
-use crate::output::text::{json_string, printable};
+use crate::output::text::printable;
 use crate::read::{self, CHUNK, Records};
 use crate::store::{DocId, Field, IdIndex, IdLookup, LogicalType, SeekError, Segment, SegmentIds};
 
@@ -181,22 +183,15 @@ impl<S: SegmentIds> Search<'_, S> {
 
     /// Prints where documents are.
     fn print_places(&mut self, json: bool, console: &mut Console<'_>) -> Result<(), Failure> {
-        let mut line = String::new();
         while let Some(found) = self.next_bulk(console.err)? {
             for Found { id, segment, doc } in found {
                 let file = self.segments.get(segment).map_or("", Segment::file);
                 let id = String::from_utf8_lossy(&id);
-                line.clear();
                 if json {
-                    line.push_str("{\"id\":");
-                    json_string(&id, &mut line);
-                    line.push_str(",\"file\":");
-                    json_string(file, &mut line);
-                    line += &format!(",\"doc\":{doc}}}\n");
+                    writeln!(console.out, "{}", json!({ "id": id, "file": file, "doc": doc.get() }))?;
                 } else {
-                    line = format!("{}\t{doc}\t{}\n", printable(file), printable(&id));
+                    writeln!(console.out, "{}\t{doc}\t{}", printable(file), printable(&id))?;
                 }
-                console.out.write_all(line.as_bytes())?;
             }
         }
         Ok(())

@@ -2,6 +2,9 @@
 
 use std::fmt;
 
+use serde::Serialize;
+use serde_json::value::RawValue;
+
 use crate::failure::Failure;
 use crate::output::text::json_string;
 use crate::read::{CHUNK, Record, Records, column};
@@ -43,18 +46,33 @@ pub(super) enum Wanted {
     All(u32),
 }
 
+/// One of the segments.
+#[derive(Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub(super) enum Side {
+    A,
+    B,
+}
+
 /// A document that differs.
+#[derive(Serialize)]
 pub(super) struct Difference {
+    #[serde(rename = "document")]
     pub(super) doc: u32,
-    /// The segment that has it, if only one does: 0 or 1.
-    pub(super) only_in: Option<usize>,
+    /// The segment that has it, if only one does.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) only_in: Option<Side>,
     pub(super) values: Vec<ValuePair>,
 }
 
-/// The values of a document in both segments as JSON; absent where there are none.
+/// The values of a document in both segments; absent where there are none.
+#[derive(Serialize)]
 pub(super) struct ValuePair {
     pub(super) column: String,
-    pub(super) sides: [Option<String>; 2],
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) a: Option<Box<RawValue>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) b: Option<Box<RawValue>>,
 }
 
 impl fmt::Display for ColumnSide {
@@ -135,7 +153,8 @@ impl<'a> Comparison<'a> {
                 records.load(&own)?;
             }
             for (at, doc) in (start..end).enumerate() {
-                let only_in = (0..2).find(|side| doc >= self.segments[1 - side].docs());
+                let [in_a, in_b] = self.segments.each_ref().map(|segment| doc < segment.docs());
+                let only_in = if in_a == in_b { None } else { Some(if in_a { Side::A } else { Side::B }) };
                 if !self.count(at, only_in) {
                     continue;
                 }
@@ -151,7 +170,7 @@ impl<'a> Comparison<'a> {
     }
 
     /// Counts document `at` of the chunk if it differs.
-    fn count(&mut self, at: usize, only_in: Option<usize>) -> bool {
+    fn count(&mut self, at: usize, only_in: Option<Side>) -> bool {
         let mut differs = only_in.is_some();
         if only_in.is_none() {
             let [a, b] = &self.records;
@@ -166,17 +185,17 @@ impl<'a> Comparison<'a> {
         differs
     }
 
-    fn difference(&self, doc: u32, at: usize, only_in: Option<usize>) -> Difference {
+    fn difference(&self, doc: u32, at: usize, only_in: Option<Side>) -> Difference {
         let [a, b] = &self.records;
         let pairs = self.columns.iter().zip(a.columns().zip(b.columns()));
         let differing = pairs.filter(|(pair, (a, b))| match only_in {
             None => pair.is_comparable() && !same(*a, *b, at),
-            Some(side) => [a, b][side].values(at, |values| !values.is_empty()),
+            Some(side) => [a, b][side as usize].values(at, |values| !values.is_empty()),
         });
         let values = differing.map(|(pair, (a, b))| {
             // A segment without the document has nothing loaded for it.
             let shown = |side, column| (only_in.unwrap_or(side) == side).then(|| json(column, at)).flatten();
-            ValuePair { column: pair.name.clone(), sides: [shown(0, a), shown(1, b)] }
+            ValuePair { column: pair.name.clone(), a: shown(Side::A, a), b: shown(Side::B, b) }
         });
         Difference { doc, only_in, values: values.collect() }
     }
@@ -187,7 +206,7 @@ fn same(a: Record<'_>, b: Record<'_>, at: usize) -> bool {
 }
 
 /// The values of a document as JSON, what is no number in quotes, so that it can be told from nothing.
-fn json(column: Record<'_>, at: usize) -> Option<String> {
+fn json(column: Record<'_>, at: usize) -> Option<Box<RawValue>> {
     column.values(at, |values| {
         let mut out = String::new();
         let _ = !values.is_empty() && column.printer.json(values, &mut out);
@@ -197,6 +216,6 @@ fn json(column: Record<'_>, at: usize) -> Option<String> {
             out.clear();
             json_string(&text, &mut out);
         }
-        (!out.is_empty()).then_some(out)
+        RawValue::from_string(out).ok()
     })
 }

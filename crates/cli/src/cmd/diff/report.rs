@@ -1,12 +1,12 @@
 //! Differences for people, and as JSON.
 
 use serde::Serialize;
-use serde_json::value::RawValue;
+use serde_json::{Value, json};
 
 use super::compare::{ColumnPair, ColumnSide, Comparison, Difference, Wanted};
 use crate::console::Console;
 use crate::failure::Failure;
-use crate::output::text::{printable, thousands};
+use crate::output::text::{present, printable, thousands};
 use crate::store::Segment;
 
 /// What stands in front of a line that only one segment has.
@@ -63,13 +63,13 @@ fn document(
 ) -> Result<(), Failure> {
     let only = match difference.only_in {
         None => String::new(),
-        Some(side) => format!(", only in {}", comparison.segments[side].file()),
+        Some(side) => format!(", only in {}", comparison.segments[side as usize].file()),
     };
     writeln!(console.out, "@ document {}{only}", difference.doc)?;
     for pair in &difference.values {
-        for (sign, side) in SIGNS.iter().zip(&pair.sides) {
+        for (sign, side) in SIGNS.iter().zip([&pair.a, &pair.b]) {
             if let Some(value) = side {
-                writeln!(console.out, "{sign} {}: {}", printable(&pair.column), printable(value))?;
+                writeln!(console.out, "{sign} {}: {}", printable(&pair.column), printable(value.get()))?;
             }
         }
     }
@@ -95,126 +95,49 @@ fn summary(comparison: &Comparison<'_>, limit: u32) -> String {
     line
 }
 
-/// What `--json` prints.
-#[derive(Serialize)]
-struct Report<'a> {
-    same: bool,
-    a: SegmentReport<'a>,
-    b: SegmentReport<'a>,
-    /// Columns that are not the same in both.
-    columns: Vec<ColumnReport<'a>>,
-    differing_documents: u32,
-    /// Documents that differ, by column.
-    differing_values: Vec<Count<'a>>,
-    documents: Vec<DocumentReport>,
-}
-
-#[derive(Serialize)]
-struct SegmentReport<'a> {
-    file: &'a str,
-    documents: u32,
-    columns: u32,
-}
-
-#[derive(Serialize)]
-struct ColumnReport<'a> {
-    name: &'a str,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    a: Option<SideReport>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    b: Option<SideReport>,
-    /// Whether its values were compared all the same.
-    compared: bool,
-}
-
-#[derive(Serialize)]
-struct SideReport {
-    kind: &'static str,
-    #[serde(rename = "type")]
-    ty: &'static str,
-    spelling: String,
-}
-
-#[derive(Serialize)]
-struct Count<'a> {
-    column: &'a str,
-    documents: u32,
-}
-
-#[derive(Serialize)]
-struct DocumentReport {
-    document: u32,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    only_in: Option<&'static str>,
-    values: Vec<ValueReport>,
-}
-
-#[derive(Serialize)]
-struct ValueReport {
-    column: String,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    a: Option<Box<RawValue>>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    b: Option<Box<RawValue>>,
-}
-
 /// Prints everything as one JSON object.
 pub(super) fn json(
     comparison: &mut Comparison<'_>,
     limit: u32,
     console: &mut Console<'_>,
 ) -> Result<(), Failure> {
+    /// Values of documents keep every character.
+    #[derive(Serialize)]
+    struct Report {
+        #[serde(flatten)]
+        segments: Value,
+        documents: Vec<Difference>,
+    }
     let mut documents = Vec::new();
     comparison.documents(Wanted::All(limit), &mut |_, difference| {
-        documents.push(DocumentReport::new(difference));
+        documents.push(difference);
         Ok(())
     })?;
-    let [a, b] = comparison.segments.each_ref().map(SegmentReport::new);
-    let counts = comparison.columns.iter().filter(|pair| pair.differing > 0);
-    let report = Report {
-        same: !comparison.differs(),
-        a,
-        b,
-        columns: comparison.columns.iter().filter(|pair| pair.differs()).map(ColumnReport::new).collect(),
-        differing_documents: comparison.differing,
-        differing_values: counts
-            .map(|pair| Count { column: &pair.name, documents: pair.differing })
-            .collect(),
-        documents,
-    };
-    writeln!(console.out, "{}", serde_json::to_string_pretty(&report).unwrap_or_default())?;
+    let segment = |segment: &Segment| json!({ "file": segment.file(), "documents": segment.docs(), "columns": segment.column_count() });
+    let columns = comparison.columns.iter();
+    let segments = json!({
+        "same": !comparison.differs(),
+        "a": segment(&comparison.segments[0]),
+        "b": segment(&comparison.segments[1]),
+        // Those that are not the same in both.
+        "columns": columns.clone().filter(|pair| pair.differs()).map(column).collect::<Value>(),
+        "differing_documents": comparison.differing,
+        // Documents that differ, by column.
+        "differing_values": columns
+            .filter(|pair| pair.differing > 0)
+            .map(|pair| json!({ "column": pair.name, "documents": pair.differing }))
+            .collect::<Value>(),
+    });
+    console.json(&Report { segments, documents })?;
     Ok(console.out.flush()?)
 }
 
-impl<'a> SegmentReport<'a> {
-    fn new(segment: &'a Segment) -> SegmentReport<'a> {
-        SegmentReport { file: segment.file(), documents: segment.docs(), columns: segment.column_count() }
-    }
-}
-
-impl<'a> ColumnReport<'a> {
-    fn new(pair: &'a ColumnPair) -> ColumnReport<'a> {
-        let side = |side: &ColumnSide| SideReport {
-            kind: side.kind.name(),
-            ty: side.logical.name(),
-            spelling: side.spelling.to_string(),
-        };
-        let [a, b] = pair.sides.each_ref().map(|known| known.as_ref().map(side));
-        ColumnReport { name: &pair.name, a, b, compared: pair.is_comparable() }
-    }
-}
-
-impl DocumentReport {
-    fn new(difference: Difference) -> DocumentReport {
-        let raw = |json: Option<String>| json.and_then(|json| RawValue::from_string(json).ok());
-        let values = difference.values.into_iter().map(|pair| {
-            let [a, b] = pair.sides.map(raw);
-            ValueReport { column: pair.column, a, b }
-        });
-        DocumentReport {
-            document: difference.doc,
-            only_in: difference.only_in.map(|side| ["a", "b"][side]),
-            values: values.collect(),
-        }
-    }
+/// A column, and whether its values were compared all the same.
+fn column(pair: &ColumnPair) -> Value {
+    let side = |side: &ColumnSide| {
+        let (kind, ty) = (side.kind.name(), side.logical.name());
+        json!({ "kind": kind, "type": ty, "spelling": side.spelling.to_string() })
+    };
+    let [a, b] = pair.sides.each_ref().map(|known| known.as_ref().map(side));
+    present(json!({ "name": pair.name, "a": a, "b": b, "compared": pair.is_comparable() }))
 }
