@@ -1,8 +1,5 @@
 //! What the values of a column come to: the ends of their range, their sum, their mean, as text.
 
-use serde::Serialize;
-use serde::ser::Serializer;
-
 use crate::number::FloatStyle;
 use crate::output::value::Printer;
 use crate::store::LogicalType;
@@ -10,26 +7,16 @@ use crate::store::search::Value;
 use crate::store::search::stats::{ColumnStats, Sum};
 
 /// As text, so that no number loses digits on its way through a JSON reader.
-#[derive(Debug, Default, Serialize)]
+#[derive(Debug, Default)]
 pub(crate) struct Facts {
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) min: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) max: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) sum: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) mean: Option<String>,
     /// The standard deviation.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) deviation: Option<String>,
     /// Percentiles and their values, in the order in which they were asked for.
-    #[serde(skip_serializing_if = "Vec::is_empty", serialize_with = "as_object")]
     pub(crate) percentiles: Vec<(String, String)>,
-}
-
-fn as_object<S: Serializer>(pairs: &[(String, String)], serializer: S) -> Result<S::Ok, S::Error> {
-    serializer.collect_map(pairs.iter().map(|(key, value)| (key, value)))
 }
 
 impl Facts {

@@ -1,13 +1,13 @@
 //! `--where`: the documents that a command is about.
 
+use std::slice;
 use std::time::{Duration, Instant};
-
-use serde::Serialize;
 
 use crate::args::WhereArgs;
 use crate::console::Console;
 use crate::failure::Failure;
-use crate::output::explain::explain_json;
+use crate::output::explain::{Step, tell};
+use crate::output::json::Json;
 use crate::store::search::query::Explain;
 use crate::store::search::sort::TopRan;
 use crate::store::search::{Bitset, Docs, Query};
@@ -54,7 +54,7 @@ impl<'s> Hits<'s> {
         let bits = self.bits.as_ref().filter(|bits| !bits.is_all());
         let start = Instant::now();
         let found = ask(&self.search, bits.map_or(Docs::All, Docs::Bits))?;
-        Ok((found, Then { what, took: start.elapsed(), top: None }))
+        Ok((found, Then { step: Step { what, key: None, took: start.elapsed() }, top: None }))
     }
 
     /// The documents in the order of the columns that an `option` names: so many, or all.
@@ -74,42 +74,32 @@ impl<'s> Hits<'s> {
     }
 
     /// Prints JSON: the segment, how many documents match, and what was found of these.
-    pub(crate) fn print_json(&self, found: impl Serialize, console: &mut Console<'_>) -> Result<(), Failure> {
-        #[derive(Serialize)]
-        struct Report<'a, T> {
-            file: &'a str,
-            documents: u32,
-            matching: u32,
-            #[serde(flatten)]
-            found: T,
-        }
-        let (file, documents) = (self.segment.file(), self.segment.docs());
-        Ok(console.json(&Report { file, documents, matching: self.count(), found })?)
+    pub(crate) fn print_json(
+        &self,
+        found: impl IntoIterator<Item = (&'static str, Json)>,
+        console: &mut Console<'_>,
+    ) -> Result<(), Failure> {
+        let documents = [
+            ("file", self.segment.file().into()),
+            ("documents", self.segment.docs().into()),
+            ("matching", self.count().into()),
+        ];
+        Ok(console.json(&Json::object(documents.into_iter().chain(found)))?)
     }
 
     /// Tells how they were found, and what came then: as JSON, if that is JSON.
     pub(crate) fn explain(&self, then: Option<&Then>, json: bool, console: &mut Console<'_>) {
-        let Some((explain, time)) = &self.explain else { return };
-        let _ = console.out.flush();
-        let top = then.and_then(|then| then.top.as_ref());
-        if json {
-            let explained = explain_json((explain, *time), then.map(|then| then.took), top, [None; 3]);
-            console.note(&format!("{explained:#}"));
-            return;
+        if let Some((explain, time)) = &self.explain {
+            let step = then.map(|then| &then.step);
+            let top = then.and_then(|then| then.top.as_ref());
+            tell((explain, *time), top, step.map_or(&[], slice::from_ref), json, console);
         }
-        console.note(explain.to_string().trim_end());
-        if let Some(top) = top {
-            console.note(&format!("first documents: {top}"));
-        }
-        let then = then.map(|Then { what, took, .. }| format!(", {what} in {took:.1?}")).unwrap_or_default();
-        console.note(&format!("documents found in {time:.1?}{then}"));
     }
 }
 
 /// What was done with the documents.
 pub(crate) struct Then {
-    what: &'static str,
-    took: Duration,
+    step: Step,
     /// How the first of them were found.
     top: Option<TopRan>,
 }

@@ -2,8 +2,6 @@
 
 use std::path::Path;
 
-use serde_json::{Value, json};
-
 use super::info::{info, stats};
 use crate::args::{BuildArgs, InputArgs};
 use crate::console::Console;
@@ -20,6 +18,7 @@ use crate::input::import::{Added, Document, Exclude, Import, ImportOptions, Stor
 use crate::input::open::Source;
 use crate::input::schema::Schema;
 use crate::input::types::{ColumnType, Layout};
+use crate::output::json::Json;
 use crate::output::summary::columns;
 use crate::output::text::{decimal, thousands};
 use crate::progress::Progress;
@@ -260,14 +259,15 @@ fn report(
     let stats = stats(&segment)?;
     let (skipped, first) = import.skipped();
     if args.write.json {
-        let mut report = info(&segment, &stats)?;
-        // As they are on disk, and unpacked.
-        report["input_bytes"] = json!(import.bytes_read());
-        report["input_text_bytes"] = json!(import.text_read());
-        report["skipped_rows"] = json!(skipped);
-        report["first_skipped"] = first.iter().map(BadRow::to_string).collect::<Value>();
-        report["notes"] = json!(notes);
-        return Ok(console.json(&report)?);
+        let input = [
+            // As they are on disk, and unpacked.
+            ("input_bytes", import.bytes_read().into()),
+            ("input_text_bytes", import.text_read().into()),
+            ("skipped_rows", skipped.into()),
+            ("first_skipped", first.iter().map(|row| row.to_string().into()).collect()),
+            ("notes", notes.into()),
+        ];
+        return Ok(console.json(&Json::object(info(&segment, &stats)?.chain(input)))?);
     }
     write!(console.out, "{}", columns(&stats, segment.docs(), console.out_width))?;
     let output = args.output.display();

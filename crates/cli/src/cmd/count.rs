@@ -10,7 +10,7 @@ pub(crate) fn run(args: &CountArgs, console: &mut Console<'_>) -> Result<Exit, F
     let segment = read::open(&args.file)?;
     let hits = Hits::find(&segment, &args.hits)?;
     if args.json {
-        hits.print_json((), console)?;
+        hits.print_json([], console)?;
     } else {
         writeln!(console.out, "{}", hits.count())?;
     }

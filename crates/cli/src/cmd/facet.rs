@@ -1,14 +1,10 @@
 //! `dv facet`: how many documents have each value.
 
-use std::collections::BTreeMap;
-
-use serde::Serialize;
-use serde_json::value::RawValue;
-
 use crate::args::FacetArgs;
 use crate::console::Console;
 use crate::failure::{Exit, Failure};
 use crate::hits::Hits;
+use crate::output::json::Json;
 use crate::output::table::{Align, fit, width};
 use crate::output::text::{decimal, printable, thousands};
 use crate::output::value::Printer;
@@ -29,8 +25,7 @@ pub(crate) fn run(args: &FacetArgs, console: &mut Console<'_>) -> Result<Exit, F
     let facets: Vec<Facet> = fields.iter().map(|field| facet(&field.name, args)).collect();
     let (found, then) = hits.ask("values counted", |search, docs| search.facets(docs, &facets))?;
     if args.json {
-        let facets: Vec<_> = found.iter().map(FacetJson::new).collect();
-        hits.print_json(BTreeMap::from([("facets", facets)]), console)?;
+        hits.print_json([("facets", found.iter().map(facet_json).collect())], console)?;
     } else {
         for (at, facet) in found.iter().enumerate() {
             if at > 0 {
@@ -91,30 +86,17 @@ fn bar(count: u64, most: u64) -> String {
     format!("{}{}", "█".repeat(whole), EIGHTHS[rest])
 }
 
-/// A facet, as JSON has it.
-#[derive(Serialize)]
-pub(crate) struct FacetJson<'a> {
-    column: &'a str,
-    /// With and without a value.
-    documents: u64,
-    missing: u64,
-    /// Of the values that a least count and a prefix leave.
-    distinct: u64,
-    values: Vec<ValueJson>,
-}
-
-#[derive(Serialize)]
-struct ValueJson {
-    value: Box<RawValue>,
-    count: u64,
-}
-
-impl<'a> FacetJson<'a> {
-    pub(crate) fn new(facet: &'a FacetCounts) -> FacetJson<'a> {
-        let printer = Printer::of(&facet.field);
-        let value = |(value, count): &(_, _)| ValueJson { value: printer.json_value(value), count: *count };
-        let FacetCounts { docs: documents, missing, distinct, .. } = *facet;
-        let values = facet.values.iter().map(value).collect();
-        FacetJson { column: &facet.field.name, documents, missing, distinct, values }
-    }
+/// A facet, as JSON has it: of how many documents, and of which values that a least count and a prefix leave.
+pub(crate) fn facet_json(facet: &FacetCounts) -> Json {
+    let printer = Printer::of(&facet.field);
+    let value = |(value, count): &(_, u64)| {
+        Json::object([("value", printer.json_value(value)), ("count", (*count).into())])
+    };
+    Json::object([
+        ("column", facet.field.name.as_str().into()),
+        ("documents", facet.docs.into()),
+        ("missing", facet.missing.into()),
+        ("distinct", facet.distinct.into()),
+        ("values", facet.values.iter().map(value).collect()),
+    ])
 }

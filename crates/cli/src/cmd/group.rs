@@ -1,13 +1,11 @@
 //! `dv group`: the groups of documents with one value.
 
-use serde::Serialize;
-use serde_json::value::RawValue;
-
 use crate::args::{GroupArgs, GroupBy, GroupSpec};
 use crate::console::Console;
 use crate::facts::{rounded, sum_of};
 use crate::failure::{Exit, Failure};
 use crate::hits::Hits;
+use crate::output::json::Json;
 use crate::output::records;
 use crate::output::table::{Align, Table, fit};
 use crate::output::text::{printable, thousands};
@@ -28,7 +26,7 @@ pub(crate) fn run(args: &GroupArgs, console: &mut Console<'_>) -> Result<Exit, F
     let group = group(&segment, &args.spec)?;
     let (found, then) = hits.ask("groups found", |search, docs| search.group(docs, &group))?;
     if args.json {
-        hits.print_json(GroupsJson::new(&segment, &found, &args.spec)?, console)?;
+        hits.print_json(groups_json(&segment, &found, &args.spec)?, console)?;
     } else {
         print(&found, &metrics(&segment, &args.spec)?, console)?;
     }
@@ -116,46 +114,30 @@ fn print(
     Ok(writeln!(console.out, "{groups}{docs} documents, {missing} without a value")?)
 }
 
-/// Groups, as JSON has them.
-#[derive(Serialize)]
-pub(crate) struct GroupsJson<'a> {
-    column: &'a str,
-    missing: u64,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    distinct: Option<u64>,
-    groups: Vec<GroupJson>,
-}
-
-#[derive(Serialize)]
-struct GroupJson {
-    value: Box<RawValue>,
-    count: u64,
-    /// As text, so that no number loses digits on its way through a JSON reader.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    metrics: Vec<Option<String>>,
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    documents: Vec<Box<RawValue>>,
-}
-
-impl<'a> GroupsJson<'a> {
-    pub(crate) fn new(
-        segment: &Segment,
-        found: &'a Groups,
-        spec: &GroupSpec,
-    ) -> Result<GroupsJson<'a>, Failure> {
-        let metrics = metrics(segment, spec)?;
-        let printer = Printer::of(&found.field);
-        // All at once: columns are opened once, and read in the order of the file.
-        let best: Vec<DocId> = found.groups.iter().flat_map(|group| group.docs.iter().copied()).collect();
-        let mut best = records::json(segment, &best, &spec.columns)?.into_iter();
-        let groups = found.groups.iter().map(|group| GroupJson {
-            value: printer.json_value(&group.value),
-            count: group.count,
-            metrics: measures(group, &metrics).collect(),
-            documents: best.by_ref().take(group.docs.len()).collect(),
-        });
-        let groups = groups.collect();
-        let distinct = found.distinct.map(|distinct| distinct.get());
-        Ok(GroupsJson { column: &found.field.name, missing: found.missing, distinct, groups })
-    }
+/// Groups, as keys of JSON.
+pub(super) fn groups_json(
+    segment: &Segment,
+    found: &Groups,
+    spec: &GroupSpec,
+) -> Result<[(&'static str, Json); 4], Failure> {
+    let metrics = metrics(segment, spec)?;
+    let printer = Printer::of(&found.field);
+    // All at once: columns are opened once, and read in the order of the file.
+    let best: Vec<DocId> = found.groups.iter().flat_map(|group| group.docs.iter().copied()).collect();
+    let mut best = records::json(segment, &best, &spec.columns)?.into_iter();
+    let group = |group: &GroupFound| {
+        Json::object([
+            ("value", printer.json_value(&group.value)),
+            ("count", group.count.into()),
+            // As text, so that no number loses digits on its way through a JSON reader.
+            ("metrics", Json::any(measures(group, &metrics).map(Json::from))),
+            ("documents", Json::any(best.by_ref().take(group.docs.len()))),
+        ])
+    };
+    Ok([
+        ("column", found.field.name.as_str().into()),
+        ("missing", found.missing.into()),
+        ("distinct", found.distinct.map(|distinct| distinct.get()).into()),
+        ("groups", found.groups.iter().map(group).collect()),
+    ])
 }

@@ -1,13 +1,11 @@
 //! `dv histogram`: how many values lie in each of a row of ranges.
 
-use serde::Serialize;
-use serde_json::value::RawValue;
-
 use super::facet::print_bars;
 use crate::args::{HistogramArgs, HistogramSpec, Word};
 use crate::console::Console;
 use crate::failure::{Exit, Failure};
 use crate::hits::Hits;
+use crate::output::json::Json;
 use crate::output::table::Align;
 use crate::output::text::{printable, thousands};
 use crate::output::value::Printer;
@@ -36,7 +34,7 @@ pub(crate) fn run(args: &HistogramArgs, console: &mut Console<'_>) -> Result<Exi
     let asked = asked(&segment, &args.spec)?;
     let (found, then) = hits.ask("values counted", |search, docs| search.histogram(docs, &asked))?;
     if args.json {
-        hits.print_json(HistogramJson::new(&found), console)?;
+        hits.print_json(histogram_json(&found), console)?;
     } else {
         print(&found, console)?;
     }
@@ -100,27 +98,17 @@ fn begin(field: &Field, from: i64) -> Value {
     if from == Value::F64(-0.0) { Value::F64(0.0) } else { from }
 }
 
-/// The ranges of a column.
-#[derive(Serialize)]
-pub(super) struct HistogramJson<'a> {
-    column: &'a str,
-    missing: u64,
-    outside: u64,
-    ranges: Vec<RangeJson>,
-}
-
-#[derive(Serialize)]
-struct RangeJson {
-    from: Box<RawValue>,
-    count: u64,
-}
-
-impl<'a> HistogramJson<'a> {
-    pub(super) fn new(found: &'a HistogramCounts) -> HistogramJson<'a> {
-        let printer = Printer::of(&found.field);
-        let range = |from| printer.json_value(&begin(&found.field, from));
-        let ranges = found.ranges.iter().map(|r| RangeJson { from: range(r.from), count: r.count }).collect();
-        let HistogramCounts { missing, outside, .. } = *found;
-        HistogramJson { column: &found.field.name, missing, outside, ranges }
-    }
+/// The ranges of a column, as keys of JSON.
+pub(super) fn histogram_json(found: &HistogramCounts) -> [(&'static str, Json); 4] {
+    let printer = Printer::of(&found.field);
+    let range = |range: &Range| {
+        let from = printer.json_value(&begin(&found.field, range.from));
+        Json::object([("from", from), ("count", range.count.into())])
+    };
+    [
+        ("column", found.field.name.as_str().into()),
+        ("missing", found.missing.into()),
+        ("outside", found.outside.into()),
+        ("ranges", found.ranges.iter().map(range).collect()),
+    ]
 }

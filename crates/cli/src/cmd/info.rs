@@ -1,13 +1,12 @@
 //! `dv info`: columns, types, encodings, and where the bytes went.
 
-use serde_json::{Value, json};
-
 use crate::args::InfoArgs;
 use crate::console::Console;
 use crate::failure::{Exit, Failure};
 use crate::input::import::StoredRef;
+use crate::output::json::Json;
 use crate::output::summary::{columns, section_table};
-use crate::output::text::{decimal, present, printable, thousands};
+use crate::output::text::{decimal, printable, thousands};
 use crate::output::value::Printer;
 use crate::read;
 use crate::store::{ColumnStats, IdIndex, Packing, SectionStats, Segment, SegmentStats};
@@ -16,7 +15,7 @@ pub(crate) fn run(args: &InfoArgs, console: &mut Console<'_>) -> Result<Exit, Fa
     let segment = read::open(&args.file)?;
     let stats = stats(&segment)?;
     if args.json {
-        console.json(&info(&segment, &stats)?)?;
+        console.json(&Json::object(info(&segment, &stats)?))?;
         return Ok(Exit::Ok);
     }
     let [major, minor, patch] = segment.writer();
@@ -85,62 +84,73 @@ fn ids_line(ids: &IdIndex) -> String {
     line
 }
 
-/// Everything that the directory knows, as JSON.
-pub(crate) fn info(segment: &Segment, stats: &SegmentStats) -> Result<Value, Failure> {
+/// Everything that the directory knows, as keys of JSON.
+pub(crate) fn info(
+    segment: &Segment,
+    stats: &SegmentStats,
+) -> Result<impl Iterator<Item = (&'static str, Json)>, Failure> {
     let [major, minor, patch] = segment.writer();
-    let keys = segment.sort().iter();
-    let sort = keys.map(|key| {
-        json!({ "column": key.column, "descending": key.descending, "missing_first": key.missing_first })
+    let sort = segment.sort().iter().map(|key| {
+        Json::object([
+            ("column", key.column.as_str().into()),
+            ("descending", key.descending.into()),
+            ("missing_first", key.missing_first.into()),
+        ])
     });
-    Ok(present(json!({
-        "file": segment.file(),
-        "format_version": segment.format_version(),
-        "writer": format!("{major}.{minor}.{patch}"),
-        "id": format!("{:032x}", segment.id()),
-        "documents": segment.docs(),
-        "bytes": stats.bytes,
-        "overhead_bytes": stats.overhead,
-        "sort": (sort.len() > 0).then(|| sort.collect::<Value>()),
-        "ids": segment.ids()?.map(|ids| ids_info(&ids, stats)),
-        "columns": stats.columns.iter().map(column_info).collect::<Value>(),
-    })))
+    let entries = [
+        ("file", segment.file().into()),
+        ("format_version", segment.format_version().into()),
+        ("writer", format!("{major}.{minor}.{patch}").into()),
+        ("id", format!("{:032x}", segment.id()).into()),
+        ("documents", segment.docs().into()),
+        ("bytes", stats.bytes.into()),
+        ("overhead_bytes", stats.overhead.into()),
+        ("sort", Json::any(sort)),
+        ("ids", segment.ids()?.map_or(Json::NONE, |ids| ids_info(&ids, stats))),
+        ("columns", stats.columns.iter().map(column_info).collect()),
+    ];
+    Ok(entries.into_iter())
 }
 
 /// The index of ids; its seed as text, as all numbers of 64 bits.
-fn ids_info(ids: &IdIndex, stats: &SegmentStats) -> Value {
-    json!({
-        "column": ids.field(),
-        "term_index": ids.form().name(),
-        "packed_as": ids.packed_as().name(),
-        "filter_bits": ids.filter_bits(),
-        "seed": ids.seed().to_string(),
-        "ids": ids.len(),
-        "bytes": stats.ids.iter().map(|section| section.bytes).sum::<u64>(),
-        "sections": sections(&stats.ids),
-    })
+fn ids_info(ids: &IdIndex, stats: &SegmentStats) -> Json {
+    Json::object([
+        ("column", ids.field().into()),
+        ("term_index", ids.form().name().into()),
+        ("packed_as", ids.packed_as().name().into()),
+        ("filter_bits", ids.filter_bits().into()),
+        ("seed", ids.seed().to_string().into()),
+        ("ids", ids.len().into()),
+        ("bytes", stats.ids.iter().map(|section| section.bytes).sum::<u64>().into()),
+        ("sections", stats.ids.iter().map(section).collect()),
+    ])
 }
 
 /// A column; least and greatest value as text, so that no number loses digits on its way through a JSON reader.
-fn column_info(column: &ColumnStats) -> Value {
+fn column_info(column: &ColumnStats) -> Json {
     let field = &column.field;
     let shown = |stored| Printer::of(field).shown(StoredRef::Number(stored));
-    present(json!({
-        "name": field.name,
-        "kind": field.kind.name(),
-        "type": field.logical.name(),
-        "format": field.format,
-        "encodings": column.encodings,
-        "documents": column.docs_with_value,
-        "values": column.value_count,
-        "terms": column.term_count,
-        "min": column.bounds.map(|(min, _)| shown(min)),
-        "max": column.bounds.map(|(_, max)| shown(max)),
-        "bytes": column.bytes(),
-        "sections": sections(&column.sections),
-    }))
+    Json::object([
+        ("name", field.name.as_str().into()),
+        ("kind", field.kind.name().into()),
+        ("type", field.logical.name().into()),
+        ("format", field.format.as_deref().into()),
+        ("encodings", column.encodings.as_slice().into()),
+        ("documents", column.docs_with_value.into()),
+        ("values", column.value_count.into()),
+        ("terms", column.term_count.into()),
+        ("min", column.bounds.map(|(min, _)| shown(min)).into()),
+        ("max", column.bounds.map(|(_, max)| shown(max)).into()),
+        ("bytes", column.bytes().into()),
+        ("sections", column.sections.iter().map(section).collect()),
+    ])
 }
 
-fn sections(sections: &[SectionStats]) -> Value {
-    let section = |of: &SectionStats| json!({ "section": of.section.name(), "offset": of.offset, "payload": of.payload, "bytes": of.bytes });
-    sections.iter().map(section).collect()
+fn section(section: &SectionStats) -> Json {
+    Json::object([
+        ("section", section.section.name().into()),
+        ("offset", section.offset.into()),
+        ("payload", section.payload.into()),
+        ("bytes", section.bytes.into()),
+    ])
 }

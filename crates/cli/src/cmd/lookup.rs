@@ -4,14 +4,12 @@ use std::ffi::OsString;
 use std::io::{self, BufRead as _, Write};
 use std::path::Path;
 
-use serde_json::json;
-
 use crate::args::LookupArgs;
 use crate::console::Console;
 use crate::failure::{Exit, Failure};
 use crate::ids;
 use crate::output::records::{Documents, EachDocument, print_documents, usual_format};
-use crate::output::text::printable;
+use crate::output::text::{json_text, printable};
 use crate::read::{self, CHUNK, Records};
 use crate::store::{DocId, Field, IdIndex, IdLookup, LogicalType, SeekError, Segment, SegmentIds};
 
@@ -188,7 +186,8 @@ impl<S: SegmentIds> Search<'_, S> {
                 let file = self.segments.get(segment).map_or("", Segment::file);
                 let id = String::from_utf8_lossy(&id);
                 if json {
-                    writeln!(console.out, "{}", json!({ "id": id, "file": file, "doc": doc.get() }))?;
+                    let [id, file] = [&id, file].map(json_text);
+                    writeln!(console.out, "{{\"id\":{id},\"file\":{file},\"doc\":{doc}}}")?;
                 } else {
                     writeln!(console.out, "{}\t{doc}\t{}", printable(file), printable(&id))?;
                 }

@@ -6,6 +6,7 @@ use crate::console::Console;
 use crate::destination::{followed, refuse_input};
 use crate::failure::{Exit, Failure};
 use crate::ids::{self, Wanted};
+use crate::output::json::Json;
 use crate::output::summary::columns;
 use crate::output::text::{printable, thousands};
 use crate::progress::Progress;
@@ -89,7 +90,7 @@ fn report(args: &MergeArgs, segments: &[Segment], console: &mut Console<'_>) -> 
     let segment = Segment::open(&args.output)?;
     let stats = stats(&segment)?;
     if args.write.json {
-        return Ok(console.json(&info(&segment, &stats)?)?);
+        return Ok(console.json(&Json::object(info(&segment, &stats)?))?);
     }
     write!(console.out, "{}", columns(&stats, segment.docs(), console.out_width))?;
     let before = segments.iter().map(Segment::len).sum();

@@ -4,25 +4,25 @@ use std::fmt;
 use std::marker::PhantomData;
 use std::path::Path;
 
+use serde::Deserialize;
 use serde::de::value::{MapAccessDeserializer, MapDeserializer};
 use serde::de::{Deserializer, Error, MapAccess, Visitor};
-use serde::{Deserialize, Serialize};
-use serde_json::value::RawValue;
 
-use super::facet::FacetJson;
-use super::group::{GroupsJson, group};
-use super::histogram::{self, HistogramJson};
+use super::facet::facet_json;
+use super::group::{group, groups_json};
+use super::histogram::{self, histogram_json};
 use super::stats::Column;
 use crate::args::{FacetBy, GroupSpec, HistogramSpec, QueryArgs};
 use crate::console::Console;
 use crate::failure::{Exit, Failure};
 use crate::hits;
-use crate::output::explain::{Steps, explain_answer};
+use crate::output::explain::{Step, tell};
+use crate::output::json::Json;
 use crate::output::records;
 use crate::store::Segment;
 use crate::store::search::facet::{Facet, FacetOrder};
 use crate::store::search::stats::Stats;
-use crate::store::search::{Query, SearchAnswer, SearchRequest, Times};
+use crate::store::search::{Query, SearchAnswer, SearchRequest};
 use crate::{read, sort};
 
 /// A request, as people write it.
@@ -97,24 +97,6 @@ struct AskedStats {
     distinct: bool,
 }
 
-/// What is printed.
-#[derive(Serialize)]
-struct Answer<'a> {
-    file: &'a str,
-    documents: u32,
-    matching: u64,
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    facets: Vec<FacetJson<'a>>,
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    histograms: Vec<HistogramJson<'a>>,
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    stats: Vec<Column<'a>>,
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    groups: Vec<GroupsJson<'a>>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    top: Option<Vec<Box<RawValue>>>,
-}
-
 pub(crate) fn run(args: &QueryArgs, console: &mut Console<'_>) -> Result<Exit, Failure> {
     let segment = read::open(&args.file)?;
     let asked = parse(&args.request)?;
@@ -123,21 +105,22 @@ pub(crate) fn run(args: &QueryArgs, console: &mut Console<'_>) -> Result<Exit, F
     let answer = search.request(&request).map_err(|error| read::search_failure(&segment, error))?;
     let top = records::json(&segment, &answer.top, &asked.columns)?;
     let groups = answer.groups.iter().zip(&asked.groups);
-    let groups = groups.map(|(found, Named(spec))| GroupsJson::new(&segment, found, spec));
-    let printed = Answer {
-        file: segment.file(),
-        documents: segment.docs(),
-        matching: answer.hits,
-        facets: answer.facets.iter().map(FacetJson::new).collect(),
-        histograms: answer.histograms.iter().map(HistogramJson::new).collect(),
-        stats: answer.stats.iter().map(|stats| Column::new(stats, 0)).collect(),
-        groups: groups.collect::<Result<_, _>>()?,
-        top: asked.top().map(|_| top),
-    };
-    console.json(&printed)?;
+    let groups = groups.map(|(found, Named(spec))| groups_json(&segment, found, spec).map(Json::object));
+    console.json(&Json::object([
+        ("file", segment.file().into()),
+        ("documents", segment.docs().into()),
+        ("matching", answer.hits.into()),
+        ("facets", Json::any(answer.facets.iter().map(facet_json))),
+        ("histograms", Json::any(answer.histograms.iter().map(histogram_json).map(Json::object))),
+        ("stats", Json::any(answer.stats.iter().map(|stats| Column::new(stats, 0).to_json()))),
+        ("groups", Json::any(groups.collect::<Result<Vec<_>, _>>()?)),
+        ("top", asked.top().map_or(Json::NONE, |_| Json::List(top))),
+    ]))?;
     if args.hits.explain {
         console.out.flush()?;
-        explain(&answer, steps(&request, &answer), args.json, console);
+        let top = (request.top > 0).then_some(&answer.top_ran);
+        let query = (&answer.explain, answer.times.query);
+        tell(query, top, &steps(&request, &answer), args.json, console);
     }
     Ok(Exit::Ok)
 }
@@ -191,25 +174,16 @@ fn stats(Named(asked): &Named<AskedStats>) -> Stats {
     stats
 }
 
-/// The time of the steps that a request asks for.
-fn steps(request: &SearchRequest, answer: &SearchAnswer) -> Steps {
+/// The steps that a request asks for.
+fn steps(request: &SearchRequest, answer: &SearchAnswer) -> Vec<Step> {
     let SearchRequest { facets, histograms, stats, groups, top, .. } = request;
     let passes = !(facets.is_empty() && histograms.is_empty() && stats.is_empty());
-    let Times { pass, groups: grouped, top: sorted, .. } = answer.times;
-    [passes.then_some(pass), (!groups.is_empty()).then_some(grouped), (*top > 0).then_some(sorted)]
-}
-
-fn explain(answer: &SearchAnswer, steps: Steps, json: bool, console: &mut Console<'_>) {
-    if json {
-        return console.note(&format!("{:#}", explain_answer(answer, steps)));
-    }
-    console.note(answer.explain.to_string().trim_end());
-    if steps[2].is_some() {
-        console.note(&format!("first documents: {}", answer.top_ran));
-    }
-    let mut times = format!("documents found in {:.1?}", answer.times.query);
-    for (what, took) in ["facets, histograms and statistics", "groups", "put in order"].iter().zip(steps) {
-        times += &took.map(|took| format!(", {what} in {took:.1?}")).unwrap_or_default();
-    }
-    console.note(&times);
+    let times = answer.times;
+    let steps = [
+        (passes, "facets, histograms and statistics", "pass", times.pass),
+        (!groups.is_empty(), "groups", "groups", times.groups),
+        (*top > 0, "put in order", "top", times.top),
+    ];
+    let asked = steps.into_iter().filter(|(asked, ..)| *asked);
+    asked.map(|(_, what, key, took)| Step { what, key: Some(key), took }).collect()
 }

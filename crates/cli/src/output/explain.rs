@@ -1,82 +1,90 @@
-//! What `--explain` tells, as JSON.
+//! What `--explain` tells.
 
 use std::time::Duration;
 
-use serde_json::{Value, json};
-
-use super::text::present;
-use crate::store::search::SearchAnswer;
+use super::json::Json;
+use crate::console::Console;
 use crate::store::search::query::Explain;
 use crate::store::search::sort::TopRan;
 use crate::store::{Decided, Pruning, STRETCH, ZONE};
 
-/// The time that each step of a request took, if it was asked for: the pass for facets, histograms and statistics, groups,
-/// the first documents.
-pub(crate) type Steps = [Option<Duration>; 3];
-
-/// How a command came to its answer.
-pub(crate) fn explain_json(
-    query: (&Explain, Duration),
-    answer: Option<Duration>,
-    top: Option<&TopRan>,
-    [pass, groups, first]: Steps,
-) -> Value {
-    present(json!({
-        "query": part(query.0),
-        "top": top.map(|top| present(json!({ "seen": top.seen, "index": index(&top.filter) }))),
-        "nanoseconds": present(json!({
-            "query": nanos(query.1),
-            "answer": answer.map(nanos),
-            "pass": pass.map(nanos),
-            "groups": groups.map(nanos),
-            "top": first.map(nanos),
-        })),
-    }))
+/// Something that was done with the documents of a query, and how long it took.
+pub(crate) struct Step {
+    pub(crate) what: &'static str,
+    /// Its name in JSON, beside the time of all steps.
+    pub(crate) key: Option<&'static str>,
+    pub(crate) took: Duration,
 }
 
-/// The same of a request that asks several things.
-pub(crate) fn explain_answer(answer: &SearchAnswer, steps: Steps) -> Value {
-    let all = steps.into_iter().flatten().reduce(|a, b| a + b);
-    let top = steps[2].map(|_| &answer.top_ran);
-    explain_json((&answer.explain, answer.times.query), all, top, steps)
+/// Tells how documents were found, how the first of them were, and what came then.
+pub(crate) fn tell(
+    (explain, time): (&Explain, Duration),
+    top: Option<&TopRan>,
+    steps: &[Step],
+    json: bool,
+    console: &mut Console<'_>,
+) {
+    let _ = console.out.flush();
+    if json {
+        let all = steps.iter().map(|step| step.took).reduce(|a, b| a + b);
+        let each = steps.iter().filter_map(|step| Some((step.key?, nanos(step.took))));
+        let times = [("query", nanos(time)), ("answer", all.map_or(Json::NONE, nanos))];
+        let top = top.map(|top| Json::object([("seen", top.seen.into()), ("index", index(&top.filter))]));
+        let told = Json::object([
+            ("query", part(explain)),
+            ("top", top.unwrap_or(Json::NONE)),
+            ("nanoseconds", Json::object(times.into_iter().chain(each))),
+        ]);
+        return console.note(&serde_json::to_string_pretty(&told).unwrap_or_default());
+    }
+    console.note(explain.to_string().trim_end());
+    if let Some(top) = top {
+        console.note(&format!("first documents: {top}"));
+    }
+    let steps = steps.iter().map(|Step { what, took, .. }| format!(", {what} in {took:.1?}"));
+    console.note(&format!("documents found in {time:.1?}{}", steps.collect::<String>()));
 }
 
 /// A part of the query, and its parts, in the order in which they were run.
-fn part(explain: &Explain) -> Value {
+fn part(explain: &Explain) -> Json {
     let ran = explain.ran.as_ref();
-    let parts: Vec<Value> = explain.parts.iter().map(part).collect();
-    present(json!({
-        "clause": explain.clause,
-        "how": explain.how,
-        "expected": explain.expected,
-        "asked": ran.map(|ran| ran.asked),
-        "matched": ran.map(|ran| ran.matched),
-        "windows": ran.map(|ran| ran.windows),
-        "skipped_windows": ran.map(|ran| ran.skipped),
-        "gathered_windows": ran.map(|ran| ran.gathered),
-        "nanoseconds": ran.map(|ran| nanos(ran.time)),
-        "index": ran.and_then(|ran| index(&ran.filter)),
-        "parts": (!parts.is_empty()).then_some(parts),
-    }))
+    Json::object([
+        ("clause", explain.clause.as_str().into()),
+        ("how", explain.how.as_str().into()),
+        ("expected", explain.expected.into()),
+        ("asked", ran.map(|ran| ran.asked).into()),
+        ("matched", ran.map(|ran| ran.matched).into()),
+        ("windows", ran.map(|ran| ran.windows).into()),
+        ("skipped_windows", ran.map(|ran| ran.skipped).into()),
+        ("gathered_windows", ran.map(|ran| ran.gathered).into()),
+        ("nanoseconds", ran.map_or(Json::NONE, |ran| nanos(ran.time))),
+        ("index", ran.map_or(Json::NONE, |ran| index(&ran.filter))),
+        ("parts", Json::any(explain.parts.iter().map(part))),
+    ])
 }
 
 /// What the indexes of a column decided, if there are any.
-fn index(counts: &Pruning) -> Option<Value> {
-    let share = |of: Decided| json!({ "skipped": of.none, "taken_whole": of.all, "looked_into": of.open });
-    let index = json!({
-        "directory": counts.directory,
-        "order": counts.order,
-        "missing": counts.missing,
-        "zone_values": ZONE,
-        "zones": share(counts.zones),
-        "stretch_values": STRETCH,
-        "fine_zones": share(counts.fine_zones),
-        "blocks": share(counts.blocks),
-        "values_read": counts.read,
-    });
-    (!counts.is_empty()).then_some(index)
+fn index(counts: &Pruning) -> Json {
+    if counts.is_empty() {
+        return Json::NONE;
+    }
+    let share = |of: Decided| {
+        let Decided { none, all, open } = of;
+        Json::object([("skipped", none.into()), ("taken_whole", all.into()), ("looked_into", open.into())])
+    };
+    Json::object([
+        ("directory", counts.directory.into()),
+        ("order", counts.order.into()),
+        ("missing", counts.missing.into()),
+        ("zone_values", ZONE.into()),
+        ("zones", share(counts.zones)),
+        ("stretch_values", STRETCH.into()),
+        ("fine_zones", share(counts.fine_zones)),
+        ("blocks", share(counts.blocks)),
+        ("values_read", counts.read.into()),
+    ])
 }
 
-fn nanos(time: Duration) -> u64 {
-    u64::try_from(time.as_nanos()).unwrap_or(u64::MAX)
+fn nanos(time: Duration) -> Json {
+    u64::try_from(time.as_nanos()).unwrap_or(u64::MAX).into()
 }

@@ -4,6 +4,7 @@ use std::io::Write;
 
 use serde_json::value::RawValue;
 
+use super::json::Json;
 use super::table::{Align, Table, cut_note, fit, width};
 use super::text;
 use crate::args::{RecordArgs, RecordFormat};
@@ -35,11 +36,7 @@ pub(crate) fn print(
 }
 
 /// Documents with their numbers, each as an object of JSON: what `dv get --json --doc-ids` prints.
-pub(crate) fn json(
-    segment: &Segment,
-    docs: &[DocId],
-    columns: &[String],
-) -> Result<Vec<Box<RawValue>>, Failure> {
+pub(crate) fn json(segment: &Segment, docs: &[DocId], columns: &[String]) -> Result<Vec<Json>, Failure> {
     if docs.is_empty() {
         return Ok(Vec::new());
     }
@@ -51,7 +48,8 @@ pub(crate) fn json(
     check_doc_ids(&fields, &args)?;
     ndjson(&fields, &mut Parts(std::iter::once((segment, docs))), args.doc_ids, console)?;
     let lines = String::from_utf8_lossy(&lines);
-    Ok(lines.lines().filter_map(|line| RawValue::from_string(line.to_owned()).ok()).collect())
+    let raw = |line: &str| RawValue::from_string(line.to_owned()).ok();
+    Ok(lines.lines().filter_map(raw).map(Json::Raw).collect())
 }
 
 /// Prints documents of several segments, one segment after the other: the columns of these names, in the format `default`
@@ -212,10 +210,7 @@ fn ndjson(
 }
 
 fn json_key(name: &str) -> String {
-    let mut key = String::new();
-    text::json_string(name, &mut key);
-    key.push(':');
-    key
+    text::json_text(name) + ":"
 }
 
 /// A table if it fits the terminal, else a block of lines for each document.

@@ -1,7 +1,5 @@
 //! Quoting and escaping.
 
-use serde_json::Value;
-
 /// Puts what stands in `out` from `start` on into quotes, if CSV needs that or `also` says so.
 pub(crate) fn quote_csv(out: &mut String, start: usize, delimiter: char, also: impl Fn(&str) -> bool) {
     let text = out.get(start..).unwrap_or_default();
@@ -37,12 +35,11 @@ pub(crate) fn json_string(text: &str, out: &mut String) {
     out.push('"');
 }
 
-/// An object of JSON without the keys that have no value.
-pub(crate) fn present(mut object: Value) -> Value {
-    if let Value::Object(entries) = &mut object {
-        entries.retain(|_, value| !value.is_null());
-    }
-    object
+/// The same on its own.
+pub(crate) fn json_text(text: &str) -> String {
+    let mut out = String::new();
+    json_string(text, &mut out);
+    out
 }
 
 /// Appends two hexadecimal digits.

@@ -17,6 +17,7 @@ use serde_json::value::RawValue;
 use crate::store::search::Value;
 use crate::store::{Field, LogicalType, to_f64, to_u64};
 
+use super::json::Json;
 use super::text;
 use crate::input::import::StoredRef;
 use crate::input::types::unit_of;
@@ -111,14 +112,14 @@ impl Printer {
 
     /// A value of an answer as JSON of its own: doubles that JSON has no numbers for by their names, since `null` could be any of
     /// them.
-    pub(crate) fn json_value(&self, value: &Value) -> Box<RawValue> {
+    pub(crate) fn json_value(&self, value: &Value) -> Json {
         let mut text = String::new();
         match value {
             Value::F64(double) if !double.is_finite() => text = format!("\"{}\"", self.shown(value)),
             value => self.json_scalar(value.into(), &mut text),
         }
         // It is JSON.
-        RawValue::from_string(text).unwrap_or_else(|_| RawValue::NULL.to_owned())
+        Json::Raw(RawValue::from_string(text).unwrap_or_else(|_| RawValue::NULL.to_owned()))
     }
 
     fn json_array(&self, values: &[StoredRef<'_>], out: &mut String) {

@@ -2,11 +2,10 @@
 
 use std::fmt;
 
-use serde::Serialize;
 use serde_json::value::RawValue;
 
 use crate::failure::Failure;
-use crate::output::text::json_string;
+use crate::output::text::json_text;
 use crate::read::{CHUNK, Record, Records, column};
 use crate::spelling::Spelling;
 use crate::store::{DocId, Error, Field, Kind, LogicalType, Segment};
@@ -46,33 +45,18 @@ pub(super) enum Wanted {
     All(u32),
 }
 
-/// One of the segments.
-#[derive(Clone, Copy, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "lowercase")]
-pub(super) enum Side {
-    A,
-    B,
-}
-
 /// A document that differs.
-#[derive(Serialize)]
 pub(super) struct Difference {
-    #[serde(rename = "document")]
     pub(super) doc: u32,
-    /// The segment that has it, if only one does.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(super) only_in: Option<Side>,
+    /// The segment that has it, if only one does: 0 or 1.
+    pub(super) only_in: Option<usize>,
     pub(super) values: Vec<ValuePair>,
 }
 
-/// The values of a document in both segments; absent where there are none.
-#[derive(Serialize)]
+/// The values of a document in both segments as JSON; absent where there are none.
 pub(super) struct ValuePair {
     pub(super) column: String,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(super) a: Option<Box<RawValue>>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(super) b: Option<Box<RawValue>>,
+    pub(super) sides: [Option<Box<RawValue>>; 2],
 }
 
 impl fmt::Display for ColumnSide {
@@ -153,8 +137,7 @@ impl<'a> Comparison<'a> {
                 records.load(&own)?;
             }
             for (at, doc) in (start..end).enumerate() {
-                let [in_a, in_b] = self.segments.each_ref().map(|segment| doc < segment.docs());
-                let only_in = if in_a == in_b { None } else { Some(if in_a { Side::A } else { Side::B }) };
+                let only_in = (0..2).find(|side| doc >= self.segments[1 - side].docs());
                 if !self.count(at, only_in) {
                     continue;
                 }
@@ -170,7 +153,7 @@ impl<'a> Comparison<'a> {
     }
 
     /// Counts document `at` of the chunk if it differs.
-    fn count(&mut self, at: usize, only_in: Option<Side>) -> bool {
+    fn count(&mut self, at: usize, only_in: Option<usize>) -> bool {
         let mut differs = only_in.is_some();
         if only_in.is_none() {
             let [a, b] = &self.records;
@@ -185,17 +168,17 @@ impl<'a> Comparison<'a> {
         differs
     }
 
-    fn difference(&self, doc: u32, at: usize, only_in: Option<Side>) -> Difference {
+    fn difference(&self, doc: u32, at: usize, only_in: Option<usize>) -> Difference {
         let [a, b] = &self.records;
         let pairs = self.columns.iter().zip(a.columns().zip(b.columns()));
         let differing = pairs.filter(|(pair, (a, b))| match only_in {
             None => pair.is_comparable() && !same(*a, *b, at),
-            Some(side) => [a, b][side as usize].values(at, |values| !values.is_empty()),
+            Some(side) => [a, b][side].values(at, |values| !values.is_empty()),
         });
         let values = differing.map(|(pair, (a, b))| {
             // A segment without the document has nothing loaded for it.
             let shown = |side, column| (only_in.unwrap_or(side) == side).then(|| json(column, at)).flatten();
-            ValuePair { column: pair.name.clone(), a: shown(Side::A, a), b: shown(Side::B, b) }
+            ValuePair { column: pair.name.clone(), sides: [shown(0, a), shown(1, b)] }
         });
         Difference { doc, only_in, values: values.collect() }
     }
@@ -213,8 +196,7 @@ fn json(column: Record<'_>, at: usize) -> Option<Box<RawValue>> {
         if out == "null" {
             let mut text = String::new();
             column.printer.plain(values, &mut text);
-            out.clear();
-            json_string(&text, &mut out);
+            out = json_text(&text);
         }
         RawValue::from_string(out).ok()
     })

@@ -1,13 +1,10 @@
 //! Differences for people, and as JSON.
 
-use serde::Serialize;
-use serde_json::{Value, json};
-
 use super::compare::{ColumnPair, ColumnSide, Comparison, Difference, Wanted};
 use crate::console::Console;
 use crate::failure::Failure;
-use crate::output::text::{present, printable, thousands};
-use crate::store::Segment;
+use crate::output::json::Json;
+use crate::output::text::{printable, thousands};
 
 /// What stands in front of a line that only one segment has.
 const SIGNS: [char; 2] = ['-', '+'];
@@ -63,11 +60,11 @@ fn document(
 ) -> Result<(), Failure> {
     let only = match difference.only_in {
         None => String::new(),
-        Some(side) => format!(", only in {}", comparison.segments[side as usize].file()),
+        Some(side) => format!(", only in {}", comparison.segments[side].file()),
     };
     writeln!(console.out, "@ document {}{only}", difference.doc)?;
     for pair in &difference.values {
-        for (sign, side) in SIGNS.iter().zip([&pair.a, &pair.b]) {
+        for (sign, side) in SIGNS.iter().zip(&pair.sides) {
             if let Some(value) = side {
                 writeln!(console.out, "{sign} {}: {}", printable(&pair.column), printable(value.get()))?;
             }
@@ -101,43 +98,53 @@ pub(super) fn json(
     limit: u32,
     console: &mut Console<'_>,
 ) -> Result<(), Failure> {
-    /// Values of documents keep every character.
-    #[derive(Serialize)]
-    struct Report {
-        #[serde(flatten)]
-        segments: Value,
-        documents: Vec<Difference>,
-    }
     let mut documents = Vec::new();
     comparison.documents(Wanted::All(limit), &mut |_, difference| {
-        documents.push(difference);
+        documents.push(document_json(difference));
         Ok(())
     })?;
-    let segment = |segment: &Segment| json!({ "file": segment.file(), "documents": segment.docs(), "columns": segment.column_count() });
-    let columns = comparison.columns.iter();
-    let segments = json!({
-        "same": !comparison.differs(),
-        "a": segment(&comparison.segments[0]),
-        "b": segment(&comparison.segments[1]),
-        // Those that are not the same in both.
-        "columns": columns.clone().filter(|pair| pair.differs()).map(column).collect::<Value>(),
-        "differing_documents": comparison.differing,
-        // Documents that differ, by column.
-        "differing_values": columns
-            .filter(|pair| pair.differing > 0)
-            .map(|pair| json!({ "column": pair.name, "documents": pair.differing }))
-            .collect::<Value>(),
+    let [a, b] = comparison.segments.each_ref().map(|segment| {
+        let (docs, columns) = (segment.docs().into(), segment.column_count().into());
+        Json::object([("file", segment.file().into()), ("documents", docs), ("columns", columns)])
     });
-    console.json(&Report { segments, documents })?;
+    let columns = comparison.columns.iter();
+    let counts = columns.clone().filter(|pair| pair.differing > 0).map(|pair| {
+        Json::object([("column", pair.name.as_str().into()), ("documents", pair.differing.into())])
+    });
+    console.json(&Json::object([
+        ("same", (!comparison.differs()).into()),
+        ("a", a),
+        ("b", b),
+        // Those that are not the same in both.
+        ("columns", columns.filter(|pair| pair.differs()).map(column_json).collect()),
+        ("differing_documents", comparison.differing.into()),
+        // Documents that differ, by column.
+        ("differing_values", counts.collect()),
+        ("documents", Json::List(documents)),
+    ]))?;
     Ok(console.out.flush()?)
 }
 
 /// A column, and whether its values were compared all the same.
-fn column(pair: &ColumnPair) -> Value {
+fn column_json(pair: &ColumnPair) -> Json {
     let side = |side: &ColumnSide| {
-        let (kind, ty) = (side.kind.name(), side.logical.name());
-        json!({ "kind": kind, "type": ty, "spelling": side.spelling.to_string() })
+        Json::object([
+            ("kind", side.kind.name().into()),
+            ("type", side.logical.name().into()),
+            ("spelling", side.spelling.to_string().into()),
+        ])
     };
-    let [a, b] = pair.sides.each_ref().map(|known| known.as_ref().map(side));
-    present(json!({ "name": pair.name, "a": a, "b": b, "compared": pair.is_comparable() }))
+    let [a, b] = pair.sides.each_ref().map(|known| known.as_ref().map_or(Json::NONE, side));
+    let compared = pair.is_comparable().into();
+    Json::object([("name", pair.name.as_str().into()), ("a", a), ("b", b), ("compared", compared)])
+}
+
+fn document_json(difference: Difference) -> Json {
+    let only_in = difference.only_in.map(|side| ["a", "b"][side]);
+    let values = difference.values.into_iter().map(|pair| {
+        let [a, b] = pair.sides.map(|side| side.map_or(Json::NONE, Json::Raw));
+        Json::object([("column", pair.column.into()), ("a", a), ("b", b)])
+    });
+    let values = values.collect();
+    Json::object([("document", difference.doc.into()), ("only_in", only_in.into()), ("values", values)])
 }

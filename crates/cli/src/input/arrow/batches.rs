@@ -1,5 +1,6 @@
 //! The rows of a file, some at a time.
 
+use std::iter;
 use std::sync::Arc;
 
 use arrow_array::cast::AsArray as _;
@@ -7,7 +8,7 @@ use arrow_array::{Array, ArrayRef, OffsetSizeTrait, RecordBatch};
 use arrow_schema::{ArrowError, DataType};
 
 use super::types::{Leaf, leaves};
-use super::{ArrowFile, Kind, guarded, ipc, lists, parquet};
+use super::{ArrowFile, Kind, guarded, lists};
 use crate::input::error::Result;
 
 /// Rows that are taken together.
@@ -16,16 +17,11 @@ const ROWS: usize = 8_192;
 /// The rows of a file, in order.
 pub(crate) struct Batches {
     name: Arc<str>,
-    rows: Rows,
+    rows: Box<dyn Iterator<Item = Result<RecordBatch, ArrowError>>>,
     /// The wanted columns.
     leaves: Vec<Leaf>,
     /// What was read, and how many of its rows were handed out.
     batch: Option<(RecordBatch, usize)>,
-}
-
-enum Rows {
-    Parquet(Box<parquet::Rows>),
-    Ipc(ipc::Ipc),
 }
 
 impl ArrowFile {
@@ -38,13 +34,13 @@ impl ArrowFile {
         let ArrowFile { name, schema, kind } = self;
         let mut wanted_leaves = leaves(&schema);
         wanted_leaves.retain(&wanted);
-        let (rows, schema) = match kind {
-            Kind::Ipc(ipc) => (Rows::Ipc(ipc), schema),
+        let (rows, schema): (Box<dyn Iterator<Item = _>>, _) = match kind {
+            Kind::Ipc(mut ipc) => (Box::new(iter::from_fn(move || ipc.next().transpose())), schema),
             Kind::Parquet(file) => {
                 let roots = wanted_leaves.iter().filter_map(|leaf| leaf.path.first().copied());
                 let rows = guarded(&name, || file.rows(roots, ROWS, bytes))?;
                 let schema = rows.schema();
-                (Rows::Parquet(Box::new(rows)), schema)
+                (Box::new(rows), schema)
             }
         };
         // Columns of which no part is wanted are not read: those behind them stand elsewhere.
@@ -71,7 +67,7 @@ impl Batches {
             loop {
                 let (whole, from) = match batch.take() {
                     Some(batch) => batch,
-                    None => match rows.next()? {
+                    None => match rows.next().transpose()? {
                         Some(next) => (next, 0),
                         None => return Ok(None),
                     },
@@ -87,15 +83,6 @@ impl Batches {
                 }
             }
         })
-    }
-}
-
-impl Rows {
-    fn next(&mut self) -> Result<Option<RecordBatch>, ArrowError> {
-        match self {
-            Rows::Parquet(rows) => rows.next(),
-            Rows::Ipc(ipc) => ipc.next(),
-        }
     }
 }
 
