@@ -90,10 +90,8 @@ pub(crate) fn followed(path: &Path) -> Result<PathBuf, Failure> {
 pub(crate) fn refuse_input(inputs: &[PathBuf], output: &Path) -> Result<(), Failure> {
     match inputs.iter().find(|input| is_same(input, output)) {
         None => Ok(()),
-        Some(input) => {
-            Err(Failure::new(Exit::Usage, format!("{} is an input and the output", input.display()))
-                .advice("name another file with -o"))
-        }
+        Some(input) => Err(Failure::usage(format!("{} is an input and the output", input.display()))
+            .advice("name another file with -o")),
     }
 }
 

@@ -5,7 +5,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::{fs, io};
 
-use crate::failure::{Exit, Failure};
+use crate::failure::Failure;
 use crate::input::error::meant;
 use crate::input::import::StoredRef;
 use crate::output::value::Printer;
@@ -21,7 +21,7 @@ pub(crate) const CHUNK: usize = 4096;
 /// Opens a segment; `-` is no file that could be mapped.
 pub(crate) fn open(path: &Path) -> Result<Segment, Failure> {
     if path.as_os_str() == "-" {
-        return Err(Failure::new(Exit::Usage, "a segment cannot be read from standard input")
+        return Err(Failure::usage("a segment cannot be read from standard input")
             .advice("any value of it may be asked for first: give the name of a file"));
     }
     Ok(Segment::open(path)?)
@@ -65,7 +65,7 @@ pub(crate) fn select(segments: &[Segment], columns: &[String]) -> Result<Vec<Fie
         for name in names {
             let Some(field) = find(segments, name)? else { return Err(unknown_column(segments, name)?) };
             if selected.iter().any(|known| known.name == name) {
-                return Err(Failure::new(Exit::Usage, format!("the column {name:?} is named twice")));
+                return Err(Failure::usage(format!("the column {name:?} is named twice")));
             }
             selected.push(field);
         }
@@ -102,7 +102,7 @@ pub(crate) fn column(segment: &Segment, name: &str) -> Result<Option<Arc<dyn Col
 pub(crate) fn unknown_column(segments: &[Segment], name: &str) -> Result<Failure, Failure> {
     let fields = unite(segments)?;
     let files = segments.iter().map(Segment::file).collect::<Vec<_>>().join(", ");
-    let failure = Failure::new(Exit::Failed, format!("{files}: no column {name:?}"));
+    let failure = Failure::failed(format!("{files}: no column {name:?}"));
     Ok(failure.advice(column_meant(name, &fields, segments.first())))
 }
 

@@ -1,6 +1,6 @@
 //! `--sort-by`, `--by`, `--sort`: what documents are sorted by, as people write it.
 
-use crate::failure::{Exit, Failure};
+use crate::failure::Failure;
 use crate::input::error::closest;
 use crate::store::{Segment, SortKey};
 
@@ -19,7 +19,7 @@ pub(crate) fn keys(option: &str, arguments: &[String], columns: &[&str]) -> Resu
             let key = key(part, columns).ok_or_else(|| unknown(option, part, columns))?;
             if keys.iter().any(|known| known.column == key.column) {
                 let message = format!("{option} names the column {:?} twice", key.column);
-                return Err(Failure::new(Exit::Usage, message));
+                return Err(Failure::usage(message));
             }
             keys.push(key);
         }
@@ -54,17 +54,16 @@ pub(crate) fn keys_to_write(arguments: &[String], columns: &[(&str, bool)]) -> R
     let keys = keys("--sort-by", arguments, &names)?;
     match keys.iter().find(|key| columns.contains(&(key.column.as_str(), true))) {
         None => Ok(keys),
-        Some(SortKey { column, .. }) => Err(Failure::new(
-            Exit::Failed,
-            format!("--sort-by {column}: its documents may have several values, which have no order"),
-        )),
+        Some(SortKey { column, .. }) => Err(Failure::failed(format!(
+            "--sort-by {column}: its documents may have several values, which have no order"
+        ))),
     }
 }
 
 fn unknown(option: &str, text: &str, columns: &[&str]) -> Failure {
     let name = text.strip_suffix(FIRST).or(text.strip_suffix(LAST)).unwrap_or(text);
     let name = name.strip_prefix('-').unwrap_or(name);
-    let failure = Failure::new(Exit::Failed, format!("{option} {name}: there is no such column"));
+    let failure = Failure::failed(format!("{option} {name}: there is no such column"));
     let close = closest(name, columns.iter().copied());
     match (name.rsplit_once(':'), close) {
         (_, Some(close)) => failure.advice(format!("did you mean {close:?}?")),

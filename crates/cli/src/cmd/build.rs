@@ -72,10 +72,10 @@ pub(crate) fn run(args: &BuildArgs, console: &mut Console<'_>) -> Result<Exit, F
 /// When every row was skipped, the input is something else than it was read as.
 fn refuse_nothing(import: &Import) -> Result<(), Failure> {
     match import.skipped() {
-        (skipped, [first, ..]) if import.documents() == 0 => Err(Failure::new(
-            Exit::Failed,
-            format!("every row is bad, {} of them; the first: {first}", thousands(skipped)),
-        )
+        (skipped, [first, ..]) if import.documents() == 0 => Err(Failure::failed(format!(
+            "every row is bad, {} of them; the first: {first}",
+            thousands(skipped)
+        ))
         .advice("is it the right --input-format and --delimiter?")),
         _ => Ok(()),
     }
@@ -93,7 +93,7 @@ fn options(args: &InputArgs, memory: usize) -> Result<ImportOptions, Failure> {
         Some(path) => read_schema(path)?,
     };
     for types in &args.types {
-        schema.add_types(types).map_err(|message| Failure::new(Exit::Usage, format!("--type {message}")))?;
+        schema.add_types(types).map_err(|message| Failure::usage(format!("--type {message}")))?;
     }
     Ok(ImportOptions {
         format: args.input_format,
@@ -113,7 +113,7 @@ fn options(args: &InputArgs, memory: usize) -> Result<ImportOptions, Failure> {
 fn read_schema(path: &Path) -> Result<Schema, Failure> {
     let name = path.display();
     let text = std::fs::read_to_string(path).map_err(|error| Failure::file(&name, &error))?;
-    Schema::from_toml(&text).map_err(|message| Failure::new(Exit::Usage, format!("{name}: {message}")))
+    Schema::from_toml(&text).map_err(|message| Failure::usage(format!("{name}: {message}")))
 }
 
 /// The segment being written, its fields by the number of the import's column, and which of them holds ids.

@@ -49,7 +49,7 @@ fn format(args: &ExportArgs) -> Result<RecordFormat, Failure> {
     if cfg!(feature = "parquet") {
         return Ok(format);
     }
-    Err(Failure::new(Exit::Failed, format!("{name} is what this dv was built without"))
+    Err(Failure::failed(format!("{name} is what this dv was built without"))
         .advice("cargo install docvalues-cli --features parquet"))
 }
 
@@ -58,7 +58,7 @@ fn format_by_name(output: Option<&Path>) -> Result<RecordFormat, Failure> {
     let format = output.map_or(Ok(None), RecordFormat::of_file).map_err(|ending| {
         let shown = output.unwrap_or(Path::new("-")).display();
         let endings: Vec<String> = RecordFormat::endings().collect();
-        Failure::new(Exit::Usage, format!("{shown}: no format has the ending .{ending}"))
+        Failure::usage(format!("{shown}: no format has the ending .{ending}"))
             .advice(format!("--format says it, whatever the name; these endings do: {}", endings.join(" ")))
     })?;
     Ok(format.unwrap_or(RecordFormat::Ndjson))
@@ -127,9 +127,7 @@ impl Export<'_> {
         use crate::store::{DocId, DocOrder, Search};
 
         if console.out_width.is_some() {
-            return Err(
-                Failure::new(Exit::Usage, "such bytes are not for a terminal").advice("name a file with -o")
-            );
+            return Err(Failure::usage("such bytes are not for a terminal").advice("name a file with -o"));
         }
         let names: Vec<&str> = self.fields.iter().map(|field| field.name.as_str()).collect();
         let list: Vec<DocId>;
@@ -173,7 +171,7 @@ fn read_list(path: &str) -> Result<Vec<u32>, Failure> {
         for word in line.split(|c: char| c.is_whitespace() || c == ',').filter(|word| !word.is_empty()) {
             let doc = word.parse().map_err(|_| {
                 let shown = crate::input::error::excerpt(word.as_bytes());
-                Failure::new(Exit::Failed, format!("{name}:{}: no document number: {shown}", index + 1))
+                Failure::failed(format!("{name}:{}: no document number: {shown}", index + 1))
             })?;
             docs.push(doc);
         }

@@ -21,7 +21,7 @@ pub(crate) fn run(args: &GetArgs, console: &mut Console<'_>) -> Result<Exit, Fai
 pub(crate) fn no_such_documents(file: &str, docs: u32, absent: &[u32]) -> Failure {
     let listed: Vec<String> = absent.iter().take(5).map(u32::to_string).collect();
     let more = if absent.len() > 5 { format!(" and {} more", absent.len() - 5) } else { String::new() };
-    let failure = Failure::new(Exit::Failed, format!("{file}: no document {}{more}", listed.join(", ")));
+    let failure = Failure::failed(format!("{file}: no document {}{more}", listed.join(", ")));
     match docs.checked_sub(1) {
         None => failure.advice("the segment has no documents"),
         Some(last) => {

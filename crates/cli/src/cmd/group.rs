@@ -56,7 +56,7 @@ fn metrics(segment: &Segment, args: &GroupSpec) -> Result<Vec<(Metric, String, F
 pub(crate) fn group(segment: &Segment, args: &GroupSpec) -> Result<Group, Failure> {
     if args.docs == 0 && args.by != GroupBy::Best && !args.sort.is_empty() {
         let message = format!("group by {:?}: --sort is about the documents of groups", args.column);
-        return Err(Failure::new(Exit::Usage, message)
+        return Err(Failure::usage(message)
             .advice("--docs COUNT shows some of each group, and --by best has the groups in their order"));
     }
     let mut group = Group::by(&args.column);
@@ -69,8 +69,9 @@ pub(crate) fn group(segment: &Segment, args: &GroupSpec) -> Result<Group, Failur
         GroupBy::Value => GroupOrder::Value,
         GroupBy::Best => GroupOrder::Best,
         GroupBy::Metric if group.metrics.is_empty() => {
-            return Err(Failure::new(Exit::Usage, "--by metric, but there is none")
-                .advice("name one, such as --sum COLUMN"));
+            return Err(
+                Failure::usage("--by metric, but there is none").advice("name one, such as --sum COLUMN")
+            );
         }
         GroupBy::Metric => GroupOrder::Metric(0),
     };

@@ -45,7 +45,7 @@ pub(crate) fn run(args: &HistogramArgs, console: &mut Console<'_>) -> Result<Exi
 /// What a command line or a request asks for.
 pub(super) fn asked(segment: &Segment, spec: &HistogramSpec) -> Result<Histogram, Failure> {
     let column = spec.column.clone();
-    let wrong = |what: String| Failure::new(Exit::Usage, format!("histogram of {column:?}: {what}"));
+    let wrong = |what: String| Failure::usage(format!("histogram of {column:?}: {what}"));
     let step = match &spec.step {
         Some(_) if !spec.edges.is_empty() => return Err(wrong("either a step or edges".into())),
         Some(Word(text)) => step(text).map_err(wrong)?,

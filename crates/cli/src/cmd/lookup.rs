@@ -78,7 +78,7 @@ fn split(args: &LookupArgs) -> Result<(&[OsString], Vec<Asked>), Failure> {
     }
     ids.extend(args.ids.iter().chain(&args.more_ids).map(|id| Asked::Id(id.as_bytes().to_vec())));
     if ids.is_empty() {
-        return Err(Failure::new(Exit::Usage, "there is no id to look up").advice(
+        return Err(Failure::usage("there is no id to look up").advice(
             "ids stand behind the segments, or `-` for those on standard input; --id takes any text",
         ));
     }
@@ -97,7 +97,7 @@ fn open(segments: &[Segment]) -> Result<(Vec<IdIndex>, LogicalType), Failure> {
             let of = |field: &Field| format!("{:?} ({})", field.name, field.logical.name());
             let (one, other) = (segments.first().map_or("", Segment::file), segment.file());
             let message = format!("{one} has ids in column {}, and {other} in {}", of(known), of(&field));
-            return Err(Failure::new(Exit::Failed, message).advice("look them up one after the other"));
+            return Err(Failure::failed(message).advice("look them up one after the other"));
         }
     }
     Ok((indexes, first.map_or(LogicalType::Utf8, |field| field.logical)))
@@ -175,7 +175,7 @@ impl<S: SegmentIds> Search<'_, S> {
         let index = self.indexes.iter().rev().nth(error.segment);
         match index.and_then(|index| index.named(Err::<(), _>(error.source)).err()) {
             Some(error) => ids::damaged(&error, ids::MEND),
-            None => Failure::new(Exit::Failed, message).advice(ids::MEND),
+            None => Failure::failed(message).advice(ids::MEND),
         }
     }
 

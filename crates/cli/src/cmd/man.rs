@@ -55,7 +55,7 @@ fn write_all(dv: &Command, folder: &Path) -> Result<(), Failure> {
 }
 
 fn no_such_command(dv: &Command, name: &str) -> Failure {
-    let failure = Failure::new(Exit::Usage, format!("no command {name:?}"));
+    let failure = Failure::usage(format!("no command {name:?}"));
     let names = || dv.get_subcommands().map(Command::get_name);
     failure.advice(meant(name, names(), || format!("there are {}", names().collect::<Vec<_>>().join(", "))))
 }

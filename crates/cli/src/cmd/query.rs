@@ -132,7 +132,7 @@ fn parse(argument: &str) -> Result<Asked, Failure> {
     let (name, text) =
         if inline { ("the request", argument.to_owned()) } else { read::text(argument, advice)? };
     let is_toml = Path::new(name).extension().is_some_and(|extension| extension == "toml");
-    let wrong = |error: String| Failure::new(Exit::Usage, format!("{name}: {}", error.trim_end()));
+    let wrong = |error: String| Failure::usage(format!("{name}: {}", error.trim_end()));
     if is_toml || !(inline || text.trim_start().starts_with('{')) {
         toml::from_str(&text).map_err(|error| wrong(error.to_string()))
     } else {

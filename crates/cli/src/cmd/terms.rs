@@ -63,7 +63,7 @@ fn print_ids(segment: &Segment, args: &TermsArgs, console: &mut Console<'_>) -> 
 fn no_dictionary(segment: &Segment, info: &ColumnInfo) -> Failure {
     let (name, kind) = (&info.field.name, info.kind());
     let message = format!("column {name:?} is {}: it has no dictionary", kind.name());
-    let failure = Failure::new(Exit::Failed, format!("{}: {message}", segment.file()));
+    let failure = Failure::failed(format!("{}: {message}", segment.file()));
     match kind {
         Kind::Binary => failure.advice("`dv build` makes one with :sorted behind the type, see --type"),
         _ => failure.advice("`dv stats` shows the range of numbers"),
@@ -77,13 +77,10 @@ fn bytes_of(prefix: &str, logical: LogicalType) -> Result<Vec<u8>, Failure> {
         LogicalType::Bytes => {
             let mut bytes = Vec::new();
             append_hex(prefix.as_bytes(), &mut bytes).map(|()| bytes).ok_or_else(|| {
-                Failure::new(Exit::Usage, format!("--prefix {prefix:?}: not pairs of hexadecimal digits"))
+                Failure::usage(format!("--prefix {prefix:?}: not pairs of hexadecimal digits"))
             })
         }
-        _ => Err(Failure::new(
-            Exit::Usage,
-            format!("--prefix is for string and bytes, not {}", logical.name()),
-        )),
+        _ => Err(Failure::usage(format!("--prefix is for string and bytes, not {}", logical.name()))),
     }
 }
 

@@ -308,25 +308,20 @@ impl Import {
                 continue;
             }
             let ty = *column.ty.get_or_insert_with(|| first_type(cell, text));
-            let fault = |found: Fault| {
+            let fault = |(contradiction, element): Fault| {
                 let (line, at) = row.place(cell);
-                let (contradiction, text) = match found {
-                    Fault::Value(contradiction) => (contradiction, text.to_owned()),
-                    Fault::Element(contradiction, element) => (contradiction, element),
-                };
                 describe(column, ty, &contradiction, BadRow::new(&source.name, line, at, ""))
-                    .text(text.as_bytes())
+                    .text(element.as_deref().unwrap_or(text).as_bytes())
             };
             if cell.element && !ty.multi {
                 let problem = "one value a document, found an array".to_owned();
-                let contradiction = Contradiction { problem, wider: "[]" };
-                return Err(fault(Fault::Value(contradiction)));
+                return Err(fault((Contradiction { problem, wider: "[]" }, None)));
             }
             if ty.multi && cell.form.is_csv() {
                 split_cell(column, index, ty, cell.form, text, &self.options.missing, document)
                     .map_err(fault)?;
             } else {
-                document.push(column, index, ty, cell.form, text).map_err(|c| fault(Fault::Value(c)))?;
+                document.push(column, index, ty, cell.form, text).map_err(|c| fault((c, None)))?;
             }
         }
         Ok(())

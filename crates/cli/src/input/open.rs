@@ -96,7 +96,7 @@ impl Source {
 
     /// Whether the input can be opened again from its beginning: not so stdin and pipes.
     pub(crate) fn is_replayable(&self) -> bool {
-        !self.is_stdin() && std::fs::metadata(&self.path).is_ok_and(|meta| meta.is_file())
+        !self.is_stdin() && self.size().is_some()
     }
 
     /// The size of the file as it is, compressed or not; `None` for pipes.

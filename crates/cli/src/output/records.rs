@@ -9,7 +9,7 @@ use super::table::{Align, Table, cut_note, fit, width};
 use super::text;
 use crate::args::{RecordArgs, RecordFormat};
 use crate::console::Console;
-use crate::failure::{Exit, Failure};
+use crate::failure::Failure;
 use crate::read::{CHUNK, Record, Records, select};
 use crate::store::{DocId, Field, LogicalType, Segment};
 
@@ -79,7 +79,7 @@ pub(crate) fn print_documents(
         RecordFormat::Csv => csv(fields, documents, args.doc_ids, ',', console),
         RecordFormat::Tsv => csv(fields, documents, args.doc_ids, '\t', console),
         RecordFormat::Parquet | RecordFormat::Arrow => {
-            Err(Failure::new(Exit::Usage, "only `dv export` writes Parquet and Arrow"))
+            Err(Failure::usage("only `dv export` writes Parquet and Arrow"))
         }
     };
     printed.map_err(Failure::or_columns)
@@ -93,7 +93,7 @@ pub(crate) fn named_format(args: &RecordArgs) -> Option<RecordFormat> {
 /// Whether there is a name left for the column of --doc-ids.
 pub(crate) fn check_doc_ids(fields: &[Field], args: &RecordArgs) -> Result<(), Failure> {
     if args.doc_ids && fields.iter().any(|field| field.name == DOC) {
-        return Err(Failure::new(Exit::Usage, "--doc-ids needs the name `_doc`, which a column has")
+        return Err(Failure::usage("--doc-ids needs the name `_doc`, which a column has")
             .advice("choose other columns with --columns"));
     }
     Ok(())
