@@ -84,25 +84,31 @@ impl NdjsonRows {
                 return Err(bad.advice("give one object a line; CSV is read with --input-format csv"));
             }
         }
-        let entries: Entries<'_> = serde_json::from_str(text).map_err(|e| self.syntax(&e, line, start))?;
         self.name.clear();
-        self.object(&entries, &mut Vec::new(), line, fields, row)
+        self.object(text, &[], line, fields, row)
     }
 
     /// Appends the cells of an object; `path` leads to it.
-    fn object<'a>(
+    fn object(
         &mut self,
-        entries: &'a Entries<'a>,
-        path: &mut Vec<&'a str>,
-        line: &'a str,
+        raw: &str,
+        path: &[&str],
+        line: &str,
         fields: &mut Fields,
         row: &mut Row,
     ) -> Result<(), BadRow> {
+        let start = offset(line, raw);
+        if path.len() > MAX_DEPTH {
+            return Err(self.bad(start, "objects are nested deeper than 64").text(raw.as_bytes()));
+        }
+        let entries: Entries<'_> = serde_json::from_str(raw).map_err(|e| self.syntax(&e, line, start))?;
+        let mut path = path.to_vec();
         for (Key(key), raw) in &entries.0 {
-            let at = offset(line, raw.get());
+            let raw = raw.get();
+            let at = offset(line, raw);
             let name_len = self.name.len();
             if key.is_empty() {
-                let bad = self.bad(at, "a key is empty").text(raw.get().as_bytes());
+                let bad = self.bad(at, "a key is empty").text(raw.as_bytes());
                 return Err(bad.advice("give it a name"));
             }
             if !path.is_empty() {
@@ -113,35 +119,16 @@ impl NdjsonRows {
                 return Err(self.bad(at, "a field's name is longer than 64 KiB").text(key.as_bytes()));
             }
             path.push(key);
-            if raw.get().starts_with('{') {
-                self.nested(raw, path, line, fields, row)?;
+            if raw.starts_with('{') {
+                self.object(raw, &path, line, fields, row)?;
             } else {
-                let field = self.field(path, at, fields)?;
-                self.value(field, raw.get(), at, line, row)?;
+                let field = self.field(&path, at, fields)?;
+                self.value(field, raw, at, line, row)?;
             }
             path.pop();
             self.name.truncate(name_len);
         }
         Ok(())
-    }
-
-    fn nested<'a>(
-        &mut self,
-        raw: &'a RawValue,
-        path: &[&'a str],
-        line: &'a str,
-        fields: &mut Fields,
-        row: &mut Row,
-    ) -> Result<(), BadRow> {
-        let at = offset(line, raw.get());
-        if path.len() > MAX_DEPTH {
-            return Err(self.bad(at, "objects are nested deeper than 64").text(raw.get().as_bytes()));
-        }
-        let entries: Entries<'a> = serde_json::from_str(raw.get()).map_err(|e| self.syntax(&e, line, at))?;
-        // The keys of `entries` do not live as long as those of `path`: it is made anew, which only
-        // nested objects pay for.
-        let mut path: Vec<&str> = path.to_vec();
-        self.object(&entries, &mut path, line, fields, row)
     }
 
     /// The field that `path` and `self.name` name; an error if the row has it already.

@@ -71,17 +71,13 @@ pub(crate) struct Source {
 }
 
 /// An opened input, decompressed; text without a byte order mark.
+#[cfg_attr(not(feature = "parquet"), expect(dead_code, reason = "for formats that are no text"))]
 pub(crate) struct Opened {
     pub(crate) reader: Box<dyn BufRead>,
     pub(crate) format: InputFormat,
     /// How it begins.
-    #[cfg_attr(not(feature = "parquet"), expect(dead_code, reason = "for formats that are told apart so"))]
     pub(crate) head: Vec<u8>,
     /// Whether it is compressed as a whole.
-    #[cfg_attr(
-        not(feature = "parquet"),
-        expect(dead_code, reason = "for files that are not read front to back")
-    )]
     pub(crate) packed: bool,
 }
 

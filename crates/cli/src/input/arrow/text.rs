@@ -56,11 +56,9 @@ pub(super) fn text(array: &dyn Array, at: usize, out: &mut String) {
         D::Duration(_) => {
             let _ = write!(out, "{}", count(array, at));
         }
-        D::Utf8 | D::LargeUtf8 | D::Utf8View => {
-            for_each(&*array.slice(at, 1), |text| {
-                out.push_str(&String::from_utf8_lossy(text.unwrap_or_default()))
-            });
-        }
+        D::Utf8 => out.push_str(array.as_string::<i32>().value(at)),
+        D::LargeUtf8 => out.push_str(array.as_string::<i64>().value(at)),
+        D::Utf8View => out.push_str(array.as_string_view().value(at)),
         // Nothing of arrays of other types.
         _ => for_each(&*array.slice(at, 1), |bytes| {
             bytes.unwrap_or_default().iter().for_each(|byte| hex(*byte, out));
