@@ -11,7 +11,7 @@ mod shell;
 
 use clap::{Parser, Subcommand};
 
-pub(crate) use build::{BuildArgs, InputArgs, JumpTables, SchemaArgs};
+pub(crate) use build::{BuildArgs, InputArgs, SchemaArgs};
 pub(crate) use ids::IdArgs;
 pub(crate) use look::{CheckArgs, DiffArgs, InfoArgs, StatsArgs, TermsArgs};
 pub(crate) use lookup::LookupArgs;

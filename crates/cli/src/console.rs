@@ -2,6 +2,8 @@
 
 use std::io::{self, IsTerminal as _, Write};
 
+use serde::Serialize;
+
 /// The two outputs of a command.
 pub struct Console<'a> {
     /// Data.
@@ -28,6 +30,11 @@ impl<'a> Console<'a> {
         let out_width = io::stdout().is_terminal().then(width);
         let colours = std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty());
         Console { out, err, out_width, err_is_terminal: io::stderr().is_terminal(), colours }
+    }
+
+    /// Prints JSON for people and programs: indented.
+    pub(crate) fn json(&mut self, value: &impl Serialize) -> io::Result<()> {
+        writeln!(self.out, "{}", serde_json::to_string_pretty(value).unwrap_or_default())
     }
 
     /// Tells something that is no data. That it cannot be told is no reason to fail.

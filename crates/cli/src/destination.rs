@@ -46,7 +46,8 @@ impl Destination {
         match self {
             Destination::Stdout => write(console),
             Destination::Stream(path) => {
-                let mut out = BufWriter::new(open(path).map_err(|error| unwritable(path, &error))?);
+                let mut out =
+                    BufWriter::new(open(path).map_err(|error| Failure::file(path.display(), &error))?);
                 write(&mut Console { out: &mut out, err: &mut *console.err, out_width: None, ..*console })?;
                 Ok(out.flush()?)
             }
@@ -85,18 +86,12 @@ pub(crate) fn followed(path: &Path) -> Result<PathBuf, Failure> {
     Err(Failure::new(Exit::Unreadable, format!("{}: its links lead in a circle", path.display())))
 }
 
-fn unwritable(path: &Path, error: &io::Error) -> Failure {
-    Failure::new(Exit::Unreadable, format!("{}: {error}", path.display()))
-}
-
 /// A file over one of its inputs would destroy what it was made of.
 pub(crate) fn refuse_input(inputs: &[PathBuf], output: &Path) -> Result<(), Failure> {
     match inputs.iter().find(|input| is_same(input, output)) {
         None => Ok(()),
-        Some(input) => {
-            Err(Failure::new(Exit::Usage, format!("{} is an input and the output", input.display()))
-                .advice("name another file with -o"))
-        }
+        Some(input) => Err(Failure::usage(format!("{} is an input and the output", input.display()))
+            .advice("name another file with -o")),
     }
 }
 

@@ -1,8 +1,5 @@
 //! What the values of a column come to: the ends of their range, their sum, their mean, as text.
 
-use serde::Serialize;
-use serde::ser::{SerializeMap, Serializer};
-
 use crate::number::FloatStyle;
 use crate::output::value::Printer;
 use crate::store::LogicalType;
@@ -10,59 +7,23 @@ use crate::store::search::Value;
 use crate::store::search::stats::{ColumnStats, Sum};
 
 /// As text, so that no number loses digits on its way through a JSON reader.
-#[derive(Debug, Default, Serialize)]
+#[derive(Debug, Default)]
 pub(crate) struct Facts {
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) min: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) max: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) sum: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) mean: Option<String>,
     /// The standard deviation.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) deviation: Option<String>,
-    #[serde(skip_serializing_if = "Percentiles::is_empty")]
-    pub(crate) percentiles: Percentiles,
-}
-
-/// Percentiles and their values, in the order in which they were asked for.
-#[derive(Debug, Default)]
-pub(crate) struct Percentiles(Vec<(String, String)>);
-
-impl Percentiles {
-    pub(crate) fn is_empty(&self) -> bool {
-        self.0.is_empty()
-    }
-
-    pub(crate) fn keys(&self) -> impl Iterator<Item = &String> {
-        self.0.iter().map(|(percentile, _)| percentile)
-    }
-
-    pub(crate) fn values(&self) -> impl Iterator<Item = &String> {
-        self.0.iter().map(|(_, value)| value)
-    }
-}
-
-impl Serialize for Percentiles {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut map = serializer.serialize_map(Some(self.0.len()))?;
-        self.0.iter().try_for_each(|(percentile, value)| map.serialize_entry(percentile, value))?;
-        map.end()
-    }
+    /// Percentiles and their values, in the order in which they were asked for.
+    pub(crate) percentiles: Vec<(String, String)>,
 }
 
 impl Facts {
     /// Nothing where there are no values. Dates and timestamps have a mean and no sum.
     pub(crate) fn of(stats: &ColumnStats) -> Facts {
-        let field = &stats.field;
-        let printer = Printer::new(field.logical, false, field.format.as_deref());
-        let value = |value: &Value| {
-            let mut text = String::new();
-            printer.text(value.into(), &mut text);
-            text
-        };
+        let printer = Printer::of(&stats.field);
+        let value = |value: &Value| printer.shown(value);
         let (sum, mean) = sum_and_mean(stats, &value);
         let percentiles =
             stats.percentiles.iter().map(|(percentile, found)| (float(*percentile), value(found)));
@@ -72,7 +33,7 @@ impl Facts {
             sum,
             mean,
             deviation: stats.standard_deviation().map(float),
-            percentiles: Percentiles(percentiles.collect()),
+            percentiles: percentiles.collect(),
         }
     }
 }

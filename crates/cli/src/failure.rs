@@ -38,6 +38,21 @@ impl Failure {
         Failure { exit, message: message.into(), advice: None, quiet: false, damaged_column: false }
     }
 
+    /// Something is damaged, bad, or not found.
+    pub(crate) fn failed(message: impl Into<String>) -> Failure {
+        Failure::new(Exit::Failed, message)
+    }
+
+    /// The command line is wrong.
+    pub(crate) fn usage(message: impl Into<String>) -> Failure {
+        Failure::new(Exit::Usage, message)
+    }
+
+    /// A file cannot be read or written.
+    pub(crate) fn file(name: impl fmt::Display, error: &io::Error) -> Failure {
+        Failure::new(Exit::Unreadable, format!("{name}: {error}"))
+    }
+
     pub(crate) fn advice(mut self, advice: impl Into<String>) -> Failure {
         self.advice = Some(advice.into());
         // Who knows better has said it.
@@ -79,13 +94,12 @@ impl From<InputError> for Failure {
             InputError::Unreadable { .. } => Exit::Unreadable,
             InputError::Bad(_) | InputError::Refused { .. } => Exit::Failed,
         };
-        let advice = error.advice().map(str::to_owned);
-        let advice = match (&error, advice) {
+        let advice = match (&error, error.advice()) {
             (InputError::Bad(_), Some(advice)) if !advice.contains("--skip-bad") => {
                 Some(format!("{advice}. Or leave such rows out with --skip-bad"))
             }
             (InputError::Bad(_), None) => Some("leave such rows out with --skip-bad".to_owned()),
-            (_, advice) => advice,
+            (_, advice) => advice.map(str::to_owned),
         };
         Failure { advice, ..Failure::new(exit, error.to_string()) }
     }
@@ -133,8 +147,8 @@ impl From<SearchError> for Failure {
                 let mark = caret.strip_suffix(error.what()).unwrap_or(&caret).trim_end();
                 Failure { message: format!("{}\n{mark}", failure.message), ..failure }
             }
-            error @ SearchError::Request(_) => Failure::new(Exit::Usage, error.to_string()),
-            error => Failure::new(Exit::Failed, error.to_string()),
+            error @ SearchError::Request(_) => Failure::usage(error.to_string()),
+            error => Failure::failed(error.to_string()),
         }
     }
 }
@@ -166,17 +180,15 @@ impl From<store::writer::Error> for Failure {
         };
         match error.kind() {
             ErrorKind::Budget { .. } => {
-                Failure::new(Exit::Failed, "the values of a row take more memory than --memory allows")
+                Failure::failed("the values of a row take more memory than --memory allows")
                     .advice("raise it, such as --memory 8GiB")
             }
             ErrorKind::Storage(storage) => Failure::new(Exit::Unreadable, storage.to_string()),
             ErrorKind::TooManyDocs { max } => {
-                Failure::new(Exit::Failed, format!("more than {max} documents"))
-                    .advice("build several segments")
+                Failure::failed(format!("more than {max} documents")).advice("build several segments")
             }
             ErrorKind::TooManyFields { max } => {
-                named(Failure::new(Exit::Failed, format!("more than {max} columns")))
-                    .advice("build several segments")
+                named(Failure::failed(format!("more than {max} columns"))).advice("build several segments")
             }
             // All columns are needed.
             ErrorKind::Read(error) if error.place().is_some() => {
@@ -187,10 +199,10 @@ impl From<store::writer::Error> for Failure {
                 let [a, b] = [0, 1].map(|i| {
                     format!("{} values of type {} in {}", kinds[i].name(), types[i].name(), sources[i])
                 });
-                named(Failure::new(Exit::Failed, format!("{a}, {b}")))
+                named(Failure::failed(format!("{a}, {b}")))
                     .advice("build the segments with the same --type of it")
             }
-            _ => Failure::new(Exit::Failed, error.to_string()),
+            _ => Failure::failed(error.to_string()),
         }
     }
 }

@@ -1,100 +1,107 @@
 //! `--where`: the documents that a command is about.
 
+use std::slice;
 use std::time::{Duration, Instant};
 
 use crate::args::WhereArgs;
 use crate::console::Console;
 use crate::failure::Failure;
-use crate::output::explain::ExplainJson;
-use crate::read;
+use crate::output::explain::{Step, tell};
+use crate::output::json::Json;
 use crate::store::search::query::Explain;
 use crate::store::search::sort::TopRan;
 use crate::store::search::{Bitset, Docs, Query};
-use crate::store::{Search, Segment};
+use crate::store::{DocId, Search, SearchError, Segment};
+use crate::{read, sort};
 
 /// The documents that match.
-pub(crate) struct Hits {
+pub(crate) struct Hits<'s> {
+    segment: &'s Segment,
+    search: Search<'s>,
     /// Absent: all of them.
     bits: Option<Bitset>,
-    docs: u32,
     explain: Option<(Explain, Duration)>,
 }
 
-impl Hits {
+impl<'s> Hits<'s> {
     /// Finds the documents that `args` ask for.
-    pub(crate) fn find(segment: &Segment, args: &WhereArgs) -> Result<Hits, Failure> {
-        let docs = segment.docs();
-        let query = match &args.query {
-            Some(text) => Query::parse(text)?,
-            None => Query::All,
-        };
+    pub(crate) fn find(segment: &'s Segment, args: &WhereArgs) -> Result<Hits<'s>, Failure> {
+        let query = args.query.as_deref().map_or(Ok(Query::All), Query::parse)?;
+        let search = search(segment, args);
         let start = Instant::now();
-        let bound =
-            search(segment, args).bind(&query).map_err(|error| read::search_failure(segment, error))?;
+        let bound = search.bind(&query).map_err(|error| read::search_failure(segment, error))?;
         if !args.explain {
             let bits = (!bound.is_all()).then(|| bound.collect(Docs::All)).transpose()?;
-            return Ok(Hits { bits, docs, explain: None });
+            return Ok(Hits { segment, search, bits, explain: None });
         }
         let (bits, explain) = bound.collect_explained(Docs::All)?;
         let explain = Some((explain, start.elapsed()));
-        Ok(Hits { bits: Some(bits), docs, explain })
-    }
-
-    /// The documents.
-    pub(crate) fn docs(&self) -> Docs<'_> {
-        match &self.bits {
-            // Runs are scanned then, and descriptions of columns hold for them.
-            None => Docs::All,
-            Some(bits) if bits.is_all() => Docs::All,
-            Some(bits) => Docs::Bits(bits),
-        }
+        Ok(Hits { segment, search, bits: Some(bits), explain })
     }
 
     /// How many there are.
     pub(crate) fn count(&self) -> u32 {
-        self.bits.as_ref().map_or(self.docs, Bitset::count)
+        self.bits.as_ref().map_or(self.segment.docs(), Bitset::count)
+    }
+
+    /// Asks something about the documents; `what` says what came of it.
+    pub(crate) fn ask<T>(
+        &self,
+        what: &'static str,
+        ask: impl FnOnce(&Search<'s>, Docs<'_>) -> Result<T, SearchError>,
+    ) -> Result<(T, Then), Failure> {
+        // Of all documents, runs are scanned, and descriptions of columns hold for them.
+        let bits = self.bits.as_ref().filter(|bits| !bits.is_all());
+        let start = Instant::now();
+        let found = ask(&self.search, bits.map_or(Docs::All, Docs::Bits))?;
+        Ok((found, Then { step: Step { what, key: None, took: start.elapsed() }, top: None }))
+    }
+
+    /// The documents in the order of the columns that an `option` names: so many, or all.
+    pub(crate) fn in_order(
+        segment: &'s Segment,
+        args: &WhereArgs,
+        (option, columns): (&str, &[String]),
+        count: Option<usize>,
+    ) -> Result<(Hits<'s>, Vec<u32>, Then), Failure> {
+        let keys = sort::keys_of(option, columns, segment)?;
+        let hits = Hits::find(segment, args)?;
+        let ((docs, top), then) = hits.ask("put in order", |search, docs| match count {
+            None => Ok((search.sorted(docs, &keys)?, None)),
+            Some(count) => search.top_explained(docs, &keys, count).map(|(docs, top)| (docs, Some(top))),
+        })?;
+        Ok((hits, docs.into_iter().map(DocId::get).collect(), Then { top, ..then }))
+    }
+
+    /// Prints JSON: the segment, how many documents match, and what was found of these.
+    pub(crate) fn print_json(
+        &self,
+        found: impl IntoIterator<Item = (&'static str, Json)>,
+        console: &mut Console<'_>,
+    ) -> Result<(), Failure> {
+        let documents = [
+            ("file", self.segment.file().into()),
+            ("documents", self.segment.docs().into()),
+            ("matching", self.count().into()),
+        ];
+        Ok(console.json(&Json::object(documents.into_iter().chain(found)))?)
     }
 
     /// Tells how they were found, and what came then: as JSON, if that is JSON.
-    pub(crate) fn explain(&self, then: &Then<'_>, json: bool, console: &mut Console<'_>) {
-        self.tell(Some(then), json, console);
-    }
-
-    /// Tells how they were found, where that was all.
-    pub(crate) fn explain_alone(&self, json: bool, console: &mut Console<'_>) {
-        self.tell(None, json, console);
-    }
-
-    fn tell(&self, then: Option<&Then<'_>>, json: bool, console: &mut Console<'_>) {
-        let Some((explain, time)) = &self.explain else { return };
-        let _ = console.out.flush();
-        let top = then.and_then(|then| then.top);
-        if json {
-            let explained = ExplainJson::new((explain, *time), then.map(|then| then.took), top);
-            console.note(&serde_json::to_string_pretty(&explained).unwrap_or_default());
-            return;
+    pub(crate) fn explain(&self, then: Option<&Then>, json: bool, console: &mut Console<'_>) {
+        if let Some((explain, time)) = &self.explain {
+            let step = then.map(|then| &then.step);
+            let top = then.and_then(|then| then.top.as_ref());
+            tell((explain, *time), top, step.map_or(&[], slice::from_ref), json, console);
         }
-        console.note(explain.to_string().trim_end());
-        if let Some(top) = top {
-            console.note(&format!("first documents: {top}"));
-        }
-        let then = then.map(|Then { what, took, .. }| format!(", {what} in {took:.1?}")).unwrap_or_default();
-        console.note(&format!("documents found in {time:.1?}{then}"));
     }
 }
 
 /// What was done with the documents.
-pub(crate) struct Then<'a> {
-    pub(crate) what: &'a str,
-    pub(crate) took: Duration,
+pub(crate) struct Then {
+    step: Step,
     /// How the first of them were found.
-    pub(crate) top: Option<&'a TopRan>,
-}
-
-impl<'a> Then<'a> {
-    pub(crate) fn new(what: &'a str, took: Duration) -> Then<'a> {
-        Then { what, took, top: None }
-    }
+    top: Option<TopRan>,
 }
 
 /// A search in a segment, with as many threads as were asked for.

@@ -3,7 +3,7 @@
 use crate::args::{IdArgs, MergeArgs};
 use crate::failure::{Exit, Failure};
 use crate::input::column::Column;
-use crate::input::error::closest;
+use crate::input::error::meant;
 use crate::input::import::{Import, StoredRef, type_flag};
 use crate::input::row::Form;
 use crate::input::types::Layout;
@@ -80,7 +80,7 @@ impl Wanted {
 }
 
 fn no_field(message: &str) -> Failure {
-    Failure::new(Exit::Usage, message).advice("name the column with --id-field")
+    Failure::usage(message).advice("name the column with --id-field")
 }
 
 fn options_of(index: &IdIndex) -> IdOptions {
@@ -140,11 +140,9 @@ pub(crate) fn damaged(error: &Error, advice: &str) -> Failure {
 }
 
 fn unknown<'a>(name: &str, columns: impl Iterator<Item = &'a str> + Clone) -> Failure {
-    let failure = Failure::new(Exit::Failed, format!("--id-field {name}: there is no such column"));
-    match closest(name, columns.clone()) {
-        Some(close) => failure.advice(format!("did you mean {close:?}?")),
-        None => failure.advice(format!("the columns are {}", columns.collect::<Vec<_>>().join(", "))),
-    }
+    let failure = Failure::failed(format!("--id-field {name}: there is no such column"));
+    let all = || format!("the columns are {}", columns.clone().collect::<Vec<_>>().join(", "));
+    failure.advice(meant(name, columns.clone(), all))
 }
 
 /// Refuses a column of an input whose values cannot be ids.
@@ -156,7 +154,7 @@ fn check_column(column: &Column) -> Result<(), Failure> {
             let message =
                 format!("--id-field {}: it is to have a dictionary, and ids have none", column.name);
             let flag = type_flag(&column.name, &format!("{}:binary", ty.logical.name()));
-            Err(Failure::new(Exit::Failed, message).advice(flag))
+            Err(Failure::failed(message).advice(flag))
         }
         _ => Ok(()),
     }
@@ -175,16 +173,14 @@ fn check_type(name: &str, logical: LogicalType, multi: bool) -> Result<(), Failu
     if multi {
         let message =
             format!("--id-field {name}: its documents may have several values, and a document has one id");
-        return Err(Failure::new(Exit::Failed, message));
+        return Err(Failure::failed(message));
     }
     if !logical.is_bytes() {
         let ty = logical.name();
         let message =
             format!("--id-field {name}: its values are {ty}, and ids are string, bytes, ip or uuid");
         let flag = type_flag(name, "string:binary");
-        return Err(
-            Failure::new(Exit::Failed, message).advice(format!("{flag} in dv build keeps their text"))
-        );
+        return Err(Failure::failed(message).advice(format!("{flag} in dv build keeps their text")));
     }
     Ok(())
 }
@@ -201,10 +197,10 @@ pub(crate) fn refused(
         ErrorKind::DuplicateId { id, docs } => {
             let id = quoted(id, logical);
             let message = format!("column {column:?}: {} have the same id: {id}", documents(*docs));
-            Failure::new(Exit::Failed, message).advice(advice)
+            Failure::failed(message).advice(advice)
         }
         ErrorKind::LongId { .. } => {
-            Failure::new(Exit::Failed, format!("column {column:?}: {}", error.kind())).advice(advice)
+            Failure::failed(format!("column {column:?}: {}", error.kind())).advice(advice)
         }
         _ => Failure::from(error),
     }
@@ -212,9 +208,7 @@ pub(crate) fn refused(
 
 /// An id in quotes, as it is printed elsewhere.
 fn quoted(id: &[u8], logical: LogicalType) -> String {
-    let mut text = String::new();
-    Printer::new(logical, false, None).text(StoredRef::Bytes(id), &mut text);
-    format!("\"{}\"", printable(&text))
+    format!("\"{}\"", printable(&Printer::new(logical, false, None).shown(StoredRef::Bytes(id))))
 }
 
 /// The bytes of an id that a person wrote; otherwise why it is none.
@@ -229,7 +223,7 @@ pub(crate) fn parse(text: &[u8], logical: LogicalType) -> Result<Vec<u8>, String
 pub(crate) fn open(segment: &Segment) -> Result<(IdIndex, Field), Failure> {
     let file = segment.file();
     let Some(index) = segment.ids().map_err(|error| damaged(&error, MEND))? else {
-        return Err(Failure::new(Exit::Failed, format!("{file}: there is no index of ids")).advice(
+        return Err(Failure::failed(format!("{file}: there is no index of ids")).advice(
             "`dv build --id-field NAME` makes one, and of a segment that there is, \
              `dv merge OLD.dv -o NEW.dv --id-field NAME`",
         ));

@@ -79,21 +79,13 @@ fn dispatch(command: &Command, console: &mut Console<'_>) -> Result<Exit, Failur
 
 /// Prints help where it was asked for, and what is wrong otherwise.
 fn usage(error: &clap::Error, console: &mut Console<'_>) -> Result<Exit, Failure> {
-    let text = error.render();
-    if error.use_stderr() {
-        let text = if console.colours && console.err_is_terminal {
-            text.ansi().to_string()
-        } else {
-            text.to_string()
-        };
+    let (text, is_error) = (error.render(), error.use_stderr());
+    let is_terminal = if is_error { console.err_is_terminal } else { console.out_width.is_some() };
+    let text = if console.colours && is_terminal { text.ansi().to_string() } else { text.to_string() };
+    if is_error {
         let _ = console.err.write_all(text.as_bytes());
         return Ok(Exit::Usage);
     }
-    let text = if console.colours && console.out_width.is_some() {
-        text.ansi().to_string()
-    } else {
-        text.to_string()
-    };
     console.out.write_all(text.as_bytes())?;
     Ok(Exit::Ok)
 }

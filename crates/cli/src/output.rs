@@ -3,6 +3,7 @@
 #[cfg(feature = "parquet")]
 pub(crate) mod columnar;
 pub(crate) mod explain;
+pub(crate) mod json;
 pub(crate) mod records;
 pub(crate) mod summary;
 pub(crate) mod table;

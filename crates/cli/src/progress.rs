@@ -45,15 +45,13 @@ impl Progress {
         };
         let millis = u64::try_from(self.began.elapsed().as_millis()).unwrap_or(u64::MAX);
         let rate = decimal(bytes / 1000, millis, 1);
-        let _ = write!(err, "\r\x1b[K{percent}{} documents  {rate} MB/s", thousands(documents));
-        let _ = err.flush();
+        write_over(&format!("{percent}{} documents  {rate} MB/s", thousands(documents)), err);
     }
 
     /// Shows which of several parts is being worked on, from time to time.
     pub(crate) fn show_part(&mut self, part: &str, done: usize, parts: usize, err: &mut dyn Write) {
         if self.is_due() {
-            let _ = write!(err, "\r\x1b[K{part}, {} of {parts}", done + 1);
-            let _ = err.flush();
+            write_over(&format!("{part}, {} of {parts}", done + 1), err);
         }
     }
 
@@ -71,16 +69,20 @@ impl Progress {
     /// Says what is being done, if anything was shown.
     pub(crate) fn show_step(&mut self, step: &str, err: &mut dyn Write) {
         if self.shown.is_some() {
-            let _ = write!(err, "\r\x1b[K{step} …");
-            let _ = err.flush();
+            write_over(&format!("{step} …"), err);
         }
     }
 
     /// Takes the line away.
     pub(crate) fn clear(&mut self, err: &mut dyn Write) {
         if self.shown.take().is_some() {
-            let _ = write!(err, "\r\x1b[K");
-            let _ = err.flush();
+            write_over("", err);
         }
     }
+}
+
+/// Writes a line in the place of the one before.
+fn write_over(line: &str, err: &mut dyn Write) {
+    let _ = write!(err, "\r\x1b[K{line}");
+    let _ = err.flush();
 }

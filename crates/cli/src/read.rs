@@ -3,9 +3,10 @@
 use std::collections::HashSet;
 use std::path::Path;
 use std::sync::Arc;
+use std::{fs, io};
 
-use crate::failure::{Exit, Failure};
-use crate::input::error::closest;
+use crate::failure::Failure;
+use crate::input::error::meant;
 use crate::input::import::StoredRef;
 use crate::output::value::Printer;
 use crate::spelling::Spelling;
@@ -20,10 +21,20 @@ pub(crate) const CHUNK: usize = 4096;
 /// Opens a segment; `-` is no file that could be mapped.
 pub(crate) fn open(path: &Path) -> Result<Segment, Failure> {
     if path.as_os_str() == "-" {
-        return Err(Failure::new(Exit::Usage, "a segment cannot be read from standard input")
+        return Err(Failure::usage("a segment cannot be read from standard input")
             .advice("any value of it may be asked for first: give the name of a file"));
     }
     Ok(Segment::open(path)?)
+}
+
+/// The text of a file, or of standard input, and its name in messages; `advice` is what else could be said.
+pub(crate) fn text<'a>(path: &'a str, advice: &str) -> Result<(&'a str, String), Failure> {
+    let (name, text) = match path {
+        "-" => ("<stdin>", io::read_to_string(io::stdin().lock())),
+        path => (path, fs::read_to_string(path)),
+    };
+    let text = text.map_err(|error| Failure::file(name, &error).advice(advice))?;
+    Ok((name, text))
 }
 
 /// The fields of a segment in the order that the input had, those of other writers behind, by name.
@@ -54,7 +65,7 @@ pub(crate) fn select(segments: &[Segment], columns: &[String]) -> Result<Vec<Fie
         for name in names {
             let Some(field) = find(segments, name)? else { return Err(unknown_column(segments, name)?) };
             if selected.iter().any(|known| known.name == name) {
-                return Err(Failure::new(Exit::Usage, format!("the column {name:?} is named twice")));
+                return Err(Failure::usage(format!("the column {name:?} is named twice")));
             }
             selected.push(field);
         }
@@ -91,12 +102,8 @@ pub(crate) fn column(segment: &Segment, name: &str) -> Result<Option<Arc<dyn Col
 pub(crate) fn unknown_column(segments: &[Segment], name: &str) -> Result<Failure, Failure> {
     let fields = unite(segments)?;
     let files = segments.iter().map(Segment::file).collect::<Vec<_>>().join(", ");
-    let failure = Failure::new(Exit::Failed, format!("{files}: no column {name:?}"));
-    Ok(match closest(name, fields.iter().map(|field| field.name.as_str())) {
-        Some(close) => failure.advice(format!("did you mean {close:?}?")),
-        None => failure
-            .advice(format!("`dv info {}` shows all columns", segments.first().map_or("", Segment::file))),
-    })
+    let failure = Failure::failed(format!("{files}: no column {name:?}"));
+    Ok(failure.advice(column_meant(name, &fields, segments.first())))
 }
 
 /// Why a segment could not be asked, and which column was meant, maybe.
@@ -111,10 +118,12 @@ pub(crate) fn search_failure(segment: &Segment, error: SearchError) -> Failure {
     };
     let failure = Failure::from(error);
     let Some((name, fields)) = name.zip(fields_in_order(segment).ok()) else { return failure };
-    match closest(&name, fields.iter().map(|field| field.name.as_str())) {
-        Some(close) => failure.advice(format!("did you mean {close:?}?")),
-        None => failure.advice(format!("`dv info {}` shows all columns", segment.file())),
-    }
+    failure.advice(column_meant(&name, &fields, Some(segment)))
+}
+
+fn column_meant(name: &str, fields: &[Field], segment: Option<&Segment>) -> String {
+    let info = || format!("`dv info {}` shows all columns", segment.map_or("", Segment::file));
+    meant(name, fields.iter().map(|field| field.name.as_str()), info)
 }
 
 /// Some columns of a segment, and the values of some documents.

@@ -1,6 +1,6 @@
 //! `--sort-by`, `--by`, `--sort`: what documents are sorted by, as people write it.
 
-use crate::failure::{Exit, Failure};
+use crate::failure::Failure;
 use crate::input::error::closest;
 use crate::store::{Segment, SortKey};
 
@@ -19,7 +19,7 @@ pub(crate) fn keys(option: &str, arguments: &[String], columns: &[&str]) -> Resu
             let key = key(part, columns).ok_or_else(|| unknown(option, part, columns))?;
             if keys.iter().any(|known| known.column == key.column) {
                 let message = format!("{option} names the column {:?} twice", key.column);
-                return Err(Failure::new(Exit::Usage, message));
+                return Err(Failure::usage(message));
             }
             keys.push(key);
         }
@@ -48,16 +48,22 @@ fn key(text: &str, columns: &[&str]) -> Option<SortKey> {
     of(text).or_else(missing_first).or_else(|| of(text.strip_suffix(LAST)?))
 }
 
-/// Documents cannot be sorted by a list.
-pub(crate) fn by_several(column: &str) -> Failure {
-    let message = format!("--sort-by {column}: its documents may have several values, which have no order");
-    Failure::new(Exit::Failed, message)
+/// The keys of a segment that is written, of columns of which it is known whether a document may have several values.
+pub(crate) fn keys_to_write(arguments: &[String], columns: &[(&str, bool)]) -> Result<Vec<SortKey>, Failure> {
+    let names: Vec<&str> = columns.iter().map(|(name, _)| *name).collect();
+    let keys = keys("--sort-by", arguments, &names)?;
+    match keys.iter().find(|key| columns.contains(&(key.column.as_str(), true))) {
+        None => Ok(keys),
+        Some(SortKey { column, .. }) => Err(Failure::failed(format!(
+            "--sort-by {column}: its documents may have several values, which have no order"
+        ))),
+    }
 }
 
 fn unknown(option: &str, text: &str, columns: &[&str]) -> Failure {
     let name = text.strip_suffix(FIRST).or(text.strip_suffix(LAST)).unwrap_or(text);
     let name = name.strip_prefix('-').unwrap_or(name);
-    let failure = Failure::new(Exit::Failed, format!("{option} {name}: there is no such column"));
+    let failure = Failure::failed(format!("{option} {name}: there is no such column"));
     let close = closest(name, columns.iter().copied());
     match (name.rsplit_once(':'), close) {
         (_, Some(close)) => failure.advice(format!("did you mean {close:?}?")),

@@ -43,13 +43,17 @@ impl Unit {
 
     /// How many of these a moment is. `None` when it lies between two or outside of `i64`.
     pub(crate) fn count(self, moment: Moment) -> Option<i64> {
-        let nanos = match self {
+        let (all, nanos) = (moment.as_nanos(), i128::from(self.nanos()));
+        (all % nanos == 0).then(|| i64::try_from(all / nanos).ok())?
+    }
+
+    /// Nanoseconds of one.
+    pub(crate) fn nanos(self) -> i64 {
+        match self {
             Unit::Millis => 1_000_000,
             Unit::Micros => 1_000,
             Unit::Nanos => 1,
-        };
-        let whole = moment.as_nanos() % nanos == 0;
-        whole.then(|| i64::try_from(moment.as_nanos() / nanos).ok())?
+        }
     }
 
     /// The moment that so many of these are.
@@ -234,33 +238,9 @@ impl Rfc3339<'_> {
         let (fraction, suffix) = if end == 0 { ("", rest) } else { fraction.split_at(end) };
         let digits = u8::try_from(fraction.len()).ok()?;
         // The parser takes all of ISO 8601, and a second 60 for 59; only this comes out as it went in.
-        let exact = matches!(
-            (text.as_bytes(), suffix.as_bytes()),
-            (
-                [
-                    _,
-                    _,
-                    _,
-                    _,
-                    b'-',
-                    _,
-                    _,
-                    b'-',
-                    _,
-                    _,
-                    b'T' | b't' | b' ',
-                    _,
-                    _,
-                    b':',
-                    _,
-                    _,
-                    b':',
-                    b'0'..=b'5',
-                    ..
-                ],
-                [] | [b'Z' | b'z'] | [b'+' | b'-', _, _, b':', _, _],
-            )
-        );
+        let marks = [(4, "-"), (7, "-"), (10, "Tt "), (13, ":"), (16, ":"), (17, "012345")];
+        let exact = marks.iter().all(|(at, any)| any.as_bytes().contains(&text.as_bytes()[*at]))
+            && matches!(suffix.as_bytes(), [] | [b'Z' | b'z'] | [b'+' | b'-', _, _, b':', _, _]);
         let pieces = Pieces::parse(text).ok().filter(|_| exact)?;
         let offset = pieces.to_numeric_offset().unwrap_or(Offset::UTC);
         let moment = since_epoch(pieces.date().to_datetime(pieces.time()?), offset);

@@ -6,6 +6,7 @@ use clap::{Args, ValueEnum};
 
 use super::ids::IdArgs;
 use crate::input::open::InputFormat;
+use crate::store::writer::WriterOptions;
 
 const BUILD_LONG: &str = "\
 Make a segment of CSV, TSV, NDJSON, Parquet or Arrow IPC files.
@@ -149,6 +150,42 @@ pub(crate) enum JumpTables {
     None,
 }
 
+/// How a segment is written and what is told of it: the same for `build` and `merge`.
+#[derive(Debug, Args)]
+pub(crate) struct WriteArgs {
+    /// Threads that encode columns side by side, 0 for one for each core; the file is the same
+    #[arg(long, value_name = "COUNT", default_value_t = 0)]
+    pub(crate) threads: usize,
+
+    /// Tables with which a reader jumps to any document at once
+    #[arg(long, value_name = "WHERE", value_enum, default_value_t = JumpTables::Baked)]
+    pub(crate) jump_tables: JumpTables,
+
+    /// Leave the zone maps out, with which range filters skip
+    #[arg(long)]
+    pub(crate) no_zone_maps: bool,
+
+    /// Print the result as JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+
+    /// Print nothing but errors
+    #[arg(short, long, conflicts_with = "json")]
+    pub(crate) quiet: bool,
+}
+
+impl WriteArgs {
+    /// The options of a writer that may take so many bytes of memory.
+    pub(crate) fn options(&self, memory: usize) -> WriterOptions {
+        WriterOptions {
+            jump_tables: self.jump_tables == JumpTables::Baked,
+            zones: !self.no_zone_maps,
+            budget: memory,
+            threads: self.threads,
+        }
+    }
+}
+
 /// Make a segment of CSV, TSV, NDJSON, Parquet or Arrow files
 #[derive(Debug, Args)]
 #[command(long_about = BUILD_LONG, after_long_help = BUILD_EXAMPLES)]
@@ -176,25 +213,8 @@ pub(crate) struct BuildArgs {
     #[arg(long, value_name = "SIZE", default_value = "256MiB", value_parser = parse_size)]
     pub(crate) memory: usize,
 
-    /// Threads that encode columns side by side, 0 for one for each core; the file is the same
-    #[arg(long, value_name = "COUNT", default_value_t = 0)]
-    pub(crate) threads: usize,
-
-    /// Tables with which a reader jumps to any document at once
-    #[arg(long, value_name = "WHERE", value_enum, default_value_t = JumpTables::Baked)]
-    pub(crate) jump_tables: JumpTables,
-
-    /// Leave the zone maps out, with which range filters skip
-    #[arg(long)]
-    pub(crate) no_zone_maps: bool,
-
-    /// Print the result as JSON
-    #[arg(long)]
-    pub(crate) json: bool,
-
-    /// Print nothing but errors
-    #[arg(short, long, conflicts_with = "json")]
-    pub(crate) quiet: bool,
+    #[command(flatten)]
+    pub(crate) write: WriteArgs,
 }
 
 const SCHEMA_LONG: &str = "\

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use super::build::{JumpTables, parse_size};
+use super::build::{WriteArgs, parse_size};
 use super::ids::IdArgs;
 
 const LONG: &str = "\
@@ -67,23 +67,6 @@ pub(crate) struct MergeArgs {
     #[arg(long, value_name = "SIZE", default_value = "256MiB", value_parser = parse_size)]
     pub(crate) memory: usize,
 
-    /// Threads that encode columns side by side, 0 for one for each core; the file is the same
-    #[arg(long, value_name = "COUNT", default_value_t = 0)]
-    pub(crate) threads: usize,
-
-    /// Tables with which a reader jumps to any document at once
-    #[arg(long, value_name = "WHERE", value_enum, default_value_t = JumpTables::Baked)]
-    pub(crate) jump_tables: JumpTables,
-
-    /// Leave the zone maps out, with which range filters skip
-    #[arg(long)]
-    pub(crate) no_zone_maps: bool,
-
-    /// Print the result as JSON
-    #[arg(long)]
-    pub(crate) json: bool,
-
-    /// Print nothing but errors
-    #[arg(short, long, conflicts_with = "json")]
-    pub(crate) quiet: bool,
+    #[command(flatten)]
+    pub(crate) write: WriteArgs,
 }

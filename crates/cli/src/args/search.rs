@@ -6,6 +6,7 @@ use clap::{ArgGroup, Args, ValueEnum};
 use serde::Deserialize;
 
 use super::RecordArgs;
+use crate::store::search::facet::FacetOrder;
 
 /// Which documents, and how they are found.
 #[derive(Debug, Args)]
@@ -52,12 +53,19 @@ pub(crate) struct CountArgs {
 }
 
 /// Which values come first.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum, Deserialize)]
+#[serde(rename_all = "lowercase")]
 pub(crate) enum FacetBy {
     /// Those that most documents have
     Count,
     /// The least
     Value,
+}
+
+impl FacetBy {
+    pub(crate) fn order(self) -> FacetOrder {
+        if self == FacetBy::Value { FacetOrder::Value } else { FacetOrder::Count }
+    }
 }
 
 const FACET_LONG: &str = "\
@@ -278,24 +286,6 @@ pub(crate) struct GroupSpec {
     #[arg(long, value_name = "NAME,…", requires_all = ["docs", "json"])]
     #[serde(default)]
     pub(crate) columns: Vec<String>,
-}
-
-impl GroupSpec {
-    /// The groups by a column, where nothing else is said.
-    pub(crate) fn by(column: String) -> GroupSpec {
-        GroupSpec {
-            column,
-            top: ten(),
-            by: GroupBy::Count,
-            sum: Vec::new(),
-            min: Vec::new(),
-            max: Vec::new(),
-            mean: Vec::new(),
-            docs: 0,
-            sort: Vec::new(),
-            columns: Vec::new(),
-        }
-    }
 }
 
 fn ten() -> usize {

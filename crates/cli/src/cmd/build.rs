@@ -2,10 +2,8 @@
 
 use std::path::Path;
 
-use serde::Serialize;
-
-use super::info::Info;
-use crate::args::{BuildArgs, InputArgs, JumpTables};
+use super::info::{info, stats};
+use crate::args::{BuildArgs, InputArgs};
 use crate::console::Console;
 use crate::destination::{followed, refuse_input};
 use crate::failure::{Exit, Failure};
@@ -20,13 +18,13 @@ use crate::input::import::{Added, Document, Exclude, Import, ImportOptions, Stor
 use crate::input::open::Source;
 use crate::input::schema::Schema;
 use crate::input::types::{ColumnType, Layout};
+use crate::output::json::Json;
 use crate::output::summary::columns;
 use crate::output::text::{decimal, thousands};
 use crate::progress::Progress;
-use crate::read;
 use crate::sort;
 use crate::spelling::Spelling;
-use crate::store::writer::{self, BytesKind, FieldId, FieldSpec, SegmentWriter, WriterOptions};
+use crate::store::writer::{self, BytesKind, FieldId, FieldSpec, SegmentWriter};
 use crate::store::{Compression, LogicalType, Segment, SortKey};
 
 /// Bad rows that are shown at the end.
@@ -47,15 +45,10 @@ pub(crate) fn run(args: &BuildArgs, console: &mut Console<'_>) -> Result<Exit, F
         ids.check(&import, import.has_all_columns())?;
     }
 
-    let writer_options = WriterOptions {
-        jump_tables: args.jump_tables == JumpTables::Baked,
-        zones: !args.no_zone_maps,
-        budget: args.memory,
-        threads: args.threads,
-    };
-    let writer = SegmentWriter::create(output, writer::Schema::new(), writer_options)?;
+    let options = args.write.options(args.memory);
+    let writer = SegmentWriter::create(output, writer::Schema::new(), options)?;
     let mut target = Target { writer, fields: Vec::new(), ids };
-    let mut progress = Progress::new(console.err_is_terminal && !args.quiet, import.input_size());
+    let mut progress = Progress::new(console.err_is_terminal && !args.write.quiet, import.input_size());
     let added = import.run(|import, added| {
         progress.show(import.documents(), import.bytes_read(), console.err);
         match added {
@@ -70,7 +63,7 @@ pub(crate) fn run(args: &BuildArgs, console: &mut Console<'_>) -> Result<Exit, F
     progress.clear(console.err);
     let notes = notes?;
 
-    if !args.quiet {
+    if !args.write.quiet {
         report(args, &import, &notes, console)?;
     }
     Ok(Exit::Ok)
@@ -79,10 +72,10 @@ pub(crate) fn run(args: &BuildArgs, console: &mut Console<'_>) -> Result<Exit, F
 /// When every row was skipped, the input is something else than it was read as.
 fn refuse_nothing(import: &Import) -> Result<(), Failure> {
     match import.skipped() {
-        (skipped, [first, ..]) if import.documents() == 0 => Err(Failure::new(
-            Exit::Failed,
-            format!("every row is bad, {} of them; the first: {first}", thousands(skipped)),
-        )
+        (skipped, [first, ..]) if import.documents() == 0 => Err(Failure::failed(format!(
+            "every row is bad, {} of them; the first: {first}",
+            thousands(skipped)
+        ))
         .advice("is it the right --input-format and --delimiter?")),
         _ => Ok(()),
     }
@@ -100,7 +93,7 @@ fn options(args: &InputArgs, memory: usize) -> Result<ImportOptions, Failure> {
         Some(path) => read_schema(path)?,
     };
     for types in &args.types {
-        schema.add_types(types).map_err(|message| Failure::new(Exit::Usage, format!("--type {message}")))?;
+        schema.add_types(types).map_err(|message| Failure::usage(format!("--type {message}")))?;
     }
     Ok(ImportOptions {
         format: args.input_format,
@@ -119,9 +112,8 @@ fn options(args: &InputArgs, memory: usize) -> Result<ImportOptions, Failure> {
 
 fn read_schema(path: &Path) -> Result<Schema, Failure> {
     let name = path.display();
-    let text = std::fs::read_to_string(path)
-        .map_err(|error| Failure::new(Exit::Unreadable, format!("{name}: {error}")))?;
-    Schema::from_toml(&text).map_err(|message| Failure::new(Exit::Usage, format!("{name}: {message}")))
+    let text = std::fs::read_to_string(path).map_err(|error| Failure::file(&name, &error))?;
+    Schema::from_toml(&text).map_err(|message| Failure::usage(format!("{name}: {message}")))
 }
 
 /// The segment being written, its fields by the number of the import's column, and which of them holds ids.
@@ -227,16 +219,8 @@ impl Target {
 fn sort_keys(arguments: &[String], import: &Import) -> Result<Vec<SortKey>, Failure> {
     let columns =
         import.columns().iter().filter(|column| !column.excluded && (column.in_header || column.values > 0));
-    let names: Vec<&str> = columns.map(|column| column.name.as_str()).collect();
-    let keys = sort::keys("--sort-by", arguments, &names)?;
-    let several = |key: &&SortKey| {
-        let column = import.columns().iter().find(|column| column.name == key.column);
-        column.and_then(|column| column.ty).is_some_and(|ty| ty.multi)
-    };
-    match keys.iter().find(several) {
-        None => Ok(keys),
-        Some(key) => Err(sort::by_several(&key.column)),
-    }
+    let columns = columns.map(|column| (column.name.as_str(), column.ty.is_some_and(|ty| ty.multi)));
+    sort::keys_to_write(arguments, &columns.collect::<Vec<_>>())
 }
 
 fn spec(column: &Column) -> FieldSpec {
@@ -265,20 +249,6 @@ fn note(column: &Column, lost: bool) -> Option<String> {
     })
 }
 
-/// What `--json` prints.
-#[derive(Serialize)]
-struct BuildReport<'a> {
-    #[serde(flatten)]
-    segment: Info<'a>,
-    /// As they are on disk.
-    input_bytes: u64,
-    /// Unpacked.
-    input_text_bytes: u64,
-    skipped_rows: u64,
-    first_skipped: Vec<String>,
-    notes: &'a [String],
-}
-
 fn report(
     args: &BuildArgs,
     import: &Import,
@@ -286,21 +256,18 @@ fn report(
     console: &mut Console<'_>,
 ) -> Result<(), Failure> {
     let segment = Segment::open(&args.output)?;
-    let mut stats = segment.stats()?;
-    stats.columns.sort_by_key(|column| read::order_of(&column.field));
+    let stats = stats(&segment)?;
     let (skipped, first) = import.skipped();
-    if args.json {
-        let report = BuildReport {
-            segment: Info::new(&segment, &stats)?,
-            input_bytes: import.bytes_read(),
-            input_text_bytes: import.text_read(),
-            skipped_rows: skipped,
-            first_skipped: first.iter().map(BadRow::to_string).collect(),
-            notes,
-        };
-        let text = serde_json::to_string_pretty(&report).unwrap_or_default();
-        writeln!(console.out, "{text}")?;
-        return Ok(());
+    if args.write.json {
+        let input = [
+            // As they are on disk, and unpacked.
+            ("input_bytes", import.bytes_read().into()),
+            ("input_text_bytes", import.text_read().into()),
+            ("skipped_rows", skipped.into()),
+            ("first_skipped", first.iter().map(|row| row.to_string().into()).collect()),
+            ("notes", notes.into()),
+        ];
+        return Ok(console.json(&Json::object(info(&segment, &stats)?.chain(input)))?);
     }
     write!(console.out, "{}", columns(&stats, segment.docs(), console.out_width))?;
     let output = args.output.display();

@@ -13,7 +13,7 @@ use crate::read;
 use crate::store::{Error, ErrorKind, Segment};
 
 /// What was found in one file.
-#[derive(Serialize)]
+#[derive(Default, Serialize)]
 struct Report {
     file: String,
     clean: bool,
@@ -29,7 +29,7 @@ struct Report {
 }
 
 /// One place that is not as it was written.
-#[derive(Serialize)]
+#[derive(Default, Serialize)]
 struct Problem {
     #[serde(skip_serializing_if = "Option::is_none")]
     column: Option<String>,
@@ -57,22 +57,13 @@ pub(crate) fn run(args: &CheckArgs, console: &mut Console<'_>) -> Result<Exit, F
 
 fn check(file: &Path) -> Report {
     let name = file.to_string_lossy().into_owned();
-    let mut report = Report {
-        file: name.clone(),
-        clean: false,
-        documents: None,
-        columns: None,
-        bytes: None,
-        problems: Vec::new(),
-        exit: Exit::Ok,
-    };
+    let mut report = Report { file: name.clone(), ..Report::default() };
     match read::open(file) {
         Ok(segment) => check_segment(&segment, &mut report),
         Err(failure) => {
             report.exit = failure.exit;
             let message = failure.message.strip_prefix(&format!("{name}: ")).unwrap_or(&failure.message);
-            let message = message.to_owned();
-            report.problems.push(Problem { column: None, section: None, offset: None, message });
+            report.problems.push(Problem { message: message.to_owned(), ..Problem::default() });
         }
     }
     report.clean = report.problems.is_empty();
@@ -98,7 +89,7 @@ fn problem(error: &Error) -> Problem {
             offset: Some(source.offset()),
             message: source.kind().to_string(),
         },
-        _ => Problem { column: None, section: None, offset: None, message: error.to_string() },
+        _ => Problem { message: error.to_string(), ..Problem::default() },
     }
 }
 

@@ -1,9 +1,7 @@
 //! `dv export`: documents as files people have.
 
-use std::io::Read as _;
 use std::ops::Range;
 use std::path::Path;
-use std::time::Instant;
 use std::{iter, slice};
 
 use super::get::no_such_documents;
@@ -11,10 +9,10 @@ use crate::args::{ExportArgs, RecordFormat};
 use crate::console::Console;
 use crate::destination::{Destination, refuse_input};
 use crate::failure::{Exit, Failure};
-use crate::hits::{self, Hits, Then};
+use crate::hits::Hits;
 use crate::output::records;
-use crate::store::{DocId, Field, Segment};
-use crate::{read, sort};
+use crate::read;
+use crate::store::{Field, Segment};
 
 pub(crate) fn run(args: &ExportArgs, console: &mut Console<'_>) -> Result<Exit, Failure> {
     let destination = Destination::of(args.output.as_deref())?;
@@ -51,7 +49,7 @@ fn format(args: &ExportArgs) -> Result<RecordFormat, Failure> {
     if cfg!(feature = "parquet") {
         return Ok(format);
     }
-    Err(Failure::new(Exit::Failed, format!("{name} is what this dv was built without"))
+    Err(Failure::failed(format!("{name} is what this dv was built without"))
         .advice("cargo install docvalues-cli --features parquet"))
 }
 
@@ -60,7 +58,7 @@ fn format_by_name(output: Option<&Path>) -> Result<RecordFormat, Failure> {
     let format = output.map_or(Ok(None), RecordFormat::of_file).map_err(|ending| {
         let shown = output.unwrap_or(Path::new("-")).display();
         let endings: Vec<String> = RecordFormat::endings().collect();
-        Failure::new(Exit::Usage, format!("{shown}: no format has the ending .{ending}"))
+        Failure::usage(format!("{shown}: no format has the ending .{ending}"))
             .advice(format!("--format says it, whatever the name; these endings do: {}", endings.join(" ")))
     })?;
     Ok(format.unwrap_or(RecordFormat::Ndjson))
@@ -76,20 +74,9 @@ enum Chosen {
 impl Chosen {
     /// The documents that match, in order.
     fn found(args: &ExportArgs, segment: &Segment, console: &mut Console<'_>) -> Result<Chosen, Failure> {
-        let keys = sort::keys_of("--sort", &args.sort, segment)?;
-        let hits = Hits::find(segment, &args.hits)?;
-        let search = hits::search(segment, &args.hits);
-        let start = Instant::now();
-        let (docs, top) = match args.limit {
-            Some(limit) => {
-                let (docs, ran) = search.top_explained(hits.docs(), &keys, limit)?;
-                (docs, Some(ran))
-            }
-            None => (search.sorted(hits.docs(), &keys)?, None),
-        };
-        let then = Then { what: "put in order", took: start.elapsed(), top: top.as_ref() };
-        hits.explain(&then, args.records.json, console);
-        Ok(Chosen::List(docs.into_iter().map(DocId::get).collect()))
+        let (hits, docs, then) = Hits::in_order(segment, &args.hits, ("--sort", &args.sort), args.limit)?;
+        hits.explain(Some(&then), args.records.json, console);
+        Ok(Chosen::List(docs))
     }
 
     fn of(text: Option<&str>, segment: &Segment) -> Result<Chosen, Failure> {
@@ -126,28 +113,21 @@ impl Export<'_> {
         if matches!(self.format, RecordFormat::Parquet | RecordFormat::Arrow) {
             return self.columnar(docs, console).map_err(Failure::or_columns);
         }
-        let (segment, args) = (self.segment, &self.args.records);
-        match docs {
-            Chosen::Range(range) => {
-                let part = iter::once((segment, range));
-                records::print_parts(&self.fields, part, args, self.format, console)
-            }
-            Chosen::List(list) => {
-                let part = iter::once((segment, list.into_iter()));
-                records::print_parts(&self.fields, part, args, self.format, console)
-            }
-        }
+        let docs: Box<dyn Iterator<Item = u32>> = match docs {
+            Chosen::Range(range) => Box::new(range),
+            Chosen::List(list) => Box::new(list.into_iter()),
+        };
+        let part = iter::once((self.segment, docs));
+        records::print_parts(&self.fields, part, &self.args.records, self.format, console)
     }
 
     #[cfg(feature = "parquet")]
     fn columnar(&self, docs: Chosen, console: &mut Console<'_>) -> Result<(), Failure> {
         use crate::output::columnar::{Columnar, write};
-        use crate::store::{DocOrder, Search};
+        use crate::store::{DocId, DocOrder, Search};
 
         if console.out_width.is_some() {
-            return Err(
-                Failure::new(Exit::Usage, "such bytes are not for a terminal").advice("name a file with -o")
-            );
+            return Err(Failure::usage("such bytes are not for a terminal").advice("name a file with -o"));
         }
         let names: Vec<&str> = self.fields.iter().map(|field| field.name.as_str()).collect();
         let list: Vec<DocId>;
@@ -184,21 +164,14 @@ fn parse_range(text: &str, docs: u32) -> Option<Range<u32>> {
 
 /// Reads numbers of documents from a file, or from standard input.
 fn read_list(path: &str) -> Result<Vec<u32>, Failure> {
-    let mut text = String::new();
-    let (name, read) = match path {
-        "-" => ("<stdin>", std::io::stdin().lock().read_to_string(&mut text).map(|_| ())),
-        path => (path, std::fs::read_to_string(path).map(|read| text = read)),
-    };
-    read.map_err(|error| {
-        Failure::new(Exit::Unreadable, format!("{name}: {error}"))
-            .advice("--docs takes a range such as 1000..2000, a file of document numbers, or -")
-    })?;
+    let advice = "--docs takes a range such as 1000..2000, a file of document numbers, or -";
+    let (name, text) = read::text(path, advice)?;
     let mut docs = Vec::new();
     for (index, line) in text.lines().enumerate() {
         for word in line.split(|c: char| c.is_whitespace() || c == ',').filter(|word| !word.is_empty()) {
             let doc = word.parse().map_err(|_| {
                 let shown = crate::input::error::excerpt(word.as_bytes());
-                Failure::new(Exit::Failed, format!("{name}:{}: no document number: {shown}", index + 1))
+                Failure::failed(format!("{name}:{}: no document number: {shown}", index + 1))
             })?;
             docs.push(doc);
         }

@@ -1,6 +1,6 @@
 //! `dv get`: documents by their numbers.
 
-use crate::args::{GetArgs, RecordFormat};
+use crate::args::GetArgs;
 use crate::console::Console;
 use crate::failure::{Exit, Failure};
 use crate::output::records;
@@ -10,8 +10,7 @@ use crate::read;
 pub(crate) fn run(args: &GetArgs, console: &mut Console<'_>) -> Result<Exit, Failure> {
     let segment = read::open(&args.file)?;
     let (found, absent): (Vec<u32>, Vec<u32>) = args.docs.iter().partition(|doc| **doc < segment.docs());
-    let default = if console.out_width.is_some() { RecordFormat::Table } else { RecordFormat::Ndjson };
-    records::print(&segment, found.into_iter(), &args.records, default, console)?;
+    records::print(&segment, found.into_iter(), &args.records, console)?;
     match absent.as_slice() {
         [] => Ok(Exit::Ok),
         absent => Err(no_such_documents(&args.file.to_string_lossy(), segment.docs(), absent)),
@@ -22,7 +21,7 @@ pub(crate) fn run(args: &GetArgs, console: &mut Console<'_>) -> Result<Exit, Fai
 pub(crate) fn no_such_documents(file: &str, docs: u32, absent: &[u32]) -> Failure {
     let listed: Vec<String> = absent.iter().take(5).map(u32::to_string).collect();
     let more = if absent.len() > 5 { format!(" and {} more", absent.len() - 5) } else { String::new() };
-    let failure = Failure::new(Exit::Failed, format!("{file}: no document {}{more}", listed.join(", ")));
+    let failure = Failure::failed(format!("{file}: no document {}{more}", listed.join(", ")));
     match docs.checked_sub(1) {
         None => failure.advice("the segment has no documents"),
         Some(last) => {

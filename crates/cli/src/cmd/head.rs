@@ -1,6 +1,6 @@
 //! `dv head`: the first documents.
 
-use crate::args::{HeadArgs, RecordFormat};
+use crate::args::HeadArgs;
 use crate::console::Console;
 use crate::failure::{Exit, Failure};
 use crate::output::records;
@@ -8,8 +8,7 @@ use crate::read;
 
 pub(crate) fn run(args: &HeadArgs, console: &mut Console<'_>) -> Result<Exit, Failure> {
     let segment = read::open(&args.file)?;
-    let default = if console.out_width.is_some() { RecordFormat::Table } else { RecordFormat::Ndjson };
     let docs = 0..args.count.min(segment.docs());
-    records::print(&segment, docs, &args.records, default, console)?;
+    records::print(&segment, docs, &args.records, console)?;
     Ok(Exit::Ok)
 }

@@ -1,21 +1,17 @@
 //! `dv histogram`: how many values lie in each of a row of ranges.
 
-use std::time::Instant;
-
-use serde::Serialize;
-use serde_json::value::RawValue;
-
-use super::facet::bar;
+use super::facet::print_bars;
 use crate::args::{HistogramArgs, HistogramSpec, Word};
 use crate::console::Console;
 use crate::failure::{Exit, Failure};
-use crate::hits::{self, Hits, Then};
-use crate::output::table::width;
+use crate::hits::Hits;
+use crate::output::json::Json;
+use crate::output::table::Align;
 use crate::output::text::{printable, thousands};
 use crate::output::value::Printer;
 use crate::read;
 use crate::store::search::Value;
-use crate::store::search::histogram::{Histogram, HistogramCounts, Step, Unit};
+use crate::store::search::histogram::{Histogram, HistogramCounts, Range, Step, Unit};
 use crate::store::search::query::Literal;
 use crate::store::{ColumnSource, Field, SearchError, Segment};
 
@@ -36,24 +32,20 @@ pub(crate) fn run(args: &HistogramArgs, console: &mut Console<'_>) -> Result<Exi
     read::select(std::slice::from_ref(&segment), std::slice::from_ref(&args.spec.column))?;
     let hits = Hits::find(&segment, &args.hits)?;
     let asked = asked(&segment, &args.spec)?;
-    let start = Instant::now();
-    let found = hits::search(&segment, &args.hits).histogram(hits.docs(), &asked)?;
-    let took = start.elapsed();
+    let (found, then) = hits.ask("values counted", |search, docs| search.histogram(docs, &asked))?;
     if args.json {
-        let (file, documents, matching) = (segment.file(), segment.docs(), found.docs);
-        let report = Report { file, documents, matching, found: HistogramJson::new(&found) };
-        writeln!(console.out, "{}", serde_json::to_string_pretty(&report).unwrap_or_default())?;
+        hits.print_json(histogram_json(&found), console)?;
     } else {
         print(&found, console)?;
     }
-    hits.explain(&Then::new("values counted", took), args.json, console);
+    hits.explain(Some(&then), args.json, console);
     Ok(Exit::Ok)
 }
 
 /// What a command line or a request asks for.
 pub(super) fn asked(segment: &Segment, spec: &HistogramSpec) -> Result<Histogram, Failure> {
     let column = spec.column.clone();
-    let wrong = |what: String| Failure::new(Exit::Usage, format!("histogram of {column:?}: {what}"));
+    let wrong = |what: String| Failure::usage(format!("histogram of {column:?}: {what}"));
     let step = match &spec.step {
         Some(_) if !spec.edges.is_empty() => return Err(wrong("either a step or edges".into())),
         Some(Word(text)) => step(text).map_err(wrong)?,
@@ -94,25 +86,10 @@ fn print(found: &HistogramCounts, console: &mut Console<'_>) -> Result<(), Failu
     let name = printable(&found.field.name);
     let beside = if found.outside > 0 { format!(", {outside} values in no range") } else { String::new() };
     writeln!(console.out, "{name}: {docs} documents, {missing} without a value{beside}")?;
-    let printer = Printer::new(found.field.logical, false, found.field.format.as_deref());
-    let rows: Vec<(String, u64)> = found
-        .ranges
-        .iter()
-        .map(|range| {
-            let mut text = String::new();
-            printer.text((&begin(&found.field, range.from)).into(), &mut text);
-            (text, range.count)
-        })
-        .collect();
-    let widest = rows.iter().map(|(from, _)| width(from)).max().unwrap_or(0);
-    let most = rows.iter().map(|(_, count)| *count).max().unwrap_or(0);
-    let digits = thousands(most).len();
-    for (from, count) in rows {
-        let blanks = " ".repeat(widest - width(&from));
-        let bar = if console.out_width.is_some() { format!("  {}", bar(count, most)) } else { String::new() };
-        writeln!(console.out, "  {blanks}{from}  {:>digits$}{bar}", thousands(count))?;
-    }
-    Ok(())
+    let printer = Printer::of(&found.field);
+    let begin = |range: &Range| printer.shown(&begin(&found.field, range.from));
+    let rows = found.ranges.iter().map(|range| (begin(range), range.count, String::new()));
+    print_bars(&rows.collect::<Vec<_>>(), Align::Right, console)
 }
 
 /// Where a range begins, as people write it: the least double that is 0 is -0.
@@ -121,37 +98,17 @@ fn begin(field: &Field, from: i64) -> Value {
     if from == Value::F64(-0.0) { Value::F64(0.0) } else { from }
 }
 
-/// What `--json` prints.
-#[derive(Serialize)]
-struct Report<'a> {
-    file: &'a str,
-    documents: u32,
-    matching: u64,
-    #[serde(flatten)]
-    found: HistogramJson<'a>,
-}
-
-/// The ranges of a column.
-#[derive(Serialize)]
-pub(super) struct HistogramJson<'a> {
-    column: &'a str,
-    missing: u64,
-    outside: u64,
-    ranges: Vec<RangeJson>,
-}
-
-#[derive(Serialize)]
-struct RangeJson {
-    from: Box<RawValue>,
-    count: u64,
-}
-
-impl<'a> HistogramJson<'a> {
-    pub(super) fn new(found: &'a HistogramCounts) -> HistogramJson<'a> {
-        let printer = Printer::new(found.field.logical, false, found.field.format.as_deref());
-        let range = |from| printer.json_value(&begin(&found.field, from));
-        let ranges = found.ranges.iter().map(|r| RangeJson { from: range(r.from), count: r.count }).collect();
-        let HistogramCounts { missing, outside, .. } = *found;
-        HistogramJson { column: &found.field.name, missing, outside, ranges }
-    }
+/// The ranges of a column, as keys of JSON.
+pub(super) fn histogram_json(found: &HistogramCounts) -> [(&'static str, Json); 4] {
+    let printer = Printer::of(&found.field);
+    let range = |range: &Range| {
+        let from = printer.json_value(&begin(&found.field, range.from));
+        Json::object([("from", from), ("count", range.count.into())])
+    };
+    [
+        ("column", found.field.name.as_str().into()),
+        ("missing", found.missing.into()),
+        ("outside", found.outside.into()),
+        ("ranges", found.ranges.iter().map(range).collect()),
+    ]
 }

@@ -1,24 +1,21 @@
 //! `dv info`: columns, types, encodings, and where the bytes went.
 
-use serde::Serialize;
-
 use crate::args::InfoArgs;
 use crate::console::Console;
 use crate::failure::{Exit, Failure};
 use crate::input::import::StoredRef;
+use crate::output::json::Json;
 use crate::output::summary::{columns, section_table};
 use crate::output::text::{decimal, printable, thousands};
 use crate::output::value::Printer;
 use crate::read;
-use crate::store::{ColumnStats, IdIndex, Packing, SectionStats, Segment, SegmentStats, SortKey};
+use crate::store::{ColumnStats, IdIndex, Packing, SectionStats, Segment, SegmentStats};
 
 pub(crate) fn run(args: &InfoArgs, console: &mut Console<'_>) -> Result<Exit, Failure> {
     let segment = read::open(&args.file)?;
-    let mut stats = segment.stats()?;
-    stats.columns.sort_by_key(|column| read::order_of(&column.field));
+    let stats = stats(&segment)?;
     if args.json {
-        let text = serde_json::to_string_pretty(&Info::new(&segment, &stats)?).unwrap_or_default();
-        writeln!(console.out, "{text}")?;
+        console.json(&Json::object(info(&segment, &stats)?))?;
         return Ok(Exit::Ok);
     }
     let [major, minor, patch] = segment.writer();
@@ -53,6 +50,13 @@ pub(crate) fn run(args: &InfoArgs, console: &mut Console<'_>) -> Result<Exit, Fa
     Ok(Exit::Ok)
 }
 
+/// What there is in a segment, its columns in the order of the input.
+pub(crate) fn stats(segment: &Segment) -> Result<SegmentStats, Failure> {
+    let mut stats = segment.stats()?;
+    stats.columns.sort_by_key(|column| read::order_of(&column.field));
+    Ok(stats)
+}
+
 /// How ids are found, and what that takes.
 fn ids_line(ids: &IdIndex) -> String {
     let (count, sizes) = (u64::from(ids.len()), ids.sizes());
@@ -80,150 +84,73 @@ fn ids_line(ids: &IdIndex) -> String {
     line
 }
 
-/// Everything that the directory knows.
-#[derive(Serialize)]
-pub(crate) struct Info<'a> {
-    file: &'a str,
-    format_version: u16,
-    writer: String,
-    id: String,
-    documents: u32,
-    bytes: u64,
-    /// Header, footer, directory.
-    overhead_bytes: u64,
-    /// What the documents are sorted by.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    sort: Vec<SortInfo<'a>>,
-    /// The index of ids.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    ids: Option<IdsInfo>,
-    columns: Vec<ColumnInfo<'a>>,
+/// Everything that the directory knows, as keys of JSON.
+pub(crate) fn info(
+    segment: &Segment,
+    stats: &SegmentStats,
+) -> Result<impl Iterator<Item = (&'static str, Json)>, Failure> {
+    let [major, minor, patch] = segment.writer();
+    let sort = segment.sort().iter().map(|key| {
+        Json::object([
+            ("column", key.column.as_str().into()),
+            ("descending", key.descending.into()),
+            ("missing_first", key.missing_first.into()),
+        ])
+    });
+    let entries = [
+        ("file", segment.file().into()),
+        ("format_version", segment.format_version().into()),
+        ("writer", format!("{major}.{minor}.{patch}").into()),
+        ("id", format!("{:032x}", segment.id()).into()),
+        ("documents", segment.docs().into()),
+        ("bytes", stats.bytes.into()),
+        ("overhead_bytes", stats.overhead.into()),
+        ("sort", Json::any(sort)),
+        ("ids", segment.ids()?.map_or(Json::NONE, |ids| ids_info(&ids, stats))),
+        ("columns", stats.columns.iter().map(column_info).collect()),
+    ];
+    Ok(entries.into_iter())
 }
 
-#[derive(Serialize)]
-struct SortInfo<'a> {
-    column: &'a str,
-    descending: bool,
-    missing_first: bool,
+/// The index of ids; its seed as text, as all numbers of 64 bits.
+fn ids_info(ids: &IdIndex, stats: &SegmentStats) -> Json {
+    Json::object([
+        ("column", ids.field().into()),
+        ("term_index", ids.form().name().into()),
+        ("packed_as", ids.packed_as().name().into()),
+        ("filter_bits", ids.filter_bits().into()),
+        ("seed", ids.seed().to_string().into()),
+        ("ids", ids.len().into()),
+        ("bytes", stats.ids.iter().map(|section| section.bytes).sum::<u64>().into()),
+        ("sections", stats.ids.iter().map(section).collect()),
+    ])
 }
 
-#[derive(Serialize)]
-struct ColumnInfo<'a> {
-    name: &'a str,
-    kind: &'static str,
-    #[serde(rename = "type")]
-    ty: &'static str,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    format: Option<&'a str>,
-    encodings: &'a [String],
-    documents: u32,
-    values: u64,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    terms: Option<u32>,
-    /// As text, so that no number loses digits on its way through a JSON reader.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    min: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    max: Option<String>,
-    bytes: u64,
-    sections: Vec<SectionInfo>,
+/// A column; least and greatest value as text, so that no number loses digits on its way through a JSON reader.
+fn column_info(column: &ColumnStats) -> Json {
+    let field = &column.field;
+    let shown = |stored| Printer::of(field).shown(StoredRef::Number(stored));
+    Json::object([
+        ("name", field.name.as_str().into()),
+        ("kind", field.kind.name().into()),
+        ("type", field.logical.name().into()),
+        ("format", field.format.as_deref().into()),
+        ("encodings", column.encodings.as_slice().into()),
+        ("documents", column.docs_with_value.into()),
+        ("values", column.value_count.into()),
+        ("terms", column.term_count.into()),
+        ("min", column.bounds.map(|(min, _)| shown(min)).into()),
+        ("max", column.bounds.map(|(_, max)| shown(max)).into()),
+        ("bytes", column.bytes().into()),
+        ("sections", column.sections.iter().map(section).collect()),
+    ])
 }
 
-#[derive(Serialize)]
-struct IdsInfo {
-    column: String,
-    /// As --term-index names it.
-    term_index: &'static str,
-    /// What all ids look like.
-    packed_as: &'static str,
-    filter_bits: u8,
-    /// As text, as all numbers of 64 bits.
-    seed: String,
-    ids: u32,
-    bytes: u64,
-    sections: Vec<SectionInfo>,
-}
-
-#[derive(Serialize)]
-struct SectionInfo {
-    section: &'static str,
-    offset: u64,
-    payload: u64,
-    bytes: u64,
-}
-
-impl<'a> Info<'a> {
-    pub(crate) fn new(segment: &'a Segment, stats: &'a SegmentStats) -> Result<Info<'a>, Failure> {
-        let [major, minor, patch] = segment.writer();
-        Ok(Info {
-            file: segment.file(),
-            format_version: segment.format_version(),
-            writer: format!("{major}.{minor}.{patch}"),
-            id: format!("{:032x}", segment.id()),
-            documents: segment.docs(),
-            bytes: stats.bytes,
-            overhead_bytes: stats.overhead,
-            sort: segment.sort().iter().map(SortInfo::new).collect(),
-            ids: segment.ids()?.map(|ids| IdsInfo::new(&ids, stats)),
-            columns: stats.columns.iter().map(ColumnInfo::new).collect(),
-        })
-    }
-}
-
-impl IdsInfo {
-    fn new(ids: &IdIndex, stats: &SegmentStats) -> IdsInfo {
-        IdsInfo {
-            column: ids.field().to_owned(),
-            term_index: ids.form().name(),
-            packed_as: ids.packed_as().name(),
-            filter_bits: ids.filter_bits(),
-            seed: ids.seed().to_string(),
-            ids: ids.len(),
-            bytes: stats.ids.iter().map(|section| section.bytes).sum(),
-            sections: stats.ids.iter().map(SectionInfo::new).collect(),
-        }
-    }
-}
-
-impl SectionInfo {
-    fn new(section: &SectionStats) -> SectionInfo {
-        SectionInfo {
-            section: section.section.name(),
-            offset: section.offset,
-            payload: section.payload,
-            bytes: section.bytes,
-        }
-    }
-}
-
-impl<'a> SortInfo<'a> {
-    fn new(key: &'a SortKey) -> SortInfo<'a> {
-        SortInfo { column: &key.column, descending: key.descending, missing_first: key.missing_first }
-    }
-}
-
-impl<'a> ColumnInfo<'a> {
-    fn new(column: &'a ColumnStats) -> ColumnInfo<'a> {
-        let field = &column.field;
-        let printer = Printer::new(field.logical, false, field.format.as_deref());
-        let shown = |stored: i64| {
-            let mut text = String::new();
-            printer.text(StoredRef::Number(stored), &mut text);
-            text
-        };
-        ColumnInfo {
-            name: &field.name,
-            kind: field.kind.name(),
-            ty: field.logical.name(),
-            format: field.format.as_deref(),
-            encodings: &column.encodings,
-            documents: column.docs_with_value,
-            values: column.value_count,
-            terms: column.term_count,
-            min: column.bounds.map(|(min, _)| shown(min)),
-            max: column.bounds.map(|(_, max)| shown(max)),
-            bytes: column.bytes(),
-            sections: column.sections.iter().map(SectionInfo::new).collect(),
-        }
-    }
+fn section(section: &SectionStats) -> Json {
+    Json::object([
+        ("section", section.section.name().into()),
+        ("offset", section.offset.into()),
+        ("payload", section.payload.into()),
+        ("bytes", section.bytes.into()),
+    ])
 }

@@ -4,12 +4,12 @@ use std::ffi::OsString;
 use std::io::{self, BufRead as _, Write};
 use std::path::Path;
 
-use crate::args::{LookupArgs, RecordFormat};
+use crate::args::LookupArgs;
 use crate::console::Console;
 use crate::failure::{Exit, Failure};
 use crate::ids;
-use crate::output::records::{Documents, EachDocument, print_documents};
-use crate::output::text::{json_string, printable};
+use crate::output::records::{Documents, EachDocument, print_documents, usual_format};
+use crate::output::text::{json_text, printable};
 use crate::read::{self, CHUNK, Records};
 use crate::store::{DocId, Field, IdIndex, IdLookup, LogicalType, SeekError, Segment, SegmentIds};
 
@@ -33,8 +33,7 @@ pub(crate) fn run(args: &LookupArgs, console: &mut Console<'_>) -> Result<Exit, 
         search.print_places(args.records.json, console)?;
     } else {
         let fields = read::select(&segments, &args.records.columns)?;
-        let default = if console.out_width.is_some() { RecordFormat::Table } else { RecordFormat::Ndjson };
-        print_documents(&fields, &mut search, &args.records, default, console)?;
+        print_documents(&fields, &mut search, &args.records, usual_format(console), console)?;
     }
     // Behind what was found, on a terminal that shows both.
     console.out.flush()?;
@@ -79,7 +78,7 @@ fn split(args: &LookupArgs) -> Result<(&[OsString], Vec<Asked>), Failure> {
     }
     ids.extend(args.ids.iter().chain(&args.more_ids).map(|id| Asked::Id(id.as_bytes().to_vec())));
     if ids.is_empty() {
-        return Err(Failure::new(Exit::Usage, "there is no id to look up").advice(
+        return Err(Failure::usage("there is no id to look up").advice(
             "ids stand behind the segments, or `-` for those on standard input; --id takes any text",
         ));
     }
@@ -98,7 +97,7 @@ fn open(segments: &[Segment]) -> Result<(Vec<IdIndex>, LogicalType), Failure> {
             let of = |field: &Field| format!("{:?} ({})", field.name, field.logical.name());
             let (one, other) = (segments.first().map_or("", Segment::file), segment.file());
             let message = format!("{one} has ids in column {}, and {other} in {}", of(known), of(&field));
-            return Err(Failure::new(Exit::Failed, message).advice("look them up one after the other"));
+            return Err(Failure::failed(message).advice("look them up one after the other"));
         }
     }
     Ok((indexes, first.map_or(LogicalType::Utf8, |field| field.logical)))
@@ -128,8 +127,8 @@ struct Found {
 impl<S: SegmentIds> Search<'_, S> {
     /// Looks up as many ids as documents are read together; `None` if there are no more.
     fn next_bulk(&mut self, err: &mut dyn Write) -> Result<Option<Vec<Found>>, Failure> {
-        let unreadable = |error| Failure::new(Exit::Unreadable, format!("<stdin>: {error}"));
-        let ids = self.ids.take(CHUNK).collect::<io::Result<Vec<_>>>().map_err(unreadable)?;
+        let ids = self.ids.take(CHUNK).collect::<io::Result<Vec<_>>>();
+        let ids = ids.map_err(|error| Failure::file("<stdin>", &error))?;
         if ids.is_empty() {
             return Ok(None);
         }
@@ -176,28 +175,22 @@ impl<S: SegmentIds> Search<'_, S> {
         let index = self.indexes.iter().rev().nth(error.segment);
         match index.and_then(|index| index.named(Err::<(), _>(error.source)).err()) {
             Some(error) => ids::damaged(&error, ids::MEND),
-            None => Failure::new(Exit::Failed, message).advice(ids::MEND),
+            None => Failure::failed(message).advice(ids::MEND),
         }
     }
 
     /// Prints where documents are.
     fn print_places(&mut self, json: bool, console: &mut Console<'_>) -> Result<(), Failure> {
-        let mut line = String::new();
         while let Some(found) = self.next_bulk(console.err)? {
             for Found { id, segment, doc } in found {
                 let file = self.segments.get(segment).map_or("", Segment::file);
                 let id = String::from_utf8_lossy(&id);
-                line.clear();
                 if json {
-                    line.push_str("{\"id\":");
-                    json_string(&id, &mut line);
-                    line.push_str(",\"file\":");
-                    json_string(file, &mut line);
-                    line += &format!(",\"doc\":{doc}}}\n");
+                    let [id, file] = [&id, file].map(json_text);
+                    writeln!(console.out, "{{\"id\":{id},\"file\":{file},\"doc\":{doc}}}")?;
                 } else {
-                    line = format!("{}\t{doc}\t{}\n", printable(file), printable(&id));
+                    writeln!(console.out, "{}\t{doc}\t{}", printable(file), printable(&id))?;
                 }
-                console.out.write_all(line.as_bytes())?;
             }
         }
         Ok(())

@@ -10,7 +10,7 @@ use clap_mangen::roff::{Roff, roman};
 use crate::args::{CommandLine, ManArgs};
 use crate::console::Console;
 use crate::failure::{Exit, Failure};
-use crate::input::error::closest;
+use crate::input::error::meant;
 
 pub(crate) fn run(args: &ManArgs, console: &mut Console<'_>) -> Result<Exit, Failure> {
     // Building gives subcommands their full names; a page of `help` would say nothing.
@@ -43,25 +43,19 @@ fn page(command: &Command, out: &mut dyn io::Write) -> io::Result<()> {
 }
 
 fn write_all(dv: &Command, folder: &Path) -> Result<(), Failure> {
-    let unwritable = |path: &Path, error: io::Error| {
-        Failure::new(Exit::Unreadable, format!("{}: {error}", path.display()))
-    };
-    std::fs::create_dir_all(folder).map_err(|error| unwritable(folder, error))?;
+    std::fs::create_dir_all(folder).map_err(|error| Failure::file(folder.display(), &error))?;
     for command in std::iter::once(dv).chain(dv.get_subcommands()) {
         let mut text = Vec::new();
         page(command, &mut text)?;
         let name = command.get_display_name().unwrap_or(command.get_name());
         let path = folder.join(format!("{name}.1"));
-        std::fs::write(&path, text).map_err(|error| unwritable(&path, error))?;
+        std::fs::write(&path, text).map_err(|error| Failure::file(path.display(), &error))?;
     }
     Ok(())
 }
 
 fn no_such_command(dv: &Command, name: &str) -> Failure {
-    let failure = Failure::new(Exit::Usage, format!("no command {name:?}"));
+    let failure = Failure::usage(format!("no command {name:?}"));
     let names = || dv.get_subcommands().map(Command::get_name);
-    match closest(name, names()) {
-        Some(close) => failure.advice(format!("did you mean {close:?}?")),
-        None => failure.advice(format!("there are {}", names().collect::<Vec<_>>().join(", "))),
-    }
+    failure.advice(meant(name, names(), || format!("there are {}", names().collect::<Vec<_>>().join(", "))))
 }

@@ -1,25 +1,23 @@
 //! `dv query`: several things at once, as a request in JSON or TOML asks for them.
 
 use std::fmt;
-use std::io::Read as _;
 use std::marker::PhantomData;
 use std::path::Path;
-use std::time::Duration;
 
-use serde::de::value::MapAccessDeserializer;
-use serde::de::{Deserializer, MapAccess, Visitor};
-use serde::{Deserialize, Serialize};
-use serde_json::value::RawValue;
+use serde::Deserialize;
+use serde::de::value::{MapAccessDeserializer, MapDeserializer};
+use serde::de::{Deserializer, Error, MapAccess, Visitor};
 
-use super::facet::FacetJson;
-use super::group::{GroupsJson, group};
-use super::histogram::{self, HistogramJson};
+use super::facet::facet_json;
+use super::group::{group, groups_json};
+use super::histogram::{self, histogram_json};
 use super::stats::Column;
-use crate::args::{GroupSpec, HistogramSpec, QueryArgs};
+use crate::args::{FacetBy, GroupSpec, HistogramSpec, QueryArgs};
 use crate::console::Console;
 use crate::failure::{Exit, Failure};
 use crate::hits;
-use crate::output::explain::{ExplainJson, Steps};
+use crate::output::explain::{Step, tell};
+use crate::output::json::Json;
 use crate::output::records;
 use crate::store::Segment;
 use crate::store::search::facet::{Facet, FacetOrder};
@@ -33,11 +31,10 @@ use crate::{read, sort};
 struct Asked {
     #[serde(rename = "where")]
     query: Option<String>,
-    facets: Vec<OneOr<AskedFacet>>,
+    facets: Vec<Named<AskedFacet>>,
     histograms: Vec<HistogramSpec>,
-    stats: Vec<OneOr<AskedStats>>,
-    #[serde(deserialize_with = "groups")]
-    groups: Vec<GroupSpec>,
+    stats: Vec<Named<AskedStats>>,
+    groups: Vec<Named<GroupSpec>>,
     sort: Vec<String>,
     top: Option<usize>,
     columns: Vec<String>,
@@ -51,44 +48,31 @@ impl Asked {
     }
 }
 
-/// The name of a column alone, or more.
+/// What is asked of a column: its name alone, which is short for a table of nothing else, or more.
 #[derive(Debug)]
-enum OneOr<T> {
-    Name(String),
-    More(T),
-}
+struct Named<T>(T);
 
 /// By hand: of an untagged enum nobody is told which key is wrong.
-impl<'de, T: Deserialize<'de>> Deserialize<'de> for OneOr<T> {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<OneOr<T>, D::Error> {
+impl<'de, T: Deserialize<'de>> Deserialize<'de> for Named<T> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Named<T>, D::Error> {
         struct Either<T>(PhantomData<T>);
         impl<'de, T: Deserialize<'de>> Visitor<'de> for Either<T> {
-            type Value = OneOr<T>;
+            type Value = Named<T>;
 
             fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
                 f.write_str("the name of a column, or a table with `column` and more")
             }
 
-            fn visit_str<E>(self, name: &str) -> Result<OneOr<T>, E> {
-                Ok(OneOr::Name(name.to_owned()))
+            fn visit_str<E: Error>(self, name: &str) -> Result<Named<T>, E> {
+                T::deserialize(MapDeserializer::new([("column", name)].into_iter())).map(Named)
             }
 
-            fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<OneOr<T>, A::Error> {
-                T::deserialize(MapAccessDeserializer::new(map)).map(OneOr::More)
+            fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<Named<T>, A::Error> {
+                T::deserialize(MapAccessDeserializer::new(map)).map(Named)
             }
         }
         deserializer.deserialize_any(Either(PhantomData))
     }
-}
-
-/// Of a name alone, the groups that `dv group` would show.
-fn groups<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<GroupSpec>, D::Error> {
-    let asked = Vec::<OneOr<GroupSpec>>::deserialize(deserializer)?;
-    let spec = |asked| match asked {
-        OneOr::Name(column) => GroupSpec::by(column),
-        OneOr::More(spec) => spec,
-    };
-    Ok(asked.into_iter().map(spec).collect())
 }
 
 #[derive(Debug, Deserialize)]
@@ -96,16 +80,9 @@ fn groups<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<GroupSpec>, 
 struct AskedFacet {
     column: String,
     top: Option<usize>,
-    by: Option<AskedOrder>,
+    by: Option<FacetBy>,
     min_count: Option<u64>,
     prefix: Option<String>,
-}
-
-#[derive(Clone, Copy, Debug, Deserialize)]
-#[serde(rename_all = "lowercase")]
-enum AskedOrder {
-    Count,
-    Value,
 }
 
 #[derive(Debug, Deserialize)]
@@ -120,24 +97,6 @@ struct AskedStats {
     distinct: bool,
 }
 
-/// What is printed.
-#[derive(Serialize)]
-struct Answer<'a> {
-    file: &'a str,
-    documents: u32,
-    matching: u64,
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    facets: Vec<FacetJson<'a>>,
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    histograms: Vec<HistogramJson<'a>>,
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    stats: Vec<Column<'a>>,
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    groups: Vec<GroupsJson<'a>>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    top: Option<Vec<Box<RawValue>>>,
-}
-
 pub(crate) fn run(args: &QueryArgs, console: &mut Console<'_>) -> Result<Exit, Failure> {
     let segment = read::open(&args.file)?;
     let asked = parse(&args.request)?;
@@ -146,21 +105,22 @@ pub(crate) fn run(args: &QueryArgs, console: &mut Console<'_>) -> Result<Exit, F
     let answer = search.request(&request).map_err(|error| read::search_failure(&segment, error))?;
     let top = records::json(&segment, &answer.top, &asked.columns)?;
     let groups = answer.groups.iter().zip(&asked.groups);
-    let groups = groups.map(|(found, spec)| GroupsJson::new(&segment, found, spec));
-    let printed = Answer {
-        file: segment.file(),
-        documents: segment.docs(),
-        matching: answer.hits,
-        facets: answer.facets.iter().map(FacetJson::new).collect(),
-        histograms: answer.histograms.iter().map(HistogramJson::new).collect(),
-        stats: answer.stats.iter().map(|stats| Column::new(stats, 0)).collect(),
-        groups: groups.collect::<Result<_, _>>()?,
-        top: asked.top().map(|_| top),
-    };
-    writeln!(console.out, "{}", serde_json::to_string_pretty(&printed).unwrap_or_default())?;
+    let groups = groups.map(|(found, Named(spec))| groups_json(&segment, found, spec).map(Json::object));
+    console.json(&Json::object([
+        ("file", segment.file().into()),
+        ("documents", segment.docs().into()),
+        ("matching", answer.hits.into()),
+        ("facets", Json::any(answer.facets.iter().map(facet_json))),
+        ("histograms", Json::any(answer.histograms.iter().map(histogram_json).map(Json::object))),
+        ("stats", Json::any(answer.stats.iter().map(|stats| Column::new(stats, 0).to_json()))),
+        ("groups", Json::any(groups.collect::<Result<Vec<_>, _>>()?)),
+        ("top", asked.top().map_or(Json::NONE, |_| Json::List(top))),
+    ]))?;
     if args.hits.explain {
         console.out.flush()?;
-        explain(&answer, Steps::of(&request, &answer), args.json, console);
+        let top = (request.top > 0).then_some(&answer.top_ran);
+        let query = (&answer.explain, answer.times.query);
+        tell(query, top, &steps(&request, &answer), args.json, console);
     }
     Ok(Exit::Ok)
 }
@@ -168,21 +128,11 @@ pub(crate) fn run(args: &QueryArgs, console: &mut Console<'_>) -> Result<Exit, F
 /// Reads a request: JSON or TOML, from the command line, a file, or standard input.
 fn parse(argument: &str) -> Result<Asked, Failure> {
     let inline = argument.trim_start().starts_with('{');
-    let (name, text) = match argument {
-        "-" => {
-            let mut text = String::new();
-            let read = std::io::stdin().lock().read_to_string(&mut text);
-            ("<stdin>", read.map(|_| text))
-        }
-        _ if inline => ("the request", Ok(argument.to_owned())),
-        path => (path, std::fs::read_to_string(path)),
-    };
-    let text = text.map_err(|error| {
-        Failure::new(Exit::Unreadable, format!("{name}: {error}"))
-            .advice("a request is JSON on the command line, a file of JSON or TOML, or - for standard input")
-    })?;
+    let advice = "a request is JSON on the command line, a file of JSON or TOML, or - for standard input";
+    let (name, text) =
+        if inline { ("the request", argument.to_owned()) } else { read::text(argument, advice)? };
     let is_toml = Path::new(name).extension().is_some_and(|extension| extension == "toml");
-    let wrong = |error: String| Failure::new(Exit::Usage, format!("{name}: {}", error.trim_end()));
+    let wrong = |error: String| Failure::usage(format!("{name}: {}", error.trim_end()));
     if is_toml || !(inline || text.trim_start().starts_with('{')) {
         toml::from_str(&text).map_err(|error| wrong(error.to_string()))
     } else {
@@ -194,26 +144,20 @@ fn parse(argument: &str) -> Result<Asked, Failure> {
 fn request(segment: &Segment, asked: &Asked, more: Option<&str>) -> Result<SearchRequest, Failure> {
     let queries = [more, asked.query.as_deref()].into_iter().flatten().map(Query::parse);
     let query = Query::all_of(queries.collect::<Result<Vec<_>, _>>()?);
+    let histograms = asked.histograms.iter().map(|spec| histogram::asked(segment, spec));
+    let groups = asked.groups.iter().map(|Named(spec)| group(segment, spec));
     Ok(SearchRequest {
         query,
         facets: asked.facets.iter().map(facet).collect(),
-        histograms: asked
-            .histograms
-            .iter()
-            .map(|spec| histogram::asked(segment, spec))
-            .collect::<Result<_, _>>()?,
+        histograms: histograms.collect::<Result<_, _>>()?,
         stats: asked.stats.iter().map(stats).collect(),
-        groups: asked.groups.iter().map(|spec| group(segment, spec)).collect::<Result<_, _>>()?,
+        groups: groups.collect::<Result<_, _>>()?,
         sort: sort::keys_of("sort", &asked.sort, segment)?,
         top: asked.top().unwrap_or(0),
     })
 }
 
-fn facet(asked: &OneOr<AskedFacet>) -> Facet {
-    let asked = match asked {
-        OneOr::Name(column) => return Facet::on(column),
-        OneOr::More(asked) => asked,
-    };
+fn facet(Named(asked): &Named<AskedFacet>) -> Facet {
     let mut facet = Facet::on(&asked.column);
     facet.top = match asked.top {
         Some(0) => usize::MAX,
@@ -221,38 +165,25 @@ fn facet(asked: &OneOr<AskedFacet>) -> Facet {
     };
     facet.min_count = asked.min_count.unwrap_or(facet.min_count);
     facet.prefix = asked.prefix.as_ref().map(|prefix| prefix.as_bytes().to_vec());
-    facet.order(match asked.by {
-        Some(AskedOrder::Value) => FacetOrder::Value,
-        Some(AskedOrder::Count) | None => FacetOrder::Count,
-    })
+    facet.order(asked.by.map_or(FacetOrder::Count, FacetBy::order))
 }
 
-fn stats(asked: &OneOr<AskedStats>) -> Stats {
-    let asked = match asked {
-        OneOr::Name(column) => return Stats::of(column),
-        OneOr::More(asked) => asked,
-    };
+fn stats(Named(asked): &Named<AskedStats>) -> Stats {
     let mut stats = Stats::of(&asked.column).percentiles(asked.percentiles.iter().copied());
     (stats.spread, stats.distinct) = (asked.spread, asked.distinct);
     stats
 }
 
-fn explain(answer: &SearchAnswer, steps: Steps<Duration>, json: bool, console: &mut Console<'_>) {
-    if json {
-        let explained = ExplainJson::of_answer(answer, steps);
-        return console.note(&serde_json::to_string_pretty(&explained).unwrap_or_default());
-    }
-    console.note(answer.explain.to_string().trim_end());
-    if steps.top.is_some() {
-        console.note(&format!("first documents: {}", answer.top_ran));
-    }
-    let mut times = format!("documents found in {:.1?}", answer.times.query);
-    for (what, took) in [
-        ("facets, histograms and statistics", steps.pass),
-        ("groups", steps.groups),
-        ("put in order", steps.top),
-    ] {
-        times += &took.map(|took| format!(", {what} in {took:.1?}")).unwrap_or_default();
-    }
-    console.note(&times);
+/// The steps that a request asks for.
+fn steps(request: &SearchRequest, answer: &SearchAnswer) -> Vec<Step> {
+    let SearchRequest { facets, histograms, stats, groups, top, .. } = request;
+    let passes = !(facets.is_empty() && histograms.is_empty() && stats.is_empty());
+    let times = answer.times;
+    let steps = [
+        (passes, "facets, histograms and statistics", "pass", times.pass),
+        (!groups.is_empty(), "groups", "groups", times.groups),
+        (*top > 0, "put in order", "top", times.top),
+    ];
+    let asked = steps.into_iter().filter(|(asked, ..)| *asked);
+    asked.map(|(_, what, key, took)| Step { what, key: Some(key), took }).collect()
 }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use crate::args::{RecordFormat, SampleArgs};
+use crate::args::SampleArgs;
 use crate::console::Console;
 use crate::failure::{Exit, Failure};
 use crate::output::records;
@@ -10,9 +10,8 @@ use crate::read;
 
 pub(crate) fn run(args: &SampleArgs, console: &mut Console<'_>) -> Result<Exit, Failure> {
     let segment = read::open(&args.file)?;
-    let default = if console.out_width.is_some() { RecordFormat::Table } else { RecordFormat::Ndjson };
     let docs = draw(segment.docs(), args.count, args.seed);
-    records::print(&segment, docs.into_iter(), &args.records, default, console)?;
+    records::print(&segment, docs.into_iter(), &args.records, console)?;
     Ok(Exit::Ok)
 }
 

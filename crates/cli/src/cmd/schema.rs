@@ -1,7 +1,5 @@
 //! `dv schema`: the types that a sample leads to, for a person to edit.
 
-use serde::Serialize;
-
 use super::build::survey;
 use crate::args::SchemaArgs;
 use crate::console::Console;
@@ -11,14 +9,15 @@ use crate::input::error::excerpt;
 use crate::input::import::Import;
 use crate::input::schema::TimeRequest;
 use crate::input::types::ColumnType;
-use crate::output::text::{json_string, printable, thousands};
+use crate::output::json::Json;
+use crate::output::text::{json_text, printable, thousands};
 
 pub(crate) fn run(args: &SchemaArgs, console: &mut Console<'_>) -> Result<Exit, Failure> {
     let import = survey(&args.input, usize::MAX)?;
     if args.json {
-        let columns = columns(&import).map(Entry::new).collect();
-        let schema = Schema { sampled_rows: import.sampled(), columns };
-        writeln!(console.out, "{}", serde_json::to_string_pretty(&schema).unwrap_or_default())?;
+        let columns = columns(&import).map(|column| Entry::new(column).to_json());
+        let schema = [("sampled_rows", import.sampled().into()), ("columns", columns.collect())];
+        console.json(&Json::object(schema))?;
     } else {
         write!(console.out, "{}", to_toml(&import))?;
     }
@@ -50,30 +49,16 @@ fn heading(import: &Import) -> String {
     )
 }
 
-/// What `--json` prints.
-#[derive(Serialize)]
-struct Schema<'a> {
-    sampled_rows: u64,
-    columns: Vec<Entry<'a>>,
-}
-
 /// A column, by the keys of a schema file.
-#[derive(Serialize)]
 struct Entry<'a> {
     name: &'a str,
-    #[serde(rename = "type", skip_serializing_if = "Option::is_none")]
     ty: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     kind: Option<&'static str>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     format: Option<&'a str>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     separator: Option<&'a str>,
     /// The type that a file says.
-    #[serde(skip_serializing_if = "Option::is_none")]
     declared: Option<&'a str>,
     /// The first value of the sample.
-    #[serde(skip_serializing_if = "Option::is_none")]
     example: Option<&'a str>,
 }
 
@@ -92,6 +77,18 @@ impl<'a> Entry<'a> {
             declared: column.declared.as_ref().map(|declared| declared.called.as_str()),
             example: column.example.as_deref(),
         }
+    }
+
+    fn to_json(&self) -> Json {
+        Json::object([
+            ("name", self.name.into()),
+            ("type", self.ty.as_deref().into()),
+            ("kind", self.kind.into()),
+            ("format", self.format.into()),
+            ("separator", self.separator.into()),
+            ("declared", self.declared.into()),
+            ("example", self.example.into()),
+        ])
     }
 
     /// A table of a schema file; a comment where nothing is known of the column.
@@ -125,7 +122,5 @@ fn key(name: &str) -> String {
 
 /// A string of TOML, which escapes as JSON does, and DEL as well.
 fn quoted(text: &str) -> String {
-    let mut out = String::new();
-    json_string(text, &mut out);
-    out.replace('\u{7f}', "\\u007f")
+    json_text(text).replace('\u{7f}', "\\u007f")
 }

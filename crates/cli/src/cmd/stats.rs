@@ -1,14 +1,11 @@
 //! `dv stats`: what the values of columns are.
 
-use std::time::Instant;
-
-use serde::Serialize;
-
 use crate::args::StatsArgs;
 use crate::console::Console;
 use crate::facts::{Facts, rounded};
 use crate::failure::{Exit, Failure};
-use crate::hits::{self, Hits, Then};
+use crate::hits::Hits;
+use crate::output::json::Json;
 use crate::output::table::{Align, Table, cut_note, fit, width};
 use crate::output::text::{printable, thousands};
 use crate::read;
@@ -23,9 +20,7 @@ pub(crate) fn run(args: &StatsArgs, console: &mut Console<'_>) -> Result<Exit, F
     let fields = read::select(std::slice::from_ref(&segment), &args.columns)?;
     let hits = Hits::find(&segment, &args.hits)?;
     let asked: Vec<Stats> = fields.iter().map(|field| asked(field, args)).collect();
-    let start = Instant::now();
-    let mut found = hits::search(&segment, &args.hits).stats_of(hits.docs(), &asked)?;
-    let took = start.elapsed();
+    let (mut found, then) = hits.ask("values summed up", |search, docs| search.stats_of(docs, &asked))?;
     let in_file = segment.stats()?;
     let of_field = |name: &str| in_file.columns.iter().find(|column| column.field.name == name);
     let is_all = hits.count() == segment.docs();
@@ -37,13 +32,11 @@ pub(crate) fn run(args: &StatsArgs, console: &mut Console<'_>) -> Result<Exit, F
     let bytes = |stats: &ColumnStats| of_field(&stats.field.name).map_or(0, store::ColumnStats::bytes);
     let columns: Vec<Column<'_>> = found.iter().map(|stats| Column::new(stats, bytes(stats))).collect();
     if args.json {
-        let report =
-            Report { file: segment.file(), documents: segment.docs(), matching: hits.count(), columns };
-        writeln!(console.out, "{}", serde_json::to_string_pretty(&report).unwrap_or_default())?;
+        hits.print_json([("columns", columns.iter().map(Column::to_json).collect())], console)?;
     } else {
         print(&columns, console)?;
     }
-    hits.explain(&Then::new("values summed up", took), args.json, console);
+    hits.explain(Some(&then), args.json, console);
     Ok(Exit::Ok)
 }
 
@@ -63,61 +56,45 @@ fn distinct(stats: &store::ColumnStats) -> Option<u64> {
     stats.term_count.map(u64::from).or(stats.statistics.distinct)
 }
 
-/// What `--json` prints.
-#[derive(Serialize)]
-struct Report<'a> {
-    file: &'a str,
-    documents: u32,
-    matching: u32,
-    columns: Vec<Column<'a>>,
-}
-
-/// What is known of a column.
-#[derive(Serialize)]
-pub(crate) struct Column<'a> {
-    name: &'a str,
-    kind: &'static str,
-    #[serde(rename = "type")]
-    ty: &'static str,
-    /// With a value.
-    documents: u64,
-    missing: u64,
-    values: u64,
-    /// Those that are NaN: they are in nothing that follows but `distinct`.
-    #[serde(skip_serializing_if = "is_zero")]
-    nans: u64,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    distinct: Option<u64>,
-    /// Whether `distinct` is not exact.
-    #[serde(skip_serializing_if = "std::ops::Not::not")]
-    distinct_is_estimate: bool,
-    #[serde(flatten)]
+/// What is known of a column, and the bytes that it takes.
+pub(super) struct Column<'a> {
+    stats: &'a ColumnStats,
     facts: Facts,
-    #[serde(skip_serializing_if = "is_zero")]
     bytes: u64,
 }
 
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks for it")]
-fn is_zero(bytes: &u64) -> bool {
-    *bytes == 0
-}
-
 impl<'a> Column<'a> {
-    pub(crate) fn new(stats: &'a ColumnStats, bytes: u64) -> Column<'a> {
-        let field = &stats.field;
-        Column {
-            name: &field.name,
-            kind: field.kind.name(),
-            ty: field.logical.name(),
-            documents: stats.docs - stats.missing,
-            missing: stats.missing,
-            values: stats.values,
-            nans: stats.nans,
-            distinct: stats.distinct.map(Distinct::get),
-            distinct_is_estimate: matches!(stats.distinct, Some(Distinct::About(_))),
-            facts: Facts::of(stats),
-            bytes,
-        }
+    pub(super) fn new(stats: &'a ColumnStats, bytes: u64) -> Column<'a> {
+        Column { stats, facts: Facts::of(stats), bytes }
+    }
+
+    /// As JSON, numbers of its values as text, so that none loses digits on its way through a JSON reader.
+    pub(super) fn to_json(&self) -> Json {
+        let Column { stats, facts, bytes } = self;
+        let is_estimate = matches!(stats.distinct, Some(Distinct::About(_)));
+        let percentiles = facts.percentiles.iter();
+        let percentiles = percentiles.map(|(key, value)| (key.clone().into(), value.as_str().into()));
+        let percentiles =
+            if percentiles.len() > 0 { Json::Object(percentiles.collect()) } else { Json::NONE };
+        Json::object([
+            ("name", stats.field.name.as_str().into()),
+            ("kind", stats.field.kind.name().into()),
+            ("type", stats.field.logical.name().into()),
+            ("documents", (stats.docs - stats.missing).into()),
+            ("missing", stats.missing.into()),
+            ("values", stats.values.into()),
+            // They are in nothing that follows but `distinct`.
+            ("nans", (stats.nans > 0).then_some(stats.nans).into()),
+            ("distinct", stats.distinct.map(Distinct::get).into()),
+            ("distinct_is_estimate", is_estimate.then_some(true).into()),
+            ("min", facts.min.as_deref().into()),
+            ("max", facts.max.as_deref().into()),
+            ("sum", facts.sum.as_deref().into()),
+            ("mean", facts.mean.as_deref().into()),
+            ("deviation", facts.deviation.as_deref().into()),
+            ("percentiles", percentiles),
+            ("bytes", (*bytes > 0).then_some(*bytes).into()),
+        ])
     }
 }
 
@@ -146,8 +123,9 @@ fn table(columns: &[Column<'_>], counts: bool, facts: bool) -> Table {
     let spread = columns.iter().any(|column| column.facts.deviation.is_some());
     let percentiles: Vec<String> = columns
         .iter()
-        .find(|column| !column.facts.percentiles.is_empty())
-        .map(|column| column.facts.percentiles.keys().map(|percentile| format!("p{percentile}")).collect())
+        .map(|column| &column.facts.percentiles)
+        .find(|percentiles| !percentiles.is_empty())
+        .map(|percentiles| percentiles.iter().map(|(percentile, _)| format!("p{percentile}")).collect())
         .unwrap_or_default();
     if facts {
         heading.extend([("min", Align::Left), ("max", Align::Left)]);
@@ -157,12 +135,14 @@ fn table(columns: &[Column<'_>], counts: bool, facts: bool) -> Table {
     }
     let mut table = Table::new(&heading);
     for column in columns {
-        let mut row = vec![printable(column.name)];
+        let mut row = vec![printable(&column.stats.field.name)];
         if counts {
-            row.extend([column.kind.to_owned(), column.ty.to_owned()]);
-            row.extend([column.documents, column.missing, column.values].map(thousands));
-            let about = if column.distinct_is_estimate { "~" } else { "" };
-            row.push(column.distinct.map(|count| format!("{about}{}", thousands(count))).unwrap_or_default());
+            let ColumnStats { field, docs, missing, values, distinct, .. } = column.stats;
+            row.extend([field.kind.name().to_owned(), field.logical.name().to_owned()]);
+            row.extend([docs - missing, *missing, *values].map(thousands));
+            let about = if let Some(Distinct::About(_)) = distinct { "~" } else { "" };
+            let distinct = distinct.map(|distinct| format!("{about}{}", thousands(distinct.get())));
+            row.push(distinct.unwrap_or_default());
             row.push(thousands(column.bytes));
         }
         if facts {
@@ -171,7 +151,7 @@ fn table(columns: &[Column<'_>], counts: bool, facts: bool) -> Table {
             row.push(column.facts.sum.clone().unwrap_or_default());
             row.push(column.facts.mean.as_deref().map(rounded).unwrap_or_default());
             row.extend(spread.then(|| column.facts.deviation.as_deref().map(rounded).unwrap_or_default()));
-            row.extend(column.facts.percentiles.values().cloned());
+            row.extend(column.facts.percentiles.iter().map(|(_, value)| value.clone()));
         }
         table.row(row);
     }

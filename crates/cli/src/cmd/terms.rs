@@ -1,5 +1,6 @@
 //! `dv terms`: the dictionary of a column.
 
+use std::io;
 use std::ops::ControlFlow;
 
 use crate::args::TermsArgs;
@@ -31,13 +32,11 @@ pub(crate) fn run(args: &TermsArgs, console: &mut Console<'_>) -> Result<Exit, F
     ords.end = ords.end.min(ords.start.saturating_add(args.limit.unwrap_or(u32::MAX)));
     let counts = if args.counts { Some(count(rows, info.docs, ords)?) } else { None };
 
-    let first = ords.start;
-    let mut line = Line::new(Printer::new(field.logical, false, field.format.as_deref()), args.json);
-    let mut written = Ok(());
+    let (first, printer, mut written) = (ords.start, Printer::of(field), Ok(()));
     terms.each_term(ords, &mut |ord, term| {
         let count = counts.as_ref().and_then(|counts| counts.get(index(ord, first)).copied());
-        written = console.out.write_all(line.of(term, count).as_bytes());
-        if written.is_ok() { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
+        written = console.out.write_all(line(args, &printer, term, count).as_bytes());
+        flow(&written)
     })?;
     written?;
     Ok(Exit::Ok)
@@ -46,30 +45,17 @@ pub(crate) fn run(args: &TermsArgs, console: &mut Console<'_>) -> Result<Exit, F
 /// Prints ids, and with `--json` their documents.
 fn print_ids(segment: &Segment, args: &TermsArgs, console: &mut Console<'_>) -> Result<Exit, Failure> {
     let (index, field) = ids::open(segment)?;
-    let prefix = match &args.prefix {
-        None => Vec::new(),
-        Some(prefix) => bytes_of(prefix, field.logical)?,
-    };
-    let printer = Printer::new(field.logical, false, field.format.as_deref());
-    let (mut left, mut written, mut line) = (args.limit.unwrap_or(u32::MAX), Ok(()), String::new());
+    let prefix = args.prefix.as_ref().map(|prefix| bytes_of(prefix, field.logical)).transpose()?;
+    let (mut left, printer, mut written) = (args.limit.unwrap_or(u32::MAX), Printer::of(&field), Ok(()));
     let each = |id: &[u8], doc: DocId| {
         if left == 0 {
             return ControlFlow::Break(());
         }
         left -= 1;
-        line.clear();
-        if args.json {
-            line.push_str("{\"id\":");
-            printer.json(&[StoredRef::Bytes(id)], &mut line);
-            line += &format!(",\"doc\":{doc}}}\n");
-        } else {
-            printer.text(StoredRef::Bytes(id), &mut line);
-            line = printable(&line) + "\n";
-        }
-        written = console.out.write_all(line.as_bytes());
-        if written.is_ok() { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
+        written = console.out.write_all(line(args, &printer, id, Some(doc.get())).as_bytes());
+        flow(&written)
     };
-    index.prefix(&prefix, each).map_err(|error| ids::damaged(&error, ids::MEND))?;
+    index.prefix(&prefix.unwrap_or_default(), each).map_err(|error| ids::damaged(&error, ids::MEND))?;
     written?;
     Ok(Exit::Ok)
 }
@@ -77,7 +63,7 @@ fn print_ids(segment: &Segment, args: &TermsArgs, console: &mut Console<'_>) -> 
 fn no_dictionary(segment: &Segment, info: &ColumnInfo) -> Failure {
     let (name, kind) = (&info.field.name, info.kind());
     let message = format!("column {name:?} is {}: it has no dictionary", kind.name());
-    let failure = Failure::new(Exit::Failed, format!("{}: {message}", segment.file()));
+    let failure = Failure::failed(format!("{}: {message}", segment.file()));
     match kind {
         Kind::Binary => failure.advice("`dv build` makes one with :sorted behind the type, see --type"),
         _ => failure.advice("`dv stats` shows the range of numbers"),
@@ -91,13 +77,10 @@ fn bytes_of(prefix: &str, logical: LogicalType) -> Result<Vec<u8>, Failure> {
         LogicalType::Bytes => {
             let mut bytes = Vec::new();
             append_hex(prefix.as_bytes(), &mut bytes).map(|()| bytes).ok_or_else(|| {
-                Failure::new(Exit::Usage, format!("--prefix {prefix:?}: not pairs of hexadecimal digits"))
+                Failure::usage(format!("--prefix {prefix:?}: not pairs of hexadecimal digits"))
             })
         }
-        _ => Err(Failure::new(
-            Exit::Usage,
-            format!("--prefix is for string and bytes, not {}", logical.name()),
-        )),
+        _ => Err(Failure::usage(format!("--prefix is for string and bytes, not {}", logical.name()))),
     }
 }
 
@@ -124,37 +107,21 @@ fn index(ord: TermOrd, first: u32) -> usize {
     ord.get().checked_sub(first).and_then(|index| usize::try_from(index).ok()).unwrap_or(usize::MAX)
 }
 
-/// A line of the output.
-struct Line {
-    printer: Printer,
-    json: bool,
-    text: String,
+/// A line of the output: an id or a term, and the number that belongs to it.
+fn line(args: &TermsArgs, printer: &Printer, term: &[u8], number: Option<u32>) -> String {
+    let (name, counted) = if args.column.is_some() { ("term", "documents") } else { ("id", "doc") };
+    if args.json {
+        let mut line = format!("{{\"{name}\":");
+        printer.json(&[StoredRef::Bytes(term)], &mut line);
+        let number = number.map(|number| format!(",\"{counted}\":{number}")).unwrap_or_default();
+        return line + &number + "}\n";
+    }
+    let count = number.filter(|_| args.counts).map(|count| format!("{count}\t")).unwrap_or_default();
+    // A term is a line, whatever it holds.
+    count + &printable(&printer.shown(StoredRef::Bytes(term))) + "\n"
 }
 
-impl Line {
-    fn new(printer: Printer, json: bool) -> Line {
-        Line { printer, json, text: String::new() }
-    }
-
-    fn of(&mut self, term: &[u8], count: Option<u32>) -> &str {
-        self.text.clear();
-        if self.json {
-            self.text.push_str("{\"term\":");
-            self.printer.json(&[StoredRef::Bytes(term)], &mut self.text);
-            if let Some(count) = count {
-                self.text += &format!(",\"documents\":{count}");
-            }
-            self.text.push('}');
-        } else {
-            let mut text = String::new();
-            self.printer.text(StoredRef::Bytes(term), &mut text);
-            if let Some(count) = count {
-                self.text += &format!("{count}\t");
-            }
-            // A term is a line, whatever it holds.
-            self.text.push_str(&printable(&text));
-        }
-        self.text.push('\n');
-        &self.text
-    }
+/// Goes on as long as what was written was.
+fn flow(written: &io::Result<()>) -> ControlFlow<()> {
+    if written.is_ok() { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
 }

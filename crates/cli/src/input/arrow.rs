@@ -53,22 +53,18 @@ impl ArrowFile {
     pub(crate) fn open(source: &Source, opened: Opened) -> Result<ArrowFile> {
         let name = source.name.clone();
         let seekable = || source.seekable(opened.packed);
-        let kind = match opened.format {
-            InputFormat::Parquet => {
-                let (file, source) = (seekable()?, source.clone());
-                Kind::Parquet(guarded(&name, || parquet::Parquet::open(file, source))?)
-            }
-            _ if opened.head.starts_with(ipc::MAGIC) => {
-                let (file, source) = (seekable()?, source.clone());
-                Kind::Ipc(guarded(&name, || ipc::Ipc::file(file, source))?)
-            }
-            _ => Kind::Ipc(guarded(&name, || ipc::Ipc::stream(opened.reader))?),
+        if opened.format == InputFormat::Parquet {
+            let (file, source) = (seekable()?, source.clone());
+            let parquet = guarded(&name, || parquet::Parquet::open(file, source))?;
+            return Ok(ArrowFile { name, schema: parquet.schema(), kind: Kind::Parquet(parquet) });
+        }
+        let ipc = if opened.head.starts_with(ipc::MAGIC) {
+            let (file, source) = (seekable()?, source.clone());
+            guarded(&name, || ipc::Ipc::file(file, source))?
+        } else {
+            guarded(&name, || ipc::Ipc::stream(opened.reader))?
         };
-        let schema = match &kind {
-            Kind::Parquet(file) => file.schema(),
-            Kind::Ipc(ipc) => ipc.schema(),
-        };
-        Ok(ArrowFile { name, schema, kind })
+        Ok(ArrowFile { name, schema: ipc.schema(), kind: Kind::Ipc(ipc) })
     }
 
     /// Its columns.

@@ -9,7 +9,7 @@ use crate::store::LogicalType;
 use super::row::Form;
 use super::schema::{ColumnRequest, TimeRequest};
 use super::types::{ColumnType, unit_of};
-use super::value::{ALL_FRACTIONS, Mark, Reading};
+use super::value::{Mark, Reading};
 use crate::number::{ALL_STYLES, FloatStyle};
 use crate::spelling::{JsonMissing, Spelling};
 use crate::time::{Rfc3339, TimeFormat};
@@ -41,7 +41,7 @@ pub(crate) enum Missing {
 }
 
 /// A column of the segment to be.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct Column {
     pub(crate) name: String,
     /// Absent until the sample or the first value tells.
@@ -76,61 +76,42 @@ pub(crate) struct Declared {
 }
 
 /// What all values so far agree on.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 struct Observed {
     /// Whether a value will not be printed as it was spelled.
     lost: bool,
-    styles: u32,
+    /// Styles in which not every value is spelled.
+    other_styles: u32,
     json_float: bool,
-    separator: Option<char>,
-    separators_differ: bool,
-    suffix: Option<[u8; 6]>,
-    suffixes_differ: bool,
-    fractions: u16,
+    separator: Agreed<char>,
+    suffix: Agreed<[u8; 6]>,
+    /// Fraction styles that not every value has.
+    other_fractions: u16,
     /// Of values in the user's format.
-    offset: Option<Offset>,
-    offsets_differ: bool,
-    missing: Option<Missing>,
-    missing_differ: bool,
+    offset: Agreed<Offset>,
+    missing: Agreed<Missing>,
     missing_count: u64,
 }
 
-impl Default for Observed {
-    fn default() -> Observed {
-        Observed {
-            lost: false,
-            styles: ALL_STYLES,
-            json_float: false,
-            separator: None,
-            separators_differ: false,
-            suffix: None,
-            suffixes_differ: false,
-            fractions: ALL_FRACTIONS,
-            offset: None,
-            offsets_differ: false,
-            missing: None,
-            missing_differ: false,
-            missing_count: 0,
-        }
-    }
+/// What was seen: nothing, the same each time, or `Some(None)`, things that differ.
+type Agreed<T> = Option<Option<T>>;
+
+/// Takes note of one more.
+fn agree<T: PartialEq>(agreed: &mut Agreed<T>, seen: T) {
+    *agreed = match agreed.take() {
+        None => Some(Some(seen)),
+        Some(known) => Some(known.filter(|known| *known == seen)),
+    };
 }
 
 impl Column {
     pub(crate) fn new(name: &str, request: Option<&ColumnRequest>) -> Column {
         Column {
             name: name.to_owned(),
-            ty: None,
             explicit: request.is_some_and(|request| request.ty.is_some()),
             time: request.and_then(|request| request.time.clone()),
             separator: request.and_then(|request| request.separator.clone()),
-            excluded: false,
-            in_header: false,
-            declared: None,
-            unsampled: false,
-            example: None,
-            documents: 0,
-            values: 0,
-            observed: Observed::default(),
+            ..Column::default()
         }
     }
 
@@ -163,17 +144,15 @@ impl Column {
             Mark::Canonical => {}
             Mark::Lost => observed.lost = true,
             Mark::Float { styles, json } => {
-                observed.styles &= styles;
+                observed.other_styles |= !styles;
                 observed.json_float |= json;
             }
             Mark::Time { separator, fractions, suffix } => {
-                observed.fractions &= fractions;
-                observed.separators_differ |= *observed.separator.get_or_insert(separator) != separator;
-                observed.suffixes_differ |= *observed.suffix.get_or_insert(suffix) != suffix;
+                observed.other_fractions |= !fractions;
+                agree(&mut observed.separator, separator);
+                agree(&mut observed.suffix, suffix);
             }
-            Mark::Formatted(offset) => {
-                observed.offsets_differ |= *observed.offset.get_or_insert(offset) != offset;
-            }
+            Mark::Formatted(offset) => agree(&mut observed.offset, offset),
         }
     }
 
@@ -188,9 +167,8 @@ impl Column {
 
     /// Takes note of a value that a document does not have, and says so.
     pub(crate) fn observe_missing(&mut self, missing: Missing) {
-        let observed = &mut self.observed;
-        observed.missing_count += 1;
-        observed.missing_differ |= *observed.missing.get_or_insert(missing) != missing;
+        self.observed.missing_count += 1;
+        agree(&mut self.observed.missing, missing);
     }
 
     /// What export has to know, when all `documents` have been seen; and whether some values will be
@@ -201,22 +179,22 @@ impl Column {
         let mut lost = observed.lost;
         match self.ty.map(|ty| ty.logical) {
             Some(LogicalType::F64) if self.values > 0 => {
-                let style = FloatStyle::choose(observed.styles);
+                let styles = ALL_STYLES & !observed.other_styles;
+                let style = FloatStyle::choose(styles);
                 lost |= style.is_none();
                 // The other format's default has to be said.
                 let default = if observed.json_float { FloatStyle::Point } else { FloatStyle::Shortest };
                 spelling.float = match default {
-                    FloatStyle::Point if observed.styles & 2 != 0 => None,
+                    FloatStyle::Point if styles & 2 != 0 => None,
                     default => style.filter(|style| *style != default),
                 };
             }
             Some(logical) if logical == LogicalType::Date || unit_of(logical).is_some() => match &self.time {
                 Some(TimeRequest::Epoch) => spelling.epoch = true,
                 Some(TimeRequest::Format(format)) => {
-                    let offset = observed.offset.filter(|_| !observed.offsets_differ);
-                    let offset = offset.unwrap_or(format.offset);
+                    let offset = observed.offset.flatten().unwrap_or(format.offset);
                     spelling.time = Some(TimeFormat { offset, ..format.clone() });
-                    lost |= observed.offsets_differ;
+                    lost |= observed.offset == Some(None);
                 }
                 None if logical == LogicalType::Date => {}
                 None => {
@@ -228,8 +206,8 @@ impl Column {
             _ => {}
         }
         // Only where every document without a value says so in the same way.
-        if !observed.missing_differ && observed.missing_count == documents - self.documents {
-            match observed.missing {
+        if observed.missing_count == documents - self.documents {
+            match observed.missing.flatten() {
                 Some(Missing::Token(0)) | None => {}
                 Some(Missing::Token(token)) => spelling.missing = tokens.0.get(token).cloned(),
                 Some(Missing::Null) => spelling.json_missing = Some(JsonMissing::Null),
@@ -244,12 +222,12 @@ impl Observed {
     /// The format of the timestamps, canonical in what they do not agree on; and whether that is
     /// anything.
     fn timestamp(&self) -> (TimeFormat, bool) {
-        let separator = self.separator.filter(|_| !self.separators_differ).unwrap_or('T');
-        let suffix = self.suffix.filter(|_| !self.suffixes_differ).unwrap_or([b'Z', 0, 0, 0, 0, 0]);
+        let separator = self.separator.flatten().unwrap_or('T');
+        let suffix = self.suffix.flatten().unwrap_or(*b"Z\0\0\0\0\0");
         let len = suffix.iter().position(|b| *b == 0).unwrap_or(suffix.len());
         let suffix = suffix.get(..len).and_then(|bytes| std::str::from_utf8(bytes).ok()).unwrap_or("Z");
-        let digits = (0..=Rfc3339::SHORTEST).find(|digits| self.fractions >> digits & 1 == 1);
-        let differs = self.separators_differ || self.suffixes_differ || digits.is_none();
+        let digits = (0..=Rfc3339::SHORTEST).find(|digits| self.other_fractions >> digits & 1 == 0);
+        let differs = self.separator == Some(None) || self.suffix == Some(None) || digits.is_none();
         let format = TimeFormat::rfc3339(separator, digits.unwrap_or(Rfc3339::SHORTEST), suffix);
         (format.unwrap_or_else(TimeFormat::canonical), differs)
     }

@@ -4,6 +4,8 @@ use std::fmt;
 use std::path::Path;
 use std::sync::Arc;
 
+use crate::output::text::printable;
+
 /// Characters of offending text that a message shows.
 const SHOWN: usize = 60;
 
@@ -13,7 +15,7 @@ pub(crate) enum InputError {
     /// A row that can be skipped.
     Bad(Box<BadRow>),
     /// The file cannot be opened or read.
-    Unreadable { file: Arc<str>, source: std::io::Error, advice: Option<String> },
+    Unreadable { file: Arc<str>, source: std::io::Error },
     /// The input as a whole does not fit: no row can be skipped to mend it.
     Refused { message: String, advice: Option<String> },
 }
@@ -49,14 +51,15 @@ impl InputError {
     }
 
     pub(crate) fn unreadable(file: &Arc<str>, source: std::io::Error) -> InputError {
-        InputError::Unreadable { file: file.clone(), source, advice: None }
+        InputError::Unreadable { file: file.clone(), source }
     }
 
     /// What the user can do about it.
     pub(crate) fn advice(&self) -> Option<&str> {
         match self {
             InputError::Bad(row) => row.advice.as_deref(),
-            InputError::Unreadable { advice, .. } | InputError::Refused { advice, .. } => advice.as_deref(),
+            InputError::Unreadable { .. } => None,
+            InputError::Refused { advice, .. } => advice.as_deref(),
         }
     }
 }
@@ -65,17 +68,8 @@ impl fmt::Display for InputError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             InputError::Bad(row) => row.fmt(f),
-            InputError::Unreadable { file, source, .. } => write!(f, "{file}: {source}"),
+            InputError::Unreadable { file, source } => write!(f, "{file}: {source}"),
             InputError::Refused { message, .. } => f.write_str(message),
-        }
-    }
-}
-
-impl std::error::Error for InputError {
-    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
-        match self {
-            InputError::Unreadable { source, .. } => Some(source),
-            InputError::Bad(_) | InputError::Refused { .. } => None,
         }
     }
 }
@@ -124,15 +118,9 @@ impl From<BadRow> for InputError {
 pub(crate) fn excerpt(text: &[u8]) -> String {
     // Enough bytes for the characters shown, whatever their length.
     let head = String::from_utf8_lossy(&text[..text.len().min(SHOWN * 4)]);
-    let shown: String = head.chars().take(SHOWN).flat_map(shown_char).collect();
+    let shown = printable(&head.chars().take(SHOWN).collect::<String>());
     let cut = head.chars().count() > SHOWN || text.len() > SHOWN * 4;
     if cut { format!("\"{shown}…\" ({} bytes)", text.len()) } else { format!("\"{shown}\"") }
-}
-
-/// Control characters as escapes, so that no input writes to a terminal what it likes.
-fn shown_char(c: char) -> impl Iterator<Item = char> {
-    let (escaped, plain) = if c.is_control() { (Some(c.escape_default()), None) } else { (None, Some(c)) };
-    escaped.into_iter().flatten().chain(plain)
 }
 
 /// The name under which messages show an input.
@@ -149,6 +137,15 @@ pub(crate) fn closest<'a>(name: &str, candidates: impl Iterator<Item = &'a str>)
         .filter(|(distance, _)| *distance <= allowed)
         .min_by_key(|(distance, _)| *distance)
         .map(|(_, candidate)| candidate)
+}
+
+/// What to say of a `name` that none of the `names` is: which one was meant, or else what `others` says.
+pub(crate) fn meant<'a>(
+    name: &str,
+    names: impl Iterator<Item = &'a str>,
+    others: impl FnOnce() -> String,
+) -> String {
+    closest(name, names).map_or_else(others, |close| format!("did you mean {close:?}?"))
 }
 
 /// Levenshtein's distance.

@@ -16,7 +16,7 @@ use self::decide::first_type;
 pub(crate) use self::document::{Document, StoredRef};
 use self::document::{Fault, split_cell};
 pub(crate) use self::exclude::Exclude;
-use self::opening::{Kept, Opening, Rows, Stream};
+use self::opening::{Opening, Rows};
 use super::column::{Column, MissingTokens};
 use super::error::{BadRow, InputError, Result};
 use super::infer::Evidence;
@@ -71,7 +71,7 @@ pub(crate) struct Import {
 struct Input {
     source: Source,
     /// For inputs that cannot be read twice.
-    kept: Option<Kept>,
+    kept: Option<Opening>,
 }
 
 impl Import {
@@ -99,13 +99,13 @@ impl Import {
         let mut evidence = Vec::new();
         for source in sources {
             let opened = import.open(&source)?;
-            import.all_named &= !matches!(opened, Opening::Rows(Rows::Ndjson(_)));
+            import.all_named &= !matches!(opened, Opening::Rows(_, Rows::Ndjson(_)));
             let kept = match opened {
-                Opening::Rows(rows) => import.sample(&source, rows, &mut evidence)?.map(Kept::Rows),
+                Opening::Rows(_, rows) => import.sample(&source, rows, &mut evidence)?,
                 #[cfg(feature = "parquet")]
                 Opening::Columns(file) => {
                     import.declare(&source, &file)?;
-                    (!source.is_replayable()).then_some(Kept::Columns(file))
+                    (!source.is_replayable()).then_some(Opening::Columns(file))
                 }
             };
             import.inputs.push(Input { source, kept });
@@ -181,7 +181,7 @@ impl Import {
         source: &Source,
         mut rows: Rows,
         evidence: &mut Vec<Evidence>,
-    ) -> Result<Option<Stream>> {
+    ) -> Result<Option<Opening>> {
         let mut kept = (!source.is_replayable()).then(Vec::new);
         let mut row = Row::default();
         for _ in 0..self.options.sample {
@@ -205,7 +205,7 @@ impl Import {
                 Err(error) => return Err(error),
             }
         }
-        Ok(kept.map(|sample| Stream { sample, rows }))
+        Ok(kept.map(|sample| Opening::Rows(sample, rows)))
     }
 
     fn weigh(&self, source: &Source, row: &Row, cell: &Cell, evidence: &mut [Evidence]) {
@@ -235,61 +235,42 @@ impl Import {
         for index in 0..self.inputs.len() {
             let Some(input) = self.inputs.get_mut(index) else { break };
             let source = input.source.clone();
-            let kept = match input.kept.take() {
-                Some(kept) => kept,
-                None => match self.open(&source)? {
-                    Opening::Rows(rows) => Kept::Rows(Stream { sample: Vec::new(), rows }),
-                    #[cfg(feature = "parquet")]
-                    Opening::Columns(file) => Kept::Columns(file),
-                },
-            };
-            match kept {
-                Kept::Rows(stream) => self.add_stream(&source, stream, &mut document, &mut sink)?,
+            let opened = input.kept.take().map_or_else(|| self.open(&source), Ok)?;
+            let (sample, mut rows) = match opened {
+                Opening::Rows(sample, rows) => (sample, rows),
                 #[cfg(feature = "parquet")]
-                Kept::Columns(file) => self.add_file(&source, file, &mut sink)?,
+                Opening::Columns(file) => {
+                    self.add_file(&source, file, &mut sink)?;
+                    continue;
+                }
+            };
+            for row in sample {
+                self.add(&source, row.as_ref().map_err(|bad| bad.clone()), &mut document, &mut sink)?;
+            }
+            let mut row = Row::default();
+            loop {
+                let row = match rows.next(&mut self.fields, &mut row) {
+                    Ok(false) => break,
+                    Ok(true) => Ok(&row),
+                    Err(InputError::Bad(bad)) => Err(bad),
+                    Err(error) => return Err(error.into()),
+                };
+                self.add(&source, row, &mut document, &mut sink)?;
             }
         }
         Ok(())
-    }
-
-    /// Reads the rows of a text.
-    fn add_stream<E: From<InputError>>(
-        &mut self,
-        source: &Source,
-        stream: Stream,
-        document: &mut Document,
-        sink: &mut impl FnMut(&Import, Added<'_>) -> Result<(), E>,
-    ) -> Result<(), E> {
-        let Stream { sample, mut rows } = stream;
-        for row in sample {
-            let row = row.map_err(InputError::Bad);
-            self.add(source, row.as_ref(), document, sink)?;
-        }
-        let mut row = Row::default();
-        loop {
-            match rows.next(&mut self.fields, &mut row) {
-                Ok(false) => return Ok(()),
-                Ok(true) => self.add(source, Ok(&row), document, sink)?,
-                Err(error @ InputError::Bad(_)) => self.add(source, Err(&error), document, sink)?,
-                Err(error) => return Err(error.into()),
-            }
-        }
     }
 
     /// Makes a row a document, or skips it.
     fn add<E: From<InputError>>(
         &mut self,
         source: &Source,
-        row: Result<&Row, &InputError>,
+        row: Result<&Row, Box<BadRow>>,
         document: &mut Document,
         sink: &mut impl FnMut(&Import, Added<'_>) -> Result<(), E>,
     ) -> Result<(), E> {
-        let bad = match row {
-            Ok(row) => self.convert(source, row, document).err(),
-            Err(InputError::Bad(bad)) => Some((**bad).clone()),
-            Err(_) => None,
-        };
-        if let Some(bad) = bad {
+        let converted = row.map_err(|bad| *bad).and_then(|row| self.convert(source, row, document));
+        if let Err(bad) = converted {
             return Ok(self.skip(bad)?);
         }
         self.documents += 1;
@@ -327,25 +308,20 @@ impl Import {
                 continue;
             }
             let ty = *column.ty.get_or_insert_with(|| first_type(cell, text));
-            let fault = |found: Fault| {
+            let fault = |(contradiction, element): Fault| {
                 let (line, at) = row.place(cell);
-                let (contradiction, text) = match found {
-                    Fault::Value(contradiction) => (contradiction, text.to_owned()),
-                    Fault::Element(contradiction, element) => (contradiction, element),
-                };
                 describe(column, ty, &contradiction, BadRow::new(&source.name, line, at, ""))
-                    .text(text.as_bytes())
+                    .text(element.as_deref().unwrap_or(text).as_bytes())
             };
             if cell.element && !ty.multi {
                 let problem = "one value a document, found an array".to_owned();
-                let contradiction = Contradiction { problem, wider: "[]" };
-                return Err(fault(Fault::Value(contradiction)));
+                return Err(fault((Contradiction { problem, wider: "[]" }, None)));
             }
             if ty.multi && cell.form.is_csv() {
                 split_cell(column, index, ty, cell.form, text, &self.options.missing, document)
                     .map_err(fault)?;
             } else {
-                document.push(column, index, ty, cell.form, text).map_err(|c| fault(Fault::Value(c)))?;
+                document.push(column, index, ty, cell.form, text).map_err(|c| fault((c, None)))?;
             }
         }
         Ok(())

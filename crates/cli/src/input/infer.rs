@@ -23,10 +23,9 @@ const STRING: Types = 64;
 const ANY: Types = 127;
 
 /// What a sample told about a column.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct Evidence {
-    /// By class of JSON value (0 for CSV): the types that fit all of them, how many there were, and
-    /// where the first stood.
+    /// By class of JSON value (0 for CSV).
     classes: [Class; 4],
     multi: bool,
     /// Whether a CSV file has the column.
@@ -34,14 +33,16 @@ pub(crate) struct Evidence {
     /// The first value.
     pub(crate) example: Option<String>,
     digits: u8,
-    /// Whether all timestamps fit nanoseconds in an `i64`.
-    nanos_fit: bool,
+    /// Whether some timestamps do not fit nanoseconds in an `i64`.
+    beyond_nanos: bool,
 }
 
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 struct Class {
-    types: Types,
+    /// Types that do not fit some of the values.
+    others: Types,
     count: u64,
+    /// Where the first one stood.
     first: Option<(String, u64, u64)>,
 }
 
@@ -51,20 +52,6 @@ pub(crate) struct Conflict {
     /// Such as `numbers`, with the place of the first.
     pub(crate) one: (&'static str, (String, u64, u64)),
     pub(crate) other: (&'static str, (String, u64, u64)),
-}
-
-impl Default for Evidence {
-    fn default() -> Evidence {
-        let class = || Class { types: ANY, count: 0, first: None };
-        Evidence {
-            classes: [class(), class(), class(), class()],
-            multi: false,
-            in_csv: false,
-            example: None,
-            digits: 0,
-            nanos_fit: true,
-        }
-    }
 }
 
 const CLASS_NAMES: [&str; 4] = ["CSV cells", "JSON strings", "JSON numbers", "JSON booleans"];
@@ -90,14 +77,14 @@ impl Evidence {
             }
         };
         self.multi |= element;
-        let still = self.classes[class].types & allowed;
-        let types = if class == 2 { number_types(text) } else { self.text_types(text, still) };
+        let still = allowed & !self.classes[class].others;
+        let types = if class == 2 { number_types(text, json_fits) } else { self.text_types(text, still) };
         if types == 0 {
             // Such as 1e400: no type of the column helps, the second pass refuses it.
             return;
         }
         let entry = &mut self.classes[class];
-        entry.types = still & types;
+        entry.others = ANY & !(still & types);
         entry.count += 1;
         if entry.first.is_none() {
             entry.first = Some(place());
@@ -117,7 +104,7 @@ impl Evidence {
             types |= BOOL;
         }
         if still & (I64 | U64 | F64) != 0 {
-            types |= csv_number_types(text);
+            types |= number_types(text, |text| parse_float(text).is_some());
         }
         if still & DATE != 0 && parse_date(text).is_some() {
             types |= DATE;
@@ -134,7 +121,7 @@ impl Evidence {
             return false;
         };
         self.digits = self.digits.max(parsed.digits);
-        self.nanos_fit &= Unit::Nanos.count(parsed.moment).is_some();
+        self.beyond_nanos |= Unit::Nanos.count(parsed.moment).is_none();
         true
     }
 
@@ -155,8 +142,8 @@ impl Evidence {
             let text = ColumnType { logical: LogicalType::Utf8, multi: self.multi, layout: None };
             return Ok(self.in_csv.then_some(text));
         }
-        let mut types = self.classes.iter().fold(ANY, |types, class| types & class.types);
-        if types & TIMESTAMP != 0 && self.unit() == Unit::Nanos && !self.nanos_fit {
+        let mut types = self.classes.iter().fold(ANY, |types, class| types & !class.others);
+        if types & TIMESTAMP != 0 && self.unit() == Unit::Nanos && self.beyond_nanos {
             types &= !TIMESTAMP;
         }
         if types == 0 {
@@ -167,7 +154,7 @@ impl Evidence {
                 };
                 return Err(Box::new(Conflict { one: name(one), other: name(other) }));
             }
-            types = self.classes[one].types;
+            types = ANY & !self.classes[one].others;
         }
         let logical = match types & types.wrapping_neg() {
             BOOL => LogicalType::Bool,
@@ -192,44 +179,27 @@ impl Evidence {
 
 /// The first type that holds a JSON number.
 pub(super) fn narrowest_number(text: &str) -> LogicalType {
-    match number_types(text) {
+    match number_types(text, json_fits) {
         types if types & I64 != 0 => LogicalType::I64,
         types if types & U64 != 0 => LogicalType::U64,
         _ => LogicalType::F64,
     }
 }
 
-/// The types that hold a JSON number.
-fn number_types(text: &str) -> Types {
-    if is_canonical_integer(text) {
-        return integer_types(text);
+/// The types that hold a number so that it comes out again; `fits` tells whether a double does that is no integer.
+fn number_types(text: &str, fits: impl Fn(&str) -> bool) -> Types {
+    if !is_canonical_integer(text) {
+        return if fits(text) { F64 } else { 0 };
     }
-    if text.parse().is_ok_and(f64::is_finite) { F64 } else { 0 }
+    let of = |fits: bool, types: Types| if fits { types } else { 0 };
+    of(text.parse::<i64>().is_ok(), I64)
+        | of(text.parse::<u64>().is_ok(), U64)
+        | of(integer_fits_float(text), F64)
 }
 
-/// The types of numbers that hold a CSV cell, so that it comes out again.
-fn csv_number_types(text: &str) -> Types {
-    if is_canonical_integer(text) {
-        integer_types(text)
-    } else if parse_float(text).is_some() {
-        F64
-    } else {
-        0
-    }
-}
-
-fn integer_types(text: &str) -> Types {
-    let mut types = 0;
-    if text.parse::<i64>().is_ok() {
-        types |= I64;
-    }
-    if text.parse::<u64>().is_ok() {
-        types |= U64;
-    }
-    if integer_fits_float(text) {
-        types |= F64;
-    }
-    types
+/// Whether a double holds a JSON number.
+fn json_fits(text: &str) -> bool {
+    text.parse().is_ok_and(f64::is_finite)
 }
 
 #[cfg(test)]

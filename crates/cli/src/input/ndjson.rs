@@ -7,7 +7,8 @@ use std::fmt;
 use std::io::BufRead;
 use std::sync::Arc;
 
-use serde::de::{Deserialize, Deserializer, MapAccess, SeqAccess, Visitor};
+use serde::Deserialize;
+use serde::de::{Deserializer, MapAccess, Visitor};
 use serde_json::value::RawValue;
 
 use super::error::{BadRow, InputError, Result};
@@ -83,28 +84,32 @@ impl NdjsonRows {
                 return Err(bad.advice("give one object a line; CSV is read with --input-format csv"));
             }
         }
-        let entries: Entries<'_> = serde_json::from_str(text).map_err(|e| self.syntax(&e, line, start))?;
         self.name.clear();
-        self.object(&entries, &mut Vec::new(), line, fields, row)
+        self.object(text, &[], line, fields, row)
     }
 
     /// Appends the cells of an object; `path` leads to it.
-    fn object<'a>(
+    fn object(
         &mut self,
-        entries: &'a Entries<'a>,
-        path: &mut Vec<&'a str>,
-        line: &'a str,
+        raw: &str,
+        path: &[&str],
+        line: &str,
         fields: &mut Fields,
         row: &mut Row,
     ) -> Result<(), BadRow> {
-        for (key, raw) in &entries.0 {
-            let at = offset(line, raw.get());
+        let start = offset(line, raw);
+        if path.len() > MAX_DEPTH {
+            return Err(self.bad(start, "objects are nested deeper than 64").text(raw.as_bytes()));
+        }
+        let entries: Entries<'_> = serde_json::from_str(raw).map_err(|e| self.syntax(&e, line, start))?;
+        let mut path = path.to_vec();
+        for (Key(key), raw) in &entries.0 {
+            let raw = raw.get();
+            let at = offset(line, raw);
             let name_len = self.name.len();
             if key.is_empty() {
-                return Err(self
-                    .bad(at, "a key is empty")
-                    .text(raw.get().as_bytes())
-                    .advice("give it a name"));
+                let bad = self.bad(at, "a key is empty").text(raw.as_bytes());
+                return Err(bad.advice("give it a name"));
             }
             if !path.is_empty() {
                 self.name.push('.');
@@ -114,35 +119,16 @@ impl NdjsonRows {
                 return Err(self.bad(at, "a field's name is longer than 64 KiB").text(key.as_bytes()));
             }
             path.push(key);
-            if raw.get().starts_with('{') {
-                self.nested(raw, path, line, fields, row)?;
+            if raw.starts_with('{') {
+                self.object(raw, &path, line, fields, row)?;
             } else {
-                let field = self.field(path, at, fields)?;
-                self.value(field, raw.get(), at, line, row)?;
+                let field = self.field(&path, at, fields)?;
+                self.value(field, raw, at, line, row)?;
             }
             path.pop();
             self.name.truncate(name_len);
         }
         Ok(())
-    }
-
-    fn nested<'a>(
-        &mut self,
-        raw: &'a RawValue,
-        path: &[&'a str],
-        line: &'a str,
-        fields: &mut Fields,
-        row: &mut Row,
-    ) -> Result<(), BadRow> {
-        let at = offset(line, raw.get());
-        if path.len() > MAX_DEPTH {
-            return Err(self.bad(at, "objects are nested deeper than 64").text(raw.get().as_bytes()));
-        }
-        let entries: Entries<'a> = serde_json::from_str(raw.get()).map_err(|e| self.syntax(&e, line, at))?;
-        // The keys of `entries` do not live as long as those of `path`: it is made anew, which only
-        // nested objects pay for.
-        let mut path: Vec<&str> = path.to_vec();
-        self.object(&entries, &mut path, line, fields, row)
     }
 
     /// The field that `path` and `self.name` name; an error if the row has it already.
@@ -170,12 +156,12 @@ impl NdjsonRows {
         if !raw.starts_with('[') {
             return self.scalar(field, raw, at, row);
         }
-        let elements: Elements<'_> = serde_json::from_str(raw).map_err(|e| self.syntax(&e, line, at))?;
+        let elements: Vec<&RawValue> = serde_json::from_str(raw).map_err(|e| self.syntax(&e, line, at))?;
         let first = row.cells.len();
-        if elements.0.is_empty() {
+        if elements.is_empty() {
             return self.push(field, Form::EmptyArray, "[]", at, row);
         }
-        for element in elements.0 {
+        for element in elements {
             let text = element.get();
             let at = offset(line, text);
             let refused = match text.as_bytes().first() {
@@ -232,21 +218,14 @@ impl NdjsonRows {
     fn syntax(&self, error: &serde_json::Error, line: &str, start: usize) -> BadRow {
         let end = line.trim_end().len();
         // serde_json counts from 1, and names the byte at which it could not go on.
-        let at = match error.is_eof() {
-            true => end,
-            false => (start + error.column().saturating_sub(1)).min(end),
-        };
+        let stopped = if error.is_eof() { end } else { start + error.column().saturating_sub(1) };
+        let at = stopped.min(end);
         let from = line.floor_char_boundary(at.saturating_sub(10));
         let around = line.get(from..).unwrap_or_default().trim_end();
         let bad = self.bad(at, format!("no valid JSON: {}", reason(error)));
         let bad = if around.is_empty() { bad } else { bad.text(around.as_bytes()) };
-        match error.classify() {
-            serde_json::error::Category::Eof => bad.advice("one object a line: jq -c . makes it so"),
-            _ if reason(error).starts_with("trailing") => {
-                bad.advice("one object a line: jq -c . makes it so")
-            }
-            _ => bad,
-        }
+        let is_no_line = error.is_eof() || reason(error).starts_with("trailing");
+        if is_no_line { bad.advice("one object a line: jq -c . makes it so") } else { bad }
     }
 }
 
@@ -265,12 +244,13 @@ fn offset(line: &str, part: &str) -> usize {
 }
 
 /// The entries of an object, in order, duplicates included.
-struct Entries<'a>(Vec<(Cow<'a, str>, &'a RawValue)>);
+struct Entries<'a>(Vec<(Key<'a>, &'a RawValue)>);
 
-/// The elements of an array.
-struct Elements<'a>(Vec<&'a RawValue>);
+/// A key, borrowed from the line unless it has escapes.
+#[derive(Deserialize)]
+struct Key<'a>(#[serde(borrow)] Cow<'a, str>);
 
-impl<'de: 'a, 'a> Deserialize<'de> for Entries<'a> {
+impl<'de> Deserialize<'de> for Entries<'de> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         struct EntriesVisitor;
         impl<'de> Visitor<'de> for EntriesVisitor {
@@ -282,60 +262,13 @@ impl<'de: 'a, 'a> Deserialize<'de> for Entries<'a> {
 
             fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
                 let mut entries = Vec::new();
-                while let Some((Key(key), value)) = map.next_entry()? {
-                    entries.push((key, value));
+                while let Some(entry) = map.next_entry()? {
+                    entries.push(entry);
                 }
                 Ok(Entries(entries))
             }
         }
         deserializer.deserialize_map(EntriesVisitor)
-    }
-}
-
-impl<'de: 'a, 'a> Deserialize<'de> for Elements<'a> {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct ElementsVisitor;
-        impl<'de> Visitor<'de> for ElementsVisitor {
-            type Value = Elements<'de>;
-
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("an array")
-            }
-
-            fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<Self::Value, A::Error> {
-                let mut elements = Vec::new();
-                while let Some(element) = seq.next_element()? {
-                    elements.push(element);
-                }
-                Ok(Elements(elements))
-            }
-        }
-        deserializer.deserialize_seq(ElementsVisitor)
-    }
-}
-
-/// A key, borrowed from the line unless it has escapes.
-struct Key<'a>(Cow<'a, str>);
-
-impl<'de: 'a, 'a> Deserialize<'de> for Key<'a> {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct KeyVisitor;
-        impl<'de> Visitor<'de> for KeyVisitor {
-            type Value = Key<'de>;
-
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("a key")
-            }
-
-            fn visit_borrowed_str<E>(self, key: &'de str) -> Result<Self::Value, E> {
-                Ok(Key(Cow::Borrowed(key)))
-            }
-
-            fn visit_str<E>(self, key: &str) -> Result<Self::Value, E> {
-                Ok(Key(Cow::Owned(key.to_owned())))
-            }
-        }
-        deserializer.deserialize_str(KeyVisitor)
     }
 }
 

@@ -9,9 +9,10 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use clap::ValueEnum;
 use flate2::bufread::MultiGzDecoder;
 
-use self::counted::{Counted, CountedText, Peeked, peek};
+use self::counted::{Counted, Peeked, peek};
 use self::zstd::Zstd;
 use super::error::{InputError, Result, file_name};
 
@@ -27,19 +28,21 @@ const BUFFER: usize = 256 * 1024;
 const PEEK: usize = 4096;
 
 /// A format of files, as the command line names it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum InputFormat {
     /// Comma-separated values (RFC 4180).
     Csv,
     /// Tab-separated values.
+    #[value(alias = "tab")]
     Tsv,
     /// One JSON object a line.
     #[value(alias = "jsonl")]
     Ndjson,
     /// Parquet (if dv was built with it).
+    #[value(alias = "pq")]
     Parquet,
     /// Arrow IPC, a file or a stream (the same).
-    #[value(alias = "feather", alias = "ipc")]
+    #[value(aliases = ["arrows", "feather", "ipc"])]
     Arrow,
 }
 
@@ -68,17 +71,13 @@ pub(crate) struct Source {
 }
 
 /// An opened input, decompressed; text without a byte order mark.
+#[cfg_attr(not(feature = "parquet"), expect(dead_code, reason = "for formats that are no text"))]
 pub(crate) struct Opened {
     pub(crate) reader: Box<dyn BufRead>,
     pub(crate) format: InputFormat,
     /// How it begins.
-    #[cfg_attr(not(feature = "parquet"), expect(dead_code, reason = "for formats that are told apart so"))]
     pub(crate) head: Vec<u8>,
     /// Whether it is compressed as a whole.
-    #[cfg_attr(
-        not(feature = "parquet"),
-        expect(dead_code, reason = "for files that are not read front to back")
-    )]
     pub(crate) packed: bool,
 }
 
@@ -93,7 +92,7 @@ impl Source {
 
     /// Whether the input can be opened again from its beginning: not so stdin and pipes.
     pub(crate) fn is_replayable(&self) -> bool {
-        !self.is_stdin() && std::fs::metadata(&self.path).is_ok_and(|meta| meta.is_file())
+        !self.is_stdin() && self.size().is_some()
     }
 
     /// The size of the file as it is, compressed or not; `None` for pipes.
@@ -114,7 +113,7 @@ impl Source {
         };
         self.read.store(0, Ordering::Relaxed);
         self.text.store(0, Ordering::Relaxed);
-        self.open_bytes(Box::new(Counted { raw, read: self.read.clone() }), format)
+        self.open_bytes(Box::new(Counted { reader: raw, read: self.read.clone() }), format)
     }
 
     /// Bytes read since it was opened last, as they are on disk.
@@ -148,13 +147,16 @@ impl Source {
         };
         let (head, reader) = peek(plain, PEEK).map_err(unreadable)?;
         let known = format.or_else(|| InputFormat::of_magic(&head)).or_else(|| self.format_by_name());
-        let text = self.text.clone();
-        if let Some(format) = known.filter(|format| !format.is_text()) {
-            return Ok(Opened { reader: Box::new(CountedText { reader, text }), format, head, packed });
-        }
-        let (head, reader) = self.without_mark(head, reader)?;
-        let format = known.map_or_else(|| self.sniff(&head), Ok)?;
-        Ok(Opened { reader: Box::new(CountedText { reader, text }), format, head, packed })
+        let (head, reader, format) = match known.filter(|format| !format.is_text()) {
+            Some(format) => (head, reader, format),
+            None => {
+                let (head, reader) = self.without_mark(head, reader)?;
+                let format = known.map_or_else(|| self.sniff(&head), Ok)?;
+                (head, reader, format)
+            }
+        };
+        let reader = Box::new(Counted { reader, read: self.text.clone() });
+        Ok(Opened { reader, format, head, packed })
     }
 
     /// The input as a file, for formats that are read from their end.
@@ -209,14 +211,7 @@ impl Source {
     fn format_by_name(&self) -> Option<InputFormat> {
         let name = self.path.to_string_lossy().to_ascii_lowercase();
         let name = [".gz", ".zst", ".zstd"].iter().find_map(|e| name.strip_suffix(e)).unwrap_or(&name);
-        match name.rsplit_once('.')?.1 {
-            "csv" => Some(InputFormat::Csv),
-            "tsv" | "tab" => Some(InputFormat::Tsv),
-            "ndjson" | "jsonl" => Some(InputFormat::Ndjson),
-            "parquet" | "pq" => Some(InputFormat::Parquet),
-            "arrow" | "arrows" | "feather" | "ipc" => Some(InputFormat::Arrow),
-            _ => None,
-        }
+        InputFormat::from_str(name.rsplit_once('.')?.1, false).ok()
     }
 
     /// By the first bytes: an object is NDJSON, a first line with tabs and no comma TSV, one with a

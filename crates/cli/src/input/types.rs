@@ -69,21 +69,12 @@ pub(crate) enum BaseType {
 }
 
 /// Every name of a type, for messages.
-pub(crate) const TYPE_NAMES: [&str; 13] = [
-    "i64",
-    "u64",
-    "f64",
-    "bool",
-    "date",
-    "timestamp",
-    "timestamp[ms]",
-    "timestamp[us]",
-    "timestamp[ns]",
-    "ip",
-    "uuid",
-    "string",
-    "bytes",
-];
+fn type_names() -> Vec<&'static str> {
+    let mut names = LogicalType::ALL.map(LogicalType::name).to_vec();
+    let timestamp = names.iter().position(|name| name.starts_with("timestamp"));
+    names.insert(timestamp.unwrap_or(0), "timestamp");
+    names
+}
 
 impl ColumnType {
     pub(crate) fn single(logical: LogicalType) -> ColumnType {
@@ -133,11 +124,8 @@ pub(crate) fn unit_of(logical: LogicalType) -> Option<Unit> {
 }
 
 pub(crate) fn timestamp(unit: Unit) -> LogicalType {
-    match unit {
-        Unit::Millis => LogicalType::TimestampMillis,
-        Unit::Micros => LogicalType::TimestampMicros,
-        Unit::Nanos => LogicalType::TimestampNanos,
-    }
+    let of_unit = LogicalType::ALL.into_iter().find(|logical| unit_of(*logical) == Some(unit));
+    of_unit.unwrap_or(LogicalType::TimestampNanos)
 }
 
 impl TypeRequest {
@@ -190,11 +178,11 @@ pub(crate) fn base_type(name: &str) -> Result<BaseType, String> {
         "boolean" => Some("bool"),
         "str" | "text" | "utf8" | "keyword" => Some("string"),
         "datetime" => Some("timestamp"),
-        _ => closest(name, TYPE_NAMES.into_iter()),
+        _ => closest(name, type_names().into_iter()),
     };
     Err(match alias {
         Some(alias) => format!("{name:?} is no type; did you mean {alias}?"),
-        None => format!("{name:?} is no type: there are {}", TYPE_NAMES.join(", ")),
+        None => format!("{name:?} is no type: there are {}", type_names().join(", ")),
     })
 }
 
@@ -240,7 +228,7 @@ mod tests {
     #[test]
     fn every_type_has_its_name_listed() {
         for logical in LogicalType::ALL {
-            assert!(TYPE_NAMES.contains(&logical.name()));
+            assert!(type_names().contains(&logical.name()));
         }
     }
 }

@@ -30,7 +30,7 @@ pub(crate) enum Mark {
     Lost,
     /// A set of float styles.
     Float { styles: u32, json: bool },
-    /// An RFC 3339 timestamp.
+    /// An RFC 3339 timestamp. Bits 0 to 9 of `fractions` are fixed digits, the next one as many as needed.
     Time { separator: char, fractions: u16, suffix: [u8; 6] },
     /// In the format that the user gave, at this offset.
     Formatted(Offset),
@@ -53,9 +53,6 @@ pub(crate) struct Contradiction {
     pub(crate) wider: &'static str,
 }
 
-/// Every fraction style of [`Mark::Time`]: bits 0 to 9 are fixed digits, then as many as needed.
-pub(crate) const ALL_FRACTIONS: u16 = (2 << Rfc3339::SHORTEST) - 1;
-
 impl Reading<'_> {
     /// Reads a cell; the bytes of a string or an id are appended to `bytes`.
     pub(crate) fn read(
@@ -71,9 +68,7 @@ impl Reading<'_> {
             LogicalType::I64 => self.integer(text).map(|v| (Stored::Number(v), integer_mark(text))),
             LogicalType::U64 => self.integer(text).map(|v| (Stored::Number(from_u64(v)), integer_mark(text))),
             LogicalType::F64 => self.float(form, text),
-            LogicalType::Bool => self
-                .boolean(text)
-                .map(|v| (Stored::Number(v.into()), lost_unless(matches!(text, "true" | "false")))),
+            LogicalType::Bool => self.boolean(text),
             LogicalType::Date => self.date(text),
             LogicalType::TimestampMillis | LogicalType::TimestampMicros | LogicalType::TimestampNanos => {
                 return self.timestamp(form, text);
@@ -111,15 +106,15 @@ impl Reading<'_> {
         Some((Stored::Number(from_f64(value)), mark))
     }
 
-    fn boolean(&self, text: &str) -> Option<bool> {
-        match text {
-            "true" => Some(true),
-            "false" => Some(false),
-            _ if !self.explicit => None,
-            "1" | "True" | "TRUE" => Some(true),
-            "0" | "False" | "FALSE" => Some(false),
-            _ => None,
-        }
+    fn boolean(&self, text: &str) -> Option<(Stored, Mark)> {
+        let (value, mark) = match text {
+            "true" => (1, Mark::Canonical),
+            "false" => (0, Mark::Canonical),
+            "1" | "True" | "TRUE" if self.explicit => (1, Mark::Lost),
+            "0" | "False" | "FALSE" if self.explicit => (0, Mark::Lost),
+            _ => return None,
+        };
+        Some((Stored::Number(value), mark))
     }
 
     fn date(&self, text: &str) -> Option<(Stored, Mark)> {
@@ -179,23 +174,18 @@ impl Reading<'_> {
 
     /// The type to suggest for a column that holds this text as well.
     fn wider(&self, text: &str, form: Form) -> &'static str {
-        let is_number = matches!(self.logical, LogicalType::I64 | LogicalType::U64 | LogicalType::F64);
-        if is_number && !matches!(form, Form::Str | Form::Bool) {
-            if self.logical == LogicalType::I64 && text.parse::<u64>().is_ok() && is_canonical_integer(text) {
-                return "u64";
-            }
-            if self.logical == LogicalType::U64 && text.parse::<i64>().is_ok() && is_canonical_integer(text) {
-                return "i64";
-            }
-            let integer = is_canonical_integer(text);
-            if self.logical != LogicalType::F64
-                && (!integer || integer_fits_float(text))
-                && parse_float(text).is_some()
+        let integer = is_canonical_integer(text);
+        match self.logical {
+            _ if matches!(form, Form::Str | Form::Bool) => "string",
+            LogicalType::I64 if integer && text.parse::<u64>().is_ok() => "u64",
+            LogicalType::U64 if integer && text.parse::<i64>().is_ok() => "i64",
+            LogicalType::I64 | LogicalType::U64
+                if (!integer || integer_fits_float(text)) && parse_float(text).is_some() =>
             {
-                return "f64";
+                "f64"
             }
+            _ => "string",
         }
-        "string"
     }
 }
 
@@ -245,8 +235,7 @@ fn read_ip(text: &str, bytes: &mut Vec<u8>) -> Option<(Stored, Mark)> {
         IpAddr::V6(six) => six,
     };
     bytes.extend_from_slice(&six.octets());
-    let mark = if print_ip(six.octets()) == text { Mark::Canonical } else { Mark::Lost };
-    Some((Stored::Bytes, mark))
+    Some((Stored::Bytes, lost_unless(print_ip(six.octets()) == text)))
 }
 
 /// The canonical text of a stored address (RFC 5952); a mapped IPv4 address is one.
@@ -267,13 +256,13 @@ fn read_uuid(text: &str, bytes: &mut Vec<u8>) -> Option<(Stored, Mark)> {
     }
     let lower = !ascii.iter().any(u8::is_ascii_uppercase);
     append_hex(&digits, bytes)?;
-    Some((Stored::Bytes, if hyphens && lower { Mark::Canonical } else { Mark::Lost }))
+    Some((Stored::Bytes, lost_unless(hyphens && lower)))
 }
 
 fn read_hex(text: &str, bytes: &mut Vec<u8>) -> Option<(Stored, Mark)> {
     append_hex(text.as_bytes(), bytes)?;
     let lower = !text.bytes().any(|b| b.is_ascii_uppercase());
-    Some((Stored::Bytes, if lower { Mark::Canonical } else { Mark::Lost }))
+    Some((Stored::Bytes, lost_unless(lower)))
 }
 
 /// Appends the bytes that pairs of hexadecimal digits name.

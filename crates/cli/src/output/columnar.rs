@@ -12,7 +12,7 @@ use parquet::basic::{Compression, ZstdLevel};
 use parquet::errors::ParquetError;
 use parquet::file::properties::WriterProperties;
 
-use crate::failure::{Exit, Failure};
+use crate::failure::Failure;
 use crate::store::{Batches, SearchError};
 
 /// Bytes of a group of rows of Parquet, about: it is in memory until it is written.
@@ -103,15 +103,15 @@ impl From<ArrowError> for Failure {
         match error {
             ArrowError::ExternalError(error) => match error.downcast::<SearchError>() {
                 Ok(error) => Failure::from(*error),
-                Err(error) => Failure::new(Exit::Failed, error.to_string()),
+                Err(error) => Failure::failed(error.to_string()),
             },
-            error => Failure::new(Exit::Failed, format!("what Arrow cannot hold: {error}")),
+            error => Failure::failed(format!("what Arrow cannot hold: {error}")),
         }
     }
 }
 
 impl From<ParquetError> for Failure {
     fn from(error: ParquetError) -> Failure {
-        Failure::new(Exit::Failed, format!("what Parquet cannot hold: {error}"))
+        Failure::failed(format!("what Parquet cannot hold: {error}"))
     }
 }

@@ -4,11 +4,12 @@ use std::io::Write;
 
 use serde_json::value::RawValue;
 
+use super::json::Json;
 use super::table::{Align, Table, cut_note, fit, width};
 use super::text;
 use crate::args::{RecordArgs, RecordFormat};
 use crate::console::Console;
-use crate::failure::{Exit, Failure};
+use crate::failure::Failure;
 use crate::read::{CHUNK, Record, Records, select};
 use crate::store::{DocId, Field, LogicalType, Segment};
 
@@ -18,24 +19,24 @@ pub(crate) const DOC: &str = "_doc";
 /// Columns of a terminal that a cell of a table may take.
 const CELL: usize = 40;
 
-/// Prints documents of a segment; `default` is the format where the user names none.
+/// The format of commands for people, where the user names none.
+pub(crate) fn usual_format(console: &Console<'_>) -> RecordFormat {
+    if console.out_width.is_some() { RecordFormat::Table } else { RecordFormat::Ndjson }
+}
+
+/// Prints documents of a segment.
 pub(crate) fn print(
     segment: &Segment,
     docs: impl Iterator<Item = u32>,
     args: &RecordArgs,
-    default: RecordFormat,
     console: &mut Console<'_>,
 ) -> Result<(), Failure> {
     let fields = select(std::slice::from_ref(segment), &args.columns)?;
-    print_parts(&fields, std::iter::once((segment, docs)), args, default, console)
+    print_parts(&fields, std::iter::once((segment, docs)), args, usual_format(console), console)
 }
 
 /// Documents with their numbers, each as an object of JSON: what `dv get --json --doc-ids` prints.
-pub(crate) fn json(
-    segment: &Segment,
-    docs: &[DocId],
-    columns: &[String],
-) -> Result<Vec<Box<RawValue>>, Failure> {
+pub(crate) fn json(segment: &Segment, docs: &[DocId], columns: &[String]) -> Result<Vec<Json>, Failure> {
     if docs.is_empty() {
         return Ok(Vec::new());
     }
@@ -47,10 +48,12 @@ pub(crate) fn json(
     check_doc_ids(&fields, &args)?;
     ndjson(&fields, &mut Parts(std::iter::once((segment, docs))), args.doc_ids, console)?;
     let lines = String::from_utf8_lossy(&lines);
-    Ok(lines.lines().filter_map(|line| RawValue::from_string(line.to_owned()).ok()).collect())
+    let raw = |line: &str| RawValue::from_string(line.to_owned()).ok();
+    Ok(lines.lines().filter_map(raw).map(Json::Raw).collect())
 }
 
-/// Prints documents of several segments, one segment after the other: the columns of these names.
+/// Prints documents of several segments, one segment after the other: the columns of these names, in the format `default`
+/// where the user names none.
 pub(crate) fn print_parts<'a, D: Iterator<Item = u32>>(
     fields: &[Field],
     parts: impl Iterator<Item = (&'a Segment, D)>,
@@ -70,21 +73,16 @@ pub(crate) fn print_documents(
     console: &mut Console<'_>,
 ) -> Result<(), Failure> {
     check_doc_ids(fields, args)?;
-    let printed = match format_of(args, default) {
+    let printed = match named_format(args).unwrap_or(default) {
         RecordFormat::Table => table(fields, documents, console),
         RecordFormat::Ndjson => ndjson(fields, documents, args.doc_ids, console),
         RecordFormat::Csv => csv(fields, documents, args.doc_ids, ',', console),
         RecordFormat::Tsv => csv(fields, documents, args.doc_ids, '\t', console),
         RecordFormat::Parquet | RecordFormat::Arrow => {
-            Err(Failure::new(Exit::Usage, "only `dv export` writes Parquet and Arrow"))
+            Err(Failure::usage("only `dv export` writes Parquet and Arrow"))
         }
     };
     printed.map_err(Failure::or_columns)
-}
-
-/// The format that the user names, or else `default`.
-pub(crate) fn format_of(args: &RecordArgs, default: RecordFormat) -> RecordFormat {
-    named_format(args).unwrap_or(default)
 }
 
 /// The format that the user names.
@@ -95,7 +93,7 @@ pub(crate) fn named_format(args: &RecordArgs) -> Option<RecordFormat> {
 /// Whether there is a name left for the column of --doc-ids.
 pub(crate) fn check_doc_ids(fields: &[Field], args: &RecordArgs) -> Result<(), Failure> {
     if args.doc_ids && fields.iter().any(|field| field.name == DOC) {
-        return Err(Failure::new(Exit::Usage, "--doc-ids needs the name `_doc`, which a column has")
+        return Err(Failure::usage("--doc-ids needs the name `_doc`, which a column has")
             .advice("choose other columns with --columns"));
     }
     Ok(())
@@ -212,10 +210,7 @@ fn ndjson(
 }
 
 fn json_key(name: &str) -> String {
-    let mut key = String::new();
-    text::json_string(name, &mut key);
-    key.push(':');
-    key
+    text::json_text(name) + ":"
 }
 
 /// A table if it fits the terminal, else a block of lines for each document.
@@ -267,8 +262,7 @@ fn blocks(rows: &[(u32, Vec<String>)], names: &[String], console: &mut Console<'
     for (doc, cells) in rows {
         writeln!(console.out, "── document {doc}")?;
         for (name, cell) in names.iter().zip(cells).filter(|(_, cell)| !cell.is_empty()) {
-            let blanks = " ".repeat(widest.saturating_sub(width(name)));
-            writeln!(console.out, "  {name}{blanks}  {cell}")?;
+            writeln!(console.out, "  {}  {cell}", Align::Left.pad(name, widest))?;
         }
     }
     Ok(())

@@ -9,17 +9,20 @@ pub(crate) enum Align {
     Right,
 }
 
+impl Align {
+    /// `text` with blanks on the other side of it, as wide as `width`.
+    pub(crate) fn pad(self, text: &str, width: usize) -> String {
+        let blanks = " ".repeat(width.saturating_sub(self::width(text)));
+        if self == Align::Left { format!("{text}{blanks}") } else { format!("{blanks}{text}") }
+    }
+}
+
 /// Rows of cells under a heading; columns are as wide as their widest cell.
 #[derive(Clone, Debug)]
 pub(crate) struct Table {
     heading: Vec<(String, Align)>,
-    rows: Vec<Row>,
-}
-
-#[derive(Clone, Debug)]
-enum Row {
-    Cells(Vec<String>),
-    Rule,
+    /// A row without cells is a line across.
+    rows: Vec<Vec<String>>,
 }
 
 impl Table {
@@ -30,21 +33,19 @@ impl Table {
 
     /// Adds a row; cells that are not given are empty.
     pub(crate) fn row(&mut self, cells: Vec<String>) {
-        self.rows.push(Row::Cells(cells));
+        self.rows.push(cells);
     }
 
     /// Adds a line across.
     pub(crate) fn rule(&mut self) {
-        self.rows.push(Row::Rule);
+        self.rows.push(Vec::new());
     }
 
     fn widths(&self) -> Vec<usize> {
         let mut widths: Vec<usize> = self.heading.iter().map(|(name, _)| width(name)).collect();
         for row in &self.rows {
-            if let Row::Cells(cells) = row {
-                for (column, cell) in widths.iter_mut().zip(cells) {
-                    *column = (*column).max(width(cell));
-                }
+            for (column, cell) in widths.iter_mut().zip(row) {
+                *column = (*column).max(width(cell));
             }
         }
         widths
@@ -63,10 +64,7 @@ impl fmt::Display for Table {
         let line = |f: &mut fmt::Formatter<'_>, cells: &mut dyn Iterator<Item = &str>| {
             let mut line = String::new();
             for ((_, align), width) in self.heading.iter().zip(&widths) {
-                let cell = cells.next().unwrap_or("");
-                let blanks = " ".repeat(width.saturating_sub(self::width(cell)));
-                let (before, behind) = if *align == Align::Left { ("", &*blanks) } else { (&*blanks, "") };
-                line.extend([before, cell, behind, "  "]);
+                line.extend([&align.pad(cells.next().unwrap_or(""), *width), "  "]);
             }
             writeln!(f, "{}", line.trim_end())
         };
@@ -74,9 +72,9 @@ impl fmt::Display for Table {
         let rule = "─".repeat(self.width());
         writeln!(f, "{rule}")?;
         for row in &self.rows {
-            match row {
-                Row::Cells(cells) => line(f, &mut cells.iter().map(String::as_str))?,
-                Row::Rule => writeln!(f, "{rule}")?,
+            match row.as_slice() {
+                [] => writeln!(f, "{rule}")?,
+                cells => line(f, &mut cells.iter().map(String::as_str))?,
             }
         }
         Ok(())

@@ -35,6 +35,13 @@ pub(crate) fn json_string(text: &str, out: &mut String) {
     out.push('"');
 }
 
+/// The same on its own.
+pub(crate) fn json_text(text: &str) -> String {
+    let mut out = String::new();
+    json_string(text, &mut out);
+    out
+}
+
 /// Appends two hexadecimal digits.
 pub(crate) fn hex(byte: u8, out: &mut String) {
     for digit in [byte >> 4, byte & 15] {
@@ -67,13 +74,15 @@ pub(crate) fn decimal(part: u64, whole: u64, digits: u32) -> String {
 
 /// Text of a file for a terminal: control characters as escapes.
 pub(crate) fn printable(text: &str) -> String {
-    text.chars()
-        .flat_map(|c| {
-            let escaped = c.is_control().then(|| c.escape_default());
-            let plain = (!c.is_control()).then_some(c);
-            escaped.into_iter().flatten().chain(plain)
-        })
-        .collect()
+    let mut out = String::with_capacity(text.len());
+    for c in text.chars() {
+        if c.is_control() {
+            out.extend(c.escape_default());
+        } else {
+            out.push(c);
+        }
+    }
+    out
 }
 
 #[cfg(test)]

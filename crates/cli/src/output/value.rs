@@ -15,8 +15,9 @@
 use serde_json::value::RawValue;
 
 use crate::store::search::Value;
-use crate::store::{LogicalType, to_f64, to_u64};
+use crate::store::{Field, LogicalType, to_f64, to_u64};
 
+use super::json::Json;
 use super::text;
 use crate::input::import::StoredRef;
 use crate::input::types::unit_of;
@@ -53,6 +54,11 @@ impl Printer {
             _ => TimeFormat::canonical(),
         });
         Printer { logical, multi, spelling, time }
+    }
+
+    /// A printer for single values of a column.
+    pub(crate) fn of(field: &Field) -> Printer {
+        Printer::new(field.logical, false, field.format.as_deref())
     }
 
     /// Appends a CSV cell with these values of a document, quoted where it has to be.
@@ -106,18 +112,14 @@ impl Printer {
 
     /// A value of an answer as JSON of its own: doubles that JSON has no numbers for by their names, since `null` could be any of
     /// them.
-    pub(crate) fn json_value(&self, value: &Value) -> Box<RawValue> {
+    pub(crate) fn json_value(&self, value: &Value) -> Json {
         let mut text = String::new();
         match value {
-            Value::F64(double) if !double.is_finite() => {
-                text.push('"');
-                self.text(value.into(), &mut text);
-                text.push('"');
-            }
+            Value::F64(double) if !double.is_finite() => text = format!("\"{}\"", self.shown(value)),
             value => self.json_scalar(value.into(), &mut text),
         }
         // It is JSON.
-        RawValue::from_string(text).unwrap_or_else(|_| RawValue::NULL.to_owned())
+        Json::Raw(RawValue::from_string(text).unwrap_or_else(|_| RawValue::NULL.to_owned()))
     }
 
     fn json_array(&self, values: &[StoredRef<'_>], out: &mut String) {
@@ -139,12 +141,15 @@ impl Printer {
             },
             (LogicalType::I64 | LogicalType::U64 | LogicalType::Bool, _) => self.text(value, out),
             (logical, _) if self.spelling.epoch && unit_of(logical).is_some() => self.text(value, out),
-            _ => {
-                let mut plain = String::new();
-                self.text(value, &mut plain);
-                text::json_string(&plain, out);
-            }
+            _ => text::json_string(&self.shown(value), out),
         }
+    }
+
+    /// A value without quotes of any kind.
+    pub(crate) fn shown<'v>(&self, value: impl Into<StoredRef<'v>>) -> String {
+        let mut text = String::new();
+        self.text(value.into(), &mut text);
+        text
     }
 
     /// Appends a value without quotes of any kind.

@@ -2,8 +2,10 @@
 
 use std::fmt;
 
+use serde_json::value::RawValue;
+
 use crate::failure::Failure;
-use crate::output::text::json_string;
+use crate::output::text::json_text;
 use crate::read::{CHUNK, Record, Records, column};
 use crate::spelling::Spelling;
 use crate::store::{DocId, Error, Field, Kind, LogicalType, Segment};
@@ -54,7 +56,7 @@ pub(super) struct Difference {
 /// The values of a document in both segments as JSON; absent where there are none.
 pub(super) struct ValuePair {
     pub(super) column: String,
-    pub(super) sides: [Option<String>; 2],
+    pub(super) sides: [Option<Box<RawValue>>; 2],
 }
 
 impl fmt::Display for ColumnSide {
@@ -187,16 +189,15 @@ fn same(a: Record<'_>, b: Record<'_>, at: usize) -> bool {
 }
 
 /// The values of a document as JSON, what is no number in quotes, so that it can be told from nothing.
-fn json(column: Record<'_>, at: usize) -> Option<String> {
+fn json(column: Record<'_>, at: usize) -> Option<Box<RawValue>> {
     column.values(at, |values| {
         let mut out = String::new();
         let _ = !values.is_empty() && column.printer.json(values, &mut out);
         if out == "null" {
             let mut text = String::new();
             column.printer.plain(values, &mut text);
-            out.clear();
-            json_string(&text, &mut out);
+            out = json_text(&text);
         }
-        (!out.is_empty()).then_some(out)
+        RawValue::from_string(out).ok()
     })
 }

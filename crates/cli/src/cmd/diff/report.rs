@@ -1,13 +1,10 @@
 //! Differences for people, and as JSON.
 
-use serde::Serialize;
-use serde_json::value::RawValue;
-
 use super::compare::{ColumnPair, ColumnSide, Comparison, Difference, Wanted};
 use crate::console::Console;
 use crate::failure::Failure;
+use crate::output::json::Json;
 use crate::output::text::{printable, thousands};
-use crate::store::Segment;
 
 /// What stands in front of a line that only one segment has.
 const SIGNS: [char; 2] = ['-', '+'];
@@ -69,7 +66,7 @@ fn document(
     for pair in &difference.values {
         for (sign, side) in SIGNS.iter().zip(&pair.sides) {
             if let Some(value) = side {
-                writeln!(console.out, "{sign} {}: {}", printable(&pair.column), printable(value))?;
+                writeln!(console.out, "{sign} {}: {}", printable(&pair.column), printable(value.get()))?;
             }
         }
     }
@@ -95,69 +92,6 @@ fn summary(comparison: &Comparison<'_>, limit: u32) -> String {
     line
 }
 
-/// What `--json` prints.
-#[derive(Serialize)]
-struct Report<'a> {
-    same: bool,
-    a: SegmentReport<'a>,
-    b: SegmentReport<'a>,
-    /// Columns that are not the same in both.
-    columns: Vec<ColumnReport<'a>>,
-    differing_documents: u32,
-    /// Documents that differ, by column.
-    differing_values: Vec<Count<'a>>,
-    documents: Vec<DocumentReport>,
-}
-
-#[derive(Serialize)]
-struct SegmentReport<'a> {
-    file: &'a str,
-    documents: u32,
-    columns: u32,
-}
-
-#[derive(Serialize)]
-struct ColumnReport<'a> {
-    name: &'a str,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    a: Option<SideReport>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    b: Option<SideReport>,
-    /// Whether its values were compared all the same.
-    compared: bool,
-}
-
-#[derive(Serialize)]
-struct SideReport {
-    kind: &'static str,
-    #[serde(rename = "type")]
-    ty: &'static str,
-    spelling: String,
-}
-
-#[derive(Serialize)]
-struct Count<'a> {
-    column: &'a str,
-    documents: u32,
-}
-
-#[derive(Serialize)]
-struct DocumentReport {
-    document: u32,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    only_in: Option<&'static str>,
-    values: Vec<ValueReport>,
-}
-
-#[derive(Serialize)]
-struct ValueReport {
-    column: String,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    a: Option<Box<RawValue>>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    b: Option<Box<RawValue>>,
-}
-
 /// Prints everything as one JSON object.
 pub(super) fn json(
     comparison: &mut Comparison<'_>,
@@ -166,55 +100,51 @@ pub(super) fn json(
 ) -> Result<(), Failure> {
     let mut documents = Vec::new();
     comparison.documents(Wanted::All(limit), &mut |_, difference| {
-        documents.push(DocumentReport::new(difference));
+        documents.push(document_json(difference));
         Ok(())
     })?;
-    let [a, b] = comparison.segments.each_ref().map(SegmentReport::new);
-    let counts = comparison.columns.iter().filter(|pair| pair.differing > 0);
-    let report = Report {
-        same: !comparison.differs(),
-        a,
-        b,
-        columns: comparison.columns.iter().filter(|pair| pair.differs()).map(ColumnReport::new).collect(),
-        differing_documents: comparison.differing,
-        differing_values: counts
-            .map(|pair| Count { column: &pair.name, documents: pair.differing })
-            .collect(),
-        documents,
-    };
-    writeln!(console.out, "{}", serde_json::to_string_pretty(&report).unwrap_or_default())?;
+    let [a, b] = comparison.segments.each_ref().map(|segment| {
+        let (docs, columns) = (segment.docs().into(), segment.column_count().into());
+        Json::object([("file", segment.file().into()), ("documents", docs), ("columns", columns)])
+    });
+    let columns = comparison.columns.iter();
+    let counts = columns.clone().filter(|pair| pair.differing > 0).map(|pair| {
+        Json::object([("column", pair.name.as_str().into()), ("documents", pair.differing.into())])
+    });
+    console.json(&Json::object([
+        ("same", (!comparison.differs()).into()),
+        ("a", a),
+        ("b", b),
+        // Those that are not the same in both.
+        ("columns", columns.filter(|pair| pair.differs()).map(column_json).collect()),
+        ("differing_documents", comparison.differing.into()),
+        // Documents that differ, by column.
+        ("differing_values", counts.collect()),
+        ("documents", Json::List(documents)),
+    ]))?;
     Ok(console.out.flush()?)
 }
 
-impl<'a> SegmentReport<'a> {
-    fn new(segment: &'a Segment) -> SegmentReport<'a> {
-        SegmentReport { file: segment.file(), documents: segment.docs(), columns: segment.column_count() }
-    }
+/// A column, and whether its values were compared all the same.
+fn column_json(pair: &ColumnPair) -> Json {
+    let side = |side: &ColumnSide| {
+        Json::object([
+            ("kind", side.kind.name().into()),
+            ("type", side.logical.name().into()),
+            ("spelling", side.spelling.to_string().into()),
+        ])
+    };
+    let [a, b] = pair.sides.each_ref().map(|known| known.as_ref().map_or(Json::NONE, side));
+    let compared = pair.is_comparable().into();
+    Json::object([("name", pair.name.as_str().into()), ("a", a), ("b", b), ("compared", compared)])
 }
 
-impl<'a> ColumnReport<'a> {
-    fn new(pair: &'a ColumnPair) -> ColumnReport<'a> {
-        let side = |side: &ColumnSide| SideReport {
-            kind: side.kind.name(),
-            ty: side.logical.name(),
-            spelling: side.spelling.to_string(),
-        };
-        let [a, b] = pair.sides.each_ref().map(|known| known.as_ref().map(side));
-        ColumnReport { name: &pair.name, a, b, compared: pair.is_comparable() }
-    }
-}
-
-impl DocumentReport {
-    fn new(difference: Difference) -> DocumentReport {
-        let raw = |json: Option<String>| json.and_then(|json| RawValue::from_string(json).ok());
-        let values = difference.values.into_iter().map(|pair| {
-            let [a, b] = pair.sides.map(raw);
-            ValueReport { column: pair.column, a, b }
-        });
-        DocumentReport {
-            document: difference.doc,
-            only_in: difference.only_in.map(|side| ["a", "b"][side]),
-            values: values.collect(),
-        }
-    }
+fn document_json(difference: Difference) -> Json {
+    let only_in = difference.only_in.map(|side| ["a", "b"][side]);
+    let values = difference.values.into_iter().map(|pair| {
+        let [a, b] = pair.sides.map(|side| side.map_or(Json::NONE, Json::Raw));
+        Json::object([("column", pair.column.into()), ("a", a), ("b", b)])
+    });
+    let values = values.collect();
+    Json::object([("document", difference.doc.into()), ("only_in", only_in.into()), ("values", values)])
 }

@@ -1,13 +1,15 @@
 //! The rows of a file, some at a time.
 
+use std::iter;
 use std::sync::Arc;
 
 use arrow_array::cast::AsArray as _;
-use arrow_array::{Array, ArrayRef, OffsetSizeTrait, RecordBatch};
+use arrow_array::{Array, ArrayRef, GenericListViewArray, OffsetSizeTrait, RecordBatch};
 use arrow_schema::{ArrowError, DataType};
 
+use super::strings::for_each;
 use super::types::{Leaf, leaves};
-use super::{ArrowFile, Kind, guarded, ipc, lists, parquet};
+use super::{ArrowFile, Kind, guarded, lists};
 use crate::input::error::Result;
 
 /// Rows that are taken together.
@@ -16,16 +18,11 @@ const ROWS: usize = 8_192;
 /// The rows of a file, in order.
 pub(crate) struct Batches {
     name: Arc<str>,
-    rows: Rows,
+    rows: Box<dyn Iterator<Item = Result<RecordBatch, ArrowError>>>,
     /// The wanted columns.
     leaves: Vec<Leaf>,
     /// What was read, and how many of its rows were handed out.
     batch: Option<(RecordBatch, usize)>,
-}
-
-enum Rows {
-    Parquet(Box<parquet::Rows>),
-    Ipc(ipc::Ipc),
 }
 
 impl ArrowFile {
@@ -38,13 +35,13 @@ impl ArrowFile {
         let ArrowFile { name, schema, kind } = self;
         let mut wanted_leaves = leaves(&schema);
         wanted_leaves.retain(&wanted);
-        let (rows, schema) = match kind {
-            Kind::Ipc(ipc) => (Rows::Ipc(ipc), schema),
+        let (rows, schema): (Box<dyn Iterator<Item = _>>, _) = match kind {
+            Kind::Ipc(mut ipc) => (Box::new(iter::from_fn(move || ipc.next().transpose())), schema),
             Kind::Parquet(file) => {
                 let roots = wanted_leaves.iter().filter_map(|leaf| leaf.path.first().copied());
                 let rows = guarded(&name, || file.rows(roots, ROWS, bytes))?;
                 let schema = rows.schema();
-                (Rows::Parquet(Box::new(rows)), schema)
+                (Box::new(rows), schema)
             }
         };
         // Columns of which no part is wanted are not read: those behind them stand elsewhere.
@@ -71,7 +68,7 @@ impl Batches {
             loop {
                 let (whole, from) = match batch.take() {
                     Some(batch) => batch,
-                    None => match rows.next()? {
+                    None => match rows.next().transpose()? {
                         Some(next) => (next, 0),
                         None => return Ok(None),
                     },
@@ -90,15 +87,6 @@ impl Batches {
     }
 }
 
-impl Rows {
-    fn next(&mut self) -> Result<Option<RecordBatch>, ArrowError> {
-        match self {
-            Rows::Parquet(rows) => rows.next(),
-            Rows::Ipc(ipc) => ipc.next(),
-        }
-    }
-}
-
 /// The column `leaf` of a batch, missing where a struct around it is.
 fn array(batch: &RecordBatch, leaf: &Leaf) -> Result<ArrayRef, ArrowError> {
     let gone = || ArrowError::SchemaError(format!("a batch has no column {:?}", leaf.name));
@@ -114,51 +102,26 @@ fn array(batch: &RecordBatch, leaf: &Leaf) -> Result<ArrayRef, ArrowError> {
 /// About how many bytes an array's values take once they are gathered.
 pub(crate) fn weight(array: &dyn Array) -> usize {
     use DataType as D;
-    let with = |bytes: usize| bytes + 8 * array.len();
+    let with = |bytes: usize| bytes.saturating_add(8 * array.len());
     match array.data_type() {
         D::Null => 0,
-        D::Utf8 => with(between(array.as_string::<i32>().value_offsets())),
-        D::LargeUtf8 => with(between(array.as_string::<i64>().value_offsets())),
-        D::Binary => with(between(array.as_binary::<i32>().value_offsets())),
-        D::LargeBinary => with(between(array.as_binary::<i64>().value_offsets())),
-        D::Utf8View => with(viewed(array.as_string_view().views())),
-        D::BinaryView => with(viewed(array.as_binary_view().views())),
-        D::FixedSizeBinary(len) => with(usize::try_from(*len).unwrap_or(0).saturating_mul(array.len())),
         D::List(_) => with(weight(&lists::between::<i32>(array).items)),
         D::LargeList(_) => with(weight(&lists::between::<i64>(array).items)),
-        D::ListView(_) => {
-            let sizes = array.as_list_view::<i32>().value_sizes();
-            with(of_items(array.as_list_view::<i32>().values(), sum(sizes)))
-        }
-        D::LargeListView(_) => {
-            let sizes = array.as_list_view::<i64>().value_sizes();
-            with(of_items(array.as_list_view::<i64>().values(), sum(sizes)))
-        }
+        D::ListView(_) => with(of_views(array.as_list_view::<i32>())),
+        D::LargeListView(_) => with(of_views(array.as_list_view::<i64>())),
         D::FixedSizeList(..) => with(weight(array.as_fixed_size_list().values())),
-        _ => with(0),
+        _ => {
+            // None but of byte strings.
+            let mut bytes = 0_usize;
+            for_each(array, |value| bytes = bytes.saturating_add(value.map_or(0, <[u8]>::len)));
+            with(bytes)
+        }
     }
 }
 
-fn between<O: OffsetSizeTrait>(offsets: &[O]) -> usize {
-    match offsets {
-        [first, .., last] => last.as_usize() - first.as_usize(),
-        _ => 0,
-    }
-}
-
-/// The length of a view's value is in its lowest bits.
-fn viewed(views: &[u128]) -> usize {
-    #[expect(clippy::cast_possible_truncation, reason = "the length is in the lower 32 bits")]
-    let lens = views.iter().map(|view| *view as u32 as usize);
-    lens.fold(0, usize::saturating_add)
-}
-
-fn sum<O: OffsetSizeTrait>(sizes: &[O]) -> usize {
-    sizes.iter().map(|size| size.as_usize()).fold(0, usize::saturating_add)
-}
-
-/// What `count` of the items weigh, if they are like the others.
-fn of_items(items: &ArrayRef, count: usize) -> usize {
-    let one = weight(items.as_ref()).checked_div(items.len()).unwrap_or(0);
-    count.saturating_mul(one.saturating_add(8))
+/// What the items of lists weigh, which may share them, if they are like the others.
+fn of_views<O: OffsetSizeTrait>(array: &GenericListViewArray<O>) -> usize {
+    let sizes = array.value_sizes().iter().map(|size| size.as_usize());
+    let one = weight(array.values()).checked_div(array.values().len()).unwrap_or(0);
+    sizes.fold(0, usize::saturating_add).saturating_mul(one.saturating_add(8))
 }

@@ -2,7 +2,7 @@
 
 use arrow_array::cast::AsArray as _;
 use arrow_array::types::*;
-use arrow_array::{Array, PrimitiveArray};
+use arrow_array::{Array, PrimitiveArray, downcast_integer_array};
 use arrow_schema::{DataType, TimeUnit};
 
 use crate::input::types::unit_of;
@@ -21,37 +21,19 @@ pub(super) fn numbers(array: &dyn Array, to: LogicalType) -> Option<(Vec<i64>, V
     use LogicalType as L;
     Some(match (array.data_type(), to) {
         (D::Boolean, L::Bool) => (array.as_boolean().values().iter().map(i64::from).collect(), Vec::new()),
-        (D::Int8, _) => return integers::<Int8Type>(array, to),
-        (D::Int16, _) => return integers::<Int16Type>(array, to),
-        (D::Int32, _) => return integers::<Int32Type>(array, to),
-        (D::Int64, _) => return integers::<Int64Type>(array, to),
-        (D::UInt8, _) => return integers::<UInt8Type>(array, to),
-        (D::UInt16, _) => return integers::<UInt16Type>(array, to),
-        (D::UInt32, _) => return integers::<UInt32Type>(array, to),
-        (D::UInt64, _) => return integers::<UInt64Type>(array, to),
+        (integer, _) if integer.is_integer() => {
+            return downcast_integer_array!(array => integers(array, to), _ => None);
+        }
         (D::Float16, L::F64) => each::<Float16Type>(array, |v| Some(from_f64(v.to_f64()))),
         (D::Float32, L::F64) => each::<Float32Type>(array, |v| Some(from_f64(v.into()))),
         (D::Float64, L::F64) => each::<Float64Type>(array, |v| Some(from_f64(v))),
         (D::Date32, L::Date) => each::<Date32Type>(array, |v| Some(v.into())),
         (D::Date64, L::Date) => each::<Date64Type>(array, |v| (v % DAY == 0).then_some(v / DAY)),
         (D::Date64, L::TimestampMillis) => each::<Date64Type>(array, Some),
-        (D::Timestamp(from, _), _) => {
-            let change = change(*from, unit_of(to)?);
-            match from {
-                TimeUnit::Second => each::<TimestampSecondType>(array, change),
-                TimeUnit::Millisecond => each::<TimestampMillisecondType>(array, change),
-                TimeUnit::Microsecond => each::<TimestampMicrosecondType>(array, change),
-                TimeUnit::Nanosecond => each::<TimestampNanosecondType>(array, change),
-            }
-        }
-        (D::Time32(TimeUnit::Second), L::I64) => each::<Time32SecondType>(array, |v| Some(v.into())),
-        (D::Time32(_), L::I64) => each::<Time32MillisecondType>(array, |v| Some(v.into())),
-        (D::Time64(TimeUnit::Microsecond), L::I64) => each::<Time64MicrosecondType>(array, Some),
-        (D::Time64(_), L::I64) => each::<Time64NanosecondType>(array, Some),
-        (D::Duration(TimeUnit::Second), L::I64) => each::<DurationSecondType>(array, Some),
-        (D::Duration(TimeUnit::Millisecond), L::I64) => each::<DurationMillisecondType>(array, Some),
-        (D::Duration(TimeUnit::Microsecond), L::I64) => each::<DurationMicrosecondType>(array, Some),
-        (D::Duration(TimeUnit::Nanosecond), L::I64) => each::<DurationNanosecondType>(array, Some),
+        (D::Timestamp(from, _), _) => of_slice(array, array.to_data().buffer(0), change(*from, unit_of(to)?)),
+        // Whatever their unit.
+        (D::Time32(_), L::I64) => of_slice(array, array.to_data().buffer(0), |v: i32| Some(v.into())),
+        (D::Time64(_) | D::Duration(_), L::I64) => of_slice(array, array.to_data().buffer(0), Some),
         (D::Decimal32(_, scale), _) => return decimals::<Decimal32Type>(array, *scale, to),
         (D::Decimal64(_, scale), _) => return decimals::<Decimal64Type>(array, *scale, to),
         (D::Decimal128(_, scale), _) => return decimals::<Decimal128Type>(array, *scale, to),
@@ -64,9 +46,17 @@ fn each<T: ArrowPrimitiveType>(
     array: &dyn Array,
     store: impl Fn(T::Native) -> Option<i64>,
 ) -> (Vec<i64>, Vec<usize>) {
-    let array: &PrimitiveArray<T> = array.as_primitive();
+    of_slice(array, array.as_primitive::<T>().values(), store)
+}
+
+/// The same of `array`, whose values are these.
+fn of_slice<T: Copy>(
+    array: &dyn Array,
+    values: &[T],
+    store: impl Fn(T) -> Option<i64>,
+) -> (Vec<i64>, Vec<usize>) {
     let mut refused = Vec::new();
-    let stored = array.values().iter().enumerate().map(|(at, value)| {
+    let stored = values.iter().take(array.len()).enumerate().map(|(at, value)| {
         store(*value).unwrap_or_else(|| {
             // What lies where there is no value means nothing.
             if array.is_valid(at) {
@@ -78,7 +68,7 @@ fn each<T: ArrowPrimitiveType>(
     (stored.collect(), refused)
 }
 
-fn integers<T>(array: &dyn Array, to: LogicalType) -> Option<(Vec<i64>, Vec<usize>)>
+fn integers<T>(array: &PrimitiveArray<T>, to: LogicalType) -> Option<(Vec<i64>, Vec<usize>)>
 where
     T: ArrowPrimitiveType<Native: Into<i128>>,
 {
@@ -97,11 +87,7 @@ fn change(from: TimeUnit, to: Unit) -> impl Fn(i64) -> Option<i64> {
         TimeUnit::Microsecond => 1_000,
         TimeUnit::Nanosecond => 1,
     };
-    let to = match to {
-        Unit::Millis => 1_000_000,
-        Unit::Micros => 1_000,
-        Unit::Nanos => 1,
-    };
+    let to = to.nanos();
     move |count| match count.checked_mul(from / to) {
         _ if from < to => (count % (to / from) == 0).then_some(count / (to / from)),
         more => more,

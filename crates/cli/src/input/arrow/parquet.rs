@@ -71,13 +71,18 @@ impl Rows {
         use arrow_array::RecordBatchReader as _;
         self.reader.schema()
     }
+}
 
-    pub(super) fn next(&mut self) -> Result<Option<RecordBatch>, ArrowError> {
-        let batch = self.reader.next().transpose()?;
-        self.done += batch.as_ref().map_or(0, |batch| batch.num_rows() as u64);
-        let done = if batch.is_none() { self.total } else { self.done };
-        self.source.reached(done, self.total);
-        Ok(batch)
+impl Iterator for Rows {
+    type Item = Result<RecordBatch, ArrowError>;
+
+    fn next(&mut self) -> Option<Result<RecordBatch, ArrowError>> {
+        let batch = self.reader.next();
+        self.done = batch.as_ref().map_or(self.total, |batch| {
+            self.done + batch.as_ref().map_or(0, |batch| batch.num_rows() as u64)
+        });
+        self.source.reached(self.done, self.total);
+        batch
     }
 }
 

@@ -2,12 +2,13 @@
 
 use std::fmt::Write as _;
 
-use arrow_array::Array;
 use arrow_array::cast::AsArray as _;
 use arrow_array::types::*;
+use arrow_array::{Array, downcast_integer_array};
 use arrow_schema::{DataType, TimeUnit};
 use jiff::SignedDuration;
 
+use super::strings::for_each;
 use crate::number::FloatStyle;
 use crate::output::text::hex;
 use crate::time::{Moment, TimeFormat, day};
@@ -29,14 +30,9 @@ pub(super) fn text(array: &dyn Array, at: usize, out: &mut String) {
     }
     match array.data_type() {
         D::Boolean => out.push_str(if array.as_boolean().value(at) { "true" } else { "false" }),
-        D::Int8 => plain!(Int8Type),
-        D::Int16 => plain!(Int16Type),
-        D::Int32 => plain!(Int32Type),
-        D::Int64 => plain!(Int64Type),
-        D::UInt8 => plain!(UInt8Type),
-        D::UInt16 => plain!(UInt16Type),
-        D::UInt32 => plain!(UInt32Type),
-        D::UInt64 => plain!(UInt64Type),
+        integer if integer.is_integer() => {
+            let _ = downcast_integer_array!(array => write!(out, "{}", array.value(at)), _ => Ok(()));
+        }
         // The fewest digits that name the number among those of its own width.
         D::Float16 => plain!(Float16Type),
         D::Float32 => plain!(Float32Type),
@@ -63,13 +59,10 @@ pub(super) fn text(array: &dyn Array, at: usize, out: &mut String) {
         D::Utf8 => out.push_str(array.as_string::<i32>().value(at)),
         D::LargeUtf8 => out.push_str(array.as_string::<i64>().value(at)),
         D::Utf8View => out.push_str(array.as_string_view().value(at)),
-        D::Binary => array.as_binary::<i32>().value(at).iter().for_each(|byte| hex(*byte, out)),
-        D::LargeBinary => array.as_binary::<i64>().value(at).iter().for_each(|byte| hex(*byte, out)),
-        D::BinaryView => array.as_binary_view().value(at).iter().for_each(|byte| hex(*byte, out)),
-        D::FixedSizeBinary(_) => {
-            array.as_fixed_size_binary().value(at).iter().for_each(|byte| hex(*byte, out));
-        }
-        _ => {}
+        // Nothing of arrays of other types.
+        _ => for_each(&*array.slice(at, 1), |bytes| {
+            bytes.unwrap_or_default().iter().for_each(|byte| hex(*byte, out));
+        }),
     }
 }
 
@@ -82,21 +75,9 @@ fn moment(format: &TimeFormat, moment: Moment, count: i64, out: &mut String) {
 
 /// What an array of times counts.
 fn count(array: &dyn Array, at: usize) -> i64 {
-    use DataType as D;
     match array.data_type() {
-        D::Timestamp(TimeUnit::Second, _) => array.as_primitive::<TimestampSecondType>().value(at),
-        D::Timestamp(TimeUnit::Millisecond, _) => array.as_primitive::<TimestampMillisecondType>().value(at),
-        D::Timestamp(TimeUnit::Microsecond, _) => array.as_primitive::<TimestampMicrosecondType>().value(at),
-        D::Timestamp(TimeUnit::Nanosecond, _) => array.as_primitive::<TimestampNanosecondType>().value(at),
-        D::Time32(TimeUnit::Second) => array.as_primitive::<Time32SecondType>().value(at).into(),
-        D::Time32(_) => array.as_primitive::<Time32MillisecondType>().value(at).into(),
-        D::Time64(TimeUnit::Microsecond) => array.as_primitive::<Time64MicrosecondType>().value(at),
-        D::Time64(_) => array.as_primitive::<Time64NanosecondType>().value(at),
-        D::Duration(TimeUnit::Second) => array.as_primitive::<DurationSecondType>().value(at),
-        D::Duration(TimeUnit::Millisecond) => array.as_primitive::<DurationMillisecondType>().value(at),
-        D::Duration(TimeUnit::Microsecond) => array.as_primitive::<DurationMicrosecondType>().value(at),
-        D::Duration(TimeUnit::Nanosecond) => array.as_primitive::<DurationNanosecondType>().value(at),
-        _ => 0,
+        DataType::Time32(_) => array.to_data().buffer::<i32>(0)[at].into(),
+        _ => array.to_data().buffer::<i64>(0)[at],
     }
 }
 

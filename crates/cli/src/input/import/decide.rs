@@ -3,7 +3,7 @@
 use super::Import;
 use super::advice::{conflicting, type_flag};
 use crate::input::column::Column;
-use crate::input::error::{InputError, Result, closest};
+use crate::input::error::{InputError, Result, meant};
 use crate::input::infer::{Evidence, narrowest_number};
 use crate::input::row::{Cell, Form};
 use crate::input::types::{BaseType, ColumnType, TypeRequest, timestamp, unit_of};
@@ -52,10 +52,8 @@ impl Import {
     }
 
     fn no_such_name(&self, option: &str, name: &str) -> InputError {
-        let advice = match closest(name, self.fields.names()) {
-            Some(close) => format!("did you mean {close:?}?"),
-            None => format!("there are {}", self.fields.names().collect::<Vec<_>>().join(", ")),
-        };
+        let names = || self.fields.names();
+        let advice = meant(name, names(), || format!("there are {}", names().collect::<Vec<_>>().join(", ")));
         InputError::refused(format!("{option} names the column {name:?}, which no input has"), advice)
     }
 

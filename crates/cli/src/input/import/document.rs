@@ -70,15 +70,7 @@ impl Document {
         self.missing.clear();
         self.bytes.clear();
     }
-}
 
-/// What was wrong in a cell: with all of it, or with one of the values it holds.
-pub(super) enum Fault {
-    Value(Contradiction),
-    Element(Contradiction, String),
-}
-
-impl Document {
     /// Adds a value as its column reads it.
     pub(super) fn push(
         &mut self,
@@ -95,6 +87,9 @@ impl Document {
     }
 }
 
+/// What was wrong in a cell, and in which one of the values it holds, if not with all of it.
+pub(super) type Fault = (Contradiction, Option<String>);
+
 /// Adds the values that a CSV cell of a multi-valued column holds: a JSON array, or texts between
 /// separators.
 pub(super) fn split_cell(
@@ -106,7 +101,7 @@ pub(super) fn split_cell(
     missing: &MissingTokens,
     document: &mut Document,
 ) -> Result<(), Fault> {
-    let element = |c: Contradiction, text: &str| Fault::Element(c, text.to_owned());
+    let element = |c: Contradiction, text: &str| (c, Some(text.to_owned()));
     if let Some(separator) = &column.separator {
         for part in text.split(separator.as_str()) {
             if missing.find(part).is_none() {
@@ -116,9 +111,9 @@ pub(super) fn split_cell(
         return Ok(());
     }
     if !text.starts_with('[') {
-        return document.push(column, index, ty, form, text).map_err(Fault::Value);
+        return document.push(column, index, ty, form, text).map_err(|c| (c, None));
     }
-    let refuse = |problem: String| Fault::Value(Contradiction { problem, wider: "" });
+    let refuse = |problem: String| (Contradiction { problem, wider: "" }, None);
     let values: Vec<&RawValue> = serde_json::from_str(text)
         .map_err(|error| refuse(format!("no JSON array of strings, numbers or booleans ({error})")))?;
     if values.is_empty() {

@@ -13,22 +13,10 @@ use crate::input::ndjson::NdjsonRows;
 use crate::input::open::{InputFormat, Opened, Source};
 use crate::input::row::{Fields, Row};
 
-/// What was read of an input for its types.
-pub(super) enum Kept {
-    Rows(Stream),
-    #[cfg(feature = "parquet")]
-    Columns(ArrowFile),
-}
-
-/// The rows of the sample, and the reader behind them.
-pub(super) struct Stream {
-    pub(super) sample: Vec<Result<Row, Box<BadRow>>>,
-    pub(super) rows: Rows,
-}
-
 /// An opened input.
 pub(super) enum Opening {
-    Rows(Rows),
+    /// Rows that were read for their types, and the reader behind them.
+    Rows(Vec<Result<Row, Box<BadRow>>>, Rows),
     #[cfg(feature = "parquet")]
     Columns(ArrowFile),
 }
@@ -56,7 +44,8 @@ impl Import {
         match opened.format {
             InputFormat::Parquet | InputFormat::Arrow => return open_columns(source, opened),
             InputFormat::Ndjson => {
-                return Ok(Opening::Rows(Rows::Ndjson(NdjsonRows::open(name, opened.reader))));
+                let rows = NdjsonRows::open(name, opened.reader);
+                return Ok(Opening::Rows(Vec::new(), Rows::Ndjson(rows)));
             }
             InputFormat::Csv | InputFormat::Tsv => {}
         }
@@ -73,7 +62,7 @@ impl Import {
                 column.in_header = true;
             }
         }
-        Ok(Opening::Rows(Rows::Csv(rows)))
+        Ok(Opening::Rows(Vec::new(), Rows::Csv(rows)))
     }
 }
 

@@ -1,44 +1,30 @@
-//! Readers that count what they read, and one whose first bytes were looked at.
+//! A reader that counts what it reads, and one whose first bytes were looked at.
 
 use std::io::{self, BufRead, Cursor, Read};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// Counts what is read.
-pub(super) struct Counted {
-    pub(super) raw: Box<dyn Read>,
+/// Counts the bytes that are read or consumed.
+pub(super) struct Counted<R> {
+    pub(super) reader: R,
     pub(super) read: Arc<AtomicU64>,
 }
 
-impl Read for Counted {
+impl<R: Read> Read for Counted<R> {
     fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
-        let read = self.raw.read(out)?;
+        let read = self.reader.read(out)?;
         self.read.fetch_add(read as u64, Ordering::Relaxed);
         Ok(read)
     }
 }
 
-/// Counts the text that is consumed.
-pub(super) struct CountedText {
-    pub(super) reader: Peeked,
-    pub(super) text: Arc<AtomicU64>,
-}
-
-impl Read for CountedText {
-    fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
-        let read = self.reader.read(out)?;
-        self.text.fetch_add(read as u64, Ordering::Relaxed);
-        Ok(read)
-    }
-}
-
-impl BufRead for CountedText {
+impl<R: BufRead> BufRead for Counted<R> {
     fn fill_buf(&mut self) -> io::Result<&[u8]> {
         self.reader.fill_buf()
     }
 
     fn consume(&mut self, amount: usize) {
-        self.text.fetch_add(amount as u64, Ordering::Relaxed);
+        self.read.fetch_add(amount as u64, Ordering::Relaxed);
         self.reader.consume(amount);
     }
 }

@@ -1,0 +1,53 @@
+//! JSON as it is put together: objects keep the order of their keys.
+
+use std::borrow::Cow;
+
+use serde::{Serialize, Serializer};
+use serde_json::Value;
+use serde_json::value::RawValue;
+
+/// A part of an answer.
+#[derive(Serialize)]
+#[serde(untagged)]
+pub(crate) enum Json {
+    Value(Value),
+    /// Text that is JSON, whose numbers keep their digits.
+    Raw(Box<RawValue>),
+    List(Vec<Json>),
+    #[serde(serialize_with = "in_order")]
+    Object(Vec<(Cow<'static, str>, Json)>),
+}
+
+impl Json {
+    /// No value.
+    pub(crate) const NONE: Json = Json::Value(Value::Null);
+
+    /// An object without the keys that have no value.
+    pub(crate) fn object(entries: impl IntoIterator<Item = (&'static str, Json)>) -> Json {
+        let has_value = |(_, value): &(_, Json)| !matches!(value, Json::Value(Value::Null));
+        let entries = entries.into_iter().filter(has_value);
+        Json::Object(entries.map(|(key, value)| (key.into(), value)).collect())
+    }
+
+    /// A list, or no value if there is nothing in it.
+    pub(crate) fn any(items: impl IntoIterator<Item = Json>) -> Json {
+        let items: Vec<Json> = items.into_iter().collect();
+        if items.is_empty() { Json::NONE } else { Json::List(items) }
+    }
+}
+
+impl<T: Into<Value>> From<T> for Json {
+    fn from(value: T) -> Json {
+        Json::Value(value.into())
+    }
+}
+
+impl FromIterator<Json> for Json {
+    fn from_iter<I: IntoIterator<Item = Json>>(items: I) -> Json {
+        Json::List(items.into_iter().collect())
+    }
+}
+
+fn in_order<S: Serializer>(pairs: &[(Cow<'static, str>, Json)], serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.collect_map(pairs.iter().map(|(key, value)| (key, value)))
+}
