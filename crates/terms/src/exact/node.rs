@@ -31,7 +31,7 @@ pub(super) fn put_branch(out: &mut Vec<u8>, before: u64, labels: &[u8], is_key: 
 
 /// Nodes as this module draws them.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct ExactForm;
+pub struct ExactForm;
 
 impl Form for ExactForm {
     #[inline(always)]

@@ -67,7 +67,7 @@ pub(crate) fn leaf(head: &Head, at: usize) -> Labels {
 
 /// Nodes as this module draws them.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct FstForm;
+pub struct FstForm;
 
 impl Form for FstForm {
     #[inline(always)]

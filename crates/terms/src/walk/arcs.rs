@@ -47,7 +47,7 @@ pub(crate) const END: u64 = u64::MAX;
 
 /// An arc, for who writes it.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Arc {
+pub struct Arc {
     pub(crate) label: u8,
     /// Keys behind it.
     pub(crate) keys: u32,
