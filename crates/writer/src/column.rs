@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use docvalues_format::file::kind::LogicalType;
 
-use crate::buffer::{Lists, Memory, Tape, Values};
+use crate::buffer::{Memory, Values};
 use crate::error::ErrorKind;
 use crate::fields::{MAX_VALUE, check_bytes, check_number};
 use crate::intern::{Interner, TOGETHER, index};
@@ -64,8 +64,8 @@ impl<T: Copy, F: Fn(T) -> i64> Column for Numbers<'_, T, F> {
         buffer: &mut Values,
         _: &mut Memory,
     ) -> Result<(), (usize, ErrorKind)> {
-        if let Values::Numbers(numbers) | Values::NumberLists(Lists { values: numbers, .. }) = buffer {
-            numbers.near.extend(self.values[places].iter().map(|&value| (self.store)(value)));
+        if let Values::Numbers(numbers) = buffer {
+            numbers.values.near.extend(self.values[places].iter().map(|&value| (self.store)(value)));
         }
         Ok(())
     }
@@ -80,9 +80,10 @@ impl<T: Copy, F: Fn(T) -> i64> Column for Numbers<'_, T, F> {
         if logical == LogicalType::Bool {
             rows.runs(|docs| self.check(rows, &docs, logical))?;
         }
-        let (Some(words), Values::Numbers(Tape { near: numbers, .. })) = (rows.words(), &mut *buffer) else {
+        let (Some(words), Values::Numbers(items)) = (rows.words(), &mut *buffer) else {
             return self.append(0..self.values.len(), buffer, memory).map_err(|(_, kind)| (0, kind));
         };
+        let numbers = &mut items.values.near;
         let mut few = Few::new(self);
         for ((start, values), word) in (0..).step_by(64).zip(self.values.chunks(64)).zip(words) {
             match word.count_ones() {
@@ -150,12 +151,12 @@ impl<'a, T: Copy, F: Fn(T) -> i64> Few<'a, T, F> {
 }
 
 /// Byte strings end to end: string *i* from `offsets[i]` to `offsets[i + 1]`.
-pub(crate) struct ByteStrings<'a> {
+pub(crate) struct Bytes<'a> {
     pub(crate) offsets: &'a [u64],
     pub(crate) data: &'a [u8],
 }
 
-impl<'a> ByteStrings<'a> {
+impl<'a> Bytes<'a> {
     fn span(&self, at: usize) -> Result<Range<usize>, ErrorKind> {
         span("byte", self.offsets, at, self.data.len())
     }
@@ -208,7 +209,7 @@ fn are_texts(bytes: &[u8], offsets: &[u64]) -> bool {
     offsets.iter().all(|at| text.is_char_boundary(usize::try_from(at - start).unwrap_or(usize::MAX)))
 }
 
-impl Column for ByteStrings<'_> {
+impl Column for Bytes<'_> {
     fn check(&self, rows: &Rows<'_>, docs: &Range<u32>, logical: LogicalType) -> Result<(), Refused> {
         match self.all_fit(&rows.places(docs), logical) {
             true => Ok(()),
@@ -227,10 +228,8 @@ impl Column for ByteStrings<'_> {
                 let offsets = self.between(&places);
                 strings.extend(offsets, self.data, memory).map_err(|kind| (places.start, kind))?;
             }
-            Values::Terms { ids, terms } | Values::TermSets { ids: Lists { values: ids, .. }, terms } => {
-                self.intern(places, &mut ids.near, terms, memory)?;
-            }
-            Values::Numbers(_) | Values::NumberLists(_) => {}
+            Values::Terms { ids, terms } => self.intern(places, &mut ids.values.near, terms, memory)?,
+            Values::Numbers(_) => {}
         }
         Ok(())
     }

@@ -15,7 +15,7 @@ use docvalues_storage::Spill;
 use docvalues_terms::build::{BuildError, IdOptions, IdsBuilder, Keep, SortedIds};
 use docvalues_terms::ids::{Ids, MAX_ID_LEN};
 
-use crate::buffer::{Laid, Payload, PresenceBuffer, Region, Tape};
+use crate::buffer::{ByteStrings, Payload, PresenceBuffer, Region, Tape};
 use crate::encode::{drain, encode_numbers};
 use crate::error::{Error, ErrorKind, Result};
 use crate::file::{FileWriter, Sink};
@@ -27,7 +27,7 @@ use crate::summary::IdsSummary;
 /// Puts the ids in order that the documents of `presence` have, each with the number that its document gets by `order`.
 pub(crate) fn in_order(
     presence: &PresenceBuffer,
-    ids: Laid<'_>,
+    ids: &ByteStrings,
     order: Option<&Order>,
     room: &Room,
 ) -> Result<Ordered, ErrorKind> {

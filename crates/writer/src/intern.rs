@@ -204,8 +204,8 @@ impl Interner {
     }
 
     /// Gives up the table: the runs, and the strings that are in none.
-    pub(crate) fn into_parts(self) -> (Vec<Run>, Strings) {
-        (self.runs, self.strings)
+    pub(crate) fn into_parts(self) -> (Vec<Run>, Strings, bool) {
+        (self.runs, self.strings, self.unsorted)
     }
 }
 
@@ -302,7 +302,7 @@ mod tests {
                     model.truncate(index(keep));
                 }
             }
-            let (_, strings) = interner.into_parts();
+            let (_, strings, _) = interner.into_parts();
             let order = sorted(&strings);
             let in_order: Vec<&[u8]> = order.iter().map(|&id| strings.get(index(id))).collect();
             let mut expected: Vec<&[u8]> = model.iter().map(|w| &w[..]).collect();
@@ -325,7 +325,7 @@ mod tests {
                 interner.intern(&word, &mut memory).unwrap();
                 expected.insert(word);
             }
-            let (_, strings) = interner.into_parts();
+            let (_, strings, _) = interner.into_parts();
             let order = sorted(&strings);
             prop_assert!(order.iter().map(|&id| strings.get(index(id))).eq(&expected));
         }

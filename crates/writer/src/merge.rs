@@ -17,7 +17,6 @@
 //! merge takes whatever can be read. What it hands to the encoders is what a
 //! [`SegmentWriter`](crate::SegmentWriter) would, given the same documents: so the bytes are the same, too.
 
-mod compared;
 mod live;
 mod plan;
 mod terms;

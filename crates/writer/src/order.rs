@@ -164,9 +164,7 @@ fn by_document(
     put(&mut scatter)?;
     let mut numbers = Tape::default();
     scatter.finish(|bytes| numbers.extend(&bytes, far))?;
-    if let Some(spill) = far {
-        numbers.settle(spill)?;
-    }
+    numbers.settle(far)?;
     Ok(numbers)
 }
 

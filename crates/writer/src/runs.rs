@@ -7,17 +7,15 @@
 //! streaming pass  the numbers of documents, run by run     -> ords
 //! ```
 
-use std::convert::Infallible;
-
 use docvalues_format::dictionary::{Dictionary, DictionaryBuilder, Refused};
 use docvalues_format::error::Section;
 use docvalues_storage::Spill;
 
-use crate::buffer::{Collected, Fixed as _, Payload, Region, TOGETHER};
+use crate::buffer::{ByteStrings, Collected, Fixed as _, Payload, Region, TOGETHER, payloads};
 use crate::error::ErrorKind;
 use crate::intern::{Strings, index};
 use crate::numbered;
-use crate::unsorted::{Lain, Laying, Unsorted, UnsortedRun};
+use crate::unsorted::{Laying, Unsorted, UnsortedRun};
 
 /// Different terms, in a file, and which numbers of documents are of them.
 #[derive(Debug)]
@@ -29,7 +27,7 @@ pub(crate) struct Run {
     /// The terms in byte order, each behind its number and its length, u32s.
     terms: Region,
     /// The terms by their numbers, if somebody asks for them.
-    unsorted: Option<Lain>,
+    unsorted: Option<ByteStrings>,
 }
 
 impl Run {
@@ -47,9 +45,9 @@ impl Run {
         let count = u32::try_from(order.len()).unwrap_or(u32::MAX);
         let unsorted = match unsorted {
             true => {
-                let mut lain = Laying::new(Region::new(spill.clone()))?;
-                (0..strings.len()).try_for_each(|id| lain.push(strings.get(id)))?;
-                Some(lain.finish()?)
+                let mut terms = Laying::new(Region::new(spill.clone()))?;
+                (0..strings.len()).try_for_each(|id| terms.push(strings.get(id)))?;
+                Some(terms.finish()?)
             }
             false => None,
         };
@@ -69,8 +67,8 @@ pub(crate) fn merge(
     let (mut terms, mut ords, mut blocks) = (numbered::Merge::default(), Vec::new(), None);
     let mut unsorted = Vec::new();
     for (i, run) in runs.into_iter().enumerate() {
-        if let Some(lain) = run.unsorted {
-            unsorted.push(UnsortedRun { lain, ids: run.ids, new: vec![false; index(run.count)] });
+        if let Some(terms) = run.unsorted {
+            unsorted.push(UnsortedRun { terms, ids: run.ids, new: vec![false; index(run.count)] });
         }
         let other = run.terms.another();
         blocks.get_or_insert_with(|| other.another());
@@ -101,10 +99,8 @@ pub(crate) fn merge(
         }
     }
     let region = blocks.as_ref().map(Region::another);
-    let Ok(terms) = builder.finish(jump_tables).try_map(&mut |section, bytes| {
-        let far = if section == Section::Terms { blocks.take() } else { None };
-        Ok::<_, Infallible>(Payload { far, near: vec![bytes] })
-    });
+    let far = blocks.map(|blocks| (Section::Terms, blocks));
+    let Ok(terms) = builder.finish(jump_tables).try_map(&mut payloads(far));
     let ords = ords.into_iter().map(|(pairs, count, ids)| Ok(RunOrds { pairs: pairs.finish()?, count, ids }));
     let mut ords: Vec<RunOrds> = ords.collect::<Result<_, ErrorKind>>()?;
     ords.reverse();

@@ -326,8 +326,10 @@ fn write(
     let (encoder, threads) = (Encoder { docs, order: None, jump_tables, zones }, threads::count(threads));
     let mut columns = Vec::with_capacity(buffers.len());
     for (spec, buffer) in schema.into_fields().into_iter().zip(buffers) {
-        let prepared = Prepared::new(&spec, buffer, keys, &encoder);
-        let prepared = prepared.map_err(|kind| Error::new(kind).of(spec.name()))?;
+        let mut prepared = Prepared::Buffered(buffer);
+        if keys.iter().any(|key| key.column == spec.name()) {
+            prepared = prepared.in_order(&encoder).map_err(|kind| Error::new(kind).of(spec.name()))?;
+        }
         columns.push((spec, prepared));
     }
     columns.sort_unstable_by(|a, b| a.0.name().cmp(b.0.name()));

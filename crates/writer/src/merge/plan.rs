@@ -5,17 +5,15 @@ use std::sync::Arc;
 
 use docvalues_column::{Column, Count, DocRange, Field, Kind, MAX_DOCS, SortKey};
 
-use super::compared::Compared;
 use super::live::Live;
-use super::values::MergedValues;
 use super::{MergeOptions, Source};
-use crate::buffer::Values;
+use crate::buffer::{FieldBuffer, Values};
 use crate::encode::Encoder;
 use crate::error::{Error, ErrorKind, Result};
 use crate::ids::{self, Ordered};
 use crate::order::{Order, Room};
 use crate::schema::{BytesKind, FieldSpec, Schema};
-use crate::sort;
+use crate::sort::{self, Prepared};
 
 /// A merge, checked.
 pub(super) struct Plan<'a> {
@@ -84,12 +82,14 @@ impl<'a> Plan<'a> {
         for key in &self.sort {
             let columns = self.columns.iter().filter(|column| column.spec.name() == key.column);
             for column in columns {
-                let read = Compared::read(column, encoder, budget, room);
-                compared.push((key, read.map_err(|kind| column.refuse(kind))?));
+                let read = column.read(encoder.jump_tables, budget, room.spill());
+                let numbers = read.and_then(|values| values.into_numbers(encoder, room));
+                compared.push((key, numbers.map_err(|kind| column.refuse(kind))?));
             }
         }
-        let keys: Vec<_> = compared.iter().map(|(key, compared)| compared.key(key)).collect();
-        Ok(Order::new(self.docs, &keys, room)?)
+        let keys =
+            compared.iter().map(|(key, (presence, numbers))| sort::compared(key, presence, &**numbers));
+        Ok(Order::new(self.docs, &keys.collect::<Vec<_>>(), room)?)
     }
 
     /// The ids in the column `name`, in order.
@@ -103,16 +103,15 @@ impl<'a> Plan<'a> {
         let refuse = |why| Error::new(ErrorKind::NoIdField(why)).of(name);
         let column = self.columns.iter().find(|column| column.spec.name() == name);
         let column = column.ok_or_else(|| refuse("there is no such column"))?;
-        let MergedValues { presence, values, .. } =
-            column.read(budget, room.spill()).map_err(|kind| column.refuse(kind))?;
-        match values {
-            Values::Strings(ids) => {
-                ids::in_order(&presence, ids.laid(), order, room).map_err(|kind| column.refuse(kind))
+        match column.read(false, budget, room.spill()).map_err(|kind| column.refuse(kind))? {
+            Prepared::Buffered(FieldBuffer { presence, values: Values::Strings(ids) }) => {
+                let ids = ids::in_order(&presence, &ids.strings, order, room);
+                ids.map_err(|kind| column.refuse(kind))
             }
-            Values::Numbers(_) | Values::NumberLists(_) => Err(refuse("its values are numbers")),
-            Values::Terms { .. } | Values::TermSets { .. } => {
-                Err(refuse("a document may have several of its values"))
+            Prepared::Buffered(FieldBuffer { values: Values::Numbers(_), .. }) => {
+                Err(refuse("its values are numbers"))
             }
+            _ => Err(refuse("a document may have several of its values")),
         }
     }
 }

@@ -2,7 +2,6 @@
 
 use std::cmp::Ordering;
 use std::collections::VecDeque;
-use std::convert::Infallible;
 use std::ops::{ControlFlow, Range};
 
 use docvalues_column::{LogicalType, OrdRange, TermOrd, Terms, View};
@@ -13,7 +12,7 @@ use docvalues_storage::Spill;
 use super::plan::{Merged, Part};
 use super::tournament::{Code, Tournament};
 use super::values::MISFIT;
-use crate::buffer::{FieldBuffer, Memory, Payload, Region, TOGETHER, Values};
+use crate::buffer::{FieldBuffer, Memory, Payload, Region, TOGETHER, Values, payloads};
 use crate::error::ErrorKind;
 use crate::fields::check_bytes;
 use crate::intern::index;
@@ -53,8 +52,10 @@ impl Used<'_> {
     ) -> Result<(), ErrorKind> {
         buffer.reserve(rows.len(), rows.items().len(), memory)?;
         match (&mut buffer.values, rows) {
-            (Values::Terms { ids, .. }, View::One(ords)) => self.mark(ords, &mut ids.near),
-            (Values::TermSets { ids, .. }, View::Many(sets)) => {
+            (Values::Terms { ids, .. }, View::One(ords)) if !ids.are_lists() => {
+                self.mark(ords, &mut ids.values.near)
+            }
+            (Values::Terms { ids, .. }, View::Many(sets)) if ids.are_lists() => {
                 if !sets.iter().all(|set| set.is_sorted_by(|a, b| a < b)) {
                     return Err(ErrorKind::Disorder("ords of a document"));
                 }
@@ -105,11 +106,8 @@ impl Ordinals {
             Some(far) if terms.blocks_len() > most.max(TOGETHER) => Ok(far.append(&terms.take_blocks())?),
             _ => Ok(()),
         })?;
-        let mut far = far.filter(|far| far.len() > 0);
-        let Ok(terms) = terms.finish(jump_tables).try_map(&mut |section, bytes| {
-            let far = if section == Section::Terms { far.take() } else { None };
-            Ok::<_, Infallible>(Payload { far, near: vec![bytes] })
-        });
+        let far = far.filter(|far| far.len() > 0).map(|far| (Section::Terms, far));
+        let Ok(terms) = terms.finish(jump_tables).try_map(&mut payloads(far));
         Ok(terms)
     }
 
