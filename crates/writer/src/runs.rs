@@ -7,6 +7,8 @@
 //! streaming pass  the numbers of documents, run by run     -> ords
 //! ```
 
+use std::collections::VecDeque;
+
 use docvalues_format::dictionary::{Dictionary, DictionaryBuilder, Refused};
 use docvalues_format::error::Section;
 use docvalues_storage::Spill;
@@ -40,8 +42,8 @@ impl Run {
         unsorted: bool,
         spill: &Spill,
     ) -> Result<Run, ErrorKind> {
-        let mut terms = numbered::Run::new(spill);
-        order.iter().try_for_each(|&id| terms.push(id, strings.get(index(id))))?;
+        let mut run = Collected::new(Region::new(spill.clone()));
+        order.iter().try_for_each(|&id| numbered::push(&mut run, id, strings.get(index(id))))?;
         let count = u32::try_from(order.len()).unwrap_or(u32::MAX);
         let unsorted = match unsorted {
             true => {
@@ -51,7 +53,7 @@ impl Run {
             }
             false => None,
         };
-        Ok(Run { count, ids, terms: terms.finish()?, unsorted })
+        Ok(Run { count, ids, terms: run.finish()?, unsorted })
     }
 
     pub(crate) fn spill(&self) -> &Spill {
@@ -66,14 +68,14 @@ pub(crate) fn merge(
 ) -> Result<(Dictionary<Payload>, Ords, Option<Unsorted>), ErrorKind> {
     let (mut terms, mut ords, mut blocks) = (numbered::Merge::default(), Vec::new(), None);
     let mut unsorted = Vec::new();
-    for (i, run) in runs.into_iter().enumerate() {
+    for run in runs {
         if let Some(terms) = run.unsorted {
             unsorted.push(UnsortedRun { terms, ids: run.ids, new: vec![false; index(run.count)] });
         }
         let other = run.terms.another();
         blocks.get_or_insert_with(|| other.another());
         ords.push((Collected::new(other), run.count, run.ids));
-        terms.add(i, run.terms)?;
+        terms.add(run.terms)?;
     }
     let mut builder = DictionaryBuilder::new();
     while let Some(next) = terms.next()? {
@@ -101,28 +103,33 @@ pub(crate) fn merge(
     let region = blocks.as_ref().map(Region::another);
     let far = blocks.map(|blocks| (Section::Terms, blocks));
     let Ok(terms) = builder.finish(jump_tables).try_map(&mut payloads(far));
-    let ords = ords.into_iter().map(|(pairs, count, ids)| Ok(RunOrds { pairs: pairs.finish()?, count, ids }));
-    let mut ords: Vec<RunOrds> = ords.collect::<Result<_, ErrorKind>>()?;
-    ords.reverse();
+    let mut end = 0;
+    let ords = ords.into_iter().map(|(pairs, count, ids)| {
+        let before = std::mem::replace(&mut end, ids);
+        Ok((ids - before, OrdOf::InFile(pairs.finish()?, count)))
+    });
+    let ords = Ords::of(ords.collect::<Result<Vec<_>, ErrorKind>>()?.into_iter());
     let unsorted = region.map(|region| Unsorted { region, runs: unsorted });
     let unsorted = unsorted.filter(|unsorted| !unsorted.runs.is_empty());
-    Ok((terms, Ords { runs: ords, ord_of: Vec::new(), done: 0, end: 0 }, unsorted))
+    Ok((terms, ords, unsorted))
 }
 
 /// The ord of each number of a run.
 #[derive(Debug)]
-struct RunOrds {
-    /// Numbers and ords, u32s.
-    pairs: Region,
-    count: u32,
-    /// As in [`Run`].
-    ids: usize,
+enum OrdOf {
+    InMemory(Vec<u32>),
+    /// Numbers and ords, u32s, and how many there are.
+    InFile(Region, u32),
 }
 
-impl RunOrds {
-    fn ord_of(&self) -> Result<Vec<u32>, ErrorKind> {
-        let (mut ord_of, mut pairs) = (vec![0; index(self.count)], Vec::new());
-        self.pairs.for_each(|bytes| {
+impl OrdOf {
+    fn into_memory(self) -> Result<Vec<u32>, ErrorKind> {
+        let (region, count) = match self {
+            OrdOf::InMemory(ord_of) => return Ok(ord_of),
+            OrdOf::InFile(region, count) => (region, count),
+        };
+        let (mut ord_of, mut pairs) = (vec![0; index(count)], Vec::new());
+        region.for_each(|bytes| {
             pairs.clear();
             u32::take(bytes, &mut pairs);
             pairs.as_chunks().0.iter().for_each(|&[id, ord]| ord_of[index(id)] = ord);
@@ -135,37 +142,37 @@ impl RunOrds {
 /// Makes ords of the numbers of documents, which it is shown in their order.
 #[derive(Debug)]
 pub(crate) struct Ords {
-    /// Those to come, the next one last.
-    runs: Vec<RunOrds>,
+    /// How many numbers are of each run to come, and their ords.
+    later: VecDeque<(usize, OrdOf)>,
     /// The ord of each number of this run.
     ord_of: Vec<u32>,
-    /// How many numbers were replaced.
-    done: usize,
-    /// Where the run's end.
-    end: usize,
+    /// How many numbers of this run are to come.
+    left: usize,
 }
 
 impl Ords {
-    /// Of a single run, in memory.
-    pub(crate) fn new(ord_of: Vec<u32>) -> Ords {
-        Ords { runs: Vec::new(), ord_of, done: 0, end: usize::MAX }
+    fn of(runs: impl Iterator<Item = (usize, OrdOf)>) -> Ords {
+        Ords { later: runs.collect(), ord_of: Vec::new(), left: 0 }
+    }
+
+    /// Of runs in memory: how many numbers are of each, and the ords of these.
+    pub(crate) fn in_memory(runs: impl IntoIterator<Item = (usize, Vec<u32>)>) -> Ords {
+        Ords::of(runs.into_iter().map(|(count, ord_of)| (count, OrdOf::InMemory(ord_of))))
     }
 
     /// Replaces the next numbers.
     pub(crate) fn replace(&mut self, mut ids: &mut [u32]) -> Result<(), ErrorKind> {
         while !ids.is_empty() {
-            if self.done == self.end {
-                // All numbers are of a run: where there is none, what is looked up below is not there.
-                let next = self.runs.pop();
-                self.end = next.as_ref().map_or(usize::MAX, |run| run.ids);
+            if self.left == 0 {
+                // All numbers are of a run.
+                let Some((count, next)) = self.later.pop_front() else { return Ok(()) };
                 self.ord_of = Vec::new();
-                self.ord_of = next.map_or_else(|| Ok(Vec::new()), |run| run.ord_of())?;
+                (self.ord_of, self.left) = (next.into_memory()?, count);
                 continue;
             }
-            let now = ids.len().min(self.end - self.done);
-            let (these, later) = ids.split_at_mut(now);
+            let (these, later) = ids.split_at_mut(ids.len().min(self.left));
             these.iter_mut().for_each(|id| *id = self.ord_of[index(*id)]);
-            self.done += now;
+            self.left -= these.len();
             ids = later;
         }
         Ok(())

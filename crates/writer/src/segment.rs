@@ -12,6 +12,7 @@ use crate::encode::Encoder;
 use crate::error::{Error, Result};
 use crate::fields::Fields;
 use crate::file::{FileWriter, Sink};
+use crate::ids;
 use crate::order::Room;
 use crate::schema::{FieldId, FieldSpec, Schema};
 use crate::sort::{self, Prepared};
@@ -346,7 +347,6 @@ fn write(
     };
 
     let mut file = FileWriter::begin(out)?;
-    let mut written = Vec::with_capacity(columns.len());
     let weight = |(_, column): &(FieldSpec, Prepared)| column.weight();
     let encode = |(spec, column): (FieldSpec, Prepared)| {
         column.encode(&spec, &encoder).map_err(|kind| Error::from(kind).of(spec.name()))
@@ -354,13 +354,7 @@ fn write(
     threads::side_by_side(threads, AHEAD * threads, columns.into_iter(), weight, encode, |encoded| {
         let encoded = encoded?;
         let name = encoded.column.field.name.clone();
-        written.push(file.column(encoded).map_err(|error| Error::from(error).of(&name))?);
-        Ok(())
+        file.column(encoded).map_err(|error| Error::from(error).of(&name))
     })?;
-    let ids = match ids {
-        Some((name, ids, options)) => Some(ids.write(&mut file, &name, docs, &options)?),
-        None => None,
-    };
-    let (footer, bytes) = file.finish(docs, keys)?;
-    Ok(Summary { docs, bytes, id: footer.id, columns: written, ids })
+    ids::finish(file, docs, keys, ids)
 }

@@ -93,7 +93,7 @@ impl Encoder<'_> {
         let order = sorted(&strings);
         let in_order = order.iter().map(|&id| strings.get(index(id)));
         let Ok(terms) = dictionary::encode(in_order, self.jump_tables)?.try_map(&mut payloads(None));
-        let ords = Ords::new(ord_of(&order));
+        let ords = Ords::in_memory([(ids, ord_of(&order))]);
         Ok((terms, ords, if unsorted { Met::InMemory(strings, order) } else { Met::None }))
     }
 }

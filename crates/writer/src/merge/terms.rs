@@ -1,7 +1,6 @@
 //! Dictionaries become one, and every source's ords into its own become ords into that.
 
 use std::cmp::Ordering;
-use std::collections::VecDeque;
 use std::ops::{ControlFlow, Range};
 
 use docvalues_column::{LogicalType, OrdRange, TermOrd, Terms, View};
@@ -16,14 +15,12 @@ use crate::buffer::{FieldBuffer, Memory, Payload, Region, TOGETHER, Values, payl
 use crate::error::ErrorKind;
 use crate::fields::check_bytes;
 use crate::intern::index;
+use crate::runs::Ords;
 
 /// For each part of a column, what becomes of its ords.
 #[derive(Debug, Default)]
 pub(super) struct Ordinals {
-    /// The parts, those that come later behind those before.
-    maps: VecDeque<Map>,
-    /// How many ords of the first one were replaced.
-    replaced: usize,
+    maps: Vec<Map>,
 }
 
 #[derive(Debug, Default)]
@@ -86,20 +83,20 @@ impl Ordinals {
         let mut ords = Vec::new();
         memory.reserve(&mut ords, index(terms))?;
         ords.resize(index(terms), UNUSED);
-        self.maps.push_back(Map { ords, count: 0 });
+        self.maps.push(Map { ords, count: 0 });
         let last = self.maps.len() - 1;
         Ok(Used(&mut self.maps[last]))
     }
 
-    /// Merges the dictionaries of all parts. Where they may go to `spill`, no more than `most` bytes stay in
-    /// memory.
+    /// Merges the dictionaries of all parts; returns what replaces the ords of documents. Where they may go to `spill`,
+    /// no more than `most` bytes stay in memory.
     pub(super) fn merge(
-        &mut self,
+        mut self,
         column: &Merged<'_>,
         jump_tables: bool,
         most: usize,
         spill: Option<&Spill>,
-    ) -> Result<Dictionary<Payload>, ErrorKind> {
+    ) -> Result<(Dictionary<Payload>, Ords), ErrorKind> {
         let mut far = spill.map(|spill| Region::new(spill.clone()));
         let maps = self.maps.iter_mut().map(|map| map.ords.as_mut_slice());
         let terms = merge(&column.parts, maps, column.spec.logical(), |terms| match &mut far {
@@ -108,22 +105,7 @@ impl Ordinals {
         })?;
         let far = far.filter(|far| far.len() > 0).map(|far| (Section::Terms, far));
         let Ok(terms) = terms.finish(jump_tables).try_map(&mut payloads(far));
-        Ok(terms)
-    }
-
-    /// Replaces the next ords, which come in the order of the documents.
-    pub(super) fn replace(&mut self, mut ords: &mut [u32]) -> Result<(), ErrorKind> {
-        while let Some(Map { ords: map, count }) = self.maps.front().filter(|_| !ords.is_empty()) {
-            let (now, later) = ords.split_at_mut(ords.len().min(count - self.replaced));
-            now.iter_mut().for_each(|ord| *ord = map[index(*ord)]);
-            self.replaced += now.len();
-            ords = later;
-            if self.replaced == *count {
-                self.maps.pop_front();
-                self.replaced = 0;
-            }
-        }
-        Ok(())
+        Ok((terms, Ords::in_memory(self.maps.into_iter().map(|map| (map.count, map.ords)))))
     }
 }
 

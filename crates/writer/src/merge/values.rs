@@ -51,9 +51,9 @@ impl Merged<'_> {
             FieldBuffer { presence, values: buffer::Values::Terms { ids: mut ords, .. } }
                 if !self.is_mixed() =>
             {
-                let terms = ordinals.merge(self, jump_tables, target.memory.wanted(), spill)?;
+                let (terms, mut merged) = ordinals.merge(self, jump_tables, target.memory.wanted(), spill)?;
                 // Sets ascend, as those that they were do.
-                ords.values.change_each(|ords| ordinals.replace(ords))?;
+                ords.values.change_each(|ords| merged.replace(ords))?;
                 Prepared::InOrder(presence, Box::new(InOrder::of(ords, terms)))
             }
             buffer => Prepared::Buffered(buffer),
