@@ -32,7 +32,7 @@ pub(crate) fn in_order(
     order: Option<&Order>,
     room: &Room,
 ) -> Result<Ordered, ErrorKind> {
-    let (mut docs, mut gathered) = (presence.docs(), Gathered::new(room.clone()));
+    let (mut docs, mut gathered) = (presence.docs(0..u32::MAX), Gathered::new(room.clone()));
     let (mut places, mut seen) = (order.map(Order::places), 0);
     ids.for_each(|id| {
         // There are as many documents with one as there are ids.

@@ -319,7 +319,7 @@ fn write(
     fields.roll_back();
     fields.make_room()?;
     if !keys.is_empty() || ids.is_some() {
-        fields.make_room_to_sort()?;
+        fields.spill_largest()?; // What sorting takes has the rest.
     }
     let ids = ids.and_then(|(field, options)| Some((fields.schema.get(field)?.name().to_owned(), options)));
     let Fields { schema, buffers, docs, spill, .. } = fields;

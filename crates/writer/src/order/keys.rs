@@ -13,7 +13,6 @@ use std::ops::Range;
 
 use docvalues_format::numeric::{self, Values as _};
 
-use super::presence::each_doc;
 use crate::buffer::{Fixed, PresenceBuffer, Tape};
 use crate::error::ErrorKind;
 use crate::intern::index;
@@ -175,25 +174,23 @@ impl Part<'_> {
                 // Of those that come first, the bit is clear.
                 let (with, without) = if key.missing_first { (1, 0) } else { (0, 1) };
                 let mut next = 0;
-                each_doc(key.presence, docs.clone(), |doc| {
+                key.presence.docs(docs.clone()).for_each(|doc| {
                     codes[next..place(doc)].iter_mut().for_each(|code| *code |= without);
                     codes[place(doc)] |= with;
                     next = place(doc) + 1;
-                    Ok(())
-                })?;
+                });
                 codes[next..].iter_mut().for_each(|code| *code |= without);
             }
             What::Value(key, first) => {
                 let left = index(key.presence.count()) - *read;
                 key.numbers.copy(*read..*read + left.min(codes.len()), values)?;
                 let mut values = values.iter();
-                each_doc(key.presence, docs.clone(), |doc| {
+                key.presence.docs(docs.clone()).for_each(|doc| {
                     if let Some(value) = values.next() {
                         codes[place(doc)] |= u128::from(value.abs_diff(first));
                         *read += 1;
                     }
-                    Ok(())
-                })?;
+                });
             }
         }
         Ok(())
