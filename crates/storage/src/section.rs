@@ -273,18 +273,16 @@ impl Section {
     /// lets it be handed out.
     fn load(&self, level: &Level, index: usize, expected: Option<u32>) -> Result<()> {
         let range = level.granule(index);
-        match level.pages().peek(range.clone()) {
-            Some(bytes) => self.approve(level, index, bytes, expected),
+        let mut buffer;
+        let bytes = match level.pages().peek(range.clone()) {
+            Some(bytes) => bytes,
             None => {
-                let mut buffer = [0; GRANULE];
+                buffer = [0; GRANULE];
                 let bytes = &mut buffer[..range.len()];
                 self.source.fill(self.place.section, level.offset(range.start), bytes)?;
-                self.approve(level, index, bytes, expected)
+                bytes
             }
-        }
-    }
-
-    fn approve(&self, level: &Level, index: usize, bytes: &[u8], expected: Option<u32>) -> Result<()> {
+        };
         if let Some(expected) = expected {
             let offset = level.offset(index * GRANULE);
             granule::check(self.place.section, offset, bytes, expected)?;

@@ -65,12 +65,11 @@ struct Gathered {
     room: Room,
 }
 
-/// Ids, each with the place of its document, and their order once they are sorted.
+/// Ids, each with the place of its document.
 #[derive(Debug, Default)]
-struct InMemory {
+pub(crate) struct InMemory {
     ids: Strings,
     docs: Vec<u32>,
-    order: Vec<u32>,
 }
 
 impl Gathered {
@@ -94,10 +93,13 @@ impl Gathered {
         let Some(spill) =
             self.room.spill().filter(|_| !self.runs.is_empty() || self.ids.heap() > self.room.bytes() / 8)
         else {
-            self.ids.sort();
-            let mut last = Twice::default();
-            self.ids.sorted().try_for_each(|(id, doc)| last.check(id, doc))?;
-            return Ok(Ordered { held: Held::InMemory(self.ids) });
+            // One after the other in memory, too: they are gone through several times.
+            let (mut ids, mut last) = (InMemory::default(), Twice::default());
+            for (id, doc) in self.ids.in_order() {
+                last.check(id, doc)?;
+                ids.push(id, doc);
+            }
+            return Ok(Ordered::InMemory(ids));
         };
         if !self.ids.docs.is_empty() {
             self.runs.push(self.ids.spill(spill)?);
@@ -109,7 +111,7 @@ impl Gathered {
             last.check(id, *doc)?;
             numbered::push(&mut merged, *doc, id)?;
         }
-        Ok(Ordered { held: Held::InFile(merged.finish()?) })
+        Ok(Ordered::InFile(merged.finish()?))
     }
 }
 
@@ -125,20 +127,15 @@ impl InMemory {
         self.ids.parts().0.len() + self.docs.len() * EACH
     }
 
-    fn sort(&mut self) {
-        self.order = sorted(&self.ids);
-    }
-
     /// The ids in order, and the places of their documents.
-    fn sorted(&self) -> impl Iterator<Item = (&[u8], u32)> {
-        self.order.iter().map(|&i| (self.ids.get(index(i)), self.docs[index(i)]))
+    fn in_order(&self) -> impl Iterator<Item = (&[u8], u32)> {
+        sorted(&self.ids).into_iter().map(index).map(|i| (self.ids.get(i), self.docs[i]))
     }
 
     /// Sorts them into a run, and forgets them.
     fn spill(&mut self, spill: &Spill) -> Result<Region, ErrorKind> {
-        self.sort();
         let mut run = Collected::new(Region::new(spill.clone()));
-        self.sorted().try_for_each(|(id, doc)| numbered::push(&mut run, doc, id))?;
+        self.in_order().try_for_each(|(id, doc)| numbered::push(&mut run, doc, id))?;
         self.ids.truncate(0);
         self.docs.clear();
         Ok(run.finish()?)
@@ -169,12 +166,7 @@ impl Twice {
 
 /// Ids in order, each once, with the places of their documents.
 #[derive(Debug)]
-pub(crate) struct Ordered {
-    held: Held,
-}
-
-#[derive(Debug)]
-enum Held {
+pub(crate) enum Ordered {
     InMemory(InMemory),
     InFile(Region),
 }
@@ -182,9 +174,9 @@ enum Held {
 impl Ordered {
     /// The index of these ids, which `docs` documents have.
     fn index(&self, docs: u32, options: &IdOptions) -> Result<Ids<Payload>, ErrorKind> {
-        let spill = match &self.held {
-            Held::InMemory(_) => None,
-            Held::InFile(region) => Some(region.spill().clone()),
+        let spill = match self {
+            Ordered::InMemory(_) => None,
+            Ordered::InFile(region) => Some(region.spill().clone()),
         };
         let mut kept = Kept { spill, ids: None, docs: Tape::default() };
         IdsBuilder::new(*options).build_in(self, docs, &mut kept).map_err(|error| match error {
@@ -251,11 +243,12 @@ impl SortedIds for Ordered {
     type Error = ErrorKind;
 
     fn each(&self, each: &mut dyn FnMut(&[u8], DocId) -> ControlFlow<()>) -> Result<(), ErrorKind> {
-        match &self.held {
-            Held::InMemory(ids) => {
-                let _ = ids.sorted().try_for_each(|(id, doc)| each(id, DocId::new(doc)));
+        match self {
+            Ordered::InMemory(ids) => {
+                let mut all = ids.docs.iter().enumerate();
+                let _ = all.try_for_each(|(i, &doc)| each(ids.ids.get(i), DocId::new(doc)));
             }
-            Held::InFile(region) => {
+            Ordered::InFile(region) => {
                 let (mut cursor, mut id) = (Cursor::new(region.clone()), Numbered::default());
                 while cursor.advance(&mut id)? && each(&id.string, DocId::new(id.number)).is_continue() {}
             }

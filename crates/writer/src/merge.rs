@@ -259,13 +259,10 @@ impl<'a> Merger<'a> {
         let room = Room::new(budget / threads, spill);
         let order = plan.order(&encoder, budget, &room)?;
         let encoder = Encoder { order: order.as_ref(), ..encoder };
-        let ids = match options.ids {
-            Some((name, options)) => {
-                let ids = plan.ids(&name, order.as_ref(), budget, &room)?;
-                Some((name, ids, options))
-            }
-            None => None,
+        let sorted = |(name, options): (String, IdOptions)| {
+            plan.ids(&name, order.as_ref(), budget, &room).map(|ids| (name, ids, options))
         };
+        let ids = options.ids.map(sorted).transpose()?;
 
         let mut file = FileWriter::begin(out)?;
         let mut watch = |done: usize| {

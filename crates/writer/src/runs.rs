@@ -9,11 +9,11 @@
 
 use std::collections::VecDeque;
 
-use docvalues_format::dictionary::{Dictionary, DictionaryBuilder, Refused};
-use docvalues_format::error::Section;
+use docvalues_format::dictionary::Dictionary;
 use docvalues_storage::Spill;
 
-use crate::buffer::{ByteStrings, Collected, Fixed as _, Payload, Region, TOGETHER, payloads};
+use crate::buffer::{ByteStrings, Collected, Fixed as _, Payload, Region, TOGETHER};
+use crate::dictionary::DictionaryWriter;
 use crate::error::ErrorKind;
 use crate::intern::{Strings, index};
 use crate::numbered;
@@ -77,32 +77,23 @@ pub(crate) fn merge(
         ords.push((Collected::new(other), run.count, run.ids));
         terms.add(run.terms)?;
     }
-    let mut builder = DictionaryBuilder::new();
+    let region = blocks.as_ref().map(Region::another);
+    let mut dictionary = DictionaryWriter::new(blocks, TOGETHER);
     while let Some(next) = terms.next()? {
-        if builder.last() != Some(&next.string) {
+        if dictionary.builder.last() != Some(&next.string) {
             // Of equal terms, that of the earliest run comes first.
             if let Some(run) = unsorted.get_mut(next.run) {
                 run.new[index(next.number)] = true;
             }
-            builder.push(&next.string).map_err(|refused| match refused {
-                Refused::TooMany => ErrorKind::TooManyTerms { max: u32::MAX },
-                other => other.into(),
-            })?;
+            dictionary.push(&next.string)?;
         }
-        let (id, ord) = (next.number, builder.len() - 1);
+        let (id, ord) = (next.number, dictionary.builder.len() - 1);
         ords[next.run].0.push(|bytes| {
             id.put(bytes);
             ord.put(bytes);
         })?;
-        if let Some(blocks) = &mut blocks
-            && builder.blocks_len() >= TOGETHER
-        {
-            blocks.append(&builder.take_blocks())?;
-        }
     }
-    let region = blocks.as_ref().map(Region::another);
-    let far = blocks.map(|blocks| (Section::Terms, blocks));
-    let Ok(terms) = builder.finish(jump_tables).try_map(&mut payloads(far));
+    let terms = dictionary.finish(jump_tables);
     let mut end = 0;
     let ords = ords.into_iter().map(|(pairs, count, ids)| {
         let before = std::mem::replace(&mut end, ids);

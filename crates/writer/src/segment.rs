@@ -253,7 +253,7 @@ impl<T> SegmentWriter<T> {
     /// byte strings of up to 65,535 bytes, one a document at most; no two documents may have the same, or
     /// finishing fails and names them. The field is kept without a dictionary: it is binary.
     ///
-    /// Costs, when the segment is finished, the bytes of the ids and 24 for each, of which a quarter of the budget stays
+    /// Costs, when the segment is finished, the bytes of the ids, twice while they are sorted, and 32 for each, of which a quarter of the budget stays
     /// in memory and the rest is sorted in the temporary file. The index goes there, too, if the ids did, but for its
     /// filter ([`IdOptions::filter_bits`] an id), about two bytes an id for what leads to blocks and a bit a document; and
     /// but for an automaton ([`Form::Fst`](docvalues_terms::ids::Form::Fst)), which is in memory until it is whole.
@@ -337,14 +337,12 @@ fn write(
     let room = Room::new(budget / threads, spill.as_ref());
     let order = sort::order(&columns, keys, &encoder, &room)?;
     let encoder = Encoder { order: order.as_ref(), ..encoder };
-    let ids = match ids {
-        Some((name, options)) => {
-            let of = |kind| Error::from(kind).of(&name);
-            let ids = sort::ids(&columns, &name, order.as_ref(), &room).map_err(of)?;
-            Some((name, ids, options))
-        }
-        None => None,
+    let sorted = |(name, options): (String, IdOptions)| {
+        let ids = sort::ids(&columns, &name, order.as_ref(), &room);
+        let ids = ids.map_err(|kind| Error::from(kind).of(&name))?;
+        Ok::<_, Error>((name, ids, options))
     };
+    let ids = ids.map(sorted).transpose()?;
 
     let mut file = FileWriter::begin(out)?;
     let weight = |(_, column): &(FieldSpec, Prepared)| column.weight();

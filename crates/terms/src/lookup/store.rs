@@ -116,7 +116,8 @@ impl<S: SegmentIds> IdStore<S> {
     ///
     /// When its bytes are damaged, or there are too many segments. It is not added then.
     pub fn add(&self, segment: Arc<S>) -> Result<SegmentId, StoreError> {
-        self.change(|writer| writer.add(segment))
+        let ids = self.add_all(&[segment])?;
+        ids.first().copied().ok_or(StoreError::TooManySegments)
     }
 
     /// Adds many segments, sorted from the newest to the oldest, all newer than those there are: as
@@ -197,11 +198,6 @@ impl<S: SegmentIds> IdStore<S> {
 }
 
 impl<S: SegmentIds> Writer<S> {
-    fn add(&mut self, segment: Arc<S>) -> Result<SegmentId, StoreError> {
-        let ids = self.add_all(std::slice::from_ref(&segment))?;
-        ids.first().copied().ok_or(StoreError::TooManySegments)
-    }
-
     fn add_all(&mut self, segments: &[Arc<S>]) -> Result<Vec<SegmentId>, StoreError> {
         if self.segments.len() + segments.len() > MAX_SEGMENTS {
             return Err(StoreError::TooManySegments);

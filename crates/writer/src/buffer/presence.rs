@@ -10,6 +10,7 @@ use docvalues_format::presence::{self, Presence};
 
 use super::memory::Memory;
 use crate::error::ErrorKind;
+use crate::intern::index;
 use crate::rows::Rows;
 
 /// Documents with a value, in ascending order.
@@ -36,11 +37,6 @@ enum Form {
 /// Words of a bitset of `docs` documents.
 fn words(docs: u32) -> usize {
     index(docs.div_ceil(64))
-}
-
-/// A number of a document as an index. Every platform this runs on has room for it.
-fn index(number: u32) -> usize {
-    usize::try_from(number).unwrap_or(usize::MAX)
 }
 
 impl PresenceBuffer {

@@ -4,14 +4,14 @@ use std::cmp::Ordering;
 use std::ops::{ControlFlow, Range};
 
 use docvalues_column::{LogicalType, OrdRange, TermOrd, Terms, View};
-use docvalues_format::dictionary::{Dictionary, DictionaryBuilder, Refused};
-use docvalues_format::error::Section;
+use docvalues_format::dictionary::Dictionary;
 use docvalues_storage::Spill;
 
 use super::plan::{Merged, Part};
 use super::tournament::{Code, Tournament};
 use super::values::MISFIT;
-use crate::buffer::{FieldBuffer, Memory, Payload, Region, TOGETHER, Values, payloads};
+use crate::buffer::{FieldBuffer, Memory, Payload, Region, TOGETHER, Values};
+use crate::dictionary::DictionaryWriter;
 use crate::error::ErrorKind;
 use crate::fields::check_bytes;
 use crate::intern::index;
@@ -97,51 +97,40 @@ impl Ordinals {
         most: usize,
         spill: Option<&Spill>,
     ) -> Result<(Dictionary<Payload>, Ords), ErrorKind> {
-        let mut far = spill.map(|spill| Region::new(spill.clone()));
-        let maps = self.maps.iter_mut().map(|map| map.ords.as_mut_slice());
-        let terms = merge(&column.parts, maps, column.spec.logical(), |terms| match &mut far {
-            Some(far) if terms.blocks_len() > most.max(TOGETHER) => Ok(far.append(&terms.take_blocks())?),
-            _ => Ok(()),
-        })?;
-        let far = far.filter(|far| far.len() > 0).map(|far| (Section::Terms, far));
-        let Ok(terms) = terms.finish(jump_tables).try_map(&mut payloads(far));
-        Ok((terms, Ords::in_memory(self.maps.into_iter().map(|map| (map.count, map.ords)))))
+        let far = spill.map(|spill| Region::new(spill.clone()));
+        let mut terms = DictionaryWriter::new(far, most.max(TOGETHER));
+        let streams = column.parts.iter().zip(&mut self.maps);
+        let streams = streams.filter_map(|(part, map)| Stream::new(part, &mut map.ords));
+        merge(streams.collect(), column.spec.logical(), &mut terms)?;
+        let ords = Ords::in_memory(self.maps.into_iter().map(|map| (map.count, map.ords)));
+        Ok((terms.finish(jump_tables), ords))
     }
 }
 
-/// Merges the terms that are used, and says what their ords become.
-///
-/// Every now and then, `drain` may take blocks of the dictionary.
-fn merge<'m>(
-    parts: &'m [Part<'_>],
-    maps: impl Iterator<Item = &'m mut [u32]>,
+/// Merges the terms that are used, and puts their new ords in the place of the old ones.
+fn merge(
+    mut streams: Vec<Stream<'_>>,
     logical: LogicalType,
-    mut drain: impl FnMut(&mut DictionaryBuilder) -> Result<(), ErrorKind>,
-) -> Result<DictionaryBuilder, ErrorKind> {
-    let streams = parts.iter().zip(maps).filter_map(|(part, map)| Stream::new(part, map));
-    let mut streams = streams.collect::<Vec<_>>();
+    terms: &mut DictionaryWriter,
+) -> Result<(), ErrorKind> {
     streams.iter_mut().try_for_each(Stream::fill)?;
     let codes: Vec<_> = streams.iter().map(Stream::code).collect();
     let mut tree = Tournament::new(&codes, |i| streams[i].term());
-    let (mut terms, mut last) = (DictionaryBuilder::new(), None);
+    let mut last = None;
     while let Some((winner, code)) = tree.winner() {
         let head = &mut streams[winner];
         let term = head.term();
         // Else it is the one before, from another stream.
         if code != Code::SAME || last != Some(term.len()) {
             check_bytes(logical, term, false).map_err(|kind| kind.of_source(head.source))?;
-            terms.push(term).map_err(|refused| match refused {
-                Refused::TooMany => ErrorKind::TooManyTerms { max: u32::MAX },
-                refused => refused.into(),
-            })?;
+            terms.push(term)?;
             last = Some(term.len());
-            drain(&mut terms)?;
         }
-        head.become_ord(terms.len() - 1);
+        head.become_ord(terms.builder.len() - 1);
         head.advance()?;
         tree.replay(streams[winner].code(), |i| streams[i].term());
     }
-    Ok(terms)
+    Ok(())
 }
 
 /// The terms of a part that are used, in order, some at a time.
