@@ -163,21 +163,8 @@ impl FieldBuffer {
         }
     }
 
-    /// Makes room for the values that `rows` deals out to the documents from `first` on, but for the
-    /// bytes of byte strings.
-    pub(crate) fn reserve_column(
-        &mut self,
-        first: u32,
-        rows: &Rows<'_>,
-        counted: Counted,
-        memory: &mut Memory,
-    ) -> Result<(), ErrorKind> {
-        self.reserve(index(counted.docs), counted.values, memory)?;
-        self.presence.reserve(first..first + rows.docs, counted.docs, memory)
-    }
-
-    /// Checks that a field of type `logical` can hold those values of `column`, and appends them. After a
-    /// refusal, some are there.
+    /// Checks that a field of type `logical` can hold those values of `column` that `rows` deals out to the documents
+    /// from `first` on, and appends them. After a refusal, some are there.
     pub(crate) fn append_column(
         &mut self,
         first: u32,
@@ -186,6 +173,10 @@ impl FieldBuffer {
         logical: LogicalType,
         memory: &mut Memory,
     ) -> Result<(), Refused> {
+        let Counted { docs, values } = rows.count()?;
+        let room = self.reserve(index(docs), values, memory);
+        let room = room.and_then(|()| self.presence.reserve(first..first + rows.docs, docs, memory));
+        room.map_err(|kind| (0, kind))?;
         if !self.has_lists() {
             self.presence.extend(first, rows);
             return column.append_single(rows, logical, &mut self.values, memory);

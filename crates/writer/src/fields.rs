@@ -209,11 +209,7 @@ impl Fields {
         fits.map_err(|kind| refuse((0, kind)))?;
 
         let terms = buffer.terms();
-        let added = rows.count().and_then(|counted| {
-            let room = buffer.reserve_column(first, rows, counted, &mut self.memory);
-            room.map_err(|kind| (0, kind))?;
-            buffer.append_column(first, rows, column, spec.logical(), &mut self.memory)
-        });
+        let added = buffer.append_column(first, rows, column, spec.logical(), &mut self.memory);
         match added {
             Ok(()) => {
                 self.touched.push(Touched { field, terms });

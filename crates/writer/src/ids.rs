@@ -81,7 +81,7 @@ impl Gathered {
     fn push(&mut self, id: &[u8], doc: u32) -> Result<(), ErrorKind> {
         self.ids.push(id, doc);
         match self.room.spill() {
-            Some(spill) if self.ids.heap() > self.room.bytes() => self.runs.push(self.ids.spill(spill)?),
+            Some(spill) if self.ids.heap() > self.room.bytes => self.runs.push(self.ids.spill(spill)?),
             _ => {}
         }
         Ok(())
@@ -91,7 +91,7 @@ impl Gathered {
     fn finish(mut self) -> Result<Ordered, ErrorKind> {
         // What is small stays, while columns are encoded.
         let Some(spill) =
-            self.room.spill().filter(|_| !self.runs.is_empty() || self.ids.heap() > self.room.bytes() / 8)
+            self.room.spill().filter(|_| !self.runs.is_empty() || self.ids.heap() > self.room.bytes / 8)
         else {
             // One after the other in memory, too: they are gone through several times.
             let (mut ids, mut last) = (InMemory::default(), Twice::default());

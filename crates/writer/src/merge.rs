@@ -286,7 +286,7 @@ impl<'a> Merger<'a> {
                 ahead,
                 columns.iter(),
                 |column| column.needs(),
-                |column| column.encode(&encoder, budget_now, spill),
+                |column| column.read(jump_tables, budget_now, spill)?.encode(&column.spec, &encoder),
                 |encoded| {
                     let Some(column) = waited_for.next() else { return Ok(()) };
                     let encoded = encoded.map_err(|kind| column.refuse(kind))?;

@@ -45,14 +45,12 @@ impl Run {
         let mut run = Collected::new(Region::new(spill.clone()));
         order.iter().try_for_each(|&id| numbered::push(&mut run, id, strings.get(index(id))))?;
         let count = u32::try_from(order.len()).unwrap_or(u32::MAX);
-        let unsorted = match unsorted {
-            true => {
-                let mut terms = Laying::new(Region::new(spill.clone()))?;
-                (0..strings.len()).try_for_each(|id| terms.push(strings.get(id)))?;
-                Some(terms.finish()?)
-            }
-            false => None,
+        let in_their_order = || {
+            let mut terms = Laying::new(Region::new(spill.clone()))?;
+            (0..strings.len()).try_for_each(|id| terms.push(strings.get(id)))?;
+            terms.finish()
         };
+        let unsorted = unsorted.then(in_their_order).transpose()?;
         Ok(Run { count, ids, terms: run.finish()?, unsorted })
     }
 

@@ -9,7 +9,7 @@ use docvalues_terms::build::IdOptions;
 use crate::batch::Batch;
 use crate::document::Document;
 use crate::encode::Encoder;
-use crate::error::{Error, Result};
+use crate::error::{Error, ErrorKind, Result};
 use crate::fields::Fields;
 use crate::file::{FileWriter, Sink};
 use crate::ids;
@@ -338,8 +338,10 @@ fn write(
     let order = sort::order(&columns, keys, &encoder, &room)?;
     let encoder = Encoder { order: order.as_ref(), ..encoder };
     let sorted = |(name, options): (String, IdOptions)| {
-        let ids = sort::ids(&columns, &name, order.as_ref(), &room);
-        let ids = ids.map_err(|kind| Error::from(kind).of(&name))?;
+        let column = columns.iter().find(|(spec, _)| *spec.name() == name);
+        // It was looked up before.
+        let (_, column) = column.ok_or(ErrorKind::UnknownField)?;
+        let ids = sort::ids(column, order.as_ref(), &room).map_err(|kind| Error::from(kind).of(&name))?;
         Ok::<_, Error>((name, ids, options))
     };
     let ids = ids.map(sorted).transpose()?;

@@ -123,20 +123,16 @@ impl Prepared {
     }
 }
 
-/// The ids in the field `name` of `columns`, in order.
-pub(crate) fn ids(
-    columns: &[(FieldSpec, Prepared)],
-    name: &str,
-    order: Option<&Order>,
-    room: &Room,
-) -> Result<Ordered, ErrorKind> {
-    let column = columns.iter().find(|(spec, _)| spec.name() == name).map(|(_, column)| column);
-    match column {
-        Some(Prepared::Buffered(FieldBuffer { presence, values: Values::Strings(ids) })) => {
+/// The ids in a field, in order.
+pub(crate) fn ids(field: &Prepared, order: Option<&Order>, room: &Room) -> Result<Ordered, ErrorKind> {
+    match field {
+        Prepared::Buffered(FieldBuffer { presence, values: Values::Strings(ids) }) => {
             ids::in_order(presence, &ids.strings, order, room)
         }
-        // Such a field was refused.
-        _ => Err(ErrorKind::NoIdField("its values are not kept as they are")),
+        Prepared::Buffered(FieldBuffer { values: Values::Numbers(_), .. }) => {
+            Err(ErrorKind::NoIdField("its values are numbers"))
+        }
+        _ => Err(ErrorKind::NoIdField("a document may have several of its values")),
     }
 }
 
@@ -151,7 +147,7 @@ fn ords_of(strings: &ByteStrings, encoder: &Encoder<'_>, room: &Room) -> Result<
     let ids = &mut items.values;
     strings.for_each(|value| {
         ids.push(terms.intern(value, &mut memory)?, room.spill())?;
-        match room.spill().filter(|_| memory.used() > room.bytes()) {
+        match room.spill().filter(|_| memory.used() > room.bytes) {
             Some(spill) => terms.spill(ids.len(), spill, &mut memory),
             None => Ok(()),
         }

@@ -97,11 +97,6 @@ impl<T: Fixed> Tape<T> {
         self.far.as_ref().map(|far| far.region.another())
     }
 
-    /// The file in which the first of them are, if some are in one.
-    pub(crate) fn spill_of(&self) -> Option<Spill> {
-        self.far.as_ref().map(|far| far.region.spill().clone())
-    }
-
     /// Moves all that is in memory to `spill`. After an error it still is there.
     pub(crate) fn spill(&mut self, spill: &Spill, memory: &mut Memory) -> Result<(), ErrorKind> {
         let before = self.heap();

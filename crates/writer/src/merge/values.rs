@@ -11,7 +11,7 @@ use super::plan::{Merged, Part};
 use super::terms::Ordinals;
 use crate::buffer::{self, FieldBuffer, Memory};
 use crate::column::{Bytes, Column as _};
-use crate::encode::{Encoded, Encoder, InOrder};
+use crate::encode::InOrder;
 use crate::error::ErrorKind;
 use crate::fields::{check_bytes, check_number};
 use crate::intern::index;
@@ -19,16 +19,6 @@ use crate::schema::BytesKind;
 use crate::sort::Prepared;
 
 impl Merged<'_> {
-    /// Reads and encodes the column.
-    pub(super) fn encode(
-        &self,
-        encoder: &Encoder<'_>,
-        budget: usize,
-        spill: Option<&Spill>,
-    ) -> Result<Encoded, ErrorKind> {
-        self.read(encoder.jump_tables, budget, spill)?.encode(&self.spec, encoder)
-    }
-
     /// Reads the column's parts; merges their terms.
     pub(super) fn read(
         &self,

@@ -5,7 +5,7 @@ use docvalues_storage::Spill;
 
 use super::scatter::{Layout, Scatter};
 use super::{Order, Room, try_each};
-use crate::buffer::{ByteStrings, Fixed, Items, Payload, Tape};
+use crate::buffer::{ByteStrings, Fixed, Items, Payload, Region, Tape};
 use crate::error::ErrorKind;
 use crate::intern::index;
 
@@ -44,7 +44,7 @@ impl<'a> Moved<'a> {
         if numbers.len() == 0 {
             return Ok(numbers);
         }
-        let Some(spill) = numbers.spill_of() else {
+        let Some(region) = numbers.beside() else {
             let (mut moved, mut values) = (numbers.near.clone(), numbers.near.iter());
             self.slots().for_each(|slots| {
                 slots.iter().zip(values.by_ref()).for_each(|(&slot, &value)| moved[index(slot)] = value);
@@ -59,15 +59,15 @@ impl<'a> Moved<'a> {
             number.put(&mut bytes);
             scatter.put(index(slots.next()?), &bytes)
         })?;
-        collected(scatter, Some(&spill))
+        collected(scatter, Some(region.spill()))
     }
 
     /// Lists of numbers.
     fn lists<T: Fixed + Ord>(&self, mut lists: Items<T>) -> Result<Items<T>, ErrorKind> {
-        let spill = lists.values.spill_of();
+        let region = lists.values.beside();
         let offsets = self.offsets(&lists.offsets)?;
         let layout = Layout::Laid { offsets: &offsets, width: T::LEN };
-        let mut scatter = Scatter::new(layout, &self.room(spill.is_some()))?;
+        let mut scatter = Scatter::new(layout, &self.room(region.is_some()))?;
         let (mut slots, mut bytes) = (self.slots().stream(), Vec::new());
         lists.for_each(|list| {
             bytes.clear();
@@ -75,7 +75,7 @@ impl<'a> Moved<'a> {
             scatter.put(index(slots.next()?), &bytes)
         })?;
         lists.values = Tape::default();
-        lists.values = collected(scatter, spill.as_ref())?;
+        lists.values = collected(scatter, region.as_ref().map(Region::spill))?;
         lists.offsets = offsets;
         Ok(lists)
     }
@@ -102,24 +102,25 @@ impl<'a> Moved<'a> {
 
     /// Where values begin whose lengths tell `offsets`, once they have moved.
     fn offsets(&self, offsets: &Tape<i64>) -> Result<Tape<i64>, ErrorKind> {
-        let spill = offsets.spill_of();
+        let region = offsets.beside();
+        let spill = region.as_ref().map(Region::spill);
         let (mut lens, mut last) = (Tape::<u32>::default(), None);
         try_each(offsets, |end| match last.replace(end) {
             // The longest string has 2^31 bytes.
-            Some(start) => lens.push(u32::try_from(end - start).unwrap_or(u32::MAX), spill.as_ref()),
+            Some(start) => lens.push(u32::try_from(end - start).unwrap_or(u32::MAX), spill),
             None => Ok(()),
         })?;
-        lens.settle(spill.as_ref())?;
+        lens.settle(spill)?;
         let (mut moved, mut end) = (Tape::default(), 0);
         let lens = self.numbers(lens)?;
         if offsets.len() > 0 {
-            moved.push(0, spill.as_ref())?;
+            moved.push(0, spill)?;
         }
         try_each(&lens, |len| {
             end += i64::from(len);
-            moved.push(end, spill.as_ref())
+            moved.push(end, spill)
         })?;
-        moved.settle(spill.as_ref())?;
+        moved.settle(spill)?;
         Ok(moved)
     }
 
