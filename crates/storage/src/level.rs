@@ -13,7 +13,7 @@ use crate::source::Source;
 /// Ranges count from the level's first byte.
 #[derive(Debug)]
 pub(crate) struct Level {
-    pages: Pages,
+    pub(crate) pages: Pages,
     /// The level's first byte in the file.
     offset: u64,
 }
@@ -62,11 +62,6 @@ impl Level {
     }
 
     /// The bytes, with what may be handed out of them.
-    #[inline]
-    pub(crate) fn pages(&self) -> &Pages {
-        &self.pages
-    }
-
     /// Where a mapping, or memory, has the level.
     pub(crate) fn viewed(&self) -> Option<Range<usize>> {
         let start = usize::try_from(self.offset).ok().filter(|_| self.pages.is_view())?;

@@ -177,7 +177,7 @@ impl Section {
                 Some(below) => self.level(below).granules() * CRC_LEN,
                 None => self.len,
             };
-            let padding = level.pages().peek(used..level.len()).unwrap_or_default();
+            let padding = level.pages.peek(used..level.len()).unwrap_or_default();
             if let Some(at) = padding.iter().position(|&byte| byte != 0) {
                 let broken = ErrorKind::Broken("padding is not zero");
                 return Err(Error::new(self.place.section, level.offset(used + at), broken));
@@ -209,12 +209,12 @@ impl Section {
             self.admit(0, index)?;
         }
         self.round_off(range.end);
-        self.data.pages().get(range).ok_or_else(refuse)
+        self.data.pages.get(range).ok_or_else(refuse)
     }
 
     /// Asks the kernel for the granules around `index`, if none of them was touched before.
     fn ask_around(&self, index: usize) {
-        let (pages, first) = (self.data.pages(), index / self.together * self.together);
+        let (pages, first) = (&self.data.pages, index / self.together * self.together);
         let mut around = first..self.data.granules().min(first + self.together);
         if self.together > 1
             && let Some(view) = self.data.viewed()
@@ -233,7 +233,7 @@ impl Section {
     /// A granule that holds nothing but tail comes with the one before it, which `end` lies in or behind.
     /// What is found to be damaged here is no error: whoever needs it will be told.
     fn round_off(&self, end: usize) {
-        let (pages, granules) = (self.data.pages(), self.data.granules());
+        let (pages, granules) = (&self.data.pages, self.data.granules());
         let last = self.len.div_ceil(GRANULE);
         let tail = if end.div_ceil(GRANULE) >= last { last..granules } else { 0..0 };
         let few = if pages.left() <= granules / 64 { 0..granules } else { tail };
@@ -244,7 +244,7 @@ impl Section {
     /// checksum. Recursion is as deep as there are levels.
     fn admit(&self, number: usize, index: usize) -> Result<()> {
         let level = self.level(number);
-        if level.pages().contains(index) {
+        if level.pages.contains(index) {
             return Ok(());
         }
         if self.verify == Verify::Never {
@@ -262,7 +262,7 @@ impl Section {
             None => self.crc,
             Some(above) => {
                 let at = index * CRC_LEN;
-                let crc = above.pages().peek(at..at + CRC_LEN);
+                let crc = above.pages.peek(at..at + CRC_LEN);
                 LittleEndian::read_u32(crc.unwrap_or(&[0; CRC_LEN]))
             }
         };
@@ -273,23 +273,21 @@ impl Section {
     /// lets it be handed out.
     fn load(&self, level: &Level, index: usize, expected: Option<u32>) -> Result<()> {
         let range = level.granule(index);
-        match level.pages().peek(range.clone()) {
-            Some(bytes) => self.approve(level, index, bytes, expected),
+        let mut buffer;
+        let bytes = match level.pages.peek(range.clone()) {
+            Some(bytes) => bytes,
             None => {
-                let mut buffer = [0; GRANULE];
+                buffer = [0; GRANULE];
                 let bytes = &mut buffer[..range.len()];
                 self.source.fill(self.place.section, level.offset(range.start), bytes)?;
-                self.approve(level, index, bytes, expected)
+                bytes
             }
-        }
-    }
-
-    fn approve(&self, level: &Level, index: usize, bytes: &[u8], expected: Option<u32>) -> Result<()> {
+        };
         if let Some(expected) = expected {
             let offset = level.offset(index * GRANULE);
             granule::check(self.place.section, offset, bytes, expected)?;
         }
-        if level.pages().admit(index, bytes) {
+        if level.pages.admit(index, bytes) {
             self.source.touch(bytes.len());
         }
         Ok(())
@@ -315,7 +313,7 @@ impl SectionBytes for Section {
 
     #[inline]
     fn slice(&self, range: Range<usize>) -> Result<&[u8]> {
-        match self.data.pages().get(range.clone()) {
+        match self.data.pages.get(range.clone()) {
             Some(bytes) => Ok(bytes),
             None => self.touch(range),
         }
@@ -323,22 +321,22 @@ impl SectionBytes for Section {
 
     #[inline(always)]
     fn peek<const N: usize>(&self, at: usize) -> Option<&[u8; N]> {
-        self.data.pages().array(at)
+        self.data.pages.array(at)
     }
 
     #[inline]
     fn touched(&self) -> Option<Touched<'_>> {
-        self.data.pages().touched()
+        self.data.pages.touched()
     }
 
     #[inline]
     fn prefetch(&self, at: usize) {
-        self.data.pages().prefetch(at);
+        self.data.pages.prefetch(at);
     }
 
     #[inline]
     fn verified(&self) -> Option<&[u8]> {
-        let pages = self.data.pages();
+        let pages = &self.data.pages;
         match pages.all() {
             true => pages.get(0..self.limit()),
             false => None,

@@ -219,10 +219,7 @@ impl Source {
     ///
     /// When the kernel does not take the advice; nothing else is the worse for it.
     pub fn advise(&self, advice: Advice) -> io::Result<()> {
-        match &self.bytes {
-            Backend::Mapped(map) => map.advise(0..map.len(), advice),
-            Backend::Memory(_) | Backend::Read(_) => Ok(()),
-        }
+        self.advise_range(0..self.whole().map_or(0, <[u8]>::len), advice)
     }
 
     pub(crate) fn advise_range(&self, range: Range<usize>, advice: Advice) -> io::Result<()> {

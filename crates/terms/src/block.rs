@@ -22,10 +22,9 @@
 //! Heads ascend as the keys do, but may tie: of `a` and `a\0`, and of tails that begin alike. Those that are the
 //! wanted one's are compared in full.
 
-use std::cmp::Ordering;
 use std::ops::Range;
 
-use crate::heads;
+use crate::{heads, search};
 
 pub(crate) use encode::encode;
 
@@ -287,15 +286,6 @@ impl<'a> Block<'a> {
 
     /// How many keys are less than `key`; `room` is for those it is compared with. O(log n × length).
     pub(crate) fn lower_bound(&self, key: &[u8], room: &mut Vec<u8>) -> Option<usize> {
-        let (mut from, mut to) = (0, self.n);
-        while from < to {
-            let middle = (from + to) / 2;
-            self.key(middle, room)?;
-            match room[..].cmp(key) {
-                Ordering::Less => from = middle + 1,
-                Ordering::Equal | Ordering::Greater => to = middle,
-            }
-        }
-        Some(from)
+        search(0..self.n, |place| self.key(place, room).map(|()| &room[..] < key).ok_or(())).ok()
     }
 }

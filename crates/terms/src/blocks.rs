@@ -25,7 +25,7 @@ use docvalues_format::error::{Error, ErrorKind, Result, Section};
 use docvalues_format::source::SectionBytes;
 
 use crate::block::{Block, OVERREAD};
-use crate::dictionary::Dictionary;
+use crate::dictionary::{CheckedKeys, Dictionary};
 use crate::known::Known;
 use crate::starts::Starts;
 use crate::trie::Trie;
@@ -105,14 +105,6 @@ impl Index {
         for at in (start..end.min(start.saturating_add(MOST))).step_by(64) {
             section.prefetch(at);
         }
-    }
-
-    /// The rank of `key`, if there is one: as [`Dictionary::find`].
-    #[inline]
-    pub(crate) fn find(&self, section: &impl SectionBytes, key: &[u8]) -> Result<Option<u32>> {
-        let number = self.block_of(key);
-        self.prefetch(section, number);
-        self.find_in(section, number, key)
     }
 
     /// Asks for all of a small index: what a look-up reads one after the other comes side by side then.
@@ -200,28 +192,14 @@ impl<B: SectionBytes> BlocksReader<B> {
 
     /// The blocks, if all of them were checked by now, and what leads to them.
     #[inline]
-    pub(crate) fn known(&self) -> Option<(Known<'_>, &Index)> {
-        Some((Known::of(&self.section)?, &self.index))
+    pub(crate) fn known(&self) -> Option<CheckedKeys<'_>> {
+        Some(CheckedKeys::Blocks(Known::of(&self.section)?, &self.index))
     }
 
     /// Tells the processor that the block of `key` will be looked at soon; the key is looked up in the index for that.
     #[inline]
     pub fn prefetch(&self, key: &[u8]) {
         self.index.prefetch(&self.section, self.index.block_of(key));
-    }
-
-    #[inline]
-    fn read(&self, block: u32) -> Result<Block<'_>> {
-        self.index.read(&self.section, block)
-    }
-
-    #[cold]
-    fn broken(&self, block: u32) -> Error {
-        self.index.broken(&self.section, block)
-    }
-
-    fn ranks(&self, number: u32, block: &Block<'_>) -> Result<Range<u32>> {
-        self.index.ranks(&self.section, number, block)
     }
 
     /// How many blocks there are.
@@ -242,14 +220,16 @@ impl<B: SectionBytes> Dictionary for BlocksReader<B> {
 
     #[inline]
     fn find(&self, key: &[u8]) -> Result<Option<u32>> {
-        self.index.find(&self.section, key)
+        let number = self.index.block_near(&self.section, key, |_| ());
+        self.index.find_in(&self.section, number, key)
     }
 
     fn lower_bound(&self, key: &[u8]) -> Result<u32> {
-        let number = self.index.block_of(key);
-        let block = self.read(number)?;
-        let ranks = self.ranks(number, &block)?;
-        let place = block.lower_bound(key, &mut Vec::new()).ok_or_else(|| self.broken(number))?;
+        let BlocksReader { section, index, .. } = self;
+        let number = index.block_of(key);
+        let block = index.read(section, number)?;
+        let ranks = index.ranks(section, number, &block)?;
+        let place = block.lower_bound(key, &mut Vec::new()).ok_or_else(|| index.broken(section, number))?;
         #[expect(clippy::cast_possible_truncation, reason = "a block has at most 48 keys")]
         Ok(ranks.start + place as u32)
     }
@@ -264,16 +244,17 @@ impl<B: SectionBytes> Dictionary for BlocksReader<B> {
             return Ok(());
         }
         let mut key = Vec::new();
-        for number in self.index.starts.block_of(ranks.start)..self.index.starts.len() {
-            let block = self.read(number)?;
-            for (place, rank) in self.ranks(number, &block)?.enumerate() {
+        let BlocksReader { section, index, .. } = self;
+        for number in index.starts.block_of(ranks.start)..index.starts.len() {
+            let block = index.read(section, number)?;
+            for (place, rank) in index.ranks(section, number, &block)?.enumerate() {
                 if rank >= ranks.end {
                     return Ok(());
                 }
                 if rank < ranks.start {
                     continue;
                 }
-                block.key(place, &mut key).ok_or_else(|| self.broken(number))?;
+                block.key(place, &mut key).ok_or_else(|| index.broken(section, number))?;
                 if each(rank, &key)?.is_break() {
                     return Ok(());
                 }
@@ -283,22 +264,21 @@ impl<B: SectionBytes> Dictionary for BlocksReader<B> {
     }
 
     fn verify(&self) -> Result<()> {
-        for number in 0..self.index.starts.len() {
-            let block = self.read(number)?;
-            if self.index.starts.offset(number).saturating_add(block.end())
-                != self.index.starts.offset(number + 1)
-            {
-                return Err(self.broken(number));
+        let BlocksReader { section, index, .. } = self;
+        let wrong = |what| Error::at(section.place(), 0, ErrorKind::Broken(what));
+        for number in 0..index.starts.len() {
+            let end = index.starts.offset(number).saturating_add(index.read(section, number)?.end());
+            if end != index.starts.offset(number + 1) {
+                return Err(index.broken(section, number));
             }
         }
         let (mut before, mut count) = (None::<Vec<u8>>, 0);
         self.each(0..self.len, &mut |rank, key| {
-            let wrong = |what| Err(Error::at(self.section.place(), 0, ErrorKind::Broken(what)));
             if before.as_ref().is_some_and(|before| &before[..] >= key) {
-                return wrong("ids do not ascend");
+                return Err(wrong("ids do not ascend"));
             }
             if self.find(key)? != Some(rank) {
-                return wrong("an id is not found where it is");
+                return Err(wrong("an id is not found where it is"));
             }
             let before = before.get_or_insert_default();
             before.clear();
@@ -308,11 +288,7 @@ impl<B: SectionBytes> Dictionary for BlocksReader<B> {
         })?;
         match count == self.len {
             true => Ok(()),
-            false => Err(Error::at(
-                self.section.place(),
-                0,
-                ErrorKind::Broken("there are fewer ids than there should be"),
-            )),
+            false => Err(wrong("there are fewer ids than there should be")),
         }
     }
 }

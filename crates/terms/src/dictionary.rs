@@ -7,7 +7,7 @@ use std::ops::{ControlFlow, Range};
 use docvalues_format::error::Result;
 
 pub use checked::Checked;
-pub(crate) use checked::ask;
+pub(crate) use checked::{Keys as CheckedKeys, ask};
 
 /// Sorted unique keys, numbered from 0 in their order, which is that of their bytes: the number of a key is its *rank*.
 ///

@@ -18,11 +18,14 @@
 //! Against the [automaton](crate::fst): no ends are shared, so ids with structure take more bytes; it is built in less
 //! time, in one pass without a table, and what keys share is in the same node as the branch behind it.
 
+use crate::walk::tree::Tree;
+
 pub use build::TrieBuilder;
-pub use read::ExactTrie;
 
 mod build;
 mod node;
-mod read;
 #[cfg(test)]
 mod tests;
+
+/// A trie in a section.
+pub type ExactTrie<B> = Tree<node::ExactForm, B>;

@@ -27,12 +27,15 @@
 //! (2000); Mihov and Maurel, *Direct construction of minimal acyclic subsequential transducers* (2001); for the
 //! registry that forgets, the crate `fst`, and Lucene's `NodeHash`.
 
+use crate::walk::tree::Tree;
+
 pub use build::FstBuilder;
-pub use read::Fst;
 
 mod build;
 pub(crate) mod node;
-mod read;
 mod registry;
 #[cfg(test)]
 mod tests;
+
+/// An automaton in a section.
+pub type Fst<B> = Tree<node::FstForm, B>;

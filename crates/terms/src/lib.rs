@@ -22,6 +22,8 @@
 
 #![cfg_attr(test, allow(clippy::cast_possible_truncation, reason = "the numbers of tests are small"))]
 
+use std::ops::Range;
+
 mod block;
 pub mod blocks;
 pub mod build;
@@ -48,4 +50,26 @@ fn common(a: &[u8], b: &[u8]) -> usize {
     let eights = a.as_chunks::<8>().0.iter().zip(b.as_chunks::<8>().0).take_while(|(a, b)| a == b).count();
     let same = eights * 8;
     same + a[same..].iter().zip(&b[same..]).take_while(|(a, b)| a == b).count()
+}
+
+/// The first eight bytes as a big-endian number, with zeros behind: ascends as byte strings do.
+#[inline]
+fn first_eight(bytes: &[u8]) -> u64 {
+    if let Some(bytes) = bytes.first_chunk() {
+        return u64::from_be_bytes(*bytes);
+    }
+    (0..8).fold(0, |number, i| number << 8 | u64::from(bytes.get(i).copied().unwrap_or(0)))
+}
+
+/// The first place in `range` that is not below what is sought, or its end: a binary search, for what may fail.
+fn search<E>(range: Range<usize>, mut is_below: impl FnMut(usize) -> Result<bool, E>) -> Result<usize, E> {
+    let Range { mut start, mut end } = range;
+    while start < end {
+        let middle = start.midpoint(end);
+        match is_below(middle)? {
+            true => start = middle + 1,
+            false => end = middle,
+        }
+    }
+    Ok(start)
 }

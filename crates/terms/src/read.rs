@@ -9,9 +9,10 @@ use docvalues_format::numeric::NumericReader;
 use docvalues_format::source::SectionBytes;
 
 use crate::blocks::BlocksReader;
-use crate::dictionary::{Checked, Dictionary};
+use crate::dictionary::{Checked, CheckedKeys, Dictionary};
 use crate::exact::ExactTrie;
 use crate::filter::{Filter, Probe};
+use crate::first_eight;
 use crate::fst::Fst;
 use crate::hash::hash;
 use crate::ids::{Form, IdSizes, Ids, Keys, MAX_BOUND};
@@ -109,34 +110,16 @@ impl<B: SectionBytes> KeysReader<B> {
             KeysReader::Fst(fst) => fst.find(key),
         }
     }
-}
 
-impl<B: SectionBytes> KeysReader<B> {
     /// The same, if all of it was checked by now.
     fn checked(&self) -> Option<Checked<'_>> {
-        match self {
-            KeysReader::None => Some(Checked::EMPTY),
-            KeysReader::Blocks(blocks) => blocks.known().map(Checked::blocks),
-            KeysReader::Exact(trie) => trie.known().map(Checked::exact),
-            KeysReader::Fst(fst) => fst.known().map(Checked::fst),
-        }
+        Some(Checked(match self {
+            KeysReader::None => CheckedKeys::None,
+            KeysReader::Blocks(blocks) => blocks.known()?,
+            KeysReader::Exact(trie) => CheckedKeys::Exact(trie.known()?),
+            KeysReader::Fst(fst) => CheckedKeys::Fst(fst.known()?),
+        }))
     }
-}
-
-/// The first eight bytes of a key as a number that compares as they do; a key without so many is filled up with zeros.
-#[inline]
-fn head(key: &[u8]) -> u64 {
-    match key.first_chunk() {
-        Some(head) => u64::from_be_bytes(*head),
-        None => {
-            key.iter().fold(0, |head, &byte| head << 8 | u64::from(byte)).unbounded_shl(64 - 8 * bits(key))
-        }
-    }
-}
-
-/// How many bytes a short key has.
-fn bits(key: &[u8]) -> u32 {
-    u32::try_from(key.len()).unwrap_or(8).min(8)
 }
 
 impl<B: SectionBytes> IdsReader<B> {
@@ -158,7 +141,7 @@ impl<B: SectionBytes> IdsReader<B> {
         };
         let filter = ids.filter.map(|section| Filter::open(section, count, filter_bits)).transpose()?;
         let docs = NumericReader::open(ids.docs, JumpTables::Baked)?;
-        let heads = (head(&least), head(&greatest));
+        let heads = (first_eight(&least), first_eight(&greatest));
         let inner = Inner {
             heads,
             keys,
@@ -302,7 +285,7 @@ impl<B: SectionBytes> IdsReader<B> {
     /// As [`find`](Self::find).
     #[inline]
     pub fn find_packed(&self, key: &[u8]) -> Result<Option<DocId>> {
-        let head = head(key);
+        let head = first_eight(key);
         if head < self.inner.heads.0 || head > self.inner.heads.1 || !self.is_within(head, key) {
             return Ok(None);
         }
@@ -423,10 +406,19 @@ impl<B: SectionBytes> IdsReader<B> {
         ranks: Range<u32>,
         mut each: impl FnMut(&[u8], DocId) -> ControlFlow<()>,
     ) -> Result<()> {
+        self.each_id(ranks, |rank, id| Ok(each(id, self.doc(rank)?)))
+    }
+
+    /// The ids of these ranks, and the ranks.
+    fn each_id(
+        &self,
+        ranks: Range<u32>,
+        mut each: impl FnMut(u32, &[u8]) -> Result<ControlFlow<()>>,
+    ) -> Result<()> {
         let mut id = Vec::new();
         let mut unpacked = |rank, key: &[u8]| {
             self.inner.template.unpack(key, &mut id).ok_or_else(|| refuse(ErrorKind::Broken(NOT_PACKED)))?;
-            Ok(each(&id, self.doc(rank)?))
+            each(rank, &id)
         };
         self.inner.keys.dictionary().map_or(Ok(()), |keys| keys.each(ranks, &mut unpacked))
     }

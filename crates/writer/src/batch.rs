@@ -3,7 +3,7 @@
 use docvalues_format::file::kind::{from_f64, from_u64};
 use docvalues_format::id::DocId;
 
-use crate::column::{ByteStrings, Numbers};
+use crate::column::{Bytes, Numbers};
 use crate::error::Result;
 use crate::fields::{Fields, Given};
 use crate::rows::{Rows, Validity};
@@ -253,16 +253,14 @@ impl<'w> Batch<'w> {
         values: &[T],
         store: impl Fn(T) -> i64,
     ) -> Result<&mut Self> {
-        self.fields.expect_type(field, given)?;
         let rows = Rows { docs: self.docs, values: values.len(), ..rows };
-        self.fields.add_column(field, &rows, &Numbers { values, store })?;
+        self.fields.add_column(field, given, &rows, &Numbers { values, store })?;
         Ok(self)
     }
 
     fn strings(&mut self, field: FieldId, rows: Rows<'_>, offsets: &[u64], data: &[u8]) -> Result<&mut Self> {
-        self.fields.expect_type(field, Given::BYTES_OF_ANY)?;
         let rows = Rows { docs: self.docs, values: offsets.len().saturating_sub(1), ..rows };
-        self.fields.add_column(field, &rows, &ByteStrings { offsets, data })?;
+        self.fields.add_column(field, Given::BYTES_OF_ANY, &rows, &Bytes { offsets, data })?;
         Ok(self)
     }
 }

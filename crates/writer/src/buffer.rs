@@ -14,15 +14,15 @@ use crate::intern::{Interner, index};
 use crate::rows::{Counted, Refused, Rows};
 use crate::schema::{BytesKind, FieldSpec};
 
-pub(crate) use lists::{Lists, ascending, distinct};
+pub(crate) use items::{Items, ascending, distinct};
 pub(crate) use memory::Memory;
-pub(crate) use payload::{Laid, Payload};
+pub(crate) use payload::{ByteStrings, Payload, payloads};
 pub(crate) use presence::PresenceBuffer;
 pub(crate) use region::{Collected, Region, TOGETHER};
 pub(crate) use strings::Kept;
 pub(crate) use tape::{Fixed, Stream, Tape};
 
-mod lists;
+mod items;
 mod memory;
 mod payload;
 mod presence;
@@ -40,23 +40,14 @@ pub(crate) struct FieldBuffer {
 /// Values in document order.
 #[derive(Debug)]
 pub(crate) enum Values {
-    /// At most one number a document.
-    Numbers(Tape<i64>),
-    /// Lists of them.
-    NumberLists(Lists<i64>),
+    /// Numbers.
+    Numbers(Items<i64>),
     /// At most one byte string a document, each kept.
     Strings(Kept),
-    /// At most one byte string a document: their numbers in the interner.
+    /// Byte strings: at most one a document, or sets of them.
     Terms {
-        /// The numbers.
-        ids: Tape<u32>,
-        /// What they stand for.
-        terms: Interner,
-    },
-    /// Sets of byte strings.
-    TermSets {
-        /// Their numbers.
-        ids: Lists<u32>,
+        /// Their numbers in the interner.
+        ids: Items<u32>,
         /// What they stand for.
         terms: Interner,
     },
@@ -64,18 +55,17 @@ pub(crate) enum Values {
 
 impl FieldBuffer {
     pub(crate) fn new(spec: &FieldSpec) -> FieldBuffer {
-        let values = match (spec.logical().is_bytes(), spec.is_multi_valued(), spec.bytes_kind()) {
-            (false, false, _) => Values::Numbers(Tape::default()),
-            (false, true, _) => Values::NumberLists(Lists::new(ascending)),
-            (true, false, BytesKind::Binary) => Values::Strings(Kept::default()),
+        let multi_valued = spec.is_multi_valued();
+        let values = match (spec.logical().is_bytes(), spec.bytes_kind()) {
+            (false, _) if multi_valued => Values::Numbers(Items::lists(ascending)),
+            (false, _) => Values::Numbers(Items::singles()),
+            (true, _) if multi_valued => {
+                Values::Terms { ids: Items::lists(distinct), terms: Interner::default() }
+            }
+            (true, BytesKind::Binary) => Values::Strings(Kept::default()),
             // To see whether a dictionary pays.
-            (true, false, BytesKind::Auto) => {
-                Values::Terms { ids: Tape::default(), terms: Interner::unsorted() }
-            }
-            (true, false, BytesKind::Sorted) => {
-                Values::Terms { ids: Tape::default(), terms: Interner::default() }
-            }
-            (true, true, _) => Values::TermSets { ids: Lists::new(distinct), terms: Interner::default() },
+            (true, BytesKind::Auto) => Values::Terms { ids: Items::singles(), terms: Interner::unsorted() },
+            (true, BytesKind::Sorted) => Values::Terms { ids: Items::singles(), terms: Interner::default() },
         };
         FieldBuffer { presence: PresenceBuffer::default(), values }
     }
@@ -83,7 +73,7 @@ impl FieldBuffer {
     /// Lowers the number of distinct byte strings: to reach it, a test would need gigabytes.
     #[cfg(test)]
     pub(crate) fn limit_terms(&mut self, limit: u32) {
-        if let Values::Terms { terms, .. } | Values::TermSets { terms, .. } = &mut self.values {
+        if let Values::Terms { terms, .. } = &mut self.values {
             terms.limit(limit);
         }
     }
@@ -91,8 +81,8 @@ impl FieldBuffer {
     /// How many distinct byte strings there are, where they are counted.
     pub(crate) fn terms(&self) -> u32 {
         match &self.values {
-            Values::Terms { terms, .. } | Values::TermSets { terms, .. } => terms.len(),
-            Values::Numbers(_) | Values::NumberLists(_) | Values::Strings(_) => 0,
+            Values::Terms { terms, .. } => terms.len(),
+            Values::Numbers(_) | Values::Strings(_) => 0,
         }
     }
 
@@ -105,20 +95,17 @@ impl FieldBuffer {
         memory: &mut Memory,
     ) -> Result<(), ErrorKind> {
         match &mut self.values {
-            Values::Numbers(numbers) => memory.reserve(&mut numbers.near, values),
-            Values::NumberLists(lists) => lists.reserve(docs, values, memory),
+            Values::Numbers(numbers) => numbers.reserve(docs, values, memory),
             Values::Strings(_) => Ok(()),
-            Values::Terms { ids, .. } => memory.reserve(&mut ids.near, values),
-            Values::TermSets { ids, .. } => ids.reserve(docs, values, memory),
+            Values::Terms { ids, .. } => ids.reserve(docs, values, memory),
         }
     }
 
     /// Appends a number for which there is room. Fields of byte strings ignore it.
     pub(crate) fn push_number(&mut self, stored: i64) {
         match &mut self.values {
-            Values::Numbers(numbers) => numbers.near.push(stored),
-            Values::NumberLists(lists) => lists.values.near.push(stored),
-            Values::Strings(_) | Values::Terms { .. } | Values::TermSets { .. } => {
+            Values::Numbers(numbers) => numbers.values.near.push(stored),
+            Values::Strings(_) | Values::Terms { .. } => {
                 debug_assert!(false, "a number for a field of byte strings");
             }
         }
@@ -128,9 +115,8 @@ impl FieldBuffer {
     pub(crate) fn push_bytes(&mut self, value: &[u8], memory: &mut Memory) -> Result<(), ErrorKind> {
         match &mut self.values {
             Values::Strings(strings) => strings.push(value, memory)?,
-            Values::Terms { ids, terms } => ids.near.push(terms.intern(value, memory)?),
-            Values::TermSets { ids, terms } => ids.values.near.push(terms.intern(value, memory)?),
-            Values::Numbers(_) | Values::NumberLists(_) => {
+            Values::Terms { ids, terms } => ids.values.near.push(terms.intern(value, memory)?),
+            Values::Numbers(_) => {
                 debug_assert!(false, "a byte string for a field of numbers");
             }
         }
@@ -146,27 +132,20 @@ impl FieldBuffer {
     pub(crate) fn heap(&self) -> usize {
         match &self.values {
             Values::Numbers(numbers) => numbers.heap(),
-            Values::NumberLists(lists) => lists.heap(),
             Values::Strings(strings) => strings.heap(),
             Values::Terms { ids, terms } => ids.heap() + terms.heap(),
-            Values::TermSets { ids, terms } => ids.heap() + terms.heap(),
         }
     }
 
     /// Moves what it holds to `spill`: values of documents that all are committed.
     pub(crate) fn spill(&mut self, spill: &Spill, memory: &mut Memory) -> Result<(), ErrorKind> {
         match &mut self.values {
-            Values::Numbers(numbers) => numbers.spill(spill, memory),
-            Values::NumberLists(lists) => {
-                lists.tidy()?;
-                lists.spill(spill, memory)
+            Values::Numbers(numbers) => {
+                numbers.tidy()?;
+                numbers.spill(spill, memory)
             }
             Values::Strings(strings) => strings.spill(spill, memory),
             Values::Terms { ids, terms } => {
-                terms.spill(ids.len(), spill, memory)?;
-                ids.spill(spill, memory)
-            }
-            Values::TermSets { ids, terms } => {
                 // Where the run's numbers end depends on how many are kept.
                 ids.tidy()?;
                 terms.spill(ids.values.len(), spill, memory)?;
@@ -178,27 +157,14 @@ impl FieldBuffer {
     /// Ends the values of a document, in a field that can have several.
     pub(crate) fn end_document(&mut self) {
         match &mut self.values {
-            Values::NumberLists(lists) => lists.end_last(),
-            Values::TermSets { ids, .. } => ids.end_last(),
-            Values::Numbers(_) | Values::Strings(_) | Values::Terms { .. } => {}
+            Values::Numbers(numbers) => numbers.end_last(),
+            Values::Terms { ids, .. } => ids.end_last(),
+            Values::Strings(_) => {}
         }
     }
 
-    /// Makes room for the values that `rows` deals out to the documents from `first` on, but for the
-    /// bytes of byte strings.
-    pub(crate) fn reserve_column(
-        &mut self,
-        first: u32,
-        rows: &Rows<'_>,
-        counted: Counted,
-        memory: &mut Memory,
-    ) -> Result<(), ErrorKind> {
-        self.reserve(index(counted.docs), counted.values, memory)?;
-        self.presence.reserve(first..first + rows.docs, counted.docs, memory)
-    }
-
-    /// Checks that a field of type `logical` can hold those values of `column`, and appends them. After a
-    /// refusal, some are there.
+    /// Checks that a field of type `logical` can hold those values of `column` that `rows` deals out to the documents
+    /// from `first` on, and appends them. After a refusal, some are there.
     pub(crate) fn append_column(
         &mut self,
         first: u32,
@@ -207,7 +173,11 @@ impl FieldBuffer {
         logical: LogicalType,
         memory: &mut Memory,
     ) -> Result<(), Refused> {
-        if !matches!(self.values, Values::NumberLists(_) | Values::TermSets { .. }) {
+        let Counted { docs, values } = rows.count()?;
+        let room = self.reserve(index(docs), values, memory);
+        let room = room.and_then(|()| self.presence.reserve(first..first + rows.docs, docs, memory));
+        room.map_err(|kind| (0, kind))?;
+        if !self.has_lists() {
             self.presence.extend(first, rows);
             return column.append_single(rows, logical, &mut self.values, memory);
         }
@@ -219,9 +189,9 @@ impl FieldBuffer {
             let with_values = docs.filter(|&doc| len(doc) > 0);
             with_values.clone().for_each(|doc| self.presence.insert(first + doc));
             match &mut self.values {
-                Values::NumberLists(lists) => lists.end(with_values.map(len)),
-                Values::TermSets { ids, .. } => ids.end(with_values.map(len)),
-                Values::Numbers(_) | Values::Strings(_) | Values::Terms { .. } => {}
+                Values::Numbers(numbers) => numbers.end(with_values.map(len)),
+                Values::Terms { ids, .. } => ids.end(with_values.map(len)),
+                Values::Strings(_) => {}
             }
             Ok(())
         })
@@ -234,16 +204,20 @@ impl FieldBuffer {
         let left = index(self.presence.count());
         match &mut self.values {
             Values::Numbers(numbers) => numbers.truncate(left),
-            Values::NumberLists(lists) => lists.truncate(left),
             Values::Strings(strings) => strings.truncate(left),
             Values::Terms { ids, terms: interner } => {
                 ids.truncate(left);
                 interner.truncate(terms);
             }
-            Values::TermSets { ids, terms: interner } => {
-                ids.truncate(left);
-                interner.truncate(terms);
-            }
+        }
+    }
+
+    /// Whether a document can have several values.
+    fn has_lists(&self) -> bool {
+        match &self.values {
+            Values::Numbers(numbers) => numbers.are_lists(),
+            Values::Strings(_) => false,
+            Values::Terms { ids, .. } => ids.are_lists(),
         }
     }
 }

@@ -3,9 +3,10 @@
 
 use std::ops::Range;
 
+use docvalues_format::bits;
 use docvalues_format::file::kind::LogicalType;
 
-use crate::buffer::{Lists, Memory, Tape, Values};
+use crate::buffer::{Memory, Values};
 use crate::error::ErrorKind;
 use crate::fields::{MAX_VALUE, check_bytes, check_number};
 use crate::intern::{Interner, TOGETHER, index};
@@ -64,8 +65,8 @@ impl<T: Copy, F: Fn(T) -> i64> Column for Numbers<'_, T, F> {
         buffer: &mut Values,
         _: &mut Memory,
     ) -> Result<(), (usize, ErrorKind)> {
-        if let Values::Numbers(numbers) | Values::NumberLists(Lists { values: numbers, .. }) = buffer {
-            numbers.near.extend(self.values[places].iter().map(|&value| (self.store)(value)));
+        if let Values::Numbers(numbers) = buffer {
+            numbers.values.near.extend(self.values[places].iter().map(|&value| (self.store)(value)));
         }
         Ok(())
     }
@@ -80,31 +81,32 @@ impl<T: Copy, F: Fn(T) -> i64> Column for Numbers<'_, T, F> {
         if logical == LogicalType::Bool {
             rows.runs(|docs| self.check(rows, &docs, logical))?;
         }
-        let (Some(words), Values::Numbers(Tape { near: numbers, .. })) = (rows.words(), &mut *buffer) else {
+        let (Some(words), Values::Numbers(items)) = (rows.words(), &mut *buffer) else {
             return self.append(0..self.values.len(), buffer, memory).map_err(|(_, kind)| (0, kind));
         };
-        let mut few = Few::new(self);
-        for ((start, values), word) in (0..).step_by(64).zip(self.values.chunks(64)).zip(words) {
-            match word.count_ones() {
-                0..MANY => few.add(start, word, numbers),
-                ones => {
-                    few.take(numbers);
-                    self.append_word(values, word, ones, numbers);
-                }
+        let numbers = &mut items.values.near;
+        let (words, mut places): (Vec<u64>, _) = (words.collect(), Vec::new());
+        for (values, words) in self.values.chunks(64 * LISTED).zip(words.chunks(LISTED)) {
+            let count: u32 = words.iter().map(|word| word.count_ones()).sum();
+            if index(count) > values.len() / 2 {
+                values
+                    .chunks(64)
+                    .zip(words)
+                    .for_each(|(values, &word)| self.append_word(values, word, numbers));
+                continue;
             }
+            places.clear();
+            bits::docs(words, 0, &mut places);
+            numbers.extend(places.iter().map(|place| (self.store)(values[index(place.get())])));
         }
-        few.take(numbers);
         Ok(())
     }
 }
 
-/// From so many values of a word on, it pays to go through all 64 without a branch.
-const MANY: u32 = 16;
-
 impl<T: Copy, F: Fn(T) -> i64> Numbers<'_, T, F> {
-    /// Appends those of up to 64 values whose bits are set.
-    fn append_word(&self, values: &[T], word: u64, ones: u32, numbers: &mut Vec<i64>) {
-        if ones == 64 {
+    /// Appends those of up to 64 values whose bits are set: if most are, without a branch for each.
+    fn append_word(&self, values: &[T], word: u64, numbers: &mut Vec<i64>) {
+        if word == u64::MAX {
             return numbers.extend(values.iter().map(|&value| (self.store)(value)));
         }
         let (mut kept, mut len) = ([0; 64], 0);
@@ -116,46 +118,17 @@ impl<T: Copy, F: Fn(T) -> i64> Numbers<'_, T, F> {
     }
 }
 
-/// Places of values that lie far apart. Each is a cache miss, and while the places are looked for in the
-/// words, the processor waits for one after the other: so first places, then values.
-struct Few<'a, T, F> {
-    column: &'a Numbers<'a, T, F>,
-    places: [usize; 256],
-    len: usize,
-}
-
-impl<'a, T: Copy, F: Fn(T) -> i64> Few<'a, T, F> {
-    fn new(column: &'a Numbers<'a, T, F>) -> Few<'a, T, F> {
-        Few { column, places: [0; 256], len: 0 }
-    }
-
-    /// Adds the places `start + i` for every set bit *i* of `word`, fewer than [`MANY`].
-    fn add(&mut self, start: usize, mut word: u64, numbers: &mut Vec<i64>) {
-        if self.places.len() - self.len < index(MANY) {
-            self.take(numbers);
-        }
-        while word != 0 {
-            self.places[self.len] = start + index(word.trailing_zeros());
-            self.len += 1;
-            word &= word - 1;
-        }
-    }
-
-    /// Appends the values.
-    fn take(&mut self, numbers: &mut Vec<i64>) {
-        let Numbers { values, store } = self.column;
-        numbers.extend(self.places[..self.len].iter().map(|&place| store(values[place])));
-        self.len = 0;
-    }
-}
+/// Words whose values are looked for at a time. A value far from the one before is a cache miss, and while places are
+/// looked for, the processor waits for one after the other: so first places, then values.
+const LISTED: usize = 16;
 
 /// Byte strings end to end: string *i* from `offsets[i]` to `offsets[i + 1]`.
-pub(crate) struct ByteStrings<'a> {
+pub(crate) struct Bytes<'a> {
     pub(crate) offsets: &'a [u64],
     pub(crate) data: &'a [u8],
 }
 
-impl<'a> ByteStrings<'a> {
+impl<'a> Bytes<'a> {
     fn span(&self, at: usize) -> Result<Range<usize>, ErrorKind> {
         span("byte", self.offsets, at, self.data.len())
     }
@@ -208,7 +181,7 @@ fn are_texts(bytes: &[u8], offsets: &[u64]) -> bool {
     offsets.iter().all(|at| text.is_char_boundary(usize::try_from(at - start).unwrap_or(usize::MAX)))
 }
 
-impl Column for ByteStrings<'_> {
+impl Column for Bytes<'_> {
     fn check(&self, rows: &Rows<'_>, docs: &Range<u32>, logical: LogicalType) -> Result<(), Refused> {
         match self.all_fit(&rows.places(docs), logical) {
             true => Ok(()),
@@ -227,10 +200,8 @@ impl Column for ByteStrings<'_> {
                 let offsets = self.between(&places);
                 strings.extend(offsets, self.data, memory).map_err(|kind| (places.start, kind))?;
             }
-            Values::Terms { ids, terms } | Values::TermSets { ids: Lists { values: ids, .. }, terms } => {
-                self.intern(places, &mut ids.near, terms, memory)?;
-            }
-            Values::Numbers(_) | Values::NumberLists(_) => {}
+            Values::Terms { ids, terms } => self.intern(places, &mut ids.values.near, terms, memory)?,
+            Values::Numbers(_) => {}
         }
         Ok(())
     }

@@ -168,14 +168,12 @@ impl<'w> Document<'w> {
     }
 
     fn number(&mut self, field: FieldId, given: Given, stored: i64) -> Result<&mut Self> {
-        self.fields.expect_type(field, given)?;
-        self.fields.add_number(field, stored)?;
+        self.fields.add_number(field, given, stored)?;
         Ok(self)
     }
 
     fn string(&mut self, field: FieldId, given: Given, value: &[u8]) -> Result<&mut Self> {
-        self.fields.expect_type(field, given)?;
-        self.fields.add_bytes(field, value, given.is_text)?;
+        self.fields.add_bytes(field, given, value)?;
         Ok(self)
     }
 }

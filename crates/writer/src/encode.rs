@@ -18,14 +18,13 @@ use docvalues_format::numeric::{self, Numeric, NumericOptions, Role};
 use docvalues_format::presence::Presence;
 
 use crate::buffer::{
-    self, FieldBuffer, Fixed, Laid, Lists, Payload, PresenceBuffer, Region, TOGETHER, Tape, distinct,
+    self, ByteStrings, FieldBuffer, Fixed, Items, Kept, Payload, PresenceBuffer, Region, TOGETHER, Tape,
+    payloads,
 };
 use crate::error::ErrorKind;
-use crate::intern::Interner;
 use crate::order::{Moved, Order};
 use crate::schema::FieldSpec;
 use crate::statistics::{of_numbers, of_ords};
-use terms::Sorted;
 
 pub(crate) use terms::InOrder;
 
@@ -82,30 +81,17 @@ impl<'o> Encoder<'o> {
     pub(crate) fn column(&self, spec: &FieldSpec, buffer: FieldBuffer) -> Result<Encoded, ErrorKind> {
         let FieldBuffer { presence, values } = buffer;
         let column = self.frame(spec, presence)?;
-        let logical = spec.logical();
-        Ok(match values {
-            buffer::Values::Numbers(numbers) => {
-                let numbers = column.numbers(numbers)?;
-                let values = self.values(&numbers, logical)?;
-                let known = of_numbers(&numbers, &values, logical, true)?;
-                column.with(Kind::Numeric, Values::Numeric(values), known)
+        match values {
+            buffer::Values::Numbers(mut numbers) => {
+                numbers.tidy()?;
+                self.stored(column, numbers)
             }
-            buffer::Values::NumberLists(mut lists) => {
-                lists.tidy()?;
-                let Lists { offsets, values: numbers, .. } = column.lists(lists)?;
-                let offsets = self.offsets(&offsets)?;
-                let values = self.values(&numbers, logical)?;
-                let known = of_numbers(&numbers, &values, logical, false)?;
-                column.with(Kind::SortedNumeric, Values::SortedNumeric { offsets, values }, known)
+            buffer::Values::Strings(Kept { strings, .. }) => {
+                let strings = column.strings(strings)?;
+                self.strings(column, strings)
             }
-            buffer::Values::Strings(strings) => {
-                let (bytes, offsets) = strings.into_parts();
-                let (bytes, offsets) = column.strings(bytes, offsets)?;
-                self.strings(column, bytes, offsets)?
-            }
-            buffer::Values::Terms { ids, terms } => self.terms(column, self.in_order(ids, terms)?)?,
-            buffer::Values::TermSets { ids, terms } => self.term_sets(column, ids, terms)?,
-        })
+            buffer::Values::Terms { ids, terms } => self.terms(column, self.in_order(ids, terms)?),
+        }
     }
 
     /// A column of `spec` that lacks its values, with documents where they go.
@@ -122,89 +108,66 @@ impl<'o> Encoder<'o> {
             None => (presence, None),
         };
         let presence = presence.encode(self.docs, self.jump_tables);
-        Ok(Frame { spec, presence: in_memory(|f| presence.try_map(f)), moved })
+        let Ok(presence) = presence.try_map(&mut payloads(None));
+        Ok(Frame { spec, presence, moved })
     }
 
-    /// A sorted column of ords into `terms`, where their documents go.
-    pub(crate) fn ords(
+    /// A column of numbers.
+    fn stored(&self, column: Frame<'_>, numbers: Items<i64>) -> Result<Encoded, ErrorKind> {
+        let numbers = column.items(numbers)?;
+        let (logical, offsets) = (column.spec.logical(), self.offsets(&numbers)?);
+        let options = NumericOptions { doubles: logical == LogicalType::F64, ..self.options(Role::Values) };
+        let values = encode_numbers(&numbers.values, &options)?;
+        let known = of_numbers(&numbers.values, &values, logical, offsets.is_none())?;
+        Ok(match offsets {
+            Some(offsets) => {
+                column.with(Kind::SortedNumeric, Values::SortedNumeric { offsets, values }, known)
+            }
+            None => column.with(Kind::Numeric, Values::Numeric(values), known),
+        })
+    }
+
+    /// A column of ords into `terms`, where their documents go.
+    fn ords(
         &self,
         column: Frame<'_>,
-        ords: &Tape<u32>,
+        ords: &Items<u32>,
         terms: Dictionary<Payload>,
     ) -> Result<Encoded, ErrorKind> {
-        let known = of_ords(ords, &terms, true)?;
-        let values = Values::Sorted { ords: self.numbers(ords, Role::Values)?, terms };
-        Ok(column.with(Kind::Sorted, values, known))
+        let offsets = self.offsets(ords)?;
+        let known = of_ords(&ords.values, &terms, offsets.is_none())?;
+        let ords = encode_numbers(&ords.values, &self.options(Role::Values))?;
+        Ok(match offsets {
+            Some(offsets) => column.with(Kind::SortedSet, Values::SortedSet { offsets, ords, terms }, known),
+            None => column.with(Kind::Sorted, Values::Sorted { ords, terms }, known),
+        })
     }
 
-    fn term_sets(
-        &self,
-        column: Frame<'_>,
-        mut sets: Lists<u32>,
-        terms: Interner,
-    ) -> Result<Encoded, ErrorKind> {
-        let Sorted { terms, mut ords, .. } = self.sort(terms, sets.values.len())?;
-        sets.change_each(|set| {
-            ords.replace(set)?;
-            Ok(distinct(set))
-        })?;
-        drop(ords);
-        let sets = column.lists(sets)?;
-        self.ord_sets(column, sets, terms)
+    /// Where lists begin, if there are any.
+    fn offsets<T: Fixed + Ord>(&self, items: &Items<T>) -> Result<Option<Numeric<Payload>>, ErrorKind> {
+        let encode = || encode_numbers(&items.offsets, &self.options(Role::Offsets));
+        items.are_lists().then(encode).transpose()
     }
 
-    /// A sorted-set column of ascending ords into `terms`, where their documents go.
-    pub(crate) fn ord_sets(
-        &self,
-        column: Frame<'_>,
-        sets: Lists<u32>,
-        terms: Dictionary<Payload>,
-    ) -> Result<Encoded, ErrorKind> {
-        let Lists { offsets, values: ords, .. } = sets;
-        let offsets = self.offsets(&offsets)?;
-        let known = of_ords(&ords, &terms, false)?;
-        let ords = self.numbers(&ords, Role::Values)?;
-        Ok(column.with(Kind::SortedSet, Values::SortedSet { offsets, ords, terms }, known))
-    }
-
-    /// The strings that lie end to end in `bytes`, between two of the `offsets` each.
-    fn strings(&self, column: Frame<'_>, bytes: Payload, offsets: Tape<i64>) -> Result<Encoded, ErrorKind> {
+    fn strings(&self, column: Frame<'_>, strings: ByteStrings) -> Result<Encoded, ErrorKind> {
         let options = BinaryOptions { compression: column.spec.compressed(), jump_tables: self.jump_tables };
-        let count = offsets.len().saturating_sub(1) as u64;
-        let with = |bytes: Payload, coding, offsets| {
-            let bytes = (bytes.len() > 0).then_some(bytes);
-            Values::Binary(Binary { count, bytes, coding, offsets })
-        };
-        let values = match coded(&bytes, &offsets, options.compression)? {
+        let count = strings.len() as u64;
+        let (bytes, coding, offsets) = match coded(&strings, options.compression)? {
             Some((codes, coding, Some(ends))) => {
-                drop((bytes, offsets));
+                drop(strings);
                 let offsets = encode_offsets(codes.len(), &ends, &options)?;
-                with(codes, coding, offsets)
+                (codes, coding, offsets)
             }
-            Some((codes, coding, None)) => {
-                let offsets = encode_offsets(bytes.len(), &offsets, &options)?;
-                with(codes, coding, offsets)
-            }
-            // In the file they lie as they do here.
-            None => {
-                let offsets = encode_offsets(bytes.len(), &offsets, &options)?;
-                with(bytes, Coding::Raw, offsets)
+            coded => {
+                let offsets = encode_offsets(strings.bytes.len(), &strings.offsets, &options)?;
+                // In the file they lie as they do here.
+                let (bytes, coding, _) = coded.unwrap_or((strings.bytes, Coding::Raw, None));
+                (bytes, coding, offsets)
             }
         };
+        let bytes = (bytes.len() > 0).then_some(bytes);
+        let values = Values::Binary(Binary { count, bytes, coding, offsets });
         Ok(column.with(Kind::Binary, values, Statistics::default()))
-    }
-
-    fn offsets(&self, offsets: &Tape<i64>) -> Result<Numeric<Payload>, ErrorKind> {
-        self.numbers(offsets, Role::Offsets)
-    }
-
-    fn values(&self, values: &Tape<i64>, logical: LogicalType) -> Result<Numeric<Payload>, ErrorKind> {
-        let doubles = logical == LogicalType::F64;
-        encode_numbers(values, &NumericOptions { doubles, ..self.options(Role::Values) })
-    }
-
-    fn numbers<T: Fixed>(&self, numbers: &Tape<T>, role: Role) -> Result<Numeric<Payload>, ErrorKind> {
-        encode_numbers(numbers, &self.options(role))
     }
 
     fn options(&self, role: Role) -> NumericOptions {
@@ -222,27 +185,19 @@ pub(crate) struct Frame<'a> {
 }
 
 impl Frame<'_> {
-    /// One number a document, where these go.
-    pub(crate) fn numbers<T: Fixed>(&self, numbers: Tape<T>) -> Result<Tape<T>, ErrorKind> {
+    /// Numbers, where their documents go.
+    fn items<T: Fixed + Ord>(&self, items: Items<T>) -> Result<Items<T>, ErrorKind> {
         match &self.moved {
-            Some(moved) => moved.numbers(numbers),
-            None => Ok(numbers),
-        }
-    }
-
-    /// Lists of numbers, where their documents go.
-    pub(crate) fn lists<T: Fixed + Ord>(&self, lists: Lists<T>) -> Result<Lists<T>, ErrorKind> {
-        match &self.moved {
-            Some(moved) => moved.lists(lists),
-            None => Ok(lists),
+            Some(moved) => moved.items(items),
+            None => Ok(items),
         }
     }
 
     /// Byte strings, where their documents go.
-    fn strings(&self, bytes: Payload, offsets: Tape<i64>) -> Result<(Payload, Tape<i64>), ErrorKind> {
+    fn strings(&self, strings: ByteStrings) -> Result<ByteStrings, ErrorKind> {
         match &self.moved {
-            Some(moved) => moved.strings(bytes, offsets),
-            None => Ok((bytes, offsets)),
+            Some(moved) => moved.strings(strings),
+            None => Ok(strings),
         }
     }
 
@@ -251,15 +206,6 @@ impl Frame<'_> {
         let field = Field { name, kind, logical: self.spec.logical(), format };
         Encoded::of(Column { field, presence: self.presence, values, statistics })
     }
-}
-
-/// What `map` makes of a structure whose sections are in memory.
-fn in_memory<T>(
-    map: impl FnOnce(&mut fn(Section, Vec<u8>) -> Result<Payload, Infallible>) -> Result<T, Infallible>,
-) -> T {
-    let mut payload: fn(Section, Vec<u8>) -> Result<Payload, Infallible> = |_, bytes| Ok(bytes.into());
-    let Ok(mapped) = map(&mut payload);
-    mapped
 }
 
 /// Encodes numbers; where some are in a file, so is what is made of them.
@@ -290,12 +236,12 @@ fn encode_offsets(
 /// its own.
 type Codes = (Payload, Coding<Payload>, Option<Tape<i64>>);
 
-/// Compresses the strings that lie in `bytes`, if that pays; as [`encode_numbers`].
-fn coded(bytes: &Payload, offsets: &Tape<i64>, compression: Compression) -> Result<Option<Codes>, ErrorKind> {
-    let mut far = bytes.far.as_ref().map(Region::another);
+/// Compresses the strings, if that pays; as [`encode_numbers`].
+fn coded(strings: &ByteStrings, compression: Compression) -> Result<Option<Codes>, ErrorKind> {
+    let mut far = strings.bytes.far.as_ref().map(Region::another);
     let spill = far.as_ref().map(|far| far.spill().clone());
     let mut ends = Tape::default();
-    if offsets.len() > 0 {
+    if strings.offsets.len() > 0 {
         ends.near.push(0);
     }
     let each = |codes: &mut Vec<u8>| {
@@ -305,7 +251,7 @@ fn coded(bytes: &Payload, offsets: &Tape<i64>, compression: Compression) -> Resu
         }
         drain(&mut far, codes)
     };
-    let coded = binary::compress(&Laid { bytes, offsets }, compression, each)?;
+    let coded = binary::compress(strings, compression, each)?;
     Ok(coded.map(|binary::Coded { bytes, coding }| {
         let bytes = Payload { far, near: vec![bytes] };
         match coding {
@@ -333,11 +279,8 @@ pub(crate) fn drain(far: &mut Option<Region>, blocks: &mut Vec<u8>) -> Result<()
 }
 
 /// `encoded`, with the first of its blocks in `far`.
-fn with_far(encoded: Numeric<Vec<u8>>, mut far: Option<Region>) -> Numeric<Payload> {
-    let blocks = encoded.role.blocks();
-    let Ok(encoded) = encoded.try_map(&mut |section, bytes| {
-        let far = if section == blocks { far.take() } else { None };
-        Ok::<_, Infallible>(Payload { far, near: vec![bytes] })
-    });
+fn with_far(encoded: Numeric<Vec<u8>>, far: Option<Region>) -> Numeric<Payload> {
+    let far = far.map(|far| (encoded.role.blocks(), far));
+    let Ok(encoded) = encoded.try_map(&mut payloads(far));
     encoded
 }

@@ -319,15 +319,3 @@ impl std::error::Error for Error {
         self.0.kind.source()
     }
 }
-
-/// Ties a refusal to the field and the document it is about.
-pub(crate) trait Context<T> {
-    /// Says both.
-    fn context(self, field: &str, doc: u32) -> Result<T>;
-}
-
-impl<T> Context<T> for Result<T, ErrorKind> {
-    fn context(self, field: &str, doc: u32) -> Result<T> {
-        self.map_err(|kind| Error::new(kind).of(field).in_doc(doc))
-    }
-}

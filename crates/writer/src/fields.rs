@@ -12,7 +12,7 @@ use docvalues_storage::Spill;
 
 use crate::buffer::{FieldBuffer, Memory};
 use crate::column::Column;
-use crate::error::{Context, Error, ErrorKind, Result};
+use crate::error::{Error, ErrorKind, Result};
 use crate::rows::Rows;
 use crate::schema::{BytesKind, FieldId, FieldSpec, Schema};
 
@@ -102,13 +102,13 @@ impl Fields {
 
     /// Says how the input spelled the values of `field`.
     pub(crate) fn set_format(&mut self, field: FieldId, format: String) -> Result<()> {
-        let spec = self.spec(field)?.clone().format(format);
+        let spec = spec(&self.schema, field, self.docs)?.clone().format(format);
         self.schema.replace(field, spec)
     }
 
     /// Has all values of `field` kept as they are, as those of ids have to be.
     pub(crate) fn keep_each(&mut self, field: FieldId) -> Result<()> {
-        let spec = self.spec(field)?;
+        let spec = spec(&self.schema, field, self.docs)?;
         let wrong = match spec.bytes_kind() {
             _ if !spec.logical().is_bytes() => Some("its values are numbers"),
             _ if spec.is_multi_valued() => Some("a document may have several of its values"),
@@ -129,35 +129,29 @@ impl Fields {
         Ok(())
     }
 
-    /// What `field` holds.
-    pub(crate) fn spec(&self, field: FieldId) -> Result<&FieldSpec> {
-        let unknown = || Error::new(ErrorKind::UnknownField).in_doc(self.docs);
-        self.schema.get(field).ok_or_else(unknown)
-    }
-
-    /// The field's type; refuses what was `given` if it is of another one.
-    pub(crate) fn expect_type(&self, field: FieldId, given: Given) -> Result<LogicalType> {
-        let spec = self.spec(field)?;
-        let (what, logical) = (given.what, spec.logical());
-        match (given.fits)(logical) {
-            true => Ok(logical),
-            false => Err(ErrorKind::WrongType { given: what, logical }).context(spec.name(), self.docs),
+    /// Refuses what was `given` if the field is of another type.
+    fn expect_type(&self, field: FieldId, given: Given) -> Result<()> {
+        let spec = spec(&self.schema, field, self.docs)?;
+        if (given.fits)(spec.logical()) {
+            return Ok(());
         }
+        let wrong = ErrorKind::WrongType { given: given.what, logical: spec.logical() };
+        Err(Error::new(wrong).of(spec.name()).in_doc(self.docs))
     }
 
     /// Gives the next document a number, in its stored form.
-    pub(crate) fn add_number(&mut self, field: FieldId, stored: i64) -> Result<()> {
-        self.add(field, |logical, buffer, _| {
+    pub(crate) fn add_number(&mut self, field: FieldId, given: Given, stored: i64) -> Result<()> {
+        self.add(field, given, |logical, buffer, _| {
             check_number(logical, stored)?;
             buffer.push_number(stored);
             Ok(())
         })
     }
 
-    /// Gives the next document a byte string; `is_text` if it is known to be UTF-8.
-    pub(crate) fn add_bytes(&mut self, field: FieldId, value: &[u8], is_text: bool) -> Result<()> {
-        self.add(field, |logical, buffer, memory| {
-            check_bytes(logical, value, is_text)?;
+    /// Gives the next document a byte string.
+    pub(crate) fn add_bytes(&mut self, field: FieldId, given: Given, value: &[u8]) -> Result<()> {
+        self.add(field, given, |logical, buffer, memory| {
+            check_bytes(logical, value, given.is_text)?;
             buffer.push_bytes(value, memory)
         })
     }
@@ -166,13 +160,13 @@ impl Fields {
     fn add(
         &mut self,
         field: FieldId,
+        given: Given,
         push: impl FnOnce(LogicalType, &mut FieldBuffer, &mut Memory) -> Result<(), ErrorKind>,
     ) -> Result<()> {
+        self.expect_type(field, given)?;
         self.make_room()?;
         let doc = self.docs;
-        let Some((spec, buffer)) = self.schema.get(field).zip(self.buffers.get_mut(field.index())) else {
-            return Err(Error::new(ErrorKind::UnknownField).in_doc(doc));
-        };
+        let (spec, buffer) = (spec(&self.schema, field, doc)?, &mut self.buffers[field.index()]);
         let first = !buffer.presence.has(doc);
         let terms = buffer.terms();
         let add = || {
@@ -185,7 +179,7 @@ impl Fields {
             }
             push(spec.logical(), buffer, &mut self.memory)
         };
-        add().context(spec.name(), doc)?;
+        add().map_err(|kind| Error::new(kind).of(spec.name()).in_doc(doc))?;
         if first {
             buffer.presence.insert(doc);
             self.touched.push(Touched { field, terms });
@@ -194,34 +188,36 @@ impl Fields {
     }
 
     /// Gives the next documents a column, whose values they have as `rows` says.
-    pub(crate) fn add_column(&mut self, field: FieldId, rows: &Rows<'_>, column: &impl Column) -> Result<()> {
+    pub(crate) fn add_column(
+        &mut self,
+        field: FieldId,
+        given: Given,
+        rows: &Rows<'_>,
+        column: &impl Column,
+    ) -> Result<()> {
+        self.expect_type(field, given)?;
         self.make_room()?;
         let first = self.docs;
-        let Some((spec, buffer)) = self.schema.get(field).zip(self.buffers.get_mut(field.index())) else {
-            return Err(Error::new(ErrorKind::UnknownField).in_doc(first));
-        };
+        let (spec, buffer) = (spec(&self.schema, field, first)?, &mut self.buffers[field.index()]);
+        let refuse = |(doc, kind)| Error::new(kind).of(spec.name()).in_doc(first + doc);
         let fits = match () {
             // The one before may have had no values.
             () if self.given[field.index()] => Err(ErrorKind::SecondColumn),
             () if rows.lists.is_some() && !spec.is_multi_valued() => Err(ErrorKind::ListOfSingle),
             () => rows.check(),
         };
-        fits.context(spec.name(), first)?;
+        fits.map_err(|kind| refuse((0, kind)))?;
 
         let terms = buffer.terms();
-        let added = rows.count().and_then(|counted| {
-            let room = buffer.reserve_column(first, rows, counted, &mut self.memory);
-            room.map_err(|kind| (0, kind))?;
-            buffer.append_column(first, rows, column, spec.logical(), &mut self.memory)
-        });
+        let added = buffer.append_column(first, rows, column, spec.logical(), &mut self.memory);
         match added {
             Ok(()) => {
                 self.touched.push(Touched { field, terms });
                 self.given[field.index()] = true;
             }
-            Err((doc, kind)) => {
+            Err(refused) => {
                 buffer.truncate(first, terms);
-                return Err(kind).context(spec.name(), first + doc);
+                return Err(refuse(refused));
             }
         }
         Ok(())
@@ -230,35 +226,20 @@ impl Fields {
     /// Spills the largest buffers if memory is tight, and all that they hold is committed: so nothing of what
     /// may be taken back lies in a file.
     pub(crate) fn make_room(&mut self) -> Result<()> {
-        match &self.spill {
-            Some(spill) if self.memory.is_tight() && self.touched.is_empty() => {
-                let spill = spill.clone();
-                self.spill_largest(&spill)
-            }
-            _ => Ok(()),
-        }
+        if self.memory.is_tight() && self.touched.is_empty() { self.spill_largest() } else { Ok(()) }
     }
 
-    /// Spills the largest buffers until they take a quarter of the budget: what sorting takes has the rest.
-    pub(crate) fn make_room_to_sort(&mut self) -> Result<()> {
-        match &self.spill {
-            Some(spill) => {
-                let spill = spill.clone();
-                self.spill_largest(&spill)
-            }
-            None => Ok(()),
-        }
-    }
-
+    /// Spills the largest buffers, if there is a file, until they take a quarter of the budget.
     #[cold]
-    fn spill_largest(&mut self, spill: &Spill) -> Result<()> {
+    pub(crate) fn spill_largest(&mut self) -> Result<()> {
+        let Some(spill) = self.spill.clone() else { return Ok(()) };
         let mut largest: Vec<usize> = (0..self.buffers.len()).collect();
         largest.sort_by_cached_key(|&field| std::cmp::Reverse(self.buffers[field].heap()));
         for field in largest {
             if self.memory.used() <= self.memory.wanted() {
                 break;
             }
-            self.buffers[field].spill(spill, &mut self.memory)?;
+            self.buffers[field].spill(&spill, &mut self.memory)?;
         }
         self.memory.eased();
         Ok(())
@@ -295,6 +276,11 @@ impl Fields {
             self.given[field.index()] = false;
         }
     }
+}
+
+/// What `field` holds, of which the next document is `doc`.
+fn spec(schema: &Schema, field: FieldId, doc: u32) -> Result<&FieldSpec> {
+    schema.get(field).ok_or_else(|| Error::new(ErrorKind::UnknownField).in_doc(doc))
 }
 
 /// Refuses a number that a column of this type cannot hold.

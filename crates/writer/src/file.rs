@@ -9,7 +9,7 @@
 
 use docvalues_format::error::Section;
 use docvalues_format::file::directory::DirectoryBuilder;
-use docvalues_format::file::frame::{Footer, HEADER_LEN, Header};
+use docvalues_format::file::frame::{HEADER_LEN, Header};
 use docvalues_format::file::sort::{self, SORT_TAG, SortKey};
 use docvalues_format::granule::{self, GRANULE, Sealer, SectionRef, extent};
 use docvalues_format::numeric::{STRETCHES_TAG, Stretches};
@@ -18,7 +18,7 @@ use docvalues_terms::ids::{IDS_TAG, Ids};
 
 use crate::buffer::{Payload, TOGETHER};
 use crate::encode::Encoded;
-use crate::summary::{ColumnSummary, IdsSummary};
+use crate::summary::{ColumnSummary, IdsSummary, Summary};
 
 /// Where the bytes of a file go.
 pub(crate) trait Sink {
@@ -47,10 +47,8 @@ pub(crate) struct FileWriter<'a, S> {
     directory: DirectoryBuilder,
     /// Where the sections of the columns end.
     columns_end: u64,
-    /// What the directory says of the ids.
-    ids: Vec<u8>,
-    /// Columns that were written.
-    columns: u32,
+    /// The columns that were written.
+    pub(crate) columns: Vec<ColumnSummary>,
     /// The numbers of columns, and their stretches, which come last: a byte for 256 values.
     stretches: Vec<(u32, Payload)>,
 }
@@ -60,27 +58,28 @@ impl<'a, S: Sink> FileWriter<'a, S> {
     pub(crate) fn begin(out: &'a mut S) -> Result<FileWriter<'a, S>> {
         out.append(&Header::current().encode())?;
         let (at, directory) = (HEADER_LEN as u64, DirectoryBuilder::default());
-        let (ids, columns, stretches) = (Vec::new(), 0, Vec::new());
-        Ok(FileWriter { out, at, directory, columns_end: at, ids, columns, stretches })
+        Ok(FileWriter { out, at, directory, columns_end: at, columns: Vec::new(), stretches: Vec::new() })
     }
 
     /// Writes the sections of a column, whose name is behind those of all before.
-    pub(crate) fn column(&mut self, encoded: Encoded) -> Result<ColumnSummary> {
+    pub(crate) fn column(&mut self, encoded: Encoded) -> Result<()> {
         let (start, mut later) = (self.at, 0);
+        // At most 65,000.
+        let number = u32::try_from(self.columns.len()).unwrap_or(u32::MAX);
         let mut payloads = encoded.payloads.into_iter();
         let column = encoded.column.try_map(&mut |section: Section, at: SectionRef| {
             let payload = payloads.next().unwrap_or_default();
             if section == Section::Stretches {
                 later += extent(payload.len()).unwrap_or(u64::MAX);
-                self.stretches.push((self.columns, payload));
+                self.stretches.push((number, payload));
                 return Ok(at);
             }
             self.section(payload)
         })?;
         self.directory.push(&column, self.at);
         self.columns_end = self.at;
-        self.columns += 1;
-        Ok(ColumnSummary { column, bytes: self.at - start + later })
+        self.columns.push(ColumnSummary { column, bytes: self.at - start + later });
+        Ok(())
     }
 
     /// Writes a section.
@@ -103,33 +102,35 @@ impl<'a, S: Sink> FileWriter<'a, S> {
         Ok(section)
     }
 
-    /// Writes the index of the ids in `field`; returns its bytes.
-    pub(crate) fn ids(&mut self, field: &str, ids: Ids<Payload>) -> Result<IdsSummary> {
-        let start = self.at;
-        let ids = ids.try_map(&mut |_: Section, payload: Payload| self.section(payload))?;
-        ids.encode_meta(field, &mut self.ids);
-        Ok(IdsSummary { field: field.to_owned(), ids, bytes: self.at - start })
-    }
-
-    /// Writes the directory and the footer, of documents that are sorted by `sort`; returns the footer, and the
-    /// length of the file.
-    pub(crate) fn finish(mut self, docs: u32, sort: &[SortKey]) -> Result<(Footer, u64)> {
-        let ids_end = self.at;
+    /// Writes the index of the ids in a field, the directory and the footer, of documents that are sorted by `sort`.
+    pub(crate) fn finish(
+        mut self,
+        docs: u32,
+        sort: &[SortKey],
+        ids: Option<(String, Ids<Payload>)>,
+    ) -> Result<Summary> {
+        if !sort.is_empty() {
+            self.directory.push_extra(SORT_TAG, self.columns_end, sort::encode(sort));
+        }
+        let ids = ids.map(|(field, ids)| self.ids(field, ids)).transpose()?;
         let stretches = std::mem::take(&mut self.stretches).into_iter();
         let stretches =
             stretches.map(|(column, payload)| Ok(Stretches { column, section: self.section(payload)? }));
         let stretches = stretches.collect::<Result<Vec<_>>>()?;
-        if !sort.is_empty() {
-            self.directory.push_extra(SORT_TAG, self.columns_end, sort::encode(sort));
-        }
-        if !self.ids.is_empty() {
-            self.directory.push_extra(IDS_TAG, ids_end, std::mem::take(&mut self.ids));
-        }
         if !stretches.is_empty() {
             self.directory.push_extra(STRETCHES_TAG, self.at, Stretches::encode_all(&stretches));
         }
         let (end, footer) = self.directory.finish(self.at, docs);
         self.out.append(&end)?;
-        Ok((footer, self.at + end.len() as u64))
+        let bytes = self.at + end.len() as u64;
+        Ok(Summary { docs, bytes, id: footer.id, columns: self.columns, ids })
+    }
+
+    fn ids(&mut self, field: String, ids: Ids<Payload>) -> Result<IdsSummary> {
+        let (start, mut meta) = (self.at, Vec::new());
+        let ids = ids.try_map(&mut |_: Section, payload: Payload| self.section(payload))?;
+        ids.encode_meta(&field, &mut meta);
+        self.directory.push_extra(IDS_TAG, self.at, meta);
+        Ok(IdsSummary { field, ids, bytes: self.at - start })
     }
 }

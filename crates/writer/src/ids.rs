@@ -9,29 +9,30 @@
 use std::ops::ControlFlow;
 
 use docvalues_format::binary::Values as _;
+use docvalues_format::file::sort::SortKey;
 use docvalues_format::id::DocId;
 use docvalues_format::numeric::{Numeric, NumericOptions};
 use docvalues_storage::Spill;
 use docvalues_terms::build::{BuildError, IdOptions, IdsBuilder, Keep, SortedIds};
 use docvalues_terms::ids::{Ids, MAX_ID_LEN};
 
-use crate::buffer::{Laid, Payload, PresenceBuffer, Region, Tape};
+use crate::buffer::{ByteStrings, Collected, Payload, PresenceBuffer, Region, Tape};
 use crate::encode::{drain, encode_numbers};
 use crate::error::{Error, ErrorKind, Result};
 use crate::file::{FileWriter, Sink};
-use crate::intern::index;
-use crate::numbered::{Cursor, Merge, Run};
+use crate::intern::{Strings, index, sorted};
+use crate::numbered::{self, Cursor, Merge, Numbered};
 use crate::order::{Order, Room};
-use crate::summary::IdsSummary;
+use crate::summary::Summary;
 
 /// Puts the ids in order that the documents of `presence` have, each with the number that its document gets by `order`.
 pub(crate) fn in_order(
     presence: &PresenceBuffer,
-    ids: Laid<'_>,
+    ids: &ByteStrings,
     order: Option<&Order>,
     room: &Room,
 ) -> Result<Ordered, ErrorKind> {
-    let (mut docs, mut gathered) = (presence.docs(), Gathered::new(room.clone()));
+    let (mut docs, mut gathered) = (presence.docs(0..u32::MAX), Gathered::new(room.clone()));
     let (mut places, mut seen) = (order.map(Order::places), 0);
     ids.for_each(|id| {
         // There are as many documents with one as there are ids.
@@ -64,24 +65,11 @@ struct Gathered {
     room: Room,
 }
 
-/// Ids end to end, and what is sorted instead of them.
+/// Ids, each with the place of its document.
 #[derive(Debug, Default)]
-struct InMemory {
-    bytes: Vec<u8>,
-    refs: Vec<Ref>,
-    /// How many bytes all of them begin with.
-    common: usize,
-}
-
-/// An id.
-#[derive(Clone, Copy, Debug)]
-struct Ref {
-    /// Its first eight bytes behind those that all begin with, so that few comparisons go to where it lies.
-    head: u64,
-    start: usize,
-    len: u32,
-    /// The place of its document.
-    doc: u32,
+pub(crate) struct InMemory {
+    ids: Strings,
+    docs: Vec<u32>,
 }
 
 impl Gathered {
@@ -93,7 +81,7 @@ impl Gathered {
     fn push(&mut self, id: &[u8], doc: u32) -> Result<(), ErrorKind> {
         self.ids.push(id, doc);
         match self.room.spill() {
-            Some(spill) if self.ids.heap() > self.room.bytes() => self.runs.push(self.ids.spill(spill)?),
+            Some(spill) if self.ids.heap() > self.room.bytes => self.runs.push(self.ids.spill(spill)?),
             _ => {}
         }
         Ok(())
@@ -103,73 +91,54 @@ impl Gathered {
     fn finish(mut self) -> Result<Ordered, ErrorKind> {
         // What is small stays, while columns are encoded.
         let Some(spill) =
-            self.room.spill().filter(|_| !self.runs.is_empty() || self.ids.heap() > self.room.bytes() / 8)
+            self.room.spill().filter(|_| !self.runs.is_empty() || self.ids.heap() > self.room.bytes / 8)
         else {
-            self.ids.sort();
-            let (mut last, ids) = (Twice::default(), self.ids);
-            ids.refs.iter().try_for_each(|id| last.check(ids.id(id), id.doc))?;
-            return Ok(Ordered { held: Held::InMemory(ids) });
+            // One after the other in memory, too: they are gone through several times.
+            let (mut ids, mut last) = (InMemory::default(), Twice::default());
+            for (id, doc) in self.ids.in_order() {
+                last.check(id, doc)?;
+                ids.push(id, doc);
+            }
+            return Ok(Ordered::InMemory(ids));
         };
-        if !self.ids.refs.is_empty() {
+        if !self.ids.docs.is_empty() {
             self.runs.push(self.ids.spill(spill)?);
         }
-        let (mut merge, mut merged, mut last) = (Merge::default(), Run::new(spill), Twice::default());
-        for (i, run) in self.runs.into_iter().enumerate() {
-            merge.add(i, run)?;
-        }
-        while let Some(Cursor { string: id, number: doc, .. }) = merge.next()? {
+        let mut merged = Collected::new(Region::new(spill.clone()));
+        let (mut merge, mut last) = (Merge::default(), Twice::default());
+        self.runs.into_iter().try_for_each(|run| merge.add(run))?;
+        while let Some(Numbered { string: id, number: doc, .. }) = merge.next()? {
             last.check(id, *doc)?;
-            merged.push(*doc, id)?;
+            numbered::push(&mut merged, *doc, id)?;
         }
-        Ok(Ordered { held: Held::InFile(merged.finish()?) })
+        Ok(Ordered::InFile(merged.finish()?))
     }
 }
 
 impl InMemory {
     fn push(&mut self, id: &[u8], doc: u32) {
-        self.common = match self.refs.first() {
-            Some(first) => {
-                self.id(first).iter().zip(id).take(self.common).take_while(|(a, b)| a == b).count()
-            }
-            None => id.len(),
-        };
-        // The longest value has 2^31 bytes.
-        let len = u32::try_from(id.len()).unwrap_or(u32::MAX);
-        self.refs.push(Ref { head: 0, start: self.bytes.len(), len, doc });
-        self.bytes.extend_from_slice(id);
-    }
-
-    fn id(&self, id: &Ref) -> &[u8] {
-        &self.bytes[id.start..][..index(id.len)]
+        self.ids.push(id);
+        self.docs.push(doc);
     }
 
     fn heap(&self) -> usize {
-        self.bytes.len() + self.refs.len() * size_of::<Ref>()
+        /// Where it ends, its document, and twice its number and eight of its bytes to sort it.
+        const EACH: usize = 32;
+        self.ids.parts().0.len() + self.docs.len() * EACH
     }
 
-    fn sort(&mut self) {
-        let InMemory { bytes, refs, common } = self;
-        let id = |of: &Ref| &bytes[of.start..][..index(of.len)];
-        for of in refs.iter_mut() {
-            let mut head = [0; 8];
-            let behind = &id(of)[*common..];
-            let len = behind.len().min(head.len());
-            head[..len].copy_from_slice(&behind[..len]);
-            of.head = u64::from_be_bytes(head);
-        }
-        refs.sort_unstable_by(|a, b| {
-            a.head.cmp(&b.head).then_with(|| id(a).cmp(id(b))).then_with(|| a.doc.cmp(&b.doc))
-        });
+    /// The ids in order, and the places of their documents.
+    fn in_order(&self) -> impl Iterator<Item = (&[u8], u32)> {
+        sorted(&self.ids).into_iter().map(index).map(|i| (self.ids.get(i), self.docs[i]))
     }
 
     /// Sorts them into a run, and forgets them.
     fn spill(&mut self, spill: &Spill) -> Result<Region, ErrorKind> {
-        self.sort();
-        let mut run = Run::new(spill);
-        self.refs.iter().try_for_each(|id| run.push(id.doc, self.id(id)))?;
-        self.bytes.clear();
-        self.refs.clear();
-        run.finish()
+        let mut run = Collected::new(Region::new(spill.clone()));
+        self.in_order().try_for_each(|(id, doc)| numbered::push(&mut run, doc, id))?;
+        self.ids.truncate(0);
+        self.docs.clear();
+        Ok(run.finish()?)
     }
 }
 
@@ -197,33 +166,17 @@ impl Twice {
 
 /// Ids in order, each once, with the places of their documents.
 #[derive(Debug)]
-pub(crate) struct Ordered {
-    held: Held,
-}
-
-#[derive(Debug)]
-enum Held {
+pub(crate) enum Ordered {
     InMemory(InMemory),
     InFile(Region),
 }
 
 impl Ordered {
-    /// Writes the index of these ids, which `docs` documents have in the field `name`.
-    pub(crate) fn write<S: Sink>(
-        &self,
-        file: &mut FileWriter<'_, S>,
-        name: &str,
-        docs: u32,
-        options: &IdOptions,
-    ) -> Result<IdsSummary> {
-        let index = self.index(docs, options).map_err(|kind| Error::from(kind).of(name))?;
-        Ok(file.ids(name, index)?)
-    }
-
+    /// The index of these ids, which `docs` documents have.
     fn index(&self, docs: u32, options: &IdOptions) -> Result<Ids<Payload>, ErrorKind> {
-        let spill = match &self.held {
-            Held::InMemory(_) => None,
-            Held::InFile(region) => Some(region.spill().clone()),
+        let spill = match self {
+            Ordered::InMemory(_) => None,
+            Ordered::InFile(region) => Some(region.spill().clone()),
         };
         let mut kept = Kept { spill, ids: None, docs: Tape::default() };
         IdsBuilder::new(*options).build_in(self, docs, &mut kept).map_err(|error| match error {
@@ -237,6 +190,20 @@ impl Ordered {
             }
         })
     }
+}
+
+/// Ends a file of `docs` documents, sorted by `sort`, with an index of their ids in a field, if they have any.
+pub(crate) fn finish<S: Sink>(
+    file: FileWriter<'_, S>,
+    docs: u32,
+    sort: &[SortKey],
+    ids: Option<(String, Ordered, IdOptions)>,
+) -> Result<Summary> {
+    let index = |(field, ids, options): (String, Ordered, IdOptions)| {
+        let index = ids.index(docs, &options).map_err(|kind| Error::from(kind).of(&field))?;
+        Ok::<_, Error>((field, index))
+    };
+    Ok(file.finish(docs, sort, ids.map(index).transpose()?)?)
 }
 
 /// An index that is being made: in a file, if the ids are.
@@ -276,13 +243,14 @@ impl SortedIds for Ordered {
     type Error = ErrorKind;
 
     fn each(&self, each: &mut dyn FnMut(&[u8], DocId) -> ControlFlow<()>) -> Result<(), ErrorKind> {
-        match &self.held {
-            Held::InMemory(ids) => {
-                let _ = ids.refs.iter().try_for_each(|id| each(ids.id(id), DocId::new(id.doc)));
+        match self {
+            Ordered::InMemory(ids) => {
+                let mut all = ids.docs.iter().enumerate();
+                let _ = all.try_for_each(|(i, &doc)| each(ids.ids.get(i), DocId::new(doc)));
             }
-            Held::InFile(region) => {
-                let mut cursor = Cursor::new(0, region.clone());
-                while cursor.advance()? && each(&cursor.string, DocId::new(cursor.number)).is_continue() {}
+            Ordered::InFile(region) => {
+                let (mut cursor, mut id) = (Cursor::new(region.clone()), Numbered::default());
+                while cursor.advance(&mut id)? && each(&id.string, DocId::new(id.number)).is_continue() {}
             }
         }
         Ok(())

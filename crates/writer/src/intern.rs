@@ -204,12 +204,12 @@ impl Interner {
     }
 
     /// Gives up the table: the runs, and the strings that are in none.
-    pub(crate) fn into_parts(self) -> (Vec<Run>, Strings) {
-        (self.runs, self.strings)
+    pub(crate) fn into_parts(self) -> (Vec<Run>, Strings, bool) {
+        (self.runs, self.strings, self.unsorted)
     }
 }
 
-/// The numbers of the strings in byte order.
+/// The numbers of the strings in byte order, of equal ones in their own.
 pub(crate) fn sorted(strings: &Strings) -> Vec<u32> {
     let ids = 0..u32::try_from(strings.len()).unwrap_or(u32::MAX);
     let mut order: Vec<(u64, u32)> = ids.map(|id| (0, id)).collect();
@@ -217,7 +217,7 @@ pub(crate) fn sorted(strings: &Strings) -> Vec<u32> {
     order.into_iter().map(|(_, id)| id).collect()
 }
 
-/// Sorts numbers of different strings by these. Beside each number lie eight bytes of its string, and where
+/// Sorts numbers of strings by these, of equal ones by themselves. Beside each number lie eight bytes of its string, and where
 /// these are equal, the next eight: a comparison of strings would wait for two cache misses.
 fn sort(order: &mut [(u64, u32)], strings: &Strings) {
     /// So few strings are compared as they are.
@@ -232,10 +232,11 @@ fn sort(order: &mut [(u64, u32)], strings: &Strings) {
             bytes[..len].copy_from_slice(&rest[..len]);
             *head = u64::from_be_bytes(bytes);
         }
-        order.sort_unstable_by_key(|&(head, _)| head);
+        order.sort_unstable_by_key(|&(head, id)| u128::from(head) << 32 | u128::from(id));
         for equal in order.chunk_by_mut(|a, b| a.0 == b.0).filter(|equal| equal.len() > 1) {
             if equal.len() <= FEW {
-                equal.sort_unstable_by(|a, b| strings.get(index(a.1)).cmp(strings.get(index(b.1))));
+                let string = |id: u32| strings.get(index(id));
+                equal.sort_by(|a, b| string(a.1).cmp(string(b.1)));
                 continue;
             }
             // Those that end here differ in the zeros that stand for what they do not have.
@@ -248,7 +249,7 @@ fn sort(order: &mut [(u64, u32)], strings: &Strings) {
                 }
             }
             let (ended, longer) = equal.split_at_mut(ended);
-            ended.sort_unstable_by_key(|&(_, id)| len(id));
+            ended.sort_unstable_by_key(|&(_, id)| (len(id), id));
             left.push((longer, depth));
         }
     }
@@ -302,7 +303,7 @@ mod tests {
                     model.truncate(index(keep));
                 }
             }
-            let (_, strings) = interner.into_parts();
+            let (_, strings, _) = interner.into_parts();
             let order = sorted(&strings);
             let in_order: Vec<&[u8]> = order.iter().map(|&id| strings.get(index(id))).collect();
             let mut expected: Vec<&[u8]> = model.iter().map(|w| &w[..]).collect();
@@ -325,7 +326,7 @@ mod tests {
                 interner.intern(&word, &mut memory).unwrap();
                 expected.insert(word);
             }
-            let (_, strings) = interner.into_parts();
+            let (_, strings, _) = interner.into_parts();
             let order = sorted(&strings);
             prop_assert!(order.iter().map(|&id| strings.get(index(id))).eq(&expected));
         }

@@ -32,6 +32,7 @@
 mod batch;
 mod buffer;
 mod column;
+mod dictionary;
 mod document;
 mod encode;
 mod error;

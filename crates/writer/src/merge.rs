@@ -17,7 +17,6 @@
 //! merge takes whatever can be read. What it hands to the encoders is what a
 //! [`SegmentWriter`](crate::SegmentWriter) would, given the same documents: so the bytes are the same, too.
 
-mod compared;
 mod live;
 mod plan;
 mod terms;
@@ -36,6 +35,7 @@ use docvalues_terms::build::IdOptions;
 use crate::encode::Encoder;
 use crate::error::{ErrorKind, Result};
 use crate::file::{FileWriter, Sink};
+use crate::ids;
 use crate::order::Room;
 use crate::segment::WriterOptions;
 use crate::summary::Summary;
@@ -259,13 +259,12 @@ impl<'a> Merger<'a> {
         let room = Room::new(budget / threads, spill);
         let order = plan.order(&encoder, budget, &room)?;
         let encoder = Encoder { order: order.as_ref(), ..encoder };
-        let ids = match options.ids {
-            Some((name, options)) => Some((plan.ids(&name, order.as_ref(), budget, &room)?, name, options)),
-            None => None,
+        let sorted = |(name, options): (String, IdOptions)| {
+            plan.ids(&name, order.as_ref(), budget, &room).map(|ids| (name, ids, options))
         };
+        let ids = options.ids.map(sorted).transpose()?;
 
         let mut file = FileWriter::begin(out)?;
-        let mut written = Vec::with_capacity(plan.columns.len());
         let mut watch = |done: usize| {
             if let Some(Merged { spec, .. }) = plan.columns.get(done) {
                 let columns = plan.columns.len();
@@ -273,7 +272,7 @@ impl<'a> Merger<'a> {
             }
         };
         watch(0);
-        while let Some(left @ [_, ..]) = plan.columns.get(written.len()..) {
+        while let Some(left @ [_, ..]) = plan.columns.get(file.columns.len()..) {
             let (ahead, share) = (2 * threads, budget / (2 * threads));
             // Side by side, as long as each stays in memory; a larger one has all of the budget, alone.
             let few = left.iter().take_while(|column| threads > 1 && column.needs() <= share / 2).count();
@@ -287,12 +286,12 @@ impl<'a> Merger<'a> {
                 ahead,
                 columns.iter(),
                 |column| column.needs(),
-                |column| column.encode(&encoder, budget_now, spill),
+                |column| column.read(jump_tables, budget_now, spill)?.encode(&column.spec, &encoder),
                 |encoded| {
                     let Some(column) = waited_for.next() else { return Ok(()) };
                     let encoded = encoded.map_err(|kind| column.refuse(kind))?;
-                    written.push(file.column(encoded).map_err(|error| column.refuse(error.into()))?);
-                    watch(written.len());
+                    file.column(encoded).map_err(|error| column.refuse(error.into()))?;
+                    watch(file.columns.len());
                     Ok(())
                 },
             );
@@ -304,12 +303,7 @@ impl<'a> Merger<'a> {
                 merged => merged?,
             }
         }
-        let ids = match ids {
-            Some((ids, name, options)) => Some(ids.write(&mut file, &name, plan.docs, &options)?),
-            None => None,
-        };
-        let (footer, bytes) = file.finish(plan.docs, &plan.sort)?;
-        Ok(Summary { docs: plan.docs, bytes, id: footer.id, columns: written, ids })
+        ids::finish(file, plan.docs, &plan.sort, ids)
     }
 }
 

@@ -4,11 +4,9 @@
 //! number, u32 | length, u32 | bytes | number, u32 | ...
 //! ```
 
-use std::cmp::Ordering;
+use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::collections::binary_heap::PeekMut;
-
-use docvalues_storage::Spill;
 
 use crate::buffer::{Collected, Fixed as _, Region, TOGETHER};
 use crate::error::ErrorKind;
@@ -17,38 +15,27 @@ use crate::intern::index;
 /// Bytes before a string.
 const HEAD: usize = 8;
 
-/// Sorted strings that are being written.
-#[derive(Debug)]
-pub(crate) struct Run {
-    collected: Collected,
+/// Appends a string, which is not below those before, to a run.
+pub(crate) fn push(run: &mut Collected, number: u32, string: &[u8]) -> Result<(), ErrorKind> {
+    Ok(run.push(|bytes| {
+        number.put(bytes);
+        // The longest value has 2^31 bytes.
+        u32::try_from(string.len()).unwrap_or(u32::MAX).put(bytes);
+        bytes.extend_from_slice(string);
+    })?)
 }
 
-impl Run {
-    pub(crate) fn new(spill: &Spill) -> Run {
-        Run { collected: Collected::new(Region::new(spill.clone())) }
-    }
-
-    /// Appends a string.
-    pub(crate) fn push(&mut self, number: u32, string: &[u8]) -> Result<(), ErrorKind> {
-        Ok(self.collected.push(|bytes| {
-            number.put(bytes);
-            // The longest value has 2^31 bytes.
-            u32::try_from(string.len()).unwrap_or(u32::MAX).put(bytes);
-            bytes.extend_from_slice(string);
-        })?)
-    }
-
-    pub(crate) fn finish(self) -> Result<Region, ErrorKind> {
-        Ok(self.collected.finish()?)
-    }
+/// A string of a run. The least is the one to take first.
+#[derive(Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Numbered {
+    pub(crate) string: Vec<u8>,
+    pub(crate) run: usize,
+    pub(crate) number: u32,
 }
 
-/// The next string of a run, and the run behind it. The greatest is the one to take first.
+/// What is left of a run.
 #[derive(Debug)]
 pub(crate) struct Cursor {
-    pub(crate) string: Vec<u8>,
-    pub(crate) number: u32,
-    pub(crate) run: usize,
     region: Region,
     /// The bytes that were read, and how many of them were taken.
     bytes: Vec<u8>,
@@ -59,23 +46,22 @@ pub(crate) struct Cursor {
 
 impl Cursor {
     /// Stands in front of the first string.
-    pub(crate) fn new(run: usize, region: Region) -> Cursor {
-        Cursor { string: Vec::new(), number: 0, run, region, bytes: Vec::new(), taken: 0, read: 0 }
+    pub(crate) fn new(region: Region) -> Cursor {
+        Cursor { region, bytes: Vec::new(), taken: 0, read: 0 }
     }
 
-    /// Goes to the next string; whether there is one.
-    pub(crate) fn advance(&mut self) -> Result<bool, ErrorKind> {
+    /// Puts the next string in the place of `last`, if there is one.
+    pub(crate) fn advance(&mut self, last: &mut Numbered) -> Result<bool, ErrorKind> {
         if self.taken == self.bytes.len() && self.read == self.region.len() {
             return Ok(false);
         }
         self.fill(HEAD)?;
-        let mut head = Vec::with_capacity(2);
-        u32::take(&self.bytes[self.taken..][..HEAD], &mut head);
-        let len = index(head[1]);
+        let [number, len, ..] = self.bytes[self.taken..].as_chunks().0 else { return Ok(false) };
+        let (number, len) = (u32::from_le_bytes(*number), index(u32::from_le_bytes(*len)));
         self.fill(HEAD + len)?;
-        self.number = head[0];
-        self.string.clear();
-        self.string.extend_from_slice(&self.bytes[self.taken + HEAD..][..len]);
+        last.number = number;
+        last.string.clear();
+        last.string.extend_from_slice(&self.bytes[self.taken + HEAD..][..len]);
         self.taken += HEAD + len;
         Ok(true)
     }
@@ -96,52 +82,35 @@ impl Cursor {
     }
 }
 
-impl Ord for Cursor {
-    fn cmp(&self, other: &Cursor) -> Ordering {
-        (&other.string, other.run).cmp(&(&self.string, self.run))
-    }
-}
-
-impl PartialOrd for Cursor {
-    fn partial_cmp(&self, other: &Cursor) -> Option<Ordering> {
-        Some(self.cmp(other))
-    }
-}
-
-impl PartialEq for Cursor {
-    fn eq(&self, other: &Cursor) -> bool {
-        self.cmp(other).is_eq()
-    }
-}
-
-impl Eq for Cursor {}
-
 /// The strings of several runs, in order; of equal ones, that of the earliest run comes first.
 #[derive(Debug, Default)]
 pub(crate) struct Merge {
-    cursors: BinaryHeap<Cursor>,
+    runs: Vec<Cursor>,
+    heads: BinaryHeap<Reverse<Numbered>>,
     /// Whether the first one was shown.
     shown: bool,
 }
 
 impl Merge {
     /// Adds a run.
-    pub(crate) fn add(&mut self, run: usize, region: Region) -> Result<(), ErrorKind> {
-        let mut cursor = Cursor::new(run, region);
-        if cursor.advance()? {
-            self.cursors.push(cursor);
+    pub(crate) fn add(&mut self, region: Region) -> Result<(), ErrorKind> {
+        let (mut run, mut head) = (Cursor::new(region), Numbered::default());
+        head.run = self.runs.len();
+        if run.advance(&mut head)? {
+            self.heads.push(Reverse(head));
         }
+        self.runs.push(run);
         Ok(())
     }
 
     /// The next string.
-    pub(crate) fn next(&mut self) -> Result<Option<&Cursor>, ErrorKind> {
+    pub(crate) fn next(&mut self) -> Result<Option<&Numbered>, ErrorKind> {
         if std::mem::replace(&mut self.shown, true)
-            && let Some(mut last) = self.cursors.peek_mut()
-            && !last.advance()?
+            && let Some(mut last) = self.heads.peek_mut()
+            && !self.runs[last.0.run].advance(&mut last.0)?
         {
             PeekMut::pop(last);
         }
-        Ok(self.cursors.peek())
+        Ok(self.heads.peek().map(|head| &head.0))
     }
 }

@@ -25,7 +25,6 @@ mod scatter;
 #[cfg(test)]
 mod tests;
 
-use docvalues_format::numeric::{self, Values as _};
 use docvalues_storage::Spill;
 
 use crate::buffer::{PresenceBuffer, Stream, TOGETHER, Tape};
@@ -49,7 +48,7 @@ pub(crate) struct Order {
 #[derive(Clone, Debug)]
 pub(crate) struct Room {
     spill: Option<Spill>,
-    bytes: usize,
+    pub(crate) bytes: usize,
 }
 
 impl Room {
@@ -63,10 +62,6 @@ impl Room {
 
     pub(crate) fn spill(&self) -> Option<&Spill> {
         self.spill.as_ref()
-    }
-
-    pub(crate) fn bytes(&self) -> usize {
-        self.bytes
     }
 }
 
@@ -164,9 +159,7 @@ fn by_document(
     put(&mut scatter)?;
     let mut numbers = Tape::default();
     scatter.finish(|bytes| numbers.extend(&bytes, far))?;
-    if let Some(spill) = far {
-        numbers.settle(spill)?;
-    }
+    numbers.settle(far)?;
     Ok(numbers)
 }
 
@@ -175,7 +168,6 @@ fn try_each<T: crate::buffer::Fixed>(
     tape: &Tape<T>,
     mut f: impl FnMut(T) -> Result<(), ErrorKind>,
 ) -> Result<(), ErrorKind> {
-    let mut room = Vec::new();
-    numeric::pieces(tape.len())
-        .try_for_each(|range| tape.read(range, &mut room)?.iter().try_for_each(|&n| f(n)))
+    let mut numbers = tape.stream();
+    (0..tape.len()).try_for_each(|_| f(numbers.next()?))
 }

@@ -7,17 +7,17 @@
 //! streaming pass  the numbers of documents, run by run     -> ords
 //! ```
 
-use std::convert::Infallible;
+use std::collections::VecDeque;
 
-use docvalues_format::dictionary::{Dictionary, DictionaryBuilder, Refused};
-use docvalues_format::error::Section;
+use docvalues_format::dictionary::Dictionary;
 use docvalues_storage::Spill;
 
-use crate::buffer::{Collected, Fixed as _, Payload, Region, TOGETHER};
+use crate::buffer::{ByteStrings, Collected, Fixed as _, Payload, Region, TOGETHER};
+use crate::dictionary::DictionaryWriter;
 use crate::error::ErrorKind;
 use crate::intern::{Strings, index};
 use crate::numbered;
-use crate::unsorted::{Lain, Laying, Unsorted, UnsortedRun};
+use crate::unsorted::{Laying, Unsorted, UnsortedRun};
 
 /// Different terms, in a file, and which numbers of documents are of them.
 #[derive(Debug)]
@@ -29,7 +29,7 @@ pub(crate) struct Run {
     /// The terms in byte order, each behind its number and its length, u32s.
     terms: Region,
     /// The terms by their numbers, if somebody asks for them.
-    unsorted: Option<Lain>,
+    unsorted: Option<ByteStrings>,
 }
 
 impl Run {
@@ -42,18 +42,16 @@ impl Run {
         unsorted: bool,
         spill: &Spill,
     ) -> Result<Run, ErrorKind> {
-        let mut terms = numbered::Run::new(spill);
-        order.iter().try_for_each(|&id| terms.push(id, strings.get(index(id))))?;
+        let mut run = Collected::new(Region::new(spill.clone()));
+        order.iter().try_for_each(|&id| numbered::push(&mut run, id, strings.get(index(id))))?;
         let count = u32::try_from(order.len()).unwrap_or(u32::MAX);
-        let unsorted = match unsorted {
-            true => {
-                let mut lain = Laying::new(Region::new(spill.clone()))?;
-                (0..strings.len()).try_for_each(|id| lain.push(strings.get(id)))?;
-                Some(lain.finish()?)
-            }
-            false => None,
+        let in_their_order = || {
+            let mut terms = Laying::new(Region::new(spill.clone()))?;
+            (0..strings.len()).try_for_each(|id| terms.push(strings.get(id)))?;
+            terms.finish()
         };
-        Ok(Run { count, ids, terms: terms.finish()?, unsorted })
+        let unsorted = unsorted.then(in_their_order).transpose()?;
+        Ok(Run { count, ids, terms: run.finish()?, unsorted })
     }
 
     pub(crate) fn spill(&self) -> &Spill {
@@ -68,65 +66,59 @@ pub(crate) fn merge(
 ) -> Result<(Dictionary<Payload>, Ords, Option<Unsorted>), ErrorKind> {
     let (mut terms, mut ords, mut blocks) = (numbered::Merge::default(), Vec::new(), None);
     let mut unsorted = Vec::new();
-    for (i, run) in runs.into_iter().enumerate() {
-        if let Some(lain) = run.unsorted {
-            unsorted.push(UnsortedRun { lain, ids: run.ids, new: vec![false; index(run.count)] });
+    for run in runs {
+        if let Some(terms) = run.unsorted {
+            unsorted.push(UnsortedRun { terms, ids: run.ids, new: vec![false; index(run.count)] });
         }
         let other = run.terms.another();
         blocks.get_or_insert_with(|| other.another());
         ords.push((Collected::new(other), run.count, run.ids));
-        terms.add(i, run.terms)?;
+        terms.add(run.terms)?;
     }
-    let mut builder = DictionaryBuilder::new();
+    let region = blocks.as_ref().map(Region::another);
+    let mut dictionary = DictionaryWriter::new(blocks, TOGETHER);
     while let Some(next) = terms.next()? {
-        if builder.last() != Some(&next.string) {
+        if dictionary.builder.last() != Some(&next.string) {
             // Of equal terms, that of the earliest run comes first.
             if let Some(run) = unsorted.get_mut(next.run) {
                 run.new[index(next.number)] = true;
             }
-            builder.push(&next.string).map_err(|refused| match refused {
-                Refused::TooMany => ErrorKind::TooManyTerms { max: u32::MAX },
-                other => other.into(),
-            })?;
+            dictionary.push(&next.string)?;
         }
-        let (id, ord) = (next.number, builder.len() - 1);
+        let (id, ord) = (next.number, dictionary.builder.len() - 1);
         ords[next.run].0.push(|bytes| {
             id.put(bytes);
             ord.put(bytes);
         })?;
-        if let Some(blocks) = &mut blocks
-            && builder.blocks_len() >= TOGETHER
-        {
-            blocks.append(&builder.take_blocks())?;
-        }
     }
-    let region = blocks.as_ref().map(Region::another);
-    let Ok(terms) = builder.finish(jump_tables).try_map(&mut |section, bytes| {
-        let far = if section == Section::Terms { blocks.take() } else { None };
-        Ok::<_, Infallible>(Payload { far, near: vec![bytes] })
+    let terms = dictionary.finish(jump_tables);
+    let mut end = 0;
+    let ords = ords.into_iter().map(|(pairs, count, ids)| {
+        let before = std::mem::replace(&mut end, ids);
+        Ok((ids - before, OrdOf::InFile(pairs.finish()?, count)))
     });
-    let ords = ords.into_iter().map(|(pairs, count, ids)| Ok(RunOrds { pairs: pairs.finish()?, count, ids }));
-    let mut ords: Vec<RunOrds> = ords.collect::<Result<_, ErrorKind>>()?;
-    ords.reverse();
+    let ords = Ords::of(ords.collect::<Result<Vec<_>, ErrorKind>>()?.into_iter());
     let unsorted = region.map(|region| Unsorted { region, runs: unsorted });
     let unsorted = unsorted.filter(|unsorted| !unsorted.runs.is_empty());
-    Ok((terms, Ords { runs: ords, ord_of: Vec::new(), done: 0, end: 0 }, unsorted))
+    Ok((terms, ords, unsorted))
 }
 
 /// The ord of each number of a run.
 #[derive(Debug)]
-struct RunOrds {
-    /// Numbers and ords, u32s.
-    pairs: Region,
-    count: u32,
-    /// As in [`Run`].
-    ids: usize,
+enum OrdOf {
+    InMemory(Vec<u32>),
+    /// Numbers and ords, u32s, and how many there are.
+    InFile(Region, u32),
 }
 
-impl RunOrds {
-    fn ord_of(&self) -> Result<Vec<u32>, ErrorKind> {
-        let (mut ord_of, mut pairs) = (vec![0; index(self.count)], Vec::new());
-        self.pairs.for_each(|bytes| {
+impl OrdOf {
+    fn into_memory(self) -> Result<Vec<u32>, ErrorKind> {
+        let (region, count) = match self {
+            OrdOf::InMemory(ord_of) => return Ok(ord_of),
+            OrdOf::InFile(region, count) => (region, count),
+        };
+        let (mut ord_of, mut pairs) = (vec![0; index(count)], Vec::new());
+        region.for_each(|bytes| {
             pairs.clear();
             u32::take(bytes, &mut pairs);
             pairs.as_chunks().0.iter().for_each(|&[id, ord]| ord_of[index(id)] = ord);
@@ -139,37 +131,37 @@ impl RunOrds {
 /// Makes ords of the numbers of documents, which it is shown in their order.
 #[derive(Debug)]
 pub(crate) struct Ords {
-    /// Those to come, the next one last.
-    runs: Vec<RunOrds>,
+    /// How many numbers are of each run to come, and their ords.
+    later: VecDeque<(usize, OrdOf)>,
     /// The ord of each number of this run.
     ord_of: Vec<u32>,
-    /// How many numbers were replaced.
-    done: usize,
-    /// Where the run's end.
-    end: usize,
+    /// How many numbers of this run are to come.
+    left: usize,
 }
 
 impl Ords {
-    /// Of a single run, in memory.
-    pub(crate) fn new(ord_of: Vec<u32>) -> Ords {
-        Ords { runs: Vec::new(), ord_of, done: 0, end: usize::MAX }
+    fn of(runs: impl Iterator<Item = (usize, OrdOf)>) -> Ords {
+        Ords { later: runs.collect(), ord_of: Vec::new(), left: 0 }
+    }
+
+    /// Of runs in memory: how many numbers are of each, and the ords of these.
+    pub(crate) fn in_memory(runs: impl IntoIterator<Item = (usize, Vec<u32>)>) -> Ords {
+        Ords::of(runs.into_iter().map(|(count, ord_of)| (count, OrdOf::InMemory(ord_of))))
     }
 
     /// Replaces the next numbers.
     pub(crate) fn replace(&mut self, mut ids: &mut [u32]) -> Result<(), ErrorKind> {
         while !ids.is_empty() {
-            if self.done == self.end {
-                // All numbers are of a run: where there is none, what is looked up below is not there.
-                let next = self.runs.pop();
-                self.end = next.as_ref().map_or(usize::MAX, |run| run.ids);
+            if self.left == 0 {
+                // All numbers are of a run.
+                let Some((count, next)) = self.later.pop_front() else { return Ok(()) };
                 self.ord_of = Vec::new();
-                self.ord_of = next.map_or_else(|| Ok(Vec::new()), |run| run.ord_of())?;
+                (self.ord_of, self.left) = (next.into_memory()?, count);
                 continue;
             }
-            let now = ids.len().min(self.end - self.done);
-            let (these, later) = ids.split_at_mut(now);
+            let (these, later) = ids.split_at_mut(ids.len().min(self.left));
             these.iter_mut().for_each(|id| *id = self.ord_of[index(*id)]);
-            self.done += now;
+            self.left -= these.len();
             ids = later;
         }
         Ok(())

@@ -9,9 +9,10 @@ use docvalues_terms::build::IdOptions;
 use crate::batch::Batch;
 use crate::document::Document;
 use crate::encode::Encoder;
-use crate::error::{Error, Result};
+use crate::error::{Error, ErrorKind, Result};
 use crate::fields::Fields;
 use crate::file::{FileWriter, Sink};
+use crate::ids;
 use crate::order::Room;
 use crate::schema::{FieldId, FieldSpec, Schema};
 use crate::sort::{self, Prepared};
@@ -252,7 +253,7 @@ impl<T> SegmentWriter<T> {
     /// byte strings of up to 65,535 bytes, one a document at most; no two documents may have the same, or
     /// finishing fails and names them. The field is kept without a dictionary: it is binary.
     ///
-    /// Costs, when the segment is finished, the bytes of the ids and 24 for each, of which a quarter of the budget stays
+    /// Costs, when the segment is finished, the bytes of the ids, twice while they are sorted, and 32 for each, of which a quarter of the budget stays
     /// in memory and the rest is sorted in the temporary file. The index goes there, too, if the ids did, but for its
     /// filter ([`IdOptions::filter_bits`] an id), about two bytes an id for what leads to blocks and a bit a document; and
     /// but for an automaton ([`Form::Fst`](docvalues_terms::ids::Form::Fst)), which is in memory until it is whole.
@@ -318,7 +319,7 @@ fn write(
     fields.roll_back();
     fields.make_room()?;
     if !keys.is_empty() || ids.is_some() {
-        fields.make_room_to_sort()?;
+        fields.spill_largest()?; // What sorting takes has the rest.
     }
     let ids = ids.and_then(|(field, options)| Some((fields.schema.get(field)?.name().to_owned(), options)));
     let Fields { schema, buffers, docs, spill, .. } = fields;
@@ -326,25 +327,26 @@ fn write(
     let (encoder, threads) = (Encoder { docs, order: None, jump_tables, zones }, threads::count(threads));
     let mut columns = Vec::with_capacity(buffers.len());
     for (spec, buffer) in schema.into_fields().into_iter().zip(buffers) {
-        let prepared = Prepared::new(&spec, buffer, keys, &encoder);
-        let prepared = prepared.map_err(|kind| Error::new(kind).of(spec.name()))?;
+        let mut prepared = Prepared::Buffered(buffer);
+        if keys.iter().any(|key| key.column == spec.name()) {
+            prepared = prepared.in_order(&encoder).map_err(|kind| Error::new(kind).of(spec.name()))?;
+        }
         columns.push((spec, prepared));
     }
     columns.sort_unstable_by(|a, b| a.0.name().cmp(b.0.name()));
     let room = Room::new(budget / threads, spill.as_ref());
     let order = sort::order(&columns, keys, &encoder, &room)?;
     let encoder = Encoder { order: order.as_ref(), ..encoder };
-    let ids = match ids {
-        Some((name, options)) => {
-            let of = |kind| Error::from(kind).of(&name);
-            let ids = sort::ids(&columns, &name, order.as_ref(), &room).map_err(of)?;
-            Some((name, ids, options))
-        }
-        None => None,
+    let sorted = |(name, options): (String, IdOptions)| {
+        let column = columns.iter().find(|(spec, _)| *spec.name() == name);
+        // It was looked up before.
+        let (_, column) = column.ok_or(ErrorKind::UnknownField)?;
+        let ids = sort::ids(column, order.as_ref(), &room).map_err(|kind| Error::from(kind).of(&name))?;
+        Ok::<_, Error>((name, ids, options))
     };
+    let ids = ids.map(sorted).transpose()?;
 
     let mut file = FileWriter::begin(out)?;
-    let mut written = Vec::with_capacity(columns.len());
     let weight = |(_, column): &(FieldSpec, Prepared)| column.weight();
     let encode = |(spec, column): (FieldSpec, Prepared)| {
         column.encode(&spec, &encoder).map_err(|kind| Error::from(kind).of(spec.name()))
@@ -352,13 +354,7 @@ fn write(
     threads::side_by_side(threads, AHEAD * threads, columns.into_iter(), weight, encode, |encoded| {
         let encoded = encoded?;
         let name = encoded.column.field.name.clone();
-        written.push(file.column(encoded).map_err(|error| Error::from(error).of(&name))?);
-        Ok(())
+        file.column(encoded).map_err(|error| Error::from(error).of(&name))
     })?;
-    let ids = match ids {
-        Some((name, ids, options)) => Some(ids.write(&mut file, &name, docs, &options)?),
-        None => None,
-    };
-    let (footer, bytes) = file.finish(docs, keys)?;
-    Ok(Summary { docs, bytes, id: footer.id, columns: written, ids })
+    ids::finish(file, docs, keys, ids)
 }

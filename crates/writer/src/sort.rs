@@ -3,7 +3,7 @@
 use docvalues_format::binary::Values as _;
 use docvalues_format::file::sort::{MAX_SORT_KEYS, SortKey};
 
-use crate::buffer::{FieldBuffer, Laid, Memory, PresenceBuffer, Tape, Values};
+use crate::buffer::{ByteStrings, FieldBuffer, Items, Memory, PresenceBuffer, Tape, Values};
 use crate::encode::{Encoded, Encoder, InOrder};
 use crate::error::{Error, ErrorKind, Result};
 use crate::ids::{self, Ordered};
@@ -41,19 +41,13 @@ pub(crate) enum Prepared {
 }
 
 impl Prepared {
-    /// Puts the byte strings of a field in order if documents are sorted by it, and they are interned.
-    pub(crate) fn new(
-        spec: &FieldSpec,
-        buffer: FieldBuffer,
-        keys: &[SortKey],
-        encoder: &Encoder<'_>,
-    ) -> Result<Prepared, ErrorKind> {
-        let is_key = keys.iter().any(|key| key.column == spec.name());
-        match buffer {
-            FieldBuffer { presence, values: Values::Terms { ids, terms } } if is_key => {
+    /// Puts its byte strings in order, if they are interned.
+    pub(crate) fn in_order(self, encoder: &Encoder<'_>) -> Result<Prepared, ErrorKind> {
+        match self {
+            Prepared::Buffered(FieldBuffer { presence, values: Values::Terms { ids, terms } }) => {
                 Ok(Prepared::InOrder(presence, Box::new(encoder.in_order(ids, terms)?)))
             }
-            buffer => Ok(Prepared::Buffered(buffer)),
+            other => Ok(other),
         }
     }
 
@@ -89,54 +83,74 @@ pub(crate) fn order(
     for (key, column) in columns.clone() {
         ords.push(match column {
             Prepared::Buffered(FieldBuffer { values: Values::Strings(strings), .. }) => {
-                ords_of(strings.laid(), encoder, room).map_err(|kind| Error::new(kind).of(&key.column))?
+                ords_of(&strings.strings, encoder, room).map_err(|kind| Error::new(kind).of(&key.column))?
             }
             _ => Tape::default(),
         });
     }
     let keys = columns.zip(&ords).filter_map(|((key, column), ords)| match column {
-        Prepared::InOrder(presence, values) => Some(compared(key, presence, Numbers::Ords(&values.ords))),
+        Prepared::InOrder(presence, values) => Some(compared(key, presence, &values.ords.values)),
         Prepared::Buffered(FieldBuffer { presence, values }) => match values {
-            Values::Numbers(numbers) => Some(compared(key, presence, Numbers::Stored(numbers))),
-            Values::Strings(_) => Some(compared(key, presence, Numbers::Ords(ords))),
-            // In order, or refused.
-            Values::Terms { .. } | Values::NumberLists(_) | Values::TermSets { .. } => None,
+            Values::Numbers(numbers) => Some(compared(key, presence, &numbers.values)),
+            Values::Strings(_) => Some(compared(key, presence, ords)),
+            // In order.
+            Values::Terms { .. } => None,
         },
     });
     Ok(Order::new(encoder.docs, &keys.collect::<Vec<_>>(), room)?)
 }
 
-/// The ids in the field `name` of `columns`, in order.
-pub(crate) fn ids(
-    columns: &[(FieldSpec, Prepared)],
-    name: &str,
-    order: Option<&Order>,
-    room: &Room,
-) -> Result<Ordered, ErrorKind> {
-    let column = columns.iter().find(|(spec, _)| spec.name() == name).map(|(_, column)| column);
-    match column {
-        Some(Prepared::Buffered(FieldBuffer { presence, values: Values::Strings(ids) })) => {
-            ids::in_order(presence, ids.laid(), order, room)
+impl Prepared {
+    /// What documents are compared by, and nothing else: in the file, if there is one.
+    pub(crate) fn into_numbers(
+        self,
+        encoder: &Encoder<'_>,
+        room: &Room,
+    ) -> Result<(PresenceBuffer, Box<dyn Numbers>), ErrorKind> {
+        let (presence, mut ords) = match self.in_order(encoder)? {
+            Prepared::InOrder(presence, values) => (presence, values.ords.values),
+            Prepared::Buffered(FieldBuffer { presence, values: Values::Numbers(mut numbers) }) => {
+                numbers.values.settle(room.spill())?;
+                return Ok((presence, Box::new(numbers.values)));
+            }
+            Prepared::Buffered(FieldBuffer { presence, values: Values::Strings(strings) }) => {
+                (presence, ords_of(&strings.strings, encoder, room)?)
+            }
+            Prepared::Buffered(_) => return Err(ErrorKind::SortBySeveral),
+        };
+        ords.settle(room.spill())?;
+        Ok((presence, Box::new(ords)))
+    }
+}
+
+/// The ids in a field, in order.
+pub(crate) fn ids(field: &Prepared, order: Option<&Order>, room: &Room) -> Result<Ordered, ErrorKind> {
+    match field {
+        Prepared::Buffered(FieldBuffer { presence, values: Values::Strings(ids) }) => {
+            ids::in_order(presence, &ids.strings, order, room)
         }
-        // Such a field was refused.
-        _ => Err(ErrorKind::NoIdField("its values are not kept as they are")),
+        Prepared::Buffered(FieldBuffer { values: Values::Numbers(_), .. }) => {
+            Err(ErrorKind::NoIdField("its values are numbers"))
+        }
+        _ => Err(ErrorKind::NoIdField("a document may have several of its values")),
     }
 }
 
 /// A key with what its values are compared by.
-pub(crate) fn compared<'a>(key: &SortKey, presence: &'a PresenceBuffer, numbers: Numbers<'a>) -> Key<'a> {
+pub(crate) fn compared<'a>(key: &SortKey, presence: &'a PresenceBuffer, numbers: &'a dyn Numbers) -> Key<'a> {
     Key { presence, numbers, descending: key.descending, missing_first: key.missing_first }
 }
 
 /// For each of these byte strings its ord, if there was a dictionary of them.
-pub(crate) fn ords_of(strings: Laid<'_>, encoder: &Encoder<'_>, room: &Room) -> Result<Tape<u32>, ErrorKind> {
-    let (mut ids, mut terms, mut memory) = (Tape::default(), Interner::default(), Memory::new(usize::MAX));
+fn ords_of(strings: &ByteStrings, encoder: &Encoder<'_>, room: &Room) -> Result<Tape<u32>, ErrorKind> {
+    let (mut items, mut terms, mut memory) = (Items::singles(), Interner::default(), Memory::new(usize::MAX));
+    let ids = &mut items.values;
     strings.for_each(|value| {
         ids.push(terms.intern(value, &mut memory)?, room.spill())?;
-        match room.spill().filter(|_| memory.used() > room.bytes()) {
+        match room.spill().filter(|_| memory.used() > room.bytes) {
             Some(spill) => terms.spill(ids.len(), spill, &mut memory),
             None => Ok(()),
         }
     })?;
-    Ok(encoder.in_order(ids, terms)?.ords)
+    Ok(encoder.in_order(items, terms)?.ords.values)
 }

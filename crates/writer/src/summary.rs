@@ -51,21 +51,19 @@ impl ColumnSummary {
     /// How many documents have a value.
     pub fn docs_with_value(&self) -> u64 {
         match &self.column.values {
-            Values::Numeric(values) => values.count,
-            Values::Binary(values) => values.count,
-            Values::Sorted { ords, .. } => ords.count,
             Values::SortedNumeric { offsets, .. } | Values::SortedSet { offsets, .. } => {
                 offsets.count.saturating_sub(1)
             }
+            Values::Numeric(_) | Values::Binary(_) | Values::Sorted { .. } => self.values(),
         }
     }
 
     /// How many values there are: more than documents with one, if a document can have several.
     pub fn values(&self) -> u64 {
         match &self.column.values {
-            Values::SortedNumeric { values, .. } => values.count,
-            Values::SortedSet { ords, .. } => ords.count,
-            Values::Numeric(_) | Values::Binary(_) | Values::Sorted { .. } => self.docs_with_value(),
+            Values::Numeric(values) | Values::SortedNumeric { values, .. } => values.count,
+            Values::Sorted { ords, .. } | Values::SortedSet { ords, .. } => ords.count,
+            Values::Binary(values) => values.count,
         }
     }
 

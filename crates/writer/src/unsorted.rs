@@ -3,30 +3,9 @@
 use docvalues_format::binary::Values as _;
 use docvalues_format::numeric::{self, Values as _};
 
-use crate::buffer::{Collected, Laid, Payload, Region, Tape};
+use crate::buffer::{ByteStrings, Collected, Payload, Region, Tape};
 use crate::error::ErrorKind;
 use crate::intern::index;
-
-/// Byte strings end to end in a file, and where each begins.
-#[derive(Debug)]
-pub(crate) struct Lain {
-    pub(crate) bytes: Payload,
-    pub(crate) offsets: Tape<i64>,
-}
-
-impl Lain {
-    pub(crate) fn laid(&self) -> Laid<'_> {
-        Laid { bytes: &self.bytes, offsets: &self.offsets }
-    }
-
-    /// All offsets, in memory.
-    fn offsets(&self) -> Result<Vec<usize>, ErrorKind> {
-        let mut all = Vec::with_capacity(self.offsets.len());
-        let at = |&offset: &i64| usize::try_from(offset).unwrap_or(usize::MAX);
-        self.offsets.for_each(|offsets| all.extend(offsets.iter().map(at)))?;
-        Ok(all)
-    }
-}
 
 /// Byte strings that are written one after the other.
 pub(crate) struct Laying {
@@ -50,12 +29,10 @@ impl Laying {
         self.offsets.push(self.end.cast_signed(), Some(self.region.spill()))
     }
 
-    pub(crate) fn finish(mut self) -> Result<Lain, ErrorKind> {
-        self.offsets.settle(self.region.spill())?;
-        Ok(Lain {
-            bytes: Payload { far: Some(self.bytes.finish()?), near: Vec::new() },
-            offsets: self.offsets,
-        })
+    pub(crate) fn finish(mut self) -> Result<ByteStrings, ErrorKind> {
+        self.offsets.settle(Some(self.region.spill()))?;
+        let bytes = Payload { far: Some(self.bytes.finish()?), near: Vec::new() };
+        Ok(ByteStrings { bytes, offsets: self.offsets })
     }
 }
 
@@ -69,7 +46,7 @@ pub(crate) struct Unsorted {
 
 #[derive(Debug)]
 pub(crate) struct UnsortedRun {
-    pub(crate) lain: Lain,
+    pub(crate) terms: ByteStrings,
     /// Number `i` of all documents is of this run, or of an earlier one, if `i` is below.
     pub(crate) ids: usize,
     /// Whether a term is in no earlier run.
@@ -78,11 +55,11 @@ pub(crate) struct UnsortedRun {
 
 impl Unsorted {
     /// Each of the terms once, in the order in which they were met first.
-    pub(crate) fn distinct(&self) -> Result<Lain, ErrorKind> {
+    pub(crate) fn distinct(&self) -> Result<ByteStrings, ErrorKind> {
         let mut distinct = Laying::new(self.region.another())?;
         for run in &self.runs {
             let mut new = run.new.iter();
-            run.lain.laid().for_each(|term| match new.next() {
+            run.terms.for_each(|term| match new.next() {
                 Some(true) => distinct.push(term),
                 _ => Ok(()),
             })?;
@@ -101,13 +78,13 @@ impl Unsorted {
     }
 
     /// These terms.
-    pub(crate) fn values(&self, ids: &Tape<u32>) -> Result<Lain, ErrorKind> {
+    pub(crate) fn values(&self, ids: &Tape<u32>) -> Result<ByteStrings, ErrorKind> {
         let (mut values, mut bytes, mut of) = (Laying::new(self.region.another())?, Vec::new(), usize::MAX);
         self.for_each_run(ids, |run, offsets, ids| {
             if of != run {
                 of = run;
                 bytes.clear();
-                let all = &self.runs[run].lain.bytes;
+                let all = &self.runs[run].terms.bytes;
                 bytes.reserve_exact(usize::try_from(all.len()).unwrap_or(usize::MAX));
                 all.read(0..all.len(), &mut bytes)?;
             }
@@ -124,7 +101,9 @@ impl Unsorted {
     ) -> Result<(), ErrorKind> {
         let (mut start, mut room) = (0, Vec::new());
         for (number, run) in self.runs.iter().enumerate() {
-            let offsets = run.lain.offsets()?;
+            let mut offsets = Vec::with_capacity(run.terms.offsets.len());
+            let at = |&offset: &i64| usize::try_from(offset).unwrap_or(usize::MAX);
+            run.terms.offsets.for_each(|some| offsets.extend(some.iter().map(at)))?;
             for range in numeric::pieces(run.ids - start) {
                 f(number, &offsets, ids.read(start + range.start..start + range.end, &mut room)?)?;
             }

@@ -19,10 +19,10 @@ use crate::walk::find::Way;
 /// Whoever goes through an array of these touches nothing of a segment but its keys.
 #[derive(Clone, Copy, Debug, Default)]
 #[repr(align(64))]
-pub struct Checked<'a>(Keys<'a>);
+pub struct Checked<'a>(pub(crate) Keys<'a>);
 
 #[derive(Clone, Copy, Debug, Default)]
-enum Keys<'a> {
+pub(crate) enum Keys<'a> {
     #[default]
     None,
     Blocks(Known<'a>, &'a Index),
@@ -30,22 +30,7 @@ enum Keys<'a> {
     Fst(Fst<Known<'a>>),
 }
 
-impl<'a> Checked<'a> {
-    /// One without keys.
-    pub(crate) const EMPTY: Checked<'static> = Checked(Keys::None);
-
-    pub(crate) fn blocks((section, index): (Known<'a>, &'a Index)) -> Checked<'a> {
-        Checked(Keys::Blocks(section, index))
-    }
-
-    pub(crate) fn exact(trie: ExactTrie<Known<'a>>) -> Checked<'a> {
-        Checked(Keys::Exact(trie))
-    }
-
-    pub(crate) fn fst(fst: Fst<Known<'a>>) -> Checked<'a> {
-        Checked(Keys::Fst(fst))
-    }
-
+impl Checked<'_> {
     /// As [`Dictionary::find`].
     ///
     /// # Errors

@@ -1,7 +1,5 @@
 //! Nodes as they come.
 
-use docvalues_format::dictionary::Refused;
-
 use super::node::put_branch;
 use crate::fst::node::put_leaf;
 use crate::walk::arcs::Arc;
@@ -24,22 +22,12 @@ use crate::walk::build::{Builder, Write};
 /// assert_eq!(trie.lower_bound(b"abcd")?, 2);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-#[derive(Debug)]
-pub struct TrieBuilder(Builder<Nodes>);
+pub type TrieBuilder = Builder<Nodes>;
 
 impl TrieBuilder {
     /// Begins a trie without keys.
     pub fn new() -> TrieBuilder {
-        TrieBuilder(Builder::new(Nodes::default()))
-    }
-
-    /// Takes the next key.
-    ///
-    /// # Errors
-    ///
-    /// When it is not above the one before, or too long, or one too many; what was taken before stays.
-    pub fn push(&mut self, key: &[u8]) -> Result<(), Refused> {
-        self.0.push(key)
+        TrieBuilder::default()
     }
 
     /// Shows to `take` what was made of the section and is here; it may take all of it, as the front of the section.
@@ -48,28 +36,17 @@ impl TrieBuilder {
     ///
     /// That of `take`.
     pub fn take<E>(&mut self, take: impl FnOnce(&mut Vec<u8>) -> Result<(), E>) -> Result<(), E> {
-        let Nodes { out, taken } = &mut self.0.write;
+        let Nodes { out, taken } = &mut self.write;
         let before = out.len();
         take(out)?;
         *taken += before.saturating_sub(out.len()) as u64;
         Ok(())
     }
-
-    /// The section, without what was taken of it.
-    #[must_use]
-    pub fn finish(self) -> Vec<u8> {
-        self.0.finish()
-    }
 }
 
-impl Default for TrieBuilder {
-    fn default() -> TrieBuilder {
-        TrieBuilder::new()
-    }
-}
-
+/// Nodes as they are written, without a look at those before.
 #[derive(Debug, Default)]
-struct Nodes {
+pub struct Nodes {
     /// What is still here, and how many bytes in front of it are not.
     out: Vec<u8>,
     taken: u64,

@@ -11,13 +11,11 @@
 use docvalues_format::error::Result;
 use docvalues_format::source::SectionBytes;
 
-use crate::fst::node::{leaf, put_leaf};
-use crate::walk::arcs::{self, Arc, Arcs};
+use crate::fst::node::{self, BRANCH, BRANCH_KEY, leaf, put_leaf};
+use crate::walk::arcs::{Arc, Arcs};
 use crate::walk::{Form, Head, Labels, Node, Then, broken};
 
 const SHARED: u8 = 0b0100_0000;
-const BRANCH: u8 = 0b1000_0000;
-const BRANCH_KEY: u8 = 0b0100_0000;
 
 /// Writes a branch behind `labels` at the end of `out`, in front of which there are `before` bytes.
 pub(super) fn put_branch(out: &mut Vec<u8>, before: u64, labels: &[u8], is_key: bool, arcs: &[Arc]) {
@@ -26,12 +24,12 @@ pub(super) fn put_branch(out: &mut Vec<u8>, before: u64, labels: &[u8], is_key: 
         put_leaf(out, labels);
         out[at] |= SHARED;
     }
-    arcs::encode(out, BRANCH | if is_key { BRANCH_KEY } else { 0 }, before + at as u64, arcs);
+    node::put_branch(out, before + at as u64, is_key, arcs);
 }
 
 /// Nodes as this module draws them.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct ExactForm;
+pub struct ExactForm;
 
 impl Form for ExactForm {
     #[inline(always)]

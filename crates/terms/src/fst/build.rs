@@ -2,7 +2,6 @@
 
 use std::iter;
 
-use docvalues_format::dictionary::Refused;
 use xxhash_rust::xxh3::xxh3_64;
 
 use super::node::{MAX_CHAIN, put_branch, put_chain, put_leaf};
@@ -32,8 +31,7 @@ const MIN_END: usize = 8;
 /// assert_eq!(fst.lower_bound(b"doc-22")?, 2);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-#[derive(Debug)]
-pub struct FstBuilder(Builder<Nodes>);
+pub type FstBuilder = Builder<Nodes>;
 
 impl FstBuilder {
     /// How many nodes to remember if nothing is known of the keys: half a MiB when all are there.
@@ -43,27 +41,13 @@ impl FstBuilder {
     /// nothing is shared, and the result is a trie.
     pub fn new(registry_size: usize) -> FstBuilder {
         let registry = Registry::new(registry_size);
-        FstBuilder(Builder::new(Nodes { out: Vec::new(), registry, scratch: Vec::new(), tail: Vec::new() }))
-    }
-
-    /// Takes the next key.
-    ///
-    /// # Errors
-    ///
-    /// When it is not above the one before, or too long, or one too many; what was taken before stays.
-    pub fn push(&mut self, key: &[u8]) -> Result<(), Refused> {
-        self.0.push(key)
-    }
-
-    /// The section.
-    #[must_use]
-    pub fn finish(self) -> Vec<u8> {
-        self.0.finish()
+        Builder::of(Nodes { out: Vec::new(), registry, scratch: Vec::new(), tail: Vec::new() })
     }
 }
 
+/// Nodes as they are written, each once as long as it is remembered.
 #[derive(Debug)]
-struct Nodes {
+pub struct Nodes {
     out: Vec<u8>,
     registry: Registry,
     /// A node as it would be where one was written that may be the same.

@@ -18,8 +18,8 @@ const LONG: u8 = 63;
 const CHAIN: u8 = 0b0100_0000;
 const SEVERAL: u8 = 0b0010_0000;
 const CHAIN_KEY: u8 = 0b0001_0000;
-const BRANCH: u8 = 0b1000_0000;
-const BRANCH_KEY: u8 = 0b0100_0000;
+pub(crate) const BRANCH: u8 = 0b1000_0000;
+pub(crate) const BRANCH_KEY: u8 = 0b0100_0000;
 /// The most labels of a chain; longer ones are several.
 pub(super) const MAX_CHAIN: usize = u8::MAX as usize;
 
@@ -49,7 +49,7 @@ pub(super) fn put_chain(out: &mut Vec<u8>, at: u64, labels: &[u8], is_key: bool,
 }
 
 /// Writes a branch at `at`.
-pub(super) fn put_branch(out: &mut Vec<u8>, at: u64, is_key: bool, arcs: &[Arc]) {
+pub(crate) fn put_branch(out: &mut Vec<u8>, at: u64, is_key: bool, arcs: &[Arc]) {
     arcs::encode(out, BRANCH | if is_key { BRANCH_KEY } else { 0 }, at, arcs);
 }
 
@@ -67,7 +67,7 @@ pub(crate) fn leaf(head: &Head, at: usize) -> Labels {
 
 /// Nodes as this module draws them.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct FstForm;
+pub struct FstForm;
 
 impl Form for FstForm {
     #[inline(always)]

@@ -7,6 +7,7 @@
 //! segments of a kind begin with.
 
 use crate::ids::MAX_BOUND;
+use crate::{common, first_eight};
 
 /// The most that all ids begin with: eight bytes of what is kept of a bound lie behind it.
 const MOST_SHARED: usize = MAX_BOUND - 8;
@@ -40,7 +41,7 @@ impl Bounds {
             };
             let so_far = shared.unwrap_or(least);
             let so_far = so_far.get(..MOST_SHARED).unwrap_or(so_far);
-            *shared = Some(common(common(so_far, least), greatest));
+            *shared = Some(&so_far[..common(so_far, least).min(common(so_far, greatest))]);
         }
         let shared: Vec<Box<[u8]>> =
             shared.into_iter().map(|shared| shared.unwrap_or_default().into()).collect();
@@ -95,19 +96,4 @@ fn useful(ranges: &[(u32, u64, u64)]) -> bool {
             ranges.iter().filter(|range| range.0 == kind && range.1 <= middle && middle <= range.2).count();
     }
     held * 8 < asked * 7
-}
-
-/// What both begin with.
-fn common<'a>(a: &'a [u8], b: &[u8]) -> &'a [u8] {
-    let len = a.iter().zip(b).take_while(|(a, b)| a == b).count();
-    a.get(..len).unwrap_or_default()
-}
-
-/// The first eight bytes as a big-endian number, with zeros behind: ascends as byte strings do.
-#[inline]
-fn first_eight(bytes: &[u8]) -> u64 {
-    if let Some(bytes) = bytes.first_chunk() {
-        return u64::from_be_bytes(*bytes);
-    }
-    (0..8).fold(0, |number, i| number << 8 | u64::from(bytes.get(i).copied().unwrap_or(0)))
 }

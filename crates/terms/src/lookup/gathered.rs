@@ -24,60 +24,72 @@ use crate::filter::{self, Ahead, Lines, Probe};
 /// Filters, dictionaries and documents of an [`IdLookup`], as far as all of each was checked.
 #[derive(Default)]
 pub(super) struct Gathered<'a> {
-    filters: Vec<Lines<'a>>,
-    /// For each [`GROUP`] of segments, which of them are in `filters`.
-    filtered: Vec<u64>,
-    dictionaries: Vec<Checked<'a>>,
-    /// The same of `dictionaries`.
-    known: Vec<u64>,
+    filters: Places<Lines<'a>>,
+    dictionaries: Places<Checked<'a>>,
     /// Without documents where they are not known.
     docs: Vec<Docs<'a>>,
+}
+
+/// Something of each segment, by its place, as far as it is here.
+#[derive(Default)]
+struct Places<T> {
+    all: Vec<T>,
+    /// For each [`GROUP`] of segments, which of them are here.
+    here: Vec<u64>,
+}
+
+impl<T: Clone + Default> Places<T> {
+    fn room_for(segments: usize) -> Places<T> {
+        Places { all: vec![T::default(); segments], here: vec![0; segments.div_ceil(GROUP)] }
+    }
+
+    /// Which of the [`GROUP`] of segments from `first` on are here.
+    #[inline]
+    fn here(&self, first: usize) -> u64 {
+        self.here.get(first / GROUP).copied().unwrap_or(0)
+    }
+
+    /// Takes up what there is of the segment at `place`, if there is room.
+    fn take(&mut self, place: usize, new: Option<T>) {
+        if let (Some(new), Some(old), Some(here)) =
+            (new, self.all.get_mut(place), self.here.get_mut(place / GROUP))
+        {
+            *old = new;
+            *here |= 1 << (place % GROUP);
+        }
+    }
 }
 
 impl<'a> Gathered<'a> {
     /// The filters. Dictionaries are taken up as they are asked: with filters, few are.
     pub(super) fn filters_of<S: SegmentIds>(lookup: &'a IdLookup<S>) -> Gathered<'a> {
-        let (mut filters, mut filtered) = (Vec::with_capacity(lookup.len()), Vec::new());
-        for group in lookup.segments.chunks(GROUP) {
-            let lines = group.iter().map(|(_, segment)| segment.lines());
-            filtered.push(
-                lines.clone().zip(0..).fold(0, |bits, (lines, i)| bits | u64::from(lines.is_some()) << i),
-            );
-            filters.extend(lines.map(Option::unwrap_or_default));
+        let mut filters = Places::room_for(lookup.len());
+        for (place, (_, segment)) in lookup.segments.iter().enumerate() {
+            filters.take(place, segment.lines());
         }
-        Gathered { filters, filtered, ..Gathered::room_for(lookup.len()) }
+        Gathered { filters, ..Gathered::room_for(lookup.len()) }
     }
 
     /// Room for the dictionaries of so many segments, where a table answers instead of filters.
     pub(super) fn room_for(segments: usize) -> Gathered<'a> {
-        Gathered {
-            filters: Vec::new(),
-            filtered: Vec::new(),
-            dictionaries: vec![Checked::default(); segments],
-            known: vec![0; segments.div_ceil(GROUP)],
-            docs: vec![Docs::default(); segments],
-        }
+        let (filters, dictionaries) = (Places::default(), Places::room_for(segments));
+        Gathered { filters, dictionaries, docs: vec![Docs::default(); segments] }
     }
 
     /// Whether there is room for none.
     pub(super) fn is_empty(&self) -> bool {
-        self.dictionaries.is_empty()
+        self.docs.is_empty()
     }
 
     /// Which of the [`GROUP`] of segments from `first` on have their filters here.
     #[inline]
     pub(super) fn filtered(&self, first: usize) -> u64 {
-        self.filtered.get(first / GROUP).copied().unwrap_or(0)
+        self.filters.here(first)
     }
 
     /// Takes up the filter of the segment at `place`, if all of it was checked by now.
     pub(super) fn take_filter(&mut self, place: usize, segment: &'a impl SegmentIds) {
-        if let (Some(lines), Some(filter), Some(filtered)) =
-            (segment.lines(), self.filters.get_mut(place), self.filtered.get_mut(place / GROUP))
-        {
-            *filter = lines;
-            *filtered |= 1 << (place % GROUP);
-        }
+        self.filters.take(place, segment.lines());
     }
 
     /// Asks all filters of the group from `first` on, whoever is wanted: no load waits for a branch. `next` is what will
@@ -85,19 +97,19 @@ impl<'a> Gathered<'a> {
     #[inline]
     pub(super) fn ask_filters(&self, first: usize, probe: &Probe, next: Option<&Probe>) -> u64 {
         let ahead = next.map_or(Ahead::within(probe), Ahead::next);
-        filter::ask(self.filters.get(first..).unwrap_or_default(), probe, ahead)
+        filter::ask(self.filters.all.get(first..).unwrap_or_default(), probe, ahead)
     }
 
     /// Asks the filter of one segment, if it is here.
     #[inline]
     pub(super) fn ask_filter(&self, place: usize, probe: &Probe) -> bool {
-        self.filters.get(place).is_some_and(|filter| filter.may_hold(probe))
+        self.filters.all.get(place).is_some_and(|filter| filter.may_hold(probe))
     }
 
     /// Which of the [`GROUP`] of segments from `first` on have their dictionaries here.
     #[inline]
     pub(super) fn known(&self, first: usize) -> u64 {
-        self.known.get(first / GROUP).copied().unwrap_or(0)
+        self.dictionaries.here(first)
     }
 
     /// Whether the dictionary of the segment at `place` is here.
@@ -109,7 +121,7 @@ impl<'a> Gathered<'a> {
     /// Asks for what is here of the segment at `place`.
     #[inline]
     pub(super) fn prefetch(&self, place: usize) {
-        if let (Some(dictionary), Some(docs)) = (self.dictionaries.get(place), self.docs.get(place)) {
+        if let (Some(dictionary), Some(docs)) = (self.dictionaries.all.get(place), self.docs.get(place)) {
             prefetch(std::ptr::from_ref(dictionary).cast());
             prefetch(std::ptr::from_ref(docs).cast());
         }
@@ -118,7 +130,7 @@ impl<'a> Gathered<'a> {
     /// Asks for what leads to its keys.
     #[inline]
     pub(super) fn prefetch_index(&self, place: usize) {
-        if let Some(dictionary) = self.dictionaries.get(place) {
+        if let Some(dictionary) = self.dictionaries.all.get(place) {
             dictionary.prefetch();
         }
     }
@@ -127,7 +139,7 @@ impl<'a> Gathered<'a> {
     /// `segment` is asked for.
     #[inline]
     pub(super) fn prefetch_key(&self, place: usize, segment: &impl SegmentIds, key: &[u8]) -> Option<u32> {
-        match (self.dictionaries.get(place), self.docs.get(place)) {
+        match (self.dictionaries.all.get(place), self.docs.get(place)) {
             (Some(dictionary), Some(docs)) if self.is_known(place) => {
                 dictionary.block_near(key, |ranks| docs.prefetch(ranks))
             }
@@ -151,7 +163,7 @@ impl<'a> Gathered<'a> {
         if !self.is_known(place) {
             return self.find_in(place, &**segment, key);
         }
-        let (Some(dictionary), Some(docs)) = (self.dictionaries.get(place), self.docs.get(place)) else {
+        let (Some(dictionary), Some(docs)) = (self.dictionaries.all.get(place), self.docs.get(place)) else {
             return Ok(None);
         };
         let found = match block {
@@ -172,12 +184,8 @@ impl<'a> Gathered<'a> {
     #[inline(never)]
     fn find_in(&mut self, place: usize, segment: &'a impl SegmentIds, key: &[u8]) -> Result<Option<DocId>> {
         let found = segment.find_packed(key);
-        if let (Some(dictionary), Some(known)) =
-            (self.dictionaries.get_mut(place), self.known.get_mut(place / GROUP))
-            && let Some(checked) = segment.dictionary()
-        {
-            *dictionary = checked;
-            *known |= 1 << (place % GROUP);
+        if let Some(checked) = segment.dictionary() {
+            self.dictionaries.take(place, Some(checked));
             // Before, they are not asked.
             self.take_docs(place, segment);
         }
@@ -210,7 +218,7 @@ impl<'a> Gathered<'a> {
         asked: u64,
         key: impl Fn(usize) -> Option<&'k [u8]>,
     ) -> u64 {
-        dictionary::ask(group(&self.dictionaries, first), asked, key)
+        dictionary::ask(group(&self.dictionaries.all, first), asked, key)
     }
 }
 

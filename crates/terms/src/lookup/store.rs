@@ -116,10 +116,8 @@ impl<S: SegmentIds> IdStore<S> {
     ///
     /// When its bytes are damaged, or there are too many segments. It is not added then.
     pub fn add(&self, segment: Arc<S>) -> Result<SegmentId, StoreError> {
-        let mut writer = self.writer();
-        let id = writer.add(segment)?;
-        self.publish(&writer);
-        Ok(id)
+        let ids = self.add_all(&[segment])?;
+        ids.first().copied().ok_or(StoreError::TooManySegments)
     }
 
     /// Adds many segments, sorted from the newest to the oldest, all newer than those there are: as
@@ -129,10 +127,7 @@ impl<S: SegmentIds> IdStore<S> {
     ///
     /// As `add`. Then none of them is added.
     pub fn add_all(&self, segments: &[Arc<S>]) -> Result<Vec<SegmentId>, StoreError> {
-        let mut writer = self.writer();
-        let ids = writer.add_all(segments)?;
-        self.publish(&writer);
-        Ok(ids)
+        self.change(|writer| writer.add_all(segments))
     }
 
     /// Puts what `old` segments were merged into in the place of the newest of them. Where others stood between them,
@@ -147,10 +142,7 @@ impl<S: SegmentIds> IdStore<S> {
     ///
     /// When one of `old` is not there, or `merged` has more ids than they have. Nothing changed then.
     pub fn replace(&self, old: &[SegmentId], merged: Arc<S>) -> Result<SegmentId, StoreError> {
-        let mut writer = self.writer();
-        let id = writer.replace(old, merged)?;
-        self.publish(&writer);
-        Ok(id)
+        self.change(|writer| writer.replace(old, merged))
     }
 
     /// Removes segments. O(segments, and slots of the tables).
@@ -159,12 +151,12 @@ impl<S: SegmentIds> IdStore<S> {
     ///
     /// When one is not there. Nothing changed then.
     pub fn remove(&self, segments: &[SegmentId]) -> Result<(), StoreError> {
-        let mut writer = self.writer();
-        writer.places_of(segments)?;
-        writer.segments.retain(|(id, _)| !segments.contains(id));
-        writer.generations.inherit(segments, None);
-        self.publish(&writer);
-        Ok(())
+        self.change(|writer| {
+            writer.places_of(segments)?;
+            writer.segments.retain(|(id, _)| !segments.contains(id));
+            writer.generations.inherit(segments, None);
+            Ok(())
+        })
     }
 
     /// Does a part of what the table needs to grow, or to shed what has gone: up to `steps` ids are moved or lines of
@@ -188,6 +180,13 @@ impl<S: SegmentIds> IdStore<S> {
         self.writer.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    fn change<R>(&self, f: impl FnOnce(&mut Writer<S>) -> Result<R, StoreError>) -> Result<R, StoreError> {
+        let mut writer = self.writer();
+        let done = f(&mut writer)?;
+        self.publish(&writer);
+        Ok(done)
+    }
+
     fn publish(&self, writer: &Writer<S>) {
         let lookup = Arc::new(writer.lookup());
         let mut published = self.published.write().unwrap_or_else(PoisonError::into_inner);
@@ -199,11 +198,6 @@ impl<S: SegmentIds> IdStore<S> {
 }
 
 impl<S: SegmentIds> Writer<S> {
-    fn add(&mut self, segment: Arc<S>) -> Result<SegmentId, StoreError> {
-        let ids = self.add_all(std::slice::from_ref(&segment))?;
-        ids.first().copied().ok_or(StoreError::TooManySegments)
-    }
-
     fn add_all(&mut self, segments: &[Arc<S>]) -> Result<Vec<SegmentId>, StoreError> {
         if self.segments.len() + segments.len() > MAX_SEGMENTS {
             return Err(StoreError::TooManySegments);

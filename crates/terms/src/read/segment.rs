@@ -2,11 +2,11 @@
 
 use std::ops::{ControlFlow, Range};
 
-use docvalues_format::error::{ErrorKind, Result};
+use docvalues_format::error::Result;
 use docvalues_format::id::DocId;
 use docvalues_format::source::SectionBytes;
 
-use super::{IdsReader, NOT_PACKED, refuse};
+use super::IdsReader;
 use crate::dictionary::Checked;
 use crate::filter::{Filter, Lines, Probe};
 use crate::lookup::{Docs, SegmentIds};
@@ -65,12 +65,9 @@ impl<B: SectionBytes> SegmentIds for IdsReader<B> {
     }
 
     fn each(&self, ranks: Range<u32>, each: &mut dyn FnMut(&[u8])) -> Result<()> {
-        let mut id = Vec::new();
-        let mut unpacked = |_, key: &[u8]| {
-            self.inner.template.unpack(key, &mut id).ok_or_else(|| refuse(ErrorKind::Broken(NOT_PACKED)))?;
-            each(&id);
+        self.each_id(ranks, |_, id| {
+            each(id);
             Ok(ControlFlow::Continue(()))
-        };
-        self.inner.keys.dictionary().map_or(Ok(()), |keys| keys.each(ranks, &mut unpacked))
+        })
     }
 }

@@ -28,6 +28,7 @@ use docvalues_format::error::Result;
 use docvalues_format::source::SectionBytes;
 
 use super::broken;
+use crate::search;
 
 const LIST: u8 = 0;
 const MAP: u8 = 1;
@@ -47,7 +48,7 @@ pub(crate) const END: u64 = u64::MAX;
 
 /// An arc, for who writes it.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Arc {
+pub struct Arc {
     pub(crate) label: u8,
     /// Keys behind it.
     pub(crate) keys: u32,
@@ -345,29 +346,13 @@ impl Arcs {
     /// How many arcs have a label below `label`.
     pub(crate) fn below(&self, section: &impl SectionBytes, label: u8) -> Result<usize> {
         let (arcs, _) = self.shape(section)?;
-        let (mut low, mut high) = (0, arcs);
-        while low < high {
-            let middle = low.midpoint(high);
-            match self.label(section, middle)? < label {
-                true => low = middle + 1,
-                false => high = middle,
-            }
-        }
-        Ok(low)
+        search(0..arcs, |arc| Ok(self.label(section, arc)? < label))
     }
 
     /// The last arc that has at most `rank` keys before it, of those of a node with that many keys and more.
     pub(crate) fn of_rank(&self, section: &impl SectionBytes, rank: u32) -> Result<usize> {
         let (arcs, _) = self.shape(section)?;
-        let (mut low, mut high) = (0, arcs);
-        while high - low > 1 {
-            let middle = low.midpoint(high);
-            match self.entry(section, middle)?.before <= rank {
-                true => low = middle,
-                false => high = middle,
-            }
-        }
-        Ok(low)
+        Ok(search(1..arcs, |arc| Ok(self.entry(section, arc)?.before <= rank))? - 1)
     }
 
     /// Where the arcs end; checks that they are as [`encode`] leaves them, but for what their entries say.

@@ -13,7 +13,7 @@ use docvalues_format::dictionary::Refused;
 use super::arcs::{Arc, END};
 
 /// How the nodes of a form are written.
-pub(crate) trait Write {
+pub trait Write {
     /// What was written and was not taken away.
     fn out(&mut self) -> &mut Vec<u8>;
 
@@ -38,8 +38,8 @@ struct Open {
 }
 
 /// Takes keys, and has their nodes written.
-#[derive(Debug)]
-pub(crate) struct Builder<W> {
+#[derive(Debug, Default)]
+pub struct Builder<W> {
     pub(crate) write: W,
     count: u32,
     last: Vec<u8>,
@@ -49,12 +49,16 @@ pub(crate) struct Builder<W> {
 }
 
 impl<W: Write> Builder<W> {
-    pub(crate) fn new(write: W) -> Builder<W> {
+    pub(crate) fn of(write: W) -> Builder<W> {
         Builder { write, count: 0, last: Vec::new(), open: Vec::new(), arcs: Vec::new() }
     }
 
     /// Takes the next key.
-    pub(crate) fn push(&mut self, key: &[u8]) -> Result<(), Refused> {
+    ///
+    /// # Errors
+    ///
+    /// When it is not above the one before, or too long, or one too many; what was taken before stays.
+    pub fn push(&mut self, key: &[u8]) -> Result<(), Refused> {
         let ord = self.count;
         if !u32::try_from(key.len()).is_ok_and(|len| len <= MAX_VALUE) {
             return Err(Refused::TooLong { ord, len: key.len() });
@@ -119,8 +123,9 @@ impl<W: Write> Builder<W> {
         self.arcs.drain(open.arcs..).fold(open.is_key.into(), |keys: u32, arc| keys.wrapping_add(arc.keys))
     }
 
-    /// Writes what is left, and gives what is there of the section.
-    pub(crate) fn finish(mut self) -> Vec<u8> {
+    /// Writes what is left; returns the section, without what was taken of it.
+    #[must_use]
+    pub fn finish(mut self) -> Vec<u8> {
         if self.count == 0 {
             return Vec::new();
         }

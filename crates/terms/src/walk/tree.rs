@@ -11,17 +11,24 @@ use super::{Form, Head, each, find, root, verify};
 use crate::Dictionary;
 use crate::known::Known;
 
-/// The nodes of a form, and how many keys they have.
+/// The nodes of a form in a section, read in place.
+///
+/// Opening reads four bytes. Whatever the others are, a look-up ends after as many steps as the key has bytes.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Tree<F, B> {
+pub struct Tree<F, B> {
     section: B,
     root: Option<usize>,
     len: u32,
     form: PhantomData<F>,
 }
 
-impl<F: Form, B: SectionBytes> Tree<F, B> {
-    pub(crate) fn open(section: B, len: u32) -> Result<Tree<F, B>> {
+impl<F, B: SectionBytes> Tree<F, B> {
+    /// The nodes of `len` keys in `section`.
+    ///
+    /// # Errors
+    ///
+    /// When the root is not inside the section, or there are bytes and no keys, or the other way round.
+    pub fn open(section: B, len: u32) -> Result<Tree<F, B>> {
         Ok(Tree { root: root(&section, len)?, section, len, form: PhantomData })
     }
 
@@ -102,65 +109,3 @@ impl<F: Form, B: SectionBytes> Dictionary for Tree<F, B> {
         }
     }
 }
-
-/// What a form answers is what its tree does.
-macro_rules! answers_as_its_tree {
-    ($form:ident) => {
-        impl<B: SectionBytes> $form<B> {
-            /// The same without checks of what was checked, if all of it was by now.
-            #[inline]
-            pub(crate) fn known(&self) -> Option<$form<Known<'_>>> {
-                self.0.known().map($form)
-            }
-        }
-
-        impl $form<Known<'_>> {
-            /// See [`Tree::begin`].
-            #[inline(always)]
-            pub(crate) fn begin<'k>(&self, key: &'k [u8]) -> Option<Way<'k>> {
-                self.0.begin(key)
-            }
-
-            /// See [`Tree::load`].
-            #[inline(always)]
-            pub(crate) fn load(&self, way: &Way<'_>) -> Option<Head> {
-                self.0.load(way)
-            }
-
-            /// See [`Way::step`].
-            #[inline(always)]
-            pub(crate) fn step(&self, way: &mut Way<'_>, head: &Head) -> Result<ControlFlow<Option<u32>>> {
-                self.0.step(way, head)
-            }
-        }
-
-        impl<B: SectionBytes> Dictionary for $form<B> {
-            fn len(&self) -> u32 {
-                self.0.len()
-            }
-
-            #[inline]
-            fn find(&self, key: &[u8]) -> Result<Option<u32>> {
-                self.0.find(key)
-            }
-
-            fn lower_bound(&self, key: &[u8]) -> Result<u32> {
-                self.0.lower_bound(key)
-            }
-
-            fn each(
-                &self,
-                ranks: Range<u32>,
-                each: &mut dyn FnMut(u32, &[u8]) -> Result<ControlFlow<()>>,
-            ) -> Result<()> {
-                self.0.each(ranks, each)
-            }
-
-            fn verify(&self) -> Result<()> {
-                self.0.verify()
-            }
-        }
-    };
-}
-
-pub(crate) use answers_as_its_tree;

@@ -1,11 +1,13 @@
 //! What a section holds.
 
+use std::convert::Infallible;
 use std::ops::Range;
 
-use docvalues_format::{binary, numeric};
+use docvalues_format::binary;
+use docvalues_format::error::Section;
 
 use super::region::{Region, TOGETHER};
-use super::tape::Tape;
+use super::tape::{Tape, each_few};
 use crate::error::ErrorKind;
 
 /// Bytes end to end: the first in a file, if they had no room, then those in memory, in pieces.
@@ -71,19 +73,35 @@ impl Payload {
     }
 }
 
-/// Byte strings, of which each lies between two of the offsets, wherever they are.
-pub(crate) struct Laid<'a> {
-    pub(crate) bytes: &'a Payload,
-    pub(crate) offsets: &'a Tape<i64>,
+/// The sections of a structure: the first bytes of one may be in `far`, all others are in memory.
+pub(crate) fn payloads(
+    mut far: Option<(Section, Region)>,
+) -> impl FnMut(Section, Vec<u8>) -> Result<Payload, Infallible> {
+    move |section, bytes| {
+        let far = far.take_if(|(of, _)| *of == section).map(|(_, region)| region);
+        Ok(Payload { far, near: vec![bytes] })
+    }
 }
 
-impl Laid<'_> {
+/// Byte strings, of which each lies between two of the offsets; these are empty until there is one.
+#[derive(Debug, Default)]
+pub(crate) struct ByteStrings {
+    pub(crate) bytes: Payload,
+    pub(crate) offsets: Tape<i64>,
+}
+
+impl ByteStrings {
+    /// How many there are.
+    pub(crate) fn len(&self) -> usize {
+        self.offsets.len().saturating_sub(1)
+    }
+
     fn offset(&self, i: usize) -> Result<u64, ErrorKind> {
         self.offsets.get(i).map(i64::cast_unsigned)
     }
 }
 
-impl binary::Values for Laid<'_> {
+impl binary::Values for ByteStrings {
     type Error = ErrorKind;
 
     fn total_len(&self) -> u64 {
@@ -92,7 +110,7 @@ impl binary::Values for Laid<'_> {
 
     fn around(&self, at: u64) -> Result<Range<u64>, ErrorKind> {
         // The first string that ends behind it.
-        let (mut low, mut high) = (1, self.offsets.len() - 1);
+        let (mut low, mut high) = (1, self.len());
         while low < high {
             let middle = low + (high - low) / 2;
             (low, high) = if self.offset(middle)? <= at { (middle + 1, high) } else { (low, middle) };
@@ -107,30 +125,19 @@ impl binary::Values for Laid<'_> {
     }
 
     fn for_each(&self, mut f: impl FnMut(&[u8]) -> Result<(), ErrorKind>) -> Result<(), ErrorKind> {
-        let (mut room, mut bytes) = (Vec::new(), Vec::new());
-        for range in numeric::pieces(self.offsets.len().saturating_sub(1)) {
-            let mut offsets = numeric::Values::read(self.offsets, range.start..range.end + 1, &mut room)?;
-            while let [first, ends @ ..] = offsets
-                && !ends.is_empty()
-            {
-                let few = ends.partition_point(|end| end.abs_diff(*first) <= TOGETHER as u64).max(1);
-                let range = first.cast_unsigned()..ends[few - 1].cast_unsigned();
-                let (mut rest, mut start) = match self.bytes.lent(&range) {
-                    Some(lent) => (lent, *first),
-                    None => {
-                        bytes.clear();
-                        self.bytes.read(range, &mut bytes)?;
-                        (&bytes[..], *first)
-                    }
-                };
-                for &end in &ends[..few] {
-                    let len = usize::try_from(end - start).unwrap_or(usize::MAX);
-                    f(rest.split_off(..len).unwrap_or_default())?;
-                    start = end;
+        let mut bytes = Vec::new();
+        each_few(&self.offsets, self.len(), TOGETHER as u64, |range, offsets| {
+            let range = range.start.cast_unsigned()..range.end.cast_unsigned();
+            let mut rest = match self.bytes.lent(&range) {
+                Some(lent) => lent,
+                None => {
+                    bytes.clear();
+                    self.bytes.read(range, &mut bytes)?;
+                    &bytes[..]
                 }
-                offsets = &offsets[few..];
-            }
-        }
-        Ok(())
+            };
+            let lens = offsets.windows(2).map(|of| usize::try_from(of[1] - of[0]).unwrap_or(usize::MAX));
+            lens.into_iter().try_for_each(|len| f(rest.split_off(..len).unwrap_or_default()))
+        })
     }
 }

@@ -10,6 +10,7 @@ use docvalues_format::presence::{self, Presence};
 
 use super::memory::Memory;
 use crate::error::ErrorKind;
+use crate::intern::index;
 use crate::rows::Rows;
 
 /// Documents with a value, in ascending order.
@@ -38,11 +39,6 @@ fn words(docs: u32) -> usize {
     index(docs.div_ceil(64))
 }
 
-/// A number of a document as an index. Every platform this runs on has room for it.
-fn index(number: u32) -> usize {
-    usize::try_from(number).unwrap_or(usize::MAX)
-}
-
 impl PresenceBuffer {
     /// These documents, which ascend.
     pub(crate) fn of_list(list: Vec<u32>) -> PresenceBuffer {
@@ -57,7 +53,7 @@ impl PresenceBuffer {
     }
 
     /// Which of the 64 documents from `doc` on, a multiple of 64, have a value.
-    pub(crate) fn word(&self, doc: u32) -> u64 {
+    fn word(&self, doc: u32) -> u64 {
         match &self.form {
             Form::All => !u64::MAX.checked_shl(self.seen.saturating_sub(doc)).unwrap_or(0),
             Form::Bits(words) => words.get(index(doc / 64)).copied().unwrap_or(0),
@@ -69,16 +65,18 @@ impl PresenceBuffer {
         }
     }
 
-    /// The documents that have a value, in their order.
-    pub(crate) fn docs(&self) -> impl Iterator<Item = u32> + '_ {
-        (0..self.seen).step_by(64).flat_map(|start| {
+    /// The documents that have a value, of those in `docs`, which begin with a multiple of 64.
+    pub(crate) fn docs(&self, docs: Range<u32>) -> impl Iterator<Item = u32> + '_ {
+        let end = docs.end.min(self.seen);
+        let words = (docs.start..end).step_by(64).flat_map(|start| {
             let mut word = self.word(start);
             std::iter::from_fn(move || {
                 let doc = (word != 0).then(|| start + word.trailing_zeros())?;
                 word &= word - 1;
                 Some(doc)
             })
-        })
+        });
+        words.take_while(move |&doc| doc < end)
     }
 
     /// How many documents have a value.

@@ -86,16 +86,22 @@ impl Region {
 pub(crate) struct Collected {
     region: Region,
     bytes: Vec<u8>,
+    together: usize,
 }
 
 impl Collected {
     pub(crate) fn new(region: Region) -> Collected {
-        Collected { region, bytes: Vec::new() }
+        Collected::with(region, TOGETHER)
+    }
+
+    /// Bytes of which `together` are written at once.
+    pub(crate) fn with(region: Region, together: usize) -> Collected {
+        Collected { region, bytes: Vec::new(), together }
     }
 
     pub(crate) fn push(&mut self, push: impl FnOnce(&mut Vec<u8>)) -> Result<()> {
         push(&mut self.bytes);
-        if self.bytes.len() >= TOGETHER {
+        if self.bytes.len() >= self.together {
             self.region.append(&self.bytes)?;
             self.bytes.clear();
         }

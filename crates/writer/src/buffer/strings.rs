@@ -3,9 +3,8 @@
 use docvalues_storage::Spill;
 
 use super::memory::Memory;
-use super::payload::{Laid, Payload};
+use super::payload::{ByteStrings, Payload};
 use super::region::{Region, TOGETHER};
-use super::tape::Tape;
 use crate::error::ErrorKind;
 
 /// Byte strings end to end, in document order.
@@ -14,12 +13,10 @@ use crate::error::ErrorKind;
 /// pages of the next.
 #[derive(Debug, Default)]
 pub(crate) struct Kept {
-    /// All bytes. The last pieces in memory may be empty, and are used again.
-    bytes: Payload,
+    /// The strings. The last pieces of their bytes in memory may be empty, and are used again.
+    pub(crate) strings: ByteStrings,
     /// The piece that is being filled.
     open: usize,
-    /// Where each string begins in all bytes, and where the last one ends; empty until there is one.
-    offsets: Tape<i64>,
 }
 
 /// Bytes of a piece, from which on another one is begun. Of this size, allocators ask the system for memory
@@ -44,23 +41,23 @@ impl Kept {
         let at = |offset: u64| usize::try_from(offset).unwrap_or(usize::MAX);
         let bytes = ends.last().and_then(|&to| data.get(at(from)..at(to))).unwrap_or_default();
         // The first string has an offset more.
-        memory.reserve(&mut self.offsets.near, offsets.len())?;
+        memory.reserve(&mut self.strings.offsets.near, offsets.len())?;
         let start = self.end();
         self.room(bytes.len(), memory)?.extend_from_slice(bytes);
-        if self.offsets.len() == 0 {
-            self.offsets.near.push(0);
+        if self.strings.offsets.len() == 0 {
+            self.strings.offsets.near.push(0);
         }
-        self.offsets.near.extend(ends.iter().map(|end| (end - from).cast_signed() + start));
+        self.strings.offsets.near.extend(ends.iter().map(|end| (end - from).cast_signed() + start));
         Ok(())
     }
 
     /// Forgets all but the first `len`.
     pub(crate) fn truncate(&mut self, len: usize) {
         // Of no strings there are no offsets.
-        self.offsets.truncate(if len == 0 { 0 } else { len + 1 });
-        let far = self.bytes.far.as_ref().map_or(0, Region::len);
+        self.strings.offsets.truncate(if len == 0 { 0 } else { len + 1 });
+        let far = self.strings.bytes.far.as_ref().map_or(0, Region::len);
         let mut left = usize::try_from(self.end().cast_unsigned() - far).unwrap_or(usize::MAX);
-        for (i, piece) in self.bytes.near.iter_mut().enumerate() {
+        for (i, piece) in self.strings.bytes.near.iter_mut().enumerate() {
             if left > 0 {
                 self.open = i;
             }
@@ -69,45 +66,35 @@ impl Kept {
         }
     }
 
-    /// All bytes; and where each string begins in them, and the last one ends, if there is any.
-    pub(crate) fn into_parts(self) -> (Payload, Tape<i64>) {
-        (self.bytes, self.offsets)
-    }
-
-    /// The same, to look at.
-    pub(crate) fn laid(&self) -> Laid<'_> {
-        Laid { bytes: &self.bytes, offsets: &self.offsets }
-    }
-
     /// Bytes of memory.
     pub(super) fn heap(&self) -> usize {
-        self.bytes.near.iter().map(Vec::capacity).sum::<usize>() + self.offsets.heap()
+        self.strings.bytes.near.iter().map(Vec::capacity).sum::<usize>() + self.strings.offsets.heap()
     }
 
     /// Moves all strings to `spill`. After an error they still are there.
     pub(super) fn spill(&mut self, spill: &Spill, memory: &mut Memory) -> Result<(), ErrorKind> {
-        let mut far = self.bytes.far.clone().unwrap_or_else(|| Region::new(spill.clone()));
-        for bytes in self.bytes.near.iter().flat_map(|piece| piece.chunks(TOGETHER)) {
+        let mut far = self.strings.bytes.far.clone().unwrap_or_else(|| Region::new(spill.clone()));
+        for bytes in self.strings.bytes.near.iter().flat_map(|piece| piece.chunks(TOGETHER)) {
             far.append(bytes)?;
         }
-        memory.release(self.bytes.near.iter().map(Vec::capacity).sum());
-        (self.bytes, self.open) = (Payload { far: Some(far), near: Vec::new() }, 0);
-        self.offsets.spill(spill, memory)
+        memory.release(self.strings.bytes.near.iter().map(Vec::capacity).sum());
+        (self.strings.bytes, self.open) = (Payload { far: Some(far), near: Vec::new() }, 0);
+        self.strings.offsets.spill(spill, memory)
     }
 
     /// Bytes of all strings.
     fn end(&self) -> i64 {
-        self.offsets.last().unwrap_or(0)
+        self.strings.offsets.last().unwrap_or(0)
     }
 
     /// A piece with room for `len` bytes more.
     fn room(&mut self, len: usize, memory: &mut Memory) -> Result<&mut Vec<u8>, ErrorKind> {
         let is_full = |piece: &Vec<u8>| piece.capacity() >= PIECE && piece.capacity() - piece.len() < len;
-        let open = self.open + usize::from(self.bytes.near.get(self.open).is_some_and(is_full));
-        if open == self.bytes.near.len() {
-            self.bytes.near.push(Vec::new());
+        let open = self.open + usize::from(self.strings.bytes.near.get(self.open).is_some_and(is_full));
+        if open == self.strings.bytes.near.len() {
+            self.strings.bytes.near.push(Vec::new());
         }
-        let piece = &mut self.bytes.near[open];
+        let piece = &mut self.strings.bytes.near[open];
         // The first one grows with its strings, others begin with all their room: if the budget has it.
         let whole = open > 0 && piece.capacity() == 0;
         if !whole || memory.reserve(piece, len.max(PIECE)).is_err() {
@@ -135,14 +122,14 @@ mod tests {
             offsets.push(data.len() as u64);
         }
         for keep in [10, 40, 0, 60] {
-            let there = kept.offsets.len().saturating_sub(1);
+            let there = kept.strings.offsets.len().saturating_sub(1);
             // Each run begins where the one before ends.
             for start in (there..offsets.len() - 1).step_by(5) {
                 let end = offsets.len().min(start + 6);
                 kept.extend(&offsets[start..end], &data, &mut memory).unwrap();
             }
-            let held: usize = kept.bytes.near.iter().map(Vec::capacity).sum();
-            assert_eq!(memory.used(), held + kept.offsets.heap());
+            let held: usize = kept.strings.bytes.near.iter().map(Vec::capacity).sum();
+            assert_eq!(memory.used(), held + kept.strings.offsets.heap());
             kept.truncate(keep);
         }
         for value in offsets[60..].windows(2) {
@@ -150,9 +137,10 @@ mod tests {
             kept.push(&data[range], &mut memory).unwrap();
         }
         assert!(
-            kept.bytes.near.len() > 2 && kept.bytes.near.iter().all(|piece| piece.capacity() < 3 * PIECE)
+            kept.strings.bytes.near.len() > 2
+                && kept.strings.bytes.near.iter().all(|piece| piece.capacity() < 3 * PIECE)
         );
-        let (pieces, ends) = kept.into_parts();
+        let ByteStrings { bytes: pieces, offsets: ends } = kept.strings;
         assert!(pieces.near.concat() == data);
         assert!(ends.near.iter().map(|end| end.cast_unsigned()).eq(offsets));
     }

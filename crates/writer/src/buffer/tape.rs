@@ -97,15 +97,10 @@ impl<T: Fixed> Tape<T> {
         self.far.as_ref().map(|far| far.region.another())
     }
 
-    /// The file in which the first of them are, if some are in one.
-    pub(crate) fn spill_of(&self) -> Option<Spill> {
-        self.far.as_ref().map(|far| far.region.spill().clone())
-    }
-
     /// Moves all that is in memory to `spill`. After an error it still is there.
     pub(crate) fn spill(&mut self, spill: &Spill, memory: &mut Memory) -> Result<(), ErrorKind> {
         let before = self.heap();
-        self.settle(spill)?;
+        self.settle(Some(spill))?;
         memory.release(before);
         Ok(())
     }
@@ -134,35 +129,37 @@ impl<T: Fixed> Tape<T> {
         }
     }
 
-    /// Moves to the file what is in memory.
-    pub(crate) fn settle(&mut self, spill: &Spill) -> Result<(), ErrorKind> {
-        self.push_far(spill)?;
-        self.near = Vec::new();
+    /// Moves what is in memory to the file, if there is one.
+    pub(crate) fn settle(&mut self, spill: Option<&Spill>) -> Result<(), ErrorKind> {
+        if let Some(spill) = spill {
+            self.push_far(spill)?;
+            self.near = Vec::new();
+        }
         Ok(())
     }
 
     /// Appends a number; with a `spill`, no more than a few stay in memory.
     pub(crate) fn push(&mut self, number: T, spill: Option<&Spill>) -> Result<(), ErrorKind> {
         self.near.push(number);
-        if let Some(spill) = spill
-            && self.near.len() * T::LEN >= TOGETHER
-        {
-            self.push_far(spill)?;
-            self.near.clear();
-        }
-        Ok(())
+        self.ease(spill)
     }
 
     /// Appends the numbers that `bytes` are; with a `spill`, no more than a few stay in memory.
     pub(crate) fn extend(&mut self, bytes: &[u8], spill: Option<&Spill>) -> Result<(), ErrorKind> {
         for bytes in bytes.chunks(TOGETHER) {
             T::take(bytes, &mut self.near);
-            if let Some(spill) = spill
-                && self.near.len() * T::LEN >= TOGETHER
-            {
-                self.push_far(spill)?;
-                self.near.clear();
-            }
+            self.ease(spill)?;
+        }
+        Ok(())
+    }
+
+    #[inline]
+    fn ease(&mut self, spill: Option<&Spill>) -> Result<(), ErrorKind> {
+        if let Some(spill) = spill
+            && self.near.len() * T::LEN >= TOGETHER
+        {
+            self.push_far(spill)?;
+            self.near.clear();
         }
         Ok(())
     }
@@ -286,4 +283,27 @@ impl<T: Fixed> numeric::Values for Tape<T> {
         self.copy(range, room)?;
         Ok(room)
     }
+}
+
+/// Shows `f` the ascending `offsets` of the first `count` values, some values at a time, and what these span: at most
+/// `most`, but for a single one that is longer.
+pub(super) fn each_few(
+    offsets: &Tape<i64>,
+    count: usize,
+    most: u64,
+    mut f: impl FnMut(Range<i64>, &[i64]) -> Result<(), ErrorKind>,
+) -> Result<(), ErrorKind> {
+    use numeric::Values as _;
+    let mut room = Vec::new();
+    for range in numeric::pieces(count) {
+        let mut offsets = offsets.read(range.start..range.end + 1, &mut room)?;
+        while let [first, ends @ ..] = offsets
+            && !ends.is_empty()
+        {
+            let few = ends.partition_point(|end| end.abs_diff(*first) <= most).max(1);
+            f(*first..offsets[few], &offsets[..=few])?;
+            offsets = &offsets[few..];
+        }
+    }
+    Ok(())
 }

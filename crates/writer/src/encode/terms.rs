@@ -1,38 +1,39 @@
-//! Byte strings that documents have one each of: put in order, and kept with a dictionary or without one.
+//! Byte strings: put in order, and kept with a dictionary or without one.
 
 use docvalues_format::binary::{self, InMemory};
 use docvalues_format::dictionary::{self, Dictionary};
 
-use super::{Encoded, Encoder, Frame, in_memory};
-use crate::buffer::{Payload, Tape};
+use super::{Encoded, Encoder, Frame};
+use crate::buffer::{ByteStrings, Items, Payload, Tape, payloads};
 use crate::error::ErrorKind;
 use crate::intern::{Interner, Strings, index, sorted};
 use crate::runs::{self, Ords};
-use crate::schema::BytesKind;
-use crate::unsorted::{Lain, Unsorted};
+use crate::unsorted::Unsorted;
 
 impl Encoder<'_> {
-    /// The `terms` of a field in order, and for each document the ord of the one that has the number in `ids`.
-    pub(crate) fn in_order(&self, mut ids: Tape<u32>, terms: Interner) -> Result<InOrder, ErrorKind> {
-        let Sorted { terms, mut ords, strings } = self.sort(terms, ids.len())?;
+    /// The `terms` of a field in order, and for each document the ords of those that have its numbers in `ids`.
+    pub(crate) fn in_order(&self, mut ids: Items<u32>, terms: Interner) -> Result<InOrder, ErrorKind> {
+        let (terms, mut ords, strings) = self.sort(terms, ids.values.len())?;
         let mut before = Tape::default();
         if let Met::InFile(unsorted) = &strings {
-            ids.settle(unsorted.region.spill())?;
-            before = ids.clone();
+            ids.values.settle(Some(unsorted.region.spill()))?;
+            before = ids.values.clone();
         }
-        ids.change_each(|ids| ords.replace(ids))?;
+        ids.replace(|ids| ords.replace(ids))?;
         Ok(InOrder { ords: ids, terms, ids: before, strings })
     }
 
-    /// A column of one byte string a document.
+    /// A column of byte strings that have a dictionary, or may have one.
     pub(crate) fn terms(&self, column: Frame<'_>, values: InOrder) -> Result<Encoded, ErrorKind> {
         let InOrder { ords, terms, ids, strings } = values;
-        let ords = column.numbers(ords)?;
-        let (spec, presence) = (column.spec, column.presence.clone());
+        let ords = column.items(ords)?;
+        if let Met::None = strings {
+            return self.ords(column, &ords, terms);
+        }
+        let (spec, presence, compression) = (column.spec, column.presence.clone(), column.spec.compressed());
         let sorted = self.ords(Frame { spec, presence, moved: None }, &ords, terms)?;
-        let compression = spec.compressed();
+        let ords = ords.values;
         match strings {
-            _ if spec.bytes_kind() != BytesKind::Auto => Ok(sorted),
             Met::None => Ok(sorted),
             Met::InMemory(strings, order) => {
                 let value = |&ord: &u32| strings.get(index(order[index(ord)]));
@@ -51,16 +52,13 @@ impl Encoder<'_> {
                             offsets.near.push((bytes.len() as u64).cast_signed());
                         }
                     })?;
-                    Ok((bytes.into(), offsets))
+                    Ok(ByteStrings { bytes: bytes.into(), offsets })
                 })
             }
             Met::InFile(unsorted) => {
                 let (len, distinct) = (unsorted.total_len(&ids)?, unsorted.distinct()?);
-                let least = binary::at_least(len, &distinct.laid(), compression)?;
-                self.lighter(sorted, column, least, |column| {
-                    let Lain { bytes, offsets } = unsorted.values(&ids)?;
-                    column.strings(bytes, offsets)
-                })
+                let least = binary::at_least(len, &distinct, compression)?;
+                self.lighter(sorted, column, least, |column| column.strings(unsorted.values(&ids)?))
             }
         }
     }
@@ -72,40 +70,32 @@ impl Encoder<'_> {
         sorted: Encoded,
         column: Frame<'_>,
         least: u64,
-        values: impl FnOnce(&Frame<'_>) -> Result<(Payload, Tape<i64>), ErrorKind>,
+        values: impl FnOnce(&Frame<'_>) -> Result<ByteStrings, ErrorKind>,
     ) -> Result<Encoded, ErrorKind> {
         let weight = sorted.weight();
         if weight <= least {
             return Ok(sorted); // The bytes of a binary column alone take as much.
         }
-        let (bytes, offsets) = values(&column)?;
-        let binary = self.strings(column, bytes, offsets)?;
+        let strings = values(&column)?;
+        let binary = self.strings(column, strings)?;
         Ok(if binary.weight() < weight { binary } else { sorted })
     }
 
-    /// The dictionary of `terms`, of which `ids` numbers were asked for.
-    pub(super) fn sort(&self, mut terms: Interner, ids: usize) -> Result<Sorted, ErrorKind> {
+    /// The dictionary of `terms`, of which `ids` numbers were asked for; the ords of these numbers; and the terms in the
+    /// order in which they were met, if somebody asks for them.
+    fn sort(&self, mut terms: Interner, ids: usize) -> Result<(Dictionary<Payload>, Ords, Met), ErrorKind> {
         terms.end_runs(ids)?;
-        let (runs, strings) = terms.into_parts();
+        let (runs, strings, unsorted) = terms.into_parts();
         if !runs.is_empty() {
             let (terms, ords, unsorted) = runs::merge(runs, self.jump_tables)?;
-            return Ok(Sorted { terms, ords, strings: unsorted.map_or(Met::None, Met::InFile) });
+            return Ok((terms, ords, unsorted.map_or(Met::None, Met::InFile)));
         }
         let order = sorted(&strings);
         let in_order = order.iter().map(|&id| strings.get(index(id)));
-        let terms = dictionary::encode(in_order, self.jump_tables)?;
-        let terms = in_memory(|f| terms.try_map(f));
-        Ok(Sorted { terms, ords: Ords::new(ord_of(&order)), strings: Met::InMemory(strings, order) })
+        let Ok(terms) = dictionary::encode(in_order, self.jump_tables)?.try_map(&mut payloads(None));
+        let ords = Ords::in_memory([(ids, ord_of(&order))]);
+        Ok((terms, ords, if unsorted { Met::InMemory(strings, order) } else { Met::None }))
     }
-}
-
-/// The distinct byte strings of a field, in order.
-pub(super) struct Sorted {
-    /// The strings, by ord.
-    pub(super) terms: Dictionary<Payload>,
-    /// The ords of the numbers that they were interned under.
-    pub(super) ords: Ords,
-    strings: Met,
 }
 
 /// The distinct byte strings of a field in the order in which they were met.
@@ -119,15 +109,22 @@ enum Met {
     InFile(Unsorted),
 }
 
-/// The values of a field of one byte string a document, by ord.
+/// The values of a field of byte strings, by ord.
 #[derive(Debug)]
 pub(crate) struct InOrder {
-    /// The ord of each document that has a value.
-    pub(crate) ords: Tape<u32>,
+    /// The ords of each document that has a value.
+    pub(crate) ords: Items<u32>,
     terms: Dictionary<Payload>,
     /// The numbers that the documents had before, if `strings` are in a file.
     ids: Tape<u32>,
     strings: Met,
+}
+
+impl InOrder {
+    /// Values that have their ords into `terms`.
+    pub(crate) fn of(ords: Items<u32>, terms: Dictionary<Payload>) -> InOrder {
+        InOrder { ords, terms, ids: Tape::default(), strings: Met::None }
+    }
 }
 
 /// The ord of each number, of which `order` has the numbers.

@@ -5,14 +5,11 @@ use std::sync::Arc;
 
 use docvalues_column::{Column, Count, DocRange, Field, Kind, MAX_DOCS, SortKey};
 
-use super::compared::Compared;
 use super::live::Live;
-use super::values::MergedValues;
 use super::{MergeOptions, Source};
-use crate::buffer::Values;
 use crate::encode::Encoder;
 use crate::error::{Error, ErrorKind, Result};
-use crate::ids::{self, Ordered};
+use crate::ids::Ordered;
 use crate::order::{Order, Room};
 use crate::schema::{BytesKind, FieldSpec, Schema};
 use crate::sort;
@@ -82,14 +79,14 @@ impl<'a> Plan<'a> {
     pub(super) fn order(&self, encoder: &Encoder<'_>, budget: usize, room: &Room) -> Result<Option<Order>> {
         let mut compared = Vec::with_capacity(self.sort.len());
         for key in &self.sort {
-            let columns = self.columns.iter().filter(|column| column.spec.name() == key.column);
-            for column in columns {
-                let read = Compared::read(column, encoder, budget, room);
-                compared.push((key, read.map_err(|kind| column.refuse(kind))?));
-            }
+            let Some(column) = self.column(&key.column) else { continue };
+            let read = column.read(false, budget, room.spill());
+            let numbers = read.and_then(|values| values.into_numbers(encoder, room));
+            compared.push((key, numbers.map_err(|kind| column.refuse(kind))?));
         }
-        let keys: Vec<_> = compared.iter().map(|(key, compared)| compared.key(key)).collect();
-        Ok(Order::new(self.docs, &keys, room)?)
+        let keys =
+            compared.iter().map(|(key, (presence, numbers))| sort::compared(key, presence, &**numbers));
+        Ok(Order::new(self.docs, &keys.collect::<Vec<_>>(), room)?)
     }
 
     /// The ids in the column `name`, in order.
@@ -100,20 +97,15 @@ impl<'a> Plan<'a> {
         budget: usize,
         room: &Room,
     ) -> Result<Ordered> {
-        let refuse = |why| Error::new(ErrorKind::NoIdField(why)).of(name);
-        let column = self.columns.iter().find(|column| column.spec.name() == name);
-        let column = column.ok_or_else(|| refuse("there is no such column"))?;
-        let MergedValues { presence, values, .. } =
-            column.read(budget, room.spill()).map_err(|kind| column.refuse(kind))?;
-        match values {
-            Values::Strings(ids) => {
-                ids::in_order(&presence, ids.laid(), order, room).map_err(|kind| column.refuse(kind))
-            }
-            Values::Numbers(_) | Values::NumberLists(_) => Err(refuse("its values are numbers")),
-            Values::Terms { .. } | Values::TermSets { .. } => {
-                Err(refuse("a document may have several of its values"))
-            }
-        }
+        let none = || Error::new(ErrorKind::NoIdField("there is no such column")).of(name);
+        let column = self.column(name).ok_or_else(none)?;
+        let values = column.read(false, budget, room.spill());
+        let ids = values.and_then(|values| sort::ids(&values, order, room));
+        ids.map_err(|kind| column.refuse(kind))
+    }
+
+    fn column(&self, name: &str) -> Option<&Merged<'a>> {
+        self.columns.iter().find(|column| column.spec.name() == name)
     }
 }
 

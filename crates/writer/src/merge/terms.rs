@@ -1,30 +1,26 @@
 //! Dictionaries become one, and every source's ords into its own become ords into that.
 
 use std::cmp::Ordering;
-use std::collections::VecDeque;
-use std::convert::Infallible;
 use std::ops::{ControlFlow, Range};
 
 use docvalues_column::{LogicalType, OrdRange, TermOrd, Terms, View};
-use docvalues_format::dictionary::{Dictionary, DictionaryBuilder, Refused};
-use docvalues_format::error::Section;
+use docvalues_format::dictionary::Dictionary;
 use docvalues_storage::Spill;
 
 use super::plan::{Merged, Part};
 use super::tournament::{Code, Tournament};
 use super::values::MISFIT;
 use crate::buffer::{FieldBuffer, Memory, Payload, Region, TOGETHER, Values};
+use crate::dictionary::DictionaryWriter;
 use crate::error::ErrorKind;
 use crate::fields::check_bytes;
 use crate::intern::index;
+use crate::runs::Ords;
 
 /// For each part of a column, what becomes of its ords.
 #[derive(Debug, Default)]
 pub(super) struct Ordinals {
-    /// The parts, those that come later behind those before.
-    maps: VecDeque<Map>,
-    /// How many ords of the first one were replaced.
-    replaced: usize,
+    maps: Vec<Map>,
 }
 
 #[derive(Debug, Default)]
@@ -53,8 +49,10 @@ impl Used<'_> {
     ) -> Result<(), ErrorKind> {
         buffer.reserve(rows.len(), rows.items().len(), memory)?;
         match (&mut buffer.values, rows) {
-            (Values::Terms { ids, .. }, View::One(ords)) => self.mark(ords, &mut ids.near),
-            (Values::TermSets { ids, .. }, View::Many(sets)) => {
+            (Values::Terms { ids, .. }, View::One(ords)) if !ids.are_lists() => {
+                self.mark(ords, &mut ids.values.near)
+            }
+            (Values::Terms { ids, .. }, View::Many(sets)) if ids.are_lists() => {
                 if !sets.iter().all(|set| set.is_sorted_by(|a, b| a < b)) {
                     return Err(ErrorKind::Disorder("ords of a document"));
                 }
@@ -85,83 +83,54 @@ impl Ordinals {
         let mut ords = Vec::new();
         memory.reserve(&mut ords, index(terms))?;
         ords.resize(index(terms), UNUSED);
-        self.maps.push_back(Map { ords, count: 0 });
+        self.maps.push(Map { ords, count: 0 });
         let last = self.maps.len() - 1;
         Ok(Used(&mut self.maps[last]))
     }
 
-    /// Merges the dictionaries of all parts. Where they may go to `spill`, no more than `most` bytes stay in
-    /// memory.
+    /// Merges the dictionaries of all parts; returns what replaces the ords of documents. Where they may go to `spill`,
+    /// no more than `most` bytes stay in memory.
     pub(super) fn merge(
-        &mut self,
+        mut self,
         column: &Merged<'_>,
         jump_tables: bool,
         most: usize,
         spill: Option<&Spill>,
-    ) -> Result<Dictionary<Payload>, ErrorKind> {
-        let mut far = spill.map(|spill| Region::new(spill.clone()));
-        let maps = self.maps.iter_mut().map(|map| map.ords.as_mut_slice());
-        let terms = merge(&column.parts, maps, column.spec.logical(), |terms| match &mut far {
-            Some(far) if terms.blocks_len() > most.max(TOGETHER) => Ok(far.append(&terms.take_blocks())?),
-            _ => Ok(()),
-        })?;
-        let mut far = far.filter(|far| far.len() > 0);
-        let Ok(terms) = terms.finish(jump_tables).try_map(&mut |section, bytes| {
-            let far = if section == Section::Terms { far.take() } else { None };
-            Ok::<_, Infallible>(Payload { far, near: vec![bytes] })
-        });
-        Ok(terms)
-    }
-
-    /// Replaces the next ords, which come in the order of the documents.
-    pub(super) fn replace(&mut self, mut ords: &mut [u32]) -> Result<(), ErrorKind> {
-        while let Some(Map { ords: map, count }) = self.maps.front().filter(|_| !ords.is_empty()) {
-            let (now, later) = ords.split_at_mut(ords.len().min(count - self.replaced));
-            now.iter_mut().for_each(|ord| *ord = map[index(*ord)]);
-            self.replaced += now.len();
-            ords = later;
-            if self.replaced == *count {
-                self.maps.pop_front();
-                self.replaced = 0;
-            }
-        }
-        Ok(())
+    ) -> Result<(Dictionary<Payload>, Ords), ErrorKind> {
+        let far = spill.map(|spill| Region::new(spill.clone()));
+        let mut terms = DictionaryWriter::new(far, most.max(TOGETHER));
+        let streams = column.parts.iter().zip(&mut self.maps);
+        let streams = streams.filter_map(|(part, map)| Stream::new(part, &mut map.ords));
+        merge(streams.collect(), column.spec.logical(), &mut terms)?;
+        let ords = Ords::in_memory(self.maps.into_iter().map(|map| (map.count, map.ords)));
+        Ok((terms.finish(jump_tables), ords))
     }
 }
 
-/// Merges the terms that are used, and says what their ords become.
-///
-/// Every now and then, `drain` may take blocks of the dictionary.
-fn merge<'m>(
-    parts: &'m [Part<'_>],
-    maps: impl Iterator<Item = &'m mut [u32]>,
+/// Merges the terms that are used, and puts their new ords in the place of the old ones.
+fn merge(
+    mut streams: Vec<Stream<'_>>,
     logical: LogicalType,
-    mut drain: impl FnMut(&mut DictionaryBuilder) -> Result<(), ErrorKind>,
-) -> Result<DictionaryBuilder, ErrorKind> {
-    let streams = parts.iter().zip(maps).filter_map(|(part, map)| Stream::new(part, map));
-    let mut streams = streams.collect::<Vec<_>>();
+    terms: &mut DictionaryWriter,
+) -> Result<(), ErrorKind> {
     streams.iter_mut().try_for_each(Stream::fill)?;
     let codes: Vec<_> = streams.iter().map(Stream::code).collect();
     let mut tree = Tournament::new(&codes, |i| streams[i].term());
-    let (mut terms, mut last) = (DictionaryBuilder::new(), None);
+    let mut last = None;
     while let Some((winner, code)) = tree.winner() {
         let head = &mut streams[winner];
         let term = head.term();
         // Else it is the one before, from another stream.
         if code != Code::SAME || last != Some(term.len()) {
             check_bytes(logical, term, false).map_err(|kind| kind.of_source(head.source))?;
-            terms.push(term).map_err(|refused| match refused {
-                Refused::TooMany => ErrorKind::TooManyTerms { max: u32::MAX },
-                refused => refused.into(),
-            })?;
+            terms.push(term)?;
             last = Some(term.len());
-            drain(&mut terms)?;
         }
-        head.become_ord(terms.len() - 1);
+        head.become_ord(terms.builder.len() - 1);
         head.advance()?;
         tree.replay(streams[winner].code(), |i| streams[i].term());
     }
-    Ok(terms)
+    Ok(())
 }
 
 /// The terms of a part that are used, in order, some at a time.

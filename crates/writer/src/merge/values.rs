@@ -9,45 +9,23 @@ use docvalues_storage::Spill;
 
 use super::plan::{Merged, Part};
 use super::terms::Ordinals;
-use crate::buffer::{self, FieldBuffer, Memory, PresenceBuffer};
-use crate::column::{ByteStrings, Column as _};
-use crate::encode::{Encoded, Encoder};
+use crate::buffer::{self, FieldBuffer, Memory};
+use crate::column::{Bytes, Column as _};
+use crate::encode::InOrder;
 use crate::error::ErrorKind;
 use crate::fields::{check_bytes, check_number};
 use crate::intern::index;
 use crate::schema::BytesKind;
+use crate::sort::Prepared;
 
 impl Merged<'_> {
-    /// Reads and encodes the column.
-    pub(super) fn encode(
+    /// Reads the column's parts; merges their terms.
+    pub(super) fn read(
         &self,
-        encoder: &Encoder<'_>,
+        jump_tables: bool,
         budget: usize,
         spill: Option<&Spill>,
-    ) -> Result<Encoded, ErrorKind> {
-        let MergedValues { presence, values, mut ordinals, most } = self.read(budget, spill)?;
-        match values {
-            buffer::Values::Terms { ids: mut ords, .. } if !self.is_mixed() => {
-                let terms = ordinals.merge(self, encoder.jump_tables, most, spill)?;
-                ords.change_each(|ords| ordinals.replace(ords))?;
-                let column = encoder.frame(&self.spec, presence)?;
-                let ords = column.numbers(ords)?;
-                encoder.ords(column, &ords, terms)
-            }
-            buffer::Values::TermSets { ids: mut sets, .. } => {
-                let terms = ordinals.merge(self, encoder.jump_tables, most, spill)?;
-                // They ascend, as those that they were do.
-                sets.change_each(|set| ordinals.replace(set).map(|()| set.len()))?;
-                let column = encoder.frame(&self.spec, presence)?;
-                let sets = column.lists(sets)?;
-                encoder.ord_sets(column, sets, terms)
-            }
-            values => encoder.column(&self.spec, FieldBuffer { presence, values }),
-        }
-    }
-
-    /// Reads the column's parts.
-    pub(super) fn read(&self, budget: usize, spill: Option<&Spill>) -> Result<MergedValues, ErrorKind> {
+    ) -> Result<Prepared, ErrorKind> {
         let (buffer, memory) = (FieldBuffer::new(&self.spec), Memory::new(budget));
         let mut target = Target { buffer, memory, spill, live: Vec::new() };
         let mut ordinals = Ordinals::default();
@@ -59,8 +37,17 @@ impl Merged<'_> {
                 _ => kind.of_source(part.source),
             })?;
         }
-        let Target { buffer: FieldBuffer { presence, values }, memory, .. } = target;
-        Ok(MergedValues { presence, values, ordinals, most: memory.wanted() })
+        Ok(match target.buffer {
+            FieldBuffer { presence, values: buffer::Values::Terms { ids: mut ords, .. } }
+                if !self.is_mixed() =>
+            {
+                let (terms, mut merged) = ordinals.merge(self, jump_tables, target.memory.wanted(), spill)?;
+                // Sets ascend, as those that they were do.
+                ords.values.change_each(|ords| merged.replace(ords))?;
+                Prepared::InOrder(presence, Box::new(InOrder::of(ords, terms)))
+            }
+            buffer => Prepared::Buffered(buffer),
+        })
     }
 
     /// Whether byte strings that have a dictionary in some parts lose it: because others have none, so that it is found
@@ -127,17 +114,6 @@ impl Merged<'_> {
         };
         self.parts.iter().map(part).fold(0, usize::saturating_add)
     }
-}
-
-/// The values of all parts of a column.
-pub(super) struct MergedValues {
-    pub(super) presence: PresenceBuffer,
-    /// Of byte strings in dictionaries the ords that they have there, unless the column is mixed.
-    pub(super) values: buffer::Values,
-    /// Maps these ords to those of the merged dictionary.
-    pub(super) ordinals: Ordinals,
-    /// Bytes of memory that a dictionary may take.
-    pub(super) most: usize,
 }
 
 /// A column while its parts are read.
@@ -236,10 +212,12 @@ fn push_numbers(
     }
     buffer.reserve(rows.len(), rows.items().len(), memory)?;
     match (&mut buffer.values, rows) {
-        (buffer::Values::Numbers(numbers), View::One(more)) => numbers.near.extend_from_slice(more),
-        (buffer::Values::NumberLists(lists), View::Many(more)) => {
-            lists.values.near.extend_from_slice(more.items());
-            lists.end(more.lens());
+        (buffer::Values::Numbers(items), View::One(more)) if !items.are_lists() => {
+            items.values.near.extend_from_slice(more);
+        }
+        (buffer::Values::Numbers(items), View::Many(more)) if items.are_lists() => {
+            items.values.near.extend_from_slice(more.items());
+            items.end(more.lens());
         }
         _ => return Err(MISFIT),
     }
@@ -260,7 +238,7 @@ fn push_strings(
         *end += len as u64;
         Some(*end)
     }));
-    let (column, places) = (ByteStrings { offsets, data: strings.items() }, 0..strings.len());
+    let (column, places) = (Bytes { offsets, data: strings.items() }, 0..strings.len());
     if !column.all_fit(&places, logical) {
         strings.iter().try_for_each(|string| check_bytes(logical, string, false))?;
     }

@@ -5,7 +5,7 @@ use docvalues_storage::Spill;
 
 use super::scatter::{Layout, Scatter};
 use super::{Order, Room, try_each};
-use crate::buffer::{Fixed, Laid, Lists, Payload, Tape};
+use crate::buffer::{ByteStrings, Fixed, Items, Payload, Region, Tape};
 use crate::error::ErrorKind;
 use crate::intern::index;
 
@@ -30,12 +30,21 @@ impl<'a> Moved<'a> {
         self.slots.as_ref().unwrap_or(&self.order.places)
     }
 
+    /// Numbers of documents.
+    pub(crate) fn items<T: Fixed + Ord>(&self, mut items: Items<T>) -> Result<Items<T>, ErrorKind> {
+        if items.are_lists() {
+            return self.lists(items);
+        }
+        items.values = self.numbers(items.values)?;
+        Ok(items)
+    }
+
     /// One number a document.
-    pub(crate) fn numbers<T: Fixed>(&self, numbers: Tape<T>) -> Result<Tape<T>, ErrorKind> {
+    fn numbers<T: Fixed>(&self, numbers: Tape<T>) -> Result<Tape<T>, ErrorKind> {
         if numbers.len() == 0 {
             return Ok(numbers);
         }
-        let Some(spill) = numbers.spill_of() else {
+        let Some(region) = numbers.beside() else {
             let (mut moved, mut values) = (numbers.near.clone(), numbers.near.iter());
             self.slots().for_each(|slots| {
                 slots.iter().zip(values.by_ref()).for_each(|(&slot, &value)| moved[index(slot)] = value);
@@ -50,15 +59,15 @@ impl<'a> Moved<'a> {
             number.put(&mut bytes);
             scatter.put(index(slots.next()?), &bytes)
         })?;
-        collected(scatter, Some(&spill))
+        collected(scatter, Some(region.spill()))
     }
 
     /// Lists of numbers.
-    pub(crate) fn lists<T: Fixed + Ord>(&self, mut lists: Lists<T>) -> Result<Lists<T>, ErrorKind> {
-        let spill = lists.values.spill_of();
+    fn lists<T: Fixed + Ord>(&self, mut lists: Items<T>) -> Result<Items<T>, ErrorKind> {
+        let region = lists.values.beside();
         let offsets = self.offsets(&lists.offsets)?;
         let layout = Layout::Laid { offsets: &offsets, width: T::LEN };
-        let mut scatter = Scatter::new(layout, &self.room(spill.is_some()))?;
+        let mut scatter = Scatter::new(layout, &self.room(region.is_some()))?;
         let (mut slots, mut bytes) = (self.slots().stream(), Vec::new());
         lists.for_each(|list| {
             bytes.clear();
@@ -66,25 +75,20 @@ impl<'a> Moved<'a> {
             scatter.put(index(slots.next()?), &bytes)
         })?;
         lists.values = Tape::default();
-        lists.values = collected(scatter, spill.as_ref())?;
+        lists.values = collected(scatter, region.as_ref().map(Region::spill))?;
         lists.offsets = offsets;
         Ok(lists)
     }
 
-    /// Byte strings: their bytes end to end, and where each begins.
-    pub(crate) fn strings(
-        &self,
-        bytes: Payload,
-        offsets: Tape<i64>,
-    ) -> Result<(Payload, Tape<i64>), ErrorKind> {
-        let moved = self.offsets(&offsets)?;
+    /// One byte string a document.
+    pub(crate) fn strings(&self, strings: ByteStrings) -> Result<ByteStrings, ErrorKind> {
+        let moved = self.offsets(&strings.offsets)?;
         let layout = Layout::Laid { offsets: &moved, width: 1 };
-        let mut far = bytes.far.as_ref().map(|far| far.another());
+        let mut far = strings.bytes.far.as_ref().map(|far| far.another());
         let mut scatter = Scatter::new(layout, &self.room(far.is_some()))?;
         let mut slots = self.slots().stream();
-        Laid { bytes: &bytes, offsets: &offsets }
-            .for_each(|value| scatter.put(index(slots.next()?), value))?;
-        drop((bytes, offsets));
+        strings.for_each(|value| scatter.put(index(slots.next()?), value))?;
+        drop(strings);
         let mut near = Vec::new();
         scatter.finish(|bytes| match &mut far {
             Some(far) => Ok(far.append(&bytes)?),
@@ -93,33 +97,30 @@ impl<'a> Moved<'a> {
                 Ok(())
             }
         })?;
-        Ok((Payload { far, near }, moved))
+        Ok(ByteStrings { bytes: Payload { far, near }, offsets: moved })
     }
 
     /// Where values begin whose lengths tell `offsets`, once they have moved.
     fn offsets(&self, offsets: &Tape<i64>) -> Result<Tape<i64>, ErrorKind> {
-        let spill = offsets.spill_of();
+        let region = offsets.beside();
+        let spill = region.as_ref().map(Region::spill);
         let (mut lens, mut last) = (Tape::<u32>::default(), None);
         try_each(offsets, |end| match last.replace(end) {
             // The longest string has 2^31 bytes.
-            Some(start) => lens.push(u32::try_from(end - start).unwrap_or(u32::MAX), spill.as_ref()),
+            Some(start) => lens.push(u32::try_from(end - start).unwrap_or(u32::MAX), spill),
             None => Ok(()),
         })?;
-        if let Some(spill) = &spill {
-            lens.settle(spill)?;
-        }
+        lens.settle(spill)?;
         let (mut moved, mut end) = (Tape::default(), 0);
         let lens = self.numbers(lens)?;
         if offsets.len() > 0 {
-            moved.push(0, spill.as_ref())?;
+            moved.push(0, spill)?;
         }
         try_each(&lens, |len| {
             end += i64::from(len);
-            moved.push(end, spill.as_ref())
+            moved.push(end, spill)
         })?;
-        if let Some(spill) = &spill {
-            moved.settle(spill)?;
-        }
+        moved.settle(spill)?;
         Ok(moved)
     }
 
@@ -133,8 +134,6 @@ impl<'a> Moved<'a> {
 fn collected<T: Fixed>(scatter: Scatter<'_>, spill: Option<&Spill>) -> Result<Tape<T>, ErrorKind> {
     let mut numbers = Tape::default();
     scatter.finish(|bytes| numbers.extend(&bytes, spill))?;
-    if let Some(spill) = spill {
-        numbers.settle(spill)?;
-    }
+    numbers.settle(spill)?;
     Ok(numbers)
 }

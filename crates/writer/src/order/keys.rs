@@ -8,12 +8,12 @@
 //! Where the keys have more bits than a code, documents are sorted by the first ones; their rank among the different
 //! codes then stands for these, in up to 32 bits, and leaves room for more.
 
+use std::fmt::Debug;
 use std::ops::Range;
 
 use docvalues_format::numeric::{self, Values as _};
 
-use super::presence::each_doc;
-use crate::buffer::{PresenceBuffer, Tape};
+use crate::buffer::{Fixed, PresenceBuffer, Tape};
 use crate::error::ErrorKind;
 use crate::intern::index;
 
@@ -24,38 +24,36 @@ const MOST: u32 = u128::BITS - u32::BITS;
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Key<'a> {
     pub(crate) presence: &'a PresenceBuffer,
-    pub(crate) numbers: Numbers<'a>,
+    pub(crate) numbers: &'a dyn Numbers,
     pub(crate) descending: bool,
     pub(crate) missing_first: bool,
 }
 
-/// What values are compared by, in document order: documents without one have none.
-#[derive(Clone, Copy, Debug)]
-pub(crate) enum Numbers<'a> {
-    /// Stored numbers.
-    Stored(&'a Tape<i64>),
-    /// The ords of byte strings.
-    Ords(&'a Tape<u32>),
-}
-
-impl Numbers<'_> {
-    /// Has `f` look at all of them.
-    fn for_each(&self, mut f: impl FnMut(i64)) -> Result<(), ErrorKind> {
-        match self {
-            Numbers::Stored(numbers) => numbers.for_each(|numbers| numbers.iter().for_each(|&n| f(n))),
-            Numbers::Ords(ords) => ords.for_each(|ords| ords.iter().for_each(|&ord| f(ord.into()))),
-        }
-    }
+/// What values are compared by, in document order: stored numbers, or the ords of byte strings. Documents without a
+/// value have none.
+pub(crate) trait Numbers: Debug {
+    /// The least and the greatest.
+    fn bounds(&self) -> Result<(i64, i64), ErrorKind>;
 
     /// Fills `out` with those of `range`.
-    fn read(&self, range: Range<usize>, out: &mut Vec<i64>) -> Result<(), ErrorKind> {
+    fn copy(&self, range: Range<usize>, out: &mut Vec<i64>) -> Result<(), ErrorKind>;
+}
+
+impl<T: Fixed + Into<i64> + Debug> Numbers for Tape<T> {
+    fn bounds(&self) -> Result<(i64, i64), ErrorKind> {
+        let (mut min, mut max) = (i64::MAX, i64::MIN);
+        self.for_each(|numbers| {
+            (min, max) = numbers.iter().fold((min, max), |(min, max), &number| {
+                let number = number.into();
+                (min.min(number), max.max(number))
+            });
+        })?;
+        Ok((min, max))
+    }
+
+    fn copy(&self, range: Range<usize>, out: &mut Vec<i64>) -> Result<(), ErrorKind> {
         out.clear();
-        match self {
-            Numbers::Stored(numbers) => out.extend(numbers.read(range, &mut Vec::new())?),
-            Numbers::Ords(ords) => {
-                out.extend(ords.read(range, &mut Vec::new())?.iter().map(|&ord| i64::from(ord)));
-            }
-        }
+        out.extend(self.read(range, &mut Vec::new())?.iter().map(|&number| number.into()));
         Ok(())
     }
 }
@@ -97,8 +95,7 @@ impl<'a> Codes<'a> {
             if key.presence.count() < docs {
                 later.push(Part { bits: 1, what: What::Missing(key) });
             }
-            let (mut min, mut max) = (i64::MAX, i64::MIN);
-            key.numbers.for_each(|number| (min, max) = (min.min(number), max.max(number)))?;
+            let (min, max) = key.numbers.bounds()?;
             let first = if key.descending { max } else { min };
             later.push(Part { bits: bits(max.abs_diff(min)), what: What::Value(key, first) });
         }
@@ -177,25 +174,23 @@ impl Part<'_> {
                 // Of those that come first, the bit is clear.
                 let (with, without) = if key.missing_first { (1, 0) } else { (0, 1) };
                 let mut next = 0;
-                each_doc(key.presence, docs.clone(), |doc| {
+                key.presence.docs(docs.clone()).for_each(|doc| {
                     codes[next..place(doc)].iter_mut().for_each(|code| *code |= without);
                     codes[place(doc)] |= with;
                     next = place(doc) + 1;
-                    Ok(())
-                })?;
+                });
                 codes[next..].iter_mut().for_each(|code| *code |= without);
             }
             What::Value(key, first) => {
                 let left = index(key.presence.count()) - *read;
-                key.numbers.read(*read..*read + left.min(codes.len()), values)?;
+                key.numbers.copy(*read..*read + left.min(codes.len()), values)?;
                 let mut values = values.iter();
-                each_doc(key.presence, docs.clone(), |doc| {
+                key.presence.docs(docs.clone()).for_each(|doc| {
                     if let Some(value) = values.next() {
                         codes[place(doc)] |= u128::from(value.abs_diff(first));
                         *read += 1;
                     }
-                    Ok(())
-                })?;
+                });
             }
         }
         Ok(())

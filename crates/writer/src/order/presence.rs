@@ -1,7 +1,5 @@
 //! Which documents have a value, once they lie in another order.
 
-use std::ops::Range;
-
 use docvalues_format::numeric::{self, Values as _};
 
 use super::Order;
@@ -84,28 +82,8 @@ fn each_place(
     numeric::pieces(order.places.len()).try_for_each(|range| {
         let docs = number(range.start)..number(range.end);
         let places = order.places.read(range, &mut room)?;
-        each_doc(presence, docs.clone(), |doc| f(places[index(doc - docs.start)]))
+        presence.docs(docs.clone()).try_for_each(|doc| f(places[index(doc - docs.start)]))
     })
-}
-
-/// Shows `f` each of `docs` that has a value; they begin with a multiple of 64.
-pub(super) fn each_doc(
-    presence: &PresenceBuffer,
-    docs: Range<u32>,
-    mut f: impl FnMut(u32) -> Result<(), ErrorKind>,
-) -> Result<(), ErrorKind> {
-    for start in docs.clone().step_by(64) {
-        let mut word = presence.word(start);
-        while word != 0 {
-            let doc = start + word.trailing_zeros();
-            if doc >= docs.end {
-                return Ok(());
-            }
-            f(doc)?;
-            word &= word - 1;
-        }
-    }
-    Ok(())
 }
 
 /// A place among documents as their number; there never are more than fit.

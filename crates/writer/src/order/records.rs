@@ -63,15 +63,16 @@ impl Sorter {
         drop(self.records);
         // What is left of the room.
         let together = (self.room.bytes / self.runs.len()).clamp(FEWEST, TOGETHER);
+        let run = |region| Run { region, read: 0, records: Vec::new() };
+        let mut runs: Vec<Run> = self.runs.into_iter().map(run).collect();
         let mut heads = BinaryHeap::new();
-        for region in self.runs {
-            let mut run = Run { region, read: 0, records: Vec::new() };
-            heads.extend(run.next(together)?.map(|record| Reverse(Head { record, run })));
+        for (i, run) in runs.iter_mut().enumerate() {
+            heads.extend(run.next(together)?.map(|record| Reverse((record, i))));
         }
         while let Some(mut head) = heads.peek_mut() {
-            let Reverse(Head { record, run }) = &mut *head;
+            let Reverse((record, run)) = &mut *head;
             each(*record)?;
-            match run.next(together)? {
+            match runs[*run].next(together)? {
                 Some(next) => *record = next,
                 None => drop(PeekMut::pop(head)),
             }
@@ -106,29 +107,3 @@ impl Run {
         Ok(self.records.pop())
     }
 }
-
-/// The next record of a run.
-struct Head {
-    record: u128,
-    run: Run,
-}
-
-impl Ord for Head {
-    fn cmp(&self, other: &Head) -> std::cmp::Ordering {
-        self.record.cmp(&other.record)
-    }
-}
-
-impl PartialOrd for Head {
-    fn partial_cmp(&self, other: &Head) -> Option<std::cmp::Ordering> {
-        Some(self.cmp(other))
-    }
-}
-
-impl PartialEq for Head {
-    fn eq(&self, other: &Head) -> bool {
-        self.record == other.record
-    }
-}
-
-impl Eq for Head {}

@@ -10,7 +10,7 @@ use std::ops::Range;
 use docvalues_format::numeric::Values as _;
 
 use super::Room;
-use crate::buffer::{Fixed as _, Region, TOGETHER, Tape};
+use crate::buffer::{Collected, Fixed as _, Region, TOGETHER, Tape};
 use crate::error::ErrorKind;
 use crate::intern::index;
 
@@ -37,8 +37,8 @@ pub(super) struct Scatter<'a> {
 enum Held {
     /// All that there will be.
     Whole(Window),
-    /// For each window the slot behind its last one, and the pieces so far.
-    Parts { ends: Vec<usize>, pieces: Vec<Pieces>, together: usize },
+    /// For each window the slot behind its last one, and the pieces so far, each behind its slot, a u32.
+    Parts { ends: Vec<usize>, pieces: Vec<Collected> },
 }
 
 impl<'a> Scatter<'a> {
@@ -49,9 +49,10 @@ impl<'a> Scatter<'a> {
         };
         let held = match (&ends[..], room.spill()) {
             ([_, _, ..], Some(spill)) => {
-                let pieces = ends.iter().map(|_| Pieces::new(Region::new(spill.clone()))).collect();
                 let together = (room.bytes / ends.len()).clamp(FEWEST, TOGETHER);
-                Held::Parts { ends, pieces, together }
+                let pieces = || Collected::with(Region::new(spill.clone()), together);
+                let pieces = ends.iter().map(|_| pieces()).collect();
+                Held::Parts { ends, pieces }
             }
             _ => Held::Whole(Window::open(&layout, 0..layout.count())?),
         };
@@ -65,8 +66,12 @@ impl<'a> Scatter<'a> {
                 window.place(slot, bytes);
                 Ok(())
             }
-            Held::Parts { ends, pieces, together } => {
-                pieces[ends.partition_point(|&end| end <= slot)].push(slot, bytes, *together)
+            Held::Parts { ends, pieces } => {
+                Ok(pieces[ends.partition_point(|&end| end <= slot)].push(|piece| {
+                    // There are not more slots than documents.
+                    u32::try_from(slot).unwrap_or(u32::MAX).put(piece);
+                    piece.extend_from_slice(bytes);
+                })?)
             }
         }
     }
@@ -78,12 +83,12 @@ impl<'a> Scatter<'a> {
     ) -> Result<(), ErrorKind> {
         let (ends, pieces) = match self.held {
             Held::Whole(window) => return each(window.bytes),
-            Held::Parts { ends, pieces, .. } => (ends, pieces),
+            Held::Parts { ends, pieces } => (ends, pieces),
         };
         let mut start = 0;
         for (end, pieces) in ends.into_iter().zip(pieces) {
             let mut window = Window::open(&self.layout, start..end)?;
-            pieces.put_into(&mut window)?;
+            window.fill(pieces)?;
             each(window.bytes)?;
             start = end;
         }
@@ -179,42 +184,17 @@ impl Window {
         let span = self.span(slot);
         self.bytes[span].copy_from_slice(bytes);
     }
-}
 
-/// The pieces of a window, as they came: each behind its slot, a u32.
-#[derive(Debug)]
-struct Pieces {
-    region: Region,
-    bytes: Vec<u8>,
-}
-
-impl Pieces {
-    fn new(region: Region) -> Pieces {
-        Pieces { region, bytes: Vec::new() }
-    }
-
-    fn push(&mut self, slot: usize, bytes: &[u8], together: usize) -> Result<(), ErrorKind> {
-        // There are not more slots than documents.
-        u32::try_from(slot).unwrap_or(u32::MAX).put(&mut self.bytes);
-        self.bytes.extend_from_slice(bytes);
-        if self.bytes.len() >= together {
-            self.region.append(&self.bytes)?;
-            self.bytes.clear();
-        }
-        Ok(())
-    }
-
-    fn put_into(self, window: &mut Window) -> Result<(), ErrorKind> {
-        let far = usize::try_from(self.region.len()).unwrap_or(usize::MAX);
-        let mut bytes = vec![0; far];
-        self.region.read(0, &mut bytes)?;
-        bytes.extend_from_slice(&self.bytes);
-        drop(self.bytes);
+    /// Places all pieces of the window.
+    fn fill(&mut self, pieces: Collected) -> Result<(), ErrorKind> {
+        let region = pieces.finish()?;
+        let mut bytes = vec![0; usize::try_from(region.len()).unwrap_or(usize::MAX)];
+        region.read(0, &mut bytes)?;
         let mut rest = &bytes[..];
         while let Some((slot, behind)) = rest.split_first_chunk() {
             let slot = index(u32::from_le_bytes(*slot));
-            let (piece, behind) = behind.split_at(window.span(slot).len());
-            window.place(slot, piece);
+            let (piece, behind) = behind.split_at(self.span(slot).len());
+            self.place(slot, piece);
             rest = behind;
         }
         Ok(())

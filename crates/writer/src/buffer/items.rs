@@ -1,46 +1,62 @@
-//! The values of documents that have several.
+//! The numbers of documents: one each, or lists.
 
-use docvalues_format::numeric::{self, Values as _};
+use docvalues_format::numeric;
 use docvalues_storage::Spill;
 
 use super::memory::Memory;
-use super::tape::{Fixed, Tape};
+use super::tape::{Fixed, Tape, each_few};
 use crate::error::ErrorKind;
 
-/// Lists end to end. Those in a file are tidy: sorted, and without what is there twice if they are sets.
+/// One number a document, or lists end to end. Lists in a file are tidy: sorted, and without what is there twice if
+/// they are sets.
 #[derive(Debug)]
-pub(crate) struct Lists<T> {
-    /// Where each list begins, and where the last one ends; empty until there is one.
+pub(crate) struct Items<T> {
+    /// Where each list begins, and where the last one ends; empty until there is one, and without lists.
     pub(crate) offsets: Tape<i64>,
-    /// What is in them, as it came; behind the last list, the values of those that have not ended.
+    /// The numbers as they came; after the last list, those of lists that have not ended.
     pub(crate) values: Tape<T>,
-    /// Tidies a list: says how many of its values, from the first on, are kept.
-    tidy: fn(&mut [T]) -> usize,
+    /// Tidies a list: returns how many of its values, from the first on, are kept. None without lists.
+    tidy: Option<fn(&mut [T]) -> usize>,
 }
 
-impl<T: Fixed + Ord> Lists<T> {
-    pub(crate) fn new(tidy: fn(&mut [T]) -> usize) -> Lists<T> {
-        Lists { offsets: Tape::default(), values: Tape::default(), tidy }
+impl<T: Fixed + Ord> Items<T> {
+    /// One number a document.
+    pub(crate) fn singles() -> Items<T> {
+        Items { offsets: Tape::default(), values: Tape::default(), tidy: None }
+    }
+
+    /// Lists, each of which `tidy` tidies.
+    pub(crate) fn lists(tidy: fn(&mut [T]) -> usize) -> Items<T> {
+        Items { tidy: Some(tidy), ..Items::singles() }
+    }
+
+    pub(crate) fn are_lists(&self) -> bool {
+        self.tidy.is_some()
     }
 
     /// Where the first list begins that has not ended.
     fn open(&self) -> usize {
-        self.offsets.last().and_then(|end| usize::try_from(end).ok()).unwrap_or(0)
+        self.offsets.last().map_or(0, at)
     }
 
     pub(super) fn reserve(
         &mut self,
-        lists: usize,
+        docs: usize,
         values: usize,
         memory: &mut Memory,
     ) -> Result<(), ErrorKind> {
-        // The first list has an offset more.
-        memory.reserve(&mut self.offsets.near, lists.saturating_add(1))?;
+        if self.are_lists() {
+            // The first list has an offset more.
+            memory.reserve(&mut self.offsets.near, docs.saturating_add(1))?;
+        }
         memory.reserve(&mut self.values.near, values)
     }
 
     /// Ends lists of these lengths, for whose offsets there is room.
     pub(crate) fn end(&mut self, lens: impl Iterator<Item = usize>) {
+        if !self.are_lists() {
+            return;
+        }
         let mut end = self.open() as u64;
         for len in lens {
             if self.offsets.len() == 0 {
@@ -56,66 +72,46 @@ impl<T: Fixed + Ord> Lists<T> {
         self.end(std::iter::once(self.values.len() - self.open()));
     }
 
-    /// Forgets all but the first `lists`, and what has not ended.
-    pub(super) fn truncate(&mut self, lists: usize) {
+    /// Forgets the values of all but the first `docs` documents with a value, and lists that have not ended.
+    pub(super) fn truncate(&mut self, docs: usize) {
+        if !self.are_lists() {
+            return self.values.truncate(docs);
+        }
         // Of no lists there are no offsets.
-        self.offsets.truncate(if lists == 0 { 0 } else { lists + 1 });
+        self.offsets.truncate(if docs == 0 { 0 } else { docs + 1 });
         self.values.truncate(self.open());
     }
 
-    /// Changes each list: `f` says how many of its values, from the first on, are kept. Those in a
-    /// file are tidy, and keep all.
-    pub(crate) fn change_each(
+    /// Has `f` replace all values, in their order, and tidies lists.
+    pub(crate) fn replace(
         &mut self,
-        mut f: impl FnMut(&mut [T]) -> Result<usize, ErrorKind>,
+        mut f: impl FnMut(&mut [T]) -> Result<(), ErrorKind>,
     ) -> Result<(), ErrorKind> {
-        let at = |offset: i64| usize::try_from(offset).unwrap_or(usize::MAX);
-        let (mut changed, mut room) = (Tape::default(), Vec::new());
+        let Some(tidy) = self.tidy else { return self.values.change_each(f) };
+        let mut each = |list: &mut [T]| f(list).map(|()| tidy(list));
+        let mut changed = Tape::default();
         let in_file = (self.values.far() as u64).cast_signed();
         let near = self.offsets.near.partition_point(|&end| end <= in_file);
         let lists = if in_file == 0 { 0 } else { self.offsets.far() + near - 1 };
-        for range in numeric::pieces(lists) {
-            let mut offsets = self.offsets.read(range.start..range.end + 1, &mut room)?;
-            while let [first, ends @ ..] = offsets
-                && !ends.is_empty()
-            {
-                let few = ends.partition_point(|end| end.abs_diff(*first) <= MANY).max(1);
-                let values = at(*first)..at(ends[few - 1]);
-                self.values.change(values, &mut changed, |values| {
-                    let mut start = *first;
-                    for &end in &ends[..few] {
-                        f(&mut values[at(start - first)..at(end - first)])?;
-                        start = end;
-                    }
-                    Ok(())
-                })?;
-                offsets = &offsets[few..];
-            }
-        }
+        each_few(&self.offsets, lists, MANY, |range, offsets| {
+            self.values.change(at(range.start)..at(range.end), &mut changed, |values| {
+                let list = |end: i64| at(end - range.start);
+                // They are tidy, and keep all.
+                offsets.windows(2).try_for_each(|of| each(&mut values[list(of[0])..list(of[1])]).map(drop))
+            })
+        })?;
         self.values.take_far(changed);
-        self.tidy_near(f)
+        self.tidy_near(each)
     }
 
     /// Shows each list to `f`.
     pub(crate) fn for_each(&self, mut f: impl FnMut(&[T]) -> Result<(), ErrorKind>) -> Result<(), ErrorKind> {
-        let at = |offset: i64| usize::try_from(offset).unwrap_or(usize::MAX);
-        let (mut room, mut values) = (Vec::new(), Vec::new());
-        for range in numeric::pieces(self.offsets.len().saturating_sub(1)) {
-            let mut offsets = self.offsets.read(range.start..range.end + 1, &mut room)?;
-            while let [first, ends @ ..] = offsets
-                && !ends.is_empty()
-            {
-                let few = ends.partition_point(|end| end.abs_diff(*first) <= MANY).max(1);
-                let (mut values, mut start) =
-                    (self.values.read(at(*first)..at(ends[few - 1]), &mut values)?, *first);
-                for &end in &ends[..few] {
-                    f(values.split_off(..at(end - start)).unwrap_or_default())?;
-                    start = end;
-                }
-                offsets = &offsets[few..];
-            }
-        }
-        Ok(())
+        let mut room = Vec::new();
+        each_few(&self.offsets, self.offsets.len().saturating_sub(1), MANY, |range, offsets| {
+            let mut values = numeric::Values::read(&self.values, at(range.start)..at(range.end), &mut room)?;
+            let lens = offsets.windows(2).map(|of| at(of[1] - of[0]));
+            lens.into_iter().try_for_each(|len| f(values.split_off(..len).unwrap_or_default()))
+        })
     }
 
     /// Bytes of memory.
@@ -123,17 +119,16 @@ impl<T: Fixed + Ord> Lists<T> {
         self.offsets.heap() + self.values.heap()
     }
 
-    /// Moves all lists, which have ended and are tidy, to `spill`.
+    /// Moves all values, of which lists have ended and are tidy, to `spill`.
     pub(super) fn spill(&mut self, spill: &Spill, memory: &mut Memory) -> Result<(), ErrorKind> {
         // Values first: if there is no room for their offsets, those are still known.
         self.values.spill(spill, memory)?;
         self.offsets.spill(spill, memory)
     }
 
-    /// Tidies the lists in memory.
+    /// Tidies lists in memory.
     pub(crate) fn tidy(&mut self) -> Result<(), ErrorKind> {
-        let tidy = self.tidy;
-        self.tidy_near(|list| Ok(tidy(list)))
+        self.tidy.map_or(Ok(()), |tidy| self.tidy_near(|list| Ok(tidy(list))))
     }
 
     /// Changes each list in memory: `f` says how many of its values, from the first on, are kept.
@@ -145,7 +140,7 @@ impl<T: Fixed + Ord> Lists<T> {
         let (mut start, mut kept) = (0, 0);
         for offset in &mut self.offsets.near {
             // Lists have values: one that ends up to there is not in memory.
-            let end = usize::try_from(*offset).unwrap_or(usize::MAX).saturating_sub(far);
+            let end = at(*offset).saturating_sub(far);
             if end == 0 {
                 continue;
             }
@@ -159,6 +154,11 @@ impl<T: Fixed + Ord> Lists<T> {
         values.truncate(kept);
         Ok(())
     }
+}
+
+/// An offset that is an index in memory.
+fn at(offset: i64) -> usize {
+    usize::try_from(offset).unwrap_or(usize::MAX)
 }
 
 /// Values of lists that are looked at together, unless a single one has more.
@@ -223,7 +223,7 @@ mod tests {
         fn lists_are_put_in_order_and_sets_have_each_value_once(
             lists in proptest::collection::vec(proptest::collection::vec(0..30_u32, 1..40), 0..9),
         ) {
-            let (mut all, mut sets) = (Lists::new(ascending), Lists::new(distinct));
+            let (mut all, mut sets) = (Items::lists(ascending), Items::lists(distinct));
             for lists in [&lists[..lists.len() / 2], &lists[lists.len() / 2..]] {
                 all.values.near.extend(lists.iter().flatten());
                 sets.values.near.extend(lists.iter().flatten());
@@ -233,7 +233,7 @@ mod tests {
             all.tidy().unwrap();
             sets.tidy().unwrap();
             for (i, list) in lists.iter().enumerate() {
-                let of = |lists: &Lists<u32>| {
+                let of = |lists: &Items<u32>| {
                     let [start, end] = [lists.offsets.near[i], lists.offsets.near[i + 1]].map(|at| usize::try_from(at).unwrap());
                     lists.values.near[start..end].to_vec()
                 };

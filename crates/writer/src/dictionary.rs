@@ -1,0 +1,41 @@
+//! A dictionary that is being made of terms in order.
+
+use docvalues_format::dictionary::{Dictionary, DictionaryBuilder, Refused};
+use docvalues_format::error::Section;
+
+use crate::buffer::{Payload, Region, payloads};
+use crate::error::ErrorKind;
+
+/// A dictionary whose blocks go to a file, if there is one.
+pub(crate) struct DictionaryWriter {
+    pub(crate) builder: DictionaryBuilder,
+    far: Option<Region>,
+    /// Bytes of blocks that stay in memory if there is a file.
+    most: usize,
+}
+
+impl DictionaryWriter {
+    pub(crate) fn new(far: Option<Region>, most: usize) -> DictionaryWriter {
+        DictionaryWriter { builder: DictionaryBuilder::new(), far, most }
+    }
+
+    /// Appends a term, which is above those before.
+    pub(crate) fn push(&mut self, term: &[u8]) -> Result<(), ErrorKind> {
+        self.builder.push(term).map_err(|refused| match refused {
+            Refused::TooMany => ErrorKind::TooManyTerms { max: u32::MAX },
+            refused => refused.into(),
+        })?;
+        match &mut self.far {
+            Some(far) if self.builder.blocks_len() > self.most => {
+                Ok(far.append(&self.builder.take_blocks())?)
+            }
+            _ => Ok(()),
+        }
+    }
+
+    pub(crate) fn finish(self, jump_tables: bool) -> Dictionary<Payload> {
+        let far = self.far.filter(|far| far.len() > 0).map(|far| (Section::Terms, far));
+        let Ok(terms) = self.builder.finish(jump_tables).try_map(&mut payloads(far));
+        terms
+    }
+}
