@@ -134,7 +134,7 @@ fn searches(segment: &Segment, sets: &[(&str, Docs<'_>)]) {
             let keys = [SortKey::new(name).descending()];
             time(&format!("top/{name}/{set}"), || {
                 let top = search.top(docs, &keys, 20).expect("good bytes");
-                top.iter().map(|doc| u64::from(doc.get())).sum()
+                top.iter().map(|found| u64::from(found.doc.get())).sum()
             });
         }
         let group = Group::by("host").metric(Metric::Sum("size".into())).order(GroupOrder::Metric(0));

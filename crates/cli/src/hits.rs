@@ -68,7 +68,10 @@ impl<'s> Hits<'s> {
         let hits = Hits::find(segment, args)?;
         let ((docs, top), then) = hits.ask("put in order", |search, docs| match count {
             None => Ok((search.sorted(docs, &keys)?, None)),
-            Some(count) => search.top_explained(docs, &keys, count).map(|(docs, top)| (docs, Some(top))),
+            Some(count) => {
+                let (found, top) = search.top_explained(docs, &keys, count)?;
+                Ok((found.into_iter().map(|found| found.doc).collect(), Some(top)))
+            }
         })?;
         Ok((hits, docs.into_iter().map(DocId::get).collect(), Then { top, ..then }))
     }

@@ -64,6 +64,6 @@ pub use number::{Date, Number, TimestampMicros, TimestampMillis, TimestampNanos}
 pub use range::{DocRange, OrdRange};
 pub use rows::{ByteRange, Each, Element, Rows, filter_by_scan, scan_by_gather};
 pub use skip_index::{SkipIndex, Zone};
-pub use source::{ColumnSource, Part};
+pub use source::{ColumnSource, DocAddress, Part};
 pub use terms::Terms;
 pub use value::Value;

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use docvalues_format::file::field::Field;
 use docvalues_format::file::sort::SortKey;
+use docvalues_format::id::DocId;
 
 use crate::{Column, LiveDocs, Result};
 
@@ -41,6 +42,15 @@ pub struct Part {
     pub source: Arc<dyn ColumnSource + Send + Sync>,
     /// The live documents; `None` if all live.
     pub live: Option<Arc<LiveDocs>>,
+}
+
+/// A document of one of the parts that a search is over. Addresses are in the order of parts, then of documents.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct DocAddress {
+    /// The part, counted from 0; 0 in a search over one source.
+    pub part: u32,
+    /// The document in its part.
+    pub doc: DocId,
 }
 
 impl Part {

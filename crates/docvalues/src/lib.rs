@@ -146,7 +146,7 @@
 //! assert_eq!((hosts.values.len(), hosts.values[0].1), (1, 2));
 //!
 //! let largest = search.top(Docs::Bits(&hits), &[SortKey::new("size").descending()], 1)?;
-//! assert_eq!(largest, [DocId::new(2)]);
+//! assert_eq!(largest[0].doc, DocId::new(2));
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
@@ -205,10 +205,10 @@ pub use docvalues_writer as writer;
 
 pub use docvalues_column::{
     Batch, BatchDocs, Bitset, Bounds, ByteRange, Column, ColumnInfo, ColumnSource, Count, Date, Decided,
-    DocId, DocRange, Each, Element, Error, ErrorKind, Field, Filter, Gathered, Kind, Lists, LiveDocs,
-    LogicalType, MAX_DOCS, Number, OrdRange, Part, Presence, Pruning, Result, Rows, SkipIndex, Slices,
-    SortKey, TermOrd, Terms, TimestampMicros, TimestampMillis, TimestampNanos, Value, Values, View, Zone,
-    bits,
+    DocAddress, DocId, DocRange, Each, Element, Error, ErrorKind, Field, Filter, Gathered, Kind, Lists,
+    LiveDocs, LogicalType, MAX_DOCS, Number, OrdRange, Part, Presence, Pruning, Result, Rows, SkipIndex,
+    Slices, SortKey, TermOrd, Terms, TimestampMicros, TimestampMillis, TimestampNanos, Value, Values, View,
+    Zone, bits,
 };
 pub use docvalues_format::error::Section;
 pub use docvalues_reader::{

@@ -22,7 +22,7 @@ mod winners;
 
 use std::sync::Arc;
 
-use docvalues_column::{DocId, Field, Lists, SortKey, TermOrd, Value};
+use docvalues_column::{DocAddress, Field, Lists, SortKey, TermOrd, Value};
 
 use crate::columns::Slot;
 use crate::error::{Error, Result};
@@ -111,7 +111,7 @@ pub struct GroupFound {
     /// How many these are.
     pub count: u64,
     /// The best of them.
-    pub docs: Vec<DocId>,
+    pub docs: Vec<DocAddress>,
     /// The metrics, as they were asked for; nothing where no document has a number.
     pub metrics: Vec<Option<Measure>>,
 }

@@ -6,7 +6,7 @@
 
 use std::time::{Duration, Instant};
 
-use docvalues_column::{DocId, SortKey};
+use docvalues_column::{DocAddress, SortKey};
 
 use crate::Docs;
 use crate::error::Result;
@@ -81,7 +81,7 @@ pub struct SearchAnswer {
     /// For each way to group the groups that come first.
     pub groups: Vec<Groups>,
     /// The first documents.
-    pub top: Vec<DocId>,
+    pub top: Vec<DocAddress>,
     /// How the query was evaluated.
     pub explain: Explain,
     /// How the first documents were found.

@@ -29,7 +29,7 @@ mod scale;
 mod short;
 mod top;
 
-use docvalues_column::{DocId, LogicalType, SortKey};
+use docvalues_column::{DocAddress, DocId, LogicalType, SortKey};
 
 use crate::error::{Error, Result};
 use crate::{Docs, Search};
@@ -46,7 +46,7 @@ impl Search<'_> {
     /// # Errors
     ///
     /// When there is no such column, a column is named twice, or bytes of it are damaged.
-    pub fn top(&self, docs: Docs<'_>, keys: &[SortKey], top: usize) -> Result<Vec<DocId>> {
+    pub fn top(&self, docs: Docs<'_>, keys: &[SortKey], top: usize) -> Result<Vec<DocAddress>> {
         Ok(self.top_explained(docs, keys, top)?.0)
     }
 
@@ -61,14 +61,15 @@ impl Search<'_> {
         docs: Docs<'_>,
         keys: &[SortKey],
         top: usize,
-    ) -> Result<(Vec<DocId>, TopRan)> {
+    ) -> Result<(Vec<DocAddress>, TopRan)> {
         let mut request = self.begin(docs);
         let keys = Keys::open(&mut request, keys)?;
         if top == 0 {
             return Ok((Vec::new(), TopRan::default()));
         }
         if lie_in_order(self, &keys) {
-            return Ok((request.docs().iter(request.total()).take(top).collect(), TopRan::default()));
+            let docs = request.docs();
+            return Ok((docs.iter(request.total()).take(top).map(address).collect(), TopRan::default()));
         }
         let (last, looked) = near::look(&request, &keys, top)?;
         let mut before = TopRan { seen: looked, ..TopRan::default() };
@@ -88,7 +89,7 @@ impl Search<'_> {
         Ok((found.finish(), before))
     }
 
-    /// All of `docs` in the order of `keys`: what is exported, for example. O(documents · log documents), and 20 bytes of
+    /// All of `docs`, which are of one part, in the order of `keys`: what is exported, for example. O(documents · log documents), and 20 bytes of
     /// memory for each.
     ///
     /// # Errors
@@ -103,6 +104,11 @@ impl Search<'_> {
         }
         full::sort(&request, &keys)
     }
+}
+
+/// The address of a document of the one part that is searched.
+fn address(doc: DocId) -> DocAddress {
+    DocAddress { part: 0, doc }
 }
 
 /// Whether documents in the order of their numbers are in the order of these keys.

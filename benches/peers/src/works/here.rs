@@ -36,7 +36,7 @@ pub fn run(process: &Process, row: Option<Row>) {
             let (hits, key) = (process.hits(share), [SortKey::new(Column::Size.name()).descending()]);
             process.measure(row, "Search::top", || {
                 let found = search.top(docs(hits.as_deref()), &key, SORTED).expect("good bytes");
-                found.iter().fold(0, |sum, doc| then(sum, doc.get().into()))
+                found.iter().fold(0, |sum, found| then(sum, found.doc.get().into()))
             });
         }
         Task::Group(share) => {

@@ -105,7 +105,7 @@ fn print(
     for group in &found.groups {
         let mut row = vec![fit(&printable(&printer.shown(&group.value)), CELL), thousands(group.count)];
         row.extend(measures(group, metrics).map(|text| text.as_deref().map(rounded).unwrap_or_default()));
-        row.push(group.docs.iter().map(|doc| doc.to_string()).collect::<Vec<_>>().join(" "));
+        row.push(group.docs.iter().map(|found| found.doc.to_string()).collect::<Vec<_>>().join(" "));
         table.row(row);
     }
     write!(console.out, "{table}")?;
@@ -124,7 +124,8 @@ pub(super) fn groups_json(
     let metrics = metrics(segment, spec)?;
     let printer = Printer::of(&found.field);
     // All at once: columns are opened once, and read in the order of the file.
-    let best: Vec<DocId> = found.groups.iter().flat_map(|group| group.docs.iter().copied()).collect();
+    let best: Vec<DocId> =
+        found.groups.iter().flat_map(|group| group.docs.iter().map(|found| found.doc)).collect();
     let mut best = records::json(segment, &best, &spec.columns)?.into_iter();
     let group = |group: &GroupFound| {
         Json::object([

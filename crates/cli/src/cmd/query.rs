@@ -19,10 +19,10 @@ use crate::hits;
 use crate::output::explain::{Step, tell};
 use crate::output::json::Json;
 use crate::output::records;
-use crate::store::Segment;
 use crate::store::search::facet::{Facet, FacetOrder};
 use crate::store::search::stats::Stats;
 use crate::store::search::{Query, SearchAnswer, SearchRequest};
+use crate::store::{DocId, Segment};
 use crate::{read, sort};
 
 /// A request, as people write it.
@@ -103,7 +103,8 @@ pub(crate) fn run(args: &QueryArgs, console: &mut Console<'_>) -> Result<Exit, F
     let request = request(&segment, &asked, args.hits.query.as_deref())?;
     let search = hits::search(&segment, &args.hits);
     let answer = search.request(&request).map_err(|error| read::search_failure(&segment, error))?;
-    let top = records::json(&segment, &answer.top, &asked.columns)?;
+    let top: Vec<DocId> = answer.top.iter().map(|found| found.doc).collect();
+    let top = records::json(&segment, &top, &asked.columns)?;
     let groups = answer.groups.iter().zip(&asked.groups);
     let groups = groups.map(|(found, Named(spec))| groups_json(&segment, found, spec).map(Json::object));
     console.json(&Json::object([

@@ -78,7 +78,7 @@ fn index(counts: &Pruning) -> Json {
         ("missing", counts.missing.into()),
         ("zone_values", ZONE.into()),
         ("zones", share(counts.zones)),
-        ("stretch_values", STRETCH.into()),
+        ("fine_zone_values", STRETCH.into()),
         ("fine_zones", share(counts.fine_zones)),
         ("blocks", share(counts.blocks)),
         ("values_read", counts.read.into()),

@@ -4,9 +4,10 @@ use std::collections::BinaryHeap;
 use std::fmt;
 use std::ops::{AddAssign, RangeInclusive};
 
-use docvalues_column::{DocId, DocRange, Pruning, TermOrd};
+use docvalues_column::{DocAddress, DocId, DocRange, Pruning, TermOrd};
 use docvalues_format::bits;
 
+use super::address;
 use super::key::{Entry, Keys};
 use crate::columns::{Columns, Slot};
 use crate::error::Result;
@@ -210,8 +211,8 @@ impl TopDocs {
     }
 
     /// The documents, in order.
-    pub(crate) fn finish(self) -> Vec<DocId> {
-        self.heap.into_sorted_vec().into_iter().map(|entry| entry.doc).collect()
+    pub(crate) fn finish(self) -> Vec<DocAddress> {
+        self.heap.into_sorted_vec().into_iter().map(|entry| address(entry.doc)).collect()
     }
 }
 

@@ -3,7 +3,7 @@
 use std::cmp::Ordering;
 use std::collections::BTreeMap;
 
-use docvalues_column::{DocId, LogicalType, SortKey};
+use docvalues_column::{DocAddress, DocId, LogicalType, SortKey};
 use docvalues_format::file::kind::{to_f64, to_u64};
 use docvalues_search::Value;
 use docvalues_search::group::{Group, GroupFound, GroupOrder, Measure, Metric};
@@ -46,7 +46,7 @@ pub(crate) fn group(rows: &[Row], by: By, docs: &[u32], asked: &Group) -> (Vec<G
             By::Sorted | By::Binary => Value::Bytes(By::bytes(value)),
         },
         count: docs.len() as u64,
-        docs: docs.iter().take(asked.docs).copied().map(DocId::new).collect(),
+        docs: docs.iter().take(asked.docs).map(|&doc| DocAddress { part: 0, doc: DocId::new(doc) }).collect(),
         metrics,
     });
     (groups.collect(), distinct, missing)

@@ -1,6 +1,6 @@
 //! More documents than a part has, answers for any number of threads, and what cannot be grouped.
 
-use docvalues_column::{ColumnSource, DocId, Field, Kind, LogicalType, SortKey};
+use docvalues_column::{ColumnSource, DocAddress, DocId, Field, Kind, LogicalType, SortKey};
 use docvalues_format::file::kind::from_u64;
 use docvalues_search::group::{Group, GroupOrder, Measure, Metric};
 use docvalues_search::stats::{Distinct, Sum};
@@ -74,7 +74,7 @@ fn best_documents_of_several_parts() {
     // The first document of all whose number is greatest.
     let best = (0..DOCS).find(|doc| doc % 1_000 == 999 && doc % 11 != 0).unwrap();
     let first = &answers[0].groups[0];
-    assert_eq!(first.docs[0], DocId::new(best));
+    assert_eq!(first.docs[0], DocAddress { part: 0, doc: DocId::new(best) });
     assert_eq!(first.value, Value::I64(i64::from(best) * 7 % 1_009));
     let count = (0..DOCS).filter(|doc| doc % 11 != 0 && doc * 7 % 1_009 == best * 7 % 1_009).count();
     assert_eq!(first.count, count as u64);

@@ -144,6 +144,7 @@ fn the_first_documents_of_several_parts_are_those_of_all_in_order() {
             let all = Search::new(&source).threads(1).sorted(docs, keys).unwrap();
             for threads in [1, 2, 8] {
                 let top = Search::new(&source).threads(threads).top(docs, keys, 50).unwrap();
+                let top: Vec<DocId> = top.into_iter().map(|found| found.doc).collect();
                 assert_eq!(top, all[..50], "{threads} threads by {keys:?}");
             }
         }

@@ -2,7 +2,7 @@
 
 use std::cmp::Ordering;
 
-use docvalues_column::{ColumnSource, DocId, SortKey};
+use docvalues_column::{ColumnSource, DocAddress, DocId, SortKey};
 use docvalues_search::{Bitset, Docs, Search, Value};
 
 use super::rows::{RowColumn, Rows};
@@ -27,7 +27,7 @@ pub(super) fn check(searches: &[Search<'_>], docs: Docs<'_>, rows: &Rows, hits: 
             // More than a few are for small sets: an entry is kept for each.
             for top in [0, 1, 20, 5_000] {
                 let found = search.top(docs, &keys, top).unwrap();
-                assert_eq!(found, expected[..top.min(hits.len())], "top {top} by {keys:?}");
+                assert_eq!(found, addresses(&expected[..top.min(hits.len())]), "top {top} by {keys:?}");
             }
         }
         for search in searches {
@@ -74,10 +74,19 @@ pub fn check_top(
                 all.iter().copied().filter(|doc| set.contains(*doc)).take(top).collect();
             for threads in [1, 3] {
                 let found = Search::new(source).threads(threads).top(docs, keys, top).unwrap();
-                assert_eq!(found, expected, "top {top} of set {at} by {keys:?}, {threads} threads");
+                assert_eq!(
+                    found,
+                    addresses(&expected),
+                    "top {top} of set {at} by {keys:?}, {threads} threads"
+                );
             }
         }
     }
+}
+
+/// The documents in the one part that is searched.
+pub(super) fn addresses(docs: &[DocId]) -> Vec<DocAddress> {
+    docs.iter().map(|&doc| DocAddress { part: 0, doc }).collect()
 }
 
 fn compare(rows: &Rows, keys: &[SortKey], a: DocId, b: DocId) -> Ordering {
