@@ -93,7 +93,7 @@ struct Observed {
     missing_count: u64,
 }
 
-/// What was seen: nothing, the same each time, or `Some(None)`, things that differ.
+/// Nothing seen, `Some(Some(_))` if all that was seen is the same, `Some(None)` if it differs.
 type Agreed<T> = Option<Option<T>>;
 
 /// Takes note of one more.
