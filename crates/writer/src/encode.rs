@@ -149,6 +149,7 @@ impl<'o> Encoder<'o> {
         items.are_lists().then(encode).transpose()
     }
 
+    /// A column of byte strings without a dictionary, where their documents go.
     fn strings(&self, column: Frame<'_>, strings: ByteStrings) -> Result<Encoded, ErrorKind> {
         let options = BinaryOptions { compression: column.spec.compressed(), jump_tables: self.jump_tables };
         let count = strings.len() as u64;

@@ -6,7 +6,7 @@
 //! SegmentWriter   takes documents (Document) and column batches (Batch)  segment, document, batch
 //!   |             a batch's columns checked and copied             rows, column
 //! buffers         values as columns store them; a budget, and a          fields, buffer, intern,
-//!   |             temporary file for what has no room in it             runs, unsorted
+//!   |             temporary file for what has no room in it             runs, unsorted, dictionary
 //!   |   finish
 //! order           where documents go, if they are to be sorted           sort, order
 //!   |

@@ -8,7 +8,7 @@
 //! values        scanned batch by batch into one column's buffer             values
 //! terms         merged into one dictionary; every source's ords into its     terms
 //!   |
-//! order         where documents go, if they are sorted                       compared, order
+//! order         where documents go, if they are sorted                       plan, order
 //!   |
 //! encode, file  as for any other segment
 //! ```

@@ -123,9 +123,9 @@ impl Order {
         presence: PresenceBuffer,
     ) -> Result<(PresenceBuffer, Moved<'_>), ErrorKind> {
         let Some((presence, slots)) = presence::moved(docs, &presence, self)? else {
-            return Ok((presence, Moved::with_documents(self)));
+            return Ok((presence, Moved { order: self, slots: None }));
         };
-        Ok((presence, Moved::new(self, slots)))
+        Ok((presence, Moved { order: self, slots: Some(slots) }))
     }
 }
 

@@ -51,6 +51,27 @@ impl Prepared {
         }
     }
 
+    /// What documents are compared by, and nothing else: in the file, if there is one.
+    pub(crate) fn into_numbers(
+        self,
+        encoder: &Encoder<'_>,
+        room: &Room,
+    ) -> Result<(PresenceBuffer, Box<dyn Numbers>), ErrorKind> {
+        let (presence, mut ords) = match self.in_order(encoder)? {
+            Prepared::InOrder(presence, values) => (presence, values.ords.values),
+            Prepared::Buffered(FieldBuffer { presence, values: Values::Numbers(mut numbers) }) => {
+                numbers.values.settle(room.spill())?;
+                return Ok((presence, Box::new(numbers.values)));
+            }
+            Prepared::Buffered(FieldBuffer { presence, values: Values::Strings(strings) }) => {
+                (presence, ords_of(&strings.strings, encoder, room)?)
+            }
+            Prepared::Buffered(_) => return Err(ErrorKind::SortBySeveral),
+        };
+        ords.settle(room.spill())?;
+        Ok((presence, Box::new(ords)))
+    }
+
     /// About how much work encoding it is, beside that of others.
     pub(crate) fn weight(&self) -> usize {
         match self {
@@ -98,29 +119,6 @@ pub(crate) fn order(
         },
     });
     Ok(Order::new(encoder.docs, &keys.collect::<Vec<_>>(), room)?)
-}
-
-impl Prepared {
-    /// What documents are compared by, and nothing else: in the file, if there is one.
-    pub(crate) fn into_numbers(
-        self,
-        encoder: &Encoder<'_>,
-        room: &Room,
-    ) -> Result<(PresenceBuffer, Box<dyn Numbers>), ErrorKind> {
-        let (presence, mut ords) = match self.in_order(encoder)? {
-            Prepared::InOrder(presence, values) => (presence, values.ords.values),
-            Prepared::Buffered(FieldBuffer { presence, values: Values::Numbers(mut numbers) }) => {
-                numbers.values.settle(room.spill())?;
-                return Ok((presence, Box::new(numbers.values)));
-            }
-            Prepared::Buffered(FieldBuffer { presence, values: Values::Strings(strings) }) => {
-                (presence, ords_of(&strings.strings, encoder, room)?)
-            }
-            Prepared::Buffered(_) => return Err(ErrorKind::SortBySeveral),
-        };
-        ords.settle(room.spill())?;
-        Ok((presence, Box::new(ords)))
-    }
 }
 
 /// The ids in a field, in order.

@@ -7,7 +7,7 @@ use crate::walk::build::{Builder, Write};
 
 /// Makes a trie of keys that come in ascending byte order, each once.
 ///
-/// Memory: what nobody [took](Self::take) of the section, the longest key, and up to 256 arcs for each open node. Time: O(bytes) a key.
+/// Memory: what nobody took of the section (`take`), the longest key, and up to 256 arcs for each open node. Time: O(bytes) a key.
 ///
 /// ```
 /// use docvalues_format::{error::Section, source::Owned};

@@ -1,5 +1,6 @@
 //! The numbers of documents: one each, or lists.
 
+use docvalues_column::View;
 use docvalues_format::numeric;
 use docvalues_storage::Spill;
 
@@ -64,6 +65,18 @@ impl<T: Fixed + Ord> Items<T> {
             }
             end += len as u64;
             self.offsets.near.push(end.cast_signed());
+        }
+    }
+
+    /// Ends the lists of `rows`, whose values were appended. `None` for rows of the other kind.
+    pub(crate) fn end_rows<R>(&mut self, rows: &View<'_, R>) -> Option<()> {
+        match rows {
+            View::One(_) if !self.are_lists() => Some(()),
+            View::Many(lists) if self.are_lists() => {
+                self.end(lists.lens());
+                Some(())
+            }
+            View::One(_) | View::Many(_) => None,
         }
     }
 

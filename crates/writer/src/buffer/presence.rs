@@ -34,11 +34,6 @@ enum Form {
     Bits(Vec<u64>),
 }
 
-/// Words of a bitset of `docs` documents.
-fn words(docs: u32) -> usize {
-    index(docs.div_ceil(64))
-}
-
 impl PresenceBuffer {
     /// These documents, which ascend.
     pub(crate) fn of_list(list: Vec<u32>) -> PresenceBuffer {
@@ -97,7 +92,7 @@ impl PresenceBuffer {
         memory: &mut Memory,
     ) -> Result<(), ErrorKind> {
         // The bits are shorter than the list once one document in 32 has a value.
-        let bits = words(docs.end);
+        let bits = index(docs.end.div_ceil(64));
         let listed = index(self.count).saturating_add(index(values));
         let dense = listed > bits.saturating_mul(2);
         match &mut self.form {

@@ -48,20 +48,14 @@ impl Used<'_> {
         memory: &mut Memory,
     ) -> Result<(), ErrorKind> {
         buffer.reserve(rows.len(), rows.items().len(), memory)?;
-        match (&mut buffer.values, rows) {
-            (Values::Terms { ids, .. }, View::One(ords)) if !ids.are_lists() => {
-                self.mark(ords, &mut ids.values.near)
-            }
-            (Values::Terms { ids, .. }, View::Many(sets)) if ids.are_lists() => {
-                if !sets.iter().all(|set| set.is_sorted_by(|a, b| a < b)) {
-                    return Err(ErrorKind::Disorder("ords of a document"));
-                }
-                self.mark(sets.items(), &mut ids.values.near)?;
-                ids.end(sets.lens());
-                Ok(())
-            }
-            _ => Err(MISFIT),
+        let Values::Terms { ids, .. } = &mut buffer.values else { return Err(MISFIT) };
+        if let View::Many(sets) = &rows
+            && !sets.iter().all(|set| set.is_sorted_by(|a, b| a < b))
+        {
+            return Err(ErrorKind::Disorder("ords of a document"));
         }
+        self.mark(rows.items(), &mut ids.values.near)?;
+        ids.end_rows(&rows).ok_or(MISFIT)
     }
 
     /// Marks ords as used, and appends them to `ords`, which has room for them.

@@ -211,17 +211,9 @@ fn push_numbers(
         rows.items().iter().try_for_each(|&number| check_number(logical, number))?;
     }
     buffer.reserve(rows.len(), rows.items().len(), memory)?;
-    match (&mut buffer.values, rows) {
-        (buffer::Values::Numbers(items), View::One(more)) if !items.are_lists() => {
-            items.values.near.extend_from_slice(more);
-        }
-        (buffer::Values::Numbers(items), View::Many(more)) if items.are_lists() => {
-            items.values.near.extend_from_slice(more.items());
-            items.end(more.lens());
-        }
-        _ => return Err(MISFIT),
-    }
-    Ok(())
+    let buffer::Values::Numbers(numbers) = &mut buffer.values else { return Err(MISFIT) };
+    numbers.values.near.extend_from_slice(rows.items());
+    numbers.end_rows(&rows).ok_or(MISFIT)
 }
 
 /// Appends byte strings; `offsets` is scratch.

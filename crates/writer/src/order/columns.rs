@@ -12,20 +12,12 @@ use crate::intern::index;
 /// Where the values of a column go.
 #[derive(Debug)]
 pub(crate) struct Moved<'a> {
-    order: &'a Order,
+    pub(super) order: &'a Order,
     /// For each value, its index then; those of the documents if all of them have one.
-    slots: Option<Tape<u32>>,
+    pub(super) slots: Option<Tape<u32>>,
 }
 
-impl<'a> Moved<'a> {
-    pub(super) fn new(order: &'a Order, slots: Tape<u32>) -> Moved<'a> {
-        Moved { order, slots: Some(slots) }
-    }
-
-    pub(super) fn with_documents(order: &'a Order) -> Moved<'a> {
-        Moved { order, slots: None }
-    }
-
+impl Moved<'_> {
     fn slots(&self) -> &Tape<u32> {
         self.slots.as_ref().unwrap_or(&self.order.places)
     }

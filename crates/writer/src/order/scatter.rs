@@ -147,12 +147,8 @@ struct Window {
 
 impl Window {
     fn open(layout: &Layout<'_>, slots: Range<usize>) -> Result<Window, ErrorKind> {
-        let (mut starts, width) = (
-            Vec::new(),
-            match *layout {
-                Layout::Even { width, .. } | Layout::Laid { width, .. } => width,
-            },
-        );
+        let mut starts = Vec::new();
+        let (Layout::Even { width, .. } | Layout::Laid { width, .. }) = *layout;
         let len = match layout {
             Layout::Even { .. } => slots.len() * width,
             Layout::Laid { offsets, .. } if slots.is_empty() || offsets.len() == 0 => 0,
