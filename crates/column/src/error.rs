@@ -140,9 +140,11 @@ impl fmt::Display for Error {
 
 impl std::error::Error for Error {
     fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        // Their texts are part of ours, for those who print one line; the errors themselves are for those who ask what they are.
         match &*self.0 {
-            // Its text is part of ours: a chain that prints every link shall not say it twice.
-            ErrorKind::Corrupt { .. } | ErrorKind::Io { .. } | ErrorKind::Source { .. } => None,
+            ErrorKind::Corrupt { source, .. } => Some(source),
+            ErrorKind::Io { source, .. } => Some(source),
+            ErrorKind::Source { source, .. } => Some(&**source),
             _ => None,
         }
     }
@@ -150,3 +152,19 @@ impl std::error::Error for Error {
 
 // The promise of the type's first paragraph.
 const _: () = assert!(size_of::<Result<Option<i64>>>() <= 16);
+
+#[cfg(test)]
+mod tests {
+    use std::error::Error as _;
+
+    use super::*;
+
+    #[test]
+    fn an_error_of_the_operating_system_is_its_source() {
+        let source = io::Error::from(io::ErrorKind::PermissionDenied);
+        let error = Error::from(ErrorKind::Io { file: "a.dv".into(), source });
+        let source = error.source().and_then(|source| source.downcast_ref::<io::Error>()).unwrap();
+        assert_eq!(source.kind(), io::ErrorKind::PermissionDenied);
+        assert_eq!(error.to_string(), format!("a.dv: {source}"));
+    }
+}

@@ -36,6 +36,8 @@ const ATTEMPTS: usize = 100;
 /// there and can be read. Dropped without `commit`, the temporary file is removed; after a kill or a
 /// loss of power it stays, and the next build of the same file takes it over.
 ///
+/// The file has the permissions of an older file under its final name.
+///
 /// Where the final name is a symbolic link, the link is replaced, not what it points to.
 ///
 /// # Cost
@@ -134,7 +136,10 @@ impl AtomicFile {
     fn clear(&self) -> Result<()> {
         let Raw { file, trouble } = self.out.get_ref();
         let emptied = trouble.before(Step::Create).and_then(|()| file.set_len(0));
-        emptied.map_err(|e| Error::new(Step::Create, &self.temporary, e))?;
+        // Whoever may not read the older file may not read this one while it is written. The next build must be able to
+        // take it over.
+        let done = emptied.and_then(|()| copy_mode(&self.target, file, 0o600));
+        done.map_err(|e| Error::new(Step::Create, &self.temporary, e))?;
         self.spill.clear()
     }
 
@@ -186,6 +191,7 @@ impl AtomicFile {
     fn sync(&mut self) -> io::Result<()> {
         let raw = self.out.get_mut();
         raw.trouble.before(Step::Sync)?;
+        copy_mode(&self.target, &raw.file, 0)?;
         raw.file.sync_all()
     }
 
@@ -330,6 +336,24 @@ fn is_named(file: &File, path: &Path) -> io::Result<bool> {
 #[cfg(not(unix))]
 fn is_named(_: &File, path: &Path) -> io::Result<bool> {
     fs::exists(path)
+}
+
+/// Gives `file` the permissions of the file at `older`, if there is one, and `more`.
+#[cfg(unix)]
+fn copy_mode(older: &Path, file: &File, more: u32) -> io::Result<()> {
+    use std::os::unix::fs::PermissionsExt;
+
+    match fs::symlink_metadata(older) {
+        Ok(older) if older.is_file() => {
+            file.set_permissions(fs::Permissions::from_mode(older.permissions().mode() | more))
+        }
+        _ => Ok(()),
+    }
+}
+
+#[cfg(not(unix))]
+fn copy_mode(_: &Path, _: &File, _: u32) -> io::Result<()> {
+    Ok(())
 }
 
 #[cfg(unix)]

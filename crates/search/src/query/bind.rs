@@ -74,11 +74,12 @@ enum Draft {
     Condition(Query, Arc<dyn Column>, Wanted),
 }
 
-/// Says where in its text a query names a column that there is none of.
+/// Says that it is the query that names a column that there is none of, and where in its text.
 fn pointed_at(error: Error, Condition { column, place, .. }: &Condition) -> Error {
-    match (&error, &place.text) {
-        (Error::Column(inner), Some(text)) if matches!(inner.kind(), ErrorKind::NoSuchColumn { .. }) => {
-            Error::Query(QueryError::no_column(text.clone(), place.column, column))
+    match &error {
+        Error::Column(inner) if matches!(inner.kind(), ErrorKind::NoSuchColumn { .. }) => {
+            let place = place.text.clone().map(|text| (text, place.column));
+            Error::Query(QueryError::no_column(place, column))
         }
         _ => error,
     }

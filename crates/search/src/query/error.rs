@@ -30,10 +30,10 @@ impl QueryError {
         QueryError { what: what.into(), place: Some((text, at)), no_such_column: None }
     }
 
-    /// The column `name` at byte `at` of `text`, which there is none of.
-    pub(super) fn no_column(text: Arc<str>, at: usize, name: &str) -> QueryError {
+    /// The column `name`, which there is none of, at a byte of a text.
+    pub(super) fn no_column(place: Option<(Arc<str>, usize)>, name: &str) -> QueryError {
         let what = format!("there is no column `{name}`");
-        QueryError { what, place: Some((text, at)), no_such_column: Some(name.to_owned()) }
+        QueryError { what, place, no_such_column: Some(name.to_owned()) }
     }
 
     /// An error of a query that was not read from text.

@@ -43,6 +43,26 @@ fn appears_whole() {
 }
 
 #[test]
+#[cfg(unix)]
+#[cfg_attr(miri, ignore = "Miri has no permissions of files")]
+fn has_the_permissions_of_an_older_file() {
+    use std::os::unix::fs::PermissionsExt;
+
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("a.dv");
+    let mode = |path: &Path| fs::metadata(path).unwrap().permissions().mode() & 0o777;
+    for (older, while_written) in [(0o600, 0o600), (0o640, 0o640), (0o444, 0o644)] {
+        fs::write(&path, "older").unwrap();
+        fs::set_permissions(&path, fs::Permissions::from_mode(older)).unwrap();
+        let file = AtomicFile::create(&path).unwrap();
+        assert_eq!(mode(&folder.path().join(".a.dv.tmp")), while_written);
+        file.commit().unwrap();
+        assert_eq!(mode(&path), older);
+        fs::remove_file(&path).unwrap();
+    }
+}
+
+#[test]
 #[cfg_attr(miri, ignore = "Miri maps no files")]
 fn replaces_an_older_file_that_is_still_read() {
     let folder = tempfile::tempdir().unwrap();
