@@ -35,6 +35,9 @@ pub enum Error {
         /// What is wrong with it, as a verb: `has text that is not UTF-8`.
         what: &'static str,
     },
+    /// The search was interrupted: see [`Search::interrupt`](crate::Search::interrupt).
+    #[error("the search was interrupted")]
+    Interrupted,
     /// What was asked for makes no sense, whatever the columns hold.
     #[error("{0}")]
     Request(String),

@@ -22,7 +22,7 @@ mod filled;
 
 use std::ops::Range;
 
-use docvalues_column::{Bitset, ColumnSource, DocId, Field, bits};
+use docvalues_column::{Bitset, DocId, Field, bits};
 
 use crate::Search;
 use crate::docs::{Docs, len_u32};
@@ -99,17 +99,13 @@ impl Search<'_> {
         docs: impl Into<DocOrder<'d>>,
         columns: &[S],
     ) -> Result<Export<'d>> {
-        Export::open(self.source(), docs.into(), columns)
+        Export::open(self, docs.into(), columns)
     }
 }
 
 impl<'a> Export<'a> {
-    fn open<S: AsRef<str>>(
-        source: &dyn ColumnSource,
-        docs: DocOrder<'a>,
-        columns: &[S],
-    ) -> Result<Export<'a>> {
-        let filler = Filler::open(source, columns)?;
+    fn open<S: AsRef<str>>(search: &Search<'_>, docs: DocOrder<'a>, columns: &[S]) -> Result<Export<'a>> {
+        let filler = Filler::open(search, columns)?;
         let chunk = filler.chunk();
         Ok(Export { filler, docs, next: 0, chunk, rows: ROWS, memory: MEMORY })
     }

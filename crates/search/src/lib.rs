@@ -33,6 +33,7 @@ mod search;
 mod skip;
 pub mod sort;
 pub mod stats;
+mod stop;
 mod threads;
 mod value;
 mod window;

@@ -19,6 +19,7 @@ use docvalues_format::bits::keep::{self, DOCS_PER_BIT, keep};
 use crate::columns::Columns;
 use crate::docs::Docs;
 use crate::error::Result;
+use crate::stop::Stop;
 use crate::threads;
 use crate::window::{Room, Window};
 
@@ -177,6 +178,7 @@ pub(crate) struct Pass<'a> {
     pub(crate) total: u32,
     pub(crate) docs: Docs<'a>,
     pub(crate) threads: usize,
+    pub(crate) stop: &'a Stop,
 }
 
 impl Pass<'_> {
@@ -365,6 +367,7 @@ impl Worker {
     }
 
     fn ask<C: Collector>(&mut self, pass: &Pass<'_>, block: DocRange, collector: &mut C) -> Result<Wants> {
+        pass.stop.check()?;
         self.wanted.clear();
         self.wanted.resize(block.words(), 0);
         let wants = collector.wants(pass.columns, block, &mut self.wanted)?;
@@ -420,6 +423,7 @@ impl Worker {
         docs: BatchDocs<'_>,
         collector: &mut C,
     ) -> Result<()> {
+        pass.stop.check()?;
         collector.collect(&mut Window::new(docs, pass.columns, &mut self.room))
     }
 }

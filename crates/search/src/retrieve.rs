@@ -38,7 +38,7 @@ impl Search<'_> {
     ///
     /// When there is no such column, or the directory is damaged.
     pub fn retriever<S: AsRef<str>>(&self, columns: &[S]) -> Result<Retriever> {
-        let filler = Filler::open(self.source(), columns)?;
+        let filler = Filler::open(self, columns)?;
         Ok(Retriever { chunk: filler.chunk(), filler })
     }
 }

@@ -11,6 +11,7 @@ use crate::columns::{Columns, Slot};
 use crate::docs::Docs;
 use crate::error::Result;
 use crate::pass::{Collector, Pass};
+use crate::stop::Stop;
 
 /// A search over one source of columns: the source, its live documents, and the number of threads.
 ///
@@ -20,6 +21,7 @@ pub struct Search<'s> {
     /// The live documents, if any was deleted.
     pub(crate) live: Option<Arc<Bitset>>,
     pub(crate) threads: usize,
+    pub(crate) stop: Stop,
     opened: Mutex<HashMap<String, Arc<dyn Column>>>,
 }
 
@@ -29,7 +31,8 @@ impl<'s> Search<'s> {
         // To ask for it takes longer than some searches.
         static THREADS: OnceLock<usize> = OnceLock::new();
         let threads = *THREADS.get_or_init(|| std::thread::available_parallelism().map_or(1, usize::from));
-        Search { source, live: None, threads: 1, opened: Mutex::default() }.threads(threads)
+        Search { source, live: None, threads: 1, stop: Stop::default(), opened: Mutex::default() }
+            .threads(threads)
     }
 
     /// Searches in the live documents of `part`.
@@ -58,6 +61,29 @@ impl<'s> Search<'s> {
     #[must_use]
     pub fn threads(mut self, threads: usize) -> Search<'s> {
         self.threads = if cfg!(feature = "rayon") { threads.max(1) } else { 1 };
+        self
+    }
+
+    /// Searches that end with [`Error::Interrupted`](crate::Error::Interrupted) soon after `stop` says so. Each thread asks
+    /// it before every window of 65,536 documents or fewer, so it should take no longer than some nanoseconds.
+    ///
+    /// ```
+    /// use std::sync::Arc;
+    /// use std::sync::atomic::{AtomicBool, Ordering};
+    ///
+    /// # use docvalues_testkit::model::MemSource;
+    /// use docvalues_search::{Error, Query, Search};
+    ///
+    /// # let source = MemSource::new(3, []);
+    /// let stop = Arc::new(AtomicBool::new(false));
+    /// let asked = Arc::clone(&stop);
+    /// let search = Search::new(&source).interrupt(move || asked.load(Ordering::Relaxed));
+    /// assert_eq!(search.count(&Query::All)?, 3);
+    /// # Ok::<(), Error>(())
+    /// ```
+    #[must_use]
+    pub fn interrupt(mut self, stop: impl Fn() -> bool + Send + Sync + 'static) -> Search<'s> {
+        self.stop = Stop::new(stop);
         self
     }
 
@@ -159,6 +185,10 @@ impl Request<'_> {
         self.search.threads
     }
 
+    pub(crate) fn stop(&self) -> &Stop {
+        &self.search.stop
+    }
+
     /// Shows all documents to `collector`.
     pub(crate) fn run<C: Collector>(&self, collector: C) -> Result<C> {
         self.run_on(self.threads(), collector)
@@ -166,6 +196,7 @@ impl Request<'_> {
 
     /// The same with so many threads: not all may have the room.
     pub(crate) fn run_on<C: Collector>(&self, threads: usize, collector: C) -> Result<C> {
-        Pass { columns: &self.columns, total: self.total(), docs: self.docs(), threads }.run(collector)
+        Pass { columns: &self.columns, total: self.total(), docs: self.docs(), threads, stop: self.stop() }
+            .run(collector)
     }
 }

@@ -57,3 +57,45 @@ fn the_architecture_document_has_the_same_arrows() {
         assert_eq!(listed, uses, "{name}");
     }
 }
+
+/// The modules of files under `folder` that have unsafe code, as `storage::map`.
+fn unsafe_modules(folder: &Path, name: &str, found: &mut Vec<String>) {
+    for entry in std::fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        let name = format!("{name}::{}", path.file_stem().unwrap().to_str().unwrap());
+        if path.is_dir() {
+            unsafe_modules(&path, &name, found);
+        } else {
+            let text = std::fs::read_to_string(&path).unwrap();
+            let is_unsafe = |line: &str| {
+                let code = line.split("//").next().unwrap_or_default();
+                ["unsafe {", "unsafe fn", "unsafe impl"].iter().any(|word| code.contains(word))
+            };
+            found.extend(text.lines().any(is_unsafe).then_some(name));
+        }
+    }
+}
+
+/// The table names all modules with unsafe code, and the README counts them.
+#[test]
+fn unsafe_code_is_where_the_documents_say() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap().parent().unwrap();
+    let prose = std::fs::read_to_string(root.join("docs/architecture.md")).unwrap();
+    let rows = prose.lines().skip_while(|line| *line != "## `unsafe`").filter(|line| line.starts_with("| `"));
+    let listed: Vec<&str> =
+        rows.flat_map(|row| row.split('|').nth(1).unwrap().split('`').skip(1).step_by(2)).collect();
+    let mut found = Vec::new();
+    for (name, _) in ARROWS {
+        unsafe_modules(&root.join("crates").join(name).join("src"), name, &mut found);
+    }
+    let is_in = |found: &str, module: &str| found == module || found.starts_with(&format!("{module}::"));
+    for found in &found {
+        assert!(listed.iter().any(|module| is_in(found, module)), "`{found}` is not in the table");
+    }
+    for module in &listed {
+        assert!(found.iter().any(|found| is_in(found, module)), "`{module}` has no unsafe code");
+    }
+    let readme = std::fs::read_to_string(root.join("README.md")).unwrap();
+    let modules = listed.iter().filter(|module| !module.starts_with("testkit::")).count();
+    assert!(readme.contains(&format!("`unsafe` is confined to {modules} modules")), "{modules} modules");
+}

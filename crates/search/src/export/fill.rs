@@ -7,13 +7,16 @@ use docvalues_column::{Column, ColumnInfo, ColumnSource, DocId, Field, Kind};
 use super::chunk::Chunk;
 use super::distinct::{Distinct, NOWHERE};
 use super::filled::{Allowance, Filled};
+use crate::Search;
 use crate::error::Result;
+use crate::stop::Stop;
 
 /// Open columns, and what is needed to read them into chunks.
 pub(crate) struct Filler {
     columns: Vec<Arc<dyn Column>>,
     /// Documents of the source.
     total: u32,
+    stop: Stop,
     /// Those of a chunk, where a column wants to read them in order.
     distinct: Distinct<DocId>,
 }
@@ -25,11 +28,12 @@ impl std::fmt::Debug for Filler {
 }
 
 impl Filler {
-    pub(crate) fn open<S: AsRef<str>>(source: &dyn ColumnSource, names: &[S]) -> Result<Filler> {
-        let columns = names.iter().map(|name| source.column(name.as_ref()));
+    pub(crate) fn open<S: AsRef<str>>(search: &Search<'_>, names: &[S]) -> Result<Filler> {
+        let columns = names.iter().map(|name| search.column(name.as_ref()));
         Ok(Filler {
             columns: columns.collect::<Result<_, _>>()?,
-            total: source.docs(),
+            total: search.docs(),
+            stop: search.stop.clone(),
             distinct: Distinct::default(),
         })
     }
@@ -65,6 +69,7 @@ impl Filler {
         }
         let mut memory = Allowance(most);
         for (filled, column) in columns.iter_mut().zip(&self.columns) {
+            self.stop.check()?;
             if !filled.fill(&**column, docs, &self.distinct, &mut memory)? {
                 return Ok(None);
             }

@@ -7,6 +7,7 @@ use super::bind::{Binder, Node, What};
 use super::explain::{Explain, explain};
 use super::run::{self, Run, WINDOW, is_empty, set_all};
 use crate::docs::len_u32;
+use crate::stop::Stop;
 use crate::threads::each;
 use crate::{Bitset, Docs, Result, Search};
 
@@ -32,6 +33,7 @@ pub struct Bound {
     root: Node,
     nodes: usize,
     threads: usize,
+    stop: Stop,
 }
 
 // What its documentation promises.
@@ -51,7 +53,7 @@ impl Query {
     /// which points at it if the query was parsed; when the query is nested too deeply; when the source is damaged.
     pub fn bind(&self, source: &dyn ColumnSource) -> Result<Bound> {
         let (root, nodes) = Binder::new(source).bind(self)?;
-        Ok(Bound { docs: source.docs(), root, nodes, threads: 1 })
+        Ok(Bound { docs: source.docs(), root, nodes, threads: 1, stop: Stop::default() })
     }
 }
 
@@ -66,7 +68,7 @@ impl Search<'_> {
             Some(live) => Query::docs(live.clone()).and(query.clone()).bind(self),
             None => query.bind(self),
         };
-        Ok(bound?.threads(self.threads))
+        Ok(Bound { stop: self.stop.clone(), ..bound?.threads(self.threads) })
     }
 
     /// The documents that match `query`. Of many, a set that holds all is better said by [`Docs::All`].
@@ -134,7 +136,7 @@ impl Bound {
                 set_all(docs.len(), bits);
                 Ok(())
             }
-            What::Leaf(leaf) => leaf.fill(docs, bits, &mut Pruning::default()),
+            What::Leaf(leaf) if !self.stop.is_possible() => leaf.fill(docs, bits, &mut Pruning::default()),
             _ => self.fill_windows(docs, bits, &mut Run::default()),
         }
     }
@@ -273,6 +275,7 @@ impl Bound {
                 break;
             }
             start = window.end;
+            self.stop.check()?;
             self.root.fill(window, bits, run)?;
         }
         Ok(())
@@ -283,6 +286,7 @@ impl Bound {
         for words in words.chunks_mut(WINDOW as usize / 64) {
             let window = DocRange::new(start, docs.end.min(start.saturating_add(WINDOW)));
             start = window.end;
+            self.stop.check()?;
             if !is_empty(words) {
                 self.root.narrow(window, words, run)?;
             }

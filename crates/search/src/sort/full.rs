@@ -116,11 +116,13 @@ impl Sort<'_> {
 
     /// The same by byte strings.
     fn by_bytes(&mut self, run: Run) -> Result<()> {
-        let (threads, columns, key) = (self.request.threads(), self.request.columns(), self.key);
+        let (request, columns, key) = (self.request, self.request.columns(), self.key);
+        let threads = request.threads();
         let docs = &mut self.docs[indices(&run)];
         let read = |docs: &[DocId]| {
             let (mut room, mut items) = (Room::default(), Vec::<(Place, DocId)>::with_capacity(docs.len()));
             for docs in docs.chunks(columns.window()) {
+                request.stop().check()?;
                 read_places(columns, key, compact(docs), &mut room, &mut items)?;
             }
             Ok::<_, Error>(items)
@@ -146,6 +148,7 @@ impl Sort<'_> {
         let mut groups = groups(self.docs, &self.short, columns.window());
         let mut rooms = rooms(self.request, groups.len());
         threads::each(groups.iter_mut(), &mut rooms, |room, group| {
+            self.request.stop().check()?;
             if is_binary {
                 group.sort::<(Place, DocId)>(columns, key, room, equal_too)
             } else {
@@ -166,6 +169,7 @@ fn read(request: &Request<'_>, key: Key, docs: &[DocId], scale: &Scale) -> Resul
     let windows = docs.chunks(len).zip(ranks.chunks_mut(len));
     let mut rooms = rooms(request, windows.len());
     threads::each(windows, &mut rooms, |room, (docs, ranks)| {
+        request.stop().check()?;
         let mut window = Window::new(compact(docs), columns, room);
         window.read(key.slot)?;
         scale.put(&window, ranks)

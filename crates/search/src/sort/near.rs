@@ -44,7 +44,8 @@ pub(super) fn look(request: &Request<'_>, keys: &Keys, top: usize) -> Result<(Op
         near = DocRange::new(near.start.saturating_sub(more), near.end.saturating_add(more).min(total));
         list = docs.within(near);
     }
-    let pass = Pass { columns: request.columns(), total, docs: Docs::List(&list), threads: 1 };
+    let pass =
+        Pass { columns: request.columns(), total, docs: Docs::List(&list), threads: 1, stop: request.stop() };
     let (found, ran) = pass.run(Competition::new(keys.clone(), TopDocs::new(top)))?.finish();
     Ok((found.last().cloned(), ran.seen))
 }

@@ -8,6 +8,7 @@
 mod bounds;
 mod export;
 mod histograms;
+mod interrupts;
 mod parts;
 mod reads;
 mod searches;

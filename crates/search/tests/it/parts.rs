@@ -14,14 +14,14 @@ use docvalues_search::{Bitset, Docs, Query, Search};
 use docvalues_testkit::model::{MemSource, ModelColumn};
 
 /// Two whole parts, and some more.
-const DOCS: u32 = 2 * 524_288 + 70_001;
+pub(crate) const DOCS: u32 = 2 * 524_288 + 70_001;
 
 /// Numbers that look like none, the same every time.
 fn mixed(doc: u32) -> i64 {
     i64::from(doc.wrapping_mul(2_654_435_761) >> 8)
 }
 
-fn source() -> MemSource {
+pub(crate) fn source() -> MemSource {
     let all = 0..DOCS;
     let numeric = |value: &dyn Fn(u32) -> Option<i64>| ModelColumn::Numeric(all.clone().map(value).collect());
     let field = |name: &str, kind, logical| Field::new(name, kind, logical);

@@ -1,0 +1,92 @@
+//! Interrupted searches: an error soon, and nothing broken.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use docvalues_column::{DocId, SortKey};
+use docvalues_search::facet::Facet;
+use docvalues_search::group::{Group, GroupOrder, Metric};
+use docvalues_search::histogram::{Histogram, Step};
+use docvalues_search::stats::Stats;
+use docvalues_search::{Bitset, Docs, Error, Query, Result, Search, SearchRequest};
+
+use crate::parts::{DOCS, source};
+
+type Asked = (&'static str, fn(&Search<'_>, Docs<'_>) -> Result<String>);
+
+/// One of each request, and what it says as text.
+const REQUESTS: [Asked; 9] = [
+    ("filter", |search, _| {
+        let query = Query::range("number", 9..).and(Query::eq("term", "term 007"));
+        Ok(format!("{:?}", search.filter(&query)?))
+    }),
+    ("count", |search, _| Ok(search.count(&Query::range("list", 7..9))?.to_string())),
+    ("facet", |search, docs| Ok(format!("{:?}", search.facet(docs, &Facet::on("list"))?))),
+    ("stats", |search, docs| {
+        let stats = Stats::of("number").spread().percentiles([50.0]).distinct();
+        Ok(format!("{:?}", search.stats(docs, &stats)?))
+    }),
+    ("histogram", |search, docs| {
+        let histogram = Histogram { column: "number".into(), step: Step::Width(50_000.0) };
+        Ok(format!("{:?}", search.histogram(docs, &histogram)?))
+    }),
+    ("group", |search, docs| {
+        let group =
+            Group::by("term").metric(Metric::Sum("number".into())).order(GroupOrder::Metric(0)).docs(2);
+        Ok(format!("{:?}", search.group(docs, &group)?))
+    }),
+    ("top", |search, docs| Ok(format!("{:?}", search.top(docs, &[SortKey::new("term").descending()], 9)?))),
+    ("sorted", |search, docs| {
+        let keys = [SortKey::new("term"), SortKey::new("number")];
+        Ok(format!("{:?}", search.sorted(docs, &keys)?.iter().step_by(1_009).collect::<Vec<_>>()))
+    }),
+    ("request", |search, _| {
+        let request = SearchRequest {
+            query: Query::exists("number"),
+            facets: vec![Facet::on("term")],
+            stats: vec![Stats::of("double")],
+            ..SearchRequest::default()
+        };
+        let found = search.request(&request)?;
+        Ok(format!("{} {:?} {:?}", found.hits, found.facets, found.stats))
+    }),
+];
+
+#[test]
+fn an_interrupted_search_ends_at_once_and_leaves_nothing_broken() {
+    let source = source();
+    let bits = Bitset::from_docs((0..DOCS).filter(|doc| doc % 3 != 1).map(DocId::new), DOCS);
+    for threads in [1, 2] {
+        let asked = Arc::new(AtomicUsize::new(0));
+        let at = Arc::new(AtomicUsize::new(usize::MAX));
+        let (count, limit) = (asked.clone(), at.clone());
+        let stop = move || count.fetch_add(1, Ordering::Relaxed) >= limit.load(Ordering::Relaxed);
+        let search = Search::new(&source).threads(threads).interrupt(stop);
+        for ((name, ask), docs) in
+            REQUESTS.iter().flat_map(|one| [(one, Docs::All), (one, Docs::Bits(&bits))])
+        {
+            let run = |limit: usize| {
+                asked.store(0, Ordering::Relaxed);
+                at.store(limit, Ordering::Relaxed);
+                (ask(&search, docs), asked.load(Ordering::Relaxed))
+            };
+            let (whole, windows) = run(usize::MAX);
+            let whole = whole.unwrap();
+            assert!(windows > 1, "{name} asks");
+            for limit in [0, 1, windows / 2, windows - 1] {
+                let (found, asked) = run(limit);
+                match found {
+                    Err(Error::Interrupted) => {
+                        assert!(asked <= limit + threads, "{name}: {asked} after {limit}")
+                    }
+                    // Several threads may skip more the next time.
+                    Ok(found) => {
+                        assert!(threads > 1 && asked <= limit && found == whole, "{name} at {limit}")
+                    }
+                    Err(error) => panic!("{name} at {limit}: {error}"),
+                }
+            }
+            assert_eq!(run(usize::MAX).0.unwrap(), whole, "{name}, {threads} threads");
+        }
+    }
+}
