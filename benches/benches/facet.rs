@@ -30,7 +30,7 @@ fn hosts(c: &mut Bench) {
     let mut group = c.benchmark_group("facet/host");
     for (name, per_10_000) in [("1%", 100), ("10%", 1_000), ("all", 10_000)] {
         let hits = data::hits(docs, per_10_000);
-        let asked = if per_10_000 == 10_000 { Docs::All } else { Docs::List(&hits) };
+        let asked = if per_10_000 == 10_000 { Docs::All } else { Docs::list(&hits).expect("ascending") };
         group.throughput(Throughput::Elements(hits.len() as u64));
         let mut vec = || {
             counts.fill(0);

@@ -71,7 +71,7 @@ fn sums(c: &mut Bench) {
     let mut group = c.benchmark_group("group/sum");
     for (name, per_10_000) in HITS {
         let hits = data::hits(docs, per_10_000);
-        let among = if per_10_000 == 10_000 { Docs::All } else { Docs::List(&hits) };
+        let among = if per_10_000 == 10_000 { Docs::All } else { Docs::list(&hits).expect("ascending") };
         group.throughput(Throughput::Elements(hits.len() as u64));
         let found = search.group(among, &asked).expect("good bytes");
         assert_eq!(found.groups[0].count, plain.rows(&hits));
@@ -98,7 +98,7 @@ fn best(c: &mut Bench) {
     let mut group = c.benchmark_group("group/best");
     for (name, per_10_000) in HITS {
         let hits = data::hits(docs, per_10_000);
-        let among = if per_10_000 == 10_000 { Docs::All } else { Docs::List(&hits) };
+        let among = if per_10_000 == 10_000 { Docs::All } else { Docs::list(&hits).expect("ascending") };
         group.throughput(Throughput::Elements(hits.len() as u64));
         for (question, asked) in &questions {
             group.bench_function(BenchmarkId::new(*question, name), |b| {

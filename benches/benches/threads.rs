@@ -29,7 +29,7 @@ fn works(c: &mut Criterion) {
     let percentiles = Stats::of("uni24").percentiles([5.0, 50.0, 95.0]);
     let one = Query::range("uni24", 1_000_000..9_000_000);
     let three = Query::range("size", 1_000..1_000_000).and(Query::prefix("host", "host0001").or(one.clone()));
-    let (all, list) = (Docs::All, Docs::List(&hits));
+    let (all, list) = (Docs::All, Docs::list(&hits).expect("ascending"));
 
     let mut group = c.benchmark_group("threads");
     group.throughput(Throughput::Elements(docs.into()));

@@ -59,11 +59,13 @@ fn tops(c: &mut Bench) {
             let hits = data::hits(docs, per_10_000);
             let set = Bitset::from_docs(hits.iter().copied(), docs);
             let top = |docs: Docs<'_>| search.top(docs, &keys, TOP).expect("good bytes");
-            for docs in [Docs::List(&hits), Docs::Bits(&set)] {
+            for docs in [Docs::list(&hits).expect("ascending"), Docs::Bits(&set)] {
                 assert!(top(docs).iter().map(|found| found.doc).eq(each(&column, &hits, &mut values)));
             }
             group.throughput(Throughput::Elements(hits.len() as u64));
-            group.bench_function(BenchmarkId::new("list", share), |b| b.iter(|| top(Docs::List(&hits))));
+            group.bench_function(BenchmarkId::new("list", share), |b| {
+                b.iter(|| top(Docs::list(&hits).expect("ascending")))
+            });
             group.bench_function(BenchmarkId::new("bits", share), |b| b.iter(|| top(Docs::Bits(&set))));
             group.bench_function(BenchmarkId::new("each", share), |b| {
                 b.iter(|| each(&column, black_box(&hits), &mut values));

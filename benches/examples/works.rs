@@ -29,7 +29,11 @@ fn main() {
     let segment = Segment::open(path).expect("a segment");
     let docs = segment.docs();
     let hits = [100, 1_000].map(|per_10_000| data::hits(docs, per_10_000));
-    let sets = [("1%", Docs::List(&hits[0])), ("10%", Docs::List(&hits[1])), ("all", Docs::All)];
+    let sets = [
+        ("1%", Docs::list(&hits[0]).expect("ascending")),
+        ("10%", Docs::list(&hits[1]).expect("ascending")),
+        ("all", Docs::All),
+    ];
     columns(&segment, &hits[0]);
     filters(&segment);
     searches(&segment, &sets);

@@ -1,9 +1,10 @@
 //! Sets of documents: what a search found, and what the other works here are about.
 
-use std::ops::Range;
+use std::ops::{Deref, Range};
 
 use docvalues_column::{Bitset, DocId, DocRange, bits};
 
+use crate::error::{Error, Result};
 use crate::memory;
 
 /// The documents that a request is about.
@@ -15,10 +16,63 @@ pub enum Docs<'a> {
     All,
     /// The documents from the first number up to, but without, the second.
     Range(u32, u32),
-    /// These, strictly ascending: what is asked of a list in another order is answered wrongly.
-    List(&'a [DocId]),
+    /// These: [`Docs::list`] makes it.
+    List(DocList<'a>),
     /// Those whose bit is set.
     Bits(&'a Bitset),
+}
+
+/// Documents in strictly ascending order.
+#[derive(Clone, Copy, Debug)]
+pub struct DocList<'a>(pub(crate) &'a [DocId]);
+
+impl<'a> DocList<'a> {
+    /// The documents `docs`. O(documents), once for any number of requests.
+    ///
+    /// # Errors
+    ///
+    /// When they do not strictly ascend; the error names the first that does not.
+    pub fn new(docs: &'a [DocId]) -> Result<DocList<'a>> {
+        let pairs = || docs.iter().zip(docs.iter().skip(1));
+        // Without a way out, so that many are compared at once.
+        if pairs().fold(true, |ascend, (a, b)| ascend & (a < b)) {
+            return Ok(DocList(docs));
+        }
+        let found =
+            pairs().find(|(a, b)| a >= b).map_or_else(String::new, |(a, b)| format!(": {b} follows {a}"));
+        Err(Error::Request(format!("expected documents in strictly ascending order{found}")))
+    }
+}
+
+impl Deref for DocList<'_> {
+    type Target = [DocId];
+
+    fn deref(&self) -> &[DocId] {
+        self.0
+    }
+}
+
+impl<'a> Docs<'a> {
+    /// The documents of a list.
+    ///
+    /// ```
+    /// use docvalues_search::Docs;
+    /// # use docvalues_column::DocId;
+    ///
+    /// let docs = [2, 7, 9].map(DocId::new);
+    /// assert_eq!(Docs::list(&docs)?.count(8), 2);
+    ///
+    /// let error = Docs::list(&[2, 9, 7].map(DocId::new)).unwrap_err();
+    /// assert_eq!(error.to_string(), "expected documents in strictly ascending order: 7 follows 9");
+    /// # Ok::<(), docvalues_search::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// As [`DocList::new`].
+    pub fn list(docs: &'a [DocId]) -> Result<Docs<'a>> {
+        DocList::new(docs).map(Docs::List)
+    }
 }
 
 impl Docs<'_> {
@@ -38,7 +92,9 @@ impl Docs<'_> {
         match *self {
             Docs::All => Box::new((0..docs).map(DocId::new)),
             Docs::Range(from, to) => Box::new((from..to.min(docs)).map(DocId::new)),
-            Docs::List(list) => Box::new(list.iter().copied().take_while(move |doc| doc.get() < docs)),
+            Docs::List(DocList(list)) => {
+                Box::new(list.iter().copied().take_while(move |doc| doc.get() < docs))
+            }
             Docs::Bits(bits) => Box::new(bits.iter().take_while(move |doc| doc.get() < docs)),
         }
     }

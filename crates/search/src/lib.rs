@@ -38,7 +38,7 @@ mod threads;
 mod value;
 mod window;
 
-pub use docs::Docs;
+pub use docs::{DocList, Docs};
 pub use docvalues_column::{Bitset, Value};
 pub use error::{Error, Result};
 pub use query::Query;

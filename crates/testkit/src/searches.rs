@@ -47,7 +47,7 @@ pub fn check_searches(source: &(dyn ColumnSource + Sync), dataset: &Dataset) {
             Set::Range(from, to) => Docs::Range(*from, *to),
             Set::List(docs) => {
                 list = docs.clone();
-                Docs::List(&list)
+                Docs::list(&list).unwrap()
             }
             Set::Bits(docs, of) => {
                 bits = Bitset::from_docs(docs.iter().copied(), *of);

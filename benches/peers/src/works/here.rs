@@ -56,7 +56,7 @@ pub fn run(process: &Process, row: Option<Row>) {
 }
 
 fn docs(hits: Option<&[DocId]>) -> Docs<'_> {
-    hits.map_or(Docs::All, Docs::List)
+    hits.map_or(Docs::All, |hits| Docs::list(hits).expect("ascending"))
 }
 
 fn bytes(value: &Value) -> &[u8] {

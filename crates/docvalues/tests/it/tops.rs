@@ -56,8 +56,8 @@ fn of_sets_of_any_size() {
     let lists = [4, 40, 100, 6_000].map(&mut one_of);
     let sets = [5, 50, 130, 7_000].map(one_of).map(|list| Bitset::from_docs(list, DOCS));
     let at_the_end: Vec<DocId> = (DOCS - 5_000..DOCS + 3).step_by(2).map(DocId::new).collect();
-    let mut docs = vec![Docs::All, Docs::Range(70, DOCS - 66_000), Docs::List(&at_the_end)];
-    docs.extend(lists.iter().map(|list| Docs::List(list)));
+    let mut docs = vec![Docs::All, Docs::Range(70, DOCS - 66_000), Docs::list(&at_the_end).unwrap()];
+    docs.extend(lists.iter().map(|list| Docs::list(list).unwrap()));
     docs.extend(sets.iter().map(Docs::Bits));
     let names: Vec<&str> = dataset.columns.iter().map(|(field, _)| field.name.as_str()).collect();
     for (at, name) in names.iter().enumerate() {
@@ -77,7 +77,7 @@ fn of_numbers_that_rise_hardly_any_document_is_looked_at() {
     let segment = Segment::from_bytes(file, OpenOptions::new()).unwrap();
     let list: Vec<DocId> = (3..DOCS).step_by(37).map(DocId::new).collect();
     let bits = Bitset::from_docs(list.iter().copied(), DOCS);
-    for docs in [Docs::All, Docs::List(&list), Docs::Bits(&bits), Docs::Range(1, DOCS)] {
+    for docs in [Docs::All, Docs::list(&list).unwrap(), Docs::Bits(&bits), Docs::Range(1, DOCS)] {
         let (found, ran) =
             Search::new(&segment).top_explained(docs, &[SortKey::new("rising").descending()], 20).unwrap();
         assert_eq!(found.len(), 20);
@@ -110,7 +110,7 @@ fn of_a_set_of_which_too_much_is_expected() {
                 .collect();
             assert_eq!(left, 0);
             let bits = Bitset::from_docs(list.iter().copied(), DOCS);
-            let sets = [Docs::List(&list), Docs::Bits(&bits)];
+            let sets = [Docs::list(&list).unwrap(), Docs::Bits(&bits)];
             check_top(&segment, &dataset, &sets, std::slice::from_ref(&key), &[1, 20, 700]);
             check_top(&segment, &dataset, &sets, &[key.clone(), SortKey::new("few")], &[20]);
         }
@@ -125,7 +125,7 @@ fn of_numbers_anywhere_most_documents_are_passed_over() {
     let segment = Segment::from_bytes(file, OpenOptions::new()).unwrap();
     let list: Vec<DocId> = (3..DOCS).step_by(23).map(DocId::new).collect();
     let bits = Bitset::from_docs(list.iter().copied(), DOCS);
-    for docs in [Docs::List(&list), Docs::Bits(&bits)] {
+    for docs in [Docs::list(&list).unwrap(), Docs::Bits(&bits)] {
         let key = SortKey::new("anywhere").descending();
         let (found, ran) = Search::new(&segment).top_explained(docs, &[key], 1).unwrap();
         assert_eq!(found.len(), 1);
@@ -152,8 +152,12 @@ fn of_two_parts() {
     let list: Vec<DocId> = (3..docs).step_by(41).map(DocId::new).collect();
     let bits = Bitset::from_docs(list.iter().copied(), docs);
     let behind = &list[list.partition_point(|doc| doc.get() < PART + 9_000)..];
-    let sets =
-        [Docs::List(&list), Docs::Bits(&bits), Docs::List(behind), Docs::Range(PART - 7, PART + 66_000)];
+    let sets = [
+        Docs::list(&list).unwrap(),
+        Docs::Bits(&bits),
+        Docs::list(behind).unwrap(),
+        Docs::Range(PART - 7, PART + 66_000),
+    ];
     let [rising, some] = ["rising", "some"].map(SortKey::new);
     for key in [rising.clone(), rising.clone().descending()] {
         check_top(&segment, &dataset, &sets, &[key], &[1, 30]);
@@ -184,7 +188,7 @@ fn of_a_source_that_knows_more() {
     let list: Vec<DocId> = (5..docs).step_by(40).map(DocId::new).collect();
     let bits = Bitset::from_docs(list.iter().copied(), docs);
     for key in ["some", "most", "all", "doubles"].iter().flat_map(|name| by(name)) {
-        let sets = [Docs::List(&list), Docs::Bits(&bits), Docs::All];
+        let sets = [Docs::list(&list).unwrap(), Docs::Bits(&bits), Docs::All];
         check_top(&dataset.source(), &dataset, &sets, &[key], &[1, 7, 100, 250, 300, 350, 400]);
     }
 }

@@ -19,7 +19,7 @@ use docvalues_column::{DocId, DocRange};
 
 use super::key::{Entry, Keys, Place};
 use super::top::{Competition, Kept as _, TopDocs};
-use crate::Docs;
+use crate::docs::{DocList, Docs};
 use crate::error::Result;
 use crate::pass::{BLOCK, Pass};
 use crate::search::Request;
@@ -44,8 +44,13 @@ pub(super) fn look(request: &Request<'_>, keys: &Keys, top: usize) -> Result<(Op
         near = DocRange::new(near.start.saturating_sub(more), near.end.saturating_add(more).min(total));
         list = docs.within(near);
     }
-    let pass =
-        Pass { columns: request.columns(), total, docs: Docs::List(&list), threads: 1, stop: request.stop() };
+    let pass = Pass {
+        columns: request.columns(),
+        total,
+        docs: Docs::List(DocList(&list)),
+        threads: 1,
+        stop: request.stop(),
+    };
     let (found, ran) = pass.run(Competition::new(keys.clone(), TopDocs::new(top)))?.finish();
     Ok((found.last().cloned(), ran.seen))
 }

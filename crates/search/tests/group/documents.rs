@@ -120,7 +120,7 @@ impl Chosen {
         match self {
             Chosen::All => Docs::All,
             Chosen::Range(from, to) => Docs::Range(*from, *to),
-            Chosen::List(list) => Docs::List(list),
+            Chosen::List(list) => Docs::list(list).unwrap(),
             Chosen::Bits(bits) => Docs::Bits(bits),
         }
     }

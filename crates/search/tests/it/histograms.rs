@@ -18,7 +18,7 @@ fn check(source: &MemSource, step: Step, docs: &[u32], expected: Option<&[(i64, 
     let histogram = Histogram { column: "n".into(), step };
     let all = Search::new(source).histogram(Docs::All, &histogram).unwrap_err();
     assert!(all.to_string().contains("would take more than 65536 ranges"), "{all}");
-    let found = Search::new(source).histogram(Docs::List(&docs), &histogram);
+    let found = Search::new(source).histogram(Docs::list(&docs).unwrap(), &histogram);
     match expected {
         Some(expected) => {
             let ranges = found.unwrap().ranges;

@@ -73,7 +73,7 @@ fn any_number_of_threads_gives_the_same_answers() {
     let source = source();
     let bits = Bitset::from_docs((0..DOCS).filter(|doc| doc % 3 != 1).map(DocId::new), DOCS);
     let list: Vec<DocId> = (0..DOCS).step_by(29).map(DocId::new).collect();
-    for docs in [Docs::All, Docs::Range(500_000, 1_100_000), Docs::List(&list), Docs::Bits(&bits)] {
+    for docs in [Docs::All, Docs::Range(500_000, 1_100_000), Docs::list(&list).unwrap(), Docs::Bits(&bits)] {
         let alone = answers(&Search::new(&source).threads(1), docs);
         for threads in [2, 8] {
             assert_eq!(answers(&Search::new(&source).threads(threads), docs), alone, "{threads} threads");
@@ -110,7 +110,7 @@ fn any_number_of_threads_finds_the_same_documents() {
             Docs::All,
             Docs::Range(499_999, 1_100_003),
             Docs::Range(7, 7),
-            Docs::List(&list),
+            Docs::list(&list).unwrap(),
             Docs::Bits(&some),
         ] {
             let of_docs = Bitset::from_docs(docs.iter(DOCS).filter(|doc| all.contains(*doc)), DOCS);
@@ -139,7 +139,7 @@ fn the_first_documents_of_several_parts_are_those_of_all_in_order() {
         vec![SortKey::new("term").descending(), SortKey::new("double")],
         vec![SortKey::new("list"), SortKey::new("number")],
     ];
-    for docs in [Docs::All, Docs::List(&list), Docs::Bits(&bits)] {
+    for docs in [Docs::All, Docs::list(&list).unwrap(), Docs::Bits(&bits)] {
         for keys in &orders {
             let all = Search::new(&source).threads(1).sorted(docs, keys).unwrap();
             for threads in [1, 2, 8] {

@@ -68,7 +68,7 @@ fn by_several_keys() {
             let keys: Vec<SortKey> = (0..4).map(key).collect();
             check_sorted(&source, &dataset, Docs::All, &keys[..2]);
             check_sorted(&source, &dataset, Docs::Bits(&bits), &keys);
-            check_sorted(&source, &dataset, Docs::List(&list), &keys[..3]);
+            check_sorted(&source, &dataset, Docs::list(&list).unwrap(), &keys[..3]);
             check_sorted(&source, &dataset, Docs::Range(docs / 5, docs - 1), &keys[1..]);
         }
     }

@@ -144,7 +144,7 @@ pub fn check(rows: &Dataset, source: &dyn ColumnSource, query: &Query, rng: &mut
     let some: Vec<DocId> = (0..rows.docs).filter(|_| rng.chance(1, one_in)).map(DocId::new).collect();
     let of_some: Vec<u32> =
         some.iter().map(|doc| doc.get()).filter(|doc| expected.binary_search(doc).is_ok()).collect();
-    assert_eq!(listed(&bound.collect(Docs::List(&some)).unwrap()), of_some, "{query} in a list");
+    assert_eq!(listed(&bound.collect(Docs::list(&some).unwrap()).unwrap()), of_some, "{query} in a list");
     let some = Bitset::from_docs(some, rows.docs);
     assert_eq!(listed(&bound.collect(&some).unwrap()), of_some, "{query} in bits");
     assert_eq!(bound.count(&some).unwrap() as usize, of_some.len(), "{query} in bits");

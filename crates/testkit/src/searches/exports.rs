@@ -44,7 +44,7 @@ pub fn check_export(
     let list: Vec<DocId> = docs.iter().copied().collect::<BTreeSet<_>>().into_iter().collect();
     let known: Vec<DocId> = list.iter().copied().filter(|doc| doc.get() < dataset.docs).collect();
     let bits = Bitset::from_docs(list.iter().copied(), dataset.docs);
-    for docs in [Docs::List(&list), Docs::Bits(&bits)] {
+    for docs in [Docs::list(&list).unwrap(), Docs::Bits(&bits)] {
         check_chunks(search.export(docs, &names).unwrap().chunk_rows(rows), &known, dataset);
     }
 }
