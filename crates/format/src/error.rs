@@ -13,7 +13,8 @@ pub type Result<T, E = Error> = std::result::Result<T, E>;
 ///
 /// One pointer wide: a `Result<Option<i64>, Error>` stays two words, and the branch that makes an
 /// error is cold.
-#[derive(Clone, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{} at byte {}: {}", .0.section, .0.offset, .0.kind)]
 pub struct Error(Box<Refusal>);
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -61,18 +62,6 @@ impl Error {
 impl fmt::Debug for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         fmt::Debug::fmt(&self.0, f)
-    }
-}
-
-impl fmt::Display for Error {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} at byte {}: {}", self.0.section, self.0.offset, self.0.kind)
-    }
-}
-
-impl std::error::Error for Error {
-    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
-        None
     }
 }
 
@@ -170,6 +159,38 @@ pub enum ErrorKind {
     Io(std::io::ErrorKind),
 }
 
+impl ErrorKind {
+    /// Refuses `found` if it is above `max`.
+    ///
+    /// # Errors
+    ///
+    /// [`ErrorKind::OutOfRange`].
+    #[inline]
+    pub fn at_most(what: &'static str, found: u64, max: u64) -> Result<(), ErrorKind> {
+        if found <= max { Ok(()) } else { Err(ErrorKind::OutOfRange { what, found, max }) }
+    }
+
+    /// Refuses `found` unless it is `expected`.
+    ///
+    /// # Errors
+    ///
+    /// [`ErrorKind::Mismatch`].
+    #[inline]
+    pub fn equal(what: &'static str, found: u64, expected: u64) -> Result<(), ErrorKind> {
+        if found == expected { Ok(()) } else { Err(ErrorKind::Mismatch { what, found, expected }) }
+    }
+
+    /// Refuses with `why` unless a rule of the format `holds`.
+    ///
+    /// # Errors
+    ///
+    /// [`ErrorKind::Broken`].
+    #[inline]
+    pub fn rule(holds: bool, why: &'static str) -> Result<(), ErrorKind> {
+        if holds { Ok(()) } else { Err(ErrorKind::Broken(why)) }
+    }
+}
+
 /// Where a section lies, for error messages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Place {
@@ -177,6 +198,18 @@ pub struct Place {
     pub section: Section,
     /// Its first byte, counted from the start of the file.
     pub offset: u64,
+}
+
+impl Place {
+    /// Says of what was `checked` that it lies `at` bytes behind the beginning of the section.
+    ///
+    /// # Errors
+    ///
+    /// When it was refused.
+    #[inline]
+    pub fn check(self, at: usize, checked: Result<(), ErrorKind>) -> Result<()> {
+        checked.map_err(|kind| Error::at(self, at, kind))
+    }
 }
 
 fn by(writer: Option<[u16; 3]>) -> String {

@@ -101,7 +101,7 @@ impl<B: SectionBytes> BinaryReader<B> {
     /// none.
     pub fn open(meta: Binary<B>, mode: JumpTables) -> Result<BinaryReader<B>> {
         let place = meta.bytes.as_ref().map_or(NOWHERE, B::place);
-        meta.check(|section| section.len() as u64).map_err(|kind| Error::at(place, 0, kind))?;
+        place.check(0, meta.check(|section| section.len() as u64))?;
         let offsets = match meta.offsets {
             BinaryOffsets::Fixed(len) => OpenOffsets::Fixed(len),
             BinaryOffsets::Variable(offsets) => OpenOffsets::Variable(NumericReader::open(offsets, mode)?),
