@@ -34,6 +34,7 @@ use crate::bits::{self, wide};
 use crate::cursor::Put;
 use crate::error::{Error, ErrorKind, Place, Result};
 use crate::jump::Entry;
+use crate::named::named;
 use crate::source::SectionBytes;
 
 /// Bytes of the fields that every header has.
@@ -70,29 +71,17 @@ impl Stride {
     }
 }
 
-/// How the numbers of one block are made of its residuals. The discriminants are on disk.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[repr(u8)]
-pub enum Encoding {
-    /// One number for the whole block; no residuals.
-    Constant = 0,
-    /// Frame of reference: residuals from the smallest number.
-    Packed = 1,
-    /// Residuals from a line.
-    Linear = 2,
-}
-
-impl Encoding {
-    /// Every encoding, in tag order.
-    pub const ALL: [Encoding; 3] = [Encoding::Constant, Encoding::Packed, Encoding::Linear];
-
-    /// The encoding's name, as `dv info` shows it.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Encoding::Constant => "constant",
-            Encoding::Packed => "packed",
-            Encoding::Linear => "linear",
-        }
+named! {
+    /// How the numbers of one block are made of its residuals. The discriminants are on disk.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+    #[repr(u8)]
+    pub enum Encoding {
+        /// One number for the whole block; no residuals.
+        Constant = 0 => "constant",
+        /// Frame of reference: residuals from the smallest number.
+        Packed = 1 => "packed",
+        /// Residuals from a line.
+        Linear = 2 => "linear",
     }
 }
 

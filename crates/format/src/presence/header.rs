@@ -29,32 +29,32 @@
 use crate::cursor::Put;
 use crate::error::{Error, ErrorKind, Place, Result};
 use crate::jump::Entry;
+use crate::named::named;
 
 /// What a payload's length, and with it every block's address, is a multiple of.
 pub(super) const UNIT: usize = 8;
 
-/// How a block says which of its documents have a value.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[repr(u8)]
-pub enum Kind {
-    /// None of them; no payload.
-    Empty = 0,
-    /// All of them; no payload.
-    Full = 1,
-    /// Up to 256 document numbers.
-    List = 2,
-    /// A byte for each document, in buckets of 256 documents.
-    Sparse = 3,
-    /// A bitmap with rank entries.
-    Dense = 4,
-    /// Stretches of documents.
-    Runs = 5,
+named! {
+    /// How a block says which of its documents have a value.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+    #[repr(u8)]
+    pub enum Kind {
+        /// None of them; no payload.
+        Empty = 0 => "empty",
+        /// All of them; no payload.
+        Full = 1 => "full",
+        /// Up to 256 document numbers.
+        List = 2 => "list",
+        /// A byte for each document, in buckets of 256 documents.
+        Sparse = 3 => "sparse",
+        /// A bitmap with rank entries.
+        Dense = 4 => "dense",
+        /// Stretches of documents.
+        Runs = 5 => "runs",
+    }
 }
 
 impl Kind {
-    /// Every kind, each at the index that is its tag.
-    pub const ALL: [Kind; 6] = [Kind::Empty, Kind::Full, Kind::List, Kind::Sparse, Kind::Dense, Kind::Runs];
-
     /// The byte that stands for it.
     pub const fn tag(self) -> u8 {
         self as u8
@@ -64,18 +64,6 @@ impl Kind {
     #[inline]
     pub fn from_tag(tag: u8) -> Option<Kind> {
         Kind::ALL.get(usize::from(tag)).copied()
-    }
-
-    /// Its name, as `dv info` shows it.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Kind::Empty => "empty",
-            Kind::Full => "full",
-            Kind::List => "list",
-            Kind::Sparse => "sparse",
-            Kind::Dense => "dense",
-            Kind::Runs => "runs",
-        }
     }
 }
 
