@@ -84,7 +84,7 @@ pub struct Binary<S> {
 
 /// How values become the bytes of a section.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Coding<S> {
+pub enum Coding<S, T = S> {
     /// They stand there as they are.
     Raw,
     /// Each is codes, one for several bytes.
@@ -92,13 +92,13 @@ pub enum Coding<S> {
         /// Bytes of all values.
         total_len: u64,
         /// What the codes stand for.
-        symbols: S,
+        symbols: T,
     },
     /// They are cut into blocks, each compressed by DEFLATE.
     Deflate(Blocks<S>),
 }
 
-impl<S> Coding<S> {
+impl<S, T> Coding<S, T> {
     /// The coding's name, as `dv info` shows it.
     pub const fn name(&self) -> &'static str {
         match self {

@@ -101,6 +101,16 @@ impl<'a> Cursor<'a> {
         self.rule(zeros, "reserved bytes are not zero")
     }
 
+    /// Takes a tag byte: the place of a variant among `all`, which are a `what`.
+    ///
+    /// # Errors
+    ///
+    /// [`ErrorKind::UnknownTag`] when there is no such place, or as [`take`](Self::take).
+    pub fn tag<T: Copy>(&mut self, what: &'static str, all: &[T]) -> Result<T> {
+        let tag = self.u8()?;
+        all.get(usize::from(tag)).copied().ok_or_else(|| self.refuse(ErrorKind::UnknownTag { what, tag }))
+    }
+
     /// An error at the field that was just taken.
     #[cold]
     pub fn refuse(&self, kind: ErrorKind) -> Error {

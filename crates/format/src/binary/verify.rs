@@ -2,7 +2,7 @@
 
 use super::MAX_VALUE;
 use super::fsst::SymbolTable;
-use super::read::{BATCH, BinaryReader, OpenCoding, OpenOffsets};
+use super::read::{BATCH, BinaryReader, OpenCoding};
 use crate::error::{ErrorKind, Result};
 use crate::source::SectionBytes;
 
@@ -26,9 +26,7 @@ impl<B: SectionBytes> BinaryReader<B> {
     }
 
     fn verify_offsets(&self) -> Result<()> {
-        let OpenOffsets::Variable(offsets) = &self.offsets else {
-            return Ok(());
-        };
+        let Some(offsets) = &self.offsets else { return Ok(()) };
         // Their smallest is 0 and their largest the length of the bytes: as they also ascend, that is where
         // they begin and end.
         offsets.verify()?;

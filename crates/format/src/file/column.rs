@@ -224,7 +224,8 @@ impl Column<SectionRef> {
     /// When a field holds what it may not, two fields disagree, or sections overlap.
     pub fn decode(cursor: &mut Cursor<'_>, docs: u32, sections_start: u64) -> Result<Column<SectionRef>> {
         let head = EntryHead::decode(cursor)?;
-        let (kind, logical) = (Kind::read(cursor)?, LogicalType::read(cursor)?);
+        let (kind, logical) =
+            (cursor.tag("kind", &Kind::ALL)?, cursor.tag("logical type", &LogicalType::ALL)?);
         cursor.rule(logical.fits(kind), "the logical type does not fit the kind")?;
         let format_len = cursor.u8()?;
         let format = text(cursor, format_len.into())?;

@@ -3,8 +3,6 @@
 //! A column stores 64-bit numbers or byte strings. A [`LogicalType`] says what they were before: the
 //! transforms here keep the order, so that a range of the type is a range of the stored form.
 
-use crate::cursor::Cursor;
-use crate::error::{ErrorKind, Result};
 use crate::named::named;
 
 named! {
@@ -34,17 +32,6 @@ impl Kind {
     /// Whether the values are byte strings.
     pub const fn is_bytes(self) -> bool {
         matches!(self, Kind::Binary | Kind::Sorted | Kind::SortedSet)
-    }
-
-    /// Reads a tag byte.
-    ///
-    /// # Errors
-    ///
-    /// [`ErrorKind::UnknownTag`] for a byte that is no kind.
-    pub fn read(cursor: &mut Cursor<'_>) -> Result<Kind> {
-        let tag = cursor.u8()?;
-        let unknown = ErrorKind::UnknownTag { what: "kind", tag };
-        Kind::ALL.into_iter().find(|k| *k as u8 == tag).ok_or_else(|| cursor.refuse(unknown))
     }
 }
 
@@ -110,17 +97,6 @@ impl LogicalType {
     /// Whether a column of `kind` can hold this type.
     pub const fn fits(self, kind: Kind) -> bool {
         self.is_bytes() == kind.is_bytes()
-    }
-
-    /// Reads a tag byte.
-    ///
-    /// # Errors
-    ///
-    /// [`ErrorKind::UnknownTag`] for a byte that is no type.
-    pub fn read(cursor: &mut Cursor<'_>) -> Result<LogicalType> {
-        let tag = cursor.u8()?;
-        let unknown = ErrorKind::UnknownTag { what: "logical type", tag };
-        LogicalType::ALL.into_iter().find(|t| *t as u8 == tag).ok_or_else(|| cursor.refuse(unknown))
     }
 }
 

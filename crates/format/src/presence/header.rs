@@ -26,6 +26,8 @@
 //! | 14 | 2 | `runs` | as in the header |
 //! | 16 | | *end* | |
 
+use byteorder::{ByteOrder, LittleEndian};
+
 use crate::cursor::Put;
 use crate::error::{Error, ErrorKind, Place, Result};
 use crate::jump::Entry;
@@ -86,19 +88,24 @@ impl Header {
     }
 
     pub(super) fn parse(place: Place, at: usize, bytes: &[u8; Header::LEN]) -> Result<Header> {
-        let [tag, zero, r0, r1, v0, v1, v2, v3] = *bytes;
-        let kind = kind_of(tag, zero).map_err(|kind| Error::at(place, at, kind))?;
-        let runs = u16::from_le_bytes([r0, r1]);
-        Ok(Header { kind, runs, values: u32::from_le_bytes([v0, v1, v2, v3]) })
+        let [kind, values] = words(bytes);
+        Header::of(kind, values).map_err(|kind| Error::at(place, at, kind))
+    }
+
+    /// The header with these fields: the kind, a zero and the runs in the first.
+    #[inline]
+    fn of(kind: u32, values: u32) -> Result<Header, ErrorKind> {
+        let [tag, zero, r0, r1] = kind.to_le_bytes();
+        ErrorKind::rule(zero == 0, "the byte behind a presence block's kind is not zero")?;
+        let unknown = ErrorKind::UnknownTag { what: "kind of presence block", tag };
+        Ok(Header { kind: Kind::from_tag(tag).ok_or(unknown)?, runs: u16::from_le_bytes([r0, r1]), values })
     }
 }
 
-#[inline]
-fn kind_of(tag: u8, zero: u8) -> Result<Kind, ErrorKind> {
-    match zero {
-        0 => Kind::from_tag(tag).ok_or(ErrorKind::UnknownTag { what: "kind of presence block", tag }),
-        _ => Err(ErrorKind::Broken("the byte behind a presence block's kind is not zero")),
-    }
+/// The first fields of four bytes.
+#[inline(always)]
+fn words<const N: usize>(bytes: &[u8]) -> [u32; N] {
+    std::array::from_fn(|at| LittleEndian::read_u32(&bytes[4 * at..]))
 }
 
 /// What leads to a block.
@@ -131,13 +138,8 @@ impl BlockEntry {
     /// four bytes, which are the kind if it is one without runs.
     #[inline]
     pub(super) fn fields(bytes: &[u8; BlockEntry::LEN]) -> (u32, usize, u32) {
-        let &[b0, b1, b2, b3, p0, p1, p2, p3, _, _, _, _, kind, zero, r0, r1] = bytes;
-        let payload = u32::from_le_bytes([p0, p1, p2, p3]) as usize;
-        (
-            u32::from_le_bytes([b0, b1, b2, b3]),
-            payload.saturating_mul(UNIT),
-            u32::from_le_bytes([kind, zero, r0, r1]),
-        )
+        let [before, payload, _, kind] = words(bytes);
+        (before, (payload as usize).saturating_mul(UNIT), kind)
     }
 
     pub(super) fn encode(&self, out: &mut Vec<u8>) {
@@ -154,14 +156,9 @@ impl Entry for BlockEntry {
     #[inline]
     fn parse(place: Place, at: usize, bytes: &[u8]) -> Result<BlockEntry> {
         let short = || Error::truncated(place, at, BlockEntry::LEN, bytes.len());
-        let &[b0, b1, b2, b3, p0, p1, p2, p3, v0, v1, v2, v3, tag, zero, r0, r1] =
-            bytes.first_chunk::<{ BlockEntry::LEN }>().ok_or_else(short)?;
-        let kind = kind_of(tag, zero).map_err(|kind| Error::at(place, at, kind))?;
-        let runs = u16::from_le_bytes([r0, r1]);
-        Ok(BlockEntry {
-            before: u32::from_le_bytes([b0, b1, b2, b3]),
-            payload: u32::from_le_bytes([p0, p1, p2, p3]),
-            header: Header { kind, runs, values: u32::from_le_bytes([v0, v1, v2, v3]) },
-        })
+        let [before, payload, values, kind] =
+            words(bytes.first_chunk::<{ BlockEntry::LEN }>().ok_or_else(short)?);
+        let header = Header::of(kind, values).map_err(|kind| Error::at(place, at, kind))?;
+        Ok(BlockEntry { before, payload, header })
     }
 }
