@@ -126,8 +126,8 @@ impl<B: SectionBytes> NumericReader<B> {
 
     /// The block in which all `indices` lie.
     fn block_of(&self, indices: &[u32]) -> Option<u64> {
-        let ends = indices.iter().fold((u32::MAX, 0), |(min, max), &i| (min.min(i), max.max(i)));
-        let [first, last] = [ends.0, ends.1].map(|index| self.meta.split(index.into()).0);
+        let (least, greatest) = bits::ends(indices);
+        let [first, last] = [least, greatest].map(|index| self.meta.split(index.into()).0);
         (first == last).then_some(first)
     }
 

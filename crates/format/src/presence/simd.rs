@@ -23,17 +23,16 @@ pub(super) fn numbers(docs: &[DocId]) -> &[u32] {
 }
 
 /// [`PresenceReader::ranks`] with the fastest loops of this CPU.
-#[inline]
+#[cfg(not(all(target_arch = "x86_64", not(miri))))]
 pub(super) fn ranks<B: SectionBytes>(
     reader: &PresenceReader<B>,
     docs: &[DocId],
     out: &mut [u32],
 ) -> Result<()> {
-    #[cfg(all(target_arch = "x86_64", not(miri)))]
-    return x86::ranks(reader, docs, out);
-    #[cfg(not(all(target_arch = "x86_64", not(miri))))]
-    return reader.ranks(docs, out, AnyCpu);
+    reader.ranks(docs, out, AnyCpu)
 }
+#[cfg(all(target_arch = "x86_64", not(miri)))]
+pub(super) use x86::ranks;
 
 /// Every [`ranks`] that this CPU can run, by name.
 #[cfg(test)]
@@ -60,7 +59,7 @@ mod x86 {
     use super::*;
 
     #[inline]
-    pub(super) fn ranks<B: SectionBytes>(
+    pub(in super::super) fn ranks<B: SectionBytes>(
         reader: &PresenceReader<B>,
         docs: &[DocId],
         out: &mut [u32],
