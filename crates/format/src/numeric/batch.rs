@@ -68,6 +68,7 @@ impl<B: SectionBytes> NumericReader<B> {
     }
 
     /// Replaces numbers, to which [`added`](Self::added) was added, by values.
+    #[inline(always)]
     pub(super) fn replace(&self, numbers: &mut [i64]) -> Result<()> {
         match self.meta.transform {
             Transform::Affine { gcd: 1, .. } | Transform::Constant(_) => {}

@@ -146,10 +146,16 @@ impl<B: SectionBytes> NumericReader<B> {
         let section = self.meta.section()?;
         let number = |probe: &Probe| Ok(probe.number(section.array(probe.byte)?));
         let mut places = probes.iter().zip(out);
-        places.try_for_each(|(probe, out)| {
-            *out = self.value(number(probe)?)?;
-            Ok(())
-        })
+        match self.meta.transform {
+            Transform::Affine { base, gcd } => places.try_for_each(|(probe, out)| {
+                *out = affine(base, gcd, number(probe)?);
+                Ok(())
+            }),
+            _ => places.try_for_each(|(probe, out)| {
+                *out = self.value(number(probe)?)?;
+                Ok(())
+            }),
+        }
     }
 
     /// The values of indices in the block of `header`.
