@@ -39,8 +39,9 @@ impl<B: SectionBytes> DictionaryReader<B> {
             let (section, front) = self.front(block)?;
             self.verify_block(section, &front, &mut seen)?;
             if let Some(index) = &self.index {
-                let (what, (_, head)) = ("key of a block of terms", self.parts(section, &front, 0)?);
-                let checked = ErrorKind::equal(what, index.key(block)?, key(head, &index.prefix));
+                let (_, head) = self.parts(section, &front, 0)?;
+                let (found, expected) = (index.key(block)?, key(head, &index.prefix));
+                let checked = ErrorKind::equal("key of a block of terms", found, expected);
                 index.keys.place().check(block as usize * KEY_LEN, checked)?;
             }
         }
@@ -57,8 +58,8 @@ impl<B: SectionBytes> DictionaryReader<B> {
         for i in 0..front.terms() {
             let (shared, own) = self.parts(section, front, i)?;
             longest = longest.max(front.shared(i)).max(own.len());
-            let shares_all = i == 0 || shared_len(&head[shared.len()..], own) == 0;
-            rule(shares_all, "a term shares more with its block's first term than it says")?;
+            let shares_no_more = i == 0 || shared_len(&head[shared.len()..], own) == 0;
+            rule(shares_no_more, "a term shares more with its block's first term than it says")?;
             rule(seen.is_above(shared, own), "a term is not above the one before it")?;
         }
         let last = front.terms() - 1;
