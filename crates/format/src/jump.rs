@@ -176,11 +176,16 @@ impl<B: SectionBytes, E: Entry> Jump<B, E> {
             Table::Baked(table) => {
                 let (at, stride) = (block.saturating_mul(chain.stride()), chain.stride());
                 let entry = E::parse(table.place(), at, table.slice(at..at.saturating_add(stride))?)?;
-                table.place().check(at, chain.admit(block, &entry))?;
-                Ok(entry)
+                match chain.admit(block, &entry) {
+                    Ok(()) => Ok(entry),
+                    Err(kind) => Err(Error::at(table.place(), at, kind)),
+                }
             }
             Table::Built(table, _) => {
-                let table = table.get().map_or_else(|| build(table, chain), |table| Ok(table))?;
+                let table = match table.get() {
+                    Some(table) => table,
+                    None => build(table, chain)?,
+                };
                 table.get(block).copied().ok_or_else(|| no_block(chain.place(), block, table.len()))
             }
             Table::Ignored(positions, _) => positions.locate(chain, block),

@@ -4,6 +4,7 @@ use std::ops::Range;
 
 use super::block::{Block, Encoding, add_line};
 use super::locate::Residuals;
+use super::read::affine;
 use super::{NumericReader, Transform};
 use crate::bits::{multiples, unsigned};
 use crate::error::Result;
@@ -39,9 +40,35 @@ impl<B: SectionBytes> NumericReader<B> {
 
     /// The values of one block from `first` on.
     ///
-    /// What is added to every residual (the block's base, and the column's) is added while unpacking; what
-    /// else makes values of numbers takes a second pass, over a stretch that is still in the innermost cache.
+    /// What is added to every residual (the block's base, and the column's) is added while unpacking;
+    /// a line and a divisor take a second pass, over a stretch that is still in the innermost cache.
     pub(super) fn decode_block(
+        &self,
+        header: &Block,
+        residuals: &Residuals<'_>,
+        first: usize,
+        out: &mut [i64],
+    ) -> Result<()> {
+        let Transform::Affine { base, gcd } = self.meta.transform else {
+            return self.decode_others(header, residuals, first, out);
+        };
+        // As a value, the block's base saves a multiplication.
+        let start = affine(base, gcd, header.base).cast_unsigned();
+        for (stretch, out) in out.chunks_mut(STRETCH).enumerate() {
+            let (first, numbers) = (first + stretch * STRETCH, unsigned(out));
+            residuals.unpack_add(first, if gcd == 1 { start } else { 0 }, numbers)?;
+            if header.encoding == Encoding::Linear {
+                add_line(header.slope, first, numbers);
+            }
+            if gcd != 1 {
+                multiples(start, gcd, numbers);
+            }
+        }
+        Ok(())
+    }
+
+    /// The same of decimals, whose division is a pass of its own, and through the table of values.
+    fn decode_others(
         &self,
         header: &Block,
         residuals: &Residuals<'_>,
@@ -53,9 +80,8 @@ impl<B: SectionBytes> NumericReader<B> {
             let found = self.table.look_up(residuals, first, header.base, out);
             done = found.map_err(|number| self.no_entry(number))?;
         }
-        let header = Block { base: header.base.wrapping_add(self.added().cast_unsigned()), ..*header };
         for (stretch, out) in out[done..].chunks_mut(STRETCH).enumerate() {
-            unpack(&header, residuals, first + done + stretch * STRETCH, unsigned(out))?;
+            unpack(header, residuals, first + done + stretch * STRETCH, unsigned(out))?;
             self.replace(out)?;
         }
         Ok(())
@@ -68,7 +94,7 @@ impl<B: SectionBytes> NumericReader<B> {
     }
 
     /// Replaces numbers, to which [`added`](Self::added) was added, by values.
-    #[inline(always)]
+    #[inline]
     pub(super) fn replace(&self, numbers: &mut [i64]) -> Result<()> {
         match self.meta.transform {
             Transform::Affine { gcd: 1, .. } | Transform::Constant(_) => {}
