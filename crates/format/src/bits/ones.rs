@@ -71,17 +71,6 @@ pub fn docs(words: &[u64], first: u32, list: &mut Vec<DocId>) {
     }
 }
 
-/// ORs `word` to the 64 bits that begin at bit `at`; those behind the bitset's end must be zero.
-#[inline]
-pub(crate) fn or_at(bits: &mut [u64], at: usize, word: u64) {
-    let (index, shift) = (at / 64, at % 64);
-    bits[index] |= word << shift;
-    let spilt = word >> 1 >> (63 - shift);
-    if spilt != 0 {
-        bits[index + 1] |= spilt;
-    }
-}
-
 /// Sets the bits `range` of `words`; none, if they end before the last of it.
 pub fn fill(words: &mut [u64], range: Range<usize>) {
     if range.is_empty() {

@@ -110,7 +110,12 @@ impl<'a> Plain<'a> {
     /// The rank of one document; `None` if that takes more care.
     #[inline(always)]
     pub(super) fn rank(self, doc: DocId, kernel: impl Kernel) -> Option<u32> {
-        self.rank_in(self.find(doc)?, doc.split().1, kernel)
+        let (found, low) = (self.find(doc)?, doc.split().1);
+        match found.kind {
+            DENSE => self.dense(found, low),
+            SPARSE => self.sparse(found, low, kernel),
+            _ => None,
+        }
     }
 
     /// Ranks of documents most of which are in dense blocks.
@@ -135,11 +140,21 @@ impl<'a> Plain<'a> {
         Some(())
     }
 
-    /// Ranks of documents in one block.
+    /// Ranks of documents in one block: one loop for each kind.
     #[inline(always)]
     fn together(self, found: Found, docs: &[DocId], out: &mut [u32], kernel: impl Kernel) -> Option<()> {
-        for (doc, out) in docs.iter().zip(out) {
-            *out = self.rank_in(found, doc.split().1, kernel)?;
+        match found.kind {
+            DENSE => {
+                for (doc, out) in docs.iter().zip(out) {
+                    *out = self.dense(found, doc.split().1)?;
+                }
+            }
+            SPARSE => {
+                for (doc, out) in docs.iter().zip(out) {
+                    *out = self.sparse(found, doc.split().1, kernel)?;
+                }
+            }
+            _ => return None,
         }
         Some(())
     }
@@ -171,22 +186,18 @@ impl<'a> Plain<'a> {
         Some(Found { number, before, payload, kind })
     }
 
-    /// The rank of a document in the block that was found.
     #[inline(always)]
-    fn rank_in(self, found: Found, low: u16, kernel: impl Kernel) -> Option<u32> {
+    fn dense(self, found: Found, low: u16) -> Option<u32> {
         let is_last = found.number as usize + 1 == self.blocks;
-        let place = match found.kind {
-            DENSE => {
-                let ranks = if is_last { self.last[0] } else { dense::ranks_len(BLOCK_DOCS) };
-                dense::place(self.bytes, found.payload, ranks, low)?
-            }
-            SPARSE => {
-                let starts = if is_last { self.last[1] } else { sparse::starts_len(BLOCK_DOCS) };
-                sparse::place(self.bytes, found.payload, starts, low, kernel)?
-            }
-            _ => return None,
-        };
-        self.index(found, place)
+        let ranks = if is_last { self.last[0] } else { dense::ranks_len(BLOCK_DOCS) };
+        self.index(found, dense::place(self.bytes, found.payload, ranks, low)?)
+    }
+
+    #[inline(always)]
+    fn sparse(self, found: Found, low: u16, kernel: impl Kernel) -> Option<u32> {
+        let is_last = found.number as usize + 1 == self.blocks;
+        let starts = if is_last { self.last[1] } else { sparse::starts_len(BLOCK_DOCS) };
+        self.index(found, sparse::place(self.bytes, found.payload, starts, low, kernel)?)
     }
 
     /// The index of the value with so many before it in its block, if the document has it.

@@ -8,7 +8,7 @@
 use std::ops::Range;
 
 use super::listing::{self, BUCKET};
-use crate::bits::{fill, or_at};
+use crate::bits::fill;
 use crate::id::DocId;
 
 /// Takes the documents of a range that have a value, in ascending order, in whichever shape their
@@ -178,6 +178,17 @@ impl Sink for Expand<'_> {
             or_at(self.bits, (doc - self.start) as usize, taken);
             doc += count;
         }
+    }
+}
+
+/// ORs `word` to the 64 bits that begin at bit `at`; those behind the bitset's end must be zero.
+#[inline]
+fn or_at(bits: &mut [u64], at: usize, word: u64) {
+    let (index, shift) = (at / 64, at % 64);
+    bits[index] |= word << shift;
+    let spilt = word >> 1 >> (63 - shift);
+    if spilt != 0 {
+        bits[index + 1] |= spilt;
     }
 }
 
