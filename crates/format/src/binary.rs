@@ -84,7 +84,7 @@ pub struct Binary<S> {
 
 /// How values become the bytes of a section.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Coding<S> {
+pub enum Coding<S, T = S> {
     /// They stand there as they are.
     Raw,
     /// Each is codes, one for several bytes.
@@ -92,13 +92,13 @@ pub enum Coding<S> {
         /// Bytes of all values.
         total_len: u64,
         /// What the codes stand for.
-        symbols: S,
+        symbols: T,
     },
     /// They are cut into blocks, each compressed by DEFLATE.
     Deflate(Blocks<S>),
 }
 
-impl<S> Coding<S> {
+impl<S, T> Coding<S, T> {
     /// The coding's name, as `dv info` shows it.
     pub const fn name(&self) -> &'static str {
         match self {
@@ -153,17 +153,10 @@ impl<S> Binary<S> {
 
     /// Compares all fields with each other, given the length of each section.
     fn check(&self, len: impl Fn(&S) -> u64) -> Result<(), ErrorKind> {
-        let equal = |what, found, expected| match found == expected {
-            true => Ok(()),
-            false => Err(ErrorKind::Mismatch { what, found, expected }),
-        };
         let bytes = self.bytes.as_ref().map(&len);
-        if bytes == Some(0) {
-            return Err(ErrorKind::Broken("a section for the bytes of empty values"));
-        }
-        if bytes.is_none() && !matches!(self.coding, Coding::Raw) {
-            return Err(ErrorKind::Broken("a coding for empty values"));
-        }
+        ErrorKind::rule(bytes != Some(0), "a section for the bytes of empty values")?;
+        let has_coded = bytes.is_some() || matches!(self.coding, Coding::Raw);
+        ErrorKind::rule(has_coded, "a coding for empty values")?;
         // Offsets are places in the bytes, or in what blocks hold of them.
         let bytes = match &self.coding {
             Coding::Raw | Coding::Fsst { .. } => bytes,
@@ -173,18 +166,16 @@ impl<S> Binary<S> {
             }
         };
         match &self.offsets {
-            BinaryOffsets::Fixed(len) if self.count == 0 && *len > 0 => {
-                Err(ErrorKind::Broken("no values have a length"))
-            }
             BinaryOffsets::Fixed(len) => {
+                ErrorKind::rule(self.count > 0 || *len == 0, "no values have a length")?;
                 let expected = self.count.saturating_mul(u64::from(*len));
-                equal("length of the bytes", bytes.unwrap_or(0), expected)
+                ErrorKind::equal("length of the bytes", bytes.unwrap_or(0), expected)
             }
             BinaryOffsets::Variable(offsets) => {
                 let bytes = bytes.ok_or(ErrorKind::Broken("values of different lengths have no bytes"))?;
-                equal("number of offsets", offsets.count, self.count.saturating_add(1))?;
-                equal("first offset", offsets.min.cast_unsigned(), 0)?;
-                equal("last offset", offsets.max.cast_unsigned(), bytes)
+                ErrorKind::equal("number of offsets", offsets.count, self.count.saturating_add(1))?;
+                ErrorKind::equal("first offset", offsets.min.cast_unsigned(), 0)?;
+                ErrorKind::equal("last offset", offsets.max.cast_unsigned(), bytes)
             }
         }
     }
@@ -235,9 +226,7 @@ impl Binary<SectionRef> {
             return Err(cursor.refuse(ErrorKind::UnknownTag { what: "coding of byte strings", tag }));
         }
         let (variable, fixed_len) = (variable == 1, cursor.u32()?);
-        if variable && fixed_len > 0 {
-            return Err(cursor.refuse(ErrorKind::Broken("values of different lengths have a fixed one")));
-        }
+        cursor.rule(!variable || fixed_len == 0, "values of different lengths have a fixed one")?;
         let has_bytes = variable || (count > 0 && fixed_len > 0);
         let bytes = has_bytes.then(|| SectionRef::decode(cursor)).transpose()?;
         let coding = match tag {
@@ -250,7 +239,7 @@ impl Binary<SectionRef> {
             false => BinaryOffsets::Fixed(fixed_len),
         };
         let meta = Binary { count, bytes, coding, offsets };
-        meta.check(|section| section.len).map_err(|kind| cursor.refuse(kind))?;
+        cursor.check(meta.check(|section| section.len))?;
         Ok(meta)
     }
 }

@@ -97,10 +97,18 @@ impl<'a> Cursor<'a> {
     ///
     /// [`ErrorKind::Broken`] when one is not, or as [`take`](Self::take).
     pub fn zeros(&mut self, len: usize) -> Result<()> {
-        match self.take(len)?.iter().all(|&b| b == 0) {
-            true => Ok(()),
-            false => Err(self.refuse(ErrorKind::Broken("reserved bytes are not zero"))),
-        }
+        let zeros = self.take(len)?.iter().all(|&b| b == 0);
+        self.rule(zeros, "reserved bytes are not zero")
+    }
+
+    /// Takes a tag byte: the place of a variant among `all`, which are a `what`.
+    ///
+    /// # Errors
+    ///
+    /// [`ErrorKind::UnknownTag`] when there is no such place, or as [`take`](Self::take).
+    pub fn tag<T: Copy>(&mut self, what: &'static str, all: &[T]) -> Result<T> {
+        let tag = self.u8()?;
+        all.get(usize::from(tag)).copied().ok_or_else(|| self.refuse(ErrorKind::UnknownTag { what, tag }))
     }
 
     /// An error at the field that was just taken.
@@ -115,10 +123,7 @@ impl<'a> Cursor<'a> {
     ///
     /// [`ErrorKind::OutOfRange`].
     pub fn at_most(&self, what: &'static str, found: u64, max: u64) -> Result<()> {
-        match found <= max {
-            true => Ok(()),
-            false => Err(self.refuse(ErrorKind::OutOfRange { what, found, max })),
-        }
+        self.check(ErrorKind::at_most(what, found, max))
     }
 
     /// Refuses `found` unless it is `expected`.
@@ -127,10 +132,25 @@ impl<'a> Cursor<'a> {
     ///
     /// [`ErrorKind::Mismatch`].
     pub fn equal(&self, what: &'static str, found: u64, expected: u64) -> Result<()> {
-        match found == expected {
-            true => Ok(()),
-            false => Err(self.refuse(ErrorKind::Mismatch { what, found, expected })),
-        }
+        self.check(ErrorKind::equal(what, found, expected))
+    }
+
+    /// Refuses with `why` unless a rule of the format `holds`.
+    ///
+    /// # Errors
+    ///
+    /// [`ErrorKind::Broken`].
+    pub fn rule(&self, holds: bool, why: &'static str) -> Result<()> {
+        self.check(ErrorKind::rule(holds, why))
+    }
+
+    /// Says of what was `checked` that it is the field that was just taken.
+    ///
+    /// # Errors
+    ///
+    /// When it was refused.
+    pub fn check(&self, checked: Result<(), ErrorKind>) -> Result<()> {
+        self.place.check(self.field, checked)
     }
 }
 
@@ -146,30 +166,22 @@ pub trait Put {
 
     /// Appends a `u16`.
     fn put_u16(&mut self, value: u16) {
-        let mut field = [0; 2];
-        LittleEndian::write_u16(&mut field, value);
-        self.put(&field);
+        self.put(&value.to_le_bytes());
     }
 
     /// Appends a `u32`.
     fn put_u32(&mut self, value: u32) {
-        let mut field = [0; 4];
-        LittleEndian::write_u32(&mut field, value);
-        self.put(&field);
+        self.put(&value.to_le_bytes());
     }
 
     /// Appends a `u64`.
     fn put_u64(&mut self, value: u64) {
-        let mut field = [0; 8];
-        LittleEndian::write_u64(&mut field, value);
-        self.put(&field);
+        self.put(&value.to_le_bytes());
     }
 
     /// Appends an `i64`.
     fn put_i64(&mut self, value: i64) {
-        let mut field = [0; 8];
-        LittleEndian::write_i64(&mut field, value);
-        self.put(&field);
+        self.put(&value.to_le_bytes());
     }
 }
 

@@ -149,31 +149,22 @@ impl<S> Dictionary<S> {
 
     /// Compares all fields with each other, given the length of each section.
     fn check(&self, len: impl Fn(&S) -> u64) -> Result<(), ErrorKind> {
-        let at_most = |what, found, max| match found <= max {
-            true => Ok(()),
-            false => Err(ErrorKind::OutOfRange { what, found, max }),
-        };
-        let equal = |what, found, expected| match found == expected {
-            true => Ok(()),
-            false => Err(ErrorKind::Mismatch { what, found, expected }),
-        };
         let (count, blocks) = (u64::from(self.count), u64::from(self.block_count()));
         let max_len = u64::from(self.max_len);
         let bytes = self.blocks.as_ref().map_or(0, &len);
-        if self.blocks.is_some() != (blocks > 0) || self.index.is_some() != (blocks > 1) {
-            return Err(ErrorKind::Broken("the dictionary has other sections than its count asks for"));
-        }
-        at_most("length of all terms", self.total_len, count.saturating_mul(max_len))?;
+        let as_asked = self.blocks.is_some() == (blocks > 0) && self.index.is_some() == (blocks > 1);
+        ErrorKind::rule(as_asked, "the dictionary has other sections than its count asks for")?;
+        ErrorKind::at_most("length of all terms", self.total_len, count.saturating_mul(max_len))?;
         // A term lies in its block in two pieces that do not overlap, so none is longer than all of
         // the blocks: what a look-up allocates is bounded by bytes that are there.
-        at_most("length of the longest term", max_len, bytes)?;
-        at_most("least length of the terms", blocks + 2 * count, bytes)?;
+        ErrorKind::at_most("length of the longest term", max_len, bytes)?;
+        ErrorKind::at_most("least length of the terms", blocks + 2 * count, bytes)?;
         if let Some(Index { offsets, keys, prefix }) = &self.index {
-            at_most("length of the prefix", prefix.len() as u64, MAX_PREFIX as u64)?;
-            equal("length of the term keys", len(keys), blocks * KEY_LEN as u64)?;
-            equal("number of term offsets", offsets.count, blocks + 1)?;
-            equal("first term offset", offsets.min.cast_unsigned(), 0)?;
-            equal("last term offset", offsets.max.cast_unsigned(), bytes)?;
+            ErrorKind::at_most("length of the prefix", prefix.len() as u64, MAX_PREFIX as u64)?;
+            ErrorKind::equal("length of the term keys", len(keys), blocks * KEY_LEN as u64)?;
+            ErrorKind::equal("number of term offsets", offsets.count, blocks + 1)?;
+            ErrorKind::equal("first term offset", offsets.min.cast_unsigned(), 0)?;
+            ErrorKind::equal("last term offset", offsets.max.cast_unsigned(), bytes)?;
         }
         Ok(())
     }
@@ -216,7 +207,7 @@ impl Dictionary<SectionRef> {
             false => None,
         };
         let meta = Dictionary { count, max_len, total_len, blocks, index };
-        meta.check(|section| section.len).map_err(|kind| cursor.refuse(kind))?;
+        cursor.check(meta.check(|section| section.len))?;
         Ok(meta)
     }
 }
@@ -270,8 +261,7 @@ impl<B: SectionBytes> DictionaryReader<B> {
     ///
     /// When the fields disagree with each other or with the lengths of the sections.
     pub fn open(meta: Dictionary<B>, mode: JumpTables) -> Result<DictionaryReader<B>> {
-        let place = meta.blocks.as_ref().map_or(NOWHERE, B::place);
-        meta.check(|section| section.len() as u64).map_err(|kind| Error::at(place, 0, kind))?;
+        place_of(meta.blocks.as_ref()).check(0, meta.check(|section| section.len() as u64))?;
         let Dictionary { count, max_len, total_len, blocks, index } = meta;
         let index = match index {
             Some(Index { offsets, keys, prefix }) => {
@@ -371,7 +361,7 @@ impl<B: SectionBytes> DictionaryReader<B> {
         match bounds {
             Some((start, end)) if start < end && end <= section.len() => Ok(start..end),
             _ => {
-                let place = index.offsets.meta().blocks.as_ref().map_or(NOWHERE, B::place);
+                let place = place_of(index.offsets.meta().blocks.as_ref());
                 let kind = ErrorKind::Broken("the offsets of a block of terms descend, or leave the section");
                 Err(Error::at(place, 0, kind))
             }
@@ -405,11 +395,8 @@ impl<B: SectionBytes> DictionaryReader<B> {
 
     /// Refuses a term that is longer than the directory says any is.
     fn check_len(&self, front: &Front<'_>, len: usize) -> Result<()> {
-        let (found, max) = (len as u64, self.max_len as u64);
-        match found <= max {
-            true => Ok(()),
-            false => Err(front.refuse(ErrorKind::OutOfRange { what: "length of a term", found, max })),
-        }
+        let checked = ErrorKind::at_most("length of a term", len as u64, self.max_len as u64);
+        checked.map_err(|kind| front.refuse(kind))
     }
 
     /// How many blocks there are.
@@ -419,10 +406,12 @@ impl<B: SectionBytes> DictionaryReader<B> {
 
     #[cold]
     fn no_such_ord(&self, what: &'static str, found: u32, max: u32) -> Error {
-        let place = self.blocks.as_ref().map_or(NOWHERE, B::place);
-        Error::at(place, 0, ErrorKind::OutOfRange { what, found: found.into(), max: max.into() })
+        let kind = ErrorKind::OutOfRange { what, found: found.into(), max: max.into() };
+        Error::at(place_of(self.blocks.as_ref()), 0, kind)
     }
 }
 
-/// Where an error about a dictionary without a section lies.
-const NOWHERE: Place = Place { section: Section::Terms, offset: 0 };
+/// Where an error about a section lies, or about a dictionary without one.
+fn place_of<B: SectionBytes>(section: Option<&B>) -> Place {
+    section.map_or(Place { section: Section::Terms, offset: 0 }, B::place)
+}

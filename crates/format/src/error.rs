@@ -6,6 +6,8 @@
 
 use std::fmt;
 
+use crate::named::named;
+
 /// Shorthand for what every decoder returns.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
@@ -13,7 +15,8 @@ pub type Result<T, E = Error> = std::result::Result<T, E>;
 ///
 /// One pointer wide: a `Result<Option<i64>, Error>` stays two words, and the branch that makes an
 /// error is cold.
-#[derive(Clone, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{} at byte {}: {}", .0.section, .0.offset, .0.kind)]
 pub struct Error(Box<Refusal>);
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -61,18 +64,6 @@ impl Error {
 impl fmt::Debug for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         fmt::Debug::fmt(&self.0, f)
-    }
-}
-
-impl fmt::Display for Error {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} at byte {}: {}", self.0.section, self.0.offset, self.0.kind)
-    }
-}
-
-impl std::error::Error for Error {
-    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
-        None
     }
 }
 
@@ -170,6 +161,38 @@ pub enum ErrorKind {
     Io(std::io::ErrorKind),
 }
 
+impl ErrorKind {
+    /// Refuses `found` if it is above `max`.
+    ///
+    /// # Errors
+    ///
+    /// [`ErrorKind::OutOfRange`].
+    #[inline]
+    pub fn at_most(what: &'static str, found: u64, max: u64) -> Result<(), ErrorKind> {
+        if found <= max { Ok(()) } else { Err(ErrorKind::OutOfRange { what, found, max }) }
+    }
+
+    /// Refuses `found` unless it is `expected`.
+    ///
+    /// # Errors
+    ///
+    /// [`ErrorKind::Mismatch`].
+    #[inline]
+    pub fn equal(what: &'static str, found: u64, expected: u64) -> Result<(), ErrorKind> {
+        if found == expected { Ok(()) } else { Err(ErrorKind::Mismatch { what, found, expected }) }
+    }
+
+    /// Refuses with `why` unless a rule of the format `holds`.
+    ///
+    /// # Errors
+    ///
+    /// [`ErrorKind::Broken`].
+    #[inline]
+    pub fn rule(holds: bool, why: &'static str) -> Result<(), ErrorKind> {
+        if holds { Ok(()) } else { Err(ErrorKind::Broken(why)) }
+    }
+}
+
 /// Where a section lies, for error messages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Place {
@@ -179,70 +202,84 @@ pub struct Place {
     pub offset: u64,
 }
 
+impl Place {
+    /// Says of what was `checked` that it lies `at` bytes behind the beginning of the section.
+    ///
+    /// # Errors
+    ///
+    /// When it was refused.
+    #[inline]
+    pub fn check(self, at: usize, checked: Result<(), ErrorKind>) -> Result<()> {
+        checked.map_err(|kind| Error::at(self, at, kind))
+    }
+}
+
 fn by(writer: Option<[u16; 3]>) -> String {
     writer.map_or_else(String::new, |[major, minor, patch]| format!(", written by {major}.{minor}.{patch}"))
 }
 
-/// The parts of a file, as `docs/format.md` names them.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[non_exhaustive]
-pub enum Section {
-    /// The first 64 bytes.
-    Header,
-    /// The last 64 bytes.
-    Footer,
-    /// The list of directory pages.
-    DirectoryRoot,
-    /// One page of column entries.
-    DirectoryPage,
-    /// Zero bytes between sections.
-    Padding,
-    /// Which documents have a value.
-    Presence,
-    /// Jump table over the presence blocks.
-    PresenceJump,
-    /// Where each document's bytes or values begin, as numeric blocks.
-    Offsets,
-    /// Jump table over the offsets' blocks.
-    OffsetsJump,
-    /// Numbers, or the ords of terms, as numeric blocks.
-    Values,
-    /// Jump table over the values' blocks.
-    ValuesJump,
-    /// The distinct values of a table-encoded column.
-    ValuesTable,
-    /// Smallest and largest value by stretches: the skip index.
-    ZoneMap,
-    /// Byte strings end to end.
-    Bytes,
-    /// What the codes of byte strings stand for.
-    Symbols,
-    /// Where blocks of compressed byte strings end.
-    BlockEnds,
-    /// What blocks of compressed byte strings may copy from.
-    Preset,
-    /// Front-coded blocks of terms.
-    Terms,
-    /// Where each block of terms begins, as numeric blocks.
-    TermOffsets,
-    /// Jump table over the term offsets' blocks.
-    TermOffsetsJump,
-    /// The first bytes of each term block's first term.
-    TermKeys,
-    /// The ids, in the form of their index.
-    Ids,
-    /// Where each block of ids begins.
-    IdStarts,
-    /// Which block an id is in.
-    IdIndex,
-    /// The document of each id, as numeric blocks.
-    IdDocs,
-    /// Jump table over the blocks of the ids' documents.
-    IdDocsJump,
-    /// Which ids there may be: a Bloom filter.
-    IdFilter,
-    /// Below the zone map, about the smallest and largest value of every few.
-    Stretches,
+named! {
+    /// The parts of a file, as `docs/format.md` names them.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+    #[non_exhaustive]
+    pub enum Section {
+        /// The first 64 bytes.
+        Header => "header",
+        /// The last 64 bytes.
+        Footer => "footer",
+        /// The list of directory pages.
+        DirectoryRoot => "directory root",
+        /// One page of column entries.
+        DirectoryPage => "directory page",
+        /// Zero bytes between sections.
+        Padding => "padding",
+        /// Which documents have a value.
+        Presence => "presence",
+        /// Jump table over the presence blocks.
+        PresenceJump => "presence jump table",
+        /// Where each document's bytes or values begin, as numeric blocks.
+        Offsets => "offsets",
+        /// Jump table over the offsets' blocks.
+        OffsetsJump => "offsets jump table",
+        /// Numbers, or the ords of terms, as numeric blocks.
+        Values => "values",
+        /// Jump table over the values' blocks.
+        ValuesJump => "values jump table",
+        /// The distinct values of a table-encoded column.
+        ValuesTable => "values table",
+        /// Smallest and largest value by stretches: the skip index.
+        ZoneMap => "zone map",
+        /// Byte strings end to end.
+        Bytes => "bytes",
+        /// What the codes of byte strings stand for.
+        Symbols => "symbols",
+        /// Where blocks of compressed byte strings end.
+        BlockEnds => "block ends",
+        /// What blocks of compressed byte strings may copy from.
+        Preset => "preset dictionary",
+        /// Front-coded blocks of terms.
+        Terms => "terms",
+        /// Where each block of terms begins, as numeric blocks.
+        TermOffsets => "term offsets",
+        /// Jump table over the term offsets' blocks.
+        TermOffsetsJump => "term offsets jump table",
+        /// The first bytes of each term block's first term.
+        TermKeys => "term keys",
+        /// The ids, in the form of their index.
+        Ids => "ids",
+        /// Where each block of ids begins.
+        IdStarts => "id block starts",
+        /// Which block an id is in.
+        IdIndex => "id index",
+        /// The document of each id, as numeric blocks.
+        IdDocs => "id documents",
+        /// Jump table over the blocks of the ids' documents.
+        IdDocsJump => "id documents jump table",
+        /// Which ids there may be: a Bloom filter.
+        IdFilter => "id filter",
+        /// Below the zone map, about the smallest and largest value of every few.
+        Stretches => "stretches",
+    }
 }
 
 impl Section {
@@ -265,40 +302,6 @@ impl Section {
         Section::TermOffsetsJump,
         Section::TermKeys,
     ];
-
-    /// The section's name, as errors and `dv info` show it.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Section::Header => "header",
-            Section::Footer => "footer",
-            Section::DirectoryRoot => "directory root",
-            Section::DirectoryPage => "directory page",
-            Section::Padding => "padding",
-            Section::Presence => "presence",
-            Section::PresenceJump => "presence jump table",
-            Section::Offsets => "offsets",
-            Section::OffsetsJump => "offsets jump table",
-            Section::Values => "values",
-            Section::ValuesJump => "values jump table",
-            Section::ValuesTable => "values table",
-            Section::ZoneMap => "zone map",
-            Section::Bytes => "bytes",
-            Section::Symbols => "symbols",
-            Section::BlockEnds => "block ends",
-            Section::Preset => "preset dictionary",
-            Section::Terms => "terms",
-            Section::TermOffsets => "term offsets",
-            Section::TermOffsetsJump => "term offsets jump table",
-            Section::TermKeys => "term keys",
-            Section::Ids => "ids",
-            Section::IdStarts => "id block starts",
-            Section::IdIndex => "id index",
-            Section::IdDocs => "id documents",
-            Section::IdDocsJump => "id documents jump table",
-            Section::IdFilter => "id filter",
-            Section::Stretches => "stretches",
-        }
-    }
 }
 
 impl fmt::Display for Section {

@@ -93,14 +93,9 @@ impl SectionRef {
     /// section would end behind byte 2<sup>64</sup>.
     pub fn decode(cursor: &mut Cursor<'_>) -> Result<SectionRef> {
         let section = SectionRef { offset: cursor.u64()?, len: cursor.u64()?, crc: cursor.u32()? };
-        match section.end() {
-            Some(_) => Ok(section),
-            None => Err(cursor.refuse(ErrorKind::OutOfRange {
-                what: "length of the section",
-                found: section.len,
-                max: u64::MAX - section.offset,
-            })),
-        }
+        let (found, max) = (section.len, u64::MAX - section.offset);
+        let kind = ErrorKind::OutOfRange { what: "length of the section", found, max };
+        if section.end().is_some() { Ok(section) } else { Err(cursor.refuse(kind)) }
     }
 
     /// The first byte of the file behind the section, its tail and its checksums; `None` if that is
@@ -204,9 +199,10 @@ impl Layout {
 #[inline]
 pub fn check(section: Section, at: u64, bytes: &[u8], expected: u32) -> Result<()> {
     let found = crc32fast::hash(bytes);
-    match found == expected {
-        true => Ok(()),
-        false => Err(Error::new(section, at, ErrorKind::Checksum { found, expected })),
+    if found == expected {
+        Ok(())
+    } else {
+        Err(Error::new(section, at, ErrorKind::Checksum { found, expected }))
     }
 }
 

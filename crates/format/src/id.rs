@@ -1,8 +1,7 @@
-//! Four numbers that look alike and must not be mixed up.
+//! Three numbers that look alike and must not be mixed up.
 //!
 //! There is no `Deref`, no `From<u32>` and no public field: those would let them mix again. A
-//! column turns a [`DocId`] into a [`ValueIndex`] (*rank*), a multi-valued one turns that into
-//! [`ValuePos`]s, and a dictionary turns a [`TermOrd`] into a term.
+//! column turns a [`DocId`] into a [`ValueIndex`] (*rank*), and a dictionary turns a [`TermOrd`] into a term.
 
 use std::fmt;
 
@@ -22,12 +21,6 @@ pub struct ValueIndex(u32);
 #[derive(Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[repr(transparent)]
 pub struct TermOrd(u32);
-
-/// A value's place among all values of a column: 64 bits, because a multi-valued column can hold
-/// more than 2^32 of them.
-#[derive(Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
-#[repr(transparent)]
-pub struct ValuePos(u64);
 
 /// The most documents a segment holds: 2^32 − 2.
 ///
@@ -78,7 +71,6 @@ macro_rules! number {
 number!(DocId, u32, "doc");
 number!(ValueIndex, u32, "value");
 number!(TermOrd, u32, "ord");
-number!(ValuePos, u64, "pos");
 
 impl DocId {
     /// The block of 65,536 documents that this one lies in, and its place there.

@@ -128,11 +128,8 @@ impl<B: SectionBytes, E: Entry> Jump<B, E> {
     pub fn open<C: Chain<Entry = E>>(mode: JumpTables, baked: Option<B>, chain: &C) -> Result<Jump<B, E>> {
         if let Some(baked) = &baked {
             let expected = (chain.blocks() as u64).saturating_mul(chain.stride() as u64);
-            if baked.len() as u64 != expected {
-                let what = "length of the jump table";
-                let kind = ErrorKind::Mismatch { what, found: baked.len() as u64, expected };
-                return Err(Error::at(baked.place(), 0, kind));
-            }
+            let checked = ErrorKind::equal("length of the jump table", baked.len() as u64, expected);
+            baked.place().check(0, checked)?;
         }
         Ok(Jump(match (mode, baked) {
             (JumpTables::Ignore, baked) => Table::Ignored(Positions(Mutex::default()), baked),
@@ -155,19 +152,13 @@ impl<B: SectionBytes, E: Entry> Jump<B, E> {
     /// memory: written there field by field and read back as a whole, it waits for its own stores.
     #[inline]
     pub fn in_use(&self) -> Option<&B> {
-        match &self.0 {
-            Table::Baked(baked) => Some(baked),
-            Table::Ignored(..) | Table::Built(..) => None,
-        }
+        if let Table::Baked(baked) = &self.0 { Some(baked) } else { None }
     }
 
     /// The table on the heap, once it is there.
     #[inline]
     pub fn built(&self) -> Option<&[E]> {
-        match &self.0 {
-            Table::Built(table, _) => table.get().map(|table| &**table),
-            Table::Baked(_) | Table::Ignored(..) => None,
-        }
+        if let Table::Built(table, _) = &self.0 { table.get().map(|table| &**table) } else { None }
     }
 
     /// Whether rank entries and jump entries are ignored.
@@ -178,10 +169,7 @@ impl<B: SectionBytes, E: Entry> Jump<B, E> {
 
     /// Bytes on the heap: the table, if it was built.
     pub fn heap_bytes(&self) -> usize {
-        match &self.0 {
-            Table::Built(table, _) => table.get().map_or(0, |t| size_of_val(&**t)),
-            Table::Ignored(..) | Table::Baked(_) => 0,
-        }
+        self.built().map_or(0, size_of_val)
     }
 
     /// The entry of `block`, which must be one of the `chain`'s.
@@ -199,10 +187,13 @@ impl<B: SectionBytes, E: Entry> Jump<B, E> {
                     Err(kind) => Err(Error::at(table.place(), at, kind)),
                 }
             }
-            Table::Built(table, _) => match table.get() {
-                Some(table) => entry_of(table, block, chain),
-                None => entry_of(build(table, chain)?, block, chain),
-            },
+            Table::Built(table, _) => {
+                let table = match table.get() {
+                    Some(table) => table,
+                    None => build(table, chain)?,
+                };
+                table.get(block).copied().ok_or_else(|| no_block(chain.place(), block, table.len()))
+            }
             Table::Ignored(positions, _) => positions.locate(chain, block),
         }
     }
@@ -268,25 +259,33 @@ impl<E: Entry> Positions<E> {
     }
 }
 
+/// Shows `each` block of the chain, in order, and where its header begins; returns where the last one ends.
+///
+/// # Errors
+///
+/// When a header cannot be read, or holds what it may not, and those of `each`.
+pub fn walk<C: Chain>(
+    chain: &C,
+    mut each: impl FnMut(usize, usize, &Step<C::Entry>) -> Result<()>,
+) -> Result<usize> {
+    let (mut at, mut values) = (0, 0);
+    for block in 0..chain.blocks() {
+        let step = chain.step(block, at, values)?;
+        each(block, at, &step)?;
+        (at, values) = (step.next, step.values);
+    }
+    Ok(at)
+}
+
 /// Walks the whole chain once. Two threads may both do so; one table is kept.
 #[cold]
 fn build<'t, C: Chain>(table: &'t OnceLock<Box<[C::Entry]>>, chain: &C) -> Result<&'t [C::Entry]> {
     let mut entries = Vec::with_capacity(chain.blocks());
-    let (mut next, mut values) = (0, 0);
-    for block in 0..chain.blocks() {
-        let step = chain.step(block, next, values)?;
+    walk(chain, |_, _, step| {
         entries.push(step.entry);
-        (next, values) = (step.next, step.values);
-    }
+        Ok(())
+    })?;
     Ok(table.get_or_init(|| entries.into_boxed_slice()))
-}
-
-#[inline]
-fn entry_of<C: Chain>(table: &[C::Entry], block: usize, chain: &C) -> Result<C::Entry> {
-    match table.get(block) {
-        Some(entry) => Ok(*entry),
-        None => Err(no_block(chain.place(), block, table.len())),
-    }
 }
 
 #[cold]

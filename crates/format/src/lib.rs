@@ -28,6 +28,7 @@ pub mod file;
 pub mod granule;
 pub mod id;
 pub mod jump;
+mod named;
 pub mod numeric;
 pub mod prefetch;
 pub mod presence;

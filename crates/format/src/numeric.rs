@@ -281,86 +281,66 @@ impl<S> Numeric<S> {
     pub fn block_count(&self) -> u64 {
         match self.transform {
             Transform::Constant(_) => 0,
-            Transform::Affine { .. } | Transform::Decimal(_) | Transform::Table(_) => {
-                self.count.div_ceil(1 << self.block_shift)
-            }
+            _ => self.count.div_ceil(1 << self.block_shift),
         }
     }
 
     /// Compares all fields with each other, given the length of each section.
     fn check(&self, len: impl Fn(&S) -> u64) -> Result<(), ErrorKind> {
-        let broken = |what| Err(ErrorKind::Broken(what));
         let above = |what, found, max| Err(ErrorKind::OutOfRange { what, found, max });
-        let equal = |what, found, expected| match found == expected {
-            true => Ok(()),
-            false => Err(ErrorKind::Mismatch { what, found, expected }),
-        };
         if !BLOCK_SHIFTS.contains(&self.block_shift) && self.block_shift != ONE_BLOCK {
             return above("block shift", self.block_shift.into(), (*BLOCK_SHIFTS.end()).into());
         }
         if self.block_shift == ONE_BLOCK && self.block_count() > 1 {
             return above("values in one block", self.count, 1 << ONE_BLOCK);
         }
-        if self.min > self.max {
-            return broken("the smallest value is above the largest");
-        }
-        if self.stretches.is_some() && self.zones.is_none() {
-            return broken("stretches without a zone map");
-        }
-        if (self.jump.is_some() || self.zones.is_some()) && self.blocks.is_none() {
-            return broken("a jump table or a zone map without blocks");
-        }
+        let has_blocks = self.blocks.is_some();
+        ErrorKind::rule(self.min <= self.max, "the smallest value is above the largest")?;
+        ErrorKind::rule(self.stretches.is_none() || self.zones.is_some(), "stretches without a zone map")?;
+        let has_lookups = self.jump.is_some() || self.zones.is_some();
+        ErrorKind::rule(has_blocks || !has_lookups, "a jump table or a zone map without blocks")?;
         match &self.transform {
-            Transform::Constant(value) if (self.min, self.max) != (*value, *value) => {
-                return broken("the constant is not the smallest and largest value");
+            Transform::Constant(value) => {
+                let is_it = (self.min, self.max) == (*value, *value);
+                ErrorKind::rule(is_it, "the constant is not the smallest and largest value")?;
+                return ErrorKind::rule(!has_blocks, "a constant column has blocks");
             }
-            Transform::Constant(_) if self.blocks.is_some() => return broken("a constant column has blocks"),
-            Transform::Constant(_) => return Ok(()),
-            Transform::Affine { base, gcd } if *gcd == 0 || *base != self.min => {
-                return broken("the base is not the smallest value, or the divisor is zero");
+            Transform::Affine { base, gcd } => {
+                let is_good = *gcd != 0 && *base == self.min;
+                ErrorKind::rule(is_good, "the base is not the smallest value, or the divisor is zero")?;
             }
-            Transform::Affine { .. } => {}
-            Transform::Decimal(_) if !self.role.is_values() => return broken("only values are doubles"),
             Transform::Decimal(decimal) => {
+                ErrorKind::rule(self.role.is_values(), "only values are doubles")?;
                 let first = Decimal::new(self.min, decimal.gcd, decimal.digits);
-                if first != Some(*decimal) || decimal.integer(self.max).is_none() {
-                    return broken("the smallest or the largest value is no such decimal");
-                }
+                let are = first == Some(*decimal) && decimal.integer(self.max).is_some();
+                ErrorKind::rule(are, "the smallest or the largest value is no such decimal")?;
             }
-            Transform::Table(_) if !self.role.is_values() => return broken("only values have a table"),
             Transform::Table(table) => {
+                ErrorKind::rule(self.role.is_values(), "only values have a table")?;
                 let (found, max) = (len(table), TABLE_LEN as u64);
                 if found % 8 != 0 || !(2 * 8..=max).contains(&found) {
                     return above("length of the values table", found, max);
                 }
             }
         }
-        let Some(blocks) = &self.blocks else {
-            return broken("a column with different values has no blocks");
-        };
-        let (blocks, stride) = (len(blocks), self.stride.bytes() as u64);
+        let none = ErrorKind::Broken("a column with different values has no blocks");
+        let (blocks, stride) = (len(self.blocks.as_ref().ok_or(none)?), self.stride.bytes() as u64);
         let headers = self.block_count().saturating_mul(stride);
         if self.count < 2 || headers > blocks {
             return above("number of blocks", self.block_count(), blocks / stride);
         }
         if let Some(jump) = &self.jump {
-            equal("length of the jump table", len(jump), headers)?;
-            if self.block_count() == 1 {
-                return broken("a jump table for a single block");
-            }
+            ErrorKind::equal("length of the jump table", len(jump), headers)?;
+            ErrorKind::rule(self.block_count() > 1, "a jump table for a single block")?;
         }
-        match &self.zones {
-            Some(_) if !self.role.is_values() => return broken("only values have a zone map"),
-            Some(_) if self.count <= ZONE => return broken("a zone map for a single zone"),
-            Some(zones) => equal("length of the zone map", len(zones), zone::encoded_len(self.count))?,
-            None => {}
+        if let Some(zones) = &self.zones {
+            ErrorKind::rule(self.role.is_values(), "only values have a zone map")?;
+            ErrorKind::rule(self.count > ZONE, "a zone map for a single zone")?;
+            ErrorKind::equal("length of the zone map", len(zones), zone::encoded_len(self.count))?;
         }
-        match &self.stretches {
-            Some(stretches) => {
-                equal("length of the stretches", len(stretches), stretch::encoded_len(self.count))
-            }
-            None => Ok(()),
-        }
+        let stretches = self.stretches.as_ref();
+        let expected = stretch::encoded_len(self.count);
+        stretches.map_or(Ok(()), |all| ErrorKind::equal("length of the stretches", len(all), expected))
     }
 }
 
@@ -438,15 +418,12 @@ impl Numeric<SectionRef> {
             (TAG_DECIMAL, _, Some(decimal)) => Transform::Decimal(decimal),
             _ => return Err(unknown),
         };
-        if gcd != 0 && !matches!(tag, TAG_AFFINE | TAG_DECIMAL) {
-            return Err(
-                cursor.refuse(ErrorKind::Broken("a divisor without an affine or a decimal transform"))
-            );
-        }
+        let may_divide = gcd == 0 || matches!(tag, TAG_AFFINE | TAG_DECIMAL);
+        cursor.rule(may_divide, "a divisor without an affine or a decimal transform")?;
         let stretches = None;
         let meta =
             Numeric { role, count, min, max, transform, block_shift, stride, blocks, jump, zones, stretches };
-        meta.check(|section| section.len).map_err(|kind| cursor.refuse(kind))?;
+        cursor.check(meta.check(|section| section.len))?;
         Ok(meta)
     }
 }

@@ -174,21 +174,14 @@ fn jump_len(docs: u32) -> u64 {
 
 /// Whether blocks may say that `values` of `docs` documents have one.
 fn check_values(values: u32, docs: u32) -> Result<(), ErrorKind> {
-    let (found, max) = (values.into(), docs.saturating_sub(1).into());
-    match values {
-        0 => Err(ErrorKind::Broken("presence blocks without a value")),
-        values if values < docs => Ok(()),
-        _ => Err(ErrorKind::OutOfRange { what: "documents with a value", found, max }),
-    }
+    ErrorKind::rule(values > 0, "presence blocks without a value")?;
+    ErrorKind::at_most("documents with a value", values.into(), docs.saturating_sub(1).into())
 }
 
 /// Whether `len` bytes have room for the headers of the blocks of `docs` documents.
 fn check_len(len: u64, docs: u32) -> Result<(), ErrorKind> {
     let needed = u64::from(docs.div_ceil(BLOCK_DOCS)) * Header::LEN as u64;
-    match len < needed {
-        true => Err(ErrorKind::Truncated { needed, left: len }),
-        false => Ok(()),
-    }
+    if len < needed { Err(ErrorKind::Truncated { needed, left: len }) } else { Ok(()) }
 }
 
 impl Presence<SectionRef> {
@@ -218,9 +211,9 @@ impl Presence<SectionRef> {
             SHAPE_ALL => Ok(Presence::All),
             SHAPE_BLOCKS | SHAPE_JUMP => {
                 let values = cursor.u32()?;
-                check_values(values, docs).map_err(|kind| cursor.refuse(kind))?;
+                cursor.check(check_values(values, docs))?;
                 let blocks = SectionRef::decode(cursor)?;
-                check_len(blocks.len, docs).map_err(|kind| cursor.refuse(kind))?;
+                cursor.check(check_len(blocks.len, docs))?;
                 let jump = (shape == SHAPE_JUMP).then(|| SectionRef::decode(cursor)).transpose()?;
                 if let Some(jump) = &jump {
                     cursor.equal("length of the jump table", jump.len, jump_len(docs))?;
@@ -261,7 +254,7 @@ impl<B: SectionBytes> PresenceReader<B> {
             Presence::All => Shape::All,
             Presence::Blocks { values, blocks, jump } => {
                 let checked = check_values(values, docs).and_then(|()| check_len(blocks.len() as u64, docs));
-                checked.map_err(|kind| Error::at(blocks.place(), 0, kind))?;
+                blocks.place().check(0, checked)?;
                 let chain = Blocks { docs, values, bytes: blocks };
                 let jump = Jump::open(mode, jump, &chain)?;
                 Shape::Blocks { chain, jump }

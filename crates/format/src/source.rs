@@ -29,15 +29,7 @@ impl<'a> Touched<'a> {
         Some(Touched { bytes: self.bytes.get(..end)?, ..self })
     }
 
-    /// The bytes of `range`, which is not empty, if they are known to be good.
-    #[inline(always)]
-    pub(crate) fn get(&self, range: Range<usize>) -> Option<&'a [u8]> {
-        let mut granules = range.start / GRANULE..range.end.div_ceil(GRANULE);
-        granules.all(|granule| self.is_good(granule)).then_some(())?;
-        self.bytes.get(range)
-    }
-
-    /// The bytes of `range` if they are known to be good: for long ranges, of which 64 granules are asked about at once.
+    /// The bytes of `range` if they are known to be good; 64 granules are asked about at once.
     pub(crate) fn part(&self, range: Range<usize>) -> Option<&'a [u8]> {
         let bytes = self.bytes.get(range.clone())?;
         let Some(granules) = self.granules else { return Some(bytes) };
@@ -69,23 +61,12 @@ impl<'a> Touched<'a> {
         granules.load(Ordering::Acquire)
     }
 
+    /// Whether `granule` is known to be good.
     #[inline(always)]
-    fn is_good(&self, granule: usize) -> bool {
+    pub(crate) fn is_good(&self, granule: usize) -> bool {
         let Some(granules) = self.granules else { return true };
         let word = granules.get(granule / 64);
         word.is_some_and(|word| Touched::load(word) >> (granule % 64) & 1 == 1)
-    }
-
-    /// Whether the granules of all `places` are known to be good.
-    #[inline(always)]
-    pub(crate) fn good<const N: usize>(&self, places: &[u64; N]) -> bool {
-        let Some(granules) = self.granules else { return true };
-        let bit = |at: u64| {
-            let granule = at / GRANULE as u64;
-            let word = usize::try_from(granule / 64).ok().and_then(|word| granules.get(word));
-            word.map_or(0, |word| Touched::load(word) >> (granule % 64) & 1)
-        };
-        places.iter().fold(1, |all, &at| all & bit(at)) == 1
     }
 }
 

@@ -162,16 +162,10 @@ impl<S> Blocks<S> {
     /// Compares the fields with each other, given the length of each section.
     pub(super) fn check(&self, len: impl Fn(&S) -> u64) -> Result<(), ErrorKind> {
         let expected = self.total_len.div_ceil(BLOCK).saturating_mul(END_LEN as u64);
-        let found = len(&self.ends);
-        if found != expected {
-            return Err(ErrorKind::Mismatch { what: "length of the block ends", found, expected });
-        }
-        let (what, max) = ("length of the preset dictionary", MAX_PRESET as u64);
-        match self.preset.as_ref().map(len) {
-            Some(0) => Err(ErrorKind::Broken("an empty preset dictionary")),
-            Some(found) if found > max => Err(ErrorKind::OutOfRange { what, found, max }),
-            _ => Ok(()),
-        }
+        ErrorKind::equal("length of the block ends", len(&self.ends), expected)?;
+        let Some(preset) = self.preset.as_ref().map(len) else { return Ok(()) };
+        ErrorKind::rule(preset > 0, "an empty preset dictionary")?;
+        ErrorKind::at_most("length of the preset dictionary", preset, MAX_PRESET as u64)
     }
 }
 
@@ -284,10 +278,8 @@ impl<B: SectionBytes> Blocks<B> {
         let status = status.map_err(|_| refuse("a block is no stream of DEFLATE"))?;
         let all =
             out.len() < len || (status == Status::StreamEnd && inflate.total_in() == stored.len() as u64);
-        match all && inflate.total_out() == out.len() as u64 {
-            true => Ok(()),
-            false => Err(refuse("a block has more bytes than it should, or fewer")),
-        }
+        let fits = all && inflate.total_out() == out.len() as u64;
+        packed.place().check(0, ErrorKind::rule(fits, "a block has more bytes than it should, or fewer"))
     }
 
     /// The compressed bytes of a block.
@@ -315,12 +307,8 @@ impl<B: SectionBytes> Blocks<B> {
             self.read(packed, at..self.total_len.min(at + BLOCK), &mut held)?;
         }
         let last = self.ends.array::<END_LEN>(self.ends.len().saturating_sub(END_LEN))?;
-        let (what, found, expected) =
-            ("end of the last block", LittleEndian::read_u64(last), packed.len() as u64);
-        match found == expected {
-            true => Ok(()),
-            false => Err(Error::at(self.ends.place(), 0, ErrorKind::Mismatch { what, found, expected })),
-        }
+        let end = LittleEndian::read_u64(last);
+        self.ends.place().check(0, ErrorKind::equal("end of the last block", end, packed.len() as u64))
     }
 }
 

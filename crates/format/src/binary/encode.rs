@@ -64,6 +64,12 @@ pub enum Refused {
     LeftOver(u64),
 }
 
+impl From<Infallible> for Refused {
+    fn from(never: Infallible) -> Refused {
+        match never {}
+    }
+}
+
 /// Encodes byte strings that lie end to end in `bytes`; value *i* ends before byte `ends[i]`, where the
 /// next one begins.
 ///
@@ -71,22 +77,20 @@ pub enum Refused {
 ///
 /// [`Refused`] if a value is too long, or `ends` do not ascend to the length of `bytes`.
 pub fn encode(bytes: Vec<u8>, ends: &[u64], options: &BinaryOptions) -> Result<Binary<Vec<u8>>, Refused> {
-    check(bytes.len() as u64, ends.iter().copied())?;
-    let count = ends.len() as u64;
-    let mut moved = Vec::new();
-    let strings = InMemory { bytes: &bytes, ends };
-    let Ok(coded) = compress(&strings, options.compression, |codes| {
+    let (count, mut moved) = (ends.len() as u64, Vec::new());
+    let offsets = in_memory(bytes.len(), ends, options)?;
+    let Ok(coded) = compress(&InMemory { bytes: &bytes, ends }, options.compression, |codes| {
         moved.push(codes.len() as u64);
         Ok(())
     });
-    if let Some(Coded { bytes: coded, coding }) = coded {
-        drop(bytes);
-        // Blocks are cut anywhere: offsets are those of the values.
-        let ends = if matches!(coding, Coding::Fsst { .. }) { &moved } else { ends };
-        return Ok(Binary { count, bytes: Some(coded), coding, offsets: offsets(ends, options) });
-    }
-    let bytes = Some(bytes).filter(|bytes| !bytes.is_empty());
-    Ok(Binary { count, bytes, coding: Coding::Raw, offsets: offsets(ends, options) })
+    Ok(match coded {
+        Some(Coded { bytes, coding: coding @ Coding::Fsst { .. } }) => {
+            let offsets = in_memory(bytes.len(), &moved, options)?;
+            Binary { count, bytes: Some(bytes), coding, offsets }
+        }
+        Some(Coded { bytes, coding }) => Binary { count, bytes: Some(bytes), coding, offsets },
+        None => Binary { count, bytes: (!bytes.is_empty()).then_some(bytes), coding: Coding::Raw, offsets },
+    })
 }
 
 /// Encodes where raw byte strings begin that lie end to end, wherever that is: `offsets` has one more than
@@ -155,38 +159,10 @@ pub fn at_least<S: Values>(len: u64, strings: &S, compression: Compression) -> R
     Ok(u64::try_from(taken).unwrap_or(len))
 }
 
-/// Refuses ends that do not ascend to `len`, and values that are too long.
-fn check(len: u64, ends: impl Iterator<Item = u64>) -> Result<(), Refused> {
-    let mut start = 0;
-    for (index, end) in (0..).zip(ends) {
-        match end.checked_sub(start).filter(|_| end <= len) {
-            None => return Err(Refused::OutOfPlace { index, end }),
-            Some(len) if len > MAX_VALUE.into() => return Err(Refused::TooLong { index, len }),
-            Some(_) => start = end,
-        }
-    }
-    if start == len { Ok(()) } else { Err(Refused::LeftOver(len - start)) }
-}
-
-/// The offsets of values that end at `ends`, which ascend.
-fn offsets(ends: &[u64], options: &BinaryOptions) -> BinaryOffsets<Vec<u8>> {
-    fixed(ends.iter().copied()).unwrap_or_else(|| {
-        let starts = std::iter::once(0).chain(ends.iter().map(|end| end.cast_signed()));
-        variable(&starts.collect::<Vec<i64>>(), options)
-    })
-}
-
-/// The length of all values, if they have the same.
-fn fixed(ends: impl Iterator<Item = u64>) -> Option<BinaryOffsets<Vec<u8>>> {
-    let mut start = 0;
-    let mut lens = ends.map(|end| end - std::mem::replace(&mut start, end));
-    let first = lens.next().unwrap_or(0);
-    let len = u32::try_from(first).ok()?;
-    lens.all(|len| len == first).then_some(BinaryOffsets::Fixed(len))
-}
-
-fn variable(offsets: &[i64], options: &BinaryOptions) -> BinaryOffsets<Vec<u8>> {
-    BinaryOffsets::Variable(numeric::encode(offsets, &options.of_offsets()))
+/// The offsets of values in memory.
+fn in_memory(len: usize, ends: &[u64], options: &BinaryOptions) -> Result<BinaryOffsets<Vec<u8>>, Refused> {
+    let offsets: Vec<i64> = std::iter::once(0).chain(ends.iter().map(|end| end.cast_signed())).collect();
+    encode_offsets(len as u64, offsets.as_slice(), options, |_| Ok(()))
 }
 
 /// Bytes that a section takes beside its payload, at least.

@@ -2,7 +2,7 @@
 
 use super::deflate::Blocks;
 use super::fsst::SymbolTable;
-use super::read::{BATCH, BinaryReader, OpenCoding, OpenOffsets, STRETCH_BYTES, Scratch};
+use super::read::{BATCH, BinaryReader, OpenCoding, STRETCH_BYTES, Scratch};
 use crate::error::Result;
 use crate::source::SectionBytes;
 
@@ -68,12 +68,12 @@ impl<B: SectionBytes> BinaryReader<B> {
             return Ok(());
         }
         match &self.offsets {
-            OpenOffsets::Fixed(len) => {
+            None => {
                 for (place, &index) in places.iter_mut().zip(indices).filter(|(_, index)| **index != SKIP) {
-                    *place = (u64::from(index) * u64::from(*len), (u64::from(index) + 1) * u64::from(*len));
+                    *place = self.fixed_place(index.into());
                 }
             }
-            OpenOffsets::Variable(offsets) => {
+            Some(offsets) => {
                 let (mut numbers, mut starts, mut ends) = ([0; BATCH], [0; BATCH], [0; BATCH]);
                 let len = indices.len();
                 let (numbers, starts, ends) = (&mut numbers[..len], &mut starts[..len], &mut ends[..len]);

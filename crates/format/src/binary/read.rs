@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::deflate::{Blocks, Held};
+use super::deflate::Held;
 use super::fsst::SymbolTable;
 use super::{Binary, BinaryOffsets, Coding};
 use crate::error::{Error, ErrorKind, Place, Result, Section};
@@ -76,21 +76,13 @@ pub struct BinaryReader<B: SectionBytes> {
     pub(super) count: u64,
     pub(super) bytes: Option<B>,
     pub(super) coding: OpenCoding<B>,
-    pub(super) offsets: OpenOffsets<B>,
+    /// Stored bytes of every value, unless there are offsets.
+    fixed_len: u32,
+    pub(super) offsets: Option<NumericReader<B>>,
 }
 
-#[derive(Debug)]
-pub(super) enum OpenCoding<B> {
-    Raw,
-    Fsst { total_len: u64, symbols: SymbolTable },
-    Deflate(Blocks<B>),
-}
-
-#[derive(Debug)]
-pub(super) enum OpenOffsets<B: SectionBytes> {
-    Fixed(u32),
-    Variable(NumericReader<B>),
-}
+/// How values become bytes, with the symbols read.
+pub(super) type OpenCoding<B> = Coding<B, SymbolTable>;
 
 impl<B: SectionBytes> BinaryReader<B> {
     /// Opens byte strings. O(1): reads no section but the symbols.
@@ -101,10 +93,10 @@ impl<B: SectionBytes> BinaryReader<B> {
     /// none.
     pub fn open(meta: Binary<B>, mode: JumpTables) -> Result<BinaryReader<B>> {
         let place = meta.bytes.as_ref().map_or(NOWHERE, B::place);
-        meta.check(|section| section.len() as u64).map_err(|kind| Error::at(place, 0, kind))?;
-        let offsets = match meta.offsets {
-            BinaryOffsets::Fixed(len) => OpenOffsets::Fixed(len),
-            BinaryOffsets::Variable(offsets) => OpenOffsets::Variable(NumericReader::open(offsets, mode)?),
+        place.check(0, meta.check(|section| section.len() as u64))?;
+        let (fixed_len, offsets) = match meta.offsets {
+            BinaryOffsets::Fixed(len) => (len, None),
+            BinaryOffsets::Variable(offsets) => (0, Some(NumericReader::open(offsets, mode)?)),
         };
         let coding = match meta.coding {
             Coding::Raw => OpenCoding::Raw,
@@ -114,7 +106,7 @@ impl<B: SectionBytes> BinaryReader<B> {
             }
             Coding::Deflate(blocks) => OpenCoding::Deflate(blocks),
         };
-        Ok(BinaryReader { count: meta.count, bytes: meta.bytes, coding, offsets })
+        Ok(BinaryReader { count: meta.count, bytes: meta.bytes, coding, fixed_len, offsets })
     }
 
     /// How many values there are.
@@ -124,10 +116,7 @@ impl<B: SectionBytes> BinaryReader<B> {
 
     /// Where each value begins, unless all are of one length.
     pub fn offsets(&self) -> Option<&NumericReader<B>> {
-        match &self.offsets {
-            OpenOffsets::Fixed(_) => None,
-            OpenOffsets::Variable(offsets) => Some(offsets),
-        }
+        self.offsets.as_ref()
     }
 
     /// How values are compressed, as `dv info` shows it; `None` if they are not.
@@ -144,10 +133,7 @@ impl<B: SectionBytes> BinaryReader<B> {
 
     /// Bytes of every value (or of its codes), if they are as many for each.
     pub fn fixed_len(&self) -> Option<u32> {
-        match self.offsets {
-            OpenOffsets::Fixed(len) => Some(len),
-            OpenOffsets::Variable(_) => None,
-        }
+        self.offsets.is_none().then_some(self.fixed_len)
     }
 
     /// Bytes on the heap: the symbols, and the jump table of the offsets, if it was built.
@@ -200,14 +186,17 @@ impl<B: SectionBytes> BinaryReader<B> {
         if index >= self.count {
             return Err(self.outside("value index", index, self.count.saturating_sub(1)));
         }
-        match &self.offsets {
-            // `check` found `count` times the length to be that of all bytes, so nothing overflows here.
-            OpenOffsets::Fixed(len) => Ok((index * u64::from(*len), (index + 1) * u64::from(*len))),
-            OpenOffsets::Variable(offsets) => {
-                let (start, end) = offsets.get_pair(index)?;
-                Ok((start.cast_unsigned(), end.cast_unsigned()))
-            }
-        }
+        let Some(offsets) = &self.offsets else { return Ok(self.fixed_place(index)) };
+        let (start, end) = offsets.get_pair(index)?;
+        Ok((start.cast_unsigned(), end.cast_unsigned()))
+    }
+
+    /// Where value `index` lies, if all have one length.
+    #[inline]
+    pub(super) fn fixed_place(&self, index: u64) -> (u64, u64) {
+        // `check` found `count` times the length to be that of all bytes, so nothing overflows here.
+        let len = u64::from(self.fixed_len);
+        (index * len, (index + 1) * len)
     }
 
     pub(super) fn decode_codes<'b>(
@@ -236,10 +225,8 @@ impl<B: SectionBytes> BinaryReader<B> {
         let end = if raw { range.end } else { range.end.min(range.start.saturating_add(STRETCH)) };
         offsets.clear();
         match &self.offsets {
-            OpenOffsets::Fixed(len) => {
-                offsets.extend((range.start..=end).map(|index| index * u64::from(*len)));
-            }
-            OpenOffsets::Variable(reader) => self.decode_offsets(reader, range.start..end, offsets)?,
+            None => offsets.extend((range.start..=end).map(|index| self.fixed_place(index).0)),
+            Some(reader) => self.decode_offsets(reader, range.start..end, offsets)?,
         }
         let start = offsets.first().copied().unwrap_or(0);
         if !raw {
@@ -297,10 +284,8 @@ impl<B: SectionBytes> BinaryReader<B> {
 
     /// Where an error about the offsets lies.
     pub(super) fn place(&self) -> Place {
-        match &self.offsets {
-            OpenOffsets::Variable(offsets) => offsets.meta().blocks.as_ref().map_or(NOWHERE, B::place),
-            OpenOffsets::Fixed(_) => self.bytes.as_ref().map_or(NOWHERE, B::place),
-        }
+        let section = self.offsets.as_ref().map_or(&self.bytes, |offsets| &offsets.meta().blocks);
+        section.as_ref().map_or(NOWHERE, B::place)
     }
 
     #[cold]

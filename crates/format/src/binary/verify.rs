@@ -2,8 +2,8 @@
 
 use super::MAX_VALUE;
 use super::fsst::SymbolTable;
-use super::read::{BATCH, BinaryReader, OpenCoding, OpenOffsets};
-use crate::error::{Error, ErrorKind, Result};
+use super::read::{BATCH, BinaryReader, OpenCoding};
+use crate::error::{ErrorKind, Result};
 use crate::source::SectionBytes;
 
 impl<B: SectionBytes> BinaryReader<B> {
@@ -26,9 +26,7 @@ impl<B: SectionBytes> BinaryReader<B> {
     }
 
     fn verify_offsets(&self) -> Result<()> {
-        let OpenOffsets::Variable(offsets) = &self.offsets else {
-            return Ok(());
-        };
+        let Some(offsets) = &self.offsets else { return Ok(()) };
         // Their smallest is 0 and their largest the length of the bytes: as they also ascend, that is where
         // they begin and end.
         offsets.verify()?;
@@ -43,34 +41,21 @@ impl<B: SectionBytes> BinaryReader<B> {
             }
             at = next;
         }
-        match differ {
-            true => Ok(()),
-            false => Err(Error::at(self.place(), 0, ErrorKind::Broken("values of one length have offsets"))),
-        }
+        self.place().check(0, ErrorKind::rule(differ, "values of one length have offsets"))
     }
 
     /// Decodes every value: codes stand for something, no value is too long, and together they have
     /// `total_len` bytes.
     fn verify_codes(&self, symbols: &SymbolTable, total_len: u64) -> Result<()> {
-        let (mut buffer, mut found) = (Vec::new(), 0_u64);
+        let (place, mut buffer, mut found) = (self.place(), Vec::new(), 0_u64);
         for index in 0..self.count {
             let (start, end) = self.place_of(index)?;
             let codes = self.slice(start, end)?;
-            if !symbols.knows(codes) {
-                return Err(self.refuse(ErrorKind::Broken("a code that stands for no symbol")));
-            }
+            place.check(0, ErrorKind::rule(symbols.knows(codes), "a code that stands for no symbol"))?;
             let len = symbols.decode(codes, &mut buffer).unwrap_or(0) as u64;
-            if len > MAX_VALUE.into() {
-                return Err(self.outside("bytes of a value", len, MAX_VALUE.into()));
-            }
+            place.check(0, ErrorKind::at_most("bytes of a value", len, MAX_VALUE.into()))?;
             found = found.saturating_add(len);
         }
-        match found == total_len {
-            true => Ok(()),
-            false => {
-                let what = "bytes of all values";
-                Err(self.refuse(ErrorKind::Mismatch { what, found, expected: total_len }))
-            }
-        }
+        place.check(0, ErrorKind::equal("bytes of all values", found, total_len))
     }
 }

@@ -21,8 +21,13 @@ pub(crate) const ENTRIES: usize = 256;
 pub(crate) fn look_up(table: &[i64], numbers: &mut [i64]) -> u64 {
     assert!([8, 16, ENTRIES].contains(&table.len()), "a table of {} entries", table.len());
     #[cfg(all(target_arch = "x86_64", not(miri)))]
-    return x86::look_up(table, numbers);
-    #[cfg(not(all(target_arch = "x86_64", not(miri))))]
+    if let Some(registers) = x86::registers(table)
+        && super::cpu_has!("avx512f")
+    {
+        #[allow(unsafe_code, reason = "the features were found")]
+        // SAFETY: the line above: this CPU has AVX-512 F.
+        return unsafe { x86::look_up(table, registers, numbers) };
+    }
     look_up_plain(table, numbers)
 }
 
@@ -38,9 +43,16 @@ pub(crate) fn look_up_packed(
     out: &mut [i64],
 ) -> (usize, u64) {
     #[cfg(all(target_arch = "x86_64", not(miri)))]
-    if start.is_multiple_of(simd::GROUP) {
-        let from = (start / simd::GROUP).checked_mul(width.into()).and_then(|at| bytes.get(at..));
-        return from.map_or((0, 0), |bytes| x86::look_up_packed(table, bytes, width, base, out));
+    if start.is_multiple_of(simd::GROUP)
+        && (1..=super::MAX_SPLIT_WIDTH).contains(&width)
+        && super::has_vbmi()
+        && let Some(registers) = x86::registers(table)
+        && let Some(at) = (start / simd::GROUP).checked_mul(width.into())
+    {
+        let bytes = bytes.get(at..).unwrap_or_default();
+        #[allow(unsafe_code, reason = "the features were found")]
+        // SAFETY: the lines above: this CPU has every feature that the function is compiled for.
+        return unsafe { x86::look_up_packed(registers, bytes, width, base, out) };
     }
     let _ = (table, bytes, width, start, base, out);
     (0, 0)
@@ -64,20 +76,16 @@ mod x86 {
     use std::arch::x86_64::*;
 
     use super::super::patterns::{EIGHTS, Eights};
-    use super::super::{MAX_SPLIT_WIDTH, has_vbmi, mask, simd};
+    use super::super::{mask, simd};
 
-    pub(super) fn look_up(table: &[i64], numbers: &mut [i64]) -> u64 {
-        let few = table.len() <= 16 && crate::bits::cpu_has!("avx512f");
-        match (few, table.first_chunk(), table.last_chunk()) {
-            // SAFETY: `few`: this CPU has AVX-512 F.
-            (true, Some(low), Some(high)) => unsafe { in_registers(table, low, high, numbers) },
-            _ => super::look_up_plain(table, numbers),
-        }
+    /// The first and the last eight entries of a table of 8, which are the same ones, or of 16.
+    pub(super) fn registers(table: &[i64]) -> Option<[&[i64; 8]; 2]> {
+        let table = Some(table).filter(|table| table.len() <= 16)?;
+        Some([table.first_chunk()?, table.last_chunk()?])
     }
 
-    /// `low` and `high` are the first and the last eight entries of `table`, which may be the same ones.
     #[target_feature(enable = "avx512f")]
-    fn in_registers(table: &[i64], low: &[i64; 8], high: &[i64; 8], numbers: &mut [i64]) -> u64 {
+    pub(super) fn look_up(table: &[i64], [low, high]: [&[i64; 8]; 2], numbers: &mut [i64]) -> u64 {
         // SAFETY: eight i64s are 64 bytes.
         let low = unsafe { _mm512_loadu_si512(low.as_ptr().cast()) };
         // SAFETY: as above.
@@ -95,26 +103,10 @@ mod x86 {
         _mm512_reduce_max_epu64(largest).max(super::look_up_plain(table, rest))
     }
 
-    pub(super) fn look_up_packed(
-        table: &[i64],
-        bytes: &[u8],
-        width: u8,
-        base: u64,
-        out: &mut [i64],
-    ) -> (usize, u64) {
-        let fits = table.len() <= 16 && (1..=MAX_SPLIT_WIDTH).contains(&width) && has_vbmi();
-        match (fits, table.first_chunk(), table.last_chunk()) {
-            // SAFETY: `fits`: this CPU has every feature that the function is compiled for.
-            (true, Some(low), Some(high)) => unsafe { from_packed(low, high, bytes, width, base, out) },
-            _ => (0, 0),
-        }
-    }
-
-    /// `low` and `high` as above; the first integer begins with the first byte.
+    /// The first integer begins with the first byte; its width is 1 to 56.
     #[target_feature(enable = "avx512f,avx512bw,avx512vbmi")]
-    fn from_packed(
-        low: &[i64; 8],
-        high: &[i64; 8],
+    pub(super) fn look_up_packed(
+        [low, high]: [&[i64; 8]; 2],
         bytes: &[u8],
         width: u8,
         base: u64,

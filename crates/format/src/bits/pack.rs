@@ -8,7 +8,9 @@
 
 use byteorder::{ByteOrder, LittleEndian};
 
-use super::{MAX_SPLIT_WIDTH, is_width, mask};
+#[cfg(all(target_arch = "x86_64", not(miri)))]
+use super::MAX_SPLIT_WIDTH;
+use super::{is_width, mask};
 
 /// Packs `values` and appends them to `out`, padded to a multiple of 8 bytes.
 ///
@@ -29,18 +31,16 @@ use super::{MAX_SPLIT_WIDTH, is_width, mask};
 pub fn pack(values: &[u64], width: u8, out: &mut Vec<u8>) {
     let width = if is_width(width) { width } else { 64 };
     let (start, len) = (out.len(), (values.len() * usize::from(width)).div_ceil(64) * 8);
-    match best() {
-        Some(kernel) if (1..=MAX_SPLIT_WIDTH).contains(&width) => {
-            let groups = values.len().div_ceil(GROUP) * usize::from(width);
-            out.resize(start + groups + WINDOW, 0);
-            kernel(values, width, &mut out[start..]);
-            out.truncate(start + len);
-        }
-        _ => {
-            out.resize(start + len, 0);
-            plain(values, width, &mut out[start..]);
-        }
+    #[cfg(all(target_arch = "x86_64", not(miri)))]
+    if (1..=MAX_SPLIT_WIDTH).contains(&width) && x86::has_vbmi() {
+        let groups = values.len().div_ceil(GROUP) * usize::from(width);
+        out.resize(start + groups + WINDOW, 0);
+        x86::vbmi(values, width, &mut out[start..]);
+        out.truncate(start + len);
+        return;
     }
+    out.resize(start + len, 0);
+    plain(values, width, &mut out[start..]);
 }
 
 /// One integer after the other: the definition of the right answer. `out` has all bytes of the result.
@@ -69,23 +69,12 @@ fn plain(values: &[u64], width: u8, out: &mut [u8]) {
 }
 
 /// Bytes behind the place of a group that a kernel may write.
+#[cfg(all(target_arch = "x86_64", not(miri)))]
 const WINDOW: usize = 64;
 
 /// Integers of a group.
+#[cfg(all(target_arch = "x86_64", not(miri)))]
 const GROUP: usize = 8;
-
-/// Packs `values` at 1 to 56 bits into `out`, which holds zeros: room for whole groups, and a
-/// [`WINDOW`].
-type Pack = fn(values: &[u64], width: u8, out: &mut [u8]);
-
-/// The fastest kernel of this CPU; `None` where the plain loop is.
-#[inline]
-fn best() -> Option<Pack> {
-    #[cfg(all(target_arch = "x86_64", not(miri)))]
-    return x86::best();
-    #[cfg(not(all(target_arch = "x86_64", not(miri))))]
-    return None;
-}
 
 #[cfg(all(target_arch = "x86_64", not(miri)))]
 #[allow(unsafe_code, reason = "intrinsics; each use has its proof")]
@@ -93,20 +82,17 @@ mod x86 {
     use std::arch::x86_64::*;
 
     use super::super::{MAX_SPLIT_WIDTH, mask};
-    use super::{GROUP, Pack, WINDOW};
+    use super::{GROUP, WINDOW};
 
     /// The widest integer that is cut to a byte.
     const NARROW: u8 = 8;
 
-    pub(super) fn best() -> Option<Pack> {
-        has_vbmi().then_some(vbmi as Pack)
-    }
-
-    fn has_vbmi() -> bool {
+    pub(super) fn has_vbmi() -> bool {
         crate::bits::cpu_has!("avx512f", "avx512bw", "avx512vbmi", "bmi2")
     }
 
-    fn vbmi(values: &[u64], width: u8, out: &mut [u8]) {
+    /// Packs `values` at 1 to 56 bits into `out`, which holds zeros: room for whole groups, and a [`WINDOW`].
+    pub(super) fn vbmi(values: &[u64], width: u8, out: &mut [u8]) {
         let (groups, rest) = values.as_chunks::<GROUP>();
         let mut last = [0; GROUP];
         last[..rest.len()].copy_from_slice(rest);

@@ -55,8 +55,11 @@ wide! {
 #[inline]
 pub(crate) fn in_range(numbers: &[u64], low: u64, span: u64) -> u64 {
     #[cfg(all(target_arch = "x86_64", not(miri)))]
-    return x86::in_range(numbers, low, span);
-    #[cfg(not(all(target_arch = "x86_64", not(miri))))]
+    if let (Ok(numbers), true) = (numbers.try_into(), super::has_vbmi()) {
+        #[allow(unsafe_code, reason = "the features were found")]
+        // SAFETY: the line above: this CPU has AVX-512.
+        return unsafe { x86::in_range(numbers, low, span) };
+    }
     in_range_plain(numbers, low, span)
 }
 
@@ -125,17 +128,8 @@ mod x86 {
         unsafe { avx2_groups(bytes, width, base, out) }
     }
 
-    #[inline]
-    pub(super) fn in_range(numbers: &[u64], low: u64, span: u64) -> u64 {
-        match <&[u64; 64]>::try_from(numbers) {
-            // SAFETY: this CPU has AVX-512.
-            Ok(numbers) if crate::bits::has_vbmi() => unsafe { in_range_avx512(numbers, low, span) },
-            _ => super::in_range_plain(numbers, low, span),
-        }
-    }
-
     #[target_feature(enable = "avx512f")]
-    fn in_range_avx512(numbers: &[u64; 64], low: u64, span: u64) -> u64 {
+    pub(super) fn in_range(numbers: &[u64; 64], low: u64, span: u64) -> u64 {
         let low = _mm512_set1_epi64(low.cast_signed());
         let span = _mm512_set1_epi64(span.cast_signed());
         let mut word = 0;

@@ -304,10 +304,7 @@ impl<'a> Front<'a> {
     #[inline]
     pub(super) fn end(&self, i: usize, start: usize) -> Result<usize> {
         let (end, max) = (start.saturating_add(self.own(i)), self.block.len());
-        match end <= max {
-            true => Ok(end),
-            false => Err(self.outside("end of a term in its block", end, max)),
-        }
+        if end <= max { Ok(end) } else { Err(self.outside("end of a term in its block", end, max)) }
     }
 
     /// Where the own bytes of term `i` lie in the section. O(1).

@@ -84,7 +84,8 @@ impl<B: SectionBytes> DictionaryReader<B> {
         let end = own + own_len;
         let fits = shared <= front.own(0) && shared + own_len <= self.max_len && end <= section.len();
         // Of two neighbouring granules, these are the first and the last.
-        let good = end - start <= GRANULE && touched.good(&[start as u64, end as u64 - 1]);
+        let [first, last] = [start, end - 1].map(|at| touched.is_good(at / GRANULE));
+        let good = end - start <= GRANULE && first & last;
         (fits && good).then_some(Place { head, shared, own, own_len })
     }
 

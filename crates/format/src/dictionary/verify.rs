@@ -2,8 +2,8 @@
 
 use super::block::{Class, Front, shared_len};
 use super::seek::key;
-use super::{DictionaryReader, OpenIndex};
-use crate::error::{Error, ErrorKind, Result};
+use super::{DictionaryReader, KEY_LEN, place_of};
+use crate::error::{ErrorKind, Result};
 use crate::source::SectionBytes;
 
 /// What is known of the terms before.
@@ -40,40 +40,33 @@ impl<B: SectionBytes> DictionaryReader<B> {
             self.verify_block(section, &front, &mut seen)?;
             if let Some(index) = &self.index {
                 let (_, head) = self.parts(section, &front, 0)?;
-                index.verify_key(block, key(head, &index.prefix))?;
+                let (found, expected) = (index.key(block)?, key(head, &index.prefix));
+                let checked = ErrorKind::equal("key of a block of terms", found, expected);
+                index.keys.place().check(block as usize * KEY_LEN, checked)?;
             }
         }
-        let place = self.blocks.as_ref().map_or(super::NOWHERE, B::place);
-        let equal = |what, found, expected| match found == expected {
-            true => Ok(()),
-            false => Err(Error::at(place, 0, ErrorKind::Mismatch { what, found, expected })),
-        };
-        equal("length of the longest term", self.max_len as u64, seen.max_len as u64)?;
-        equal("length of all terms", self.total_len, seen.total_len)
+        let place = place_of(self.blocks.as_ref());
+        let (longest, all) = ("length of the longest term", "length of all terms");
+        place.check(0, ErrorKind::equal(longest, self.max_len as u64, seen.max_len as u64))?;
+        place.check(0, ErrorKind::equal(all, self.total_len, seen.total_len))
     }
 
     fn verify_block(&self, section: &B, front: &Front<'_>, seen: &mut Seen) -> Result<()> {
-        let broken = |rule| Err(front.refuse(ErrorKind::Broken(rule)));
+        let rule = |holds, why| ErrorKind::rule(holds, why).map_err(|kind| front.refuse(kind));
         let (_, head) = self.parts(section, front, 0)?;
         let mut longest = 0;
         for i in 0..front.terms() {
             let (shared, own) = self.parts(section, front, i)?;
             longest = longest.max(front.shared(i)).max(own.len());
-            if i > 0 && shared_len(&head[shared.len()..], own) > 0 {
-                return broken("a term shares more with its block's first term than it says");
-            }
-            if !seen.is_above(shared, own) {
-                return broken("a term is not above the one before it");
-            }
+            let shares_no_more = i == 0 || shared_len(&head[shared.len()..], own) == 0;
+            rule(shares_no_more, "a term shares more with its block's first term than it says")?;
+            rule(seen.is_above(shared, own), "a term is not above the one before it")?;
         }
         let last = front.terms() - 1;
-        if front.end(last, front.start(last))? != front.block().len() {
-            return broken("bytes behind the last term of a block");
-        }
-        match u32::try_from(longest).map(Class::of) {
-            Ok(class) if class == front.class() => Ok(()),
-            _ => broken("the lengths of a block are wider than they need to be"),
-        }
+        let end = front.end(last, front.start(last))?;
+        rule(end == front.block().len(), "bytes behind the last term of a block")?;
+        let narrowest = u32::try_from(longest).is_ok_and(|longest| Class::of(longest) == front.class());
+        rule(narrowest, "the lengths of a block are wider than they need to be")
     }
 }
 
@@ -89,19 +82,5 @@ impl Seen {
         let above = !std::mem::replace(&mut self.any, true) || before < term;
         self.terms.swap(0, 1);
         above
-    }
-}
-
-impl<B: SectionBytes> OpenIndex<B> {
-    fn verify_key(&self, block: u32, expected: u64) -> Result<()> {
-        let found = self.key(block)?;
-        match found == expected {
-            true => Ok(()),
-            false => {
-                let at = (block as usize).saturating_mul(super::KEY_LEN);
-                let kind = ErrorKind::Mismatch { what: "key of a block of terms", found, expected };
-                Err(Error::at(self.keys.place(), at, kind))
-            }
-        }
     }
 }

@@ -147,9 +147,7 @@ impl<'a> EntryHead<'a> {
 pub fn name<'a>(cursor: &mut Cursor<'a>) -> Result<&'a str> {
     let len = cursor.u32()?;
     cursor.at_most("length of the name", len.into(), MAX_NAME as u64)?;
-    if len == 0 {
-        return Err(cursor.refuse(ErrorKind::Broken("the field has no name")));
-    }
+    cursor.rule(len > 0, "the field has no name")?;
     text(cursor, usize::try_from(len).unwrap_or(usize::MAX))
 }
 
@@ -226,10 +224,9 @@ impl Column<SectionRef> {
     /// When a field holds what it may not, two fields disagree, or sections overlap.
     pub fn decode(cursor: &mut Cursor<'_>, docs: u32, sections_start: u64) -> Result<Column<SectionRef>> {
         let head = EntryHead::decode(cursor)?;
-        let (kind, logical) = (Kind::read(cursor)?, LogicalType::read(cursor)?);
-        if !logical.fits(kind) {
-            return Err(cursor.refuse(ErrorKind::Broken("the logical type does not fit the kind")));
-        }
+        let (kind, logical) =
+            (cursor.tag("kind", &Kind::ALL)?, cursor.tag("logical type", &LogicalType::ALL)?);
+        cursor.rule(logical.fits(kind), "the logical type does not fit the kind")?;
         let format_len = cursor.u8()?;
         let format = text(cursor, format_len.into())?;
         let field = Field {
@@ -239,12 +236,10 @@ impl Column<SectionRef> {
             format: (!format.is_empty()).then(|| format.to_owned()),
         };
         let presence = Presence::decode_meta(cursor, docs)?;
-        let values = Values::decode(cursor, kind, presence.values(docs))?;
-        if logical != LogicalType::F64 && values.are_decimals() {
-            return Err(
-                cursor.refuse(ErrorKind::Broken("decimals, and the logical type is not that of doubles"))
-            );
-        }
+        let mut values = Values::decode(cursor, kind, presence.values(docs))?;
+        let is_decimal = |numbers: &mut Numeric<_>| matches!(numbers.transform, Transform::Decimal(_));
+        let fits = logical == LogicalType::F64 || !values.numbers_mut().is_some_and(is_decimal);
+        cursor.rule(fits, "decimals, and the logical type is not that of doubles")?;
         let statistics = Statistics::decode(cursor)?;
         cursor.equal("bytes behind the entry", cursor.left() as u64, 0)?;
         let column = Column { field, presence, values, statistics };
@@ -278,18 +273,6 @@ impl<S> Values<S> {
 }
 
 impl Values<SectionRef> {
-    fn are_decimals(&self) -> bool {
-        match self {
-            Values::Numeric(numbers) | Values::SortedNumeric { values: numbers, .. } => {
-                matches!(numbers.transform, Transform::Decimal(_))
-            }
-            Values::Sorted { ords, .. } | Values::SortedSet { ords, .. } => {
-                matches!(ords.transform, Transform::Decimal(_))
-            }
-            Values::Binary(_) => false,
-        }
-    }
-
     /// Reads the values of a column of `kind`, of which `with_value` documents have one.
     fn decode(cursor: &mut Cursor<'_>, kind: Kind, with_value: u32) -> Result<Values<SectionRef>> {
         let with_value = u64::from(with_value);
@@ -303,9 +286,8 @@ impl Values<SectionRef> {
             let offsets =
                 numbers(cursor, Role::Offsets, "offsets", if with_value == 0 { 0 } else { with_value + 1 })?;
             let total = offsets.max.cast_unsigned();
-            if offsets.min != 0 || total < with_value || offsets.max < 0 {
-                return Err(cursor.refuse(ErrorKind::Broken("offsets that cannot be")));
-            }
+            let can_be = offsets.min == 0 && total >= with_value && offsets.max >= 0;
+            cursor.rule(can_be, "offsets that cannot be")?;
             Ok((offsets, total))
         };
         Ok(match kind {
@@ -336,8 +318,7 @@ impl Values<SectionRef> {
 fn terms_of(cursor: &mut Cursor<'_>, ords: &Numeric<SectionRef>) -> Result<Dictionary<SectionRef>> {
     let terms = Dictionary::decode_meta(cursor)?;
     let used = if ords.count == 0 { Some(0) } else { ords.max.checked_add(1) };
-    if ords.min < 0 || used != Some(i64::from(terms.count)) {
-        return Err(cursor.refuse(ErrorKind::Broken("ords that are not those of the terms")));
-    }
+    let are_all = ords.min >= 0 && used == Some(i64::from(terms.count));
+    cursor.rule(are_all, "ords that are not those of the terms")?;
     Ok(terms)
 }

@@ -14,11 +14,11 @@
 //! | … | …         | `entries` | see [`column`](super::column) |
 
 use crate::cursor::{Cursor, Put};
-use crate::error::{Error, ErrorKind, Place, Result, Section};
+use crate::error::{Place, Result, Section};
 use crate::file::column::{Column, EntryHead};
 use crate::file::frame::{FOOTER_LEN, Footer, HEADER_LEN, Header};
 use crate::file::root::{Extra, PageRef, ROOT_ENTRY_LEN, Root};
-use crate::granule::SectionRef;
+use crate::granule::{self, SectionRef};
 
 /// A page is closed with the entry that takes it to this many bytes: about a granule, so that a
 /// look-up among 65,000 columns reads a dozen of them.
@@ -41,10 +41,7 @@ impl<'a> Page<'a> {
     /// [`ErrorKind::Checksum`], and when the page's skeleton contradicts itself or `page`.
     pub fn parse(bytes: &'a [u8], page: &PageRef) -> Result<Page<'a>> {
         let place = Place { section: Section::DirectoryPage, offset: page.bytes.start };
-        let found = crc32fast::hash(bytes);
-        if found != page.crc {
-            return Err(Error::at(place, 0, ErrorKind::Checksum { found, expected: page.crc }));
-        }
+        granule::check(place.section, place.offset, bytes, page.crc)?;
         let mut cursor = Cursor::new(place, bytes);
         let count = cursor.u32()?;
         cursor.equal("columns in the page", count.into(), page.columns.len() as u64)?;
@@ -54,9 +51,7 @@ impl<'a> Page<'a> {
         let (mut end, mut before) = (page.sections.start, None);
         for i in 0..count {
             let head = parsed.head(i)?;
-            if before.is_some_and(|before| before >= head.name) {
-                return Err(cursor.refuse(ErrorKind::Broken("field names do not ascend")));
-            }
+            cursor.rule(before.is_none_or(|before| before < head.name), "field names do not ascend")?;
             cursor.at_most("end of the sections before", end, head.sections_end)?;
             (end, before) = (head.sections_end, Some(head.name));
         }

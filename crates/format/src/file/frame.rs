@@ -36,6 +36,7 @@ use std::ops::Range;
 
 use crate::cursor::{Cursor, Put};
 use crate::error::{Error, ErrorKind, Place, Result, Section};
+use crate::granule;
 use crate::id::MAX_DOCS;
 
 /// Bytes of the header.
@@ -181,9 +182,7 @@ impl Footer {
         cursor.at_most("docs", docs.into(), MAX_DOCS.into())?;
         let end = root_offset.saturating_add(root_len.into());
         cursor.at_most("end of the directory root", end, place.offset)?;
-        if root_offset < HEADER_LEN as u64 {
-            return Err(cursor.refuse(ErrorKind::Broken("the directory root lies in the header")));
-        }
+        cursor.rule(root_offset >= HEADER_LEN as u64, "the directory root lies in the header")?;
         Ok(Footer { root_offset, root_len, root_crc, docs, columns, id, required })
     }
 
@@ -217,12 +216,8 @@ fn readable(place: Place, version: u16, required: u32, writer: Option<[u16; 3]>)
 
 /// Compares the `u32` at `at` with the checksum of what lies before.
 fn checksum(place: Place, bytes: &[u8], at: usize) -> Result<()> {
-    let found = crc32fast::hash(&bytes[..at]);
-    let mut cursor = Cursor::new(place, &bytes[at..]);
-    match cursor.u32()? {
-        expected if expected == found => Ok(()),
-        expected => Err(Error::at(place, 0, ErrorKind::Checksum { found, expected })),
-    }
+    let expected = Cursor::new(place, &bytes[at..]).u32()?;
+    granule::check(place.section, place.offset, &bytes[..at], expected)
 }
 
 fn sized(bytes: &[u8]) -> [u8; 64] {

@@ -3,41 +3,27 @@
 //! A column stores 64-bit numbers or byte strings. A [`LogicalType`] says what they were before: the
 //! transforms here keep the order, so that a range of the type is a range of the stored form.
 
-use crate::cursor::Cursor;
-use crate::error::{ErrorKind, Result};
+use crate::named::named;
 
-/// How many values a document may have, and of what form. The discriminants are on disk.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[repr(u8)]
-pub enum Kind {
-    /// At most one 64-bit number a document.
-    Numeric = 0,
-    /// At most one byte string a document.
-    Binary = 1,
-    /// At most one byte string a document, kept as an ord into a sorted dictionary.
-    Sorted = 2,
-    /// Any number of 64-bit numbers a document, in ascending order, duplicates kept.
-    SortedNumeric = 3,
-    /// A set of byte strings a document, kept as ascending ords.
-    SortedSet = 4,
+named! {
+    /// How many values a document may have, and of what form. The discriminants are on disk.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+    #[repr(u8)]
+    pub enum Kind {
+        /// At most one 64-bit number a document.
+        Numeric = 0 => "numeric",
+        /// At most one byte string a document.
+        Binary = 1 => "binary",
+        /// At most one byte string a document, kept as an ord into a sorted dictionary.
+        Sorted = 2 => "sorted",
+        /// Any number of 64-bit numbers a document, in ascending order, duplicates kept.
+        SortedNumeric = 3 => "sorted-numeric",
+        /// A set of byte strings a document, kept as ascending ords.
+        SortedSet = 4 => "sorted-set",
+    }
 }
 
 impl Kind {
-    /// Every kind, in tag order.
-    pub const ALL: [Kind; 5] =
-        [Kind::Numeric, Kind::Binary, Kind::Sorted, Kind::SortedNumeric, Kind::SortedSet];
-
-    /// The kind's name in lower case, as `dv info` shows it.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Kind::Numeric => "numeric",
-            Kind::Binary => "binary",
-            Kind::Sorted => "sorted",
-            Kind::SortedNumeric => "sorted-numeric",
-            Kind::SortedSet => "sorted-set",
-        }
-    }
-
     /// Whether a document may have more than one value.
     pub const fn is_multi_valued(self) -> bool {
         matches!(self, Kind::SortedNumeric | Kind::SortedSet)
@@ -47,97 +33,54 @@ impl Kind {
     pub const fn is_bytes(self) -> bool {
         matches!(self, Kind::Binary | Kind::Sorted | Kind::SortedSet)
     }
-
-    /// Reads a tag byte.
-    ///
-    /// # Errors
-    ///
-    /// [`ErrorKind::UnknownTag`] for a byte that is no kind.
-    pub fn read(cursor: &mut Cursor<'_>) -> Result<Kind> {
-        let tag = cursor.u8()?;
-        let unknown = ErrorKind::UnknownTag { what: "kind", tag };
-        Kind::ALL.into_iter().find(|k| *k as u8 == tag).ok_or_else(|| cursor.refuse(unknown))
-    }
 }
 
-/// What a column's values are to the person who wrote them. The discriminants are on disk.
-///
-/// | type | stored as | order kept |
-/// | --- | --- | --- |
-/// | `I64` | itself | yes |
-/// | `U64` | [`from_u64`] | yes |
-/// | `F64` | [`from_f64`]: every bit pattern survives | yes; −0.0 just before 0.0, NaN at the ends |
-/// | `Bool` | 0 or 1 | yes |
-/// | `Date` | days since 1970-01-01 | yes |
-/// | `TimestampMillis`, `…Micros`, `…Nanos` | units since 1970-01-01T00:00:00Z | yes |
-/// | `Ip` | 16 bytes, IPv4 as `::ffff:a.b.c.d` | yes |
-/// | `Uuid` | 16 bytes: any 128-bit id, big-endian | yes |
-/// | `Utf8` | its bytes | by code point |
-/// | `Bytes` | itself | yes |
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[repr(u8)]
-pub enum LogicalType {
-    /// A signed integer.
-    I64 = 0,
-    /// An unsigned integer.
-    U64 = 1,
-    /// A double.
-    F64 = 2,
-    /// True or false.
-    Bool = 3,
-    /// A day of the proleptic Gregorian calendar.
-    Date = 4,
-    /// A moment, to the millisecond.
-    TimestampMillis = 5,
-    /// A moment, to the microsecond.
-    TimestampMicros = 6,
-    /// A moment, to the nanosecond.
-    TimestampNanos = 7,
-    /// An IPv4 or IPv6 address.
-    Ip = 8,
-    /// A 128-bit id.
-    Uuid = 9,
-    /// Text.
-    Utf8 = 10,
-    /// Any bytes.
-    Bytes = 11,
+named! {
+    /// What a column's values are to the person who wrote them. The discriminants are on disk.
+    ///
+    /// | type | stored as | order kept |
+    /// | --- | --- | --- |
+    /// | `I64` | itself | yes |
+    /// | `U64` | [`from_u64`] | yes |
+    /// | `F64` | [`from_f64`]: every bit pattern survives | yes; −0.0 just before 0.0, NaN at the ends |
+    /// | `Bool` | 0 or 1 | yes |
+    /// | `Date` | days since 1970-01-01 | yes |
+    /// | `TimestampMillis`, `…Micros`, `…Nanos` | units since 1970-01-01T00:00:00Z | yes |
+    /// | `Ip` | 16 bytes, IPv4 as `::ffff:a.b.c.d` | yes |
+    /// | `Uuid` | 16 bytes: any 128-bit id, big-endian | yes |
+    /// | `Utf8` | its bytes | by code point |
+    /// | `Bytes` | itself | yes |
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+    #[repr(u8)]
+    pub enum LogicalType {
+        /// A signed integer.
+        I64 = 0 => "i64",
+        /// An unsigned integer.
+        U64 = 1 => "u64",
+        /// A double.
+        F64 = 2 => "f64",
+        /// True or false.
+        Bool = 3 => "bool",
+        /// A day of the proleptic Gregorian calendar.
+        Date = 4 => "date",
+        /// A moment, to the millisecond.
+        TimestampMillis = 5 => "timestamp[ms]",
+        /// A moment, to the microsecond.
+        TimestampMicros = 6 => "timestamp[us]",
+        /// A moment, to the nanosecond.
+        TimestampNanos = 7 => "timestamp[ns]",
+        /// An IPv4 or IPv6 address.
+        Ip = 8 => "ip",
+        /// A 128-bit id.
+        Uuid = 9 => "uuid",
+        /// Text.
+        Utf8 = 10 => "string",
+        /// Any bytes.
+        Bytes = 11 => "bytes",
+    }
 }
 
 impl LogicalType {
-    /// Every type, in tag order.
-    pub const ALL: [LogicalType; 12] = [
-        LogicalType::I64,
-        LogicalType::U64,
-        LogicalType::F64,
-        LogicalType::Bool,
-        LogicalType::Date,
-        LogicalType::TimestampMillis,
-        LogicalType::TimestampMicros,
-        LogicalType::TimestampNanos,
-        LogicalType::Ip,
-        LogicalType::Uuid,
-        LogicalType::Utf8,
-        LogicalType::Bytes,
-    ];
-
-    /// The type's name, as schemas, `--type` and `dv info` spell it.
-    pub const fn name(self) -> &'static str {
-        match self {
-            LogicalType::I64 => "i64",
-            LogicalType::U64 => "u64",
-            LogicalType::F64 => "f64",
-            LogicalType::Bool => "bool",
-            LogicalType::Date => "date",
-            LogicalType::TimestampMillis => "timestamp[ms]",
-            LogicalType::TimestampMicros => "timestamp[us]",
-            LogicalType::TimestampNanos => "timestamp[ns]",
-            LogicalType::Ip => "ip",
-            LogicalType::Uuid => "uuid",
-            LogicalType::Utf8 => "string",
-            LogicalType::Bytes => "bytes",
-        }
-    }
-
     /// Whether values are byte strings in the file (and not 64-bit numbers).
     pub const fn is_bytes(self) -> bool {
         matches!(self, LogicalType::Ip | LogicalType::Uuid | LogicalType::Utf8 | LogicalType::Bytes)
@@ -154,17 +97,6 @@ impl LogicalType {
     /// Whether a column of `kind` can hold this type.
     pub const fn fits(self, kind: Kind) -> bool {
         self.is_bytes() == kind.is_bytes()
-    }
-
-    /// Reads a tag byte.
-    ///
-    /// # Errors
-    ///
-    /// [`ErrorKind::UnknownTag`] for a byte that is no type.
-    pub fn read(cursor: &mut Cursor<'_>) -> Result<LogicalType> {
-        let tag = cursor.u8()?;
-        let unknown = ErrorKind::UnknownTag { what: "logical type", tag };
-        LogicalType::ALL.into_iter().find(|t| *t as u8 == tag).ok_or_else(|| cursor.refuse(unknown))
     }
 }
 

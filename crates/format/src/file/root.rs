@@ -26,9 +26,10 @@
 use std::ops::Range;
 
 use crate::cursor::{Cursor, Put};
-use crate::error::{Error, ErrorKind, Place, Result, Section};
+use crate::error::{ErrorKind, Place, Result, Section};
 use crate::file::frame::{Footer, HEADER_LEN};
 use crate::file::sort::{self, SORT_TAG, SortKey};
+use crate::granule;
 use crate::numeric::{STRETCHES_TAG, Stretches};
 
 /// The most columns in a segment.
@@ -84,10 +85,7 @@ impl Root {
     /// many columns as the footer says.
     pub fn parse(bytes: &[u8], footer: &Footer) -> Result<Root> {
         let place = Place { section: Section::DirectoryRoot, offset: footer.root_offset };
-        let found = crc32fast::hash(bytes);
-        if found != footer.root_crc {
-            return Err(Error::at(place, 0, ErrorKind::Checksum { found, expected: footer.root_crc }));
-        }
+        granule::check(place.section, place.offset, bytes, footer.root_crc)?;
         let mut cursor = Cursor::new(place, bytes);
         cursor.at_most("columns", footer.columns.into(), MAX_COLUMNS.into())?;
         let mut root = Root::default();
@@ -133,9 +131,7 @@ impl Root {
     /// As [`sort::decode`], and when the extra has sections.
     pub fn sort(&self, footer: &Footer) -> Result<Vec<SortKey>> {
         let Some((place, extra)) = self.extra(SORT_TAG, footer) else { return Ok(Vec::new()) };
-        if !extra.sections.is_empty() {
-            return Err(Error::at(place, 0, ErrorKind::Broken("a sort has no sections")));
-        }
+        place.check(0, ErrorKind::rule(extra.sections.is_empty(), "a sort has no sections"))?;
         sort::decode(&mut Cursor::new(place, &extra.body))
     }
 
@@ -205,9 +201,8 @@ impl Extra {
         let sections = root.sections_end();
         let (sections_end, tag, len) = (cursor.u64()?, cursor.u32()?, cursor.u32()?);
         cursor.at_most("end of the sections before", sections, sections_end)?;
-        if root.extras.last().is_some_and(|before| before.tag >= tag) {
-            return Err(cursor.refuse(ErrorKind::Broken("tags of extras do not ascend")));
-        }
+        let ascends = root.extras.last().is_none_or(|before| before.tag < tag);
+        cursor.rule(ascends, "tags of extras do not ascend")?;
         let len = usize::try_from(len).unwrap_or(usize::MAX);
         let body = cursor.take(len)?.to_vec();
         cursor.zeros(len.next_multiple_of(8) - len)?;

@@ -25,7 +25,7 @@
 use std::cmp::Ordering;
 
 use crate::cursor::{Cursor, Put};
-use crate::error::{ErrorKind, Result};
+use crate::error::Result;
 use crate::file::column::name;
 
 /// The tag of the extra.
@@ -120,18 +120,14 @@ pub fn encode(keys: &[SortKey]) -> Vec<u8> {
 pub fn decode(cursor: &mut Cursor<'_>) -> Result<Vec<SortKey>> {
     let count = cursor.u32()?;
     cursor.at_most("keys of the sort", count.into(), MAX_SORT_KEYS as u64)?;
-    if count == 0 {
-        return Err(cursor.refuse(ErrorKind::Broken("a sort by nothing")));
-    }
+    cursor.rule(count > 0, "a sort by nothing")?;
     let mut keys: Vec<SortKey> = Vec::new();
     for _ in 0..count {
         let flags = cursor.u8()?;
         cursor.at_most("flags of a sort key", flags.into(), 0b11)?;
         cursor.zeros(3)?;
         let column = name(cursor)?;
-        if keys.iter().any(|key| key.column == column) {
-            return Err(cursor.refuse(ErrorKind::Broken("two sort keys are of one column")));
-        }
+        cursor.rule(keys.iter().all(|key| key.column != column), "two sort keys are of one column")?;
         let column = column.to_owned();
         keys.push(SortKey { column, descending: flags & 1 != 0, missing_first: flags & 2 != 0 });
     }

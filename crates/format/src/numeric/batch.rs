@@ -3,7 +3,6 @@
 use std::ops::Range;
 
 use super::block::{Block, Encoding, add_line};
-use super::decimal::Decimal;
 use super::locate::Residuals;
 use super::read::affine;
 use super::{NumericReader, Transform};
@@ -50,12 +49,8 @@ impl<B: SectionBytes> NumericReader<B> {
         first: usize,
         out: &mut [i64],
     ) -> Result<()> {
-        let (base, gcd) = match self.meta.transform {
-            Transform::Affine { base, gcd } => (base, gcd),
-            Transform::Decimal(decimal) => return decode_decimal(decimal, header, residuals, first, out),
-            Transform::Table(_) | Transform::Constant(_) => {
-                return self.decode_table(header, residuals, first, out);
-            }
+        let Transform::Affine { base, gcd } = self.meta.transform else {
+            return self.decode_others(header, residuals, first, out);
         };
         // As a value, the block's base saves a multiplication.
         let start = affine(base, gcd, header.base).cast_unsigned();
@@ -72,8 +67,8 @@ impl<B: SectionBytes> NumericReader<B> {
         Ok(())
     }
 
-    /// The same through the table of values.
-    fn decode_table(
+    /// The same of decimals, whose division is a pass of its own, and through the table of values.
+    fn decode_others(
         &self,
         header: &Block,
         residuals: &Residuals<'_>,
@@ -81,13 +76,31 @@ impl<B: SectionBytes> NumericReader<B> {
         out: &mut [i64],
     ) -> Result<()> {
         let mut done = 0;
-        if header.encoding == Encoding::Packed {
+        if let (Transform::Table(_), Encoding::Packed) = (&self.meta.transform, header.encoding) {
             let found = self.table.look_up(residuals, first, header.base, out);
             done = found.map_err(|number| self.no_entry(number))?;
         }
         for (stretch, out) in out[done..].chunks_mut(STRETCH).enumerate() {
             unpack(header, residuals, first + done + stretch * STRETCH, unsigned(out))?;
-            self.table.replace(out).map_err(|number| self.no_entry(number))?;
+            self.replace(out)?;
+        }
+        Ok(())
+    }
+
+    /// What is added to numbers before they are [replaced](Self::replace), and saves that pass.
+    #[inline]
+    pub(super) fn added(&self) -> i64 {
+        if let Transform::Affine { base, gcd: 1 } = self.meta.transform { base } else { 0 }
+    }
+
+    /// Replaces numbers, to which [`added`](Self::added) was added, by values.
+    #[inline]
+    pub(super) fn replace(&self, numbers: &mut [i64]) -> Result<()> {
+        match self.meta.transform {
+            Transform::Affine { gcd: 1, .. } | Transform::Constant(_) => {}
+            Transform::Affine { base, gcd } => multiples(base.cast_unsigned(), gcd, unsigned(numbers)),
+            Transform::Decimal(decimal) => decimal.values(unsigned(numbers)),
+            Transform::Table(_) => self.table.replace(numbers).map_err(|number| self.no_entry(number))?,
         }
         Ok(())
     }
@@ -114,22 +127,6 @@ impl<B: SectionBytes> NumericReader<B> {
         }
         Ok(())
     }
-}
-
-/// The same of decimals: the division is a pass of its own.
-fn decode_decimal(
-    decimal: Decimal,
-    header: &Block,
-    residuals: &Residuals<'_>,
-    first: usize,
-    out: &mut [i64],
-) -> Result<()> {
-    for (stretch, out) in out.chunks_mut(STRETCH).enumerate() {
-        let numbers = unsigned(out);
-        unpack(header, residuals, first + stretch * STRETCH, numbers)?;
-        decimal.values(numbers);
-    }
-    Ok(())
 }
 
 /// The numbers of a block from `first` on.

@@ -34,6 +34,7 @@ use crate::bits::{self, wide};
 use crate::cursor::Put;
 use crate::error::{Error, ErrorKind, Place, Result};
 use crate::jump::Entry;
+use crate::named::named;
 use crate::source::SectionBytes;
 
 /// Bytes of the fields that every header has.
@@ -70,29 +71,17 @@ impl Stride {
     }
 }
 
-/// How the numbers of one block are made of its residuals. The discriminants are on disk.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[repr(u8)]
-pub enum Encoding {
-    /// One number for the whole block; no residuals.
-    Constant = 0,
-    /// Frame of reference: residuals from the smallest number.
-    Packed = 1,
-    /// Residuals from a line.
-    Linear = 2,
-}
-
-impl Encoding {
-    /// Every encoding, in tag order.
-    pub const ALL: [Encoding; 3] = [Encoding::Constant, Encoding::Packed, Encoding::Linear];
-
-    /// The encoding's name, as `dv info` shows it.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Encoding::Constant => "constant",
-            Encoding::Packed => "packed",
-            Encoding::Linear => "linear",
-        }
+named! {
+    /// How the numbers of one block are made of its residuals. The discriminants are on disk.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+    #[repr(u8)]
+    pub enum Encoding {
+        /// One number for the whole block; no residuals.
+        Constant = 0 => "constant",
+        /// Frame of reference: residuals from the smallest number.
+        Packed = 1 => "packed",
+        /// Residuals from a line.
+        Linear = 2 => "linear",
     }
 }
 
@@ -225,23 +214,16 @@ fn kind(tags: u64, long: bool) -> Option<(Encoding, u8)> {
 impl Entry for Block {
     #[inline]
     fn parse(place: Place, at: usize, bytes: &[u8]) -> Result<Block> {
-        let Some((head, rest)) = bytes.split_first_chunk::<SHORT_LEN>() else {
-            return Err(Error::truncated(place, at, SHORT_LEN, bytes.len()));
-        };
-        let (base, tags) = (LittleEndian::read_u64(&head[..8]), LittleEndian::read_u64(&head[8..]));
-        let long = rest.len() >= LONG_LEN - SHORT_LEN;
-        let Some((encoding, width)) = kind(tags, long) else { return Err(illegal(place, at, tags)) };
-        let slope = match rest.first_chunk::<{ LONG_LEN - SHORT_LEN }>() {
-            Some(tail) if encoding == Encoding::Linear => LittleEndian::read_i64(&tail[..8]),
-            _ => 0,
-        };
-        Ok(Block { base, slope, payload: (tags >> 16) * UNIT, encoding, width })
+        let stride = if bytes.len() < LONG_LEN { Stride::Short } else { Stride::Long };
+        Block::of(bytes, stride).ok_or_else(|| illegal(place, at, bytes))
     }
 }
 
 #[cold]
-fn illegal(place: Place, at: usize, tags: u64) -> Error {
-    let [tag, ..] = tags.to_le_bytes();
+fn illegal(place: Place, at: usize, bytes: &[u8]) -> Error {
+    let Some(&tag) = bytes.get(8).filter(|_| bytes.len() >= SHORT_LEN) else {
+        return Error::truncated(place, at, SHORT_LEN, bytes.len());
+    };
     if Encoding::ALL.iter().all(|encoding| *encoding as u8 != tag) {
         let kind = ErrorKind::UnknownTag { what: "block encoding", tag };
         return Error::at(place, at.saturating_add(8), kind);

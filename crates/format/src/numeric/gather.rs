@@ -79,17 +79,8 @@ impl<B: SectionBytes> NumericReader<B> {
 
     /// As many values, from the first one on, as are found by a kernel.
     fn gather_known(&self, header: Option<&Block>, indices: &[u32], out: &mut [i64]) -> Result<usize> {
-        let add = if let Transform::Affine { base, gcd: 1 } = self.meta.transform { base } else { 0 };
-        let done = self.numbers_known(header, add, indices, out).unwrap_or(0);
-        let numbers = &mut out[..done];
-        match self.meta.transform {
-            Transform::Affine { gcd: 1, .. } | Transform::Constant(_) => {}
-            Transform::Affine { base, gcd } => {
-                bits::multiples(base.cast_unsigned(), gcd, bits::unsigned(numbers));
-            }
-            Transform::Decimal(decimal) => decimal.values(bits::unsigned(numbers)),
-            Transform::Table(_) => self.table.replace(numbers).map_err(|number| self.no_entry(number))?,
-        }
+        let done = self.numbers_known(header, self.added(), indices, out).unwrap_or(0);
+        self.replace(&mut out[..done])?;
         Ok(done)
     }
 
@@ -135,8 +126,8 @@ impl<B: SectionBytes> NumericReader<B> {
 
     /// The block in which all `indices` lie.
     fn block_of(&self, indices: &[u32]) -> Option<u64> {
-        let ends = indices.iter().fold((u32::MAX, 0), |(min, max), &i| (min.min(i), max.max(i)));
-        let [first, last] = [ends.0, ends.1].map(|index| self.meta.split(index.into()).0);
+        let (least, greatest) = bits::ends(indices);
+        let [first, last] = [least, greatest].map(|index| self.meta.split(index.into()).0);
         (first == last).then_some(first)
     }
 
@@ -160,12 +151,10 @@ impl<B: SectionBytes> NumericReader<B> {
                 *out = affine(base, gcd, number(probe)?);
                 Ok(())
             }),
-            Transform::Decimal(_) | Transform::Table(_) | Transform::Constant(_) => {
-                places.try_for_each(|(probe, out)| {
-                    *out = self.value(number(probe)?)?;
-                    Ok(())
-                })
-            }
+            _ => places.try_for_each(|(probe, out)| {
+                *out = self.value(number(probe)?)?;
+                Ok(())
+            }),
         }
     }
 
@@ -180,16 +169,11 @@ impl<B: SectionBytes> NumericReader<B> {
             (Transform::Affine { base, gcd }, _) => {
                 self.gather_residuals(header, indices, out, |i, x| Ok(affine(*base, *gcd, number(i, x))))
             }
-            (Transform::Decimal(decimal), _) => {
-                self.gather_residuals(header, indices, out, |i, x| Ok(decimal.value(number(i, x))))
-            }
             (Transform::Table(_) | Transform::Constant(_), Encoding::Constant | Encoding::Packed) => {
                 let start = header.base;
                 self.gather_residuals(header, indices, out, |_, x| self.entry(start.wrapping_add(x)))
             }
-            (Transform::Table(_) | Transform::Constant(_), Encoding::Linear) => {
-                self.gather_residuals(header, indices, out, |i, x| self.entry(number(i, x)))
-            }
+            _ => self.gather_residuals(header, indices, out, |i, x| self.value(number(i, x))),
         }
     }
 

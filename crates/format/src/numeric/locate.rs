@@ -2,8 +2,8 @@
 
 use std::ops::Range;
 
+use super::Numeric;
 use super::block::Block;
-use super::{Numeric, Transform};
 use crate::bits;
 use crate::error::{Error, ErrorKind, Place, Result};
 use crate::id::TermOrd;
@@ -150,13 +150,8 @@ impl<B: SectionBytes> Chain for Numeric<B> {
     type Entry = Block;
 
     fn blocks(&self) -> usize {
-        match self.transform {
-            Transform::Constant(_) => 0,
-            // Opening made sure that a header for each of them fits the section.
-            Transform::Affine { .. } | Transform::Decimal(_) | Transform::Table(_) => {
-                usize::try_from(self.block_count()).unwrap_or(0)
-            }
-        }
+        // Opening made sure that a header for each of them fits the section.
+        usize::try_from(self.block_count()).unwrap_or(0)
     }
 
     fn stride(&self) -> usize {
@@ -171,11 +166,8 @@ impl<B: SectionBytes> Chain for Numeric<B> {
         let section = self.section()?;
         let behind = at.saturating_add(self.stride.bytes());
         let entry = Block::parse(section.place(), at, section.slice(at..behind)?)?;
-        if entry.payload != behind as u64 {
-            let what = "offset of a block's payload";
-            let kind = ErrorKind::Mismatch { what, found: entry.payload, expected: behind as u64 };
-            return Err(Error::at(section.place(), at, kind));
-        }
+        let checked = ErrorKind::equal("offset of a block's payload", entry.payload, behind as u64);
+        section.place().check(at, checked)?;
         let next = self.payload(block as u64, &entry)?.end;
         Ok(Step { entry, next, values: values.saturating_add(self.values_in(block as u64) as u64) })
     }

@@ -194,15 +194,7 @@ impl<B: SectionBytes> NumericReader<B> {
     #[inline(always)]
     pub(super) fn probe(&self, index: u64) -> Result<Probe> {
         let (block, i) = self.meta.split(index);
-        if self.meta.block_shift == ONE_BLOCK {
-            // It has no jump table, so its header was built one of, and stays on the heap.
-            return match self.jump.built() {
-                Some([header, ..]) => self.probe_in(header, i),
-                _ => self.probe_in(&self.locate(block)?, i),
-            };
-        }
-        let table = self.jump.in_use().zip(usize::try_from(block).ok());
-        match table.and_then(|(table, block)| Block::peek(table, self.meta.stride, block)) {
+        match self.known_header(block) {
             Some(header) => self.probe_in(&header, i),
             None => self.probe_in(&self.locate(block)?, i),
         }

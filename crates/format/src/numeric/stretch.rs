@@ -90,18 +90,14 @@ impl Stretches {
         let (mut all, mut at) = (Vec::<Stretches>::new(), sections.start);
         while all.is_empty() || cursor.left() > 0 {
             let (column, section) = (cursor.u32()?, SectionRef::decode(cursor)?);
-            if all.last().is_some_and(|before| before.column >= column) {
-                return Err(cursor.refuse(ErrorKind::Broken("columns with stretches do not ascend")));
-            }
-            cursor.at_most(
-                "number of a column with stretches, and one",
-                u64::from(column) + 1,
-                columns.into(),
-            )?;
+            let ascends = all.last().is_none_or(|before| before.column < column);
+            cursor.rule(ascends, "columns with stretches do not ascend")?;
+            let what = "number of a column with stretches, and one";
+            cursor.at_most(what, u64::from(column) + 1, columns.into())?;
             // One behind the other, or a section could be of two columns.
             let end = section.end().filter(|&end| section.offset >= at && end <= sections.end);
-            at =
-                end.ok_or_else(|| cursor.refuse(ErrorKind::Broken("a section of stretches lies elsewhere")))?;
+            cursor.rule(end.is_some(), "a section of stretches lies elsewhere")?;
+            at = end.unwrap_or(at);
             all.push(Stretches { column, section });
         }
         Ok(all)
@@ -148,9 +144,7 @@ pub(super) fn encoded_len(count: u64) -> u64 {
 pub(super) fn encode(ends: &[(i64, i64)]) -> Vec<u8> {
     let mut bytes = Vec::with_capacity(ends.len() * STRETCH_LEN);
     for stretches in ends.chunks(PER_ZONE) {
-        let zone = stretches
-            .iter()
-            .fold((i64::MAX, i64::MIN), |zone, ends| (zone.0.min(ends.0), zone.1.max(ends.1)));
+        let zone = survey::all_ends(stretches);
         let codes = |&(min, max): &(i64, i64)| [code(min.abs_diff(zone.0)), code(max.abs_diff(zone.1))];
         bytes.extend(stretches.iter().flat_map(codes));
     }

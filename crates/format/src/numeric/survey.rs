@@ -63,9 +63,14 @@ impl Survey {
     }
 }
 
+/// The smallest and the largest of values of which parts have these `ends`.
+pub(super) fn all_ends(ends: &[(i64, i64)]) -> (i64, i64) {
+    ends.iter().fold((i64::MAX, i64::MIN), |all, ends| (all.0.min(ends.0), all.1.max(ends.1)))
+}
+
 wide! {
     /// The smallest and the largest of some values.
-    fn ends<T: Number>(values: &[T]) -> (i64, i64) {
+    pub(super) fn ends<T: Number>(values: &[T]) -> (i64, i64) {
         let (mut min, mut max) = ([i64::MAX; LANES], [i64::MIN; LANES]);
         let (groups, rest) = values.as_chunks::<LANES>();
         for group in groups {

@@ -1,17 +1,18 @@
 //! Every byte of a column, compared with every other; and what `dv info` shows of it.
 
 use std::fmt;
+use std::ops::{Range, RangeInclusive};
 
 use super::batch::unpack;
 use super::block::{Encoding, Stride};
 use super::decimal::Decimal;
 use super::stretch;
-use super::survey::STRETCH;
-use super::zone::{self, Level, ZONE};
+use super::survey::{STRETCH, all_ends, ends};
+use super::zone::{self, Level, ZONE, ZONES_PER_ZONE};
 use super::{BLOCK_SHIFTS, NumericReader, Transform};
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::{ErrorKind, Result};
 use crate::id::MAX_DOCS;
-use crate::jump::{Chain, Step};
+use crate::jump::walk;
 use crate::source::SectionBytes;
 
 /// Values for each byte of blocks that are the largest there are and hold a header alone.
@@ -53,18 +54,6 @@ impl fmt::Display for Encodings {
     }
 }
 
-/// The smallest and the largest of the values seen so far.
-#[derive(Clone, Copy)]
-struct Ends(i64, i64);
-
-impl Ends {
-    const NONE: Ends = Ends(i64::MAX, i64::MIN);
-
-    fn with(self, other: Ends) -> Ends {
-        Ends(self.0.min(other.0), self.1.max(other.1))
-    }
-}
-
 impl<B: SectionBytes> NumericReader<B> {
     /// Reads everything, and compares it with everything else.
     ///
@@ -88,12 +77,8 @@ impl<B: SectionBytes> NumericReader<B> {
     fn verify_count(&self) -> Result<()> {
         let Some(blocks) = &self.meta.blocks else { return Ok(()) };
         let max = (blocks.len() as u64).saturating_mul(MOST_PER_BYTE).max(MAX_DOCS.into());
-        match self.meta.count {
-            found if found > max => {
-                Err(self.meta.refuse(ErrorKind::OutOfRange { what: "number of values", found, max }))
-            }
-            _ => Ok(()),
-        }
+        let checked = ErrorKind::at_most("number of values", self.meta.count, max);
+        self.meta.place().check(0, checked)
     }
 
     /// No number times the divisor leaves 64 bits: `base + q * gcd` would come round to a value in
@@ -121,129 +106,79 @@ impl<B: SectionBytes> NumericReader<B> {
 
     fn verify_table(&self) -> Result<()> {
         let Transform::Table(section) = &self.meta.transform else { return Ok(()) };
-        let broken = |at, what| Err(Error::at(section.place(), at, ErrorKind::Broken(what)));
-        if let Some(at) = self.table.values().windows(2).position(|pair| pair[0] >= pair[1]) {
-            return broken((at + 1) * size_of::<i64>(), "the values table does not ascend");
-        }
-        match (self.table.values().first(), self.table.values().last()) {
-            (Some(min), Some(max)) if (*min, *max) == (self.meta.min, self.meta.max) => Ok(()),
-            _ => broken(0, "the values table does not reach from the smallest to the largest value"),
-        }
+        let values = self.table.values();
+        let descends = values.windows(2).position(|pair| pair[0] >= pair[1]);
+        let at = descends.map_or(0, |at| (at + 1) * size_of::<i64>());
+        section.place().check(at, ErrorKind::rule(descends.is_none(), "the values table does not ascend"))?;
+        let reaches = (values.first(), values.last()) == (Some(&self.meta.min), Some(&self.meta.max));
+        let why = "the values table does not reach from the smallest to the largest value";
+        section.place().check(0, ErrorKind::rule(reaches, why))
     }
 
     fn verify_blocks(&self) -> Result<()> {
         let Some(section) = &self.meta.blocks else { return Ok(()) };
-        let stride = self.meta.stride;
-        let broken = |at, what| Err(Error::at(section.place(), at, ErrorKind::Broken(what)));
+        let (place, stride) = (section.place(), self.meta.stride);
         let mut header = Vec::with_capacity(stride.bytes());
-        let end = self.each_header(|block, at, step| {
+        let end = walk(&self.meta, |block, at, step| {
             header.clear();
             step.entry.encode(stride, &mut header);
-            if section.slice(at..at + stride.bytes())? != header {
-                return broken(at, "bytes of a block header that should be zero");
-            }
+            let zeros = section.slice(at..at + stride.bytes())? == header;
+            place.check(at, ErrorKind::rule(zeros, "bytes of a block header that should be zero"))?;
             let used = self.meta.values_in(block as u64) as u64 * u64::from(step.entry.width);
             if !used.is_multiple_of(64) {
-                let word = u64::from_le_bytes(*section.array(step.next - 8)?);
-                if word >> (used % 64) != 0 {
-                    return broken(step.next - 8, "padding behind a block's residuals is not zero");
-                }
+                let (at, why) = (step.next - 8, "padding behind a block's residuals is not zero");
+                let zeros = u64::from_le_bytes(*section.array(at)?) >> (used % 64) == 0;
+                place.check(at, ErrorKind::rule(zeros, why))?;
             }
-            if let Some(jump) = self.jump_table() {
-                let at = block * stride.bytes();
-                if jump.slice(at..at + stride.bytes())? != header {
-                    let what = ErrorKind::Broken("the jump entry of a block is not its header");
-                    return Err(Error::at(jump.place(), at, what));
-                }
-            }
-            Ok(())
+            let Some(jump) = self.jump_table() else { return Ok(()) };
+            let at = block * stride.bytes();
+            let same = jump.slice(at..at + stride.bytes())? == header;
+            jump.place().check(at, ErrorKind::rule(same, "the jump entry of a block is not its header"))
         })?;
-        if end != section.len() {
-            return broken(end, "bytes behind the last block");
-        }
-        Ok(())
-    }
-
-    /// Walks the chain, whatever the mode, and calls `f` with each block's number, offset and step.
-    /// Returns where the last one ends.
-    fn each_header(
-        &self,
-        mut f: impl FnMut(usize, usize, &Step<super::Block>) -> Result<()>,
-    ) -> Result<usize> {
-        let (mut at, mut values) = (0, 0);
-        for block in 0..Chain::blocks(&self.meta) {
-            let step = self.meta.step(block, at, values)?;
-            f(block, at, &step)?;
-            (at, values) = (step.next, step.values);
-        }
-        Ok(at)
+        place.check(end, ErrorKind::rule(end == section.len(), "bytes behind the last block"))
     }
 
     fn verify_values(&self) -> Result<()> {
-        let (mut all, mut upper) = (Ends::NONE, Ends::NONE);
-        let mut stretches = Vec::new();
-        let mut start = 0;
+        let (mut all, mut start) = (Vec::new(), 0);
         while self.meta.blocks.is_some() && start < self.meta.count {
-            let end = self.meta.count.min(start + Level::Lower.values());
-            self.ends_of(start..end, &mut stretches)?;
-            let lower = stretches.iter().fold(Ends::NONE, |all, &(min, max)| all.with(Ends(min, max)));
-            (all, upper) = (all.with(lower), upper.with(lower));
-            self.verify_zone(Level::Lower, start, lower)?;
-            self.verify_stretches(start / ZONE, &stretches)?;
-            if end.is_multiple_of(Level::Upper.values()) || end == self.meta.count {
-                self.verify_zone(Level::Upper, end - 1, upper)?;
-                upper = Ends::NONE;
-            }
+            let end = self.meta.count.min(start + Level::Upper.values());
+            let ends = self.ends_of(start..end)?;
+            self.verify_zones(start / ZONE..end.div_ceil(ZONE), &ends)?;
+            all.push(all_ends(&ends));
             start = end;
         }
-        match self.meta.blocks.is_none() || (all.0, all.1) == (self.meta.min, self.meta.max) {
-            true => Ok(()),
-            false => Err(self.meta.refuse(ErrorKind::Broken("not the column's smallest and largest value"))),
-        }
+        let same = self.meta.blocks.is_none() || all_ends(&all) == (self.meta.min, self.meta.max);
+        self.meta.place().check(0, ErrorKind::rule(same, "not the column's smallest and largest value"))
     }
 
     /// The smallest and the largest of every [`STRETCH`] of these values.
-    fn ends_of(&self, range: std::ops::Range<u64>, ends: &mut Vec<(i64, i64)>) -> Result<()> {
+    fn ends_of(&self, range: Range<u64>) -> Result<Vec<(i64, i64)>> {
         let mut values = [0; STRETCH];
-        let mut start = range.start;
-        ends.clear();
-        while start < range.end {
+        let starts = range.clone().step_by(STRETCH);
+        let ends = starts.map(|start| {
             let len = STRETCH.min(usize::try_from(range.end - start).unwrap_or(STRETCH));
-            let values = &mut values[..len];
-            self.decode(start..start + len as u64, values)?;
-            let all = values.iter().fold(Ends::NONE, |ends, &value| ends.with(Ends(value, value)));
-            ends.push((all.0, all.1));
-            start += len as u64;
-        }
-        Ok(())
+            self.decode(start..start + len as u64, &mut values[..len])?;
+            Ok(ends(&values[..len]))
+        });
+        ends.collect()
     }
 
-    /// Compares the zone of value `index` with what it holds.
-    fn verify_zone(&self, level: Level, index: u64, ends: Ends) -> Result<()> {
-        let Some(zones) = &self.meta.zones else { return Ok(()) };
-        let zone = zone::read(&self.meta, zones, level, index / level.values())?;
-        match (*zone.start(), *zone.end()) == (ends.0, ends.1) {
-            true => Ok(()),
-            false => {
-                let what = ErrorKind::Broken("a zone is not the smallest and largest of its values");
-                Err(Error::at(zones.place(), 0, what))
-            }
+    /// Compares the `lower` zones of an upper one, that one, and their stretches with what they hold: values
+    /// of which every [`STRETCH`] has these `ends`.
+    fn verify_zones(&self, lower: Range<u64>, ends: &[(i64, i64)]) -> Result<()> {
+        if let Some(zones) = &self.meta.zones {
+            let upper = zone::read(&self.meta, zones, Level::Upper, lower.start / ZONES_PER_ZONE)?;
+            let found = zone::read_all(&self.meta, zones, Level::Lower, lower.clone())?.chain([upper]);
+            let expected = ends.chunks(stretch::PER_ZONE).chain([ends]).map(all_ends);
+            let same = found.map(RangeInclusive::into_inner).eq(expected);
+            let why = "a zone is not the smallest and largest of its values";
+            zones.place().check(0, ErrorKind::rule(same, why))?;
         }
-    }
-
-    /// Compares the stretches of a zone with what their values, which have these `ends`, make of them.
-    fn verify_stretches(&self, zone: u64, ends: &[(i64, i64)]) -> Result<()> {
         let Some(stretches) = &self.meta.stretches else { return Ok(()) };
-        match stretch::read_zones(&self.meta, stretches, zone..zone + 1)?.as_flattened()
-            == stretch::encode(ends)
-        {
-            true => Ok(()),
-            false => {
-                let what =
-                    ErrorKind::Broken("a stretch is not from the smallest to the largest of its values");
-                Err(Error::at(stretches.place(), 0, what))
-            }
-        }
+        let found = stretch::read_zones(&self.meta, stretches, lower)?;
+        let same = found.as_flattened() == stretch::encode(ends);
+        let why = "a stretch is not from the smallest to the largest of its values";
+        stretches.place().check(0, ErrorKind::rule(same, why))
     }
 
     /// Which encodings the column has, and how often.
@@ -256,7 +191,7 @@ impl<B: SectionBytes> NumericReader<B> {
     pub fn encodings(&self) -> Result<Encodings> {
         let mut found =
             Encoding::ALL.map(|encoding| BlockCount { encoding, blocks: 0, narrowest: 64, widest: 0 });
-        self.each_header(|_, _, step| {
+        walk(&self.meta, |_, _, step| {
             let count = &mut found[step.entry.encoding as usize];
             count.blocks += 1;
             count.narrowest = count.narrowest.min(step.entry.width);

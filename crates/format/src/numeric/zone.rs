@@ -23,7 +23,7 @@
 use std::ops::{Range, RangeInclusive};
 
 use super::Numeric;
-use super::survey::STRETCH;
+use super::survey::{STRETCH, all_ends};
 use crate::cursor::Put;
 use crate::error::{Error, ErrorKind, Result};
 use crate::source::SectionBytes;
@@ -69,7 +69,7 @@ pub(super) fn encode(ends: &[(i64, i64)]) -> Option<Vec<u8>> {
     let mut bytes = Vec::with_capacity(usize::try_from(encoded_len(count)).ok()?);
     for level in [Level::Lower, Level::Upper] {
         for ends in ends.chunks(usize::try_from(level.values()).ok()? / STRETCH) {
-            let ends = ends.iter().fold((i64::MAX, i64::MIN), |(min, max), e| (min.min(e.0), max.max(e.1)));
+            let ends = all_ends(ends);
             bytes.put_i64(ends.0);
             bytes.put_i64(ends.1);
         }

@@ -1,5 +1,7 @@
 //! Documents in, blocks out.
 
+use std::ops::Range;
+
 use super::Presence;
 use super::bitmap::{BLOCK_WORDS, Words};
 use super::header::{BlockEntry, Header, Kind};
@@ -19,20 +21,14 @@ const FASTEST_FIRST: [Kind; 6] = [Kind::Full, Kind::Empty, Kind::Dense, Kind::Ru
 ///
 /// The same documents give the same bytes, always. O(`docs` / 64 + values).
 pub fn encode(docs: u32, present: &[u64], jump_tables: bool) -> Presence<Vec<u8>> {
-    let mut encoder = Encoder::default();
-    let mut words = [0; BLOCK_WORDS];
-    let mut left = docs;
-    let mut chunks = present.chunks(BLOCK_WORDS);
-    while left > 0 {
-        let chunk = chunks.next().unwrap_or_default();
-        words[..chunk.len()].copy_from_slice(chunk);
-        words[chunk.len()..].fill(0);
-        let size = left.min(BLOCK_DOCS);
-        cut(&mut words, size);
-        encoder.push(&words, size);
-        left -= size;
-    }
-    encoder.finish(docs, jump_tables)
+    encode_blocks(docs, jump_tables, |block, words| {
+        let present = present.get((block.start / 64) as usize..).unwrap_or_default();
+        let there = present.len().min(block.len().div_ceil(64));
+        words[..there].copy_from_slice(&present[..there]);
+        if let Some(last) = words.get_mut(block.len() / 64) {
+            *last &= (1 << (block.len() % 64)) - 1;
+        }
+    })
 }
 
 /// As [`encode`], from the documents themselves, which ascend; of a number that does not, or is not
@@ -44,30 +40,29 @@ pub fn encode_docs(
     present: impl IntoIterator<Item = u32>,
     jump_tables: bool,
 ) -> Presence<Vec<u8>> {
-    let mut encoder = Encoder::default();
     let mut present = present.into_iter().peekable();
-    let mut start = 0;
-    while start < docs {
-        let mut words = [0; BLOCK_WORDS];
-        let size = (docs - start).min(BLOCK_DOCS);
-        while let Some(doc) = present.next_if(|&doc| doc < start + size) {
-            if let Some(low) = doc.checked_sub(start) {
+    encode_blocks(docs, jump_tables, |block, words| {
+        while let Some(doc) = present.next_if(|&doc| doc < block.end) {
+            if let Some(low) = doc.checked_sub(block.start) {
                 words[(low / 64) as usize] |= 1 << (low % 64);
             }
         }
-        encoder.push(&words, size);
-        start += size;
-    }
-    encoder.finish(docs, jump_tables)
+    })
 }
 
-/// Clears the bits from `docs` on.
-fn cut(words: &mut Words, docs: u32) {
-    let (word, bit) = ((docs / 64) as usize, docs % 64);
-    if let Some(word) = words.get_mut(word) {
-        *word &= (1 << bit) - 1;
+/// Encodes the blocks of `docs` documents, of which `fill` sets the bits.
+fn encode_blocks(
+    docs: u32,
+    jump_tables: bool,
+    mut fill: impl FnMut(Range<u32>, &mut Words),
+) -> Presence<Vec<u8>> {
+    let mut encoder = Encoder::default();
+    for start in (0..docs).step_by(BLOCK_DOCS as usize) {
+        let (mut words, size) = ([0; BLOCK_WORDS], (docs - start).min(BLOCK_DOCS));
+        fill(start..start + size, &mut words);
+        encoder.push(&words, size);
     }
-    words.iter_mut().skip(word + 1).for_each(|word| *word = 0);
+    encoder.finish(docs, jump_tables)
 }
 
 /// Blocks so far, and their jump table.

@@ -11,7 +11,7 @@ use super::simd;
 use super::sink::{Collect, Exists, Expand, Sink};
 use super::{NO_VALUE, PresenceReader, Shape, locate};
 use crate::bits;
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::{ErrorKind, Result};
 use crate::id::{BLOCK_DOCS, DocId, ValueIndex};
 use crate::source::SectionBytes;
 
@@ -124,10 +124,8 @@ impl<B: SectionBytes> PresenceReader<B> {
         self.visit(docs.clone(), &mut sink)?;
         let found = sink.found();
         out.truncate(before + found);
-        match found == values.len() {
-            true => Ok(ValueIndex::new(values.start)),
-            false => Err(self.miscounted()),
-        }
+        self.count(found == values.len())?;
+        Ok(ValueIndex::new(values.start))
     }
 
     /// The indices of the values that documents of the range have.
@@ -141,10 +139,8 @@ impl<B: SectionBytes> PresenceReader<B> {
         let docs = self.clip(docs);
         let start = self.before(docs.start)?;
         let end = if docs.is_empty() { start } else { self.before(docs.end)? };
-        match start <= end {
-            true => Ok(start..end),
-            false => Err(self.miscounted()),
-        }
+        self.count(start <= end)?;
+        Ok(start..end)
     }
 
     /// Sets bit *i* of `bits` if document `docs.start` + *i* has a value; leaves the others.
@@ -177,10 +173,7 @@ impl<B: SectionBytes> PresenceReader<B> {
         let values = self.values_in(docs.clone())?;
         let mut sink = Expand { start, bits, values: value_bits, at: 0 };
         self.visit(docs, &mut sink)?;
-        match sink.at == values.len() {
-            true => Ok(()),
-            false => Err(self.miscounted()),
-        }
+        self.count(sink.at == values.len())
     }
 
     /// Makes sure that `bits` has a bit for each of `docs`, and returns the document of bit 0.
@@ -233,10 +226,9 @@ impl<B: SectionBytes> PresenceReader<B> {
         Ok(())
     }
 
-    /// Documents and ranks contradict each other.
-    #[cold]
-    fn miscounted(&self) -> Error {
+    /// Refuses documents that do not `agree` with what is known of them.
+    fn count(&self, agree: bool) -> Result<()> {
         let why = "the documents of presence blocks are not as many as their headers and ranks say";
-        Error::at(self.place(), 0, ErrorKind::Broken(why))
+        self.place().check(0, ErrorKind::rule(agree, why))
     }
 }

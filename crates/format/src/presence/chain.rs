@@ -64,18 +64,15 @@ impl<B: SectionBytes> Chain for Blocks<B> {
         let before = u32::try_from(values).ok();
         let entry = before.and_then(|before| BlockEntry::new(before, payload, header));
         let entry = entry.ok_or_else(|| self.refuse(at, ErrorKind::Broken("too many presence blocks")))?;
-        self.admit(block, &entry).map_err(|kind| self.refuse(at, kind))?;
+        place.check(at, self.admit(block, &entry))?;
         let docs = self.docs_in(u32::try_from(block).unwrap_or(u32::MAX));
         let needed = header.payload_len(docs);
         let next = payload.saturating_add(needed);
         if next > len {
             return Err(Error::truncated(place, payload, needed, len - payload));
         }
-        if block + 1 == self.blocks() && next != len {
-            let (found, expected) = (len as u64, next as u64);
-            return Err(
-                self.refuse(next, ErrorKind::Mismatch { what: "length of presence", found, expected })
-            );
+        if block + 1 == self.blocks() {
+            place.check(next, ErrorKind::equal("length of presence", len as u64, next as u64))?;
         }
         Ok(Step { entry, next, values: values + u64::from(header.values) })
     }
@@ -88,12 +85,7 @@ impl<B: SectionBytes> Chain for Blocks<B> {
         entry.header.check(self.docs_in(number))?;
         let (found, values) = (u64::from(entry.before) + u64::from(entry.header.values), self.values.into());
         let what = "values up to the end of a presence block";
-        if found > values {
-            return Err(ErrorKind::OutOfRange { what, found, max: values });
-        }
-        if found < values && block + 1 == self.blocks() {
-            return Err(ErrorKind::Mismatch { what, found, expected: values });
-        }
-        Ok(())
+        ErrorKind::at_most(what, found, values)?;
+        if block + 1 < self.blocks() { Ok(()) } else { ErrorKind::equal(what, found, values) }
     }
 }

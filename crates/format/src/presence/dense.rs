@@ -17,7 +17,7 @@ use std::ops::Range;
 use super::NO_VALUE;
 use super::bitmap::{Words, cut, short, u16s};
 use super::block::{Block, Probe};
-use super::kernel::{Kernel, LINE};
+use super::kernel::{LINE, count};
 use super::sink::Sink;
 use crate::cursor::Put;
 use crate::error::Result;
@@ -129,18 +129,12 @@ pub(super) fn visit<B: SectionBytes>(
 /// The payload begins at byte `at` of `bytes`, with `ranks` bytes of rank entries; `None` if it ends too
 /// early.
 #[inline(always)]
-pub(super) fn place(
-    bytes: Touched<'_>,
-    at: usize,
-    ranks: usize,
-    low: u16,
-    kernel: impl Kernel,
-) -> Option<(u32, bool)> {
+pub(super) fn place(bytes: Touched<'_>, at: usize, ranks: usize, low: u16) -> Option<(u32, bool)> {
     let (stride, bit) = (usize::from(low) / STRIDE as usize, u32::from(low) % STRIDE);
     let line = bytes.array(at.wrapping_add(ranks + stride * LINE))?;
     let rank = u16::from_le_bytes(*bytes.array(at.wrapping_add(stride * RANK))?);
     let present = line[(bit / 8) as usize] >> (bit % 8) & 1 == 1;
-    Some((u32::from(rank) + kernel.count(line, bit), present))
+    Some((u32::from(rank) + count(line, bit), present))
 }
 
 /// Ranks of `docs` where rank entries are ignored: counted from the block's first word on, or from that

@@ -44,7 +44,7 @@ pub(super) struct Eight<'a> {
 }
 
 /// Where to look for eight documents.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Default)]
 struct Group {
     /// The blocks that they lie in,
     blocks: [u32; GROUP],
@@ -67,17 +67,7 @@ impl<'a> Eight<'a> {
     #[target_feature(enable = "avx512f")]
     #[inline]
     pub(super) fn new(plain: Plain<'a>) -> Option<Eight<'a>> {
-        let none = [0; GROUP];
-        let group = Group {
-            blocks: [0; GROUP],
-            before: [0; GROUP],
-            rank_at: none,
-            line_at: none,
-            word_at: none,
-            words: [0; GROUP],
-            bit: none,
-        };
-        Some(Eight { blocks: Blocks::new(plain)?, groups: [group; TOGETHER / GROUP] })
+        Some(Eight { blocks: Blocks::new(plain)?, groups: [Group::default(); TOGETHER / GROUP] })
     }
 
     /// The ranks of `docs`, [`TOGETHER`] at most, up to the first eight of which one takes more care;

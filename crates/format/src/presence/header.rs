@@ -26,35 +26,37 @@
 //! | 14 | 2 | `runs` | as in the header |
 //! | 16 | | *end* | |
 
+use byteorder::{ByteOrder, LittleEndian};
+
 use crate::cursor::Put;
 use crate::error::{Error, ErrorKind, Place, Result};
 use crate::jump::Entry;
+use crate::named::named;
 
 /// What a payload's length, and with it every block's address, is a multiple of.
 pub(super) const UNIT: usize = 8;
 
-/// How a block says which of its documents have a value.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[repr(u8)]
-pub enum Kind {
-    /// None of them; no payload.
-    Empty = 0,
-    /// All of them; no payload.
-    Full = 1,
-    /// Up to 256 document numbers.
-    List = 2,
-    /// A byte for each document, in buckets of 256 documents.
-    Sparse = 3,
-    /// A bitmap with rank entries.
-    Dense = 4,
-    /// Stretches of documents.
-    Runs = 5,
+named! {
+    /// How a block says which of its documents have a value.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+    #[repr(u8)]
+    pub enum Kind {
+        /// None of them; no payload.
+        Empty = 0 => "empty",
+        /// All of them; no payload.
+        Full = 1 => "full",
+        /// Up to 256 document numbers.
+        List = 2 => "list",
+        /// A byte for each document, in buckets of 256 documents.
+        Sparse = 3 => "sparse",
+        /// A bitmap with rank entries.
+        Dense = 4 => "dense",
+        /// Stretches of documents.
+        Runs = 5 => "runs",
+    }
 }
 
 impl Kind {
-    /// Every kind, each at the index that is its tag.
-    pub const ALL: [Kind; 6] = [Kind::Empty, Kind::Full, Kind::List, Kind::Sparse, Kind::Dense, Kind::Runs];
-
     /// The byte that stands for it.
     pub const fn tag(self) -> u8 {
         self as u8
@@ -64,18 +66,6 @@ impl Kind {
     #[inline]
     pub fn from_tag(tag: u8) -> Option<Kind> {
         Kind::ALL.get(usize::from(tag)).copied()
-    }
-
-    /// Its name, as `dv info` shows it.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Kind::Empty => "empty",
-            Kind::Full => "full",
-            Kind::List => "list",
-            Kind::Sparse => "sparse",
-            Kind::Dense => "dense",
-            Kind::Runs => "runs",
-        }
     }
 }
 
@@ -98,19 +88,24 @@ impl Header {
     }
 
     pub(super) fn parse(place: Place, at: usize, bytes: &[u8; Header::LEN]) -> Result<Header> {
-        let [tag, zero, r0, r1, v0, v1, v2, v3] = *bytes;
-        let kind = kind_of(tag, zero).map_err(|kind| Error::at(place, at, kind))?;
-        let runs = u16::from_le_bytes([r0, r1]);
-        Ok(Header { kind, runs, values: u32::from_le_bytes([v0, v1, v2, v3]) })
+        let [kind, values] = words(bytes);
+        Header::of(kind, values).map_err(|kind| Error::at(place, at, kind))
+    }
+
+    /// The header with these fields: the kind, a zero and the runs in the first.
+    #[inline]
+    fn of(kind: u32, values: u32) -> Result<Header, ErrorKind> {
+        let [tag, zero, r0, r1] = kind.to_le_bytes();
+        ErrorKind::rule(zero == 0, "the byte behind a presence block's kind is not zero")?;
+        let unknown = ErrorKind::UnknownTag { what: "kind of presence block", tag };
+        Ok(Header { kind: Kind::from_tag(tag).ok_or(unknown)?, runs: u16::from_le_bytes([r0, r1]), values })
     }
 }
 
-#[inline]
-fn kind_of(tag: u8, zero: u8) -> Result<Kind, ErrorKind> {
-    match zero {
-        0 => Kind::from_tag(tag).ok_or(ErrorKind::UnknownTag { what: "kind of presence block", tag }),
-        _ => Err(ErrorKind::Broken("the byte behind a presence block's kind is not zero")),
-    }
+/// The first fields of four bytes.
+#[inline(always)]
+fn words<const N: usize>(bytes: &[u8]) -> [u32; N] {
+    std::array::from_fn(|at| LittleEndian::read_u32(&bytes[4 * at..]))
 }
 
 /// What leads to a block.
@@ -166,14 +161,9 @@ impl Entry for BlockEntry {
     #[inline]
     fn parse(place: Place, at: usize, bytes: &[u8]) -> Result<BlockEntry> {
         let short = || Error::truncated(place, at, BlockEntry::LEN, bytes.len());
-        let &[b0, b1, b2, b3, p0, p1, p2, p3, v0, v1, v2, v3, tag, zero, r0, r1] =
-            bytes.first_chunk::<{ BlockEntry::LEN }>().ok_or_else(short)?;
-        let kind = kind_of(tag, zero).map_err(|kind| Error::at(place, at, kind))?;
-        let runs = u16::from_le_bytes([r0, r1]);
-        Ok(BlockEntry {
-            before: u32::from_le_bytes([b0, b1, b2, b3]),
-            payload: u32::from_le_bytes([p0, p1, p2, p3]),
-            header: Header { kind, runs, values: u32::from_le_bytes([v0, v1, v2, v3]) },
-        })
+        let [before, payload, values, kind] =
+            words(bytes.first_chunk::<{ BlockEntry::LEN }>().ok_or_else(short)?);
+        let header = Header::of(kind, values).map_err(|kind| Error::at(place, at, kind))?;
+        Ok(BlockEntry { before, payload, header })
     }
 }

@@ -2,7 +2,7 @@
 //!
 //! | loop | plain | AVX-512 |
 //! | --- | --- | --- |
-//! | count the bits of a line below one of them | eight words: mask, count, add | all eight at once |
+//! | count the bits of a line below one of them | eight words: mask, count, add | by the compiler |
 //! | find a byte among those of a bucket | sixteen compared at once | sixty-four |
 //!
 //! The plain functions define the right answers; tests hold those of [`simd`](super::simd) against them.
@@ -18,9 +18,6 @@ pub(super) const BUCKET_HEAD: usize = 64;
 
 /// The loops of look-ups. Each value of such a type stands for a CPU that can run them.
 pub(super) trait Kernel: Copy {
-    /// How many bits of `line` are set below bit `bit`, one of its 512.
-    fn count(self, line: &[u8; LINE], bit: u32) -> u32;
-
     /// How many of the first `len` of `bytes`, which ascend, are below `byte`, and whether one is equal
     /// to it.
     fn search(self, bytes: &[u8; BUCKET_HEAD], len: usize, byte: u8) -> (u32, bool);
@@ -32,11 +29,6 @@ pub(super) struct AnyCpu;
 
 impl Kernel for AnyCpu {
     #[inline(always)]
-    fn count(self, line: &[u8; LINE], bit: u32) -> u32 {
-        count_plain(line, bit)
-    }
-
-    #[inline(always)]
     fn search(self, bytes: &[u8; BUCKET_HEAD], len: usize, byte: u8) -> (u32, bool) {
         search_plain(bytes, len, byte)
     }
@@ -44,7 +36,7 @@ impl Kernel for AnyCpu {
 
 /// How many bits of `line` are set below bit `bit`, one of its 512.
 #[inline(always)]
-fn count_plain(line: &[u8; LINE], bit: u32) -> u32 {
+pub(super) fn count(line: &[u8; LINE], bit: u32) -> u32 {
     let mut count = 0;
     for (first, word) in (0..).step_by(64).zip(line.as_chunks().0) {
         // All of a word before the bit's own, none of one behind it.
@@ -122,7 +114,7 @@ mod tests {
                 to.copy_from_slice(&(if dense { from | from >> 3 } else { from & from >> 3 }).to_le_bytes());
             }
             for bit in 0..512 {
-                prop_assert_eq!(count_plain(&bytes, bit), below(&bytes, bit), "bit {}", bit);
+                prop_assert_eq!(count(&bytes, bit), below(&bytes, bit), "bit {}", bit);
             }
         }
 

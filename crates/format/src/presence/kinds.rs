@@ -40,13 +40,9 @@ impl Header {
         if self.values < fewest {
             return Err(ErrorKind::Mismatch { what, found, expected: fewest.into() });
         }
-        if found > max {
-            return Err(ErrorKind::OutOfRange { what, found, max });
-        }
-        if (self.runs == 0) == (self.kind == Kind::Runs) {
-            return Err(ErrorKind::Broken("a presence block has runs exactly if its kind is *runs*"));
-        }
-        Ok(())
+        ErrorKind::at_most(what, found, max)?;
+        let has_runs = (self.runs > 0) == (self.kind == Kind::Runs);
+        ErrorKind::rule(has_runs, "a presence block has runs exactly if its kind is *runs*")
     }
 
     /// Appends the payload for `words`, which this header was made from.
@@ -80,10 +76,10 @@ impl<B: SectionBytes> Block<'_, B> {
     /// Refuses a rank that the header's `values` do not allow.
     #[inline]
     fn within(&self, probe: Probe) -> Result<Probe> {
-        match probe.before + u32::from(probe.present) <= self.header.values {
-            true => Ok(probe),
-            false => Err(self.broken(0, "a rank in a presence block is above its values")),
-        }
+        let inside = probe.before + u32::from(probe.present) <= self.header.values;
+        inside
+            .then_some(probe)
+            .ok_or_else(|| self.broken(0, "a rank in a presence block is above its values"))
     }
 
     /// The document with value `value`, which is below the header's `values`.
@@ -96,10 +92,8 @@ impl<B: SectionBytes> Block<'_, B> {
             Kind::Dense => dense::select(self, value)?,
             Kind::Runs => runs::select(self, value)?,
         };
-        match low < self.docs {
-            true => Ok(low),
-            false => Err(self.broken(0, "a presence block lacks a value that it counts")),
-        }
+        let lacks = || self.broken(0, "a presence block lacks a value that it counts");
+        (low < self.docs).then_some(low).ok_or_else(lacks)
     }
 
     /// Values of `docs`, all of this block: `first` plus their ranks, or [`NO_VALUE`].

@@ -16,24 +16,10 @@ pub(super) const BUCKET: u32 = 256;
 /// Places for documents that a kernel needs behind those that it fills.
 pub(super) const ROOM: usize = 64;
 
-/// Writes the documents of a bitmap, which begins with document `first`, ascending. Returns how many they
-/// are; what is in `out` behind them is unspecified. `None` if there is not [`ROOM`] for more.
-pub(super) fn words(first: u32, words: &[[u8; 8]], out: &mut [DocId]) -> Option<usize> {
-    #[cfg(all(target_arch = "x86_64", not(miri)))]
-    return x86::words(first, words, out);
-    #[cfg(not(all(target_arch = "x86_64", not(miri))))]
-    return words_plain(first, words, out);
-}
-
-/// Writes the documents of sparse buckets, the first of which begins with `first`: those of bucket *b* are
-/// `lows[starts[b] .. starts[b + 1]]`. Returns how many they are; what is in `out` behind them is
-/// unspecified. `None` if there are no such lows, or not [`ROOM`] for more.
-pub(super) fn buckets(first: u32, starts: &[[u8; 2]], lows: &[u8], out: &mut [DocId]) -> Option<usize> {
-    #[cfg(all(target_arch = "x86_64", not(miri)))]
-    return x86::buckets(first, starts, lows, out);
-    #[cfg(not(all(target_arch = "x86_64", not(miri))))]
-    return buckets_plain(first, starts, lows, out);
-}
+#[cfg(not(all(target_arch = "x86_64", not(miri))))]
+pub(super) use self::{buckets_plain as buckets, words_plain as words};
+#[cfg(all(target_arch = "x86_64", not(miri)))]
+pub(super) use x86::{buckets, words};
 
 wide! {
     /// Whether each document is behind the one before.
@@ -61,8 +47,10 @@ const BITS: [[u8; 8]; 256] = {
     table
 };
 
+/// Writes the documents of a bitmap, which begins with document `first`, ascending. Returns how many they
+/// are; what is in `out` behind them is unspecified. `None` if there is not [`ROOM`] for more.
 #[inline(always)]
-fn words_plain(first: u32, words: &[[u8; 8]], out: &mut [DocId]) -> Option<usize> {
+pub(super) fn words_plain(first: u32, words: &[[u8; 8]], out: &mut [DocId]) -> Option<usize> {
     let (mut first, mut count) = (first, 0);
     for word in words {
         let room = out.get_mut(count..)?.first_chunk_mut()?;
@@ -126,8 +114,11 @@ fn add_lows_plain(lows: &[[u8; LOWS]], docs: &mut [[DocId; LOWS]]) {
     }
 }
 
+/// Writes the documents of sparse buckets, the first of which begins with `first`: those of bucket *b* are
+/// `lows[starts[b] .. starts[b + 1]]`. Returns how many they are; what is in `out` behind them is
+/// unspecified. `None` if there are no such lows, or not [`ROOM`] for more.
 #[inline(always)]
-fn buckets_plain(first: u32, starts: &[[u8; 2]], lows: &[u8], out: &mut [DocId]) -> Option<usize> {
+pub(super) fn buckets_plain(first: u32, starts: &[[u8; 2]], lows: &[u8], out: &mut [DocId]) -> Option<usize> {
     buckets_with(first, starts, lows, out, add_lows_plain)
 }
 
@@ -139,7 +130,12 @@ mod x86 {
     use super::super::kernel::{has_avx512, has_popcnt};
     use super::*;
 
-    pub(super) fn buckets(first: u32, starts: &[[u8; 2]], lows: &[u8], out: &mut [DocId]) -> Option<usize> {
+    pub(in super::super) fn buckets(
+        first: u32,
+        starts: &[[u8; 2]],
+        lows: &[u8],
+        out: &mut [DocId],
+    ) -> Option<usize> {
         match has_avx512() {
             true => buckets_with(first, starts, lows, out, |lows, docs| {
                 // SAFETY: this CPU has AVX-512.
@@ -170,7 +166,7 @@ mod x86 {
         }
     }
 
-    pub(super) fn words(first: u32, words: &[[u8; 8]], out: &mut [DocId]) -> Option<usize> {
+    pub(in super::super) fn words(first: u32, words: &[[u8; 8]], out: &mut [DocId]) -> Option<usize> {
         match (has_avx512(), has_popcnt()) {
             // SAFETY: this CPU has every feature that the function is compiled for.
             (true, _) => unsafe { words_avx512(first, words, out) },

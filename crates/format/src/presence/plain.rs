@@ -112,7 +112,7 @@ impl<'a> Plain<'a> {
     pub(super) fn rank(self, doc: DocId, kernel: impl Kernel) -> Option<u32> {
         let (found, low) = (self.find(doc)?, doc.split().1);
         match found.kind {
-            DENSE => self.dense(found, low, kernel),
+            DENSE => self.dense(found, low),
             SPARSE => self.sparse(found, low, kernel),
             _ => None,
         }
@@ -146,7 +146,7 @@ impl<'a> Plain<'a> {
         match found.kind {
             DENSE => {
                 for (doc, out) in docs.iter().zip(out) {
-                    *out = self.dense(found, doc.split().1, kernel)?;
+                    *out = self.dense(found, doc.split().1)?;
                 }
             }
             SPARSE => {
@@ -187,10 +187,10 @@ impl<'a> Plain<'a> {
     }
 
     #[inline(always)]
-    fn dense(self, found: Found, low: u16, kernel: impl Kernel) -> Option<u32> {
+    fn dense(self, found: Found, low: u16) -> Option<u32> {
         let is_last = found.number as usize + 1 == self.blocks;
         let ranks = if is_last { self.last[0] } else { dense::ranks_len(BLOCK_DOCS) };
-        self.index(found, dense::place(self.bytes, found.payload, ranks, low, kernel)?)
+        self.index(found, dense::place(self.bytes, found.payload, ranks, low)?)
     }
 
     #[inline(always)]

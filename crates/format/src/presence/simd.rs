@@ -23,17 +23,16 @@ pub(super) fn numbers(docs: &[DocId]) -> &[u32] {
 }
 
 /// [`PresenceReader::ranks`] with the fastest loops of this CPU.
-#[inline]
+#[cfg(not(all(target_arch = "x86_64", not(miri))))]
 pub(super) fn ranks<B: SectionBytes>(
     reader: &PresenceReader<B>,
     docs: &[DocId],
     out: &mut [u32],
 ) -> Result<()> {
-    #[cfg(all(target_arch = "x86_64", not(miri)))]
-    return x86::ranks(reader, docs, out);
-    #[cfg(not(all(target_arch = "x86_64", not(miri))))]
-    return reader.ranks(docs, out, AnyCpu);
+    reader.ranks(docs, out, AnyCpu)
 }
+#[cfg(all(target_arch = "x86_64", not(miri)))]
+pub(super) use x86::ranks;
 
 /// Every [`ranks`] that this CPU can run, by name.
 #[cfg(test)]
@@ -55,12 +54,12 @@ mod x86 {
     use std::arch::x86_64::*;
 
     use super::super::eight::Eight;
-    use super::super::kernel::{BUCKET_HEAD, Kernel, LINE, has_avx512, has_popcnt};
+    use super::super::kernel::{BUCKET_HEAD, Kernel, has_avx512, has_popcnt};
     use super::super::plain::{ByEight, Plain};
     use super::*;
 
     #[inline]
-    pub(super) fn ranks<B: SectionBytes>(
+    pub(in super::super) fn ranks<B: SectionBytes>(
         reader: &PresenceReader<B>,
         docs: &[DocId],
         out: &mut [u32],
@@ -114,14 +113,8 @@ mod x86 {
 
     impl Kernel for Avx512 {
         #[inline(always)]
-        fn count(self, line: &[u8; LINE], bit: u32) -> u32 {
-            // SAFETY: whoever made `self` runs on this CPU, and has every feature.
-            unsafe { count_avx512(line, bit) }
-        }
-
-        #[inline(always)]
         fn search(self, bytes: &[u8; BUCKET_HEAD], len: usize, byte: u8) -> (u32, bool) {
-            // SAFETY: as above.
+            // SAFETY: whoever made `self` runs on this CPU, and has every feature.
             unsafe { search_avx512(bytes, len, byte) }
         }
     }
@@ -140,22 +133,6 @@ mod x86 {
             // SAFETY: as above.
             unsafe { eight.ranks(docs, out) }
         }
-    }
-
-    #[inline]
-    #[target_feature(enable = "popcnt,bmi2,avx512f,avx512bw,avx512dq,avx512vl,avx512vpopcntdq")]
-    fn count_avx512(line: &[u8; LINE], bit: u32) -> u32 {
-        // SAFETY: a line is 64 bytes.
-        let words = unsafe { _mm512_loadu_si512(line.as_ptr().cast()) };
-        // How many bits of each word are below: more than 64 shift all of the mask away, as 64 do.
-        let firsts = _mm512_setr_epi64(0, 64, 128, 192, 256, 320, 384, 448);
-        let below = _mm512_sub_epi64(_mm512_set1_epi64(bit.into()), firsts);
-        let below = _mm512_max_epi64(below, _mm512_setzero_si512());
-        let above = _mm512_sllv_epi64(_mm512_set1_epi64(-1), below);
-        let counts = _mm512_popcnt_epi64(_mm512_andnot_si512(above, words));
-        // Each fits a byte, and eight bytes are summed by one instruction.
-        let counts = _mm512_cvtepi64_epi8(counts);
-        _mm_cvtsi128_si32(_mm_sad_epu8(counts, _mm_setzero_si128())).cast_unsigned()
     }
 
     #[inline]

@@ -92,7 +92,7 @@ pub(super) fn place(
     let (bucket, len) = (at.wrapping_add(starts + usize::from(start)), usize::from(end.checked_sub(start)?));
     let (below, present) = match len <= BUCKET_HEAD {
         true => kernel.search(bytes.array(bucket)?, len, low),
-        false => search(bytes.get(bucket..bucket.wrapping_add(len))?, low),
+        false => search(bytes.part(bucket..bucket.wrapping_add(len))?, low),
     };
     Some((u32::from(start) + below, present))
 }

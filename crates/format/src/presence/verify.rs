@@ -1,15 +1,12 @@
 //! The full check: every byte of the sections, against what the encoder would have written.
 
-use std::ops::Range;
-
 use super::bitmap::BLOCK_WORDS;
 use super::block::Block;
 use super::header::BlockEntry;
 use super::sink::Exists;
 use super::{PresenceReader, Shape};
 use crate::error::{Error, ErrorKind, Result};
-use crate::id::BLOCK_DOCS;
-use crate::jump::Chain;
+use crate::jump::{Step, walk};
 use crate::source::SectionBytes;
 
 impl<B: SectionBytes> PresenceReader<B> {
@@ -26,23 +23,18 @@ impl<B: SectionBytes> PresenceReader<B> {
     /// At the first byte that is not as it has to be.
     pub fn verify(&self) -> Result<()> {
         let Shape::Blocks { chain, jump } = &self.shape else { return Ok(()) };
-        let (mut next, mut values, mut expected) = (0, 0, Vec::new());
-        for number in 0..self.docs.div_ceil(BLOCK_DOCS) {
-            let step = chain.step(number as usize, next, values)?;
-            (next, values) = (step.next, step.values);
-            let entry = step.entry;
+        let mut expected = Vec::new();
+        walk(chain, |number, _, Step { entry, .. }| {
             expected.clear();
-            rewrite(&chain.block(number, &entry, true), &mut expected)?;
+            rewrite(&chain.block(u32::try_from(number).unwrap_or(u32::MAX), entry, true), &mut expected)?;
             let why = "a presence block is not what the encoder makes of its documents";
-            same(&chain.bytes, entry.payload()..next, &expected, why)?;
-            if let Some(baked) = jump.baked() {
-                expected.clear();
-                entry.encode(&mut expected);
-                let at = number as usize * BlockEntry::LEN;
-                let why = "a jump entry is not what its presence block's header says";
-                same(baked, at..at + BlockEntry::LEN, &expected, why)?;
-            }
-        }
+            same(&chain.bytes, entry.payload(), &expected, why)?;
+            let Some(baked) = jump.baked() else { return Ok(()) };
+            expected.clear();
+            entry.encode(&mut expected);
+            let why = "a jump entry is not what its presence block's header says";
+            same(baked, number * BlockEntry::LEN, &expected, why)
+        })?;
         Ok(())
     }
 }
@@ -53,20 +45,18 @@ fn rewrite<B: SectionBytes>(block: &Block<'_, B>, out: &mut Vec<u8>) -> Result<(
     block.visit(0..block.docs, 0, &mut Exists { start: 0, bits: &mut words })?;
     let found = words.iter().map(|word| u64::from(word.count_ones())).sum();
     let expected = block.header.values.into();
-    if found != expected {
-        let kind = ErrorKind::Mismatch { what: "documents in a presence block", found, expected };
-        return Err(Error::at(block.bytes.place(), block.at, kind));
-    }
+    let checked = ErrorKind::equal("documents in a presence block", found, expected);
+    block.bytes.place().check(block.at, checked)?;
     block.header.encode_payload(&words, block.docs, out);
     Ok(())
 }
 
-/// Refuses with `why` at the first byte of `range` that is not `expected`.
-fn same<B: SectionBytes>(bytes: &B, range: Range<usize>, expected: &[u8], why: &'static str) -> Result<()> {
-    let found = bytes.slice(range.clone())?;
+/// Refuses with `why` at the first byte from `at` on that is not `expected`.
+fn same<B: SectionBytes>(bytes: &B, at: usize, expected: &[u8], why: &'static str) -> Result<()> {
+    let found = bytes.slice(at..at + expected.len())?;
     if found == expected {
         return Ok(());
     }
     let agree = found.iter().zip(expected).take_while(|(found, expected)| found == expected).count();
-    Err(Error::at(bytes.place(), range.start + agree, ErrorKind::Broken(why)))
+    Err(Error::at(bytes.place(), at + agree, ErrorKind::Broken(why)))
 }
