@@ -102,6 +102,7 @@ pub(crate) fn ways_to_open(choices: &mut Choices<'_>) -> OpenOptions {
         verify: choices.pick(&[Verify::OnFirstTouch, Verify::AtOpen, Verify::Never]),
         jump_tables: choices.pick(&JumpTables::ALL),
         access: Access::Map,
+        ..OpenOptions::new()
     }
 }
 

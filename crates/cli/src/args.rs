@@ -56,6 +56,10 @@ Data goes to standard output, everything else to standard error.";
 pub(crate) struct CommandLine {
     #[command(subcommand)]
     pub(crate) command: Command,
+
+    /// Open segments that say they have far more documents than their size suggests
+    #[arg(long, global = true)]
+    pub(crate) any_docs: bool,
 }
 
 #[derive(Debug, Subcommand)]

@@ -33,7 +33,10 @@ use failure::Failure;
 /// Runs the command that `args` (with the program's name first) ask for.
 pub fn run(args: impl IntoIterator<Item = OsString>, console: &mut Console<'_>) -> Exit {
     let result = match CommandLine::try_parse_from(args) {
-        Ok(line) => dispatch(&line.command, console),
+        Ok(line) => {
+            read::ANY_DOCS.set(line.any_docs);
+            dispatch(&line.command, console)
+        }
         Err(error) => usage(&error, console),
     };
     let result = result.and_then(|exit| console.out.flush().map(|()| exit).map_err(Failure::from));

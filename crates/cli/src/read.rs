@@ -1,5 +1,6 @@
 //! Reading documents out of a segment: some of its columns, many documents at a time.
 
+use std::cell;
 use std::collections::HashSet;
 use std::path::Path;
 use std::sync::Arc;
@@ -11,9 +12,14 @@ use crate::input::import::StoredRef;
 use crate::output::value::Printer;
 use crate::spelling::Spelling;
 use crate::store::{
-    Cell, ChunkColumn, Column, ColumnSource as _, DocId, Error, ErrorKind, Field, Retriever, Search,
-    SearchError, Segment,
+    Cell, ChunkColumn, Column, ColumnSource as _, DocId, Error, ErrorKind, Field, OpenOptions, Retriever,
+    Search, SearchError, Segment,
 };
+
+thread_local! {
+    /// Whether segments are opened whatever number of documents they say they have.
+    pub(crate) static ANY_DOCS: cell::Cell<bool> = const { cell::Cell::new(false) };
+}
 
 /// Documents that are read together.
 pub(crate) const CHUNK: usize = 4096;
@@ -24,7 +30,18 @@ pub(crate) fn open(path: &Path) -> Result<Segment, Failure> {
         return Err(Failure::usage("a segment cannot be read from standard input")
             .advice("any value of it may be asked for first: give the name of a file"));
     }
-    Ok(Segment::open(path)?)
+    if ANY_DOCS.get() {
+        return Ok(Segment::open(path)?);
+    }
+    Segment::open_with(path, OpenOptions::new().untrusted()).map_err(|error| {
+        let failure = Failure::from(error);
+        match Segment::open(path) {
+            Ok(_) => {
+                failure.advice("a small file may say so to use up memory; --any-docs opens it all the same")
+            }
+            Err(_) => failure,
+        }
+    })
 }
 
 /// The text of a file, or of standard input, and its name in messages; `advice` is what else could be said.

@@ -9,7 +9,9 @@ pub(crate) use docvalues::format::error::{Error as Refusal, ErrorKind as Damage,
 pub(crate) use docvalues::format::file::field::MAX_NAME;
 pub(crate) use docvalues::format::file::kind::{LogicalType, from_f64, from_u64, to_f64, to_u64};
 pub(crate) use docvalues::format::numeric::{STRETCH, ZONE};
-pub(crate) use docvalues::reader::{ColumnStats, IdForm, IdIndex, SectionStats, Segment, SegmentStats};
+pub(crate) use docvalues::reader::{
+    ColumnStats, IdForm, IdIndex, OpenOptions, SectionStats, Segment, SegmentStats,
+};
 #[cfg(feature = "parquet")]
 pub(crate) use docvalues::search::arrow::{Batches, IP_EXTENSION};
 #[cfg(feature = "parquet")]

@@ -60,7 +60,7 @@ pub fn ones(bits: &[u64]) -> impl Iterator<Item = usize> + '_ {
     })
 }
 
-pub use docvalues_format::bits::{docs, fill};
+pub use docvalues_format::bits::{DOCS_SPARE, docs, fill};
 
 /// How many bits are set.
 pub fn count(bits: &[u64]) -> usize {

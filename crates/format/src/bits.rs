@@ -190,7 +190,7 @@ pub(crate) use cpu::cpu_has;
 pub(crate) use lookup::{ENTRIES, look_up, look_up_packed};
 pub use narrow::to_u32;
 pub(crate) use narrow::unpack_ords;
-pub use ones::{docs, fill, ones};
+pub use ones::{DOCS_SPARE, docs, fill, ones};
 pub use pack::pack;
 pub(crate) use simd::{in_range, multiples, unsigned};
 pub use spread::{spread, together};

@@ -126,7 +126,7 @@ impl Segment {
 
     fn from_source(source: Source, options: OpenOptions) -> Result<Segment> {
         let file: Arc<str> = source.name().to_string().into();
-        let ends = Ends::read(&source).map_err(|e| corrupt(&file, None, e))?;
+        let ends = Ends::read(&source, &options).map_err(|e| corrupt(&file, None, e))?;
         let Ends { header, footer, root, sort, stretches } = ends;
         let (opened, ids) = (Mutex::default(), OnceLock::new());
         let source = Arc::new(source);
@@ -380,12 +380,17 @@ struct Ends {
 }
 
 impl Ends {
-    fn read(source: &Source) -> FormatResult<Ends> {
+    fn read(source: &Source, options: &OpenOptions) -> FormatResult<Ends> {
         let len = source.len();
         let footer_at = len.saturating_sub(FOOTER_LEN as u64).max(HEADER_LEN as u64);
         let header = Header::decode(&array(&source.read_at(Role::Header, 0, HEADER_LEN)?))?;
         let footer = source.read_at(Role::Footer, footer_at, FOOTER_LEN)?;
         let footer = Footer::decode(&array(&footer), len)?;
+        let (found, max) = (u64::from(footer.docs), options.most_docs(len));
+        if found > max {
+            let kind = error::ErrorKind::OutOfRange { what: "number of documents", found, max };
+            return Err(error::Error::new(Role::Footer, footer_at, kind));
+        }
         let root = Root::parse(&part(source, Role::DirectoryRoot, footer.root())?, &footer)?;
         let (sort, stretches) = (root.sort(&footer)?, root.stretches(&footer)?);
         Ok(Ends { header, footer, root, sort, stretches })

@@ -101,19 +101,30 @@ impl Docs<'_> {
 
     /// The documents, ascending, side by side.
     pub fn to_vec(&self, docs: u32) -> Vec<DocId> {
-        let len = self.count(docs);
-        let mut found = memory::room(len as usize);
+        let mut found = Vec::with_capacity(self.count(docs) as usize + bits::DOCS_SPARE);
+        self.append_to(docs, &mut found);
+        found
+    }
+
+    /// The same, if there is the memory.
+    pub(crate) fn try_to_vec(&self, docs: u32) -> Result<Vec<DocId>> {
+        let mut found = memory::room(self.count(docs) as usize + bits::DOCS_SPARE)?;
+        self.append_to(docs, &mut found);
+        Ok(found)
+    }
+
+    fn append_to(&self, docs: u32, found: &mut Vec<DocId>) {
+        let len = self.count(docs) as usize;
         match *self {
             // Without a call for each.
             Docs::All => found.extend((0..docs).map(DocId::new)),
             Docs::Range(from, to) => found.extend((from..to.min(docs)).map(DocId::new)),
-            Docs::List(list) => found.extend_from_slice(&list[..len as usize]),
+            Docs::List(list) => found.extend_from_slice(&list[..len]),
             Docs::Bits(set) => {
-                bits::docs(set.words(), 0, &mut found);
-                found.truncate(len as usize);
+                bits::docs(set.words(), 0, found);
+                found.truncate(len);
             }
         }
-        found
     }
 
     /// Those among `docs`, which are in the source. O(docs).

@@ -35,6 +35,12 @@ pub enum Error {
         /// What is wrong with it, as a verb: `has text that is not UTF-8`.
         what: &'static str,
     },
+    /// There is no memory for something of each document.
+    #[error("there are no {bytes} bytes of memory for something of each document")]
+    Memory {
+        /// What was asked for.
+        bytes: u64,
+    },
     /// The search was interrupted: see [`Search::interrupt`](crate::Search::interrupt).
     #[error("the search was interrupted")]
     Interrupted,

@@ -2,17 +2,29 @@
 
 use docvalues_storage::prefer_huge_pages;
 
+use crate::error::{Error, Result};
+
 /// Room that is smaller is seldom worth a word with the kernel.
 const LARGE: usize = 4 << 20;
 
+/// Room that is smaller is there, or the process has ended before.
+const HUGE: usize = 256 << 20;
+
 /// Room for so many, all of which will be used: in large pages, which take a fifth of the time to be touched first.
-pub(crate) fn room<T>(len: usize) -> Vec<T> {
-    advised(Vec::with_capacity(len))
+pub(crate) fn room<T>(len: usize) -> Result<Vec<T>> {
+    let mut room = Vec::new();
+    let bytes = (len as u64).saturating_mul(size_of::<T>() as u64);
+    room.try_reserve_exact(len).map_err(|_| Error::Memory { bytes })?;
+    Ok(advised(room))
 }
 
 /// So many zeros. Their pages are touched by whoever writes to them first.
-pub(crate) fn zeros<T: Clone + Default>(len: usize) -> Vec<T> {
-    advised(vec![T::default(); len])
+pub(crate) fn zeros<T: Clone + Default>(len: usize) -> Result<Vec<T>> {
+    // Zeroed memory is had or the process ends, so whether there is much of it is asked first.
+    if len.saturating_mul(size_of::<T>()) >= HUGE {
+        drop(room::<T>(len)?);
+    }
+    Ok(advised(vec![T::default(); len]))
 }
 
 fn advised<T>(mut room: Vec<T>) -> Vec<T> {

@@ -100,7 +100,7 @@ impl Search<'_> {
         let mut request = self.begin(docs);
         let keys = Keys::open(&mut request, keys)?;
         if lie_in_order(self, &keys) {
-            return Ok(request.docs().to_vec(request.total()));
+            return request.docs().try_to_vec(request.total());
         }
         full::sort(&request, &keys)
     }

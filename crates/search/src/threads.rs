@@ -66,6 +66,9 @@ pub(crate) fn each<T, S>(
 /// What `work` makes of each of `works`, side by side.
 #[cfg(feature = "rayon")]
 pub(crate) fn map<T: Send, R: Send>(works: Vec<T>, work: impl Fn(T) -> R + Sync + Send) -> Vec<R> {
+    if works.len() < 2 {
+        return works.into_iter().map(work).collect();
+    }
     works.into_par_iter().with_max_len(1).map(work).collect()
 }
 

@@ -16,7 +16,11 @@ fn a_file_reads_alike_mapped_and_by_plain_reads() {
     for access in [Access::Map, Access::Read] {
         for verify in [Verify::OnFirstTouch, Verify::Never] {
             for jump_tables in JumpTables::ALL {
-                let segment = Segment::open_with(&path, OpenOptions { verify, jump_tables, access }).unwrap();
+                let segment = Segment::open_with(
+                    &path,
+                    OpenOptions { verify, jump_tables, access, ..OpenOptions::new() },
+                )
+                .unwrap();
                 check_source(&segment, &dataset.source());
                 segment.verify().unwrap();
             }

@@ -14,7 +14,7 @@ fn check_all_ways(dataset: &Dataset, file: &[u8]) {
     let model = dataset.source();
     for jump_tables in JumpTables::ALL {
         for verify in [Verify::OnFirstTouch, Verify::AtOpen, Verify::Never] {
-            let options = OpenOptions { verify, jump_tables, access: Access::Map };
+            let options = OpenOptions { verify, jump_tables, access: Access::Map, ..OpenOptions::new() };
             let segment = Segment::from_bytes(file.to_vec(), options).unwrap();
             check_source(&segment, &model);
             segment.verify().unwrap();

@@ -9,7 +9,10 @@ use crate::id::DocId;
 const GROUP: usize = 8;
 
 /// Places that are written at once, whether there are so many or not.
-const AT_ONCE: usize = 4;
+const AT_ONCE: usize = DOCS_SPARE;
+
+/// The capacity that [`docs`] takes of a list beside that for the documents.
+pub const DOCS_SPARE: usize = 4;
 
 wide! {
     /// How many bits of `words` are set. A build for any x86-64 has no instruction that counts them.

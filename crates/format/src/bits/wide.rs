@@ -54,9 +54,10 @@ pub fn has_avx2() -> bool {
     super::cpu_has!("avx2", "popcnt")
 }
 
-/// Whether this CPU has AVX-512 F, BW, DQ and VL, and the build lets them be used.
+/// Whether this CPU has AVX-512 F, BW, DQ and VL, counts bits and has BMI2, as every CPU with AVX-512 does, and the build lets
+/// all of these be used.
 #[cfg(all(target_arch = "x86_64", not(miri)))]
 #[inline]
 pub fn has_avx512() -> bool {
-    super::cpu_has!("avx512f", "avx512bw", "avx512dq", "avx512vl")
+    super::cpu_has!("avx512f", "avx512bw", "avx512dq", "avx512vl", "popcnt", "bmi2")
 }

@@ -92,8 +92,9 @@ impl<B: SectionBytes> NumericReader<B> {
             pruned.directory += positions.end - positions.start;
             return Ok(());
         }
+        let count = (positions.end - positions.start).div_ceil(size);
         let Some(zones) = &self.meta.zones else {
-            fill(bits, 0..(positions.end - positions.start).div_ceil(size));
+            fill(bits, 0..count);
             return Ok(());
         };
         let mut at = positions.start;
@@ -125,7 +126,7 @@ impl<B: SectionBytes> NumericReader<B> {
                     None => (1, zone),
                 };
                 // The coarse zone in which `positions` end may have fine ones past these.
-                let left = (positions.end - positions.start).div_ceil(size) - bit;
+                let left = count - bit;
                 let open = if left < 8 { open & ((1 << left) - 1) } else { open };
                 // There are as many bits, and no more than memory has.
                 let word = usize::try_from(bit / 64).unwrap_or(usize::MAX);

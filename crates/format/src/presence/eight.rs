@@ -316,8 +316,8 @@ fn store(lanes: &mut [u64; GROUP], x: __m512i) {
 
 #[cfg(test)]
 mod tests {
-    use super::super::kernel::has_avx512;
     use super::*;
+    use crate::bits::has_avx512;
 
     #[target_feature(enable = "avx512f")]
     fn known(section: Touched<'_>, places: [u64; GROUP]) -> [u64; GROUP] {

@@ -88,13 +88,6 @@ pub(super) fn has_popcnt() -> bool {
     cpu_has!("popcnt", "bmi2")
 }
 
-/// Whether this CPU has what the loops for AVX-512 need, and the build lets it be used.
-#[cfg(all(target_arch = "x86_64", not(miri)))]
-#[inline]
-pub(super) fn has_avx512() -> bool {
-    has_popcnt() && cpu_has!("avx512f", "avx512bw", "avx512dq", "avx512vl", "avx512vpopcntdq")
-}
-
 #[cfg(test)]
 #[expect(clippy::cast_possible_truncation, reason = "a few thousand documents")]
 mod tests {

@@ -127,8 +127,9 @@ pub(super) fn buckets_plain(first: u32, starts: &[[u8; 2]], lows: &[u8], out: &m
 mod x86 {
     use std::arch::x86_64::*;
 
-    use super::super::kernel::{has_avx512, has_popcnt};
+    use super::super::kernel::has_popcnt;
     use super::*;
+    use crate::bits::has_avx512;
 
     pub(in super::super) fn buckets(
         first: u32,

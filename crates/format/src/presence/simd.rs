@@ -54,9 +54,10 @@ mod x86 {
     use std::arch::x86_64::*;
 
     use super::super::eight::Eight;
-    use super::super::kernel::{BUCKET_HEAD, Kernel, has_avx512, has_popcnt};
+    use super::super::kernel::{BUCKET_HEAD, Kernel, has_popcnt};
     use super::super::plain::{ByEight, Plain};
     use super::*;
+    use crate::bits::has_avx512;
 
     #[inline]
     pub(in super::super) fn ranks<B: SectionBytes>(

@@ -140,11 +140,11 @@ impl AllGroups {
     /// Shows all groups that there are; returns how many these are.
     fn offer(&self, candidates: &mut Candidates) -> u64 {
         let mut groups = 0;
-        self.keys.each(&self.rows, self.layout.words(), |row, value| {
+        self.keys.each(&self.rows, self.layout.words(), |row, key| {
             groups += u64::from(row[0] > 0);
             // In this order: most rows are too small, but any number of them may be empty, which no CPU can foresee.
             if row[candidates.word].cast_signed() >= candidates.floor && row[0] > 0 {
-                candidates.offer(&self.layout, row, value);
+                candidates.offer(&self.layout, row, || self.keys.value(key));
             }
         });
         groups
@@ -227,7 +227,7 @@ impl Candidates {
 
     /// Keeps a group, if it is among the first. Few are: a call keeps the loop over all of them small.
     #[inline(never)]
-    fn offer(&mut self, layout: &Layout, row: &[u64], value: &dyn Fn() -> Stored) {
+    fn offer(&mut self, layout: &Layout, row: &[u64], value: impl FnOnce() -> Stored) {
         let height = Reverse(match self.order {
             GroupOrder::Count => Some(Height::Integer(row[0].into())),
             GroupOrder::Metric(metric) => layout.height(row, metric),

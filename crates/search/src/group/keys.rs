@@ -213,26 +213,34 @@ impl Keys {
         }
     }
 
-    /// Shows `each` all rows of values, `words` long, and how to make the value of each.
-    pub(super) fn each(&self, rows: &[u64], words: usize, mut each: impl FnMut(&[u64], &dyn Fn() -> Stored)) {
+    /// Shows `each` all rows of values, `words` long, and by what [`value`](Self::value) knows each.
+    pub(super) fn each(&self, rows: &[u64], words: usize, mut each: impl FnMut(&[u64], i64)) {
         let row = |row: usize| &rows[row * words..(row + 1) * words];
         match self {
             Keys::Near { first, len } => {
                 // The last one may be the greatest number there is, with none behind it.
                 for (at, row) in rows.chunks_exact(words).enumerate().take(*len as usize) {
-                    each(row, &|| Stored::Number(first.wrapping_add_unsigned(at as u64)));
+                    each(row, first.wrapping_add_unsigned(at as u64));
                 }
             }
             Keys::Numbers(numbers) => {
                 for &(number, at) in &numbers.rows {
-                    each(row(at as usize), &|| Stored::Number(number));
+                    each(row(at as usize), number);
                 }
             }
             Keys::Bytes(bytes) => {
-                for at in 1..bytes.ends.len() {
-                    each(row(at), &|| Stored::Bytes(bytes.get(at).to_vec()));
+                for (at, key) in (1..bytes.ends.len()).zip(1..) {
+                    each(row(at), key);
                 }
             }
+        }
+    }
+
+    /// The value of a row.
+    pub(super) fn value(&self, key: i64) -> Stored {
+        match self {
+            Keys::Near { .. } | Keys::Numbers(_) => Stored::Number(key),
+            Keys::Bytes(bytes) => Stored::Bytes(bytes.get(usize::try_from(key).unwrap_or(0)).to_vec()),
         }
     }
 

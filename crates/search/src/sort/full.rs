@@ -29,9 +29,9 @@ const SHORT: usize = SHORT_WINDOW;
 /// Places of documents that are equal by some keys.
 pub(super) type Run = Range<u32>;
 
-/// All documents of the request, in order. Some 16 bytes a document beside them.
+/// All documents of the request, in order. 16 bytes a document beside them.
 pub(super) fn sort(request: &Request<'_>, keys: &Keys) -> Result<Vec<DocId>> {
-    let mut docs = request.docs().to_vec(request.total());
+    let mut docs = request.docs().try_to_vec(request.total())?;
     let mut equal: Vec<Run> = std::iter::once(0..len_u32(docs.len())).collect();
     for (key, left) in keys.as_slice().iter().zip((0..keys.as_slice().len()).rev()) {
         let (short, wanted) = (Vec::new(), (left > 0).then(Vec::new));
@@ -100,9 +100,9 @@ impl Sort<'_> {
     fn by_ranks(&mut self, run: Run, scale: &Scale) -> Result<()> {
         let (threads, bits) = (self.request.threads(), scale.bits());
         let docs = &mut self.docs[indices(&run)];
-        let ranks = read(self.request, self.key, docs, scale)?;
+        let items = read(self.request, self.key, docs, scale)?;
         let wanted = scale.is_coarse() || self.equal.is_some();
-        let Some(sorted) = radix::sort(docs, ranks, bits, threads, wanted) else { return Ok(()) };
+        let Some(sorted) = radix::sort(docs, items, bits, threads, wanted)? else { return Ok(()) };
         let (equal_too, mut long) = (self.equal.is_some(), Vec::new());
         let stretches = radix::stretches(&sorted, threads);
         for ties in threads::map(stretches, |(at, items)| Ties::of(items, run.start + at, scale, equal_too)) {
@@ -120,14 +120,14 @@ impl Sort<'_> {
         let threads = request.threads();
         let docs = &mut self.docs[indices(&run)];
         let read = |docs: &[DocId]| {
-            let (mut room, mut items) = (Room::default(), Vec::<(Place, DocId)>::with_capacity(docs.len()));
+            let (mut room, mut items) = (Room::default(), memory::room::<(Place, DocId)>(docs.len())?);
             for docs in docs.chunks(columns.window()) {
                 request.stop().check()?;
                 read_places(columns, key, compact(docs), &mut room, &mut items)?;
             }
             Ok::<_, Error>(items)
         };
-        let mut items = Vec::new();
+        let mut items = memory::room(docs.len())?;
         for part in threads::map(docs.chunks(docs.len().div_ceil(threads)).collect(), read) {
             items.append(&mut part?);
         }
@@ -162,19 +162,19 @@ impl Sort<'_> {
     }
 }
 
-/// The documents' ranks.
-fn read(request: &Request<'_>, key: Key, docs: &[DocId], scale: &Scale) -> Result<Vec<u32>> {
-    let (columns, mut ranks) = (request.columns(), memory::zeros(docs.len()));
+/// The documents and their ranks, as [`radix::item`]s.
+fn read(request: &Request<'_>, key: Key, docs: &[DocId], scale: &Scale) -> Result<Vec<u64>> {
+    let (columns, mut items) = (request.columns(), memory::zeros(docs.len())?);
     let len = columns.window();
-    let windows = docs.chunks(len).zip(ranks.chunks_mut(len));
+    let windows = docs.chunks(len).zip(items.chunks_mut(len));
     let mut rooms = rooms(request, windows.len());
-    threads::each(windows, &mut rooms, |room, (docs, ranks)| {
+    threads::each(windows, &mut rooms, |room, (docs, items)| {
         request.stop().check()?;
         let mut window = Window::new(compact(docs), columns, room);
         window.read(key.slot)?;
-        scale.put(&window, ranks)
+        scale.put(&window, docs, items)
     })?;
-    Ok(ranks)
+    Ok(items)
 }
 
 /// Room for each thread that has something to read, one at least.

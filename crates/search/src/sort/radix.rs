@@ -10,6 +10,7 @@ use std::slice::IterMut;
 use docvalues_column::DocId;
 
 use crate::docs::len_u32;
+use crate::error::Result;
 use crate::{memory, threads};
 
 /// Fewer are sorted by one thread.
@@ -19,7 +20,8 @@ const FEW: usize = 1 << 16;
 const DIGIT: u32 = 11;
 
 /// A rank and a document, as one number.
-fn item(rank: u32, doc: DocId) -> u64 {
+#[inline]
+pub(super) fn item(rank: u32, doc: DocId) -> u64 {
     u64::from(rank) << 32 | u64::from(doc.get())
 }
 
@@ -51,56 +53,36 @@ pub(super) fn stretches(sorted: &[u64], threads: usize) -> Vec<(u32, &[u64])> {
     stretches
 }
 
-/// Puts `docs` in the order of their ranks, by the low `bits` bits of these. If that is `wanted`: the items, in order.
-/// 8 bytes a document beside the ranks, and 16 once these are no more needed.
+/// Puts the documents of `items` in the order of their ranks, by the low `bits` bits of these, into `docs`. If that is `wanted`:
+/// the items, in order. As much memory again as the items take.
 pub(super) fn sort(
     docs: &mut [DocId],
-    ranks: Vec<u32>,
+    mut items: Vec<u64>,
     bits: u32,
     threads: usize,
     wanted: bool,
-) -> Option<Vec<u64>> {
+) -> Result<Option<Vec<u64>>> {
     let threads = if docs.len() < FEW { 1 } else { threads };
     let digits = bits.div_ceil(DIGIT);
     let width = bits.div_ceil(digits.max(1));
-    let mut ranks = Some(ranks);
-    let (mut items, mut spare) = (Vec::new(), Vec::new());
+    let mut spare = Vec::new();
     for at in 0..digits {
         let digit = |item: u64| (rank(item) >> (at * width) & ((1 << width) - 1)) as usize;
         let pass = Pass { len: docs.len(), digits: 1 << width, threads, digit };
-        if let Some(read) = &ranks {
-            let from = |range: Range<usize>| {
-                read[range.clone()].iter().zip(&docs[range]).map(|(rank, doc)| item(*rank, *doc))
-            };
-            if let Some(counts) = pass.count(from) {
-                items = memory::zeros(docs.len());
-                pass.put(from, counts, &mut items, |item| item);
-                ranks = None;
-            }
-        } else {
-            let from = |range: Range<usize>| items[range].iter().copied();
-            if let Some(counts) = pass.count(from) {
-                if at + 1 == digits && !wanted {
-                    pass.put(from, counts, docs, doc);
-                    return None;
-                }
-                if spare.is_empty() {
-                    spare = memory::zeros(docs.len());
-                }
-                pass.put(from, counts, &mut spare, |item| item);
-                std::mem::swap(&mut items, &mut spare);
-            }
+        let from = |range: Range<usize>| items[range].iter().copied();
+        let Some(counts) = pass.count(from) else { continue };
+        if at + 1 == digits && !wanted {
+            pass.put(from, counts, docs, doc);
+            return Ok(None);
         }
+        if spare.is_empty() {
+            spare = memory::zeros(docs.len())?;
+        }
+        pass.put(from, counts, &mut spare, |item| item);
+        std::mem::swap(&mut items, &mut spare);
     }
-    match ranks {
-        Some(ranks) => {
-            wanted.then(|| ranks.into_iter().zip(docs).map(|(rank, doc)| item(rank, *doc)).collect())
-        }
-        None => {
-            threads::copy(docs, &items, threads, |item| doc(*item));
-            wanted.then_some(items)
-        }
-    }
+    threads::copy(docs, &items, threads, |item| doc(*item));
+    Ok(wanted.then_some(items))
 }
 
 /// A pass over all documents, by one digit.
@@ -171,11 +153,12 @@ mod tests {
 
     fn check(ranks: &[u32], bits: u32, threads: usize) {
         let docs: Vec<DocId> = (0..).zip(ranks).map(|(at, _)| DocId::new(3 * at)).collect();
-        let mut expected: Vec<u64> = ranks.iter().zip(&docs).map(|(rank, doc)| item(*rank, *doc)).collect();
+        let items: Vec<u64> = ranks.iter().zip(&docs).map(|(rank, doc)| item(*rank, *doc)).collect();
+        let mut expected = items.clone();
         expected.sort_unstable();
         for wanted in [false, true] {
             let mut sorted = docs.clone();
-            let items = sort(&mut sorted, ranks.to_vec(), bits, threads, wanted);
+            let items = sort(&mut sorted, items.clone(), bits, threads, wanted).unwrap();
             assert!(
                 sorted.into_iter().eq(expected.iter().copied().map(doc)),
                 "{} of {bits} bits",

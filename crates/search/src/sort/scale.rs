@@ -1,8 +1,9 @@
 //! Values as ranks of 32 bits, which ascend as their places do.
 
-use docvalues_column::{Column, bits};
+use docvalues_column::{Column, DocId, bits};
 
 use super::key::{Key, Place};
+use super::radix;
 use crate::columns::bounds;
 use crate::error::{Error, Result};
 use crate::window::{Cells, NO_ORD, Window};
@@ -79,12 +80,12 @@ impl Scale {
         Some(Scale::new(self.key, self.flip, self.first.wrapping_add(start), span))
     }
 
-    /// The ranks of a window's documents; their column was read.
+    /// The items of a window's documents, which are `docs`; their column was read.
     ///
     /// # Errors
     ///
     /// When a number or ord is outside of what the column says of all.
-    pub(super) fn put(&self, window: &Window<'_>, ranks: &mut [u32]) -> Result<()> {
+    pub(super) fn put(&self, window: &Window<'_>, docs: &[DocId], items: &mut [u64]) -> Result<()> {
         let (slot, missing) = (self.key.slot, narrow(self.missing()));
         // The highest bit says whether any number is.
         let mut outside = 0;
@@ -93,20 +94,24 @@ impl Scale {
         match window.cells(slot) {
             Cells::Numbers(numbers) => match numbers.present {
                 None if self.key.is_of_doubles() => {
-                    put(ranks, numbers.values, |&number| self.rank(number, &mut outside));
+                    put(items, docs, numbers.values, |&number| self.rank(number, &mut outside));
                 }
-                None => put(ranks, numbers.values, |&number| self.rank_of_integer(number, &mut outside)),
-                Some(present) => put(ranks, (0..).zip(numbers.values), |(at, &number)| {
+                None => {
+                    put(items, docs, numbers.values, |&number| self.rank_of_integer(number, &mut outside))
+                }
+                Some(present) => put(items, docs, (0..).zip(numbers.values), |(at, &number)| {
                     if bits::get(present, at) { self.rank(number, &mut outside) } else { missing }
                 }),
             },
-            Cells::Ords(ords) => put(ranks, ords, |&ord| {
+            Cells::Ords(ords) => put(items, docs, ords, |&ord| {
                 if ord == NO_ORD { missing } else { self.rank_of_integer(ord.get().into(), &mut outside) }
             }),
             Cells::NumberLists(lists) => {
-                put(ranks, lists.iter(), |numbers| rank_or(self.key.extreme(numbers)));
+                put(items, docs, lists.iter(), |numbers| rank_or(self.key.extreme(numbers)));
             }
-            Cells::OrdLists(lists) => put(ranks, lists.iter(), |ords| rank_or(self.key.extreme_ord(ords))),
+            Cells::OrdLists(lists) => {
+                put(items, docs, lists.iter(), |ords| rank_or(self.key.extreme_ord(ords)))
+            }
             Cells::Bytes(_) => {}
         }
         if outside >> 63 == 1 { Err(self.told_wrong(window)) } else { Ok(()) }
@@ -152,8 +157,14 @@ impl Scale {
 }
 
 #[inline]
-fn put<V>(ranks: &mut [u32], values: impl IntoIterator<Item = V>, mut rank: impl FnMut(V) -> u32) {
-    ranks.iter_mut().zip(values).for_each(|(to, value)| *to = rank(value));
+fn put<V>(
+    items: &mut [u64],
+    docs: &[DocId],
+    values: impl IntoIterator<Item = V>,
+    mut rank: impl FnMut(V) -> u32,
+) {
+    let docs = items.iter_mut().zip(docs);
+    docs.zip(values).for_each(|((to, doc), value)| *to = radix::item(rank(value), *doc));
 }
 
 #[inline]

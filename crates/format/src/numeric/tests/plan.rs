@@ -194,12 +194,6 @@ fn one_line_through_all_values_is_one_block() {
     assert_eq!((column.block_shift, &*shown), (ONE_BLOCK, "affine linear(3)"));
 }
 
-#[test]
-fn the_same_values_give_the_same_bytes() {
-    let values = Shape::Timestamps.values(10_000, 13);
-    assert_eq!(encode(&values, &VALUES), encode(&values, &VALUES));
-}
-
 proptest! {
     #[test]
     fn a_divisor_divides_as_a_division_does(number in 1_u64.., small in 1_u64..5_000, quotient: u64) {
