@@ -67,7 +67,12 @@ pub const TARGETS: [Target; 13] = [
 /// Any bytes as a file: opening them, and asking everything of what opened, returns.
 pub fn segment(input: &[u8]) {
     for jump_tables in JumpTables::ALL {
-        let options = OpenOptions { verify: Verify::OnFirstTouch, jump_tables, access: Access::Map, ..OpenOptions::new() };
+        let options = OpenOptions {
+            verify: Verify::OnFirstTouch,
+            jump_tables,
+            access: Access::Map,
+            ..OpenOptions::new()
+        };
         let Ok(segment) = Segment::from_bytes(input.to_vec(), options) else { return };
         let Ok(plan) = Plan::small(&segment) else { continue };
         exercise(&plan, &segment, &mut |answer| {
