@@ -199,6 +199,7 @@
 pub use docvalues_column as column;
 pub use docvalues_format as format;
 pub use docvalues_reader as reader;
+#[cfg(feature = "search")]
 pub use docvalues_search as search;
 pub use docvalues_terms as terms;
 pub use docvalues_writer as writer;
@@ -212,13 +213,14 @@ pub use docvalues_column::{
 };
 pub use docvalues_format::error::Section;
 pub use docvalues_reader::{
-    Access, Binary, ColumnStats, Cursor, IdForm, IdIndex, IdReader, JumpTables, Numeric, NumericSeeker,
-    OpenOptions, SectionStats, Segment, SegmentStats, Sorted, SortedNumeric, SortedSet, Verify,
+    Access, Binary, ColumnStats, Cursor, IdForm, IdIndex, IdReader, JumpTables, Memory, Numeric,
+    NumericSeeker, OpenOptions, SectionStats, Segment, SegmentStats, Sorted, SortedNumeric, SortedSet,
+    Verify,
 };
 pub use docvalues_writer::{
-    BytesKind, ColumnSummary, Compression, Document, Error as WriteError, ErrorKind as WriteErrorKind,
-    FieldId, FieldSpec, IdOptions, IdsSummary, MAX_SORT_KEYS, MergeProgress, Merger, Schema, SegmentWriter,
-    Summary, WriterOptions,
+    AtomicFile, BytesKind, ColumnSummary, Compression, Document, Error as WriteError,
+    ErrorKind as WriteErrorKind, FieldId, FieldSpec, IdOptions, IdsSummary, MAX_SORT_KEYS, MergeProgress,
+    Merger, Schema, SegmentWriter, Step, StorageError, Summary, WriterOptions,
 };
 
 /// What nearly every user of the crate needs: `use docvalues::prelude::*`.

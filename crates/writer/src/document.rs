@@ -33,7 +33,9 @@ impl<'w> Document<'w> {
         Document { fields }
     }
 
-    /// The number that the document will have.
+    /// The number under which the document is added. It keeps that number, unless documents are
+    /// [sorted](crate::SegmentWriter::sort_by): then [`SegmentWriter::finish_moved`](crate::SegmentWriter::finish_moved) tells
+    /// the one that it gets.
     pub fn id(&self) -> DocId {
         DocId::new(self.fields.docs)
     }

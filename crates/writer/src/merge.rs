@@ -29,6 +29,7 @@ use std::path::Path;
 use docvalues_column::ColumnSource;
 use docvalues_format::binary::Compression;
 use docvalues_format::file::sort::SortKey;
+use docvalues_format::id::DocId;
 use docvalues_storage::{AtomicFile, Spill};
 use docvalues_terms::build::IdOptions;
 
@@ -36,7 +37,7 @@ use crate::encode::Encoder;
 use crate::error::{ErrorKind, Result};
 use crate::file::{FileWriter, Sink};
 use crate::ids;
-use crate::order::Room;
+use crate::order::{Order, Room};
 use crate::segment::WriterOptions;
 use crate::summary::Summary;
 use crate::threads;
@@ -106,7 +107,11 @@ struct MergeOptions<'a> {
     compression: Compression,
     spelling: Spelling<'a>,
     watch: Box<dyn FnMut(MergeProgress<'_>) + 'a>,
+    moved: Option<Moved<'a>>,
 }
+
+/// Who is told where documents go: from which source, which document, to which number.
+type Moved<'a> = Box<dyn FnMut(usize, DocId, DocId) + 'a>;
 
 /// The spelling that a column gets whose parts have these.
 type Spelling<'a> = Box<dyn Fn(&[Option<&str>]) -> Option<String> + 'a>;
@@ -138,6 +143,7 @@ impl<'a> Merger<'a> {
             compression: Compression::Auto,
             spelling: Box::new(all_alike),
             watch: Box::new(|_| {}),
+            moved: None,
         };
         Merger { sources: Vec::new(), options }
     }
@@ -185,6 +191,15 @@ impl<'a> Merger<'a> {
     #[must_use]
     pub fn watch(mut self, watch: impl FnMut(MergeProgress<'_>) + 'a) -> Merger<'a> {
         self.options.watch = Box::new(watch);
+        self
+    }
+
+    /// Has `moved` told where the live documents go, before the segment is written: the place of the source among those
+    /// that were added, a document's number there, and its number in the merged segment; source by source, document by
+    /// document. Takes no memory for documents.
+    #[must_use]
+    pub fn moved(mut self, moved: impl FnMut(usize, DocId, DocId) + 'a) -> Merger<'a> {
+        self.options.moved = Some(Box::new(moved));
         self
     }
 
@@ -258,6 +273,13 @@ impl<'a> Merger<'a> {
         let mut threads = threads::count(threads).clamp(1, most.max(1));
         let room = Room::new(budget / threads, spill);
         let order = plan.order(&encoder, budget, &room)?;
+        if let Some(moved) = &mut options.moved {
+            let sources = sources.iter().enumerate();
+            let mut docs = sources.flat_map(|(at, source)| source.live.iter().map(move |doc| (at, doc)));
+            Order::each_place(order.as_ref(), plan.docs, |_, place| {
+                docs.next().into_iter().for_each(|(source, doc)| moved(source, doc, DocId::new(place)));
+            })?;
+        }
         let encoder = Encoder { order: order.as_ref(), ..encoder };
         let sorted = |(name, options): (String, IdOptions)| {
             plan.ids(&name, order.as_ref(), budget, &room).map(|ids| (name, ids, options))

@@ -96,6 +96,23 @@ impl Order {
         Ok(moved.then(|| Order { places, room: room.clone() }))
     }
 
+    /// Shows `each` all documents in the order in which they came, and where each goes: where it is, without an order.
+    pub(crate) fn each_place(
+        order: Option<&Order>,
+        docs: u32,
+        mut each: impl FnMut(u32, u32),
+    ) -> Result<(), ErrorKind> {
+        let Some(order) = order else {
+            (0..docs).for_each(|doc| each(doc, doc));
+            return Ok(());
+        };
+        let mut docs = 0..docs;
+        try_each(&order.places, |place| {
+            docs.next().into_iter().for_each(|doc| each(doc, place));
+            Ok(())
+        })
+    }
+
     /// Where each document goes, one after the other.
     pub(crate) fn places(&self) -> Stream<'_, u32> {
         self.places.stream()

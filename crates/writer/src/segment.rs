@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use docvalues_format::file::sort::SortKey;
+use docvalues_format::id::DocId;
 use docvalues_storage::{AtomicFile, Spill};
 use docvalues_terms::build::IdOptions;
 
@@ -13,7 +14,7 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::fields::Fields;
 use crate::file::{FileWriter, Sink};
 use crate::ids;
-use crate::order::Room;
+use crate::order::{Order, Room};
 use crate::schema::{FieldId, FieldSpec, Schema};
 use crate::sort::{self, Prepared};
 use crate::summary::Summary;
@@ -138,8 +139,43 @@ impl SegmentWriter<AtomicFile> {
     /// When writing, syncing or renaming fails, or reading a temporary file; nothing has then changed under the file's name. One
     /// exception, [`Step::SyncFolder`](docvalues_storage::Step::SyncFolder): the segment is complete and
     /// stands there, and only a loss of power may undo that.
-    pub fn finish(mut self) -> Result<Summary> {
-        let summary = write(&mut self.target, self.fields, &self.sort, self.ids, &self.options)?;
+    pub fn finish(self) -> Result<Summary> {
+        self.publish(None)
+    }
+
+    /// As [`finish`](Self::finish), and before that tells `moved` of every document, in the order in which they were added, the
+    /// number under which it was added and the one that it has in the segment: another one, if documents are
+    /// [sorted](Self::sort_by).
+    ///
+    /// Takes no memory for documents. What is outside of the segment, such as postings, is renumbered by it.
+    ///
+    /// ```
+    /// use docvalues_writer::{FieldSpec, LogicalType, Schema, SegmentWriter, SortKey, WriterOptions};
+    ///
+    /// let mut schema = Schema::new();
+    /// let size = schema.add(FieldSpec::new("size", LogicalType::I64))?;
+    /// let mut writer = SegmentWriter::in_memory(schema, WriterOptions::default());
+    /// writer.sort_by([SortKey::new("size")])?;
+    /// for bytes in [512, 7, 70] {
+    ///     let mut doc = writer.document();
+    ///     doc.i64(size, bytes)?;
+    ///     doc.finish()?;
+    /// }
+    /// let mut new = Vec::new();
+    /// writer.finish_moved(|_, doc| new.push(doc.get()))?;
+    /// assert_eq!(new, [2, 0, 1]);
+    /// # Ok::<(), docvalues_writer::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// As [`finish`](Self::finish): then the segment is not there, whatever `moved` was told.
+    pub fn finish_moved(self, mut moved: impl FnMut(DocId, DocId)) -> Result<Summary> {
+        self.publish(Some(&mut moved))
+    }
+
+    fn publish(mut self, moved: Moved<'_>) -> Result<Summary> {
+        let summary = write(&mut self.target, self.fields, &self.sort, self.ids, &self.options, moved)?;
         self.target.commit()?;
         Ok(summary)
     }
@@ -157,7 +193,19 @@ impl SegmentWriter<Vec<u8>> {
     ///
     /// None for values that were accepted.
     pub fn finish(mut self) -> Result<(Vec<u8>, Summary)> {
-        let summary = write(&mut self.target, self.fields, &self.sort, self.ids, &self.options)?;
+        let summary = write(&mut self.target, self.fields, &self.sort, self.ids, &self.options, None)?;
+        Ok((self.target, summary))
+    }
+
+    /// As [`finish`](Self::finish), and tells `moved` of every document where it went: see
+    /// [`SegmentWriter::<AtomicFile>::finish_moved`](SegmentWriter#method.finish_moved).
+    ///
+    /// # Errors
+    ///
+    /// As [`finish`](Self::finish).
+    pub fn finish_moved(mut self, mut moved: impl FnMut(DocId, DocId)) -> Result<(Vec<u8>, Summary)> {
+        let moved: Moved<'_> = Some(&mut moved);
+        let summary = write(&mut self.target, self.fields, &self.sort, self.ids, &self.options, moved)?;
         Ok((self.target, summary))
     }
 
@@ -216,7 +264,8 @@ impl<T> SegmentWriter<T> {
     ///
     /// Numbers go by their value; doubles by IEEE 754's *totalOrder*, with −0.0 before 0.0, and NaNs at the ends;
     /// byte strings byte by byte. Documents without a value come last, or first if the key says so, whichever way
-    /// the values go. [`Document::id`] and batches go on telling the number that a document was added under.
+    /// the values go. [`Document::id`] and batches go on telling the number that a document was added under;
+    /// [`finish_moved`](Self::finish_moved) tells the new ones.
     ///
     /// Costs 24 bytes of memory a document, and a copy of one column at a time; of a segment in a file, a part of
     /// the budget, and what has no room in that goes through the temporary file twice.
@@ -307,6 +356,9 @@ impl<T> SegmentWriter<T> {
     }
 }
 
+/// Who is told where documents go, if anybody is.
+type Moved<'m> = Option<&'m mut dyn FnMut(DocId, DocId)>;
+
 /// Writes all of a file's bytes.
 fn write(
     out: &mut impl Sink,
@@ -314,6 +366,7 @@ fn write(
     keys: &[SortKey],
     ids: Option<(FieldId, IdOptions)>,
     options: &WriterOptions,
+    moved: Moved<'_>,
 ) -> Result<Summary> {
     // A document that was forgotten (`mem::forget`) is still there.
     fields.roll_back();
@@ -336,6 +389,9 @@ fn write(
     columns.sort_unstable_by(|a, b| a.0.name().cmp(b.0.name()));
     let room = Room::new(budget / threads, spill.as_ref());
     let order = sort::order(&columns, keys, &encoder, &room)?;
+    if let Some(moved) = moved {
+        Order::each_place(order.as_ref(), docs, |doc, place| moved(DocId::new(doc), DocId::new(place)))?;
+    }
     let encoder = Encoder { order: order.as_ref(), ..encoder };
     let sorted = |(name, options): (String, IdOptions)| {
         let column = columns.iter().find(|(spec, _)| *spec.name() == name);

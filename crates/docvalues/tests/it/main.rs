@@ -15,6 +15,7 @@ mod files;
 mod ids;
 mod layers;
 mod merge;
+mod moved;
 mod mutants;
 mod numbers;
 mod query;

@@ -38,7 +38,7 @@ impl<'a> Page<'a> {
     ///
     /// # Errors
     ///
-    /// [`ErrorKind::Checksum`], and when the page's skeleton contradicts itself or `page`.
+    /// [`ErrorKind::Checksum`](crate::error::ErrorKind::Checksum), and when the page's skeleton contradicts itself or `page`.
     pub fn parse(bytes: &'a [u8], page: &PageRef) -> Result<Page<'a>> {
         let place = Place { section: Section::DirectoryPage, offset: page.bytes.start };
         granule::check(place.section, place.offset, bytes, page.crc)?;

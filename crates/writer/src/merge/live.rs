@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use docvalues_column::{BatchDocs, DocRange, bits};
+use docvalues_column::{BatchDocs, DocId, DocRange, bits};
 
 use crate::error::{ErrorKind, Result};
 use crate::intern::index;
@@ -50,6 +50,12 @@ impl<'a> Live<'a> {
     /// Documents of the source, live or not.
     pub(super) fn docs(&self) -> u32 {
         self.docs
+    }
+
+    /// The live documents, ascending.
+    pub(super) fn iter(&self) -> impl Iterator<Item = DocId> {
+        let lives = |doc: &u32| self.mask.as_ref().is_none_or(|mask| bits::get(mask.words, index(*doc)));
+        (0..self.docs).filter(lives).map(DocId::new)
     }
 
     /// How many live.
@@ -114,7 +120,6 @@ fn up_to(count: u32) -> u64 {
 
 #[cfg(test)]
 mod tests {
-    use docvalues_column::DocId;
     use proptest::prelude::*;
 
     use super::*;
@@ -136,6 +141,7 @@ mod tests {
                 prop_assert!(found.eq(expected.iter().copied().filter(|&doc| doc >= late.start)));
                 prop_assert!(runs.windows(2).all(|pair| pair[0].end < pair[1].start));
             }
+            prop_assert!(live.iter().map(|doc| doc.get()).eq(expected.iter().copied()));
             prop_assert_eq!(index(live.count()), expected.len());
             for doc in 0..=docs {
                 prop_assert_eq!(index(live.before(doc)), expected.partition_point(|&other| other < doc));
