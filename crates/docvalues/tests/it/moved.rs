@@ -32,7 +32,9 @@ fn write(keys: &[Option<i64>], first: i64, sorts: bool, in_file: bool) -> (Segme
             fill(&mut |number, value| {
                 let mut doc = writer.document();
                 doc.i64(at, number).unwrap();
-                value.into_iter().for_each(|value| drop(doc.i64(key, value).unwrap()));
+                if let Some(value) = value {
+                    doc.i64(key, value).unwrap();
+                }
                 doc.finish().unwrap();
             });
             writer
