@@ -9,6 +9,7 @@
 //! | [`searches`] | searches, compared with a look at each document |
 //! | [`overlay`] | a column with some numbers changed: what an embedder may build on the traits |
 //! | [`concat`](mod@concat) | several columns end to end: the same |
+//! | [`claims`] | a small file that says it has many documents |
 //! | [`damage`] | what can happen to a file, and how much is allocated then |
 //! | [`real`] | the place of real data |
 //!
@@ -31,6 +32,7 @@
     reason = "only tests use this crate: a failing helper is a failing test"
 )]
 
+pub mod claims;
 pub mod concat;
 pub mod conformance;
 pub mod damage;

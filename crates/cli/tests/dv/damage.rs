@@ -117,3 +117,37 @@ fn the_worst_file_decides_the_exit_code() {
     assert_eq!(sandbox.dv(&["check", "a.dv", "b.dv"]).code, 1);
     assert_eq!(sandbox.dv(&["check", "b.dv", "nothing.dv", "a.dv"]).code, 3);
 }
+
+#[test]
+fn a_small_file_that_says_it_has_many_documents_is_refused_unless_the_user_insists() {
+    let sandbox = Sandbox::with("a.dv", docvalues_testkit::claims::claims(i32::MAX.unsigned_abs()));
+    let commands: [&[&str]; 16] = [
+        &["info", "a.dv"],
+        &["stats", "a.dv", "--percentiles", "50"],
+        &["count", "a.dv", "--where", "five = 5"],
+        &["facet", "a.dv", "five"],
+        &["histogram", "a.dv", "five", "--step", "10"],
+        &["group", "a.dv", "five", "--sum", "seven"],
+        &["sort", "a.dv", "--by", "five", "-n", "0"],
+        &["query", "a.dv", "{}"],
+        &["get", "a.dv", "7"],
+        &["head", "a.dv"],
+        &["sample", "a.dv"],
+        &["cat", "a.dv"],
+        &["export", "a.dv"],
+        &["diff", "a.dv", "a.dv"],
+        &["check", "a.dv"],
+        &["merge", "a.dv", "a.dv", "-o", "b.dv"],
+    ];
+    for command in commands {
+        let run = sandbox.dv(command);
+        let said = format!("{}{}", run.out, run.err);
+        assert!(run.code > 0 && said.contains("number of documents is 2147483647"), "{command:?}: {run:?}");
+        assert!(command[0] == "check" || said.contains("--any-docs"), "{command:?}: {run:?}");
+    }
+    assert!(!sandbox.exists("b.dv"));
+    assert!(sandbox.ok(&["info", "a.dv", "--any-docs"]).contains("2,147,483,647 documents"));
+    let count = sandbox.ok(&["count", "a.dv", "--where", "five = 5", "--any-docs"]);
+    assert_eq!(count.trim(), "2147483647");
+    assert_eq!(sandbox.ok(&["get", "a.dv", "2147483646", "--any-docs"]).trim(), r#"{"five":5,"seven":7}"#);
+}

@@ -9,6 +9,7 @@
 mod claims;
 mod corpus;
 
+mod engine;
 mod explain;
 mod export;
 mod files;

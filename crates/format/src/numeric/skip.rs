@@ -110,6 +110,10 @@ impl<B: SectionBytes> NumericReader<B> {
             let stretches = self.meta.stretches.as_ref().filter(|_| level > 0);
             let stretches =
                 stretches.map(|all| stretch::read_zones(&self.meta, all, lower.clone())).transpose()?;
+            // The zone in which `positions` end may have more.
+            let here = (part.end - lower.start * ZONE).div_ceil(stretch::STRETCH);
+            let here = usize::try_from(here).unwrap_or(usize::MAX);
+            let stretches = stretches.map(|all| &all[..here.min(all.len())]);
             let mut stretches = stretches.map(|all| all.chunks(stretch::PER_ZONE));
             let first = lower.start - positions.start / ZONE;
             for (zone, all) in (first..).zip(zone::read_all(&self.meta, zones, Level::Lower, lower)?) {
@@ -125,9 +129,6 @@ impl<B: SectionBytes> NumericReader<B> {
                     }
                     None => (1, zone),
                 };
-                // The coarse zone in which `positions` end may have fine ones past these.
-                let left = count - bit;
-                let open = if left < 8 { open & ((1 << left) - 1) } else { open };
                 // There are as many bits, and no more than memory has.
                 let word = usize::try_from(bit / 64).unwrap_or(usize::MAX);
                 bits[word] |= u64::from(open) << (bit % 64);
