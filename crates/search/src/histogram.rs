@@ -16,10 +16,10 @@ mod edges;
 use docvalues_column::{Field, LogicalType, Values};
 use docvalues_format::file::kind::to_f64;
 
+use crate::collector::Collector;
 use crate::columns::{Columns, Slot};
 use crate::docs::Docs;
 use crate::error::{Error, Result};
-use crate::pass::Collector;
 use crate::search::{Request, Search};
 use crate::stats::NumberStats;
 use crate::window::{Cells, Window};

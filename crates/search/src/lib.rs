@@ -17,6 +17,7 @@
 
 #[cfg(feature = "arrow")]
 pub mod arrow;
+mod collector;
 mod columns;
 mod docs;
 mod error;

@@ -33,3 +33,17 @@ fn advised<T>(mut room: Vec<T>) -> Vec<T> {
     }
     room
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn memory_that_is_not_there_is_an_error() {
+        let len = usize::MAX / 64;
+        for refused in [room::<u64>(len), zeros::<u64>(len)] {
+            assert!(matches!(refused, Err(Error::Memory { bytes }) if bytes == len as u64 * 8));
+        }
+        assert_eq!(zeros::<u64>(3).unwrap(), [0; 3]);
+    }
+}

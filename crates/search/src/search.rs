@@ -7,10 +7,11 @@ use docvalues_column::{
     Bitset, Column, ColumnSource, Field, LiveDocs, Part, Result as ColumnResult, SortKey,
 };
 
+use crate::collector::Collector;
 use crate::columns::{Columns, Slot};
 use crate::docs::Docs;
 use crate::error::Result;
-use crate::pass::{Collector, Pass};
+use crate::pass::Pass;
 use crate::stop::Stop;
 
 /// A search over one source of columns: the source, its live documents, and the number of threads.

@@ -7,8 +7,9 @@ use std::sync::{Mutex, PoisonError};
 #[cfg(feature = "rayon")]
 use rayon::prelude::*;
 
+use crate::collector::Collector;
 use crate::error::Result;
-use crate::pass::{Collector, Pass, Worker};
+use crate::pass::{Pass, Worker};
 
 /// Fewer are sorted, or copied, by one thread.
 const FEW: usize = 1 << 14;

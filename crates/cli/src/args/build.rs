@@ -150,7 +150,7 @@ pub(crate) enum JumpTables {
     None,
 }
 
-/// How a segment is written and what is told of it: the same for `build` and `merge`.
+/// Options of a writer and of its report, shared by `build` and `merge`.
 #[derive(Debug, Args)]
 pub(crate) struct WriteArgs {
     /// Threads that encode columns side by side, 0 for one for each core; the file is the same

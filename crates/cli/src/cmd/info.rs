@@ -50,7 +50,7 @@ pub(crate) fn run(args: &InfoArgs, console: &mut Console<'_>) -> Result<Exit, Fa
     Ok(Exit::Ok)
 }
 
-/// What there is in a segment, its columns in the order of the input.
+/// The statistics of a segment, its columns in the order of the input.
 pub(crate) fn stats(segment: &Segment) -> Result<SegmentStats, Failure> {
     let mut stats = segment.stats()?;
     stats.columns.sort_by_key(|column| read::order_of(&column.field));

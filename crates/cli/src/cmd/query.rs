@@ -48,7 +48,7 @@ impl Asked {
     }
 }
 
-/// What is asked of a column: its name alone, which is short for a table of nothing else, or more.
+/// A request for a column: a table of its options, or a name, which is short for a table with that name only.
 #[derive(Debug)]
 struct Named<T>(T);
 

@@ -56,7 +56,7 @@ fn distinct(stats: &store::ColumnStats) -> Option<u64> {
     stats.term_count.map(u64::from).or(stats.statistics.distinct)
 }
 
-/// What is known of a column, and the bytes that it takes.
+/// A column's statistics, the facts of its segment, and its bytes in the file.
 pub(super) struct Column<'a> {
     stats: &'a ColumnStats,
     facts: Facts,

@@ -139,7 +139,7 @@ pub(crate) fn closest<'a>(name: &str, candidates: impl Iterator<Item = &'a str>)
         .map(|(_, candidate)| candidate)
 }
 
-/// What to say of a `name` that none of the `names` is: which one was meant, or else what `others` says.
+/// Advice for an unknown `name`: the closest of `names`, if one is close, or else the text of `others`.
 pub(crate) fn meant<'a>(
     name: &str,
     names: impl Iterator<Item = &'a str>,

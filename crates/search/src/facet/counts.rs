@@ -9,10 +9,10 @@ use hashbrown::HashMap;
 use super::array::Array;
 use super::top::Top;
 use super::{Facet, FacetCounts};
+use crate::collector::Collector;
 use crate::columns::{Columns, Slot};
 use crate::docs::len_u32;
 use crate::error::{Error, Result};
-use crate::pass::Collector;
 use crate::search::Request;
 use crate::window::{Cells, NO_ORD, Numbers, Strings, Window};
 

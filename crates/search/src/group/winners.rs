@@ -7,9 +7,9 @@ use hashbrown::HashMap;
 
 use super::key;
 use super::metric::Layout;
+use crate::collector::Collector;
 use crate::columns::Slot;
 use crate::error::Result;
-use crate::pass::Collector;
 use crate::sort::{Kept, Keys, TopDocs};
 use crate::value::Stored;
 use crate::window::{Cells, Room, Window};

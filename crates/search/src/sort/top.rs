@@ -9,9 +9,9 @@ use docvalues_format::bits;
 
 use super::address;
 use super::key::{Entry, Keys};
+use crate::collector::{Collector, Wants};
 use crate::columns::{Columns, Slot};
 use crate::error::Result;
-use crate::pass::{Collector, Wants};
 use crate::query::{grouped, told};
 use crate::window::{Cells, NO_ORD, Window};
 

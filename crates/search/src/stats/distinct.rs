@@ -6,9 +6,9 @@ use datasketches::hll::{HllSketch, HllType, HllUnion};
 use docvalues_column::{TermOrd, Values, bits};
 use hashbrown::HashSet;
 
+use crate::collector::Collector;
 use crate::columns::{Columns, Slot};
 use crate::error::Result;
-use crate::pass::Collector;
 use crate::window::{Cells, NO_ORD, Numbers, Window};
 
 /// So many values are told apart, whatever they are.

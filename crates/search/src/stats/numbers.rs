@@ -4,9 +4,9 @@ use docvalues_column::LogicalType;
 use docvalues_format::file::kind::{to_f64, to_u64};
 
 use super::Sum;
+use crate::collector::Collector;
 use crate::columns::{Columns, Slot};
 use crate::error::Result;
-use crate::pass::Collector;
 use crate::window::{Cells, Window};
 
 /// What numbers are together.

@@ -7,9 +7,9 @@
 use docvalues_column::LogicalType;
 use docvalues_format::file::kind::to_f64;
 
+use crate::collector::Collector;
 use crate::columns::Slot;
 use crate::error::Result;
-use crate::pass::Collector;
 use crate::search::Request;
 use crate::window::{Cells, Window};
 

@@ -2,9 +2,9 @@
 
 use docvalues_column::{Column, TermOrd, Value};
 
+use crate::collector::Collector;
 use crate::columns::Slot;
 use crate::error::Result;
-use crate::pass::Collector;
 use crate::window::{Cells, NO_ORD, Window};
 
 /// What terms or byte strings are together.

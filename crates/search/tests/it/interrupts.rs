@@ -15,7 +15,7 @@ use crate::parts::{DOCS, source};
 type Asked = (&'static str, fn(&Search<'_>, Docs<'_>) -> Result<String>);
 
 /// One of each request, and what it says as text.
-const REQUESTS: [Asked; 9] = [
+const REQUESTS: [Asked; 11] = [
     ("filter", |search, _| {
         let query = Query::range("number", 9..).and(Query::eq("term", "term 007"));
         Ok(format!("{:?}", search.filter(&query)?))
@@ -39,6 +39,19 @@ const REQUESTS: [Asked; 9] = [
     ("sorted", |search, docs| {
         let keys = [SortKey::new("term"), SortKey::new("number")];
         Ok(format!("{:?}", search.sorted(docs, &keys)?.iter().step_by(1_009).collect::<Vec<_>>()))
+    }),
+    ("export", |search, docs| {
+        let mut export = search.export(docs, &["number", "term", "list"])?;
+        let mut rows = Vec::new();
+        while let Some(chunk) = export.next_chunk()? {
+            rows.push(chunk.len());
+        }
+        Ok(format!("{rows:?}"))
+    }),
+    ("retrieve", |search, _| {
+        let mut retriever = search.retriever(&["number", "term"])?;
+        let page = retriever.retrieve(&[7, 3].map(DocId::new))?;
+        Ok(format!("{:?}", page.row(0).value(0)))
     }),
     ("request", |search, _| {
         let request = SearchRequest {

@@ -119,7 +119,7 @@ pub(crate) fn weight(array: &dyn Array) -> usize {
     }
 }
 
-/// What the items of lists weigh, which may share them, if they are like the others.
+/// An estimate of the bytes of all items of list views: views may share items, so each counts as an average one.
 fn of_views<O: OffsetSizeTrait>(array: &GenericListViewArray<O>) -> usize {
     let sizes = array.value_sizes().iter().map(|size| size.as_usize());
     let one = weight(array.values()).checked_div(array.values().len()).unwrap_or(0);

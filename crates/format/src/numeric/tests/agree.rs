@@ -116,6 +116,7 @@ fn check_zones(
             let whole = *zone.iter().min().unwrap()..=*zone.iter().max().unwrap();
             (whole, if level == 0 { ends_of_stretch(zone, zone) } else { ends_of_stretch(zone, inner) })
         });
+        let mut open = 0;
         for (at, (whole, ends)) in expected.enumerate() {
             assert_eq!(zones[at], ends, "zone {at} of level {level}");
             let [found, before] = [&bits, &words].map(|bits| bits[at / 64] >> (at % 64) & 1 == 1);
@@ -123,8 +124,18 @@ fn check_zones(
                 && Share::of(&whole, wanted) != Share::None
                 && Share::of(&ends, wanted) != Share::None;
             assert_eq!(found, before || may_hold, "zone {at} of level {level}: {wanted:?}");
+            open += u64::from(may_hold);
         }
-        assert_eq!(bits.last(), words.last());
+        let is_set = |bits: &[u64], at: usize| bits[at / 64] >> (at % 64) & 1 == 1;
+        let past = zones.len()..bits.len() * 64;
+        assert!(
+            past.clone().all(|at| is_set(&bits, at) == is_set(&words, at)),
+            "past the last zone of {past:?}"
+        );
+        if counts.fine_zones != Decided::default() {
+            assert_eq!(counts.fine_zones.open, open, "{wanted:?}");
+            assert!(counts.fine_zones.total() <= zones.len() as u64, "{wanted:?}");
+        }
         check_zone_counts(reader, positions.clone(), wanted, &counts);
     }
 }
