@@ -214,8 +214,8 @@ pub use docvalues_column::{
 pub use docvalues_format::error::Section;
 pub use docvalues_reader::{
     Access, Binary, ColumnStats, Cursor, IdForm, IdIndex, IdReader, JumpTables, Memory, Numeric,
-    NumericSeeker, OpenOptions, SectionStats, Segment, SegmentStats, Sorted, SortedNumeric, SortedSet,
-    Verify,
+    NumericSeeker, OpenOptions, ReadAt, SectionStats, Segment, SegmentStats, Sorted, SortedNumeric,
+    SortedSet, Verify,
 };
 pub use docvalues_writer::{
     AtomicFile, BytesKind, ColumnSummary, Compression, Document, Error as WriteError,

@@ -37,7 +37,8 @@ impl Bytes {
         mut gaps: impl FnMut(usize, Indices<'_>),
     ) -> Result<()> {
         let Bytes { core, values } = self;
-        let mut scratch = Scratch::default();
+        let (mut scratch, mut buffer) = (Scratch::default(), Vec::new());
+        core.request(docs, |doc| drop(self.read(doc, &mut buffer)));
         core.named(core.ranked(docs, |place, indices| {
             if !indices.all {
                 gaps(place.start, indices);

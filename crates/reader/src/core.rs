@@ -7,7 +7,7 @@ use docvalues_column::{ColumnInfo, DocId, DocRange, Error, ErrorKind, Result, bi
 use docvalues_format::id::{BLOCK_DOCS, ValueIndex};
 use docvalues_format::numeric::{NumericReader, Pruning};
 use docvalues_format::presence::{Indices, NO_VALUE, PresenceReader};
-use docvalues_storage::Section;
+use docvalues_storage::{Section, Source};
 
 use crate::leading::Leading;
 
@@ -18,6 +18,9 @@ pub(crate) const BATCH: usize = 1024;
 /// Documents with a value in a scan's window, if they lie evenly: so many are asked for at once.
 const WINDOW: u64 = 2048;
 
+/// Documents whose bytes are requested together.
+const REQUESTED: usize = 4096;
+
 /// Documents of a filter's window: a block of presence, so that value bits take 8 KiB at most. A
 /// multiple of 64: every window begins with a whole word of the result.
 const FILTER_WINDOW: u32 = 1 << 16;
@@ -26,6 +29,7 @@ const FILTER_WINDOW: u32 = 1 << 16;
 #[derive(Debug)]
 pub(crate) struct Core {
     pub(crate) file: Arc<str>,
+    pub(crate) source: Arc<Source>,
     pub(crate) info: ColumnInfo,
     pub(crate) docs: u32,
     pub(crate) presence: PresenceReader<Section>,
@@ -47,6 +51,11 @@ impl Core {
     #[inline]
     pub(crate) fn named<T>(&self, result: FormatResult<T>) -> Result<T> {
         result.map_err(|source| self.corrupt(source))
+    }
+
+    /// Requests what `read` touches, in waves for many of `these` together, if the segment's bytes are requested.
+    pub(crate) fn request<D: Copy>(&self, these: &[D], read: impl FnMut(D)) {
+        request(&self.source, these, read);
     }
 
     /// Adds the documents of `docs` that have a value.
@@ -162,6 +171,14 @@ impl Core {
             }
         }
         Ok(())
+    }
+}
+
+/// Requests what `read` touches, in waves for many of `these` together, if bytes of `source` are requested.
+pub(crate) fn request<D: Copy>(source: &Source, these: &[D], mut read: impl FnMut(D)) {
+    if source.is_requested() {
+        let mut wave = |these: &[D]| source.in_waves(|| these.iter().copied().for_each(&mut read));
+        these.chunks(REQUESTED).for_each(&mut wave);
     }
 }
 

@@ -5,14 +5,15 @@ use std::sync::Arc;
 
 use docvalues_column::{ErrorKind, Lists, OrdRange, Result, TermOrd, Terms};
 use docvalues_format::dictionary::{BATCH, DictionaryReader};
-use docvalues_storage::Section;
+use docvalues_storage::{Section, Source};
 
-use crate::core::{FormatResult, corrupt};
+use crate::core::{FormatResult, corrupt, request};
 
 /// The terms of an open column.
 #[derive(Debug)]
 pub(crate) struct Dictionary {
     pub(crate) file: Arc<str>,
+    pub(crate) source: Arc<Source>,
     pub(crate) field: String,
     pub(crate) reader: DictionaryReader<Section>,
 }
@@ -42,8 +43,9 @@ impl Terms for Dictionary {
     }
 
     fn gather_terms(&self, ords: &[TermOrd], out: &mut Lists<u8>) -> Result<()> {
-        let mut gather = self.reader.gather();
+        let (mut gather, mut term) = (self.reader.gather(), Vec::new());
         out.clear();
+        request(&self.source, ords, |ord| drop(self.reader.term(ord, &mut term)));
         for ords in ords.chunks(BATCH) {
             self.check_ords(ords)?;
             self.named(gather.locate(ords))?;

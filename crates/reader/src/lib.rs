@@ -24,7 +24,7 @@ mod stats;
 mod stored;
 
 pub use docvalues_format::jump::JumpTables;
-pub use docvalues_storage::{Memory, Verify};
+pub use docvalues_storage::{Memory, ReadAt, Verify};
 pub use docvalues_terms::ids::{Form as IdForm, IdSizes};
 pub use handles::{Binary, Cursor, Numeric, Sorted, SortedNumeric, SortedSet};
 pub use ids::{IdIndex, IdReader};

@@ -38,7 +38,14 @@ impl Numbers {
     /// Replaces `lists` by those of `docs`.
     pub(crate) fn gather_lists<T: Stored>(&self, docs: &[DocId], out: &mut Lists<T>) -> Result<()> {
         out.clear();
-        self.lists().map_or(Ok(()), |lists| self.core.named(lists.gather(docs, out)))
+        let Some(lists) = self.lists() else { return Ok(()) };
+        let mut list = Vec::<T>::new();
+        self.core.request(docs, |doc| {
+            list.clear();
+            // What fails now does so again when it is gathered.
+            let _ = lists.read(doc, &mut list);
+        });
+        self.core.named(lists.gather(docs, out))
     }
 
     /// The value of `doc`, if documents have one each.
@@ -73,6 +80,7 @@ impl Numbers {
     ) -> Result<()> {
         assert_eq!(docs.len(), out.len(), "a value for each document");
         let Numbers { core, values, .. } = self;
+        core.request(docs, |doc| drop(self.read(doc)));
         let done = T::gather_whole(core, values, docs, out);
         // Words of presence are written whole.
         let done = if done < docs.len() { done - done % 64 } else { done };

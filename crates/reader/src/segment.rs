@@ -20,7 +20,7 @@ use docvalues_format::file::root::{PageRef, Root};
 use docvalues_format::granule::SectionRef;
 use docvalues_format::numeric::{NumericReader, Stretches};
 use docvalues_format::presence::PresenceReader;
-use docvalues_storage::{Memory, Section, Source};
+use docvalues_storage::{Memory, ReadAt, Section, Source, Verify};
 
 use crate::bytes::Bytes;
 use crate::core::{Core, FormatResult, corrupt};
@@ -108,11 +108,7 @@ impl Segment {
             Access::Map => Source::map(path),
             Access::Read => Source::read(path),
         };
-        let failed = |e: docvalues_storage::Error| ErrorKind::Io {
-            file: path.display().to_string(),
-            source: e.into_io_error(),
-        };
-        Segment::from_source(source.map_err(failed)?, options)
+        Segment::from_source(source.map_err(unread)?, options)
     }
 
     /// Opens a segment that is in memory.
@@ -122,6 +118,44 @@ impl Segment {
     /// As [`open`](Self::open).
     pub fn from_bytes(bytes: impl Into<Memory>, options: OpenOptions) -> Result<Segment> {
         Segment::from_source(Source::memory(bytes), options)
+    }
+
+    /// Opens a segment that `reader` reads from wherever it is, such as an object store; errors call it `name`.
+    ///
+    /// Bytes are requested when they are touched, and checked and kept like those of [`Access::Read`]. Requests are few:
+    /// opening takes one wave of at most two, for 64 bytes and the last 64 KiB, which have the directory unless it is long; a
+    /// column takes one wave, for its small sections and for checksums; documents or terms that are gathered, one for each
+    /// step of the look-up, at most two for numbers. What is scanned is read ahead, up to 1 MiB at a time.
+    ///
+    /// ```
+    /// use std::sync::Arc;
+    ///
+    /// use docvalues_column::DocId;
+    /// use docvalues_reader::{OpenOptions, ReadAt, Segment};
+    /// # use docvalues_writer::{FieldSpec, LogicalType, Schema, SegmentWriter, WriterOptions};
+    ///
+    /// # let mut schema = Schema::new();
+    /// # let size = schema.add(FieldSpec::new("size", LogicalType::I64))?;
+    /// # let mut writer = SegmentWriter::in_memory(schema, WriterOptions::default());
+    /// # let mut doc = writer.document();
+    /// # doc.i64(size, 7)?;
+    /// # doc.finish()?;
+    /// # let bytes = writer.finish_bytes()?;
+    /// let reader: Arc<dyn ReadAt> = Arc::new(bytes); // a `Vec<u8>`, for once
+    /// let segment = Segment::from_reader(reader, "hits.dv", OpenOptions::new())?;
+    /// assert_eq!(segment.numeric("size")?.get(DocId::new(0))?, Some(7));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// As [`open`](Self::open).
+    pub fn from_reader(
+        reader: Arc<dyn ReadAt>,
+        name: impl AsRef<Path>,
+        options: OpenOptions,
+    ) -> Result<Segment> {
+        Segment::from_source(Source::requests(reader, name).map_err(unread)?, options)
     }
 
     fn from_source(source: Source, options: OpenOptions) -> Result<Segment> {
@@ -211,6 +245,35 @@ impl Segment {
             Ok(())
         })?;
         Ok(fields)
+    }
+
+    /// The ranges of the file that hold these columns, with header and directory, for whoever fetches them ahead; ascending,
+    /// those that touch as one. O(columns).
+    ///
+    /// # Errors
+    ///
+    /// [`NoSuchColumn`](ErrorKind::NoSuchColumn), or when the directory is damaged.
+    pub fn ranges(&self, columns: &[&str]) -> Result<Vec<Range<u64>>> {
+        let header = HEADER_LEN as u64;
+        let mut ranges =
+            vec![0..header, self.root().pages.first().map_or(header, |page| page.bytes.start)..self.len()];
+        for name in columns {
+            let mut add = |_: Role, section: SectionRef| {
+                ranges.push(section.offset..section.end().unwrap_or(u64::MAX).min(self.len()));
+                Ok::<_, std::convert::Infallible>(())
+            };
+            let Ok(_) = self.find(name)?.try_map(&mut add);
+        }
+        ranges.retain(|range| range.start < range.end);
+        ranges.sort_unstable_by_key(|range| range.start);
+        ranges.dedup_by(|next, range| {
+            let touches = next.start <= range.end;
+            if touches {
+                range.end = range.end.max(next.end);
+            }
+            touches
+        });
+        Ok(ranges)
     }
 
     /// Finds and opens a column, or takes the one that was opened before.
@@ -305,6 +368,16 @@ impl Segment {
     }
 
     fn open_sections(&self, entry: column::Column<SectionRef>) -> FormatResult<Opened> {
+        match self.0.options.verify {
+            // Nothing of that is small.
+            Verify::AtOpen => self.open_readers(entry),
+            Verify::OnFirstTouch | Verify::Never => {
+                self.0.source.in_waves(|| self.open_readers(entry.clone()))
+            }
+        }
+    }
+
+    fn open_readers(&self, entry: column::Column<SectionRef>) -> FormatResult<Opened> {
         let (mode, docs) = (self.0.options.jump_tables, self.docs());
         let column = entry.try_map(&mut |role, at| self.section(at, role))?;
         let presence = PresenceReader::open(column.presence, docs, mode)?;
@@ -317,7 +390,8 @@ impl Segment {
             bounds: Bounds::Unknown,
             sum: None,
         };
-        let mut core = Core { file: self.0.file.clone(), leading, info, docs, presence };
+        let (file, source) = (self.0.file.clone(), self.0.source.clone());
+        let mut core = Core { file, source, leading, info, docs, presence };
         let numbers = |numbers| NumericReader::open(numbers, mode);
         let (offsets, values, terms) = match column.values {
             Values::Numeric(values) => (None, values, None),
@@ -333,8 +407,9 @@ impl Segment {
         core.info.value_count = Count::Exact(values.count());
         let terms = match terms {
             Some(terms) => {
-                let (file, field) = (core.file.clone(), core.info.field.name.clone());
-                Some(Arc::new(Dictionary { file, field, reader: DictionaryReader::open(terms, mode)? }))
+                let (file, source) = (core.file.clone(), core.source.clone());
+                let (field, reader) = (core.info.field.name.clone(), DictionaryReader::open(terms, mode)?);
+                Some(Arc::new(Dictionary { file, source, field, reader }))
             }
             None => {
                 let meta = values.meta();
@@ -368,6 +443,11 @@ impl Segment {
     pub(crate) fn footer(&self) -> &Footer {
         &self.0.footer
     }
+}
+
+/// The error for a file that cannot be opened.
+fn unread(error: docvalues_storage::Error) -> ErrorKind {
+    ErrorKind::Io { file: error.path().display().to_string(), source: error.into_io_error() }
 }
 
 /// Header, footer and directory root.

@@ -61,7 +61,11 @@ impl Level {
         self.offset + at as u64
     }
 
-    /// The bytes, with what may be handed out of them.
+    /// Where the bytes of `granules`, which the level has, lie in the file.
+    pub(crate) fn file_range(&self, granules: Range<usize>) -> Range<u64> {
+        self.offset(granules.start * GRANULE)..self.offset(self.len().min(granules.end * GRANULE))
+    }
+
     /// Where a mapping, or memory, has the level.
     pub(crate) fn viewed(&self) -> Option<Range<usize>> {
         let start = usize::try_from(self.offset).ok().filter(|_| self.pages.is_view())?;

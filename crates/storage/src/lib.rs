@@ -5,7 +5,8 @@
 //!
 //! | type | question |
 //! | --- | --- |
-//! | [`Source`] | where do the bytes of one file come from: a mapping, memory, plain reads? |
+//! | [`Source`] | where do the bytes of one file come from: a mapping, memory, plain reads, requests? |
+//! | [`ReadAt`] | how are bytes requested from elsewhere? |
 //! | [`Section`] | are these bytes of a section what was written? |
 //! | [`Verify`] | when is that found out? |
 //! | [`AtomicFile`] | how does a file appear under its name, whole or not at all? |
@@ -28,6 +29,7 @@ mod map;
 mod paged;
 mod positioned;
 mod publish;
+mod requests;
 mod section;
 mod source;
 mod spill;
@@ -37,6 +39,7 @@ pub use error::{Error, Result, Step};
 pub use faults::Faults;
 pub use huge::prefer_huge_pages;
 pub use publish::AtomicFile;
+pub use requests::ReadAt;
 pub use section::{Section, Verify};
 pub use source::{Advice, Memory, Source};
 pub use spill::Spill;

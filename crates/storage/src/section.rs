@@ -19,6 +19,13 @@ mod tests;
 /// How many granules one granule of checksums is for.
 const FAN_OUT: usize = GRANULE / CRC_LEN;
 
+/// Bytes of a section that is requested as a whole, and of a level of checksums.
+const WHOLE: usize = 64 << 10;
+
+/// The fewest and the most granules that are requested together: 16 KiB, in which most look-ups find all that they touch
+/// one after the other, and 1 MiB.
+const AHEAD: [usize; 2] = [4, 256];
+
 /// When the checksums of a section are compared with its bytes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Verify {
@@ -125,8 +132,9 @@ impl Section {
             together: 1,
             source: Arc::clone(source),
         };
-        if verify == Verify::AtOpen {
-            section.verify_all()?;
+        match verify {
+            Verify::AtOpen => section.verify_all()?,
+            Verify::OnFirstTouch | Verify::Never => section.request_small(),
         }
         Ok(section)
     }
@@ -170,8 +178,12 @@ impl Section {
         // Downwards, so that each checksum was itself checked when it is believed.
         for number in (0..=self.tree.len()).rev() {
             let level = self.level(number);
-            for index in 0..level.granules() {
-                self.check(number, index)?;
+            for first in (0..level.granules()).step_by(AHEAD[1]) {
+                let granules = first..level.granules().min(first + AHEAD[1]);
+                self.source.in_waves(|| {
+                    self.want([(number, granules.clone())])?;
+                    granules.clone().try_for_each(|index| self.check(number, index))
+                })?;
             }
             let used = match number.checked_sub(1) {
                 Some(below) => self.level(below).granules() * CRC_LEN,
@@ -204,12 +216,82 @@ impl Section {
         if range.start > range.end || range.end > limit {
             return Err(refuse());
         }
-        for index in granules_of(&range) {
-            self.ask_around(index);
-            self.admit(0, index)?;
+        if self.source.is_requested() {
+            self.source.in_waves(|| self.request(granules_of(&range)))?;
+        } else {
+            for index in granules_of(&range) {
+                self.ask_around(index);
+                self.admit(0, index)?;
+            }
+            self.round_off(range.end);
         }
-        self.round_off(range.end);
         self.data.pages.get(range).ok_or_else(refuse)
+    }
+
+    /// Admits `granules` of payload, and those that are requested with them.
+    fn request(&self, granules: Range<usize>) -> Result<()> {
+        let together = self.requested_with(granules.clone());
+        let checksums = (1..=self.tree.len()).map(|number| {
+            let fan_out = FAN_OUT.saturating_pow(u32::try_from(number).unwrap_or(u32::MAX));
+            (number, together.start / fan_out..together.end.div_ceil(fan_out))
+        });
+        self.want([(0, together.clone())].into_iter().chain(checksums))?;
+        for index in together {
+            let admitted = self.admit(0, index);
+            // Of the others, whoever needs them will be told.
+            if granules.contains(&index) {
+                admitted?;
+            }
+        }
+        Ok(())
+    }
+
+    /// The granules of payload that are requested if `granules` are: all of a small section, else some more, and if those in
+    /// front of them were read, as many.
+    fn requested_with(&self, granules: Range<usize>) -> Range<usize> {
+        let (pages, all) = (&self.data.pages, self.data.granules());
+        if self.data.len() <= WHOLE {
+            return 0..all;
+        }
+        let [few, most] = AHEAD;
+        let before = (0..granules.start).rev().take(most).take_while(|&index| pages.contains(index)).count();
+        granules.start..all.min(granules.end.max(granules.start + before.max(few)))
+    }
+
+    /// Requests what is small and will be needed whatever is touched: the section, if it is, or its levels of checksums.
+    fn request_small(&self) {
+        if !self.source.is_requested() {
+            return;
+        }
+        // What cannot be read or is damaged is so when it is needed.
+        let _ = self.source.in_waves(|| {
+            if self.data.len() <= WHOLE {
+                return self.request(0..self.data.granules());
+            }
+            let small = |number: &usize| self.level(*number).len() <= WHOLE;
+            let levels = (1..=self.tree.len()).filter(small);
+            let levels = levels.map(|number| (number, 0..self.level(number).granules()));
+            self.want(levels.clone())?;
+            levels.rev().try_for_each(|(number, mut granules)| {
+                granules.try_for_each(|index| self.admit(number, index))
+            })
+        });
+    }
+
+    /// In a wave, refuses what has yet to be requested of granules of levels, and has all of it requested.
+    fn want(&self, granules: impl IntoIterator<Item = (usize, Range<usize>)>) -> Result<()> {
+        let mut ranges: Vec<Range<u64>> = Vec::new();
+        for (number, granules) in granules {
+            let level = self.level(number);
+            for index in granules.filter(|&index| !level.pages.contains(index)) {
+                let range = level.file_range(index..index + 1);
+                match ranges.last_mut() {
+                    Some(last) if last.end == range.start => last.end = range.end,
+                    _ => ranges.push(range),
+                }
+            }
+        }
+        self.source.want(self.place.section, ranges)
     }
 
     /// Asks the kernel for the granules around `index`, if none of them was touched before.

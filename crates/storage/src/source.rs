@@ -14,13 +14,15 @@ use docvalues_format::error::{Error as FormatError, ErrorKind, Result as FormatR
 use crate::error::{Error, Result, Step};
 use crate::map::Map;
 use crate::positioned::Positioned;
+use crate::requests::{ReadAt, Requests};
 
-/// The bytes of one file: mapped, in memory, or read piece by piece.
+/// The bytes of one file: mapped, in memory, read piece by piece, or requested from elsewhere.
 ///
 /// | | opening | first touch of 4 KiB | memory |
 /// | --- | --- | --- | --- |
 /// | [`map`](Source::map) | O(1) | a page fault, unless the kernel has it | the kernel's, shared by processes |
 /// | [`read`](Source::read) | O(1) | a `pread` and a copy | this process's, for what was touched |
+/// | [`requests`](Source::requests) | two ranges | a part of a request, see [`in_waves`](Source::in_waves) | as `read` |
 /// | [`memory`](Source::memory) | O(1) | nothing | the bytes given |
 ///
 /// A source is shared by the [`Section`](crate::Section)s opened from it, hence `Arc<Source>`.
@@ -60,6 +62,7 @@ enum Backend {
     Mapped(Map),
     Memory(Memory),
     Read(Positioned),
+    Requests(Requests),
 }
 
 /// How a mapping will be read, for the kernel to fetch more or less than is touched.
@@ -151,11 +154,23 @@ impl Source {
         Source::new(None, bytes.as_slice().len() as u64, Backend::Memory(bytes))
     }
 
+    /// Takes the bytes that `reader` reads, and calls them `name` in errors. Requests the first 64 bytes and the last 64 KiB,
+    /// in one wave, and keeps them; and later what is touched, as [`read`](Self::read).
+    ///
+    /// # Errors
+    ///
+    /// When these cannot be read.
+    pub fn requests(reader: Arc<dyn ReadAt>, name: impl AsRef<Path>) -> Result<Source> {
+        let name = name.as_ref();
+        let requests = Requests::begin(reader).map_err(|e| Error::new(Step::Open, name, e))?;
+        Ok(Source::new(Some(name), requests.len(), Backend::Requests(requests)))
+    }
+
     fn new(name: Option<&Path>, len: u64, bytes: Backend) -> Source {
         Source { name: name.map(Path::to_owned), len, bytes, touched: AtomicU64::new(0) }
     }
 
-    /// Where the file lies; `None` in memory.
+    /// Where the file lies, or what it is called; `None` in memory.
     pub fn path(&self) -> Option<&Path> {
         self.name.as_deref()
     }
@@ -213,6 +228,30 @@ impl Source {
         Ok(bytes)
     }
 
+    /// Whether bytes are [requested](Self::requests), so that it pays to ask for many of them at once.
+    pub fn is_requested(&self) -> bool {
+        matches!(self.bytes, Backend::Requests(_))
+    }
+
+    /// Runs `work`; of a source that is [requested](Self::requests) again and again, until it lacks no bytes: what it did
+    /// touch in vain is requested in between, all of it at once. Returns what it returned at last.
+    ///
+    /// So `work` should go on after an error, to touch what else it will need, and its errors but the last are no errors.
+    pub fn in_waves<T>(&self, mut work: impl FnMut() -> T) -> T {
+        match &self.bytes {
+            Backend::Requests(requests) => requests.in_waves(work),
+            Backend::Mapped(_) | Backend::Memory(_) | Backend::Read(_) => work(),
+        }
+    }
+
+    /// In [`in_waves`](Self::in_waves) of a requested source, refuses what has yet to be requested of `ranges`, which then
+    /// will be.
+    pub(crate) fn want(&self, part: Role, ranges: Vec<Range<u64>>) -> FormatResult<()> {
+        let (Backend::Requests(requests), Some(first)) = (&self.bytes, ranges.first()) else { return Ok(()) };
+        let offset = first.start;
+        requests.want(ranges).map_err(|e| FormatError::new(part, offset, ErrorKind::Io(e.kind())))
+    }
+
     /// Tells the kernel how the whole file will be read. Does nothing without a mapping.
     ///
     /// # Errors
@@ -225,7 +264,7 @@ impl Source {
     pub(crate) fn advise_range(&self, range: Range<usize>, advice: Advice) -> io::Result<()> {
         match &self.bytes {
             Backend::Mapped(map) => map.advise(range, advice),
-            Backend::Memory(_) | Backend::Read(_) => Ok(()),
+            Backend::Memory(_) | Backend::Read(_) | Backend::Requests(_) => Ok(()),
         }
     }
 
@@ -246,7 +285,7 @@ impl Source {
         match &self.bytes {
             Backend::Mapped(map) => Some(map),
             Backend::Memory(bytes) => Some(bytes.as_slice()),
-            Backend::Read(_) => None,
+            Backend::Read(_) | Backend::Requests(_) => None,
         }
     }
 
@@ -257,10 +296,10 @@ impl Source {
 
     /// Fills `bytes` from `offset` on, whatever the bytes come from.
     pub(crate) fn fill(&self, part: Role, offset: u64, bytes: &mut [u8]) -> FormatResult<()> {
+        let failed = |e: io::Error| FormatError::new(part, offset, ErrorKind::Io(e.kind()));
         match &self.bytes {
-            Backend::Read(file) => file
-                .read_exact_at(bytes, offset)
-                .map_err(|e| FormatError::new(part, offset, ErrorKind::Io(e.kind()))),
+            Backend::Read(file) => file.read_exact_at(bytes, offset).map_err(failed),
+            Backend::Requests(requests) => requests.fill(offset, bytes).map_err(failed),
             Backend::Mapped(_) | Backend::Memory(_) => {
                 self.inside(part, offset, bytes.len() as u64)?;
                 bytes.copy_from_slice(self.slice(offset, bytes.len()).unwrap_or_default());
@@ -287,13 +326,14 @@ fn open(path: &Path) -> Result<(File, u64)> {
 mod tests {
     use super::*;
 
-    /// The same bytes in each of the three ways.
-    fn sources(bytes: &[u8]) -> (tempfile::TempDir, [Source; 3]) {
+    /// The same bytes in each of the four ways.
+    fn sources(bytes: &[u8]) -> (tempfile::TempDir, [Source; 4]) {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("a.dv");
         fs::write(&path, bytes).unwrap();
         let memory = Source::memory(bytes.to_vec());
-        (folder, [Source::map(&path).unwrap(), Source::read(&path).unwrap(), memory])
+        let requested = Source::requests(Arc::new(bytes.to_vec()), "a.dv").unwrap();
+        (folder, [Source::map(&path).unwrap(), Source::read(&path).unwrap(), memory, requested])
     }
 
     #[test]
@@ -334,13 +374,14 @@ mod tests {
 
     #[test]
     fn names() {
-        let (folder, [mapped, read, memory]) = sources(b"x");
+        let (folder, [mapped, read, memory, requested]) = sources(b"x");
         let path = folder.path().join("a.dv");
         for source in [mapped, read] {
             assert_eq!(source.name().to_string(), path.display().to_string());
             assert_eq!(source.path(), Some(&*path));
         }
         assert_eq!((memory.name().to_string(), memory.path()), ("<memory>".to_owned(), None));
+        assert_eq!(requested.name().to_string(), "a.dv");
     }
 
     #[test]
@@ -377,7 +418,7 @@ mod tests {
     /// The hazard of mappings is none here: the lost bytes are an error.
     #[test]
     fn truncated_after_opening() {
-        let (folder, [_, read, _]) = sources(&[1; 100]);
+        let (folder, [_, read, ..]) = sources(&[1; 100]);
         File::options().write(true).open(folder.path().join("a.dv")).unwrap().set_len(50).unwrap();
         assert_eq!(*read.read_at(Role::Header, 0, 50).unwrap(), [1; 50][..]);
         let error = read.read_at(Role::Header, 0, 51).unwrap_err();

@@ -20,6 +20,7 @@ mod moved;
 mod mutants;
 mod numbers;
 mod query;
+mod requests;
 mod roundtrip;
 mod searches;
 mod side_by_side;

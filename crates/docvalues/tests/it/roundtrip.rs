@@ -1,6 +1,7 @@
 //! Written, opened in every way, read in every way: the model's answers.
 
 use std::slice;
+use std::sync::Arc;
 
 use docvalues::{Access, ColumnSource as _, JumpTables, OpenOptions, Segment, Verify, WriterOptions};
 use docvalues_testkit::conformance::{check_panics, check_source};
@@ -25,6 +26,10 @@ fn check_all_ways(dataset: &Dataset, file: &[u8], turn: usize) {
             let segment = Segment::from_bytes(file.to_vec(), options).unwrap();
             check_source(&segment, &model);
             segment.verify().unwrap();
+            if i == turn % 3 {
+                let requested = Segment::from_reader(Arc::new(file.to_vec()), "requested", options).unwrap();
+                check_source(&requested, &model);
+            }
         }
     }
 }

@@ -25,12 +25,13 @@ fn made(len: usize) -> Made {
     Made { payload, file, at: SectionRef { offset: AROUND as u64, len: len as u64, crc } }
 }
 
-/// `bytes` as a mapping, through plain reads, and in memory.
-fn sources(bytes: &[u8]) -> (tempfile::NamedTempFile, [Arc<Source>; 3]) {
+/// `bytes` as a mapping, through plain reads, in memory, and requested.
+fn sources(bytes: &[u8]) -> (tempfile::NamedTempFile, [Arc<Source>; 4]) {
     let file = tempfile::NamedTempFile::new().unwrap();
     fs::write(&file, bytes).unwrap();
     let memory = Source::memory(bytes.to_vec());
-    let sources = [Source::map(&file).unwrap(), Source::read(&file).unwrap(), memory];
+    let requested = Source::requests(Arc::new(bytes.to_vec()), "requested").unwrap();
+    let sources = [Source::map(&file).unwrap(), Source::read(&file).unwrap(), memory, requested];
     (file, sources.map(Arc::new))
 }
 
@@ -169,12 +170,13 @@ fn a_section_outside_of_the_file_is_refused() {
     assert!(open(&sources[0], last, Verify::Never).is_ok(), "it ends where the file does");
 }
 
-/// Opening reads nothing; a value reads its granule, and one granule of each level above.
+/// Opening reads nothing; a value reads its granule, and one granule of each level above. (Of a requested source, see
+/// `crate::requests`.)
 #[test]
 fn what_is_touched() {
     let made = made(5 << 20);
     let (_file, sources) = sources(&made.file);
-    for source in &sources {
+    for source in &sources[..3] {
         let section = open(source, made.at, Verify::OnFirstTouch).unwrap();
         assert_eq!(source.touched(), 0);
         section.slice(8..16).unwrap();
@@ -193,14 +195,13 @@ fn what_is_touched() {
     }
 }
 
-/// Without checks, plain reads load the payload alone, and the same damage gives bytes.
 /// Whoever reads every value has a section without questions, although nobody asks for the tail; and so has,
 /// of many granules, whoever left out a few.
 #[test]
 fn a_few_granules_left_are_checked_along() {
     let whole = |made: &Made, file: Vec<u8>, granules: Range<usize>| {
-        let (_file, sources) = sources(&file);
-        let whole = sources.each_ref().map(|source| {
+        let (_file, [mapped, read, memory, _]) = sources(&file);
+        let whole = [mapped, read, memory].each_ref().map(|source| {
             let section = open(source, made.at, Verify::OnFirstTouch).unwrap();
             for start in granules.clone().map(|granule| granule * 4096) {
                 section.slice(start..(start + 4096).min(made.payload.len())).unwrap();
@@ -223,6 +224,7 @@ fn a_few_granules_left_are_checked_along() {
     assert_damage(&made, &damaged, Source::memory(damaged.file.clone()));
 }
 
+/// Without checks, plain reads load the payload alone, and the same damage gives bytes.
 #[test]
 fn never_hands_out_damage() {
     let made = made(20_000);
@@ -286,7 +288,7 @@ fn crc_of(source: &Source) -> u32 {
 #[test]
 fn truncated_while_it_is_read() {
     let made = made(20_000);
-    let (file, [_, source, _]) = sources(&made.file);
+    let (file, [_, source, ..]) = sources(&made.file);
     let section = open(&source, made.at, Verify::OnFirstTouch).unwrap();
     section.slice(0..100).unwrap();
     File::options().write(true).open(&file).unwrap().set_len(AROUND as u64 + 10_000).unwrap();

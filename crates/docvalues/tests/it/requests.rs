@@ -1,0 +1,186 @@
+//! Segments that are read by requests: what they cost, and what happens when they fail.
+
+use std::io;
+use std::ops::Range;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use docvalues::{ColumnSource as _, DocId, ErrorKind, OpenOptions, ReadAt, Segment, Verify, WriterOptions};
+use docvalues_testkit::conformance::check_source;
+use docvalues_testkit::rng::SplitMix64;
+use docvalues_testkit::shapes;
+
+use crate::write::{COMPRESSIONS, by_document};
+
+#[path = "../../examples/requests.rs"]
+mod example;
+
+/// The example compares each answer with that of the mapped file.
+#[test]
+fn the_example_makes_few_requests() {
+    const DOCS: u32 = 1_000_000;
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("visits.dv");
+    example::write(&path, DOCS).unwrap();
+    let costs = example::ask(&path, DOCS).unwrap();
+    let cost = |what: &str| {
+        let cost = costs.iter().find(|(asked, _)| asked.starts_with(what)).unwrap().1;
+        println!("{what}: {cost:?}");
+        cost
+    };
+    for opened in ["open the segment", "open `bytes`", "open `price`"] {
+        let cost = cost(opened);
+        assert!(cost.waves <= 1 && cost.requests <= 3 && cost.bytes <= 256 << 10, "{cost:?}");
+    }
+    for (_, twenty) in costs.iter().filter(|(asked, _)| asked.starts_with("20 documents")) {
+        assert!(twenty.waves <= 3 && twenty.requests <= 45 && twenty.bytes <= 1 << 20, "{twenty:?}");
+    }
+    let facet = cost("facet");
+    assert!(facet.requests <= 30 && facet.bytes <= 5 << 20, "{facet:?}");
+}
+
+/// A file in memory whose requests fail, or not, as `fails` says of their ranges.
+struct Failing<F> {
+    file: Vec<u8>,
+    fails: F,
+}
+
+impl<F: Fn(&Range<u64>) -> bool + Send + Sync> ReadAt for Failing<F> {
+    fn len(&self) -> u64 {
+        self.file.len() as u64
+    }
+
+    fn read_at(&self, offset: u64, bytes: &mut [u8]) -> io::Result<()> {
+        match (self.fails)(&(offset..offset + bytes.len() as u64)) {
+            true => Err(io::ErrorKind::ConnectionReset.into()),
+            false => self.file.read_at(offset, bytes),
+        }
+    }
+}
+
+fn every_kind() -> (shapes::Dataset, Vec<u8>) {
+    let dataset = shapes::small_of_every_kind();
+    let file = by_document(&dataset, &COMPRESSIONS, WriterOptions::default());
+    (dataset, file)
+}
+
+#[test]
+fn whatever_lies_outside_of_the_ranges_of_a_column_is_not_read() {
+    let (_, file) = every_kind();
+    let whole = Segment::from_bytes(file.clone(), OpenOptions::new()).unwrap();
+    for field in whole.fields().unwrap() {
+        let ranges = whole.ranges(&[&field.name]).unwrap();
+        assert!(ranges.iter().all(|range| range.start < range.end && range.end <= whole.len()), "{ranges:?}");
+        assert!(ranges.windows(2).all(|pair| pair[0].end < pair[1].start), "{ranges:?}");
+        // The rest is another file's.
+        let mut other = vec![0xee; file.len()];
+        for range in ranges {
+            let range = range.start as usize..range.end as usize;
+            other[range.clone()].copy_from_slice(&file[range]);
+        }
+        let segment = Segment::from_reader(Arc::new(other), "other", OpenOptions::new()).unwrap();
+        let (column, model) = (segment.column(&field.name).unwrap(), whole.column(&field.name).unwrap());
+        docvalues_testkit::conformance::check_column(&*column, &*model);
+    }
+    let all: Vec<String> = whole.fields().unwrap().into_iter().map(|field| field.name).collect();
+    let all: Vec<&str> = all.iter().map(String::as_str).collect();
+    let read: u64 = whole.ranges(&all).unwrap().iter().map(|range| range.end - range.start).sum();
+    assert!(read <= whole.len());
+    let nothing = whole.ranges(&["no such column"]).unwrap_err();
+    assert!(matches!(nothing.kind(), ErrorKind::NoSuchColumn { .. }));
+}
+
+/// Each request fails once: that is an error which names the file, or somebody asks again; and nothing is left of it.
+#[test]
+fn each_failing_request_is_an_error_or_made_again() {
+    let (dataset, file) = every_kind();
+    let fuse = Arc::new(AtomicU64::new(0));
+    let burns = fuse.clone();
+    let fails = move |_: &Range<u64>| {
+        let left = burns.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |left| left.checked_sub(1));
+        left == Ok(1)
+    };
+    let reader = Arc::new(Failing { file, fails });
+    let name = "bucket/every kind.dv";
+    let (mut errors, mut after) = (0, 0);
+    while fuse.load(Ordering::Relaxed) == 0 {
+        after += 1;
+        fuse.store(after, Ordering::Relaxed);
+        let segment = Segment::from_reader(reader.clone(), name, OpenOptions::new());
+        match segment.and_then(|segment| segment.verify().map(|_| segment)) {
+            Ok(segment) if fuse.load(Ordering::Relaxed) > 0 => check_source(&segment, &dataset.source()),
+            Ok(_) => {}
+            Err(error) => {
+                assert!(error.to_string().contains(name), "{error}");
+                let ErrorKind::Io { source, .. } = error.kind() else { panic!("{error:?}") };
+                assert_eq!(source.kind(), io::ErrorKind::ConnectionReset);
+                errors += 1;
+            }
+        }
+    }
+    assert!(errors > 1 && after > 10, "{errors} errors of {after} requests");
+}
+
+/// A column that could not be read once can be read later.
+#[test]
+fn a_column_survives_a_network_that_was_away() {
+    let (dataset, file) = every_kind();
+    let away = Arc::new(AtomicU64::new(0));
+    let is_away = away.clone();
+    let fails = move |_: &Range<u64>| is_away.load(Ordering::Relaxed) == 1;
+    let segment = Segment::from_reader(Arc::new(Failing { file, fails }), "s", OpenOptions::new()).unwrap();
+    let docs: Vec<DocId> = (0..segment.docs()).map(DocId::new).collect();
+    for field in segment.fields().unwrap() {
+        let column = segment.column(&field.name).unwrap();
+        away.store(1, Ordering::Relaxed);
+        let mut found = docvalues::Gathered::<i64>::new();
+        if let docvalues::Values::Numbers(rows) = column.values() {
+            // Small sections are there; of others, each try says so.
+            let _ = rows.gather(docvalues::BatchDocs::List(&docs), &mut found);
+        }
+        away.store(0, Ordering::Relaxed);
+    }
+    check_source(&segment, &dataset.source());
+}
+
+#[test]
+fn a_reader_that_returns_too_few_bytes_is_refused() {
+    struct Short(Vec<u8>);
+    impl ReadAt for Short {
+        fn len(&self) -> u64 {
+            self.0.len() as u64
+        }
+
+        fn read_at(&self, offset: u64, bytes: &mut [u8]) -> io::Result<()> {
+            self.0.read_at(offset, bytes)
+        }
+
+        fn read_ranges(&self, ranges: &[Range<u64>]) -> io::Result<Vec<Vec<u8>>> {
+            Ok(ranges.iter().map(|range| vec![0; (range.end - range.start) as usize - 1]).collect())
+        }
+    }
+    let error =
+        Segment::from_reader(Arc::new(Short(every_kind().1)), "short", OpenOptions::new()).unwrap_err();
+    assert!(error.to_string().contains("read_ranges"), "{error}");
+}
+
+/// Damage is found where it is, in each way of verifying, as it is in a mapped file.
+#[test]
+fn damage_is_an_error_with_its_place() {
+    let (_, file) = every_kind();
+    let mut random = SplitMix64::new(19);
+    for _ in 0..60 {
+        let mut damaged = file.clone();
+        let at = (random.next_u64() % file.len() as u64) as usize;
+        damaged[at] ^= 1 << (random.next_u64() % 8);
+        for verify in [Verify::OnFirstTouch, Verify::AtOpen, Verify::Never] {
+            let options = OpenOptions::new().verify(verify);
+            let requested = Segment::from_reader(Arc::new(damaged.clone()), "<memory>", options)
+                .and_then(|segment| segment.verify());
+            let in_memory =
+                Segment::from_bytes(damaged.clone(), options).and_then(|segment| segment.verify());
+            let error = requested.unwrap_err().to_string();
+            assert_eq!(error, in_memory.unwrap_err().to_string(), "byte {at}");
+        }
+    }
+}
