@@ -188,7 +188,7 @@ fn segments(c: &mut Bench) {
         let filtered = indexes(&shape, IdOptions::default());
         let store = IdStore::with_seed(1);
         store.add_all(&filtered).expect("few segments");
-        let bare = |form| indexes(&shape, IdOptions { form, filter_bits: 0, seed: 0 });
+        let bare = |form| indexes(&shape, IdOptions { form, filter_bits: 0, ..IdOptions::default() });
         let files = Arc::new(IdLookup::new(filtered.iter().cloned()));
         let in_memory = IdLookup::new(filtered.iter().cloned()).with_filters_in_memory();
         let in_memory = Arc::new(in_memory.expect("undamaged"));

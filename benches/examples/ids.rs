@@ -110,7 +110,8 @@ fn mapped(kind: IdKind, segments: u32, each: u32) -> Outcome {
         "{segments} x {each} ids, {kind}; µs an id\n\n| | absent | bulks of 20 | present | bulks of 20 |\n\
          | --- | ---: | ---: | ---: | ---: |"
     );
-    let bare = IdForm::ALL.map(|form| (form.name(), IdOptions { form, filter_bits: 0, seed: 0 }));
+    let bare =
+        IdForm::ALL.map(|form| (form.name(), IdOptions { form, filter_bits: 0, ..IdOptions::default() }));
     for (name, options) in std::iter::once(("filter", IdOptions::default())).chain(bare) {
         let folder = tempfile::tempdir()?;
         let mut opened: Vec<Arc<IdReader>> = Vec::new();
@@ -253,7 +254,7 @@ fn cold(folder: &Path, kind: IdKind, ids: u32) -> Outcome {
     );
     for (how, form, filter_bits) in forms {
         let path = folder.join(format!("{kind}-{ids}-{how}.dv"));
-        write(&path, kind, 0..ids, IdOptions { form, filter_bits, seed: 0 })?;
+        write(&path, kind, 0..ids, IdOptions { form, filter_bits, ..IdOptions::default() })?;
         cold_row(&path, how, kind, ids)?;
     }
     let path = folder.join(format!("{kind}-{ids}.fst"));

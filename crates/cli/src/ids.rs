@@ -84,7 +84,12 @@ fn no_field(message: &str) -> Failure {
 }
 
 fn options_of(index: &IdIndex) -> IdOptions {
-    IdOptions { form: index.form(), filter_bits: index.filter_bits(), seed: index.seed() }
+    IdOptions {
+        form: index.form(),
+        filter_bits: index.filter_bits(),
+        seed: index.seed(),
+        ..IdOptions::default()
+    }
 }
 
 /// The first segment's index, if all have one of its column; otherwise what is to be told, if one of them has any.

@@ -218,9 +218,10 @@ pub use docvalues_reader::{
     SortedSet, Verify,
 };
 pub use docvalues_writer::{
-    AtomicFile, BytesKind, ColumnSummary, Compression, Document, Error as WriteError,
-    ErrorKind as WriteErrorKind, FieldId, FieldSpec, IdOptions, IdsSummary, MAX_SORT_KEYS, MergeProgress,
-    Merger, Schema, SegmentWriter, Step, StorageError, Summary, WriterOptions,
+    AtomicFile, BytesKind, ColumnSummary, Compression, Document, Duplicates, Error as WriteError,
+    ErrorKind as WriteErrorKind, FieldId, FieldSpec, FinishError, IdOptions, IdsSummary, MAX_SORT_KEYS,
+    MergeProgress, Merger, Schema, SegmentWriter, Spill, Step, StorageError, Stream, Summary, Target,
+    WriterOptions,
 };
 
 /// What nearly every user of the crate needs: `use docvalues::prelude::*`.

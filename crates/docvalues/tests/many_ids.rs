@@ -195,7 +195,8 @@ fn compare(look: Look, size: Size) {
     let folder = tempfile::tempdir().unwrap();
     // With a filter, nearly nothing else is asked for what is not there.
     for (form, filter_bits) in IdForm::ALL.into_iter().map(|form| (form, 0)).chain([(IdForm::Blocks, 16)]) {
-        let (path, options) = (folder.path().join("ids.dv"), IdOptions { form, filter_bits, seed: 1 });
+        let (path, options) =
+            (folder.path().join("ids.dv"), IdOptions { form, filter_bits, seed: 1, ..IdOptions::default() });
         let began = Instant::now();
         let peak = build(&path, look, size, options);
         let built = began.elapsed();

@@ -46,8 +46,9 @@ pub enum Step {
 }
 
 impl Error {
-    pub(crate) fn new(step: Step, path: &Path, source: io::Error) -> Error {
-        Error { step, path: path.to_owned(), source }
+    /// An error of what was being done to `path`.
+    pub fn new(step: Step, path: impl Into<PathBuf>, source: io::Error) -> Error {
+        Error { step, path: path.into(), source }
     }
 
     /// What was being done.

@@ -4,6 +4,7 @@ use std::fs::{self, File};
 use std::io;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use crate::error::{Error, Result, Step};
@@ -14,7 +15,7 @@ use crate::publish::BUFFER;
 #[cfg(test)]
 mod tests;
 
-/// A temporary file beside the one that is built: bytes are appended, and read back from anywhere.
+/// A temporary file, usually beside the one that is built: bytes are appended, and read back from anywhere.
 ///
 /// The file is made when the first bytes come, and has no name from then on where the system allows that:
 /// its room is given back whatever happens to the process. Elsewhere it is removed with the last clone, and
@@ -29,6 +30,8 @@ pub struct Spill(Arc<Beside>);
 struct Beside {
     path: PathBuf,
     trouble: Trouble,
+    /// The most bytes that it may take.
+    limit: AtomicU64,
     file: Mutex<Option<Opened>>,
 }
 
@@ -40,10 +43,25 @@ struct Opened {
     named: bool,
 }
 
+/// Tells apart the files that this process makes in folders.
+static NEXT: AtomicU64 = AtomicU64::new(0);
+
 impl Spill {
+    /// A temporary file in `folder`, for what is built elsewhere.
+    pub fn in_folder(folder: impl AsRef<Path>) -> Spill {
+        let (process, next) = (std::process::id(), NEXT.fetch_add(1, Ordering::Relaxed));
+        Spill::new(folder.as_ref().join(format!(".docvalues-{process}-{next}.spill")), Trouble::default())
+    }
+
+    /// Refuses bytes from now on that would make the file longer than `bytes`.
+    pub fn limit(&self, bytes: u64) {
+        self.0.limit.store(bytes, Ordering::Relaxed);
+    }
+
     /// Says where: of the build that holds the lock for this path, and holds it as long as there is a clone.
     pub(crate) fn new(path: PathBuf, trouble: Trouble) -> Spill {
-        Spill(Arc::new(Beside { path, trouble, file: Mutex::new(None) }))
+        let limit = AtomicU64::new(u64::MAX);
+        Spill(Arc::new(Beside { path, trouble, limit, file: Mutex::new(None) }))
     }
 
     /// Removes what a killed build may have left. Usually there is nothing.
@@ -59,9 +77,9 @@ impl Spill {
     ///
     /// # Errors
     ///
-    /// When the file cannot be created or written: a full disk.
+    /// When the file cannot be created or written, on a full disk or at its [`limit`](Self::limit).
     pub fn append(&self, bytes: &[u8]) -> Result<u64> {
-        let Beside { path, trouble, file } = &*self.0;
+        let Beside { path, trouble, limit, file } = &*self.0;
         let mut file = file.lock().unwrap_or_else(PoisonError::into_inner);
         let opened = match &mut *file {
             Some(opened) => opened,
@@ -71,6 +89,11 @@ impl Spill {
             }
         };
         let at = opened.len;
+        let limit = limit.load(Ordering::Relaxed);
+        if at.saturating_add(bytes.len() as u64) > limit {
+            let why = format!("it would take more than its limit of {limit} bytes");
+            return Err(Error::new(Step::Write, path, io::Error::new(io::ErrorKind::QuotaExceeded, why)));
+        }
         let written = in_full(bytes.len(), io::ErrorKind::WriteZero, |part| {
             let most = trouble.before_bytes(Step::Write, part.len())?;
             opened.file.write_at(&bytes[part.start..][..most], at + part.start as u64)
@@ -86,7 +109,7 @@ impl Spill {
     ///
     /// When the file cannot be read.
     pub fn read(&self, at: u64, bytes: &mut [u8]) -> Result<()> {
-        let Beside { path, trouble, file } = &*self.0;
+        let Beside { path, trouble, file, .. } = &*self.0;
         let file = file.lock().unwrap_or_else(PoisonError::into_inner).as_ref().map(|o| Arc::clone(&o.file));
         let read = in_full(bytes.len(), io::ErrorKind::UnexpectedEof, |part| {
             let most = trouble.before_bytes(Step::Read, part.len())?;

@@ -26,11 +26,28 @@ pub struct IdOptions {
     pub filter_bits: u8,
     /// The seed of the filter's hash: one for all segments that are asked together.
     pub seed: u64,
+    /// What writing and merging segments make of documents with the same id. An index has each id once.
+    pub duplicates: Duplicates,
+}
+
+/// What becomes of documents with the same id.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Duplicates {
+    /// They are an error that names two of them.
+    #[default]
+    Refuse,
+    /// All but the one that was added last are left out of the segment: an upsert.
+    KeepLast,
 }
 
 impl Default for IdOptions {
     fn default() -> IdOptions {
-        IdOptions { form: Form::Blocks, filter_bits: DEFAULT_BITS, seed: 0 }
+        IdOptions {
+            form: Form::Blocks,
+            filter_bits: DEFAULT_BITS,
+            seed: 0,
+            duplicates: Duplicates::default(),
+        }
     }
 }
 
@@ -254,7 +271,7 @@ impl IdsBuilder {
         doc_count: u32,
         keep: &mut K,
     ) -> Result<Option<Ids<K::Section>>, BuildError<T::Error>> {
-        let IdOptions { form, filter_bits, seed } = self.options;
+        let IdOptions { form, filter_bits, seed, .. } = self.options;
         let mut room = [Packed::default(), Packed::default()];
         let [first, last] = &mut room;
         let packed = template.pack(&survey.first, first).zip(template.pack(&survey.last, last));

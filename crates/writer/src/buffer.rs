@@ -27,6 +27,7 @@ mod memory;
 mod payload;
 mod presence;
 mod region;
+mod retain;
 mod strings;
 mod tape;
 

@@ -121,6 +121,12 @@ pub enum ErrorKind {
         /// The most.
         max: u32,
     },
+    /// A document to delete that was not added.
+    #[error("there are {docs} documents, and this is none of them")]
+    NoSuchDoc {
+        /// How many there are.
+        docs: u32,
+    },
     /// The buffered values take all the memory they may: a document or a batch too much, and of a segment in
     /// memory all of them together.
     #[error(
@@ -270,6 +276,11 @@ impl Error {
     /// What was wrong.
     pub fn kind(&self) -> &ErrorKind {
         &self.0.kind
+    }
+
+    /// What was wrong, by value.
+    pub fn into_kind(self) -> ErrorKind {
+        self.0.kind
     }
 
     /// The name of the field, if it was about one. A long one is cut.

@@ -4,7 +4,7 @@
 //! header | sections of the first column by name | ... of the last | of the ids | stretches | directory pages | root | footer
 //! ```
 //!
-//! Nothing is written twice and nothing is read back, so any [`Sink`] will do. The layouts are those
+//! Nothing is written twice and nothing is read back, so any [`Target`] will do. The layouts are those
 //! of `docvalues_format::file`.
 
 use docvalues_format::error::Section;
@@ -13,36 +13,18 @@ use docvalues_format::file::frame::{HEADER_LEN, Header};
 use docvalues_format::file::sort::{self, SORT_TAG, SortKey};
 use docvalues_format::granule::{self, GRANULE, Sealer, SectionRef, extent};
 use docvalues_format::numeric::{STRETCHES_TAG, Stretches};
-use docvalues_storage::{AtomicFile, Result};
+use docvalues_storage::Result;
 use docvalues_terms::ids::{IDS_TAG, Ids};
 
 use crate::buffer::{Payload, TOGETHER};
 use crate::encode::Encoded;
 use crate::summary::{ColumnSummary, IdsSummary, Summary};
-
-/// Where the bytes of a file go.
-pub(crate) trait Sink {
-    /// Appends `bytes`.
-    fn append(&mut self, bytes: &[u8]) -> Result<()>;
-}
-
-impl Sink for AtomicFile {
-    fn append(&mut self, bytes: &[u8]) -> Result<()> {
-        AtomicFile::append(self, bytes)
-    }
-}
-
-impl Sink for Vec<u8> {
-    fn append(&mut self, bytes: &[u8]) -> Result<()> {
-        self.extend_from_slice(bytes);
-        Ok(())
-    }
-}
+use crate::target::Target;
 
 /// A file of which the header and some columns are written.
 #[derive(Debug)]
-pub(crate) struct FileWriter<'a, S> {
-    out: &'a mut S,
+pub(crate) struct FileWriter<'a, T> {
+    out: &'a mut T,
     at: u64,
     directory: DirectoryBuilder,
     /// Where the sections of the columns end.
@@ -53,9 +35,9 @@ pub(crate) struct FileWriter<'a, S> {
     stretches: Vec<(u32, Payload)>,
 }
 
-impl<'a, S: Sink> FileWriter<'a, S> {
+impl<'a, T: Target> FileWriter<'a, T> {
     /// Writes the header.
-    pub(crate) fn begin(out: &'a mut S) -> Result<FileWriter<'a, S>> {
+    pub(crate) fn begin(out: &'a mut T) -> Result<FileWriter<'a, T>> {
         out.append(&Header::current().encode())?;
         let (at, directory) = (HEADER_LEN as u64, DirectoryBuilder::default());
         Ok(FileWriter { out, at, directory, columns_end: at, columns: Vec::new(), stretches: Vec::new() })

@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! values of the id field   each with the place of its document   -> Gathered; a sorted run when there is no room
-//! runs                     merged into one                       -> Ordered; equal neighbours are refused
+//! runs                     merged into one                       -> Ordered; equal neighbours are refused, or noted
 //! passes over it           what ids look like, then the index    -> the sections of the extra; of a run, in the file
 //! ```
 
@@ -16,29 +16,43 @@ use docvalues_storage::Spill;
 use docvalues_terms::build::{BuildError, IdOptions, IdsBuilder, Keep, SortedIds};
 use docvalues_terms::ids::{Ids, MAX_ID_LEN};
 
-use crate::buffer::{ByteStrings, Collected, Payload, PresenceBuffer, Region, Tape};
+use crate::buffer::{Collected, FieldBuffer, Payload, Region, Tape, Values};
 use crate::encode::{drain, encode_numbers};
 use crate::error::{Error, ErrorKind, Result};
-use crate::file::{FileWriter, Sink};
+use crate::file::FileWriter;
 use crate::intern::{Strings, index, sorted};
+use crate::live::Live;
 use crate::numbered::{self, Cursor, Merge, Numbered};
 use crate::order::{Order, Room};
 use crate::summary::Summary;
+use crate::target::Target;
 
-/// Puts the ids in order that the documents of `presence` have, each with the number that its document gets by `order`.
+/// Puts the ids in order that the `live` documents of a field have, each with the number that its document gets by `order`.
+/// Of documents that have the same, all but the last are added to `older`; without, they are refused.
 pub(crate) fn in_order(
-    presence: &PresenceBuffer,
-    ids: &ByteStrings,
+    field: &FieldBuffer,
+    live: &Live<'_>,
     order: Option<&Order>,
     room: &Room,
+    older: Option<&mut Vec<u32>>,
 ) -> Result<Ordered, ErrorKind> {
-    let (mut docs, mut gathered) = (presence.docs(0..u32::MAX), Gathered::new(room.clone()));
+    let ids = match &field.values {
+        Values::Strings(ids) => &ids.strings,
+        Values::Numbers(_) => return Err(ErrorKind::NoIdField("its values are numbers")),
+        Values::Terms { .. } => {
+            return Err(ErrorKind::NoIdField("a document may have several of its values"));
+        }
+    };
+    let (mut docs, mut gathered) = (field.presence.docs(0..u32::MAX), Gathered::new(room.clone()));
     let (mut places, mut seen) = (order.map(Order::places), 0);
     ids.for_each(|id| {
         // There are as many documents with one as there are ids.
         let doc = docs.next().unwrap_or(u32::MAX);
         if id.len() > MAX_ID_LEN {
             return Err(ErrorKind::LongId { doc, len: id.len(), max: MAX_ID_LEN });
+        }
+        if !live.has(doc) {
+            return Ok(());
         }
         let Some(places) = &mut places else { return gathered.push(id, doc) };
         for _ in seen..doc {
@@ -47,7 +61,7 @@ pub(crate) fn in_order(
         seen = doc + 1;
         gathered.push(id, places.next()?)
     })?;
-    match (gathered.finish(), order) {
+    match (gathered.finish(older), order) {
         (Err(ErrorKind::DuplicateId { id, docs }), Some(order)) => {
             let mut docs = order.docs_at(docs)?;
             docs.sort_unstable();
@@ -87,14 +101,16 @@ impl Gathered {
         Ok(())
     }
 
-    /// Puts them in order, and refuses two that are equal: with what they are, and the places of their documents.
-    fn finish(mut self) -> Result<Ordered, ErrorKind> {
+    /// Puts them in order. Of equal ones, adds the places of all documents but the last to `older`; without, refuses them:
+    /// with what they are, and the places of their documents.
+    fn finish(mut self, older: Option<&mut Vec<u32>>) -> Result<Ordered, ErrorKind> {
+        let mut last = Twice { older, ..Twice::default() };
         // What is small stays, while columns are encoded.
         let Some(spill) =
             self.room.spill().filter(|_| !self.runs.is_empty() || self.ids.heap() > self.room.bytes / 8)
         else {
             // One after the other in memory, too: they are gone through several times.
-            let (mut ids, mut last) = (InMemory::default(), Twice::default());
+            let mut ids = InMemory::default();
             for (id, doc) in self.ids.in_order() {
                 last.check(id, doc)?;
                 ids.push(id, doc);
@@ -105,7 +121,7 @@ impl Gathered {
             self.runs.push(self.ids.spill(spill)?);
         }
         let mut merged = Collected::new(Region::new(spill.clone()));
-        let (mut merge, mut last) = (Merge::default(), Twice::default());
+        let mut merge = Merge::default();
         self.runs.into_iter().try_for_each(|run| merge.add(run))?;
         while let Some(Numbered { string: id, number: doc, .. }) = merge.next()? {
             last.check(id, *doc)?;
@@ -144,23 +160,29 @@ impl InMemory {
 
 /// Two ids one after the other, which may be the same.
 #[derive(Default)]
-struct Twice {
+struct Twice<'o> {
     last: Option<u32>,
     id: Vec<u8>,
+    older: Option<&'o mut Vec<u32>>,
 }
 
-impl Twice {
+impl Twice<'_> {
     fn check(&mut self, id: &[u8], doc: u32) -> Result<(), ErrorKind> {
         match self.last.replace(doc) {
             Some(last) if self.id == id => {
-                Err(ErrorKind::DuplicateId { id: id.to_vec(), docs: [last.min(doc), last.max(doc)] })
+                let (first, last) = (last.min(doc), last.max(doc));
+                let Some(older) = &mut self.older else {
+                    return Err(ErrorKind::DuplicateId { id: id.to_vec(), docs: [first, last] });
+                };
+                older.push(first);
+                self.last = Some(last);
             }
             _ => {
                 self.id.clear();
                 self.id.extend_from_slice(id);
-                Ok(())
             }
         }
+        Ok(())
     }
 }
 
@@ -193,8 +215,8 @@ impl Ordered {
 }
 
 /// Ends a file of `docs` documents, sorted by `sort`, with an index of their ids in a field, if they have any.
-pub(crate) fn finish<S: Sink>(
-    file: FileWriter<'_, S>,
+pub(crate) fn finish<T: Target>(
+    file: FileWriter<'_, T>,
     docs: u32,
     sort: &[SortKey],
     ids: Option<(String, Ordered, IdOptions)>,
@@ -279,7 +301,7 @@ mod tests {
     fn gather(ids: &[Vec<u8>], room: Room) -> Result<Ordered, ErrorKind> {
         let mut gathered = Gathered::new(room);
         ids.iter().zip(0..).try_for_each(|(id, doc)| gathered.push(id, doc))?;
-        gathered.finish()
+        gathered.finish(None)
     }
 
     proptest! {

@@ -3,7 +3,7 @@
 //! ```text
 //! sources       columns of one name belong together; kinds and types agree   plan
 //!   |
-//! live          which documents are taken, and their new numbers             live
+//! live          which documents are taken, and their new numbers             crate::live
 //!   |
 //! values        scanned batch by batch into one column's buffer             values
 //! terms         merged into one dictionary; every source's ords into its     terms
@@ -17,13 +17,13 @@
 //! merge takes whatever can be read. What it hands to the encoders is what a
 //! [`SegmentWriter`](crate::SegmentWriter) would, given the same documents: so the bytes are the same, too.
 
-mod live;
 mod plan;
 mod terms;
 mod tournament;
 mod values;
 
 use std::fmt;
+use std::io;
 use std::path::Path;
 
 use docvalues_column::ColumnSource;
@@ -35,14 +35,15 @@ use docvalues_terms::build::IdOptions;
 
 use crate::encode::Encoder;
 use crate::error::{ErrorKind, Result};
-use crate::file::{FileWriter, Sink};
+use crate::file::FileWriter;
 use crate::ids;
+use crate::live::Live;
 use crate::order::{Order, Room};
 use crate::segment::WriterOptions;
 use crate::summary::Summary;
+use crate::target::{Stream, Target};
 use crate::threads;
 
-use live::Live;
 use plan::{Merged, Plan};
 
 /// What a column that is merged beside others should have of the budget: with less, more time goes to the temporary
@@ -171,8 +172,8 @@ impl<'a> Merger<'a> {
 
     /// Has an index of the ids that documents have in the column `name`, as
     /// [`SegmentWriter::id_field`](crate::SegmentWriter::id_field) does, whether the sources have one or not. The column
-    /// is read twice, and is binary then. Two live documents with one id are refused: of a document that was updated, the
-    /// older one should not live.
+    /// is read twice, and is binary then. Two live documents with one id are refused, or the older one is left out, which
+    /// reads the column once more: [`IdOptions::duplicates`].
     #[must_use]
     pub fn id_field(mut self, name: impl Into<String>, options: IdOptions) -> Merger<'a> {
         self.options.ids = Some((name.into(), options));
@@ -243,13 +244,9 @@ impl<'a> Merger<'a> {
     /// # Errors
     ///
     /// As [`finish`](Self::finish).
-    pub fn finish_to(self, mut file: AtomicFile) -> Result<Summary> {
+    pub fn finish_to(self, file: AtomicFile) -> Result<Summary> {
         let spill = file.spill();
-        let summary = self.write(&mut file, Some(&spill))?;
-        // Before the next build may begin.
-        drop(spill);
-        file.commit()?;
-        Ok(summary)
+        self.write(file, Some(spill))
     }
 
     /// Merges into memory. The bytes are those that a file would have.
@@ -258,15 +255,34 @@ impl<'a> Merger<'a> {
     ///
     /// As [`finish`](Self::finish), but for those of files.
     pub fn finish_bytes(self) -> Result<(Vec<u8>, Summary)> {
-        let mut bytes = Vec::new();
-        let summary = self.write(&mut bytes, None)?;
-        Ok((bytes, summary))
+        self.write(Vec::new(), None)
     }
 
-    fn write(self, out: &mut impl Sink, spill: Option<&Spill>) -> Result<Summary> {
-        let Merger { sources, mut options } = self;
+    /// Merges into `out`, front to back: a pipe, an upload. What has no room in memory goes to `spill`, if there is one. Of a
+    /// merge that fails, `out` has a part.
+    ///
+    /// # Errors
+    ///
+    /// As [`finish`](Self::finish).
+    pub fn finish_writer<W: io::Write>(self, out: W, spill: Option<Spill>) -> Result<(W, Summary)> {
+        self.write(Stream(out), spill)
+    }
+
+    fn write<T: Target>(self, mut target: T, spill: Option<Spill>) -> Result<T::Finished> {
+        let summary = self.write_all(&mut target, spill.as_ref())?;
+        // Before the next build may begin.
+        drop(spill);
+        target.finish(summary)
+    }
+
+    fn write_all(self, out: &mut impl Target, spill: Option<&Spill>) -> Result<Summary> {
+        let Merger { mut sources, mut options } = self;
+        if let Some(spill) = spill {
+            spill.limit(options.writer.spill_limit);
+        }
+        plan::keep_last(&mut sources, &options, spill)?;
         let plan = Plan::new(&sources, &options)?;
-        let WriterOptions { jump_tables, zones, budget, threads } = options.writer;
+        let WriterOptions { jump_tables, zones, budget, threads, .. } = options.writer;
         let encoder = Encoder { docs: plan.docs, order: None, jump_tables, zones };
         // Each column that is at work, or waits for its turn, has a share. In memory, all is for one.
         let most = if spill.is_some() { budget / (2 * SHARE) } else { 1 };
@@ -282,7 +298,7 @@ impl<'a> Merger<'a> {
         }
         let encoder = Encoder { order: order.as_ref(), ..encoder };
         let sorted = |(name, options): (String, IdOptions)| {
-            plan.ids(&name, order.as_ref(), budget, &room).map(|ids| (name, ids, options))
+            plan.ids(&name, order.as_ref(), budget, &room, None).map(|ids| (name, ids, options))
         };
         let ids = options.ids.map(sorted).transpose()?;
 

@@ -23,11 +23,11 @@ use crate::unsorted::{Laying, Unsorted, UnsortedRun};
 #[derive(Debug)]
 pub(crate) struct Run {
     /// How many terms.
-    count: u32,
+    pub(crate) count: u32,
     /// Number `i` of all documents is of this run, or of an earlier one, if `i` is below.
-    ids: usize,
+    pub(crate) ids: usize,
     /// The terms in byte order, each behind its number and its length, u32s.
-    terms: Region,
+    pub(crate) terms: Region,
     /// The terms by their numbers, if somebody asks for them.
     unsorted: Option<ByteStrings>,
 }

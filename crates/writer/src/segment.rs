@@ -1,7 +1,9 @@
 //! The writer: documents and batches in, one file out.
 
+use std::io;
 use std::path::Path;
 
+use docvalues_column::{DocRange, bits};
 use docvalues_format::file::sort::SortKey;
 use docvalues_format::id::DocId;
 use docvalues_storage::{AtomicFile, Spill};
@@ -9,20 +11,14 @@ use docvalues_terms::build::IdOptions;
 
 use crate::batch::Batch;
 use crate::document::Document;
-use crate::encode::Encoder;
 use crate::error::{Error, ErrorKind, Result};
 use crate::fields::Fields;
-use crate::file::{FileWriter, Sink};
-use crate::ids;
-use crate::order::{Order, Room};
+use crate::finish::FinishError;
+use crate::intern::index;
+use crate::live::Live;
 use crate::schema::{FieldId, FieldSpec, Schema};
-use crate::sort::{self, Prepared};
-use crate::summary::Summary;
-use crate::threads;
-
-/// For each thread, the columns that are begun while one in front of them takes long: so many that a heavy one among
-/// them is begun early, and few where there are thousands.
-const AHEAD: usize = 16;
+use crate::sort;
+use crate::target::Stream;
 
 /// How a segment is written. The same documents and options give the same bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -37,8 +33,8 @@ pub struct WriterOptions {
     ///
     /// Of a segment that is built in a file, the largest buffers go to a temporary file beside it once half of
     /// that is used, and the bytes of the segment stay what they would have been. The other half is for
-    /// what is added at a time: a document or a batch that takes more is refused. In memory, every value
-    /// that would take more is. What never leaves the memory is which documents have a value: a bit a
+    /// what is added at a time: a document or a batch that takes more is refused. In memory, and in a stream without a
+    /// [temporary file](SegmentWriter::spill_to), every value that would take more is. What never leaves the memory is which documents have a value: a bit a
     /// document for each field that some do not have.
     ///
     /// Documents that are to be [sorted](SegmentWriter::sort_by) have three quarters of it for that, and what is
@@ -54,16 +50,19 @@ pub struct WriterOptions {
     ///
     /// Without the feature `rayon` there is one, the caller's.
     pub threads: usize,
+    /// The most bytes that the temporary file may take: with more, writing fails.
+    pub spill_limit: u64,
 }
 
 impl Default for WriterOptions {
-    /// Jump tables and zone maps, a budget of 256 MiB, and no thread but the caller's.
+    /// Jump tables and zone maps, a budget of 256 MiB, no thread but the caller's, and temporary files of any length.
     fn default() -> WriterOptions {
-        WriterOptions { jump_tables: true, zones: true, budget: 256 << 20, threads: 1 }
+        let (budget, spill_limit) = (256 << 20, u64::MAX);
+        WriterOptions { jump_tables: true, zones: true, budget, threads: 1, spill_limit }
     }
 }
 
-/// Writes a segment: to a file, or in memory (`SegmentWriter<Vec<u8>>`).
+/// Writes a segment: to a file, in memory (`SegmentWriter<Vec<u8>>`), or to a stream (`SegmentWriter<Stream<W>>`).
 ///
 /// Values are buffered until [`finish`](SegmentWriter::finish), which encodes one column after the
 /// other or several side by side, writes them, and publishes the file under its name. Until then, and whenever anything
@@ -102,11 +101,13 @@ impl Default for WriterOptions {
 /// document costs nothing for fields that it has no value of. See [`WriterOptions::budget`].
 #[derive(Debug)]
 pub struct SegmentWriter<T = AtomicFile> {
-    fields: Fields,
-    sort: Vec<SortKey>,
-    ids: Option<(FieldId, IdOptions)>,
-    options: WriterOptions,
-    target: T,
+    pub(crate) fields: Fields,
+    pub(crate) sort: Vec<SortKey>,
+    pub(crate) ids: Option<(FieldId, IdOptions)>,
+    /// A bit for each document that was deleted; words after the last one are missing.
+    deleted: Vec<u64>,
+    pub(crate) options: WriterOptions,
+    pub(crate) target: T,
 }
 
 impl SegmentWriter<AtomicFile> {
@@ -131,54 +132,6 @@ impl SegmentWriter<AtomicFile> {
         let spill = file.spill();
         SegmentWriter::begin(file, schema, options, Some(spill))
     }
-
-    /// Encodes and writes all columns and publishes the file.
-    ///
-    /// # Errors
-    ///
-    /// When writing, syncing or renaming fails, or reading a temporary file; nothing has then changed under the file's name. One
-    /// exception, [`Step::SyncFolder`](docvalues_storage::Step::SyncFolder): the segment is complete and
-    /// stands there, and only a loss of power may undo that.
-    pub fn finish(self) -> Result<Summary> {
-        self.publish(None)
-    }
-
-    /// As [`finish`](Self::finish), and before that tells `moved` of every document, in the order in which they were added, the
-    /// number under which it was added and the one that it has in the segment: another one, if documents are
-    /// [sorted](Self::sort_by).
-    ///
-    /// Takes no memory for documents. What is outside of the segment, such as postings, is renumbered by it.
-    ///
-    /// ```
-    /// use docvalues_writer::{FieldSpec, LogicalType, Schema, SegmentWriter, SortKey, WriterOptions};
-    ///
-    /// let mut schema = Schema::new();
-    /// let size = schema.add(FieldSpec::new("size", LogicalType::I64))?;
-    /// let mut writer = SegmentWriter::in_memory(schema, WriterOptions::default());
-    /// writer.sort_by([SortKey::new("size")])?;
-    /// for bytes in [512, 7, 70] {
-    ///     let mut doc = writer.document();
-    ///     doc.i64(size, bytes)?;
-    ///     doc.finish()?;
-    /// }
-    /// let mut new = Vec::new();
-    /// writer.finish_moved(|_, doc| new.push(doc.get()))?;
-    /// assert_eq!(new, [2, 0, 1]);
-    /// # Ok::<(), docvalues_writer::Error>(())
-    /// ```
-    ///
-    /// # Errors
-    ///
-    /// As [`finish`](Self::finish): then the segment is not there, whatever `moved` was told.
-    pub fn finish_moved(self, mut moved: impl FnMut(DocId, DocId)) -> Result<Summary> {
-        self.publish(Some(&mut moved))
-    }
-
-    fn publish(mut self, moved: Moved<'_>) -> Result<Summary> {
-        let summary = write(&mut self.target, self.fields, &self.sort, self.ids, &self.options, moved)?;
-        self.target.commit()?;
-        Ok(summary)
-    }
 }
 
 impl SegmentWriter<Vec<u8>> {
@@ -187,42 +140,86 @@ impl SegmentWriter<Vec<u8>> {
         SegmentWriter::begin(Vec::new(), schema, options, None)
     }
 
-    /// Encodes all columns. The bytes are those that a file would have.
-    ///
-    /// # Errors
-    ///
-    /// None for values that were accepted.
-    pub fn finish(mut self) -> Result<(Vec<u8>, Summary)> {
-        let summary = write(&mut self.target, self.fields, &self.sort, self.ids, &self.options, None)?;
-        Ok((self.target, summary))
-    }
-
-    /// As [`finish`](Self::finish), and tells `moved` of every document where it went: see
-    /// [`SegmentWriter::<AtomicFile>::finish_moved`](SegmentWriter#method.finish_moved).
-    ///
-    /// # Errors
-    ///
-    /// As [`finish`](Self::finish).
-    pub fn finish_moved(mut self, mut moved: impl FnMut(DocId, DocId)) -> Result<(Vec<u8>, Summary)> {
-        let moved: Moved<'_> = Some(&mut moved);
-        let summary = write(&mut self.target, self.fields, &self.sort, self.ids, &self.options, moved)?;
-        Ok((self.target, summary))
-    }
-
     /// As [`finish`](Self::finish), and returns the bytes alone.
     ///
     /// # Errors
     ///
     /// As [`finish`](Self::finish).
-    pub fn finish_bytes(self) -> Result<Vec<u8>> {
+    pub fn finish_bytes(self) -> Result<Vec<u8>, FinishError<Vec<u8>>> {
         self.finish().map(|(bytes, _)| bytes)
+    }
+}
+
+impl<W: io::Write> SegmentWriter<Stream<W>> {
+    /// Begins a segment whose bytes go to `out` when it is finished, front to back: a pipe, an upload. Nothing is written
+    /// before; of a segment that fails then, `out` has a part.
+    ///
+    /// ```
+    /// use docvalues_writer::{FieldSpec, LogicalType, Schema, SegmentWriter, WriterOptions};
+    ///
+    /// let mut schema = Schema::new();
+    /// let size = schema.add(FieldSpec::new("size", LogicalType::U64))?;
+    /// let mut writer = SegmentWriter::to_writer(std::io::sink(), schema, WriterOptions::default());
+    /// let mut doc = writer.document();
+    /// doc.u64(size, 7)?;
+    /// doc.finish()?;
+    /// let (_sink, summary) = writer.finish()?;
+    /// assert_eq!(summary.docs, 1);
+    /// # Ok::<(), docvalues_writer::Error>(())
+    /// ```
+    pub fn to_writer(out: W, schema: Schema, options: WriterOptions) -> SegmentWriter<Stream<W>> {
+        SegmentWriter::begin(Stream(out), schema, options, None)
     }
 }
 
 impl<T> SegmentWriter<T> {
     fn begin(target: T, schema: Schema, options: WriterOptions, spill: Option<Spill>) -> SegmentWriter<T> {
-        let fields = Fields::new(schema, options.budget, spill);
-        SegmentWriter { fields, sort: Vec::new(), ids: None, options, target }
+        let fields = Fields::new(schema, options.budget, None);
+        let (sort, ids, deleted) = (Vec::new(), None, Vec::new());
+        let mut writer = SegmentWriter { fields, sort, ids, deleted, options, target };
+        if let Some(spill) = spill {
+            writer.spill_to(spill);
+        }
+        writer
+    }
+
+    /// Has what has no room in memory go to `spill`: for segments that are written to memory or a stream. Those in a file
+    /// have a temporary file beside it.
+    pub fn spill_to(&mut self, spill: Spill) {
+        spill.limit(self.options.spill_limit);
+        self.fields.spill = Some(spill);
+    }
+
+    /// Leaves a document out of the segment, by the number under which it was added. Returns whether it was in it.
+    ///
+    /// The numbers of the others stay until the segment is finished, in which they have those of the documents that are
+    /// left; [`finish_moved`](Self::finish_moved) tells which. The segment is that of the others, byte for byte.
+    ///
+    /// Finishing takes the memory of one column more.
+    ///
+    /// # Errors
+    ///
+    /// When no such document was added.
+    pub fn delete(&mut self, doc: DocId) -> Result<bool> {
+        if doc.get() >= self.fields.docs {
+            return Err(Error::new(ErrorKind::NoSuchDoc { docs: self.fields.docs }).in_doc(doc.get()));
+        }
+        let (at, words) = (index(doc.get()), DocRange::new(0, self.fields.docs).words());
+        self.deleted.resize(words, 0);
+        let is_new = !bits::get(&self.deleted, at);
+        bits::set(&mut self.deleted, at);
+        Ok(is_new)
+    }
+
+    /// The documents that were not deleted.
+    pub(crate) fn live(&self) -> Live<'static> {
+        let docs = self.fields.docs;
+        if self.deleted.is_empty() {
+            return Live::all(docs);
+        }
+        let mut words: Vec<u64> = self.deleted.iter().map(|word| !word).collect();
+        words.resize(DocRange::new(0, docs).words(), u64::MAX);
+        Live::of(docs, words.into())
     }
 
     /// Begins the next document. It counts once it is finished.
@@ -299,13 +296,15 @@ impl<T> SegmentWriter<T> {
     }
 
     /// Has an index of the ids that documents have in `field`, so that readers find the document of an id. They are
-    /// byte strings of up to 65,535 bytes, one a document at most; no two documents may have the same, or
-    /// finishing fails and names them. The field is kept without a dictionary: it is binary.
+    /// byte strings of up to 65,535 bytes, one a document at most; if two documents have the same, finishing fails and
+    /// names them, or leaves out the older one: [`IdOptions::duplicates`]. The field is kept without a dictionary: it is
+    /// binary.
     ///
     /// Costs, when the segment is finished, the bytes of the ids, twice while they are sorted, and 32 for each, of which a quarter of the budget stays
     /// in memory and the rest is sorted in the temporary file. The index goes there, too, if the ids did, but for its
     /// filter ([`IdOptions::filter_bits`] an id), about two bytes an id for what leads to blocks and a bit a document; and
-    /// but for an automaton ([`Form::Fst`](docvalues_terms::ids::Form::Fst)), which is in memory until it is whole.
+    /// but for an automaton ([`Form::Fst`](docvalues_terms::ids::Form::Fst)), which is in memory until it is whole. Ids of
+    /// documents that are sorted, or of which some are left out, are sorted twice.
     ///
     /// ```
     /// use docvalues_writer::{FieldSpec, IdOptions, LogicalType, Schema, SegmentWriter, WriterOptions};
@@ -339,7 +338,7 @@ impl<T> SegmentWriter<T> {
         &self.fields.schema
     }
 
-    /// Documents so far.
+    /// Documents so far, with those that were deleted.
     pub fn docs(&self) -> u32 {
         self.fields.docs
     }
@@ -354,63 +353,4 @@ impl<T> SegmentWriter<T> {
     pub fn buffered(&self) -> usize {
         self.fields.memory.used()
     }
-}
-
-/// Who is told where documents go, if anybody is.
-type Moved<'m> = Option<&'m mut dyn FnMut(DocId, DocId)>;
-
-/// Writes all of a file's bytes.
-fn write(
-    out: &mut impl Sink,
-    mut fields: Fields,
-    keys: &[SortKey],
-    ids: Option<(FieldId, IdOptions)>,
-    options: &WriterOptions,
-    moved: Moved<'_>,
-) -> Result<Summary> {
-    // A document that was forgotten (`mem::forget`) is still there.
-    fields.roll_back();
-    fields.make_room()?;
-    if !keys.is_empty() || ids.is_some() {
-        fields.spill_largest()?; // What sorting takes has the rest.
-    }
-    let ids = ids.and_then(|(field, options)| Some((fields.schema.get(field)?.name().to_owned(), options)));
-    let Fields { schema, buffers, docs, spill, .. } = fields;
-    let WriterOptions { jump_tables, zones, budget, threads } = *options;
-    let (encoder, threads) = (Encoder { docs, order: None, jump_tables, zones }, threads::count(threads));
-    let mut columns = Vec::with_capacity(buffers.len());
-    for (spec, buffer) in schema.into_fields().into_iter().zip(buffers) {
-        let mut prepared = Prepared::Buffered(buffer);
-        if keys.iter().any(|key| key.column == spec.name()) {
-            prepared = prepared.in_order(&encoder).map_err(|kind| Error::new(kind).of(spec.name()))?;
-        }
-        columns.push((spec, prepared));
-    }
-    columns.sort_unstable_by(|a, b| a.0.name().cmp(b.0.name()));
-    let room = Room::new(budget / threads, spill.as_ref());
-    let order = sort::order(&columns, keys, &encoder, &room)?;
-    if let Some(moved) = moved {
-        Order::each_place(order.as_ref(), docs, |doc, place| moved(DocId::new(doc), DocId::new(place)))?;
-    }
-    let encoder = Encoder { order: order.as_ref(), ..encoder };
-    let sorted = |(name, options): (String, IdOptions)| {
-        let column = columns.iter().find(|(spec, _)| *spec.name() == name);
-        // It was looked up before.
-        let (_, column) = column.ok_or(ErrorKind::UnknownField)?;
-        let ids = sort::ids(column, order.as_ref(), &room).map_err(|kind| Error::from(kind).of(&name))?;
-        Ok::<_, Error>((name, ids, options))
-    };
-    let ids = ids.map(sorted).transpose()?;
-
-    let mut file = FileWriter::begin(out)?;
-    let weight = |(_, column): &(FieldSpec, Prepared)| column.weight();
-    let encode = |(spec, column): (FieldSpec, Prepared)| {
-        column.encode(&spec, &encoder).map_err(|kind| Error::from(kind).of(spec.name()))
-    };
-    threads::side_by_side(threads, AHEAD * threads, columns.into_iter(), weight, encode, |encoded| {
-        let encoded = encoded?;
-        let name = encoded.column.field.name.clone();
-        file.column(encoded).map_err(|error| Error::from(error).of(&name))
-    })?;
-    ids::finish(file, docs, keys, ids)
 }

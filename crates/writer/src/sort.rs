@@ -8,6 +8,7 @@ use crate::encode::{Encoded, Encoder, InOrder};
 use crate::error::{Error, ErrorKind, Result};
 use crate::ids::{self, Ordered};
 use crate::intern::{Interner, index};
+use crate::live::Live;
 use crate::order::{Key, Numbers, Order, Room};
 use crate::schema::FieldSpec;
 
@@ -72,6 +73,20 @@ impl Prepared {
         Ok((presence, Box::new(ords)))
     }
 
+    /// Its values as ids: see [`ids::in_order`].
+    pub(crate) fn ids(
+        &self,
+        live: &Live<'_>,
+        order: Option<&Order>,
+        room: &Room,
+        older: Option<&mut Vec<u32>>,
+    ) -> Result<Ordered, ErrorKind> {
+        match self {
+            Prepared::Buffered(field) => ids::in_order(field, live, order, room, older),
+            Prepared::InOrder(..) => Err(ErrorKind::NoIdField("a document may have several of its values")),
+        }
+    }
+
     /// About how much work encoding it is, beside that of others.
     pub(crate) fn weight(&self) -> usize {
         match self {
@@ -119,19 +134,6 @@ pub(crate) fn order(
         },
     });
     Ok(Order::new(encoder.docs, &keys.collect::<Vec<_>>(), room)?)
-}
-
-/// The ids in a field, in order.
-pub(crate) fn ids(field: &Prepared, order: Option<&Order>, room: &Room) -> Result<Ordered, ErrorKind> {
-    match field {
-        Prepared::Buffered(FieldBuffer { presence, values: Values::Strings(ids) }) => {
-            ids::in_order(presence, &ids.strings, order, room)
-        }
-        Prepared::Buffered(FieldBuffer { values: Values::Numbers(_), .. }) => {
-            Err(ErrorKind::NoIdField("its values are numbers"))
-        }
-        _ => Err(ErrorKind::NoIdField("a document may have several of its values")),
-    }
 }
 
 /// A key with what its values are compared by.

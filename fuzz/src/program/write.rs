@@ -144,6 +144,7 @@ pub(crate) fn options(choices: &mut Choices<'_>) -> WriterOptions {
         budget: budget[usize::from(flags >> 2 & 7)],
         // With the feature for it, as others of the workspace have it.
         threads: if flags >> 5 == 7 { 2 } else { 1 },
+        ..WriterOptions::default()
     }
 }
 

@@ -182,6 +182,7 @@ impl WriteArgs {
             zones: !self.no_zone_maps,
             budget: memory,
             threads: self.threads,
+            ..WriterOptions::default()
         }
     }
 }

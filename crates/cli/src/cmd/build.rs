@@ -201,7 +201,7 @@ impl Target {
         }
         self.writer.sort_by(sort_keys(sort_by, import)?)?;
         let Some(ids) = &self.ids else {
-            self.writer.finish()?;
+            self.writer.finish().map_err(docvalues::WriteError::from)?;
             return Ok(notes);
         };
         ids.check(import, true)?;
@@ -210,7 +210,8 @@ impl Target {
         let documents =
             |[a, b]: [u32; 2]| format!("documents {a} and {b} (from 0, in the order of the input)");
         let advice = "leave one of them out of the input, or build without --id-field";
-        self.writer.finish().map_err(|error| ids::refused(error, logical, documents, advice))?;
+        let finished = self.writer.finish().map_err(docvalues::WriteError::from);
+        finished.map_err(|error| ids::refused(error, logical, documents, advice))?;
         Ok(notes)
     }
 }

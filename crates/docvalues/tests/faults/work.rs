@@ -70,7 +70,7 @@ impl Works {
                 let mut writer = SegmentWriter::to_file(file, schema, work.options());
                 work.sort(&mut writer);
                 (0..DOCS).try_for_each(|i| add(&mut writer, &fields, i))?;
-                writer.finish()
+                Ok(writer.finish()?)
             }
             Work::Merge | Work::MergeSpilling => self.merger(work).finish_to(file),
         }

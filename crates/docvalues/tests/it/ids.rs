@@ -175,7 +175,12 @@ fn looks() -> impl Strategy<Value = Look> {
 fn options() -> impl Strategy<Value = IdOptions> {
     let forms = prop::sample::select(IdForm::ALL.to_vec());
     let bits = prop::sample::select(vec![0, 1, 8, 16, 32]);
-    (forms, bits, any::<u64>()).prop_map(|(form, filter_bits, seed)| IdOptions { form, filter_bits, seed })
+    (forms, bits, any::<u64>()).prop_map(|(form, filter_bits, seed)| IdOptions {
+        form,
+        filter_bits,
+        seed,
+        ..IdOptions::default()
+    })
 }
 
 fn sorts() -> impl Strategy<Value = Sort> {
@@ -250,6 +255,7 @@ fn two_documents_with_one_id_are_named_as_they_came() {
         let WriteErrorKind::DuplicateId { id, docs: twice } = refused.kind() else { panic!("{refused}") };
         assert_eq!((refused.field(), *twice), (Some("id"), [77, 8_000]));
         assert_eq!(Some(id), docs.0[77].1.as_ref());
+        drop(refused);
         assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0, "nothing is left");
     }
 }

@@ -28,5 +28,6 @@ mod sort;
 mod threads;
 mod tops;
 mod typed;
+mod upserts;
 mod wide;
 mod write;

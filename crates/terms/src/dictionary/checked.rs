@@ -213,7 +213,8 @@ mod tests {
             let ids: std::collections::BTreeSet<Vec<u8>> =
                 (0..i * i).map(|number| id(number * (i + 7))).collect();
             let ids: Vec<(Vec<u8>, DocId)> = ids.into_iter().zip((0..).map(DocId::new)).collect();
-            let options = IdOptions { form: Form::ALL[i as usize % 3], filter_bits: 0, seed: 0 };
+            let options =
+                IdOptions { form: Form::ALL[i as usize % 3], filter_bits: 0, ..IdOptions::default() };
             let made = IdsBuilder::new(options).build(&ids[..], i * i).unwrap();
             let opened = made.try_map(&mut |section, mut bytes| {
                 if section == Section::Ids && i % 4 == 3 {

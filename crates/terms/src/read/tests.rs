@@ -114,7 +114,7 @@ fn ids(max: usize) -> impl Strategy<Value = std::collections::BTreeSet<Vec<u8>>>
 
 fn options() -> impl Strategy<Value = IdOptions> {
     (prop::sample::select(&Form::ALL[..]), prop::sample::select(&[0, 4, 16, 32][..]), any::<u64>())
-        .prop_map(|(form, filter_bits, seed)| IdOptions { form, filter_bits, seed })
+        .prop_map(|(form, filter_bits, seed)| IdOptions { form, filter_bits, seed, ..IdOptions::default() })
 }
 
 proptest! {
@@ -171,7 +171,7 @@ fn what_stands_in_the_directory_is_read_as_it_was_written() {
             for filter_bits in [0, 16] {
                 let ids = encode(
                     &model((0..n).map(|i| format!("{i:07}").into_bytes())),
-                    IdOptions { form, filter_bits, seed: 7 },
+                    IdOptions { form, filter_bits, seed: 7, ..IdOptions::default() },
                 );
                 let mut offset = 64;
                 let placed = ids

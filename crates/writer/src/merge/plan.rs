@@ -4,12 +4,14 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use docvalues_column::{Column, Count, DocRange, Field, Kind, MAX_DOCS, SortKey};
+use docvalues_storage::Spill;
+use docvalues_terms::build::{Duplicates, IdOptions};
 
-use super::live::Live;
 use super::{MergeOptions, Source};
 use crate::encode::Encoder;
 use crate::error::{Error, ErrorKind, Result};
 use crate::ids::Ordered;
+use crate::live::Live;
 use crate::order::{Order, Room};
 use crate::schema::{BytesKind, FieldSpec, Schema};
 use crate::sort;
@@ -89,24 +91,52 @@ impl<'a> Plan<'a> {
         Ok(Order::new(self.docs, &keys.collect::<Vec<_>>(), room)?)
     }
 
-    /// The ids in the column `name`, in order.
+    /// The ids in the column `name`, in order. Of documents that have the same, all but the last are added to `older`;
+    /// without, they are refused.
     pub(super) fn ids(
         &self,
         name: &str,
         order: Option<&Order>,
         budget: usize,
         room: &Room,
+        older: Option<&mut Vec<u32>>,
     ) -> Result<Ordered> {
         let none = || Error::new(ErrorKind::NoIdField("there is no such column")).of(name);
         let column = self.column(name).ok_or_else(none)?;
         let values = column.read(false, budget, room.spill());
-        let ids = values.and_then(|values| sort::ids(&values, order, room));
+        let ids = values.and_then(|values| values.ids(&Live::all(self.docs), order, room, older));
         ids.map_err(|kind| column.refuse(kind))
     }
 
     fn column(&self, name: &str) -> Option<&Merged<'a>> {
         self.columns.iter().find(|column| column.spec.name() == name)
     }
+}
+
+/// Takes all but the last one of the documents with the same id out of `sources`, if `options` say so.
+pub(super) fn keep_last(
+    sources: &mut [Source<'_>],
+    options: &MergeOptions<'_>,
+    spill: Option<&Spill>,
+) -> Result<()> {
+    let Some((name, IdOptions { duplicates: Duplicates::KeepLast, .. })) = &options.ids else {
+        return Ok(());
+    };
+    let (budget, mut older) = (options.writer.budget, Vec::new());
+    let plan = Plan::new(sources, options)?;
+    drop(plan.ids(name, None, budget, &Room::new(budget, spill), Some(&mut older))?);
+    drop(plan);
+    older.sort_unstable();
+    let mut first = 0;
+    for source in sources {
+        let docs = source.live.count();
+        let dead = |doc| older.binary_search(&(first + doc)).is_ok();
+        if !older.is_empty() {
+            source.live = source.live.without(dead);
+        }
+        first += docs;
+    }
+    Ok(())
 }
 
 /// What all sources that have documents are sorted by; if none has, all.

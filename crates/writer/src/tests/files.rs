@@ -107,7 +107,7 @@ fn whatever_call_fails_the_name_holds_what_it_held() {
             AtomicFile::create_with_faults(&path, faults).map_err(crate::Error::from).and_then(|file| {
                 let mut writer = SegmentWriter::to_file(file, schema.clone(), WriterOptions::default());
                 fill(&mut writer, ids);
-                writer.finish()
+                Ok(writer.finish()?)
             });
         let Err(error) = done else { break };
         let ErrorKind::Storage(inner) = error.kind() else { panic!("{error}") };

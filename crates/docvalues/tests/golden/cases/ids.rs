@@ -1,6 +1,6 @@
 //! Golden files with an index of ids: each form, template and layout once.
 
-use docvalues::{IdForm, IdOptions, LogicalType::*};
+use docvalues::{Duplicates, IdForm, IdOptions, LogicalType::*};
 
 use super::{Golden, golden, mix, text};
 
@@ -27,7 +27,8 @@ pub(super) fn all() -> Vec<Golden> {
     ]
 }
 
-const BLOCKS: IdOptions = IdOptions { form: IdForm::Blocks, filter_bits: 16, seed: 0 };
+const BLOCKS: IdOptions =
+    IdOptions { form: IdForm::Blocks, filter_bits: 16, seed: 0, duplicates: Duplicates::Refuse };
 const UNFILTERED: IdOptions = IdOptions { filter_bits: 0, ..BLOCKS };
 const SEEDED: IdOptions = IdOptions { filter_bits: 9, seed: 0x0123_4567_89ab_cdef, ..BLOCKS };
 const TRIE: IdOptions = IdOptions { form: IdForm::Exact, ..BLOCKS };

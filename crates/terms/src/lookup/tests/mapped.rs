@@ -91,8 +91,9 @@ impl Mapped {
         let model: BTreeMap<Vec<u8>, DocId> =
             (0..EACH).map(|doc| (id(first + doc, kind), DocId::new(doc))).collect();
         let sorted: Vec<(Vec<u8>, DocId)> = model.into_iter().collect();
-        let made =
-            IdsBuilder::new(IdOptions { form, filter_bits, seed: 1 }).build(&sorted[..], EACH).unwrap();
+        let made = IdsBuilder::new(IdOptions { form, filter_bits, seed: 1, ..IdOptions::default() })
+            .build(&sorted[..], EACH)
+            .unwrap();
         let (mut filter, mut keys, mut docs) = (None, None, None);
         let opened = made.try_map(&mut |section, bytes| {
             let shared = Shared::new(section, bytes);

@@ -104,7 +104,10 @@ fn a_hundred_thousand_look_ups_on_damaged_copies() {
     while done < 100_000 {
         for (model, all) in &models {
             let form = Form::ALL[random(3)];
-            let good = encode(model, IdOptions { form, filter_bits: [0, 16][random(2)], seed: 1 });
+            let good = encode(
+                model,
+                IdOptions { form, filter_bits: [0, 16][random(2)], seed: 1, ..IdOptions::default() },
+            );
             let mut bad = sections(&good);
             for _ in 0..=random(3) {
                 let section = random(bad.len());

@@ -1,5 +1,6 @@
-//! Which documents of a source are taken.
+//! Which documents are taken: of a source that is merged, or of those that were added.
 
+use std::borrow::Cow;
 use std::ops::Range;
 
 use docvalues_column::{BatchDocs, DocId, DocRange, bits};
@@ -8,8 +9,8 @@ use crate::error::{ErrorKind, Result};
 use crate::intern::index;
 
 /// The live documents of a source.
-#[derive(Debug)]
-pub(super) struct Live<'a> {
+#[derive(Clone, Debug)]
+pub(crate) struct Live<'a> {
     /// All there are.
     docs: u32,
     /// `None` if they all live.
@@ -17,54 +18,74 @@ pub(super) struct Live<'a> {
 }
 
 /// A bit for each document, of those that live.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 struct Mask<'a> {
-    words: &'a [u64],
+    words: Cow<'a, [u64]>,
     /// How many live before each word, and together.
     before: Vec<u32>,
 }
 
 impl<'a> Live<'a> {
     /// All of `docs` documents.
-    pub(super) fn all(docs: u32) -> Live<'a> {
+    pub(crate) fn all(docs: u32) -> Live<'a> {
         Live { docs, mask: None }
     }
 
     /// Those whose bit is set.
-    pub(super) fn some(docs: u32, words: &'a [u64]) -> Result<Live<'a>> {
-        let expected = DocRange::new(0, docs).words();
-        let Some(words) = words.get(..expected) else {
-            return Err(
-                ErrorKind::Slice { what: "words of live documents", found: words.len(), expected }.into()
-            );
-        };
-        let (mut before, mut live) = (Vec::with_capacity(expected + 1), 0);
-        for (start, word) in (0..docs).step_by(64).zip(words) {
+    pub(crate) fn some(docs: u32, words: &'a [u64]) -> Result<Live<'a>> {
+        let (expected, found) = (DocRange::new(0, docs).words(), words.len());
+        if found < expected {
+            return Err(ErrorKind::Slice { what: "words of live documents", found, expected }.into());
+        }
+        Ok(Live::of(docs, words.into()))
+    }
+
+    /// Those whose bit is set in `words`, of which there are enough.
+    pub(crate) fn of(docs: u32, words: Cow<'a, [u64]>) -> Live<'a> {
+        let (mut before, mut live) = (Vec::with_capacity(words.len() + 1), 0);
+        for (start, word) in (0..docs).step_by(64).zip(&*words) {
             before.push(live);
             live += (word & up_to(docs - start)).count_ones();
         }
         before.push(live);
-        Ok(Live { docs, mask: (live < docs).then_some(Mask { words, before }) })
+        Live { docs, mask: (live < docs).then_some(Mask { words, before }) }
     }
 
     /// Documents of the source, live or not.
-    pub(super) fn docs(&self) -> u32 {
+    pub(crate) fn docs(&self) -> u32 {
         self.docs
     }
 
     /// The live documents, ascending.
-    pub(super) fn iter(&self) -> impl Iterator<Item = DocId> {
-        let lives = |doc: &u32| self.mask.as_ref().is_none_or(|mask| bits::get(mask.words, index(*doc)));
-        (0..self.docs).filter(lives).map(DocId::new)
+    pub(crate) fn iter(&self) -> impl Iterator<Item = DocId> {
+        (0..self.docs).filter(|&doc| self.has(doc)).map(DocId::new)
+    }
+
+    /// Whether `doc`, which is one of the documents, lives.
+    pub(crate) fn has(&self, doc: u32) -> bool {
+        self.mask.as_ref().is_none_or(|mask| bits::get(&mask.words, index(doc)))
+    }
+
+    /// Whether all do.
+    pub(crate) fn is_all(&self) -> bool {
+        self.mask.is_none()
+    }
+
+    /// Those of them but `dead` ones, which are counted among the live.
+    pub(crate) fn without(&self, mut dead: impl FnMut(u32) -> bool) -> Live<'a> {
+        let mut words = vec![0; DocRange::new(0, self.docs).words()];
+        let living = self.iter().zip(0..).filter(|(_, place)| !dead(*place));
+        living.for_each(|(doc, _)| bits::set(&mut words, index(doc.get())));
+        Live::of(self.docs, words.into())
     }
 
     /// How many live.
-    pub(super) fn count(&self) -> u32 {
+    pub(crate) fn count(&self) -> u32 {
         self.before(self.docs)
     }
 
     /// Replaces `runs` by the places of those of `docs` that live.
-    pub(super) fn runs(&self, docs: &BatchDocs<'_>, runs: &mut Vec<Range<usize>>) {
+    pub(crate) fn runs(&self, docs: &BatchDocs<'_>, runs: &mut Vec<Range<usize>>) {
         runs.clear();
         match (&self.mask, docs) {
             (None, _) => runs.push(0..docs.len()),
@@ -79,7 +100,7 @@ impl<'a> Live<'a> {
             (Some(mask), BatchDocs::List(docs)) => {
                 for (at, doc) in docs.iter().enumerate() {
                     match runs.last_mut() {
-                        _ if !bits::get(mask.words, index(doc.get())) => {}
+                        _ if !bits::get(&mask.words, index(doc.get())) => {}
                         Some(run) if run.end == at => run.end = at + 1,
                         _ => runs.push(at..at + 1),
                     }
@@ -90,7 +111,7 @@ impl<'a> Live<'a> {
 
     /// How many live before `doc`, which is one of the documents, or after the last one: what its number
     /// becomes.
-    pub(super) fn before(&self, doc: u32) -> u32 {
+    pub(crate) fn before(&self, doc: u32) -> u32 {
         let Some(Mask { words, before }) = &self.mask else { return doc };
         let at = index(doc / 64);
         let word = words.get(at).map_or(0, |word| word & up_to(doc % 64));

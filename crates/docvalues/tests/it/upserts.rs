@@ -1,0 +1,251 @@
+//! Documents that are deleted or replaced before their segment is finished: as if they had never been added.
+
+use std::collections::HashMap;
+use std::io;
+
+use docvalues::{
+    AtomicFile, BytesKind, DocId, Duplicates, FieldId, FieldSpec, IdOptions, LogicalType, Merger,
+    OpenOptions, Segment, SegmentWriter, SortKey, Spill, StorageError, WriteError, WriteErrorKind,
+    WriterOptions,
+};
+use docvalues_fuzz::give;
+use docvalues_testkit::shapes::{self, Dataset};
+use proptest::prelude::*;
+
+use crate::write::{COMPRESSIONS, schema};
+
+/// Little, so that all of a segment in a file goes through the temporary file.
+const BUDGET: usize = 60_000;
+
+/// A document: the one of the data set that it is like, and its id.
+type Doc = (u32, Option<u8>);
+
+/// How documents are written.
+#[derive(Clone, Copy, Debug)]
+struct How {
+    sorted: bool,
+    in_file: bool,
+}
+
+/// A writer of documents like those of `dataset`, with an index of their ids.
+fn writer<T>(
+    dataset: &Dataset,
+    how: How,
+    begin: impl FnOnce(docvalues::Schema, WriterOptions) -> SegmentWriter<T>,
+) -> (SegmentWriter<T>, FieldId, Vec<FieldId>) {
+    let (mut schema, fields) = schema(dataset, &COMPRESSIONS);
+    let id = schema.add(FieldSpec::new("the id", LogicalType::Utf8).kind(BytesKind::Binary)).unwrap();
+    let budget = if how.in_file { BUDGET } else { 256 << 20 };
+    let mut writer = begin(schema, WriterOptions { budget, ..WriterOptions::default() });
+    writer.id_field(id, IdOptions { duplicates: Duplicates::KeepLast, ..IdOptions::default() }).unwrap();
+    if how.sorted {
+        writer.sort_by([SortKey::new("the id").descending()]).unwrap();
+    }
+    (writer, id, fields)
+}
+
+fn add<T>(
+    writer: &mut SegmentWriter<T>,
+    dataset: &Dataset,
+    docs: &[Doc],
+    id: FieldId,
+    fields: &[FieldId],
+) -> Result<(), WriteError> {
+    for (like, name) in docs {
+        let mut document = writer.document();
+        for ((_, column), &field) in dataset.columns.iter().zip(fields) {
+            give(&mut document, field, column, *like)?;
+        }
+        if let Some(name) = name {
+            document.str(id, &format!("document {name}"))?;
+        }
+        document.finish()?;
+    }
+    Ok(())
+}
+
+/// The segment of `docs`, without those that are `deleted`, and where each of them went.
+fn written(dataset: &Dataset, docs: &[Doc], deleted: &[usize], how: How) -> (Vec<u8>, Vec<(DocId, DocId)>) {
+    let mut moved = Vec::new();
+    macro_rules! write {
+        ($begin:expr) => {{
+            let (mut writer, id, fields) = writer(dataset, how, $begin);
+            add(&mut writer, dataset, docs, id, &fields).unwrap();
+            for (i, &doc) in deleted.iter().enumerate() {
+                let first = !deleted[..i].contains(&doc);
+                assert_eq!(writer.delete(DocId::new(doc as u32)).unwrap(), first);
+            }
+            writer.finish_moved(|old, new| moved.push((old, new))).unwrap()
+        }};
+    }
+    if !how.in_file {
+        let (file, _) = write!(SegmentWriter::in_memory);
+        return (file, moved);
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("a.dv");
+    write!(|schema, options| SegmentWriter::to_file(AtomicFile::create(&path).unwrap(), schema, options));
+    (std::fs::read(&path).unwrap(), moved)
+}
+
+/// The documents that are left, and what they were.
+fn left(docs: &[Doc], deleted: &[usize]) -> Vec<usize> {
+    let mut last = HashMap::new();
+    let lives = |at: &usize| !deleted.contains(at);
+    last.extend((0..docs.len()).filter(lives).map(|at| (docs[at].1, at)));
+    (0..docs.len()).filter(lives).filter(|at| docs[*at].1.is_none() || last[&docs[*at].1] == *at).collect()
+}
+
+fn documents() -> impl Strategy<Value = (Vec<Doc>, Vec<usize>)> {
+    let id = prop::option::weighted(0.8, prop_oneof![any::<u8>(), 0..9_u8]);
+    let docs = |len| prop::collection::vec((0..300_u32, id.clone()), len);
+    let docs = prop_oneof![docs(0..6_usize), docs(60..70_usize), docs(200..700_usize)];
+    docs.prop_flat_map(|docs| {
+        let some = prop::collection::vec(0..docs.len().max(1), 0..if docs.is_empty() { 1 } else { 40 });
+        (Just(docs), some)
+    })
+}
+
+fn how() -> impl Strategy<Value = How> {
+    (any::<bool>(), any::<bool>()).prop_map(|(sorted, in_file)| How { sorted, in_file })
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(48))]
+
+    #[test]
+    fn a_segment_is_that_of_the_documents_that_are_left((docs, deleted) in documents(), how in how()) {
+        let dataset = shapes::small_of_every_kind();
+        let (file, moved) = written(&dataset, &docs, &deleted, how);
+        let left = left(&docs, &deleted);
+        let docs: Vec<Doc> = left.iter().map(|&at| docs[at]).collect();
+        let (expected, places) = written(&dataset, &docs, &[], how);
+        prop_assert!(file == expected, "{} of the documents are left", docs.len());
+        // As those, told by the numbers that they were added under.
+        prop_assert!(moved.iter().map(|(old, _)| old.get() as usize).eq(left));
+        prop_assert!(moved.iter().map(|(_, new)| new).eq(places.iter().map(|(_, new)| new)));
+    }
+
+    #[test]
+    fn a_merge_keeps_the_last_of_those_with_one_id(
+        parts in prop::collection::vec(documents(), 1..4),
+        how in how(),
+    ) {
+        let dataset = shapes::small_of_every_kind();
+        // Each with one document an id, of which some do not live.
+        let open = |(docs, deleted): &(Vec<Doc>, Vec<usize>)| {
+            let docs: Vec<Doc> = left(docs, &[]).into_iter().map(|at| docs[at]).collect();
+            let (file, _) = written(&dataset, &docs, &[], How { sorted: false, in_file: false });
+            let live: Vec<usize> = (0..docs.len()).filter(|at| !deleted.contains(at)).collect();
+            let mut words = vec![0_u64; docs.len().div_ceil(64)];
+            live.iter().for_each(|at| words[at / 64] |= 1 << (at % 64));
+            let docs: Vec<Doc> = live.into_iter().map(|at| docs[at]).collect();
+            (docs, words, Segment::from_bytes(file, OpenOptions::new()).unwrap())
+        };
+        let parts: Vec<_> = parts.iter().map(open).collect();
+        let all: Vec<Doc> = parts.iter().flat_map(|part| part.0.clone()).collect();
+        let expected: Vec<Doc> = left(&all, &[]).into_iter().map(|at| all[at]).collect();
+
+        let options = WriterOptions { budget: if how.in_file { BUDGET } else { 256 << 20 }, ..WriterOptions::default() };
+        let mut merger = Merger::new(options);
+        let mut moved = 0;
+        let ids = IdOptions { duplicates: Duplicates::KeepLast, ..IdOptions::default() };
+        merger = merger.id_field("the id", ids).moved(|_, _, _| moved += 1);
+        if how.sorted {
+            merger = merger.sort_by([SortKey::new("the id").descending()]);
+        }
+        for (_, live, segment) in &parts {
+            merger.add_live("a part", segment, live).unwrap();
+        }
+        let file = if how.in_file {
+            let folder = tempfile::tempdir().unwrap();
+            let spill = Spill::in_folder(folder.path());
+            let (file, _) = merger.finish_writer(Vec::new(), Some(spill)).unwrap();
+            assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0, "no temporary file is left");
+            file
+        } else {
+            merger.finish_bytes().unwrap().0
+        };
+        prop_assert_eq!(moved, expected.len());
+        let merged = Segment::from_bytes(file, OpenOptions::new()).unwrap();
+        let built = written(&dataset, &expected, &[], How { in_file: false, ..how }).0;
+        let built = Segment::from_bytes(built, OpenOptions::new()).unwrap();
+        prop_assert_eq!(merged.docs(), built.docs());
+        for field in built.fields().unwrap() {
+            use docvalues::ColumnSource as _;
+            let [merged, built] = [&merged, &built].map(|segment| segment.column(&field.name).unwrap());
+            docvalues_testkit::conformance::check_column(&*merged, &*built);
+        }
+        merged.verify().unwrap();
+    }
+}
+
+#[test]
+fn a_refused_segment_is_finished_without_one_of_the_two() {
+    let dataset = shapes::small_of_every_kind();
+    let how = How { sorted: true, in_file: false };
+    let docs: Vec<Doc> = (0..200).map(|doc| (doc, Some((doc % 199) as u8))).collect();
+    let (mut writer, id, fields) = writer(&dataset, how, SegmentWriter::in_memory);
+    writer.id_field(id, IdOptions::default()).unwrap();
+    add(&mut writer, &dataset, &docs, id, &fields).unwrap();
+    let refused = writer.finish_bytes().unwrap_err();
+    let WriteErrorKind::DuplicateId { docs: both, .. } = refused.kind() else { panic!("{refused}") };
+    assert_eq!(*both, [0, 199]);
+    let mut writer = refused.into_writer().unwrap();
+    assert!(matches!(
+        writer.delete(DocId::new(200)).unwrap_err().kind(),
+        WriteErrorKind::NoSuchDoc { docs: 200 }
+    ));
+    writer.delete(DocId::new(0)).unwrap();
+    assert!(writer.finish_bytes().unwrap() == written(&dataset, &docs, &[0], how).0);
+}
+
+/// A stream that takes so many bytes, and then fails.
+struct Full(usize);
+
+impl io::Write for Full {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0 = self.0.checked_sub(bytes.len()).ok_or(io::ErrorKind::BrokenPipe)?;
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+#[test]
+fn a_stream_gets_the_bytes_of_a_file() {
+    let dataset = shapes::small_of_every_kind();
+    let docs: Vec<Doc> = (0..200).map(|doc| (doc, Some(doc as u8))).collect();
+    let how = How { sorted: true, in_file: true };
+    let expected = written(&dataset, &docs, &[], how).0;
+    let folder = tempfile::tempdir().unwrap();
+    let streamed = |out: &mut dyn io::Write, spill_limit| {
+        let (mut writer, id, fields) = writer(&dataset, how, |schema, options| {
+            SegmentWriter::to_writer(out, schema, WriterOptions { spill_limit, ..options })
+        });
+        writer.spill_to(Spill::in_folder(folder.path()));
+        add(&mut writer, &dataset, &docs, id, &fields)?;
+        Ok::<_, WriteError>(writer.finish()?.1)
+    };
+    let mut bytes = Vec::new();
+    let summary = streamed(&mut bytes, u64::MAX).unwrap();
+    assert!(bytes == expected);
+    assert_eq!(summary.bytes, expected.len() as u64);
+    assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0, "no temporary file is left");
+
+    let storage = |error: &WriteError| match error.kind() {
+        WriteErrorKind::Storage(error) => (error.io_error().kind(), StorageError::to_string(error)),
+        other => panic!("{other}"),
+    };
+    for room in [0, 63, 64, 5_000, expected.len() - 1] {
+        let (kind, message) = storage(&streamed(&mut Full(room), u64::MAX).unwrap_err());
+        assert_eq!(kind, io::ErrorKind::BrokenPipe);
+        assert!(message.starts_with("cannot write `<stream>`: "), "{message}");
+    }
+    streamed(&mut Full(expected.len()), u64::MAX).unwrap();
+    let (kind, message) = storage(&streamed(&mut io::sink(), 4_000).unwrap_err());
+    assert_eq!(kind, io::ErrorKind::QuotaExceeded);
+    assert!(message.ends_with("it would take more than its limit of 4000 bytes"), "{message}");
+}

@@ -1,0 +1,236 @@
+//! The end of a segment: everything that was buffered becomes a file.
+
+use std::fmt;
+use std::ops::Deref;
+
+use docvalues_format::id::DocId;
+use docvalues_terms::build::{Duplicates, IdOptions};
+
+use crate::encode::Encoder;
+use crate::error::{Error, ErrorKind, Result};
+use crate::fields::Fields;
+use crate::file::FileWriter;
+use crate::ids::{self, Ordered};
+use crate::live::Live;
+use crate::order::{Order, Room};
+use crate::schema::FieldSpec;
+use crate::segment::{SegmentWriter, WriterOptions};
+use crate::sort::{self, Prepared};
+use crate::summary::Summary;
+use crate::target::Target;
+use crate::threads;
+
+/// For each thread, the columns that are begun while one in front of them takes long: so many that a heavy one among
+/// them is begun early, and few where there are thousands.
+const AHEAD: usize = 16;
+
+/// A segment could not be finished. The writer is returned if nothing of it is lost: with two documents of one id, one of
+/// them can be [deleted](SegmentWriter::delete), and the segment be finished then.
+///
+/// ```
+/// use docvalues_writer::{DocId, ErrorKind, FieldSpec, IdOptions, LogicalType, Schema, SegmentWriter, WriterOptions};
+///
+/// let mut schema = Schema::new();
+/// let id = schema.add(FieldSpec::new("id", LogicalType::Utf8))?;
+/// let mut writer = SegmentWriter::in_memory(schema, WriterOptions::default());
+/// writer.id_field(id, IdOptions::default())?;
+/// for value in ["cow", "ant", "bee", "ant"] {
+///     let mut doc = writer.document();
+///     doc.str(id, value)?;
+///     doc.finish()?;
+/// }
+/// let refused = writer.finish().unwrap_err();
+/// assert_eq!(refused.to_string(), "field `id`: documents 1 and 3 have the same id: ant");
+/// let mut writer = refused.into_writer().expect("it was not begun");
+/// writer.delete(DocId::new(1))?;
+/// assert_eq!(writer.finish()?.1.docs, 3);
+/// # Ok::<(), docvalues_writer::Error>(())
+/// ```
+pub struct FinishError<T>(Box<(Error, Option<SegmentWriter<T>>)>);
+
+impl<T> FinishError<T> {
+    /// The error by value.
+    pub fn into_error(self) -> Error {
+        self.0.0
+    }
+
+    /// The writer, as it was; `None` if some of it was encoded or written.
+    pub fn into_writer(self) -> Option<SegmentWriter<T>> {
+        self.0.1
+    }
+}
+
+/// The error itself: what was wrong, and with which field.
+impl<T> Deref for FinishError<T> {
+    type Target = Error;
+
+    fn deref(&self) -> &Error {
+        &self.0.0
+    }
+}
+
+impl<T> From<FinishError<T>> for Error {
+    fn from(error: FinishError<T>) -> Error {
+        error.into_error()
+    }
+}
+
+impl<T> fmt::Debug for FinishError<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Debug::fmt(&**self, f)
+    }
+}
+
+impl<T> fmt::Display for FinishError<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(&**self, f)
+    }
+}
+
+impl<T> std::error::Error for FinishError<T> {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        (**self).source()
+    }
+}
+
+/// Who is told where documents go, if anybody is.
+type Moved<'m> = Option<&'m mut dyn FnMut(DocId, DocId)>;
+
+impl<T: Target> SegmentWriter<T> {
+    /// Encodes and writes all columns, and publishes the file.
+    ///
+    /// # Errors
+    ///
+    /// When two documents have the same id, and writing, syncing or renaming fails, or reading a temporary file; nothing has
+    /// then changed under the file's name. One exception, [`Step::SyncFolder`](docvalues_storage::Step::SyncFolder): the
+    /// segment is complete and stands there, and only a loss of power may undo that.
+    pub fn finish(self) -> Result<T::Finished, FinishError<T>> {
+        self.finish_telling(None)
+    }
+
+    /// As [`finish`](Self::finish), and before that tells `moved` of every document that is not
+    /// [deleted](Self::delete), in the order in which they were added, the number under which it was added and the one that
+    /// it has in the segment: another one, if documents are [sorted](Self::sort_by) or some were left out.
+    ///
+    /// Takes no memory for documents. What is outside of the segment, such as postings, is renumbered by it.
+    ///
+    /// ```
+    /// use docvalues_writer::{FieldSpec, LogicalType, Schema, SegmentWriter, SortKey, WriterOptions};
+    ///
+    /// let mut schema = Schema::new();
+    /// let size = schema.add(FieldSpec::new("size", LogicalType::I64))?;
+    /// let mut writer = SegmentWriter::in_memory(schema, WriterOptions::default());
+    /// writer.sort_by([SortKey::new("size")])?;
+    /// for bytes in [512, 7, 70] {
+    ///     let mut doc = writer.document();
+    ///     doc.i64(size, bytes)?;
+    ///     doc.finish()?;
+    /// }
+    /// let mut new = Vec::new();
+    /// writer.finish_moved(|_, doc| new.push(doc.get()))?;
+    /// assert_eq!(new, [2, 0, 1]);
+    /// # Ok::<(), docvalues_writer::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// As [`finish`](Self::finish): then the segment is not there, whatever `moved` was told.
+    pub fn finish_moved(self, mut moved: impl FnMut(DocId, DocId)) -> Result<T::Finished, FinishError<T>> {
+        self.finish_telling(Some(&mut moved))
+    }
+
+    fn finish_telling(mut self, moved: Moved<'_>) -> Result<T::Finished, FinishError<T>> {
+        match self.prepare() {
+            Ok(ids) => {
+                // The temporary file is closed before the next build may begin.
+                let written = self.write(ids, moved).and_then(|(target, summary)| target.finish(summary));
+                written.map_err(|error| FinishError(Box::new((error, None))))
+            }
+            Err(error) => Err(FinishError(Box::new((error, Some(self))))),
+        }
+    }
+
+    /// Looks at the ids, in the order in which they will be if no document moves. Nothing is lost if that fails.
+    fn prepare(&mut self) -> Result<Option<Ordered>> {
+        // A document that was forgotten (`mem::forget`) is still there.
+        self.fields.roll_back();
+        self.fields.make_room()?;
+        let live = self.live();
+        if !self.sort.is_empty() || self.ids.is_some() || !live.is_all() {
+            self.fields.spill_largest()?; // What sorting takes has the rest.
+        }
+        let Some((field, options)) = self.ids else { return Ok(None) };
+        let (room, mut older) = (self.room(), Vec::new());
+        let keep_last = (options.duplicates == Duplicates::KeepLast).then_some(&mut older);
+        let ids = ids::in_order(&self.fields.buffers[field.index()], &live, None, &room, keep_last);
+        let named = |kind| {
+            let name = self.fields.schema.get(field).map(FieldSpec::name);
+            Error::from(kind).of(name.unwrap_or_default())
+        };
+        let ids = ids.map_err(named)?;
+        older.into_iter().try_for_each(|doc| self.delete(DocId::new(doc)).map(drop))?;
+        Ok(Some(ids))
+    }
+
+    fn room(&self) -> Room {
+        Room::new(self.options.budget / threads::count(self.options.threads), self.fields.spill.as_ref())
+    }
+
+    /// Writes all of a file's bytes; `ids` are those of documents where they are.
+    fn write(self, ids: Option<Ordered>, moved: Moved<'_>) -> Result<(T, Summary)> {
+        let (live, room) = (self.live(), self.room());
+        let SegmentWriter { fields, sort: keys, ids: id_field, options, mut target, .. } = self;
+        let Fields { schema, buffers, .. } = fields;
+        let WriterOptions { jump_tables, zones, threads, .. } = options;
+        let id_field =
+            id_field.and_then(|(field, options)| Some((schema.get(field)?.name().to_owned(), options)));
+        let docs = live.count();
+        let (encoder, threads) = (Encoder { docs, order: None, jump_tables, zones }, threads::count(threads));
+        let mut columns = Vec::with_capacity(buffers.len());
+        for (spec, mut buffer) in schema.into_fields().into_iter().zip(buffers) {
+            let named = |kind| Error::from(kind).of(spec.name());
+            if !live.is_all() {
+                buffer = buffer.retain(&spec, &live, &room).map_err(named)?;
+            }
+            let mut prepared = Prepared::Buffered(buffer);
+            if keys.iter().any(|key| key.column == spec.name()) {
+                prepared = prepared.in_order(&encoder).map_err(named)?;
+            }
+            columns.push((spec, prepared));
+        }
+        columns.sort_unstable_by(|a, b| a.0.name().cmp(b.0.name()));
+        let order = sort::order(&columns, &keys, &encoder, &room)?;
+        if let Some(moved) = moved {
+            let mut old = live.iter();
+            Order::each_place(order.as_ref(), docs, |_, place| {
+                old.next().into_iter().for_each(|doc| moved(doc, DocId::new(place)));
+            })?;
+        }
+        let encoder = Encoder { order: order.as_ref(), ..encoder };
+        let placed = |((name, options), mut ids): ((String, IdOptions), Ordered)| {
+            if order.is_some() || !live.is_all() {
+                let column = columns.iter().find(|(spec, _)| *spec.name() == name);
+                // It was looked at before.
+                let (_, column) = column.ok_or(ErrorKind::UnknownField)?;
+                drop(ids);
+                let placed = column.ids(&Live::all(docs), order.as_ref(), &room, None);
+                ids = placed.map_err(|kind| Error::from(kind).of(&name))?;
+            }
+            Ok::<_, Error>((name, ids, options))
+        };
+        let ids = id_field.zip(ids).map(placed).transpose()?;
+
+        let mut file = FileWriter::begin(&mut target)?;
+        let weight = |(_, column): &(FieldSpec, Prepared)| column.weight();
+        let encode = |(spec, column): (FieldSpec, Prepared)| {
+            column.encode(&spec, &encoder).map_err(|kind| Error::from(kind).of(spec.name()))
+        };
+        threads::side_by_side(threads, AHEAD * threads, columns.into_iter(), weight, encode, |encoded| {
+            let encoded = encoded?;
+            let name = encoded.column.field.name.clone();
+            file.column(encoded).map_err(|error| Error::from(error).of(&name))
+        })?;
+        let summary = ids::finish(file, docs, &keys, ids)?;
+        Ok((target, summary))
+    }
+}

@@ -1,0 +1,83 @@
+//! Where the bytes of a segment go.
+
+use std::fmt;
+use std::io;
+
+use docvalues_storage::{AtomicFile, Error as StorageError, Step};
+
+use crate::error::Result;
+use crate::summary::Summary;
+
+/// Where the bytes of a segment go, front to back: a file, memory, or a stream.
+pub trait Target {
+    /// What is left when all of them are there.
+    type Finished;
+
+    /// Appends `bytes`.
+    ///
+    /// # Errors
+    ///
+    /// When they cannot be written; the segment is lost then.
+    fn append(&mut self, bytes: &[u8]) -> Result<(), StorageError>;
+
+    /// Ends the segment that `summary` describes.
+    ///
+    /// # Errors
+    ///
+    /// When it cannot be published or flushed.
+    fn finish(self, summary: Summary) -> Result<Self::Finished>;
+}
+
+/// A file that appears under its name once it is whole.
+impl Target for AtomicFile {
+    type Finished = Summary;
+
+    fn append(&mut self, bytes: &[u8]) -> Result<(), StorageError> {
+        AtomicFile::append(self, bytes)
+    }
+
+    fn finish(self, summary: Summary) -> Result<Summary> {
+        self.commit()?;
+        Ok(summary)
+    }
+}
+
+/// Memory.
+impl Target for Vec<u8> {
+    type Finished = (Vec<u8>, Summary);
+
+    fn append(&mut self, bytes: &[u8]) -> Result<(), StorageError> {
+        self.extend_from_slice(bytes);
+        Ok(())
+    }
+
+    fn finish(self, summary: Summary) -> Result<(Vec<u8>, Summary)> {
+        Ok((self, summary))
+    }
+}
+
+/// A stream, which [`SegmentWriter::to_writer`](crate::SegmentWriter::to_writer) writes to. It gets up to 64 KiB at a time.
+pub struct Stream<W>(pub(crate) W);
+
+impl<W> fmt::Debug for Stream<W> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Stream")
+    }
+}
+
+impl<W: io::Write> Target for Stream<W> {
+    type Finished = (W, Summary);
+
+    fn append(&mut self, bytes: &[u8]) -> Result<(), StorageError> {
+        self.0.write_all(bytes).map_err(unwritten)
+    }
+
+    fn finish(mut self, summary: Summary) -> Result<(W, Summary)> {
+        self.0.flush().map_err(unwritten)?;
+        Ok((self.0, summary))
+    }
+}
+
+fn unwritten(error: io::Error) -> StorageError {
+    StorageError::new(Step::Write, "<stream>", error)
+}
