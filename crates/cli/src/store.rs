@@ -13,7 +13,7 @@ pub(crate) use docvalues::reader::{
     ColumnStats, IdForm, IdIndex, OpenOptions, SectionStats, Segment, SegmentStats,
 };
 #[cfg(feature = "parquet")]
-pub(crate) use docvalues::search::arrow::{Batches, IP_EXTENSION};
+pub(crate) use docvalues::search::arrow::Batches;
 #[cfg(feature = "parquet")]
 pub(crate) use docvalues::search::export::DocOrder;
 pub(crate) use docvalues::search::export::{Cell, ChunkColumn};
@@ -22,4 +22,8 @@ pub(crate) use docvalues::search::{self, Error as SearchError, Search};
 pub(crate) use docvalues::terms::filter::MAX_BITS as MAX_FILTER_BITS;
 pub(crate) use docvalues::terms::lookup::{IdLookup, SeekError, SegmentIds};
 pub(crate) use docvalues::terms::template::Kind as Packing;
+#[cfg(feature = "parquet")]
+pub(crate) use docvalues::writer::arrow::{
+    FlatArray, Holds, Leaf, Stored, Strings, for_each, leaves, weight,
+};
 pub(crate) use docvalues::writer::{self, AtomicFile, Compression, IdOptions};

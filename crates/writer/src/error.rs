@@ -192,6 +192,35 @@ pub enum ErrorKind {
         /// What there is.
         len: usize,
     },
+    /// Columns of a record batch that are no fields of the schema.
+    #[error("the schema has no field {}: add fields for these columns, or leave them out", quoted(names))]
+    UnknownColumns {
+        /// Their names.
+        names: Vec<String>,
+    },
+    /// A column of a record batch whose type the field, or any field, does not take.
+    #[error("expected {}, found Arrow's type {found}", expected(*logical))]
+    ArrowType {
+        /// The type of the column.
+        found: String,
+        /// The type of the field; `None` if no field takes the column.
+        logical: Option<LogicalType>,
+    },
+    /// A value of a record batch that its field cannot hold: out of range, or not exactly.
+    #[error("a value of Arrow's type {found} that a field of type {} cannot hold exactly", logical.name())]
+    ArrowValue {
+        /// The type of the column.
+        found: String,
+        /// The type of the field.
+        logical: LogicalType,
+    },
+    /// A null in a list of a record batch.
+    #[error("a null in a list: a document has values, or none")]
+    NullItem,
+    /// An array of a record batch could not be read.
+    #[cfg(feature = "arrow")]
+    #[error("cannot read the record batch: {0}")]
+    Arrow(arrow_schema::ArrowError),
     /// Columns of one name that are not of one kind and type, and so cannot become one.
     #[error(
         "{} has {} values of type {}, and {} has {} values of type {}: a merge converts nothing",
@@ -233,6 +262,22 @@ pub enum ErrorKind {
     /// before is lost.
     #[error(transparent)]
     Storage(#[from] docvalues_storage::Error),
+}
+
+/// Names in quotes, or the first of them.
+fn quoted(names: &[String]) -> String {
+    const SHOWN: usize = 10;
+    let mut all = names.iter().take(SHOWN).map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ");
+    if let Some(more) = names.len().checked_sub(SHOWN).filter(|more| *more > 0) {
+        all += &format!(" and {more} more");
+    }
+    all
+}
+
+fn expected(logical: Option<LogicalType>) -> String {
+    logical.map_or("a type that a field can hold".to_owned(), |logical| {
+        format!("values of type {}", logical.name())
+    })
 }
 
 /// An id for people: with escapes for what is no ASCII; of a long one, the beginning.
