@@ -35,6 +35,7 @@ fn label(mode: JumpTables) -> &'static str {
         JumpTables::Ignore => "ignore",
         JumpTables::BuildOnFirstUse => "build",
         JumpTables::Baked => "baked",
+        other => panic!("no label for {other:?}"),
     }
 }
 
