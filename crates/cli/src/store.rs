@@ -4,7 +4,6 @@ pub(crate) use docvalues::column::{
     Column, ColumnInfo, ColumnSource, Decided, DocId, DocRange, Error, ErrorKind, Field, Kind, OrdRange,
     Pruning, Rows, SortKey, TermOrd, Values, View,
 };
-pub(crate) use docvalues::format::error::{Error as Refusal, ErrorKind as Damage, Section};
 #[cfg(feature = "parquet")]
 pub(crate) use docvalues::format::file::field::MAX_NAME;
 pub(crate) use docvalues::format::file::kind::{LogicalType, from_f64, from_u64, to_f64, to_u64};
@@ -27,3 +26,4 @@ pub(crate) use docvalues::writer::arrow::{
     FlatArray, Holds, Leaf, Stored, Strings, for_each, leaves, weight,
 };
 pub(crate) use docvalues::writer::{self, AtomicFile, Compression, IdOptions};
+pub(crate) use docvalues::{FormatError as Refusal, FormatErrorKind as Damage, Section};
