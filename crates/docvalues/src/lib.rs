@@ -196,6 +196,14 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
+//! # Features
+//!
+//! | feature | default | adds |
+//! | --- | --- | --- |
+//! | `search` | yes | [`search`]; not on big-endian machines, which its sketches of distinct values do not support |
+//! | `rayon` | yes | threads that encode columns ([`WriterOptions::threads`]) and search |
+//! | `arrow` | no | [`SegmentWriter`]`::append` for record batches; with `search`, exports as record batches |
+//!
 //! The examples of the crate go on from there: `quickstart`, `batches`, `threads`.
 #![forbid(unsafe_code)]
 
