@@ -35,6 +35,7 @@ fn label(mode: JumpTables) -> &'static str {
         JumpTables::Ignore => "ignore",
         JumpTables::BuildOnFirstUse => "build",
         JumpTables::Baked => "baked",
+        other => panic!("no label for {other:?}"),
     }
 }
 
@@ -43,7 +44,7 @@ fn open(written: &Written, jump_tables: JumpTables) -> Numeric {
 }
 
 /// The sum of all values of `docs`, asked for in some way.
-fn sum(docs: &[DocId], mut get: impl FnMut(DocId) -> docvalues::Result<Option<i64>>) -> i64 {
+fn sum(docs: &[DocId], mut get: impl FnMut(DocId) -> docvalues::column::Result<Option<i64>>) -> i64 {
     docs.iter().map(|&doc| get(doc).expect("good bytes").unwrap_or(0)).sum()
 }
 

@@ -6,9 +6,10 @@
 use std::hash::{Hash, Hasher};
 use std::ops::{Bound, ControlFlow, RangeInclusive};
 
+use docvalues::column::Result;
 use docvalues::{
     BatchDocs, Bounds, Column, ColumnInfo, ColumnSource, DocId, DocRange, Element, Gathered, Lists, OrdRange,
-    Pruning, Result, Rows, SkipIndex, Slices, TermOrd, Terms, Values, View,
+    Pruning, Rows, SkipIndex, Slices, TermOrd, Terms, Values, View,
 };
 
 /// The columns and documents that are asked for.

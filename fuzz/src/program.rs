@@ -146,8 +146,8 @@ fn compare(
 fn same(
     name: &str,
     question: &Question,
-    found: &docvalues::Result<Answer>,
-    expected: &docvalues::Result<Answer>,
+    found: &docvalues::column::Result<Answer>,
+    expected: &docvalues::column::Result<Answer>,
 ) {
     match (found, expected) {
         (Ok(found), Ok(expected)) => assert!(

@@ -199,8 +199,19 @@ impl From<store::writer::Error> for Failure {
                 let [a, b] = [0, 1].map(|i| {
                     format!("{} values of type {} in {}", kinds[i].name(), types[i].name(), sources[i])
                 });
-                named(Failure::failed(format!("{a}, {b}")))
-                    .advice("build the segments with the same --type of it")
+                let advice = if error.kind().can_promote() {
+                    "--promote makes them one type, if no value changes"
+                } else {
+                    "build the segments with the same --type of it"
+                };
+                named(Failure::failed(format!("{a}, {b}"))).advice(advice)
+            }
+            ErrorKind::Inexact { .. } | ErrorKind::Source { .. } => {
+                named(Failure::failed(error.kind().to_string()))
+            }
+            ErrorKind::MissingColumn { sources: [has, lacks] } => {
+                named(Failure::failed(format!("in {has}, not in {lacks}")))
+                    .advice("without --same-columns, its documents have no value")
             }
             _ => Failure::failed(error.to_string()),
         }

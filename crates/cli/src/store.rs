@@ -4,7 +4,6 @@ pub(crate) use docvalues::column::{
     Column, ColumnInfo, ColumnSource, Decided, DocId, DocRange, Error, ErrorKind, Field, Kind, OrdRange,
     Pruning, Rows, SortKey, TermOrd, Values, View,
 };
-pub(crate) use docvalues::format::error::{Error as Refusal, ErrorKind as Damage, Section};
 #[cfg(feature = "parquet")]
 pub(crate) use docvalues::format::file::field::MAX_NAME;
 pub(crate) use docvalues::format::file::kind::{LogicalType, from_f64, from_u64, to_f64, to_u64};
@@ -13,7 +12,7 @@ pub(crate) use docvalues::reader::{
     ColumnStats, IdForm, IdIndex, OpenOptions, SectionStats, Segment, SegmentStats,
 };
 #[cfg(feature = "parquet")]
-pub(crate) use docvalues::search::arrow::{Batches, IP_EXTENSION};
+pub(crate) use docvalues::search::arrow::Batches;
 #[cfg(feature = "parquet")]
 pub(crate) use docvalues::search::export::DocOrder;
 pub(crate) use docvalues::search::export::{Cell, ChunkColumn};
@@ -22,4 +21,9 @@ pub(crate) use docvalues::search::{self, Error as SearchError, Search};
 pub(crate) use docvalues::terms::filter::MAX_BITS as MAX_FILTER_BITS;
 pub(crate) use docvalues::terms::lookup::{IdLookup, SeekError, SegmentIds};
 pub(crate) use docvalues::terms::template::Kind as Packing;
+#[cfg(feature = "parquet")]
+pub(crate) use docvalues::writer::arrow::{
+    FlatArray, Holds, Leaf, Stored, Strings, for_each, leaves, weight,
+};
 pub(crate) use docvalues::writer::{self, AtomicFile, Compression, IdOptions};
+pub(crate) use docvalues::{FormatError as Refusal, FormatErrorKind as Damage, Section};

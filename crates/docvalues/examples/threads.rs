@@ -20,7 +20,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let mut found = vec![0; all.words()];
     // Whole words, so that no two threads share one.
     let words = 2_048;
-    std::thread::scope(|scope| -> Result<(), docvalues::Error> {
+    std::thread::scope(|scope| -> Result<(), docvalues::ReadError> {
         let parts = all.chunks(64 * words).zip(found.chunks_mut(words));
         let threads: Vec<_> = parts
             .map(|(docs, bits)| {

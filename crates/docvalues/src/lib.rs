@@ -49,6 +49,9 @@
 //! with the default [`Verify::OnFirstTouch`] never a wrong value from damage. [`Segment::verify`]
 //! reads everything.
 //!
+//! **Errors**: reading returns a [`ReadError`], writing a [`WriteError`], searching a [`search::Error`]. [`Error`] is any of
+//! them: a function that returns a [`docvalues::Result`](Result) uses `?` throughout.
+//!
 //! # Ten lines
 //!
 //! ```
@@ -76,7 +79,7 @@
 //!
 //! [`Segment::typed`] and [`typed_lists`](Segment::typed_lists) read `f64`, `u64`, `bool`, [`Date`] and the three
 //! timestamps; [`numeric`](Segment::numeric) is short for `typed::<i64>`. Another type than the column's is
-//! [`ErrorKind::WrongType`]; [`Segment::stored`] reads the stored numbers of any type.
+//! [`ReadErrorKind::WrongType`]; [`Segment::stored`] reads the stored numbers of any type.
 //!
 //! | type | written by | read by | stored as |
 //! | --- | --- | --- | --- |
@@ -193,10 +196,22 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
+//! # Features
+//!
+//! | feature | default | adds |
+//! | --- | --- | --- |
+//! | `search` | yes | [`search`]; not on big-endian machines, which its sketches of distinct values do not support |
+//! | `rayon` | yes | threads that encode columns ([`WriterOptions::threads`]) and search |
+//! | `arrow` | no | [`SegmentWriter`]`::append` for record batches; with `search`, exports as record batches |
+//!
 //! The examples of the crate go on from there: `quickstart`, `batches`, `threads`.
 #![forbid(unsafe_code)]
 
+mod error;
+
 pub use docvalues_column as column;
+// The layouts of a file: for our own tools, benches and tests, and not part of the API.
+#[doc(hidden)]
 pub use docvalues_format as format;
 pub use docvalues_reader as reader;
 #[cfg(feature = "search")]
@@ -206,12 +221,12 @@ pub use docvalues_writer as writer;
 
 pub use docvalues_column::{
     Batch, BatchDocs, Bitset, Bounds, ByteRange, Column, ColumnInfo, ColumnSource, Count, Date, Decided,
-    DocAddress, DocId, DocRange, Each, Element, Error, ErrorKind, Field, Filter, Gathered, Kind, Lists,
-    LiveDocs, LogicalType, MAX_DOCS, Number, OrdRange, Part, Presence, Pruning, Result, Rows, SkipIndex,
-    Slices, SortKey, TermOrd, Terms, TimestampMicros, TimestampMillis, TimestampNanos, Value, Values, View,
-    Zone, bits,
+    DocAddress, DocId, DocRange, Each, Element, Error as ReadError, ErrorKind as ReadErrorKind, Field,
+    Filter, Gathered, Kind, Lists, LiveDocs, LogicalType, MAX_DOCS, Number, OrdRange, Part, Presence,
+    Pruning, Rows, SkipIndex, Slices, SortKey, TermOrd, Terms, TimestampMicros, TimestampMillis,
+    TimestampNanos, Value, Values, View, Zone, bits,
 };
-pub use docvalues_format::error::Section;
+pub use docvalues_format::error::{Error as FormatError, ErrorKind as FormatErrorKind, Section};
 pub use docvalues_reader::{
     Access, Binary, ColumnStats, Cursor, IdForm, IdIndex, IdReader, JumpTables, Memory, Numeric,
     NumericSeeker, OpenOptions, ReadAt, SectionStats, Segment, SegmentStats, Sorted, SortedNumeric,
@@ -223,6 +238,8 @@ pub use docvalues_writer::{
     MergeProgress, Merger, Schema, SegmentWriter, Spill, Step, StorageError, Stream, Summary, Target,
     WriterOptions,
 };
+
+pub use error::{Error, Result};
 
 /// What nearly every user of the crate needs: `use docvalues::prelude::*`.
 pub mod prelude {

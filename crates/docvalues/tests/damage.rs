@@ -19,7 +19,7 @@ use std::time::{Duration, Instant};
 
 use docvalues::terms::lookup::IdLookup;
 use docvalues::{
-    DocId, Error, JumpTables, Merger, OpenOptions, Segment, SegmentWriter, SortKey, WriterOptions,
+    DocId, JumpTables, Merger, OpenOptions, ReadError, Segment, SegmentWriter, SortKey, WriterOptions,
 };
 use docvalues_fuzz::{Plan, exercise, exercise_ids, ids_to_ask, reseal};
 use docvalues_testkit::damage::{Damage, Sweep, alloc::PeakAlloc, bit_flips, truncations, zeroed_runs};
@@ -53,7 +53,7 @@ fn files(tried: usize) -> impl Iterator<Item = (Vec<u8>, Sweep)> {
     [(file(), Sweep::from_env(tried))].into_iter().chain(with_ids)
 }
 
-fn open(file: &[u8]) -> Result<Segment, Error> {
+fn open(file: &[u8]) -> Result<Segment, ReadError> {
     Segment::from_bytes(file.to_vec(), OpenOptions::new())
 }
 
@@ -97,7 +97,7 @@ impl Good {
 
     /// Asks everything of a damaged file; each answer is the good file's, or an error that `place`
     /// accepts.
-    fn ask(&self, damage: &Damage, place: impl Fn(&Error)) {
+    fn ask(&self, damage: &Damage, place: impl Fn(&ReadError)) {
         let mut file = Vec::new();
         damage.apply(&self.file, &mut file);
         self.damaged_files.fetch_add(1, Relaxed);

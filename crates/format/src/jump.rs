@@ -20,6 +20,7 @@ use crate::source::SectionBytes;
 
 /// How a reader finds a block. The answers are the same in every mode.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub enum JumpTables {
     /// Walks the chain of blocks forward, as Lucene 7's iterators did. Ignores rank entries, too.
     ///

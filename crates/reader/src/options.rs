@@ -5,6 +5,7 @@ use docvalues_storage::Verify;
 
 /// How a segment's bytes are reached.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub enum Access {
     /// Through a mapping. Another process that truncates the file while it is mapped can stop this
     /// one with `SIGBUS`: published segments are never changed, so do not copy over one either.

@@ -368,13 +368,10 @@ impl Segment {
     }
 
     fn open_sections(&self, entry: column::Column<SectionRef>) -> FormatResult<Opened> {
-        match self.0.options.verify {
-            // Nothing of that is small.
-            Verify::AtOpen => self.open_readers(entry),
-            Verify::OnFirstTouch | Verify::Never => {
-                self.0.source.in_waves(|| self.open_readers(entry.clone()))
-            }
+        if self.0.options.verify == Verify::AtOpen {
+            return self.open_readers(entry); // Nothing of that is small.
         }
+        self.0.source.in_waves(|| self.open_readers(entry.clone()))
     }
 
     fn open_readers(&self, entry: column::Column<SectionRef>) -> FormatResult<Opened> {

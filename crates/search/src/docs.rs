@@ -11,6 +11,7 @@ use crate::memory;
 ///
 /// Borrowed and small: it is handed on by value. Documents past the last one of the source are not there, in any form.
 #[derive(Clone, Copy, Debug)]
+#[non_exhaustive]
 pub enum Docs<'a> {
     /// Every document.
     All,

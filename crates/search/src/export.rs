@@ -41,6 +41,7 @@ const MEMORY: usize = 64 << 20;
 ///
 /// A document of a list that the source does not have is a row without values; of a set it is left out.
 #[derive(Clone, Copy, Debug)]
+#[non_exhaustive]
 pub enum DocOrder<'a> {
     /// A set, ascending.
     Set(Docs<'a>),

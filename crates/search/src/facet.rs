@@ -43,6 +43,7 @@ pub struct Facet {
 
 /// Which values come first.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum FacetOrder {
     /// Those that most documents have; among equals the least value.
     #[default]

@@ -75,6 +75,7 @@ pub struct Group {
 
 /// Which groups come first. Among equal ones that with the least value.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum GroupOrder {
     /// Those with most documents.
     #[default]

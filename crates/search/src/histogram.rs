@@ -47,6 +47,7 @@ pub struct Histogram {
 
 /// Where ranges begin.
 #[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
 pub enum Step {
     /// At every multiple of this. Of integers, a whole number from 1 on.
     Width(f64),
@@ -61,6 +62,7 @@ pub enum Step {
 
 /// A unit of the calendar, UTC.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Unit {
     /// 1 s.
     Second,

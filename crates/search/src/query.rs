@@ -128,6 +128,7 @@ pub const MAX_TEXT: usize = 1 << 20;
 /// assert_eq!(query.to_string(), r#"size >= 1000000 and not host in ("a.example", "b.example")"#);
 /// ```
 #[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
 pub enum Query {
     /// All documents.
     All,

@@ -28,6 +28,7 @@ const AHEAD: [usize; 2] = [4, 256];
 
 /// When the checksums of a section are compared with its bytes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub enum Verify {
     /// Each granule of 4 KiB when it is first touched after opening. Damage is an error where it is
     /// met, and nowhere else.

@@ -5,6 +5,8 @@ use std::fmt;
 use docvalues_format::file::kind::{Kind, LogicalType};
 use docvalues_format::id::DocId;
 
+use crate::merge::promote::common;
+
 /// Shorthand for what every writing function returns.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
@@ -198,10 +200,41 @@ pub enum ErrorKind {
         /// What there is.
         len: usize,
     },
-    /// Columns of one name that are not of one kind and type, and so cannot become one.
+    /// Columns of a record batch that are no fields of the schema.
+    #[error("the schema has no field {}: add fields for these columns, or leave them out", quoted(names))]
+    UnknownColumns {
+        /// Their names.
+        names: Vec<String>,
+    },
+    /// A column of a record batch whose type the field, or any field, does not take.
+    #[error("expected {}, found Arrow's type {found}", expected(*logical))]
+    ArrowType {
+        /// The type of the column.
+        found: String,
+        /// The type of the field; `None` if no field takes the column.
+        logical: Option<LogicalType>,
+    },
+    /// A value of a record batch that its field cannot hold: out of range, or not exactly.
+    #[error("a value of Arrow's type {found} that a field of type {} cannot hold exactly", logical.name())]
+    ArrowValue {
+        /// The type of the column.
+        found: String,
+        /// The type of the field.
+        logical: LogicalType,
+    },
+    /// A null in a list of a record batch.
+    #[error("a null in a list: a document has values, or none")]
+    NullItem,
+    /// An array of a record batch could not be read.
+    #[cfg(feature = "arrow")]
+    #[error("cannot read the record batch: {0}")]
+    Arrow(arrow_schema::ArrowError),
+    /// Columns of one name that are not of one kind and type, and so cannot become one. Of two types of numbers,
+    /// [`Merger::promote`](crate::Merger::promote) makes one.
     #[error(
-        "{} has {} values of type {}, and {} has {} values of type {}: a merge converts nothing",
-        sources[0], kinds[0].name(), types[0].name(), sources[1], kinds[1].name(), types[1].name()
+        "expected one kind and type, found {} values of type {} in {} and {} values of type {} in {}: {}",
+        kinds[0].name(), types[0].name(), sources[0], kinds[1].name(), types[1].name(), sources[1],
+        if self.can_promote() { "`Merger::promote` makes them one type" } else { "write one of them anew" }
     )]
     Differ {
         /// Two of the merged sources.
@@ -210,6 +243,21 @@ pub enum ErrorKind {
         kinds: [Kind; 2],
         /// Their columns' types.
         types: [LogicalType; 2],
+    },
+    /// A number that the type to which a merge promotes its column does not have.
+    #[error("expected a number that is exact as {}, found {value} of type {}", types[1].name(), types[0].name())]
+    Inexact {
+        /// The number.
+        value: i128,
+        /// The type of the source's column, and the one it is promoted to.
+        types: [LogicalType; 2],
+    },
+    /// A column that one source has and another lacks, in a merge of the
+    /// [same columns](crate::Merger::same_columns).
+    #[error("expected a column of every source, found one in {} and none in {}", sources[0], sources[1])]
+    MissingColumn {
+        /// The first source that has it, and the first one that lacks it.
+        sources: [String; 2],
     },
     /// A source holds what no segment may, although what it holds could be read.
     #[error("{name}: {kind}")]
@@ -239,6 +287,29 @@ pub enum ErrorKind {
     /// before is lost.
     #[error(transparent)]
     Storage(#[from] docvalues_storage::Error),
+}
+
+impl ErrorKind {
+    /// Whether this refuses columns that [`Merger::promote`](crate::Merger::promote) would merge.
+    pub fn can_promote(&self) -> bool {
+        matches!(self, ErrorKind::Differ { kinds: [a, b], types, .. } if a == b && common(types[0], types[1]).is_some())
+    }
+}
+
+/// Names in quotes, or the first of them.
+fn quoted(names: &[String]) -> String {
+    const SHOWN: usize = 10;
+    let mut all = names.iter().take(SHOWN).map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ");
+    if let Some(more) = names.len().checked_sub(SHOWN).filter(|more| *more > 0) {
+        all += &format!(" and {more} more");
+    }
+    all
+}
+
+fn expected(logical: Option<LogicalType>) -> String {
+    logical.map_or("a type that a field can hold".to_owned(), |logical| {
+        format!("values of type {}", logical.name())
+    })
 }
 
 /// An id for people: with escapes for what is no ASCII; of a long one, the beginning.

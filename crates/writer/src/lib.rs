@@ -5,6 +5,7 @@
 //!   |
 //! SegmentWriter   takes documents (Document) and column batches (Batch)  segment, document, batch
 //!   |             a batch's columns checked and copied             rows, column
+//!   |             Arrow's record batches as batches                arrow
 //! buffers         values as columns store them; a budget, and a          fields, buffer, intern,
 //!   |             temporary file for what has no room in it             runs, unsorted, dictionary
 //!   |   finish
@@ -29,6 +30,8 @@
 //!   segment in memory, is refused with an error.
 #![forbid(unsafe_code)]
 
+#[cfg(feature = "arrow")]
+pub mod arrow;
 mod batch;
 mod buffer;
 mod column;

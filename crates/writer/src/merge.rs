@@ -1,7 +1,8 @@
 //! Several segments become one.
 //!
 //! ```text
-//! sources       columns of one name belong together; kinds and types agree   plan
+//! sources       columns of one name belong together; kinds and types agree,  plan
+//!   |             or are promoted                                            promote
 //!   |
 //! live          which documents are taken, and their new numbers             crate::live
 //!   |
@@ -18,6 +19,7 @@
 //! [`SegmentWriter`](crate::SegmentWriter) would, given the same documents: so the bytes are the same, too.
 
 mod plan;
+pub(crate) mod promote;
 mod terms;
 mod tournament;
 mod values;
@@ -54,9 +56,10 @@ const SHARE: usize = 32 << 20;
 ///
 /// Its documents are those of the sources in the order in which these were added, without the ones that are
 /// not live; but if the sources are [sorted](ColumnSource::sort), they are merged as [`sort_by`](Self::sort_by)
-/// says. A column that a source does not have has no values there. Columns of one name must be of one kind
-/// and one type: nothing is converted, but that a column with a dictionary in some sources and without in others
-/// has one if that is smaller, as [`BytesKind::Auto`](crate::BytesKind::Auto) has it.
+/// says. A column that a source does not have has no values there, unless [`same_columns`](Self::same_columns) refuses it.
+/// Columns of one name must be of one kind and one type, unless [`promote`](Self::promote) converts numbers. A column with
+/// a dictionary in some sources and without in others has one if that is smaller, as
+/// [`BytesKind::Auto`](crate::BytesKind::Auto) has it.
 ///
 /// # Examples
 ///
@@ -106,6 +109,10 @@ struct MergeOptions<'a> {
     /// The name of the field of ids, and how they are indexed.
     ids: Option<(String, IdOptions)>,
     compression: Compression,
+    /// Whether numbers are converted where types differ.
+    promote: bool,
+    /// Whether a column that a source lacks is refused.
+    same_columns: bool,
     spelling: Spelling<'a>,
     watch: Box<dyn FnMut(MergeProgress<'_>) + 'a>,
     moved: Option<Moved<'a>>,
@@ -142,6 +149,8 @@ impl<'a> Merger<'a> {
             sort: None,
             ids: None,
             compression: Compression::Auto,
+            promote: false,
+            same_columns: false,
             spelling: Box::new(all_alike),
             watch: Box::new(|_| {}),
             moved: None,
@@ -177,6 +186,43 @@ impl<'a> Merger<'a> {
     #[must_use]
     pub fn id_field(mut self, name: impl Into<String>, options: IdOptions) -> Merger<'a> {
         self.options.ids = Some((name.into(), options));
+        self
+    }
+
+    /// Sets whether columns of numbers are promoted if the sources disagree about their type: `i64` and `u64` beside
+    /// `f64` to `f64`, and `u64` beside `i64` to `i64`. Off by default: then such columns are refused
+    /// ([`ErrorKind::Differ`](crate::ErrorKind::Differ)).
+    ///
+    /// Every value stays exactly the number that it is, and so does the order of values. A value of a live
+    /// document that the new type does not have, such as 2^53 + 1 as a double, fails the merge with an error that
+    /// names source, column and value ([`ErrorKind::Inexact`](crate::ErrorKind::Inexact)). Takes a few nanoseconds for
+    /// each value that is converted.
+    ///
+    /// ```
+    /// use docvalues_column::ColumnSource;
+    /// use docvalues_writer::{Merger, Result, Summary, WriterOptions};
+    ///
+    /// /// Merges segments in which a price may be an integer or a double.
+    /// fn merge_prices(segments: &[&dyn ColumnSource], path: &str) -> Result<Summary> {
+    ///     let mut merger = Merger::new(WriterOptions::default()).promote(true);
+    ///     for (i, segment) in segments.iter().enumerate() {
+    ///         merger.add(format!("segment {i}"), *segment);
+    ///     }
+    ///     merger.finish(path)
+    /// }
+    /// ```
+    #[must_use]
+    pub fn promote(mut self, promote: bool) -> Merger<'a> {
+        self.options.promote = promote;
+        self
+    }
+
+    /// Sets whether all sources must have the same columns. Off by default: then a column that a source lacks has no
+    /// values there. On, such a column fails the merge with an error that names it and the source
+    /// ([`ErrorKind::MissingColumn`](crate::ErrorKind::MissingColumn)), before anything is written.
+    #[must_use]
+    pub fn same_columns(mut self, same: bool) -> Merger<'a> {
+        self.options.same_columns = same;
         self
     }
 

@@ -34,6 +34,7 @@ impl fmt::Debug for FieldId {
 
 /// How the byte strings of a field with one value a document are kept.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub enum BytesKind {
     /// Whichever takes fewer bytes in the file, down to the last one; sorted on a tie.
     #[default]

@@ -33,7 +33,7 @@ pub(crate) fn check<'s>(keys: &[SortKey], spec: impl Fn(&str) -> Option<&'s Fiel
 
 /// A field that is to be encoded.
 #[derive(Debug)]
-#[expect(clippy::large_enum_variant, reason = "nearly all fields are the large one")]
+#[allow(clippy::large_enum_variant, reason = "nearly all fields are the large one, on 64 bits")]
 pub(crate) enum Prepared {
     /// As its values came.
     Buffered(FieldBuffer),

@@ -4,7 +4,7 @@ use docvalues_format::error::Section;
 use docvalues_format::file::column::{Column, Values};
 use docvalues_format::file::field::Field;
 use docvalues_format::granule::{SectionRef, extent};
-use docvalues_terms::ids::Ids;
+use docvalues_terms::ids::{Form, Ids};
 
 /// A segment that was written.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -22,12 +22,29 @@ pub struct Summary {
 }
 
 /// The index of ids of a segment that was written.
+///
+/// ```
+/// use docvalues_writer::{FieldSpec, IdForm, IdOptions, LogicalType, Schema, SegmentWriter, WriterOptions};
+///
+/// let mut schema = Schema::new();
+/// let id = schema.add(FieldSpec::new("id", LogicalType::Utf8))?;
+/// let mut writer = SegmentWriter::in_memory(schema, WriterOptions::default());
+/// writer.id_field(id, IdOptions { form: IdForm::Fst, ..IdOptions::default() })?;
+/// for value in ["ant", "bee"] {
+///     let mut doc = writer.document();
+///     doc.str(id, value)?;
+///     doc.finish()?;
+/// }
+/// let (_, summary) = writer.finish()?;
+/// let ids = summary.ids.ok_or("no index of ids")?;
+/// assert_eq!((ids.field.as_str(), ids.form(), ids.count()), ("id", IdForm::Fst, 2));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct IdsSummary {
     /// The field whose values the ids are.
     pub field: String,
-    /// The index as the directory has it.
-    pub ids: Ids<SectionRef>,
+    pub(crate) ids: Ids<SectionRef>,
     /// Bytes of all its sections, with tails and checksums.
     pub bytes: u64,
 }
@@ -35,11 +52,22 @@ pub struct IdsSummary {
 /// One column of a segment that was written.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ColumnSummary {
-    /// The column as the directory has it: encodings, statistics, where its sections are, but not where the
-    /// [stretches](docvalues_format::numeric::Stretches) are, which come later.
-    pub column: Column<SectionRef>,
+    /// The column as the directory has it, but without its fine zones, which come later.
+    pub(crate) column: Column<SectionRef>,
     /// Bytes of all its sections, with tails and checksums; its entry in the directory not counted.
     pub bytes: u64,
+}
+
+impl IdsSummary {
+    /// The form of the index.
+    pub fn form(&self) -> Form {
+        self.ids.form
+    }
+
+    /// How many ids there are.
+    pub fn count(&self) -> u32 {
+        self.ids.count
+    }
 }
 
 impl ColumnSummary {

@@ -3,9 +3,10 @@
 use std::fmt;
 use std::ops::{Bound, ControlFlow, RangeInclusive};
 
+use docvalues::column::Result;
 use docvalues::{
     BatchDocs, ByteRange, Column, ColumnInfo, DocId, DocRange, Element, Gathered, Lists, OrdRange, Pruning,
-    Result, Rows, TermOrd, Terms, Values, View, bits,
+    Rows, TermOrd, Terms, Values, View, bits,
 };
 
 /// A question to a column. A kind that cannot answer it gives an empty answer.

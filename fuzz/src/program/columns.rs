@@ -102,7 +102,7 @@ pub(crate) fn piece(spec: &FieldSpec, docs: u32, choices: &mut Choices<'_>) -> M
             let slots = spread(&present, strings(logical, total, choices));
             match spec.bytes_kind() {
                 BytesKind::Sorted => ModelColumn::Sorted(slots),
-                BytesKind::Auto | BytesKind::Binary => ModelColumn::Binary(slots),
+                _ => ModelColumn::Binary(slots),
             }
         }
         (true, true) => {

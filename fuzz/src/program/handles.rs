@@ -1,8 +1,9 @@
 //! The answers of the typed handles of a segment.
 
+use docvalues::column::Result;
 use docvalues::{
-    Binary, Field, Kind, Lists, LogicalType, Number, Numeric, Result, Segment, Sorted, SortedNumeric,
-    SortedSet, TermOrd, bits,
+    Binary, Field, Kind, Lists, LogicalType, Number, Numeric, Segment, Sorted, SortedNumeric, SortedSet,
+    TermOrd, bits,
 };
 
 use super::answer::{Answer, Item, Question, Scanned, Value, filtered, ords_of};

@@ -10,8 +10,10 @@ use super::ids::IdArgs;
 const LONG: &str = "\
 Make one segment of several: the documents of all of them, one segment after the other.
 
-Columns are united by name; where a segment does not have one, its documents have no value there. Columns of one \
-name must be of one type in all segments, and have one value a document or several: nothing is converted. \
+Columns are united by name; where a segment does not have one, its documents have no value there, or with \
+--same-columns nothing is merged. Columns of one name must be of one type in all segments, and have one value a \
+document or several. With --promote, numbers of different types become numbers of one: i64 and u64 beside f64 \
+become f64, and u64 beside i64 becomes i64, exactly or not at all. \
 Where a column is sorted in one segment and binary in another, because the smaller one was chosen for each, it is \
 chosen again.
 
@@ -30,6 +32,7 @@ Examples:
   dv merge january.dv february.dv -o winter.dv
   dv merge parts/*.dv -o whole.dv --memory 8GiB
   dv merge old.dv -o new.dv --jump-tables none
+  dv merge whole-euros.dv euros.dv -o prices.dv --promote
   dv merge old.dv -o sorted.dv --sort-by section,-size
   dv merge old.dv -o indexed.dv --id-field id --term-index exact-trie
 
@@ -55,6 +58,14 @@ pub(crate) struct MergeArgs {
     /// Do not sort, even if all segments are sorted alike
     #[arg(long, conflicts_with = "sort_by")]
     pub(crate) no_sort: bool,
+
+    /// Convert numbers where segments differ in their type, to f64 or i64; a number that is not exact then is an error
+    #[arg(long)]
+    pub(crate) promote: bool,
+
+    /// Refuse segments of which one lacks a column that another has
+    #[arg(long)]
+    pub(crate) same_columns: bool,
 
     #[command(flatten)]
     pub(crate) ids: IdArgs,

@@ -8,8 +8,6 @@ use crate::console::Console;
 use crate::destination::{followed, refuse_input};
 use crate::failure::{Exit, Failure};
 use crate::ids::{self, Wanted};
-#[cfg(feature = "parquet")]
-use crate::input::arrow::Stored;
 use crate::input::column::{Column, MissingTokens};
 use crate::input::error::BadRow;
 #[cfg(feature = "parquet")]
@@ -149,17 +147,8 @@ impl Target {
         let fields: Vec<FieldId> = fields.collect::<Result<_, _>>()?;
         let mut batch = self.writer.batch(table.docs)?;
         for (field, (_, filled)) in fields.into_iter().zip(&table.columns) {
-            let validity = filled.validity.as_deref();
-            match (&filled.stored, &filled.lists) {
-                (Stored::Numbers(numbers), None) => batch.stored(field, numbers, validity)?,
-                (Stored::Numbers(numbers), Some(lists)) => {
-                    batch.stored_lists(field, lists, numbers, validity)?
-                }
-                (Stored::Strings(s), None) => batch.bytes(field, &s.offsets, &s.data, validity)?,
-                (Stored::Strings(s), Some(lists)) => {
-                    batch.bytes_lists(field, lists, &s.offsets, &s.data, validity)?
-                }
-            };
+            let (lists, validity) = (filled.lists.as_deref(), filled.validity.as_deref());
+            filled.stored.add_to(&mut batch, field, lists, validity)?;
         }
         batch.finish();
         Ok(())

@@ -85,6 +85,7 @@ fn measures(found: &GroupFound, metrics: &[(Metric, String, Field)]) -> impl Ite
             Measure::Value(value) => Printer::of(field).shown(value),
             Measure::Sum(sum) => sum_of(*sum),
             Measure::Mean(mean) => mean.to_string(),
+            other => format!("{other:?}"),
         })
     })
 }

@@ -42,6 +42,7 @@ fn merge(
         progress.show_part(&format!("column {}", printable(at.column)), at.done, at.columns, console.err);
     };
     let mut merger = Merger::new(args.write.options(args.memory)).spelling(spelling).watch(watch);
+    merger = merger.promote(args.promote).same_columns(args.same_columns);
     if args.no_sort || !args.sort_by.is_empty() {
         merger = merger.sort_by(sort_keys(&args.sort_by, segments)?);
     }

@@ -2,6 +2,7 @@
 //!
 //! ```text
 //! parquet | ipc ── RecordBatch ──> batches ── plain arrays of some rows ──> convert ── Filled ──> import
+//!                                                                         (writer::arrow)
 //! ```
 //!
 //! The libraries that read these files promise nothing for hostile ones. So what they do is done under
@@ -11,13 +12,9 @@
 mod batches;
 mod convert;
 mod ipc;
-mod lists;
-mod numbers;
 mod pages;
 mod parquet;
-mod strings;
 mod text;
-mod types;
 
 use std::cell::Cell;
 use std::panic::{self, AssertUnwindSafe};
@@ -25,12 +22,10 @@ use std::sync::{Arc, Once};
 
 use arrow_schema::{ArrowError, SchemaRef};
 
-pub(crate) use self::batches::weight;
-pub(crate) use self::convert::{Fault, Filled, Seen, Stored, convert};
-pub(crate) use self::types::Holds;
-use self::types::{Leaf, leaves};
+pub(crate) use self::convert::{Fault, Filled, Seen, convert};
 use super::error::{InputError, Result};
 use super::open::{InputFormat, Opened, Source};
+use crate::store::{Leaf, leaves};
 
 /// A file whose columns are known, and of which nothing else was read.
 pub(crate) struct ArrowFile {

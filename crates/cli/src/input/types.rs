@@ -110,6 +110,7 @@ pub(crate) fn value_name(logical: LogicalType) -> &'static str {
         LogicalType::Uuid => "a UUID",
         LogicalType::Utf8 => "text",
         LogicalType::Bytes => "bytes in hexadecimal",
+        _ => logical.name(),
     }
 }
 

@@ -80,6 +80,7 @@ impl Reading<'_> {
                 Some((Stored::Bytes, lost_unless(!matches!(form, Form::Number | Form::Bool))))
             }
             LogicalType::Bytes => read_hex(text, bytes),
+            _ => None,
         };
         value.ok_or_else(|| self.refuse(text, form, ""))
     }

@@ -111,6 +111,42 @@ fn columns_that_differ_are_named_and_nothing_is_written() {
 }
 
 #[test]
+fn numbers_are_promoted_on_request() {
+    let sandbox = two("n,m\n1,2\n", "n,m\n2.5,3\n");
+    let run = sandbox.dv(&["merge", "a.dv", "b.dv", "-o", "c.dv"]);
+    assert_eq!(run.code, 1);
+    assert_eq!(
+        run.err,
+        "dv: column \"n\": numeric values of type i64 in a.dv, numeric values of type f64 in b.dv\n    \
+         hint: --promote makes them one type, if no value changes\n"
+    );
+    sandbox.ok(&["merge", "a.dv", "b.dv", "-o", "c.dv", "--promote", "--sort-by=-n"]);
+    assert_eq!(sandbox.ok(&["export", "c.dv", "--format", "csv"]), "n,m\n2.5,3\n1,2\n");
+
+    let sandbox = two("n\n9007199254740993\n", "n\n2.5\n");
+    let run = sandbox.dv(&["merge", "a.dv", "b.dv", "-o", "c.dv", "--promote"]);
+    assert_eq!(run.code, 1);
+    assert_eq!(
+        run.err,
+        "dv: column \"n\": a.dv: expected a number that is exact as f64, found 9007199254740993 of type i64\n"
+    );
+}
+
+#[test]
+fn a_column_that_a_segment_lacks_is_refused_on_request() {
+    let sandbox = two("n,m\n1,2\n", "n\n2\n");
+    let merge = |more: &[&str]| sandbox.dv(&[&["merge", "a.dv", "b.dv", "-o", "c.dv", "-q"], more].concat());
+    let run = merge(&["--same-columns"]);
+    assert_eq!(run.code, 1);
+    assert_eq!(
+        run.err,
+        "dv: column \"m\": in a.dv, not in b.dv\n    \
+         hint: without --same-columns, its documents have no value\n"
+    );
+    assert_eq!(merge(&[]).code, 0);
+}
+
+#[test]
 fn a_damaged_segment_is_named_and_nothing_is_written() {
     let rows: String = (0..3000).map(|i| format!("{},name {},x{i}\n", i * i, i % 7)).collect();
     let sandbox = two(&format!("n,name,some\n{rows}"), &format!("n,name,some\n{rows}"));

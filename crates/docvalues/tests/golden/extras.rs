@@ -73,7 +73,7 @@ type Change = fn(&mut Vec<Stretches>);
 
 #[test]
 fn stretches_that_cannot_be_are_refused() {
-    let checked = |file: Vec<u8>| -> Result<(), docvalues::Error> {
+    let checked = |file: Vec<u8>| -> Result<(), docvalues::ReadError> {
         let segment = Segment::from_bytes(file, OpenOptions::new())?;
         for name in ["a", "few", "far", "times", "two"] {
             docvalues::ColumnSource::column(&segment, name)?;

@@ -4,7 +4,7 @@ use std::io::Write as _;
 
 use docvalues::search::facet::Facet;
 use docvalues::search::{Docs, Search};
-use docvalues::{ErrorKind, OpenOptions, Segment, SortKey};
+use docvalues::{OpenOptions, ReadErrorKind, Segment, SortKey};
 use docvalues_testkit::claims::claims;
 
 /// As many as a signed number of 32 bits counts.
@@ -18,7 +18,7 @@ fn a_stranger_may_not_say_so() {
     let refused = Segment::from_bytes(bytes.clone(), OpenOptions::new().untrusted()).unwrap_err();
     let said = format!("number of documents is {DOCS}, above {most}");
     assert!(refused.to_string().contains(&said), "{refused}");
-    assert!(matches!(refused.kind(), ErrorKind::Corrupt { .. }));
+    assert!(matches!(refused.kind(), ReadErrorKind::Corrupt { .. }));
     for (most, opens) in [(DOCS, true), (DOCS - 1, false)] {
         let segment = Segment::from_bytes(bytes.clone(), OpenOptions::new().max_docs(most));
         assert_eq!(segment.is_ok(), opens);

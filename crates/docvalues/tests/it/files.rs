@@ -1,6 +1,8 @@
 //! Segments as files: published whole, read through a mapping and by plain reads.
 
-use docvalues::{Access, ErrorKind, JumpTables, OpenOptions, Segment, SegmentWriter, Verify, WriterOptions};
+use docvalues::{
+    Access, JumpTables, OpenOptions, ReadErrorKind, Segment, SegmentWriter, Verify, WriterOptions,
+};
 use docvalues::{FieldSpec, Kind, LogicalType, Schema};
 use docvalues_testkit::conformance::check_source;
 use docvalues_testkit::shapes;
@@ -52,22 +54,22 @@ fn what_is_asked_wrongly_is_said_so() {
     let file = by_document(&shapes::small_of_every_kind(), &COMPRESSIONS, WriterOptions::default());
     let segment = Segment::from_bytes(file, OpenOptions::new()).unwrap();
     let fields = segment.fields().unwrap();
-    assert!(matches!(segment.numeric("no such").unwrap_err().kind(), ErrorKind::NoSuchColumn { .. }));
+    assert!(matches!(segment.numeric("no such").unwrap_err().kind(), ReadErrorKind::NoSuchColumn { .. }));
     for field in fields {
         assert_eq!(segment.stored(&field.name).is_ok(), field.kind == Kind::Numeric);
-        match segment.numeric(&field.name).as_ref().map_err(docvalues::Error::kind) {
+        match segment.numeric(&field.name).as_ref().map_err(docvalues::ReadError::kind) {
             Ok(_) => assert_eq!((field.kind, field.logical), (Kind::Numeric, LogicalType::I64)),
-            Err(ErrorKind::WrongType { found, asked, .. }) => {
+            Err(ReadErrorKind::WrongType { found, asked, .. }) => {
                 assert_eq!((field.kind, *found, *asked), (Kind::Numeric, field.logical, LogicalType::I64));
             }
-            Err(ErrorKind::WrongKind { found, asked, .. }) => {
+            Err(ReadErrorKind::WrongKind { found, asked, .. }) => {
                 assert_eq!((*found, *asked), (field.kind, Kind::Numeric));
             }
             Err(other) => panic!("{other:?}"),
         }
     }
     match Segment::open("/no such folder/no such file.dv").unwrap_err().kind() {
-        ErrorKind::Io { file, source } => {
+        ReadErrorKind::Io { file, source } => {
             assert!(file.ends_with("no such file.dv"));
             assert_eq!(source.kind(), std::io::ErrorKind::NotFound);
         }
@@ -105,17 +107,12 @@ fn granules_of_large_sections_are_pages_of_the_file() {
         }
         document.finish().unwrap();
     }
-    let (file, summary) = writer.finish().unwrap();
-    let values = |column: &docvalues::ColumnSummary| {
-        let mut all = Vec::new();
-        let mut each = |_, at: docvalues::format::granule::SectionRef| {
-            all.push((at.len, at.offset));
-            Ok::<_, ()>(())
-        };
-        column.column.clone().try_map(&mut each).unwrap();
-        all.into_iter().max().unwrap()
+    let file = writer.finish_bytes().unwrap();
+    let stats = Segment::from_bytes(file.clone(), OpenOptions::new()).unwrap().stats().unwrap();
+    let values = |column: &docvalues::ColumnStats| {
+        column.sections.iter().map(|section| (section.payload, section.offset)).max().unwrap()
     };
-    let places: Vec<_> = summary.columns.iter().map(values).collect();
+    let places: Vec<_> = stats.columns.iter().map(values).collect();
     let large = u64::from(DOCS) * 8;
     assert!(places[1].0 >= large && places[2].0 < large && places[3].0 >= large, "{places:?}");
     assert_eq!([1, 2, 3].map(|i| places[i].1 % 4096 == 0), [true, false, true], "{places:?}");

@@ -19,6 +19,7 @@ mod merge;
 mod moved;
 mod mutants;
 mod numbers;
+mod promote;
 mod query;
 mod requests;
 mod roundtrip;

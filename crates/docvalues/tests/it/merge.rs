@@ -199,11 +199,11 @@ fn columns_of_one_name_that_differ_are_refused_and_named() {
     };
     assert_eq!(
         refused(&set),
-        "field `host`: a.dv has sorted values of type string, and c.dv has sorted-set values of type string: a \
-         merge converts nothing"
+        "field `host`: expected one kind and type, found sorted values of type string in a.dv and sorted-set values \
+         of type string in c.dv: write one of them anew"
     );
-    assert!(refused(&ip).contains("c.dv has binary values of type ip"));
-    assert!(refused(&number).contains("c.dv has numeric values of type date"));
+    assert!(refused(&ip).contains("binary values of type ip in c.dv"));
+    assert!(refused(&number).contains("numeric values of type date in c.dv"));
 }
 
 /// Where some segments were better off with a dictionary and some without, it is found out anew.

@@ -1,6 +1,6 @@
 //! What the fuzzer's hostile writer makes: files that are no longer good, behind checksums that are.
 
-use docvalues::{ErrorKind, OpenOptions, Segment, WriterOptions, format};
+use docvalues::{FormatErrorKind, OpenOptions, ReadErrorKind, Segment, WriterOptions};
 use docvalues_fuzz::structure::mutate;
 use docvalues_testkit::rng::SplitMix64;
 use docvalues_testkit::shapes;
@@ -8,10 +8,10 @@ use docvalues_testkit::shapes;
 use crate::write::{COMPRESSIONS, by_document, with_ids};
 
 /// Whether a problem is a checksum that is not that of its bytes.
-fn is_checksum(error: &docvalues::Error) -> bool {
+fn is_checksum(error: &docvalues::ReadError) -> bool {
     match error.kind() {
-        ErrorKind::Corrupt { source, .. } => {
-            matches!(source.kind(), format::error::ErrorKind::Checksum { .. })
+        ReadErrorKind::Corrupt { source, .. } => {
+            matches!(source.kind(), FormatErrorKind::Checksum { .. })
         }
         _ => false,
     }

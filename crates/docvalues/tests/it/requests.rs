@@ -5,7 +5,9 @@ use std::ops::Range;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use docvalues::{ColumnSource as _, DocId, ErrorKind, OpenOptions, ReadAt, Segment, Verify, WriterOptions};
+use docvalues::{
+    ColumnSource as _, DocId, OpenOptions, ReadAt, ReadErrorKind, Segment, Verify, WriterOptions,
+};
 use docvalues_testkit::conformance::check_source;
 use docvalues_testkit::rng::SplitMix64;
 use docvalues_testkit::shapes;
@@ -87,7 +89,7 @@ fn whatever_lies_outside_of_the_ranges_of_a_column_is_not_read() {
     let read: u64 = whole.ranges(&all).unwrap().iter().map(|range| range.end - range.start).sum();
     assert!(read <= whole.len());
     let nothing = whole.ranges(&["no such column"]).unwrap_err();
-    assert!(matches!(nothing.kind(), ErrorKind::NoSuchColumn { .. }));
+    assert!(matches!(nothing.kind(), ReadErrorKind::NoSuchColumn { .. }));
 }
 
 /// Each request fails once: that is an error which names the file, or somebody asks again; and nothing is left of it.
@@ -112,7 +114,7 @@ fn each_failing_request_is_an_error_or_made_again() {
             Ok(_) => {}
             Err(error) => {
                 assert!(error.to_string().contains(name), "{error}");
-                let ErrorKind::Io { source, .. } = error.kind() else { panic!("{error:?}") };
+                let ReadErrorKind::Io { source, .. } = error.kind() else { panic!("{error:?}") };
                 assert_eq!(source.kind(), io::ErrorKind::ConnectionReset);
                 errors += 1;
             }

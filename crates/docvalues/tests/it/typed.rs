@@ -5,7 +5,7 @@ use std::ops::{Bound, ControlFlow, RangeBounds};
 
 use docvalues::prelude::*;
 use docvalues::{
-    Date, Document, ErrorKind, FieldId, Lists, Number, Numeric, SortedNumeric, TimestampMicros,
+    Date, Document, FieldId, Lists, Number, Numeric, ReadErrorKind, SortedNumeric, TimestampMicros,
     TimestampMillis, TimestampNanos, WriteError, bits,
 };
 use docvalues_testkit::rng::SplitMix64;
@@ -283,7 +283,7 @@ fn of_every_type() -> Segment {
 /// Opens `column`, whose type is `found`, in type `T`.
 #[track_caller]
 fn check_refusal<T: Debug>(
-    opened: Result<T, docvalues::Error>,
+    opened: Result<T, docvalues::ReadError>,
     column: &str,
     found: LogicalType,
     asked: LogicalType,
@@ -294,7 +294,7 @@ fn check_refusal<T: Debug>(
     };
     let is_wrong_type = matches!(
         refused.kind(),
-        ErrorKind::WrongType { found: is, asked: was, .. } if (*is, *was) == (found, asked)
+        ReadErrorKind::WrongType { found: is, asked: was, .. } if (*is, *was) == (found, asked)
     );
     assert!(is_wrong_type, "{refused:?}");
     let (found, asked) = (found.name(), asked.name());
@@ -312,7 +312,7 @@ fn check_refusals<T: Number>(segment: &Segment) {
     }
     for other in ["host", "f64s"] {
         let refused = segment.typed::<T>(other).unwrap_err();
-        assert!(matches!(refused.kind(), ErrorKind::WrongKind { .. }), "{refused}");
+        assert!(matches!(refused.kind(), ReadErrorKind::WrongKind { .. }), "{refused}");
     }
 }
 

@@ -10,6 +10,7 @@ use crate::numeric::{self, NumericOptions, Role};
 
 /// How byte strings are to be compressed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub enum Compression {
     /// [`Fsst`](Self::Fsst) where that saves a fifth of the bytes, otherwise none.
     #[default]

@@ -7,6 +7,9 @@ use crate::named::named;
 
 named! {
     /// How many values a document may have, and of what form. The discriminants are on disk.
+    ///
+    /// A `match` may list these five: another kind would be a new major release. A [`LogicalType`] may come in any
+    /// release.
     #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
     #[repr(u8)]
     pub enum Kind {
@@ -52,6 +55,7 @@ named! {
     /// | `Bytes` | itself | yes |
     #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
     #[repr(u8)]
+    #[non_exhaustive]
     pub enum LogicalType {
         /// A signed integer.
         I64 = 0 => "i64",

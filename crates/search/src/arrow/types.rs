@@ -46,7 +46,6 @@ fn scalar(name: &str, logical: LogicalType, nullable: bool) -> ArrowField {
 fn data_type(logical: LogicalType) -> DataType {
     let timestamp = |unit| DataType::Timestamp(unit, Some("UTC".into()));
     match logical {
-        LogicalType::I64 => DataType::Int64,
         LogicalType::U64 => DataType::UInt64,
         LogicalType::F64 => DataType::Float64,
         LogicalType::Bool => DataType::Boolean,
@@ -56,6 +55,8 @@ fn data_type(logical: LogicalType) -> DataType {
         LogicalType::TimestampNanos => timestamp(TimeUnit::Nanosecond),
         LogicalType::Ip | LogicalType::Uuid => DataType::FixedSizeBinary(16),
         LogicalType::Utf8 => DataType::Utf8,
-        LogicalType::Bytes => DataType::Binary,
+        // As they are stored.
+        _ if logical.is_bytes() => DataType::Binary,
+        _ => DataType::Int64,
     }
 }

@@ -15,6 +15,7 @@ use crate::window::{Numbers, Window};
 ///
 /// Doubles that are NaN are in none of these, and nor are documents without a value.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Metric {
     /// The sum of their numbers: of integers exact, of doubles compensated.
     Sum(String),
@@ -28,6 +29,7 @@ pub enum Metric {
 
 /// What a [`Metric`] of a group is.
 #[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
 pub enum Measure {
     /// A [`Metric::Min`] or [`Metric::Max`].
     Value(Value),
@@ -38,7 +40,8 @@ pub enum Measure {
 }
 
 impl Metric {
-    fn column(&self) -> &str {
+    /// The column of the numbers.
+    pub fn column(&self) -> &str {
         match self {
             Metric::Sum(column) | Metric::Min(column) | Metric::Max(column) | Metric::Mean(column) => column,
         }

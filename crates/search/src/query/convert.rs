@@ -30,6 +30,7 @@ fn expected(logical: LogicalType) -> Mismatch {
         LogicalType::Uuid => "32 hexadecimal digits, in quotes",
         LogicalType::Utf8 => "text, in quotes",
         LogicalType::Bytes => "bytes",
+        _ => logical.name(),
     }
 }
 

@@ -7,6 +7,7 @@ use std::net::IpAddr;
 ///
 /// It becomes a stored value by the type of the column, when the query is bound.
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub enum Literal {
     /// A whole number: any `i64` or `u64`, and more.
     Int(i128),

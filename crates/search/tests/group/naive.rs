@@ -38,6 +38,7 @@ pub(crate) fn group(rows: &[Row], by: By, docs: &[u32], asked: &Group) -> (Vec<G
         GroupOrder::Value => Ordering::Equal,
         GroupOrder::Best => compare(&a.1[0], &b.1[0]),
         GroupOrder::Metric(metric) => height(&b.2[metric]).partial_cmp(&height(&a.2[metric])).unwrap(),
+        other => panic!("nothing is expected of {other:?}"),
     });
     found.truncate(asked.top);
     let groups = found.into_iter().map(|(value, docs, metrics)| GroupFound {
@@ -81,8 +82,7 @@ fn compare(a: &Row, b: &Row, keys: &[SortKey]) -> Ordering {
 }
 
 fn measure(rows: &[Row], docs: &[u32], metric: &Metric) -> Option<Measure> {
-    let (Metric::Sum(name) | Metric::Min(name) | Metric::Max(name) | Metric::Mean(name)) = metric;
-    let (at, logical) = column(name);
+    let (at, logical) = column(metric.column());
     let is_nan = |value: &i64| logical == LogicalType::F64 && to_f64(*value).is_nan();
     let values: Vec<i64> = docs
         .iter()
@@ -101,6 +101,7 @@ fn measure(rows: &[Row], docs: &[u32], metric: &Metric) -> Option<Measure> {
         Metric::Min(_) => number(values.iter().min()),
         Metric::Max(_) => number(values.iter().max()),
         Metric::Mean(_) => Measure::Mean(sum.to_f64() / count),
+        other => panic!("nothing is expected of {other:?}"),
     })
 }
 
@@ -111,5 +112,6 @@ fn height(measure: &Option<Measure>) -> (bool, i128, f64) {
         Some(Measure::Value(value)) => (true, value.stored().unwrap().into(), 0.0),
         Some(Measure::Sum(Sum::Integer(sum))) => (true, *sum, 0.0),
         Some(Measure::Sum(Sum::Double(number)) | Measure::Mean(number)) => (true, 0, *number),
+        Some(other) => panic!("nothing is ordered by {other:?}"),
     }
 }

@@ -34,6 +34,7 @@ pub fn matches(rows: &Dataset, query: &Query, doc: u32) -> Judged {
         Query::And(parts) => parts.iter().try_fold(true, |all, part| Some(matches(rows, part, doc)? && all)),
         Query::Or(parts) => parts.iter().try_fold(false, |any, part| Some(matches(rows, part, doc)? || any)),
         Query::Not(part) => matches(rows, part, doc).map(|matches| !matches),
+        other => panic!("nothing is expected of {other:?}"),
     }
 }
 
@@ -436,6 +437,7 @@ fn literal(logical: LogicalType, rng: &mut SplitMix64) -> Literal {
         },
         LogicalType::Utf8 => String::from_utf8(bytes(logical, rng)).map_or(Literal::Int(0), Literal::Text),
         LogicalType::Bytes => Literal::Bytes(bytes(logical, rng)),
+        other => panic!("no literal for {other:?}"),
     }
 }
 

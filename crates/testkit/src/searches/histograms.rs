@@ -101,6 +101,7 @@ fn expected(column: &RowColumn, step: &Step, numbers: &[i64]) -> BTreeMap<i64, u
             Step::Width(width) => Some(of_width(column.field.logical, *width, *width as u64, number)),
             Step::Whole(width) => Some(of_width(column.field.logical, *width as f64, *width, number)),
             Step::Every(unit) => Some(of_calendar(column.field.logical, *unit, number)),
+            step => panic!("nothing is expected of {step:?}"),
         };
         from.into_iter().for_each(|from| *counts.entry(from).or_default() += 1);
     }
@@ -142,5 +143,6 @@ fn begins(unit: Unit, day: i64) -> bool {
         Unit::Quarter => of_month == 1 && month % 3 == 1,
         Unit::Year => of_month == 1 && month == 1,
         Unit::Second | Unit::Minute | Unit::Hour | Unit::Day => true,
+        unit => panic!("nothing is expected of {unit:?}"),
     }
 }

@@ -7,7 +7,7 @@ use docvalues_column::{Column, Count, DocRange, Field, Kind, MAX_DOCS, SortKey};
 use docvalues_storage::Spill;
 use docvalues_terms::build::{Duplicates, IdOptions};
 
-use super::{MergeOptions, Source};
+use super::{MergeOptions, Source, promote};
 use crate::encode::Encoder;
 use crate::error::{Error, ErrorKind, Result};
 use crate::ids::Ordered;
@@ -54,7 +54,12 @@ impl<'a> Plan<'a> {
                 parts.entry(field.name).or_default().push(Part { source, live, first, column });
             }
         }
-        let columns = parts.into_values().map(|parts| Merged::new(parts, options));
+        let columns = parts.into_values().map(|parts| {
+            if options.same_columns {
+                in_every_source(&parts, sources)?;
+            }
+            Merged::new(parts, options)
+        });
         let columns = columns.collect::<Result<Vec<_>>>()?;
         // Names that a schema would not have may only come from a source that is no segment.
         let mut schema = Schema::new();
@@ -154,7 +159,7 @@ fn common_sort(sources: &[Source<'_>]) -> Vec<SortKey> {
 impl<'a> Merged<'a> {
     /// The column that `parts`, of which there is at least one, become.
     fn new(parts: Vec<Part<'a>>, options: &MergeOptions<'_>) -> Result<Merged<'a>> {
-        let Field { name, kind, logical, .. } = parts[0].field().clone();
+        let Field { name, kind, mut logical, .. } = parts[0].field().clone();
         let mut bytes = if kind == Kind::Sorted { BytesKind::Sorted } else { BytesKind::Binary };
         for part in &parts[1..] {
             let other = part.field();
@@ -162,13 +167,12 @@ impl<'a> Merged<'a> {
                 if other.kind != kind {
                     bytes = BytesKind::Auto;
                 }
-            } else if (other.kind, other.logical) != (kind, logical) {
-                let differ = ErrorKind::Differ {
-                    sources: [parts[0].source, part.source].map(str::to_owned),
-                    kinds: [kind, other.kind],
-                    types: [logical, other.logical],
-                };
-                return Err(Error::new(differ).of(&name));
+            } else if other.kind != kind || other.logical != logical {
+                let common = promote::common(logical, other.logical);
+                match common.filter(|_| options.promote && other.kind == kind) {
+                    Some(common) => logical = common,
+                    None => return Err(differ(&parts[0], part)),
+                }
             }
         }
         let with_values = with_values(&parts)?;
@@ -187,6 +191,24 @@ impl<'a> Merged<'a> {
         };
         Ok(Merged { spec, parts })
     }
+}
+
+/// Refuses a column that some source lacks.
+fn in_every_source(parts: &[Part<'_>], sources: &[Source<'_>]) -> Result<()> {
+    let has = |source: &&Source<'_>| parts.iter().any(|part| std::ptr::eq(part.live, &source.live));
+    let Some(lacking) = sources.iter().find(|source| !has(source)) else { return Ok(()) };
+    let missing = ErrorKind::MissingColumn { sources: [parts[0].source, &lacking.name].map(str::to_owned) };
+    Err(Error::new(missing).of(&parts[0].field().name))
+}
+
+/// Two parts that cannot become one column.
+fn differ(a: &Part<'_>, b: &Part<'_>) -> Error {
+    let differ = ErrorKind::Differ {
+        sources: [a, b].map(|part| part.source.to_owned()),
+        kinds: [a, b].map(|part| part.field().kind),
+        types: [a, b].map(|part| part.field().logical),
+    };
+    Error::new(differ).of(&a.field().name)
 }
 
 /// Whether a column of one byte string a document becomes of such a kind, as its values are.
@@ -223,7 +245,7 @@ impl Part<'_> {
         u32::try_from(most).unwrap_or(u32::MAX).min(self.live.count())
     }
 
-    fn field(&self) -> &Field {
+    pub(super) fn field(&self) -> &Field {
         &self.column.info().field
     }
 

@@ -8,12 +8,13 @@ use docvalues_column::{
 use docvalues_storage::Spill;
 
 use super::plan::{Merged, Part};
+use super::promote::Promotion;
 use super::terms::Ordinals;
 use crate::buffer::{self, FieldBuffer, Memory};
 use crate::column::{Bytes, Column as _};
 use crate::encode::InOrder;
 use crate::error::ErrorKind;
-use crate::fields::{check_bytes, check_number};
+use crate::fields::check_bytes;
 use crate::intern::index;
 use crate::schema::BytesKind;
 use crate::sort::Prepared;
@@ -78,7 +79,8 @@ impl Merged<'_> {
         let (mut offsets, mut strings) = (Vec::new(), Lists::new());
         match (part.column.values(), part.column.info().kind()) {
             (Values::Numbers(rows), Kind::Numeric | Kind::SortedNumeric) => {
-                target.scan(part, rows, |rows, buffer, memory| push_numbers(rows, logical, buffer, memory))
+                let promotion = Promotion::new(part.field().logical, logical);
+                target.scan(part, rows, |rows, buffer, memory| push_numbers(rows, promotion, buffer, memory))
             }
             (Values::Bytes(rows), Kind::Binary) => target.scan(part, rows, |rows, buffer, memory| {
                 let strings = rows.many().ok_or(MISFIT)?;
@@ -203,16 +205,13 @@ fn span(docs: &BatchDocs<'_>, left: DocRange) -> Option<DocRange> {
 
 fn push_numbers(
     rows: View<'_, i64>,
-    logical: LogicalType,
+    promotion: Promotion,
     buffer: &mut FieldBuffer,
     memory: &mut Memory,
 ) -> Result<(), ErrorKind> {
-    if logical == LogicalType::Bool {
-        rows.items().iter().try_for_each(|&number| check_number(logical, number))?;
-    }
     buffer.reserve(rows.len(), rows.items().len(), memory)?;
     let buffer::Values::Numbers(numbers) = &mut buffer.values else { return Err(MISFIT) };
-    numbers.values.near.extend_from_slice(rows.items());
+    promotion.append(rows.items(), &mut numbers.values.near)?;
     numbers.end_rows(&rows).ok_or(MISFIT)
 }
 

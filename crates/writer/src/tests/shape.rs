@@ -243,6 +243,6 @@ fn a_batch_of_the_last_documents_there_can_be() {
         batch.finish();
         let (_, summary) = writer.finish().unwrap();
         let with_value: Vec<_> = summary.columns.iter().map(|column| column.docs_with_value()).collect();
-        assert_eq!(with_value, [validity.count_ones().into(); 2]);
+        assert_eq!(with_value, [u64::from(validity.count_ones()); 2]);
     }
 }

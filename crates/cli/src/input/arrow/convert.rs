@@ -3,15 +3,12 @@
 use arrow_array::{Array, ArrayRef};
 use arrow_schema::{ArrowError, DataType};
 
-use super::lists::{Listed, lists};
-use super::numbers::numbers;
-use super::strings::{Strings, strings};
 use super::text::text;
 use crate::input::column::Column;
 use crate::input::row::Form;
 use crate::input::types::{ColumnType, unit_of, value_name};
 use crate::input::value::{Contradiction, Mark};
-use crate::store::LogicalType;
+use crate::store::{FlatArray, LogicalType, Stored, Strings};
 use crate::time::{Rfc3339, parse_offset};
 use crate::{input::value, number};
 
@@ -28,13 +25,6 @@ pub(crate) struct Filled {
     /// Values that they have.
     pub(crate) values: u64,
     pub(crate) seen: Seen,
-}
-
-/// Values in the form in which a segment keeps them.
-#[derive(Debug)]
-pub(crate) enum Stored {
-    Numbers(Vec<i64>),
-    Strings(Strings),
 }
 
 /// How values were spelled.
@@ -67,32 +57,25 @@ pub(crate) fn convert(
     if *array.data_type() == DataType::Null {
         return Ok(None);
     }
-    let Listed { items, offsets } = match lists(array)? {
-        None => {
-            let of_row = |at: usize| Some(at);
-            let (stored, seen) = values(column, ty, array, of_row, faults);
-            let rows = (array.len() - array.null_count()) as u64;
-            let validity = validity(array.as_ref());
-            return Ok(Some(Filled { stored, validity, lists: None, rows, values: rows, seen }));
-        }
-        Some(listed) => listed,
-    };
-    // The row of an item, if it has the list that the item is in.
-    let of_item = |at: usize| {
-        let row = offsets.partition_point(|offset| *offset <= at as u64).checked_sub(1)?;
-        array.is_valid(row).then_some(row)
-    };
-    if items.null_count() > 0 {
+    let flat = FlatArray::of(array)?;
+    for row in flat.rows_with_null_items() {
         let problem = "an array holds null, which no column can";
-        let empty = (0..items.len()).filter(|at| items.is_null(*at)).filter_map(of_item);
-        faults.extend(empty.map(|row| Fault::new(row, problem, "", String::new())));
+        faults.push(Fault::new(row, problem, "", String::new()));
     }
-    let (stored, seen) = values(column, ty, &items, of_item, faults);
-    let lens = offsets.windows(2).map(|pair| pair[1] - pair[0]).enumerate();
-    let lens = lens.filter(|(row, len)| *len > 0 && array.is_valid(*row));
-    let (rows, values) = lens.fold((0, 0), |(rows, values), (_, len)| (rows + 1, values + len));
-    let validity = validity(array.as_ref());
-    Ok(Some(Filled { stored, validity, lists: Some(offsets), rows, values, seen }))
+    let (stored, seen) = values(column, ty, &flat, faults);
+    let (rows, values) = match &flat.lists {
+        None => {
+            let rows = (array.len() - array.null_count()) as u64;
+            (rows, rows)
+        }
+        Some(lists) => {
+            let lens = lists.windows(2).map(|pair| pair[1] - pair[0]).enumerate();
+            let lens = lens.filter(|(row, len)| *len > 0 && flat.is_valid(*row));
+            lens.fold((0, 0), |(rows, values), (_, len)| (rows + 1, values + len))
+        }
+    };
+    let FlatArray { lists, validity, .. } = flat;
+    Ok(Some(Filled { stored, validity, lists, rows, values, seen }))
 }
 
 impl Fault {
@@ -101,31 +84,13 @@ impl Fault {
     }
 }
 
-/// Which places have a value, if not all do.
-fn validity(array: &dyn Array) -> Option<Vec<u64>> {
-    let nulls = array.nulls().filter(|nulls| nulls.null_count() > 0)?;
-    Some(nulls.inner().bit_chunks().iter_padded().collect())
-}
-
-/// The values of an array without lists; `row` says which one a place belongs to, if to any.
-fn values(
-    column: &Column,
-    ty: ColumnType,
-    items: &ArrayRef,
-    row: impl Fn(usize) -> Option<usize>,
-    faults: &mut Vec<Fault>,
-) -> (Stored, Seen) {
-    let items = items.as_ref();
-    let as_stored = match column.time {
-        // The user says how they are to be read.
-        Some(_) => None,
-        None if ty.logical.is_bytes() => {
-            strings(items, ty.logical).map(|(strings, refused)| (Stored::Strings(strings), refused))
-        }
-        None => numbers(items, ty.logical).map(|(numbers, refused)| (Stored::Numbers(numbers), refused)),
-    };
-    let Some((stored, refused)) = as_stored else { return by_text(column, ty, items, row, faults) };
-    for (at, row) in refused.into_iter().filter_map(|at| Some((at, row(at)?))) {
+/// The values of an array, and how they were spelled.
+fn values(column: &Column, ty: ColumnType, flat: &FlatArray, faults: &mut Vec<Fault>) -> (Stored, Seen) {
+    let items = flat.items.as_ref();
+    // A column with a format is read by it.
+    let stored = if column.time.is_some() { None } else { Stored::of(items, ty.logical) };
+    let Some((stored, refused)) = stored else { return by_text(column, ty, flat, faults) };
+    for (at, row) in refused.into_iter().filter_map(|at| Some((at, flat.row(at)?))) {
         let mut found = String::new();
         text(items, at, &mut found);
         let (problem, wider) = misfit(items.data_type(), ty.logical);
@@ -135,19 +100,14 @@ fn values(
 }
 
 /// Values that are read as text.
-fn by_text(
-    column: &Column,
-    ty: ColumnType,
-    items: &dyn Array,
-    row: impl Fn(usize) -> Option<usize>,
-    faults: &mut Vec<Fault>,
-) -> (Stored, Seen) {
+fn by_text(column: &Column, ty: ColumnType, flat: &FlatArray, faults: &mut Vec<Fault>) -> (Stored, Seen) {
+    let items = flat.items.as_ref();
     let reading = column.reading(ty);
     let (mut numbers, mut strings, mut marks) = (Vec::new(), Strings::default(), Vec::new());
     let mut found = String::new();
     for at in 0..items.len() {
         let mut number = 0;
-        if let Some(row) = row(at).filter(|_| items.is_valid(at)) {
+        if let Some(row) = flat.row(at).filter(|_| items.is_valid(at)) {
             found.clear();
             text(items, at, &mut found);
             match reading.read(Form::Str, &found, &mut strings.data) {

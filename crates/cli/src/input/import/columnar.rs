@@ -8,12 +8,12 @@ use arrow_select::filter::filter;
 
 use super::advice::{describe, quoted, type_flag};
 use super::{Added, Import};
-use crate::input::arrow::{ArrowFile, Fault, Filled, Holds, Seen, convert, guarded, weight};
+use crate::input::arrow::{ArrowFile, Fault, Filled, Seen, convert, guarded};
 use crate::input::column::{Column, Declared};
 use crate::input::error::{BadRow, InputError, Place, Result};
 use crate::input::open::Source;
 use crate::input::types::{ColumnType, unit_of};
-use crate::store::{LogicalType, MAX_NAME};
+use crate::store::{Holds, LogicalType, MAX_NAME, weight};
 
 /// Characters of a type's name that a message shows.
 const SHOWN: usize = 48;
@@ -51,7 +51,8 @@ impl Import {
             }
             column.in_header = true;
             match leaf.holds {
-                Holds::Values(ty) => {
+                Holds::Values { logical, multi_valued: multi } => {
+                    let ty = ColumnType { multi, ..ColumnType::single(logical) };
                     let (called, file) = (leaf.called, source.name.clone());
                     column.declare(Declared { ty, called, file })?;
                 }

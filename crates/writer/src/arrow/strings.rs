@@ -1,16 +1,18 @@
-//! Arrays of byte strings to bytes that lie end to end.
+//! Arrays of byte strings as bytes end to end.
 
 use arrow_array::Array;
 use arrow_array::cast::AsArray as _;
 use arrow_schema::DataType;
 
-use crate::store::LogicalType;
+use docvalues_format::file::kind::LogicalType;
 
-/// Byte strings end to end: that at place *i* from `offsets[i]` to `offsets[i + 1]`.
+/// Byte strings end to end: string *i* from `offsets[i]` to `offsets[i + 1]`.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) struct Strings {
-    pub(crate) offsets: Vec<u64>,
-    pub(crate) data: Vec<u8>,
+pub struct Strings {
+    /// Where each string begins, and the last one ends.
+    pub offsets: Vec<u64>,
+    /// The bytes of all strings.
+    pub data: Vec<u8>,
 }
 
 impl Default for Strings {
@@ -21,13 +23,13 @@ impl Default for Strings {
 
 impl Strings {
     /// Ends a string, whose bytes were appended to `data`.
-    pub(super) fn end(&mut self) {
+    pub fn end(&mut self) {
         self.offsets.push(self.data.len() as u64);
     }
 }
 
-/// The strings of `array`, empty where there is none, and the places of those that are none of the type `to`; `None`
-/// where the one type does not become the other but by its text.
+/// The strings of `array`, empty for nulls, and the places of values that the type `to` cannot hold; `None` if
+/// arrays of this type do not become columns of that one.
 pub(super) fn strings(array: &dyn Array, to: LogicalType) -> Option<(Strings, Vec<usize>)> {
     use DataType as D;
     use LogicalType as L;
@@ -54,8 +56,8 @@ pub(super) fn strings(array: &dyn Array, to: LogicalType) -> Option<(Strings, Ve
     Some(gathered)
 }
 
-/// Shows the bytes at each place to `f`; nothing of arrays of other types.
-pub(super) fn for_each(array: &dyn Array, f: impl FnMut(Option<&[u8]>)) {
+/// Calls `f` with the bytes at each place; not at all for arrays of other types.
+pub fn for_each(array: &dyn Array, f: impl FnMut(Option<&[u8]>)) {
     match array.data_type() {
         DataType::Utf8 => array.as_string::<i32>().iter().map(|v| v.map(str::as_bytes)).for_each(f),
         DataType::LargeUtf8 => array.as_string::<i64>().iter().map(|v| v.map(str::as_bytes)).for_each(f),

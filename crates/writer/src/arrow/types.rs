@@ -1,56 +1,71 @@
-//! The columns of a schema, and which type of a segment each one's values have.
-//!
-//! | Arrow | type | remarks |
-//! | --- | --- | --- |
-//! | bool | `bool` | |
-//! | int8 to int64 | `i64` | |
-//! | uint8 to uint64 | `u64` | |
-//! | float16, 32, 64 | `f64` | exactly |
-//! | utf8, large, view | `string` | |
-//! | binary, large, view, fixed | `bytes` | `uuid` or `ip`, if the extension type `arrow.uuid` or `docvalues.ip` says so |
-//! | date32, date64 | `date` | a date64 within a day is refused |
-//! | timestamp | `timestamp[ms]`, `[us]`, `[ns]` | seconds in milliseconds; without a zone, a time is UTC |
-//! | time32, time64, duration | `i64` | counts of their unit |
-//! | decimal32, 64, 128 | `f64`, `i64` if none has a fraction | a value that would not come out again is refused |
-//! | dictionary, run-end-encoded | that of their values | |
-//! | list, large, view, fixed-size | several values | without a value: missing |
-//! | struct | a column for each field, with dotted names | as objects of JSON |
-//! | null | a column without values | |
+//! The columns of an Arrow schema, and the type that each has in a segment.
 
-use arrow_schema::extension::{EXTENSION_TYPE_NAME_KEY, ExtensionType as _, Uuid};
-use arrow_schema::{DataType, Field, Fields, Schema, TimeUnit};
+use arrow_array::cast::AsArray as _;
+use arrow_array::{ArrayRef, RecordBatch};
+use arrow_schema::extension::EXTENSION_TYPE_NAME_KEY;
+use arrow_schema::{ArrowError, DataType, Field, Fields, Schema, TimeUnit};
+use docvalues_format::file::kind::LogicalType;
 
-use crate::input::types::ColumnType;
-use crate::store::{IP_EXTENSION, LogicalType};
+use super::flat::plain;
 
-/// Levels of structs that are opened.
+/// The extension type of IP addresses: 16 bytes, IPv4 as `::ffff:a.b.c.d`.
+const IP_EXTENSION: &str = "docvalues.ip";
+
+/// Arrow's own extension type.
+const UUID_EXTENSION: &str = "arrow.uuid";
+
+/// The most levels of structs that become columns.
 const DEPTH: usize = 64;
 
-/// A column of a file.
+/// A column of an Arrow schema: a field, or a field of a struct.
 #[derive(Clone, Debug)]
-pub(crate) struct Leaf {
-    /// With the names of the structs that it lies in before its own.
-    pub(crate) name: String,
+pub struct Leaf {
+    /// Its name, after those of the structs around it: `a.b`.
+    pub name: String,
     /// The place of the column, then of the field in each struct.
-    pub(crate) path: Vec<usize>,
-    /// What the file calls its type.
-    pub(crate) called: String,
-    pub(crate) holds: Holds,
+    pub path: Vec<usize>,
+    /// Arrow's name of its type.
+    pub called: String,
+    /// Its values.
+    pub holds: Holds,
 }
 
-/// What a column of a file holds, for a segment.
+/// The values of an Arrow column, as a segment can hold them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Holds {
-    /// Values of this type.
-    Values(ColumnType),
-    /// No values.
+pub enum Holds {
+    /// Values of a type, several a document or at most one.
+    Values {
+        /// The type.
+        logical: LogicalType,
+        /// Whether they are lists.
+        multi_valued: bool,
+    },
+    /// No values: the type is null.
     Nothing,
-    /// What no column of a segment can.
+    /// Values that no column can hold.
     Other,
 }
 
+impl Leaf {
+    /// The column's array in `batch`, without dictionaries and runs; null where a struct around it is.
+    ///
+    /// # Errors
+    ///
+    /// When the batch lacks the column, or is damaged.
+    pub fn array(&self, batch: &RecordBatch) -> Result<ArrayRef, ArrowError> {
+        let missing = || ArrowError::SchemaError(format!("a batch has no column {:?}", self.name));
+        let mut path = self.path.iter();
+        let mut array = path.next().and_then(|at| batch.columns().get(*at)).cloned().ok_or_else(missing)?;
+        for at in path {
+            let (_, fields) = array.as_struct_opt().ok_or_else(missing)?.flatten();
+            array = fields.get(*at).cloned().ok_or_else(missing)?;
+        }
+        plain(&array)
+    }
+}
+
 /// The columns of a schema, in order.
-pub(crate) fn leaves(schema: &Schema) -> Vec<Leaf> {
+pub fn leaves(schema: &Schema) -> Vec<Leaf> {
     let mut leaves = Vec::new();
     open(schema.fields(), "", &[], &mut leaves);
     leaves
@@ -74,22 +89,22 @@ fn open(fields: &Fields, prefix: &str, path: &[usize], leaves: &mut Vec<Leaf>) {
 
 fn holds(field: &Field) -> Holds {
     use DataType as D;
-    let (item, multi) = match field.data_type() {
+    let (item, multi_valued) = match field.data_type() {
         D::Null => return Holds::Nothing,
         D::List(item) | D::LargeList(item) | D::FixedSizeList(item, _) => (item.as_ref(), true),
         D::ListView(item) | D::LargeListView(item) => (item.as_ref(), true),
         _ => (field, false),
     };
     match natural(item.data_type(), extension(item)) {
-        Some(logical) => Holds::Values(ColumnType { multi, ..ColumnType::single(logical) }),
+        Some(logical) => Holds::Values { logical, multi_valued },
         None => Holds::Other,
     }
 }
 
-/// What an extension type makes of 16 bytes.
+/// The type of 16 bytes with an extension type.
 fn extension(field: &Field) -> Option<LogicalType> {
     match field.metadata().get(EXTENSION_TYPE_NAME_KEY)?.as_str() {
-        Uuid::NAME => Some(LogicalType::Uuid),
+        UUID_EXTENSION => Some(LogicalType::Uuid),
         IP_EXTENSION => Some(LogicalType::Ip),
         _ => None,
     }

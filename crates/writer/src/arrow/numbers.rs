@@ -1,21 +1,19 @@
-//! Arrays of numbers to numbers as a segment keeps them.
+//! Arrays of numbers as stored numbers.
 
 use arrow_array::cast::AsArray as _;
 use arrow_array::types::*;
 use arrow_array::{Array, PrimitiveArray, downcast_integer_array};
 use arrow_schema::{DataType, TimeUnit};
 
-use crate::input::types::unit_of;
-use crate::store::{LogicalType, from_f64, from_u64};
-use crate::time::Unit;
+use docvalues_format::file::kind::{LogicalType, from_f64, from_u64};
 
 const DAY: i64 = 86_400_000;
 
 /// Digits of an integer up to which a quotient of two doubles is the decimal's double, and names it.
 const SAFE: i128 = 1_000_000_000_000_000;
 
-/// The stored numbers of `array`, anything where there is none, and the places of values that are none of the type
-/// `to`; `None` where the one type does not become the other but by its text.
+/// The stored numbers of `array`, 0 for nulls, and the places of values that the type `to` cannot hold; `None` if
+/// arrays of this type do not become columns of that one.
 pub(super) fn numbers(array: &dyn Array, to: LogicalType) -> Option<(Vec<i64>, Vec<usize>)> {
     use DataType as D;
     use LogicalType as L;
@@ -30,7 +28,7 @@ pub(super) fn numbers(array: &dyn Array, to: LogicalType) -> Option<(Vec<i64>, V
         (D::Date32, L::Date) => each::<Date32Type>(array, |v| Some(v.into())),
         (D::Date64, L::Date) => each::<Date64Type>(array, |v| (v % DAY == 0).then_some(v / DAY)),
         (D::Date64, L::TimestampMillis) => each::<Date64Type>(array, Some),
-        (D::Timestamp(from, _), _) => of_slice(array, array.to_data().buffer(0), change(*from, unit_of(to)?)),
+        (D::Timestamp(from, _), _) => of_slice(array, array.to_data().buffer(0), change(*from, nanos(to)?)),
         // Whatever their unit.
         (D::Time32(_), L::I64) => of_slice(array, array.to_data().buffer(0), |v: i32| Some(v.into())),
         (D::Time64(_) | D::Duration(_), L::I64) => of_slice(array, array.to_data().buffer(0), Some),
@@ -41,7 +39,7 @@ pub(super) fn numbers(array: &dyn Array, to: LogicalType) -> Option<(Vec<i64>, V
     })
 }
 
-/// What `store` makes of each value; the places of those of which it makes nothing.
+/// The numbers that `store` returns, and the places of values for which it returns none.
 fn each<T: ArrowPrimitiveType>(
     array: &dyn Array,
     store: impl Fn(T::Native) -> Option<i64>,
@@ -49,7 +47,7 @@ fn each<T: ArrowPrimitiveType>(
     of_slice(array, array.as_primitive::<T>().values(), store)
 }
 
-/// The same of `array`, whose values are these.
+/// [`each`], for the values of `array` as a slice.
 fn of_slice<T: Copy>(
     array: &dyn Array,
     values: &[T],
@@ -58,7 +56,7 @@ fn of_slice<T: Copy>(
     let mut refused = Vec::new();
     let stored = values.iter().take(array.len()).enumerate().map(|(at, value)| {
         store(*value).unwrap_or_else(|| {
-            // What lies where there is no value means nothing.
+            // The value of a null means nothing.
             if array.is_valid(at) {
                 refused.push(at);
             }
@@ -79,22 +77,31 @@ where
     }
 }
 
-/// From a count of one unit to a count of the other, if it is a whole one.
-fn change(from: TimeUnit, to: Unit) -> impl Fn(i64) -> Option<i64> {
+/// Nanoseconds in a unit of a timestamp type.
+fn nanos(logical: LogicalType) -> Option<i64> {
+    match logical {
+        LogicalType::TimestampMillis => Some(1_000_000),
+        LogicalType::TimestampMicros => Some(1_000),
+        LogicalType::TimestampNanos => Some(1),
+        _ => None,
+    }
+}
+
+/// Converts counts of one unit to counts of one that has `to` nanoseconds, if they are whole.
+fn change(from: TimeUnit, to: i64) -> impl Fn(i64) -> Option<i64> {
     let from = match from {
         TimeUnit::Second => 1_000_000_000,
         TimeUnit::Millisecond => 1_000_000,
         TimeUnit::Microsecond => 1_000,
         TimeUnit::Nanosecond => 1,
     };
-    let to = to.nanos();
     move |count| match count.checked_mul(from / to) {
         _ if from < to => (count % (to / from) == 0).then_some(count / (to / from)),
         more => more,
     }
 }
 
-/// Decimals with `scale` digits behind the point.
+/// Decimals with `scale` digits after the point.
 fn decimals<T>(array: &dyn Array, scale: i8, to: LogicalType) -> Option<(Vec<i64>, Vec<usize>)>
 where
     T: DecimalType<Native: Into<i128>>,
@@ -140,13 +147,13 @@ fn long_decimal(digits: i128, scale: i8) -> Option<f64> {
 #[cfg(test)]
 mod tests {
     use arrow_array::{Decimal128Array, TimestampSecondArray};
+    use docvalues_format::file::kind::to_f64;
     use proptest::prelude::*;
 
     use super::*;
-    use crate::store::to_f64;
 
     proptest! {
-        /// What is taken is what its text would be, and is printed as that.
+        /// A decimal is refused, or becomes the double that its text is parsed as and that is printed as this text.
         #[test]
         fn a_decimal_is_the_double_of_its_text(
             digits in prop_oneof![-SAFE * 10..SAFE * 10, -100_000..100_000_i128, any::<i64>().prop_map(i128::from)],

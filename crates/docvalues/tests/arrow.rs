@@ -1,0 +1,57 @@
+//! Record batches that were exported become the segment that they came from.
+#![allow(
+    clippy::cast_possible_truncation,
+    clippy::unwrap_used,
+    reason = "a failing helper is a failing test"
+)]
+
+#[path = "it/write.rs"]
+#[expect(dead_code, reason = "the other tests want all of it")]
+mod write;
+
+use docvalues::search::{Docs, Search};
+use docvalues::writer::arrow::field_specs;
+use docvalues::{
+    BytesKind, ColumnSource, Compression, FieldSpec, Kind, OpenOptions, Schema, Segment, SegmentWriter,
+    WriterOptions,
+};
+use docvalues_testkit::shapes;
+
+/// The field of an exported column, with what Arrow does not tell: the kind of byte strings, and the spelling.
+fn as_it_was(spec: FieldSpec, segment: &Segment) -> FieldSpec {
+    let column = segment.column(spec.name()).unwrap();
+    let field = &column.info().field;
+    let spec = match field.kind {
+        Kind::Sorted => spec.kind(BytesKind::Sorted),
+        Kind::Binary => spec.kind(BytesKind::Binary),
+        _ => spec,
+    };
+    field.format.iter().fold(spec, |spec, format| spec.format(format))
+}
+
+#[test]
+fn what_was_exported_is_the_same_segment_again() {
+    let dataset = shapes::small_of_every_kind();
+    let file = write::in_batches(&dataset, 10_000, &[Compression::Auto], WriterOptions::default());
+    let segment = Segment::from_bytes(file.clone(), OpenOptions::new()).unwrap();
+    let names: Vec<String> = dataset.columns.iter().map(|(field, _)| field.name.clone()).collect();
+
+    for dictionaries in [false, true] {
+        let batches = Search::new(&segment).export(Docs::All, &names).unwrap().batches();
+        let batches = if dictionaries { batches.dictionaries() } else { batches };
+        let mut writer = None;
+        for batch in batches {
+            let batch = batch.unwrap();
+            let writer = writer.get_or_insert_with(|| {
+                let mut schema = Schema::new();
+                for spec in field_specs(&batch.schema()).unwrap() {
+                    schema.add(as_it_was(spec, &segment)).unwrap();
+                }
+                SegmentWriter::in_memory(schema, WriterOptions::default())
+            });
+            writer.append(&batch).unwrap();
+        }
+        let again = writer.unwrap().finish_bytes().unwrap();
+        assert!(again == file, "dictionaries: {dictionaries}");
+    }
+}

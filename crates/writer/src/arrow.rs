@@ -1,0 +1,228 @@
+//! Arrow's record batches as documents: [`SegmentWriter::append`](crate::SegmentWriter::append).
+//!
+//! | Arrow | type | remarks |
+//! | --- | --- | --- |
+//! | bool | `bool` | |
+//! | int8 to int64 | `i64` | |
+//! | uint8 to uint64 | `u64` | |
+//! | float16, 32, 64 | `f64` | exactly |
+//! | utf8, large, view | `string` | |
+//! | binary, large, view, fixed | `bytes` | `uuid` or `ip` with the extension type `arrow.uuid` or `docvalues.ip` |
+//! | date32, date64 | `date` | a date64 within a day is refused |
+//! | timestamp | `timestamp[ms]`, `[us]`, `[ns]` | seconds in milliseconds; without a zone, a time is UTC |
+//! | time32, time64, duration | `i64` | counts of their unit |
+//! | decimal32, 64, 128 | `f64`; `i64` if the scale is not positive | a value that would be printed otherwise is refused |
+//! | dictionary, run-end-encoded | that of their values | |
+//! | list, large, view, fixed-size | several values | an empty list is no value; a null in a list is refused |
+//! | struct | a field for each field, with dotted names | |
+//! | null | `string`, without values | |
+//!
+//! These are the types of [`field_specs`]. A field of the schema may also have another type that takes the values
+//! exactly: integers go into `i64` and `u64`, timestamps into any unit, decimals into `i64` and `f64`, date64 into
+//! `timestamp[ms]`, binary into `string`, `uuid` and `ip`. A value that does not fit is refused.
+
+mod flat;
+mod numbers;
+mod strings;
+mod types;
+mod weight;
+
+use arrow_array::{Array, RecordBatch};
+use arrow_schema::Schema as ArrowSchema;
+use docvalues_format::file::kind::LogicalType;
+use docvalues_format::id::{DocId, MAX_DOCS};
+
+use crate::batch::Batch;
+use crate::error::{Error, ErrorKind, Result};
+use crate::schema::{FieldId, FieldSpec, Schema};
+use crate::segment::SegmentWriter;
+
+#[doc(hidden)]
+pub use flat::FlatArray;
+#[doc(hidden)]
+pub use strings::{Strings, for_each};
+#[doc(hidden)]
+pub use types::{Holds, Leaf, leaves};
+#[doc(hidden)]
+pub use weight::weight;
+
+/// The fields that hold what `schema` describes, in its order: see the [table](self).
+///
+/// ```
+/// use std::sync::Arc;
+///
+/// use arrow_schema::{DataType, Field, Schema as ArrowSchema};
+/// use docvalues_writer::{FieldSpec, LogicalType, arrow};
+///
+/// let tags = DataType::List(Arc::new(Field::new("item", DataType::Utf8, false)));
+/// let schema = ArrowSchema::new(vec![Field::new("size", DataType::UInt32, true), Field::new("tags", tags, true)]);
+/// let size = FieldSpec::new("size", LogicalType::U64);
+/// let tags = FieldSpec::new("tags", LogicalType::Utf8).multi_valued();
+/// assert_eq!(arrow::field_specs(&schema)?, [size, tags]);
+/// # Ok::<(), docvalues_writer::Error>(())
+/// ```
+///
+/// # Errors
+///
+/// [`ErrorKind::ArrowType`] for the first column of a type that no field can hold.
+pub fn field_specs(schema: &ArrowSchema) -> Result<Vec<FieldSpec>> {
+    let spec = |leaf: Leaf| match leaf.holds {
+        Holds::Values { logical, multi_valued: false } => Ok(FieldSpec::new(leaf.name, logical)),
+        Holds::Values { logical, multi_valued: true } => {
+            Ok(FieldSpec::new(leaf.name, logical).multi_valued())
+        }
+        Holds::Nothing => Ok(FieldSpec::new(leaf.name, LogicalType::Utf8)),
+        Holds::Other => {
+            Err(Error::new(ErrorKind::ArrowType { found: leaf.called, logical: None }).of(&leaf.name))
+        }
+    };
+    leaves(schema).into_iter().map(spec).collect()
+}
+
+impl<T> SegmentWriter<T> {
+    /// Appends a document for each row of a record batch, and returns the number of the first; what the next
+    /// document's number will be if there are no rows.
+    ///
+    /// Columns and fields belong together by name; a field of a struct has a dotted name, `a.b`. A field of which
+    /// the batch has no column is missing in all rows. The [module](crate::arrow) says which types go into which, and
+    /// [`field_specs`] makes the fields of an Arrow schema. The segment is the same as if the documents had
+    /// come one by one. Available with the feature `arrow`.
+    ///
+    /// ```
+    /// use std::sync::Arc;
+    ///
+    /// use arrow_array::{ArrayRef, Int64Array, RecordBatch, StringArray};
+    /// use docvalues_writer::{Schema, SegmentWriter, WriterOptions, arrow};
+    ///
+    /// let sizes: ArrayRef = Arc::new(Int64Array::from(vec![Some(512), None, Some(70)]));
+    /// let hosts: ArrayRef = Arc::new(StringArray::from(vec!["a.example", "b.example", "a.example"]));
+    /// let batch = RecordBatch::try_from_iter([("size", sizes), ("host", hosts)])?;
+    ///
+    /// let mut schema = Schema::new();
+    /// for field in arrow::field_specs(&batch.schema())? {
+    ///     schema.add(field)?;
+    /// }
+    /// let mut writer = SegmentWriter::in_memory(schema, WriterOptions::default());
+    /// writer.append(&batch)?;
+    /// writer.append(&batch.slice(1, 2))?;
+    /// assert_eq!(writer.docs(), 5);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Cost
+    ///
+    /// A copy of one column of the batch at a time, beside what the writer buffers. All rows of a batch have to fit
+    /// into [`WriterOptions::budget`](crate::WriterOptions::budget): slice a larger one.
+    ///
+    /// # Errors
+    ///
+    /// A column that is no field of the schema, whose type the field does not take, or with a value that the field
+    /// cannot hold; a null in a list; and those of a [`Batch`]. The error names the column, and the document if it is
+    /// about one. The writer is then as it was before.
+    pub fn append(&mut self, batch: &RecordBatch) -> Result<DocId> {
+        let columns = matched(self.schema(), &batch.schema())?;
+        let docs = u32::try_from(batch.num_rows()).map_err(|_| ErrorKind::TooManyDocs { max: MAX_DOCS })?;
+        let mut documents = self.batch(docs)?;
+        for Matched { leaf, field, logical } in columns {
+            add_column(&mut documents, batch, &leaf, field, logical)?;
+        }
+        Ok(documents.finish())
+    }
+}
+
+/// A column of a batch, and the field that it belongs to.
+struct Matched {
+    leaf: Leaf,
+    field: FieldId,
+    logical: LogicalType,
+}
+
+fn matched(schema: &Schema, batch: &ArrowSchema) -> Result<Vec<Matched>> {
+    let (mut columns, mut unknown) = (Vec::new(), Vec::new());
+    for leaf in leaves(batch) {
+        let field = schema.field(&leaf.name);
+        match field.and_then(|field| Some((field, schema.get(field)?.logical()))) {
+            Some((field, logical)) => columns.push(Matched { leaf, field, logical }),
+            None => unknown.push(leaf.name),
+        }
+    }
+    if unknown.is_empty() { Ok(columns) } else { Err(ErrorKind::UnknownColumns { names: unknown }.into()) }
+}
+
+fn add_column(
+    documents: &mut Batch<'_>,
+    batch: &RecordBatch,
+    leaf: &Leaf,
+    field: FieldId,
+    logical: LogicalType,
+) -> Result<()> {
+    if leaf.holds == Holds::Nothing {
+        return Ok(());
+    }
+    let refuse = |kind| Error::new(kind).of(&leaf.name);
+    let array = leaf.array(batch).and_then(|array| FlatArray::of(&array));
+    let array = array.map_err(|error| refuse(ErrorKind::Arrow(error)))?;
+    let found = || leaf.called.clone();
+    let Some((values, refused)) = Stored::of(array.items.as_ref(), logical) else {
+        return Err(refuse(ErrorKind::ArrowType { found: found(), logical: Some(logical) }));
+    };
+    let null = array.rows_with_null_items().next().map(|row| (row, ErrorKind::NullItem));
+    let misfit = || {
+        let row = refused.iter().find_map(|at| array.row(*at))?;
+        Some((row, ErrorKind::ArrowValue { found: found(), logical }))
+    };
+    if let Some((row, kind)) = null.or_else(misfit) {
+        // A batch has no more rows than fit.
+        let doc = documents.first().get().saturating_add(u32::try_from(row).unwrap_or(u32::MAX));
+        return Err(refuse(kind).in_doc(doc));
+    }
+    values.add_to(documents, field, array.lists.as_deref(), array.validity.as_deref())
+}
+
+/// Values in their stored form.
+#[doc(hidden)]
+#[derive(Debug)]
+pub enum Stored {
+    /// Numbers, by the order-preserving transform of their type.
+    Numbers(Vec<i64>),
+    /// Byte strings.
+    Strings(Strings),
+}
+
+impl Stored {
+    /// The values of `items`, 0 or empty for nulls, and the places of those that the type `to` cannot hold; `None` if
+    /// arrays of this type do not become columns of that one.
+    pub fn of(items: &dyn Array, to: LogicalType) -> Option<(Stored, Vec<usize>)> {
+        if to.is_bytes() {
+            strings::strings(items, to).map(|(strings, refused)| (Stored::Strings(strings), refused))
+        } else {
+            numbers::numbers(items, to).map(|(numbers, refused)| (Stored::Numbers(numbers), refused))
+        }
+    }
+
+    /// Gives the values to a batch; documents have those that `lists` and `validity` say, as in [`Batch`].
+    ///
+    /// # Errors
+    ///
+    /// Those of the batch.
+    pub fn add_to(
+        &self,
+        batch: &mut Batch<'_>,
+        field: FieldId,
+        lists: Option<&[u64]>,
+        validity: Option<&[u64]>,
+    ) -> Result<()> {
+        match (self, lists) {
+            (Stored::Numbers(numbers), None) => batch.stored(field, numbers, validity),
+            (Stored::Numbers(numbers), Some(lists)) => batch.stored_lists(field, lists, numbers, validity),
+            (Stored::Strings(s), None) => batch.bytes(field, &s.offsets, &s.data, validity),
+            (Stored::Strings(s), Some(lists)) => {
+                batch.bytes_lists(field, lists, &s.offsets, &s.data, validity)
+            }
+        }
+        .map(drop)
+    }
+}
+
+#[cfg(test)]
+mod tests;
