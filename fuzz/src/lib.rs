@@ -30,6 +30,7 @@ pub mod naive;
 mod program;
 mod query;
 mod reseal;
+mod searches;
 pub mod structure;
 
 use docvalues::{Access, JumpTables, OpenOptions, Segment, Verify};
@@ -43,6 +44,7 @@ pub use merge::merge;
 pub use program::program;
 pub use query::{query, query_texts};
 pub use reseal::reseal;
+pub use searches::{exercise_merge, exercise_searches};
 
 /// A target's name and its function.
 pub type Target = (&'static str, fn(&[u8]));
@@ -82,6 +84,9 @@ pub fn segment(input: &[u8]) {
         exercise_ids(&asked, &segment, &mut |answer| {
             std::hint::black_box(answer.is_ok());
         });
+        let mut answered = |answer: docvalues::column::Result<u64>| drop(std::hint::black_box(answer));
+        exercise_searches(&segment, &mut answered);
+        exercise_merge(&segment, &mut answered);
         std::hint::black_box((segment.verify().is_ok(), segment.stats().is_ok()));
     }
 }

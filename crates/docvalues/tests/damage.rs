@@ -21,7 +21,7 @@ use docvalues::terms::lookup::IdLookup;
 use docvalues::{
     DocId, JumpTables, Merger, OpenOptions, ReadError, Segment, SegmentWriter, SortKey, WriterOptions,
 };
-use docvalues_fuzz::{Plan, exercise, exercise_ids, ids_to_ask, reseal};
+use docvalues_fuzz::{Plan, exercise, exercise_ids, exercise_merge, exercise_searches, ids_to_ask, reseal};
 use docvalues_testkit::damage::{Damage, Sweep, alloc::PeakAlloc, bit_flips, truncations, zeroed_runs};
 use docvalues_testkit::rng::SplitMix64;
 use docvalues_testkit::shapes;
@@ -91,6 +91,8 @@ impl Good {
         let ids = ids_to_ask(&segment, 60).unwrap();
         exercise(&plan, &segment, &mut |answer| answers.push(answer.unwrap()));
         exercise_ids(&ids, &segment, &mut |answer| answers.push(answer.unwrap()));
+        exercise_searches(&segment, &mut |answer| answers.push(answer.unwrap()));
+        exercise_merge(&segment, &mut |answer| answers.push(answer.unwrap()));
         let [damaged_files, refused_at_open, errors, right] = [0; 4].map(AtomicU64::new);
         Good { file, plan, ids, answers, damaged_files, refused_at_open, errors, right }
     }
@@ -124,10 +126,17 @@ impl Good {
         };
         exercise(&self.plan, &segment, &mut take);
         exercise_ids(&self.ids, &segment, &mut take);
+        // Nearly all of its time would go into what is not damaged.
+        let number = self.damaged_files.load(Relaxed);
+        if number.is_multiple_of(8) {
+            exercise_searches(&segment, &mut take);
+        }
+        if number.is_multiple_of(32) {
+            exercise_merge(&segment, &mut take);
+        }
         self.errors.fetch_add(errors, Relaxed);
         self.right.fetch_add(right, Relaxed);
-        // Nearly all of its time would go into what is not damaged.
-        if file != self.file && self.damaged_files.load(Relaxed).is_multiple_of(8) {
+        if file != self.file && number.is_multiple_of(8) {
             assert!(segment.verify().is_err(), "{damage:?} is not seen by a full check");
         }
     }
@@ -210,6 +219,13 @@ fn hostile(good: &[u8], tried: Sweep) {
             if let Ok(plan) = Plan::small(&segment) {
                 exercise(&plan, &segment, &mut |answer| drop(std::hint::black_box(answer)));
                 exercise_ids(&ids, &segment, &mut |answer| drop(std::hint::black_box(answer)));
+            }
+            let mut answered = |answer: docvalues::column::Result<u64>| drop(std::hint::black_box(answer));
+            if at % 8 == 0 {
+                exercise_searches(&segment, &mut answered);
+            }
+            if at % 32 == 0 {
+                exercise_merge(&segment, &mut answered);
             }
             let _ = std::hint::black_box(segment.verify());
             let _ = std::hint::black_box(segment.stats());

@@ -1,0 +1,97 @@
+//! Everything that a search can be asked of columns, and a merge of them; each answer is hashed.
+
+use docvalues::ReadErrorKind;
+use docvalues::column::Result;
+use docvalues::search::facet::{Facet, FacetOrder};
+use docvalues::search::group::{Group, Metric};
+use docvalues::search::histogram::{Histogram, Step};
+use docvalues::search::stats::Stats;
+use docvalues::search::{Docs, Error, Query, Search};
+use docvalues::{ColumnSource, Merger, SortKey, WriteErrorKind, WriterOptions};
+
+use crate::exercise::{Sink, hash};
+
+/// The most documents that are searched, and the most columns.
+const DOCS: u32 = 100_000;
+const COLUMNS: usize = 64;
+
+/// The most documents that are merged.
+const MERGED: u32 = 1 << 20;
+
+/// The most documents that are sorted and exported, which takes long to compare.
+const FEW: u32 = 1_000;
+
+/// Memory that a merge may take.
+const BUDGET: usize = 16 << 20;
+
+/// Searches the columns of `source` in every way, and hands every answer to `sink`, in an order that depends on the names
+/// of the columns alone.
+pub fn exercise_searches(source: &(dyn ColumnSource + Sync), sink: &mut Sink<'_>) {
+    let fields = match source.fields() {
+        Ok(fields) => fields,
+        Err(error) => return sink(Err(error)),
+    };
+    // With a thread, whose memory is counted.
+    let search = Search::new(source).threads(1);
+    let docs = Docs::Range(0, source.docs().min(DOCS));
+    let few = Docs::Range(0, source.docs().min(FEW));
+    for field in fields.iter().take(COLUMNS) {
+        let name = &field.name;
+        let mut say = |answer: Result<String, Error>| sink(answer.map(hash).or_else(described));
+        say(search.facet(docs, &Facet::on(name)).map(|facet| format!("{facet:?}")));
+        let least = Facet::on(name).top(5).order(FacetOrder::Value).min_count(2);
+        say(search.facet(docs, &least).map(|facet| format!("{facet:?}")));
+        let stats = Stats::of(name).spread().percentiles([5.0, 50.0]).distinct();
+        say(search.stats(docs, &stats).map(|stats| format!("{stats:?}")));
+        let histogram = Histogram { column: name.clone(), step: Step::Whole(1 << 58) };
+        say(search.histogram(docs, &histogram).map(|counts| format!("{counts:?}")));
+        let group = Group::by(name).top(3).docs(2).metric(Metric::Sum(name.clone()));
+        say(search.group(docs, &group).map(|groups| format!("{groups:?}")));
+        let group = Group::by(name).top(3).sort([SortKey::new(name).descending()]);
+        say(search.group(docs, &group).map(|groups| format!("{groups:?}")));
+        for key in [SortKey::new(name), SortKey::new(name).descending().missing_first()] {
+            say(search.top(docs, std::slice::from_ref(&key), 7).map(|top| format!("{top:?}")));
+            say(search.sorted(few, &[key]).map(|docs| format!("{docs:?}")));
+        }
+        let queries =
+            [Query::exists(name), Query::missing(name).or(Query::ne(name, 1_i64)), Query::eq(name, "a")];
+        for query in queries {
+            say(search.filter(&query).map(|bits| format!("{:?}", (bits.count(), bits.words()))));
+        }
+        let exported = search.export(few, &[name]).and_then(|mut export| {
+            let mut seen = Vec::new();
+            while let Some(chunk) = export.next_chunk()? {
+                seen.push(hash(format!("{:?}", chunk.column(0))));
+            }
+            Ok(format!("{seen:?}"))
+        });
+        say(exported);
+    }
+}
+
+/// An error of a column; what else a search refuses is an answer.
+fn described(error: Error) -> Result<u64> {
+    match error {
+        Error::Column(error) if !matches!(error.kind(), ReadErrorKind::WrongKind { .. }) => Err(error),
+        other => Ok(hash(other.to_string())),
+    }
+}
+
+/// Merges `source` with itself, unless it has very many documents, and hands the answer to `sink`.
+pub fn exercise_merge(source: &dyn ColumnSource, sink: &mut Sink<'_>) {
+    if source.docs() > MERGED {
+        return;
+    }
+    let mut merger = Merger::new(WriterOptions { budget: BUDGET, ..WriterOptions::default() });
+    merger.add("once", source).add("twice", source);
+    sink(merger.finish_bytes().map(|(bytes, _)| hash(bytes)).or_else(|error| {
+        let mut kind = error.into_kind();
+        while let WriteErrorKind::Source { kind: inner, .. } = kind {
+            kind = *inner;
+        }
+        match kind {
+            WriteErrorKind::Read(error) => Err(error),
+            kind => Ok(hash(kind.to_string())),
+        }
+    }));
+}
