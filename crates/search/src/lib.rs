@@ -17,6 +17,7 @@
 
 #[cfg(feature = "arrow")]
 pub mod arrow;
+mod budget;
 mod collector;
 mod columns;
 mod docs;
@@ -25,8 +26,10 @@ pub mod export;
 pub mod facet;
 pub mod group;
 pub mod histogram;
+mod known;
 mod memory;
 mod pass;
+mod passes;
 pub mod query;
 mod request;
 pub mod retrieve;
@@ -35,6 +38,7 @@ mod skip;
 pub mod sort;
 pub mod stats;
 mod stop;
+mod tables;
 mod threads;
 mod value;
 mod window;
@@ -44,4 +48,4 @@ pub use docvalues_column::{Bitset, Value};
 pub use error::{Error, Result};
 pub use query::Query;
 pub use request::{SearchAnswer, SearchRequest, Times};
-pub use search::Search;
+pub use search::{MissingColumns, Search};

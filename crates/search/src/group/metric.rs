@@ -152,6 +152,24 @@ impl Layout {
         self.words
     }
 
+    /// The row of a group that has all documents of a request, which are so many, if the descriptions of the columns tell.
+    pub(super) fn known(&self, request: &Request<'_>, docs: u64) -> Option<Vec<u64>> {
+        let mut row = vec![0; self.words];
+        row[0] = docs;
+        for one in &self.accumulators {
+            let known = request.known(one.slot)?;
+            if let Some(number) = known.value {
+                one.add_known(&mut row, number, known.values);
+            }
+        }
+        Some(row)
+    }
+
+    /// Bytes of a row.
+    pub(super) fn bytes(&self) -> usize {
+        self.words * size_of::<u64>()
+    }
+
     /// Whether a row depends on the order in which documents are seen.
     pub(super) fn depends_on_order(&self) -> bool {
         self.accumulators.iter().any(|one| one.what == What::Doubles)
@@ -317,6 +335,30 @@ impl Accumulator {
             }),
             What::Least => rows.each(numbers, |row, number| extreme(row, number, !rank(number))),
             What::Greatest => rows.each(numbers, |row, number| extreme(row, number, rank(number))),
+        }
+    }
+
+    /// Adds a number so many times.
+    #[expect(clippy::cast_precision_loss, reason = "a sum of doubles is no count")]
+    fn add_known(&self, row: &mut [u64], number: i64, times: u64) {
+        let Accumulator { at, count, .. } = *self;
+        let is_double = self.logical == LogicalType::F64;
+        if is_double && to_f64(number).is_nan() {
+            return;
+        }
+        if count != 0 {
+            row[count] += times;
+        }
+        match self.what {
+            What::Sum => row[at] = row[at].wrapping_add(number.cast_unsigned().wrapping_mul(times)),
+            What::WideSum => add_wide(row, at, i128::from(number) * i128::from(times)),
+            What::Doubles => {
+                let mut all = compensated(row, at);
+                all.add(to_f64(number) * times as f64);
+                (row[at], row[at + 1]) = (all.sum.to_bits(), all.lost.to_bits());
+            }
+            What::Least => row[at] = row[at].max(!rank(number)),
+            What::Greatest => row[at] = row[at].max(rank(number)),
         }
     }
 

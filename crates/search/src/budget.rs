@@ -1,23 +1,30 @@
-//! How much memory the accumulators of a pass may take.
+//! The memory that what is known of values may take in a pass.
 
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+
+use hashbrown::HashTable;
 
 /// Memory that the threads of a pass share. They ask before they take it; if one does not get what it asks for, the pass
 /// is in vain.
 #[derive(Debug)]
-pub(super) struct Budget {
+pub(crate) struct Budget {
     bytes: usize,
     used: AtomicUsize,
     is_over: AtomicBool,
 }
 
 impl Budget {
-    pub(super) fn new(bytes: usize) -> Budget {
+    pub(crate) fn new(bytes: usize) -> Budget {
         Budget { bytes, used: AtomicUsize::new(0), is_over: AtomicBool::new(false) }
     }
 
+    /// All that there is.
+    pub(crate) fn bytes(&self) -> usize {
+        self.bytes
+    }
+
     /// Whether somebody did not get what he asked for.
-    pub(super) fn is_over(&self) -> bool {
+    pub(crate) fn is_over(&self) -> bool {
         self.is_over.load(Ordering::Relaxed)
     }
 
@@ -25,20 +32,17 @@ impl Budget {
     fn take(&self, bytes: usize) -> bool {
         let used = self.used.fetch_add(bytes, Ordering::Relaxed);
         let fits = used.checked_add(bytes).is_some_and(|used| used <= self.bytes);
-        if !fits {
-            self.is_over.store(true, Ordering::Relaxed);
-        }
-        fits
+        fits || self.refuse()
     }
 
     /// So many bytes are free again.
-    pub(super) fn give(&self, bytes: usize) {
+    pub(crate) fn give(&self, bytes: usize) {
         self.used.fetch_sub(bytes, Ordering::Relaxed);
     }
 
     /// Makes room for `more` items in `list`, at least twice what there was. False if the budget does not allow it; the
     /// old list counts until it was copied.
-    pub(super) fn grow<T>(&self, list: &mut Vec<T>, more: usize) -> bool {
+    pub(crate) fn grow<T>(&self, list: &mut Vec<T>, more: usize) -> bool {
         if list.capacity() - list.len() >= more {
             return true;
         }
@@ -47,26 +51,33 @@ impl Budget {
         if !self.take(new.saturating_mul(size_of::<T>())) {
             return false;
         }
-        list.reserve_exact(new - len);
-        self.give(old * size_of::<T>());
-        true
+        let is_there = list.try_reserve_exact(new - len).is_ok();
+        self.give(if is_there { old } else { new } * size_of::<T>());
+        is_there || self.refuse()
     }
 
-    /// The same for a hash table, whose memory is what `size` says: one that is full is twice as large after `grow`.
-    pub(super) fn grow_table<T>(
-        &self,
-        table: &mut T,
-        size: impl Fn(&T) -> usize,
-        grow: impl FnOnce(&mut T),
-    ) -> bool {
-        let old = size(table);
+    /// Makes room for another item in a hash table: in twice the memory, if it is full.
+    #[inline]
+    pub(crate) fn grow_table<T>(&self, table: &mut HashTable<T>, hash: impl Fn(&T) -> u64) -> bool {
+        table.len() < table.capacity() || self.double(table, hash)
+    }
+
+    #[cold]
+    fn double<T>(&self, table: &mut HashTable<T>, hash: impl Fn(&T) -> u64) -> bool {
+        let old = table.allocation_size();
         let most = old.saturating_mul(2).max(256);
         if !self.take(most) {
             return false;
         }
-        grow(table);
+        let is_there = table.try_reserve(1, hash).is_ok();
         // What was taken too much, and the old table.
-        self.give((most + old).saturating_sub(size(table)));
-        true
+        self.give((most + old).saturating_sub(table.allocation_size()));
+        is_there || self.refuse()
+    }
+
+    /// Somebody does not get what he asks for.
+    fn refuse(&self) -> bool {
+        self.is_over.store(true, Ordering::Relaxed);
+        false
     }
 }
