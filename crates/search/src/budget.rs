@@ -4,6 +4,8 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use hashbrown::HashTable;
 
+use crate::stop::Stop;
+
 /// Memory that the threads of a pass share. They ask before they take it; if one does not get what it asks for, the pass
 /// is in vain.
 #[derive(Debug)]
@@ -11,11 +13,13 @@ pub(crate) struct Budget {
     bytes: usize,
     used: AtomicUsize,
     is_over: AtomicBool,
+    stop: Stop,
 }
 
 impl Budget {
-    pub(crate) fn new(bytes: usize) -> Budget {
-        Budget { bytes, used: AtomicUsize::new(0), is_over: AtomicBool::new(false) }
+    pub(crate) fn new(bytes: usize, stop: &Stop) -> Budget {
+        let (used, is_over) = (AtomicUsize::new(0), AtomicBool::new(false));
+        Budget { bytes, used, is_over, stop: stop.clone() }
     }
 
     /// All that there is.
@@ -56,7 +60,8 @@ impl Budget {
         is_there || self.refuse()
     }
 
-    /// Makes room for another item in a hash table: in twice the memory, if it is full.
+    /// Makes room for another item in a hash table: in twice the memory, if it is full. The table has lost items if there is
+    /// no room, or the search is interrupted.
     #[inline]
     pub(crate) fn grow_table<T>(&self, table: &mut HashTable<T>, hash: impl Fn(&T) -> u64) -> bool {
         table.len() < table.capacity() || self.double(table, hash)
@@ -66,13 +71,26 @@ impl Budget {
     fn double<T>(&self, table: &mut HashTable<T>, hash: impl Fn(&T) -> u64) -> bool {
         let old = table.allocation_size();
         let most = old.saturating_mul(2).max(256);
-        if !self.take(most) {
+        if self.is_over() || !self.take(most) {
             return false;
         }
-        let is_there = table.try_reserve(1, hash).is_ok();
+        // Not by the table itself, which cannot be interrupted.
+        let mut larger = HashTable::new();
+        let is_there = larger.try_reserve(table.len() + 1, &hash).is_ok();
+        let mut pace = self.stop.pace();
+        let mut items = table.drain();
+        while is_there
+            && pace.step().is_ok()
+            && let Some(item) = items.next()
+        {
+            larger.insert_unique(hash(&item), item, &hash);
+        }
+        let is_whole = is_there && items.len() == 0;
+        drop(items);
+        *table = larger;
         // What was taken too much, and the old table.
         self.give((most + old).saturating_sub(table.allocation_size()));
-        is_there || self.refuse()
+        is_whole || self.refuse()
     }
 
     /// Somebody does not get what he asks for.

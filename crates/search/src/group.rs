@@ -14,6 +14,7 @@
 
 mod all;
 mod best;
+mod height;
 mod key;
 mod keys;
 mod metric;

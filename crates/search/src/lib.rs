@@ -13,6 +13,9 @@
 //!
 //! The input of a work is a set of documents ([`Docs`]) and columns; it goes through them a few thousand documents at a
 //! time, by `gather` and `scan`, and never asks a trait object for one document.
+//!
+//! Searches run on the threads of the rayon pool in which they are called, else of rayon's global pool:
+//! [`Search::threads`]. [`Search::memory`] bounds what they hold, and [`Search::interrupt`] ends them.
 #![forbid(unsafe_code)]
 
 #[cfg(feature = "arrow")]

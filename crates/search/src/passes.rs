@@ -42,7 +42,7 @@ impl Passes {
                 )));
             }
             let part = all.other(start..start.saturating_add(width).min(places));
-            let budget = Arc::new(Budget::new(bytes));
+            let budget = Arc::new(Budget::new(bytes, request.stop()));
             let pass = request.run(make(&part, Arc::clone(&budget))?)?;
             if budget.is_over() {
                 width /= 2;

@@ -81,6 +81,11 @@ impl<'s> Search<'s> {
 
     /// With so many threads, 1 at least. The answers are the same for any number. Without the feature `rayon` there is
     /// one.
+    ///
+    /// The threads are those of a rayon pool: the one whose thread calls the search, else rayon's global one. A search makes
+    /// no threads, so it uses no more than the pool has. Call it inside `ThreadPool::install` to choose the pool.
+    ///
+    /// With one thread, most searches run on the thread that calls; no pool is asked.
     #[must_use]
     pub fn threads(mut self, threads: usize) -> Search<'s> {
         self.threads = if cfg!(feature = "rayon") { threads.max(1) } else { 1 };
@@ -88,7 +93,9 @@ impl<'s> Search<'s> {
     }
 
     /// Searches that end with [`Error::Interrupted`](crate::Error::Interrupted) soon after `stop` says so. Each thread asks
-    /// it before every window of 65,536 documents or fewer, so it should take no longer than some nanoseconds.
+    /// it before every window of 65,536 documents or fewer, and in sorts and at the end of facets and groups every few
+    /// thousand values, so it should take no longer than some nanoseconds. To free what was found already takes its time:
+    /// some tens of nanoseconds for each byte string, group or first document.
     ///
     /// ```
     /// use std::sync::Arc;

@@ -79,8 +79,10 @@ impl Search<'_> {
         }
         let keys = different;
         let most = request.memory() / top.saturating_mul(keys.bytes()).max(1);
-        if most == 0 {
-            memory::limit((request.hits() as usize).saturating_mul(SORTED_BYTES), request.memory())?;
+        let all = (request.hits() as usize).saturating_mul(SORTED_BYTES);
+        let are_most = top > MANY && top >= request.hits() as usize / 8 && all <= request.memory();
+        if most == 0 || are_most {
+            memory::limit(all, request.memory())?;
             let sorted = full::sort(&request, &keys)?;
             let ran = TopRan { seen: sorted.len() as u64, ..TopRan::default() };
             return Ok((sorted.into_iter().take(top).map(address).collect(), ran));
@@ -125,6 +127,9 @@ impl Search<'_> {
         full::sort(&request, &keys)
     }
 }
+
+/// More documents than this, if they are an eighth of all, are found by a sort of all.
+const MANY: usize = 1 << 17;
 
 /// Bytes that a sort of all documents takes for each.
 const SORTED_BYTES: usize = size_of::<DocId>() + 2 * size_of::<u64>();

@@ -133,8 +133,12 @@ fn quicksort<T: Ord + Send>(items: &mut [T], threads: usize, stop: &Stop, depth:
     let (fewer, more) = (threads / 2, threads - threads / 2);
     let mut less = || quicksort(less, fewer, stop, depth - 1);
     let mut greater = || quicksort(&mut greater[1..], more, stop, depth - 1);
-    let (less, greater) = if threads > 1 { join(less, greater) } else { (less(), greater()) };
-    less.and(greater)
+    if threads > 1 {
+        let (less, greater) = join(less, greater);
+        return less.and(greater);
+    }
+    less()?;
+    greater()
 }
 
 /// Does both, side by side.

@@ -70,7 +70,8 @@ impl FacetCounter {
             (None, Values::Numbers(_)) => numbers(&column.info().bounds.range(), hits, bytes)?,
             (None, Values::Bytes(_)) => Counts::Bytes(tables::Bytes::new(Part::whole()), Vec::new()),
         };
-        Ok(FacetCounter::counting(facet.clone(), slot, counts, Arc::new(Budget::new(bytes))))
+        let budget = Arc::new(Budget::new(bytes, request.stop()));
+        Ok(FacetCounter::counting(facet.clone(), slot, counts, budget))
     }
 
     fn counting(facet: Facet, slot: Slot, counts: Counts, budget: Arc<Budget>) -> FacetCounter {

@@ -87,7 +87,12 @@ impl Top {
             First::ByCount(heap) => {
                 let mut values = heap.into_vec();
                 threads::sort(&mut values, threads, stop)?;
-                values.into_iter().map(|(count, key)| (key, count.0)).collect()
+                let (mut found, mut pace) = (Vec::with_capacity(values.len()), stop.pace());
+                for (count, key) in values {
+                    pace.step()?;
+                    found.push((key, count.0));
+                }
+                found
             }
             First::ByValue(heap) => {
                 let mut values = heap.into_vec();

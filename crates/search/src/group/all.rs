@@ -4,9 +4,10 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::sync::Arc;
 
+use super::height::Height;
 use super::key;
 use super::keys::{Keys, Space};
-use super::metric::{Height, Layout};
+use super::metric::Layout;
 use super::{GroupOrder, Winner};
 use crate::budget::Budget;
 use crate::collector::Collector;
@@ -235,6 +236,11 @@ impl Candidates {
     fn finish(self, request: &Request<'_>) -> Result<Vec<Winner>> {
         let mut found = self.heap.into_vec();
         threads::sort(&mut found, request.threads(), request.stop())?;
-        Ok(found.into_iter().map(|Candidate { value, row, .. }| Winner { value, row }).collect())
+        let (mut winners, mut pace) = (Vec::with_capacity(found.len()), request.stop().pace());
+        for Candidate { value, row, .. } in found {
+            pace.step()?;
+            winners.push(Winner { value, row });
+        }
+        Ok(winners)
     }
 }

@@ -1,10 +1,9 @@
 //! What is found out about the documents of a group beside their number.
 
-use std::cmp::Ordering;
-
 use docvalues_column::{LogicalType, Value, Values};
 use docvalues_format::file::kind::to_f64;
 
+use super::height::Height;
 use crate::columns::Slot;
 use crate::error::{Error, Result};
 use crate::search::Request;
@@ -251,39 +250,6 @@ impl Layout {
         }
     }
 }
-
-/// A number to compare groups by; all groups have the same sort of it.
-#[derive(Clone, Copy, Debug)]
-pub(super) enum Height {
-    Integer(i128),
-    Double(f64),
-}
-
-impl Ord for Height {
-    fn cmp(&self, other: &Height) -> Ordering {
-        match (self, other) {
-            (Height::Integer(a), Height::Integer(b)) => a.cmp(b),
-            // Adding 0.0 makes 0.0 of −0.0.
-            (Height::Double(a), Height::Double(b)) => (a + 0.0).total_cmp(&(b + 0.0)),
-            (Height::Integer(_), Height::Double(_)) => Ordering::Less,
-            (Height::Double(_), Height::Integer(_)) => Ordering::Greater,
-        }
-    }
-}
-
-impl PartialOrd for Height {
-    fn partial_cmp(&self, other: &Height) -> Option<Ordering> {
-        Some(self.cmp(other))
-    }
-}
-
-impl PartialEq for Height {
-    fn eq(&self, other: &Height) -> bool {
-        self.cmp(other).is_eq()
-    }
-}
-
-impl Eq for Height {}
 
 /// Rows and which of them the documents of a window belong to.
 struct Rows<'a> {
