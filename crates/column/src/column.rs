@@ -32,6 +32,11 @@ pub trait Column: Send + Sync {
     fn skip_index(&self) -> Option<&dyn SkipIndex> {
         None
     }
+
+    /// Whether the source has no such column and this one stands in for it: see [`AbsentColumn`](crate::AbsentColumn).
+    fn is_absent(&self) -> bool {
+        false
+    }
 }
 
 impl fmt::Debug for dyn Column + '_ {

@@ -31,6 +31,7 @@
 //! A column whose bytes are good never fails. After an error the contents of an output are unspecified. Arguments that
 //! break a contract (an output that is too short) panic, as slices do.
 
+mod absent;
 mod batch;
 pub mod bits;
 mod bitset;
@@ -47,6 +48,7 @@ mod source;
 mod terms;
 mod value;
 
+pub use absent::AbsentColumn;
 pub use batch::{Batch, BatchDocs, Lists, Slices, View};
 pub use bits::words;
 pub use bitset::Bitset;

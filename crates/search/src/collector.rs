@@ -4,6 +4,7 @@ use docvalues_column::DocRange;
 
 use crate::columns::Columns;
 use crate::error::Result;
+use crate::stop::Stop;
 use crate::window::Window;
 
 /// A work that looks at windows of documents.
@@ -54,8 +55,17 @@ pub(crate) trait Collector: Sized + Send {
     /// A part is over.
     fn part_ends(&mut self, _part: u32) {}
 
+    /// The most threads that have the memory for one like this each.
+    fn most_threads(&self) -> usize {
+        usize::MAX
+    }
+
     /// Takes over what another one has seen.
-    fn merge(&mut self, other: Self);
+    ///
+    /// # Errors
+    ///
+    /// When the search is interrupted.
+    fn merge(&mut self, other: Self, stop: &Stop) -> Result<()>;
 }
 
 /// Several, each of which sees all.
@@ -76,8 +86,12 @@ impl<C: Collector> Collector for Vec<C> {
         self.iter_mut().for_each(|one| one.part_ends(part));
     }
 
-    fn merge(&mut self, other: Vec<C>) {
-        self.iter_mut().zip(other).for_each(|(one, other)| one.merge(other));
+    fn most_threads(&self) -> usize {
+        self.iter().map(C::most_threads).min().unwrap_or(usize::MAX)
+    }
+
+    fn merge(&mut self, other: Vec<C>, stop: &Stop) -> Result<()> {
+        self.iter_mut().zip(other).try_for_each(|(one, other)| one.merge(other, stop))
     }
 }
 
@@ -99,8 +113,12 @@ impl<C: Collector> Collector for Option<C> {
         self.iter_mut().for_each(|one| one.part_ends(part));
     }
 
-    fn merge(&mut self, other: Option<C>) {
-        self.iter_mut().zip(other).for_each(|(one, other)| one.merge(other));
+    fn most_threads(&self) -> usize {
+        self.as_ref().map_or(usize::MAX, C::most_threads)
+    }
+
+    fn merge(&mut self, other: Option<C>, stop: &Stop) -> Result<()> {
+        self.iter_mut().zip(other).try_for_each(|(one, other)| one.merge(other, stop))
     }
 }
 
@@ -126,10 +144,14 @@ impl<A: Collector, B: Collector, C: Collector> Collector for (A, B, C) {
         self.2.part_ends(part);
     }
 
-    fn merge(&mut self, other: (A, B, C)) {
-        self.0.merge(other.0);
-        self.1.merge(other.1);
-        self.2.merge(other.2);
+    fn most_threads(&self) -> usize {
+        self.0.most_threads().min(self.1.most_threads()).min(self.2.most_threads())
+    }
+
+    fn merge(&mut self, other: (A, B, C), stop: &Stop) -> Result<()> {
+        self.0.merge(other.0, stop)?;
+        self.1.merge(other.1, stop)?;
+        self.2.merge(other.2, stop)
     }
 }
 

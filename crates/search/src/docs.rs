@@ -6,6 +6,7 @@ use docvalues_column::{Bitset, DocId, DocRange, bits};
 
 use crate::error::{Error, Result};
 use crate::memory;
+use crate::stop::Stop;
 
 /// The documents that a request is about.
 ///
@@ -84,7 +85,11 @@ impl Docs<'_> {
             Docs::Range(from, to) => to.min(docs).saturating_sub(from),
             Docs::List(list) => len_u32(list.partition_point(|doc| doc.get() < docs)),
             Docs::Bits(bits) if bits.docs() <= docs => bits.count(),
-            Docs::Bits(bits) => bits.resized(docs).count(),
+            Docs::Bits(bits) => {
+                let (words, last) = (bits.words(), docs as usize / 64);
+                let rest = words.get(last).map_or(0, |word| (word & ((1 << (docs % 64)) - 1)).count_ones());
+                len_u32(bits::count(&words[..last.min(words.len())])) + rest
+            }
         }
     }
 
@@ -107,11 +112,64 @@ impl Docs<'_> {
         found
     }
 
-    /// The same, if there is the memory.
-    pub(crate) fn try_to_vec(&self, docs: u32) -> Result<Vec<DocId>> {
-        let mut found = memory::room(self.count(docs) as usize + bits::DOCS_SPARE)?;
-        self.append_to(docs, &mut found);
+    /// The same, if there is the memory, until the search is interrupted.
+    pub(crate) fn try_to_vec(&self, docs: u32, stop: &Stop) -> Result<Vec<DocId>> {
+        const TOGETHER: usize = 1 << 20;
+        let len = self.count(docs) as usize;
+        let mut found = memory::room(len + bits::DOCS_SPARE)?;
+        match *self {
+            Docs::Bits(set) => {
+                for (at, words) in (0..).zip(set.words().chunks(TOGETHER / 64)) {
+                    stop.check()?;
+                    bits::docs(words, len_u32(at * TOGETHER), &mut found);
+                }
+                found.truncate(len);
+            }
+            Docs::List(list) => {
+                for docs in list[..len].chunks(TOGETHER) {
+                    stop.check()?;
+                    found.extend_from_slice(docs);
+                }
+            }
+            Docs::All | Docs::Range(..) => {
+                let start = if let Docs::Range(start, _) = *self { start } else { 0 };
+                for docs in DocRange::new(start, start.saturating_add(len_u32(len))).chunks(TOGETHER) {
+                    stop.check()?;
+                    found.extend(docs.iter());
+                }
+            }
+        }
         Ok(found)
+    }
+
+    /// The same as bits for a source of so many documents, in `most` bytes at most.
+    pub(crate) fn try_bits(&self, docs: u32, most: usize) -> Result<Bitset> {
+        Ok(Bitset::from_words(self.try_words(docs, most)?, docs))
+    }
+
+    /// The same as words.
+    pub(crate) fn try_words(&self, docs: u32, most: usize) -> Result<Vec<u64>> {
+        let len = DocRange::new(0, docs).words();
+        memory::limit(len.saturating_mul(size_of::<u64>()), most)?;
+        let mut words = memory::zeros::<u64>(len)?;
+        match *self {
+            Docs::All => bits::fill(&mut words, 0..docs as usize),
+            Docs::Range(from, to) if from < to.min(docs) => {
+                bits::fill(&mut words, from as usize..to.min(docs) as usize);
+            }
+            Docs::Range(..) => {}
+            Docs::List(list) => {
+                let there = list.iter().take_while(|doc| doc.get() < docs);
+                there.for_each(|doc| bits::set(&mut words, doc.get() as usize));
+            }
+            Docs::Bits(set) => {
+                words.iter_mut().zip(set.words()).for_each(|(to, from)| *to = *from);
+                if let Some(last) = words.last_mut().filter(|_| !docs.is_multiple_of(64)) {
+                    *last &= (1 << (docs % 64)) - 1;
+                }
+            }
+        }
+        Ok(words)
     }
 
     fn append_to(&self, docs: u32, found: &mut Vec<DocId>) {

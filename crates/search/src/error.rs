@@ -35,10 +35,12 @@ pub enum Error {
         /// What is wrong with it, as a verb: `has text that is not UTF-8`.
         what: &'static str,
     },
-    /// There is no memory for something of each document.
-    #[error("there are no {bytes} bytes of memory for something of each document")]
+    /// There is too little memory for something of each document.
+    #[error(
+        "expected {bytes} bytes of memory for something of each document, found less: see `Search::memory`"
+    )]
     Memory {
-        /// What was asked for.
+        /// What is needed.
         bytes: u64,
     },
     /// The search was interrupted: see [`Search::interrupt`](crate::Search::interrupt).

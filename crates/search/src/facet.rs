@@ -6,11 +6,15 @@
 //! | numbers, sorted-numeric, bool | an array from the least to the greatest value, if these are close; otherwise a hash table |
 //! | binary | a hash table of values |
 //!
+//! If there is no room for all values in [`Search::memory`], they are counted again, some at a time: a range of ords, or those
+//! whose hashes lie in a range.
+//!
 //! A document counts once for each different value that it has, as in Lucene's facets. Terms are looked up at the end,
 //! for those that are returned.
 
 mod array;
 mod counts;
+mod finish;
 mod top;
 
 use docvalues_column::{Field, Value};
@@ -103,7 +107,7 @@ impl Facet {
 }
 
 impl Search<'_> {
-    /// How many of `docs` have each value of a column.
+    /// How many of `docs` have each value of a column. O(documents), for each pass that [`Search::memory`] makes necessary.
     ///
     /// # Errors
     ///
@@ -119,10 +123,11 @@ impl Search<'_> {
     ///
     /// As [`facet`](Self::facet).
     pub fn facets(&self, docs: Docs<'_>, facets: &[Facet]) -> Result<Vec<FacetCounts>> {
-        let mut request = self.begin(docs);
-        let counters = facets.iter().map(|facet| FacetCounter::new(&mut request, facet));
+        let mut request = self.begin(docs)?;
+        let bytes = request.memory() / facets.len().max(1);
+        let counters = facets.iter().map(|facet| FacetCounter::new(&mut request, facet, bytes));
         let counters = counters.collect::<Result<Vec<_>>>()?;
         let counters = request.run(counters)?;
-        counters.into_iter().map(|counter| counter.finish(request.columns())).collect()
+        counters.into_iter().map(|counter| counter.finish(&request)).collect()
     }
 }

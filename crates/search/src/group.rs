@@ -7,14 +7,14 @@
 //! | best | the best document of each group that may be returned | documents, metrics, best documents |
 //!
 //! Rows are in an array where ords are dense or numbers lie close, else in a hash table. If there is no room for all rows
-//! in [`Group::budget`], a pass is about a part of the values, a range of ords or of hashes, and there are as many passes as
+//! in [`Search::memory`], a pass is about a part of the values, a range of ords or of hashes, and there are as many passes as
 //! it takes.
 //!
 //! Sums of doubles depend on the order of the documents, so one thread adds them up.
 
 mod all;
 mod best;
-mod budget;
+mod height;
 mod key;
 mod keys;
 mod metric;
@@ -30,15 +30,14 @@ use crate::search::Request;
 use crate::sort::{Competition, Keys, TopDocs};
 use crate::stats::Distinct;
 use crate::value::Stored;
-use crate::window::NO_ORD;
 use crate::{Docs, Search};
 use best::BestGroups;
 use metric::Layout;
 pub use metric::{Measure, Metric};
 use winners::{Places, Winners};
 
-/// What [`Group::budget`] is at least.
-const LEAST_BUDGET: usize = 64 << 10;
+/// Terms that are looked up at once.
+pub(crate) const TERMS: usize = 1 << 12;
 
 /// What to group by, and what to find out about groups.
 ///
@@ -68,9 +67,6 @@ pub struct Group {
     pub sort: Vec<SortKey>,
     /// What else to find out about each group.
     pub metrics: Vec<Metric>,
-    /// Bytes that accumulators may take, those of all threads together; 64 KiB at least. What is returned is not among
-    /// them, nor are the few columns of a few thousand documents that each thread looks at.
-    pub budget: usize,
 }
 
 /// Which groups come first. Among equal ones that with the least value.
@@ -133,7 +129,6 @@ impl Group {
             docs: 0,
             sort: Vec::new(),
             metrics: Vec::new(),
-            budget: 256 << 20,
         }
     }
 
@@ -171,26 +166,19 @@ impl Group {
         self.metrics.push(metric);
         self
     }
-
-    /// In so many bytes of memory: see [`Group::budget`](struct@Group#structfield.budget).
-    #[must_use]
-    pub fn budget(mut self, bytes: usize) -> Group {
-        self.budget = bytes;
-        self
-    }
 }
 
 impl Search<'_> {
     /// Groups `docs` by their value of a column, and finds the groups that come first.
     ///
-    /// O(documents), for each pass that the budget makes necessary; see [the module](self).
+    /// O(documents), for each pass that [`Search::memory`] makes necessary; see [the module](self).
     ///
     /// # Errors
     ///
-    /// When there is no such column, it has several values a document, a metric is of a column without numbers, the
-    /// budget is too small by far, or bytes of a column are damaged.
+    /// When there is no such column, it has several values a document, a metric is of a column without numbers, there
+    /// is too little memory by far, or bytes of a column are damaged.
     pub fn group(&self, docs: Docs<'_>, group: &Group) -> Result<Groups> {
-        let mut request = self.begin(docs);
+        let mut request = self.begin(docs)?;
         let by = request.slot(&group.by)?;
         let field = request.columns().get(by).info().field.clone();
         if field.kind.is_multi_valued() {
@@ -207,14 +195,17 @@ impl Search<'_> {
         }
         let layout = Arc::new(Layout::new(&mut request, &group.metrics)?);
         let keys = Keys::open(&mut request, &group.sort)?;
+        if let Some(groups) = self.one_group(docs, &request, (by, &layout), group)? {
+            return Ok(groups);
+        }
         if group.order == GroupOrder::Best {
             return by_best(&request, by, field, &layout, keys, group);
         }
-        let bytes = group.budget.max(LEAST_BUDGET);
-        let found = all::find(&request, by, &layout, group.order, group.top, bytes)?;
+        let found = all::find(&request, by, &layout, group.order, group.top)?;
         let docs = if group.docs > 0 && !found.winners.is_empty() {
             let groups = Places::new(found.winners.iter().map(|winner| &winner.value));
-            request.run(Winners::new(by, groups).best(keys, group.docs))?.finish().1
+            let most = most_threads(&request, &keys, found.winners.len(), group.docs);
+            request.run(Winners::new(by, groups).best(keys, group.docs, most))?.finish().1
         } else {
             None
         };
@@ -222,6 +213,43 @@ impl Search<'_> {
         let distinct = Some(Distinct::Exact(found.distinct));
         Ok(Groups { field, groups, distinct, docs: found.docs, missing: found.missing })
     }
+
+    /// The only group, or none, if the descriptions of the columns say all: see [`Known`](crate::known::Known).
+    fn one_group(
+        &self,
+        docs: Docs<'_>,
+        request: &Request<'_>,
+        (by, layout): (Slot, &Layout),
+        group: &Group,
+    ) -> Result<Option<Groups>> {
+        let Some(known) = request.known(by) else { return Ok(None) };
+        let has_all = known.with_value == known.docs;
+        let needs_docs = group.docs > 0 || !group.metrics.is_empty();
+        let Some(row) = layout.known(request, known.with_value) else { return Ok(None) };
+        if known.value.is_some() && needs_docs && !has_all {
+            return Ok(None);
+        }
+        let winner = known.value.map(|number| Winner { value: Stored::Number(number), row });
+        let distinct = Distinct::Exact(winner.is_some().into());
+        let winners = winner.into_iter().take(group.top).collect();
+        let mut groups = finish(request, by, layout, winners, None)?;
+        if let Some(only) = groups.first_mut().filter(|_| group.docs > 0) {
+            only.docs = self.top(docs, &group.sort, group.docs)?;
+        }
+        Ok(Some(Groups {
+            field: request.columns().get(by).info().field.clone(),
+            groups,
+            distinct: (group.order != GroupOrder::Best).then_some(distinct),
+            docs: known.docs,
+            missing: known.docs - known.with_value,
+        }))
+    }
+}
+
+/// The threads that have the memory for the best documents of so many groups: these are returned, so one always has.
+fn most_threads(request: &Request<'_>, keys: &Keys, groups: usize, docs: usize) -> usize {
+    let kept = groups.saturating_mul(docs).min(request.hits() as usize);
+    request.memory() / kept.saturating_mul(keys.bytes()).max(1)
 }
 
 /// Finds the groups whose best documents come first.
@@ -240,10 +268,10 @@ fn by_best(
     };
     let mut pass = Winners::new(by, Places::new(values.iter())).accumulate(layout);
     if group.docs > 0 {
-        pass = pass.best(keys, group.docs);
+        let most = most_threads(request, &keys, values.len(), group.docs);
+        pass = pass.best(keys, group.docs, most);
     }
-    let threads = if layout.depends_on_order() { 1 } else { request.threads() };
-    let pass = request.run_on(threads, pass)?;
+    let pass = request.run(pass)?;
     let (docs, missing) = (pass.docs, pass.missing);
     let (rows, best) = pass.finish();
     let rows = rows.unwrap_or_default();
@@ -261,25 +289,26 @@ fn finish(
     winners: Vec<Winner>,
     best: Option<Vec<TopDocs>>,
 ) -> Result<Vec<GroupFound>> {
-    let column = request.columns().get(by);
-    let ord = |winner: &Winner| match winner.value {
-        Stored::Number(ord) => TermOrd::new(u32::try_from(ord).unwrap_or(u32::MAX)),
-        Stored::Bytes(_) => NO_ORD,
-    };
-    let mut terms = Lists::new();
-    if let Some(dictionary) = column.values().terms() {
-        dictionary.gather_terms(&winners.iter().map(ord).collect::<Vec<_>>(), &mut terms)?;
+    let (column, mut docs) = (request.columns().get(by), best.into_iter().flatten());
+    let (mut groups, mut terms) = (Vec::with_capacity(winners.len()), Lists::new());
+    let mut winners = winners.into_iter();
+    while winners.len() > 0 {
+        request.stop().check()?;
+        let some: Vec<Winner> = winners.by_ref().take(TERMS).collect();
+        if let Some(dictionary) = column.values().terms() {
+            let ords: Vec<TermOrd> = some.iter().map(|winner| winner.value.ord()).collect();
+            dictionary.gather_terms(&ords, &mut terms)?;
+        }
+        let mut terms = terms.slices().iter();
+        for Winner { value, row } in some {
+            let value = match (terms.next(), value) {
+                (Some(term), _) => Value::Bytes(term.to_vec()),
+                (None, Stored::Number(number)) => Value::of(column.info().field.logical, number),
+                (None, Stored::Bytes(bytes)) => Value::Bytes(bytes),
+            };
+            let docs = docs.next().map_or_else(|| Ok(Vec::new()), |docs| docs.finish(request))?;
+            groups.push(GroupFound { value, count: row[0], docs, metrics: layout.measures(&row) });
+        }
     }
-    let (mut terms, mut docs) = (terms.slices().iter(), best.into_iter().flatten());
-    let group = |Winner { value, row }| GroupFound {
-        value: match (terms.next(), value) {
-            (Some(term), _) => Value::Bytes(term.to_vec()),
-            (None, Stored::Number(number)) => Value::of(column.info().field.logical, number),
-            (None, Stored::Bytes(bytes)) => Value::Bytes(bytes),
-        },
-        count: row[0],
-        docs: docs.next().map_or_else(Vec::new, TopDocs::finish),
-        metrics: layout.measures(&row),
-    };
-    Ok(winners.into_iter().map(group).collect())
+    Ok(groups)
 }

@@ -22,6 +22,7 @@ use crate::docs::Docs;
 use crate::error::{Error, Result};
 use crate::search::{Request, Search};
 use crate::stats::NumberStats;
+use crate::stop::Stop;
 use crate::window::{Cells, Window};
 use cut::Cut;
 
@@ -114,7 +115,7 @@ impl Search<'_> {
     ///
     /// When there is no such column, it has no numbers, the ranges make no sense or are too many, or bytes are damaged.
     pub fn histogram(&self, docs: Docs<'_>, histogram: &Histogram) -> Result<HistogramCounts> {
-        let mut request = self.begin(docs);
+        let mut request = self.begin(docs)?;
         let counter = RangeCounter::new(&mut request, histogram)?;
         Ok(request.run(counter)?.finish(request.columns()))
     }
@@ -130,6 +131,8 @@ pub(crate) struct RangeCounter {
     outside: u64,
     /// Where the last value lay: from here up to, but without, this, and which range that is. Empty at first.
     last: (i64, i64, usize),
+    /// Whether the column's description said all.
+    is_known: bool,
 }
 
 impl RangeCounter {
@@ -155,13 +158,20 @@ impl RangeCounter {
             }
             // Whatever else is wrong with the step still is.
             Some(Err(_)) | None => {
-                let numbers = request.run(NumberStats::new(slot, request.columns(), false))?.finish();
+                let numbers = request.run(NumberStats::new(slot, request, false))?.finish();
                 let ends = numbers.range.map(|(low, high)| low..=high);
                 Cut::new(&histogram.step, field, ends)?
             }
         };
-        let counts = vec![0; cut.edges().len()];
-        Ok(RangeCounter { slot, counts, docs: 0, missing: 0, outside: 0, last: (0, 0, 0), cut })
+        let (known, counts) = (request.known(slot), vec![0; cut.edges().len()]);
+        let is_known = known.is_some();
+        let mut counter =
+            RangeCounter { slot, counts, docs: 0, missing: 0, outside: 0, last: (0, 0, 0), cut, is_known };
+        if let Some(known) = known {
+            (counter.docs, counter.missing) = (known.docs, known.docs - known.with_value);
+            known.value.iter().for_each(|number| counter.count(*number, known.values));
+        }
+        Ok(counter)
     }
 
     pub(crate) fn finish(self, columns: &Columns) -> HistogramCounts {
@@ -177,10 +187,10 @@ impl RangeCounter {
         HistogramCounts { field, ranges, docs, missing, outside }
     }
 
-    fn count(&mut self, number: i64) {
+    fn count(&mut self, number: i64, times: u64) {
         match self.cut.place(number, &mut self.last).and_then(|at| self.counts.get_mut(at)) {
-            Some(count) => *count += 1,
-            None => self.outside += 1,
+            Some(count) => *count += times,
+            None => self.outside += times,
         }
     }
 }
@@ -188,26 +198,34 @@ impl RangeCounter {
 impl Collector for RangeCounter {
     fn fork(&self) -> RangeCounter {
         let (slot, cut, counts) = (self.slot, self.cut.clone(), vec![0; self.counts.len()]);
-        RangeCounter { slot, cut, counts, docs: 0, missing: 0, outside: 0, last: (0, 0, 0) }
+        RangeCounter { docs: 0, missing: 0, outside: 0, last: (0, 0, 0), slot, cut, counts, ..*self }
+    }
+
+    fn is_idle(&self) -> bool {
+        self.is_known
     }
 
     fn collect(&mut self, window: &mut Window<'_>) -> Result<()> {
+        if self.is_known {
+            return Ok(());
+        }
         window.read(self.slot)?;
         self.docs += window.len() as u64;
         let cells = window.cells(self.slot);
         self.missing += cells.missing();
         match cells {
-            Cells::Numbers(numbers) => numbers.each(|_, number| self.count(number)),
-            Cells::NumberLists(lists) => lists.items().iter().for_each(|&number| self.count(number)),
+            Cells::Numbers(numbers) => numbers.each(|_, number| self.count(number, 1)),
+            Cells::NumberLists(lists) => lists.items().iter().for_each(|&number| self.count(number, 1)),
             Cells::Ords(_) | Cells::OrdLists(_) | Cells::Bytes(_) => {}
         }
         Ok(())
     }
 
-    fn merge(&mut self, other: RangeCounter) {
+    fn merge(&mut self, other: RangeCounter, _stop: &Stop) -> Result<()> {
         self.counts.iter_mut().zip(other.counts).for_each(|(to, from)| *to += from);
         self.docs += other.docs;
         self.missing += other.missing;
         self.outside += other.outside;
+        Ok(())
     }
 }

@@ -13,10 +13,14 @@
 //!
 //! The input of a work is a set of documents ([`Docs`]) and columns; it goes through them a few thousand documents at a
 //! time, by `gather` and `scan`, and never asks a trait object for one document.
+//!
+//! Searches run on the threads of the rayon pool in which they are called, else of rayon's global pool:
+//! [`Search::threads`]. [`Search::memory`] bounds what they hold, and [`Search::interrupt`] ends them.
 #![forbid(unsafe_code)]
 
 #[cfg(feature = "arrow")]
 pub mod arrow;
+mod budget;
 mod collector;
 mod columns;
 mod docs;
@@ -25,8 +29,10 @@ pub mod export;
 pub mod facet;
 pub mod group;
 pub mod histogram;
+mod known;
 mod memory;
 mod pass;
+mod passes;
 pub mod query;
 mod request;
 pub mod retrieve;
@@ -35,6 +41,7 @@ mod skip;
 pub mod sort;
 pub mod stats;
 mod stop;
+mod tables;
 mod threads;
 mod value;
 mod window;
@@ -44,4 +51,4 @@ pub use docvalues_column::{Bitset, Value};
 pub use error::{Error, Result};
 pub use query::Query;
 pub use request::{SearchAnswer, SearchRequest, Times};
-pub use search::Search;
+pub use search::{MissingColumns, Search};

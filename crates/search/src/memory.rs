@@ -4,11 +4,22 @@ use docvalues_storage::prefer_huge_pages;
 
 use crate::error::{Error, Result};
 
+/// Bytes that a search may take where nobody says otherwise.
+pub(crate) const DEFAULT: usize = 256 << 20;
+
+/// The fewest bytes that a search can be told to take.
+pub(crate) const LEAST: usize = 64 << 10;
+
 /// Room that is smaller is seldom worth a word with the kernel.
 const LARGE: usize = 4 << 20;
 
 /// Room that is smaller is there, or the process has ended before.
 const HUGE: usize = 256 << 20;
+
+/// Refuses more bytes than there may be.
+pub(crate) fn limit(bytes: usize, most: usize) -> Result<()> {
+    if bytes > most { Err(Error::Memory { bytes: bytes as u64 }) } else { Ok(()) }
+}
 
 /// Room for so many, all of which will be used: in large pages, which take a fifth of the time to be touched first.
 pub(crate) fn room<T>(len: usize) -> Result<Vec<T>> {

@@ -55,8 +55,9 @@ impl Pass<'_> {
         if collector.is_idle() {
             return Ok(collector);
         }
-        if self.threads > 1 && parts.len() > 1 {
-            return threads::run(self, parts, collector);
+        let threads = self.threads.min(collector.most_threads());
+        if threads > 1 && parts.len() > 1 {
+            return threads::run(self, parts, threads, collector);
         }
         let mut worker = Worker::default();
         for part in parts {

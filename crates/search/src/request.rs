@@ -6,7 +6,7 @@
 
 use std::time::{Duration, Instant};
 
-use docvalues_column::{DocAddress, SortKey};
+use docvalues_column::{ColumnSource as _, DocAddress, SortKey};
 
 use crate::Docs;
 use crate::error::Result;
@@ -112,22 +112,32 @@ impl Search<'_> {
     pub fn request(&self, request: &SearchRequest) -> Result<SearchAnswer> {
         let mut times = Times::default();
         let start = Instant::now();
-        let (bits, explain) = self.bind(&request.query)?.collect_explained(Docs::All)?;
-        let docs = Docs::Bits(&bits);
+        let bound = self.bind(&request.query)?;
+        let bits;
+        let (docs, explain) = if bound.is_all() {
+            (Docs::All, bound.explain_known())
+        } else if bound.is_none() {
+            (Docs::Range(0, 0), bound.explain_known())
+        } else {
+            let (found, explain) = bound.collect_explained(Docs::All)?;
+            bits = found;
+            (Docs::Bits(&bits), explain)
+        };
         times.query = start.elapsed();
 
         let start = Instant::now();
-        let mut reading = self.begin(docs);
-        let facets = request.facets.iter().map(|facet| FacetCounter::new(&mut reading, facet));
+        let mut reading = self.begin(docs)?;
+        let bytes = reading.memory() / (request.facets.len() + request.stats.len()).max(1);
+        let facets = request.facets.iter().map(|facet| FacetCounter::new(&mut reading, facet, bytes));
         let facets = facets.collect::<Result<Vec<_>>>()?;
         let histograms =
             request.histograms.iter().map(|histogram| RangeCounter::new(&mut reading, histogram));
         let histograms = histograms.collect::<Result<Vec<_>>>()?;
-        let plans = request.stats.iter().map(|stats| stats::plan(&mut reading, stats));
+        let plans = request.stats.iter().map(|stats| stats::plan(&mut reading, stats, bytes));
         let (plans, stats): (Vec<_>, Vec<_>) = plans.collect::<Result<Vec<_>>>()?.into_iter().unzip();
         let (facets, histograms, stats) = reading.run((facets, histograms, stats))?;
         let columns = reading.columns();
-        let facets = facets.into_iter().map(|counter| counter.finish(columns)).collect::<Result<_>>()?;
+        let facets = facets.into_iter().map(|counter| counter.finish(&reading)).collect::<Result<_>>()?;
         let histograms = histograms.into_iter().map(|counter| counter.finish(columns)).collect();
         let stats = plans.into_iter().zip(stats).map(|(plan, stats)| plan.finish(&reading, stats));
         let stats = stats.collect::<Result<_>>()?;
@@ -141,7 +151,7 @@ impl Search<'_> {
         let (top, top_ran) = self.top_explained(docs, &request.sort, request.top)?;
         times.top = start.elapsed();
         Ok(SearchAnswer {
-            hits: bits.count().into(),
+            hits: docs.count(self.docs()).into(),
             facets,
             histograms,
             stats,

@@ -32,7 +32,8 @@ mod top;
 use docvalues_column::{DocAddress, DocId, LogicalType, SortKey};
 
 use crate::error::{Error, Result};
-use crate::{Docs, Search};
+use crate::search::Request;
+use crate::{Docs, Search, memory};
 pub(crate) use key::{Entry, Keys};
 pub use top::TopRan;
 pub(crate) use top::{Competition, Kept, TopDocs};
@@ -41,11 +42,14 @@ impl Search<'_> {
     /// The first `top` of `docs` in the order of `keys`; documents that are equal by all of them, or all if there are
     /// none, in the order of their numbers.
     ///
-    /// O(documents) at worst, O(top) for a source that is sorted like this; see [the module](self).
+    /// O(documents) at worst, O(top) for a source that is sorted like this; see [the module](self). About 100 bytes for
+    /// each document that is kept by each thread; if that is more than [`Search::memory`], fewer threads keep some, or all
+    /// documents are sorted.
     ///
     /// # Errors
     ///
-    /// When there is no such column, a column is named twice, or bytes of it are damaged.
+    /// When there is no such column, a column is named twice, or bytes of it are damaged;
+    /// [`Error::Memory`](crate::Error::Memory) when there is no memory for either.
     pub fn top(&self, docs: Docs<'_>, keys: &[SortKey], top: usize) -> Result<Vec<DocAddress>> {
         Ok(self.top_explained(docs, keys, top)?.0)
     }
@@ -62,31 +66,45 @@ impl Search<'_> {
         keys: &[SortKey],
         top: usize,
     ) -> Result<(Vec<DocAddress>, TopRan)> {
-        let mut request = self.begin(docs);
+        let mut request = self.begin(docs)?;
         let keys = Keys::open(&mut request, keys)?;
         if top == 0 {
             return Ok((Vec::new(), TopRan::default()));
         }
-        if lie_in_order(self, &keys) {
-            let docs = request.docs();
-            return Ok((docs.iter(request.total()).take(top).map(address).collect(), TopRan::default()));
+        let top = top.min(request.hits() as usize);
+        memory::limit(top.saturating_mul(size_of::<DocAddress>()), request.memory())?;
+        let different = keys.different(request.columns());
+        if lie_in_order(self, &keys) || lie_in_order(self, &different) {
+            return Ok((first(&request, top)?, TopRan::default()));
+        }
+        let keys = different;
+        let most = request.memory() / top.saturating_mul(keys.bytes()).max(1);
+        let all = (request.hits() as usize).saturating_mul(SORTED_BYTES);
+        let are_most = top > MANY && top >= request.hits() as usize / 8 && all <= request.memory();
+        if most == 0 || are_most {
+            memory::limit(all, request.memory())?;
+            let sorted = full::sort(&request, &keys)?;
+            let ran = TopRan { seen: sorted.len() as u64, ..TopRan::default() };
+            return Ok((sorted.into_iter().take(top).map(address).collect(), ran));
         }
         let (last, looked) = near::look(&request, &keys, top)?;
         let mut before = TopRan { seen: looked, ..TopRan::default() };
         let guess = near::guess(&request, &keys, top)?;
         // If there are enough that do not come behind it, the first are among them.
         if let Some(guess) = guess.filter(|guess| last.as_ref().is_none_or(|last| guess < last)) {
-            let first = Competition::new(keys.clone(), TopDocs::not_behind(top, Some(guess)));
+            let first =
+                Competition::new(keys.clone(), TopDocs::not_behind(top, Some(guess))).most_threads(most);
             let (found, ran) = request.run(first)?.finish();
             before += ran;
-            let found = found.finish();
+            let found = found.finish(&request)?;
             if found.len() == top {
                 return Ok((found, before));
             }
         }
-        let (found, ran) = request.run(Competition::new(keys, TopDocs::not_behind(top, last)))?.finish();
+        let all = Competition::new(keys, TopDocs::not_behind(top, last)).most_threads(most);
+        let (found, ran) = request.run(all)?.finish();
         before += ran;
-        Ok((found.finish(), before))
+        Ok((found.finish(&request)?, before))
     }
 
     /// All of `docs`, which are of one part, in the order of `keys`: what is exported, for example. O(documents · log documents), and 20 bytes of
@@ -95,15 +113,35 @@ impl Search<'_> {
     /// # Errors
     ///
     /// As [`top`](Self::top), and [`Error::Value`](crate::Error::Value) where the sort finds a value outside of the bounds
-    /// that its column gives.
+    /// that its column gives; [`Error::Memory`](crate::Error::Memory) when there is not so much, or
+    /// [`Search::memory`] allows less.
     pub fn sorted(&self, docs: Docs<'_>, keys: &[SortKey]) -> Result<Vec<DocId>> {
-        let mut request = self.begin(docs);
+        let mut request = self.begin(docs)?;
         let keys = Keys::open(&mut request, keys)?;
-        if lie_in_order(self, &keys) {
-            return request.docs().try_to_vec(request.total());
+        let in_order = lie_in_order(self, &keys);
+        let each = if in_order { size_of::<DocId>() } else { SORTED_BYTES };
+        memory::limit((request.hits() as usize).saturating_mul(each), self.most_memory())?;
+        if in_order {
+            return request.docs().try_to_vec(request.total(), request.stop());
         }
         full::sort(&request, &keys)
     }
+}
+
+/// More documents than this, if they are an eighth of all, are found by a sort of all.
+const MANY: usize = 1 << 17;
+
+/// Bytes that a sort of all documents takes for each.
+const SORTED_BYTES: usize = size_of::<DocId>() + 2 * size_of::<u64>();
+
+/// The first of the documents by their numbers.
+fn first(request: &Request<'_>, top: usize) -> Result<Vec<DocAddress>> {
+    let (mut found, mut pace) = (memory::room(top)?, request.stop().pace());
+    for doc in request.docs().iter(request.total()).take(top) {
+        pace.step()?;
+        found.push(address(doc));
+    }
+    Ok(found)
 }
 
 /// The address of a document of the one part that is searched.
@@ -113,10 +151,9 @@ fn address(doc: DocId) -> DocAddress {
 
 /// Whether documents in the order of their numbers are in the order of these keys.
 fn lie_in_order(search: &Search<'_>, keys: &Keys) -> bool {
-    let asked = keys.asked();
     // The order of a segment is that of all bits, where −0.0 and 0.0 differ.
     let is_exact = keys.types().all(|logical| logical != LogicalType::F64);
-    is_exact && search.source().sort().starts_with(asked)
+    is_exact && search.source().sort().starts_with(keys.asked())
 }
 
 /// Refuses a column that is named twice: the second time, it says nothing.

@@ -5,7 +5,7 @@
 //! | count, missing, min, max, sum, mean | exact; a sum of doubles is compensated (Neumaier) | of all documents, from the directory, where it knows |
 //! | spread | variance | in the same pass, window by window (Chan, Golub, LeVeque 1979) |
 //! | percentiles | exact: values of the column | counting passes, each of which narrows the range 4,096 times |
-//! | distinct | exact up to 65,536, of ords and of numbers that lie close; beyond, within a percent | a bitset, a set, HyperLogLog |
+//! | distinct | exact up to 65,536, of ords and of numbers that lie close; beyond, within a percent | a bitset, by ranges if [`Search::memory`] is too small for it; a set; HyperLogLog |
 //!
 //! Doubles that are NaN are counted, and are in nothing else.
 
@@ -136,8 +136,8 @@ pub(crate) struct Plan {
     slot: Slot,
 }
 
-/// Finds out what has to be read for `stats`: nothing that the directory says.
-pub(crate) fn plan(request: &mut Request<'_>, stats: &Stats) -> Result<(Plan, Reading)> {
+/// Finds out what has to be read for `stats`, in so many bytes: nothing that the directory says.
+pub(crate) fn plan(request: &mut Request<'_>, stats: &Stats, bytes: usize) -> Result<(Plan, Reading)> {
     if let Some(percentile) = stats.percentiles.iter().find(|percentile| !(0.0..=100.0).contains(*percentile))
     {
         return Err(Error::Request(format!("{percentile} is no percentile: these go from 0 to 100")));
@@ -153,13 +153,13 @@ pub(crate) fn plan(request: &mut Request<'_>, stats: &Stats) -> Result<(Plan, Re
     if field.kind.is_bytes() && stats.spread {
         return cannot("has no variance");
     }
-    let known = request.is_all() && !stats.spread && of_directory(column).is_some();
-    let numbers = !known && !field.kind.is_bytes();
-    let terms = !known && field.kind.is_bytes();
+    let told = request.is_all() && !stats.spread && of_directory(column).is_some();
+    let numbers = !told && !field.kind.is_bytes();
+    let terms = !told && field.kind.is_bytes();
     let reading = (
-        numbers.then(|| NumberStats::new(slot, columns, stats.spread)),
-        terms.then(|| TermStats::new(slot)),
-        stats.distinct.then(|| DistinctValues::new(slot, columns)),
+        numbers.then(|| NumberStats::new(slot, request, stats.spread)),
+        terms.then(|| TermStats::new(slot, request.known(slot))),
+        stats.distinct.then(|| DistinctValues::new(slot, request, bytes)).transpose()?,
     );
     Ok((Plan { stats: stats.clone(), slot }, reading))
 }
@@ -173,7 +173,7 @@ impl Plan {
             (_, Some(terms), _) => ColumnStats::of_terms(column, terms)?,
             (None, None, _) => of_directory(column).unwrap_or_else(|| empty(column)),
         };
-        found.distinct = reading.2.map(DistinctValues::finish);
+        found.distinct = reading.2.map(|distinct| distinct.finish(request)).transpose()?;
         let stored = |value: &Option<Value>| value.as_ref().and_then(Value::stored);
         if let (Some(min), Some(max)) = (stored(&found.min), stored(&found.max)) {
             let count = found.values - found.nans;
@@ -304,8 +304,9 @@ impl Search<'_> {
     ///
     /// As [`stats`](Self::stats).
     pub fn stats_of(&self, docs: Docs<'_>, stats: &[Stats]) -> Result<Vec<ColumnStats>> {
-        let mut request = self.begin(docs);
-        let plans = stats.iter().map(|stats| plan(&mut request, stats)).collect::<Result<Vec<_>>>()?;
+        let mut request = self.begin(docs)?;
+        let bytes = request.memory() / stats.len().max(1);
+        let plans = stats.iter().map(|stats| plan(&mut request, stats, bytes)).collect::<Result<Vec<_>>>()?;
         let (plans, reading): (Vec<_>, Vec<_>) = plans.into_iter().unzip();
         let reading = request.run(reading)?;
         plans.into_iter().zip(reading).map(|(plan, reading)| plan.finish(&request, reading)).collect()

@@ -29,6 +29,34 @@ impl Stop {
     }
 }
 
+/// Steps of which a search is asked now and then whether it shall stop.
+pub(crate) struct Pace<'a> {
+    stop: &'a Stop,
+    left: u32,
+}
+
+/// Steps between two questions: short ones take less than a millisecond.
+const STEPS: u32 = 1 << 14;
+
+impl Stop {
+    pub(crate) fn pace(&self) -> Pace<'_> {
+        Pace { stop: self, left: 0 }
+    }
+}
+
+impl Pace<'_> {
+    /// Refuses to go on if the search shall stop.
+    #[inline]
+    pub(crate) fn step(&mut self) -> Result<()> {
+        if self.left == 0 {
+            self.left = STEPS;
+            self.stop.check()?;
+        }
+        self.left -= 1;
+        Ok(())
+    }
+}
+
 impl fmt::Debug for Stop {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_tuple("Stop").field(&self.is_possible()).finish()

@@ -6,9 +6,7 @@
     reason = "a failing helper is a failing test"
 )]
 
-mod claims;
 mod corpus;
-
 mod engine;
 mod explain;
 mod export;

@@ -1,5 +1,9 @@
 //! A counter for each of some small numbers, side by side.
 
+use crate::error::Result;
+use crate::memory;
+use crate::stop::Stop;
+
 /// Arrays that are counted in by turns, if there are few counters: what a value is counted in is seldom what the one before
 /// was counted in.
 ///
@@ -13,6 +17,9 @@ const FEW: usize = 2_048;
 /// So many times more values than counters are counted by turns: all arrays are cleared and added up.
 const OFTEN: usize = 8;
 
+/// Counters that are added up between two questions whether to stop.
+const TOGETHER: usize = 1 << 16;
+
 /// Counters of `0..len`.
 #[derive(Clone, Debug)]
 pub(super) struct Array {
@@ -23,9 +30,14 @@ pub(super) struct Array {
 
 impl Array {
     /// Counters for about so many values.
-    pub(super) fn new(len: usize, values: usize) -> Array {
+    pub(super) fn new(len: usize, values: usize) -> Result<Array> {
         let arrays = if len <= FEW && values / OFTEN >= len { TURNS } else { 1 };
-        Array { len, counts: vec![0; arrays * len] }
+        Ok(Array { len, counts: memory::zeros(arrays * len)? })
+    }
+
+    /// Bytes of memory.
+    pub(super) fn bytes(&self) -> usize {
+        size_of_val(self.counts.as_slice())
     }
 
     /// The same counters, at 0.
@@ -58,8 +70,12 @@ impl Array {
     }
 
     /// What others of the same length counted is added.
-    pub(super) fn merge(&mut self, other: &Array) {
-        self.counts.iter_mut().zip(&other.counts).for_each(|(to, from)| *to += from);
+    pub(super) fn merge(&mut self, other: &Array, stop: &Stop) -> Result<()> {
+        for (to, from) in self.counts.chunks_mut(TOGETHER).zip(other.counts.chunks(TOGETHER)) {
+            stop.check()?;
+            to.iter_mut().zip(from).for_each(|(to, from)| *to += from);
+        }
+        Ok(())
     }
 
     /// How often each was counted.
@@ -117,14 +133,14 @@ mod tests {
                 plain[0] += 1;
             }
 
-            let mut array = Array::new(len, values.len() * times);
+            let mut array = Array::new(len, values.len() * times).unwrap();
             let mut other = array.fork();
             let without = array.count(&values, |place| place);
             prop_assert_eq!(without, (values.len() - inside.count()) as u64);
             other.count(&values, |place| place);
             other.add(0);
             other.add(len);
-            array.merge(&other);
+            array.merge(&other, &Stop::default()).unwrap();
             prop_assert_eq!(array.finish(), plain);
         }
     }

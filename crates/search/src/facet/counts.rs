@@ -1,19 +1,22 @@
 //! Counters, as many as it takes.
 
-use std::hash::Hash;
 use std::ops::RangeInclusive;
+use std::sync::Arc;
 
-use docvalues_column::{Lists, LogicalType, OrdRange, Slices, TermOrd, Terms, Value, Values};
-use hashbrown::HashMap;
+use docvalues_column::{OrdRange, Slices, TermOrd, Terms, Values};
 
 use super::array::Array;
-use super::top::Top;
+use super::finish::{self, Found};
 use super::{Facet, FacetCounts};
+use crate::budget::Budget;
 use crate::collector::Collector;
-use crate::columns::{Columns, Slot};
-use crate::docs::len_u32;
+use crate::columns::Slot;
 use crate::error::{Error, Result};
+use crate::known::Known;
+use crate::passes::Passes;
 use crate::search::Request;
+use crate::stop::Stop;
+use crate::tables::{self, HASH_PARTS, Part};
 use crate::window::{Cells, NO_ORD, Numbers, Strings, Window};
 
 /// Numbers this close to each other are counted in an array.
@@ -27,154 +30,155 @@ const FEW: u64 = 64;
 pub(crate) struct FacetCounter {
     facet: Facet,
     slot: Slot,
-    counts: Counts,
+    pub(super) counts: Counts,
+    budget: Arc<Budget>,
     docs: u64,
     missing: u64,
 }
 
-#[derive(Clone)]
-enum Counts {
+pub(super) enum Counts {
+    /// The description of the column says all.
+    Known(Known),
+    /// There is no room for all ords: they are counted later, some of them at a time.
+    Later,
     /// For each ord a counter, and one behind them for documents without a term.
     Ords(Array),
-    FewOrds(HashMap<u32, u32>),
-    /// For each number from the first on a counter.
+    /// For each number or ord from the first on a counter; others are not counted.
     Near(i64, Array),
-    Far(HashMap<i64, u32>),
-    Bytes(HashMap<Vec<u8>, u32>),
+    /// Numbers or ords.
+    Far(tables::Numbers),
+    /// The count of row `i` is number `i - 1`.
+    Bytes(tables::Bytes, Vec<u32>),
 }
 
 impl FacetCounter {
-    /// Counters for the documents of a request.
-    pub(crate) fn new(request: &mut Request<'_>, facet: &Facet) -> Result<FacetCounter> {
+    /// Counters for the documents of a request, in so many bytes.
+    pub(crate) fn new(request: &mut Request<'_>, facet: &Facet, bytes: usize) -> Result<FacetCounter> {
         let slot = request.slot(&facet.column)?;
         let (column, hits) = (request.columns().get(slot), request.hits());
-        let counts = match column.values() {
-            Values::Ords(_, terms) => ords(terms.term_count(), hits, facet),
-            Values::Numbers(_) => numbers(&column.info().bounds.range(), hits),
-            Values::Bytes(_) => Counts::Bytes(HashMap::new()),
-        };
-        if facet.prefix.is_some() && matches!(counts, Counts::Near(..) | Counts::Far(_)) {
+        let is_number = matches!(column.values(), Values::Numbers(_));
+        if facet.prefix.is_some() && is_number && !column.is_absent() {
             let field = &column.info().field;
             let (field, kind) = (field.name.clone(), field.kind);
             return Err(Error::Kind { field, kind, cannot: "has no prefixes" });
         }
-        Ok(FacetCounter { facet: facet.clone(), slot, counts, docs: 0, missing: 0 })
+        // Terms that no document has are counted, too, if somebody wants them.
+        let says_all = |known: &Known| known.value.is_some() || facet.min_count > 0 || is_number;
+        let counts = match (request.known(slot).filter(says_all), column.values()) {
+            (Some(known), _) => Counts::Known(known),
+            (None, Values::Ords(_, terms)) => ords(terms.term_count(), hits, facet, bytes)?,
+            (None, Values::Numbers(_)) => numbers(&column.info().bounds.range(), hits, bytes)?,
+            (None, Values::Bytes(_)) => Counts::Bytes(tables::Bytes::new(Part::whole()), Vec::new()),
+        };
+        let budget = Arc::new(Budget::new(bytes, request.stop()));
+        Ok(FacetCounter::counting(facet.clone(), slot, counts, budget))
     }
 
-    /// The values that come first.
-    pub(crate) fn finish(mut self, columns: &Columns) -> Result<FacetCounts> {
-        let column = columns.get(self.slot);
-        let (values, distinct) = match (column.values(), self.counts) {
-            (Values::Ords(_, terms), counts) => terms_of(terms, counts, &self.facet, &mut self.missing)?,
-            (_, Counts::Bytes(counts)) => {
-                let mut top = Top::new(&self.facet);
-                let prefix = self.facet.prefix.as_deref().unwrap_or_default();
-                for (value, count) in counts.into_iter().filter(|(value, _)| value.starts_with(prefix)) {
-                    top.see(count, || value);
-                }
-                finish(top, Value::Bytes)
-            }
-            (_, counts) => numbers_of(counts, &self.facet, column.info().field.logical),
+    fn counting(facet: Facet, slot: Slot, counts: Counts, budget: Arc<Budget>) -> FacetCounter {
+        let (docs, missing) = match &counts {
+            Counts::Known(known) => (known.docs, known.docs - known.with_value),
+            _ => (0, 0),
         };
-        let field = column.info().field.clone();
-        Ok(FacetCounts { field, values, distinct, docs: self.docs, missing: self.missing })
+        FacetCounter { facet, slot, counts, budget, docs, missing }
+    }
+
+    /// The values that come first; by as many passes as it takes, if there was no room for all values in one.
+    pub(crate) fn finish(self, request: &Request<'_>) -> Result<FacetCounts> {
+        let FacetCounter { facet, slot, counts, budget, docs, missing } = self;
+        let (column, bytes) = (request.columns().get(slot), budget.bytes());
+        let mut found = Found::new(&facet, column, docs, missing)?;
+        let is_later = matches!(counts, Counts::Later);
+        if !is_later && !budget.is_over() {
+            found.offer(counts, request.stop())?;
+            return finish::values(found, column, request);
+        }
+        drop(counts);
+        let terms = column.values().terms().map_or(0, Terms::term_count);
+        let passes = if is_later {
+            let most = u32::try_from(bytes / size_of::<u32>()).unwrap_or(u32::MAX);
+            Passes { places: terms, width: most.min(terms), bytes }
+        } else {
+            Passes { places: HASH_PARTS, width: HASH_PARTS / 2, bytes }
+        };
+        let hits = request.hits() as usize;
+        passes.run(
+            request,
+            |part, budget| {
+                let counts = match column.values() {
+                    _ if is_later => {
+                        let ords = part.range();
+                        Counts::Near(ords.start.into(), Array::new(ords.len(), hits)?)
+                    }
+                    Values::Bytes(_) => Counts::Bytes(tables::Bytes::new(part.clone()), Vec::new()),
+                    _ => Counts::Far(tables::Numbers::new(part.clone())),
+                };
+                Ok(FacetCounter::counting(facet.clone(), slot, counts, budget))
+            },
+            |pass| {
+                (found.docs, found.missing) = (pass.docs, pass.missing);
+                found.offer(pass.counts, request.stop())
+            },
+        )?;
+        finish::values(found, column, request)
     }
 }
 
 /// Counters for ords of so many terms.
-fn ords(terms: u32, hits: u32, facet: &Facet) -> Counts {
-    if u64::from(hits) * FEW < u64::from(terms) && facet.min_count > 0 {
-        Counts::FewOrds(HashMap::new())
+fn ords(terms: u32, hits: u32, facet: &Facet, bytes: usize) -> Result<Counts> {
+    let counters = terms as usize + 1;
+    Ok(if u64::from(hits) * FEW < u64::from(terms) && facet.min_count > 0 {
+        Counts::Far(tables::Numbers::new(Part::whole()))
+    } else if counters.saturating_mul(size_of::<u32>()) > bytes {
+        Counts::Later
     } else {
-        Counts::Ords(Array::new(terms as usize + 1, hits as usize))
-    }
+        Counts::Ords(Array::new(counters, hits as usize)?)
+    })
 }
 
 /// Counters for numbers between these.
-fn numbers(bounds: &RangeInclusive<i64>, hits: u32) -> Counts {
+fn numbers(bounds: &RangeInclusive<i64>, hits: u32, bytes: usize) -> Result<Counts> {
     if bounds.is_empty() {
-        return Counts::Near(0, Array::new(0, 0));
+        return Ok(Counts::Near(0, Array::new(0, 0)?));
     }
     let (first, last) = (*bounds.start(), *bounds.end());
-    match usize::try_from(last.abs_diff(first)) {
-        Ok(span) if span < NEAR => Counts::Near(first, Array::new(span + 1, hits as usize)),
-        _ => Counts::Far(HashMap::new()),
-    }
-}
-
-fn terms_of(
-    terms: &dyn Terms,
-    counts: Counts,
-    facet: &Facet,
-    missing: &mut u64,
-) -> Result<(Vec<(Value, u64)>, u64)> {
-    let ords = match &facet.prefix {
-        Some(prefix) => terms.prefix(prefix)?,
-        None => OrdRange::new(0, terms.term_count()),
-    };
-    let mut top = Top::new(facet);
-    match counts {
-        Counts::Ords(counts) => {
-            let counts = counts.finish();
-            *missing += counts.last().copied().map_or(0, u64::from);
-            let some = &counts[ords.start as usize..ords.end as usize];
-            top.see_all(some, |at| ords.start + len_u32(at));
+    Ok(match usize::try_from(last.abs_diff(first)) {
+        Ok(span) if span < NEAR.min(bytes / size_of::<u32>()) => {
+            Counts::Near(first, Array::new(span + 1, hits as usize)?)
         }
-        Counts::FewOrds(counts) => {
-            counts
-                .into_iter()
-                .filter(|(ord, _)| ords.contains(TermOrd::new(*ord)))
-                .for_each(|(ord, count)| top.see(count, || ord));
-        }
-        _ => {}
-    }
-    let (found, distinct) = top.finish();
-    let ords: Vec<TermOrd> = found.iter().map(|(ord, _)| TermOrd::new(*ord)).collect();
-    let mut list = Lists::new();
-    terms.gather_terms(&ords, &mut list)?;
-    let values = list.slices().iter().zip(found);
-    Ok((values.map(|(term, (_, count))| (Value::Bytes(term.to_vec()), count.into())).collect(), distinct))
-}
-
-fn numbers_of(counts: Counts, facet: &Facet, logical: LogicalType) -> (Vec<(Value, u64)>, u64) {
-    let mut top = Top::new(facet);
-    match counts {
-        Counts::Near(first, counts) => {
-            // The array reaches to the greatest number of its column.
-            let number = |at: usize| first.wrapping_add_unsigned(at as u64);
-            let counts = counts.finish();
-            if facet.min_count > 0 {
-                top.see_all(&counts, number);
-            } else {
-                // Numbers that no document has are no values, unlike terms.
-                let there = counts.iter().enumerate().filter(|(_, count)| **count > 0);
-                there.for_each(|(at, &count)| top.see(count, || number(at)));
-            }
-        }
-        Counts::Far(counts) => counts.into_iter().for_each(|(number, count)| top.see(count, || number)),
-        _ => {}
-    }
-    finish(top, |number| Value::of(logical, number))
-}
-
-fn finish<K: Ord>(top: Top<K>, value: impl Fn(K) -> Value) -> (Vec<(Value, u64)>, u64) {
-    let (values, distinct) = top.finish();
-    (values.into_iter().map(|(key, count)| (value(key), count.into())).collect(), distinct)
+        _ => Counts::Far(tables::Numbers::new(Part::whole())),
+    })
 }
 
 impl Collector for FacetCounter {
     fn fork(&self) -> FacetCounter {
         let counts = match &self.counts {
+            Counts::Known(known) => Counts::Known(*known),
+            Counts::Later => Counts::Later,
             Counts::Ords(counts) => Counts::Ords(counts.fork()),
-            Counts::FewOrds(_) => Counts::FewOrds(HashMap::new()),
             Counts::Near(first, counts) => Counts::Near(*first, counts.fork()),
-            Counts::Far(_) => Counts::Far(HashMap::new()),
-            Counts::Bytes(_) => Counts::Bytes(HashMap::new()),
+            Counts::Far(table) => Counts::Far(table.fork()),
+            Counts::Bytes(table, _) => Counts::Bytes(table.fork(), Vec::new()),
         };
-        FacetCounter { facet: self.facet.clone(), slot: self.slot, counts, docs: 0, missing: 0 }
+        let (facet, budget) = (self.facet.clone(), Arc::clone(&self.budget));
+        FacetCounter { facet, slot: self.slot, counts, budget, docs: 0, missing: 0 }
+    }
+
+    fn is_idle(&self) -> bool {
+        matches!(self.counts, Counts::Known(_) | Counts::Later)
+    }
+
+    fn most_threads(&self) -> usize {
+        match &self.counts {
+            Counts::Ords(counts) | Counts::Near(_, counts) => self.budget.bytes() / counts.bytes().max(1),
+            _ => usize::MAX,
+        }
     }
 
     fn collect(&mut self, window: &mut Window<'_>) -> Result<()> {
+        // What a pass finds that is over its budget is not used.
+        if self.is_idle() || self.budget.is_over() {
+            return Ok(());
+        }
         self.docs += window.len() as u64;
         window.read(self.slot)?;
         match window.cells(self.slot) {
@@ -187,24 +191,47 @@ impl Collector for FacetCounter {
         Ok(())
     }
 
-    fn merge(&mut self, other: FacetCounter) {
+    fn merge(&mut self, other: FacetCounter, stop: &Stop) -> Result<()> {
         self.docs += other.docs;
         self.missing += other.missing;
+        if self.budget.is_over() {
+            return Ok(());
+        }
+        let (budget, mut pace) = (&*self.budget, stop.pace());
         match (&mut self.counts, other.counts) {
             (Counts::Ords(to), Counts::Ords(from)) | (Counts::Near(_, to), Counts::Near(_, from)) => {
-                to.merge(&from);
+                to.merge(&from, stop)?;
             }
-            (Counts::FewOrds(to), Counts::FewOrds(from)) => add(to, from),
-            (Counts::Far(to), Counts::Far(from)) => add(to, from),
-            (Counts::Bytes(to), Counts::Bytes(from)) => add(to, from),
+            (Counts::Far(to), Counts::Far(from)) => {
+                for (number, count) in from.iter() {
+                    pace.step()?;
+                    to.count(number, count, budget);
+                }
+                budget.give(from.bytes());
+            }
+            (Counts::Bytes(to, counts), Counts::Bytes(from, from_counts)) => {
+                for (row, count) in (1..).zip(&from_counts) {
+                    pace.step()?;
+                    count_bytes(to, counts, from.get(row), *count, budget);
+                }
+                budget.give(from.bytes() + from_counts.capacity() * size_of::<u32>());
+            }
             // A fork counts as its origin does.
             _ => {}
         }
+        Ok(())
     }
 }
 
-fn add<K: Eq + Hash>(to: &mut HashMap<K, u32>, from: HashMap<K, u32>) {
-    from.into_iter().for_each(|(key, count)| *to.entry(key).or_default() += count);
+/// Counts a byte string so many times more, if it is of the table's part and there is room.
+#[inline]
+fn count_bytes(table: &mut tables::Bytes, counts: &mut Vec<u32>, value: &[u8], times: u32, budget: &Budget) {
+    let Some(at) = table.row(value, budget).and_then(|row| (row as usize).checked_sub(1)) else { return };
+    if let Some(count) = counts.get_mut(at) {
+        *count += times;
+    } else if budget.grow(counts, 1) {
+        counts.push(times);
+    }
 }
 
 impl FacetCounter {
@@ -221,12 +248,16 @@ impl FacetCounter {
                     counts.count(ords, |ord| ord.get() as usize)
                 };
             }
-            Counts::FewOrds(counts) => {
+            Counts::Near(first, counts) => {
+                self.missing += ords.iter().filter(|ord| **ord == NO_ORD).count() as u64;
+                counts.count(ords, |ord| near(*first, ord.get().into()));
+            }
+            Counts::Far(counts) => {
                 for &ord in ords {
                     if ord == NO_ORD {
                         self.missing += 1;
                     } else {
-                        *counts.entry(ord.get()).or_default() += 1;
+                        counts.count(ord.get().into(), 1, &self.budget);
                     }
                 }
             }
@@ -252,7 +283,7 @@ impl FacetCounter {
             }),
             Counts::Far(counts) => numbers.each(|_, number| {
                 there += 1;
-                *counts.entry(number).or_default() += 1;
+                counts.count(number, 1, &self.budget);
             }),
             _ => {}
         }
@@ -265,7 +296,7 @@ impl FacetCounter {
             for same in list.chunk_by(|a, b| a == b) {
                 match &mut self.counts {
                     Counts::Near(first, counts) => counts.add(near(*first, same[0])),
-                    Counts::Far(counts) => *counts.entry(same[0]).or_default() += 1,
+                    Counts::Far(counts) => counts.count(same[0], 1, &self.budget),
                     _ => {}
                 }
             }
@@ -273,14 +304,23 @@ impl FacetCounter {
     }
 
     fn bytes(&mut self, strings: Strings<'_>) {
-        let Counts::Bytes(counts) = &mut self.counts else { return };
+        let Counts::Bytes(table, counts) = &mut self.counts else { return };
         for value in strings.iter() {
             match value {
-                Some(value) => *counts.entry_ref(value).or_default() += 1,
+                Some(value) => count_bytes(table, counts, value, 1, &self.budget),
                 None => self.missing += 1,
             }
         }
     }
+}
+
+/// The ords of a column that a facet lets through; nothing if it has no ords.
+pub(super) fn ords_let_through(facet: &Facet, terms: Option<&dyn Terms>) -> Result<Option<OrdRange>> {
+    Ok(match (terms, &facet.prefix) {
+        (Some(terms), Some(prefix)) => Some(terms.prefix(prefix)?),
+        (Some(terms), None) => Some(OrdRange::new(0, terms.term_count())),
+        (None, _) => None,
+    })
 }
 
 /// Where a number is counted that lies between the bounds of its column.

@@ -6,24 +6,28 @@ use std::collections::BinaryHeap;
 use docvalues_format::bits;
 
 use super::{Facet, FacetOrder};
+use crate::error::Result;
+use crate::search::Request;
+use crate::threads;
+use crate::value::Stored;
 
 /// The first `top` of the values that pass by, in the order of a [`Facet`]. O(log top) for one that is kept, O(1) for
 /// any other.
-pub(super) struct Top<K> {
+pub(super) struct Top {
     top: usize,
     min_count: u32,
     distinct: u64,
-    first: First<K>,
+    first: First,
 }
 
-enum First<K> {
+enum First {
     /// The last of those that are kept is on top: fewest, and of these the greatest.
-    ByCount(BinaryHeap<(Reverse<u32>, K)>),
-    ByValue(BinaryHeap<(K, u32)>),
+    ByCount(BinaryHeap<(Reverse<u32>, Stored)>),
+    ByValue(BinaryHeap<(Stored, u32)>),
 }
 
-impl<K: Ord> Top<K> {
-    pub(super) fn new(facet: &Facet) -> Top<K> {
+impl Top {
+    pub(super) fn new(facet: &Facet) -> Top {
         let first = match facet.order {
             FacetOrder::Count => First::ByCount(BinaryHeap::new()),
             FacetOrder::Value => First::ByValue(BinaryHeap::new()),
@@ -34,7 +38,7 @@ impl<K: Ord> Top<K> {
 
     /// A value passes by, each once.
     #[inline]
-    pub(super) fn see(&mut self, count: u32, key: impl FnOnce() -> K) {
+    pub(super) fn see(&mut self, count: u32, key: impl FnOnce() -> Stored) {
         if count < self.min_count {
             return;
         }
@@ -52,7 +56,7 @@ impl<K: Ord> Top<K> {
     ///
     /// Most are not worth a look: whether one of some is, and how many are counted at all, is found out for all of them at
     /// once.
-    pub(super) fn see_all(&mut self, counts: &[u32], key: impl Fn(usize) -> K) {
+    pub(super) fn see_all(&mut self, counts: &[u32], key: impl Fn(usize) -> Stored) {
         const SOME: usize = 64;
         let mut at = 0;
         while at < counts.len() {
@@ -77,14 +81,26 @@ impl<K: Ord> Top<K> {
     }
 
     /// The values that come first and their counts, in order, and how many values passed by.
-    pub(super) fn finish(self) -> (Vec<(K, u32)>, u64) {
+    pub(super) fn finish(self, request: &Request<'_>) -> Result<(Vec<(Stored, u32)>, u64)> {
+        let (threads, stop) = (request.threads(), request.stop());
         let values = match self.first {
             First::ByCount(heap) => {
-                heap.into_sorted_vec().into_iter().map(|(count, key)| (key, count.0)).collect()
+                let mut values = heap.into_vec();
+                threads::sort(&mut values, threads, stop)?;
+                let (mut found, mut pace) = (Vec::with_capacity(values.len()), stop.pace());
+                for (count, key) in values {
+                    pace.step()?;
+                    found.push((key, count.0));
+                }
+                found
             }
-            First::ByValue(heap) => heap.into_sorted_vec(),
+            First::ByValue(heap) => {
+                let mut values = heap.into_vec();
+                threads::sort(&mut values, threads, stop)?;
+                values
+            }
         };
-        (values, self.distinct)
+        Ok((values, self.distinct))
     }
 }
 

@@ -4,22 +4,21 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::sync::Arc;
 
-use hashbrown::DefaultHashBuilder;
-
-use super::budget::Budget;
+use super::height::Height;
 use super::key;
-use super::keys::{HASH_PARTS, Keys, Space};
-use super::metric::{Height, Layout};
+use super::keys::{Keys, Space};
+use super::metric::Layout;
 use super::{GroupOrder, Winner};
+use crate::budget::Budget;
 use crate::collector::Collector;
 use crate::columns::Slot;
-use crate::error::{Error, Result};
+use crate::error::Result;
+use crate::passes::Passes;
 use crate::search::Request;
+use crate::stop::Stop;
+use crate::threads;
 use crate::value::Stored;
 use crate::window::Window;
-
-/// The most passes over the documents.
-const MAX_PASSES: u32 = HASH_PARTS;
 
 /// The groups that come first, and what is known of all of them.
 pub(super) struct Found {
@@ -29,69 +28,39 @@ pub(super) struct Found {
     pub(super) missing: u64,
 }
 
-/// Finds the first `top` groups by `order`, with accumulators in `bytes` of memory.
+/// Finds the first `top` groups by `order`.
 pub(super) fn find(
     request: &Request<'_>,
     by: Slot,
     layout: &Arc<Layout>,
     order: GroupOrder,
     top: usize,
-    bytes: usize,
 ) -> Result<Found> {
     let columns = request.columns();
     let space = Space::of(columns, by, request.hits());
-    let hasher = DefaultHashBuilder::default();
-    let (mut width, mut threads) = first_width(space, layout, request.threads(), bytes);
-    if layout.depends_on_order() {
-        threads = 1;
-    }
+    let bytes = request.memory();
+    let rows = match space {
+        // One row is for all others.
+        Space::Near { .. } => (bytes / layout.bytes()).saturating_sub(1).max(1),
+        Space::Hashed => usize::MAX,
+    };
+    let width = u32::try_from(rows).unwrap_or(u32::MAX).min(space.len()).max(1);
     let mut candidates = Candidates::new(order, top, layout);
     let mut found = Found { winners: Vec::new(), distinct: 0, docs: 0, missing: 0 };
-    let mut start = 0_u32;
-    loop {
-        passes_for(space, width, bytes)?;
-        let part = start..start.saturating_add(width).min(space.len());
-        let keys = space.keys(part.clone(), columns, by, hasher.clone());
-        let pass = AllGroups::new(by, keys, Arc::clone(layout), Arc::new(Budget::new(bytes)));
-        let pass = request.run_on(threads, pass)?;
-        if pass.budget.is_over() {
-            width /= 2;
-            continue;
-        }
-        (found.docs, found.missing) = (pass.docs, pass.missing);
-        found.distinct += pass.offer(&mut candidates);
-        start = part.end;
-        if start >= space.len() {
-            found.winners = candidates.finish();
-            return Ok(found);
-        }
-    }
-}
-
-/// Refuses to go through the documents more often than makes sense.
-fn passes_for(space: Space, width: u32, bytes: usize) -> Result<()> {
-    if space.len().checked_div(width).is_some_and(|passes| passes <= MAX_PASSES) {
-        return Ok(());
-    }
-    let kib = bytes >> 10;
-    Err(Error::Request(format!(
-        "more than {MAX_PASSES} passes would be needed to group in {kib} KiB of memory"
-    )))
-}
-
-/// How many places a first pass is about, and by how many threads. Fewer threads that go through the documents once do
-/// the same work as many that do so more often.
-fn first_width(space: Space, layout: &Layout, threads: usize, bytes: usize) -> (u32, usize) {
-    let Space::Near { len, .. } = space else { return (HASH_PARTS, threads) };
-    let row = layout.words() * size_of::<u64>();
-    let rows = bytes / row;
-    let all = len as usize + 1;
-    if rows < all {
-        // One row is for all others.
-        (u32::try_from(rows.saturating_sub(1).max(1)).unwrap_or(u32::MAX), 1)
-    } else {
-        (len.max(1), threads.min(rows / all))
-    }
+    Passes { places: space.len(), width, bytes }.run(
+        request,
+        |part, budget| {
+            let keys = space.keys(part, columns, by);
+            Ok(AllGroups::new(by, keys, Arc::clone(layout), budget))
+        },
+        |pass| {
+            (found.docs, found.missing) = (pass.docs, pass.missing);
+            found.distinct += pass.offer(&mut candidates, request.stop())?;
+            Ok(())
+        },
+    )?;
+    found.winners = candidates.finish(request)?;
+    Ok(found)
 }
 
 /// A row for each value that is seen, of those that a pass is about.
@@ -138,22 +107,30 @@ impl AllGroups {
     }
 
     /// Shows all groups that there are; returns how many these are.
-    fn offer(&self, candidates: &mut Candidates) -> u64 {
+    fn offer(&self, candidates: &mut Candidates, stop: &Stop) -> Result<u64> {
         let mut groups = 0;
-        self.keys.each(&self.rows, self.layout.words(), |row, key| {
+        self.keys.each(&self.rows, self.layout.words(), stop.pace(), |row, key| {
             groups += u64::from(row[0] > 0);
             // In this order: most rows are too small, but any number of them may be empty, which no CPU can foresee.
             if row[candidates.word].cast_signed() >= candidates.floor && row[0] > 0 {
                 candidates.offer(&self.layout, row, || self.keys.value(key));
             }
-        });
-        groups
+        })?;
+        Ok(groups)
     }
 }
 
 impl Collector for AllGroups {
     fn fork(&self) -> AllGroups {
         AllGroups::new(self.by, self.keys.fork(), Arc::clone(&self.layout), Arc::clone(&self.budget))
+    }
+
+    fn most_threads(&self) -> usize {
+        match self.keys {
+            _ if self.layout.depends_on_order() => 1,
+            Keys::Near { .. } => self.budget.bytes() / size_of_val(self.rows.as_slice()).max(1),
+            Keys::Numbers(_) | Keys::Bytes(_) => usize::MAX,
+        }
     }
 
     fn collect(&mut self, window: &mut Window<'_>) -> Result<()> {
@@ -171,15 +148,15 @@ impl Collector for AllGroups {
         Ok(())
     }
 
-    fn merge(&mut self, other: AllGroups) {
+    fn merge(&mut self, other: AllGroups, stop: &Stop) -> Result<()> {
         self.docs += other.docs;
         self.missing += other.missing;
         let words = self.layout.words();
         let AllGroups { keys, layout, rows, budget, .. } = self;
         if budget.is_over() {
-            return;
+            return Ok(());
         }
-        keys.rows_of(&other.keys, budget, |from, to| {
+        keys.rows_of(&other.keys, budget, stop.pace(), |from, to| {
             let from = &other.rows[from * words..(from + 1) * words];
             let end = (to as usize + 1) * words;
             let fits = budget.grow(rows, end.saturating_sub(rows.len()));
@@ -188,8 +165,9 @@ impl Collector for AllGroups {
                 layout.merge(&mut rows[end - words..end], from);
             }
             fits
-        });
+        })?;
         budget.give(other.held());
+        Ok(())
     }
 }
 
@@ -255,8 +233,14 @@ impl Candidates {
         }
     }
 
-    fn finish(self) -> Vec<Winner> {
-        let found = self.heap.into_sorted_vec().into_iter();
-        found.map(|Candidate { value, row, .. }| Winner { value, row }).collect()
+    fn finish(self, request: &Request<'_>) -> Result<Vec<Winner>> {
+        let mut found = self.heap.into_vec();
+        threads::sort(&mut found, request.threads(), request.stop())?;
+        let (mut winners, mut pace) = (Vec::with_capacity(found.len()), request.stop().pace());
+        for Candidate { value, row, .. } in found {
+            pace.step()?;
+            winners.push(Winner { value, row });
+        }
+        Ok(winners)
     }
 }

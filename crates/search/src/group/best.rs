@@ -6,7 +6,9 @@ use hashbrown::HashMap;
 
 use super::key;
 use crate::columns::Slot;
+use crate::error::Result;
 use crate::sort::{Entry, Kept, Keys};
+use crate::stop::Stop;
 use crate::value::Stored;
 use crate::window::Window;
 
@@ -72,11 +74,14 @@ impl Kept for BestGroups {
         }
     }
 
-    fn merge(&mut self, other: BestGroups) {
+    fn merge(&mut self, other: BestGroups, stop: &Stop) -> Result<()> {
+        let mut pace = stop.pace();
         for (entry, value) in other.groups {
+            pace.step()?;
             if self.last().is_none_or(|last| entry < *last) {
                 self.put(entry, value);
             }
         }
+        Ok(())
     }
 }

@@ -2,21 +2,19 @@
 //!
 //! A pass is about a part of all values: of those that lie side by side a range, of others those whose hashes are in a range.
 
-use std::hash::BuildHasher;
 use std::ops::Range;
 
-use docvalues_column::{TermOrd, Values};
+use docvalues_column::Values;
 use docvalues_format::bits;
-use hashbrown::{DefaultHashBuilder, HashTable};
 
-use super::budget::Budget;
+use crate::budget::Budget;
 use crate::columns::{Columns, Slot, bounds};
 use crate::docs::len_u32;
+use crate::error::Result;
+use crate::stop::Pace;
+use crate::tables::{Bytes, HASH_PARTS, Numbers, Part};
 use crate::value::Stored;
 use crate::window::{Cells, NO_ORD, Window};
-
-/// Parts that hashes can tell apart.
-pub(super) const HASH_PARTS: u32 = 1 << 12;
 
 /// An array may have so many rows for each document. To clear a row and to look at it takes a nanosecond, a hash table ten
 /// and more for each document.
@@ -41,42 +39,6 @@ pub(super) enum Keys {
     Bytes(Bytes),
 }
 
-/// Numbers or ords in a hash table, with their rows.
-pub(super) struct Numbers {
-    part: Part,
-    rows: HashTable<(i64, u32)>,
-}
-
-/// Byte strings in a hash table: their hashes and rows. What hashes alike is compared.
-pub(super) struct Bytes {
-    part: Part,
-    rows: HashTable<(u64, u32)>,
-    /// Row `i` is `bytes[ends[i - 1]..ends[i]]`.
-    bytes: Vec<u8>,
-    ends: Vec<usize>,
-}
-
-/// The hashes of a pass.
-#[derive(Clone)]
-struct Part {
-    hasher: DefaultHashBuilder,
-    range: Range<u32>,
-}
-
-impl Part {
-    /// The hash, if it is one of these.
-    #[inline]
-    fn hash(&self, value: impl std::hash::Hash) -> Option<u64> {
-        let hash = self.hasher.hash_one(value);
-        // Bits that a hash table has little use for: it takes the lowest ones and the highest ones.
-        self.range.contains(&place(hash)).then_some(hash)
-    }
-}
-
-fn place(hash: u64) -> u32 {
-    (hash >> 32) as u32 & (HASH_PARTS - 1)
-}
-
 impl Space {
     pub(super) fn of(columns: &Columns, by: Slot, hits: u32) -> Space {
         let most = u64::from(hits).saturating_mul(SPARSE).max(1 << 10);
@@ -97,25 +59,17 @@ impl Space {
         }
     }
 
-    /// The values at some places. `hasher` is the same for all parts.
-    pub(super) fn keys(
-        self,
-        part: Range<u32>,
-        columns: &Columns,
-        by: Slot,
-        hasher: DefaultHashBuilder,
-    ) -> Keys {
+    /// The values at some places.
+    pub(super) fn keys(self, part: &Part, columns: &Columns, by: Slot) -> Keys {
         match self {
             Space::Near { first, .. } => {
-                Keys::Near { first: first + i64::from(part.start), len: part.end - part.start }
+                let Range { start, end } = part.range();
+                Keys::Near { first: first + i64::from(start), len: end - start }
             }
-            Space::Hashed => {
-                let part = Part { hasher, range: part };
-                match columns.get(by).values() {
-                    Values::Bytes(_) => Keys::Bytes(Bytes::new(part)),
-                    _ => Keys::Numbers(Numbers { part, rows: HashTable::new() }),
-                }
-            }
+            Space::Hashed => match columns.get(by).values() {
+                Values::Bytes(_) => Keys::Bytes(Bytes::new(part.clone())),
+                _ => Keys::Numbers(Numbers::new(part.clone())),
+            },
         }
     }
 }
@@ -125,10 +79,8 @@ impl Keys {
     pub(super) fn fork(&self) -> Keys {
         match self {
             Keys::Near { first, len } => Keys::Near { first: *first, len: *len },
-            Keys::Numbers(numbers) => {
-                Keys::Numbers(Numbers { part: numbers.part.clone(), rows: HashTable::new() })
-            }
-            Keys::Bytes(bytes) => Keys::Bytes(Bytes::new(bytes.part.clone())),
+            Keys::Numbers(numbers) => Keys::Numbers(numbers.fork()),
+            Keys::Bytes(bytes) => Keys::Bytes(bytes.fork()),
         }
     }
 
@@ -136,8 +88,8 @@ impl Keys {
     pub(super) fn rows(&self) -> usize {
         match self {
             Keys::Near { len, .. } => *len as usize + 1,
-            Keys::Numbers(numbers) => numbers.rows.len() + 1,
-            Keys::Bytes(bytes) => bytes.ends.len(),
+            Keys::Numbers(numbers) => numbers.len() + 1,
+            Keys::Bytes(bytes) => bytes.len() + 1,
         }
     }
 
@@ -176,7 +128,8 @@ impl Keys {
             }
             (Keys::Numbers(table), Cells::Ords(ords)) => {
                 for &ord in ords {
-                    let Some(row) = table.of_ord(ord, budget) else { return false };
+                    let row = if ord == NO_ORD { Some(0) } else { table.row(ord.get().into(), budget) };
+                    let Some(row) = row else { return false };
                     places.push(row);
                 }
             }
@@ -204,36 +157,46 @@ impl Keys {
     pub(super) fn bytes(&self) -> usize {
         match self {
             Keys::Near { .. } => 0,
-            Keys::Numbers(numbers) => numbers.rows.allocation_size(),
-            Keys::Bytes(bytes) => {
-                bytes.rows.allocation_size()
-                    + bytes.bytes.capacity()
-                    + bytes.ends.capacity() * size_of::<usize>()
-            }
+            Keys::Numbers(numbers) => numbers.bytes(),
+            Keys::Bytes(bytes) => bytes.bytes(),
         }
     }
 
     /// Shows `each` all rows of values, `words` long, and by what [`value`](Self::value) knows each.
-    pub(super) fn each(&self, rows: &[u64], words: usize, mut each: impl FnMut(&[u64], i64)) {
+    ///
+    /// # Errors
+    ///
+    /// When the search is interrupted.
+    pub(super) fn each(
+        &self,
+        rows: &[u64],
+        words: usize,
+        mut pace: Pace<'_>,
+        mut each: impl FnMut(&[u64], i64),
+    ) -> Result<()> {
         let row = |row: usize| &rows[row * words..(row + 1) * words];
         match self {
             Keys::Near { first, len } => {
                 // The last one may be the greatest number there is, with none behind it.
                 for (at, row) in rows.chunks_exact(words).enumerate().take(*len as usize) {
+                    pace.step()?;
                     each(row, first.wrapping_add_unsigned(at as u64));
                 }
             }
             Keys::Numbers(numbers) => {
-                for &(number, at) in &numbers.rows {
+                for (number, at) in numbers.iter() {
+                    pace.step()?;
                     each(row(at as usize), number);
                 }
             }
             Keys::Bytes(bytes) => {
-                for (at, key) in (1..bytes.ends.len()).zip(1..) {
+                for (at, key) in (1..=bytes.len()).zip(1..) {
+                    pace.step()?;
                     each(row(at), key);
                 }
             }
         }
+        Ok(())
     }
 
     /// The value of a row.
@@ -244,82 +207,44 @@ impl Keys {
         }
     }
 
-    /// The rows here of the rows of `other`, which may be new; `None` if there is no room for all.
+    /// Shows `each` the rows of `other` and those here of the same values, which may be new, until there is no room for
+    /// one.
+    ///
+    /// # Errors
+    ///
+    /// When the search is interrupted.
     pub(super) fn rows_of(
         &mut self,
         other: &Keys,
         budget: &Budget,
+        mut pace: Pace<'_>,
         mut each: impl FnMut(usize, u32) -> bool,
-    ) -> bool {
+    ) -> Result<()> {
+        let (mut places, mut has_room) = (0..other.rows(), true);
         match (self, other) {
-            (Keys::Near { .. }, _) => (0..other.rows()).all(|row| each(row, len_u32(row))),
-            (Keys::Numbers(to), Keys::Numbers(from)) => from
-                .rows
-                .iter()
-                .all(|&(number, row)| to.row(number, budget).is_some_and(|to| each(row as usize, to))),
+            (Keys::Near { .. }, _) => {
+                while let Some(row) = places.next().filter(|_| has_room) {
+                    pace.step()?;
+                    has_room = each(row, len_u32(row));
+                }
+            }
+            (Keys::Numbers(to), Keys::Numbers(from)) => {
+                for (number, row) in from.iter() {
+                    pace.step()?;
+                    if !to.row(number, budget).is_some_and(|to| each(row as usize, to)) {
+                        break;
+                    }
+                }
+            }
             (Keys::Bytes(to), Keys::Bytes(from)) => {
-                (1..from.ends.len()).all(|row| to.row(from.get(row), budget).is_some_and(|to| each(row, to)))
+                while let Some(row) = places.next().filter(|_| has_room) {
+                    pace.step()?;
+                    has_room = row == 0 || to.row(from.get(row), budget).is_some_and(|to| each(row, to));
+                }
             }
             // A fork has keys as its origin.
-            _ => true,
+            _ => {}
         }
-    }
-}
-
-impl Numbers {
-    fn of_ord(&mut self, ord: TermOrd, budget: &Budget) -> Option<u32> {
-        if ord == NO_ORD { Some(0) } else { self.row(ord.get().into(), budget) }
-    }
-
-    #[inline]
-    fn row(&mut self, number: i64, budget: &Budget) -> Option<u32> {
-        let Numbers { part, rows } = self;
-        let Some(hash) = part.hash(number) else { return Some(0) };
-        if let Some((_, row)) = rows.find(hash, |(known, _)| *known == number) {
-            return Some(*row);
-        }
-        let hash_of = |(number, _): &(i64, u32)| part.hasher.hash_one(number);
-        if rows.len() == rows.capacity()
-            && !budget.grow_table(rows, HashTable::allocation_size, |rows| rows.reserve(1, hash_of))
-        {
-            return None;
-        }
-        let row = len_u32(rows.len() + 1);
-        rows.insert_unique(hash, (number, row), hash_of);
-        Some(row)
-    }
-}
-
-impl Bytes {
-    fn new(part: Part) -> Bytes {
-        Bytes { part, rows: HashTable::new(), bytes: Vec::new(), ends: vec![0] }
-    }
-
-    fn get(&self, row: usize) -> &[u8] {
-        &self.bytes[self.ends[row - 1]..self.ends[row]]
-    }
-
-    #[inline]
-    fn row(&mut self, value: &[u8], budget: &Budget) -> Option<u32> {
-        let Some(hash) = self.part.hash(value) else { return Some(0) };
-        let same = |(known, row): &(u64, u32)| *known == hash && self.get(*row as usize) == value;
-        if let Some((_, row)) = self.rows.find(hash, same) {
-            return Some(*row);
-        }
-        let hash_of = |(hash, _): &(u64, u32)| *hash;
-        let is_full = self.rows.len() == self.rows.capacity();
-        let has_room = budget.grow(&mut self.bytes, value.len())
-            && budget.grow(&mut self.ends, 1)
-            && (!is_full
-                || budget
-                    .grow_table(&mut self.rows, HashTable::allocation_size, |rows| rows.reserve(1, hash_of)));
-        if !has_room {
-            return None;
-        }
-        let row = len_u32(self.ends.len());
-        self.bytes.extend_from_slice(value);
-        self.ends.push(self.bytes.len());
-        self.rows.insert_unique(hash, (hash, row), hash_of);
-        Some(row)
+        Ok(())
     }
 }

@@ -1,10 +1,9 @@
 //! What is found out about the documents of a group beside their number.
 
-use std::cmp::Ordering;
-
 use docvalues_column::{LogicalType, Value, Values};
 use docvalues_format::file::kind::to_f64;
 
+use super::height::Height;
 use crate::columns::Slot;
 use crate::error::{Error, Result};
 use crate::search::Request;
@@ -155,6 +154,24 @@ impl Layout {
         self.words
     }
 
+    /// The row of a group that has all documents of a request, which are so many, if the descriptions of the columns tell.
+    pub(super) fn known(&self, request: &Request<'_>, docs: u64) -> Option<Vec<u64>> {
+        let mut row = vec![0; self.words];
+        row[0] = docs;
+        for one in &self.accumulators {
+            let known = request.known(one.slot)?;
+            if let Some(number) = known.value {
+                one.add_known(&mut row, number, known.values);
+            }
+        }
+        Some(row)
+    }
+
+    /// Bytes of a row.
+    pub(super) fn bytes(&self) -> usize {
+        self.words * size_of::<u64>()
+    }
+
     /// Whether a row depends on the order in which documents are seen.
     pub(super) fn depends_on_order(&self) -> bool {
         self.accumulators.iter().any(|one| one.what == What::Doubles)
@@ -237,39 +254,6 @@ impl Layout {
     }
 }
 
-/// A number to compare groups by; all groups have the same sort of it.
-#[derive(Clone, Copy, Debug)]
-pub(super) enum Height {
-    Integer(i128),
-    Double(f64),
-}
-
-impl Ord for Height {
-    fn cmp(&self, other: &Height) -> Ordering {
-        match (self, other) {
-            (Height::Integer(a), Height::Integer(b)) => a.cmp(b),
-            // Adding 0.0 makes 0.0 of −0.0.
-            (Height::Double(a), Height::Double(b)) => (a + 0.0).total_cmp(&(b + 0.0)),
-            (Height::Integer(_), Height::Double(_)) => Ordering::Less,
-            (Height::Double(_), Height::Integer(_)) => Ordering::Greater,
-        }
-    }
-}
-
-impl PartialOrd for Height {
-    fn partial_cmp(&self, other: &Height) -> Option<Ordering> {
-        Some(self.cmp(other))
-    }
-}
-
-impl PartialEq for Height {
-    fn eq(&self, other: &Height) -> bool {
-        self.cmp(other).is_eq()
-    }
-}
-
-impl Eq for Height {}
-
 /// Rows and which of them the documents of a window belong to.
 struct Rows<'a> {
     words: usize,
@@ -320,6 +304,30 @@ impl Accumulator {
             }),
             What::Least => rows.each(numbers, |row, number| extreme(row, number, !rank(number))),
             What::Greatest => rows.each(numbers, |row, number| extreme(row, number, rank(number))),
+        }
+    }
+
+    /// Adds a number so many times.
+    #[expect(clippy::cast_precision_loss, reason = "a sum of doubles is no count")]
+    fn add_known(&self, row: &mut [u64], number: i64, times: u64) {
+        let Accumulator { at, count, .. } = *self;
+        let is_double = self.logical == LogicalType::F64;
+        if is_double && to_f64(number).is_nan() {
+            return;
+        }
+        if count != 0 {
+            row[count] += times;
+        }
+        match self.what {
+            What::Sum => row[at] = row[at].wrapping_add(number.cast_unsigned().wrapping_mul(times)),
+            What::WideSum => add_wide(row, at, i128::from(number) * i128::from(times)),
+            What::Doubles => {
+                let mut all = compensated(row, at);
+                all.add(to_f64(number) * times as f64);
+                (row[at], row[at + 1]) = (all.sum.to_bits(), all.lost.to_bits());
+            }
+            What::Least => row[at] = row[at].max(!rank(number)),
+            What::Greatest => row[at] = row[at].max(rank(number)),
         }
     }
 

@@ -11,6 +11,7 @@ use crate::collector::Collector;
 use crate::columns::Slot;
 use crate::error::Result;
 use crate::sort::{Kept, Keys, TopDocs};
+use crate::stop::Stop;
 use crate::value::Stored;
 use crate::window::{Cells, Room, Window};
 
@@ -98,6 +99,7 @@ pub(super) struct Winners {
     found: Vec<DocId>,
     places: Vec<u32>,
     room: Room,
+    most_threads: usize,
     pub(super) docs: u64,
     pub(super) missing: u64,
 }
@@ -106,7 +108,8 @@ impl Winners {
     pub(super) fn new(by: Slot, groups: Places) -> Winners {
         let groups = Arc::new(groups);
         let (found, places, room) = (Vec::new(), Vec::new(), Room::default());
-        Winners { by, groups, rows: None, best: None, found, places, room, docs: 0, missing: 0 }
+        let (rows, best, most_threads) = (None, None, usize::MAX);
+        Winners { by, groups, rows, best, found, places, room, most_threads, docs: 0, missing: 0 }
     }
 
     /// Accumulates, too.
@@ -116,8 +119,10 @@ impl Winners {
         self
     }
 
-    /// Finds the `docs` best documents by `keys`, too.
-    pub(super) fn best(mut self, keys: Keys, docs: usize) -> Winners {
+    /// Finds the `docs` best documents by `keys`, too,
+    /// by so many threads at most.
+    pub(super) fn best(mut self, keys: Keys, docs: usize, most_threads: usize) -> Winners {
+        self.most_threads = most_threads;
         let best = (0..self.groups.none).map(|_| TopDocs::new(docs)).collect();
         self.best = Some((keys, best));
         self
@@ -137,6 +142,11 @@ impl Collector for Winners {
         fork.best =
             self.best.as_ref().map(|(keys, best)| (keys.clone(), best.iter().map(TopDocs::fork).collect()));
         fork
+    }
+
+    fn most_threads(&self) -> usize {
+        let is_ordered = self.rows.as_ref().is_some_and(|(layout, _)| layout.depends_on_order());
+        if is_ordered { 1 } else { self.most_threads }
     }
 
     fn collect(&mut self, window: &mut Window<'_>) -> Result<()> {
@@ -176,15 +186,22 @@ impl Collector for Winners {
         Ok(())
     }
 
-    fn merge(&mut self, other: Winners) {
+    fn merge(&mut self, other: Winners, stop: &Stop) -> Result<()> {
         self.docs += other.docs;
         self.missing += other.missing;
         if let (Some((layout, to)), Some((_, from))) = (&mut self.rows, other.rows) {
             let words = layout.words();
-            to.chunks_mut(words).zip(from.chunks(words)).for_each(|(to, from)| layout.merge(to, from));
+            let mut pace = stop.pace();
+            for (to, from) in to.chunks_mut(words).zip(from.chunks(words)) {
+                pace.step()?;
+                layout.merge(to, from);
+            }
         }
         if let (Some((_, to)), Some((_, from))) = (&mut self.best, other.best) {
-            to.iter_mut().zip(from).for_each(|(to, from)| to.merge(from));
+            for (to, from) in to.iter_mut().zip(from) {
+                to.merge(from, stop)?;
+            }
         }
+        Ok(())
     }
 }

@@ -108,7 +108,12 @@ fn of_doubles(width: f64, field: &Field, low: f64, high: f64) -> Result<Vec<i64>
     if !(width > 0.0 && width.is_finite()) {
         return Err(Error::Request(format!("{width} is no width of a range")));
     }
-    let (first, last) = ((low / width).floor(), (high / width).floor());
+    // The quotient is rounded: the range is one beside it, perhaps.
+    let place = |number: f64| {
+        let at = (number / width).floor();
+        [at + 1.0, at].into_iter().find(|at| at * width <= number).unwrap_or(at - 1.0)
+    };
+    let (first, last) = (place(low), place(high));
     let len = last - first + 1.0;
     // Also where there are NaNs or infinities among the values.
     #[expect(clippy::cast_precision_loss, reason = "it is 65,536")]

@@ -4,7 +4,7 @@ use docvalues_column::{ColumnSource, DocRange, Pruning, bits};
 
 use super::Query;
 use super::bind::{Binder, Node, What};
-use super::explain::{Explain, explain};
+use super::explain::{Explain, Ran, explain};
 use super::run::{self, Run, WINDOW, is_empty, set_all};
 use crate::docs::len_u32;
 use crate::stop::Stop;
@@ -34,6 +34,8 @@ pub struct Bound {
     nodes: usize,
     threads: usize,
     stop: Stop,
+    /// Bytes that bits may take.
+    memory: usize,
 }
 
 // What its documentation promises.
@@ -53,7 +55,7 @@ impl Query {
     /// which points at it if the query was parsed; when the query is nested too deeply; when the source is damaged.
     pub fn bind(&self, source: &dyn ColumnSource) -> Result<Bound> {
         let (root, nodes) = Binder::new(source).bind(self)?;
-        Ok(Bound { docs: source.docs(), root, nodes, threads: 1, stop: Stop::default() })
+        Ok(Bound { docs: source.docs(), root, nodes, threads: 1, stop: Stop::default(), memory: usize::MAX })
     }
 }
 
@@ -68,14 +70,18 @@ impl Search<'_> {
             Some(live) => Query::docs(live.clone()).and(query.clone()).bind(self),
             None => query.bind(self),
         };
-        Ok(Bound { stop: self.stop.clone(), ..bound?.threads(self.threads) })
+        let (stop, memory) = (self.stop.clone(), self.most_memory());
+        Ok(Bound { stop, memory, ..bound?.threads(self.threads) })
     }
 
     /// The documents that match `query`. Of many, a set that holds all is better said by [`Docs::All`].
     ///
     /// # Errors
     ///
-    /// When there is no such column, a literal is none of its type, or bytes are damaged.
+    /// When there is no such column, a literal is none of its type, or bytes are damaged; [`Error::Memory`] when there is
+    /// no bit for each document, or [`Search::memory`] allows none.
+    ///
+    /// [`Error::Memory`]: crate::Error::Memory
     pub fn filter(&self, query: &Query) -> Result<Bitset> {
         self.bind(query)?.collect(Docs::All)
     }
@@ -133,6 +139,7 @@ impl Bound {
             _ if docs.is_empty() => Ok(()),
             What::None => Ok(()),
             What::All => {
+                self.stop.check()?;
                 set_all(docs.len(), bits);
                 Ok(())
             }
@@ -162,7 +169,7 @@ impl Bound {
         if let Some(known) = self.known_count(&docs) {
             return Ok(known);
         }
-        let Part::Range(range, ignored) = self.whole_words(docs) else {
+        let Part::Range(range, ignored) = self.whole_words(docs)? else {
             return Ok(self.collect(docs)?.count());
         };
         let found = self.root.candidates(DocRange::new(range.start + ignored, range.end))?;
@@ -212,9 +219,9 @@ impl Bound {
         run: impl Fn() -> Run,
         fill: impl Fn(DocRange, &mut [u64], &mut Run) -> Result<()> + Sync,
     ) -> Result<(Bitset, usize, Vec<Run>)> {
-        let (range, words, runs) = match self.whole_words(docs) {
+        let (range, words, runs) = match self.whole_words(docs)? {
             Part::Range(range, ignored) => {
-                let mut words = vec![0; DocRange::new(0, self.docs).words()];
+                let mut words = self.no_words()?;
                 let from = (range.start / 64) as usize;
                 let parts = parts(range).zip(words[from..].chunks_mut(PART_WORDS));
                 let mut runs = self.workers(&parts, run);
@@ -295,19 +302,32 @@ impl Bound {
     }
 
     /// Documents as whole words.
-    fn whole_words(&self, docs: Docs<'_>) -> Part {
-        match docs {
+    fn whole_words(&self, docs: Docs<'_>) -> Result<Part> {
+        Ok(match docs {
             Docs::All => Part::Range(DocRange::new(0, self.docs), 0),
             Docs::Range(from, to) => {
                 let to = to.min(self.docs);
                 let from = from.min(to);
                 Part::Range(DocRange::new(from / 64 * 64, to), from % 64)
             }
-            Docs::List(list) => {
-                Part::Some(Bitset::from_docs(list.iter().copied(), self.docs).words().to_vec())
-            }
-            Docs::Bits(bits) => Part::Some(bits.resized(self.docs).words().to_vec()),
+            Docs::List(_) | Docs::Bits(_) => Part::Some(docs.try_words(self.docs, self.memory)?),
+        })
+    }
+
+    /// Words of bits for all documents.
+    fn no_words(&self) -> Result<Vec<u64>> {
+        Docs::Range(0, 0).try_words(self.docs, self.memory)
+    }
+
+    /// As [`explain`](Self::explain) after a run, of a query of which it is known that every document matches, or none.
+    pub(crate) fn explain_known(&self) -> Explain {
+        let windows = u64::from(self.docs.div_ceil(WINDOW));
+        let asked = u64::from(self.docs);
+        let mut ran = vec![Ran::default(); self.nodes];
+        if let Some(root) = ran.get_mut(self.root.id) {
+            *root = Ran { windows, asked, matched: if self.is_all() { asked } else { 0 }, ..Ran::default() };
         }
+        explain(&self.root, self.docs, windows, Some(&ran))
     }
 }
 

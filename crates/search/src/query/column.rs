@@ -38,6 +38,9 @@ pub(super) type Refused = (usize, String);
 
 /// The values that a test wants, if it is one for documents that have a value. Of `NotIn`, those in the list.
 pub(super) fn wanted(column: &dyn Column, test: &Test) -> Result<Result<Wanted, Refused>> {
+    if column.is_absent() {
+        return Ok(Ok(Wanted::Exists));
+    }
     let field = &column.info().field;
     let logical = field.logical;
     let refuse = |at: usize, literal: &Literal, mismatch: Mismatch| {

@@ -20,26 +20,46 @@ use crate::docs::len_u32;
 use crate::error::{Error, Result};
 use crate::pass::compact;
 use crate::search::Request;
+use crate::stop::Stop;
 use crate::window::{Room, SHORT_WINDOW, Window};
 use crate::{memory, threads};
 
 /// Documents of a short run are fewer: as many as a window may have, whatever the column.
 const SHORT: usize = SHORT_WINDOW;
 
-/// Places of documents that are equal by some keys.
-pub(super) type Run = Range<u32>;
+/// Places of documents that are equal by some keys: from here up to, but without, there.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Run {
+    pub(super) start: u32,
+    pub(super) end: u32,
+}
+
+impl Run {
+    /// So many places from `start` on.
+    pub(super) fn new(start: u32, len: usize) -> Run {
+        Run { start, end: start + len_u32(len) }
+    }
+
+    pub(super) fn len(self) -> usize {
+        (self.end - self.start) as usize
+    }
+
+    pub(super) fn indices(self) -> Range<usize> {
+        self.start as usize..self.end as usize
+    }
+}
 
 /// All documents of the request, in order. 16 bytes a document beside them.
 pub(super) fn sort(request: &Request<'_>, keys: &Keys) -> Result<Vec<DocId>> {
-    let mut docs = request.docs().try_to_vec(request.total())?;
-    let mut equal: Vec<Run> = std::iter::once(0..len_u32(docs.len())).collect();
+    let mut docs = request.docs().try_to_vec(request.total(), request.stop())?;
+    let mut equal = vec![Run::new(0, docs.len())];
     for (key, left) in keys.as_slice().iter().zip((0..keys.as_slice().len()).rev()) {
         let (short, wanted) = (Vec::new(), (left > 0).then(Vec::new));
         let mut sort = Sort { request, key: *key, docs: &mut docs, short, equal: wanted };
         sort.runs(equal)?;
         sort.short_runs()?;
         equal = sort.equal.unwrap_or_default();
-        equal.sort_unstable_by_key(|run| run.start);
+        threads::sort(&mut equal, 1, request.stop())?;
     }
     Ok(docs)
 }
@@ -66,10 +86,11 @@ struct Ties {
 
 impl Ties {
     /// Those of a stretch of documents in order, the first of which lies at `start`.
-    fn of(items: &[u64], mut start: u32, scale: &Scale, equal_too: bool) -> Ties {
-        let mut ties = Ties::default();
+    fn of(items: &[u64], mut start: u32, scale: &Scale, equal_too: bool, stop: &Stop) -> Result<Ties> {
+        let (mut ties, mut pace) = (Ties::default(), stop.pace());
         for equal in items.chunk_by(|a, b| radix::rank(*a) == radix::rank(*b)) {
-            let run = start..start + len_u32(equal.len());
+            pace.step()?;
+            let run = Run::new(start, equal.len());
             start = run.end;
             match scale.finer(radix::rank(equal[0])) {
                 _ if run.len() == 1 => {}
@@ -79,7 +100,7 @@ impl Ties {
                 None => {}
             }
         }
-        ties
+        Ok(ties)
     }
 }
 
@@ -99,13 +120,16 @@ impl Sort<'_> {
     /// A long run of documents that are equal so far.
     fn by_ranks(&mut self, run: Run, scale: &Scale) -> Result<()> {
         let (threads, bits) = (self.request.threads(), scale.bits());
-        let docs = &mut self.docs[indices(&run)];
+        let (docs, stop) = (&mut self.docs[run.indices()], self.request.stop());
         let items = read(self.request, self.key, docs, scale)?;
         let wanted = scale.is_coarse() || self.equal.is_some();
-        let Some(sorted) = radix::sort(docs, items, bits, threads, wanted)? else { return Ok(()) };
+        let Some(sorted) = radix::sort(docs, items, bits, threads, wanted, stop)? else { return Ok(()) };
         let (equal_too, mut long) = (self.equal.is_some(), Vec::new());
         let stretches = radix::stretches(&sorted, threads);
-        for ties in threads::map(stretches, |(at, items)| Ties::of(items, run.start + at, scale, equal_too)) {
+        let ties =
+            threads::map(stretches, |(at, items)| Ties::of(items, run.start + at, scale, equal_too, stop));
+        for ties in ties {
+            let ties = ties?;
             self.short.extend(ties.short);
             self.equal.iter_mut().for_each(|equal| equal.extend_from_slice(&ties.equal));
             long.extend(ties.long);
@@ -118,11 +142,11 @@ impl Sort<'_> {
     fn by_bytes(&mut self, run: Run) -> Result<()> {
         let (request, columns, key) = (self.request, self.request.columns(), self.key);
         let threads = request.threads();
-        let docs = &mut self.docs[indices(&run)];
+        let (docs, stop) = (&mut self.docs[run.indices()], request.stop());
         let read = |docs: &[DocId]| {
             let (mut room, mut items) = (Room::default(), memory::room::<(Place, DocId)>(docs.len())?);
             for docs in docs.chunks(columns.window()) {
-                request.stop().check()?;
+                stop.check()?;
                 read_places(columns, key, compact(docs), &mut room, &mut items)?;
             }
             Ok::<_, Error>(items)
@@ -131,8 +155,8 @@ impl Sort<'_> {
         for part in threads::map(docs.chunks(docs.len().div_ceil(threads)).collect(), read) {
             items.append(&mut part?);
         }
-        threads::sort(&mut items, threads);
-        threads::copy(docs, &items, threads, ByPlace::doc);
+        threads::sort(&mut items, threads, stop)?;
+        threads::copy(docs, &items, threads, stop, ByPlace::doc)?;
         if let Some(equal) = &mut self.equal {
             add_equal(&items, run.start, equal);
         }
@@ -141,11 +165,11 @@ impl Sort<'_> {
 
     /// All short runs: as many at a time as a window takes.
     fn short_runs(&mut self) -> Result<()> {
-        self.short.sort_unstable_by_key(|run| run.start);
+        threads::sort(&mut self.short, 1, self.request.stop())?;
         let (columns, key) = (self.request.columns(), self.key);
         let is_binary = matches!(columns.get(key.slot).values(), Values::Bytes(_));
         let equal_too = self.equal.is_some();
-        let mut groups = groups(self.docs, &self.short, columns.window());
+        let mut groups = groups(self.docs, &self.short, columns.window(), self.request.stop())?;
         let mut rooms = rooms(self.request, groups.len());
         threads::each(groups.iter_mut(), &mut rooms, |room, group| {
             self.request.stop().check()?;
@@ -180,8 +204,4 @@ fn read(request: &Request<'_>, key: Key, docs: &[DocId], scale: &Scale) -> Resul
 /// Room for each thread that has something to read, one at least.
 fn rooms(request: &Request<'_>, works: usize) -> Vec<Room> {
     (0..request.threads().min(works).max(1)).map(|_| Room::default()).collect()
-}
-
-pub(super) fn indices(run: &Run) -> Range<usize> {
-    run.start as usize..run.end as usize
 }

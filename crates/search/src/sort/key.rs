@@ -8,6 +8,7 @@ use docvalues_format::file::kind::to_f64;
 
 use crate::columns::{Columns, Slot, filter};
 use crate::error::Result;
+use crate::known::is_constant;
 use crate::search::Request;
 use crate::skip;
 use crate::window::{Cells, NO_ORD, Window};
@@ -80,6 +81,20 @@ impl Keys {
             Ok(Key { slot, logical, descending: key.descending, missing_first: key.missing_first })
         };
         Ok(Keys { asked: asked.to_vec(), keys: asked.iter().map(open).collect::<Result<_>>()? })
+    }
+
+    /// Those by which documents may differ.
+    pub(super) fn different(&self, columns: &Columns) -> Keys {
+        let all = self.asked.iter().zip(&self.keys);
+        let (asked, keys) =
+            all.filter(|(_, key)| !is_constant(columns.get(key.slot))).unzip::<_, _, Vec<_>, Vec<_>>();
+        Keys { asked: asked.into_iter().cloned().collect(), keys: keys.into_iter().copied().collect() }
+    }
+
+    /// About how many bytes an [`Entry`] takes, without its byte strings.
+    pub(crate) fn bytes(&self) -> usize {
+        const ALLOCATION: usize = 16;
+        size_of::<Entry>() + ALLOCATION + self.keys.len() * size_of::<Place>()
     }
 
     pub(super) fn asked(&self) -> &[SortKey] {

@@ -11,6 +11,8 @@ use docvalues_column::DocId;
 
 use crate::docs::len_u32;
 use crate::error::Result;
+use crate::stop::Stop;
+use crate::threads::TOGETHER;
 use crate::{memory, threads};
 
 /// Fewer are sorted by one thread.
@@ -61,6 +63,7 @@ pub(super) fn sort(
     bits: u32,
     threads: usize,
     wanted: bool,
+    stop: &Stop,
 ) -> Result<Option<Vec<u64>>> {
     let threads = if docs.len() < FEW { 1 } else { threads };
     let digits = bits.div_ceil(DIGIT);
@@ -68,33 +71,34 @@ pub(super) fn sort(
     let mut spare = Vec::new();
     for at in 0..digits {
         let digit = |item: u64| (rank(item) >> (at * width) & ((1 << width) - 1)) as usize;
-        let pass = Pass { len: docs.len(), digits: 1 << width, threads, digit };
+        let pass = Pass { len: docs.len(), digits: 1 << width, threads, digit, stop };
         let from = |range: Range<usize>| items[range].iter().copied();
-        let Some(counts) = pass.count(from) else { continue };
+        let Some(counts) = pass.count(from)? else { continue };
         if at + 1 == digits && !wanted {
-            pass.put(from, counts, docs, doc);
+            pass.put(from, counts, docs, doc)?;
             return Ok(None);
         }
         if spare.is_empty() {
             spare = memory::zeros(docs.len())?;
         }
-        pass.put(from, counts, &mut spare, |item| item);
+        pass.put(from, counts, &mut spare, |item| item)?;
         std::mem::swap(&mut items, &mut spare);
     }
-    threads::copy(docs, &items, threads, |item| doc(*item));
+    threads::copy(docs, &items, threads, stop, |item| doc(*item))?;
     Ok(wanted.then_some(items))
 }
 
 /// A pass over all documents, by one digit.
-struct Pass<D> {
+struct Pass<'s, D> {
     len: usize,
     /// How many there are.
     digits: usize,
     threads: usize,
     digit: D,
+    stop: &'s Stop,
 }
 
-impl<D: Fn(u64) -> usize + Sync> Pass<D> {
+impl<D: Fn(u64) -> usize + Sync> Pass<'_, D> {
     /// What each thread takes.
     fn stretches(&self) -> impl Iterator<Item = Range<usize>> {
         let len = self.len.div_ceil(self.threads).max(1);
@@ -105,16 +109,17 @@ impl<D: Fn(u64) -> usize + Sync> Pass<D> {
     fn count<I: Iterator<Item = u64>>(
         &self,
         from: impl Fn(Range<usize>) -> I + Sync,
-    ) -> Option<Vec<Vec<u32>>> {
+    ) -> Result<Option<Vec<Vec<u32>>>> {
         let count = |stretch| {
             let mut counts = vec![0; self.digits];
-            from(stretch).for_each(|item| counts[(self.digit)(item)] += 1);
-            counts
+            self.each(stretch, &from, |item| counts[(self.digit)(item)] += 1)?;
+            Ok(counts)
         };
-        let counts = threads::map(self.stretches().collect(), count);
+        let counts =
+            threads::map(self.stretches().collect(), count).into_iter().collect::<Result<Vec<_>>>()?;
         let all = |digit| counts.iter().map(|counts: &Vec<u32>| counts[digit] as usize).sum::<usize>();
-        let first = from(0..self.len.min(1)).next()?;
-        (all((self.digit)(first)) < self.len).then_some(counts)
+        let first = from(0..self.len.min(1)).next();
+        Ok(first.filter(|first| all((self.digit)(*first)) < self.len).map(|_| counts))
     }
 
     /// Puts what `get` makes of all items in the order of the digit.
@@ -124,7 +129,7 @@ impl<D: Fn(u64) -> usize + Sync> Pass<D> {
         counts: Vec<Vec<u32>>,
         to: &mut [T],
         get: impl Fn(u64) -> T + Sync,
-    ) {
+    ) -> Result<()> {
         let mut places: Vec<Vec<IterMut<'_, T>>> =
             counts.iter().map(|_| Vec::with_capacity(self.digits)).collect();
         let mut left = to;
@@ -135,13 +140,28 @@ impl<D: Fn(u64) -> usize + Sync> Pass<D> {
                 places.push(here.iter_mut());
             }
         }
-        threads::map(self.stretches().zip(places).collect(), |(stretch, mut places)| {
-            from(stretch).for_each(|item| {
+        let put = threads::map(self.stretches().zip(places).collect(), |(stretch, mut places)| {
+            self.each(stretch, &from, |item| {
                 if let Some(place) = places[(self.digit)(item)].next() {
                     *place = get(item);
                 }
-            });
+            })
         });
+        put.into_iter().collect()
+    }
+
+    /// Shows `each` the items of a stretch.
+    fn each<I: Iterator<Item = u64>>(
+        &self,
+        stretch: Range<usize>,
+        from: impl Fn(Range<usize>) -> I,
+        mut each: impl FnMut(u64),
+    ) -> Result<()> {
+        for start in stretch.clone().step_by(TOGETHER) {
+            self.stop.check()?;
+            from(start..stretch.end.min(start + TOGETHER)).for_each(&mut each);
+        }
+        Ok(())
     }
 }
 
@@ -158,7 +178,7 @@ mod tests {
         expected.sort_unstable();
         for wanted in [false, true] {
             let mut sorted = docs.clone();
-            let items = sort(&mut sorted, items.clone(), bits, threads, wanted).unwrap();
+            let items = sort(&mut sorted, items.clone(), bits, threads, wanted, &Stop::default()).unwrap();
             assert!(
                 sorted.into_iter().eq(expected.iter().copied().map(doc)),
                 "{} of {bits} bits",

@@ -2,12 +2,12 @@
 
 use docvalues_column::{BatchDocs, DocId};
 
-use super::full::{Run, indices};
+use super::full::Run;
 use super::key::{Key, Place};
 use crate::columns::Columns;
-use crate::docs::len_u32;
 use crate::error::Result;
 use crate::pass::compact;
+use crate::stop::Stop;
 use crate::window::{Room, Window};
 
 /// A document and its place.
@@ -69,7 +69,7 @@ pub(super) fn read_places<P: ByPlace>(
 /// Adds the runs of more than one document that have the same place; `start` is where the first one lies.
 pub(super) fn add_equal<P: ByPlace>(items: &[P], mut start: u32, equal: &mut Vec<Run>) {
     for same in items.chunk_by(P::is_same_place) {
-        let run = start..start + len_u32(same.len());
+        let run = Run::new(start, same.len());
         start = run.end;
         if run.len() > 1 {
             equal.push(run);
@@ -89,9 +89,16 @@ pub(super) struct Group<'a> {
 }
 
 /// Ascending runs of fewer than `most` documents: in groups of up to `most`.
-pub(super) fn groups<'a>(mut docs: &'a mut [DocId], mut runs: &'a [Run], most: usize) -> Vec<Group<'a>> {
+pub(super) fn groups<'a>(
+    mut docs: &'a mut [DocId],
+    mut runs: &'a [Run],
+    most: usize,
+    stop: &Stop,
+) -> Result<Vec<Group<'a>>> {
     let (mut groups, mut start) = (Vec::new(), 0);
     while let Some(first) = runs.first() {
+        // Of each group: `most` documents.
+        stop.check()?;
         let mut len = 0;
         let fits = |run: &&Run| {
             len += run.len();
@@ -104,7 +111,7 @@ pub(super) fn groups<'a>(mut docs: &'a mut [DocId], mut runs: &'a [Run], most: u
         groups.push(Group { start: first.start, docs: here_docs, runs: here, equal: Vec::new() });
         (docs, runs, start) = (rest, others, end);
     }
-    groups
+    Ok(groups)
 }
 
 impl Group<'_> {
@@ -117,7 +124,7 @@ impl Group<'_> {
         equal_too: bool,
     ) -> Result<()> {
         let Group { start, docs, runs, equal } = self;
-        let within = |run: &Run| indices(&(run.start - *start..run.end - *start));
+        let within = |run: &Run| Run { start: run.start - *start, end: run.end - *start }.indices();
         let list: Vec<DocId> = runs.iter().flat_map(|run| &docs[within(run)]).copied().collect();
         // Documents of one run ascend.
         let asked = if runs.len() == 1 { compact(&list) } else { BatchDocs::List(&list) };

@@ -13,6 +13,9 @@ use crate::collector::{Collector, Wants};
 use crate::columns::{Columns, Slot};
 use crate::error::Result;
 use crate::query::{grouped, told};
+use crate::search::Request;
+use crate::stop::Stop;
+use crate::threads;
 use crate::window::{Cells, NO_ORD, Window};
 
 /// Values that are looked at one by one where one of them may come in.
@@ -41,7 +44,11 @@ pub(crate) trait Kept: Sized + Send {
     fn offer(&mut self, keys: &Keys, window: &Window<'_>, at: usize);
 
     /// Takes over what another one has kept.
-    fn merge(&mut self, other: Self);
+    ///
+    /// # Errors
+    ///
+    /// When the search is interrupted.
+    fn merge(&mut self, other: Self, stop: &Stop) -> Result<()>;
 }
 
 /// Shows the documents that may come first to who keeps them, and as few others as possible.
@@ -49,6 +56,7 @@ pub(crate) struct Competition<K> {
     keys: Keys,
     kept: K,
     ran: TopRan,
+    most_threads: usize,
 }
 
 /// How top documents were found.
@@ -80,7 +88,12 @@ impl fmt::Display for TopRan {
 
 impl<K: Kept> Competition<K> {
     pub(crate) fn new(keys: Keys, kept: K) -> Competition<K> {
-        Competition { keys, kept, ran: TopRan::default() }
+        Competition { keys, kept, ran: TopRan::default(), most_threads: usize::MAX }
+    }
+
+    /// The same, by so many threads at most.
+    pub(crate) fn most_threads(self, most_threads: usize) -> Competition<K> {
+        Competition { most_threads, ..self }
     }
 
     pub(crate) fn finish(self) -> (K, TopRan) {
@@ -133,6 +146,10 @@ impl<K: Kept> Collector for Competition<K> {
         true
     }
 
+    fn most_threads(&self) -> usize {
+        self.most_threads
+    }
+
     fn wants(&mut self, columns: &Columns, docs: DocRange, bits: &mut [u64]) -> Result<Wants> {
         let keys = self.keys.as_slice();
         let Some((key, last)) = keys.first().zip(self.kept.last()) else { return Ok(Wants::All) };
@@ -183,10 +200,11 @@ impl<K: Kept> Collector for Competition<K> {
         Ok(())
     }
 
-    fn merge(&mut self, other: Competition<K>) {
-        self.kept.merge(other.kept);
+    fn merge(&mut self, other: Competition<K>, stop: &Stop) -> Result<()> {
+        self.kept.merge(other.kept, stop)?;
         self.ran.seen += other.ran.seen;
         self.ran.filter += other.ran.filter;
+        Ok(())
     }
 }
 
@@ -211,8 +229,10 @@ impl TopDocs {
     }
 
     /// The documents, in order.
-    pub(crate) fn finish(self) -> Vec<DocAddress> {
-        self.heap.into_sorted_vec().into_iter().map(|entry| address(entry.doc)).collect()
+    pub(crate) fn finish(self, request: &Request<'_>) -> Result<Vec<DocAddress>> {
+        let mut found = self.heap.into_vec();
+        threads::sort(&mut found, request.threads(), request.stop())?;
+        Ok(found.into_iter().map(|entry| address(entry.doc)).collect())
     }
 }
 
@@ -239,10 +259,13 @@ impl Kept for TopDocs {
         }
     }
 
-    fn merge(&mut self, other: TopDocs) {
+    fn merge(&mut self, other: TopDocs, stop: &Stop) -> Result<()> {
         self.heap.extend(other.heap);
+        let mut pace = stop.pace();
         while self.heap.len() > self.top {
+            pace.step()?;
             self.heap.pop();
         }
+        Ok(())
     }
 }

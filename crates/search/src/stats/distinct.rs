@@ -7,15 +7,19 @@ use docvalues_column::{TermOrd, Values, bits};
 use hashbrown::HashSet;
 
 use crate::collector::Collector;
-use crate::columns::{Columns, Slot};
+use crate::columns::Slot;
 use crate::error::Result;
+use crate::memory;
+use crate::passes::Passes;
+use crate::search::Request;
+use crate::stop::Stop;
 use crate::window::{Cells, NO_ORD, Numbers, Window};
 
 /// So many values are told apart, whatever they are.
 const EXACT: usize = 1 << 16;
 
 /// Numbers this close to each other have a bit each: 16 MiB.
-const NEAR: usize = 1 << 27;
+const NEAR: u32 = 1 << 27;
 
 /// 2^14 registers: an error of 0.8 %, two times of three.
 const REGISTERS: u8 = 14;
@@ -42,68 +46,100 @@ impl Distinct {
 pub(crate) struct DistinctValues {
     slot: Slot,
     seen: Seen,
+    /// Bytes of memory for all threads.
+    bytes: usize,
 }
 
 enum Seen {
+    /// So many, as the column's description says.
+    Known(u64),
+    /// So many ords, or numbers from the first one on, may be there: too many for the memory, so that a range of them is
+    /// looked at after the other.
+    Later(i64, u32),
     /// A bit for each ord.
     Ords(Vec<u64>),
-    /// A bit for each number from the first one on.
+    /// A bit for each number or ord from the first one on; others are not seen.
     Near(i64, Vec<u64>),
     Numbers(Few<i64>),
     Bytes(Few<Vec<u8>>),
 }
 
 /// Few values, or a sketch of many.
-enum Few<T> {
+struct Few<T> {
+    /// What the values on the heap may take.
+    most: usize,
+    held: usize,
+    values: FewValues<T>,
+}
+
+enum FewValues<T> {
     All(HashSet<T>),
     Sketch(Box<HllSketch>),
 }
 
+/// About what values of fixed size take that are told apart, while their table grows.
+const TABLE: usize = 48 * EXACT;
+
 impl DistinctValues {
-    pub(crate) fn new(slot: Slot, columns: &Columns) -> DistinctValues {
-        let column = columns.get(slot);
-        let seen = match column.values() {
-            Values::Ords(_, terms) => Seen::Ords(vec![0; (terms.term_count() as usize).div_ceil(64)]),
-            Values::Numbers(_) => {
+    /// In so many bytes.
+    pub(crate) fn new(slot: Slot, request: &Request<'_>, bytes: usize) -> Result<DistinctValues> {
+        let column = request.columns().get(slot);
+        let bits = |places: u32| memory::zeros::<u64>((places as usize).div_ceil(64));
+        let fits = |places: u32| (places / 8) as usize <= bytes;
+        let seen = match (request.known(slot), column.values()) {
+            (Some(known), _) => Seen::Known(known.value.is_some().into()),
+            (None, Values::Ords(_, terms)) => match terms.term_count() {
+                terms if fits(terms) => Seen::Ords(bits(terms)?),
+                terms => Seen::Later(0, terms),
+            },
+            (None, Values::Numbers(_)) => {
                 let bounds = column.info().bounds.range();
                 let (first, last) = if bounds.is_empty() { (0, 0) } else { bounds.into_inner() };
-                match usize::try_from(last.abs_diff(first)) {
-                    Ok(span) if span < NEAR => Seen::Near(first, vec![0; span / 64 + 1]),
-                    _ => Seen::Numbers(Few::new()),
+                match u32::try_from(last.abs_diff(first)) {
+                    Ok(span) if span < NEAR && fits(span) => Seen::Near(first, bits(span + 1)?),
+                    Ok(span) if span < NEAR => Seen::Later(first, span + 1),
+                    _ => Seen::Numbers(Few::new(usize::MAX)),
                 }
             }
-            Values::Bytes(_) => Seen::Bytes(Few::new()),
+            // The same for any number of threads, and whatever else is asked for.
+            (None, Values::Bytes(_)) => Seen::Bytes(Few::new(request.memory() / 16)),
         };
-        DistinctValues { slot, seen }
+        Ok(DistinctValues { slot, seen, bytes })
     }
 
-    pub(crate) fn finish(self) -> Distinct {
-        match self.seen {
+    pub(crate) fn finish(self, request: &Request<'_>) -> Result<Distinct> {
+        let DistinctValues { slot, seen, bytes } = self;
+        Ok(match seen {
+            Seen::Known(count) => Distinct::Exact(count),
+            Seen::Later(first, places) => Distinct::Exact(by_ranges(request, slot, first, places, bytes)?),
             Seen::Ords(seen) | Seen::Near(_, seen) => Distinct::Exact(bits::count(&seen) as u64),
             Seen::Numbers(few) => few.count(),
             Seen::Bytes(few) => few.count(),
-        }
+        })
     }
 
     fn see_ords(&mut self, ords: &[TermOrd]) {
-        let Seen::Ords(seen) = &mut self.seen else { return };
-        for ord in ords.iter().filter(|ord| **ord != NO_ORD) {
-            if let Some(word) = seen.get_mut(ord.get() as usize / 64) {
-                *word |= 1 << (ord.get() % 64);
+        match &mut self.seen {
+            Seen::Ords(seen) => {
+                for ord in ords.iter().filter(|ord| **ord != NO_ORD) {
+                    if let Some(word) = seen.get_mut(ord.get() as usize / 64) {
+                        *word |= 1 << (ord.get() % 64);
+                    }
+                }
             }
+            Seen::Near(first, seen) => {
+                let there = ords.iter().filter(|ord| **ord != NO_ORD);
+                there.for_each(|ord| see_near(*first, ord.get().into(), seen));
+            }
+            _ => {}
         }
     }
 
     fn see_numbers(&mut self, numbers: Numbers<'_>) {
         match &mut self.seen {
-            Seen::Near(first, seen) => numbers.each(|_, number| {
-                let at = usize::try_from(number.wrapping_sub(*first)).unwrap_or(usize::MAX);
-                if let Some(word) = seen.get_mut(at / 64) {
-                    *word |= 1 << (at % 64);
-                }
-            }),
-            Seen::Numbers(few) => numbers.each(|_, number| few.see(&number, i64::clone)),
-            Seen::Ords(_) | Seen::Bytes(_) => {}
+            Seen::Near(first, seen) => numbers.each(|_, number| see_near(*first, number, seen)),
+            Seen::Numbers(few) => numbers.each(|_, number| few.see(&number, 0, i64::clone)),
+            _ => {}
         }
     }
 }
@@ -111,15 +147,34 @@ impl DistinctValues {
 impl Collector for DistinctValues {
     fn fork(&self) -> DistinctValues {
         let seen = match &self.seen {
+            Seen::Known(_) => Seen::Known(0),
+            Seen::Later(first, places) => Seen::Later(*first, *places),
             Seen::Ords(seen) => Seen::Ords(vec![0; seen.len()]),
             Seen::Near(first, seen) => Seen::Near(*first, vec![0; seen.len()]),
-            Seen::Numbers(_) => Seen::Numbers(Few::new()),
-            Seen::Bytes(_) => Seen::Bytes(Few::new()),
+            Seen::Numbers(few) => Seen::Numbers(Few::new(few.most)),
+            Seen::Bytes(few) => Seen::Bytes(Few::new(few.most)),
         };
-        DistinctValues { slot: self.slot, seen }
+        DistinctValues { slot: self.slot, seen, bytes: self.bytes }
+    }
+
+    fn is_idle(&self) -> bool {
+        matches!(self.seen, Seen::Known(_) | Seen::Later(..))
+    }
+
+    fn most_threads(&self) -> usize {
+        let each = match &self.seen {
+            Seen::Known(_) | Seen::Later(..) => return usize::MAX,
+            Seen::Ords(seen) | Seen::Near(_, seen) => size_of_val(seen.as_slice()),
+            Seen::Numbers(_) => TABLE,
+            Seen::Bytes(few) => TABLE.saturating_add(few.most),
+        };
+        self.bytes / each.max(1)
     }
 
     fn collect(&mut self, window: &mut Window<'_>) -> Result<()> {
+        if self.is_idle() {
+            return Ok(());
+        }
         window.read(self.slot)?;
         match window.cells(self.slot) {
             Cells::Ords(ords) => self.see_ords(ords),
@@ -128,69 +183,111 @@ impl Collector for DistinctValues {
             Cells::NumberLists(lists) => self.see_numbers(Numbers { values: lists.items(), present: None }),
             Cells::Bytes(strings) => {
                 if let Seen::Bytes(few) = &mut self.seen {
-                    strings.iter().flatten().for_each(|bytes| few.see(bytes, <[u8]>::to_vec));
+                    strings.iter().flatten().for_each(|bytes| few.see_bytes(bytes));
                 }
             }
         }
         Ok(())
     }
 
-    fn merge(&mut self, other: DistinctValues) {
+    fn merge(&mut self, other: DistinctValues, _stop: &Stop) -> Result<()> {
         match (&mut self.seen, other.seen) {
             (Seen::Ords(to), Seen::Ords(from)) | (Seen::Near(_, to), Seen::Near(_, from)) => {
                 to.iter_mut().zip(from).for_each(|(to, from)| *to |= from);
             }
-            (Seen::Numbers(to), Seen::Numbers(from)) => to.merge(from),
-            (Seen::Bytes(to), Seen::Bytes(from)) => to.merge(from),
+            (Seen::Numbers(to), Seen::Numbers(from)) => to.merge(from, |_| 0),
+            (Seen::Bytes(to), Seen::Bytes(from)) => to.merge(from, |bytes| held(bytes)),
             // A fork sees as its origin does.
             _ => {}
         }
+        Ok(())
+    }
+}
+
+/// Sees a number, if there is a bit for it.
+#[inline]
+fn see_near(first: i64, number: i64, seen: &mut [u64]) {
+    let at = usize::try_from(number.wrapping_sub(first)).unwrap_or(usize::MAX);
+    if let Some(word) = seen.get_mut(at / 64) {
+        *word |= 1 << (at % 64);
+    }
+}
+
+/// The different ones of so many ords, or numbers from the first one on: by passes with a bit for each of a range.
+fn by_ranges(request: &Request<'_>, slot: Slot, first: i64, places: u32, bytes: usize) -> Result<u64> {
+    let width = u32::try_from(bytes.saturating_mul(8) / 64 * 64).unwrap_or(u32::MAX).min(places);
+    let mut distinct = 0;
+    Passes { places, width, bytes }.run(
+        request,
+        |part, _| {
+            let range = part.range();
+            let seen = memory::zeros(range.len().div_ceil(64))?;
+            // Ranges are whole words but for the last, and no number lies behind that.
+            let seen = Seen::Near(first + i64::from(range.start), seen);
+            Ok(DistinctValues { slot, seen, bytes })
+        },
+        |pass| {
+            if let Seen::Near(_, seen) = pass.seen {
+                distinct += bits::count(&seen) as u64;
+            }
+            Ok(())
+        },
+    )?;
+    Ok(distinct)
+}
+
+/// What a byte string takes on the heap.
+fn held(bytes: &[u8]) -> usize {
+    const ALLOCATION: usize = 16;
+    bytes.len() + ALLOCATION
+}
+
+impl Few<Vec<u8>> {
+    fn see_bytes(&mut self, bytes: &[u8]) {
+        self.see(bytes, held(bytes), <[u8]>::to_vec);
     }
 }
 
 impl<T: Hash + Eq> Few<T> {
-    fn new() -> Few<T> {
-        Few::All(HashSet::new())
+    fn new(most: usize) -> Few<T> {
+        Few { most, held: 0, values: FewValues::All(HashSet::new()) }
     }
 
-    fn see<Q: Hash + Eq + ?Sized>(&mut self, value: &Q, own: impl FnOnce(&Q) -> T)
+    fn see<Q: Hash + Eq + ?Sized>(&mut self, value: &Q, held: usize, own: impl FnOnce(&Q) -> T)
     where
         T: std::borrow::Borrow<Q>,
     {
-        match self {
-            Few::All(all) => {
+        match &mut self.values {
+            FewValues::All(all) => {
                 if !all.contains(value) {
                     all.insert(own(value));
+                    self.held += held;
                     self.limit();
                 }
             }
-            Few::Sketch(sketch) => sketch.update(value),
+            FewValues::Sketch(sketch) => sketch.update(value),
         }
     }
 
-    /// Beyond so many, a sketch takes over. What it says depends on the values alone, not on their order.
+    /// Beyond so many, or so many bytes, a sketch takes over. What it says depends on the values alone, not on their order.
     fn limit(&mut self) {
-        if let Few::All(all) = self
-            && all.len() > EXACT
+        if let FewValues::All(all) = &self.values
+            && (all.len() > EXACT || self.held > self.most)
         {
             let mut sketch = sketch();
             all.iter().for_each(|value| sketch.update(value));
-            *self = Few::Sketch(Box::new(sketch));
+            self.values = FewValues::Sketch(Box::new(sketch));
         }
     }
 
-    fn merge(&mut self, other: Few<T>) {
-        match (&mut *self, other) {
-            (Few::All(to), Few::All(from)) => {
-                to.extend(from);
-                self.limit();
-            }
-            (Few::Sketch(to), Few::All(from)) => from.iter().for_each(|value| to.update(value)),
-            (Few::All(from), Few::Sketch(mut to)) => {
+    fn merge(&mut self, other: Few<T>, held: impl Fn(&T) -> usize) {
+        match (&mut self.values, other.values) {
+            (_, FewValues::All(from)) => from.into_iter().for_each(|value| self.take(value, &held)),
+            (FewValues::All(from), FewValues::Sketch(mut to)) => {
                 from.iter().for_each(|value| to.update(value));
-                *self = Few::Sketch(to);
+                self.values = FewValues::Sketch(to);
             }
-            (Few::Sketch(to), Few::Sketch(from)) => {
+            (FewValues::Sketch(to), FewValues::Sketch(from)) => {
                 if let Ok(mut union) = HllUnion::new(REGISTERS) {
                     union.update(to);
                     union.update(&from);
@@ -200,16 +297,29 @@ impl<T: Hash + Eq> Few<T> {
         }
     }
 
+    fn take(&mut self, value: T, held: impl Fn(&T) -> usize) {
+        match &mut self.values {
+            FewValues::All(all) => {
+                let more = held(&value);
+                if all.insert(value) {
+                    self.held += more;
+                    self.limit();
+                }
+            }
+            FewValues::Sketch(sketch) => sketch.update(&value),
+        }
+    }
+
     fn count(&self) -> Distinct {
-        match self {
-            Few::All(all) => Distinct::Exact(all.len() as u64),
+        match &self.values {
+            FewValues::All(all) => Distinct::Exact(all.len() as u64),
             // The estimate that looks at registers alone: the other one depends on the order of values.
             #[expect(
                 clippy::cast_possible_truncation,
                 clippy::cast_sign_loss,
                 reason = "it is positive, and `as` saturates"
             )]
-            Few::Sketch(sketch) => Distinct::About(sketch.composite_estimate().round() as u64),
+            FewValues::Sketch(sketch) => Distinct::About(sketch.composite_estimate().round() as u64),
         }
     }
 }

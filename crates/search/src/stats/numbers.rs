@@ -5,8 +5,11 @@ use docvalues_format::file::kind::{to_f64, to_u64};
 
 use super::Sum;
 use crate::collector::Collector;
-use crate::columns::{Columns, Slot};
+use crate::columns::Slot;
 use crate::error::Result;
+use crate::known::Known;
+use crate::search::Request;
+use crate::stop::Stop;
 use crate::window::{Cells, Window};
 
 /// What numbers are together.
@@ -17,6 +20,7 @@ pub(crate) struct NumberStats {
     now: Numbers,
     /// Part by part: sums of doubles depend on the order in which they are added.
     parts: Vec<(u32, Numbers)>,
+    is_known: bool,
 }
 
 /// Some numbers.
@@ -48,9 +52,11 @@ struct Spread {
 }
 
 impl NumberStats {
-    pub(crate) fn new(slot: Slot, columns: &Columns, spread: bool) -> NumberStats {
-        let logical = columns.get(slot).info().field.logical;
-        NumberStats { slot, logical, spread, now: Numbers::default(), parts: Vec::new() }
+    pub(crate) fn new(slot: Slot, request: &Request<'_>, spread: bool) -> NumberStats {
+        let logical = request.columns().get(slot).info().field.logical;
+        let known = request.known(slot);
+        let parts = known.map(|known| (0, Numbers::known(known, logical, spread))).into_iter().collect();
+        NumberStats { slot, logical, spread, now: Numbers::default(), parts, is_known: known.is_some() }
     }
 
     pub(crate) fn finish(mut self) -> Numbers {
@@ -91,7 +97,14 @@ impl Collector for NumberStats {
         NumberStats { now: Numbers::default(), parts: Vec::new(), ..*self }
     }
 
+    fn is_idle(&self) -> bool {
+        self.is_known
+    }
+
     fn collect(&mut self, window: &mut Window<'_>) -> Result<()> {
+        if self.is_known {
+            return Ok(());
+        }
         window.read(self.slot)?;
         let cells = window.cells(self.slot);
         self.now.docs += window.len() as u64;
@@ -110,15 +123,49 @@ impl Collector for NumberStats {
     }
 
     fn part_ends(&mut self, part: u32) {
-        self.parts.push((part, std::mem::take(&mut self.now)));
+        if !self.is_known {
+            self.parts.push((part, std::mem::take(&mut self.now)));
+        }
     }
 
-    fn merge(&mut self, other: NumberStats) {
+    fn merge(&mut self, other: NumberStats, _stop: &Stop) -> Result<()> {
         self.parts.extend(other.parts);
+        Ok(())
     }
 }
 
 impl Numbers {
+    /// One number, so many times.
+    #[expect(clippy::cast_precision_loss, reason = "a mean is no count, nor is a sum of doubles")]
+    fn known(known: Known, logical: LogicalType, spread: bool) -> Numbers {
+        let mut all = Numbers {
+            docs: known.docs,
+            missing: known.docs - known.with_value,
+            values: known.values,
+            ..Numbers::default()
+        };
+        let Some(number) = known.value else { return all };
+        let (double, count) = (to_f64(number), known.values as f64);
+        if logical == LogicalType::F64 && double.is_nan() {
+            all.nans = known.values;
+            return all;
+        }
+        all.range = Some((number, number));
+        let mean = match logical {
+            LogicalType::F64 => double,
+            LogicalType::U64 => to_u64(number) as f64,
+            _ => number as f64,
+        };
+        if spread || logical == LogicalType::F64 {
+            let squares = if mean.is_finite() { 0.0 } else { f64::NAN };
+            all.spread = Spread { count, mean, squares };
+        }
+        let integer = if logical == LogicalType::U64 { to_u64(number).into() } else { i128::from(number) };
+        all.integers = integer * i128::from(known.values);
+        all.doubles.add(double * count);
+        all
+    }
+
     /// The sum, if there are numbers of this type.
     pub(crate) fn sum(&self, logical: LogicalType) -> Option<Sum> {
         (self.values > self.nans).then(|| match logical {

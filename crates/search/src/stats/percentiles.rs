@@ -11,6 +11,7 @@ use crate::collector::Collector;
 use crate::columns::Slot;
 use crate::error::Result;
 use crate::search::Request;
+use crate::stop::Stop;
 use crate::window::{Cells, Window};
 
 /// Bits by which a pass narrows a range.
@@ -134,9 +135,10 @@ impl Collector for Counter {
         Ok(())
     }
 
-    fn merge(&mut self, other: Counter) {
+    fn merge(&mut self, other: Counter, _stop: &Stop) -> Result<()> {
         for (to, from) in self.ranges.iter_mut().zip(other.ranges) {
             to.counts.iter_mut().zip(from.counts).for_each(|(to, from)| *to += from);
         }
+        Ok(())
     }
 }

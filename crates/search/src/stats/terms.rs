@@ -5,6 +5,8 @@ use docvalues_column::{Column, TermOrd, Value};
 use crate::collector::Collector;
 use crate::columns::Slot;
 use crate::error::Result;
+use crate::known::Known;
+use crate::stop::Stop;
 use crate::window::{Cells, NO_ORD, Window};
 
 /// What terms or byte strings are together.
@@ -15,11 +17,23 @@ pub(crate) struct TermStats {
     pub(super) values: u64,
     ords: Option<(TermOrd, TermOrd)>,
     bytes: Option<(Vec<u8>, Vec<u8>)>,
+    is_known: bool,
 }
 
 impl TermStats {
-    pub(crate) fn new(slot: Slot) -> TermStats {
-        TermStats { slot, docs: 0, missing: 0, values: 0, ords: None, bytes: None }
+    pub(crate) fn new(slot: Slot, known: Option<Known>) -> TermStats {
+        let none =
+            TermStats { slot, docs: 0, missing: 0, values: 0, ords: None, bytes: None, is_known: false };
+        let Some(known) = known else { return none };
+        let ord = known.value.and_then(|ord| u32::try_from(ord).ok()).map(TermOrd::new);
+        TermStats {
+            docs: known.docs,
+            missing: known.docs - known.with_value,
+            values: known.values,
+            ords: ord.map(|ord| (ord, ord)),
+            is_known: true,
+            ..none
+        }
     }
 
     /// The least and the greatest value.
@@ -60,10 +74,17 @@ impl TermStats {
 
 impl Collector for TermStats {
     fn fork(&self) -> TermStats {
-        TermStats::new(self.slot)
+        TermStats { is_known: self.is_known, ..TermStats::new(self.slot, None) }
+    }
+
+    fn is_idle(&self) -> bool {
+        self.is_known
     }
 
     fn collect(&mut self, window: &mut Window<'_>) -> Result<()> {
+        if self.is_known {
+            return Ok(());
+        }
         window.read(self.slot)?;
         let cells = window.cells(self.slot);
         self.docs += window.len() as u64;
@@ -77,7 +98,7 @@ impl Collector for TermStats {
         Ok(())
     }
 
-    fn merge(&mut self, other: TermStats) {
+    fn merge(&mut self, other: TermStats, _stop: &Stop) -> Result<()> {
         let values = self.values + other.values;
         self.docs += other.docs;
         self.missing += other.missing;
@@ -89,5 +110,6 @@ impl Collector for TermStats {
             self.bytes(&high);
         }
         self.values = values;
+        Ok(())
     }
 }

@@ -56,8 +56,8 @@ proptest! {
         let metrics = metrics(metrics_of);
         let order = order(order_of, metrics.len());
         let asked = Group { metrics, order, ..Group::by("by") };
-        let asked = asked.top(top).docs(best).sort(sort(sort_of)).budget(budget);
-        let found = Search::new(&source).threads(threads).group(some.docs(), &asked).unwrap();
+        let asked = asked.top(top).docs(best).sort(sort(sort_of));
+        let found = Search::new(&source).threads(threads).memory(budget).group(some.docs(), &asked).unwrap();
 
         let docs: Vec<u32> = some.docs().iter(u32::try_from(docs).unwrap()).map(|doc| doc.get()).collect();
         let (groups, distinct, missing) = naive::group(&rows, by, &docs, &asked);

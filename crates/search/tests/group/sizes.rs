@@ -39,10 +39,8 @@ fn several_parts_by_any_number_of_threads() {
         let source = patterned(4_001, apart);
         let asked = Group::by("by").metric(Metric::Sum("number".into())).top(usize::MAX);
         for (threads, budget) in [(1, 0), (2, 1 << 28), (8, 1 << 20)] {
-            let found = Search::new(&source)
-                .threads(threads)
-                .group(Docs::All, &asked.clone().budget(budget))
-                .unwrap();
+            let found =
+                Search::new(&source).threads(threads).memory(budget).group(Docs::All, &asked).unwrap();
             assert_eq!(found.distinct, Some(Distinct::Exact(4_001)));
             assert_eq!((found.docs, found.missing), (DOCS.into(), u64::from(DOCS.div_ceil(11))));
             let mut groups: Vec<_> = found

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use docvalues_column::{DocId, SortKey};
-use docvalues_search::facet::Facet;
+use docvalues_search::facet::{Facet, FacetOrder};
 use docvalues_search::group::{Group, GroupOrder, Metric};
 use docvalues_search::histogram::{Histogram, Step};
 use docvalues_search::stats::Stats;
@@ -15,7 +15,7 @@ use crate::parts::{DOCS, source};
 type Asked = (&'static str, fn(&Search<'_>, Docs<'_>) -> Result<String>);
 
 /// One of each request, and what it says as text.
-const REQUESTS: [Asked; 11] = [
+const REQUESTS: [Asked; 17] = [
     ("filter", |search, _| {
         let query = Query::range("number", 9..).and(Query::eq("term", "term 007"));
         Ok(format!("{:?}", search.filter(&query)?))
@@ -29,6 +29,30 @@ const REQUESTS: [Asked; 11] = [
     ("histogram", |search, docs| {
         let histogram = Histogram { column: "number".into(), step: Step::Width(50_000.0) };
         Ok(format!("{:?}", search.histogram(docs, &histogram)?))
+    }),
+    ("facet of all values", |search, docs| {
+        let facet = Facet::on("number").top(usize::MAX).order(FacetOrder::Value);
+        let found = search.facet(docs, &facet)?;
+        Ok(format!("{} {:?}", found.distinct, found.values.iter().step_by(1_009).collect::<Vec<_>>()))
+    }),
+    ("facet of values far apart", |search, docs| {
+        Ok(format!("{:?}", search.facet(docs, &Facet::on("double"))?))
+    }),
+    ("group of all values", |search, docs| {
+        let found = search.group(docs, &Group::by("number").top(usize::MAX))?;
+        Ok(format!("{:?}", found.groups.iter().step_by(1_009).collect::<Vec<_>>()))
+    }),
+    ("all documents as top", |search, docs| {
+        let found = search.top(docs, &[SortKey::new("number").descending()], usize::MAX)?;
+        Ok(format!("{:?}", found.iter().step_by(1_009).collect::<Vec<_>>()))
+    }),
+    ("many documents as top", |search, docs| {
+        let found = search.top(docs, &[SortKey::new("double")], 50_000)?;
+        Ok(format!("{:?}", found.iter().step_by(1_009).collect::<Vec<_>>()))
+    }),
+    ("sorted by doubles", |search, docs| {
+        let keys = [SortKey::new("double").descending()];
+        Ok(format!("{:?}", search.sorted(docs, &keys)?.iter().step_by(1_009).collect::<Vec<_>>()))
     }),
     ("group", |search, docs| {
         let group =
@@ -86,11 +110,14 @@ fn an_interrupted_search_ends_at_once_and_leaves_nothing_broken() {
             let (whole, windows) = run(usize::MAX);
             let whole = whole.unwrap();
             assert!(windows > 1, "{name} asks");
-            for limit in [0, 1, windows / 2, windows - 1] {
+            // And any other.
+            let mut random = docvalues_testkit::rng::SplitMix64::new(windows as u64);
+            let other = random.below(windows as u64) as usize;
+            for limit in [0, 1, windows / 2, other, windows - 1] {
                 let (found, asked) = run(limit);
                 match found {
                     Err(Error::Interrupted) => {
-                        assert!(asked <= limit + threads, "{name}: {asked} after {limit}")
+                        assert!(asked <= limit + 2 * threads, "{name}: {asked} after {limit}")
                     }
                     // Several threads may skip more the next time.
                     Ok(found) => {

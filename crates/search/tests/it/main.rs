@@ -9,6 +9,7 @@ mod bounds;
 mod export;
 mod histograms;
 mod interrupts;
+mod missing;
 mod parts;
 mod reads;
 mod searches;

@@ -111,7 +111,12 @@ fn expected(column: &RowColumn, step: &Step, numbers: &[i64]) -> BTreeMap<i64, u
 fn of_width(logical: LogicalType, width: f64, whole: u64, number: i64) -> i64 {
     use docvalues_format::file::kind::{from_f64, from_u64};
     match logical {
-        LogicalType::F64 => from_f64((to_f64(number) / width).floor() * width + 0.0),
+        LogicalType::F64 => {
+            // The quotient is rounded: the range is one beside it, perhaps.
+            let (number, at) = (to_f64(number), (to_f64(number) / width).floor());
+            let at = [at + 1.0, at].into_iter().find(|at| at * width <= number).unwrap_or(at - 1.0);
+            from_f64(at * width + 0.0)
+        }
         LogicalType::U64 => from_u64(to_u64(number) / whole * whole),
         _ => {
             i64::try_from(i128::from(number).div_euclid(whole.into()) * i128::from(whole)).unwrap_or(i64::MIN)

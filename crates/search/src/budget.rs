@@ -1,0 +1,101 @@
+//! The memory that what is known of values may take in a pass.
+
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+
+use hashbrown::HashTable;
+
+use crate::stop::Stop;
+
+/// Memory that the threads of a pass share. They ask before they take it; if one does not get what it asks for, the pass
+/// is in vain.
+#[derive(Debug)]
+pub(crate) struct Budget {
+    bytes: usize,
+    used: AtomicUsize,
+    is_over: AtomicBool,
+    stop: Stop,
+}
+
+impl Budget {
+    pub(crate) fn new(bytes: usize, stop: &Stop) -> Budget {
+        let (used, is_over) = (AtomicUsize::new(0), AtomicBool::new(false));
+        Budget { bytes, used, is_over, stop: stop.clone() }
+    }
+
+    /// All that there is.
+    pub(crate) fn bytes(&self) -> usize {
+        self.bytes
+    }
+
+    /// Whether somebody did not get what he asked for.
+    pub(crate) fn is_over(&self) -> bool {
+        self.is_over.load(Ordering::Relaxed)
+    }
+
+    /// Whether there are so many bytes left, which then are taken.
+    fn take(&self, bytes: usize) -> bool {
+        let used = self.used.fetch_add(bytes, Ordering::Relaxed);
+        let fits = used.checked_add(bytes).is_some_and(|used| used <= self.bytes);
+        fits || self.refuse()
+    }
+
+    /// So many bytes are free again.
+    pub(crate) fn give(&self, bytes: usize) {
+        self.used.fetch_sub(bytes, Ordering::Relaxed);
+    }
+
+    /// Makes room for `more` items in `list`, at least twice what there was. False if the budget does not allow it; the
+    /// old list counts until it was copied.
+    pub(crate) fn grow<T>(&self, list: &mut Vec<T>, more: usize) -> bool {
+        if list.capacity() - list.len() >= more {
+            return true;
+        }
+        let (old, len) = (list.capacity(), list.len());
+        let new = old.saturating_mul(2).max(len.saturating_add(more)).max(8);
+        if !self.take(new.saturating_mul(size_of::<T>())) {
+            return false;
+        }
+        let is_there = list.try_reserve_exact(new - len).is_ok();
+        self.give(if is_there { old } else { new } * size_of::<T>());
+        is_there || self.refuse()
+    }
+
+    /// Makes room for another item in a hash table: in twice the memory, if it is full. The table has lost items if there is
+    /// no room, or the search is interrupted.
+    #[inline]
+    pub(crate) fn grow_table<T>(&self, table: &mut HashTable<T>, hash: impl Fn(&T) -> u64) -> bool {
+        table.len() < table.capacity() || self.double(table, hash)
+    }
+
+    #[cold]
+    fn double<T>(&self, table: &mut HashTable<T>, hash: impl Fn(&T) -> u64) -> bool {
+        let old = table.allocation_size();
+        let most = old.saturating_mul(2).max(256);
+        if self.is_over() || !self.take(most) {
+            return false;
+        }
+        // Not by the table itself, which cannot be interrupted.
+        let mut larger = HashTable::new();
+        let is_there = larger.try_reserve(table.len() + 1, &hash).is_ok();
+        let mut pace = self.stop.pace();
+        let mut items = table.drain();
+        while is_there
+            && pace.step().is_ok()
+            && let Some(item) = items.next()
+        {
+            larger.insert_unique(hash(&item), item, &hash);
+        }
+        let is_whole = is_there && items.len() == 0;
+        drop(items);
+        *table = larger;
+        // What was taken too much, and the old table.
+        self.give((most + old).saturating_sub(table.allocation_size()));
+        is_whole || self.refuse()
+    }
+
+    /// Somebody does not get what he asks for.
+    fn refuse(&self) -> bool {
+        self.is_over.store(true, Ordering::Relaxed);
+        false
+    }
+}

@@ -1,0 +1,126 @@
+//! From counters to the values that come first.
+
+use docvalues_column::{Column, Lists, OrdRange, TermOrd, Value};
+
+use super::counts::{Counts, ords_let_through};
+use super::top::Top;
+use super::{Facet, FacetCounts};
+use crate::error::Result;
+use crate::group::TERMS;
+use crate::search::Request;
+use crate::stop::Stop;
+use crate::value::Stored;
+
+/// Counters that are looked at between two questions whether to stop.
+const TOGETHER: usize = 1 << 16;
+
+/// The values that come first so far.
+pub(super) struct Found<'f> {
+    facet: &'f Facet,
+    top: Top,
+    /// The ords that the facet lets through, if the column has ords.
+    ords: Option<OrdRange>,
+    pub(super) docs: u64,
+    pub(super) missing: u64,
+}
+
+impl<'f> Found<'f> {
+    pub(super) fn new(facet: &'f Facet, column: &dyn Column, docs: u64, missing: u64) -> Result<Found<'f>> {
+        let ords = ords_let_through(facet, column.values().terms())?;
+        Ok(Found { facet, top: Top::new(facet), ords, docs, missing })
+    }
+
+    /// Shows counters of values that were not shown before.
+    pub(super) fn offer(&mut self, counts: Counts, stop: &Stop) -> Result<()> {
+        let Found { facet, top, ords, missing, .. } = self;
+        let lets_through = |number: i64| {
+            ords.is_none_or(|ords| u32::try_from(number).is_ok_and(|ord| ords.contains(TermOrd::new(ord))))
+        };
+        let mut pace = stop.pace();
+        match counts {
+            Counts::Known(known) => {
+                if let Some(value) = known.value.filter(|value| lets_through(*value)) {
+                    top.see(u32::try_from(known.with_value).unwrap_or(u32::MAX), || Stored::Number(value));
+                }
+            }
+            Counts::Later => {}
+            Counts::Ords(counts) => {
+                let counts = counts.finish();
+                *missing += counts.last().copied().map_or(0, u64::from);
+                see_all(top, 0, &counts[..counts.len() - 1], *ords, stop)?;
+            }
+            Counts::Near(first, counts) if facet.min_count > 0 || ords.is_some() => {
+                see_all(top, first, &counts.finish(), *ords, stop)?;
+            }
+            Counts::Near(first, counts) => {
+                // Numbers that no document has are no values, unlike terms.
+                for (at, &count) in counts.finish().iter().enumerate().filter(|(_, count)| **count > 0) {
+                    pace.step()?;
+                    top.see(count, || Stored::Number(first.wrapping_add_unsigned(at as u64)));
+                }
+            }
+            Counts::Far(table) => {
+                for (number, count) in table.iter() {
+                    pace.step()?;
+                    if lets_through(number) {
+                        top.see(count, || Stored::Number(number));
+                    }
+                }
+            }
+            Counts::Bytes(table, counts) => {
+                let prefix = facet.prefix.as_deref().unwrap_or_default();
+                for (row, &count) in (1..).zip(&counts) {
+                    pace.step()?;
+                    let value = table.get(row);
+                    if value.starts_with(prefix) {
+                        top.see(count, || Stored::Bytes(value.to_vec()));
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Shows the counters of numbers from `first` on, of ords only those that are let through.
+fn see_all(top: &mut Top, first: i64, counts: &[u32], ords: Option<OrdRange>, stop: &Stop) -> Result<()> {
+    let (mut start, mut end) = (0, counts.len());
+    if let Some(ords) = ords {
+        // Ords begin at 0, so `first` is an ord, too.
+        let place = |ord: u32| usize::try_from(i64::from(ord) - first).unwrap_or(0).min(counts.len());
+        (start, end) = (place(ords.start), place(ords.end));
+    }
+    for (at, counts) in (0..).zip(counts[start..end.max(start)].chunks(TOGETHER)) {
+        stop.check()?;
+        // The array reaches to the greatest number of its column.
+        let before = (start + at * TOGETHER) as u64;
+        top.see_all(counts, |at| Stored::Number(first.wrapping_add_unsigned(before + at as u64)));
+    }
+    Ok(())
+}
+
+/// The values that come first, as they are returned: terms for ords.
+pub(super) fn values(found: Found<'_>, column: &dyn Column, request: &Request<'_>) -> Result<FacetCounts> {
+    let Found { top, docs, missing, .. } = found;
+    let (first, distinct) = top.finish(request)?;
+    let field = column.info().field.clone();
+    let mut values = Vec::with_capacity(first.len());
+    let mut first = first.into_iter();
+    let mut terms = Lists::new();
+    while first.len() > 0 {
+        request.stop().check()?;
+        let some: Vec<(Stored, u32)> = first.by_ref().take(TERMS).collect();
+        let counts = some.iter().map(|(_, count)| u64::from(*count));
+        if let Some(dictionary) = column.values().terms() {
+            let ords: Vec<TermOrd> = some.iter().map(|(value, _)| value.ord()).collect();
+            dictionary.gather_terms(&ords, &mut terms)?;
+            values.extend(terms.slices().iter().map(|term| Value::Bytes(term.to_vec())).zip(counts));
+        } else {
+            values.extend(some.into_iter().map(|(value, count)| match value {
+                Stored::Number(number) => (Value::of(field.logical, number), count.into()),
+                Stored::Bytes(bytes) => (Value::Bytes(bytes), count.into()),
+            }));
+        }
+    }
+    Ok(FacetCounts { field, values, distinct, docs, missing })
+}

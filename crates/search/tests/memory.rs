@@ -1,0 +1,158 @@
+//! What is said of memory holds, and changes no answer.
+#![allow(
+    clippy::cast_possible_truncation,
+    clippy::unwrap_used,
+    reason = "a failing helper is a failing test"
+)]
+
+use docvalues_column::{Field, Kind, LogicalType, SortKey};
+use docvalues_search::facet::{Facet, FacetOrder};
+use docvalues_search::group::{Group, Metric};
+use docvalues_search::stats::{Distinct, Stats};
+use docvalues_search::{Docs, Error, Query, Search, SearchRequest};
+use docvalues_testkit::damage::alloc::PeakAlloc;
+use docvalues_testkit::model::{MemSource, ModelColumn};
+
+#[global_allocator]
+static ALLOC: PeakAlloc = PeakAlloc::new();
+
+/// What windows, candidates and answers take with two threads.
+const BESIDE: usize = 3 << 19;
+
+/// `docs` documents with `distinct` values: numbers that lie close, others, terms, byte strings.
+fn source(docs: u32, distinct: i64) -> MemSource {
+    let value = |doc: u32| i64::from(doc) * 7 % distinct;
+    let string = |doc| Some(format!("value {}", value(doc)).into_bytes());
+    let field = |name: &str, kind, logical| Field::new(name, kind, logical);
+    let columns = [
+        (
+            field("near", Kind::Numeric, LogicalType::I64),
+            ModelColumn::Numeric((0..docs).map(|doc| Some(value(doc))).collect()),
+        ),
+        (
+            field("far", Kind::Numeric, LogicalType::I64),
+            ModelColumn::Numeric((0..docs).map(|doc| (doc % 9 > 0).then_some(value(doc) << 32)).collect()),
+        ),
+        (
+            field("sorted", Kind::Sorted, LogicalType::Utf8),
+            ModelColumn::Sorted((0..docs).map(string).collect()),
+        ),
+        (
+            field("binary", Kind::Binary, LogicalType::Utf8),
+            ModelColumn::Binary((0..docs).map(string).collect()),
+        ),
+    ];
+    MemSource::new(docs, columns)
+}
+
+const NAMES: [&str; 4] = ["near", "far", "sorted", "binary"];
+
+// One test: the counter is the whole program's.
+#[test]
+fn memory_holds() {
+    let some = source(600_000, 100_000);
+    groups(&some);
+    statistics(&some);
+    requests(&some);
+    facets(&source(3_000_000, 2_900_000));
+}
+
+fn groups(source: &MemSource) {
+    const MEMORY: usize = 1 << 20;
+    for by in NAMES {
+        let asked = Group::by(by).metric(Metric::Sum("near".into()));
+        for threads in [1, 2] {
+            let search = Search::new(source).threads(threads);
+            let (plain, needed) = ALLOC.peak_of(|| search.group(Docs::All, &asked).unwrap());
+            assert!(needed > MEMORY + BESIDE / 2, "{by}: {needed} bytes, so that there is something to save");
+            let search = search.memory(MEMORY);
+            let (found, peak) = ALLOC.peak_of(|| search.group(Docs::All, &asked).unwrap());
+            assert_eq!(found, plain, "{by}, {threads} threads");
+            assert_eq!(found.distinct, Some(Distinct::Exact(100_000)));
+            assert!(peak <= MEMORY + BESIDE, "{by}, {threads} threads: {peak} bytes");
+        }
+    }
+}
+
+fn facets(source: &MemSource) {
+    const MEMORY: usize = 32 << 20;
+    // Counters of ords take less.
+    for (by, memory) in [("near", MEMORY), ("far", MEMORY), ("sorted", MEMORY / 4), ("binary", MEMORY)] {
+        let by_count = Facet::on(by).top(12);
+        let by_value = Facet::on(by).order(FacetOrder::Value).min_count(2);
+        for (facet, threads) in [(&by_count, 2), (&by_value, 1)] {
+            let search = Search::new(source).threads(threads);
+            let (plain, needed) = ALLOC.peak_of(|| search.facet(Docs::All, facet).unwrap());
+            assert!(needed > memory + BESIDE, "{by}: {needed} bytes, so that there is something to save");
+            let search = search.memory(memory);
+            let (found, peak) = ALLOC.peak_of(|| search.facet(Docs::All, facet).unwrap());
+            assert_eq!(found, plain, "{by}, {threads} threads");
+            assert!(peak <= memory + BESIDE, "{by}, {threads} threads: {peak} bytes");
+        }
+    }
+    let search = Search::new(source).threads(2).memory(MEMORY);
+    let key = [SortKey::new("far").descending()];
+    // No room for so many, nor for a sort of all.
+    let (refused, peak) = ALLOC.peak_of(|| search.top(Docs::All, &key, usize::MAX).unwrap_err());
+    assert!(matches!(refused, Error::Memory { bytes } if bytes == 3_000_000 * 20), "{refused}");
+    assert!(peak < BESIDE, "{peak} bytes");
+    assert!(matches!(search.sorted(Docs::All, &key), Err(Error::Memory { .. })));
+    // No room for a heap of so many, but for a sort.
+    let search = search.memory(64 << 20);
+    let (all, peak) = ALLOC.peak_of(|| search.top(Docs::All, &key, usize::MAX).unwrap());
+    assert!(peak <= (64 << 20) + BESIDE, "{peak} bytes");
+    let sorted = search.sorted(Docs::All, &key).unwrap();
+    assert!(all.iter().map(|found| found.doc).eq(sorted.iter().copied()));
+    // Room for one thread's heap.
+    let (some, peak) = ALLOC.peak_of(|| search.top(Docs::All, &key, 500_000).unwrap());
+    assert!(some == all[..500_000] && peak <= (64 << 20) + BESIDE, "{peak} bytes");
+}
+
+/// Fewer bits than there are ords or numbers: by ranges.
+fn statistics(source: &MemSource) {
+    const MEMORY: usize = 64 << 10;
+    for by in ["near", "sorted"] {
+        let asked = Stats::of(by).distinct();
+        let search = Search::new(source).threads(2);
+        let plain = search.stats(Docs::All, &asked).unwrap();
+        assert_eq!(plain.distinct, Some(Distinct::Exact(100_000)));
+        let search = search.memory(1);
+        let three = [asked.clone(), asked.clone(), asked];
+        let (found, peak) = ALLOC.peak_of(|| search.stats_of(Docs::All, &three).unwrap());
+        assert!(found.iter().all(|found| *found == plain), "{by}");
+        assert!(peak <= MEMORY + BESIDE, "{by}: {peak} bytes");
+    }
+    // Long byte strings that are few are not told apart; this says about how many there are.
+    let docs = 40_000_u32;
+    let long = |doc: u32| Some(format!("{:>400}", doc % 20_000).into_bytes());
+    let field = Field::new("long", Kind::Binary, LogicalType::Utf8);
+    let source = MemSource::new(docs, [(field, ModelColumn::Binary((0..docs).map(long).collect()))]);
+    let asked = Stats::of("long").distinct();
+    let search = Search::new(&source);
+    assert_eq!(search.stats(Docs::All, &asked).unwrap().distinct, Some(Distinct::Exact(20_000)));
+    for threads in [1, 8] {
+        let search = Search::new(&source).threads(threads).memory(32 << 20);
+        let (found, peak) = ALLOC.peak_of(|| search.stats(Docs::All, &asked).unwrap());
+        assert!(matches!(found.distinct, Some(Distinct::About(19_000..=21_000))), "{:?}", found.distinct);
+        assert!(peak <= (32 << 20) + 2 * BESIDE, "{peak} bytes");
+    }
+}
+
+/// Several at once share the memory.
+fn requests(source: &MemSource) {
+    const MEMORY: usize = 2 << 20;
+    let asked = SearchRequest {
+        query: Query::range("near", 1..),
+        facets: NAMES.iter().chain(&NAMES).map(|name| Facet::on(*name)).collect(),
+        stats: NAMES.map(|name| Stats::of(name).distinct()).into(),
+        ..SearchRequest::default()
+    };
+    let plain = Search::new(source).request(&asked).unwrap();
+    for threads in [1, 2] {
+        let search = Search::new(source).threads(threads).memory(MEMORY);
+        let (found, peak) = ALLOC.peak_of(|| search.request(&asked).unwrap());
+        assert_eq!(found.facets, plain.facets, "{threads} threads");
+        // Sketches of fixed size are beside the memory.
+        assert!(peak <= MEMORY + 4 * BESIDE, "{threads} threads: {peak} bytes");
+    }
+}
