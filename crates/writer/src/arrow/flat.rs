@@ -92,7 +92,7 @@ impl FlatArray {
 
     /// The rows with a null in their list, once for each.
     pub fn rows_with_null_items(&self) -> impl Iterator<Item = usize> {
-        let nulls = if self.lists.is_some() { self.items.nulls() } else { None };
+        let nulls = self.items.nulls().filter(|nulls| self.lists.is_some() && nulls.null_count() > 0);
         let places = nulls.into_iter().flat_map(|nulls| (0..nulls.len()).filter(|at| nulls.is_null(*at)));
         places.filter_map(|at| self.row(at))
     }
