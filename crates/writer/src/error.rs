@@ -139,6 +139,12 @@ pub enum ErrorKind {
         /// What they may take.
         budget: usize,
     },
+    /// There is no memory to sort documents.
+    #[error("there are no {bytes} bytes of memory to sort documents: build the segment in a file")]
+    Memory {
+        /// What was asked for.
+        bytes: u64,
+    },
     /// A field to sort by that there is not.
     #[error("there is no such field to sort by")]
     SortByNothing,
@@ -290,6 +296,11 @@ pub enum ErrorKind {
 }
 
 impl ErrorKind {
+    /// So many bytes of memory are not there.
+    pub(crate) fn memory(bytes: usize) -> ErrorKind {
+        ErrorKind::Memory { bytes: bytes as u64 }
+    }
+
     /// Whether this refuses columns that [`Merger::promote`](crate::Merger::promote) would merge.
     pub fn can_promote(&self) -> bool {
         matches!(self, ErrorKind::Differ { kinds: [a, b], types, .. } if a == b && common(types[0], types[1]).is_some())

@@ -11,6 +11,7 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::fields::Fields;
 use crate::file::FileWriter;
 use crate::ids::{self, Ordered};
+use crate::intern::index;
 use crate::live::Live;
 use crate::order::{Order, Room};
 use crate::schema::FieldSpec;
@@ -207,15 +208,23 @@ impl<T: Target> SegmentWriter<T> {
             })?;
         }
         let encoder = Encoder { order: order.as_ref(), ..encoder };
-        let placed = |((name, options), mut ids): ((String, IdOptions), Ordered)| {
-            if order.is_some() || !live.is_all() {
-                let column = columns.iter().find(|(spec, _)| *spec.name() == name);
-                // It was looked at before.
-                let (_, column) = column.ok_or(ErrorKind::UnknownField)?;
-                drop(ids);
-                let placed = column.ids(&Live::all(docs), order.as_ref(), &room, None);
-                ids = placed.map_err(|kind| Error::from(kind).of(&name))?;
-            }
+        let number = |doc| live.has(doc).then(|| live.before(doc));
+        let placed = |((name, options), ids): ((String, IdOptions), Ordered)| {
+            let places = order.as_ref().map(Order::in_memory);
+            let placed = match places {
+                None if live.is_all() => Ok(ids),
+                None => ids.renumber(number),
+                Some(Some(places)) => ids.renumber(|doc| number(doc).map(|doc| places[index(doc)])),
+                // To look places up one by one would be a read of the file for each.
+                Some(None) => {
+                    drop(ids);
+                    let column = columns.iter().find(|(spec, _)| *spec.name() == name);
+                    // It was looked at before.
+                    let (_, column) = column.ok_or(ErrorKind::UnknownField)?;
+                    column.ids(&Live::all(docs), order.as_ref(), &room, None)
+                }
+            };
+            let ids = placed.map_err(|kind| Error::from(kind).of(&name))?;
             Ok::<_, Error>((name, ids, options))
         };
         let ids = id_field.zip(ids).map(placed).transpose()?;

@@ -194,6 +194,34 @@ pub(crate) enum Ordered {
 }
 
 impl Ordered {
+    /// The same ids, of documents that have these numbers now, without those that have none.
+    pub(crate) fn renumber(self, number: impl Fn(u32) -> Option<u32>) -> Result<Ordered, ErrorKind> {
+        Ok(match self {
+            Ordered::InMemory(mut ids) => {
+                let numbers: Option<Vec<u32>> = ids.docs.iter().map(|&doc| number(doc)).collect();
+                if let Some(docs) = numbers {
+                    ids.docs = docs;
+                    return Ok(Ordered::InMemory(ids));
+                }
+                let mut left = InMemory::default();
+                for (at, doc) in ids.docs.iter().enumerate() {
+                    number(*doc).into_iter().for_each(|doc| left.push(ids.ids.get(at), doc));
+                }
+                Ordered::InMemory(left)
+            }
+            Ordered::InFile(region) => {
+                let mut left = Collected::new(region.another());
+                let (mut ids, mut next) = (Cursor::new(region), Numbered::default());
+                while ids.advance(&mut next)? {
+                    if let Some(doc) = number(next.number) {
+                        numbered::push(&mut left, doc, &next.string)?;
+                    }
+                }
+                Ordered::InFile(left.finish()?)
+            }
+        })
+    }
+
     /// The index of these ids, which `docs` documents have.
     fn index(&self, docs: u32, options: &IdOptions) -> Result<Ids<Payload>, ErrorKind> {
         let spill = match self {

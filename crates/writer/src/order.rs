@@ -113,6 +113,11 @@ impl Order {
         })
     }
 
+    /// Where each document goes, if that is in memory.
+    pub(crate) fn in_memory(&self) -> Option<&[u32]> {
+        (self.places.far() == 0).then_some(&self.places.near)
+    }
+
     /// Where each document goes, one after the other.
     pub(crate) fn places(&self) -> Stream<'_, u32> {
         self.places.stream()

@@ -303,8 +303,8 @@ impl<T> SegmentWriter<T> {
     /// Costs, when the segment is finished, the bytes of the ids, twice while they are sorted, and 32 for each, of which a quarter of the budget stays
     /// in memory and the rest is sorted in the temporary file. The index goes there, too, if the ids did, but for its
     /// filter ([`IdOptions::filter_bits`] an id), about two bytes an id for what leads to blocks and a bit a document; and
-    /// but for an automaton ([`Form::Fst`](docvalues_terms::ids::Form::Fst)), which is in memory until it is whole. Ids of
-    /// documents that are sorted, or of which some are left out, are sorted twice.
+    /// but for an automaton ([`Form::Fst`](docvalues_terms::ids::Form::Fst)), which is in memory until it is whole. If
+    /// documents are sorted and their places have no room in memory, the ids are sorted twice.
     ///
     /// ```
     /// use docvalues_writer::{FieldSpec, IdOptions, LogicalType, Schema, SegmentWriter, WriterOptions};

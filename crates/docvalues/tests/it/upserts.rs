@@ -18,7 +18,7 @@ use crate::write::{COMPRESSIONS, schema};
 const BUDGET: usize = 60_000;
 
 /// A document: the one of the data set that it is like, and its id.
-type Doc = (u32, Option<u8>);
+type Doc = (u32, Option<u16>);
 
 /// How documents are written.
 #[derive(Clone, Copy, Debug)]
@@ -97,9 +97,12 @@ fn left(docs: &[Doc], deleted: &[usize]) -> Vec<usize> {
 }
 
 fn documents() -> impl Strategy<Value = (Vec<Doc>, Vec<usize>)> {
-    let id = prop::option::weighted(0.8, prop_oneof![any::<u8>(), 0..9_u8]);
+    let id = prop::option::weighted(0.8, prop_oneof![any::<u16>(), 0..9_u16]);
     let docs = |len| prop::collection::vec((0..300_u32, id.clone()), len);
-    let docs = prop_oneof![docs(0..6_usize), docs(60..70_usize), docs(200..700_usize)];
+    // Of 4,096 documents, places are in the temporary file.
+    let docs = prop_oneof![
+        4 => docs(0..6_usize), 4 => docs(60..70_usize), 4 => docs(200..700_usize), 1 => docs(4_500..5_000_usize)
+    ];
     docs.prop_flat_map(|docs| {
         let some = prop::collection::vec(0..docs.len().max(1), 0..if docs.is_empty() { 1 } else { 40 });
         (Just(docs), some)
@@ -184,7 +187,7 @@ proptest! {
 fn a_refused_segment_is_finished_without_one_of_the_two() {
     let dataset = shapes::small_of_every_kind();
     let how = How { sorted: true, in_file: false };
-    let docs: Vec<Doc> = (0..200).map(|doc| (doc, Some((doc % 199) as u8))).collect();
+    let docs: Vec<Doc> = (0..200).map(|doc| (doc, Some((doc % 199) as u16))).collect();
     let (mut writer, id, fields) = writer(&dataset, how, SegmentWriter::in_memory);
     writer.id_field(id, IdOptions::default()).unwrap();
     add(&mut writer, &dataset, &docs, id, &fields).unwrap();
@@ -217,7 +220,7 @@ impl io::Write for Full {
 #[test]
 fn a_stream_gets_the_bytes_of_a_file() {
     let dataset = shapes::small_of_every_kind();
-    let docs: Vec<Doc> = (0..200).map(|doc| (doc, Some(doc as u8))).collect();
+    let docs: Vec<Doc> = (0..200).map(|doc| (doc, Some(doc as u16))).collect();
     let how = How { sorted: true, in_file: true };
     let expected = written(&dataset, &docs, &[], how).0;
     let folder = tempfile::tempdir().unwrap();

@@ -35,6 +35,10 @@ impl Sorter {
         if self.records.len() == self.most {
             self.end_run()?;
         }
+        if self.records.len() == self.records.capacity() {
+            let more = self.records.len().max(FEWEST);
+            self.records.try_reserve(more).map_err(|_| ErrorKind::memory(more.saturating_mul(LEN)))?;
+        }
         self.records.push(record);
         Ok(())
     }

@@ -164,6 +164,8 @@ impl Window {
                 starts.last().copied().unwrap_or(0)
             }
         };
+        // Zeros are had or the process ends, so whether there is room is asked first.
+        Vec::<u8>::new().try_reserve_exact(len).map_err(|_| ErrorKind::memory(len))?;
         Ok(Window { first: slots.start, bytes: vec![0; len], starts, width })
     }
 
