@@ -35,7 +35,9 @@ const REQUESTS: [Asked; 17] = [
         let found = search.facet(docs, &facet)?;
         Ok(format!("{} {:?}", found.distinct, found.values.iter().step_by(1_009).collect::<Vec<_>>()))
     }),
-    ("facet of values far apart", |search, docs| Ok(format!("{:?}", search.facet(docs, &Facet::on("double"))?))),
+    ("facet of values far apart", |search, docs| {
+        Ok(format!("{:?}", search.facet(docs, &Facet::on("double"))?))
+    }),
     ("group of all values", |search, docs| {
         let found = search.group(docs, &Group::by("number").top(usize::MAX))?;
         Ok(format!("{:?}", found.groups.iter().step_by(1_009).collect::<Vec<_>>()))
