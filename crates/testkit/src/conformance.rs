@@ -81,6 +81,7 @@ pub fn check_column(column: &dyn Column, model: &dyn Column) {
     let name = &model.info().field.name;
     assert_eq!(column.info().field, model.info().field, "column `{name}`: field");
     assert_eq!(column.info().docs, model.info().docs, "column `{name}`: docs");
+    assert!(!column.is_absent(), "column `{name}`: is_absent, but the source has it");
     match (column.values(), model.values()) {
         (Values::Numbers(rows), Values::Numbers(model_rows)) => {
             let expected = check_rows(column, rows, model_rows);

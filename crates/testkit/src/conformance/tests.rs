@@ -63,7 +63,8 @@ fn caught(fault: impl std::fmt::Debug, words: &[&str], check: impl FnOnce()) {
 }
 
 /// Faults that a column of any kind can have, and what the message must name.
-const ANY_KIND: [(Fault, &str); 28] = [
+const ANY_KIND: [(Fault, &str); 29] = [
+    (Fault::IsAbsent, "is_absent, but"),
     (Fault::Field, "field"),
     (Fault::Docs, "docs"),
     (Fault::WithValue, "with_value: Exact"),

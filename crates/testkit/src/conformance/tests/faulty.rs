@@ -33,6 +33,7 @@ pub(super) enum Fault {
     Values,
     /// There is a skip index of a column that has no numbers.
     HasSkipIndex,
+    IsAbsent,
     Exists,
     /// One document's row.
     Get,
@@ -223,6 +224,11 @@ impl Column for Faulty {
     fn skip_index(&self) -> Option<&dyn SkipIndex> {
         self.call("Column::skip_index");
         (self.honest.skip_index().is_some() || self.is(Fault::HasSkipIndex)).then_some(self)
+    }
+
+    fn is_absent(&self) -> bool {
+        self.call("Column::is_absent");
+        self.is(Fault::IsAbsent)
     }
 }
 
