@@ -314,7 +314,7 @@ impl<T: Number> Numeric<T> {
         mut each: impl FnMut(BatchDocs<'_>, &[T]) -> ControlFlow<()>,
     ) -> Result<()> {
         let mut typed = Vec::new();
-        Rows::<i64>::scan(&*self.column, docs.into(), &mut |batch| {
+        let scanned = self.column.scan_one(docs.into(), |batch| {
             let stored = batch.values.one().unwrap_or_default();
             if let Some(values) = T::of_stored(stored) {
                 return each(batch.docs, values);
@@ -322,7 +322,8 @@ impl<T: Number> Numeric<T> {
             typed.clear();
             typed.extend(stored.iter().map(|&stored| T::from_stored(stored)));
             each(batch.docs, &typed)
-        })
+        });
+        self.column.core.named(scanned)
     }
 
     /// The documents whose value lies in `values`, as a filter yet to be run. A NaN lies in no range, `..` included.
@@ -465,9 +466,10 @@ impl Sorted {
         docs: impl Into<DocRange>,
         mut each: impl FnMut(BatchDocs<'_>, &[TermOrd]) -> ControlFlow<()>,
     ) -> Result<()> {
-        Rows::<TermOrd>::scan(&*self.column, docs.into(), &mut |batch| {
+        let scanned = self.column.scan_one::<TermOrd>(docs.into(), |batch| {
             each(batch.docs, batch.values.one().unwrap_or_default())
-        })
+        });
+        self.column.core.named(scanned)
     }
 
     /// The documents whose ord lies in `ords`, as a filter yet to be run.

@@ -1,6 +1,6 @@
 //! Columns of numbers or ords, one or any number a document.
 
-use std::ops::RangeInclusive;
+use std::ops::{ControlFlow, RangeInclusive};
 use std::sync::Arc;
 
 use docvalues_column::{
@@ -16,6 +16,10 @@ use crate::dictionary::Dictionary;
 use crate::leading;
 use crate::lists::ListReader;
 use crate::stored::Stored;
+
+/// Values in whole lines of a cache, which kernels write as such.
+#[repr(align(64))]
+struct Lines<T>([T; BATCH]);
 
 /// An open column of numbers or ords.
 #[derive(Debug)]
@@ -94,12 +98,17 @@ impl Numbers {
     }
 
     /// Hands out the values of `docs`, if documents have one each.
-    fn scan_one<T: Stored>(&self, docs: DocRange, each: &mut Each<'_, T>) -> FormatResult<()> {
+    // Generic, so that handles have it with what they do with each batch.
+    pub(crate) fn scan_one<T: Stored>(
+        &self,
+        docs: DocRange,
+        mut each: impl FnMut(Batch<'_, T>) -> ControlFlow<()>,
+    ) -> FormatResult<()> {
         let Numbers { core, values, .. } = self;
         if core.is_dense() {
-            let mut buffer = [T::default(); BATCH];
+            let mut buffer = Lines([T::default(); BATCH]);
             for docs in docs.clip(core.docs).chunks(BATCH) {
-                let buffer = &mut buffer[..docs.len()];
+                let buffer = &mut buffer.0[..docs.len()];
                 T::decode(values, docs.start.into()..docs.end.into(), buffer)?;
                 if each(Batch { docs: BatchDocs::Run(docs), values: View::One(buffer) }).is_break() {
                     break;

@@ -109,7 +109,7 @@ impl AllGroups {
     /// Shows all groups that there are; returns how many these are.
     fn offer(&self, candidates: &mut Candidates, stop: &Stop) -> Result<u64> {
         let mut groups = 0;
-        self.keys.each(&self.rows, self.layout.words(), stop.pace(), |row, key| {
+        self.keys.each(&self.rows, self.layout.words(), stop, |row, key| {
             groups += u64::from(row[0] > 0);
             // In this order: most rows are too small, but any number of them may be empty, which no CPU can foresee.
             if row[candidates.word].cast_signed() >= candidates.floor && row[0] > 0 {
@@ -156,7 +156,7 @@ impl Collector for AllGroups {
         if budget.is_over() {
             return Ok(());
         }
-        keys.rows_of(&other.keys, budget, stop.pace(), |from, to| {
+        keys.rows_of(&other.keys, budget, stop, |from, to| {
             let from = &other.rows[from * words..(from + 1) * words];
             let end = (to as usize + 1) * words;
             let fits = budget.grow(rows, end.saturating_sub(rows.len()));

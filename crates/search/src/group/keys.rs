@@ -11,8 +11,9 @@ use crate::budget::Budget;
 use crate::columns::{Columns, Slot, bounds};
 use crate::docs::len_u32;
 use crate::error::Result;
-use crate::stop::Pace;
+use crate::stop::Stop;
 use crate::tables::{Bytes, HASH_PARTS, Numbers, Part};
+use crate::threads::TOGETHER;
 use crate::value::Stored;
 use crate::window::{Cells, NO_ORD, Window};
 
@@ -171,16 +172,20 @@ impl Keys {
         &self,
         rows: &[u64],
         words: usize,
-        mut pace: Pace<'_>,
+        stop: &Stop,
         mut each: impl FnMut(&[u64], i64),
     ) -> Result<()> {
         let row = |row: usize| &rows[row * words..(row + 1) * words];
+        let mut pace = stop.pace();
         match self {
             Keys::Near { first, len } => {
-                // The last one may be the greatest number there is, with none behind it.
-                for (at, row) in rows.chunks_exact(words).enumerate().take(*len as usize) {
-                    pace.step()?;
-                    each(row, first.wrapping_add_unsigned(at as u64));
+                let rows = &rows[..*len as usize * words];
+                for (start, rows) in (0..).step_by(TOGETHER).zip(rows.chunks(TOGETHER * words)) {
+                    stop.check()?;
+                    // The last one may be the greatest number there is, with none behind it.
+                    for (at, row) in (start..).zip(rows.chunks_exact(words)) {
+                        each(row, first.wrapping_add_unsigned(at));
+                    }
                 }
             }
             Keys::Numbers(numbers) => {
@@ -217,15 +222,18 @@ impl Keys {
         &mut self,
         other: &Keys,
         budget: &Budget,
-        mut pace: Pace<'_>,
+        stop: &Stop,
         mut each: impl FnMut(usize, u32) -> bool,
     ) -> Result<()> {
-        let (mut places, mut has_room) = (0..other.rows(), true);
+        let (mut places, mut has_room, mut pace) = (0..other.rows(), true, stop.pace());
         match (self, other) {
             (Keys::Near { .. }, _) => {
-                while let Some(row) = places.next().filter(|_| has_room) {
-                    pace.step()?;
-                    has_room = each(row, len_u32(row));
+                for start in places.step_by(TOGETHER) {
+                    stop.check()?;
+                    let end = other.rows().min(start + TOGETHER);
+                    if !(start..end).all(|row| each(row, len_u32(row))) {
+                        break;
+                    }
                 }
             }
             (Keys::Numbers(to), Keys::Numbers(from)) => {
