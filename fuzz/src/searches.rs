@@ -21,8 +21,8 @@ const MERGED: u32 = 1 << 20;
 /// The most documents that are sorted and exported, which takes long to compare.
 const FEW: u32 = 1_000;
 
-/// Memory that a merge may take.
-const BUDGET: usize = 16 << 20;
+/// Memory that a search or a merge may take.
+const BUDGET: usize = 4 << 20;
 
 /// Searches the columns of `source` in every way, and hands every answer to `sink`, in an order that depends on the names
 /// of the columns alone.
@@ -32,7 +32,7 @@ pub fn exercise_searches(source: &(dyn ColumnSource + Sync), sink: &mut Sink<'_>
         Err(error) => return sink(Err(error)),
     };
     // With a thread, whose memory is counted.
-    let search = Search::new(source).threads(1);
+    let search = Search::new(source).threads(1).memory(BUDGET);
     let docs = Docs::Range(0, source.docs().min(DOCS));
     let few = Docs::Range(0, source.docs().min(FEW));
     for field in fields.iter().take(COLUMNS) {

@@ -15,6 +15,7 @@
 mod write;
 
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use docvalues::terms::lookup::IdLookup;
@@ -28,6 +29,13 @@ use docvalues_testkit::shapes;
 
 #[global_allocator]
 static ALLOCATOR: PeakAlloc = PeakAlloc::new();
+
+/// Whose turn it is: each sweep has a thread for each core, and the allocator counts what all of them take.
+static TURN: Mutex<()> = Mutex::new(());
+
+fn turn() -> MutexGuard<'static, ()> {
+    TURN.lock().unwrap_or_else(PoisonError::into_inner)
+}
 
 /// A granule, or a directory page: the most bytes that one checksum is over here.
 const CHECKED_TOGETHER: u64 = 4096 + 512;
@@ -155,6 +163,7 @@ impl Good {
 
 #[test]
 fn one_flipped_bit_gives_an_error_in_its_granule_or_the_right_answer() {
+    let _turn = turn();
     for (file, tried) in files(1_000) {
         one_flipped_bit(&Good::new(file), tried);
     }
@@ -176,6 +185,7 @@ fn one_flipped_bit(good: &Good, tried: Sweep) {
 
 #[test]
 fn zeroed_runs_of_512_bytes_give_errors_or_right_answers() {
+    let _turn = turn();
     for (file, tried) in files(100) {
         let good = Good::new(file);
         sweep(zeroed_runs(good.file.len(), tried), |damage| {
@@ -187,6 +197,7 @@ fn zeroed_runs_of_512_bytes_give_errors_or_right_answers() {
 
 #[test]
 fn a_file_cut_at_any_length_is_refused() {
+    let _turn = turn();
     let (good, refused) = (file(), AtomicU64::new(0));
     sweep(truncations(good.len(), Sweep::from_env(3_000)), |damage| {
         let mut cut = Vec::new();
@@ -200,6 +211,7 @@ fn a_file_cut_at_any_length_is_refused() {
 
 #[test]
 fn a_hostile_writer_gets_no_panic_no_hang_and_no_memory() {
+    let _turn = turn();
     files(700).for_each(|(good, tried)| hostile(&good, tried));
 }
 
@@ -250,6 +262,7 @@ fn hostile(good: &[u8], tried: Sweep) {
 /// Several bytes of a copy at once, anywhere: half of the copies with checksums made good, half with the checksums there were.
 #[test]
 fn look_ups_of_ids_in_randomly_damaged_copies() {
+    let _turn = turn();
     let wanted = match Sweep::from_env(800_000) {
         Sweep::Full => 8_000_000,
         Sweep::Sample(look_ups) => look_ups,
@@ -338,6 +351,7 @@ impl LookUps {
 
 #[test]
 fn what_is_merged_with_a_hostile_file_is_a_good_file_or_nothing() {
+    let _turn = turn();
     let good = file();
     let whole = open(&good).unwrap();
     let budget = 16 << 20;

@@ -122,10 +122,15 @@ impl Segment {
 
     /// Opens a segment that `reader` reads from wherever it is, such as an object store; errors call it `name`.
     ///
-    /// Bytes are requested when they are touched, and checked and kept like those of [`Access::Read`]. Requests are few:
-    /// opening takes one wave of at most two, for 64 bytes and the last 64 KiB, which have the directory unless it is long; a
-    /// column takes one wave, for its small sections and for checksums; documents or terms that are gathered, one for each
-    /// step of the look-up, at most two for numbers. What is scanned is read ahead, up to 1 MiB at a time.
+    /// Bytes are requested when they are touched, and checked and kept like those of [`Access::Read`]. Requests that do not
+    /// wait for each other are one *wave* ([`ReadAt::read_ranges`]):
+    ///
+    /// | call | waves |
+    /// | --- | --- |
+    /// | opening the segment | one: the first 64 bytes and the last 64 KiB, which hold the directory unless it is long |
+    /// | opening a column | one: its small sections, and checksums |
+    /// | gathering documents or terms | one for each step of the look-up; of numbers, two at most |
+    /// | scanning | one for each piece that is read ahead, up to 1 MiB |
     ///
     /// ```
     /// use std::sync::Arc;

@@ -1,9 +1,9 @@
 //! Bytes that are read by requests: from an object store, over a network.
 //!
-//! A request takes milliseconds, whatever its length, so that a look-up that waits for one after the other is slow, and one
-//! that makes many at once is not. Decoders ask for a few bytes at a time and go on from what they find. So work on a source
-//! of requests is *tried*: bytes that are missing are noted and refused, and the work goes on with what else it can do. Then
-//! all that is missing is requested together, as a *wave*, and the work is tried again, until nothing is missing.
+//! A request takes milliseconds, whatever its length. Many at once take as long as one; one after the other, they add up.
+//! But decoders ask for a few bytes at a time and go on from what they find. So work is *tried*: it notes the bytes that it
+//! lacks, gets an error for them, and goes on with what else it can do. Then all that it lacked is requested together, as a
+//! *wave*, and the work is tried again, until it lacks nothing.
 //!
 //! ```text
 //! 20 documents, 1st try   presence: a granule of each block is missing         20 requests in one wave
