@@ -107,7 +107,10 @@ fn ids() -> Result<Vec<Ids<Vec<u8>>>> {
             ids.sort();
             let ids: Vec<_> = (0..).map(DocId::new).zip(ids).map(|(doc, id)| (id, doc)).collect();
             let filter_bits = if count % 60 == 0 { 8 } else { 0 };
-            made.push(IdsBuilder::new(IdOptions { form, filter_bits, seed: 7 }).build(&ids[..], count + 5)?);
+            made.push(
+                IdsBuilder::new(IdOptions { form, filter_bits, seed: 7, ..IdOptions::default() })
+                    .build(&ids[..], count + 5)?,
+            );
         }
     }
     Ok(made)
