@@ -1,4 +1,4 @@
-//! Bitsets as plain words, and as `bitvec` sees the same words.
+//! Bitsets as plain words. They are the memory of other crates' bitsets, too, such as `bitvec`'s slices of `u64`:
 //!
 //! ```
 //! use docvalues_column::bits;
@@ -6,15 +6,15 @@
 //! let mut words = vec![0_u64; bits::words(0..100)];
 //! bits::set(&mut words, 64);
 //! assert!(bits::get(&words, 64));
-//! # #[cfg(target_pointer_width = "64")]
-//! assert_eq!(bits::view(&words).iter_ones().collect::<Vec<_>>(), [64]);
+//! # #[cfg(target_pointer_width = "64")] {
+//! use bitvec::{order::Lsb0, slice::BitSlice};
+//! assert_eq!(BitSlice::<u64, Lsb0>::from_slice(&words).first_one(), Some(64));
+//! # }
 //! ```
 
 use std::ops::Range;
 
 use crate::DocRange;
-#[cfg(target_pointer_width = "64")]
-use bitvec::{order::Lsb0, slice::BitSlice};
 
 /// Words of a bitset over the documents `docs`.
 pub fn words(docs: Range<u32>) -> usize {
@@ -68,9 +68,27 @@ pub fn count(bits: &[u64]) -> usize {
     usize::try_from(docvalues_format::bits::ones(bits)).unwrap_or(usize::MAX)
 }
 
-/// The words as `bitvec`'s slice: no copy. Only where addresses have 64 bits: elsewhere, `bitvec` takes no such
-/// words.
-#[cfg(target_pointer_width = "64")]
-pub fn view(bits: &[u64]) -> &BitSlice<u64, Lsb0> {
-    BitSlice::from_slice(bits)
+#[cfg(all(test, target_pointer_width = "64"))]
+mod tests {
+    use bitvec::{order::Lsb0, slice::BitSlice, vec::BitVec};
+    use proptest::prelude::*;
+
+    use super::*;
+
+    proptest! {
+        #[test]
+        fn words_are_the_bits_that_bitvec_sees(
+            mut words in prop::collection::vec(prop_oneof![Just(0), Just(u64::MAX), any::<u64>()], 1..5),
+            at in 0..320_usize,
+        ) {
+            let at = at % (64 * words.len());
+            let mut model = BitVec::<u64, Lsb0>::from_slice(&words);
+            prop_assert_eq!(get(&words, at), model[at]);
+            set(&mut words, at);
+            model.set(at, true);
+            prop_assert_eq!(BitSlice::<u64, Lsb0>::from_slice(&words), model.as_bitslice());
+            prop_assert!(ones(&words).eq(model.iter_ones()));
+            prop_assert_eq!(count(&words), model.count_ones());
+        }
+    }
 }

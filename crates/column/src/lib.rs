@@ -23,8 +23,7 @@
 //! # Bitsets
 //!
 //! A bitset over the documents `docs` is a `&mut [u64]` of at least [`docs.words()`](DocRange::words) words: bit `i % 64`
-//! of word `i / 64` is document `docs.start + i`. Filters *add* bits; they clear none. It is the memory of a
-//! `bitvec::slice::BitSlice<u64, Lsb0>`: see [`bits`].
+//! of word `i / 64` is document `docs.start + i`. Filters *add* bits; they clear none. See [`bits`].
 //!
 //! # Errors
 //!
