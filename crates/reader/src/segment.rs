@@ -135,21 +135,13 @@ impl Segment {
     /// ```
     /// use std::sync::Arc;
     ///
-    /// use docvalues_column::DocId;
+    /// use docvalues_column::{DocId, Result};
     /// use docvalues_reader::{OpenOptions, ReadAt, Segment};
-    /// # use docvalues_writer::{FieldSpec, LogicalType, Schema, SegmentWriter, WriterOptions};
     ///
-    /// # let mut schema = Schema::new();
-    /// # let size = schema.add(FieldSpec::new("size", LogicalType::I64))?;
-    /// # let mut writer = SegmentWriter::in_memory(schema, WriterOptions::default());
-    /// # let mut doc = writer.document();
-    /// # doc.i64(size, 7)?;
-    /// # doc.finish()?;
-    /// # let bytes = writer.finish_bytes()?;
-    /// let reader: Arc<dyn ReadAt> = Arc::new(bytes); // a `Vec<u8>`, for once
-    /// let segment = Segment::from_reader(reader, "hits.dv", OpenOptions::new())?;
-    /// assert_eq!(segment.numeric("size")?.get(DocId::new(0))?, Some(7));
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// fn size_of(object: Arc<dyn ReadAt>, doc: DocId) -> Result<Option<i64>> {
+    ///     let segment = Segment::from_reader(object, "bucket/hits.dv", OpenOptions::new())?;
+    ///     segment.numeric("size")?.get(doc)
+    /// }
     /// ```
     ///
     /// # Errors
