@@ -21,7 +21,7 @@ static ALLOC: PeakAlloc = PeakAlloc::new();
 /// As many as a signed number of 32 bits counts.
 const DOCS: u32 = i32::MAX as u32;
 
-/// What a call may take.
+/// Bytes of memory that a call may take.
 const MOST: usize = 64 << 20;
 
 // One test: the counter is the whole program's.

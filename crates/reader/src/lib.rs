@@ -11,6 +11,7 @@ mod bytes;
 mod check;
 mod core;
 mod dictionary;
+mod ends;
 mod handles;
 mod ids;
 mod in_order;

@@ -46,7 +46,7 @@ impl Numbers {
         let mut list = Vec::<T>::new();
         self.core.request(docs, |doc| {
             list.clear();
-            // What fails now does so again when it is gathered.
+            // An error comes again from the gather below.
             let _ = lists.read(doc, &mut list);
         });
         self.core.named(lists.gather(docs, out))

@@ -15,7 +15,7 @@ use docvalues_format::dictionary::DictionaryReader;
 use docvalues_format::error::{self, Section as Role};
 use docvalues_format::file::column::{self, Values};
 use docvalues_format::file::directory::Page;
-use docvalues_format::file::frame::{FOOTER_LEN, Footer, HEADER_LEN, Header};
+use docvalues_format::file::frame::{Footer, HEADER_LEN, Header};
 use docvalues_format::file::root::{PageRef, Root};
 use docvalues_format::granule::SectionRef;
 use docvalues_format::numeric::{NumericReader, Stretches};
@@ -25,6 +25,7 @@ use docvalues_storage::{Memory, ReadAt, Section, Source, Verify};
 use crate::bytes::Bytes;
 use crate::core::{Core, FormatResult, corrupt};
 use crate::dictionary::Dictionary;
+use crate::ends::{self, Ends};
 use crate::ids::IdIndex;
 use crate::leading::Leading;
 use crate::numbers::Numbers;
@@ -339,7 +340,7 @@ impl Segment {
 
     /// The bytes `range` of the file, unchecked, which belong to `role`.
     pub(crate) fn part(&self, role: Role, range: Range<u64>) -> FormatResult<Cow<'_, [u8]>> {
-        part(&self.0.source, role, range)
+        ends::part(&self.0.source, role, range)
     }
 
     /// Hands every column's entry to `each`, in the order of their names.
@@ -442,47 +443,6 @@ impl Segment {
 /// The error for a file that cannot be opened.
 fn unread(error: docvalues_storage::Error) -> ErrorKind {
     ErrorKind::Io { file: error.path().display().to_string(), source: error.into_io_error() }
-}
-
-/// Header, footer and directory root.
-struct Ends {
-    header: Header,
-    footer: Footer,
-    root: Root,
-    sort: Vec<SortKey>,
-    stretches: Vec<Stretches>,
-}
-
-impl Ends {
-    fn read(source: &Source, options: &OpenOptions) -> FormatResult<Ends> {
-        let len = source.len();
-        let footer_at = len.saturating_sub(FOOTER_LEN as u64).max(HEADER_LEN as u64);
-        let header = Header::decode(&array(&source.read_at(Role::Header, 0, HEADER_LEN)?))?;
-        let footer = source.read_at(Role::Footer, footer_at, FOOTER_LEN)?;
-        let footer = Footer::decode(&array(&footer), len)?;
-        let (found, max) = (u64::from(footer.docs), options.most_docs(len));
-        if found > max {
-            let kind = error::ErrorKind::OutOfRange { what: "number of documents", found, max };
-            return Err(error::Error::new(Role::Footer, footer_at, kind));
-        }
-        let root = Root::parse(&part(source, Role::DirectoryRoot, footer.root())?, &footer)?;
-        let (sort, stretches) = (root.sort(&footer)?, root.stretches(&footer)?);
-        Ok(Ends { header, footer, root, sort, stretches })
-    }
-}
-
-/// The bytes `range` of the file, which belong to `role`.
-fn part(source: &Source, role: Role, range: Range<u64>) -> FormatResult<Cow<'_, [u8]>> {
-    // What does not fit a `usize` does not fit the file either.
-    let len = usize::try_from(range.end.saturating_sub(range.start)).unwrap_or(usize::MAX);
-    source.read_at(role, range.start, len)
-}
-
-/// `read_at` gives as many bytes as it was asked for, or an error.
-fn array<const N: usize>(bytes: &[u8]) -> [u8; N] {
-    let mut out = [0; N];
-    out.copy_from_slice(bytes);
-    out
 }
 
 impl Opened {

@@ -88,7 +88,7 @@ impl Budget {
         let is_whole = is_there && items.len() == 0;
         drop(items);
         *table = larger;
-        // What was taken too much, and the old table.
+        // The old table, and the part of the estimate that the new one does not take.
         self.give((most + old).saturating_sub(table.allocation_size()));
         is_whole || self.refuse()
     }

@@ -40,7 +40,7 @@ pub enum Error {
         "expected {bytes} bytes of memory for something of each document, found less: see `Search::memory`"
     )]
     Memory {
-        /// What is needed.
+        /// Bytes that are needed.
         bytes: u64,
     },
     /// The search was interrupted: see [`Search::interrupt`](crate::Search::interrupt).

@@ -107,7 +107,7 @@ impl Facet {
 }
 
 impl Search<'_> {
-    /// How many of `docs` have each value of a column. O(documents), for each pass that [`Search::memory`] makes necessary.
+    /// Counts the documents of `docs` that have each value of a column. O(documents), for each pass that [`Search::memory`] makes necessary.
     ///
     /// # Errors
     ///

@@ -20,7 +20,7 @@ const BUDGET: usize = 60_000;
 /// A document: the one of the data set that it is like, and its id.
 type Doc = (u32, Option<u16>);
 
-/// How documents are written.
+/// The way to write documents: sorted or not, in a file or in memory.
 #[derive(Clone, Copy, Debug)]
 struct How {
     sorted: bool,

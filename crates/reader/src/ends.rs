@@ -1,0 +1,57 @@
+//! Both ends of a file: what is read when a segment is opened.
+
+use std::borrow::Cow;
+use std::ops::Range;
+
+use docvalues_column::SortKey;
+use docvalues_format::error::{self, Section as Role};
+use docvalues_format::file::frame::{FOOTER_LEN, Footer, HEADER_LEN, Header};
+use docvalues_format::file::root::Root;
+use docvalues_format::numeric::Stretches;
+use docvalues_storage::Source;
+
+use crate::core::FormatResult;
+use crate::options::OpenOptions;
+
+/// Header, footer and directory root.
+pub(crate) struct Ends {
+    pub(crate) header: Header,
+    pub(crate) footer: Footer,
+    pub(crate) root: Root,
+    pub(crate) sort: Vec<SortKey>,
+    /// Where stretches are, by ascending column; none if the file has none.
+    pub(crate) stretches: Vec<Stretches>,
+}
+
+impl Ends {
+    /// Reads and checks them; refuses more documents than `options` allow.
+    pub(crate) fn read(source: &Source, options: &OpenOptions) -> FormatResult<Ends> {
+        let len = source.len();
+        let footer_at = len.saturating_sub(FOOTER_LEN as u64).max(HEADER_LEN as u64);
+        let header = Header::decode(&array(&source.read_at(Role::Header, 0, HEADER_LEN)?))?;
+        let footer = source.read_at(Role::Footer, footer_at, FOOTER_LEN)?;
+        let footer = Footer::decode(&array(&footer), len)?;
+        let (found, max) = (u64::from(footer.docs), options.most_docs(len));
+        if found > max {
+            let kind = error::ErrorKind::OutOfRange { what: "number of documents", found, max };
+            return Err(error::Error::new(Role::Footer, footer_at, kind));
+        }
+        let root = Root::parse(&part(source, Role::DirectoryRoot, footer.root())?, &footer)?;
+        let (sort, stretches) = (root.sort(&footer)?, root.stretches(&footer)?);
+        Ok(Ends { header, footer, root, sort, stretches })
+    }
+}
+
+/// The bytes `range` of the file, which belong to `role`.
+pub(crate) fn part(source: &Source, role: Role, range: Range<u64>) -> FormatResult<Cow<'_, [u8]>> {
+    // What does not fit a `usize` does not fit the file either.
+    let len = usize::try_from(range.end.saturating_sub(range.start)).unwrap_or(usize::MAX);
+    source.read_at(role, range.start, len)
+}
+
+/// `read_at` gives as many bytes as it was asked for, or an error.
+fn array<const N: usize>(bytes: &[u8]) -> [u8; N] {
+    let mut out = [0; N];
+    out.copy_from_slice(bytes);
+    out
+}
