@@ -15,9 +15,9 @@ use docvalues_column::{DocId, Values};
 use super::key::{Key, Keys, Place};
 use super::radix;
 use super::scale::Scale;
-use super::short::{ByPlace, add_equal, groups, read_places};
+use super::short::{ByPlace, add_equal, groups, packed, read_places};
 use crate::docs::len_u32;
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::pass::compact;
 use crate::search::Request;
 use crate::stop::Stop;
@@ -140,20 +140,16 @@ impl Sort<'_> {
 
     /// The same by byte strings.
     fn by_bytes(&mut self, run: Run) -> Result<()> {
-        let (request, columns, key) = (self.request, self.request.columns(), self.key);
+        let (request, key) = (self.request, self.key);
         let threads = request.threads();
         let (docs, stop) = (&mut self.docs[run.indices()], request.stop());
-        let read = |docs: &[DocId]| {
-            let (mut room, mut items) = (Room::default(), memory::room::<(Place, DocId)>(docs.len())?);
-            for docs in docs.chunks(columns.window()) {
-                stop.check()?;
-                read_places(columns, key, compact(docs), &mut room, &mut items)?;
-            }
-            Ok::<_, Error>(items)
-        };
-        let mut items = memory::room(docs.len())?;
-        for part in threads::map(docs.chunks(docs.len().div_ceil(threads)).collect(), read) {
-            items.append(&mut part?);
+        let parts = docs.chunks(docs.len().div_ceil(threads)).collect();
+        let parts = threads::map(parts, |docs| Strings::read(request, key, docs));
+        let parts = parts.into_iter().collect::<Result<Vec<_>>>()?;
+        let (mut items, mut pace) = (memory::room(docs.len())?, stop.pace());
+        for (place, doc) in parts.iter().flat_map(Strings::places).zip(&*docs) {
+            pace.step()?;
+            items.push((place, *doc));
         }
         threads::sort(&mut items, threads, stop)?;
         threads::copy(docs, &items, threads, stop, ByPlace::doc)?;
@@ -174,15 +170,48 @@ impl Sort<'_> {
         threads::each(groups.iter_mut(), &mut rooms, |room, group| {
             self.request.stop().check()?;
             if is_binary {
-                group.sort::<(Place, DocId)>(columns, key, room, equal_too)
+                let new = |place: Place<&[u8]>, doc| (place.map(<[u8]>::to_vec), doc);
+                group.sort(columns, key, room, equal_too, new)
             } else {
-                group.sort::<u128>(columns, key, room, equal_too)
+                group.sort(columns, key, room, equal_too, |place, doc| packed(&place, doc))
             }
         })?;
         if let Some(equal) = &mut self.equal {
             groups.into_iter().for_each(|group| equal.extend(group.equal));
         }
         Ok(())
+    }
+}
+
+/// The byte strings of documents, side by side: to free one by one what a search was interrupted over would take too long.
+struct Strings {
+    bytes: Vec<u8>,
+    /// Of each document; of its byte string, where that ends.
+    ends: Vec<Place<usize>>,
+}
+
+impl Strings {
+    fn read(request: &Request<'_>, key: Key, docs: &[DocId]) -> Result<Strings> {
+        let (columns, mut room) = (request.columns(), Room::default());
+        let mut strings = Strings { bytes: Vec::new(), ends: memory::room(docs.len())? };
+        for docs in docs.chunks(columns.window()) {
+            request.stop().check()?;
+            let Strings { bytes, ends } = &mut strings;
+            read_places(columns, key, compact(docs), &mut room, ends, |place, _| {
+                place.map(|string| {
+                    bytes.extend_from_slice(string);
+                    bytes.len()
+                })
+            })?;
+        }
+        Ok(strings)
+    }
+
+    fn places(&self) -> impl Iterator<Item = Place<&[u8]>> {
+        let mut start = 0;
+        self.ends
+            .iter()
+            .map(move |end| end.clone().map(|end| &self.bytes[std::mem::replace(&mut start, end)..end]))
     }
 }
 

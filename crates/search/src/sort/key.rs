@@ -5,6 +5,7 @@ use std::ops::RangeInclusive;
 
 use docvalues_column::{DocId, DocRange, LogicalType, Pruning, SortKey, TermOrd};
 use docvalues_format::file::kind::to_f64;
+use smallvec::SmallVec;
 
 use crate::columns::{Columns, Slot, filter};
 use crate::error::Result;
@@ -29,22 +30,22 @@ pub(crate) struct Key {
     pub(super) missing_first: bool,
 }
 
-/// Where a value lies in the order of a key: what is less comes first.
+/// Where a value lies in the order of a key: what is less comes first. Byte strings are a `B`.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Place {
+pub(crate) enum Place<B = Vec<u8>> {
     /// No value, and these come first.
     First,
     Number(u64),
-    Bytes(Vec<u8>),
+    Bytes(B),
     /// The same, and the greatest come first.
-    BytesDown(Vec<u8>),
+    BytesDown(B),
     /// NaN.
     NoNumber,
     /// No value, and these come last.
     Last,
 }
 
-impl Place {
+impl<B> Place<B> {
     pub(super) fn class(&self) -> u8 {
         match self {
             Place::First => 0,
@@ -53,10 +54,35 @@ impl Place {
             Place::Last => 3,
         }
     }
+
+    /// The same place, with its byte string as `to` makes it.
+    pub(super) fn map<C>(self, to: impl FnOnce(B) -> C) -> Place<C> {
+        match self {
+            Place::First => Place::First,
+            Place::Number(number) => Place::Number(number),
+            Place::Bytes(bytes) => Place::Bytes(to(bytes)),
+            Place::BytesDown(bytes) => Place::BytesDown(to(bytes)),
+            Place::NoNumber => Place::NoNumber,
+            Place::Last => Place::Last,
+        }
+    }
 }
 
-impl Ord for Place {
-    fn cmp(&self, other: &Place) -> Ordering {
+impl Place {
+    fn as_slice(&self) -> Place<&[u8]> {
+        match self {
+            Place::Bytes(bytes) => Place::Bytes(bytes),
+            Place::BytesDown(bytes) => Place::BytesDown(bytes),
+            Place::Number(number) => Place::Number(*number),
+            Place::First => Place::First,
+            Place::NoNumber => Place::NoNumber,
+            Place::Last => Place::Last,
+        }
+    }
+}
+
+impl<B: Ord> Ord for Place<B> {
+    fn cmp(&self, other: &Place<B>) -> Ordering {
         match (self, other) {
             (Place::Number(a), Place::Number(b)) => a.cmp(b),
             (Place::Bytes(a), Place::Bytes(b)) => a.cmp(b),
@@ -66,8 +92,8 @@ impl Ord for Place {
     }
 }
 
-impl PartialOrd for Place {
-    fn partial_cmp(&self, other: &Place) -> Option<Ordering> {
+impl<B: Ord> PartialOrd for Place<B> {
+    fn partial_cmp(&self, other: &Place<B>) -> Option<Ordering> {
         Some(self.cmp(other))
     }
 }
@@ -94,7 +120,10 @@ impl Keys {
     /// About how many bytes an [`Entry`] takes, without its byte strings.
     pub(crate) fn bytes(&self) -> usize {
         const ALLOCATION: usize = 16;
-        size_of::<Entry>() + ALLOCATION + self.keys.len() * size_of::<Place>()
+        match self.keys.len() {
+            0..=INLINE => size_of::<Entry>(),
+            keys => size_of::<Entry>() + ALLOCATION + keys * size_of::<Place>(),
+        }
     }
 
     pub(super) fn asked(&self) -> &[SortKey] {
@@ -109,21 +138,24 @@ impl Keys {
         &self.keys
     }
 
-    /// The window's document `at`, if it comes before `last`. Nothing is kept of one that is worse by its first key.
+    /// The window's document `at`, if it comes before `last`. No byte string is copied of one that does not.
     pub(crate) fn entry_before(&self, window: &Window<'_>, at: usize, last: Option<&Entry>) -> Option<Entry> {
-        let mut places = self.keys.iter().map(|key| key.place(window, at)).peekable();
-        let bound = last.and_then(|last| last.places.first());
-        if places.peek().zip(bound).is_some_and(|(place, bound)| place > bound) {
-            return None;
+        let doc = window.doc(at);
+        if let Some(last) = last {
+            let places = self.keys.iter().map(|key| key.place(window, at));
+            let order = places.cmp(last.places.iter().map(Place::as_slice));
+            if order.then(doc.cmp(&last.doc)).is_ge() {
+                return None;
+            }
         }
-        let entry = Entry { places: places.collect(), doc: window.doc(at) };
-        last.is_none_or(|last| entry < *last).then_some(entry)
+        let places = self.keys.iter().map(|key| key.place(window, at).map(<[u8]>::to_vec));
+        Some(Entry { places: places.collect(), doc })
     }
 }
 
 impl Key {
     /// Where the window's document `at` lies; its column was read.
-    pub(crate) fn place(&self, window: &Window<'_>, at: usize) -> Place {
+    pub(crate) fn place<'w>(&self, window: &'w Window<'_>, at: usize) -> Place<&'w [u8]> {
         let number = match window.cells(self.slot) {
             Cells::Numbers(numbers) => numbers.get(at),
             Cells::Ords(ords) => (ords[at] != NO_ORD).then(|| ords[at].get().into()),
@@ -131,8 +163,8 @@ impl Key {
             Cells::OrdLists(lists) => self.extreme_ord(lists.get(at)),
             Cells::Bytes(strings) => {
                 return match strings.get(at) {
-                    Some(bytes) if self.descending => Place::BytesDown(bytes.to_vec()),
-                    Some(bytes) => Place::Bytes(bytes.to_vec()),
+                    Some(bytes) if self.descending => Place::BytesDown(bytes),
+                    Some(bytes) => Place::Bytes(bytes),
                     None => self.missing(),
                 };
             }
@@ -154,11 +186,11 @@ impl Key {
         ord.map(|ord| ord.get().into())
     }
 
-    fn missing(&self) -> Place {
+    fn missing<B>(&self) -> Place<B> {
         if self.missing_first { Place::First } else { Place::Last }
     }
 
-    pub(super) fn of_number(&self, number: i64) -> Place {
+    pub(super) fn of_number<B>(&self, number: i64) -> Place<B> {
         if self.is_nan(number) {
             return Place::NoNumber;
         }
@@ -250,9 +282,13 @@ impl Key {
     }
 }
 
+/// Keys whose places need no memory of their own: an entry is made for each document that comes in, and all are freed at
+/// once when a search is interrupted.
+const INLINE: usize = 2;
+
 /// A document and its place by each key.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Entry {
-    pub(crate) places: Vec<Place>,
+    pub(crate) places: SmallVec<[Place; INLINE]>,
     pub(crate) doc: DocId,
 }

@@ -12,19 +12,13 @@ use crate::window::{Room, Window};
 
 /// A document and its place.
 pub(super) trait ByPlace: Ord + Sized {
-    fn new(place: Place, doc: DocId) -> Self;
-
     fn doc(&self) -> DocId;
 
     fn is_same_place(&self, other: &Self) -> bool;
 }
 
 /// Any place.
-impl ByPlace for (Place, DocId) {
-    fn new(place: Place, doc: DocId) -> Self {
-        (place, doc)
-    }
-
+impl<B: Ord> ByPlace for (Place<B>, DocId) {
     fn doc(&self) -> DocId {
         self.1
     }
@@ -36,12 +30,6 @@ impl ByPlace for (Place, DocId) {
 
 /// Places without bytes: two bits for what it is, 64 for the number, 32 for the document.
 impl ByPlace for u128 {
-    fn new(place: Place, doc: DocId) -> Self {
-        let class = u128::from(place.class()) << 96;
-        let number = if let Place::Number(number) = place { u128::from(number) << 32 } else { 0 };
-        class | number | u128::from(doc.get())
-    }
-
     #[expect(clippy::cast_possible_truncation, reason = "the low bits are the document")]
     fn doc(&self) -> DocId {
         DocId::new(*self as u32)
@@ -52,17 +40,25 @@ impl ByPlace for u128 {
     }
 }
 
-/// Adds some documents and their places to `items`.
-pub(super) fn read_places<P: ByPlace>(
+/// See `ByPlace for u128`.
+pub(super) fn packed(place: &Place<&[u8]>, doc: DocId) -> u128 {
+    let class = u128::from(place.class()) << 96;
+    let number = if let Place::Number(number) = place { u128::from(*number) << 32 } else { 0 };
+    class | number | u128::from(doc.get())
+}
+
+/// Adds what `new` makes of the places of some documents to `items`.
+pub(super) fn read_places<P>(
     columns: &Columns,
     key: Key,
     docs: BatchDocs<'_>,
     room: &mut Room,
     items: &mut Vec<P>,
+    mut new: impl FnMut(Place<&[u8]>, DocId) -> P,
 ) -> Result<()> {
     let mut window = Window::new(docs, columns, room);
     window.read(key.slot)?;
-    items.extend((0..window.len()).map(|at| P::new(key.place(&window, at), window.doc(at))));
+    items.extend((0..window.len()).map(|at| new(key.place(&window, at), window.doc(at))));
     Ok(())
 }
 
@@ -122,6 +118,7 @@ impl Group<'_> {
         key: Key,
         room: &mut Room,
         equal_too: bool,
+        new: impl Fn(Place<&[u8]>, DocId) -> P,
     ) -> Result<()> {
         let Group { start, docs, runs, equal } = self;
         let within = |run: &Run| Run { start: run.start - *start, end: run.end - *start }.indices();
@@ -129,7 +126,7 @@ impl Group<'_> {
         // Documents of one run ascend.
         let asked = if runs.len() == 1 { compact(&list) } else { BatchDocs::List(&list) };
         let mut items: Vec<P> = Vec::with_capacity(list.len());
-        read_places(columns, key, asked, room, &mut items)?;
+        read_places(columns, key, asked, room, &mut items, new)?;
         let mut left = items.as_mut_slice();
         for run in *runs {
             let (items, others) = left.split_at_mut(run.len());
