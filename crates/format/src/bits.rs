@@ -184,7 +184,7 @@ mod wide;
 mod within;
 
 pub(crate) use compare::ends;
-pub use compare::{all_below, pass_below, pass_outside, places};
+pub use compare::{all_below, others, pass_below, pass_outside, places};
 #[cfg(all(target_arch = "x86_64", not(miri)))]
 pub(crate) use cpu::cpu_has;
 pub(crate) use lookup::{ENTRIES, look_up, look_up_packed};

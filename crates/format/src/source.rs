@@ -51,8 +51,10 @@ impl<'a> Touched<'a> {
     pub(crate) fn array<const N: usize>(&self, at: usize) -> Option<&'a [u8; N]> {
         const { assert!(0 < N && N <= GRANULE) };
         let bytes = self.bytes.get(at..at.checked_add(N)?)?.first_chunk()?;
-        let (first, last) = (at / GRANULE, (at + N - 1) / GRANULE);
-        (self.is_good(first) && (first == last || self.is_good(last))).then_some(bytes)
+        // Few reach into another granule.
+        let is_good = self.is_good(at / GRANULE)
+            && (at % GRANULE <= GRANULE - N || self.is_good((at + N - 1) / GRANULE));
+        is_good.then_some(bytes)
     }
 
     /// The bits of 64 granules, so that the bytes of the good ones are seen as they are.

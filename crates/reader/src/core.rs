@@ -196,8 +196,5 @@ pub(crate) fn corrupt(file: &str, field: Option<&str>, source: docvalues_format:
 
 /// The words of presence of the documents with these indices: a bit for each that has a value.
 pub(crate) fn present(indices: Indices<'_>) -> impl Iterator<Item = u64> {
-    let word = |indices: &[u32]| {
-        (0..).zip(indices).fold(0, |word, (i, &index)| word | u64::from(index != NO_VALUE) << i)
-    };
-    indices.each.chunks(64).map(word)
+    indices.each.chunks(64).map(|indices| docvalues_format::bits::others(indices, NO_VALUE))
 }

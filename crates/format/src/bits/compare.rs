@@ -23,6 +23,16 @@ wide! {
         numbers.iter().fold((u32::MAX, 0), |(min, max), &number| (number.min(min), number.max(max)))
     }
 
+    /// A bit for each of up to 64 `numbers`, set if it is not `none`.
+    pub fn others(numbers: &[u32], none: u32) -> u64 {
+        // A byte each first, which becomes vector code; then eight bytes are eight bits in one multiplication.
+        let mut bytes = [0_u8; CHUNK];
+        bytes.iter_mut().zip(numbers).for_each(|(byte, &number)| *byte = u8::from(number != none));
+        bytes.as_chunks::<8>().0.iter().rev().fold(0, |bits, eight| {
+            bits << 8 | u64::from_le_bytes(*eight).wrapping_mul(0x0102_0408_1020_4080) >> 56
+        })
+    }
+
     /// How many numbers at the front may be passed over, because none of them lies in `low ..= high`: whole chunks of 64, or
     /// all. So if one is left, one of the next 64 does.
     pub fn pass_outside(numbers: &[i64], low: i64, high: i64) -> usize {
@@ -57,6 +67,10 @@ mod tests {
             bar in prop_oneof![0_u32..201, any::<u32>()],
             floor in 0_u32..3,
         ) {
+            for numbers in numbers.chunks(64) {
+                let expected = (0..).zip(numbers).fold(0, |bits, (i, &number)| bits | u64::from(number != bar) << i);
+                prop_assert_eq!(others(numbers, bar), expected);
+            }
             let docs: Vec<DocId> = numbers.iter().copied().map(DocId::new).collect();
             prop_assert_eq!(all_below(&docs, bar), docs.iter().all(|doc| doc.get() < bar));
             let [min, max] = [numbers.iter().min(), numbers.iter().max()];

@@ -26,7 +26,7 @@ macro_rules! wide {
                     plain($($argument),*)
                 }
 
-                #[target_feature(enable = "avx2")]
+                #[target_feature(enable = "avx2,bmi2,popcnt")]
                 fn avx2 $(<$number: $bound>)? ($($argument: $type),*) $(-> $result)? {
                     plain($($argument),*)
                 }
@@ -35,7 +35,7 @@ macro_rules! wide {
                     // SAFETY: the line above: this CPU has every feature that the function is compiled for.
                     return unsafe { avx512($($argument),*) };
                 }
-                if $crate::bits::cpu_has!("avx2") {
+                if $crate::bits::has_avx2() {
                     // SAFETY: as above.
                     return unsafe { avx2($($argument),*) };
                 }
@@ -47,11 +47,12 @@ macro_rules! wide {
 
 pub(crate) use wide;
 
-/// Whether this CPU has AVX2 and counts bits, and the build lets both be used.
+/// Whether this CPU has AVX2 and BMI2 and counts bits, as nearly every CPU with AVX2 does, and the build lets all of these be
+/// used.
 #[cfg(all(target_arch = "x86_64", not(miri)))]
 #[inline]
 pub fn has_avx2() -> bool {
-    super::cpu_has!("avx2", "popcnt")
+    super::cpu_has!("avx2", "bmi2", "popcnt")
 }
 
 /// Whether this CPU has AVX-512 F, BW, DQ and VL, counts bits and has BMI2, as every CPU with AVX-512 does, and the build lets

@@ -98,12 +98,11 @@ pub struct Block {
 
 /// `floor(slope * i / 2^16)`, modulo 2^64.
 ///
-/// The product is taken in two halves: a slope of 2^48 (a minute, in nanoseconds) times 2^15 values
-/// passes 64 bits.
+/// The product is exact: a slope of 2^48 (a minute, in nanoseconds) times 2^15 values passes 64 bits.
 #[inline]
+#[expect(clippy::cast_possible_truncation, reason = "modulo 2^64")]
 pub(super) fn line(slope: i64, i: usize) -> u64 {
-    let (whole, fraction) = ((slope >> FRACTION).cast_unsigned(), slope.cast_unsigned() & 0xFFFF);
-    whole.wrapping_mul(i as u64).wrapping_add(fraction.wrapping_mul(i as u64) >> FRACTION)
+    ((i128::from(slope) * i as i128) >> FRACTION) as u64
 }
 
 wide! {
@@ -196,19 +195,19 @@ impl Block {
 /// How a block is encoded, and the bits of its residuals, if `tags` are legal; a line needs a `long` header.
 #[inline(always)]
 fn kind(tags: u64, long: bool) -> Option<(Encoding, u8)> {
-    /// A bit for each width up to 56, and the highest one for 64.
-    const SPLIT: u64 = (1 << (bits::MAX_SPLIT_WIDTH + 1)) - 1;
-    const WIDTHS: [u64; 3] = [1, (SPLIT | 1 << 63) & !1, SPLIT | 1 << 63];
     let [tag, width, ..] = tags.to_le_bytes();
-    let widths = WIDTHS.get(usize::from(tag)).map_or(0, |widths| *widths);
-    let bit = if width == 64 { 63 } else { width.min(62) };
-    let legal = widths >> bit & u64::from(long || tag != Encoding::Linear as u8) == 1;
-    let encoding = match tag {
-        0 => Encoding::Constant,
-        1 => Encoding::Packed,
-        _ => Encoding::Linear,
-    };
-    legal.then_some((encoding, width))
+    let encoding = if tag == Encoding::Linear as u8 { Encoding::Linear } else { Encoding::Packed };
+    // Nearly all: both fields are 1 at least, and one comparison each tells whether they are too great.
+    let most = if long { Encoding::Linear } else { Encoding::Packed };
+    if tag.wrapping_sub(1) < most as u8 && width.wrapping_sub(1) < bits::MAX_SPLIT_WIDTH {
+        return Some((encoding, width));
+    }
+    match (tag, width) {
+        (0, 0) => Some((Encoding::Constant, 0)),
+        (1, 64) => Some((Encoding::Packed, 64)),
+        (2, 0 | 64) if long => Some((Encoding::Linear, width)),
+        _ => None,
+    }
 }
 
 impl Entry for Block {

@@ -1,30 +1,18 @@
-//! The values of some indices: eight at a time where there is a kernel for it, and otherwise all places
-//! first, then all loads.
+//! The values of some indices: by a kernel as far as it goes, and by care where it stops.
 //!
-//! When neighbours in a batch lie in different blocks, each value costs a jump entry and a load, and
-//! the two depend on each other. Asked one after the other they are as slow as the memory; so the
-//! entries of a whole stretch are read first, which do not depend on each other, and then all the
-//! values, which do not either: the processor has many of them under way at once. Where a stretch lies
-//! in one block, its entry is read once.
+//! When neighbours in a batch lie in different blocks, each value costs a jump entry and a load, and the two depend on each
+//! other. Asked one after the other they are as slow as the memory; so kernels have few instructions a value, and the
+//! processor has many of them under way at once.
 
-use byteorder::{ByteOrder, LittleEndian};
-
-use super::block::{Block, Encoding, line};
-use super::read::{Probe, affine};
+use super::block::Block;
 use super::simd::{self, Blocks, Numbers, Packed};
 use super::{NumericReader, ONE_BLOCK, Transform};
 use crate::bits;
 use crate::error::Result;
 use crate::source::SectionBytes;
 
-/// Indices that are looked up one by one before a kernel is tried again.
+/// Indices that are looked up with care before a kernel is tried again.
 const GROUP: usize = 8;
-
-/// Indices whose places are found before the first of their values is loaded.
-const STRETCH: usize = 64;
-
-/// How many indices ahead of a load its bytes are asked for, where the place is known at once.
-const AHEAD: usize = 64;
 
 impl<B: SectionBytes> NumericReader<B> {
     /// The values of `indices`, in any order and more than once.
@@ -50,20 +38,15 @@ impl<B: SectionBytes> NumericReader<B> {
         }
         let (mut at, header) = (0, self.only_header()?);
         loop {
-            let known = self.gather_known(header.as_ref(), &indices[at..], &mut out[at..])?;
-            at += known;
-            if at == indices.len() {
+            let known = self.numbers_known(header.as_ref(), &indices[at..], &mut out[at..]);
+            let end = at + known.unwrap_or(0);
+            self.replace(&mut out[at..end])?;
+            if end == indices.len() {
                 return Ok(());
             }
             // Where a kernel got stuck, it goes on soon.
-            let next = match (known, &header) {
-                (0, Some(_)) => indices.len(),
-                (0, None) => indices.len().min(at + STRETCH),
-                _ => indices.len().min(at + GROUP),
-            };
-            self.in_count_all(&indices[at..next])?;
-            self.gather_one_by_one(header.as_ref(), &indices[at..next], &mut out[at..next])?;
-            at = next;
+            at = if known.is_some() { indices.len().min(end + GROUP) } else { indices.len() };
+            self.gather_with_care(&indices[end..at], &mut out[end..at])?;
         }
     }
 
@@ -77,30 +60,16 @@ impl<B: SectionBytes> NumericReader<B> {
         if self.meta.block_shift == ONE_BLOCK { self.locate(0).map(Some) } else { Ok(None) }
     }
 
-    /// As many values, from the first one on, as are found by a kernel.
-    fn gather_known(&self, header: Option<&Block>, indices: &[u32], out: &mut [i64]) -> Result<usize> {
-        let done = self.numbers_known(header, self.added(), indices, out).unwrap_or(0);
-        self.replace(&mut out[..done])?;
-        Ok(done)
-    }
-
-    /// The numbers of those values, `add` added, and how many they are; `None` if no kernel is for these
-    /// bytes.
-    fn numbers_known(
-        &self,
-        header: Option<&Block>,
-        add: i64,
-        indices: &[u32],
-        out: &mut [i64],
-    ) -> Option<usize> {
-        let (section, count) = (self.meta.section().ok()?, self.meta.count);
+    /// The numbers of as many values, from the first one on, as a kernel finds, [`added`](Self::added) to each; `None` if no
+    /// kernel is for these bytes.
+    fn numbers_known(&self, header: Option<&Block>, indices: &[u32], out: &mut [i64]) -> Option<usize> {
+        let (section, count, add) = (self.meta.section().ok()?, self.meta.count, self.added());
         let section = section.touched()?.until(section.len() + bits::OVERREAD)?;
         match header {
-            Some(Block { encoding: Encoding::Linear, .. }) => None,
-            Some(&Block { payload, width, base, .. }) => {
+            Some(&Block { payload, width, base, slope, .. }) => {
                 let payload = usize::try_from(payload).ok().filter(|&at| at <= section.bytes.len())?;
                 let numbers = Numbers { count, add: add.wrapping_add(base.cast_signed()) };
-                Some(simd::gather_packed(Packed { section, payload, width }, numbers, indices, out))
+                Some(simd::gather_packed(Packed { section, payload, width, slope }, numbers, indices, out))
             }
             None => {
                 let (stride, shift, jump) = (self.meta.stride, self.meta.block_shift, self.jump.in_use()?);
@@ -111,101 +80,20 @@ impl<B: SectionBytes> NumericReader<B> {
         }
     }
 
-    /// The values of indices; of at most [`STRETCH`] where there are several blocks.
-    fn gather_one_by_one(&self, header: Option<&Block>, indices: &[u32], out: &mut [i64]) -> Result<()> {
-        if let Some(header) = header {
-            return self.gather_block(header, indices, out);
-        }
-        if let Some(block) = self.block_of(indices) {
-            return self.gather_block(&self.locate(block)?, indices, out);
-        }
-        let mut probes = [Probe::default(); STRETCH];
-        self.find(indices, &mut probes)?;
-        self.load(&probes[..indices.len()], out)
-    }
-
-    /// The block in which all `indices` lie.
-    fn block_of(&self, indices: &[u32]) -> Option<u64> {
-        let (least, greatest) = bits::ends(indices);
-        let [first, last] = [least, greatest].map(|index| self.meta.split(index.into()).0);
-        (first == last).then_some(first)
-    }
-
-    /// Finds the place of each of `indices`, and asks for the bytes there.
-    fn find(&self, indices: &[u32], probes: &mut [Probe]) -> Result<()> {
+    /// The values of indices, whatever is known of their bytes.
+    fn gather_with_care(&self, indices: &[u32], out: &mut [i64]) -> Result<()> {
         let section = self.meta.section()?;
-        for (&index, probe) in indices.iter().zip(probes) {
-            *probe = self.probe(index.into())?;
-            section.prefetch(probe.byte);
-        }
-        Ok(())
-    }
-
-    /// The values at the places of `probes`.
-    fn load(&self, probes: &[Probe], out: &mut [i64]) -> Result<()> {
-        let section = self.meta.section()?;
-        let number = |probe: &Probe| Ok(probe.number(section.array(probe.byte)?));
-        let mut places = probes.iter().zip(out);
-        match self.meta.transform {
-            Transform::Affine { base, gcd } => places.try_for_each(|(probe, out)| {
-                *out = affine(base, gcd, number(probe)?);
-                Ok(())
-            }),
-            _ => places.try_for_each(|(probe, out)| {
-                *out = self.value(number(probe)?)?;
-                Ok(())
-            }),
-        }
-    }
-
-    /// The values of indices in the block of `header`.
-    fn gather_block(&self, header: &Block, indices: &[u32], out: &mut [i64]) -> Result<()> {
-        let number = |i, x| header.base.wrapping_add(line(header.slope, i)).wrapping_add(x);
-        match (&self.meta.transform, header.encoding) {
-            (Transform::Affine { base, gcd: 1 }, Encoding::Constant | Encoding::Packed) => {
-                let start = affine(*base, 1, header.base);
-                self.gather_residuals(header, indices, out, |_, x| Ok(affine(start, 1, x)))
-            }
-            (Transform::Affine { base, gcd }, _) => {
-                self.gather_residuals(header, indices, out, |i, x| Ok(affine(*base, *gcd, number(i, x))))
-            }
-            (Transform::Table(_) | Transform::Constant(_), Encoding::Constant | Encoding::Packed) => {
-                let start = header.base;
-                self.gather_residuals(header, indices, out, |_, x| self.entry(start.wrapping_add(x)))
-            }
-            _ => self.gather_residuals(header, indices, out, |i, x| self.value(number(i, x))),
-        }
-    }
-
-    /// What `value` makes of the places in the block, and of the residuals there.
-    #[inline]
-    fn gather_residuals(
-        &self,
-        header: &Block,
-        indices: &[u32],
-        out: &mut [i64],
-        value: impl Fn(usize, u64) -> Result<i64>,
-    ) -> Result<()> {
-        let (section, width) = (self.meta.section()?, header.width);
-        let payload = self.probe_in(header, 0)?.byte;
-        let place = |index: u64| {
-            let i = self.meta.split(index).1;
-            let (byte, shift) = bits::place(width, i);
-            (i, byte, shift)
-        };
-        // Loads that begin in the payload end here.
-        let known = section.verified().and_then(|all| all.get(payload..section.len() + bits::OVERREAD));
-        let mask = bits::mask(width);
-        for (at, (&index, out)) in indices.iter().zip(out).enumerate() {
-            if let Some(&next) = indices.get(at + AHEAD) {
-                section.prefetch(payload.wrapping_add(place(next.into()).1));
-            }
-            let (i, byte, shift) = place(index.into());
-            let word = match known.and_then(|known| known.get(byte..)?.first_chunk::<8>()) {
-                Some(word) => word,
-                None => section.array::<8>(self.probe_in(header, i)?.byte)?,
+        let mut last: Option<(u64, Block)> = None;
+        for (&index, out) in indices.iter().zip(out) {
+            self.in_count(index.into())?;
+            let (block, i) = self.meta.split(index.into());
+            let header = match last.filter(|(number, _)| *number == block) {
+                Some((_, header)) => header,
+                None => self.locate(block)?,
             };
-            *out = value(i, LittleEndian::read_u64(word) >> shift & mask)?;
+            last = Some((block, header));
+            let probe = self.probe_in(&header, i)?;
+            *out = self.value(probe.number(section.array(probe.byte)?))?;
         }
         Ok(())
     }

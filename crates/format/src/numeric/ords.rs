@@ -82,7 +82,7 @@ impl<B: SectionBytes> NumericReader<B> {
         let first = self.first_ord(&header)?;
         let (section, payload) = (self.meta.section().ok()?, usize::try_from(header.payload).ok()?);
         let section = section.touched()?.until(section.len() + bits::OVERREAD)?;
-        let packed = Packed { section, payload, width: header.width };
+        let packed = Packed { section, payload, width: header.width, slope: 0 };
         Some(gather_ords(packed, self.meta.count, first, indices, out))
     }
 

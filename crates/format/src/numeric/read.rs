@@ -1,5 +1,7 @@
 //! An opened column of numbers, and one value of it.
 
+use std::sync::OnceLock;
+
 use byteorder::{ByteOrder, LittleEndian};
 
 use super::block::{Block, Encoding, line};
@@ -48,6 +50,22 @@ pub struct NumericReader<B> {
     pub(super) meta: Numeric<B>,
     pub(super) jump: Jump<B, Block>,
     pub(super) table: Table,
+    /// Set by the first look-up of a column in one block.
+    flat: OnceLock<Flat>,
+}
+
+/// What leads to a value of a column in one block of differences from its smallest value, or from a line.
+#[derive(Debug)]
+struct Flat {
+    count: u64,
+    /// Where the residuals begin in the section.
+    payload: usize,
+    width: u64,
+    mask: u64,
+    slope: i64,
+    /// The value of a residual 0 at the beginning of the line.
+    base: i64,
+    gcd: u64,
 }
 
 impl<B: SectionBytes> NumericReader<B> {
@@ -63,7 +81,7 @@ impl<B: SectionBytes> NumericReader<B> {
             Transform::Constant(_) | Transform::Affine { .. } | Transform::Decimal(_) => Table::default(),
         };
         let jump = Jump::open(mode, meta.jump.take(), &meta)?;
-        Ok(NumericReader { meta, jump, table })
+        Ok(NumericReader { meta, jump, table, flat: OnceLock::new() })
     }
 
     /// How many values there are.
@@ -109,11 +127,54 @@ impl<B: SectionBytes> NumericReader<B> {
     /// their instructions. So there are few here, and none that makes an error.
     #[inline(always)]
     pub fn known(&self, index: u64) -> Option<i64> {
+        match self.flat.get() {
+            Some(flat) => self.known_flat(flat, index),
+            None => self.known_in_blocks(index),
+        }
+    }
+
+    #[inline(always)]
+    #[expect(clippy::cast_possible_truncation, reason = "what has no address lies in no section")]
+    fn known_flat(&self, flat: &Flat, index: u64) -> Option<i64> {
+        if index >= flat.count {
+            return None;
+        }
+        let bit = index.wrapping_mul(flat.width);
+        let word = self.meta.blocks.as_ref()?.peek::<8>(flat.payload.wrapping_add((bit / 8) as usize))?;
+        let mut number = LittleEndian::read_u64(word) >> (bit % 8) & flat.mask;
+        if flat.slope != 0 {
+            number = number.wrapping_add(line(flat.slope, index as usize));
+        }
+        Some(affine(flat.base, flat.gcd, number))
+    }
+
+    // Apart, so that the shortest way is part of the caller's loop.
+    #[inline(never)]
+    fn known_in_blocks(&self, index: u64) -> Option<i64> {
         if index >= self.meta.count {
             return None;
         }
         let (block, i) = self.meta.split(index);
         self.whole(self.known_in(&self.known_header(block)?, i)?)
+    }
+
+    /// Makes the shortest way to the values of a column in one block.
+    fn flatten(&self) {
+        let Transform::Affine { base, gcd } = self.meta.transform else { return };
+        if self.meta.block_shift != ONE_BLOCK || self.jump.is_ignored() {
+            return;
+        }
+        let Ok(header) = self.locate(0) else { return };
+        let Ok(payload) = self.meta.payload(0, &header) else { return };
+        self.flat.get_or_init(|| Flat {
+            count: self.meta.count,
+            payload: payload.start,
+            width: header.width.into(),
+            mask: bits::mask(header.width),
+            slope: header.slope,
+            base: affine(base, gcd, header.base),
+            gcd,
+        });
     }
 
     /// Values `index` and `index + 1`, under the same condition and if they are in one block.
@@ -168,7 +229,9 @@ impl<B: SectionBytes> NumericReader<B> {
             return Ok(value);
         }
         let probe = self.probe(index)?;
-        self.value(probe.number(self.meta.section()?.array(probe.byte)?))
+        let value = self.value(probe.number(self.meta.section()?.array(probe.byte)?))?;
+        self.flatten();
+        Ok(value)
     }
 
     /// Values `index` and `index + 1`: where something begins and where it ends.

@@ -14,7 +14,7 @@
 
 use super::Stride;
 #[cfg(all(target_arch = "x86_64", not(miri)))]
-use crate::bits::has_avx512;
+use crate::bits::{has_avx2, has_avx512};
 use crate::id::TermOrd;
 use crate::source::Touched;
 
@@ -50,6 +50,8 @@ pub(super) struct Packed<'a> {
     /// The byte with the first integer's first bit.
     pub(super) payload: usize,
     pub(super) width: u8,
+    /// Of the line that they are residuals from; 0 if there is none.
+    pub(super) slope: i64,
 }
 
 /// The numbers (base, line and residual added up) at `indices` of `blocks`, from the first one on, as far
@@ -62,23 +64,27 @@ pub(super) fn gather(blocks: Blocks<'_>, numbers: Numbers, indices: &[u32], out:
         #[allow(unsafe_code, reason = "the features were found")]
         return by_group(indices, out, |groups, out| unsafe { avx512::gather(blocks, numbers, groups, out) });
     }
-    let _ = (blocks, numbers, indices, out);
-    0
+    #[cfg(all(target_arch = "x86_64", not(miri)))]
+    if has_avx2() {
+        #[allow(unsafe_code, reason = "the features were found")]
+        // SAFETY: the condition: this CPU has every feature that the function is compiled for.
+        return unsafe { avx2::gather(blocks, numbers, indices, out) };
+    }
+    plain::gather(blocks, numbers, indices, out)
 }
 
 /// The same of integers that need no header.
 #[inline]
 pub(super) fn gather_packed(packed: Packed<'_>, numbers: Numbers, indices: &[u32], out: &mut [i64]) -> usize {
     #[cfg(all(target_arch = "x86_64", not(miri)))]
-    if has_avx512() {
+    if has_avx512() && packed.slope == 0 {
         #[allow(unsafe_code, reason = "the features were found")]
         return by_group(indices, out, |groups, out| {
             // SAFETY: the condition: this CPU has every feature that the function is compiled for.
             unsafe { avx512::gather_packed(packed, numbers, groups, out) }
         });
     }
-    let _ = (packed, numbers, indices, out);
-    0
+    plain::gather_packed(packed, numbers, indices, out)
 }
 
 /// The same of narrow integers as ords, of which `count` are there, with `add` added to each: no sum may pass a `u32`. As far
@@ -97,8 +103,7 @@ pub(super) fn gather_ords(
         // SAFETY: the condition: this CPU has every feature that the function is compiled for.
         return unsafe { avx512::narrow::ords(packed, count, add, indices, out) };
     }
-    let _ = (packed, count, add, indices, out);
-    0
+    plain::gather_ords(packed, count, add, indices, out)
 }
 
 /// Runs `kernel`, which knows whole groups alone and returns how many of them it did, on all indices.
@@ -125,4 +130,7 @@ fn by_group(
 }
 
 #[cfg(all(target_arch = "x86_64", not(miri)))]
+mod avx2;
+#[cfg(all(target_arch = "x86_64", not(miri)))]
 mod avx512;
+mod plain;

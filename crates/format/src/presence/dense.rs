@@ -125,6 +125,13 @@ pub(super) fn visit<B: SectionBytes>(
     Ok(())
 }
 
+/// Where in the payload of a whole block the rank entry of a document lies, and its line.
+#[inline(always)]
+pub(super) fn touched(low: u16) -> [usize; 2] {
+    let stride = usize::from(low) / STRIDE as usize;
+    [stride * RANK, ranks_len(BLOCK_DOCS) + stride * LINE]
+}
+
 /// How many documents of a block have a value before document `low`, and whether that has one itself.
 /// The payload begins at byte `at` of `bytes`, with `ranks` bytes of rank entries; `None` if it ends too
 /// early.
@@ -133,8 +140,8 @@ pub(super) fn place(bytes: Touched<'_>, at: usize, ranks: usize, low: u16) -> Op
     let (stride, bit) = (usize::from(low) / STRIDE as usize, u32::from(low) % STRIDE);
     let line = bytes.array(at.wrapping_add(ranks + stride * LINE))?;
     let rank = u16::from_le_bytes(*bytes.array(at.wrapping_add(stride * RANK))?);
-    let present = line[(bit / 8) as usize] >> (bit % 8) & 1 == 1;
-    Some((u32::from(rank) + count(line, bit), present))
+    let (before, present) = count(line, bit);
+    Some((u32::from(rank) + before, present))
 }
 
 /// Ranks of `docs` where rank entries are ignored: counted from the block's first word on, or from that

@@ -134,17 +134,12 @@ impl BlockEntry {
         (self.payload as usize).saturating_mul(UNIT)
     }
 
-    /// Fields of an entry as they are: values before, the byte at which the payload begins, and the last
+    /// Fields of an entry as they are: values before, the byte at which the payload begins, values, and the last
     /// four bytes, which are the kind if it is one without runs.
-    #[inline]
-    pub(super) fn fields(bytes: &[u8; BlockEntry::LEN]) -> (u32, usize, u32) {
-        let &[b0, b1, b2, b3, p0, p1, p2, p3, _, _, _, _, kind, zero, r0, r1] = bytes;
-        let payload = u32::from_le_bytes([p0, p1, p2, p3]) as usize;
-        (
-            u32::from_le_bytes([b0, b1, b2, b3]),
-            payload.saturating_mul(UNIT),
-            u32::from_le_bytes([kind, zero, r0, r1]),
-        )
+    #[inline(always)]
+    pub(super) fn fields(bytes: &[u8; BlockEntry::LEN]) -> (u32, usize, u32, u32) {
+        let [before, payload, values, kind] = words(bytes);
+        (before, (payload as usize).saturating_mul(UNIT), values, kind)
     }
 
     pub(super) fn encode(&self, out: &mut Vec<u8>) {

@@ -12,6 +12,7 @@ use super::kernel::{AnyCpu, Kernel};
 use super::{NO_VALUE, dense, sparse};
 use crate::id::{BLOCK_DOCS, DocId};
 use crate::jump::{Chain, Jump};
+use crate::prefetch::prefetch;
 use crate::source::{SectionBytes, Touched};
 
 /// Documents that are looked at together: eight at a time, or, if they lie in one block, with that looked up once.
@@ -31,11 +32,12 @@ pub(super) struct Plain<'a> {
 }
 
 /// What leads to a block.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Default)]
 struct Found {
     number: u32,
     before: u32,
     payload: usize,
+    values: u32,
     kind: u32,
 }
 
@@ -110,7 +112,12 @@ impl<'a> Plain<'a> {
     /// The rank of one document; `None` if that takes more care.
     #[inline(always)]
     pub(super) fn rank(self, doc: DocId, kernel: impl Kernel) -> Option<u32> {
-        let (found, low) = (self.find(doc)?, doc.split().1);
+        self.rank_in(self.find(doc)?, doc.split().1, kernel)
+    }
+
+    /// The same in its block.
+    #[inline(always)]
+    fn rank_in(self, found: Found, low: u16, kernel: impl Kernel) -> Option<u32> {
         match found.kind {
             DENSE => self.dense(found, low),
             SPARSE => self.sparse(found, low, kernel),
@@ -131,13 +138,31 @@ impl<'a> Plain<'a> {
         self.scattered(&docs[done..], &mut out[done..], kernel)
     }
 
-    /// Ranks of documents in different blocks.
+    /// Ranks of documents in different blocks, [`TOGETHER`] at most. The lines of all are asked for before the first is looked
+    /// at.
     #[inline(always)]
     fn scattered(self, docs: &[DocId], out: &mut [u32], kernel: impl Kernel) -> Option<()> {
-        for (doc, out) in docs.iter().zip(out) {
-            *out = self.rank(*doc, kernel)?;
+        let mut blocks = [Found::default(); TOGETHER];
+        for (doc, found) in docs.iter().zip(&mut blocks) {
+            *found = self.find(*doc)?;
+            self.ask_for(*found, doc.split().1);
+        }
+        for ((doc, out), found) in docs.iter().zip(out).zip(&blocks) {
+            *out = self.rank_in(*found, doc.split().1, kernel)?;
         }
         Some(())
+    }
+
+    /// Asks for what the rank of a document of a block is looked up in.
+    #[inline(always)]
+    fn ask_for(self, found: Found, low: u16) {
+        let payload = self.bytes.bytes.as_ptr().wrapping_add(found.payload);
+        let [first, second] = match found.kind {
+            DENSE => dense::touched(low),
+            _ => sparse::touched(low, found.values),
+        };
+        prefetch(payload.wrapping_add(first));
+        prefetch(payload.wrapping_add(second));
     }
 
     /// Ranks of documents in one block: one loop for each kind.
@@ -182,8 +207,8 @@ impl<'a> Plain<'a> {
             return None;
         }
         let entry = self.table.array(number as usize * BlockEntry::LEN)?;
-        let (before, payload, kind) = BlockEntry::fields(entry);
-        Some(Found { number, before, payload, kind })
+        let (before, payload, values, kind) = BlockEntry::fields(entry);
+        Some(Found { number, before, payload, values, kind })
     }
 
     #[inline(always)]

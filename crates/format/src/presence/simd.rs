@@ -10,6 +10,7 @@
 
 use super::PresenceReader;
 use super::kernel::AnyCpu;
+use super::plain::Plain;
 use crate::error::Result;
 use crate::id::DocId;
 use crate::source::SectionBytes;
@@ -31,8 +32,13 @@ pub(super) fn ranks<B: SectionBytes>(
 ) -> Result<()> {
     reader.ranks(docs, out, AnyCpu)
 }
+/// The rank of one document; `None` if that takes more care.
+#[cfg(not(all(target_arch = "x86_64", not(miri))))]
+pub(super) fn rank(plain: Plain<'_>, doc: DocId) -> Option<u32> {
+    plain.rank(doc, AnyCpu)
+}
 #[cfg(all(target_arch = "x86_64", not(miri)))]
-pub(super) use x86::ranks;
+pub(super) use x86::{rank, ranks};
 
 /// Every [`ranks`] that this CPU can run, by name.
 #[cfg(test)]
@@ -55,7 +61,7 @@ mod x86 {
 
     use super::super::eight::Eight;
     use super::super::kernel::{BUCKET_HEAD, Kernel, has_popcnt};
-    use super::super::plain::{ByEight, Plain};
+    use super::super::plain::ByEight;
     use super::*;
     use crate::bits::has_avx512;
 
@@ -72,6 +78,20 @@ mod x86 {
             (false, true) => unsafe { ranks_popcnt(reader, docs, out) },
             (false, false) => reader.ranks(docs, out, AnyCpu),
         }
+    }
+
+    #[inline]
+    pub(in super::super) fn rank(plain: Plain<'_>, doc: DocId) -> Option<u32> {
+        if has_popcnt() {
+            // SAFETY: this CPU has every feature that the function is compiled for.
+            return unsafe { rank_popcnt(plain, doc) };
+        }
+        plain.rank(doc, AnyCpu)
+    }
+
+    #[target_feature(enable = "popcnt,bmi2")]
+    fn rank_popcnt(plain: Plain<'_>, doc: DocId) -> Option<u32> {
+        plain.rank(doc, AnyCpu)
     }
 
     #[cfg(test)]

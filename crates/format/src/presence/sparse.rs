@@ -75,6 +75,14 @@ pub(super) fn probe<B: SectionBytes>(block: &Block<'_, B>, low: u32) -> Result<P
     Ok(Probe { before: u32::from(start) + below, present })
 }
 
+/// Where in the payload of a whole block the starts of a document's bucket lie, and about where the bucket does, if documents with a
+/// value lie evenly.
+#[inline(always)]
+pub(super) fn touched(low: u16, values: u32) -> [usize; 2] {
+    let bucket = usize::from(low.to_le_bytes()[1]);
+    [bucket * START, starts_len(BLOCK_DOCS) + ((values as usize * bucket) >> 8)]
+}
+
 /// How many documents of a block have a value before document `low`, and whether that has one itself.
 /// The payload begins at byte `at` of `bytes`, with `starts` bytes of starts; `None` if it ends too
 /// early, or starts do not ascend.

@@ -66,7 +66,7 @@ pub(super) fn gather_packed(
 #[target_feature(enable = "avx512f,avx512dq")]
 #[inline]
 fn eights(packed: Packed<'_>, numbers: Numbers, indices: &[[u32; GROUP]], out: &mut [[i64; GROUP]]) -> usize {
-    let Packed { section, payload, width } = packed;
+    let Packed { section, payload, width, .. } = packed;
     let last_word = section.bytes.len().checked_sub(8).filter(|_| width <= MAX_SPLIT_WIDTH);
     let Some(last) = last_word.map(|at| ones(at as u64)) else { return 0 };
     let (payload, width, mask) = (ones(payload as u64), ones(width.into()), ones(mask(width)));

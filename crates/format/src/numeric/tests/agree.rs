@@ -264,7 +264,8 @@ fn check_gather(values: &[i64], reader: &NumericReader<Owned>, random: &mut Rand
         assert!(reader.gather(indices, &mut [0; 2][..indices.len()]).is_err(), "{indices:?}");
         let repeated = indices.repeat(16);
         let mut ords = vec![TermOrd::new(0); repeated.len()];
-        assert_eq!(reader.gather_ords(&repeated, &mut ords), 0, "{indices:?}");
+        let before = indices.iter().take_while(|&&index| index < past).count();
+        assert!(reader.gather_ords(&repeated, &mut ords) <= before, "{indices:?}");
     }
 }
 

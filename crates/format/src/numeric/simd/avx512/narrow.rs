@@ -177,7 +177,7 @@ pub(in super::super) fn ords(
 /// The bytes from the integer at the least of `indices` to that at the greatest; `None` if there is no such
 /// integer, these are not known to be good, or they are not narrow.
 fn among<'a>(packed: Packed<'a>, count: u64, indices: &[u32]) -> Option<Narrow<'a>> {
-    let Packed { section, payload, width } = packed;
+    let Packed { section, payload, width, .. } = packed;
     if indices.is_empty() || !(1..=WIDEST).contains(&width) {
         return None;
     }

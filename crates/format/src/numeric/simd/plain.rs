@@ -1,0 +1,223 @@
+//! Packed integers at any places, one after the other: on any CPU.
+//!
+//! Before a loop it is known how many integers lie in the section, so nothing in it compares an address, or makes an error.
+//! What is left is about as short as the arithmetic, and the processor has the loads of many integers under way at once.
+//!
+//! Integers of several blocks are found in two passes over a stretch of them. The first one reads their headers, and asks
+//! for the bytes of each; the second loads these:
+//!
+//! ```text
+//! headers    base, tags   ->  byte   shift   mask   add       of 64 integers, side by side
+//! section    word[byte] >> shift & mask + add                 when the words are on their way
+//! ```
+#![allow(unsafe_code, reason = "loads whose ends were compared before; each use has its proof")]
+#![expect(clippy::cast_possible_truncation, reason = "places below the end of a slice; of others, a hint")]
+
+use super::super::Stride;
+use super::super::block::{Block, line};
+use super::{Blocks, Numbers, Packed};
+use crate::bits::{self, ends, wide};
+use crate::granule::GRANULE;
+use crate::id::TermOrd;
+use crate::prefetch::prefetch;
+use crate::source::Touched;
+
+/// Bytes of a word.
+const WORD: usize = 8;
+
+/// Integers whose places are found before the first of their words is loaded.
+pub(super) const STRETCH: usize = 64;
+
+/// How many integers ahead of a load its bytes are asked for, in one block.
+const AHEAD: usize = 64;
+
+wide! {
+    /// As [`gather_packed`](super::gather_packed), to the first integer that takes more care.
+    pub(super) fn gather_packed(packed: Packed<'_>, numbers: Numbers, indices: &[u32], out: &mut [i64]) -> usize {
+        let add = numbers.add.cast_unsigned();
+        each_packed(packed, numbers.count, indices, out, |number| number.wrapping_add(add).cast_signed())
+    }
+
+    /// As [`gather_ords`](super::gather_ords), to the first integer that takes more care.
+    pub(super) fn gather_ords(
+        packed: Packed<'_>, count: u64, add: u32, indices: &[u32], out: &mut [TermOrd],
+    ) -> usize {
+        // No sum passes a u32.
+        each_packed(packed, count, indices, out, |number| TermOrd::new((number as u32).wrapping_add(add)))
+    }
+}
+
+/// As [`gather`](super::gather), to the first integer that takes more care.
+pub(super) fn gather(blocks: Blocks<'_>, numbers: Numbers, indices: &[u32], out: &mut [i64]) -> usize {
+    // SAFETY: `find` stops before a place with fewer than eight bytes behind it.
+    unsafe {
+        each_stretch(blocks, numbers, indices, out, |indices, places| places.find_from(0, blocks, indices))
+    }
+}
+
+#[inline(always)]
+fn each_packed<T>(
+    packed: Packed<'_>,
+    count: u64,
+    indices: &[u32],
+    out: &mut [T],
+    value: impl Fn(u64) -> T,
+) -> usize {
+    let Packed { section, payload, width, slope } = packed;
+    let Some(bytes) = section.bytes.get(payload..) else { return 0 };
+    let indices = &indices[..below(indices, count.min(words(bytes, width)))];
+    let (width, mask) = (u64::from(width), bits::mask(width));
+    // SAFETY: `index` is one of `indices`, all of which are below `words(bytes, width)`.
+    let residual = |index: u32| unsafe { word(bytes, u64::from(index) * width / 8) } >> (u64::from(index) * width % 8) & mask;
+    if slope == 0 && section.granules.is_none() {
+        let near = indices.len().saturating_sub(AHEAD);
+        let (first, last) = out.split_at_mut(near);
+        for ((&index, &next), out) in indices.iter().zip(&indices[AHEAD.min(indices.len())..]).zip(first) {
+            prefetch(bytes.as_ptr().wrapping_add((u64::from(next) * width / 8) as usize));
+            *out = value(residual(index));
+        }
+        indices[near..].iter().zip(last).for_each(|(&index, out)| *out = value(residual(index)));
+        return indices.len();
+    }
+    for (at, (&index, out)) in indices.iter().zip(out).enumerate() {
+        if !is_good(&section, payload as u64 + u64::from(index) * width / 8) {
+            return at;
+        }
+        *out = value(residual(index).wrapping_add(line(slope, index as usize)));
+    }
+    indices.len()
+}
+
+/// How many of `indices` at the front are below `end`.
+#[inline(always)]
+fn below(indices: &[u32], end: u64) -> usize {
+    if u64::from(ends(indices).1) < end {
+        return indices.len();
+    }
+    indices.iter().take_while(|&&index| u64::from(index) < end).count()
+}
+
+/// How many integers of `width` bits begin in `bytes` with eight bytes from their first one on.
+#[inline(always)]
+fn words(bytes: &[u8], width: u8) -> u64 {
+    match (bytes.len().checked_sub(WORD), u64::from(width)) {
+        (None, _) => 0,
+        (Some(_), 0) => u64::MAX,
+        // The last byte that one may begin with, and its last bit.
+        (Some(last), width) => (last as u64 * 8 + 7) / width + 1,
+    }
+}
+
+/// The eight bytes at `at`.
+///
+/// # Safety
+///
+/// They lie in `bytes`.
+#[inline(always)]
+unsafe fn word(bytes: &[u8], at: u64) -> u64 {
+    // SAFETY: as the caller promises. Neither alignment nor a value is asked for.
+    u64::from_le(unsafe { bytes.as_ptr().wrapping_add(at as usize).cast::<u64>().read_unaligned() })
+}
+
+/// Whether the eight bytes at `at` are known to be good.
+#[inline(always)]
+fn is_good(section: &Touched<'_>, at: u64) -> bool {
+    let at = at as usize;
+    // Few reach into another granule.
+    section.is_good(at / GRANULE)
+        && (at % GRANULE <= GRANULE - WORD || section.is_good((at + WORD - 1) / GRANULE))
+}
+
+/// The places of some integers, side by side.
+#[repr(align(64))]
+pub(super) struct Places {
+    pub(super) byte: [u64; STRETCH],
+    pub(super) shift: [u64; STRETCH],
+    pub(super) mask: [u64; STRETCH],
+    pub(super) add: [u64; STRETCH],
+}
+
+/// Finds integers in stretches by `find`, which is asked for those alone that there are, and whose headers lie in the table.
+///
+/// # Safety
+///
+/// `find` returns how many places it has found, at the front, and from each of them on eight bytes lie in the section.
+#[inline(always)]
+pub(super) unsafe fn each_stretch(
+    blocks: Blocks<'_>,
+    numbers: Numbers,
+    indices: &[u32],
+    out: &mut [i64],
+    find: impl Fn(&[u32], &mut Places) -> usize,
+) -> usize {
+    let headers = (blocks.table.bytes.len() / blocks.stride.bytes()) as u64;
+    let indices = &indices[..below(indices, numbers.count.min(headers << blocks.shift))];
+    let mut places =
+        Places { byte: [0; STRETCH], shift: [0; STRETCH], mask: [0; STRETCH], add: [0; STRETCH] };
+    let mut done = 0;
+    for (indices, out) in indices.chunks(STRETCH).zip(out.chunks_mut(STRETCH)) {
+        let found = find(indices, &mut places);
+        // SAFETY: as the caller promises of the first `found` places.
+        let loaded = unsafe { places.load(&blocks.section, numbers.add, &mut out[..found]) };
+        done += loaded;
+        if loaded < indices.len() {
+            break;
+        }
+    }
+    done
+}
+
+impl Places {
+    /// Finds the places of `indices` from `start` on, up to the first that takes more care; returns how many are found.
+    #[inline(always)]
+    pub(super) fn find_from(&mut self, start: usize, blocks: Blocks<'_>, indices: &[u32]) -> usize {
+        match blocks.stride {
+            Stride::Short => self.find_by::<{ Stride::Short as usize }>(start, blocks, indices),
+            Stride::Long => self.find_by::<{ Stride::Long as usize }>(start, blocks, indices),
+        }
+    }
+
+    #[inline(always)]
+    fn find_by<const HEADER: usize>(&mut self, start: usize, blocks: Blocks<'_>, indices: &[u32]) -> usize {
+        let Blocks { table, section, stride, shift } = blocks;
+        let Some(last) = section.bytes.len().checked_sub(WORD) else { return 0 };
+        for (at, &index) in indices.iter().enumerate().take(STRETCH).skip(start) {
+            let header = table.array::<HEADER>((index >> shift) as usize * HEADER);
+            let Some(block) = header.and_then(|header| Block::of(header, stride)) else { return at };
+            let i = index & ((1 << shift) - 1);
+            let bit = u64::from(i) * u64::from(block.width);
+            let byte = block.payload + bit / 8;
+            if byte > last as u64 {
+                return at;
+            }
+            prefetch(section.bytes.as_ptr().wrapping_add(byte as usize));
+            self.byte[at] = byte;
+            self.shift[at] = bit % 8;
+            self.mask[at] = bits::mask(block.width);
+            self.add[at] = block.base.wrapping_add(line(block.slope, i as usize));
+        }
+        indices.len()
+    }
+
+    /// The numbers at the first places, as many as `out` takes, with `add` added to each; up to one whose bytes are not known
+    /// to be good. Returns how many.
+    ///
+    /// # Safety
+    ///
+    /// From each of these places on, eight bytes lie in the section.
+    #[inline(always)]
+    unsafe fn load(&self, section: &Touched<'_>, add: i64, out: &mut [i64]) -> usize {
+        // SAFETY: as the caller promises.
+        let residual =
+            |at: usize| unsafe { word(section.bytes, self.byte[at]) } >> self.shift[at] & self.mask[at];
+        let number = |at: usize| residual(at).wrapping_add(self.add[at]).cast_signed().wrapping_add(add);
+        let len = out.len().min(STRETCH);
+        for (at, out) in out[..len].iter_mut().enumerate() {
+            if !is_good(section, self.byte[at]) {
+                return at;
+            }
+            *out = number(at);
+        }
+        len
+    }
+}
