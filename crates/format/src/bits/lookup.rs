@@ -1,8 +1,8 @@
 //! Many look-ups in one small table.
 //!
-//! Eight entries are a register of AVX-512, and sixteen are two: there a look-up is a permutation, and
-//! takes no load; places that are packed are then not put into memory before. The plain loop defines the right
-//! answer.
+//! Eight entries are a register of AVX-512 and two of AVX2, and sixteen are twice as many: there a look-up is a
+//! permutation, and takes no load; with AVX-512, places that are packed are then not put into memory before. The plain loop
+//! defines the right answer.
 
 #[cfg(all(target_arch = "x86_64", not(miri)))]
 use super::simd;
@@ -21,12 +21,17 @@ pub(crate) const ENTRIES: usize = 256;
 pub(crate) fn look_up(table: &[i64], numbers: &mut [i64]) -> u64 {
     assert!([8, 16, ENTRIES].contains(&table.len()), "a table of {} entries", table.len());
     #[cfg(all(target_arch = "x86_64", not(miri)))]
-    if let Some(registers) = x86::registers(table)
-        && super::cpu_has!("avx512f")
-    {
-        #[allow(unsafe_code, reason = "the features were found")]
-        // SAFETY: the line above: this CPU has AVX-512 F.
-        return unsafe { x86::look_up(table, registers, numbers) };
+    if let Some(registers) = x86::registers(table) {
+        if super::cpu_has!("avx512f") {
+            #[allow(unsafe_code, reason = "the features were found")]
+            // SAFETY: the line above: this CPU has AVX-512 F.
+            return unsafe { x86::look_up(table, registers, numbers) };
+        }
+        if super::has_avx2() {
+            #[allow(unsafe_code, reason = "the features were found")]
+            // SAFETY: as above, AVX2.
+            return unsafe { x86::look_up_avx2(table, registers, numbers) };
+        }
     }
     look_up_plain(table, numbers)
 }
@@ -101,6 +106,47 @@ mod x86 {
             unsafe { _mm512_storeu_si512(group.as_mut_ptr().cast(), entries) };
         }
         _mm512_reduce_max_epu64(largest).max(super::look_up_plain(table, rest))
+    }
+
+    #[target_feature(enable = "avx2")]
+    pub(super) fn look_up_avx2(table: &[i64], [low, high]: [&[i64; 8]; 2], numbers: &mut [i64]) -> u64 {
+        // SAFETY: four i64s are 32 bytes.
+        let entries =
+            |table: &[i64; 8], at: usize| unsafe { _mm256_loadu_si256(table[at..at + 4].as_ptr().cast()) };
+        let quarters = [entries(low, 0), entries(low, 4), entries(high, 0), entries(high, 4)];
+        let order = _mm256_set1_epi64x(0x1_0000_0000);
+        let sign = _mm256_set1_epi64x(i64::MIN);
+        let mut largest = _mm256_set1_epi64x(i64::MIN);
+        let (groups, rest) = numbers.as_chunks_mut::<4>();
+        for group in groups {
+            // SAFETY: as above.
+            let places = unsafe { _mm256_loadu_si256(group.as_ptr().cast()) };
+            // Signed and without a sign, numbers are in one order if the highest bit is turned.
+            let turned = _mm256_xor_si256(places, sign);
+            largest = _mm256_blendv_epi8(largest, turned, _mm256_cmpgt_epi64(turned, largest));
+            // An entry is two lanes of 32 bits; of the four of a quarter, the lowest bits choose one.
+            let both = _mm256_shuffle_epi32::<0b10_10_00_00>(places);
+            let lanes = _mm256_add_epi32(_mm256_add_epi32(both, both), order);
+            let one = |quarter: usize| _mm256_permutevar8x32_epi32(quarters[quarter], lanes);
+            // Bit 2 of a place chooses between two quarters, bit 3 between these pairs: as a sign.
+            let by = |a, b, shifted| {
+                let (a, b) = (_mm256_castsi256_pd(a), _mm256_castsi256_pd(b));
+                _mm256_castpd_si256(_mm256_blendv_pd(a, b, _mm256_castsi256_pd(shifted)))
+            };
+            let (bit2, bit3) = (_mm256_slli_epi64::<61>(places), _mm256_slli_epi64::<60>(places));
+            let mut found = by(one(0), one(1), bit2);
+            if table.len() > 8 {
+                found = by(found, by(one(2), one(3), bit2), bit3);
+            }
+            // SAFETY: as above.
+            unsafe { _mm256_storeu_si256(group.as_mut_ptr().cast(), found) };
+        }
+        let mut lanes = [0_i64; 4];
+        let largest = _mm256_xor_si256(largest, sign);
+        // SAFETY: as above.
+        unsafe { _mm256_storeu_si256(lanes.as_mut_ptr().cast(), largest) };
+        let largest = lanes.iter().map(|largest| largest.cast_unsigned()).max().unwrap_or(0);
+        largest.max(super::look_up_plain(table, rest))
     }
 
     /// The first integer begins with the first byte; its width is 1 to 56.

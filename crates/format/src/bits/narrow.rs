@@ -46,16 +46,25 @@ fn to_u32_plain<T>(numbers: &[i64], out: &mut [T], make: impl Fn(u32) -> T) {
 
 /// Packed integers `start ..` of `width` bits as ords, with `add` added to each: no sum may pass a `u32`.
 ///
-/// As many whole groups of sixteen, from the first one on, as the CPU has a kernel for and `bytes` has windows for; returns
+/// As many whole groups, from the first one on, as the CPU has a kernel for and `bytes` has windows for; returns
 /// how many integers that were. The caller unpacks the others.
 #[inline]
 pub(crate) fn unpack_ords(bytes: &[u8], width: u8, start: usize, add: u32, out: &mut [TermOrd]) -> usize {
     #[cfg(all(target_arch = "x86_64", not(miri)))]
-    if start.is_multiple_of(8) && (1..=super::patterns::NARROW).contains(&width) && super::has_vbmi() {
-        let from = (start / 8).checked_mul(width.into()).and_then(|at| bytes.get(at..));
-        #[allow(unsafe_code, reason = "the features were found")]
-        // SAFETY: the condition: this CPU has every feature that the function is compiled for.
-        return from.map_or(0, |bytes| unsafe { x86::unpack_ords(bytes, width, add, out) });
+    if start.is_multiple_of(8)
+        && (1..=super::patterns::NARROW).contains(&width)
+        && let Some(bytes) = (start / 8).checked_mul(width.into()).and_then(|at| bytes.get(at..))
+    {
+        if super::has_vbmi() {
+            #[allow(unsafe_code, reason = "the features were found")]
+            // SAFETY: the condition: this CPU has every feature that the function is compiled for.
+            return unsafe { x86::sixteens(bytes, width, add, out) };
+        }
+        if super::has_avx2() {
+            #[allow(unsafe_code, reason = "the features were found")]
+            // SAFETY: as above.
+            return unsafe { x86::eights(bytes, width, add, out) };
+        }
     }
     let _ = (bytes, width, start, add, out);
     0
@@ -70,12 +79,10 @@ mod x86 {
     use super::super::simd::{AHEAD, groups};
     use crate::id::TermOrd;
 
-    /// Integers of a group.
-    const GROUP: usize = 16;
-
-    /// The same of integers that begin with the first byte.
+    /// Sixteen integers at a time, of which the first begins with the first byte.
     #[target_feature(enable = "avx512f,avx512bw,avx512vbmi")]
-    pub(super) fn unpack_ords(bytes: &[u8], width: u8, add: u32, out: &mut [TermOrd]) -> usize {
+    pub(super) fn sixteens(bytes: &[u8], width: u8, add: u32, out: &mut [TermOrd]) -> usize {
+        const GROUP: usize = 16;
         let step = 2 * usize::from(width);
         let Sixteens { bytes: pattern, shifts } = &SIXTEENS[usize::from(width)];
         // SAFETY: `pattern` and `shifts` are 64 bytes each.
@@ -95,6 +102,38 @@ mod x86 {
             let ords = _mm512_add_epi32(_mm512_and_si512(lanes, mask), add);
             // SAFETY: a `TermOrd` is a `u32`, transparently: sixteen are 64 bytes.
             unsafe { _mm512_storeu_si512(out.as_mut_ptr().cast(), ords) };
+        }
+        count * GROUP
+    }
+
+    /// The same, eight at a time: four of up to 25 bits lie in the 16 bytes from the one on that the first begins in.
+    #[target_feature(enable = "avx2")]
+    pub(super) fn eights(bytes: &[u8], width: u8, add: u32, out: &mut [TermOrd]) -> usize {
+        const GROUP: usize = 8;
+        let step = usize::from(width);
+        let Sixteens { bytes: pattern, shifts } = &SIXTEENS[step];
+        // The byte in which the fifth begins: what is behind it counts from there.
+        let fifth = width / 2;
+        let behind = _mm256_set_m128i(_mm_set1_epi8(fifth.cast_signed()), _mm_setzero_si128());
+        // SAFETY: `pattern` and `shifts` are 64 bytes each.
+        let pattern = _mm256_sub_epi8(unsafe { _mm256_loadu_si256(pattern.as_ptr().cast()) }, behind);
+        // SAFETY: as above.
+        let shifts = unsafe { _mm256_loadu_si256(shifts.as_ptr().cast()) };
+        let mask = _mm256_set1_epi32((u32::MAX >> (32 - width)).cast_signed());
+        let add = _mm256_set1_epi32(add.cast_signed());
+        let (places, _) = out.as_chunks_mut::<GROUP>();
+        let count = groups(bytes, step).min(places.len());
+        for (group, out) in places[..count].iter_mut().enumerate() {
+            let from = bytes.as_ptr().wrapping_add(group * step);
+            _mm_prefetch::<_MM_HINT_T0>(from.wrapping_add(AHEAD).cast());
+            // SAFETY: `groups` counts those that have 64 bytes from `from` on.
+            let first = unsafe { _mm_loadu_si128(from.cast()) };
+            // SAFETY: as above; the fifth begins in byte 12 at most.
+            let second = unsafe { _mm_loadu_si128(from.wrapping_add(fifth.into()).cast()) };
+            let lanes = _mm256_shuffle_epi8(_mm256_set_m128i(second, first), pattern);
+            let ords = _mm256_add_epi32(_mm256_and_si256(_mm256_srlv_epi32(lanes, shifts), mask), add);
+            // SAFETY: a `TermOrd` is a `u32`, transparently: eight are 32 bytes.
+            unsafe { _mm256_storeu_si256(out.as_mut_ptr().cast(), ords) };
         }
         count * GROUP
     }

@@ -11,10 +11,12 @@
 //! | --- | --- | --- |
 //! | `vbmi` | one load, one byte permutation over 64 bytes, shift, mask, add, store | AVX-512 F, BW, VBMI |
 //! | `avx2` | four loads of 16 bytes, two shuffles within lanes, shift, mask, add, two stores | AVX2 |
+//! | `unrolled` | eight loads, whose places, shifts and masks the compiler knows of each width | nothing |
 //!
 //! The byte permutation is the one that Lemire and Boytsov's *Decoding billions of integers per second
 //! through vectorization* (2015) does with `pshufb`, over four times the bytes.
 
+use super::MAX_SPLIT_WIDTH;
 use super::wide::wide;
 
 /// Integers of a group.
@@ -33,13 +35,45 @@ pub(super) const AHEAD: usize = 16 << 10;
 /// [`WINDOW`] for are unpacked; returns how many integers that were.
 pub(super) type Unpack = fn(bytes: &[u8], width: u8, base: u64, out: &mut [u64]) -> usize;
 
-/// The fastest kernel of this CPU; `None` where the plain loop is.
+/// The fastest kernel of this CPU.
 #[inline]
-pub(super) fn best() -> Option<Unpack> {
+pub(super) fn best() -> Unpack {
     #[cfg(all(target_arch = "x86_64", not(miri)))]
-    return x86::best();
+    return x86::best().unwrap_or(unrolled);
     #[cfg(not(all(target_arch = "x86_64", not(miri))))]
-    return None;
+    return unrolled;
+}
+
+fn unrolled(bytes: &[u8], width: u8, base: u64, out: &mut [u64]) -> usize {
+    /// Expands to a function for each width.
+    macro_rules! by_width {
+        ($($tens:literal)*) => { [$(
+            groups_of::<{ $tens }>, groups_of::<{ $tens + 1 }>, groups_of::<{ $tens + 2 }>, groups_of::<{ $tens + 3 }>,
+            groups_of::<{ $tens + 4 }>, groups_of::<{ $tens + 5 }>, groups_of::<{ $tens + 6 }>, groups_of::<{ $tens + 7 }>,
+        )*] };
+    }
+    type OfWidth = fn(&[u8], u64, &mut [u64]) -> usize;
+    static BY_WIDTH: [OfWidth; MAX_SPLIT_WIDTH as usize] = by_width!(1 9 17 25 33 41 49);
+    let kernel = usize::from(width).checked_sub(1).and_then(|at| BY_WIDTH.get(at));
+    kernel.map_or(0, |kernel| kernel(bytes, base, out))
+}
+
+fn groups_of<const WIDTH: usize>(bytes: &[u8], base: u64, out: &mut [u64]) -> usize {
+    let mask = u64::MAX >> (64 - WIDTH);
+    let (groups, _) = out.as_chunks_mut::<GROUP>();
+    let mut done = 0;
+    for out in groups {
+        let Some(window) = bytes.get(done / GROUP * WIDTH..).and_then(<[u8]>::first_chunk::<WINDOW>) else {
+            break;
+        };
+        for (i, out) in out.iter_mut().enumerate() {
+            let (byte, bit) = (i * WIDTH / 8, i * WIDTH % 8);
+            let word: &[u8; 8] = window[byte..].first_chunk().unwrap_or(&[0; 8]);
+            *out = base.wrapping_add(u64::from_le_bytes(*word) >> bit & mask);
+        }
+        done += GROUP;
+    }
+    done
 }
 
 wide! {
@@ -82,9 +116,9 @@ pub(crate) fn unsigned(numbers: &mut [i64]) -> &mut [u64] {
 #[cfg(test)]
 pub(super) fn available() -> Vec<(&'static str, Unpack)> {
     #[cfg(all(target_arch = "x86_64", not(miri)))]
-    return x86::available();
+    return x86::available().into_iter().chain([("unrolled", unrolled as Unpack)]).collect();
     #[cfg(not(all(target_arch = "x86_64", not(miri))))]
-    return Vec::new();
+    return vec![("unrolled", unrolled)];
 }
 
 /// How many groups that take `step` bytes each `bytes` has windows for.
