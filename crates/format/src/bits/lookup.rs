@@ -1,7 +1,7 @@
 //! Many look-ups in one small table.
 //!
 //! Eight entries are a register of AVX-512 and two of AVX2, and sixteen are twice as many: there a look-up is a
-//! permutation, and takes no load; with AVX-512, places that are packed are then not put into memory before. The plain loop
+//! permutation, and takes no load; places that are packed are then not put into memory before. The plain loop
 //! defines the right answer.
 
 #[cfg(all(target_arch = "x86_64", not(miri)))]
@@ -50,14 +50,20 @@ pub(crate) fn look_up_packed(
     #[cfg(all(target_arch = "x86_64", not(miri)))]
     if start.is_multiple_of(simd::GROUP)
         && (1..=super::MAX_SPLIT_WIDTH).contains(&width)
-        && super::has_vbmi()
         && let Some(registers) = x86::registers(table)
         && let Some(at) = (start / simd::GROUP).checked_mul(width.into())
     {
         let bytes = bytes.get(at..).unwrap_or_default();
-        #[allow(unsafe_code, reason = "the features were found")]
-        // SAFETY: the lines above: this CPU has every feature that the function is compiled for.
-        return unsafe { x86::look_up_packed(registers, bytes, width, base, out) };
+        if super::has_vbmi() {
+            #[allow(unsafe_code, reason = "the features were found")]
+            // SAFETY: the line above: this CPU has every feature that the function is compiled for.
+            return unsafe { x86::look_up_packed(registers, bytes, width, base, out) };
+        }
+        if super::has_avx2() {
+            #[allow(unsafe_code, reason = "the features were found")]
+            // SAFETY: as above.
+            return unsafe { x86::look_up_packed_avx2(table.len(), registers, bytes, width, base, out) };
+        }
     }
     let _ = (table, bytes, width, start, base, out);
     (0, 0)
@@ -109,44 +115,114 @@ mod x86 {
     }
 
     #[target_feature(enable = "avx2")]
-    pub(super) fn look_up_avx2(table: &[i64], [low, high]: [&[i64; 8]; 2], numbers: &mut [i64]) -> u64 {
-        // SAFETY: four i64s are 32 bytes.
-        let entries =
-            |table: &[i64; 8], at: usize| unsafe { _mm256_loadu_si256(table[at..at + 4].as_ptr().cast()) };
-        let quarters = [entries(low, 0), entries(low, 4), entries(high, 0), entries(high, 4)];
-        let order = _mm256_set1_epi64x(0x1_0000_0000);
+    pub(super) fn look_up_avx2(table: &[i64], registers: [&[i64; 8]; 2], numbers: &mut [i64]) -> u64 {
+        let quarters = Quarters::new(table.len(), registers);
+        // Signed and without a sign, numbers are in one order if the highest bit is turned.
         let sign = _mm256_set1_epi64x(i64::MIN);
-        let mut largest = _mm256_set1_epi64x(i64::MIN);
+        let mut largest = sign;
         let (groups, rest) = numbers.as_chunks_mut::<4>();
         for group in groups {
-            // SAFETY: as above.
+            // SAFETY: four i64s are 32 bytes.
             let places = unsafe { _mm256_loadu_si256(group.as_ptr().cast()) };
-            // Signed and without a sign, numbers are in one order if the highest bit is turned.
             let turned = _mm256_xor_si256(places, sign);
             largest = _mm256_blendv_epi8(largest, turned, _mm256_cmpgt_epi64(turned, largest));
-            // An entry is two lanes of 32 bits; of the four of a quarter, the lowest bits choose one.
-            let both = _mm256_shuffle_epi32::<0b10_10_00_00>(places);
-            let lanes = _mm256_add_epi32(_mm256_add_epi32(both, both), order);
-            let one = |quarter: usize| _mm256_permutevar8x32_epi32(quarters[quarter], lanes);
-            // Bit 2 of a place chooses between two quarters, bit 3 between these pairs: as a sign.
-            let by = |a, b, shifted| {
-                let (a, b) = (_mm256_castsi256_pd(a), _mm256_castsi256_pd(b));
-                _mm256_castpd_si256(_mm256_blendv_pd(a, b, _mm256_castsi256_pd(shifted)))
-            };
-            let (bit2, bit3) = (_mm256_slli_epi64::<61>(places), _mm256_slli_epi64::<60>(places));
-            let mut found = by(one(0), one(1), bit2);
-            if table.len() > 8 {
-                found = by(found, by(one(2), one(3), bit2), bit3);
-            }
+            let entries = quarters.look_up(places);
             // SAFETY: as above.
-            unsafe { _mm256_storeu_si256(group.as_mut_ptr().cast(), found) };
+            unsafe { _mm256_storeu_si256(group.as_mut_ptr().cast(), entries) };
         }
-        let mut lanes = [0_i64; 4];
-        let largest = _mm256_xor_si256(largest, sign);
-        // SAFETY: as above.
-        unsafe { _mm256_storeu_si256(lanes.as_mut_ptr().cast(), largest) };
-        let largest = lanes.iter().map(|largest| largest.cast_unsigned()).max().unwrap_or(0);
+        let largest = lanes(_mm256_xor_si256(largest, sign)).into_iter().fold(0, u64::max);
         largest.max(super::look_up_plain(table, rest))
+    }
+
+    /// As [`look_up_packed`], four at a time, if no place has more than 31 bits.
+    #[target_feature(enable = "avx2")]
+    pub(super) fn look_up_packed_avx2(
+        entries: usize,
+        registers: [&[i64; 8]; 2],
+        bytes: &[u8],
+        width: u8,
+        base: u64,
+        out: &mut [i64],
+    ) -> (usize, u64) {
+        let (quarters, most) = (Quarters::new(entries, registers), base.saturating_add(mask(width)));
+        if most > i32::MAX.unsigned_abs().into() {
+            return (0, 0);
+        }
+        let mut largest = _mm256_setzero_si256();
+        let (base, out) = (_mm256_set1_epi64x(base.cast_signed()), simd::unsigned(out));
+        let mut places = |residuals| {
+            let places = _mm256_add_epi64(residuals, base);
+            largest = _mm256_max_epi32(largest, places);
+            places
+        };
+        let done = if most < 4 {
+            // One permutation finds them all.
+            let look_up =
+                |residuals| _mm256_permutevar8x32_epi32(quarters.table[0], lanes_of(places(residuals)));
+            simd::x86::avx2_each(bytes, width, out, look_up)
+        } else {
+            simd::x86::avx2_each(bytes, width, out, |residuals| quarters.look_up(places(residuals)))
+        };
+        (done, lanes(largest).into_iter().fold(0, u64::max))
+    }
+
+    /// A table of 8 or 16 entries, four in a register.
+    struct Quarters {
+        table: [__m256i; 4],
+        /// Whether there are 8.
+        is_half: bool,
+    }
+
+    impl Quarters {
+        #[target_feature(enable = "avx2")]
+        #[inline]
+        fn new(entries: usize, [low, high]: [&[i64; 8]; 2]) -> Quarters {
+            let quarter = |half: &[i64; 8], at: usize| {
+                let four = &half[at..at + 4];
+                // SAFETY: four i64s are 32 bytes.
+                unsafe { _mm256_loadu_si256(four.as_ptr().cast()) }
+            };
+            let table = [quarter(low, 0), quarter(low, 4), quarter(high, 0), quarter(high, 4)];
+            Quarters { table, is_half: entries == 8 }
+        }
+
+        /// The entries at four places.
+        #[target_feature(enable = "avx2")]
+        #[inline]
+        fn look_up(&self, places: __m256i) -> __m256i {
+            let lanes = lanes_of(places);
+            let found = self.table.map(|quarter| _mm256_permutevar8x32_epi32(quarter, lanes));
+            // Bit 2 of a place chooses one of two quarters, bit 3 one of these pairs: by what is the sign then.
+            let (bit2, bit3) = (_mm256_slli_epi64::<61>(places), _mm256_slli_epi64::<60>(places));
+            let low = choose(found[0], found[1], bit2);
+            if self.is_half { low } else { choose(low, choose(found[2], found[3], bit2), bit3) }
+        }
+    }
+
+    /// An entry is two lanes of 32 bits; of the four of a quarter, the lowest bits of a place choose one.
+    #[target_feature(enable = "avx2")]
+    #[inline]
+    fn lanes_of(places: __m256i) -> __m256i {
+        let place = _mm256_shuffle_epi32::<0b10_10_00_00>(places);
+        _mm256_add_epi32(_mm256_add_epi32(place, place), _mm256_set1_epi64x(0x1_0000_0000))
+    }
+
+    /// In each lane what is in `b` if `by` is negative, else what is in `a`.
+    #[target_feature(enable = "avx2")]
+    #[inline]
+    fn choose(a: __m256i, b: __m256i, by: __m256i) -> __m256i {
+        let [a, b, by] = [a, b, by].map(|x| _mm256_castsi256_pd(x));
+        _mm256_castpd_si256(_mm256_blendv_pd(a, b, by))
+    }
+
+    /// What is in the lanes.
+    #[target_feature(enable = "avx2")]
+    #[inline]
+    fn lanes(x: __m256i) -> [u64; 4] {
+        let mut lanes = [0; 4];
+        // SAFETY: four u64s are 32 bytes.
+        unsafe { _mm256_storeu_si256(lanes.as_mut_ptr().cast(), x) };
+        lanes
     }
 
     /// The first integer begins with the first byte; its width is 1 to 56.

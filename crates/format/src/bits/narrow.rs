@@ -50,11 +50,10 @@ fn to_u32_plain<T>(numbers: &[i64], out: &mut [T], make: impl Fn(u32) -> T) {
 /// how many integers that were. The caller unpacks the others.
 #[inline]
 pub(crate) fn unpack_ords(bytes: &[u8], width: u8, start: usize, add: u32, out: &mut [TermOrd]) -> usize {
+    let from = (start / 8).checked_mul(width.into()).and_then(|at| bytes.get(at..));
+    let Some(bytes) = from.filter(|_| start.is_multiple_of(8)) else { return 0 };
     #[cfg(all(target_arch = "x86_64", not(miri)))]
-    if start.is_multiple_of(8)
-        && (1..=super::patterns::NARROW).contains(&width)
-        && let Some(bytes) = (start / 8).checked_mul(width.into()).and_then(|at| bytes.get(at..))
-    {
+    if (1..=super::patterns::NARROW).contains(&width) {
         if super::has_vbmi() {
             #[allow(unsafe_code, reason = "the features were found")]
             // SAFETY: the condition: this CPU has every feature that the function is compiled for.
@@ -66,13 +65,12 @@ pub(crate) fn unpack_ords(bytes: &[u8], width: u8, start: usize, add: u32, out: 
             return unsafe { x86::eights(bytes, width, add, out) };
         }
     }
-    let _ = (bytes, width, start, add, out);
-    0
+    super::simd::unrolled_ords(bytes, width, add, out)
 }
 
 #[cfg(all(target_arch = "x86_64", not(miri)))]
 #[allow(unsafe_code, reason = "intrinsics; each use has its proof")]
-mod x86 {
+pub(super) mod x86 {
     use std::arch::x86_64::*;
 
     use super::super::patterns::{SIXTEENS, Sixteens};
@@ -106,10 +104,30 @@ mod x86 {
         count * GROUP
     }
 
-    /// The same, eight at a time: four of up to 25 bits lie in the 16 bytes from the one on that the first begins in.
+    /// The same, eight at a time.
     #[target_feature(enable = "avx2")]
     pub(super) fn eights(bytes: &[u8], width: u8, add: u32, out: &mut [TermOrd]) -> usize {
-        const GROUP: usize = 8;
+        let add = _mm256_set1_epi32(add.cast_signed());
+        let (places, _) = out.as_chunks_mut::<8>();
+        let count = groups(bytes, width.into()).min(places.len());
+        each_eight(bytes, width, count, |group, integers| {
+            let (ords, out) = (_mm256_add_epi32(integers, add), &mut places[group]);
+            // SAFETY: a `TermOrd` is a `u32`, transparently: eight are 32 bytes.
+            unsafe { _mm256_storeu_si256(out.as_mut_ptr().cast(), ords) };
+        });
+        count * 8
+    }
+
+    /// Hands the first `count` groups of eight integers to `each`, but no more than [`groups`] counts. Four of up to 25 bits
+    /// lie in the 16 bytes from the one on that the first begins in.
+    #[target_feature(enable = "avx2")]
+    #[inline]
+    pub(in super::super) fn each_eight(
+        bytes: &[u8],
+        width: u8,
+        count: usize,
+        mut each: impl FnMut(usize, __m256i),
+    ) {
         let step = usize::from(width);
         let Sixteens { bytes: pattern, shifts } = &SIXTEENS[step];
         // The byte in which the fifth begins: what is behind it counts from there.
@@ -120,10 +138,7 @@ mod x86 {
         // SAFETY: as above.
         let shifts = unsafe { _mm256_loadu_si256(shifts.as_ptr().cast()) };
         let mask = _mm256_set1_epi32((u32::MAX >> (32 - width)).cast_signed());
-        let add = _mm256_set1_epi32(add.cast_signed());
-        let (places, _) = out.as_chunks_mut::<GROUP>();
-        let count = groups(bytes, step).min(places.len());
-        for (group, out) in places[..count].iter_mut().enumerate() {
+        for group in 0..count.min(groups(bytes, step)) {
             let from = bytes.as_ptr().wrapping_add(group * step);
             _mm_prefetch::<_MM_HINT_T0>(from.wrapping_add(AHEAD).cast());
             // SAFETY: `groups` counts those that have 64 bytes from `from` on.
@@ -131,10 +146,7 @@ mod x86 {
             // SAFETY: as above; the fifth begins in byte 12 at most.
             let second = unsafe { _mm_loadu_si128(from.wrapping_add(fifth.into()).cast()) };
             let lanes = _mm256_shuffle_epi8(_mm256_set_m128i(second, first), pattern);
-            let ords = _mm256_add_epi32(_mm256_and_si256(_mm256_srlv_epi32(lanes, shifts), mask), add);
-            // SAFETY: a `TermOrd` is a `u32`, transparently: eight are 32 bytes.
-            unsafe { _mm256_storeu_si256(out.as_mut_ptr().cast(), ords) };
+            each(group, _mm256_and_si256(_mm256_srlv_epi32(lanes, shifts), mask));
         }
-        count * GROUP
     }
 }

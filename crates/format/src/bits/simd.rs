@@ -18,6 +18,7 @@
 
 use super::MAX_SPLIT_WIDTH;
 use super::wide::wide;
+use crate::id::TermOrd;
 
 /// Integers of a group.
 pub(super) const GROUP: usize = 8;
@@ -44,32 +45,51 @@ pub(super) fn best() -> Unpack {
     return unrolled;
 }
 
-fn unrolled(bytes: &[u8], width: u8, base: u64, out: &mut [u64]) -> usize {
-    /// Expands to a function for each width.
-    macro_rules! by_width {
-        ($($tens:literal)*) => { [$(
-            groups_of::<{ $tens }>, groups_of::<{ $tens + 1 }>, groups_of::<{ $tens + 2 }>, groups_of::<{ $tens + 3 }>,
-            groups_of::<{ $tens + 4 }>, groups_of::<{ $tens + 5 }>, groups_of::<{ $tens + 6 }>, groups_of::<{ $tens + 7 }>,
-        )*] };
-    }
-    type OfWidth = fn(&[u8], u64, &mut [u64]) -> usize;
-    static BY_WIDTH: [OfWidth; MAX_SPLIT_WIDTH as usize] = by_width!(1 9 17 25 33 41 49);
-    let kernel = usize::from(width).checked_sub(1).and_then(|at| BY_WIDTH.get(at));
-    kernel.map_or(0, |kernel| kernel(bytes, base, out))
+/// What the compiler makes of a width that it knows, for all widths from 1 on.
+macro_rules! by_width {
+    ($function:ident, $width:expr) => {
+        by_width!($function, $width, 1 9 17 25 33 41 49)
+    };
+    ($function:ident, $width:expr, $($first:literal)*) => {{
+        static BY_WIDTH: [OfWidth; MAX_SPLIT_WIDTH as usize] = [$(
+            $function::<{ $first }>, $function::<{ $first + 1 }>, $function::<{ $first + 2 }>, $function::<{ $first + 3 }>,
+            $function::<{ $first + 4 }>, $function::<{ $first + 5 }>, $function::<{ $first + 6 }>, $function::<{ $first + 7 }>,
+        )*];
+        usize::from($width).checked_sub(1).and_then(|at| BY_WIDTH.get(at))
+    }};
 }
 
-fn groups_of<const WIDTH: usize>(bytes: &[u8], base: u64, out: &mut [u64]) -> usize {
+/// As [`Unpack`], of one width.
+fn unrolled(bytes: &[u8], width: u8, base: u64, out: &mut [u64]) -> usize {
+    type OfWidth = fn(&[u8], u64, &mut [u64]) -> usize;
+    fn of_width<const WIDTH: usize>(bytes: &[u8], base: u64, out: &mut [u64]) -> usize {
+        groups_of::<WIDTH, _>(bytes, out, |residual| base.wrapping_add(residual))
+    }
+    by_width!(of_width, width).map_or(0, |kernel| kernel(bytes, base, out))
+}
+
+/// The same as ords, with `add` added to each: no sum may pass a `u32`.
+pub(super) fn unrolled_ords(bytes: &[u8], width: u8, add: u32, out: &mut [TermOrd]) -> usize {
+    type OfWidth = fn(&[u8], u32, &mut [TermOrd]) -> usize;
+    #[expect(clippy::cast_possible_truncation, reason = "no sum passes a u32")]
+    fn of_width<const WIDTH: usize>(bytes: &[u8], add: u32, out: &mut [TermOrd]) -> usize {
+        groups_of::<WIDTH, _>(bytes, out, |residual| TermOrd::new(add.wrapping_add(residual as u32)))
+    }
+    by_width!(of_width, width).map_or(0, |kernel| kernel(bytes, add, out))
+}
+
+#[inline(always)]
+fn groups_of<const WIDTH: usize, T>(bytes: &[u8], out: &mut [T], value: impl Fn(u64) -> T) -> usize {
     let mask = u64::MAX >> (64 - WIDTH);
     let (groups, _) = out.as_chunks_mut::<GROUP>();
     let mut done = 0;
     for out in groups {
-        let Some(window) = bytes.get(done / GROUP * WIDTH..).and_then(<[u8]>::first_chunk::<WINDOW>) else {
-            break;
-        };
+        let window = bytes.get(done / GROUP * WIDTH..).and_then(<[u8]>::first_chunk::<WINDOW>);
+        let Some(window) = window else { break };
         for (i, out) in out.iter_mut().enumerate() {
             let (byte, bit) = (i * WIDTH / 8, i * WIDTH % 8);
             let word: &[u8; 8] = window[byte..].first_chunk().unwrap_or(&[0; 8]);
-            *out = base.wrapping_add(u64::from_le_bytes(*word) >> bit & mask);
+            *out = value(u64::from_le_bytes(*word) >> bit & mask);
         }
         done += GROUP;
     }
@@ -89,10 +109,17 @@ wide! {
 #[inline]
 pub(crate) fn in_range(numbers: &[u64], low: u64, span: u64) -> u64 {
     #[cfg(all(target_arch = "x86_64", not(miri)))]
-    if let (Ok(numbers), true) = (numbers.try_into(), super::has_vbmi()) {
-        #[allow(unsafe_code, reason = "the features were found")]
-        // SAFETY: the line above: this CPU has AVX-512.
-        return unsafe { x86::in_range(numbers, low, span) };
+    if let Ok(numbers) = numbers.try_into() {
+        if super::has_vbmi() {
+            #[allow(unsafe_code, reason = "the features were found")]
+            // SAFETY: the line above: this CPU has AVX-512.
+            return unsafe { x86::in_range(numbers, low, span) };
+        }
+        if super::has_avx2() {
+            #[allow(unsafe_code, reason = "the features were found")]
+            // SAFETY: as above, AVX2.
+            return unsafe { x86::in_range_avx2(numbers, low, span) };
+        }
     }
     in_range_plain(numbers, low, span)
 }
@@ -129,7 +156,7 @@ pub(super) fn groups(bytes: &[u8], step: usize) -> usize {
 
 #[cfg(all(target_arch = "x86_64", not(miri)))]
 #[allow(unsafe_code, reason = "intrinsics; each use has its proof")]
-mod x86 {
+pub(super) mod x86 {
     use std::arch::x86_64::*;
 
     use super::super::patterns::{EIGHTS, Eights};
@@ -176,6 +203,24 @@ mod x86 {
         word
     }
 
+    #[target_feature(enable = "avx2")]
+    pub(super) fn in_range_avx2(numbers: &[u64; 64], low: u64, span: u64) -> u64 {
+        const FOUR: usize = 4;
+        // Signed and without a sign, numbers are in one order if the highest bit is turned.
+        let low = _mm256_set1_epi64x((low ^ 1 << 63).cast_signed());
+        let span = _mm256_set1_epi64x((span ^ 1 << 63).cast_signed());
+        let mut outside = 0;
+        for (group, numbers) in numbers.as_chunks::<FOUR>().0.iter().enumerate() {
+            // SAFETY: `numbers` is four u64s, 32 bytes.
+            let lanes = unsafe { _mm256_loadu_si256(numbers.as_ptr().cast()) };
+            // To subtract a number whose highest bit is turned turns that of the difference.
+            let beyond = _mm256_cmpgt_epi64(_mm256_sub_epi64(lanes, low), span);
+            let four = _mm256_movemask_pd(_mm256_castsi256_pd(beyond)).cast_unsigned();
+            outside |= u64::from(four) << (group * FOUR);
+        }
+        !outside
+    }
+
     #[target_feature(enable = "avx512f,avx512bw,avx512vbmi")]
     fn vbmi_groups(bytes: &[u8], width: u8, base: u64, out: &mut [u64]) -> usize {
         let bits = usize::from(width);
@@ -203,6 +248,19 @@ mod x86 {
 
     #[target_feature(enable = "avx2")]
     fn avx2_groups(bytes: &[u8], width: u8, base: u64, out: &mut [u64]) -> usize {
+        let base = _mm256_set1_epi64x(base.cast_signed());
+        avx2_each(bytes, width, out, |residuals| _mm256_add_epi64(residuals, base))
+    }
+
+    /// What `each` makes of four integers at a time, otherwise as an [`Unpack`].
+    #[target_feature(enable = "avx2")]
+    #[inline]
+    pub(in super::super) fn avx2_each(
+        bytes: &[u8],
+        width: u8,
+        out: &mut [u64],
+        mut each: impl FnMut(__m256i) -> __m256i,
+    ) -> usize {
         let bits = usize::from(width);
         let Eights { pairs, shifts, .. } = &EIGHTS[bits];
         // A lane of 16 bytes holds two integers.
@@ -220,10 +278,9 @@ mod x86 {
         // SAFETY: as above.
         let shift_high = unsafe { _mm256_loadu_si256(shift_high.as_ptr().cast()) };
         let mask = _mm256_set1_epi64x(mask(width).cast_signed());
-        let base = _mm256_set1_epi64x(base.cast_signed());
-        let unpacked = |low: __m128i, high: __m128i, pattern, shift| {
+        let mut unpacked = |low: __m128i, high: __m128i, pattern, shift| {
             let lanes = _mm256_shuffle_epi8(_mm256_set_m128i(high, low), pattern);
-            _mm256_add_epi64(_mm256_and_si256(_mm256_srlv_epi64(lanes, shift), mask), base)
+            each(_mm256_and_si256(_mm256_srlv_epi64(lanes, shift), mask))
         };
         let count = groups(bytes, bits).min(out.len() / GROUP);
         for (group, out) in out.chunks_exact_mut(GROUP).take(count).enumerate() {

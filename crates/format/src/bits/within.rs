@@ -1,7 +1,7 @@
 //! Which packed integers lie in a range, without putting them into memory.
 //!
 //! The kernels are that of [`super::simd`] with a comparison instead of a store, and the same with sixteen
-//! integers of up to 25 bits.
+//! integers of up to 25 bits; with AVX2, that of [`super::narrow`].
 
 /// Integers that a word of the result tells of.
 #[cfg(all(target_arch = "x86_64", not(miri)))]
@@ -15,7 +15,7 @@ const WORD: usize = 64;
 #[inline]
 pub(crate) fn within(bytes: &[u8], width: u8, start: usize, low: u64, span: u64, found: &mut [u64]) -> usize {
     #[cfg(all(target_arch = "x86_64", not(miri)))]
-    if start.is_multiple_of(8) && super::has_vbmi() {
+    if start.is_multiple_of(8) && (super::has_vbmi() || super::has_avx2()) {
         return x86::within(bytes, width, start / 8, low, span, found);
     }
     let _ = (bytes, width, start, low, span, found);
@@ -27,9 +27,10 @@ pub(crate) fn within(bytes: &[u8], width: u8, start: usize, low: u64, span: u64,
 mod x86 {
     use std::arch::x86_64::*;
 
+    use super::super::narrow::x86::each_eight;
     use super::super::patterns::{EIGHTS, Eights, NARROW, SIXTEENS, Sixteens};
     use super::super::simd::{AHEAD, groups};
-    use super::super::{MAX_SPLIT_WIDTH, has_vbmi, mask};
+    use super::super::{MAX_SPLIT_WIDTH, has_avx2, has_vbmi, mask};
     use super::WORD;
 
     /// The same from group `group` of eight on.
@@ -43,16 +44,18 @@ mod x86 {
     ) -> usize {
         let from = group.checked_mul(width.into()).and_then(|at| bytes.get(at..));
         let (Some(bytes), 1..=MAX_SPLIT_WIDTH) = (from, width) else { return 0 };
-        assert!(has_vbmi());
         if width > NARROW {
-            // SAFETY: the line above: this CPU has every feature that the function is compiled for.
-            return unsafe { eights(bytes, width, low, span, found) };
+            // SAFETY: this CPU has every feature that the function is compiled for.
+            return if has_vbmi() { unsafe { eights(bytes, width, low, span, found) } } else { 0 };
         }
-        match narrowed(low, span, width) {
+        let Some((low, span)) = narrowed(low, span, width) else { return 0 };
+        if has_vbmi() {
             // SAFETY: as above.
-            Some((low, span)) => unsafe { sixteens(bytes, width, low, span, found) },
-            None => 0,
+            return unsafe { sixteens(bytes, width, low, span, found) };
         }
+        assert!(has_avx2());
+        // SAFETY: as above.
+        unsafe { narrow_eights(bytes, width, low, span, found) }
     }
 
     /// The range among integers of `width` bits, as numbers of 32; `None` if it holds none, or is two ranges.
@@ -92,6 +95,21 @@ mod x86 {
                 found | u64::from(_mm512_cmple_epu32_mask(lanes, span)) << (16 * group)
             });
         }
+        count * WORD
+    }
+
+    #[target_feature(enable = "avx2")]
+    fn narrow_eights(bytes: &[u8], width: u8, low: u32, span: u32, found: &mut [u64]) -> usize {
+        const EACH: usize = WORD / 8;
+        let low = _mm256_set1_epi32(low.cast_signed());
+        let span = _mm256_set1_epi32(span.cast_signed());
+        let count = (groups(bytes, width.into()) / EACH).min(found.len());
+        each_eight(bytes, width, count * EACH, |group, integers| {
+            let above = _mm256_sub_epi32(integers, low);
+            let inside = _mm256_cmpeq_epi32(_mm256_min_epu32(above, span), above);
+            let eight = _mm256_movemask_ps(_mm256_castsi256_ps(inside)).cast_unsigned();
+            found[group / EACH] |= u64::from(eight) << (group % EACH * 8);
+        });
         count * WORD
     }
 
