@@ -86,7 +86,6 @@ pub use header::Kind;
 use block::Block;
 use chain::Blocks;
 use header::{BlockEntry, Header};
-use plain::Plain;
 
 /// What [`PresenceReader::rank_many`] gives for a document without a value: no column has that many
 /// values.
@@ -294,7 +293,7 @@ impl<B: SectionBytes> PresenceReader<B> {
         match &self.shape {
             Shape::All => Ok(Some(ValueIndex::new(doc.get()))),
             Shape::Blocks { chain, jump } => {
-                if let Some(rank) = Plain::of(chain, jump).and_then(|plain| simd::rank(plain, doc)) {
+                if let Some(rank) = simd::rank(chain, jump, doc) {
                     return Ok((rank != NO_VALUE).then_some(ValueIndex::new(rank)));
                 }
                 let (number, low) = doc.split();

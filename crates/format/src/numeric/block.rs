@@ -159,10 +159,9 @@ impl Block {
     /// a branch on the encoding: neighbours differ in it, and look-ups come in any order.
     #[inline(always)]
     pub(super) fn peek<B: SectionBytes>(table: &B, stride: Stride, block: usize) -> Option<Block> {
-        let at = block.checked_mul(stride.bytes())?;
         match stride {
-            Stride::Short => Block::of(table.peek::<SHORT_LEN>(at)?, stride),
-            Stride::Long => Block::of(table.peek::<LONG_LEN>(at)?, stride),
+            Stride::Short => Block::of(table.peek::<SHORT_LEN>(block.checked_mul(SHORT_LEN)?)?, stride),
+            Stride::Long => Block::of(table.peek::<LONG_LEN>(block.checked_mul(LONG_LEN)?)?, stride),
         }
     }
 

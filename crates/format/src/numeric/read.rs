@@ -151,17 +151,40 @@ impl<B: SectionBytes> NumericReader<B> {
     // Apart, so that the shortest way is part of the caller's loop.
     #[inline(never)]
     fn known_in_blocks(&self, index: u64) -> Option<i64> {
-        if index >= self.meta.count {
+        if index >= self.meta.count || self.can_be_flat() {
             return None;
         }
+        let (table, blocks) = (self.jump.in_use(), self.meta.blocks.as_ref()?);
+        let (Some(table), Some(bytes)) = (table.and_then(B::verified), blocks.verified()) else {
+            return self.known_partly(index);
+        };
+        let ((block, i), stride) = (self.meta.split(index), self.meta.stride);
+        let at = usize::try_from(block).ok()?.checked_mul(stride.bytes())?;
+        let header = Block::of(table.get(at..)?, stride)?;
+        let (byte, shift) = bits::place(header.width, i);
+        let byte =
+            usize::try_from(header.payload).ok()?.checked_add(byte).filter(|&byte| byte <= blocks.len())?;
+        let word = LittleEndian::read_u64(bytes.get(byte..)?.first_chunk::<8>()?);
+        self.whole(number_of(&header, i, word >> shift & bits::mask(header.width)))
+    }
+
+    /// The same where not all bytes of the column were checked, or its headers are on the heap.
+    #[inline(never)]
+    fn known_partly(&self, index: u64) -> Option<i64> {
         let (block, i) = self.meta.split(index);
         self.whole(self.known_in(&self.known_header(block)?, i)?)
+    }
+
+    #[inline]
+    fn can_be_flat(&self) -> bool {
+        let is_affine = matches!(self.meta.transform, Transform::Affine { .. });
+        self.meta.block_shift == ONE_BLOCK && is_affine && !self.jump.is_ignored()
     }
 
     /// Makes the shortest way to the values of a column in one block.
     fn flatten(&self) {
         let Transform::Affine { base, gcd } = self.meta.transform else { return };
-        if self.meta.block_shift != ONE_BLOCK || self.jump.is_ignored() {
+        if !self.can_be_flat() {
             return;
         }
         let Ok(header) = self.locate(0) else { return };
@@ -217,8 +240,7 @@ impl<B: SectionBytes> NumericReader<B> {
             return None;
         }
         let residual = LittleEndian::read_u64(section.peek::<8>(byte)?) >> shift & bits::mask(header.width);
-        // Blocks without a line have no slope.
-        Some(header.base.wrapping_add(residual).wrapping_add(line(header.slope, i)))
+        Some(number_of(header, i, residual))
     }
 
     /// [`get`](Self::get) of what is not [`known`](Self::known).
@@ -315,6 +337,13 @@ impl<B: SectionBytes> NumericReader<B> {
         let (found, max) = (number, (self.table.len() as u64).saturating_sub(1));
         self.meta.refuse(ErrorKind::OutOfRange { what: "place in the values table", found, max })
     }
+}
+
+/// Number `i` of a block, of which this is the residual.
+#[inline(always)]
+fn number_of(header: &Block, i: usize, residual: u64) -> u64 {
+    // Blocks without a line have no slope.
+    header.base.wrapping_add(residual).wrapping_add(line(header.slope, i))
 }
 
 /// Where a number lies, and what makes it whole.

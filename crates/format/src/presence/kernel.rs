@@ -3,7 +3,7 @@
 //! | loop | plain | AVX-512 |
 //! | --- | --- | --- |
 //! | count the bits of a line below one of them | seven words, all of each or nothing; a part of one | by the compiler |
-//! | find a byte among those of a bucket | sixteen compared at once | sixty-four |
+//! | find a byte among those of a bucket | eight compared at once | sixty-four |
 //!
 //! The plain functions define the right answers; tests hold those of [`simd`](super::simd) against them.
 
@@ -57,32 +57,30 @@ pub(super) fn count(line: &[u8; LINE], bit: u32) -> (u32, bool) {
 }
 
 /// Bytes that are compared at once.
-const CHUNK: usize = 16;
-
-/// As many zeros as bytes count, then ones for those that do not.
-const BEHIND: [u8; 2 * CHUNK] = {
-    let (mut lanes, mut at) = ([0; 2 * CHUNK], CHUNK);
-    while at < lanes.len() {
-        lanes[at] = u8::MAX;
-        at += 1;
-    }
-    lanes
-};
+const CHUNK: usize = 8;
 
 /// How many of the first `len` of `bytes`, which ascend, are below `byte`, and whether the next one is
-/// equal to it.
+/// equal to it. Most buckets have a few.
 #[inline(always)]
 fn search_plain(bytes: &[u8; BUCKET_HEAD], len: usize, byte: u8) -> (u32, bool) {
-    let mut below = 0;
-    for (i, chunk) in bytes.as_chunks::<CHUNK>().0.iter().enumerate() {
-        let left = len.saturating_sub(i * CHUNK).min(CHUNK);
-        let behind: [u8; CHUNK] = std::array::from_fn(|i| BEHIND[CHUNK - left + i]);
-        let lanes: [bool; CHUNK] = std::array::from_fn(|i| chunk[i] | behind[i] < byte);
-        below += lanes.iter().map(|&below| u32::from(below)).sum::<u32>();
-        if left < CHUNK {
+    const ONES: u64 = 0x0101_0101_0101_0101;
+    const HIGH: u64 = 0x80 * ONES;
+    let (wanted, mut below, mut left) = (ONES * u64::from(byte), 0, len);
+    for word in bytes.as_chunks::<CHUNK>().0 {
+        let word = u64::from_le_bytes(*word);
+        // The highest bit of each byte: whether, of equal highest bits, the others are not below those wanted.
+        let others = (word | HIGH).wrapping_sub(wanted & !HIGH);
+        let is_below = (!word & wanted | !(word ^ wanted) & !others) & HIGH;
+        let counts = if left < CHUNK { !(u64::MAX << (8 * left)) } else { u64::MAX };
+        // A byte of ones and zeros is counted by what their sum is.
+        below += ((is_below & counts) >> 7).wrapping_mul(ONES) >> 56;
+        if left <= CHUNK {
             break;
         }
+        left -= CHUNK;
     }
+    #[expect(clippy::cast_possible_truncation, reason = "of 64 bytes")]
+    let below = below as u32;
     // Behind `len`, too, there is a byte: no branch on whether it counts.
     let next = bytes[below as usize % BUCKET_HEAD];
     (below, ((below as usize) < len) & (next == byte))

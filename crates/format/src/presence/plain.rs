@@ -73,7 +73,7 @@ impl ByEight for AnyCpu {
 
 impl<'a> Plain<'a> {
     /// `None` unless the column is read by its baked table, and lies in memory.
-    #[inline]
+    #[inline(always)]
     pub(super) fn of<B: SectionBytes>(
         chain: &'a Blocks<B>,
         jump: &'a Jump<B, BlockEntry>,

@@ -9,10 +9,13 @@
 //! documents at a time: see module `eight`.
 
 use super::PresenceReader;
+use super::chain::Blocks;
+use super::header::BlockEntry;
 use super::kernel::AnyCpu;
 use super::plain::Plain;
 use crate::error::Result;
 use crate::id::DocId;
+use crate::jump::Jump;
 use crate::source::SectionBytes;
 
 /// The numbers of documents.
@@ -34,8 +37,12 @@ pub(super) fn ranks<B: SectionBytes>(
 }
 /// The rank of one document; `None` if that takes more care.
 #[cfg(not(all(target_arch = "x86_64", not(miri))))]
-pub(super) fn rank(plain: Plain<'_>, doc: DocId) -> Option<u32> {
-    plain.rank(doc, AnyCpu)
+pub(super) fn rank<B: SectionBytes>(
+    chain: &Blocks<B>,
+    jump: &Jump<B, BlockEntry>,
+    doc: DocId,
+) -> Option<u32> {
+    Plain::of(chain, jump)?.rank(doc, AnyCpu)
 }
 #[cfg(all(target_arch = "x86_64", not(miri)))]
 pub(super) use x86::{rank, ranks};
@@ -81,17 +88,25 @@ mod x86 {
     }
 
     #[inline]
-    pub(in super::super) fn rank(plain: Plain<'_>, doc: DocId) -> Option<u32> {
+    pub(in super::super) fn rank<B: SectionBytes>(
+        chain: &Blocks<B>,
+        jump: &Jump<B, BlockEntry>,
+        doc: DocId,
+    ) -> Option<u32> {
         if has_popcnt() {
             // SAFETY: this CPU has every feature that the function is compiled for.
-            return unsafe { rank_popcnt(plain, doc) };
+            return unsafe { rank_popcnt(chain, jump, doc) };
         }
-        plain.rank(doc, AnyCpu)
+        Plain::of(chain, jump)?.rank(doc, AnyCpu)
     }
 
     #[target_feature(enable = "popcnt,bmi2")]
-    fn rank_popcnt(plain: Plain<'_>, doc: DocId) -> Option<u32> {
-        plain.rank(doc, AnyCpu)
+    fn rank_popcnt<B: SectionBytes>(
+        chain: &Blocks<B>,
+        jump: &Jump<B, BlockEntry>,
+        doc: DocId,
+    ) -> Option<u32> {
+        Plain::of(chain, jump)?.rank(doc, AnyCpu)
     }
 
     #[cfg(test)]
