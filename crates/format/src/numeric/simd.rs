@@ -1,14 +1,18 @@
-//! Packed integers at any places, eight at a time, on CPUs with wide registers.
+//! Packed integers at any places, by the kernel of the CPU.
 //!
 //! A value of a column with several blocks is a jump entry, some arithmetic, and a load that depends on
-//! both. Done for eight values in a few instructions each, there are so few instructions a value that
-//! the processor has dozens of loads under way, and no prefetching helps any more. Measured over 10
-//! million values of 24 bits in no order: 8.0 ns one after the other, 4.5 with prefetching, 3.5 so.
+//! both. What counts is how many of these loads are under way at once: so kernels have few instructions a value.
 //!
-//! The arithmetic is vector code, the loads are not: eight loads and the shuffles that put them together
+//! | kernel | integers at a time | one block | several blocks |
+//! | --- | ---: | --- | --- |
+//! | `avx512` | 8 or 16 | arithmetic in lanes, loads one by one | headers, arithmetic and loads of a group |
+//! | `avx2` | 4 | as `plain` | headers and places of 64, in lanes; then their loads |
+//! | `plain` | 1 | a loop without branches, which asks ahead | headers and places of 64; then their loads |
+//!
+//! Where the arithmetic is vector code, the loads are not: eight loads and the shuffles that put them together
 //! take less than one gather instruction does, and bring a whole header each.
 //!
-//! The kernels stop before the first group of eight that holds anything unusual, such as a byte that was
+//! The kernels stop before the first integer, or the first group, that is anything unusual, such as one with a byte that was
 //! never compared with its checksum. The caller goes on from there one by one, which gives the same
 //! numbers, and the errors.
 
