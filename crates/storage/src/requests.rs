@@ -248,3 +248,25 @@ impl fmt::Debug for Requests {
         f.debug_struct("Requests").field("len", &self.len()).finish_non_exhaustive()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_short_range_hides_nothing_of_a_longer_one_around_it() {
+        let bytes: Vec<u8> = (0..100).collect();
+        let mut pieces = Pieces::default();
+        for range in [40..44, 0..60, 40..42, 70..100] {
+            pieces.add(range.start as u64, bytes[range].to_vec());
+        }
+        for (start, len) in (0..100).flat_map(|start| (0..40).map(move |len| (start, len))) {
+            let expected =
+                (start + len <= 60 || start >= 70).then(|| bytes.get(start..start + len)).flatten();
+            // Nothing is nowhere, too.
+            if len > 0 {
+                assert_eq!(pieces.get(start as u64, len), expected, "{len} from {start} on");
+            }
+        }
+    }
+}
