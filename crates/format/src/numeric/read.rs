@@ -50,8 +50,8 @@ pub struct NumericReader<B> {
     pub(super) meta: Numeric<B>,
     pub(super) jump: Jump<B, Block>,
     pub(super) table: Table,
-    /// Set by the first look-up of a column in one block.
-    flat: OnceLock<Flat>,
+    /// Set by the first look-up of a column in one block. Apart: most columns that are open never have one.
+    flat: OnceLock<Box<Flat>>,
 }
 
 /// What leads to a value of a column in one block of differences from its smallest value, or from a line.
@@ -103,7 +103,8 @@ impl<B: SectionBytes> NumericReader<B> {
 
     /// Bytes on the heap: the table of values, and the jump table if it was built.
     pub fn heap_bytes(&self) -> usize {
-        self.table.heap_bytes() + self.jump.heap_bytes()
+        let flat = self.flat.get().map_or(0, |flat| size_of_val(&**flat));
+        self.table.heap_bytes() + self.jump.heap_bytes() + flat
     }
 
     /// Value `index`.
@@ -189,14 +190,16 @@ impl<B: SectionBytes> NumericReader<B> {
         }
         let Ok(header) = self.locate(0) else { return };
         let Ok(payload) = self.meta.payload(0, &header) else { return };
-        self.flat.get_or_init(|| Flat {
-            count: self.meta.count,
-            payload: payload.start,
-            width: header.width.into(),
-            mask: bits::mask(header.width),
-            slope: header.slope,
-            base: affine(base, gcd, header.base),
-            gcd,
+        self.flat.get_or_init(|| {
+            Box::new(Flat {
+                count: self.meta.count,
+                payload: payload.start,
+                width: header.width.into(),
+                mask: bits::mask(header.width),
+                slope: header.slope,
+                base: affine(base, gcd, header.base),
+                gcd,
+            })
         });
     }
 
