@@ -135,7 +135,7 @@ impl<B: SectionBytes> NumericReader<B> {
     }
 
     #[inline(always)]
-    #[expect(clippy::cast_possible_truncation, reason = "what has no address lies in no section")]
+    #[expect(clippy::cast_possible_truncation, reason = "all residuals of the block lie in the section")]
     fn known_flat(&self, flat: &Flat, index: u64) -> Option<i64> {
         if index >= flat.count {
             return None;

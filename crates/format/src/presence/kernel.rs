@@ -34,10 +34,10 @@ impl Kernel for AnyCpu {
     }
 }
 
-/// How many bits of `line` are set below bit `bit`, one of its 512, and whether that is.
+/// How many bits of `line` are set below bit `bit`, one of its 512, and whether that one is set.
 #[inline(always)]
 pub(super) fn count(line: &[u8; LINE], bit: u32) -> (u32, bool) {
-    /// From `WORDS - n` on: all bits of `n` words, and none of others.
+    /// From word `WORDS - n` on: `n` words of ones, then zeros.
     static ALL: [u64; 2 * WORDS] = {
         let (mut words, mut at) = ([0; 2 * WORDS], 0);
         while at < WORDS {
