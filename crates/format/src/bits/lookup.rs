@@ -215,7 +215,7 @@ mod x86 {
         _mm256_castpd_si256(_mm256_blendv_pd(a, b, by))
     }
 
-    /// What is in the lanes.
+    /// The four lanes as an array.
     #[target_feature(enable = "avx2")]
     #[inline]
     fn lanes(x: __m256i) -> [u64; 4] {

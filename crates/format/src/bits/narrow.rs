@@ -130,7 +130,7 @@ pub(super) mod x86 {
     ) {
         let step = usize::from(width);
         let Sixteens { bytes: pattern, shifts } = &SIXTEENS[step];
-        // The byte in which the fifth begins: what is behind it counts from there.
+        // The fifth integer begins in this byte. The upper half of the pattern counts from there.
         let fifth = width / 2;
         let behind = _mm256_set_m128i(_mm_set1_epi8(fifth.cast_signed()), _mm_setzero_si128());
         // SAFETY: `pattern` and `shifts` are 64 bytes each.

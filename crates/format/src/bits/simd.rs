@@ -45,7 +45,7 @@ pub(super) fn best() -> Unpack {
     return unrolled;
 }
 
-/// What the compiler makes of a width that it knows, for all widths from 1 on.
+/// The instance of a function with `$width` as a constant, from a table of those for 1 to 56; `None` for other widths.
 macro_rules! by_width {
     ($function:ident, $width:expr) => {
         by_width!($function, $width, 1 9 17 25 33 41 49)

@@ -54,7 +54,7 @@ pub struct NumericReader<B> {
     flat: OnceLock<Box<Flat>>,
 }
 
-/// What leads to a value of a column in one block of differences from its smallest value, or from a line.
+/// All that [`get`](NumericReader::get) needs of a column in one block, without a table of values.
 #[derive(Debug)]
 struct Flat {
     count: u64,

@@ -9,8 +9,8 @@
 //! | `avx2` | 4 | as `plain` | headers and places of 64, in lanes; then their loads |
 //! | `plain` | 1 | a loop without branches, which asks ahead | headers and places of 64; then their loads |
 //!
-//! Where the arithmetic is vector code, the loads are not: eight loads and the shuffles that put them together
-//! take less than one gather instruction does, and bring a whole header each.
+//! Kernels compute in vectors, but load each word by itself. A gather instruction takes longer than eight loads and the
+//! shuffles that combine them, and such a load brings a whole header.
 //!
 //! The kernels stop before the first integer, or the first group, that is anything unusual, such as one with a byte that was
 //! never compared with its checksum. The caller goes on from there one by one, which gives the same
@@ -92,7 +92,7 @@ pub(super) fn gather_packed(packed: Packed<'_>, numbers: Numbers, indices: &[u32
 }
 
 /// The same of narrow integers as ords, of which `count` are there, with `add` added to each: no sum may pass a `u32`. As far
-/// as it goes in whole pairs of groups, without a detour over 64 bits.
+/// as it goes, with AVX-512 in whole pairs of groups, without a detour over 64 bits.
 #[inline]
 pub(super) fn gather_ords(
     packed: Packed<'_>,

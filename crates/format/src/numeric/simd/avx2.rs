@@ -32,7 +32,7 @@ fn ones(x: u64) -> __m256i {
     _mm256_set1_epi64x(x.cast_signed())
 }
 
-/// What is in the lanes. In one cache line: see [`avx512`](super::avx512).
+/// The four lanes as an array, which lies in one cache line: see [`avx512`](super::avx512).
 #[target_feature(enable = "avx2")]
 #[inline]
 #[expect(clippy::cast_possible_truncation, reason = "a usize has 64 bits here")]
@@ -115,7 +115,7 @@ unsafe fn find(blocks: Blocks<'_>, indices: &[u32], places: &mut Places) -> usiz
     groups.len() * GROUP
 }
 
-/// Writes what is in the lanes to `to`.
+/// Writes the four lanes to `to`.
 #[target_feature(enable = "avx2")]
 #[inline]
 fn put(x: __m256i, to: &mut [u64; GROUP]) {
