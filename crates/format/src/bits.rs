@@ -168,7 +168,7 @@ fn load(bytes: &[u8], at: usize) -> Option<u64> {
 
 mod compare;
 #[cfg(all(target_arch = "x86_64", not(miri)))]
-pub(crate) mod cpu;
+mod cpu;
 pub mod keep;
 mod lookup;
 mod narrow;
@@ -186,7 +186,7 @@ mod within;
 pub(crate) use compare::ends;
 pub use compare::{all_below, others, pass_below, pass_outside, places};
 #[cfg(all(target_arch = "x86_64", not(miri)))]
-pub(crate) use cpu::cpu_has;
+pub use cpu::{has_avx2, has_avx512};
 pub(crate) use lookup::{ENTRIES, look_up, look_up_packed};
 pub use narrow::to_u32;
 pub(crate) use narrow::unpack_ords;
@@ -195,12 +195,4 @@ pub use pack::pack;
 pub(crate) use simd::{in_range, multiples, unsigned};
 pub use spread::{spread, together};
 pub(crate) use wide::wide;
-#[cfg(all(target_arch = "x86_64", not(miri)))]
-pub use wide::{has_avx2, has_avx512};
 pub(crate) use within::within;
-
-/// Whether this CPU permutes the bytes of a register of 64.
-#[cfg(all(target_arch = "x86_64", not(miri)))]
-fn has_vbmi() -> bool {
-    cpu_has!("avx512f", "avx512bw", "avx512vbmi")
-}

@@ -1,56 +1,101 @@
-//! What the CPU has, as far as the build lets it be used.
+//! Which kernels are chosen: those of this CPU, as far as the build and the environment allow.
+//!
+//! | CPU | features |
+//! | --- | --- |
+//! | `avx512` | those of `avx2`; AVX-512 F, BW, DQ, VL, VBMI, VPOPCNTDQ: Intel since Ice Lake, AMD since Zen 4 |
+//! | `avx2` | AVX2, BMI2, POPCNT: Intel since Haswell, AMD since Zen |
+//! | `any` | none |
+//!
+//! With `--cfg docvalues_cpu="avx2"`, or the environment variable `DOCVALUES_CPU=avx2` when the first kernel is chosen, none of
+//! AVX-512 is; with `any`, none of a kind of CPU. So what other machines run can be tested and measured on this one.
 
-use std::sync::OnceLock;
+use std::sync::atomic::{AtomicU8, Ordering};
 
-/// Whether this CPU has all of some features, and the build lets them be used.
-///
-/// With `--cfg docvalues_cpu="avx2"` no code for AVX-512 is chosen, with `"any"` none for any kind of CPU: what other machines
-/// run can be measured on this one. A build with debug assertions, such as that of tests, asks the environment variable
-/// `DOCVALUES_CPU` for the same.
-macro_rules! cpu_has {
-    ($($feature:tt),+) => {
-        $( $crate::bits::cpu::may_use($feature) && is_x86_feature_detected!($feature) )&&+
-    };
+/// Kinds of CPUs that kernels are written for: each has what those before it have.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u8)]
+enum Cpu {
+    Any = 1,
+    Avx2,
+    Avx512,
 }
 
-pub(crate) use cpu_has;
+/// The best kind that the build allows.
+const ALLOWED: Cpu = if cfg!(docvalues_cpu = "any") {
+    Cpu::Any
+} else if cfg!(docvalues_cpu = "avx2") {
+    Cpu::Avx2
+} else {
+    Cpu::Avx512
+};
 
-/// Whether the build and the environment let code for `feature` be chosen.
+/// Whether this CPU has AVX2, BMI2 and POPCNT, and the build and the environment let all of these be used.
+#[inline]
+pub fn has_avx2() -> bool {
+    has(Cpu::Avx2)
+}
+
+/// Whether this CPU has what [`has_avx2`] asks for and AVX-512 F, BW, DQ, VL, VBMI and VPOPCNTDQ, and the build and the
+/// environment let all of these be used.
+#[inline]
+pub fn has_avx512() -> bool {
+    has(Cpu::Avx512)
+}
+
 #[inline(always)]
-pub(crate) fn may_use(feature: &str) -> bool {
-    let is_avx512 = matches!(feature.as_bytes(), [b'a', b'v', b'x', b'5', b'1', b'2', ..]);
-    let is_any = cfg!(docvalues_cpu = "any") || cfg!(debug_assertions) && asked("any");
-    let is_avx2 = cfg!(docvalues_cpu = "avx2") || cfg!(debug_assertions) && asked("avx2");
-    !(is_any || is_avx2 && is_avx512)
+fn has(cpu: Cpu) -> bool {
+    /// The kind of this CPU, zero before it was looked at.
+    static FOUND: AtomicU8 = AtomicU8::new(0);
+    if cpu as u8 > ALLOWED as u8 {
+        return false;
+    }
+    let mut found = FOUND.load(Ordering::Relaxed);
+    if found == 0 {
+        found = find() as u8;
+        FOUND.store(found, Ordering::Relaxed);
+    }
+    found >= cpu as u8
 }
 
-/// Whether `DOCVALUES_CPU` is this.
-fn asked(cpu: &str) -> bool {
-    static CPU: OnceLock<Option<String>> = OnceLock::new();
-    CPU.get_or_init(|| std::env::var("DOCVALUES_CPU").ok()).as_deref() == Some(cpu)
+#[cold]
+fn find() -> Cpu {
+    let avx2 = is_x86_feature_detected!("avx2")
+        && is_x86_feature_detected!("bmi2")
+        && is_x86_feature_detected!("popcnt");
+    let avx512 = is_x86_feature_detected!("avx512f")
+        && is_x86_feature_detected!("avx512bw")
+        && is_x86_feature_detected!("avx512dq")
+        && is_x86_feature_detected!("avx512vl")
+        && is_x86_feature_detected!("avx512vbmi")
+        && is_x86_feature_detected!("avx512vpopcntdq");
+    match std::env::var("DOCVALUES_CPU").as_deref() {
+        Ok("any") => Cpu::Any,
+        _ if !avx2 => Cpu::Any,
+        Ok("avx2") => Cpu::Avx2,
+        _ if !avx512 => Cpu::Avx2,
+        _ => Cpu::Avx512,
+    }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::may_use;
+    use super::*;
 
     #[test]
-    fn a_build_leaves_out_what_it_is_told_to() {
-        let allowed = ["avx2", "avx512f", "avx512vpopcntdq"].map(may_use);
-        // Tests have debug assertions, or the environment would not be asked.
-        let cpu = std::env::var("DOCVALUES_CPU").unwrap_or_default();
+    fn the_build_and_the_environment_leave_out_what_they_say() {
+        let asked = std::env::var("DOCVALUES_CPU").unwrap_or_default();
         assert!(
-            ["", "any", "avx2"].contains(&cpu.as_str()),
-            "DOCVALUES_CPU is {cpu:?}, neither `any` nor `avx2`"
+            ["", "any", "avx2"].contains(&asked.as_str()),
+            "DOCVALUES_CPU is {asked:?}, neither `any` nor `avx2`"
         );
-        let expected = match (
-            cfg!(docvalues_cpu = "any") || cfg!(debug_assertions) && cpu == "any",
-            cfg!(docvalues_cpu = "avx2") || cfg!(debug_assertions) && cpu == "avx2",
-        ) {
-            (true, _) => [false; 3],
-            (_, true) => [true, false, false],
-            _ => [true; 3],
-        };
-        assert_eq!(allowed, expected);
+        let avx2 = asked != "any" && ALLOWED != Cpu::Any && is_x86_feature_detected!("avx2");
+        assert_eq!(
+            has_avx2(),
+            avx2 && is_x86_feature_detected!("bmi2") && is_x86_feature_detected!("popcnt")
+        );
+        if asked == "avx2" || ALLOWED != Cpu::Avx512 || !is_x86_feature_detected!("avx512vpopcntdq") {
+            assert!(!has_avx512());
+        }
+        assert!(has_avx2() || !has_avx512());
     }
 }

@@ -22,7 +22,7 @@ pub(crate) fn look_up(table: &[i64], numbers: &mut [i64]) -> u64 {
     assert!([8, 16, ENTRIES].contains(&table.len()), "a table of {} entries", table.len());
     #[cfg(all(target_arch = "x86_64", not(miri)))]
     if let Some(registers) = x86::registers(table) {
-        if super::cpu_has!("avx512f") {
+        if super::has_avx512() {
             #[allow(unsafe_code, reason = "the features were found")]
             // SAFETY: the line above: this CPU has AVX-512 F.
             return unsafe { x86::look_up(table, registers, numbers) };
@@ -54,7 +54,7 @@ pub(crate) fn look_up_packed(
         && let Some(at) = (start / simd::GROUP).checked_mul(width.into())
     {
         let bytes = bytes.get(at..).unwrap_or_default();
-        if super::has_vbmi() {
+        if super::has_avx512() {
             #[allow(unsafe_code, reason = "the features were found")]
             // SAFETY: the line above: this CPU has every feature that the function is compiled for.
             return unsafe { x86::look_up_packed(registers, bytes, width, base, out) };

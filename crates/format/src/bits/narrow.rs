@@ -11,7 +11,7 @@ use crate::id::TermOrd;
 pub fn to_u32<T>(numbers: &[i64], out: &mut [T], make: impl Fn(u32) -> T) {
     assert_eq!(numbers.len(), out.len(), "one place for every number");
     #[cfg(all(target_arch = "x86_64", not(miri)))]
-    if crate::bits::cpu_has!("avx512f") {
+    if crate::bits::has_avx512() {
         // SAFETY: this CPU has AVX-512 F.
         #[allow(unsafe_code, reason = "the loop below, compiled for wider registers")]
         return unsafe { to_u32_avx512(numbers, out, make) };
@@ -54,7 +54,7 @@ pub(crate) fn unpack_ords(bytes: &[u8], width: u8, start: usize, add: u32, out: 
     let Some(bytes) = from.filter(|_| start.is_multiple_of(8)) else { return 0 };
     #[cfg(all(target_arch = "x86_64", not(miri)))]
     if (1..=super::patterns::NARROW).contains(&width) {
-        if super::has_vbmi() {
+        if super::has_avx512() {
             #[allow(unsafe_code, reason = "the features were found")]
             // SAFETY: the condition: this CPU has every feature that the function is compiled for.
             return unsafe { x86::sixteens(bytes, width, add, out) };

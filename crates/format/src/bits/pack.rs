@@ -32,7 +32,7 @@ pub fn pack(values: &[u64], width: u8, out: &mut Vec<u8>) {
     let width = if is_width(width) { width } else { 64 };
     let (start, len) = (out.len(), (values.len() * usize::from(width)).div_ceil(64) * 8);
     #[cfg(all(target_arch = "x86_64", not(miri)))]
-    if (1..=MAX_SPLIT_WIDTH).contains(&width) && x86::has_vbmi() {
+    if (1..=MAX_SPLIT_WIDTH).contains(&width) && super::has_avx512() {
         let groups = values.len().div_ceil(GROUP) * usize::from(width);
         out.resize(start + groups + WINDOW, 0);
         x86::vbmi(values, width, &mut out[start..]);
@@ -81,15 +81,11 @@ const GROUP: usize = 8;
 mod x86 {
     use std::arch::x86_64::*;
 
-    use super::super::{MAX_SPLIT_WIDTH, mask};
+    use super::super::{MAX_SPLIT_WIDTH, has_avx512, mask};
     use super::{GROUP, WINDOW};
 
     /// The widest integer that is cut to a byte.
     const NARROW: u8 = 8;
-
-    pub(super) fn has_vbmi() -> bool {
-        crate::bits::cpu_has!("avx512f", "avx512bw", "avx512vbmi", "bmi2")
-    }
 
     /// Packs `values` at 1 to 56 bits into `out`, which holds zeros: room for whole groups, and a [`WINDOW`].
     pub(super) fn vbmi(values: &[u64], width: u8, out: &mut [u8]) {
@@ -98,7 +94,7 @@ mod x86 {
         last[..rest.len()].copy_from_slice(rest);
         let behind = groups.len() * usize::from(width);
         for (groups, at) in [(groups, 0), (&[last][..rest.len().min(1)], behind)] {
-            assert!(has_vbmi());
+            assert!(has_avx512());
             match width {
                 // SAFETY: the line above: this CPU has every feature that the function is compiled for.
                 ..=NARROW => unsafe { narrow(groups, width, &mut out[at..]) },

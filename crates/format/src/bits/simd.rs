@@ -110,7 +110,7 @@ wide! {
 pub(crate) fn in_range(numbers: &[u64], low: u64, span: u64) -> u64 {
     #[cfg(all(target_arch = "x86_64", not(miri)))]
     if let Ok(numbers) = numbers.try_into() {
-        if super::has_vbmi() {
+        if super::has_avx512() {
             #[allow(unsafe_code, reason = "the features were found")]
             // SAFETY: the line above: this CPU has AVX-512.
             return unsafe { x86::in_range(numbers, low, span) };
@@ -164,7 +164,7 @@ pub(super) mod x86 {
     use super::{AHEAD, GROUP, Unpack, groups};
 
     pub(super) fn best() -> Option<Unpack> {
-        if crate::bits::has_vbmi() {
+        if crate::bits::has_avx512() {
             return Some(vbmi);
         }
         has_avx2().then_some(avx2 as Unpack)
@@ -173,12 +173,12 @@ pub(super) mod x86 {
     #[cfg(test)]
     pub(super) fn available() -> Vec<(&'static str, Unpack)> {
         let kernels: [(&str, bool, Unpack); 2] =
-            [("vbmi", crate::bits::has_vbmi(), vbmi), ("avx2", has_avx2(), avx2)];
+            [("vbmi", crate::bits::has_avx512(), vbmi), ("avx2", has_avx2(), avx2)];
         kernels.into_iter().filter(|(_, has, _)| *has).map(|(name, _, kernel)| (name, kernel)).collect()
     }
 
     fn vbmi(bytes: &[u8], width: u8, base: u64, out: &mut [u64]) -> usize {
-        assert!(crate::bits::has_vbmi());
+        assert!(crate::bits::has_avx512());
         // SAFETY: the line above: this CPU has every feature that the function is compiled for.
         unsafe { vbmi_groups(bytes, width, base, out) }
     }

@@ -2,10 +2,12 @@
 //!
 //! Whether a document has a value is a coin toss to the branch predictor, so neither way has a branch.
 //!
-//! | | plain | AVX-512 |
-//! | --- | --- | --- |
-//! | together | each is written; the next one takes the place of one that is not there | 16 at once |
-//! | spread | from the end, each takes the value before, or does not | 8 at once |
+//! | | plain | AVX2 | AVX-512 |
+//! | --- | --- | --- | --- |
+//! | together | each is written; the next one takes the place of one that is not there | 8 at once | 16 at once |
+//! | spread | from the end, each takes the value before, or does not | 4 at once | 8 at once |
+//!
+//! AVX-512 has an instruction for either. AVX2 permutes lanes by a table with an entry for each set of them.
 
 /// Writes those of `all` that are not `none` one behind the other; returns how many these are. What is in
 /// `out` behind them is unspecified.
@@ -17,10 +19,16 @@
 pub fn together(all: &[u32], none: u32, out: &mut [u32]) -> usize {
     assert_eq!(all.len(), out.len(), "room for all");
     #[cfg(all(target_arch = "x86_64", not(miri)))]
-    if super::wide::has_avx512() {
+    if super::has_avx512() {
         #[allow(unsafe_code, reason = "the features were found")]
         // SAFETY: the line above: this CPU has every feature that the function is compiled for.
-        return unsafe { x86::together(all, none, out) };
+        return unsafe { x86::together_avx512(all, none, out) };
+    }
+    #[cfg(all(target_arch = "x86_64", not(miri)))]
+    if super::has_avx2() {
+        #[allow(unsafe_code, reason = "the features were found")]
+        // SAFETY: as above.
+        return unsafe { x86::together_avx2(all, none, out) };
     }
     together_plain(all, none, out)
 }
@@ -36,10 +44,16 @@ pub fn spread(all: &[u32], none: u32, count: usize, fill: i64, values: &mut [i64
     assert_eq!(all.len(), values.len(), "room for all");
     assert!(count <= all.len(), "{count} of {}", all.len());
     #[cfg(all(target_arch = "x86_64", not(miri)))]
-    if super::wide::has_avx512() {
+    if super::has_avx512() {
         #[allow(unsafe_code, reason = "the features were found")]
         // SAFETY: the line above: this CPU has every feature that the function is compiled for.
-        return unsafe { x86::spread(all, none, count, fill, values) };
+        return unsafe { x86::spread_avx512(all, none, count, fill, values) };
+    }
+    #[cfg(all(target_arch = "x86_64", not(miri)))]
+    if super::has_avx2() {
+        #[allow(unsafe_code, reason = "the features were found")]
+        // SAFETY: as above.
+        return unsafe { x86::spread_avx2(all, none, count, fill, values) };
     }
     spread_plain(all, none, count, 0, fill, values);
 }
@@ -60,8 +74,9 @@ fn spread_plain(all: &[u32], none: u32, count: usize, first: usize, fill: i64, v
     for place in (first..all.len()).rev() {
         let there = all[place] != none;
         left -= usize::from(there);
-        let value = values[left];
-        values[place] = if there { value } else { fill };
+        // All ones, or zero: as a condition it would become a branch.
+        let mask = -i64::from(there);
+        values[place] = values[left] & mask | fill & !mask;
     }
     left
 }
@@ -71,8 +86,92 @@ fn spread_plain(all: &[u32], none: u32, count: usize, first: usize, fill: i64, v
 mod x86 {
     use std::arch::x86_64::*;
 
+    /// For each set of eight lanes: its lanes, ascending, at the front.
+    static TOGETHER: [[u8; 8]; 256] = {
+        let (mut table, mut set) = ([[0; 8]; 256], 0);
+        while set < table.len() {
+            let (mut lane, mut count) = (0, 0);
+            while lane < 8 {
+                if set >> lane & 1 == 1 {
+                    table[set][count] = lane;
+                    count += 1;
+                }
+                lane += 1;
+            }
+            set += 1;
+        }
+        table
+    };
+
+    /// For each set of four lanes of 64 bits: where each of its lanes takes its halves from, if the values of the set lie at
+    /// the front.
+    static SPREAD: [[u8; 8]; 16] = {
+        let (mut table, mut set) = ([[0; 8]; 16], 0);
+        while set < table.len() {
+            let (mut lane, mut count) = (0, 0);
+            while lane < 4 {
+                (table[set][2 * lane], table[set][2 * lane + 1]) = (2 * count, 2 * count + 1);
+                if set >> lane & 1 == 1 {
+                    count += 1;
+                }
+                lane += 1;
+            }
+            set += 1;
+        }
+        table
+    };
+
+    /// An entry of a table, as a permutation of eight lanes.
+    #[target_feature(enable = "avx2")]
+    #[inline]
+    fn permutation(entry: [u8; 8]) -> __m256i {
+        _mm256_cvtepu8_epi32(_mm_cvtsi64_si128(i64::from_le_bytes(entry)))
+    }
+
+    #[target_feature(enable = "avx2,popcnt")]
+    pub(super) fn together_avx2(all: &[u32], none: u32, out: &mut [u32]) -> usize {
+        const LANES: usize = 8;
+        let (groups, rest) = all.as_chunks::<LANES>();
+        let (none_of, mut count) = (_mm256_set1_epi32(none.cast_signed()), 0);
+        for group in groups {
+            // SAFETY: eight u32s are 32 bytes.
+            let group = unsafe { _mm256_loadu_si256(group.as_ptr().cast()) };
+            let missing = _mm256_movemask_ps(_mm256_castsi256_ps(_mm256_cmpeq_epi32(group, none_of)));
+            let there = !missing & 0xFF;
+            let packed = _mm256_permutevar8x32_epi32(group, permutation(TOGETHER[there as usize]));
+            let room: &mut [u32] = &mut out[count..count + LANES];
+            // SAFETY: as above.
+            unsafe { _mm256_storeu_si256(room.as_mut_ptr().cast(), packed) };
+            count += there.count_ones() as usize;
+        }
+        count + super::together_plain(rest, none, &mut out[count..])
+    }
+
+    #[target_feature(enable = "avx2,popcnt")]
+    pub(super) fn spread_avx2(all: &[u32], none: u32, count: usize, fill: i64, values: &mut [i64]) {
+        const LANES: usize = 4;
+        let groups = all.as_chunks::<LANES>().0;
+        let (none_of, filled) = (_mm_set1_epi32(none.cast_signed()), _mm256_set1_epi64x(fill));
+        let mut left = super::spread_plain(all, none, count, groups.len() * LANES, fill, values);
+        for (place, group) in groups.iter().enumerate().rev() {
+            // SAFETY: four u32s are 16 bytes.
+            let group = unsafe { _mm_loadu_si128(group.as_ptr().cast()) };
+            let missing = _mm_cmpeq_epi32(group, none_of);
+            let there = !_mm_movemask_ps(_mm_castsi128_ps(missing)) & 0xF;
+            left -= there.count_ones() as usize;
+            let from: &[i64] = &values[left..left + LANES];
+            // SAFETY: four i64s are 32 bytes.
+            let from = unsafe { _mm256_loadu_si256(from.as_ptr().cast()) };
+            let spread = _mm256_permutevar8x32_epi32(from, permutation(SPREAD[there as usize]));
+            let spread = _mm256_blendv_epi8(spread, filled, _mm256_cvtepi32_epi64(missing));
+            let to: &mut [i64] = &mut values[place * LANES..][..LANES];
+            // SAFETY: as above.
+            unsafe { _mm256_storeu_si256(to.as_mut_ptr().cast(), spread) };
+        }
+    }
+
     #[target_feature(enable = "avx512f,popcnt")]
-    pub(super) fn together(all: &[u32], none: u32, out: &mut [u32]) -> usize {
+    pub(super) fn together_avx512(all: &[u32], none: u32, out: &mut [u32]) -> usize {
         const LANES: usize = 16;
         let (groups, rest) = all.as_chunks::<LANES>();
         let (none_of, mut count) = (_mm512_set1_epi32(none.cast_signed()), 0);
@@ -90,7 +189,7 @@ mod x86 {
     }
 
     #[target_feature(enable = "avx512f,avx512vl,popcnt")]
-    pub(super) fn spread(all: &[u32], none: u32, count: usize, fill: i64, values: &mut [i64]) {
+    pub(super) fn spread_avx512(all: &[u32], none: u32, count: usize, fill: i64, values: &mut [i64]) {
         const LANES: usize = 8;
         let groups = all.as_chunks::<LANES>().0;
         let (none_of, filled) = (_mm256_set1_epi32(none.cast_signed()), _mm512_set1_epi64(fill));
@@ -117,6 +216,37 @@ mod tests {
 
     use super::*;
 
+    type Together = fn(&[u32], u32, &mut [u32]) -> usize;
+
+    fn every_together() -> Vec<Together> {
+        let mut every: Vec<Together> = vec![together, together_plain];
+        #[cfg(all(target_arch = "x86_64", not(miri)))]
+        if crate::bits::has_avx2() {
+            // SAFETY: the line above: this CPU has every feature that the function is compiled for.
+            #[allow(unsafe_code, reason = "the features were found")]
+            every.push(|all, none, out| unsafe { x86::together_avx2(all, none, out) });
+        }
+        every
+    }
+
+    type Spread = fn(&[u32], u32, usize, i64, &mut [i64]);
+
+    fn every_spread() -> Vec<Spread> {
+        let plain = |all: &[u32], none, count, fill, values: &mut [i64]| {
+            assert_eq!(spread_plain(all, none, count, 0, fill, values), 0);
+        };
+        let mut every: Vec<Spread> = vec![spread, plain];
+        #[cfg(all(target_arch = "x86_64", not(miri)))]
+        if crate::bits::has_avx2() {
+            // SAFETY: as above.
+            #[allow(unsafe_code, reason = "the features were found")]
+            every.push(|all, none, count, fill, values| unsafe {
+                x86::spread_avx2(all, none, count, fill, values)
+            });
+        }
+        every
+    }
+
     proptest! {
         #[test]
         fn what_is_there_comes_back_to_its_place(
@@ -124,15 +254,12 @@ mod tests {
         ) {
             let there: Vec<u32> = all.iter().copied().filter(|&one| one != 7).collect();
             let expected: Vec<i64> = all.iter().map(|&one| if one == 7 { fill } else { one.into() }).collect();
-            for together in [together, together_plain] {
+            for together in every_together() {
                 let mut out = vec![1; all.len()];
                 let count = together(&all, 7, &mut out);
                 prop_assert_eq!(&out[..count], &there);
             }
-            let plain = |all: &[u32], none, count, fill, values: &mut [i64]| {
-                assert_eq!(spread_plain(all, none, count, 0, fill, values), 0);
-            };
-            for spread in [spread, plain] {
+            for spread in every_spread() {
                 let mut values: Vec<i64> = there.iter().map(|&one| one.into()).collect();
                 values.resize(all.len(), -1);
                 spread(&all, 7, there.len(), fill, &mut values);

@@ -157,7 +157,7 @@ proptest! {
         }
         #[cfg(all(target_arch = "x86_64", not(miri)))]
         if (1..=patterns::NARROW).contains(&width) && start.is_multiple_of(8) {
-            let (group, windows) = (if has_vbmi() { 16 } else { 8 }, bytes.len().checked_sub(simd::WINDOW));
+            let (group, windows) = (if has_avx512() { 16 } else { 8 }, bytes.len().checked_sub(simd::WINDOW));
             let windows = windows.and_then(|last| last.checked_sub(start / 8 * usize::from(width)));
             let groups = windows.map_or(0, |last| last / (group / 8 * usize::from(width)) + 1);
             prop_assert_eq!(done, groups.min(found.len() / group) * group);
@@ -243,7 +243,7 @@ proptest! {
     #[test]
     #[cfg(all(target_arch = "x86_64", not(miri)))]
     fn nearly_all_packed_integers_are_compared_by_a_kernel(width in 1_u8..=56, len in 64_usize..2000) {
-        if !has_vbmi() && (!has_avx2() || width > patterns::NARROW) {
+        if !has_avx512() && (!has_avx2() || width > patterns::NARROW) {
             return Ok(());
         }
         let bytes = readable(packed(&std::vec![0; len], width));

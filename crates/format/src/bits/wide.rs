@@ -46,19 +46,3 @@ macro_rules! wide {
 }
 
 pub(crate) use wide;
-
-/// Whether this CPU has AVX2 and BMI2 and counts bits, as nearly every CPU with AVX2 does, and the build lets all of these be
-/// used.
-#[cfg(all(target_arch = "x86_64", not(miri)))]
-#[inline]
-pub fn has_avx2() -> bool {
-    super::cpu_has!("avx2", "bmi2", "popcnt")
-}
-
-/// Whether this CPU has AVX-512 F, BW, DQ and VL, counts bits and has BMI2, as every CPU with AVX-512 does, and the build lets
-/// all of these be used.
-#[cfg(all(target_arch = "x86_64", not(miri)))]
-#[inline]
-pub fn has_avx512() -> bool {
-    super::cpu_has!("avx512f", "avx512bw", "avx512dq", "avx512vl", "popcnt", "bmi2")
-}

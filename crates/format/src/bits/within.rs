@@ -15,7 +15,7 @@ const WORD: usize = 64;
 #[inline]
 pub(crate) fn within(bytes: &[u8], width: u8, start: usize, low: u64, span: u64, found: &mut [u64]) -> usize {
     #[cfg(all(target_arch = "x86_64", not(miri)))]
-    if start.is_multiple_of(8) && (super::has_vbmi() || super::has_avx2()) {
+    if start.is_multiple_of(8) && (super::has_avx512() || super::has_avx2()) {
         return x86::within(bytes, width, start / 8, low, span, found);
     }
     let _ = (bytes, width, start, low, span, found);
@@ -30,7 +30,7 @@ mod x86 {
     use super::super::narrow::x86::each_eight;
     use super::super::patterns::{EIGHTS, Eights, NARROW, SIXTEENS, Sixteens};
     use super::super::simd::{AHEAD, groups};
-    use super::super::{MAX_SPLIT_WIDTH, has_avx2, has_vbmi, mask};
+    use super::super::{MAX_SPLIT_WIDTH, has_avx2, has_avx512, mask};
     use super::WORD;
 
     /// The same from group `group` of eight on.
@@ -46,10 +46,10 @@ mod x86 {
         let (Some(bytes), 1..=MAX_SPLIT_WIDTH) = (from, width) else { return 0 };
         if width > NARROW {
             // SAFETY: this CPU has every feature that the function is compiled for.
-            return if has_vbmi() { unsafe { eights(bytes, width, low, span, found) } } else { 0 };
+            return if has_avx512() { unsafe { eights(bytes, width, low, span, found) } } else { 0 };
         }
         let Some((low, span)) = narrowed(low, span, width) else { return 0 };
-        if has_vbmi() {
+        if has_avx512() {
             // SAFETY: as above.
             return unsafe { sixteens(bytes, width, low, span, found) };
         }

@@ -1,277 +1,270 @@
-//! Look-ups in dense blocks, eight at a time, for CPUs with AVX-512.
+//! Look-ups in dense blocks, eight at a time, for CPUs with AVX2 or AVX-512.
 //!
 //! | step | eight documents take |
 //! | --- | --- |
-//! | *find*: entries of their blocks | eight loads, and a permutation that puts fields side by side |
-//! | where rank entry, line and word lie; whether those may be read | arithmetic in lanes |
-//! | *count*: rank entries, words | eight loads each |
-//! | bits of the words before theirs | eight loads, counted by the word; a tree that sums them up |
-//! | bits of the words themselves; who has a value | arithmetic in lanes |
+//! | *find*: entries of their blocks | eight loads, and two transpositions that put fields side by side |
+//! | where rank entry and line lie; whether they are inside | arithmetic in lanes |
+//! | *count*, AVX2: rank entry and bits of the line | one document after the other, a word at a time |
+//! | *count*, AVX-512: bits of the lines | eight loads, counted by the word; a tree that sums them up |
 //!
-//! Loads are one by one: the instruction that loads from eight places takes longer. A stretch of documents
-//! goes through each step before any goes through the next, with memory in between: taking places out of
-//! lanes for the next load would cost more, and the processor would wait for it.
-//!
-//! Whatever is unusual in one of eight, such as bytes that were never compared with their checksum, leaves
-//! the rest of a stretch to [`Plain`].
-//!
-//! Measured hot, 10 million documents, 60 % with a value: 2.1 ns a document when 0.01 % are asked for, where
-//! one after the other takes 4.2; in no order 2.6 and 5.7.
-#![expect(
-    clippy::cast_possible_truncation,
-    clippy::cast_possible_wrap,
-    reason = "x86-64: places have 64 bits"
-)]
+//! A stretch of documents goes through each step before any goes through the next, so that the lines of all are on their way
+//! before the first is counted. Whatever is unusual in one of eight leaves the rest of a stretch to [`Plain`].
+#![expect(clippy::cast_possible_truncation, reason = "places below the end of a section with 32 bits")]
 
 use std::arch::x86_64::*;
-use std::sync::atomic::AtomicU64;
 
-use super::header::BlockEntry;
-use super::kernel::LINE;
+use super::header::{BlockEntry, UNIT};
+use super::kernel::{LINE, count};
 use super::plain::{DENSE, Plain, TOGETHER};
 use super::{NO_VALUE, dense};
-use crate::granule::GRANULE;
 use crate::id::{BLOCK_DOCS, DocId};
-use crate::source::Touched;
+use crate::prefetch::prefetch;
 
 /// Documents that go through a step together.
 const GROUP: usize = 8;
 
 /// The look-ups of a batch.
 pub(super) struct Eight<'a> {
-    blocks: Blocks<'a>,
+    plain: Plain<'a>,
+    /// The last block, which may have fewer documents.
+    last: u32,
+    /// Where a whole block and the last one begin at the latest, in units of 8 bytes.
+    most: [u32; 2],
+    /// The block whose bytes were found to be good.
+    good: Option<u32>,
     groups: [Group; TOGETHER / GROUP],
 }
 
 /// Where to look for eight documents.
 #[derive(Clone, Copy, Default)]
 struct Group {
-    /// The blocks that they lie in,
-    blocks: [u32; GROUP],
-    /// and values in the blocks before those.
+    /// Values in the blocks before theirs.
     before: [u32; GROUP],
     /// Where their rank entries lie,
-    rank_at: [u64; GROUP],
-    /// the lines that these belong to,
-    line_at: [u64; GROUP],
-    /// and their words.
-    word_at: [u64; GROUP],
-    /// A bit for each word of the line before theirs.
-    words: [u8; GROUP],
-    /// Which bit of the word is theirs.
-    bit: [u64; GROUP],
+    rank_at: [u32; GROUP],
+    /// and the lines that these belong to.
+    line_at: [u32; GROUP],
 }
 
 impl<'a> Eight<'a> {
-    /// `None` if the table has not all blocks, or there is no whole line.
-    #[target_feature(enable = "avx512f")]
-    #[inline]
+    /// `None` if not all of the table is known to be good, or the section is shorter than a block or has 4 GiB.
+    #[inline(always)]
     pub(super) fn new(plain: Plain<'a>) -> Option<Eight<'a>> {
-        Some(Eight { blocks: Blocks::new(plain)?, groups: [Group::default(); TOGETHER / GROUP] })
+        plain.table.part(0..plain.blocks.checked_mul(BlockEntry::LEN)?)?;
+        let len = u32::try_from(plain.bytes.bytes.len()).ok()? as usize;
+        let last = u32::try_from(plain.blocks.checked_sub(1)?).ok()?;
+        let most = |docs| Some((len.checked_sub(dense::len(docs))? / UNIT) as u32);
+        let most = [most(BLOCK_DOCS)?, most(plain.docs.checked_sub(last.checked_mul(BLOCK_DOCS)?)?)?];
+        Some(Eight { plain, last, most, good: None, groups: [Group::default(); TOGETHER / GROUP] })
     }
 
-    /// The ranks of `docs`, [`TOGETHER`] at most, up to the first eight of which one takes more care;
-    /// returns how many are done.
-    #[target_feature(enable = "popcnt,bmi2,avx512f,avx512bw,avx512dq,avx512vl,avx512vpopcntdq")]
-    #[inline]
-    pub(super) fn ranks(&mut self, docs: &[DocId], out: &mut [u32]) -> usize {
-        let Eight { blocks, groups } = self;
+    /// The ranks of `docs`, [`TOGETHER`] at most, up to the first eight of which one takes more care; returns how many are done.
+    ///
+    /// # Safety
+    ///
+    /// This CPU has AVX2, BMI2 and POPCNT; `AVX512`: and all that [`has_avx512`](crate::bits::has_avx512) asks for.
+    #[inline(always)]
+    pub(super) unsafe fn ranks<const AVX512: bool>(&mut self, docs: &[DocId], out: &mut [u32]) -> usize {
         let docs = docs.as_chunks().0;
-        for (group, docs) in groups.iter_mut().zip(docs) {
-            group.blocks = docs.map(|doc| doc.split().0);
-        }
+        let mut found = 0;
         // No closures: those would not become part of the loop.
-        let mut good = 0;
-        for (group, docs) in groups.iter_mut().zip(docs) {
-            if !blocks.find(docs, group) {
+        for docs in docs {
+            // SAFETY: as the caller promises.
+            if !unsafe { self.find(docs, found) } {
                 break;
             }
-            good += 1;
+            found += 1;
         }
         let mut done = 0;
-        for (group, out) in groups[..good].iter().zip(out.as_chunks_mut().0) {
-            // SAFETY: each of these was found.
-            if !unsafe { blocks.count(group, out) } {
+        for ((group, docs), out) in self.groups[..found].iter().zip(docs).zip(out.as_chunks_mut().0) {
+            let is_good = match AVX512 {
+                // SAFETY: as the caller promises, and each of these was found.
+                true => unsafe { self.count_avx512(group, docs, out) },
+                // SAFETY: as above.
+                false => unsafe { self.count(group, docs, out) },
+            };
+            if !is_good {
                 break;
             }
             done += GROUP;
         }
         done
     }
-}
 
-/// Where the blocks are.
-#[derive(Clone, Copy)]
-struct Blocks<'a> {
-    plain: Plain<'a>,
-    table: Known<'a>,
-    bytes: Known<'a>,
-    /// The last byte with a whole line behind it.
-    last_line: usize,
-}
-
-impl<'a> Blocks<'a> {
-    #[target_feature(enable = "avx512f")]
+    /// Finds where to look for `docs`, of which the groups at `group` keep note; `false` if one is not in a dense block, or takes more
+    /// care.
+    #[target_feature(enable = "avx2")]
     #[inline]
-    fn new(plain: Plain<'a>) -> Option<Blocks<'a>> {
-        plain.table.bytes.get(..plain.blocks * BlockEntry::LEN)?;
-        let last_line = plain.bytes.bytes.len().checked_sub(LINE)?;
-        Some(Blocks { plain, table: Known::new(plain.table), bytes: Known::new(plain.bytes), last_line })
-    }
-
-    /// Finds where to look for `docs`; `false` if one is not in a dense block, or takes more care.
-    #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl")]
-    #[inline]
-    fn find(&self, docs: &[DocId; GROUP], group: &mut Group) -> bool {
-        let Plain { docs: end, blocks, last: [last_ranks, _], .. } = self.plain;
+    fn find(&mut self, docs: &[DocId; GROUP], group: usize) -> bool {
+        let Plain { docs: end, last: [last_ranks, _], .. } = self.plain;
         // SAFETY: eight documents are eight u32s, 32 bytes.
-        let docs = unsafe { _mm256_loadu_si256(docs.as_ptr().cast()) };
-        if _mm256_cmpge_epu32_mask(docs, _mm256_set1_epi32(end.cast_signed())) != 0 {
+        let low = unsafe { _mm256_loadu_si256(docs.as_ptr().cast()) };
+        if !all(at_most(low, ones(end - 1))) {
             return false;
         }
-        let Some((before, payload)) = self.entries(&group.blocks) else { return false };
-
-        let docs = _mm512_cvtepu32_epi64(docs);
-        let block = _mm512_srli_epi64::<16>(docs);
-        let is_last = _mm512_cmpeq_epi64_mask(block, all(blocks - 1));
-        let ranks = _mm512_mask_mov_epi64(all(dense::ranks_len(BLOCK_DOCS)), is_last, all(last_ranks));
-        let stride = _mm512_and_si512(_mm512_srli_epi64::<9>(docs), all(127));
-        let rank_at = _mm512_add_epi64(payload, _mm512_slli_epi64::<1>(stride));
-        let line_at = _mm512_add_epi64(_mm512_add_epi64(payload, ranks), _mm512_slli_epi64::<6>(stride));
-        let line_end = _mm512_add_epi64(line_at, all(LINE - 1));
-        let outside = _mm512_cmpgt_epu64_mask(line_at, all(self.last_line));
-        let good = _mm512_and_si512(
-            _mm512_and_si512(self.table.at(_mm512_slli_epi64::<4>(block)), self.bytes.at(rank_at)),
-            _mm512_and_si512(self.bytes.at(line_at), self.bytes.at(line_end)),
-        );
-        if outside != 0 || _mm512_test_epi64_mask(good, all(1)) != 0xFF {
+        let [before, payload, kind] = self.entries(docs);
+        let is_last = _mm256_cmpeq_epi32(_mm256_srli_epi32::<16>(low), ones(self.last));
+        let most = _mm256_blendv_epi8(ones(self.most[0]), ones(self.most[1]), is_last);
+        if !all(_mm256_and_si256(at_most(payload, most), _mm256_cmpeq_epi32(kind, ones(DENSE)))) {
             return false;
         }
-        let word = _mm512_and_si512(_mm512_srli_epi64::<6>(docs), all(7));
-        let words_before = _mm512_sub_epi64(_mm512_sllv_epi64(all(1), word), all(1));
-        // SAFETY: eight u32s are 32 bytes.
-        unsafe { _mm256_storeu_si256(group.before.as_mut_ptr().cast(), before) };
-        store(&mut group.rank_at, rank_at);
-        store(&mut group.line_at, line_at);
-        store(&mut group.word_at, _mm512_add_epi64(line_at, _mm512_slli_epi64::<3>(word)));
-        store(&mut group.bit, _mm512_and_si512(docs, all(63)));
-        group.words = _mm_cvtsi128_si64(_mm512_cvtepi64_epi8(words_before)).to_le_bytes();
-        true
+        let ranks = _mm256_blendv_epi8(ones(RANKS), ones(last_ranks as u32), is_last);
+        let stride = _mm256_and_si256(_mm256_srli_epi32::<9>(low), ones(127));
+        let payload = _mm256_slli_epi32::<3>(payload);
+        let rank_at = _mm256_add_epi32(payload, _mm256_slli_epi32::<1>(stride));
+        let line_at = _mm256_add_epi32(_mm256_add_epi32(payload, ranks), _mm256_slli_epi32::<6>(stride));
+        let places = &mut self.groups[group];
+        store(&mut places.before, before);
+        store(&mut places.rank_at, rank_at);
+        store(&mut places.line_at, line_at);
+        for line in places.line_at {
+            prefetch(self.plain.bytes.bytes.as_ptr().wrapping_add(line as usize));
+        }
+        self.plain.bytes.granules.is_none() || self.are_good(docs, payload)
     }
 
-    /// What the entries of `blocks` say: values before, and where the payload begins; `None` if one is not
-    /// dense.
-    #[target_feature(enable = "avx512f,avx512dq,avx512vl")]
+    /// What the entries of their blocks say of documents, all of which are of this column: values before, where the payload
+    /// begins in units of 8 bytes, and the kind if it is one without runs.
+    #[target_feature(enable = "avx2")]
     #[inline]
-    fn entries(&self, blocks: &[u32; GROUP]) -> Option<(__m256i, __m512i)> {
-        // SAFETY: eight u32s are 32 bytes.
-        let asked = unsafe { _mm256_loadu_si256(blocks.as_ptr().cast()) };
-        if _mm256_cmpge_epu32_mask(asked, _mm256_set1_epi32(self.plain.blocks as i32)) != 0 {
-            return None;
-        }
+    fn entries(&self, docs: &[DocId; GROUP]) -> [__m256i; 3] {
         let table = self.plain.table.bytes.as_ptr();
-        let entry = |i: usize| {
-            let entry = table.wrapping_add(blocks[i] as usize * BlockEntry::LEN);
-            // SAFETY: it is one of the blocks, and the table has an entry for each.
-            unsafe { _mm_loadu_si128(entry.cast()) }
+        let two = |i: usize| {
+            let entry = |i: usize| {
+                let entry = table.wrapping_add(docs[i].split().0 as usize * BlockEntry::LEN);
+                // SAFETY: the table has an entry for each block, and a document that is there has one.
+                unsafe { _mm_loadu_si128(entry.cast()) }
+            };
+            _mm256_inserti128_si256::<1>(_mm256_castsi128_si256(entry(i)), entry(i + 4))
         };
-        let two = |i: usize| _mm256_inserti128_si256::<1>(_mm256_castsi128_si256(entry(i)), entry(i + 1));
-        let four = |i: usize| _mm512_inserti64x4::<1>(_mm512_castsi256_si512(two(i)), two(i + 2));
-        let (low, high) = (four(0), four(4));
-        // An entry's last four bytes are the kind, if it is one without runs.
-        const LAST: u16 = 0x8888;
-        let kind = _mm512_set1_epi32(DENSE.cast_signed());
-        let dense = _mm512_cmpeq_epi32_mask(low, kind) & _mm512_cmpeq_epi32_mask(high, kind);
-        let fields = _mm512_setr_epi32(0, 4, 8, 12, 16, 20, 24, 28, 1, 5, 9, 13, 17, 21, 25, 29);
-        let fields = _mm512_permutex2var_epi32(low, fields, high);
-        let payload = _mm512_cvtepu32_epi64(_mm512_extracti64x4_epi64::<1>(fields));
-        (dense & LAST == LAST).then(|| (_mm512_castsi512_si256(fields), _mm512_slli_epi64::<3>(payload)))
+        let (a, b, c, d) = (two(0), two(1), two(2), two(3));
+        let (low, high) = (_mm256_unpacklo_epi32(a, b), _mm256_unpacklo_epi32(c, d));
+        let kinds = _mm256_unpackhi_epi64(_mm256_unpackhi_epi32(a, b), _mm256_unpackhi_epi32(c, d));
+        [_mm256_unpacklo_epi64(low, high), _mm256_unpackhi_epi64(low, high), kinds]
+    }
+
+    /// Whether all bytes of the blocks of `docs`, whose payloads begin at these places, are known to be good.
+    #[target_feature(enable = "avx2")]
+    #[inline]
+    fn are_good(&mut self, docs: &[DocId; GROUP], payloads: __m256i) -> bool {
+        let mut lanes = [0; GROUP];
+        store(&mut lanes, payloads);
+        for (doc, at) in docs.iter().zip(lanes) {
+            let block = doc.split().0;
+            if self.good == Some(block) {
+                continue;
+            }
+            let size = if block == self.last { self.plain.docs - block * BLOCK_DOCS } else { BLOCK_DOCS };
+            if self.plain.bytes.part(at as usize..at as usize + dense::len(size)).is_none() {
+                return false;
+            }
+            self.good = Some(block);
+        }
+        true
     }
 
     /// Writes the ranks of eight documents; `false` if one is above the column's values.
     ///
     /// # Safety
     ///
-    /// [`find`](Self::find) must have found `group`.
-    #[target_feature(enable = "popcnt,bmi2,avx512f,avx512bw,avx512dq,avx512vl,avx512vpopcntdq")]
+    /// [`find`](Self::find) must have found `group` for `docs`.
+    #[target_feature(enable = "avx2,bmi2,popcnt")]
     #[inline]
-    unsafe fn count(&self, group: &Group, out: &mut [u32; GROUP]) -> bool {
-        let at = |place: u64| self.plain.bytes.bytes.as_ptr().wrapping_add(place as usize);
-        let count = |i: usize| {
-            // SAFETY: no line lies behind the last one.
-            let line = unsafe { _mm512_loadu_si512(at(group.line_at[i]).cast()) };
-            _mm512_maskz_popcnt_epi64(group.words[i], line)
+    unsafe fn count(&self, group: &Group, docs: &[DocId; GROUP], out: &mut [u32; GROUP]) -> bool {
+        let bytes = self.plain.bytes.bytes.as_ptr();
+        let mut most = 0;
+        for i in 0..GROUP {
+            // SAFETY: rank entries and lines of a block that ends in the section.
+            let line = unsafe { &*bytes.wrapping_add(group.line_at[i] as usize).cast::<[u8; LINE]>() };
+            // SAFETY: as above.
+            let rank =
+                unsafe { bytes.wrapping_add(group.rank_at[i] as usize).cast::<u16>().read_unaligned() };
+            let (before, present) = count(line, docs[i].get() % (8 * LINE as u32));
+            let rank = u32::from(u16::from_le(rank)) + before;
+            most = most.max(u64::from(group.before[i]) + u64::from(rank) + u64::from(present));
+            // Without a branch: all ones if it has no value.
+            out[i] = group.before[i].wrapping_add(rank) | u32::from(present).wrapping_sub(1);
+        }
+        most <= self.plain.values.into()
+    }
+
+    /// As [`count`](Self::count).
+    ///
+    /// # Safety
+    ///
+    /// [`find`](Self::find) must have found `group` for `docs`.
+    #[target_feature(enable = "avx2,bmi2,popcnt,avx512f,avx512bw,avx512dq,avx512vl,avx512vpopcntdq")]
+    #[inline]
+    unsafe fn count_avx512(&self, group: &Group, docs: &[DocId; GROUP], out: &mut [u32; GROUP]) -> bool {
+        let bytes = self.plain.bytes.bytes.as_ptr();
+        let line = |i: usize| bytes.wrapping_add(group.line_at[i] as usize);
+        let word = |i: usize| docs[i].get() / 64 % 8;
+        let count = |i| {
+            // SAFETY: lines of a block that ends in the section; the same below of their words, and of rank entries.
+            let words = unsafe { _mm512_loadu_si512(line(i).cast()) };
+            _mm512_maskz_popcnt_epi64(!(u8::MAX << word(i)), words)
         };
         let whole = sums([count(0), count(1), count(2), count(3), count(4), count(5), count(6), count(7)]);
-        // SAFETY: a word lies in its line.
-        let word = |i: usize| unsafe { at(group.word_at[i]).cast::<i64>().read_unaligned() };
-        let words = _mm512_setr_epi64(word(0), word(1), word(2), word(3), word(4), word(5), word(6), word(7));
-        // SAFETY: rank entries lie before the lines.
-        let rank = |i: usize| unsafe { at(group.rank_at[i]).cast::<i16>().read_unaligned() };
+        // SAFETY: as above.
+        let here = |i| unsafe { line(i).cast::<i64>().wrapping_add(word(i) as usize).read_unaligned() };
+        let words = _mm512_setr_epi64(here(0), here(1), here(2), here(3), here(4), here(5), here(6), here(7));
+        // SAFETY: as above.
+        let rank =
+            |i| unsafe { bytes.wrapping_add(group.rank_at[i] as usize).cast::<i16>().read_unaligned() };
         let ranks = _mm_setr_epi16(rank(0), rank(1), rank(2), rank(3), rank(4), rank(5), rank(6), rank(7));
-        // SAFETY: eight u32s are 32 bytes.
+        // SAFETY: eight documents are eight u32s, 32 bytes.
+        let docs = unsafe { _mm256_loadu_si256(docs.as_ptr().cast()) };
+        // SAFETY: eight u32s.
         let before = unsafe { _mm256_loadu_si256(group.before.as_ptr().cast()) };
-
-        let bit = _mm512_sllv_epi64(all(1), load(&group.bit));
+        let bit = _mm512_and_si512(_mm512_cvtepu32_epi64(docs), _mm512_set1_epi64(63));
+        let bit = _mm512_sllv_epi64(_mm512_set1_epi64(1), bit);
         let present = _mm512_test_epi64_mask(words, bit);
-        let below = _mm512_popcnt_epi64(_mm512_and_si512(words, _mm512_sub_epi64(bit, all(1))));
-        let rank = _mm256_add_epi32(_mm512_cvtepi64_epi32(below), whole);
+        let below = _mm512_andnot_si512(_mm512_sub_epi64(_mm512_setzero_si512(), bit), words);
+        let rank = _mm256_add_epi32(_mm512_cvtepi64_epi32(_mm512_popcnt_epi64(below)), whole);
         let rank = _mm256_add_epi32(rank, _mm256_cvtepu16_epi32(ranks));
         // Neither are the values of the blocks before more than the column's, nor those up to this one.
-        let values = _mm256_set1_epi32(self.plain.values.cast_signed());
-        let with = _mm256_mask_add_epi32(rank, present, rank, _mm256_set1_epi32(1));
+        let values = ones(self.plain.values);
+        let with = _mm256_mask_add_epi32(rank, present, rank, ones(1));
         let above = _mm256_cmpgt_epu32_mask(before, values)
             | _mm256_cmpgt_epu32_mask(with, _mm256_sub_epi32(values, before));
-        let none = _mm256_set1_epi32(NO_VALUE.cast_signed());
-        let index = _mm256_mask_add_epi32(none, present, before, rank);
+        let index = _mm256_mask_add_epi32(ones(NO_VALUE), present, before, rank);
         // SAFETY: `out` is eight u32s, 32 bytes.
         unsafe { _mm256_storeu_si256(out.as_mut_ptr().cast(), index) };
         above == 0
     }
 }
 
-/// Which granules of a section are known to be good: a bit for each.
-#[derive(Clone, Copy)]
-enum Known<'a> {
-    /// The bits of all, when the batch began.
-    Few(__m512i),
-    Many(&'a [AtomicU64]),
-}
+/// Bytes that the rank entries of a whole block take.
+const RANKS: u32 = dense::ranks_len(BLOCK_DOCS) as u32;
 
-impl<'a> Known<'a> {
-    #[target_feature(enable = "avx512f")]
-    #[inline]
-    fn new(section: Touched<'a>) -> Known<'a> {
-        match section.granules {
-            None => Known::Few(all(usize::MAX)),
-            Some(granules) if granules.len() > GROUP => Known::Many(granules),
-            Some(granules) => Known::Few(load(&words(granules, [0, 1, 2, 3, 4, 5, 6, 7]))),
-        }
-    }
+const _: () = assert!(NO_VALUE == u32::MAX);
 
-    /// In the lowest bit of each lane: whether the byte at this place of the section is.
-    #[target_feature(enable = "avx512f")]
-    #[inline]
-    fn at(self, places: __m512i) -> __m512i {
-        const LOG: u32 = GRANULE.trailing_zeros();
-        let word = _mm512_srli_epi64::<{ LOG + 6 }>(places);
-        let words = match self {
-            Known::Few(all) => _mm512_permutexvar_epi64(word, all),
-            Known::Many(granules) => {
-                let mut lanes = [0; GROUP];
-                store(&mut lanes, word);
-                load(&words(granules, lanes))
-            }
-        };
-        // Of how far they are turned, the lowest six bits count.
-        _mm512_rorv_epi64(words, _mm512_srli_epi64::<LOG>(places))
-    }
-}
-
-/// The words at these `places`, zero where there is none.
+/// A number in all lanes.
+#[target_feature(enable = "avx2")]
 #[inline]
-fn words(granules: &[AtomicU64], places: [u64; GROUP]) -> [u64; GROUP] {
-    places.map(|place| granules.get(place as usize).map_or(0, Touched::load))
+fn ones(x: u32) -> __m256i {
+    _mm256_set1_epi32(x.cast_signed())
+}
+
+/// Which lanes of `a` are at most those of `b`: all of their bits are set.
+#[target_feature(enable = "avx2")]
+#[inline]
+fn at_most(a: __m256i, b: __m256i) -> __m256i {
+    _mm256_cmpeq_epi32(_mm256_min_epu32(a, b), a)
+}
+
+/// Whether all bits are set.
+#[target_feature(enable = "avx2")]
+#[inline]
+fn all(x: __m256i) -> bool {
+    _mm256_testc_si256(x, ones(u32::MAX)) != 0
+}
+
+#[target_feature(enable = "avx2")]
+#[inline]
+fn store(lanes: &mut [u32; GROUP], x: __m256i) {
+    // SAFETY: eight u32s are 32 bytes.
+    unsafe { _mm256_storeu_si256(lanes.as_mut_ptr().cast(), x) };
 }
 
 /// The sum of the lanes of each of eight vectors; those are small.
@@ -291,61 +284,4 @@ fn sums([a, b, c, d, e, f, g, h]: [__m512i; GROUP]) -> __m256i {
     let (even, odd) =
         (_mm512_shuffle_i64x2::<0b10_00_10_00>(two, two), _mm512_shuffle_i64x2::<0b11_01_11_01>(two, two));
     _mm512_castsi512_si256(_mm512_add_epi32(even, odd))
-}
-
-/// A number in all lanes.
-#[target_feature(enable = "avx512f")]
-#[inline]
-fn all(x: usize) -> __m512i {
-    _mm512_set1_epi64(x as i64)
-}
-
-#[target_feature(enable = "avx512f")]
-#[inline]
-fn load(lanes: &[u64; GROUP]) -> __m512i {
-    // SAFETY: eight u64s are 64 bytes.
-    unsafe { _mm512_loadu_si512(lanes.as_ptr().cast()) }
-}
-
-#[target_feature(enable = "avx512f")]
-#[inline]
-fn store(lanes: &mut [u64; GROUP], x: __m512i) {
-    // SAFETY: eight u64s are 64 bytes.
-    unsafe { _mm512_storeu_si512(lanes.as_mut_ptr().cast(), x) };
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::bits::has_avx512;
-
-    #[target_feature(enable = "avx512f")]
-    fn known(section: Touched<'_>, places: [u64; GROUP]) -> [u64; GROUP] {
-        let mut lanes = [0; GROUP];
-        store(&mut lanes, Known::new(section).at(load(&places)));
-        lanes.map(|lane| lane & 1)
-    }
-
-    #[test]
-    fn granules_are_known_whether_few_or_many() {
-        if !has_avx512() {
-            return;
-        }
-        for words in [1, 8, 9, 40] {
-            let granules: Vec<AtomicU64> =
-                (1..=words).map(|i: u64| AtomicU64::new(i.wrapping_mul(0x9E37_79B9_7F4A_7C15))).collect();
-            let bytes = vec![0; granules.len() * 64 * GRANULE];
-            let section = Touched { bytes: &bytes, granules: Some(&granules) };
-            for place in (0..bytes.len()).step_by(3 * GRANULE + 777) {
-                let places = std::array::from_fn(|i| ((place + i * 5 * GRANULE) % bytes.len()) as u64);
-                // SAFETY: this CPU has AVX-512.
-                let found = unsafe { known(section, places) };
-                let expected = places.map(|place| u64::from(section.array::<1>(place as usize).is_some()));
-                assert_eq!(found, expected, "{words} words, places {places:?}");
-            }
-            let all = Touched { bytes: &bytes, granules: None };
-            // SAFETY: as above.
-            assert_eq!(unsafe { known(all, [7 * GRANULE as u64; GROUP]) }, [1; GROUP]);
-        }
-    }
 }

@@ -1,14 +1,11 @@
 //! The innermost loops of look-ups, for any CPU.
 //!
-//! | loop | plain | AVX-512 |
-//! | --- | --- | --- |
-//! | count the bits of a line below one of them | seven words, all of each or nothing; a part of one | by the compiler |
-//! | find a byte among those of a bucket | eight compared at once | sixty-four |
+//! | loop | plain | AVX2 | AVX-512 |
+//! | --- | --- | --- | --- |
+//! | count the bits of a line below one of them | seven words, all of each or nothing; a part of one | the same | in lanes, of eight lines |
+//! | find a byte among those of a bucket | eight compared at once | thirty-two | sixty-four |
 //!
 //! The plain functions define the right answers; tests hold those of [`simd`](super::simd) against them.
-
-#[cfg(all(target_arch = "x86_64", not(miri)))]
-use crate::bits::cpu_has;
 
 /// Bytes of a line, the bits between two rank entries.
 pub(super) const LINE: usize = 64;
@@ -84,13 +81,6 @@ fn search_plain(bytes: &[u8; BUCKET_HEAD], len: usize, byte: u8) -> (u32, bool) 
     // Behind `len`, too, there is a byte: no branch on whether it counts.
     let next = bytes[below as usize % BUCKET_HEAD];
     (below, ((below as usize) < len) & (next == byte))
-}
-
-/// Whether this CPU counts bits, and the build lets it.
-#[cfg(all(target_arch = "x86_64", not(miri)))]
-#[inline]
-pub(super) fn has_popcnt() -> bool {
-    cpu_has!("popcnt", "bmi2")
 }
 
 #[cfg(test)]

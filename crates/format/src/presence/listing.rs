@@ -127,9 +127,8 @@ pub(super) fn buckets_plain(first: u32, starts: &[[u8; 2]], lows: &[u8], out: &m
 mod x86 {
     use std::arch::x86_64::*;
 
-    use super::super::kernel::has_popcnt;
     use super::*;
-    use crate::bits::has_avx512;
+    use crate::bits::{has_avx2, has_avx512};
 
     pub(in super::super) fn buckets(
         first: u32,
@@ -168,7 +167,7 @@ mod x86 {
     }
 
     pub(in super::super) fn words(first: u32, words: &[[u8; 8]], out: &mut [DocId]) -> Option<usize> {
-        match (has_avx512(), has_popcnt()) {
+        match (has_avx512(), has_avx2()) {
             // SAFETY: this CPU has every feature that the function is compiled for.
             (true, _) => unsafe { words_avx512(first, words, out) },
             // SAFETY: as above.

@@ -69,23 +69,44 @@ fn each_packed<T>(
     let (width, mask) = (u64::from(width), bits::mask(width));
     // SAFETY: `index` is one of `indices`, all of which are below `words(bytes, width)`.
     let residual = |index: u32| unsafe { word(bytes, u64::from(index) * width / 8) } >> (u64::from(index) * width % 8) & mask;
+    let place = |index: u32| payload as u64 + u64::from(index) * width / 8;
     if slope == 0 && section.granules.is_none() {
         let near = indices.len().saturating_sub(AHEAD);
         let (first, last) = out.split_at_mut(near);
         for ((&index, &next), out) in indices.iter().zip(&indices[AHEAD.min(indices.len())..]).zip(first) {
-            prefetch(bytes.as_ptr().wrapping_add((u64::from(next) * width / 8) as usize));
+            prefetch(section.bytes.as_ptr().wrapping_add(place(next) as usize));
             *out = value(residual(index));
         }
         indices[near..].iter().zip(last).for_each(|(&index, out)| *out = value(residual(index)));
         return indices.len();
     }
-    for (at, (&index, out)) in indices.iter().zip(out).enumerate() {
-        if !is_good(&section, payload as u64 + u64::from(index) * width / 8) {
-            return at;
-        }
-        *out = value(residual(index).wrapping_add(line(slope, index as usize)));
+    if slope == 0 {
+        return each_good(&section, indices, out, place, |index| value(residual(index)));
     }
-    indices.len()
+    each_good(&section, indices, out, place, |index| {
+        value(residual(index).wrapping_add(line(slope, index as usize)))
+    })
+}
+
+/// Writes the value of each of `indices`, up to the first whose eight bytes, from its place on, are not known to be good.
+#[inline(always)]
+fn each_good<T>(
+    section: &Touched<'_>,
+    indices: &[u32],
+    out: &mut [T],
+    place: impl Fn(u32) -> u64,
+    value: impl Fn(u32) -> T,
+) -> usize {
+    let mut done = 0;
+    for (indices, out) in indices.chunks(STRETCH).zip(out.chunks_mut(STRETCH)) {
+        let found = good(section, indices.iter().map(|&index| place(index)));
+        indices[..found].iter().zip(out).for_each(|(&index, out)| *out = value(index));
+        done += found;
+        if found < indices.len() {
+            break;
+        }
+    }
+    done
 }
 
 /// How many of `indices` at the front are below `end`.
@@ -119,13 +140,28 @@ unsafe fn word(bytes: &[u8], at: u64) -> u64 {
     u64::from_le(unsafe { bytes.as_ptr().wrapping_add(at as usize).cast::<u64>().read_unaligned() })
 }
 
-/// Whether the eight bytes at `at` are known to be good.
+/// From how many of `places` on, at the front, eight bytes are known to be good: all of them, mostly. Asks for them all.
 #[inline(always)]
-fn is_good(section: &Touched<'_>, at: u64) -> bool {
-    let at = at as usize;
-    // Few reach into another granule.
-    section.is_good(at / GRANULE)
-        && (at % GRANULE <= GRANULE - WORD || section.is_good((at + WORD - 1) / GRANULE))
+fn good(section: &Touched<'_>, places: impl ExactSizeIterator<Item = u64> + Clone) -> usize {
+    let len = places.len();
+    let Some(granules) = section.granules else { return len };
+    // Without a branch: a bit that is set in all of their words, and whether some reach into another granule.
+    let (mut all, mut cross) = (1, false);
+    for at in places.clone() {
+        let at = at as usize;
+        prefetch(section.bytes.as_ptr().wrapping_add(at));
+        let granule = at / GRANULE;
+        all &= granules.get(granule / 64).map_or(0, Touched::load) >> (granule % 64);
+        cross |= at % GRANULE > GRANULE - WORD;
+    }
+    if all == 1 && !cross {
+        return len;
+    }
+    let is_good = |at: usize| {
+        section.is_good(at / GRANULE)
+            && (at % GRANULE <= GRANULE - WORD || section.is_good((at + WORD - 1) / GRANULE))
+    };
+    places.clone().position(|at| !is_good(at as usize)).unwrap_or(len)
 }
 
 /// The places of some integers, side by side.
@@ -211,13 +247,8 @@ impl Places {
         let residual =
             |at: usize| unsafe { word(section.bytes, self.byte[at]) } >> self.shift[at] & self.mask[at];
         let number = |at: usize| residual(at).wrapping_add(self.add[at]).cast_signed().wrapping_add(add);
-        let len = out.len().min(STRETCH);
-        for (at, out) in out[..len].iter_mut().enumerate() {
-            if !is_good(section, self.byte[at]) {
-                return at;
-            }
-            *out = number(at);
-        }
+        let len = good(section, self.byte[..out.len().min(STRETCH)].iter().copied());
+        out[..len].iter_mut().enumerate().for_each(|(at, out)| *out = number(at));
         len
     }
 }
