@@ -5,24 +5,34 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use crate::cpus::{self, Build};
 use crate::lucene::{self, Lucene};
 use crate::machine::{self, Machine};
+use crate::python::{self, Python};
 use crate::report;
-use crate::results::Results;
+use crate::results::{PEERS, Results};
 use crate::session::Line;
 use crate::task::{Column, Work};
 
 const HELP: &str = "\
-usage: benches/peers/run [--quick] [--docs N] [--rounds N] [--only NAME]... [--report FOLDER] [--keep]
+usage: benches/peers/run [--quick] [--docs N] [--rounds N] [--only NAME]... [--no-cpus] [--report FOLDER] [--keep]
+       benches/peers/run works | ids ...    other reports; each has its own --help
+       benches/peers/run report [FOLDER]    the report of the last run again
+       benches/peers/run against OLD [NEW]  ratios to tantivy that differ by more than 10 % between two files of
+                                            results (NEW: that of the last run)
 
   --docs N         documents (10,000,000)
   --rounds N       how often each peer has its turn (3)
-  --quick          1,000,000 documents and less time for each measurement
+  --quick          1,000,000 documents, less time for each measurement, and --no-cpus
   --only NAME      only this peer, column or work; docvalues is always there. May be repeated
+  --no-cpus        without docvalues-avx2 and docvalues-any, which are docvalues built with AVX2 kernels at best and
+                   with portable ones; --only can still name them
   --report FOLDER  where benchmarks-peers.md goes (docs; with --only a folder of the target directory)
   --keep           read the files of the last run instead of building them again
 
-peers: docvalues lucene lucene-10.5.0 lucene-9.12.3 lucene-8.0.0 lucene-7.7.3 tantivy parquet parquet-small";
+peers: docvalues docvalues-avx2 docvalues-any lucene lucene-10.5.0 lucene-9.12.3 lucene-8.0.0 lucene-7.7.3 tantivy
+       parquet parquet-small; and for `take` vortex and lance, if their Python wheels are in target/venv, into which
+       --only take, vortex or lance installs them";
 
 /// The peers of this program, docvalues first.
 const HERE: [&str; 4] = ["docvalues", "tantivy", "parquet", "parquet-small"];
@@ -35,6 +45,7 @@ struct Options {
     columns: Vec<Column>,
     works: Vec<Work>,
     report: Option<PathBuf>,
+    cpus: bool,
     keep: bool,
 }
 
@@ -48,6 +59,7 @@ impl Options {
             columns: Vec::new(),
             works: Vec::new(),
             report: None,
+            cpus: true,
             keep: false,
         };
         let mut args = args.iter();
@@ -59,7 +71,8 @@ impl Options {
             match arg.as_str() {
                 "--docs" => options.docs = number(value()?)?,
                 "--rounds" => options.rounds = number(value()?)?.max(1),
-                "--quick" => options.milliseconds = 60,
+                "--quick" => (options.milliseconds, options.cpus) = (60, false),
+                "--no-cpus" => options.cpus = false,
                 "--only" => options.only(value()?)?,
                 "--report" => options.report = Some(value()?.into()),
                 "--keep" => options.keep = true,
@@ -77,7 +90,7 @@ impl Options {
             self.columns.push(column);
         } else if let Ok(work) = name.parse() {
             self.works.push(work);
-        } else if HERE.contains(&name) || name.starts_with("lucene") {
+        } else if PEERS.iter().any(|peer| peer.0 == name) || name == "lucene" {
             self.peers.push(name.to_owned());
         } else {
             return Err(format!("--only {name}: no such peer, column or work\n\n{HELP}"));
@@ -99,23 +112,42 @@ impl Options {
             || self.peers.iter().any(|peer| peer == "lucene" || *peer == format!("lucene-{version}"))
     }
 
+    /// Whether the peers of Python are asked for by name.
+    fn names_python(&self) -> bool {
+        python::PEERS.iter().any(|peer| self.peers.iter().any(|wanted| wanted == peer))
+            || self.peers.is_empty() && self.works.contains(&Work::Take)
+    }
+
+    fn wants_build(&self, name: &str) -> bool {
+        if self.peers.is_empty() { self.cpus } else { self.peers.iter().any(|peer| peer == name) }
+    }
+
     fn columns(&self) -> &[Column] {
         if self.columns.is_empty() { Column::ALL } else { &self.columns }
     }
 
-    fn works(&self) -> String {
-        let works = if self.works.is_empty() { Work::ALL } else { &self.works };
+    /// What `peer` is to measure of `column`.
+    fn works(&self, peer: &str, column: Column) -> Vec<Work> {
+        let wanted = if self.works.is_empty() { Work::ALL } else { &self.works };
         // The fastest way to look up is among both kinds of ways; memory is looked at after a scan.
-        let pairs =
-            [(Work::Random, Work::RandomSingle), (Work::TermsBatch, Work::Terms), (Work::Memory, Work::Scan)];
-        let mut works: Vec<Work> = works.to_vec();
-        for (work, needed) in pairs {
-            if works.contains(&work) && !works.contains(&needed) {
-                works.push(needed);
+        let is_needed = |work: Work| {
+            work.also().is_some_and(|also| wanted.contains(&also))
+                || work == Work::Scan && wanted.contains(&Work::Memory)
+        };
+        let (is_python, is_parquet) = (python::PEERS.contains(&peer), peer.starts_with("parquet"));
+        let is_for = |work: Work| match work {
+            Work::ThreeColumns | Work::ThreeColumns64 => {
+                column.parts().is_some() && !is_python && !is_parquet
             }
-        }
-        works.retain(|&work| !(self.keep && work == Work::Build));
-        works.iter().map(|work| work.name()).collect::<Vec<_>>().join(",")
+            _ if column.parts().is_some() => false,
+            Work::Take => !matches!(column, Column::Url | Column::Tags) && !is_parquet,
+            _ if is_python => false,
+            Work::Build => !self.keep && !cpus::is_build(peer),
+            // Builds read what docvalues wrote.
+            _ => work.is_read() || !cpus::is_build(peer),
+        };
+        let works = Work::ALL.iter().copied();
+        works.filter(|&work| (wanted.contains(&work) || is_needed(work)) && is_for(work)).collect()
     }
 }
 
@@ -133,9 +165,13 @@ pub fn run(args: &[String]) -> Result<(), String> {
     let options = Options::parse(args)?;
     let folder = target().join("data").join(options.docs.to_string());
     fs::create_dir_all(&folder).map_err(|e| format!("{}: {e}", folder.display()))?;
-    let lucenes = lucene::find(&Path::new(env!("CARGO_MANIFEST_DIR")).join("lucene"), &target(), |version| {
+    let package = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let lucenes = lucene::find(&package.join("lucene"), &target(), |version| {
         lucene::FOR_COLUMNS.contains(&version) && options.wants_lucene(version)
     });
+    let builds = cpus::builds(package, &target(), |peer| options.wants_build(peer));
+    let python = python::find(package, &target(), options.names_python());
+    let peers = Peers { lucenes: &lucenes, builds: &builds, python: python.as_ref() };
     let jvms = lucenes.iter().map(|lucene| (lucene.version.to_owned(), lucene.jvm.clone())).collect();
     let mut machine = Machine::look(root(), options.docs, options.rounds, jvms);
 
@@ -144,7 +180,7 @@ pub fn run(args: &[String]) -> Result<(), String> {
     let results_file = target().join(if options.is_partial() { "partial.jsonl" } else { "results.jsonl" });
     for round in 0..options.rounds {
         for &column in options.columns() {
-            lines.extend(turn(&options, &lucenes, column, round, &folder)?);
+            lines.extend(turn(&options, &peers, column, round, &folder)?);
             // What was measured stays, should the rest fail.
             machine.load.1 = machine::load();
             save(&results_file, &machine, &lines).map_err(|e| format!("{}: {e}", results_file.display()))?;
@@ -155,10 +191,17 @@ pub fn run(args: &[String]) -> Result<(), String> {
     finish(&machine, lines, &report_folder)
 }
 
+/// The peers that are not of this program.
+struct Peers<'a> {
+    lucenes: &'a [Lucene],
+    builds: &'a [Build],
+    python: Option<&'a Python>,
+}
+
 /// Every peer's turn at a column.
 fn turn(
     options: &Options,
-    lucenes: &[Lucene],
+    peers: &Peers<'_>,
     column: Column,
     round: u32,
     folder: &Path,
@@ -171,16 +214,29 @@ fn turn(
             command.args(["measure", peer]);
             (peer.to_owned(), command)
         })
-        .chain(lucenes.iter().map(|lucene| (format!("lucene-{}", lucene.version), lucene.command())))
+        .chain(peers.builds.iter().map(|build| (build.peer.to_owned(), build.command("measure"))))
+        .chain(peers.lucenes.iter().map(|lucene| (format!("lucene-{}", lucene.version), lucene.command())))
+        .chain(peers.python.into_iter().flat_map(|python| {
+            let wanted = python::PEERS.into_iter().filter(|peer| options.wants_peer(peer));
+            wanted.map(|peer| (peer.to_owned(), python.command(peer)))
+        }))
         .collect();
     // Nobody always comes after the same neighbour.
     let first = round as usize % commands.len();
     commands.rotate_left(first);
     let mut lines = Vec::new();
     for (peer, mut command) in commands {
+        let works = options.works(&peer, column);
+        if works.is_empty() {
+            continue;
+        }
+        if python::PEERS.contains(&&*peer) {
+            python::write(column, options.docs, folder).map_err(|e| format!("{}: {e}", folder.display()))?;
+        }
         eprintln!("round {} of {}: {column}: {peer}", round + 1, options.rounds);
         command.args([column.name(), &options.docs.to_string()]).arg(folder);
-        command.args([options.milliseconds.to_string(), options.works()]);
+        let works: Vec<&str> = works.into_iter().map(Work::name).collect();
+        command.args([options.milliseconds.to_string(), works.join(",")]);
         touch_memory(options.docs);
         let said = command.output().map_err(|e| format!("{peer}: {e}"))?;
         if !said.status.success() {
@@ -218,13 +274,30 @@ fn save(path: &Path, machine: &Machine, lines: &[Line]) -> std::io::Result<()> {
 
 /// Writes the report of the last run again: `report [FOLDER]`.
 pub fn report_again(args: &[String]) -> Result<(), String> {
-    let path = target().join("results.jsonl");
-    let text = fs::read_to_string(&path).map_err(|e| format!("{}: {e}", path.display()))?;
-    let (machine, lines) = text.split_once('\n').ok_or("no results")?;
-    let machine = serde_json::from_str(machine).map_err(|e| e.to_string())?;
-    let lines = lines.lines().map(|line| serde_json::from_str(line).map_err(|e| e.to_string()));
+    let (machine, lines) = load(&target().join("results.jsonl"))?;
     let folder = args.first().map_or_else(|| root().join("docs"), PathBuf::from);
-    finish(&machine, lines.collect::<Result<_, _>>()?, &folder)
+    finish(&machine, lines, &folder)
+}
+
+fn load(path: &Path) -> Result<(Machine, Vec<Line>), String> {
+    let error = |e: &dyn std::fmt::Display| format!("{}: {e}", path.display());
+    let text = fs::read_to_string(path).map_err(|e| error(&e))?;
+    let (machine, lines) = text.split_once('\n').ok_or_else(|| error(&"no results"))?;
+    let machine = serde_json::from_str(machine).map_err(|e| error(&e))?;
+    let lines = lines.lines().map(|line| serde_json::from_str(line).map_err(|e| error(&e)));
+    Ok((machine, lines.collect::<Result<_, _>>()?))
+}
+
+/// Prints how ratios to tantivy differ between two files of results: `against OLD [NEW]`.
+pub fn against(args: &[String]) -> Result<(), String> {
+    let [old, new] = match args {
+        [old] => [PathBuf::from(old), target().join("results.jsonl")],
+        [old, new] => [old.into(), new.into()],
+        _ => return Err(HELP.to_owned()),
+    };
+    let [old, new] = [old, new].map(|path| Results::new(load(&path)?.1));
+    print!("{}", report::differences(&old?, &new?));
+    Ok(())
 }
 
 fn finish(machine: &Machine, lines: Vec<Line>, folder: &Path) -> Result<(), String> {
@@ -234,4 +307,45 @@ fn finish(machine: &Machine, lines: Vec<Line>, folder: &Path) -> Result<(), Stri
     print!("{}", report::summary(&results, usize::MAX));
     println!("{}", written.display());
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn options(args: &[&str]) -> Options {
+        Options::parse(&args.iter().map(|&arg| arg.to_owned()).collect::<Vec<_>>()).unwrap()
+    }
+
+    #[test]
+    fn builds_only_read() {
+        let all = options(&[]);
+        assert!(all.works("docvalues", Column::Ts).contains(&Work::Build));
+        let works = all.works("docvalues-avx2", Column::Ts);
+        assert!(works.contains(&Work::Scan) && works.iter().all(|work| work.is_read()));
+    }
+
+    #[test]
+    fn builds_are_left_out_unless_they_are_named() {
+        assert!(options(&[]).wants_build("docvalues-any"));
+        assert!(!options(&["--quick"]).wants_build("docvalues-any"));
+        assert!(!options(&["--no-cpus"]).wants_build("docvalues-any"));
+        assert!(!options(&["--only", "tantivy"]).wants_build("docvalues-any"));
+        assert!(options(&["--quick", "--only", "docvalues-any"]).wants_build("docvalues-any"));
+    }
+
+    #[test]
+    fn peers_do_what_they_can() {
+        let all = options(&[]);
+        assert_eq!(all.works("lucene-10.5.0", Column::Three), [Work::ThreeColumns, Work::ThreeColumns64]);
+        assert_eq!(all.works("parquet", Column::Three), []);
+        assert_eq!(all.works("lance", Column::Ts), [Work::Take]);
+        assert_eq!(all.works("lance", Column::Tags), []);
+    }
+
+    #[test]
+    fn ways_that_count_are_measured() {
+        let works = options(&["--only", "gather-1"]).works("tantivy", Column::Ts);
+        assert_eq!(works, [Work::Gather1, Work::Get1]);
+    }
 }

@@ -6,11 +6,15 @@ use std::process::Command;
 
 use serde::{Deserialize, Serialize};
 
+use crate::cpus;
+use crate::report::rounds;
+
 /// What a reader of the results has to know. The first line of the file of results.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Machine {
     pub commit: String,
     pub date: String,
+    /// Its name, and the best kernels that docvalues has for it.
     pub cpu: String,
     pub cores: usize,
     pub memory: String,
@@ -37,7 +41,7 @@ impl Machine {
         Machine {
             commit: if changed.is_empty() { commit } else { format!("{commit}, with changes") },
             date: said(root, "date", &["-u", "+%Y-%m-%d"]),
-            cpu: of("/proc/cpuinfo", "model name"),
+            cpu: format!("{}, {}", of("/proc/cpuinfo", "model name"), cpus::kernels()),
             cores: std::thread::available_parallelism().map_or(0, Into::into),
             memory: format!("{:.0} GiB", kib / 1024.0 / 1024.0),
             kernel: fs::read_to_string("/proc/sys/kernel/osrelease").unwrap_or_default().trim().to_owned(),
@@ -47,6 +51,13 @@ impl Machine {
             rounds,
             load: (load(), String::new()),
         }
+    }
+}
+
+impl Machine {
+    /// The CPU and the rounds of which figures are.
+    pub fn measured(&self) -> String {
+        format!("{}; {}", self.cpu, rounds(self.rounds))
     }
 }
 

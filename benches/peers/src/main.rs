@@ -5,6 +5,7 @@
 
 mod clock;
 mod compare;
+mod cpus;
 #[expect(dead_code, reason = "the benches of the workspace use the rest")]
 #[path = "../../src/data.rs"]
 mod data;
@@ -15,6 +16,7 @@ mod lucene;
 mod machine;
 mod peer;
 mod plot;
+mod python;
 mod report;
 mod results;
 mod session;
@@ -38,6 +40,7 @@ fn main() -> ExitCode {
         Some((first, rest)) if first == "works" => works::run(rest),
         Some((first, rest)) if first == "measure-works" => works::measure(rest),
         Some((first, rest)) if first == "report" => compare::report_again(rest),
+        Some((first, rest)) if first == "against" => compare::against(rest),
         Some((first, [path])) if first == "sizes" => sizes::run(path),
         _ => compare::run(&args),
     };
@@ -69,7 +72,10 @@ fn measure(args: &[String]) -> Result<(), String> {
         })
     };
     match name.as_str() {
-        "docvalues" => peer::docvalues::run(&session("docvalues", peer::locked("docvalues"))?),
+        name if name.starts_with("docvalues") => {
+            cpus::check(name)?;
+            peer::docvalues::run(&session(cpus::THIS, peer::locked("docvalues"))?);
+        }
         "tantivy" => peer::tantivy::run(&session("tantivy", peer::locked("tantivy-columnar"))?),
         "parquet" => peer::parquet::run(&session("parquet", peer::locked("parquet"))?, Setting::Default),
         "parquet-small" => {

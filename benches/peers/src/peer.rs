@@ -4,9 +4,10 @@
 pub mod docvalues;
 pub mod parquet;
 pub mod tantivy;
+pub mod three;
 
 /// Documents that are asked for at a time, where an API takes many.
-const BATCH: usize = 1_024;
+pub const BATCH: usize = 1_024;
 
 /// The version of a crate that was built in.
 pub fn locked(name: &str) -> String {

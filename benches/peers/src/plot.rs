@@ -3,6 +3,7 @@
 use std::fmt::Write;
 use std::ops::Range;
 
+use crate::cpus;
 use crate::report::figure;
 use crate::results::{Figure, Results, unit};
 use crate::task::{Column, Work};
@@ -29,6 +30,8 @@ fn look(peer: &str) -> (&'static str, bool) {
         "tantivy" => ("#ea580c", true),
         "fst" => ("#db2777", true),
         "parquet" => ("#16a34a", false),
+        "vortex" => ("#ca8a04", true),
+        "lance" => ("#0891b2", true),
         _ => ("#16a34a", true),
     }
 }
@@ -160,7 +163,9 @@ fn around(values: impl Iterator<Item = f64> + Clone) -> Range<f64> {
 
 /// A work: a row for each column.
 pub fn bars(results: &Results, work: Work, title: &str) -> String {
-    let (columns, peers) = (results.columns(work), results.peers());
+    let (columns, mut peers) = (results.columns(work), results.peers_of(work));
+    // They would hide docvalues.
+    peers.retain(|peer| !cpus::is_build(peer.0));
     // Strings are not to be seen beside ords.
     let alike = |column, found: &Figure| {
         results.get(work, column, "docvalues").is_none_or(|ours| ours.strings == found.strings)
@@ -213,7 +218,7 @@ pub fn rows_of_marks(
 
 /// Ratios of all works and columns.
 pub fn overview(results: &Results, works: &[Work]) -> String {
-    let peers: Vec<_> = results.peers().into_iter().filter(|peer| peer.0 != "docvalues").collect();
+    let peers: Vec<_> = results.rivals();
     let mut rows: Vec<(Work, Column, Vec<_>)> = Vec::new();
     for &work in works {
         for column in results.columns(work) {

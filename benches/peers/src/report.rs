@@ -1,5 +1,7 @@
 //! `benchmarks-peers.md`: what was measured, in tables, with what is lost marked.
 
+mod about;
+
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
 use std::{fs, io};
@@ -8,75 +10,24 @@ use crate::machine::Machine;
 use crate::plot;
 use crate::results::{Results, unit};
 use crate::task::{Column, Work};
+use about::{ORDER, about};
 
-/// The heading of a work's table, and what is to be said of it.
-fn about(work: Work) -> (&'static str, &'static str) {
-    match work {
-        Work::Data => ("", ""),
-        Work::Scan => (
-            "Full scan",
-            "Every value in the order of documents, whose ids are known. `price60`, `rare1` and `tags` are not \
-             in every document: which ones have them is part of the work. tantivy has no way to read strings \
-             in the order of documents other than one by one.",
-        ),
-        Work::Gather1 => ("1 % of the documents, ascending", "What a query hits, more than caches hold."),
-        Work::Gather001 => ("0.01 % of the documents, ascending", "The same few documents again: cache-hot."),
-        Work::Random => (
-            "A million documents in random order, the fastest way",
-            "In batches where there are any. Lucene takes a new iterator for each step back; Parquet and, \
-             for strings, tantivy are given all of them at once and sort them.",
-        ),
-        Work::RandomSingle => ("A million documents in random order, one by one", ""),
-        Work::Terms => ("A million random ords to terms, one by one", ""),
-        Work::TermsBatch => (
-            "The same, all at once",
-            "Sorted and then read in the order of the dictionary; docvalues as they come.",
-        ),
-        Work::Seek => ("A million random terms to ords", ""),
-        Work::Range => (
-            "A range that 1 % of the documents have",
-            "Into a bitset (docvalues, Lucene) or a list (tantivy, Parquet) of documents. `ts` nearly ascends.",
-        ),
-        Work::Open => ("From the closed file to the first value", "The page cache is warm."),
-        Work::Build => (
-            "Build",
-            "From values in memory to a closed and synced file: CPU time of the thread, without collectors of \
-             garbage.",
-        ),
-        Work::Bytes => (
-            "Bytes",
-            "docvalues with checksums and zone maps; of Lucene the files of doc values alone, with the skip \
-             index where 10.5 filters by it; nothing is compressed by a general-purpose codec except Lucene's \
-             blocks of terms.",
-        ),
-        Work::Memory => (
-            "Memory",
-            "What the process has in memory after opening the column and scanning it once, less what it had \
-             before: the heap, and what it has touched of the mapped file.",
-        ),
-    }
-}
-
-/// The order of the tables.
-const ORDER: [Work; 13] = [
-    Work::Scan,
-    Work::Gather1,
-    Work::Gather001,
-    Work::Random,
-    Work::RandomSingle,
-    Work::Range,
-    Work::Terms,
-    Work::TermsBatch,
-    Work::Seek,
-    Work::Open,
-    Work::Build,
-    Work::Bytes,
-    Work::Memory,
+/// Who is compared in a few words: docvalues or a build of it, the peers of which the fastest counts, and how this is called.
+const RIVALS: [(&str, &[&str], &str); 5] = [
+    ("docvalues", &["lucene-10.5.0"], "Lucene 10.5"),
+    ("docvalues", &["tantivy"], "tantivy"),
+    ("docvalues", &["parquet-small"], "Parquet, small pages"),
+    ("docvalues-avx2", &["tantivy"], "tantivy (docvalues with AVX2)"),
+    ("docvalues-any", &["tantivy"], "tantivy (docvalues with portable kernels)"),
 ];
 
-/// Whom docvalues is compared with in a few words.
-const RIVALS: [(&str, &str); 3] =
-    [("lucene-10.5.0", "Lucene 10.5"), ("tantivy", "tantivy"), ("parquet-small", "Parquet, small pages")];
+/// The columns of the ratios of builds that use less of the CPU.
+const WITHOUT_AVX512: [(&str, &[&str], &str); 4] = [
+    ("docvalues-avx2", &["tantivy"], "AVX2: tantivy"),
+    ("docvalues-avx2", &["lucene-10.5.0"], "AVX2: Lucene 10.5"),
+    ("docvalues-avx2", &["parquet", "parquet-small"], "AVX2: Parquet"),
+    ("docvalues-any", &["tantivy"], "any: tantivy"),
+];
 
 /// Three digits.
 pub fn figure(value: f64) -> String {
@@ -95,7 +46,7 @@ pub fn figure(value: f64) -> String {
 
 /// What a figure is of `count` rounds.
 pub fn rounds(count: u32) -> String {
-    if count == 1 { "of one round".into() } else { format!("medians of {count} rounds") }
+    if count == 1 { "one round".into() } else { format!("medians of {count} rounds") }
 }
 
 /// Writes the report and its plots into `folder`; returns the report's path.
@@ -118,8 +69,9 @@ fn text(machine: &Machine, results: &Results, works: &[Work]) -> String {
     let _ = writeln!(out, "\n## At a glance\n\n![overview](benchmarks-peers/overview.svg)\n");
     out.push_str(&summary(results, 5));
     ratios(&mut out, results, works);
+    without_avx512(&mut out, results, works);
     for &work in works {
-        table(&mut out, results, work);
+        table(&mut out, machine, results, work);
     }
     out
 }
@@ -132,10 +84,10 @@ fn head(out: &mut String, machine: &Machine, results: &Results) {
          Written by [`benches/peers/run`](../benches/peers/README.md), which runs the same work on the same data \
          in every peer, in turns, and refuses to report if two of them come to different sums: {} answers agreed. \
          What docvalues is measured for by itself stands in [benchmarks.md](benchmarks.md).\n\n\
-         Figures are {}, CPU time of one thread; the files are in the page cache. Each peer has several ways to do some works: the fastest counts. Other machines and other loads \
+         {}; CPU time of one thread; the files are in the page cache. Each peer has several ways to do some works: the fastest counts. Other machines and other loads \
          give other figures: trust the ratios.\n\n| | |\n| --- | --- |\n",
-        figure(results.compared as f64),
-        rounds(machine.rounds),
+        results.compared,
+        machine.measured(),
     );
     let mut row = |what: &str, value: &str| {
         let _ = writeln!(out, "| {what} | {value} |");
@@ -161,11 +113,12 @@ fn head(out: &mut String, machine: &Machine, results: &Results) {
 /// Where docvalues is ahead and where not, with so many of the rows in which it is behind, the worst first.
 pub fn summary(results: &Results, worst: usize) -> String {
     let mut out = String::new();
-    for (peer, name) in RIVALS {
+    for (ours, theirs, name) in RIVALS {
         let mut all: Vec<(f64, Work, Column)> = Vec::new();
         for work in results.works() {
             for column in results.columns(work) {
-                all.extend(results.ratio(work, column, peer).map(|ratio| (ratio, work, column)));
+                let ratio = results.ratio_to_fastest(ours, work, column, theirs);
+                all.extend(ratio.map(|ratio| (ratio, work, column)));
             }
         }
         if all.is_empty() {
@@ -188,7 +141,7 @@ pub fn summary(results: &Results, worst: usize) -> String {
 }
 
 fn ratios(out: &mut String, results: &Results, works: &[Work]) {
-    let peers: Vec<_> = results.peers().into_iter().filter(|peer| peer.0 != "docvalues").collect();
+    let peers = results.rivals();
     let _ = write!(
         out,
         "\n## Ratios\n\nHow many times what docvalues needs: above 1 docvalues is ahead. **Bold: docvalues loses.** \
@@ -200,21 +153,81 @@ fn ratios(out: &mut String, results: &Results, works: &[Work]) {
         for column in results.columns(work) {
             let _ = write!(out, "| {work} | {column} |");
             for (peer, _) in &peers {
-                let _ = match results.ratio(work, column, peer) {
-                    Some(ratio) if ratio < 1.0 => write!(out, " **{}** |", figure(ratio)),
-                    Some(ratio) => write!(out, " {} |", figure(ratio)),
-                    None => write!(out, " – |"),
-                };
+                let _ = write!(out, " {} |", times(results.ratio(work, column, peer)));
             }
             out.push('\n');
         }
     }
 }
 
-fn table(out: &mut String, results: &Results, work: Work) {
-    let (title, said) = about(work);
+/// The ratios of builds of docvalues that use less of the CPU.
+fn without_avx512(out: &mut String, results: &Results, works: &[Work]) {
     let peers = results.peers();
-    let _ = writeln!(out, "\n## {title}\n\nIn {}. {said}\n", unit(work));
+    let built: Vec<_> =
+        WITHOUT_AVX512.into_iter().filter(|(ours, ..)| peers.iter().any(|peer| peer.0 == *ours)).collect();
+    if built.is_empty() {
+        return;
+    }
+    out.push_str(
+        "\n## Without AVX-512\n\nThe same ratios for builds that choose AVX2 kernels at best, or none for any kind of CPU \
+         (`any`), as docvalues does on other machines; they read the files that docvalues wrote. The peers are as \
+         above; of Parquet the faster setting counts. **Bold: docvalues loses.**\n\n| work | column |",
+    );
+    built.iter().for_each(|(.., name)| out.push_str(&format!(" {name} |")));
+    let _ = writeln!(out, "\n| --- | --- |{}", " ---: |".repeat(built.len()));
+    for &work in works.iter().filter(|work| work.is_read()) {
+        for column in results.columns(work) {
+            let _ = write!(out, "| {work} | {column} |");
+            for (ours, theirs, _) in &built {
+                let _ = write!(out, " {} |", times(results.ratio_to_fastest(ours, work, column, theirs)));
+            }
+            out.push('\n');
+        }
+    }
+}
+
+/// A ratio; bold if docvalues loses.
+pub fn times(ratio: Option<f64>) -> String {
+    match ratio {
+        Some(ratio) if ratio < 1.0 => format!("**{}**", figure(ratio)),
+        Some(ratio) => figure(ratio),
+        None => "–".to_owned(),
+    }
+}
+
+/// The ratios to tantivy of docvalues and its builds that differ by more than a tenth.
+pub fn differences(old: &Results, new: &Results) -> String {
+    let mut out = String::from(
+        "tantivy's figure divided by that of docvalues; above 1 docvalues is ahead\n\n\
+         | work | column | docvalues | old | new | change |\n| --- | --- | --- | ---: | ---: | ---: |\n",
+    );
+    for work in new.works() {
+        for column in new.columns(work) {
+            for (ours, name) in new.peers().into_iter().filter(|peer| peer.0.starts_with("docvalues")) {
+                let ratio = |results: &Results| results.ratio_to(ours, work, column, "tantivy");
+                let Some((before, after)) = ratio(old).zip(ratio(new)) else { continue };
+                let change = after / before;
+                if (1.0 / 1.1..=1.1).contains(&change) {
+                    continue;
+                }
+                let _ = writeln!(
+                    out,
+                    "| {work} | {column} | {name} | {} | {} | {} {:.0} % |",
+                    times(Some(before)),
+                    times(Some(after)),
+                    if change > 1.0 { "better by" } else { "worse by" },
+                    if change > 1.0 { change - 1.0 } else { 1.0 / change - 1.0 } * 100.0,
+                );
+            }
+        }
+    }
+    out
+}
+
+fn table(out: &mut String, machine: &Machine, results: &Results, work: Work) {
+    let (title, said) = about(work);
+    let peers = results.peers_of(work);
+    let _ = writeln!(out, "\n## {title}\n\nIn {} ({}). {said}\n", unit(work), machine.measured());
     let _ = writeln!(out, "![{title}](benchmarks-peers/{work}.svg)\n");
     let _ = write!(out, "| column |");
     peers.iter().for_each(|(_, name)| out.push_str(&format!(" {name} |")));
@@ -230,7 +243,8 @@ fn table(out: &mut String, results: &Results, work: Work) {
             };
             let other = found.strings && !ours;
             mark |= other;
-            let lost = results.ratio(work, column, peer).is_some_and(|ratio| ratio < 1.0);
+            let lost = !peer.starts_with("docvalues")
+                && results.ratio(work, column, peer).is_some_and(|ratio| ratio < 1.0);
             let bold = if lost { "**" } else { "" };
             let _ = write!(out, " {bold}{}{bold}{} |", figure(found.value), if other { " †" } else { "" });
         }
@@ -249,7 +263,7 @@ fn table(out: &mut String, results: &Results, work: Work) {
 
 /// What the clock on the wall said meanwhile: more where a peer waits, or where others had the cores.
 fn wall(out: &mut String, results: &Results, work: Work) {
-    let peers = results.peers();
+    let peers = results.peers_of(work);
     let _ = write!(out, "\n<details><summary>By the clock on the wall</summary>\n\n| column |");
     peers.iter().for_each(|(_, name)| out.push_str(&format!(" {name} |")));
     let _ = writeln!(out, "\n| --- |{}", " ---: |".repeat(peers.len()));
@@ -267,7 +281,7 @@ fn wall(out: &mut String, results: &Results, work: Work) {
 /// The ways that were the fastest, where there is something to tell.
 fn ways(out: &mut String, results: &Results, work: Work) {
     let mut told = Vec::new();
-    for (peer, name) in results.peers() {
+    for (peer, name) in results.peers_of(work) {
         let mut ways: Vec<(String, Vec<&str>)> = Vec::new();
         for column in results.columns(work) {
             let Some(found) = results.get(work, column, peer) else { continue };
@@ -299,11 +313,37 @@ fn ways(out: &mut String, results: &Results, work: Work) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::session::Line;
 
     #[test]
     fn three_digits_are_enough() {
         let figures = [0.0, 0.002_089, 0.01234, 0.5, 1.2345, 12.34, 123.4, 1234.5, 1_234_567.0].map(figure);
         assert_eq!(figures, ["0", "0.00209", "0.0123", "0.500", "1.23", "12.3", "123", "1,234", "1,234,567"]);
+    }
+
+    #[test]
+    fn ratios_that_differ_are_told() {
+        let results = |tantivy: f64| {
+            let lines = [("docvalues", 10.0), ("tantivy", tantivy)].map(|(peer, ns)| Line {
+                peer: peer.to_owned(),
+                version: String::new(),
+                work: Work::Scan,
+                column: Column::Ts,
+                api: String::new(),
+                docs: 10,
+                units: 10,
+                ns_cpu: ns,
+                ns_wall: ns,
+                checksum: 0,
+                of: "values".to_owned(),
+            });
+            Results::new(lines.into()).unwrap()
+        };
+        let told = differences(&results(20.0), &results(9.0));
+        assert!(told.ends_with("| scan | ts | docvalues | 2.00 | **0.900** | worse by 122 % |\n"), "{told}");
+        let told = differences(&results(20.0), &results(25.0));
+        assert!(told.ends_with("| scan | ts | docvalues | 2.00 | 2.50 | better by 25 % |\n"), "{told}");
+        assert_eq!(differences(&results(20.0), &results(21.0)).lines().count(), 4);
     }
 
     #[test]

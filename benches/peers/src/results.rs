@@ -3,12 +3,15 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use crate::python;
 use crate::session::Line;
 use crate::task::{Column, Work};
 
 /// The peers in the order of the tables, with what they are called there.
-pub const PEERS: [(&str, &str); 8] = [
+pub const PEERS: [(&str, &str); 12] = [
     ("docvalues", "docvalues"),
+    ("docvalues-avx2", "docvalues, AVX2"),
+    ("docvalues-any", "docvalues, any"),
     ("lucene-10.5.0", "Lucene 10.5"),
     ("lucene-9.12.3", "Lucene 9.12"),
     ("lucene-8.0.0", "Lucene 8.0"),
@@ -16,6 +19,8 @@ pub const PEERS: [(&str, &str); 8] = [
     ("tantivy", "tantivy"),
     ("parquet", "Parquet"),
     ("parquet-small", "Parquet, small pages"),
+    ("vortex", "Vortex"),
+    ("lance", "Lance"),
 ];
 
 /// One figure of a table.
@@ -66,13 +71,7 @@ impl Results {
             let (value, wall) = (median(|line| line.ns_cpu), median(|line| line.ns_wall));
             let strings = lines[0].of == "strings";
             let figure = Figure { value, wall, api, strings };
-            // Many at a time can be done one by one, if that is faster.
-            let also = match work {
-                Work::RandomSingle => Some(Work::Random),
-                Work::Terms => Some(Work::TermsBatch),
-                _ => None,
-            };
-            for work in [Some(work), also].into_iter().flatten() {
+            for work in [Some(work), work.also()].into_iter().flatten() {
                 let best = figures.entry((work, column, peer.clone())).or_insert_with(|| figure.clone());
                 if figure.value < best.value {
                     *best = figure.clone();
@@ -85,6 +84,18 @@ impl Results {
     /// The peers that were there: their names, and what they are called.
     pub fn peers(&self) -> Vec<(&'static str, &'static str)> {
         PEERS.into_iter().filter(|(name, _)| self.peers.contains(*name)).collect()
+    }
+
+    /// Those that did a work.
+    pub fn peers_of(&self, work: Work) -> Vec<(&'static str, &'static str)> {
+        let did = |peer: &str| Column::ALL.iter().any(|&column| self.get(work, column, peer).is_some());
+        self.peers().into_iter().filter(|peer| did(peer.0)).collect()
+    }
+
+    /// Those with which docvalues is compared in most works.
+    pub fn rivals(&self) -> Vec<(&'static str, &'static str)> {
+        let is_rival = |peer: &str| !peer.starts_with("docvalues") && !python::PEERS.contains(&peer);
+        self.peers().into_iter().filter(|peer| is_rival(peer.0)).collect()
     }
 
     pub fn get(&self, work: Work, column: Column, peer: &str) -> Option<&Figure> {
@@ -104,8 +115,18 @@ impl Results {
 
     /// How many times as much as docvalues a peer needs. None where they read different things.
     pub fn ratio(&self, work: Work, column: Column, peer: &str) -> Option<f64> {
-        let (ours, theirs) = (self.get(work, column, "docvalues")?, self.get(work, column, peer)?);
+        self.ratio_to("docvalues", work, column, peer)
+    }
+
+    /// The same of `ours`, a build of docvalues.
+    pub fn ratio_to(&self, ours: &str, work: Work, column: Column, peer: &str) -> Option<f64> {
+        let (ours, theirs) = (self.get(work, column, ours)?, self.get(work, column, peer)?);
         (ours.strings == theirs.strings).then(|| theirs.value / ours.value)
+    }
+
+    /// The same for the fastest of `peers`.
+    pub fn ratio_to_fastest(&self, ours: &str, work: Work, column: Column, peers: &[&str]) -> Option<f64> {
+        peers.iter().filter_map(|peer| self.ratio_to(ours, work, column, peer)).reduce(f64::min)
     }
 }
 
@@ -125,6 +146,8 @@ pub fn unit(work: Work) -> &'static str {
         Work::Open => "µs",
         Work::Scan => "ns a value",
         Work::Range => "ms",
+        Work::Take => "ns a call",
+        Work::ThreeColumns | Work::ThreeColumns64 => "ns a document",
         _ => "ns a lookup",
     }
 }

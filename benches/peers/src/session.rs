@@ -54,7 +54,9 @@ impl Session {
 
     /// The column's file.
     pub fn file(&self) -> PathBuf {
-        self.folder.join(format!("{}.{}", self.column, self.peer))
+        // Builds of docvalues read the same file.
+        let peer = if self.peer.starts_with("docvalues") { "docvalues" } else { self.peer };
+        self.folder.join(format!("{}.{peer}", self.column))
     }
 
     /// The column's file, mapped.
@@ -75,9 +77,29 @@ impl Session {
                 self.tell(Work::Build, "", self.docs.into(), took, 0, "nothing");
             }
         }
-        let len = path.metadata().expect("the file is there").len();
-        self.tell(Work::Bytes, "", len, Elapsed::default(), 0, "nothing");
+        if self.wants(Work::Bytes) {
+            let len = path.metadata().expect("the file is there").len();
+            self.tell(Work::Bytes, "", len, Elapsed::default(), 0, "nothing");
+        }
         (values, Asked::new(self.docs))
+    }
+
+    /// The files of the columns that are read together, each made if it is not there.
+    pub fn parts(&self, build: impl Fn(Column, &Values, &Path)) -> Option<[PathBuf; 3]> {
+        let parts = self.column.parts()?.map(|column| Session {
+            peer: self.peer,
+            version: self.version.clone(),
+            column,
+            docs: self.docs,
+            folder: self.folder.clone(),
+            budget: self.budget,
+            works: Vec::new(),
+            resident: Cell::default(),
+        });
+        Some(parts.map(|part| {
+            part.prepare(|values, path| build(part.column, values, path));
+            part.file()
+        }))
     }
 
     /// The values are gone, and the column is opened next.

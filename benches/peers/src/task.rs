@@ -9,6 +9,7 @@ use docvalues::DocId;
 use serde::{Deserialize, Serialize};
 
 use crate::data::{self, Numbers, Strings};
+use crate::peer::BATCH;
 
 /// How far `size-shifted` is ahead of `size`: no multiple of any block.
 const SHIFT: u32 = 5_000;
@@ -60,6 +61,10 @@ names! {
         Host = "host",
         Url = "url",
         Tags = "tags",
+        /// `ts`, `size` and `host`, each in the file that it has as a column.
+        Three = "three",
+        /// The same with `price60`, which not every document has.
+        ThreePrice60 = "three-price60",
     }
 }
 
@@ -78,12 +83,20 @@ names! {
         Scan = "scan",
         /// Ascending documents, 1 % of all.
         Gather1 = "gather-1",
+        /// The same, asked for one after the other.
+        Get1 = "get-1",
         /// Ascending documents, 0.01 % of all.
         Gather001 = "gather-0.01",
         /// A million documents in no order, the fastest way there is.
         Random = "random",
         /// The same, asked for one after the other.
         RandomSingle = "random-single",
+        /// As many random documents, 20 a call.
+        Take = "take",
+        /// Ascending documents, 1 % of all: of each the values of three columns, then of the next one.
+        ThreeColumns = "three-columns",
+        /// The same, by 64 documents of a column at a time.
+        ThreeColumns64 = "three-columns-64",
         /// A million random ords to their terms, one after the other.
         Terms = "terms",
         /// The same, as many at a time as one likes.
@@ -97,8 +110,38 @@ names! {
     }
 }
 
+impl Work {
+    /// The work that asks for the same documents one after the other, if there is one.
+    pub fn singly(self) -> Work {
+        match self {
+            Work::Random => Work::RandomSingle,
+            Work::Gather1 => Work::Get1,
+            other => other,
+        }
+    }
+
+    /// The work that counts a way of this one, too: many at a time can be done one by one, if that is faster.
+    pub fn also(self) -> Option<Work> {
+        match self {
+            Work::RandomSingle => Some(Work::Random),
+            Work::Get1 => Some(Work::Gather1),
+            Work::Terms => Some(Work::TermsBatch),
+            Work::ThreeColumns => Some(Work::ThreeColumns64),
+            _ => None,
+        }
+    }
+
+    /// Whether it reads a file that is there, and not its size.
+    pub fn is_read(self) -> bool {
+        !matches!(self, Work::Data | Work::Build | Work::Bytes | Work::Memory)
+    }
+}
+
 /// Random lookups.
 pub const LOOKUPS: usize = 1_000_000;
+
+/// Documents of a small call.
+pub const TAKEN: usize = 20;
 
 /// What a column holds.
 pub enum Values {
@@ -149,6 +192,7 @@ impl Column {
             Column::Host => Values::Strings(data::hosts(docs)),
             Column::Url => Values::Strings(data::urls(docs)),
             Column::Tags => Values::Tags(Tags::new(docs)),
+            Column::Three | Column::ThreePrice60 => unreachable!("columns with values of their own"),
             Column::SizeShifted => {
                 let mut numbers = data::numbers("size", docs + SHIFT);
                 numbers.values.drain(..SHIFT as usize);
@@ -169,6 +213,15 @@ impl Column {
             // A quarter of the largest power of two.
             Column::Size | Column::SizeShifted => Some(1 << 19..=(1 << 19) + (1 << 17) - 1),
             Column::Uni24 => Some(0..=167_771),
+            _ => None,
+        }
+    }
+
+    /// The columns that are read together, if it stands for several.
+    pub fn parts(self) -> Option<[Column; 3]> {
+        match self {
+            Column::Three => Some([Column::Ts, Column::Size, Column::Host]),
+            Column::ThreePrice60 => Some([Column::Ts, Column::Price60, Column::Host]),
             _ => None,
         }
     }
@@ -228,6 +281,16 @@ pub fn touch(bytes: &[u8]) -> i64 {
     bytes.len() as i64 + 3 * at(bytes.len() / 3) + 7 * at(bytes.len() - 1)
 }
 
+/// Documents that are asked for.
+pub struct Lookups<'a> {
+    pub work: Work,
+    pub docs: &'a [DocId],
+    /// How many a call has at most.
+    pub batch: usize,
+    /// What ns are counted by.
+    pub units: u64,
+}
+
 /// The documents and terms that are asked for.
 pub struct Asked {
     pub hits1: Vec<DocId>,
@@ -244,9 +307,19 @@ impl Asked {
         }
     }
 
-    /// Each work that reads documents, and its documents.
-    pub fn gathers(&self) -> [(Work, &[DocId]); 3] {
-        [(Work::Gather1, &self.hits1), (Work::Gather001, &self.hits001), (Work::Random, &self.random)]
+    /// Each work that reads documents, as many a call as one likes.
+    pub fn gathers(&self) -> [Lookups<'_>; 3] {
+        let asked =
+            [(Work::Gather1, &self.hits1), (Work::Gather001, &self.hits001), (Work::Random, &self.random)];
+        asked.map(|(work, docs)| Lookups { work, docs, batch: BATCH, units: docs.len() as u64 })
+    }
+
+    /// The same, and small calls.
+    pub fn calls(&self) -> impl Iterator<Item = Lookups<'_>> {
+        let (docs, _) = self.random.as_chunks::<TAKEN>();
+        let take =
+            Lookups { work: Work::Take, docs: docs.as_flattened(), batch: TAKEN, units: docs.len() as u64 };
+        self.gathers().into_iter().chain([take])
     }
 }
 

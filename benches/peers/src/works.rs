@@ -20,6 +20,7 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
+use crate::cpus::{self, Build};
 use crate::lucene::{self, Lucene};
 use crate::machine::{self, Machine};
 use crate::task::{Column, names};
@@ -27,16 +28,19 @@ use crate::{compare, peer};
 use process::Process;
 
 const HELP: &str = "\
-usage: benches/peers/run works [--quick] [--docs N] [--rounds N] [--only NAME]... [--report FOLDER] [--keep]
+usage: benches/peers/run works [--quick] [--docs N] [--rounds N] [--only NAME]... [--no-cpus] [--report FOLDER]
+                               [--keep]
 
   --docs N         documents (10,000,000)
-  --rounds N       how often each peer has its turn (5)
-  --quick          1,000,000 documents, three rounds and less time for each measurement
+  --rounds N       how often each peer has its turn (3)
+  --quick          1,000,000 documents, less time for each measurement, and --no-cpus
   --only NAME      only this peer or row; docvalues is always there. May be repeated
+  --no-cpus        without docvalues-avx2 and docvalues-any, which are docvalues built with AVX2 kernels at best and
+                   with portable ones; --only can still name them
   --report FOLDER  where works.md goes (docs/benchmarks; with --only a folder of the target directory)
   --keep           read the segment that docvalues wrote the last time; those of the others stay always
 
-peers: docvalues lucene-10.5.0 lucene-7.7.3 tantivy
+peers: docvalues docvalues-avx2 docvalues-any lucene-10.5.0 lucene-7.7.3 tantivy
 rows: facet-1 facet-10 facet-100, top-…, group-…, range-ts range-size range-uni24, export-random export-sorted";
 
 /// The peers of this program, docvalues first.
@@ -146,6 +150,7 @@ struct Options {
     peers: Vec<String>,
     rows: Vec<Row>,
     report: Option<PathBuf>,
+    cpus: bool,
     keep: bool,
 }
 
@@ -153,14 +158,15 @@ impl Options {
     fn parse(args: &[String]) -> Result<Options, String> {
         let mut options = Options {
             docs: 0,
-            rounds: 0,
+            rounds: 3,
             milliseconds: 300,
             peers: Vec::new(),
             rows: Vec::new(),
             report: None,
+            cpus: true,
             keep: false,
         };
-        let (mut quick, mut args) = (false, args.iter());
+        let mut args = args.iter();
         while let Some(arg) = args.next() {
             let mut value = || args.next().ok_or(format!("{arg}: a value is missing\n\n{HELP}"));
             let number = |text: &String| {
@@ -168,21 +174,18 @@ impl Options {
             };
             match arg.as_str() {
                 "--docs" => options.docs = number(value()?)?,
-                "--rounds" => options.rounds = number(value()?)?,
-                "--quick" => (quick, options.milliseconds) = (true, 60),
+                "--rounds" => options.rounds = number(value()?)?.max(1),
+                "--quick" => (options.milliseconds, options.cpus) = (60, false),
+                "--no-cpus" => options.cpus = false,
                 "--only" => options.only(value()?)?,
                 "--report" => options.report = Some(value()?.into()),
                 "--keep" => options.keep = true,
                 _ => return Err(HELP.to_owned()),
             }
         }
-        let default = |given, quickly, else_| match (given, quick) {
-            (0, true) => quickly,
-            (0, false) => else_,
-            (given, _) => given,
-        };
-        options.docs = default(options.docs, 1_000_000, 10_000_000);
-        options.rounds = default(options.rounds, 3, 5);
+        if options.docs == 0 {
+            options.docs = if options.milliseconds < 300 { 1_000_000 } else { 10_000_000 };
+        }
         if options.report.is_none() && !(options.peers.is_empty() && options.rows.is_empty()) {
             options.report = Some(target().join("partial"));
         }
@@ -195,7 +198,7 @@ impl Options {
     fn only(&mut self, name: &str) -> Result<(), String> {
         if let Ok(row) = name.parse() {
             self.rows.push(row);
-        } else if HERE.contains(&name) || name.starts_with("lucene") {
+        } else if HERE.contains(&name) || cpus::is_build(name) || name.starts_with("lucene") {
             self.peers.push(name.to_owned());
         } else {
             return Err(format!("--only {name}: no such peer or row\n\n{HELP}"));
@@ -208,7 +211,11 @@ impl Options {
             || self.peers.iter().any(|wanted| peer == wanted || peer.starts_with(&format!("{wanted}-")))
     }
 
-    /// What a process is told behind the peer: to measure a row, or to make its segment.
+    fn wants_build(&self, peer: &str) -> bool {
+        if self.peers.is_empty() { self.cpus } else { self.peers.iter().any(|wanted| wanted == peer) }
+    }
+
+    /// What a process is told after the peer: to measure a row, or to make its segment.
     fn arguments(&self, folder: &Path, row: Option<Row>) -> [OsString; 4] {
         let row = row.map_or("build", Row::name);
         [
@@ -230,20 +237,21 @@ pub fn run(args: &[String]) -> Result<(), String> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
     let folder = target().join(format!("data/works-{}", options.docs));
     fs::create_dir_all(&folder).map_err(|e| format!("{}: {e}", folder.display()))?;
-    let java = Path::new(env!("CARGO_MANIFEST_DIR")).join("lucene");
-    let lucenes = lucene::find(&java, &target(), |version| {
+    let package = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let builds = cpus::builds(package, &target(), |peer| options.wants_build(peer));
+    let lucenes = lucene::find(&package.join("lucene"), &target(), |version| {
         lucene::FOR_WORKS.contains(&version) && options.wants(&format!("lucene-{version}"))
     });
     let jvms = lucenes.iter().map(|lucene| (lucene.version.to_owned(), lucene.jvm.clone())).collect();
     let mut machine = Machine::look(&root, options.docs, options.rounds, jvms);
-    for (peer, mut command) in commands(&options, &lucenes, &folder, None) {
+    for (peer, mut command) in commands(&options, &builds, &lucenes, &folder, None) {
         eprintln!("segments: {peer}");
         said(&peer, &mut command)?;
     }
     let mut lines: Vec<Line> = Vec::new();
     for round in 0..options.rounds {
         for &row in &options.rows {
-            let mut commands = commands(&options, &lucenes, &folder, Some(row));
+            let mut commands = commands(&options, &builds, &lucenes, &folder, Some(row));
             // Nobody always comes after the same neighbour.
             let first = round as usize % commands.len();
             commands.rotate_left(first);
@@ -270,6 +278,7 @@ pub fn run(args: &[String]) -> Result<(), String> {
 /// A process for each peer that is asked for a row; without one, for each that has no segment yet.
 fn commands(
     options: &Options,
+    builds: &[Build],
     lucenes: &[Lucene],
     folder: &Path,
     row: Option<Row>,
@@ -284,6 +293,12 @@ fn commands(
         let mut command = Command::new(std::env::current_exe().unwrap_or_default());
         command.args(["measure-works", peer]).args(options.arguments(folder, row));
         commands.push((peer.to_owned(), command));
+    }
+    // They read the segment that docvalues wrote.
+    for build in builds.iter().filter(|_| row.is_some()) {
+        let mut command = build.command("measure-works");
+        command.args(options.arguments(folder, row));
+        commands.push((build.peer.to_owned(), command));
     }
     for lucene in lucenes {
         let peer = format!("lucene-{}", lucene.version);
@@ -330,7 +345,11 @@ pub fn measure(args: &[String]) -> Result<(), String> {
     let process =
         |peer, version| Process { peer, version, docs, file: process::file(folder.as_ref(), peer), budget };
     match name.as_str() {
-        "docvalues" => here::run(&process("docvalues", peer::locked("docvalues")), row),
+        name if name.starts_with("docvalues") => {
+            cpus::check(name)?;
+            let file = process::file(folder.as_ref(), "docvalues");
+            here::run(&Process { file, ..process(cpus::THIS, peer::locked("docvalues")) }, row);
+        }
         "tantivy" => tantivy::run(&process("tantivy", peer::locked("tantivy-columnar")), row),
         other => return Err(format!("no peer `{other}` in this program")),
     }

@@ -5,20 +5,23 @@ use std::ops::ControlFlow;
 use std::path::Path;
 
 use docvalues::{
-    BatchDocs, BytesKind, Compression, DocId, DocRange, FieldSpec, Lists, LogicalType, Schema, Segment,
-    SegmentWriter, TermOrd, WriterOptions, bits,
+    BatchDocs, BytesKind, Compression, DocId, DocRange, FieldSpec, Lists, LogicalType, Numeric, Schema,
+    Segment, SegmentWriter, Sorted, TermOrd, WriterOptions, bits,
 };
 
-use super::BATCH;
+use super::{BATCH, three};
 use crate::data::Strings;
 use crate::session::Session;
 use crate::sums;
-use crate::task::{Asked, Column, Tags, Values, Work, host_lookups, touch};
+use crate::task::{Asked, Column, Lookups, Tags, Values, Work, host_lookups, touch};
 
-const FIELD: &str = "field";
+pub const FIELD: &str = "field";
 
 pub fn run(session: &Session) {
     let column = session.column;
+    if let Some(files) = session.parts(build) {
+        return three::docvalues(session, &files);
+    }
     let (values, asked) = session.prepare(|values, path| build(column, values, path));
     let count = column.value_count(&values);
     let middle = values.middle();
@@ -95,14 +98,45 @@ fn doc_sum(docs: BatchDocs<'_>) -> i64 {
     }
 }
 
-/// Bits for the documents of a batch, all of them set.
-fn all_set(len: usize) -> [u64; BATCH / 64] {
+/// The sum of the values of documents that all have one, each plus 1.
+#[inline]
+pub fn gather_dense(column: &Numeric, docs: &[DocId], out: &mut [i64; BATCH]) -> i64 {
+    let out = &mut out[..docs.len()];
+    column.gather_or(docs, out, 0).expect("good bytes");
+    sums::of(out).wrapping_add(docs.len() as i64)
+}
+
+/// The same of those that have one.
+#[inline]
+pub fn gather_sparse(column: &Numeric, docs: &[DocId], out: &mut [i64; BATCH]) -> i64 {
     let mut words = [0; BATCH / 64];
-    words[..len / 64].fill(u64::MAX);
-    if !len.is_multiple_of(64) {
-        words[len / 64] = (1 << (len % 64)) - 1;
+    let (out, present) = (&mut out[..docs.len()], &mut words[..docs.len().div_ceil(64)]);
+    column.gather(docs, out, present).expect("good bytes");
+    // Bits after the last document are set if all documents have a value.
+    if !docs.len().is_multiple_of(64) {
+        present[docs.len() / 64] &= (1 << (docs.len() % 64)) - 1;
     }
-    words
+    sums::of(out).wrapping_add(bits::count(present) as i64)
+}
+
+/// The same of ords.
+#[inline]
+pub fn gather_ords(column: &Sorted, docs: &[DocId], out: &mut [TermOrd; BATCH]) -> i64 {
+    let out = &mut out[..docs.len()];
+    column.gather_or(docs, out, TermOrd::new(0)).expect("good bytes");
+    sums::of_ords(out) + docs.len() as i64
+}
+
+/// A document's value plus 1, or 0.
+#[inline]
+pub fn get(column: &Numeric, doc: DocId) -> i64 {
+    column.get(doc).expect("good bytes").map_or(0, |value| value.wrapping_add(1))
+}
+
+/// A document's ord plus 1, or 0.
+#[inline]
+pub fn get_ord(column: &Sorted, doc: DocId) -> i64 {
+    column.ord(doc).expect("good bytes").map_or(0, |ord| i64::from(ord.get()) + 1)
 }
 
 fn numbers(session: &Session, segment: &Segment, asked: &Asked, count: u64, middle: DocId) {
@@ -125,31 +159,23 @@ fn numbers(session: &Session, segment: &Segment, asked: &Asked, count: u64, midd
         scanned.expect("good bytes");
         total
     });
-    for (work, wanted) in asked.gathers() {
+    for Lookups { work, docs: wanted, batch, units } in asked.calls() {
         let mut out = [0; BATCH];
         if dense {
-            session.measure(work, "gather_or", wanted.len() as u64, || {
-                wanted.chunks(BATCH).fold(wanted.len() as i64, |total, part| {
-                    let out = &mut out[..part.len()];
-                    column.gather_or(part, out, 0).expect("good bytes");
-                    total.wrapping_add(sums::of(out))
-                })
+            session.measure(work, "gather_or", units, || {
+                wanted
+                    .chunks(batch)
+                    .fold(0, |total: i64, part| total.wrapping_add(gather_dense(&column, part, &mut out)))
             });
         } else {
-            session.measure(work, "gather", wanted.len() as u64, || {
-                wanted.chunks(BATCH).fold(0_i64, |total, part| {
-                    let (out, mut present) = (&mut out[..part.len()], all_set(part.len()));
-                    column.gather(part, out, &mut present).expect("good bytes");
-                    total.wrapping_add(sums::of(out)).wrapping_add(bits::count(&present) as i64)
-                })
+            session.measure(work, "gather", units, || {
+                wanted
+                    .chunks(batch)
+                    .fold(0, |total: i64, part| total.wrapping_add(gather_sparse(&column, part, &mut out)))
             });
         }
-        let single = if work == Work::Random { Work::RandomSingle } else { work };
-        session.measure(single, "get", wanted.len() as u64, || {
-            wanted.iter().fold(0_i64, |total, &doc| match column.get(doc).expect("good bytes") {
-                Some(value) => total.wrapping_add(value).wrapping_add(1),
-                None => total,
-            })
+        session.measure(work.singly(), "get", units, || {
+            wanted.iter().fold(0, |total: i64, &doc| total.wrapping_add(get(&column, doc)))
         });
     }
     if let Some(range) = session.column.range(docs) {
@@ -182,22 +208,13 @@ fn host(session: &Session, segment: &Segment, asked: &Asked, count: u64, middle:
         scanned.expect("good bytes");
         total
     });
-    for (work, wanted) in asked.gathers() {
+    for Lookups { work, docs: wanted, batch, units } in asked.calls() {
         let mut out = [TermOrd::new(0); BATCH];
-        session.measure(work, "gather_or", wanted.len() as u64, || {
-            wanted.chunks(BATCH).fold(wanted.len() as i64, |total, part| {
-                let out = &mut out[..part.len()];
-                column.gather_or(part, out, TermOrd::new(0)).expect("good bytes");
-                total + sums::of_ords(out)
-            })
+        session.measure(work, "gather_or", units, || {
+            wanted.chunks(batch).map(|part| gather_ords(&column, part, &mut out)).sum()
         });
-        let single = if work == Work::Random { Work::RandomSingle } else { work };
-        session.measure(single, "ord", wanted.len() as u64, || {
-            wanted.iter().fold(0, |total, &doc| match column.ord(doc).expect("good bytes") {
-                Some(ord) => total + i64::from(ord.get()) + 1,
-                None => total,
-            })
-        });
+        session
+            .measure(work.singly(), "ord", units, || wanted.iter().map(|&doc| get_ord(&column, doc)).sum());
     }
 
     let (dictionary, (names, ords)) = (column.terms(), host_lookups(session.docs));
@@ -240,16 +257,15 @@ fn url(session: &Session, segment: &Segment, asked: &Asked, count: u64, middle: 
         scanned.expect("good bytes");
         total
     });
-    for (work, wanted) in asked.gathers() {
+    for Lookups { work, docs: wanted, batch, units } in asked.gathers() {
         let mut out = Lists::new();
-        session.measure_strings(work, "gather_or", wanted.len() as u64, || {
-            wanted.chunks(BATCH).fold(0, |total, part| {
+        session.measure_strings(work, "gather_or", units, || {
+            wanted.chunks(batch).fold(0, |total, part| {
                 column.gather_or(part, &mut out, b"").expect("good bytes");
                 total + out.slices().iter().map(touch).sum::<i64>()
             })
         });
-        let single = if work == Work::Random { Work::RandomSingle } else { work };
-        session.measure_strings(single, "get", wanted.len() as u64, || {
+        session.measure_strings(work.singly(), "get", units, || {
             wanted.iter().fold(0, |total, &doc| {
                 total + touch(column.get(doc, &mut buffer).expect("good bytes").expect("a value"))
             })
@@ -279,17 +295,16 @@ fn tags(session: &Session, segment: &Segment, asked: &Asked, count: u64, middle:
         scanned.expect("good bytes");
         total
     });
-    for (work, wanted) in asked.gathers() {
+    for Lookups { work, docs: wanted, batch, units } in asked.gathers() {
         let mut out = Lists::new();
-        session.measure(work, "gather", wanted.len() as u64, || {
-            wanted.chunks(BATCH).fold(0, |total, part| {
+        session.measure(work, "gather", units, || {
+            wanted.chunks(batch).fold(0, |total, part| {
                 column.gather(part, &mut out).expect("good bytes");
                 let ords = out.slices().items();
                 total + sums::of_ords(ords) + ords.len() as i64
             })
         });
-        let single = if work == Work::Random { Work::RandomSingle } else { work };
-        session.measure(single, "ords", wanted.len() as u64, || {
+        session.measure(work.singly(), "ords", units, || {
             wanted.iter().fold(0, |total, &doc| {
                 column.ords(doc, &mut ords).expect("good bytes");
                 total + sums::of_ords(&ords) + ords.len() as i64

@@ -34,7 +34,7 @@ use parquet::file::reader::{FileReader, SerializedFileReader};
 use crate::data::Numbers;
 use crate::session::Session;
 use crate::sums;
-use crate::task::{Asked, Column, Tags, Values, Work, touch};
+use crate::task::{Asked, Column, Lookups, Tags, Values, Work, touch};
 
 const ROWS: usize = 8_192;
 
@@ -297,9 +297,9 @@ fn scan(session: &Session, opened: &Opened, count: u64) {
 
 fn gather(session: &Session, opened: &Opened, asked: &Asked) {
     let column = session.column;
-    for (work, wanted) in asked.gathers() {
+    for Lookups { work, docs: wanted, units, .. } in asked.gathers() {
         let api = if work == Work::Random { "sort, row selection" } else { "row selection" };
-        session.measure_of_kind(work, api, wanted.len() as u64, column, || {
+        session.measure_of_kind(work, api, units, column, || {
             let mut sorted = wanted.to_vec();
             if work == Work::Random {
                 sorted.sort_unstable();

@@ -10,17 +10,20 @@ use memmap2::Mmap;
 use tantivy_columnar::column_index::MultiValueIndex;
 use tantivy_columnar::{BytesColumn, ColumnIndex, ColumnType, ColumnarReader, ColumnarWriter, DynamicColumn};
 
-use super::BATCH;
+use super::{BATCH, three};
 use crate::session::{Session, map};
 use crate::sums;
-use crate::task::{Asked, Column, Tags, Values, Work, host_lookups, touch};
+use crate::task::{Asked, Column, Lookups, Tags, Values, Work, host_lookups, touch};
 
-type Numbers = tantivy_columnar::Column<u64>;
+pub type Numbers = tantivy_columnar::Column<u64>;
 
 const FIELD: &str = "field";
 
 pub fn run(session: &Session) {
     let column = session.column;
+    if let Some(files) = session.parts(|_, values, path| build(values, path)) {
+        return three::tantivy(session, &files);
+    }
     let (values, asked) = session.prepare(build);
     let count = column.value_count(&values);
     let middle = values.middle().get();
@@ -76,15 +79,15 @@ fn open(file: Mmap) -> DynamicColumn {
     columns[0].open().expect("a good file")
 }
 
-fn open_numbers(session: &Session) -> Numbers {
-    match open(map(&session.file())) {
+pub fn open_numbers(path: &Path) -> Numbers {
+    match open(map(path)) {
         DynamicColumn::U64(column) => column,
         other => panic!("a column of u64, not {}", other.column_type()),
     }
 }
 
-fn open_bytes(session: &Session) -> BytesColumn {
-    match open(map(&session.file())) {
+pub fn open_bytes(path: &Path) -> BytesColumn {
+    match open(map(path)) {
         DynamicColumn::Bytes(column) => column,
         other => panic!("a column of bytes, not {}", other.column_type()),
     }
@@ -103,6 +106,30 @@ fn range_sum(column: &Numbers, count: u32) -> i64 {
         total = total.wrapping_add(sums::of_unsigned(&buffer[..len]));
     }
     total
+}
+
+/// The sum of the values of documents that all have one, each plus 1.
+#[inline]
+pub fn gather_dense(column: &Numbers, docs: &[u32], out: &mut [u64; BATCH]) -> i64 {
+    let out = &mut out[..docs.len()];
+    column.values.get_vals(docs, out);
+    sums::of_unsigned(out).wrapping_add(docs.len() as i64)
+}
+
+/// The same of those that have one.
+#[inline]
+pub fn gather_sparse(column: &Numbers, docs: &[u32], out: &mut [Option<u64>; BATCH]) -> i64 {
+    // It only fills in what is there.
+    let out = &mut out[..docs.len()];
+    out.fill(None);
+    column.first_vals(docs, out);
+    out.iter().flatten().fold(0, |sum, &value| sum.wrapping_add(value.cast_signed()).wrapping_add(1))
+}
+
+/// A document's value plus 1, or 0.
+#[inline]
+pub fn first(column: &Numbers, doc: u32) -> i64 {
+    column.first(doc).map_or(0, |value| value.cast_signed().wrapping_add(1))
 }
 
 /// Scans and gathers of at most one number a document.
@@ -133,34 +160,27 @@ fn read_numbers(session: &Session, column: &Numbers, asked: &Asked, count: u64) 
             total
         });
     }
-    for (work, wanted) in asked.gathers() {
-        let (wanted, lookups) = (ids(wanted), wanted.len() as u64);
+    for Lookups { work, docs: wanted, batch, units } in asked.calls() {
+        let wanted = ids(wanted);
         match &column.index {
             ColumnIndex::Full => {
                 let mut out = [0; BATCH];
-                session.measure(work, "get_vals", lookups, || {
-                    wanted.chunks(BATCH).fold(wanted.len() as i64, |total, part| {
-                        let out = &mut out[..part.len()];
-                        column.values.get_vals(part, out);
-                        total.wrapping_add(sums::of_unsigned(out))
-                    })
+                session.measure(work, "get_vals", units, || {
+                    wanted
+                        .chunks(batch)
+                        .fold(0, |total: i64, part| total.wrapping_add(gather_dense(column, part, &mut out)))
                 });
             }
             _ => {
                 let mut out = [None; BATCH];
-                session.measure(work, "first_vals", lookups, || {
-                    wanted.chunks(BATCH).fold(0_i64, |total, part| {
-                        // It only fills in what is there.
-                        let out = &mut out[..part.len()];
-                        out.fill(None);
-                        column.first_vals(part, out);
-                        let found = out.iter().flatten();
-                        found.fold(total, |sum, &value| sum.wrapping_add(value.cast_signed()).wrapping_add(1))
-                    })
+                session.measure(work, "first_vals", units, || {
+                    wanted
+                        .chunks(batch)
+                        .fold(0, |total: i64, part| total.wrapping_add(gather_sparse(column, part, &mut out)))
                 });
                 let (mut docs, mut rows, mut out) = (Vec::new(), Vec::new(), [0; BATCH]);
-                session.measure(work, "row_ids_for_docs, get_vals", lookups, || {
-                    wanted.chunks(BATCH).fold(0_i64, |total, part| {
+                session.measure(work, "row_ids_for_docs, get_vals", units, || {
+                    wanted.chunks(batch).fold(0_i64, |total, part| {
                         docs.clear();
                         rows.clear();
                         column.row_ids_for_docs(part, &mut docs, &mut rows);
@@ -171,21 +191,17 @@ fn read_numbers(session: &Session, column: &Numbers, asked: &Asked, count: u64) 
                 });
             }
         }
-        let single = if work == Work::Random { Work::RandomSingle } else { work };
-        session.measure(single, "first", lookups, || {
-            wanted.iter().fold(0_i64, |total, &doc| match column.first(doc) {
-                Some(value) => total.wrapping_add(value.cast_signed()).wrapping_add(1),
-                None => total,
-            })
+        session.measure(work.singly(), "first", units, || {
+            wanted.iter().fold(0, |total: i64, &doc| total.wrapping_add(first(column, doc)))
         });
     }
 }
 
 fn numbers(session: &Session, asked: &Asked, count: u64, middle: u32) {
     session.measure(Work::Open, "open, first", 1, || {
-        open_numbers(session).first(middle).expect("a value").cast_signed()
+        open_numbers(&session.file()).first(middle).expect("a value").cast_signed()
     });
-    let column = open_numbers(session);
+    let column = open_numbers(&session.file());
     read_numbers(session, &column, asked, count);
     if let Some(range) = session.column.range(session.docs) {
         let range = range.start().cast_unsigned()..=range.end().cast_unsigned();
@@ -201,12 +217,12 @@ fn numbers(session: &Session, asked: &Asked, count: u64, middle: u32) {
 fn host(session: &Session, asked: &Asked, count: u64, middle: u32) {
     let mut term = Vec::new();
     session.measure_strings(Work::Open, "open, ord_to_bytes", 1, || {
-        let column = open_bytes(session);
+        let column = open_bytes(&session.file());
         let ord = column.ords().first(middle).expect("a value");
         assert!(column.ord_to_bytes(ord, &mut term).expect("a good file"));
         touch(&term)
     });
-    let column = open_bytes(session);
+    let column = open_bytes(&session.file());
     read_numbers(session, column.ords(), asked, count);
 
     let (names, ords) = host_lookups(session.docs);
@@ -242,21 +258,20 @@ fn sorted_terms(column: &BytesColumn, mut ords: Vec<u64>) -> i64 {
 fn url(session: &Session, asked: &Asked, middle: u32) {
     let mut term = Vec::new();
     session.measure_strings(Work::Open, "open, ord_to_bytes", 1, || {
-        let column = open_bytes(session);
+        let column = open_bytes(&session.file());
         let ord = column.ords().first(middle).expect("a value");
         assert!(column.ord_to_bytes(ord, &mut term).expect("a good file"));
         touch(&term)
     });
-    let column = open_bytes(session);
-    for (work, wanted) in asked.gathers() {
-        let (wanted, lookups) = (ids(wanted), wanted.len() as u64);
-        session.measure_strings(work, "get_vals, sorted_ords_to_term_cb", lookups, || {
+    let column = open_bytes(&session.file());
+    for Lookups { work, docs: wanted, units, .. } in asked.gathers() {
+        let wanted = ids(wanted);
+        session.measure_strings(work, "get_vals, sorted_ords_to_term_cb", units, || {
             let mut ords = vec![0; wanted.len()];
             column.ords().values.get_vals(&wanted, &mut ords);
             sorted_terms(&column, ords)
         });
-        let single = if work == Work::Random { Work::RandomSingle } else { work };
-        session.measure_strings(single, "first, ord_to_bytes", lookups, || {
+        session.measure_strings(work.singly(), "first, ord_to_bytes", units, || {
             wanted.iter().fold(0, |total, &doc| {
                 let ord = column.ords().first(doc).expect("a value");
                 assert!(column.ord_to_bytes(ord, &mut term).expect("a good file"));
@@ -268,9 +283,9 @@ fn url(session: &Session, asked: &Asked, middle: u32) {
 
 fn tags(session: &Session, asked: &Asked, count: u64, middle: u32) {
     session.measure(Work::Open, "open, values_for_doc", 1, || {
-        open_bytes(session).ords().values_for_doc(middle).map(u64::cast_signed).sum()
+        open_bytes(&session.file()).ords().values_for_doc(middle).map(u64::cast_signed).sum()
     });
-    let column = open_bytes(session);
+    let column = open_bytes(&session.file());
     let ords = column.ords();
     session.measure(Work::Scan, "values_for_doc", count, || {
         (0..session.docs).fold(0, |total, doc| {
@@ -292,11 +307,11 @@ fn tags(session: &Session, asked: &Asked, count: u64, middle: u32) {
             total
         });
     }
-    for (work, wanted) in asked.gathers() {
-        let (wanted, lookups) = (ids(wanted), wanted.len() as u64);
+    for Lookups { work, docs: wanted, units, .. } in asked.gathers() {
+        let wanted = ids(wanted);
         if work != Work::Random {
             let (mut docs, mut rows, mut out) = (Vec::new(), Vec::new(), Vec::new());
-            session.measure(work, "row_ids_for_docs, get_vals", lookups, || {
+            session.measure(work, "row_ids_for_docs, get_vals", units, || {
                 wanted.chunks(BATCH).fold(0, |total, part| {
                     docs.clear();
                     rows.clear();
@@ -307,8 +322,7 @@ fn tags(session: &Session, asked: &Asked, count: u64, middle: u32) {
                 })
             });
         }
-        let single = if work == Work::Random { Work::RandomSingle } else { work };
-        session.measure(single, "values_for_doc", lookups, || {
+        session.measure(work.singly(), "values_for_doc", units, || {
             wanted.iter().fold(0, |total, &doc| {
                 ords.values_for_doc(doc).fold(total, |total, ord| total + ord.cast_signed() + 1)
             })

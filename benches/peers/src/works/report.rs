@@ -8,15 +8,19 @@ use std::{fs, io};
 use super::{Line, ROWS, Row, SORTED, TOP, Task};
 use crate::machine::Machine;
 use crate::plot::{self, Mark};
-use crate::report::{figure, rounds};
+use crate::report::{self, figure};
 
-/// The peers, in the order of the tables; the first two behind docvalues are those it is compared with.
+/// The peers, in the order of the tables; the first two after docvalues are those it is compared with.
 const PEERS: [(&str, &str); 4] = [
     ("docvalues", "docvalues"),
     ("lucene-10.5.0", "Lucene 10.5"),
     ("tantivy", "tantivy-columnar"),
     ("lucene-7.7.3", "Lucene 7.7"),
 ];
+
+/// Builds of docvalues that use less of the CPU.
+const BUILDS: [(&str, &str); 2] =
+    [("docvalues-avx2", "docvalues, AVX2"), ("docvalues-any", "docvalues, any")];
 
 /// A way, and its median CPU and wall time in milliseconds.
 struct Way {
@@ -60,6 +64,11 @@ impl Medians {
     /// The fastest way.
     fn get(&self, row: Row, peer: &str) -> Option<f64> {
         Some(self.ways(row, peer).first()?.cpu)
+    }
+
+    /// The better of those that docvalues is compared with.
+    fn better(&self, row: Row) -> Option<f64> {
+        PEERS[1..3].iter().filter_map(|peer| self.get(row, peer.0)).reduce(f64::min)
     }
 
     fn rows(&self) -> impl Iterator<Item = Row> {
@@ -107,6 +116,7 @@ fn text(machine: &Machine, medians: &Medians, lines: &[Line]) -> String {
     head(&mut out, machine, lines);
     out.push_str("\n![works](works/works.svg)\n");
     table(&mut out, medians);
+    without_avx512(&mut out, medians);
     singly(&mut out, medians);
     ways(&mut out, medians);
     out
@@ -121,9 +131,9 @@ fn head(out: &mut String, machine: &Machine, lines: &[Line]) {
          the same answers, in the same order. docvalues is asked through `docvalues::search`, whose requests are general; \
          the peers' loops are written by hand for the work, over the batches and iterators that they have. Where a peer can \
          do a work in several ways, the fastest counts.\n\n\
-         CPU time of one thread, {}, each in a process of its own; everything is in the page cache. \
+         {}; CPU time of one thread, each in a process of its own; everything is in the page cache. \
          Other machines and other loads give other figures: trust the ratios.\n\n| | |\n| --- | --- |\n",
-        rounds(machine.rounds)
+        machine.measured()
     );
     let mut row = |what: &str, value: &str| {
         let _ = writeln!(out, "| {what} | {value} |");
@@ -150,10 +160,7 @@ fn shown(value: Option<f64>) -> String {
 
 /// How many times what docvalues needs; what it loses is bold.
 fn times(ours: Option<f64>, theirs: Option<f64>) -> String {
-    match ours.zip(theirs).map(|(ours, theirs)| theirs / ours) {
-        Some(ratio) if ratio < 1.0 => format!("**{}**", figure(ratio)),
-        ratio => shown(ratio),
-    }
+    report::times(ours.zip(theirs).map(|(ours, theirs)| theirs / ours))
 }
 
 fn table(out: &mut String, medians: &Medians) {
@@ -171,19 +178,40 @@ fn table(out: &mut String, medians: &Medians) {
         figure(ROWS as f64)
     );
     for row in medians.rows() {
-        let figures = PEERS.map(|peer| medians.get(row, peer.0));
-        let [ours, lucene, tantivy, old] = figures;
-        let better = [lucene, tantivy].into_iter().flatten().reduce(f64::min);
+        let [ours, lucene, tantivy, old] = PEERS.map(|peer| medians.get(row, peer.0));
         let _ = writeln!(
             out,
             "| {} | {} | {} | {} | {} | {} |",
             name(row),
             shown(ours),
-            times(ours, better),
+            times(ours, medians.better(row)),
             shown(lucene),
             shown(tantivy),
             shown(old)
         );
+    }
+}
+
+/// The builds of docvalues beside the better of Lucene 10.5 and tantivy.
+fn without_avx512(out: &mut String, medians: &Medians) {
+    let measured = |row: &Row| BUILDS.iter().any(|(build, _)| medians.get(*row, build).is_some());
+    let rows: Vec<Row> = medians.rows().filter(measured).collect();
+    if rows.is_empty() {
+        return;
+    }
+    out.push_str(
+        "\n## Without AVX-512\n\n\
+         The same segment, read by builds that choose AVX2 kernels at best, or none for any kind of CPU (`any`).\n\n\
+         | work | docvalues, ms | docvalues, AVX2, ms | times as fast | docvalues, any, ms | times as fast |\n\
+         | --- | ---: | ---: | ---: | ---: | ---: |\n",
+    );
+    for row in rows {
+        let _ = write!(out, "| {} | {} |", name(row), shown(medians.get(row, PEERS[0].0)));
+        for (build, _) in BUILDS {
+            let figure = medians.get(row, build);
+            let _ = write!(out, " {} | {} |", shown(figure), times(figure, medians.better(row)));
+        }
+        out.push('\n');
     }
 }
 
@@ -219,7 +247,7 @@ fn ways(out: &mut String, medians: &Medians) {
          | work | peer | way | CPU, ms | on the wall, ms |\n| --- | --- | --- | ---: | ---: |\n",
     );
     for row in medians.rows() {
-        for (peer, called) in PEERS {
+        for (peer, called) in PEERS.into_iter().chain(BUILDS) {
             for way in medians.ways(row, peer) {
                 let (cpu, wall) = (figure(way.cpu), figure(way.wall));
                 let _ = writeln!(out, "| {} | {called} | {} | {cpu} | {wall} |", name(row), way.api);

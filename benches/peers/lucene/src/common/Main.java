@@ -34,6 +34,8 @@ import org.apache.lucene.util.FixedBitSet;
 public final class Main {
   private static final String FIELD = "field";
   private static final int LOOKUPS = 1_000_000;
+  /** Documents of a small call. */
+  private static final int TAKEN = 20;
   /** Documents asked for at a time, where an API takes many. */
   private static final int BATCH = 1_024;
 
@@ -51,6 +53,10 @@ public final class Main {
     }
     if (args[1].equals("works")) {
       Works.main(args);
+      return;
+    }
+    if (args[1].startsWith("three")) {
+      three(args);
       return;
     }
     Main main = new Main(new Session(args));
@@ -197,7 +203,9 @@ public final class Main {
         }
       }
     }
-    session.tell("bytes", "", bytes, 0, 0, 0, "nothing");
+    if (session.wants("bytes")) {
+      session.tell("bytes", "", bytes, 0, 0, 0, "nothing");
+    }
   }
 
   /** One segment, written by this thread alone, closed and synced. */
@@ -250,7 +258,7 @@ public final class Main {
   }
 
   private void gathers(String api, String of, Lookup lookup) throws Exception {
-    ascending("gather-1", api, of, Data.hits(session.docs, 100), lookup);
+    ascending("get-1", api, of, Data.hits(session.docs, 100), lookup);
     ascending("gather-0.01", api, of, Data.hits(session.docs, 1), lookup);
     int[] random = Data.randomDocs(session.docs, LOOKUPS);
     session.measure(
@@ -267,6 +275,70 @@ public final class Main {
             }
             total += lookup.look(doc);
             last = doc;
+          }
+          return total;
+        });
+    take(api, of, random, lookup, false);
+    take("sort, " + api, of, random, lookup, true);
+  }
+
+  /** Small calls, each with a new iterator; their documents as they come, or sorted first. */
+  private void take(String api, String of, int[] random, Lookup lookup, boolean sorted) throws Exception {
+    int calls = random.length / TAKEN;
+    int[] wanted = new int[TAKEN];
+    session.measure(
+        "take",
+        api,
+        calls,
+        of,
+        () -> {
+          long total = 0;
+          for (int call = 0; call < calls; call++) {
+            System.arraycopy(random, call * TAKEN, wanted, 0, TAKEN);
+            if (sorted) {
+              Arrays.sort(wanted);
+            }
+            int last = Integer.MAX_VALUE;
+            for (int doc : wanted) {
+              if (doc < last) {
+                lookup.rewind();
+              }
+              total += lookup.look(doc);
+              last = doc;
+            }
+          }
+          return total;
+        });
+  }
+
+  /** Three columns, each with an index of its own, a document at a time. */
+  private static void three(String[] args) throws Exception {
+    Session session = new Session(args);
+    String[] columns = {"ts", session.column.equals("three") ? "size" : "price60", "host"};
+    LeafReader[] leaves = new LeafReader[3];
+    for (int i = 0; i < 3; i++) {
+      String[] part = args.clone();
+      part[1] = columns[i];
+      part[5] = "";
+      Main main = new Main(new Session(part));
+      main.prepare();
+      leaves[i] = main.open().leaves().get(0).reader();
+    }
+    int[] hits = Data.hits(session.docs, 100);
+    session.measure(
+        "three-columns",
+        "advanceExact",
+        hits.length,
+        "values",
+        () -> {
+          NumericDocValues first = leaves[0].getNumericDocValues(FIELD);
+          NumericDocValues second = leaves[1].getNumericDocValues(FIELD);
+          SortedDocValues third = leaves[2].getSortedDocValues(FIELD);
+          long total = 0;
+          for (int doc : hits) {
+            total += first.advanceExact(doc) ? first.longValue() + 1 : 0;
+            total += second.advanceExact(doc) ? second.longValue() + 1 : 0;
+            total += third.advanceExact(doc) ? third.ordValue() + 1 : 0;
           }
           return total;
         });
