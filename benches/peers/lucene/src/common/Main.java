@@ -408,6 +408,7 @@ public final class Main {
     if (dense && Version.hasBulk()) {
       bulk("gather-1", Data.hits(docs, 100));
       bulk("gather-0.01", Data.hits(docs, 1));
+      takeBulk();
     }
     gathers(
         "advanceExact",
@@ -475,6 +476,31 @@ public final class Main {
             Version.longValues(values, len, wanted, out);
             for (int i = 0; i < len; i++) {
               total += out[i];
+            }
+          }
+          return total;
+        });
+  }
+
+  /** Small calls by the API that takes many documents, which have to ascend. */
+  private void takeBulk() throws Exception {
+    int[] random = Data.randomDocs(session.docs, LOOKUPS);
+    int calls = random.length / TAKEN;
+    int[] wanted = new int[TAKEN];
+    long[] out = new long[TAKEN];
+    session.measure(
+        "take",
+        "sort, longValues",
+        calls,
+        "values",
+        () -> {
+          long total = (long) calls * TAKEN;
+          for (int call = 0; call < calls; call++) {
+            System.arraycopy(random, call * TAKEN, wanted, 0, TAKEN);
+            Arrays.sort(wanted);
+            Version.longValues(leaf.getNumericDocValues(FIELD), TAKEN, wanted, out);
+            for (long value : out) {
+              total += value;
             }
           }
           return total;
