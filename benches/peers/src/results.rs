@@ -61,6 +61,7 @@ impl Results {
                 rounds.entry((line.work, line.column, peer, line.api.clone())).or_default().push(line);
             }
         }
+        let measured: BTreeSet<Work> = lines.iter().map(|line| line.work).collect();
         let mut figures: BTreeMap<(Work, Column, String), Figure> = BTreeMap::new();
         for ((work, column, peer, api), lines) in rounds {
             let median = |of: fn(&Line) -> f64| {
@@ -71,7 +72,9 @@ impl Results {
             let (value, wall) = (median(|line| line.ns_cpu), median(|line| line.ns_wall));
             let strings = lines[0].of == "strings";
             let figure = Figure { value, wall, api, strings };
-            for work in [Some(work), work.also()].into_iter().flatten() {
+            // A work that was not asked for has no row, though some of its ways were measured.
+            for work in [Some(work), work.also()].into_iter().flatten().filter(|work| measured.contains(work))
+            {
                 let best = figures.entry((work, column, peer.clone())).or_insert_with(|| figure.clone());
                 if figure.value < best.value {
                     *best = figure.clone();
@@ -205,6 +208,12 @@ mod tests {
         assert_eq!((figure.value, figure.api.as_str()), (4.0, "one"));
         assert_eq!(results.ratio(Work::Random, Column::Ts, "tantivy"), Some(4.0 / 9.0));
         assert_eq!(results.ratio(Work::RandomSingle, Column::Ts, "tantivy"), None);
+    }
+
+    #[test]
+    fn a_work_that_was_not_asked_for_has_no_row() {
+        let results = Results::new(vec![line("docvalues", Work::Get1, "get", 9.0, 7)]).unwrap();
+        assert_eq!(results.works(), [Work::Get1]);
     }
 
     #[test]
