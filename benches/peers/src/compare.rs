@@ -5,7 +5,7 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use crate::cpus::{self, Build};
+use crate::cpus::{self, Limited};
 use crate::lucene::{self, Lucene};
 use crate::machine::{self, Machine};
 use crate::python::{self, Python};
@@ -25,7 +25,7 @@ usage: benches/peers/run [--quick] [--docs N] [--rounds N] [--only NAME]... [--n
   --rounds N       how often each peer has its turn (3)
   --quick          1,000,000 documents, less time for each measurement, and --no-cpus
   --only NAME      only this peer, column or work; docvalues is always there. May be repeated
-  --no-cpus        without docvalues-avx2 and docvalues-any, which are docvalues built with AVX2 kernels at best and
+  --no-cpus        without docvalues-avx2 and docvalues-any, which are docvalues with AVX2 kernels at best and
                    with portable ones; --only can still name them
   --report FOLDER  where benchmarks-peers.md goes (docs; with --only a folder of the target directory)
   --keep           read the files of the last run instead of building them again
@@ -118,7 +118,7 @@ impl Options {
             || self.peers.is_empty() && self.works.contains(&Work::Take)
     }
 
-    fn wants_build(&self, name: &str) -> bool {
+    fn wants_limited(&self, name: &str) -> bool {
         if self.peers.is_empty() { self.cpus } else { self.peers.iter().any(|peer| peer == name) }
     }
 
@@ -142,9 +142,9 @@ impl Options {
             _ if column.parts().is_some() => false,
             Work::Take => !matches!(column, Column::Url | Column::Tags) && !is_parquet,
             _ if is_python => false,
-            Work::Build => !self.keep && !cpus::is_build(peer),
+            Work::Build => !self.keep && !cpus::is_limited(peer),
             // Builds read what docvalues wrote.
-            _ => work.is_read() || !cpus::is_build(peer),
+            _ => work.is_read() || !cpus::is_limited(peer),
         };
         let works = Work::ALL.iter().copied();
         works.filter(|&work| (wanted.contains(&work) || is_needed(work)) && is_for(work)).collect()
@@ -169,9 +169,9 @@ pub fn run(args: &[String]) -> Result<(), String> {
     let lucenes = lucene::find(&package.join("lucene"), &target(), |version| {
         lucene::FOR_COLUMNS.contains(&version) && options.wants_lucene(version)
     });
-    let builds = cpus::builds(package, &target(), |peer| options.wants_build(peer));
+    let limited = cpus::limited(|peer| options.wants_limited(peer));
     let python = python::find(package, &target(), options.names_python());
-    let peers = Peers { lucenes: &lucenes, builds: &builds, python: python.as_ref() };
+    let peers = Peers { lucenes: &lucenes, limited: &limited, python: python.as_ref() };
     let jvms = lucenes.iter().map(|lucene| (lucene.version.to_owned(), lucene.jvm.clone())).collect();
     let mut machine = Machine::look(root(), options.docs, options.rounds, jvms);
 
@@ -194,7 +194,7 @@ pub fn run(args: &[String]) -> Result<(), String> {
 /// The peers that are not of this program.
 struct Peers<'a> {
     lucenes: &'a [Lucene],
-    builds: &'a [Build],
+    limited: &'a [Limited],
     python: Option<&'a Python>,
 }
 
@@ -214,7 +214,7 @@ fn turn(
             command.args(["measure", peer]);
             (peer.to_owned(), command)
         })
-        .chain(peers.builds.iter().map(|build| (build.peer.to_owned(), build.command("measure"))))
+        .chain(peers.limited.iter().map(|one| (one.peer.to_owned(), one.command("measure"))))
         .chain(peers.lucenes.iter().map(|lucene| (format!("lucene-{}", lucene.version), lucene.command())))
         .chain(peers.python.into_iter().flat_map(|python| {
             let wanted = python::PEERS.into_iter().filter(|peer| options.wants_peer(peer));
@@ -318,7 +318,7 @@ mod tests {
     }
 
     #[test]
-    fn builds_only_read() {
+    fn limited_peers_only_read() {
         let all = options(&[]);
         assert!(all.works("docvalues", Column::Ts).contains(&Work::Build));
         let works = all.works("docvalues-avx2", Column::Ts);
@@ -326,12 +326,12 @@ mod tests {
     }
 
     #[test]
-    fn builds_are_left_out_unless_they_are_named() {
-        assert!(options(&[]).wants_build("docvalues-any"));
-        assert!(!options(&["--quick"]).wants_build("docvalues-any"));
-        assert!(!options(&["--no-cpus"]).wants_build("docvalues-any"));
-        assert!(!options(&["--only", "tantivy"]).wants_build("docvalues-any"));
-        assert!(options(&["--quick", "--only", "docvalues-any"]).wants_build("docvalues-any"));
+    fn limited_peers_are_left_out_unless_they_are_named() {
+        assert!(options(&[]).wants_limited("docvalues-any"));
+        assert!(!options(&["--quick"]).wants_limited("docvalues-any"));
+        assert!(!options(&["--no-cpus"]).wants_limited("docvalues-any"));
+        assert!(!options(&["--only", "tantivy"]).wants_limited("docvalues-any"));
+        assert!(options(&["--quick", "--only", "docvalues-any"]).wants_limited("docvalues-any"));
     }
 
     #[test]

@@ -1,48 +1,38 @@
-//! What this CPU has, and builds of this program in which docvalues uses less of it.
+//! docvalues with less of this CPU: this program, with `DOCVALUES_CPU` in its environment.
 
-use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// The builds, by the peers that they are, with what `docvalues_cpu` is in them.
-pub const BUILDS: [(&str, &str); 2] = [("docvalues-avx2", "avx2"), ("docvalues-any", "any")];
-
-/// The peer that docvalues is in this program.
-pub const THIS: &str = if cfg!(docvalues_cpu = "avx2") {
-    BUILDS[0].0
-} else if cfg!(docvalues_cpu = "any") {
-    BUILDS[1].0
-} else {
-    "docvalues"
-};
+/// The peers that docvalues then is, and what the variable says.
+const LIMITED: [(&str, &str); 2] = [("docvalues-avx2", "avx2"), ("docvalues-any", "any")];
 
 /// The kernels that docvalues chooses on this CPU, best first.
 const KERNELS: [&str; 3] = ["AVX-512", "AVX2", "portable"];
 
-/// An executable in which docvalues uses less of the CPU.
-pub struct Build {
+/// docvalues with less of the CPU.
+pub struct Limited {
     pub peer: &'static str,
-    pub program: PathBuf,
+    cpu: &'static str,
 }
 
-impl Build {
+impl Limited {
     /// A process of it, to which the arguments of a measurement are to be added.
     pub fn command(&self, measure: &str) -> Command {
-        let mut command = Command::new(&self.program);
-        command.args([measure, self.peer]);
+        let mut command = Command::new(std::env::current_exe().unwrap_or_default());
+        command.env("DOCVALUES_CPU", self.cpu).args([measure, self.peer]);
         command
     }
 }
 
 /// Whether a peer is docvalues with less of the CPU.
-pub fn is_build(peer: &str) -> bool {
-    BUILDS.iter().any(|build| build.0 == peer)
+pub fn is_limited(peer: &str) -> bool {
+    LIMITED.iter().any(|limited| limited.0 == peer)
 }
 
 /// A place in [`KERNELS`].
 fn best() -> usize {
     #[cfg(target_arch = "x86_64")]
     {
-        if is_x86_feature_detected!("avx512f") && is_x86_feature_detected!("avx512vbmi") {
+        if is_x86_feature_detected!("avx512vbmi") && is_x86_feature_detected!("avx512vpopcntdq") {
             return 0;
         }
         if is_x86_feature_detected!("avx2") {
@@ -57,54 +47,31 @@ pub fn kernels() -> &'static str {
     KERNELS[best()]
 }
 
-/// Compiles the builds that are wanted, and leaves out those that would be the same on this CPU.
-pub fn builds(package: &Path, target: &Path, wanted: impl Fn(&str) -> bool) -> Vec<Build> {
+/// Those that are wanted, without those that would be the same on this CPU.
+pub fn limited(wanted: impl Fn(&str) -> bool) -> Vec<Limited> {
     let mut found = Vec::new();
-    for (place, (peer, cpu)) in BUILDS.into_iter().enumerate().filter(|(_, build)| wanted(build.0)) {
+    for (place, (peer, cpu)) in LIMITED.into_iter().enumerate().filter(|(_, limited)| wanted(limited.0)) {
         if best() > place {
             eprintln!("{peer}: the same as docvalues, whose kernels are {} here: left out", kernels());
-            continue;
-        }
-        eprintln!("{peer}: compiling");
-        match build(package, &target.join(cpu), cpu) {
-            Ok(program) => found.push(Build { peer, program }),
-            Err(message) => eprintln!("{peer}: {message}: left out"),
+        } else {
+            found.push(Limited { peer, cpu });
         }
     }
     found
 }
 
-fn build(package: &Path, output: &Path, cpu: &str) -> Result<PathBuf, String> {
-    let given = std::env::var("RUSTFLAGS").unwrap_or_default();
-    let mut cargo = Command::new("cargo");
-    cargo
-        .current_dir(package)
-        .env("RUSTFLAGS", format!("{given} --cfg docvalues_cpu=\"{cpu}\"").trim_start());
-    cargo.args(["build", "--release", "--quiet", "--target-dir"]).arg(output);
-    let done = cargo.status().map_err(|e| format!("`cargo` cannot be started ({e})"))?;
-    if !done.success() {
-        return Err("`cargo build` failed".to_owned());
-    }
-    Ok(output.join("release/docvalues-peers"))
+/// The peer that docvalues is in this process.
+pub fn this() -> &'static str {
+    let cpu = std::env::var("DOCVALUES_CPU").unwrap_or_default();
+    LIMITED.into_iter().find(|limited| limited.1 == cpu).map_or("docvalues", |limited| limited.0)
 }
 
-/// Checks that docvalues in this program is `peer`.
+/// Checks that docvalues in this process is `peer`.
 ///
 /// # Errors
 ///
-/// If this program is another build.
+/// If `DOCVALUES_CPU` makes it another.
 pub fn check(peer: &str) -> Result<(), String> {
-    if peer == THIS { Ok(()) } else { Err(format!("this program measures {THIS}, not {peer}")) }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_build_is_one_peer() {
-        assert!(check(THIS).is_ok());
-        let others = BUILDS.into_iter().filter(|build| build.0 != THIS);
-        assert!(others.into_iter().all(|(peer, _)| check(peer).unwrap_err().contains(THIS)));
-    }
+    let this = this();
+    if peer == this { Ok(()) } else { Err(format!("DOCVALUES_CPU makes this {this}, not {peer}")) }
 }

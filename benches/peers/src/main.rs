@@ -74,7 +74,7 @@ fn measure(args: &[String]) -> Result<(), String> {
     match name.as_str() {
         name if name.starts_with("docvalues") => {
             cpus::check(name)?;
-            peer::docvalues::run(&session(cpus::THIS, peer::locked("docvalues"))?);
+            peer::docvalues::run(&session(cpus::this(), peer::locked("docvalues"))?);
         }
         "tantivy" => peer::tantivy::run(&session("tantivy", peer::locked("tantivy-columnar"))?),
         "parquet" => peer::parquet::run(&session("parquet", peer::locked("parquet"))?, Setting::Default),

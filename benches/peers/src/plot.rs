@@ -165,7 +165,7 @@ fn around(values: impl Iterator<Item = f64> + Clone) -> Range<f64> {
 pub fn bars(results: &Results, work: Work, title: &str) -> String {
     let (columns, mut peers) = (results.columns(work), results.peers_of(work));
     // They would hide docvalues.
-    peers.retain(|peer| !cpus::is_build(peer.0));
+    peers.retain(|peer| !cpus::is_limited(peer.0));
     // Strings are not to be seen beside ords.
     let alike = |column, found: &Figure| {
         results.get(work, column, "docvalues").is_none_or(|ours| ours.strings == found.strings)

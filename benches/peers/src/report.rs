@@ -12,7 +12,7 @@ use crate::results::{Results, unit};
 use crate::task::{Column, Work};
 use about::{ORDER, about};
 
-/// Who is compared in a few words: docvalues or a build of it, the peers of which the fastest counts, and how this is called.
+/// Who is compared in a few words: docvalues with all or less of the CPU, the peers of which the fastest counts, and how this is called.
 const RIVALS: [(&str, &[&str], &str); 5] = [
     ("docvalues", &["lucene-10.5.0"], "Lucene 10.5"),
     ("docvalues", &["tantivy"], "tantivy"),
@@ -21,7 +21,7 @@ const RIVALS: [(&str, &[&str], &str); 5] = [
     ("docvalues-any", &["tantivy"], "tantivy (docvalues with portable kernels)"),
 ];
 
-/// The columns of the ratios of builds that use less of the CPU.
+/// The columns of the ratios of docvalues with less of the CPU.
 const WITHOUT_AVX512: [(&str, &[&str], &str); 4] = [
     ("docvalues-avx2", &["tantivy"], "AVX2: tantivy"),
     ("docvalues-avx2", &["lucene-10.5.0"], "AVX2: Lucene 10.5"),
@@ -160,7 +160,7 @@ fn ratios(out: &mut String, results: &Results, works: &[Work]) {
     }
 }
 
-/// The ratios of builds of docvalues that use less of the CPU.
+/// The ratios of docvalues with less of the CPU.
 fn without_avx512(out: &mut String, results: &Results, works: &[Work]) {
     let peers = results.peers();
     let built: Vec<_> =
@@ -169,7 +169,7 @@ fn without_avx512(out: &mut String, results: &Results, works: &[Work]) {
         return;
     }
     out.push_str(
-        "\n## Without AVX-512\n\nThe same ratios for builds that choose AVX2 kernels at best, or none for any kind of CPU \
+        "\n## Without AVX-512\n\nThe same ratios where docvalues chooses AVX2 kernels at best, or none for any kind of CPU \
          (`any`), as docvalues does on other machines; they read the files that docvalues wrote. The peers are as \
          above; of Parquet the faster setting counts. **Bold: docvalues loses.**\n\n| work | column |",
     );
@@ -195,7 +195,7 @@ pub fn times(ratio: Option<f64>) -> String {
     }
 }
 
-/// The ratios to tantivy of docvalues and its builds that differ by more than a tenth.
+/// The ratios to tantivy of docvalues, with all and less of the CPU, that differ by more than a tenth.
 pub fn differences(old: &Results, new: &Results) -> String {
     let mut out = String::from(
         "tantivy's figure divided by that of docvalues; above 1 docvalues is ahead\n\n\

@@ -20,7 +20,7 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
-use crate::cpus::{self, Build};
+use crate::cpus::{self, Limited};
 use crate::lucene::{self, Lucene};
 use crate::machine::{self, Machine};
 use crate::task::{Column, names};
@@ -35,7 +35,7 @@ usage: benches/peers/run works [--quick] [--docs N] [--rounds N] [--only NAME]..
   --rounds N       how often each peer has its turn (3)
   --quick          1,000,000 documents, less time for each measurement, and --no-cpus
   --only NAME      only this peer or row; docvalues is always there. May be repeated
-  --no-cpus        without docvalues-avx2 and docvalues-any, which are docvalues built with AVX2 kernels at best and
+  --no-cpus        without docvalues-avx2 and docvalues-any, which are docvalues with AVX2 kernels at best and
                    with portable ones; --only can still name them
   --report FOLDER  where works.md goes (docs/benchmarks; with --only a folder of the target directory)
   --keep           read the segment that docvalues wrote the last time; those of the others stay always
@@ -198,7 +198,7 @@ impl Options {
     fn only(&mut self, name: &str) -> Result<(), String> {
         if let Ok(row) = name.parse() {
             self.rows.push(row);
-        } else if HERE.contains(&name) || cpus::is_build(name) || name.starts_with("lucene") {
+        } else if HERE.contains(&name) || cpus::is_limited(name) || name.starts_with("lucene") {
             self.peers.push(name.to_owned());
         } else {
             return Err(format!("--only {name}: no such peer or row\n\n{HELP}"));
@@ -211,7 +211,7 @@ impl Options {
             || self.peers.iter().any(|wanted| peer == wanted || peer.starts_with(&format!("{wanted}-")))
     }
 
-    fn wants_build(&self, peer: &str) -> bool {
+    fn wants_limited(&self, peer: &str) -> bool {
         if self.peers.is_empty() { self.cpus } else { self.peers.iter().any(|wanted| wanted == peer) }
     }
 
@@ -238,20 +238,20 @@ pub fn run(args: &[String]) -> Result<(), String> {
     let folder = target().join(format!("data/works-{}", options.docs));
     fs::create_dir_all(&folder).map_err(|e| format!("{}: {e}", folder.display()))?;
     let package = Path::new(env!("CARGO_MANIFEST_DIR"));
-    let builds = cpus::builds(package, &target(), |peer| options.wants_build(peer));
+    let limited = cpus::limited(|peer| options.wants_limited(peer));
     let lucenes = lucene::find(&package.join("lucene"), &target(), |version| {
         lucene::FOR_WORKS.contains(&version) && options.wants(&format!("lucene-{version}"))
     });
     let jvms = lucenes.iter().map(|lucene| (lucene.version.to_owned(), lucene.jvm.clone())).collect();
     let mut machine = Machine::look(&root, options.docs, options.rounds, jvms);
-    for (peer, mut command) in commands(&options, &builds, &lucenes, &folder, None) {
+    for (peer, mut command) in commands(&options, &limited, &lucenes, &folder, None) {
         eprintln!("segments: {peer}");
         said(&peer, &mut command)?;
     }
     let mut lines: Vec<Line> = Vec::new();
     for round in 0..options.rounds {
         for &row in &options.rows {
-            let mut commands = commands(&options, &builds, &lucenes, &folder, Some(row));
+            let mut commands = commands(&options, &limited, &lucenes, &folder, Some(row));
             // Nobody always comes after the same neighbour.
             let first = round as usize % commands.len();
             commands.rotate_left(first);
@@ -278,7 +278,7 @@ pub fn run(args: &[String]) -> Result<(), String> {
 /// A process for each peer that is asked for a row; without one, for each that has no segment yet.
 fn commands(
     options: &Options,
-    builds: &[Build],
+    limited: &[Limited],
     lucenes: &[Lucene],
     folder: &Path,
     row: Option<Row>,
@@ -295,10 +295,10 @@ fn commands(
         commands.push((peer.to_owned(), command));
     }
     // They read the segment that docvalues wrote.
-    for build in builds.iter().filter(|_| row.is_some()) {
-        let mut command = build.command("measure-works");
+    for limited in limited.iter().filter(|_| row.is_some()) {
+        let mut command = limited.command("measure-works");
         command.args(options.arguments(folder, row));
-        commands.push((build.peer.to_owned(), command));
+        commands.push((limited.peer.to_owned(), command));
     }
     for lucene in lucenes {
         let peer = format!("lucene-{}", lucene.version);
@@ -348,7 +348,7 @@ pub fn measure(args: &[String]) -> Result<(), String> {
         name if name.starts_with("docvalues") => {
             cpus::check(name)?;
             let file = process::file(folder.as_ref(), "docvalues");
-            here::run(&Process { file, ..process(cpus::THIS, peer::locked("docvalues")) }, row);
+            here::run(&Process { file, ..process(cpus::this(), peer::locked("docvalues")) }, row);
         }
         "tantivy" => tantivy::run(&process("tantivy", peer::locked("tantivy-columnar")), row),
         other => return Err(format!("no peer `{other}` in this program")),

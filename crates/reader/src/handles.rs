@@ -230,7 +230,7 @@ impl Segment {
     }
 }
 
-/// Sets the bits of all of `docs`, and returns what clears those of a batch whose documents lack values.
+/// Sets the bits of all of `docs`, clears those after them in the last word, and returns what clears those of a batch whose documents lack values.
 ///
 /// # Panics
 ///
@@ -239,6 +239,9 @@ fn all_but<'a>(docs: &[DocId], bits: &'a mut [u64]) -> impl FnMut(usize, Indices
     let words = docs.len().div_ceil(64);
     assert!(bits.len() >= words, "{} words for {} documents", bits.len(), docs.len());
     bits[..words].fill(u64::MAX);
+    if let Some(last) = bits[..words].last_mut() {
+        *last >>= words * 64 - docs.len();
+    }
     |at, indices| bits[at / 64..].iter_mut().zip(present(indices)).for_each(|(to, from)| *to = from)
 }
 
@@ -255,7 +258,7 @@ impl<T: Number> Numeric<T> {
     }
 
     /// Reads the values of `docs`, in any order and with repeats, into `out`. If a document has none, its bit in `present`
-    /// is cleared and its value is the type's default: 0.
+    /// is cleared and its value is the type's default: 0. So are bits after the last document's in its word.
     ///
     /// # Errors
     ///
@@ -553,7 +556,7 @@ impl Binary {
     }
 
     /// Replaces `out` by the values of `docs`, in any order and with repeats. If a document has none, its bit in `present`
-    /// is cleared and its value is empty.
+    /// is cleared and its value is empty. So are bits after the last document's in its word.
     ///
     /// # Errors
     ///

@@ -19,7 +19,7 @@ const PEERS: [(&str, &str); 4] = [
 ];
 
 /// Builds of docvalues that use less of the CPU.
-const BUILDS: [(&str, &str); 2] =
+const LIMITED: [(&str, &str); 2] =
     [("docvalues-avx2", "docvalues, AVX2"), ("docvalues-any", "docvalues, any")];
 
 /// A way, and its median CPU and wall time in milliseconds.
@@ -192,23 +192,23 @@ fn table(out: &mut String, medians: &Medians) {
     }
 }
 
-/// The builds of docvalues beside the better of Lucene 10.5 and tantivy.
+/// docvalues with less of the CPU beside the better of Lucene 10.5 and tantivy.
 fn without_avx512(out: &mut String, medians: &Medians) {
-    let measured = |row: &Row| BUILDS.iter().any(|(build, _)| medians.get(*row, build).is_some());
+    let measured = |row: &Row| LIMITED.iter().any(|(peer, _)| medians.get(*row, peer).is_some());
     let rows: Vec<Row> = medians.rows().filter(measured).collect();
     if rows.is_empty() {
         return;
     }
     out.push_str(
         "\n## Without AVX-512\n\n\
-         The same segment, read by builds that choose AVX2 kernels at best, or none for any kind of CPU (`any`).\n\n\
+         The same segment, read with AVX2 kernels at best, or none for any kind of CPU (`any`).\n\n\
          | work | docvalues, ms | docvalues, AVX2, ms | times as fast | docvalues, any, ms | times as fast |\n\
          | --- | ---: | ---: | ---: | ---: | ---: |\n",
     );
     for row in rows {
         let _ = write!(out, "| {} | {} |", name(row), shown(medians.get(row, PEERS[0].0)));
-        for (build, _) in BUILDS {
-            let figure = medians.get(row, build);
+        for (peer, _) in LIMITED {
+            let figure = medians.get(row, peer);
             let _ = write!(out, " {} | {} |", shown(figure), times(figure, medians.better(row)));
         }
         out.push('\n');
@@ -247,7 +247,7 @@ fn ways(out: &mut String, medians: &Medians) {
          | work | peer | way | CPU, ms | on the wall, ms |\n| --- | --- | --- | ---: | ---: |\n",
     );
     for row in medians.rows() {
-        for (peer, called) in PEERS.into_iter().chain(BUILDS) {
+        for (peer, called) in PEERS.into_iter().chain(LIMITED) {
             for way in medians.ways(row, peer) {
                 let (cpu, wall) = (figure(way.cpu), figure(way.wall));
                 let _ = writeln!(out, "| {} | {called} | {} | {cpu} | {wall} |", name(row), way.api);

@@ -139,6 +139,10 @@ fn check_one<T: Written>(column: &Numeric<T>, model: &[Option<T>], ranges: &[(Bo
         assert_eq!(bits::get(&present, at).then(|| found[at].to_stored()), value_of(*doc).map(T::to_stored));
         assert!(bits::get(&present, at) || found[at] == T::default(), "{doc:?}");
     }
+    // Fewer than a word of documents, most of which have a value.
+    let few = &docs[..20];
+    column.gather(few, &mut found[..few.len()], &mut present).unwrap();
+    assert!((few.len()..64).all(|at| !bits::get(&present, at)));
     column.gather_or(&docs, &mut found, fill).unwrap();
     let filled: Vec<T> = docs.iter().map(|doc| value_of(*doc).unwrap_or(fill)).collect();
     assert_eq!(exact(&found), exact(&filled));
