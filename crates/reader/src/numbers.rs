@@ -60,7 +60,7 @@ impl Numbers {
 
     /// The values in one line of memory, if every document has one: see [`NumericReader::direct`].
     pub(crate) fn direct(&self) -> Option<Direct<'_>> {
-        self.values.direct().filter(|_| self.core.presence.is_all())
+        if self.core.presence.is_all() { self.values.direct() } else { None }
     }
 
     /// The documents whose number lies in `wanted`, if the segment is sorted by this column first.

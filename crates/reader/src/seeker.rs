@@ -2,21 +2,22 @@
 
 use docvalues_column::{DocId, Result};
 use docvalues_format::numeric::Direct;
-use docvalues_terms::lookup::Hit;
 
 use crate::Numeric;
+use crate::numbers::Numbers;
 
-/// One thread's way to the numbers of documents that lie anywhere in many segments, such as the versions of those that were
-/// found by their ids.
+/// Reads single numbers of one field from many segments, such as the versions of documents that were found by their ids.
 ///
-/// A [`Numeric`] keeps what leads to its values in about a dozen lines of memory. Whoever reads one value of it, and the next
-/// one of another column, finds none of them in the cache. Here an array has, for each column that can be read so, the little
-/// that a value takes in one line of memory: a column that is one block, or constant, in which every document has a value, and
-/// of which all bytes were checked by now. Columns become so as they are read; the others are asked as they are.
+/// From a [`Numeric`] to a value it is about a dozen lines of memory. A loop over one column keeps them in the cache; a loop
+/// over hundreds of columns does not. A seeker has one line of memory for each column whose values it reads directly: a
+/// column that is constant or one block, in which every document has a value, and of which all bytes are verified. It reads
+/// other columns as [`Numeric::get`] does.
+///
+/// A column whose bytes are verified later is read directly by the next seeker.
 ///
 /// # Complexity
 ///
-/// O(columns) to make, 64 bytes for each; a value O(1), as in the column. Keep it as long as the columns.
+/// O(columns) to make, 72 bytes for each; a value O(1), as in the column.
 ///
 /// # Examples
 ///
@@ -33,41 +34,51 @@ use crate::Numeric;
 ///     }
 ///     let columns = segments.iter().map(|segment| segment.numeric("_version")).collect::<Result<Vec<_>, _>>()?;
 ///
-///     let (lookup, mut versions) = (IdLookup::new(readers), NumericSeeker::new(&columns));
-///     let (mut seeker, mut hits, mut found) = (lookup.seeker(), Vec::new(), Vec::new());
-///     seeker.find_many(ids, &mut hits)?;
-///     versions.gather(&hits, &mut found)?;
-///     Ok(found)
+///     let (lookup, versions) = (IdLookup::new(readers), NumericSeeker::new(&columns));
+///     let mut hits = Vec::new();
+///     lookup.seeker().find_many(ids, &mut hits)?;
+///     let version = |hit: &Option<Hit>| match hit {
+///         Some(hit) => versions.get(hit.segment, hit.doc),
+///         None => Ok(None),
+///     };
+///     Ok(hits.iter().map(version).collect::<Result<_, _>>()?)
 /// }
 /// # assert!(versions(&[], &[b"a"])?.iter().all(Option::is_none));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone, Debug)]
 pub struct NumericSeeker<'a> {
+    /// The columns that are not read directly. Apart from the lines, which these columns leave alone.
+    columns: Vec<Option<&'a Numbers>>,
     lines: Vec<Line<'a>>,
-    columns: Vec<&'a Numeric>,
 }
 
-/// So many values are asked for ahead.
-const AHEAD: usize = 64;
-
-/// A column in a line of memory of its own, without values if it is not known in this way.
+/// A column in a line of memory of its own; without values if it is not read directly.
 #[derive(Clone, Copy, Debug)]
 #[repr(align(64))]
-struct Line<'a>(Direct<'a>);
+struct Line<'a> {
+    direct: Direct<'a>,
+    column: &'a Numbers,
+}
+
+const _: () = assert!(size_of::<Line<'_>>() == 64, "a line of memory");
 
 impl<'a> NumericSeeker<'a> {
-    /// For columns of the same field in segments, in the order of these: for what an
-    /// [`IdLookup`](docvalues_terms::lookup::IdLookup) finds, from the newest to the oldest.
+    /// A seeker of columns of the same field, one for each segment, in the order of the segments of an
+    /// [`IdLookup`](docvalues_terms::lookup::IdLookup).
     ///
     /// O(columns); reads no values.
     pub fn new(columns: impl IntoIterator<Item = &'a Numeric>) -> NumericSeeker<'a> {
-        let columns: Vec<_> = columns.into_iter().collect();
-        let lines = columns.iter().map(|column| Line(column.column.direct().unwrap_or_default())).collect();
-        NumericSeeker { lines, columns }
+        let way = |column: &'a Numeric| {
+            let column = &*column.column;
+            let direct = column.direct();
+            (direct.is_none().then_some(column), Line { direct: direct.unwrap_or_default(), column })
+        };
+        let (columns, lines) = columns.into_iter().map(way).unzip();
+        NumericSeeker { columns, lines }
     }
 
-    /// How many columns there are.
+    /// The number of columns.
     pub fn len(&self) -> usize {
         self.columns.len()
     }
@@ -87,51 +98,20 @@ impl<'a> NumericSeeker<'a> {
     ///
     /// If there is no such column.
     #[inline]
-    pub fn get(&mut self, place: usize, doc: DocId) -> Result<Option<i64>> {
-        match self.lines.get(place).and_then(|line| line.0.get(doc.get().into())) {
+    pub fn get(&self, place: usize, doc: DocId) -> Result<Option<i64>> {
+        if let Some(column) = self.columns[place] {
+            return column.core.named(column.read(doc));
+        }
+        let Line { direct, column } = &self.lines[place];
+        match direct.get(doc.get().into()) {
             Some(value) => Ok(Some(value)),
-            None => self.ask(place, doc),
+            None => past(column, doc),
         }
     }
+}
 
-    /// The same of the column itself.
-    #[inline(never)]
-    fn ask(&mut self, place: usize, doc: DocId) -> Result<Option<i64>> {
-        let column = self.columns[place];
-        let value = column.get(doc);
-        // All of it may have been checked by now.
-        if let Some(direct) = column.column.direct() {
-            self.lines[place] = Line(direct);
-        }
-        value
-    }
-
-    /// The values of documents that were found, in `out`, which is cleared first; `None` for what was not found, too.
-    ///
-    /// The lines of all values come side by side. Allocates nothing once `out` is as long as the longest `hits`.
-    ///
-    /// # Errors
-    ///
-    /// As [`get`](Self::get); `out` is then filled in part.
-    ///
-    /// # Panics
-    ///
-    /// If there is no column for one of them.
-    pub fn gather(&mut self, hits: &[Option<Hit>], out: &mut Vec<Option<i64>>) -> Result<()> {
-        out.clear();
-        for hits in hits.chunks(AHEAD) {
-            for hit in hits.iter().flatten() {
-                if let Some(line) = self.lines.get(hit.segment) {
-                    line.0.prefetch(hit.doc.get().into());
-                }
-            }
-            for hit in hits {
-                out.push(match hit {
-                    Some(hit) => self.get(hit.segment, hit.doc)?,
-                    None => None,
-                });
-            }
-        }
-        Ok(())
-    }
+/// The value of a document that lies past the last one, unless bytes of the column are damaged.
+#[cold]
+fn past(column: &Numbers, doc: DocId) -> Result<Option<i64>> {
+    column.core.named(column.read(doc))
 }

@@ -255,27 +255,26 @@ fn docvalues_segments(
 }
 
 fn docvalues_look_up(process: &Process<'_>, how: &str, opened: &Opened, lookup: &IdLookup<IdReader>) {
-    let mut versions = NumericSeeker::new(opened.segments.iter().map(|segment| &segment.1));
+    let versions = || NumericSeeker::new(opened.segments.iter().map(|segment| &segment.1));
     let one_more = |version: Option<i64>| version.expect("each document has one") + 1;
     for (work, ids) in process.asked() {
         let ids: Vec<&[u8]> = ids.iter().map(|id| id.as_bytes()).collect();
         let mut seeker = lookup.seeker();
         process.measure(work, how, ids.len(), || {
+            let versions = versions();
             let version = |id: &&[u8]| match seeker.find(id).expect("undamaged") {
                 Some(Hit { segment, doc }) => one_more(versions.get(segment, doc).expect("undamaged")),
                 None => 0,
             };
             ids.iter().map(version).sum()
         });
-        let (mut hits, mut found) = (Vec::new(), Vec::new());
+        let mut hits = Vec::new();
         process.measure(work, &format!("{how}, bulks of 20"), ids.len(), || {
+            let versions = versions();
             let bulks = ids.chunks(20).map(|bulk| {
                 seeker.find_many(bulk, &mut hits).expect("undamaged");
-                versions.gather(&hits, &mut found).expect("undamaged");
-                hits.iter()
-                    .zip(&found)
-                    .map(|(hit, &version)| hit.map_or(0, |_| one_more(version)))
-                    .sum::<i64>()
+                let found = hits.iter().flatten();
+                found.map(|hit| one_more(versions.get(hit.segment, hit.doc).expect("undamaged"))).sum::<i64>()
             });
             bulks.sum()
         });

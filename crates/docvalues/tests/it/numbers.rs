@@ -1,7 +1,6 @@
 //! Single numbers of many segments, beside the columns that they are of.
 
 use docvalues::prelude::*;
-use docvalues::terms::lookup::Hit;
 use docvalues::{Access, JumpTables, Numeric, NumericSeeker, Verify};
 use docvalues_testkit::rng::SplitMix64;
 use proptest::prelude::*;
@@ -47,10 +46,9 @@ fn column(bytes: Vec<u8>, options: OpenOptions) -> Numeric {
     Segment::from_bytes(bytes, options).unwrap().numeric("_version").unwrap()
 }
 
-/// Asks a seeker for documents anywhere, and some behind the last ones, one by one and many at once.
-fn ask(seeker: &mut NumericSeeker<'_>, model: &[Vec<Option<i64>>], asked: u64, seed: u64) {
+/// Asks a seeker for documents anywhere, and some past the last ones.
+fn ask(seeker: &NumericSeeker<'_>, model: &[Vec<Option<i64>>], asked: u64, seed: u64) {
     let mut random = SplitMix64::new(seed);
-    let mut hits = Vec::new();
     for _ in 0..asked {
         let place = (random.next_u64() % model.len() as u64) as usize;
         let doc = match random.next_u64() % 16 {
@@ -59,14 +57,7 @@ fn ask(seeker: &mut NumericSeeker<'_>, model: &[Vec<Option<i64>>], asked: u64, s
         };
         let right = model[place].get(doc as usize).copied().flatten();
         assert_eq!(seeker.get(place, DocId::new(doc)).unwrap(), right, "{place}: {doc}");
-        let hit = Hit { segment: place, doc: DocId::new(doc) };
-        hits.extend([Some((hit, right)), (random.next_u64().is_multiple_of(4)).then_some((hit, right))]);
     }
-    let (hits, right): (Vec<_>, Vec<_>) =
-        hits.into_iter().map(|hit| (hit.map(|hit| hit.0), hit.and_then(|hit| hit.1))).unzip();
-    let mut found = vec![None; 3];
-    seeker.gather(&hits, &mut found).unwrap();
-    assert_eq!(found, right);
 }
 
 fn options() -> impl Strategy<Value = OpenOptions> {
@@ -86,17 +77,17 @@ proptest! {
     ) {
         let model: Vec<_> = segments.iter().zip(seed..).map(|((kind, docs), seed)| values(*kind, *docs, seed)).collect();
         let columns: Vec<_> = model.iter().map(|values| column(segment(values), options)).collect();
-        let mut seeker = NumericSeeker::new(&columns);
+        let seeker = NumericSeeker::new(&columns);
         prop_assert_eq!((seeker.len(), seeker.is_empty()), (columns.len(), false));
-        // When some was checked, and when all was, by this seeker and by one that comes then.
-        ask(&mut seeker, &model, 40, seed);
+        // Before all bytes are verified, and after, by this seeker and by the next one.
+        ask(&seeker, &model, 40, seed);
         for (column, values) in columns.iter().zip(&model) {
             for doc in 0..values.len() as u32 {
                 column.get(DocId::new(doc)).unwrap();
             }
         }
-        ask(&mut seeker, &model, 400, !seed);
-        ask(&mut NumericSeeker::new(&columns), &model, 400, seed);
+        ask(&seeker, &model, 400, !seed);
+        ask(&NumericSeeker::new(&columns), &model, 400, seed);
     }
 }
 
@@ -111,8 +102,8 @@ fn files_that_are_mapped_or_read() {
             Segment::open_with(&path, OpenOptions::new().access(access)).unwrap().numeric("_version").unwrap()
         };
         let columns: Vec<_> = (0..).zip(&model).map(open).collect();
-        let mut seeker = NumericSeeker::new(&columns);
-        (0..4).for_each(|seed| ask(&mut seeker, &model, 2_000, seed));
+        let seeker = NumericSeeker::new(&columns);
+        (0..4).for_each(|seed| ask(&seeker, &model, 2_000, seed));
     }
 }
 
@@ -128,7 +119,7 @@ fn damage_is_found_as_in_the_column() {
             let open =
                 || Segment::from_bytes(bytes.clone(), OpenOptions::new()).and_then(|s| s.numeric("_version"));
             let (Ok(column), Ok(other)) = (open(), open()) else { continue };
-            let mut seeker = NumericSeeker::new([&column]);
+            let seeker = NumericSeeker::new([&column]);
             for _ in 0..2 {
                 for doc in (0..3_002).step_by(97).map(DocId::new) {
                     let (said, right) = (seeker.get(0, doc), other.get(doc));
