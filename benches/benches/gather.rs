@@ -1,8 +1,9 @@
 //! How fast the values of some documents are fetched.
 //!
 //! Question: what does a packed column cost against plain memory, when a query has hit a tenth of the
-//! documents, 1 % or 0.01 %, and when a tenth of them come in no order? Does the batch beat single gets? Read
-//! `gather/<column>/<how>/<order>`; throughput is documents a second. `vec` is a slot of 8 bytes for each
+//! documents, 1 % or 0.01 %, and when a tenth of them come in no order? Does the batch beat single gets? Does a
+//! `Lookahead` over three columns cost what gathers by 64 written by hand cost? Read
+//! `gather/<column>/<how>/<order>`, and `gather/three columns/<how>/<order>`; throughput is documents a second. `vec` is a slot of 8 bytes for each
 //! document (of `host`, 4 bytes), missing values being zeros: no presence is asked there.
 #![expect(clippy::expect_used, reason = "a bench may panic")]
 
@@ -10,6 +11,7 @@ use std::hint::black_box;
 
 use criterion::{BenchmarkId, Throughput, criterion_group, criterion_main};
 use docvalues::prelude::*;
+use docvalues::{Gathered, Lookahead};
 use docvalues_benches::{Bench, data, segment};
 
 /// What a query hits at 0.01 %, when nothing else of the column was ever touched; at 1 %; at 10 %; and in no
@@ -97,5 +99,79 @@ fn ords(c: &mut Bench) {
     group.finish();
 }
 
-criterion_group! { name = benches; config = docvalues_benches::criterion(); targets = numbers, ords }
+fn three_columns(c: &mut Bench) {
+    const DOCS: usize = 64;
+    let docs = docvalues_benches::docs();
+    let written = segment::write(docs, &["ts", "size", "host"], WriterOptions::default());
+    let segment = written.open(OpenOptions::new());
+    let times = segment.numeric("ts").expect("written");
+    let sizes = segment.numeric("size").expect("written");
+    let hosts = segment.sorted("host").expect("written");
+    let sum = |times: &[i64], sizes: &[i64], hosts: &[TermOrd]| {
+        let rows = times.iter().zip(sizes).zip(hosts);
+        rows.fold(0_i64, |sum, ((time, size), host)| sum.wrapping_add(time ^ size ^ i64::from(host.get())))
+    };
+
+    let mut group = c.benchmark_group("gather/three columns");
+    for (order, asked) in orders(docs) {
+        group.throughput(Throughput::Elements(asked.len() as u64));
+        let one_by_one = || {
+            asked.iter().fold(0_i64, |total, &doc| {
+                let time = times.get(doc).expect("good bytes").unwrap_or(0);
+                let size = sizes.get(doc).expect("good bytes").unwrap_or(0);
+                let host = hosts.ord(doc).expect("good bytes").unwrap_or(TermOrd::new(0));
+                total.wrapping_add(sum(&[time], &[size], &[host]))
+            })
+        };
+        let expected = one_by_one();
+        group.bench_function(BenchmarkId::new("get", order), |b| b.iter(one_by_one));
+
+        let mut ahead = Lookahead::new((times.clone(), sizes.clone(), hosts.clone()));
+        let mut lookahead = || {
+            let mut total = 0_i64;
+            let mut add = |(times, sizes, hosts): &(Gathered<i64>, Gathered<i64>, Gathered<TermOrd>)| {
+                total = total.wrapping_add(sum(times.values(), sizes.values(), hosts.values()));
+            };
+            for &doc in &asked {
+                if let Some((_, rows)) = ahead.push(doc).expect("good bytes") {
+                    add(rows);
+                }
+            }
+            if let Some((_, rows)) = ahead.finish().expect("good bytes") {
+                add(rows);
+            }
+            total
+        };
+        assert_eq!(lookahead(), expected);
+        group.bench_function(BenchmarkId::new("lookahead", order), |b| b.iter(&mut lookahead));
+
+        // The documents come one by one here, too.
+        let (mut time, mut size, mut host) = ([0; DOCS], [0; DOCS], [TermOrd::new(0); DOCS]);
+        let mut by_hand = || {
+            let mut add = |docs: &[DocId]| {
+                let (time, size, host) =
+                    (&mut time[..docs.len()], &mut size[..docs.len()], &mut host[..docs.len()]);
+                times.gather_or(docs, time, 0).expect("good bytes");
+                sizes.gather_or(docs, size, 0).expect("good bytes");
+                hosts.gather_or(docs, host, TermOrd::new(0)).expect("good bytes");
+                sum(time, size, host)
+            };
+            let (mut ready, mut len, mut total) = ([DocId::new(0); DOCS], 0, 0_i64);
+            for &doc in &asked {
+                ready[len] = doc;
+                len += 1;
+                if len == DOCS {
+                    total = total.wrapping_add(add(&ready));
+                    len = 0;
+                }
+            }
+            total.wrapping_add(add(&ready[..len]))
+        };
+        assert_eq!(by_hand(), expected);
+        group.bench_function(BenchmarkId::new("by hand", order), |b| b.iter(&mut by_hand));
+    }
+    group.finish();
+}
+
+criterion_group! { name = benches; config = docvalues_benches::criterion(); targets = numbers, ords, three_columns }
 criterion_main!(benches);

@@ -33,13 +33,13 @@ pub struct Gathered<T> {
     present: Vec<u64>,
 }
 
-impl<T: Element> Default for Gathered<T> {
+impl<T: Copy + Default> Default for Gathered<T> {
     fn default() -> Gathered<T> {
         Gathered::new()
     }
 }
 
-impl<T: Element> Gathered<T> {
+impl<T: Copy + Default> Gathered<T> {
     /// No rows; gathers write down which documents have a value. A missing number or ord is 0.
     pub fn new() -> Gathered<T> {
         Gathered { tracks: true, ..Gathered::filled(T::default()) }
@@ -100,6 +100,35 @@ impl<T: Element> Gathered<T> {
         self.has_gaps.then_some(&self.present)
     }
 
+    /// The value of row `at`, of rows with at most one; `None` if the document has no value. After
+    /// [`filled`](Self::filled), `Some` of the fill.
+    ///
+    /// # Panics
+    ///
+    /// If there are not so many rows, or they are lists.
+    #[inline]
+    pub fn value(&self, at: usize) -> Option<T> {
+        let value = self.values()[at];
+        self.present().is_none_or(|present| bits::get(present, at)).then_some(value)
+    }
+
+    /// For sources: begins `len` rows of at most one value each. What the values are is for the caller to write; all are
+    /// taken to be present until the presence is told otherwise.
+    pub fn begin_one(&mut self, len: usize) -> (&mut [T], Presence<'_>) {
+        self.is_many = false;
+        self.has_gaps = false;
+        self.values.resize(len, self.fill);
+        let (has_gaps, bits, tracks) = (&mut self.has_gaps, &mut self.present, self.tracks);
+        (&mut self.values, Presence { len, tracks, has_gaps, bits })
+    }
+
+    /// The value that stands for one that is missing.
+    pub fn fill(&self) -> T {
+        self.fill
+    }
+}
+
+impl<T: Element> Gathered<T> {
     /// Row `at`; `None` if the document has no value. For loops over many rows, [`view`](Self::view) is twice as fast.
     ///
     /// # Panics
@@ -139,16 +168,6 @@ impl<T: Element> Gathered<T> {
         selected
     }
 
-    /// For sources: begins `len` rows of at most one value each. What the values are is for the caller to write; all are
-    /// taken to be present until the presence is told otherwise.
-    pub fn begin_one(&mut self, len: usize) -> (&mut [T], Presence<'_>) {
-        self.is_many = false;
-        self.has_gaps = false;
-        self.values.resize(len, self.fill);
-        let (has_gaps, bits, tracks) = (&mut self.has_gaps, &mut self.present, self.tracks);
-        (&mut self.values, Presence { len, tracks, has_gaps, bits })
-    }
-
     /// For sources: begins `len` rows that are lists, and are appended one by one.
     pub fn begin_many(&mut self, len: usize) -> (&mut Lists<T>, Presence<'_>) {
         self.is_many = true;
@@ -156,11 +175,6 @@ impl<T: Element> Gathered<T> {
         self.lists.clear();
         let (has_gaps, bits) = (&mut self.has_gaps, &mut self.present);
         (&mut self.lists, Presence { len, tracks: T::EMPTY_IS_VALUE, has_gaps, bits })
-    }
-
-    /// The value that stands for one that is missing.
-    pub fn fill(&self) -> T {
-        self.fill
     }
 
     /// Replaces the value of row `at`, of rows with at most one: what an overlay of changed values does.

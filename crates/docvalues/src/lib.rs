@@ -75,6 +75,65 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
+//! # Collectors
+//!
+//! A collector of a search engine gets one document at a time. A [`Lookahead`] gathers several columns of 64 documents at
+//! once, several times as fast as a `get` for each document and column:
+//!
+//! ```
+//! use docvalues::prelude::*;
+//! use docvalues::{Gathered, Lookahead, Numeric, ReadError, Sorted};
+//!
+//! /// Adds up prices by host.
+//! struct Collector {
+//!     ahead: Lookahead<(Numeric<f64>, Sorted)>,
+//!     totals: Vec<f64>,
+//! }
+//!
+//! impl Collector {
+//!     fn collect(&mut self, doc: DocId) -> Result<(), ReadError> {
+//!         if let Some((_docs, rows)) = self.ahead.push(doc)? {
+//!             add(rows, &mut self.totals);
+//!         }
+//!         Ok(())
+//!     }
+//!
+//!     fn finish(mut self) -> Result<Vec<f64>, ReadError> {
+//!         if let Some((_docs, rows)) = self.ahead.finish()? {
+//!             add(rows, &mut self.totals);
+//!         }
+//!         Ok(self.totals)
+//!     }
+//! }
+//!
+//! fn add((prices, hosts): &(Gathered<f64>, Gathered<TermOrd>), totals: &mut [f64]) {
+//!     for at in 0..prices.len() {
+//!         if let (Some(price), Some(host)) = (prices.value(at), hosts.value(at)) {
+//!             totals[host.get() as usize] += price;
+//!         }
+//!     }
+//! }
+//!
+//! # let mut schema = Schema::new();
+//! # let price = schema.add(FieldSpec::new("price", LogicalType::F64))?;
+//! # let host = schema.add(FieldSpec::new("host", LogicalType::Utf8).kind(docvalues::BytesKind::Sorted))?;
+//! # let mut writer = SegmentWriter::in_memory(schema, WriterOptions::default());
+//! # for doc in 0..100 {
+//! #     let mut document = writer.document();
+//! #     document.f64(price, 0.5)?.str(host, ["a.example", "b.example"][doc % 2])?;
+//! #     document.finish()?;
+//! # }
+//! # let segment = Segment::from_bytes(writer.finish_bytes()?, OpenOptions::new())?;
+//! let (prices, hosts) = (segment.typed::<f64>("price")?, segment.sorted("host")?);
+//! let totals = vec![0.0; hosts.terms().term_count() as usize];
+//! let mut collector = Collector { ahead: Lookahead::new((prices, hosts)), totals };
+//! for doc in [98, 7, 42, 98] {
+//!     collector.collect(DocId::new(doc))?;
+//! }
+//! assert_eq!(collector.finish()?, [1.5, 0.5]);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
 //! # Types
 //!
 //! [`Segment::typed`] and [`typed_lists`](Segment::typed_lists) read `f64`, `u64`, `bool`, [`Date`] and the three
@@ -222,9 +281,9 @@ pub use docvalues_writer as writer;
 pub use docvalues_column::{
     Batch, BatchDocs, Bitset, Bounds, ByteRange, Column, ColumnInfo, ColumnSource, Count, Date, Decided,
     DocAddress, DocId, DocRange, Each, Element, Error as ReadError, ErrorKind as ReadErrorKind, Field,
-    Filter, Gathered, Kind, Lists, LiveDocs, LogicalType, MAX_DOCS, Number, OrdRange, Part, Presence,
-    Pruning, Rows, SkipIndex, Slices, SortKey, TermOrd, Terms, TimestampMicros, TimestampMillis,
-    TimestampNanos, Value, Values, View, Zone, bits,
+    Filter, GatherRows, Gathered, Kind, Lists, LiveDocs, LogicalType, Lookahead, MAX_DOCS, Number, OrdRange,
+    Part, Presence, Pruning, Rows, SkipIndex, Slices, SortKey, TermOrd, Terms, TimestampMicros,
+    TimestampMillis, TimestampNanos, Value, Values, View, Zone, bits,
 };
 pub use docvalues_format::error::{Error as FormatError, ErrorKind as FormatErrorKind, Section};
 pub use docvalues_reader::{

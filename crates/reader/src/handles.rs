@@ -8,8 +8,8 @@ use std::ops::{Bound, ControlFlow, RangeBounds};
 use std::sync::Arc;
 
 use docvalues_column::{
-    BatchDocs, Column, ColumnInfo, DocId, DocRange, ErrorKind, Filter, Kind, Lists, Number, OrdRange,
-    Pruning, Result, Rows, Slices, TermOrd, Terms,
+    BatchDocs, Column, ColumnInfo, DocId, DocRange, ErrorKind, Filter, GatherRows, Gathered, Kind, Lists,
+    Number, OrdRange, Pruning, Result, Rows, Slices, TermOrd, Terms,
 };
 use docvalues_format::binary::Scratch;
 use docvalues_format::presence::Indices;
@@ -601,6 +601,48 @@ impl Binary {
         Filter::new(DocRange::new(0, self.info().docs), move |docs, bits| {
             self.column.filter(docs, &wanted, bits, &mut Pruning::default())
         })
+    }
+}
+
+impl<T: Number> GatherRows for Numeric<T> {
+    type Rows = Gathered<T>;
+
+    fn gather_rows(&self, docs: &[DocId], rows: &mut Gathered<T>) -> Result<()> {
+        let fill = rows.fill();
+        let (values, mut presence) = rows.begin_one(docs.len());
+        self.gather_each(docs, values, fill, |at, indices| presence.mark_words(at, present(indices)))
+    }
+}
+
+impl GatherRows for Sorted {
+    type Rows = Gathered<TermOrd>;
+
+    fn gather_rows(&self, docs: &[DocId], rows: &mut Gathered<TermOrd>) -> Result<()> {
+        Rows::gather(&*self.column, BatchDocs::List(docs), rows)
+    }
+}
+
+impl GatherRows for Binary {
+    type Rows = Gathered<u8>;
+
+    fn gather_rows(&self, docs: &[DocId], rows: &mut Gathered<u8>) -> Result<()> {
+        Rows::gather(&*self.column, BatchDocs::List(docs), rows)
+    }
+}
+
+impl<T: Number> GatherRows for SortedNumeric<T> {
+    type Rows = Lists<T>;
+
+    fn gather_rows(&self, docs: &[DocId], rows: &mut Lists<T>) -> Result<()> {
+        self.gather(docs, rows)
+    }
+}
+
+impl GatherRows for SortedSet {
+    type Rows = Lists<TermOrd>;
+
+    fn gather_rows(&self, docs: &[DocId], rows: &mut Lists<TermOrd>) -> Result<()> {
+        self.gather(docs, rows)
     }
 }
 

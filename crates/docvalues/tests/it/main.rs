@@ -13,6 +13,7 @@ mod export;
 mod files;
 mod ids;
 mod layers;
+mod lookahead;
 mod merge;
 mod moved;
 mod mutants;
