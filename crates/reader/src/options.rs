@@ -8,7 +8,8 @@ use docvalues_storage::Verify;
 #[non_exhaustive]
 pub enum Access {
     /// Through a mapping. Another process that truncates the file while it is mapped can stop this
-    /// one with `SIGBUS`: published segments are never changed, so do not copy over one either.
+    /// one with `SIGBUS`: published segments are never changed, so do not copy over one either. A file of up to 64 KiB is
+    /// read whole in place of a mapping, which is faster.
     #[default]
     Map,
     /// By plain reads, 4 KiB at a time, kept in memory once they were read: for network file systems,

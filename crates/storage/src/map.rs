@@ -20,13 +20,17 @@ use crate::source::Advice;
 pub(crate) struct Map(memmap2::Mmap);
 
 impl Map {
-    /// Maps all of `file`. An empty file gives an empty slice.
-    pub(crate) fn of(file: &File) -> io::Result<Map> {
-        // SAFETY: `Mmap::map` asks that the file be neither changed nor truncated while it is mapped.
+    /// Maps all of `file`, which is `len` bytes long.
+    pub(crate) fn of(file: &File, len: u64) -> io::Result<Map> {
+        let len = usize::try_from(len).map_err(|_| io::ErrorKind::FileTooLarge)?;
+        let mut options = memmap2::MmapOptions::new();
+        // Or it would ask for the length again.
+        options.len(len);
+        // SAFETY: `MmapOptions::map` asks that the file be neither changed nor truncated while it is mapped.
         // This process does neither: it writes files under temporary names alone and opens `file`
         // for reading. Of other processes it cannot be proved; the module's first lines say what
         // happens then, and `Source::map` repeats them where a caller chooses.
-        let map = unsafe { memmap2::Mmap::map(file) }?;
+        let map = unsafe { options.map(file) }?;
         Ok(Map(map))
     }
 

@@ -2,8 +2,10 @@
 
 use std::borrow::Cow;
 use std::fmt;
-use std::fs::{self, File};
-use std::io;
+#[cfg(any(not(target_os = "linux"), test))]
+use std::fs;
+use std::fs::File;
+use std::io::{self, Read as _};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -20,7 +22,7 @@ use crate::requests::{ReadAt, Requests};
 ///
 /// | | opening | first touch of 4 KiB | memory |
 /// | --- | --- | --- | --- |
-/// | [`map`](Source::map) | O(1) | a page fault, unless the kernel has it | the kernel's, shared by processes |
+/// | [`map`](Source::map) | O(1) | a page fault, unless the kernel has it | the kernel's, shared by processes; of a file of up to 64 KiB a copy |
 /// | [`read`](Source::read) | O(1) | a `pread` and a copy | this process's, for what was touched |
 /// | [`requests`](Source::requests) | two ranges | a part of a request, see [`in_waves`](Source::in_waves) | as `read` |
 /// | [`memory`](Source::memory) | O(1) | nothing | the bytes given |
@@ -56,6 +58,9 @@ pub struct Source {
     bytes: Backend,
     touched: AtomicU64,
 }
+
+/// The longest file that is read whole: to map it, to fault its pages and to unmap them takes longer.
+const SMALL: usize = 64 << 10;
 
 #[derive(Debug)]
 enum Backend {
@@ -124,16 +129,23 @@ impl From<&'static [u8]> for Memory {
 }
 
 impl Source {
-    /// Maps the file at `path`. See the [hazard](Source#hazard) of mappings.
+    /// Maps the file at `path`, or reads it whole if it is no longer than 64 KiB. See the [hazard](Source#hazard) of mappings.
     ///
     /// # Errors
     ///
     /// When the file cannot be opened or mapped, or is no regular file.
     pub fn map(path: impl AsRef<Path>) -> Result<Source> {
         let path = path.as_ref();
-        let (file, _) = open(path)?;
-        let map = Map::of(&file).map_err(|e| Error::new(Step::Map, path, e))?;
-        Ok(Source::new(Some(path), map.len() as u64, Backend::Mapped(map)))
+        let (mut file, len) = open(path)?;
+        let bytes = match usize::try_from(len) {
+            Ok(small) if small <= SMALL => {
+                let mut bytes = vec![0; small];
+                file.read_exact(&mut bytes).map_err(|e| Error::new(Step::Open, path, e))?;
+                Backend::Memory(bytes.into())
+            }
+            _ => Backend::Mapped(Map::of(&file, len).map_err(|e| Error::new(Step::Map, path, e))?),
+        };
+        Ok(Source::new(Some(path), len, bytes))
     }
 
     /// Opens the file at `path` for plain reads. Nothing is mapped: bytes are read when they are
@@ -309,24 +321,43 @@ impl Source {
     }
 }
 
-/// Opens a regular file. Others are refused before they are opened: a pipe would wait for a writer.
+/// Opens a regular file, and refuses others.
 fn open(path: &Path) -> Result<(File, u64)> {
     let opened = || {
-        if !fs::metadata(path)?.is_file() {
-            return Err(io::Error::new(io::ErrorKind::InvalidInput, "not a regular file"));
-        }
-        let file = File::open(path)?;
-        let len = file.metadata()?.len();
-        Ok((file, len))
+        let file = open_at_once(path)?;
+        let metadata = file.metadata()?;
+        if metadata.is_file() { Ok((file, metadata.len())) } else { Err(not_regular()) }
     };
     opened().map_err(|e| Error::new(Step::Open, path, e))
+}
+
+fn not_regular() -> io::Error {
+    io::Error::new(io::ErrorKind::InvalidInput, "not a regular file")
+}
+
+/// Opens a file without waiting, as a pipe would for a writer.
+#[cfg(target_os = "linux")]
+fn open_at_once(path: &Path) -> io::Result<File> {
+    use std::os::unix::fs::OpenOptionsExt as _;
+
+    match File::options().read(true).custom_flags(libc::O_NONBLOCK).open(path) {
+        // A regular file, on which another process has a lease that the kernel asks back.
+        Err(e) if e.kind() == io::ErrorKind::WouldBlock => File::open(path),
+        opened => opened,
+    }
+}
+
+/// The same where the flag is not known.
+#[cfg(not(target_os = "linux"))]
+fn open_at_once(path: &Path) -> io::Result<File> {
+    if fs::metadata(path)?.is_file() { File::open(path) } else { Err(not_regular()) }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    /// The same bytes in each of the four ways.
+    /// The same bytes in each of the four ways; small files are read in place of a mapping.
     fn sources(bytes: &[u8]) -> (tempfile::TempDir, [Source; 4]) {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("a.dv");
@@ -412,6 +443,16 @@ mod tests {
         }
         for opened in [Source::map(&folder), Source::read(&folder)] {
             assert!(opened.unwrap_err().to_string().ends_with("not a regular file"));
+        }
+    }
+
+    #[test]
+    fn small_files_are_read_and_long_ones_mapped() {
+        for (len, is_mapped) in [(0, false), (SMALL, false), (SMALL + 1, true)] {
+            let bytes: Vec<u8> = (0..=u8::MAX).cycle().take(len).collect();
+            let (_folder, [source, ..]) = sources(&bytes);
+            assert_eq!(matches!(source.bytes, Backend::Mapped(_)), is_mapped, "{len} bytes");
+            assert_eq!(*source.read_at(Role::Header, 0, len).unwrap(), bytes);
         }
     }
 
