@@ -10,15 +10,16 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use docvalues_column::{
     Bounds, Column, ColumnInfo, ColumnSource, Count, ErrorKind, Field, Kind, Result, SortKey,
 };
-use docvalues_format::binary::BinaryReader;
-use docvalues_format::dictionary::DictionaryReader;
+use docvalues_format::binary::{Binary, BinaryReader};
+use docvalues_format::dictionary::{self, DictionaryReader};
 use docvalues_format::error::{self, Section as Role};
 use docvalues_format::file::column::{self, Values};
 use docvalues_format::file::directory::Page;
 use docvalues_format::file::frame::{Footer, HEADER_LEN, Header};
 use docvalues_format::file::root::{PageRef, Root};
 use docvalues_format::granule::SectionRef;
-use docvalues_format::numeric::{NumericReader, Stretches};
+use docvalues_format::jump::JumpTables;
+use docvalues_format::numeric::{Numeric, NumericReader, Stretches};
 use docvalues_format::presence::PresenceReader;
 use docvalues_storage::{Memory, ReadAt, Section, Source, Verify};
 
@@ -386,35 +387,17 @@ impl Segment {
             sum: None,
         };
         let (file, source) = (self.0.file.clone(), self.0.source.clone());
-        let mut core = Core { file, source, leading, info, docs, presence };
-        let numbers = |numbers| NumericReader::open(numbers, mode);
+        let core = Core { file, source, leading, info, docs, presence };
         let (offsets, values, terms) = match column.values {
             Values::Numeric(values) => (None, values, None),
             Values::Sorted { ords, terms } => (None, ords, Some(terms)),
             Values::SortedNumeric { offsets, values } => (Some(offsets), values, None),
             Values::SortedSet { offsets, ords, terms } => (Some(offsets), ords, Some(terms)),
-            Values::Binary(values) => {
-                let values = BinaryReader::open(values, mode)?;
-                return Ok(Opened::Bytes(Arc::new(Bytes { core, values })));
-            }
+            Values::Binary(values) => return open_bytes(core, values, mode),
         };
-        let (offsets, values) = (offsets.map(numbers).transpose()?, numbers(values)?);
-        core.info.value_count = Count::Exact(values.count());
-        let terms = match terms {
-            Some(terms) => {
-                let (file, source) = (core.file.clone(), core.source.clone());
-                let (field, reader) = (core.info.field.name.clone(), DictionaryReader::open(terms, mode)?);
-                Some(Arc::new(Dictionary { file, source, field, reader }))
-            }
-            None => {
-                let meta = values.meta();
-                core.info.bounds =
-                    if meta.count > 0 { Bounds::Exact(meta.min..=meta.max) } else { Bounds::NONE };
-                core.info.sum = column.statistics.sum;
-                None
-            }
-        };
-        Ok(Opened::Numbers(Arc::new(Numbers { core, offsets, values, terms })))
+        let offsets = offsets.map(|offsets| NumericReader::open(offsets, mode)).transpose()?;
+        let terms = terms.map(|terms| open_terms(&core, terms, mode)).transpose()?;
+        open_numbers(core, offsets, values, terms, column.statistics.sum, mode)
     }
 
     /// A section, opened.
@@ -438,6 +421,44 @@ impl Segment {
     pub(crate) fn footer(&self) -> &Footer {
         &self.0.footer
     }
+}
+
+// The three kinds of readers apart, so that opening one takes no stack for the others.
+
+#[inline(never)]
+fn open_bytes(core: Core, values: Binary<Section>, mode: JumpTables) -> FormatResult<Opened> {
+    let values = BinaryReader::open(values, mode)?;
+    Ok(Opened::Bytes(Arc::new(Bytes { core, values })))
+}
+
+#[inline(never)]
+fn open_terms(
+    core: &Core,
+    terms: dictionary::Dictionary<Section>,
+    mode: JumpTables,
+) -> FormatResult<Arc<Dictionary>> {
+    let (file, source) = (core.file.clone(), core.source.clone());
+    let (field, reader) = (core.info.field.name.clone(), DictionaryReader::open(terms, mode)?);
+    Ok(Arc::new(Dictionary { file, source, field, reader }))
+}
+
+#[inline(never)]
+fn open_numbers(
+    mut core: Core,
+    offsets: Option<NumericReader<Section>>,
+    values: Numeric<Section>,
+    terms: Option<Arc<Dictionary>>,
+    sum: Option<i128>,
+    mode: JumpTables,
+) -> FormatResult<Opened> {
+    let values = NumericReader::open(values, mode)?;
+    core.info.value_count = Count::Exact(values.count());
+    if terms.is_none() {
+        let meta = values.meta();
+        core.info.bounds = if meta.count > 0 { Bounds::Exact(meta.min..=meta.max) } else { Bounds::NONE };
+        core.info.sum = sum;
+    }
+    Ok(Opened::Numbers(Arc::new(Numbers { core, offsets, values, terms })))
 }
 
 /// The error for a file that cannot be opened.

@@ -355,17 +355,24 @@ impl Section {
     /// Reads granule `index` of `level` if it has yet to be read, compares it with `expected`, and
     /// lets it be handed out.
     fn load(&self, level: &Level, index: usize, expected: Option<u32>) -> Result<()> {
+        match level.pages.peek(level.granule(index)) {
+            Some(bytes) => self.accept(level, index, bytes, expected),
+            None => self.read(level, index, expected),
+        }
+    }
+
+    /// The same of a granule that has yet to be read.
+    // Apart: a mapping needs no stack for the buffer.
+    #[inline(never)]
+    fn read(&self, level: &Level, index: usize, expected: Option<u32>) -> Result<()> {
         let range = level.granule(index);
-        let mut buffer;
-        let bytes = match level.pages.peek(range.clone()) {
-            Some(bytes) => bytes,
-            None => {
-                buffer = [0; GRANULE];
-                let bytes = &mut buffer[..range.len()];
-                self.source.fill(self.place.section, level.offset(range.start), bytes)?;
-                bytes
-            }
-        };
+        let mut buffer = [0; GRANULE];
+        let bytes = &mut buffer[..range.len()];
+        self.source.fill(self.place.section, level.offset(range.start), bytes)?;
+        self.accept(level, index, bytes, expected)
+    }
+
+    fn accept(&self, level: &Level, index: usize, bytes: &[u8], expected: Option<u32>) -> Result<()> {
         if let Some(expected) = expected {
             let offset = level.offset(index * GRANULE);
             granule::check(self.place.section, offset, bytes, expected)?;
