@@ -30,7 +30,7 @@ impl<'a> Touched<'a> {
     }
 
     /// The bytes of `range` if they are known to be good; 64 granules are asked about at once.
-    pub(crate) fn part(&self, range: Range<usize>) -> Option<&'a [u8]> {
+    pub(crate) fn part(self, range: Range<usize>) -> Option<&'a [u8]> {
         let bytes = self.bytes.get(range.clone())?;
         let Some(granules) = self.granules else { return Some(bytes) };
         let (first, end) = (range.start / GRANULE, range.end.div_ceil(GRANULE));

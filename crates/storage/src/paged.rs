@@ -117,13 +117,6 @@ impl Pages {
     pub(crate) fn is_view(&self) -> bool {
         matches!(self.keep, Keep::Source(_))
     }
-
-    /// Whether every granule may be handed out: one load.
-    #[inline]
-    pub(crate) fn all(&self) -> bool {
-        self.admitted.all()
-    }
-
     /// How many granules may not be handed out yet.
     pub(crate) fn left(&self) -> usize {
         self.admitted.left()
@@ -166,6 +159,16 @@ impl Pages {
         let bytes = unsafe { self.slice(at..end) };
         // SAFETY: an array has the layout of a slice of as many bytes, and there are `N`.
         Some(unsafe { &*bytes.as_ptr().cast() })
+    }
+
+    /// All bytes that `get` would hand out, if each of their granules may be.
+    #[inline]
+    pub(crate) fn whole(&self) -> Option<&[u8]> {
+        if !self.admitted.all() {
+            return None;
+        }
+        // SAFETY: (1, 2) `0 <= self.limit <= self.len`. (3) Every granule is in `admitted`.
+        Some(unsafe { self.slice(0..self.limit) })
     }
 
     /// All bytes that `get` would hand out, good or not, with the set of granules that are good; `None` of

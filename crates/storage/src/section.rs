@@ -426,10 +426,6 @@ impl SectionBytes for Section {
 
     #[inline]
     fn verified(&self) -> Option<&[u8]> {
-        let pages = &self.data.pages;
-        match pages.all() {
-            true => pages.get(0..self.limit()),
-            false => None,
-        }
+        self.data.pages.whole()
     }
 }

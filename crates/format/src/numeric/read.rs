@@ -152,7 +152,7 @@ impl<B: SectionBytes> NumericReader<B> {
     // Apart, so that the shortest way is part of the caller's loop.
     #[inline(never)]
     fn known_in_blocks(&self, index: u64) -> Option<i64> {
-        if index >= self.meta.count || self.can_be_flat() {
+        if index >= self.meta.count {
             return None;
         }
         let (table, blocks) = (self.jump.in_use(), self.meta.blocks.as_ref()?);
@@ -160,7 +160,8 @@ impl<B: SectionBytes> NumericReader<B> {
             return self.known_partly(index);
         };
         let ((block, i), stride) = (self.meta.split(index), self.meta.stride);
-        let at = usize::try_from(block).ok()?.checked_mul(stride.bytes())?;
+        // There are not as many blocks as would make it wrap.
+        let at = usize::try_from(block).ok()?.wrapping_mul(stride.bytes());
         let header = Block::of(table.get(at..)?, stride)?;
         let (byte, shift) = bits::place(header.width, i);
         let byte =
@@ -172,6 +173,9 @@ impl<B: SectionBytes> NumericReader<B> {
     /// The same where not all bytes of the column were checked, or its headers are on the heap.
     #[inline(never)]
     fn known_partly(&self, index: u64) -> Option<i64> {
+        if self.can_be_flat() {
+            return None;
+        }
         let (block, i) = self.meta.split(index);
         self.whole(self.known_in(&self.known_header(block)?, i)?)
     }

@@ -18,11 +18,12 @@ use super::NO_VALUE;
 use super::bitmap::{Words, cut, short, u16s};
 use super::block::{Block, Probe};
 use super::kernel::{LINE, count};
+use super::plain::Good;
 use super::sink::Sink;
 use crate::cursor::Put;
 use crate::error::Result;
 use crate::id::{BLOCK_DOCS, DocId};
-use crate::source::{SectionBytes, Touched};
+use crate::source::SectionBytes;
 
 /// Documents between two rank entries.
 const STRIDE: u32 = 512;
@@ -136,7 +137,7 @@ pub(super) fn touched(low: u16) -> [usize; 2] {
 /// The payload begins at byte `at` of `bytes`, with `ranks` bytes of rank entries; `None` if it ends too
 /// early.
 #[inline(always)]
-pub(super) fn place(bytes: Touched<'_>, at: usize, ranks: usize, low: u16) -> Option<(u32, bool)> {
+pub(super) fn place<'a>(bytes: impl Good<'a>, at: usize, ranks: usize, low: u16) -> Option<(u32, bool)> {
     let (stride, bit) = (usize::from(low) / STRIDE as usize, u32::from(low) % STRIDE);
     let line = bytes.array(at.wrapping_add(ranks + stride * LINE))?;
     let rank = u16::from_le_bytes(*bytes.array(at.wrapping_add(stride * RANK))?);

@@ -4,7 +4,7 @@
 //! | --- | --- |
 //! | *find*: entries of their blocks | eight loads, and two transpositions that put fields side by side |
 //! | where rank entry and line lie; whether they are inside | arithmetic in lanes |
-//! | *count*, AVX2: rank entry and bits of the line | one document after the other, a word at a time |
+//! | *count*, AVX2: rank entry and bits of the line | one document after the other; words as the compiler likes |
 //! | *count*, AVX-512: bits of the lines | eight loads, counted by the word; a tree that sums them up |
 //!
 //! A stretch of documents goes through each step before any goes through the next, so that the lines of all are on their way

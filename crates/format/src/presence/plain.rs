@@ -6,6 +6,8 @@
 //! were never checked among it, [`Plain`] leaves to the careful way, which finds out whether that is an
 //! error.
 
+use std::ops::Range;
+
 use super::chain::Blocks;
 use super::header::{BlockEntry, Kind};
 use super::kernel::{AnyCpu, Kernel};
@@ -109,13 +111,7 @@ impl<'a> Plain<'a> {
         docs.len()
     }
 
-    /// The rank of one document; `None` if that takes more care.
-    #[inline(always)]
-    pub(super) fn rank(self, doc: DocId, kernel: impl Kernel) -> Option<u32> {
-        self.rank_in(self.find(doc)?, doc.split().1, kernel)
-    }
-
-    /// The same in its block.
+    /// The rank of a document of a block.
     #[inline(always)]
     fn rank_in(self, found: Found, low: u16, kernel: impl Kernel) -> Option<u32> {
         match found.kind {
@@ -206,32 +202,105 @@ impl<'a> Plain<'a> {
         if doc.get() >= self.docs || number as usize >= self.blocks {
             return None;
         }
-        let entry = self.table.array(number as usize * BlockEntry::LEN)?;
-        let (before, payload, values, kind) = BlockEntry::fields(entry);
-        Some(Found { number, before, payload, values, kind })
+        Some(Found::of(number, self.table.array(number as usize * BlockEntry::LEN)?))
     }
 
     #[inline(always)]
     fn dense(self, found: Found, low: u16) -> Option<u32> {
         let is_last = found.number as usize + 1 == self.blocks;
         let ranks = if is_last { self.last[0] } else { dense::ranks_len(BLOCK_DOCS) };
-        self.index(found, dense::place(self.bytes, found.payload, ranks, low)?)
+        found.index(dense::place(self.bytes, found.payload, ranks, low)?, self.values)
     }
 
     #[inline(always)]
     fn sparse(self, found: Found, low: u16, kernel: impl Kernel) -> Option<u32> {
         let is_last = found.number as usize + 1 == self.blocks;
         let starts = if is_last { self.last[1] } else { sparse::starts_len(BLOCK_DOCS) };
-        self.index(found, sparse::place(self.bytes, found.payload, starts, low, kernel)?)
+        found.index(sparse::place(self.bytes, found.payload, starts, low, kernel)?, self.values)
+    }
+}
+
+impl Found {
+    #[inline(always)]
+    fn of(number: u32, entry: &[u8; BlockEntry::LEN]) -> Found {
+        let (before, payload, values, kind) = BlockEntry::fields(entry);
+        Found { number, before, payload, values, kind }
     }
 
-    /// The index of the value with so many before it in its block, if the document has it.
+    /// The index of the value with so many before it in the block, if the document has it; `None` if the column has not so many
+    /// `values`.
     #[inline(always)]
-    fn index(self, found: Found, (before, present): (u32, bool)) -> Option<u32> {
-        let index = u64::from(found.before) + u64::from(before);
-        if index + u64::from(present) > self.values.into() {
+    fn index(self, (before, present): (u32, bool), values: u32) -> Option<u32> {
+        let index = u64::from(self.before) + u64::from(before);
+        if index + u64::from(present) > values.into() {
             return None;
         }
-        Some(if present { found.before.wrapping_add(before) } else { NO_VALUE })
+        Some(if present { self.before.wrapping_add(before) } else { NO_VALUE })
     }
+}
+
+/// Bytes of a section that are known to be good.
+pub(super) trait Good<'a>: Copy {
+    /// `N` bytes at `at`, if they are known to be good.
+    fn array<const N: usize>(self, at: usize) -> Option<&'a [u8; N]>;
+
+    /// The bytes of `range`, under the same condition.
+    fn part(self, range: Range<usize>) -> Option<&'a [u8]>;
+}
+
+impl<'a> Good<'a> for Touched<'a> {
+    #[inline(always)]
+    fn array<const N: usize>(self, at: usize) -> Option<&'a [u8; N]> {
+        Touched::array(&self, at)
+    }
+
+    fn part(self, range: Range<usize>) -> Option<&'a [u8]> {
+        Touched::part(self, range)
+    }
+}
+
+/// The section itself: what it takes to know all of its bytes, and those of the table, would be most of a single look-up.
+struct Single<'a, B>(&'a B);
+
+// Not derived: that would ask for a `B` that can be copied, where it is only borrowed.
+impl<B> Clone for Single<'_, B> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<B> Copy for Single<'_, B> {}
+
+impl<'a, B: SectionBytes> Good<'a> for Single<'a, B> {
+    #[inline(always)]
+    fn array<const N: usize>(self, at: usize) -> Option<&'a [u8; N]> {
+        self.0.peek(at)
+    }
+
+    fn part(self, range: Range<usize>) -> Option<&'a [u8]> {
+        self.0.touched()?.part(range)
+    }
+}
+
+/// The rank of one document; `None` if that takes more care.
+#[inline(always)]
+pub(super) fn rank<B: SectionBytes>(
+    chain: &Blocks<B>,
+    jump: &Jump<B, BlockEntry>,
+    doc: DocId,
+    kernel: impl Kernel,
+) -> Option<u32> {
+    let (number, low) = doc.split();
+    let size = chain.docs_in(number);
+    if u32::from(low) >= size {
+        return None;
+    }
+    let found = Found::of(number, jump.in_use()?.peek(number as usize * BlockEntry::LEN)?);
+    let bytes = Single(&chain.bytes);
+    let place = match found.kind {
+        DENSE => dense::place(bytes, found.payload, dense::ranks_len(size), low)?,
+        SPARSE => sparse::place(bytes, found.payload, sparse::starts_len(size), low, kernel)?,
+        _ => return None,
+    };
+    found.index(place, chain.values)
 }

@@ -10,7 +10,7 @@ use super::PresenceReader;
 use super::chain::Blocks;
 use super::header::BlockEntry;
 use super::kernel::AnyCpu;
-use super::plain::Plain;
+use super::plain;
 use crate::error::Result;
 use crate::id::DocId;
 use crate::jump::Jump;
@@ -33,14 +33,14 @@ pub(super) fn ranks<B: SectionBytes>(
 ) -> Result<()> {
     reader.ranks(docs, out, AnyCpu)
 }
-/// The rank of one document; `None` if that takes more care.
+/// The rank of one document, [`NO_VALUE`](super::NO_VALUE) if it has none; `None` if that takes more care.
 #[cfg(not(all(target_arch = "x86_64", not(miri))))]
 pub(super) fn rank<B: SectionBytes>(
     chain: &Blocks<B>,
     jump: &Jump<B, BlockEntry>,
     doc: DocId,
 ) -> Option<u32> {
-    Plain::of(chain, jump)?.rank(doc, AnyCpu)
+    plain::rank(chain, jump, doc, AnyCpu)
 }
 #[cfg(all(target_arch = "x86_64", not(miri)))]
 pub(super) use x86::{rank, ranks};
@@ -66,7 +66,7 @@ mod x86 {
 
     use super::super::eight::Eight;
     use super::super::kernel::{BUCKET_HEAD, Kernel};
-    use super::super::plain::ByEight;
+    use super::super::plain::{ByEight, Plain};
     use super::*;
     use crate::bits::{has_avx2, has_avx512};
 
@@ -93,14 +93,19 @@ mod x86 {
     ) -> Option<u32> {
         if has_avx2() {
             // SAFETY: this CPU has every feature that the function is compiled for.
-            return unsafe { rank_avx2(chain, jump, doc) };
+            return unsafe { rank_popcnt(chain, jump, doc) };
         }
-        Plain::of(chain, jump)?.rank(doc, AnyCpu)
+        plain::rank(chain, jump, doc, AnyCpu)
     }
 
-    #[target_feature(enable = "avx2,bmi2,popcnt")]
-    fn rank_avx2<B: SectionBytes>(chain: &Blocks<B>, jump: &Jump<B, BlockEntry>, doc: DocId) -> Option<u32> {
-        Plain::of(chain, jump)?.rank(doc, Avx2)
+    // Without AVX2: with it, the compiler counts bits in registers, which takes twice as long for one line.
+    #[target_feature(enable = "popcnt,bmi2")]
+    fn rank_popcnt<B: SectionBytes>(
+        chain: &Blocks<B>,
+        jump: &Jump<B, BlockEntry>,
+        doc: DocId,
+    ) -> Option<u32> {
+        plain::rank(chain, jump, doc, AnyCpu)
     }
 
     #[target_feature(enable = "avx2,bmi2,popcnt")]

@@ -22,11 +22,12 @@ use super::bitmap::{Words, cut, ones, short, u16s};
 use super::block::{Block, Probe};
 use super::kernel::{BUCKET_HEAD, Kernel};
 use super::listing::BUCKET;
+use super::plain::Good;
 use super::sink::Sink;
 use crate::cursor::Put;
 use crate::error::Result;
 use crate::id::BLOCK_DOCS;
-use crate::source::{SectionBytes, TAIL, Touched};
+use crate::source::{SectionBytes, TAIL};
 
 /// The most documents with a value: the last start must fit its field.
 pub(super) const MOST: u32 = u16::MAX as u32;
@@ -87,8 +88,8 @@ pub(super) fn touched(low: u16, values: u32) -> [usize; 2] {
 /// The payload begins at byte `at` of `bytes`, with `starts` bytes of starts; `None` if it ends too
 /// early, or starts do not ascend.
 #[inline(always)]
-pub(super) fn place(
-    bytes: Touched<'_>,
+pub(super) fn place<'a>(
+    bytes: impl Good<'a>,
     at: usize,
     starts: usize,
     low: u16,

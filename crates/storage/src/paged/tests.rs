@@ -20,7 +20,7 @@ fn granules(len: usize) -> impl Iterator<Item = (usize, usize)> {
 #[test]
 fn only_loaded_granules_are_handed_out() {
     let pages = buffer(3 * GRANULE + 64).unwrap();
-    assert!(!pages.all());
+    assert!(pages.whole().is_none());
     assert_eq!(pages.get(0..1), None);
     assert_eq!(pages.get(5..5), Some(&[][..]));
 
@@ -35,9 +35,9 @@ fn only_loaded_granules_are_handed_out() {
     for granule in [0, 2] {
         assert!(pages.admit(granule, &wanted(granule, GRANULE)));
     }
-    assert!(!pages.all());
+    assert!(pages.whole().is_none());
     assert!(pages.admit(3, &wanted(3, 64)));
-    assert!(pages.all());
+    assert!(pages.whole().is_some());
     let whole = pages.get(0..3 * GRANULE + 64).unwrap();
     assert_eq!((whole[GRANULE - 1], whole[GRANULE], whole[3 * GRANULE + 63]), (1, 2, 4));
 }
@@ -53,7 +53,7 @@ fn bounds() {
         assert_eq!(pages.get(range.clone()), None, "{range:?}");
     }
     let empty = buffer(0).unwrap();
-    assert!(empty.all());
+    assert!(empty.whole().is_some());
     assert_eq!(empty.get(0..0), Some(&[][..]));
     assert_eq!(empty.get(0..1), None);
 }
@@ -86,9 +86,9 @@ fn a_view() {
     assert!(!pages.admit(1, &peeked[GRANULE..]));
     assert_eq!(pages.get(GRANULE..GRANULE + 1), Some(&[1][..]));
     assert_eq!(pages.get(GRANULE..GRANULE + 2), None, "behind the limit");
-    assert!(!pages.all());
+    assert!(pages.whole().is_none());
     assert!(pages.admit(0, &peeked[..GRANULE]));
-    assert!(pages.all());
+    assert!(pages.whole().is_some());
     assert_eq!(pages.get(0..1), Some(&[0][..]));
 }
 
