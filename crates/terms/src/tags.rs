@@ -49,6 +49,9 @@ mod tests;
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 
+use docvalues_format::prefetch::prefetch;
+use docvalues_storage::prefer_huge_pages;
+
 pub(crate) use word::Word;
 
 /// Entries of a bucket.
@@ -62,6 +65,12 @@ const WORDS: usize = ENTRIES / A_WORD;
 
 /// Entries of a bucket that are taken on average when the table is full: 3/4.
 const TAKEN: usize = 12;
+
+/// Hashes whose lines are asked for before the first of them is looked at.
+pub(crate) const AT_ONCE: usize = 64;
+
+/// From so many bytes on, a table is in large pages: of small ones, a look-up would wait for a line of the page table, too.
+const LARGE: usize = 4 << 20;
 
 /// The most slots of a table: they are numbered from 1.
 pub const MAX_SLOTS: usize = u16::MAX as usize;
@@ -106,6 +115,15 @@ fn matching(tags: [u64; WORDS], tag: u16) -> u64 {
     a >> 15 | b >> 14 | c >> 13 | d >> 12
 }
 
+/// Whether one of the tags is equal to `tag`.
+#[inline]
+fn has(tags: [u64; WORDS], tag: u16) -> bool {
+    let pattern = u64::from(tag) * ONES;
+    // A field borrows from the next one only if it is zero itself: which one is, this does not tell, but whether any is.
+    let [a, b, c, d] = tags.map(|word| word ^ pattern).map(|x| x.wrapping_sub(ONES) & !x);
+    (a | b | c | d) & (ONES << 15) != 0
+}
+
 /// Whether no entry is free: they are taken in their order.
 #[inline]
 fn is_full(tags: [u64; WORDS]) -> bool {
@@ -146,33 +164,37 @@ impl<W: Word> TagTable<W> {
         if next < self.buckets.len() { next } else { next - self.buckets.len() }
     }
 
-    /// The tags of the bucket that `hash` belongs into: what [`candidates`](Self::candidates) begins with. Asked for
-    /// many hashes one after the other, the lines come side by side.
+    /// Tells the processor that `hash` will be looked for soon. Told of many hashes, it has their lines come side by side.
     #[inline]
-    pub(crate) fn first(&self, hash: u64) -> First {
-        First(self.buckets.get(self.home(hash)).map_or([0; WORDS], Bucket::tags))
+    pub(crate) fn prefetch(&self, hash: u64) {
+        prefetch(self.buckets.as_ptr().wrapping_add(self.home(hash)).cast());
+    }
+
+    /// Whether one line is enough to see that [`candidates`](Self::candidates) of `hash` has none to give.
+    #[inline]
+    pub(crate) fn has_none(&self, hash: u64) -> bool {
+        self.buckets.get(self.home(hash)).is_none_or(|bucket| {
+            let tags = bucket.tags();
+            !(has(tags, tag(hash)) | is_full(tags))
+        })
     }
 
     /// Gives the slots of all entries that look like `hash`, in no order, some of them more than once.
-    #[inline]
-    pub(crate) fn candidates(&self, hash: u64, First(mut tags): First, mut each: impl FnMut(u16)) {
+    pub(crate) fn candidates(&self, hash: u64, mut each: impl FnMut(u16)) {
         let mut at = self.home(hash);
-        let mut left = self.buckets.len();
-        loop {
+        // A full table has free entries, so this ends before all buckets were seen; in any case it ends then.
+        for _ in 0..self.buckets.len() {
+            let Some(bucket) = self.buckets.get(at) else { return };
+            let tags = bucket.tags();
             let mut bits = matching(tags, tag(hash));
             while bits != 0 {
-                if let Some(bucket) = self.buckets.get(at) {
-                    each(bucket.slot(bits.trailing_zeros()));
-                }
+                each(bucket.slot(bits.trailing_zeros()));
                 bits &= bits - 1;
             }
-            // A full table has free entries, so this ends before all buckets were seen; in any case it ends then.
-            left = left.saturating_sub(1);
-            if !is_full(tags) || left == 0 {
+            if !is_full(tags) {
                 return;
             }
             at = self.next(at, hash);
-            tags = self.buckets.get(at).map_or([0; WORDS], Bucket::tags);
         }
     }
 
@@ -187,10 +209,6 @@ impl<W: Word> TagTable<W> {
     }
 }
 
-/// The tags of a bucket, as they were read: see [`TagTable::first`].
-#[derive(Clone, Copy, Default)]
-pub(crate) struct First([u64; WORDS]);
-
 /// A table that is being made, a few buckets at a time: clearing the memory of a large one takes milliseconds.
 pub(crate) struct Laying<W = AtomicU64> {
     buckets: Vec<Bucket<W>>,
@@ -201,7 +219,11 @@ impl<W: Word> Laying<W> {
     /// For so many entries. Time does not depend on it; memory is not touched yet.
     pub(crate) fn begin(entries: usize) -> Laying<W> {
         let goal = prime::at_least(entries.div_ceil(TAKEN));
-        Laying { buckets: Vec::with_capacity(goal), goal }
+        let mut buckets = Vec::with_capacity(goal);
+        if goal.saturating_mul(size_of::<Bucket<W>>()) >= LARGE {
+            prefer_huge_pages(&mut buckets);
+        }
+        Laying { buckets, goal }
     }
 
     /// How many entries it will take.
@@ -257,23 +279,17 @@ impl<W: Word> Filling<W> {
     /// O(1) each: a line of memory, and as all lines are asked for first, they come side by side.
     pub(crate) fn insert(&mut self, hashes: &[u64], slot: u16) -> usize {
         let hashes = hashes.get(..self.room()).unwrap_or(hashes);
-        let mut tags = [First::default(); 32];
-        for hashes in hashes.chunks(tags.len()) {
-            hashes.iter().zip(&mut tags).for_each(|(&hash, tags)| *tags = self.table.first(hash));
-            for (&hash, &first) in hashes.iter().zip(&tags) {
-                self.insert_one(hash, slot, is_full(first.0));
-            }
+        for hashes in hashes.chunks(AT_ONCE) {
+            hashes.iter().for_each(|&hash| self.table.prefetch(hash));
+            hashes.iter().for_each(|&hash| self.insert_one(hash, slot));
         }
         self.used += hashes.len();
         hashes.len()
     }
 
-    fn insert_one(&self, hash: u64, slot: u16, full: bool) {
+    fn insert_one(&self, hash: u64, slot: u16) {
         let table = &*self.table;
         let mut at = table.home(hash);
-        if full {
-            at = table.next(at, hash);
-        }
         // There is room, and every bucket is visited: one of them takes it.
         for _ in 0..=table.buckets.len() {
             let Some(bucket) = table.buckets.get(at) else { return };

@@ -8,7 +8,7 @@ const ARROWS: [(&str, &[&str]); 10] = [
     ("format", &[]),
     ("column", &["format"]),
     ("storage", &["format"]),
-    ("terms", &["format"]),
+    ("terms", &["storage", "format"]),
     ("writer", &["column", "storage", "terms", "format"]),
     ("reader", &["column", "storage", "terms", "format"]),
     ("search", &["column", "storage", "format"]),

@@ -9,7 +9,7 @@ use super::gathered::Gathered;
 use super::{Hit, IdLookup, Mapped, SegmentIds, Tags};
 use crate::filter::Probe;
 use crate::hash::hash;
-use crate::tags::First;
+use crate::tags::AT_ONCE;
 
 /// Looks ids up in an [`IdLookup`]; has the buffers for it, so that a look-up allocates nothing.
 pub struct Seeker<'a, S: SegmentIds> {
@@ -25,7 +25,6 @@ pub struct Seeker<'a, S: SegmentIds> {
     /// The blocks of the next of them, as far as these are known.
     blocks: Vec<Option<u32>>,
     hashes: Vec<u64>,
-    firsts: Vec<First>,
 }
 
 /// From so many dictionaries on, they are asked side by side before one of them is asked for the document.
@@ -69,7 +68,6 @@ impl<'a, S: SegmentIds> Seeker<'a, S> {
             candidates: Vec::new(),
             blocks: Vec::new(),
             hashes: Vec::new(),
-            firsts: Vec::new(),
         }
     }
 
@@ -86,6 +84,7 @@ impl<'a, S: SegmentIds> Seeker<'a, S> {
     /// # Errors
     ///
     /// When bytes on the way are damaged: in which segment. One behind the segment that has the id is not asked.
+    #[inline]
     pub fn find(&mut self, id: &[u8]) -> Result<Option<Hit>, SeekError> {
         self.find_live(id, |_, _| true)
     }
@@ -95,13 +94,21 @@ impl<'a, S: SegmentIds> Seeker<'a, S> {
     /// # Errors
     ///
     /// As [`find`](Self::find).
+    #[inline]
     pub fn find_live(
         &mut self,
         id: &[u8],
         live: impl FnMut(usize, DocId) -> bool,
     ) -> Result<Option<Hit>, SeekError> {
         match &self.lookup.tags {
-            Some(tags) => self.by_tags(tags, id, live),
+            Some(tags) => {
+                let hash = hash(id, tags.seed);
+                // Most often that is all: the fewer instructions, the more look-ups wait for memory at once.
+                if tags.tables.iter().all(|mapped| mapped.table.has_none(hash)) {
+                    return Ok(None);
+                }
+                self.by_tags(tags, hash, id, live)
+            }
             None => self.by_filters(id, [None; 2], live),
         }
     }
@@ -160,6 +167,7 @@ impl<'a, S: SegmentIds> Seeker<'a, S> {
 
     /// Group by group of segments, newest first. `probes` are those of this id and of the next one for the first kind of
     /// segments, as far as they are known.
+    #[inline(never)]
     fn by_filters(
         &mut self,
         id: &[u8],
@@ -294,16 +302,17 @@ impl<'a, S: SegmentIds> Seeker<'a, S> {
         Ok(found.filter(|&doc| live(place, doc)).map(|doc| Hit { segment: place, doc }))
     }
 
+    #[inline(never)]
     fn by_tags(
         &mut self,
         tags: &Tags,
+        hash: u64,
         id: &[u8],
         mut live: impl FnMut(usize, DocId) -> bool,
     ) -> Result<Option<Hit>, SeekError> {
-        let hash = hash(id, tags.seed);
         self.candidates.clear();
         for mapped in &tags.tables {
-            collect(mapped, hash, mapped.table.first(hash), 0, &mut self.candidates);
+            collect(mapped, hash, 0, &mut self.candidates);
         }
         if self.candidates.is_empty() {
             return Ok(None);
@@ -333,15 +342,20 @@ impl<'a, S: SegmentIds> Seeker<'a, S> {
         mut live: impl FnMut(usize, DocId) -> bool,
     ) -> Result<(), SeekError> {
         out.resize(ids.len(), None);
-        self.hashes.clear();
-        self.hashes.extend(ids.iter().map(|id| hash(id, tags.seed)));
         self.candidates.clear();
-        for mapped in &tags.tables {
+        let mut numbered = 0..;
+        for ids in ids.chunks(AT_ONCE) {
             // First all lines, then all of what stands in them: no load waits for the one before.
-            self.firsts.clear();
-            self.firsts.extend(self.hashes.iter().map(|&hash| mapped.table.first(hash)));
-            for (which, (&hash, &first)) in (0..).zip(self.hashes.iter().zip(&self.firsts)) {
-                collect(mapped, hash, first, which, &mut self.candidates);
+            self.hashes.clear();
+            for id in ids {
+                let hash = hash(id, tags.seed);
+                tags.tables.iter().for_each(|mapped| mapped.table.prefetch(hash));
+                self.hashes.push(hash);
+            }
+            for (&hash, which) in self.hashes.iter().zip(&mut numbered) {
+                for mapped in tags.tables.iter().filter(|mapped| !mapped.table.has_none(hash)) {
+                    collect(mapped, hash, which, &mut self.candidates);
+                }
             }
         }
         self.sort_candidates();
@@ -411,8 +425,8 @@ impl<'a, S: SegmentIds> Seeker<'a, S> {
 
 /// The candidates for one id in one table.
 #[inline]
-fn collect(mapped: &Mapped, hash: u64, first: First, which: u32, candidates: &mut Vec<(u32, u32)>) {
-    mapped.table.candidates(hash, first, |slot| {
+fn collect(mapped: &Mapped, hash: u64, which: u32, candidates: &mut Vec<(u32, u32)>) {
+    mapped.table.candidates(hash, |slot| {
         if let Some(place) = mapped.place(slot) {
             candidates.push((which, place));
         }

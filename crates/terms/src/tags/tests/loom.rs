@@ -25,7 +25,7 @@ const IDS: [u64; 3] = [0x11, 0x12, 0x13];
 
 fn holds(table: &TagTable<AtomicU64>, hash: u64, published: u16) -> Vec<u16> {
     let mut slots = Vec::new();
-    table.candidates(hash, table.first(hash), |slot| slots.push(slot));
+    table.candidates(hash, |slot| slots.push(slot));
     // What a reader does with slots that its map does not hold, 0 among them.
     slots.retain(|slot| (1..=published).contains(slot));
     slots
