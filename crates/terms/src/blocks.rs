@@ -28,7 +28,7 @@ use crate::block::{Block, OVERREAD};
 use crate::dictionary::{CheckedKeys, Dictionary};
 use crate::known::Known;
 use crate::starts::Starts;
-use crate::trie::Trie;
+use crate::trie::{Descent, Trie};
 
 pub use build::BlocksBuilder;
 
@@ -116,7 +116,32 @@ impl Index {
         }
     }
 
-    /// The block that has `key`, if any has: asks for its memory, and tells `near` its ranks.
+    /// Begins to look for the block that has `key`, if any has: the way to it; or the block, if the memory for that came with
+    /// [`prefetch_ways`](Self::prefetch_ways).
+    #[inline]
+    pub(crate) fn descend(&self, key: &[u8]) -> (Option<Descent>, Option<u32>) {
+        match &self.trie {
+            Some(trie) if !trie.is_small() => (Some(trie.descend()), None),
+            _ => (None, Some(self.block_of(key))),
+        }
+    }
+
+    /// Goes on, and asks for the memory of the next step: the block that has `key`, if any has, once that is known.
+    #[inline]
+    pub(crate) fn step(&self, key: &[u8], way: &mut Descent) -> Option<u32> {
+        let block = self.trie.as_ref().map_or(Some(0), |trie| trie.step(key, way))?;
+        self.starts.prefetch_one(block);
+        Some(block)
+    }
+
+    /// Asks for the memory of a block, and tells `near` its ranks.
+    #[inline]
+    pub(crate) fn approach(&self, section: &impl SectionBytes, block: u32, near: impl FnOnce(Range<u32>)) {
+        self.prefetch(section, block);
+        near(self.starts.rank(block)..self.starts.rank(block + 1));
+    }
+
+    /// The block that has `key`, if any has, which it [approaches](Self::approach).
     #[inline]
     pub(crate) fn block_near(
         &self,
@@ -125,8 +150,7 @@ impl Index {
         near: impl FnOnce(Range<u32>),
     ) -> u32 {
         let number = self.block_of(key);
-        self.prefetch(section, number);
-        near(self.starts.rank(number)..self.starts.rank(number + 1));
+        self.approach(section, number, near);
         number
     }
 

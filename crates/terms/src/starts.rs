@@ -122,6 +122,15 @@ impl Starts {
         }
     }
 
+    /// Tells the processor that offset and rank of a block will be asked for soon.
+    #[inline]
+    pub(crate) fn prefetch_one(&self, block: u32) {
+        for (at, width) in [(HEADER, self.offset_width), (self.ranks_at, self.rank_width)] {
+            let byte = at + (u64::from(block) * u64::from(width) / 8) as usize;
+            prefetch(self.bytes.as_ptr().wrapping_add(byte));
+        }
+    }
+
     /// The block that has `rank`, which there must be.
     pub(crate) fn block_of(&self, rank: u32) -> u32 {
         let (mut from, mut to) = (0, self.blocks);

@@ -47,6 +47,12 @@ const LISTED: usize = 32;
 /// Labels that are compared at once.
 const LANES: usize = 16;
 
+/// Slots of a line of memory.
+const SLOTS_A_LINE: usize = 64 / size_of::<Slot>();
+
+/// Lines of slots of a small trie, which are asked for before it is known which of them will be needed.
+const SMALL: usize = 10;
+
 /// A child that is the end of a separator.
 const LEAF: u32 = u32::MAX;
 
@@ -79,6 +85,24 @@ struct Slot {
     child: u32,
 }
 
+/// A way down the trie, as far as it went.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Descent {
+    /// Bytes of the key that lie behind.
+    used: usize,
+    node: u32,
+    at: At,
+}
+
+/// What was asked for last.
+#[derive(Clone, Copy, Debug)]
+enum At {
+    Node,
+    Labels,
+    /// A slot, and whether it is that of a label.
+    Slot(u32, bool),
+}
+
 /// The trie, on the heap and checked.
 #[derive(Debug)]
 pub(crate) struct Trie {
@@ -104,14 +128,19 @@ impl Trie {
     /// Tells the processor that a key will be looked up soon: brings the root, and as much of its slots as a small trie has.
     #[inline]
     pub(crate) fn prefetch(&self) {
-        const MOST: usize = 640;
         prefetch(self.nodes.as_ptr().cast());
         for line in self.labels.chunks(64).take(2) {
             prefetch(line.as_ptr());
         }
-        for line in self.slots.chunks(64 / size_of::<Slot>()).take(MOST / 64) {
+        for line in self.slots.chunks(SLOTS_A_LINE).take(SMALL) {
             prefetch(line.as_ptr().cast());
         }
+    }
+
+    /// Whether [`prefetch`](Self::prefetch) brings most of it.
+    #[inline]
+    pub(crate) fn is_small(&self) -> bool {
+        self.slots.len() <= SMALL * SLOTS_A_LINE
     }
 
     /// How many separators are at most `key`. O(its length, as far as separators go).
@@ -119,26 +148,80 @@ impl Trie {
     pub(crate) fn at_most(&self, key: &[u8]) -> u32 {
         let (mut node, mut rest) = (&self.nodes[0], key);
         loop {
-            if node.prefix_len > 0 {
-                let prefix = &self.prefixes[node.prefix as usize..][..usize::from(node.prefix_len)];
-                match rest.strip_prefix(prefix) {
-                    Some(behind) => rest = behind,
-                    None => return if rest < prefix { node.before } else { node.end },
-                }
-            }
-            let Some((&byte, behind)) = rest.split_first() else { return node.inside };
-            let count = usize::from(node.count);
-            let labels = &self.labels[node.labels as usize..][..count.next_multiple_of(LANES)];
-            let less = below(labels, byte);
-            let slot = &self.slots[node.slots as usize + less];
-            // Behind the last label, there may be what fills up, which is no label.
-            let is_label = less < count && labels[less] == byte;
+            let (slot, is_label) = match self.turn(node, &mut rest) {
+                Ok(turn) => turn,
+                Err(count) => return count,
+            };
+            let slot = &self.slots[slot as usize];
             if !is_label | (slot.child == LEAF) {
                 // No branch for the label: whether it is there cannot be foreseen.
                 return slot.before + u32::from(is_label);
             }
-            (node, rest) = (&self.nodes[slot.child as usize], behind);
+            node = &self.nodes[slot.child as usize];
         }
+    }
+
+    /// The slot of the next byte in `rest`, which is then behind it, and whether the byte is a label; or how many
+    /// separators are at most the key, if the node says.
+    #[inline(always)]
+    fn turn(&self, node: &Node, rest: &mut &[u8]) -> Result<(u32, bool), u32> {
+        if node.prefix_len > 0 {
+            let prefix = &self.prefixes[node.prefix as usize..][..usize::from(node.prefix_len)];
+            match rest.strip_prefix(prefix) {
+                Some(behind) => *rest = behind,
+                None => return Err(if *rest < prefix { node.before } else { node.end }),
+            }
+        }
+        let Some(&byte) = rest.split_off_first() else { return Err(node.inside) };
+        let count = usize::from(node.count);
+        let labels = &self.labels[node.labels as usize..][..count.next_multiple_of(LANES)];
+        let less = below(labels, byte);
+        // Behind the last label, there may be what fills up, which is no label.
+        let is_label = less < count && labels[less] == byte;
+        #[expect(clippy::cast_possible_truncation, reason = "a node has at most 256 labels")]
+        Ok((node.slots + less as u32, is_label))
+    }
+
+    /// Begins to look for a key, step by step: [`at_most`](Self::at_most) for those who look for many at once.
+    #[inline]
+    pub(crate) fn descend(&self) -> Descent {
+        prefetch(self.nodes.as_ptr().cast());
+        Descent { used: 0, node: 0, at: At::Node }
+    }
+
+    /// Goes on looking for `key`, and asks for the memory of the next step. How many separators are at most the key, once that
+    /// is known.
+    #[inline]
+    pub(crate) fn step(&self, key: &[u8], way: &mut Descent) -> Option<u32> {
+        let node = &self.nodes[way.node as usize];
+        match way.at {
+            At::Node => {
+                let labels = &self.labels[node.labels as usize..][..usize::from(node.count)];
+                labels.chunks(64).for_each(|line| prefetch(line.as_ptr()));
+                prefetch(std::ptr::from_ref(&self.slots[node.slots as usize]).cast());
+                way.at = At::Labels;
+            }
+            At::Labels => {
+                let mut rest = &key[way.used..];
+                match self.turn(node, &mut rest) {
+                    Ok((slot, is_label)) => {
+                        prefetch(std::ptr::from_ref(&self.slots[slot as usize]).cast());
+                        way.used = key.len() - rest.len();
+                        way.at = At::Slot(slot, is_label);
+                    }
+                    Err(count) => return Some(count),
+                }
+            }
+            At::Slot(slot, is_label) => {
+                let slot = &self.slots[slot as usize];
+                if !is_label | (slot.child == LEAF) {
+                    return Some(slot.before + u32::from(is_label));
+                }
+                prefetch(std::ptr::from_ref(&self.nodes[slot.child as usize]).cast());
+                (way.node, way.at) = (slot.child, At::Node);
+            }
+        }
+        None
     }
 
     /// Bytes on the heap.

@@ -68,26 +68,12 @@ impl Checked<'_> {
         }
     }
 
-    /// The block that has `key`, if any has, for which it asks, telling `near` as [`find_near`](Self::find_near) does; `None`
-    /// if keys are not in blocks.
-    #[inline]
-    pub(crate) fn block_near(&self, key: &[u8], near: impl FnOnce(Range<u32>)) -> Option<u32> {
+    /// The blocks, and what leads to them; `None` if keys are not in blocks.
+    #[inline(always)]
+    pub(crate) fn blocks(&self) -> Option<(&Known<'_>, &Index)> {
         match &self.0 {
-            Keys::Blocks(section, index) => Some(index.block_near(section, key, near)),
+            Keys::Blocks(section, index) => Some((section, index)),
             Keys::None | Keys::Exact(_) | Keys::Fst(_) => None,
-        }
-    }
-
-    /// As [`find`](Self::find), in the block that [`block_near`](Self::block_near) gave.
-    ///
-    /// # Errors
-    ///
-    /// As [`find`](Self::find).
-    #[inline]
-    pub(crate) fn find_in(&self, block: u32, key: &[u8]) -> Result<Option<u32>> {
-        match &self.0 {
-            Keys::Blocks(section, index) => index.find_in(section, block, key),
-            Keys::None | Keys::Exact(_) | Keys::Fst(_) => self.find(key),
         }
     }
 

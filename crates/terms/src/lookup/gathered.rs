@@ -18,8 +18,10 @@ use docvalues_format::prefetch::prefetch;
 
 use super::bounds::GROUP;
 use super::{Docs, IdLookup, SegmentIds};
+use crate::blocks::Index;
 use crate::dictionary::{self, Checked};
 use crate::filter::{self, Ahead, Lines, Probe};
+use crate::known::Known;
 
 /// Filters, dictionaries and documents of an [`IdLookup`], as far as all of each was checked.
 #[derive(Default)]
@@ -135,23 +137,16 @@ impl<'a> Gathered<'a> {
         }
     }
 
-    /// Asks for the block that has `key`, and for its documents: which block that is, if that is known. For any segment,
-    /// `segment` is asked for.
+    /// The blocks of the segment at `place`, what leads to them, and its documents; `None` if they are not known, or keys are
+    /// not in blocks.
     #[inline]
-    pub(super) fn prefetch_key(&self, place: usize, segment: &impl SegmentIds, key: &[u8]) -> Option<u32> {
-        match (self.dictionaries.all.get(place), self.docs.get(place)) {
-            (Some(dictionary), Some(docs)) if self.is_known(place) => {
-                dictionary.block_near(key, |ranks| docs.prefetch(ranks))
-            }
-            _ => {
-                segment.prefetch(key);
-                None
-            }
-        }
+    pub(super) fn blocks(&self, place: usize) -> Option<(&Known<'_>, &Index, &Docs<'a>)> {
+        let (dictionary, docs) = (self.dictionaries.all.get(place)?, self.docs.get(place)?);
+        let (section, index) = dictionary.blocks().filter(|_| self.is_known(place))?;
+        Some((section, index, docs))
     }
 
-    /// The document of `key` in the segment at `place`, which is `segment`; in the block that
-    /// [`prefetch_key`](Self::prefetch_key) gave.
+    /// The document of `key` in the segment at `place`, which is `segment`; in a `block`, if it is known which one.
     #[inline]
     pub(super) fn find(
         &mut self,
@@ -167,7 +162,10 @@ impl<'a> Gathered<'a> {
             return Ok(None);
         };
         let found = match block {
-            Some(block) => dictionary.find_in(block, key),
+            Some(block) => match dictionary.blocks() {
+                Some((section, index)) => index.find_in(section, block, key),
+                None => Ok(None),
+            },
             // While the block comes, the line or two in which one of its documents is.
             None => dictionary.find_near(key, |ranks| docs.prefetch(ranks)),
         };

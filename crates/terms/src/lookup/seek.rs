@@ -1,5 +1,7 @@
 //! One thread's way through a set of segments.
 
+use std::ops::Range;
+
 use docvalues_format::error::Error;
 use docvalues_format::id::DocId;
 
@@ -10,6 +12,7 @@ use super::{Hit, IdLookup, Mapped, SegmentIds, Tags};
 use crate::filter::Probe;
 use crate::hash::hash;
 use crate::tags::AT_ONCE;
+use crate::trie::Descent;
 
 /// Looks ids up in an [`IdLookup`]; has the buffers for it, so that a look-up allocates nothing.
 pub struct Seeker<'a, S: SegmentIds> {
@@ -22,9 +25,21 @@ pub struct Seeker<'a, S: SegmentIds> {
     found: Vec<u64>,
     /// What the tag tables gave: the place of an id in the bulk, and that of a segment.
     candidates: Vec<(u32, u32)>,
-    /// The blocks of the next of them, as far as these are known.
-    blocks: Vec<Option<u32>>,
+    /// The next of them, on their way.
+    ahead: Vec<Ahead>,
+    /// Their keys, end to end.
+    keys: Vec<u8>,
     hashes: Vec<u64>,
+}
+
+/// A candidate on its way to its block.
+struct Ahead {
+    place: usize,
+    /// Its key among the keys; `None` if the segment cannot have the id.
+    key: Option<Range<usize>>,
+    /// As far as it went in the index of blocks.
+    way: Option<Descent>,
+    block: Option<u32>,
 }
 
 /// From so many dictionaries on, they are asked side by side before one of them is asked for the document.
@@ -66,7 +81,8 @@ impl<'a, S: SegmentIds> Seeker<'a, S> {
             asked: 0,
             found: Vec::new(),
             candidates: Vec::new(),
-            blocks: Vec::new(),
+            ahead: Vec::new(),
+            keys: Vec::new(),
             hashes: Vec::new(),
         }
     }
@@ -192,7 +208,7 @@ impl<'a, S: SegmentIds> Seeker<'a, S> {
                 let place = first + bits.trailing_zeros() as usize;
                 bits &= bits - 1;
                 if self.asks(place, id, filtered | sliced)?
-                    && let Some(hit) = self.confirm(place, id, None, &mut live)?
+                    && let Some(hit) = self.confirm(place, id, &mut live)?
                 {
                     return Ok(Some(hit));
                 }
@@ -283,13 +299,12 @@ impl<'a, S: SegmentIds> Seeker<'a, S> {
         Ok(may)
     }
 
-    /// Asks the dictionary of the segment at `place`, of which the `block` may be known.
+    /// Asks the dictionary of the segment at `place`.
     #[inline]
     fn confirm(
         &mut self,
         place: usize,
         id: &[u8],
-        block: Option<u32>,
         live: &mut impl FnMut(usize, DocId) -> bool,
     ) -> Result<Option<Hit>, SeekError> {
         let lookup = self.lookup;
@@ -298,7 +313,7 @@ impl<'a, S: SegmentIds> Seeker<'a, S> {
             return Ok(None);
         };
         let Some(packed) = self.forms.packed(&lookup.kinds, kind, id) else { return Ok(None) };
-        let found = self.gathered.find(place, segment, packed, block).map_err(SeekError::of(place))?;
+        let found = self.gathered.find(place, segment, packed, None).map_err(SeekError::of(place))?;
         Ok(found.filter(|&doc| live(place, doc)).map(|doc| Hit { segment: place, doc }))
     }
 
@@ -326,7 +341,7 @@ impl<'a, S: SegmentIds> Seeker<'a, S> {
         self.forms.next_id();
         for i in 0..self.candidates.len() {
             if let Some(&(_, place)) = self.candidates.get(i)
-                && let Some(hit) = self.confirm(place as usize, id, None, &mut live)?
+                && let Some(hit) = self.confirm(place as usize, id, &mut live)?
             {
                 return Ok(Some(hit));
             }
@@ -341,6 +356,7 @@ impl<'a, S: SegmentIds> Seeker<'a, S> {
         out: &mut Vec<Option<Hit>>,
         mut live: impl FnMut(usize, DocId) -> bool,
     ) -> Result<(), SeekError> {
+        let lookup = self.lookup;
         out.resize(ids.len(), None);
         self.candidates.clear();
         let mut numbered = 0..;
@@ -360,22 +376,21 @@ impl<'a, S: SegmentIds> Seeker<'a, S> {
         }
         self.sort_candidates();
         self.gather_after(self.candidates.len());
-        let mut last = None;
-        for i in 0..self.candidates.len() {
-            if i % AHEAD == 0 {
-                self.prefetch_candidates(i, ids);
-                last = None;
-            }
-            let Some(&(which, place)) = self.candidates.get(i) else { break };
-            let block = self.blocks.get(i % AHEAD).copied().flatten();
-            let (Some(&id), Some(hit)) = (ids.get(which as usize), out.get_mut(which as usize)) else {
-                break;
-            };
-            if hit.is_none() {
-                if last.replace(which) != Some(which) {
-                    self.forms.next_id();
+        for first in (0..self.candidates.len()).step_by(AHEAD) {
+            self.prefetch_candidates(first, ids);
+            for (ahead, &(which, _)) in self.ahead.iter().zip(self.candidates.iter().skip(first)) {
+                let Ahead { place, key: Some(key), block, .. } = ahead else { continue };
+                let (place, key) = (*place, self.keys.get(key.clone()).unwrap_or_default());
+                let (Some(hit), Some((_, segment))) =
+                    (out.get_mut(which as usize), lookup.segments.get(place))
+                else {
+                    break;
+                };
+                if hit.is_none() {
+                    let found =
+                        self.gathered.find(place, segment, key, *block).map_err(SeekError::of(place))?;
+                    *hit = found.filter(|&doc| live(place, doc)).map(|doc| Hit { segment: place, doc });
                 }
-                *hit = self.confirm(place as usize, id, block, &mut live)?;
             }
         }
         Ok(())
@@ -399,17 +414,46 @@ impl<'a, S: SegmentIds> Seeker<'a, S> {
         let next = || self.candidates.iter().skip(first).take(AHEAD);
         next().for_each(|&(_, place)| self.gathered.prefetch(place as usize));
         next().for_each(|&(_, place)| self.gathered.prefetch_index(place as usize));
-        self.blocks.clear();
+        (self.ahead.clear(), self.keys.clear());
         for &(which, place) in self.candidates.iter().skip(first).take(AHEAD) {
             let place = place as usize;
-            let (Some((_, segment)), Some(&id)) = (lookup.segments.get(place), ids.get(which as usize))
+            let (Some((_, segment)), Some(&kind), Some(&id)) =
+                (lookup.segments.get(place), lookup.kind_of.get(place), ids.get(which as usize))
             else {
                 break;
             };
-            let Some(&kind) = lookup.kind_of.get(place) else { break };
             self.forms.next_id();
-            let packed = self.forms.packed(&lookup.kinds, kind, id);
-            self.blocks.push(packed.and_then(|packed| self.gathered.prefetch_key(place, &**segment, packed)));
+            let mut ahead = Ahead { place, key: None, way: None, block: None };
+            if let Some(packed) = self.forms.packed(&lookup.kinds, kind, id) {
+                let start = self.keys.len();
+                self.keys.extend_from_slice(packed);
+                ahead.key = Some(start..self.keys.len());
+                match self.gathered.blocks(place) {
+                    Some((_, index, _)) => (ahead.way, ahead.block) = index.descend(packed),
+                    None => segment.prefetch(packed),
+                }
+            }
+            self.ahead.push(ahead);
+        }
+        let mut under_way = true;
+        while under_way {
+            under_way = false;
+            for ahead in &mut self.ahead {
+                let (Some(way), Some(key)) = (&mut ahead.way, &ahead.key) else { continue };
+                let Some((_, index, _)) = self.gathered.blocks(ahead.place) else { continue };
+                ahead.block = index.step(self.keys.get(key.clone()).unwrap_or_default(), way);
+                match ahead.block {
+                    Some(_) => ahead.way = None,
+                    None => under_way = true,
+                }
+            }
+        }
+        for ahead in &self.ahead {
+            if let (Some(block), Some((section, index, docs))) =
+                (ahead.block, self.gathered.blocks(ahead.place))
+            {
+                index.approach(section, block, |ranks| docs.prefetch(ranks));
+            }
         }
     }
 

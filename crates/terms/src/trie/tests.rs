@@ -22,6 +22,9 @@ fn check(separators: &BTreeSet<Vec<u8>>) {
     for key in asked(separators) {
         let expected = list.partition_point(|separator| **separator <= key);
         assert_eq!(trie.at_most(&key) as usize, expected, "{key:?} of {list:?}");
+        let mut way = trie.descend();
+        let found = (0..).find_map(|_| trie.step(&key, &mut way));
+        assert_eq!(found.map(|found| found as usize), Some(expected), "{key:?} of {list:?}, step by step");
     }
     for other in [0, list.len() as u32 - 1, list.len() as u32 + 1] {
         assert!(other as usize == list.len() || Trie::open(&bytes, other, PLACE).is_err());
