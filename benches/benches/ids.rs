@@ -27,14 +27,17 @@ use docvalues::terms::lookup::{IdLookup, IdStore};
 use docvalues::terms::read::IdsReader;
 use docvalues::terms::template::{Packed, Template};
 use docvalues::{DocId, IdForm};
-use docvalues_benches::ids::{IdKind, random};
+use docvalues_benches::ids::{Asked, IdKind, Window, random};
 use docvalues_benches::{Bench, criterion, docs};
 
 /// Segments; all of them together have as many ids.
 const SEGMENTS: [u32; 3] = [1, 13, 400];
 
-/// Ids that are asked for in an iteration.
-const ASKED: usize = 2_000;
+/// Ids that are asked for by turns, all of them different if there are as many.
+const ASKED: usize = 1_000_000;
+
+/// Those of an iteration; the next one asks for the next ones.
+const WINDOW: usize = 2_000;
 
 type Find = Box<dyn Fn(&[u8]) -> Option<u32>>;
 
@@ -64,13 +67,9 @@ impl Shape {
     }
 
     /// Ids that are somewhere, and ids that are nowhere.
-    fn asked(&self) -> [(&'static str, Vec<Vec<u8>>); 2] {
-        let id = |i| self.kind.id(i).into_bytes();
-        let (all, many) = (self.ids(), ASKED);
-        [
-            ("present", random(all, many).map(id).collect()),
-            ("absent", (0..many as u32).map(|i| id(all + i)).collect()),
-        ]
+    fn asked(&self) -> [(&'static str, Asked); 2] {
+        let (kind, all) = (self.kind, self.ids());
+        [("present", Asked::present(kind, all, ASKED)), ("absent", Asked::absent(kind, all, ASKED))]
     }
 
     /// The same with ids as a template packs them.
@@ -136,18 +135,17 @@ fn dictionaries(c: &mut Bench) {
             let template = Template::of(&shape_of_text(kind));
             for (name, make) in forms() {
                 let found: Vec<Find> = shape.segments.iter().rev().map(|ids| make(ids)).collect();
-                for (work, ids) in &asked {
-                    let ids: Vec<Vec<u8>> = match look {
-                        "packed" => pack_all(&template, ids),
-                        _ => ids.clone(),
-                    };
-                    let expected = if *work == "present" { ids.len() } else { 0 };
-                    group.throughput(Throughput::Elements(ids.len() as u64));
+                for (work, asked) in &asked {
+                    let packed = (look == "packed").then(|| pack_all(&template, asked));
+                    let mut windows = packed.as_ref().unwrap_or(asked).windows(WINDOW).cycle();
+                    let expected = if *work == "present" { WINDOW } else { 0 };
+                    group.throughput(Throughput::Elements(WINDOW as u64));
                     group.bench_function(format!("{name}/{work}"), |b| {
                         b.iter(|| {
                             let is_there =
-                                |id: &&Vec<u8>| found.iter().any(|find| find(black_box(id)).is_some());
-                            assert_eq!(ids.iter().filter(is_there).count(), expected);
+                                |id: &&[u8]| found.iter().any(|find| find(black_box(id)).is_some());
+                            let window = windows.next().expect("they begin again");
+                            assert_eq!(window.ids().filter(is_there).count(), expected);
                         });
                     });
                 }
@@ -161,10 +159,11 @@ fn shape_of_text(kind: IdKind) -> Vec<Vec<u8>> {
     (0..docs() * 2).step_by(997).map(|i| kind.id(i).into_bytes()).collect()
 }
 
-fn pack_all(template: &Template, ids: &[Vec<u8>]) -> Vec<Vec<u8>> {
-    ids.iter()
-        .map(|id| template.pack(id, &mut Packed::default()).expect("it is like the others").to_vec())
-        .collect()
+fn pack_all(template: &Template, asked: &Asked) -> Asked {
+    let ids = asked.windows(WINDOW).flat_map(Window::ids);
+    Asked::new(
+        ids.map(|id| template.pack(id, &mut Packed::default()).expect("it is like the others").to_vec()),
+    )
 }
 
 /// An index of each segment, the newest first.
@@ -201,24 +200,25 @@ fn segments(c: &mut Bench) {
             IdForm::ALL
                 .map(|form| (format!("no filter, {}", form.name()), Arc::new(IdLookup::new(bare(form))))),
         );
-        for (work, ids) in shape.asked() {
-            let ids: Vec<&[u8]> = ids.iter().map(Vec::as_slice).collect();
-            let expected = if work == "present" { ids.len() } else { 0 };
-            group.throughput(Throughput::Elements(ids.len() as u64));
+        for (work, asked) in shape.asked() {
+            let expected = if work == "present" { WINDOW } else { 0 };
+            group.throughput(Throughput::Elements(WINDOW as u64));
             for (name, lookup) in &ways {
-                let mut seeker = lookup.seeker();
+                let (mut seeker, mut windows) = (lookup.seeker(), asked.windows(WINDOW).cycle());
+                let mut next = || windows.next().expect("they begin again");
                 group.bench_function(format!("{name}/{work}"), |b| {
                     b.iter(|| {
-                        let hits =
-                            ids.iter().filter(|id| seeker.find(id).expect("undamaged").is_some()).count();
-                        assert_eq!(hits, expected);
+                        let is_there = |id: &&[u8]| seeker.find(id).expect("undamaged").is_some();
+                        assert_eq!(next().ids().filter(is_there).count(), expected);
                     });
                 });
-                let mut hits = Vec::new();
+                let (mut bulk, mut hits) = (Vec::new(), Vec::new());
                 group.bench_function(format!("{name}, bulks of 20/{work}"), |b| {
                     b.iter(|| {
-                        let found = ids.chunks(20).map(|bulk| {
-                            seeker.find_many(bulk, &mut hits).expect("undamaged");
+                        let found = next().bulks(20).map(|ids| {
+                            bulk.clear();
+                            bulk.extend(ids.ids());
+                            seeker.find_many(&bulk, &mut hits).expect("undamaged");
                             hits.iter().flatten().count()
                         });
                         assert_eq!(found.sum::<usize>(), expected);
@@ -238,12 +238,14 @@ fn limits(c: &mut Bench) {
     let filters: Vec<Vec<[u64; 8]>> = (0..segments).map(|i| vec![[u64::from(i); 8]; lines]).collect();
     let buckets = vec![[0_u32; 16]; docs() as usize / 12];
     let hashes: Vec<u64> =
-        random(u32::MAX, 8_000).map(|i| u64::from(i).wrapping_mul(0x9E37_79B9_7F4A_7C15)).collect();
-    group.throughput(Throughput::Elements(hashes.len() as u64));
+        random(u32::MAX, ASKED).map(|i| u64::from(i).wrapping_mul(0x9E37_79B9_7F4A_7C15)).collect();
+    let mut windows = hashes.chunks(WINDOW).cycle();
+    let mut next = || windows.next().expect("they begin again");
+    group.throughput(Throughput::Elements(WINDOW as u64));
     group.bench_function("filters", |b| {
         b.iter(|| {
             let mut hits = 0;
-            for &hash in &hashes {
+            for &hash in next() {
                 let bits: [u64; 8] = std::array::from_fn(|i| 1 << (hash >> (6 * i) & 63));
                 for filter in &filters {
                     let line = ((u128::from(hash) * filter.len() as u128) >> 64) as usize;
@@ -257,7 +259,7 @@ fn limits(c: &mut Bench) {
     group.bench_function("table", |b| {
         b.iter(|| {
             let mut hits = 0;
-            for &hash in &hashes {
+            for &hash in next() {
                 let bucket = &buckets[((u128::from(hash) * buckets.len() as u128) >> 64) as usize];
                 let tag = hash as u32 & 0xFFFF | 1;
                 hits += bucket.iter().filter(|&&entry| entry >> 16 == tag).count();

@@ -47,10 +47,75 @@ impl fmt::Display for IdKind {
 /// The step of SplitMix64.
 const GAMMA: u64 = 0x9e37_79b9_7f4a_7c15;
 
-/// `count` numbers below `below`, in no order.
+/// `count` numbers below `below`, in no order: each once before any comes again.
 pub fn random(below: u32, count: usize) -> impl Iterator<Item = u32> {
-    let mut stream = SplitMix64::new(99);
-    (0..count).map(move |_| u32::try_from(stream.next_u64() % u64::from(below)).unwrap_or(0))
+    // Multiplying by an odd number and shifting to the right are permutations of the numbers of so many bits.
+    let bits = (u32::BITS - below.saturating_sub(1).leading_zeros()).max(2);
+    let (all, half) = (u64::from(u32::MAX >> (u32::BITS - bits)), bits / 2);
+    let mix = move |number: u64| {
+        let step = |x: u64, odd: u64| {
+            let x = x.wrapping_mul(odd) & all;
+            x ^ x >> half
+        };
+        step(step(step(number, 0x9e37_79b1), 0x85eb_ca6b), 0xc2b2_ae35)
+    };
+    let numbers = (0..=all).cycle().map(move |i| u32::try_from(mix(i)).unwrap_or(0));
+    numbers.filter(move |&number| number < below).take(count)
+}
+
+/// Ids end to end, in the order in which they are asked for: as in the buffer of a request.
+pub struct Asked {
+    bytes: Vec<u8>,
+    len: usize,
+}
+
+impl Asked {
+    /// Ids that are all of one length.
+    pub fn new(ids: impl IntoIterator<Item: AsRef<[u8]>>) -> Asked {
+        let (mut bytes, mut len) = (Vec::new(), 1);
+        for id in ids {
+            let id = id.as_ref();
+            assert!(bytes.is_empty() || id.len() == len, "ids of one kind are of one length");
+            bytes.extend_from_slice(id);
+            len = id.len();
+        }
+        Asked { bytes, len }
+    }
+
+    /// `count` ids behind the first `all` of a kind.
+    pub fn absent(kind: IdKind, all: u32, count: usize) -> Asked {
+        Asked::new((all..).take(count).map(|i| kind.id(i)))
+    }
+
+    /// `count` of the first `all` ids of a kind, in no order.
+    pub fn present(kind: IdKind, all: u32, count: usize) -> Asked {
+        Asked::new(random(all, count).map(|i| kind.id(i)))
+    }
+
+    /// The same, so many at a time.
+    pub fn windows(&self, size: usize) -> impl ExactSizeIterator<Item = Window<'_>> + Clone {
+        let len = self.len;
+        self.bytes.chunks(size * len).map(move |bytes| Window { bytes, len })
+    }
+}
+
+/// Some ids, end to end.
+#[derive(Clone, Copy)]
+pub struct Window<'a> {
+    bytes: &'a [u8],
+    len: usize,
+}
+
+impl<'a> Window<'a> {
+    /// One by one.
+    pub fn ids(self) -> impl ExactSizeIterator<Item = &'a [u8]> + Clone {
+        self.bytes.chunks_exact(self.len)
+    }
+
+    /// In bulks.
+    pub fn bulks(self, size: usize) -> impl Iterator<Item = Window<'a>> {
+        self.bytes.chunks(self.len * size).map(move |bytes| Window { bytes, ..self })
+    }
 }
 
 fn uuid(i: u32) -> String {
@@ -95,5 +160,25 @@ mod tests {
         assert_eq!(IdKind::Auto.id(7), "6ADlz4sBjR9CpzNcaBAB");
         assert_eq!(IdKind::Auto.id(12_345), "GgDlz4sBjR9CpzNccUGl");
         assert_eq!(IdKind::Seq.id(7), "doc-0000000007");
+        assert_eq!(random(1_000_000, 4).collect::<Vec<_>>(), [0, 248_388, 967_388, 935_006]);
+    }
+
+    #[test]
+    fn random_numbers_come_once() {
+        for below in [1, 2, 3, 100, 4_096, 76_923] {
+            let mut numbers: Vec<u32> = random(below, below as usize).collect();
+            assert!(below < 100 || !numbers.is_sorted());
+            numbers.sort_unstable();
+            assert!(numbers.into_iter().eq(0..below));
+        }
+    }
+
+    #[test]
+    fn ids_that_are_asked_for_lie_end_to_end() {
+        let asked = Asked::absent(IdKind::Seq, 5, 103);
+        let ids: Vec<&[u8]> =
+            asked.windows(40).flat_map(|window| window.bulks(7).flat_map(Window::ids)).collect();
+        assert_eq!((asked.windows(40).len(), ids.len(), ids[0]), (3, 103, &b"doc-0000000005"[..]));
+        assert_eq!(ids.last(), Some(&&b"doc-0000000107"[..]));
     }
 }

@@ -51,7 +51,14 @@ const WAYS: [Way; 18] = [
 ];
 
 /// Medians over the rounds, by shape, work and peer.
-struct Medians(BTreeMap<(Shape, String, String), (f64, f64, i64)>);
+struct Medians(BTreeMap<(Shape, String, String), Median>);
+
+struct Median {
+    ns: f64,
+    bytes: i64,
+    /// Different ids that were asked for, in the round that asked for the fewest.
+    asked: u64,
+}
 
 impl Medians {
     fn new(lines: &[Line]) -> Medians {
@@ -61,25 +68,32 @@ impl Medians {
             let shape = Shape { kind, segments: line.segments, each: line.each };
             all.entry((shape, line.work.clone(), line.peer.clone())).or_default().push(line);
         }
-        let median = |lines: &[&Line], of: fn(&Line) -> f64| {
-            let mut all: Vec<f64> = lines.iter().map(|line| of(line) / line.units as f64).collect();
+        let median = |lines: Vec<&Line>| {
+            let mut all: Vec<f64> = lines.iter().map(|line| line.ns_cpu / line.units as f64).collect();
             all.sort_by(f64::total_cmp);
-            all[all.len() / 2]
+            Median {
+                ns: all[all.len() / 2],
+                bytes: lines[0].checksums.first().copied().unwrap_or_default(),
+                asked: lines.iter().map(|line| line.asked()).min().unwrap_or_default(),
+            }
         };
-        Medians(
-            all.into_iter()
-                .map(|(key, lines)| {
-                    let (cpu, wall) =
-                        (median(&lines, |line| line.ns_cpu), median(&lines, |line| line.ns_wall));
-                    (key, (cpu, wall, lines[0].checksum))
-                })
-                .collect(),
-        )
+        Medians(all.into_iter().map(|(key, lines)| (key, median(lines))).collect())
+    }
+
+    fn median(&self, shape: Shape, work: &str, way: Way) -> Option<&Median> {
+        let work = if way.how.is_empty() { work.to_owned() } else { format!("{work}, {}", way.how) };
+        self.0.get(&(shape, work, way.peer.to_owned()))
     }
 
     fn get(&self, shape: Shape, work: &str, way: Way) -> Option<f64> {
-        let work = if way.how.is_empty() { work.to_owned() } else { format!("{work}, {}", way.how) };
-        self.0.get(&(shape, work, way.peer.to_owned())).map(|found| found.0)
+        self.median(shape, work, way).map(|median| median.ns)
+    }
+
+    /// How many different ids were asked for, in thousands: of absent and of present ones, if these were fewer.
+    fn asked(&self, shape: Shape, way: Way) -> Option<f64> {
+        let asked = ["absent", "present"].into_iter().filter_map(|work| self.median(shape, work, way));
+        let fewest = asked.map(|median| median.asked).min()?;
+        Some(fewest.min(shape.ids().into()) as f64 / 1e3)
     }
 
     /// Bytes an id.
@@ -87,7 +101,7 @@ impl Medians {
         let how = way.how.trim_end_matches(", bulks of 20");
         let work = if how.is_empty() { "bytes".to_owned() } else { format!("bytes, {how}") };
         let found = self.0.get(&(shape, work, way.peer.to_owned()))?;
-        Some(found.2 as f64 / f64::from(shape.ids()))
+        Some(found.bytes as f64 / f64::from(shape.ids()))
     }
 
     fn shapes(&self) -> BTreeSet<Shape> {
@@ -141,7 +155,9 @@ fn text(machine: &Machine, medians: &Medians) -> String {
          segments, the newest first, until one has it, and then its `_version`. Every peer came to the same documents. What \
          it says about tries and automata stands in [fst-or-trie.md](../fst-or-trie.md).\n\n\
          CPU time of one thread, {}, each in a process of its own; everything is in the page cache. \
-         *Absent* are the ids that would come next, *present* ids in no order.\n\n| | |\n| --- | --- |\n",
+         *Absent* are the ids that would come next, *present* ids in no order. They lie end to end in memory, in the order in \
+         which they are asked for, a million of them, and an id comes again only after all others. Who is too slow for that is \
+         asked for the first of them, as many as there is time for and 20,000 at least: *asked* says how many.\n\n| | |\n| --- | --- |\n",
         rounds(machine.rounds)
     );
     let mut row = |what: &str, value: &str| {
@@ -169,8 +185,8 @@ fn table(out: &mut String, medians: &Medians, shape: Shape) {
     let against = |work| medians.get(shape, work, against?);
     let _ = write!(
         out,
-        "\n## {}\n\n| | absent: µs | ns a segment | times as fast as Lucene 10.5 | present: µs | times | bytes an id | build: ns an id |\n\
-         | --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: |\n",
+        "\n## {}\n\n| | absent: µs | ns a segment | times as fast as Lucene 10.5 | present: µs | times | asked: thousands | bytes an id | build: ns an id |\n\
+         | --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: |\n",
         name(shape)
     );
     for way in WAYS {
@@ -183,13 +199,14 @@ fn table(out: &mut String, medians: &Medians, shape: Shape) {
             |work, ours: Option<f64>| shown(against(work).zip(ours).map(|(theirs, ours)| theirs / ours));
         let _ = writeln!(
             out,
-            "| {} | {} | {} | {} | {} | {} | {} | {} |",
+            "| {} | {} | {} | {} | {} | {} | {} | {} | {} |",
             way.name,
             shown(absent.map(|ns| ns / 1e3)),
             shown(absent.map(|ns| ns / f64::from(shape.segments))),
             times("absent", absent),
             shown(present.map(|ns| ns / 1e3)),
             times("present", present),
+            shown(medians.asked(shape, way)),
             shown(medians.bytes(shape, way)),
             shown(medians.get(shape, "build", Way { how: way.how.trim_end_matches(", bulks of 20"), ..way })),
         );

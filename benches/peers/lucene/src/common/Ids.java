@@ -75,58 +75,73 @@ final class Ids {
         }
       }
     }
-    tell("bytes", all, bytes, 0, 0);
+    tell("bytes", all, new long[] {bytes}, 0, 0);
     try (DirectoryReader reader = DirectoryReader.open(new MMapDirectory(folder))) {
       Lookup lookup = new Lookup(reader.leaves());
-      int count = (int) Math.min(20_000, Math.max(500, 4_000_000L / segments));
-      BytesRef[] present = new BytesRef[count];
-      long state = 99;
-      for (int i = 0; i < count; i++) {
-        state += GAMMA;
-        present[i] = id(kind, (int) Long.remainderUnsigned(mix(state), all));
+      int[] numbers = new int[ASKED];
+      for (int i = 0; i < ASKED; i++) {
+        numbers[i] = all + i;
       }
-      BytesRef[] absent = new BytesRef[count];
-      for (int i = 0; i < count; i++) {
-        absent[i] = id(kind, all + i);
-      }
-      measure("absent", absent, lookup);
-      measure("present", present, lookup);
+      measure("absent", numbers, lookup);
+      random(all, numbers);
+      measure("present", numbers, lookup);
     }
   }
 
-  private void measure(String work, BytesRef[] ids, Lookup lookup) throws IOException {
-    long checksum = lookup.all(ids);
-    for (double spent = 0; spent < Math.max(4 * budget, 2e9); ) {
+  /** Ids that are asked for; a slow one comes to the first windows of them. */
+  private static final int ASKED = 1_000_000;
+
+  /** Ids between two looks at the clock. */
+  private static final int WINDOW = 20_000;
+
+  private void measure(String work, int[] numbers, Lookup lookup) throws IOException {
+    // End to end, in the order in which they are asked for.
+    int len = id(kind, 0).length;
+    byte[] ids = new byte[ASKED * len];
+    for (int i = 0; i < ASKED; i++) {
+      BytesRef id = id(kind, numbers[i]);
+      System.arraycopy(id.bytes, id.offset, ids, i * len, len);
+    }
+    // The compiler has its time with the last of them.
+    int last = ASKED;
+    for (double spent = 0; spent < 2e9; ) {
+      last = last < WINDOW ? ASKED : last - 1_000;
       double[] start = Session.now();
-      lookup.all(ids);
+      lookup.all(ids, len, last - 1_000, last);
       spent += Session.now()[0] - start[0];
     }
-    double[] cpu = new double[200];
-    double[] wall = new double[200];
+    long[] checksums = new long[ASKED / WINDOW];
+    double[] cpu = new double[100_000];
+    double[] wall = new double[cpu.length];
     int samples = 0;
-    for (double spent = 0; samples < 200 && (samples < 3 || spent < budget); samples++) {
+    for (double spent = 0;
+        samples < cpu.length && spent < budget && (spent < budget / 8 || samples <= checksums.length);
+        samples++) {
+      int window = samples % checksums.length;
       double[] start = Session.now();
-      long sum = lookup.all(ids);
+      long sum = lookup.all(ids, len, window * WINDOW, (window + 1) * WINDOW);
       double[] end = Session.now();
-      if (sum != checksum) {
+      if (samples >= checksums.length && sum != checksums[window]) {
         throw new AssertionError("another answer than before");
       }
+      checksums[window] = sum;
       cpu[samples] = end[0] - start[0];
       wall[samples] = end[1] - start[1];
       spent += cpu[samples];
     }
     Arrays.sort(cpu, 0, samples);
     Arrays.sort(wall, 0, samples);
-    tell(work, ids.length, checksum, cpu[samples / 2], wall[samples / 2]);
+    checksums = Arrays.copyOf(checksums, Math.min(samples, checksums.length));
+    tell(work, WINDOW, checksums, cpu[samples / 2], wall[samples / 2]);
   }
 
-  private void tell(String work, long units, long checksum, double cpu, double wall) {
+  private void tell(String work, long units, long[] checksums, double cpu, double wall) {
     System.out.println(
         String.format(
             Locale.ROOT,
             "{\"peer\":\"lucene-%s%s\",\"work\":\"%s\",\"kind\":\"%s\",\"segments\":%d,\"each\":%d,"
-                + "\"units\":%d,\"ns_cpu\":%f,\"ns_wall\":%f,\"checksum\":%d}",
-            version, bloom ? "-bloom" : "", work, kind, segments, each, units, cpu, wall, checksum));
+                + "\"units\":%d,\"ns_cpu\":%f,\"ns_wall\":%f,\"checksums\":%s}",
+            version, bloom ? "-bloom" : "", work, kind, segments, each, units, cpu, wall, Arrays.toString(checksums)));
   }
 
   private void build() throws IOException {
@@ -187,9 +202,11 @@ final class Ids {
     }
 
     /** For each id that is found, one more than its version; all of them together. */
-    long all(BytesRef[] ids) throws IOException {
+    long all(byte[] ids, int len, int from, int to) throws IOException {
+      BytesRef id = new BytesRef(ids, 0, len);
       long sum = 0;
-      for (BytesRef id : ids) {
+      for (int i = from; i < to; i++) {
+        id.offset = i * len;
         sum += version(id) + 1;
       }
       return sum;
@@ -223,6 +240,23 @@ final class Ids {
     z = (z ^ (z >>> 30)) * 0xbf58476d1ce4e5b9L;
     z = (z ^ (z >>> 27)) * 0x94d049bb133111ebL;
     return z ^ (z >>> 31);
+  }
+
+  /** Numbers below this, in no order: each once before any comes again. */
+  private static void random(int below, int[] numbers) {
+    int bits = Math.max(2, 32 - Integer.numberOfLeadingZeros(below - 1));
+    long all = (1L << bits) - 1;
+    int filled = 0;
+    for (long i = 0; filled < numbers.length; i = i + 1 & all) {
+      long x = i;
+      for (long odd : new long[] {0x9e3779b1L, 0x85ebca6bL, 0xc2b2ae35L}) {
+        x = x * odd & all;
+        x ^= x >>> (bits / 2);
+      }
+      if (x < below) {
+        numbers[filled++] = (int) x;
+      }
+    }
   }
 
   private static BytesRef id(String kind, int i) {
