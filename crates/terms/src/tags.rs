@@ -50,7 +50,6 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 
 use docvalues_format::prefetch::prefetch;
-use docvalues_storage::prefer_huge_pages;
 
 pub(crate) use word::Word;
 
@@ -68,9 +67,6 @@ const TAKEN: usize = 12;
 
 /// Hashes whose lines are asked for before the first of them is looked at.
 pub(crate) const AT_ONCE: usize = 64;
-
-/// From so many bytes on, a table is in large pages: of small ones, a look-up would wait for a line of the page table, too.
-const LARGE: usize = 4 << 20;
 
 /// The most slots of a table: they are numbered from 1.
 pub const MAX_SLOTS: usize = u16::MAX as usize;
@@ -219,11 +215,7 @@ impl<W: Word> Laying<W> {
     /// For so many entries. Time does not depend on it; memory is not touched yet.
     pub(crate) fn begin(entries: usize) -> Laying<W> {
         let goal = prime::at_least(entries.div_ceil(TAKEN));
-        let mut buckets = Vec::with_capacity(goal);
-        if goal.saturating_mul(size_of::<Bucket<W>>()) >= LARGE {
-            prefer_huge_pages(&mut buckets);
-        }
-        Laying { buckets, goal }
+        Laying { buckets: Vec::with_capacity(goal), goal }
     }
 
     /// How many entries it will take.

@@ -8,7 +8,7 @@ const ARROWS: [(&str, &[&str]); 10] = [
     ("format", &[]),
     ("column", &["format"]),
     ("storage", &["format"]),
-    ("terms", &["storage", "format"]),
+    ("terms", &["format"]),
     ("writer", &["column", "storage", "terms", "format"]),
     ("reader", &["column", "storage", "terms", "format"]),
     ("search", &["column", "storage", "format"]),
