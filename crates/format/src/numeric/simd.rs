@@ -7,7 +7,7 @@
 //! | --- | ---: | --- | --- |
 //! | `avx512` | 8 or 16 | arithmetic in lanes, loads one by one | headers, arithmetic and loads of a group |
 //! | `avx2` | 4 | as `plain` | headers and places of 64, in lanes; then their loads |
-//! | `plain` | 1 | a loop without branches, which asks ahead | headers and places of 64; then their loads |
+//! | `plain` | 1 | a loop without branches | headers and places of 64; then their loads |
 //!
 //! Kernels compute in vectors, but load each word by itself. A gather instruction takes longer than eight loads and the
 //! shuffles that combine them, and such a load brings a whole header.

@@ -28,9 +28,6 @@ const WORD: usize = 8;
 /// Integers whose places are found before the first of their words is loaded.
 pub(super) const STRETCH: usize = 64;
 
-/// How many integers ahead of a load its bytes are asked for, in one block.
-const AHEAD: usize = 64;
-
 wide! {
     /// As [`gather_packed`](super::gather_packed), to the first integer that takes more care.
     pub(super) fn gather_packed(packed: Packed<'_>, numbers: Numbers, indices: &[u32], out: &mut [i64]) -> usize {
@@ -70,16 +67,6 @@ fn each_packed<T>(
     // SAFETY: `index` is one of `indices`, all of which are below `words(bytes, width)`.
     let residual = |index: u32| unsafe { word(bytes, u64::from(index) * width / 8) } >> (u64::from(index) * width % 8) & mask;
     let place = |index: u32| payload as u64 + u64::from(index) * width / 8;
-    if slope == 0 && section.granules.is_none() {
-        let near = indices.len().saturating_sub(AHEAD);
-        let (first, last) = out.split_at_mut(near);
-        for ((&index, &next), out) in indices.iter().zip(&indices[AHEAD.min(indices.len())..]).zip(first) {
-            prefetch(section.bytes.as_ptr().wrapping_add(place(next) as usize));
-            *out = value(residual(index));
-        }
-        indices[near..].iter().zip(last).for_each(|(&index, out)| *out = value(residual(index)));
-        return indices.len();
-    }
     if slope == 0 {
         return each_good(&section, indices, out, place, |index| value(residual(index)));
     }
@@ -97,10 +84,18 @@ fn each_good<T>(
     place: impl Fn(u32) -> u64,
     value: impl Fn(u32) -> T,
 ) -> usize {
+    if section.granules.is_none() {
+        indices.iter().zip(out).for_each(|(&index, out)| *out = value(index));
+        return indices.len();
+    }
     let mut done = 0;
     for (indices, out) in indices.chunks(STRETCH).zip(out.chunks_mut(STRETCH)) {
-        let found = good(section, indices.iter().map(|&index| place(index)));
-        indices[..found].iter().zip(out).for_each(|(&index, out)| *out = value(index));
+        let mut good = Good::new(section);
+        for (&index, out) in indices.iter().zip(out) {
+            good.ask(place(index));
+            *out = value(index);
+        }
+        let found = good.first(indices.iter().map(|&index| place(index)));
         done += found;
         if found < indices.len() {
             break;
@@ -140,28 +135,42 @@ unsafe fn word(bytes: &[u8], at: u64) -> u64 {
     u64::from_le(unsafe { bytes.as_ptr().wrapping_add(at as usize).cast::<u64>().read_unaligned() })
 }
 
-/// From how many of `places` on, at the front, eight bytes are known to be good: all of them, mostly. Asks for them all.
-#[inline(always)]
-fn good(section: &Touched<'_>, places: impl ExactSizeIterator<Item = u64> + Clone) -> usize {
-    let len = places.len();
-    let Some(granules) = section.granules else { return len };
-    // Without a branch: a bit that is set in all of their words, and whether some reach into another granule.
-    let (mut all, mut cross) = (1, false);
-    for at in places.clone() {
-        let at = at as usize;
-        prefetch(section.bytes.as_ptr().wrapping_add(at));
-        let granule = at / GRANULE;
-        all &= granules.get(granule / 64).map_or(0, Touched::load) >> (granule % 64);
-        cross |= at % GRANULE > GRANULE - WORD;
+/// Finds out, without a branch, whether eight bytes from each of some places on are known to be good.
+struct Good<'a> {
+    section: &'a Touched<'a>,
+    /// The lowest bit: whether the first byte of each is.
+    all: u64,
+    /// Whether some reach into another granule.
+    cross: bool,
+}
+
+impl<'a> Good<'a> {
+    #[inline(always)]
+    fn new(section: &'a Touched<'a>) -> Good<'a> {
+        Good { section, all: 1, cross: false }
     }
-    if all == 1 && !cross {
-        return len;
+
+    #[inline(always)]
+    fn ask(&mut self, at: u64) {
+        if let Some(granules) = self.section.granules {
+            let granule = at as usize / GRANULE;
+            self.all &= granules.get(granule / 64).map_or(0, Touched::load) >> (granule % 64);
+            self.cross |= at as usize % GRANULE > GRANULE - WORD;
+        }
     }
-    let is_good = |at: usize| {
-        section.is_good(at / GRANULE)
-            && (at % GRANULE <= GRANULE - WORD || section.is_good((at + WORD - 1) / GRANULE))
-    };
-    places.clone().position(|at| !is_good(at as usize)).unwrap_or(len)
+
+    /// How many of the `places` that it was asked for are good, up to the first that is not: all of them, mostly.
+    #[inline(always)]
+    fn first(self, mut places: impl ExactSizeIterator<Item = u64>) -> usize {
+        let len = places.len();
+        if self.all & 1 == 1 && !self.cross {
+            return len;
+        }
+        let is_good = |granule| self.section.is_good(granule);
+        places
+            .position(|at| !(is_good(at as usize / GRANULE) && is_good((at as usize + WORD - 1) / GRANULE)))
+            .unwrap_or(len)
+    }
 }
 
 /// The places of some integers, side by side.
@@ -247,7 +256,10 @@ impl Places {
         let residual =
             |at: usize| unsafe { word(section.bytes, self.byte[at]) } >> self.shift[at] & self.mask[at];
         let number = |at: usize| residual(at).wrapping_add(self.add[at]).cast_signed().wrapping_add(add);
-        let len = good(section, self.byte[..out.len().min(STRETCH)].iter().copied());
+        let len = out.len().min(STRETCH);
+        let mut good = Good::new(section);
+        self.byte[..len].iter().for_each(|&at| good.ask(at));
+        let len = good.first(self.byte[..len].iter().copied());
         out[..len].iter_mut().enumerate().for_each(|(at, out)| *out = number(at));
         len
     }
