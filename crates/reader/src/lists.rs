@@ -16,7 +16,7 @@ use crate::stored::Stored;
 /// Values that a scan hands out together, if they are not one document's.
 const SCAN_VALUES: u64 = 1 << 16;
 
-/// The longest list whose numbers are gathered with those of others; of a longer one they are decoded.
+/// The longest list whose numbers are gathered with those of others, or one by one; of a longer one they are decoded.
 const SHORT: usize = 8;
 
 /// Numbers of a list that are decoded at once.
@@ -42,8 +42,13 @@ impl ListReader<'_> {
         let Some(index) = self.core.presence.rank(doc)? else { return Ok(()) };
         let (start, end) = self.offsets.get_pair(index.get().into())?;
         let (start, end) = (start.cast_unsigned(), end.cast_unsigned());
-        self.list_len(start, end)?;
-        self.append(start..end, out)
+        if self.list_len(start, end)? > SHORT {
+            return self.append(start..end, out);
+        }
+        for place in start..end {
+            out.push(T::of(self.values.get(place)?));
+        }
+        Ok(())
     }
 
     /// Appends the values of `docs`.
