@@ -211,6 +211,7 @@ mod x86 {
 }
 
 #[cfg(test)]
+#[cfg_attr(not(all(target_arch = "x86_64", not(miri))), expect(unused_mut, reason = "x86-64 adds kernels"))]
 mod tests {
     use proptest::prelude::*;
 
