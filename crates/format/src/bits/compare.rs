@@ -25,12 +25,10 @@ wide! {
 
     /// A bit for each of up to 64 `numbers`, set if it is not `none`.
     pub fn others(numbers: &[u32], none: u32) -> u64 {
-        // A byte each first, which becomes vector code; then eight bytes are eight bits in one multiplication.
+        // A byte each first, which becomes vector code.
         let mut bytes = [0_u8; CHUNK];
         bytes.iter_mut().zip(numbers).for_each(|(byte, &number)| *byte = u8::from(number != none));
-        bytes.as_chunks::<8>().0.iter().rev().fold(0, |bits, eight| {
-            bits << 8 | u64::from_le_bytes(*eight).wrapping_mul(0x0102_0408_1020_4080) >> 56
-        })
+        bits_of(&bytes)
     }
 
     /// How many numbers at the front may be passed over, because none of them lies in `low ..= high`: whole chunks of 64, or
@@ -52,6 +50,14 @@ wide! {
             .fold((0, 0), |(chunks, all), chunk| (chunks + 1, all + u64::from(counted(chunk))));
         (counts.len().min(chunks * CHUNK), all)
     }
+}
+
+/// A bit for each byte, which is 0 or 1: eight of them in one multiplication.
+#[inline(always)]
+pub(super) fn bits_of(bytes: &[u8; CHUNK]) -> u64 {
+    bytes.as_chunks::<8>().0.iter().rev().fold(0, |bits, eight| {
+        bits << 8 | u64::from_le_bytes(*eight).wrapping_mul(0x0102_0408_1020_4080) >> 56
+    })
 }
 
 #[cfg(test)]

@@ -17,6 +17,8 @@
 //! through vectorization* (2015) does with `pshufb`, over four times the bytes.
 
 use super::MAX_SPLIT_WIDTH;
+#[cfg(target_arch = "aarch64")]
+use super::compare::bits_of;
 use super::wide::wide;
 use crate::id::TermOrd;
 
@@ -121,7 +123,19 @@ pub(crate) fn in_range(numbers: &[u64], low: u64, span: u64) -> u64 {
             return unsafe { x86::in_range_avx2(numbers, low, span) };
         }
     }
+    #[cfg(target_arch = "aarch64")]
+    if let Ok(numbers) = numbers.try_into() {
+        return in_range_bytes(numbers, low, span);
+    }
     in_range_plain(numbers, low, span)
+}
+
+/// The compiler makes NEON code of this loop, and not of [`in_range_plain`].
+#[cfg(target_arch = "aarch64")]
+fn in_range_bytes(numbers: &[u64; 64], low: u64, span: u64) -> u64 {
+    let mut bytes = [0; 64];
+    bytes.iter_mut().zip(numbers).for_each(|(byte, x)| *byte = u8::from(x.wrapping_sub(low) <= span));
+    bits_of(&bytes)
 }
 
 /// The definition of the right answer.

@@ -187,11 +187,15 @@ proptest! {
         span: u64,
     ) {
         for numbers in numbers.chunks(64) {
-            let found = in_range(numbers, low, span);
-            for (i, x) in numbers.iter().enumerate() {
-                prop_assert_eq!(found >> i & 1 == 1, x.wrapping_sub(low) <= span, "number {}", i);
+            // The second range ends with the last number.
+            let last = numbers.last().map_or(span, |last| last.wrapping_sub(low));
+            for span in [span, last, last.wrapping_sub(1)] {
+                let found = in_range(numbers, low, span);
+                for (i, x) in numbers.iter().enumerate() {
+                    prop_assert_eq!(found >> i & 1 == 1, x.wrapping_sub(low) <= span, "number {}", i);
+                }
+                prop_assert!((numbers.len()..64).all(|i| found >> i & 1 == 0));
             }
-            prop_assert!((numbers.len()..64).all(|i| found >> i & 1 == 0));
         }
     }
 
