@@ -13,7 +13,7 @@ pub const PEERS: [&str; 2] = ["vortex", "lance"];
 
 const WHEELS: [&str; 3] = ["vortex-data==0.93.0", "pylance==14.0.2", "pyarrow==26.0.1"];
 
-/// What keeps either from using more threads than one for its work.
+/// Variables that limit both libraries to one thread.
 const THREADS: [&str; 4] =
     ["LANCE_CPU_THREADS", "LANCE_IO_THREADS", "TOKIO_WORKER_THREADS", "RAYON_NUM_THREADS"];
 

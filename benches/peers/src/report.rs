@@ -12,7 +12,7 @@ use crate::results::{Results, unit};
 use crate::task::{Column, Work};
 use about::{ORDER, about};
 
-/// Who is compared in a few words: docvalues with all or less of the CPU, the peers of which the fastest counts, and how this is called.
+/// The columns of a table: docvalues with all or less of the CPU, the peers of which the fastest counts, and a heading.
 const RIVALS: [(&str, &[&str], &str); 5] = [
     ("docvalues", &["lucene-10.5.0"], "Lucene 10.5"),
     ("docvalues", &["tantivy"], "tantivy"),

@@ -285,7 +285,7 @@ pub fn touch(bytes: &[u8]) -> i64 {
 pub struct Lookups<'a> {
     pub work: Work,
     pub docs: &'a [DocId],
-    /// How many a call has at most.
+    /// The most documents of a call.
     pub batch: usize,
     /// What ns are counted by.
     pub units: u64,

@@ -89,7 +89,7 @@ impl Medians {
         self.median(shape, work, way).map(|median| median.ns)
     }
 
-    /// How many different ids were asked for, in thousands: of absent and of present ones, if these were fewer.
+    /// The number of distinct ids that were asked for, in thousands: the smaller of absent and present ones.
     fn asked(&self, shape: Shape, way: Way) -> Option<f64> {
         let asked = ["absent", "present"].into_iter().filter_map(|work| self.median(shape, work, way));
         let fewest = asked.map(|median| median.asked).min()?;

@@ -1,4 +1,4 @@
-//! What the report says of each work, and in which order.
+//! The texts and the order of the works in the report.
 
 use crate::task::Work;
 
