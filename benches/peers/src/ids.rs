@@ -110,7 +110,7 @@ pub struct Line {
 }
 
 impl Line {
-    /// The number of distinct ids to ask for, if the shape has as many.
+    /// The number of distinct ids that were asked for, if the shape has as many.
     fn asked(&self) -> u64 {
         self.checksums.len() as u64 * WINDOW as u64
     }
