@@ -98,11 +98,12 @@ pub struct Block {
 
 /// `floor(slope * i / 2^16)`, modulo 2^64.
 ///
-/// The product is exact: a slope of 2^48 (a minute, in nanoseconds) times 2^15 values passes 64 bits.
+/// A block has at most 2^40 values, so that the product with the fraction, which decides how the whole is rounded, is exact.
+/// That with the integer part may wrap: a slope of 2^48 (a minute, in nanoseconds) times 2^15 values passes 64 bits.
 #[inline]
-#[expect(clippy::cast_possible_truncation, reason = "modulo 2^64")]
 pub(super) fn line(slope: i64, i: usize) -> u64 {
-    ((i128::from(slope) * i as i128) >> FRACTION) as u64
+    let (i, whole, fraction) = (i as u64, slope >> FRACTION, slope.cast_unsigned() & ((1 << FRACTION) - 1));
+    whole.cast_unsigned().wrapping_mul(i).wrapping_add(fraction.wrapping_mul(i) >> FRACTION)
 }
 
 wide! {

@@ -5,9 +5,11 @@
 //!
 //! | kernel | integers at a time | one block | several blocks |
 //! | --- | ---: | --- | --- |
-//! | `avx512` | 8 or 16 | arithmetic in lanes, loads one by one | headers, arithmetic and loads of a group |
+//! | `avx512` | 16, narrow ones alone | arithmetic in lanes, loads one by one | as in one block, where 16 lie in one |
 //! | `avx2` | 4 | as `plain` | headers and places of 64, in lanes; then their loads |
 //! | `plain` | 1 | a loop without branches | headers and places of 64; then their loads |
+//!
+//! Whatever a kernel is not for, it leaves to that of the line below.
 //!
 //! Kernels compute in vectors, but load each word by itself. A gather instruction takes longer than eight loads and the
 //! shuffles that combine them, and such a load brings a whole header.
@@ -21,9 +23,6 @@ use super::Stride;
 use crate::bits::{has_avx2, has_avx512};
 use crate::id::TermOrd;
 use crate::source::Touched;
-
-/// Integers of a group.
-const GROUP: usize = 8;
 
 /// What is the same for all indices of a batch.
 #[derive(Clone, Copy, Debug)]
@@ -64,14 +63,14 @@ pub(super) struct Packed<'a> {
 pub(super) fn gather(blocks: Blocks<'_>, numbers: Numbers, indices: &[u32], out: &mut [i64]) -> usize {
     #[cfg(all(target_arch = "x86_64", not(miri)))]
     if has_avx512() {
-        // SAFETY: the line above: this CPU has every feature that the function is compiled for.
         #[allow(unsafe_code, reason = "the features were found")]
-        return by_group(indices, out, |groups, out| unsafe { avx512::gather(blocks, numbers, groups, out) });
+        // SAFETY: the condition: this CPU has every feature that the function is compiled for.
+        return unsafe { avx512::gather(blocks, numbers, indices, out) };
     }
     #[cfg(all(target_arch = "x86_64", not(miri)))]
     if has_avx2() {
         #[allow(unsafe_code, reason = "the features were found")]
-        // SAFETY: the condition: this CPU has every feature that the function is compiled for.
+        // SAFETY: as above.
         return unsafe { avx2::gather(blocks, numbers, indices, out) };
     }
     plain::gather(blocks, numbers, indices, out)
@@ -80,19 +79,18 @@ pub(super) fn gather(blocks: Blocks<'_>, numbers: Numbers, indices: &[u32], out:
 /// The same of integers that need no header.
 #[inline]
 pub(super) fn gather_packed(packed: Packed<'_>, numbers: Numbers, indices: &[u32], out: &mut [i64]) -> usize {
+    let mut done = 0;
     #[cfg(all(target_arch = "x86_64", not(miri)))]
     if has_avx512() && packed.slope == 0 {
         #[allow(unsafe_code, reason = "the features were found")]
-        return by_group(indices, out, |groups, out| {
-            // SAFETY: the condition: this CPU has every feature that the function is compiled for.
-            unsafe { avx512::gather_packed(packed, numbers, groups, out) }
-        });
+        // SAFETY: the condition: this CPU has every feature that the function is compiled for.
+        let found = unsafe { avx512::gather_packed(packed, numbers, indices, out) };
+        done = found;
     }
-    plain::gather_packed(packed, numbers, indices, out)
+    done + plain::gather_packed(packed, numbers, &indices[done..], &mut out[done..])
 }
 
-/// The same of narrow integers as ords, of which `count` are there, with `add` added to each: no sum may pass a `u32`. As far
-/// as it goes, with AVX-512 in whole pairs of groups, without a detour over 64 bits.
+/// The same of narrow integers as ords, of which `count` are there, with `add` added to each: no sum may pass a `u32`.
 #[inline]
 pub(super) fn gather_ords(
     packed: Packed<'_>,
@@ -101,36 +99,15 @@ pub(super) fn gather_ords(
     indices: &[u32],
     out: &mut [TermOrd],
 ) -> usize {
+    let mut done = 0;
     #[cfg(all(target_arch = "x86_64", not(miri)))]
     if has_avx512() {
         #[allow(unsafe_code, reason = "the features were found")]
         // SAFETY: the condition: this CPU has every feature that the function is compiled for.
-        return unsafe { avx512::narrow::ords(packed, count, add, indices, out) };
+        let found = unsafe { avx512::gather_ords(packed, count, add, indices, out) };
+        done = found;
     }
-    plain::gather_ords(packed, count, add, indices, out)
-}
-
-/// Runs `kernel`, which knows whole groups alone and returns how many of them it did, on all indices.
-#[cfg(all(target_arch = "x86_64", not(miri)))]
-fn by_group(
-    indices: &[u32],
-    out: &mut [i64],
-    mut kernel: impl FnMut(&[[u32; GROUP]], &mut [[i64; GROUP]]) -> usize,
-) -> usize {
-    let (groups, rest) = indices.as_chunks();
-    let (places, last) = out.as_chunks_mut();
-    let done = kernel(groups, places);
-    let Some(&any) = rest.first().filter(|_| done == groups.len()) else { return done * GROUP };
-    // Fewer than a group are left: the first of them stands in for those that are missing.
-    let (mut padded, mut values) = ([[any; GROUP]], [[0; GROUP]]);
-    padded[0][..rest.len()].copy_from_slice(rest);
-    match kernel(&padded, &mut values) {
-        0 => done * GROUP,
-        _ => {
-            last.copy_from_slice(&values[0][..rest.len()]);
-            indices.len()
-        }
-    }
+    done + plain::gather_ords(packed, count, add, &indices[done..], &mut out[done..])
 }
 
 #[cfg(all(target_arch = "x86_64", not(miri)))]

@@ -19,7 +19,11 @@ pub(super) fn gather(blocks: Blocks<'_>, numbers: Numbers, indices: &[u32], out:
     let find = |indices: &[u32], places: &mut Places| {
         // SAFETY: `each_stretch` asks for indices alone whose headers lie in the table.
         let found = unsafe { find(blocks, indices, places) };
-        if found + GROUP > indices.len() { places.find_from(found, blocks, indices) } else { found }
+        if found + GROUP <= indices.len() {
+            return found;
+        }
+        // SAFETY: as above.
+        unsafe { places.find_from(found, blocks, indices) }
     };
     // SAFETY: both ways of finding stop before a place with fewer than eight bytes behind it.
     unsafe { each_stretch(blocks, numbers, indices, out, find) }

@@ -46,10 +46,10 @@ wide! {
 
 /// As [`gather`](super::gather), to the first integer that takes more care.
 pub(super) fn gather(blocks: Blocks<'_>, numbers: Numbers, indices: &[u32], out: &mut [i64]) -> usize {
+    // SAFETY: `each_stretch` asks for indices alone whose headers lie in the table.
+    let find = |indices: &[u32], places: &mut Places| unsafe { places.find_from(0, blocks, indices) };
     // SAFETY: `find` stops before a place with fewer than eight bytes behind it.
-    unsafe {
-        each_stretch(blocks, numbers, indices, out, |indices, places| places.find_from(0, blocks, indices))
-    }
+    unsafe { each_stretch(blocks, numbers, indices, out, find) }
 }
 
 #[inline(always)]
@@ -173,6 +173,16 @@ impl<'a> Good<'a> {
     }
 }
 
+/// [`bits::mask`] of each width: without BMI2, it takes six instructions to compute one.
+static MASKS: [u64; 256] = {
+    let (mut masks, mut width) = ([0; 256], 0);
+    while width < masks.len() {
+        masks[width] = bits::mask(width as u8);
+        width += 1;
+    }
+    masks
+};
+
 /// The places of some integers, side by side.
 #[repr(align(64))]
 pub(super) struct Places {
@@ -214,21 +224,43 @@ pub(super) unsafe fn each_stretch(
 
 impl Places {
     /// Finds the places of `indices` from `start` on, up to the first that takes more care; returns how many are found.
+    ///
+    /// # Safety
+    ///
+    /// The header of each of `indices` lies in the table.
     #[inline(always)]
-    pub(super) fn find_from(&mut self, start: usize, blocks: Blocks<'_>, indices: &[u32]) -> usize {
+    pub(super) unsafe fn find_from(&mut self, start: usize, blocks: Blocks<'_>, indices: &[u32]) -> usize {
         match blocks.stride {
-            Stride::Short => self.find_by::<{ Stride::Short as usize }>(start, blocks, indices),
-            Stride::Long => self.find_by::<{ Stride::Long as usize }>(start, blocks, indices),
+            // SAFETY: as the caller promises.
+            Stride::Short => unsafe { self.find_by::<{ Stride::Short as usize }>(start, blocks, indices) },
+            // SAFETY: as above.
+            Stride::Long => unsafe { self.find_by::<{ Stride::Long as usize }>(start, blocks, indices) },
         }
     }
 
+    /// # Safety
+    ///
+    /// As above; headers have `HEADER` bytes.
     #[inline(always)]
-    fn find_by<const HEADER: usize>(&mut self, start: usize, blocks: Blocks<'_>, indices: &[u32]) -> usize {
+    unsafe fn find_by<const HEADER: usize>(
+        &mut self,
+        start: usize,
+        blocks: Blocks<'_>,
+        indices: &[u32],
+    ) -> usize {
         let Blocks { table, section, stride, shift } = blocks;
         let Some(last) = section.bytes.len().checked_sub(WORD) else { return 0 };
-        for (at, &index) in indices.iter().enumerate().take(STRETCH).skip(start) {
-            let header = table.array::<HEADER>((index >> shift) as usize * HEADER);
-            let Some(block) = header.and_then(|header| Block::of(header, stride)) else { return at };
+        let indices = &indices[..indices.len().min(STRETCH)];
+        #[expect(clippy::needless_range_loop, reason = "an iterator with `skip` keeps its state in memory")]
+        for at in start..indices.len() {
+            let index = indices[at];
+            let header = (index >> shift) as usize * HEADER;
+            if !table.is_good(header / GRANULE) {
+                return at;
+            }
+            // SAFETY: as the caller promises. A granule has a whole number of headers.
+            let header = unsafe { &*table.bytes.as_ptr().wrapping_add(header).cast::<[u8; HEADER]>() };
+            let Some(block) = Block::of(header, stride) else { return at };
             let i = index & ((1 << shift) - 1);
             let bit = u64::from(i) * u64::from(block.width);
             let byte = block.payload + bit / 8;
@@ -238,7 +270,7 @@ impl Places {
             prefetch(section.bytes.as_ptr().wrapping_add(byte as usize));
             self.byte[at] = byte;
             self.shift[at] = bit % 8;
-            self.mask[at] = bits::mask(block.width);
+            self.mask[at] = MASKS[usize::from(block.width)];
             self.add[at] = block.base.wrapping_add(line(block.slope, i as usize));
         }
         indices.len()

@@ -358,11 +358,7 @@ fn ascending_integers_about_as_wide_as_four_bytes_hold() {
 }
 
 #[test]
-#[cfg(all(target_arch = "x86_64", not(miri)))]
-fn nearly_all_ords_are_gathered_by_a_kernel() {
-    if !bits::has_avx512() {
-        return;
-    }
+fn narrow_ords_are_gathered_by_a_kernel() {
     let mut random = Random(41);
     for (width, from) in [(1, 0), (17, 0), (17, 1_000_000), (25, 7), (25, u32::MAX - (1 << 25) + 1)] {
         let ends = [0, bits::mask(width)];
@@ -374,7 +370,7 @@ fn nearly_all_ords_are_gathered_by_a_kernel() {
             let indices: Vec<u32> = (0..3_000).step_by(step).collect();
             let mut ords = vec![TermOrd::new(0); indices.len()];
             let done = reader.gather_ords(&indices, &mut ords);
-            assert_eq!(done, indices.len() / 16 * 16, "{width} bits from {from}");
+            assert_eq!(done, indices.len(), "{width} bits from {from}");
             assert!(
                 indices.iter().zip(&ords[..done]).all(|(&i, ord)| i64::from(ord.get()) == values[i as usize])
             );
