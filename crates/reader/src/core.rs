@@ -15,6 +15,10 @@ use crate::leading::Leading;
 /// first-level cache.
 pub(crate) const BATCH: usize = 1024;
 
+/// Documents of a small call: to clear room for a [`BATCH`] would take longer than to look so many up, and would keep the
+/// processor from overlapping the misses of one call with those of the next.
+const SMALL: usize = 64;
+
 /// Documents with a value in a scan's window, if they lie evenly: so many are asked for at once.
 const WINDOW: u64 = 2048;
 
@@ -98,12 +102,13 @@ impl Core {
         docs: &[DocId],
         mut each: impl FnMut(Range<usize>, Indices<'_>) -> FormatResult<()>,
     ) -> FormatResult<()> {
-        let mut buffer = [0; BATCH];
-        for (i, docs) in docs.chunks(BATCH).enumerate() {
-            let indices = self.presence.indices(docs, &mut buffer)?;
-            each(i * BATCH..i * BATCH + docs.len(), indices)?;
-        }
-        Ok(())
+        with_room(docs.len().min(BATCH), |buffer| {
+            for (i, docs) in docs.chunks(BATCH).enumerate() {
+                let indices = self.presence.indices(docs, buffer)?;
+                each(i * BATCH..i * BATCH + docs.len(), indices)?;
+            }
+            Ok(())
+        })
     }
 
     /// Splits `docs` into windows, each with the documents that have a value and the index of the
@@ -171,6 +176,16 @@ impl Core {
             }
         }
         Ok(())
+    }
+}
+
+/// What `work` makes of room for `len` numbers, at most a [`BATCH`].
+#[inline(always)]
+pub(crate) fn with_room<T: Copy + Default, R>(len: usize, work: impl FnOnce(&mut [T]) -> R) -> R {
+    if len <= SMALL {
+        work(&mut [T::default(); SMALL][..len])
+    } else {
+        work(&mut [T::default(); BATCH][..len])
     }
 }
 

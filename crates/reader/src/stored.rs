@@ -8,7 +8,7 @@ use docvalues_format::numeric::NumericReader;
 use docvalues_format::presence::{Indices, NO_VALUE};
 use docvalues_storage::Section;
 
-use crate::core::{BATCH, Core, FormatResult};
+use crate::core::{Core, FormatResult, with_room};
 
 /// A type that stored numbers are read as: a number or an ord.
 pub(crate) trait Stored: Element {
@@ -62,12 +62,12 @@ impl Stored for i64 {
         if indices.all {
             return values.gather(indices.each, out);
         }
-        let mut there = [0; BATCH];
-        let there = &mut there[..out.len()];
-        let count = bits::together(indices.each, NO_VALUE, there);
-        values.gather(&there[..count], &mut out[..count])?;
-        bits::spread(indices.each, NO_VALUE, count, fill, out);
-        Ok(())
+        with_room(out.len(), |there| {
+            let count = bits::together(indices.each, NO_VALUE, there);
+            values.gather(&there[..count], &mut out[..count])?;
+            bits::spread(indices.each, NO_VALUE, count, fill, out);
+            Ok(())
+        })
     }
 }
 
@@ -92,11 +92,11 @@ impl Stored for TermOrd {
         out: &mut [TermOrd],
         fill: TermOrd,
     ) -> FormatResult<()> {
-        let mut numbers = [0; BATCH];
-        let numbers = &mut numbers[..out.len()];
-        i64::gather(values, indices, numbers, fill.get().into())?;
-        bits::to_u32(numbers, out, TermOrd::new);
-        Ok(())
+        with_room(out.len(), |numbers| {
+            i64::gather(values, indices, numbers, fill.get().into())?;
+            bits::to_u32(numbers, out, TermOrd::new);
+            Ok(())
+        })
     }
 
     fn gather_whole(

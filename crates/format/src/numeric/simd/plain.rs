@@ -62,9 +62,11 @@ fn each_packed<T>(
 ) -> usize {
     let Packed { section, payload, width, slope } = packed;
     let Some(bytes) = section.bytes.get(payload..) else { return 0 };
-    let indices = &indices[..below(indices, count.min(words(bytes, width)))];
+    let Some(last) = bytes.len().checked_sub(WORD) else { return 0 };
     let (width, mask) = (u64::from(width), bits::mask(width));
-    // SAFETY: `index` is one of `indices`, all of which are below `words(bytes, width)`.
+    let is_there = |index| u64::from(index) < count && u64::from(index) * width / 8 <= last as u64;
+    let indices = &indices[..front(indices, is_there)];
+    // SAFETY: `index` is one of `indices`, which begin at byte `last` at the latest.
     let residual = |index: u32| unsafe { word(bytes, u64::from(index) * width / 8) } >> (u64::from(index) * width % 8) & mask;
     let place = |index: u32| payload as u64 + u64::from(index) * width / 8;
     if slope == 0 {
@@ -104,24 +106,13 @@ fn each_good<T>(
     done
 }
 
-/// How many of `indices` at the front are below `end`.
+/// How many of `indices` at the front are there. Of two of them, if the greater one is, so is the other.
 #[inline(always)]
-fn below(indices: &[u32], end: u64) -> usize {
-    if u64::from(ends(indices).1) < end {
+fn front(indices: &[u32], is_there: impl Fn(u32) -> bool) -> usize {
+    if is_there(ends(indices).1) {
         return indices.len();
     }
-    indices.iter().take_while(|&&index| u64::from(index) < end).count()
-}
-
-/// How many integers of `width` bits begin in `bytes` with eight bytes from their first one on.
-#[inline(always)]
-fn words(bytes: &[u8], width: u8) -> u64 {
-    match (bytes.len().checked_sub(WORD), u64::from(width)) {
-        (None, _) => 0,
-        (Some(_), 0) => u64::MAX,
-        // The last byte that one may begin with, and its last bit.
-        (Some(last), width) => (last as u64 * 8 + 7) / width + 1,
-    }
+    indices.iter().take_while(|&&index| is_there(index)).count()
 }
 
 /// The eight bytes at `at`.
@@ -205,8 +196,12 @@ pub(super) unsafe fn each_stretch(
     out: &mut [i64],
     find: impl Fn(&[u32], &mut Places) -> usize,
 ) -> usize {
-    let headers = (blocks.table.bytes.len() / blocks.stride.bytes()) as u64;
-    let indices = &indices[..below(indices, numbers.count.min(headers << blocks.shift))];
+    let headers = match blocks.stride {
+        Stride::Short => blocks.table.bytes.len() / Stride::Short as usize,
+        Stride::Long => blocks.table.bytes.len() / Stride::Long as usize,
+    };
+    let end = numbers.count.min((headers as u64) << blocks.shift);
+    let indices = &indices[..front(indices, |index| u64::from(index) < end)];
     let mut places =
         Places { byte: [0; STRETCH], shift: [0; STRETCH], mask: [0; STRETCH], add: [0; STRETCH] };
     let mut done = 0;
