@@ -4,6 +4,7 @@
 //! | module | holds |
 //! | --- | --- |
 //! | [`data`] | columns and documents, from fixed seeds |
+//! | [`archive`] | documents of a web archive, any number of them |
 //! | [`ids`] | ids of documents, random, by time, and one after the other |
 //! | [`given`] | these columns as a caller has them, handed to a writer |
 //! | [`segment`] | these columns written to a segment in memory |
@@ -16,6 +17,7 @@
     reason = "only benches use this crate, and their numbers are small"
 )]
 
+pub mod archive;
 pub mod clock;
 pub mod data;
 pub mod given;

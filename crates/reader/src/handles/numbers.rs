@@ -54,8 +54,11 @@ impl Segment {
     ///
     /// # Errors
     ///
-    /// [`NoSuchColumn`](docvalues_column::ErrorKind::NoSuchColumn), [`WrongKind`](docvalues_column::ErrorKind::WrongKind), [`WrongType`](docvalues_column::ErrorKind::WrongType),
-    /// or when the directory or the column is damaged.
+    /// [`NoSuchColumn`], [`WrongKind`], [`WrongType`], or when the directory or the column is damaged.
+    ///
+    /// [`NoSuchColumn`]: docvalues_column::ErrorKind::NoSuchColumn
+    /// [`WrongKind`]: docvalues_column::ErrorKind::WrongKind
+    /// [`WrongType`]: docvalues_column::ErrorKind::WrongType
     pub fn numeric(&self, name: &str) -> Result<Numeric> {
         self.typed(name)
     }
