@@ -25,7 +25,7 @@
 
 use std::fmt::Write;
 
-use docvalues::{BytesKind, FieldSpec, LogicalType};
+use docvalues::{BytesKind, FieldId, FieldSpec, LogicalType, SegmentWriter};
 use docvalues_testkit::rng::SplitMix64;
 use jiff::Timestamp;
 use jiff::tz::Offset;
@@ -408,6 +408,32 @@ impl Document {
             self.image_pixels.map(Value::Unsigned),
         ]
     }
+}
+
+/// Adds a document to a segment: of [`FIELDS`] those at `places`, which are `fields` there.
+///
+/// # Errors
+///
+/// When the writer has no room, or its file fails.
+pub fn add(
+    writer: &mut SegmentWriter,
+    fields: &[FieldId],
+    places: &[usize],
+    document: &Document,
+) -> docvalues::writer::Result<()> {
+    let (values, mut doc) = (document.values(), writer.document());
+    for (&field, &place) in fields.iter().zip(places) {
+        match values[place] {
+            None => &mut doc,
+            Some(Value::Id(value)) => doc.uuid(field, value)?,
+            Some(Value::Text(value)) => doc.str(field, value)?,
+            Some(Value::Number(value)) => doc.i64(field, value)?,
+            Some(Value::Unsigned(value)) => doc.u64(field, value)?,
+            Some(Value::Moment(value)) => doc.timestamp(field, value)?,
+        };
+    }
+    doc.finish()?;
+    Ok(())
 }
 
 #[cfg(test)]

@@ -5,8 +5,8 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::Parser;
-use docvalues::{FieldId, Schema, SegmentWriter, WriterOptions};
-use docvalues_benches::archive::{Archive, Document, FIELDS, Value, field, moment};
+use docvalues::{Schema, SegmentWriter, WriterOptions};
+use docvalues_benches::archive::{Archive, Document, FIELDS, Value, add, field, moment};
 
 /// Writes documents of a web archive, as NDJSON to stdout or as a segment.
 ///
@@ -72,7 +72,7 @@ fn run(arguments: &Arguments) -> Result<(), Box<dyn std::error::Error>> {
             let ids =
                 wanted.iter().map(|&at| schema.add(field(FIELDS[at]))).collect::<Result<Vec<_>, _>>()?;
             let mut writer = SegmentWriter::create(path, schema, options)?;
-            each(archive, |document| add(&mut writer, &ids, &wanted, document))?;
+            each(archive, |document| Ok(add(&mut writer, &ids, &wanted, document)?))?;
             let summary = writer.finish()?;
             eprintln!("{}: {} documents, {} columns", path.display(), summary.docs, summary.columns.len());
         }
@@ -105,22 +105,6 @@ fn each(archive: Archive, mut each: impl FnMut(&Document) -> Outcome) -> Outcome
         archive.read(doc, &mut document);
         each(&document)?;
     }
-    Ok(())
-}
-
-fn add(writer: &mut SegmentWriter, ids: &[FieldId], wanted: &[usize], document: &Document) -> Outcome {
-    let (values, mut doc) = (document.values(), writer.document());
-    for (&id, &at) in ids.iter().zip(wanted) {
-        match values[at] {
-            None => &mut doc,
-            Some(Value::Id(value)) => doc.uuid(id, value)?,
-            Some(Value::Text(value)) => doc.str(id, value)?,
-            Some(Value::Number(value)) => doc.i64(id, value)?,
-            Some(Value::Unsigned(value)) => doc.u64(id, value)?,
-            Some(Value::Moment(value)) => doc.timestamp(id, value)?,
-        };
-    }
-    doc.finish()?;
     Ok(())
 }
 

@@ -1,0 +1,104 @@
+//! The experiment of the posts on jump tables (LUCENE-8374, LUCENE-8585), on documents of a web archive.
+//!
+//! | module | holds |
+//! | --- | --- |
+//! | `corpus` | the two segments, the three contenders, and what a search hits |
+//! | `work` | what is asked of a segment: the workloads of the posts |
+//! | `measure` | requests by turns, and what their times come to |
+//! | `chart` | boxes by the magnitude of the hits, as SVG |
+//! | `page` | tables and charts as a page of Markdown, and one of HTML |
+#![expect(clippy::cast_possible_truncation, reason = "magnitudes, digits and hits are small")]
+
+mod chart;
+mod corpus;
+mod measure;
+mod page;
+mod work;
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use clap::Parser;
+
+use crate::corpus::Corpus;
+use crate::work::Work;
+
+/// Export, facets, groups, sorting, retrieval and all of these at once over documents of a web archive: without jump tables,
+/// with tables built at the first look-up, and with tables in the file.
+#[derive(Parser)]
+#[command(after_help = "Examples:
+  cargo run --release -p docvalues-benches --bin jump_tables -- --docs 3000000
+  cargo run --release -p docvalues-benches --bin jump_tables -- --docs 100000000 --report docs/benchmarks")]
+struct Arguments {
+    /// How many documents.
+    #[arg(long, value_name = "N", default_value_t = 3_000_000)]
+    docs: u32,
+    /// Another seed makes other documents, and other hits.
+    #[arg(long, value_name = "S", default_value_t = 1)]
+    seed: u64,
+    /// Where the two segments lie; those that are there are used again.
+    #[arg(long, value_name = "FOLDER", default_value = "target/jump_tables")]
+    folder: PathBuf,
+    /// Where the pages and charts go.
+    #[arg(long, value_name = "FOLDER", default_value = "target/jump_tables")]
+    report: PathBuf,
+    /// Requests for each magnitude of hits.
+    #[arg(long, value_name = "N", default_value_t = 20)]
+    requests: u32,
+    /// Only these works.
+    #[arg(long, value_name = "NAMES", value_delimiter = ',')]
+    only: Vec<Work>,
+    /// Memory for building a segment, in MiB.
+    #[arg(long, value_name = "MIB", default_value_t = 1024)]
+    budget: usize,
+}
+
+type Outcome<T = ()> = Result<T, Box<dyn std::error::Error>>;
+
+fn main() -> ExitCode {
+    match run(&Arguments::parse()) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("jump_tables: {error}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn run(arguments: &Arguments) -> Outcome {
+    let works = if arguments.only.is_empty() { Work::ALL.to_vec() } else { arguments.only.clone() };
+    let corpus = Corpus::prepare(arguments.docs, arguments.seed, &arguments.folder, arguments.budget << 20)?;
+    let export = works.contains(&Work::Export).then(|| measure::export(&corpus)).transpose()?;
+    let mut by_hits = Vec::new();
+    for &work in works.iter().filter(|&&work| work != Work::Export) {
+        by_hits.push(measure::by_hits(&corpus, work, arguments.requests)?);
+    }
+    page::write(&corpus, export.as_ref(), &by_hits, &arguments.report)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use super::*;
+
+    /// The contenders' answers are compared by whoever measures.
+    #[test]
+    fn all_works_run_and_are_drawn() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().display().to_string();
+        let arguments =
+            ["jump_tables", "--docs", "20000", "--requests", "2", "--folder", &path, "--report", &path];
+        for _ in 0..2 {
+            run(&Arguments::parse_from(arguments)).unwrap();
+        }
+        let page = fs::read_to_string(folder.path().join("jump-tables.md")).unwrap();
+        let html = fs::read_to_string(folder.path().join("jump-tables.html")).unwrap();
+        assert_eq!(html.matches("</svg>").count(), Work::ALL.len() - 1);
+        for work in Work::ALL {
+            assert!(page.contains(&format!("\n## {}\n", work.name())), "{page}");
+        }
+        // The second run took the segments that were there.
+        assert!(!page.contains("building"), "{page}");
+    }
+}

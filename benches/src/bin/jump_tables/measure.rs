@@ -1,0 +1,134 @@
+//! Requests by turns, and what their times come to.
+
+use std::time::{Duration, Instant};
+
+use docvalues::Segment;
+use docvalues_testkit::rng::SplitMix64;
+
+use crate::Outcome;
+use crate::corpus::{Contender, Corpus};
+use crate::work::{self, Work};
+
+/// Documents that the posts exported.
+pub(crate) const EXPORTED: u32 = 52_653;
+
+/// Documents that are exported one by one without jump tables, in the order asked for: the time is scaled up to all.
+pub(crate) const SAMPLED: usize = 1_000;
+
+/// The times of requests, ascending.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Sample(Vec<Duration>);
+
+impl Sample {
+    fn add(&mut self, time: Duration) {
+        let place = self.0.partition_point(|other| *other <= time);
+        self.0.insert(place, time);
+    }
+
+    /// The time that so many of a hundred requests do not pass: 0 for the least, 100 for the greatest.
+    pub(crate) fn percentile(&self, percent: usize) -> Duration {
+        let last = self.0.len().saturating_sub(1);
+        self.0.get((last * percent).div_ceil(100)).copied().unwrap_or_default()
+    }
+}
+
+/// The hits of about a magnitude, and the times of each contender.
+pub(crate) struct Bucket {
+    /// The power of ten.
+    pub(crate) magnitude: u32,
+    pub(crate) samples: [Sample; 3],
+}
+
+/// A work, from few hits to many.
+pub(crate) struct ByHits {
+    pub(crate) work: Work,
+    pub(crate) buckets: Vec<Bucket>,
+}
+
+/// Requests of each magnitude of hits, each to all contenders by turns; the first of each comes before the clock runs.
+pub(crate) fn by_hits(corpus: &Corpus, work: Work, requests: u32) -> Outcome<ByHits> {
+    eprintln!("{}", work.name());
+    let segments = opened(corpus)?;
+    let mut buckets = Vec::new();
+    for magnitude in 1..=corpus.docs.ilog10() {
+        let mut samples: [Sample; 3] = Default::default();
+        let mut random = SplitMix64::new(u64::from(magnitude));
+        let least = 10_u32.pow(magnitude);
+        for request in 0..=requests {
+            // As many below the middle of the magnitude as above it.
+            let spread = 10_f64.powf(random.below(1_000) as f64 / 1_000.0);
+            let hits = corpus.hits(((f64::from(least) * spread) as u32).min(corpus.docs), request);
+            let mut sums = [0; 3];
+            for turn in 0..3 {
+                let at = (turn + request as usize) % 3;
+                let began = Instant::now();
+                sums[at] = work.run(&segments[at], &hits)?;
+                if request > 0 {
+                    samples[at].add(began.elapsed());
+                }
+            }
+            agree(work, sums)?;
+        }
+        buckets.push(Bucket { magnitude, samples });
+    }
+    Ok(ByHits { work, buckets })
+}
+
+fn opened(corpus: &Corpus) -> Outcome<Vec<Segment>> {
+    Contender::ALL.into_iter().map(|contender| corpus.open(contender, false)).collect()
+}
+
+fn agree<T: PartialEq + std::fmt::Debug>(work: Work, answers: [T; 3]) -> Outcome {
+    let same = answers[0] == answers[1] && answers[1] == answers[2];
+    if same { Ok(()) } else { Err(format!("{}: the contenders answer {answers:?}", work.name()).into()) }
+}
+
+/// An export, run by run.
+pub(crate) struct Export {
+    pub(crate) rows: usize,
+    /// Of each contender, four runs: the first one with nothing in the page cache.
+    pub(crate) runs: [[Run; 4]; 3],
+    /// Value by value in the order asked for, everything in the page cache; without tables scaled up from a sample.
+    pub(crate) one_by_one: [Duration; 3],
+}
+
+/// What a run took.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Run {
+    pub(crate) sort: Duration,
+    pub(crate) fetch: Duration,
+}
+
+pub(crate) fn export(corpus: &Corpus) -> Outcome<Export> {
+    eprintln!("export");
+    let hits = corpus.hits(EXPORTED.min(corpus.docs), 0);
+    let mut runs = [[Run::default(); 4]; 3];
+    let mut one_by_one = [Duration::ZERO; 3];
+    let (mut rows, mut first, mut sampled) = (0, None, None);
+    for (at, contender) in Contender::ALL.into_iter().enumerate() {
+        let segment = corpus.open(contender, true)?;
+        let (mut out, mut docs) = (Vec::new(), Vec::new());
+        for run in &mut runs[at] {
+            let began = Instant::now();
+            docs = work::sorted(&segment, &hits)?;
+            run.sort = began.elapsed();
+            work::export(&segment, &docs, &mut out)?;
+            run.fetch = began.elapsed() - run.sort;
+        }
+        rows = docs.len();
+        if *first.get_or_insert_with(|| out.clone()) != out {
+            return Err("export: the contenders' rows differ".into());
+        }
+        let sample = &docs[..docs.len().min(SAMPLED)];
+        let asked = if contender == Contender::Walk { sample } else { &docs };
+        let began = Instant::now();
+        work::export_one_by_one(&segment, asked, &mut out)?;
+        one_by_one[at] = began.elapsed().mul_f64(docs.len() as f64 / asked.len().max(1) as f64);
+        let lines = out.split_inclusive(|byte| *byte == b'\n').take(sample.len());
+        let lines = lines.flatten().copied().collect::<Vec<u8>>();
+        if *sampled.get_or_insert_with(|| lines.clone()) != lines {
+            return Err("export, value by value: the contenders' rows differ".into());
+        }
+    }
+    Ok(Export { rows, runs, one_by_one })
+}

@@ -1,0 +1,215 @@
+//! What is asked of a segment: the workloads of the posts.
+
+use std::io::Write;
+
+use clap::ValueEnum;
+use docvalues::column::{LogicalType, Value};
+use docvalues::search::export::{Cell, Row};
+use docvalues::search::facet::Facet;
+use docvalues::search::group::{Group, GroupOrder};
+use docvalues::search::stats::Stats;
+use docvalues::search::{Docs, Search};
+use docvalues::{DocId, Segment, SortKey};
+
+use crate::Outcome;
+
+/// Documents of a page of results.
+const PAGE: usize = 20;
+
+const FACETS: [&str; 6] =
+    ["domain", "crawl_year", "public_suffix", "content_type_norm", "status_code", "host"];
+
+const RETRIEVED: [&str; 9] = [
+    "id",
+    "source_file",
+    "url_norm",
+    "host",
+    "domain",
+    "content_type_served",
+    "content_length",
+    "crawl_date",
+    "content_language",
+];
+
+pub(crate) const EXPORTED: [&str; 4] =
+    ["content_type_ext", "content_type_served", "crawl_date", "content_length"];
+
+/// A workload.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Work {
+    /// Four fields of many documents in no order, as CSV.
+    Export,
+    /// The 20 most frequent values of six fields.
+    Facets,
+    /// One document for each page, of the first 20.
+    Groups,
+    /// The 20 longest documents.
+    Sort,
+    /// Nine fields of 20 documents.
+    Retrieval,
+    /// Facets, groups, distinct values and retrieval.
+    Production,
+}
+
+impl Work {
+    pub(crate) const ALL: [Work; 6] =
+        [Work::Export, Work::Facets, Work::Groups, Work::Sort, Work::Retrieval, Work::Production];
+
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Work::Export => "export",
+            Work::Facets => "facets",
+            Work::Groups => "groups",
+            Work::Sort => "sort",
+            Work::Retrieval => "retrieval",
+            Work::Production => "production",
+        }
+    }
+
+    pub(crate) fn about(self) -> &'static str {
+        match self {
+            Work::Export => {
+                "Four fields of 52,653 documents, sorted by `id`, descending: their order in the file is random."
+            }
+            Work::Facets => {
+                "The 20 most frequent values of `domain`, `crawl_year`, `public_suffix`, `content_type_norm`, `status_code` and `host`."
+            }
+            Work::Groups => {
+                "The first 20 of `url_norm`, each with its first document: several harvests of a page are one result."
+            }
+            Work::Sort => "The 20 longest documents by `content_length`.",
+            Work::Retrieval => "Nine fields of 20 of the hits.",
+            Work::Production => {
+                "Facets, groups, the number of distinct domains, and retrieval, one after the other."
+            }
+        }
+    }
+
+    /// Does the work, and adds up what came of it.
+    pub(crate) fn run(self, segment: &Segment, hits: &[DocId]) -> Outcome<u64> {
+        let search = Search::new(segment).threads(1);
+        let docs = Docs::list(hits)?;
+        Ok(match self {
+            Work::Export => return Err("an export is measured by its own steps".into()),
+            Work::Facets => facets(&search, docs)?,
+            Work::Groups => groups(&search, docs)?,
+            Work::Sort => {
+                let top = search.top(docs, &[SortKey::new("content_length").descending()], PAGE)?;
+                top.iter().fold(0, |sum, found| add(sum, found.doc.get().into()))
+            }
+            Work::Retrieval => retrieve(&search, hits)?,
+            Work::Production => {
+                let distinct = search.stats(docs, &Stats::of("domain").distinct())?.values;
+                let parts =
+                    [facets(&search, docs)?, groups(&search, docs)?, distinct, retrieve(&search, hits)?];
+                parts.into_iter().fold(0, add)
+            }
+        })
+    }
+}
+
+fn add(sum: u64, next: u64) -> u64 {
+    sum.wrapping_mul(31).wrapping_add(next)
+}
+
+fn facets(search: &Search<'_>, docs: Docs<'_>) -> Outcome<u64> {
+    let facets = search.facets(docs, &FACETS.map(|name| Facet::on(name).top(PAGE)))?;
+    let counts = facets.iter().flat_map(|facet| facet.values.iter().map(|(_, count)| *count));
+    Ok(counts.fold(0, add))
+}
+
+fn groups(search: &Search<'_>, docs: Docs<'_>) -> Outcome<u64> {
+    let group = Group::by("url_norm").order(GroupOrder::Best).top(PAGE).docs(1);
+    let found = search.group(docs, &group)?;
+    Ok(found
+        .groups
+        .iter()
+        .flat_map(|group| &group.docs)
+        .fold(0, |sum, found| add(sum, found.doc.get().into())))
+}
+
+/// Twenty documents from all over the hits, the last one first: by relevance they come in no order.
+fn retrieve(search: &Search<'_>, hits: &[DocId]) -> Outcome<u64> {
+    let page: Vec<DocId> =
+        hits.iter().rev().step_by((hits.len() / PAGE).max(1)).take(PAGE).copied().collect();
+    let mut retriever = search.retriever(&RETRIEVED)?;
+    let chunk = retriever.retrieve(&page)?;
+    let cells = chunk.rows().flat_map(|row| row.values().collect::<Vec<_>>());
+    Ok(cells.fold(0, |sum, cell| {
+        add(
+            sum,
+            match cell {
+                Cell::Number(number) => number.cast_unsigned(),
+                Cell::Bytes(bytes) => bytes.iter().fold(0, |sum, &byte| add(sum, byte.into())),
+                _ => 1,
+            },
+        )
+    }))
+}
+
+/// The documents by `id`, descending.
+pub(crate) fn sorted(segment: &Segment, hits: &[DocId]) -> Outcome<Vec<DocId>> {
+    let search = Search::new(segment).threads(1);
+    Ok(search.sorted(Docs::list(hits)?, &[SortKey::new("id").descending()])?)
+}
+
+/// The lines of CSV of `docs`, in their order, as docvalues exports them: column by column of thousands of documents.
+pub(crate) fn export(segment: &Segment, docs: &[DocId], out: &mut Vec<u8>) -> Outcome {
+    let search = Search::new(segment).threads(1);
+    let mut export = search.export(docs, &EXPORTED)?;
+    let types: Vec<LogicalType> = export.fields().map(|field| field.logical).collect();
+    out.clear();
+    while let Some(chunk) = export.next_chunk()? {
+        chunk.rows().try_for_each(|row| write_row(&row, &types, out))?;
+    }
+    Ok(())
+}
+
+fn write_row(row: &Row<'_>, types: &[LogicalType], out: &mut Vec<u8>) -> std::io::Result<()> {
+    for (at, (cell, logical)) in row.values().zip(types).enumerate() {
+        if at > 0 {
+            out.push(b',');
+        }
+        match cell {
+            Cell::Number(stored) => write_number(stored, *logical, out)?,
+            Cell::Bytes(bytes) => out.extend_from_slice(bytes),
+            _ => {}
+        }
+    }
+    out.push(b'\n');
+    Ok(())
+}
+
+fn write_number(stored: i64, logical: LogicalType, out: &mut Vec<u8>) -> std::io::Result<()> {
+    match Value::of(logical, stored) {
+        Value::I64(number) => write!(out, "{number}"),
+        Value::U64(number) => write!(out, "{number}"),
+        _ => write!(out, "{stored}"),
+    }
+}
+
+/// The same, one document after the other and of each one value after the other, as Solr 7 did.
+pub(crate) fn export_one_by_one(segment: &Segment, docs: &[DocId], out: &mut Vec<u8>) -> Outcome {
+    let [ext, served] = [segment.sorted(EXPORTED[0])?, segment.sorted(EXPORTED[1])?];
+    let (date, length) = (segment.stored(EXPORTED[2])?, segment.typed::<u64>(EXPORTED[3])?);
+    let mut term = Vec::new();
+    out.clear();
+    for &doc in docs {
+        for column in [&ext, &served] {
+            if let Some(ord) = column.ord(doc)? {
+                column.terms().term(ord, &mut term)?;
+                out.extend_from_slice(&term);
+            }
+            out.push(b',');
+        }
+        if let Some(date) = date.get(doc)? {
+            write!(out, "{date}")?;
+        }
+        out.push(b',');
+        if let Some(length) = length.get(doc)? {
+            write!(out, "{length}")?;
+        }
+        out.push(b'\n');
+    }
+    Ok(())
+}
