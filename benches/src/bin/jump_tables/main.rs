@@ -5,22 +5,29 @@
 //! | `corpus` | the two segments, the three contenders, and what a search hits |
 //! | `work` | what is asked of a segment: the workloads of the posts |
 //! | `measure` | requests by turns, and what their times come to |
+//! | `export` | the export of the posts, run by run |
+//! | `more` | what the posts left open: pages, many hits by pairs, requests side by side |
 //! | `chart` | boxes by the magnitude of the hits, as SVG |
 //! | `page` | tables and charts as a page of Markdown, and one of HTML |
 #![expect(clippy::cast_possible_truncation, reason = "magnitudes, digits and hits are small")]
+#![expect(clippy::expect_used, reason = "a request that went well before")]
 
 mod chart;
 mod corpus;
+mod export;
 mod measure;
+mod more;
 mod page;
 mod work;
 
 use std::path::PathBuf;
 use std::process::ExitCode;
+use std::time::Duration;
 
 use clap::Parser;
 
 use crate::corpus::Corpus;
+use crate::page::Report;
 use crate::work::Work;
 
 /// Export, facets, groups, sorting, retrieval and all of these at once over documents of a web archive: without jump tables,
@@ -45,6 +52,9 @@ struct Arguments {
     /// Requests for each magnitude of hits.
     #[arg(long, value_name = "N", default_value_t = 20)]
     requests: u32,
+    /// How long requests run side by side, for each number of threads.
+    #[arg(long, value_name = "SECONDS", default_value_t = 1.0)]
+    seconds: f64,
     /// Only these works.
     #[arg(long, value_name = "NAMES", value_delimiter = ',')]
     only: Vec<Work>,
@@ -68,12 +78,23 @@ fn main() -> ExitCode {
 fn run(arguments: &Arguments) -> Outcome {
     let works = if arguments.only.is_empty() { Work::ALL.to_vec() } else { arguments.only.clone() };
     let corpus = Corpus::prepare(arguments.docs, arguments.seed, &arguments.folder, arguments.budget << 20)?;
-    let export = works.contains(&Work::Export).then(|| measure::export(&corpus)).transpose()?;
-    let mut by_hits = Vec::new();
-    for &work in works.iter().filter(|&&work| work != Work::Export) {
-        by_hits.push(measure::by_hits(&corpus, work, arguments.requests)?);
+    let mut report = Report::default();
+    if works.contains(&Work::Export) {
+        report.export = Some(export::run(&corpus)?);
     }
-    page::write(&corpus, export.as_ref(), &by_hits, &arguments.report)
+    for &work in &works {
+        report.pages.push(more::pages(&corpus, work)?);
+        if work != Work::Export {
+            report.by_hits.push(measure::by_hits(&corpus, work, arguments.requests)?);
+        }
+        if matches!(work, Work::Facets | Work::Groups | Work::Sort) {
+            report.pairs.push(more::pairs(&corpus, work)?);
+        }
+    }
+    if works.contains(&Work::Production) {
+        report.side_by_side = more::side_by_side(&corpus, Duration::try_from_secs_f64(arguments.seconds)?)?;
+    }
+    page::write(&corpus, &report, &arguments.report)
 }
 
 #[cfg(test)]
@@ -87,10 +108,10 @@ mod tests {
     fn all_works_run_and_are_drawn() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().display().to_string();
-        let arguments =
-            ["jump_tables", "--docs", "20000", "--requests", "2", "--folder", &path, "--report", &path];
+        let few = ["jump_tables", "--docs", "20000", "--requests", "2", "--seconds", "0.01"];
+        let arguments = few.into_iter().chain(["--folder", &path, "--report", &path]);
         for _ in 0..2 {
-            run(&Arguments::parse_from(arguments)).unwrap();
+            run(&Arguments::parse_from(arguments.clone())).unwrap();
         }
         let page = fs::read_to_string(folder.path().join("jump-tables.md")).unwrap();
         let html = fs::read_to_string(folder.path().join("jump-tables.html")).unwrap();

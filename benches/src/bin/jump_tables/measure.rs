@@ -7,19 +7,18 @@ use docvalues_testkit::rng::SplitMix64;
 
 use crate::Outcome;
 use crate::corpus::{Contender, Corpus};
-use crate::work::{self, Work};
-
-/// Documents that the posts exported.
-pub(crate) const EXPORTED: u32 = 52_653;
-
-/// Documents that are exported one by one without jump tables, in the order asked for: the time is scaled up to all.
-pub(crate) const SAMPLED: usize = 1_000;
+use crate::work::Work;
 
 /// The times of requests, ascending.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Sample(Vec<Duration>);
 
 impl Sample {
+    pub(crate) fn of(mut times: Vec<Duration>) -> Sample {
+        times.sort_unstable();
+        Sample(times)
+    }
+
     fn add(&mut self, time: Duration) {
         let place = self.0.partition_point(|other| *other <= time);
         self.0.insert(place, time);
@@ -74,61 +73,11 @@ pub(crate) fn by_hits(corpus: &Corpus, work: Work, requests: u32) -> Outcome<ByH
     Ok(ByHits { work, buckets })
 }
 
-fn opened(corpus: &Corpus) -> Outcome<Vec<Segment>> {
+pub(crate) fn opened(corpus: &Corpus) -> Outcome<Vec<Segment>> {
     Contender::ALL.into_iter().map(|contender| corpus.open(contender, false)).collect()
 }
 
-fn agree<T: PartialEq + std::fmt::Debug>(work: Work, answers: [T; 3]) -> Outcome {
+pub(crate) fn agree<T: PartialEq + std::fmt::Debug>(work: Work, answers: [T; 3]) -> Outcome {
     let same = answers[0] == answers[1] && answers[1] == answers[2];
     if same { Ok(()) } else { Err(format!("{}: the contenders answer {answers:?}", work.name()).into()) }
-}
-
-/// An export, run by run.
-pub(crate) struct Export {
-    pub(crate) rows: usize,
-    /// Of each contender, four runs: the first one with nothing in the page cache.
-    pub(crate) runs: [[Run; 4]; 3],
-    /// Value by value in the order asked for, everything in the page cache; without tables scaled up from a sample.
-    pub(crate) one_by_one: [Duration; 3],
-}
-
-/// What a run took.
-#[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Run {
-    pub(crate) sort: Duration,
-    pub(crate) fetch: Duration,
-}
-
-pub(crate) fn export(corpus: &Corpus) -> Outcome<Export> {
-    eprintln!("export");
-    let hits = corpus.hits(EXPORTED.min(corpus.docs), 0);
-    let mut runs = [[Run::default(); 4]; 3];
-    let mut one_by_one = [Duration::ZERO; 3];
-    let (mut rows, mut first, mut sampled) = (0, None, None);
-    for (at, contender) in Contender::ALL.into_iter().enumerate() {
-        let segment = corpus.open(contender, true)?;
-        let (mut out, mut docs) = (Vec::new(), Vec::new());
-        for run in &mut runs[at] {
-            let began = Instant::now();
-            docs = work::sorted(&segment, &hits)?;
-            run.sort = began.elapsed();
-            work::export(&segment, &docs, &mut out)?;
-            run.fetch = began.elapsed() - run.sort;
-        }
-        rows = docs.len();
-        if *first.get_or_insert_with(|| out.clone()) != out {
-            return Err("export: the contenders' rows differ".into());
-        }
-        let sample = &docs[..docs.len().min(SAMPLED)];
-        let asked = if contender == Contender::Walk { sample } else { &docs };
-        let began = Instant::now();
-        work::export_one_by_one(&segment, asked, &mut out)?;
-        one_by_one[at] = began.elapsed().mul_f64(docs.len() as f64 / asked.len().max(1) as f64);
-        let lines = out.split_inclusive(|byte| *byte == b'\n').take(sample.len());
-        let lines = lines.flatten().copied().collect::<Vec<u8>>();
-        if *sampled.get_or_insert_with(|| lines.clone()) != lines {
-            return Err("export, value by value: the contenders' rows differ".into());
-        }
-    }
-    Ok(Export { rows, runs, one_by_one })
 }

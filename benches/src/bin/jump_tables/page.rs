@@ -8,24 +8,39 @@ use std::time::Duration;
 use crate::Outcome;
 use crate::chart;
 use crate::corpus::{Contender, Corpus};
-use crate::measure::{ByHits, EXPORTED, Export, SAMPLED};
+use crate::export::{EXPORTED, Export, SAMPLED};
+use crate::measure::ByHits;
+use crate::more::{HITS, Pages, Pairs, SideBySide};
 use crate::work::Work;
 
+/// What was measured.
+#[derive(Default)]
+pub(crate) struct Report {
+    pub(crate) export: Option<Export>,
+    pub(crate) by_hits: Vec<ByHits>,
+    pub(crate) pages: Vec<Pages>,
+    pub(crate) pairs: Vec<Pairs>,
+    pub(crate) side_by_side: Vec<SideBySide>,
+}
+
 /// Writes `jump-tables.md`, `jump-tables.html` and the charts, which are in the folder `jump-tables`.
-pub(crate) fn write(corpus: &Corpus, export: Option<&Export>, by_hits: &[ByHits], folder: &Path) -> Outcome {
+pub(crate) fn write(corpus: &Corpus, report: &Report, folder: &Path) -> Outcome {
     let charts = folder.join("jump-tables");
     fs::create_dir_all(&charts)?;
     let (mut page, mut html) = (head(corpus)?, String::from(HTML));
-    if let Some(export) = export {
+    if let Some(export) = &report.export {
         exported(export, &mut page)?;
     }
-    for by_hits in by_hits {
+    for by_hits in &report.by_hits {
         let (name, svg) = (by_hits.work.name(), chart::draw(by_hits, corpus.docs)?);
         fs::write(charts.join(format!("{name}.svg")), &svg)?;
         write!(page, "\n## {name}\n\n{}\n\n![{name}](jump-tables/{name}.svg)\n\n", by_hits.work.about())?;
         table(by_hits, &mut page)?;
         write!(html, "<h2>{name}</h2>\n<p>{}</p>\n{svg}\n", by_hits.work.about())?;
     }
+    pages(&report.pages, &mut page)?;
+    pairs(&report.pairs, &mut page)?;
+    side_by_side(&report.side_by_side, &mut page)?;
     fs::write(folder.join("jump-tables.md"), page)?;
     fs::write(folder.join("jump-tables.html"), html)?;
     println!("{}", folder.join("jump-tables.md").display());
@@ -90,14 +105,68 @@ fn exported(export: &Export, page: &mut String) -> std::fmt::Result {
 
 fn table(by_hits: &ByHits, page: &mut String) -> std::fmt::Result {
     writeln!(page, "Milliseconds: median (95 %, greatest).\n")?;
-    write!(page, "| hits |")?;
-    Contender::ALL.iter().try_for_each(|contender| write!(page, " {} |", contender.name()))?;
-    writeln!(page, "\n| --- | ---: | ---: | ---: |")?;
+    head_of_contenders("hits", page)?;
     for bucket in &by_hits.buckets {
         write!(page, "| from {} |", 10_u64.pow(bucket.magnitude))?;
         for sample in &bucket.samples {
             let [median, most, greatest] = [50, 95, 100].map(|percent| millis(sample.percentile(percent)));
             write!(page, " {median} ({most}, {greatest}) |")?;
+        }
+        writeln!(page)?;
+    }
+    Ok(())
+}
+
+fn head_of_contenders(first: &str, page: &mut String) -> std::fmt::Result {
+    write!(page, "| {first} |")?;
+    Contender::ALL.iter().try_for_each(|contender| write!(page, " {} |", contender.name()))?;
+    writeln!(page, "\n| --- | ---: | ---: | ---: |")
+}
+
+fn pages(pages: &[Pages], page: &mut String) -> std::fmt::Result {
+    /// Seconds until a disk that spins has found a page.
+    const SEEK: f64 = 0.01;
+    writeln!(page, "\n## Pages\n")?;
+    writeln!(
+        page,
+        "Pages of 4 KiB that a work touches in a segment that was just opened, and in brackets the seconds that they take on a \
+         disk which needs 10 ms for each: {HITS} hits, or the export above.\n"
+    )?;
+    head_of_contenders("work", page)?;
+    for Pages { work, pages } in pages {
+        write!(page, "| {} |", work.name())?;
+        pages.iter().try_for_each(|count| write!(page, " {count} ({}) |", figure(*count as f64 * SEEK)))?;
+        writeln!(page)?;
+    }
+    Ok(())
+}
+
+fn pairs(pairs: &[Pairs], page: &mut String) -> std::fmt::Result {
+    writeln!(page, "\n## Half of all documents\n")?;
+    writeln!(
+        page,
+        "The time with tables in the file, times that without any: medians of 21 pairs, and from where to where the median lies \
+         with a probability of 97 %.\n\n| work | hits | ratio | |\n| --- | ---: | ---: | --- |"
+    )?;
+    for Pairs { work, hits, ratio: [median, low, high] } in pairs {
+        writeln!(page, "| {} | {hits} | {median:.3} | {low:.3} to {high:.3} |", work.name())?;
+    }
+    Ok(())
+}
+
+fn side_by_side(all: &[SideBySide], page: &mut String) -> std::fmt::Result {
+    writeln!(page, "\n## Side by side\n")?;
+    writeln!(
+        page,
+        "Production requests with {HITS} hits from several threads: requests a second (median, 95 % in \
+         milliseconds).\n"
+    )?;
+    head_of_contenders("threads", page)?;
+    for SideBySide { threads, contenders } in all {
+        write!(page, "| {threads} |")?;
+        for (rate, sample) in contenders {
+            let [median, most] = [50, 95].map(|percent| millis(sample.percentile(percent)));
+            write!(page, " {} ({median}, {most}) |", figure(*rate))?;
         }
         writeln!(page)?;
     }

@@ -1,0 +1,119 @@
+//! What the posts left open: pages that are touched, many hits by pairs, and requests side by side.
+
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use crate::Outcome;
+use crate::corpus::{Contender, Corpus};
+use crate::export::EXPORTED;
+use crate::measure::{Sample, agree, opened};
+use crate::work::{self, Work};
+
+/// Bytes of a granule: what is read from the file, and checked, together.
+const PAGE: u64 = 4096;
+
+/// Hits of a request whose pages are counted, and of those that run side by side.
+pub(crate) const HITS: u32 = 1_000;
+
+/// The pages of the file that a work touches, by each contender.
+pub(crate) struct Pages {
+    pub(crate) work: Work,
+    pub(crate) pages: [u64; 3],
+}
+
+/// Counts pages of segments that were just opened.
+pub(crate) fn pages(corpus: &Corpus, work: Work) -> Outcome<Pages> {
+    let mut pages = [0; 3];
+    for (contender, pages) in Contender::ALL.into_iter().zip(&mut pages) {
+        let segment = corpus.open(contender, false)?;
+        let before = segment.bytes_touched();
+        if work == Work::Export {
+            let docs = work::sorted(&segment, &corpus.hits(EXPORTED.min(corpus.docs), 0))?;
+            work::export(&segment, &docs, &mut Vec::new())?;
+        } else {
+            work.run(&segment, &corpus.hits(HITS.min(corpus.docs), 0))?;
+        }
+        *pages = (segment.bytes_touched() - before).div_ceil(PAGE);
+    }
+    Ok(Pages { work, pages })
+}
+
+/// How long a request with tables in the file takes, times one without any, by pairs.
+pub(crate) struct Pairs {
+    pub(crate) work: Work,
+    pub(crate) hits: usize,
+    /// The median, and from where to where it lies with a probability of 97 %.
+    pub(crate) ratio: [f64; 3],
+}
+
+/// Requests for half of all documents, one after the other.
+pub(crate) fn pairs(corpus: &Corpus, work: Work) -> Outcome<Pairs> {
+    /// Of so many pairs, the median lies between the sixth and the sixteenth, whatever the distribution.
+    const PAIRS: usize = 21;
+    let segments = [Contender::Walk, Contender::Baked].map(|contender| corpus.open(contender, false));
+    let [walk, baked] = segments;
+    let segments = [walk?, baked?];
+    let hits = corpus.hits(corpus.docs / 2, 0);
+    let mut ratios = Vec::new();
+    for pair in 0..=PAIRS {
+        let mut times = [Duration::ZERO; 2];
+        for turn in 0..2 {
+            let at = (turn + pair) % 2;
+            let began = Instant::now();
+            work.run(&segments[at], &hits)?;
+            times[at] = began.elapsed();
+        }
+        // The first pair warms up.
+        if pair > 0 {
+            ratios.push(times[1].as_secs_f64() / times[0].as_secs_f64());
+        }
+    }
+    ratios.sort_unstable_by(f64::total_cmp);
+    Ok(Pairs { work, hits: hits.len(), ratio: [ratios[10], ratios[5], ratios[15]] })
+}
+
+/// Requests of several threads at once.
+pub(crate) struct SideBySide {
+    pub(crate) threads: u32,
+    /// Requests a second, and how long each took.
+    pub(crate) contenders: [(f64, Sample); 3],
+}
+
+/// Production requests from 1, 2, 4, 8 and 16 threads, so long each.
+pub(crate) fn side_by_side(corpus: &Corpus, long: Duration) -> Outcome<Vec<SideBySide>> {
+    eprintln!("side by side");
+    let segments = opened(corpus)?;
+    let hits: Vec<_> = (0..16).map(|request| corpus.hits(HITS.min(corpus.docs), request)).collect();
+    for hits in &hits {
+        let sums =
+            [0, 1, 2].map(|at| Work::Production.run(&segments[at], hits).map_err(|error| error.to_string()));
+        agree(Work::Production, sums)?;
+    }
+    let mut all = Vec::new();
+    for threads in [1, 2, 4, 8, 16] {
+        let mut contenders = Vec::new();
+        for segment in &segments {
+            let (next, began) = (AtomicU32::new(0), Instant::now());
+            let run = || {
+                let mut times = Vec::new();
+                while began.elapsed() < long {
+                    let request = next.fetch_add(1, Ordering::Relaxed) as usize % hits.len();
+                    let start = Instant::now();
+                    Work::Production.run(segment, &hits[request]).expect("as before");
+                    times.push(start.elapsed());
+                }
+                times
+            };
+            let times: Vec<Duration> = thread::scope(|scope| {
+                let workers: Vec<_> = (0..threads).map(|_| scope.spawn(run)).collect();
+                workers.into_iter().flat_map(|worker| worker.join().expect("no panic")).collect()
+            });
+            let rate = times.len() as f64 / began.elapsed().as_secs_f64();
+            contenders.push((rate, Sample::of(times)));
+        }
+        let [walk, built, baked] = <[_; 3]>::try_from(contenders).unwrap_or_default();
+        all.push(SideBySide { threads, contenders: [walk, built, baked] });
+    }
+    Ok(all)
+}
