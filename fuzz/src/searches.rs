@@ -43,7 +43,7 @@ pub fn exercise_searches(source: &(dyn ColumnSource + Sync), sink: &mut Sink<'_>
         say(search.facet(docs, &least).map(|facet| format!("{facet:?}")));
         let stats = Stats::of(name).spread().percentiles([5.0, 50.0]).distinct();
         say(search.stats(docs, &stats).map(|stats| format!("{stats:?}")));
-        let histogram = Histogram { column: name.clone(), step: Step::Whole(1 << 58) };
+        let histogram = Histogram::of(name.clone(), Step::Whole(1 << 58));
         say(search.histogram(docs, &histogram).map(|counts| format!("{counts:?}")));
         let group = Group::by(name).top(3).docs(2).metric(Metric::Sum(name.clone()));
         say(search.group(docs, &group).map(|groups| format!("{groups:?}")));

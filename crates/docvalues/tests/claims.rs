@@ -124,7 +124,7 @@ fn counts(threads: usize) {
     let rare = Facet::on("seven").min_count(docs + 1);
     assert_eq!(ask("rare", || search.facet(Docs::All, &rare).unwrap()).distinct, 0);
     for step in [Step::Width(2.0), Step::Whole(1), Step::Edges(vec![0, 6, 10])] {
-        let histogram = Histogram { column: "seven".into(), step };
+        let histogram = Histogram::of("seven", step);
         let found = ask("histogram", || search.histogram(Docs::All, &histogram).unwrap());
         assert_eq!(found.ranges.iter().map(|range| range.count).sum::<u64>(), docs);
     }
@@ -197,9 +197,7 @@ fn several(threads: usize) {
         let request = SearchRequest {
             query: Query::parse(query).unwrap(),
             facets: ["five", "seven", "eight"].map(Facet::on).into(),
-            histograms: ["five", "eight"]
-                .map(|name| Histogram { column: name.into(), step: Step::Width(1.0) })
-                .into(),
+            histograms: ["five", "eight"].map(|name| Histogram::of(name, Step::Width(1.0))).into(),
             stats: ["five", "eight"].map(|name| Stats::of(name).spread().distinct()).into(),
             groups: ["five", "eight"].map(Group::by).into(),
             sort: vec![SortKey::new("eight"), SortKey::new("seven")],

@@ -19,9 +19,13 @@ mod top;
 
 use docvalues_column::{Field, Value};
 
+use crate::columns::Slot;
 use crate::error::Result;
-use crate::{Docs, Search};
+use crate::search::Request;
+use crate::{Docs, Search, tables};
+use counts::Counts;
 pub(crate) use counts::FacetCounter;
+use finish::Found;
 
 /// What to count.
 ///
@@ -103,6 +107,23 @@ impl Facet {
     pub fn prefix(mut self, prefix: impl Into<Vec<u8>>) -> Facet {
         self.prefix = Some(prefix.into());
         self
+    }
+}
+
+impl Facet {
+    /// The values that come first of those that are in a table, of `docs` documents of which some have none.
+    pub(crate) fn of_table(
+        &self,
+        slot: Slot,
+        table: tables::Numbers,
+        docs: u64,
+        missing: u64,
+        request: &Request<'_>,
+    ) -> Result<FacetCounts> {
+        let column = request.columns().get(slot);
+        let mut found = Found::new(self, column, docs, missing)?;
+        found.offer(Counts::Far(table), request.stop())?;
+        finish::values(found, column, request)
     }
 }
 

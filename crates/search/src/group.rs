@@ -32,7 +32,7 @@ use crate::stats::Distinct;
 use crate::value::Stored;
 use crate::{Docs, Search};
 use best::BestGroups;
-use metric::Layout;
+pub(crate) use metric::Layout;
 pub use metric::{Measure, Metric};
 use winners::{Places, Winners};
 

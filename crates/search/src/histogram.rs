@@ -12,19 +12,23 @@
 
 mod cut;
 mod edges;
+mod inside;
 
 use docvalues_column::{Field, LogicalType, Values};
 use docvalues_format::file::kind::to_f64;
 
 use crate::collector::Collector;
-use crate::columns::{Columns, Slot};
+use crate::columns::Slot;
 use crate::docs::Docs;
 use crate::error::{Error, Result};
+use crate::facet::{Facet, FacetCounts};
+use crate::group::{Measure, Metric};
 use crate::search::{Request, Search};
 use crate::stats::NumberStats;
 use crate::stop::Stop;
 use crate::window::{Cells, Window};
 use cut::Cut;
+use inside::Inside;
 
 /// The most ranges of a histogram.
 pub const MAX_RANGES: usize = 1 << 16;
@@ -34,16 +38,48 @@ pub const MAX_RANGES: usize = 1 << 16;
 /// ```
 /// use docvalues_search::histogram::{Histogram, Step, Unit};
 ///
-/// let by_month = Histogram { column: "at".into(), step: Step::Every(Unit::Month) };
-/// let by_size = Histogram { column: "size".into(), step: Step::Whole(1_000) };
+/// use docvalues_search::{facet::Facet, group::Metric};
+///
+/// let by_size = Histogram::of("size", Step::Whole(1_000));
+/// // Of each month the five hosts with most documents, and how many bytes they all have.
+/// let by_month = Histogram::of("at", Step::Every(Unit::Month))
+///     .facet(Facet::on("host").top(5))
+///     .metric(Metric::Sum("size".into()));
 /// # drop((by_month, by_size));
 /// ```
 #[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct Histogram {
     /// A column of numbers, one or several a document.
     pub column: String,
     /// Where ranges begin.
     pub step: Step,
+    /// What else to find out about the documents of each range. The column has at most one number a document then.
+    pub metrics: Vec<Metric>,
+    /// Whose values to count among the documents of each range, under the same condition. Those that none of them has are
+    /// not counted.
+    pub facet: Option<Facet>,
+}
+
+impl Histogram {
+    /// How many values lie in each range.
+    pub fn of(column: impl Into<String>, step: Step) -> Histogram {
+        Histogram { column: column.into(), step, metrics: Vec::new(), facet: None }
+    }
+
+    /// And what a metric is of its documents.
+    #[must_use]
+    pub fn metric(mut self, metric: Metric) -> Histogram {
+        self.metrics.push(metric);
+        self
+    }
+
+    /// And how many of its documents have each value of another column, numbers or terms.
+    #[must_use]
+    pub fn facet(mut self, facet: Facet) -> Histogram {
+        self.facet = Some(facet);
+        self
+    }
 }
 
 /// Where ranges begin.
@@ -100,12 +136,17 @@ pub struct HistogramCounts {
 }
 
 /// A range, and how many values lie in it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct Range {
     /// The least number that would lie in it, as it is stored.
     pub from: i64,
     /// Values. A document with several may be in several ranges, and several times in one.
     pub count: u64,
+    /// The metrics that were asked for; `None` where no document of the range has a number.
+    pub metrics: Vec<Option<Measure>>,
+    /// What a facet was asked for.
+    pub facet: Option<FacetCounts>,
 }
 
 impl Search<'_> {
@@ -113,11 +154,13 @@ impl Search<'_> {
     ///
     /// # Errors
     ///
-    /// When there is no such column, it has no numbers, the ranges make no sense or are too many, or bytes are damaged.
+    /// When there is no such column, it has no numbers, the ranges make no sense or are too many, bytes are damaged, or what is
+    /// counted within ranges takes more memory than [`Search::memory`] allows.
     pub fn histogram(&self, docs: Docs<'_>, histogram: &Histogram) -> Result<HistogramCounts> {
         let mut request = self.begin(docs)?;
-        let counter = RangeCounter::new(&mut request, histogram)?;
-        Ok(request.run(counter)?.finish(request.columns()))
+        let bytes = request.memory();
+        let counter = RangeCounter::new(&mut request, histogram, bytes)?;
+        request.run(counter)?.finish(&request)
     }
 }
 
@@ -133,12 +176,18 @@ pub(crate) struct RangeCounter {
     last: (i64, i64, usize),
     /// Whether the column's description said all.
     is_known: bool,
+    /// What else is found out about the documents of each range.
+    inside: Option<Inside>,
 }
 
 impl RangeCounter {
     /// Finds out which ranges there are: by the least and the greatest value of the column, or, where these would make too
     /// many, of the documents. Of doubles, NaN may hide them: then by a pass over all.
-    pub(crate) fn new(request: &mut Request<'_>, histogram: &Histogram) -> Result<RangeCounter> {
+    pub(crate) fn new(
+        request: &mut Request<'_>,
+        histogram: &Histogram,
+        bytes: usize,
+    ) -> Result<RangeCounter> {
         let slot = request.slot(&histogram.column)?;
         let column = request.columns().get(slot);
         let field = &column.info().field;
@@ -163,10 +212,11 @@ impl RangeCounter {
                 Cut::new(&histogram.step, field, ends)?
             }
         };
-        let (known, counts) = (request.known(slot), vec![0; cut.edges().len()]);
+        let inside = Inside::new(request, histogram, slot, cut.edges().len(), bytes)?;
+        let (known, counts) = (request.known(slot).filter(|_| inside.is_none()), vec![0; cut.edges().len()]);
         let is_known = known.is_some();
-        let mut counter =
-            RangeCounter { slot, counts, docs: 0, missing: 0, outside: 0, last: (0, 0, 0), cut, is_known };
+        let (docs, missing, outside, last) = (0, 0, 0, (0, 0, 0));
+        let mut counter = RangeCounter { slot, counts, docs, missing, outside, last, cut, is_known, inside };
         if let Some(known) = known {
             (counter.docs, counter.missing) = (known.docs, known.docs - known.with_value);
             known.value.iter().for_each(|number| counter.count(*number, known.values));
@@ -174,17 +224,24 @@ impl RangeCounter {
         Ok(counter)
     }
 
-    pub(crate) fn finish(self, columns: &Columns) -> HistogramCounts {
-        let RangeCounter { slot, cut, counts, docs, missing, outside, .. } = self;
-        let field = columns.get(slot).info().field.clone();
+    pub(crate) fn finish(self, request: &Request<'_>) -> Result<HistogramCounts> {
+        let RangeCounter { slot, cut, counts, docs, missing, outside, mut inside, .. } = self;
+        let field = request.columns().get(slot).info().field.clone();
         let ends = (counts.iter().position(|count| *count > 0), counts.iter().rposition(|count| *count > 0));
         let shown = match ends {
             _ if cut.is_given => 0..counts.len(),
             (Some(first), Some(last)) => first..last + 1,
             _ => 0..0,
         };
-        let ranges = shown.map(|at| Range { from: cut.edges()[at], count: counts[at] }).collect();
-        HistogramCounts { field, ranges, docs, missing, outside }
+        let range = |at| {
+            let (metrics, facet) = match &mut inside {
+                Some(inside) => inside.finish(at, request)?,
+                None => Default::default(),
+            };
+            Ok(Range { from: cut.edges()[at], count: counts[at], metrics, facet })
+        };
+        let ranges = shown.map(range).collect::<Result<_>>()?;
+        Ok(HistogramCounts { field, ranges, docs, missing, outside })
     }
 
     fn count(&mut self, number: i64, times: u64) {
@@ -198,7 +255,13 @@ impl RangeCounter {
 impl Collector for RangeCounter {
     fn fork(&self) -> RangeCounter {
         let (slot, cut, counts) = (self.slot, self.cut.clone(), vec![0; self.counts.len()]);
-        RangeCounter { docs: 0, missing: 0, outside: 0, last: (0, 0, 0), slot, cut, counts, ..*self }
+        let (docs, missing, outside, last, is_known) = (0, 0, 0, (0, 0, 0), self.is_known);
+        let inside = self.inside.as_ref().map(Inside::fork);
+        RangeCounter { slot, cut, counts, docs, missing, outside, last, is_known, inside }
+    }
+
+    fn most_threads(&self) -> usize {
+        self.inside.as_ref().map_or(usize::MAX, Inside::most_threads)
     }
 
     fn is_idle(&self) -> bool {
@@ -214,18 +277,34 @@ impl Collector for RangeCounter {
         let cells = window.cells(self.slot);
         self.missing += cells.missing();
         match cells {
-            Cells::Numbers(numbers) => numbers.each(|_, number| self.count(number, 1)),
+            Cells::Numbers(numbers) => match &mut self.inside {
+                None => numbers.each(|_, number| self.count(number, 1)),
+                Some(inside) => {
+                    inside.begin(window.len());
+                    numbers.each(|at, number| match self.cut.place(number, &mut self.last) {
+                        Some(range) => {
+                            self.counts[range] += 1;
+                            inside.put(at, range);
+                        }
+                        None => self.outside += 1,
+                    });
+                    inside.collect(window)?;
+                }
+            },
             Cells::NumberLists(lists) => lists.items().iter().for_each(|&number| self.count(number, 1)),
             Cells::Ords(_) | Cells::OrdLists(_) | Cells::Bytes(_) => {}
         }
         Ok(())
     }
 
-    fn merge(&mut self, other: RangeCounter, _stop: &Stop) -> Result<()> {
+    fn merge(&mut self, other: RangeCounter, stop: &Stop) -> Result<()> {
         self.counts.iter_mut().zip(other.counts).for_each(|(to, from)| *to += from);
         self.docs += other.docs;
         self.missing += other.missing;
         self.outside += other.outside;
-        Ok(())
+        match (&mut self.inside, other.inside) {
+            (Some(inside), Some(other)) => inside.merge(other, stop),
+            _ => Ok(()),
+        }
     }
 }

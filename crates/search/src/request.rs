@@ -127,18 +127,19 @@ impl Search<'_> {
 
         let start = Instant::now();
         let mut reading = self.begin(docs)?;
-        let bytes = reading.memory() / (request.facets.len() + request.stats.len()).max(1);
+        let works = request.facets.len() + request.histograms.len() + request.stats.len();
+        let bytes = reading.memory() / works.max(1);
         let facets = request.facets.iter().map(|facet| FacetCounter::new(&mut reading, facet, bytes));
         let facets = facets.collect::<Result<Vec<_>>>()?;
         let histograms =
-            request.histograms.iter().map(|histogram| RangeCounter::new(&mut reading, histogram));
+            request.histograms.iter().map(|histogram| RangeCounter::new(&mut reading, histogram, bytes));
         let histograms = histograms.collect::<Result<Vec<_>>>()?;
         let plans = request.stats.iter().map(|stats| stats::plan(&mut reading, stats, bytes));
         let (plans, stats): (Vec<_>, Vec<_>) = plans.collect::<Result<Vec<_>>>()?.into_iter().unzip();
         let (facets, histograms, stats) = reading.run((facets, histograms, stats))?;
-        let columns = reading.columns();
         let facets = facets.into_iter().map(|counter| counter.finish(&reading)).collect::<Result<_>>()?;
-        let histograms = histograms.into_iter().map(|counter| counter.finish(columns)).collect();
+        let histograms =
+            histograms.into_iter().map(|counter| counter.finish(&reading)).collect::<Result<_>>()?;
         let stats = plans.into_iter().zip(stats).map(|(plan, stats)| plan.finish(&reading, stats));
         let stats = stats.collect::<Result<_>>()?;
         times.pass = start.elapsed();

@@ -317,7 +317,10 @@ between edges of any kind.
 
 A line is a range, from its first number up to the next line's; ranges without values between others are shown. The range of the \
 last of the --edges has no end, and what lies below the first is counted apart. A document with several values counts for each of \
-them.";
+them.
+
+With --facet, --sum, --min, --max and --mean, the documents of each range are looked at in other columns, too; the column has one \
+value a document then.";
 
 const HISTOGRAM_EXAMPLES: &str = "\
 Examples:
@@ -328,6 +331,7 @@ Examples:
 
 Of a segment of hits with their times in a column `at`:
   dv histogram hits.dv at --step month --where 'status = 404'
+  dv histogram hits.dv at --step month --facet host --sum size
   dv histogram hits.dv at --edges 2023-12-01,2024-03-01,2024-06-01
 
 Exit codes: 0 counted, 1 the column does not exist, has no numbers or is damaged, 2 wrong command line, 3 unreadable.";
@@ -349,6 +353,46 @@ pub(crate) struct HistogramSpec {
     #[arg(long, value_name = "VALUE,…", value_delimiter = ',', allow_hyphen_values = true)]
     #[serde(default)]
     pub(crate) edges: Vec<Word>,
+
+    /// A column whose most frequent values are shown for each range
+    #[arg(long, value_name = "NAME")]
+    pub(crate) facet: Option<String>,
+
+    /// How many of them; 0 for all
+    #[arg(
+        short = 'n',
+        long,
+        visible_alias = "limit",
+        value_name = "COUNT",
+        default_value_t = 5,
+        requires = "facet"
+    )]
+    #[serde(default = "five")]
+    pub(crate) top: usize,
+
+    /// Columns whose numbers are added up, for each range
+    #[arg(long, value_name = "NAME,…")]
+    #[serde(default)]
+    pub(crate) sum: Vec<String>,
+
+    /// Columns of which the least number is shown
+    #[arg(long, value_name = "NAME,…")]
+    #[serde(default)]
+    pub(crate) min: Vec<String>,
+
+    /// Columns of which the greatest number is shown
+    #[arg(long, value_name = "NAME,…")]
+    #[serde(default)]
+    pub(crate) max: Vec<String>,
+
+    /// Columns of which the mean is shown
+    #[arg(long, value_name = "NAME,…")]
+    #[serde(default)]
+    pub(crate) mean: Vec<String>,
+}
+
+fn five() -> usize {
+    5
 }
 
 /// A number or a word: on a command line both are text.

@@ -28,29 +28,33 @@ pub(crate) fn run(args: &GroupArgs, console: &mut Console<'_>) -> Result<Exit, F
     if args.json {
         hits.print_json(groups_json(&segment, &found, &args.spec)?, console)?;
     } else {
-        print(&found, &metrics(&segment, &args.spec)?, console)?;
+        print(&found, &metrics_of(&segment, &args.spec)?, console)?;
     }
     hits.explain(Some(&then), args.json, console);
     Ok(Exit::Ok)
 }
 
-/// The metrics that were asked for, each with its heading and the column it is of.
-fn metrics(segment: &Segment, args: &GroupSpec) -> Result<Vec<(Metric, String, Field)>, Failure> {
+/// A metric that was asked for, its heading, and the column it is of.
+pub(super) type Asked = (Metric, String, Field);
+
+/// The metrics that were asked for: of the columns of --sum, --min, --max and --mean.
+pub(super) fn metrics(segment: &Segment, columns: [&[String]; 4]) -> Result<Vec<Asked>, Failure> {
     type Of = fn(String) -> Metric;
-    let kinds: [(&str, Of, _); 4] = [
-        ("sum", Metric::Sum, &args.sum),
-        ("min", Metric::Min, &args.min),
-        ("max", Metric::Max, &args.max),
-        ("mean", Metric::Mean, &args.mean),
-    ];
+    let kinds: [(&str, Of); 4] =
+        [("sum", Metric::Sum), ("min", Metric::Min), ("max", Metric::Max), ("mean", Metric::Mean)];
     let mut metrics = Vec::new();
     // All columns is not what no name means here.
-    for (what, metric, columns) in kinds.into_iter().filter(|(.., columns)| !columns.is_empty()) {
+    for ((what, metric), columns) in kinds.into_iter().zip(columns).filter(|(_, columns)| !columns.is_empty())
+    {
         for field in read::select(std::slice::from_ref(segment), columns)? {
             metrics.push((metric(field.name.clone()), format!("{what} of {}", field.name), field));
         }
     }
     Ok(metrics)
+}
+
+fn metrics_of(segment: &Segment, args: &GroupSpec) -> Result<Vec<Asked>, Failure> {
+    metrics(segment, [&args.sum, &args.min, &args.max, &args.mean])
 }
 
 pub(crate) fn group(segment: &Segment, args: &GroupSpec) -> Result<Group, Failure> {
@@ -63,7 +67,7 @@ pub(crate) fn group(segment: &Segment, args: &GroupSpec) -> Result<Group, Failur
     group.top = if args.top == 0 { usize::MAX } else { args.top };
     group.docs = args.docs;
     group.sort = sort::keys_of("--sort", &args.sort, segment)?;
-    group.metrics = metrics(segment, args)?.into_iter().map(|(metric, ..)| metric).collect();
+    group.metrics = metrics_of(segment, args)?.into_iter().map(|(metric, ..)| metric).collect();
     group.order = match args.by {
         GroupBy::Count => GroupOrder::Count,
         GroupBy::Value => GroupOrder::Value,
@@ -78,9 +82,9 @@ pub(crate) fn group(segment: &Segment, args: &GroupSpec) -> Result<Group, Failur
     Ok(group)
 }
 
-/// The metrics of a group as text; nothing where no document of the group has a number.
-fn measures(found: &GroupFound, metrics: &[(Metric, String, Field)]) -> impl Iterator<Item = Option<String>> {
-    found.metrics.iter().zip(metrics).map(|(measure, (.., field))| {
+/// Metrics as text; nothing where no document has a number.
+pub(super) fn measures(found: &[Option<Measure>], metrics: &[Asked]) -> impl Iterator<Item = Option<String>> {
+    found.iter().zip(metrics).map(|(measure, (.., field))| {
         measure.as_ref().map(|measure| match measure {
             Measure::Value(value) => Printer::of(field).shown(value),
             Measure::Sum(sum) => sum_of(*sum),
@@ -90,11 +94,7 @@ fn measures(found: &GroupFound, metrics: &[(Metric, String, Field)]) -> impl Ite
     })
 }
 
-fn print(
-    found: &Groups,
-    metrics: &[(Metric, String, Field)],
-    console: &mut Console<'_>,
-) -> Result<(), Failure> {
+fn print(found: &Groups, metrics: &[Asked], console: &mut Console<'_>) -> Result<(), Failure> {
     let printer = Printer::of(&found.field);
     let name = printable(&found.field.name);
     let headings: Vec<String> = metrics.iter().map(|(_, heading, _)| printable(heading)).collect();
@@ -105,7 +105,9 @@ fn print(
     let mut table = Table::new(&heading);
     for group in &found.groups {
         let mut row = vec![fit(&printable(&printer.shown(&group.value)), CELL), thousands(group.count)];
-        row.extend(measures(group, metrics).map(|text| text.as_deref().map(rounded).unwrap_or_default()));
+        row.extend(
+            measures(&group.metrics, metrics).map(|text| text.as_deref().map(rounded).unwrap_or_default()),
+        );
         row.push(group.docs.iter().map(|found| found.doc.to_string()).collect::<Vec<_>>().join(" "));
         table.row(row);
     }
@@ -122,7 +124,7 @@ pub(super) fn groups_json(
     found: &Groups,
     spec: &GroupSpec,
 ) -> Result<[(&'static str, Json); 4], Failure> {
-    let metrics = metrics(segment, spec)?;
+    let metrics = metrics_of(segment, spec)?;
     let printer = Printer::of(&found.field);
     // All at once: columns are opened once, and read in the order of the file.
     let best: Vec<DocId> =
@@ -133,7 +135,7 @@ pub(super) fn groups_json(
             ("value", printer.json_value(&group.value)),
             ("count", group.count.into()),
             // As text, so that no number loses digits on its way through a JSON reader.
-            ("metrics", Json::any(measures(group, &metrics).map(Json::from))),
+            ("metrics", Json::any(measures(&group.metrics, &metrics).map(Json::from))),
             ("documents", Json::any(best.by_ref().take(group.docs.len()))),
         ])
     };

@@ -1,16 +1,19 @@
 //! `dv histogram`: how many values lie in each of a row of ranges.
 
-use super::facet::print_bars;
+use super::facet::{facet_json, print_bars};
+use super::group::{Asked, measures, metrics};
 use crate::args::{HistogramArgs, HistogramSpec, Word};
 use crate::console::Console;
+use crate::facts::rounded;
 use crate::failure::{Exit, Failure};
 use crate::hits::Hits;
 use crate::output::json::Json;
-use crate::output::table::Align;
+use crate::output::table::{Align, Table};
 use crate::output::text::{printable, thousands};
 use crate::output::value::Printer;
 use crate::read;
 use crate::store::search::Value;
+use crate::store::search::facet::{Facet, FacetCounts};
 use crate::store::search::histogram::{Histogram, HistogramCounts, Range, Step, Unit};
 use crate::store::search::query::Literal;
 use crate::store::{ColumnSource, Field, SearchError, Segment};
@@ -33,10 +36,13 @@ pub(crate) fn run(args: &HistogramArgs, console: &mut Console<'_>) -> Result<Exi
     let hits = Hits::find(&segment, &args.hits)?;
     let asked = asked(&segment, &args.spec)?;
     let (found, then) = hits.ask("values counted", |search, docs| search.histogram(docs, &asked))?;
+    let metrics = metrics_of(&segment, &args.spec)?;
     if args.json {
-        hits.print_json(histogram_json(&found), console)?;
-    } else {
+        hits.print_json(histogram_json(&found, &metrics), console)?;
+    } else if metrics.is_empty() && asked.facet.is_none() {
         print(&found, console)?;
+    } else {
+        print_table(&found, &metrics, console)?;
     }
     hits.explain(Some(&then), args.json, console);
     Ok(Exit::Ok)
@@ -58,7 +64,17 @@ pub(super) fn asked(segment: &Segment, spec: &HistogramSpec) -> Result<Histogram
             }
         }
     };
-    Ok(Histogram { column: spec.column.clone(), step })
+    let mut histogram = Histogram::of(spec.column.clone(), step);
+    if let Some(column) = &spec.facet {
+        read::select(std::slice::from_ref(segment), std::slice::from_ref(column))?;
+        histogram = histogram.facet(Facet::on(column).top(if spec.top == 0 { usize::MAX } else { spec.top }));
+    }
+    let metrics = metrics_of(segment, spec)?;
+    Ok(metrics.into_iter().fold(histogram, |histogram, (metric, ..)| histogram.metric(metric)))
+}
+
+pub(super) fn metrics_of(segment: &Segment, spec: &HistogramSpec) -> Result<Vec<Asked>, Failure> {
+    metrics(segment, [&spec.sum, &spec.min, &spec.max, &spec.mean])
 }
 
 /// A unit of the calendar, or a number: one as queries have it, whole ones being exact, or any other text of a double.
@@ -92,6 +108,39 @@ fn print(found: &HistogramCounts, console: &mut Console<'_>) -> Result<(), Failu
     print_bars(&rows.collect::<Vec<_>>(), Align::Right, console)
 }
 
+/// A row of a table for each range, with what was found out about its documents.
+fn print_table(found: &HistogramCounts, metrics: &[Asked], console: &mut Console<'_>) -> Result<(), Failure> {
+    let printer = Printer::of(&found.field);
+    let name = printable(&found.field.name);
+    let headings: Vec<String> = metrics.iter().map(|(_, heading, _)| printable(heading)).collect();
+    let facet = found.ranges.iter().find_map(|range| range.facet.as_ref());
+    let facet = facet.map(|facet| printable(&facet.field.name));
+    let mut heading = vec![(name.as_str(), Align::Right), ("documents", Align::Right)];
+    heading.extend(headings.iter().map(|heading| (heading.as_str(), Align::Right)));
+    heading.extend(facet.as_deref().map(|name| (name, Align::Left)));
+    let mut table = Table::new(&heading);
+    for range in &found.ranges {
+        let mut row = vec![printer.shown(&begin(&found.field, range.from)), thousands(range.count)];
+        let measures = measures(&range.metrics, metrics);
+        row.extend(measures.map(|text| text.as_deref().map(rounded).unwrap_or_default()));
+        row.extend(range.facet.as_ref().map(values));
+        table.row(row);
+    }
+    write!(console.out, "{table}")?;
+    let [docs, missing] = [found.docs, found.missing].map(thousands);
+    let beside =
+        if found.outside > 0 { format!(", {} in no range", thousands(found.outside)) } else { String::new() };
+    Ok(writeln!(console.out, "{docs} documents, {missing} without a value{beside}")?)
+}
+
+/// The values of a facet and how often they come, in one line.
+fn values(facet: &FacetCounts) -> String {
+    let printer = Printer::of(&facet.field);
+    let value =
+        |(value, count): &(_, u64)| format!("{} {}", printable(&printer.shown(value)), thousands(*count));
+    facet.values.iter().map(value).collect::<Vec<_>>().join(", ")
+}
+
 /// Where a range begins, as people write it: the least double that is 0 is -0.
 fn begin(field: &Field, from: i64) -> Value {
     let from = Value::of(field.logical, from);
@@ -99,11 +148,16 @@ fn begin(field: &Field, from: i64) -> Value {
 }
 
 /// The ranges of a column, as keys of JSON.
-pub(super) fn histogram_json(found: &HistogramCounts) -> [(&'static str, Json); 4] {
+pub(super) fn histogram_json(found: &HistogramCounts, metrics: &[Asked]) -> [(&'static str, Json); 4] {
     let printer = Printer::of(&found.field);
     let range = |range: &Range| {
         let from = printer.json_value(&begin(&found.field, range.from));
-        Json::object([("from", from), ("count", range.count.into())])
+        // As text, so that no number loses digits on its way through a JSON reader.
+        let of_metrics = || Json::any(measures(&range.metrics, metrics).map(Json::from));
+        let of_metrics = (!metrics.is_empty()).then(|| ("metrics", of_metrics()));
+        let facet = range.facet.as_ref().map(|facet| ("facet", facet_json(facet)));
+        let counted = [("from", from), ("count", range.count.into())];
+        Json::object(counted.into_iter().chain(of_metrics).chain(facet))
     };
     [
         ("column", found.field.name.as_str().into()),

@@ -107,12 +107,16 @@ pub(crate) fn run(args: &QueryArgs, console: &mut Console<'_>) -> Result<Exit, F
     let top = records::json(&segment, &top, &asked.columns)?;
     let groups = answer.groups.iter().zip(&asked.groups);
     let groups = groups.map(|(found, Named(spec))| groups_json(&segment, found, spec).map(Json::object));
+    let histograms = answer.histograms.iter().zip(&asked.histograms).map(|(found, spec)| {
+        let metrics = histogram::metrics_of(&segment, spec)?;
+        Ok::<_, Failure>(Json::object(histogram_json(found, &metrics)))
+    });
     console.json(&Json::object([
         ("file", segment.file().into()),
         ("documents", segment.docs().into()),
         ("matching", answer.hits.into()),
         ("facets", Json::any(answer.facets.iter().map(facet_json))),
-        ("histograms", Json::any(answer.histograms.iter().map(histogram_json).map(Json::object))),
+        ("histograms", Json::any(histograms.collect::<Result<Vec<_>, _>>()?)),
         ("stats", Json::any(answer.stats.iter().map(|stats| Column::new(stats, 0).to_json()))),
         ("groups", Json::any(groups.collect::<Result<Vec<_>, _>>()?)),
         ("top", asked.top().map_or(Json::NONE, |_| Json::List(top))),

@@ -171,3 +171,38 @@ fn requests_have_the_same_histograms() {
         assert!(run.err.contains(expected), "{}", run.err);
     }
 }
+
+#[test]
+fn documents_of_a_range_are_looked_at_in_other_columns() {
+    let sandbox = sandbox();
+    let by_month = ["histogram", "t.dv", "at", "--step", "month", "--facet", "day", "--top", "1"];
+    let asked = [&by_month[..], &["--sum", "size,price", "--max", "day"]].concat();
+    let expected = "                  at  documents  sum of size  sum of price  max of day  day
+────────────────────────────────────────────────────────────────────────────────────
+2024-01-01T00:00:00Z          1           -3           0.5  2024-01-31  2024-01-31 1
+2024-02-01T00:00:00Z          2           99          2.75  2024-02-02  2024-02-01 1
+2024-03-01T00:00:00Z          2         1099         11.75  2024-03-31  2024-03-01 1
+2024-04-01T00:00:00Z          0
+2024-05-01T00:00:00Z          1        50000          0.75  2024-05-01  2024-05-01 1
+7 documents, 1 without a value
+";
+    assert_eq!(sandbox.ok(&asked), expected);
+
+    let json: Value = serde_json::from_str(&sandbox.ok(&[&asked[..], &["--json"]].concat())).unwrap();
+    let february = &json["ranges"][1];
+    assert_eq!(february["metrics"], serde_json::json!(["99", "2.75", "2024-02-02"]));
+    assert_eq!(february["facet"]["distinct"], 2);
+    let request = r#"{"histograms": [{"column": "at", "step": "month", "facet": "day", "top": 1, "sum": ["size", "price"],
+        "max": ["day"]}]}"#;
+    let answer: Value = serde_json::from_str(&sandbox.ok(&["query", "t.dv", request])).unwrap();
+    assert_eq!(answer["histograms"][0]["ranges"], json["ranges"]);
+}
+
+#[test]
+fn a_document_in_several_ranges_is_refused_in_other_columns() {
+    let sandbox = Sandbox::with("t.ndjson", "{\"v\":[1,2],\"w\":3}\n{\"v\":[4],\"w\":5}\n");
+    sandbox.ok(&["build", "t.ndjson", "-o", "t.dv", "-q"]);
+    let run = sandbox.dv(&["histogram", "t.dv", "v", "--step", "1", "--sum", "w"]);
+    assert_eq!(run.code, 1);
+    assert!(run.err.contains("has documents with several values"), "{}", run.err);
+}

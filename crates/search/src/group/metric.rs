@@ -56,7 +56,7 @@ impl Metric {
 /// A row is one line of the cache or little more. An array for each accumulator would take less room (a count fits 32
 /// bits), and miss the cache once for each: 15 to 25 % slower with 100,000 groups (`benches/benches/group.rs`).
 #[derive(Debug)]
-pub(super) struct Layout {
+pub(crate) struct Layout {
     words: usize,
     accumulators: Vec<Accumulator>,
     /// The accumulator of each metric.
@@ -105,7 +105,7 @@ fn of_rank(rank: u64) -> i64 {
 }
 
 impl Layout {
-    pub(super) fn new(request: &mut Request<'_>, metrics: &[Metric]) -> Result<Layout> {
+    pub(crate) fn new(request: &mut Request<'_>, metrics: &[Metric]) -> Result<Layout> {
         let mut layout = Layout { words: 1, accumulators: Vec::new(), metrics: Vec::new() };
         for metric in metrics {
             let slot = request.slot(metric.column())?;
@@ -150,7 +150,7 @@ impl Layout {
     }
 
     /// Words of a row.
-    pub(super) fn words(&self) -> usize {
+    pub(crate) fn words(&self) -> usize {
         self.words
     }
 
@@ -173,17 +173,17 @@ impl Layout {
     }
 
     /// Whether a row depends on the order in which documents are seen.
-    pub(super) fn depends_on_order(&self) -> bool {
+    pub(crate) fn depends_on_order(&self) -> bool {
         self.accumulators.iter().any(|one| one.what == What::Doubles)
     }
 
     /// Reads the columns of the metrics.
-    pub(super) fn read(&self, window: &mut Window<'_>) -> Result<()> {
+    pub(crate) fn read(&self, window: &mut Window<'_>) -> Result<()> {
         Ok(self.accumulators.iter().try_for_each(|one| window.read(one.slot))?)
     }
 
     /// Adds the documents of a window to rows: document `i` to row `places[i]`.
-    pub(super) fn add(&self, rows: &mut [u64], places: &[u32], window: &Window<'_>) {
+    pub(crate) fn add(&self, rows: &mut [u64], places: &[u32], window: &Window<'_>) {
         match self.accumulators.as_slice() {
             [] => places.iter().for_each(|&row| rows[row as usize] += 1),
             // What most ask for, in one loop.
@@ -206,7 +206,7 @@ impl Layout {
     }
 
     /// Adds a row to another.
-    pub(super) fn merge(&self, to: &mut [u64], from: &[u64]) {
+    pub(crate) fn merge(&self, to: &mut [u64], from: &[u64]) {
         to[0] += from[0];
         for one in &self.accumulators {
             one.merge(to, from);
@@ -214,7 +214,7 @@ impl Layout {
     }
 
     /// What the metrics are of the documents that were added to a row.
-    pub(super) fn measures(&self, row: &[u64]) -> Vec<Option<Measure>> {
+    pub(crate) fn measures(&self, row: &[u64]) -> Vec<Option<Measure>> {
         (0..self.metrics.len()).map(|metric| self.measure(row, metric)).collect()
     }
 

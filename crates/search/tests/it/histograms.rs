@@ -15,7 +15,7 @@ fn source(logical: LogicalType, numbers: &[i64]) -> MemSource {
 #[track_caller]
 fn check(source: &MemSource, step: Step, docs: &[u32], expected: Option<&[(i64, u64)]>) {
     let docs: Vec<DocId> = docs.iter().copied().map(DocId::new).collect();
-    let histogram = Histogram { column: "n".into(), step };
+    let histogram = Histogram::of("n", step);
     let all = Search::new(source).histogram(Docs::All, &histogram).unwrap_err();
     assert!(all.to_string().contains("would take more than 65536 ranges"), "{all}");
     let found = Search::new(source).histogram(Docs::list(&docs).unwrap(), &histogram);
@@ -33,12 +33,12 @@ fn a_width_that_is_no_double_is_exact() {
     let numbers = [(1 << 53) + 1, 1 << 53, -5];
     let source = source(LogicalType::I64, &numbers);
     let width = (1_u64 << 53) + 1;
-    let histogram = Histogram { column: "n".into(), step: Step::Whole(width) };
+    let histogram = Histogram::of("n", Step::Whole(width));
     let found = Search::new(&source).histogram(Docs::All, &histogram).unwrap();
     let counts: Vec<_> = found.ranges.iter().map(|range| (range.from, range.count)).collect();
     let width = width.cast_signed();
     assert_eq!(counts, [(-width, 1), (0, 1), (width, 1)]);
-    let none = Histogram { step: Step::Whole(0), ..histogram };
+    let none = Histogram::of("n", Step::Whole(0));
     let error = Search::new(&source).histogram(Docs::All, &none).unwrap_err();
     assert!(error.to_string().contains("a whole number wide, from 1 on"), "{error}");
 }

@@ -27,7 +27,7 @@ const REQUESTS: [Asked; 17] = [
         Ok(format!("{:?}", search.stats(docs, &stats)?))
     }),
     ("histogram", |search, docs| {
-        let histogram = Histogram { column: "number".into(), step: Step::Width(50_000.0) };
+        let histogram = Histogram::of("number", Step::Width(50_000.0));
         Ok(format!("{:?}", search.histogram(docs, &histogram)?))
     }),
     ("facet of all values", |search, docs| {

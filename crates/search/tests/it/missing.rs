@@ -38,7 +38,7 @@ fn a_missing_column_has_no_values() {
         assert_eq!((found.docs, found.missing, found.values), (hits, hits, 0));
         assert_eq!((found.min, found.max, found.sum, found.variance), (None, None, None, None));
         assert_eq!((found.distinct, found.percentiles.len()), (Some(Distinct::Exact(0)), 0));
-        let histogram = Histogram { column: "none".into(), step: Step::Edges(vec![0, 9]) };
+        let histogram = Histogram::of("none", Step::Edges(vec![0, 9]));
         let found = search.histogram(docs, &histogram).unwrap();
         assert_eq!((found.docs, found.missing, found.outside), (hits, hits, 0));
         assert!(found.ranges.iter().all(|range| range.count == 0));

@@ -57,7 +57,7 @@ fn answers(search: &Search<'_>, docs: Docs<'_>) -> Vec<String> {
         let stats = Stats::of(name).distinct();
         if name == "term" { stats } else { stats.spread().percentiles([0.0, 12.5, 99.9]) }
     });
-    let histogram = Histogram { column: "number".into(), step: Step::Width(50_000.0) };
+    let histogram = Histogram::of("number", Step::Width(50_000.0));
     let group = Group::by("term").metric(Metric::Mean("double".into())).metric(Metric::Sum("number".into()));
     vec![
         format!("{:?}", search.facets(docs, &facets).unwrap()),

@@ -2,15 +2,17 @@
 
 use std::collections::BTreeMap;
 
-use docvalues_column::{DocId, LogicalType};
+use docvalues_column::{DocId, Kind, LogicalType};
 use docvalues_format::file::kind::{to_f64, to_u64};
+use docvalues_search::facet::Facet;
+use docvalues_search::group::{Measure, Metric};
 use docvalues_search::histogram::{Histogram, HistogramCounts, Step, Unit};
 use docvalues_search::{Docs, Search, Value};
 
 use super::rows::{RowColumn, Rows};
 
-pub(super) fn check(searches: &[Search<'_>], docs: Docs<'_>, rows: &Rows, hits: &[DocId], column: usize) {
-    let column = &rows.columns[column];
+pub(super) fn check(searches: &[Search<'_>], docs: Docs<'_>, rows: &Rows, hits: &[DocId], at: usize) {
+    let column = &rows.columns[at];
     let numbers = |docs: &[DocId]| {
         let values = docs.iter().flat_map(|doc| column.of(*doc)).map(|value| value.stored().unwrap());
         values.collect::<Vec<i64>>()
@@ -21,7 +23,7 @@ pub(super) fn check(searches: &[Search<'_>], docs: Docs<'_>, rows: &Rows, hits: 
     }
     let found = numbers(hits);
     let missing = hits.iter().filter(|doc| column.of(**doc).is_empty()).count() as u64;
-    for asked in asked {
+    for (asked, other) in asked.into_iter().zip(at + 1..) {
         let expected = expected(column, &asked.step, &found);
         for search in searches {
             let HistogramCounts { ranges, docs, missing: without, outside, .. } =
@@ -40,6 +42,52 @@ pub(super) fn check(searches: &[Search<'_>], docs: Docs<'_>, rows: &Rows, hits: 
             assert_eq!((docs, without), (hits.len() as u64, missing), "{asked:?}");
             assert_eq!(outside, found.len() as u64 - inside, "{asked:?}");
         }
+        if !column.field.kind.is_multi_valued() {
+            // Another one for each step.
+            let other = &rows.columns[other % rows.columns.len()];
+            check_inside(searches, docs, hits, &asked, column, other);
+        }
+    }
+}
+
+/// What is found out about the documents of each range.
+fn check_inside(
+    searches: &[Search<'_>],
+    docs: Docs<'_>,
+    hits: &[DocId],
+    asked: &Histogram,
+    column: &RowColumn,
+    other: &RowColumn,
+) {
+    let mut by_range: BTreeMap<i64, Vec<DocId>> = BTreeMap::new();
+    for &doc in hits {
+        let number = column.of(doc).first().and_then(Value::stored);
+        let from = number.and_then(|number| range_of(column, &asked.step, number));
+        from.into_iter().for_each(|from| by_range.entry(from).or_default().push(doc));
+    }
+    let (name, kind) = (&other.field.name, other.field.kind);
+    let mut asked = asked.clone();
+    if kind != Kind::Binary {
+        asked = asked.facet(Facet::on(name).top(3));
+    }
+    if kind == Kind::Numeric {
+        asked = asked.metric(Metric::Min(name.clone())).metric(Metric::Max(name.clone()));
+    }
+    for search in searches {
+        let found = search.histogram(docs, &asked).unwrap_or_else(|error| panic!("{asked:?}: {error}"));
+        for range in found.ranges {
+            let docs = by_range.get(&range.from).map_or(&[][..], Vec::as_slice);
+            if let Some(facet) = &asked.facet {
+                let expected = searches[0].facet(Docs::list(docs).unwrap(), facet).unwrap();
+                assert_eq!(range.facet, Some(expected), "{asked:?}: {}", range.from);
+            }
+            if kind == Kind::Numeric {
+                let there = |doc: &&DocId| !other.of(**doc).iter().any(|value| other.is_nan(value));
+                let numbers = docs.iter().filter(there).flat_map(|doc| other.of(*doc).iter().cloned());
+                let ends = [numbers.clone().min(), numbers.max()].map(|end| end.map(Measure::Value));
+                assert_eq!(range.metrics, ends, "{asked:?}: {}", range.from);
+            }
+        }
     }
 }
 
@@ -48,7 +96,7 @@ pub(super) fn asked(column: &RowColumn) -> Vec<Histogram> {
     if column.field.kind.is_bytes() {
         return Vec::new();
     }
-    let of = |step| Histogram { column: column.field.name.clone(), step };
+    let of = |step| Histogram::of(column.field.name.clone(), step);
     steps(column, &column.all_numbers()).into_iter().map(of).collect()
 }
 
@@ -94,18 +142,21 @@ fn steps(column: &RowColumn, all: &[i64]) -> Vec<Step> {
 /// How many of `numbers` lie in each range that has any, by where it begins.
 fn expected(column: &RowColumn, step: &Step, numbers: &[i64]) -> BTreeMap<i64, u64> {
     let mut counts = BTreeMap::new();
-    for &number in numbers {
-        let from = match step {
-            _ if column.is_nan(&Value::of(column.field.logical, number)) => None,
-            Step::Edges(edges) => edges.iter().rev().find(|edge| **edge <= number).copied(),
-            Step::Width(width) => Some(of_width(column.field.logical, *width, *width as u64, number)),
-            Step::Whole(width) => Some(of_width(column.field.logical, *width as f64, *width, number)),
-            Step::Every(unit) => Some(of_calendar(column.field.logical, *unit, number)),
-            step => panic!("nothing is expected of {step:?}"),
-        };
-        from.into_iter().for_each(|from| *counts.entry(from).or_default() += 1);
-    }
+    let ranges = numbers.iter().filter_map(|number| range_of(column, step, *number));
+    ranges.for_each(|from| *counts.entry(from).or_default() += 1);
     counts
+}
+
+/// Where the range of a number begins.
+fn range_of(column: &RowColumn, step: &Step, number: i64) -> Option<i64> {
+    match step {
+        _ if column.is_nan(&Value::of(column.field.logical, number)) => None,
+        Step::Edges(edges) => edges.iter().rev().find(|edge| **edge <= number).copied(),
+        Step::Width(width) => Some(of_width(column.field.logical, *width, *width as u64, number)),
+        Step::Whole(width) => Some(of_width(column.field.logical, *width as f64, *width, number)),
+        Step::Every(unit) => Some(of_calendar(column.field.logical, *unit, number)),
+        step => panic!("nothing is expected of {step:?}"),
+    }
 }
 
 fn of_width(logical: LogicalType, width: f64, whole: u64, number: i64) -> i64 {

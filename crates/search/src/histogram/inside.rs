@@ -1,0 +1,224 @@
+//! What is found out about the documents of each range: metrics of their numbers, and the values of another column.
+
+use std::sync::Arc;
+
+use docvalues_column::{Slices, TermOrd, Values};
+
+use super::Histogram;
+use crate::budget::Budget;
+use crate::columns::Slot;
+use crate::docs::len_u32;
+use crate::error::{Error, Result};
+use crate::facet::{Facet, FacetCounts};
+use crate::group::{Layout, Measure};
+use crate::search::Request;
+use crate::stop::Stop;
+use crate::tables::{Numbers, Part};
+use crate::window::{Cells, NO_ORD, Window};
+
+/// Ranges and what is known of the documents of each.
+pub(super) struct Inside {
+    ranges: usize,
+    layout: Arc<Layout>,
+    /// A row for each range, and one for documents in none.
+    rows: Vec<u64>,
+    values: Option<ValuesInside>,
+    /// The range of each document of a window; `ranges`, if it is in none.
+    places: Vec<u32>,
+}
+
+/// How often the documents of each range have each value of a column.
+struct ValuesInside {
+    facet: Facet,
+    slot: Slot,
+    tables: Vec<Numbers>,
+    /// Documents of each range without a value.
+    missing: Vec<u64>,
+    budget: Arc<Budget>,
+}
+
+impl Inside {
+    /// For so many `ranges` of the column at `slot`; `None` if nothing is asked for.
+    pub(super) fn new(
+        request: &mut Request<'_>,
+        histogram: &Histogram,
+        slot: Slot,
+        ranges: usize,
+        bytes: usize,
+    ) -> Result<Option<Inside>> {
+        let Histogram { metrics, facet, .. } = histogram;
+        if metrics.is_empty() && facet.is_none() {
+            return Ok(None);
+        }
+        let info = request.columns().get(slot).info();
+        if info.is_multi_valued() {
+            let cannot = "has documents with several values, so that they are in several ranges";
+            return Err(Error::Kind { field: info.field.name.clone(), kind: info.field.kind, cannot });
+        }
+        let layout = Layout::new(request, metrics)?;
+        let values =
+            facet.as_ref().map(|facet| ValuesInside::new(request, facet, ranges, bytes)).transpose()?;
+        let rows = vec![0; (ranges + 1) * layout.words()];
+        Ok(Some(Inside { ranges, layout: Arc::new(layout), rows, values, places: Vec::new() }))
+    }
+
+    pub(super) fn fork(&self) -> Inside {
+        let (ranges, layout, rows) = (self.ranges, Arc::clone(&self.layout), vec![0; self.rows.len()]);
+        Inside {
+            ranges,
+            layout,
+            rows,
+            values: self.values.as_ref().map(ValuesInside::fork),
+            places: Vec::new(),
+        }
+    }
+
+    pub(super) fn most_threads(&self) -> usize {
+        if self.layout.depends_on_order() { 1 } else { usize::MAX }
+    }
+
+    /// The documents of a window are in no range, as far as is known.
+    pub(super) fn begin(&mut self, docs: usize) {
+        self.places.clear();
+        self.places.resize(docs, len_u32(self.ranges));
+    }
+
+    /// Document `at` of the window is in `range`.
+    #[inline]
+    pub(super) fn put(&mut self, at: usize, range: usize) {
+        self.places[at] = len_u32(range);
+    }
+
+    /// Looks at the documents of the window, of which all that are in a range were put there.
+    pub(super) fn collect(&mut self, window: &mut Window<'_>) -> Result<()> {
+        self.layout.read(window)?;
+        self.layout.add(&mut self.rows, &self.places, window);
+        match &mut self.values {
+            Some(values) => values.collect(&self.places, self.ranges, window),
+            None => Ok(()),
+        }
+    }
+
+    pub(super) fn merge(&mut self, other: Inside, stop: &Stop) -> Result<()> {
+        let words = self.layout.words();
+        for (to, from) in self.rows.chunks_mut(words).zip(other.rows.chunks(words)) {
+            self.layout.merge(to, from);
+        }
+        match (&mut self.values, other.values) {
+            (Some(values), Some(other)) => values.merge(&other, stop),
+            _ => Ok(()),
+        }
+    }
+
+    /// What was found out about a range. Once for each: its values are taken away.
+    pub(super) fn finish(
+        &mut self,
+        range: usize,
+        request: &Request<'_>,
+    ) -> Result<(Vec<Option<Measure>>, Option<FacetCounts>)> {
+        let words = self.layout.words();
+        let row = &self.rows[range * words..(range + 1) * words];
+        let values = self.values.as_mut().map(|values| values.finish(range, row[0], request));
+        Ok((self.layout.measures(row), values.transpose()?))
+    }
+}
+
+impl ValuesInside {
+    fn new(request: &mut Request<'_>, facet: &Facet, ranges: usize, bytes: usize) -> Result<ValuesInside> {
+        let slot = request.slot(&facet.column)?;
+        let column = request.columns().get(slot);
+        let info = column.info();
+        let is_number = matches!(column.values(), Values::Numbers(_));
+        let cannot = match column.values() {
+            Values::Bytes(_) => Some("has no terms that could be counted by range"),
+            _ if is_number && facet.prefix.is_some() => Some("has no prefixes"),
+            _ => None,
+        };
+        if let Some(cannot) = cannot {
+            return Err(Error::Kind { field: info.field.name.clone(), kind: info.field.kind, cannot });
+        }
+        let budget = Arc::new(Budget::new(bytes, request.stop()));
+        let part = Part::whole();
+        let tables = (0..ranges).map(|_| Numbers::new(part.clone())).collect();
+        Ok(ValuesInside { facet: facet.clone(), slot, tables, missing: vec![0; ranges], budget })
+    }
+
+    fn fork(&self) -> ValuesInside {
+        let (facet, slot, budget) = (self.facet.clone(), self.slot, Arc::clone(&self.budget));
+        let (tables, missing) =
+            (self.tables.iter().map(Numbers::fork).collect(), vec![0; self.missing.len()]);
+        ValuesInside { facet, slot, tables, missing, budget }
+    }
+
+    fn collect(&mut self, places: &[u32], ranges: usize, window: &mut Window<'_>) -> Result<()> {
+        self.is_within_budget()?;
+        window.read(self.slot)?;
+        let ValuesInside { slot, tables, missing, budget, .. } = self;
+        let inside =
+            places.iter().map(|place| *place as usize).enumerate().filter(|(_, range)| *range < ranges);
+        match window.cells(*slot) {
+            Cells::Ords(ords) => inside.for_each(|(at, range)| match ords[at] {
+                NO_ORD => missing[range] += 1,
+                ord => tables[range].count(ord.get().into(), 1, budget),
+            }),
+            Cells::Numbers(numbers) => inside.for_each(|(at, range)| match numbers.get(at) {
+                None => missing[range] += 1,
+                Some(number) => tables[range].count(number, 1, budget),
+            }),
+            Cells::OrdLists(lists) => {
+                each_list(inside, lists, missing, |range, ord: TermOrd| {
+                    tables[range].count(ord.get().into(), 1, budget);
+                });
+            }
+            Cells::NumberLists(lists) => {
+                each_list(inside, lists, missing, |range, number| tables[range].count(number, 1, budget));
+            }
+            Cells::Bytes(_) => {}
+        }
+        Ok(())
+    }
+
+    fn merge(&mut self, other: &ValuesInside, stop: &Stop) -> Result<()> {
+        let mut pace = stop.pace();
+        for (to, from) in self.tables.iter_mut().zip(&other.tables) {
+            for (number, count) in from.iter() {
+                pace.step()?;
+                to.count(number, count, &self.budget);
+            }
+        }
+        self.missing.iter_mut().zip(&other.missing).for_each(|(to, from)| *to += from);
+        self.is_within_budget()
+    }
+
+    /// The values that come first in a range with so many documents.
+    fn finish(&mut self, range: usize, docs: u64, request: &Request<'_>) -> Result<FacetCounts> {
+        self.is_within_budget()?;
+        let table = std::mem::replace(&mut self.tables[range], Numbers::new(Part::whole()));
+        self.facet.of_table(self.slot, table, docs, self.missing[range], request)
+    }
+
+    fn is_within_budget(&self) -> Result<()> {
+        if !self.budget.is_over() {
+            return Ok(());
+        }
+        let (column, bytes) = (&self.facet.column, self.budget.bytes());
+        let why =
+            format!("the values of `{column}` by range take more than {bytes} bytes: see `Search::memory`");
+        Err(Error::Request(why))
+    }
+}
+
+/// Shows `each` the values of lists, none twice for a document, and counts those without one.
+fn each_list<T: Copy + PartialEq>(
+    inside: impl Iterator<Item = (usize, usize)>,
+    lists: Slices<'_, T>,
+    missing: &mut [u64],
+    mut each: impl FnMut(usize, T),
+) {
+    for (at, range) in inside {
+        let list = lists.get(at);
+        missing[range] += u64::from(list.is_empty());
+        // Lists ascend.
+        list.chunk_by(|a, b| a == b).for_each(|same| each(range, same[0]));
+    }
+}
