@@ -6,7 +6,8 @@ use clap::ValueEnum;
 use docvalues::column::{LogicalType, Value};
 use docvalues::search::export::{Cell, Row};
 use docvalues::search::facet::Facet;
-use docvalues::search::group::{Group, GroupOrder};
+use docvalues::search::group::{Group, GroupOrder, Measure, Metric};
+use docvalues::search::histogram::{Histogram, Step, Unit};
 use docvalues::search::stats::Stats;
 use docvalues::search::{Docs, Search};
 use docvalues::{DocId, Segment, SortKey};
@@ -49,11 +50,20 @@ pub(crate) enum Work {
     Retrieval,
     /// Facets, groups, distinct values and retrieval.
     Production,
+    /// By month: documents, their bytes, and the five most frequent hosts.
+    Dashboard,
 }
 
 impl Work {
-    pub(crate) const ALL: [Work; 6] =
-        [Work::Export, Work::Facets, Work::Groups, Work::Sort, Work::Retrieval, Work::Production];
+    pub(crate) const ALL: [Work; 7] = [
+        Work::Export,
+        Work::Facets,
+        Work::Groups,
+        Work::Sort,
+        Work::Retrieval,
+        Work::Production,
+        Work::Dashboard,
+    ];
 
     pub(crate) fn name(self) -> &'static str {
         match self {
@@ -63,6 +73,7 @@ impl Work {
             Work::Sort => "sort",
             Work::Retrieval => "retrieval",
             Work::Production => "production",
+            Work::Dashboard => "dashboard",
         }
     }
 
@@ -81,6 +92,9 @@ impl Work {
             Work::Retrieval => "Nine fields of 20 of the hits.",
             Work::Production => {
                 "Facets, groups, the number of distinct domains, and retrieval, one after the other."
+            }
+            Work::Dashboard => {
+                "For each month of `crawl_date`: how many documents, the sum of `content_length`, and the five most frequent hosts."
             }
         }
     }
@@ -104,6 +118,7 @@ impl Work {
                     [facets(&search, docs)?, groups(&search, docs)?, distinct, retrieve(&search, hits)?];
                 parts.into_iter().fold(0, add)
             }
+            Work::Dashboard => dashboard(&search, docs)?,
         })
     }
 }
@@ -126,6 +141,21 @@ fn groups(search: &Search<'_>, docs: Docs<'_>) -> Outcome<u64> {
         .iter()
         .flat_map(|group| &group.docs)
         .fold(0, |sum, found| add(sum, found.doc.get().into())))
+}
+
+fn dashboard(search: &Search<'_>, docs: Docs<'_>) -> Outcome<u64> {
+    let by_month = Histogram::of("crawl_date", Step::Every(Unit::Month))
+        .metric(Metric::Sum("content_length".into()))
+        .facet(Facet::on("host").top(5));
+    let found = search.histogram(docs, &by_month)?;
+    Ok(found.ranges.iter().fold(0, |sum, range| {
+        let hosts = range.facet.iter().flat_map(|facet| &facet.values).map(|(_, count)| *count);
+        let bytes = range.metrics.iter().flatten().map(|measure| match measure {
+            Measure::Sum(sum) => sum.to_f64().to_bits(),
+            _ => 0,
+        });
+        bytes.chain(hosts).fold(add(sum, range.count), add)
+    }))
 }
 
 /// Twenty documents from all over the hits, the last one first: by relevance they come in no order.
