@@ -45,6 +45,8 @@ pub fn exercise_searches(source: &(dyn ColumnSource + Sync), sink: &mut Sink<'_>
         say(search.stats(docs, &stats).map(|stats| format!("{stats:?}")));
         let histogram = Histogram::of(name.clone(), Step::Whole(1 << 58));
         say(search.histogram(docs, &histogram).map(|counts| format!("{counts:?}")));
+        let more = histogram.facet(Facet::on(name).top(3)).metric(Metric::Sum(name.clone()));
+        say(search.histogram(docs, &more).map(|counts| format!("{counts:?}")));
         let group = Group::by(name).top(3).docs(2).metric(Metric::Sum(name.clone()));
         say(search.group(docs, &group).map(|groups| format!("{groups:?}")));
         let group = Group::by(name).top(3).sort([SortKey::new(name).descending()]);

@@ -127,6 +127,12 @@ fn counts(threads: usize) {
         let histogram = Histogram::of("seven", step);
         let found = ask("histogram", || search.histogram(Docs::All, &histogram).unwrap());
         assert_eq!(found.ranges.iter().map(|range| range.count).sum::<u64>(), docs);
+        let more = histogram.facet(Facet::on("five")).metric(Metric::Sum("five".into()));
+        let found = ask("more of each range", || search.histogram(Docs::All, &more).unwrap());
+        let range = found.ranges.iter().find(|range| range.count > 0).unwrap();
+        let facet = range.facet.as_ref().unwrap();
+        assert_eq!((&facet.values, facet.docs), (&vec![(Value::I64(5), docs)], docs));
+        assert_eq!(range.metrics, [Some(Measure::Sum(Sum::Integer(5 * i128::from(docs))))]);
     }
     let stats = Stats::of("five").spread().percentiles([0.0, 50.0, 100.0]).distinct();
     let found = ask("statistics", || search.stats(Docs::All, &stats).unwrap());

@@ -23,6 +23,7 @@ use crate::docs::Docs;
 use crate::error::{Error, Result};
 use crate::facet::{Facet, FacetCounts};
 use crate::group::{Measure, Metric};
+use crate::known::Known;
 use crate::search::{Request, Search};
 use crate::stats::NumberStats;
 use crate::stop::Stop;
@@ -213,15 +214,25 @@ impl RangeCounter {
             }
         };
         let inside = Inside::new(request, histogram, slot, cut.edges().len(), bytes)?;
-        let (known, counts) = (request.known(slot).filter(|_| inside.is_none()), vec![0; cut.edges().len()]);
-        let is_known = known.is_some();
+        let (counts, known) = (vec![0; cut.edges().len()], request.known(slot));
         let (docs, missing, outside, last) = (0, 0, 0, (0, 0, 0));
+        let is_known = false;
         let mut counter = RangeCounter { slot, counts, docs, missing, outside, last, cut, is_known, inside };
-        if let Some(known) = known {
+        if let Some(known) = known.filter(|known| counter.knows(known, request)) {
+            counter.is_known = true;
             (counter.docs, counter.missing) = (known.docs, known.docs - known.with_value);
             known.value.iter().for_each(|number| counter.count(*number, known.values));
         }
         Ok(counter)
+    }
+
+    /// Whether nothing else is asked for, or the descriptions of other columns say that, too.
+    fn knows(&mut self, known: &Known, request: &Request<'_>) -> bool {
+        let (Some(inside), Some(number)) = (&mut self.inside, known.value) else { return true };
+        match self.cut.place(number, &mut self.last) {
+            Some(range) => known.with_value == known.docs && inside.knows(range, known.docs, request),
+            None => true,
+        }
     }
 
     pub(crate) fn finish(self, request: &Request<'_>) -> Result<HistogramCounts> {

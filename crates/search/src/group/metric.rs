@@ -155,7 +155,7 @@ impl Layout {
     }
 
     /// The row of a group that has all documents of a request, which are so many, if the descriptions of the columns tell.
-    pub(super) fn known(&self, request: &Request<'_>, docs: u64) -> Option<Vec<u64>> {
+    pub(crate) fn known(&self, request: &Request<'_>, docs: u64) -> Option<Vec<u64>> {
         let mut row = vec![0; self.words];
         row[0] = docs;
         for one in &self.accumulators {

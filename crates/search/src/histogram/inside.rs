@@ -77,6 +77,19 @@ impl Inside {
         if self.layout.depends_on_order() { 1 } else { usize::MAX }
     }
 
+    /// Finds out, if the descriptions of the columns tell, what all documents come to, which are so many and in one range.
+    pub(super) fn knows(&mut self, range: usize, docs: u64, request: &Request<'_>) -> bool {
+        let Some(row) = self.layout.known(request, docs) else { return false };
+        if let Some(values) = &mut self.values
+            && !values.knows(range, request)
+        {
+            return false;
+        }
+        let words = self.layout.words();
+        self.rows[range * words..(range + 1) * words].copy_from_slice(&row);
+        true
+    }
+
     /// The documents of a window are in no range, as far as is known.
     pub(super) fn begin(&mut self, docs: usize) {
         self.places.clear();
@@ -148,6 +161,16 @@ impl ValuesInside {
         let (tables, missing) =
             (self.tables.iter().map(Numbers::fork).collect(), vec![0; self.missing.len()]);
         ValuesInside { facet, slot, tables, missing, budget }
+    }
+
+    fn knows(&mut self, range: usize, request: &Request<'_>) -> bool {
+        let Some(known) = request.known(self.slot) else { return false };
+        self.missing[range] = known.docs - known.with_value;
+        if let Some(value) = known.value {
+            let times = u32::try_from(known.with_value).unwrap_or(u32::MAX);
+            self.tables[range].count(value, times, &self.budget);
+        }
+        true
     }
 
     fn collect(&mut self, places: &[u32], ranges: usize, window: &mut Window<'_>) -> Result<()> {
