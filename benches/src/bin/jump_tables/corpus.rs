@@ -17,8 +17,16 @@ pub(crate) struct Corpus {
     /// Without jump tables, and with them.
     paths: [PathBuf; 2],
     pub(crate) bytes: [u64; 2],
-    /// How long both took to build, if they were not there.
-    pub(crate) built: Option<Duration>,
+    /// What building took, if a segment was not there.
+    pub(crate) built: Option<Built>,
+}
+
+/// What building one or both segments took.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Built {
+    pub(crate) time: Duration,
+    /// The most memory that this process had, if the system tells.
+    pub(crate) peak: Option<u64>,
 }
 
 /// Who finds blocks in which way.
@@ -66,7 +74,8 @@ impl Corpus {
             }
             *bytes = fs::metadata(path)?.len();
         }
-        Ok(Corpus { docs, seed, paths, bytes, built: built.then(|| began.elapsed()) })
+        let built = built.then(|| Built { time: began.elapsed(), peak: peak() });
+        Ok(Corpus { docs, seed, paths, bytes, built })
     }
 
     /// The contender's segment, opened anew. `cold`: nothing of it is in the page cache.
@@ -104,6 +113,13 @@ fn build(archive: &Archive, path: &Path, options: WriterOptions) -> Outcome {
     }
     writer.finish()?;
     Ok(())
+}
+
+/// The most memory that this process had, in bytes.
+fn peak() -> Option<u64> {
+    let status = fs::read_to_string("/proc/self/status").ok()?;
+    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;
+    line.split_whitespace().next()?.parse::<u64>().ok().map(|kib| kib << 10)
 }
 
 /// Asks the system to forget what it keeps of a file.

@@ -50,7 +50,7 @@ pub(crate) fn write(corpus: &Corpus, report: &Report, folder: &Path) -> Outcome 
 const HTML: &str =
     "<!doctype html>\n<meta charset=\"utf-8\">\n<title>Jump tables</title>\n<h1>Jump tables</h1>\n";
 
-fn head(corpus: &Corpus) -> Result<String, std::fmt::Error> {
+fn head(corpus: &Corpus) -> Outcome<String> {
     let mut page = String::from("# Jump tables\n\n");
     writeln!(
         page,
@@ -59,15 +59,27 @@ fn head(corpus: &Corpus) -> Result<String, std::fmt::Error> {
          time of one thread.\n",
         corpus.docs
     )?;
-    let [without, with] = corpus.bytes;
+    let [without, with] = corpus.bytes.map(mib);
     writeln!(page, "| | |\n| --- | --- |\n| documents | {} |", corpus.docs)?;
-    writeln!(page, "| segment without tables | {without} bytes |")?;
-    let share = (with as f64 / without as f64 - 1.0) * 100.0;
-    writeln!(page, "| segment with tables | {with} bytes, {share:.3} % more |")?;
+    writeln!(page, "| segment without tables | {without} MiB |")?;
+    let share = (corpus.bytes[1] as f64 / corpus.bytes[0] as f64 - 1.0) * 100.0;
+    writeln!(page, "| segment with tables | {with} MiB, {share:.3} % more |")?;
     if let Some(built) = corpus.built {
-        writeln!(page, "| building what was not there | {} s |", built.as_secs())?;
+        writeln!(page, "| building what was not there | {} s |", built.time.as_secs())?;
+        if let Some(peak) = built.peak {
+            writeln!(page, "| memory for that, at most | {} MiB |", mib(peak))?;
+        }
+    }
+    writeln!(page, "\n| column | kind | bytes a document |\n| --- | --- | ---: |")?;
+    for column in corpus.open(Contender::Baked, false)?.stats()?.columns {
+        let bytes = column.bytes() as f64 / f64::from(corpus.docs.max(1));
+        writeln!(page, "| `{}` | {} | {} |", column.field.name, column.field.kind.name(), figure(bytes))?;
     }
     Ok(page)
+}
+
+fn mib(bytes: u64) -> String {
+    figure(bytes as f64 / f64::from(1 << 20))
 }
 
 /// Three figures that count.
