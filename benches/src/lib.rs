@@ -24,6 +24,7 @@ pub mod given;
 pub mod ids;
 pub mod segment;
 
+use std::num::ParseIntError;
 use std::time::Duration;
 
 use criterion::Criterion;
@@ -55,7 +56,16 @@ pub fn wall_time() -> Criterion {
 /// How many documents: `DOCVALUES_BENCH_DOCS`, or a million.
 pub fn docs() -> u32 {
     match std::env::var("DOCVALUES_BENCH_DOCS") {
-        Ok(docs) => docs.replace('_', "").parse().expect("DOCVALUES_BENCH_DOCS is a number of documents"),
+        Ok(docs) => count(&docs).expect("DOCVALUES_BENCH_DOCS is a number of documents"),
         Err(_) => 1_000_000,
     }
+}
+
+/// A number of documents, as people write it: 3000000 or 3_000_000.
+///
+/// # Errors
+///
+/// When it is none, or too great.
+pub fn count(text: &str) -> Result<u32, ParseIntError> {
+    text.replace('_', "").parse()
 }

@@ -17,7 +17,7 @@ use docvalues_benches::archive::{Archive, Document, FIELDS, Value, add, field, m
   generate --docs 300000000 --columns id,url_norm,host,crawl_date,content_length -o archive.dv")]
 struct Arguments {
     /// How many documents.
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = docvalues_benches::count)]
     docs: u32,
     /// Another seed makes other documents.
     #[arg(long, value_name = "S", default_value_t = 1)]

@@ -38,7 +38,7 @@ use crate::work::Work;
   cargo run --release -p docvalues-benches --bin jump_tables -- --docs 100000000 --report docs/benchmarks")]
 struct Arguments {
     /// How many documents.
-    #[arg(long, value_name = "N", default_value_t = 3_000_000)]
+    #[arg(long, value_name = "N", default_value_t = 3_000_000, value_parser = docvalues_benches::count)]
     docs: u32,
     /// Another seed makes other documents, and other hits.
     #[arg(long, value_name = "S", default_value_t = 1)]
