@@ -54,7 +54,7 @@ pub struct NumericReader<B> {
     flat: OnceLock<Box<Flat>>,
 }
 
-/// All that [`get`](NumericReader::get) needs of a column in one block, without a table of values.
+/// All that [`get`](NumericReader::get) needs of a column in one block, beside a table of values.
 #[derive(Debug)]
 struct Flat {
     count: u64,
@@ -63,9 +63,10 @@ struct Flat {
     width: u64,
     mask: u64,
     slope: i64,
-    /// The value of a residual 0 at the beginning of the line.
+    /// The value of a residual 0 at the beginning of the line; its place in the table, if there is one.
     base: i64,
     gcd: u64,
+    has_table: bool,
 }
 
 impl<B: SectionBytes> NumericReader<B> {
@@ -146,7 +147,8 @@ impl<B: SectionBytes> NumericReader<B> {
         if flat.slope != 0 {
             number = number.wrapping_add(line(flat.slope, index as usize));
         }
-        Some(affine(flat.base, flat.gcd, number))
+        let value = affine(flat.base, flat.gcd, number);
+        if flat.has_table { self.table.get(value.cast_unsigned()) } else { Some(value) }
     }
 
     // Apart, so that the shortest way is part of the caller's loop.
@@ -182,16 +184,19 @@ impl<B: SectionBytes> NumericReader<B> {
 
     #[inline]
     fn can_be_flat(&self) -> bool {
-        let is_affine = matches!(self.meta.transform, Transform::Affine { .. });
-        self.meta.block_shift == ONE_BLOCK && is_affine && !self.jump.is_ignored()
+        let is_direct = matches!(self.meta.transform, Transform::Affine { .. } | Transform::Table(_));
+        self.meta.block_shift == ONE_BLOCK && is_direct && !self.jump.is_ignored()
     }
 
     /// Makes the shortest way to the values of a column in one block.
     fn flatten(&self) {
-        let Transform::Affine { base, gcd } = self.meta.transform else { return };
         if !self.can_be_flat() {
             return;
         }
+        let (base, gcd, has_table) = match self.meta.transform {
+            Transform::Affine { base, gcd } => (base, gcd, false),
+            _ => (0, 1, true),
+        };
         let Ok(header) = self.locate(0) else { return };
         let Ok(payload) = self.meta.payload(0, &header) else { return };
         self.flat.get_or_init(|| {
@@ -203,6 +208,7 @@ impl<B: SectionBytes> NumericReader<B> {
                 slope: header.slope,
                 base: affine(base, gcd, header.base),
                 gcd,
+                has_table,
             })
         });
     }
