@@ -44,30 +44,31 @@ pub(crate) struct ByHits {
     pub(crate) buckets: Vec<Bucket>,
 }
 
-/// Requests of each magnitude of hits, each to all contenders by turns; the first of each comes before the clock runs.
+/// Requests of each magnitude of hits, one contender after the other: two of them read the same file, and neither shall find in
+/// the caches what the other has just read. The first request of each comes before the clock runs.
 pub(crate) fn by_hits(corpus: &Corpus, work: Work, requests: u32) -> Outcome<ByHits> {
     eprintln!("{}", work.name());
     let segments = opened(corpus)?;
     let mut buckets = Vec::new();
     for magnitude in 1..=corpus.docs.ilog10() {
         let mut samples: [Sample; 3] = Default::default();
-        let mut random = SplitMix64::new(u64::from(magnitude));
-        let least = 10_u32.pow(magnitude);
-        for request in 0..=requests {
-            // As many below the middle of the magnitude as above it.
-            let spread = 10_f64.powf(random.below(1_000) as f64 / 1_000.0);
-            let hits = corpus.hits(((f64::from(least) * spread) as u32).min(corpus.docs), request);
-            let mut sums = [0; 3];
-            for turn in 0..3 {
-                let at = (turn + request as usize) % 3;
+        let mut sums: [Vec<u64>; 3] = Default::default();
+        for turn in 0..3 {
+            let at = (turn + magnitude as usize) % 3;
+            let mut random = SplitMix64::new(u64::from(magnitude));
+            for request in 0..=requests {
+                // As many below the middle of the magnitude as above it.
+                let spread = 10_f64.powf(random.below(1_000) as f64 / 1_000.0);
+                let count = f64::from(10_u32.pow(magnitude)) * spread;
+                let hits = corpus.hits((count as u32).min(corpus.docs), request);
                 let began = Instant::now();
-                sums[at] = work.run(&segments[at], &hits)?;
+                sums[at].push(work.run(&segments[at], &hits)?);
                 if request > 0 {
                     samples[at].add(began.elapsed());
                 }
             }
-            agree(work, sums)?;
         }
+        agree(work, sums)?;
         buckets.push(Bucket { magnitude, samples });
     }
     Ok(ByHits { work, buckets })
