@@ -114,7 +114,7 @@ mod x86 {
         docs: &[DocId],
         out: &mut [u32],
     ) -> Result<()> {
-        reader.ranks(docs, out, Avx2)
+        reader.ranks(docs, out, Simd::<false>)
     }
 
     #[target_feature(enable = "avx2,bmi2,popcnt,avx512f,avx512bw,avx512dq,avx512vl,avx512vpopcntdq")]
@@ -123,7 +123,7 @@ mod x86 {
         docs: &[DocId],
         out: &mut [u32],
     ) -> Result<()> {
-        reader.ranks(docs, out, Avx512)
+        reader.ranks(docs, out, Simd::<true>)
     }
 
     #[cfg(test)]
@@ -142,19 +142,23 @@ mod x86 {
         all.into_iter().filter(|(_, has, _)| *has).map(|(name, _, ranks)| (name, ranks))
     }
 
-    /// Made only in functions that are compiled for AVX2.
+    /// Made only in functions that are compiled for AVX2, with `AVX512` for that.
     #[derive(Clone, Copy)]
-    struct Avx2;
+    struct Simd<const AVX512: bool>;
 
-    impl Kernel for Avx2 {
+    impl<const AVX512: bool> Kernel for Simd<AVX512> {
         #[inline(always)]
         fn search(self, bytes: &[u8; BUCKET_HEAD], len: usize, byte: u8) -> (u32, bool) {
-            // SAFETY: whoever made `self` runs on this CPU, and has every feature.
-            unsafe { search_avx2(bytes, len, byte) }
+            match AVX512 {
+                // SAFETY: whoever made `self` runs on this CPU, and has every feature.
+                true => unsafe { search_avx512(bytes, len, byte) },
+                // SAFETY: as above.
+                false => unsafe { search_avx2(bytes, len, byte) },
+            }
         }
     }
 
-    impl ByEight for Avx2 {
+    impl<const AVX512: bool> ByEight for Simd<AVX512> {
         type Eight<'a> = Eight<'a>;
 
         #[inline(always)]
@@ -164,35 +168,8 @@ mod x86 {
 
         #[inline(always)]
         fn ranks(self, eight: &mut Eight<'_>, docs: &[DocId], out: &mut [u32]) -> usize {
-            // SAFETY: as above.
-            unsafe { eight.ranks::<false>(docs, out) }
-        }
-    }
-
-    /// Made only in functions that are compiled for AVX-512.
-    #[derive(Clone, Copy)]
-    struct Avx512;
-
-    impl Kernel for Avx512 {
-        #[inline(always)]
-        fn search(self, bytes: &[u8; BUCKET_HEAD], len: usize, byte: u8) -> (u32, bool) {
             // SAFETY: whoever made `self` runs on this CPU, and has every feature.
-            unsafe { search_avx512(bytes, len, byte) }
-        }
-    }
-
-    impl ByEight for Avx512 {
-        type Eight<'a> = Eight<'a>;
-
-        #[inline(always)]
-        fn eight<'a>(self, plain: Plain<'a>) -> Option<Self::Eight<'a>> {
-            Eight::new(plain)
-        }
-
-        #[inline(always)]
-        fn ranks(self, eight: &mut Eight<'_>, docs: &[DocId], out: &mut [u32]) -> usize {
-            // SAFETY: as above.
-            unsafe { eight.ranks::<true>(docs, out) }
+            unsafe { eight.ranks::<AVX512>(docs, out) }
         }
     }
 
