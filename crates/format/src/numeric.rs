@@ -53,10 +53,6 @@ mod ords;
 mod plan;
 mod pruning;
 mod read;
-#[cfg_attr(
-    not(all(target_arch = "x86_64", not(miri))),
-    expect(dead_code, reason = "what kernels are told, where there are some")
-)]
 mod simd;
 mod skip;
 mod stretch;

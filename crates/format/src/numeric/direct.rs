@@ -6,6 +6,7 @@ use super::block::line;
 use super::read::affine;
 use super::{NumericReader, Transform};
 use crate::bits;
+use crate::prefetch::prefetch;
 use crate::source::{SectionBytes, TAIL};
 
 /// A column of one block, of which all bytes were checked: everything that leads to a value, in 56 bytes.
@@ -66,6 +67,13 @@ impl Direct<'_> {
         let residual = LittleEndian::read_u64(word) >> shift & bits::mask(self.width);
         // What is added to numbers before they are multiplied is in `base`: modulo 2^64 that is the same.
         Some(affine(self.base, self.gcd, residual.wrapping_add(line(self.slope, i))))
+    }
+
+    /// Tells the processor that value `index`, if there is one, will be asked for soon.
+    #[inline(always)]
+    pub fn prefetch(&self, index: u64) {
+        let (byte, _) = bits::place(self.width, usize::try_from(index).unwrap_or(0));
+        prefetch(self.bytes.as_ptr().wrapping_add(byte));
     }
 }
 

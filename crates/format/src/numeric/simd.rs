@@ -83,14 +83,16 @@ pub(super) fn gather(blocks: Blocks<'_>, numbers: Numbers, indices: &[u32], out:
 /// The same of integers that need no header.
 #[inline]
 pub(super) fn gather_packed(packed: Packed<'_>, numbers: Numbers, indices: &[u32], out: &mut [i64]) -> usize {
-    let mut done = 0;
     #[cfg(all(target_arch = "x86_64", not(miri)))]
-    if indices.len() >= MANY && has_avx512() && packed.slope == 0 {
-        #[allow(unsafe_code, reason = "the features were found")]
+    #[allow(unsafe_code, reason = "the features were found")]
+    let done = if indices.len() >= MANY && has_avx512() && packed.slope == 0 {
         // SAFETY: the condition: this CPU has every feature that the function is compiled for.
-        let found = unsafe { avx512::gather_packed(packed, numbers, indices, out) };
-        done = found;
-    }
+        unsafe { avx512::gather_packed(packed, numbers, indices, out) }
+    } else {
+        0
+    };
+    #[cfg(not(all(target_arch = "x86_64", not(miri))))]
+    let done = 0;
     done + plain::gather_packed(packed, numbers, &indices[done..], &mut out[done..])
 }
 
@@ -103,14 +105,16 @@ pub(super) fn gather_ords(
     indices: &[u32],
     out: &mut [TermOrd],
 ) -> usize {
-    let mut done = 0;
     #[cfg(all(target_arch = "x86_64", not(miri)))]
-    if indices.len() >= MANY && has_avx512() {
-        #[allow(unsafe_code, reason = "the features were found")]
+    #[allow(unsafe_code, reason = "the features were found")]
+    let done = if indices.len() >= MANY && has_avx512() {
         // SAFETY: the condition: this CPU has every feature that the function is compiled for.
-        let found = unsafe { avx512::gather_ords(packed, count, add, indices, out) };
-        done = found;
-    }
+        unsafe { avx512::gather_ords(packed, count, add, indices, out) }
+    } else {
+        0
+    };
+    #[cfg(not(all(target_arch = "x86_64", not(miri))))]
+    let done = 0;
     done + plain::gather_ords(packed, count, add, &indices[done..], &mut out[done..])
 }
 

@@ -168,9 +168,11 @@ fn check_direct(values: &[i64], reader: &NumericReader<Owned>) {
     assert_eq!(direct.is_some(), is_one);
     let Some(direct) = direct else { return };
     for (i, value) in (0..).zip(values) {
+        direct.prefetch(i);
         assert_eq!(direct.get(i), Some(*value), "value {i}");
     }
     for i in [0, 1, 63, 16384, u64::MAX / 2, u64::MAX - values.len() as u64] {
+        direct.prefetch(values.len() as u64 + i);
         assert_eq!(direct.get(values.len() as u64 + i), None, "value {i} behind the last");
     }
 }
