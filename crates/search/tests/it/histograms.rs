@@ -2,6 +2,7 @@
 
 use docvalues_column::{DocId, Field, Kind, LogicalType};
 use docvalues_format::file::kind::from_f64;
+use docvalues_search::facet::Facet;
 use docvalues_search::histogram::{Histogram, Step, Unit};
 use docvalues_search::{Docs, Search};
 use docvalues_testkit::model::{MemSource, ModelColumn};
@@ -56,4 +57,21 @@ fn ranges_that_would_be_too_many_of_all_documents_are_those_of_the_asked_ones() 
     check(&doubles, Step::Width(1.0), &[0, 1], None);
     let seconds = source(LogicalType::TimestampMillis, &[1_500, 4_000_000_000_000, 2_000]);
     check(&seconds, Step::Every(Unit::Second), &[0, 2], Some(&[(1_000, 1), (2_000, 1)]));
+}
+
+#[test]
+fn values_by_range_that_take_too_much_memory_are_refused() {
+    let numbers = (0..20_000).map(Some).collect();
+    let field = Field::new("n", Kind::Numeric, LogicalType::I64);
+    let source = MemSource::new(20_000, [(field, ModelColumn::Numeric(numbers))]);
+    let histogram = Histogram::of("n", Step::Whole(10_000)).facet(Facet::on("n"));
+    for threads in [1, 2] {
+        let search =
+            |bytes| Search::new(&source).threads(threads).memory(bytes).histogram(Docs::All, &histogram);
+        let error = search(65_536).unwrap_err().to_string();
+        assert!(error.contains("the values of `n` by range take more than 65536 bytes"), "{error}");
+        let found = search(10_000_000).unwrap();
+        let distinct = found.ranges.iter().map(|range| range.facet.as_ref().unwrap().distinct);
+        assert!(distinct.eq([10_000, 10_000]));
+    }
 }
