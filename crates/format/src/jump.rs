@@ -16,7 +16,7 @@ use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 use std::thread::{self, ThreadId};
 
 use crate::error::{Error, ErrorKind, Place, Result};
-use crate::source::SectionBytes;
+use crate::source::{SectionBytes, Touched};
 
 /// How a reader finds a block. The answers are the same in every mode.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -61,6 +61,9 @@ pub trait Chain {
 
     /// Bytes of an entry in a baked table.
     fn stride(&self) -> usize;
+
+    /// Appends `entry` as it stands in a baked table.
+    fn put(&self, entry: &Self::Entry, out: &mut Vec<u8>);
 
     /// Where the chain lies, for error messages.
     fn place(&self) -> Place;
@@ -111,14 +114,24 @@ struct Position<E> {
 
 /// The jump table of one chain, in one of the three modes.
 #[derive(Debug)]
-pub struct Jump<B, E>(Table<B, E>);
-
-#[derive(Debug)]
-enum Table<B, E> {
-    Ignored(Positions<E>, Option<B>),
-    Built(OnceLock<Box<[E]>>, Option<B>),
-    Baked(B),
+pub struct Jump<B, E> {
+    /// The file's own table, which every mode keeps, so that all of them can verify it.
+    baked: Option<B>,
+    way: Way<E>,
 }
+
+// A tag of its own is one comparison; one that is made of other fields takes eight instructions.
+#[derive(Debug)]
+#[repr(u8)]
+enum Way<E> {
+    Baked,
+    /// The bytes of a baked table, and [`SPARE`] zeros.
+    Built(OnceLock<Box<[u8]>>),
+    Ignored(Positions<E>),
+}
+
+/// Bytes behind the last entry that a load may touch.
+pub(crate) const SPARE: usize = 8;
 
 impl<B: SectionBytes, E: Entry> Jump<B, E> {
     /// Chooses the table for `mode`; `baked` is the file's own, if it has one.
@@ -132,45 +145,62 @@ impl<B: SectionBytes, E: Entry> Jump<B, E> {
             let checked = ErrorKind::equal("length of the jump table", baked.len() as u64, expected);
             baked.place().check(0, checked)?;
         }
-        Ok(Jump(match (mode, baked) {
-            (JumpTables::Ignore, baked) => Table::Ignored(Positions(Mutex::default()), baked),
-            (JumpTables::Baked, Some(baked)) => Table::Baked(baked),
-            (JumpTables::Baked | JumpTables::BuildOnFirstUse, baked) => Table::Built(OnceLock::new(), baked),
-        }))
+        let way = match mode {
+            JumpTables::Ignore => Way::Ignored(Positions(Mutex::default())),
+            JumpTables::Baked if baked.is_some() => Way::Baked,
+            JumpTables::Baked | JumpTables::BuildOnFirstUse => Way::Built(OnceLock::new()),
+        };
+        Ok(Jump { baked, way })
     }
 
-    /// The file's own table, which every mode keeps, so that all of them can verify it.
+    /// The file's own table.
     pub fn baked(&self) -> Option<&B> {
-        match &self.0 {
-            Table::Ignored(_, baked) | Table::Built(_, baked) => baked.as_ref(),
-            Table::Baked(baked) => Some(baked),
-        }
+        self.baked.as_ref()
     }
 
-    /// The file's own table, if this mode reads it.
+    /// The entries in memory and at least [`SPARE`] bytes behind them, with what is known of them by now; `None` of
+    /// a table that is ignored, or has yet to be built or read.
     ///
     /// For whoever looks up one value after the other, and cannot afford an entry that goes through
     /// memory: written there field by field and read back as a whole, it waits for its own stores.
-    #[inline]
-    pub fn in_use(&self) -> Option<&B> {
-        if let Table::Baked(baked) = &self.0 { Some(baked) } else { None }
+    #[inline(always)]
+    pub(crate) fn touched(&self) -> Option<Touched<'_>> {
+        match &self.way {
+            Way::Baked => self.baked.as_ref()?.touched(),
+            Way::Built(table) => Some(Touched { bytes: table.get()?, granules: None }),
+            Way::Ignored(_) => None,
+        }
     }
 
-    /// The table on the heap, once it is there.
-    #[inline]
-    pub fn built(&self) -> Option<&[E]> {
-        if let Table::Built(table, _) = &self.0 { table.get().map(|table| &**table) } else { None }
+    /// The same, once all entries are known to be good.
+    #[inline(always)]
+    pub(crate) fn verified(&self) -> Option<&[u8]> {
+        match &self.way {
+            Way::Baked => self.baked.as_ref()?.verified(),
+            Way::Built(table) => table.get().map(|table| &**table),
+            Way::Ignored(_) => None,
+        }
+    }
+
+    /// `N` bytes at `at` of the entries, if they are known to be good by now.
+    #[inline(always)]
+    pub(crate) fn peek<const N: usize>(&self, at: usize) -> Option<&[u8; N]> {
+        match &self.way {
+            Way::Baked => self.baked.as_ref()?.peek(at),
+            Way::Built(table) => table.get()?.get(at..)?.first_chunk(),
+            Way::Ignored(_) => None,
+        }
     }
 
     /// Whether rank entries and jump entries are ignored.
     #[inline]
     pub fn is_ignored(&self) -> bool {
-        matches!(self.0, Table::Ignored(..))
+        matches!(self.way, Way::Ignored(_))
     }
 
     /// Bytes on the heap: the table, if it was built.
     pub fn heap_bytes(&self) -> usize {
-        self.built().map_or(0, size_of_val)
+        if let Way::Built(table) = &self.way { table.get().map_or(0, |table| table.len()) } else { 0 }
     }
 
     /// The entry of `block`, which must be one of the `chain`'s.
@@ -179,24 +209,27 @@ impl<B: SectionBytes, E: Entry> Jump<B, E> {
     ///
     /// When bytes on the way to it cannot be read, or hold what they may not.
     pub fn locate<C: Chain<Entry = E>>(&self, chain: &C, block: usize) -> Result<E> {
-        match &self.0 {
-            Table::Baked(table) => {
-                let (at, stride) = (block.saturating_mul(chain.stride()), chain.stride());
-                let entry = E::parse(table.place(), at, table.slice(at..at.saturating_add(stride))?)?;
-                match chain.admit(block, &entry) {
-                    Ok(()) => Ok(entry),
-                    Err(kind) => Err(Error::at(table.place(), at, kind)),
-                }
+        let (at, stride) = (block.saturating_mul(chain.stride()), chain.stride());
+        let range = at..at.saturating_add(stride);
+        let (place, bytes) = match &self.way {
+            Way::Baked => {
+                // There is one: see `open`.
+                let table = self.baked.as_ref().ok_or_else(|| no_block(chain, block))?;
+                (table.place(), table.slice(range)?)
             }
-            Table::Built(table, _) => {
+            Way::Built(table) => {
                 let table = match table.get() {
                     Some(table) => table,
                     None => build(table, chain)?,
                 };
-                table.get(block).copied().ok_or_else(|| no_block(chain.place(), block, table.len()))
+                let entry = table.get(range).filter(|_| block < chain.blocks());
+                (chain.place(), entry.ok_or_else(|| no_block(chain, block))?)
             }
-            Table::Ignored(positions, _) => positions.locate(chain, block),
-        }
+            Way::Ignored(positions) => return positions.locate(chain, block),
+        };
+        let entry = E::parse(place, at, bytes)?;
+        place.check(at, chain.admit(block, &entry))?;
+        Ok(entry)
     }
 
     /// The block that `compare` calls equal, where it calls those before it less and those behind it
@@ -211,7 +244,7 @@ impl<B: SectionBytes, E: Entry> Jump<B, E> {
         compare: impl Fn(&E) -> Ordering,
     ) -> Result<Option<(usize, E)>> {
         let mut blocks = 0..chain.blocks();
-        if let Table::Ignored(positions, _) = &self.0 {
+        if let Way::Ignored(positions) = &self.way {
             let positions = positions.lock();
             let own = positions.iter().find(|position| position.thread == thread::current().id());
             let not_after = own.filter(|own| compare(&own.step.entry) != Ordering::Greater);
@@ -280,19 +313,20 @@ pub fn walk<C: Chain>(
 
 /// Walks the whole chain once. Two threads may both do so; one table is kept.
 #[cold]
-fn build<'t, C: Chain>(table: &'t OnceLock<Box<[C::Entry]>>, chain: &C) -> Result<&'t [C::Entry]> {
-    let mut entries = Vec::with_capacity(chain.blocks());
+fn build<'t, C: Chain>(table: &'t OnceLock<Box<[u8]>>, chain: &C) -> Result<&'t [u8]> {
+    let mut entries = Vec::with_capacity(chain.blocks().saturating_mul(chain.stride()).saturating_add(SPARE));
     walk(chain, |_, _, step| {
-        entries.push(step.entry);
+        chain.put(&step.entry, &mut entries);
         Ok(())
     })?;
+    entries.resize(entries.len() + SPARE, 0);
     Ok(table.get_or_init(|| entries.into_boxed_slice()))
 }
 
 #[cold]
-fn no_block(place: Place, block: usize, blocks: usize) -> Error {
-    let (found, max) = (block as u64, (blocks as u64).saturating_sub(1));
-    Error::at(place, 0, ErrorKind::OutOfRange { what: "number of a block", found, max })
+fn no_block<C: Chain>(chain: &C, block: usize) -> Error {
+    let (found, max) = (block as u64, (chain.blocks() as u64).saturating_sub(1));
+    Error::at(chain.place(), 0, ErrorKind::OutOfRange { what: "number of a block", found, max })
 }
 
 #[cfg(test)]

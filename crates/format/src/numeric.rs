@@ -53,6 +53,7 @@ mod ords;
 mod plan;
 mod pruning;
 mod read;
+mod short;
 mod simd;
 mod skip;
 mod stretch;

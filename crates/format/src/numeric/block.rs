@@ -35,16 +35,15 @@ use crate::cursor::Put;
 use crate::error::{Error, ErrorKind, Place, Result};
 use crate::jump::Entry;
 use crate::named::named;
-use crate::source::SectionBytes;
 
 /// Bytes of the fields that every header has.
-const SHORT_LEN: usize = 16;
+pub(super) const SHORT_LEN: usize = 16;
 /// Bytes of a header with a slope.
-const LONG_LEN: usize = 32;
+pub(super) const LONG_LEN: usize = 32;
 /// Fractional bits of a slope.
 pub(super) const FRACTION: u32 = 16;
 /// Payload offsets are counted in units of this many bytes.
-const UNIT: u64 = 8;
+pub(super) const UNIT: u64 = 8;
 
 /// Bytes of each header and each jump entry of a column.
 ///
@@ -154,19 +153,9 @@ impl Block {
         (i128::from(self.slope) * i as i128) >> FRACTION
     }
 
-    /// Entry `block` of the baked `table`, if its bytes are known to be good and the header is legal.
-    ///
-    /// What [`Jump::locate`](crate::jump::Jump::locate) does, inlined, with no error to be made, and without
-    /// a branch on the encoding: neighbours differ in it, and look-ups come in any order.
-    #[inline(always)]
-    pub(super) fn peek<B: SectionBytes>(table: &B, stride: Stride, block: usize) -> Option<Block> {
-        match stride {
-            Stride::Short => Block::of(table.peek::<SHORT_LEN>(block.checked_mul(SHORT_LEN)?)?, stride),
-            Stride::Long => Block::of(table.peek::<LONG_LEN>(block.checked_mul(LONG_LEN)?)?, stride),
-        }
-    }
-
     /// The header in `bytes`, if it is legal.
+    ///
+    /// Without a branch on the encoding: neighbours differ in it, and look-ups come in any order.
     #[inline(always)]
     pub(crate) fn of(bytes: &[u8], stride: Stride) -> Option<Block> {
         let (head, rest) = bytes.split_first_chunk::<SHORT_LEN>()?;

@@ -9,6 +9,7 @@ use super::simd::{self, Blocks, Numbers, Packed};
 use super::{NumericReader, ONE_BLOCK, Transform};
 use crate::bits;
 use crate::error::Result;
+use crate::jump::Chain;
 use crate::source::SectionBytes;
 
 /// Indices that are looked up with care before a kernel is tried again.
@@ -72,8 +73,8 @@ impl<B: SectionBytes> NumericReader<B> {
                 Some(simd::gather_packed(Packed { section, payload, width, slope }, numbers, indices, out))
             }
             None => {
-                let (stride, shift, jump) = (self.meta.stride, self.meta.block_shift, self.jump.in_use()?);
-                let table = jump.touched()?.until(jump.len())?;
+                let (stride, shift) = (self.meta.stride, self.meta.block_shift);
+                let table = self.jump.touched()?.until(Chain::blocks(&self.meta) * stride.bytes())?;
                 let blocks = Blocks { table, stride, section, shift };
                 Some(simd::gather(blocks, Numbers { count, add }, indices, out))
             }

@@ -158,6 +158,10 @@ impl<B: SectionBytes> Chain for Numeric<B> {
         self.stride.bytes()
     }
 
+    fn put(&self, entry: &Block, out: &mut Vec<u8>) {
+        entry.encode(self.stride, out);
+    }
+
     fn place(&self) -> Place {
         self.place()
     }

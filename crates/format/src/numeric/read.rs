@@ -1,12 +1,14 @@
 //! An opened column of numbers, and one value of it.
 
 use std::sync::OnceLock;
+use std::sync::atomic::AtomicU32;
 
 use byteorder::{ByteOrder, LittleEndian};
 
-use super::block::{Block, Encoding, line};
+use super::block::{Block, Encoding, LONG_LEN, SHORT_LEN, Stride, line};
+use super::short::Short;
 use super::table::Table;
-use super::{Numeric, ONE_BLOCK, Transform};
+use super::{Numeric, Transform};
 use crate::bits;
 use crate::error::{Error, ErrorKind, Result};
 use crate::jump::{Jump, JumpTables};
@@ -50,23 +52,10 @@ pub struct NumericReader<B> {
     pub(super) meta: Numeric<B>,
     pub(super) jump: Jump<B, Block>,
     pub(super) table: Table,
-    /// Set by the first look-up of a column in one block. Apart: most columns that are open never have one.
-    flat: OnceLock<Box<Flat>>,
-}
-
-/// All that [`get`](NumericReader::get) needs of a column in one block, beside a table of values.
-#[derive(Debug)]
-struct Flat {
-    count: u64,
-    /// Where the residuals begin in the section.
-    payload: usize,
-    width: u64,
-    mask: u64,
-    slope: i64,
-    /// The value of a residual 0 at the beginning of the line; its place in the table, if there is one.
-    base: i64,
-    gcd: u64,
-    has_table: bool,
+    /// Apart: of most columns that are open, no value is ever looked up alone.
+    pub(super) short: OnceLock<Box<Short>>,
+    /// How many were, before there was a short way.
+    pub(super) asked: AtomicU32,
 }
 
 impl<B: SectionBytes> NumericReader<B> {
@@ -82,7 +71,7 @@ impl<B: SectionBytes> NumericReader<B> {
             Transform::Constant(_) | Transform::Affine { .. } | Transform::Decimal(_) => Table::default(),
         };
         let jump = Jump::open(mode, meta.jump.take(), &meta)?;
-        Ok(NumericReader { meta, jump, table, flat: OnceLock::new() })
+        Ok(NumericReader { meta, jump, table, short: OnceLock::new(), asked: AtomicU32::new(0) })
     }
 
     /// How many values there are.
@@ -104,8 +93,8 @@ impl<B: SectionBytes> NumericReader<B> {
 
     /// Bytes on the heap: the table of values, and the jump table if it was built.
     pub fn heap_bytes(&self) -> usize {
-        let flat = self.flat.get().map_or(0, |flat| size_of_val(&**flat));
-        self.table.heap_bytes() + self.jump.heap_bytes() + flat
+        let short = self.short.get().map_or(0, |short| size_of_val(&**short));
+        self.table.heap_bytes() + self.jump.heap_bytes() + short
     }
 
     /// Value `index`.
@@ -122,129 +111,21 @@ impl<B: SectionBytes> NumericReader<B> {
         }
     }
 
-    /// Value `index`, if all on the way to it was checked before and is what it should be; [`get`](Self::get)
-    /// tells of the others.
+    /// The header of `block`, if it was checked before and is legal.
     ///
-    /// When look-ups miss the caches, the processor works on as many of them at once as it has room for
-    /// their instructions. So there are few here, and none that makes an error.
+    /// What [`locate`](Self::locate) does, inlined, with no error to be made.
     #[inline(always)]
-    pub fn known(&self, index: u64) -> Option<i64> {
-        match self.flat.get() {
-            Some(flat) => self.known_flat(flat, index),
-            None => self.known_in_blocks(index),
+    pub(super) fn known_header(&self, block: u64) -> Option<Block> {
+        let (block, stride) = (usize::try_from(block).ok()?, self.meta.stride);
+        match stride {
+            Stride::Short => Block::of(self.jump.peek::<SHORT_LEN>(block.checked_mul(SHORT_LEN)?)?, stride),
+            Stride::Long => Block::of(self.jump.peek::<LONG_LEN>(block.checked_mul(LONG_LEN)?)?, stride),
         }
-    }
-
-    #[inline(always)]
-    #[expect(clippy::cast_possible_truncation, reason = "all residuals of the block lie in the section")]
-    fn known_flat(&self, flat: &Flat, index: u64) -> Option<i64> {
-        if index >= flat.count {
-            return None;
-        }
-        let bit = index.wrapping_mul(flat.width);
-        let word = self.meta.blocks.as_ref()?.peek::<8>(flat.payload.wrapping_add((bit / 8) as usize))?;
-        let mut number = LittleEndian::read_u64(word) >> (bit % 8) & flat.mask;
-        if flat.slope != 0 {
-            number = number.wrapping_add(line(flat.slope, index as usize));
-        }
-        let value = affine(flat.base, flat.gcd, number);
-        if flat.has_table { self.table.get(value.cast_unsigned()) } else { Some(value) }
-    }
-
-    // Apart, so that the shortest way is part of the caller's loop.
-    #[inline(never)]
-    fn known_in_blocks(&self, index: u64) -> Option<i64> {
-        if index >= self.meta.count {
-            return None;
-        }
-        let (table, blocks) = (self.jump.in_use(), self.meta.blocks.as_ref()?);
-        let (Some(table), Some(bytes)) = (table.and_then(B::verified), blocks.verified()) else {
-            return self.known_partly(index);
-        };
-        let ((block, i), stride) = (self.meta.split(index), self.meta.stride);
-        // There are not as many blocks as would make it wrap.
-        let at = usize::try_from(block).ok()?.wrapping_mul(stride.bytes());
-        let header = Block::of(table.get(at..)?, stride)?;
-        let (byte, shift) = bits::place(header.width, i);
-        let byte =
-            usize::try_from(header.payload).ok()?.checked_add(byte).filter(|&byte| byte <= blocks.len())?;
-        let word = LittleEndian::read_u64(bytes.get(byte..)?.first_chunk::<8>()?);
-        self.whole(number_of(&header, i, word >> shift & bits::mask(header.width)))
-    }
-
-    /// The same where not all bytes of the column were checked, or its headers are on the heap.
-    #[inline(never)]
-    fn known_partly(&self, index: u64) -> Option<i64> {
-        if self.can_be_flat() {
-            return None;
-        }
-        let (block, i) = self.meta.split(index);
-        self.whole(self.known_in(&self.known_header(block)?, i)?)
-    }
-
-    #[inline]
-    fn can_be_flat(&self) -> bool {
-        let is_direct = matches!(self.meta.transform, Transform::Affine { .. } | Transform::Table(_));
-        self.meta.block_shift == ONE_BLOCK && is_direct && !self.jump.is_ignored()
-    }
-
-    /// Makes the shortest way to the values of a column in one block.
-    fn flatten(&self) {
-        if !self.can_be_flat() {
-            return;
-        }
-        let (base, gcd, has_table) = match self.meta.transform {
-            Transform::Affine { base, gcd } => (base, gcd, false),
-            _ => (0, 1, true),
-        };
-        let Ok(header) = self.locate(0) else { return };
-        let Ok(payload) = self.meta.payload(0, &header) else { return };
-        self.flat.get_or_init(|| {
-            Box::new(Flat {
-                count: self.meta.count,
-                payload: payload.start,
-                width: header.width.into(),
-                mask: bits::mask(header.width),
-                slope: header.slope,
-                base: affine(base, gcd, header.base),
-                gcd,
-                has_table,
-            })
-        });
-    }
-
-    /// Values `index` and `index + 1`, under the same condition and if they are in one block.
-    #[inline(always)]
-    fn known_pair(&self, index: u64) -> Option<(i64, i64)> {
-        let second = index.checked_add(1).filter(|&second| second < self.meta.count)?;
-        let ((block, i), (next, k)) = (self.meta.split(index), self.meta.split(second));
-        let header = self.known_header(block).filter(|_| block == next)?;
-        Some((self.whole(self.known_in(&header, i)?)?, self.whole(self.known_in(&header, k)?)?))
-    }
-
-    /// The header of `block`, under the same condition.
-    #[inline(always)]
-    fn known_header(&self, block: u64) -> Option<Block> {
-        if self.meta.block_shift == ONE_BLOCK {
-            // It has no jump table, so its header was built one of, and stays on the heap.
-            return self.jump.built()?.first().copied();
-        }
-        Block::peek(self.jump.in_use()?, self.meta.stride, usize::try_from(block).ok()?)
-    }
-
-    /// The value that `number` stands for, if it stands for one.
-    #[inline(always)]
-    fn whole(&self, number: u64) -> Option<i64> {
-        // First, and not through a table of jumps: the usual one.
-        if let Transform::Affine { base, gcd } = self.meta.transform {
-            return Some(affine(base, gcd, number));
-        }
-        self.value(number).ok()
     }
 
     /// Number `i` of a block, under the same condition.
     #[inline(always)]
-    fn known_in(&self, header: &Block, i: usize) -> Option<u64> {
+    pub(super) fn known_in(&self, header: &Block, i: usize) -> Option<u64> {
         let section = self.meta.blocks.as_ref()?;
         let (byte, shift) = bits::place(header.width, i);
         let byte = usize::try_from(header.payload).ok()?.checked_add(byte)?;
@@ -265,7 +146,7 @@ impl<B: SectionBytes> NumericReader<B> {
         }
         let probe = self.probe(index)?;
         let value = self.value(probe.number(self.meta.section()?.array(probe.byte)?))?;
-        self.flatten();
+        self.shorten();
         Ok(value)
     }
 
@@ -276,10 +157,7 @@ impl<B: SectionBytes> NumericReader<B> {
     /// As [`get`](Self::get), for both.
     #[inline]
     pub fn get_pair(&self, index: u64) -> Result<(i64, i64)> {
-        match self.known_pair(index) {
-            Some(pair) => Ok(pair),
-            None => Ok((self.get(index)?, self.get(index.saturating_add(1))?)),
-        }
+        Ok((self.get(index)?, self.get(index.saturating_add(1))?))
     }
 
     /// The header of `block`, which must be one of the column's.

@@ -49,6 +49,10 @@ impl<B: SectionBytes> Chain for Blocks<B> {
         BlockEntry::LEN
     }
 
+    fn put(&self, entry: &BlockEntry, out: &mut Vec<u8>) {
+        entry.encode(out);
+    }
+
     fn place(&self) -> Place {
         self.bytes.place()
     }

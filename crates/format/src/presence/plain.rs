@@ -84,7 +84,7 @@ impl<'a> Plain<'a> {
         Some(Plain {
             docs: chain.docs,
             values: chain.values,
-            table: jump.in_use()?.touched()?,
+            table: jump.touched()?,
             blocks: chain.blocks(),
             bytes: chain.bytes.touched()?,
             last: [dense::ranks_len(last), sparse::starts_len(last)],
@@ -295,7 +295,7 @@ pub(super) fn rank<B: SectionBytes>(
     if u32::from(low) >= size {
         return None;
     }
-    let found = Found::of(number, jump.in_use()?.peek(number as usize * BlockEntry::LEN)?);
+    let found = Found::of(number, jump.peek(number as usize * BlockEntry::LEN)?);
     let bytes = Single(&chain.bytes);
     let place = match found.kind {
         DENSE => dense::place(bytes, found.payload, dense::ranks_len(size), low)?,

@@ -164,16 +164,6 @@ impl<'a> Good<'a> {
     }
 }
 
-/// [`bits::mask`] of each width: without BMI2, it takes six instructions to compute one.
-static MASKS: [u64; 256] = {
-    let (mut masks, mut width) = ([0; 256], 0);
-    while width < masks.len() {
-        masks[width] = bits::mask(width as u8);
-        width += 1;
-    }
-    masks
-};
-
 /// The places of some integers, side by side.
 #[repr(align(64))]
 pub(super) struct Places {
@@ -265,7 +255,7 @@ impl Places {
             prefetch(section.bytes.as_ptr().wrapping_add(byte as usize));
             self.byte[at] = byte;
             self.shift[at] = bit % 8;
-            self.mask[at] = MASKS[usize::from(block.width)];
+            self.mask[at] = bits::MASKS[usize::from(block.width)];
             self.add[at] = block.base.wrapping_add(line(block.slope, i as usize));
         }
         indices.len()

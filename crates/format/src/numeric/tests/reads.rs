@@ -174,3 +174,40 @@ fn batches_ask_for_each_granule_of_a_large_section() {
         }
     }
 }
+
+/// Single look-ups take a shorter way once the headers were looked at, if those are good.
+#[test]
+fn one_by_one_is_as_in_a_batch_whatever_the_headers_say() {
+    // Lines that end after 4,096 values, so that there are several blocks.
+    let lines = |step: i64| move |i: i64| i % 4_096 * step * (1 + i / 4_096 % 3) + i * 7_919 % 1_000;
+    let (steep, gentle) = (lines(1 << 44), lines(1_000));
+    let mixed = |i: i64| i.wrapping_mul(0x9E37_79B9_7F4A_7C15_u64.cast_signed());
+    let wide = |i: i64| if i / 4_096 % 2 == 0 { i % 3 } else { mixed(i) };
+    for (values, line) in [(&steep as &dyn Fn(i64) -> i64, true), (&gentle, true), (&wide, false)] {
+        let values: Vec<i64> = (0..30_000).map(values).collect();
+        let good = encode(&values, &VALUES);
+        assert_eq!(good.stride == Stride::Long, line);
+        let table = good.jump.clone().unwrap();
+        let last = table.len() - good.stride.bytes();
+        // A tag, a width, a payload behind the end, and a bit of the slope.
+        for at in
+            [None, Some(8), Some(9), Some(15), Some(16)].into_iter().filter(|at| line || *at != Some(16))
+        {
+            let mut column = good.clone();
+            if let (Some(table), Some(at)) = (&mut column.jump, at) {
+                table[last + at] ^= 3;
+            }
+            let reader = open(&column, JumpTables::Baked).unwrap();
+            let mut batch = vec![0; values.len()];
+            // Twice: the first round looks at the headers.
+            for index in (0..values.len()).chain(0..values.len()) {
+                let got = reader.get(index as u64).ok();
+                let gathered = reader.gather(&[index as u32], &mut batch[..1]).is_ok();
+                assert_eq!(got, gathered.then_some(batch[0]), "value {index}, byte {at:?}");
+                if at.is_none() || index as u64 >> good.block_shift < (last / good.stride.bytes()) as u64 {
+                    assert_eq!(got, Some(values[index]), "value {index}, byte {at:?}");
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,169 @@
+//! One value, by as few instructions as there are.
+//!
+//! When look-ups miss the caches, the processor works on as many of them at once as it has room for their
+//! instructions. So what all of them need is found out once, and kept: a [`Short`]. A look-up compares its
+//! index and the places that it loads from, and makes no error: [`NumericReader::get`] asks again, with care.
+//!
+//! A column in several blocks has a short way once all its bytes were compared with their checksums and
+//! all its headers were found good: a look-up then asks neither what kind of block it meets nor whether
+//! the block's residuals lie in the section.
+
+use std::sync::atomic::Ordering;
+
+use byteorder::{ByteOrder, LittleEndian};
+
+use super::block::{Block, FRACTION, LONG_LEN, SHORT_LEN, Stride, UNIT, line};
+use super::read::{NumericReader, affine};
+use super::{ONE_BLOCK, Transform};
+use crate::bits;
+use crate::source::SectionBytes;
+
+/// The headers of a column are looked at all together after one look-up for so many of them: then each of
+/// those has paid for no more.
+const HEADERS: u64 = 16;
+
+/// What all look-ups of a column need.
+#[derive(Debug)]
+pub(super) struct Short {
+    count: u64,
+    blocks: Blocks,
+    /// What is made of a number: `base + gcd * number`.
+    base: i64,
+    gcd: u64,
+    /// Whether that is the value, and not its place in a table, or a decimal.
+    is_value: bool,
+}
+
+#[derive(Debug)]
+enum Blocks {
+    /// One, with its base in the column's; residuals are asked for as they are needed.
+    One { payload: usize, width: u64, mask: u64, slope: i64 },
+    /// Several, all of them good. Unless one is `steep`, a slope times a place in a block fits an i64.
+    Several { shift: u8, stride: Stride, steep: bool },
+    /// Several, of which some take care.
+    Careful,
+}
+
+impl<B: SectionBytes> NumericReader<B> {
+    /// Value `index`, if all on the way to it was checked before and is what it should be; [`get`](Self::get)
+    /// tells of the others.
+    #[inline(always)]
+    pub fn known(&self, index: u64) -> Option<i64> {
+        let Some(short) = self.short.get() else { return self.known_partly(index) };
+        if index >= short.count {
+            return None;
+        }
+        let number = match short.blocks {
+            Blocks::One { payload, width, mask, slope } => {
+                self.in_one_block(index, payload, width, mask, slope)?
+            }
+            Blocks::Several { shift, stride, steep } => {
+                self.in_several_blocks(index, shift, stride, steep)?
+            }
+            Blocks::Careful => return self.known_partly(index),
+        };
+        let value = affine(short.base, short.gcd, number);
+        if short.is_value { Some(value) } else { self.value(value.cast_unsigned()).ok() }
+    }
+
+    #[inline(always)]
+    #[expect(clippy::cast_possible_truncation, reason = "all residuals of the block lie in the section")]
+    fn in_one_block(&self, index: u64, payload: usize, width: u64, mask: u64, slope: i64) -> Option<u64> {
+        let bit = index.wrapping_mul(width);
+        let word = self.meta.blocks.as_ref()?.peek::<8>(payload.wrapping_add((bit / 8) as usize))?;
+        let residual = LittleEndian::read_u64(word) >> (bit % 8) & mask;
+        Some(if slope == 0 { residual } else { residual.wrapping_add(line(slope, index as usize)) })
+    }
+
+    #[inline(always)]
+    #[expect(clippy::cast_possible_truncation, reason = "places in sections that lie in memory")]
+    fn in_several_blocks(&self, index: u64, shift: u8, stride: Stride, steep: bool) -> Option<u64> {
+        let (table, bytes) = (self.jump.verified()?, self.meta.blocks.as_ref()?.verified()?);
+        let (block, i) = ((index >> shift) as usize, (index & ((1 << shift) - 1)) as usize);
+        // One comparison each: neither a header's place nor a residual's can wrap.
+        let (base, tags, slope) = match stride {
+            Stride::Short => {
+                let [base, tags] = words(table.as_chunks::<SHORT_LEN>().0.get(block)?);
+                (base, tags, 0)
+            }
+            Stride::Long => {
+                let [base, tags, slope, _] = words(table.as_chunks::<LONG_LEN>().0.get(block)?);
+                (base, tags, slope.cast_signed())
+            }
+        };
+        let width = tags >> 8 & 0xFF;
+        let bit = (i as u64).wrapping_mul(width);
+        let byte = ((tags >> 16) * UNIT + bit / 8) as usize;
+        let word = bytes.get(byte..byte + 8)?.first_chunk::<8>()?;
+        let residual = LittleEndian::read_u64(word) >> (bit % 8) & bits::MASKS[width as usize];
+        let product = || (slope.wrapping_mul(i as i64) >> FRACTION).cast_unsigned();
+        let rise = if steep { line(slope, i) } else { product() };
+        Some(base.wrapping_add(residual).wrapping_add(rise))
+    }
+
+    /// [`known`](Self::known) of a column that has no short way.
+    #[inline(never)]
+    fn known_partly(&self, index: u64) -> Option<i64> {
+        if index >= self.meta.count || self.meta.block_shift == ONE_BLOCK {
+            return None;
+        }
+        self.shorten();
+        let (block, i) = self.meta.split(index);
+        self.value(self.known_in(&self.known_header(block)?, i)?).ok()
+    }
+
+    /// Finds the short way, if there is one and it is time to.
+    pub(super) fn shorten(&self) {
+        if self.short.get().is_some() || self.jump.is_ignored() {
+            return;
+        }
+        let one = self.meta.block_shift == ONE_BLOCK;
+        let Some((blocks, first)) = (if one { self.one_block() } else { self.several_blocks() }) else {
+            return;
+        };
+        let (base, gcd, is_value) = match self.meta.transform {
+            Transform::Affine { base, gcd } => (base, gcd, true),
+            _ => (0, 1, false),
+        };
+        let (count, base) = (self.meta.count, affine(base, gcd, first));
+        self.short.get_or_init(|| Box::new(Short { count, blocks, base, gcd, is_value }));
+    }
+
+    /// The only block, and the number of a residual 0 where its line begins.
+    fn one_block(&self) -> Option<(Blocks, u64)> {
+        let header = self.locate(0).ok()?;
+        let payload = self.meta.payload(0, &header).ok()?.start;
+        let (width, mask) = (header.width.into(), bits::mask(header.width));
+        Some((Blocks::One { payload, width, mask, slope: header.slope }, header.base))
+    }
+
+    /// Several blocks, if all bytes were checked and this is asked for often enough.
+    fn several_blocks(&self) -> Option<(Blocks, u64)> {
+        let table = self.jump.verified()?;
+        self.meta.blocks.as_ref()?.verified()?;
+        // A count that another thread loses is none that is needed.
+        let asked = self.asked.load(Ordering::Relaxed).saturating_add(1);
+        self.asked.store(asked, Ordering::Relaxed);
+        if u64::from(asked) < self.meta.block_count() / HEADERS {
+            return None;
+        }
+        let (shift, stride) = (self.meta.block_shift, self.meta.stride);
+        let (mut bytes, mut steep) = (Vec::with_capacity(stride.bytes()), false);
+        let mut headers = (0..self.meta.block_count()).zip(table.chunks_exact(stride.bytes()));
+        let good = headers.all(|(block, header)| {
+            let Some(found) = Block::of(header, stride) else { return false };
+            bytes.clear();
+            found.encode(stride, &mut bytes);
+            steep |= found.slope.unsigned_abs() >= 1 << (63 - shift);
+            // The same bytes: a block without a line has no slope.
+            bytes == header && self.meta.payload(block, &found).is_ok()
+        });
+        Some((if good { Blocks::Several { shift, stride, steep } } else { Blocks::Careful }, 0))
+    }
+}
+
+/// The words of a header.
+#[inline(always)]
+fn words<const BYTES: usize, const WORDS: usize>(header: &[u8; BYTES]) -> [u64; WORDS] {
+    std::array::from_fn(|at| LittleEndian::read_u64(&header[8 * at..]))
+}
