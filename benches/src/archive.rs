@@ -25,10 +25,12 @@
 
 use std::fmt::Write;
 
-use docvalues::{BytesKind, FieldId, FieldSpec, LogicalType, SegmentWriter};
 use docvalues_testkit::rng::SplitMix64;
-use jiff::Timestamp;
 use jiff::tz::Offset;
+
+pub use self::fields::{FIELDS, Value, add, field, json, like, moment};
+
+mod fields;
 
 /// Documents of a source file.
 const FILE: u32 = 20_000;
@@ -331,109 +333,6 @@ fn of_norm(norm: &str) -> &'static Type {
 
 fn write_all(to: &mut String, text: std::fmt::Arguments<'_>) {
     to.write_fmt(text).expect("a string takes everything");
-}
-
-/// The moment so many milliseconds after 1970-01-01T00:00:00Z.
-pub fn moment(millis: i64) -> Timestamp {
-    Timestamp::from_millisecond(millis).expect("between the years -9999 and 9999")
-}
-
-/// The names of the fields.
-pub const FIELDS: [&str; 16] = [
-    "id",
-    "source_file",
-    "url",
-    "url_norm",
-    "host",
-    "domain",
-    "public_suffix",
-    "content_type_served",
-    "content_type_norm",
-    "content_type_ext",
-    "status_code",
-    "crawl_date",
-    "crawl_year",
-    "content_length",
-    "content_language",
-    "image_pixels",
-];
-
-/// One of [`FIELDS`], as a segment has it.
-pub fn field(name: &str) -> FieldSpec {
-    match name {
-        "id" => FieldSpec::new(name, LogicalType::Uuid),
-        "url" | "url_norm" => FieldSpec::new(name, LogicalType::Utf8).kind(BytesKind::Binary),
-        "status_code" | "crawl_year" => FieldSpec::new(name, LogicalType::I64),
-        "crawl_date" => FieldSpec::new(name, LogicalType::TimestampMillis),
-        "content_length" | "image_pixels" => FieldSpec::new(name, LogicalType::U64),
-        _ => FieldSpec::new(name, LogicalType::Utf8).kind(BytesKind::Sorted),
-    }
-}
-
-/// A value of a document.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Value<'a> {
-    /// A 128-bit id.
-    Id(u128),
-    /// Text.
-    Text(&'a str),
-    /// A number.
-    Number(i64),
-    /// A number that is not negative.
-    Unsigned(u64),
-    /// Milliseconds since 1970-01-01T00:00:00Z.
-    Moment(i64),
-}
-
-impl Document {
-    /// The values, in the order of [`FIELDS`].
-    pub fn values(&self) -> [Option<Value<'_>>; 16] {
-        let text = |text| Some(Value::Text(text));
-        [
-            Some(Value::Id(self.id)),
-            text(&self.source_file),
-            text(&self.url),
-            text(&self.url_norm),
-            text(&self.host),
-            text(&self.domain),
-            text(self.public_suffix),
-            text(self.content_type_served),
-            text(self.content_type_norm),
-            self.content_type_ext.map(Value::Text),
-            Some(Value::Number(self.status_code)),
-            Some(Value::Moment(self.crawl_date)),
-            Some(Value::Number(self.crawl_year)),
-            self.content_length.map(Value::Unsigned),
-            self.content_language.map(Value::Text),
-            self.image_pixels.map(Value::Unsigned),
-        ]
-    }
-}
-
-/// Adds a document to a segment: of [`FIELDS`] those at `places`, which are `fields` there.
-///
-/// # Errors
-///
-/// When the writer has no room, or its file fails.
-pub fn add(
-    writer: &mut SegmentWriter,
-    fields: &[FieldId],
-    places: &[usize],
-    document: &Document,
-) -> docvalues::writer::Result<()> {
-    let (values, mut doc) = (document.values(), writer.document());
-    for (&field, &place) in fields.iter().zip(places) {
-        match values[place] {
-            None => &mut doc,
-            Some(Value::Id(value)) => doc.uuid(field, value)?,
-            Some(Value::Text(value)) => doc.str(field, value)?,
-            Some(Value::Number(value)) => doc.i64(field, value)?,
-            Some(Value::Unsigned(value)) => doc.u64(field, value)?,
-            Some(Value::Moment(value)) => doc.timestamp(field, value)?,
-        };
-    }
-    doc.finish()?;
-    Ok(())
 }
 
 #[cfg(test)]

@@ -6,7 +6,7 @@ use std::process::ExitCode;
 
 use clap::Parser;
 use docvalues::{Schema, SegmentWriter, WriterOptions};
-use docvalues_benches::archive::{Archive, Document, FIELDS, Value, add, field, moment};
+use docvalues_benches::archive::{Archive, Document, FIELDS, add, field, json};
 
 /// Writes documents of a web archive, as NDJSON to stdout or as a segment.
 ///
@@ -78,7 +78,11 @@ fn run(arguments: &Arguments) -> Result<(), Box<dyn std::error::Error>> {
         }
         None => {
             let mut out = BufWriter::with_capacity(1 << 16, io::stdout().lock());
-            each(archive, |document| Ok(write_json(&mut out, &wanted, document)?))?;
+            each(archive, |document| {
+                let values = document.values();
+                json(&mut out, wanted.iter().map(|&at| (FIELDS[at], values[at])))?;
+                Ok(writeln!(out)?)
+            })?;
             out.flush()?;
         }
     }
@@ -106,27 +110,4 @@ fn each(archive: Archive, mut each: impl FnMut(&Document) -> Outcome) -> Outcome
         each(&document)?;
     }
     Ok(())
-}
-
-/// A line of JSON. No name and no text of an archive has anything that is to be escaped, but for quotes.
-fn write_json(out: &mut impl Write, wanted: &[usize], document: &Document) -> io::Result<()> {
-    let (values, mut before) = (document.values(), '{');
-    for &at in wanted {
-        let Some(value) = values[at] else { continue };
-        write!(out, "{before}\"{}\":", FIELDS[at])?;
-        before = ',';
-        match value {
-            Value::Id(id) => {
-                let hex = format!("{id:032x}");
-                let (a, b, c, d, e) = (&hex[..8], &hex[8..12], &hex[12..16], &hex[16..20], &hex[20..]);
-                write!(out, "\"{a}-{b}-{c}-{d}-{e}\"")?;
-            }
-            Value::Text(text) => write!(out, "\"{}\"", text.replace('"', "\\\""))?,
-            Value::Number(number) => write!(out, "{number}")?,
-            Value::Unsigned(number) => write!(out, "{number}")?,
-            Value::Moment(millis) => write!(out, "\"{}\"", moment(millis))?,
-        }
-    }
-    // A document may have none of the columns that are asked for.
-    writeln!(out, "{}", if before == '{' { "{}" } else { "}" })
 }

@@ -8,12 +8,14 @@ use docvalues::{DocId, JumpTables, OpenOptions, Schema, Segment, SegmentWriter, 
 use docvalues_benches::archive::{Archive, Document, FIELDS, add, field};
 use docvalues_testkit::rng::SplitMix64;
 
-use crate::Outcome;
+use crate::work::Asked;
+use crate::{Arguments, Outcome};
 
 /// The same documents in two segments.
 pub(crate) struct Corpus {
     pub(crate) docs: u32,
     seed: u64,
+    pub(crate) asked: Asked,
     /// Without jump tables, and with them.
     paths: [PathBuf; 2],
     pub(crate) bytes: [u64; 2],
@@ -58,24 +60,37 @@ impl Contender {
 }
 
 impl Corpus {
-    /// Builds the segments that are not in `folder`, each within `budget` bytes of buffered values.
-    pub(crate) fn prepare(docs: u32, seed: u64, folder: &Path, budget: usize) -> Outcome<Corpus> {
-        fs::create_dir_all(folder)?;
+    /// Builds the segments that are not in the folder, each within a budget of bytes of buffered values.
+    pub(crate) fn prepare(arguments: &Arguments) -> Outcome<Corpus> {
+        let &Arguments { docs, seed, one_file, .. } = arguments;
+        let fields: Vec<&'static str> = FIELDS.into_iter().filter(|name| arguments.has(name)).collect();
+        fs::create_dir_all(&arguments.folder)?;
         let began = Instant::now();
         let mut built = false;
-        let mut bytes = [0; 2];
-        let paths = ["without", "with"].map(|which| folder.join(format!("archive-{docs}-{seed}-{which}.dv")));
-        for ((path, jump_tables), bytes) in paths.iter().zip([false, true]).zip(&mut bytes) {
+        let name = format!("archive-{docs}-{seed}-{}", fields.len());
+        let path = |which: &str| arguments.folder.join(format!("{name}-{which}.dv"));
+        let paths = if one_file { [path("with"), path("with")] } else { [path("without"), path("with")] };
+        for (path, jump_tables) in paths.iter().zip([one_file, true]) {
             if !path.exists() {
                 eprintln!("{}: {docs} documents", path.display());
-                let options = WriterOptions { jump_tables, budget, threads: 0, ..WriterOptions::default() };
-                build(&Archive { docs, seed, length_percent: 85 }, path, options)?;
+                let options = WriterOptions {
+                    jump_tables,
+                    budget: arguments.budget << 20,
+                    threads: 0,
+                    ..WriterOptions::default()
+                };
+                build(&Archive { docs, seed, length_percent: 85 }, &fields, path, options)?;
                 built = true;
             }
-            *bytes = fs::metadata(path)?.len();
         }
+        let bytes = [fs::metadata(&paths[0])?.len(), fs::metadata(&paths[1])?.len()];
         let built = built.then(|| Built { time: began.elapsed(), peak: peak() });
-        Ok(Corpus { docs, seed, paths, bytes, built })
+        Ok(Corpus { docs, seed, asked: Asked::of(&fields), paths, bytes, built })
+    }
+
+    /// Whether all contenders read the same file.
+    pub(crate) fn is_one_file(&self) -> bool {
+        self.paths[0] == self.paths[1]
     }
 
     /// The contender's segment, opened anew. `cold`: nothing of it is in the page cache.
@@ -101,13 +116,18 @@ impl Corpus {
     }
 }
 
-fn build(archive: &Archive, path: &Path, options: WriterOptions) -> Outcome {
+fn build(archive: &Archive, fields: &[&str], path: &Path, options: WriterOptions) -> Outcome {
     let mut schema = Schema::new();
-    let columns: Vec<usize> = (0..FIELDS.len()).filter(|&at| FIELDS[at] != "url").collect();
+    let columns: Vec<usize> = (0..FIELDS.len()).filter(|&at| fields.contains(&FIELDS[at])).collect();
     let ids = columns.iter().map(|&at| schema.add(field(FIELDS[at]))).collect::<Result<Vec<_>, _>>()?;
     let mut writer = SegmentWriter::create(path, schema, options)?;
     let mut document = Document::default();
+    let mut progress = Instant::now();
     for doc in 0..archive.docs {
+        if doc % 1_000_000 == 0 && progress.elapsed().as_secs() >= 30 {
+            eprintln!("  {} million documents", doc / 1_000_000);
+            progress = Instant::now();
+        }
         archive.read(doc, &mut document);
         add(&mut writer, &ids, &columns, &document)?;
     }
@@ -123,7 +143,7 @@ fn peak() -> Option<u64> {
 }
 
 /// Asks the system to forget what it keeps of a file.
-fn forget(path: &Path) -> Outcome {
+pub(crate) fn forget(path: &Path) -> Outcome {
     let file = fs::File::open(path)?;
     // What was not written yet cannot be forgotten.
     file.sync_all()?;

@@ -39,9 +39,9 @@ pub(crate) fn run(corpus: &Corpus) -> Outcome<Export> {
         let (mut out, mut docs) = (Vec::new(), Vec::new());
         for run in &mut runs[at] {
             let began = Instant::now();
-            docs = work::sorted(&segment, &hits)?;
+            docs = work::sorted(&segment, &corpus.asked, &hits)?;
             run.sort = began.elapsed();
-            work::export(&segment, &docs, &mut out)?;
+            work::export(&segment, &corpus.asked, &docs, &mut out)?;
             run.fetch = began.elapsed() - run.sort;
         }
         rows = docs.len();
@@ -51,7 +51,7 @@ pub(crate) fn run(corpus: &Corpus) -> Outcome<Export> {
         let sample = &docs[..docs.len().min(SAMPLED)];
         let asked = if contender == Contender::Walk { sample } else { &docs };
         let began = Instant::now();
-        work::export_one_by_one(&segment, asked, &mut out)?;
+        work::export_one_by_one(&segment, &corpus.asked, asked, &mut out)?;
         one_by_one[at] = began.elapsed().mul_f64(docs.len() as f64 / asked.len().max(1) as f64);
         let lines = out.split_inclusive(|byte| *byte == b'\n').take(sample.len());
         let lines = lines.flatten().copied().collect::<Vec<u8>>();

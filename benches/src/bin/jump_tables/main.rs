@@ -6,7 +6,8 @@
 //! | `work` | what is asked of a segment: the workloads of the posts |
 //! | `measure` | requests by turns, and what their times come to |
 //! | `export` | the export of the posts, run by run |
-//! | `more` | what the posts left open: pages, many hits by pairs, requests side by side |
+//! | `more` | what the posts left open: pages, limits, many hits by pairs, requests side by side |
+//! | `rows` | fields of a document in columns, and as one stored value |
 //! | `chart` | boxes by the magnitude of the hits, as SVG |
 //! | `page` | tables and charts as a page of Markdown, and one of HTML |
 #![expect(clippy::cast_possible_truncation, reason = "magnitudes, digits and hits are small")]
@@ -18,6 +19,7 @@ mod export;
 mod measure;
 mod more;
 mod page;
+mod rows;
 mod work;
 
 use std::path::PathBuf;
@@ -35,7 +37,9 @@ use crate::work::Work;
 #[derive(Parser)]
 #[command(after_help = "Examples:
   cargo run --release -p docvalues-benches --bin jump_tables -- --docs 3000000
-  cargo run --release -p docvalues-benches --bin jump_tables -- --docs 100000000 --report docs/benchmarks")]
+  cargo run --release -p docvalues-benches --bin jump_tables -- --docs 100000000 --one-file --requests 9
+  cargo run --release -p docvalues-benches --bin jump_tables -- --docs 300000000 --one-file \\
+      --fields url_norm,host,crawl_date,content_length --only export,facets,sort --requests 5 --budget 1536")]
 struct Arguments {
     /// How many documents.
     #[arg(long, value_name = "N", default_value_t = 3_000_000, value_parser = docvalues_benches::count)]
@@ -55,12 +59,26 @@ struct Arguments {
     /// How long requests run side by side, for each number of threads.
     #[arg(long, value_name = "SECONDS", default_value_t = 1.0)]
     seconds: f64,
+    /// Only these fields in the segments, and the works that need no others. As it is, all but `url`.
+    #[arg(long, value_name = "NAMES", value_delimiter = ',')]
+    fields: Vec<String>,
+    /// All contenders read the segment with jump tables, and two of them ignore these: half the disk, half the time to
+    /// build. They read the same bytes.
+    #[arg(long)]
+    one_file: bool,
     /// Only these works.
     #[arg(long, value_name = "NAMES", value_delimiter = ',')]
     only: Vec<Work>,
     /// Memory for building a segment, in MiB.
     #[arg(long, value_name = "MIB", default_value_t = 1024)]
     budget: usize,
+}
+
+impl Arguments {
+    /// Whether the segments have a field.
+    fn has(&self, name: &str) -> bool {
+        if self.fields.is_empty() { name != "url" } else { self.fields.iter().any(|field| field == name) }
+    }
 }
 
 type Outcome<T = ()> = Result<T, Box<dyn std::error::Error>>;
@@ -76,8 +94,10 @@ fn main() -> ExitCode {
 }
 
 fn run(arguments: &Arguments) -> Outcome {
-    let works = if arguments.only.is_empty() { Work::ALL.to_vec() } else { arguments.only.clone() };
-    let corpus = Corpus::prepare(arguments.docs, arguments.seed, &arguments.folder, arguments.budget << 20)?;
+    let corpus = Corpus::prepare(arguments)?;
+    let wanted = |work: &Work| arguments.only.is_empty() || arguments.only.contains(work);
+    let works: Vec<Work> =
+        Work::ALL.into_iter().filter(wanted).filter(|work| work.is_for(&corpus.asked)).collect();
     let mut report = Report::default();
     if works.contains(&Work::Export) {
         report.export = Some(export::run(&corpus)?);
@@ -87,9 +107,15 @@ fn run(arguments: &Arguments) -> Outcome {
         if work != Work::Export {
             report.by_hits.push(measure::by_hits(&corpus, work, arguments.requests)?);
         }
+        if matches!(work, Work::Facets | Work::Groups) {
+            report.limits.extend(more::limits(&corpus, work)?);
+        }
         if matches!(work, Work::Facets | Work::Groups | Work::Sort) {
             report.pairs.push(more::pairs(&corpus, work)?);
         }
+    }
+    if works.contains(&Work::Retrieval) {
+        report.rows = rows::run(arguments.docs, &arguments.folder)?;
     }
     if works.contains(&Work::Production) {
         report.side_by_side = more::side_by_side(&corpus, Duration::try_from_secs_f64(arguments.seconds)?)?;

@@ -62,7 +62,7 @@ pub(crate) fn by_hits(corpus: &Corpus, work: Work, requests: u32) -> Outcome<ByH
                 let count = f64::from(10_u32.pow(magnitude)) * spread;
                 let hits = corpus.hits((count as u32).min(corpus.docs), request);
                 let began = Instant::now();
-                sums[at].push(work.run(&segments[at], &hits)?);
+                sums[at].push(work.run(&segments[at], &corpus.asked, &hits)?);
                 if request > 0 {
                     samples[at].add(began.elapsed());
                 }

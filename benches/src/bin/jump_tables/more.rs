@@ -4,6 +4,8 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use docvalues::search::{Docs, Search};
+
 use crate::Outcome;
 use crate::corpus::{Contender, Corpus};
 use crate::export::EXPORTED;
@@ -11,7 +13,7 @@ use crate::measure::{Sample, agree, opened};
 use crate::work::{self, Work};
 
 /// Bytes of a granule: what is read from the file, and checked, together.
-const PAGE: u64 = 4096;
+pub(crate) const PAGE: u64 = 4096;
 
 /// Hits of a request whose pages are counted, and of those that run side by side.
 pub(crate) const HITS: u32 = 1_000;
@@ -29,10 +31,10 @@ pub(crate) fn pages(corpus: &Corpus, work: Work) -> Outcome<Pages> {
         let segment = corpus.open(contender, false)?;
         let before = segment.bytes_touched();
         if work == Work::Export {
-            let docs = work::sorted(&segment, &corpus.hits(EXPORTED.min(corpus.docs), 0))?;
-            work::export(&segment, &docs, &mut Vec::new())?;
+            let docs = work::sorted(&segment, &corpus.asked, &corpus.hits(EXPORTED.min(corpus.docs), 0))?;
+            work::export(&segment, &corpus.asked, &docs, &mut Vec::new())?;
         } else {
-            work.run(&segment, &corpus.hits(HITS.min(corpus.docs), 0))?;
+            work.run(&segment, &corpus.asked, &corpus.hits(HITS.min(corpus.docs), 0))?;
         }
         *pages = (segment.bytes_touched() - before).div_ceil(PAGE);
     }
@@ -61,7 +63,7 @@ pub(crate) fn pairs(corpus: &Corpus, work: Work) -> Outcome<Pairs> {
         for turn in 0..2 {
             let at = (turn + pair) % 2;
             let began = Instant::now();
-            work.run(&segments[at], &hits)?;
+            work.run(&segments[at], &corpus.asked, &hits)?;
             times[at] = began.elapsed();
         }
         // The first pair warms up.
@@ -71,6 +73,45 @@ pub(crate) fn pairs(corpus: &Corpus, work: Work) -> Outcome<Pairs> {
     }
     ratios.sort_unstable_by(f64::total_cmp);
     Ok(Pairs { work, hits: hits.len(), ratio: [ratios[10], ratios[5], ratios[15]] })
+}
+
+/// A work with as many results as are asked for.
+pub(crate) struct Limited {
+    pub(crate) work: Work,
+    pub(crate) limit: usize,
+    pub(crate) hits: usize,
+    pub(crate) samples: [Sample; 3],
+}
+
+/// Facets and groups of a hundredth of all documents, from one result of each to ten thousand.
+pub(crate) fn limits(corpus: &Corpus, work: Work) -> Outcome<Vec<Limited>> {
+    const REQUESTS: u32 = 9;
+    let segments = opened(corpus)?;
+    let mut all = Vec::new();
+    for limit in [1, 20, 100, 1_000, 10_000] {
+        let (mut samples, mut sums, mut hits) = (Vec::new(), Vec::new(), Vec::new());
+        for segment in &segments {
+            let search = Search::new(segment).threads(1);
+            let (mut times, mut answers) = (Vec::new(), Vec::new());
+            for request in 0..=REQUESTS {
+                hits = corpus.hits(corpus.docs / 100, request);
+                let (began, docs) = (Instant::now(), Docs::list(&hits)?);
+                answers.push(match work {
+                    Work::Facets => work::facets(&search, &corpus.asked, docs, limit)?,
+                    _ => work::groups(&search, docs, limit)?,
+                });
+                if request > 0 {
+                    times.push(began.elapsed());
+                }
+            }
+            samples.push(Sample::of(times));
+            sums.push(answers);
+        }
+        agree(work, <[_; 3]>::try_from(sums).unwrap_or_default())?;
+        let samples = <[_; 3]>::try_from(samples).unwrap_or_default();
+        all.push(Limited { work, limit, hits: hits.len(), samples });
+    }
+    Ok(all)
 }
 
 /// Requests of several threads at once.
@@ -86,8 +127,9 @@ pub(crate) fn side_by_side(corpus: &Corpus, long: Duration) -> Outcome<Vec<SideB
     let segments = opened(corpus)?;
     let hits: Vec<_> = (0..16).map(|request| corpus.hits(HITS.min(corpus.docs), request)).collect();
     for hits in &hits {
-        let sums =
-            [0, 1, 2].map(|at| Work::Production.run(&segments[at], hits).map_err(|error| error.to_string()));
+        let sums = [0, 1, 2].map(|at| {
+            Work::Production.run(&segments[at], &corpus.asked, hits).map_err(|error| error.to_string())
+        });
         agree(Work::Production, sums)?;
     }
     let mut all = Vec::new();
@@ -100,7 +142,7 @@ pub(crate) fn side_by_side(corpus: &Corpus, long: Duration) -> Outcome<Vec<SideB
                 while began.elapsed() < long {
                     let request = next.fetch_add(1, Ordering::Relaxed) as usize % hits.len();
                     let start = Instant::now();
-                    Work::Production.run(segment, &hits[request]).expect("as before");
+                    Work::Production.run(segment, &corpus.asked, &hits[request]).expect("as before");
                     times.push(start.elapsed());
                 }
                 times

@@ -9,8 +9,9 @@ use crate::Outcome;
 use crate::chart;
 use crate::corpus::{Contender, Corpus};
 use crate::export::{EXPORTED, Export, SAMPLED};
-use crate::measure::ByHits;
-use crate::more::{HITS, Pages, Pairs, SideBySide};
+use crate::measure::{ByHits, Sample};
+use crate::more::{HITS, Limited, Pages, Pairs, SideBySide};
+use crate::rows::Stored;
 use crate::work::Work;
 
 /// What was measured.
@@ -20,6 +21,8 @@ pub(crate) struct Report {
     pub(crate) by_hits: Vec<ByHits>,
     pub(crate) pages: Vec<Pages>,
     pub(crate) pairs: Vec<Pairs>,
+    pub(crate) limits: Vec<Limited>,
+    pub(crate) rows: Vec<Stored>,
     pub(crate) side_by_side: Vec<SideBySide>,
 }
 
@@ -29,17 +32,23 @@ pub(crate) fn write(corpus: &Corpus, report: &Report, folder: &Path) -> Outcome 
     fs::create_dir_all(&charts)?;
     let (mut page, mut html) = (head(corpus)?, String::from(HTML));
     if let Some(export) = &report.export {
-        exported(export, &mut page)?;
+        exported(corpus, export, &mut page)?;
     }
     for by_hits in &report.by_hits {
         let (name, svg) = (by_hits.work.name(), chart::draw(by_hits, corpus.docs)?);
         fs::write(charts.join(format!("{name}.svg")), &svg)?;
-        write!(page, "\n## {name}\n\n{}\n\n![{name}](jump-tables/{name}.svg)\n\n", by_hits.work.about())?;
+        write!(
+            page,
+            "\n## {name}\n\n{}\n\n![{name}](jump-tables/{name}.svg)\n\n",
+            by_hits.work.about(&corpus.asked)
+        )?;
         table(by_hits, &mut page)?;
-        write!(html, "<h2>{name}</h2>\n<p>{}</p>\n{svg}\n", by_hits.work.about())?;
+        write!(html, "<h2>{name}</h2>\n<p>{}</p>\n{svg}\n", by_hits.work.about(&corpus.asked))?;
     }
     pages(&report.pages, &mut page)?;
     pairs(&report.pairs, &mut page)?;
+    limits(&report.limits, &mut page)?;
+    rows(&report.rows, &mut page)?;
     side_by_side(&report.side_by_side, &mut page)?;
     fs::write(folder.join("jump-tables.md"), page)?;
     fs::write(folder.join("jump-tables.html"), html)?;
@@ -61,9 +70,13 @@ fn head(corpus: &Corpus) -> Outcome<String> {
     )?;
     let [without, with] = corpus.bytes.map(mib);
     writeln!(page, "| | |\n| --- | --- |\n| documents | {} |", corpus.docs)?;
-    writeln!(page, "| segment without tables | {without} MiB |")?;
-    let share = (corpus.bytes[1] as f64 / corpus.bytes[0] as f64 - 1.0) * 100.0;
-    writeln!(page, "| segment with tables | {with} MiB, {share:.3} % more |")?;
+    if corpus.is_one_file() {
+        writeln!(page, "| segment, with tables; two contenders ignore them | {with} MiB |")?;
+    } else {
+        writeln!(page, "| segment without tables | {without} MiB |")?;
+        let share = (corpus.bytes[1] as f64 / corpus.bytes[0] as f64 - 1.0) * 100.0;
+        writeln!(page, "| segment with tables | {with} MiB, {share:.3} % more |")?;
+    }
     if let Some(built) = corpus.built {
         writeln!(page, "| building what was not there | {} s |", built.time.as_secs())?;
         if let Some(peak) = built.peak {
@@ -92,8 +105,8 @@ fn millis(time: Duration) -> String {
     figure(time.as_secs_f64() * 1e3)
 }
 
-fn exported(export: &Export, page: &mut String) -> std::fmt::Result {
-    writeln!(page, "\n## export\n\n{}\n", Work::Export.about())?;
+fn exported(corpus: &Corpus, export: &Export, page: &mut String) -> std::fmt::Result {
+    writeln!(page, "\n## export\n\n{}\n", Work::Export.about(&corpus.asked))?;
     writeln!(
         page,
         "Milliseconds of four runs, the first one with nothing of the file in the page cache; in brackets what sorting took of \
@@ -120,13 +133,18 @@ fn table(by_hits: &ByHits, page: &mut String) -> std::fmt::Result {
     head_of_contenders("hits", page)?;
     for bucket in &by_hits.buckets {
         write!(page, "| from {} |", 10_u64.pow(bucket.magnitude))?;
-        for sample in &bucket.samples {
-            let [median, most, greatest] = [50, 95, 100].map(|percent| millis(sample.percentile(percent)));
-            write!(page, " {median} ({most}, {greatest}) |")?;
-        }
-        writeln!(page)?;
+        cells(&bucket.samples, page)?;
     }
     Ok(())
+}
+
+/// What each contender took, to the end of a row.
+fn cells(samples: &[Sample; 3], page: &mut String) -> std::fmt::Result {
+    for sample in samples {
+        let [median, most, greatest] = [50, 95, 100].map(|percent| millis(sample.percentile(percent)));
+        write!(page, " {median} ({most}, {greatest}) |")?;
+    }
+    writeln!(page)
 }
 
 fn head_of_contenders(first: &str, page: &mut String) -> std::fmt::Result {
@@ -162,6 +180,46 @@ fn pairs(pairs: &[Pairs], page: &mut String) -> std::fmt::Result {
     )?;
     for Pairs { work, hits, ratio: [median, low, high] } in pairs {
         writeln!(page, "| {} | {hits} | {median:.3} | {low:.3} to {high:.3} |", work.name())?;
+    }
+    Ok(())
+}
+
+fn limits(limits: &[Limited], page: &mut String) -> std::fmt::Result {
+    let Some(first) = limits.first() else { return Ok(()) };
+    writeln!(page, "\n## Limits\n")?;
+    writeln!(
+        page,
+        "From one result to ten thousand, of {} hits: milliseconds, median (95 %, greatest).\n",
+        first.hits
+    )?;
+    head_of_contenders("results", page)?;
+    for Limited { work, limit, samples, .. } in limits {
+        write!(page, "| {}, {limit} |", work.name())?;
+        cells(samples, page)?;
+    }
+    Ok(())
+}
+
+fn rows(rows: &[Stored], page: &mut String) -> std::fmt::Result {
+    if rows.is_empty() {
+        return Ok(());
+    }
+    writeln!(page, "\n## Rows beside columns\n")?;
+    writeln!(
+        page,
+        "The fields of 20 random documents: from a column each, or from the document as JSON in one compressed column. \
+         Microseconds, median (95 %) of 21 requests; *cold*: nothing of the file in the page cache; pages of 4 KiB that a request \
+         touches in a segment that was just opened.\n\n\
+         | | fields | bytes a document | cold | warm | pages |\n| --- | ---: | ---: | ---: | ---: | ---: |"
+    )?;
+    for Stored { name, fields, bytes, cold, warm, pages } in rows {
+        write!(page, "| {name} | {fields} | {} |", figure(*bytes))?;
+        for sample in [cold, warm] {
+            let [median, most] =
+                [50, 95].map(|percent| figure(sample.percentile(percent).as_secs_f64() * 1e6));
+            write!(page, " {median} ({most}) |")?;
+        }
+        writeln!(page, " {pages} |")?;
     }
     Ok(())
 }

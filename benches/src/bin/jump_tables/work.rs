@@ -10,7 +10,8 @@ use docvalues::search::group::{Group, GroupOrder, Measure, Metric};
 use docvalues::search::histogram::{Histogram, Step, Unit};
 use docvalues::search::stats::Stats;
 use docvalues::search::{Docs, Search};
-use docvalues::{DocId, Segment, SortKey};
+use docvalues::{Binary, DocId, Kind, Numeric, Segment, SortKey, Sorted};
+use docvalues_testkit::rng::SplitMix64;
 
 use crate::Outcome;
 
@@ -20,7 +21,7 @@ const PAGE: usize = 20;
 const FACETS: [&str; 6] =
     ["domain", "crawl_year", "public_suffix", "content_type_norm", "status_code", "host"];
 
-const RETRIEVED: [&str; 9] = [
+pub(crate) const RETRIEVED: [&str; 9] = [
     "id",
     "source_file",
     "url_norm",
@@ -32,8 +33,34 @@ const RETRIEVED: [&str; 9] = [
     "content_language",
 ];
 
-pub(crate) const EXPORTED: [&str; 4] =
-    ["content_type_ext", "content_type_served", "crawl_date", "content_length"];
+/// What the posts exported, and what is exported of segments that lack some of it.
+const EXPORTED: [[&str; 4]; 2] = [
+    ["content_type_ext", "content_type_served", "crawl_date", "content_length"],
+    ["url_norm", "host", "crawl_date", "content_length"],
+];
+
+/// What documents are sorted by before they are exported.
+const KEY: &str = "id";
+
+/// What is asked for, as far as the segments have it.
+pub(crate) struct Asked {
+    fields: Vec<&'static str>,
+    facets: Vec<&'static str>,
+    exported: [&'static str; 4],
+}
+
+impl Asked {
+    pub(crate) fn of(fields: &[&'static str]) -> Asked {
+        let has = |name: &&str| fields.contains(name);
+        let [first, other] = EXPORTED;
+        let exported = if first.iter().all(has) { first } else { other };
+        Asked { fields: fields.to_vec(), facets: FACETS.into_iter().filter(has).collect(), exported }
+    }
+
+    fn has(&self, name: &str) -> bool {
+        self.fields.contains(&name)
+    }
+}
 
 /// A workload.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -77,14 +104,19 @@ impl Work {
         }
     }
 
-    pub(crate) fn about(self) -> &'static str {
-        match self {
+    pub(crate) fn about(self, asked: &Asked) -> String {
+        let names =
+            |names: &[&str]| names.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ");
+        let about = match self {
             Work::Export => {
-                "Four fields of 52,653 documents, sorted by `id`, descending: their order in the file is random."
+                let order = if asked.has(KEY) {
+                    "sorted by `id`, descending: their order in the file is random"
+                } else {
+                    "in random order"
+                };
+                return format!("The fields {} of 52,653 documents, {order}.", names(&asked.exported));
             }
-            Work::Facets => {
-                "The 20 most frequent values of `domain`, `crawl_year`, `public_suffix`, `content_type_norm`, `status_code` and `host`."
-            }
+            Work::Facets => return format!("The 20 most frequent values of {}.", names(&asked.facets)),
             Work::Groups => {
                 "The first 20 of `url_norm`, each with its first document: several harvests of a page are one result."
             }
@@ -96,17 +128,31 @@ impl Work {
             Work::Dashboard => {
                 "For each month of `crawl_date`: how many documents, the sum of `content_length`, and the five most frequent hosts."
             }
-        }
+        };
+        about.to_owned()
+    }
+
+    /// Whether there are the fields for it.
+    pub(crate) fn is_for(self, asked: &Asked) -> bool {
+        let needed: &[&str] = match self {
+            Work::Export => &asked.exported,
+            Work::Facets => return !asked.facets.is_empty(),
+            Work::Groups => &["url_norm"],
+            Work::Sort => &["content_length"],
+            Work::Retrieval | Work::Production => &RETRIEVED,
+            Work::Dashboard => &["crawl_date", "content_length", "host"],
+        };
+        needed.iter().all(|name| asked.has(name))
     }
 
     /// Does the work, and adds up what came of it.
-    pub(crate) fn run(self, segment: &Segment, hits: &[DocId]) -> Outcome<u64> {
+    pub(crate) fn run(self, segment: &Segment, asked: &Asked, hits: &[DocId]) -> Outcome<u64> {
         let search = Search::new(segment).threads(1);
         let docs = Docs::list(hits)?;
         Ok(match self {
             Work::Export => return Err("an export is measured by its own steps".into()),
-            Work::Facets => facets(&search, docs)?,
-            Work::Groups => groups(&search, docs)?,
+            Work::Facets => facets(&search, asked, docs, PAGE)?,
+            Work::Groups => groups(&search, docs, PAGE)?,
             Work::Sort => {
                 let top = search.top(docs, &[SortKey::new("content_length").descending()], PAGE)?;
                 top.iter().fold(0, |sum, found| add(sum, found.doc.get().into()))
@@ -114,8 +160,12 @@ impl Work {
             Work::Retrieval => retrieve(&search, hits)?,
             Work::Production => {
                 let distinct = search.stats(docs, &Stats::of("domain").distinct())?.values;
-                let parts =
-                    [facets(&search, docs)?, groups(&search, docs)?, distinct, retrieve(&search, hits)?];
+                let parts = [
+                    facets(&search, asked, docs, PAGE)?,
+                    groups(&search, docs, PAGE)?,
+                    distinct,
+                    retrieve(&search, hits)?,
+                ];
                 parts.into_iter().fold(0, add)
             }
             Work::Dashboard => dashboard(&search, docs)?,
@@ -127,14 +177,17 @@ fn add(sum: u64, next: u64) -> u64 {
     sum.wrapping_mul(31).wrapping_add(next)
 }
 
-fn facets(search: &Search<'_>, docs: Docs<'_>) -> Outcome<u64> {
-    let facets = search.facets(docs, &FACETS.map(|name| Facet::on(name).top(PAGE)))?;
+/// The `limit` most frequent values of each field.
+pub(crate) fn facets(search: &Search<'_>, asked: &Asked, docs: Docs<'_>, limit: usize) -> Outcome<u64> {
+    let facets: Vec<_> = asked.facets.iter().map(|name| Facet::on(*name).top(limit)).collect();
+    let facets = search.facets(docs, &facets)?;
     let counts = facets.iter().flat_map(|facet| facet.values.iter().map(|(_, count)| *count));
     Ok(counts.fold(0, add))
 }
 
-fn groups(search: &Search<'_>, docs: Docs<'_>) -> Outcome<u64> {
-    let group = Group::by("url_norm").order(GroupOrder::Best).top(PAGE).docs(1);
+/// The first `limit` pages, each with a document.
+pub(crate) fn groups(search: &Search<'_>, docs: Docs<'_>, limit: usize) -> Outcome<u64> {
+    let group = Group::by("url_norm").order(GroupOrder::Best).top(limit).docs(1);
     let found = search.group(docs, &group)?;
     Ok(found
         .groups
@@ -177,16 +230,21 @@ fn retrieve(search: &Search<'_>, hits: &[DocId]) -> Outcome<u64> {
     }))
 }
 
-/// The documents by `id`, descending.
-pub(crate) fn sorted(segment: &Segment, hits: &[DocId]) -> Outcome<Vec<DocId>> {
+/// The documents by `id`, descending; in no order, where they have none.
+pub(crate) fn sorted(segment: &Segment, asked: &Asked, hits: &[DocId]) -> Outcome<Vec<DocId>> {
+    if !asked.has(KEY) {
+        let mut docs = hits.to_vec();
+        SplitMix64::new(1).shuffle(&mut docs);
+        return Ok(docs);
+    }
     let search = Search::new(segment).threads(1);
-    Ok(search.sorted(Docs::list(hits)?, &[SortKey::new("id").descending()])?)
+    Ok(search.sorted(Docs::list(hits)?, &[SortKey::new(KEY).descending()])?)
 }
 
 /// The lines of CSV of `docs`, in their order, as docvalues exports them: column by column of thousands of documents.
-pub(crate) fn export(segment: &Segment, docs: &[DocId], out: &mut Vec<u8>) -> Outcome {
+pub(crate) fn export(segment: &Segment, asked: &Asked, docs: &[DocId], out: &mut Vec<u8>) -> Outcome {
     let search = Search::new(segment).threads(1);
-    let mut export = search.export(docs, &EXPORTED)?;
+    let mut export = search.export(docs, &asked.exported)?;
     let types: Vec<LogicalType> = export.fields().map(|field| field.logical).collect();
     out.clear();
     while let Some(chunk) = export.next_chunk()? {
@@ -218,26 +276,63 @@ fn write_number(stored: i64, logical: LogicalType, out: &mut Vec<u8>) -> std::io
     }
 }
 
+/// A column, as values are read from it one by one.
+enum Cells {
+    Terms(Sorted),
+    Bytes(Binary),
+    Numbers(Numeric, LogicalType),
+}
+
+impl Cells {
+    fn open(segment: &Segment, name: &str) -> Outcome<Cells> {
+        let field = segment.fields()?.into_iter().find(|field| field.name == name).ok_or("no such column")?;
+        Ok(match field.kind {
+            Kind::Sorted => Cells::Terms(segment.sorted(name)?),
+            Kind::Binary => Cells::Bytes(segment.binary(name)?),
+            _ => Cells::Numbers(segment.stored(name)?, field.logical),
+        })
+    }
+
+    fn write(&self, doc: DocId, buffer: &mut Vec<u8>, out: &mut Vec<u8>) -> Outcome {
+        match self {
+            Cells::Terms(column) => {
+                if let Some(ord) = column.ord(doc)? {
+                    column.terms().term(ord, buffer)?;
+                    out.extend_from_slice(buffer);
+                }
+            }
+            Cells::Bytes(column) => {
+                if let Some(bytes) = column.get(doc, buffer)? {
+                    out.extend_from_slice(bytes);
+                }
+            }
+            Cells::Numbers(column, logical) => {
+                if let Some(stored) = column.get(doc)? {
+                    write_number(stored, *logical, out)?;
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
 /// The same, one document after the other and of each one value after the other, as Solr 7 did.
-pub(crate) fn export_one_by_one(segment: &Segment, docs: &[DocId], out: &mut Vec<u8>) -> Outcome {
-    let [ext, served] = [segment.sorted(EXPORTED[0])?, segment.sorted(EXPORTED[1])?];
-    let (date, length) = (segment.stored(EXPORTED[2])?, segment.typed::<u64>(EXPORTED[3])?);
-    let mut term = Vec::new();
+pub(crate) fn export_one_by_one(
+    segment: &Segment,
+    asked: &Asked,
+    docs: &[DocId],
+    out: &mut Vec<u8>,
+) -> Outcome {
+    let columns = asked.exported.map(|name| Cells::open(segment, name));
+    let columns = columns.into_iter().collect::<Outcome<Vec<_>>>()?;
+    let mut buffer = Vec::new();
     out.clear();
     for &doc in docs {
-        for column in [&ext, &served] {
-            if let Some(ord) = column.ord(doc)? {
-                column.terms().term(ord, &mut term)?;
-                out.extend_from_slice(&term);
+        for (at, column) in columns.iter().enumerate() {
+            if at > 0 {
+                out.push(b',');
             }
-            out.push(b',');
-        }
-        if let Some(date) = date.get(doc)? {
-            write!(out, "{date}")?;
-        }
-        out.push(b',');
-        if let Some(length) = length.get(doc)? {
-            write!(out, "{length}")?;
+            column.write(doc, &mut buffer, out)?;
         }
         out.push(b'\n');
     }
