@@ -7,6 +7,7 @@ use std::time::Duration;
 use plotters::prelude::*;
 
 use crate::corpus::Contender;
+use crate::export::Export;
 use crate::measure::{Bucket, ByHits};
 
 const SIZE: (u32, u32) = (860, 420);
@@ -61,12 +62,57 @@ pub(crate) fn draw(by_hits: &ByHits, docs: u32) -> Result<String, Box<dyn Error>
                 Rectangle::new([(x, y - 5), (x + 14, y + 5)], colour.filled()).into_dyn()
             });
         }
+        legend(&mut chart, SeriesLabelPosition::UpperLeft).map_err(|error| error.to_string())?;
+        area.present()?;
+    }
+    Ok(svg)
+}
+
+/// A picture of the runs of an export: a bar each.
+pub(crate) fn runs(export: &Export, docs: u32) -> Result<String, Box<dyn Error>> {
+    let totals: Vec<Vec<f64>> = (0..Contender::ALL.len())
+        .map(|at| {
+            let runs = export.runs[at].iter().map(|run| run.sort + run.fetch);
+            runs.chain([export.one_by_one[at]]).map(millis).collect()
+        })
+        .collect();
+    let all = || totals.iter().flatten().copied();
+    let (least, most) = (all().fold(f64::MAX, f64::min) / 3.0, all().fold(0.0, f64::max) * 20.0);
+    let groups = totals[0].len();
+    let mut svg = String::new();
+    {
+        let area = SVGBackend::with_string(&mut svg, SIZE).into_drawing_area();
+        area.fill(&WHITE)?;
+        let title = format!("export of {} rows, {} million documents", export.rows, f64::from(docs) / 1e6);
+        let mut chart = ChartBuilder::on(&area)
+            .caption(title, ("sans-serif", 18))
+            .margin(12)
+            .x_label_area_size(44)
+            .y_label_area_size(70)
+            .build_cartesian_2d(-0.5..groups as f64 - 0.5, (least..most).log_scale())?;
         chart
-            .configure_series_labels()
-            .position(SeriesLabelPosition::UpperLeft)
-            .background_style(WHITE.mix(0.9))
-            .border_style(BLACK.mix(0.3))
+            .configure_mesh()
+            .disable_x_mesh()
+            .x_labels(groups)
+            .x_label_formatter(&|at| match at.round() as usize {
+                0 => "run 1 (cold)".to_owned(),
+                at if at + 1 < groups => format!("run {}", at + 1),
+                _ => "one by one".to_owned(),
+            })
+            .y_label_formatter(&|millis| format!("{millis}"))
+            .y_desc("milliseconds")
             .draw()?;
+        for (at, contender) in Contender::ALL.into_iter().enumerate() {
+            let colour = colour(contender);
+            let bars = (0..groups).map(|group| {
+                let x = group as f64 + (at as f64 - 1.0) * 1.3 * BOX;
+                Rectangle::new([(x - BOX / 2.0, least), (x + BOX / 2.0, totals[at][group])], colour.filled())
+            });
+            chart.draw_series(bars)?.label(contender.name()).legend(move |(x, y)| {
+                Rectangle::new([(x, y - 5), (x + 14, y + 5)], colour.filled()).into_dyn()
+            });
+        }
+        legend(&mut chart, SeriesLabelPosition::UpperRight).map_err(|error| error.to_string())?;
         area.present()?;
     }
     Ok(svg)
@@ -81,6 +127,16 @@ fn hits(magnitude: f64) -> String {
         _ => format!("{}G", 10_i32.pow(magnitude as u32 - 9)),
     };
     format!("{}–{}", power(magnitude), power(magnitude + 1.0))
+}
+
+/// Says which colour is whose.
+fn legend<'a, B: DrawingBackend + 'a, X: Ranged<ValueType = f64>, Y: Ranged<ValueType = f64>>(
+    chart: &mut ChartContext<'a, B, Cartesian2d<X, Y>>,
+    place: SeriesLabelPosition,
+) -> Result<(), DrawingAreaErrorKind<B::ErrorType>> {
+    let mut labels = chart.configure_series_labels();
+    labels.position(place).background_style(WHITE.mix(0.9));
+    labels.border_style(BLACK.mix(0.3)).draw()
 }
 
 type Piece<'a> = DynElement<'static, SVGBackend<'a>, (f64, f64)>;

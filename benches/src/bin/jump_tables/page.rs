@@ -26,33 +26,39 @@ pub(crate) struct Report {
     pub(crate) side_by_side: Vec<SideBySide>,
 }
 
-/// Writes `jump-tables.md`, `jump-tables.html` and the charts, which are in the folder `jump-tables`.
+/// Writes, of a million documents, `jump-tables-1m.md`, `jump-tables-1m.html` and the charts, which are in the folder
+/// `jump-tables-1m`.
 pub(crate) fn write(corpus: &Corpus, report: &Report, folder: &Path) -> Outcome {
-    let charts = folder.join("jump-tables");
+    let name = match corpus.docs {
+        docs if docs.is_multiple_of(1_000_000) => format!("jump-tables-{}m", docs / 1_000_000),
+        docs => format!("jump-tables-{docs}"),
+    };
+    let charts = folder.join(&name);
     fs::create_dir_all(&charts)?;
+    let draw = |work: Work, svg: String, page: &mut String, html: &mut String| -> Outcome {
+        let (work, about) = (work.name(), work.about(&corpus.asked));
+        fs::write(charts.join(format!("{work}.svg")), &svg)?;
+        write!(page, "\n## {work}\n\n{about}\n\n![{work}]({name}/{work}.svg)\n\n")?;
+        Ok(write!(html, "<h2>{work}</h2>\n<p>{about}</p>\n{svg}\n")?)
+    };
     let (mut page, mut html) = (head(corpus)?, String::from(HTML));
     if let Some(export) = &report.export {
-        exported(corpus, export, &mut page)?;
+        draw(Work::Export, chart::runs(export, corpus.docs)?, &mut page, &mut html)?;
+        exported(export, &mut page)?;
     }
     for by_hits in &report.by_hits {
-        let (name, svg) = (by_hits.work.name(), chart::draw(by_hits, corpus.docs)?);
-        fs::write(charts.join(format!("{name}.svg")), &svg)?;
-        write!(
-            page,
-            "\n## {name}\n\n{}\n\n![{name}](jump-tables/{name}.svg)\n\n",
-            by_hits.work.about(&corpus.asked)
-        )?;
+        draw(by_hits.work, chart::draw(by_hits, corpus.docs)?, &mut page, &mut html)?;
         table(by_hits, &mut page)?;
-        write!(html, "<h2>{name}</h2>\n<p>{}</p>\n{svg}\n", by_hits.work.about(&corpus.asked))?;
     }
     pages(&report.pages, &mut page)?;
     pairs(&report.pairs, &mut page)?;
     limits(&report.limits, &mut page)?;
     rows(&report.rows, &mut page)?;
     side_by_side(&report.side_by_side, &mut page)?;
-    fs::write(folder.join("jump-tables.md"), page)?;
-    fs::write(folder.join("jump-tables.html"), html)?;
-    println!("{}", folder.join("jump-tables.md").display());
+    fs::write(folder.join(format!("{name}.html")), html)?;
+    let path = folder.join(format!("{name}.md"));
+    fs::write(&path, page)?;
+    println!("{}", path.display());
     Ok(())
 }
 
@@ -105,8 +111,7 @@ fn millis(time: Duration) -> String {
     figure(time.as_secs_f64() * 1e3)
 }
 
-fn exported(corpus: &Corpus, export: &Export, page: &mut String) -> std::fmt::Result {
-    writeln!(page, "\n## export\n\n{}\n", Work::Export.about(&corpus.asked))?;
+fn exported(export: &Export, page: &mut String) -> std::fmt::Result {
     writeln!(
         page,
         "Milliseconds of four runs, the first one with nothing of the file in the page cache; in brackets what sorting took of \
@@ -120,7 +125,8 @@ fn exported(corpus: &Corpus, export: &Export, page: &mut String) -> std::fmt::Re
     for (at, contender) in Contender::ALL.into_iter().enumerate() {
         write!(page, "| {} |", contender.name())?;
         for run in export.runs[at] {
-            write!(page, " {} ({}) |", millis(run.sort + run.fetch), millis(run.sort))?;
+            let note = if contender == Contender::Walk && export.rows > export.walked { "*" } else { "" };
+            write!(page, " {}{note} ({}) |", millis(run.sort + run.fetch), millis(run.sort))?;
         }
         let note = if contender == Contender::Walk && export.rows > SAMPLED { "*" } else { "" };
         writeln!(page, " {}{note} |", millis(export.one_by_one[at]))?;
@@ -129,7 +135,12 @@ fn exported(corpus: &Corpus, export: &Export, page: &mut String) -> std::fmt::Re
 }
 
 fn table(by_hits: &ByHits, page: &mut String) -> std::fmt::Result {
-    writeln!(page, "Milliseconds: median (95 %, greatest).\n")?;
+    let requests = || by_hits.buckets.iter().flat_map(|bucket| &bucket.samples).map(Sample::len);
+    let (fewest, most) = (requests().min().unwrap_or(0), requests().max().unwrap_or(0));
+    writeln!(
+        page,
+        "Milliseconds: median (95 %, greatest) of {most} requests; {fewest} of those that take long.\n"
+    )?;
     head_of_contenders("hits", page)?;
     for bucket in &by_hits.buckets {
         write!(page, "| from {} |", 10_u64.pow(bucket.magnitude))?;

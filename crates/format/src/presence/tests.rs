@@ -368,6 +368,38 @@ fn the_last_document_of_the_largest_segment_is_found() {
     }
 }
 
+/// Zeros that nobody touches take no memory.
+#[cfg(target_pointer_width = "64")]
+#[test]
+fn blocks_lie_beyond_four_gibibytes() {
+    const FAR: usize = 5 << 30;
+    for step in [2, 40] {
+        let bits = bits(3 * BLOCK, (0..3 * BLOCK).step_by(step));
+        let near = open(encode_bits(&bits, true), bits.len() as u32, JumpTables::Baked);
+        let Presence::Blocks { values, mut blocks, jump: Some(mut jump) } = encode_bits(&bits, true) else {
+            panic!("no blocks")
+        };
+        // The last block's payload is carried away, and its entry says where to.
+        let entry = jump.len() - BlockEntry::LEN;
+        let (_, payload, ..) = BlockEntry::fields(jump[entry..].first_chunk().unwrap());
+        let carried = blocks.split_off(payload);
+        blocks.resize(FAR + carried.len(), 0);
+        blocks[FAR..].copy_from_slice(&carried);
+        jump[entry + 4..entry + 8].copy_from_slice(&((FAR / 8) as u32).to_le_bytes());
+        let presence = Presence::Blocks { values, blocks, jump: Some(jump) };
+        let far = open(presence, bits.len() as u32, JumpTables::Baked);
+        let docs: Vec<DocId> = (2 * BLOCK as u32 - 5..bits.len() as u32).map(DocId::new).rev().collect();
+        let (mut expected, mut got) = (vec![0; docs.len()], vec![0; docs.len()]);
+        near.rank_many(&docs, &mut expected).unwrap();
+        far.rank_many(&docs, &mut got).unwrap();
+        assert_eq!(got, expected);
+        for (&doc, expected) in docs.iter().zip(expected) {
+            let rank = far.rank(doc).unwrap().map_or(NO_VALUE, ValueIndex::get);
+            assert_eq!(rank, expected, "{doc:?}");
+        }
+    }
+}
+
 #[test]
 fn bits_behind_the_documents_are_ignored_and_missing_words_are_zero() {
     assert_eq!(encode(0, &[!0], true), Presence::None);

@@ -211,3 +211,38 @@ fn one_by_one_is_as_in_a_batch_whatever_the_headers_say() {
         }
     }
 }
+
+/// Zeros that nobody touches take no memory.
+#[cfg(target_pointer_width = "64")]
+#[test]
+fn residuals_lie_beyond_four_gibibytes() {
+    const FAR: usize = 5 << 30;
+    let values = Shape::Steps.values(60_000, 18);
+    let mut column = encode(&values, &VALUES);
+    let (stride, shift) = (column.stride.bytes(), column.block_shift);
+    let first = values.len() >> shift << shift;
+    let reader = open(&column, JumpTables::Baked).unwrap();
+    let header = reader.locate((first >> shift) as u64).unwrap();
+    let payload = reader.meta.payload((first >> shift) as u64, &header).unwrap();
+    let (table, blocks) = (column.jump.as_mut().unwrap(), column.blocks.as_mut().unwrap());
+    // The last block's residuals are carried away, and its entry in the jump table says where to.
+    let tags = table.len() - stride + 8;
+    let mut far = vec![0; FAR + payload.len()];
+    far[..blocks.len()].copy_from_slice(blocks);
+    far[FAR..].copy_from_slice(&blocks[payload.clone()]);
+    far[payload].fill(0xFF);
+    *blocks = far;
+    table[tags + 2..tags + 8].copy_from_slice(&(FAR as u64 / 8).to_le_bytes()[..6]);
+
+    let reader = NumericReader::open(in_memory(column), JumpTables::Baked).unwrap();
+    let mut decoded = vec![0; values.len()];
+    reader.decode(0..values.len() as u64, &mut decoded).unwrap();
+    assert_eq!(decoded, values);
+    let indices: Vec<u32> = (first as u32 - 5..values.len() as u32).rev().collect();
+    let mut gathered = vec![0; indices.len()];
+    reader.gather(&indices, &mut gathered).unwrap();
+    for (&index, gathered) in indices.iter().zip(gathered) {
+        let value = values[index as usize];
+        assert_eq!((gathered, reader.get(index.into()).unwrap()), (value, value), "value {index}");
+    }
+}
