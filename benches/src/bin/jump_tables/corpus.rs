@@ -2,7 +2,7 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use docvalues::{DocId, JumpTables, OpenOptions, Schema, Segment, SegmentWriter, WriterOptions};
 use docvalues_benches::archive::{Archive, Document, FIELDS, add, field};
@@ -19,16 +19,16 @@ pub(crate) struct Corpus {
     /// Without jump tables, and with them.
     paths: [PathBuf; 2],
     pub(crate) bytes: [u64; 2],
-    /// What building took, if a segment was not there.
-    pub(crate) built: Option<Built>,
+    /// What building took, whenever that was.
+    pub(crate) built: Built,
 }
 
-/// What building one or both segments took.
-#[derive(Clone, Copy, Debug)]
+/// What building took: of one or both segments.
+#[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Built {
-    pub(crate) time: Duration,
-    /// The most memory that this process had, if the system tells.
-    pub(crate) peak: Option<u64>,
+    pub(crate) seconds: u64,
+    /// The most memory that the process had, if the system tells; or 0.
+    pub(crate) peak: u64,
 }
 
 /// Who finds blocks in which way.
@@ -65,8 +65,7 @@ impl Corpus {
         let &Arguments { docs, seed, one_file, .. } = arguments;
         let fields: Vec<&'static str> = FIELDS.into_iter().filter(|name| arguments.has(name)).collect();
         fs::create_dir_all(&arguments.folder)?;
-        let began = Instant::now();
-        let mut built = false;
+        let mut built = Built::default();
         let name = format!("archive-{docs}-{seed}-{}", fields.len());
         let path = |which: &str| arguments.folder.join(format!("{name}-{which}.dv"));
         let paths = if one_file { [path("with"), path("with")] } else { [path("without"), path("with")] };
@@ -79,12 +78,19 @@ impl Corpus {
                     threads: 0,
                     ..WriterOptions::default()
                 };
+                let began = Instant::now();
                 build(&Archive { docs, seed, length_percent: 85 }, &fields, path, options)?;
-                built = true;
+                let (seconds, peak) = (began.elapsed().as_secs(), peak().unwrap_or(0));
+                fs::write(note(path), format!("{seconds} seconds, at most {peak} bytes of memory\n"))?;
             }
         }
+        for path in paths.iter().skip(usize::from(one_file)) {
+            let note = fs::read_to_string(note(path))?;
+            let mut numbers = note.split_whitespace().filter_map(|word| word.parse::<u64>().ok());
+            built.seconds += numbers.next().unwrap_or(0);
+            built.peak = built.peak.max(numbers.next().unwrap_or(0));
+        }
         let bytes = [fs::metadata(&paths[0])?.len(), fs::metadata(&paths[1])?.len()];
-        let built = built.then(|| Built { time: began.elapsed(), peak: peak() });
         Ok(Corpus { docs, seed, asked: Asked::of(&fields), paths, bytes, built })
     }
 
@@ -133,6 +139,36 @@ fn build(archive: &Archive, fields: &[&str], path: &Path, options: WriterOptions
     }
     writer.finish()?;
     Ok(())
+}
+
+/// Nanoseconds a document to make the documents alone, and then with each field in a segment of its own.
+pub(crate) fn by_column(arguments: &Arguments) -> Outcome<(f64, Vec<(&'static str, f64)>)> {
+    let archive = Archive { docs: arguments.docs, seed: arguments.seed, length_percent: 85 };
+    let nanos = |began: Instant| began.elapsed().as_secs_f64() * 1e9 / f64::from(arguments.docs.max(1));
+    let (began, mut document, mut sum) = (Instant::now(), Document::default(), 0);
+    for doc in 0..archive.docs {
+        archive.read(doc, &mut document);
+        sum ^= document.id;
+    }
+    std::hint::black_box(sum);
+    let alone = nanos(began);
+    let path = arguments.folder.join("column.dv");
+    let mut columns = Vec::new();
+    for name in FIELDS.into_iter().filter(|name| arguments.has(name)) {
+        eprintln!("{name}");
+        let began = Instant::now();
+        let options =
+            WriterOptions { budget: arguments.budget << 20, threads: 0, ..WriterOptions::default() };
+        build(&archive, &[name], &path, options)?;
+        columns.push((name, nanos(began)));
+        fs::remove_file(&path)?;
+    }
+    Ok((alone, columns))
+}
+
+/// Where it is written what building a segment took.
+fn note(path: &Path) -> PathBuf {
+    path.with_extension("built")
 }
 
 /// The most memory that this process had, in bytes.

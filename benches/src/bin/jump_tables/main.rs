@@ -7,6 +7,7 @@
 //! | `measure` | requests by turns, and what their times come to |
 //! | `export` | the export of the posts, run by run |
 //! | `more` | what the posts left open: pages, limits, many hits by pairs, requests side by side |
+//! | `machine` | where and when it was measured |
 //! | `rows` | fields of a document in columns, and as one stored value |
 //! | `chart` | boxes by the magnitude of the hits, as SVG |
 //! | `page` | tables and charts as a page of Markdown, and one of HTML |
@@ -16,6 +17,7 @@
 mod chart;
 mod corpus;
 mod export;
+mod machine;
 mod measure;
 mod more;
 mod page;
@@ -53,6 +55,9 @@ struct Arguments {
     /// Where the pages and charts go.
     #[arg(long, value_name = "FOLDER", default_value = "target/jump_tables")]
     report: PathBuf,
+    /// Behind the names of the pages, so that a run with little memory does not replace one with much.
+    #[arg(long, value_name = "NAME", default_value = "")]
+    label: String,
     /// Requests for each magnitude of hits.
     #[arg(long, value_name = "N", default_value_t = 20)]
     requests: u32,
@@ -66,6 +71,9 @@ struct Arguments {
     /// build. They read the same bytes.
     #[arg(long)]
     one_file: bool,
+    /// Builds a segment of each field alone, too, to tell what each costs.
+    #[arg(long)]
+    by_column: bool,
     /// Only these works.
     #[arg(long, value_name = "NAMES", value_delimiter = ',')]
     only: Vec<Work>,
@@ -99,6 +107,9 @@ fn run(arguments: &Arguments) -> Outcome {
     let works: Vec<Work> =
         Work::ALL.into_iter().filter(wanted).filter(|work| work.is_for(&corpus.asked)).collect();
     let mut report = Report::default();
+    if arguments.by_column {
+        report.by_column = Some(corpus::by_column(arguments)?);
+    }
     if works.contains(&Work::Export) {
         report.export = Some(export::run(&corpus)?);
     }
@@ -120,7 +131,7 @@ fn run(arguments: &Arguments) -> Outcome {
     if works.contains(&Work::Production) {
         report.side_by_side = more::side_by_side(&corpus, Duration::try_from_secs_f64(arguments.seconds)?)?;
     }
-    page::write(&corpus, &report, &arguments.report)
+    page::write(&corpus, &report, &arguments.report, &arguments.label)
 }
 
 #[cfg(test)]
@@ -145,7 +156,5 @@ mod tests {
         for work in Work::ALL {
             assert!(page.contains(&format!("\n## {}\n", work.name())), "{page}");
         }
-        // The second run took the segments that were there.
-        assert!(!page.contains("building"), "{page}");
     }
 }

@@ -9,14 +9,17 @@ use crate::Outcome;
 use crate::chart;
 use crate::corpus::{Contender, Corpus};
 use crate::export::{EXPORTED, Export, SAMPLED};
-use crate::measure::{ByHits, Sample};
+use crate::machine;
+use crate::measure::{Bucket, ByHits, Sample};
 use crate::more::{HITS, Limited, Pages, Pairs, SideBySide};
 use crate::rows::Stored;
-use crate::work::Work;
+use crate::work::{PARTS, Work};
 
 /// What was measured.
 #[derive(Default)]
 pub(crate) struct Report {
+    /// Nanoseconds a document to build: with no field, and with each alone.
+    pub(crate) by_column: Option<(f64, Vec<(&'static str, f64)>)>,
     pub(crate) export: Option<Export>,
     pub(crate) by_hits: Vec<ByHits>,
     pub(crate) pages: Vec<Pages>,
@@ -28,11 +31,12 @@ pub(crate) struct Report {
 
 /// Writes, of a million documents, `jump-tables-1m.md`, `jump-tables-1m.html` and the charts, which are in the folder
 /// `jump-tables-1m`.
-pub(crate) fn write(corpus: &Corpus, report: &Report, folder: &Path) -> Outcome {
-    let name = match corpus.docs {
+pub(crate) fn write(corpus: &Corpus, report: &Report, folder: &Path, label: &str) -> Outcome {
+    let docs = match corpus.docs {
         docs if docs.is_multiple_of(1_000_000) => format!("jump-tables-{}m", docs / 1_000_000),
         docs => format!("jump-tables-{docs}"),
     };
+    let name = if label.is_empty() { docs } else { format!("{docs}-{label}") };
     let charts = folder.join(&name);
     fs::create_dir_all(&charts)?;
     let draw = |work: Work, svg: String, page: &mut String, html: &mut String| -> Outcome {
@@ -41,7 +45,7 @@ pub(crate) fn write(corpus: &Corpus, report: &Report, folder: &Path) -> Outcome 
         write!(page, "\n## {work}\n\n{about}\n\n![{work}]({name}/{work}.svg)\n\n")?;
         Ok(write!(html, "<h2>{work}</h2>\n<p>{about}</p>\n{svg}\n")?)
     };
-    let (mut page, mut html) = (head(corpus)?, String::from(HTML));
+    let (mut page, mut html) = (head(corpus, report)?, String::from(HTML));
     if let Some(export) = &report.export {
         draw(Work::Export, chart::runs(export, corpus.docs)?, &mut page, &mut html)?;
         exported(export, &mut page)?;
@@ -50,6 +54,7 @@ pub(crate) fn write(corpus: &Corpus, report: &Report, folder: &Path) -> Outcome 
         draw(by_hits.work, chart::draw(by_hits, corpus.docs)?, &mut page, &mut html)?;
         table(by_hits, &mut page)?;
     }
+    together(&report.by_hits, &mut page)?;
     pages(&report.pages, &mut page)?;
     pairs(&report.pairs, &mut page)?;
     limits(&report.limits, &mut page)?;
@@ -65,7 +70,7 @@ pub(crate) fn write(corpus: &Corpus, report: &Report, folder: &Path) -> Outcome 
 const HTML: &str =
     "<!doctype html>\n<meta charset=\"utf-8\">\n<title>Jump tables</title>\n<h1>Jump tables</h1>\n";
 
-fn head(corpus: &Corpus) -> Outcome<String> {
+fn head(corpus: &Corpus, report: &Report) -> Outcome<String> {
     let mut page = String::from("# Jump tables\n\n");
     writeln!(
         page,
@@ -75,7 +80,9 @@ fn head(corpus: &Corpus) -> Outcome<String> {
         corpus.docs
     )?;
     let [without, with] = corpus.bytes.map(mib);
-    writeln!(page, "| | |\n| --- | --- |\n| documents | {} |", corpus.docs)?;
+    writeln!(page, "| | |\n| --- | --- |")?;
+    machine::facts().iter().try_for_each(|(name, fact)| writeln!(page, "| {name} | {fact} |"))?;
+    writeln!(page, "| documents | {} |", corpus.docs)?;
     if corpus.is_one_file() {
         writeln!(page, "| segment, with tables; two contenders ignore them | {with} MiB |")?;
     } else {
@@ -83,16 +90,35 @@ fn head(corpus: &Corpus) -> Outcome<String> {
         let share = (corpus.bytes[1] as f64 / corpus.bytes[0] as f64 - 1.0) * 100.0;
         writeln!(page, "| segment with tables | {with} MiB, {share:.3} % more |")?;
     }
-    if let Some(built) = corpus.built {
-        writeln!(page, "| building what was not there | {} s |", built.time.as_secs())?;
-        if let Some(peak) = built.peak {
-            writeln!(page, "| memory for that, at most | {} MiB |", mib(peak))?;
-        }
+    writeln!(
+        page,
+        "| building {} | {} s |",
+        if corpus.is_one_file() { "it" } else { "both" },
+        corpus.built.seconds
+    )?;
+    if corpus.built.peak > 0 {
+        writeln!(page, "| memory for that, at most | {} MiB |", mib(corpus.built.peak))?;
     }
-    writeln!(page, "\n| column | kind | bytes a document |\n| --- | --- | ---: |")?;
+    writeln!(
+        page,
+        "\n| column | kind | bytes a document | ns a document to build |\n| --- | --- | ---: | ---: |"
+    )?;
     for column in corpus.open(Contender::Baked, false)?.stats()?.columns {
-        let bytes = column.bytes() as f64 / f64::from(corpus.docs.max(1));
-        writeln!(page, "| `{}` | {} | {} |", column.field.name, column.field.kind.name(), figure(bytes))?;
+        let bytes = figure(column.bytes() as f64 / f64::from(corpus.docs.max(1)));
+        let (name, kind) = (&column.field.name, column.field.kind.name());
+        let built = report.by_column.iter().flat_map(|(_, columns)| columns);
+        let nanos = built
+            .clone()
+            .find(|(built, _)| built == name)
+            .map_or("–".to_owned(), |(_, nanos)| figure(*nanos));
+        writeln!(page, "| `{name}` | {kind} | {bytes} | {nanos} |")?;
+    }
+    if let Some((alone, _)) = &report.by_column {
+        let alone = figure(*alone);
+        writeln!(
+            page,
+            "\nTo build: each field in a segment of its own; {alone} ns of it are for making the document."
+        )?;
     }
     Ok(page)
 }
@@ -162,6 +188,28 @@ fn head_of_contenders(first: &str, page: &mut String) -> std::fmt::Result {
     write!(page, "| {first} |")?;
     Contender::ALL.iter().try_for_each(|contender| write!(page, " {} |", contender.name()))?;
     writeln!(page, "\n| --- | ---: | ---: | ---: |")
+}
+
+/// What a production request gains, beside the sum of its parts.
+fn together(all: &[ByHits], page: &mut String) -> std::fmt::Result {
+    let of = |work: Work| all.iter().find(|by_hits| by_hits.work == work);
+    let parts: Option<Vec<&ByHits>> = PARTS.into_iter().map(of).collect();
+    let (Some(whole), Some(parts)) = (of(Work::Production), parts) else { return Ok(()) };
+    writeln!(page, "\n## All at once, and one by one\n")?;
+    writeln!(
+        page,
+        "How many times as long the contender without tables takes as the one with tables in the file: the four parts of a \
+         production request measured apart and added up, and the request; medians.\n\n\
+         | hits | parts | request |\n| --- | ---: | ---: |"
+    )?;
+    for (at, bucket) in whole.buckets.iter().enumerate() {
+        let median =
+            |bucket: &Bucket, contender: usize| bucket.samples[contender].percentile(50).as_secs_f64();
+        let sum = |contender| parts.iter().map(|part| median(&part.buckets[at], contender)).sum::<f64>();
+        let [apart, request] = [sum(0) / sum(2), median(bucket, 0) / median(bucket, 2)].map(figure);
+        writeln!(page, "| from {} | {apart} | {request} |", 10_u64.pow(bucket.magnitude))?;
+    }
+    Ok(())
 }
 
 fn pages(pages: &[Pages], page: &mut String) -> std::fmt::Result {

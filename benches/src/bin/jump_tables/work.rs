@@ -1,5 +1,6 @@
 //! What is asked of a segment: the workloads of the posts.
 
+use std::error::Error;
 use std::io::Write;
 
 use clap::ValueEnum;
@@ -62,6 +63,9 @@ impl Asked {
     }
 }
 
+/// What a production request is made of.
+pub(crate) const PARTS: [Work; 4] = [Work::Facets, Work::Groups, Work::Distinct, Work::Retrieval];
+
 /// A workload.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Work {
@@ -75,6 +79,8 @@ pub(crate) enum Work {
     Sort,
     /// Nine fields of 20 documents.
     Retrieval,
+    /// How many domains there are.
+    Distinct,
     /// Facets, groups, distinct values and retrieval.
     Production,
     /// By month: documents, their bytes, and the five most frequent hosts.
@@ -82,12 +88,13 @@ pub(crate) enum Work {
 }
 
 impl Work {
-    pub(crate) const ALL: [Work; 7] = [
+    pub(crate) const ALL: [Work; 8] = [
         Work::Export,
         Work::Facets,
         Work::Groups,
         Work::Sort,
         Work::Retrieval,
+        Work::Distinct,
         Work::Production,
         Work::Dashboard,
     ];
@@ -99,6 +106,7 @@ impl Work {
             Work::Groups => "groups",
             Work::Sort => "sort",
             Work::Retrieval => "retrieval",
+            Work::Distinct => "distinct",
             Work::Production => "production",
             Work::Dashboard => "dashboard",
         }
@@ -122,6 +130,7 @@ impl Work {
             }
             Work::Sort => "The 20 longest documents by `content_length`.",
             Work::Retrieval => "Nine fields of 20 of the hits.",
+            Work::Distinct => "How many different values of `domain` there are.",
             Work::Production => {
                 "Facets, groups, the number of distinct domains, and retrieval, one after the other."
             }
@@ -139,6 +148,7 @@ impl Work {
             Work::Facets => return !asked.facets.is_empty(),
             Work::Groups => &["url_norm"],
             Work::Sort => &["content_length"],
+            Work::Distinct => &["domain"],
             Work::Retrieval | Work::Production => &RETRIEVED,
             Work::Dashboard => &["crawl_date", "content_length", "host"],
         };
@@ -158,16 +168,10 @@ impl Work {
                 top.iter().fold(0, |sum, found| add(sum, found.doc.get().into()))
             }
             Work::Retrieval => retrieve(&search, hits)?,
-            Work::Production => {
-                let distinct = search.stats(docs, &Stats::of("domain").distinct())?.values;
-                let parts = [
-                    facets(&search, asked, docs, PAGE)?,
-                    groups(&search, docs, PAGE)?,
-                    distinct,
-                    retrieve(&search, hits)?,
-                ];
-                parts.into_iter().fold(0, add)
-            }
+            Work::Distinct => search.stats(docs, &Stats::of("domain").distinct())?.values,
+            Work::Production => PARTS.into_iter().try_fold(0, |sum, part| {
+                Ok::<_, Box<dyn Error>>(add(sum, part.run(segment, asked, hits)?))
+            })?,
             Work::Dashboard => dashboard(&search, docs)?,
         })
     }
