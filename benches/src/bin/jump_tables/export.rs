@@ -12,7 +12,9 @@ use crate::work;
 pub(crate) const EXPORTED: u32 = 52_653;
 
 /// Documents that are exported without jump tables where all of them would take minutes: the time is scaled up.
-pub(crate) const SAMPLED: usize = 1_000;
+fn sampled(docs: u32) -> usize {
+    if docs > 100_000_000 { 200 } else { 1_000 }
+}
 
 /// Segments of so many documents take minutes.
 const LARGE: u32 = 20_000_000;
@@ -20,8 +22,8 @@ const LARGE: u32 = 20_000_000;
 /// An export, run by run.
 pub(crate) struct Export {
     pub(crate) rows: usize,
-    /// Rows that the contender without tables has exported in each run.
-    pub(crate) walked: usize,
+    /// Rows that the contender without tables has exported in each run, and one by one.
+    pub(crate) walked: [usize; 2],
     /// Of each contender, four runs: the first one with nothing in the page cache.
     pub(crate) runs: [[Run; 4]; 3],
     /// Value by value in the order asked for, everything in the page cache; without tables scaled up from a sample.
@@ -40,11 +42,13 @@ pub(crate) fn run(corpus: &Corpus) -> Outcome<Export> {
     let hits = corpus.hits(EXPORTED.min(corpus.docs), 0);
     let mut runs = [[Run::default(); 4]; 3];
     let mut one_by_one = [Duration::ZERO; 3];
-    let (mut rows, mut walked, mut texts) = (0, 0, Vec::new());
+    let (mut rows, mut walked, mut texts) = (0, [0; 2], Vec::new());
     for (at, contender) in Contender::ALL.into_iter().enumerate() {
         let segment = corpus.open(contender, true)?;
         let (mut out, mut docs) = (Vec::new(), Vec::new());
-        let few = |docs: &[DocId], sampled: bool| if sampled { docs.len().min(SAMPLED) } else { docs.len() };
+        let sample = sampled(corpus.docs);
+        let few =
+            |docs: &[DocId], is_sample: bool| docs.len().min(if is_sample { sample } else { usize::MAX });
         let is_walk = contender == Contender::Walk;
         for run in &mut runs[at] {
             let began = Instant::now();
@@ -53,10 +57,11 @@ pub(crate) fn run(corpus: &Corpus) -> Outcome<Export> {
             let few = few(&docs, is_walk && corpus.docs >= LARGE);
             work::export(&segment, &corpus.asked, &docs[..few], &mut out)?;
             run.fetch = (began.elapsed() - run.sort).mul_f64(docs.len() as f64 / few.max(1) as f64);
-            walked = if is_walk { few } else { walked };
+            walked[0] = if is_walk { few } else { walked[0] };
         }
         rows = docs.len();
         let few = few(&docs, is_walk);
+        walked[1] = if is_walk { few } else { walked[1] };
         let (began, mut values) = (Instant::now(), Vec::new());
         work::export_one_by_one(&segment, &corpus.asked, &docs[..few], &mut values)?;
         one_by_one[at] = began.elapsed().mul_f64(docs.len() as f64 / few.max(1) as f64);

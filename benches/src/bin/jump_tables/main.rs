@@ -122,7 +122,9 @@ fn run(arguments: &Arguments) -> Outcome {
             report.limits.extend(more::limits(&corpus, work)?);
         }
         if matches!(work, Work::Facets | Work::Groups | Work::Sort) {
-            report.pairs.push(more::pairs(&corpus, work)?);
+            for share in [2, 1] {
+                report.pairs.push(more::pairs(&corpus, work, share)?);
+            }
         }
     }
     if works.contains(&Work::Retrieval) {

@@ -49,14 +49,14 @@ pub(crate) struct Pairs {
     pub(crate) ratio: [f64; 3],
 }
 
-/// Requests for half of all documents, one after the other.
-pub(crate) fn pairs(corpus: &Corpus, work: Work) -> Outcome<Pairs> {
+/// Requests for one of `share` documents, one after the other.
+pub(crate) fn pairs(corpus: &Corpus, work: Work, share: u32) -> Outcome<Pairs> {
     /// Of so many pairs, the median lies between the sixth and the sixteenth, whatever the distribution.
     const PAIRS: usize = 21;
     let segments = [Contender::Walk, Contender::Baked].map(|contender| corpus.open(contender, false));
     let [walk, baked] = segments;
     let segments = [walk?, baked?];
-    let hits = corpus.hits(corpus.docs / 2, 0);
+    let hits = corpus.hits(corpus.docs / share, 0);
     let mut ratios = Vec::new();
     for pair in 0..=PAIRS {
         let mut times = [Duration::ZERO; 2];

@@ -8,7 +8,7 @@ use std::time::Duration;
 use crate::Outcome;
 use crate::chart;
 use crate::corpus::{Contender, Corpus};
-use crate::export::{EXPORTED, Export, SAMPLED};
+use crate::export::{EXPORTED, Export};
 use crate::machine;
 use crate::measure::{Bucket, ByHits, Sample};
 use crate::more::{HITS, Limited, Pages, Pairs, SideBySide};
@@ -151,13 +151,13 @@ fn exported(export: &Export, page: &mut String) -> std::fmt::Result {
     for (at, contender) in Contender::ALL.into_iter().enumerate() {
         write!(page, "| {} |", contender.name())?;
         for run in export.runs[at] {
-            let note = if contender == Contender::Walk && export.rows > export.walked { "*" } else { "" };
+            let note = if contender == Contender::Walk && export.rows > export.walked[0] { "*" } else { "" };
             write!(page, " {}{note} ({}) |", millis(run.sort + run.fetch), millis(run.sort))?;
         }
-        let note = if contender == Contender::Walk && export.rows > SAMPLED { "*" } else { "" };
+        let note = if contender == Contender::Walk && export.rows > export.walked[1] { "*" } else { "" };
         writeln!(page, " {}{note} |", millis(export.one_by_one[at]))?;
     }
-    writeln!(page, "\n\\* {SAMPLED} documents, scaled up to {EXPORTED}.")
+    writeln!(page, "\n\\* {} documents, scaled up to {EXPORTED}.", export.walked[1])
 }
 
 fn table(by_hits: &ByHits, page: &mut String) -> std::fmt::Result {
@@ -231,7 +231,7 @@ fn pages(pages: &[Pages], page: &mut String) -> std::fmt::Result {
 }
 
 fn pairs(pairs: &[Pairs], page: &mut String) -> std::fmt::Result {
-    writeln!(page, "\n## Half of all documents\n")?;
+    writeln!(page, "\n## Many hits\n")?;
     writeln!(
         page,
         "The time with tables in the file, times that without any: medians of 21 pairs, and from where to where the median lies \
