@@ -38,6 +38,8 @@ pub(crate) fn draw(by_hits: &ByHits, docs: u32) -> Result<String, Box<dyn Error>
         let samples = || by_hits.buckets.iter().flat_map(|bucket| &bucket.samples);
         let least = samples().map(|sample| millis(sample.percentile(0))).fold(f64::MAX, f64::min);
         let most = samples().map(|sample| millis(sample.percentile(95))).fold(0.0, f64::max);
+        // Room for the legend.
+        let top = most * (most / least).powf(0.4).max(1.5);
         let magnitudes = by_hits.buckets.iter().map(|bucket| f64::from(bucket.magnitude));
         let (first, last) = (magnitudes.clone().fold(f64::MAX, f64::min), magnitudes.fold(0.0, f64::max));
         let mut chart = ChartBuilder::on(&area)
@@ -45,7 +47,7 @@ pub(crate) fn draw(by_hits: &ByHits, docs: u32) -> Result<String, Box<dyn Error>
             .margin(12)
             .x_label_area_size(44)
             .y_label_area_size(70)
-            .build_cartesian_2d(first - 0.5..last + 0.5, (least / 1.5..most * 1.5).log_scale())?;
+            .build_cartesian_2d(first - 0.5..last + 0.5, (least / 1.5..top).log_scale())?;
         chart
             .configure_mesh()
             .disable_x_mesh()

@@ -12,12 +12,10 @@ use crate::work;
 pub(crate) const EXPORTED: u32 = 52_653;
 
 /// Documents that are exported without jump tables where all of them would take minutes: the time is scaled up.
-fn sampled(docs: u32) -> usize {
-    if docs > 100_000_000 { 200 } else { 1_000 }
-}
+pub(crate) const SAMPLED: usize = 1_000;
 
-/// Segments of so many documents take minutes.
-const LARGE: u32 = 20_000_000;
+/// In segments of so many documents, what a contender without tables does takes minutes.
+pub(crate) const LARGE: u32 = 20_000_000;
 
 /// An export, run by run.
 pub(crate) struct Export {
@@ -46,9 +44,8 @@ pub(crate) fn run(corpus: &Corpus) -> Outcome<Export> {
     for (at, contender) in Contender::ALL.into_iter().enumerate() {
         let segment = corpus.open(contender, true)?;
         let (mut out, mut docs) = (Vec::new(), Vec::new());
-        let sample = sampled(corpus.docs);
         let few =
-            |docs: &[DocId], is_sample: bool| docs.len().min(if is_sample { sample } else { usize::MAX });
+            |docs: &[DocId], is_sample: bool| docs.len().min(if is_sample { SAMPLED } else { usize::MAX });
         let is_walk = contender == Contender::Walk;
         for run in &mut runs[at] {
             let began = Instant::now();
@@ -57,6 +54,11 @@ pub(crate) fn run(corpus: &Corpus) -> Outcome<Export> {
             let few = few(&docs, is_walk && corpus.docs >= LARGE);
             work::export(&segment, &corpus.asked, &docs[..few], &mut out)?;
             run.fetch = (began.elapsed() - run.sort).mul_f64(docs.len() as f64 / few.max(1) as f64);
+            eprintln!(
+                "  {}: {:.1} s for {few} rows",
+                contender.name(),
+                (began.elapsed() - run.sort).as_secs_f64()
+            );
             walked[0] = if is_walk { few } else { walked[0] };
         }
         rows = docs.len();

@@ -40,7 +40,7 @@ impl Sample {
 const LONGEST: Duration = Duration::from_secs(20);
 
 /// but there are so many at least.
-const FEWEST: u32 = 2;
+const FEWEST: u32 = 1;
 
 /// The hits of about a magnitude, and the times of each contender.
 pub(crate) struct Bucket {

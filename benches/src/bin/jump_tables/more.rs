@@ -8,7 +8,7 @@ use docvalues::search::{Docs, Search};
 
 use crate::Outcome;
 use crate::corpus::{Contender, Corpus};
-use crate::export::EXPORTED;
+use crate::export::{EXPORTED, LARGE, SAMPLED};
 use crate::measure::{Sample, agree, opened};
 use crate::work::{self, Work};
 
@@ -32,7 +32,8 @@ pub(crate) fn pages(corpus: &Corpus, work: Work) -> Outcome<Pages> {
         let before = segment.bytes_touched();
         if work == Work::Export {
             let docs = work::sorted(&segment, &corpus.asked, &corpus.hits(EXPORTED.min(corpus.docs), 0))?;
-            work::export(&segment, &corpus.asked, &docs, &mut Vec::new())?;
+            let few = if corpus.docs < LARGE { docs.len() } else { docs.len().min(SAMPLED) };
+            work::export(&segment, &corpus.asked, &docs[..few], &mut Vec::new())?;
         } else {
             work.run(&segment, &corpus.asked, &corpus.hits(HITS.min(corpus.docs), 0))?;
         }
@@ -83,9 +84,10 @@ pub(crate) struct Limited {
     pub(crate) samples: [Sample; 3],
 }
 
-/// Facets and groups of a hundredth of all documents, from one result of each to ten thousand.
+/// Facets and groups of a hundredth of all documents, or of 100,000, from one result of each to ten thousand.
 pub(crate) fn limits(corpus: &Corpus, work: Work) -> Outcome<Vec<Limited>> {
     const REQUESTS: u32 = 9;
+    const MOST: u32 = 100_000;
     let segments = opened(corpus)?;
     let mut all = Vec::new();
     for limit in [1, 20, 100, 1_000, 10_000] {
@@ -94,7 +96,7 @@ pub(crate) fn limits(corpus: &Corpus, work: Work) -> Outcome<Vec<Limited>> {
             let search = Search::new(segment).threads(1);
             let (mut times, mut answers) = (Vec::new(), Vec::new());
             for request in 0..=REQUESTS {
-                hits = corpus.hits(corpus.docs / 100, request);
+                hits = corpus.hits((corpus.docs / 100).min(MOST), request);
                 let (began, docs) = (Instant::now(), Docs::list(&hits)?);
                 answers.push(match work {
                     Work::Facets => work::facets(&search, &corpus.asked, docs, limit)?,

@@ -8,7 +8,7 @@ use std::time::Duration;
 use crate::Outcome;
 use crate::chart;
 use crate::corpus::{Contender, Corpus};
-use crate::export::{EXPORTED, Export};
+use crate::export::{EXPORTED, Export, LARGE, SAMPLED};
 use crate::machine;
 use crate::measure::{Bucket, ByHits, Sample};
 use crate::more::{HITS, Limited, Pages, Pairs, SideBySide};
@@ -55,11 +55,13 @@ pub(crate) fn write(corpus: &Corpus, report: &Report, folder: &Path, label: &str
         table(by_hits, &mut page)?;
     }
     together(&report.by_hits, &mut page)?;
-    pages(&report.pages, &mut page)?;
+    pages(corpus, &report.pages, &mut page)?;
     pairs(&report.pairs, &mut page)?;
     limits(&report.limits, &mut page)?;
     rows(&report.rows, &mut page)?;
-    side_by_side(&report.side_by_side, &mut page)?;
+    if !report.side_by_side.is_empty() {
+        side_by_side(&report.side_by_side, &mut page)?;
+    }
     fs::write(folder.join(format!("{name}.html")), html)?;
     let path = folder.join(format!("{name}.md"));
     fs::write(&path, page)?;
@@ -212,14 +214,15 @@ fn together(all: &[ByHits], page: &mut String) -> std::fmt::Result {
     Ok(())
 }
 
-fn pages(pages: &[Pages], page: &mut String) -> std::fmt::Result {
+fn pages(corpus: &Corpus, pages: &[Pages], page: &mut String) -> std::fmt::Result {
     /// Seconds until a disk that spins has found a page.
     const SEEK: f64 = 0.01;
     writeln!(page, "\n## Pages\n")?;
     writeln!(
         page,
         "Pages of 4 KiB that a work touches in a segment that was just opened, and in brackets the seconds that they take on a \
-         disk which needs 10 ms for each: {HITS} hits, or the export above.\n"
+         disk which needs 10 ms for each: {HITS} hits, or the export above{}.\n",
+        if corpus.docs < LARGE { String::new() } else { format!(", of which the first {SAMPLED} rows") }
     )?;
     head_of_contenders("work", page)?;
     for Pages { work, pages } in pages {
