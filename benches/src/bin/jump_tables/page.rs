@@ -76,10 +76,10 @@ fn head(corpus: &Corpus, report: &Report) -> Outcome<String> {
     let mut page = String::from("# Jump tables\n\n");
     writeln!(
         page,
-        "Written by `cargo run --release -p docvalues-benches --bin jump_tables -- --docs {}`: the experiment of the posts on \
-         jump tables in Lucene and Solr 8, on documents of a made-up web archive. All contenders gave the same answers. Wall \
-         time of one thread.\n",
-        corpus.docs
+        "Written by `cargo run --release -p docvalues-benches --bin jump_tables -- {}`: the experiment of the posts on jump \
+         tables in Lucene and Solr 8, on documents of a made-up web archive. All contenders gave the same answers. Wall time of \
+         one thread.\n",
+        command()
     )?;
     let [without, with] = corpus.bytes.map(mib);
     writeln!(page, "| | |\n| --- | --- |")?;
@@ -123,6 +123,19 @@ fn head(corpus: &Corpus, report: &Report) -> Outcome<String> {
         )?;
     }
     Ok(page)
+}
+
+/// The arguments of this program, but for the folders.
+fn command() -> String {
+    let (mut arguments, mut wanted) = (std::env::args().skip(1), Vec::new());
+    while let Some(argument) = arguments.next() {
+        if ["--folder", "--report"].contains(&&*argument) {
+            arguments.next();
+        } else {
+            wanted.push(argument);
+        }
+    }
+    wanted.join(" ")
 }
 
 fn mib(bytes: u64) -> String {
