@@ -109,7 +109,7 @@ fn run(arguments: &Arguments) -> Outcome {
         Work::ALL.into_iter().filter(wanted).filter(|work| work.is_for(&corpus.asked)).collect();
     let mut report = Report::default();
     if arguments.by_column {
-        report.by_column = Some(corpus::by_column(arguments)?);
+        report.by_column = corpus::by_column(arguments)?;
     }
     if works.contains(&Work::Export) {
         report.export = Some(export::run(&corpus)?);
