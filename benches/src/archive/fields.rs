@@ -95,18 +95,31 @@ pub fn add(
     places: &[usize],
     document: &Document,
 ) -> docvalues::writer::Result<()> {
-    let (values, mut doc) = (document.values(), writer.document());
-    for (&field, &place) in fields.iter().zip(places) {
-        match values[place] {
-            None => &mut doc,
-            Some(Value::Id(value)) => doc.uuid(field, value)?,
-            Some(Value::Text(value)) => doc.str(field, value)?,
-            Some(Value::Number(value)) => doc.i64(field, value)?,
-            Some(Value::Unsigned(value)) => doc.u64(field, value)?,
-            Some(Value::Moment(value)) => doc.timestamp(field, value)?,
+    let values = document.values();
+    add_values(writer, fields.iter().copied().zip(places.iter().map(|&place| values[place])))
+}
+
+/// Adds a document with some values, each with its field.
+///
+/// # Errors
+///
+/// As [`add`].
+pub fn add_values<'a>(
+    writer: &mut SegmentWriter,
+    values: impl IntoIterator<Item = (FieldId, Option<Value<'a>>)>,
+) -> docvalues::writer::Result<()> {
+    let mut document = writer.document();
+    for (field, value) in values {
+        match value {
+            None => &mut document,
+            Some(Value::Id(value)) => document.uuid(field, value)?,
+            Some(Value::Text(value)) => document.str(field, value)?,
+            Some(Value::Number(value)) => document.i64(field, value)?,
+            Some(Value::Unsigned(value)) => document.u64(field, value)?,
+            Some(Value::Moment(value)) => document.timestamp(field, value)?,
         };
     }
-    doc.finish()?;
+    document.finish()?;
     Ok(())
 }
 

@@ -10,7 +10,7 @@ use docvalues::{
     BytesKind, Compression, DocId, FieldSpec, LogicalType, OpenOptions, Schema, Segment, SegmentWriter,
     WriterOptions,
 };
-use docvalues_benches::archive::{Archive, Document, FIELDS, Value, json, like};
+use docvalues_benches::archive::{Archive, Document, FIELDS, Value, add_values, json, like};
 use docvalues_testkit::rng::SplitMix64;
 
 use crate::Outcome;
@@ -109,19 +109,7 @@ fn write_columns(docs: u32, all: &[(String, usize)], path: &Path) -> Outcome {
     }
     let mut writer = SegmentWriter::create(path, schema, WriterOptions::default())?;
     documents(docs, |values| {
-        let mut document = writer.document();
-        for (&id, (_, at)) in ids.iter().zip(all) {
-            match values[*at] {
-                None => &mut document,
-                Some(Value::Id(value)) => document.uuid(id, value)?,
-                Some(Value::Text(value)) => document.str(id, value)?,
-                Some(Value::Number(value)) => document.i64(id, value)?,
-                Some(Value::Unsigned(value)) => document.u64(id, value)?,
-                Some(Value::Moment(value)) => document.timestamp(id, value)?,
-            };
-        }
-        document.finish()?;
-        Ok(())
+        Ok(add_values(&mut writer, ids.iter().zip(all).map(|(&id, (_, at))| (id, values[*at])))?)
     })?;
     writer.finish()?;
     Ok(())
@@ -136,10 +124,7 @@ fn write_rows(docs: u32, wanted: &[(String, usize)], compression: Compression, p
     documents(docs, |values| {
         row.clear();
         json(&mut row, wanted.iter().map(|(name, at)| (&**name, values[*at])))?;
-        let mut document = writer.document();
-        document.str(source, str::from_utf8(&row)?)?;
-        document.finish()?;
-        Ok(())
+        Ok(add_values(&mut writer, [(source, Some(Value::Text(str::from_utf8(&row)?)))])?)
     })?;
     writer.finish()?;
     Ok(())

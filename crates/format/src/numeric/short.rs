@@ -18,8 +18,8 @@ use super::{ONE_BLOCK, Transform};
 use crate::bits;
 use crate::source::SectionBytes;
 
-/// The headers of a column are looked at all together after one look-up for so many of them: then each of
-/// those has paid for no more.
+/// All headers of a column are looked at after one look-up for each so many of them, so that a few look-ups do
+/// not pay for it.
 const HEADERS: u64 = 16;
 
 /// What all look-ups of a column need.
@@ -94,7 +94,7 @@ impl<B: SectionBytes> NumericReader<B> {
         let width = tags >> 8 & 0xFF;
         let bit = (i as u64).wrapping_mul(width);
         let byte = ((tags >> 16) * UNIT + bit / 8) as usize;
-        let word = bytes.get(byte..byte + 8)?.first_chunk::<8>()?;
+        let word = bytes.get(byte..byte.wrapping_add(8))?.first_chunk::<8>()?;
         let residual = LittleEndian::read_u64(word) >> (bit % 8) & bits::MASKS[width as usize];
         let product = || (slope.wrapping_mul(i as i64) >> FRACTION).cast_unsigned();
         let rise = if steep { line(slope, i) } else { product() };
