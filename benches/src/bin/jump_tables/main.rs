@@ -60,7 +60,7 @@ struct Arguments {
     #[arg(long, value_name = "NAME", default_value = "")]
     label: String,
     /// Requests for each magnitude of hits.
-    #[arg(long, value_name = "N", default_value_t = 20)]
+    #[arg(long, value_name = "N", default_value_t = 9)]
     requests: u32,
     /// How long requests run side by side, for each number of threads.
     #[arg(long, value_name = "SECONDS", default_value_t = 1.0)]
