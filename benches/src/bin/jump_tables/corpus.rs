@@ -19,11 +19,11 @@ pub(crate) struct Corpus {
     /// Without jump tables, and with them.
     paths: [PathBuf; 2],
     pub(crate) bytes: [u64; 2],
-    /// What building took, whenever that was.
+    /// Build time and peak memory, of this run or an earlier one.
     pub(crate) built: Built,
 }
 
-/// What building took: of one or both segments.
+/// Build time and peak memory of one or both segments.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Built {
     pub(crate) seconds: u64,
@@ -63,10 +63,14 @@ impl Corpus {
     /// Builds the segments that are not in the folder, each within a budget of bytes of buffered values.
     pub(crate) fn prepare(arguments: &Arguments) -> Outcome<Corpus> {
         let &Arguments { docs, seed, one_file, .. } = arguments;
+        if let Some(name) = arguments.fields.iter().find(|name| !FIELDS.contains(&&***name)) {
+            return Err(format!("no field `{name}`; there are {}", FIELDS.join(", ")).into());
+        }
         let fields: Vec<&'static str> = FIELDS.into_iter().filter(|name| arguments.has(name)).collect();
         fs::create_dir_all(&arguments.folder)?;
         let mut built = Built::default();
-        let name = format!("archive-{docs}-{seed}-{}", fields.len());
+        let some = if arguments.fields.is_empty() { String::new() } else { format!("-{}", fields.join("+")) };
+        let name = format!("archive-{docs}-{seed}{some}");
         let path = |which: &str| arguments.folder.join(format!("{name}-{which}.dv"));
         let paths = if one_file { [path("with"), path("with")] } else { [path("without"), path("with")] };
         for (path, jump_tables) in paths.iter().zip([one_file, true]) {
@@ -85,7 +89,7 @@ impl Corpus {
             }
         }
         for path in paths.iter().skip(usize::from(one_file)) {
-            let note = fs::read_to_string(note(path))?;
+            let note = fs::read_to_string(note(path)).unwrap_or_default();
             let mut numbers = note.split_whitespace().filter_map(|word| word.parse::<u64>().ok());
             built.seconds += numbers.next().unwrap_or(0);
             built.peak = built.peak.max(numbers.next().unwrap_or(0));
@@ -158,7 +162,7 @@ pub(crate) fn by_column(arguments: &Arguments) -> Outcome<Vec<(&'static str, f64
     Ok(columns)
 }
 
-/// Where it is written what building a segment took.
+/// The file that records build time and peak memory of a segment.
 fn note(path: &Path) -> PathBuf {
     path.with_extension("built")
 }

@@ -1,9 +1,9 @@
-//! Where and when it was measured.
+//! Machine, commit and date of a run.
 
 use std::fs;
 use std::process::Command;
 
-/// What a reader has to know, by name.
+/// The name and the value of each fact.
 pub(crate) fn facts() -> Vec<(&'static str, String)> {
     let mut facts = vec![
         ("commit", commit()),
@@ -25,7 +25,7 @@ fn commit() -> String {
     if changed.is_empty() { commit } else { format!("{commit}, with changes") }
 }
 
-/// What a program prints; nothing if there is none.
+/// The output of a program, trimmed; empty if it cannot run.
 fn said(program: &str, arguments: &[&str]) -> String {
     let output = Command::new(program).args(arguments).output();
     output.map_or(String::new(), |output| String::from_utf8_lossy(&output.stdout).trim().to_owned())

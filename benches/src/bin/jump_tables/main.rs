@@ -7,7 +7,7 @@
 //! | `measure` | requests by turns, and what their times come to |
 //! | `export` | the export of the posts, run by run |
 //! | `more` | what the posts left open: pages, limits, many hits by pairs, requests side by side |
-//! | `machine` | where and when it was measured |
+//! | `machine` | machine, commit and date of a run |
 //! | `rows` | fields of a document in columns, and as one stored value |
 //! | `chart` | boxes by the magnitude of the hits, as SVG |
 //! | `page` | tables and charts as a page of Markdown, and one of HTML |
@@ -122,9 +122,13 @@ fn run(arguments: &Arguments) -> Outcome {
         if matches!(work, Work::Facets | Work::Groups) {
             report.limits.extend(more::limits(&corpus, work)?);
         }
-        let pairs: &[Work] = &[Work::Facets, Work::Sort, Work::Groups];
-        // Grouping half of 100 million documents without tables takes a minute.
-        if pairs[..if corpus.docs < LARGE { 3 } else { 2 }].contains(&work) {
+        let is_paired = match work {
+            Work::Facets | Work::Sort => true,
+            // Without tables, grouping half of 100 million documents takes a minute.
+            Work::Groups => corpus.docs < LARGE,
+            _ => false,
+        };
+        if is_paired {
             for share in [2, 1] {
                 report.pairs.push(more::pairs(&corpus, work, share)?);
             }
@@ -144,6 +148,12 @@ mod tests {
     use std::fs;
 
     use super::*;
+
+    #[test]
+    fn a_field_that_there_is_none_of_is_refused() {
+        let error = run(&Arguments::parse_from(["jump_tables", "--fields", "host,hosst"])).unwrap_err();
+        assert!(error.to_string().starts_with("no field `hosst`; there are id, "), "{error}");
+    }
 
     /// The contenders' answers are compared by whoever measures.
     #[test]

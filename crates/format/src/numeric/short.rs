@@ -22,7 +22,7 @@ use crate::source::SectionBytes;
 /// not pay for it.
 const HEADERS: u64 = 16;
 
-/// What all look-ups of a column need.
+/// Fields that every look-up of a column reads.
 #[derive(Debug)]
 pub(super) struct Short {
     count: u64,

@@ -208,6 +208,7 @@ fn one_by_one_is_as_in_a_batch_whatever_the_headers_say() {
                     assert_eq!(got, Some(values[index]), "value {index}, byte {at:?}");
                 }
             }
+            assert!(reader.short.get().is_some(), "byte {at:?}");
         }
     }
 }
