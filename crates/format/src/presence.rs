@@ -75,6 +75,7 @@ mod listing;
 mod plain;
 mod runs;
 mod simd;
+mod single;
 mod sink;
 mod sparse;
 mod verify;
@@ -253,7 +254,7 @@ impl<B: SectionBytes> PresenceReader<B> {
             Presence::Blocks { values, blocks, jump } => {
                 let checked = check_values(values, docs).and_then(|()| check_len(blocks.len() as u64, docs));
                 blocks.place().check(0, checked)?;
-                let chain = Blocks { docs, values, bytes: blocks };
+                let chain = Blocks::new(docs, values, blocks);
                 let jump = Jump::open(mode, jump, &chain)?;
                 Shape::Blocks { chain, jump }
             }
@@ -293,8 +294,9 @@ impl<B: SectionBytes> PresenceReader<B> {
         match &self.shape {
             Shape::All => Ok(Some(ValueIndex::new(doc.get()))),
             Shape::Blocks { chain, jump } => {
-                if let Some(rank) = simd::rank(chain, jump, doc) {
-                    return Ok((rank != NO_VALUE).then_some(ValueIndex::new(rank)));
+                let known = single::known(chain, jump, doc).or_else(|| single::partly(chain, jump, doc));
+                if let Some(rank) = known.and_then(|rank| chain.index(rank)) {
+                    return Ok(rank);
                 }
                 let (number, low) = doc.split();
                 let (first, block) = locate(chain, jump, number)?;
@@ -303,6 +305,17 @@ impl<B: SectionBytes> PresenceReader<B> {
             }
             Shape::None => Ok(None),
         }
+    }
+
+    /// The index of `doc`'s value, if it has one; `None` if that takes more care, which [`rank`](Self::rank) has. In a
+    /// damaged block, an index may be above all that there are.
+    #[inline(always)]
+    pub fn known(&self, doc: DocId) -> Option<Option<u64>> {
+        let Shape::Blocks { chain, jump } = &self.shape else { return None };
+        if doc.get() >= self.docs {
+            return None;
+        }
+        single::known(chain, jump, doc)
     }
 
     /// Whether every document has a value, and is itself its value's index.

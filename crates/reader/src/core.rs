@@ -52,7 +52,7 @@ impl Core {
     }
 
     /// The same for the error in a result.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn named<T>(&self, result: FormatResult<T>) -> Result<T> {
         result.map_err(|source| self.corrupt(source))
     }
@@ -75,7 +75,7 @@ impl Core {
     }
 
     /// The number of `doc`, if it has one.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn number(&self, numbers: &NumericReader<Section>, doc: DocId) -> FormatResult<Option<i64>> {
         if self.presence.is_all()
             && let Some(number) = numbers.known(doc.get().into())
@@ -85,10 +85,22 @@ impl Core {
         self.find_number(numbers, doc)
     }
 
-    /// The same where there is more to find, or an error to be made.
+    /// The same of a column with gaps.
     // Apart, so that the usual way needs no registers of the caller's.
     #[inline(never)]
     fn find_number(&self, numbers: &NumericReader<Section>, doc: DocId) -> FormatResult<Option<i64>> {
+        if let Some(known) = self.presence.known(doc) {
+            let Some(index) = known else { return Ok(None) };
+            if let Some(number) = numbers.quickly(index) {
+                return Ok(Some(number));
+            }
+        }
+        self.careful_number(numbers, doc)
+    }
+
+    /// The same where there is more to find, or an error to be made.
+    #[inline(never)]
+    fn careful_number(&self, numbers: &NumericReader<Section>, doc: DocId) -> FormatResult<Option<i64>> {
         match self.presence.rank(doc)? {
             Some(index) => numbers.get(index.get().into()).map(Some),
             None => Ok(None),

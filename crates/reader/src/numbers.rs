@@ -53,7 +53,7 @@ impl Numbers {
     }
 
     /// The value of `doc`, if documents have one each.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn read(&self, doc: DocId) -> FormatResult<Option<i64>> {
         self.core.number(&self.values, doc)
     }

@@ -49,7 +49,20 @@ impl<B: SectionBytes> NumericReader<B> {
     /// tells of the others.
     #[inline(always)]
     pub fn known(&self, index: u64) -> Option<i64> {
-        let Some(short) = self.short.get() else { return self.known_partly(index) };
+        match self.short.get() {
+            Some(short) if !matches!(short.blocks, Blocks::Careful) => self.shortly(short, index),
+            _ => self.known_partly(index),
+        }
+    }
+
+    /// Value `index`, if there is a short way to it.
+    #[inline(always)]
+    pub fn quickly(&self, index: u64) -> Option<i64> {
+        self.shortly(self.short.get()?, index)
+    }
+
+    #[inline(always)]
+    fn shortly(&self, short: &Short, index: u64) -> Option<i64> {
         if index >= short.count {
             return None;
         }
@@ -60,10 +73,15 @@ impl<B: SectionBytes> NumericReader<B> {
             Blocks::Several { shift, stride, steep } => {
                 self.in_several_blocks(index, shift, stride, steep)?
             }
-            Blocks::Careful => return self.known_partly(index),
+            Blocks::Careful => return None,
         };
         let value = affine(short.base, short.gcd, number);
-        if short.is_value { Some(value) } else { self.value(value.cast_unsigned()).ok() }
+        match self.meta.transform {
+            _ if short.is_value => Some(value),
+            Transform::Table(_) => self.table.get(value.cast_unsigned()),
+            Transform::Decimal(decimal) => Some(decimal.value(value.cast_unsigned())),
+            Transform::Constant(_) | Transform::Affine { .. } => None,
+        }
     }
 
     #[inline(always)]
@@ -165,5 +183,10 @@ impl<B: SectionBytes> NumericReader<B> {
 /// The words of a header.
 #[inline(always)]
 fn words<const BYTES: usize, const WORDS: usize>(header: &[u8; BYTES]) -> [u64; WORDS] {
-    std::array::from_fn(|at| LittleEndian::read_u64(&header[8 * at..]))
+    // A loop: a closure becomes a call in functions as large as those that look up one value.
+    let mut words = [0; WORDS];
+    for (word, bytes) in words.iter_mut().zip(header.as_chunks().0) {
+        *word = u64::from_le_bytes(*bytes);
+    }
+    words
 }

@@ -49,7 +49,7 @@ impl Table {
     }
 
     /// Value `number`.
-    #[inline]
+    #[inline(always)]
     pub(super) fn get(&self, number: u64) -> Option<i64> {
         let number = usize::try_from(number).ok()?;
         self.values().get(number).copied()

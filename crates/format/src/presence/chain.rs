@@ -2,8 +2,9 @@
 
 use super::block::Block;
 use super::header::{BlockEntry, Header};
+use super::{dense, sparse};
 use crate::error::{Error, ErrorKind, Place, Result};
-use crate::id::BLOCK_DOCS;
+use crate::id::{BLOCK_DOCS, ValueIndex};
 use crate::jump::{Chain, Step};
 use crate::source::SectionBytes;
 
@@ -15,13 +16,41 @@ pub(super) struct Blocks<B> {
     /// Those of them that have a value.
     pub(super) values: u32,
     pub(super) bytes: B,
+    pub(super) last: Last,
+}
+
+/// The last block.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Last {
+    pub(super) number: u32,
+    /// Bytes before its bitmap, if it is dense.
+    pub(super) ranks: usize,
+    /// Bytes before its lows, if it is sparse.
+    pub(super) starts: usize,
 }
 
 impl<B: SectionBytes> Blocks<B> {
+    /// Blocks that say which of `docs` documents have one of `values`.
+    pub(super) fn new(docs: u32, values: u32, bytes: B) -> Blocks<B> {
+        let number = docs.saturating_sub(1) / BLOCK_DOCS;
+        let last = docs - number * BLOCK_DOCS;
+        let last = Last { number, ranks: dense::ranks_len(last), starts: sparse::starts_len(last) };
+        Blocks { docs, values, bytes, last }
+    }
+
     /// Documents in block `number`.
     #[inline]
     pub(super) fn docs_in(&self, number: u32) -> u32 {
         self.docs.saturating_sub(number.saturating_mul(BLOCK_DOCS)).min(BLOCK_DOCS)
+    }
+
+    /// The index that `rank` is; `None` if there are not so many values.
+    #[inline]
+    #[expect(clippy::option_option, reason = "whether it is right, and whether there is a value")]
+    pub(super) fn index(&self, rank: Option<u64>) -> Option<Option<ValueIndex>> {
+        let Some(rank) = rank else { return Some(None) };
+        let index = u32::try_from(rank).ok().filter(|index| *index < self.values)?;
+        Some(Some(ValueIndex::new(index)))
     }
 
     /// The block that `entry` leads to. `ranked`: whether its rank entries may be used.

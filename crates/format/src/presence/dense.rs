@@ -145,6 +145,19 @@ pub(super) fn place<'a>(bytes: impl Good<'a>, at: usize, ranks: usize, low: u16)
     Some((u32::from(rank) + before, present))
 }
 
+/// The same, but of a document without a value nothing is counted.
+#[inline(always)]
+#[expect(clippy::option_option, reason = "whether that is known, and whether there is one")]
+pub(super) fn rank<'a>(bytes: impl Good<'a>, at: usize, ranks: usize, low: u16) -> Option<Option<u32>> {
+    let (stride, bit) = (usize::from(low) / STRIDE as usize, u32::from(low) % STRIDE);
+    let line: &[u8; LINE] = bytes.array(at.wrapping_add(ranks + stride * LINE))?;
+    if u64::from_le_bytes(words(line)[bit as usize / 64]) >> (bit % 64) & 1 == 0 {
+        return Some(None);
+    }
+    let rank = u16::from_le_bytes(*bytes.array(at.wrapping_add(stride * RANK))?);
+    Some(Some(u32::from(rank) + count(line, bit).0))
+}
+
 /// Ranks of `docs` where rank entries are ignored: counted from the block's first word on, or from that
 /// of the document before.
 pub(super) fn count_many<B: SectionBytes>(

@@ -13,6 +13,7 @@
 
 use std::arch::x86_64::*;
 
+use super::chain::Last;
 use super::header::{BlockEntry, UNIT};
 use super::kernel::{LINE, count};
 use super::plain::{DENSE, Plain, TOGETHER};
@@ -96,7 +97,7 @@ impl<'a> Eight<'a> {
     #[target_feature(enable = "avx2")]
     #[inline]
     fn find(&mut self, docs: &[DocId; GROUP], group: usize) -> bool {
-        let Plain { docs: end, last: [last_ranks, _], .. } = self.plain;
+        let Plain { docs: end, last: Last { ranks: last_ranks, .. }, .. } = self.plain;
         // SAFETY: eight documents are eight u32s, 32 bytes.
         let low = unsafe { _mm256_loadu_si256(docs.as_ptr().cast()) };
         if !all(at_most(low, ones(end - 1))) {

@@ -26,8 +26,6 @@
 //! | 14 | 2 | `runs` | as in the header |
 //! | 16 | | *end* | |
 
-use byteorder::{ByteOrder, LittleEndian};
-
 use crate::cursor::Put;
 use crate::error::{Error, ErrorKind, Place, Result};
 use crate::jump::Entry;
@@ -105,7 +103,12 @@ impl Header {
 /// The first fields of four bytes.
 #[inline(always)]
 fn words<const N: usize>(bytes: &[u8]) -> [u32; N] {
-    std::array::from_fn(|at| LittleEndian::read_u32(&bytes[4 * at..]))
+    // A loop: a closure becomes a call in functions as large as those that look up one value.
+    let mut words = [0; N];
+    for (word, bytes) in words.iter_mut().zip(bytes.as_chunks().0) {
+        *word = u32::from_le_bytes(*bytes);
+    }
+    words
 }
 
 /// What leads to a block.

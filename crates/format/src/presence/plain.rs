@@ -8,7 +8,7 @@
 
 use std::ops::Range;
 
-use super::chain::Blocks;
+use super::chain::{Blocks, Last};
 use super::header::{BlockEntry, Kind};
 use super::kernel::{AnyCpu, Kernel};
 use super::{NO_VALUE, dense, sparse};
@@ -29,8 +29,7 @@ pub(super) struct Plain<'a> {
     /// Entries of the table.
     pub(super) blocks: usize,
     pub(super) bytes: Touched<'a>,
-    /// Bytes before the bitmap of the last block, if it is dense; before its lows, if it is sparse.
-    pub(super) last: [usize; 2],
+    pub(super) last: Last,
 }
 
 /// What leads to a block.
@@ -44,7 +43,7 @@ struct Found {
 }
 
 pub(super) const DENSE: u32 = Kind::Dense as u32;
-const SPARSE: u32 = Kind::Sparse as u32;
+pub(super) const SPARSE: u32 = Kind::Sparse as u32;
 
 /// A kernel that may look up eight documents at once.
 pub(super) trait ByEight: Kernel {
@@ -80,14 +79,13 @@ impl<'a> Plain<'a> {
         chain: &'a Blocks<B>,
         jump: &'a Jump<B, BlockEntry>,
     ) -> Option<Plain<'a>> {
-        let last = chain.docs_in(chain.docs.saturating_sub(1) / BLOCK_DOCS);
         Some(Plain {
             docs: chain.docs,
             values: chain.values,
             table: jump.touched()?,
             blocks: chain.blocks(),
             bytes: chain.bytes.touched()?,
-            last: [dense::ranks_len(last), sparse::starts_len(last)],
+            last: chain.last,
         })
     }
 
@@ -207,15 +205,15 @@ impl<'a> Plain<'a> {
 
     #[inline(always)]
     fn dense(self, found: Found, low: u16) -> Option<u32> {
-        let is_last = found.number as usize + 1 == self.blocks;
-        let ranks = if is_last { self.last[0] } else { dense::ranks_len(BLOCK_DOCS) };
+        let is_last = found.number == self.last.number;
+        let ranks = if is_last { self.last.ranks } else { dense::ranks_len(BLOCK_DOCS) };
         found.index(dense::place(self.bytes, found.payload, ranks, low)?, self.values)
     }
 
     #[inline(always)]
     fn sparse(self, found: Found, low: u16, kernel: impl Kernel) -> Option<u32> {
-        let is_last = found.number as usize + 1 == self.blocks;
-        let starts = if is_last { self.last[1] } else { sparse::starts_len(BLOCK_DOCS) };
+        let is_last = found.number == self.last.number;
+        let starts = if is_last { self.last.starts } else { sparse::starts_len(BLOCK_DOCS) };
         found.index(sparse::place(self.bytes, found.payload, starts, low, kernel)?, self.values)
     }
 }
@@ -257,50 +255,4 @@ impl<'a> Good<'a> for Touched<'a> {
     fn part(self, range: Range<usize>) -> Option<&'a [u8]> {
         Touched::part(self, range)
     }
-}
-
-/// The section itself: what it takes to know all of its bytes, and those of the table, would be most of a single look-up.
-struct Single<'a, B>(&'a B);
-
-// Not derived: that would ask for a `B` that can be copied, where it is only borrowed.
-impl<B> Clone for Single<'_, B> {
-    fn clone(&self) -> Self {
-        *self
-    }
-}
-
-impl<B> Copy for Single<'_, B> {}
-
-impl<'a, B: SectionBytes> Good<'a> for Single<'a, B> {
-    #[inline(always)]
-    fn array<const N: usize>(self, at: usize) -> Option<&'a [u8; N]> {
-        self.0.peek(at)
-    }
-
-    fn part(self, range: Range<usize>) -> Option<&'a [u8]> {
-        self.0.touched()?.part(range)
-    }
-}
-
-/// The rank of one document; `None` if that takes more care.
-#[inline(always)]
-pub(super) fn rank<B: SectionBytes>(
-    chain: &Blocks<B>,
-    jump: &Jump<B, BlockEntry>,
-    doc: DocId,
-    kernel: impl Kernel,
-) -> Option<u32> {
-    let (number, low) = doc.split();
-    let size = chain.docs_in(number);
-    if u32::from(low) >= size {
-        return None;
-    }
-    let found = Found::of(number, jump.peek(number as usize * BlockEntry::LEN)?);
-    let bytes = Single(&chain.bytes);
-    let place = match found.kind {
-        DENSE => dense::place(bytes, found.payload, dense::ranks_len(size), low)?,
-        SPARSE => sparse::place(bytes, found.payload, sparse::starts_len(size), low, kernel)?,
-        _ => return None,
-    };
-    found.index(place, chain.values)
 }

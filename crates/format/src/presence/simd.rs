@@ -7,13 +7,9 @@
 //! with AVX-512, 6.6 with AVX2, 13 with neither; in no order 9, 11 and 21.
 
 use super::PresenceReader;
-use super::chain::Blocks;
-use super::header::BlockEntry;
 use super::kernel::AnyCpu;
-use super::plain;
 use crate::error::Result;
 use crate::id::DocId;
-use crate::jump::Jump;
 use crate::source::SectionBytes;
 
 /// The numbers of documents.
@@ -33,17 +29,8 @@ pub(super) fn ranks<B: SectionBytes>(
 ) -> Result<()> {
     reader.ranks(docs, out, AnyCpu)
 }
-/// The rank of one document, [`NO_VALUE`](super::NO_VALUE) if it has none; `None` if that takes more care.
-#[cfg(not(all(target_arch = "x86_64", not(miri))))]
-pub(super) fn rank<B: SectionBytes>(
-    chain: &Blocks<B>,
-    jump: &Jump<B, BlockEntry>,
-    doc: DocId,
-) -> Option<u32> {
-    plain::rank(chain, jump, doc, AnyCpu)
-}
 #[cfg(all(target_arch = "x86_64", not(miri)))]
-pub(super) use x86::{rank, ranks};
+pub(super) use x86::ranks;
 
 /// Every [`ranks`] that this CPU can run, by name.
 #[cfg(test)]
@@ -83,29 +70,6 @@ mod x86 {
             (false, true) => unsafe { ranks_avx2(reader, docs, out) },
             (false, false) => reader.ranks(docs, out, AnyCpu),
         }
-    }
-
-    #[inline]
-    pub(in super::super) fn rank<B: SectionBytes>(
-        chain: &Blocks<B>,
-        jump: &Jump<B, BlockEntry>,
-        doc: DocId,
-    ) -> Option<u32> {
-        if has_avx2() {
-            // SAFETY: this CPU has every feature that the function is compiled for.
-            return unsafe { rank_popcnt(chain, jump, doc) };
-        }
-        plain::rank(chain, jump, doc, AnyCpu)
-    }
-
-    // Counting bits is all that one look-up gains from a kind of CPU.
-    #[target_feature(enable = "popcnt,bmi2")]
-    fn rank_popcnt<B: SectionBytes>(
-        chain: &Blocks<B>,
-        jump: &Jump<B, BlockEntry>,
-        doc: DocId,
-    ) -> Option<u32> {
-        plain::rank(chain, jump, doc, AnyCpu)
     }
 
     #[target_feature(enable = "avx2,bmi2,popcnt")]

@@ -1,0 +1,106 @@
+//! One look-up, by as few instructions as there are.
+//!
+//! Nothing here calls a function or makes an error: what looks up a value needs no registers for it. Bytes that were
+//! never checked are left to [`partly`], and whatever else takes care to [`PresenceReader::rank`](super::PresenceReader::rank).
+//!
+//! The processor guesses whether a document has a value, and often ill. So that is found out first, from one bit,
+//! before the values before it are counted.
+
+use std::ops::Range;
+
+use super::chain::Blocks;
+use super::header::BlockEntry;
+use super::kernel::AnyCpu;
+use super::plain::{DENSE, Good, SPARSE};
+use super::{dense, sparse};
+use crate::id::{BLOCK_DOCS, DocId};
+use crate::jump::Jump;
+use crate::source::SectionBytes;
+
+/// The rank of `doc`, one of the segment's, if it has a value; `None` if that takes more care.
+#[inline(always)]
+#[expect(clippy::option_option, reason = "whether that is known, and whether there is one")]
+pub(super) fn known<B: SectionBytes>(
+    chain: &Blocks<B>,
+    jump: &Jump<B, BlockEntry>,
+    doc: DocId,
+) -> Option<Option<u64>> {
+    let (table, bytes) = (jump.verified()?, chain.bytes.verified()?);
+    let entry = table.as_chunks().0.get(doc.split().0 as usize)?;
+    rank(chain, entry, bytes, doc)
+}
+
+/// The same where not all bytes were checked.
+#[inline(never)]
+#[expect(clippy::option_option, reason = "as above")]
+pub(super) fn partly<B: SectionBytes>(
+    chain: &Blocks<B>,
+    jump: &Jump<B, BlockEntry>,
+    doc: DocId,
+) -> Option<Option<u64>> {
+    let entry = jump.peek(doc.split().0 as usize * BlockEntry::LEN)?;
+    rank(chain, entry, Single(&chain.bytes), doc)
+}
+
+/// The rank of a document of the block that `entry` leads to.
+#[inline(always)]
+#[expect(clippy::option_option, reason = "as above")]
+fn rank<'a, B: SectionBytes>(
+    chain: &Blocks<B>,
+    entry: &[u8; BlockEntry::LEN],
+    bytes: impl Good<'a>,
+    doc: DocId,
+) -> Option<Option<u64>> {
+    let (number, low) = doc.split();
+    let is_last = number == chain.last.number;
+    let (before, payload, _, kind) = BlockEntry::fields(entry);
+    let rank = match kind {
+        DENSE => {
+            let ranks = if is_last { chain.last.ranks } else { dense::ranks_len(BLOCK_DOCS) };
+            dense::rank(bytes, payload, ranks, low)?
+        }
+        SPARSE => {
+            let starts = if is_last { chain.last.starts } else { sparse::starts_len(BLOCK_DOCS) };
+            let (rank, present) = sparse::place(bytes, payload, starts, low, AnyCpu)?;
+            present.then_some(rank)
+        }
+        _ => return None,
+    };
+    Some(rank.map(|rank| u64::from(before) + u64::from(rank)))
+}
+
+impl<'a> Good<'a> for &'a [u8] {
+    #[inline(always)]
+    fn array<const N: usize>(self, at: usize) -> Option<&'a [u8; N]> {
+        self.get(at..at.wrapping_add(N))?.first_chunk()
+    }
+
+    // Large buckets are rare, and a search in one is a call.
+    #[inline(always)]
+    fn part(self, _: Range<usize>) -> Option<&'a [u8]> {
+        None
+    }
+}
+
+/// The section itself, of which some bytes may be good.
+struct Single<'a, B>(&'a B);
+
+// Not derived: that would ask for a `B` that can be copied, where it is only borrowed.
+impl<B> Clone for Single<'_, B> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<B> Copy for Single<'_, B> {}
+
+impl<'a, B: SectionBytes> Good<'a> for Single<'a, B> {
+    #[inline(always)]
+    fn array<const N: usize>(self, at: usize) -> Option<&'a [u8; N]> {
+        self.0.peek(at)
+    }
+
+    fn part(self, range: Range<usize>) -> Option<&'a [u8]> {
+        self.0.touched()?.part(range)
+    }
+}
