@@ -6,6 +6,7 @@
 //! | [`data`] | columns and documents, from fixed seeds |
 //! | [`archive`] | documents of a web archive, any number of them |
 //! | [`ids`] | ids of documents, random, by time, and one after the other |
+//! | [`lucene`] | versions of Lucene that can run here |
 //! | [`given`] | these columns as a caller has them, handed to a writer |
 //! | [`segment`] | these columns written to a segment in memory |
 //! | [`clock`] | CPU time of the thread, as criterion's measurement |
@@ -22,6 +23,7 @@ pub mod clock;
 pub mod data;
 pub mod given;
 pub mod ids;
+pub mod lucene;
 pub mod segment;
 
 use std::num::ParseIntError;

@@ -12,6 +12,7 @@ mod data;
 #[path = "../../src/ids.rs"]
 mod id_kinds;
 mod ids;
+#[path = "../../src/lucene.rs"]
 mod lucene;
 mod machine;
 mod peer;

@@ -14,7 +14,7 @@ use crate::{Arguments, Outcome};
 /// The same documents in two segments.
 pub(crate) struct Corpus {
     pub(crate) docs: u32,
-    seed: u64,
+    pub(crate) seed: u64,
     pub(crate) asked: Asked,
     /// Without jump tables, and with them.
     paths: [PathBuf; 2],
@@ -83,7 +83,7 @@ impl Corpus {
                     ..WriterOptions::default()
                 };
                 let began = Instant::now();
-                build(&Archive { docs, seed, length_percent: 85 }, &fields, path, options)?;
+                build(&archive(docs, seed), &fields, path, options)?;
                 let (seconds, peak) = (began.elapsed().as_secs(), peak().unwrap_or(0));
                 fs::write(note(path), format!("{seconds} seconds, at most {peak} bytes of memory\n"))?;
             }
@@ -96,6 +96,11 @@ impl Corpus {
         }
         let bytes = [fs::metadata(&paths[0])?.len(), fs::metadata(&paths[1])?.len()];
         Ok(Corpus { docs, seed, asked: Asked::of(&fields), paths, bytes, built })
+    }
+
+    /// The documents.
+    pub(crate) fn archive(&self) -> Archive {
+        archive(self.docs, self.seed)
     }
 
     /// Whether all contenders read the same file.
@@ -126,6 +131,10 @@ impl Corpus {
     }
 }
 
+fn archive(docs: u32, seed: u64) -> Archive {
+    Archive { docs, seed, length_percent: 85 }
+}
+
 fn build(archive: &Archive, fields: &[&str], path: &Path, options: WriterOptions) -> Outcome {
     let mut schema = Schema::new();
     let columns: Vec<usize> = (0..FIELDS.len()).filter(|&at| fields.contains(&FIELDS[at])).collect();
@@ -147,7 +156,7 @@ fn build(archive: &Archive, fields: &[&str], path: &Path, options: WriterOptions
 
 /// Nanoseconds a document to make the documents, and a segment of one field.
 pub(crate) fn by_column(arguments: &Arguments) -> Outcome<Vec<(&'static str, f64)>> {
-    let archive = Archive { docs: arguments.docs, seed: arguments.seed, length_percent: 85 };
+    let archive = archive(arguments.docs, arguments.seed);
     let path = arguments.folder.join("column.dv");
     let mut columns = Vec::new();
     for name in FIELDS.into_iter().filter(|name| arguments.has(name)) {

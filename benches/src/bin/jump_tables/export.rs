@@ -6,6 +6,7 @@ use docvalues::DocId;
 
 use crate::Outcome;
 use crate::corpus::{Contender, Corpus};
+use crate::more::Ratio;
 use crate::work;
 
 /// Documents that the posts exported.
@@ -26,6 +27,8 @@ pub(crate) struct Export {
     pub(crate) runs: [[Run; 4]; 3],
     /// Value by value in the order asked for, everything in the page cache; without tables scaled up from a sample.
     pub(crate) one_by_one: [Duration; 3],
+    /// How long an export with tables built on first use takes, times one with tables in the file: without the sort.
+    pub(crate) built: Ratio,
 }
 
 /// What a run took.
@@ -74,5 +77,12 @@ pub(crate) fn run(corpus: &Corpus) -> Outcome<Export> {
     if texts.iter().any(|text| text[..shortest] != texts[0][..shortest]) {
         return Err("export: the contenders' rows differ".into());
     }
-    Ok(Export { rows, walked, runs, one_by_one })
+    Ok(Export { rows, walked, runs, one_by_one, built: built(corpus, &hits)? })
+}
+
+fn built(corpus: &Corpus, hits: &[DocId]) -> Outcome<Ratio> {
+    let segments = [corpus.open(Contender::Baked, false)?, corpus.open(Contender::Built, false)?];
+    let docs = work::sorted(&segments[0], &corpus.asked, hits)?;
+    let mut out = Vec::new();
+    Ratio::of(|at| work::export(&segments[at], &corpus.asked, &docs, &mut out))
 }

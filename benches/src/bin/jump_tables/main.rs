@@ -8,6 +8,8 @@
 //! | `export` | the export of the posts, run by run |
 //! | `more` | what the posts left open: pages, limits, many hits by pairs, requests side by side |
 //! | `machine` | machine, commit and date of a run |
+//! | `heap` | what open columns hold |
+//! | `lucene` | the same export and retrieval in versions of Lucene |
 //! | `rows` | fields of a document in columns, and as one stored value |
 //! | `chart` | boxes by the magnitude of the hits, as SVG |
 //! | `page` | tables and charts as a page of Markdown, and one of HTML |
@@ -17,6 +19,8 @@
 mod chart;
 mod corpus;
 mod export;
+mod heap;
+mod lucene;
 mod machine;
 mod measure;
 mod more;
@@ -75,6 +79,9 @@ struct Arguments {
     /// Builds a segment of each field alone, too, to tell what each costs.
     #[arg(long)]
     by_column: bool,
+    /// Export and retrieval beside Lucene 7.7.3, 8.0.0 and 10.5.0: takes Maven, a JDK from 21 on, and one from 11 to 20.
+    #[arg(long)]
+    lucene: bool,
     /// Only these works.
     #[arg(long, value_name = "NAMES", value_delimiter = ',')]
     only: Vec<Work>,
@@ -111,6 +118,7 @@ fn run(arguments: &Arguments) -> Outcome {
     if arguments.by_column {
         report.by_column = corpus::by_column(arguments)?;
     }
+    report.heap = heap::run(&corpus)?;
     if works.contains(&Work::Export) {
         report.export = Some(export::run(&corpus)?);
     }
@@ -119,7 +127,7 @@ fn run(arguments: &Arguments) -> Outcome {
         if work != Work::Export {
             report.by_hits.push(measure::by_hits(&corpus, work, arguments.requests)?);
         }
-        if matches!(work, Work::Facets | Work::Groups) {
+        if matches!(work, Work::Facets | Work::Groups | Work::Production) {
             report.limits.extend(more::limits(&corpus, work)?);
         }
         let is_paired = match work {
@@ -139,6 +147,9 @@ fn run(arguments: &Arguments) -> Outcome {
     }
     if works.contains(&Work::Production) {
         report.side_by_side = more::side_by_side(&corpus, Duration::try_from_secs_f64(arguments.seconds)?)?;
+    }
+    if arguments.lucene {
+        report.lucene = lucene::run(&corpus, &arguments.folder)?;
     }
     page::write(&corpus, &report, &arguments.report, &arguments.label)
 }

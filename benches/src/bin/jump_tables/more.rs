@@ -46,34 +46,44 @@ pub(crate) fn pages(corpus: &Corpus, work: Work) -> Outcome<Pages> {
 pub(crate) struct Pairs {
     pub(crate) work: Work,
     pub(crate) hits: usize,
-    /// The median, and from where to where it lies with a probability of 97 %.
-    pub(crate) ratio: [f64; 3],
+    pub(crate) ratio: Ratio,
 }
 
 /// Requests for one of `share` documents, one after the other.
 pub(crate) fn pairs(corpus: &Corpus, work: Work, share: u32) -> Outcome<Pairs> {
-    /// Of so many pairs, the median lies between the sixth and the sixteenth, whatever the distribution.
-    const PAIRS: usize = 21;
     let segments = [Contender::Walk, Contender::Baked].map(|contender| corpus.open(contender, false));
     let [walk, baked] = segments;
     let segments = [walk?, baked?];
     let hits = corpus.hits(corpus.docs / share, 0);
-    let mut ratios = Vec::new();
-    for pair in 0..=PAIRS {
-        let mut times = [Duration::ZERO; 2];
-        for turn in 0..2 {
-            let at = (turn + pair) % 2;
-            let began = Instant::now();
-            work.run(&segments[at], &corpus.asked, &hits)?;
-            times[at] = began.elapsed();
+    let ratio = Ratio::of(|at| work.run(&segments[at], &corpus.asked, &hits).map(|_| ()))?;
+    Ok(Pairs { work, hits: hits.len(), ratio })
+}
+
+/// How long one way takes, times another: the median of pairs, and from where to where it lies with a probability of 97 %.
+pub(crate) struct Ratio(pub(crate) [f64; 3]);
+
+impl Ratio {
+    /// Runs 0 and 1 by turns. How long does 1 take, times 0?
+    pub(crate) fn of(mut run: impl FnMut(usize) -> Outcome) -> Outcome<Ratio> {
+        /// Of so many pairs, the median lies between the sixth and the sixteenth, whatever the distribution.
+        const PAIRS: usize = 21;
+        let mut ratios = Vec::new();
+        for pair in 0..=PAIRS {
+            let mut times = [Duration::ZERO; 2];
+            for turn in 0..2 {
+                let at = (turn + pair) % 2;
+                let began = Instant::now();
+                run(at)?;
+                times[at] = began.elapsed();
+            }
+            // The first pair warms up.
+            if pair > 0 {
+                ratios.push(times[1].as_secs_f64() / times[0].as_secs_f64());
+            }
         }
-        // The first pair warms up.
-        if pair > 0 {
-            ratios.push(times[1].as_secs_f64() / times[0].as_secs_f64());
-        }
+        ratios.sort_unstable_by(f64::total_cmp);
+        Ok(Ratio([ratios[10], ratios[5], ratios[15]]))
     }
-    ratios.sort_unstable_by(f64::total_cmp);
-    Ok(Pairs { work, hits: hits.len(), ratio: [ratios[10], ratios[5], ratios[15]] })
 }
 
 /// A work with as many results as are asked for.
@@ -84,22 +94,28 @@ pub(crate) struct Limited {
     pub(crate) samples: [Sample; 3],
 }
 
-/// Facets and groups of a hundredth of all documents, or of 100,000, from one result of each to ten thousand.
+/// Facets and groups of a hundredth of all documents, or of 100,000, from one result of each to ten thousand; production
+/// requests of fewer hits, with a page of no documents and of more than the usual ones.
 pub(crate) fn limits(corpus: &Corpus, work: Work) -> Outcome<Vec<Limited>> {
     const REQUESTS: u32 = 9;
     const MOST: u32 = 100_000;
     let segments = opened(corpus)?;
+    let (limits, count): (&[usize], u32) = match work {
+        Work::Production => (&[0, 20, 100, 1_000], HITS.min(corpus.docs)),
+        _ => (&[1, 20, 100, 1_000, 10_000], (corpus.docs / 100).min(MOST)),
+    };
     let mut all = Vec::new();
-    for limit in [1, 20, 100, 1_000, 10_000] {
+    for &limit in limits {
         let (mut samples, mut sums, mut hits) = (Vec::new(), Vec::new(), Vec::new());
         for segment in &segments {
             let search = Search::new(segment).threads(1);
             let (mut times, mut answers) = (Vec::new(), Vec::new());
             for request in 0..=REQUESTS {
-                hits = corpus.hits((corpus.docs / 100).min(MOST), request);
+                hits = corpus.hits(count, request);
                 let (began, docs) = (Instant::now(), Docs::list(&hits)?);
                 answers.push(match work {
                     Work::Facets => work::facets(&search, &corpus.asked, docs, limit)?,
+                    Work::Production => work::production(&search, &corpus.asked, &hits, limit)?,
                     _ => work::groups(&search, docs, limit)?,
                 });
                 if request > 0 {

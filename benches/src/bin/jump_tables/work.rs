@@ -1,6 +1,5 @@
 //! What is asked of a segment: the workloads of the posts.
 
-use std::error::Error;
 use std::io::Write;
 
 use clap::ValueEnum;
@@ -17,7 +16,7 @@ use docvalues_testkit::rng::SplitMix64;
 use crate::Outcome;
 
 /// Documents of a page of results.
-const PAGE: usize = 20;
+pub(crate) const PAGE: usize = 20;
 
 const FACETS: [&str; 6] =
     ["domain", "crawl_year", "public_suffix", "content_type_norm", "status_code", "host"];
@@ -58,8 +57,12 @@ impl Asked {
         Asked { fields: fields.to_vec(), facets: FACETS.into_iter().filter(has).collect(), exported }
     }
 
-    fn has(&self, name: &str) -> bool {
+    pub(crate) fn has(&self, name: &str) -> bool {
         self.fields.contains(&name)
+    }
+
+    pub(crate) fn exported(&self) -> [&'static str; 4] {
+        self.exported
     }
 }
 
@@ -167,11 +170,9 @@ impl Work {
                 let top = search.top(docs, &[SortKey::new("content_length").descending()], PAGE)?;
                 top.iter().fold(0, |sum, found| add(sum, found.doc.get().into()))
             }
-            Work::Retrieval => retrieve(&search, hits)?,
-            Work::Distinct => search.stats(docs, &Stats::of("domain").distinct())?.values,
-            Work::Production => PARTS.into_iter().try_fold(0, |sum, part| {
-                Ok::<_, Box<dyn Error>>(add(sum, part.run(segment, asked, hits)?))
-            })?,
+            Work::Retrieval => retrieve(&search, &page(hits, PAGE))?,
+            Work::Distinct => distinct(&search, docs)?,
+            Work::Production => production(&search, asked, hits, PAGE)?,
             Work::Dashboard => dashboard(&search, docs)?,
         })
     }
@@ -179,6 +180,22 @@ impl Work {
 
 fn add(sum: u64, next: u64) -> u64 {
     sum.wrapping_mul(31).wrapping_add(next)
+}
+
+/// Facets, groups, distinct values, and a page of `rows` documents.
+pub(crate) fn production(search: &Search<'_>, asked: &Asked, hits: &[DocId], rows: usize) -> Outcome<u64> {
+    let docs = Docs::list(hits)?;
+    let parts = [
+        facets(search, asked, docs, PAGE)?,
+        groups(search, docs, PAGE)?,
+        distinct(search, docs)?,
+        if rows == 0 { 0 } else { retrieve(search, &page(hits, rows))? },
+    ];
+    Ok(parts.into_iter().fold(0, add))
+}
+
+fn distinct(search: &Search<'_>, docs: Docs<'_>) -> Outcome<u64> {
+    Ok(search.stats(docs, &Stats::of("domain").distinct())?.values)
 }
 
 /// The `limit` most frequent values of each field.
@@ -215,12 +232,14 @@ fn dashboard(search: &Search<'_>, docs: Docs<'_>) -> Outcome<u64> {
     }))
 }
 
-/// Twenty documents from all over the hits, the last one first: by relevance they come in no order.
-fn retrieve(search: &Search<'_>, hits: &[DocId]) -> Outcome<u64> {
-    let page: Vec<DocId> =
-        hits.iter().rev().step_by((hits.len() / PAGE).max(1)).take(PAGE).copied().collect();
+/// So many documents from all over the hits, the last one first: by relevance they come in no order.
+pub(crate) fn page(hits: &[DocId], rows: usize) -> Vec<DocId> {
+    hits.iter().rev().step_by((hits.len() / rows).max(1)).take(rows).copied().collect()
+}
+
+fn retrieve(search: &Search<'_>, page: &[DocId]) -> Outcome<u64> {
     let mut retriever = search.retriever(&RETRIEVED)?;
-    let chunk = retriever.retrieve(&page)?;
+    let chunk = retriever.retrieve(page)?;
     let cells = chunk.rows().flat_map(|row| row.values().collect::<Vec<_>>());
     Ok(cells.fold(0, |sum, cell| {
         add(
@@ -232,6 +251,14 @@ fn retrieve(search: &Search<'_>, hits: &[DocId]) -> Outcome<u64> {
             },
         )
     }))
+}
+
+/// The lines of CSV of a page of results.
+pub(crate) fn retrieve_rows(search: &Search<'_>, page: &[DocId], out: &mut Vec<u8>) -> Outcome {
+    let mut retriever = search.retriever(&RETRIEVED)?;
+    let types: Vec<LogicalType> = retriever.fields().map(|field| field.logical).collect();
+    out.clear();
+    Ok(retriever.retrieve(page)?.rows().try_for_each(|row| write_row(&row, &types, out))?)
 }
 
 /// The documents by `id`, descending; in no order, where they have none.
@@ -281,14 +308,14 @@ fn write_number(stored: i64, logical: LogicalType, out: &mut Vec<u8>) -> std::io
 }
 
 /// A column, as values are read from it one by one.
-enum Cells {
+pub(crate) enum Cells {
     Terms(Sorted),
     Bytes(Binary),
     Numbers(Numeric, LogicalType),
 }
 
 impl Cells {
-    fn open(segment: &Segment, name: &str) -> Outcome<Cells> {
+    pub(crate) fn open(segment: &Segment, name: &str) -> Outcome<Cells> {
         let field = segment.fields()?.into_iter().find(|field| field.name == name).ok_or("no such column")?;
         Ok(match field.kind {
             Kind::Sorted => Cells::Terms(segment.sorted(name)?),
@@ -297,7 +324,7 @@ impl Cells {
         })
     }
 
-    fn write(&self, doc: DocId, buffer: &mut Vec<u8>, out: &mut Vec<u8>) -> Outcome {
+    pub(crate) fn write(&self, doc: DocId, buffer: &mut Vec<u8>, out: &mut Vec<u8>) -> Outcome {
         match self {
             Cells::Terms(column) => {
                 if let Some(ord) = column.ord(doc)? {

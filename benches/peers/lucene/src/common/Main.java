@@ -55,6 +55,10 @@ public final class Main {
       Works.main(args);
       return;
     }
+    if (args[1].equals("archive")) {
+      Archive.main(args);
+      return;
+    }
     if (args[1].startsWith("three")) {
       three(args);
       return;
