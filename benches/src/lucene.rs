@@ -23,9 +23,6 @@ pub const FOR_IDS: [&str; 3] = ["10.5.0", "10.3.1", "9.12.3"];
 /// Those that do the works of engines: today's, and the last one without jump tables, which only exports.
 pub const FOR_WORKS: [&str; 2] = ["10.5.0", "7.7.3"];
 
-/// Those beside which jump tables are measured: the last one without, the first one with them, and today's.
-pub const FOR_JUMP_TABLES: [&str; 3] = ["7.7.3", "8.0.0", "10.5.0"];
-
 struct Version {
     number: &'static str,
     api: &'static str,

@@ -17,13 +17,16 @@ use std::time::{Duration, Instant};
 use docvalues::search::Search;
 use docvalues::{DocId, Segment};
 use docvalues_benches::archive::{Document, FIELDS, Value};
-use docvalues_benches::lucene::{FOR_JUMP_TABLES, Lucene, find};
+use docvalues_benches::lucene::{Lucene, find};
 
 use crate::Outcome;
 use crate::corpus::{Contender, Corpus};
 use crate::export::EXPORTED;
 use crate::measure::Sample;
 use crate::work::{self, PAGE, RETRIEVED};
+
+/// The last version without jump tables, the first one with them, and today's.
+const VERSIONS: [&str; 3] = ["7.7.3", "8.0.0", "10.5.0"];
 
 /// Runs of an export, after as many to warm up; and of each page of results.
 const RUNS: usize = 5;
@@ -44,8 +47,7 @@ pub(crate) struct Beside {
 /// docvalues, and every version of Lucene that can run here.
 pub(crate) fn run(corpus: &Corpus, folder: &Path) -> Outcome<Vec<Beside>> {
     let peers = Path::new(env!("CARGO_MANIFEST_DIR")).join("peers");
-    let found =
-        find(&peers.join("lucene"), &peers.join("target"), |version| FOR_JUMP_TABLES.contains(&version));
+    let found = find(&peers.join("lucene"), &peers.join("target"), |version| VERSIONS.contains(&version));
     if found.is_empty() {
         return Err(
             "--lucene: needs Maven, a JDK from 21 on for Lucene 10.5.0, and one from 11 to 20 for the others"

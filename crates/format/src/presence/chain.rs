@@ -19,23 +19,39 @@ pub(super) struct Blocks<B> {
     pub(super) last: Last,
 }
 
-/// The last block.
+/// The last block, the only one with less than [`BLOCK_DOCS`] documents.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Last {
     pub(super) number: u32,
-    /// Bytes before its bitmap, if it is dense.
-    pub(super) ranks: usize,
-    /// Bytes before its lows, if it is sparse.
-    pub(super) starts: usize,
+    ranks: u16,
+    starts: u16,
+}
+
+impl Last {
+    #[expect(clippy::cast_possible_truncation, reason = "520 bytes at most")]
+    fn of(docs: u32) -> Last {
+        let number = docs.saturating_sub(1) / BLOCK_DOCS;
+        let last = docs - number * BLOCK_DOCS;
+        Last { number, ranks: dense::ranks_len(last) as u16, starts: sparse::starts_len(last) as u16 }
+    }
+
+    /// Bytes before the bitmap of block `number`, if it is dense.
+    #[inline(always)]
+    pub(super) fn ranks(self, number: u32) -> usize {
+        if number == self.number { self.ranks.into() } else { dense::ranks_len(BLOCK_DOCS) }
+    }
+
+    /// Bytes before the lows of block `number`, if it is sparse.
+    #[inline(always)]
+    pub(super) fn starts(self, number: u32) -> usize {
+        if number == self.number { self.starts.into() } else { sparse::starts_len(BLOCK_DOCS) }
+    }
 }
 
 impl<B: SectionBytes> Blocks<B> {
     /// Blocks that say which of `docs` documents have one of `values`.
     pub(super) fn new(docs: u32, values: u32, bytes: B) -> Blocks<B> {
-        let number = docs.saturating_sub(1) / BLOCK_DOCS;
-        let last = docs - number * BLOCK_DOCS;
-        let last = Last { number, ranks: dense::ranks_len(last), starts: sparse::starts_len(last) };
-        Blocks { docs, values, bytes, last }
+        Blocks { docs, values, bytes, last: Last::of(docs) }
     }
 
     /// Documents in block `number`.

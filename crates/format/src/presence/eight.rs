@@ -13,7 +13,6 @@
 
 use std::arch::x86_64::*;
 
-use super::chain::Last;
 use super::header::{BlockEntry, UNIT};
 use super::kernel::{LINE, count};
 use super::plain::{DENSE, Plain, TOGETHER};
@@ -97,7 +96,7 @@ impl<'a> Eight<'a> {
     #[target_feature(enable = "avx2")]
     #[inline]
     fn find(&mut self, docs: &[DocId; GROUP], group: usize) -> bool {
-        let Plain { docs: end, last: Last { ranks: last_ranks, .. }, .. } = self.plain;
+        let Plain { docs: end, last, .. } = self.plain;
         // SAFETY: eight documents are eight u32s, 32 bytes.
         let low = unsafe { _mm256_loadu_si256(docs.as_ptr().cast()) };
         if !all(at_most(low, ones(end - 1))) {
@@ -109,7 +108,7 @@ impl<'a> Eight<'a> {
         if !all(_mm256_and_si256(at_most(payload, most), _mm256_cmpeq_epi32(kind, ones(DENSE)))) {
             return false;
         }
-        let ranks = _mm256_blendv_epi8(ones(RANKS), ones(last_ranks as u32), is_last);
+        let ranks = _mm256_blendv_epi8(ones(RANKS), ones(last.ranks(self.last) as u32), is_last);
         let stride = _mm256_and_si256(_mm256_srli_epi32::<9>(low), ones(127));
         let payload = _mm256_slli_epi32::<3>(payload);
         let rank_at = _mm256_add_epi32(payload, _mm256_slli_epi32::<1>(stride));

@@ -1,4 +1,4 @@
-//! Look-ups where nothing can go wrong but the bytes themselves.
+//! Batches of look-ups where nothing can go wrong but the bytes themselves.
 //!
 //! Once its bytes were checked, a look-up is a jump entry, then a rank entry and a line, or a bucket.
 //! This is that and no more: few instructions, and no branch on whether the document has a value. So the
@@ -205,15 +205,13 @@ impl<'a> Plain<'a> {
 
     #[inline(always)]
     fn dense(self, found: Found, low: u16) -> Option<u32> {
-        let is_last = found.number == self.last.number;
-        let ranks = if is_last { self.last.ranks } else { dense::ranks_len(BLOCK_DOCS) };
+        let ranks = self.last.ranks(found.number);
         found.index(dense::place(self.bytes, found.payload, ranks, low)?, self.values)
     }
 
     #[inline(always)]
     fn sparse(self, found: Found, low: u16, kernel: impl Kernel) -> Option<u32> {
-        let is_last = found.number == self.last.number;
-        let starts = if is_last { self.last.starts } else { sparse::starts_len(BLOCK_DOCS) };
+        let starts = self.last.starts(found.number);
         found.index(sparse::place(self.bytes, found.payload, starts, low, kernel)?, self.values)
     }
 }

@@ -13,7 +13,7 @@ use super::header::BlockEntry;
 use super::kernel::AnyCpu;
 use super::plain::{DENSE, Good, SPARSE};
 use super::{dense, sparse};
-use crate::id::{BLOCK_DOCS, DocId};
+use crate::id::DocId;
 use crate::jump::Jump;
 use crate::source::SectionBytes;
 
@@ -52,15 +52,11 @@ fn rank<'a, B: SectionBytes>(
     doc: DocId,
 ) -> Option<Option<u64>> {
     let (number, low) = doc.split();
-    let is_last = number == chain.last.number;
     let (before, payload, _, kind) = BlockEntry::fields(entry);
     let rank = match kind {
-        DENSE => {
-            let ranks = if is_last { chain.last.ranks } else { dense::ranks_len(BLOCK_DOCS) };
-            dense::rank(bytes, payload, ranks, low)?
-        }
+        DENSE => dense::rank(bytes, payload, chain.last.ranks(number), low)?,
         SPARSE => {
-            let starts = if is_last { chain.last.starts } else { sparse::starts_len(BLOCK_DOCS) };
+            let starts = chain.last.starts(number);
             let (rank, present) = sparse::place(bytes, payload, starts, low, AnyCpu)?;
             present.then_some(rank)
         }
