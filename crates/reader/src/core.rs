@@ -82,20 +82,18 @@ impl Core {
         {
             return Ok(Some(number));
         }
-        self.find_number(numbers, doc)
+        match self.find_number(numbers, doc) {
+            Some(number) => Ok(number),
+            None => self.careful_number(numbers, doc),
+        }
     }
 
     /// The same of a column with gaps.
     // Apart, so that the usual way needs no registers of the caller's.
     #[inline(never)]
-    fn find_number(&self, numbers: &NumericReader<Section>, doc: DocId) -> FormatResult<Option<i64>> {
-        if let Some(known) = self.presence.known(doc) {
-            let Some(index) = known else { return Ok(None) };
-            if let Some(number) = numbers.quickly(index) {
-                return Ok(Some(number));
-            }
-        }
-        self.careful_number(numbers, doc)
+    fn find_number(&self, numbers: &NumericReader<Section>, doc: DocId) -> Option<Option<i64>> {
+        let Some(index) = self.presence.known(doc)? else { return Some(None) };
+        numbers.quickly(index).map(Some)
     }
 
     /// The same where there is more to find, or an error to be made.
