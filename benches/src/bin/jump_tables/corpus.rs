@@ -4,7 +4,9 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
-use docvalues::{DocId, JumpTables, OpenOptions, Schema, Segment, SegmentWriter, WriterOptions};
+use docvalues::{
+    BytesKind, DocId, JumpTables, LogicalType, OpenOptions, Schema, Segment, SegmentWriter, WriterOptions,
+};
 use docvalues_benches::archive::{Archive, Document, FIELDS, add, field};
 use docvalues_testkit::rng::SplitMix64;
 
@@ -63,14 +65,20 @@ impl Corpus {
     /// Builds the segments that are not in the folder, each within a budget of bytes of buffered values.
     pub(crate) fn prepare(arguments: &Arguments) -> Outcome<Corpus> {
         let &Arguments { docs, seed, one_file, .. } = arguments;
-        if let Some(name) = arguments.fields.iter().find(|name| !FIELDS.contains(&&***name)) {
+        let mut named = arguments.fields.iter().chain(&arguments.sorted);
+        if let Some(name) = named.find(|name| !FIELDS.contains(&&***name)) {
             return Err(format!("no field `{name}`; there are {}", FIELDS.join(", ")).into());
+        }
+        let not_text = |name: &&String| field(name).logical() != LogicalType::Utf8 || !arguments.has(name);
+        if let Some(name) = arguments.sorted.iter().find(not_text) {
+            return Err(format!("--sorted: `{name}` is no field of text of these segments").into());
         }
         let fields: Vec<&'static str> = FIELDS.into_iter().filter(|name| arguments.has(name)).collect();
         fs::create_dir_all(&arguments.folder)?;
         let mut built = Built::default();
         let some = if arguments.fields.is_empty() { String::new() } else { format!("-{}", fields.join("+")) };
-        let name = format!("archive-{docs}-{seed}{some}");
+        let sorted = arguments.sorted.iter().map(|name| format!("-sorted-{name}")).collect::<String>();
+        let name = format!("archive-{docs}-{seed}{some}{sorted}");
         let path = |which: &str| arguments.folder.join(format!("{name}-{which}.dv"));
         let paths = if one_file { [path("with"), path("with")] } else { [path("without"), path("with")] };
         for (path, jump_tables) in paths.iter().zip([one_file, true]) {
@@ -83,7 +91,7 @@ impl Corpus {
                     ..WriterOptions::default()
                 };
                 let began = Instant::now();
-                build(&archive(docs, seed), &fields, path, options)?;
+                build(&archive(docs, seed), &fields, &arguments.sorted, path, options)?;
                 let (seconds, peak) = (began.elapsed().as_secs(), peak().unwrap_or(0));
                 fs::write(note(path), format!("{seconds} seconds, at most {peak} bytes of memory\n"))?;
             }
@@ -135,10 +143,20 @@ fn archive(docs: u32, seed: u64) -> Archive {
     Archive { docs, seed, length_percent: 85 }
 }
 
-fn build(archive: &Archive, fields: &[&str], path: &Path, options: WriterOptions) -> Outcome {
+fn build(
+    archive: &Archive,
+    fields: &[&str],
+    sorted: &[String],
+    path: &Path,
+    options: WriterOptions,
+) -> Outcome {
     let mut schema = Schema::new();
     let columns: Vec<usize> = (0..FIELDS.len()).filter(|&at| fields.contains(&FIELDS[at])).collect();
-    let ids = columns.iter().map(|&at| schema.add(field(FIELDS[at]))).collect::<Result<Vec<_>, _>>()?;
+    let spec = |name: &str| match sorted.iter().any(|sorted| sorted == name) {
+        true => field(name).kind(BytesKind::Sorted),
+        false => field(name),
+    };
+    let ids = columns.iter().map(|&at| schema.add(spec(FIELDS[at]))).collect::<Result<Vec<_>, _>>()?;
     let mut writer = SegmentWriter::create(path, schema, options)?;
     let mut document = Document::default();
     let mut progress = Instant::now();
@@ -164,7 +182,7 @@ pub(crate) fn by_column(arguments: &Arguments) -> Outcome<Vec<(&'static str, f64
         let began = Instant::now();
         let options =
             WriterOptions { budget: arguments.budget << 20, threads: 0, ..WriterOptions::default() };
-        build(&archive, &[name], &path, options)?;
+        build(&archive, &[name], &arguments.sorted, &path, options)?;
         columns.push((name, began.elapsed().as_secs_f64() * 1e9 / f64::from(arguments.docs.max(1))));
         fs::remove_file(&path)?;
     }

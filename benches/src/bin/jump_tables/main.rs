@@ -72,6 +72,9 @@ struct Arguments {
     /// Only these fields in the segments, and the works that need no others. As it is, all but `url`.
     #[arg(long, value_name = "NAMES", value_delimiter = ',')]
     fields: Vec<String>,
+    /// These of the fields of text with a dictionary, as sorted ones: `url_norm` or `url`, which are binary without.
+    #[arg(long, value_name = "NAMES", value_delimiter = ',')]
+    sorted: Vec<String>,
     /// All contenders read the segment with jump tables, and two of them ignore these: half the disk, half the time to
     /// build. They read the same bytes.
     #[arg(long)]
@@ -164,6 +167,24 @@ mod tests {
     fn a_field_that_there_is_none_of_is_refused() {
         let error = run(&Arguments::parse_from(["jump_tables", "--fields", "host,hosst"])).unwrap_err();
         assert!(error.to_string().starts_with("no field `hosst`; there are id, "), "{error}");
+        for (fields, sorted) in [("host,crawl_date", "crawl_date"), ("host", "url_norm")] {
+            let arguments = Arguments::parse_from(["jump_tables", "--fields", fields, "--sorted", sorted]);
+            let error = run(&arguments).unwrap_err().to_string();
+            assert_eq!(error, format!("--sorted: `{sorted}` is no field of text of these segments"));
+        }
+    }
+
+    #[test]
+    fn pages_may_have_a_dictionary() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().display().to_string();
+        let fields = "url_norm,host,crawl_date,content_length";
+        let arguments = ["jump_tables", "--docs", "5000", "--fields", fields, "--sorted", "url_norm"];
+        let arguments = arguments.into_iter().chain(["--requests", "2", "--only", "export,groups"]);
+        let arguments = arguments.chain(["--label", "sorted", "--folder", &path, "--report", &path]);
+        run(&Arguments::parse_from(arguments)).unwrap();
+        let page = fs::read_to_string(folder.path().join("jump-tables-5000-sorted.md")).unwrap();
+        assert!(page.contains("| `url_norm` | sorted |"), "{page}");
     }
 
     /// The contenders' answers are compared by whoever measures.
