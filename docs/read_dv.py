@@ -105,38 +105,38 @@ class Segment:
             self.page(self.part(at, size, crc, "page"))
             need((sections_end, columns_end, zero) == (self.end, len(self.columns), 0), "root: not what the page says")
         need(len(self.columns) == columns, "footer: not as many columns as the pages have")
-        self.extras, self.ids = [], None  # (5.2): their tags; none is needed to read documents
+        self.extensions, self.ids = [], None  # (5.2): their tags; none is needed to read documents
         while root.at < root_len:
             end, tag, size = (root.u(size) for size in (8, 4, 4))
-            need(end >= self.end and tag > max(self.extras, default=-1), "root: extras out of order")
+            need(end >= self.end and tag > max(self.extensions, default=-1), "root: extensions out of order")
             body = root.take(ceil(size, 8) * 8)
             need(not any(body[size:]), "root: padding that is not zero")
             if tag == 2:
                 self.ids = Ids(self, Fields(body[:size]), Numbers)
                 need(self.end <= end, "ids: sections outside of their part of the file")
             elif tag == 3:
-                self.stretches(Fields(body[:size]), end)
+                self.fine_zones(Fields(body[:size]), end)
             else:
                 self.parts.append((self.end, end))
-            self.extras, self.end = self.extras + [tag], end
+            self.extensions, self.end = self.extensions + [tag], end
         names = [column.name.encode() for column in self.columns]
         need(all(a < b for a, b in zip(names, names[1:])), "names that do not ascend")
         self.parts.sort()
         for (_, end), (start, _) in zip(self.parts, self.parts[1:]):
             need(end <= start and not any(data[end:start]), f"bytes {end} to {start}: parts overlap, or are not zero")
 
-    def stretches(self, fields, end):
-        """The extra of stretches (17)."""
+    def fine_zones(self, fields, end):
+        """The extension of the fine zones (17)."""
         columns = {}
         while not columns or fields.at < len(fields.data):
-            number, payload = fields.u(4), self.section(fields, "stretches")
-            need(max(columns, default=-1) < number < len(self.columns), "stretches: columns out of order, or unknown")
+            number, payload = fields.u(4), self.section(fields, "fine zones")
+            need(max(columns, default=-1) < number < len(self.columns), "fine zones: columns out of order, or unknown")
             numbers = self.columns[number].values
-            need(isinstance(numbers, Numbers), "stretches: of a column without numbers")
-            columns[number] = numbers.check_stretches(payload)
-        need(self.end <= end, "stretches: sections outside of their part of the file")
+            need(isinstance(numbers, Numbers), "fine zones: of a column without numbers")
+            columns[number] = numbers.check_fine_zones(payload)
+        need(self.end <= end, "fine zones: sections outside of their part of the file")
         has_zones = [n for n, column in enumerate(self.columns) if getattr(column.values, "zones", None)]
-        need(has_zones == list(columns), "stretches: not of the columns with a zone map")
+        need(has_zones == list(columns), "fine zones: not of the columns with a zone map")
 
     def part(self, at, size, crc, what):
         need(64 <= at and at % 64 == 0 and at + size <= len(self.data) - 64, f"{what}: outside of the file")
@@ -243,7 +243,7 @@ class Numbers:
     """A sequence of numbers (8)."""
 
     def __init__(self, segment, fields, what):
-        self.what, self.headers, self.stretches = what, [], None
+        self.what, self.headers, self.fine_zones = what, [], None
         self.count, self.min, self.max, self.gcd = fields.u(8), fields.u(8, True), fields.u(8, True), fields.u(8)
         self.transform, self.shift = fields.tag(TRANSFORMS, "transform"), fields.u(1)
         self.stride, sections = fields.u(1), fields.u(1)
@@ -290,24 +290,24 @@ class Numbers:
         need(q < len(self.table), f"{self.what}: q outside of the values table")
         return self.table[q]
 
-    def check_stretches(self, payload):
+    def check_fine_zones(self, payload):
         """Compares what a byte each says of the ends of every 512 numbers with these (17.2)."""
         expected = []
         for zone in range(0, self.count, 4096):
             numbers = [self.get(i) for i in range(zone, min(zone + 4096, self.count))]
             for start in range(0, len(numbers), 512):
-                stretch = numbers[start : start + 512]
-                for d in min(stretch) - min(numbers), max(numbers) - max(stretch):
+                fine_zone = numbers[start : start + 512]
+                for d in min(fine_zone) - min(numbers), max(numbers) - max(fine_zone):
                     p = d.bit_length() - 1
                     expected.append(d if d < 4 else 4 * (p - 1) + (d >> p - 2) % 4)
-        need(payload == bytes(expected), f"{self.what}: stretches that are not those of the numbers")
-        self.stretches = payload
+        need(payload == bytes(expected), f"{self.what}: fine zones that are not those of the numbers")
+        self.fine_zones = payload
         return payload
 
     def __str__(self):
         blocks = f"{len(self.headers)} blocks of 2^{self.shift}, " if len(self.headers) > 1 else ""
         encodings = sorted({f"{encoding} {width}" for _, encoding, width, _, _ in self.headers})
-        tables = (("jump table", self.jump), ("zone map", self.zones), ("stretches", self.stretches))
+        tables = (("jump table", self.jump), ("zone map", self.zones), ("fine zones", self.fine_zones))
         tables = [name for name, there in tables if there]
         return f"{self.count} {self.what}: {self.transform}; {blocks}{', '.join(encodings + tables)}"
 
@@ -475,7 +475,7 @@ def ids(segment, wanted):
 
 def summary(segment):
     yield f"format version {segment.version}, written by release {segment.release}, id {segment.id:032x}"
-    yield f"{segment.docs} documents, {len(segment.columns)} columns, extras: {segment.extras or 'none'}"
+    yield f"{segment.docs} documents, {len(segment.columns)} columns, extensions: {segment.extensions or 'none'}"
     if segment.ids:
         yield str(segment.ids)
     for column in segment.columns:

@@ -31,7 +31,7 @@ def ceil(number, by):
 
 
 class Ids:
-    """The body of the extra (16.1), and the way from an id to its document. `numbers` reads a sequence of numbers (8)."""
+    """The body of the extension (16.1), and the way from an id to its document. `numbers` reads a sequence of numbers (8)."""
 
     def __init__(self, segment, fields, numbers):
         self.name = fields.take(fields.u(4)).decode()

@@ -73,7 +73,7 @@ fn packed(values: &[i64], shift: u8) -> Numeric<Vec<u8>> {
         blocks: Some(blocks),
         jump: (values.len() > 1 << shift).then_some(jump),
         zones: None,
-        stretches: None,
+        fine_zones: None,
     }
 }
 

@@ -2,7 +2,7 @@
 //!
 //! Question: what do zone maps save, and what do they cost where they can rule out nothing? Read
 //! `filter/<column>/<how>`; throughput is documents a second. The ranges match about 1 % of `ts` (in a
-//! row, as far as zones tell), 4 % of `size` (anywhere, but in the stretches of one size) and 1 % of
+//! row, as far as zones tell), 4 % of `size` (anywhere, but in the fine zones of one size) and 1 % of
 //! `uni24` (anywhere). `get` asks the column for one document after the other, `vec` compares plain
 //! 64-bit numbers in memory, which the compiler makes vector code of.
 #![expect(clippy::expect_used, reason = "a bench may panic")]

@@ -201,7 +201,7 @@ impl Given {
     /// Adds the documents `docs`, of which the first is a multiple of 64.
     fn add_batch(
         &self,
-        batch: &mut docvalues::writer::Batch<'_>,
+        batch: &mut docvalues::writer::ColumnBatch<'_>,
         field: FieldId,
         docs: Range<u32>,
     ) -> Outcome {

@@ -19,7 +19,7 @@ fn main() -> Outcome {
     let [column, term, files @ ..] = &arguments[..] else { return Err("COLUMN TERM FILE.dv...".into()) };
     for file in files {
         let segment = Segment::open(file)?;
-        let stats = segment.stats()?;
+        let stats = segment.usage()?;
         let (docs, filter) = matching(&Segment::open(file)?, column, term)?;
         println!("{file}: {} bytes; {} of {} documents have {term}", stats.bytes, docs.len(), segment.docs());
         println!("  the filter touches {filter} bytes");

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use docvalues::writer::Batch;
+use docvalues::writer::ColumnBatch;
 use docvalues::{FieldId, SegmentWriter};
 
 use crate::data::{self, Numbers, Strings};
@@ -44,7 +44,7 @@ impl Given {
     }
 
     /// Adds their column to a batch of the documents `docs`, of which the first is a multiple of 64.
-    pub fn add_to(&self, batch: &mut Batch<'_>, field: FieldId, docs: Range<u32>) {
+    pub fn add_to(&self, batch: &mut ColumnBatch<'_>, field: FieldId, docs: Range<u32>) {
         let (start, end) = (docs.start as usize, docs.end as usize);
         let added = match self {
             Given::Numbers(Numbers { values, present }) => {

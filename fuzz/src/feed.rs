@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use docvalues::writer::{Batch, Document};
+use docvalues::writer::{ColumnBatch, Document};
 use docvalues::{FieldId, WriteError};
 use docvalues_testkit::model::{Cell, Flat, ModelColumn};
 
@@ -41,7 +41,7 @@ pub fn give(
 ///
 /// The writer's.
 pub fn give_batch(
-    batch: &mut Batch<'_>,
+    batch: &mut ColumnBatch<'_>,
     field: FieldId,
     column: &ModelColumn,
     docs: Range<u32>,

@@ -159,11 +159,11 @@ fn unescaped(entry: &str) -> String {
 
 /// Whether all doubles are finite: what is not, lies at the ends of their order.
 fn all_finite(segment: &Segment) -> bool {
-    let finite = |column: docvalues::ColumnStats| {
+    let finite = |column: docvalues::ColumnUsage| {
         column.field.logical != LogicalType::F64
             || column.bounds.is_none_or(|(low, high)| to_f64(low).is_finite() && to_f64(high).is_finite())
     };
-    segment.stats().expect("statistics of a good segment").columns.into_iter().all(finite)
+    segment.usage().expect("statistics of a good segment").columns.into_iter().all(finite)
 }
 
 /// Columns with a value have the same values in both.

@@ -62,7 +62,7 @@ pub fn program(input: &[u8]) {
 
 /// What a file is made of, for a message.
 fn described(file: &[u8]) -> String {
-    let stats = Segment::from_bytes(file.to_vec(), OpenOptions::new()).and_then(|segment| segment.stats());
+    let stats = Segment::from_bytes(file.to_vec(), OpenOptions::new()).and_then(|segment| segment.usage());
     match stats {
         Ok(stats) => format!("{stats:?}"),
         Err(error) => format!("{} bytes: {error}", file.len()),
@@ -255,7 +255,7 @@ fn bound(choices: &mut Choices<'_>, naive: &dyn docvalues::Column) -> Bound<Vec<
 
 /// What the segment says of itself is so.
 fn statistics(segment: &Segment, model: &MemSource) {
-    let stats = segment.stats().unwrap_or_else(|error| panic!("statistics: {error}"));
+    let stats = segment.usage().unwrap_or_else(|error| panic!("statistics: {error}"));
     assert_eq!(stats.bytes, segment.len(), "bytes of the file");
     for column in &stats.columns {
         let name = &column.field.name;

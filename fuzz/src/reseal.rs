@@ -10,13 +10,13 @@ use docvalues_format::file::column::Column;
 use docvalues_format::file::directory::content_id;
 use docvalues_format::file::frame::{FOOTER_LEN, HEADER_LEN};
 use docvalues_format::granule::{self, SectionRef};
-use docvalues_format::numeric::{STRETCHES_TAG, Stretches};
+use docvalues_format::numeric::{FINE_ZONES_TAG, FineZones};
 
 /// Bytes of a page's entry in the directory root.
 const ROOT_ENTRY: usize = docvalues_format::file::root::ROOT_ENTRY_LEN;
 
-/// Bytes of what the extra of stretches says of a column.
-const STRETCHES_ENTRY: usize = size_of::<u32>() + SectionRef::ENCODED_LEN;
+/// Bytes of what the extension of fine zones says of a column.
+const FINE_ZONES_ENTRY: usize = size_of::<u32>() + SectionRef::ENCODED_LEN;
 
 /// Computes the checksums of `file` anew, from the sections up to the footer, and its id, and writes them where
 /// they belong. Follows only what lies in the file; what cannot be followed is left as it is.
@@ -32,7 +32,7 @@ fn try_reseal(file: &mut [u8]) -> Option<()> {
     let docs = u32_at(file, footer + 16)?;
     let root_end = root_at.checked_add(root_len).filter(|&end| end <= footer)?;
     let (mut sections_start, columns) = (HEADER_LEN as u64, u32_at(file, footer + 20)?);
-    let (mut pages, mut extras) = (Vec::new(), root_at);
+    let (mut pages, mut extensions) = (Vec::new(), root_at);
     for entry in (root_at..root_end.saturating_sub(ROOT_ENTRY - 1)).step_by(ROOT_ENTRY) {
         let page_at = usize::try_from(u64_at(file, entry)?).ok()?;
         let page_len = u32_at(file, entry + 8)? as usize;
@@ -43,17 +43,17 @@ fn try_reseal(file: &mut [u8]) -> Option<()> {
             put_u32(file, entry + 12, crc)?;
             pages.push(page);
         }
-        extras = entry + ROOT_ENTRY;
+        extensions = entry + ROOT_ENTRY;
         sections_start = u64_at(file, entry + 16)?;
         if u32_at(file, entry + 24)? >= columns {
-            // What follows are extras.
+            // What follows are extensions.
             break;
         }
     }
-    reseal_extras(file, extras..root_end);
+    reseal_extensions(file, extensions..root_end);
     let crc = crc32(file, root_at..root_end)?;
     put_u32(file, footer + 12, crc)?;
-    let id = content_id(docs, pages.iter().map(|page| &file[page.clone()]), file.get(extras..root_end)?);
+    let id = content_id(docs, pages.iter().map(|page| &file[page.clone()]), file.get(extensions..root_end)?);
     file[footer + 24..footer + 40].copy_from_slice(&id.to_le_bytes());
     let crc = crc32(file, footer..footer + 48)?;
     put_u32(file, footer + 48, crc)?;
@@ -84,12 +84,12 @@ fn reseal_page(file: &mut [u8], page: Range<usize>, docs: u32, mut start: u64) -
     Some(())
 }
 
-/// The sections of the index of ids, and stretches; those of other extras are nobody's.
-fn reseal_extras(file: &mut [u8], mut extras: Range<usize>) -> Option<()> {
-    while !extras.is_empty() {
-        let (tag, len) = (u32_at(file, extras.start + 8)?, u32_at(file, extras.start + 12)? as usize);
-        let start = extras.start + 16;
-        let body = start..start.checked_add(len).filter(|&end| end <= extras.end)?;
+/// The sections of the index of ids, and fine zones; those of other extensions are nobody's.
+fn reseal_extensions(file: &mut [u8], mut extensions: Range<usize>) -> Option<()> {
+    while !extensions.is_empty() {
+        let (tag, len) = (u32_at(file, extensions.start + 8)?, u32_at(file, extensions.start + 12)? as usize);
+        let start = extensions.start + 16;
+        let body = start..start.checked_add(len).filter(|&end| end <= extensions.end)?;
         let place = Place { section: Role::DirectoryRoot, offset: 0 };
         let bytes = file.get(body.clone()).filter(|_| tag == IDS_TAG).map(<[u8]>::to_vec);
         if let Some(Ok((field, ids))) =
@@ -104,20 +104,20 @@ fn reseal_extras(file: &mut [u8], mut extras: Range<usize>) -> Option<()> {
             // What is behind the last field stays.
             file.get_mut(body.clone())?.get_mut(..encoded.len())?.copy_from_slice(&encoded);
         }
-        if tag == STRETCHES_TAG {
+        if tag == FINE_ZONES_TAG {
             let bytes = file.get(body.clone())?.to_vec();
             for (at, entry) in
-                (body.start..).step_by(STRETCHES_ENTRY).zip(bytes.chunks_exact(STRETCHES_ENTRY))
+                (body.start..).step_by(FINE_ZONES_ENTRY).zip(bytes.chunks_exact(FINE_ZONES_ENTRY))
             {
                 let mut cursor = Cursor::new(place, entry);
                 let (column, section) = (cursor.u32().ok()?, SectionRef::decode(&mut cursor).ok()?);
                 let section =
                     SectionRef { crc: reseal_section(file, section).unwrap_or(section.crc), ..section };
-                let encoded = Stretches::encode_all(&[Stretches { column, section }]);
-                file.get_mut(at..at + STRETCHES_ENTRY)?.copy_from_slice(&encoded);
+                let encoded = FineZones::encode_all(&[FineZones { column, section }]);
+                file.get_mut(at..at + FINE_ZONES_ENTRY)?.copy_from_slice(&encoded);
             }
         }
-        extras.start = body.end.checked_next_multiple_of(8)?;
+        extensions.start = body.end.checked_next_multiple_of(8)?;
     }
     Some(())
 }

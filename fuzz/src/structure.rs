@@ -20,7 +20,7 @@ use docvalues_format::cursor::Cursor;
 use docvalues_format::error::{Place, Section};
 use docvalues_format::file::directory::Page;
 use docvalues_format::file::frame::{FOOTER_LEN, Footer, HEADER_LEN};
-use docvalues_format::file::root::{Extra, PageRef, Root};
+use docvalues_format::file::root::{Extension, PageRef, Root};
 use docvalues_format::granule::SectionRef;
 use docvalues_testkit::rng::SplitMix64;
 
@@ -84,14 +84,14 @@ impl Outline {
         for page in &root.pages {
             outline.page(file, page);
         }
-        for extra in &root.extras {
-            outline.spans.extend(place(extra.sections.clone()));
-            if extra.tag == IDS_TAG {
-                outline.ids(extra);
+        for extension in &root.extensions {
+            outline.spans.extend(place(extension.sections.clone()));
+            if extension.tag == IDS_TAG {
+                outline.ids(extension);
             }
         }
-        for stretches in root.stretches(&footer).unwrap_or_default() {
-            let SectionRef { offset, len, .. } = stretches.section;
+        for fine_zones in root.fine_zones(&footer).unwrap_or_default() {
+            let SectionRef { offset, len, .. } = fine_zones.section;
             outline.spans.extend(place(offset..offset.saturating_add(len)));
         }
         outline.spans.retain(|span| !span.is_empty() && span.end <= file.len());
@@ -99,9 +99,9 @@ impl Outline {
     }
 
     /// Adds the sections of the index of ids.
-    fn ids(&mut self, extra: &Extra) -> Option<()> {
+    fn ids(&mut self, extension: &Extension) -> Option<()> {
         let nowhere = Place { section: Section::DirectoryRoot, offset: 0 };
-        let (_, ids) = Ids::decode_meta(&mut Cursor::new(nowhere, &extra.body)).ok()?;
+        let (_, ids) = Ids::decode_meta(&mut Cursor::new(nowhere, &extension.body)).ok()?;
         let Ok(_) = ids.try_map(&mut |_, section: SectionRef| {
             self.spans.extend(place(section.offset..section.offset.saturating_add(section.len)));
             Ok::<(), Infallible>(())

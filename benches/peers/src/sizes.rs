@@ -17,7 +17,7 @@ use parquet::file::properties::WriterProperties;
 /// Prints a table of the columns of the segment `path`.
 pub fn run(path: &str) -> Result<(), String> {
     let segment = Segment::open(path).map_err(|error| error.to_string())?;
-    let stats = segment.stats().map_err(|error| error.to_string())?;
+    let stats = segment.usage().map_err(|error| error.to_string())?;
     let mut rows = Vec::new();
     for column in &stats.columns {
         let name = &column.field.name;

@@ -9,7 +9,7 @@ use crate::failure::Failure;
 use crate::output::explain::{Step, tell};
 use crate::output::json::Json;
 use crate::store::search::query::Explain;
-use crate::store::search::sort::TopRan;
+use crate::store::search::sort::TopProfile;
 use crate::store::search::{Bitset, Docs, Query};
 use crate::store::{DocId, Search, SearchError, Segment};
 use crate::{read, sort};
@@ -104,7 +104,7 @@ impl<'s> Hits<'s> {
 pub(crate) struct Then {
     step: Step,
     /// How the first of them were found.
-    top: Option<TopRan>,
+    top: Option<TopProfile>,
 }
 
 /// A search in a segment, with as many threads as were asked for.

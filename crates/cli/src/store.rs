@@ -1,15 +1,15 @@
 //! What this crate uses of the store, in one place.
 
 pub(crate) use docvalues::column::{
-    Column, ColumnInfo, ColumnSource, Decided, DocId, DocRange, Error, ErrorKind, Field, Kind, OrdRange,
+    Column, ColumnInfo, ColumnSource, DocId, DocRange, Error, ErrorKind, Field, Kind, OrdRange, PruneCounts,
     Pruning, Rows, SortKey, TermOrd, Values, View,
 };
 #[cfg(feature = "parquet")]
 pub(crate) use docvalues::format::file::field::MAX_NAME;
 pub(crate) use docvalues::format::file::kind::{LogicalType, from_f64, from_u64, to_f64, to_u64};
-pub(crate) use docvalues::format::numeric::{STRETCH, ZONE};
+pub(crate) use docvalues::format::numeric::{FINE_ZONE, ZONE};
 pub(crate) use docvalues::reader::{
-    ColumnStats, IdForm, IdIndex, OpenOptions, SectionStats, Segment, SegmentStats,
+    ColumnUsage, IdForm, IdIndex, OpenOptions, SectionUsage, Segment, SegmentUsage,
 };
 #[cfg(feature = "parquet")]
 pub(crate) use docvalues::search::arrow::Batches;

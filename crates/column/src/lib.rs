@@ -57,7 +57,7 @@ pub use docvalues_format::file::field::Field;
 pub use docvalues_format::file::kind::{Kind, LogicalType};
 pub use docvalues_format::file::sort::SortKey;
 pub use docvalues_format::id::{DocId, MAX_DOCS, TermOrd};
-pub use docvalues_format::numeric::{Decided, Pruning};
+pub use docvalues_format::numeric::{PruneCounts, Pruning};
 pub use error::{Error, ErrorKind, Result};
 pub use filter::Filter;
 pub use gathered::{Gathered, Presence};

@@ -45,7 +45,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     println!("{} of 100 and more", price.range(100.0..).count()?);
 
     // Where the bytes went.
-    for column in segment.stats()?.columns {
+    for column in segment.usage()?.columns {
         println!("{}: {} bytes, {}", column.field.name, column.bytes(), column.encodings.join(", "));
     }
     Ok(())

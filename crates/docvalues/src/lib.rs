@@ -279,16 +279,16 @@ pub use docvalues_terms as terms;
 pub use docvalues_writer as writer;
 
 pub use docvalues_column::{
-    Batch, BatchDocs, Bitset, Bounds, ByteRange, Column, ColumnInfo, ColumnSource, Count, Date, Decided,
-    DocAddress, DocId, DocRange, Each, Element, Error as ReadError, ErrorKind as ReadErrorKind, Field,
-    Filter, GatherRows, Gathered, Kind, Lists, LiveDocs, LogicalType, Lookahead, MAX_DOCS, Number, OrdRange,
-    Part, Presence, Pruning, Rows, SkipIndex, Slices, SortKey, TermOrd, Terms, TimestampMicros,
+    Batch, BatchDocs, Bitset, Bounds, ByteRange, Column, ColumnInfo, ColumnSource, Count, Date, DocAddress,
+    DocId, DocRange, Each, Element, Error as ReadError, ErrorKind as ReadErrorKind, Field, Filter,
+    GatherRows, Gathered, Kind, Lists, LiveDocs, LogicalType, Lookahead, MAX_DOCS, Number, OrdRange, Part,
+    Presence, PruneCounts, Pruning, Rows, SkipIndex, Slices, SortKey, TermOrd, Terms, TimestampMicros,
     TimestampMillis, TimestampNanos, Value, Values, View, Zone, bits,
 };
 pub use docvalues_format::error::{Error as FormatError, ErrorKind as FormatErrorKind, Section};
 pub use docvalues_reader::{
-    Access, Binary, ColumnStats, Cursor, IdForm, IdIndex, IdReader, JumpTables, Memory, Numeric,
-    NumericSeeker, OpenOptions, ReadAt, SectionStats, Segment, SegmentStats, Sorted, SortedNumeric,
+    Access, Binary, ColumnUsage, Cursor, IdForm, IdIndex, IdReader, JumpTables, Memory, Numeric,
+    NumericSeeker, OpenOptions, ReadAt, SectionUsage, Segment, SegmentUsage, Sorted, SortedNumeric,
     SortedSet, Verify,
 };
 pub use docvalues_writer::{

@@ -240,7 +240,7 @@ fn hostile(good: &[u8], tried: Sweep) {
                 exercise_merge(&segment, &mut answered);
             }
             let _ = std::hint::black_box(segment.verify());
-            let _ = std::hint::black_box(segment.stats());
+            let _ = std::hint::black_box(segment.usage());
         });
         let took = start.elapsed();
         assert!(peak <= limit, "{damage:?}: {peak} bytes allocated for a file of {}", good.len());

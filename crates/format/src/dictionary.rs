@@ -73,7 +73,7 @@ use block::Front;
 pub use block::BLOCK_TERMS;
 pub use build::{DictionaryBuilder, Refused, encode};
 pub use gather::{BATCH, Gather};
-pub use scan::Terms;
+pub use scan::TermIter;
 
 mod block;
 mod build;

@@ -247,7 +247,7 @@ named! {
         ValuesJump => "values jump table",
         /// The distinct values of a table-encoded column.
         ValuesTable => "values table",
-        /// Smallest and largest value by stretches: the skip index.
+        /// Smallest and largest value by fine zones: the skip index.
         ZoneMap => "zone map",
         /// Byte strings end to end.
         Bytes => "bytes",
@@ -278,7 +278,7 @@ named! {
         /// Which ids there may be: a Bloom filter.
         IdFilter => "id filter",
         /// Below the zone map, about the smallest and largest value of every few.
-        Stretches => "stretches",
+        FineZones => "fine zones",
     }
 }
 

@@ -21,7 +21,7 @@
 //! | values jump table | the header of each block again, so that none is looked for; not where there is one block |
 //! | values table | the distinct values, i64s in ascending order, 2 to 256 of them |
 //! | zone map | the smallest and largest of every 4,096 values, and of every 262,144 |
-//! | stretches | about the same of every 512, in a byte each; not of the column, but of an extra |
+//! | fine zones | about the same of every 512, in a byte each; not of the column, but of an extension |
 //!
 //! A column of one value repeated has none of them.
 //!
@@ -45,6 +45,7 @@ mod decimal;
 mod direct;
 mod encode;
 mod filter;
+mod fine_zone;
 mod gather;
 mod guess;
 mod locate;
@@ -56,7 +57,6 @@ mod read;
 mod short;
 mod simd;
 mod skip;
-mod stretch;
 mod survey;
 mod table;
 mod verify;
@@ -66,9 +66,9 @@ pub use block::{Block, Encoding, Stride};
 pub use decimal::{DECIMAL_LIMIT, Decimal, MAX_DIGITS};
 pub use direct::Direct;
 pub use encode::{NumericOptions, encode, encode_from};
-pub use pruning::{Decided, Pruning};
+pub use fine_zone::{FINE_ZONE, FINE_ZONE_LEN, FINE_ZONES_TAG, FineZones};
+pub use pruning::{PruneCounts, Pruning};
 pub use read::NumericReader;
-pub use stretch::{STRETCH, STRETCH_LEN, STRETCHES_TAG, Stretches};
 pub use verify::{BlockCount, Encodings};
 pub use zone::{ZONE, ZONE_LEN, ZONES_PER_ZONE};
 
@@ -239,9 +239,9 @@ pub struct Numeric<S> {
     pub jump: Option<S>,
     /// The zone map.
     pub zones: Option<S>,
-    /// The stretches below it. The directory does not have them: they are in an extra of the root, see
-    /// [`Stretches`].
-    pub stretches: Option<S>,
+    /// The fine zones below it. The directory does not have them: they are in an extension of the root, see
+    /// [`FineZones`].
+    pub fine_zones: Option<S>,
 }
 
 const TAG_CONSTANT: u8 = 0;
@@ -253,7 +253,7 @@ const HAS_ZONES: u8 = 2;
 
 impl<S> Numeric<S> {
     /// Turns every section that is there into something else, in file order: blocks, jump table, table
-    /// of values, zone map; and last the stretches, which lie behind all columns.
+    /// of values, zone map; and last the fine zones, which lie behind all columns.
     ///
     /// # Errors
     ///
@@ -269,9 +269,9 @@ impl<S> Numeric<S> {
             Transform::Table(s) => Transform::Table(f(Section::ValuesTable, s)?),
         };
         let zones = self.zones.map(|s| f(Section::ZoneMap, s)).transpose()?;
-        let stretches = self.stretches.map(|s| f(Section::Stretches, s)).transpose()?;
+        let fine_zones = self.fine_zones.map(|s| f(Section::FineZones, s)).transpose()?;
         let Numeric { count, min, max, block_shift, stride, .. } = self;
-        Ok(Numeric { role, count, min, max, transform, block_shift, stride, blocks, jump, zones, stretches })
+        Ok(Numeric { role, count, min, max, transform, block_shift, stride, blocks, jump, zones, fine_zones })
     }
 
     /// How many blocks there are.
@@ -293,7 +293,7 @@ impl<S> Numeric<S> {
         }
         let has_blocks = self.blocks.is_some();
         ErrorKind::rule(self.min <= self.max, "the smallest value is above the largest")?;
-        ErrorKind::rule(self.stretches.is_none() || self.zones.is_some(), "stretches without a zone map")?;
+        ErrorKind::rule(self.fine_zones.is_none() || self.zones.is_some(), "fine zones without a zone map")?;
         let has_lookups = self.jump.is_some() || self.zones.is_some();
         ErrorKind::rule(has_blocks || !has_lookups, "a jump table or a zone map without blocks")?;
         match &self.transform {
@@ -335,9 +335,9 @@ impl<S> Numeric<S> {
             ErrorKind::rule(self.count > ZONE, "a zone map for a single zone")?;
             ErrorKind::equal("length of the zone map", len(zones), zone::encoded_len(self.count))?;
         }
-        let stretches = self.stretches.as_ref();
-        let expected = stretch::encoded_len(self.count);
-        stretches.map_or(Ok(()), |all| ErrorKind::equal("length of the stretches", len(all), expected))
+        let fine_zones = self.fine_zones.as_ref();
+        let expected = fine_zone::encoded_len(self.count);
+        fine_zones.map_or(Ok(()), |all| ErrorKind::equal("length of the fine zones", len(all), expected))
     }
 }
 
@@ -417,9 +417,20 @@ impl Numeric<SectionRef> {
         };
         let may_divide = gcd == 0 || matches!(tag, TAG_AFFINE | TAG_DECIMAL);
         cursor.rule(may_divide, "a divisor without an affine or a decimal transform")?;
-        let stretches = None;
-        let meta =
-            Numeric { role, count, min, max, transform, block_shift, stride, blocks, jump, zones, stretches };
+        let fine_zones = None;
+        let meta = Numeric {
+            role,
+            count,
+            min,
+            max,
+            transform,
+            block_shift,
+            stride,
+            blocks,
+            jump,
+            zones,
+            fine_zones,
+        };
         cursor.check(meta.check(|section| section.len))?;
         Ok(meta)
     }

@@ -14,7 +14,7 @@
 //! | list | 2 × values | up to 256 of them do, scattered | up to 512 bytes, 9 steps |
 //! | sparse | 520 + values | up to 7,920 do, scattered | 4 bytes, and a bucket of up to 256 |
 //! | dense | 8,448 | more do | 2 bytes, and up to 64 of bitmap |
-//! | runs | 4 × runs | they form at most 2,110 stretches | 4 × runs, 11 steps |
+//! | runs | 4 × runs | there are at most 2,110 runs | 4 × runs, 11 steps |
 //!
 //! A block's header takes 8 bytes more, its entry in the jump table 16. The last block pays for the
 //! documents that it has: a bitmap of 1,000 of them takes 136 bytes.

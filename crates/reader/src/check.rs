@@ -2,7 +2,7 @@
 //!
 //! Checksums find damage; a hostile writer can compute them. So [`Segment::check`] also proves that
 //! the parts agree with each other: every block, every rank, every jump entry, the order of terms
-//! and of lists, zone maps, stretches, statistics, and the zeros in between.
+//! and of lists, zone maps, fine zones, statistics, and the zeros in between.
 
 use std::ops::{ControlFlow, Range};
 
@@ -14,7 +14,7 @@ use docvalues_format::file::frame::{FOOTER_LEN, HEADER_LEN};
 use docvalues_format::file::root::{PageRef, ROOT_ENTRY_LEN};
 use docvalues_format::file::sort::SORT_TAG;
 use docvalues_format::granule::{ALIGN, GRANULE, SectionRef};
-use docvalues_format::numeric::{NumericReader, STRETCHES_TAG, Transform};
+use docvalues_format::numeric::{FINE_ZONES_TAG, NumericReader, Transform};
 use docvalues_storage::Section;
 use docvalues_terms::ids::IDS_TAG;
 
@@ -42,7 +42,7 @@ impl Segment {
     }
 
     /// Reads every byte of the file and hands every problem to `report`, until it breaks off: at most
-    /// one for each section and column, and one for each stretch of padding.
+    /// one for each section and column, and one for each fine zone of padding.
     pub fn check(&self, report: &mut Report<'_>) {
         // Breaking off early is no failure.
         let _ = self.check_all(report);
@@ -83,12 +83,12 @@ impl Segment {
             report(corrupt(self.file(), None, e))?;
         }
         self.check_ids(|part| parts.push(part)).into_iter().try_for_each(&mut *report)?;
-        let stretches = self.stretches().iter().map(|stretches| stretches.section);
-        parts.extend(stretches.map(|section| section.offset..section.end().unwrap_or(u64::MAX)));
+        let fine_zones = self.fine_zones().iter().map(|fine_zones| fine_zones.section);
+        parts.extend(fine_zones.map(|section| section.offset..section.end().unwrap_or(u64::MAX)));
         // Sections that only a later release knows.
-        let known = [SORT_TAG, IDS_TAG, STRETCHES_TAG];
-        let unknown = self.root().extras.iter().filter(|extra| !known.contains(&extra.tag));
-        let sections = unknown.map(|extra| extra.sections.clone());
+        let known = [SORT_TAG, IDS_TAG, FINE_ZONES_TAG];
+        let unknown = self.root().extensions.iter().filter(|extension| !known.contains(&extension.tag));
+        let sections = unknown.map(|extension| extension.sections.clone());
         parts.extend(sections.filter(|sections| !sections.is_empty()));
         parts.extend(self.root().pages.iter().map(|page| page.bytes.clone()));
         let end = self.len();
@@ -108,9 +108,9 @@ impl Segment {
         let entries = pages.len() * ROOT_ENTRY_LEN;
         let pages = pages.iter().map(|page| self.page_bytes(page)).collect::<FormatResult<Vec<_>>>()?;
         let root = self.part(Role::DirectoryRoot, self.footer().root())?;
-        let extras = root.get(entries..).unwrap_or_default();
+        let extensions = root.get(entries..).unwrap_or_default();
         let footer = self.len().saturating_sub(FOOTER_LEN as u64);
-        match content_id(self.docs(), pages.iter().map(|page| &**page), extras) == self.id() {
+        match content_id(self.docs(), pages.iter().map(|page| &**page), extensions) == self.id() {
             true => Ok(()),
             false => {
                 Err(error::Error::new(Role::Footer, footer, ErrorKind::Broken("the id is another content's")))
@@ -129,7 +129,7 @@ impl Segment {
         let mut damaged = Vec::new();
         let opened = entry.clone().try_map(&mut |role, at: SectionRef| {
             // These come last in the file.
-            if role != Role::Stretches {
+            if role != Role::FineZones {
                 parts.push(at.offset..at.end().unwrap_or(u64::MAX));
             }
             let section = self.section(at, role)?;

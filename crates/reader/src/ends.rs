@@ -7,7 +7,7 @@ use docvalues_column::SortKey;
 use docvalues_format::error::{self, Section as Role};
 use docvalues_format::file::frame::{FOOTER_LEN, Footer, HEADER_LEN, Header};
 use docvalues_format::file::root::Root;
-use docvalues_format::numeric::Stretches;
+use docvalues_format::numeric::FineZones;
 use docvalues_storage::Source;
 
 use crate::core::FormatResult;
@@ -19,8 +19,8 @@ pub(crate) struct Ends {
     pub(crate) footer: Footer,
     pub(crate) root: Root,
     pub(crate) sort: Vec<SortKey>,
-    /// Where stretches are, by ascending column; none if the file has none.
-    pub(crate) stretches: Vec<Stretches>,
+    /// Where fine zones are, by ascending column; none if the file has none.
+    pub(crate) fine_zones: Vec<FineZones>,
 }
 
 impl Ends {
@@ -37,8 +37,8 @@ impl Ends {
             return Err(error::Error::new(Role::Footer, footer_at, kind));
         }
         let root = Root::parse(&part(source, Role::DirectoryRoot, footer.root())?, &footer)?;
-        let (sort, stretches) = (root.sort(&footer)?, root.stretches(&footer)?);
-        Ok(Ends { header, footer, root, sort, stretches })
+        let (sort, fine_zones) = (root.sort(&footer)?, root.fine_zones(&footer)?);
+        Ok(Ends { header, footer, root, sort, fine_zones })
     }
 }
 

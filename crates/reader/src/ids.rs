@@ -16,7 +16,7 @@ use docvalues_terms::template;
 
 use crate::core::{FormatResult, corrupt};
 use crate::segment::Segment;
-use crate::stats::SectionStats;
+use crate::usage::SectionUsage;
 
 /// Bytes of documents, in the order of their ids, that are read at once: about 43,000 documents. On disks of today that takes
 /// hardly longer than a page.
@@ -91,15 +91,15 @@ impl Segment {
 
     /// What the directory says of the ids, and where.
     fn ids_entry(&self) -> Result<Option<(Place, String, Ids<SectionRef>)>> {
-        let Some((place, extra)) = self.root().extra(IDS_TAG, self.footer()) else { return Ok(None) };
-        let mut cursor = Cursor::new(place, &extra.body);
+        let Some((place, extension)) = self.root().extension(IDS_TAG, self.footer()) else { return Ok(None) };
+        let mut cursor = Cursor::new(place, &extension.body);
         let read = |cursor: &mut Cursor<'_>| {
             let (field, ids) = Ids::decode_meta(cursor)?;
             cursor.equal("bytes behind what is said of ids", cursor.left() as u64, 0)?;
-            let mut at = extra.sections.start;
+            let mut at = extension.sections.start;
             let ids = ids.try_map(&mut |_, section: SectionRef| {
                 // One behind the other, or a section could be of two things.
-                let end = section.end().filter(|&end| section.offset >= at && end <= extra.sections.end);
+                let end = section.end().filter(|&end| section.offset >= at && end <= extension.sections.end);
                 at =
                     end.ok_or_else(|| cursor.refuse(ErrorKind::Broken("a section of ids lies elsewhere")))?;
                 Ok(section)
@@ -113,12 +113,12 @@ impl Segment {
     }
 
     /// The sections of the index of ids, in file order: none if there is no index.
-    pub(crate) fn id_sections(&self) -> Result<Vec<SectionStats>> {
+    pub(crate) fn id_sections(&self) -> Result<Vec<SectionUsage>> {
         let mut sections = Vec::new();
         if let Some((_, _, ids)) = self.ids_entry()? {
             let Ok(_) = ids.try_map(&mut |section, at: SectionRef| {
                 let bytes = extent(at.len).unwrap_or(u64::MAX);
-                sections.push(SectionStats { section, offset: at.offset, payload: at.len, bytes });
+                sections.push(SectionUsage { section, offset: at.offset, payload: at.len, bytes });
                 Ok::<(), Infallible>(())
             });
         }

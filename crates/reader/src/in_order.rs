@@ -64,7 +64,7 @@ impl Segment {
     #[cold]
     fn no_sort(&self, key: &SortKey, kind: ErrorKind) -> Error {
         let nowhere = Place { section: Role::DirectoryRoot, offset: self.footer().root_offset };
-        let place = self.root().extra(SORT_TAG, self.footer()).map_or(nowhere, |(place, _)| place);
+        let place = self.root().extension(SORT_TAG, self.footer()).map_or(nowhere, |(place, _)| place);
         corrupt(self.file(), Some(&key.column), error::Error::at(place, 0, kind))
     }
 }

@@ -3,7 +3,7 @@
 //!
 //! [`Segment`] is the way in. It gives out typed handles to columns of the five kinds, and columns that implement the
 //! traits of `docvalues-column`; [`OpenOptions`] says when checksums are compared, how blocks are found and
-//! how bytes are reached. [`Segment::verify`] reads every byte; [`Segment::stats`] tells where they
+//! how bytes are reached. [`Segment::verify`] reads every byte; [`Segment::usage`] tells where they
 //! went.
 #![forbid(unsafe_code)]
 
@@ -21,8 +21,8 @@ mod numbers;
 mod options;
 mod seeker;
 mod segment;
-mod stats;
 mod stored;
+mod usage;
 
 pub use docvalues_format::jump::JumpTables;
 pub use docvalues_storage::{Memory, ReadAt, Verify};
@@ -32,4 +32,4 @@ pub use ids::{IdIndex, IdReader};
 pub use options::{Access, OpenOptions};
 pub use seeker::NumericSeeker;
 pub use segment::Segment;
-pub use stats::{ColumnStats, SectionStats, SegmentStats};
+pub use usage::{ColumnUsage, SectionUsage, SegmentUsage};

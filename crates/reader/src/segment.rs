@@ -19,7 +19,7 @@ use docvalues_format::file::frame::{Footer, HEADER_LEN, Header};
 use docvalues_format::file::root::{PageRef, Root};
 use docvalues_format::granule::SectionRef;
 use docvalues_format::jump::JumpTables;
-use docvalues_format::numeric::{Numeric, NumericReader, Stretches};
+use docvalues_format::numeric::{FineZones, Numeric, NumericReader};
 use docvalues_format::presence::PresenceReader;
 use docvalues_storage::{Memory, ReadAt, Section, Source, Verify};
 
@@ -63,8 +63,8 @@ struct Inner {
     footer: Footer,
     root: Root,
     sort: Vec<SortKey>,
-    /// Where stretches are, by ascending column; none if the file has none.
-    stretches: Vec<Stretches>,
+    /// Where fine zones are, by ascending column; none if the file has none.
+    fine_zones: Vec<FineZones>,
     /// The columns that were opened, by name.
     opened: Mutex<HashMap<String, Opened>>,
     /// The index of ids, once somebody asked whether there is one.
@@ -160,7 +160,7 @@ impl Segment {
     fn from_source(source: Source, options: OpenOptions) -> Result<Segment> {
         let file: Arc<str> = source.name().to_string().into();
         let ends = Ends::read(&source, &options).map_err(|e| corrupt(&file, None, e))?;
-        let Ends { header, footer, root, sort, stretches } = ends;
+        let Ends { header, footer, root, sort, fine_zones } = ends;
         let (opened, ids) = (Mutex::default(), OnceLock::new());
         let source = Arc::new(source);
         Ok(Segment(Arc::new(Inner {
@@ -171,7 +171,7 @@ impl Segment {
             footer,
             root,
             sort,
-            stretches,
+            fine_zones,
             opened,
             ids,
         })))
@@ -311,7 +311,7 @@ impl Segment {
         Ok(None)
     }
 
-    /// The entry of column `i` of a page, with its stretches, if the file has them.
+    /// The entry of column `i` of a page, with its fine zones, if the file has them.
     pub(crate) fn entry(
         &self,
         at: &PageRef,
@@ -320,17 +320,17 @@ impl Segment {
     ) -> FormatResult<column::Column<SectionRef>> {
         let mut column = page.column(i, self.docs())?;
         let number = at.columns.start.saturating_add(u32::try_from(i).unwrap_or(u32::MAX));
-        let found = self.0.stretches.binary_search_by_key(&number, |stretches| stretches.column);
-        let found = found.ok().map(|at| self.0.stretches[at].section);
+        let found = self.0.fine_zones.binary_search_by_key(&number, |fine_zones| fine_zones.column);
+        let found = found.ok().map(|at| self.0.fine_zones[at].section);
         let numbers = column.values.numbers_mut();
         let has_zones = numbers.as_ref().is_some_and(|numbers| numbers.zones.is_some());
-        if found.is_some() != (has_zones && !self.0.stretches.is_empty()) {
+        if found.is_some() != (has_zones && !self.0.fine_zones.is_empty()) {
             let kind =
-                error::ErrorKind::Broken("stretches without a zone map, or a zone map without stretches");
+                error::ErrorKind::Broken("fine zones without a zone map, or a zone map without fine zones");
             return Err(error::Error::new(Role::DirectoryPage, at.bytes.start, kind));
         }
         if let Some(numbers) = numbers {
-            numbers.stretches = found;
+            numbers.fine_zones = found;
         }
         Ok(column)
     }
@@ -413,9 +413,9 @@ impl Segment {
         &self.0.root
     }
 
-    /// Where stretches are, in file order.
-    pub(crate) fn stretches(&self) -> &[Stretches] {
-        &self.0.stretches
+    /// Where fine zones are, in file order.
+    pub(crate) fn fine_zones(&self) -> &[FineZones] {
+        &self.0.fine_zones
     }
 
     pub(crate) fn footer(&self) -> &Footer {

@@ -28,7 +28,7 @@ use crate::Search;
 use crate::docs::{Docs, len_u32};
 use crate::error::Result;
 
-pub use chunk::{Cell, Chunk, ChunkColumn, NumberLists, Numbers, Row, StringLists, Strings, Terms};
+pub use chunk::{Cell, Chunk, ChunkColumn, DocTerms, NumberLists, Numbers, Row, StringLists, Strings};
 pub(crate) use fill::Filler;
 
 /// The most rows of a chunk: enough that neighbours among random documents of some millions share pages.

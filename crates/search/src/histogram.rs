@@ -127,7 +127,7 @@ pub struct HistogramCounts {
     pub field: Field,
     /// The ranges, ascending, from the first to the last that has a value; those between that have none are there. Of
     /// [`Step::Edges`] all.
-    pub ranges: Vec<Range>,
+    pub ranges: Vec<Bucket>,
     /// Documents that were looked at.
     pub docs: u64,
     /// Those of them that have no value.
@@ -139,7 +139,7 @@ pub struct HistogramCounts {
 /// A range, and how many values lie in it.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
-pub struct Range {
+pub struct Bucket {
     /// The least number that would lie in it, as it is stored.
     pub from: i64,
     /// Values. A document with several may be in several ranges, and several times in one.
@@ -160,13 +160,13 @@ impl Search<'_> {
     pub fn histogram(&self, docs: Docs<'_>, histogram: &Histogram) -> Result<HistogramCounts> {
         let mut request = self.begin(docs)?;
         let bytes = request.memory();
-        let counter = RangeCounter::new(&mut request, histogram, bytes)?;
+        let counter = BucketCounter::new(&mut request, histogram, bytes)?;
         request.run(counter)?.finish(&request)
     }
 }
 
 /// Counts values by range.
-pub(crate) struct RangeCounter {
+pub(crate) struct BucketCounter {
     slot: Slot,
     cut: Cut,
     counts: Vec<u64>,
@@ -181,14 +181,14 @@ pub(crate) struct RangeCounter {
     inside: Option<Inside>,
 }
 
-impl RangeCounter {
+impl BucketCounter {
     /// Finds out which ranges there are: by the least and the greatest value of the column, or, where these would make too
     /// many, of the documents. Of doubles, NaN may hide them: then by a pass over all.
     pub(crate) fn new(
         request: &mut Request<'_>,
         histogram: &Histogram,
         bytes: usize,
-    ) -> Result<RangeCounter> {
+    ) -> Result<BucketCounter> {
         let slot = request.slot(&histogram.column)?;
         let column = request.columns().get(slot);
         let field = &column.info().field;
@@ -217,7 +217,7 @@ impl RangeCounter {
         let (counts, known) = (vec![0; cut.edges().len()], request.known(slot));
         let (docs, missing, outside, last) = (0, 0, 0, (0, 0, 0));
         let is_known = false;
-        let mut counter = RangeCounter { slot, counts, docs, missing, outside, last, cut, is_known, inside };
+        let mut counter = BucketCounter { slot, counts, docs, missing, outside, last, cut, is_known, inside };
         if let Some(known) = known.filter(|known| counter.knows(known, request)) {
             counter.is_known = true;
             (counter.docs, counter.missing) = (known.docs, known.docs - known.with_value);
@@ -236,7 +236,7 @@ impl RangeCounter {
     }
 
     pub(crate) fn finish(self, request: &Request<'_>) -> Result<HistogramCounts> {
-        let RangeCounter { slot, cut, counts, docs, missing, outside, mut inside, .. } = self;
+        let BucketCounter { slot, cut, counts, docs, missing, outside, mut inside, .. } = self;
         let field = request.columns().get(slot).info().field.clone();
         let ends = (counts.iter().position(|count| *count > 0), counts.iter().rposition(|count| *count > 0));
         let shown = match ends {
@@ -249,7 +249,7 @@ impl RangeCounter {
                 Some(inside) => inside.finish(at, request)?,
                 None => Default::default(),
             };
-            Ok(Range { from: cut.edges()[at], count: counts[at], metrics, facet })
+            Ok(Bucket { from: cut.edges()[at], count: counts[at], metrics, facet })
         };
         let ranges = shown.map(range).collect::<Result<_>>()?;
         Ok(HistogramCounts { field, ranges, docs, missing, outside })
@@ -263,12 +263,12 @@ impl RangeCounter {
     }
 }
 
-impl Collector for RangeCounter {
-    fn fork(&self) -> RangeCounter {
+impl Collector for BucketCounter {
+    fn fork(&self) -> BucketCounter {
         let (slot, cut, counts) = (self.slot, self.cut.clone(), vec![0; self.counts.len()]);
         let (docs, missing, outside, last, is_known) = (0, 0, 0, (0, 0, 0), self.is_known);
         let inside = self.inside.as_ref().map(Inside::fork);
-        RangeCounter { slot, cut, counts, docs, missing, outside, last, is_known, inside }
+        BucketCounter { slot, cut, counts, docs, missing, outside, last, is_known, inside }
     }
 
     fn most_threads(&self) -> usize {
@@ -308,7 +308,7 @@ impl Collector for RangeCounter {
         Ok(())
     }
 
-    fn merge(&mut self, other: RangeCounter, stop: &Stop) -> Result<()> {
+    fn merge(&mut self, other: BucketCounter, stop: &Stop) -> Result<()> {
         self.counts.iter_mut().zip(other.counts).for_each(|(to, from)| *to += from);
         self.docs += other.docs;
         self.missing += other.missing;

@@ -103,7 +103,7 @@ pub use bound::Bound;
 pub(crate) use convert::least_number;
 pub use error::QueryError;
 pub(crate) use explain::told;
-pub use explain::{Explain, Ran};
+pub use explain::{Explain, Profile};
 pub(crate) use leaf::grouped;
 pub use literal::Literal;
 

@@ -12,10 +12,10 @@ use crate::Docs;
 use crate::error::Result;
 use crate::facet::{Facet, FacetCounter, FacetCounts};
 use crate::group::{Group, Groups};
-use crate::histogram::{Histogram, HistogramCounts, RangeCounter};
+use crate::histogram::{BucketCounter, Histogram, HistogramCounts};
 use crate::query::{Explain, Query};
 use crate::search::Search;
-use crate::sort::TopRan;
+use crate::sort::TopProfile;
 use crate::stats::{self, ColumnStats, Stats};
 
 /// What is asked about the documents that match a query.
@@ -85,7 +85,7 @@ pub struct SearchAnswer {
     /// How the query was evaluated.
     pub explain: Explain,
     /// How the first documents were found.
-    pub top_ran: TopRan,
+    pub top_profile: TopProfile,
     /// How long each step took.
     pub times: Times,
 }
@@ -132,7 +132,7 @@ impl Search<'_> {
         let facets = request.facets.iter().map(|facet| FacetCounter::new(&mut reading, facet, bytes));
         let facets = facets.collect::<Result<Vec<_>>>()?;
         let histograms =
-            request.histograms.iter().map(|histogram| RangeCounter::new(&mut reading, histogram, bytes));
+            request.histograms.iter().map(|histogram| BucketCounter::new(&mut reading, histogram, bytes));
         let histograms = histograms.collect::<Result<Vec<_>>>()?;
         let plans = request.stats.iter().map(|stats| stats::plan(&mut reading, stats, bytes));
         let (plans, stats): (Vec<_>, Vec<_>) = plans.collect::<Result<Vec<_>>>()?.into_iter().unzip();
@@ -149,7 +149,7 @@ impl Search<'_> {
         times.groups = start.elapsed();
 
         let start = Instant::now();
-        let (top, top_ran) = self.top_explained(docs, &request.sort, request.top)?;
+        let (top, top_profile) = self.top_explained(docs, &request.sort, request.top)?;
         times.top = start.elapsed();
         Ok(SearchAnswer {
             hits: docs.count(self.docs()).into(),
@@ -159,7 +159,7 @@ impl Search<'_> {
             groups,
             top,
             explain,
-            top_ran,
+            top_profile,
             times,
         })
     }

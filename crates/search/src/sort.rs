@@ -35,7 +35,7 @@ use crate::error::{Error, Result};
 use crate::search::Request;
 use crate::{Docs, Search, memory};
 pub(crate) use key::{Entry, Keys};
-pub use top::TopRan;
+pub use top::TopProfile;
 pub(crate) use top::{Competition, Kept, TopDocs};
 
 impl Search<'_> {
@@ -65,17 +65,17 @@ impl Search<'_> {
         docs: Docs<'_>,
         keys: &[SortKey],
         top: usize,
-    ) -> Result<(Vec<DocAddress>, TopRan)> {
+    ) -> Result<(Vec<DocAddress>, TopProfile)> {
         let mut request = self.begin(docs)?;
         let keys = Keys::open(&mut request, keys)?;
         if top == 0 {
-            return Ok((Vec::new(), TopRan::default()));
+            return Ok((Vec::new(), TopProfile::default()));
         }
         let top = top.min(request.hits() as usize);
         memory::limit(top.saturating_mul(size_of::<DocAddress>()), request.memory())?;
         let different = keys.different(request.columns());
         if lie_in_order(self, &keys) || lie_in_order(self, &different) {
-            return Ok((first(&request, top)?, TopRan::default()));
+            return Ok((first(&request, top)?, TopProfile::default()));
         }
         let keys = different;
         let most = request.memory() / top.saturating_mul(keys.bytes()).max(1);
@@ -84,26 +84,26 @@ impl Search<'_> {
         if most == 0 || are_most {
             memory::limit(all, request.memory())?;
             let sorted = full::sort(&request, &keys)?;
-            let ran = TopRan { seen: sorted.len() as u64, ..TopRan::default() };
-            return Ok((sorted.into_iter().take(top).map(address).collect(), ran));
+            let profile = TopProfile { seen: sorted.len() as u64, ..TopProfile::default() };
+            return Ok((sorted.into_iter().take(top).map(address).collect(), profile));
         }
         let (last, looked) = near::look(&request, &keys, top)?;
-        let mut before = TopRan { seen: looked, ..TopRan::default() };
+        let mut before = TopProfile { seen: looked, ..TopProfile::default() };
         let guess = near::guess(&request, &keys, top)?;
         // If there are enough that do not come behind it, the first are among them.
         if let Some(guess) = guess.filter(|guess| last.as_ref().is_none_or(|last| guess < last)) {
             let first =
                 Competition::new(keys.clone(), TopDocs::not_behind(top, Some(guess))).most_threads(most);
-            let (found, ran) = request.run(first)?.finish();
-            before += ran;
+            let (found, profile) = request.run(first)?.finish();
+            before += profile;
             let found = found.finish(&request)?;
             if found.len() == top {
                 return Ok((found, before));
             }
         }
         let all = Competition::new(keys, TopDocs::not_behind(top, last)).most_threads(most);
-        let (found, ran) = request.run(all)?.finish();
-        before += ran;
+        let (found, profile) = request.run(all)?.finish();
+        before += profile;
         Ok((found.finish(&request)?, before))
     }
 

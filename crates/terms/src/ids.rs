@@ -1,4 +1,4 @@
-//! The ids of a segment, wherever their sections are: an extra of the root with the tag [`IDS_TAG`].
+//! The ids of a segment, wherever their sections are: an extension of the root with the tag [`IDS_TAG`].
 //!
 //! # Sections
 //!
@@ -11,7 +11,7 @@
 //!
 //! They lie in the order of this table: see [`Ids::try_map`].
 //!
-//! # Body of the extra
+//! # Body of the extension
 //!
 //! | offset | bytes | field | meaning |
 //! | ---: | ---: | --- | --- |
@@ -46,7 +46,7 @@ use crate::blocks::Blocks;
 use crate::filter::{self, MAX_BITS};
 use crate::template::Template;
 
-/// The tag of the extra.
+/// The tag of the extension.
 pub const IDS_TAG: u32 = 2;
 
 /// The most bytes of an id.
@@ -248,7 +248,7 @@ impl<S> Ids<S> {
 }
 
 impl Ids<SectionRef> {
-    /// Appends the body of the extra; the layout stands in the head of [the module](self#body-of-the-extra).
+    /// Appends the body of the extension; the layout stands in the head of [the module](self#body-of-the-extension).
     ///
     /// `field` is the name of the field whose values the ids are.
     pub fn encode_meta(&self, field: &str, out: &mut Vec<u8>) {

@@ -56,7 +56,7 @@ impl Sweep {
             Sweep::Sample(wanted) if wanted < all => {
                 let step = all / wanted.max(1);
                 let mut rng = SplitMix64::new(all as u64);
-                // One at a random place of each stretch, so that no period of the layout is missed;
+                // One at a random place of each fine zone, so that no period of the layout is missed;
                 // and all of the ends, where header and footer are.
                 let ends = (wanted / 8).min(64);
                 let spread = (0..all).step_by(step).map(move |at| at + rng.place(step));

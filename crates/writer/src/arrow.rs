@@ -32,7 +32,7 @@ use arrow_schema::Schema as ArrowSchema;
 use docvalues_format::file::kind::LogicalType;
 use docvalues_format::id::{DocId, MAX_DOCS};
 
-use crate::batch::Batch;
+use crate::column_batch::ColumnBatch;
 use crate::error::{Error, ErrorKind, Result};
 use crate::schema::{FieldId, FieldSpec, Schema};
 use crate::segment::SegmentWriter;
@@ -117,7 +117,7 @@ impl<T> SegmentWriter<T> {
     /// # Errors
     ///
     /// A column that is no field of the schema, whose type the field does not take, or with a value that the field
-    /// cannot hold; a null in a list; and those of a [`Batch`]. The error names the column, and the document if it is
+    /// cannot hold; a null in a list; and those of a [`ColumnBatch`]. The error names the column, and the document if it is
     /// about one. The writer is then as it was before.
     pub fn append(&mut self, batch: &RecordBatch) -> Result<DocId> {
         let columns = matched(self.schema(), &batch.schema())?;
@@ -150,7 +150,7 @@ fn matched(schema: &Schema, batch: &ArrowSchema) -> Result<Vec<Matched>> {
 }
 
 fn add_column(
-    documents: &mut Batch<'_>,
+    documents: &mut ColumnBatch<'_>,
     batch: &RecordBatch,
     leaf: &Leaf,
     field: FieldId,
@@ -200,14 +200,14 @@ impl Stored {
         }
     }
 
-    /// Gives the values to a batch; documents have those that `lists` and `validity` say, as in [`Batch`].
+    /// Gives the values to a batch; documents have those that `lists` and `validity` say, as in [`ColumnBatch`].
     ///
     /// # Errors
     ///
     /// Those of the batch.
     pub fn add_to(
         &self,
-        batch: &mut Batch<'_>,
+        batch: &mut ColumnBatch<'_>,
         field: FieldId,
         lists: Option<&[u64]>,
         validity: Option<&[u64]>,

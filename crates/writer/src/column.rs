@@ -1,4 +1,4 @@
-//! A column of a batch on its way into a buffer: stretches of it are checked, and copied while they still
+//! A column of a batch on its way into a buffer: fine zones of it are checked, and copied while they still
 //! are in a cache.
 
 use std::ops::Range;

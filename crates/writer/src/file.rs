@@ -1,7 +1,7 @@
 //! From encoded columns to the bytes of a file, front to back.
 //!
 //! ```text
-//! header | sections of the first column by name | ... of the last | of the ids | stretches | directory pages | root | footer
+//! header | sections of the first column by name | ... of the last | of the ids | fine zones | directory pages | root | footer
 //! ```
 //!
 //! Nothing is written twice and nothing is read back, so any [`Target`] will do. The layouts are those
@@ -12,7 +12,7 @@ use docvalues_format::file::directory::DirectoryBuilder;
 use docvalues_format::file::frame::{HEADER_LEN, Header};
 use docvalues_format::file::sort::{self, SORT_TAG, SortKey};
 use docvalues_format::granule::{self, GRANULE, Sealer, SectionRef, extent};
-use docvalues_format::numeric::{STRETCHES_TAG, Stretches};
+use docvalues_format::numeric::{FINE_ZONES_TAG, FineZones};
 use docvalues_storage::Result;
 use docvalues_terms::ids::{IDS_TAG, Ids};
 
@@ -31,8 +31,8 @@ pub(crate) struct FileWriter<'a, T> {
     columns_end: u64,
     /// The columns that were written.
     pub(crate) columns: Vec<ColumnSummary>,
-    /// The numbers of columns, and their stretches, which come last: a byte for 256 values.
-    stretches: Vec<(u32, Payload)>,
+    /// The numbers of columns, and their fine zones, which come last: a byte for 256 values.
+    fine_zones: Vec<(u32, Payload)>,
 }
 
 impl<'a, T: Target> FileWriter<'a, T> {
@@ -40,7 +40,7 @@ impl<'a, T: Target> FileWriter<'a, T> {
     pub(crate) fn begin(out: &'a mut T) -> Result<FileWriter<'a, T>> {
         out.append(&Header::current().encode())?;
         let (at, directory) = (HEADER_LEN as u64, DirectoryBuilder::default());
-        Ok(FileWriter { out, at, directory, columns_end: at, columns: Vec::new(), stretches: Vec::new() })
+        Ok(FileWriter { out, at, directory, columns_end: at, columns: Vec::new(), fine_zones: Vec::new() })
     }
 
     /// Writes the sections of a column, whose name is behind those of all before.
@@ -51,9 +51,9 @@ impl<'a, T: Target> FileWriter<'a, T> {
         let mut payloads = encoded.payloads.into_iter();
         let column = encoded.column.try_map(&mut |section: Section, at: SectionRef| {
             let payload = payloads.next().unwrap_or_default();
-            if section == Section::Stretches {
+            if section == Section::FineZones {
                 later += extent(payload.len()).unwrap_or(u64::MAX);
-                self.stretches.push((number, payload));
+                self.fine_zones.push((number, payload));
                 return Ok(at);
             }
             self.section(payload)
@@ -95,12 +95,12 @@ impl<'a, T: Target> FileWriter<'a, T> {
             self.directory.push_extra(SORT_TAG, self.columns_end, sort::encode(sort));
         }
         let ids = ids.map(|(field, ids)| self.ids(field, ids)).transpose()?;
-        let stretches = std::mem::take(&mut self.stretches).into_iter();
-        let stretches =
-            stretches.map(|(column, payload)| Ok(Stretches { column, section: self.section(payload)? }));
-        let stretches = stretches.collect::<Result<Vec<_>>>()?;
-        if !stretches.is_empty() {
-            self.directory.push_extra(STRETCHES_TAG, self.at, Stretches::encode_all(&stretches));
+        let fine_zones = std::mem::take(&mut self.fine_zones).into_iter();
+        let fine_zones =
+            fine_zones.map(|(column, payload)| Ok(FineZones { column, section: self.section(payload)? }));
+        let fine_zones = fine_zones.collect::<Result<Vec<_>>>()?;
+        if !fine_zones.is_empty() {
+            self.directory.push_extra(FINE_ZONES_TAG, self.at, FineZones::encode_all(&fine_zones));
         }
         let (end, footer) = self.directory.finish(self.at, docs);
         self.out.append(&end)?;

@@ -3,7 +3,7 @@
 //! ```text
 //! values of the id field   each with the place of its document   -> Gathered; a sorted run when there is no room
 //! runs                     merged into one                       -> Ordered; equal neighbours are refused, or noted
-//! passes over it           what ids look like, then the index    -> the sections of the extra; of a run, in the file
+//! passes over it           what ids look like, then the index    -> the sections of the extension; of a run, in the file
 //! ```
 
 use std::ops::ControlFlow;

@@ -3,7 +3,7 @@
 //! ```text
 //! Schema          which fields there are, and what they hold             schema
 //!   |
-//! SegmentWriter   takes documents (Document) and column batches (Batch)  segment, document, batch
+//! SegmentWriter   takes documents (Document) and column batches (ColumnBatch)  segment, document, batch
 //!   |             a batch's columns checked and copied             rows, column
 //!   |             Arrow's record batches as batches                arrow
 //! buffers         values as columns store them; a budget, and a          fields, buffer, intern,
@@ -32,9 +32,9 @@
 
 #[cfg(feature = "arrow")]
 pub mod arrow;
-mod batch;
 mod buffer;
 mod column;
+mod column_batch;
 mod dictionary;
 mod document;
 mod encode;
@@ -61,7 +61,7 @@ mod tests;
 mod threads;
 mod unsorted;
 
-pub use batch::Batch;
+pub use column_batch::ColumnBatch;
 pub use document::Document;
 pub use docvalues_format::binary::Compression;
 pub use docvalues_format::file::kind::LogicalType;

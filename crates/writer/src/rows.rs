@@ -90,7 +90,7 @@ impl<'a> Rows<'a> {
         })
     }
 
-    /// Calls `f` with every stretch of documents that are valid, cut at a few thousand, or where a word of
+    /// Calls `f` with every fine zone of documents that are valid, cut at a few thousand, or where a word of
     /// the bitset ends.
     pub(crate) fn runs(&self, mut f: impl FnMut(Range<u32>) -> Result<(), Refused>) -> Result<(), Refused> {
         /// Documents whose values fit a cache, so that they can be looked at twice.

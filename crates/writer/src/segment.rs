@@ -9,7 +9,7 @@ use docvalues_format::id::DocId;
 use docvalues_storage::{AtomicFile, Spill};
 use docvalues_terms::build::IdOptions;
 
-use crate::batch::Batch;
+use crate::column_batch::ColumnBatch;
 use crate::document::Document;
 use crate::error::{Error, ErrorKind, Result};
 use crate::fields::Fields;
@@ -232,8 +232,8 @@ impl<T> SegmentWriter<T> {
     /// # Errors
     ///
     /// When the segment can not have so many.
-    pub fn batch(&mut self, docs: u32) -> Result<Batch<'_>> {
-        Batch::new(&mut self.fields, docs)
+    pub fn batch(&mut self, docs: u32) -> Result<ColumnBatch<'_>> {
+        ColumnBatch::new(&mut self.fields, docs)
     }
 
     /// Adds a field, of which the documents so far have no value.

@@ -11,7 +11,7 @@ use docvalues_format::file::directory::{DirectoryBuilder, Page};
 use docvalues_format::file::frame::{Footer, HEADER_LEN};
 use docvalues_format::file::root::Root;
 use docvalues_format::granule::{SectionRef, seal};
-use docvalues_format::numeric::{STRETCHES_TAG, Stretches};
+use docvalues_format::numeric::{FINE_ZONES_TAG, FineZones};
 use docvalues_testkit::rng::SplitMix64;
 
 use super::{Mutator, edit::edit, place};
@@ -23,17 +23,17 @@ pub(super) struct Parts {
     /// With the numbers of the payloads of their sections.
     columns: Vec<Column<usize>>,
     payloads: Vec<Vec<u8>>,
-    extras: Vec<Extra>,
+    extensions: Vec<Extension>,
 }
 
-struct Extra {
+struct Extension {
     tag: u32,
     sections: Vec<u8>,
     body: Vec<u8>,
     /// What the body says, with the numbers of the payloads, if it is the index of ids.
     ids: Option<(String, Ids<usize>)>,
-    /// The numbers of columns and of payloads, if these are stretches.
-    stretches: Vec<(u32, usize)>,
+    /// The numbers of columns and of payloads, if these are fine zones.
+    fine_zones: Vec<(u32, usize)>,
 }
 
 impl Parts {
@@ -41,8 +41,9 @@ impl Parts {
     pub(super) fn of(file: &[u8]) -> Option<Parts> {
         let footer = Footer::decode(file.last_chunk()?, file.len() as u64).ok()?;
         let root = Root::parse(file.get(place(footer.root())?)?, &footer).ok()?;
-        let (columns, payloads, extras) = Default::default();
-        let mut parts = Parts { header: *file.first_chunk()?, docs: footer.docs, columns, payloads, extras };
+        let (columns, payloads, extensions) = Default::default();
+        let mut parts =
+            Parts { header: *file.first_chunk()?, docs: footer.docs, columns, payloads, extensions };
         for page_ref in &root.pages {
             let page = Page::parse(file.get(place(page_ref.bytes.clone())?)?, page_ref).ok()?;
             for number in 0..page.len() {
@@ -56,19 +57,25 @@ impl Parts {
                 parts.columns.push(column.ok()?);
             }
         }
-        let mut stretches = root.stretches(&footer).ok()?;
-        for extra in root.extras {
-            let sections = file.get(place(extra.sections)?)?.to_vec();
-            let ids = (extra.tag == IDS_TAG).then(|| parts.ids(file, &extra.body)).flatten();
-            let stretches =
-                if extra.tag == STRETCHES_TAG { std::mem::take(&mut stretches) } else { Vec::new() };
-            let stretches = stretches.into_iter().map(|stretches| {
-                let SectionRef { offset, len, .. } = stretches.section;
+        let mut fine_zones = root.fine_zones(&footer).ok()?;
+        for extension in root.extensions {
+            let sections = file.get(place(extension.sections)?)?.to_vec();
+            let ids = (extension.tag == IDS_TAG).then(|| parts.ids(file, &extension.body)).flatten();
+            let fine_zones =
+                if extension.tag == FINE_ZONES_TAG { std::mem::take(&mut fine_zones) } else { Vec::new() };
+            let fine_zones = fine_zones.into_iter().map(|fine_zones| {
+                let SectionRef { offset, len, .. } = fine_zones.section;
                 parts.payloads.push(file.get(place(offset..offset.checked_add(len)?)?)?.to_vec());
-                Some((stretches.column, parts.payloads.len() - 1))
+                Some((fine_zones.column, parts.payloads.len() - 1))
             });
-            let stretches = stretches.collect::<Option<_>>()?;
-            parts.extras.push(Extra { tag: extra.tag, sections, body: extra.body, ids, stretches });
+            let fine_zones = fine_zones.collect::<Option<_>>()?;
+            parts.extensions.push(Extension {
+                tag: extension.tag,
+                sections,
+                body: extension.body,
+                ids,
+                fine_zones,
+            });
         }
         Some(parts)
     }
@@ -100,7 +107,7 @@ impl Parts {
             });
             directory.push(&column, file.len() as u64);
         }
-        for Extra { tag, sections, mut body, ids, stretches } in self.extras {
+        for Extension { tag, sections, mut body, ids, fine_zones } in self.extensions {
             if let Some((field, ids)) = ids {
                 let Ok(ids) = ids.try_map(&mut |_, payload: usize| {
                     let payload = &self.payloads[payload];
@@ -111,15 +118,15 @@ impl Parts {
                 });
                 body.clear();
                 ids.encode_meta(&field, &mut body);
-            } else if !stretches.is_empty() {
-                let stretches = stretches.into_iter().map(|(column, payload)| {
+            } else if !fine_zones.is_empty() {
+                let fine_zones = fine_zones.into_iter().map(|(column, payload)| {
                     let payload = &self.payloads[payload];
                     let (offset, len) = (file.len() as u64, payload.len() as u64);
                     let (bytes, crc) = seal(payload.clone());
                     file.extend(bytes);
-                    Stretches { column, section: SectionRef { offset, len, crc } }
+                    FineZones { column, section: SectionRef { offset, len, crc } }
                 });
-                body = Stretches::encode_all(&stretches.collect::<Vec<_>>());
+                body = FineZones::encode_all(&fine_zones.collect::<Vec<_>>());
             } else {
                 file.extend(sections);
             }
@@ -138,7 +145,7 @@ impl Parts {
             2 => self.double(rng),
             3 => self.add_extra(rng),
             4 => self.rename(rng),
-            5 => self.change_stretches(rng),
+            5 => self.change_fine_zones(rng),
             _ => self.payload(room, rng, bytes),
         }
     }
@@ -180,25 +187,28 @@ impl Parts {
     }
 
     fn add_extra(&mut self, rng: &mut SplitMix64) {
-        let tag = self.extras.last().map_or(0, |last| last.tag).saturating_add(rng.below_u32(3));
+        let tag = self.extensions.last().map_or(0, |last| last.tag).saturating_add(rng.below_u32(3));
         let bytes =
             |rng: &mut SplitMix64| (0..rng.place(40)).map(|_| rng.below(256) as u8).collect::<Vec<_>>();
         let (sections, body) = (seal(bytes(rng)).0, bytes(rng));
-        self.extras.push(Extra { tag, sections, body, ids: None, stretches: Vec::new() });
+        self.extensions.push(Extension { tag, sections, body, ids: None, fine_zones: Vec::new() });
     }
 
-    /// Changes which columns have stretches.
-    fn change_stretches(&mut self, rng: &mut SplitMix64) {
-        let Some(extra) = self.extras.iter_mut().find(|extra| !extra.stretches.is_empty()) else { return };
-        let number = rng.place(extra.stretches.len());
+    /// Changes which columns have fine zones.
+    fn change_fine_zones(&mut self, rng: &mut SplitMix64) {
+        let Some(extension) = self.extensions.iter_mut().find(|extension| !extension.fine_zones.is_empty())
+        else {
+            return;
+        };
+        let number = rng.place(extension.fine_zones.len());
         match rng.below(4) {
-            0 => drop(extra.stretches.remove(number)),
+            0 => drop(extension.fine_zones.remove(number)),
             1 => {
-                let double = extra.stretches[number];
-                extra.stretches.push(double);
+                let double = extension.fine_zones[number];
+                extension.fine_zones.push(double);
             }
-            2 => extra.stretches[number].1 = rng.place(self.payloads.len()),
-            _ => extra.stretches[number].0 = rng.below_u32(8),
+            2 => extension.fine_zones[number].1 = rng.place(self.payloads.len()),
+            _ => extension.fine_zones[number].0 = rng.below_u32(8),
         }
     }
 

@@ -111,7 +111,7 @@ fn head(corpus: &Corpus, report: &Report) -> Outcome<String> {
         page,
         "\n| column | kind | bytes a document | ns a document to build |\n| --- | --- | ---: | ---: |"
     )?;
-    for column in corpus.open(Contender::Baked, false)?.stats()?.columns {
+    for column in corpus.open(Contender::Baked, false)?.usage()?.columns {
         let bytes = figure(column.bytes() as f64 / f64::from(corpus.docs.max(1)));
         let (name, kind) = (&column.field.name, column.field.kind.name());
         let built = report.by_column.iter().find(|(built, _)| built == name);

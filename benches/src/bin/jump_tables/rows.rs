@@ -59,7 +59,7 @@ pub(crate) fn run(docs: u32, folder: &Path) -> Outcome<Vec<Stored>> {
         let names: Vec<&str> = wanted.iter().map(|(name, _)| &**name).collect();
         let bytes = {
             let segment = Segment::open(&columns)?;
-            let stats = segment.stats()?;
+            let stats = segment.usage()?;
             let of = stats.columns.iter().filter(|column| names.contains(&&*column.field.name));
             of.map(|column| column.bytes()).sum::<u64>()
         };

@@ -14,7 +14,7 @@ use crate::output::value::Printer;
 use crate::read;
 use crate::store::search::Value;
 use crate::store::search::facet::{Facet, FacetCounts};
-use crate::store::search::histogram::{Histogram, HistogramCounts, Range, Step, Unit};
+use crate::store::search::histogram::{Bucket, Histogram, HistogramCounts, Step, Unit};
 use crate::store::search::query::Literal;
 use crate::store::{ColumnSource, Field, SearchError, Segment};
 
@@ -103,7 +103,7 @@ fn print(found: &HistogramCounts, console: &mut Console<'_>) -> Result<(), Failu
     let beside = if found.outside > 0 { format!(", {outside} values in no range") } else { String::new() };
     writeln!(console.out, "{name}: {docs} documents, {missing} without a value{beside}")?;
     let printer = Printer::of(&found.field);
-    let begin = |range: &Range| printer.shown(&begin(&found.field, range.from));
+    let begin = |range: &Bucket| printer.shown(&begin(&found.field, range.from));
     let rows = found.ranges.iter().map(|range| (begin(range), range.count, String::new()));
     print_bars(&rows.collect::<Vec<_>>(), Align::Right, console)
 }
@@ -150,7 +150,7 @@ fn begin(field: &Field, from: i64) -> Value {
 /// The ranges of a column, as keys of JSON.
 pub(super) fn histogram_json(found: &HistogramCounts, metrics: &[Asked]) -> [(&'static str, Json); 4] {
     let printer = Printer::of(&found.field);
-    let range = |range: &Range| {
+    let range = |range: &Bucket| {
         let from = printer.json_value(&begin(&found.field, range.from));
         // As text, so that no number loses digits on its way through a JSON reader.
         let of_metrics = || Json::any(measures(&range.metrics, metrics).map(Json::from));

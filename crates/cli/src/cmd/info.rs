@@ -9,7 +9,7 @@ use crate::output::summary::{columns, section_table};
 use crate::output::text::{decimal, printable, thousands};
 use crate::output::value::Printer;
 use crate::read;
-use crate::store::{ColumnStats, IdIndex, Packing, SectionStats, Segment, SegmentStats};
+use crate::store::{ColumnUsage, IdIndex, Packing, SectionUsage, Segment, SegmentUsage};
 
 pub(crate) fn run(args: &InfoArgs, console: &mut Console<'_>) -> Result<Exit, Failure> {
     let segment = read::open(&args.file)?;
@@ -51,8 +51,8 @@ pub(crate) fn run(args: &InfoArgs, console: &mut Console<'_>) -> Result<Exit, Fa
 }
 
 /// The statistics of a segment, its columns in the order of the input.
-pub(crate) fn stats(segment: &Segment) -> Result<SegmentStats, Failure> {
-    let mut stats = segment.stats()?;
+pub(crate) fn stats(segment: &Segment) -> Result<SegmentUsage, Failure> {
+    let mut stats = segment.usage()?;
     stats.columns.sort_by_key(|column| read::order_of(&column.field));
     Ok(stats)
 }
@@ -87,7 +87,7 @@ fn ids_line(ids: &IdIndex) -> String {
 /// Everything that the directory knows, as keys of JSON.
 pub(crate) fn info(
     segment: &Segment,
-    stats: &SegmentStats,
+    stats: &SegmentUsage,
 ) -> Result<impl Iterator<Item = (&'static str, Json)>, Failure> {
     let [major, minor, patch] = segment.writer();
     let sort = segment.sort().iter().map(|key| {
@@ -113,7 +113,7 @@ pub(crate) fn info(
 }
 
 /// The index of ids; its seed as text, as all numbers of 64 bits.
-fn ids_info(ids: &IdIndex, stats: &SegmentStats) -> Json {
+fn ids_info(ids: &IdIndex, stats: &SegmentUsage) -> Json {
     Json::object([
         ("column", ids.field().into()),
         ("term_index", ids.form().name().into()),
@@ -127,7 +127,7 @@ fn ids_info(ids: &IdIndex, stats: &SegmentStats) -> Json {
 }
 
 /// A column; least and greatest value as text, so that no number loses digits on its way through a JSON reader.
-fn column_info(column: &ColumnStats) -> Json {
+fn column_info(column: &ColumnUsage) -> Json {
     let field = &column.field;
     let shown = |stored| Printer::of(field).shown(StoredRef::Number(stored));
     Json::object([
@@ -146,7 +146,7 @@ fn column_info(column: &ColumnStats) -> Json {
     ])
 }
 
-fn section(section: &SectionStats) -> Json {
+fn section(section: &SectionUsage) -> Json {
     Json::object([
         ("section", section.section.name().into()),
         ("offset", section.offset.into()),

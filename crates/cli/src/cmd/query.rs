@@ -123,7 +123,7 @@ pub(crate) fn run(args: &QueryArgs, console: &mut Console<'_>) -> Result<Exit, F
     ]))?;
     if args.hits.explain {
         console.out.flush()?;
-        let top = (request.top > 0).then_some(&answer.top_ran);
+        let top = (request.top > 0).then_some(&answer.top_profile);
         let query = (&answer.explain, answer.times.query);
         tell(query, top, &steps(&request, &answer), args.json, console);
     }

@@ -21,7 +21,7 @@ pub(crate) fn run(args: &StatsArgs, console: &mut Console<'_>) -> Result<Exit, F
     let hits = Hits::find(&segment, &args.hits)?;
     let asked: Vec<Stats> = fields.iter().map(|field| asked(field, args)).collect();
     let (mut found, then) = hits.ask("values summed up", |search, docs| search.stats_of(docs, &asked))?;
-    let in_file = segment.stats()?;
+    let in_file = segment.usage()?;
     let of_field = |name: &str| in_file.columns.iter().find(|column| column.field.name == name);
     let is_all = hits.count() == segment.docs();
     for stats in &mut found {
@@ -29,7 +29,7 @@ pub(crate) fn run(args: &StatsArgs, console: &mut Console<'_>) -> Result<Exit, F
         let known = of_field(&stats.field.name).filter(|_| is_all && stats.distinct.is_none());
         stats.distinct = stats.distinct.or(known.and_then(distinct).map(Distinct::Exact));
     }
-    let bytes = |stats: &ColumnStats| of_field(&stats.field.name).map_or(0, store::ColumnStats::bytes);
+    let bytes = |stats: &ColumnStats| of_field(&stats.field.name).map_or(0, store::ColumnUsage::bytes);
     let columns: Vec<Column<'_>> = found.iter().map(|stats| Column::new(stats, bytes(stats))).collect();
     if args.json {
         hits.print_json([("columns", columns.iter().map(Column::to_json).collect())], console)?;
@@ -52,7 +52,7 @@ fn asked(field: &Field, args: &StatsArgs) -> Stats {
 }
 
 /// How many different values there are, if the directory says.
-fn distinct(stats: &store::ColumnStats) -> Option<u64> {
+fn distinct(stats: &store::ColumnUsage) -> Option<u64> {
     stats.term_count.map(u64::from).or(stats.statistics.distinct)
 }
 

@@ -5,8 +5,8 @@ use std::time::Duration;
 use super::json::Json;
 use crate::console::Console;
 use crate::store::search::query::Explain;
-use crate::store::search::sort::TopRan;
-use crate::store::{Decided, Pruning, STRETCH, ZONE};
+use crate::store::search::sort::TopProfile;
+use crate::store::{FINE_ZONE, PruneCounts, Pruning, ZONE};
 
 /// Something that was done with the documents of a query, and how long it took.
 pub(crate) struct Step {
@@ -19,7 +19,7 @@ pub(crate) struct Step {
 /// Tells how documents were found, how the first of them were, and what came then.
 pub(crate) fn tell(
     (explain, time): (&Explain, Duration),
-    top: Option<&TopRan>,
+    top: Option<&TopProfile>,
     steps: &[Step],
     json: bool,
     console: &mut Console<'_>,
@@ -47,18 +47,18 @@ pub(crate) fn tell(
 
 /// A part of the query, and its parts, in the order in which they were run.
 fn part(explain: &Explain) -> Json {
-    let ran = explain.ran.as_ref();
+    let profile = explain.profile.as_ref();
     Json::object([
         ("clause", explain.clause.as_str().into()),
         ("how", explain.how.as_str().into()),
         ("expected", explain.expected.into()),
-        ("asked", ran.map(|ran| ran.asked).into()),
-        ("matched", ran.map(|ran| ran.matched).into()),
-        ("windows", ran.map(|ran| ran.windows).into()),
-        ("skipped_windows", ran.map(|ran| ran.skipped).into()),
-        ("gathered_windows", ran.map(|ran| ran.gathered).into()),
-        ("nanoseconds", ran.map_or(Json::NONE, |ran| nanos(ran.time))),
-        ("index", ran.map_or(Json::NONE, |ran| index(&ran.filter))),
+        ("asked", profile.map(|profile| profile.asked).into()),
+        ("matched", profile.map(|profile| profile.matched).into()),
+        ("windows", profile.map(|profile| profile.windows).into()),
+        ("skipped_windows", profile.map(|profile| profile.skipped).into()),
+        ("gathered_windows", profile.map(|profile| profile.gathered).into()),
+        ("nanoseconds", profile.map_or(Json::NONE, |profile| nanos(profile.time))),
+        ("index", profile.map_or(Json::NONE, |profile| index(&profile.filter))),
         ("parts", Json::any(explain.parts.iter().map(part))),
     ])
 }
@@ -68,8 +68,8 @@ fn index(counts: &Pruning) -> Json {
     if counts.is_empty() {
         return Json::NONE;
     }
-    let share = |of: Decided| {
-        let Decided { none, all, open } = of;
+    let share = |of: PruneCounts| {
+        let PruneCounts { none, all, open } = of;
         Json::object([("skipped", none.into()), ("taken_whole", all.into()), ("looked_into", open.into())])
     };
     Json::object([
@@ -78,7 +78,7 @@ fn index(counts: &Pruning) -> Json {
         ("missing", counts.missing.into()),
         ("zone_values", ZONE.into()),
         ("zones", share(counts.zones)),
-        ("fine_zone_values", STRETCH.into()),
+        ("fine_zone_values", FINE_ZONE.into()),
         ("fine_zones", share(counts.fine_zones)),
         ("blocks", share(counts.blocks)),
         ("values_read", counts.read.into()),

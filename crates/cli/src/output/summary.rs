@@ -2,10 +2,10 @@
 
 use super::table::{Align, Table};
 use super::text::{decimal, printable, thousands};
-use crate::store::SegmentStats;
+use crate::store::SegmentUsage;
 
 /// The table of columns, as wide as it is; on a narrower terminal, the encodings in a table of their own.
-pub(crate) fn columns(stats: &SegmentStats, docs: u32, width: Option<usize>) -> String {
+pub(crate) fn columns(stats: &SegmentUsage, docs: u32, width: Option<usize>) -> String {
     let table = column_table(stats, docs, true);
     if width.is_none_or(|width| table.width() <= width) {
         return table.to_string();
@@ -18,7 +18,7 @@ pub(crate) fn columns(stats: &SegmentStats, docs: u32, width: Option<usize>) -> 
 }
 
 /// A line for each column, and one for the whole.
-fn column_table(stats: &SegmentStats, docs: u32, encodings: bool) -> Table {
+fn column_table(stats: &SegmentUsage, docs: u32, encodings: bool) -> Table {
     let mut heading = vec![("column", Align::Left), ("kind", Align::Left), ("type", Align::Left)];
     heading.extend(encodings.then_some(("encodings", Align::Left)));
     heading.extend([("with value", Align::Right), ("bytes", Align::Right), ("bytes/doc", Align::Right)]);
@@ -48,7 +48,7 @@ fn column_table(stats: &SegmentStats, docs: u32, encodings: bool) -> Table {
 }
 
 /// A line for each section of each column, and of the index of the ids in the column `ids`.
-pub(crate) fn section_table(stats: &SegmentStats, ids: &str) -> Table {
+pub(crate) fn section_table(stats: &SegmentUsage, ids: &str) -> Table {
     let mut table = Table::new(&[
         ("column", Align::Left),
         ("section", Align::Left),

@@ -44,7 +44,7 @@ pub(crate) fn all() -> Vec<Golden> {
         numeric_blocks(),
         sorted_numeric(),
         zone_map(),
-        stretches(),
+        fine_zones(),
         binary(),
         binary_blocks(),
         binary_fsst(),
@@ -228,27 +228,27 @@ fn sorted_numeric() -> Golden {
 /// More values than one zone has.
 fn zone_map() -> Golden {
     golden("zone-map", 30)
-        .numbers("numbers", I64, &["zone map; stretches"], |doc| {
+        .numbers("numbers", I64, &["zone map; fine zones"], |doc| {
             (0..300).map(|i| (mix(doc + i * 99) % 50) as i64).collect()
         })
-        .set("terms", Utf8, &["zone map", "stretches"], |doc| {
+        .set("terms", Utf8, &["zone map", "fine zones"], |doc| {
             (0..300).filter(|i| i % 40 != doc).map(|i| text(&format!("{i}"))).collect()
         })
 }
 
 /// Zones of all widths, among columns without: from less than a byte to all 64 bits.
-fn stretches() -> Golden {
+fn fine_zones() -> Golden {
     let far = [i64::MIN, -1 << 40, 0, 1 << 40, i64::MAX];
     golden("stretches", 40)
         .binary("a", Utf8, &[], |doc| Some(text(&format!("{doc}"))))
-        .numbers("far", I64, &["zone map; stretches"], |doc| {
+        .numbers("far", I64, &["zone map; fine zones"], |doc| {
             (0..150).map(|i| far[if i % 50 == doc { doc % 5 } else { 2 }]).collect()
         })
         .numeric("few", I64, &[], |doc| Some(doc as i64))
-        .numbers("times", TimestampMillis, &["zone map; stretches"], |doc| {
+        .numbers("times", TimestampMillis, &["zone map; fine zones"], |doc| {
             (0..150).map(|i| 1_700_000_000_000 + (doc * 150 + i) as i64 * 1_000).collect()
         })
-        .numbers("two", F64, &["zone map; stretches"], |doc| {
+        .numbers("two", F64, &["zone map; fine zones"], |doc| {
             (0..150).map(|i| from_f64(f64::from(u8::from((doc * 150 + i) / 700 % 3 == 1)))).collect()
         })
 }

@@ -7,20 +7,20 @@ use docvalues::format::binary::{Blocks, Coding};
 use docvalues::format::numeric::{Decimal, Encoding, Transform};
 use docvalues::format::presence::Kind as PresenceKind;
 use docvalues::terms::template;
-use docvalues::{ColumnStats, IdForm, IdIndex, Kind, LogicalType, OpenOptions, Section, Segment};
+use docvalues::{ColumnUsage, IdForm, IdIndex, Kind, LogicalType, OpenOptions, Section, Segment};
 
 use crate::cases;
 use crate::stored;
 
 /// What `dv info` shows of a column: how each part is encoded, and which sections there are.
-fn shown(column: &ColumnStats) -> String {
+fn shown(column: &ColumnUsage) -> String {
     let sections = column.sections.iter().map(|section| section.section.name().to_owned());
     column.encodings.iter().cloned().chain(sections).collect::<Vec<_>>().join("; ")
 }
 
 /// The columns of the golden file `file`.
-fn columns(file: &str) -> Vec<ColumnStats> {
-    Segment::from_bytes(stored(file), OpenOptions::new()).unwrap().stats().unwrap().columns
+fn columns(file: &str) -> Vec<ColumnUsage> {
+    Segment::from_bytes(stored(file), OpenOptions::new()).unwrap().usage().unwrap().columns
 }
 
 /// Fails unless the column at `path`, `FILE/COLUMN`, shows `words`.
@@ -166,7 +166,7 @@ fn every_section_has_a_golden_column() {
         // Term offsets have several blocks above 16,384 terms only: too many for a file that lies here.
         assert!(sections.contains(&section) || section == Section::TermOffsetsJump, "{section}");
     }
-    assert!(sections.contains(&Section::Stretches));
+    assert!(sections.contains(&Section::FineZones));
 }
 
 /// The index of ids of a golden file.
@@ -177,7 +177,7 @@ fn ids(file: &str) -> IdIndex {
 /// The payload of a section of the index of ids.
 fn id_section(file: &str, section: Section) -> Vec<u8> {
     let bytes = stored(&format!("{file}.dv"));
-    let stats = Segment::from_bytes(bytes.clone(), OpenOptions::new()).unwrap().stats().unwrap();
+    let stats = Segment::from_bytes(bytes.clone(), OpenOptions::new()).unwrap().usage().unwrap();
     let at = stats
         .ids
         .iter()

@@ -31,7 +31,7 @@ use docvalues::{ColumnSource as _, JumpTables, OpenOptions, Segment, SegmentWrit
 
 mod cases;
 mod coverage;
-mod extras;
+mod extensions;
 mod python;
 mod text;
 #[path = "../it/write.rs"]

@@ -4,7 +4,7 @@ use std::ops::RangeInclusive;
 
 use docvalues::search::{Docs, Query};
 use docvalues::{
-    ColumnSource as _, Decided, DocRange, Field, Kind, LogicalType, OpenOptions, Pruning, Segment,
+    ColumnSource as _, DocRange, Field, Kind, LogicalType, OpenOptions, PruneCounts, Pruning, Segment,
     SegmentWriter, SortKey, WriterOptions, bits,
 };
 use docvalues_testkit::model::ModelColumn;
@@ -56,8 +56,8 @@ fn rows() -> Dataset {
 }
 
 /// What the zones of these values say, and how many values lie in those that say nothing.
-fn zones(values: &[i64], wanted: &RangeInclusive<i64>) -> (Decided, u64) {
-    let (mut zones, mut open) = (Decided::default(), 0);
+fn zones(values: &[i64], wanted: &RangeInclusive<i64>) -> (PruneCounts, u64) {
+    let (mut zones, mut open) = (PruneCounts::default(), 0);
     for zone in values.chunks(ZONE) {
         let (min, max) = (zone.iter().min().unwrap(), zone.iter().max().unwrap());
         if max < wanted.start() || wanted.end() < min {
@@ -77,7 +77,7 @@ fn explained(segment: &Segment, query: &str) -> (u32, Pruning) {
     let (found, explain) = bound.collect_explained(Docs::All).unwrap();
     assert_eq!(found, bound.collect(Docs::All).unwrap());
     assert!(explain.parts.is_empty(), "{explain}");
-    (found.count(), explain.ran.unwrap().filter)
+    (found.count(), explain.profile.unwrap().filter)
 }
 
 #[test]
@@ -119,13 +119,13 @@ fn where_values_lie_decides_what_is_read() {
     let read = |query: &str| explained(&segment, query).1;
     // Of 74 zones, the two with an end.
     let sorted = read("at in 150_000..600_000");
-    assert_eq!(sorted.zones, Decided { none: 37, all: 35, open: 2 });
+    assert_eq!(sorted.zones, PruneCounts { none: 37, all: 35, open: 2 });
     // Nearly linear: two fine zones of 512.
     assert!((1..=2 * 512).contains(&sorted.read), "{sorted:?}");
     let near = read("near in 5_000..5_100");
     assert!(near.zones.none > 65 && near.zones.open < 9, "{near:?}");
     let any = read("any in 5_000..5_100");
-    assert_eq!((any.zones, any.read), (Decided { none: 0, all: 0, open: 74 }, DOCS.into()));
+    assert_eq!((any.zones, any.read), (PruneCounts { none: 0, all: 0, open: 74 }, DOCS.into()));
     // Ranges are asked one by one; from nine on, values are looked up among them.
     let two = read("any in 5_000..5_100 or any in 6_000..6_100");
     assert_eq!((two.zones.open, two.read), (2 * 74, 2 * u64::from(DOCS)));
@@ -194,8 +194,8 @@ fn candidates_are_read_and_no_zones() {
     let query = Query::parse("at in 30_000..30_300 and any_list >= 10").unwrap();
     let (_, explain) = query.bind(&segment).unwrap().collect_explained(Docs::All).unwrap();
     let [at, any] = explain.parts.as_slice() else { panic!("{explain}") };
-    assert_eq!(at.ran.unwrap().filter.zones, Decided { none: 73, all: 0, open: 1 });
-    let any = any.ran.unwrap();
+    assert_eq!(at.profile.unwrap().filter.zones, PruneCounts { none: 73, all: 0, open: 1 });
+    let any = any.profile.unwrap();
     // A hundred documents, two of three of which have two values.
     assert_eq!((any.asked, any.gathered, any.filter.read), (100, 1, 2 * 67));
     assert_eq!(any.filter, Pruning { read: any.filter.read, ..Pruning::default() });

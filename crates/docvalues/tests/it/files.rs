@@ -108,8 +108,8 @@ fn granules_of_large_sections_are_pages_of_the_file() {
         document.finish().unwrap();
     }
     let file = writer.finish_bytes().unwrap();
-    let stats = Segment::from_bytes(file.clone(), OpenOptions::new()).unwrap().stats().unwrap();
-    let values = |column: &docvalues::ColumnStats| {
+    let stats = Segment::from_bytes(file.clone(), OpenOptions::new()).unwrap().usage().unwrap();
+    let values = |column: &docvalues::ColumnUsage| {
         column.sections.iter().map(|section| (section.payload, section.offset)).max().unwrap()
     };
     let places: Vec<_> = stats.columns.iter().map(values).collect();

@@ -314,7 +314,7 @@ fn a_set_whose_ords_do_not_ascend_is_refused() {
         doc.finish().unwrap();
     }
     let (mut bytes, _) = writer.finish().unwrap();
-    let stats = Segment::from_bytes(bytes.clone(), OpenOptions::new()).unwrap().stats().unwrap();
+    let stats = Segment::from_bytes(bytes.clone(), OpenOptions::new()).unwrap().usage().unwrap();
     let values = stats.columns[0]
         .sections
         .iter()

@@ -166,10 +166,13 @@ fn an_explained_query_says_what_was_skipped() {
     let (found, explain) = query.bind(&segment).unwrap().collect_explained(Docs::All).unwrap();
     let [at, text] = explain.parts.as_slice() else { panic!("{explain}") };
     assert_eq!((at.clause.as_str(), text.clause.as_str()), ("at in 70000..70500", "text ^= \"1\""));
-    let (at, text) = (at.ran.unwrap(), text.ran.unwrap());
+    let (at, text) = (at.profile.unwrap(), text.profile.unwrap());
     assert_eq!((at.windows, at.skipped, at.matched), (4, 0, 500));
     assert_eq!((text.windows, text.skipped, text.gathered, text.asked), (1, 3, 1, 500));
-    assert_eq!((text.matched, explain.ran.unwrap().matched), (found.count().into(), found.count().into()));
+    assert_eq!(
+        (text.matched, explain.profile.unwrap().matched),
+        (found.count().into(), found.count().into())
+    );
     let nothing =
         Query::parse("text exists and at > 1_000_000 and text = '5'").unwrap().bind(&segment).unwrap();
     assert!(nothing.is_none());

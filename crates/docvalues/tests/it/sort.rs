@@ -4,7 +4,7 @@
 use docvalues::column::bits;
 use docvalues::format::file::directory::content_id;
 use docvalues::format::file::frame::{FOOTER_LEN, Footer};
-use docvalues::format::file::root::{Extra, ROOT_ENTRY_LEN, Root};
+use docvalues::format::file::root::{Extension, ROOT_ENTRY_LEN, Root};
 use docvalues::format::file::sort::{self, SORT_TAG};
 use docvalues::{
     ColumnSource, Compression, DocRange, Field, LogicalType, Merger, OpenOptions, OrdRange, Pruning, Section,
@@ -78,13 +78,13 @@ fn columns(file: &[u8]) -> &[u8] {
 /// `file` with another body of its sort.
 fn claim(file: &[u8], body: Vec<u8>) -> Vec<u8> {
     let (footer, mut root) = footer_and_root(file);
-    root.extras.retain(|extra| extra.tag != SORT_TAG);
+    root.extensions.retain(|extension| extension.tag != SORT_TAG);
     let end = root.pages.last().unwrap().sections.end;
-    root.extras.insert(0, Extra { tag: SORT_TAG, sections: end..end, body });
+    root.extensions.insert(0, Extension { tag: SORT_TAG, sections: end..end, body });
     let (mut out, encoded) = (columns(file).to_vec(), root.encode());
-    let (_, extras) = encoded.split_at(root.pages.len() * ROOT_ENTRY_LEN);
+    let (_, extensions) = encoded.split_at(root.pages.len() * ROOT_ENTRY_LEN);
     let pages = root.pages.iter().map(|page| &out[page.bytes.start as usize..page.bytes.end as usize]);
-    let id = content_id(footer.docs, pages, extras);
+    let id = content_id(footer.docs, pages, extensions);
     let (root_len, root_crc) = (encoded.len() as u32, crc32fast::hash(&encoded));
     out.extend(encoded);
     out.resize(out.len().next_multiple_of(FOOTER_LEN), 0);

@@ -78,11 +78,11 @@ fn of_numbers_that_rise_hardly_any_document_is_looked_at() {
     let list: Vec<DocId> = (3..DOCS).step_by(37).map(DocId::new).collect();
     let bits = Bitset::from_docs(list.iter().copied(), DOCS);
     for docs in [Docs::All, Docs::list(&list).unwrap(), Docs::Bits(&bits), Docs::Range(1, DOCS)] {
-        let (found, ran) =
+        let (found, profile) =
             Search::new(&segment).top_explained(docs, &[SortKey::new("rising").descending()], 20).unwrap();
         assert_eq!(found.len(), 20);
         // Of documents near each other, some hundreds of steps are noise.
-        assert!(ran.seen <= 4_096 * 2, "{} documents of {docs:?} were looked at", ran.seen);
+        assert!(profile.seen <= 4_096 * 2, "{} documents of {docs:?} were looked at", profile.seen);
     }
 }
 
@@ -127,13 +127,18 @@ fn of_numbers_anywhere_most_documents_are_passed_over() {
     let bits = Bitset::from_docs(list.iter().copied(), DOCS);
     for docs in [Docs::list(&list).unwrap(), Docs::Bits(&bits)] {
         let key = SortKey::new("anywhere").descending();
-        let (found, ran) = Search::new(&segment).top_explained(docs, &[key], 1).unwrap();
+        let (found, profile) = Search::new(&segment).top_explained(docs, &[key], 1).unwrap();
         assert_eq!(found.len(), 1);
-        assert!(ran.seen < list.len() as u64 / 2, "{} of {} documents were looked at", ran.seen, list.len());
+        assert!(
+            profile.seen < list.len() as u64 / 2,
+            "{} of {} documents were looked at",
+            profile.seen,
+            list.len()
+        );
     }
 }
 
-/// Documents of the second part have stretches of their own, and are found by another thread.
+/// Documents of the second part have fine zones of their own, and are found by another thread.
 #[test]
 fn of_two_parts() {
     let docs = PART + 70_000;

@@ -2,7 +2,7 @@
 
 use super::deflate::Blocks;
 use super::fsst::SymbolTable;
-use super::read::{BATCH, BinaryReader, OpenCoding, STRETCH_BYTES, Scratch};
+use super::read::{AT_ONCE_BYTES, BATCH, BinaryReader, OpenCoding, Scratch};
 use crate::error::Result;
 use crate::source::SectionBytes;
 
@@ -108,7 +108,7 @@ impl<B: SectionBytes> BinaryReader<B> {
             offsets.clear();
             offsets.push(0);
             for (&index, &(start, end)) in indices.iter().zip(places) {
-                if codes.len() as u64 >= STRETCH_BYTES {
+                if codes.len() as u64 >= AT_ONCE_BYTES {
                     break;
                 }
                 if index != SKIP {

@@ -14,10 +14,10 @@ use crate::source::SectionBytes;
 pub(super) const BATCH: usize = 128;
 
 /// Values that are decoded together.
-const STRETCH: u64 = 256;
+const AT_ONCE: u64 = 256;
 
 /// Bytes of codes, or of blocks, that are decoded together, unless a single value has more.
-pub(super) const STRETCH_BYTES: u64 = 32 << 10;
+pub(super) const AT_ONCE_BYTES: u64 = 32 << 10;
 
 /// Memory for values that have to be decoded: the caller's, to be used again with the same reader.
 #[derive(Clone, Debug, Default)]
@@ -222,7 +222,7 @@ impl<B: SectionBytes> BinaryReader<B> {
         }
         let Scratch { offsets, bytes, held, .. } = scratch;
         let raw = matches!(self.coding, OpenCoding::Raw);
-        let end = if raw { range.end } else { range.end.min(range.start.saturating_add(STRETCH)) };
+        let end = if raw { range.end } else { range.end.min(range.start.saturating_add(AT_ONCE)) };
         offsets.clear();
         match &self.offsets {
             None => offsets.extend((range.start..=end).map(|index| self.fixed_place(index).0)),
@@ -230,7 +230,7 @@ impl<B: SectionBytes> BinaryReader<B> {
         }
         let start = offsets.first().copied().unwrap_or(0);
         if !raw {
-            let near = offsets.partition_point(|offset| offset - start <= STRETCH_BYTES);
+            let near = offsets.partition_point(|offset| offset - start <= AT_ONCE_BYTES);
             offsets.truncate(near.max(2));
         }
         let end = offsets.last().copied().unwrap_or(0);

@@ -28,8 +28,8 @@ fn to_u32_avx512<T>(numbers: &[i64], out: &mut [T], make: impl Fn(u32) -> T) {
 #[inline(always)]
 fn to_u32_plain<T>(numbers: &[i64], out: &mut [T], make: impl Fn(u32) -> T) {
     /// Numbers that stay in the first-level cache from one pass to the next.
-    const STRETCH: usize = 1024;
-    for (numbers, out) in numbers.chunks(STRETCH).zip(out.chunks_mut(STRETCH)) {
+    const AT_ONCE: usize = 1024;
+    for (numbers, out) in numbers.chunks(AT_ONCE).zip(out.chunks_mut(AT_ONCE)) {
         // Halves of all are taken where none is too large, as all CPUs can with several at once.
         let high = numbers.iter().fold(0, |high, number| high | number >> 32);
         for (number, out) in numbers.iter().zip(out) {

@@ -1,4 +1,4 @@
-//! Terms in order, each built from the one before.
+//! TermIter in order, each built from the one before.
 
 use std::ops::Range;
 
@@ -25,7 +25,7 @@ use crate::source::SectionBytes;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Debug)]
-pub struct Terms<'a, B: SectionBytes> {
+pub struct TermIter<'a, B: SectionBytes> {
     dictionary: &'a DictionaryReader<B>,
     /// Ords still to come.
     ords: Range<u32>,
@@ -52,15 +52,15 @@ impl<B: SectionBytes> DictionaryReader<B> {
     /// # Errors
     ///
     /// [`ErrorKind::OutOfRange`] if `ords` ends past the last term.
-    pub fn terms(&self, ords: Range<u32>) -> Result<Terms<'_, B>> {
+    pub fn terms(&self, ords: Range<u32>) -> Result<TermIter<'_, B>> {
         if ords.end > self.len() {
             return Err(self.no_such_ord("end of a range of ords", ords.end, self.len()));
         }
-        Ok(Terms { dictionary: self, ords, block: None, term: Vec::new() })
+        Ok(TermIter { dictionary: self, ords, block: None, term: Vec::new() })
     }
 }
 
-impl<'a, B: SectionBytes> Terms<'a, B> {
+impl<'a, B: SectionBytes> TermIter<'a, B> {
     /// The next term and its ord; `None` behind the last.
     ///
     /// # Errors

@@ -17,7 +17,7 @@ use crate::cursor::{Cursor, Put};
 use crate::error::{Place, Result, Section};
 use crate::file::column::{Column, EntryHead};
 use crate::file::frame::{FOOTER_LEN, Footer, HEADER_LEN, Header};
-use crate::file::root::{Extra, PageRef, ROOT_ENTRY_LEN, Root};
+use crate::file::root::{Extension, PageRef, ROOT_ENTRY_LEN, Root};
 use crate::granule::{self, SectionRef};
 
 /// A page is closed with the entry that takes it to this many bytes: about a granule, so that a
@@ -133,7 +133,7 @@ impl<'a> Page<'a> {
 pub struct DirectoryBuilder {
     pages: Vec<BuiltPage>,
     entries: Vec<Vec<u8>>,
-    extras: Vec<Extra>,
+    extensions: Vec<Extension>,
     columns: u32,
     /// Where the sections of all that was pushed end in the file.
     sections_end: u64,
@@ -148,8 +148,8 @@ struct BuiltPage {
 
 impl Default for DirectoryBuilder {
     fn default() -> DirectoryBuilder {
-        let (pages, entries, extras) = Default::default();
-        DirectoryBuilder { pages, entries, extras, columns: 0, sections_end: HEADER_LEN as u64 }
+        let (pages, entries, extensions) = Default::default();
+        DirectoryBuilder { pages, entries, extensions, columns: 0, sections_end: HEADER_LEN as u64 }
     }
 }
 
@@ -166,13 +166,13 @@ impl DirectoryBuilder {
         }
     }
 
-    /// Appends an extra whose sections end at byte `sections_end` of the file: after all columns, and in
+    /// Appends an extension whose sections end at byte `sections_end` of the file: after all columns, and in
     /// the order of the tags, of which each comes once.
     pub fn push_extra(&mut self, tag: u32, sections_end: u64, body: Vec<u8>) {
         if !self.entries.is_empty() {
             self.close_page();
         }
-        self.extras.push(Extra { tag, sections: self.sections_end..sections_end, body });
+        self.extensions.push(Extension { tag, sections: self.sections_end..sections_end, body });
         self.sections_end = sections_end;
     }
 
@@ -197,7 +197,7 @@ impl DirectoryBuilder {
         if !self.entries.is_empty() {
             self.close_page();
         }
-        let (mut out, mut root) = (Vec::new(), Root { pages: Vec::new(), extras: self.extras });
+        let (mut out, mut root) = (Vec::new(), Root { pages: Vec::new(), extensions: self.extensions });
         for page in &self.pages {
             let offset = at + out.len() as u64;
             let before = root.pages.last();
@@ -211,14 +211,14 @@ impl DirectoryBuilder {
             out.resize(out.len().next_multiple_of(64), 0);
         }
         let bytes = root.encode();
-        let (_, extras) = bytes.split_at(self.pages.len() * ROOT_ENTRY_LEN);
+        let (_, extensions) = bytes.split_at(self.pages.len() * ROOT_ENTRY_LEN);
         let footer = Footer {
             root_offset: at + out.len() as u64,
             root_len: u32_of(bytes.len()),
             root_crc: crc32fast::hash(&bytes),
             docs,
             columns: self.columns,
-            id: content_id(docs, self.pages.iter().map(|page| page.bytes.as_slice()), extras),
+            id: content_id(docs, self.pages.iter().map(|page| page.bytes.as_slice()), extensions),
             required: Header::current().required,
         };
         out.put(&bytes);
@@ -229,12 +229,12 @@ impl DirectoryBuilder {
 }
 
 /// The id of a segment of `docs` documents whose directory pages have these bytes, in their order, and whose
-/// `extras` are what follows the pages' entries in the root. O(bytes).
-pub fn content_id<'a>(docs: u32, pages: impl IntoIterator<Item = &'a [u8]>, extras: &[u8]) -> u128 {
+/// `extensions` are what follows the pages' entries in the root. O(bytes).
+pub fn content_id<'a>(docs: u32, pages: impl IntoIterator<Item = &'a [u8]>, extensions: &[u8]) -> u128 {
     let mut hash = xxhash_rust::xxh3::Xxh3::new();
     hash.update(&docs.to_le_bytes());
     pages.into_iter().for_each(|page| hash.update(page));
-    hash.update(extras);
+    hash.update(extensions);
     hash.digest128()
 }
 

@@ -24,7 +24,7 @@
 //! | 12 |  4 | `root_crc`    | u32: CRC-32 of the directory root |
 //! | 16 |  4 | `docs`        | u32: documents in the segment |
 //! | 20 |  4 | `columns`     | u32: columns in the directory |
-//! | 24 | 16 | `id`          | u128: XXH3-128 of `docs`, the directory pages and the extras, end to end: it names the content |
+//! | 24 | 16 | `id`          | u128: XXH3-128 of `docs`, the directory pages and the extensions, end to end: it names the content |
 //! | 40 |  2 | `version`     | u16: as in the header |
 //! | 42 |  2 | `zero`        | 0 |
 //! | 44 |  4 | `required`    | u32: as in the header |
@@ -131,7 +131,7 @@ pub struct Footer {
     pub docs: u32,
     /// Columns in the directory.
     pub columns: u32,
-    /// XXH3-128 of `docs`, the directory pages and the extras: the same content has the same id.
+    /// XXH3-128 of `docs`, the directory pages and the extensions: the same content has the same id.
     pub id: u128,
     /// Features without which the file cannot be read, as in the header.
     pub required: u32,

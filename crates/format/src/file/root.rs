@@ -1,6 +1,6 @@
 //! The directory root: where the pages are, and what else a segment says of itself.
 //!
-//! # Root: an entry for each page, then the extras
+//! # Root: an entry for each page, then the extensions
 //!
 //! | offset | bytes | field | meaning |
 //! |-------:|------:|-------|---------|
@@ -11,14 +11,14 @@
 //! | 24 | 4 | `columns_end`  | u32: columns in the pages up to and including this one |
 //! | 28 | 4 | `zero`         | 0 |
 //!
-//! # Extra: what the segment has besides columns
+//! # Extension: what the segment has besides columns
 //!
-//! Of these, a release reads those that it knows, such as [`sort`] and [`Stretches`], and skips the others.
+//! Of these, a release reads those that it knows, such as [`sort`] and [`FineZones`], and skips the others.
 //!
 //! | offset | bytes | field | meaning |
 //! |-------:|------:|-------|---------|
-//! |  0 | 8 | `sections_end` | u64: where the extra's sections end in the file |
-//! |  8 | 4 | `tag`          | u32: what it is; greater than that of the extra before |
+//! |  0 | 8 | `sections_end` | u64: where the extension's sections end in the file |
+//! |  8 | 4 | `tag`          | u32: what it is; greater than that of the extension before |
 //! | 12 | 4 | `len`          | u32: bytes of `body` |
 //! | 16 | … | `body`         | what the tag asks for |
 //! | …  | … | `zero`         | to a multiple of 8 |
@@ -30,7 +30,7 @@ use crate::error::{ErrorKind, Place, Result, Section};
 use crate::file::frame::{Footer, HEADER_LEN};
 use crate::file::sort::{self, SORT_TAG, SortKey};
 use crate::granule;
-use crate::numeric::{STRETCHES_TAG, Stretches};
+use crate::numeric::{FINE_ZONES_TAG, FineZones};
 
 /// The most columns in a segment.
 pub const MAX_COLUMNS: u32 = 65_000;
@@ -38,8 +38,8 @@ pub const MAX_COLUMNS: u32 = 65_000;
 /// Bytes of a page's entry in the root.
 pub const ROOT_ENTRY_LEN: usize = 32;
 
-/// Bytes of an extra before its body.
-const EXTRA_HEAD_LEN: usize = 16;
+/// Bytes of an extension before its body.
+const EXTENSION_HEAD_LEN: usize = 16;
 
 /// What the root says.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -47,7 +47,7 @@ pub struct Root {
     /// The pages, in the order of the names of their columns.
     pub pages: Vec<PageRef>,
     /// What else there is, by ascending tag.
-    pub extras: Vec<Extra>,
+    pub extensions: Vec<Extension>,
 }
 
 /// Where one directory page lies, checked against its neighbours.
@@ -65,7 +65,7 @@ pub struct PageRef {
 
 /// Something that is no column, with sections of its own, if it likes.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Extra {
+pub struct Extension {
     /// What it is.
     pub tag: u32,
     /// Where in the file its sections lie.
@@ -77,11 +77,11 @@ pub struct Extra {
 impl Root {
     /// Reads the root, which `footer` describes.
     ///
-    /// O(bytes), and the result takes 56 bytes a page and what the extras say.
+    /// O(bytes), and the result takes 56 bytes a page and what the extensions say.
     ///
     /// # Errors
     ///
-    /// [`ErrorKind::Checksum`], and when pages or extras overlap, lie outside the file, or do not hold as
+    /// [`ErrorKind::Checksum`], and when pages or extensions overlap, lie outside the file, or do not hold as
     /// many columns as the footer says.
     pub fn parse(bytes: &[u8], footer: &Footer) -> Result<Root> {
         let place = Place { section: Section::DirectoryRoot, offset: footer.root_offset };
@@ -95,8 +95,8 @@ impl Root {
         }
         cursor.equal("columns in the pages", root.columns().into(), footer.columns.into())?;
         while cursor.left() > 0 {
-            let extra = Extra::decode(&mut cursor, &root)?;
-            root.extras.push(extra);
+            let extension = Extension::decode(&mut cursor, &root)?;
+            root.extensions.push(extension);
         }
         let sections_may_end = root.pages.first().map_or(footer.root_offset, |page| page.bytes.start);
         cursor.at_most("end of the sections", root.sections_end(), sections_may_end)?;
@@ -107,19 +107,19 @@ impl Root {
     pub fn encode(&self) -> Vec<u8> {
         let mut out = Vec::new();
         self.pages.iter().for_each(|page| page.encode(&mut out));
-        self.extras.iter().for_each(|extra| extra.encode(&mut out));
+        self.extensions.iter().for_each(|extension| extension.encode(&mut out));
         out
     }
 
-    /// The extra of this tag, if there is one, and where its body lies in the file that `footer` is of.
-    pub fn extra(&self, tag: u32, footer: &Footer) -> Option<(Place, &Extra)> {
-        let mut at = self.pages.len() * ROOT_ENTRY_LEN + EXTRA_HEAD_LEN;
-        for extra in &self.extras {
-            if extra.tag == tag {
+    /// The extension of this tag, if there is one, and where its body lies in the file that `footer` is of.
+    pub fn extension(&self, tag: u32, footer: &Footer) -> Option<(Place, &Extension)> {
+        let mut at = self.pages.len() * ROOT_ENTRY_LEN + EXTENSION_HEAD_LEN;
+        for extension in &self.extensions {
+            if extension.tag == tag {
                 let offset = footer.root_offset.saturating_add(at as u64);
-                return Some((Place { section: Section::DirectoryRoot, offset }, extra));
+                return Some((Place { section: Section::DirectoryRoot, offset }, extension));
             }
-            at += extra.body.len().next_multiple_of(8) + EXTRA_HEAD_LEN;
+            at += extension.body.len().next_multiple_of(8) + EXTENSION_HEAD_LEN;
         }
         None
     }
@@ -128,21 +128,21 @@ impl Root {
     ///
     /// # Errors
     ///
-    /// As [`sort::decode`], and when the extra has sections.
+    /// As [`sort::decode`], and when the extension has sections.
     pub fn sort(&self, footer: &Footer) -> Result<Vec<SortKey>> {
-        let Some((place, extra)) = self.extra(SORT_TAG, footer) else { return Ok(Vec::new()) };
-        place.check(0, ErrorKind::rule(extra.sections.is_empty(), "a sort has no sections"))?;
-        sort::decode(&mut Cursor::new(place, &extra.body))
+        let Some((place, extension)) = self.extension(SORT_TAG, footer) else { return Ok(Vec::new()) };
+        place.check(0, ErrorKind::rule(extension.sections.is_empty(), "a sort has no sections"))?;
+        sort::decode(&mut Cursor::new(place, &extension.body))
     }
 
-    /// What the extra of stretches says, by ascending column; nothing if there is none.
+    /// What the extension of fine zones says, by ascending column; nothing if there is none.
     ///
     /// # Errors
     ///
-    /// As [`Stretches::decode_all`].
-    pub fn stretches(&self, footer: &Footer) -> Result<Vec<Stretches>> {
-        let Some((place, extra)) = self.extra(STRETCHES_TAG, footer) else { return Ok(Vec::new()) };
-        Stretches::decode_all(&mut Cursor::new(place, &extra.body), footer.columns, &extra.sections)
+    /// As [`FineZones::decode_all`].
+    pub fn fine_zones(&self, footer: &Footer) -> Result<Vec<FineZones>> {
+        let Some((place, extension)) = self.extension(FINE_ZONES_TAG, footer) else { return Ok(Vec::new()) };
+        FineZones::decode_all(&mut Cursor::new(place, &extension.body), footer.columns, &extension.sections)
     }
 
     /// Columns in the pages.
@@ -150,10 +150,10 @@ impl Root {
         self.pages.last().map_or(0, |page| page.columns.end)
     }
 
-    /// Where the sections of all pages and extras end in the file.
+    /// Where the sections of all pages and extensions end in the file.
     fn sections_end(&self) -> u64 {
         let pages = self.pages.last().map(|page| page.sections.end);
-        self.extras.last().map(|extra| extra.sections.end).or(pages).unwrap_or(HEADER_LEN as u64)
+        self.extensions.last().map(|extension| extension.sections.end).or(pages).unwrap_or(HEADER_LEN as u64)
     }
 }
 
@@ -186,8 +186,8 @@ impl PageRef {
     }
 }
 
-impl Extra {
-    /// Appends the extra.
+impl Extension {
+    /// Appends the extension.
     fn encode(&self, out: &mut Vec<u8>) {
         out.put_u64(self.sections.end);
         out.put_u32(self.tag);
@@ -196,17 +196,17 @@ impl Extra {
         out.resize(out.len().next_multiple_of(8), 0);
     }
 
-    /// Reads the extra behind those of `root`.
-    fn decode(cursor: &mut Cursor<'_>, root: &Root) -> Result<Extra> {
+    /// Reads the extension behind those of `root`.
+    fn decode(cursor: &mut Cursor<'_>, root: &Root) -> Result<Extension> {
         let sections = root.sections_end();
         let (sections_end, tag, len) = (cursor.u64()?, cursor.u32()?, cursor.u32()?);
         cursor.at_most("end of the sections before", sections, sections_end)?;
-        let ascends = root.extras.last().is_none_or(|before| before.tag < tag);
-        cursor.rule(ascends, "tags of extras do not ascend")?;
+        let ascends = root.extensions.last().is_none_or(|before| before.tag < tag);
+        cursor.rule(ascends, "tags of extensions do not ascend")?;
         let len = usize::try_from(len).unwrap_or(usize::MAX);
         let body = cursor.take(len)?.to_vec();
         cursor.zeros(len.next_multiple_of(8) - len)?;
-        Ok(Extra { tag, sections: sections..sections_end, body })
+        Ok(Extension { tag, sections: sections..sections_end, body })
     }
 }
 
@@ -216,10 +216,10 @@ mod tests {
     use crate::file::directory::DirectoryBuilder;
     use crate::file::frame::FOOTER_LEN;
 
-    /// The root of a segment of no columns, whose extras are these.
-    fn root_of(extras: &[(u32, u64, &[u8])]) -> Result<Root> {
+    /// The root of a segment of no columns, whose extensions are these.
+    fn root_of(extensions: &[(u32, u64, &[u8])]) -> Result<Root> {
         let mut directory = DirectoryBuilder::default();
-        extras.iter().for_each(|&(tag, end, body)| directory.push_extra(tag, end, body.to_vec()));
+        extensions.iter().for_each(|&(tag, end, body)| directory.push_extra(tag, end, body.to_vec()));
         let (bytes, footer) = directory.finish(4096, 7);
         assert_eq!(footer.root_offset, 4096);
         assert_eq!(bytes.len() % FOOTER_LEN, 0);
@@ -230,7 +230,7 @@ mod tests {
     fn extras_are_read_or_refused() {
         let root = root_of(&[(1, 64, b""), (5, 640, b"thirteen bytes"), (6, 4096, b"12345678")]).unwrap();
         let found: Vec<_> =
-            root.extras.iter().map(|e| (e.tag, e.sections.clone(), e.body.as_slice())).collect();
+            root.extensions.iter().map(|e| (e.tag, e.sections.clone(), e.body.as_slice())).collect();
         assert_eq!(
             found,
             [(1, 64..64, &b""[..]), (5, 64..640, b"thirteen bytes"), (6, 640..4096, b"12345678")]
@@ -256,11 +256,11 @@ mod tests {
         let mut root = Root::parse(&bytes[..usize::try_from(footer.root_len).unwrap()], &footer).unwrap();
         assert_eq!(root.sort(&footer).unwrap(), [SortKey::new("a")]);
         let at = bytes.windows(body.len()).position(|bytes| bytes == body).unwrap() as u64;
-        root.extras[1].body[0] = 0;
+        root.extensions[1].body[0] = 0;
         assert_eq!(root.sort(&footer).unwrap_err().offset(), 4096 + at);
-        root.extras[1] = Extra { sections: 64..640, ..root.extras[1].clone() };
+        root.extensions[1] = Extension { sections: 64..640, ..root.extensions[1].clone() };
         assert!(root.sort(&footer).unwrap_err().to_string().ends_with("a sort has no sections"));
-        root.extras.remove(1);
+        root.extensions.remove(1);
         assert_eq!(root.sort(&footer).unwrap(), []);
     }
 

@@ -1,4 +1,4 @@
-//! What the documents of a segment are sorted by: an extra of the root.
+//! What the documents of a segment are sorted by: an extension of the root.
 //!
 //! Documents are in the order of the first key; those that are equal by it in the order of the second one, and so
 //! on. Numbers are compared as they are stored, which keeps the order of their type: that of doubles is IEEE 754's
@@ -6,7 +6,7 @@
 //!
 //! The columns mean what they mean without it, so a reader may skip it.
 //!
-//! # Body of the extra
+//! # Body of the extension
 //!
 //! | offset | bytes | field | meaning |
 //! |-------:|------:|-------|---------|
@@ -28,7 +28,7 @@ use crate::cursor::{Cursor, Put};
 use crate::error::Result;
 use crate::file::column::name;
 
-/// The tag of the extra.
+/// The tag of the extension.
 pub const SORT_TAG: u32 = 1;
 
 /// The most keys of a sort.
@@ -98,7 +98,7 @@ impl std::fmt::Display for SortKey {
     }
 }
 
-/// The body of the extra. Its keys are as [`decode`] wants them, or no reader takes the file.
+/// The body of the extension. Its keys are as [`decode`] wants them, or no reader takes the file.
 pub fn encode(keys: &[SortKey]) -> Vec<u8> {
     let mut out = Vec::new();
     out.put_u32(u32::try_from(keys.len()).unwrap_or(u32::MAX));
@@ -111,7 +111,7 @@ pub fn encode(keys: &[SortKey]) -> Vec<u8> {
     out
 }
 
-/// Reads the body of the extra. Whether there are such columns is not known here.
+/// Reads the body of the extension. Whether there are such columns is not known here.
 ///
 /// # Errors
 ///

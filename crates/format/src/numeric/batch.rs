@@ -11,7 +11,7 @@ use crate::error::Result;
 use crate::source::SectionBytes;
 
 /// Numbers that are unpacked before they are looked at: 4 KiB, which stays in the innermost cache.
-pub(super) const STRETCH: usize = 512;
+pub(super) const AT_ONCE: usize = 512;
 
 impl<B: SectionBytes> NumericReader<B> {
     /// The values of `range`, a block at a time.
@@ -41,7 +41,7 @@ impl<B: SectionBytes> NumericReader<B> {
     /// The values of one block from `first` on.
     ///
     /// What is added to every residual (the block's base, and the column's) is added while unpacking;
-    /// a line and a divisor take a second pass, over a stretch that is still in the innermost cache.
+    /// a line and a divisor take a second pass, over a part that is still in the innermost cache.
     pub(super) fn decode_block(
         &self,
         header: &Block,
@@ -54,8 +54,8 @@ impl<B: SectionBytes> NumericReader<B> {
         };
         // As a value, the block's base saves a multiplication.
         let start = affine(base, gcd, header.base).cast_unsigned();
-        for (stretch, out) in out.chunks_mut(STRETCH).enumerate() {
-            let (first, numbers) = (first + stretch * STRETCH, unsigned(out));
+        for (part, out) in out.chunks_mut(AT_ONCE).enumerate() {
+            let (first, numbers) = (first + part * AT_ONCE, unsigned(out));
             residuals.unpack_add(first, if gcd == 1 { start } else { 0 }, numbers)?;
             if header.encoding == Encoding::Linear {
                 add_line(header.slope, first, numbers);
@@ -80,8 +80,8 @@ impl<B: SectionBytes> NumericReader<B> {
             let found = self.table.look_up(residuals, first, header.base, out);
             done = found.map_err(|number| self.no_entry(number))?;
         }
-        for (stretch, out) in out[done..].chunks_mut(STRETCH).enumerate() {
-            unpack(header, residuals, first + done + stretch * STRETCH, unsigned(out))?;
+        for (part, out) in out[done..].chunks_mut(AT_ONCE).enumerate() {
+            unpack(header, residuals, first + done + part * AT_ONCE, unsigned(out))?;
             self.replace(out)?;
         }
         Ok(())

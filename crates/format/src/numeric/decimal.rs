@@ -8,7 +8,7 @@
 //! (2023). They multiply, which is faster and misses some decimals, and so keep exceptions; here a column
 //! with a value that is no decimal stays as it is, and any value of one that is takes one load.
 
-use super::survey::{Divisor, STRETCH, Survey};
+use super::survey::{Divisor, FINE_ZONE, Survey};
 use super::{Number, Values, pieces};
 use crate::bits::wide;
 use crate::file::kind::{from_f64, to_f64};
@@ -50,9 +50,9 @@ impl Decimal {
 
     /// Of `values`, if all of them are decimals: with the fewest digits.
     pub(super) fn of<V: Values + ?Sized>(values: &V, survey: &Survey) -> Result<Option<Decimal>, V::Error> {
-        let (mut integers, mut room, mut digits) = ([0; STRETCH], Vec::new(), 0);
+        let (mut integers, mut room, mut digits) = ([0; FINE_ZONE], Vec::new(), 0);
         for range in pieces(values.len()) {
-            for values in values.read(range, &mut room)?.chunks(STRETCH) {
+            for values in values.read(range, &mut room)?.chunks(FINE_ZONE) {
                 let integers = &mut integers[..values.len()];
                 // What has as many digits has one more: ten times the integer, of ten times the power.
                 let enough = (digits..=MAX_DIGITS).find(|&d| all_decimals(values, power(d), integers));
@@ -67,7 +67,7 @@ impl Decimal {
         };
         let mut divisor = Divisor::of(0);
         for range in pieces(values.len()) {
-            for values in values.read(range, &mut room)?.chunks(STRETCH) {
+            for values in values.read(range, &mut room)?.chunks(FINE_ZONE) {
                 let integers = &mut integers[..values.len()];
                 decimal.integers(values, integers);
                 divisor = divisor.of_all(integers, decimal.base);

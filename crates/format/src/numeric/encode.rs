@@ -6,8 +6,8 @@ use super::block::{Block, Stride};
 use super::decimal::Decimal;
 use super::numbers::{Numbers, Piece};
 use super::plan::{Cut, plan};
-use super::survey::{Distinct, STRETCH, Survey};
-use super::{BLOCK_SHIFTS, Number, Numeric, Role, Transform, Values, pieces, stretch, zone};
+use super::survey::{Distinct, FINE_ZONE, Survey};
+use super::{BLOCK_SHIFTS, Number, Numeric, Role, Transform, Values, fine_zone, pieces, zone};
 use crate::cursor::Put;
 use crate::{bits, granule};
 
@@ -20,7 +20,7 @@ pub struct NumericOptions {
     pub doubles: bool,
     /// Whether to bake a jump table.
     pub jump_tables: bool,
-    /// Whether to add a zone map, and stretches. Only [`Role::Values`] has them, and only if there is more
+    /// Whether to add a zone map, and fine zones. Only [`Role::Values`] has them, and only if there is more
     /// than one zone.
     pub zones: bool,
 }
@@ -81,7 +81,7 @@ pub fn encode_from<V: Values + ?Sized>(
         blocks: None,
         jump: None,
         zones: None,
-        stretches: None,
+        fine_zones: None,
     };
     let Some(mut survey) = survey.filter(|survey| survey.min != survey.max) else { return Ok(column) };
     // Offsets and the like have no section for a table.
@@ -110,7 +110,7 @@ pub fn encode_from<V: Values + ?Sized>(
     column.blocks = Some(blocks);
     column.jump = (jump_tables && column.block_count() > 1).then_some(jump);
     column.zones = (options.zones && role.is_values()).then(|| zone::encode(&survey.ends)).flatten();
-    column.stretches = column.zones.is_some().then(|| stretch::encode(&survey.ends));
+    column.fine_zones = column.zones.is_some().then(|| fine_zone::encode(&survey.ends));
     Ok(column)
 }
 
@@ -168,10 +168,10 @@ fn pack<T: Number>(
     block: &Block,
     out: &mut Vec<u8>,
 ) {
-    let mut residuals = [0; STRETCH];
-    // A whole stretch ends with a word, whatever the width.
-    for start in range.clone().step_by(STRETCH) {
-        let residuals = &mut residuals[..STRETCH.min(range.end - start)];
+    let mut residuals = [0; FINE_ZONE];
+    // A whole fine zone ends with a word, whatever the width.
+    for start in range.clone().step_by(FINE_ZONE) {
+        let residuals = &mut residuals[..FINE_ZONE.min(range.end - start)];
         piece.residuals(start, start - first, block, residuals);
         bits::pack(residuals, block.width, out);
     }

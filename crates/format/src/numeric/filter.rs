@@ -1,13 +1,13 @@
-//! Which values lie in a range: from the column's ends over the zones and their stretches to the blocks, and
+//! Which values lie in a range: from the column's ends over the zones and their fine zones to the blocks, and
 //! only there by value.
 
 use std::ops::{Range, RangeInclusive};
 
-use super::batch::{STRETCH, unpack};
+use super::batch::{AT_ONCE, unpack};
 use super::block::{Block, Encoding};
+use super::fine_zone;
 use super::locate::Residuals;
 use super::pruning::{Pruning, Share};
-use super::stretch;
 use super::zone::{self, Level, ZONE};
 use super::{BLOCK_SHIFTS, NumericReader, Transform};
 use crate::bits::{self, in_range, mask};
@@ -122,52 +122,52 @@ impl<B: SectionBytes> NumericReader<B> {
     /// The same with zones of the lower level, all at once.
     fn filter_lower_zones(&self, zones: &B, positions: Range<u64>, filter: &mut Filter<'_>) -> Result<()> {
         let lower = positions.start / ZONE..positions.end.div_ceil(ZONE);
-        let stretches = self.meta.stretches.as_ref();
-        let stretches =
-            stretches.map(|all| stretch::read_zones(&self.meta, all, lower.clone())).transpose()?;
-        let mut stretches = stretches.map(|all| all.chunks(stretch::PER_ZONE));
+        let fine_zones = self.meta.fine_zones.as_ref();
+        let fine_zones =
+            fine_zones.map(|all| fine_zone::read_zones(&self.meta, all, lower.clone())).transpose()?;
+        let mut fine_zones = fine_zones.map(|all| all.chunks(fine_zone::PER_ZONE));
         for (zone, ends) in lower.clone().zip(zone::read_all(&self.meta, zones, Level::Lower, lower)?) {
             let here = positions.start.max(zone * ZONE)..positions.end.min((zone + 1) * ZONE);
-            let stretches = stretches.as_mut().and_then(Iterator::next);
+            let fine_zones = fine_zones.as_mut().and_then(Iterator::next);
             let share = Share::of(&ends, &filter.wanted);
             filter.pruned.zones.note(share, begun(&here, ZONE));
-            match (share, stretches) {
+            match (share, fine_zones) {
                 (Share::None, _) => {}
                 (Share::All, _) => filter.fill(here),
                 (Share::Some, None) => self.filter_blocks(here, filter)?,
-                (Share::Some, Some(stretches)) => {
-                    self.filter_stretches(&ends, stretches, zone * ZONE, here, filter)?;
+                (Share::Some, Some(fine_zones)) => {
+                    self.filter_fine_zones(&ends, fine_zones, zone * ZONE, here, filter)?;
                 }
             }
         }
         Ok(())
     }
 
-    /// Fills or passes over whole stretches of a zone with these `ends`, the first of which begins at `first`, and looks at the
+    /// Fills or passes over whole fine zones of a zone with these `ends`, the first of which begins at `first`, and looks at the
     /// blocks of the others.
-    fn filter_stretches(
+    fn filter_fine_zones(
         &self,
         ends: &RangeInclusive<i64>,
-        stretches: &[stretch::Codes],
+        fine_zones: &[fine_zone::Codes],
         first: u64,
         positions: Range<u64>,
         filter: &mut Filter<'_>,
     ) -> Result<()> {
-        let may_hold = stretch::within(stretches, stretch::bounds(ends, &filter.wanted));
-        if may_hold.count_ones() as usize == stretches.len() {
-            // Of values in any order, mostly. To look at them is cheaper than to find out which stretch is wanted whole.
-            filter.pruned.fine_zones.note(Share::Some, begun(&positions, stretch::STRETCH));
+        let may_hold = fine_zone::within(fine_zones, fine_zone::bounds(ends, &filter.wanted));
+        if may_hold.count_ones() as usize == fine_zones.len() {
+            // Of values in any order, mostly. To look at them is cheaper than to find out which fine zone is wanted whole.
+            filter.pruned.fine_zones.note(Share::Some, begun(&positions, fine_zone::FINE_ZONE));
             return self.filter_blocks(positions, filter);
         }
         let mut open = positions.start..positions.start;
-        for (i, &codes) in (0..).zip(stretches) {
-            let start = first + i * stretch::STRETCH;
-            let here = start.max(positions.start)..positions.end.min(start + stretch::STRETCH);
+        for (i, &codes) in (0..).zip(fine_zones) {
+            let start = first + i * fine_zone::FINE_ZONE;
+            let here = start.max(positions.start)..positions.end.min(start + fine_zone::FINE_ZONE);
             if here.is_empty() {
                 continue;
             }
-            let share = Share::of(&stretch::values(ends, codes), &filter.wanted);
-            filter.pruned.fine_zones.note(share, begun(&here, stretch::STRETCH));
+            let share = Share::of(&fine_zone::values(ends, codes), &filter.wanted);
+            filter.pruned.fine_zones.note(share, begun(&here, fine_zone::FINE_ZONE));
             if share == Share::All {
                 filter.fill(here.clone());
             }
@@ -194,9 +194,9 @@ impl<B: SectionBytes> NumericReader<B> {
                 let positions = at..at + here.len() as u64;
                 let ends = ends(header, &part);
                 let share = ends.as_ref().map_or(Share::Some, |ends| Share::of(ends, &filter.numbers));
-                // Of a zone with stretches, a part of it may have been decided about.
-                let count = match self.meta.stretches {
-                    Some(_) => begun(&positions, stretch::STRETCH),
+                // Of a zone with fine zones, a part of it may have been decided about.
+                let count = match self.meta.fine_zones {
+                    Some(_) => begun(&positions, fine_zone::FINE_ZONE),
                     None => (place == start).into(),
                 };
                 filter.pruned.blocks.note(share, count);
@@ -237,9 +237,9 @@ impl<B: SectionBytes> NumericReader<B> {
         if self.is_packed(header) {
             start += filter.packed(&residuals, within.clone(), low.wrapping_sub(header.base), span, at);
         }
-        let mut numbers = [0; STRETCH];
-        for first in (start..within.end).step_by(STRETCH) {
-            let numbers = &mut numbers[..STRETCH.min(within.end - first)];
+        let mut numbers = [0; AT_ONCE];
+        for first in (start..within.end).step_by(AT_ONCE) {
+            let numbers = &mut numbers[..AT_ONCE.min(within.end - first)];
             unpack(header, &residuals, first, numbers)?;
             if matches!(self.meta.transform, Transform::Table(_)) {
                 self.in_table(numbers.iter().copied().max().unwrap_or(0))?;
@@ -272,7 +272,7 @@ impl<B: SectionBytes> NumericReader<B> {
     }
 }
 
-/// How many zones or stretches, of so many values, begin at these positions.
+/// How many zones or fine zones, of so many values, begin at these positions.
 pub(super) fn begun(positions: &Range<u64>, values: u64) -> u64 {
     positions.end.div_ceil(values) - positions.start.div_ceil(values)
 }
@@ -318,14 +318,14 @@ impl Filter<'_> {
         }
         let mut done = 0;
         loop {
-            let mut found = [0; STRETCH / 64];
+            let mut found = [0; AT_ONCE / 64];
             let count = found.len().min(whole - done / 64);
             let looked = residuals.within(within.start + done, low, span, &mut found[..count]);
             for (word, &found) in found[..looked / 64].iter().enumerate() {
                 self.set(at + (done + word * 64) as u64, found);
             }
             done += looked;
-            if looked < STRETCH {
+            if looked < AT_ONCE {
                 return done;
             }
         }

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use super::block::{Block, Encoding, FRACTION, Stride, slope};
 use super::decimal::Decimal;
-use super::survey::{Distinct, Divisor, LANES, STRETCH, Survey};
+use super::survey::{Distinct, Divisor, FINE_ZONE, LANES, Survey};
 use super::{Number, Values, pieces};
 use crate::bits::{self, wide};
 
@@ -19,7 +19,7 @@ pub(super) struct Numbers<'a> {
     len: usize,
     /// The first number, and the last.
     outer: (u64, u64),
-    /// Of every [`STRETCH`].
+    /// Of every [`FINE_ZONE`].
     ends: Vec<Ends>,
 }
 
@@ -87,10 +87,10 @@ impl<'a> Numbers<'a> {
         }
     }
 
-    /// The smallest and the largest of `range`, which begins with a [`STRETCH`] and ends with one, or with
+    /// The smallest and the largest of `range`, which begins with a [`FINE_ZONE`] and ends with one, or with
     /// the column.
     pub(super) fn ends(&self, range: &Range<usize>) -> Ends {
-        let ends = &self.ends[range.start / STRETCH..range.end.div_ceil(STRETCH)];
+        let ends = &self.ends[range.start / FINE_ZONE..range.end.div_ceil(FINE_ZONE)];
         ends.iter().fold((u64::MAX, 0), |(min, max), ends| (min.min(ends.0), max.max(ends.1)))
     }
 
@@ -136,7 +136,7 @@ impl<'a, T: Number> Piece<'a, T> {
             By::Affine { base, divisor } if divisor.get() == 1 => subtract(values, base, out),
             By::Affine { base, divisor } => divide(values, base, divisor, out),
             By::Decimal { decimal, divisor } => {
-                let integers = &mut [0; STRETCH][..values.len()];
+                let integers = &mut [0; FINE_ZONE][..values.len()];
                 decimal.integers(values, integers);
                 divide(integers, decimal.base, divisor, out);
             }
@@ -167,13 +167,13 @@ impl<'a, T: Number> Piece<'a, T> {
     }
 
     /// A width below which no line from the first to the last number of `range` has residuals: within a
-    /// stretch it rises by so much, and the numbers spread by more.
+    /// fine zone it rises by so much, and the numbers spread by more.
     fn least_width_of_line(&self, range: &Range<usize>) -> u8 {
         let rise = u128::from(self.get(range.start).abs_diff(self.get(range.end - 1)));
         // One more for what is rounded along the line.
-        let rise = rise * STRETCH as u128 / (range.len() as u128 - 1).max(1) + 1;
+        let rise = rise * FINE_ZONE as u128 / (range.len() as u128 - 1).max(1) + 1;
         let rise = u64::try_from(rise).unwrap_or(u64::MAX);
-        let ends = &self.numbers.ends[range.start / STRETCH..range.end.div_ceil(STRETCH)];
+        let ends = &self.numbers.ends[range.start / FINE_ZONE..range.end.div_ceil(FINE_ZONE)];
         let spread = ends.iter().map(|(min, max)| (max - min).saturating_sub(rise)).max();
         bits::width_of(spread.unwrap_or(0))
     }
@@ -214,9 +214,9 @@ impl Line {
     ) -> bool {
         /// Where there is no line to be found, so many numbers usually tell.
         const FIRST_LOOK: usize = 64;
-        let (mut numbers, mut at) = ([0; STRETCH], range.start);
+        let (mut numbers, mut at) = ([0; FINE_ZONE], range.start);
         while at < range.end {
-            let len = (range.end - at).min(if self.seen == 0 { FIRST_LOOK } else { STRETCH });
+            let len = (range.end - at).min(if self.seen == 0 { FIRST_LOOK } else { FINE_ZONE });
             let numbers = &mut numbers[..len];
             piece.fill(at, numbers);
             let ends = above_line(self.first, self.slope, self.seen, numbers);

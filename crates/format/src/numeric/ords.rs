@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::batch::STRETCH;
+use super::batch::AT_ONCE;
 use super::block::{Block, Encoding};
 use super::locate::Residuals;
 use super::read::affine;
@@ -56,10 +56,10 @@ impl<B: SectionBytes> NumericReader<B> {
             // The usual case: to clear 4 KiB would take a third as long as the kernel.
             return Ok(());
         }
-        let mut numbers = [0; STRETCH];
-        for (stretch, out) in out.chunks_mut(STRETCH).enumerate() {
+        let mut numbers = [0; AT_ONCE];
+        for (part, out) in out.chunks_mut(AT_ONCE).enumerate() {
             let numbers = &mut numbers[..out.len()];
-            self.decode_block(header, residuals, first + stretch * STRETCH, numbers)?;
+            self.decode_block(header, residuals, first + part * AT_ONCE, numbers)?;
             bits::to_u32(numbers, out, TermOrd::new);
         }
         Ok(())

@@ -16,19 +16,19 @@ pub struct Pruning {
     /// Documents that were passed over as they have no value.
     pub missing: u64,
     /// Zones of the coarsest level.
-    pub zones: Decided,
+    pub zones: PruneCounts,
     /// Fine zones, those of all other levels, of zones that did not decide. If each fine zone of a zone may hold a value, none
     /// is asked whether all of its values are wanted.
-    pub fine_zones: Decided,
+    pub fine_zones: PruneCounts,
     /// Blocks of values, or parts of them, that no zone decided, by their headers.
-    pub blocks: Decided,
+    pub blocks: PruneCounts,
     /// Values that were read and compared one by one.
     pub read: u64,
 }
 
 /// Numbers of zones or blocks that decided without a look at their values.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Decided {
+pub struct PruneCounts {
     /// None of their values is wanted.
     pub none: u64,
     /// All are.
@@ -78,15 +78,15 @@ impl AddAssign for Pruning {
     }
 }
 
-impl AddAssign for Decided {
-    fn add_assign(&mut self, other: Decided) {
+impl AddAssign for PruneCounts {
+    fn add_assign(&mut self, other: PruneCounts) {
         self.none += other.none;
         self.all += other.all;
         self.open += other.open;
     }
 }
 
-impl Decided {
+impl PruneCounts {
     /// How many there are.
     pub fn total(&self) -> u64 {
         self.none + self.all + self.open

@@ -1,11 +1,11 @@
-//! The skip index: which values may lie in a range, as zones and their stretches tell, without a look at any value.
+//! The skip index: which values may lie in a range, as zones and their fine zones tell, without a look at any value.
 
 use std::ops::{Range, RangeInclusive};
 
 use super::NumericReader;
 use super::filter::fill;
+use super::fine_zone;
 use super::pruning::{Pruning, Share};
-use super::stretch;
 use super::zone::{self, Level, ZONE};
 use crate::error::Result;
 use crate::source::SectionBytes;
@@ -13,12 +13,12 @@ use crate::source::SectionBytes;
 /// Values in a zone of each level.
 const LEVELS: [u32; 2] = [1 << 12, 1 << 9];
 
-const _: () = assert!(LEVELS[0] as u64 == ZONE && LEVELS[1] as u64 == stretch::STRETCH);
+const _: () = assert!(LEVELS[0] as u64 == ZONE && LEVELS[1] as u64 == fine_zone::FINE_ZONE);
 
 impl<B: SectionBytes> NumericReader<B> {
     /// Values in a zone of each level of the skip index, the coarse level first: 4,096 and 512, if the file has both.
     pub fn levels(&self) -> &'static [u32] {
-        match (&self.meta.zones, &self.meta.stretches) {
+        match (&self.meta.zones, &self.meta.fine_zones) {
             (None, _) => &[],
             (Some(_), None) => &LEVELS[..1],
             (Some(_), Some(_)) => &LEVELS,
@@ -48,14 +48,16 @@ impl<B: SectionBytes> NumericReader<B> {
         // There are no more zones than memory has.
         let wanted = usize::try_from((positions.end - positions.start).div_ceil(size)).unwrap_or(usize::MAX);
         let all = zone::read_all(&self.meta, zones, Level::Lower, coarse.clone())?;
-        match self.meta.stretches.as_ref().filter(|_| level > 0) {
+        match self.meta.fine_zones.as_ref().filter(|_| level > 0) {
             None => all.take(wanted).for_each(each),
-            Some(stretches) => {
-                let codes = stretch::read_zones(&self.meta, stretches, coarse)?;
-                let fine = all.zip(codes.chunks(stretch::PER_ZONE));
-                fine.flat_map(|(zone, codes)| codes.iter().map(move |codes| stretch::values(&zone, *codes)))
-                    .take(wanted)
-                    .for_each(&mut each);
+            Some(fine_zones) => {
+                let codes = fine_zone::read_zones(&self.meta, fine_zones, coarse)?;
+                let fine = all.zip(codes.chunks(fine_zone::PER_ZONE));
+                fine.flat_map(|(zone, codes)| {
+                    codes.iter().map(move |codes| fine_zone::values(&zone, *codes))
+                })
+                .take(wanted)
+                .for_each(&mut each);
             }
         }
         Ok(())
@@ -107,17 +109,17 @@ impl<B: SectionBytes> NumericReader<B> {
                 pruned.zones.note(Share::None, lower.end - lower.start);
                 continue;
             }
-            let stretches = self.meta.stretches.as_ref().filter(|_| level > 0);
-            let stretches =
-                stretches.map(|all| stretch::read_zones(&self.meta, all, lower.clone())).transpose()?;
+            let fine_zones = self.meta.fine_zones.as_ref().filter(|_| level > 0);
+            let fine_zones =
+                fine_zones.map(|all| fine_zone::read_zones(&self.meta, all, lower.clone())).transpose()?;
             // The zone in which `positions` end may have more.
-            let here = (part.end - lower.start * ZONE).div_ceil(stretch::STRETCH);
+            let here = (part.end - lower.start * ZONE).div_ceil(fine_zone::FINE_ZONE);
             let here = usize::try_from(here).unwrap_or(usize::MAX);
-            let stretches = stretches.map(|all| &all[..here.min(all.len())]);
-            let mut stretches = stretches.map(|all| all.chunks(stretch::PER_ZONE));
+            let fine_zones = fine_zones.map(|all| &all[..here.min(all.len())]);
+            let mut fine_zones = fine_zones.map(|all| all.chunks(fine_zone::PER_ZONE));
             let first = lower.start - positions.start / ZONE;
             for (zone, all) in (first..).zip(zone::read_all(&self.meta, zones, Level::Lower, lower)?) {
-                let codes = stretches.as_mut().and_then(Iterator::next);
+                let codes = fine_zones.as_mut().and_then(Iterator::next);
                 if is_outside(&all) {
                     pruned.zones.note(Share::None, 1);
                     continue;
@@ -125,7 +127,7 @@ impl<B: SectionBytes> NumericReader<B> {
                 pruned.zones.note(Share::Some, 1);
                 let (open, bit) = match codes {
                     Some(codes) => {
-                        (open_of_zone(&all, codes, values, pruned), zone * stretch::PER_ZONE as u64)
+                        (open_of_zone(&all, codes, values, pruned), zone * fine_zone::PER_ZONE as u64)
                     }
                     None => (1, zone),
                 };
@@ -138,16 +140,16 @@ impl<B: SectionBytes> NumericReader<B> {
     }
 }
 
-/// Which stretches of a zone may hold some of `values`, as the zone may: a bit for each.
+/// Which fine zones of a zone may hold some of `values`, as the zone may: a bit for each.
 fn open_of_zone(
     zone: &RangeInclusive<i64>,
-    stretches: &[stretch::Codes],
+    fine_zones: &[fine_zone::Codes],
     values: &RangeInclusive<i64>,
     pruned: &mut Pruning,
 ) -> u8 {
-    let open = stretch::within(stretches, stretch::bounds(zone, values));
+    let open = fine_zone::within(fine_zones, fine_zone::bounds(zone, values));
     let count = open.count_ones().into();
     pruned.fine_zones.note(Share::Some, count);
-    pruned.fine_zones.note(Share::None, stretches.len() as u64 - count);
+    pruned.fine_zones.note(Share::None, fine_zones.len() as u64 - count);
     open
 }

@@ -4,7 +4,7 @@ use super::{MAX_TABLE, Number, Values, pieces};
 use crate::bits::wide;
 
 /// Values whose ends are kept: as many as the smallest block has.
-pub(super) const STRETCH: usize = 1 << *super::BLOCK_SHIFTS.start();
+pub(super) const FINE_ZONE: usize = 1 << *super::BLOCK_SHIFTS.start();
 
 /// Values that are compared side by side.
 pub(super) const LANES: usize = 8;
@@ -20,7 +20,7 @@ pub(super) struct Survey {
     pub(super) divisor: Divisor,
     /// The distinct values, unless there are more than a table holds.
     pub(super) distinct: Option<Distinct>,
-    /// The smallest and the largest of every [`STRETCH`].
+    /// The smallest and the largest of every [`FINE_ZONE`].
     pub(super) ends: Vec<(i64, i64)>,
 }
 
@@ -48,9 +48,9 @@ impl Survey {
         }
     }
 
-    /// Looks at the next values, which begin with a [`STRETCH`].
+    /// Looks at the next values, which begin with a [`FINE_ZONE`].
     fn add<T: Number>(&mut self, values: &[T]) {
-        for values in values.chunks(STRETCH) {
+        for values in values.chunks(FINE_ZONE) {
             let (min, max) = ends(values);
             self.ends.push((min, max));
             (self.min, self.max) = (self.min.min(min), self.max.max(max));

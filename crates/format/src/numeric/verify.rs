@@ -6,8 +6,8 @@ use std::ops::{Range, RangeInclusive};
 use super::batch::unpack;
 use super::block::{Encoding, Stride};
 use super::decimal::Decimal;
-use super::stretch;
-use super::survey::{STRETCH, all_ends, ends};
+use super::fine_zone;
+use super::survey::{FINE_ZONE, all_ends, ends};
 use super::zone::{self, Level, ZONE, ZONES_PER_ZONE};
 use super::{BLOCK_SHIFTS, NumericReader, Transform};
 use crate::error::{ErrorKind, Result};
@@ -58,7 +58,7 @@ impl<B: SectionBytes> NumericReader<B> {
     /// Reads everything, and compares it with everything else.
     ///
     /// Headers are legal and follow each other to the end of their section; the jump table repeats them;
-    /// padding is zero; the table of values ascends; zones, stretches and the column's ends are those of its values.
+    /// padding is zero; the table of values ascends; zones, fine zones and the column's ends are those of its values.
     /// O(values).
     ///
     /// # Errors
@@ -89,11 +89,11 @@ impl<B: SectionBytes> NumericReader<B> {
             Transform::Decimal(decimal) => decimal.largest(self.meta.max),
             Transform::Constant(_) | Transform::Table(_) => return Ok(()),
         };
-        let mut numbers = [0; STRETCH];
+        let mut numbers = [0; FINE_ZONE];
         self.each_block(0..self.meta.count, |block, header, within| {
             let residuals = self.meta.residuals(block, header, within.clone())?;
-            for first in within.clone().step_by(STRETCH) {
-                let numbers = &mut numbers[..STRETCH.min(within.end - first)];
+            for first in within.clone().step_by(FINE_ZONE) {
+                let numbers = &mut numbers[..FINE_ZONE.min(within.end - first)];
                 unpack(header, &residuals, first, numbers)?;
                 if let Some(&found) = numbers.iter().find(|number| **number > max) {
                     let what = "number of a value";
@@ -151,34 +151,34 @@ impl<B: SectionBytes> NumericReader<B> {
         self.meta.place().check(0, ErrorKind::rule(same, "not the column's smallest and largest value"))
     }
 
-    /// The smallest and the largest of every [`STRETCH`] of these values.
+    /// The smallest and the largest of every [`FINE_ZONE`] of these values.
     fn ends_of(&self, range: Range<u64>) -> Result<Vec<(i64, i64)>> {
-        let mut values = [0; STRETCH];
-        let starts = range.clone().step_by(STRETCH);
+        let mut values = [0; FINE_ZONE];
+        let starts = range.clone().step_by(FINE_ZONE);
         let ends = starts.map(|start| {
-            let len = STRETCH.min(usize::try_from(range.end - start).unwrap_or(STRETCH));
+            let len = FINE_ZONE.min(usize::try_from(range.end - start).unwrap_or(FINE_ZONE));
             self.decode(start..start + len as u64, &mut values[..len])?;
             Ok(ends(&values[..len]))
         });
         ends.collect()
     }
 
-    /// Compares the `lower` zones of an upper one, that one, and their stretches with what they hold: values
-    /// of which every [`STRETCH`] has these `ends`.
+    /// Compares the `lower` zones of an upper one, that one, and their fine zones with what they hold: values
+    /// of which every [`FINE_ZONE`] has these `ends`.
     fn verify_zones(&self, lower: Range<u64>, ends: &[(i64, i64)]) -> Result<()> {
         if let Some(zones) = &self.meta.zones {
             let upper = zone::read(&self.meta, zones, Level::Upper, lower.start / ZONES_PER_ZONE)?;
             let found = zone::read_all(&self.meta, zones, Level::Lower, lower.clone())?.chain([upper]);
-            let expected = ends.chunks(stretch::PER_ZONE).chain([ends]).map(all_ends);
+            let expected = ends.chunks(fine_zone::PER_ZONE).chain([ends]).map(all_ends);
             let same = found.map(RangeInclusive::into_inner).eq(expected);
             let why = "a zone is not the smallest and largest of its values";
             zones.place().check(0, ErrorKind::rule(same, why))?;
         }
-        let Some(stretches) = &self.meta.stretches else { return Ok(()) };
-        let found = stretch::read_zones(&self.meta, stretches, lower)?;
-        let same = found.as_flattened() == stretch::encode(ends);
-        let why = "a stretch is not from the smallest to the largest of its values";
-        stretches.place().check(0, ErrorKind::rule(same, why))
+        let Some(fine_zones) = &self.meta.fine_zones else { return Ok(()) };
+        let found = fine_zone::read_zones(&self.meta, fine_zones, lower)?;
+        let same = found.as_flattened() == fine_zone::encode(ends);
+        let why = "a fine zone is not from the smallest to the largest of its values";
+        fine_zones.place().check(0, ErrorKind::rule(same, why))
     }
 
     /// Which encodings the column has, and how often.

@@ -23,7 +23,7 @@
 use std::ops::{Range, RangeInclusive};
 
 use super::Numeric;
-use super::survey::{STRETCH, all_ends};
+use super::survey::{FINE_ZONE, all_ends};
 use crate::cursor::Put;
 use crate::error::{Error, ErrorKind, Result};
 use crate::source::SectionBytes;
@@ -60,15 +60,15 @@ pub(super) fn encoded_len(count: u64) -> u64 {
     entries.saturating_mul(ZONE_LEN as u64)
 }
 
-/// The zone map of values of which every [`STRETCH`] has these `ends`, if they are more than one zone.
+/// The zone map of values of which every [`FINE_ZONE`] has these `ends`, if they are more than one zone.
 pub(super) fn encode(ends: &[(i64, i64)]) -> Option<Vec<u8>> {
-    let count = ends.len() as u64 * STRETCH as u64;
+    let count = ends.len() as u64 * FINE_ZONE as u64;
     if count <= ZONE {
         return None;
     }
     let mut bytes = Vec::with_capacity(usize::try_from(encoded_len(count)).ok()?);
     for level in [Level::Lower, Level::Upper] {
-        for ends in ends.chunks(usize::try_from(level.values()).ok()? / STRETCH) {
+        for ends in ends.chunks(usize::try_from(level.values()).ok()? / FINE_ZONE) {
             let ends = all_ends(ends);
             bytes.put_i64(ends.0);
             bytes.put_i64(ends.1);

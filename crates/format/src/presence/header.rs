@@ -49,7 +49,7 @@ named! {
         Sparse = 3 => "sparse",
         /// A bitmap with rank entries.
         Dense = 4 => "dense",
-        /// Stretches of documents.
+        /// Runs of documents with a value.
         Runs = 5 => "runs",
     }
 }

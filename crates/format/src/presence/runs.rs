@@ -1,4 +1,4 @@
-//! The *runs* block: stretches of documents that all have a value.
+//! The *runs* block: runs of documents that all have a value.
 //!
 //! | offset | bytes | field | meaning |
 //! | -----: | ----: | --- | --- |

@@ -138,8 +138,8 @@ fn cells(row: &str) -> Vec<String> {
 
 /// All tables of `lines`, each with its head and the line below.
 fn tables(lines: &[String]) -> Vec<Vec<Vec<String>>> {
-    let stretches = lines.split(|line| !line.starts_with('|')).filter(|lines| lines.len() > 2);
-    stretches.map(|lines| lines.iter().map(|line| cells(line)).collect()).collect()
+    let fine_zones = lines.split(|line| !line.starts_with('|')).filter(|lines| lines.len() > 2);
+    fine_zones.map(|lines| lines.iter().map(|line| cells(line)).collect()).collect()
 }
 
 fn rows(table: Vec<Vec<String>>) -> Vec<Row> {

@@ -38,7 +38,7 @@ fn made(name: &str) -> Vec<u8> {
                 NumericOptions { role: Role::Values, doubles: true, jump_tables: false, zones: false };
             encode(&[12.5, 12.75, -3.25].map(from_f64), &options).blocks.unwrap()
         }
-        "stretches" => numbers(&(0..5_000).collect::<Vec<_>>(), Role::Values).stretches.unwrap(),
+        "fine zones" => numbers(&(0..5_000).collect::<Vec<_>>(), Role::Values).fine_zones.unwrap(),
         "presence-runs" => full_and_runs().0,
         "presence-jump" => full_and_runs().1,
         "presence-list" => present_sections(65_536, [3, 700, 65_534]).0,

@@ -145,7 +145,7 @@ pub(crate) fn column(name: &str) -> Column<SectionRef> {
         blocks: Some(reference(seed)),
         jump: Some(reference(seed + 20)),
         zones: None,
-        stretches: None,
+        fine_zones: None,
     };
     Column {
         field: Field {
@@ -215,7 +215,7 @@ fn directory_root_and_page() {
 }
 
 #[test]
-fn extras() {
+fn extensions() {
     let mut directory = DirectoryBuilder::default();
     directory.push_extra(0x0304_0506, 0x0102, b"an index".to_vec());
     let (bytes, footer) = directory.finish(0x0200, 9);
@@ -226,9 +226,9 @@ fn extras() {
         f("len", 8_u32.to_le_bytes()),
         f("body", *b"an index"),
     ];
-    check_both("Extras", module!("file/root.rs"), bytes, &fields);
+    check_both("Extensions", module!("file/root.rs"), bytes, &fields);
     let hashed = [&9_u32.to_le_bytes(), bytes].concat();
-    assert_eq!(footer.id, xxhash_rust::xxh3::xxh3_128(&hashed), "of docs and extras");
+    assert_eq!(footer.id, xxhash_rust::xxh3::xxh3_128(&hashed), "of docs and extensions");
 }
 
 #[test]

@@ -14,7 +14,7 @@ use docvalues_format::granule::{ALIGN, GRANULE, LARGE, Layout, SectionRef, exten
 use docvalues_format::id::{BLOCK_DOCS, DocId, MAX_DOCS, MAX_VALUES_PER_DOC};
 use docvalues_format::jump::JumpTables;
 use docvalues_format::numeric::{
-    BLOCK_SHIFTS, DECIMAL_LIMIT, MAX_DIGITS, MAX_TABLE, ONE_BLOCK, STRETCH, Stride, ZONE, ZONE_LEN,
+    BLOCK_SHIFTS, DECIMAL_LIMIT, FINE_ZONE, MAX_DIGITS, MAX_TABLE, ONE_BLOCK, Stride, ZONE, ZONE_LEN,
     ZONES_PER_ZONE,
 };
 use docvalues_format::presence::{Presence, PresenceReader};
@@ -94,7 +94,7 @@ fn constant(name: &str) -> u64 {
         "DECIMAL_LIMIT" => DECIMAL_LIMIT.cast_unsigned(),
         "ZONE" => ZONE,
         "ZONES_PER_ZONE" => ZONES_PER_ZONE,
-        "STRETCH" => STRETCH,
+        "FINE_ZONE" => FINE_ZONE,
         "BLOCK_DOCS" => BLOCK_DOCS.into(),
         "LIST_MAX" => most(1, 1_000, |n| is_read(2, u32::try_from(n).unwrap())),
         "SPARSE_MAX" => most(1, BLOCK_DOCS.into(), |n| is_read(3, u32::try_from(n).unwrap())),
@@ -186,13 +186,13 @@ fn sentences() -> Vec<String> {
         ),
         format!("`ceil(count / {zone})` entries for {} numbers each", n(zone)),
         format!("`ceil(count / {upper})` entries for {} each.", n(upper)),
-        format!("A file may also tell about every {STRETCH} numbers"),
-        format!("the smallest and the largest number of every {STRETCH}: what a search"),
-        format!("A section holds `ceil(count / {STRETCH})` entries"),
+        format!("A file may also tell about every {FINE_ZONE} numbers"),
+        format!("the smallest and the largest number of every {FINE_ZONE}: what a search"),
+        format!("A section holds `ceil(count / {FINE_ZONE})` entries"),
         format!("**Example.** 5,000 numbers, each its own place: 0, 1, 2, …, {}.", n(4_999_u64)),
-        format!("The second stretch is {STRETCH} above the first zone's smallest"),
-        format!("and {} below its largest, {};", n(ZONE - 2 * STRETCH), n(ZONE - 1)),
-        format!("the last one {STRETCH} above that of the second zone"),
+        format!("The second fine zone is {FINE_ZONE} above the first zone's smallest"),
+        format!("and {} below its largest, {};", n(ZONE - 2 * FINE_ZONE), n(ZONE - 1)),
+        format!("the last one {FINE_ZONE} above that of the second zone"),
         "(take 128 bits)".to_owned(),
         "1,250, 1,275 and −325; `base` is −325 and `gcd` 25".to_owned(),
         "**Example.** 1000, 1030, 1010, 1070. `min` is 1,000 and `gcd` 10".to_owned(),
@@ -202,7 +202,7 @@ fn sentences() -> Vec<String> {
         format!(
             "In a block of {block} documents, that makes it `list` for up to {lists} scattered documents"
         ),
-        format!("`sparse` for up to {}, and `runs` for up to {} stretches", n(sparse), n(runs)),
+        format!("`sparse` for up to {}, and `runs` for up to {} runs", n(sparse), n(runs)),
         format!("entry = jump[doc / {BLOCK_DOCS}]"),
         format!("lookup(entry, doc % {BLOCK_DOCS})"),
         format!("**Example.** {} documents. All of the first block have a value", n(BLOCK_DOCS + 30)),
@@ -254,8 +254,8 @@ fn every_number_from_100_up_is_the_code_s() {
 #[test]
 fn every_part_of_a_file_that_errors_name_is_in_the_document() {
     let prose = Document::spec().prose();
-    use Section::{DirectoryPage, DirectoryRoot, Footer, Header, Padding, Stretches};
-    for section in [Header, Footer, DirectoryRoot, DirectoryPage, Padding, Stretches]
+    use Section::{DirectoryPage, DirectoryRoot, FineZones, Footer, Header, Padding};
+    for section in [Header, Footer, DirectoryRoot, DirectoryPage, Padding, FineZones]
         .into_iter()
         .chain(Section::OF_COLUMNS)
     {
@@ -271,7 +271,7 @@ fn the_numbers_in_the_modules_heads_are_the_document_s() {
     for (number, head) in [
         ("`list` for up to 256 scattered", "up to 256 of them do, scattered"),
         ("`sparse` for up to 7,920,", "up to 7,920 do, scattered"),
-        ("`runs` for up to 2,110 stretches", "at most 2,110 stretches"),
+        ("`runs` for up to 2,110 runs", "at most 2,110 runs"),
         ("begin at byte 520 of the payload", "| 520 + values |"),
         ("the payload takes 8,448 bytes", "| dense | 8,448 |"),
     ] {

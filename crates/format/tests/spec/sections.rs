@@ -9,7 +9,7 @@ use docvalues_format::file::column::Values;
 use docvalues_format::granule::SectionRef;
 use docvalues_format::id::DocId;
 use docvalues_format::jump::JumpTables;
-use docvalues_format::numeric::{Decimal, Numeric, Role, STRETCHES_TAG, Stretches, Stride, Transform};
+use docvalues_format::numeric::{Decimal, FINE_ZONES_TAG, FineZones, Numeric, Role, Stride, Transform};
 use docvalues_format::presence::{Presence, PresenceReader};
 use docvalues_format::source::Owned;
 
@@ -41,7 +41,7 @@ fn numeric_fields() {
         blocks: Some(reference(1)),
         jump: Some(reference(2)),
         zones: Some(reference(4)),
-        stretches: Some(reference(5)),
+        fine_zones: Some(reference(5)),
     };
     let fields = |gcd: u64, tag: u8, refs: &[SectionRef]| {
         [
@@ -99,14 +99,14 @@ fn numeric_block_header_and_zone() {
     let fields = [f("min", (-7_i64).to_le_bytes()), f("max", 4088_i64.to_le_bytes())];
     check_both("Zone map", module!("numeric/zone.rs"), &zones[..16], &fields);
 
-    let stretches = numbers(&values, Role::Values).stretches.unwrap();
+    let fine_zones = numbers(&values, Role::Values).fine_zones.unwrap();
     let fields = [f("low", [32]), f("high", [42])];
-    check_both("Entry of a stretch", module!("numeric/stretch.rs"), &stretches[2..4], &fields);
-    let row = &Document::spec().table("Extras", "tag")[2];
-    assert_eq!(row[..2], [STRETCHES_TAG.to_string(), "`stretches`".to_owned()]);
-    let body = Stretches::encode_all(&[Stretches { column: 0x0403_0201, section: reference(5) }]);
+    check_both("Entry of a fine zone", module!("numeric/fine_zone.rs"), &fine_zones[2..4], &fields);
+    let row = &Document::spec().table("Extensions", "tag")[2];
+    assert_eq!(row[..2], [FINE_ZONES_TAG.to_string(), "`fine_zones`".to_owned()]);
+    let body = FineZones::encode_all(&[FineZones { column: 0x0403_0201, section: reference(5) }]);
     let fields = [f("column", [1, 2, 3, 4]), f("section", encoded_ref(reference(5)))];
-    check_both("Body of stretches", module!("numeric/stretch.rs"), &body, &fields);
+    check_both("Body of fine zones", module!("numeric/fine_zone.rs"), &body, &fields);
 }
 
 #[test]

@@ -78,9 +78,9 @@ fn flags_of_the_statistics() {
 }
 
 #[test]
-fn extras_and_flags_of_sort_keys() {
+fn extensions_and_flags_of_sort_keys() {
     // The other one is of the crate above.
-    assert_eq!(names("Extras")[0], (u8::try_from(SORT_TAG).unwrap(), "sort".to_owned()));
+    assert_eq!(names("Extensions")[0], (u8::try_from(SORT_TAG).unwrap(), "sort".to_owned()));
     let key = SortKey::new("x");
     let flags = [key.clone().descending(), key.missing_first()].map(|key| sort::encode(&[key])[4]);
     let names_of = ["descending", "missing first"].map(str::to_owned);
@@ -189,8 +189,20 @@ fn numeric(role: Role) -> Numeric<SectionRef> {
     };
     let (blocks, stride, block_shift) = (Some(reference(1)), Stride::Short, 9);
     // Not of the column's entry.
-    let stretches = None;
-    Numeric { role, count: 9, min: 0, max: 9, transform, block_shift, stride, blocks, jump, zones, stretches }
+    let fine_zones = None;
+    Numeric {
+        role,
+        count: 9,
+        min: 0,
+        max: 9,
+        transform,
+        block_shift,
+        stride,
+        blocks,
+        jump,
+        zones,
+        fine_zones,
+    }
 }
 
 fn column(values: Values<SectionRef>, statistics: Statistics) -> Column<SectionRef> {

@@ -77,13 +77,13 @@ pub enum Cell<'a> {
     Bytes(&'a [u8]),
     /// Numbers, ascending, one at least.
     Numbers(&'a [i64]),
-    /// Terms, ascending, one at least.
-    Terms(Terms<'a>),
+    /// DocTerms, ascending, one at least.
+    Terms(DocTerms<'a>),
 }
 
 /// The terms of a row.
 #[derive(Clone, Debug)]
-pub struct Terms<'a> {
+pub struct DocTerms<'a> {
     numbers: std::slice::Iter<'a, u32>,
     terms: Slices<'a, u8>,
 }
@@ -243,8 +243,8 @@ impl<'a> StringLists<'a> {
     ///
     /// If there are not so many rows.
     #[inline]
-    pub fn get(&self, at: usize) -> Terms<'a> {
-        Terms { numbers: self.places(at).iter(), terms: self.terms }
+    pub fn get(&self, at: usize) -> DocTerms<'a> {
+        DocTerms { numbers: self.places(at).iter(), terms: self.terms }
     }
 
     /// Where in [`strings`](Self::strings) the terms of row `at` are, ascending.
@@ -289,7 +289,7 @@ impl<'a> Row<'a> {
     }
 }
 
-impl<'a> Iterator for Terms<'a> {
+impl<'a> Iterator for DocTerms<'a> {
     type Item = &'a [u8];
 
     #[inline]
@@ -302,4 +302,4 @@ impl<'a> Iterator for Terms<'a> {
     }
 }
 
-impl ExactSizeIterator for Terms<'_> {}
+impl ExactSizeIterator for DocTerms<'_> {}

@@ -4,7 +4,7 @@ use docvalues_column::{ColumnSource, DocRange, Pruning, bits};
 
 use super::Query;
 use super::bind::{Binder, Node, What};
-use super::explain::{Explain, Ran, explain};
+use super::explain::{Explain, Profile, explain};
 use super::run::{self, Run, WINDOW, is_empty, set_all};
 use crate::docs::len_u32;
 use crate::stop::Stop;
@@ -323,11 +323,16 @@ impl Bound {
     pub(crate) fn explain_known(&self) -> Explain {
         let windows = u64::from(self.docs.div_ceil(WINDOW));
         let asked = u64::from(self.docs);
-        let mut ran = vec![Ran::default(); self.nodes];
-        if let Some(root) = ran.get_mut(self.root.id) {
-            *root = Ran { windows, asked, matched: if self.is_all() { asked } else { 0 }, ..Ran::default() };
+        let mut profile = vec![Profile::default(); self.nodes];
+        if let Some(root) = profile.get_mut(self.root.id) {
+            *root = Profile {
+                windows,
+                asked,
+                matched: if self.is_all() { asked } else { 0 },
+                ..Profile::default()
+            };
         }
-        explain(&self.root, self.docs, windows, Some(&ran))
+        explain(&self.root, self.docs, windows, Some(&profile))
     }
 }
 

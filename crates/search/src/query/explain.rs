@@ -4,7 +4,7 @@ use std::fmt;
 use std::ops::AddAssign;
 use std::time::Duration;
 
-use docvalues_column::{Decided, Pruning};
+use docvalues_column::{PruneCounts, Pruning};
 
 use super::bind::{Node, What};
 use super::leaf::grouped;
@@ -23,14 +23,14 @@ pub struct Explain {
     /// What it is expected to cost for each document it is asked about, in nanoseconds: rough, to order parts by.
     pub cost: f64,
     /// What it did, after a run.
-    pub ran: Option<Ran>,
+    pub profile: Option<Profile>,
     /// Its parts, in the order in which they are run.
     pub parts: Vec<Explain>,
 }
 
 /// What a part of a query did.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Ran {
+pub struct Profile {
     /// Documents that it was asked about.
     pub asked: u64,
     /// Of these, those that matched.
@@ -47,9 +47,9 @@ pub struct Ran {
     pub time: Duration,
 }
 
-impl AddAssign for Ran {
-    fn add_assign(&mut self, other: Ran) {
-        let Ran { asked, matched, windows, skipped, gathered, filter, time } = other;
+impl AddAssign for Profile {
+    fn add_assign(&mut self, other: Profile) {
+        let Profile { asked, matched, windows, skipped, gathered, filter, time } = other;
         self.asked += asked;
         self.matched += matched;
         self.windows += windows;
@@ -60,8 +60,8 @@ impl AddAssign for Ran {
     }
 }
 
-/// What `node` does in a source of `docs` documents; `ran_all` is what each part did in so many windows.
-pub(super) fn explain(node: &Node, docs: u32, windows: u64, ran_all: Option<&[Ran]>) -> Explain {
+/// What `node` does in a source of `docs` documents; `profiles` is what each part did in so many windows.
+pub(super) fn explain(node: &Node, docs: u32, windows: u64, profiles: Option<&[Profile]>) -> Explain {
     let because = |what: &str| match &node.note {
         Some(note) => format!("{what}: {note}"),
         None => what.to_owned(),
@@ -75,15 +75,16 @@ pub(super) fn explain(node: &Node, docs: u32, windows: u64, ran_all: Option<&[Ra
         What::Or => "any of these".into(),
         What::Not => "not this".into(),
     };
-    let ran = ran_all.and_then(|ran| ran.get(node.id));
-    let ran = ran.map(|&ran| Ran { skipped: windows.saturating_sub(ran.windows), ..ran });
+    let profile = profiles.and_then(|profile| profile.get(node.id));
+    let profile =
+        profile.map(|&profile| Profile { skipped: windows.saturating_sub(profile.windows), ..profile });
     Explain {
         clause: node.query().to_string(),
         how,
         expected: rounded(node.share, docs),
         cost: node.cost,
-        ran,
-        parts: node.parts.iter().map(|part| explain(part, docs, windows, ran_all)).collect(),
+        profile,
+        parts: node.parts.iter().map(|part| explain(part, docs, windows, profiles)).collect(),
     }
 }
 
@@ -97,7 +98,7 @@ pub(crate) fn told(counts: &Pruning) -> String {
     let Pruning { directory, order, missing, zones, fine_zones, blocks, read } = counts;
     let documents =
         |count: u64, how: &str| (count > 0).then(|| format!("{how}: {} documents", grouped(count)));
-    let parts = |parts: &Decided, what: &str| {
+    let parts = |parts: &PruneCounts, what: &str| {
         let [none, all, total] = [parts.none, parts.all, parts.total()].map(grouped);
         (parts.total() > 0).then(|| format!("{what}: {none} of {total} skipped, {all} taken whole"))
     };
@@ -118,21 +119,21 @@ impl Explain {
         let indent = 2 * depth;
         writeln!(f, "{:indent$}{}", "", self.clause)?;
         write!(f, "{:indent$}  = {}; ", "", self.how)?;
-        match &self.ran {
+        match &self.profile {
             None => writeln!(f, "{} documents expected", grouped(self.expected.into()))?,
-            Some(ran) => {
-                let [matched, asked] = [ran.matched, ran.asked].map(grouped);
-                write!(f, "{matched} of {asked} documents, {:.1?}", ran.time)?;
-                write!(f, ", {} windows", ran.windows)?;
-                if ran.gathered > 0 {
-                    write!(f, " ({} by candidates)", ran.gathered)?;
+            Some(profile) => {
+                let [matched, asked] = [profile.matched, profile.asked].map(grouped);
+                write!(f, "{matched} of {asked} documents, {:.1?}", profile.time)?;
+                write!(f, ", {} windows", profile.windows)?;
+                if profile.gathered > 0 {
+                    write!(f, " ({} by candidates)", profile.gathered)?;
                 }
-                if ran.skipped > 0 {
-                    write!(f, ", {} skipped", ran.skipped)?;
+                if profile.skipped > 0 {
+                    write!(f, ", {} skipped", profile.skipped)?;
                 }
                 writeln!(f)?;
-                if !ran.filter.is_empty() {
-                    writeln!(f, "{:indent$}    {}", "", told(&ran.filter))?;
+                if !profile.filter.is_empty() {
+                    writeln!(f, "{:indent$}    {}", "", told(&profile.filter))?;
                 }
             }
         }

@@ -10,7 +10,7 @@ use std::time::Instant;
 use docvalues_column::{DocRange, Pruning, bits};
 
 use super::bind::{Node, What};
-use super::explain::Ran;
+use super::explain::Profile;
 use super::leaf::{Buffers, Leaf};
 use crate::Result;
 
@@ -18,7 +18,7 @@ use crate::Result;
 pub(super) const WINDOW: u32 = 1 << 16;
 
 /// What runs that counted did together, part by part of the query.
-pub(super) fn counters(runs: Vec<Run>) -> Vec<Ran> {
+pub(super) fn counters(runs: Vec<Run>) -> Vec<Profile> {
     let mut counters = runs.into_iter().filter_map(|run| run.counters);
     let mut all = counters.next().unwrap_or_default();
     for counters in counters {
@@ -33,13 +33,13 @@ pub(super) struct Run {
     spare: Vec<Vec<u64>>,
     buffers: Buffers,
     /// One for each part, if somebody wants to know.
-    pub(super) counters: Option<Vec<Ran>>,
+    pub(super) counters: Option<Vec<Profile>>,
 }
 
 impl Run {
     /// A run that notes what each of so many parts does.
     pub(super) fn counting(nodes: usize) -> Run {
-        Run { counters: Some(vec![Ran::default(); nodes]), ..Run::default() }
+        Run { counters: Some(vec![Profile::default(); nodes]), ..Run::default() }
     }
 
     /// Words of zeros.
@@ -58,7 +58,7 @@ impl Run {
         spare
     }
 
-    fn counter(&mut self, node: &Node) -> Option<&mut Ran> {
+    fn counter(&mut self, node: &Node) -> Option<&mut Profile> {
         self.counters.as_mut()?.get_mut(node.id)
     }
 }

@@ -85,7 +85,7 @@ struct Ties {
 }
 
 impl Ties {
-    /// Those of a stretch of documents in order, the first of which lies at `start`.
+    /// Those of a slice of documents in order, the first of which lies at `start`.
     fn of(items: &[u64], mut start: u32, scale: &Scale, equal_too: bool, stop: &Stop) -> Result<Ties> {
         let (mut ties, mut pace) = (Ties::default(), stop.pace());
         for equal in items.chunk_by(|a, b| radix::rank(*a) == radix::rank(*b)) {
@@ -125,9 +125,9 @@ impl Sort<'_> {
         let wanted = scale.is_coarse() || self.equal.is_some();
         let Some(sorted) = radix::sort(docs, items, bits, threads, wanted, stop)? else { return Ok(()) };
         let (equal_too, mut long) = (self.equal.is_some(), Vec::new());
-        let stretches = radix::stretches(&sorted, threads);
+        let slices = radix::slices(&sorted, threads);
         let ties =
-            threads::map(stretches, |(at, items)| Ties::of(items, run.start + at, scale, equal_too, stop));
+            threads::map(slices, |(at, items)| Ties::of(items, run.start + at, scale, equal_too, stop));
         for ties in ties {
             let ties = ties?;
             self.short.extend(ties.short);

@@ -51,8 +51,8 @@ pub(super) fn look(request: &Request<'_>, keys: &Keys, top: usize) -> Result<(Op
         threads: 1,
         stop: request.stop(),
     };
-    let (found, ran) = pass.run(Competition::new(keys.clone(), TopDocs::new(top)))?.finish();
-    Ok((found.last().cloned(), ran.seen))
+    let (found, profile) = pass.run(Competition::new(keys.clone(), TopDocs::new(top)))?.finish();
+    Ok((found.last().cloned(), profile.seen))
 }
 
 /// Documents of which one has the value that comes first by the first key.

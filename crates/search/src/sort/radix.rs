@@ -1,7 +1,7 @@
 //! Documents in the order of ranks of 32 bits.
 //!
 //! They are sorted by one digit of the ranks after the other, the least significant one first. What is equal by a digit stays
-//! in order, and documents come in ascending order, so they are never compared. Each thread takes a stretch of them: it
+//! in order, and documents come in ascending order, so they are never compared. Each thread takes a slice of them: it
 //! counts their digits, and is given the places where they go, which are nobody else's.
 
 use std::ops::Range;
@@ -41,18 +41,18 @@ fn halves(item: u64) -> (u32, u32) {
     ((item >> 32) as u32, item as u32)
 }
 
-/// Items in order, in as many stretches as threads like, and where these begin. None ends within a rank.
-pub(super) fn stretches(sorted: &[u64], threads: usize) -> Vec<(u32, &[u64])> {
+/// Items in order, in as many slices as threads like, and where these begin. None ends within a rank.
+pub(super) fn slices(sorted: &[u64], threads: usize) -> Vec<(u32, &[u64])> {
     let len = if sorted.len() < FEW { sorted.len() } else { sorted.len().div_ceil(threads) };
-    let (mut stretches, mut start) = (Vec::new(), 0);
+    let (mut slices, mut start) = (Vec::new(), 0);
     while start < sorted.len() {
         let mut end = sorted.len().min(start + len);
         let last = rank(sorted[end - 1]);
         end += sorted[end..].partition_point(|item| rank(*item) == last);
-        stretches.push((len_u32(start), &sorted[start..end]));
+        slices.push((len_u32(start), &sorted[start..end]));
         start = end;
     }
-    stretches
+    slices
 }
 
 /// Puts the documents of `items` in the order of their ranks, by the low `bits` bits of these, into `docs`. If that is `wanted`:
@@ -100,7 +100,7 @@ struct Pass<'s, D> {
 
 impl<D: Fn(u64) -> usize + Sync> Pass<'_, D> {
     /// What each thread takes.
-    fn stretches(&self) -> impl Iterator<Item = Range<usize>> {
+    fn slices(&self) -> impl Iterator<Item = Range<usize>> {
         let len = self.len.div_ceil(self.threads).max(1);
         (0..self.len).step_by(len).map(move |start| start..self.len.min(start + len))
     }
@@ -110,13 +110,12 @@ impl<D: Fn(u64) -> usize + Sync> Pass<'_, D> {
         &self,
         from: impl Fn(Range<usize>) -> I + Sync,
     ) -> Result<Option<Vec<Vec<u32>>>> {
-        let count = |stretch| {
+        let count = |slice| {
             let mut counts = vec![0; self.digits];
-            self.each(stretch, &from, |item| counts[(self.digit)(item)] += 1)?;
+            self.each(slice, &from, |item| counts[(self.digit)(item)] += 1)?;
             Ok(counts)
         };
-        let counts =
-            threads::map(self.stretches().collect(), count).into_iter().collect::<Result<Vec<_>>>()?;
+        let counts = threads::map(self.slices().collect(), count).into_iter().collect::<Result<Vec<_>>>()?;
         let all = |digit| counts.iter().map(|counts: &Vec<u32>| counts[digit] as usize).sum::<usize>();
         let first = from(0..self.len.min(1)).next();
         Ok(first.filter(|first| all((self.digit)(*first)) < self.len).map(|_| counts))
@@ -140,8 +139,8 @@ impl<D: Fn(u64) -> usize + Sync> Pass<'_, D> {
                 places.push(here.iter_mut());
             }
         }
-        let put = threads::map(self.stretches().zip(places).collect(), |(stretch, mut places)| {
-            self.each(stretch, &from, |item| {
+        let put = threads::map(self.slices().zip(places).collect(), |(slice, mut places)| {
+            self.each(slice, &from, |item| {
                 if let Some(place) = places[(self.digit)(item)].next() {
                     *place = get(item);
                 }
@@ -150,16 +149,16 @@ impl<D: Fn(u64) -> usize + Sync> Pass<'_, D> {
         put.into_iter().collect()
     }
 
-    /// Shows `each` the items of a stretch.
+    /// Shows `each` the items of a slice.
     fn each<I: Iterator<Item = u64>>(
         &self,
-        stretch: Range<usize>,
+        slice: Range<usize>,
         from: impl Fn(Range<usize>) -> I,
         mut each: impl FnMut(u64),
     ) -> Result<()> {
-        for start in stretch.clone().step_by(TOGETHER) {
+        for start in slice.clone().step_by(TOGETHER) {
             self.stop.check()?;
-            from(start..stretch.end.min(start + TOGETHER)).for_each(&mut each);
+            from(start..slice.end.min(start + TOGETHER)).for_each(&mut each);
         }
         Ok(())
     }

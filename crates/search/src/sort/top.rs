@@ -55,7 +55,7 @@ pub(crate) trait Kept: Sized + Send {
 pub(crate) struct Competition<K> {
     keys: Keys,
     kept: K,
-    ran: TopRan,
+    profile: TopProfile,
     most_threads: usize,
 }
 
@@ -64,7 +64,7 @@ pub(crate) struct Competition<K> {
 /// The answer is the same for any number of threads; this is not: each thread has a list of its own until the end, and
 /// skips by what that has.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct TopRan {
+pub struct TopProfile {
     /// Documents whose keys were looked at. All others were skipped. Some are counted again: those of the first look, and all
     /// of a guess that was wrong.
     pub seen: u64,
@@ -72,14 +72,14 @@ pub struct TopRan {
     pub filter: Pruning,
 }
 
-impl AddAssign for TopRan {
-    fn add_assign(&mut self, other: TopRan) {
+impl AddAssign for TopProfile {
+    fn add_assign(&mut self, other: TopProfile) {
         self.seen += other.seen;
         self.filter += other.filter;
     }
 }
 
-impl fmt::Display for TopRan {
+impl fmt::Display for TopProfile {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{} looks at documents", grouped(self.seen))?;
         if self.filter.is_empty() { Ok(()) } else { write!(f, "; {}", told(&self.filter)) }
@@ -88,7 +88,7 @@ impl fmt::Display for TopRan {
 
 impl<K: Kept> Competition<K> {
     pub(crate) fn new(keys: Keys, kept: K) -> Competition<K> {
-        Competition { keys, kept, ran: TopRan::default(), most_threads: usize::MAX }
+        Competition { keys, kept, profile: TopProfile::default(), most_threads: usize::MAX }
     }
 
     /// The same, by so many threads at most.
@@ -96,8 +96,8 @@ impl<K: Kept> Competition<K> {
         Competition { most_threads, ..self }
     }
 
-    pub(crate) fn finish(self) -> (K, TopRan) {
-        (self.kept, self.ran)
+    pub(crate) fn finish(self) -> (K, TopProfile) {
+        (self.kept, self.profile)
     }
 
     /// The numbers of the first key that can still come in, if not all can.
@@ -154,13 +154,13 @@ impl<K: Kept> Collector for Competition<K> {
         let keys = self.keys.as_slice();
         let Some((key, last)) = keys.first().zip(self.kept.last()) else { return Ok(Wants::All) };
         let before = (&last.places[0], self.has_ties());
-        let can_tell = key.add_before(columns, docs, before, bits, &mut self.ran.filter)?;
+        let can_tell = key.add_before(columns, docs, before, bits, &mut self.profile.filter)?;
         Ok(if can_tell { Wants::Bits } else { Wants::All })
     }
 
     fn open(&mut self, columns: &Columns, docs: DocRange, finely: bool, bits: &mut [u64]) -> Result<()> {
         match self.keys.as_slice().first().zip(self.competitive()) {
-            Some((key, numbers)) => key.open(columns, docs, &numbers, finely, &mut self.ran.filter, bits),
+            Some((key, numbers)) => key.open(columns, docs, &numbers, finely, &mut self.profile.filter, bits),
             None => {
                 bits.fill(u64::MAX);
                 Ok(())
@@ -169,7 +169,7 @@ impl<K: Kept> Collector for Competition<K> {
     }
 
     fn collect(&mut self, window: &mut Window<'_>) -> Result<()> {
-        self.ran.seen += window.len() as u64;
+        self.profile.seen += window.len() as u64;
         for key in self.keys.as_slice() {
             window.read(key.slot)?;
         }
@@ -202,8 +202,8 @@ impl<K: Kept> Collector for Competition<K> {
 
     fn merge(&mut self, other: Competition<K>, stop: &Stop) -> Result<()> {
         self.kept.merge(other.kept, stop)?;
-        self.ran.seen += other.ran.seen;
-        self.ran.filter += other.ran.filter;
+        self.profile.seen += other.profile.seen;
+        self.profile.filter += other.profile.filter;
         Ok(())
     }
 }

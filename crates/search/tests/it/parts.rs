@@ -8,7 +8,7 @@ use docvalues_format::file::kind::from_f64;
 use docvalues_search::facet::{Facet, FacetOrder};
 use docvalues_search::group::{Group, Metric};
 use docvalues_search::histogram::{Histogram, Step};
-use docvalues_search::query::{Explain, Ran};
+use docvalues_search::query::{Explain, Profile};
 use docvalues_search::stats::Stats;
 use docvalues_search::{Bitset, Docs, Query, Search};
 use docvalues_testkit::model::{MemSource, ModelColumn};
@@ -83,7 +83,7 @@ fn any_number_of_threads_gives_the_same_answers() {
 
 /// The same without times, which differ.
 fn timeless(mut explain: Explain) -> Explain {
-    explain.ran = explain.ran.map(|ran| Ran { time: Duration::ZERO, ..ran });
+    explain.profile = explain.profile.map(|profile| Profile { time: Duration::ZERO, ..profile });
     explain.parts = explain.parts.into_iter().map(timeless).collect();
     explain
 }

@@ -35,7 +35,7 @@ fn every_value_of_a_column_that_is_looked_through() {
         let any: Vec<String> = (1..40).map(|at| format!("{column} = {}", literal(4 * at))).collect();
         let bound = Query::parse(&any.join(" or ")).unwrap().bind(&source).unwrap();
         let (found, explain) = bound.collect_explained(Docs::All).unwrap();
-        assert_eq!(explain.ran.unwrap().filter, Pruning { read, ..Pruning::default() }, "{column}");
+        assert_eq!(explain.profile.unwrap().filter, Pruning { read, ..Pruning::default() }, "{column}");
         assert!(found.count() > 0, "{column}");
     }
 }

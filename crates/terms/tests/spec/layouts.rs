@@ -3,7 +3,7 @@
 use std::convert::Infallible;
 
 use docvalues_format::bits;
-use docvalues_format::file::root::{Extra, Root};
+use docvalues_format::file::root::{Extension, Root};
 use docvalues_format::granule::SectionRef;
 use docvalues_format::id::DocId;
 use docvalues_terms::build::{IdOptions, IdsBuilder};
@@ -115,10 +115,10 @@ fn body_of_the_extra() {
 
 #[test]
 fn the_extra_is_one_of_the_root() {
-    let row = &Document::spec().table("Extras", "tag")[1];
+    let row = &Document::spec().table("Extensions", "tag")[1];
     assert_eq!(row[..2], [IDS_TAG.to_string(), "`ids`".to_owned()]);
-    let extra = Extra { tag: IDS_TAG, sections: 64..64, body: b"body".to_vec() };
-    let root = Root { pages: Vec::new(), extras: vec![extra] }.encode();
+    let extension = Extension { tag: IDS_TAG, sections: 64..64, body: b"body".to_vec() };
+    let root = Root { pages: Vec::new(), extensions: vec![extension] }.encode();
     assert_eq!(root[8..12], IDS_TAG.to_le_bytes());
 }
 

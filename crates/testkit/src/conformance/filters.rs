@@ -1,6 +1,6 @@
 //! Filters add exactly the bits of the documents that match, and touch no other.
 
-use docvalues_column::{Column, Decided, DocRange, Pruning, Result, Rows, bits};
+use docvalues_column::{Column, DocRange, PruneCounts, Pruning, Result, Rows, bits};
 
 use super::expected::{Expected, Probe, good, short};
 use crate::rng::SplitMix64;
@@ -38,7 +38,7 @@ pub(super) fn check<T: Probe>(column: &dyn Column, rows: &dyn Rows<T>, expected:
 
 /// What was counted before a filter adds to it.
 pub(super) const PRUNED: Pruning = {
-    let decided = Decided { none: 1, all: 2, open: 3 };
+    let decided = PruneCounts { none: 1, all: 2, open: 3 };
     Pruning {
         directory: 4,
         order: 5,

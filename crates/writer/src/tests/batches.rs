@@ -343,7 +343,7 @@ fn a_column_that_fails_halfway_is_taken_back_alone() {
             FieldSpec::new("up", LogicalType::Bool),
         ]
     };
-    let good = |batch: &mut crate::Batch<'_>, [host, _, size, tags, up]: [FieldId; 5]| {
+    let good = |batch: &mut crate::ColumnBatch<'_>, [host, _, size, tags, up]: [FieldId; 5]| {
         batch.bytes(host, &[0, 1, 2], b"ab", None).unwrap();
         batch.i64(size, &[1, 2], None).unwrap();
         batch.bytes_lists(tags, &[0, 0, 2], &[0, 1, 2], b"xy", None).unwrap();

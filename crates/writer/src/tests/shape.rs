@@ -181,9 +181,9 @@ fn options_leave_out_what_they_say() {
     };
     assert_eq!(
         bytes(true, true),
-        ["presence", "presence jump table", "values", "values jump table", "zone map", "stretches"]
+        ["presence", "presence jump table", "values", "values jump table", "zone map", "fine zones"]
     );
-    assert_eq!(bytes(false, true), ["presence", "values", "zone map", "stretches"]);
+    assert_eq!(bytes(false, true), ["presence", "values", "zone map", "fine zones"]);
     assert_eq!(bytes(true, false), ["presence", "presence jump table", "values", "values jump table"]);
 }
 

@@ -3,7 +3,7 @@
 
 use std::arch::x86_64::*;
 
-use super::plain::{Places, STRETCH, each_stretch};
+use super::plain::{AT_ONCE, Places, each_part};
 use super::{Blocks, Numbers};
 use crate::bits::MAX_SPLIT_WIDTH;
 use crate::granule::GRANULE;
@@ -17,7 +17,7 @@ const GROUP: usize = 4;
 #[target_feature(enable = "avx2,bmi2,popcnt")]
 pub(super) fn gather(blocks: Blocks<'_>, numbers: Numbers, indices: &[u32], out: &mut [i64]) -> usize {
     let find = |indices: &[u32], places: &mut Places| {
-        // SAFETY: `each_stretch` asks for indices alone whose headers lie in the table.
+        // SAFETY: `each_part` asks for indices alone whose headers lie in the table.
         let found = unsafe { find(blocks, indices, places) };
         if found + GROUP <= indices.len() {
             return found;
@@ -26,7 +26,7 @@ pub(super) fn gather(blocks: Blocks<'_>, numbers: Numbers, indices: &[u32], out:
         unsafe { places.find_from(found, blocks, indices) }
     };
     // SAFETY: both ways of finding stop before a place with fewer than eight bytes behind it.
-    unsafe { each_stretch(blocks, numbers, indices, out, find) }
+    unsafe { each_part(blocks, numbers, indices, out, find) }
 }
 
 /// `x` in each lane.
@@ -67,7 +67,7 @@ unsafe fn find(blocks: Blocks<'_>, indices: &[u32], places: &mut Places) -> usiz
     let Places { byte: byte_of, shift: shift_of, mask: mask_of, add: add_of } = places;
     let (byte_of, shift_of) = (byte_of.as_chunks_mut().0, shift_of.as_chunks_mut().0);
     let (mask_of, add_of) = (mask_of.as_chunks_mut().0, add_of.as_chunks_mut().0);
-    for (group, indices) in groups.iter().take(STRETCH / GROUP).enumerate() {
+    for (group, indices) in groups.iter().take(AT_ONCE / GROUP).enumerate() {
         // SAFETY: four u32s are 16 bytes.
         let indices = _mm256_cvtepu32_epi64(unsafe { _mm_loadu_si128(indices.as_ptr().cast()) });
         let headers = lanes(_mm256_sll_epi64(_mm256_srl_epi64(indices, shift), header_bits));

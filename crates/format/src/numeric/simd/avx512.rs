@@ -41,7 +41,7 @@ const DENSE: u32 = 16 * 64 * 8;
 
 /// How many pairs of ords are looked at, whether they are there, before they are gathered: the indices of so many stay in
 /// the first-level cache.
-const STRETCH: usize = 64;
+const AT_ONCE: usize = 64;
 
 /// The most integers that AVX2 finds before a pair in one block is looked for again.
 const MOST_OTHERS: usize = 512;
@@ -185,11 +185,11 @@ pub(super) fn gather_ords(
     let (places, _) = out.as_chunks_mut::<PAIR>();
     let add = _mm512_set1_epi32(add.cast_signed());
     let mut done = 0;
-    for (stretch, places) in pairs.chunks(STRETCH).zip(places.chunks_mut(STRETCH)) {
-        let Some(integers) = among(packed, count, stretch.as_flattened()) else { break };
-        for (pair, out) in stretch.iter().zip(places) {
+    for (part, places) in pairs.chunks(AT_ONCE).zip(places.chunks_mut(AT_ONCE)) {
+        let Some(integers) = among(packed, count, part.as_flattened()) else { break };
+        for (pair, out) in part.iter().zip(places) {
             let ahead = pairs.get(done + PAIRS_AHEAD).unwrap_or(pair);
-            // SAFETY: `among` saw that this is so for the least and the greatest index of the stretch.
+            // SAFETY: `among` saw that this is so for the least and the greatest index of the part.
             let found = _mm512_add_epi32(unsafe { integers.pair::<0>(pair, ahead) }, add);
             // SAFETY: a `TermOrd` is a `u32`, transparently: sixteen are 64 bytes.
             unsafe { _mm512_storeu_si512(out.as_mut_ptr().cast(), found) };

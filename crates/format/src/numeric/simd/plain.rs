@@ -3,7 +3,7 @@
 //! Before a loop it is known how many integers lie in the section, so nothing in it compares an address, or makes an error.
 //! What is left is about as short as the arithmetic, and the processor has the loads of many integers under way at once.
 //!
-//! Integers of several blocks are found in two passes over a stretch of them. The first one reads their headers, and asks
+//! Integers of several blocks are found in two passes over a part of them. The first one reads their headers, and asks
 //! for the bytes of each; the second loads these:
 //!
 //! ```text
@@ -26,7 +26,7 @@ use crate::source::Touched;
 const WORD: usize = 8;
 
 /// Integers whose places are found before the first of their words is loaded.
-pub(super) const STRETCH: usize = 64;
+pub(super) const AT_ONCE: usize = 64;
 
 wide! {
     /// As [`gather_packed`](super::gather_packed), to the first integer that takes more care.
@@ -46,10 +46,10 @@ wide! {
 
 /// As [`gather`](super::gather), to the first integer that takes more care.
 pub(super) fn gather(blocks: Blocks<'_>, numbers: Numbers, indices: &[u32], out: &mut [i64]) -> usize {
-    // SAFETY: `each_stretch` asks for indices alone whose headers lie in the table.
+    // SAFETY: `each_part` asks for indices alone whose headers lie in the table.
     let find = |indices: &[u32], places: &mut Places| unsafe { places.find_from(0, blocks, indices) };
     // SAFETY: `find` stops before a place with fewer than eight bytes behind it.
-    unsafe { each_stretch(blocks, numbers, indices, out, find) }
+    unsafe { each_part(blocks, numbers, indices, out, find) }
 }
 
 #[inline(always)]
@@ -91,7 +91,7 @@ fn each_good<T>(
         return indices.len();
     }
     let mut done = 0;
-    for (indices, out) in indices.chunks(STRETCH).zip(out.chunks_mut(STRETCH)) {
+    for (indices, out) in indices.chunks(AT_ONCE).zip(out.chunks_mut(AT_ONCE)) {
         let mut good = Good::new(section);
         for (&index, out) in indices.iter().zip(out) {
             good.ask(place(index));
@@ -167,10 +167,10 @@ impl<'a> Good<'a> {
 /// The places of some integers, side by side.
 #[repr(align(64))]
 pub(super) struct Places {
-    pub(super) byte: [u64; STRETCH],
-    pub(super) shift: [u64; STRETCH],
-    pub(super) mask: [u64; STRETCH],
-    pub(super) add: [u64; STRETCH],
+    pub(super) byte: [u64; AT_ONCE],
+    pub(super) shift: [u64; AT_ONCE],
+    pub(super) mask: [u64; AT_ONCE],
+    pub(super) add: [u64; AT_ONCE],
 }
 
 /// Finds integers in stretches by `find`, which is asked for those alone that there are, and whose headers lie in the table.
@@ -179,7 +179,7 @@ pub(super) struct Places {
 ///
 /// `find` returns how many places it has found, at the front, and from each of them on eight bytes lie in the section.
 #[inline(always)]
-pub(super) unsafe fn each_stretch(
+pub(super) unsafe fn each_part(
     blocks: Blocks<'_>,
     numbers: Numbers,
     indices: &[u32],
@@ -193,9 +193,9 @@ pub(super) unsafe fn each_stretch(
     let end = numbers.count.min((headers as u64) << blocks.shift);
     let indices = &indices[..front(indices, |index| u64::from(index) < end)];
     let mut places =
-        Places { byte: [0; STRETCH], shift: [0; STRETCH], mask: [0; STRETCH], add: [0; STRETCH] };
+        Places { byte: [0; AT_ONCE], shift: [0; AT_ONCE], mask: [0; AT_ONCE], add: [0; AT_ONCE] };
     let mut done = 0;
-    for (indices, out) in indices.chunks(STRETCH).zip(out.chunks_mut(STRETCH)) {
+    for (indices, out) in indices.chunks(AT_ONCE).zip(out.chunks_mut(AT_ONCE)) {
         let found = find(indices, &mut places);
         // SAFETY: as the caller promises of the first `found` places.
         let loaded = unsafe { places.load(&blocks.section, numbers.add, &mut out[..found]) };
@@ -235,7 +235,7 @@ impl Places {
     ) -> usize {
         let Blocks { table, section, stride, shift } = blocks;
         let Some(last) = section.bytes.len().checked_sub(WORD) else { return 0 };
-        let indices = &indices[..indices.len().min(STRETCH)];
+        let indices = &indices[..indices.len().min(AT_ONCE)];
         #[expect(clippy::needless_range_loop, reason = "an iterator with `skip` keeps its state in memory")]
         for at in start..indices.len() {
             let index = indices[at];
@@ -273,7 +273,7 @@ impl Places {
         let residual =
             |at: usize| unsafe { word(section.bytes, self.byte[at]) } >> self.shift[at] & self.mask[at];
         let number = |at: usize| residual(at).wrapping_add(self.add[at]).cast_signed().wrapping_add(add);
-        let len = out.len().min(STRETCH);
+        let len = out.len().min(AT_ONCE);
         let mut good = Good::new(section);
         self.byte[..len].iter().for_each(|&at| good.ask(at));
         let len = good.first(self.byte[..len].iter().copied());

@@ -78,10 +78,10 @@ fn check_reader(values: &[i64], reader: &NumericReader<Owned>, random: &mut Rand
     check_gather(values, reader, random);
 }
 
-/// Between which values a stretch of a zone lies, by the sentences of the format.
-fn ends_of_stretch(zone: &[i64], stretch: &[i64]) -> RangeInclusive<i64> {
+/// Between which values a fine zone of a zone lies, by the sentences of the format.
+fn ends_of_fine_zone(zone: &[i64], fine_zone: &[i64]) -> RangeInclusive<i64> {
     let ends = |values: &[i64]| (*values.iter().min().unwrap(), *values.iter().max().unwrap());
-    let ((min, max), (low, high)) = (ends(zone), ends(stretch));
+    let ((min, max), (low, high)) = (ends(zone), ends(fine_zone));
     // The highest bit of a distance and the two below it.
     let rounded = |distance: i128| {
         let mut unit = 1;
@@ -114,7 +114,7 @@ fn check_zones(
             let zone = &zone[..zone.len().min(ZONE as usize)];
             let inner = zone[(first % ZONE) as usize..].chunks(size as usize).next().unwrap();
             let whole = *zone.iter().min().unwrap()..=*zone.iter().max().unwrap();
-            (whole, if level == 0 { ends_of_stretch(zone, zone) } else { ends_of_stretch(zone, inner) })
+            (whole, if level == 0 { ends_of_fine_zone(zone, zone) } else { ends_of_fine_zone(zone, inner) })
         });
         let mut open = 0;
         for (at, (whole, ends)) in expected.enumerate() {
@@ -132,7 +132,7 @@ fn check_zones(
             past.clone().all(|at| is_set(&bits, at) == is_set(&words, at)),
             "past the last zone of {past:?}"
         );
-        if counts.fine_zones != Decided::default() {
+        if counts.fine_zones != PruneCounts::default() {
             assert_eq!(counts.fine_zones.open, open, "{wanted:?}");
             assert!(counts.fine_zones.total() <= zones.len() as u64, "{wanted:?}");
         }
@@ -150,9 +150,9 @@ fn check_zone_counts(
     let mut filtered = Pruning::default();
     let mut bits = vec![0; (positions.end - positions.start).div_ceil(64) as usize];
     reader.filter(positions, wanted.clone(), &mut bits, &mut filtered).unwrap();
-    if counts.zones != Decided::default() && filtered.directory == 0 {
-        let Decided { none, all, open } = filtered.zones;
-        assert_eq!(counts.zones, Decided { none, all: 0, open: all + open }, "{wanted:?}");
+    if counts.zones != PruneCounts::default() && filtered.directory == 0 {
+        let PruneCounts { none, all, open } = filtered.zones;
+        assert_eq!(counts.zones, PruneCounts { none, all: 0, open: all + open }, "{wanted:?}");
     }
 }
 
@@ -177,7 +177,7 @@ fn check_direct(values: &[i64], reader: &NumericReader<Owned>) {
     }
 }
 
-/// What filters say of zones and stretches is what their values say, and does not depend on how positions are cut.
+/// What filters say of zones and fine zones is what their values say, and does not depend on how positions are cut.
 fn check_counts(values: &[i64], reader: &NumericReader<Owned>, random: &mut Random) {
     let len = values.len() as u64;
     let wanted = wanted(values, random);
@@ -200,7 +200,7 @@ fn check_counts(values: &[i64], reader: &NumericReader<Owned>, random: &mut Rand
         assert_eq!(whole, Pruning { directory, ..Pruning::default() }, "{wanted:?}");
         return;
     }
-    let (mut zones, mut stretches, mut open) = (Decided::default(), Decided::default(), 0);
+    let (mut zones, mut fine_zones, mut open) = (PruneCounts::default(), PruneCounts::default(), 0);
     for zone in values.chunks(ZONE as usize) {
         let (min, max) = (zone.iter().min().unwrap(), zone.iter().max().unwrap());
         let share = Share::of(&(*min..=*max), &wanted);
@@ -208,28 +208,29 @@ fn check_counts(values: &[i64], reader: &NumericReader<Owned>, random: &mut Rand
         if share != Share::Some {
             continue;
         }
-        if reader.meta().stretches.is_none() {
+        if reader.meta().fine_zones.is_none() {
             open += zone.len() as u64;
             continue;
         }
-        let shares =
-            zone.chunks(STRETCH as usize).map(|stretch| Share::of(&ends_of_stretch(zone, stretch), &wanted));
+        let shares = zone
+            .chunks(FINE_ZONE as usize)
+            .map(|fine_zone| Share::of(&ends_of_fine_zone(zone, fine_zone), &wanted));
         // Where each may hold some, none is told to be wanted whole.
         let is_whole = shares.clone().all(|share| share != Share::None);
-        for (stretch, share) in zone.chunks(STRETCH as usize).zip(shares) {
+        for (fine_zone, share) in zone.chunks(FINE_ZONE as usize).zip(shares) {
             let share = if is_whole { Share::Some } else { share };
-            stretches.note(share, 1);
-            open += if share == Share::Some { stretch.len() as u64 } else { 0 };
+            fine_zones.note(share, 1);
+            open += if share == Share::Some { fine_zone.len() as u64 } else { 0 };
         }
     }
     if reader.meta().zones.is_some() {
-        assert_eq!((whole.zones, whole.fine_zones), (zones, stretches), "{wanted:?}");
+        assert_eq!((whole.zones, whole.fine_zones), (zones, fine_zones), "{wanted:?}");
         assert!(whole.read <= open, "{wanted:?}: {} of {open} values", whole.read);
     } else {
-        assert_eq!((whole.zones, whole.fine_zones), (Decided::default(), Decided::default()));
+        assert_eq!((whole.zones, whole.fine_zones), (PruneCounts::default(), PruneCounts::default()));
     }
-    if reader.meta().stretches.is_some() {
-        assert_eq!(whole.blocks.total(), stretches.open, "{wanted:?}");
+    if reader.meta().fine_zones.is_some() {
+        assert_eq!(whole.blocks.total(), fine_zones.open, "{wanted:?}");
     }
     assert_eq!(whole.read == 0, whole.blocks.open == 0);
 }
@@ -288,12 +289,12 @@ fn check(values: &[i64], seed: u64) {
 fn check_column(values: &[i64], column: &Numeric<Vec<u8>>, options: &NumericOptions, random: &mut Random) {
     assert_eq!(column.zones.is_some(), options.zones && values.len() > 4096 && column.blocks.is_some());
     assert_eq!(column.jump.is_some(), options.jump_tables && column.block_count() > 1);
-    assert_eq!(column.stretches.is_some(), column.zones.is_some());
+    assert_eq!(column.fine_zones.is_some(), column.zones.is_some());
     for mode in JumpTables::ALL {
         check_reader(values, &open(column, mode).unwrap(), random);
     }
     // As earlier releases have left it.
-    let bare = Numeric { stretches: None, ..column.clone() };
+    let bare = Numeric { fine_zones: None, ..column.clone() };
     if bare != *column {
         check_reader(values, &open(&bare, JumpTables::Baked).unwrap(), random);
     }

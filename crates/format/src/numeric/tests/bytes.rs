@@ -105,20 +105,20 @@ fn zones_are_the_ends_of_4096_and_of_262144_values() {
 }
 
 #[test]
-fn stretches_are_the_ends_of_512_values_in_a_byte_each() {
+fn fine_zones_are_the_ends_of_512_values_in_a_byte_each() {
     // Two zones: from 0 to 4,095, and from 100 to 103.
     let values: Vec<i64> = (0..4096).chain((0..1000).map(|i| 100 + i % 2 + i / 512 * 2)).collect();
-    let stretches = encode(&values, &VALUES).stretches.unwrap();
+    let fine_zones = encode(&values, &VALUES).fine_zones.unwrap();
     // 512, 1,024 and 1,536 are 4 << 7, 4 << 8 and 6 << 8; 511 is 7 << 6 and more.
     let codes = [0, 32, 36, 38, 40, 41, 42, 43];
     let below = [0, 31, 35, 37, 39, 40, 41, 42];
     let expected = (0..8).flat_map(|i| [codes[i], if i == 7 { 0 } else { below[7 - i] + 1 }]);
-    assert_eq!(stretches, expected.chain([0, 2, 2, 0]).collect::<Vec<u8>>());
+    assert_eq!(fine_zones, expected.chain([0, 2, 2, 0]).collect::<Vec<u8>>());
     // All there is.
     let values = [&[i64::MIN; 512][..], &[i64::MAX; 512], &[0; 512], &[-1; 512], &[1 << 56; 4096]].concat();
-    let stretches = encode(&values, &VALUES).stretches.unwrap();
-    assert_eq!(stretches[..8], [0, 251, 251, 0, 248, 247, 247, 248]);
-    assert_eq!(stretches[8..], [&[248, 247].repeat(4)[..], &[0; 8]].concat());
+    let fine_zones = encode(&values, &VALUES).fine_zones.unwrap();
+    assert_eq!(fine_zones[..8], [0, 251, 251, 0, 248, 247, 247, 248]);
+    assert_eq!(fine_zones[8..], [&[248, 247].repeat(4)[..], &[0; 8]].concat());
 }
 
 #[test]
@@ -127,7 +127,7 @@ fn nothing_and_one_value_repeated_have_no_sections() {
         let column = encode(values, &VALUES);
         assert_eq!((column.count, column.min, column.max), (values.len() as u64, value, value));
         assert_eq!(column.transform, Transform::Constant(value));
-        assert_eq!((column.blocks, column.jump, column.zones, column.stretches), (None, None, None, None));
+        assert_eq!((column.blocks, column.jump, column.zones, column.fine_zones), (None, None, None, None));
     }
 }
 
@@ -157,7 +157,7 @@ fn the_directory_holds_36_bytes_and_the_references() {
 
     let place = crate::error::Place { section: Section::DirectoryPage, offset: 0 };
     let read = Numeric::decode_meta(&mut Cursor::new(place, &bytes), Role::Values).unwrap();
-    // The stretches are not told of here.
-    assert_eq!(read, Numeric { stretches: None, ..column });
+    // The fine zones are not told of here.
+    assert_eq!(read, Numeric { fine_zones: None, ..column });
     assert!(Numeric::decode_meta(&mut Cursor::new(place, &bytes), Role::Offsets).is_err(), "no zones there");
 }

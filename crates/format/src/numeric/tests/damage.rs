@@ -59,7 +59,7 @@ fn sections(column: &mut Numeric<Vec<u8>>) -> Vec<(Section, &mut Vec<u8>)> {
     sections.extend(column.blocks.as_mut().map(|s| (Section::Values, s)));
     sections.extend(column.jump.as_mut().map(|s| (Section::ValuesJump, s)));
     sections.extend(column.zones.as_mut().map(|s| (Section::ZoneMap, s)));
-    sections.extend(column.stretches.as_mut().map(|s| (Section::Stretches, s)));
+    sections.extend(column.fine_zones.as_mut().map(|s| (Section::FineZones, s)));
     sections
 }
 
@@ -324,8 +324,8 @@ fn a_hostile_directory_is_refused_before_a_section_is_read() {
     let breaks: [fn(&mut Numeric<Vec<u8>>); 23] = [
         |c| c.count = u64::MAX,
         |c| c.count = 0,
-        |c| (c.count, c.jump, c.zones, c.stretches) = (1, None, None, None),
-        |c| (c.count, c.jump, c.zones, c.stretches) = (4096, None, Some(vec![0; 32]), Some(vec![0; 16])),
+        |c| (c.count, c.jump, c.zones, c.fine_zones) = (1, None, None, None),
+        |c| (c.count, c.jump, c.zones, c.fine_zones) = (4096, None, Some(vec![0; 32]), Some(vec![0; 16])),
         |c| (c.block_shift, c.jump) = (8, None),
         |c| (c.block_shift, c.jump) = (15, None),
         |c| c.block_shift = ONE_BLOCK,
@@ -337,9 +337,9 @@ fn a_hostile_directory_is_refused_before_a_section_is_read() {
         |c| c.jump = Some(Vec::new()),
         |c| c.zones = Some(vec![0; 16]),
         |c| c.zones = None,
-        |c| c.stretches = Some(vec![0; 34]),
-        |c| c.stretches = Some(vec![0; 37]),
-        |c| c.stretches = Some(Vec::new()),
+        |c| c.fine_zones = Some(vec![0; 34]),
+        |c| c.fine_zones = Some(vec![0; 37]),
+        |c| c.fine_zones = Some(Vec::new()),
         |c| c.role = Role::Offsets,
         |c| c.transform = Transform::Table(vec![0; 8]),
         |c| c.transform = Transform::Table(vec![0; 257 * 8]),
@@ -394,7 +394,7 @@ fn sections_that_are_all_ones_or_all_zeros_are_survived() {
             for which in 0..sections(&mut column.clone()).len() {
                 let mut bad = column.clone();
                 sections(&mut bad)[which].1.fill(fill);
-                // Of values that are anywhere in each stretch, all are zeros.
+                // Of values that are anywhere in each fine zone, all are zeros.
                 if bad == column {
                     continue;
                 }

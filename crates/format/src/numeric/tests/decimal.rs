@@ -85,7 +85,7 @@ fn fields_that_do_not_go_together_are_refused() {
 #[test]
 fn a_column_of_decimals_is_one_of_doubles() {
     let mut offset = 64;
-    let numbers = Numeric { stretches: None, ..encode(&Shape::Cents.values(5_000, 24), &DOUBLES) };
+    let numbers = Numeric { fine_zones: None, ..encode(&Shape::Cents.values(5_000, 24), &DOUBLES) };
     let numbers = numbers.try_map(&mut |_, bytes: Vec<u8>| {
         let section = SectionRef { offset, len: bytes.len() as u64, crc: 0 };
         offset = section.end().unwrap();

@@ -46,8 +46,8 @@ fn a_filter_looks_only_where_some_values_are_wanted_and_some_are_not() {
     // Ascending, but by a random bit: no two zones overlap, and no block is constant.
     let values: Vec<i64> = (0..600_000_i64).map(|i| i * 2 + Random(i.cast_unsigned()).below(2)).collect();
     let column = encode(&values, &VALUES);
-    check_looks(&values, Numeric { stretches: None, ..column.clone() }, ZONE);
-    check_looks(&values, column, STRETCH);
+    check_looks(&values, Numeric { fine_zones: None, ..column.clone() }, ZONE);
+    check_looks(&values, column, FINE_ZONE);
 }
 
 /// What is told of some of these values is told of `step` of them.
@@ -68,15 +68,15 @@ fn check_looks(values: &[i64], column: Numeric<Vec<u8>>, step: u64) {
     let ((some, counts), zone) = (filter(300_000..=900_000), all / (600_000 / 4096));
     assert!(0 < some && some <= 3 * zone, "{some} of {all} bytes for the two zones with an end");
     // Values 150,000 to 450,000 of 147 zones: from the middle of zone 36 to that of 109.
-    assert_eq!(counts.zones, Decided { none: 147 - 74, all: 72, open: 2 });
+    assert_eq!(counts.zones, PruneCounts { none: 147 - 74, all: 72, open: 2 });
     // All lie along one line, and are decided by 512: of the first zone the fifth of eight is not, of the last the seventh.
-    // A stretch tells its ends about as well as one in eight, so the neighbour of one that has an end may be open; so all
+    // A fine zone tells its ends about as well as one in eight, so the neighbour of one that has an end may be open; so all
     // of the last zone may hold some, and are left to lines.
-    let by_512 = Decided { none: 4 + 1, all: 3 + 6, open: 2 };
-    let stretches = Decided { none: 4, all: 3, open: 1 + 8 };
+    let by_512 = PruneCounts { none: 4 + 1, all: 3 + 6, open: 2 };
+    let fine_zones = PruneCounts { none: 4, all: 3, open: 1 + 8 };
     let expected = match step {
-        STRETCH => (stretches, Decided { none: 1, all: 6, open: 2 }),
-        _ => (Decided::default(), by_512),
+        FINE_ZONE => (fine_zones, PruneCounts { none: 1, all: 6, open: 2 }),
+        _ => (PruneCounts::default(), by_512),
     };
     assert_eq!((counts.fine_zones, counts.blocks), expected);
     assert_eq!(counts.read, 2 * 512);

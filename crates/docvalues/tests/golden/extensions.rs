@@ -1,17 +1,17 @@
 //! A file of a later release, which has something beside its columns: all readers of today read the
-//! columns, and leave the rest alone. And files whose stretches are not what they should be.
+//! columns, and leave the rest alone. And files whose fine zones are not what they should be.
 
 use std::fs;
 
 use docvalues::format::file::directory::content_id;
 use docvalues::format::file::frame::{FOOTER_LEN, Footer};
-use docvalues::format::file::root::{Extra, ROOT_ENTRY_LEN, Root};
-use docvalues::format::numeric::Stretches;
+use docvalues::format::file::root::{Extension, ROOT_ENTRY_LEN, Root};
+use docvalues::format::numeric::FineZones;
 use docvalues::{OpenOptions, Section, Segment};
 
 use crate::{python, stored, text, twin};
 
-/// `whole-file.dv` with two extras, of which the second has a section of 128 bytes that nobody can check.
+/// `whole-file.dv` with two extensions, of which the second has a section of 128 bytes that nobody can check.
 fn later() -> Vec<u8> {
     let bytes = stored("whole-file.dv");
     let footer = Footer::decode(bytes.last_chunk().unwrap(), bytes.len() as u64).unwrap();
@@ -24,9 +24,9 @@ fn later() -> Vec<u8> {
     for page in &mut root.pages {
         page.bytes = page.bytes.start + 128..page.bytes.end + 128;
     }
-    let extra = |tag, sections, body: &[u8]| Extra { tag, sections, body: body.to_vec() };
-    root.extras.push(extra(7, sections_end..sections_end, b"says it all"));
-    root.extras.push(extra(1 << 31, sections_end..behind, &128_u64.to_le_bytes()));
+    let extension = |tag, sections, body: &[u8]| Extension { tag, sections, body: body.to_vec() };
+    root.extensions.push(extension(7, sections_end..sections_end, b"says it all"));
+    root.extensions.push(extension(1 << 31, sections_end..behind, &128_u64.to_le_bytes()));
 
     let out = [&bytes[..pages_at], &[0xa5; 128], &bytes[pages_at..root_at]].concat();
     ended(out, &root, footer)
@@ -35,10 +35,10 @@ fn later() -> Vec<u8> {
 /// The file that begins with `out`, where its pages are, and ends with `root`.
 fn ended(mut out: Vec<u8>, root: &Root, footer: Footer) -> Vec<u8> {
     let encoded = root.encode();
-    let (_, extras) = encoded.split_at(root.pages.len() * ROOT_ENTRY_LEN);
+    let (_, extensions) = encoded.split_at(root.pages.len() * ROOT_ENTRY_LEN);
     let pages = root.pages.iter().map(|page| &out[page.bytes.start as usize..page.bytes.end as usize]);
     let footer = Footer {
-        id: content_id(footer.docs, pages, extras),
+        id: content_id(footer.docs, pages, extensions),
         root_offset: out.len() as u64,
         root_len: encoded.len() as u32,
         root_crc: crc32fast::hash(&encoded),
@@ -51,28 +51,28 @@ fn ended(mut out: Vec<u8>, root: &Root, footer: Footer) -> Vec<u8> {
 }
 
 #[test]
-fn a_later_file_with_extras_is_read() {
+fn a_later_file_with_extensions_is_read() {
     let segment = Segment::from_bytes(later(), OpenOptions::new()).unwrap();
     segment.verify().unwrap();
     assert!(text::of(&segment).as_bytes() == stored(&twin("whole-file.dv")));
 }
 
-/// `stretches.dv`, of whose extra something else is said.
-fn with_stretches(change: impl FnOnce(&mut Vec<Stretches>)) -> Vec<u8> {
+/// `stretches.dv`, of whose extension something else is said.
+fn with_fine_zones(change: impl FnOnce(&mut Vec<FineZones>)) -> Vec<u8> {
     let bytes = stored("stretches.dv");
     let footer = Footer::decode(bytes.last_chunk().unwrap(), bytes.len() as u64).unwrap();
     let (root_at, root_end) = (footer.root_offset as usize, footer.root().end as usize);
     let mut root = Root::parse(&bytes[root_at..root_end], &footer).unwrap();
-    let mut stretches = root.stretches(&footer).unwrap();
-    change(&mut stretches);
-    root.extras[0].body = Stretches::encode_all(&stretches);
+    let mut fine_zones = root.fine_zones(&footer).unwrap();
+    change(&mut fine_zones);
+    root.extensions[0].body = FineZones::encode_all(&fine_zones);
     ended(bytes[..root_at].to_vec(), &root, footer)
 }
 
-type Change = fn(&mut Vec<Stretches>);
+type Change = fn(&mut Vec<FineZones>);
 
 #[test]
-fn stretches_that_cannot_be_are_refused() {
+fn fine_zones_that_cannot_be_are_refused() {
     let checked = |file: Vec<u8>| -> Result<(), docvalues::ReadError> {
         let segment = Segment::from_bytes(file, OpenOptions::new())?;
         for name in ["a", "few", "far", "times", "two"] {
@@ -80,35 +80,35 @@ fn stretches_that_cannot_be_are_refused() {
         }
         segment.verify()
     };
-    checked(with_stretches(|_| {})).unwrap();
+    checked(with_fine_zones(|_| {})).unwrap();
     // Columns `a`, `far`, `few`, `times`, `two`, of which the second and the last two have a zone map.
     let columns: Vec<u32> = {
         let mut columns = Vec::new();
-        with_stretches(|stretches| columns.extend(stretches.iter().map(|stretches| stretches.column)));
+        with_fine_zones(|fine_zones| columns.extend(fine_zones.iter().map(|fine_zones| fine_zones.column)));
         columns
     };
     assert_eq!(columns, [1, 3, 4]);
     let breaks: [(Change, &str); 11] = [
         (|all| all.clear(), "needs 4 bytes"),
         (|all| all[1].column = 1, "do not ascend"),
-        (|all| all[2].column = 5, "number of a column with stretches, and one is 6, above 5"),
-        (|all| all[0].column = 0, "stretches without a zone map"),
-        (|all| all[1].column = 2, "stretches without a zone map"),
-        (|all| all.truncate(2), "a zone map without stretches"),
-        (|all| all.retain(|of| of.column != 3), "a zone map without stretches"),
-        (|all| all[0].section.len -= 2, "length of the stretches"),
+        (|all| all[2].column = 5, "number of a column with fine zones, and one is 6, above 5"),
+        (|all| all[0].column = 0, "fine zones without a zone map"),
+        (|all| all[1].column = 2, "fine zones without a zone map"),
+        (|all| all.truncate(2), "a zone map without fine zones"),
+        (|all| all.retain(|of| of.column != 3), "a zone map without fine zones"),
+        (|all| all[0].section.len -= 2, "length of the fine zones"),
         (|all| all[0].section.crc ^= 1, "checksum"),
         (|all| all[0].section.offset = 64, "lies elsewhere"),
         (|all| all[1].section = all[0].section, "lies elsewhere"),
     ];
     for (i, (change, words)) in breaks.into_iter().enumerate() {
-        let error = checked(with_stretches(change)).unwrap_err().to_string();
+        let error = checked(with_fine_zones(change)).unwrap_err().to_string();
         assert!(error.contains(words), "break {i}: {error}");
     }
 }
 
 #[test]
-fn the_reader_in_python_refuses_what_stretches_cannot_be() {
+fn the_reader_in_python_refuses_what_fine_zones_cannot_be() {
     if !python::have_python() {
         return;
     }
@@ -116,22 +116,22 @@ fn the_reader_in_python_refuses_what_stretches_cannot_be() {
     let file = folder.path().join("stretches.dv");
     let mut wrong = stored("stretches.dv");
     let segment = Segment::from_bytes(wrong.clone(), OpenOptions::new()).unwrap();
-    let columns = segment.stats().unwrap().columns;
+    let columns = segment.usage().unwrap().columns;
     let section = columns[3].sections.last().unwrap();
-    assert_eq!(section.section, Section::Stretches);
+    assert_eq!(section.section, Section::FineZones);
     wrong[section.offset as usize + 1] ^= 1;
     docvalues_fuzz::reseal(&mut wrong);
     let error = Segment::from_bytes(wrong.clone(), OpenOptions::new()).unwrap().verify().unwrap_err();
-    assert!(error.to_string().contains("a stretch is not from"), "{error}");
+    assert!(error.to_string().contains("a fine zone is not from"), "{error}");
     fs::write(&file, wrong).unwrap();
     let printed = python::read_dv(&file, &[]);
     assert!(
-        String::from_utf8(printed.stderr).unwrap().contains("stretches that are not those of the numbers")
+        String::from_utf8(printed.stderr).unwrap().contains("fine zones that are not those of the numbers")
     );
 }
 
 #[test]
-fn the_reader_in_python_skips_extras() {
+fn the_reader_in_python_skips_extensions() {
     if !python::have_python() {
         return;
     }

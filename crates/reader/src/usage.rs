@@ -13,20 +13,20 @@ use crate::segment::{Opened, Segment};
 
 /// Where the bytes of a segment went, by column and part. The parts add up to the file.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct SegmentStats {
+pub struct SegmentUsage {
     /// The file's length.
     pub bytes: u64,
     /// Header, footer, directory, and the zeros between them.
     pub overhead: u64,
     /// The columns, ascending by name.
-    pub columns: Vec<ColumnStats>,
+    pub columns: Vec<ColumnUsage>,
     /// The sections of the index of ids, in file order; none if there is no index.
-    pub ids: Vec<SectionStats>,
+    pub ids: Vec<SectionUsage>,
 }
 
 /// What one column holds, and what it takes.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ColumnStats {
+pub struct ColumnUsage {
     /// Name, kind and type.
     pub field: Field,
     /// Documents with a value.
@@ -41,13 +41,13 @@ pub struct ColumnStats {
     pub statistics: Statistics,
     /// How each part is encoded, as people read it: `presence dense+list`, `values affine packed(3-17)`.
     pub encodings: Vec<String>,
-    /// The column's sections, in file order; its stretches last, which lie behind all columns.
-    pub sections: Vec<SectionStats>,
+    /// The column's sections, in file order; its fine zones last, which lie behind all columns.
+    pub sections: Vec<SectionUsage>,
 }
 
 /// One section of a column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct SectionStats {
+pub struct SectionUsage {
     /// Which part of the column.
     pub section: Role,
     /// Its first byte in the file.
@@ -58,7 +58,7 @@ pub struct SectionStats {
     pub bytes: u64,
 }
 
-impl ColumnStats {
+impl ColumnUsage {
     /// Bytes of all sections.
     pub fn bytes(&self) -> u64 {
         self.sections.iter().map(|s| s.bytes).sum()
@@ -73,25 +73,25 @@ impl Segment {
     /// # Errors
     ///
     /// When one of those is damaged.
-    pub fn stats(&self) -> Result<SegmentStats> {
+    pub fn usage(&self) -> Result<SegmentUsage> {
         let mut columns = Vec::new();
         self.each_entry(|entry| {
-            let stats = self.column_stats(entry)?;
+            let stats = self.column_usage(entry)?;
             columns.push(stats);
             Ok(())
         })?;
         let ids = self.id_sections()?;
-        let sections: u64 = columns.iter().map(ColumnStats::bytes).chain(ids.iter().map(|s| s.bytes)).sum();
-        Ok(SegmentStats { bytes: self.len(), overhead: self.len().saturating_sub(sections), columns, ids })
+        let sections: u64 = columns.iter().map(ColumnUsage::bytes).chain(ids.iter().map(|s| s.bytes)).sum();
+        Ok(SegmentUsage { bytes: self.len(), overhead: self.len().saturating_sub(sections), columns, ids })
     }
 
-    fn column_stats(&self, entry: Column<SectionRef>) -> Result<ColumnStats> {
+    fn column_usage(&self, entry: Column<SectionRef>) -> Result<ColumnUsage> {
         let encodings = self.open_column(entry.clone())?.encodings();
         let encodings = encodings.map_err(|e| corrupt(self.file(), Some(&entry.field.name), e))?;
         let mut sections = Vec::new();
         let Ok(_) = entry.clone().try_map(&mut |section, at: SectionRef| {
             let bytes = extent(at.len).unwrap_or(u64::MAX);
-            sections.push(SectionStats { section, offset: at.offset, payload: at.len, bytes });
+            sections.push(SectionUsage { section, offset: at.offset, payload: at.len, bytes });
             Ok::<(), Infallible>(())
         });
         let docs_with_value = entry.presence.values(self.docs());
@@ -102,7 +102,7 @@ impl Segment {
             Values::SortedNumeric { values, .. } => (values.count, None, Some((values.min, values.max))),
             Values::SortedSet { ords, terms, .. } => (ords.count, Some(terms.count), None),
         };
-        Ok(ColumnStats {
+        Ok(ColumnUsage {
             field: entry.field,
             docs_with_value,
             value_count,

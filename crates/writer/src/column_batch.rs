@@ -53,17 +53,17 @@ use crate::schema::FieldId;
 /// # Ok::<(), docvalues_writer::Error>(())
 /// ```
 #[derive(Debug)]
-pub struct Batch<'w> {
+pub struct ColumnBatch<'w> {
     fields: &'w mut Fields,
     docs: u32,
 }
 
-impl<'w> Batch<'w> {
-    pub(crate) fn new(fields: &'w mut Fields, docs: u32) -> Result<Batch<'w>> {
+impl<'w> ColumnBatch<'w> {
+    pub(crate) fn new(fields: &'w mut Fields, docs: u32) -> Result<ColumnBatch<'w>> {
         // A document that was forgotten (`mem::forget`) is still there.
         fields.roll_back();
         fields.room_for(docs)?;
-        Ok(Batch { fields, docs })
+        Ok(ColumnBatch { fields, docs })
     }
 
     /// The number that the first document will have.
@@ -80,7 +80,7 @@ impl<'w> Batch<'w> {
     ///
     /// # Errors
     ///
-    /// See [`Batch`].
+    /// See [`ColumnBatch`].
     pub fn i64(&mut self, field: FieldId, values: &[i64], validity: Validity<'_>) -> Result<&mut Self> {
         self.numbers(field, Given::I64, Rows::single(validity), values, |value| value)
     }
@@ -89,7 +89,7 @@ impl<'w> Batch<'w> {
     ///
     /// # Errors
     ///
-    /// See [`Batch`].
+    /// See [`ColumnBatch`].
     pub fn u64(&mut self, field: FieldId, values: &[u64], validity: Validity<'_>) -> Result<&mut Self> {
         self.numbers(field, Given::U64, Rows::single(validity), values, from_u64)
     }
@@ -98,7 +98,7 @@ impl<'w> Batch<'w> {
     ///
     /// # Errors
     ///
-    /// See [`Batch`].
+    /// See [`ColumnBatch`].
     pub fn f64(&mut self, field: FieldId, values: &[f64], validity: Validity<'_>) -> Result<&mut Self> {
         self.numbers(field, Given::F64, Rows::single(validity), values, from_f64)
     }
@@ -107,7 +107,7 @@ impl<'w> Batch<'w> {
     ///
     /// # Errors
     ///
-    /// See [`Batch`].
+    /// See [`ColumnBatch`].
     pub fn bool(&mut self, field: FieldId, values: &[bool], validity: Validity<'_>) -> Result<&mut Self> {
         self.numbers(field, Given::BOOL, Rows::single(validity), values, i64::from)
     }
@@ -116,7 +116,7 @@ impl<'w> Batch<'w> {
     ///
     /// # Errors
     ///
-    /// See [`Batch`].
+    /// See [`ColumnBatch`].
     pub fn date(&mut self, field: FieldId, values: &[i32], validity: Validity<'_>) -> Result<&mut Self> {
         self.numbers(field, Given::DATE, Rows::single(validity), values, i64::from)
     }
@@ -126,7 +126,7 @@ impl<'w> Batch<'w> {
     ///
     /// # Errors
     ///
-    /// See [`Batch`].
+    /// See [`ColumnBatch`].
     pub fn timestamp(&mut self, field: FieldId, values: &[i64], validity: Validity<'_>) -> Result<&mut Self> {
         self.numbers(field, Given::TIMESTAMP, Rows::single(validity), values, |value| value)
     }
@@ -136,7 +136,7 @@ impl<'w> Batch<'w> {
     ///
     /// # Errors
     ///
-    /// See [`Batch`]; and for a boolean that is neither 0 nor 1.
+    /// See [`ColumnBatch`]; and for a boolean that is neither 0 nor 1.
     pub fn stored(&mut self, field: FieldId, values: &[i64], validity: Validity<'_>) -> Result<&mut Self> {
         self.numbers(field, Given::NUMBER, Rows::single(validity), values, |value| value)
     }
@@ -147,7 +147,7 @@ impl<'w> Batch<'w> {
     ///
     /// # Errors
     ///
-    /// See [`Batch`]; and for values that the type does not have, or that are longer than
+    /// See [`ColumnBatch`]; and for values that the type does not have, or that are longer than
     /// [`MAX_VALUE`](crate::MAX_VALUE).
     pub fn bytes(
         &mut self,
@@ -163,7 +163,7 @@ impl<'w> Batch<'w> {
     ///
     /// # Errors
     ///
-    /// See [`Batch`]; and if documents have at most one value of the field.
+    /// See [`ColumnBatch`]; and if documents have at most one value of the field.
     pub fn i64_lists(
         &mut self,
         field: FieldId,
@@ -178,7 +178,7 @@ impl<'w> Batch<'w> {
     ///
     /// # Errors
     ///
-    /// See [`Batch`]; and if documents have at most one value of the field.
+    /// See [`ColumnBatch`]; and if documents have at most one value of the field.
     pub fn u64_lists(
         &mut self,
         field: FieldId,
@@ -193,7 +193,7 @@ impl<'w> Batch<'w> {
     ///
     /// # Errors
     ///
-    /// See [`Batch`]; and if documents have at most one value of the field.
+    /// See [`ColumnBatch`]; and if documents have at most one value of the field.
     pub fn f64_lists(
         &mut self,
         field: FieldId,
@@ -209,7 +209,7 @@ impl<'w> Batch<'w> {
     ///
     /// # Errors
     ///
-    /// See [`Batch`]; and if documents have at most one value of the field.
+    /// See [`ColumnBatch`]; and if documents have at most one value of the field.
     pub fn stored_lists(
         &mut self,
         field: FieldId,
@@ -265,7 +265,7 @@ impl<'w> Batch<'w> {
     }
 }
 
-impl Drop for Batch<'_> {
+impl Drop for ColumnBatch<'_> {
     fn drop(&mut self) {
         // Nothing is left to take back once it was committed.
         self.fields.roll_back();

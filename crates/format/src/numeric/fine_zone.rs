@@ -1,7 +1,7 @@
-//! Stretches: below the zone map, the smallest and the largest of every few values, in a byte each.
+//! Fine zones: below the zone map, the smallest and the largest of every few values, in a byte each.
 //!
 //! Among the thousands of values of a zone there mostly is one that a search for the greatest could want; among a few
-//! hundred there mostly is none. A column of ten million values has stretches of 40 kB, which stay in a cache.
+//! hundred there mostly is none. A column of ten million values has fine zones of 40 kB, which stay in a cache.
 //!
 //! # Layout
 //!
@@ -12,19 +12,19 @@
 //! | 0 | 1 | `low` | u8: the code of how far the smallest value is above the zone's |
 //! | 1 | 1 | `high` | u8: the code of how far the largest value is below the zone's |
 //!
-//! It is the [zone](super::zone) that the stretch lies in. A code has the place of the highest bit, and the two bits below it:
+//! It is the [zone](super::zone) that the fine zone lies in. A code has the place of the highest bit, and the two bits below it:
 //! a distance is never less than its code says, and more by a quarter at most. Those near the ends of a zone are told
 //! best, and these are asked for: of values anywhere, the largest of 512 mostly lies in the highest 256th.
 //!
 //! # Where they are
 //!
-//! In an extra of the root, [`STRETCHES_TAG`], of which earlier releases know nothing. Its body has for each column with a
+//! In an extension of the root, [`FINE_ZONES_TAG`], of which earlier releases know nothing. Its body has for each column with a
 //! zone map, ascending:
 //!
 //! | offset | bytes | field | meaning |
 //! | ---: | ---: | --- | --- |
 //! | 0 | 4 | `column` | u32: the column's number, in the order of the directory |
-//! | 4 | 20 | `section` | reference to its stretches |
+//! | 4 | 20 | `section` | reference to its fine zones |
 
 use std::ops::{Range, RangeInclusive};
 
@@ -37,47 +37,47 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::granule::SectionRef;
 use crate::source::SectionBytes;
 
-/// Values in a stretch.
-pub const STRETCH: u64 = survey::STRETCH as u64;
+/// Values in a fine zone.
+pub const FINE_ZONE: u64 = survey::FINE_ZONE as u64;
 
-/// Bytes of a stretch.
-pub const STRETCH_LEN: usize = 2;
+/// Bytes of a fine zone.
+pub const FINE_ZONE_LEN: usize = 2;
 
 /// An entry: its two codes, the lower end's first.
-pub(super) type Codes = [u8; STRETCH_LEN];
+pub(super) type Codes = [u8; FINE_ZONE_LEN];
 
-/// The tag of the extra that has the stretches of all columns.
-pub const STRETCHES_TAG: u32 = 3;
+/// The tag of the extension that has the fine zones of all columns.
+pub const FINE_ZONES_TAG: u32 = 3;
 
-/// Stretches of a zone: as many as a byte has bits.
+/// Fine zones of a zone: as many as a byte has bits.
 pub(super) const PER_ZONE: usize = 8;
 
-const _: () = assert!(PER_ZONE as u64 * STRETCH == ZONE);
+const _: () = assert!(PER_ZONE as u64 * FINE_ZONE == ZONE);
 
-// Where every document has a value, its stretch is that of its value.
-const _: () = assert!(bits::keep::DOCS_PER_BIT as usize == survey::STRETCH);
+// Where every document has a value, its fine zone is that of its value.
+const _: () = assert!(bits::keep::DOCS_PER_BIT as usize == survey::FINE_ZONE);
 
-/// What the extra says of one column.
+/// What the extension says of one column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Stretches {
+pub struct FineZones {
     /// The column's number, in the order of the directory.
     pub column: u32,
-    /// Where its stretches are.
+    /// Where its fine zones are.
     pub section: SectionRef,
 }
 
-impl Stretches {
-    /// The body of the extra, of columns in ascending order.
-    pub fn encode_all(columns: &[Stretches]) -> Vec<u8> {
+impl FineZones {
+    /// The body of the extension, of columns in ascending order.
+    pub fn encode_all(columns: &[FineZones]) -> Vec<u8> {
         let mut body = Vec::with_capacity(columns.len() * (size_of::<u32>() + SectionRef::ENCODED_LEN));
-        for Stretches { column, section } in columns {
+        for FineZones { column, section } in columns {
             body.put_u32(*column);
             section.encode(&mut body);
         }
         body
     }
 
-    /// Reads the body of the extra, in a segment of so many columns; its sections are to lie in `sections`.
+    /// Reads the body of the extension, in a segment of so many columns; its sections are to lie in `sections`.
     ///
     /// # Errors
     ///
@@ -86,19 +86,19 @@ impl Stretches {
         cursor: &mut Cursor<'_>,
         columns: u32,
         sections: &Range<u64>,
-    ) -> Result<Vec<Stretches>> {
-        let (mut all, mut at) = (Vec::<Stretches>::new(), sections.start);
+    ) -> Result<Vec<FineZones>> {
+        let (mut all, mut at) = (Vec::<FineZones>::new(), sections.start);
         while all.is_empty() || cursor.left() > 0 {
             let (column, section) = (cursor.u32()?, SectionRef::decode(cursor)?);
             let ascends = all.last().is_none_or(|before| before.column < column);
-            cursor.rule(ascends, "columns with stretches do not ascend")?;
-            let what = "number of a column with stretches, and one";
+            cursor.rule(ascends, "columns with fine zones do not ascend")?;
+            let what = "number of a column with fine zones, and one";
             cursor.at_most(what, u64::from(column) + 1, columns.into())?;
             // One behind the other, or a section could be of two columns.
             let end = section.end().filter(|&end| section.offset >= at && end <= sections.end);
-            cursor.rule(end.is_some(), "a section of stretches lies elsewhere")?;
+            cursor.rule(end.is_some(), "a section of fine zones lies elsewhere")?;
             at = end.unwrap_or(at);
-            all.push(Stretches { column, section });
+            all.push(FineZones { column, section });
         }
         Ok(all)
     }
@@ -121,13 +121,13 @@ fn distance(code: u8) -> u64 {
     }
 }
 
-/// The codes at most of a stretch of `zone` that may hold some of `values`, some of which may lie in the zone.
+/// The codes at most of a fine zone of `zone` that may hold some of `values`, some of which may lie in the zone.
 pub(super) fn bounds(zone: &RangeInclusive<i64>, values: &RangeInclusive<i64>) -> Codes {
     let (first, last) = (*values.start().max(zone.start()), *values.end().min(zone.end()));
     [code(last.abs_diff(*zone.start())), code(first.abs_diff(*zone.end()))]
 }
 
-/// Between which values those of a stretch of `zone` lie.
+/// Between which values those of a fine zone of `zone` lie.
 pub(super) fn values(zone: &RangeInclusive<i64>, [low, high]: Codes) -> RangeInclusive<i64> {
     // What no writer writes may be anything, but in range.
     let span = zone.end().abs_diff(*zone.start());
@@ -135,43 +135,49 @@ pub(super) fn values(zone: &RangeInclusive<i64>, [low, high]: Codes) -> RangeInc
     zone.start().wrapping_add_unsigned(low)..=zone.end().wrapping_sub_unsigned(high)
 }
 
-/// Bytes of the stretches of `count` values.
+/// Bytes of the fine zones of `count` values.
 pub(super) fn encoded_len(count: u64) -> u64 {
-    count.div_ceil(STRETCH).saturating_mul(STRETCH_LEN as u64)
+    count.div_ceil(FINE_ZONE).saturating_mul(FINE_ZONE_LEN as u64)
 }
 
-/// The stretches that have these `ends`, from the first one of a zone on.
+/// The fine zones that have these `ends`, from the first one of a zone on.
 pub(super) fn encode(ends: &[(i64, i64)]) -> Vec<u8> {
-    let mut bytes = Vec::with_capacity(ends.len() * STRETCH_LEN);
-    for stretches in ends.chunks(PER_ZONE) {
-        let zone = survey::all_ends(stretches);
+    let mut bytes = Vec::with_capacity(ends.len() * FINE_ZONE_LEN);
+    for fine_zones in ends.chunks(PER_ZONE) {
+        let zone = survey::all_ends(fine_zones);
         let codes = |&(min, max): &(i64, i64)| [code(min.abs_diff(zone.0)), code(max.abs_diff(zone.1))];
-        bytes.extend(stretches.iter().flat_map(codes));
+        bytes.extend(fine_zones.iter().flat_map(codes));
     }
     bytes
 }
 
-/// The stretches of the zones `zones`.
+/// The fine zones of the zones `zones`.
 pub(super) fn read_zones<'a, B: SectionBytes>(
     column: &Numeric<B>,
-    stretches: &'a B,
+    fine_zones: &'a B,
     zones: Range<u64>,
 ) -> Result<&'a [Codes]> {
     let place = |zone: u64| {
         let entry = encoded_len(column.count.min(zone.saturating_mul(ZONE)));
         usize::try_from(entry).map_err(|_| {
-            let (found, max) = (entry, stretches.len() as u64);
-            Error::at(stretches.place(), 0, ErrorKind::OutOfRange { what: "offset of a stretch", found, max })
+            let (found, max) = (entry, fine_zones.len() as u64);
+            Error::at(
+                fine_zones.place(),
+                0,
+                ErrorKind::OutOfRange { what: "offset of a fine zone", found, max },
+            )
         })
     };
-    Ok(stretches.slice(place(zones.start)?..place(zones.end)?)?.as_chunks().0)
+    Ok(fine_zones.slice(place(zones.start)?..place(zones.end)?)?.as_chunks().0)
 }
 
-/// Which of the stretches of a zone, up to [`PER_ZONE`], have codes within these [`bounds`]: a bit for each.
-pub(super) fn within(stretches: &[Codes], bounds: Codes) -> u8 {
+/// Which of the fine zones of a zone, up to [`PER_ZONE`], have codes within these [`bounds`]: a bit for each.
+pub(super) fn within(fine_zones: &[Codes], bounds: Codes) -> u8 {
     // Four at once, in eight bytes: Warren, *Hacker's Delight*, 2-18.
     const TOP: u64 = 0x8080_8080_8080_8080;
-    let [first, last] = stretches.as_flattened().as_chunks().0 else { return some_within(stretches, bounds) };
+    let [first, last] = fine_zones.as_flattened().as_chunks().0 else {
+        return some_within(fine_zones, bounds);
+    };
     let [low, high] = bounds.map(u64::from);
     let most = (low | high << 8).wrapping_mul(0x0001_0001_0001_0001);
     let four = |four: &[u8; 8]| {
@@ -185,9 +191,9 @@ pub(super) fn within(stretches: &[Codes], bounds: Codes) -> u8 {
 }
 
 /// The same of some, one by one.
-fn some_within(stretches: &[Codes], bounds: Codes) -> u8 {
+fn some_within(fine_zones: &[Codes], bounds: Codes) -> u8 {
     let is_open = |[low, high]: Codes| u8::from(low <= bounds[0]) & u8::from(high <= bounds[1]);
-    stretches.iter().take(PER_ZONE).enumerate().fold(0, |open, (i, &codes)| open | is_open(codes) << i)
+    fine_zones.iter().take(PER_ZONE).enumerate().fold(0, |open, (i, &codes)| open | is_open(codes) << i)
 }
 
 #[cfg(test)]
@@ -220,13 +226,13 @@ mod tests {
 
         #[test]
         fn eight_at_once_are_as_one_by_one(
-            stretches in prop::collection::vec(any::<[u8; 2]>(), 0..=PER_ZONE),
+            fine_zones in prop::collection::vec(any::<[u8; 2]>(), 0..=PER_ZONE),
             bounds: [u8; 2],
             equal in 0..=PER_ZONE,
         ) {
-            let mut stretches = stretches;
-            stretches.iter_mut().skip(equal).for_each(|codes| codes[equal % 2] = bounds[equal % 2]);
-            prop_assert_eq!(within(&stretches, bounds), some_within(&stretches, bounds));
+            let mut fine_zones = fine_zones;
+            fine_zones.iter_mut().skip(equal).for_each(|codes| codes[equal % 2] = bounds[equal % 2]);
+            prop_assert_eq!(within(&fine_zones, bounds), some_within(&fine_zones, bounds));
         }
     }
 }
