@@ -265,6 +265,7 @@
 //!
 //! The examples of the crate go on from there: `quickstart`, `batches`, `threads`.
 #![forbid(unsafe_code)]
+#![cfg_attr(docsrs, feature(doc_cfg))]
 
 mod error;
 
@@ -308,12 +309,17 @@ pub mod prelude {
     };
 }
 
-/// The README's code runs, too.
+/// The code of the README runs as a test.
 #[cfg(doctest)]
 #[doc = include_str!("../../../README.md")]
 struct Readme;
 
-/// And that of the page of searches.
+/// The code of the package's README runs as a test.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct PackageReadme;
+
+/// The code of docs/search.md runs as a test.
 #[cfg(doctest)]
 #[doc = include_str!("../../../docs/search.md")]
 struct Searches;

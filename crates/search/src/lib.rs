@@ -17,6 +17,7 @@
 //! Searches run on the threads of the rayon pool in which they are called, else of rayon's global pool:
 //! [`Search::threads`]. [`Search::memory`] bounds what they hold, and [`Search::interrupt`] ends them.
 #![forbid(unsafe_code)]
+#![cfg_attr(docsrs, feature(doc_cfg))]
 
 #[cfg(feature = "arrow")]
 pub mod arrow;

@@ -29,6 +29,7 @@
 //! - **Memory is bounded** by [`WriterOptions::budget`]: what has no room goes to a temporary file, or, of a
 //!   segment in memory, is refused with an error.
 #![forbid(unsafe_code)]
+#![cfg_attr(docsrs, feature(doc_cfg))]
 
 #[cfg(feature = "arrow")]
 pub mod arrow;
