@@ -61,7 +61,7 @@ pub fn exercise_ids(asked: &[Vec<u8>], segment: &Segment, sink: &mut Sink<'_>) {
     sink(Ok(hash((ids.len(), ids.field(), ids.form() as u8, ids.filter_bits(), ids.seed()))));
     for id in asked {
         sink(ids.find(id).map(|doc| hash((id, doc))));
-        sink(ids.named(ids.reader().lower_bound(id)).map(|rank| hash((id, rank))));
+        sink(ids.with_context(ids.reader().lower_bound(id)).map(|rank| hash((id, rank))));
     }
     let listed = |list: &dyn Fn(&mut dyn FnMut(&[u8], DocId) -> ControlFlow<()>) -> Result<()>| {
         let mut all = Vec::new();

@@ -7,7 +7,7 @@ use docvalues_column::{ErrorKind, Lists, OrdRange, Result, TermOrd, Terms};
 use docvalues_format::dictionary::{BATCH, DictionaryReader};
 use docvalues_storage::{Section, Source};
 
-use crate::core::{FormatResult, corrupt, request};
+use crate::column::{FormatResult, corrupt, request};
 
 /// The terms of an open column.
 #[derive(Debug)]

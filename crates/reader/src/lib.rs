@@ -7,29 +7,29 @@
 //! went.
 #![forbid(unsafe_code)]
 
-mod bytes;
-mod check;
-mod core;
+mod binary_column;
+mod check_sort;
+mod column;
 mod dictionary;
-mod ends;
-mod handles;
-mod ids;
-mod in_order;
-mod leading;
+mod element;
+mod id_index;
 mod lists;
-mod numbers;
+mod metadata;
+mod numeric_column;
+mod numeric_seeker;
 mod options;
-mod seeker;
 mod segment;
-mod stored;
+mod sort_key;
+mod typed;
 mod usage;
+mod verify;
 
 pub use docvalues_format::jump::JumpTables;
 pub use docvalues_storage::{Memory, ReadAt, Verify};
 pub use docvalues_terms::ids::{Form as IdForm, IdSizes};
-pub use handles::{Binary, Cursor, Numeric, Sorted, SortedNumeric, SortedSet};
-pub use ids::{IdIndex, IdReader};
+pub use id_index::{IdIndex, IdReader};
+pub use numeric_seeker::NumericSeeker;
 pub use options::{Access, OpenOptions};
-pub use seeker::NumericSeeker;
 pub use segment::Segment;
+pub use typed::{Binary, Cursor, Numeric, Sorted, SortedNumeric, SortedSet};
 pub use usage::{ColumnUsage, SectionUsage, SegmentUsage};

@@ -10,8 +10,8 @@ use docvalues_format::presence::NO_VALUE;
 use docvalues_format::source::SectionBytes;
 use docvalues_storage::Section;
 
-use crate::core::{BATCH, Core, FormatResult};
-use crate::stored::Stored;
+use crate::column::{BATCH, ColumnCore, FormatResult};
+use crate::element::Stored;
 
 /// Values that a scan hands out together, if they are not one document's.
 const SCAN_VALUES: u64 = 1 << 16;
@@ -31,7 +31,7 @@ const FILTER_VALUES: u32 = 1 << 16;
 /// The lists of an open column.
 #[derive(Clone, Copy)]
 pub(crate) struct ListReader<'c> {
-    pub(crate) core: &'c Core,
+    pub(crate) core: &'c ColumnCore,
     pub(crate) offsets: &'c NumericReader<Section>,
     pub(crate) values: &'c NumericReader<Section>,
 }

@@ -23,14 +23,14 @@ use docvalues_format::numeric::{FineZones, Numeric, NumericReader};
 use docvalues_format::presence::PresenceReader;
 use docvalues_storage::{Memory, ReadAt, Section, Source, Verify};
 
-use crate::bytes::Bytes;
-use crate::core::{Core, FormatResult, corrupt};
+use crate::binary_column::BinaryColumn;
+use crate::column::{ColumnCore, FormatResult, corrupt};
 use crate::dictionary::Dictionary;
-use crate::ends::{self, Ends};
-use crate::ids::IdIndex;
-use crate::leading::Leading;
-use crate::numbers::Numbers;
+use crate::id_index::IdIndex;
+use crate::metadata::{self, Metadata};
+use crate::numeric_column::NumericColumn;
 use crate::options::{Access, OpenOptions};
+use crate::sort_key::PrimarySortKey;
 
 /// One segment file, opened for reading.
 ///
@@ -66,7 +66,7 @@ struct Inner {
     /// Where fine zones are, by ascending column; none if the file has none.
     fine_zones: Vec<FineZones>,
     /// The columns that were opened, by name.
-    opened: Mutex<HashMap<String, Opened>>,
+    opened: Mutex<HashMap<String, OpenColumn>>,
     /// The index of ids, once somebody asked whether there is one.
     ids: OnceLock<Option<IdIndex>>,
 }
@@ -84,9 +84,9 @@ impl fmt::Debug for Segment {
 
 /// An open column of any kind.
 #[derive(Clone)]
-pub(crate) enum Opened {
-    Numbers(Arc<Numbers>),
-    Bytes(Arc<Bytes>),
+pub(crate) enum OpenColumn {
+    Numeric(Arc<NumericColumn>),
+    Binary(Arc<BinaryColumn>),
 }
 
 impl Segment {
@@ -159,8 +159,8 @@ impl Segment {
 
     fn from_source(source: Source, options: OpenOptions) -> Result<Segment> {
         let file: Arc<str> = source.name().to_string().into();
-        let ends = Ends::read(&source, &options).map_err(|e| corrupt(&file, None, e))?;
-        let Ends { header, footer, root, sort, fine_zones } = ends;
+        let ends = Metadata::read(&source, &options).map_err(|e| corrupt(&file, None, e))?;
+        let Metadata { header, footer, root, sort, fine_zones } = ends;
         let (opened, ids) = (Mutex::default(), OnceLock::new());
         let source = Arc::new(source);
         Ok(Segment(Arc::new(Inner {
@@ -218,7 +218,7 @@ impl Segment {
     }
 
     /// The release that wrote the file: major, minor, patch.
-    pub fn writer(&self) -> [u16; 3] {
+    pub fn writer_version(&self) -> [u16; 3] {
         self.0.header.writer
     }
 
@@ -276,7 +276,7 @@ impl Segment {
     }
 
     /// Finds and opens a column, or takes the one that was opened before.
-    pub(crate) fn opened(&self, name: &str) -> Result<Opened> {
+    pub(crate) fn opened(&self, name: &str) -> Result<OpenColumn> {
         // A thread that panicked while it held the lock has left the map as it was.
         let columns = || self.0.opened.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(column) = columns().get(name) {
@@ -336,12 +336,12 @@ impl Segment {
     }
 
     pub(crate) fn page_bytes(&self, page: &PageRef) -> FormatResult<Cow<'_, [u8]>> {
-        self.part(Role::DirectoryPage, page.bytes.clone())
+        self.read_range(Role::DirectoryPage, page.bytes.clone())
     }
 
     /// The bytes `range` of the file, unchecked, which belong to `role`.
-    pub(crate) fn part(&self, role: Role, range: Range<u64>) -> FormatResult<Cow<'_, [u8]>> {
-        ends::part(&self.0.source, role, range)
+    pub(crate) fn read_range(&self, role: Role, range: Range<u64>) -> FormatResult<Cow<'_, [u8]>> {
+        metadata::read_range(&self.0.source, role, range)
     }
 
     /// Hands every column's entry to `each`, in the order of their names.
@@ -361,23 +361,24 @@ impl Segment {
     }
 
     /// Opens the sections of a column, and its readers over them.
-    pub(crate) fn open_column(&self, entry: column::Column<SectionRef>) -> Result<Opened> {
+    pub(crate) fn open_column(&self, entry: column::Column<SectionRef>) -> Result<OpenColumn> {
         let name = entry.field.name.clone();
         self.open_sections(entry).map_err(|e| corrupt(self.file(), Some(&name), e))
     }
 
-    fn open_sections(&self, entry: column::Column<SectionRef>) -> FormatResult<Opened> {
+    fn open_sections(&self, entry: column::Column<SectionRef>) -> FormatResult<OpenColumn> {
         if self.0.options.verify == Verify::AtOpen {
             return self.open_readers(entry); // Nothing of that is small.
         }
         self.0.source.in_waves(|| self.open_readers(entry.clone()))
     }
 
-    fn open_readers(&self, entry: column::Column<SectionRef>) -> FormatResult<Opened> {
+    fn open_readers(&self, entry: column::Column<SectionRef>) -> FormatResult<OpenColumn> {
         let (mode, docs) = (self.0.options.jump_tables, self.docs());
         let column = entry.try_map(&mut |role, at| self.section(at, role))?;
         let presence = PresenceReader::open(column.presence, docs, mode)?;
-        let (leading, with_value) = (Leading::of(self.sort(), &column.field.name), presence.values().into());
+        let (sort_key, with_value) =
+            (PrimarySortKey::of(self.sort(), &column.field.name), presence.values().into());
         let info = ColumnInfo {
             field: column.field,
             docs,
@@ -387,7 +388,7 @@ impl Segment {
             sum: None,
         };
         let (file, source) = (self.0.file.clone(), self.0.source.clone());
-        let core = Core { file, source, leading, info, docs, presence };
+        let core = ColumnCore { file, source, sort_key, info, docs, presence };
         let (offsets, values, terms) = match column.values {
             Values::Numeric(values) => (None, values, None),
             Values::Sorted { ords, terms } => (None, ords, Some(terms)),
@@ -426,14 +427,14 @@ impl Segment {
 // The three kinds of readers apart, so that opening one takes no stack for the others.
 
 #[inline(never)]
-fn open_bytes(core: Core, values: Binary<Section>, mode: JumpTables) -> FormatResult<Opened> {
+fn open_bytes(core: ColumnCore, values: Binary<Section>, mode: JumpTables) -> FormatResult<OpenColumn> {
     let values = BinaryReader::open(values, mode)?;
-    Ok(Opened::Bytes(Arc::new(Bytes { core, values })))
+    Ok(OpenColumn::Binary(Arc::new(BinaryColumn { core, values })))
 }
 
 #[inline(never)]
 fn open_terms(
-    core: &Core,
+    core: &ColumnCore,
     terms: dictionary::Dictionary<Section>,
     mode: JumpTables,
 ) -> FormatResult<Arc<Dictionary>> {
@@ -444,13 +445,13 @@ fn open_terms(
 
 #[inline(never)]
 fn open_numbers(
-    mut core: Core,
+    mut core: ColumnCore,
     offsets: Option<NumericReader<Section>>,
     values: Numeric<Section>,
     terms: Option<Arc<Dictionary>>,
     sum: Option<i128>,
     mode: JumpTables,
-) -> FormatResult<Opened> {
+) -> FormatResult<OpenColumn> {
     let values = NumericReader::open(values, mode)?;
     core.info.value_count = Count::Exact(values.count());
     if terms.is_none() {
@@ -458,7 +459,7 @@ fn open_numbers(
         core.info.bounds = if meta.count > 0 { Bounds::Exact(meta.min..=meta.max) } else { Bounds::NONE };
         core.info.sum = sum;
     }
-    Ok(Opened::Numbers(Arc::new(Numbers { core, offsets, values, terms })))
+    Ok(OpenColumn::Numeric(Arc::new(NumericColumn { core, offsets, values, terms })))
 }
 
 /// The error for a file that cannot be opened.
@@ -466,12 +467,12 @@ fn unread(error: docvalues_storage::Error) -> ErrorKind {
     ErrorKind::Io { file: error.path().display().to_string(), source: error.into_io_error() }
 }
 
-impl Opened {
+impl OpenColumn {
     /// The column's kind.
     pub(crate) fn kind(&self) -> Kind {
         match self {
-            Opened::Numbers(column) => column.core.info.kind(),
-            Opened::Bytes(column) => column.core.info.kind(),
+            OpenColumn::Numeric(column) => column.core.info.kind(),
+            OpenColumn::Binary(column) => column.core.info.kind(),
         }
     }
 }
@@ -487,8 +488,8 @@ impl ColumnSource for Segment {
 
     fn column(&self, name: &str) -> Result<Arc<dyn Column>> {
         Ok(match self.opened(name)? {
-            Opened::Numbers(column) => column,
-            Opened::Bytes(column) => column,
+            OpenColumn::Numeric(column) => column,
+            OpenColumn::Binary(column) => column,
         })
     }
 

@@ -8,8 +8,8 @@ use docvalues_format::file::column::{Column, Statistics, Values};
 use docvalues_format::granule::{SectionRef, extent};
 use docvalues_format::presence::Kind;
 
-use crate::core::{FormatResult, corrupt};
-use crate::segment::{Opened, Segment};
+use crate::column::{FormatResult, corrupt};
+use crate::segment::{OpenColumn, Segment};
 
 /// Where the bytes of a segment went, by column and part. The parts add up to the file.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -115,12 +115,12 @@ impl Segment {
     }
 }
 
-impl Opened {
+impl OpenColumn {
     /// How each part of the column is encoded. Reads block headers.
     fn encodings(&self) -> FormatResult<Vec<String>> {
         let core = match self {
-            Opened::Numbers(column) => &column.core,
-            Opened::Bytes(column) => &column.core,
+            OpenColumn::Numeric(column) => &column.core,
+            OpenColumn::Binary(column) => &column.core,
         };
         let mut encodings = Vec::new();
         let kinds = core.presence.kinds()?;
@@ -130,7 +130,7 @@ impl Opened {
             encodings.push(format!("presence {}", names.join("+")));
         }
         match self {
-            Opened::Numbers(column) => {
+            OpenColumn::Numeric(column) => {
                 if let Some(offsets) = &column.offsets {
                     encodings.push(format!("offsets {}", offsets.encodings()?));
                 }
@@ -140,7 +140,7 @@ impl Opened {
                     encodings.push("terms front-coded".to_owned());
                 }
             }
-            Opened::Bytes(column) => {
+            OpenColumn::Binary(column) => {
                 let mut bytes = "bytes".to_owned();
                 if let Some(len) = column.values.fixed_len() {
                     bytes += &format!("({len})");

@@ -18,7 +18,7 @@ pub(crate) fn run(args: &InfoArgs, console: &mut Console<'_>) -> Result<Exit, Fa
         console.json(&Json::object(info(&segment, &stats)?))?;
         return Ok(Exit::Ok);
     }
-    let [major, minor, patch] = segment.writer();
+    let [major, minor, patch] = segment.writer_version();
     writeln!(
         console.out,
         "{}: {} documents, {} columns, {} bytes",
@@ -89,7 +89,7 @@ pub(crate) fn info(
     segment: &Segment,
     stats: &SegmentUsage,
 ) -> Result<impl Iterator<Item = (&'static str, Json)>, Failure> {
-    let [major, minor, patch] = segment.writer();
+    let [major, minor, patch] = segment.writer_version();
     let sort = segment.sort().iter().map(|key| {
         Json::object([
             ("column", key.column.as_str().into()),

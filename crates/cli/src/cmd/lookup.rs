@@ -173,7 +173,7 @@ impl<S: SegmentIds> Search<'_, S> {
     fn damaged(&self, error: SeekError) -> Failure {
         let message = error.to_string();
         let index = self.indexes.iter().rev().nth(error.segment);
-        match index.and_then(|index| index.named(Err::<(), _>(error.source)).err()) {
+        match index.and_then(|index| index.with_context(Err::<(), _>(error.source)).err()) {
             Some(error) => ids::damaged(&error, ids::MEND),
             None => Failure::failed(message).advice(ids::MEND),
         }

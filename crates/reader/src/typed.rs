@@ -4,8 +4,8 @@
 //! and can be read by any number of threads.
 
 mod binary;
-mod numbers;
-mod ords;
+mod numeric;
+mod sorted;
 
 use std::sync::Arc;
 
@@ -13,11 +13,11 @@ use docvalues_column::{Column, ColumnInfo, DocId, DocRange, ErrorKind, Filter, K
 use docvalues_format::presence::Indices;
 
 pub use self::binary::{Binary, Cursor};
-pub use self::numbers::{Numeric, SortedNumeric};
-pub use self::ords::{Sorted, SortedSet};
-use crate::core::present;
-use crate::segment::{Opened, Segment};
-use crate::stored::Stored;
+pub use self::numeric::{Numeric, SortedNumeric};
+pub use self::sorted::{Sorted, SortedSet};
+use crate::column::present;
+use crate::element::Stored;
+use crate::segment::{OpenColumn, Segment};
 
 // A macro, because the handles have nothing in common but these.
 macro_rules! handle {
@@ -39,13 +39,13 @@ macro_rules! handle {
 handle!(Numeric<T>, SortedNumeric<T>, Sorted, SortedSet, Binary);
 
 impl Segment {
-    fn of_kind(&self, name: &str, asked: Kind) -> Result<Opened> {
+    fn of_kind(&self, name: &str, asked: Kind) -> Result<OpenColumn> {
         let column = self.opened(name)?;
         if column.kind() == asked { Ok(column) } else { self.wrong_kind(name, &column, asked) }
     }
 
     #[cold]
-    fn wrong_kind<T>(&self, name: &str, found: &Opened, asked: Kind) -> Result<T> {
+    fn wrong_kind<T>(&self, name: &str, found: &OpenColumn, asked: Kind) -> Result<T> {
         let (file, field, found) = (self.file().to_owned(), name.to_owned(), found.kind());
         Err(ErrorKind::WrongKind { file, field, found, asked }.into())
     }
@@ -56,7 +56,7 @@ impl Segment {
 /// # Panics
 ///
 /// If `present` has too few words for `docs`.
-fn all_but<'a>(docs: &[DocId], bits: &'a mut [u64]) -> impl FnMut(usize, Indices<'_>) + use<'a> {
+fn presence_marker<'a>(docs: &[DocId], bits: &'a mut [u64]) -> impl FnMut(usize, Indices<'_>) + use<'a> {
     let words = docs.len().div_ceil(64);
     assert!(bits.len() >= words, "{} words for {} documents", bits.len(), docs.len());
     bits[..words].fill(u64::MAX);

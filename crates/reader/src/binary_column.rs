@@ -8,19 +8,19 @@ use docvalues_format::binary::{BinaryReader, Scratch};
 use docvalues_format::presence::Indices;
 use docvalues_storage::Section;
 
-use crate::core::{Core, present};
+use crate::column::{ColumnCore, present};
 
 /// An open column of byte strings.
 #[derive(Debug)]
-pub(crate) struct Bytes {
-    pub(crate) core: Core,
+pub(crate) struct BinaryColumn {
+    pub(crate) core: ColumnCore,
     pub(crate) values: BinaryReader<Section>,
 }
 
-impl Bytes {
+impl BinaryColumn {
     /// The value of `doc`, in `buffer` if it has to be decoded.
     pub(crate) fn read<'a>(&'a self, doc: DocId, buffer: &'a mut Vec<u8>) -> Result<Option<&'a [u8]>> {
-        let Bytes { core, values } = self;
+        let BinaryColumn { core, values } = self;
         match core.named(core.presence.rank(doc))? {
             Some(index) => core.named(values.get(index.get().into(), buffer)).map(Some),
             None => Ok(None),
@@ -36,7 +36,7 @@ impl Bytes {
         fill: &[u8],
         mut gaps: impl FnMut(usize, Indices<'_>),
     ) -> Result<()> {
-        let Bytes { core, values } = self;
+        let BinaryColumn { core, values } = self;
         let (mut scratch, mut buffer) = (Scratch::default(), Vec::new());
         core.request(docs, |doc| drop(self.read(doc, &mut buffer)));
         core.named(core.ranked(docs, |place, indices| {
@@ -49,7 +49,7 @@ impl Bytes {
     }
 }
 
-impl Column for Bytes {
+impl Column for BinaryColumn {
     fn info(&self) -> &ColumnInfo {
         &self.core.info
     }
@@ -63,7 +63,7 @@ impl Column for Bytes {
     }
 }
 
-impl Rows<u8> for Bytes {
+impl Rows<u8> for BinaryColumn {
     fn gather(&self, docs: BatchDocs<'_>, out: &mut Gathered<u8>) -> Result<()> {
         match docs {
             BatchDocs::List(docs) => {
@@ -75,7 +75,7 @@ impl Rows<u8> for Bytes {
     }
 
     fn scan(&self, docs: DocRange, each: &mut Each<'_, u8>) -> Result<()> {
-        let Bytes { core, values } = self;
+        let BinaryColumn { core, values } = self;
         let mut scratch = Scratch::default();
         core.named(core.windows(docs, |docs, first| {
             let (mut docs, mut first) = (docs, u64::from(first.get()));

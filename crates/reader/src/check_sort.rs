@@ -9,7 +9,7 @@ use docvalues_column::{
 use docvalues_format::error::{self, ErrorKind, Place, Section as Role};
 use docvalues_format::file::sort::SORT_TAG;
 
-use crate::core::{BATCH, corrupt};
+use crate::column::{BATCH, corrupt};
 use crate::segment::Segment;
 
 impl Segment {
@@ -28,7 +28,7 @@ impl Segment {
             // The last document of a chunk is compared with the first of the next one.
             let docs = DocRange::new(docs.start, docs.end.saturating_add(1).min(self.docs()));
             if let Some((doc, key)) = first_out_of_order(&mut keys, docs)? {
-                return Err(self.no_sort(key, ErrorKind::Unsorted { doc }));
+                return Err(self.sort_error(key, ErrorKind::Unsorted { doc }));
             }
         }
         Ok(())
@@ -36,7 +36,7 @@ impl Segment {
 
     /// The column of a key; `None` if no two documents differ by it.
     fn sort_key<'a>(&self, key: &'a SortKey) -> Result<Option<Key<'a>>> {
-        let refuse = |what| Err(self.no_sort(key, ErrorKind::Broken(what)));
+        let refuse = |what| Err(self.sort_error(key, ErrorKind::Broken(what)));
         let column = match self.column(&key.column) {
             Ok(column) => column,
             Err(error) if matches!(error.kind(), docvalues_column::ErrorKind::NoSuchColumn { .. }) => {
@@ -62,7 +62,7 @@ impl Segment {
 
     /// What is wrong with the sort, or with the documents by one of its keys.
     #[cold]
-    fn no_sort(&self, key: &SortKey, kind: ErrorKind) -> Error {
+    fn sort_error(&self, key: &SortKey, kind: ErrorKind) -> Error {
         let nowhere = Place { section: Role::DirectoryRoot, offset: self.footer().root_offset };
         let place = self.root().extension(SORT_TAG, self.footer()).map_or(nowhere, |(place, _)| place);
         corrupt(self.file(), Some(&key.column), error::Error::at(place, 0, kind))

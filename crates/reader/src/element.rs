@@ -8,7 +8,7 @@ use docvalues_format::numeric::NumericReader;
 use docvalues_format::presence::{Indices, NO_VALUE};
 use docvalues_storage::Section;
 
-use crate::core::{Core, FormatResult, with_room};
+use crate::column::{ColumnCore, FormatResult, with_buffer};
 
 /// A type that stored numbers are read as: a number or an ord.
 pub(crate) trait Stored: Element {
@@ -31,7 +31,7 @@ pub(crate) trait Stored: Element {
 
     /// As many values, from the first one on, as a kernel finds for all documents at once: none, but of ords.
     fn gather_whole(
-        _core: &Core,
+        _core: &ColumnCore,
         _values: &NumericReader<Section>,
         _docs: &[docvalues_column::DocId],
         _out: &mut [Self],
@@ -62,7 +62,7 @@ impl Stored for i64 {
         if indices.all {
             return values.gather(indices.each, out);
         }
-        with_room(out.len(), |there| {
+        with_buffer(out.len(), |there| {
             let count = bits::together(indices.each, NO_VALUE, there);
             values.gather(&there[..count], &mut out[..count])?;
             bits::spread(indices.each, NO_VALUE, count, fill, out);
@@ -92,7 +92,7 @@ impl Stored for TermOrd {
         out: &mut [TermOrd],
         fill: TermOrd,
     ) -> FormatResult<()> {
-        with_room(out.len(), |numbers| {
+        with_buffer(out.len(), |numbers| {
             i64::gather(values, indices, numbers, fill.get().into())?;
             bits::to_u32(numbers, out, TermOrd::new);
             Ok(())
@@ -100,7 +100,7 @@ impl Stored for TermOrd {
     }
 
     fn gather_whole(
-        core: &Core,
+        core: &ColumnCore,
         values: &NumericReader<Section>,
         docs: &[docvalues_column::DocId],
         out: &mut [TermOrd],

@@ -18,10 +18,10 @@ use docvalues_format::numeric::{FINE_ZONES_TAG, NumericReader, Transform};
 use docvalues_storage::Section;
 use docvalues_terms::ids::IDS_TAG;
 
-use crate::core::{BATCH, FormatResult, corrupt};
+use crate::column::{BATCH, FormatResult, corrupt};
 use crate::lists::ListReader;
-use crate::numbers::Numbers;
-use crate::segment::{Opened, Segment};
+use crate::numeric_column::NumericColumn;
+use crate::segment::{OpenColumn, Segment};
 
 /// Who is told of a problem, and says whether to look for more.
 type Report<'r> = dyn FnMut(Error) -> ControlFlow<()> + 'r;
@@ -107,7 +107,7 @@ impl Segment {
         let pages = &self.root().pages;
         let entries = pages.len() * ROOT_ENTRY_LEN;
         let pages = pages.iter().map(|page| self.page_bytes(page)).collect::<FormatResult<Vec<_>>>()?;
-        let root = self.part(Role::DirectoryRoot, self.footer().root())?;
+        let root = self.read_range(Role::DirectoryRoot, self.footer().root())?;
         let extensions = root.get(entries..).unwrap_or_default();
         let footer = self.len().saturating_sub(FOOTER_LEN as u64);
         match content_id(self.docs(), pages.iter().map(|page| &**page), extensions) == self.id() {
@@ -169,7 +169,7 @@ impl Segment {
     }
 
     fn padding(&self, gap: &Range<u64>) -> std::result::Result<(), ErrorKind> {
-        let bytes = self.part(Role::Padding, gap.clone()).map_err(|e| e.kind().clone())?;
+        let bytes = self.read_range(Role::Padding, gap.clone()).map_err(|e| e.kind().clone())?;
         match bytes.iter().all(|&byte| byte == 0) {
             true => Ok(()),
             false => Err(ErrorKind::Broken("padding is not zero")),
@@ -177,17 +177,17 @@ impl Segment {
     }
 }
 
-impl Opened {
+impl OpenColumn {
     /// Proves that the parts of a column agree, when all of its bytes are as they were written.
     fn check(&self, statistics: &Statistics, page: &PageRef) -> FormatResult<()> {
         let column = match self {
-            Opened::Numbers(column) => column,
-            Opened::Bytes(column) => {
+            OpenColumn::Numeric(column) => column,
+            OpenColumn::Binary(column) => {
                 column.core.presence.verify()?;
                 return column.values.verify();
             }
         };
-        let Numbers { core, offsets, values, terms } = &**column;
+        let NumericColumn { core, offsets, values, terms } = &**column;
         core.presence.verify()?;
         offsets.as_ref().map_or(Ok(()), NumericReader::verify)?;
         values.verify()?;

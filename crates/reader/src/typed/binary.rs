@@ -8,9 +8,9 @@ use docvalues_column::{
 };
 use docvalues_format::binary::Scratch;
 
-use super::all_but;
-use crate::bytes::Bytes;
-use crate::segment::{Opened, Segment};
+use super::presence_marker;
+use crate::binary_column::BinaryColumn;
+use crate::segment::{OpenColumn, Segment};
 
 /// A column with at most one byte string a document; [`Segment::binary`] opens it.
 ///
@@ -20,7 +20,7 @@ use crate::segment::{Opened, Segment};
 /// by a [cursor](Binary::cursor) or [`gather`](Binary::gather), in order.
 #[derive(Clone, Debug)]
 pub struct Binary {
-    pub(crate) column: Arc<Bytes>,
+    pub(crate) column: Arc<BinaryColumn>,
 }
 
 /// Reads documents of a [`Binary`] column, and keeps the block of compressed values that it decoded for the next one.
@@ -38,7 +38,7 @@ impl Segment {
     /// As [`numeric`](Self::numeric), but for the type.
     pub fn binary(&self, name: &str) -> Result<Binary> {
         match self.of_kind(name, Kind::Binary)? {
-            Opened::Bytes(column) => Ok(Binary { column }),
+            OpenColumn::Binary(column) => Ok(Binary { column }),
             other => self.wrong_kind(name, &other, Kind::Binary),
         }
     }
@@ -73,7 +73,7 @@ impl Binary {
     /// If `present` has too few words for `docs`.
     pub fn gather(&self, docs: &[DocId], out: &mut Lists<u8>, present: &mut [u64]) -> Result<()> {
         out.clear();
-        self.column.gather_list(docs, out, &[], all_but(docs, present))
+        self.column.gather_list(docs, out, &[], presence_marker(docs, present))
     }
 
     /// Replaces `out` by the values of `docs`, in any order and with repeats, and `fill` for those that have none.
@@ -126,7 +126,7 @@ impl Cursor<'_> {
     /// When bytes of the column are damaged.
     pub fn get(&mut self, doc: DocId) -> Result<Option<&[u8]>> {
         let Cursor { column, scratch } = self;
-        let Bytes { core, values } = &*column.column;
+        let BinaryColumn { core, values } = &*column.column;
         match core.named(core.presence.rank(doc))? {
             Some(index) => {
                 let value = values.get_next(index.get().into(), scratch);

@@ -14,7 +14,7 @@ use docvalues_terms::ids::{Form, IDS_TAG, IdSizes, Ids};
 use docvalues_terms::read::IdsReader;
 use docvalues_terms::template;
 
-use crate::core::{FormatResult, corrupt};
+use crate::column::{FormatResult, corrupt};
 use crate::segment::Segment;
 use crate::usage::SectionUsage;
 
@@ -165,7 +165,7 @@ impl Segment {
         if column.info().with_value.most() != u64::from(ids.len()) {
             return Err(wrong("there are not as many ids as documents that have one"));
         }
-        ids.named(ids.0.reader.verify())?;
+        ids.with_context(ids.0.reader.verify())?;
         let mut checked = Ok(());
         column.scan(0..self.docs(), |docs, values| {
             checked = docs.iter().zip(values.iter()).try_for_each(|(doc, id)| match ids.find(id)? {
@@ -230,7 +230,7 @@ impl IdIndex {
     ///
     /// When bytes on the way are damaged.
     pub fn find(&self, id: &[u8]) -> Result<Option<DocId>> {
-        self.named(self.0.reader.find(id))
+        self.with_context(self.0.reader.find(id))
     }
 
     /// Gives the ids that begin with `prefix`, and their documents, in the order of the ids, until told to stop.
@@ -239,7 +239,7 @@ impl IdIndex {
     ///
     /// When bytes on the way are damaged.
     pub fn prefix(&self, prefix: &[u8], each: impl FnMut(&[u8], DocId) -> ControlFlow<()>) -> Result<()> {
-        self.named(self.0.reader.prefix(prefix, each))
+        self.with_context(self.0.reader.prefix(prefix, each))
     }
 
     /// Gives all ids and their documents, in the order of the ids, until told to stop.
@@ -248,7 +248,7 @@ impl IdIndex {
     ///
     /// When bytes on the way are damaged.
     pub fn each(&self, each: impl FnMut(&[u8], DocId) -> ControlFlow<()>) -> Result<()> {
-        self.named(self.0.reader.each(each))
+        self.with_context(self.0.reader.each(each))
     }
 
     /// Says of which file and field an error is, such as one of [`reader`](Self::reader).
@@ -256,7 +256,7 @@ impl IdIndex {
     /// # Errors
     ///
     /// That of `result`.
-    pub fn named<T>(&self, result: FormatResult<T>) -> Result<T, Error> {
+    pub fn with_context<T>(&self, result: FormatResult<T>) -> Result<T, Error> {
         result.map_err(|e| corrupt(&self.0.file, Some(&self.0.field), e))
     }
 }

@@ -11,11 +11,11 @@ use docvalues_format::numeric::{Direct, NumericReader};
 use docvalues_format::presence::Indices;
 use docvalues_storage::Section;
 
-use crate::core::{BATCH, Core, FormatResult, present};
+use crate::column::{BATCH, ColumnCore, FormatResult, present};
 use crate::dictionary::Dictionary;
-use crate::leading;
+use crate::element::Stored;
 use crate::lists::ListReader;
-use crate::stored::Stored;
+use crate::sort_key;
 
 /// Values in whole lines of a cache, which kernels write as such.
 #[repr(align(64))]
@@ -23,8 +23,8 @@ struct Lines<T>([T; BATCH]);
 
 /// An open column of numbers or ords.
 #[derive(Debug)]
-pub(crate) struct Numbers {
-    pub(crate) core: Core,
+pub(crate) struct NumericColumn {
+    pub(crate) core: ColumnCore,
     /// Where the list of each document with a value begins, if documents have lists.
     pub(crate) offsets: Option<NumericReader<Section>>,
     pub(crate) values: NumericReader<Section>,
@@ -32,10 +32,10 @@ pub(crate) struct Numbers {
     pub(crate) terms: Option<Arc<Dictionary>>,
 }
 
-impl Numbers {
+impl NumericColumn {
     /// The lists, if documents have lists.
     pub(crate) fn lists(&self) -> Option<ListReader<'_>> {
-        let Numbers { core, offsets, values, .. } = self;
+        let NumericColumn { core, offsets, values, .. } = self;
         offsets.as_ref().map(|offsets| ListReader { core, offsets, values })
     }
 
@@ -65,7 +65,7 @@ impl Numbers {
 
     /// The documents whose number lies in `wanted`, if the segment is sorted by this column first.
     pub(crate) fn doc_range(&self, wanted: &RangeInclusive<i64>) -> Result<Option<DocRange>> {
-        let found = self.core.leading.map(|leading| leading.docs(&self.core, &self.values, wanted));
+        let found = self.core.sort_key.map(|sort_key| sort_key.docs(&self.core, &self.values, wanted));
         self.core.named(found.transpose())
     }
 
@@ -83,7 +83,7 @@ impl Numbers {
         mut gaps: impl FnMut(usize, Indices<'_>),
     ) -> Result<()> {
         assert_eq!(docs.len(), out.len(), "a value for each document");
-        let Numbers { core, values, .. } = self;
+        let NumericColumn { core, values, .. } = self;
         core.request(docs, |doc| drop(self.read(doc)));
         let done = T::gather_whole(core, values, docs, out);
         // Words of presence are written whole.
@@ -104,7 +104,7 @@ impl Numbers {
         docs: DocRange,
         mut each: impl FnMut(Batch<'_, T>) -> ControlFlow<()>,
     ) -> FormatResult<()> {
-        let Numbers { core, values, .. } = self;
+        let NumericColumn { core, values, .. } = self;
         if core.is_dense() {
             let mut buffer = Lines([T::default(); BATCH]);
             for docs in docs.clip(core.docs).chunks(BATCH) {
@@ -133,16 +133,16 @@ impl Numbers {
         bits: &mut [u64],
         pruned: &mut Pruning,
     ) -> FormatResult<()> {
-        let Numbers { core, values, .. } = self;
+        let NumericColumn { core, values, .. } = self;
         let meta = values.meta();
         let asked = docs.clip(core.docs).len() as u64;
         if meta.count == 0 || *wanted.start() > meta.max || *wanted.end() < meta.min {
             pruned.directory += asked;
             return Ok(());
         }
-        if let Some(leading) = core.leading {
+        if let Some(sort_key) = core.sort_key {
             pruned.order += asked;
-            leading::fill(leading.docs(core, values, wanted)?, docs, bits);
+            sort_key::fill(sort_key.docs(core, values, wanted)?, docs, bits);
             return Ok(());
         }
         core.filtered(docs, bits, pruned, |indices, found, pruned| {
@@ -157,7 +157,7 @@ impl Numbers {
     }
 }
 
-impl Column for Numbers {
+impl Column for NumericColumn {
     fn info(&self) -> &ColumnInfo {
         &self.core.info
     }
@@ -178,7 +178,7 @@ impl Column for Numbers {
     }
 }
 
-impl<T: Stored> Rows<T> for Numbers {
+impl<T: Stored> Rows<T> for NumericColumn {
     fn gather(&self, docs: BatchDocs<'_>, out: &mut Gathered<T>) -> Result<()> {
         match (docs, self.lists()) {
             (BatchDocs::List(docs), Some(_)) => self.gather_lists(docs, out.begin_many(docs.len()).0),
@@ -231,7 +231,7 @@ impl<T: Stored> Rows<T> for Numbers {
     }
 }
 
-impl SkipIndex for Numbers {
+impl SkipIndex for NumericColumn {
     fn levels(&self) -> &[u32] {
         if self.has_levels() { self.values.levels() } else { &[] }
     }

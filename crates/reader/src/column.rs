@@ -9,7 +9,7 @@ use docvalues_format::numeric::{NumericReader, Pruning};
 use docvalues_format::presence::{Indices, NO_VALUE, PresenceReader};
 use docvalues_storage::{Section, Source};
 
-use crate::leading::Leading;
+use crate::sort_key::PrimarySortKey;
 
 /// Documents that a batch looks at together. Their numbers, value indices and values stay in the
 /// first-level cache.
@@ -31,20 +31,20 @@ const FILTER_WINDOW: u32 = 1 << 16;
 
 /// Field, documents and presence of an open column.
 #[derive(Debug)]
-pub(crate) struct Core {
+pub(crate) struct ColumnCore {
     pub(crate) file: Arc<str>,
     pub(crate) source: Arc<Source>,
     pub(crate) info: ColumnInfo,
     pub(crate) docs: u32,
     pub(crate) presence: PresenceReader<Section>,
     /// Set if the documents are sorted by this column first.
-    pub(crate) leading: Option<Leading>,
+    pub(crate) sort_key: Option<PrimarySortKey>,
 }
 
 /// What the formats return.
 pub(crate) type FormatResult<T> = docvalues_format::error::Result<T>;
 
-impl Core {
+impl ColumnCore {
     /// Adds the names of file and column to an error of their bytes.
     #[cold]
     pub(crate) fn corrupt(&self, source: docvalues_format::error::Error) -> Error {
@@ -112,7 +112,7 @@ impl Core {
         docs: &[DocId],
         mut each: impl FnMut(Range<usize>, Indices<'_>) -> FormatResult<()>,
     ) -> FormatResult<()> {
-        with_room(docs.len().min(BATCH), |buffer| {
+        with_buffer(docs.len().min(BATCH), |buffer| {
             for (i, docs) in docs.chunks(BATCH).enumerate() {
                 let indices = self.presence.indices(docs, buffer)?;
                 each(i * BATCH..i * BATCH + docs.len(), indices)?;
@@ -191,7 +191,7 @@ impl Core {
 
 /// What `work` makes of room for `len` numbers, at most a [`BATCH`].
 #[inline(always)]
-pub(crate) fn with_room<T: Copy + Default, R>(len: usize, work: impl FnOnce(&mut [T]) -> R) -> R {
+pub(crate) fn with_buffer<T: Copy + Default, R>(len: usize, work: impl FnOnce(&mut [T]) -> R) -> R {
     if len <= SMALL {
         work(&mut [T::default(); SMALL][..len])
     } else {

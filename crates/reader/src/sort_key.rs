@@ -16,26 +16,26 @@ use docvalues_column::{DocRange, SortKey, bits};
 use docvalues_format::numeric::NumericReader;
 use docvalues_storage::Section;
 
-use crate::core::{Core, FormatResult};
+use crate::column::{ColumnCore, FormatResult};
 
 /// How the values lie of the first column that the documents are sorted by.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Leading {
+pub(crate) struct PrimarySortKey {
     descending: bool,
     missing_first: bool,
 }
 
-impl Leading {
+impl PrimarySortKey {
     /// Whether that is the column `name`.
-    pub(crate) fn of(sort: &[SortKey], name: &str) -> Option<Leading> {
+    pub(crate) fn of(sort: &[SortKey], name: &str) -> Option<PrimarySortKey> {
         let first = sort.first().filter(|key| key.column == name)?;
-        Some(Leading { descending: first.descending, missing_first: first.missing_first })
+        Some(PrimarySortKey { descending: first.descending, missing_first: first.missing_first })
     }
 
     /// The documents whose numbers lie in `wanted`. Two binary searches.
     pub(crate) fn docs(
         self,
-        core: &Core,
+        core: &ColumnCore,
         numbers: &NumericReader<Section>,
         wanted: &RangeInclusive<i64>,
     ) -> FormatResult<DocRange> {
@@ -44,11 +44,11 @@ impl Leading {
         }
         let (least, most) = (*wanted.start(), *wanted.end());
         let found = if self.descending {
-            let start = first_that(numbers, 0, |number| number <= most)?;
-            start..first_that(numbers, start, |number| number < least)?
+            let start = partition_point(numbers, 0, |number| number <= most)?;
+            start..partition_point(numbers, start, |number| number < least)?
         } else {
-            let start = first_that(numbers, 0, |number| number >= least)?;
-            start..first_that(numbers, start, |number| number > most)?
+            let start = partition_point(numbers, 0, |number| number >= least)?;
+            start..partition_point(numbers, start, |number| number > most)?
         };
         let without = if self.missing_first { core.docs.saturating_sub(core.presence.values()) } else { 0 };
         // There are no more values than documents.
@@ -59,7 +59,11 @@ impl Leading {
 }
 
 /// The first number from `start` on that `is` so, if all behind it are.
-fn first_that(numbers: &NumericReader<Section>, start: u64, is: impl Fn(i64) -> bool) -> FormatResult<u64> {
+fn partition_point(
+    numbers: &NumericReader<Section>,
+    start: u64,
+    is: impl Fn(i64) -> bool,
+) -> FormatResult<u64> {
     let (mut low, mut high) = (start, numbers.count());
     while low < high {
         let middle = low.midpoint(high);

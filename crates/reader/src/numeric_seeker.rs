@@ -4,7 +4,7 @@ use docvalues_column::{DocId, Result};
 use docvalues_format::numeric::Direct;
 
 use crate::Numeric;
-use crate::numbers::Numbers;
+use crate::numeric_column::NumericColumn;
 
 /// Reads single numbers of one field from many segments, such as the versions of documents that were found by their ids.
 ///
@@ -49,7 +49,7 @@ use crate::numbers::Numbers;
 #[derive(Clone, Debug)]
 pub struct NumericSeeker<'a> {
     /// The columns that are not read directly. Apart from the lines, which these columns leave alone.
-    columns: Vec<Option<&'a Numbers>>,
+    columns: Vec<Option<&'a NumericColumn>>,
     lines: Vec<Line<'a>>,
 }
 
@@ -58,7 +58,7 @@ pub struct NumericSeeker<'a> {
 #[repr(align(64))]
 struct Line<'a> {
     direct: Direct<'a>,
-    column: &'a Numbers,
+    column: &'a NumericColumn,
 }
 
 const _: () = assert!(size_of::<Line<'_>>() == 64, "a line of memory");
@@ -112,6 +112,6 @@ impl<'a> NumericSeeker<'a> {
 
 /// The value of a document that lies past the last one, unless bytes of the column are damaged.
 #[cold]
-fn past(column: &Numbers, doc: DocId) -> Result<Option<i64>> {
+fn past(column: &NumericColumn, doc: DocId) -> Result<Option<i64>> {
     column.core.named(column.read(doc))
 }

@@ -10,11 +10,11 @@ use docvalues_format::file::root::Root;
 use docvalues_format::numeric::FineZones;
 use docvalues_storage::Source;
 
-use crate::core::FormatResult;
+use crate::column::FormatResult;
 use crate::options::OpenOptions;
 
 /// Header, footer and directory root.
-pub(crate) struct Ends {
+pub(crate) struct Metadata {
     pub(crate) header: Header,
     pub(crate) footer: Footer,
     pub(crate) root: Root,
@@ -23,9 +23,9 @@ pub(crate) struct Ends {
     pub(crate) fine_zones: Vec<FineZones>,
 }
 
-impl Ends {
+impl Metadata {
     /// Reads and checks them; refuses more documents than `options` allow.
-    pub(crate) fn read(source: &Source, options: &OpenOptions) -> FormatResult<Ends> {
+    pub(crate) fn read(source: &Source, options: &OpenOptions) -> FormatResult<Metadata> {
         let len = source.len();
         let footer_at = len.saturating_sub(FOOTER_LEN as u64).max(HEADER_LEN as u64);
         let header = Header::decode(&array(&source.read_at(Role::Header, 0, HEADER_LEN)?))?;
@@ -36,14 +36,14 @@ impl Ends {
             let kind = error::ErrorKind::OutOfRange { what: "number of documents", found, max };
             return Err(error::Error::new(Role::Footer, footer_at, kind));
         }
-        let root = Root::parse(&part(source, Role::DirectoryRoot, footer.root())?, &footer)?;
+        let root = Root::parse(&read_range(source, Role::DirectoryRoot, footer.root())?, &footer)?;
         let (sort, fine_zones) = (root.sort(&footer)?, root.fine_zones(&footer)?);
-        Ok(Ends { header, footer, root, sort, fine_zones })
+        Ok(Metadata { header, footer, root, sort, fine_zones })
     }
 }
 
 /// The bytes `range` of the file, which belong to `role`.
-pub(crate) fn part(source: &Source, role: Role, range: Range<u64>) -> FormatResult<Cow<'_, [u8]>> {
+pub(crate) fn read_range(source: &Source, role: Role, range: Range<u64>) -> FormatResult<Cow<'_, [u8]>> {
     // What does not fit a `usize` does not fit the file either.
     let len = usize::try_from(range.end.saturating_sub(range.start)).unwrap_or(usize::MAX);
     source.read_at(role, range.start, len)

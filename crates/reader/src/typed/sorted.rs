@@ -8,11 +8,11 @@ use docvalues_column::{
     TermOrd, Terms,
 };
 
-use super::{all_but, filter};
+use super::{filter, presence_marker};
 use crate::dictionary::Dictionary;
-use crate::numbers::Numbers;
-use crate::segment::{Opened, Segment};
-use crate::stored::Stored;
+use crate::element::Stored;
+use crate::numeric_column::NumericColumn;
+use crate::segment::{OpenColumn, Segment};
 
 /// A column with at most one term of a dictionary a document; [`Segment::sorted`] opens it.
 ///
@@ -21,7 +21,7 @@ use crate::stored::Stored;
 /// `ord`: O(1) with jump tables. A term: O(1), one block of terms. `seek_exact`: O(log terms).
 #[derive(Clone, Debug)]
 pub struct Sorted {
-    pub(crate) column: Arc<Numbers>,
+    pub(crate) column: Arc<NumericColumn>,
     terms: Arc<Dictionary>,
 }
 
@@ -32,7 +32,7 @@ pub struct Sorted {
 /// `ords`: O(ords of the document) with jump tables. A term: O(1), one block of terms. `seek_exact`: O(log terms).
 #[derive(Clone, Debug)]
 pub struct SortedSet {
-    pub(crate) column: Arc<Numbers>,
+    pub(crate) column: Arc<NumericColumn>,
     terms: Arc<Dictionary>,
 }
 
@@ -44,7 +44,9 @@ impl Segment {
     /// As [`numeric`](Self::numeric), but for the type.
     pub fn sorted(&self, name: &str) -> Result<Sorted> {
         match self.of_kind(name, Kind::Sorted)? {
-            Opened::Numbers(column) if let Some(terms) = column.terms.clone() => Ok(Sorted { column, terms }),
+            OpenColumn::Numeric(column) if let Some(terms) = column.terms.clone() => {
+                Ok(Sorted { column, terms })
+            }
             other => self.wrong_kind(name, &other, Kind::Sorted),
         }
     }
@@ -56,7 +58,7 @@ impl Segment {
     /// As [`numeric`](Self::numeric), but for the type.
     pub fn sorted_set(&self, name: &str) -> Result<SortedSet> {
         match self.of_kind(name, Kind::SortedSet)? {
-            Opened::Numbers(column) if let Some(terms) = column.terms.clone() => {
+            OpenColumn::Numeric(column) if let Some(terms) = column.terms.clone() => {
                 Ok(SortedSet { column, terms })
             }
             other => self.wrong_kind(name, &other, Kind::SortedSet),
@@ -93,7 +95,7 @@ impl Sorted {
     ///
     /// If `out` is not as long as `docs`, or `present` has too few words for them.
     pub fn gather(&self, docs: &[DocId], out: &mut [TermOrd], present: &mut [u64]) -> Result<()> {
-        self.column.gather_list(docs, out, TermOrd::new(0), all_but(docs, present))
+        self.column.gather_list(docs, out, TermOrd::new(0), presence_marker(docs, present))
     }
 
     /// Reads the ords of `docs`, in any order and with repeats, into `out`, and `fill` for those that have none.

@@ -10,10 +10,10 @@ use docvalues_column::{
 };
 use docvalues_format::presence::Indices;
 
-use super::{all_but, filter};
-use crate::core::{BATCH, present};
-use crate::numbers::Numbers;
-use crate::segment::{Opened, Segment};
+use super::{filter, presence_marker};
+use crate::column::{BATCH, present};
+use crate::numeric_column::NumericColumn;
+use crate::segment::{OpenColumn, Segment};
 
 /// A column with at most one number a document; [`Segment::numeric`] opens it.
 ///
@@ -22,7 +22,7 @@ use crate::segment::{Opened, Segment};
 /// `get`: O(1) with jump tables; three cache misses at most: presence, jump entry, value.
 #[derive(Debug)]
 pub struct Numeric<T = i64> {
-    pub(crate) column: Arc<Numbers>,
+    pub(crate) column: Arc<NumericColumn>,
     of: PhantomData<fn() -> T>,
 }
 
@@ -33,7 +33,7 @@ pub struct Numeric<T = i64> {
 /// `get`: O(values of the document) with jump tables.
 #[derive(Debug)]
 pub struct SortedNumeric<T = i64> {
-    pub(crate) column: Arc<Numbers>,
+    pub(crate) column: Arc<NumericColumn>,
     of: PhantomData<fn() -> T>,
 }
 
@@ -81,7 +81,7 @@ impl Segment {
     /// As [`numeric`](Self::numeric), but for the type.
     pub fn stored(&self, name: &str) -> Result<Numeric> {
         match self.of_kind(name, Kind::Numeric)? {
-            Opened::Numbers(column) => Ok(Numeric { column, of: PhantomData }),
+            OpenColumn::Numeric(column) => Ok(Numeric { column, of: PhantomData }),
             other => self.wrong_kind(name, &other, Kind::Numeric),
         }
     }
@@ -113,7 +113,7 @@ impl Segment {
     /// As [`numeric`](Self::numeric), but for the type.
     pub fn stored_lists(&self, name: &str) -> Result<SortedNumeric> {
         match self.of_kind(name, Kind::SortedNumeric)? {
-            Opened::Numbers(column) => Ok(SortedNumeric { column, of: PhantomData }),
+            OpenColumn::Numeric(column) => Ok(SortedNumeric { column, of: PhantomData }),
             other => self.wrong_kind(name, &other, Kind::SortedNumeric),
         }
     }
@@ -143,7 +143,7 @@ impl<T: Number> Numeric<T> {
     ///
     /// If `out` is not as long as `docs`, or `present` has too few words for them.
     pub fn gather(&self, docs: &[DocId], out: &mut [T], present: &mut [u64]) -> Result<()> {
-        self.gather_each(docs, out, T::default(), all_but(docs, present))
+        self.gather_each(docs, out, T::default(), presence_marker(docs, present))
     }
 
     /// Reads the values of `docs`, in any order and with repeats, into `out`, and `fill` for those that have none.
