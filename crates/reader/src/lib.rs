@@ -1,10 +1,28 @@
-//! One segment file, opened: typed columns over mapped bytes that are checked where they are first
-//! touched.
+//! Opens and reads docvalues segments.
 //!
-//! [`Segment`] is the way in. It gives out typed handles to columns of the five kinds, and columns that implement the
-//! traits of `docvalues-column`; [`OpenOptions`] says when checksums are compared, how blocks are found and
-//! how bytes are reached. [`Segment::verify`] reads every byte; [`Segment::usage`] tells where they
-//! went.
+//! [`Segment`] opens one file. It returns typed columns ([`Numeric`], [`SortedNumeric`], [`Sorted`], [`SortedSet`],
+//! [`Binary`]), columns as trait objects for generic code ([`ColumnSource`](docvalues_column::ColumnSource)), and the id
+//! index ([`IdIndex`]). [`OpenOptions`] sets when checksums are verified, how blocks are found and how the file is accessed.
+//!
+//! | to | use |
+//! | --- | --- |
+//! | open a file, memory, or an object in an object store | [`Segment::open`], [`from_bytes`], [`from_reader`] |
+//! | read a column whose type is known | [`Segment::numeric`], [`typed`], [`sorted`], [`sorted_set`], [`binary`] |
+//! | read a column of any kind | [`ColumnSource::column`](docvalues_column::ColumnSource::column) |
+//! | look up an id | [`Segment::ids`] |
+//! | read one field of many segments | [`NumericSeeker`] |
+//! | check a whole file | [`Segment::verify`], [`Segment::check`] |
+//! | see where the bytes of a file went | [`Segment::usage`] |
+//!
+//! Bytes are verified when they are first touched, a granule of 4 KiB at a time. Damaged or hostile bytes give an error that
+//! names file, section and offset, never a panic.
+//!
+//! [`from_bytes`]: Segment::from_bytes
+//! [`from_reader`]: Segment::from_reader
+//! [`typed`]: Segment::typed
+//! [`sorted`]: Segment::sorted
+//! [`sorted_set`]: Segment::sorted_set
+//! [`binary`]: Segment::binary
 #![forbid(unsafe_code)]
 
 mod binary_column;

@@ -1,0 +1,134 @@
+//! The directory of a segment: the entries of its columns, found by name.
+//!
+//! The root lists pages, and each page lists columns in ascending order of their names. A look-up is a binary search over
+//! pages, then one within a page.
+
+use std::borrow::Cow;
+use std::convert::Infallible;
+use std::ops::Range;
+
+use docvalues_column::{ErrorKind, Field, Result};
+use docvalues_format::error::{self, Section as Role};
+use docvalues_format::file::column::Column;
+use docvalues_format::file::directory::Page;
+use docvalues_format::file::frame::HEADER_LEN;
+use docvalues_format::file::root::PageRef;
+use docvalues_format::granule::SectionRef;
+
+use super::Segment;
+use crate::column::{FormatResult, corrupt};
+use crate::metadata;
+
+impl Segment {
+    /// The names, kinds and types of all columns, ascending by name. O(columns).
+    ///
+    /// # Errors
+    ///
+    /// If the directory is damaged.
+    #[doc(alias = "FieldInfo")]
+    #[doc(alias = "FieldInfos")]
+    pub fn fields(&self) -> Result<Vec<Field>> {
+        let mut fields = Vec::new();
+        self.each_entry(|column| {
+            fields.push(column.field);
+            Ok(())
+        })?;
+        Ok(fields)
+    }
+
+    /// The ranges of the file that hold `columns`, the header and the directory, for code that fetches them ahead. O(columns).
+    ///
+    /// The ranges ascend; adjacent ones are merged.
+    ///
+    /// # Errors
+    ///
+    /// [`NoSuchColumn`](ErrorKind::NoSuchColumn), or if the directory is damaged.
+    pub fn ranges(&self, columns: &[&str]) -> Result<Vec<Range<u64>>> {
+        let header = HEADER_LEN as u64;
+        let mut ranges =
+            vec![0..header, self.root().pages.first().map_or(header, |page| page.bytes.start)..self.len()];
+        for name in columns {
+            let mut add = |_: Role, section: SectionRef| {
+                ranges.push(section.offset..section.end().unwrap_or(u64::MAX).min(self.len()));
+                Ok::<_, Infallible>(())
+            };
+            let Ok(_) = self.find(name)?.try_map(&mut add);
+        }
+        ranges.retain(|range| range.start < range.end);
+        ranges.sort_unstable_by_key(|range| range.start);
+        ranges.dedup_by(|next, range| {
+            let touches = next.start <= range.end;
+            if touches {
+                range.end = range.end.max(next.end);
+            }
+            touches
+        });
+        Ok(ranges)
+    }
+
+    /// The entry of the column `name`.
+    pub(super) fn find(&self, name: &str) -> Result<Column<SectionRef>> {
+        let none = || ErrorKind::NoSuchColumn { file: self.file().to_owned(), field: name.to_owned() };
+        let found = self.search(name).map_err(|e| corrupt(self.file(), Some(name), e))?;
+        found.ok_or_else(|| none().into())
+    }
+
+    /// A binary search over pages. Each page that is visited is checked.
+    fn search(&self, name: &str) -> FormatResult<Option<Column<SectionRef>>> {
+        let pages = &self.root().pages;
+        let (mut low, mut high) = (0, pages.len());
+        while low < high {
+            let mid = low.midpoint(high);
+            let bytes = self.page_bytes(&pages[mid])?;
+            let page = Page::parse(&bytes, &pages[mid])?;
+            match page.find(name)? {
+                Ok(i) => return self.entry(&pages[mid], &page, i).map(Some),
+                Err(0) => high = mid,
+                Err(i) if i == page.len() => low = mid + 1,
+                Err(_) => break,
+            }
+        }
+        Ok(None)
+    }
+
+    /// The entry of column `i` of a page, with its fine zones if it has them.
+    pub(crate) fn entry(&self, at: &PageRef, page: &Page<'_>, i: usize) -> FormatResult<Column<SectionRef>> {
+        let mut column = page.column(i, self.docs())?;
+        let number = at.columns.start.saturating_add(u32::try_from(i).unwrap_or(u32::MAX));
+        let found = self.fine_zones().binary_search_by_key(&number, |fine_zones| fine_zones.column);
+        let found = found.ok().map(|at| self.fine_zones()[at].section);
+        let numbers = column.values.numbers_mut();
+        let has_zones = numbers.as_ref().is_some_and(|numbers| numbers.zones.is_some());
+        if found.is_some() != (has_zones && !self.fine_zones().is_empty()) {
+            let kind =
+                error::ErrorKind::Broken("fine zones without a zone map, or a zone map without fine zones");
+            return Err(error::Error::new(Role::DirectoryPage, at.bytes.start, kind));
+        }
+        if let Some(numbers) = numbers {
+            numbers.fine_zones = found;
+        }
+        Ok(column)
+    }
+
+    pub(crate) fn page_bytes(&self, page: &PageRef) -> FormatResult<Cow<'_, [u8]>> {
+        self.read_range(Role::DirectoryPage, page.bytes.clone())
+    }
+
+    /// The bytes `range` of the file, which hold `role`. Not verified.
+    pub(crate) fn read_range(&self, role: Role, range: Range<u64>) -> FormatResult<Cow<'_, [u8]>> {
+        metadata::read_range(&self.0.source, role, range)
+    }
+
+    /// Calls `each` with the entry of every column, in the order of their names.
+    pub(crate) fn each_entry(&self, mut each: impl FnMut(Column<SectionRef>) -> Result<()>) -> Result<()> {
+        for page_ref in &self.root().pages {
+            let named = |e| corrupt(self.file(), None, e);
+            let bytes = self.page_bytes(page_ref).map_err(named)?;
+            let page = Page::parse(&bytes, page_ref).map_err(named)?;
+            for i in 0..page.len() {
+                each(self.entry(page_ref, &page, i).map_err(named)?)?;
+            }
+        }
+        Ok(())
+    }
+}
