@@ -1,4 +1,6 @@
-//! Plots as SVG, by hand: one row for each column, one mark for each peer, on a scale of powers of ten.
+//! Plots as SVG: one row for each column or workload, one mark for each peer, on a logarithmic axis.
+//!
+//! docvalues is always a black diamond, a peer a circle of its own colour.
 
 use std::fmt::Write;
 use std::ops::Range;
@@ -12,11 +14,13 @@ const WIDTH: f64 = 860.0;
 const LABELS: f64 = 120.0;
 const RIGHT: f64 = 24.0;
 const ROW: f64 = 26.0;
-/// Room for the title, the legend and the scale.
+/// Height of the title and the legend.
 const HEAD: f64 = 84.0;
+/// Height of the numbers and the label of the axis.
+const AXIS: f64 = 46.0;
 
-/// How each peer is drawn: its colour, and whether its mark is filled.
-fn look(peer: &str) -> (&'static str, bool) {
+/// The colour of a peer, and whether its mark is filled.
+fn style(peer: &str) -> (&'static str, bool) {
     match peer {
         "docvalues" => ("#111827", true),
         "docvalues-files" => ("#6b7280", true),
@@ -36,17 +40,17 @@ fn look(peer: &str) -> (&'static str, bool) {
     }
 }
 
-/// A picture that grows downwards.
+/// An SVG image that grows downwards.
 struct Picture {
     body: String,
     height: f64,
-    /// Where rows begin.
+    /// Width of the row labels, left of the axis.
     labels: f64,
+    /// Decimal logarithms of the ends of the axis.
     scale: Range<f64>,
 }
 
 impl Picture {
-    /// `scale`: the powers of ten from the left to the right.
     fn new(title: &str, subtitle: &str, scale: Range<f64>) -> Picture {
         let mut picture = Picture { body: String::new(), height: HEAD, labels: LABELS, scale };
         picture.text(16.0, 26.0, "start", 17.0, "#111827", title);
@@ -76,9 +80,9 @@ impl Picture {
         self.labels + along * (WIDTH - self.labels - RIGHT)
     }
 
-    /// A peer's mark; docvalues is a diamond.
-    fn mark(&mut self, x: f64, y: f64, peer: &str, told: &str) {
-        let (colour, filled) = look(peer);
+    /// The mark of a peer with a tooltip.
+    fn mark(&mut self, x: f64, y: f64, peer: &str, tooltip: &str) {
+        let (colour, filled) = style(peer);
         let fill = if filled { colour } else { "#ffffff" };
         let ours = peer.starts_with("docvalues");
         let shape = if ours {
@@ -91,7 +95,7 @@ impl Picture {
         };
         let _ = writeln!(
             self.body,
-            r#"{shape} fill="{fill}" stroke="{colour}" stroke-width="1.8" fill-opacity="0.85"><title>{told}</title></{}>"#,
+            r#"{shape} fill="{fill}" stroke="{colour}" stroke-width="1.8" fill-opacity="0.85"><title>{tooltip}</title></{}>"#,
             if ours { "polygon" } else { "circle" }
         );
     }
@@ -111,13 +115,13 @@ impl Picture {
         }
     }
 
-    /// Lines at the powers of ten, from `top` down to here, and their numbers.
-    fn grid(&mut self, top: f64) -> String {
+    /// The grid from `top` to the last row, its numbers, and the label of the axis: to be drawn below the rows.
+    fn grid(&mut self, top: f64, axis: &str) -> String {
         let rows = std::mem::take(&mut self.body);
         let bottom = self.height;
         let (first, last) = (self.scale.start.ceil() as i32, self.scale.end.floor() as i32);
         for power in first - 1..=last {
-            // 2 and 5 between powers of ten, where there is room for them.
+            // 2 and 5 between powers of ten if there is room for them.
             let between: &[f64] = if last - first < 3 { &[1.0, 2.0, 5.0] } else { &[1.0] };
             for times in between {
                 let value = times * 10_f64.powi(power);
@@ -129,21 +133,23 @@ impl Picture {
                 self.text(x, bottom + 16.0, "middle", 11.0, "#6b7280", &figure_plain(value));
             }
         }
+        let middle = (self.labels + WIDTH - RIGHT) / 2.0;
+        self.text(middle, bottom + 36.0, "middle", 12.0, "#374151", axis);
         std::mem::replace(&mut self.body, rows)
     }
 
-    fn finish(self, behind: &str) -> String {
-        let height = self.height + 30.0;
+    fn finish(self, background: &str) -> String {
+        let height = self.height + AXIS;
         format!(
             "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{WIDTH}\" height=\"{height}\" viewBox=\"0 0 {WIDTH} \
              {height}\" font-family=\"ui-sans-serif, system-ui, 'DejaVu Sans', sans-serif\">\n\
-             <rect width=\"{WIDTH}\" height=\"{height}\" rx=\"8\" fill=\"#ffffff\"/>\n{behind}{}</svg>\n",
+             <rect width=\"{WIDTH}\" height=\"{height}\" rx=\"8\" fill=\"#ffffff\"/>\n{background}{}</svg>\n",
             self.body
         )
     }
 }
 
-/// A power of ten, without digits that say nothing.
+/// A number of the axis, without trailing zeros.
 fn figure_plain(value: f64) -> String {
     if value >= 1.0 {
         figure(value).split('.').next().unwrap_or_default().to_owned()
@@ -154,19 +160,19 @@ fn figure_plain(value: f64) -> String {
     }
 }
 
-/// The powers of ten around all of `values`.
+/// The ends of an axis that holds all `values`, as decimal logarithms.
 fn around(values: impl Iterator<Item = f64> + Clone) -> Range<f64> {
     let logs = values.filter(|value| *value > 0.0).map(f64::log10);
     let (low, high) = (logs.clone().fold(f64::INFINITY, f64::min), logs.fold(f64::NEG_INFINITY, f64::max));
     if low > high { 0.0..1.0 } else { low - 0.15..(high + 0.15).max(low + 1.0) }
 }
 
-/// A work: a row for each column.
+/// The plot of one workload: a row for each column.
 pub fn bars(results: &Results, work: Work, title: &str) -> String {
     let (columns, mut peers) = (results.columns(work), results.peers_of(work));
-    // They would hide docvalues.
+    // Their marks would hide that of docvalues.
     peers.retain(|peer| !cpus::is_limited(peer.0));
-    // Strings are not to be seen beside ords.
+    // Times of strings and of ords are not comparable.
     let alike = |column, found: &Figure| {
         results.get(work, column, "docvalues").is_none_or(|ours| ours.strings == found.strings)
     };
@@ -182,10 +188,10 @@ pub fn bars(results: &Results, work: Work, title: &str) -> String {
     rows_of_marks(title, unit(work), LABELS, &peers, &rows.collect::<Vec<_>>())
 }
 
-/// A peer, with what it is called, and its figure.
+/// A peer, its name in the legend, and its figure.
 pub type Mark = ((&'static str, &'static str), f64);
 
-/// A row of marks for each of `rows`, whose names have `labels` pixels.
+/// A plot of `rows`, whose labels are `labels` pixels wide.
 pub fn rows_of_marks(
     title: &str,
     unit: &str,
@@ -194,7 +200,7 @@ pub fn rows_of_marks(
     rows: &[(String, Vec<Mark>)],
 ) -> String {
     let values = rows.iter().flat_map(|row| &row.1).map(|(_, value)| *value);
-    let mut picture = Picture::new(title, &format!("{unit}; further left is better"), around(values));
+    let mut picture = Picture::new(title, "further left is better; logarithmic axis", around(values));
     picture.labels = labels;
     picture.legend(peers);
     let top = picture.height;
@@ -205,65 +211,89 @@ pub fn rows_of_marks(
         let ends = row.iter().map(|(_, value)| picture.x(*value));
         let (left, right) = (ends.clone().fold(WIDTH, f64::min), ends.fold(0.0, f64::max));
         picture.line((left, y), (right, y), "#d1d5db", 2.0);
-        // Ours last: on top.
+        // docvalues is first in a row, and drawn last, on top.
         for ((peer, name), value) in row.iter().rev() {
-            let told = format!("{name}: {} {unit}", figure(*value));
-            picture.mark(picture.x(*value), y, peer, &told);
+            let tooltip = format!("{name}: {} {unit}", figure(*value));
+            picture.mark(picture.x(*value), y, peer, &tooltip);
         }
     }
-    // What is above the rows has been drawn already and stays.
-    let behind = picture.grid(top);
-    picture.finish(&behind)
+    let background = picture.grid(top, unit);
+    picture.finish(&background)
 }
 
-/// Ratios of all works and columns.
-pub fn overview(results: &Results, works: &[Work]) -> String {
-    let peers: Vec<_> = results.rivals();
-    let mut rows: Vec<(Work, Column, Vec<_>)> = Vec::new();
-    for &work in works {
-        for column in results.columns(work) {
-            let ratios = peers.iter().filter_map(|peer| Some((peer, results.ratio(work, column, peer.0)?)));
-            rows.push((work, column, ratios.collect::<Vec<_>>()));
-        }
+/// The ratios of one peer in one workload, over all columns.
+struct Spread {
+    least: f64,
+    median: f64,
+    greatest: f64,
+}
+
+impl Spread {
+    fn new(mut ratios: Vec<f64>) -> Option<Spread> {
+        ratios.sort_by(f64::total_cmp);
+        let (least, greatest) = (*ratios.first()?, *ratios.last()?);
+        Some(Spread { least, median: ratios[ratios.len() / 2], greatest })
     }
-    rows.retain(|row| !row.2.is_empty());
-    let values = rows.iter().flat_map(|row| &row.2).map(|(_, ratio)| *ratio).chain([0.5, 20.0]);
-    let mut picture = Picture::new(
-        "What the peers need, as a multiple of what docvalues needs",
-        "marks in the red are ahead of docvalues; further right is slower or larger",
-        around(values),
-    );
-    picture.legend(&peers);
+}
+
+/// A plot of ratios: a row for each workload with its label, and in it a line for each of `peers` from the least to
+/// the greatest ratio of all columns, with a mark at the median.
+pub fn overview(
+    results: &Results,
+    works: &[(Work, &str)],
+    peers: &[(&'static str, &'static str)],
+    title: &str,
+    axis: &str,
+) -> String {
+    const LABELS: f64 = 330.0;
+    const LANE: f64 = 13.0;
+    let spread = |work, peer: &str| {
+        let columns = results.columns(work).into_iter();
+        Spread::new(columns.filter_map(|column| results.ratio(work, column, peer)).collect())
+    };
+    let mut rows = Vec::new();
+    for &(work, label) in works {
+        let lanes = peers.iter().filter_map(|&(peer, name)| Some((peer, name, spread(work, peer)?)));
+        rows.push((label, lanes.collect::<Vec<_>>()));
+    }
+    rows.retain(|row| !row.1.is_empty());
+    let spreads = rows.iter().flat_map(|row| &row.1);
+    let ends = spreads.flat_map(|(_, _, found)| [found.least, found.greatest]).chain([0.5, 20.0]);
+    let subtitle = "mark: median over the columns; line: from the least to the greatest; red: docvalues loses; logarithmic axis";
+    let mut picture = Picture::new(title, subtitle, around(ends.collect::<Vec<_>>().into_iter()));
+    picture.labels = LABELS;
+    let legend: Vec<_> = [("docvalues", "docvalues = 1")].into_iter().chain(peers.iter().copied()).collect();
+    picture.legend(&legend);
     let top = picture.height;
-    let mut last = None;
-    for (work, column, ratios) in &rows {
-        if last != Some(work) {
-            picture.height += 24.0;
-            let y = picture.height - 6.0;
-            picture.text(16.0, y, "start", 13.0, "#111827", work.name());
-            picture.line((16.0, y + 5.0), (WIDTH - RIGHT, y + 5.0), "#9ca3af", 0.6);
-            last = Some(work);
+    let one = picture.x(1.0);
+    for (label, lanes) in &rows {
+        let height = lanes.len() as f64 * LANE + 10.0;
+        let middle = picture.height + height / 2.0;
+        picture.text(LABELS - 14.0, middle + 4.0, "end", 12.0, "#111827", label);
+        // Below the others, which it would hide.
+        picture.mark(one, middle, "docvalues", "docvalues");
+        for (lane, (peer, name, found)) in lanes.iter().enumerate() {
+            let y = picture.height + 5.0 + (lane as f64 + 0.5) * LANE;
+            let (least, greatest) = (picture.x(found.least), picture.x(found.greatest));
+            picture.line((least, y), (greatest, y), style(peer).0, 1.6);
+            let range = format!("{} to {}", figure(found.least), figure(found.greatest));
+            let tooltip = format!("{label}: {name} x{} ({range})", figure(found.median));
+            picture.mark(picture.x(found.median), y, peer, &tooltip);
         }
-        picture.height += 19.0;
-        let y = picture.height - 8.0;
-        picture.text(LABELS - 14.0, y + 4.0, "end", 12.0, "#374151", column.name());
-        for (peer, ratio) in ratios.iter().rev() {
-            let told = format!("{work} {column}: {} x{}", peer.1, figure(*ratio));
-            picture.mark(picture.x(*ratio), y, peer.0, &told);
-        }
+        picture.height += height;
+        picture.line((16.0, picture.height), (WIDTH - RIGHT, picture.height), "#e5e7eb", 0.6);
     }
-    let mut behind = String::new();
-    let (bottom, one) = (picture.height, picture.x(1.0));
+    let bottom = picture.height;
+    let mut background = String::new();
+    let (width, height) = (one - LABELS, bottom - top);
     let _ = writeln!(
-        behind,
-        r##"<rect x="{LABELS}" y="{top}" width="{:.1}" height="{:.1}" fill="#fee2e2"/>"##,
-        one - LABELS,
-        bottom - top
+        background,
+        r##"<rect x="{LABELS}" y="{top}" width="{width:.1}" height="{height:.1}" fill="#fee2e2"/>"##
     );
-    behind.push_str(&picture.grid(top));
+    background.push_str(&picture.grid(top, axis));
     let _ = writeln!(
-        behind,
+        background,
         r##"<line x1="{one:.1}" y1="{top}" x2="{one:.1}" y2="{bottom:.1}" stroke="#111827" stroke-width="1.5"/>"##
     );
-    picture.finish(&behind)
+    picture.finish(&background)
 }

@@ -1,4 +1,4 @@
-//! `benchmarks-peers.md`: what was measured, in tables, with what is lost marked.
+//! Writes `benchmarks-peers.md`: tables and plots of all measurements, with losses in bold.
 
 mod about;
 
@@ -10,9 +10,9 @@ use crate::machine::Machine;
 use crate::plot;
 use crate::results::{Results, unit};
 use crate::task::{Column, Work};
-use about::{ORDER, about};
+use about::{FILES, ORDER, READING, about};
 
-/// The columns of a table: docvalues with all or less of the CPU, the peers of which the fastest counts, and a heading.
+/// The comparisons of the summary: a variant of docvalues, the peers of which the fastest counts, and a heading.
 const RIVALS: [(&str, &[&str], &str); 5] = [
     ("docvalues", &["lucene-10.5.0"], "Lucene 10.5"),
     ("docvalues", &["tantivy"], "tantivy"),
@@ -21,7 +21,11 @@ const RIVALS: [(&str, &[&str], &str); 5] = [
     ("docvalues-any", &["tantivy"], "tantivy (docvalues with portable kernels)"),
 ];
 
-/// The columns of the ratios of docvalues with less of the CPU.
+/// The peers of the overview plots.
+const OVERVIEW: [(&str, &str); 3] =
+    [("lucene-10.5.0", "Lucene 10.5"), ("tantivy", "tantivy"), ("parquet-small", "Parquet, small pages")];
+
+/// The comparisons of the table for CPUs without AVX-512.
 const WITHOUT_AVX512: [(&str, &[&str], &str); 4] = [
     ("docvalues-avx2", &["tantivy"], "AVX2: tantivy"),
     ("docvalues-avx2", &["lucene-10.5.0"], "AVX2: Lucene 10.5"),
@@ -29,7 +33,7 @@ const WITHOUT_AVX512: [(&str, &[&str], &str); 4] = [
     ("docvalues-any", &["tantivy"], "any: tantivy"),
 ];
 
-/// Three digits.
+/// `value` with three significant digits and thousands separators.
 pub fn figure(value: f64) -> String {
     let digits = if value == 0.0 { 0 } else { (2 - value.abs().log10().floor() as i32).clamp(0, 6) as usize };
     let text = format!("{value:.digits$}");
@@ -44,7 +48,7 @@ pub fn figure(value: f64) -> String {
     rest.map_or(grouped.clone(), |rest| format!("{grouped}.{rest}"))
 }
 
-/// What a figure is of `count` rounds.
+/// The description of a figure of `count` rounds.
 pub fn rounds(count: u32) -> String {
     if count == 1 { "one round".into() } else { format!("medians of {count} rounds") }
 }
@@ -53,7 +57,24 @@ pub fn rounds(count: u32) -> String {
 pub fn write(machine: &Machine, results: &Results, folder: &Path) -> io::Result<PathBuf> {
     let plots = folder.join("benchmarks-peers");
     fs::create_dir_all(&plots)?;
-    fs::write(plots.join("overview.svg"), plot::overview(results, &ORDER))?;
+    for (name, title, axis, works) in [
+        (
+            "reading",
+            "Reading: CPU time of the peers, relative to docvalues",
+            "CPU time of the peer / CPU time of docvalues: right of 1, docvalues is faster",
+            &READING[..],
+        ),
+        (
+            "files",
+            "Opening, building and size: the peers relative to docvalues",
+            "CPU time or bytes of the peer / those of docvalues: right of 1, docvalues needs less",
+            &FILES[..],
+        ),
+    ] {
+        let works: Vec<(Work, &str)> = works.iter().map(|&work| (work, about(work).0)).collect();
+        let plot = plot::overview(results, &works, &OVERVIEW, title, axis);
+        fs::write(plots.join(format!("{name}.svg")), plot)?;
+    }
     let works: Vec<Work> = ORDER.into_iter().filter(|work| results.works().contains(work)).collect();
     for &work in &works {
         fs::write(plots.join(format!("{work}.svg")), plot::bars(results, work, about(work).0))?;
@@ -66,7 +87,10 @@ pub fn write(machine: &Machine, results: &Results, folder: &Path) -> io::Result<
 fn text(machine: &Machine, results: &Results, works: &[Work]) -> String {
     let mut out = String::new();
     head(&mut out, machine, results);
-    let _ = writeln!(out, "\n## At a glance\n\n![overview](benchmarks-peers/overview.svg)\n");
+    let _ = writeln!(
+        out,
+        "\n## Overview\n\n![Reading](benchmarks-peers/reading.svg)\n\n![Files](benchmarks-peers/files.svg)\n"
+    );
     out.push_str(&summary(results, 5));
     ratios(&mut out, results, works);
     without_avx512(&mut out, results, works);
@@ -80,17 +104,18 @@ fn head(out: &mut String, machine: &Machine, results: &Results) {
     let docs = figure(machine.docs.into());
     let _ = write!(
         out,
-        "# docvalues beside its peers\n\n\
-         Written by [`benches/peers/run`](../benches/peers/README.md), which runs the same work on the same data \
-         in every peer, in turns, and refuses to report if two of them come to different sums: {} answers agreed. \
-         What docvalues is measured for by itself stands in [benchmarks.md](benchmarks.md).\n\n\
-         {}; CPU time of one thread; the files are in the page cache. Each peer has several ways to do some works: the fastest counts. Other machines and other loads \
-         give other figures: trust the ratios.\n\n| | |\n| --- | --- |\n",
+        "# docvalues compared with Lucene, tantivy and Parquet\n\n\
+         [`benches/peers/run`](../benches/peers/README.md) wrote this page. It runs each workload on the same data in every \
+         peer, alternating between them, and fails if two peers compute different sums: {} answers were compared. \
+         [benchmarks.md](benchmarks.md) has the benchmarks of docvalues alone.\n\n\
+         {}; CPU time of one thread; the files are in the page cache. If a peer has several APIs for a workload, the \
+         fastest counts. Absolute times depend on the machine and its load; rely on the ratios.\n\n\
+         | | |\n| --- | --- |\n",
         results.compared,
         machine.measured(),
     );
-    let mut row = |what: &str, value: &str| {
-        let _ = writeln!(out, "| {what} | {value} |");
+    let mut row = |name: &str, value: &str| {
+        let _ = writeln!(out, "| {name} | {value} |");
     };
     row("documents", &docs);
     row("commit", &machine.commit);
@@ -110,7 +135,7 @@ fn head(out: &mut String, machine: &Machine, results: &Results) {
     row("load before and after", &format!("{}, {}", machine.load.0, machine.load.1));
 }
 
-/// Where docvalues is ahead and where not, with so many of the rows in which it is behind, the worst first.
+/// The number of rows in which docvalues is ahead of each rival, and the `worst` rows that it loses, worst first.
 pub fn summary(results: &Results, worst: usize) -> String {
     let mut out = String::new();
     for (ours, theirs, name) in RIVALS {
@@ -130,11 +155,11 @@ pub fn summary(results: &Results, worst: usize) -> String {
             .take_while(|row| row.0 < 1.0)
             .map(|(ratio, work, column)| format!("{work} {column} ({}x)", figure(*ratio)))
             .collect();
-        let _ = write!(out, "- **{name}**: ahead in {} of {} rows", all.len() - lost.len(), all.len());
+        let _ = write!(out, "- **{name}**: docvalues wins {} of {} rows", all.len() - lost.len(), all.len());
         let _ = match lost.len() {
             0 => writeln!(out, "."),
-            many if many <= worst => writeln!(out, "; behind in {}.", lost.join(", ")),
-            _ => writeln!(out, "; furthest behind in {}.", lost[..worst].join(", ")),
+            many if many <= worst => writeln!(out, "; it loses {}.", lost.join(", ")),
+            _ => writeln!(out, "; the largest losses are {}.", lost[..worst].join(", ")),
         };
     }
     out
@@ -144,8 +169,8 @@ fn ratios(out: &mut String, results: &Results, works: &[Work]) {
     let peers = results.rivals();
     let _ = write!(
         out,
-        "\n## Ratios\n\nHow many times what docvalues needs: above 1 docvalues is ahead. **Bold: docvalues loses.** \
-         A dash: the peer cannot do it, or reads strings where others read ords.\n\n| work | column |"
+        "\n## Ratios\n\nThe peer's figure divided by that of docvalues: above 1, docvalues wins. **Bold: docvalues loses.** \
+         A dash: the peer was not measured, cannot do it, or reads strings instead of ords.\n\n| workload | column |"
     );
     peers.iter().for_each(|(_, name)| out.push_str(&format!(" {name} |")));
     let _ = writeln!(out, "\n| --- | --- |{}", " ---: |".repeat(peers.len()));
@@ -160,7 +185,7 @@ fn ratios(out: &mut String, results: &Results, works: &[Work]) {
     }
 }
 
-/// The ratios of docvalues with less of the CPU.
+/// The ratios of docvalues without AVX-512 kernels, and with portable ones only.
 fn without_avx512(out: &mut String, results: &Results, works: &[Work]) {
     let peers = results.peers();
     let built: Vec<_> =
@@ -169,9 +194,9 @@ fn without_avx512(out: &mut String, results: &Results, works: &[Work]) {
         return;
     }
     out.push_str(
-        "\n## Without AVX-512\n\nThe same ratios where docvalues chooses AVX2 kernels at best, or none for any kind of CPU \
-         (`any`), as docvalues does on other machines; they read the files that docvalues wrote. The peers are as \
-         above; of Parquet the faster setting counts. **Bold: docvalues loses.**\n\n| work | column |",
+        "\n## Without AVX-512\n\nThe ratios of docvalues with AVX2 kernels (`AVX2`) and with portable kernels only (`any`), as on \
+         CPUs without AVX-512. Both read the files of docvalues. The peers run as above; for Parquet, the faster \
+         setting counts. **Bold: docvalues loses.**\n\n| workload | column |",
     );
     built.iter().for_each(|(.., name)| out.push_str(&format!(" {name} |")));
     let _ = writeln!(out, "\n| --- | --- |{}", " ---: |".repeat(built.len()));
@@ -186,7 +211,7 @@ fn without_avx512(out: &mut String, results: &Results, works: &[Work]) {
     }
 }
 
-/// A ratio; bold if docvalues loses.
+/// A ratio, in bold if docvalues loses.
 pub fn times(ratio: Option<f64>) -> String {
     match ratio {
         Some(ratio) if ratio < 1.0 => format!("**{}**", figure(ratio)),
@@ -195,11 +220,11 @@ pub fn times(ratio: Option<f64>) -> String {
     }
 }
 
-/// The ratios to tantivy of docvalues, with all and less of the CPU, that differ by more than a tenth.
+/// The ratios of tantivy to each variant of docvalues that differ between two runs by more than 10 %.
 pub fn differences(old: &Results, new: &Results) -> String {
     let mut out = String::from(
-        "tantivy's figure divided by that of docvalues; above 1 docvalues is ahead\n\n\
-         | work | column | docvalues | old | new | change |\n| --- | --- | --- | ---: | ---: | ---: |\n",
+        "tantivy's figure divided by that of docvalues; above 1, docvalues wins\n\n\
+         | workload | column | docvalues | old | new | change |\n| --- | --- | --- | ---: | ---: | ---: |\n",
     );
     for work in new.works() {
         for column in new.columns(work) {
@@ -225,9 +250,9 @@ pub fn differences(old: &Results, new: &Results) -> String {
 }
 
 fn table(out: &mut String, machine: &Machine, results: &Results, work: Work) {
-    let (title, said) = about(work);
+    let (title, text) = about(work);
     let peers = results.peers_of(work);
-    let _ = writeln!(out, "\n## {title}\n\nIn {} ({}). {said}\n", unit(work), machine.measured());
+    let _ = writeln!(out, "\n## {title}\n\nIn {} ({}). {text}\n", unit(work), machine.measured());
     let _ = writeln!(out, "![{title}](benchmarks-peers/{work}.svg)\n");
     let _ = write!(out, "| column |");
     peers.iter().for_each(|(_, name)| out.push_str(&format!(" {name} |")));
@@ -250,9 +275,9 @@ fn table(out: &mut String, machine: &Machine, results: &Results, work: Work) {
         }
         out.push('\n');
     }
-    out.push_str("\n**Bold** is less than docvalues needs.");
+    out.push_str("\n**Bold**: docvalues loses.");
     if mark {
-        out.push_str(" † reads strings where others read ords.");
+        out.push_str(" †: reads strings instead of ords.");
     }
     out.push('\n');
     ways(out, results, work);
@@ -261,10 +286,10 @@ fn table(out: &mut String, machine: &Machine, results: &Results, work: Work) {
     }
 }
 
-/// What the clock on the wall said meanwhile: more where a peer waits, or where others had the cores.
+/// Wall time: more than CPU time if a peer waits or other processes had the cores.
 fn wall(out: &mut String, results: &Results, work: Work) {
     let peers = results.peers_of(work);
-    let _ = write!(out, "\n<details><summary>By the clock on the wall</summary>\n\n| column |");
+    let _ = write!(out, "\n<details><summary>Wall time</summary>\n\n| column |");
     peers.iter().for_each(|(_, name)| out.push_str(&format!(" {name} |")));
     let _ = writeln!(out, "\n| --- |{}", " ---: |".repeat(peers.len()));
     for column in results.columns(work) {
@@ -278,9 +303,9 @@ fn wall(out: &mut String, results: &Results, work: Work) {
     out.push_str("\n</details>\n");
 }
 
-/// The ways that were the fastest, where there is something to tell.
+/// The fastest API of each peer.
 fn ways(out: &mut String, results: &Results, work: Work) {
-    let mut told = Vec::new();
+    let mut lines = Vec::new();
     for (peer, name) in results.peers_of(work) {
         let mut ways: Vec<(String, Vec<&str>)> = Vec::new();
         for column in results.columns(work) {
@@ -298,14 +323,14 @@ fn ways(out: &mut String, results: &Results, work: Work) {
             }
         };
         if !ways.is_empty() {
-            told.push(format!("{name}: {}", ways.join(", ")));
+            lines.push(format!("{name}: {}", ways.join(", ")));
         }
     }
-    if !told.is_empty() {
+    if !lines.is_empty() {
         let _ = writeln!(
             out,
-            "\n<details><summary>Ways that were taken</summary>\n\n- {}\n\n</details>",
-            told.join("\n- ")
+            "\n<details><summary>Fastest APIs</summary>\n\n- {}\n\n</details>",
+            lines.join("\n- ")
         );
     }
 }
@@ -316,13 +341,13 @@ mod tests {
     use crate::session::Line;
 
     #[test]
-    fn three_digits_are_enough() {
+    fn figure_has_three_digits() {
         let figures = [0.0, 0.002_089, 0.01234, 0.5, 1.2345, 12.34, 123.4, 1234.5, 1_234_567.0].map(figure);
         assert_eq!(figures, ["0", "0.00209", "0.0123", "0.500", "1.23", "12.3", "123", "1,234", "1,234,567"]);
     }
 
     #[test]
-    fn ratios_that_differ_are_told() {
+    fn differences_lists_changed_ratios() {
         let results = |tantivy: f64| {
             let lines = [("docvalues", 10.0), ("tantivy", tantivy)].map(|(peer, ns)| Line {
                 peer: peer.to_owned(),
@@ -339,15 +364,18 @@ mod tests {
             });
             Results::new(lines.into()).unwrap()
         };
-        let told = differences(&results(20.0), &results(9.0));
-        assert!(told.ends_with("| scan | ts | docvalues | 2.00 | **0.900** | worse by 122 % |\n"), "{told}");
-        let told = differences(&results(20.0), &results(25.0));
-        assert!(told.ends_with("| scan | ts | docvalues | 2.00 | 2.50 | better by 25 % |\n"), "{told}");
+        let table = differences(&results(20.0), &results(9.0));
+        assert!(
+            table.ends_with("| scan | ts | docvalues | 2.00 | **0.900** | worse by 122 % |\n"),
+            "{table}"
+        );
+        let table = differences(&results(20.0), &results(25.0));
+        assert!(table.ends_with("| scan | ts | docvalues | 2.00 | 2.50 | better by 25 % |\n"), "{table}");
         assert_eq!(differences(&results(20.0), &results(21.0)).lines().count(), 4);
     }
 
     #[test]
-    fn every_work_has_its_table() {
+    fn every_workload_has_a_table() {
         assert!(Work::ALL.iter().all(|work| *work == Work::Data || ORDER.contains(work)));
     }
 }

@@ -1,76 +1,80 @@
-//! The texts and the order of the works in the report.
+//! Headings, texts and the order of the workloads in the report.
 
 use crate::task::Work;
 
-/// The heading of a work's table, and what is to be said of it.
+/// The heading of a workload's table, and the text below it.
 pub fn about(work: Work) -> (&'static str, &'static str) {
     match work {
         Work::Data => ("", ""),
         Work::Scan => (
             "Full scan",
-            "Every value in the order of documents, whose ids are known. `price60`, `rare1` and `tags` are not \
-             in every document: which ones have them is part of the work. tantivy has no way to read strings \
-             in the order of documents other than one by one.",
+            "Every value in document order. `price60`, `rare1` and `tags` have documents without a value: finding the \
+             documents with one is part of the workload. tantivy reads strings in document order only one at a time.",
         ),
-        Work::Gather1 => ("1 % of the documents, ascending", "What a query hits, more than caches hold."),
-        Work::Gather001 => ("0.01 % of the documents, ascending", "The same few documents again: cache-hot."),
+        Work::Gather1 => (
+            "1 % of the documents, ascending, in batches",
+            "The hits of a query; the data exceeds the CPU's caches.",
+        ),
+        Work::Gather001 => (
+            "0.01 % of the documents, ascending, in batches",
+            "Every repetition reads the same few documents, so they are in the CPU's caches.",
+        ),
         Work::Random => (
-            "A million documents in random order, the fastest way",
-            "In batches where there are any. Lucene takes a new iterator for each step back; Parquet and, \
-             for strings, tantivy are given all of them at once and sort them.",
+            "Random documents, in batches",
+            "A million documents. Lucene needs a new iterator for each step back. Parquet sorts all documents of the \
+             request, and so does tantivy for strings.",
         ),
-        Work::RandomSingle => ("A million documents in random order, one by one", ""),
+        Work::RandomSingle => ("Random documents, one at a time", "A million documents."),
         Work::Get1 => (
-            "1 % of the documents, ascending, one by one",
-            "As a loop over hits asks for values: only ways that answer for one document at a time count. Lucene's \
-             iterators may use that the documents ascend.",
+            "1 % of the documents, ascending, one at a time",
+            "A collector's loop over hits: only APIs that return one document's value count. Lucene's iterators profit \
+             from the ascending order.",
         ),
         Work::Take => (
             "Calls for 20 random documents",
-            "50,000 calls, each for other documents. Lucene takes a new iterator for each call and each step back, or \
-             sorts the documents of a call. Vortex and Lance are called through Python, whose own share is in the \
-             figure; `host` is a column of numbers there, which are the ords.",
+            "50,000 calls, each for other documents. Lucene needs a new iterator for each call and each step back, or \
+             sorts the documents of a call. Vortex and Lance are called from Python, whose overhead is included; their \
+             `host` is a column of numbers, the ords.",
         ),
         Work::ThreeColumns => (
-            "Three columns, 1 % of the documents, a document at a time",
-            "`three` is `ts`, `size` and `host`; `three-price60` has `price60`, of 60 % of the documents, in the place of \
-             `size`. All three values of a document, then those of the next one.",
+            "Three columns, one document at a time",
+            "1 % of the documents, ascending. `three` reads `ts`, `size` and `host`; `three-price60` reads `price60` (60 % \
+             of the documents have a value) instead of `size`. All three values of a document are read before those of \
+             the next.",
         ),
         Work::ThreeColumns64 => (
-            "Three columns, 64 documents of each at a time",
-            "The same values, gathered in blocks; or a document at a time, if that is faster.",
+            "Three columns, 64 documents at a time",
+            "The same values, gathered in blocks of 64 documents, or one document at a time if that is faster.",
         ),
-        Work::Terms => ("A million random ords to terms, one by one", ""),
+        Work::Terms => ("Ord to term, one at a time", "A million random ords."),
         Work::TermsBatch => (
-            "The same, all at once",
-            "Sorted and then read in the order of the dictionary; docvalues as they come.",
+            "Ord to term, in batches",
+            "A million random ords. The peers sort them and read in dictionary order; docvalues reads them unsorted.",
         ),
-        Work::Seek => ("A million random terms to ords", ""),
+        Work::Seek => ("Term to ord", "A million random terms."),
         Work::Range => (
-            "A range that 1 % of the documents have",
-            "Into a bitset (docvalues, Lucene) or a list (tantivy, Parquet) of documents. `ts` nearly ascends.",
+            "Range filter that matches 1 %",
+            "The result is a bitset (docvalues, Lucene) or a list of documents (tantivy, Parquet). `ts` nearly ascends.",
         ),
-        Work::Open => ("From the closed file to the first value", "The page cache is warm."),
+        Work::Open => ("Open and read a first value", "The file is in the page cache."),
         Work::Build => (
             "Build",
-            "From values in memory to a closed and synced file: CPU time of the thread, without collectors of \
-             garbage.",
+            "From values in memory to a closed and synced file: CPU time of the thread, without garbage collectors.",
         ),
         Work::Bytes => (
-            "Bytes",
-            "docvalues with checksums and zone maps; of Lucene the files of doc values alone, with the skip \
-             index where 10.5 filters by it; nothing is compressed by a general-purpose codec except Lucene's \
-             blocks of terms.",
+            "Size on disk",
+            "docvalues with checksums and zone maps. For Lucene, the doc-values files alone; 10.5 includes the skip index \
+             if it filters by one. General-purpose compression is off, except for Lucene's blocks of terms.",
         ),
         Work::Memory => (
-            "Memory",
-            "What the process has in memory after opening the column and scanning it once, less what it had \
-             before: the heap, and what it has touched of the mapped file.",
+            "Resident memory",
+            "The process's memory after it opened the column and scanned it once, less its memory before: the heap, and \
+             the touched pages of the mapped file.",
         ),
     }
 }
 
-/// The order of the tables.
+/// The workloads in the order of their tables.
 pub const ORDER: [Work; 17] = [
     Work::Scan,
     Work::Gather1,
@@ -90,3 +94,23 @@ pub const ORDER: [Work; 17] = [
     Work::Bytes,
     Work::Memory,
 ];
+
+/// The workloads of the overview of reading.
+pub const READING: [Work; 13] = [
+    Work::Scan,
+    Work::Range,
+    Work::Gather1,
+    Work::Gather001,
+    Work::Random,
+    Work::ThreeColumns64,
+    Work::TermsBatch,
+    Work::Take,
+    Work::Get1,
+    Work::RandomSingle,
+    Work::ThreeColumns,
+    Work::Terms,
+    Work::Seek,
+];
+
+/// The workloads of the overview of files.
+pub const FILES: [Work; 4] = [Work::Open, Work::Build, Work::Bytes, Work::Memory];
