@@ -5,7 +5,7 @@
 //! ```
 //!
 //! Its values are read into memory first, and 40 segments are made of them, with the same kinds of columns. Each round
-//! then measures all works in turn, in memory and with one thread: CPU time, the medians of all rounds.
+//! then measures all workloads in turn, in memory and with one thread: CPU time, the medians of all rounds.
 //!
 //! | work | |
 //! | --- | --- |
@@ -66,18 +66,18 @@ fn main() -> Outcome {
         }
         Ok(merger.finish_bytes()?.0)
     };
-    let works: [Work<'_>; 4] = [
+    let workloads: [Work<'_>; 4] = [
         ("merge", &merge),
         ("batches", &|| built(&columns, 0..docs, |_| BytesKind::Auto, false)),
         ("documents", &|| built(&columns, 0..docs, |_| BytesKind::Auto, true)),
         ("batches, kinds given", &|| built(&columns, 0..docs, known, false)),
     ];
-    if merge()? != works[3].1()? {
+    if merge()? != workloads[3].1()? {
         return Err("the merged segment is not the one that is built".into());
     }
-    let mut times = vec![Vec::new(); works.len()];
+    let mut times = vec![Vec::new(); workloads.len()];
     for _ in 0..rounds {
-        for ((_, work), times) in works.iter().zip(&mut times) {
+        for ((_, work), times) in workloads.iter().zip(&mut times) {
             let start = ThreadTime.start();
             std::hint::black_box(work()?);
             times.push(ThreadTime.end(start));
@@ -85,7 +85,7 @@ fn main() -> Outcome {
     }
     let medians: Vec<_> = times.iter_mut().map(|times| median(times)).collect();
     println!("{docs} documents in {} columns, {} segments, {rounds} rounds", columns.len(), parts.len());
-    for ((name, _), time) in works.iter().zip(&medians) {
+    for ((name, _), time) in workloads.iter().zip(&medians) {
         let (ms, ratio) = (time.as_secs_f64() * 1e3, time.as_secs_f64() / medians[0].as_secs_f64());
         println!("{name:<22} {ms:8.1} ms   {ratio:.2} times a merge");
     }

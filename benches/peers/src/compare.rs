@@ -12,11 +12,11 @@ use crate::python::{self, Python};
 use crate::report;
 use crate::results::{PEERS, Results};
 use crate::session::Line;
-use crate::task::{Column, Work};
+use crate::task::{Column, Workload};
 
 const HELP: &str = "\
 usage: benches/peers/run [--quick] [--docs N] [--rounds N] [--only NAME]... [--no-cpus] [--report FOLDER] [--keep]
-       benches/peers/run works | ids ...    other reports; each has its own --help
+       benches/peers/run workloads | ids ...    other reports; each has its own --help
        benches/peers/run report [FOLDER]    the report of the last run again
        benches/peers/run against OLD [NEW]  ratios to tantivy that differ by more than 10 % between two files of
                                             results (NEW: that of the last run)
@@ -43,7 +43,7 @@ struct Options {
     milliseconds: u32,
     peers: Vec<String>,
     columns: Vec<Column>,
-    works: Vec<Work>,
+    workloads: Vec<Workload>,
     report: Option<PathBuf>,
     cpus: bool,
     keep: bool,
@@ -57,7 +57,7 @@ impl Options {
             milliseconds: 300,
             peers: Vec::new(),
             columns: Vec::new(),
-            works: Vec::new(),
+            workloads: Vec::new(),
             report: None,
             cpus: true,
             keep: false,
@@ -89,7 +89,7 @@ impl Options {
         if let Ok(column) = name.parse() {
             self.columns.push(column);
         } else if let Ok(work) = name.parse() {
-            self.works.push(work);
+            self.workloads.push(work);
         } else if PEERS.iter().any(|peer| peer.0 == name) || name == "lucene" {
             self.peers.push(name.to_owned());
         } else {
@@ -99,7 +99,7 @@ impl Options {
     }
 
     fn is_partial(&self) -> bool {
-        !(self.peers.is_empty() && self.columns.is_empty() && self.works.is_empty())
+        !(self.peers.is_empty() && self.columns.is_empty() && self.workloads.is_empty())
     }
 
     fn wants_peer(&self, name: &str) -> bool {
@@ -115,7 +115,7 @@ impl Options {
     /// Whether the peers of Python are asked for by name.
     fn names_python(&self) -> bool {
         python::PEERS.iter().any(|peer| self.peers.iter().any(|wanted| wanted == peer))
-            || self.peers.is_empty() && self.works.contains(&Work::Take)
+            || self.peers.is_empty() && self.workloads.contains(&Workload::Take)
     }
 
     fn wants_limited(&self, name: &str) -> bool {
@@ -127,27 +127,27 @@ impl Options {
     }
 
     /// What `peer` is to measure of `column`.
-    fn works(&self, peer: &str, column: Column) -> Vec<Work> {
-        let wanted = if self.works.is_empty() { Work::ALL } else { &self.works };
+    fn workloads(&self, peer: &str, column: Column) -> Vec<Workload> {
+        let wanted = if self.workloads.is_empty() { Workload::ALL } else { &self.workloads };
         // The fastest way to look up is among both kinds of ways; memory is looked at after a scan.
-        let is_needed = |work: Work| {
+        let is_needed = |work: Workload| {
             work.also().is_some_and(|also| wanted.contains(&also))
-                || work == Work::Scan && wanted.contains(&Work::Memory)
+                || work == Workload::Scan && wanted.contains(&Workload::Memory)
         };
         let (is_python, is_parquet) = (python::PEERS.contains(&peer), peer.starts_with("parquet"));
-        let is_for = |work: Work| match work {
-            Work::ThreeColumns | Work::ThreeColumns64 => {
+        let is_for = |work: Workload| match work {
+            Workload::ThreeColumns | Workload::ThreeColumns64 => {
                 column.parts().is_some() && !is_python && !is_parquet
             }
             _ if column.parts().is_some() => false,
-            Work::Take => !matches!(column, Column::Url | Column::Tags) && !is_parquet,
+            Workload::Take => !matches!(column, Column::Url | Column::Tags) && !is_parquet,
             _ if is_python => false,
-            Work::Build => !self.keep && !cpus::is_limited(peer),
+            Workload::Build => !self.keep && !cpus::is_limited(peer),
             // Builds read what docvalues wrote.
             _ => work.is_read() || !cpus::is_limited(peer),
         };
-        let works = Work::ALL.iter().copied();
-        works.filter(|&work| (wanted.contains(&work) || is_needed(work)) && is_for(work)).collect()
+        let workloads = Workload::ALL.iter().copied();
+        workloads.filter(|&work| (wanted.contains(&work) || is_needed(work)) && is_for(work)).collect()
     }
 }
 
@@ -226,8 +226,8 @@ fn turn(
     commands.rotate_left(first);
     let mut lines = Vec::new();
     for (peer, mut command) in commands {
-        let works = options.works(&peer, column);
-        if works.is_empty() {
+        let workloads = options.workloads(&peer, column);
+        if workloads.is_empty() {
             continue;
         }
         if python::PEERS.contains(&&*peer) {
@@ -235,8 +235,8 @@ fn turn(
         }
         eprintln!("round {} of {}: {column}: {peer}", round + 1, options.rounds);
         command.args([column.name(), &options.docs.to_string()]).arg(folder);
-        let works: Vec<&str> = works.into_iter().map(Work::name).collect();
-        command.args([options.milliseconds.to_string(), works.join(",")]);
+        let workloads: Vec<&str> = workloads.into_iter().map(Workload::name).collect();
+        command.args([options.milliseconds.to_string(), workloads.join(",")]);
         touch_memory(options.docs);
         let said = command.output().map_err(|e| format!("{peer}: {e}"))?;
         if !said.status.success() {
@@ -320,9 +320,9 @@ mod tests {
     #[test]
     fn limited_peers_only_read() {
         let all = options(&[]);
-        assert!(all.works("docvalues", Column::Ts).contains(&Work::Build));
-        let works = all.works("docvalues-avx2", Column::Ts);
-        assert!(works.contains(&Work::Scan) && works.iter().all(|work| work.is_read()));
+        assert!(all.workloads("docvalues", Column::Ts).contains(&Workload::Build));
+        let workloads = all.workloads("docvalues-avx2", Column::Ts);
+        assert!(workloads.contains(&Workload::Scan) && workloads.iter().all(|work| work.is_read()));
     }
 
     #[test]
@@ -337,15 +337,18 @@ mod tests {
     #[test]
     fn peers_do_what_they_can() {
         let all = options(&[]);
-        assert_eq!(all.works("lucene-10.5.0", Column::Three), [Work::ThreeColumns, Work::ThreeColumns64]);
-        assert_eq!(all.works("parquet", Column::Three), []);
-        assert_eq!(all.works("lance", Column::Ts), [Work::Take]);
-        assert_eq!(all.works("lance", Column::Tags), []);
+        assert_eq!(
+            all.workloads("lucene-10.5.0", Column::Three),
+            [Workload::ThreeColumns, Workload::ThreeColumns64]
+        );
+        assert_eq!(all.workloads("parquet", Column::Three), []);
+        assert_eq!(all.workloads("lance", Column::Ts), [Workload::Take]);
+        assert_eq!(all.workloads("lance", Column::Tags), []);
     }
 
     #[test]
     fn ways_that_count_are_measured() {
-        let works = options(&["--only", "gather-1"]).works("tantivy", Column::Ts);
-        assert_eq!(works, [Work::Gather1, Work::Get1]);
+        let workloads = options(&["--only", "gather-1"]).workloads("tantivy", Column::Ts);
+        assert_eq!(workloads, [Workload::Gather1, Workload::Get1]);
     }
 }

@@ -27,7 +27,7 @@ usage: benches/peers/run ids [--quick] [--rounds N] [--only NAME]... [--report F
   --quick          fewer shapes, and less time for each measurement
   --rounds N       how often each peer has its turn (3)
   --only NAME      only this peer or shape; docvalues is always there. May be repeated
-  --report FOLDER  where terms.md goes (docs/benchmarks; with --only a folder of the target directory)
+  --report FOLDER  where ids.md goes (docs/benchmarks; with --only a folder of the target directory)
 
 peers: docvalues lucene lucene-10.5.0 lucene-10.3.1 lucene-9.12.3 fst tantivy
 shapes: ids and segments, such as uuid-400x2500";

@@ -24,7 +24,7 @@ mod session;
 mod sizes;
 mod sums;
 mod task;
-mod works;
+mod workloads;
 
 use std::cell::Cell;
 use std::process::ExitCode;
@@ -38,8 +38,8 @@ fn main() -> ExitCode {
         Some((first, rest)) if first == "measure" => measure(rest),
         Some((first, rest)) if first == "ids" => ids::run(rest),
         Some((first, rest)) if first == "measure-ids" => ids::measure(rest),
-        Some((first, rest)) if first == "works" => works::run(rest),
-        Some((first, rest)) if first == "measure-works" => works::measure(rest),
+        Some((first, rest)) if matches!(first.as_str(), "workloads" | "works") => workloads::run(rest),
+        Some((first, rest)) if first == "measure-workloads" => workloads::measure(rest),
         Some((first, rest)) if first == "report" => compare::report_again(rest),
         Some((first, rest)) if first == "against" => compare::against(rest),
         Some((first, [path])) if first == "sizes" => sizes::run(path),
@@ -56,7 +56,7 @@ fn main() -> ExitCode {
 
 /// PEER COLUMN DOCS FOLDER MILLISECONDS WORK,WORK...
 fn measure(args: &[String]) -> Result<(), String> {
-    let [name, column, docs, folder, milliseconds, works] = args else {
+    let [name, column, docs, folder, milliseconds, workloads] = args else {
         return Err("measure: PEER COLUMN DOCS FOLDER MILLISECONDS WORK,WORK".into());
     };
     let number = |text: &String| text.parse::<u32>().map_err(|e| format!("`{text}`: {e}"));
@@ -68,7 +68,7 @@ fn measure(args: &[String]) -> Result<(), String> {
             docs: number(docs)?,
             folder: folder.into(),
             budget: f64::from(number(milliseconds)?) * 1e6,
-            works: works.split(',').map(str::parse).collect::<Result<_, _>>()?,
+            workloads: workloads.split(',').map(str::parse).collect::<Result<_, _>>()?,
             resident: Cell::default(),
         })
     };

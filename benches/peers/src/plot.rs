@@ -8,7 +8,7 @@ use std::ops::Range;
 use crate::cpus;
 use crate::report::figure;
 use crate::results::{Figure, Results, unit};
-use crate::task::{Column, Work};
+use crate::task::{Column, Workload};
 
 const WIDTH: f64 = 860.0;
 const LABELS: f64 = 120.0;
@@ -168,7 +168,7 @@ fn around(values: impl Iterator<Item = f64> + Clone) -> Range<f64> {
 }
 
 /// The plot of one workload: a row for each column.
-pub fn bars(results: &Results, work: Work, title: &str) -> String {
+pub fn bars(results: &Results, work: Workload, title: &str) -> String {
     let (columns, mut peers) = (results.columns(work), results.peers_of(work));
     // Their marks would hide that of docvalues.
     peers.retain(|peer| !cpus::is_limited(peer.0));
@@ -240,7 +240,7 @@ impl Spread {
 /// the greatest ratio of all columns, with a mark at the median.
 pub fn overview(
     results: &Results,
-    works: &[(Work, &str)],
+    workloads: &[(Workload, &str)],
     peers: &[(&'static str, &'static str)],
     title: &str,
     axis: &str,
@@ -252,7 +252,7 @@ pub fn overview(
         Spread::new(columns.filter_map(|column| results.ratio(work, column, peer)).collect())
     };
     let mut rows = Vec::new();
-    for &(work, label) in works {
+    for &(work, label) in workloads {
         let lanes = peers.iter().filter_map(|&(peer, name)| Some((peer, name, spread(work, peer)?)));
         rows.push((label, lanes.collect::<Vec<_>>()));
     }

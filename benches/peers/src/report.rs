@@ -9,7 +9,7 @@ use std::{fs, io};
 use crate::machine::Machine;
 use crate::plot;
 use crate::results::{Results, unit};
-use crate::task::{Column, Work};
+use crate::task::{Column, Workload};
 use about::{FILES, ORDER, READING, about};
 
 /// The comparisons of the summary: a variant of docvalues, the peers of which the fastest counts, and a heading.
@@ -57,7 +57,7 @@ pub fn rounds(count: u32) -> String {
 pub fn write(machine: &Machine, results: &Results, folder: &Path) -> io::Result<PathBuf> {
     let plots = folder.join("benchmarks-peers");
     fs::create_dir_all(&plots)?;
-    for (name, title, axis, works) in [
+    for (name, title, axis, workloads) in [
         (
             "reading",
             "Reading: CPU time of the peers, relative to docvalues",
@@ -71,20 +71,21 @@ pub fn write(machine: &Machine, results: &Results, folder: &Path) -> io::Result<
             &FILES[..],
         ),
     ] {
-        let works: Vec<(Work, &str)> = works.iter().map(|&work| (work, about(work).0)).collect();
-        let plot = plot::overview(results, &works, &OVERVIEW, title, axis);
+        let workloads: Vec<(Workload, &str)> = workloads.iter().map(|&work| (work, about(work).0)).collect();
+        let plot = plot::overview(results, &workloads, &OVERVIEW, title, axis);
         fs::write(plots.join(format!("{name}.svg")), plot)?;
     }
-    let works: Vec<Work> = ORDER.into_iter().filter(|work| results.works().contains(work)).collect();
-    for &work in &works {
+    let workloads: Vec<Workload> =
+        ORDER.into_iter().filter(|work| results.workloads().contains(work)).collect();
+    for &work in &workloads {
         fs::write(plots.join(format!("{work}.svg")), plot::bars(results, work, about(work).0))?;
     }
     let path = folder.join("benchmarks-peers.md");
-    fs::write(&path, text(machine, results, &works))?;
+    fs::write(&path, text(machine, results, &workloads))?;
     Ok(path)
 }
 
-fn text(machine: &Machine, results: &Results, works: &[Work]) -> String {
+fn text(machine: &Machine, results: &Results, workloads: &[Workload]) -> String {
     let mut out = String::new();
     head(&mut out, machine, results);
     let _ = writeln!(
@@ -92,9 +93,9 @@ fn text(machine: &Machine, results: &Results, works: &[Work]) -> String {
         "\n## Overview\n\n![Reading](benchmarks-peers/reading.svg)\n\n![Files](benchmarks-peers/files.svg)\n"
     );
     out.push_str(&summary(results, 5));
-    ratios(&mut out, results, works);
-    without_avx512(&mut out, results, works);
-    for &work in works {
+    ratios(&mut out, results, workloads);
+    without_avx512(&mut out, results, workloads);
+    for &work in workloads {
         table(&mut out, machine, results, work);
     }
     out
@@ -139,8 +140,8 @@ fn head(out: &mut String, machine: &Machine, results: &Results) {
 pub fn summary(results: &Results, worst: usize) -> String {
     let mut out = String::new();
     for (ours, theirs, name) in RIVALS {
-        let mut all: Vec<(f64, Work, Column)> = Vec::new();
-        for work in results.works() {
+        let mut all: Vec<(f64, Workload, Column)> = Vec::new();
+        for work in results.workloads() {
             for column in results.columns(work) {
                 let ratio = results.ratio_to_fastest(ours, work, column, theirs);
                 all.extend(ratio.map(|ratio| (ratio, work, column)));
@@ -165,7 +166,7 @@ pub fn summary(results: &Results, worst: usize) -> String {
     out
 }
 
-fn ratios(out: &mut String, results: &Results, works: &[Work]) {
+fn ratios(out: &mut String, results: &Results, workloads: &[Workload]) {
     let peers = results.rivals();
     let _ = write!(
         out,
@@ -174,7 +175,7 @@ fn ratios(out: &mut String, results: &Results, works: &[Work]) {
     );
     peers.iter().for_each(|(_, name)| out.push_str(&format!(" {name} |")));
     let _ = writeln!(out, "\n| --- | --- |{}", " ---: |".repeat(peers.len()));
-    for &work in works {
+    for &work in workloads {
         for column in results.columns(work) {
             let _ = write!(out, "| {work} | {column} |");
             for (peer, _) in &peers {
@@ -186,7 +187,7 @@ fn ratios(out: &mut String, results: &Results, works: &[Work]) {
 }
 
 /// The ratios of docvalues without AVX-512 kernels, and with portable ones only.
-fn without_avx512(out: &mut String, results: &Results, works: &[Work]) {
+fn without_avx512(out: &mut String, results: &Results, workloads: &[Workload]) {
     let peers = results.peers();
     let built: Vec<_> =
         WITHOUT_AVX512.into_iter().filter(|(ours, ..)| peers.iter().any(|peer| peer.0 == *ours)).collect();
@@ -200,7 +201,7 @@ fn without_avx512(out: &mut String, results: &Results, works: &[Work]) {
     );
     built.iter().for_each(|(.., name)| out.push_str(&format!(" {name} |")));
     let _ = writeln!(out, "\n| --- | --- |{}", " ---: |".repeat(built.len()));
-    for &work in works.iter().filter(|work| work.is_read()) {
+    for &work in workloads.iter().filter(|work| work.is_read()) {
         for column in results.columns(work) {
             let _ = write!(out, "| {work} | {column} |");
             for (ours, theirs, _) in &built {
@@ -226,7 +227,7 @@ pub fn differences(old: &Results, new: &Results) -> String {
         "tantivy's figure divided by that of docvalues; above 1, docvalues wins\n\n\
          | workload | column | docvalues | old | new | change |\n| --- | --- | --- | ---: | ---: | ---: |\n",
     );
-    for work in new.works() {
+    for work in new.workloads() {
         for column in new.columns(work) {
             for (ours, name) in new.peers().into_iter().filter(|peer| peer.0.starts_with("docvalues")) {
                 let ratio = |results: &Results| results.ratio_to(ours, work, column, "tantivy");
@@ -249,7 +250,7 @@ pub fn differences(old: &Results, new: &Results) -> String {
     out
 }
 
-fn table(out: &mut String, machine: &Machine, results: &Results, work: Work) {
+fn table(out: &mut String, machine: &Machine, results: &Results, work: Workload) {
     let (title, text) = about(work);
     let peers = results.peers_of(work);
     let _ = writeln!(out, "\n## {title}\n\nIn {} ({}). {text}\n", unit(work), machine.measured());
@@ -281,13 +282,13 @@ fn table(out: &mut String, machine: &Machine, results: &Results, work: Work) {
     }
     out.push('\n');
     ways(out, results, work);
-    if !matches!(work, Work::Bytes | Work::Memory) {
+    if !matches!(work, Workload::Bytes | Workload::Memory) {
         wall(out, results, work);
     }
 }
 
 /// Wall time: more than CPU time if a peer waits or other processes had the cores.
-fn wall(out: &mut String, results: &Results, work: Work) {
+fn wall(out: &mut String, results: &Results, work: Workload) {
     let peers = results.peers_of(work);
     let _ = write!(out, "\n<details><summary>Wall time</summary>\n\n| column |");
     peers.iter().for_each(|(_, name)| out.push_str(&format!(" {name} |")));
@@ -304,7 +305,7 @@ fn wall(out: &mut String, results: &Results, work: Work) {
 }
 
 /// The fastest API of each peer.
-fn ways(out: &mut String, results: &Results, work: Work) {
+fn ways(out: &mut String, results: &Results, work: Workload) {
     let mut lines = Vec::new();
     for (peer, name) in results.peers_of(work) {
         let mut ways: Vec<(String, Vec<&str>)> = Vec::new();
@@ -352,7 +353,7 @@ mod tests {
             let lines = [("docvalues", 10.0), ("tantivy", tantivy)].map(|(peer, ns)| Line {
                 peer: peer.to_owned(),
                 version: String::new(),
-                work: Work::Scan,
+                work: Workload::Scan,
                 column: Column::Ts,
                 api: String::new(),
                 docs: 10,
@@ -376,6 +377,6 @@ mod tests {
 
     #[test]
     fn every_workload_has_a_table() {
-        assert!(Work::ALL.iter().all(|work| *work == Work::Data || ORDER.contains(work)));
+        assert!(Workload::ALL.iter().all(|work| *work == Workload::Data || ORDER.contains(work)));
     }
 }

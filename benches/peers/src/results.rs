@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::python;
 use crate::session::Line;
-use crate::task::{Column, Work};
+use crate::task::{Column, Workload};
 
 /// The peers in the order of the tables, with what they are called there.
 pub const PEERS: [(&str, &str); 12] = [
@@ -38,7 +38,7 @@ pub struct Figure {
 
 /// All figures.
 pub struct Results {
-    figures: BTreeMap<(Work, Column, String), Figure>,
+    figures: BTreeMap<(Workload, Column, String), Figure>,
     peers: BTreeSet<String>,
     pub versions: BTreeMap<String, String>,
     /// How many answers were compared.
@@ -51,18 +51,18 @@ impl Results {
     /// If two peers came to different answers.
     pub fn new(lines: Vec<Line>) -> Result<Results, String> {
         let compared = compare(&lines)?;
-        let mut rounds: BTreeMap<(Work, Column, String, String), Vec<&Line>> = BTreeMap::new();
+        let mut rounds: BTreeMap<(Workload, Column, String, String), Vec<&Line>> = BTreeMap::new();
         let (mut peers, mut versions) = (BTreeSet::new(), BTreeMap::new());
         for line in &lines {
             let peer = name(line);
             peers.insert(peer.clone());
             versions.insert(peer.clone(), line.version.clone());
-            if line.work != Work::Data {
+            if line.work != Workload::Data {
                 rounds.entry((line.work, line.column, peer, line.api.clone())).or_default().push(line);
             }
         }
-        let measured: BTreeSet<Work> = lines.iter().map(|line| line.work).collect();
-        let mut figures: BTreeMap<(Work, Column, String), Figure> = BTreeMap::new();
+        let measured: BTreeSet<Workload> = lines.iter().map(|line| line.work).collect();
+        let mut figures: BTreeMap<(Workload, Column, String), Figure> = BTreeMap::new();
         for ((work, column, peer, api), lines) in rounds {
             let median = |of: fn(&Line) -> f64| {
                 let mut all: Vec<f64> = lines.iter().map(|line| in_unit(line, of(line))).collect();
@@ -90,45 +90,51 @@ impl Results {
     }
 
     /// Those that did a work.
-    pub fn peers_of(&self, work: Work) -> Vec<(&'static str, &'static str)> {
+    pub fn peers_of(&self, work: Workload) -> Vec<(&'static str, &'static str)> {
         let did = |peer: &str| Column::ALL.iter().any(|&column| self.get(work, column, peer).is_some());
         self.peers().into_iter().filter(|peer| did(peer.0)).collect()
     }
 
-    /// Those with which docvalues is compared in most works.
+    /// Those with which docvalues is compared in most workloads.
     pub fn rivals(&self) -> Vec<(&'static str, &'static str)> {
         let is_rival = |peer: &str| !peer.starts_with("docvalues") && !python::PEERS.contains(&peer);
         self.peers().into_iter().filter(|peer| is_rival(peer.0)).collect()
     }
 
-    pub fn get(&self, work: Work, column: Column, peer: &str) -> Option<&Figure> {
+    pub fn get(&self, work: Workload, column: Column, peer: &str) -> Option<&Figure> {
         self.figures.get(&(work, column, peer.to_owned()))
     }
 
     /// The columns for which somebody did a work.
-    pub fn columns(&self, work: Work) -> Vec<Column> {
+    pub fn columns(&self, work: Workload) -> Vec<Column> {
         let there = |column: &&Column| self.figures.keys().any(|key| key.0 == work && key.1 == **column);
         Column::ALL.iter().filter(there).copied().collect()
     }
 
-    /// The works that were done.
-    pub fn works(&self) -> Vec<Work> {
-        Work::ALL.iter().copied().filter(|&work| !self.columns(work).is_empty()).collect()
+    /// The workloads that were done.
+    pub fn workloads(&self) -> Vec<Workload> {
+        Workload::ALL.iter().copied().filter(|&work| !self.columns(work).is_empty()).collect()
     }
 
     /// How many times as much as docvalues a peer needs. None where they read different things.
-    pub fn ratio(&self, work: Work, column: Column, peer: &str) -> Option<f64> {
+    pub fn ratio(&self, work: Workload, column: Column, peer: &str) -> Option<f64> {
         self.ratio_to("docvalues", work, column, peer)
     }
 
     /// The same of `ours`, a build of docvalues.
-    pub fn ratio_to(&self, ours: &str, work: Work, column: Column, peer: &str) -> Option<f64> {
+    pub fn ratio_to(&self, ours: &str, work: Workload, column: Column, peer: &str) -> Option<f64> {
         let (ours, theirs) = (self.get(work, column, ours)?, self.get(work, column, peer)?);
         (ours.strings == theirs.strings).then(|| theirs.value / ours.value)
     }
 
     /// The same for the fastest of `peers`.
-    pub fn ratio_to_fastest(&self, ours: &str, work: Work, column: Column, peers: &[&str]) -> Option<f64> {
+    pub fn ratio_to_fastest(
+        &self,
+        ours: &str,
+        work: Workload,
+        column: Column,
+        peers: &[&str],
+    ) -> Option<f64> {
         peers.iter().filter_map(|peer| self.ratio_to(ours, work, column, peer)).reduce(f64::min)
     }
 }
@@ -141,16 +147,16 @@ fn name(line: &Line) -> String {
 }
 
 /// What the tables show of a work.
-pub fn unit(work: Work) -> &'static str {
+pub fn unit(work: Workload) -> &'static str {
     match work {
-        Work::Data => "",
-        Work::Build => "CPU ns a document",
-        Work::Bytes | Work::Memory => "bytes a document",
-        Work::Open => "µs",
-        Work::Scan => "ns a value",
-        Work::Range => "ms",
-        Work::Take => "ns a call",
-        Work::ThreeColumns | Work::ThreeColumns64 => "ns a document",
+        Workload::Data => "",
+        Workload::Build => "CPU ns a document",
+        Workload::Bytes | Workload::Memory => "bytes a document",
+        Workload::Open => "µs",
+        Workload::Scan => "ns a value",
+        Workload::Range => "ms",
+        Workload::Take => "ns a call",
+        Workload::ThreeColumns | Workload::ThreeColumns64 => "ns a document",
         _ => "ns a lookup",
     }
 }
@@ -158,16 +164,16 @@ pub fn unit(work: Work) -> &'static str {
 fn in_unit(line: &Line, ns: f64) -> f64 {
     let units = line.units as f64;
     match line.work {
-        Work::Bytes | Work::Memory => units / f64::from(line.docs),
-        Work::Open => ns / 1e3,
-        Work::Range => ns / 1e6,
+        Workload::Bytes | Workload::Memory => units / f64::from(line.docs),
+        Workload::Open => ns / 1e3,
+        Workload::Range => ns / 1e6,
         _ => ns / units,
     }
 }
 
 /// Whether those that did the same work came to the same sum. How many did.
 fn compare(lines: &[Line]) -> Result<usize, String> {
-    let mut sums: BTreeMap<(Work, Column, &str, u32), &Line> = BTreeMap::new();
+    let mut sums: BTreeMap<(Workload, Column, &str, u32), &Line> = BTreeMap::new();
     for line in lines {
         let known = sums.entry((line.work, line.column, &line.of, line.docs)).or_insert(line);
         if known.checksum != line.checksum {
@@ -182,7 +188,7 @@ fn compare(lines: &[Line]) -> Result<usize, String> {
 mod tests {
     use super::*;
 
-    fn line(peer: &str, work: Work, api: &str, ns: f64, checksum: i64) -> Line {
+    fn line(peer: &str, work: Workload, api: &str, ns: f64, checksum: i64) -> Line {
         Line {
             peer: peer.to_owned(),
             version: "1".to_owned(),
@@ -200,26 +206,28 @@ mod tests {
 
     #[test]
     fn the_median_of_the_fastest_way_counts() {
-        let mut lines = vec![line("docvalues", Work::Random, "many", 90.0, 7)];
-        lines.extend([50.0, 500.0, 60.0].map(|ns| line("tantivy", Work::Random, "many", ns, 7)));
-        lines.extend([40.0, 40.0, 900.0].map(|ns| line("tantivy", Work::RandomSingle, "one", ns, 7)));
+        let mut lines = vec![line("docvalues", Workload::Random, "many", 90.0, 7)];
+        lines.extend([50.0, 500.0, 60.0].map(|ns| line("tantivy", Workload::Random, "many", ns, 7)));
+        lines.extend([40.0, 40.0, 900.0].map(|ns| line("tantivy", Workload::RandomSingle, "one", ns, 7)));
         let results = Results::new(lines).unwrap();
-        let figure = results.get(Work::Random, Column::Ts, "tantivy").unwrap();
+        let figure = results.get(Workload::Random, Column::Ts, "tantivy").unwrap();
         assert_eq!((figure.value, figure.api.as_str()), (4.0, "one"));
-        assert_eq!(results.ratio(Work::Random, Column::Ts, "tantivy"), Some(4.0 / 9.0));
-        assert_eq!(results.ratio(Work::RandomSingle, Column::Ts, "tantivy"), None);
+        assert_eq!(results.ratio(Workload::Random, Column::Ts, "tantivy"), Some(4.0 / 9.0));
+        assert_eq!(results.ratio(Workload::RandomSingle, Column::Ts, "tantivy"), None);
     }
 
     #[test]
     fn a_work_that_was_not_asked_for_has_no_row() {
-        let results = Results::new(vec![line("docvalues", Work::Get1, "get", 9.0, 7)]).unwrap();
-        assert_eq!(results.works(), [Work::Get1]);
+        let results = Results::new(vec![line("docvalues", Workload::Get1, "get", 9.0, 7)]).unwrap();
+        assert_eq!(results.workloads(), [Workload::Get1]);
     }
 
     #[test]
     fn different_answers_are_refused() {
-        let lines =
-            vec![line("docvalues", Work::Scan, "a", 1.0, 7), line("tantivy", Work::Scan, "b", 1.0, 8)];
+        let lines = vec![
+            line("docvalues", Workload::Scan, "a", 1.0, 7),
+            line("tantivy", Workload::Scan, "b", 1.0, 8),
+        ];
         let refused = Results::new(lines).map(|_| ()).unwrap_err();
         assert_eq!(refused, "scan, ts: docvalues by `a`: 7, but tantivy by `b`: 8");
     }

@@ -9,20 +9,20 @@ use memmap2::Mmap;
 use serde::{Deserialize, Serialize};
 
 use crate::clock::{Elapsed, Moment};
-use crate::task::{Asked, Column, Values, Work};
+use crate::task::{Asked, Column, Values, Workload};
 
 /// One measurement.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Line {
     pub peer: String,
     pub version: String,
-    pub work: Work,
+    pub work: Workload,
     pub column: Column,
     /// The way that was taken, where a peer has several.
     pub api: String,
     pub docs: u32,
     /// Values, lookups or documents that `ns_cpu` and `ns_wall` are to be divided by; for
-    /// [`Work::Bytes`] and [`Work::Memory`] the bytes.
+    /// [`Workload::Bytes`] and [`Workload::Memory`] the bytes.
     pub units: u64,
     /// CPU time of the thread for all of them.
     pub ns_cpu: f64,
@@ -42,14 +42,14 @@ pub struct Session {
     pub folder: PathBuf,
     /// Nanoseconds that a measurement should take.
     pub budget: f64,
-    pub works: Vec<Work>,
+    pub workloads: Vec<Workload>,
     /// What was in memory before the column was opened.
     pub resident: Cell<u64>,
 }
 
 impl Session {
-    pub fn wants(&self, work: Work) -> bool {
-        self.works.contains(&work)
+    pub fn wants(&self, work: Workload) -> bool {
+        self.workloads.contains(&work)
     }
 
     /// The column's file.
@@ -67,19 +67,19 @@ impl Session {
     /// The values, told to the driver by their sum, and the file made of them if it is not there.
     pub fn prepare(&self, build: impl Fn(&Values, &Path)) -> (Values, Asked) {
         let values = self.column.values(self.docs);
-        self.tell(Work::Data, "", 1, Elapsed::default(), values.sum(), "data");
+        self.tell(Workload::Data, "", 1, Elapsed::default(), values.sum(), "data");
         let path = self.file();
-        if self.wants(Work::Build) || !path.exists() {
+        if self.wants(Workload::Build) || !path.exists() {
             let start = Moment::now();
             build(&values, &path);
             let took = Moment::now() - start;
-            if self.wants(Work::Build) {
-                self.tell(Work::Build, "", self.docs.into(), took, 0, "nothing");
+            if self.wants(Workload::Build) {
+                self.tell(Workload::Build, "", self.docs.into(), took, 0, "nothing");
             }
         }
-        if self.wants(Work::Bytes) {
+        if self.wants(Workload::Bytes) {
             let len = path.metadata().expect("the file is there").len();
-            self.tell(Work::Bytes, "", len, Elapsed::default(), 0, "nothing");
+            self.tell(Workload::Bytes, "", len, Elapsed::default(), 0, "nothing");
         }
         (values, Asked::new(self.docs))
     }
@@ -93,7 +93,7 @@ impl Session {
             docs: self.docs,
             folder: self.folder.clone(),
             budget: self.budget,
-            works: Vec::new(),
+            workloads: Vec::new(),
             resident: Cell::default(),
         });
         Some(parts.map(|part| {
@@ -108,24 +108,24 @@ impl Session {
     }
 
     /// Measures `body`, which does `units` things and adds up what it got.
-    pub fn measure(&self, work: Work, api: &str, units: u64, mut body: impl FnMut() -> i64) {
+    pub fn measure(&self, work: Workload, api: &str, units: u64, mut body: impl FnMut() -> i64) {
         self.measure_of(work, api, units, "values", &mut body);
     }
 
     /// As [`measure`](Self::measure), where the sum is one of strings.
-    pub fn measure_strings(&self, work: Work, api: &str, units: u64, mut body: impl FnMut() -> i64) {
+    pub fn measure_strings(&self, work: Workload, api: &str, units: u64, mut body: impl FnMut() -> i64) {
         self.measure_of(work, api, units, "strings", &mut body);
     }
 
-    fn measure_of(&self, work: Work, api: &str, units: u64, of: &str, body: &mut dyn FnMut() -> i64) {
+    fn measure_of(&self, work: Workload, api: &str, units: u64, of: &str, body: &mut dyn FnMut() -> i64) {
         const SAMPLE: f64 = 1e6;
         if !self.wants(work) || units == 0 {
             return;
         }
         let checksum = black_box(body());
-        if work == Work::Scan && self.wants(Work::Memory) && self.resident.get() > 0 {
+        if work == Workload::Scan && self.wants(Workload::Memory) && self.resident.get() > 0 {
             let taken = resident().saturating_sub(self.resident.take());
-            self.tell(Work::Memory, "", taken, Elapsed::default(), 0, "nothing");
+            self.tell(Workload::Memory, "", taken, Elapsed::default(), 0, "nothing");
         }
         let mut time = |runs: usize| {
             let start = Moment::now();
@@ -151,7 +151,7 @@ impl Session {
         self.tell(work, api, units, Elapsed { cpu, wall }, checksum, of);
     }
 
-    fn tell(&self, work: Work, api: &str, units: u64, took: Elapsed, checksum: i64, of: &str) {
+    fn tell(&self, work: Workload, api: &str, units: u64, took: Elapsed, checksum: i64, of: &str) {
         let line = Line {
             peer: self.peer.to_owned(),
             version: self.version.clone(),

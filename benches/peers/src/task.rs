@@ -1,4 +1,4 @@
-//! What is measured: columns, works, and what each work asks for.
+//! What is measured: columns, workloads, and what each work asks for.
 
 use std::collections::HashSet;
 use std::fmt;
@@ -70,7 +70,7 @@ names! {
 
 names! {
     /// A work.
-    Work {
+    Workload {
         /// The sum of the data, made by the peer's own program.
         Data = "data",
         /// From values in memory to a closed and synced file.
@@ -110,30 +110,30 @@ names! {
     }
 }
 
-impl Work {
+impl Workload {
     /// The work that asks for the same documents one after the other, if there is one.
-    pub fn singly(self) -> Work {
+    pub fn singly(self) -> Workload {
         match self {
-            Work::Random => Work::RandomSingle,
-            Work::Gather1 => Work::Get1,
+            Workload::Random => Workload::RandomSingle,
+            Workload::Gather1 => Workload::Get1,
             other => other,
         }
     }
 
     /// The work that counts a way of this one, too: many at a time can be done one by one, if that is faster.
-    pub fn also(self) -> Option<Work> {
+    pub fn also(self) -> Option<Workload> {
         match self {
-            Work::RandomSingle => Some(Work::Random),
-            Work::Get1 => Some(Work::Gather1),
-            Work::Terms => Some(Work::TermsBatch),
-            Work::ThreeColumns => Some(Work::ThreeColumns64),
+            Workload::RandomSingle => Some(Workload::Random),
+            Workload::Get1 => Some(Workload::Gather1),
+            Workload::Terms => Some(Workload::TermsBatch),
+            Workload::ThreeColumns => Some(Workload::ThreeColumns64),
             _ => None,
         }
     }
 
     /// Whether it reads a file that is there, and not its size.
     pub fn is_read(self) -> bool {
-        !matches!(self, Work::Data | Work::Build | Work::Bytes | Work::Memory)
+        !matches!(self, Workload::Data | Workload::Build | Workload::Bytes | Workload::Memory)
     }
 }
 
@@ -283,7 +283,7 @@ pub fn touch(bytes: &[u8]) -> i64 {
 
 /// Documents that are asked for.
 pub struct Lookups<'a> {
-    pub work: Work,
+    pub work: Workload,
     pub docs: &'a [DocId],
     /// The most documents of a call.
     pub batch: usize,
@@ -309,16 +309,23 @@ impl Asked {
 
     /// Each work that reads documents, as many a call as one likes.
     pub fn gathers(&self) -> [Lookups<'_>; 3] {
-        let asked =
-            [(Work::Gather1, &self.hits1), (Work::Gather001, &self.hits001), (Work::Random, &self.random)];
+        let asked = [
+            (Workload::Gather1, &self.hits1),
+            (Workload::Gather001, &self.hits001),
+            (Workload::Random, &self.random),
+        ];
         asked.map(|(work, docs)| Lookups { work, docs, batch: BATCH, units: docs.len() as u64 })
     }
 
     /// The same, and small calls.
     pub fn calls(&self) -> impl Iterator<Item = Lookups<'_>> {
         let (docs, _) = self.random.as_chunks::<TAKEN>();
-        let take =
-            Lookups { work: Work::Take, docs: docs.as_flattened(), batch: TAKEN, units: docs.len() as u64 };
+        let take = Lookups {
+            work: Workload::Take,
+            docs: docs.as_flattened(),
+            batch: TAKEN,
+            units: docs.len() as u64,
+        };
         self.gathers().into_iter().chain([take])
     }
 }
@@ -348,7 +355,7 @@ mod tests {
 
     #[test]
     fn names_are_read_as_they_are_written() {
-        assert!(Work::ALL.iter().all(|&work| work.name().parse() == Ok(work)));
+        assert!(Workload::ALL.iter().all(|&work| work.name().parse() == Ok(work)));
         assert!("sizes".parse::<Column>().unwrap_err().contains("size-shifted"));
     }
 }

@@ -1,4 +1,4 @@
-//! `terms.md`: what looking ids up costs, shape by shape.
+//! `ids.md`: what looking ids up costs, shape by shape.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
@@ -14,7 +14,7 @@ use crate::report::{figure, rounds};
 /// Whom the ratios are against.
 const AGAINST: &str = "lucene-10.5.0";
 
-/// A way to look ids up: the peer, and what is behind the comma of its works.
+/// A way to look ids up: the peer, and what is behind the comma of its workloads.
 #[derive(Clone, Copy, PartialEq, Eq)]
 struct Way {
     peer: &'static str,
@@ -30,8 +30,8 @@ const fn way(peer: &'static str, how: &'static str, name: &'static str, mark: &'
 
 /// In the order of the tables.
 const WAYS: [Way; 18] = [
-    way("docvalues", "table, bulks of 20", "docvalues, tag table, bulks of 20", "docvalues"),
-    way("docvalues", "table", "docvalues, tag table", "docvalues"),
+    way("docvalues", "table, bulks of 20", "docvalues, fingerprint table, bulks of 20", "docvalues"),
+    way("docvalues", "table", "docvalues, fingerprint table", "docvalues"),
     way("docvalues", "filters, bulks of 20", "docvalues, filters in memory, bulks of 20", "docvalues-files"),
     way("docvalues", "filters", "docvalues, filters in memory", "docvalues-files"),
     way("docvalues", "files, bulks of 20", "docvalues, files, bulks of 20", "docvalues-files"),
@@ -112,18 +112,18 @@ impl Medians {
 /// Writes the report and its plots into `folder`; returns the report's path.
 pub fn write(machine: &Machine, lines: &[Line], folder: &Path) -> io::Result<PathBuf> {
     let medians = Medians::new(lines);
-    fs::create_dir_all(folder.join("terms"))?;
+    fs::create_dir_all(folder.join("ids"))?;
     for work in ["absent", "present"] {
-        fs::write(folder.join(format!("terms/{work}.svg")), plot_of(&medians, work))?;
+        fs::write(folder.join(format!("ids/{work}.svg")), plot_of(&medians, work))?;
     }
-    let path = folder.join("terms.md");
+    let path = folder.join("ids.md");
     fs::write(&path, text(machine, &medians))?;
     Ok(path)
 }
 
 fn plot_of(medians: &Medians, work: &str) -> String {
     let mut peers: Vec<(&'static str, &'static str)> = vec![
-        ("docvalues", "docvalues, tag table"),
+        ("docvalues", "docvalues, fingerprint table"),
         ("docvalues-files", "docvalues, files"),
         ("docvalues-bare", "docvalues, no filter"),
     ];
@@ -173,7 +173,7 @@ fn text(machine: &Machine, medians: &Medians) -> String {
         row(&format!("Lucene {version}"), jvm);
     }
     row("load before and after", &format!("{}, {}", machine.load.0, machine.load.1));
-    out.push_str("\n![absent](terms/absent.svg)\n\n![present](terms/present.svg)\n");
+    out.push_str("\n![absent](ids/absent.svg)\n\n![present](ids/present.svg)\n");
     for shape in medians.shapes() {
         table(&mut out, medians, shape);
     }

@@ -13,7 +13,7 @@ use super::{BATCH, three};
 use crate::data::Strings;
 use crate::session::Session;
 use crate::sums;
-use crate::task::{Asked, Column, Lookups, Tags, Values, Work, host_lookups, touch};
+use crate::task::{Asked, Column, Lookups, Tags, Values, Workload, host_lookups, touch};
 
 pub const FIELD: &str = "field";
 
@@ -140,14 +140,14 @@ pub fn get_ord(column: &Sorted, doc: DocId) -> i64 {
 }
 
 fn numbers(session: &Session, segment: &Segment, asked: &Asked, count: u64, middle: DocId) {
-    session.measure(Work::Open, "open, get", 1, || {
+    session.measure(Workload::Open, "open, get", 1, || {
         let column = open(session).numeric(FIELD).expect("a column");
         column.get(middle).expect("good bytes").expect("a value")
     });
     let column = segment.numeric(FIELD).expect("a column");
     let docs = segment.docs();
     let dense = session.column.is_dense();
-    session.measure(Work::Scan, "scan", count, || {
+    session.measure(Workload::Scan, "scan", count, || {
         let mut total = 0_i64;
         let scanned = column.scan(0..docs, |docs, values| {
             total = total.wrapping_add(sums::of(values));
@@ -181,7 +181,7 @@ fn numbers(session: &Session, segment: &Segment, asked: &Asked, count: u64, midd
     if let Some(range) = session.column.range(docs) {
         let mut found = vec![0; DocRange::new(0, docs).words()];
         let filter = column.range(range);
-        session.measure(Work::Range, "filter into a bitset", docs.into(), || {
+        session.measure(Workload::Range, "filter into a bitset", docs.into(), || {
             found.fill(0);
             filter.collect_into(&mut found).expect("good bytes");
             bits::count(&found) as i64
@@ -191,7 +191,7 @@ fn numbers(session: &Session, segment: &Segment, asked: &Asked, count: u64, midd
 
 fn host(session: &Session, segment: &Segment, asked: &Asked, count: u64, middle: DocId) {
     let mut term = Vec::new();
-    session.measure_strings(Work::Open, "open, ord, term", 1, || {
+    session.measure_strings(Workload::Open, "open, ord, term", 1, || {
         let column = open(session).sorted(FIELD).expect("a column");
         let ord = column.ord(middle).expect("good bytes").expect("a value");
         column.terms().term(ord, &mut term).expect("good bytes");
@@ -199,7 +199,7 @@ fn host(session: &Session, segment: &Segment, asked: &Asked, count: u64, middle:
     });
     let column = segment.sorted(FIELD).expect("a column");
     let docs = segment.docs();
-    session.measure(Work::Scan, "scan", count, || {
+    session.measure(Workload::Scan, "scan", count, || {
         let mut total = 0;
         let scanned = column.scan(0..docs, |_, ords| {
             total += sums::of_ords(ords);
@@ -218,7 +218,7 @@ fn host(session: &Session, segment: &Segment, asked: &Asked, count: u64, middle:
     }
 
     let (dictionary, (names, ords)) = (column.terms(), host_lookups(session.docs));
-    session.measure_strings(Work::Terms, "term", ords.len() as u64, || {
+    session.measure_strings(Workload::Terms, "term", ords.len() as u64, || {
         ords.iter().fold(0, |total, &ord| {
             dictionary.term(TermOrd::new(ord), &mut term).expect("good bytes");
             total + touch(&term)
@@ -226,13 +226,13 @@ fn host(session: &Session, segment: &Segment, asked: &Asked, count: u64, middle:
     });
     let asked: Vec<TermOrd> = ords.iter().copied().map(TermOrd::new).collect();
     let mut terms = Lists::new();
-    session.measure_strings(Work::TermsBatch, "gather_terms", asked.len() as u64, || {
+    session.measure_strings(Workload::TermsBatch, "gather_terms", asked.len() as u64, || {
         asked.chunks(BATCH).fold(0, |total, part| {
             dictionary.gather_terms(part, &mut terms).expect("good bytes");
             total + terms.slices().iter().map(touch).sum::<i64>()
         })
     });
-    session.measure(Work::Seek, "seek_exact", ords.len() as u64, || {
+    session.measure(Workload::Seek, "seek_exact", ords.len() as u64, || {
         ords.iter().fold(0, |total, &ord| {
             let found = dictionary.seek_exact(names[ord as usize].as_bytes()).expect("good bytes");
             total + i64::from(found.expect("a term").get())
@@ -242,13 +242,13 @@ fn host(session: &Session, segment: &Segment, asked: &Asked, count: u64, middle:
 
 fn url(session: &Session, segment: &Segment, asked: &Asked, count: u64, middle: DocId) {
     let mut buffer = Vec::new();
-    session.measure_strings(Work::Open, "open, get", 1, || {
+    session.measure_strings(Workload::Open, "open, get", 1, || {
         let column = open(session).binary(FIELD).expect("a column");
         touch(column.get(middle, &mut buffer).expect("good bytes").expect("a value"))
     });
     let column = segment.binary(FIELD).expect("a column");
     let docs = segment.docs();
-    session.measure_strings(Work::Scan, "scan", count, || {
+    session.measure_strings(Workload::Scan, "scan", count, || {
         let mut total = 0;
         let scanned = column.scan(0..docs, |_, values| {
             total += values.iter().map(touch).sum::<i64>();
@@ -275,14 +275,14 @@ fn url(session: &Session, segment: &Segment, asked: &Asked, count: u64, middle: 
 
 fn tags(session: &Session, segment: &Segment, asked: &Asked, count: u64, middle: DocId) {
     let mut ords = Vec::new();
-    session.measure(Work::Open, "open, ords", 1, || {
+    session.measure(Workload::Open, "open, ords", 1, || {
         let column = open(session).sorted_set(FIELD).expect("a column");
         column.ords(middle, &mut ords).expect("good bytes");
         sums::of_ords(&ords)
     });
     let column = segment.sorted_set(FIELD).expect("a column");
     let docs = segment.docs();
-    session.measure(Work::Scan, "scan", count, || {
+    session.measure(Workload::Scan, "scan", count, || {
         let mut total = 0;
         let scanned = column.scan(0..docs, |docs, lists| {
             total += sums::of_ords(lists.items());

@@ -34,7 +34,7 @@ use parquet::file::reader::{FileReader, SerializedFileReader};
 use crate::data::Numbers;
 use crate::session::Session;
 use crate::sums;
-use crate::task::{Asked, Column, Lookups, Tags, Values, Work, touch};
+use crate::task::{Asked, Column, Lookups, Tags, Values, Workload, touch};
 
 const ROWS: usize = 8_192;
 
@@ -51,7 +51,7 @@ pub fn run(session: &Session, setting: Setting) {
     let count = column.value_count(&values);
     let middle = values.middle();
     drop(values);
-    session.measure_of_kind(Work::Open, "one row", 1, column, || {
+    session.measure_of_kind(Workload::Open, "one row", 1, column, || {
         let mut total = 0;
         Opened::new(session).select(&[middle], |batch, at| total = first(column, batch, at));
         total
@@ -61,7 +61,7 @@ pub fn run(session: &Session, setting: Setting) {
     gather(session, &opened, &asked);
     if let Some(range) = column.range(session.docs) {
         let mut found = Vec::new();
-        session.measure(Work::Range, "page index", session.docs.into(), || {
+        session.measure(Workload::Range, "page index", session.docs.into(), || {
             found.clear();
             opened.filter(range.clone(), &mut found);
             found.len() as i64
@@ -71,7 +71,14 @@ pub fn run(session: &Session, setting: Setting) {
 
 impl Session {
     /// Measures what adds up numbers or strings, as the column has them.
-    fn measure_of_kind(&self, work: Work, api: &str, units: u64, column: Column, body: impl FnMut() -> i64) {
+    fn measure_of_kind(
+        &self,
+        work: Workload,
+        api: &str,
+        units: u64,
+        column: Column,
+        body: impl FnMut() -> i64,
+    ) {
         match column {
             Column::Host | Column::Url | Column::Tags => self.measure_strings(work, api, units, body),
             _ => self.measure(work, api, units, body),
@@ -245,7 +252,7 @@ fn lists(array: &ListArray) -> impl Iterator<Item = (usize, ArrayRef)> + '_ {
 
 fn scan(session: &Session, opened: &Opened, count: u64) {
     let column = session.column;
-    session.measure_of_kind(Work::Scan, "record batches", count, column, || {
+    session.measure_of_kind(Workload::Scan, "record batches", count, column, || {
         let mut total = 0_i64;
         batches(opened.reader(None), |array, start| match column {
             Column::Host | Column::Url => {
@@ -274,7 +281,7 @@ fn scan(session: &Session, opened: &Opened, count: u64) {
         total
     });
     if column.is_dense() && column != Column::Host && column != Column::Url {
-        session.measure(Work::Scan, "column reader", count, || {
+        session.measure(Workload::Scan, "column reader", count, || {
             let reader = SerializedFileReader::new(opened.bytes.clone()).expect("a good file");
             let (mut values, mut total) = (Vec::with_capacity(ROWS), 0_i64);
             for group in 0..reader.num_row_groups() {
@@ -298,10 +305,10 @@ fn scan(session: &Session, opened: &Opened, count: u64) {
 fn gather(session: &Session, opened: &Opened, asked: &Asked) {
     let column = session.column;
     for Lookups { work, docs: wanted, units, .. } in asked.gathers() {
-        let api = if work == Work::Random { "sort, row selection" } else { "row selection" };
+        let api = if work == Workload::Random { "sort, row selection" } else { "row selection" };
         session.measure_of_kind(work, api, units, column, || {
             let mut sorted = wanted.to_vec();
-            if work == Work::Random {
+            if work == Workload::Random {
                 sorted.sort_unstable();
             }
             // Each row is selected once; a document that is asked for again counts again.

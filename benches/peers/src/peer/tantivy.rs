@@ -13,7 +13,7 @@ use tantivy_columnar::{BytesColumn, ColumnIndex, ColumnType, ColumnarReader, Col
 use super::{BATCH, three};
 use crate::session::{Session, map};
 use crate::sums;
-use crate::task::{Asked, Column, Lookups, Tags, Values, Work, host_lookups, touch};
+use crate::task::{Asked, Column, Lookups, Tags, Values, Workload, host_lookups, touch};
 
 pub type Numbers = tantivy_columnar::Column<u64>;
 
@@ -135,7 +135,7 @@ pub fn first(column: &Numbers, doc: u32) -> i64 {
 /// Scans and gathers of at most one number a document.
 fn read_numbers(session: &Session, column: &Numbers, asked: &Asked, count: u64) {
     let values = column.values.num_vals();
-    session.measure(Work::Scan, "get_range", count, || {
+    session.measure(Workload::Scan, "get_range", count, || {
         let docs: i64 = match &column.index {
             ColumnIndex::Optional(index) => index.iter_non_null_docs().map(i64::from).sum(),
             _ => 0,
@@ -143,7 +143,7 @@ fn read_numbers(session: &Session, column: &Numbers, asked: &Asked, count: u64) 
         docs.wrapping_add(range_sum(column, values))
     });
     if let ColumnIndex::Optional(_) = &column.index {
-        session.measure(Work::Scan, "row_ids_for_docs, get_range", count, || {
+        session.measure(Workload::Scan, "row_ids_for_docs, get_range", count, || {
             let (mut docs, mut rows, mut total) = (Vec::new(), Vec::new(), 0);
             let (mut wanted, mut buffer) = ([0_u32; BATCH], [0; BATCH]);
             for start in (0..session.docs).step_by(BATCH) {
@@ -198,7 +198,7 @@ fn read_numbers(session: &Session, column: &Numbers, asked: &Asked, count: u64) 
 }
 
 fn numbers(session: &Session, asked: &Asked, count: u64, middle: u32) {
-    session.measure(Work::Open, "open, first", 1, || {
+    session.measure(Workload::Open, "open, first", 1, || {
         open_numbers(&session.file()).first(middle).expect("a value").cast_signed()
     });
     let column = open_numbers(&session.file());
@@ -206,7 +206,7 @@ fn numbers(session: &Session, asked: &Asked, count: u64, middle: u32) {
     if let Some(range) = session.column.range(session.docs) {
         let range = range.start().cast_unsigned()..=range.end().cast_unsigned();
         let mut found = Vec::new();
-        session.measure(Work::Range, "get_docids_for_value_range", session.docs.into(), || {
+        session.measure(Workload::Range, "get_docids_for_value_range", session.docs.into(), || {
             found.clear();
             column.get_docids_for_value_range(range.clone(), 0..session.docs, &mut found);
             found.len() as i64
@@ -216,7 +216,7 @@ fn numbers(session: &Session, asked: &Asked, count: u64, middle: u32) {
 
 fn host(session: &Session, asked: &Asked, count: u64, middle: u32) {
     let mut term = Vec::new();
-    session.measure_strings(Work::Open, "open, ord_to_bytes", 1, || {
+    session.measure_strings(Workload::Open, "open, ord_to_bytes", 1, || {
         let column = open_bytes(&session.file());
         let ord = column.ords().first(middle).expect("a value");
         assert!(column.ord_to_bytes(ord, &mut term).expect("a good file"));
@@ -226,17 +226,17 @@ fn host(session: &Session, asked: &Asked, count: u64, middle: u32) {
     read_numbers(session, column.ords(), asked, count);
 
     let (names, ords) = host_lookups(session.docs);
-    session.measure_strings(Work::Terms, "ord_to_bytes", ords.len() as u64, || {
+    session.measure_strings(Workload::Terms, "ord_to_bytes", ords.len() as u64, || {
         ords.iter().fold(0, |total, &ord| {
             assert!(column.ord_to_bytes(ord.into(), &mut term).expect("a good file"));
             total + touch(&term)
         })
     });
     let ords: Vec<u64> = ords.into_iter().map(u64::from).collect();
-    session.measure_strings(Work::TermsBatch, "sort, sorted_ords_to_term_cb", ords.len() as u64, || {
+    session.measure_strings(Workload::TermsBatch, "sort, sorted_ords_to_term_cb", ords.len() as u64, || {
         sorted_terms(&column, ords.clone())
     });
-    session.measure(Work::Seek, "term_ord", ords.len() as u64, || {
+    session.measure(Workload::Seek, "term_ord", ords.len() as u64, || {
         ords.iter().fold(0, |total, &ord| {
             let found = column.dictionary().term_ord(&names[ord as usize]).expect("a good file");
             total + found.expect("a term").cast_signed()
@@ -257,7 +257,7 @@ fn sorted_terms(column: &BytesColumn, mut ords: Vec<u64>) -> i64 {
 /// other way to scan, at microseconds a value: not measured.
 fn url(session: &Session, asked: &Asked, middle: u32) {
     let mut term = Vec::new();
-    session.measure_strings(Work::Open, "open, ord_to_bytes", 1, || {
+    session.measure_strings(Workload::Open, "open, ord_to_bytes", 1, || {
         let column = open_bytes(&session.file());
         let ord = column.ords().first(middle).expect("a value");
         assert!(column.ord_to_bytes(ord, &mut term).expect("a good file"));
@@ -282,18 +282,18 @@ fn url(session: &Session, asked: &Asked, middle: u32) {
 }
 
 fn tags(session: &Session, asked: &Asked, count: u64, middle: u32) {
-    session.measure(Work::Open, "open, values_for_doc", 1, || {
+    session.measure(Workload::Open, "open, values_for_doc", 1, || {
         open_bytes(&session.file()).ords().values_for_doc(middle).map(u64::cast_signed).sum()
     });
     let column = open_bytes(&session.file());
     let ords = column.ords();
-    session.measure(Work::Scan, "values_for_doc", count, || {
+    session.measure(Workload::Scan, "values_for_doc", count, || {
         (0..session.docs).fold(0, |total, doc| {
             ords.values_for_doc(doc).fold(total, |total, ord| total + ord.cast_signed() + i64::from(doc))
         })
     });
     if let ColumnIndex::Multivalued(MultiValueIndex::MultiValueIndexV2(index)) = &ords.index {
-        session.measure(Work::Scan, "the index's parts, get_range", count, || {
+        session.measure(Workload::Scan, "the index's parts, get_range", count, || {
             let mut total = range_sum(ords, ords.values.num_vals());
             let (mut starts, mut docs) = ([0; BATCH + 1], index.optional_index.iter_non_null_docs());
             let there = index.start_index_column.num_vals() - 1;
@@ -309,7 +309,7 @@ fn tags(session: &Session, asked: &Asked, count: u64, middle: u32) {
     }
     for Lookups { work, docs: wanted, units, .. } in asked.gathers() {
         let wanted = ids(wanted);
-        if work != Work::Random {
+        if work != Workload::Random {
             let (mut docs, mut rows, mut out) = (Vec::new(), Vec::new(), Vec::new());
             session.measure(work, "row_ids_for_docs, get_vals", units, || {
                 wanted.chunks(BATCH).fold(0, |total, part| {

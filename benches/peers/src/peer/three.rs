@@ -8,7 +8,7 @@ use docvalues::{DocId, Segment, TermOrd};
 use super::{BATCH, docvalues as ours, tantivy as theirs};
 use crate::data;
 use crate::session::Session;
-use crate::task::{Column, Work};
+use crate::task::{Column, Workload};
 
 /// Documents that are asked for at a time.
 const BLOCK: usize = 64;
@@ -22,10 +22,10 @@ fn measure<D>(
     mut gather: impl FnMut(&[D]) -> i64,
 ) {
     let units = docs.len() as u64;
-    session.measure(Work::ThreeColumns, one, units, || {
+    session.measure(Workload::ThreeColumns, one, units, || {
         docs.iter().fold(0, |total: i64, doc| total.wrapping_add(get(doc)))
     });
-    session.measure(Work::ThreeColumns64, many, units, || {
+    session.measure(Workload::ThreeColumns64, many, units, || {
         docs.chunks(BLOCK).fold(0, |total: i64, block| total.wrapping_add(gather(block)))
     });
 }

@@ -51,8 +51,8 @@ public final class Main {
       Ids.main(args);
       return;
     }
-    if (args[1].equals("works")) {
-      Works.main(args);
+    if (args[1].equals("workloads")) {
+      Workloads.main(args);
       return;
     }
     if (args[1].equals("archive")) {

@@ -24,7 +24,7 @@ final class Session {
   final Path folder;
   private final double budget;
   private final double warmUp;
-  private final Set<String> works;
+  private final Set<String> workloads;
 
   /** VERSION COLUMN DOCS FOLDER MILLISECONDS WORK,WORK... */
   Session(String[] args) {
@@ -34,11 +34,11 @@ final class Session {
     folder = Paths.get(args[3]).resolve(column + ".lucene-" + version);
     budget = Double.parseDouble(args[4]) * 1e6;
     warmUp = Math.max(4 * budget, 2.5e8);
-    works = new HashSet<>(Arrays.asList(args[5].split(",")));
+    workloads = new HashSet<>(Arrays.asList(args[5].split(",")));
   }
 
   boolean wants(String work) {
-    return works.contains(work);
+    return workloads.contains(work);
   }
 
   /** Measures body, which does so many units, after the compiler had its time. */

@@ -1,4 +1,4 @@
-//! `works.md`: what the works of engines cost, row by row.
+//! `workloads.md`: what the workloads of engines cost, row by row.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -91,9 +91,9 @@ fn name(row: Row) -> String {
 /// Writes the report and its plot into `folder`; returns the report's path.
 pub fn write(machine: &Machine, lines: &[Line], folder: &Path) -> io::Result<PathBuf> {
     let medians = Medians::new(lines);
-    fs::create_dir_all(folder.join("works"))?;
-    fs::write(folder.join("works/works.svg"), plot_of(&medians))?;
-    let path = folder.join("works.md");
+    fs::create_dir_all(folder.join("workloads"))?;
+    fs::write(folder.join("workloads/workloads.svg"), plot_of(&medians))?;
+    let path = folder.join("workloads.md");
     fs::write(&path, text(machine, &medians, lines))?;
     Ok(path)
 }
@@ -108,13 +108,13 @@ fn plot_of(medians: &Medians) -> String {
         .collect();
     let measured = |peer: &&(&str, &str)| medians.rows().any(|row| medians.get(row, peer.0).is_some());
     let peers: Vec<_> = PEERS.iter().filter(measured).copied().collect();
-    plot::rows_of_marks("Works of engines", "ms of CPU time", 170.0, &peers, &rows)
+    plot::rows_of_marks("Workloads of engines", "ms of CPU time", 170.0, &peers, &rows)
 }
 
 fn text(machine: &Machine, medians: &Medians, lines: &[Line]) -> String {
     let mut out = String::new();
     head(&mut out, machine, lines);
-    out.push_str("\n![works](works/works.svg)\n");
+    out.push_str("\n![workloads](workloads/workloads.svg)\n");
     table(&mut out, medians);
     without_avx512(&mut out, medians);
     singly(&mut out, medians);
@@ -125,8 +125,8 @@ fn text(machine: &Machine, medians: &Medians, lines: &[Line]) -> String {
 fn head(out: &mut String, machine: &Machine, lines: &[Line]) {
     let _ = write!(
         out,
-        "# Works of engines\n\n\
-         Written by [`benches/peers/run works`](../../benches/peers/README.md): facets, the first documents, groups, ranges \
+        "# Workloads of engines\n\n\
+         Written by [`benches/peers/run workloads`](../../benches/peers/README.md): facets, the first documents, groups, ranges \
          and exports over one segment with the columns `ts`, `size`, `uni24`, `host` and `url`, in every peer. All came to \
          the same answers, in the same order. docvalues is asked through `docvalues::search`, whose requests are general; \
          the peers' loops are written by hand for the work, over the batches and iterators that they have. Where a peer can \

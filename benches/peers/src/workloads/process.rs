@@ -22,7 +22,7 @@ pub struct Process {
 
 /// Where a peer's segment is.
 pub fn file(folder: &Path, peer: &str) -> PathBuf {
-    folder.join(format!("works.{peer}"))
+    folder.join(format!("workloads.{peer}"))
 }
 
 impl Process {

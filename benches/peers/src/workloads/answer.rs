@@ -1,5 +1,5 @@
 //! What a work's answer comes to, as a number, by the same code for the peers of this program; and by the same
-//! arithmetic in Lucene's `Works.java`. The order of an answer is part of it.
+//! arithmetic in Lucene's `Workloads.java`. The order of an answer is part of it.
 
 use crate::task::touch;
 

@@ -1,6 +1,6 @@
-//! The works of searches and columns, each a line `NAME NANOSECONDS SUM`: what `benches/pairs` compares between two builds.
+//! The workloads of searches and columns, each a line `NAME NANOSECONDS SUM`: what `benches/pairs` compares between two builds.
 //!
-//! `works FILE [PREFIX]` writes documents to FILE if there is none (a million, or `DOCVALUES_BENCH_DOCS`), maps it, and times
+//! `workloads FILE [PREFIX]` writes documents to FILE if there is none (a million, or `DOCVALUES_BENCH_DOCS`), maps it, and times
 //! each work whose name begins with PREFIX in CPU time: the least of several runs. A sum of what was found shows that both
 //! builds did the same.
 #![expect(clippy::expect_used, clippy::print_stdout, reason = "a measurement")]

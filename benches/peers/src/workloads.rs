@@ -1,5 +1,5 @@
-//! Works of engines: facets, the first documents, groups, ranges and exports, in docvalues beside Lucene and tantivy.
-//! `benches/peers/run works`.
+//! Workloads of engines: facets, the first documents, groups, ranges and exports, in docvalues beside Lucene and tantivy.
+//! `benches/peers/run workloads`.
 //!
 //! Every peer has the columns `ts`, `size`, `uni24`, `host` and `url` in one segment, which is made once. One process
 //! measures one row of the table in one peer, as for columns; see README.md.
@@ -28,7 +28,7 @@ use crate::{compare, peer};
 use process::Process;
 
 const HELP: &str = "\
-usage: benches/peers/run works [--quick] [--docs N] [--rounds N] [--only NAME]... [--no-cpus] [--report FOLDER]
+usage: benches/peers/run workloads [--quick] [--docs N] [--rounds N] [--only NAME]... [--no-cpus] [--report FOLDER]
                                [--keep]
 
   --docs N         documents (10,000,000)
@@ -37,7 +37,7 @@ usage: benches/peers/run works [--quick] [--docs N] [--rounds N] [--only NAME]..
   --only NAME      only this peer or row; docvalues is always there. May be repeated
   --no-cpus        without docvalues-avx2 and docvalues-any, which are docvalues with AVX2 kernels at best and
                    with portable ones; --only can still name them
-  --report FOLDER  where works.md goes (docs/benchmarks; with --only a folder of the target directory)
+  --report FOLDER  where workloads.md goes (docs/benchmarks; with --only a folder of the target directory)
   --keep           read the segment that docvalues wrote the last time; those of the others stay always
 
 peers: docvalues docvalues-avx2 docvalues-any lucene-10.5.0 lucene-7.7.3 tantivy
@@ -235,7 +235,7 @@ fn target() -> PathBuf {
 pub fn run(args: &[String]) -> Result<(), String> {
     let options = Options::parse(args)?;
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
-    let folder = target().join(format!("data/works-{}", options.docs));
+    let folder = target().join(format!("data/workloads-{}", options.docs));
     fs::create_dir_all(&folder).map_err(|e| format!("{}: {e}", folder.display()))?;
     let package = Path::new(env!("CARGO_MANIFEST_DIR"));
     let limited = cpus::limited(|peer| options.wants_limited(peer));
@@ -266,7 +266,7 @@ pub fn run(args: &[String]) -> Result<(), String> {
         // What was measured stays, should the rest fail.
         machine.load.1 = machine::load();
         let saved: Vec<String> = lines.iter().filter_map(|line| serde_json::to_string(line).ok()).collect();
-        let _ = fs::write(target().join("works.jsonl"), saved.join("\n"));
+        let _ = fs::write(target().join("workloads.jsonl"), saved.join("\n"));
         let report = options.report.clone().unwrap_or_else(|| root.join("docs/benchmarks"));
         let path =
             report::write(&machine, &lines, &report).map_err(|e| format!("{}: {e}", report.display()))?;
@@ -291,12 +291,12 @@ fn commands(
             continue;
         }
         let mut command = Command::new(std::env::current_exe().unwrap_or_default());
-        command.args(["measure-works", peer]).args(options.arguments(folder, row));
+        command.args(["measure-workloads", peer]).args(options.arguments(folder, row));
         commands.push((peer.to_owned(), command));
     }
     // They read the segment that docvalues wrote.
     for limited in limited.iter().filter(|_| row.is_some()) {
-        let mut command = limited.command("measure-works");
+        let mut command = limited.command("measure-workloads");
         command.args(options.arguments(folder, row));
         commands.push((limited.peer.to_owned(), command));
     }
@@ -305,7 +305,7 @@ fn commands(
         let needed = row.map_or(!process::file(folder, &peer).exists(), |row| row.is_for(lucene.version));
         if needed {
             let mut command = lucene.command();
-            command.arg("works").args(options.arguments(folder, row));
+            command.arg("workloads").args(options.arguments(folder, row));
             commands.push((peer, command));
         }
     }
@@ -337,7 +337,7 @@ fn agree(lines: &[Line]) -> Result<(), String> {
 /// PEER DOCS FOLDER MILLISECONDS ROW
 pub fn measure(args: &[String]) -> Result<(), String> {
     let [name, docs, folder, milliseconds, row] = args else {
-        return Err("measure-works: PEER DOCS FOLDER MILLISECONDS ROW".into());
+        return Err("measure-workloads: PEER DOCS FOLDER MILLISECONDS ROW".into());
     };
     let number = |text: &String| text.parse::<u32>().map_err(|e| format!("`{text}`: {e}"));
     let (docs, budget) = (number(docs)?, f64::from(number(milliseconds)?) * 1e6);

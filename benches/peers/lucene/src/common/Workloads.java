@@ -27,12 +27,12 @@ import org.apache.lucene.util.BytesRef;
 import org.apache.lucene.util.FixedBitSet;
 
 /**
- * Works of engines over an index of one segment: facets, the first documents, groups, ranges and exports, in
+ * Workloads of engines over an index of one segment: facets, the first documents, groups, ranges and exports, in
  * loops written by hand.
  *
- * <p>Answers come to the same numbers as those of src/works/answer.rs.
+ * <p>Answers come to the same numbers as those of src/workloads/answer.rs.
  */
-final class Works {
+final class Workloads {
   private static final String[] NUMBERS = {"ts", "size", "uni24"};
   private static final int TOP = 10;
   private static final int SORTED = 20;
@@ -44,12 +44,12 @@ final class Works {
   private final String row;
   private LeafReader leaf;
 
-  /** VERSION works DOCS FOLDER MILLISECONDS ROW */
+  /** VERSION workloads DOCS FOLDER MILLISECONDS ROW */
   static void main(String[] args) throws Exception {
-    new Works(new Session(args), args[5]).run();
+    new Workloads(new Session(args), args[5]).run();
   }
 
-  private Works(Session session, String row) {
+  private Workloads(Session session, String row) {
     this.session = session;
     this.row = row;
   }
