@@ -1,16 +1,16 @@
-//! CPU time of the measuring thread, and time on the wall.
+//! CPU time of the measuring thread, and wall time.
 
 use std::ops::{Add, Sub};
 use std::time::{Duration, Instant};
 
-/// A moment, on both clocks.
+/// A point in time on both clocks.
 #[derive(Clone, Copy)]
 pub struct Moment {
     cpu: Duration,
     wall: Instant,
 }
 
-/// What passed between two moments, in nanoseconds.
+/// The time between two moments, in nanoseconds.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Elapsed {
     pub cpu: f64,

@@ -16,23 +16,23 @@ use crate::task::{Column, Workload};
 
 const HELP: &str = "\
 usage: benches/peers/run [--quick] [--docs N] [--rounds N] [--only NAME]... [--no-cpus] [--report FOLDER] [--keep]
-       benches/peers/run workloads | ids ...    other reports; each has its own --help
-       benches/peers/run report [FOLDER]    the report of the last run again
-       benches/peers/run against OLD [NEW]  ratios to tantivy that differ by more than 10 % between two files of
-                                            results (NEW: that of the last run)
+       benches/peers/run workloads | ids ...  other reports; each has its own --help
+       benches/peers/run report [FOLDER]      write the report of the last run again
+       benches/peers/run against OLD [NEW]    print ratios to tantivy that differ by more than 10 % between two
+                                              files of results (NEW: the last run's)
 
   --docs N         documents (10,000,000)
-  --rounds N       how often each peer has its turn (3)
+  --rounds N       rounds: measurements of each peer (3)
   --quick          1,000,000 documents, less time for each measurement, and --no-cpus
-  --only NAME      only this peer, column or work; docvalues is always there. May be repeated
-  --no-cpus        without docvalues-avx2 and docvalues-any, which are docvalues with AVX2 kernels at best and
-                   with portable ones; --only can still name them
-  --report FOLDER  where benchmarks-peers.md goes (docs; with --only a folder of the target directory)
+  --only NAME      only this peer, column or workload, beside docvalues. May be repeated
+  --no-cpus        without docvalues-avx2 and docvalues-any, which are docvalues with AVX2 and with portable
+                   kernels; --only can still name them
+  --report FOLDER  folder of benchmarks-peers.md (docs; with --only a folder of the target directory)
   --keep           read the files of the last run instead of building them again
 
 peers: docvalues docvalues-avx2 docvalues-any lucene lucene-10.5.0 lucene-9.12.3 lucene-8.0.0 lucene-7.7.3 tantivy
-       parquet parquet-small; and for `take` vortex and lance, if their Python wheels are in target/venv, into which
-       --only take, vortex or lance installs them";
+       parquet parquet-small; and for `take` vortex and lance, if target/venv has their Python wheels (--only take,
+       vortex or lance installs them)";
 
 /// The peers of this program, docvalues first.
 const HERE: [&str; 4] = ["docvalues", "tantivy", "parquet", "parquet-small"];
@@ -64,7 +64,7 @@ impl Options {
         };
         let mut args = args.iter();
         while let Some(arg) = args.next() {
-            let mut value = || args.next().ok_or(format!("{arg}: a value is missing\n\n{HELP}"));
+            let mut value = || args.next().ok_or(format!("{arg}: expected a value\n\n{HELP}"));
             let number = |text: &String| {
                 text.replace(['_', ','], "").parse::<u32>().map_err(|e| format!("{arg} {text}: {e}"))
             };
@@ -93,7 +93,7 @@ impl Options {
         } else if PEERS.iter().any(|peer| peer.0 == name) || name == "lucene" {
             self.peers.push(name.to_owned());
         } else {
-            return Err(format!("--only {name}: no such peer, column or work\n\n{HELP}"));
+            return Err(format!("--only: expected a peer, column or workload, found `{name}`\n\n{HELP}"));
         }
         Ok(())
     }
@@ -112,7 +112,7 @@ impl Options {
             || self.peers.iter().any(|peer| peer == "lucene" || *peer == format!("lucene-{version}"))
     }
 
-    /// Whether the peers of Python are asked for by name.
+    /// Whether a peer in Python is named.
     fn names_python(&self) -> bool {
         python::PEERS.iter().any(|peer| self.peers.iter().any(|wanted| wanted == peer))
             || self.peers.is_empty() && self.workloads.contains(&Workload::Take)
@@ -126,10 +126,10 @@ impl Options {
         if self.columns.is_empty() { Column::ALL } else { &self.columns }
     }
 
-    /// What `peer` is to measure of `column`.
+    /// The workloads that `peer` measures on `column`.
     fn workloads(&self, peer: &str, column: Column) -> Vec<Workload> {
         let wanted = if self.workloads.is_empty() { Workload::ALL } else { &self.workloads };
-        // The fastest way to look up is among both kinds of ways; memory is looked at after a scan.
+        // A batch workload also counts single lookups; memory is read after a scan.
         let is_needed = |work: Workload| {
             work.also().is_some_and(|also| wanted.contains(&also))
                 || work == Workload::Scan && wanted.contains(&Workload::Memory)
@@ -143,7 +143,7 @@ impl Options {
             Workload::Take => !matches!(column, Column::Url | Column::Tags) && !is_parquet,
             _ if is_python => false,
             Workload::Build => !self.keep && !cpus::is_limited(peer),
-            // Builds read what docvalues wrote.
+            // Variants of docvalues read the files of docvalues.
             _ => work.is_read() || !cpus::is_limited(peer),
         };
         let workloads = Workload::ALL.iter().copied();
@@ -151,7 +151,7 @@ impl Options {
     }
 }
 
-/// The repository's folder.
+/// The root of the repository.
 fn root() -> &'static Path {
     Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."))
 }
@@ -160,7 +160,7 @@ fn target() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("target")
 }
 
-/// Measures and reports.
+/// Measures all peers and writes the report.
 pub fn run(args: &[String]) -> Result<(), String> {
     let options = Options::parse(args)?;
     let folder = target().join("data").join(options.docs.to_string());
@@ -176,12 +176,12 @@ pub fn run(args: &[String]) -> Result<(), String> {
     let mut machine = Machine::look(root(), options.docs, options.rounds, jvms);
 
     let mut lines = Vec::new();
-    // A partial run leaves the complete one alone.
+    // A partial run keeps the results of the complete one.
     let results_file = target().join(if options.is_partial() { "partial.jsonl" } else { "results.jsonl" });
     for round in 0..options.rounds {
         for &column in options.columns() {
             lines.extend(turn(&options, &peers, column, round, &folder)?);
-            // What was measured stays, should the rest fail.
+            // Keeps the measurements if a later one fails.
             machine.load.1 = machine::load();
             save(&results_file, &machine, &lines).map_err(|e| format!("{}: {e}", results_file.display()))?;
         }
@@ -191,14 +191,14 @@ pub fn run(args: &[String]) -> Result<(), String> {
     finish(&machine, lines, &report_folder)
 }
 
-/// The peers that are not of this program.
+/// The peers in other programs.
 struct Peers<'a> {
     lucenes: &'a [Lucene],
     limited: &'a [Limited],
     python: Option<&'a Python>,
 }
 
-/// Every peer's turn at a column.
+/// One round of a column: each peer measures it once.
 fn turn(
     options: &Options,
     peers: &Peers<'_>,
@@ -221,7 +221,7 @@ fn turn(
             wanted.map(|peer| (peer.to_owned(), python.command(peer)))
         }))
         .collect();
-    // Nobody always comes after the same neighbour.
+    // The order changes, so that no peer always follows the same one.
     let first = round as usize % commands.len();
     commands.rotate_left(first);
     let mut lines = Vec::new();
@@ -250,12 +250,12 @@ fn turn(
     Ok(lines)
 }
 
-/// Uses memory, and gives it back.
+/// Allocates, touches and frees memory.
 ///
-/// A virtual machine hands free memory to its host after a while; whoever needs it first then waits for it,
-/// at up to a hundred times what a first touch costs otherwise. That shall not be the peer that comes first.
+/// A virtual machine returns free memory to its host after a while. The next process to use it waits up to a hundred
+/// times as long as for a usual first touch. Without this call, that would be the first peer.
 pub fn touch_memory(docs: u32) {
-    /// What the largest column takes while it is built.
+    /// Memory of building the largest column.
     const BYTES_PER_DOC: usize = 200;
     const PAGE: usize = 4 << 10;
     let mut memory = vec![0_u8; docs as usize * BYTES_PER_DOC];

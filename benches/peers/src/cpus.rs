@@ -1,21 +1,21 @@
-//! docvalues with less of this CPU: this program, with `DOCVALUES_CPU` in its environment.
+//! Variants of docvalues without AVX-512 or without CPU-specific kernels: this program, run with `DOCVALUES_CPU` set.
 
 use std::process::Command;
 
-/// The peers that docvalues then is, and what the variable says.
+/// The names of the variants, and the value of the variable.
 const LIMITED: [(&str, &str); 2] = [("docvalues-avx2", "avx2"), ("docvalues-any", "any")];
 
-/// The kernels that docvalues chooses on this CPU, best first.
+/// The kernels of docvalues, fastest first.
 const KERNELS: [&str; 3] = ["AVX-512", "AVX2", "portable"];
 
-/// docvalues with less of the CPU.
+/// A variant of docvalues.
 pub struct Limited {
     pub peer: &'static str,
     cpu: &'static str,
 }
 
 impl Limited {
-    /// A process of it, to which the arguments of a measurement are to be added.
+    /// A command for it, without the arguments of a measurement.
     pub fn command(&self, measure: &str) -> Command {
         let mut command = Command::new(std::env::current_exe().unwrap_or_default());
         command.env("DOCVALUES_CPU", self.cpu).args([measure, self.peer]);
@@ -23,12 +23,12 @@ impl Limited {
     }
 }
 
-/// Whether a peer is docvalues with less of the CPU.
+/// Whether a peer is a variant of docvalues.
 pub fn is_limited(peer: &str) -> bool {
     LIMITED.iter().any(|limited| limited.0 == peer)
 }
 
-/// A place in [`KERNELS`].
+/// The index in [`KERNELS`] of the fastest kernels for this CPU.
 fn best() -> usize {
     #[cfg(target_arch = "x86_64")]
     {
@@ -42,17 +42,17 @@ fn best() -> usize {
     2
 }
 
-/// The best kernels that docvalues has for this CPU.
+/// The fastest kernels of docvalues for this CPU.
 pub fn kernels() -> &'static str {
     KERNELS[best()]
 }
 
-/// Those that are wanted, without those that would be the same on this CPU.
+/// The wanted variants, without those that would equal docvalues on this CPU.
 pub fn limited(wanted: impl Fn(&str) -> bool) -> Vec<Limited> {
     let mut found = Vec::new();
     for (place, (peer, cpu)) in LIMITED.into_iter().enumerate().filter(|(_, limited)| wanted(limited.0)) {
         if best() > place {
-            eprintln!("{peer}: the same as docvalues, whose kernels are {} here: left out", kernels());
+            eprintln!("{peer}: left out, it equals docvalues, whose kernels are {} here", kernels());
         } else {
             found.push(Limited { peer, cpu });
         }
@@ -60,18 +60,22 @@ pub fn limited(wanted: impl Fn(&str) -> bool) -> Vec<Limited> {
     found
 }
 
-/// The peer that docvalues is in this process.
+/// The variant of this process.
 pub fn this() -> &'static str {
     let cpu = std::env::var("DOCVALUES_CPU").unwrap_or_default();
     LIMITED.into_iter().find(|limited| limited.1 == cpu).map_or("docvalues", |limited| limited.0)
 }
 
-/// Checks that docvalues in this process is `peer`.
+/// Checks that this process is the variant `peer`.
 ///
 /// # Errors
 ///
-/// If `DOCVALUES_CPU` makes it another.
+/// If `DOCVALUES_CPU` selects another variant.
 pub fn check(peer: &str) -> Result<(), String> {
     let this = this();
-    if peer == this { Ok(()) } else { Err(format!("DOCVALUES_CPU makes this {this}, not {peer}")) }
+    if peer == this {
+        Ok(())
+    } else {
+        Err(format!("expected the variant {peer}, found {this}: change DOCVALUES_CPU"))
+    }
 }

@@ -1,7 +1,7 @@
-//! From ids to documents over many segments: docvalues beside Lucene's term dictionaries, its Bloom filters, the crate `fst`
-//! and tantivy's sorted string tables. `benches/peers/run ids`.
+//! Primary-key lookup over many segments: docvalues compared with Lucene's term dictionaries, its Bloom filters, the crate
+//! `fst` and tantivy's sorted string tables (`benches/peers/run ids`).
 //!
-//! One process measures one shape of one peer, as for columns; see README.md.
+//! One process measures one shape of one peer. See README.md.
 
 mod here;
 mod report;
@@ -25,14 +25,14 @@ const HELP: &str = "\
 usage: benches/peers/run ids [--quick] [--rounds N] [--only NAME]... [--report FOLDER]
 
   --quick          fewer shapes, and less time for each measurement
-  --rounds N       how often each peer has its turn (3)
-  --only NAME      only this peer or shape; docvalues is always there. May be repeated
-  --report FOLDER  where ids.md goes (docs/benchmarks; with --only a folder of the target directory)
+  --rounds N       rounds: measurements of each peer (3)
+  --only NAME      only this peer or shape, beside docvalues. May be repeated
+  --report FOLDER  folder of ids.md (docs/benchmarks; with --only a folder of the target directory)
 
 peers: docvalues lucene lucene-10.5.0 lucene-10.3.1 lucene-9.12.3 fst tantivy
 shapes: ids and segments, such as uuid-400x2500";
 
-/// What ids there are, and how they lie in segments: each has the next ones.
+/// The kind of ids, the number of segments, and the ids of each, which are consecutive.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Shape {
     pub kind: IdKind,
@@ -44,7 +44,7 @@ const fn shape(kind: IdKind, segments: u32, each: u32) -> Shape {
     Shape { kind, segments, each }
 }
 
-/// The shapes that are measured; with `--quick` the first ones.
+/// The measured shapes; `--quick` measures the first [`QUICK`].
 const SHAPES: [Shape; 9] = [
     shape(IdKind::Uuid, 400, 2_500),
     shape(IdKind::Uuid, 13, 76_923),
@@ -57,14 +57,14 @@ const SHAPES: [Shape; 9] = [
     shape(IdKind::Uuid, 400, 25_000),
 ];
 
-/// Ids that are asked for between two looks at the clock.
+/// Ids between two readings of the clock.
 const WINDOW: usize = 20_000;
 
-/// How many of them are quick.
+/// The number of shapes of `--quick`.
 const QUICK: usize = 4;
 
 impl Shape {
-    /// All ids.
+    /// The number of ids.
     pub fn ids(self) -> u32 {
         self.segments * self.each
     }
@@ -87,7 +87,7 @@ impl FromStr for Shape {
         });
         parts
             .filter(|shape| shape.segments > 0 && shape.each > 0)
-            .ok_or_else(|| format!("`{text}` is no shape"))
+            .ok_or_else(|| format!("expected a shape such as uuid-400x2500, found `{text}`"))
     }
 }
 
@@ -95,22 +95,21 @@ impl FromStr for Shape {
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Line {
     pub peer: String,
-    /// `bytes`, `absent`, `present`, or one of those that only docvalues does.
+    /// `bytes`, `absent`, `present`, or a workload of docvalues alone.
     pub work: String,
     pub kind: String,
     pub segments: u32,
     pub each: u32,
-    /// What the nanoseconds are for.
+    /// The number of lookups of `ns_cpu`.
     pub units: u64,
     pub ns_cpu: f64,
     pub ns_wall: f64,
-    /// Of `bytes` the bytes; else for each window of ids that was asked for, of each that was found one more than its
-    /// version, all together.
+    /// For `bytes`, the bytes. Otherwise, for each window of ids, the sum of the versions plus 1 of the ids found.
     pub checksums: Vec<i64>,
 }
 
 impl Line {
-    /// The number of distinct ids that were asked for, if the shape has as many.
+    /// The number of distinct ids looked up, if the shape has that many.
     fn asked(&self) -> u64 {
         self.checksums.len() as u64 * WINDOW as u64
     }
@@ -131,7 +130,7 @@ impl Options {
         let mut quick = false;
         let mut args = args.iter();
         while let Some(arg) = args.next() {
-            let mut value = || args.next().ok_or(format!("{arg}: a value is missing\n\n{HELP}"));
+            let mut value = || args.next().ok_or(format!("{arg}: expected a value\n\n{HELP}"));
             match arg.as_str() {
                 "--quick" => (quick, options.milliseconds) = (true, 2_000),
                 "--rounds" => options.rounds = value()?.parse().map_err(|e| format!("{arg}: {e}"))?,
@@ -166,7 +165,7 @@ fn target() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("target")
 }
 
-/// Measures and reports.
+/// Measures all peers and writes the report.
 pub fn run(args: &[String]) -> Result<(), String> {
     let options = Options::parse(args)?;
     let (root, folder) = (Path::new(env!("CARGO_MANIFEST_DIR")).join("../.."), target().join("data/ids"));
@@ -186,7 +185,7 @@ pub fn run(args: &[String]) -> Result<(), String> {
             let saved: Vec<String> =
                 lines.iter().filter_map(|line| serde_json::to_string(line).ok()).collect();
             let _ = fs::write(target().join("ids.jsonl"), saved.join("\n"));
-            // What was measured stays, should the rest fail.
+            // Keeps the measurements if a later one fails.
             let report = options.report.clone().unwrap_or_else(|| root.join("docs/benchmarks"));
             let path =
                 report::write(&machine, &lines, &report).map_err(|e| format!("{}: {e}", report.display()))?;
@@ -196,7 +195,7 @@ pub fn run(args: &[String]) -> Result<(), String> {
     Ok(())
 }
 
-/// Every peer's turn at a shape.
+/// One round of a shape: each peer measures it once.
 fn turn(
     options: &Options,
     lucenes: &[Lucene],
@@ -213,7 +212,7 @@ fn turn(
         commands.push((peer.to_owned(), command));
     }
     for lucene in lucenes {
-        // The filters are those of today.
+        // Bloom filters are measured in the newest version alone.
         let with_filter = lucene.version == lucene::FOR_IDS[0];
         for filter in ["plain", "bloom"].into_iter().take(1 + usize::from(with_filter)) {
             let mut command = lucene.command();
@@ -223,7 +222,7 @@ fn turn(
             commands.push((format!("lucene-{}, {filter}", lucene.version), command));
         }
     }
-    // Nobody always comes after the same neighbour.
+    // The order changes, so that no peer always follows the same one.
     let first = round as usize % commands.len();
     commands.rotate_left(first);
     let mut lines = Vec::new();
@@ -245,7 +244,7 @@ fn turn(
     Ok(lines)
 }
 
-/// Refuses lines of which two that looked up the same windows of ids found other documents.
+/// Checks that peers that looked up the same windows of ids found the same documents.
 fn agree(lines: &[Line]) -> Result<(), String> {
     let mut sums: BTreeMap<(&str, &str, u32, u32), &Line> = BTreeMap::new();
     for line in

@@ -1,4 +1,4 @@
-//! Where and when it was measured.
+//! The machine and the time of a measurement.
 
 use std::fs;
 use std::path::Path;
@@ -9,12 +9,12 @@ use serde::{Deserialize, Serialize};
 use crate::cpus;
 use crate::report::rounds;
 
-/// What a reader of the results has to know. The first line of the file of results.
+/// The circumstances of a run: the first line of a results file.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Machine {
     pub commit: String,
     pub date: String,
-    /// Its name, and the best kernels that docvalues has for it.
+    /// The name of the CPU, and the kernels that docvalues uses on it.
     pub cpu: String,
     pub cores: usize,
     pub memory: String,
@@ -55,7 +55,7 @@ impl Machine {
 }
 
 impl Machine {
-    /// The CPU and the rounds of which figures are.
+    /// The CPU and the number of rounds, for captions.
     pub fn measured(&self) -> String {
         format!("{}; {}", self.cpu, rounds(self.rounds))
     }

@@ -1,7 +1,7 @@
-//! docvalues beside Lucene, tantivy and Parquet: the same work on the same data, in turns.
+//! A comparison of docvalues with Lucene, tantivy and Parquet: the same workloads on the same data, alternating.
 //!
-//! `measure` is one process with one column of one peer; `compare` starts such processes round by round
-//! and writes the report. See README.md.
+//! `measure` runs one process with one column of one peer. `compare` starts these processes round by round and writes
+//! the report. See README.md.
 
 mod clock;
 mod compare;
@@ -54,10 +54,10 @@ fn main() -> ExitCode {
     }
 }
 
-/// PEER COLUMN DOCS FOLDER MILLISECONDS WORK,WORK...
+/// PEER COLUMN DOCS FOLDER MILLISECONDS WORKLOAD,WORKLOAD...
 fn measure(args: &[String]) -> Result<(), String> {
     let [name, column, docs, folder, milliseconds, workloads] = args else {
-        return Err("measure: PEER COLUMN DOCS FOLDER MILLISECONDS WORK,WORK".into());
+        return Err("measure: PEER COLUMN DOCS FOLDER MILLISECONDS WORKLOAD,WORKLOAD".into());
     };
     let number = |text: &String| text.parse::<u32>().map_err(|e| format!("`{text}`: {e}"));
     let session = |peer, version| {
@@ -82,7 +82,7 @@ fn measure(args: &[String]) -> Result<(), String> {
         "parquet-small" => {
             peer::parquet::run(&session("parquet-small", peer::locked("parquet"))?, Setting::SmallPages);
         }
-        other => return Err(format!("no peer `{other}` in this program")),
+        other => return Err(format!("expected a peer of this program, found `{other}`")),
     }
     Ok(())
 }

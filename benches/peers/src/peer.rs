@@ -1,15 +1,14 @@
-//! The peers that are measured in this program. Each goes through its fastest public API; where it is
-//! not plain which one that is, through several.
+//! The peers of this program. Each uses its fastest public API, or several if it is not obvious which one is fastest.
 
 pub mod docvalues;
 pub mod parquet;
 pub mod tantivy;
 pub mod three;
 
-/// Documents that are asked for at a time, where an API takes many.
+/// Documents of a request, for APIs that take many.
 pub const BATCH: usize = 1_024;
 
-/// The version of a crate that was built in.
+/// The version of a crate in the lock file.
 pub fn locked(name: &str) -> String {
     let lock = include_str!("../Cargo.lock");
     let found = lock.split("[[package]]").find(|part| part.contains(&format!("name = \"{name}\"\n")));

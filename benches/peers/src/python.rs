@@ -1,4 +1,4 @@
-//! Vortex and Lance, by their Python wheels: only small calls are measured in them.
+//! Vortex and Lance, through their Python wheels, for the workload `take` alone.
 
 use std::fs::{self, File};
 use std::io::{self, BufWriter, Write};
@@ -8,7 +8,7 @@ use std::process::Command;
 use crate::data;
 use crate::task::{Column, LOOKUPS, TAKEN, Values};
 
-/// What `take.py` measures.
+/// The peers in `take.py`.
 pub const PEERS: [&str; 2] = ["vortex", "lance"];
 
 const WHEELS: [&str; 3] = ["vortex-data==0.93.0", "pylance==14.0.2", "pyarrow==26.0.1"];
@@ -17,14 +17,14 @@ const WHEELS: [&str; 3] = ["vortex-data==0.93.0", "pylance==14.0.2", "pyarrow==2
 const THREADS: [&str; 4] =
     ["LANCE_CPU_THREADS", "LANCE_IO_THREADS", "TOKIO_WORKER_THREADS", "RAYON_NUM_THREADS"];
 
-/// A Python that has the wheels.
+/// A Python interpreter with the wheels.
 pub struct Python {
     program: PathBuf,
     script: PathBuf,
 }
 
 impl Python {
-    /// A process for `peer`, to which the arguments of a measurement are to be added.
+    /// A command for `peer`, without the arguments of a measurement.
     pub fn command(&self, peer: &str) -> Command {
         let mut command = Command::new(&self.program);
         command.envs(THREADS.map(|name| (name, "1"))).arg(&self.script).arg(peer).arg(TAKEN.to_string());
@@ -32,7 +32,7 @@ impl Python {
     }
 }
 
-/// The Python of `target/venv`, made if it is to be. If it is not there and was asked for, the reason is told.
+/// The Python of `target/venv`, which is made on request. Prints the reason if that fails.
 pub fn find(package: &Path, target: &Path, install: bool) -> Option<Python> {
     let folder = target.join("venv");
     let found = Python { program: folder.join("bin/python"), script: package.join("take.py") };
@@ -63,8 +63,8 @@ fn said(command: &mut Command) -> Result<(), String> {
     }
 }
 
-/// Writes what the script reads, if it is not there: `COLUMN.raw`, a little-endian `i64` for each document and then a
-/// byte that says whether there is a value; and `take.raw`, the documents that are asked for, as `u32`.
+/// Writes the missing input files of the script: `COLUMN.raw` has a little-endian `i64` for each document, then a byte for
+/// each document that is 1 if it has a value; `take.raw` has the requested documents as `u32`.
 pub fn write(column: Column, docs: u32, folder: &Path) -> io::Result<()> {
     let (values, asked) = (folder.join(format!("{column}.raw")), folder.join("take.raw"));
     if !values.exists() {
@@ -86,7 +86,7 @@ pub fn write(column: Column, docs: u32, folder: &Path) -> io::Result<()> {
     Ok(())
 }
 
-/// Numbers, and which documents have one; of strings their ords.
+/// The numbers of a column, or the ords of its strings, and the documents that have one.
 fn numbers(column: Column, docs: u32) -> (Vec<i64>, Option<Vec<u64>>) {
     match column.values(docs) {
         Values::Numbers(numbers) => (numbers.values, numbers.present),

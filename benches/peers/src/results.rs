@@ -1,5 +1,5 @@
-//! Measurements of all processes, merged: medians, the fastest way of each peer, and whether all peers
-//! came to the same answers.
+//! Merges the measurements of all processes: medians, the fastest API of each peer, and a check that all peers have the
+//! same answers.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -7,7 +7,7 @@ use crate::python;
 use crate::session::Line;
 use crate::task::{Column, Workload};
 
-/// The peers in the order of the tables, with what they are called there.
+/// The peers in the order of the tables, with their names there.
 pub const PEERS: [(&str, &str); 12] = [
     ("docvalues", "docvalues"),
     ("docvalues-avx2", "docvalues, AVX2"),
@@ -26,13 +26,13 @@ pub const PEERS: [(&str, &str); 12] = [
 /// One figure of a table.
 #[derive(Clone, Debug)]
 pub struct Figure {
-    /// In the unit of the work.
+    /// In the unit of the workload.
     pub value: f64,
-    /// By the clock on the wall.
+    /// Wall time.
     pub wall: f64,
-    /// The way that was the fastest.
+    /// The fastest API.
     pub api: String,
-    /// Whether it read strings where others read ords.
+    /// Whether it read strings instead of ords.
     pub strings: bool,
 }
 
@@ -41,14 +41,14 @@ pub struct Results {
     figures: BTreeMap<(Workload, Column, String), Figure>,
     peers: BTreeSet<String>,
     pub versions: BTreeMap<String, String>,
-    /// How many answers were compared.
+    /// The number of answers that were compared.
     pub compared: usize,
 }
 
 impl Results {
     /// # Errors
     ///
-    /// If two peers came to different answers.
+    /// If two peers have different answers.
     pub fn new(lines: Vec<Line>) -> Result<Results, String> {
         let compared = compare(&lines)?;
         let mut rounds: BTreeMap<(Workload, Column, String, String), Vec<&Line>> = BTreeMap::new();
@@ -72,7 +72,7 @@ impl Results {
             let (value, wall) = (median(|line| line.ns_cpu), median(|line| line.ns_wall));
             let strings = lines[0].of == "strings";
             let figure = Figure { value, wall, api, strings };
-            // A work that was not asked for has no row, though some of its ways were measured.
+            // A workload that was not requested has no row, although some of its APIs were measured.
             for work in [Some(work), work.also()].into_iter().flatten().filter(|work| measured.contains(work))
             {
                 let best = figures.entry((work, column, peer.clone())).or_insert_with(|| figure.clone());
@@ -84,18 +84,18 @@ impl Results {
         Ok(Results { figures, peers, versions, compared })
     }
 
-    /// The peers that were there: their names, and what they are called.
+    /// The measured peers, with their names in tables.
     pub fn peers(&self) -> Vec<(&'static str, &'static str)> {
         PEERS.into_iter().filter(|(name, _)| self.peers.contains(*name)).collect()
     }
 
-    /// Those that did a work.
+    /// The peers that ran a workload.
     pub fn peers_of(&self, work: Workload) -> Vec<(&'static str, &'static str)> {
         let did = |peer: &str| Column::ALL.iter().any(|&column| self.get(work, column, peer).is_some());
         self.peers().into_iter().filter(|peer| did(peer.0)).collect()
     }
 
-    /// Those with which docvalues is compared in most workloads.
+    /// The peers that docvalues is compared with in most workloads.
     pub fn rivals(&self) -> Vec<(&'static str, &'static str)> {
         let is_rival = |peer: &str| !peer.starts_with("docvalues") && !python::PEERS.contains(&peer);
         self.peers().into_iter().filter(|peer| is_rival(peer.0)).collect()
@@ -105,29 +105,29 @@ impl Results {
         self.figures.get(&(work, column, peer.to_owned()))
     }
 
-    /// The columns for which somebody did a work.
+    /// The columns that a workload ran on.
     pub fn columns(&self, work: Workload) -> Vec<Column> {
         let there = |column: &&Column| self.figures.keys().any(|key| key.0 == work && key.1 == **column);
         Column::ALL.iter().filter(there).copied().collect()
     }
 
-    /// The workloads that were done.
+    /// The workloads that ran.
     pub fn workloads(&self) -> Vec<Workload> {
         Workload::ALL.iter().copied().filter(|&work| !self.columns(work).is_empty()).collect()
     }
 
-    /// How many times as much as docvalues a peer needs. None where they read different things.
+    /// A peer's figure divided by that of docvalues, or `None` if one read strings and the other ords.
     pub fn ratio(&self, work: Workload, column: Column, peer: &str) -> Option<f64> {
         self.ratio_to("docvalues", work, column, peer)
     }
 
-    /// The same of `ours`, a build of docvalues.
+    /// [`ratio`](Self::ratio) to `ours`, a variant of docvalues.
     pub fn ratio_to(&self, ours: &str, work: Workload, column: Column, peer: &str) -> Option<f64> {
         let (ours, theirs) = (self.get(work, column, ours)?, self.get(work, column, peer)?);
         (ours.strings == theirs.strings).then(|| theirs.value / ours.value)
     }
 
-    /// The same for the fastest of `peers`.
+    /// [`ratio_to`](Self::ratio_to) of the fastest of `peers`.
     pub fn ratio_to_fastest(
         &self,
         ours: &str,
@@ -146,7 +146,7 @@ fn name(line: &Line) -> String {
     }
 }
 
-/// What the tables show of a work.
+/// The unit of a workload in tables.
 pub fn unit(work: Workload) -> &'static str {
     match work {
         Workload::Data => "",
@@ -171,7 +171,7 @@ fn in_unit(line: &Line, ns: f64) -> f64 {
     }
 }
 
-/// Whether those that did the same work came to the same sum. How many did.
+/// Checks that equal workloads have equal sums; returns the number of sums compared.
 fn compare(lines: &[Line]) -> Result<usize, String> {
     let mut sums: BTreeMap<(Workload, Column, &str, u32), &Line> = BTreeMap::new();
     for line in lines {

@@ -18,32 +18,32 @@ pub struct Line {
     pub version: String,
     pub work: Workload,
     pub column: Column,
-    /// The way that was taken, where a peer has several.
+    /// The peer's API, if it has several for the workload.
     pub api: String,
     pub docs: u32,
-    /// Values, lookups or documents that `ns_cpu` and `ns_wall` are to be divided by; for
-    /// [`Workload::Bytes`] and [`Workload::Memory`] the bytes.
+    /// The number of values, lookups or documents that `ns_cpu` and `ns_wall` are for; bytes for [`Workload::Bytes`] and
+    /// [`Workload::Memory`].
     pub units: u64,
     /// CPU time of the thread for all of them.
     pub ns_cpu: f64,
     pub ns_wall: f64,
-    /// What was added up of the answers.
+    /// The sum of all answers.
     pub checksum: i64,
-    /// What was added up: peers are compared where they agree in it.
+    /// The kind of things summed: peers with the same kind must have the same sum.
     pub of: String,
 }
 
-/// What a process was told to measure.
+/// The arguments of a measuring process.
 pub struct Session {
     pub peer: &'static str,
     pub version: String,
     pub column: Column,
     pub docs: u32,
     pub folder: PathBuf,
-    /// Nanoseconds that a measurement should take.
+    /// The duration of a measurement, in nanoseconds.
     pub budget: f64,
     pub workloads: Vec<Workload>,
-    /// What was in memory before the column was opened.
+    /// Resident bytes before the column was opened.
     pub resident: Cell<u64>,
 }
 
@@ -54,7 +54,7 @@ impl Session {
 
     /// The column's file.
     pub fn file(&self) -> PathBuf {
-        // Builds of docvalues read the same file.
+        // All variants of docvalues read the same file.
         let peer = if self.peer.starts_with("docvalues") { "docvalues" } else { self.peer };
         self.folder.join(format!("{}.{peer}", self.column))
     }
@@ -64,7 +64,7 @@ impl Session {
         map(&self.file())
     }
 
-    /// The values, told to the driver by their sum, and the file made of them if it is not there.
+    /// The values and the requests. Reports the sum of the values, and builds the file if it is missing.
     pub fn prepare(&self, build: impl Fn(&Values, &Path)) -> (Values, Asked) {
         let values = self.column.values(self.docs);
         self.tell(Workload::Data, "", 1, Elapsed::default(), values.sum(), "data");
@@ -84,7 +84,7 @@ impl Session {
         (values, Asked::new(self.docs))
     }
 
-    /// The files of the columns that are read together, each made if it is not there.
+    /// The files of the columns that are read together. Builds those that are missing.
     pub fn parts(&self, build: impl Fn(Column, &Values, &Path)) -> Option<[PathBuf; 3]> {
         let parts = self.column.parts()?.map(|column| Session {
             peer: self.peer,
@@ -102,17 +102,17 @@ impl Session {
         }))
     }
 
-    /// The values are gone, and the column is opened next.
+    /// To be called when the values are freed and before the column is opened.
     pub fn ready(&self) {
         self.resident.set(resident());
     }
 
-    /// Measures `body`, which does `units` things and adds up what it got.
+    /// Measures `body`, which reads `units` values and returns their sum.
     pub fn measure(&self, work: Workload, api: &str, units: u64, mut body: impl FnMut() -> i64) {
         self.measure_of(work, api, units, "values", &mut body);
     }
 
-    /// As [`measure`](Self::measure), where the sum is one of strings.
+    /// As [`measure`](Self::measure), for a sum of strings.
     pub fn measure_strings(&self, work: Workload, api: &str, units: u64, mut body: impl FnMut() -> i64) {
         self.measure_of(work, api, units, "strings", &mut body);
     }
@@ -130,7 +130,7 @@ impl Session {
         let mut time = |runs: usize| {
             let start = Moment::now();
             for _ in 0..runs {
-                assert_eq!(black_box(body()), checksum, "the same answer again");
+                assert_eq!(black_box(body()), checksum, "repetitions have the same answer");
             }
             Moment::now() - start
         };
@@ -169,7 +169,7 @@ impl Session {
     }
 }
 
-/// Bytes of this process that are in memory, to the page.
+/// Resident bytes of this process.
 fn resident() -> u64 {
     let all = fs::read_to_string("/proc/self/smaps_rollup").unwrap_or_default();
     let line = all.lines().find_map(|line| line.strip_prefix("Rss:"));
@@ -177,9 +177,9 @@ fn resident() -> u64 {
     kib.map_or(0, |kib| kib << 10)
 }
 
-/// Maps a file of this harness, which nobody truncates meanwhile.
+/// Maps a file of this harness, which nothing truncates during a measurement.
 pub fn map(path: &Path) -> Mmap {
     let file = File::open(path).expect("the column's file");
-    // SAFETY: the harness wrote the file, and nothing changes it while a process measures it.
+    // SAFETY: the harness wrote the file, and nothing changes it during a measurement.
     unsafe { Mmap::map(&file) }.expect("a file can be mapped")
 }

@@ -1,7 +1,7 @@
-//! A segment's columns beside Parquet's, byte for byte: both compressed, and both read by small pieces.
+//! The bytes of a segment's columns compared with Parquet: both compressed, both readable in small pieces.
 //!
-//! Each column is written to a Parquet file of its own, with zstd of level 3 and pages of 1,024 rows, as
-//! numbers, strings or lists of them, with a dictionary and without: the smaller one counts.
+//! Each column becomes a Parquet file of its own, with zstd level 3 and pages of 1,024 rows, once with a dictionary
+//! and once without: the smaller one counts.
 
 use std::fmt::Write as _;
 use std::sync::Arc;
@@ -14,7 +14,7 @@ use parquet::arrow::ArrowWriter;
 use parquet::basic::{Compression, Encoding, ZstdLevel};
 use parquet::file::properties::WriterProperties;
 
-/// Prints a table of the columns of the segment `path`.
+/// Prints a table of the columns of the segment at `path`.
 pub fn run(path: &str) -> Result<(), String> {
     let segment = Segment::open(path).map_err(|error| error.to_string())?;
     let stats = segment.usage().map_err(|error| error.to_string())?;
@@ -38,7 +38,7 @@ pub fn run(path: &str) -> Result<(), String> {
     Ok(())
 }
 
-/// Bytes of a Parquet file of one column, without its metadata: pages alone.
+/// Bytes of the pages of a Parquet file with one column, without the file metadata.
 fn written(array: &ArrayRef, dictionary: bool) -> u64 {
     let level = ZstdLevel::try_new(3).expect("a level of zstd");
     let properties = WriterProperties::builder()

@@ -1,9 +1,9 @@
-//! What is done with the values that a peer hands over, by the same code for all of them.
+//! Sums over the values that a peer returns: the same code for all peers.
 //!
-//! The JVM compiles its loops for the CPU it runs on. A sum compiled for any x86 takes half of the time
-//! of a scan, and would hide what the scan takes: so these are compiled for the wide registers, too.
+//! The JVM compiles its loops for the CPU that it runs on. A sum compiled for any x86-64 takes half of the time of a scan
+//! and would hide the scan, so the sums are compiled for AVX-512 and AVX2, too.
 
-/// Declares sums that are compiled for AVX-512, for AVX2 and for any CPU.
+/// Declares sums that are compiled for AVX-512, AVX2 and any CPU.
 macro_rules! sums {
     ($($(#[$about:meta])* pub fn $name:ident($values:ident: $slice:ty) -> i64 $body:block)*) => { $(
         $(#[$about])*
@@ -24,7 +24,7 @@ macro_rules! sums {
                 }
 
                 if is_x86_feature_detected!("avx512f") && is_x86_feature_detected!("avx512dq") {
-                    // SAFETY: the line above: this CPU has what the function is compiled for.
+                    // SAFETY: the line above checks that this CPU has the features of the function.
                     return unsafe { avx512($values) };
                 }
                 if is_x86_feature_detected!("avx2") {
@@ -43,7 +43,7 @@ sums! {
         values.iter().fold(0, |sum, &value| sum.wrapping_add(value))
     }
 
-    /// Of numbers without signs.
+    /// Of unsigned numbers.
     pub fn of_unsigned(values: &[u64]) -> i64 {
         values.iter().fold(0_u64, |sum, &value| sum.wrapping_add(value)).cast_signed()
     }

@@ -1,4 +1,4 @@
-//! What is measured: columns, workloads, and what each work asks for.
+//! Columns, workloads, and the documents that they read.
 
 use std::collections::HashSet;
 use std::fmt;
@@ -11,10 +11,10 @@ use serde::{Deserialize, Serialize};
 use crate::data::{self, Numbers, Strings};
 use crate::peer::BATCH;
 
-/// How far `size-shifted` is ahead of `size`: no multiple of any block.
+/// The first document of `size` in `size-shifted`: no multiple of a block size.
 const SHIFT: u32 = 5_000;
 
-/// A list of names, written as they stand in arguments and results.
+/// Declares an enum whose variants have the names used in arguments and results.
 macro_rules! names {
     ($(#[$about:meta])* $name:ident { $($(#[$doc:meta])* $variant:ident = $text:literal),* $(,)? }) => {
         $(#[$about])*
@@ -40,7 +40,7 @@ macro_rules! names {
 
             fn from_str(text: &str) -> Result<$name, String> {
                 let named = $name::ALL.iter().copied().find(|one| one.name() == text);
-                named.ok_or_else(|| format!("`{text}` is none of {}", [$($text),*].join(", ")))
+                named.ok_or_else(|| format!("expected one of {}, found `{text}`", [$($text),*].join(", ")))
             }
         }
     };
@@ -49,7 +49,7 @@ macro_rules! names {
 pub(crate) use names;
 
 names! {
-    /// A column. Each has a file of its own in every peer.
+    /// A column. Each peer stores it in a file of its own.
     Column {
         Ts = "ts",
         Size = "size",
@@ -61,57 +61,57 @@ names! {
         Host = "host",
         Url = "url",
         Tags = "tags",
-        /// `ts`, `size` and `host`, each in the file that it has as a column.
+        /// `ts`, `size` and `host`, from the files of these columns.
         Three = "three",
-        /// The same with `price60`, which not every document has.
+        /// `ts`, `price60` and `host`; 60 % of the documents have a `price60`.
         ThreePrice60 = "three-price60",
     }
 }
 
 names! {
-    /// A work.
+    /// A workload.
     Workload {
-        /// The sum of the data, made by the peer's own program.
+        /// The sum of the data that the peer's program generates.
         Data = "data",
         /// From values in memory to a closed and synced file.
         Build = "build",
-        /// Of the file.
+        /// The size of the file.
         Bytes = "bytes",
         /// From the closed file to the first value, page cache warm.
         Open = "open",
-        /// All values, in the order of documents, which are known.
+        /// All values in document order.
         Scan = "scan",
-        /// Ascending documents, 1 % of all.
+        /// Ascending documents, 1 % of all, in batches.
         Gather1 = "gather-1",
-        /// The same, asked for one after the other.
+        /// The documents of `gather-1`, one at a time.
         Get1 = "get-1",
-        /// Ascending documents, 0.01 % of all.
+        /// Ascending documents, 0.01 % of all, in batches.
         Gather001 = "gather-0.01",
-        /// A million documents in no order, the fastest way there is.
+        /// A million random documents, in batches.
         Random = "random",
-        /// The same, asked for one after the other.
+        /// The documents of `random`, one at a time.
         RandomSingle = "random-single",
-        /// As many random documents, 20 a call.
+        /// The documents of `random`, 20 a call.
         Take = "take",
-        /// Ascending documents, 1 % of all: of each the values of three columns, then of the next one.
+        /// Ascending documents, 1 % of all: the values of three columns, one document at a time.
         ThreeColumns = "three-columns",
-        /// The same, by 64 documents of a column at a time.
+        /// The documents of `three-columns`, 64 of each column at a time.
         ThreeColumns64 = "three-columns-64",
-        /// A million random ords to their terms, one after the other.
+        /// The terms of a million random ords, one at a time.
         Terms = "terms",
-        /// The same, as many at a time as one likes.
+        /// The terms of a million random ords, in batches of any size.
         TermsBatch = "terms-batch",
-        /// A million random terms to their ords.
+        /// The ords of a million random terms.
         Seek = "seek",
-        /// The documents whose value lies in a range that 1 % of them have.
+        /// A range filter that matches 1 % of the documents.
         Range = "range",
-        /// What is in memory of the process, heap and file, once a column was opened and scanned.
+        /// Resident memory, heap and file, after opening and scanning a column.
         Memory = "memory",
     }
 }
 
 impl Workload {
-    /// The work that asks for the same documents one after the other, if there is one.
+    /// The workload that reads the same documents one at a time, if there is one.
     pub fn singly(self) -> Workload {
         match self {
             Workload::Random => Workload::RandomSingle,
@@ -120,7 +120,7 @@ impl Workload {
         }
     }
 
-    /// The work that counts a way of this one, too: many at a time can be done one by one, if that is faster.
+    /// The batch workload that counts the APIs of this one, too: a batch may be read one at a time if that is faster.
     pub fn also(self) -> Option<Workload> {
         match self {
             Workload::RandomSingle => Some(Workload::Random),
@@ -131,7 +131,7 @@ impl Workload {
         }
     }
 
-    /// Whether it reads a file that is there, and not its size.
+    /// Whether it reads the values of an existing file.
     pub fn is_read(self) -> bool {
         !matches!(self, Workload::Data | Workload::Build | Workload::Bytes | Workload::Memory)
     }
@@ -140,23 +140,23 @@ impl Workload {
 /// Random lookups.
 pub const LOOKUPS: usize = 1_000_000;
 
-/// Documents of a small call.
+/// Documents of a call in `take`.
 pub const TAKEN: usize = 20;
 
-/// What a column holds.
+/// The values of a column.
 pub enum Values {
     Numbers(Numbers),
     Strings(Strings),
     Tags(Tags),
 }
 
-/// The column `tags`.
+/// The values of the column `tags`.
 pub struct Tags {
-    /// The numbers of each document's tags.
+    /// The tag numbers of each document.
     ids: Vec<Vec<u32>>,
-    /// Their names, those of all documents end to end.
+    /// The tag names of all documents, concatenated.
     pub names: Strings,
-    /// Where each document's names begin, and where the last one's end.
+    /// The index of each document's first name, and the number of names.
     pub lists: Vec<u64>,
 }
 
@@ -174,7 +174,7 @@ impl Tags {
 }
 
 impl Strings {
-    /// How many there are.
+    /// The number of strings.
     pub fn count(&self) -> usize {
         self.offsets.len() - 1
     }
@@ -202,7 +202,7 @@ impl Column {
         }
     }
 
-    /// What 1 % of the documents have, for columns that are filtered.
+    /// A range that 1 % of the documents match, for columns with a filter.
     pub fn range(self, docs: u32) -> Option<RangeInclusive<i64>> {
         match self {
             // Steps are 1,000 on average: 1 % from the middle on.
@@ -217,7 +217,7 @@ impl Column {
         }
     }
 
-    /// The columns that are read together, if it stands for several.
+    /// The columns that are read together, for a column that stands for several.
     pub fn parts(self) -> Option<[Column; 3]> {
         match self {
             Column::Three => Some([Column::Ts, Column::Size, Column::Host]),
@@ -226,12 +226,12 @@ impl Column {
         }
     }
 
-    /// Whether every document has a value: then nobody has to say which have.
+    /// Whether every document has a value.
     pub fn is_dense(self) -> bool {
         !matches!(self, Column::Price60 | Column::Rare1 | Column::Tags)
     }
 
-    /// What ns are counted by in a scan: values.
+    /// The number of values, which a scan divides its time by.
     pub fn value_count(self, values: &Values) -> u64 {
         match values {
             Values::Numbers(numbers) => match &numbers.present {
@@ -245,7 +245,7 @@ impl Column {
 }
 
 impl Values {
-    /// The sum by which programs compare their data.
+    /// The sum that programs compare their data by.
     pub fn sum(&self) -> i64 {
         let hash = |sum: i64, next: i64| sum.wrapping_mul(31).wrapping_add(next);
         match self {
@@ -255,7 +255,7 @@ impl Values {
         }
     }
 
-    /// The first document from the middle on that has a value.
+    /// The first document with a value, from the middle on.
     pub fn middle(&self) -> DocId {
         let there: Box<dyn Fn(usize) -> bool> = match self {
             Values::Numbers(Numbers { present: Some(words), .. }) => {
@@ -274,24 +274,24 @@ impl Values {
     }
 }
 
-/// What a reading of strings adds up: enough that the bytes are really there.
+/// The sum of a string: its length and two of its bytes, so that they are really read.
 #[inline]
 pub fn touch(bytes: &[u8]) -> i64 {
     let at = |i: usize| i64::from(bytes[i]);
     bytes.len() as i64 + 3 * at(bytes.len() / 3) + 7 * at(bytes.len() - 1)
 }
 
-/// Documents that are asked for.
+/// A request for documents.
 pub struct Lookups<'a> {
     pub work: Workload,
     pub docs: &'a [DocId],
-    /// The most documents of a call.
+    /// The maximum number of documents of a call.
     pub batch: usize,
-    /// What ns are counted by.
+    /// The number that the time is divided by.
     pub units: u64,
 }
 
-/// The documents and terms that are asked for.
+/// The documents of all requests.
 pub struct Asked {
     pub hits1: Vec<DocId>,
     pub hits001: Vec<DocId>,
@@ -307,7 +307,7 @@ impl Asked {
         }
     }
 
-    /// Each work that reads documents, as many a call as one likes.
+    /// The workloads that read documents in batches.
     pub fn gathers(&self) -> [Lookups<'_>; 3] {
         let asked = [
             (Workload::Gather1, &self.hits1),
@@ -317,7 +317,7 @@ impl Asked {
         asked.map(|(work, docs)| Lookups { work, docs, batch: BATCH, units: docs.len() as u64 })
     }
 
-    /// The same, and small calls.
+    /// [`gathers`](Self::gathers), and `take`.
     pub fn calls(&self) -> impl Iterator<Item = Lookups<'_>> {
         let (docs, _) = self.random.as_chunks::<TAKEN>();
         let take = Lookups {
@@ -330,7 +330,7 @@ impl Asked {
     }
 }
 
-/// All hosts that occur, ascending, and which of them are looked up, as ords.
+/// All hosts that occur, ascending, and the ords that are looked up.
 pub fn host_lookups(docs: u32) -> (Vec<String>, Vec<u32>) {
     let ids: HashSet<u32> = data::host_ids(docs).into_iter().collect();
     let mut ids: Vec<u32> = ids.into_iter().collect();

@@ -1,8 +1,8 @@
-//! Workloads of engines: facets, the first documents, groups, ranges and exports, in docvalues beside Lucene and tantivy.
-//! `benches/peers/run workloads`.
+//! Workloads of search engines in docvalues, Lucene and tantivy: facets, top-k, groups, ranges and exports
+//! (`benches/peers/run workloads`).
 //!
-//! Every peer has the columns `ts`, `size`, `uni24`, `host` and `url` in one segment, which is made once. One process
-//! measures one row of the table in one peer, as for columns; see README.md.
+//! Every peer has one segment with the columns `ts`, `size`, `uni24`, `host` and `url`, which is built once. One process
+//! measures one row of the table in one peer. See README.md.
 
 mod answer;
 mod here;
@@ -32,13 +32,13 @@ usage: benches/peers/run workloads [--quick] [--docs N] [--rounds N] [--only NAM
                                [--keep]
 
   --docs N         documents (10,000,000)
-  --rounds N       how often each peer has its turn (3)
+  --rounds N       rounds: measurements of each peer (3)
   --quick          1,000,000 documents, less time for each measurement, and --no-cpus
-  --only NAME      only this peer or row; docvalues is always there. May be repeated
-  --no-cpus        without docvalues-avx2 and docvalues-any, which are docvalues with AVX2 kernels at best and
-                   with portable ones; --only can still name them
-  --report FOLDER  where workloads.md goes (docs/benchmarks; with --only a folder of the target directory)
-  --keep           read the segment that docvalues wrote the last time; those of the others stay always
+  --only NAME      only this peer or row, beside docvalues. May be repeated
+  --no-cpus        without docvalues-avx2 and docvalues-any, which are docvalues with AVX2 and with portable
+                   kernels; --only can still name them
+  --report FOLDER  folder of workloads.md (docs/benchmarks; with --only a folder of the target directory)
+  --keep           reuse the last segment of docvalues, too, not only those of the peers
 
 peers: docvalues docvalues-avx2 docvalues-any lucene-10.5.0 lucene-7.7.3 tantivy
 rows: facet-1 facet-10 facet-100, top-…, group-…, range-ts range-size range-uni24, export-random export-sorted";
@@ -46,22 +46,22 @@ rows: facet-1 facet-10 facet-100, top-…, group-…, range-ts range-size range-
 /// The peers of this program, docvalues first.
 const HERE: [&str; 2] = ["docvalues", "tantivy"];
 
-/// The columns of the segment that are numbers, and those that are byte strings.
+/// The numeric columns of the segment, and the byte strings.
 const NUMBERS: [Column; 3] = [Column::Ts, Column::Size, Column::Uni24];
 const STRINGS: [Column; 2] = [Column::Host, Column::Url];
 
-/// What is exported, in this order.
+/// The exported columns, in order.
 const EXPORTED: [Column; 4] = [Column::Url, Column::Host, Column::Ts, Column::Size];
 
-/// How many documents are exported.
+/// The number of exported documents.
 const ROWS: usize = 52_653;
 
-/// How many hosts and groups come first, and how many documents.
+/// The number of top hosts and groups, and of top documents.
 const TOP: usize = 10;
 const SORTED: usize = 20;
 
 names! {
-    /// A row of the table: a work, and on what.
+    /// A row of the table.
     Row {
         Facet1 = "facet-1",
         Facet10 = "facet-10",
@@ -80,18 +80,18 @@ names! {
     }
 }
 
-/// What a row is about.
+/// The workload of a row.
 #[derive(Clone, Copy)]
 enum Task {
-    /// The most frequent hosts, with their names, among so many of 10,000 documents.
+    /// The most frequent hosts, with their names, among this many of 10,000 documents.
     Facet(u64),
     /// The largest documents.
     Top(u64),
-    /// The hosts whose documents are the largest in sum.
+    /// The hosts with the largest sum of sizes.
     Group(u64),
-    /// How many documents have a value that 1 % have.
+    /// The number of documents in a range that matches 1 %.
     Range(Column),
-    /// Columns of random documents, ascending or not.
+    /// Columns of random documents, in ascending or random order.
     Export { sorted: bool },
 }
 
@@ -115,7 +115,7 @@ impl Row {
         }
     }
 
-    /// Whether a version of Lucene is asked for it.
+    /// Whether a version of Lucene runs it.
     fn is_for(self, version: &str) -> bool {
         version == lucene::FOR_WORKS[0] || matches!(self.task(), Task::Export { .. })
     }
@@ -128,16 +128,16 @@ struct Line {
     peer: String,
     version: String,
     work: Row,
-    /// The way that was taken.
+    /// The peer's API.
     api: String,
     ns_cpu: f64,
     ns_wall: f64,
-    /// What came out: the same in all peers.
+    /// The sum of the answer, equal in all peers.
     checksum: i64,
 }
 
 impl Line {
-    /// The peer, and of Lucene the version.
+    /// The peer; for Lucene with its version.
     fn name(&self) -> String {
         if self.peer == "lucene" { format!("lucene-{}", self.version) } else { self.peer.clone() }
     }
@@ -168,7 +168,7 @@ impl Options {
         };
         let mut args = args.iter();
         while let Some(arg) = args.next() {
-            let mut value = || args.next().ok_or(format!("{arg}: a value is missing\n\n{HELP}"));
+            let mut value = || args.next().ok_or(format!("{arg}: expected a value\n\n{HELP}"));
             let number = |text: &String| {
                 text.replace(['_', ','], "").parse::<u32>().map_err(|e| format!("{arg} {text}: {e}"))
             };
@@ -201,7 +201,7 @@ impl Options {
         } else if HERE.contains(&name) || cpus::is_limited(name) || name.starts_with("lucene") {
             self.peers.push(name.to_owned());
         } else {
-            return Err(format!("--only {name}: no such peer or row\n\n{HELP}"));
+            return Err(format!("--only: expected a peer or row, found `{name}`\n\n{HELP}"));
         }
         Ok(())
     }
@@ -215,7 +215,7 @@ impl Options {
         if self.peers.is_empty() { self.cpus } else { self.peers.iter().any(|wanted| wanted == peer) }
     }
 
-    /// What a process is told after the peer: to measure a row, or to make its segment.
+    /// The arguments of a process after the peer: a row to measure, or none to build its segment.
     fn arguments(&self, folder: &Path, row: Option<Row>) -> [OsString; 4] {
         let row = row.map_or("build", Row::name);
         [
@@ -231,7 +231,7 @@ fn target() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("target")
 }
 
-/// Measures and reports.
+/// Measures all peers and writes the report.
 pub fn run(args: &[String]) -> Result<(), String> {
     let options = Options::parse(args)?;
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
@@ -252,7 +252,7 @@ pub fn run(args: &[String]) -> Result<(), String> {
     for round in 0..options.rounds {
         for &row in &options.rows {
             let mut commands = commands(&options, &limited, &lucenes, &folder, Some(row));
-            // Nobody always comes after the same neighbour.
+            // The order changes, so that no peer always follows the same one.
             let first = round as usize % commands.len();
             commands.rotate_left(first);
             for (peer, mut command) in commands {
@@ -263,7 +263,7 @@ pub fn run(args: &[String]) -> Result<(), String> {
             }
             agree(&lines)?;
         }
-        // What was measured stays, should the rest fail.
+        // Keeps the measurements if a later one fails.
         machine.load.1 = machine::load();
         let saved: Vec<String> = lines.iter().filter_map(|line| serde_json::to_string(line).ok()).collect();
         let _ = fs::write(target().join("workloads.jsonl"), saved.join("\n"));
@@ -275,7 +275,7 @@ pub fn run(args: &[String]) -> Result<(), String> {
     Ok(())
 }
 
-/// A process for each peer that is asked for a row; without one, for each that has no segment yet.
+/// A command for each peer that runs `row`; without a row, for each peer whose segment is missing.
 fn commands(
     options: &Options,
     limited: &[Limited],
@@ -285,7 +285,7 @@ fn commands(
 ) -> Vec<(String, Command)> {
     let mut commands = Vec::new();
     for peer in HERE.into_iter().filter(|&peer| peer == "docvalues" || options.wants(peer)) {
-        // Our files change with the program.
+        // Segments of docvalues depend on the commit.
         let again = peer == "docvalues" && !options.keep;
         if row.is_none() && !again && process::file(folder, peer).exists() {
             continue;
@@ -294,7 +294,7 @@ fn commands(
         command.args(["measure-workloads", peer]).args(options.arguments(folder, row));
         commands.push((peer.to_owned(), command));
     }
-    // They read the segment that docvalues wrote.
+    // The variants read the segment of docvalues.
     for limited in limited.iter().filter(|_| row.is_some()) {
         let mut command = limited.command("measure-workloads");
         command.args(options.arguments(folder, row));
@@ -313,7 +313,7 @@ fn commands(
 }
 
 fn said(peer: &str, command: &mut Command) -> Result<String, String> {
-    // Enough for counters and for what is exported.
+    // Enough for counters and exports.
     compare::touch_memory(1_000_000);
     let said = command.output().map_err(|e| format!("{peer}: {e}"))?;
     if !said.status.success() {
@@ -322,13 +322,13 @@ fn said(peer: &str, command: &mut Command) -> Result<String, String> {
     Ok(String::from_utf8_lossy(&said.stdout).into_owned())
 }
 
-/// Refuses lines of which two that did the same came to something else.
+/// Checks that equal rows have equal answers.
 fn agree(lines: &[Line]) -> Result<(), String> {
     let mut known: BTreeMap<Row, &Line> = BTreeMap::new();
     for line in lines {
         let first = known.entry(line.work).or_insert(line);
         if first.checksum != line.checksum {
-            return Err(format!("different answers: {first:?}, but {line:?}"));
+            return Err(format!("expected the same answer, found different ones: {first:?} and {line:?}"));
         }
     }
     Ok(())
@@ -351,7 +351,7 @@ pub fn measure(args: &[String]) -> Result<(), String> {
             here::run(&Process { file, ..process(cpus::this(), peer::locked("docvalues")) }, row);
         }
         "tantivy" => tantivy::run(&process("tantivy", peer::locked("tantivy-columnar")), row),
-        other => return Err(format!("no peer `{other}` in this program")),
+        other => return Err(format!("expected a peer of this program, found `{other}`")),
     }
     Ok(())
 }

@@ -1,4 +1,4 @@
-//! The peers that are in this program.
+//! The peers of this program.
 
 use std::convert::Infallible;
 use std::hint::black_box;
@@ -23,10 +23,10 @@ use super::{Line, Shape, WINDOW};
 use crate::clock::{Elapsed, Moment};
 use crate::id_kinds::{Asked, Window};
 
-/// Ids that are asked for, all of them different if there are as many; slow peers come to the first of them.
+/// Ids to look up, distinct if the shape has that many. Slow peers only look up the first of them.
 const ASKED: usize = 1_000_000;
 
-/// Their names, docvalues first.
+/// The peers of this program, docvalues first.
 pub const PEERS: [&str; 3] = ["docvalues", "fst", "tantivy"];
 
 /// PEER SHAPE FOLDER MILLISECONDS
@@ -40,12 +40,12 @@ pub fn measure(args: &[String]) -> Result<(), String> {
         "docvalues" => docvalues(&process, folder.as_ref()),
         "fst" => fst(&process),
         "tantivy" => tantivy(&process),
-        other => return Err(format!("no peer `{other}` in this program")),
+        other => return Err(format!("expected a peer of this program, found `{other}`")),
     }
     Ok(())
 }
 
-/// What one process measures.
+/// The measurement of one process.
 struct Process<'a> {
     peer: &'a str,
     shape: Shape,
@@ -63,21 +63,21 @@ impl Process<'_> {
         })
     }
 
-    /// What is asked for: the ids that come next, and ids in no order.
+    /// The ids to look up: absent ids, the next ones of the sequence, and present ids in random order.
     fn asked(&self) -> [(&'static str, Asked); 2] {
         let Shape { kind, .. } = self.shape;
         let all = self.shape.ids();
         [("absent", Asked::absent(kind, all, ASKED)), ("present", Asked::present(kind, all, ASKED))]
     }
 
-    /// Measures look-ups, each of which is to return the version of the newest document.
+    /// Measures lookups, which return the version of the newest document.
     fn look_up(&self, how: &str, find: impl Fn(&[u8]) -> Option<u32>) {
         for (work, asked) in self.asked() {
             self.measure(work, how, &asked, |ids| ids.ids().map(|id| told(find(id))).sum());
         }
     }
 
-    /// Window by window, until each had its turn and there are enough samples, or the time is up.
+    /// Measures window by window, until all windows and enough samples are measured, or the time is up.
     fn measure<'w>(&self, work: &str, how: &str, asked: &'w Asked, mut body: impl FnMut(Window<'w>) -> i64) {
         let (mut samples, mut checksums, mut spent) = (Vec::new(), Vec::new(), 0.0);
         let windows = asked.windows(WINDOW).len();
@@ -88,14 +88,14 @@ impl Process<'_> {
             spent += cpu;
             samples.push((cpu, wall));
             match checksums.get(at) {
-                Some(&before) => assert_eq!(checksum, before, "the same answer again"),
+                Some(&before) => assert_eq!(checksum, before, "repetitions have the same answer"),
                 None => checksums.push(checksum),
             }
             if spent >= self.budget || spent >= self.budget / 8.0 && samples.len() > windows {
                 break;
             }
         }
-        // The first one warms up, if there are others.
+        // The first one is the warm-up, if there are others.
         let mut samples = if samples.len() > 1 { samples.split_off(1) } else { samples };
         samples.sort_by(|a, b| a.0.total_cmp(&b.0));
         let (cpu, wall) = samples[samples.len() / 2];
@@ -128,7 +128,7 @@ impl Process<'_> {
     }
 }
 
-/// What a look-up adds up.
+/// The checksum of a lookup.
 fn told(version: Option<u32>) -> i64 {
     version.map_or(0, |version| i64::from(version) + 1)
 }
@@ -154,7 +154,7 @@ fn tantivy(process: &Process<'_>) {
     for ids in process.segments() {
         let start = Moment::now();
         let mut builder = SsTable::<MonotonicU64SSTable>::builder(Vec::new()).expect("it writes to memory");
-        // Its values may only grow: the rank, and the version beside it.
+        // Its values must ascend: the rank, with the version in an array.
         for (rank, (id, _)) in (0..).zip(&ids) {
             builder.insert(id, &rank).expect("ids ascend");
         }
@@ -176,7 +176,8 @@ fn tantivy(process: &Process<'_>) {
     });
 }
 
-/// In files, through the filters there, through those in memory, and through a tag table; and the forms of the index without a filter.
+/// docvalues: with Bloom filters in the files, with filters in memory, with a fingerprint table, and each form of the index
+/// without a filter.
 fn docvalues(process: &Process<'_>, folder: &Path) {
     let filtered = docvalues_segments(process, folder, "files", IdForm::Blocks, 16);
     let readers = filtered.readers();
@@ -212,7 +213,7 @@ fn docvalues(process: &Process<'_>, folder: &Path) {
     texts(process);
 }
 
-/// Segments, the newest first, and their versions.
+/// Segments, newest first, and the columns of versions.
 struct Opened {
     segments: Vec<(Arc<IdReader>, Numeric)>,
 }
@@ -244,7 +245,7 @@ fn docvalues_segments(
         let version = schema.add(FieldSpec::new("_version", LogicalType::I64)).expect("a name");
         let mut writer = SegmentWriter::create(&path, schema, WriterOptions::default()).expect("a file");
         writer.id_field(id, options).expect("byte strings");
-        // In the order in which they came: that of their versions.
+        // In order of arrival, which is that of their versions.
         let mut documents: Vec<&(String, u32)> = ids.iter().collect();
         documents.sort_unstable_by_key(|document| document.1);
         for (text, number) in documents {
@@ -258,7 +259,7 @@ fn docvalues_segments(
         bytes += writer.finish().expect("a file").ids.expect("an index").bytes;
         let segment = Segment::open(&path).expect("what was just written");
         let ids = segment.ids().expect("undamaged").expect("an index");
-        // The mapping stays; a later run writes anew.
+        // The mapping stays valid; the next run writes the file again.
         std::fs::remove_file(&path).expect("it was just written");
         segments.push((Arc::clone(ids.reader()), segment.numeric("_version").expect("undamaged")));
     }
@@ -297,7 +298,7 @@ fn docvalues_look_up(process: &Process<'_>, how: &str, opened: &Opened, lookup: 
     }
 }
 
-/// The forms of the index over ids as they are, which the crate `fst` has, too.
+/// The forms of the index over ids that are not packed, as in the crate `fst`.
 fn texts(process: &Process<'_>) {
     let section = |bytes| Owned::new(Role::Ids, bytes);
     text(process, "text, blocks", |ids| {
@@ -325,7 +326,7 @@ fn texts(process: &Process<'_>) {
     });
 }
 
-/// A dictionary a segment, which `make` makes: its bytes, and it.
+/// Builds one dictionary for each segment with `make`, which returns its bytes and the dictionary.
 fn text(process: &Process<'_>, how: &str, make: impl Fn(&[(String, u32)]) -> (usize, Box<dyn Dictionary>)) {
     let (mut took, mut bytes, mut segments) = (Elapsed::default(), 0, Vec::new());
     for ids in process.segments() {

@@ -1,4 +1,4 @@
-//! `ids.md`: what looking ids up costs, shape by shape.
+//! Writes `ids.md`.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
@@ -11,15 +11,15 @@ use crate::machine::Machine;
 use crate::plot::{self, Mark};
 use crate::report::{figure, rounds};
 
-/// Whom the ratios are against.
+/// The peer that ratios compare with.
 const AGAINST: &str = "lucene-10.5.0";
 
-/// A way to look ids up: the peer, and what is behind the comma of its workloads.
+/// A way to look up ids: the peer, and the suffix of its workloads.
 #[derive(Clone, Copy, PartialEq, Eq)]
 struct Way {
     peer: &'static str,
     how: &'static str,
-    /// What it is called, and what it is drawn as.
+    /// The name in tables, and the mark in plots.
     name: &'static str,
     mark: &'static str,
 }
@@ -28,7 +28,7 @@ const fn way(peer: &'static str, how: &'static str, name: &'static str, mark: &'
     Way { peer, how, name, mark }
 }
 
-/// In the order of the tables.
+/// All ways in the order of the tables.
 const WAYS: [Way; 18] = [
     way("docvalues", "table, bulks of 20", "docvalues, fingerprint table, bulks of 20", "docvalues"),
     way("docvalues", "table", "docvalues, fingerprint table", "docvalues"),
@@ -50,13 +50,13 @@ const WAYS: [Way; 18] = [
     way("tantivy", "", "tantivy-sstable", "tantivy"),
 ];
 
-/// Medians over the rounds, by shape, work and peer.
+/// Medians over the rounds by shape, workload and peer.
 struct Medians(BTreeMap<(Shape, String, String), Median>);
 
 struct Median {
     ns: f64,
     bytes: i64,
-    /// Different ids that were asked for, in the round that asked for the fewest.
+    /// The number of distinct ids looked up, in the round with the fewest.
     asked: u64,
 }
 
@@ -89,7 +89,7 @@ impl Medians {
         self.median(shape, work, way).map(|median| median.ns)
     }
 
-    /// The number of distinct ids that were asked for, in thousands: the smaller of absent and present ones.
+    /// The number of distinct ids looked up, in thousands: the smaller of absent and present ones.
     fn asked(&self, shape: Shape, way: Way) -> Option<f64> {
         let asked = ["absent", "present"].into_iter().filter_map(|work| self.median(shape, work, way));
         let fewest = asked.map(|median| median.asked).min()?;
@@ -137,8 +137,8 @@ fn plot_of(medians: &Medians, work: &str) -> String {
             (name(shape), WAYS.iter().filter(drawn).filter_map(mark).collect())
         })
         .collect();
-    let title = format!("An id that is {work}");
-    plot::rows_of_marks(&title, "µs of CPU time a document", 150.0, &peers, &rows)
+    let title = format!("Looking up an {} id", if work == "absent" { "unknown" } else { "existing" });
+    plot::rows_of_marks(&title, "µs of CPU time an id", 150.0, &peers, &rows)
 }
 
 fn name(shape: Shape) -> String {
@@ -149,19 +149,19 @@ fn text(machine: &Machine, medians: &Medians) -> String {
     let mut out = String::new();
     let _ = write!(
         out,
-        "# From ids to documents\n\n\
-         Written by [`benches/peers/run ids`](../../benches/peers/README.md): the same ids in the same segments, looked up \
-         as Elasticsearch looks `_id` up before it indexes a document (`PerThreadIDVersionAndSeqNoLookup`): in all \
-         segments, the newest first, until one has it, and then its `_version`. Every peer came to the same documents. What \
-         it says about tries and automata stands in [fst-or-trie.md](../fst-or-trie.md).\n\n\
-         CPU time of one thread, {}, each in a process of its own; everything is in the page cache. \
-         *Absent* are the ids that would come next, *present* ids in no order. They lie end to end in memory, in the order in \
-         which they are asked for, a million of them, and an id comes again only after all others. Who is too slow for that is \
-         asked for the first of them, as many as there is time for and 20,000 at least: *asked* says how many.\n\n| | |\n| --- | --- |\n",
+        "# Primary-key lookup\n\n\
+         [`benches/peers/run ids`](../../benches/peers/README.md) wrote this page. Each peer looks up the same ids in the same \
+         segments, as Elasticsearch looks up `_id` before it indexes a document (`PerThreadIDVersionAndSeqNoLookup`): in all \
+         segments, newest first, until one has the id, and then its `_version`. Every peer found the same documents. \
+         [fst-or-trie.md](../fst-or-trie.md) interprets the results.\n\n\
+         CPU time of one thread, {}, each measurement in a process of its own; everything is in the page cache. \
+         *Absent* ids are the next ones of the sequence, *present* ids are in random order. They lie in memory one after the \
+         other, in the order of the lookups, a million distinct ids. Slow peers look up only the first of them, as many as \
+         time allows and at least 20,000: the column *asked*.\n\n| | |\n| --- | --- |\n",
         rounds(machine.rounds)
     );
-    let mut row = |what: &str, value: &str| {
-        let _ = writeln!(out, "| {what} | {value} |");
+    let mut row = |name: &str, value: &str| {
+        let _ = writeln!(out, "| {name} | {value} |");
     };
     row("commit", &machine.commit);
     row("date", &machine.date);
@@ -173,7 +173,7 @@ fn text(machine: &Machine, medians: &Medians) -> String {
         row(&format!("Lucene {version}"), jvm);
     }
     row("load before and after", &format!("{}, {}", machine.load.0, machine.load.1));
-    out.push_str("\n![absent](ids/absent.svg)\n\n![present](ids/present.svg)\n");
+    out.push_str("\n![Unknown ids](ids/absent.svg)\n\n![Existing ids](ids/present.svg)\n");
     for shape in medians.shapes() {
         table(&mut out, medians, shape);
     }

@@ -1,5 +1,5 @@
-//! docvalues, as an engine uses it: a mapped file, checksums compared where bytes are first touched,
-//! baked jump tables, zone maps. Built from column batches.
+//! docvalues with its defaults: a mapped file, checksums at first touch, baked jump tables, zone maps. Segments are built
+//! from column batches.
 
 use std::ops::ControlFlow;
 use std::path::Path;
@@ -53,7 +53,7 @@ fn build(column: Column, values: &Values, path: &Path) {
     let field = schema.add(spec).expect("a new field");
     let options = WriterOptions { budget: usize::MAX, ..WriterOptions::default() };
     let mut writer = SegmentWriter::create(path, schema, options).expect("a folder to write into");
-    // A multiple of 64, so that bitsets can be cut.
+    // A multiple of 64, so that a batch has whole words of the bitset.
     let step = 1 << 16;
     match values {
         Values::Numbers(numbers) => {
@@ -98,7 +98,7 @@ fn doc_sum(docs: BatchDocs<'_>) -> i64 {
     }
 }
 
-/// The sum of the values of documents that all have one, each plus 1.
+/// The sum of the values, each plus 1, if all documents have one.
 #[inline]
 pub fn gather_dense(column: &Numeric, docs: &[DocId], out: &mut [i64; BATCH]) -> i64 {
     let out = &mut out[..docs.len()];
@@ -106,7 +106,7 @@ pub fn gather_dense(column: &Numeric, docs: &[DocId], out: &mut [i64; BATCH]) ->
     sums::of(out).wrapping_add(docs.len() as i64)
 }
 
-/// The same of those that have one.
+/// The sum of the values, each plus 1, of the documents that have one.
 #[inline]
 pub fn gather_sparse(column: &Numeric, docs: &[DocId], out: &mut [i64; BATCH]) -> i64 {
     let mut words = [0; BATCH / 64];
@@ -286,7 +286,7 @@ fn tags(session: &Session, segment: &Segment, asked: &Asked, count: u64, middle:
         let mut total = 0;
         let scanned = column.scan(0..docs, |docs, lists| {
             total += sums::of_ords(lists.items());
-            // Which document has how many.
+            // The number of values of each document.
             for (doc, ords) in docs.iter().zip(lists.iter()) {
                 total += i64::from(doc.get()) * ords.len() as i64;
             }

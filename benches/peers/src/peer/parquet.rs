@@ -1,8 +1,8 @@
-//! Parquet, by the `parquet` crate, over a mapped file: with its default properties, and with pages of
-//! 1,024 rows and delta encodings, which look up and scan faster and are smaller. No compression.
+//! Parquet, through the `parquet` crate, over a mapped file: with its default properties, and with pages of 1,024 rows
+//! and delta encodings, which are faster to look up and scan, and smaller. No compression.
 //!
-//! It has no ords that hold for a file: where others read ords, it reads strings. Documents in no order
-//! are sorted first, which is the only way it has.
+//! Parquet has no ords for a whole file, so it reads strings instead of ords. Random documents are sorted first: a
+//! row selection must ascend.
 
 use std::fs::File;
 use std::ops::Range;
@@ -38,7 +38,7 @@ use crate::task::{Asked, Column, Lookups, Tags, Values, Workload, touch};
 
 const ROWS: usize = 8_192;
 
-/// How a file is written.
+/// The properties of a file.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Setting {
     Default,
@@ -70,7 +70,7 @@ pub fn run(session: &Session, setting: Setting) {
 }
 
 impl Session {
-    /// Measures what adds up numbers or strings, as the column has them.
+    /// Measures a sum of numbers or strings, depending on the column.
     fn measure_of_kind(
         &self,
         work: Workload,
@@ -180,14 +180,14 @@ impl Opened {
         builder.build().expect("a good file")
     }
 
-    /// Hands the batches of the rows `docs`, which ascend, to `each`, with the place of the first.
+    /// Calls `each` with the batches of the rows `docs`, which ascend, and the position of the first row of each.
     fn select(&self, docs: &[DocId], each: impl FnMut(&ArrayRef, usize)) {
         let rows = docs.iter().map(|doc| doc.get() as usize..doc.get() as usize + 1);
         let selection = RowSelection::from_consecutive_ranges(rows, self.docs);
         batches(self.reader(Some(selection)), each);
     }
 
-    /// The documents with a value in `values`: pages that cannot have one are not read.
+    /// The documents with a value in `values`. Skips pages that cannot have one.
     fn filter(&self, values: std::ops::RangeInclusive<i64>, found: &mut Vec<u32>) {
         let mut rows: Vec<Range<usize>> = Vec::new();
         let metadata = self.metadata.metadata();
@@ -232,7 +232,7 @@ fn batches(reader: ParquetRecordBatchReader, mut each: impl FnMut(&ArrayRef, usi
     }
 }
 
-/// What others read of the row `at`.
+/// The sum of row `at`, as in other peers.
 fn first(column: Column, array: &ArrayRef, _: usize) -> i64 {
     match column {
         Column::Host | Column::Url => touch(array.as_binary::<i32>().value(0)),
@@ -245,7 +245,7 @@ fn strings(array: &ArrayRef) -> i64 {
     array.as_binary::<i32>().iter().flatten().map(touch).sum()
 }
 
-/// For each list that is there: its row, and its strings.
+/// The row and the strings of each list.
 fn lists(array: &ListArray) -> impl Iterator<Item = (usize, ArrayRef)> + '_ {
     array.iter().enumerate().filter_map(|(row, list)| Some((row, list?)))
 }
@@ -311,7 +311,7 @@ fn gather(session: &Session, opened: &Opened, asked: &Asked) {
             if work == Workload::Random {
                 sorted.sort_unstable();
             }
-            // Each row is selected once; a document that is asked for again counts again.
+            // A row is selected once; a repeated document counts again.
             let mut times: Vec<i64> = Vec::with_capacity(sorted.len());
             let mut last = None;
             sorted.retain(|&doc| {

@@ -1,5 +1,5 @@
-//! tantivy-columnar: a mapped file. Numbers are recorded as `u64`, which it reads fastest (others go
-//! through a mapping, value by value).
+//! tantivy-columnar over a mapped file. Numbers are stored as `u64`, which it reads fastest; other types are converted
+//! value by value.
 
 use std::fs::File;
 use std::io::Write;
@@ -108,7 +108,7 @@ fn range_sum(column: &Numbers, count: u32) -> i64 {
     total
 }
 
-/// The sum of the values of documents that all have one, each plus 1.
+/// The sum of the values, each plus 1, if all documents have one.
 #[inline]
 pub fn gather_dense(column: &Numbers, docs: &[u32], out: &mut [u64; BATCH]) -> i64 {
     let out = &mut out[..docs.len()];
@@ -116,10 +116,10 @@ pub fn gather_dense(column: &Numbers, docs: &[u32], out: &mut [u64; BATCH]) -> i
     sums::of_unsigned(out).wrapping_add(docs.len() as i64)
 }
 
-/// The same of those that have one.
+/// The sum of the values, each plus 1, of the documents that have one.
 #[inline]
 pub fn gather_sparse(column: &Numbers, docs: &[u32], out: &mut [Option<u64>; BATCH]) -> i64 {
-    // It only fills in what is there.
+    // It writes only the documents that have a value.
     let out = &mut out[..docs.len()];
     out.fill(None);
     column.first_vals(docs, out);
@@ -244,7 +244,7 @@ fn host(session: &Session, asked: &Asked, count: u64, middle: u32) {
     });
 }
 
-/// What is touched of the terms of `ords`, in the order of the dictionary.
+/// The sum of the terms of `ords`, read in dictionary order.
 fn sorted_terms(column: &BytesColumn, mut ords: Vec<u64>) -> i64 {
     ords.sort_unstable();
     let mut total = 0;
@@ -253,8 +253,8 @@ fn sorted_terms(column: &BytesColumn, mut ords: Vec<u64>) -> i64 {
     total
 }
 
-/// Every URL is a term: a lookup is an ord and then its term. In the order of documents there is no
-/// other way to scan, at microseconds a value: not measured.
+/// Every URL is a term: a lookup reads an ord and then its term. A scan in document order would take microseconds
+/// for each value and is not measured.
 fn url(session: &Session, asked: &Asked, middle: u32) {
     let mut term = Vec::new();
     session.measure_strings(Workload::Open, "open, ord_to_bytes", 1, || {

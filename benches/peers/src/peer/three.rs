@@ -1,5 +1,5 @@
-//! Three columns of the same documents, two of numbers and one of ords: one document after the other, and by
-//! 64 documents of a column at a time.
+//! Three columns of the same documents, two of numbers and one of ords: one document at a time, and 64 documents of each
+//! column at a time.
 
 use std::path::PathBuf;
 
@@ -10,10 +10,10 @@ use crate::data;
 use crate::session::Session;
 use crate::task::{Column, Workload};
 
-/// Documents that are asked for at a time.
+/// Documents of a block.
 const BLOCK: usize = 64;
 
-/// Measures `get`, which adds up what a document has in three columns, and `gather`, which does so for a block.
+/// Measures `get`, the sum of the three values of a document, and `gather`, the sum of a block of documents.
 fn measure<D>(
     session: &Session,
     docs: &[D],

@@ -1,25 +1,25 @@
-//! What a work's answer comes to, as a number, by the same code for the peers of this program; and by the same
-//! arithmetic in Lucene's `Workloads.java`. The order of an answer is part of it.
+//! The checksum of an answer: the same code for the peers of this program, and the same arithmetic in Lucene's
+//! `Workloads.java`. It depends on the order of an answer.
 
 use crate::task::touch;
 
-/// Folds the next part of an answer into a sum.
+/// Adds the next part of an answer to a checksum.
 #[inline]
 pub fn then(sum: i64, next: i64) -> i64 {
     sum.wrapping_mul(31).wrapping_add(next)
 }
 
-/// A term that comes next, and its count or sum.
+/// Adds the next term, and its count or sum.
 pub fn then_term(sum: i64, term: &[u8], value: i64) -> i64 {
     then(then(sum, touch(term)), value)
 }
 
-/// The greatest values and whose they are: among equals who was offered first. All values that count are above 0.
+/// The top-k values and their owners. Of equal values, the first one wins. Values are above 0.
 pub struct Best {
     /// Descending.
     entries: Vec<(i64, u32)>,
     most: usize,
-    /// What a value must be above.
+    /// The greatest value that is not competitive.
     pub least: i64,
 }
 
@@ -28,7 +28,7 @@ impl Best {
         Best { entries: Vec::with_capacity(most + 1), most, least: 0 }
     }
 
-    /// Offers a value; few are good enough.
+    /// Collects a value if it is competitive.
     #[inline]
     pub fn offer(&mut self, value: i64, whose: u32) {
         if value > self.least {
@@ -46,18 +46,18 @@ impl Best {
         }
     }
 
-    /// Values, the greatest first, and whose they are.
+    /// The values and their owners, greatest first.
     pub fn entries(&self) -> &[(i64, u32)] {
         &self.entries
     }
 }
 
-/// Sums of the columns of an export, value by value in the order of rows.
+/// Checksums of the columns of an export, in row order.
 #[derive(Default)]
 pub struct Columns(pub [i64; super::EXPORTED.len()]);
 
 impl Columns {
-    /// The column `at` has this next.
+    /// Adds the next value of column `at`.
     #[inline]
     pub fn number(&mut self, at: usize, value: i64) {
         self.0[at] = then(self.0[at], value);
@@ -68,7 +68,7 @@ impl Columns {
         self.number(at, touch(value));
     }
 
-    /// All columns together.
+    /// The checksum of all columns.
     pub fn sum(&self) -> i64 {
         self.0.iter().fold(0, |sum, &column| sum.wrapping_add(column))
     }

@@ -1,4 +1,4 @@
-//! docvalues, through `docvalues::search`, by one thread.
+//! docvalues, through `docvalues::search`, on one thread.
 
 use std::path::Path;
 

@@ -9,36 +9,36 @@ use super::{Line, ROWS, Row};
 use crate::clock::{Elapsed, Moment};
 use crate::data;
 
-/// What a process was told.
+/// The arguments of a process.
 pub struct Process {
     pub peer: &'static str,
     pub version: String,
     pub docs: u32,
-    /// The peer's segment.
+    /// The file of the peer's segment.
     pub file: PathBuf,
-    /// Nanoseconds that a measurement should take.
+    /// The duration of a measurement, in nanoseconds.
     pub budget: f64,
 }
 
-/// Where a peer's segment is.
+/// The path of a peer's segment.
 pub fn file(folder: &Path, peer: &str) -> PathBuf {
     folder.join(format!("workloads.{peer}"))
 }
 
 impl Process {
-    /// Writes the segment with `write`, under another name until it is whole.
+    /// Writes the segment with `write`, under another name until it is complete.
     pub fn build(&self, write: impl FnOnce(&Path)) {
         let making = self.file.with_extension(format!("{}-tmp", self.peer));
         write(&making);
         std::fs::rename(making, &self.file).expect("it was just written");
     }
 
-    /// What a query hits: so many of 10,000 documents; `None` if these are all.
+    /// The hits of a query: `share` of 10,000 documents, or `None` for all of them.
     pub fn hits(&self, per_10_000: u64) -> Option<Vec<DocId>> {
         (per_10_000 < 10_000).then(|| data::hits(self.docs, per_10_000))
     }
 
-    /// The documents that are exported.
+    /// The exported documents.
     pub fn exported(&self, sorted: bool) -> Vec<DocId> {
         let mut docs = data::random_docs(self.docs, ROWS);
         if sorted {
@@ -47,14 +47,14 @@ impl Process {
         docs
     }
 
-    /// Measures `body`, which does the work once and tells what came out.
+    /// Measures `body`, which runs the workload once and returns the checksum.
     pub fn measure(&self, row: Row, api: &str, mut body: impl FnMut() -> i64) {
         const SAMPLE: f64 = 1e6;
         let checksum = black_box(body());
         let mut time = |runs: usize| {
             let start = Moment::now();
             for _ in 0..runs {
-                assert_eq!(black_box(body()), checksum, "the same answer again");
+                assert_eq!(black_box(body()), checksum, "repetitions have the same answer");
             }
             Moment::now() - start
         };

@@ -1,4 +1,4 @@
-//! `workloads.md`: what the workloads of engines cost, row by row.
+//! Writes `workloads.md`.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -10,7 +10,7 @@ use crate::machine::Machine;
 use crate::plot::{self, Mark};
 use crate::report::{self, figure};
 
-/// The peers, in the order of the tables; the first two after docvalues are those it is compared with.
+/// The peers in the order of the tables. docvalues is compared with the two after it.
 const PEERS: [(&str, &str); 4] = [
     ("docvalues", "docvalues"),
     ("lucene-10.5.0", "Lucene 10.5"),
@@ -18,18 +18,18 @@ const PEERS: [(&str, &str); 4] = [
     ("lucene-7.7.3", "Lucene 7.7"),
 ];
 
-/// Builds of docvalues that use less of the CPU.
+/// The variants of docvalues.
 const LIMITED: [(&str, &str); 2] =
     [("docvalues-avx2", "docvalues, AVX2"), ("docvalues-any", "docvalues, any")];
 
-/// A way, and its median CPU and wall time in milliseconds.
+/// An API with its median CPU and wall time in milliseconds.
 struct Way {
     api: String,
     cpu: f64,
     wall: f64,
 }
 
-/// Medians over the rounds, by row and peer, the fastest way first.
+/// Medians over the rounds by row and peer, the fastest API first.
 struct Medians(BTreeMap<(Row, String), Vec<Way>>);
 
 impl Medians {
@@ -61,12 +61,12 @@ impl Medians {
         self.0.get(&(row, peer.to_owned())).map_or(&[], Vec::as_slice)
     }
 
-    /// The fastest way.
+    /// The time of the fastest API.
     fn get(&self, row: Row, peer: &str) -> Option<f64> {
         Some(self.ways(row, peer).first()?.cpu)
     }
 
-    /// The better of those that docvalues is compared with.
+    /// The time of the faster of the two peers that docvalues is compared with.
     fn better(&self, row: Row) -> Option<f64> {
         PEERS[1..3].iter().filter_map(|peer| self.get(row, peer.0)).reduce(f64::min)
     }
@@ -108,13 +108,13 @@ fn plot_of(medians: &Medians) -> String {
         .collect();
     let measured = |peer: &&(&str, &str)| medians.rows().any(|row| medians.get(row, peer.0).is_some());
     let peers: Vec<_> = PEERS.iter().filter(measured).copied().collect();
-    plot::rows_of_marks("Workloads of engines", "ms of CPU time", 170.0, &peers, &rows)
+    plot::rows_of_marks("Workloads of a search engine", "ms of CPU time", 170.0, &peers, &rows)
 }
 
 fn text(machine: &Machine, medians: &Medians, lines: &[Line]) -> String {
     let mut out = String::new();
     head(&mut out, machine, lines);
-    out.push_str("\n![workloads](workloads/workloads.svg)\n");
+    out.push_str("\n![Workloads](workloads/workloads.svg)\n");
     table(&mut out, medians);
     without_avx512(&mut out, medians);
     singly(&mut out, medians);
@@ -125,18 +125,18 @@ fn text(machine: &Machine, medians: &Medians, lines: &[Line]) -> String {
 fn head(out: &mut String, machine: &Machine, lines: &[Line]) {
     let _ = write!(
         out,
-        "# Workloads of engines\n\n\
-         Written by [`benches/peers/run workloads`](../../benches/peers/README.md): facets, the first documents, groups, ranges \
-         and exports over one segment with the columns `ts`, `size`, `uni24`, `host` and `url`, in every peer. All came to \
-         the same answers, in the same order. docvalues is asked through `docvalues::search`, whose requests are general; \
-         the peers' loops are written by hand for the work, over the batches and iterators that they have. Where a peer can \
-         do a work in several ways, the fastest counts.\n\n\
-         {}; CPU time of one thread, each in a process of its own; everything is in the page cache. \
-         Other machines and other loads give other figures: trust the ratios.\n\n| | |\n| --- | --- |\n",
+        "# Workloads of a search engine\n\n\
+         [`benches/peers/run workloads`](../../benches/peers/README.md) wrote this page: facets, top-k, groups, ranges and \
+         exports over one segment with the columns `ts`, `size`, `uni24`, `host` and `url`, in every peer. All peers return \
+         the same answers in the same order. docvalues runs general requests of `docvalues::search`; the peers run loops \
+         written by hand for the workload, over their batches and iterators. If a peer has several APIs for a workload, the \
+         fastest counts.\n\n\
+         {}; CPU time of one thread, each measurement in a process of its own; everything is in the page cache. Absolute \
+         times depend on the machine and its load; rely on the ratios.\n\n| | |\n| --- | --- |\n",
         machine.measured()
     );
-    let mut row = |what: &str, value: &str| {
-        let _ = writeln!(out, "| {what} | {value} |");
+    let mut row = |name: &str, value: &str| {
+        let _ = writeln!(out, "| {name} | {value} |");
     };
     row("documents", &figure(machine.docs.into()));
     row("commit", &machine.commit);
@@ -158,7 +158,7 @@ fn shown(value: Option<f64>) -> String {
     value.map_or("–".to_owned(), figure)
 }
 
-/// How many times what docvalues needs; what it loses is bold.
+/// A peer's time divided by that of docvalues, in bold if docvalues loses.
 fn times(ours: Option<f64>, theirs: Option<f64>) -> String {
     report::times(ours.zip(theirs).map(|(ours, theirs)| theirs / ours))
 }
@@ -166,14 +166,14 @@ fn times(ours: Option<f64>, theirs: Option<f64>) -> String {
 fn table(out: &mut String, medians: &Medians) {
     let _ = write!(
         out,
-        "\n## The fastest way of each\n\n\
-         *Facet*: the {TOP} most frequent of 99,997 hosts (of 10 million documents), with their names. *Top*: the {SORTED} \
-         largest documents. *Group*: the {TOP} hosts whose documents have most bytes in sum. Each among 1, 10 and 100 % of \
-         the documents, which are handed over as a list, or as all. *Range*: how many documents have a value that 1 % have; \
-         `ts` nearly ascends, `size` is skewed, and constant in places, `uni24` is uniform. *Export*: `url`, `host`, `ts` and `size` of {} \
-         random documents, row for row in the order in which they are listed, every string touched.\n\n\
-         *Times as fast* is beside the better of Lucene 10.5 and tantivy. **Bold: docvalues loses.**\n\n\
-         | work | docvalues, ms | times as fast | Lucene 10.5, ms | tantivy, ms | Lucene 7.7, ms |\n\
+        "\n## Fastest API of each peer\n\n\
+         *Facet*: the {TOP} most frequent of 99,997 hosts (in 10 million documents), with their names. *Top*: the {SORTED} \
+         largest documents. *Group*: the {TOP} hosts with the largest sum of sizes. Each among 1, 10 and 100 % of the \
+         documents, given as a list, or as all. *Range*: the number of documents in a range that matches 1 %; `ts` nearly \
+         ascends, `size` is skewed and constant in places, `uni24` is uniform. *Export*: `url`, `host`, `ts` and `size` of \
+         {} random documents, row by row in the order of the request; every string is read.\n\n\
+         *Times as fast* compares with the faster of Lucene 10.5 and tantivy. **Bold: docvalues loses.**\n\n\
+         | workload | docvalues, ms | times as fast | Lucene 10.5, ms | tantivy, ms | Lucene 7.7, ms |\n\
          | --- | ---: | ---: | ---: | ---: | ---: |\n",
         figure(ROWS as f64)
     );
@@ -192,7 +192,7 @@ fn table(out: &mut String, medians: &Medians) {
     }
 }
 
-/// docvalues with less of the CPU beside the better of Lucene 10.5 and tantivy.
+/// The variants of docvalues compared with the faster of Lucene 10.5 and tantivy.
 fn without_avx512(out: &mut String, medians: &Medians) {
     let measured = |row: &Row| LIMITED.iter().any(|(peer, _)| medians.get(*row, peer).is_some());
     let rows: Vec<Row> = medians.rows().filter(measured).collect();
@@ -201,8 +201,8 @@ fn without_avx512(out: &mut String, medians: &Medians) {
     }
     out.push_str(
         "\n## Without AVX-512\n\n\
-         The same segment, read with AVX2 kernels at best, or none for any kind of CPU (`any`).\n\n\
-         | work | docvalues, ms | docvalues, AVX2, ms | times as fast | docvalues, any, ms | times as fast |\n\
+         The same segment, read with AVX2 kernels (`AVX2`) and with portable kernels only (`any`).\n\n\
+         | workload | docvalues, ms | docvalues, AVX2, ms | times as fast | docvalues, any, ms | times as fast |\n\
          | --- | ---: | ---: | ---: | ---: | ---: |\n",
     );
     for row in rows {
@@ -215,7 +215,7 @@ fn without_avx512(out: &mut String, medians: &Medians) {
     }
 }
 
-/// The export as an engine without a plan for it goes about it.
+/// The export of an engine that reads one document after the other.
 fn singly(out: &mut String, medians: &Medians) {
     let rows: Vec<Row> = medians.rows().filter(|row| matches!(row.task(), Task::Export { .. })).collect();
     if rows.is_empty() {
@@ -223,10 +223,10 @@ fn singly(out: &mut String, medians: &Medians) {
     }
     out.push_str(
         "\n## Exports, row by row\n\n\
-         The peers' fastest way is to read column by column in the order of documents and of terms, and to put everything \
-         in its place afterwards; an engine has to be built for that. Without, it reads one document after the other; \
-         in Lucene, a step back takes new iterators.\n\n\
-         | work | docvalues, ms | Lucene 10.5, ms | times | tantivy, ms | times | Lucene 7.7, ms | times |\n\
+         The peers are fastest if they read column by column, in document and dictionary order, and then scatter the values \
+         to their rows; an engine has to be built for that. Otherwise it reads one document after the other; in Lucene, a \
+         step back needs new iterators.\n\n\
+         | workload | docvalues, ms | Lucene 10.5, ms | times | tantivy, ms | times | Lucene 7.7, ms | times |\n\
          | --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: |\n",
     );
     for row in rows {
@@ -243,8 +243,8 @@ fn singly(out: &mut String, medians: &Medians) {
 
 fn ways(out: &mut String, medians: &Medians) {
     out.push_str(
-        "\n## All ways\n\n<details><summary>What was measured</summary>\n\n\
-         | work | peer | way | CPU, ms | on the wall, ms |\n| --- | --- | --- | ---: | ---: |\n",
+        "\n## All APIs\n\n<details><summary>All measurements</summary>\n\n\
+         | workload | peer | API | CPU, ms | wall time, ms |\n| --- | --- | --- | ---: | ---: |\n",
     );
     for row in medians.rows() {
         for (peer, called) in PEERS.into_iter().chain(LIMITED) {

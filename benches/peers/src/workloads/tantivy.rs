@@ -1,4 +1,4 @@
-//! tantivy-columnar: loops over its batches, as its aggregations go, without their generality.
+//! tantivy-columnar: loops over its batches, as in its aggregations, specialized for each workload.
 
 use std::fs::File;
 use std::io::Write;
@@ -15,7 +15,7 @@ use crate::task::{Column, Values};
 
 type Numbers = tantivy_columnar::Column<u64>;
 
-/// Documents that are asked for at a time.
+/// Documents of a batch.
 const BATCH: usize = 1_024;
 
 pub fn run(process: &Process, row: Option<Row>) {
@@ -140,7 +140,7 @@ impl Peer {
         self.named(&best)
     }
 
-    /// The hosts that are the best, with their names.
+    /// The checksum of the top hosts, with their names.
     fn named(&self, best: &Best) -> i64 {
         let mut term = Vec::new();
         best.entries().iter().fold(0, |sum, &(value, ord)| {
@@ -175,7 +175,7 @@ impl Peer {
         sums.sum()
     }
 
-    /// Column by column, where rows are put in their places; with `sort`, values are read in the order of documents.
+    /// Exports column by column and scatters the values to their rows; with `sort`, reads values in document order.
     fn export(&self, docs: &[u32], sort: bool) -> i64 {
         let mut order: Vec<(u32, u32)> = docs.iter().copied().zip(0..).collect();
         if sort {
@@ -201,12 +201,12 @@ impl Peer {
 /// Strings of rows.
 struct Scattered {
     bytes: Vec<u8>,
-    /// From where to where, for each row.
+    /// The start and end of each row.
     places: Vec<(usize, usize)>,
 }
 
 impl Scattered {
-    /// What a column has for `docs`, read in the order of the dictionary: the row of each is in `order`.
+    /// The strings of `docs`, read in dictionary order; `order` has their rows.
     fn read(column: &BytesColumn, docs: &[u32], order: &[(u32, u32)]) -> Scattered {
         let ords = values(column.ords(), docs);
         let mut sorted: Vec<(u64, u32)> = ords.into_iter().zip(order.iter().map(|entry| entry.1)).collect();
@@ -237,7 +237,7 @@ fn values(column: &Numbers, docs: &[u32]) -> Vec<u64> {
 
 /// The documents of a batch.
 enum Batch<'a> {
-    /// From this one on.
+    /// A run that starts here.
     Run(u32),
     List(&'a [u32]),
 }
@@ -251,7 +251,7 @@ impl Batch<'_> {
     }
 }
 
-/// Shows the values that columns have for `hits`, or for all documents, to `see`.
+/// Calls `see` with the values of the columns for `hits`, or for all documents.
 fn batches<const N: usize>(
     docs: u32,
     columns: [&Numbers; N],
