@@ -1,4 +1,4 @@
-//! Columns with at most one byte string a document.
+//! Open columns with at most one byte string per document.
 
 use docvalues_column::{
     Batch, BatchDocs, Column, ColumnInfo, DocId, DocRange, Each, Gathered, Lists, Result, Rows, Slices,
@@ -8,7 +8,7 @@ use docvalues_format::binary::{BinaryReader, Scratch};
 use docvalues_format::presence::Indices;
 use docvalues_storage::Section;
 
-use crate::column::{ColumnCore, present};
+use crate::column::{ColumnCore, presence_words};
 
 /// An open column of byte strings.
 #[derive(Debug)]
@@ -18,7 +18,7 @@ pub(crate) struct BinaryColumn {
 }
 
 impl BinaryColumn {
-    /// The value of `doc`, in `buffer` if it has to be decoded.
+    /// The value of `doc`. It borrows from `buffer` if it has to be decoded.
     pub(crate) fn read<'a>(&'a self, doc: DocId, buffer: &'a mut Vec<u8>) -> Result<Option<&'a [u8]>> {
         let BinaryColumn { core, values } = self;
         match core.named(core.presence.rank(doc))? {
@@ -27,8 +27,9 @@ impl BinaryColumn {
         }
     }
 
-    /// Appends the values of `docs`, `fill` where there is none, and hands the batches in which one is missing to `gaps`, with
-    /// their places.
+    /// Appends the values of `docs` to `out`, with `fill` for documents without a value.
+    ///
+    /// Calls `gaps` for each batch with such a document, with the batch's position in `docs`.
     pub(crate) fn gather_list(
         &self,
         docs: &[DocId],
@@ -39,7 +40,7 @@ impl BinaryColumn {
         let BinaryColumn { core, values } = self;
         let (mut scratch, mut buffer) = (Scratch::default(), Vec::new());
         core.request(docs, |doc| drop(self.read(doc, &mut buffer)));
-        core.named(core.ranked(docs, |place, indices| {
+        core.named(core.each_batch(docs, |place, indices| {
             if !indices.all {
                 gaps(place.start, indices);
             }
@@ -68,7 +69,9 @@ impl Rows<u8> for BinaryColumn {
         match docs {
             BatchDocs::List(docs) => {
                 let (lists, mut presence) = out.begin_many(docs.len());
-                self.gather_list(docs, lists, &[], |at, indices| presence.mark_words(at, present(indices)))
+                self.gather_list(docs, lists, &[], |at, indices| {
+                    presence.mark_words(at, presence_words(indices))
+                })
             }
             BatchDocs::Run(docs) => out.fill_by_scan(docs, true, |each| self.scan(docs, each)),
         }
@@ -77,7 +80,7 @@ impl Rows<u8> for BinaryColumn {
     fn scan(&self, docs: DocRange, each: &mut Each<'_, u8>) -> Result<()> {
         let BinaryColumn { core, values } = self;
         let mut scratch = Scratch::default();
-        core.named(core.windows(docs, |docs, first| {
+        core.named(core.each_window(docs, |docs, first| {
             let (mut docs, mut first) = (docs, u64::from(first.get()));
             while !docs.is_empty() {
                 let strings = values.decode(first..first + docs.len() as u64, &mut scratch)?;

@@ -1,4 +1,4 @@
-//! Are the documents in the order that the file says?
+//! Proof that the documents are in the order of the index sort.
 
 use std::cmp::Ordering;
 use std::sync::Arc;
@@ -13,9 +13,9 @@ use crate::column::{BATCH, corrupt};
 use crate::segment::Segment;
 
 impl Segment {
-    /// Proves that the documents are in the order that the file says, if it says one.
+    /// Checks that the documents are in the order of the index sort, if there is one.
     ///
-    /// O(documents × keys), but for keys by which all documents are equal.
+    /// O(documents × keys). Keys that are equal for all documents are skipped.
     pub(crate) fn check_sort(&self) -> Result<()> {
         let mut keys = Vec::new();
         for key in self.sort() {
@@ -34,19 +34,19 @@ impl Segment {
         Ok(())
     }
 
-    /// The column of a key; `None` if no two documents differ by it.
+    /// The column of a key; `None` if the key is equal for all documents.
     fn sort_key<'a>(&self, key: &'a SortKey) -> Result<Option<Key<'a>>> {
         let refuse = |what| Err(self.sort_error(key, ErrorKind::Broken(what)));
         let column = match self.column(&key.column) {
             Ok(column) => column,
             Err(error) if matches!(error.kind(), docvalues_column::ErrorKind::NoSuchColumn { .. }) => {
-                return refuse("the segment is sorted by a column that it does not have");
+                return refuse("the index sort has a key whose column does not exist");
             }
             Err(error) => return Err(error),
         };
         let info = column.info();
         if info.is_multi_valued() {
-            return refuse("the segment is sorted by a column with several values a document");
+            return refuse("the index sort has a key whose column is multi-valued");
         }
         let (one_value, values) = match column.values() {
             Values::Numbers(_) => {
@@ -60,7 +60,7 @@ impl Segment {
         Ok((!equal).then_some(Key { key, column, values }))
     }
 
-    /// What is wrong with the sort, or with the documents by one of its keys.
+    /// The error for an index sort that is broken, or that the documents do not follow.
     #[cold]
     fn sort_error(&self, key: &SortKey, kind: ErrorKind) -> Error {
         let nowhere = Place { section: Role::DirectoryRoot, offset: self.footer().root_offset };
@@ -69,23 +69,23 @@ impl Segment {
     }
 }
 
-/// A column that documents are sorted by.
+/// A sort key, its column, and the values of the documents that were read last.
 struct Key<'a> {
     key: &'a SortKey,
     column: Arc<dyn Column>,
     values: Read,
 }
 
-/// The values of some documents.
+/// The values of a run of documents.
 enum Read {
     Numbers(Gathered<i64>),
     Ords(Gathered<TermOrd>),
     Bytes(Gathered<u8>),
 }
 
-/// The first of `docs` that belongs before its predecessor, and the key that says so.
+/// The first of `docs` that sorts before its predecessor, and the key by which it does.
 fn first_out_of_order<'a>(keys: &mut [Key<'a>], docs: DocRange) -> Result<Option<(u32, &'a SortKey)>> {
-    // Those that are equal to their predecessors by all keys so far.
+    // The documents that are equal to their predecessors by all keys so far.
     let mut equal: Vec<usize> = (1..docs.len()).collect();
     let mut first = None;
     for key in keys {
@@ -114,12 +114,12 @@ impl Key<'_> {
             (Values::Numbers(rows), Read::Numbers(read)) => rows.gather(docs, read),
             (Values::Ords(rows, _), Read::Ords(read)) => rows.gather(docs, read),
             (Values::Bytes(rows), Read::Bytes(read)) => rows.gather(docs, read),
-            // A column does not change what its values are.
+            // The kind of a column's values never changes.
             _ => Ok(()),
         }
     }
 
-    /// How two of the documents that were read compare.
+    /// Compares two of the documents that were read.
     fn compare(&self, a: usize, b: usize) -> Ordering {
         match &self.values {
             Read::Numbers(read) => self.key.compare(read.row(a), read.row(b)),

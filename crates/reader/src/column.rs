@@ -1,4 +1,13 @@
-//! What the columns of all kinds have in common: a field, documents, and which of them have a value.
+//! The part that columns of all kinds share: the field, and the presence of values.
+//!
+//! Presence maps a document to the index of its value. [`ColumnCore`] turns lists, ranges and filters over documents
+//! into the same over value indices:
+//!
+//! ```text
+//! documents      0   1   2   3   4   5   6   7
+//! has a value    x       x   x           x
+//! value index    0       1   2           3
+//! ```
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -11,25 +20,24 @@ use docvalues_storage::{Section, Source};
 
 use crate::sort_key::PrimarySortKey;
 
-/// Documents that a batch looks at together. Their numbers, value indices and values stay in the
-/// first-level cache.
+/// Documents of a batch. Their ids, value indices and values fit in the first-level cache.
 pub(crate) const BATCH: usize = 1024;
 
-/// Documents of a small call: to clear room for a [`BATCH`] would take longer than to look so many up, and would keep the
-/// processor from overlapping the misses of one call with those of the next.
+/// Documents of a small call. Clearing a buffer for a whole [`BATCH`] would take longer than looking these up, and
+/// would keep the processor from overlapping the cache misses of one call with those of the next.
 const SMALL: usize = 64;
 
-/// Documents with a value in a scan's window, if they lie evenly: so many are asked for at once.
-const WINDOW: u64 = 2048;
+/// Documents with a value in a window of a scan, if they are spread evenly.
+const SCAN_WINDOW: u64 = 2048;
 
-/// Documents whose bytes are requested together.
-const REQUESTED: usize = 4096;
+/// Documents whose bytes are requested in one wave.
+const REQUEST_BATCH: usize = 4096;
 
-/// Documents of a filter's window: a block of presence, so that value bits take 8 KiB at most. A
-/// multiple of 64: every window begins with a whole word of the result.
+/// Documents in a window of a filter: one block of presence, so that the bits of its values take 8 KiB at most. A
+/// multiple of 64, so that every window begins with a whole word of the result.
 const FILTER_WINDOW: u32 = 1 << 16;
 
-/// Field, documents and presence of an open column.
+/// The field, the documents and the presence of an open column.
 #[derive(Debug)]
 pub(crate) struct ColumnCore {
     pub(crate) file: Arc<str>,
@@ -37,44 +45,48 @@ pub(crate) struct ColumnCore {
     pub(crate) info: ColumnInfo,
     pub(crate) docs: u32,
     pub(crate) presence: PresenceReader<Section>,
-    /// Set if the documents are sorted by this column first.
+    /// The order of the values, if this column is the primary key of the index sort.
     pub(crate) sort_key: Option<PrimarySortKey>,
 }
 
-/// What the formats return.
+/// A result of the decoders, whose error names a section and an offset, but no file.
 pub(crate) type FormatResult<T> = docvalues_format::error::Result<T>;
 
 impl ColumnCore {
-    /// Adds the names of file and column to an error of their bytes.
+    /// Adds the names of the file and the column to a decoder's error.
     #[cold]
     pub(crate) fn corrupt(&self, source: docvalues_format::error::Error) -> Error {
         corrupt(&self.file, Some(&self.info.field.name), source)
     }
 
-    /// The same for the error in a result.
+    /// Adds the names of the file and the column to the error of a result.
     #[inline(always)]
     pub(crate) fn named<T>(&self, result: FormatResult<T>) -> Result<T> {
         result.map_err(|source| self.corrupt(source))
     }
 
-    /// Requests what `read` touches, in waves for many of `these` together, if the segment's bytes are requested.
+    /// Requests the bytes that `read` touches for all of `these`, a wave for many at a time, if the segment is read by
+    /// requests.
     pub(crate) fn request<D: Copy>(&self, these: &[D], read: impl FnMut(D)) {
         request(&self.source, these, read);
     }
 
-    /// Adds the documents of `docs` that have a value.
+    /// Adds to `bits` the documents of `docs` that have a value.
     pub(crate) fn exists(&self, docs: DocRange, bits: &mut [u64]) -> Result<()> {
         bits::check(docs, bits);
         let docs = docs.clip(self.docs);
         self.named(self.presence.exists(docs.into(), bits))
     }
 
-    /// Whether every document has a value, so that its number is its value's index.
+    /// Whether every document has a value, so that its id is the index of its value.
     pub(crate) fn is_dense(&self) -> bool {
         self.presence.values() == self.docs
     }
 
-    /// The number of `doc`, if it has one.
+    /// The number of `doc`, or `None` without a value.
+    ///
+    /// Three paths, the fastest first: a verified column in which every document has a value, a verified column with
+    /// gaps, and bytes that are yet to be verified.
     #[inline(always)]
     pub(crate) fn number(&self, numbers: &NumericReader<Section>, doc: DocId) -> FormatResult<Option<i64>> {
         if self.presence.is_all()
@@ -82,32 +94,31 @@ impl ColumnCore {
         {
             return Ok(Some(number));
         }
-        match self.find_number(numbers, doc) {
+        match self.number_with_gaps(numbers, doc) {
             Some(number) => Ok(number),
-            None => self.careful_number(numbers, doc),
+            None => self.number_unverified(numbers, doc),
         }
     }
 
-    /// The same of a column with gaps.
-    // Apart, so that the usual way needs no registers of the caller's.
+    /// The number of `doc` in a column with gaps; the outer `None` if bytes on the way are not verified yet.
+    // Not inlined, so that the path above needs no registers of the caller.
     #[inline(never)]
-    fn find_number(&self, numbers: &NumericReader<Section>, doc: DocId) -> Option<Option<i64>> {
+    fn number_with_gaps(&self, numbers: &NumericReader<Section>, doc: DocId) -> Option<Option<i64>> {
         let Some(index) = self.presence.known(doc)? else { return Some(None) };
         numbers.quickly(index).map(Some)
     }
 
-    /// The same where there is more to find, or an error to be made.
+    /// The number of `doc`, verifying the bytes on the way.
     #[inline(never)]
-    fn careful_number(&self, numbers: &NumericReader<Section>, doc: DocId) -> FormatResult<Option<i64>> {
+    fn number_unverified(&self, numbers: &NumericReader<Section>, doc: DocId) -> FormatResult<Option<i64>> {
         match self.presence.rank(doc)? {
             Some(index) => numbers.get(index.get().into()).map(Some),
             None => Ok(None),
         }
     }
 
-    /// Splits `docs` into batches and hands each one's value indices to `each`, with the place of the
-    /// batch in `docs`.
-    pub(crate) fn ranked(
+    /// Splits `docs` into batches, and calls `each` with the position of each batch in `docs` and its value indices.
+    pub(crate) fn each_batch(
         &self,
         docs: &[DocId],
         mut each: impl FnMut(Range<usize>, Indices<'_>) -> FormatResult<()>,
@@ -121,19 +132,19 @@ impl ColumnCore {
         })
     }
 
-    /// Splits `docs` into windows, each with the documents that have a value and the index of the
-    /// first of those, and hands them to `each`, which says whether to go on.
+    /// Splits `docs` into windows, and calls `each` with the documents of a window that have a value and the index of
+    /// the first value. `each` returns whether to continue.
     ///
-    /// Windows are as long as the column is sparse, up to a block of presence, and grow while they are
-    /// nearly empty: a sparse column hands out full batches, too.
-    pub(crate) fn windows(
+    /// Windows are longer in sparse columns, up to a block of presence, and short ones are merged. So a sparse column
+    /// also gets full batches.
+    pub(crate) fn each_window(
         &self,
         docs: DocRange,
         mut each: impl FnMut(&[DocId], ValueIndex) -> FormatResult<bool>,
     ) -> FormatResult<()> {
         let mut found = Vec::new();
         let DocRange { mut start, end } = docs.clip(self.docs);
-        let even = WINDOW * u64::from(self.docs) / u64::from(self.presence.values().max(1));
+        let even = SCAN_WINDOW * u64::from(self.docs) / u64::from(self.presence.values().max(1));
         let window = u32::try_from(even).unwrap_or(u32::MAX).min(BLOCK_DOCS).next_multiple_of(64);
         while start < end {
             found.clear();
@@ -152,9 +163,11 @@ impl ColumnCore {
         Ok(())
     }
 
-    /// Adds to `bits` the documents of `docs` that `matching` finds: given value indices, it sets a
-    /// bit for each that matches, counted from the first. Both note in `pruned` what they did.
-    pub(crate) fn filtered(
+    /// Adds to `bits` the documents of `docs` whose values match.
+    ///
+    /// `matching` gets a range of value indices, and sets a bit for each value that matches, counted from the start of
+    /// the range. Both count in `pruned` the values that they skipped.
+    pub(crate) fn filter_values(
         &self,
         docs: DocRange,
         bits: &mut [u64],
@@ -189,7 +202,7 @@ impl ColumnCore {
     }
 }
 
-/// What `work` makes of room for `len` numbers, at most a [`BATCH`].
+/// Calls `work` with a buffer on the stack for `len` numbers, at most a [`BATCH`].
 #[inline(always)]
 pub(crate) fn with_buffer<T: Copy + Default, R>(len: usize, work: impl FnOnce(&mut [T]) -> R) -> R {
     if len <= SMALL {
@@ -199,15 +212,16 @@ pub(crate) fn with_buffer<T: Copy + Default, R>(len: usize, work: impl FnOnce(&m
     }
 }
 
-/// Requests what `read` touches, in waves for many of `these` together, if bytes of `source` are requested.
+/// Requests the bytes that `read` touches for all of `these`, a wave for many at a time, if `source` is read by
+/// requests.
 pub(crate) fn request<D: Copy>(source: &Source, these: &[D], mut read: impl FnMut(D)) {
     if source.is_requested() {
         let mut wave = |these: &[D]| source.in_waves(|| these.iter().copied().for_each(&mut read));
-        these.chunks(REQUESTED).for_each(&mut wave);
+        these.chunks(REQUEST_BATCH).for_each(&mut wave);
     }
 }
 
-/// Adds the names of file and column to an error of their bytes.
+/// Adds the names of the file and the column to a decoder's error.
 #[cold]
 pub(crate) fn corrupt(file: &str, field: Option<&str>, source: docvalues_format::error::Error) -> Error {
     let (file, field) = (file.to_owned(), field.map(str::to_owned));
@@ -219,7 +233,7 @@ pub(crate) fn corrupt(file: &str, field: Option<&str>, source: docvalues_format:
     }
 }
 
-/// The words of presence of the documents with these indices: a bit for each that has a value.
-pub(crate) fn present(indices: Indices<'_>) -> impl Iterator<Item = u64> {
+/// The presence bits of the documents with these value indices: a bit for each document that has a value.
+pub(crate) fn presence_words(indices: Indices<'_>) -> impl Iterator<Item = u64> {
     indices.each.chunks(64).map(|indices| docvalues_format::bits::others(indices, NO_VALUE))
 }

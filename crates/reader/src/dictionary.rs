@@ -1,4 +1,4 @@
-//! The dictionary of a column.
+//! The dictionary of an open column.
 
 use std::ops::{Bound, ControlFlow};
 use std::sync::Arc;
@@ -9,7 +9,7 @@ use docvalues_storage::{Section, Source};
 
 use crate::column::{FormatResult, corrupt, request};
 
-/// The terms of an open column.
+/// The sorted terms of an open column.
 #[derive(Debug)]
 pub(crate) struct Dictionary {
     pub(crate) file: Arc<str>,
@@ -19,16 +19,16 @@ pub(crate) struct Dictionary {
 }
 
 impl Dictionary {
-    /// Adds the names of file and column to the error in a result.
+    /// Adds the names of the file and the column to the error of a result.
     #[inline]
     fn named<T>(&self, result: FormatResult<T>) -> Result<T> {
         result.map_err(|source| corrupt(&self.file, Some(&self.field), source))
     }
 
-    /// Refuses the first of `ords` that no term has.
+    /// Checks that each of `ords` has a term.
     fn check_ords(&self, ords: &[TermOrd]) -> Result<()> {
         let len = self.reader.len();
-        // Without a way out, so that all are compared at once.
+        // No early exit, so that the comparisons are vectorized.
         if !ords.iter().fold(false, |past, ord| past | (ord.get() >= len)) {
             return Ok(());
         }

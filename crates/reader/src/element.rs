@@ -1,4 +1,4 @@
-//! Stored numbers, as numbers or as ords.
+//! The element types of numeric columns: stored numbers are read as `i64` or as ords.
 
 use std::ops::{Range, RangeInclusive};
 
@@ -10,18 +10,18 @@ use docvalues_storage::Section;
 
 use crate::column::{ColumnCore, FormatResult, with_buffer};
 
-/// A type that stored numbers are read as: a number or an ord.
+/// A type that stored numbers are read as: `i64` or [`TermOrd`].
 pub(crate) trait Stored: Element {
-    /// A stored number.
+    /// Converts a stored number.
     fn of(stored: i64) -> Self;
 
-    /// The stored numbers that a filter wants.
+    /// Converts the range of a filter to a range of stored numbers.
     fn wanted(wanted: &Self::Range) -> RangeInclusive<i64>;
 
-    /// The values `range`.
+    /// Decodes the values `range`.
     fn decode(values: &NumericReader<Section>, range: Range<u64>, out: &mut [Self]) -> FormatResult<()>;
 
-    /// The values at `indices` of a batch, `fill` for documents without one.
+    /// Reads the values at `indices` of a batch, with `fill` for documents without a value.
     fn gather(
         values: &NumericReader<Section>,
         indices: Indices<'_>,
@@ -29,7 +29,8 @@ pub(crate) trait Stored: Element {
         fill: Self,
     ) -> FormatResult<()>;
 
-    /// As many values, from the first one on, as a kernel finds for all documents at once: none, but of ords.
+    /// Reads the values of a prefix of `docs` by a kernel that goes from documents to values in one step, and returns
+    /// the length of the prefix. Only ords have such a kernel.
     fn gather_whole(
         _core: &ColumnCore,
         _values: &NumericReader<Section>,
@@ -72,7 +73,7 @@ impl Stored for i64 {
 }
 
 impl Stored for TermOrd {
-    /// A number that is no ord comes from a damaged file, and becomes an ord past every dictionary's end.
+    /// A number that is not an ord comes from a damaged file. It becomes an ord past the end of every dictionary.
     #[inline]
     fn of(stored: i64) -> TermOrd {
         TermOrd::new(u32::try_from(stored).unwrap_or(u32::MAX))

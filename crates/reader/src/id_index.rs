@@ -1,4 +1,4 @@
-//! The index of ids: which document has this id?
+//! The id index of a segment: primary-key lookup.
 
 use std::convert::Infallible;
 use std::fmt;
@@ -18,18 +18,42 @@ use crate::column::{FormatResult, corrupt};
 use crate::segment::Segment;
 use crate::usage::SectionUsage;
 
-/// Bytes of documents, in the order of their ids, that are read at once: about 43,000 documents. On disks of today that takes
-/// hardly longer than a page.
-const DOCS_TOGETHER: usize = 128 << 10;
+/// Bytes of the section of documents, in the order of their ids, that are read at once: about 43,000 documents. On
+/// current disks this takes hardly longer than reading one page.
+const DOCS_READAHEAD: usize = 128 << 10;
 
-/// What looks the ids of one segment up among those of many: see `docvalues_terms::lookup`.
+/// The decoder of one segment's id index, for lookups over many segments: see `docvalues_terms::lookup`.
 pub type IdReader = IdsReader<Section>;
 
-/// The ids of a segment, opened: from an id to its document.
+/// The id index of a segment: primary-key lookup, from an id to its document. Opened by [`Segment::ids`].
 ///
-/// Cheap to clone, and outlives the segment it came from. To look ids up in many segments at once, give their
-/// [readers](IdIndex::reader) to a `docvalues_terms::lookup::IdLookup`.
+/// It is cheap to clone, and stays usable after the segment was dropped. To look up ids in many segments at once, pass
+/// the [`reader`](IdIndex::reader) of each to an `IdLookup` or an `IdStore` of `docvalues_terms::lookup`.
+///
+/// # Examples
+///
+/// ```
+/// use docvalues::prelude::*;
+///
+/// let mut schema = Schema::new();
+/// let id = schema.add(FieldSpec::new("_id", LogicalType::Utf8))?;
+/// let mut writer = SegmentWriter::in_memory(schema, WriterOptions::default());
+/// writer.id_field(id, docvalues::IdOptions::default())?;
+/// for name in ["bee", "ant"] {
+///     let mut doc = writer.document();
+///     doc.str(id, name)?;
+///     doc.finish()?;
+/// }
+/// let segment = Segment::from_bytes(writer.finish_bytes()?, OpenOptions::new())?;
+///
+/// let ids = segment.ids()?.ok_or("no id index")?;
+/// assert_eq!(ids.find(b"ant")?, Some(DocId::new(1)));
+/// assert_eq!(ids.find(b"cow")?, None);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone)]
+#[doc(alias = "primary key")]
+#[doc(alias = "PerThreadIDVersionAndSeqNoLookup")]
 pub struct IdIndex(Arc<Inner>);
 
 struct Inner {
@@ -49,13 +73,14 @@ impl fmt::Debug for IdIndex {
 }
 
 impl Segment {
-    /// The index of ids; `None` if the segment has none.
+    /// The id index; `None` if the segment has none.
     ///
-    /// The first call opens it: it reads and checks what leads to blocks of ids, some 10 ns for 40 ids.
+    /// The first call opens it: it reads and checks the structure that leads to blocks of ids, which takes about 10 ns
+    /// per block of 40 ids.
     ///
     /// # Errors
     ///
-    /// When what is read is damaged.
+    /// If the directory or that structure is damaged.
     pub fn ids(&self) -> Result<Option<IdIndex>> {
         if let Some(ids) = self.opened_ids().get() {
             return Ok(ids.clone());
@@ -69,17 +94,17 @@ impl Segment {
         let named = |e| corrupt(self.file(), Some(&field), e);
         let sections = ids.try_map(&mut |role, at| {
             let section = self.section(at, role)?;
-            // An id is in one place, and its neighbours are of no use; without, the kernel reads these ahead.
+            // Ids are read at random. Without this advice, the kernel reads pages ahead that are not needed.
             if matches!(role, Role::Ids | Role::IdFilter | Role::IdDocs) {
                 let _ = section.advise(Advice::Random);
             }
-            // Few bytes for many ids: soon all of them are asked for.
-            Ok(if role == Role::IdDocs { section.together(DOCS_TOGETHER) } else { section })
+            // A small section for many ids: soon all of it is read.
+            Ok(if role == Role::IdDocs { section.together(DOCS_READAHEAD) } else { section })
         });
         let reader = sections.and_then(IdsReader::open).map_err(named)?;
         if reader.doc_count() != self.docs() {
             let kind = ErrorKind::Mismatch {
-                what: "number of documents that ids are of",
+                what: "number of documents of the id index",
                 found: reader.doc_count().into(),
                 expected: self.docs().into(),
             };
@@ -89,19 +114,22 @@ impl Segment {
         Ok(Some(IdIndex(Arc::new(Inner { file, field, reader }))))
     }
 
-    /// What the directory says of the ids, and where.
+    /// The directory's entry of the id index, and its place in the file.
     fn ids_entry(&self) -> Result<Option<(Place, String, Ids<SectionRef>)>> {
         let Some((place, extension)) = self.root().extension(IDS_TAG, self.footer()) else { return Ok(None) };
         let mut cursor = Cursor::new(place, &extension.body);
         let read = |cursor: &mut Cursor<'_>| {
             let (field, ids) = Ids::decode_meta(cursor)?;
-            cursor.equal("bytes behind what is said of ids", cursor.left() as u64, 0)?;
+            cursor.equal("number of bytes after the entry of the id index", cursor.left() as u64, 0)?;
             let mut at = extension.sections.start;
             let ids = ids.try_map(&mut |_, section: SectionRef| {
-                // One behind the other, or a section could be of two things.
+                // The sections ascend, so that no two of them overlap.
                 let end = section.end().filter(|&end| section.offset >= at && end <= extension.sections.end);
-                at =
-                    end.ok_or_else(|| cursor.refuse(ErrorKind::Broken("a section of ids lies elsewhere")))?;
+                at = end.ok_or_else(|| {
+                    cursor.refuse(ErrorKind::Broken(
+                        "a section of the id index is outside of its part of the file",
+                    ))
+                })?;
                 Ok(section)
             })?;
             Ok((field.to_owned(), ids))
@@ -112,7 +140,7 @@ impl Segment {
         }
     }
 
-    /// The sections of the index of ids, in file order: none if there is no index.
+    /// The sections of the id index, in file order; empty if there is no index.
     pub(crate) fn id_sections(&self) -> Result<Vec<SectionUsage>> {
         let mut sections = Vec::new();
         if let Some((_, _, ids)) = self.ids_entry()? {
@@ -125,8 +153,9 @@ impl Segment {
         Ok(sections)
     }
 
-    /// Reads every byte of the index of ids, and proves that it is one, and that its ids are those that documents
-    /// have; hands the sections to `part`, and returns what is wrong.
+    /// Reads every byte of the id index, and proves that it is well-formed and has the ids of the documents.
+    ///
+    /// Calls `part` with the range of each section. Returns the problems found.
     pub(crate) fn check_ids(&self, mut part: impl FnMut(Range<u64>)) -> Vec<Error> {
         let (place, field, ids) = match self.ids_entry() {
             Ok(Some(entry)) => entry,
@@ -140,16 +169,18 @@ impl Segment {
             damaged.extend(self.section(at, role).and_then(|section| section.verify_all()).err());
             Ok::<(), Infallible>(())
         });
-        // Only then: the decoders would stumble over the same bytes.
+        // Only if the checksums are right: otherwise the decoders would report the same bytes again.
         let checked = match damaged.is_empty() {
-            true => self.check_sound_ids(place),
+            true => self.check_id_values(place),
             false => Ok(()),
         };
         damaged.into_iter().map(named).chain(checked.err()).collect()
     }
 
-    /// That the ids are one index, and the values of their field: each is found to be its document's, and there are as many.
-    fn check_sound_ids(&self, place: Place) -> Result<()> {
+    /// Checks that the index is well-formed and has exactly the values of the id field.
+    ///
+    /// It has as many ids as documents have values, and finds the document of each value.
+    fn check_id_values(&self, place: Place) -> Result<()> {
         let Some(ids) = self.ids()? else { return Ok(()) };
         let wrong = |what| {
             corrupt(self.file(), Some(ids.field()), error::Error::at(place, 0, ErrorKind::Broken(what)))
@@ -157,20 +188,20 @@ impl Segment {
         let column = self.binary(ids.field()).map_err(|error| match error.kind() {
             docvalues_column::ErrorKind::NoSuchColumn { .. }
             | docvalues_column::ErrorKind::WrongKind { .. } => {
-                wrong("the ids are of a column that there is not, or that is not binary")
+                wrong("the field of the id index is not a binary column of the segment")
             }
             _ => error,
         })?;
-        // First, so that no more ids are gone through than there are values.
+        // Checked first, so that a hostile index cannot make the loop below visit more ids than there are values.
         if column.info().with_value.most() != u64::from(ids.len()) {
-            return Err(wrong("there are not as many ids as documents that have one"));
+            return Err(wrong("the id index has more or fewer ids than the id field has values"));
         }
         ids.with_context(ids.0.reader.verify())?;
         let mut checked = Ok(());
         column.scan(0..self.docs(), |docs, values| {
             checked = docs.iter().zip(values.iter()).try_for_each(|(doc, id)| match ids.find(id)? {
                 Some(found) if found == doc => Ok(()),
-                _ => Err(wrong("the id of a document is not among the ids, or another document's")),
+                _ => Err(wrong("the id index lacks the id of a document, or maps it to another document")),
             });
             if checked.is_ok() { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
         })?;
@@ -179,32 +210,32 @@ impl Segment {
 }
 
 impl IdIndex {
-    /// The field whose values the ids are.
+    /// The name of the id field, whose values are the ids.
     pub fn field(&self) -> &str {
         &self.0.field
     }
 
-    /// How many ids there are.
+    /// The number of ids.
     pub fn len(&self) -> u32 {
         self.0.reader.len()
     }
 
-    /// Whether there is none.
+    /// Whether there are no ids.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// How ids are found.
+    /// The structure of the index: see [`IdForm`](crate::IdForm).
     pub fn form(&self) -> Form {
         self.0.reader.form()
     }
 
-    /// What all ids look like, if they are packed: else [`template::Kind::Raw`].
+    /// The pattern by which ids are packed, such as UUIDs; [`template::Kind::Raw`] if they are stored as they are.
     pub fn packed_as(&self) -> template::Kind {
         self.0.reader.template().kind()
     }
 
-    /// Bits of the filter for each id; 0 if there is no filter.
+    /// The filter's bits per id; 0 without a filter.
     pub fn filter_bits(&self) -> u8 {
         self.0.reader.filter_bits()
     }
@@ -214,48 +245,49 @@ impl IdIndex {
         self.0.reader.seed()
     }
 
-    /// Bytes of each part, without checksums.
+    /// The bytes of each part, without checksums.
     pub fn sizes(&self) -> IdSizes {
         self.0.reader.sizes()
     }
 
-    /// What looks ids up, for who has many segments.
+    /// The index's reader, for a lookup over many segments.
     pub fn reader(&self) -> &Arc<IdReader> {
         &self.0.reader
     }
 
-    /// The document that has `id`, if one has.
+    /// The document with `id`, if there is one.
     ///
     /// # Errors
     ///
-    /// When bytes on the way are damaged.
+    /// If bytes on the way are damaged.
     pub fn find(&self, id: &[u8]) -> Result<Option<DocId>> {
         self.with_context(self.0.reader.find(id))
     }
 
-    /// Gives the ids that begin with `prefix`, and their documents, in the order of the ids, until told to stop.
+    /// Calls `each` with the ids that begin with `prefix` and their documents, in the order of the ids, until it
+    /// breaks.
     ///
     /// # Errors
     ///
-    /// When bytes on the way are damaged.
+    /// If bytes on the way are damaged.
     pub fn prefix(&self, prefix: &[u8], each: impl FnMut(&[u8], DocId) -> ControlFlow<()>) -> Result<()> {
         self.with_context(self.0.reader.prefix(prefix, each))
     }
 
-    /// Gives all ids and their documents, in the order of the ids, until told to stop.
+    /// Calls `each` with all ids and their documents, in the order of the ids, until it breaks.
     ///
     /// # Errors
     ///
-    /// When bytes on the way are damaged.
+    /// If bytes on the way are damaged.
     pub fn each(&self, each: impl FnMut(&[u8], DocId) -> ControlFlow<()>) -> Result<()> {
         self.with_context(self.0.reader.each(each))
     }
 
-    /// Says of which file and field an error is, such as one of [`reader`](Self::reader).
+    /// Adds the names of the file and the field to the error of a result, such as one of [`reader`](Self::reader).
     ///
     /// # Errors
     ///
-    /// That of `result`.
+    /// The error of `result`.
     pub fn with_context<T>(&self, result: FormatResult<T>) -> Result<T, Error> {
         result.map_err(|e| corrupt(&self.0.file, Some(&self.0.field), e))
     }

@@ -1,8 +1,9 @@
 //! Opens and reads docvalues segments.
 //!
 //! [`Segment`] opens one file. It returns typed columns ([`Numeric`], [`SortedNumeric`], [`Sorted`], [`SortedSet`],
-//! [`Binary`]), columns as trait objects for generic code ([`ColumnSource`](docvalues_column::ColumnSource)), and the id
-//! index ([`IdIndex`]). [`OpenOptions`] sets when checksums are verified, how blocks are found and how the file is accessed.
+//! [`Binary`]), columns as trait objects for generic code ([`ColumnSource`](docvalues_column::ColumnSource)), and the
+//! id index ([`IdIndex`]). [`OpenOptions`] sets when checksums are verified, how blocks are found and how the file is
+//! accessed.
 //!
 //! | to | use |
 //! | --- | --- |
@@ -14,8 +15,8 @@
 //! | check a whole file | [`Segment::verify`], [`Segment::check`] |
 //! | see where the bytes of a file went | [`Segment::usage`] |
 //!
-//! Bytes are verified when they are first touched, a granule of 4 KiB at a time. Damaged or hostile bytes give an error that
-//! names file, section and offset, never a panic.
+//! Bytes are verified when they are first touched, a granule of 4 KiB at a time. Damaged or hostile bytes give an error
+//! that names file, section and offset, never a panic.
 //!
 //! [`from_bytes`]: Segment::from_bytes
 //! [`from_reader`]: Segment::from_reader

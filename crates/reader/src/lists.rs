@@ -1,4 +1,10 @@
-//! Lists of numbers or ords: where each document's list begins, and the lists end to end.
+//! Multi-valued columns: the lists of all documents end to end, and the offset at which each begins.
+//!
+//! ```text
+//! documents with a value     0       1   2
+//! offsets                    0       3   4       6
+//! values                     7 8 9   5   1 2
+//! ```
 
 use std::ops::{Range, RangeInclusive};
 
@@ -13,22 +19,22 @@ use docvalues_storage::Section;
 use crate::column::{BATCH, ColumnCore, FormatResult};
 use crate::element::Stored;
 
-/// Values that a scan hands out together, if they are not one document's.
+/// The most values of a scan's batch, unless a single document has more.
 const SCAN_VALUES: u64 = 1 << 16;
 
-/// The longest list whose numbers are gathered with those of others, or one by one; of a longer one they are decoded.
-const SHORT: usize = 8;
+/// The longest list whose numbers are read one by one, or gathered with those of other lists. Longer lists are decoded.
+const SHORT_LIST: usize = 8;
 
-/// Numbers of a list that are decoded at once.
-const TOGETHER: usize = 64;
+/// Numbers of a long list that are decoded at once.
+const DECODE_BATCH: usize = 64;
 
-/// Documents whose offsets a filter looks at together.
+/// Documents whose offsets a filter decodes at once.
 const FILTER_DOCS: u32 = 4096;
 
-/// Values that a filter looks at together.
+/// Values that a filter compares at once.
 const FILTER_VALUES: u32 = 1 << 16;
 
-/// The lists of an open column.
+/// The lists of an open multi-valued column.
 #[derive(Clone, Copy)]
 pub(crate) struct ListReader<'c> {
     pub(crate) core: &'c ColumnCore,
@@ -42,7 +48,7 @@ impl ListReader<'_> {
         let Some(index) = self.core.presence.rank(doc)? else { return Ok(()) };
         let (start, end) = self.offsets.get_pair(index.get().into())?;
         let (start, end) = (start.cast_unsigned(), end.cast_unsigned());
-        if self.list_len(start, end)? > SHORT {
+        if self.list_len(start, end)? > SHORT_LIST {
             return self.append(start..end, out);
         }
         for place in start..end {
@@ -51,15 +57,16 @@ impl ListReader<'_> {
         Ok(())
     }
 
-    /// Appends the values of `docs`.
+    /// Appends the lists of `docs`.
     ///
-    /// Of a whole batch, first all ranks, then all offsets, then all values: those do not wait for each other.
+    /// It reads the ranks of a whole batch, then the offsets, then the values. Within each step no read depends on
+    /// another, so their cache misses overlap.
     pub(crate) fn gather<T: Stored>(&self, docs: &[DocId], out: &mut Lists<T>) -> FormatResult<()> {
         let (mut pairs, mut places) = ([[0; 2]; BATCH], [[0; 2]; BATCH]);
-        self.core.ranked(docs, |_, indices| {
+        self.core.each_batch(docs, |_, indices| {
             let mut count = 0;
             for &index in indices.each {
-                // One that stands for no value is overwritten by the next.
+                // The entry of a document without a value is overwritten by the next one.
                 pairs[count % BATCH] = [index, index.wrapping_add(1)];
                 count += usize::from(index != NO_VALUE);
             }
@@ -75,7 +82,7 @@ impl ListReader<'_> {
         })
     }
 
-    /// Appends the values of lists, each from one place to another.
+    /// Appends the values of `lists`, each a start and an end.
     fn fill<T: Stored>(&self, lists: &[[i64; 2]], out: &mut Vec<T>) -> FormatResult<()> {
         let (mut places, mut numbers, mut count) = ([0; BATCH], [0; BATCH], 0);
         let mut flush = |places: &[u32], out: &mut Vec<T>| {
@@ -88,10 +95,10 @@ impl ListReader<'_> {
             let [start, end] = list.map(i64::cast_unsigned);
             let len = self.list_len(start, end)?;
             match u32::try_from(end) {
-                Ok(end) if len <= SHORT => {
-                    // As many for each, without a branch; the next list takes back those that are not its.
+                Ok(end) if len <= SHORT_LIST => {
+                    // Writes SHORT_LIST places for each list, without a branch; the next list overwrites the surplus.
                     let from = end - u32::try_from(len).unwrap_or(0);
-                    let to = &mut places[count..count + SHORT];
+                    let to = &mut places[count..count + SHORT_LIST];
                     (0..).zip(to).for_each(|(i, place)| *place = from.wrapping_add(i));
                     count += len;
                 }
@@ -101,7 +108,7 @@ impl ListReader<'_> {
                     self.append(start..end, out)?;
                 }
             }
-            if count > BATCH - SHORT {
+            if count > BATCH - SHORT_LIST {
                 flush(&places[..count], out)?;
                 count = 0;
             }
@@ -111,9 +118,9 @@ impl ListReader<'_> {
 
     /// Appends the values at `places`.
     fn append<T: Stored>(&self, places: Range<u64>, out: &mut Vec<T>) -> FormatResult<()> {
-        let (mut numbers, mut at) = ([0; TOGETHER], places.start);
+        let (mut numbers, mut at) = ([0; DECODE_BATCH], places.start);
         while at < places.end {
-            let len = TOGETHER.min(usize::try_from(places.end - at).unwrap_or(usize::MAX));
+            let len = DECODE_BATCH.min(usize::try_from(places.end - at).unwrap_or(usize::MAX));
             let numbers = &mut numbers[..len];
             self.values.decode(at..at + len as u64, numbers)?;
             out.extend(numbers.iter().map(|&number| T::of(number)));
@@ -122,12 +129,12 @@ impl ListReader<'_> {
         Ok(())
     }
 
-    /// The length of a document's list, refused if it cannot be one.
+    /// The length of the list from `start` to `end`, or an error if there is no such list.
     fn list_len(&self, start: u64, end: u64) -> FormatResult<usize> {
         let refuse = |kind| Err(Error::at(self.place(), 0, kind));
         if start >= end || end > self.values.count() {
             return refuse(ErrorKind::Broken(
-                "a document's values end before they begin, or behind the last",
+                "a document's list of values ends before it begins, or after the last value",
             ));
         }
         match end - start {
@@ -140,14 +147,14 @@ impl ListReader<'_> {
         }
     }
 
+    /// The place of the offsets in the file, for errors.
     pub(crate) fn place(&self) -> docvalues_format::error::Place {
         let nowhere =
             docvalues_format::error::Place { section: docvalues_format::error::Section::Offsets, offset: 0 };
         self.offsets.meta().blocks.as_ref().map_or(nowhere, SectionBytes::place)
     }
 
-    /// Replaces `out` by the offsets of the documents with value indices `indices`, one more than
-    /// those, each list checked.
+    /// Replaces the contents of `out` by the offsets of the lists `indices`, and the end of the last. Checks each list.
     pub(crate) fn read_offsets(
         &self,
         indices: Range<u64>,
@@ -159,12 +166,12 @@ impl ListReader<'_> {
         self.offsets.decode(indices.start..indices.end + 1, numbers)?;
         out.clear();
         out.extend(numbers.iter().map(|offset| offset.cast_unsigned()));
-        // First all of them without a branch: no list is empty or too long, and the last one ends inside.
+        // A check of all lists without a branch: none is empty or too long, and the last one ends within the values.
         let mut beyond = 0;
         for (start, end) in out.iter().zip(&out[1..]) {
             beyond |= end.wrapping_sub(*start).wrapping_sub(1) / u64::from(MAX_VALUES_PER_DOC);
         }
-        // They rise by less than 2^64, so they were not less in between.
+        // Each step is at most MAX_VALUES_PER_DOC, so the offsets do not wrap around in between.
         let (first, last) = (out[0], out[len - 1]);
         if beyond != 0 || first > last || last > self.values.count() {
             for pair in out.windows(2) {
@@ -174,7 +181,7 @@ impl ListReader<'_> {
         Ok(())
     }
 
-    /// Checks every list's place and length.
+    /// Checks the offsets of all lists.
     pub(crate) fn check_offsets(&self) -> FormatResult<()> {
         let (mut numbers, mut offsets) = (Vec::new(), Vec::new());
         let (mut at, end) = (0, u64::from(self.core.presence.values()));
@@ -186,10 +193,10 @@ impl ListReader<'_> {
         Ok(())
     }
 
-    /// Hands out the lists of `docs`, batch by batch.
+    /// Calls `each` with the lists of `docs`, batch by batch.
     pub(crate) fn scan<T: Stored>(&self, docs: DocRange, each: &mut Each<'_, T>) -> FormatResult<()> {
         let (mut numbers, mut offsets, mut values) = (Vec::new(), Vec::new(), Vec::new());
-        self.core.windows(docs, |docs, first| {
+        self.core.each_window(docs, |docs, first| {
             let first = u64::from(first.get());
             let indices = first..first + docs.len() as u64;
             self.read_offsets(indices, &mut numbers, &mut offsets)?;
@@ -212,7 +219,7 @@ impl ListReader<'_> {
         })
     }
 
-    /// Adds the documents of `docs` of whose numbers at least one lies in `range`.
+    /// Adds to `bits` the documents of `docs` with at least one number in `range`.
     pub(crate) fn filter(
         &self,
         docs: DocRange,
@@ -231,18 +238,18 @@ impl ListReader<'_> {
             pruned.directory += asked;
             return self.core.presence.exists(docs.into(), bits);
         }
-        let mut search = Search {
+        let mut filter = ListFilter {
             lists: *self,
             range,
             numbers: Vec::new(),
             offsets: Vec::new(),
             hits: vec![0; (FILTER_VALUES / 64) as usize],
         };
-        self.core.filtered(docs, bits, pruned, |indices, found, pruned| {
+        self.core.filter_values(docs, bits, pruned, |indices, found, pruned| {
             let mut at = indices.start;
             while at < indices.end {
                 let end = at.saturating_add(FILTER_DOCS).min(indices.end);
-                search.mark(at..end, (at - indices.start) as usize, found, pruned)?;
+                filter.mark(at..end, (at - indices.start) as usize, found, pruned)?;
                 at = end;
             }
             Ok(())
@@ -250,8 +257,8 @@ impl ListReader<'_> {
     }
 }
 
-/// The buffers of a filter over lists.
-struct Search<'a> {
+/// A filter over lists, with its buffers.
+struct ListFilter<'a> {
     lists: ListReader<'a>,
     range: &'a RangeInclusive<i64>,
     numbers: Vec<i64>,
@@ -259,8 +266,8 @@ struct Search<'a> {
     hits: Vec<u64>,
 }
 
-impl Search<'_> {
-    /// Sets a bit, counted from `bit`, for each of `indices` whose list has a number in the range.
+impl ListFilter<'_> {
+    /// Sets a bit of `found` for each of `indices` whose list has a number in the range. Their bits begin at `bit`.
     fn mark(
         &mut self,
         indices: Range<u32>,
@@ -268,7 +275,7 @@ impl Search<'_> {
         found: &mut [u64],
         pruned: &mut Pruning,
     ) -> FormatResult<()> {
-        let Search { lists, range, numbers, offsets, hits } = self;
+        let ListFilter { lists, range, numbers, offsets, hits } = self;
         let indices = indices.start.into()..indices.end.into();
         lists.read_offsets(indices, numbers, offsets)?;
         let (mut at, end) = (offsets[0], offsets[offsets.len() - 1]);
@@ -277,7 +284,7 @@ impl Search<'_> {
             let stop = at.saturating_add(FILTER_VALUES.into()).min(end);
             hits.fill(0);
             lists.values.filter(at..stop, (*range).clone(), hits, pruned)?;
-            // The lists that begin before `stop`; the last of them may go on behind it.
+            // The lists that begin before `stop`. The last of them may continue after it.
             while list + 1 < offsets.len() && offsets[list] < stop {
                 // Both are at most FILTER_VALUES.
                 let [start, end] = [offsets[list].max(at), offsets[list + 1].min(stop)]
@@ -311,7 +318,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn any_set_looks_at_its_range_alone() {
+    fn any_set_ignores_bits_outside_the_range() {
         let bits = [1 << 5 | 1 << 63, 1];
         for (range, expected) in
             [(0..5, false), (5..6, true), (6..63, false), (6..64, true), (64..65, true), (65..128, false)]

@@ -1,4 +1,4 @@
-//! Both ends of a file: what is read when a segment is opened.
+//! The metadata of a file, read when a segment is opened: header, footer and directory root.
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -13,18 +13,18 @@ use docvalues_storage::Source;
 use crate::column::FormatResult;
 use crate::options::OpenOptions;
 
-/// Header, footer and directory root.
+/// The header, the footer, and the decoded directory root.
 pub(crate) struct Metadata {
     pub(crate) header: Header,
     pub(crate) footer: Footer,
     pub(crate) root: Root,
     pub(crate) sort: Vec<SortKey>,
-    /// Where fine zones are, by ascending column; none if the file has none.
+    /// The sections of fine zones, ascending by column; empty if the file has none.
     pub(crate) fine_zones: Vec<FineZones>,
 }
 
 impl Metadata {
-    /// Reads and checks them; refuses more documents than `options` allow.
+    /// Reads and checks the metadata. Refuses a file with more documents than `options` allow.
     pub(crate) fn read(source: &Source, options: &OpenOptions) -> FormatResult<Metadata> {
         let len = source.len();
         let footer_at = len.saturating_sub(FOOTER_LEN as u64).max(HEADER_LEN as u64);
@@ -42,14 +42,14 @@ impl Metadata {
     }
 }
 
-/// The bytes `range` of the file, which belong to `role`.
+/// The bytes `range` of the file, which hold `role`.
 pub(crate) fn read_range(source: &Source, role: Role, range: Range<u64>) -> FormatResult<Cow<'_, [u8]>> {
-    // What does not fit a `usize` does not fit the file either.
+    // A length that does not fit a `usize` does not fit the file either.
     let len = usize::try_from(range.end.saturating_sub(range.start)).unwrap_or(usize::MAX);
     source.read_at(role, range.start, len)
 }
 
-/// `read_at` gives as many bytes as it was asked for, or an error.
+/// An array of `bytes`. `read_at` returns as many bytes as were requested, or an error.
 fn array<const N: usize>(bytes: &[u8]) -> [u8; N] {
     let mut out = [0; N];
     out.copy_from_slice(bytes);

@@ -1,4 +1,4 @@
-//! Columns of numbers or ords, one or any number a document.
+//! Open columns of numbers or ords, single-valued or multi-valued.
 
 use std::ops::{ControlFlow, RangeInclusive};
 use std::sync::Arc;
@@ -11,70 +11,71 @@ use docvalues_format::numeric::{Direct, NumericReader};
 use docvalues_format::presence::Indices;
 use docvalues_storage::Section;
 
-use crate::column::{BATCH, ColumnCore, FormatResult, present};
+use crate::column::{BATCH, ColumnCore, FormatResult, presence_words};
 use crate::dictionary::Dictionary;
 use crate::element::Stored;
 use crate::lists::ListReader;
 use crate::sort_key;
 
-/// Values in whole lines of a cache, which kernels write as such.
+/// A buffer for a batch of values, aligned to cache lines: kernels write whole lines.
 #[repr(align(64))]
-struct Lines<T>([T; BATCH]);
+struct BatchBuffer<T>([T; BATCH]);
 
 /// An open column of numbers or ords.
 #[derive(Debug)]
 pub(crate) struct NumericColumn {
     pub(crate) core: ColumnCore,
-    /// Where the list of each document with a value begins, if documents have lists.
+    /// For a multi-valued column, the index of the first value of each document that has one.
     pub(crate) offsets: Option<NumericReader<Section>>,
     pub(crate) values: NumericReader<Section>,
-    /// The terms, if the numbers are ords.
+    /// The dictionary, if the numbers are ords.
     pub(crate) terms: Option<Arc<Dictionary>>,
 }
 
 impl NumericColumn {
-    /// The lists, if documents have lists.
+    /// A reader of lists, if the column is multi-valued.
     pub(crate) fn lists(&self) -> Option<ListReader<'_>> {
         let NumericColumn { core, offsets, values, .. } = self;
         offsets.as_ref().map(|offsets| ListReader { core, offsets, values })
     }
 
-    /// Replaces `lists` by those of `docs`.
+    /// Replaces the contents of `out` by the lists of `docs`.
     pub(crate) fn gather_lists<T: Stored>(&self, docs: &[DocId], out: &mut Lists<T>) -> Result<()> {
         out.clear();
         let Some(lists) = self.lists() else { return Ok(()) };
         let mut list = Vec::<T>::new();
         self.core.request(docs, |doc| {
             list.clear();
-            // An error comes again from the gather below.
+            // The gather below returns the same error.
             let _ = lists.read(doc, &mut list);
         });
         self.core.named(lists.gather(docs, out))
     }
 
-    /// The value of `doc`, if documents have one each.
+    /// The value of `doc`, in a single-valued column.
     #[inline(always)]
     pub(crate) fn read(&self, doc: DocId) -> FormatResult<Option<i64>> {
         self.core.number(&self.values, doc)
     }
 
-    /// The values in one line of memory, if every document has one: see [`NumericReader::direct`].
+    /// The parameters of the values in one cache line, if every document has a value: see [`NumericReader::direct`].
     pub(crate) fn direct(&self) -> Option<Direct<'_>> {
         if self.core.presence.is_all() { self.values.direct() } else { None }
     }
 
-    /// The documents whose number lies in `wanted`, if the segment is sorted by this column first.
+    /// The documents whose number is in `wanted`; `None` unless this column is the primary key of the index sort.
     pub(crate) fn doc_range(&self, wanted: &RangeInclusive<i64>) -> Result<Option<DocRange>> {
-        let found = self.core.sort_key.map(|sort_key| sort_key.docs(&self.core, &self.values, wanted));
+        let found = self.core.sort_key.map(|sort_key| sort_key.doc_range(&self.core, &self.values, wanted));
         self.core.named(found.transpose())
     }
 
-    /// Reads the values of `docs`, `fill` where there is none, and hands the batches in which one is missing to `gaps`, with
-    /// their places.
+    /// Reads the values of `docs` into `out`, with `fill` for documents without a value.
+    ///
+    /// Calls `gaps` for each batch with such a document, with the batch's position in `docs`.
     ///
     /// # Panics
     ///
-    /// If `out` is not as long as `docs`.
+    /// If `out` and `docs` differ in length.
     pub(crate) fn gather_list<T: Stored>(
         &self,
         docs: &[DocId],
@@ -82,14 +83,14 @@ impl NumericColumn {
         fill: T,
         mut gaps: impl FnMut(usize, Indices<'_>),
     ) -> Result<()> {
-        assert_eq!(docs.len(), out.len(), "a value for each document");
+        assert_eq!(docs.len(), out.len(), "expected one output value per document");
         let NumericColumn { core, values, .. } = self;
         core.request(docs, |doc| drop(self.read(doc)));
         let done = T::gather_whole(core, values, docs, out);
-        // Words of presence are written whole.
+        // The rest begins at a whole word of presence.
         let done = if done < docs.len() { done - done % 64 } else { done };
         let (docs, out) = (&docs[done..], &mut out[done..]);
-        core.named(core.ranked(docs, |place, indices| {
+        core.named(core.each_batch(docs, |place, indices| {
             if !indices.all {
                 gaps(done + place.start, indices);
             }
@@ -97,8 +98,8 @@ impl NumericColumn {
         }))
     }
 
-    /// Hands out the values of `docs`, if documents have one each.
-    // Generic, so that handles have it with what they do with each batch.
+    /// Calls `each` with the values of `docs`, batch by batch, in a single-valued column.
+    // Generic over `each`, so that typed columns compile it together with their work on a batch.
     pub(crate) fn scan_one<T: Stored>(
         &self,
         docs: DocRange,
@@ -106,7 +107,7 @@ impl NumericColumn {
     ) -> FormatResult<()> {
         let NumericColumn { core, values, .. } = self;
         if core.is_dense() {
-            let mut buffer = Lines([T::default(); BATCH]);
+            let mut buffer = BatchBuffer([T::default(); BATCH]);
             for docs in docs.clip(core.docs).chunks(BATCH) {
                 let buffer = &mut buffer.0[..docs.len()];
                 T::decode(values, docs.start.into()..docs.end.into(), buffer)?;
@@ -117,7 +118,7 @@ impl NumericColumn {
             return Ok(());
         }
         let mut buffer = Vec::new();
-        core.windows(docs, |docs, first| {
+        core.each_window(docs, |docs, first| {
             buffer.resize(docs.len(), T::default());
             let first = u64::from(first.get());
             T::decode(values, first..first + docs.len() as u64, &mut buffer)?;
@@ -125,7 +126,7 @@ impl NumericColumn {
         })
     }
 
-    /// Adds the documents of `docs` whose number lies in `wanted`, if documents have one each.
+    /// Adds to `bits` the documents of `docs` whose number is in `wanted`, in a single-valued column.
     fn filter_one(
         &self,
         docs: DocRange,
@@ -142,16 +143,16 @@ impl NumericColumn {
         }
         if let Some(sort_key) = core.sort_key {
             pruned.order += asked;
-            sort_key::fill(sort_key.docs(core, values, wanted)?, docs, bits);
+            sort_key::set_bits(sort_key.doc_range(core, values, wanted)?, docs, bits);
             return Ok(());
         }
-        core.filtered(docs, bits, pruned, |indices, found, pruned| {
+        core.filter_values(docs, bits, pruned, |indices, found, pruned| {
             let indices = indices.start.into()..indices.end.into();
             values.filter(indices, wanted.clone(), found, pruned)
         })
     }
 
-    /// Whether values are documents, so that zones of values are zones of documents.
+    /// Whether zones of values are zones of documents: every document has a value.
     fn has_levels(&self) -> bool {
         self.core.is_dense()
     }
@@ -185,11 +186,13 @@ impl<T: Stored> Rows<T> for NumericColumn {
             (BatchDocs::List(docs), None) => {
                 let fill = out.fill();
                 let (values, mut presence) = out.begin_one(docs.len());
-                self.gather_list(docs, values, fill, |at, indices| presence.mark_words(at, present(indices)))
+                self.gather_list(docs, values, fill, |at, indices| {
+                    presence.mark_words(at, presence_words(indices))
+                })
             }
             (BatchDocs::Run(docs), None) if self.core.is_dense() && docs.end <= self.core.docs => {
                 let (values, _) = out.begin_one(docs.len());
-                // An empty run may end before it begins.
+                // An empty run may have an end below its start.
                 let range = docs.start.into()..docs.end.max(docs.start).into();
                 self.core.named(T::decode(&self.values, range, values))
             }

@@ -1,4 +1,4 @@
-//! Single values of one field in many segments.
+//! Single values of one field across many segments.
 
 use docvalues_column::{DocId, Result};
 use docvalues_format::numeric::Direct;
@@ -6,18 +6,18 @@ use docvalues_format::numeric::Direct;
 use crate::Numeric;
 use crate::numeric_column::NumericColumn;
 
-/// Reads single numbers of one field from many segments, such as the versions of documents that were found by their ids.
+/// Reads single numbers of one field across many segments, such as the versions of documents that were found by id.
 ///
-/// From a [`Numeric`] to a value it is about a dozen lines of memory. A loop over one column keeps them in the cache; a loop
-/// over hundreds of columns does not. A seeker has one line of memory for each column whose values it reads directly: a
-/// column that is constant or one block, in which every document has a value, and of which all bytes are verified. It reads
-/// other columns as [`Numeric::get`] does.
+/// [`Numeric::get`] reads about a dozen cache lines on the way to a value. A loop over one column keeps them in the
+/// cache; a loop over hundreds of columns does not. A seeker keeps one cache line per column that it can read directly:
+/// a column that is constant or a single block, in which every document has a value, and whose bytes are all verified.
+/// It reads other columns as `Numeric::get` does.
 ///
-/// A column whose bytes are verified later is read directly by the next seeker.
+/// A seeker does not notice when the bytes of a column are verified later; make a new one.
 ///
 /// # Complexity
 ///
-/// O(columns) to make, 72 bytes for each; a value O(1), as in the column.
+/// O(columns) and 72 bytes per column to make. A value is O(1).
 ///
 /// # Examples
 ///
@@ -48,12 +48,13 @@ use crate::numeric_column::NumericColumn;
 /// ```
 #[derive(Clone, Debug)]
 pub struct NumericSeeker<'a> {
-    /// The columns that are not read directly. Apart from the lines, which these columns leave alone.
+    /// The columns that are not read directly. They are apart from the lines, so that reading them does not touch a
+    /// line.
     columns: Vec<Option<&'a NumericColumn>>,
     lines: Vec<Line<'a>>,
 }
 
-/// A column in a line of memory of its own; without values if it is not read directly.
+/// The parameters of a column in a cache line of its own. `direct` is empty if the column is not read directly.
 #[derive(Clone, Copy, Debug)]
 #[repr(align(64))]
 struct Line<'a> {
@@ -61,20 +62,20 @@ struct Line<'a> {
     column: &'a NumericColumn,
 }
 
-const _: () = assert!(size_of::<Line<'_>>() == 64, "a line of memory");
+const _: () = assert!(size_of::<Line<'_>>() == 64, "a column takes one cache line");
 
 impl<'a> NumericSeeker<'a> {
-    /// A seeker of columns of the same field, one for each segment, in the order of the segments of an
+    /// A seeker over the columns of one field, one per segment, in the order of the segments of an
     /// [`IdLookup`](docvalues_terms::lookup::IdLookup).
     ///
-    /// O(columns); reads no values.
+    /// O(columns). It reads no values.
     pub fn new(columns: impl IntoIterator<Item = &'a Numeric>) -> NumericSeeker<'a> {
-        let way = |column: &'a Numeric| {
+        let line = |column: &'a Numeric| {
             let column = &*column.column;
             let direct = column.direct();
             (direct.is_none().then_some(column), Line { direct: direct.unwrap_or_default(), column })
         };
-        let (columns, lines) = columns.into_iter().map(way).unzip();
+        let (columns, lines) = columns.into_iter().map(line).unzip();
         NumericSeeker { columns, lines }
     }
 
@@ -83,35 +84,35 @@ impl<'a> NumericSeeker<'a> {
         self.columns.len()
     }
 
-    /// Whether there is none.
+    /// Whether there are no columns.
     pub fn is_empty(&self) -> bool {
         self.columns.is_empty()
     }
 
-    /// The value of `doc` in the column at `place`; `None` if it has none or lies past the last document.
+    /// The value of `doc` in the column of `segment`; `None` if it has none or is past the last document.
     ///
     /// # Errors
     ///
-    /// When bytes of the column are damaged.
+    /// If bytes of the column are damaged.
     ///
     /// # Panics
     ///
-    /// If there is no such column.
+    /// If `segment` is not below [`len`](Self::len).
     #[inline]
-    pub fn get(&self, place: usize, doc: DocId) -> Result<Option<i64>> {
-        if let Some(column) = self.columns[place] {
+    pub fn get(&self, segment: usize, doc: DocId) -> Result<Option<i64>> {
+        if let Some(column) = self.columns[segment] {
             return column.core.named(column.read(doc));
         }
-        let Line { direct, column } = &self.lines[place];
+        let Line { direct, column } = &self.lines[segment];
         match direct.get(doc.get().into()) {
             Some(value) => Ok(Some(value)),
-            None => past(column, doc),
+            None => get_past(column, doc),
         }
     }
 }
 
-/// The value of a document that lies past the last one, unless bytes of the column are damaged.
+/// `None` for a document past the last one, or the error of a damaged column.
 #[cold]
-fn past(column: &NumericColumn, doc: DocId) -> Result<Option<i64>> {
+fn get_past(column: &NumericColumn, doc: DocId) -> Result<Option<i64>> {
     column.core.named(column.read(doc))
 }

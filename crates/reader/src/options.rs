@@ -1,96 +1,101 @@
-//! How a segment is opened.
+//! Options for opening a segment.
 
 use docvalues_format::jump::JumpTables;
 use docvalues_storage::Verify;
 
-/// How a segment's bytes are reached.
+/// The way in which a segment's file is accessed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Access {
-    /// Through a mapping. Another process that truncates the file while it is mapped can stop this
-    /// one with `SIGBUS`: published segments are never changed, so do not copy over one either. A file of up to 64 KiB is
-    /// read whole in place of a mapping, which is faster.
+    /// Memory-mapped.
+    ///
+    /// If another process truncates the file while it is mapped, this process can receive `SIGBUS`. So never change a
+    /// published segment in place, and do not copy over it. A file of up to 64 KiB is read into memory instead, which
+    /// is faster.
     #[default]
     Map,
-    /// By plain reads, 4 KiB at a time, kept in memory once they were read: for network file systems,
-    /// and where other processes cannot be trusted with the file.
+    /// Read in blocks of 4 KiB, which stay in memory. For network file systems, and for files that other processes may
+    /// change.
     Read,
 }
 
-/// How a segment is opened: what is checked when, how blocks are found, how bytes are reached.
+/// Options for opening a segment: verification, jump tables, access, and limits for untrusted files.
+///
+/// # Examples
 ///
 /// ```
-/// use docvalues_reader::{Access, JumpTables, OpenOptions, Verify};
+/// use docvalues::{Access, JumpTables, OpenOptions, Verify};
 ///
 /// let options = OpenOptions::new().verify(Verify::AtOpen).jump_tables(JumpTables::BuildOnFirstUse);
 /// assert_eq!(options, OpenOptions { access: Access::Map, ..options });
 /// ```
 ///
-/// # Segments of strangers
+/// # Untrusted segments
 ///
-/// Checksums tell of damage, not of intent. Columns in which all documents have the same value take no bytes for each, so a
-/// file of some hundred bytes may say that it has 2³¹ documents, and a sort of all of them takes 20 bytes of memory each.
-/// [`untrusted`](Self::untrusted) refuses such a file, and [`max_docs`](Self::max_docs) any that has more documents than you
-/// know it to have.
+/// Checksums detect damage, not intent. A column whose documents all have the same value takes no bytes per document,
+/// so a file of some hundred bytes can claim 2³¹ documents. Sorting all of them takes 20 bytes of memory per document.
+/// [`untrusted`](Self::untrusted) rejects such a file, and [`max_docs`](Self::max_docs) any file with more documents
+/// than you expect.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct OpenOptions {
-    /// When checksums are compared.
+    /// The time at which checksums are verified. Default: when bytes are first touched.
     pub verify: Verify,
-    /// How blocks are found.
+    /// The way in which blocks are found. Default: jump tables from the file.
     pub jump_tables: JumpTables,
-    /// How bytes are reached.
+    /// The way in which the file is accessed. Default: mapped.
     pub access: Access,
-    /// The most documents that a segment may have; `None`, as by default, if it may have any number.
+    /// The most documents that a segment may have. Default: `None`, no limit.
     pub max_docs: Option<u32>,
-    /// Whether a segment with far more documents than its bytes suggest is refused: see [`untrusted`](Self::untrusted).
+    /// Whether a segment with implausibly many documents for its length is rejected: see
+    /// [`untrusted`](Self::untrusted).
     pub untrusted: bool,
 }
 
-/// Documents that a segment which is not trusted may have, whatever its length.
+/// Documents that an untrusted segment may have, whatever its length.
 const UNTRUSTED_DOCS: u64 = 1 << 20;
 
-/// And how many more for each of its bytes.
+/// Documents that an untrusted segment may have in addition for each of its bytes.
 const UNTRUSTED_DOCS_PER_BYTE: u64 = 64;
 
 impl OpenOptions {
-    /// Checked at first touch, baked jump tables, mapped.
+    /// The default options: mapped, verified when bytes are first touched, with the jump tables of the file.
     pub fn new() -> OpenOptions {
         OpenOptions::default()
     }
 
-    /// When checksums are compared.
+    /// Sets when checksums are verified.
     #[must_use]
     pub fn verify(self, verify: Verify) -> OpenOptions {
         OpenOptions { verify, ..self }
     }
 
-    /// How blocks are found.
+    /// Sets how blocks are found.
     #[must_use]
     pub fn jump_tables(self, jump_tables: JumpTables) -> OpenOptions {
         OpenOptions { jump_tables, ..self }
     }
 
-    /// How bytes are reached.
+    /// Sets how the file is accessed.
     #[must_use]
     pub fn access(self, access: Access) -> OpenOptions {
         OpenOptions { access, ..self }
     }
 
-    /// Refuses a segment that says it has more documents.
+    /// Rejects a segment that claims more documents than `docs`.
     #[must_use]
     pub fn max_docs(self, docs: u32) -> OpenOptions {
         OpenOptions { max_docs: Some(docs), ..self }
     }
 
-    /// Refuses a segment that says it has more than 1,048,576 documents and 64 for each of its bytes.
+    /// Rejects a segment that claims more than 1,048,576 documents plus 64 for each of its bytes.
     ///
-    /// A segment of real data seldom has: 64 documents a byte are eight in a bit.
+    /// Segments of real data hardly reach this: 64 documents per byte are eight per bit.
     #[must_use]
     pub fn untrusted(self) -> OpenOptions {
         OpenOptions { untrusted: true, ..self }
     }
 
-    /// The most documents of a file of `len` bytes.
+    /// The most documents that a file of `len` bytes may have.
     pub(crate) fn most_docs(&self, len: u64) -> u64 {
         let by_len = UNTRUSTED_DOCS.saturating_add(len.saturating_mul(UNTRUSTED_DOCS_PER_BYTE));
         let most = self.max_docs.map_or(u64::MAX, u64::from);

@@ -23,12 +23,12 @@ use crate::options::OpenOptions;
 
 /// An open segment: one immutable file with documents and their columns.
 ///
-/// Opening reads the header, the footer and the root of the directory. It decodes no values, so it takes as long for 300
-/// million documents as for one. A column is found by name in O(log columns). The segment keeps each column that was
-/// opened, so its bytes are verified once.
+/// Opening reads the header, the footer and the root of the directory. It decodes no values, so it takes as long for
+/// 300 million documents as for one. A column is found by name in O(log columns). The segment keeps each column that
+/// was opened, so its bytes are verified once.
 ///
-/// A segment is an [`Arc`]: cheap to clone, and shared by any number of threads. Columns stay usable after the segment was
-/// dropped.
+/// A segment is an [`Arc`]: cheap to clone, and shared by any number of threads. Columns stay usable after the segment
+/// was dropped.
 ///
 /// # Examples
 ///

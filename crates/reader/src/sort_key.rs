@@ -1,14 +1,13 @@
-//! The column that a segment is sorted by first: its values lie in order, so a range of them is a range of
-//! documents.
+//! The primary key of an index sort: its column's values are in order, so a range of values is a range of documents.
 //!
 //! ```text
 //! documents   0 . . . . . . . . . . . . . docs
-//! values      - - - 1 2 2 2 5 5 7 8 8 9 9        missing first, ascending
-//!                     ^ ^ ^ ^ ^                  2..=6: documents 4..9
+//! values      - - - 1 2 2 2 5 5 7 8 8 9 9        ascending, documents without a value first
+//!                     ^ ^ ^ ^ ^                  values 2..=6 are documents 4..9
 //! ```
 //!
-//! What is found here rests on what the file says of its order, so a file that lies gets wrong answers; no answer
-//! lies outside of the documents.
+//! The look-up relies on the order that the file claims. A hostile file that claims a wrong order gets wrong answers,
+//! but never a document outside of the segment. [`Segment::verify`](crate::Segment::verify) proves the order.
 
 use std::ops::RangeInclusive;
 
@@ -18,7 +17,7 @@ use docvalues_storage::Section;
 
 use crate::column::{ColumnCore, FormatResult};
 
-/// How the values lie of the first column that the documents are sorted by.
+/// The order of the values of the column that is the primary sort key.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct PrimarySortKey {
     descending: bool,
@@ -26,14 +25,14 @@ pub(crate) struct PrimarySortKey {
 }
 
 impl PrimarySortKey {
-    /// Whether that is the column `name`.
+    /// The primary key of `sort`, if it is the column `name`.
     pub(crate) fn of(sort: &[SortKey], name: &str) -> Option<PrimarySortKey> {
         let first = sort.first().filter(|key| key.column == name)?;
         Some(PrimarySortKey { descending: first.descending, missing_first: first.missing_first })
     }
 
-    /// The documents whose numbers lie in `wanted`. Two binary searches.
-    pub(crate) fn docs(
+    /// The documents whose numbers are in `wanted`. Two binary searches.
+    pub(crate) fn doc_range(
         self,
         core: &ColumnCore,
         numbers: &NumericReader<Section>,
@@ -58,7 +57,8 @@ impl PrimarySortKey {
     }
 }
 
-/// The first number from `start` on that `is` so, if all behind it are.
+/// The index of the first number, from `start` on, for which `is` holds. It must hold for all numbers after that one,
+/// too.
 fn partition_point(
     numbers: &NumericReader<Section>,
     start: u64,
@@ -76,8 +76,8 @@ fn partition_point(
     Ok(low)
 }
 
-/// Sets the bits of those documents of `asked` that lie in `found`.
-pub(crate) fn fill(found: DocRange, asked: DocRange, bits: &mut [u64]) {
+/// Sets the bits of the documents of `asked` that are in `found`.
+pub(crate) fn set_bits(found: DocRange, asked: DocRange, bits: &mut [u64]) {
     let both = found.intersection(asked);
     if !both.is_empty() {
         let start = (both.start - asked.start) as usize;

@@ -1,7 +1,7 @@
-//! Typed handles: columns of a segment as people read them.
+//! Typed columns: one type for each kind of column, returned by [`Segment`].
 //!
-//! Each kind of column has one. They own what they need: a handle outlives the [`Segment`] it came from, is cheap to clone
-//! and can be read by any number of threads.
+//! They wrap an `Arc` of an open column. So they are cheap to clone, usable by any number of threads, and stay usable
+//! after the segment was dropped.
 
 mod binary;
 mod numeric;
@@ -15,20 +15,19 @@ use docvalues_format::presence::Indices;
 pub use self::binary::{Binary, Cursor};
 pub use self::numeric::{Numeric, SortedNumeric};
 pub use self::sorted::{Sorted, SortedSet};
-use crate::column::present;
+use crate::column::presence_words;
 use crate::element::Stored;
 use crate::segment::{OpenColumn, Segment};
 
-// A macro, because the handles have nothing in common but these.
-macro_rules! handle {
-    ($($handle:ident $(<$t:ident>)?),*) => {$(
-        impl $(<$t>)? $handle $(<$t>)? {
-            /// The column's description. O(1).
+macro_rules! typed_column {
+    ($($column:ident $(<$t:ident>)?),*) => {$(
+        impl $(<$t>)? $column $(<$t>)? {
+            /// The field, and statistics of the column: counts, bounds, sum. O(1).
             pub fn info(&self) -> &ColumnInfo {
                 self.column.info()
             }
 
-            /// The column as any other, for whatever takes the traits.
+            /// The column as a trait object, for code that takes columns of any source.
             pub fn column(&self) -> Arc<dyn Column> {
                 self.column.clone()
             }
@@ -36,7 +35,7 @@ macro_rules! handle {
     )*};
 }
 
-handle!(Numeric<T>, SortedNumeric<T>, Sorted, SortedSet, Binary);
+typed_column!(Numeric<T>, SortedNumeric<T>, Sorted, SortedSet, Binary);
 
 impl Segment {
     fn of_kind(&self, name: &str, asked: Kind) -> Result<OpenColumn> {
@@ -51,22 +50,25 @@ impl Segment {
     }
 }
 
-/// Sets the bits of all of `docs`, clears those after them in the last word, and returns what clears those of a batch whose documents lack values.
+/// Sets the bits of all of `docs`, and returns a function that clears those of documents without a value, batch by
+/// batch.
+///
+/// Bits of the last word after the last document are cleared.
 ///
 /// # Panics
 ///
 /// If `present` has too few words for `docs`.
 fn presence_marker<'a>(docs: &[DocId], bits: &'a mut [u64]) -> impl FnMut(usize, Indices<'_>) + use<'a> {
     let words = docs.len().div_ceil(64);
-    assert!(bits.len() >= words, "{} words for {} documents", bits.len(), docs.len());
+    assert!(bits.len() >= words, "expected {words} words of presence, found {}", bits.len());
     bits[..words].fill(u64::MAX);
     if let Some(last) = bits[..words].last_mut() {
         *last >>= words * 64 - docs.len();
     }
-    |at, indices| bits[at / 64..].iter_mut().zip(present(indices)).for_each(|(to, from)| *to = from)
+    |at, indices| bits[at / 64..].iter_mut().zip(presence_words(indices)).for_each(|(to, from)| *to = from)
 }
 
-/// A filter of all documents, yet to be run.
+/// A filter over all documents for values in `wanted`.
 fn filter<'c, T: Stored>(rows: &'c dyn Rows<T>, docs: u32, wanted: T::Range) -> Filter<'c> {
     Filter::new(DocRange::new(0, docs), move |docs, bits| {
         rows.filter(docs, &wanted, bits, &mut Pruning::default())

@@ -1,4 +1,4 @@
-//! Where the bytes of a segment went.
+//! Disk usage of a segment, by column and section.
 
 use std::convert::Infallible;
 
@@ -11,68 +11,68 @@ use docvalues_format::presence::Kind;
 use crate::column::{FormatResult, corrupt};
 use crate::segment::{OpenColumn, Segment};
 
-/// Where the bytes of a segment went, by column and part. The parts add up to the file.
+/// Disk usage of a segment. The parts add up to the file's length. Returned by [`Segment::usage`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SegmentUsage {
     /// The file's length.
     pub bytes: u64,
-    /// Header, footer, directory, and the zeros between them.
+    /// Bytes of the header, the footer, the directory, and padding between them.
     pub overhead: u64,
     /// The columns, ascending by name.
     pub columns: Vec<ColumnUsage>,
-    /// The sections of the index of ids, in file order; none if there is no index.
+    /// The sections of the id index, in file order; empty if there is no index.
     pub ids: Vec<SectionUsage>,
 }
 
-/// What one column holds, and what it takes.
+/// Contents, encodings and disk usage of one column.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ColumnUsage {
     /// Name, kind and type.
     pub field: Field,
-    /// Documents with a value.
+    /// The number of documents with a value.
     pub docs_with_value: u32,
-    /// Values of all documents together.
+    /// The number of values of all documents.
     pub value_count: u64,
-    /// Distinct terms, for kinds with a dictionary.
+    /// The number of terms, for kinds with a dictionary.
     pub term_count: Option<u32>,
     /// The smallest and largest stored number, for numeric kinds.
     pub bounds: Option<(i64, i64)>,
-    /// What else the directory knows.
+    /// The statistics in the directory.
     pub statistics: Statistics,
-    /// How each part is encoded, as people read it: `presence dense+list`, `values affine packed(3-17)`.
+    /// A description of each part's encoding, such as `presence dense+list` or `values affine packed(3-17)`.
     pub encodings: Vec<String>,
-    /// The column's sections, in file order; its fine zones last, which lie behind all columns.
+    /// The column's sections in file order. Its fine zones are last: the file has them after all columns.
     pub sections: Vec<SectionUsage>,
 }
 
-/// One section of a column.
+/// Disk usage of one section.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SectionUsage {
-    /// Which part of the column.
+    /// The part of the column that the section holds.
     pub section: Role,
-    /// Its first byte in the file.
+    /// The offset of the section in the file.
     pub offset: u64,
-    /// Bytes that mean something.
+    /// Bytes of content.
     pub payload: u64,
-    /// Bytes in the file, with padding and checksums.
+    /// Bytes in the file, including padding and checksums.
     pub bytes: u64,
 }
 
 impl ColumnUsage {
-    /// Bytes of all sections.
+    /// The bytes of all sections in the file.
     pub fn bytes(&self) -> u64 {
         self.sections.iter().map(|s| s.bytes).sum()
     }
 }
 
 impl Segment {
-    /// Where the bytes of the segment went.
+    /// The disk usage of the segment, by column and section, with the encoding of each part.
     ///
-    /// Reads the directory, block headers and jump tables; no values.
+    /// Reads the directory, block headers and jump tables, but no values.
     ///
     /// # Errors
     ///
-    /// When one of those is damaged.
+    /// If one of those is damaged.
     pub fn usage(&self) -> Result<SegmentUsage> {
         let mut columns = Vec::new();
         self.each_entry(|entry| {
@@ -116,7 +116,7 @@ impl Segment {
 }
 
 impl OpenColumn {
-    /// How each part of the column is encoded. Reads block headers.
+    /// A description of each part's encoding. Reads block headers.
     fn encodings(&self) -> FormatResult<Vec<String>> {
         let core = match self {
             OpenColumn::Numeric(column) => &column.core,

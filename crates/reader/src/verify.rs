@@ -1,8 +1,8 @@
-//! Reading every byte: is the file what a writer would have written?
+//! Verification of a whole file: every byte is what a writer would have written.
 //!
-//! Checksums find damage; a hostile writer can compute them. So [`Segment::check`] also proves that
-//! the parts agree with each other: every block, every rank, every jump entry, the order of terms
-//! and of lists, zone maps, fine zones, statistics, and the zeros in between.
+//! Checksums detect damage, but a hostile writer can compute them. So [`Segment::check`] also proves that the parts of
+//! the file agree with each other: blocks, ranks, jump entries, the order of terms and of lists, zone maps, fine zones,
+//! statistics, and zeros in the padding.
 
 use std::ops::{ControlFlow, Range};
 
@@ -23,15 +23,17 @@ use crate::lists::ListReader;
 use crate::numeric_column::NumericColumn;
 use crate::segment::{OpenColumn, Segment};
 
-/// Who is told of a problem, and says whether to look for more.
+/// A callback for problems; it returns whether to continue.
 type Report<'r> = dyn FnMut(Error) -> ControlFlow<()> + 'r;
 
 impl Segment {
-    /// Reads every byte of the file and proves that its parts agree. O(file).
+    /// Reads every byte of the file, compares checksums, and proves that its parts agree with each other. O(file).
     ///
     /// # Errors
     ///
     /// The first problem that [`check`](Self::check) finds.
+    #[doc(alias = "CheckIndex")]
+    #[doc(alias = "checkIntegrity")]
     pub fn verify(&self) -> Result<()> {
         let mut first = Ok(());
         self.check(&mut |problem| {
@@ -41,10 +43,11 @@ impl Segment {
         first
     }
 
-    /// Reads every byte of the file and hands every problem to `report`, until it breaks off: at most
-    /// one for each section and column, and one for each fine zone of padding.
+    /// Verifies the file like [`verify`](Self::verify), and calls `report` with every problem, until it breaks.
+    ///
+    /// It reports at most one problem per section, per column, and per gap of padding.
     pub fn check(&self, report: &mut Report<'_>) {
-        // Breaking off early is no failure.
+        // A report that breaks is not a failure.
         let _ = self.check_all(report);
     }
 
@@ -54,7 +57,7 @@ impl Segment {
             clean = false;
             report(problem)
         })?;
-        // What is damaged would be found once more.
+        // Damaged bytes would be reported again.
         match if clean { self.check_sort() } else { Ok(()) } {
             Ok(()) => ControlFlow::Continue(()),
             Err(problem) => report(problem),
@@ -72,7 +75,7 @@ impl Segment {
                     }
                 }
                 Err(e) => {
-                    // What its sections are cannot be known.
+                    // The sections of a damaged page are unknown.
                     parts.push(page.sections.clone());
                     damaged = true;
                     report(corrupt(self.file(), None, e))?;
@@ -85,7 +88,7 @@ impl Segment {
         self.check_ids(|part| parts.push(part)).into_iter().try_for_each(&mut *report)?;
         let fine_zones = self.fine_zones().iter().map(|fine_zones| fine_zones.section);
         parts.extend(fine_zones.map(|section| section.offset..section.end().unwrap_or(u64::MAX)));
-        // Sections that only a later release knows.
+        // Sections of extensions that only a later release knows.
         let known = [SORT_TAG, IDS_TAG, FINE_ZONES_TAG];
         let unknown = self.root().extensions.iter().filter(|extension| !known.contains(&extension.tag));
         let sections = unknown.map(|extension| extension.sections.clone());
@@ -102,7 +105,7 @@ impl Segment {
         (0..parsed.len()).map(|i| self.entry(page, &parsed, i)).collect()
     }
 
-    /// The id is that of the content.
+    /// Checks that the id in the footer is that of the content.
     fn check_id(&self) -> FormatResult<()> {
         let pages = &self.root().pages;
         let entries = pages.len() * ROOT_ENTRY_LEN;
@@ -112,9 +115,11 @@ impl Segment {
         let footer = self.len().saturating_sub(FOOTER_LEN as u64);
         match content_id(self.docs(), pages.iter().map(|page| &**page), extensions) == self.id() {
             true => Ok(()),
-            false => {
-                Err(error::Error::new(Role::Footer, footer, ErrorKind::Broken("the id is another content's")))
-            }
+            false => Err(error::Error::new(
+                Role::Footer,
+                footer,
+                ErrorKind::Broken("the id is not that of the content"),
+            )),
         }
     }
 
@@ -128,7 +133,7 @@ impl Segment {
         let named = |problem| corrupt(self.file(), Some(&entry.field.name), problem);
         let mut damaged = Vec::new();
         let opened = entry.clone().try_map(&mut |role, at: SectionRef| {
-            // These come last in the file.
+            // The sections of fine zones are after all columns; the caller adds them.
             if role != Role::FineZones {
                 parts.push(at.offset..at.end().unwrap_or(u64::MAX));
             }
@@ -138,7 +143,7 @@ impl Segment {
         });
         damaged.extend(opened.err());
         if damaged.is_empty() {
-            // Only now: the decoders would stumble over the same bytes.
+            // Only if the checksums are right: otherwise the decoders would report the same bytes again.
             let checked = self.open_column(entry.clone()).map(|column| column.check(&entry.statistics, page));
             match checked {
                 Ok(checked) => damaged.extend(checked.err()),
@@ -148,7 +153,7 @@ impl Segment {
         damaged.into_iter().try_for_each(|problem| report(named(problem)))
     }
 
-    /// Everything between two parts of the file is zero, and no longer than what alignment asks for.
+    /// Checks that the bytes between two parts of the file are zero, and no more than alignment requires.
     fn check_padding(&self, parts: &[Range<u64>], report: &mut Report<'_>) -> ControlFlow<()> {
         for pair in parts.windows(2) {
             let gap = pair[0].end..pair[1].start;
@@ -158,7 +163,7 @@ impl Segment {
             let align = if gap.end.is_multiple_of(GRANULE as u64) { GRANULE } else { ALIGN };
             let kind = match gap.end - gap.start < align as u64 {
                 true => self.padding(&gap),
-                false => Err(ErrorKind::Broken("bytes that belong to nothing")),
+                false => Err(ErrorKind::Broken("the bytes belong to no section")),
             };
             if let Err(kind) = kind {
                 let problem = error::Error::new(Role::Padding, gap.start, kind);
@@ -178,7 +183,7 @@ impl Segment {
 }
 
 impl OpenColumn {
-    /// Proves that the parts of a column agree, when all of its bytes are as they were written.
+    /// Checks that the parts of a column agree with each other. All checksums were compared before.
     fn check(&self, statistics: &Statistics, page: &PageRef) -> FormatResult<()> {
         let column = match self {
             OpenColumn::Numeric(column) => column,
@@ -199,7 +204,7 @@ impl OpenColumn {
         }
         let distinct = terms.as_ref().map(|terms| u64::from(terms.reader.len()));
         let wrong = if distinct.is_some() && statistics.distinct.is_some_and(|d| Some(d) != distinct) {
-            Some("the number of distinct values is not that of the terms")
+            Some("the number of distinct values differs from the number of terms")
         } else {
             check_statistics(values, statistics)?
         };
@@ -209,7 +214,7 @@ impl OpenColumn {
     }
 }
 
-/// Every list is in the order that `ordered` asks of two neighbours.
+/// Checks that `ordered` holds for all neighbours within each document's list.
 fn check_lists(lists: ListReader<'_>, ordered: fn(i64, i64) -> bool) -> FormatResult<()> {
     let refuse = |what| {
         let place = lists.place();
@@ -218,11 +223,11 @@ fn check_lists(lists: ListReader<'_>, ordered: fn(i64, i64) -> bool) -> FormatRe
     let meta = lists.values.meta();
     let constant = matches!(meta.transform, Transform::Constant(_));
     if constant {
-        // Any number of equal values takes no bytes, so they are not looked at one by one.
+        // Equal values take no bytes, so a hostile file can claim any number of them: they are not compared one by one.
         lists.check_offsets()?;
         return match ordered(0, 0) || meta.count == u64::from(lists.core.presence.values()) {
             true => Ok(()),
-            false => refuse("a document's values do not ascend"),
+            false => refuse("the values of a document do not ascend"),
         };
     }
     let mut good = true;
@@ -231,10 +236,10 @@ fn check_lists(lists: ListReader<'_>, ordered: fn(i64, i64) -> bool) -> FormatRe
         good = batch.values.many().is_none_or(|lists| lists.iter().all(ascends));
         if good { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
     })?;
-    if good { Ok(()) } else { refuse("a document's values do not ascend") }
+    if good { Ok(()) } else { refuse("the values of a document do not ascend") }
 }
 
-/// What the statistics say of the numbers that is not so.
+/// Compares the statistics with the numbers. Returns the first claim that is wrong.
 fn check_statistics(
     numbers: &NumericReader<Section>,
     statistics: &Statistics,

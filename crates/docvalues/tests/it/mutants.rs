@@ -63,5 +63,5 @@ fn an_id_that_is_another_contents_is_found_by_a_full_check() {
     file[footer + 48..footer + 52].copy_from_slice(&crc.to_le_bytes());
     let segment = Segment::from_bytes(file, OpenOptions::new()).unwrap();
     let problem = segment.verify().unwrap_err().to_string();
-    assert!(problem.contains("footer") && problem.contains("the id is another content's"), "{problem}");
+    assert!(problem.contains("footer") && problem.contains("the id is not that of the content"), "{problem}");
 }

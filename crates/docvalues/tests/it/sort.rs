@@ -327,8 +327,8 @@ fn a_sort_that_cannot_be_is_found_by_a_check_or_refused_at_once() {
     let file = in_batches(&shapes::small_of_every_kind(), 999, &COMPRESSIONS, WriterOptions::default());
     let by = |names: &[&str]| sort::encode(&names.iter().map(|name| SortKey::new(*name)).collect::<Vec<_>>());
     for (name, problem) in [
-        ("no such", "the segment is sorted by a column that it does not have"),
-        ("tags", "the segment is sorted by a column with several values a document"),
+        ("no such", "the index sort has a key whose column does not exist"),
+        ("tags", "the index sort has a key whose column is multi-valued"),
         ("mixed", "document "),
     ] {
         let segment = open(claim(&file, by(&[name])));

@@ -1,7 +1,7 @@
 //! The directory of a segment: the entries of its columns, found by name.
 //!
-//! The root lists pages, and each page lists columns in ascending order of their names. A look-up is a binary search over
-//! pages, then one within a page.
+//! The root lists pages, and each page lists columns in ascending order of their names. A look-up is a binary search
+//! over pages, then one within a page.
 
 use std::borrow::Cow;
 use std::convert::Infallible;
@@ -36,7 +36,8 @@ impl Segment {
         Ok(fields)
     }
 
-    /// The ranges of the file that hold `columns`, the header and the directory, for code that fetches them ahead. O(columns).
+    /// The ranges of the file that hold `columns`, the header and the directory, for code that fetches them ahead.
+    /// O(columns).
     ///
     /// The ranges ascend; adjacent ones are merged.
     ///

@@ -16,8 +16,8 @@ impl Segment {
     ///
     /// # Errors
     ///
-    /// If the file cannot be read, is not a segment, has a newer format version, or its header, footer or directory root is
-    /// damaged.
+    /// If the file cannot be read, is not a segment, has a newer format version, or its header, footer or directory
+    /// root is damaged.
     pub fn open(path: impl AsRef<Path>) -> Result<Segment> {
         Segment::open_with(path, OpenOptions::default())
     }

@@ -1,4 +1,4 @@
-//! Handles to columns of byte strings.
+//! Typed columns of byte strings: [`Binary`] and its [`Cursor`].
 
 use std::ops::{Bound, ControlFlow};
 use std::sync::Arc;
@@ -12,18 +12,54 @@ use super::presence_marker;
 use crate::binary_column::BinaryColumn;
 use crate::segment::{OpenColumn, Segment};
 
-/// A column with at most one byte string a document; [`Segment::binary`] opens it.
+/// A column with at most one byte string per document, opened by [`Segment::binary`].
+///
+/// It corresponds to Lucene's `BinaryDocValues`. Values are not deduplicated and have no skip index: use [`Sorted`] for
+/// terms that repeat or are filtered by.
+///
+/// [`Sorted`]: crate::Sorted
 ///
 /// # Complexity
 ///
-/// `get`: O(1) with jump tables; without a copy where values are not compressed. Values compressed in blocks are read faster
-/// by a [cursor](Binary::cursor) or [`gather`](Binary::gather), in order.
+/// With jump tables, [`get`](Binary::get) is O(1), and borrows from the file if values are not compressed. If they are
+/// compressed in blocks, a [cursor](Binary::cursor) or [`gather`](Binary::gather) in ascending order decodes each block
+/// once.
+///
+/// # Examples
+///
+/// ```
+/// use docvalues::prelude::*;
+///
+/// # let mut schema = Schema::new();
+/// # let url = schema.add(FieldSpec::new("url", LogicalType::Utf8).kind(docvalues::BytesKind::Binary))?;
+/// # let mut writer = SegmentWriter::in_memory(schema, WriterOptions::default());
+/// # for value in ["/a", "/b/c"] {
+/// #     let mut doc = writer.document();
+/// #     doc.str(url, value)?;
+/// #     doc.finish()?;
+/// # }
+/// # let segment = Segment::from_bytes(writer.finish_bytes()?, OpenOptions::new())?;
+/// let urls = segment.binary("url")?;
+/// let mut buffer = Vec::new();
+/// assert_eq!(urls.get(DocId::new(1), &mut buffer)?, Some(&b"/b/c"[..]));
+///
+/// let mut cursor = urls.cursor();
+/// let mut bytes = 0;
+/// for doc in 0..segment.docs() {
+///     bytes += cursor.get(DocId::new(doc))?.map_or(0, <[u8]>::len);
+/// }
+/// assert_eq!(bytes, 6);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Debug)]
+#[doc(alias = "BinaryDocValues")]
+#[doc(alias = "BytesColumn")]
 pub struct Binary {
     pub(crate) column: Arc<BinaryColumn>,
 }
 
-/// Reads documents of a [`Binary`] column, and keeps the block of compressed values that it decoded for the next one.
+/// Reads documents of a [`Binary`] column one after the other. It keeps the last block of compressed values that it
+/// decoded.
 #[derive(Clone, Debug)]
 pub struct Cursor<'c> {
     column: &'c Binary,
@@ -31,11 +67,12 @@ pub struct Cursor<'c> {
 }
 
 impl Segment {
-    /// The binary column `name`.
+    /// Opens the binary column `name`.
     ///
     /// # Errors
     ///
-    /// As [`numeric`](Self::numeric), but for the type.
+    /// As [`numeric`](Self::numeric), except for `WrongType`.
+    #[doc(alias = "getBinaryDocValues")]
     pub fn binary(&self, name: &str) -> Result<Binary> {
         match self.of_kind(name, Kind::Binary)? {
             OpenColumn::Binary(column) => Ok(Binary { column }),
@@ -45,52 +82,59 @@ impl Segment {
 }
 
 impl Binary {
-    /// Reads documents one after the other: a block of compressed values is decoded once for all that follow in it.
+    /// A cursor, which decodes a block of compressed values once for all documents that are read from it in a row.
     pub fn cursor(&self) -> Cursor<'_> {
         Cursor { column: self, scratch: Scratch::default() }
     }
 
-    /// The value of `doc`; `None` if it has none or lies past the last document.
+    /// The value of `doc`; `None` if it has none or is past the last document.
     ///
-    /// `buffer` is used where the value has to be decoded; the result borrows from it or from the column.
+    /// The value borrows from the column, or from `buffer` if it has to be decoded.
     ///
     /// # Errors
     ///
-    /// When bytes of the column are damaged.
+    /// If bytes of the column are damaged.
+    #[doc(alias = "binaryValue")]
+    #[doc(alias = "advanceExact")]
     pub fn get<'a>(&'a self, doc: DocId, buffer: &'a mut Vec<u8>) -> Result<Option<&'a [u8]>> {
         self.column.read(doc, buffer)
     }
 
-    /// Replaces `out` by the values of `docs`, in any order and with repeats. If a document has none, its bit in `present`
-    /// is cleared and its value is empty. So are bits after the last document's in its word.
+    /// Replaces the contents of `out` by the values of `docs`, in any order and with repeats.
+    ///
+    /// Bit `i` of `present` is set if `docs[i]` has a value. Otherwise the bit is cleared and the value is empty. Bits
+    /// of the last word after the last document are cleared, too.
     ///
     /// # Errors
     ///
-    /// When bytes of the column are damaged.
+    /// If bytes of the column are damaged.
     ///
     /// # Panics
     ///
-    /// If `present` has too few words for `docs`.
+    /// If `present` has fewer than `docs.len().div_ceil(64)` words.
     pub fn gather(&self, docs: &[DocId], out: &mut Lists<u8>, present: &mut [u64]) -> Result<()> {
         out.clear();
         self.column.gather_list(docs, out, &[], presence_marker(docs, present))
     }
 
-    /// Replaces `out` by the values of `docs`, in any order and with repeats, and `fill` for those that have none.
+    /// Replaces the contents of `out` by the values of `docs`, in any order and with repeats, with `fill` for documents
+    /// without a value.
     ///
     /// # Errors
     ///
-    /// When bytes of the column are damaged.
+    /// If bytes of the column are damaged.
     pub fn gather_or(&self, docs: &[DocId], out: &mut Lists<u8>, fill: &[u8]) -> Result<()> {
         out.clear();
         self.column.gather_list(docs, out, fill, |_, _| {})
     }
 
-    /// Hands the values of all documents in `docs` to `each`, a batch at a time, in order, until it breaks off.
+    /// Calls `each` with the values of the documents in `docs`, a batch at a time, in order, until it breaks.
+    ///
+    /// A batch has only documents with a value.
     ///
     /// # Errors
     ///
-    /// When bytes of the column are damaged.
+    /// If bytes of the column are damaged.
     pub fn scan(
         &self,
         docs: impl Into<DocRange>,
@@ -100,8 +144,8 @@ impl Binary {
             .scan(docs.into(), &mut |batch| each(batch.docs, batch.values.many().unwrap_or(Slices::none())))
     }
 
-    /// The documents whose value lies between `low` and `high`, byte by byte, as a filter yet to be run. It reads every
-    /// value: a binary column has no skip index.
+    /// A filter for the documents whose value is between `low` and `high`, compared byte by byte. It runs when a method
+    /// of [`Filter`] is called, and reads every value: a binary column has no skip index.
     pub fn range(&self, low: Bound<&[u8]>, high: Bound<&[u8]>) -> Filter<'_> {
         let wanted = (low.map(<[u8]>::to_vec), high.map(<[u8]>::to_vec));
         Filter::new(DocRange::new(0, self.info().docs), move |docs, bits| {
@@ -119,11 +163,11 @@ impl GatherRows for Binary {
 }
 
 impl Cursor<'_> {
-    /// The value of `doc`; `None` if it has none or lies past the last document.
+    /// The value of `doc`; `None` if it has none or is past the last document.
     ///
     /// # Errors
     ///
-    /// When bytes of the column are damaged.
+    /// If bytes of the column are damaged.
     pub fn get(&mut self, doc: DocId) -> Result<Option<&[u8]>> {
         let Cursor { column, scratch } = self;
         let BinaryColumn { core, values } = &*column.column;

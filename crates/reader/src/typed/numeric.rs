@@ -1,4 +1,4 @@
-//! Handles to columns of numbers.
+//! Typed columns of numbers: [`Numeric`] and [`SortedNumeric`].
 
 use std::marker::PhantomData;
 use std::ops::{ControlFlow, RangeBounds};
@@ -11,26 +11,103 @@ use docvalues_column::{
 use docvalues_format::presence::Indices;
 
 use super::{filter, presence_marker};
-use crate::column::{BATCH, present};
+use crate::column::{BATCH, presence_words};
 use crate::numeric_column::NumericColumn;
 use crate::segment::{OpenColumn, Segment};
 
-/// A column with at most one number a document; [`Segment::numeric`] opens it.
+/// A column with at most one number per document, opened by [`Segment::numeric`] or [`Segment::typed`].
 ///
-/// # Complexity
+/// It corresponds to Lucene's `NumericDocValues`, with random access: documents are read in any order.
 ///
-/// `get`: O(1) with jump tables; three cache misses at most: presence, jump entry, value.
+/// | to read | use | cost |
+/// | --- | --- | --- |
+/// | one document | [`get`](Numeric::get) | O(1): at most three cache misses (presence, jump entry, value) |
+/// | many documents, in any order | [`gather`](Numeric::gather) | a fraction of as many `get`s: the misses overlap |
+/// | a range of documents | [`scan`](Numeric::scan) | sequential decoding, in batches |
+/// | the documents of a range of values | [`range`](Numeric::range) | skips zones that hold none |
+///
+/// These costs hold with jump tables ([`JumpTables`](crate::JumpTables)). A column is an [`Arc`]: cheap to clone, and
+/// usable by any number of threads.
+///
+/// # Examples
+///
+/// ```
+/// use std::ops::ControlFlow;
+///
+/// use docvalues::prelude::*;
+///
+/// # let mut schema = Schema::new();
+/// # let size = schema.add(FieldSpec::new("size", LogicalType::I64))?;
+/// # let mut writer = SegmentWriter::in_memory(schema, WriterOptions::default());
+/// # for value in [Some(512), None, Some(70)] {
+/// #     let mut doc = writer.document();
+/// #     if let Some(value) = value {
+/// #         doc.i64(size, value)?;
+/// #     }
+/// #     doc.finish()?;
+/// # }
+/// # let segment = Segment::from_bytes(writer.finish_bytes()?, OpenOptions::new())?;
+/// let size = segment.numeric("size")?;
+/// assert_eq!(size.get(DocId::new(0))?, Some(512));
+/// assert_eq!(size.get(DocId::new(1))?, None); // without a value
+///
+/// let mut sizes = [0; 3];
+/// size.gather_or(&[2, 1, 0].map(DocId::new), &mut sizes, -1)?;
+/// assert_eq!(sizes, [70, -1, 512]);
+///
+/// let mut sum = 0;
+/// size.scan(0..segment.docs(), |_docs, values| {
+///     sum += values.iter().sum::<i64>();
+///     ControlFlow::Continue(())
+/// })?;
+/// assert_eq!(sum, 582);
+///
+/// assert_eq!(size.range(..100).count()?, 1);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[doc(alias = "NumericDocValues")]
+#[doc(alias = "fast field")]
 #[derive(Debug)]
 pub struct Numeric<T = i64> {
     pub(crate) column: Arc<NumericColumn>,
     of: PhantomData<fn() -> T>,
 }
 
-/// A column with any number of numbers a document, ascending, duplicates kept; [`Segment::sorted_numeric`] opens it.
+/// A column with a list of numbers per document, opened by [`Segment::sorted_numeric`] or [`Segment::typed_lists`].
+///
+/// The numbers of a document ascend, and duplicates are kept. It corresponds to Lucene's `SortedNumericDocValues`.
 ///
 /// # Complexity
 ///
-/// `get`: O(values of the document) with jump tables.
+/// `get` is O(values of the document) with jump tables.
+///
+/// # Examples
+///
+/// ```
+/// use docvalues::prelude::*;
+///
+/// # let mut schema = Schema::new();
+/// # let prices = schema.add(FieldSpec::new("prices", LogicalType::F64).multi_valued())?;
+/// # let mut writer = SegmentWriter::in_memory(schema, WriterOptions::default());
+/// # for values in [&[9.5, 7.25][..], &[], &[3.0]] {
+/// #     let mut doc = writer.document();
+/// #     for &value in values {
+/// #         doc.f64(prices, value)?;
+/// #     }
+/// #     doc.finish()?;
+/// # }
+/// # let segment = Segment::from_bytes(writer.finish_bytes()?, OpenOptions::new())?;
+/// let prices = segment.typed_lists::<f64>("prices")?;
+/// let mut values = Vec::new();
+/// prices.get(DocId::new(0), &mut values)?;
+/// assert_eq!(values, [7.25, 9.5]);
+///
+/// // Documents with at least one price from 5 to 8.
+/// assert_eq!(prices.range(5.0..8.0).count()?, 1);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[doc(alias = "SortedNumericDocValues")]
+#[doc(alias = "fast field")]
 #[derive(Debug)]
 pub struct SortedNumeric<T = i64> {
     pub(crate) column: Arc<NumericColumn>,
@@ -50,20 +127,21 @@ impl<T> Clone for SortedNumeric<T> {
 }
 
 impl Segment {
-    /// The numeric column `name` of signed integers. For other types: [`typed`](Self::typed).
+    /// Opens the numeric column `name` of signed integers. [`typed`](Self::typed) opens columns of other types.
     ///
     /// # Errors
     ///
-    /// [`NoSuchColumn`], [`WrongKind`], [`WrongType`], or when the directory or the column is damaged.
+    /// [`NoSuchColumn`], [`WrongKind`], [`WrongType`], or if the directory or the column is damaged.
     ///
     /// [`NoSuchColumn`]: docvalues_column::ErrorKind::NoSuchColumn
     /// [`WrongKind`]: docvalues_column::ErrorKind::WrongKind
     /// [`WrongType`]: docvalues_column::ErrorKind::WrongType
+    #[doc(alias = "getNumericDocValues")]
     pub fn numeric(&self, name: &str) -> Result<Numeric> {
         self.typed(name)
     }
 
-    /// The numeric column `name`, in the type of its values: `segment.typed::<f64>("price")`.
+    /// Opens the numeric column `name` in the type of its values: `segment.typed::<f64>("price")`.
     ///
     /// # Errors
     ///
@@ -74,11 +152,12 @@ impl Segment {
         Ok(Numeric { column, of: PhantomData })
     }
 
-    /// The numeric column `name` of any type, as it is stored: see [`LogicalType`](docvalues_column::LogicalType).
+    /// Opens the numeric column `name` of any type, as stored numbers: see
+    /// [`LogicalType`](docvalues_column::LogicalType).
     ///
     /// # Errors
     ///
-    /// As [`numeric`](Self::numeric), but for the type.
+    /// As [`numeric`](Self::numeric), except for `WrongType`.
     pub fn stored(&self, name: &str) -> Result<Numeric> {
         match self.of_kind(name, Kind::Numeric)? {
             OpenColumn::Numeric(column) => Ok(Numeric { column, of: PhantomData }),
@@ -86,16 +165,18 @@ impl Segment {
         }
     }
 
-    /// The sorted-numeric column `name` of signed integers. For other types: [`typed_lists`](Self::typed_lists).
+    /// Opens the sorted-numeric column `name` of signed integers. [`typed_lists`](Self::typed_lists) opens columns of
+    /// other types.
     ///
     /// # Errors
     ///
     /// As [`numeric`](Self::numeric).
+    #[doc(alias = "getSortedNumericDocValues")]
     pub fn sorted_numeric(&self, name: &str) -> Result<SortedNumeric> {
         self.typed_lists(name)
     }
 
-    /// The sorted-numeric column `name`, in the type of its values.
+    /// Opens the sorted-numeric column `name` in the type of its values.
     ///
     /// # Errors
     ///
@@ -106,11 +187,11 @@ impl Segment {
         Ok(SortedNumeric { column, of: PhantomData })
     }
 
-    /// The sorted-numeric column `name` of any type, as it is stored.
+    /// Opens the sorted-numeric column `name` of any type, as stored numbers.
     ///
     /// # Errors
     ///
-    /// As [`numeric`](Self::numeric), but for the type.
+    /// As [`numeric`](Self::numeric), except for `WrongType`.
     pub fn stored_lists(&self, name: &str) -> Result<SortedNumeric> {
         match self.of_kind(name, Kind::SortedNumeric)? {
             OpenColumn::Numeric(column) => Ok(SortedNumeric { column, of: PhantomData }),
@@ -120,41 +201,50 @@ impl Segment {
 }
 
 impl<T: Number> Numeric<T> {
-    /// The value of `doc`; `None` if it has none or lies past the last document.
+    /// The value of `doc`; `None` if it has none or is past the last document.
     ///
     /// # Errors
     ///
-    /// When bytes of the column are damaged.
-    // Always: a call costs as much as a quarter of a look-up.
+    /// If bytes of the column are damaged.
+    // Always inlined: a call costs a quarter of a look-up.
     #[inline(always)]
+    #[doc(alias = "longValue")]
+    #[doc(alias = "advanceExact")]
+    #[doc(alias = "first")]
     pub fn get(&self, doc: DocId) -> Result<Option<T>> {
         let value = self.column.core.named(self.column.read(doc))?;
         Ok(value.map(T::from_stored))
     }
 
-    /// Reads the values of `docs`, in any order and with repeats, into `out`. If a document has none, its bit in `present`
-    /// is cleared and its value is the type's default: 0. So are bits after the last document's in its word.
+    /// Reads the values of `docs`, in any order and with repeats, into `out`.
+    ///
+    /// Bit `i` of `present` is set if `docs[i]` has a value. Otherwise the bit is cleared and `out[i]` is the type's
+    /// default,
+    /// 0. Bits of the last word after the last document are cleared, too.
     ///
     /// # Errors
     ///
-    /// When bytes of the column are damaged.
+    /// If bytes of the column are damaged.
     ///
     /// # Panics
     ///
-    /// If `out` is not as long as `docs`, or `present` has too few words for them.
+    /// If `out` and `docs` differ in length, or `present` has fewer than `docs.len().div_ceil(64)` words.
+    #[doc(alias = "get_vals")]
+    #[doc(alias = "first_vals")]
     pub fn gather(&self, docs: &[DocId], out: &mut [T], present: &mut [u64]) -> Result<()> {
         self.gather_each(docs, out, T::default(), presence_marker(docs, present))
     }
 
-    /// Reads the values of `docs`, in any order and with repeats, into `out`, and `fill` for those that have none.
+    /// Reads the values of `docs`, in any order and with repeats, into `out`, with `fill` for documents without a
+    /// value.
     ///
     /// # Errors
     ///
-    /// When bytes of the column are damaged.
+    /// If bytes of the column are damaged.
     ///
     /// # Panics
     ///
-    /// If `out` is not as long as `docs`.
+    /// If `out` and `docs` differ in length.
     pub fn gather_or(&self, docs: &[DocId], out: &mut [T], fill: T) -> Result<()> {
         self.gather_each(docs, out, fill, |_, _| {})
     }
@@ -166,7 +256,7 @@ impl<T: Number> Numeric<T> {
         fill: T,
         mut gaps: impl FnMut(usize, Indices<'_>),
     ) -> Result<()> {
-        assert_eq!(docs.len(), out.len(), "a value for each document");
+        assert_eq!(docs.len(), out.len(), "expected one output value per document");
         let fill = fill.to_stored();
         if let Some(out) = T::as_stored(out) {
             return self.column.gather_list(docs, out, fill, gaps);
@@ -180,12 +270,13 @@ impl<T: Number> Numeric<T> {
         Ok(())
     }
 
-    /// Hands the values of all documents in `docs` to `each`, a batch at a time, in order, until it breaks off. Only
-    /// documents with a value are in a batch.
+    /// Calls `each` with the values of the documents in `docs`, a batch at a time, in order, until it breaks.
+    ///
+    /// A batch has only documents with a value.
     ///
     /// # Errors
     ///
-    /// When bytes of the column are damaged.
+    /// If bytes of the column are damaged.
     pub fn scan(
         &self,
         docs: impl Into<DocRange>,
@@ -204,36 +295,42 @@ impl<T: Number> Numeric<T> {
         self.column.core.named(scanned)
     }
 
-    /// The documents whose value lies in `values`, as a filter yet to be run. A NaN lies in no range, `..` included.
+    /// A filter for the documents whose value is in `values`. It runs when a method of [`Filter`] is called.
+    ///
+    /// NaN is in no range, not even in `..`.
     pub fn range(&self, values: impl RangeBounds<T>) -> Filter<'_> {
         let wanted = T::stored_range(&values);
         filter::<i64>(&*self.column, self.info().docs, wanted)
     }
 
-    /// The documents whose value lies in `values`, all consecutive, if the segment is [sorted](Segment::sort) by this
-    /// column first; else `None`.
+    /// The range of documents whose value is in `values`, or `None` unless this column is the primary key of the
+    /// [index sort](Segment::sort).
     ///
-    /// O(log documents): two binary searches.
+    /// Two binary searches: O(log documents).
     ///
     /// # Errors
     ///
-    /// When bytes of the column are damaged.
+    /// If bytes of the column are damaged.
+    #[doc(alias = "IndexSortSortedNumericDocValuesRangeQuery")]
     pub fn doc_range(&self, values: impl RangeBounds<T>) -> Result<Option<DocRange>> {
         self.column.doc_range(&T::stored_range(&values))
     }
 
-    /// The same column as it is stored.
+    /// The same column, as stored numbers.
     pub fn stored(&self) -> Numeric {
         Numeric { column: self.column.clone(), of: PhantomData }
     }
 }
 
 impl<T: Number> SortedNumeric<T> {
-    /// Replaces `out` by the values of `doc`: none if it has none or lies past the last document.
+    /// Replaces the contents of `out` by the values of `doc`: nothing if it has none or is past the last document.
     ///
     /// # Errors
     ///
-    /// When bytes of the column are damaged.
+    /// If bytes of the column are damaged.
+    #[doc(alias = "nextValue")]
+    #[doc(alias = "docValueCount")]
+    #[doc(alias = "values_for_doc")]
     pub fn get(&self, doc: DocId, out: &mut Vec<T>) -> Result<()> {
         let mut stored = Vec::<i64>::new();
         Rows::get(&*self.column, doc, &mut stored)?;
@@ -242,11 +339,11 @@ impl<T: Number> SortedNumeric<T> {
         Ok(())
     }
 
-    /// Replaces `out` by the values of `docs`, a list each, in any order and with repeats.
+    /// Replaces the contents of `out` by one list of values for each of `docs`, in any order and with repeats.
     ///
     /// # Errors
     ///
-    /// When bytes of the column are damaged.
+    /// If bytes of the column are damaged.
     pub fn gather(&self, docs: &[DocId], out: &mut Lists<T>) -> Result<()> {
         let mut stored = Lists::<i64>::new();
         self.column.gather_lists(docs, &mut stored)?;
@@ -257,12 +354,13 @@ impl<T: Number> SortedNumeric<T> {
         Ok(())
     }
 
-    /// Hands the values of all documents in `docs` to `each`, a batch at a time, in order, until it breaks off. Only
-    /// documents with a value are in a batch.
+    /// Calls `each` with the values of the documents in `docs`, a batch at a time, in order, until it breaks.
+    ///
+    /// A batch has only documents with a value.
     ///
     /// # Errors
     ///
-    /// When bytes of the column are damaged.
+    /// If bytes of the column are damaged.
     pub fn scan(
         &self,
         docs: impl Into<DocRange>,
@@ -277,7 +375,7 @@ impl<T: Number> SortedNumeric<T> {
         })
     }
 
-    /// The documents with at least one value in `values`, as a filter yet to be run.
+    /// A filter for the documents with at least one value in `values`. It runs when a method of [`Filter`] is called.
     pub fn range(&self, values: impl RangeBounds<T>) -> Filter<'_> {
         filter::<i64>(&*self.column, self.info().docs, T::stored_range(&values))
     }
@@ -289,7 +387,7 @@ impl<T: Number> GatherRows for Numeric<T> {
     fn gather_rows(&self, docs: &[DocId], rows: &mut Gathered<T>) -> Result<()> {
         let fill = rows.fill();
         let (values, mut presence) = rows.begin_one(docs.len());
-        self.gather_each(docs, values, fill, |at, indices| presence.mark_words(at, present(indices)))
+        self.gather_each(docs, values, fill, |at, indices| presence.mark_words(at, presence_words(indices)))
     }
 }
 

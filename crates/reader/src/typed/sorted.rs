@@ -1,4 +1,4 @@
-//! Handles to columns of ords, and their dictionaries.
+//! Typed columns of terms: [`Sorted`] and [`SortedSet`], with ords into a dictionary.
 
 use std::ops::ControlFlow;
 use std::sync::Arc;
@@ -14,22 +14,89 @@ use crate::element::Stored;
 use crate::numeric_column::NumericColumn;
 use crate::segment::{OpenColumn, Segment};
 
-/// A column with at most one term of a dictionary a document; [`Segment::sorted`] opens it.
+/// A column with at most one term per document, opened by [`Segment::sorted`].
+///
+/// The distinct terms of the column are in a sorted dictionary, and documents have *ords*: positions in it. Ords
+/// compare as their terms do, so code sorts, groups and filters by ords, and looks up the terms of its results. It
+/// corresponds to Lucene's `SortedDocValues`.
 ///
 /// # Complexity
 ///
-/// `ord`: O(1) with jump tables. A term: O(1), one block of terms. `seek_exact`: O(log terms).
+/// With jump tables, [`ord`](Sorted::ord) is O(1). A term is O(1): one block of terms is decoded. `seek_exact` is O(log
+/// terms).
+///
+/// # Examples
+///
+/// ```
+/// use docvalues::prelude::*;
+///
+/// # let mut schema = Schema::new();
+/// # let host = schema.add(FieldSpec::new("host", LogicalType::Utf8).kind(docvalues::BytesKind::Sorted))?;
+/// # let mut writer = SegmentWriter::in_memory(schema, WriterOptions::default());
+/// # for name in ["b.example", "a.example", "b.example"] {
+/// #     let mut doc = writer.document();
+/// #     doc.str(host, name)?;
+/// #     doc.finish()?;
+/// # }
+/// # let segment = Segment::from_bytes(writer.finish_bytes()?, OpenOptions::new())?;
+/// let hosts = segment.sorted("host")?;
+/// let ord = hosts.ord(DocId::new(0))?.ok_or("no host")?;
+/// let mut term = Vec::new();
+/// hosts.terms().term(ord, &mut term)?;
+/// assert_eq!((ord.get(), term.as_slice()), (1, &b"b.example"[..]));
+///
+/// // Terms with a prefix are a range of ords.
+/// let ords = hosts.terms().prefix(b"b.")?;
+/// assert_eq!(hosts.range(ords).count()?, 2);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[doc(alias = "SortedDocValues")]
+#[doc(alias = "StrColumn")]
+#[doc(alias = "keyword")]
+#[doc(alias = "dictionary")]
 #[derive(Clone, Debug)]
 pub struct Sorted {
     pub(crate) column: Arc<NumericColumn>,
     terms: Arc<Dictionary>,
 }
 
-/// A column with a set of terms a document, as ascending ords; [`Segment::sorted_set`] opens it.
+/// A column with a set of terms per document, opened by [`Segment::sorted_set`].
+///
+/// A document's terms are ascending ords into a dictionary, as in [`Sorted`]. It corresponds to Lucene's
+/// `SortedSetDocValues`.
 ///
 /// # Complexity
 ///
-/// `ords`: O(ords of the document) with jump tables. A term: O(1), one block of terms. `seek_exact`: O(log terms).
+/// With jump tables, [`ords`](SortedSet::ords) is O(ords of the document). A term is O(1): one block of terms is
+/// decoded. `seek_exact` is O(log terms).
+///
+/// # Examples
+///
+/// ```
+/// use docvalues::prelude::*;
+///
+/// # let mut schema = Schema::new();
+/// # let tags = schema.add(FieldSpec::new("tags", LogicalType::Utf8).multi_valued())?;
+/// # let mut writer = SegmentWriter::in_memory(schema, WriterOptions::default());
+/// # for names in [&["web", "rust"][..], &[], &["web"]] {
+/// #     let mut doc = writer.document();
+/// #     for name in names {
+/// #         doc.str(tags, name)?;
+/// #     }
+/// #     doc.finish()?;
+/// # }
+/// # let segment = Segment::from_bytes(writer.finish_bytes()?, OpenOptions::new())?;
+/// let tags = segment.sorted_set("tags")?;
+/// let mut ords = Vec::new();
+/// tags.ords(DocId::new(0), &mut ords)?;
+/// assert_eq!(ords, [0, 1].map(TermOrd::new)); // "rust", "web"
+///
+/// let web = tags.terms().seek_exact(b"web")?.ok_or("no such term")?;
+/// assert_eq!(tags.range(OrdRange::one(web)).count()?, 2);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[doc(alias = "SortedSetDocValues")]
+#[doc(alias = "StrColumn")]
 #[derive(Clone, Debug)]
 pub struct SortedSet {
     pub(crate) column: Arc<NumericColumn>,
@@ -37,11 +104,12 @@ pub struct SortedSet {
 }
 
 impl Segment {
-    /// The sorted column `name`.
+    /// Opens the sorted column `name`.
     ///
     /// # Errors
     ///
-    /// As [`numeric`](Self::numeric), but for the type.
+    /// As [`numeric`](Self::numeric), except for `WrongType`.
+    #[doc(alias = "getSortedDocValues")]
     pub fn sorted(&self, name: &str) -> Result<Sorted> {
         match self.of_kind(name, Kind::Sorted)? {
             OpenColumn::Numeric(column) if let Some(terms) = column.terms.clone() => {
@@ -51,11 +119,12 @@ impl Segment {
         }
     }
 
-    /// The sorted-set column `name`.
+    /// Opens the sorted-set column `name`.
     ///
     /// # Errors
     ///
-    /// As [`numeric`](Self::numeric), but for the type.
+    /// As [`numeric`](Self::numeric), except for `WrongType`.
+    #[doc(alias = "getSortedSetDocValues")]
     pub fn sorted_set(&self, name: &str) -> Result<SortedSet> {
         match self.of_kind(name, Kind::SortedSet)? {
             OpenColumn::Numeric(column) if let Some(terms) = column.terms.clone() => {
@@ -67,55 +136,66 @@ impl Segment {
 }
 
 impl Sorted {
-    /// The dictionary.
+    /// The dictionary: terms by ord, and ords by term.
+    #[doc(alias = "lookupOrd")]
+    #[doc(alias = "lookupTerm")]
+    #[doc(alias = "termsEnum")]
+    #[doc(alias = "ord_to_str")]
     pub fn terms(&self) -> &dyn Terms {
         &*self.terms
     }
 
-    /// The ord of `doc`'s term; `None` if it has none or lies past the last document.
+    /// The ord of the term of `doc`; `None` if it has none or is past the last document.
     ///
     /// # Errors
     ///
-    /// When bytes of the column are damaged.
-    // Always: a call costs as much as a quarter of a look-up.
+    /// If bytes of the column are damaged.
+    // Always inlined: a call costs a quarter of a look-up.
     #[inline(always)]
+    #[doc(alias = "ordValue")]
+    #[doc(alias = "ordinal")]
+    #[doc(alias = "advanceExact")]
     pub fn ord(&self, doc: DocId) -> Result<Option<TermOrd>> {
         let value = self.column.core.named(self.column.read(doc))?;
         Ok(value.map(TermOrd::of))
     }
 
-    /// Reads the ords of `docs`, in any order and with repeats, into `out`. If a document has none, its bit in `present` is
-    /// cleared and its ord is 0.
+    /// Reads the ords of `docs`, in any order and with repeats, into `out`.
+    ///
+    /// Bit `i` of `present` is set if `docs[i]` has a term. Otherwise the bit is cleared and `out[i]` is ord 0. Bits of
+    /// the last word after the last document are cleared, too.
     ///
     /// # Errors
     ///
-    /// When bytes of the column are damaged.
+    /// If bytes of the column are damaged.
     ///
     /// # Panics
     ///
-    /// If `out` is not as long as `docs`, or `present` has too few words for them.
+    /// If `out` and `docs` differ in length, or `present` has fewer than `docs.len().div_ceil(64)` words.
     pub fn gather(&self, docs: &[DocId], out: &mut [TermOrd], present: &mut [u64]) -> Result<()> {
         self.column.gather_list(docs, out, TermOrd::new(0), presence_marker(docs, present))
     }
 
-    /// Reads the ords of `docs`, in any order and with repeats, into `out`, and `fill` for those that have none.
+    /// Reads the ords of `docs`, in any order and with repeats, into `out`, with `fill` for documents without a term.
     ///
     /// # Errors
     ///
-    /// When bytes of the column are damaged.
+    /// If bytes of the column are damaged.
     ///
     /// # Panics
     ///
-    /// If `out` is not as long as `docs`.
+    /// If `out` and `docs` differ in length.
     pub fn gather_or(&self, docs: &[DocId], out: &mut [TermOrd], fill: TermOrd) -> Result<()> {
         self.column.gather_list(docs, out, fill, |_, _| {})
     }
 
-    /// Hands the ords of all documents in `docs` to `each`, a batch at a time, in order, until it breaks off.
+    /// Calls `each` with the ords of the documents in `docs`, a batch at a time, in order, until it breaks.
+    ///
+    /// A batch has only documents with a term.
     ///
     /// # Errors
     ///
-    /// When bytes of the column are damaged.
+    /// If bytes of the column are damaged.
     pub fn scan(
         &self,
         docs: impl Into<DocRange>,
@@ -127,53 +207,62 @@ impl Sorted {
         self.column.core.named(scanned)
     }
 
-    /// The documents whose ord lies in `ords`, as a filter yet to be run.
+    /// A filter for the documents whose ord is in `ords`. It runs when a method of [`Filter`] is called.
     pub fn range(&self, ords: impl Into<OrdRange>) -> Filter<'_> {
         filter::<TermOrd>(&*self.column, self.info().docs, ords.into())
     }
 
-    /// The documents whose ord lies in `ords`, all consecutive, if the segment is [sorted](Segment::sort) by this column
-    /// first; else `None`.
+    /// The range of documents whose ord is in `ords`, or `None` unless this column is the primary key of the
+    /// [index sort](Segment::sort).
     ///
-    /// O(log documents): two binary searches.
+    /// Two binary searches: O(log documents).
     ///
     /// # Errors
     ///
-    /// When bytes of the column are damaged.
+    /// If bytes of the column are damaged.
     pub fn doc_range(&self, ords: impl Into<OrdRange>) -> Result<Option<DocRange>> {
         self.column.doc_range(&TermOrd::wanted(&ords.into()))
     }
 }
 
 impl SortedSet {
-    /// The dictionary.
+    /// The dictionary: terms by ord, and ords by term.
+    #[doc(alias = "lookupOrd")]
+    #[doc(alias = "lookupTerm")]
+    #[doc(alias = "termsEnum")]
+    #[doc(alias = "ord_to_str")]
     pub fn terms(&self) -> &dyn Terms {
         &*self.terms
     }
 
-    /// Replaces `out` by the ords of `doc`: none if it has none or lies past the last document.
+    /// Replaces the contents of `out` by the ords of `doc`: nothing if it has none or is past the last document.
     ///
     /// # Errors
     ///
-    /// When bytes of the column are damaged.
+    /// If bytes of the column are damaged.
+    #[doc(alias = "nextOrd")]
+    #[doc(alias = "docValueCount")]
+    #[doc(alias = "term_ords")]
     pub fn ords(&self, doc: DocId, out: &mut Vec<TermOrd>) -> Result<()> {
         Rows::get(&*self.column, doc, out).map(drop)
     }
 
-    /// Replaces `out` by the ords of `docs`, a list each, in any order and with repeats.
+    /// Replaces the contents of `out` by one list of ords for each of `docs`, in any order and with repeats.
     ///
     /// # Errors
     ///
-    /// When bytes of the column are damaged.
+    /// If bytes of the column are damaged.
     pub fn gather(&self, docs: &[DocId], out: &mut Lists<TermOrd>) -> Result<()> {
         self.column.gather_lists(docs, out)
     }
 
-    /// Hands the ords of all documents in `docs` to `each`, a batch at a time, in order, until it breaks off.
+    /// Calls `each` with the ords of the documents in `docs`, a batch at a time, in order, until it breaks.
+    ///
+    /// A batch has only documents with a term.
     ///
     /// # Errors
     ///
-    /// When bytes of the column are damaged.
+    /// If bytes of the column are damaged.
     pub fn scan(
         &self,
         docs: impl Into<DocRange>,
@@ -184,7 +273,7 @@ impl SortedSet {
         })
     }
 
-    /// The documents with at least one ord in `ords`, as a filter yet to be run.
+    /// A filter for the documents with at least one ord in `ords`. It runs when a method of [`Filter`] is called.
     pub fn range(&self, ords: impl Into<OrdRange>) -> Filter<'_> {
         filter::<TermOrd>(&*self.column, self.info().docs, ords.into())
     }
