@@ -1,7 +1,7 @@
-//! Writes the inputs that the fuzzers begin with: `cargo run --example seeds` in `fuzz/`.
+//! Writes the seed inputs of the fuzzers: `cargo run --example seeds` in `fuzz/`.
 //!
-//! Good bytes of every decoder, small: a fuzzer that begins with nothing spends its time on magic
-//! numbers and checksums.
+//! The seeds are small valid inputs of every decoder: without them, a fuzzer spends its time on magic numbers and
+//! checksums.
 
 use std::io;
 use std::path::Path;
@@ -78,7 +78,7 @@ fn main() -> Result<()> {
     Ok(())
 }
 
-/// The small golden files: all layouts there are.
+/// The small golden files: all layouts.
 fn golden() -> Result<Vec<Vec<u8>>> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../crates/docvalues/tests/golden");
     let mut paths = Vec::new();
@@ -91,7 +91,7 @@ fn golden() -> Result<Vec<Vec<u8>>> {
     Ok(files.into_iter().filter(|file| file.len() < 9_000).collect())
 }
 
-/// Each form, with and without a filter, of ids that are packed and of others.
+/// Each form of the index, with and without a filter, with packed and other ids.
 fn ids() -> Result<Vec<Ids<Vec<u8>>>> {
     let shapes: [fn(u32) -> String; 4] = [
         |i| format!("{i:06}"),
@@ -116,7 +116,7 @@ fn ids() -> Result<Vec<Ids<Vec<u8>>>> {
     Ok(made)
 }
 
-/// Any bytes are a program: short ones and long ones.
+/// Random programs, short and long: any bytes are one.
 fn programs() -> Vec<Vec<u8>> {
     let program = |seed| {
         let mut rng = SplitMix64::new(seed);
@@ -126,7 +126,7 @@ fn programs() -> Vec<Vec<u8>> {
     (0..120).map(program).collect()
 }
 
-/// Rows behind bytes that choose a format and options: see `docvalues_fuzz::input`.
+/// Bytes that choose a format and options, then rows: see `docvalues_fuzz::input`.
 fn rows() -> Vec<Vec<u8>> {
     let plain = |format: u8, rows: &str| [&[format, 0, 0], rows.as_bytes()].concat();
     let described = |format: u8, schema: &str, rows: &str| {
@@ -171,7 +171,7 @@ fn save(target: &str, number: usize, input: &[u8]) -> io::Result<()> {
 type Place<'a> =
     dyn FnMut(Section, Vec<u8>) -> std::result::Result<SectionRef, std::convert::Infallible> + 'a;
 
-/// Fields, and the sections behind them.
+/// Fields, then sections.
 fn joined<M>(
     map: impl FnOnce(&mut &mut Place<'_>) -> std::result::Result<M, std::convert::Infallible>,
     encode: impl FnOnce(&M, &mut Vec<u8>),
@@ -239,7 +239,7 @@ fn terms() -> Vec<Vec<Vec<u8>>> {
     .collect()
 }
 
-/// Segments with few and with many documents, with one column and with one of each kind.
+/// Segments with few and many documents, with one column and with one of each kind.
 fn segments() -> Result<Vec<Vec<u8>>> {
     let by_host = || vec![SortKey::new("host").missing_first(), SortKey::new("size").descending()];
     [(0, true, vec![]), (3, true, vec![]), (200, false, vec![]), (700, true, vec![]), (90, true, by_host())]

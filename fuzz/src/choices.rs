@@ -1,12 +1,12 @@
-//! Decisions that the fuzzer's bytes make.
+//! Decisions taken from the fuzzer's bytes.
 
 use std::ops::Range;
 
 use docvalues::DocId;
 use docvalues_testkit::rng::SplitMix64;
 
-/// Bytes as a source of decisions, each of which takes some from the front. Behind their end every byte is
-/// 0: any input decides everything, and a longer one decides more.
+/// Bytes as a source of decisions, each of which consumes some from the front. After their end, every byte is 0, so any
+/// input is complete.
 #[derive(Clone, Debug)]
 pub(crate) struct Choices<'a>(&'a [u8]);
 
@@ -15,12 +15,12 @@ impl<'a> Choices<'a> {
         Choices(input)
     }
 
-    /// Whether there is nothing left but zeros.
+    /// Whether the input is used up.
     pub(crate) fn is_done(&self) -> bool {
         self.0.is_empty()
     }
 
-    /// All bytes that are left.
+    /// The remaining bytes.
     pub(crate) fn rest(self) -> &'a [u8] {
         self.0
     }
@@ -37,7 +37,7 @@ impl<'a> Choices<'a> {
         self.byte() & 1 == 1
     }
 
-    /// A number below `end`: by one byte, if that can tell them all apart.
+    /// A number below `end`, from one byte if that suffices.
     pub(crate) fn below(&mut self, end: u32) -> u32 {
         let choice: u32 = if end <= 256 { self.byte().into() } else { self.word().into() };
         choice % end.max(1)
@@ -47,7 +47,7 @@ impl<'a> Choices<'a> {
         items[self.below(u32::try_from(items.len()).expect("few items")) as usize]
     }
 
-    /// Any number; small ones, and those at the ends of types, more often than others.
+    /// Any number; small numbers and limits of types are more frequent.
     pub(crate) fn number(&mut self) -> i64 {
         match self.byte() % 8 {
             0..3 => i64::from(self.byte().cast_signed()),
@@ -58,18 +58,18 @@ impl<'a> Choices<'a> {
         }
     }
 
-    /// Some bytes, mostly few.
+    /// A byte string, usually short.
     pub(crate) fn bytes(&mut self) -> &'a [u8] {
         let len = usize::from(self.byte() % 80).min(self.0.len());
         self.0.split_off(..len).unwrap_or_default()
     }
 
-    /// Random numbers for what needs more of them than an input has bytes.
+    /// A random number generator, for decisions that need more numbers than an input has bytes.
     pub(crate) fn rng(&mut self) -> SplitMix64 {
         SplitMix64::new(self.byte().into())
     }
 
-    /// How many documents come next: mostly few, seldom more than a block of presence, never more than `most`.
+    /// A number of documents, at most `most`: usually small, seldom more than a block of presence.
     pub(crate) fn docs(&mut self, most: u32) -> u32 {
         let docs = match self.byte() {
             few @ 0..160 => u32::from(few % 40),
@@ -80,7 +80,7 @@ impl<'a> Choices<'a> {
         docs.min(most)
     }
 
-    /// A place in a segment of `docs` documents, or a little behind its end.
+    /// A document of a segment with `docs` documents, or one shortly after its end.
     pub(crate) fn place(&mut self, docs: u32) -> u32 {
         let place = match self.byte() % 6 {
             0 => 0,
@@ -93,12 +93,12 @@ impl<'a> Choices<'a> {
         place.min(docs + 300)
     }
 
-    /// A range of documents: also an empty one, one that goes backwards, and one past the end.
+    /// A range of documents. It may be empty, reversed, or past the end.
     pub(crate) fn range(&mut self, docs: u32) -> Range<u32> {
         self.place(docs)..self.place(docs)
     }
 
-    /// Documents to ask for, in any order, with repeats, also past the end.
+    /// Documents in any order, with repeats, some past the end.
     pub(crate) fn some_docs(&mut self, docs: u32) -> Vec<DocId> {
         let (count, first) = (u32::from(self.byte()), self.place(docs));
         let list: Vec<u32> = match self.byte() % 5 {

@@ -1,8 +1,7 @@
-//! The decoders of `docvalues-format`, one by one, over fields and sections that the fuzzer makes.
+//! The decoders of `docvalues-format`, one by one, over fields and sections from the fuzzer.
 //!
-//! The input begins with the fields of the directory; the sections follow, end to end, as long as the
-//! fields say. Whatever they hold, every answer returns. What is more: where a decoder's `verify`
-//! finds nothing wrong, every way to ask gives the same answer, in every jump-table mode.
+//! The input has the fields of the directory, then the sections, with the lengths in the fields. Every read must
+//! return. If a decoder's `verify` finds no error, all read methods must agree, in every jump-table mode.
 
 use std::convert::Infallible;
 use std::ops::ControlFlow;
@@ -21,14 +20,14 @@ use docvalues_format::numeric::{Numeric, NumericReader, Pruning, Role};
 use docvalues_format::presence::{NO_VALUE, Presence, PresenceReader};
 use docvalues_format::source::Owned;
 
-/// Values and documents that are asked for one by one.
+/// The number of values and documents read one by one.
 const ASKED: u64 = 600;
 
 pub(crate) fn cursor(input: &[u8]) -> Cursor<'_> {
     Cursor::new(Place { section: Section::DirectoryPage, offset: 0 }, input)
 }
 
-/// Cuts the sections that follow the fields out of the input.
+/// Splits the input after the fields into sections.
 pub(crate) struct Sections<'a>(&'a [u8]);
 
 impl Sections<'_> {
@@ -65,14 +64,14 @@ pub fn numeric(input: &[u8]) {
     }
 }
 
-/// Whether the numbers are sound. A few bytes may say that there are billions: looking at all of these ends, but tells no
-/// more than looking at fewer. Beyond what documents can have it must be refused without a look.
+/// Whether the numbers pass `verify`. A few bytes may claim billions of numbers; verifying them ends, but finds no more than
+/// verifying fewer. More numbers than documents can have must be refused at once.
 fn verify(numbers: &NumericReader<Owned>) -> bool {
     let count = numbers.count();
     (count <= 1 << 22 || count > 1 << 32) && numbers.verify().is_ok()
 }
 
-/// Asks for the first values in every way; where they are sound, the ways agree.
+/// Reads the first values with every method; the methods must agree if the values are verified.
 fn ask_numbers(numbers: &NumericReader<Owned>) -> Result<Vec<i64>> {
     let count = numbers.count();
     let asked = count.min(ASKED);
@@ -92,7 +91,7 @@ fn ask_numbers(numbers: &NumericReader<Owned>) -> Result<Vec<i64>> {
     let mut bits = vec![0_u64; decoded.len().div_ceil(64)];
     let (low, high) = (numbers.meta().min, numbers.meta().min.midpoint(numbers.meta().max));
     let filter = numbers.filter(0..asked, low..=high, &mut bits, &mut Pruning::default());
-    // Far apart, so that neighbours lie in different blocks.
+    // Far apart, in different blocks.
     let far = (0..asked.min(200)).filter_map(|i| u32::try_from((i * 7_919) % count.max(1)).ok());
     let far: Vec<u32> = far.collect();
     let mut scattered = vec![0; far.len()];
@@ -112,7 +111,7 @@ fn ask_numbers(numbers: &NumericReader<Owned>) -> Result<Vec<i64>> {
     single
 }
 
-/// Presence, in a segment of so many documents as the first four bytes say.
+/// Presence, in a segment whose number of documents is in the first four bytes.
 pub fn presence(input: &[u8]) {
     let mut fields = cursor(input);
     let Ok(docs) = fields.u32() else { return };
@@ -253,7 +252,7 @@ pub fn binary(input: &[u8]) {
     }
 }
 
-/// Header, footer, root and first page, end to end; a checksum never is what keeps the fuzzer out.
+/// Header, footer, root and first page, with checksums that match.
 pub fn directory(input: &[u8]) {
     let mut file = input.to_vec();
     crate::reseal(&mut file);

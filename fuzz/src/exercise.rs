@@ -1,7 +1,7 @@
-//! Every question that the read traits allow, put to every column of a source; each answer is hashed.
+//! Calls every method of the read traits on every column of a source, and hashes each answer.
 //!
-//! The same [`Plan`] put to a good file and to a damaged one gives answers that can be compared: an
-//! answer of the damaged file is the good file's, or an error.
+//! Answers of the same [`Plan`] are comparable between a good file and a damaged one: each answer of the damaged file
+//! must equal that of the good one, or be an error.
 
 use std::hash::{Hash, Hasher};
 use std::ops::{Bound, ControlFlow, RangeInclusive};
@@ -12,25 +12,25 @@ use docvalues::{
     Pruning, Rows, SkipIndex, Slices, TermOrd, Terms, Values, View,
 };
 
-/// The columns and documents that are asked for.
+/// The columns and documents to read.
 #[derive(Clone, Debug)]
 pub struct Plan {
     names: Vec<String>,
     ranges: Vec<DocRange>,
     docs: Vec<DocId>,
-    /// How many of `docs` are also asked for alone.
+    /// The number of `docs` that are also read one by one.
     alone: usize,
 }
 
 impl Plan {
-    /// A plan that reads every value by scan, and some hundreds by gather and one by one.
+    /// A plan that scans every value, and reads some hundreds in batches and one by one.
     ///
     /// # Errors
     ///
-    /// When the names of the columns cannot be read.
+    /// If the names of the columns cannot be read.
     pub fn whole(source: &dyn ColumnSource) -> Result<Plan> {
         let docs = source.docs();
-        // A stride that is prime to the length: every order but the easy one.
+        // The stride is coprime to the length: every document once, out of order.
         let shuffled = |i| u32::try_from(u64::from(i) * 7_919 % u64::from(docs)).unwrap_or(0);
         Ok(Plan {
             names: names(source)?,
@@ -40,11 +40,11 @@ impl Plan {
         })
     }
 
-    /// A bounded plan for a file that may claim to hold anything.
+    /// A bounded plan for a file that may claim any size.
     ///
     /// # Errors
     ///
-    /// When the names of the columns cannot be read.
+    /// If the names of the columns cannot be read.
     pub fn small(source: &dyn ColumnSource) -> Result<Plan> {
         let docs = source.docs();
         let edges =
@@ -64,8 +64,8 @@ fn names(source: &dyn ColumnSource) -> Result<Vec<String>> {
 
 pub(crate) type Sink<'a> = dyn FnMut(Result<u64>) + 'a;
 
-/// Puts `plan` to `source` and hands every answer to `sink`, in an order that depends on the plan and
-/// on the kinds of the columns alone.
+/// Runs `plan` on `source` and passes every answer to `sink`, in an order that depends only on the plan and on the kinds
+/// of the columns.
 pub fn exercise(plan: &Plan, source: &dyn ColumnSource, sink: &mut Sink<'_>) {
     for name in &plan.names {
         match source.column(name) {
@@ -114,7 +114,7 @@ fn exercise_rows<T: Element + Hash>(
         sink(rows.get(doc, &mut row).map(|is_present| hash((is_present, &row))));
     }
     drop(row);
-    // A list may have four million values for no bytes at all: few at once.
+    // A list may have four million values in no bytes: read few at a time.
     let (together, outs) = match info.is_multi_valued() {
         true => (4, vec![Gathered::new()]),
         false => (300, vec![Gathered::new(), Gathered::filled(fill)]),
@@ -149,7 +149,7 @@ fn exercise_skip_index(
     let (mut zones, levels) = (Vec::new(), index.levels());
     for (level, &len) in levels.iter().enumerate() {
         for range in &plan.ranges {
-            // They begin with a coarse zone: a finer level may ask the coarse one first.
+            // They begin with a coarse zone: a finer level may consult the coarse one first.
             let DocRange { start, end } = range.clip(docs);
             let docs = DocRange::new(start - start % levels[0], end);
             sink(index.zones(level, docs, &mut zones).map(|()| {
@@ -174,7 +174,7 @@ fn exercise_terms(terms: &dyn Terms, sink: &mut Sink<'_>) {
     let mut term = Vec::new();
     assert!(terms.term(TermOrd::new(len), &mut term).is_err(), "a term past the end");
     for ord in (0..len.min(40)).chain(len.saturating_sub(8)..len) {
-        // One answer: what is sought is what was read.
+        // One answer: the term to find is the one that was read.
         sink(terms.term(TermOrd::new(ord), &mut term).and_then(|()| {
             let exact = terms.seek_exact(&term)?;
             term.push(b'!');
@@ -193,19 +193,19 @@ fn exercise_terms(terms: &dyn Terms, sink: &mut Sink<'_>) {
     assert!(terms.gather_terms(&past, &mut list).is_err(), "a term past the end");
 }
 
-/// Ranges that hold all, none, a part and one of the numbers between `bounds`.
+/// Ranges with all, none, some and one of the numbers between `bounds`.
 fn ranges_of(bounds: &Bounds) -> [RangeInclusive<i64>; 4] {
     let (low, high) = bounds.range().into_inner();
     let mid = low.midpoint(high);
     [i64::MIN..=i64::MAX, low..=mid, mid..=mid.saturating_add(high.wrapping_sub(low) / 8), low..=low]
 }
 
-/// Ranges that hold all, none, a part and one of `len` ords.
+/// Ranges with all, none, some and one of `len` ords.
 fn ords_of(len: u32) -> [OrdRange; 4] {
     [0..len, 0..0, len / 3..len / 2 + 1, 0..1].map(OrdRange::from)
 }
 
-/// Multiply and rotate, eight bytes at a time, as rustc's own hasher: millions of values go through it.
+/// Multiply and rotate, eight bytes at a time, as in rustc's hasher: it hashes millions of values.
 #[derive(Default)]
 struct Mixer(u64);
 
@@ -241,7 +241,7 @@ pub(crate) fn hash(value: impl Hash) -> u64 {
     hasher.finish()
 }
 
-/// Hashes what a scan hands out; `each` hashes a batch.
+/// Hashes the batches of a scan; `each` hashes one batch.
 fn scanned(scan: impl FnOnce(&mut dyn FnMut(u64) -> ControlFlow<()>) -> Result<()>) -> Result<u64> {
     let mut hasher = Mixer::default();
     scan(&mut |batch| {
@@ -257,7 +257,7 @@ fn found(docs: DocRange, set: impl FnOnce(&mut [u64]) -> Result<()>) -> Result<u
     set(&mut found).map(|()| hash(found))
 }
 
-/// Hashes gathered rows, and which of them are there.
+/// Hashes gathered rows and their presence.
 fn rows_of<T: Element + Hash>(out: &Gathered<T>) -> u64 {
     let all = vec![u64::MAX; out.len().div_ceil(64)];
     let mut present = out.present().map_or(all, <[u64]>::to_vec);
@@ -267,7 +267,7 @@ fn rows_of<T: Element + Hash>(out: &Gathered<T>) -> u64 {
     hash((hash_of(out.view()), present))
 }
 
-/// Hashes rows side by side.
+/// Hashes rows.
 fn hash_of<T: Hash>(rows: View<'_, T>) -> u64 {
     match rows {
         View::One(values) => hash(values),
@@ -275,7 +275,7 @@ fn hash_of<T: Hash>(rows: View<'_, T>) -> u64 {
     }
 }
 
-/// The documents of a batch, in as few numbers as name them.
+/// The documents of a batch, as few numbers.
 fn run_or_list(docs: BatchDocs<'_>) -> (u32, usize, &[DocId]) {
     match docs {
         BatchDocs::Run(docs) => (docs.start, docs.len(), &[]),
@@ -283,7 +283,7 @@ fn run_or_list(docs: BatchDocs<'_>) -> (u32, usize, &[DocId]) {
     }
 }
 
-/// Lists: how long each is, and all items end to end.
+/// Lists: their lengths, then all items.
 fn lists_of<T>(lists: Slices<'_, T>) -> (u64, &[T]) {
     (hash(lists.lens().collect::<Vec<_>>()), lists.items())
 }

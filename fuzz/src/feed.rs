@@ -1,4 +1,4 @@
-//! The values of models, handed to a writer: document by document, or as a batch.
+//! Passes the values of models to a writer, document by document or as a batch.
 
 use std::ops::Range;
 
@@ -6,11 +6,11 @@ use docvalues::writer::{ColumnBatch, Document};
 use docvalues::{FieldId, WriteError};
 use docvalues_testkit::model::{Cell, Flat, ModelColumn};
 
-/// Gives a document of a writer what `doc` has in a column.
+/// Adds the values of `doc` in a column to a document of a writer.
 ///
 /// # Errors
 ///
-/// The writer's, at the first value that it refuses.
+/// The writer's error at the first value that it refuses.
 pub fn give(
     document: &mut Document<'_>,
     field: FieldId,
@@ -35,11 +35,11 @@ pub fn give(
     Ok(())
 }
 
-/// Gives a batch of a writer what the documents `docs` have in a column.
+/// Adds the values of the documents `docs` in a column to a batch of a writer.
 ///
 /// # Errors
 ///
-/// The writer's.
+/// The writer's error.
 pub fn give_batch(
     batch: &mut ColumnBatch<'_>,
     field: FieldId,

@@ -1,4 +1,4 @@
-//! The index of ids: in a segment, and alone.
+//! The id index, in a segment and alone.
 
 use std::convert::Infallible;
 use std::ops::ControlFlow;
@@ -17,14 +17,14 @@ use docvalues_format::source::Owned;
 use crate::decoders::{cursor, sections};
 use crate::exercise::{Sink, hash};
 
-/// The most ids that are listed at once.
+/// Limit of ids that are listed.
 const LISTED: usize = 2_000;
 
-/// The first ids of a segment, and others that are near them: what can be asked of it, and of damaged copies.
+/// The first ids of a segment and near misses, to look up in it and in damaged copies.
 ///
 /// # Errors
 ///
-/// When they cannot be read.
+/// If they cannot be read.
 pub fn ids_to_ask(segment: &Segment, most: usize) -> Result<Vec<Vec<u8>>> {
     let mut asked: Vec<Vec<u8>> = [&b""[..], b"a", b"nowhere", &[0xff; 40]].map(<[u8]>::to_vec).into();
     if let Some(ids) = segment.ids()? {
@@ -41,7 +41,7 @@ pub fn ids_to_ask(segment: &Segment, most: usize) -> Result<Vec<Vec<u8>>> {
     Ok(asked)
 }
 
-/// An id, and two others.
+/// An id and two near misses.
 fn near(id: &[u8]) -> [Vec<u8>; 3] {
     let mut other = id.to_vec();
     if let Some(last) = other.last_mut() {
@@ -50,8 +50,8 @@ fn near(id: &[u8]) -> [Vec<u8>; 3] {
     [id.to_vec(), other, id[..id.len() / 2].to_vec()]
 }
 
-/// Looks up what is `asked` in the index of ids, lists what is in it, and hands every answer to `sink`. Nothing, if there
-/// is no index.
+/// Looks up the ids `asked` in the id index, lists its ids, and passes every answer to `sink`. Does nothing without an
+/// index.
 pub fn exercise_ids(asked: &[Vec<u8>], segment: &Segment, sink: &mut Sink<'_>) {
     let ids = match segment.ids() {
         Ok(Some(ids)) => ids,
@@ -77,7 +77,7 @@ pub fn exercise_ids(asked: &[Vec<u8>], segment: &Segment, sink: &mut Sink<'_>) {
     sink(listed(&|each| ids.each(each)));
 }
 
-/// What the directory says of ids, and their sections behind it.
+/// The directory fields of an id index, then its sections.
 pub fn ids(input: &[u8]) {
     let mut fields = cursor(input);
     let Ok((_, meta)) = Ids::decode_meta(&mut fields) else { return };
@@ -138,7 +138,7 @@ pub fn ids(input: &[u8]) {
     assert!(!sound || each.is_ok(), "verified, but not readable");
 }
 
-/// An input of [`ids`]: fields, and sections behind them.
+/// An input of [`ids`]: fields, then sections.
 pub fn ids_input(made: Ids<Vec<u8>>) -> Vec<u8> {
     let mut sections = Vec::new();
     let Ok(meta) = made.try_map(&mut |_, bytes: Vec<u8>| {

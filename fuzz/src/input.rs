@@ -1,4 +1,4 @@
-//! Files that people have, made segments by `dv build`, printed by `dv export`, and read again.
+//! Text files through `dv build`, `dv check` and `dv export`, and back.
 
 use std::ffi::OsString;
 use std::ops::Bound;
@@ -11,13 +11,13 @@ use docvalues_cli::{Console, Exit};
 use crate::choices::Choices;
 use crate::program::{Question, ask};
 
-/// The text of a schema file, in front of the rows.
+/// The text of a schema file, before the rows.
 const SCHEMA: usize = 400;
 
-/// Builds a segment of `input`: first bytes that choose options, perhaps a schema file, then the rows.
+/// Builds a segment from `input`: bytes that choose options, an optional schema file, then the rows.
 ///
-/// Whatever it is, `dv build` returns, and leaves a segment or nothing. What it accepted passes `dv check`, and is
-/// exported in a format that is chosen, too; and that is accepted again and gives the same values and the same text.
+/// `dv build` must return for any input, and leave a segment or no file. A segment must pass `dv check`; its export, in a
+/// chosen format, must build a segment with the same values and the same export.
 pub fn input(input: &[u8]) {
     let mut choices = Choices::new(input);
     let folder = crate::folder();
@@ -59,7 +59,7 @@ pub fn input(input: &[u8]) {
     dv(&["export", &a, "--format", "table"]).ok("dv export");
     let segment = Segment::open(&a).expect("a segment that dv check takes for clean");
     write(&schema, schema_of(&segment).as_bytes());
-    // JSON has no names for numbers that are not finite, and CSV no documents without columns.
+    // JSON has no infinite numbers and no NaN, CSV no documents without columns.
     if if format == "ndjson" { !all_finite(&segment) } else { segment.column_count() == 0 } {
         return;
     }
@@ -70,7 +70,7 @@ pub fn input(input: &[u8]) {
     built.ok(&format!("what was exported is not accepted:\n{text}"));
     let segment_again = Segment::open(&b).expect("a segment");
     same_values(&segment, &segment_again, &text);
-    // Rows of NDJSON do not tell the order of columns, nor which have no values.
+    // NDJSON loses the order of columns, and columns without values.
     let fields = segment_again.fields().expect("fields");
     let columns: Vec<String> = match format {
         "ndjson" => fields.iter().map(|field| format!("--columns={}", field.name)).collect(),
@@ -90,7 +90,7 @@ fn write(path: impl AsRef<Path>, bytes: &[u8]) {
     std::fs::write(path, bytes).expect("a file in a folder of its own");
 }
 
-/// What a run of `dv` gave.
+/// The result of a run of `dv`.
 #[derive(Debug)]
 struct Run {
     exit: Exit,
@@ -113,7 +113,7 @@ fn dv(args: &[&str]) -> Run {
     Run { exit, out: text(out), err: text(err) }
 }
 
-/// A schema file with the types and spellings that the columns of a segment have.
+/// A schema file with the types and spellings of the columns of a segment.
 fn schema_of(segment: &Segment) -> String {
     segment.fields().expect("the directory of a good segment").iter().map(table_of).collect()
 }
@@ -147,7 +147,7 @@ fn table_of(field: &Field) -> String {
     table
 }
 
-/// An entry of a spelling, in which `\s` stands for a semicolon and `\\` for a backslash.
+/// An entry of a spelling: `\s` stands for a semicolon and `\\` for a backslash.
 fn unescaped(entry: &str) -> String {
     let mut chars = entry.chars();
     std::iter::from_fn(|| match chars.next()? {
@@ -157,7 +157,7 @@ fn unescaped(entry: &str) -> String {
     .collect()
 }
 
-/// Whether all doubles are finite: what is not, lies at the ends of their order.
+/// Whether all doubles are finite: infinities and NaN are at the ends of their order.
 fn all_finite(segment: &Segment) -> bool {
     let finite = |column: docvalues::ColumnUsage| {
         column.field.logical != LogicalType::F64
@@ -166,7 +166,7 @@ fn all_finite(segment: &Segment) -> bool {
     segment.usage().expect("statistics of a good segment").columns.into_iter().all(finite)
 }
 
-/// Columns with a value have the same values in both.
+/// Asserts that columns with a value have equal values in both segments.
 fn same_values(a: &Segment, b: &Segment, text: &str) {
     assert_eq!(a.docs(), b.docs(), "documents of\n{text}");
     for Field { name, .. } in a.fields().expect("fields") {

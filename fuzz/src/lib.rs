@@ -1,21 +1,20 @@
-//! What the fuzz targets do with their input.
+//! The fuzz targets, as functions of a library, so that ordinary tests replay corpora and old crashes on stable.
 //!
-//! | target | input | question |
+//! | target | input | checks |
 //! | --- | --- | --- |
-//! | [`segment`] | a file | does everything that can be asked of it return? |
-//! | [`resealed`] | a file, its checksums made good | the same, behind the checksums |
-//! | [`numeric`], [`presence`], [`dictionary`], [`binary`] | fields of the directory, then sections | does every decoder return, alike in all modes? |
-//! | [`ids`] | what the directory says of ids, then sections | does every look-up return, and what is verified agree? |
-//! | [`directory`] | a footer, a root, a page | the same |
-//! | [`program`] | what a writer is told to do, and questions | are all answers those of naive models? |
-//! | [`merge`] | small segments of which some documents live | is the merge the segment that is made at once? |
-//! | [`query`] | a text | is it a query, or refused at a place in it? does it print as what it is? does it find what it should? |
-//! | [`input`] | options, a schema file, CSV or NDJSON | what `dv build` accepts, does it come out and in again? |
+//! | [`segment`] | a file | every read returns |
+//! | [`resealed`] | a file, whose checksums are then recomputed | every read returns |
+//! | [`numeric`], [`presence`], [`dictionary`], [`binary`] | directory fields, then sections | every read returns, with equal answers in all modes |
+//! | [`ids`] | directory fields of an id index, then sections | every lookup returns; verified indexes agree |
+//! | [`directory`] | a footer, a root, a page | every read returns |
+//! | [`program`] | operations of a writer, and questions | answers equal those of naive models |
+//! | [`merge`] | small segments with deleted documents | the merge equals a segment built at once |
+//! | [`query`] | text | it parses, or fails with a position; prints and parses back; finds the right documents |
+//! | [`input`] | options, a schema file, CSV or NDJSON | an accepted file survives `dv build`, `dv export` and `dv build` |
 //!
-//! `structured` asks what [`segment`] does, of files that [`structure::mutate`] made.
+//! `structured` is [`segment`] with files from [`structure::mutate`].
 //!
-//! They are functions of a library so that ordinary tests replay corpora and old crashes on stable.
-//! A target panics where it found something; otherwise it returns.
+//! A target panics if it finds a bug; otherwise it returns.
 
 mod choices;
 mod decoders;
@@ -46,10 +45,10 @@ pub use query::{query, query_texts};
 pub use reseal::reseal;
 pub use searches::{exercise_merge, exercise_searches};
 
-/// A target's name and its function.
+/// The name and the function of a target.
 pub type Target = (&'static str, fn(&[u8]));
 
-/// Every target: what the replay of corpora walks.
+/// All targets, for the replay of corpora.
 pub const TARGETS: [Target; 13] = [
     ("program", program),
     ("merge", merge),
@@ -66,7 +65,7 @@ pub const TARGETS: [Target; 13] = [
     ("directory", directory),
 ];
 
-/// Any bytes as a file: opening them, and asking everything of what opened, returns.
+/// Any bytes as a file: opening it and every read of it must return.
 pub fn segment(input: &[u8]) {
     for jump_tables in JumpTables::ALL {
         let options = OpenOptions {
@@ -91,14 +90,14 @@ pub fn segment(input: &[u8]) {
     }
 }
 
-/// Any bytes as a file by someone who computes checksums.
+/// Any bytes as a file with correct checksums.
 pub fn resealed(input: &[u8]) {
     let mut file = input.to_vec();
     reseal(&mut file);
     segment(&file);
 }
 
-/// A folder of its own, in memory where there is such a thing: what is written there is synced.
+/// A temporary folder, in memory if possible, because files in it are synced.
 pub(crate) fn folder() -> tempfile::TempDir {
     let memory = std::path::Path::new("/dev/shm");
     let made = if memory.is_dir() { tempfile::tempdir_in(memory) } else { tempfile::tempdir() };

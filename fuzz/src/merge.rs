@@ -1,4 +1,4 @@
-//! Several segments that become one.
+//! Merges of several segments.
 
 use docvalues::column::bits;
 use docvalues::{
@@ -10,19 +10,18 @@ use crate::choices::Choices;
 use crate::program::{Column, Documents, options, ways_to_open};
 use crate::structure::mutate;
 
-/// Values of a piece, at most.
+/// Limit of the values of an input.
 const VALUES: u32 = 20_000;
 
-/// A part of what is merged: some of the columns, its documents, and which of them live.
+/// One input of a merge: some of the columns, its documents, and its live documents.
 struct Piece {
     documents: Documents,
     file: Vec<u8>,
     live: Option<Vec<u64>>,
 }
 
-/// Makes small segments, some of whose documents were deleted, and merges them: the bytes are those of the
-/// segment that is made at once of what is left. Then makes one of them hostile: a merge refuses it, or what it
-/// makes of it is clean.
+/// Builds small segments, deletes some documents, and merges them: the bytes must equal those of a segment built at once
+/// from the live documents. Then damages one of them: a merge must fail, or write a clean segment.
 pub fn merge(input: &[u8]) {
     let mut choices = Choices::new(input);
     let (options, hostile) = (options(&mut choices), choices.byte());
@@ -71,7 +70,7 @@ impl Piece {
         let absent = choices.byte();
         let mut documents = Documents::none(VALUES);
         for (number, column) in columns.iter().enumerate() {
-            // A few of them are nowhere.
+            // Some of them exist in no segment.
             if absent < 128 || absent >> number & 1 == 0 {
                 documents.columns.push(Column { spec: column.spec.clone(), values: column.values.clone() });
             }
@@ -87,7 +86,7 @@ impl Piece {
         Piece { documents, file, live }
     }
 
-    /// The piece as a merge reads it: a segment, or what is no segment at all.
+    /// The source of a merge: a segment, or another source.
     fn source(&self, choices: &mut Choices<'_>) -> Box<dyn ColumnSource> {
         let segment =
             Segment::from_bytes(self.file.clone(), ways_to_open(choices)).expect("a written segment");
@@ -103,7 +102,7 @@ impl Piece {
     }
 }
 
-/// Which of so many documents live; behind them, bits that mean nothing.
+/// A bitset of live documents, perhaps with random bits after the last document.
 fn live(choices: &mut Choices<'_>, docs: u32) -> Vec<u64> {
     let presence = match choices.byte() {
         per_mille @ 0..128 => Presence::Random(u32::from(per_mille) * 8),
@@ -150,7 +149,7 @@ fn merge_of(
     merged.map(|_| std::fs::read(&path).expect("the file that was published"))
 }
 
-/// All documents that live, piece by piece.
+/// All live documents, input by input.
 fn together(pieces: &[Piece], columns: &[Column], compression: Compression) -> Documents {
     let places = |piece: &Piece| {
         (0..piece.documents.docs).filter(|&doc| piece.lives(doc)).map(Some).collect::<Vec<_>>()
@@ -180,7 +179,7 @@ fn together(pieces: &[Piece], columns: &[Column], compression: Compression) -> D
     whole
 }
 
-/// Merges where one piece is by someone who knows the format.
+/// Merges with one input that is damaged under valid checksums.
 fn merge_hostile(pieces: &[Piece], compression: Compression, options: WriterOptions) {
     let options = WriterOptions { budget: 4 << 20, ..options };
     for verify in [Verify::OnFirstTouch, Verify::Never] {

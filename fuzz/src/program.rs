@@ -1,11 +1,11 @@
-//! A program of operations: a writer is told what to do, what it wrote is opened in several ways, and every
-//! answer is compared with that of the naive models of `docvalues_testkit`.
+//! A program: operations of a writer, several ways to open its segment, and questions, whose answers are compared with those
+//! of the naive models of `docvalues_testkit`.
 //!
 //! ```text
 //! options | columns | operations of the writer ... | { how to open | questions ... } ...
 //! ```
 //!
-//! The input is taken as [`Choices`], so that any bytes are a valid program.
+//! The input is read as [`Choices`], so that any bytes are a valid program.
 
 mod answer;
 mod columns;
@@ -28,12 +28,12 @@ pub(crate) use columns::Column;
 use handles::ask_handle;
 pub(crate) use write::{Documents, options, schema_of};
 
-/// Questions to a segment that is opened, at most.
+/// Limit of questions to an opened segment.
 const QUESTIONS: usize = 60;
-/// Documents of a segment that is small enough for all rules of the conformance suite.
+/// Limit of documents for the conformance suite.
 const FEW: u32 = 150;
 
-/// Runs the program that `input` is.
+/// Runs `input` as a program.
 pub fn program(input: &[u8]) {
     let mut choices = Choices::new(input);
     let (options, in_file) = (options(&mut choices), choices.byte() % 8 == 7);
@@ -60,7 +60,7 @@ pub fn program(input: &[u8]) {
     }
 }
 
-/// What a file is made of, for a message.
+/// The layout of a file, for a message.
 fn described(file: &[u8]) -> String {
     let stats = Segment::from_bytes(file.to_vec(), OpenOptions::new()).and_then(|segment| segment.usage());
     match stats {
@@ -79,7 +79,7 @@ fn in_memory(choices: &mut Choices<'_>, options: WriterOptions, documents: &mut 
     file
 }
 
-/// The same, where values that have no room in memory go to a file.
+/// The segment of the same operations, with a spill file for values beyond the budget.
 fn in_a_file(choices: &mut Choices<'_>, options: WriterOptions, documents: &mut Documents) -> Vec<u8> {
     let folder = crate::folder();
     let path = folder.path().join("program.dv");
@@ -91,7 +91,7 @@ fn in_a_file(choices: &mut Choices<'_>, options: WriterOptions, documents: &mut 
     assert_eq!((summary.docs, summary.bytes), (documents.docs, file.len() as u64), "summary");
     let left = std::fs::read_dir(folder.path()).expect("the folder").count();
     assert_eq!(left, 1, "files in the folder");
-    // By another way of reading, too.
+    // Through another storage, too.
     let by_reads = Segment::open_with(&path, ways_to_open(choices).access(Access::Read));
     question(choices, &by_reads.expect("a published segment opens"), documents);
     file
@@ -106,7 +106,7 @@ pub(crate) fn ways_to_open(choices: &mut Choices<'_>) -> OpenOptions {
     }
 }
 
-/// Asks a segment and the naive model the same.
+/// Compares a segment with the naive model.
 fn question(choices: &mut Choices<'_>, segment: &Segment, documents: &Documents) {
     let fields = segment.fields().expect("the directory of a written segment");
     let model = documents.source(&fields);
@@ -128,7 +128,7 @@ fn question(choices: &mut Choices<'_>, segment: &Segment, documents: &Documents)
     segment.verify().unwrap_or_else(|error| panic!("a written segment is not clean: {error}"));
 }
 
-/// Puts one question to a column, to its handle and to its model.
+/// Compares the answers of a column, its handle and its model to one question.
 fn compare(
     choices: &mut Choices<'_>,
     segment: &Segment,
@@ -160,7 +160,7 @@ fn same(
     }
 }
 
-/// Something to ask a column that answers like `naive`.
+/// A question for a column whose model is `naive`.
 fn choose(choices: &mut Choices<'_>, naive: &dyn docvalues::Column) -> Question {
     let docs = naive.info().docs;
     match choices.byte() % 14 {
@@ -198,7 +198,7 @@ fn choose(choices: &mut Choices<'_>, naive: &dyn docvalues::Column) -> Question 
     }
 }
 
-/// A number to look for: any, or one of the column's or its neighbour.
+/// A number to search for: any number, or one of the column, or a neighbour of it.
 fn number(choices: &mut Choices<'_>, naive: &dyn docvalues::Column) -> i64 {
     let (form, doc) = (choices.byte(), choices.place(naive.info().docs));
     let there = match naive.values() {
@@ -217,7 +217,7 @@ fn number(choices: &mut Choices<'_>, naive: &dyn docvalues::Column) -> i64 {
     }
 }
 
-/// A byte string to look for: any, or one of the column's, a part of it, or one after it.
+/// A byte string to search for: any, or one of the column, a prefix of it, or one after it.
 fn term(choices: &mut Choices<'_>, naive: &dyn docvalues::Column) -> Vec<u8> {
     let (form, place) = (choices.byte(), u32::from(choices.word()));
     let mut term = Vec::new();
@@ -253,7 +253,7 @@ fn bound(choices: &mut Choices<'_>, naive: &dyn docvalues::Column) -> Bound<Vec<
     }
 }
 
-/// What the segment says of itself is so.
+/// Checks the metadata of the segment.
 fn statistics(segment: &Segment, model: &MemSource) {
     let stats = segment.usage().unwrap_or_else(|error| panic!("statistics: {error}"));
     assert_eq!(stats.bytes, segment.len(), "bytes of the file");

@@ -1,5 +1,4 @@
-//! Queries as text: read, printed and read again; and what they find in a few documents, compared with the most obvious
-//! way to find it.
+//! Query texts: parsed, printed and parsed again; and their results on a few documents, compared with a naive evaluation.
 
 use std::sync::OnceLock;
 
@@ -10,7 +9,7 @@ use docvalues_testkit::shapes::Dataset;
 
 use crate::naive::{any_query, any_rows, check};
 
-/// Documents that queries are run on.
+/// The number of documents that queries run on.
 const DOCS: u32 = 150;
 
 /// The documents, and a source of their columns.
@@ -44,7 +43,7 @@ pub fn query(input: &[u8]) {
     }
 }
 
-/// Texts of queries on the documents that [`query`] asks.
+/// Texts of queries on the documents of [`query`].
 pub fn query_texts(count: u32) -> Vec<String> {
     let (rows, _) = documents();
     let mut rng = SplitMix64::new(1);

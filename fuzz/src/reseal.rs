@@ -1,4 +1,4 @@
-//! A hostile writer: makes every checksum of a file good again, and its id.
+//! A hostile writer: recomputes every checksum of a file, and its id.
 
 use std::ops::Range;
 
@@ -12,16 +12,16 @@ use docvalues_format::file::frame::{FOOTER_LEN, HEADER_LEN};
 use docvalues_format::granule::{self, SectionRef};
 use docvalues_format::numeric::{FINE_ZONES_TAG, FineZones};
 
-/// Bytes of a page's entry in the directory root.
+/// Bytes of the entry of a page in the directory root.
 const ROOT_ENTRY: usize = docvalues_format::file::root::ROOT_ENTRY_LEN;
 
-/// Bytes of what the extension of fine zones says of a column.
+/// Bytes of the entry of a column in the extension of fine zones.
 const FINE_ZONES_ENTRY: usize = size_of::<u32>() + SectionRef::ENCODED_LEN;
 
-/// Computes the checksums of `file` anew, from the sections up to the footer, and its id, and writes them where
-/// they belong. Follows only what lies in the file; what cannot be followed is left as it is.
+/// Recomputes the checksums of `file`, from the sections up to the footer, and its id. Skips references that point out of
+/// the file.
 pub fn reseal(file: &mut [u8]) {
-    // A range that does not lie in the file is nothing to follow, and nothing is lost.
+    // A range outside of the file is skipped.
     let _ = try_reseal(file);
 }
 
@@ -46,7 +46,7 @@ fn try_reseal(file: &mut [u8]) -> Option<()> {
         extensions = entry + ROOT_ENTRY;
         sections_start = u64_at(file, entry + 16)?;
         if u32_at(file, entry + 24)? >= columns {
-            // What follows are extensions.
+            // Extensions follow.
             break;
         }
     }
@@ -84,7 +84,7 @@ fn reseal_page(file: &mut [u8], page: Range<usize>, docs: u32, mut start: u64) -
     Some(())
 }
 
-/// The sections of the index of ids, and fine zones; those of other extensions are nobody's.
+/// The sections of the id index and of fine zones. Other extensions have none.
 fn reseal_extensions(file: &mut [u8], mut extensions: Range<usize>) -> Option<()> {
     while !extensions.is_empty() {
         let (tag, len) = (u32_at(file, extensions.start + 8)?, u32_at(file, extensions.start + 12)? as usize);
@@ -101,7 +101,7 @@ fn reseal_extensions(file: &mut [u8], mut extensions: Range<usize>) -> Option<()
             });
             let mut encoded = Vec::new();
             ids.encode_meta(field, &mut encoded);
-            // What is behind the last field stays.
+            // Bytes after the last field stay.
             file.get_mut(body.clone())?.get_mut(..encoded.len())?.copy_from_slice(&encoded);
         }
         if tag == FINE_ZONES_TAG {
@@ -122,7 +122,7 @@ fn reseal_extensions(file: &mut [u8], mut extensions: Range<usize>) -> Option<()
     Some(())
 }
 
-/// Computes the checksums of a section anew, and returns the one that the directory holds.
+/// Recomputes the checksums of a section, and returns the one for the directory.
 fn reseal_section(file: &mut [u8], at: SectionRef) -> Option<u32> {
     let (start, end) = (usize::try_from(at.offset).ok()?, usize::try_from(at.end()?).ok()?);
     granule::reseal(usize::try_from(at.len).ok()?, file.get_mut(start..end)?)

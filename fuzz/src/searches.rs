@@ -1,4 +1,4 @@
-//! Everything that a search can be asked of columns, and a merge of them; each answer is hashed.
+//! Runs every search over columns, and a merge of them, and hashes each answer.
 
 use docvalues::ReadErrorKind;
 use docvalues::column::Result;
@@ -11,27 +11,27 @@ use docvalues::{ColumnSource, Merger, SortKey, WriteErrorKind, WriterOptions};
 
 use crate::exercise::{Sink, hash};
 
-/// The most documents that are searched, and the most columns.
+/// Limits of documents and columns that are searched.
 const DOCS: u32 = 100_000;
 const COLUMNS: usize = 64;
 
-/// The most documents that are merged.
+/// Limit of documents that are merged.
 const MERGED: u32 = 1 << 20;
 
-/// The most documents that are sorted and exported, which takes long to compare.
+/// Limit of documents that are sorted and exported, whose comparison is slow.
 const FEW: u32 = 1_000;
 
-/// Memory that a search or a merge may take.
+/// The memory budget of a search or a merge.
 const BUDGET: usize = 4 << 20;
 
-/// Searches the columns of `source` in every way, and hands every answer to `sink`, in an order that depends on the names
-/// of the columns alone.
+/// Runs every search over the columns of `source`, and passes every answer to `sink`, in an order that depends only on
+/// the names of the columns.
 pub fn exercise_searches(source: &(dyn ColumnSource + Sync), sink: &mut Sink<'_>) {
     let fields = match source.fields() {
         Ok(fields) => fields,
         Err(error) => return sink(Err(error)),
     };
-    // With a thread, whose memory is counted.
+    // On a thread whose memory is counted.
     let search = Search::new(source).threads(1).memory(BUDGET);
     let docs = Docs::Range(0, source.docs().min(DOCS));
     let few = Docs::Range(0, source.docs().min(FEW));
@@ -71,7 +71,7 @@ pub fn exercise_searches(source: &(dyn ColumnSource + Sync), sink: &mut Sink<'_>
     }
 }
 
-/// An error of a column; what else a search refuses is an answer.
+/// The error of a column. Any other error of a search is an answer.
 fn described(error: Error) -> Result<u64> {
     match error {
         Error::Column(error) if !matches!(error.kind(), ReadErrorKind::WrongKind { .. }) => Err(error),
@@ -79,7 +79,7 @@ fn described(error: Error) -> Result<u64> {
     }
 }
 
-/// Merges `source` with itself, unless it has very many documents, and hands the answer to `sink`.
+/// Merges `source` with itself, unless it has very many documents, and passes the answer to `sink`.
 pub fn exercise_merge(source: &dyn ColumnSource, sink: &mut Sink<'_>) {
     if source.docs() > MERGED {
         return;

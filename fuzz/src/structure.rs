@@ -1,12 +1,11 @@
-//! Changes to a segment that know its structure: what libFuzzer does to the inputs of `structured`.
+//! A structure-aware mutator: the changes that libFuzzer makes to the inputs of `structured`.
 //!
-//! A bit that is flipped anywhere in a file mostly meets a checksum, or a page that then holds nothing at all.
-//! Here a change meets one part of the structure, each as likely as the others however long it is, and the
-//! checksums are good again:
+//! A random bit flip usually ends at a checksum. This mutator changes one part of the structure, each with the same
+//! probability whatever its length, and then recomputes the checksums:
 //!
 //! ```text
-//! in place     some bytes of a header, section, entry, page, root or footer; everything stays where it is
-//! taken apart  sections grow and shrink, change places, columns come and go; the file is put together anew
+//! in place     bytes of a header, section, entry, page, root or footer change; all offsets stay
+//! taken apart  sections grow, shrink and move, columns come and go; the file is put together again
 //! ```
 
 mod edit;
@@ -28,10 +27,10 @@ use crate::reseal;
 use edit::edit;
 use parts::Parts;
 
-/// Changes bytes, of which there may be so many then, in ways of its own: libFuzzer's mutators.
+/// A mutator of bytes, given the maximum length: that of libFuzzer.
 pub type Mutator<'m> = dyn FnMut(&mut Vec<u8>, usize) + 'm;
 
-/// Makes of `file` another one of at most `most` bytes, whose checksums are good wherever they can be found.
+/// Changes `file` to another one of at most `most` bytes, with correct checksums for all parts that can be found.
 pub fn mutate(file: &mut Vec<u8>, most: usize, seed: u32, bytes: &mut Mutator<'_>) {
     let rng = &mut SplitMix64::new(seed.into());
     match rng.below(10) {
@@ -43,7 +42,7 @@ pub fn mutate(file: &mut Vec<u8>, most: usize, seed: u32, bytes: &mut Mutator<'_
     reseal(file);
 }
 
-/// Takes the file apart, changes its parts, and puts it together; changes it in place where that fails.
+/// Takes the file apart, changes its parts, and puts it together; changes it in place if that fails.
 fn apart(file: &mut Vec<u8>, most: usize, rng: &mut SplitMix64, bytes: &mut Mutator<'_>) {
     let Some(mut parts) = Parts::of(file) else { return in_place(file, rng, bytes) };
     parts.change(most.saturating_sub(file.len()), rng, bytes);
@@ -55,7 +54,7 @@ fn apart(file: &mut Vec<u8>, most: usize, rng: &mut SplitMix64, bytes: &mut Muta
     }
 }
 
-/// Changes some bytes of one part, and nothing of where the parts are.
+/// Changes bytes of one part, and no offsets.
 fn in_place(file: &mut Vec<u8>, rng: &mut SplitMix64, bytes: &mut Mutator<'_>) {
     let Some(Outline { docs, spans }) = Outline::of(file) else {
         let most = file.len();
@@ -67,7 +66,7 @@ fn in_place(file: &mut Vec<u8>, rng: &mut SplitMix64, bytes: &mut Mutator<'_>) {
     }
 }
 
-/// Where the parts of a segment are: those that can be found by way of good ones.
+/// The offsets of the parts of a segment that can be found through valid ones.
 struct Outline {
     docs: u32,
     spans: Vec<Range<usize>>,
@@ -109,7 +108,7 @@ impl Outline {
         Some(())
     }
 
-    /// Adds a page's head, its entries, and the sections that they point to.
+    /// Adds the head of a page, its entries, and their sections.
     fn page(&mut self, file: &[u8], page_ref: &PageRef) -> Option<()> {
         let at = place(page_ref.bytes.clone())?;
         let bytes = file.get(at.clone())?;
@@ -126,7 +125,7 @@ impl Outline {
                 continue;
             };
             let Ok(_) = column.try_map(&mut |_, section: SectionRef| {
-                // As many changes to what the directory says of sections as to what is in them.
+                // Descriptions of sections change as often as their contents.
                 self.spans.extend(place(section.offset..section.offset.saturating_add(section.len)));
                 self.spans.push(entry.clone());
                 Ok::<(), Infallible>(())

@@ -1,4 +1,4 @@
-//! Questions to a column, and answers that do not depend on who gives them.
+//! Questions to a column, and answers in a form that all readers share.
 
 use std::fmt;
 use std::ops::{Bound, ControlFlow, RangeInclusive};
@@ -9,40 +9,40 @@ use docvalues::{
     Rows, TermOrd, Terms, Values, View, bits,
 };
 
-/// A question to a column. A kind that cannot answer it gives an empty answer.
+/// A question to a column. If it does not fit the kind, the answer is empty.
 #[derive(Debug)]
 pub(crate) enum Question {
-    /// The numbers of documents, values and terms, and the bounds, as the directory has them.
+    /// The counts of documents, values and terms, and the bounds, from the directory.
     Totals,
     /// Documents one by one.
     Get(Vec<DocId>),
-    /// Documents one by one, by one cursor if the handle has one.
+    /// Documents one by one, through one cursor if the handle has cursors.
     Follow(Vec<DocId>),
-    /// Documents together.
+    /// Documents in a batch.
     Gather(Vec<DocId>),
-    /// Documents together, with a number in place of missing values.
+    /// Documents in a batch, with a number for missing values.
     GatherOr(Vec<DocId>, i64),
-    /// A range of documents, of which at least so many with a value are taken.
+    /// A scan of a range of documents that stops after this many with a value.
     Scan(DocRange, usize),
-    /// Documents of a range with a value, added to some bits.
+    /// Documents of a range with a value, added to a bitset.
     Exists(DocRange, u64),
-    /// Documents of a range with a number, or an ord, in another range; added to some bits.
+    /// Documents of a range with a number, or an ord, in another range, added to a bitset.
     Filter(DocRange, RangeInclusive<i64>, u64),
     /// Documents of a range with a byte string between two bounds.
     FilterBytes(DocRange, ByteRange),
-    /// The ord of a term, or the one it would have.
+    /// The ord of a term, or its insertion point.
     Seek(Vec<u8>),
-    /// The terms that begin like this.
+    /// The terms with a prefix.
     Prefix(Vec<u8>),
     /// The terms between two bounds.
     TermRange(Bound<Vec<u8>>, Bound<Vec<u8>>),
-    /// Terms, one by one and together; none of them, if one does not exist.
+    /// Terms one by one and in a batch; no terms if one of the ords does not exist.
     Terms(Vec<TermOrd>),
-    /// A range of terms, of which at most so many are taken.
+    /// The first terms of a range.
     EachTerm(OrdRange, usize),
 }
 
-/// Rows of what was asked for (a document, an ord, a place in a bitset) and what it has.
+/// Rows of a key (a document, an ord, a bit) and its values.
 #[derive(PartialEq)]
 pub(crate) struct Answer(Vec<(u64, Value)>);
 
@@ -55,12 +55,12 @@ pub(super) enum Value {
 }
 
 impl Value {
-    /// The row of a document; nothing if it has no value.
+    /// Adds the row of a document, if it has a value.
     pub(super) fn of<T: Item>(row: Option<&[T]>) -> Value {
         row.map_or(Value::Nothing, T::value)
     }
 
-    /// A list that is nothing if it is empty.
+    /// Adds a list, unless it is empty.
     pub(super) fn of_list<T: Item>(list: &[T]) -> Value {
         Value::of(Some(list).filter(|list| !list.is_empty()))
     }
@@ -72,9 +72,9 @@ impl From<Option<i64>> for Value {
     }
 }
 
-/// An element of rows, as an answer shows it.
+/// An element of rows in the form of answers.
 pub(super) trait Item: Element {
-    /// A row that is there. A list of one number looks like the number.
+    /// A row with a value. A list of one number equals the number.
     fn value(row: &[Self]) -> Value;
 
     /// The value that stands for a missing one.
@@ -128,12 +128,12 @@ impl Answer {
         Answer(rows.into_iter().map(|(key, number)| (key, number.into())).collect())
     }
 
-    /// One row for each document that was asked for.
+    /// One row for each requested document.
     pub(super) fn of_docs(docs: &[DocId], values: impl IntoIterator<Item = Value>) -> Answer {
         Answer(docs.iter().map(|doc| doc.get().into()).zip(values).collect())
     }
 
-    /// The answer of documents that are asked one by one.
+    /// The answer of single lookups.
     pub(super) fn of_each(docs: &[DocId], value: impl FnMut(DocId) -> Result<Value>) -> Result<Answer> {
         let values: Result<Vec<Value>> = docs.iter().copied().map(value).collect();
         Ok(Answer::of_docs(docs, values?))
@@ -148,7 +148,7 @@ impl Answer {
         Answer::of((!ords.is_empty()).then_some((ords.start.into(), Some(i64::from(ords.end)))))
     }
 
-    /// The row in which two answers differ.
+    /// The first row in which two answers differ.
     pub(crate) fn difference(&self, other: &Answer) -> String {
         let rows = self.0.len().max(other.0.len());
         let Some(row) = (0..rows).find(|&row| self.0.get(row) != other.0.get(row)) else {
@@ -160,11 +160,11 @@ impl Answer {
     }
 }
 
-/// Puts a question to a column of any kind.
+/// The answer of a column of any kind to a question.
 ///
 /// # Errors
 ///
-/// Those of the column: of one that is good, only for terms that it does not have.
+/// The errors of the column; an undamaged one only fails for terms that it does not have.
 pub(crate) fn ask(column: &dyn Column, question: &Question) -> Result<Answer> {
     match (question, column.values()) {
         (Question::Totals, values) => Ok(totals(column.info(), values.terms())),
@@ -200,7 +200,7 @@ fn totals(info: &ColumnInfo, terms: Option<&dyn Terms>) -> Answer {
     Answer::of((0..).zip(counts))
 }
 
-/// The bits of `docs` that are added to a pattern.
+/// The bits of `docs`, added to a pattern.
 pub(super) fn filtered(
     docs: DocRange,
     pattern: u64,
@@ -221,7 +221,7 @@ pub(super) fn ords_of(numbers: &RangeInclusive<i64>) -> OrdRange {
     OrdRange::new(ord(*numbers.start()), ord(numbers.end().saturating_add(1)))
 }
 
-/// Holds a skip index, if there is one, to what a filter finds: the zones of these documents are open.
+/// Checks a skip index against a filter: it must not exclude the zones of matching documents.
 fn check_zones(
     column: &dyn Column,
     numbers: &dyn Rows<i64>,
@@ -249,7 +249,7 @@ fn check_zones(
 fn ask_rows<T: Item>(rows: &dyn Rows<T>, question: &Question) -> Result<Answer> {
     match question {
         Question::Get(docs) | Question::Follow(docs) => {
-            // Not emptied: `get` replaces what is in it.
+            // Not cleared: `get` replaces the contents.
             let mut row = vec![T::fill(7)];
             Answer::of_each(docs, |doc| Ok(Value::of(rows.get(doc, &mut row)?.then_some(&row))))
         }
@@ -288,7 +288,7 @@ fn ask_rows<T: Item>(rows: &dyn Rows<T>, question: &Question) -> Result<Answer> 
     }
 }
 
-/// Rows of batches, until there are as many as are wanted.
+/// Rows of batches, up to a limit.
 pub(super) struct Scanned {
     wanted: usize,
     rows: Vec<(u64, Value)>,
@@ -316,7 +316,7 @@ impl Scanned {
     }
 }
 
-/// The answer of a dictionary, if it is one that is asked.
+/// The answer of a dictionary, if the question is about terms.
 fn ask_terms(terms: &dyn Terms, question: &Question) -> Result<Option<Answer>> {
     let number = |ord: TermOrd| i64::from(ord.get());
     Ok(Some(match question {

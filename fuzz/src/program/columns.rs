@@ -1,4 +1,4 @@
-//! Columns and their values, made of the fuzzer's choices.
+//! Columns and values from the fuzzer's choices.
 
 use docvalues::{BytesKind, Compression, Field, FieldSpec, Kind, LogicalType};
 use docvalues_testkit::model::ModelColumn;
@@ -6,7 +6,7 @@ use docvalues_testkit::shapes::{Counts, Numbers, Presence, Strings};
 
 use crate::choices::Choices;
 
-/// A field, and the values that all documents so far have.
+/// A field, and the values of all documents so far.
 pub(crate) struct Column {
     pub(crate) spec: FieldSpec,
     pub(crate) values: ModelColumn,
@@ -16,10 +16,10 @@ const COMPRESSIONS: [Compression; 4] =
     [Compression::Auto, Compression::None, Compression::Fsst, Compression::Block];
 
 impl Column {
-    /// The `number`-th column, of which `docs` documents have no value; `fixed` if it shall be one kind whatever
-    /// the values are.
+    /// The column with this number, with `docs` documents without a value. If `fixed`, its kind does not depend on the
+    /// values.
     pub(crate) fn choose(choices: &mut Choices<'_>, number: usize, docs: u32, fixed: bool) -> Column {
-        // Names ascend, descend, are prefixes of each other, and are long enough for a page.
+        // Names ascend, descend, are prefixes of each other, or fill a page.
         let name = match choices.byte() % 8 {
             0..3 => format!("c{number}"),
             3 => format!("{}", 99 - number),
@@ -48,7 +48,7 @@ impl Column {
         Column { spec, values }
     }
 
-    /// The column as a segment has it, in which the writer has chosen `kind` where that was left to it.
+    /// The column of a segment: `kind` is the choice of the writer.
     pub(crate) fn finished(&self, kind: Kind) -> (Field, ModelColumn) {
         let values = match (self.values.clone(), kind) {
             (ModelColumn::Binary(slots), Kind::Sorted) if self.spec.bytes_kind() == BytesKind::Auto => {
@@ -60,7 +60,7 @@ impl Column {
         (Field { format: self.spec.spelling().map(str::to_owned), ..field }, values)
     }
 
-    /// Gives the next documents values.
+    /// Adds values of the next documents.
     pub(crate) fn append(&mut self, piece: ModelColumn) {
         match (&mut self.values, piece) {
             (ModelColumn::Numeric(all), ModelColumn::Numeric(more)) => all.extend(more),
@@ -73,7 +73,7 @@ impl Column {
     }
 }
 
-/// Values of a field for `docs` documents. Of no choices at all: nothing for each.
+/// Values of a field for `docs` documents. If the choices are used up, no document has a value.
 pub(crate) fn piece(spec: &FieldSpec, docs: u32, choices: &mut Choices<'_>) -> ModelColumn {
     let presence = match choices.byte() {
         0..24 => Presence::None,
@@ -114,7 +114,7 @@ pub(crate) fn piece(spec: &FieldSpec, docs: u32, choices: &mut Choices<'_>) -> M
     }
 }
 
-/// Gives each present document the next value.
+/// Assigns the next value to each document that has one.
 fn spread<T>(present: &[bool], values: Vec<T>) -> Vec<Option<T>> {
     let mut values = values.into_iter();
     present.iter().map(|&present| if present { values.next() } else { None }).collect()
@@ -142,7 +142,7 @@ fn strings(logical: LogicalType, count: usize, choices: &mut Choices<'_>) -> Vec
     let strings = match choices.byte() % 3 {
         0 => {
             let shape = match choices.pick(&Strings::ALL) {
-                // Megabytes of them are for tests.
+                // Tests have strings of megabytes.
                 Strings::SomeLong => Strings::SomeEmpty,
                 Strings::Nested if count > 4_000 => Strings::FewDistinct,
                 shape => shape,
@@ -157,7 +157,7 @@ fn strings(logical: LogicalType, count: usize, choices: &mut Choices<'_>) -> Vec
     strings.into_iter().map(|bytes| legal(logical, bytes)).collect()
 }
 
-/// The bytes, or what is nearest to them of what the type has.
+/// The bytes, adapted to the type.
 fn legal(logical: LogicalType, mut bytes: Vec<u8>) -> Vec<u8> {
     if let Some(len) = logical.fixed_len() {
         bytes.resize(len as usize, 0);

@@ -1,4 +1,4 @@
-//! The answers of the typed handles of a segment.
+//! Answers of the typed handles of a segment.
 
 use docvalues::column::Result;
 use docvalues::{
@@ -8,11 +8,11 @@ use docvalues::{
 
 use super::answer::{Answer, Item, Question, Scanned, Value, filtered, ords_of};
 
-/// The answer of the handle of a column; `None` if it has no method for the question.
+/// The answer of the handle of a column, or `None` if it has no method for the question.
 ///
 /// # Errors
 ///
-/// When the column is damaged.
+/// If the column is damaged.
 pub(super) fn ask_handle(segment: &Segment, field: &Field, question: &Question) -> Result<Option<Answer>> {
     let name = &field.name;
     match (field.kind, field.logical) {
@@ -30,7 +30,7 @@ pub(super) fn ask_handle(segment: &Segment, field: &Field, question: &Question) 
     }
 }
 
-/// Values together with the bits that say which there are.
+/// Values with the presence bits of their documents.
 fn with_present<T: Item>(values: &[T], present: &[u64]) -> impl Iterator<Item = Value> {
     values.chunks(1).enumerate().map(|(at, value)| Value::of(bits::get(present, at).then_some(value)))
 }
@@ -70,7 +70,7 @@ fn numeric<T: Number>(column: &Numeric<T>, question: &Question) -> Result<Option
 
 fn lists<T: Number>(column: &SortedNumeric<T>, question: &Question) -> Result<Option<Answer>> {
     let value = |list: &[T]| Value::of_list(&list.iter().map(|value| value.to_stored()).collect::<Vec<_>>());
-    // Not emptied: a list replaces what is there.
+    // Not cleared: a list replaces the contents.
     let mut out = vec![T::from_stored(7)];
     Ok(Some(match question {
         Question::Get(docs) | Question::Follow(docs) => {
@@ -121,7 +121,7 @@ fn sorted(column: &Sorted, question: &Question) -> Result<Option<Answer>> {
 }
 
 fn sorted_set(column: &SortedSet, question: &Question) -> Result<Option<Answer>> {
-    // Not emptied: a list replaces what is there.
+    // Not cleared: a list replaces the contents.
     let mut out = vec![TermOrd::new(7)];
     Ok(Some(match question {
         Question::Get(docs) | Question::Follow(docs) => {

@@ -1,4 +1,4 @@
-//! The first half of a program: what a writer is told to do, and what its segment must then hold.
+//! The first half of a program: operations of a writer, and the expected contents of its segment.
 
 use std::cmp::Ordering;
 
@@ -12,29 +12,29 @@ use super::columns::{Column, piece};
 use crate::choices::Choices;
 use crate::feed::{give, give_batch};
 
-/// Values of a program's documents, at most.
+/// Limit of the values of a program.
 const VALUES: u32 = 100_000;
-/// Columns, and operations of the writer.
+/// Limits of columns and of operations of the writer.
 const COLUMNS: usize = 7;
 const OPERATIONS: usize = 24;
 
-/// What the documents are, as far as the program has come.
+/// The documents that the program has added so far.
 pub(crate) struct Documents {
     pub(crate) docs: u32,
     pub(crate) columns: Vec<Column>,
-    /// How many values there may be.
+    /// The number of values that may still be added.
     pub(crate) room: u32,
-    /// What they are sorted by, if by anything.
+    /// The sort keys, if any.
     pub(crate) sort: Vec<SortKey>,
 }
 
 impl Documents {
-    /// No columns and no documents, which may become ones with so many values.
+    /// No columns and no documents, with a limit of values.
     pub(crate) fn none(room: u32) -> Documents {
         Documents { docs: 0, columns: Vec::new(), room, sort: Vec::new() }
     }
 
-    /// Columns without documents; each of one kind whatever its values are, if `fixed`.
+    /// Columns without documents. If `fixed`, the kind of a column does not depend on its values.
     pub(crate) fn choose(choices: &mut Choices<'_>, fixed: bool) -> Documents {
         let count = choices.below(6) as usize;
         let columns = (0..count).map(|number| Column::choose(choices, number, 0, fixed)).collect();
@@ -49,13 +49,13 @@ impl Documents {
         (docs, pieces)
     }
 
-    /// Adds documents that were accepted.
+    /// Adds documents that the writer accepted.
     pub(crate) fn append(&mut self, docs: u32, pieces: Vec<ModelColumn>) {
         self.docs += docs;
         self.columns.iter_mut().zip(pieces).for_each(|(column, piece)| column.append(piece));
     }
 
-    /// Some of the columns to sort by, mostly none.
+    /// Sort keys, usually none.
     pub(crate) fn choose_sort(&self, choices: &mut Choices<'_>) -> Vec<SortKey> {
         let mut keys: Vec<SortKey> = Vec::new();
         for _ in 0..choices.byte().saturating_sub(200) / 14 {
@@ -70,7 +70,7 @@ impl Documents {
         keys
     }
 
-    /// Sorts the documents; equal ones stay as they are.
+    /// Sorts the documents; the sort is stable.
     pub(crate) fn sort(&mut self, keys: Vec<SortKey>) {
         if !keys.is_empty() {
             let of = |key: &SortKey| self.columns.iter().find(|column| column.spec.name() == key.column);
@@ -87,7 +87,7 @@ impl Documents {
         self.sort = keys;
     }
 
-    /// The same documents, as the naive reader has them; `kinds` are the fields of the segment.
+    /// The same documents in the naive reader; `kinds` are the fields of the segment.
     pub(crate) fn source(&self, fields: &[Field]) -> MemSource {
         let columns = self.columns.iter().map(|column| {
             let field = fields.iter().find(|field| field.name == column.spec.name());
@@ -97,7 +97,7 @@ impl Documents {
         MemSource::new(self.docs, columns)
     }
 
-    /// The segment of the same documents that is made at once, with room for everything.
+    /// The segment of the same documents, built at once in memory.
     pub(crate) fn at_once(&self, options: WriterOptions) -> Vec<u8> {
         let (schema, fields) = schema_of(self.columns.iter().map(|column| &column.spec));
         let options = WriterOptions { budget: usize::MAX, threads: 1, ..options };
@@ -134,7 +134,7 @@ pub(crate) fn schema_of<'s>(specs: impl Iterator<Item = &'s FieldSpec>) -> (Sche
     (schema, fields)
 }
 
-/// How a segment is written: with and without tables, and with any budget.
+/// Writer options: jump tables or not, and any budget.
 pub(crate) fn options(choices: &mut Choices<'_>) -> WriterOptions {
     let flags = choices.byte();
     let budget = [usize::MAX, 256 << 20, 1 << 20, 64 << 10, 16 << 10, 4 << 10, 600, 0];
@@ -142,18 +142,18 @@ pub(crate) fn options(choices: &mut Choices<'_>) -> WriterOptions {
         jump_tables: flags & 1 == 0,
         zones: flags & 2 == 0,
         budget: budget[usize::from(flags >> 2 & 7)],
-        // With the feature for it, as others of the workspace have it.
+        // The workspace enables the feature.
         threads: if flags >> 5 == 7 { 2 } else { 1 },
         ..WriterOptions::default()
     }
 }
 
-/// Whether values were refused for their size, which only a writer of little room may do.
+/// Whether values were refused for their size, which only a small budget allows.
 fn no_room(error: &WriteError, options: &WriterOptions) -> bool {
     matches!(error.kind(), WriteErrorKind::Budget { .. }) && options.budget < 256 << 20
 }
 
-/// Does what the choices say, and adds to `documents` what the writer accepts.
+/// Runs the chosen operations, and adds the accepted documents to `documents`.
 pub(crate) fn operate<T>(
     choices: &mut Choices<'_>,
     writer: &mut SegmentWriter<T>,
@@ -192,7 +192,7 @@ pub(crate) fn operate<T>(
     documents.sort(keys);
 }
 
-/// Documents, one by one. One that has no room is left out; what no document can have is tried in between.
+/// Adds documents one by one. Leaves out those that exceed the budget; tries invalid values in between.
 fn one_by_one<T>(
     choices: &mut Choices<'_>,
     writer: &mut SegmentWriter<T>,
@@ -228,7 +228,7 @@ fn one_by_one<T>(
     documents.append(u32::try_from(accepted.len()).expect("few"), pieces);
 }
 
-/// Tries what a field cannot hold: the document, which has `cell`, must stay as it is.
+/// Tries a value that the field cannot hold: the document, which has `cell`, must not change.
 fn refused(document: &mut docvalues::Document<'_>, field: FieldId, spec: &FieldSpec, cell: Cell<'_>) {
     let logical = spec.logical();
     let wrong = match logical {
@@ -249,7 +249,7 @@ fn refused(document: &mut docvalues::Document<'_>, field: FieldId, spec: &FieldS
     }
 }
 
-/// Documents in one batch, or none of them where there is no room.
+/// Adds documents in one batch, or none of them if they exceed the budget.
 fn together<T>(
     choices: &mut Choices<'_>,
     writer: &mut SegmentWriter<T>,
@@ -273,7 +273,7 @@ fn together<T>(
     documents.append(docs, pieces);
 }
 
-/// Documents that are begun, and never finished.
+/// Begins documents and never finishes them.
 fn given_up<T>(
     choices: &mut Choices<'_>,
     writer: &mut SegmentWriter<T>,
@@ -285,7 +285,7 @@ fn given_up<T>(
     if choices.flag() {
         let mut batch = writer.batch(docs).expect("documents in reach");
         for (&field, piece) in fields.iter().zip(&pieces).take(given) {
-            // No room is as good as any other reason to give up.
+            // Exceeding the budget is one reason to give up.
             let _ = give_batch(&mut batch, field, piece, 0..docs);
         }
     } else {

@@ -1,13 +1,13 @@
-//! Changes to some bytes that stay as many as they were.
+//! Changes of bytes that keep the length.
 
 use docvalues_testkit::rng::SplitMix64;
 
 use super::Mutator;
 
-/// Where the headers of most sections end: half of all changes are made before.
+/// End of the header of most sections: half of all changes are made before it.
 const HEAD: usize = 32;
 
-/// Changes some of `bytes`, of which there is at least one, in a segment of `docs` documents.
+/// Changes some of `bytes`, which must not be empty, in a segment of `docs` documents.
 pub(super) fn edit(bytes: &mut [u8], docs: u32, rng: &mut SplitMix64, mutator: &mut Mutator<'_>) {
     let reach = if rng.chance(1, 2) { bytes.len().min(HEAD) } else { bytes.len() };
     let at = rng.place(reach);
@@ -25,7 +25,7 @@ pub(super) fn edit(bytes: &mut [u8], docs: u32, rng: &mut SplitMix64, mutator: &
         }
         6 => bytes[at] = bytes[at].wrapping_add(*rng.pick(&[1, 2, 8, 0xff, 0xfe, 0xf8])),
         _ => {
-            // libFuzzer knows what was compared with what.
+            // libFuzzer knows the operands of comparisons.
             let mut copy = bytes.to_vec();
             mutator(&mut copy, bytes.len());
             let len = copy.len().min(bytes.len());
@@ -34,8 +34,8 @@ pub(super) fn edit(bytes: &mut [u8], docs: u32, rng: &mut SplitMix64, mutator: &
     }
 }
 
-/// Makes the integer at `at` another one: a neighbour, a half, a double, an end of its type, or a number of
-/// documents. Fields lie anywhere, so where it begins and how wide it is are guesses.
+/// Changes the integer at `at` to a neighbour, its half or double, a limit of its type, or a number of documents. The
+/// start and the width of the field are guesses.
 fn integer(bytes: &mut [u8], at: usize, docs: u32, rng: &mut SplitMix64) {
     let width = (*rng.pick(&[1, 2, 4, 4, 8, 8])).min(bytes.len() - at);
     let field = &mut bytes[at..at + width];

@@ -1,4 +1,4 @@
-//! A segment taken apart, its parts changed, and put together again.
+//! Takes a segment apart, changes its parts, and puts it together again.
 
 use std::convert::Infallible;
 
@@ -16,11 +16,11 @@ use docvalues_testkit::rng::SplitMix64;
 
 use super::{Mutator, edit::edit, place};
 
-/// Everything that is in a segment, but for where it is.
+/// The contents of a segment without their offsets.
 pub(super) struct Parts {
     header: [u8; HEADER_LEN],
     docs: u32,
-    /// With the numbers of the payloads of their sections.
+    /// Columns, with the payload numbers of their sections.
     columns: Vec<Column<usize>>,
     payloads: Vec<Vec<u8>>,
     extensions: Vec<Extension>,
@@ -30,14 +30,14 @@ struct Extension {
     tag: u32,
     sections: Vec<u8>,
     body: Vec<u8>,
-    /// What the body says, with the numbers of the payloads, if it is the index of ids.
+    /// The body, with payload numbers, of an index of ids.
     ids: Option<(String, Ids<usize>)>,
-    /// The numbers of columns and of payloads, if these are fine zones.
+    /// The column numbers and payload numbers of fine zones.
     fine_zones: Vec<(u32, usize)>,
 }
 
 impl Parts {
-    /// Takes a segment apart, if every way to a part is good.
+    /// Takes a segment apart, if every part can be found.
     pub(super) fn of(file: &[u8]) -> Option<Parts> {
         let footer = Footer::decode(file.last_chunk()?, file.len() as u64).ok()?;
         let root = Root::parse(file.get(place(footer.root())?)?, &footer).ok()?;
@@ -93,7 +93,7 @@ impl Parts {
         Some((field.to_owned(), ids.ok()?))
     }
 
-    /// The segment of these parts, as a writer that believes everything would write it.
+    /// The segment of these parts, written without checking them.
     pub(super) fn assemble(self) -> Vec<u8> {
         let mut file = self.header.to_vec();
         let mut directory = DirectoryBuilder::default();
@@ -137,7 +137,7 @@ impl Parts {
         file
     }
 
-    /// Changes one of the parts, which may grow by `room` bytes together.
+    /// Changes one of the parts. All parts together may grow by `room` bytes.
     pub(super) fn change(&mut self, room: usize, rng: &mut SplitMix64, bytes: &mut Mutator<'_>) {
         match rng.below(16) {
             0 => self.docs = self.docs.wrapping_add(*rng.pick(&[1, 64, u32::MAX, 1 << 16])),
@@ -150,7 +150,7 @@ impl Parts {
         }
     }
 
-    /// Changes the payload of one section, and mostly its length.
+    /// Changes the payload of one section, and usually its length.
     fn payload(&mut self, room: usize, rng: &mut SplitMix64, bytes: &mut Mutator<'_>) {
         if self.payloads.is_empty() {
             return;
@@ -176,7 +176,7 @@ impl Parts {
         }
     }
 
-    /// Adds a column that is there already, under a name behind its own.
+    /// Adds a copy of a column under a later name.
     fn double(&mut self, rng: &mut SplitMix64) {
         if !self.columns.is_empty() {
             let number = rng.place(self.columns.len());
@@ -194,7 +194,7 @@ impl Parts {
         self.extensions.push(Extension { tag, sections, body, ids: None, fine_zones: Vec::new() });
     }
 
-    /// Changes which columns have fine zones.
+    /// Adds fine zones to a column, or removes them.
     fn change_fine_zones(&mut self, rng: &mut SplitMix64) {
         let Some(extension) = self.extensions.iter_mut().find(|extension| !extension.fine_zones.is_empty())
         else {
@@ -212,7 +212,7 @@ impl Parts {
         }
     }
 
-    /// Changes what a column is called, or said to be.
+    /// Changes the name or the description of a column.
     fn rename(&mut self, rng: &mut SplitMix64) {
         if self.columns.is_empty() {
             return;

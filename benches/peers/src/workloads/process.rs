@@ -33,7 +33,7 @@ impl Process {
         std::fs::rename(making, &self.file).expect("it was just written");
     }
 
-    /// The hits of a query: `share` of 10,000 documents, or `None` for all of them.
+    /// The hits of a query: `per_10_000` of 10,000 documents, or `None` for all of them.
     pub fn hits(&self, per_10_000: u64) -> Option<Vec<DocId>> {
         (per_10_000 < 10_000).then(|| data::hits(self.docs, per_10_000))
     }
