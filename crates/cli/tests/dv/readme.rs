@@ -1,7 +1,7 @@
-//! The commands of the README and of the page of searches, run: what they show is what is printed. And the
-//! examples of the help.
+//! Runs the commands that the README, docs/dv.md and docs/search.md show, and the examples of `--help`, and compares
+//! their output with what is shown.
 //!
-//! With `UPDATE_SNAPSHOTS=1` its blocks are written anew.
+//! `UPDATE_SNAPSHOTS=1` rewrites the blocks of the pages.
 
 use std::fmt::Write as _;
 use std::path::Path;
@@ -9,7 +9,7 @@ use std::process::Command;
 
 use crate::sandbox::{Sandbox, packages};
 
-/// Runs a line as a shell would, with `dv` in its path; returns all it prints, and whether it ended well.
+/// Runs a line in a shell that finds `dv`; returns all output, and whether the line succeeded.
 fn run(sandbox: &Sandbox, line: &str) -> (String, bool) {
     let program = Path::new(env!("CARGO_BIN_EXE_dv")).parent().unwrap();
     let path = format!("{}:{}", program.display(), std::env::var("PATH").unwrap());
@@ -24,7 +24,7 @@ fn shell(sandbox: &Sandbox, line: &str) -> String {
     run(sandbox, line).0
 }
 
-/// A block of commands with what each prints now.
+/// The commands of a block, each with its output now.
 fn console(sandbox: &Sandbox, block: &str) -> String {
     let mut actual = String::new();
     for line in block.lines().filter_map(|line| line.strip_prefix("$ ")) {
@@ -33,8 +33,7 @@ fn console(sandbox: &Sandbox, block: &str) -> String {
     actual
 }
 
-/// Whether a block is some lines of an output, but for the widths of columns; its last line stands for the
-/// rest.
+/// Whether the lines of a block are lines of `output`, whatever the widths of columns. The block ends with `...`.
 fn is_part_of(block: &str, output: &str) -> bool {
     let narrow = |line: &str| line.replace('─', "").split_whitespace().collect::<Vec<_>>().join(" ");
     let mut output = output.lines().map(narrow);
@@ -42,29 +41,38 @@ fn is_part_of(block: &str, output: &str) -> bool {
     lines.next_back() == Some("...") && lines.all(|line| output.any(|other| other == narrow(line)))
 }
 
+/// The commands that the README and docs/dv.md show together, at least.
+const MIN_TOUR_COMMANDS: usize = 30;
+
 #[test]
-fn what_the_readme_shows_is_what_is_printed() {
-    check("README.md");
+fn commands_of_the_readme_and_the_tour_print_what_is_shown() {
+    let shown = ["README.md", "docs/dv.md"].map(check);
+    let [blocks, commands] =
+        shown.into_iter().fold([0, 0], |[blocks, commands], shown| [blocks + shown.0, commands + shown.1]);
+    assert!(blocks >= 3, "{blocks} blocks were found");
+    assert!(commands >= MIN_TOUR_COMMANDS, "{commands} commands were found");
 }
 
 #[test]
-fn what_the_page_of_searches_shows_is_what_is_printed() {
-    check("docs/search.md");
+fn commands_of_the_page_on_searches_print_what_is_shown() {
+    let (blocks, _) = check("docs/search.md");
+    assert!(blocks >= 2, "{blocks} blocks were found");
 }
 
-fn check(name: &str) {
+/// Compares the blocks of a page with what their commands print now; returns the numbers of blocks and of commands.
+fn check(name: &str) -> (usize, usize) {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").join(name);
-    let readme = std::fs::read_to_string(&path).unwrap();
+    let page = std::fs::read_to_string(&path).unwrap();
     let sandbox = Sandbox::new();
     std::fs::create_dir_all(sandbox.path("examples/data")).unwrap();
     sandbox.write("examples/data/packages.ndjson.gz", packages());
     let built = shell(&sandbox, "dv build examples/data/packages.ndjson.gz -o packages.dv");
 
-    let (mut actual, mut blocks) = (String::new(), 0);
-    let mut rest = readme.as_str();
+    let (mut actual, mut blocks, mut commands) = (String::new(), 0, 0);
+    let mut rest = page.as_str();
     while let Some((text, block)) = rest.split_once("```") {
         let (head, block) = block.split_once('\n').unwrap();
-        let (block, behind) = block.split_once("```").unwrap();
+        let (block, after) = block.split_once("```").unwrap();
         let now = match head {
             "console" => console(&sandbox, block),
             "text" => {
@@ -74,19 +82,21 @@ fn check(name: &str) {
             _ => block.to_owned(),
         };
         blocks += usize::from(matches!(head, "console" | "text"));
+        commands +=
+            if head == "console" { now.lines().filter(|line| line.starts_with("$ ")).count() } else { 0 };
         let _ = write!(actual, "{text}```{head}\n{now}```");
-        rest = behind;
+        rest = after;
     }
     actual += rest;
-    assert!(blocks >= 2, "{blocks} blocks were found");
     if std::env::var_os("UPDATE_SNAPSHOTS").is_some() {
         std::fs::write(&path, &actual).unwrap();
     } else {
-        assert!(readme == actual, "{name} differs (UPDATE_SNAPSHOTS=1 writes it); now it is\n{actual}");
+        assert!(page == actual, "{name} differs (UPDATE_SNAPSHOTS=1 writes it); now it is\n{actual}");
     }
+    (blocks, commands)
 }
 
-/// Commands whose examples are all about the packages: others show what takes several files, or other ones.
+/// Commands whose examples all read packages.dv. Examples of other commands read several files, or other ones.
 const OF_PACKAGES: [&str; 13] = [
     "info",
     "stats",
@@ -103,7 +113,7 @@ const OF_PACKAGES: [&str; 13] = [
     "export",
 ];
 
-/// Behind the examples may stand some that say which data they are about.
+/// Examples that name other data come after those that run here.
 #[test]
 fn examples_of_the_help_run() {
     let sandbox = Sandbox::with("packages.ndjson.gz", packages());
@@ -115,7 +125,7 @@ fn examples_of_the_help_run() {
         let (_, examples) = help.split_once("Examples:\n").unwrap();
         for example in examples.lines().take_while(|line| line.starts_with("  ")).map(str::trim) {
             let is_run = example.starts_with(&format!("dv {command} packages."));
-            // What a pipe leads to, or from, is not ours.
+            // Other programs of a pipe may be missing.
             if is_run {
                 let (printed, well) = run(&sandbox, example.split(" | ").next().unwrap());
                 assert!(well, "{example}\n{printed}");
