@@ -1,18 +1,17 @@
-//! What the size of a block of numbers does.
+//! Effect of the block size of numbers on speed and bytes.
 //!
-//! Question: what do small blocks cost, and what does one block for the whole column buy? Read
-//! `block_size/<question>/<column>/<size>`; throughput is documents a second, and the first lines printed
-//! are the bits a document takes, headers and jump table included.
+//! Read `block_size/<question>/<column>/<size>`; throughput is documents a second. The first lines printed are the
+//! bits of a document, with headers and jump table.
 //!
-//! | question | asks |
+//! | question | reads |
 //! | --- | --- |
-//! | `scan` | for all values, 4,096 at a time |
-//! | `random` | for documents in no order, 1,024 at a time |
-//! | `hits` | for every hundredth document or so, ascending, as many at a time |
+//! | `scan` | all values, 4,096 at a time |
+//! | `random` | documents in random order, 1,024 at a time |
+//! | `hits` | about every hundredth document, ascending, in batches of any size |
 //!
-//! Blocks are packed here, and of the same size whatever that costs: the writer, which takes the size of
-//! the fewest bytes, lets nobody choose. `size` changes its width every 16,384 documents; `shifted` does,
-//! too, 5,000 before, so that large blocks have two.
+//! Blocks are bit-packed here and have the given size; the writer would pick the size with the fewest bytes. `size`
+//! changes its width every 16,384 documents; `shifted` does so 5,000 documents earlier, so that large blocks have two
+//! widths.
 #![expect(clippy::cast_possible_truncation, clippy::expect_used, reason = "a bench may panic")]
 
 use std::convert::Infallible;
@@ -28,11 +27,11 @@ use docvalues::format::source::Owned;
 use docvalues::prelude::*;
 use docvalues_benches::{Bench, data};
 
-/// Values that are scanned at a time.
+/// Values of a batch of a scan.
 const RUN: usize = 4096;
-/// Documents that are asked for at a time.
+/// Documents of a batch.
 const BATCH: usize = 1024;
-/// Documents in no order that are asked for in one iteration.
+/// Random documents of one iteration.
 const ASKED: usize = 100_000;
 
 fn column(name: &str, docs: u32) -> Vec<i64> {

@@ -1,18 +1,16 @@
-//! What building a segment costs, beside plain copies of the same values.
+//! Cost of building a segment, by column, relative to copying its values.
 //!
-//! Question: what does a document cost, by column, when it comes in a batch, and when it comes alone?
-//! Read `build/<column>/<how>`; throughput is documents a second. Memory for the values is new in every
-//! run, as it is for a caller who builds one segment.
+//! Read `build/<column>/<how>`; throughput is documents a second. Each run allocates memory for the values, as a
+//! caller does who builds one segment.
 //!
 //! | how | |
 //! | --- | --- |
-//! | `batches` | batches of 65,536 documents, to a segment in memory |
-//! | `documents` | one document after the other, to the same segment |
-//! | `copy` | the values copied into a buffer as large as they are, and that into another one |
+//! | `batches` | batches of 65,536 documents, into a segment in memory |
+//! | `documents` | one document after the other, into the same segment |
+//! | `copy` | the values copied into a buffer of their size, and that into another one |
 //!
-//! Question: what do several threads win, that encode columns side by side? Read `finish/<n> threads`: all columns,
-//! which are buffered already, until the bytes of the file are there. **This is wall time**, of a machine that has
-//! nothing else to do, where all other benches say CPU time of one thread.
+//! `finish/<n> threads` encodes columns in parallel: all columns, from full buffers to the bytes of the file. **This
+//! is wall time**, on an idle machine; all other benches measure CPU time of one thread.
 #![expect(clippy::expect_used, reason = "a bench may panic")]
 
 use std::hint::black_box;
@@ -24,7 +22,7 @@ use docvalues_benches::data::{self, Numbers, Strings};
 use docvalues_benches::given::Given;
 use docvalues_benches::{Bench, segment};
 
-/// Documents of a batch. A multiple of 64, so that bitsets can be cut.
+/// Documents of a batch. A multiple of 64, so that a batch has whole words of a bitset.
 const STEP: u32 = 1 << 16;
 
 fn copied(given: &Given) -> (Vec<u64>, Vec<u8>) {

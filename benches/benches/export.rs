@@ -1,9 +1,9 @@
-//! What columns of many documents cost, in the order of another column.
+//! Cost of exporting columns of many documents, in the order of another column.
 //!
-//! Question: what does it save to read the documents of a window in the order of the file, each once, and each term once,
-//! beside asking each column for one document after the other? Read `export/<columns>/<how>/<order>`; each is asked for
-//! every 190th document, as they lie in the file and in no order, and throughput is documents a second. A consumer sums
-//! up what it is shown, byte strings by their lengths and first bytes.
+//! The export reads the documents of a window in file order, each once, and each term once. The baseline reads one
+//! document after the other from each column. Read `export/<columns>/<how>/<order>`; each reads every 190th document,
+//! ascending and in random order, and throughput is documents a second. A consumer sums the values, byte strings by
+//! their lengths and first bytes.
 #![expect(clippy::expect_used, reason = "a bench may panic")]
 
 use std::hint::black_box;

@@ -1,11 +1,10 @@
-//! What does counting values cost?
+//! Cost of counting values, relative to a loop over unpacked ords in memory.
 //!
-//! Question: how near does a facet come to a bare loop that counts ords which lie unpacked in memory, when 1 %, 10 % or all
-//! documents are hits? Read `facet/<column>/<who>/<hits>`; throughput is hits a second. `vec` counts a `Vec<u32>` of
-//! ords in an array that it clears, and looks up no term.
+//! The hits are 1 %, 10 % or all of the documents. Read `facet/<column>/<who>/<hits>`; throughput is hits a second.
+//! The baseline `vec` counts a `Vec<u32>` of ords in an array that it clears, and looks up no term.
 //!
-//! And what is gained by several arrays, counted in by turns? Read `facet/turns/<values>/<arrays>`: as many different
-//! values as that, the first of them twice as frequent as the second, three times as frequent as the third, and so on.
+//! `facet/turns/<values>/<arrays>` compares one array of counters with several that are used in turn, for the given
+//! number of values with a Zipf distribution.
 #![expect(clippy::expect_used, reason = "a bench may panic")]
 
 use std::hint::black_box;
@@ -47,7 +46,7 @@ fn hosts(c: &mut Bench) {
     group.finish();
 }
 
-/// A plain number column of 7 values.
+/// A column of numbers with 7 values.
 fn status(c: &mut Bench) {
     let docs = docvalues_benches::docs();
     let segment = segment::write(docs, &["status"], WriterOptions::default()).open(OpenOptions::new());
@@ -77,7 +76,7 @@ fn turns(c: &mut Bench) {
     group.finish();
 }
 
-/// Which of the values each document has, by Zipf's law, and in no order.
+/// The value of each document, in random order with a Zipf distribution.
 fn ranks(docs: u32, values: usize) -> Vec<u32> {
     let weights = (1..=values).scan(0.0, |sum, rank| {
         *sum += 1.0 / rank as f64;
@@ -88,7 +87,7 @@ fn ranks(docs: u32, values: usize) -> Vec<u32> {
     let rank = |doc: u32| {
         let at = f64::from(doc.wrapping_mul(2_654_435_761)) / f64::from(u32::MAX) * total;
         let rank = weights.partition_point(|weight| *weight < at).min(values - 1);
-        // Spread over the array, as the ords of frequent terms are.
+        // Spread over the array, like the ords of frequent terms.
         u32::try_from(rank * 7_919 % values).expect("a small number")
     };
     (0..docs).map(rank).collect()

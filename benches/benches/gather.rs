@@ -1,10 +1,11 @@
-//! How fast the values of some documents are fetched.
+//! Speed of fetching the values of some documents, in batches and one at a time.
 //!
-//! Question: what does a packed column cost against plain memory, when a query has hit a tenth of the
-//! documents, 1 % or 0.01 %, and when a tenth of them come in no order? Does the batch beat single gets? Does a
-//! `Lookahead` over three columns cost what gathers by 64 written by hand cost? Read
-//! `gather/<column>/<how>/<order>`, and `gather/three columns/<how>/<order>`; throughput is documents a second. `vec` is a slot of 8 bytes for each
-//! document (of `host`, 4 bytes), missing values being zeros: no presence is asked there.
+//! The documents are the hits of a query, a tenth, 1 % or 0.01 % of all, and a tenth in random order. Read
+//! `gather/<column>/<how>/<order>`; throughput is documents a second. The baseline `vec` has a slot of 8 bytes for
+//! each document (4 bytes for `host`), with zeros for missing values.
+//!
+//! `gather/three columns/<how>/<order>` compares a `Lookahead` over three columns with gathers of 64 documents written
+//! by hand.
 #![expect(clippy::expect_used, reason = "a bench may panic")]
 
 use std::hint::black_box;
@@ -14,8 +15,8 @@ use docvalues::prelude::*;
 use docvalues::{Gathered, Lookahead};
 use docvalues_benches::{Bench, data, segment};
 
-/// What a query hits at 0.01 %, when nothing else of the column was ever touched; at 1 %; at 10 %; and in no
-/// order a tenth of the documents, too many for a predictor of branches to know them by heart.
+/// The hits of a query at 0.01 %, with nothing else of the column touched; at 1 %; at 10 %; and a tenth of the
+/// documents in random order, too many for the branch predictor to learn.
 fn orders(docs: u32) -> [(&'static str, Vec<DocId>); 4] {
     [
         ("few", data::hits(docs, 1)),
@@ -74,7 +75,7 @@ fn ords(c: &mut Bench) {
     let every: Vec<DocId> = (0..docs).map(DocId::new).collect();
     column.gather_or(&every, &mut plain, TermOrd::new(0)).expect("good bytes");
 
-    // Names ascend as the numbers of hosts do, so ords are places among the distinct numbers.
+    // Names ascend like host numbers, so an ord is the rank of a host number.
     let ids = data::host_ids(docs);
     let mut distinct = ids.clone();
     distinct.sort_unstable();
@@ -145,7 +146,7 @@ fn three_columns(c: &mut Bench) {
         assert_eq!(lookahead(), expected);
         group.bench_function(BenchmarkId::new("lookahead", order), |b| b.iter(&mut lookahead));
 
-        // The documents come one by one here, too.
+        // Documents arrive one by one here, too.
         let (mut time, mut size, mut host) = ([0; DOCS], [0; DOCS], [TermOrd::new(0); DOCS]);
         let mut by_hand = || {
             let mut add = |docs: &[DocId]| {

@@ -1,9 +1,8 @@
-//! What does grouping cost?
+//! Cost of grouping, relative to loops over unpacked ords and numbers in memory.
 //!
-//! Question: how near does a group by host with the sum of a number come to a bare loop over ords and numbers that lie
-//! unpacked in memory, when 1 %, 10 % or all documents are hits? And what do best documents cost? Read
-//! `group/<question>/<who>/<hits>`; throughput is hits a second. `rows` and `arrays` are such loops: the first with count
-//! and sum side by side, the second with an array for each.
+//! Groups by host with the sum of a number, and with their best documents, among 1 %, 10 % or all of the documents.
+//! Read `group/<question>/<who>/<hits>`; throughput is hits a second. The baseline `rows` has count and sum of a group
+//! beside each other, `arrays` in two arrays.
 #![expect(clippy::expect_used, reason = "a bench may panic")]
 
 use std::hint::black_box;
@@ -16,7 +15,7 @@ use docvalues_benches::{Bench, data, segment};
 
 const HITS: [(&str, u64); 3] = [("1%", 100), ("10%", 1_000), ("all", 10_000)];
 
-/// The columns without any packing.
+/// The columns in plain arrays.
 struct Plain {
     ords: Vec<TermOrd>,
     numbers: Vec<i64>,

@@ -1,9 +1,9 @@
-//! What does finding the document of an id cost, in one segment and in many?
+//! Cost of finding the document of an id, in one segment and in many.
 //!
-//! A dictionary at a time, over ids as they are and packed: blocks under a trie, a trie with all bytes, an automaton,
-//! the crate `fst` and a hash map, each asked segment by segment, as Lucene is. Then filters, and the tag table; and
-//! `bare`, the least that asking 400 filters and one table can cost: loads and compares without any check.
-//! Read `ids/<kind>/<segments>/<ids>/<how>/<work>`; throughput is ids a second.
+//! First the dictionaries, over ids as they are and packed: blocks under a trie, a trie with all bytes, an FST, the
+//! crate `fst` and a hash map, searched segment by segment, as in Lucene. Then filters and the fingerprint table; and
+//! `bare`, a lower bound for 400 filters and one table: loads and compares without checks. Read
+//! `ids/<kind>/<segments>/<ids>/<how>/<workload>`; throughput is ids a second.
 #![expect(
     clippy::cast_possible_truncation,
     clippy::expect_used,
@@ -30,18 +30,18 @@ use docvalues::{DocId, IdForm};
 use docvalues_benches::ids::{Asked, IdKind, Window, random};
 use docvalues_benches::{Bench, criterion, docs};
 
-/// Segments; all of them together have as many ids.
+/// Numbers of segments. All have the same total of ids.
 const SEGMENTS: [u32; 3] = [1, 13, 400];
 
-/// Ids that are asked for by turns, all of them different if there are as many.
+/// Number of ids to look up in turn, distinct if the segments have that many.
 const ASKED: usize = 1_000_000;
 
-/// Those of an iteration; the next one asks for the next ones.
+/// Ids of an iteration. The next iteration looks up the next ones.
 const WINDOW: usize = 2_000;
 
 type Find = Box<dyn Fn(&[u8]) -> Option<u32>>;
 
-/// Makes a dictionary of sorted ids.
+/// Builds a dictionary from sorted ids.
 type Make = fn(&[Vec<u8>]) -> Find;
 
 /// The ids of some segments, sorted.
@@ -66,13 +66,13 @@ impl Shape {
         self.segments.iter().map(|ids| ids.len() as u32).sum()
     }
 
-    /// Ids that are somewhere, and ids that are nowhere.
+    /// Present and absent ids.
     fn asked(&self) -> [(&'static str, Asked); 2] {
         let (kind, all) = (self.kind, self.ids());
         [("present", Asked::present(kind, all, ASKED)), ("absent", Asked::absent(kind, all, ASKED))]
     }
 
-    /// The same with ids as a template packs them.
+    /// The same segments with packed ids.
     fn packed(&self) -> Shape {
         let all: Vec<&[u8]> = self.segments.iter().flatten().map(Vec::as_slice).collect();
         let template = Template::of(&all);
@@ -86,7 +86,7 @@ fn owned(bytes: Vec<u8>) -> Owned {
     Owned::new(Section::Ids, bytes)
 }
 
-/// The forms of a dictionary, each with what makes one of sorted ids.
+/// The forms of a dictionary with their builders.
 fn forms() -> [(&'static str, Make); 5] {
     [
         ("blocks", |ids| {
@@ -154,7 +154,7 @@ fn dictionaries(c: &mut Bench) {
     }
 }
 
-/// Some ids of a kind, far apart: enough to see what they have in common.
+/// Some ids of a kind, far apart, to find their template.
 fn shape_of_text(kind: IdKind) -> Vec<Vec<u8>> {
     (0..docs() * 2).step_by(997).map(|i| kind.id(i).into_bytes()).collect()
 }
@@ -166,7 +166,7 @@ fn pack_all(template: &Template, asked: &Asked) -> Asked {
     )
 }
 
-/// An index of each segment, the newest first.
+/// The indexes of the segments, newest first.
 fn indexes(shape: &Shape, options: IdOptions) -> Vec<Arc<IdsReader<Owned>>> {
     let segments = shape.segments.iter().rev().map(|ids| {
         let ids: Vec<(&[u8], DocId)> = ids.iter().map(Vec::as_slice).zip((0..).map(DocId::new)).collect();
@@ -177,7 +177,7 @@ fn indexes(shape: &Shape, options: IdOptions) -> Vec<Arc<IdsReader<Owned>>> {
     segments.collect()
 }
 
-/// Across segments: no filter, filters, the tag table, in bulks or not.
+/// Lookups across segments: without filters, with filters, with the fingerprint table, one by one and in bulks.
 fn segments(c: &mut Bench) {
     for (kind, segments) in
         IdKind::ALL.into_iter().flat_map(|kind| [13, 400].map(|segments| (kind, segments)))
@@ -230,7 +230,7 @@ fn segments(c: &mut Bench) {
     limits(c);
 }
 
-/// What 400 filters of 40,000 bits and one table cost at the least: a load and a compare, and no check.
+/// A lower bound for 400 filters of 40,000 bits and one table: a load and a compare, without checks.
 fn limits(c: &mut Bench) {
     let mut group = c.benchmark_group("ids/uuid/400/bare");
     let segments = SEGMENTS[2];

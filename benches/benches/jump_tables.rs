@@ -1,15 +1,14 @@
-//! What a jump table buys: the question of LUCENE-8374 and LUCENE-8585.
+//! Gain from jump tables (LUCENE-8374 and LUCENE-8585), by size of the segment.
 //!
-//! Question: how do walking the blocks (Lucene 7), a table on the heap (LUCENE-8374) and a table in the
-//! file (LUCENE-8585) compare, for random documents and for ascending ones, as segments grow? Read
-//! `jump_tables/<question>/<mode>/<documents>`; throughput is documents a second.
+//! The modes are walking the blocks (Lucene 7), a table on the heap (LUCENE-8374) and a table in the file
+//! (LUCENE-8585). Read `jump_tables/<question>/<mode>/<documents>`; throughput is documents a second.
 //!
-//! | question | asks |
+//! | question | reads |
 //! | --- | --- |
-//! | `random_get` | for single documents in random order |
-//! | `ascending_get` | for what a query hits at 1 %, one after the other |
-//! | `ascending_gather` | for the same in one batch |
-//! | `first_get` | a segment just opened for its last document |
+//! | `random_get` | single documents in random order |
+//! | `ascending_get` | the hits of a query at 1 %, one after the other |
+//! | `ascending_gather` | the same documents in one batch |
+//! | `first_get` | the last document of a segment that was just opened |
 //!
 //! The column is `price60`: 60 % of the documents have a value, so both presence and values have blocks.
 #![expect(clippy::expect_used, reason = "a bench may panic")]
@@ -26,8 +25,7 @@ use docvalues_benches::{Bench, ThreadTime};
 
 const NAME: &str = "price60";
 
-/// Single documents that are asked for in one iteration: too many for a predictor of branches to know by
-/// heart.
+/// Single documents of one iteration: too many for the branch predictor to learn.
 const ASKED: usize = 5_000;
 
 fn label(mode: JumpTables) -> &'static str {
@@ -43,7 +41,7 @@ fn open(written: &Written, jump_tables: JumpTables) -> Numeric {
     written.open(OpenOptions::new().jump_tables(jump_tables)).numeric(NAME).expect("written")
 }
 
-/// The sum of all values of `docs`, asked for in some way.
+/// The sum of all values of `docs`.
 fn sum(docs: &[DocId], mut get: impl FnMut(DocId) -> docvalues::column::Result<Option<i64>>) -> i64 {
     docs.iter().map(|&doc| get(doc).expect("good bytes").unwrap_or(0)).sum()
 }

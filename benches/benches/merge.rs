@@ -1,14 +1,13 @@
-//! What merging segments costs, beside building one from the same values.
+//! Cost of merging 40 segments, by column, relative to building one from the same values.
 //!
-//! Question: what does a document cost, by column, when 40 segments become one? Read
-//! `merge/<column>/<how>`; throughput is documents of the merged segment a second.
+//! Read `merge/<column>/<how>`; throughput is documents of the merged segment a second.
 //!
 //! | how | |
 //! | --- | --- |
-//! | `merge` | 40 segments in memory, all of whose documents live |
-//! | `live` | the same, of which every hundredth document was deleted |
-//! | `batches` | the values in batches of 65,536 documents, to a segment in memory |
-//! | `documents` | one document after the other, to the same segment |
+//! | `merge` | 40 segments in memory without deleted documents |
+//! | `live` | the same segments with every hundredth document deleted |
+//! | `batches` | the values in batches of 65,536 documents, into a segment in memory |
+//! | `documents` | one document after the other, into the same segment |
 #![expect(clippy::expect_used, reason = "a bench may panic")]
 
 use std::ops::Range;
@@ -19,13 +18,13 @@ use docvalues::{BytesKind, Compression, Merger};
 use docvalues_benches::given::Given;
 use docvalues_benches::{Bench, data, segment};
 
-/// Documents of a batch. A multiple of 64, so that bitsets can be cut.
+/// Documents of a batch. A multiple of 64, so that a batch has whole words of a bitset.
 const STEP: u32 = 1 << 16;
 
-/// How many segments are merged.
+/// Number of segments.
 const SEGMENTS: u32 = 40;
 
-/// Columns of byte strings that others have in other ways.
+/// Columns with the same byte strings as others, in other encodings.
 const STRINGS: [(&str, BytesKind, Compression); 3] = [
     ("url sorted", BytesKind::Sorted, Compression::None),
     ("url fsst", BytesKind::Binary, Compression::Fsst),

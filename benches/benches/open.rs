@@ -1,11 +1,10 @@
-//! How long it takes from a file to its first value.
+//! Time from a file to its first value, by number of columns.
 //!
-//! Question: does that depend on how many columns there are? Read `open/<where>/<columns>`: open the
-//! segment, open a column, get one value, close. `another/<columns>` is one more column
-//! of a segment in memory that is open. Mapped files are in the page cache.
+//! Read `open/<where>/<columns>`: open the segment, open a column, get one value, close. `another/<columns>` opens one
+//! more column of an open segment in memory. Mapped files are in the page cache.
 //!
-//! And what does it take to open the index of a million ids? Read `open/ids/<kind>/<form>`: open the segment, open the
-//! index, close. That of blocks is copied, its checksums are compared, and its structure is checked.
+//! `open/ids/<kind>/<form>` opens a segment and its index of a million ids. An index of blocks is copied, and its
+//! checksums and structure are checked.
 #![expect(clippy::expect_used, reason = "a bench may panic")]
 
 use std::path::Path;
@@ -62,7 +61,7 @@ fn open(c: &mut Bench) {
     for columns in [10, 1_000, 65_000] {
         let bytes: Arc<[u8]> = write(columns).into();
         std::fs::write(&path, &bytes).expect("a file can be written");
-        // Not one that a binary search happens to try first.
+        // Not the first probe of a binary search.
         let (third, other) = (columns / 3, columns / 3 + 1);
         let (name, another) = (name(third), name(other));
         for segment in [in_memory(&bytes), mapped(&path)] {

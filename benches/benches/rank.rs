@@ -1,9 +1,9 @@
-//! How fast a document becomes the index of its value.
+//! Speed of presence: from a document to the index of its value.
 //!
-//! Question: what does presence cost at each density, in bytes and in time, and what does a batch save?
-//! Read `rank/<density>/<how>/<order>`; throughput is documents asked a second. `array` is a plain
-//! `Vec<u32>` with an index or a marker for each document: the most bytes, and one load.
-//! Ascending are the documents that a query hits at 1 %, few those at 0.01 %, in no order a tenth of all.
+//! The bench compares densities, in bytes and time, and single lookups with batches. Read
+//! `rank/<density>/<how>/<order>`; throughput is documents a second. The baseline `array` is a `Vec<u32>` with an
+//! index or a marker for each document: the most bytes, and one load. The documents are the hits of a query at 1 % and
+//! 0.01 %, ascending, and a tenth of all in random order.
 #![expect(clippy::expect_used, reason = "a bench may panic")]
 
 use std::convert::Infallible;
@@ -17,7 +17,7 @@ use docvalues::format::source::Owned;
 use docvalues_benches::{Bench, data};
 use docvalues_testkit::rng::SplitMix64;
 
-/// Which documents have a value.
+/// The documents with a value.
 fn shapes(docs: u32) -> Vec<(&'static str, Vec<u64>)> {
     let bitset = |mut there: Box<dyn FnMut() -> bool>| {
         let mut words = vec![0; docs.div_ceil(64) as usize];
@@ -53,7 +53,7 @@ fn open(docs: u32, present: &[u64]) -> (usize, PresenceReader<Owned>) {
     (bytes, PresenceReader::open(opened, docs, JumpTables::Baked).expect("just encoded"))
 }
 
-/// The index of each document's value.
+/// The index of the value of each document.
 fn array(docs: u32, present: &[u64]) -> Vec<u32> {
     let mut values = 0..;
     let index = |doc: u32| match present[doc as usize / 64] >> (doc % 64) & 1 {

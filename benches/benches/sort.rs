@@ -1,18 +1,17 @@
-//! What sorted documents are good for, and what sorting them costs.
+//! Gain and cost of an index sort.
 //!
-//! Question: how much sooner is a range found on the column that a segment is sorted by, what becomes of the bytes,
-//! and what does building take more? The bytes of each column are printed. Read `sort/range/<column>/<how>` and
-//! `sort/build/<how>`; throughput is documents a second.
+//! The bench compares a range filter on the first sort key, the bytes of each column (printed), and the time to build.
+//! Read `sort/range/<column>/<how>` and `sort/build/<how>`; throughput is documents a second.
 //!
 //! | how | |
 //! | --- | --- |
-//! | `sorted` | a filter into a bitset, on a segment that is sorted by the column first |
-//! | `doc_range` | the documents there, as a range |
-//! | `unsorted` | the filter, on the same documents as they come |
-//! | `as_they_come` | a segment of six columns in memory, not sorted |
+//! | `sorted` | a filter into a bitset, on a segment whose first sort key is the column |
+//! | `doc_range` | its documents, as a range |
+//! | `unsorted` | the filter on unsorted documents |
+//! | `as_they_come` | a segment of six columns in memory, unsorted |
 //! | `by_status_size` | sorted by two columns of numbers, the second one descending |
 //! | `by_host` | sorted by a column with a dictionary |
-//! | `in_order` | sorted by a column in whose order they are |
+//! | `in_order` | sorted by a column that ascends already |
 #![expect(clippy::expect_used, reason = "a bench may panic")]
 
 use std::hint::black_box;

@@ -1,9 +1,8 @@
-//! How fast a dictionary takes ords to terms and terms to ords.
+//! Speed of a dictionary, from ords to terms and from terms to ords.
 //!
-//! Question: what do blocks of terms cost against a `Vec<Vec<u8>>` and binary search, in time and in
-//! bytes? Read `terms/<terms>/<question>/<how>`; throughput is terms a second. The terms are the hosts
-//! of the benchmark's documents (22 bytes, much in common) and 64-digit hexadecimal ids (nothing in
-//! common). `each` is a walk over all terms; `in_order` asks for one after the other.
+//! Read `terms/<terms>/<question>/<how>`; throughput is terms a second. The baseline is a `Vec<Vec<u8>>` with binary
+//! search. The terms are the hosts of the documents (22 bytes, long common prefixes) and 64-digit hexadecimal ids (no
+//! common prefixes). `each` walks over all terms; `in_order` looks up one after the other.
 #![expect(clippy::expect_used, reason = "a bench may panic")]
 
 use std::convert::Infallible;
@@ -18,7 +17,7 @@ use docvalues::format::source::Owned;
 use docvalues_benches::{Bench, data};
 use docvalues_testkit::rng::SplitMix64;
 
-/// Terms that are asked for in one iteration: too many for a predictor of branches to know by heart.
+/// Terms of one iteration: too many for the branch predictor to learn.
 const ASKED: usize = 10_000;
 
 fn open(terms: &[Vec<u8>]) -> (usize, DictionaryReader<Owned>) {
@@ -47,7 +46,7 @@ fn ids() -> Vec<Vec<u8>> {
     ids
 }
 
-/// Random ords, and as many in a row.
+/// Random ords, and the same number of consecutive ones.
 fn orders(count: u32) -> [(&'static str, Vec<TermOrd>); 2] {
     let mut random = SplitMix64::new(1);
     let start = random.below_u32(count);
@@ -56,7 +55,7 @@ fn orders(count: u32) -> [(&'static str, Vec<TermOrd>); 2] {
     [("random", scattered), ("in_order", in_order)]
 }
 
-/// The plain way to ask for a prefix: two binary searches.
+/// The baseline for a prefix: two binary searches.
 fn prefixed(terms: &[Vec<u8>], prefix: &[u8]) -> Range<usize> {
     let start = terms.partition_point(|term| term.as_slice() < prefix);
     start..start + terms[start..].partition_point(|term| term.starts_with(prefix))

@@ -1,8 +1,7 @@
-//! What does a second thread gain?
+//! Gain from a second thread in the searches of `docvalues::search`.
 //!
-//! Question: how many times as fast are the works of `docvalues::search` with two threads as with one? Read
-//! `threads/<work>/<threads>`, in time on the wall; it is of use on a machine that has nothing else to do, and with ten
-//! million documents.
+//! Read `threads/<workload>/<threads>`: wall time, which is meaningful on an idle machine, and with ten million
+//! documents.
 #![expect(clippy::expect_used, reason = "a bench may panic")]
 
 use std::hint::black_box;
@@ -24,7 +23,7 @@ fn works(c: &mut Criterion) {
     let facet = Facet::on("host");
     let group_by = Group::by("host").metric(Metric::Sum("size".into()));
     let (top, sorted) = ([by("price60"), by("size")], [by("size")]);
-    // Of all documents, the directory knows the first of these.
+    // For all documents, the directory has the first of these.
     let spread = Stats::of("size").spread().distinct();
     let percentiles = Stats::of("uni24").percentiles([5.0, 50.0, 95.0]);
     let one = Query::range("uni24", 1_000_000..9_000_000);

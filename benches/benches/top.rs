@@ -1,17 +1,16 @@
-//! What do the first documents by a column cost?
+//! Cost of the first documents by a column, and the gain from skipping.
 //!
-//! Question: how much is gained by what is skipped? Read `top/<column>/<how>/<hits>`: the 20 hits with the greatest
-//! values of a column of times that rise, and of one of numbers anywhere, among 0.01 %, 1 %, 10 % or all documents;
-//! throughput is hits a second.
+//! Read `top/<column>/<how>/<hits>`: the 20 hits with the greatest values of an ascending column and of an unordered
+//! one, among 0.01 %, 1 %, 10 % or all of the documents; throughput is hits a second.
 //!
 //! | how | |
 //! | --- | --- |
 //! | `list` | `Search::top` of a list of documents |
-//! | `bits` | `Search::top` of a bitset, as filters find it |
-//! | `each` | every hit's value is read, in batches of 4,096, and compared with the least of the best so far |
+//! | `bits` | `Search::top` of a bitset, the result of a filter |
+//! | `each` | reads every hit's value, in batches of 4,096, and compares it with the least of the best so far |
 //!
-//! And how is a bitset made a list? Read `top/listed/<how>/<hits>`: `one_by_one` goes from bit to bit, `four` writes four
-//! places for each word and keeps those that are.
+//! `top/listed/<how>/<hits>` converts a bitset to a list: `one_by_one` visits each bit, `four` writes four positions
+//! for each word and keeps the valid ones.
 #![expect(clippy::expect_used, reason = "a bench may panic")]
 
 use std::cmp::Reverse;

@@ -1,8 +1,7 @@
-//! How fast packed integers become plain ones.
+//! Speed of unpacking bit-packed integers, by width, in runs and one at a time.
 //!
-//! Question: what does a width cost, and what does unpacking a run save against asking for one integer
-//! after the other? Read `unpack/<how>/<width>`; throughput is integers a second. `copy` moves as many
-//! 64-bit integers that were never packed: no unpacking can be faster than that.
+//! Read `unpack/<how>/<width>`; throughput is integers a second. The baseline `copy` moves as many 64-bit integers
+//! without unpacking, a lower bound.
 #![expect(clippy::expect_used, reason = "a bench may panic")]
 
 use std::hint::black_box;
@@ -12,7 +11,7 @@ use docvalues::format::bits;
 use docvalues_benches::Bench;
 use docvalues_testkit::rng::SplitMix64;
 
-/// The most integers a block of values has.
+/// The greatest number of integers of a block.
 const COUNT: usize = 1 << 14;
 
 const WIDTHS: [u8; 11] = [1, 2, 4, 7, 8, 12, 17, 24, 32, 45, 64];

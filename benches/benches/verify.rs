@@ -1,17 +1,16 @@
-//! What it costs to compare checksums where bytes are first touched.
+//! Cost of checksums at first touch, and afterwards.
 //!
-//! Question: how much slower is the first look at a column than the second, and is there a price left
-//! once everything was checked? Read `verify/<question>/<how>`; throughput is documents a second.
+//! Read `verify/<question>/<how>`; throughput is documents a second.
 //!
 //! | how | |
 //! | --- | --- |
-//! | `cold` | a column just opened: every granule that is touched is checked |
-//! | `warm` | the same question was asked before |
+//! | `cold` | a column that was just opened: every touched granule is verified |
+//! | `warm` | the same request ran before |
 //! | `whole` | all granules were touched before |
-//! | `never_cold`, `never_warm` | with `Verify::Never`, just opened and asked before |
+//! | `never_cold`, `never_warm` | with `Verify::Never`: just opened, and read before |
 //!
-//! Cold are only the checksums: the bytes are in memory, and partly in the processor's caches.
-//! `verify/open/*` opens the segment and the column; `at_open` checks all of it then.
+//! Only the checksums are cold: the bytes are in memory, and partly in the CPU's caches. `verify/open/*` opens the
+//! segment and the column; `at_open` verifies all of it.
 #![expect(clippy::expect_used, reason = "a bench may panic")]
 
 use std::hint::black_box;

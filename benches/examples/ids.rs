@@ -1,4 +1,4 @@
-//! Ids where caches are cold, where threads look them up side by side, and where documents are indexed while others are read.
+//! Id lookups with a cold page cache, with several threads, and with indexing and reading at the same time.
 //!
 //! ```text
 //! cargo run --release -p docvalues-benches --example ids -- mapped [uuid|auto|seq] [SEGMENTS] [IDS]
@@ -8,24 +8,20 @@
 //! cargo run --release -p docvalues-benches --example ids -- mixed [SECONDS]
 //! ```
 //!
-//! `mapped` looks ids up in segments of IDS each, in files that are mapped and in the page cache, and in memory of their own: CPU
-//! time an id, the median of five rounds.
+//! `mapped` looks up ids in segments of IDS each, in mapped files in the page cache, and in memory: CPU time for each
+//! id, the median of five rounds.
 //!
-//! `versions` looks present ids up there, and then the version of the document: what an index does with each document that
-//! replaces one.
+//! `versions` looks up present ids and the versions of their documents, as for each document that replaces an older
+//! one.
 //!
-//! `cold` writes a segment for each form of the index, ten million ids each; drops it from the page cache; and asks, in a fresh
-//! process, for ids that are nowhere and for ids that are there: page faults that went to the disk, and time. With `filter`, that is
-//! read whole before. `fst` is the crate's map, mapped.
+//! `cold` writes a segment for each form of the index, with ten million ids; drops it from the page cache; and looks
+//! up absent and present ids in a new process: page faults that read the disk, and time. `filter` reads the whole
+//! filter first. `fst` is the crate's map, mapped.
 //!
-//! `mixed` is the work of apache/lucene#15820: 32 bulks of 20 documents with new ids a second against 400 segments, while another
-//! thread sums up a column; how much of a core finding out that they are new takes.
+//! `mixed` is the workload of apache/lucene#15820: 32 bulks of 20 documents with new ids a second, in 400 segments,
+//! while another thread sums a column. It prints the share of a core that the lookups take.
 #![expect(unsafe_code, reason = "the crate fst reads a mapping, too")]
-#![expect(
-    clippy::cast_possible_truncation,
-    clippy::expect_used,
-    reason = "a tool that is run by hand, on a machine of 64 bits"
-)]
+#![expect(clippy::cast_possible_truncation, clippy::expect_used, reason = "a tool for 64-bit machines")]
 
 use std::fs::{self, File};
 use std::hint::black_box;
@@ -84,10 +80,10 @@ fn kind(name: &str) -> Outcome<IdKind> {
     IdKind::ALL
         .into_iter()
         .find(|kind| kind.name() == name)
-        .ok_or_else(|| format!("no ids of kind {name}").into())
+        .ok_or_else(|| format!("expected uuid, auto or seq, found {name}").into())
 }
 
-/// A segment of the ids `from..to` and their numbers, in a file.
+/// Writes a segment of the ids `from..to` and their numbers to a file.
 fn write(path: &Path, kind: IdKind, ids: std::ops::Range<u32>, options: IdOptions) -> Outcome {
     let mut schema = Schema::new();
     let id = schema.add(FieldSpec::new("_id", LogicalType::Utf8))?;
@@ -130,7 +126,7 @@ fn mapped(kind: IdKind, segments: u32, each: u32) -> Outcome {
             lookups("filters in memory, rest mapped", kind, ids, &in_memory)?;
             let store = IdStore::with_seed(1);
             store.add_all(&opened)?;
-            lookups("tag table, mapped", kind, ids, &store.snapshot())?;
+            lookups("fingerprint table, mapped", kind, ids, &store.snapshot())?;
         }
         let owned =
             (0..segments).rev().map(|segment| owned(kind, segment * each..(segment + 1) * each, options));
@@ -140,7 +136,7 @@ fn mapped(kind: IdKind, segments: u32, each: u32) -> Outcome {
     Ok(())
 }
 
-/// The index of the ids of a segment, in memory.
+/// The id index of a segment in memory.
 fn owned(kind: IdKind, ids: std::ops::Range<u32>, options: IdOptions) -> Outcome<Arc<IdsReader<Owned>>> {
     let mut sorted: Vec<(String, DocId)> = ids.map(|i| kind.id(i)).zip((0..).map(DocId::new)).collect();
     sorted.sort_unstable();
@@ -149,7 +145,7 @@ fn owned(kind: IdKind, ids: std::ops::Range<u32>, options: IdOptions) -> Outcome
     Ok(Arc::new(IdsReader::open(made)?))
 }
 
-/// A row: what looking up takes.
+/// Prints the row of a lookup.
 fn lookups<S: SegmentIds>(name: &str, kind: IdKind, ids: u32, lookup: &IdLookup<S>) -> Outcome {
     const ROUNDS: usize = 5;
     const ASKED: usize = 10_000;
@@ -162,7 +158,7 @@ fn lookups<S: SegmentIds>(name: &str, kind: IdKind, ids: u32, lookup: &IdLookup<
         let asked: Vec<&[u8]> = asked.iter().map(|id| id.as_bytes()).collect();
         for bulk in [1, 20] {
             let (mut seeker, mut hits, mut times) = (lookup.seeker(), Vec::new(), Vec::new());
-            // One to warm up.
+            // The first one is the warm-up.
             for _ in 0..=ROUNDS {
                 let (mut found, began) = (0, cpu());
                 for ids in asked.chunks(bulk) {
@@ -223,12 +219,12 @@ fn versions(kind: IdKind, segments: u32, each: u32) -> Outcome {
     Ok(())
 }
 
-/// Ten thousand of `ids` ids, in no order.
+/// Ten thousand of `ids` ids in random order.
 fn kind_ids(kind: IdKind, ids: u32) -> Vec<String> {
     random(ids, 10_000).map(|i| kind.id(i)).collect()
 }
 
-/// CPU time an id, the median of 25 rounds.
+/// CPU time for each id, the median of 25 rounds.
 fn median(ids: &[String], mut round: impl FnMut(&[String]) -> i64) -> String {
     let mut times = Vec::new();
     let sum = round(ids);
@@ -243,7 +239,7 @@ fn median(ids: &[String], mut round: impl FnMut(&[String]) -> i64) -> String {
 
 // Cold.
 
-/// Ids that are asked for: few beside those there are, so that hardly two of them are in one page.
+/// Ids to look up: so few that hardly two of them share a page.
 const COLD: usize = 2_000;
 
 fn cold(folder: &Path, kind: IdKind, ids: u32) -> Outcome {
@@ -272,7 +268,7 @@ fn write_fst(path: &Path, kind: IdKind, ids: u32) -> Outcome {
     Ok(())
 }
 
-/// A fresh process for each work, the file dropped from the page cache before.
+/// Runs each workload in a new process, after dropping the file from the page cache.
 fn cold_row(path: &Path, how: &str, kind: IdKind, ids: u32) -> Outcome {
     let mut row = format!("| {how} |");
     for work in ["absent", "present"] {
@@ -293,7 +289,7 @@ fn cold_row(path: &Path, how: &str, kind: IdKind, ids: u32) -> Outcome {
     Ok(())
 }
 
-/// Whether an id is there.
+/// Whether an id is present.
 type Find = Box<dyn Fn(&[u8]) -> bool>;
 
 fn cold_child(path: &Path, how: &str, kind: IdKind, ids: u32, work: &str) -> Outcome {
@@ -303,7 +299,7 @@ fn cold_child(path: &Path, how: &str, kind: IdKind, ids: u32, work: &str) -> Out
     };
     let find: Find = if how == "fst" {
         let file = File::open(path)?;
-        // SAFETY: the example wrote the file, and nothing changes it while it is read.
+        // SAFETY: the example wrote the file, and nothing changes it while it is mapped.
         let bytes = unsafe { memmap2::Mmap::map(&file) }?;
         bytes.advise(memmap2::Advice::Random)?;
         let map = fst::Map::new(bytes)?;
@@ -311,7 +307,7 @@ fn cold_child(path: &Path, how: &str, kind: IdKind, ids: u32, work: &str) -> Out
     } else {
         let index = Segment::open(path)?.ids()?.ok_or("no index")?;
         if how == "filter" {
-            // Whole, as it is after some minutes of a store: with ids of which each comes to lie elsewhere.
+            // Read the whole filter, as random ids do after some minutes.
             let lines = ids / 16;
             for i in 0..lines {
                 black_box(index.reader().may_hold(&docvalues::terms::filter::Probe::new(
@@ -330,19 +326,19 @@ fn cold_child(path: &Path, how: &str, kind: IdKind, ids: u32, work: &str) -> Out
     Ok(())
 }
 
-/// Page faults of this process that went to the disk.
+/// Page faults of this process that read the disk.
 fn major_faults() -> Outcome<u64> {
     let stat = fs::read_to_string("/proc/self/stat")?;
     let behind = stat.rsplit_once(')').ok_or("no such field")?.1;
     Ok(behind.split_whitespace().nth(9).ok_or("no such field")?.parse()?)
 }
 
-// Threads and mixed work: 400 segments of 2,500 ids, as `mapped` has them if nothing is said.
+// Threads and mixed workloads: 400 segments of 2,500 ids, the defaults of `mapped`.
 
 const SEGMENTS: u32 = 400;
 const EACH: u32 = 2_500;
 
-/// A set of segments that threads share.
+/// Segments that threads share.
 type Lookup = Arc<IdLookup<IdReader>>;
 
 struct Segments {
@@ -374,7 +370,7 @@ impl Segments {
         self.opened.iter().map(|segment| Arc::clone(&segment.0)).collect()
     }
 
-    /// Through the filters, and through a tag table.
+    /// Lookups through filters and through a fingerprint table.
     fn ways(&self) -> Outcome<[(&'static str, Lookup); 2]> {
         let store = IdStore::new();
         store.add_all(&self.readers())?;
@@ -463,7 +459,7 @@ fn mixed(seconds: u32) -> Outcome {
     Ok(())
 }
 
-/// What this thread took of a core so far.
+/// CPU time of this thread so far.
 fn cpu() -> Duration {
     Duration::try_from(clock_gettime(ClockId::ThreadCPUTime)).unwrap_or_default()
 }

@@ -1,7 +1,6 @@
-//! What a build takes that has a budget: peak memory, time, and whether the bytes are those of a build in
-//! memory.
+//! Builds within a memory budget: peak memory, time, and whether the bytes equal those of a build in memory.
 //!
-//! The documents come from files, or what makes them would be measured:
+//! The documents come from files, so that generating them is not measured:
 //!
 //! ```text
 //! cargo run --release -p docvalues-benches --example memory -- prepare FOLDER 10000000 [COLUMN...]
@@ -9,9 +8,9 @@
 //! cargo run --release -p docvalues-benches --example memory -- equal FOLDER [COLUMN...]
 //! ```
 //!
-//! The budget is in MiB; `256x2` has two threads, as well. The documents are sorted by the columns that the variable
-//! `SORT` names, such as `host,size`. Columns are all of `docvalues_benches::data`, or those that are named; `sorted-url`
-//! is `url` with a dictionary, `coded-url` compressed, and for `auto-url` the writer chooses.
+//! The budget is in MiB; `256x2` has two threads. The environment variable `SORT` names the sort keys, such as
+//! `host,size`. The columns are all of `docvalues_benches::data` by default; `sorted-url` is `url` with a dictionary,
+//! `coded-url` is compressed, and `auto-url` is the writer's choice.
 #![expect(clippy::cast_possible_truncation, reason = "the machine that measures has 64 bits")]
 
 use std::fs::{self, File};
@@ -36,7 +35,7 @@ fn main() -> Outcome {
     match &arguments[..] {
         ["prepare", folder, docs, columns @ ..] => prepare(Path::new(folder), docs.parse()?, columns),
         ["build", folder, budget, columns @ ..] => {
-            // Such as 256, or 256x2: with two threads.
+            // 256, or 256x2 for two threads.
             let (budget, threads) = budget.split_once('x').unwrap_or((budget, "1"));
             let (folder, budget) = (Path::new(folder), budget.parse::<usize>()? << 20);
             let began = Instant::now();
@@ -58,7 +57,7 @@ fn main() -> Outcome {
                 seconds,
                 seconds - added.as_secs_f64(),
             );
-            println!("peak {:.1} MiB of {:.1} MiB that are allowed", mib(peak as f64), mib(allowed));
+            println!("peak {:.1} MiB of {:.1} MiB allowed", mib(peak as f64), mib(allowed));
             Ok(())
         }
         ["equal", folder, columns @ ..] => {
@@ -80,13 +79,13 @@ fn main() -> Outcome {
     }
 }
 
-/// What documents are to be sorted by.
+/// The sort keys.
 fn sort() -> Vec<SortKey> {
     let names = std::env::var("SORT").unwrap_or_default();
     names.split(',').filter(|name| !name.is_empty()).map(SortKey::new).collect()
 }
 
-/// The columns that are named, or all.
+/// The named columns, or all.
 fn named<'a>(columns: &'a [&'a str]) -> &'a [&'a str] {
     if columns.is_empty() { &COLUMNS } else { columns }
 }
@@ -95,7 +94,7 @@ fn mib(bytes: f64) -> f64 {
     bytes / f64::from(1 << 20)
 }
 
-/// The most memory that this process had, in bytes.
+/// The peak memory of this process, in bytes.
 fn peak() -> Outcome<u64> {
     let status = fs::read_to_string("/proc/self/status")?;
     let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
@@ -103,7 +102,7 @@ fn peak() -> Outcome<u64> {
     Ok(kib.parse::<u64>()? << 10)
 }
 
-/// Writes every column's batches to a file of its own: each of their slices behind its length.
+/// Writes the batches of each column to a file of its own: the length and the bytes of each slice.
 fn prepare(folder: &Path, docs: u32, columns: &[&str]) -> Outcome {
     fs::create_dir_all(folder)?;
     let starts = || (0..docs as usize).step_by(BATCH);

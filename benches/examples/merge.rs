@@ -1,18 +1,18 @@
-//! What merging 40 segments costs beside building one from the same values, for a segment that one has.
+//! Cost of merging 40 segments relative to building one from the same values, for any segment.
 //!
 //! ```text
 //! cargo run --release -p docvalues-benches --example merge -- SEGMENT.dv [ROUNDS]
 //! ```
 //!
-//! Its values are read into memory first, and 40 segments are made of them, with the same kinds of columns. Each round
-//! then measures all workloads in turn, in memory and with one thread: CPU time, the medians of all rounds.
+//! The example reads the values into memory and builds 40 segments of them, with the same kinds of columns. Each round
+//! measures all workloads in turn, in memory and with one thread: CPU time, the medians of all rounds.
 //!
-//! | work | |
+//! | workload | |
 //! | --- | --- |
 //! | `merge` | the 40 segments become one |
-//! | `batches` | the values in batches of 65,536 documents; the writer chooses between dictionary and none |
+//! | `batches` | the values in batches of 65,536 documents; the writer chooses the columns with a dictionary |
 //! | `documents` | the same, one document after the other |
-//! | `batches, kinds given` | in batches; which columns have a dictionary is said, as it is known in a merge |
+//! | `batches, kinds given` | in batches; the columns with a dictionary are given, as in a merge |
 #![expect(clippy::cast_possible_truncation, reason = "the machine that measures has 64 bits")]
 
 use std::ops::Range;
@@ -27,13 +27,13 @@ use docvalues_benches::ThreadTime;
 
 type Outcome<T = ()> = Result<T, Box<dyn std::error::Error>>;
 
-/// What makes a segment, and its name.
+/// A workload that builds a segment, and its name.
 type Work<'w> = (&'static str, &'w dyn Fn() -> Outcome<Vec<u8>>);
 
-/// Documents of a batch. A multiple of 64, so that bitsets can be cut.
+/// Documents of a batch. A multiple of 64, so that a batch has whole words of a bitset.
 const BATCH: u32 = 1 << 16;
 
-/// How many segments are merged.
+/// Number of segments.
 const SEGMENTS: u32 = 40;
 
 fn main() -> Outcome {
@@ -73,7 +73,7 @@ fn main() -> Outcome {
         ("batches, kinds given", &|| built(&columns, 0..docs, known, false)),
     ];
     if merge()? != workloads[3].1()? {
-        return Err("the merged segment is not the one that is built".into());
+        return Err("expected the merged segment to equal the built one, found other bytes".into());
     }
     let mut times = vec![Vec::new(); workloads.len()];
     for _ in 0..rounds {
@@ -138,15 +138,15 @@ fn built(
     Ok(writer.finish_bytes()?)
 }
 
-/// The values of a column, as a caller has them.
+/// The values of a column.
 struct Given {
     field: Field,
-    /// Which documents have one, if one at most.
+    /// The documents with a value, of a column with at most one.
     present: Vec<u64>,
-    /// Where the values of each document begin, if it may have several.
+    /// The index of the first value of each document, of a column with lists.
     lists: Vec<u64>,
     numbers: Vec<i64>,
-    /// Where byte strings begin; of a document without one, nowhere else than the next one's.
+    /// The start of each byte string. A document without one has the start of the next.
     offsets: Vec<u64>,
     bytes: Vec<u8>,
 }
@@ -198,7 +198,7 @@ impl Given {
         self.offsets.push(self.bytes.len() as u64);
     }
 
-    /// Adds the documents `docs`, of which the first is a multiple of 64.
+    /// Adds the documents `docs`. The first one must be a multiple of 64.
     fn add_batch(
         &self,
         batch: &mut docvalues::writer::ColumnBatch<'_>,

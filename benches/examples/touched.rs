@@ -1,12 +1,12 @@
-//! What the documents with one term take to be read, column by column, in segments that have them in different orders.
+//! Bytes touched by reading the documents with one term, column by column, in segments with different document orders.
 //!
 //! ```text
 //! cargo run --release -p docvalues-benches --example touched -- COLUMN TERM A.dv B.dv...
 //! ```
 //!
-//! For each segment: bytes of each column, and how many of these are verified, or read, to find the documents and to
-//! take their values; a segment is opened anew for each column. Bytes come in granules of 4 KiB, and the last one of a
-//! section may be shorter; checksums count.
+//! Prints for each segment the bytes of each column, and the bytes that finding the documents and reading their values
+//! touches. A segment is opened again for each column. Bytes are touched in granules of 4 KiB, of which the last one
+//! of a section may be shorter; checksums are included.
 
 use docvalues::{
     BatchDocs, ColumnSource as _, DocId, DocRange, Gathered, OrdRange, Pruning, Segment, Values, bits,
@@ -35,13 +35,13 @@ fn main() -> Outcome {
     Ok(())
 }
 
-/// The documents that have `term`, and the bytes that were touched after the dictionary.
+/// The documents with `term`, and the bytes touched after the dictionary.
 fn matching(segment: &Segment, column: &str, term: &str) -> Outcome<(Vec<DocId>, u64)> {
     let column = segment.column(column)?;
     let Values::Ords(ords, terms) = column.values() else {
-        return Err("the column has no terms".into());
+        return Err("expected a column with terms".into());
     };
-    let ord = terms.seek_exact(term.as_bytes())?.ok_or("there is no such term")?;
+    let ord = terms.seek_exact(term.as_bytes())?.ok_or("expected a term of the column")?;
     let (before, all) = (segment.bytes_touched(), DocRange::new(0, segment.docs()));
     let mut found = vec![0; all.words()];
     ords.filter(all, &OrdRange::one(ord), &mut found, &mut Pruning::default())?;
@@ -49,7 +49,7 @@ fn matching(segment: &Segment, column: &str, term: &str) -> Outcome<(Vec<DocId>,
     Ok((docs.collect::<Result<_, _>>()?, segment.bytes_touched() - before))
 }
 
-/// The bytes of a column that are touched to read the values of `docs`.
+/// The bytes of a column that reading the values of `docs` touches.
 fn touched(segment: &Segment, name: &str, docs: &[DocId]) -> Outcome<u64> {
     let column = segment.column(name)?;
     let (before, docs) = (segment.bytes_touched(), BatchDocs::List(docs));

@@ -1,8 +1,8 @@
-//! The workloads of searches and columns, each a line `NAME NANOSECONDS SUM`: what `benches/pairs` compares between two builds.
+//! Times workloads of searches and columns, for `benches/pairs`, which compares two builds.
 //!
-//! `workloads FILE [PREFIX]` writes documents to FILE if there is none (a million, or `DOCVALUES_BENCH_DOCS`), maps it, and times
-//! each work whose name begins with PREFIX in CPU time: the least of several runs. A sum of what was found shows that both
-//! builds did the same.
+//! `workloads FILE [PREFIX]` writes documents to FILE if it does not exist (a million, or `DOCVALUES_BENCH_DOCS`),
+//! maps it, and runs each workload whose name begins with PREFIX. A line is `NAME NANOSECONDS SUM`: the least CPU time
+//! of several runs, and a sum of the result, which must be equal in both builds.
 #![expect(clippy::expect_used, clippy::print_stdout, reason = "a measurement")]
 
 use std::hint::black_box;
@@ -39,7 +39,7 @@ fn main() {
     searches(&segment, &sets);
 }
 
-/// Runs `work` until it took a while, at least five times, and prints the least CPU time.
+/// Runs `work` at least five times, for 60 ms or more, and prints the least CPU time.
 fn time(name: &str, mut work: impl FnMut() -> u64) {
     if std::env::args().nth(2).is_some_and(|prefix| !name.starts_with(&prefix)) {
         return;

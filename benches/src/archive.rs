@@ -1,16 +1,16 @@
-//! Documents of a web archive, any number of them, each made on its own.
+//! Synthetic documents of a web archive, in any number, each generated independently of the others.
 //!
-//! They stand for the collection of the posts on jump tables (LUCENE-8585): a document is a harvest of a page, and what
-//! the fields share is what their columns are measured by: how many values are distinct, how often the frequent ones
-//! come, and which documents have one.
+//! They imitate the collection of the posts on jump tables (LUCENE-8585): a document is a harvest of a page. Each
+//! field has the original's number of distinct values, frequency of the common ones, and share of documents with a
+//! value.
 //!
 //! | field | type | values | documents with one |
 //! | --- | --- | --- | --- |
-//! | `id` | uuid | unique, in no order | all |
+//! | `id` | uuid | unique, random | all |
 //! | `source_file` | string | one for 20,000 documents in a row | all |
-//! | `url` | string | nearly unique: of a page harvested again, often the same | all |
-//! | `url_norm` | string | one for each page: 5 of 6 documents have one of their own | all |
-//! | `host` | string | one for about 128 documents; few have most of them (Zipf) | all |
+//! | `url` | string | nearly unique; repeated if a page is harvested again | all |
+//! | `url_norm` | string | one for each page; 5 of 6 documents have a unique one | all |
+//! | `host` | string | one for about 128 documents (Zipf) | all |
 //! | `domain` | string | five for eight hosts | all |
 //! | `public_suffix` | string | 36, of which `dk` has three quarters | all |
 //! | `content_type_served` | string | 34, most of which are HTML | all |
@@ -19,7 +19,7 @@
 //! | `status_code` | i64 | 8, of which 200 has nine tenths | all |
 //! | `crawl_date` | timestamp\[ms\] | 14 years, nearly ascending | all |
 //! | `crawl_year` | i64 | its year | all |
-//! | `content_length` | u64 | powers of two, skewed, by the type | as many percent as are asked for |
+//! | `content_length` | u64 | powers of two, skewed, by the type | a chosen percentage |
 //! | `content_language` | string | 12 | about half: HTML |
 //! | `image_pixels` | u64 | up to 24 bits | 1 % |
 
@@ -41,7 +41,7 @@ const FIRST: u64 = 1_104_534_000_000;
 /// Milliseconds from the first harvest to the last: 14 years of 365.25 days.
 const SPAN: u64 = 14 * 365_250 * 86_400;
 
-/// The milliseconds that harvests side by side are apart at most: an hour.
+/// The greatest distance of adjacent harvests, in milliseconds: an hour.
 const APART: u64 = 3_600_000;
 
 const SYLLABLES: [&str; 64] = [
@@ -56,7 +56,7 @@ const SUFFIXES: [&str; 32] = [
     "gov", "hu", "info", "is", "it", "me", "name", "nl", "no", "nu", "pl", "ru", "se", "tv", "uk", "us",
 ];
 
-/// Of the hosts of a domain, which are numbered one after the other.
+/// The hosts of a domain, which have consecutive numbers.
 const SUBDOMAINS: [&str; 8] = ["www.", "", "blog.", "shop.", "img.", "forum.", "news.", "m."];
 
 const SECTIONS: [&str; 16] = [
@@ -87,10 +87,10 @@ const WORDS: [&str; 32] = [
 /// A type of pages.
 struct Type {
     norm: &'static str,
-    /// Of a hundred pages.
+    /// Percentage of the pages.
     percent: u64,
     served: &'static [&'static str],
-    /// Extensions; an empty one for pages that have none.
+    /// File extensions; empty for pages without one.
     ext: &'static [&'static str],
     /// The least and the greatest power of two of the length.
     bits: [u64; 2],
@@ -172,32 +172,32 @@ fn low(random: u64, bits: u64) -> u64 {
     random & ((1 << bits) - 1)
 }
 
-/// Below 2^`kinds` - 1, each power of two as likely as the next: what comes at place `n` is `n` times as rare as the first.
+/// A number below 2^`kinds` - 1 with a Zipf distribution: each power of two is as likely as the next.
 fn skewed(random: &mut SplitMix64, kinds: u64) -> u64 {
     let k = random.below(kinds);
     (1 << k) - 1 + low(random.next_u64(), k)
 }
 
-/// One of `items`, the first ones most often.
+/// One of `items`, with a preference for the first ones.
 fn frequent<T: Copy>(random: &mut SplitMix64, items: &[T]) -> T {
     let kinds = u64::from(items.len().ilog2()) + 1;
     items[skewed(random, kinds) as usize % items.len()]
 }
 
-/// How an archive is made.
+/// The parameters of an archive.
 #[derive(Clone, Copy, Debug)]
 pub struct Archive {
-    /// How many documents it has.
+    /// The number of documents.
     pub docs: u32,
-    /// Another one makes other documents.
+    /// The seed of all documents.
     pub seed: u64,
-    /// Of a hundred documents, how many have a `content_length`.
+    /// The percentage of documents with a `content_length`.
     pub length_percent: u64,
 }
 
-/// A document. Made once, and filled by [`Archive::read`] as often as one likes.
+/// A document: a buffer that [`Archive::read`] fills again and again.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-#[expect(missing_docs, reason = "the table above tells what each holds")]
+#[expect(missing_docs, reason = "the table above describes the fields")]
 pub struct Document {
     pub id: u128,
     pub source_file: String,
@@ -218,18 +218,18 @@ pub struct Document {
 }
 
 impl Archive {
-    /// Numbers that follow from the number of something of some kind.
+    /// A random number generator for the item `number` of a kind.
     fn random(&self, kind: u64, number: u64) -> SplitMix64 {
         let mut random = SplitMix64::new(self.seed ^ kind.wrapping_mul(0xD605_BBB5_8C8A_BBFD));
         SplitMix64::new(random.next_u64() ^ number.wrapping_mul(0x9E37_79B9_7F4A_7C15))
     }
 
-    /// Fills `out` with document `doc`: what it holds follows from the archive and the number alone.
+    /// Fills `out` with document `doc`, which depends only on the archive and the number.
     pub fn read(&self, doc: u32, out: &mut Document) {
         let mut random = self.random(0, doc.into());
         out.id = u128::from(random.next_u64()) << 64 | u128::from(random.next_u64());
         self.harvest(doc, &mut random, out);
-        // A sixth are pages that were harvested before.
+        // A sixth of the documents are pages that were harvested before.
         let page = if doc > 0 && random.chance(1, 6) { random.below_u32(doc) } else { doc };
         self.page(page, out);
         out.url.clear();
@@ -246,7 +246,7 @@ impl Archive {
         out.content_length = (random.below(100) < self.length_percent).then_some(len);
     }
 
-    /// What follows from when a document was harvested.
+    /// Sets the fields that depend on the time of the harvest.
     fn harvest(&self, doc: u32, random: &mut SplitMix64, out: &mut Document) {
         let date =
             |doc: u32| FIRST + (u128::from(doc) * u128::from(SPAN) / u128::from(self.docs.max(1))) as u64;
@@ -263,10 +263,10 @@ impl Archive {
         out.status_code = status.map_or(200, |(_, status)| *status);
     }
 
-    /// What follows from the page.
+    /// Sets the fields that depend on the page.
     fn page(&self, page: u32, out: &mut Document) {
         let mut random = self.random(1, page.into());
-        // So many hosts, a power of two, in the order of their numbers and not in that of how frequent they are.
+        // The number of hosts is a power of two. They are ordered by number, not by frequency.
         let hosts = u64::from((self.docs >> 7).max(128).ilog2());
         let host = low(skewed(&mut random, hosts).wrapping_mul(0x9E37_79B1), hosts);
         self.host(host, out);
@@ -298,7 +298,7 @@ impl Archive {
         write_all(&mut out.url_norm, path);
     }
 
-    /// The names of a host.
+    /// Sets the names of a host.
     fn host(&self, host: u64, out: &mut Document) {
         let domain = host * 5 / 8;
         let mut random = self.random(2, domain);
@@ -310,7 +310,7 @@ impl Archive {
             _ => *random.pick(&SUFFIXES),
         };
         out.domain.clear();
-        // Two syllables at least, and the last one of more is not the first of the list: no name is another's.
+        // At least two syllables; the last one of longer names is not the first of the list, so names are distinct.
         let mut left = domain;
         for place in 0.. {
             if place >= 2 && left == 0 {
@@ -384,7 +384,7 @@ mod tests {
         }
     }
 
-    /// What a program on another machine makes, too.
+    /// Every machine generates these documents.
     #[test]
     fn the_hash_of_all_documents() {
         let hash = all()

@@ -1,16 +1,15 @@
-//! CPU time of the measuring thread: what other processes take is not counted.
+//! CPU time of the measuring thread, without that of other processes.
 //!
-//! They still take caches and memory bandwidth, so only ratios within one run mean something.
+//! Other processes still use caches and memory bandwidth, so only ratios within one run are meaningful.
 
 use std::time::Duration;
 
 use criterion::Throughput;
 use criterion::measurement::{Measurement, ValueFormatter, WallTime};
 
-/// CPU time of the thread, in user mode and in the kernel; where the system has no such clock, wall
-/// time.
+/// CPU time of the thread, in user mode and in the kernel, or wall time if the system has no such clock.
 ///
-/// A look at the clock is a system call of a few hundred nanoseconds. Criterion takes two a sample, of
+/// Reading the clock is a system call of a few hundred nanoseconds. Criterion reads it twice for each sample of
 /// thousands of iterations.
 #[derive(Clone, Copy, Debug)]
 pub struct ThreadTime;
@@ -57,7 +56,7 @@ impl Measurement for ThreadTime {
     }
 }
 
-/// Writes nanoseconds as criterion does.
+/// Formats nanoseconds like criterion.
 struct Nanoseconds;
 
 impl ValueFormatter for Nanoseconds {
@@ -78,7 +77,7 @@ impl ValueFormatter for Nanoseconds {
 mod tests {
     use super::*;
 
-    /// Sleeping is not work.
+    /// Sleeping takes no CPU time.
     #[test]
     #[cfg(unix)]
     fn only_this_thread_is_counted() {

@@ -1,13 +1,13 @@
-//! The columns and documents that are measured.
+//! The columns and documents of the benchmarks.
 //!
-//! Integer arithmetic from fixed seeds: a program in any language makes the same numbers, and the sums
-//! in the tests say whether it did. The shapes are those of web logs: a time that nearly ascends, sizes
-//! in stretches of their own, few statuses, hosts and tags of which some are frequent.
+//! Integer arithmetic from fixed seeds: a program in any language generates the same numbers, and compares its sums
+//! with those in the tests. The distributions are those of web logs: a nearly ascending time, sizes with constant
+//! runs, few statuses, skewed hosts and tags.
 //!
 //! | column | values | present |
 //! | --- | --- | --- |
 //! | `ts` | milliseconds, near-monotonic: steps below 2,000, each value off by up to 5,000 | all |
-//! | `size` | skewed powers of two; every tenth 16,384 documents of one size | all |
+//! | `size` | skewed powers of two; every tenth run of 16,384 documents has one size | all |
 //! | `status` | 200, 404, 301, 500: 85, 10, 4 and 1 % | all |
 //! | `price60` | 20 bits, uniform | 60 % |
 //! | `rare1` | 32 bits, uniform | 1 % |
@@ -22,7 +22,7 @@ use docvalues_testkit::rng::SplitMix64;
 /// The numeric columns.
 pub const NUMERIC: [&str; 6] = ["ts", "size", "status", "price60", "rare1", "uni24"];
 
-/// The place of a column's stream of random numbers.
+/// The random number generator of a column.
 const STREAMS: [&str; 9] = ["ts", "size", "status", "price60", "rare1", "host", "url", "tags", "uni24"];
 
 const SECTIONS: [&str; 16] = [
@@ -50,7 +50,7 @@ fn low(random: u64, bits: u64) -> u64 {
     random & ((1 << bits) - 1)
 }
 
-/// Below 2^`kinds` − 1, each power of two as likely as the next: a few numbers are frequent.
+/// A number below 2^`kinds` − 1 with a Zipf distribution: each power of two is as likely as the next.
 fn skewed(random: u64, kinds: u64) -> u64 {
     let k = (random >> 33) % kinds;
     (1 << k) - 1 + low(random, k)
@@ -59,9 +59,9 @@ fn skewed(random: u64, kinds: u64) -> u64 {
 /// A numeric column: a slot for each document.
 #[derive(Clone, Debug)]
 pub struct Numbers {
-    /// The values; 0 where there is none.
+    /// The values; 0 for documents without one.
     pub values: Vec<i64>,
-    /// Which documents have one, as a bitset; `None` if all do.
+    /// A bitset of the documents with a value; `None` if all have one.
     pub present: Option<Vec<u64>>,
 }
 
@@ -71,7 +71,7 @@ impl Numbers {
         Numbers { values, present: None }
     }
 
-    /// `percent` of the documents have the low `bits` bits of a random number.
+    /// A column in which `percent` of the documents have a random number of `bits` bits.
     fn sparse(docs: u32, mut random: SplitMix64, percent: u64, bits: u64) -> Numbers {
         let mut present = vec![0; docs.div_ceil(64) as usize];
         let values = (0..docs).map(|doc| {
@@ -119,23 +119,23 @@ fn host_id(random: &mut SplitMix64) -> u32 {
     ((rank * 61_681 + 17) % 100_000) as u32
 }
 
-/// The number of each document's host.
+/// The host number of each document.
 pub fn host_ids(docs: u32) -> Vec<u32> {
     let mut random = stream("host");
     (0..docs).map(|_| host_id(&mut random)).collect()
 }
 
-/// A host's name. Names ascend as numbers do.
+/// The name of a host. Names ascend like numbers.
 pub fn host_name(id: u32) -> String {
     format!("host{id:06}.example.org")
 }
 
-/// Byte strings end to end: string `i` from `offsets[i]` to `offsets[i + 1]`.
+/// Concatenated byte strings: string `i` is `bytes[offsets[i]..offsets[i + 1]]`.
 #[derive(Clone, Debug)]
 pub struct Strings {
     /// The bytes.
     pub bytes: Vec<u8>,
-    /// Where each begins, and where the last ends.
+    /// The start of each string, and the end of the last.
     pub offsets: Vec<u64>,
 }
 
@@ -171,7 +171,7 @@ pub fn urls(docs: u32) -> Strings {
     (0..docs).map(url).collect()
 }
 
-/// The column `tags`: for each document the numbers of its tags in the order drawn, none twice.
+/// The column `tags`: the distinct tag numbers of each document, in the order drawn.
 pub fn tag_ids(docs: u32) -> Vec<Vec<u32>> {
     let mut random = stream("tags");
     let tags = |_| {
@@ -188,13 +188,13 @@ pub fn tag_ids(docs: u32) -> Vec<Vec<u32>> {
     (0..docs).map(tags).collect()
 }
 
-/// A tag's name.
+/// The name of a tag.
 pub fn tag_name(id: u32) -> String {
     format!("tag{id:03}")
 }
 
-/// The column `tags`: the names of all documents' tags end to end, and where each document's begin and
-/// the last one's end.
+/// The column `tags`: the concatenated tag names of all documents, and the index of each document's first name, ending
+/// with the number of names.
 pub fn tags(docs: u32) -> (Strings, Vec<u64>) {
     let ids = tag_ids(docs);
     let names = ids.iter().flatten().map(|&id| tag_name(id)).collect();
@@ -206,13 +206,13 @@ pub fn tags(docs: u32) -> (Strings, Vec<u64>) {
     (names, lists)
 }
 
-/// `per_10_000` of 10,000 of `docs` documents, ascending: what a query hits.
+/// The hits of a query: `per_10_000` of 10,000 of `docs` documents, ascending.
 pub fn hits(docs: u32, per_10_000: u64) -> Vec<DocId> {
     let mut random = SplitMix64::new(0x123_4567 + per_10_000);
     (0..docs).filter(|_| u31(&mut random) % 10_000 < per_10_000).map(DocId::new).collect()
 }
 
-/// `count` of `docs` documents, in no order, with repeats.
+/// `count` of `docs` documents in random order, with repeats.
 pub fn random_docs(docs: u32, count: usize) -> Vec<DocId> {
     let mut random = SplitMix64::new(0xAB_CDEF);
     (0..count).map(|_| DocId::new((u31(&mut random) % u64::from(docs)) as u32)).collect()
@@ -228,7 +228,7 @@ mod tests {
         bytes.iter().fold(0_i64, |hash, &byte| hash.wrapping_mul(31).wrapping_add(byte.into()))
     }
 
-    /// Programs in other languages came to the same sums.
+    /// Programs in other languages have the same sums.
     #[test]
     fn the_sums_of_a_million_documents() {
         for (name, sum) in [

@@ -1,4 +1,4 @@
-//! Values as a caller has them before there is a segment, and how they are handed over.
+//! The columns of [`crate::data`] as input of a writer.
 
 use std::ops::Range;
 
@@ -7,14 +7,14 @@ use docvalues::{FieldId, SegmentWriter};
 
 use crate::data::{self, Numbers, Strings};
 
-/// A column as its caller has it.
+/// The values of a column.
 #[derive(Clone, Debug)]
 pub enum Given {
-    /// At most one number a document.
+    /// At most one number for each document.
     Numbers(Numbers),
-    /// A string a document.
+    /// One string for each document.
     Strings(Strings),
-    /// Strings, and where each document's begin.
+    /// Strings, and the index of each document's first.
     Sets(Strings, Vec<u64>),
 }
 
@@ -36,14 +36,14 @@ impl Given {
         }
     }
 
-    /// Adds the documents `docs`, of which the first is a multiple of 64, in a batch.
+    /// Adds the documents `docs` as a batch. The first document must be a multiple of 64.
     pub fn add_batch(&self, writer: &mut SegmentWriter<Vec<u8>>, field: FieldId, docs: Range<u32>) {
         let mut batch = writer.batch(docs.end - docs.start).expect("few documents");
         self.add_to(&mut batch, field, docs);
         batch.finish();
     }
 
-    /// Adds their column to a batch of the documents `docs`, of which the first is a multiple of 64.
+    /// Adds the column to a batch of the documents `docs`. The first document must be a multiple of 64.
     pub fn add_to(&self, batch: &mut ColumnBatch<'_>, field: FieldId, docs: Range<u32>) {
         let (start, end) = (docs.start as usize, docs.end as usize);
         let added = match self {

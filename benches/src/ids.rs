@@ -1,15 +1,15 @@
-//! Ids of documents, as engines are given or make them; the same in Java stands in `peers/lucene/src/common/Ids.java`.
+//! Ids of documents, as in search engines. `peers/lucene/src/common/Ids.java` generates the same ids.
 
 use std::fmt;
 
 use docvalues_testkit::rng::SplitMix64;
 
-/// Where ids come from.
+/// The kind of ids.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum IdKind {
-    /// Random UUIDs as text, 36 bytes: what the documents of apache/lucene#15820 have.
+    /// Random UUIDs as text, 36 bytes, as in apache/lucene#15820.
     Uuid,
-    /// Elasticsearch's own: a time, a sequence and a node, as 20 characters of base64url. 5,000 documents a second.
+    /// Ids of Elasticsearch: time, sequence number and node, as 20 characters of base64url. 5,000 documents a second.
     Auto,
     /// `doc-` and ten digits.
     Seq,
@@ -19,7 +19,7 @@ impl IdKind {
     /// Every kind.
     pub const ALL: [IdKind; 3] = [IdKind::Uuid, IdKind::Auto, IdKind::Seq];
 
-    /// What it is called.
+    /// The name.
     pub fn name(self) -> &'static str {
         match self {
             IdKind::Uuid => "uuid",
@@ -28,7 +28,7 @@ impl IdKind {
         }
     }
 
-    /// The id of document `i`, in the order in which documents come.
+    /// The id of the `i`-th document.
     pub fn id(self, i: u32) -> String {
         match self {
             IdKind::Uuid => uuid(i),
@@ -47,9 +47,9 @@ impl fmt::Display for IdKind {
 /// The step of SplitMix64.
 const GAMMA: u64 = 0x9e37_79b9_7f4a_7c15;
 
-/// `count` numbers below `below`, in no order: each once before any comes again.
+/// `count` numbers below `below` in random order: each once before any repeats.
 pub fn random(below: u32, count: usize) -> impl Iterator<Item = u32> {
-    // Multiplying by an odd number and shifting to the right are permutations of the numbers of so many bits.
+    // Multiplying by an odd number and xor with a right shift are permutations of the numbers with this many bits.
     let bits = (u32::BITS - below.saturating_sub(1).leading_zeros()).max(2);
     let (all, half) = (u64::from(u32::MAX >> (u32::BITS - bits)), bits / 2);
     let mix = move |number: u64| {
@@ -63,43 +63,43 @@ pub fn random(below: u32, count: usize) -> impl Iterator<Item = u32> {
     numbers.filter(move |&number| number < below).take(count)
 }
 
-/// Ids end to end, in the order in which they are asked for: as in the buffer of a request.
+/// Concatenated ids in the order of lookups, as in the buffer of a request.
 pub struct Asked {
     bytes: Vec<u8>,
     len: usize,
 }
 
 impl Asked {
-    /// Ids that are all of one length.
+    /// Ids of one length.
     pub fn new(ids: impl IntoIterator<Item: AsRef<[u8]>>) -> Asked {
         let (mut bytes, mut len) = (Vec::new(), 1);
         for id in ids {
             let id = id.as_ref();
-            assert!(bytes.is_empty() || id.len() == len, "ids of one kind are of one length");
+            assert!(bytes.is_empty() || id.len() == len, "ids of one kind have one length");
             bytes.extend_from_slice(id);
             len = id.len();
         }
         Asked { bytes, len }
     }
 
-    /// `count` ids behind the first `all` of a kind.
+    /// `count` ids after the first `all` of a kind.
     pub fn absent(kind: IdKind, all: u32, count: usize) -> Asked {
         Asked::new((all..).take(count).map(|i| kind.id(i)))
     }
 
-    /// `count` of the first `all` ids of a kind, in no order.
+    /// `count` of the first `all` ids of a kind in random order.
     pub fn present(kind: IdKind, all: u32, count: usize) -> Asked {
         Asked::new(random(all, count).map(|i| kind.id(i)))
     }
 
-    /// The same, so many at a time.
+    /// Windows of the ids.
     pub fn windows(&self, size: usize) -> impl ExactSizeIterator<Item = Window<'_>> + Clone {
         let len = self.len;
         self.bytes.chunks(size * len).map(move |bytes| Window { bytes, len })
     }
 }
 
-/// Some ids, end to end.
+/// A window of ids.
 #[derive(Clone, Copy)]
 pub struct Window<'a> {
     bytes: &'a [u8],
@@ -107,19 +107,19 @@ pub struct Window<'a> {
 }
 
 impl<'a> Window<'a> {
-    /// One by one.
+    /// The ids one by one.
     pub fn ids(self) -> impl ExactSizeIterator<Item = &'a [u8]> + Clone {
         self.bytes.chunks_exact(self.len)
     }
 
-    /// In bulks.
+    /// The ids in bulks.
     pub fn bulks(self, size: usize) -> impl Iterator<Item = Window<'a>> {
         self.bytes.chunks(self.len * size).map(move |bytes| Window { bytes, ..self })
     }
 }
 
 fn uuid(i: u32) -> String {
-    // The pair `i` of one stream.
+    // The `i`-th pair of one stream.
     let mut stream = SplitMix64::new(GAMMA.wrapping_mul(2 * u64::from(i)));
     let high = stream.next_u64() & !0xf000 | 0x4000;
     let low = stream.next_u64() & 0x3fff_ffff_ffff_ffff | 0x8000_0000_0000_0000;
@@ -133,7 +133,7 @@ fn uuid(i: u32) -> String {
     )
 }
 
-/// In the order of the bytes of Elasticsearch's `TimeBasedUUIDGenerator`.
+/// The byte order of Elasticsearch's `TimeBasedUUIDGenerator`.
 fn auto(i: u32) -> String {
     const NODE: [u8; 6] = [0x8d, 0x1f, 0x42, 0xa7, 0x33, 0x5c];
     const ALPHABET: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";

@@ -1,14 +1,14 @@
-//! Data, clock and settings of the benchmarks. Each file in `benches/` asks one question;
-//! `docs/benchmarks.md` has the answers.
+//! Data, clock and settings of the benchmarks. Each file in `benches/` is one experiment; `docs/benchmarks.md` has the
+//! results.
 //!
-//! | module | holds |
+//! | module | contents |
 //! | --- | --- |
 //! | [`data`] | columns and documents, from fixed seeds |
-//! | [`archive`] | documents of a web archive, any number of them |
-//! | [`ids`] | ids of documents, random, by time, and one after the other |
-//! | [`lucene`] | versions of Lucene that can run here |
-//! | [`given`] | these columns as a caller has them, handed to a writer |
-//! | [`segment`] | these columns written to a segment in memory |
+//! | [`archive`] | synthetic documents of a web archive |
+//! | [`ids`] | random, time-based and consecutive ids |
+//! | [`lucene`] | the versions of Lucene, and the JDKs that run them |
+//! | [`given`] | these columns as input of a writer |
+//! | [`segment`] | these columns in a segment in memory |
 //! | [`clock`] | CPU time of the thread, as criterion's measurement |
 #![forbid(unsafe_code)]
 #![expect(
@@ -33,10 +33,10 @@ use criterion::Criterion;
 
 pub use clock::ThreadTime;
 
-/// Criterion, as all benches use it.
+/// Criterion with CPU time.
 pub type Bench = Criterion<ThreadTime>;
 
-/// CPU time, and no longer than it takes to tell 5 % from noise.
+/// The configuration of all benches: CPU time, and just enough of it to tell 5 % from noise.
 pub fn criterion() -> Bench {
     Criterion::default()
         .with_measurement(ThreadTime)
@@ -46,7 +46,7 @@ pub fn criterion() -> Bench {
         .nresamples(10_000)
 }
 
-/// The same in wall time, for what several threads do.
+/// The same configuration with wall time, for several threads.
 pub fn wall_time() -> Criterion {
     Criterion::default()
         .warm_up_time(Duration::from_millis(200))
@@ -55,7 +55,7 @@ pub fn wall_time() -> Criterion {
         .nresamples(10_000)
 }
 
-/// How many documents: `DOCVALUES_BENCH_DOCS`, or a million.
+/// The number of documents: `DOCVALUES_BENCH_DOCS`, or a million.
 pub fn docs() -> u32 {
     match std::env::var("DOCVALUES_BENCH_DOCS") {
         Ok(docs) => count(&docs).expect("DOCVALUES_BENCH_DOCS is a number of documents"),
@@ -63,11 +63,11 @@ pub fn docs() -> u32 {
     }
 }
 
-/// A number of documents, as people write it: 3000000 or 3_000_000.
+/// Parses a number of documents such as 3000000 or 3_000_000.
 ///
 /// # Errors
 ///
-/// When it is none, or too great.
+/// If it is no number, or too large.
 pub fn count(text: &str) -> Result<u32, ParseIntError> {
     text.replace('_', "").parse()
 }

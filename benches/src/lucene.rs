@@ -1,11 +1,10 @@
-//! Finds what Lucene needs, and says what is missing.
+//! The versions of Lucene and the JDKs that run them.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// The versions of Lucene that are measured: the first with jump tables and the last without, and what
-/// is used today. Each with its source folder, the Java release it is compiled for, and the JDK it runs
-/// on at most.
+/// The measured versions of Lucene: the last without jump tables, the first with them, and the current ones. Each has
+/// its source folder, the Java release that it is compiled for, and the newest JDK that it runs on.
 const VERSIONS: [Version; 5] = [
     Version { number: "10.5.0", api: "lucene10", release: 21, jdks: (21, u32::MAX) },
     Version { number: "10.3.1", api: "lucene9", release: 21, jdks: (21, u32::MAX) },
@@ -14,13 +13,13 @@ const VERSIONS: [Version; 5] = [
     Version { number: "7.7.3", api: "lucene7", release: 11, jdks: (11, 20) },
 ];
 
-/// Those that look columns up.
+/// The versions for columns.
 pub const FOR_COLUMNS: [&str; 4] = ["10.5.0", "9.12.3", "8.0.0", "7.7.3"];
 
-/// Those that look ids up: today's, that of apache/lucene#15820, and the last one with an FST.
+/// The versions for ids: the current one, that of apache/lucene#15820, and the last one with an FST.
 pub const FOR_IDS: [&str; 3] = ["10.5.0", "10.3.1", "9.12.3"];
 
-/// Those that do the works of engines: today's, and the last one without jump tables, which only exports.
+/// The versions for workloads of engines: the current one, and the last one without jump tables, which only exports.
 pub const FOR_WORKS: [&str; 2] = ["10.5.0", "7.7.3"];
 
 struct Version {
@@ -35,15 +34,15 @@ struct Version {
 struct Jdk {
     home: PathBuf,
     major: u32,
-    /// As it calls itself.
+    /// The name and version that it prints.
     name: String,
 }
 
-/// A Lucene that can be started.
+/// A compiled version of Lucene.
 pub struct Lucene {
-    /// Its number.
+    /// The version number.
     pub version: &'static str,
-    /// The JVM it runs on.
+    /// The JVM that runs it.
     pub jvm: String,
     java: PathBuf,
     options: &'static [&'static str],
@@ -51,17 +50,17 @@ pub struct Lucene {
 }
 
 impl Lucene {
-    /// A process of it, to which the arguments of a measurement are to be added.
+    /// A command for it, without the arguments of a measurement.
     pub fn command(&self) -> Command {
         let mut command = Command::new(&self.java);
-        // One thread is measured: collectors with threads of their own would hide their share.
+        // One thread is measured, and collectors with other threads would hide their share.
         command.args(["-Xms1g", "-Xmx6g", "-XX:+UseSerialGC"]).args(self.options);
         command.args(["-cp", &self.classes, "Main", self.version]);
         command
     }
 }
 
-/// Compiles every version for which there is a JDK. Those for which there is none are told.
+/// Compiles every version that has a JDK, and reports the others.
 pub fn find(folder: &Path, target: &Path, wanted: impl Fn(&str) -> bool) -> Vec<Lucene> {
     let jdks = jdks();
     let mut found = Vec::new();
@@ -72,7 +71,7 @@ pub fn find(folder: &Path, target: &Path, wanted: impl Fn(&str) -> bool) -> Vec<
         else {
             let upto = if newest == u32::MAX { "or newer".to_owned() } else { format!("to {newest}") };
             eprintln!(
-                "Lucene {}: no JDK {oldest} {upto} in JAVA_HOME or /usr/lib/jvm: left out",
+                "Lucene {}: left out, found no JDK {oldest} {upto} in JAVA_HOME or /usr/lib/jvm",
                 version.number
             );
             continue;
@@ -90,7 +89,7 @@ pub fn find(folder: &Path, target: &Path, wanted: impl Fn(&str) -> bool) -> Vec<
                 },
                 classes: format!("{0}/classes:{0}/lib/*", output.display()),
             }),
-            Err(message) => eprintln!("Lucene {}: {message}: left out", version.number),
+            Err(message) => eprintln!("Lucene {}: left out, {message}", version.number),
         }
     }
     found
@@ -124,7 +123,7 @@ fn jdks() -> Vec<Jdk> {
 }
 
 fn jdk(home: PathBuf) -> Option<Jdk> {
-    // Without a compiler it is of no use here.
+    // It must have a compiler.
     if !home.join("bin/javac").exists() {
         return None;
     }

@@ -1,4 +1,4 @@
-//! The columns of [`crate::data`], written to a segment in memory.
+//! The columns of [`crate::data`] in a segment in memory.
 
 use std::sync::Arc;
 
@@ -9,12 +9,12 @@ use docvalues::{
 
 use crate::data::{self, Strings};
 
-/// A segment's bytes, and what the writer says of them.
+/// The bytes of a segment, and the summary of the writer.
 #[derive(Clone, Debug)]
 pub struct Written {
     /// The file.
     pub bytes: Arc<[u8]>,
-    /// What is where in it.
+    /// The columns and their bytes.
     pub summary: Summary,
 }
 
@@ -23,7 +23,7 @@ pub fn write(docs: u32, names: &[&str], options: WriterOptions) -> Written {
     write_sorted(docs, names, options, &[])
 }
 
-/// The same, sorted.
+/// Writes the columns `names` of `docs` documents with an index sort.
 pub fn write_sorted(docs: u32, names: &[&str], options: WriterOptions, sort: &[SortKey]) -> Written {
     let mut schema = Schema::new();
     let fields: Vec<_> = names.iter().map(|name| schema.add(spec(name)).expect("names differ")).collect();
@@ -70,7 +70,7 @@ pub fn write_strings(spec: FieldSpec, strings: &Strings) -> Written {
 pub fn spec(name: &str) -> FieldSpec {
     match name {
         "host" => FieldSpec::new(name, LogicalType::Utf8).kind(BytesKind::Sorted),
-        // What compression costs is the question of a bench of its own.
+        // The bench `binary` measures compression.
         "url" => {
             FieldSpec::new(name, LogicalType::Utf8).kind(BytesKind::Binary).compression(Compression::None)
         }
@@ -80,12 +80,12 @@ pub fn spec(name: &str) -> FieldSpec {
 }
 
 impl Written {
-    /// Opens the segment; nothing of it was verified then. Copies nothing.
+    /// Opens the segment without copying; none of it is verified yet.
     pub fn open(&self, options: OpenOptions) -> Segment {
         Segment::from_bytes(Arc::clone(&self.bytes), options).expect("a good segment")
     }
 
-    /// Bytes that the column `name` takes in the file.
+    /// The bytes of the column `name` in the file.
     pub fn column_bytes(&self, name: &str) -> u64 {
         let column = self.summary.columns.iter().find(|column| column.field().name == name);
         column.expect("a column of the segment").bytes

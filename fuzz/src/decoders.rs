@@ -64,8 +64,8 @@ pub fn numeric(input: &[u8]) {
     }
 }
 
-/// Whether the numbers pass `verify`. A few bytes may claim billions of numbers; verifying them ends, but finds no more than
-/// verifying fewer. More numbers than documents can have must be refused at once.
+/// Whether the numbers pass `verify`. A few bytes may claim billions of numbers; verifying them ends, but finds no
+/// more than verifying fewer. More numbers than documents can have must be refused at once.
 fn verify(numbers: &NumericReader<Owned>) -> bool {
     let count = numbers.count();
     (count <= 1 << 22 || count > 1 << 32) && numbers.verify().is_ok()

@@ -64,8 +64,8 @@ fn names(source: &dyn ColumnSource) -> Result<Vec<String>> {
 
 pub(crate) type Sink<'a> = dyn FnMut(Result<u64>) + 'a;
 
-/// Runs `plan` on `source` and passes every answer to `sink`, in an order that depends only on the plan and on the kinds
-/// of the columns.
+/// Runs `plan` on `source` and passes every answer to `sink`, in an order that depends only on the plan and on the
+/// kinds of the columns.
 pub fn exercise(plan: &Plan, source: &dyn ColumnSource, sink: &mut Sink<'_>) {
     for name in &plan.names {
         match source.column(name) {

@@ -16,8 +16,8 @@ const SCHEMA: usize = 400;
 
 /// Builds a segment from `input`: bytes that choose options, an optional schema file, then the rows.
 ///
-/// `dv build` must return for any input, and leave a segment or no file. A segment must pass `dv check`; its export, in a
-/// chosen format, must build a segment with the same values and the same export.
+/// `dv build` must return for any input, and leave a segment or no file. A segment must pass `dv check`; its export,
+/// in a chosen format, must build a segment with the same values and the same export.
 pub fn input(input: &[u8]) {
     let mut choices = Choices::new(input);
     let folder = crate::folder();

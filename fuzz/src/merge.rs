@@ -20,8 +20,8 @@ struct Piece {
     live: Option<Vec<u64>>,
 }
 
-/// Builds small segments, deletes some documents, and merges them: the bytes must equal those of a segment built at once
-/// from the live documents. Then damages one of them: a merge must fail, or write a clean segment.
+/// Builds small segments, deletes some documents, and merges them: the bytes must equal those of a segment built at
+/// once from the live documents. Then damages one of them: a merge must fail, or write a clean segment.
 pub fn merge(input: &[u8]) {
     let mut choices = Choices::new(input);
     let (options, hostile) = (options(&mut choices), choices.byte());

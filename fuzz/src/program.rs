@@ -1,5 +1,5 @@
-//! A program: operations of a writer, several ways to open its segment, and questions, whose answers are compared with those
-//! of the naive models of `docvalues_testkit`.
+//! A program: operations of a writer, several ways to open its segment, and questions, whose answers are compared with
+//! those of the naive models of `docvalues_testkit`.
 //!
 //! ```text
 //! options | columns | operations of the writer ... | { how to open | questions ... } ...

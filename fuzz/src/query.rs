@@ -1,4 +1,5 @@
-//! Query texts: parsed, printed and parsed again; and their results on a few documents, compared with a naive evaluation.
+//! Query texts: parsed, printed and parsed again; and their results on a few documents, compared with a naive
+//! evaluation.
 
 use std::sync::OnceLock;
 

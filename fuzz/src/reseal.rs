@@ -18,8 +18,8 @@ const ROOT_ENTRY: usize = docvalues_format::file::root::ROOT_ENTRY_LEN;
 /// Bytes of the entry of a column in the extension of fine zones.
 const FINE_ZONES_ENTRY: usize = size_of::<u32>() + SectionRef::ENCODED_LEN;
 
-/// Recomputes the checksums of `file`, from the sections up to the footer, and its id. Skips references that point out of
-/// the file.
+/// Recomputes the checksums of `file`, from the sections up to the footer, and its id. Skips references that point out
+/// of the file.
 pub fn reseal(file: &mut [u8]) {
     // A range outside of the file is skipped.
     let _ = try_reseal(file);

@@ -1,5 +1,5 @@
-//! Primary-key lookup over many segments: docvalues compared with Lucene's term dictionaries, its Bloom filters, the crate
-//! `fst` and tantivy's sorted string tables (`benches/peers/run ids`).
+//! Primary-key lookup over many segments: docvalues compared with Lucene's term dictionaries, its Bloom filters, the
+//! crate `fst` and tantivy's sorted string tables (`benches/peers/run ids`).
 //!
 //! One process measures one shape of one peer. See README.md.
 

@@ -63,8 +63,8 @@ fn said(command: &mut Command) -> Result<(), String> {
     }
 }
 
-/// Writes the missing input files of the script: `COLUMN.raw` has a little-endian `i64` for each document, then a byte for
-/// each document that is 1 if it has a value; `take.raw` has the requested documents as `u32`.
+/// Writes the missing input files of the script: `COLUMN.raw` has a little-endian `i64` for each document, then a byte
+/// for each document that is 1 if it has a value; `take.raw` has the requested documents as `u32`.
 pub fn write(column: Column, docs: u32, folder: &Path) -> io::Result<()> {
     let (values, asked) = (folder.join(format!("{column}.raw")), folder.join("take.raw"));
     if !values.exists() {

@@ -21,8 +21,8 @@ pub struct Line {
     /// The peer's API, if it has several for the workload.
     pub api: String,
     pub docs: u32,
-    /// The number of values, lookups or documents that `ns_cpu` and `ns_wall` are for; bytes for [`Workload::Bytes`] and
-    /// [`Workload::Memory`].
+    /// The number of values, lookups or documents that `ns_cpu` and `ns_wall` are for; bytes for [`Workload::Bytes`]
+    /// and [`Workload::Memory`].
     pub units: u64,
     /// CPU time of the thread for all of them.
     pub ns_cpu: f64,

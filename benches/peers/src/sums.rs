@@ -1,7 +1,7 @@
 //! Sums over the values that a peer returns: the same code for all peers.
 //!
-//! The JVM compiles its loops for the CPU that it runs on. A sum compiled for any x86-64 takes half of the time of a scan
-//! and would hide the scan, so the sums are compiled for AVX-512 and AVX2, too.
+//! The JVM compiles its loops for the CPU that it runs on. A sum compiled for any x86-64 takes half of the time of a
+//! scan and would hide the scan, so the sums are compiled for AVX-512 and AVX2, too.
 
 /// Declares sums that are compiled for AVX-512, AVX2 and any CPU.
 macro_rules! sums {

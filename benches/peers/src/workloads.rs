@@ -1,8 +1,8 @@
 //! Workloads of search engines in docvalues, Lucene and tantivy: facets, top-k, groups, ranges and exports
 //! (`benches/peers/run workloads`).
 //!
-//! Every peer has one segment with the columns `ts`, `size`, `uni24`, `host` and `url`, which is built once. One process
-//! measures one row of the table in one peer. See README.md.
+//! Every peer has one segment with the columns `ts`, `size`, `uni24`, `host` and `url`, which is built once. One
+//! process measures one row of the table in one peer. See README.md.
 
 mod answer;
 mod here;

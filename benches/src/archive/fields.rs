@@ -27,12 +27,12 @@ pub const FIELDS: [&str; 16] = [
     "image_pixels",
 ];
 
-/// One of [`FIELDS`], as a segment has it.
+/// The specification of one of [`FIELDS`].
 pub fn field(name: &str) -> FieldSpec {
     like(name, name)
 }
 
-/// A field of some `name` that is like one of [`FIELDS`].
+/// The specification of a field `name` with the type of one of [`FIELDS`].
 pub fn like(field: &str, name: &str) -> FieldSpec {
     match field {
         "id" => FieldSpec::new(name, LogicalType::Uuid),
@@ -84,11 +84,11 @@ impl Document {
     }
 }
 
-/// Adds a document to a segment: of [`FIELDS`] those at `places`, which are `fields` there.
+/// Adds a document with some of [`FIELDS`]: those at `places`, whose fields in the segment are `fields`.
 ///
 /// # Errors
 ///
-/// When the writer has no room, or its file fails.
+/// If the writer fails.
 pub fn add(
     writer: &mut SegmentWriter,
     fields: &[FieldId],
@@ -99,7 +99,7 @@ pub fn add(
     add_values(writer, fields.iter().copied().zip(places.iter().map(|&place| values[place])))
 }
 
-/// Adds a document with some values, each with its field.
+/// Adds a document with the given fields and values.
 ///
 /// # Errors
 ///
@@ -123,12 +123,12 @@ pub fn add_values<'a>(
     Ok(())
 }
 
-/// An object of JSON with the values that are there. No name and no text of an archive has anything that is to be escaped,
-/// but for quotes.
+/// Writes a document as a JSON object, without the fields that have no value. The names and texts of an archive have no
+/// characters to escape but quotes.
 ///
 /// # Errors
 ///
-/// Those of `out`.
+/// The errors of `out`.
 pub fn json<'a>(
     out: &mut impl Write,
     values: impl IntoIterator<Item = (&'a str, Option<Value<'a>>)>,
@@ -150,11 +150,11 @@ pub fn json<'a>(
             Value::Moment(millis) => write!(out, "\"{}\"", moment(millis))?,
         }
     }
-    // There may be none.
+    // The document may have none.
     out.write_all(if before == '{' { b"{}" } else { b"}" })
 }
 
-/// The moment so many milliseconds after 1970-01-01T00:00:00Z.
+/// The time `millis` milliseconds after 1970-01-01T00:00:00Z.
 pub fn moment(millis: i64) -> Timestamp {
     Timestamp::from_millisecond(millis).expect("between the years -9999 and 9999")
 }

@@ -1,4 +1,4 @@
-//! Writes documents of a web archive: as NDJSON to stdout, or as a segment.
+//! Writes synthetic documents of a web archive, as NDJSON to stdout or as a segment.
 
 use std::io::{self, BufWriter, Write};
 use std::path::PathBuf;
@@ -8,33 +8,33 @@ use clap::Parser;
 use docvalues::{Schema, SegmentWriter, WriterOptions};
 use docvalues_benches::archive::{Archive, Document, FIELDS, add, field, json};
 
-/// Writes documents of a web archive, as NDJSON to stdout or as a segment.
+/// Write synthetic documents of a web archive, as NDJSON to stdout or as a segment.
 ///
-/// The same arguments make the same bytes, on every machine.
+/// The same arguments give the same bytes on every machine.
 #[derive(Parser)]
 #[command(after_help = "Examples:
   generate --docs 1000000 | dv build - -o archive.dv
   generate --docs 300000000 --columns id,url_norm,host,crawl_date,content_length -o archive.dv")]
 struct Arguments {
-    /// How many documents.
+    /// Number of documents.
     #[arg(long, value_name = "N", value_parser = docvalues_benches::count)]
     docs: u32,
-    /// Another seed makes other documents.
+    /// Seed of the documents.
     #[arg(long, value_name = "S", default_value_t = 1)]
     seed: u64,
-    /// Of a hundred documents, how many have a `content_length`.
+    /// Percentage of documents with a `content_length`.
     #[arg(long, value_name = "PERCENT", default_value_t = 85, value_parser = clap::value_parser!(u64).range(0..=100))]
     length_percent: u64,
     /// Only these fields.
     #[arg(long, value_name = "NAMES", value_delimiter = ',')]
     columns: Vec<String>,
-    /// The segment to write.
+    /// Segment to write.
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
-    /// Without jump tables in the segment.
+    /// Leave out jump tables.
     #[arg(long, requires = "output")]
     no_jump_tables: bool,
-    /// Memory for buffered values of the segment, in MiB.
+    /// Memory budget of the build, in MiB.
     #[arg(long, value_name = "MIB", default_value_t = 1024, requires = "output")]
     budget: usize,
 }
@@ -43,7 +43,7 @@ fn main() -> ExitCode {
     let arguments = Arguments::parse();
     match run(&arguments) {
         Ok(()) => ExitCode::SUCCESS,
-        // Whoever reads has enough.
+        // The reader closed the pipe.
         Err(error) if is_broken_pipe(&*error) => ExitCode::SUCCESS,
         Err(error) => {
             eprintln!("generate: {error}");
@@ -89,14 +89,14 @@ fn run(arguments: &Arguments) -> Result<(), Box<dyn std::error::Error>> {
     Ok(())
 }
 
-/// The places of the columns that are asked for, among all.
+/// The indexes of the requested fields.
 fn wanted(columns: &[String]) -> Result<Vec<usize>, String> {
     if columns.is_empty() {
         return Ok((0..FIELDS.len()).collect());
     }
     let place = |name: &String| {
         let place = FIELDS.iter().position(|field| field == name);
-        place.ok_or_else(|| format!("no column `{name}`; there are {}", FIELDS.join(", ")))
+        place.ok_or_else(|| format!("expected one of {}, found `{name}`", FIELDS.join(", ")))
     };
     columns.iter().map(place).collect()
 }

@@ -176,8 +176,8 @@ fn tantivy(process: &Process<'_>) {
     });
 }
 
-/// docvalues: with Bloom filters in the files, with filters in memory, with a fingerprint table, and each form of the index
-/// without a filter.
+/// docvalues: with Bloom filters in the files, with filters in memory, with a fingerprint table, and each form of the
+/// index without a filter.
 fn docvalues(process: &Process<'_>, folder: &Path) {
     let filtered = docvalues_segments(process, folder, "files", IdForm::Blocks, 16);
     let readers = filtered.readers();

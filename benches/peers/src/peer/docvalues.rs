@@ -1,5 +1,5 @@
-//! docvalues with its defaults: a mapped file, checksums at first touch, baked jump tables, zone maps. Segments are built
-//! from column batches.
+//! docvalues with its defaults: a mapped file, checksums at first touch, baked jump tables, zone maps. Segments are
+//! built from column batches.
 
 use std::ops::ControlFlow;
 use std::path::Path;

@@ -1,5 +1,5 @@
-//! Three columns of the same documents, two of numbers and one of ords: one document at a time, and 64 documents of each
-//! column at a time.
+//! Three columns of the same documents, two of numbers and one of ords: one document at a time, and 64 documents of
+//! each column at a time.
 
 use std::path::PathBuf;
 
