@@ -18,22 +18,24 @@ use std::hint::black_box;
 use criterion::{BatchSize, Criterion, Throughput, criterion_group, criterion_main};
 use docvalues::FieldId;
 use docvalues::prelude::*;
+use docvalues_benches::column_input::ColumnInput;
 use docvalues_benches::data::{self, Numbers, Strings};
-use docvalues_benches::given::Given;
 use docvalues_benches::{Bench, segment};
 
 /// Documents of a batch. A multiple of 64, so that a batch has whole words of a bitset.
 const STEP: u32 = 1 << 16;
 
-fn copied(given: &Given) -> (Vec<u64>, Vec<u8>) {
+fn copied(input: &ColumnInput) -> (Vec<u64>, Vec<u8>) {
     let twice = |bytes: &[u8]| black_box(bytes.to_vec()).clone();
-    match given {
-        Given::Numbers(Numbers { values, .. }) => {
+    match input {
+        ColumnInput::Numbers(Numbers { values, .. }) => {
             let numbers = values.iter().map(|value| value.cast_unsigned()).collect::<Vec<_>>();
             (black_box(numbers).clone(), Vec::new())
         }
-        Given::Strings(Strings { bytes, offsets }) => (black_box(offsets.clone()).clone(), twice(bytes)),
-        Given::Sets(Strings { bytes, .. }, lists) => (black_box(lists.clone()).clone(), twice(bytes)),
+        ColumnInput::Strings(Strings { bytes, offsets }) => {
+            (black_box(offsets.clone()).clone(), twice(bytes))
+        }
+        ColumnInput::Sets(Strings { bytes, .. }, lists) => (black_box(lists.clone()).clone(), twice(bytes)),
     }
 }
 
@@ -50,17 +52,17 @@ fn built(name: &str, docs: u32, add: impl Fn(&mut SegmentWriter<Vec<u8>>, FieldI
 fn build(c: &mut Bench) {
     let docs = docvalues_benches::docs();
     for name in data::NUMERIC.into_iter().chain(["host", "url", "tags"]) {
-        let given = Given::of(name, docs);
+        let input = ColumnInput::of(name, docs);
         let batches = || {
             built(name, docs, |writer, field| {
                 for start in (0..docs).step_by(STEP as usize) {
-                    given.add_batch(writer, field, start..docs.min(start + STEP));
+                    input.add_batch(writer, field, start..docs.min(start + STEP));
                 }
             })
         };
         let documents = || {
             built(name, docs, |writer, field| {
-                (0..docs).for_each(|doc| given.add_document(writer, field, doc));
+                (0..docs).for_each(|doc| input.add_document(writer, field, doc));
             })
         };
         assert!(batches() == documents());
@@ -68,7 +70,7 @@ fn build(c: &mut Bench) {
         group.throughput(Throughput::Elements(docs.into()));
         group.bench_function("batches", |b| b.iter(batches));
         group.bench_function("documents", |b| b.iter(documents));
-        group.bench_function("copy", |b| b.iter(|| copied(&given)));
+        group.bench_function("copy", |b| b.iter(|| copied(&input)));
         group.finish();
     }
 }
@@ -76,18 +78,18 @@ fn build(c: &mut Bench) {
 fn finish(c: &mut Criterion) {
     let docs = docvalues_benches::docs();
     let columns = data::NUMERIC.into_iter().chain(["host", "url", "tags"]);
-    let given: Vec<_> = columns.map(|name| (name, Given::of(name, docs))).collect();
+    let input: Vec<_> = columns.map(|name| (name, ColumnInput::of(name, docs))).collect();
     let buffered = |threads| {
         let mut schema = Schema::new();
         let fields: Vec<_> =
-            given.iter().map(|(name, _)| schema.add(segment::spec(name)).expect("a new field")).collect();
+            input.iter().map(|(name, _)| schema.add(segment::spec(name)).expect("a new field")).collect();
         let options = WriterOptions { budget: usize::MAX, threads, ..WriterOptions::default() };
         let mut writer = SegmentWriter::in_memory(schema, options);
         for start in (0..docs).step_by(STEP as usize) {
             let range = start..docs.min(start + STEP);
             let mut batch = writer.batch(range.end - range.start).expect("few enough documents");
-            for ((_, given), &field) in given.iter().zip(&fields) {
-                given.add_to(&mut batch, field, range.clone());
+            for ((_, input), &field) in input.iter().zip(&fields) {
+                input.add_to(&mut batch, field, range.clone());
             }
             batch.finish();
         }

@@ -27,7 +27,7 @@ use docvalues::terms::lookup::{IdLookup, IdStore};
 use docvalues::terms::read::IdsReader;
 use docvalues::terms::template::{Packed, Template};
 use docvalues::{DocId, IdForm};
-use docvalues_benches::ids::{Asked, IdKind, Window, random};
+use docvalues_benches::ids::{IdKind, LookupIds, Window, random};
 use docvalues_benches::{Bench, criterion, docs};
 
 /// Numbers of segments. All have the same total of ids.
@@ -67,9 +67,9 @@ impl Shape {
     }
 
     /// Present and absent ids.
-    fn asked(&self) -> [(&'static str, Asked); 2] {
+    fn asked(&self) -> [(&'static str, LookupIds); 2] {
         let (kind, all) = (self.kind, self.ids());
-        [("present", Asked::present(kind, all, ASKED)), ("absent", Asked::absent(kind, all, ASKED))]
+        [("present", LookupIds::present(kind, all, ASKED)), ("absent", LookupIds::absent(kind, all, ASKED))]
     }
 
     /// The same segments with packed ids.
@@ -159,9 +159,9 @@ fn shape_of_text(kind: IdKind) -> Vec<Vec<u8>> {
     (0..docs() * 2).step_by(997).map(|i| kind.id(i).into_bytes()).collect()
 }
 
-fn pack_all(template: &Template, asked: &Asked) -> Asked {
+fn pack_all(template: &Template, asked: &LookupIds) -> LookupIds {
     let ids = asked.windows(WINDOW).flat_map(Window::ids);
-    Asked::new(
+    LookupIds::new(
         ids.map(|id| template.pack(id, &mut Packed::default()).expect("it is like the others").to_vec()),
     )
 }

@@ -15,7 +15,7 @@ use std::ops::Range;
 use criterion::{Throughput, criterion_group, criterion_main};
 use docvalues::prelude::*;
 use docvalues::{BytesKind, Compression, Merger};
-use docvalues_benches::given::Given;
+use docvalues_benches::column_input::ColumnInput;
 use docvalues_benches::{Bench, data, segment};
 
 /// Documents of a batch. A multiple of 64, so that a batch has whole words of a bitset.
@@ -36,26 +36,26 @@ fn options() -> WriterOptions {
 }
 
 /// A segment of the documents `docs`, added one by one or in batches.
-fn built(spec: &FieldSpec, given: &Given, docs: Range<u32>, one_by_one: bool) -> Vec<u8> {
+fn built(spec: &FieldSpec, input: &ColumnInput, docs: Range<u32>, one_by_one: bool) -> Vec<u8> {
     let mut schema = Schema::new();
     let field = schema.add(spec.clone()).expect("a new field");
     let mut writer = SegmentWriter::in_memory(schema, options());
     if one_by_one {
-        docs.for_each(|doc| given.add_document(&mut writer, field, doc));
+        docs.for_each(|doc| input.add_document(&mut writer, field, doc));
     } else {
         for start in docs.clone().step_by(STEP as usize) {
-            given.add_batch(&mut writer, field, start..docs.end.min(start + STEP));
+            input.add_batch(&mut writer, field, start..docs.end.min(start + STEP));
         }
     }
     writer.finish_bytes().expect("memory does not fail")
 }
 
-fn measure(c: &mut Bench, name: &str, spec: &FieldSpec, given: &Given) {
+fn measure(c: &mut Bench, name: &str, spec: &FieldSpec, input: &ColumnInput) {
     let docs = docvalues_benches::docs();
     let size = docs.div_ceil(SEGMENTS).next_multiple_of(64);
     let pieces: Vec<_> =
         (0..docs).step_by(size as usize).map(|start| start..docs.min(start + size)).collect();
-    let segments = pieces.into_iter().map(|piece| built(spec, given, piece, false));
+    let segments = pieces.into_iter().map(|piece| built(spec, input, piece, false));
     let segments: Vec<_> =
         segments.map(|file| Segment::from_bytes(file, OpenOptions::new()).expect("a good file")).collect();
     let mut live = vec![u64::MAX; size as usize / 64];
@@ -70,7 +70,7 @@ fn measure(c: &mut Bench, name: &str, spec: &FieldSpec, given: &Given) {
         }
         merger.finish_bytes().expect("good segments").0
     };
-    let (batches, documents) = (|| built(spec, given, 0..docs, false), || built(spec, given, 0..docs, true));
+    let (batches, documents) = (|| built(spec, input, 0..docs, false), || built(spec, input, 0..docs, true));
     assert!(merge(None) == batches());
 
     let mut group = c.benchmark_group(format!("merge/{name}"));
@@ -85,11 +85,11 @@ fn measure(c: &mut Bench, name: &str, spec: &FieldSpec, given: &Given) {
 fn merge(c: &mut Bench) {
     let docs = docvalues_benches::docs();
     for name in data::NUMERIC.into_iter().chain(["host", "url", "tags"]) {
-        measure(c, name, &segment::spec(name), &Given::of(name, docs));
+        measure(c, name, &segment::spec(name), &ColumnInput::of(name, docs));
     }
     for (name, kind, compression) in STRINGS {
         let spec = FieldSpec::new("url", docvalues::LogicalType::Utf8).kind(kind).compression(compression);
-        measure(c, name, &spec, &Given::of("url", docs));
+        measure(c, name, &spec, &ColumnInput::of("url", docs));
     }
 }
 

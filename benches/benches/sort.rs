@@ -21,7 +21,7 @@ use criterion::{Throughput, criterion_group, criterion_main};
 use docvalues::prelude::*;
 use docvalues::{Filter, bits};
 use docvalues_benches::segment::{self, Written};
-use docvalues_benches::{Bench, given::Given};
+use docvalues_benches::{Bench, column_input::ColumnInput};
 
 const COLUMNS: [&str; 6] = ["host", "price60", "size", "status", "tags", "ts"];
 
@@ -74,7 +74,7 @@ fn range(c: &mut Bench) {
 
 fn build(c: &mut Bench) {
     let docs = docvalues_benches::docs();
-    let given = COLUMNS.map(|name| (name, Given::of(name, docs)));
+    let input = COLUMNS.map(|name| (name, ColumnInput::of(name, docs)));
     let numbers: Vec<i64> = (0..i64::from(docs)).collect();
     let build = |how: &str| {
         let options = WriterOptions { budget: usize::MAX, ..WriterOptions::default() };
@@ -83,8 +83,8 @@ fn build(c: &mut Bench) {
         let fields = COLUMNS.map(|name| writer.add_field(segment::spec(name)).expect("a new field"));
         let mut batch = writer.batch(docs).expect("few enough documents");
         batch.i64(number, &numbers, None).expect("good values");
-        for ((_, given), field) in given.iter().zip(fields) {
-            given.add_to(&mut batch, field, 0..docs);
+        for ((_, input), field) in input.iter().zip(fields) {
+            input.add_to(&mut batch, field, 0..docs);
         }
         batch.finish();
         writer.sort_by(keys(how)).expect("columns of one value");

@@ -46,7 +46,7 @@ fn main() -> Outcome {
     let segment = Segment::open(file)?;
     let docs = segment.docs();
     let fields = segment.fields()?.into_iter();
-    let columns: Vec<_> = fields.map(|field| Given::read(&segment, field)).collect::<Outcome<_>>()?;
+    let columns: Vec<_> = fields.map(|field| ColumnValues::read(&segment, field)).collect::<Outcome<_>>()?;
     let known = |field: &Field| match field.kind {
         Kind::Binary => BytesKind::Binary,
         Kind::Sorted => BytesKind::Sorted,
@@ -103,7 +103,7 @@ fn options() -> WriterOptions {
 
 /// A segment of some documents.
 fn built(
-    columns: &[Given],
+    columns: &[ColumnValues],
     docs: Range<u32>,
     kind: impl Fn(&Field) -> BytesKind,
     one_by_one: bool,
@@ -139,7 +139,7 @@ fn built(
 }
 
 /// The values of a column.
-struct Given {
+struct ColumnValues {
     field: Field,
     /// The documents with a value, of a column with at most one.
     present: Vec<u64>,
@@ -151,13 +151,14 @@ struct Given {
     bytes: Vec<u8>,
 }
 
-impl Given {
-    fn read(segment: &Segment, field: Field) -> Outcome<Given> {
+impl ColumnValues {
+    fn read(segment: &Segment, field: Field) -> Outcome<ColumnValues> {
         let column = segment.column(&field.name)?;
         let docs = DocRange::new(0, segment.docs());
         let (present, lists, offsets) = (vec![0; docs.words()], vec![0], vec![0]);
         let is_multi = field.kind.is_multi_valued();
-        let mut given = Given { field, present, lists, numbers: Vec::new(), offsets, bytes: Vec::new() };
+        let mut values =
+            ColumnValues { field, present, lists, numbers: Vec::new(), offsets, bytes: Vec::new() };
         let (mut numbers, mut ords, mut string) = (Vec::new(), Vec::new(), Vec::new());
         for doc in docs.iter() {
             let is_present = match column.values() {
@@ -166,31 +167,31 @@ impl Given {
                     if !is_present && !is_multi {
                         numbers.push(0);
                     }
-                    given.numbers.extend(&numbers);
-                    given.lists.push(given.numbers.len() as u64);
+                    values.numbers.extend(&numbers);
+                    values.lists.push(values.numbers.len() as u64);
                     is_present
                 }
                 Values::Ords(rows, terms) => {
                     let is_present = rows.get(doc, &mut ords)?;
                     for &ord in &ords {
                         terms.term(ord, &mut string)?;
-                        given.push(&string);
+                        values.push(&string);
                     }
                     if !is_present && !is_multi {
-                        given.push(&[]);
+                        values.push(&[]);
                     }
-                    given.lists.push(given.offsets.len() as u64 - 1);
+                    values.lists.push(values.offsets.len() as u64 - 1);
                     is_present
                 }
                 Values::Bytes(rows) => {
                     let is_present = rows.get(doc, &mut string)?;
-                    given.push(&string);
+                    values.push(&string);
                     is_present
                 }
             };
-            given.present[doc.get() as usize / 64] |= u64::from(is_present) << (doc.get() % 64);
+            values.present[doc.get() as usize / 64] |= u64::from(is_present) << (doc.get() % 64);
         }
-        Ok(given)
+        Ok(values)
     }
 
     fn push(&mut self, string: &[u8]) {
@@ -206,7 +207,7 @@ impl Given {
         docs: Range<u32>,
     ) -> Outcome {
         let (start, end) = (docs.start as usize, docs.end as usize);
-        let Given { present, lists, numbers, offsets, bytes, .. } = self;
+        let ColumnValues { present, lists, numbers, offsets, bytes, .. } = self;
         let present = Some(&present[start / 64..]);
         match self.field.kind {
             Kind::Numeric => batch.stored(field, &numbers[start..end], present)?,

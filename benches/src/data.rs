@@ -258,7 +258,7 @@ mod tests {
     }
 
     #[test]
-    fn the_documents_asked_for() {
+    fn requested_documents() {
         assert_eq!(hits(DOCS, 100).len(), 9_963);
         assert_eq!(hits(1_000, 10_000).len(), 1_000);
         assert_eq!(random_docs(DOCS, 3), [735_277, 338_439, 357_548].map(DocId::new));

@@ -64,14 +64,14 @@ pub fn random(below: u32, count: usize) -> impl Iterator<Item = u32> {
 }
 
 /// Concatenated ids in the order of lookups, as in the buffer of a request.
-pub struct Asked {
+pub struct LookupIds {
     bytes: Vec<u8>,
     len: usize,
 }
 
-impl Asked {
+impl LookupIds {
     /// Ids of one length.
-    pub fn new(ids: impl IntoIterator<Item: AsRef<[u8]>>) -> Asked {
+    pub fn new(ids: impl IntoIterator<Item: AsRef<[u8]>>) -> LookupIds {
         let (mut bytes, mut len) = (Vec::new(), 1);
         for id in ids {
             let id = id.as_ref();
@@ -79,17 +79,17 @@ impl Asked {
             bytes.extend_from_slice(id);
             len = id.len();
         }
-        Asked { bytes, len }
+        LookupIds { bytes, len }
     }
 
     /// `count` ids after the first `all` of a kind.
-    pub fn absent(kind: IdKind, all: u32, count: usize) -> Asked {
-        Asked::new((all..).take(count).map(|i| kind.id(i)))
+    pub fn absent(kind: IdKind, all: u32, count: usize) -> LookupIds {
+        LookupIds::new((all..).take(count).map(|i| kind.id(i)))
     }
 
     /// `count` of the first `all` ids of a kind in random order.
-    pub fn present(kind: IdKind, all: u32, count: usize) -> Asked {
-        Asked::new(random(all, count).map(|i| kind.id(i)))
+    pub fn present(kind: IdKind, all: u32, count: usize) -> LookupIds {
+        LookupIds::new(random(all, count).map(|i| kind.id(i)))
     }
 
     /// Windows of the ids.
@@ -154,7 +154,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn ids_are_those_that_java_makes() {
+    fn ids_equal_those_of_java() {
         assert_eq!(IdKind::Uuid.id(0), "e220a839-7b1d-4daf-ae78-9e6aa1b965f4");
         assert_eq!(IdKind::Uuid.id(12_345), "08c1c32f-6569-4004-9c77-153405c39953");
         assert_eq!(IdKind::Auto.id(7), "6ADlz4sBjR9CpzNcaBAB");
@@ -164,7 +164,7 @@ mod tests {
     }
 
     #[test]
-    fn random_numbers_come_once() {
+    fn random_numbers_are_distinct() {
         for below in [1, 2, 3, 100, 4_096, 76_923] {
             let mut numbers: Vec<u32> = random(below, below as usize).collect();
             assert!(below < 100 || !numbers.is_sorted());
@@ -174,8 +174,8 @@ mod tests {
     }
 
     #[test]
-    fn ids_that_are_asked_for_lie_end_to_end() {
-        let asked = Asked::absent(IdKind::Seq, 5, 103);
+    fn lookup_ids_are_concatenated() {
+        let asked = LookupIds::absent(IdKind::Seq, 5, 103);
         let ids: Vec<&[u8]> =
             asked.windows(40).flat_map(|window| window.bulks(7).flat_map(Window::ids)).collect();
         assert_eq!((asked.windows(40).len(), ids.len(), ids[0]), (3, 103, &b"doc-0000000005"[..]));

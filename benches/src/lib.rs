@@ -7,7 +7,7 @@
 //! | [`archive`] | synthetic documents of a web archive |
 //! | [`ids`] | random, time-based and consecutive ids |
 //! | [`lucene`] | the versions of Lucene, and the JDKs that run them |
-//! | [`given`] | these columns as input of a writer |
+//! | [`column_input`] | these columns as input of a writer |
 //! | [`segment`] | these columns in a segment in memory |
 //! | [`clock`] | CPU time of the thread, as criterion's measurement |
 #![forbid(unsafe_code)]
@@ -20,8 +20,8 @@
 
 pub mod archive;
 pub mod clock;
+pub mod column_input;
 pub mod data;
-pub mod given;
 pub mod ids;
 pub mod lucene;
 pub mod segment;

@@ -5,7 +5,7 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use crate::cpus::{self, Limited};
+use crate::cpus::{self, Variant};
 use crate::lucene::{self, Lucene};
 use crate::machine::{self, Machine};
 use crate::python::{self, Python};
@@ -142,9 +142,9 @@ impl Options {
             _ if column.parts().is_some() => false,
             Workload::Take => !matches!(column, Column::Url | Column::Tags) && !is_parquet,
             _ if is_python => false,
-            Workload::Build => !self.keep && !cpus::is_limited(peer),
+            Workload::Build => !self.keep && !cpus::is_variant(peer),
             // Variants of docvalues read the files of docvalues.
-            _ => work.is_read() || !cpus::is_limited(peer),
+            _ => work.is_read() || !cpus::is_variant(peer),
         };
         let workloads = Workload::ALL.iter().copied();
         workloads.filter(|&work| (wanted.contains(&work) || is_needed(work)) && is_for(work)).collect()
@@ -169,11 +169,11 @@ pub fn run(args: &[String]) -> Result<(), String> {
     let lucenes = lucene::find(&package.join("lucene"), &target(), |version| {
         lucene::FOR_COLUMNS.contains(&version) && options.wants_lucene(version)
     });
-    let limited = cpus::limited(|peer| options.wants_limited(peer));
+    let variants = cpus::variants(|peer| options.wants_limited(peer));
     let python = python::find(package, &target(), options.names_python());
-    let peers = Peers { lucenes: &lucenes, limited: &limited, python: python.as_ref() };
+    let peers = Peers { lucenes: &lucenes, variants: &variants, python: python.as_ref() };
     let jvms = lucenes.iter().map(|lucene| (lucene.version.to_owned(), lucene.jvm.clone())).collect();
-    let mut machine = Machine::look(root(), options.docs, options.rounds, jvms);
+    let mut machine = Machine::detect(root(), options.docs, options.rounds, jvms);
 
     let mut lines = Vec::new();
     // A partial run keeps the results of the complete one.
@@ -194,7 +194,7 @@ pub fn run(args: &[String]) -> Result<(), String> {
 /// The peers in other programs.
 struct Peers<'a> {
     lucenes: &'a [Lucene],
-    limited: &'a [Limited],
+    variants: &'a [Variant],
     python: Option<&'a Python>,
 }
 
@@ -214,7 +214,7 @@ fn turn(
             command.args(["measure", peer]);
             (peer.to_owned(), command)
         })
-        .chain(peers.limited.iter().map(|one| (one.peer.to_owned(), one.command("measure"))))
+        .chain(peers.variants.iter().map(|one| (one.peer.to_owned(), one.command("measure"))))
         .chain(peers.lucenes.iter().map(|lucene| (format!("lucene-{}", lucene.version), lucene.command())))
         .chain(peers.python.into_iter().flat_map(|python| {
             let wanted = python::PEERS.into_iter().filter(|peer| options.wants_peer(peer));
@@ -318,7 +318,7 @@ mod tests {
     }
 
     #[test]
-    fn limited_peers_only_read() {
+    fn variants_only_read() {
         let all = options(&[]);
         assert!(all.workloads("docvalues", Column::Ts).contains(&Workload::Build));
         let workloads = all.workloads("docvalues-avx2", Column::Ts);
@@ -326,7 +326,7 @@ mod tests {
     }
 
     #[test]
-    fn limited_peers_are_left_out_unless_they_are_named() {
+    fn variants_run_only_if_wanted() {
         assert!(options(&[]).wants_limited("docvalues-any"));
         assert!(!options(&["--quick"]).wants_limited("docvalues-any"));
         assert!(!options(&["--no-cpus"]).wants_limited("docvalues-any"));
@@ -335,7 +335,7 @@ mod tests {
     }
 
     #[test]
-    fn peers_do_what_they_can() {
+    fn peers_run_supported_workloads() {
         let all = options(&[]);
         assert_eq!(
             all.workloads("lucene-10.5.0", Column::Three),
@@ -347,7 +347,7 @@ mod tests {
     }
 
     #[test]
-    fn ways_that_count_are_measured() {
+    fn batch_workloads_include_single_lookups() {
         let workloads = options(&["--only", "gather-1"]).workloads("tantivy", Column::Ts);
         assert_eq!(workloads, [Workload::Gather1, Workload::Get1]);
     }

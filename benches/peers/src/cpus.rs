@@ -3,18 +3,18 @@
 use std::process::Command;
 
 /// The names of the variants, and the value of the variable.
-const LIMITED: [(&str, &str); 2] = [("docvalues-avx2", "avx2"), ("docvalues-any", "any")];
+const VARIANTS: [(&str, &str); 2] = [("docvalues-avx2", "avx2"), ("docvalues-any", "any")];
 
 /// The kernels of docvalues, fastest first.
 const KERNELS: [&str; 3] = ["AVX-512", "AVX2", "portable"];
 
 /// A variant of docvalues.
-pub struct Limited {
+pub struct Variant {
     pub peer: &'static str,
     cpu: &'static str,
 }
 
-impl Limited {
+impl Variant {
     /// A command for it, without the arguments of a measurement.
     pub fn command(&self, measure: &str) -> Command {
         let mut command = Command::new(std::env::current_exe().unwrap_or_default());
@@ -24,8 +24,8 @@ impl Limited {
 }
 
 /// Whether a peer is a variant of docvalues.
-pub fn is_limited(peer: &str) -> bool {
-    LIMITED.iter().any(|limited| limited.0 == peer)
+pub fn is_variant(peer: &str) -> bool {
+    VARIANTS.iter().any(|variant| variant.0 == peer)
 }
 
 /// The index in [`KERNELS`] of the fastest kernels for this CPU.
@@ -48,13 +48,13 @@ pub fn kernels() -> &'static str {
 }
 
 /// The wanted variants, without those that would equal docvalues on this CPU.
-pub fn limited(wanted: impl Fn(&str) -> bool) -> Vec<Limited> {
+pub fn variants(wanted: impl Fn(&str) -> bool) -> Vec<Variant> {
     let mut found = Vec::new();
-    for (place, (peer, cpu)) in LIMITED.into_iter().enumerate().filter(|(_, limited)| wanted(limited.0)) {
+    for (place, (peer, cpu)) in VARIANTS.into_iter().enumerate().filter(|(_, variant)| wanted(variant.0)) {
         if best() > place {
             eprintln!("{peer}: left out, it equals docvalues, whose kernels are {} here", kernels());
         } else {
-            found.push(Limited { peer, cpu });
+            found.push(Variant { peer, cpu });
         }
     }
     found
@@ -63,7 +63,7 @@ pub fn limited(wanted: impl Fn(&str) -> bool) -> Vec<Limited> {
 /// The variant of this process.
 pub fn this() -> &'static str {
     let cpu = std::env::var("DOCVALUES_CPU").unwrap_or_default();
-    LIMITED.into_iter().find(|limited| limited.1 == cpu).map_or("docvalues", |limited| limited.0)
+    VARIANTS.into_iter().find(|variant| variant.1 == cpu).map_or("docvalues", |variant| variant.0)
 }
 
 /// Checks that this process is the variant `peer`.

@@ -3,8 +3,8 @@
 //!
 //! One process measures one shape of one peer. See README.md.
 
-mod here;
 mod report;
+mod rust_peers;
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -19,7 +19,7 @@ use crate::id_kinds::IdKind;
 use crate::lucene::{self, Lucene};
 use crate::machine::{self, Machine};
 
-pub use here::measure;
+pub use rust_peers::measure;
 
 const HELP: &str = "\
 usage: benches/peers/run ids [--quick] [--rounds N] [--only NAME]... [--report FOLDER]
@@ -175,7 +175,7 @@ pub fn run(args: &[String]) -> Result<(), String> {
         lucene::FOR_IDS.contains(&version) && options.wants(&format!("lucene-{version}"))
     });
     let jvms = lucenes.iter().map(|lucene| (lucene.version.to_owned(), lucene.jvm.clone())).collect();
-    let mut machine = Machine::look(&root, 0, options.rounds, jvms);
+    let mut machine = Machine::detect(&root, 0, options.rounds, jvms);
     let mut lines = Vec::new();
     for round in 0..options.rounds {
         for &shape in &options.shapes {
@@ -206,7 +206,7 @@ fn turn(
     let this = std::env::current_exe().map_err(|e| e.to_string())?;
     let (text, milliseconds) = (shape.to_string(), options.milliseconds.to_string());
     let mut commands = Vec::new();
-    for peer in here::PEERS.into_iter().filter(|peer| *peer == "docvalues" || options.wants(peer)) {
+    for peer in rust_peers::PEERS.into_iter().filter(|peer| *peer == "docvalues" || options.wants(peer)) {
         let mut command = Command::new(&this);
         command.args(["measure-ids", peer, &text]).arg(folder).arg(&milliseconds);
         commands.push((peer.to_owned(), command));

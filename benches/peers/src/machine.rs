@@ -29,7 +29,7 @@ pub struct Machine {
 }
 
 impl Machine {
-    pub fn look(root: &Path, docs: u32, rounds: u32, jvms: Vec<(String, String)>) -> Machine {
+    pub fn detect(root: &Path, docs: u32, rounds: u32, jvms: Vec<(String, String)>) -> Machine {
         let of = |file: &str, key: &str| {
             let text = fs::read_to_string(file).unwrap_or_default();
             let line = text.lines().find(|line| line.starts_with(key)).unwrap_or_default().to_owned();

@@ -3,7 +3,7 @@
 pub mod docvalues;
 pub mod parquet;
 pub mod tantivy;
-pub mod three;
+pub mod three_columns;
 
 /// Documents of a request, for APIs that take many.
 pub const BATCH: usize = 1_024;

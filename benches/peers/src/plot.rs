@@ -171,7 +171,7 @@ fn around(values: impl Iterator<Item = f64> + Clone) -> Range<f64> {
 pub fn bars(results: &Results, work: Workload, title: &str) -> String {
     let (columns, mut peers) = (results.columns(work), results.peers_of(work));
     // Their marks would hide that of docvalues.
-    peers.retain(|peer| !cpus::is_limited(peer.0));
+    peers.retain(|peer| !cpus::is_variant(peer.0));
     // Times of strings and of ords are not comparable.
     let alike = |column, found: &Figure| {
         results.get(work, column, "docvalues").is_none_or(|ours| ours.strings == found.strings)

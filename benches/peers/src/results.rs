@@ -205,7 +205,7 @@ mod tests {
     }
 
     #[test]
-    fn the_median_of_the_fastest_way_counts() {
+    fn the_median_of_the_fastest_api_counts() {
         let mut lines = vec![line("docvalues", Workload::Random, "many", 90.0, 7)];
         lines.extend([50.0, 500.0, 60.0].map(|ns| line("tantivy", Workload::Random, "many", ns, 7)));
         lines.extend([40.0, 40.0, 900.0].map(|ns| line("tantivy", Workload::RandomSingle, "one", ns, 7)));
@@ -217,7 +217,7 @@ mod tests {
     }
 
     #[test]
-    fn a_work_that_was_not_asked_for_has_no_row() {
+    fn unrequested_workloads_have_no_row() {
         let results = Results::new(vec![line("docvalues", Workload::Get1, "get", 9.0, 7)]).unwrap();
         assert_eq!(results.workloads(), [Workload::Get1]);
     }

@@ -9,7 +9,7 @@ use memmap2::Mmap;
 use serde::{Deserialize, Serialize};
 
 use crate::clock::{Elapsed, Moment};
-use crate::task::{Asked, Column, Values, Workload};
+use crate::task::{Column, Requests, Values, Workload};
 
 /// One measurement.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -65,7 +65,7 @@ impl Session {
     }
 
     /// The values and the requests. Reports the sum of the values, and builds the file if it is missing.
-    pub fn prepare(&self, build: impl Fn(&Values, &Path)) -> (Values, Asked) {
+    pub fn prepare(&self, build: impl Fn(&Values, &Path)) -> (Values, Requests) {
         let values = self.column.values(self.docs);
         self.tell(Workload::Data, "", 1, Elapsed::default(), values.sum(), "data");
         let path = self.file();
@@ -81,7 +81,7 @@ impl Session {
             let len = path.metadata().expect("the file is there").len();
             self.tell(Workload::Bytes, "", len, Elapsed::default(), 0, "nothing");
         }
-        (values, Asked::new(self.docs))
+        (values, Requests::new(self.docs))
     }
 
     /// The files of the columns that are read together. Builds those that are missing.

@@ -292,15 +292,15 @@ pub struct Lookups<'a> {
 }
 
 /// The documents of all requests.
-pub struct Asked {
+pub struct Requests {
     pub hits1: Vec<DocId>,
     pub hits001: Vec<DocId>,
     pub random: Vec<DocId>,
 }
 
-impl Asked {
-    pub fn new(docs: u32) -> Asked {
-        Asked {
+impl Requests {
+    pub fn new(docs: u32) -> Requests {
+        Requests {
             hits1: data::hits(docs, 100),
             hits001: data::hits(docs, 1),
             random: data::random_docs(docs, LOOKUPS),
@@ -354,7 +354,7 @@ mod tests {
     }
 
     #[test]
-    fn names_are_read_as_they_are_written() {
+    fn names_round_trip() {
         assert!(Workload::ALL.iter().all(|&work| work.name().parse() == Ok(work)));
         assert!("sizes".parse::<Column>().unwrap_err().contains("size-shifted"));
     }

@@ -4,8 +4,8 @@
 //! Every peer has one segment with the columns `ts`, `size`, `uni24`, `host` and `url`, which is built once. One
 //! process measures one row of the table in one peer. See README.md.
 
-mod answer;
-mod here;
+mod checksum;
+mod docvalues;
 mod process;
 mod report;
 mod tantivy;
@@ -20,7 +20,7 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
-use crate::cpus::{self, Limited};
+use crate::cpus::{self, Variant};
 use crate::lucene::{self, Lucene};
 use crate::machine::{self, Machine};
 use crate::task::{Column, names};
@@ -198,7 +198,7 @@ impl Options {
     fn only(&mut self, name: &str) -> Result<(), String> {
         if let Ok(row) = name.parse() {
             self.rows.push(row);
-        } else if HERE.contains(&name) || cpus::is_limited(name) || name.starts_with("lucene") {
+        } else if HERE.contains(&name) || cpus::is_variant(name) || name.starts_with("lucene") {
             self.peers.push(name.to_owned());
         } else {
             return Err(format!("--only: expected a peer or row, found `{name}`\n\n{HELP}"));
@@ -238,20 +238,20 @@ pub fn run(args: &[String]) -> Result<(), String> {
     let folder = target().join(format!("data/workloads-{}", options.docs));
     fs::create_dir_all(&folder).map_err(|e| format!("{}: {e}", folder.display()))?;
     let package = Path::new(env!("CARGO_MANIFEST_DIR"));
-    let limited = cpus::limited(|peer| options.wants_limited(peer));
+    let variants = cpus::variants(|peer| options.wants_limited(peer));
     let lucenes = lucene::find(&package.join("lucene"), &target(), |version| {
         lucene::FOR_WORKS.contains(&version) && options.wants(&format!("lucene-{version}"))
     });
     let jvms = lucenes.iter().map(|lucene| (lucene.version.to_owned(), lucene.jvm.clone())).collect();
-    let mut machine = Machine::look(&root, options.docs, options.rounds, jvms);
-    for (peer, mut command) in commands(&options, &limited, &lucenes, &folder, None) {
+    let mut machine = Machine::detect(&root, options.docs, options.rounds, jvms);
+    for (peer, mut command) in commands(&options, &variants, &lucenes, &folder, None) {
         eprintln!("segments: {peer}");
         said(&peer, &mut command)?;
     }
     let mut lines: Vec<Line> = Vec::new();
     for round in 0..options.rounds {
         for &row in &options.rows {
-            let mut commands = commands(&options, &limited, &lucenes, &folder, Some(row));
+            let mut commands = commands(&options, &variants, &lucenes, &folder, Some(row));
             // The order changes, so that no peer always follows the same one.
             let first = round as usize % commands.len();
             commands.rotate_left(first);
@@ -278,7 +278,7 @@ pub fn run(args: &[String]) -> Result<(), String> {
 /// A command for each peer that runs `row`; without a row, for each peer whose segment is missing.
 fn commands(
     options: &Options,
-    limited: &[Limited],
+    variants: &[Variant],
     lucenes: &[Lucene],
     folder: &Path,
     row: Option<Row>,
@@ -295,10 +295,10 @@ fn commands(
         commands.push((peer.to_owned(), command));
     }
     // The variants read the segment of docvalues.
-    for limited in limited.iter().filter(|_| row.is_some()) {
-        let mut command = limited.command("measure-workloads");
+    for variants in variants.iter().filter(|_| row.is_some()) {
+        let mut command = variants.command("measure-workloads");
         command.args(options.arguments(folder, row));
-        commands.push((limited.peer.to_owned(), command));
+        commands.push((variants.peer.to_owned(), command));
     }
     for lucene in lucenes {
         let peer = format!("lucene-{}", lucene.version);
@@ -348,7 +348,7 @@ pub fn measure(args: &[String]) -> Result<(), String> {
         name if name.starts_with("docvalues") => {
             cpus::check(name)?;
             let file = process::file(folder.as_ref(), "docvalues");
-            here::run(&Process { file, ..process(cpus::this(), peer::locked("docvalues")) }, row);
+            docvalues::run(&Process { file, ..process(cpus::this(), peer::locked("docvalues")) }, row);
         }
         "tantivy" => tantivy::run(&process("tantivy", peer::locked("tantivy-columnar")), row),
         other => return Err(format!("expected a peer of this program, found `{other}`")),
@@ -361,7 +361,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn answers_that_differ_are_refused() {
+    fn different_answers_are_refused() {
         let line = |peer: &str, checksum| Line {
             peer: peer.to_owned(),
             version: String::new(),

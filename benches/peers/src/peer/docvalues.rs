@@ -9,18 +9,18 @@ use docvalues::{
     Segment, SegmentWriter, Sorted, TermOrd, WriterOptions, bits,
 };
 
-use super::{BATCH, three};
+use super::{BATCH, three_columns};
 use crate::data::Strings;
 use crate::session::Session;
 use crate::sums;
-use crate::task::{Asked, Column, Lookups, Tags, Values, Workload, host_lookups, touch};
+use crate::task::{Column, Lookups, Requests, Tags, Values, Workload, host_lookups, touch};
 
 pub const FIELD: &str = "field";
 
 pub fn run(session: &Session) {
     let column = session.column;
     if let Some(files) = session.parts(build) {
-        return three::docvalues(session, &files);
+        return three_columns::docvalues(session, &files);
     }
     let (values, asked) = session.prepare(|values, path| build(column, values, path));
     let count = column.value_count(&values);
@@ -139,7 +139,7 @@ pub fn get_ord(column: &Sorted, doc: DocId) -> i64 {
     column.ord(doc).expect("good bytes").map_or(0, |ord| i64::from(ord.get()) + 1)
 }
 
-fn numbers(session: &Session, segment: &Segment, asked: &Asked, count: u64, middle: DocId) {
+fn numbers(session: &Session, segment: &Segment, asked: &Requests, count: u64, middle: DocId) {
     session.measure(Workload::Open, "open, get", 1, || {
         let column = open(session).numeric(FIELD).expect("a column");
         column.get(middle).expect("good bytes").expect("a value")
@@ -189,7 +189,7 @@ fn numbers(session: &Session, segment: &Segment, asked: &Asked, count: u64, midd
     }
 }
 
-fn host(session: &Session, segment: &Segment, asked: &Asked, count: u64, middle: DocId) {
+fn host(session: &Session, segment: &Segment, asked: &Requests, count: u64, middle: DocId) {
     let mut term = Vec::new();
     session.measure_strings(Workload::Open, "open, ord, term", 1, || {
         let column = open(session).sorted(FIELD).expect("a column");
@@ -240,7 +240,7 @@ fn host(session: &Session, segment: &Segment, asked: &Asked, count: u64, middle:
     });
 }
 
-fn url(session: &Session, segment: &Segment, asked: &Asked, count: u64, middle: DocId) {
+fn url(session: &Session, segment: &Segment, asked: &Requests, count: u64, middle: DocId) {
     let mut buffer = Vec::new();
     session.measure_strings(Workload::Open, "open, get", 1, || {
         let column = open(session).binary(FIELD).expect("a column");
@@ -273,7 +273,7 @@ fn url(session: &Session, segment: &Segment, asked: &Asked, count: u64, middle: 
     }
 }
 
-fn tags(session: &Session, segment: &Segment, asked: &Asked, count: u64, middle: DocId) {
+fn tags(session: &Session, segment: &Segment, asked: &Requests, count: u64, middle: DocId) {
     let mut ords = Vec::new();
     session.measure(Workload::Open, "open, ords", 1, || {
         let column = open(session).sorted_set(FIELD).expect("a column");

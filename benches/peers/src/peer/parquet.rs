@@ -34,7 +34,7 @@ use parquet::file::reader::{FileReader, SerializedFileReader};
 use crate::data::Numbers;
 use crate::session::Session;
 use crate::sums;
-use crate::task::{Asked, Column, Lookups, Tags, Values, Workload, touch};
+use crate::task::{Column, Lookups, Requests, Tags, Values, Workload, touch};
 
 const ROWS: usize = 8_192;
 
@@ -302,7 +302,7 @@ fn scan(session: &Session, opened: &Opened, count: u64) {
     }
 }
 
-fn gather(session: &Session, opened: &Opened, asked: &Asked) {
+fn gather(session: &Session, opened: &Opened, asked: &Requests) {
     let column = session.column;
     for Lookups { work, docs: wanted, units, .. } in asked.gathers() {
         let api = if work == Workload::Random { "sort, row selection" } else { "row selection" };

@@ -10,10 +10,10 @@ use memmap2::Mmap;
 use tantivy_columnar::column_index::MultiValueIndex;
 use tantivy_columnar::{BytesColumn, ColumnIndex, ColumnType, ColumnarReader, ColumnarWriter, DynamicColumn};
 
-use super::{BATCH, three};
+use super::{BATCH, three_columns};
 use crate::session::{Session, map};
 use crate::sums;
-use crate::task::{Asked, Column, Lookups, Tags, Values, Workload, host_lookups, touch};
+use crate::task::{Column, Lookups, Requests, Tags, Values, Workload, host_lookups, touch};
 
 pub type Numbers = tantivy_columnar::Column<u64>;
 
@@ -22,7 +22,7 @@ const FIELD: &str = "field";
 pub fn run(session: &Session) {
     let column = session.column;
     if let Some(files) = session.parts(|_, values, path| build(values, path)) {
-        return three::tantivy(session, &files);
+        return three_columns::tantivy(session, &files);
     }
     let (values, asked) = session.prepare(build);
     let count = column.value_count(&values);
@@ -133,7 +133,7 @@ pub fn first(column: &Numbers, doc: u32) -> i64 {
 }
 
 /// Scans and gathers of at most one number a document.
-fn read_numbers(session: &Session, column: &Numbers, asked: &Asked, count: u64) {
+fn read_numbers(session: &Session, column: &Numbers, asked: &Requests, count: u64) {
     let values = column.values.num_vals();
     session.measure(Workload::Scan, "get_range", count, || {
         let docs: i64 = match &column.index {
@@ -197,7 +197,7 @@ fn read_numbers(session: &Session, column: &Numbers, asked: &Asked, count: u64) 
     }
 }
 
-fn numbers(session: &Session, asked: &Asked, count: u64, middle: u32) {
+fn numbers(session: &Session, asked: &Requests, count: u64, middle: u32) {
     session.measure(Workload::Open, "open, first", 1, || {
         open_numbers(&session.file()).first(middle).expect("a value").cast_signed()
     });
@@ -214,7 +214,7 @@ fn numbers(session: &Session, asked: &Asked, count: u64, middle: u32) {
     }
 }
 
-fn host(session: &Session, asked: &Asked, count: u64, middle: u32) {
+fn host(session: &Session, asked: &Requests, count: u64, middle: u32) {
     let mut term = Vec::new();
     session.measure_strings(Workload::Open, "open, ord_to_bytes", 1, || {
         let column = open_bytes(&session.file());
@@ -255,7 +255,7 @@ fn sorted_terms(column: &BytesColumn, mut ords: Vec<u64>) -> i64 {
 
 /// Every URL is a term: a lookup reads an ord and then its term. A scan in document order would take microseconds
 /// for each value and is not measured.
-fn url(session: &Session, asked: &Asked, middle: u32) {
+fn url(session: &Session, asked: &Requests, middle: u32) {
     let mut term = Vec::new();
     session.measure_strings(Workload::Open, "open, ord_to_bytes", 1, || {
         let column = open_bytes(&session.file());
@@ -281,7 +281,7 @@ fn url(session: &Session, asked: &Asked, middle: u32) {
     }
 }
 
-fn tags(session: &Session, asked: &Asked, count: u64, middle: u32) {
+fn tags(session: &Session, asked: &Requests, count: u64, middle: u32) {
     session.measure(Workload::Open, "open, values_for_doc", 1, || {
         open_bytes(&session.file()).ords().values_for_doc(middle).map(u64::cast_signed).sum()
     });

@@ -19,18 +19,18 @@ const PEERS: [(&str, &str); 4] = [
 ];
 
 /// The variants of docvalues.
-const LIMITED: [(&str, &str); 2] =
+const VARIANTS: [(&str, &str); 2] =
     [("docvalues-avx2", "docvalues, AVX2"), ("docvalues-any", "docvalues, any")];
 
 /// An API with its median CPU and wall time in milliseconds.
-struct Way {
+struct Api {
     api: String,
     cpu: f64,
     wall: f64,
 }
 
 /// Medians over the rounds by row and peer, the fastest API first.
-struct Medians(BTreeMap<(Row, String), Vec<Way>>);
+struct Medians(BTreeMap<(Row, String), Vec<Api>>);
 
 impl Medians {
     fn new(lines: &[Line]) -> Medians {
@@ -45,19 +45,19 @@ impl Medians {
             all[all.len() / 2]
         };
         let ways = |ways: BTreeMap<&str, Vec<&Line>>| {
-            let way = |(api, lines): (&str, Vec<&Line>)| Way {
+            let way = |(api, lines): (&str, Vec<&Line>)| Api {
                 api: api.to_owned(),
                 cpu: median(&lines, |line| line.ns_cpu),
                 wall: median(&lines, |line| line.ns_wall),
             };
-            let mut ways: Vec<Way> = ways.into_iter().map(way).collect();
+            let mut ways: Vec<Api> = ways.into_iter().map(way).collect();
             ways.sort_by(|a, b| a.cpu.total_cmp(&b.cpu));
             ways
         };
         Medians(all.into_iter().map(|(key, lines)| (key, ways(lines))).collect())
     }
 
-    fn ways(&self, row: Row, peer: &str) -> &[Way] {
+    fn ways(&self, row: Row, peer: &str) -> &[Api] {
         self.0.get(&(row, peer.to_owned())).map_or(&[], Vec::as_slice)
     }
 
@@ -194,7 +194,7 @@ fn table(out: &mut String, medians: &Medians) {
 
 /// The variants of docvalues compared with the faster of Lucene 10.5 and tantivy.
 fn without_avx512(out: &mut String, medians: &Medians) {
-    let measured = |row: &Row| LIMITED.iter().any(|(peer, _)| medians.get(*row, peer).is_some());
+    let measured = |row: &Row| VARIANTS.iter().any(|(peer, _)| medians.get(*row, peer).is_some());
     let rows: Vec<Row> = medians.rows().filter(measured).collect();
     if rows.is_empty() {
         return;
@@ -207,7 +207,7 @@ fn without_avx512(out: &mut String, medians: &Medians) {
     );
     for row in rows {
         let _ = write!(out, "| {} | {} |", name(row), shown(medians.get(row, PEERS[0].0)));
-        for (peer, _) in LIMITED {
+        for (peer, _) in VARIANTS {
             let figure = medians.get(row, peer);
             let _ = write!(out, " {} | {} |", shown(figure), times(figure, medians.better(row)));
         }
@@ -247,7 +247,7 @@ fn ways(out: &mut String, medians: &Medians) {
          | workload | peer | API | CPU, ms | wall time, ms |\n| --- | --- | --- | ---: | ---: |\n",
     );
     for row in medians.rows() {
-        for (peer, called) in PEERS.into_iter().chain(LIMITED) {
+        for (peer, called) in PEERS.into_iter().chain(VARIANTS) {
             for way in medians.ways(row, peer) {
                 let (cpu, wall) = (figure(way.cpu), figure(way.wall));
                 let _ = writeln!(out, "| {} | {called} | {} | {cpu} | {wall} |", name(row), way.api);
@@ -269,7 +269,7 @@ mod tests {
     }
 
     #[test]
-    fn the_fastest_way_counts() {
+    fn the_fastest_api_counts() {
         let line = |api: &str, ns_cpu| Line {
             peer: "lucene".to_owned(),
             version: "10.5.0".to_owned(),

@@ -7,7 +7,7 @@ use std::path::Path;
 use docvalues::DocId;
 use tantivy_columnar::{BytesColumn, ColumnType, ColumnarReader, ColumnarWriter, DynamicColumn};
 
-use super::answer::{Best, Columns, then, then_term};
+use super::checksum::{Columns, TopK, then, then_term};
 use super::process::Process;
 use super::{NUMBERS, Row, SORTED, STRINGS, TOP, Task};
 use crate::session::map;
@@ -105,7 +105,7 @@ impl Peer {
                 counts[ord as usize] += 1;
             }
         });
-        let mut best = Best::new(TOP);
+        let mut best = TopK::new(TOP);
         for (ord, &count) in (0..).zip(&counts) {
             best.offer(count.into(), ord);
         }
@@ -113,7 +113,7 @@ impl Peer {
     }
 
     fn top(&self, hits: Option<&[u32]>) -> i64 {
-        let mut best = Best::new(SORTED);
+        let mut best = TopK::new(SORTED);
         batches(self.docs, [&self.size], hits, |docs, [sizes]| {
             for (at, &size) in sizes.iter().enumerate() {
                 let size = size.cast_signed();
@@ -133,7 +133,7 @@ impl Peer {
                 *sum = sum.wrapping_add(size.cast_signed());
             }
         });
-        let mut best = Best::new(TOP);
+        let mut best = TopK::new(TOP);
         for (ord, &sum) in (0..).zip(&sums) {
             best.offer(sum, ord);
         }
@@ -141,7 +141,7 @@ impl Peer {
     }
 
     /// The checksum of the top hosts, with their names.
-    fn named(&self, best: &Best) -> i64 {
+    fn named(&self, best: &TopK) -> i64 {
         let mut term = Vec::new();
         best.entries().iter().fold(0, |sum, &(value, ord)| {
             assert!(self.host.ord_to_bytes(ord.into(), &mut term).expect("a good file"));

@@ -30,7 +30,7 @@ import org.apache.lucene.util.FixedBitSet;
  * Workloads of engines over an index of one segment: facets, the first documents, groups, ranges and exports, in
  * loops written by hand.
  *
- * <p>Answers come to the same numbers as those of src/workloads/answer.rs.
+ * <p>Answers come to the same numbers as those of src/workloads/checksum.rs.
  */
 final class Workloads {
   private static final String[] NUMBERS = {"ts", "size", "uni24"};

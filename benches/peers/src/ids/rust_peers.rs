@@ -21,7 +21,7 @@ use tantivy_sstable::{Dictionary as SsTable, MonotonicU64SSTable};
 
 use super::{Line, Shape, WINDOW};
 use crate::clock::{Elapsed, Moment};
-use crate::id_kinds::{Asked, Window};
+use crate::id_kinds::{LookupIds, Window};
 
 /// Ids to look up, distinct if the shape has that many. Slow peers only look up the first of them.
 const ASKED: usize = 1_000_000;
@@ -64,10 +64,10 @@ impl Process<'_> {
     }
 
     /// The ids to look up: absent ids, the next ones of the sequence, and present ids in random order.
-    fn asked(&self) -> [(&'static str, Asked); 2] {
+    fn asked(&self) -> [(&'static str, LookupIds); 2] {
         let Shape { kind, .. } = self.shape;
         let all = self.shape.ids();
-        [("absent", Asked::absent(kind, all, ASKED)), ("present", Asked::present(kind, all, ASKED))]
+        [("absent", LookupIds::absent(kind, all, ASKED)), ("present", LookupIds::present(kind, all, ASKED))]
     }
 
     /// Measures lookups, which return the version of the newest document.
@@ -78,7 +78,13 @@ impl Process<'_> {
     }
 
     /// Measures window by window, until all windows and enough samples are measured, or the time is up.
-    fn measure<'w>(&self, work: &str, how: &str, asked: &'w Asked, mut body: impl FnMut(Window<'w>) -> i64) {
+    fn measure<'w>(
+        &self,
+        work: &str,
+        how: &str,
+        asked: &'w LookupIds,
+        mut body: impl FnMut(Window<'w>) -> i64,
+    ) {
         let (mut samples, mut checksums, mut spent) = (Vec::new(), Vec::new(), 0.0);
         let windows = asked.windows(WINDOW).len();
         for (at, window) in asked.windows(WINDOW).enumerate().cycle() {

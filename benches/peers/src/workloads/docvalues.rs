@@ -12,7 +12,7 @@ use docvalues::{
     WriterOptions, bits,
 };
 
-use super::answer::{Columns, then, then_term};
+use super::checksum::{Columns, then, then_term};
 use super::process::Process;
 use super::{EXPORTED, NUMBERS, Row, SORTED, STRINGS, TOP, Task};
 use crate::task::{Column, Values};

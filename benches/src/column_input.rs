@@ -9,7 +9,7 @@ use crate::data::{self, Numbers, Strings};
 
 /// The values of a column.
 #[derive(Clone, Debug)]
-pub enum Given {
+pub enum ColumnInput {
     /// At most one number for each document.
     Numbers(Numbers),
     /// One string for each document.
@@ -22,17 +22,17 @@ fn string(Strings { bytes, offsets }: &Strings, at: usize) -> &[u8] {
     &bytes[offsets[at] as usize..offsets[at + 1] as usize]
 }
 
-impl Given {
+impl ColumnInput {
     /// The column `name` of `docs` documents.
-    pub fn of(name: &str, docs: u32) -> Given {
+    pub fn of(name: &str, docs: u32) -> ColumnInput {
         match name {
-            "host" => Given::Strings(data::hosts(docs)),
-            "url" => Given::Strings(data::urls(docs)),
+            "host" => ColumnInput::Strings(data::hosts(docs)),
+            "url" => ColumnInput::Strings(data::urls(docs)),
             "tags" => {
                 let (names, lists) = data::tags(docs);
-                Given::Sets(names, lists)
+                ColumnInput::Sets(names, lists)
             }
-            _ => Given::Numbers(data::numbers(name, docs)),
+            _ => ColumnInput::Numbers(data::numbers(name, docs)),
         }
     }
 
@@ -47,14 +47,14 @@ impl Given {
     pub fn add_to(&self, batch: &mut ColumnBatch<'_>, field: FieldId, docs: Range<u32>) {
         let (start, end) = (docs.start as usize, docs.end as usize);
         let added = match self {
-            Given::Numbers(Numbers { values, present }) => {
+            ColumnInput::Numbers(Numbers { values, present }) => {
                 let present = present.as_ref().map(|words| &words[start / 64..]);
                 batch.i64(field, &values[start..end], present)
             }
-            Given::Strings(Strings { bytes, offsets }) => {
+            ColumnInput::Strings(Strings { bytes, offsets }) => {
                 batch.bytes(field, &offsets[start..=end], bytes, None)
             }
-            Given::Sets(Strings { bytes, offsets }, lists) => {
+            ColumnInput::Sets(Strings { bytes, offsets }, lists) => {
                 batch.bytes_lists(field, &lists[start..=end], offsets, bytes, None)
             }
         };
@@ -66,15 +66,15 @@ impl Given {
         let mut document = writer.document();
         let at = doc as usize;
         match self {
-            Given::Numbers(Numbers { values, present }) => {
+            ColumnInput::Numbers(Numbers { values, present }) => {
                 if present.as_ref().is_none_or(|words| words[at / 64] >> (at % 64) & 1 == 1) {
                     document.i64(field, values[at]).expect("a good value");
                 }
             }
-            Given::Strings(strings) => {
+            ColumnInput::Strings(strings) => {
                 document.stored_bytes(field, string(strings, at)).expect("a good value");
             }
-            Given::Sets(strings, lists) => {
+            ColumnInput::Sets(strings, lists) => {
                 for at in lists[at]..lists[at + 1] {
                     document.stored_bytes(field, string(strings, at as usize)).expect("a good value");
                 }

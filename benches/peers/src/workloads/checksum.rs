@@ -15,7 +15,7 @@ pub fn then_term(sum: i64, term: &[u8], value: i64) -> i64 {
 }
 
 /// The top-k values and their owners. Of equal values, the first one wins. Values are above 0.
-pub struct Best {
+pub struct TopK {
     /// Descending.
     entries: Vec<(i64, u32)>,
     most: usize,
@@ -23,9 +23,9 @@ pub struct Best {
     pub least: i64,
 }
 
-impl Best {
-    pub fn new(most: usize) -> Best {
-        Best { entries: Vec::with_capacity(most + 1), most, least: 0 }
+impl TopK {
+    pub fn new(most: usize) -> TopK {
+        TopK { entries: Vec::with_capacity(most + 1), most, least: 0 }
     }
 
     /// Collects a value if it is competitive.
@@ -79,9 +79,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_best_are_those_of_a_stable_sort() {
+    fn top_k_equals_a_stable_sort() {
         let mut values: Vec<i64> = (0..1_000).map(|i| i * 7_919 % 101 + 1).collect();
-        let mut best = Best::new(20);
+        let mut best = TopK::new(20);
         for (&value, whose) in values.iter().zip(0..) {
             best.offer(value, whose);
         }
