@@ -310,7 +310,7 @@ fn cold_child(path: &Path, how: &str, kind: IdKind, ids: u32, work: &str) -> Out
             // Read the whole filter, as random ids do after some minutes.
             let lines = ids / 16;
             for i in 0..lines {
-                black_box(index.reader().may_hold(&docvalues::terms::filter::Probe::new(
+                black_box(index.reader().may_hold(&docvalues::terms::bloom::Probe::new(
                     u64::from(i).wrapping_mul(0x9E37_79B9_7F4A_7C15),
                 ))?);
             }

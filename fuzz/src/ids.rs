@@ -4,11 +4,11 @@ use std::convert::Infallible;
 use std::ops::ControlFlow;
 
 use docvalues::column::Result;
-use docvalues::terms::filter::Probe;
+use docvalues::terms::bloom::Probe;
 use docvalues::terms::hash::hash as hash_of;
 use docvalues::terms::ids::Ids;
+use docvalues::terms::packing::Packed;
 use docvalues::terms::read::IdsReader;
-use docvalues::terms::template::Packed;
 use docvalues::{DocId, Segment};
 use docvalues_format::error::Section;
 use docvalues_format::granule::SectionRef;

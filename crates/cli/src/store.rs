@@ -18,9 +18,9 @@ pub(crate) use docvalues::search::export::DocOrder;
 pub(crate) use docvalues::search::export::{Cell, ChunkColumn};
 pub(crate) use docvalues::search::retrieve::Retriever;
 pub(crate) use docvalues::search::{self, Error as SearchError, Search};
-pub(crate) use docvalues::terms::filter::MAX_BITS as MAX_FILTER_BITS;
+pub(crate) use docvalues::terms::bloom::MAX_BITS as MAX_FILTER_BITS;
 pub(crate) use docvalues::terms::lookup::{IdLookup, SeekError, SegmentIds};
-pub(crate) use docvalues::terms::template::Kind as Packing;
+pub(crate) use docvalues::terms::packing::Kind as Packing;
 #[cfg(feature = "parquet")]
 pub(crate) use docvalues::writer::arrow::{
     FlatArray, Holds, Leaf, Stored, Strings, for_each, leaves, weight,

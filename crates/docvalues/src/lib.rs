@@ -215,7 +215,7 @@
 //! # Ids
 //!
 //! With an id field, [`Segment::ids`] goes from an id to its document. Over many segments,
-//! [`IdStore`](terms::lookup::IdStore) keeps a table of tags that tells at once that an id is new, and gives each reader a
+//! [`IdStore`](terms::lookup::IdStore) keeps a fingerprint table that tells at once that an id is new, and gives each reader a
 //! snapshot; a `Seeker` of it does what `PerThreadIDVersionAndSeqNoLookup` does, and columns have the version:
 //!
 //! ```

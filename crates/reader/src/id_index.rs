@@ -11,8 +11,8 @@ use docvalues_format::error::{self, ErrorKind, Place, Section as Role};
 use docvalues_format::granule::{SectionRef, extent};
 use docvalues_storage::{Advice, Section};
 use docvalues_terms::ids::{Form, IDS_TAG, IdSizes, Ids};
+use docvalues_terms::packing;
 use docvalues_terms::read::IdsReader;
-use docvalues_terms::template;
 
 use crate::column::{FormatResult, corrupt};
 use crate::segment::Segment;
@@ -230,8 +230,8 @@ impl IdIndex {
         self.0.reader.form()
     }
 
-    /// The pattern by which ids are packed, such as UUIDs; [`template::Kind::Raw`] if they are stored as they are.
-    pub fn packed_as(&self) -> template::Kind {
+    /// The pattern by which ids are packed, such as UUIDs; [`packing::Kind::Raw`] if they are stored as they are.
+    pub fn packed_as(&self) -> packing::Kind {
         self.0.reader.template().kind()
     }
 

@@ -21,25 +21,25 @@
 //! touch of a granule costs its CRC-32 (about 0.2 µs) and, without a mapping, one `pread`; later
 //! ones cost a test of its bit, and once every granule of a section was touched, of one number.
 
+mod atomic_file;
+mod checksum_tree;
+mod demand_paging;
 mod error;
-mod faults;
-mod huge;
-mod level;
-mod map;
-mod paged;
-mod positioned;
-mod publish;
-mod requests;
+mod fault_injection;
+mod granule_set;
+mod huge_pages;
+mod mmap;
+mod positioned_file;
+mod request_waves;
 mod section;
 mod source;
 mod spill;
-mod verified;
 
+pub use atomic_file::AtomicFile;
 pub use error::{Error, Result, Step};
-pub use faults::Faults;
-pub use huge::prefer_huge_pages;
-pub use publish::AtomicFile;
-pub use requests::ReadAt;
+pub use fault_injection::Faults;
+pub use huge_pages::prefer_huge_pages;
+pub use request_waves::ReadAt;
 pub use section::{Section, Verify};
 pub use source::{Advice, Memory, Source};
 pub use spill::Spill;

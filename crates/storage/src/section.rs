@@ -9,9 +9,9 @@ use docvalues_format::error::{Error, ErrorKind, Place, Result, Section as Role};
 use docvalues_format::granule::{self, CRC_LEN, GRANULE, Layout, SectionRef};
 use docvalues_format::source::{SectionBytes, TAIL, Touched};
 
-use crate::level::Level;
+use crate::checksum_tree::Level;
+use crate::granule_set::granules_of;
 use crate::source::{Advice, Source};
-use crate::verified::granules_of;
 
 #[cfg(test)]
 mod tests;

@@ -14,9 +14,9 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use docvalues_format::error::{Error as FormatError, ErrorKind, Result as FormatResult, Section as Role};
 
 use crate::error::{Error, Result, Step};
-use crate::map::Map;
-use crate::positioned::Positioned;
-use crate::requests::{ReadAt, Requests};
+use crate::mmap::Map;
+use crate::positioned_file::PositionedFile;
+use crate::request_waves::{ReadAt, Requests};
 
 /// The bytes of one file: mapped, in memory, read piece by piece, or requested from elsewhere.
 ///
@@ -66,7 +66,7 @@ const SMALL: usize = 64 << 10;
 enum Backend {
     Mapped(Map),
     Memory(Memory),
-    Read(Positioned),
+    Read(PositionedFile),
     Requests(Requests),
 }
 
@@ -157,7 +157,7 @@ impl Source {
     pub fn read(path: impl AsRef<Path>) -> Result<Source> {
         let path = path.as_ref();
         let (file, len) = open(path)?;
-        Ok(Source::new(Some(path), len, Backend::Read(Positioned::of(file))))
+        Ok(Source::new(Some(path), len, Backend::Read(PositionedFile::of(file))))
     }
 
     /// Takes the bytes of a file that are in memory. None is copied.

@@ -7,10 +7,10 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
+use crate::atomic_file::BUFFER;
 use crate::error::{Error, Result, Step};
-use crate::faults::Trouble;
-use crate::positioned::Positioned;
-use crate::publish::BUFFER;
+use crate::fault_injection::FaultInjector;
+use crate::positioned_file::PositionedFile;
 
 #[cfg(test)]
 mod tests;
@@ -24,12 +24,12 @@ mod tests;
 /// Clones are the same file. What was appended is never changed. After an error, what was appended before
 /// still is there, and what was refused can be appended again.
 #[derive(Clone, Debug)]
-pub struct Spill(Arc<Beside>);
+pub struct Spill(Arc<SpillFile>);
 
 #[derive(Debug)]
-struct Beside {
+struct SpillFile {
     path: PathBuf,
-    trouble: Trouble,
+    injector: FaultInjector,
     /// The most bytes that it may take.
     limit: AtomicU64,
     file: Mutex<Option<Opened>>,
@@ -37,7 +37,7 @@ struct Beside {
 
 #[derive(Debug)]
 struct Opened {
-    file: Arc<Positioned>,
+    file: Arc<PositionedFile>,
     len: u64,
     /// Whether it still has its name.
     named: bool,
@@ -50,7 +50,10 @@ impl Spill {
     /// A temporary file in `folder`, for what is built elsewhere.
     pub fn in_folder(folder: impl AsRef<Path>) -> Spill {
         let (process, next) = (std::process::id(), NEXT.fetch_add(1, Ordering::Relaxed));
-        Spill::new(folder.as_ref().join(format!(".docvalues-{process}-{next}.spill")), Trouble::default())
+        Spill::new(
+            folder.as_ref().join(format!(".docvalues-{process}-{next}.spill")),
+            FaultInjector::default(),
+        )
     }
 
     /// Refuses bytes from now on that would make the file longer than `bytes`.
@@ -59,15 +62,15 @@ impl Spill {
     }
 
     /// Says where: of the build that holds the lock for this path, and holds it as long as there is a clone.
-    pub(crate) fn new(path: PathBuf, trouble: Trouble) -> Spill {
+    pub(crate) fn new(path: PathBuf, injector: FaultInjector) -> Spill {
         let limit = AtomicU64::new(u64::MAX);
-        Spill(Arc::new(Beside { path, trouble, limit, file: Mutex::new(None) }))
+        Spill(Arc::new(SpillFile { path, injector, limit, file: Mutex::new(None) }))
     }
 
     /// Removes what a killed build may have left. Usually there is nothing.
     pub(crate) fn clear(&self) -> Result<()> {
-        let Beside { path, trouble, .. } = &*self.0;
-        match trouble.before(Step::Remove).and_then(|()| fs::remove_file(path)) {
+        let SpillFile { path, injector, .. } = &*self.0;
+        match injector.before(Step::Remove).and_then(|()| fs::remove_file(path)) {
             Err(e) if e.kind() != io::ErrorKind::NotFound => Err(Error::new(Step::Remove, path, e)),
             _ => Ok(()),
         }
@@ -79,12 +82,12 @@ impl Spill {
     ///
     /// When the file cannot be created or written, on a full disk or at its [`limit`](Self::limit).
     pub fn append(&self, bytes: &[u8]) -> Result<u64> {
-        let Beside { path, trouble, limit, file } = &*self.0;
+        let SpillFile { path, injector, limit, file } = &*self.0;
         let mut file = file.lock().unwrap_or_else(PoisonError::into_inner);
         let opened = match &mut *file {
             Some(opened) => opened,
             none => {
-                let opened = create(path, trouble).map_err(|e| Error::new(Step::Create, path, e))?;
+                let opened = create(path, injector).map_err(|e| Error::new(Step::Create, path, e))?;
                 none.insert(opened)
             }
         };
@@ -95,7 +98,7 @@ impl Spill {
             return Err(Error::new(Step::Write, path, io::Error::new(io::ErrorKind::QuotaExceeded, why)));
         }
         let written = in_full(bytes.len(), io::ErrorKind::WriteZero, |part| {
-            let most = trouble.before_bytes(Step::Write, part.len())?;
+            let most = injector.before_bytes(Step::Write, part.len())?;
             opened.file.write_at(&bytes[part.start..][..most], at + part.start as u64)
         });
         written.map_err(|e| Error::new(Step::Write, path, e))?;
@@ -109,10 +112,10 @@ impl Spill {
     ///
     /// When the file cannot be read.
     pub fn read(&self, at: u64, bytes: &mut [u8]) -> Result<()> {
-        let Beside { path, trouble, file, .. } = &*self.0;
+        let SpillFile { path, injector, file, .. } = &*self.0;
         let file = file.lock().unwrap_or_else(PoisonError::into_inner).as_ref().map(|o| Arc::clone(&o.file));
         let read = in_full(bytes.len(), io::ErrorKind::UnexpectedEof, |part| {
-            let most = trouble.before_bytes(Step::Read, part.len())?;
+            let most = injector.before_bytes(Step::Read, part.len())?;
             let Some(file) = &file else { return Ok(0) };
             file.read_at(&mut bytes[part.start..][..most], at + part.start as u64)
         });
@@ -121,12 +124,12 @@ impl Spill {
 }
 
 /// Creates the file, which is nobody else's, and takes its name away.
-fn create(path: &Path, trouble: &Trouble) -> io::Result<Opened> {
-    trouble.before(Step::Create)?;
+fn create(path: &Path, injector: &FaultInjector) -> io::Result<Opened> {
+    injector.before(Step::Create)?;
     let file = File::options().read(true).write(true).create_new(true).open(path)?;
     // Should that fail, it is removed in the end.
-    let named = !cfg!(unix) || trouble.before(Step::Remove).and_then(|()| fs::remove_file(path)).is_err();
-    Ok(Opened { file: Arc::new(Positioned::of(file)), len: 0, named })
+    let named = !cfg!(unix) || injector.before(Step::Remove).and_then(|()| fs::remove_file(path)).is_err();
+    Ok(Opened { file: Arc::new(PositionedFile::of(file)), len: 0, named })
 }
 
 /// Moves `len` bytes by calls that may move fewer, or `none` at the end: `call` gets the part that is to be
@@ -148,7 +151,7 @@ fn in_full(
     Ok(())
 }
 
-impl Drop for Beside {
+impl Drop for SpillFile {
     fn drop(&mut self) {
         let file = self.file.get_mut().unwrap_or_else(PoisonError::into_inner);
         // Closed first: there are systems that want it.

@@ -15,12 +15,12 @@ use docvalues_format::error::{Error, Result};
 use docvalues_format::granule::SectionRef;
 use docvalues_format::id::DocId;
 use docvalues_format::source::Owned;
+use docvalues_terms::bloom::Probe;
 use docvalues_terms::build::{IdOptions, IdsBuilder};
-use docvalues_terms::filter::Probe;
 use docvalues_terms::hash::hash;
 use docvalues_terms::ids::{Form, Ids};
+use docvalues_terms::packing::Packed;
 use docvalues_terms::read::IdsReader;
-use docvalues_terms::template::Packed;
 
 const ROUNDS: usize = 5;
 

@@ -6,13 +6,13 @@ use std::ops::ControlFlow;
 use docvalues_format::id::DocId;
 use docvalues_format::numeric::{self, Numeric, NumericOptions, Role};
 
-use crate::blocks::{Blocks, BlocksBuilder};
-use crate::exact::TrieBuilder;
-use crate::filter::{DEFAULT_BITS, FilterBuilder, MAX_BITS};
+use crate::bloom::{BloomFilterBuilder, DEFAULT_BITS, MAX_BITS};
+use crate::exact_trie::TrieBuilder;
 use crate::fst::FstBuilder;
 use crate::hash::hash;
+use crate::id_blocks::{Blocks, BlocksBuilder};
 use crate::ids::{Form, Ids, Keys, MAX_BOUND, MAX_ID_LEN};
-use crate::template::{Packed, Template, detect};
+use crate::packing::{Packed, Template, detect};
 
 #[cfg(test)]
 mod tests;
@@ -277,7 +277,7 @@ impl IdsBuilder {
         let packed = template.pack(&survey.first, first).zip(template.pack(&survey.last, last));
         let Some((least, greatest)) = packed else { return Ok(None) };
         let [least, greatest] = [least, greatest].map(|key| key[..key.len().min(MAX_BOUND)].into());
-        let mut filter = FilterBuilder::new(survey.count, filter_bits);
+        let mut filter = BloomFilterBuilder::new(survey.count, filter_bits);
         let mut keys = KeysBuilder::new(form);
         let (mut count, mut room, mut end) = (0, Packed::default(), Ok(true));
         keep.begin(survey.count);

@@ -1,13 +1,13 @@
 //! What every form of the index answers.
 
-mod checked;
+mod verified;
 
 use std::ops::{ControlFlow, Range};
 
 use docvalues_format::error::Result;
 
-pub use checked::Checked;
-pub(crate) use checked::{Keys as CheckedKeys, ask};
+pub use verified::VerifiedDictionary;
+pub(crate) use verified::{VerifiedKeys, ask};
 
 /// Sorted unique keys, numbered from 0 in their order, which is that of their bytes: the number of a key is its *rank*.
 ///

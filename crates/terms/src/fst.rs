@@ -10,7 +10,7 @@
 //! | no better than a trie for | random ids, which share no ends |
 //! | time | O(bytes of the key): a step for every node that branches |
 //!
-//! The bytes stand in `fst/node.rs`; what surrounds nodes in `walk.rs`.
+//! The bytes stand in `fst/node.rs`; what surrounds nodes in `nodes.rs`.
 //!
 //! # What differs from others
 //!
@@ -20,14 +20,14 @@
 //! * A way that does not branch is one node: its bytes are compared at once. The end of a key that it shares with
 //!   no other is such a way. It is not shared byte by byte: as a whole, or by what it has in common with the end before,
 //!   if that is eight bytes or more. So this is not quite minimal, and a random key costs one look-up when it
-//!   is built instead of one a byte. The first byte of such an end stands in the arc: see `walk/arcs.rs`.
+//!   is built instead of one a byte. The first byte of such an end stands in the arc: see `nodes/arcs.rs`.
 //! * Nodes that were forgotten are written again, as with the others: see `fst/registry.rs`.
 //!
 //! Sources: Daciuk, Mihov, Watson and Watson, *Incremental construction of minimal acyclic finite-state automata*
 //! (2000); Mihov and Maurel, *Direct construction of minimal acyclic subsequential transducers* (2001); for the
 //! registry that forgets, the crate `fst`, and Lucene's `NodeHash`.
 
-use crate::walk::tree::Tree;
+use crate::nodes::tree::Tree;
 
 pub use build::FstBuilder;
 
@@ -38,4 +38,4 @@ mod registry;
 mod tests;
 
 /// An automaton in a section.
-pub type Fst<B> = Tree<node::FstForm, B>;
+pub type Fst<B> = Tree<node::FstNodes, B>;

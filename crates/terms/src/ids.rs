@@ -4,7 +4,7 @@
 //!
 //! | section | holds |
 //! | --- | --- |
-//! | ids | the packed ids: [blocks](crate::blocks), a [trie](crate::exact) or an [automaton](mod@crate::fst) |
+//! | ids | the packed ids: [blocks](crate::id_blocks), a [trie](crate::exact_trie) or an [automaton](mod@crate::fst) |
 //! | id block starts, id index | what leads to a block; only with blocks |
 //! | id filter | which ids there may be: a [filter] |
 //! | id documents, their jump table | the document of each rank: [numbers](docvalues_format::numeric) |
@@ -28,7 +28,7 @@
 //! | … | 2 | `zero` | 0 |
 //! | … | … | `least` | the least packed id, or its first 32 bytes |
 //! | … | … | `greatest` | the greatest, or its first 32 bytes |
-//! | … | … | `template` | [what all ids look like](crate::template#encoding) |
+//! | … | … | `template` | [what all ids look like](crate::packing#encoding) |
 //! | … | 4 | `blocks` | u32: blocks; if `form` is 0 and `count` > 0 |
 //! | … | 20 | `ids` | reference to the ids; if `count` > 0 |
 //! | … | 20 | `starts` | reference to the id block starts; if there are blocks |
@@ -42,9 +42,9 @@ use docvalues_format::file::column;
 use docvalues_format::granule::SectionRef;
 use docvalues_format::numeric::{Numeric, Role};
 
-use crate::blocks::Blocks;
-use crate::filter::{self, MAX_BITS};
-use crate::template::Template;
+use crate::bloom::{self, MAX_BITS};
+use crate::id_blocks::Blocks;
+use crate::packing::Template;
 
 /// The tag of the extension.
 pub const IDS_TAG: u32 = 2;
@@ -230,12 +230,12 @@ impl<S> Ids<S> {
         if self.least > self.greatest {
             return Err(ErrorKind::Broken("the least id is above the greatest"));
         }
-        let lines = filter::lines(self.count, self.filter_bits);
+        let lines = bloom::lines(self.count, self.filter_bits);
         if self.filter.is_some() != (lines > 0) {
             return Err(ErrorKind::Broken("there is an id filter without bits, or none with"));
         }
         let found = self.filter.as_ref().map_or(0, len);
-        equal("length of the id filter", found, lines * filter::LINE as u64)?;
+        equal("length of the id filter", found, lines * bloom::LINE as u64)?;
         if self.docs.role != Role::IdDocs {
             return Err(ErrorKind::Broken("the documents of ids are in other sections"));
         }

@@ -11,37 +11,34 @@
 //! | [`build`] | how are they made of sorted ids? |
 //! | [`read`] | which document has this id? |
 //! | [`hash`] | what is the hash of an id? |
-//! | [`template`] | what do all ids look like, and how are they packed? |
-//! | [`filter`] | may this segment hold the id? |
+//! | [`packing`] | what do all ids look like, and how are they packed? |
+//! | [`bloom`] | may this segment hold the id? |
 //! | [`dictionary`] | what do all forms of the index answer? |
-//! | [`blocks`] | which rank has a key, in blocks under a trie? |
-//! | [`exact`] | what do keys share in front? |
+//! | [`id_blocks`] | which rank has a key, in blocks under a trie? |
+//! | [`exact_trie`] | what do keys share in front? |
 //! | [`mod@fst`] | what do keys share, in front and at the end? |
-//! | [`tags`] | in which of many segments may an id be? |
+//! | [`fingerprints`] | in which of many segments may an id be? |
 //! | [`lookup`] | in which of many segments is it? |
 
 #![cfg_attr(test, allow(clippy::cast_possible_truncation, reason = "the numbers of tests are small"))]
 
 use std::ops::Range;
 
-mod block;
-pub mod blocks;
+pub mod bloom;
 pub mod build;
 pub mod dictionary;
-pub mod exact;
-pub mod filter;
+pub mod exact_trie;
+pub mod fingerprints;
 pub mod fst;
 pub mod hash;
-mod heads;
+mod id_block;
+pub mod id_blocks;
 pub mod ids;
-mod known;
 pub mod lookup;
+mod nodes;
+pub mod packing;
 pub mod read;
-mod starts;
-pub mod tags;
-pub mod template;
-mod trie;
-mod walk;
+mod verified_section;
 
 pub use dictionary::Dictionary;
 

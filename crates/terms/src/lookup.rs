@@ -6,33 +6,33 @@
 //! | | what it reads for an id that is nowhere | memory |
 //! | --- | --- | --- |
 //! | files alone | one line of each segment's filter | 16 bytes a segment |
-//! | filters in memory | eight rows of a bit for each segment: [`filter`](crate::filter) | 2 to 4 bytes an id |
-//! | tag table | one line, however many segments there are: [`tags`](crate::tags) | 5.3 to 8 bytes an id |
+//! | filters in memory | eight rows of a bit for each segment: [`bloom`](crate::bloom) | 2 to 4 bytes an id |
+//! | fingerprint table | one line, however many segments there are: [`fingerprints`](crate::fingerprints) | 5.3 to 8 bytes an id |
 //!
 //! ```text
 //! id ── hash ─┬─ files: bounds of all segments ─ hash of their filters ─ filters, newest first ─┐
-//!             └─ table: tags ─ slots ─ segments, newest first ─────────────────────────────────┴─ dictionary
+//!             └─ table: fingerprints ─ slots ─ segments, newest first ─────────────────────────────────┴─ dictionary
 //! ```
 //!
 //! | type | is |
 //! | --- | --- |
 //! | [`IdLookup`] | a set of segments that never changes: what a reader holds; with its filters in memory or not |
 //! | [`Seeker`] | one thread's way through it, with its buffers |
-//! | [`IdStore`] | a set that changes, with its tag table: gives an [`IdLookup`] after each change |
+//! | [`IdStore`] | a set that changes, with its fingerprint table: gives an [`IdLookup`] after each change |
 //!
 //! Segments have an order, newest first, and the newest one that has an id counts. Where documents are deleted and
 //! added again, [`Seeker::find_live`] goes on to older segments behind a document that is deleted, as Lucene's
 //! `PerThreadIDVersionAndSeqNoLookup` in Elasticsearch and OpenSearch does. The version that it then reads is for a
 //! `NumericSeeker` of `docvalues_reader` to find.
 
+mod bit_sliced;
 mod bounds;
-mod docs;
-mod forms;
-mod gathered;
+mod encoded_id;
 mod generations;
-mod seek;
-mod sliced;
+mod rank_docs;
+mod seeker;
 mod store;
+mod verified_cache;
 
 #[cfg(test)]
 mod tests;
@@ -43,16 +43,16 @@ use std::sync::Arc;
 use docvalues_format::error::Result;
 use docvalues_format::id::DocId;
 
-use crate::dictionary::Checked;
-use crate::filter::{Lines, Probe};
+use crate::bloom::{Lines, Probe};
+use crate::dictionary::VerifiedDictionary;
+use crate::fingerprints::FingerprintTable;
 #[cfg(doc)]
 use crate::ids::MAX_BOUND;
-use crate::tags::TagTable;
-use crate::template::Template;
+use crate::packing::Template;
+use bit_sliced::BitSlicedFilters;
 use bounds::Bounds;
-pub use docs::Docs;
-pub use seek::{SeekError, Seeker};
-use sliced::SlicedFilters;
+pub use rank_docs::Docs;
+pub use seeker::{SeekError, Seeker};
 pub use store::{IdStore, MAX_SEGMENTS, SegmentId, StoreError, Upkeep};
 
 /// What the look-up needs of a segment with ids: an [`IdsReader`](crate::read::IdsReader), or whatever holds one.
@@ -96,7 +96,7 @@ pub trait SegmentIds: Send + Sync {
     }
 
     /// Where the rank of an id is found, if all of it is known to be good by now.
-    fn dictionary(&self) -> Option<Checked<'_>> {
+    fn dictionary(&self) -> Option<VerifiedDictionary<'_>> {
         None
     }
 
@@ -142,34 +142,34 @@ pub struct Hit {
 /// A set of segments, newest first, that never changes.
 ///
 /// Everything in it is shared: it costs nothing to hold, whatever becomes of the [`IdStore`] it is from, but the
-/// memory of its tag tables and what its segments hold.
+/// memory of its fingerprint tables and what its segments hold.
 pub struct IdLookup<S: SegmentIds> {
     segments: Vec<(SegmentId, Arc<S>)>,
     /// The segments' templates and seeds, each pair once.
-    kinds: Vec<Kind>,
-    /// The kind of each segment.
-    kind_of: Vec<u32>,
+    schemes: Vec<IdScheme>,
+    /// The scheme of each segment.
+    scheme_of: Vec<u32>,
     bounds: Bounds,
     /// If they were wanted in memory.
-    sliced: Option<SlicedFilters>,
-    tags: Option<Tags>,
+    sliced: Option<BitSlicedFilters>,
+    fingerprints: Option<Fingerprints>,
 }
 
-/// What an id is turned into once for all segments of a kind.
-struct Kind {
+/// What an id is turned into once for all segments of a scheme.
+struct IdScheme {
     template: Template,
     seed: u64,
 }
 
-/// The tag tables that hold all ids of the segments.
-struct Tags {
+/// The fingerprint tables that hold all ids of the segments.
+struct Fingerprints {
     seed: u64,
-    tables: Vec<Mapped>,
+    tables: Vec<TableView>,
 }
 
 /// A table, and what its slots say in this set.
-struct Mapped {
-    table: Arc<TagTable>,
+struct TableView {
+    table: Arc<FingerprintTable>,
     /// For each slot the place of its segment, or [`NOWHERE`].
     places: Box<[u32]>,
 }
@@ -177,7 +177,7 @@ struct Mapped {
 /// The place of a segment that is not in the set.
 const NOWHERE: u32 = u32::MAX;
 
-impl Mapped {
+impl TableView {
     /// The place of the segment of `slot`, if it is in the set.
     #[inline]
     fn place(&self, slot: u16) -> Option<u32> {
@@ -194,23 +194,24 @@ impl<S: SegmentIds> IdLookup<S> {
         IdLookup::of(numbered, None)
     }
 
-    fn of(segments: Vec<(SegmentId, Arc<S>)>, tags: Option<Tags>) -> IdLookup<S> {
-        let mut kinds: Vec<Kind> = Vec::new();
-        let mut kind_of: Vec<u32> = Vec::with_capacity(segments.len());
+    fn of(segments: Vec<(SegmentId, Arc<S>)>, fingerprints: Option<Fingerprints>) -> IdLookup<S> {
+        let mut schemes: Vec<IdScheme> = Vec::new();
+        let mut scheme_of: Vec<u32> = Vec::with_capacity(segments.len());
         for (_, segment) in &segments {
-            let same = |kind: &Kind| kind.seed == segment.seed() && kind.template == *segment.template();
+            let same =
+                |scheme: &IdScheme| scheme.seed == segment.seed() && scheme.template == *segment.template();
             // Most often it is that of the segment before.
-            let last = kind_of.last().copied().filter(|&last| kinds.get(last as usize).is_some_and(same));
-            let kind = last.map(|last| last as usize).or_else(|| kinds.iter().position(same));
-            let kind = kind.unwrap_or_else(|| {
-                kinds.push(Kind { template: segment.template().clone(), seed: segment.seed() });
-                kinds.len() - 1
+            let last = scheme_of.last().copied().filter(|&last| schemes.get(last as usize).is_some_and(same));
+            let scheme = last.map(|last| last as usize).or_else(|| schemes.iter().position(same));
+            let scheme = scheme.unwrap_or_else(|| {
+                schemes.push(IdScheme { template: segment.template().clone(), seed: segment.seed() });
+                schemes.len() - 1
             });
-            kind_of.push(u32::try_from(kind).unwrap_or(u32::MAX));
+            scheme_of.push(u32::try_from(scheme).unwrap_or(u32::MAX));
         }
         let bounds = segments.iter().map(|(_, segment)| segment.bounds());
-        let bounds = Bounds::of(kinds.len(), kind_of.iter().copied().zip(bounds));
-        IdLookup { segments, kinds, kind_of, bounds, sliced: None, tags }
+        let bounds = Bounds::of(schemes.len(), scheme_of.iter().copied().zip(bounds));
+        IdLookup { segments, schemes, scheme_of, bounds, sliced: None, fingerprints }
     }
 
     /// How many segments there are.
@@ -233,20 +234,20 @@ impl<S: SegmentIds> IdLookup<S> {
         self.segments.iter().map(|(id, segment)| (*id, segment))
     }
 
-    /// Whether a tag table answers first.
-    pub fn has_tags(&self) -> bool {
-        self.tags.is_some()
+    /// Whether a fingerprint table answers first.
+    pub fn has_fingerprints(&self) -> bool {
+        self.fingerprints.is_some()
     }
 
-    /// How much memory the tag tables take, in bytes.
-    pub fn tag_bytes(&self) -> usize {
-        let tables = self.tags.iter().flat_map(|tags| &tags.tables);
-        tables.map(|mapped| mapped.table.bytes() + size_of_val(&*mapped.places)).sum()
+    /// How much memory the fingerprint tables take, in bytes.
+    pub fn fingerprint_bytes(&self) -> usize {
+        let tables = self.fingerprints.iter().flat_map(|fingerprints| &fingerprints.tables);
+        tables.map(|view| view.table.bytes() + size_of_val(&*view.places)).sum()
     }
 
     /// One thread's way through the segments. Has buffers: keep it for a bulk of ids at least.
     ///
-    /// O(segments) without a tag table: gathers the filters that are known to be good by now. Those of which parts
+    /// O(segments) without a fingerprint table: gathers the filters that are known to be good by now. Those of which parts
     /// were never read are asked one by one, some nanoseconds slower, until another seeker is made. With one, O(1); once it
     /// was asked as many ids as there are segments, it gathers, too: 128 bytes a segment.
     pub fn seeker(&self) -> Seeker<'_, S> {

@@ -8,15 +8,15 @@ use docvalues_format::jump::JumpTables;
 use docvalues_format::numeric::NumericReader;
 use docvalues_format::source::SectionBytes;
 
-use crate::blocks::BlocksReader;
-use crate::dictionary::{Checked, CheckedKeys, Dictionary};
-use crate::exact::ExactTrie;
-use crate::filter::{Filter, Probe};
+use crate::bloom::{BloomFilter, Probe};
+use crate::dictionary::{Dictionary, VerifiedDictionary, VerifiedKeys};
+use crate::exact_trie::ExactTrie;
 use crate::first_eight;
 use crate::fst::Fst;
 use crate::hash::hash;
+use crate::id_blocks::BlocksReader;
 use crate::ids::{Form, IdSizes, Ids, Keys, MAX_BOUND};
-use crate::template::{Packed, PackedBound, Template};
+use crate::packing::{Packed, PackedBound, Template};
 
 mod segment;
 #[cfg(test)]
@@ -33,7 +33,7 @@ mod verify;
 /// ```
 /// # use docvalues_format::id::DocId;
 /// # use docvalues_format::source::SectionBytes;
-/// # use docvalues_terms::{filter::Probe, hash::hash, read::IdsReader, template::Packed};
+/// # use docvalues_terms::{bloom::Probe, hash::hash, read::IdsReader, packing::Packed};
 /// # use docvalues_format::error::Result;
 /// /// Segments of one store, the newest first.
 /// fn newest<B: SectionBytes>(segments: &[IdsReader<B>], id: &[u8]) -> Result<Option<(usize, DocId)>> {
@@ -59,7 +59,7 @@ mod verify;
 #[derive(Debug)]
 pub struct IdsReader<B> {
     /// Here, and little else: whoever asks the filters of many segments goes through an array of these.
-    filter: Option<Filter<B>>,
+    filter: Option<BloomFilter<B>>,
     inner: Box<Inner<B>>,
 }
 
@@ -112,12 +112,12 @@ impl<B: SectionBytes> KeysReader<B> {
     }
 
     /// The same, if all of it was checked by now.
-    fn checked(&self) -> Option<Checked<'_>> {
-        Some(Checked(match self {
-            KeysReader::None => CheckedKeys::None,
-            KeysReader::Blocks(blocks) => blocks.known()?,
-            KeysReader::Exact(trie) => CheckedKeys::Exact(trie.known()?),
-            KeysReader::Fst(fst) => CheckedKeys::Fst(fst.known()?),
+    fn checked(&self) -> Option<VerifiedDictionary<'_>> {
+        Some(VerifiedDictionary(match self {
+            KeysReader::None => VerifiedKeys::None,
+            KeysReader::Blocks(blocks) => blocks.verified()?,
+            KeysReader::Exact(trie) => VerifiedKeys::Exact(trie.verified()?),
+            KeysReader::Fst(fst) => VerifiedKeys::Fst(fst.verified()?),
         }))
     }
 }
@@ -139,7 +139,7 @@ impl<B: SectionBytes> IdsReader<B> {
             Keys::Exact(section) => KeysReader::Exact(ExactTrie::open(section, count)?),
             Keys::Fst(section) => KeysReader::Fst(Fst::open(section, count)?),
         };
-        let filter = ids.filter.map(|section| Filter::open(section, count, filter_bits)).transpose()?;
+        let filter = ids.filter.map(|section| BloomFilter::open(section, count, filter_bits)).transpose()?;
         let docs = NumericReader::open(ids.docs, JumpTables::Baked)?;
         let heads = (first_eight(&least), first_eight(&greatest));
         let inner = Inner {

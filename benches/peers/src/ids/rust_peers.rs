@@ -8,10 +8,10 @@ use std::sync::Arc;
 use docvalues::format::error::Section as Role;
 use docvalues::format::source::Owned;
 use docvalues::terms::Dictionary;
-use docvalues::terms::blocks::{BlocksBuilder, BlocksReader};
 use docvalues::terms::build::IdsBuilder;
-use docvalues::terms::exact::{ExactTrie, TrieBuilder};
+use docvalues::terms::exact_trie::{ExactTrie, TrieBuilder};
 use docvalues::terms::fst::{Fst, FstBuilder};
+use docvalues::terms::id_blocks::{BlocksBuilder, BlocksReader};
 use docvalues::terms::lookup::{Hit, IdLookup, IdStore};
 use docvalues::{
     DocId, FieldSpec, IdForm, IdOptions, IdReader, LogicalType, Numeric, NumericSeeker, Schema, Segment,
@@ -209,7 +209,7 @@ fn docvalues(process: &Process<'_>, folder: &Path) {
         "bytes, table",
         process.shape.ids().into(),
         Elapsed::default(),
-        vec![snapshot.tag_bytes() as i64],
+        vec![snapshot.fingerprint_bytes() as i64],
     );
     docvalues_look_up(process, "table", &filtered, &snapshot);
     for (how, form) in [("blocks", IdForm::Blocks), ("trie", IdForm::Exact), ("fst", IdForm::Fst)] {

@@ -6,7 +6,7 @@
 use docvalues::format::binary::{Blocks, Coding};
 use docvalues::format::numeric::{Decimal, Encoding, Transform};
 use docvalues::format::presence::Kind as PresenceKind;
-use docvalues::terms::template;
+use docvalues::terms::packing;
 use docvalues::{ColumnUsage, IdForm, IdIndex, Kind, LogicalType, OpenOptions, Section, Segment};
 
 use crate::cases;
@@ -196,14 +196,14 @@ fn every_form_and_template_of_ids_has_a_golden_file() {
         };
         assert_eq!(ids(file).form(), form);
     }
-    for kind in template::Kind::ALL {
+    for kind in packing::Kind::ALL {
         let file = match kind {
-            template::Kind::Raw => "ids-raw",
-            template::Kind::Uuid => "ids-uuid",
-            template::Kind::Digits => "ids-digits",
-            template::Kind::HexLower => "ids-hex",
-            template::Kind::HexUpper => "ids-upper-case-hex",
-            template::Kind::Base64Url => "ids-base64url",
+            packing::Kind::Raw => "ids-raw",
+            packing::Kind::Uuid => "ids-uuid",
+            packing::Kind::Digits => "ids-digits",
+            packing::Kind::HexLower => "ids-hex",
+            packing::Kind::HexUpper => "ids-upper-case-hex",
+            packing::Kind::Base64Url => "ids-base64url",
         };
         assert_eq!(ids(file).packed_as(), kind, "{file}");
     }

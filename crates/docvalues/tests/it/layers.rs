@@ -58,7 +58,7 @@ fn the_architecture_document_has_the_same_arrows() {
     }
 }
 
-/// The modules of files under `folder` that have unsafe code, as `storage::map`.
+/// The modules of files under `folder` that have unsafe code, as `storage::mmap`.
 fn unsafe_modules(folder: &Path, name: &str, found: &mut Vec<String>) {
     for entry in std::fs::read_dir(folder).unwrap() {
         let path = entry.unwrap().path();

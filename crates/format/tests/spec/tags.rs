@@ -1,4 +1,4 @@
-//! Every table of tags, compared with the enum or the bytes that it tells of.
+//! Every fingerprint table, compared with the enum or the bytes that it tells of.
 
 use std::collections::BTreeMap;
 

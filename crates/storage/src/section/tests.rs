@@ -171,7 +171,7 @@ fn a_section_outside_of_the_file_is_refused() {
 }
 
 /// Opening reads nothing; a value reads its granule, and one granule of each level above. (Of a requested source, see
-/// `crate::requests`.)
+/// `crate::request_waves`.)
 #[test]
 fn what_is_touched() {
     let made = made(5 << 20);

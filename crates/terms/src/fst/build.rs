@@ -6,8 +6,8 @@ use xxhash_rust::xxh3::xxh3_64;
 
 use super::node::{MAX_CHAIN, put_branch, put_chain, put_leaf};
 use super::registry::Registry;
-use crate::walk::arcs::{Arc, END};
-use crate::walk::build::{Builder, Write};
+use crate::nodes::arcs::{Arc, END};
+use crate::nodes::build::{Builder, NodeWriter};
 
 /// Bytes that two ends share at least before they share a leaf: a chain to it takes four bytes more than a leaf, and its
 /// readers another step.
@@ -31,7 +31,7 @@ const MIN_END: usize = 8;
 /// assert_eq!(fst.lower_bound(b"doc-22")?, 2);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-pub type FstBuilder = Builder<Nodes>;
+pub type FstBuilder = Builder<FstNodeWriter>;
 
 impl FstBuilder {
     /// How many nodes to remember if nothing is known of the keys: half a MiB when all are there.
@@ -41,13 +41,13 @@ impl FstBuilder {
     /// nothing is shared, and the result is a trie.
     pub fn new(registry_size: usize) -> FstBuilder {
         let registry = Registry::new(registry_size);
-        Builder::of(Nodes { out: Vec::new(), registry, scratch: Vec::new(), tail: Vec::new() })
+        Builder::of(FstNodeWriter { out: Vec::new(), registry, scratch: Vec::new(), tail: Vec::new() })
     }
 }
 
-/// Nodes as they are written, each once as long as it is remembered.
+/// FstNodeWriter as they are written, each once as long as it is remembered.
 #[derive(Debug)]
-pub struct Nodes {
+pub struct FstNodeWriter {
     out: Vec<u8>,
     registry: Registry,
     /// A node as it would be where one was written that may be the same.
@@ -56,7 +56,7 @@ pub struct Nodes {
     tail: Vec<u8>,
 }
 
-impl Nodes {
+impl FstNodeWriter {
     /// The place of the node with this hash that `put` writes for a place: one that was written, or a new one.
     ///
     /// How far back arcs lead depends on the place, so a node is compared as it would be at the other's. That must lie
@@ -94,7 +94,7 @@ impl Nodes {
     }
 }
 
-impl Write for Nodes {
+impl NodeWriter for FstNodeWriter {
     fn out(&mut self) -> &mut Vec<u8> {
         &mut self.out
     }
@@ -149,9 +149,13 @@ mod tests {
     /// Tags of the registry have 24 bits, so whoever chooses the ids can have two nodes share one.
     #[test]
     fn nodes_with_one_hash_are_shared_only_if_they_are_the_same() {
-        let mut nodes =
-            Nodes { out: Vec::new(), registry: Registry::new(64), scratch: Vec::new(), tail: Vec::new() };
-        let chain = |nodes: &mut Nodes, to| {
+        let mut nodes = FstNodeWriter {
+            out: Vec::new(),
+            registry: Registry::new(64),
+            scratch: Vec::new(),
+            tail: Vec::new(),
+        };
+        let chain = |nodes: &mut FstNodeWriter, to| {
             nodes.share(7, iter::once(to), |out, at| put_chain(out, at, b"x", true, to))
         };
         let ends = chain(&mut nodes, END);
@@ -161,7 +165,7 @@ mod tests {
         assert_eq!([chain(&mut nodes, leaf), chain(&mut nodes, END)], [goes_on, ends]);
 
         let arc = |label, to| Arc { label, keys: 1, peek: Some(b'p'), to };
-        let branch = |nodes: &mut Nodes, to| {
+        let branch = |nodes: &mut FstNodeWriter, to| {
             let arcs = [arc(b'a', to), arc(b'b', END)];
             nodes.share(9, arcs.iter().map(|arc| arc.to), |out, at| put_branch(out, at, false, &arcs))
         };

@@ -4,14 +4,14 @@
 //! | --- | --- | --- |
 //! | `00llllll` | *leaf*: one key, which is `l` bytes | the bytes; `l` = 63: their number, u32, in front of them |
 //! | `01skwwww` | *chain*: one way on; `k`: a key ends in front of it | `s`: u8 number of labels, else there is one; `w` bytes of how far back it leads; the labels |
-//! | `1k......` | *branch*: several; `k`: a key ends here | [arcs](crate::walk::arcs) |
+//! | `1k......` | *branch*: several; `k`: a key ends here | [arcs](crate::nodes::arcs) |
 
 use docvalues_format::cursor::Put;
 use docvalues_format::error::Result;
 use docvalues_format::source::SectionBytes;
 
-use crate::walk::arcs::{self, Arc, Arcs, back, masked, put, width};
-use crate::walk::{Form, Head, Labels, Node, Then, broken};
+use crate::nodes::arcs::{self, Arc, Arcs, back, masked, put, width};
+use crate::nodes::{Head, Labels, Next, Node, NodeFormat, broken};
 
 /// The `l` of a leaf whose length stands behind it.
 const LONG: u8 = 63;
@@ -67,19 +67,19 @@ pub(crate) fn leaf(head: &Head, at: usize) -> Labels {
 
 /// Nodes as this module draws them.
 #[derive(Clone, Copy, Debug)]
-pub struct FstForm;
+pub struct FstNodes;
 
-impl Form for FstForm {
+impl NodeFormat for FstNodes {
     #[inline(always)]
     fn read(section: &impl SectionBytes, at: usize, head: &Head) -> Result<Node> {
         let first = head[0];
         if first & BRANCH != 0 {
             let arcs = Arcs::new(at, [first, head[1]]);
-            let then = Then::Arcs(first & BRANCH_KEY != 0, arcs);
+            let then = Next::Arcs(first & BRANCH_KEY != 0, arcs);
             return Ok(Node { key_first: false, labels: Labels::NONE, then });
         }
         if first & CHAIN == 0 {
-            return Ok(Node { key_first: false, labels: leaf(head, at), then: Then::End });
+            return Ok(Node { key_first: false, labels: leaf(head, at), then: Next::End });
         }
         chain(section, at, head)
     }
@@ -98,5 +98,5 @@ fn chain(section: &impl SectionBytes, at: usize, head: &Head) -> Result<Node> {
         return Err(broken(section.place(), at, "a chain of no labels, or that leads too far"));
     }
     let labels = Labels { at: at + begin + width, len };
-    Ok(Node { key_first: first & CHAIN_KEY != 0, labels, then: Then::Back(masked(back, width)) })
+    Ok(Node { key_first: first & CHAIN_KEY != 0, labels, then: Next::Back(masked(back, width)) })
 }

@@ -4,7 +4,7 @@
 //! never are, and looking would only cost. So the bounds say of themselves whether they prove anything.
 //!
 //! Packed ids are compared, which begin with what tells them apart, and of these the eight bytes behind what all
-//! segments of a kind begin with.
+//! segments of a scheme begin with.
 
 use crate::ids::MAX_BOUND;
 use crate::{common, first_eight};
@@ -20,23 +20,23 @@ type Ends<'a> = (&'a [u8], &'a [u8]);
 
 /// The bounds of all segments.
 pub(super) struct Bounds {
-    /// Of each segment, its kind, and eight bytes of its least and its greatest id. No number is between those of an
+    /// Of each segment, its scheme, and eight bytes of its least and its greatest id. No number is between those of an
     /// empty one.
     ranges: Vec<(u32, u64, u64)>,
-    /// For each kind of segment, what all its ids begin with.
+    /// For each scheme of segment, what all its ids begin with.
     shared: Vec<Box<[u8]>>,
     useful: bool,
 }
 
 impl Bounds {
-    /// Of segments given as their kind and their bounds.
+    /// Of segments given as their scheme and their bounds.
     pub(super) fn of<'a>(
-        kinds: usize,
+        schemes: usize,
         segments: impl Iterator<Item = (u32, Option<Ends<'a>>)> + Clone,
     ) -> Bounds {
-        let mut shared: Vec<Option<&[u8]>> = vec![None; kinds];
-        for (kind, bounds) in segments.clone() {
-            let (Some(shared), Some((least, greatest))) = (shared.get_mut(kind as usize), bounds) else {
+        let mut shared: Vec<Option<&[u8]>> = vec![None; schemes];
+        for (scheme, bounds) in segments.clone() {
+            let (Some(shared), Some((least, greatest))) = (shared.get_mut(scheme as usize), bounds) else {
                 continue;
             };
             let so_far = shared.unwrap_or(least);
@@ -45,10 +45,10 @@ impl Bounds {
         }
         let shared: Vec<Box<[u8]>> =
             shared.into_iter().map(|shared| shared.unwrap_or_default().into()).collect();
-        let range = |(kind, bounds): (u32, Option<Ends>)| {
-            let skip = shared.get(kind as usize).map_or(0, |shared| shared.len());
+        let range = |(scheme, bounds): (u32, Option<Ends>)| {
+            let skip = shared.get(scheme as usize).map_or(0, |shared| shared.len());
             let key = |id: &[u8]| first_eight(id.get(skip..).unwrap_or_default());
-            bounds.map_or((kind, u64::MAX, 0), |(least, greatest)| (kind, key(least), key(greatest)))
+            bounds.map_or((scheme, u64::MAX, 0), |(least, greatest)| (scheme, key(least), key(greatest)))
         };
         let ranges = segments.map(range).collect::<Vec<_>>();
         let useful = useful(&ranges);
@@ -61,13 +61,13 @@ impl Bounds {
         self.useful
     }
 
-    /// What to compare for a packed id; `None` if it is in no segment of this kind.
+    /// What to compare for a packed id; `None` if it is in no segment of this scheme.
     #[inline]
-    pub(super) fn key(&self, kind: u32, packed: &[u8]) -> Option<u64> {
-        Some(first_eight(packed.strip_prefix(&**self.shared.get(kind as usize)?)?))
+    pub(super) fn key(&self, scheme: u32, packed: &[u8]) -> Option<u64> {
+        Some(first_eight(packed.strip_prefix(&**self.shared.get(scheme as usize)?)?))
     }
 
-    /// Which of the [`GROUP`] segments from `first` on may hold an id, as bits, given its key for each kind; those
+    /// Which of the [`GROUP`] segments from `first` on may hold an id, as bits, given its key for each scheme; those
     /// behind the last one are 0.
     #[inline]
     pub(super) fn around(&self, first: usize, key: impl Fn(u32) -> Option<u64>) -> u64 {
@@ -76,24 +76,24 @@ impl Bounds {
         if !self.useful {
             return if group.len() == GROUP { u64::MAX } else { (1 << group.len()) - 1 };
         }
-        let inside = |&(kind, least, greatest): &(u32, u64, u64)| {
-            key(kind).is_some_and(|key| (least <= key) & (key <= greatest))
+        let inside = |&(scheme, least, greatest): &(u32, u64, u64)| {
+            key(scheme).is_some_and(|key| (least <= key) & (key <= greatest))
         };
         group.iter().enumerate().fold(0, |bits, (i, range)| bits | u64::from(inside(range)) << i)
     }
 }
 
-/// Whether fewer than 7 of 8 segments are around the middle of another one of their kind, on average: over some of the
+/// Whether fewer than 7 of 8 segments are around the middle of another one of their scheme, on average: over some of the
 /// segments, evenly spread.
 fn useful(ranges: &[(u32, u64, u64)]) -> bool {
     const SOME: usize = 16;
     let step = ranges.len().div_ceil(SOME).max(1);
     let (mut asked, mut held) = (0, 0);
-    for &(kind, least, greatest) in ranges.iter().step_by(step).filter(|range| range.1 <= range.2) {
+    for &(scheme, least, greatest) in ranges.iter().step_by(step).filter(|range| range.1 <= range.2) {
         let middle = least / 2 + greatest / 2;
         asked += ranges.len();
         held +=
-            ranges.iter().filter(|range| range.0 == kind && range.1 <= middle && middle <= range.2).count();
+            ranges.iter().filter(|range| range.0 == scheme && range.1 <= middle && middle <= range.2).count();
     }
     held * 8 < asked * 7
 }

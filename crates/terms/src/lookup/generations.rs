@@ -1,4 +1,4 @@
-//! The tag tables of a changing set of segments, and how one table becomes the next.
+//! The fingerprint tables of a changing set of segments, and how one table becomes the next.
 //!
 //! ```text
 //! table n      slots 1 …   │ A │ B │ C │ D │ - │       being emptied: segments move to the next table one by one
@@ -22,7 +22,7 @@
 //!
 //! # Growth
 //!
-//! When a table is nearly full, the next one is *laid*: its memory is cleared some buckets at a time. When the table
+//! When a table is nearly full, the next one is *cleared*: its memory is cleared some buckets at a time. When the table
 //! is full, the next one takes over, and segments move to it, some ids at a time. It has room for 3/2 of the ids
 //! there are, and four ids are moved for one that is added, so all have moved long before it is full in its turn:
 //! there are two tables at most, unless merges outrun the moves. Then there is a limit, [`MOST_TABLES`]. In the long
@@ -34,14 +34,14 @@ use std::sync::Arc;
 
 use docvalues_format::error::Result;
 
-use super::{Mapped, NOWHERE, SegmentId, SegmentIds};
+use super::{NOWHERE, SegmentId, SegmentIds, TableView};
+use crate::fingerprints::{MAX_SLOTS, TableBuilder, TableWriter};
 use crate::hash::hash;
-use crate::tags::{Filling, Laying, MAX_SLOTS};
 
 /// With more tables than this, all segments move to the newest one at once.
 const MOST_TABLES: usize = 3;
 
-/// The least a table is laid for, in entries: 11 KiB. Tests have small sets, and tables that grow.
+/// The least a table is cleared for, in entries: 11 KiB. Tests have small sets, and tables that grow.
 const LEAST: usize = if cfg!(test) { 16 } else { 2_048 };
 
 /// Slots that are kept free for what is added while a table is emptied into this one.
@@ -55,7 +55,7 @@ pub(super) struct Generations {
     seed: u64,
     /// From the oldest to the newest, which takes what is added.
     tables: Vec<Generation>,
-    laying: Option<Laying>,
+    next_table: Option<TableBuilder>,
     moving: Option<Move>,
     /// Segments that could not be moved, as reading them failed. They stay where they are.
     stuck: HashSet<SegmentId>,
@@ -63,7 +63,7 @@ pub(super) struct Generations {
 }
 
 struct Generation {
-    filling: Filling,
+    writer: TableWriter,
     /// The owner of each slot, from slot 0, which is none.
     owners: Vec<Option<SegmentId>>,
 }
@@ -93,7 +93,7 @@ pub(super) struct Sizes {
 impl Generations {
     pub(super) fn new(seed: u64) -> Generations {
         let (tables, hashes) = (Vec::new(), Vec::new());
-        Generations { seed, tables, laying: None, moving: None, stuck: HashSet::new(), hashes }
+        Generations { seed, tables, next_table: None, moving: None, stuck: HashSet::new(), hashes }
     }
 
     pub(super) fn seed(&self) -> u64 {
@@ -103,7 +103,7 @@ impl Generations {
     /// How many more ids the newest table takes.
     #[cfg(test)]
     pub(super) fn room(&self) -> usize {
-        self.tables.last().map_or(0, |newest| newest.filling.room())
+        self.tables.last().map_or(0, |newest| newest.writer.room())
     }
 
     /// Inserts all ids of a segment, which then owns them. `sizes` are those with it.
@@ -133,11 +133,11 @@ impl Generations {
     }
 
     /// The tables as readers of these segments see them, where `places` is where each segment stands.
-    pub(super) fn mapped(&self, places: &HashMap<SegmentId, u32>) -> Vec<Mapped> {
+    pub(super) fn views(&self, places: &HashMap<SegmentId, u32>) -> Vec<TableView> {
         let place =
             |owner: &Option<SegmentId>| owner.and_then(|id| places.get(&id).copied()).unwrap_or(NOWHERE);
-        let map = |table: &Generation| Mapped {
-            table: Arc::clone(table.filling.table()),
+        let map = |table: &Generation| TableView {
+            table: Arc::clone(table.writer.table()),
             places: table.owners.iter().map(place).collect(),
         };
         self.tables.iter().map(map).collect()
@@ -160,15 +160,15 @@ impl Generations {
             }
             if let Some((id, segment)) = self.next_move(&segment) {
                 moved |= self.move_some(id, segment, &mut budget, sizes)?;
-            } else if let Some(laying) = &mut self.laying {
-                match laying.lay(budget) {
+            } else if let Some(next_table) = &mut self.next_table {
+                match next_table.clear_buckets(budget) {
                     0 if self.is_unfit(sizes) => self.open_table(sizes),
                     // It waits until the newest table is full.
                     0 => return Ok(Progress { moved, more: false }),
-                    laid => budget -= laid,
+                    cleared => budget -= cleared,
                 }
             } else if self.is_unfit(sizes) || self.is_nearly_full() {
-                self.laying = Some(Laying::begin(goal(sizes)));
+                self.next_table = Some(TableBuilder::new(goal(sizes)));
             } else {
                 return Ok(Progress { moved, more: false });
             }
@@ -185,7 +185,7 @@ impl Generations {
     ) -> Result<bool> {
         let len = segment.len();
         let left = |moving: &Move| (len - moving.rank.min(len)) as usize;
-        let room = self.tables.last().map_or(0, |newest| newest.filling.room());
+        let room = self.tables.last().map_or(0, |newest| newest.writer.room());
         // What was added meanwhile may have taken the room: then it begins again, in another table.
         let under_way = self.moving.take().filter(|moving| moving.segment == id && left(moving) <= room);
         let mut moving = under_way.unwrap_or_else(|| {
@@ -220,31 +220,32 @@ impl Generations {
         hashes.clear();
         segment.each(rank..end, &mut |id| hashes.push(hash(id, seed)))?;
         if let Some(newest) = self.tables.last_mut() {
-            newest.filling.insert(hashes, slot);
+            newest.writer.insert(hashes, slot);
         }
         Ok(end)
     }
 
     /// A new slot in the newest table, which has room for so many ids: another table, if it has not.
     fn slot_for(&mut self, ids: usize, sizes: Sizes) -> u16 {
-        let fits = |table: &&mut Generation| table.filling.room() >= ids;
-        if let Some(slot) = self.tables.last_mut().filter(fits).and_then(|table| table.filling.give_slot()) {
+        let fits = |table: &&mut Generation| table.writer.room() >= ids;
+        if let Some(slot) = self.tables.last_mut().filter(fits).and_then(|table| table.writer.new_slot()) {
             return slot;
         }
         self.open_table(sizes);
         // A new table has room for all ids there are, and all slots.
-        self.tables.last_mut().and_then(|table| table.filling.give_slot()).unwrap_or_default()
+        self.tables.last_mut().and_then(|table| table.writer.new_slot()).unwrap_or_default()
     }
 
-    /// Begins with another table: the one that was being laid, if it is still large enough.
+    /// Begins with another table: the one that was being cleared, if it is still large enough.
     fn open_table(&mut self, sizes: Sizes) {
         // What was moved so far stands in a table that is not the newest any more.
         self.moving = None;
-        let enough = |laying: &Laying| {
-            laying.capacity() >= sizes.ids + sizes.ids / 4 && laying.capacity() <= 8 * goal(sizes)
+        let enough = |next_table: &TableBuilder| {
+            next_table.capacity() >= sizes.ids + sizes.ids / 4 && next_table.capacity() <= 8 * goal(sizes)
         };
-        let laying = self.laying.take().filter(enough).unwrap_or_else(|| Laying::begin(goal(sizes)));
-        self.tables.push(Generation { filling: laying.finish(), owners: vec![None] });
+        let next_table =
+            self.next_table.take().filter(enough).unwrap_or_else(|| TableBuilder::new(goal(sizes)));
+        self.tables.push(Generation { writer: next_table.finish(), owners: vec![None] });
         self.drop_empty();
     }
 
@@ -279,21 +280,19 @@ impl Generations {
 
     /// Whether the newest table will soon have no room.
     fn is_nearly_full(&self) -> bool {
-        self.tables
-            .last()
-            .is_some_and(|newest| newest.filling.room() < newest.filling.table().capacity() / 16)
+        self.tables.last().is_some_and(|newest| newest.writer.room() < newest.writer.table().capacity() / 16)
     }
 
     /// Whether the newest table should be followed by another although it has room.
     fn is_unfit(&self, sizes: Sizes) -> bool {
-        let Some(Generation { filling, .. }) = self.tables.last() else { return false };
+        let Some(Generation { writer, .. }) = self.tables.last() else { return false };
         // So many slots would be given anew, so each is moved once for several segments that are added.
         let slots = (4 * sizes.segments + 1_024).min(MAX_SLOTS - SPARE_SLOTS);
-        filling.slots() > slots || filling.table().capacity() > 8 * goal(sizes)
+        writer.slots() > slots || writer.table().capacity() > 8 * goal(sizes)
     }
 }
 
-/// What a table is laid for: 3/2 of the ids there are.
+/// What a table is cleared for: 3/2 of the ids there are.
 fn goal(sizes: Sizes) -> usize {
     (sizes.ids + sizes.ids / 2).max(LEAST)
 }

@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
 use docvalues_format::error::Error;
 
 use super::generations::{Generations, Progress, Sizes};
-use super::{IdLookup, SegmentIds, Tags};
+use super::{Fingerprints, IdLookup, SegmentIds};
 
 /// The most segments of a store: 2^15 − 1, half of the slots of a table, so that there are always some for those
 /// that are added while a table follows another.
@@ -59,13 +59,13 @@ pub enum StoreError {
 /// What [`IdStore::maintain`] left.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Upkeep {
-    /// Nothing: the tag table is as it should be.
+    /// Nothing: the fingerprint table is as it should be.
     Done,
     /// More of the same.
     More,
 }
 
-/// A set of segments that changes, with a tag table over all their ids.
+/// A set of segments that changes, with a fingerprint table over all their ids.
 ///
 /// Changes wait for each other; readers wait for none of them. What a change did is in the [`IdLookup`]s
 /// given after it, and in none before.
@@ -261,7 +261,7 @@ impl<S: SegmentIds> Writer<S> {
 
     fn lookup(&self) -> IdLookup<S> {
         let places = self.segments.iter().map(|(id, _)| *id).zip(0..).collect();
-        let tables = self.generations.mapped(&places);
-        IdLookup::of(self.segments.clone(), Some(Tags { seed: self.generations.seed(), tables }))
+        let tables = self.generations.views(&places);
+        IdLookup::of(self.segments.clone(), Some(Fingerprints { seed: self.generations.seed(), tables }))
     }
 }

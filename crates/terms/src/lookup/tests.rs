@@ -1,9 +1,9 @@
 //! Look-ups against maps.
 
+mod bit_sliced;
 mod changes;
-mod mapped;
+mod mapped_files;
 mod segment;
-mod sliced;
 mod stress;
 
 use std::collections::BTreeMap;
@@ -36,7 +36,7 @@ fn expected(lookup: &IdLookup<Ids>, id: &[u8], live: impl Fn(usize, DocId) -> bo
     lookup.segments().enumerate().find_map(in_segment)
 }
 
-/// Compares all answers for `ids`, with a tag table, with filters in memory and without, one by one and in bulks.
+/// Compares all answers for `ids`, with a fingerprint table, with filters in memory and without, one by one and in bulks.
 fn check(lookup: &IdLookup<Ids>, ids: &[Vec<u8>], live: impl Fn(usize, DocId) -> bool) {
     let files = IdLookup::new(lookup.segments().map(|(_, segment)| Arc::clone(segment)));
     let in_memory = IdLookup::new(lookup.segments().map(|(_, segment)| Arc::clone(segment)));
@@ -49,7 +49,7 @@ fn check(lookup: &IdLookup<Ids>, ids: &[Vec<u8>], live: impl Fn(usize, DocId) ->
         assert_eq!(bulk.len(), ids.len());
         for (id, hit) in ids.iter().zip(&bulk) {
             let right = expected(lookup, id, &live);
-            let what = (id.escape_ascii().to_string(), lookup.has_tags());
+            let what = (id.escape_ascii().to_string(), lookup.has_fingerprints());
             assert_eq!(seeker.find_live(id, &live).unwrap(), right, "{what:?}");
             assert_eq!(*hit, right, "in a bulk: {what:?}");
             assert_eq!(seeker.find(id).unwrap(), expected(lookup, id, |_, _| true), "{what:?}");
@@ -110,7 +110,7 @@ fn room_that_is_taken_meanwhile() {
     store.add(segment(0..1_000, 0)).unwrap();
     // The table is full, but for some entries; then it is followed by another.
     let mut next = 1_000;
-    let tables = |store: &IdStore<Ids>| store.snapshot().tags.as_ref().unwrap().tables.len();
+    let tables = |store: &IdStore<Ids>| store.snapshot().fingerprints.as_ref().unwrap().tables.len();
     let mut small = Vec::new();
     while tables(&store) < 2 {
         small.push(store.add(segment(next..next + 20, 0)).unwrap());
@@ -171,7 +171,7 @@ fn a_damaged_segment_is_refused_and_keeps_nobody_else_out() {
     let lookup = store.snapshot();
     let ids: Vec<Vec<u8>> = (0..4_100).flat_map(|number| [id(number, 0), id(number, 2)]).collect();
     check(&lookup, &ids, |_, _| true);
-    assert!(lookup.tags.as_ref().unwrap().tables.len() <= 5);
+    assert!(lookup.fingerprints.as_ref().unwrap().tables.len() <= 5);
 }
 
 #[test]
@@ -202,7 +202,7 @@ fn too_many_segments() {
         lookup.seeker().find_live(&id(1, 0), |place, _| place == 1).unwrap().map(|hit| hit.segment),
         Some(1)
     );
-    assert!(lookup.tag_bytes() < 10_000, "{}", lookup.tag_bytes());
+    assert!(lookup.fingerprint_bytes() < 10_000, "{}", lookup.fingerprint_bytes());
 }
 
 /// Segments as they are in files, of every form.

@@ -7,10 +7,10 @@ use docvalues_format::id::DocId;
 use docvalues_format::source::SectionBytes;
 
 use super::IdsReader;
-use crate::dictionary::Checked;
-use crate::filter::{Filter, Lines, Probe};
+use crate::bloom::{BloomFilter, Lines, Probe};
+use crate::dictionary::VerifiedDictionary;
 use crate::lookup::{Docs, SegmentIds};
-use crate::template::Template;
+use crate::packing::Template;
 
 impl<B: SectionBytes> SegmentIds for IdsReader<B> {
     fn len(&self) -> u32 {
@@ -41,10 +41,10 @@ impl<B: SectionBytes> SegmentIds for IdsReader<B> {
     }
 
     fn read_lines(&self) -> Result<Option<Lines<'_>>> {
-        self.filter.as_ref().map_or(Ok(Lines::ALL), Filter::read).map(Some)
+        self.filter.as_ref().map_or(Ok(Lines::ALL), BloomFilter::read).map(Some)
     }
 
-    fn dictionary(&self) -> Option<Checked<'_>> {
+    fn dictionary(&self) -> Option<VerifiedDictionary<'_>> {
         self.inner.keys.checked()
     }
 

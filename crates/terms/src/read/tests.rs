@@ -5,8 +5,8 @@ use proptest::collection::btree_set;
 use proptest::prelude::*;
 
 use super::*;
-use crate::block::tests::{asked, keys};
 use crate::build::{IdOptions, IdsBuilder};
+use crate::id_block::tests::{asked, keys};
 
 mod damage;
 

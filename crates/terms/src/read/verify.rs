@@ -7,11 +7,11 @@ use docvalues_format::error::{ErrorKind, Result};
 use docvalues_format::source::SectionBytes;
 
 use super::{IdsReader, NOT_PACKED, refuse};
+use crate::bloom::Probe;
 use crate::dictionary::Dictionary;
-use crate::filter::Probe;
 use crate::hash::hash;
 use crate::ids::MAX_BOUND;
-use crate::template::Packed;
+use crate::packing::Packed;
 
 impl<B: SectionBytes> IdsReader<B> {
     /// Reads everything and proves that it is one index: ids ascend, look as the template says, are let through by the

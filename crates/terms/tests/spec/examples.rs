@@ -1,11 +1,11 @@
 //! Every example in hexadecimal, compared with what the encoders make.
 
-use docvalues_terms::blocks::BlocksBuilder;
-use docvalues_terms::exact::TrieBuilder;
-use docvalues_terms::filter::FilterBuilder;
+use docvalues_terms::bloom::BloomFilterBuilder;
+use docvalues_terms::exact_trie::TrieBuilder;
 use docvalues_terms::fst::FstBuilder;
 use docvalues_terms::hash::hash;
-use docvalues_terms::template::{Kind, Template};
+use docvalues_terms::id_blocks::BlocksBuilder;
+use docvalues_terms::packing::{Kind, Template};
 
 use crate::document::Document;
 
@@ -16,7 +16,7 @@ pub(crate) fn block(keys: &[&str]) -> Vec<u8> {
 
 pub(crate) fn blocks(
     keys: impl IntoIterator<Item = impl AsRef<[u8]>>,
-) -> docvalues_terms::blocks::Blocks<Vec<u8>> {
+) -> docvalues_terms::id_blocks::Blocks<Vec<u8>> {
     let mut builder = BlocksBuilder::new();
     keys.into_iter().for_each(|key| assert!(builder.push(key.as_ref())));
     builder.finish().unwrap()
@@ -51,7 +51,7 @@ fn made(name: &str) -> Vec<u8> {
             out
         }
         "id-filter" => {
-            let mut filter = FilterBuilder::new(2, 16);
+            let mut filter = BloomFilterBuilder::new(2, 16);
             [b"ant", b"bee"].iter().for_each(|id| filter.insert(hash(*id, 0)));
             filter.finish().unwrap()
         }

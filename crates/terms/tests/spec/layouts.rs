@@ -8,7 +8,7 @@ use docvalues_format::granule::SectionRef;
 use docvalues_format::id::DocId;
 use docvalues_terms::build::{IdOptions, IdsBuilder};
 use docvalues_terms::ids::{Form, IDS_TAG, Ids};
-use docvalues_terms::template::{Kind, Template};
+use docvalues_terms::packing::{Kind, Template};
 
 use crate::document::{Document, Row};
 use crate::examples::{block, blocks, index, trie};
@@ -134,12 +134,12 @@ fn template() {
         f("prefix", "<a"),
         f("suffix", ">"),
     ];
-    check_both("Template", module!("template.rs"), &bytes, &fields);
+    check_both("Template", module!("packing.rs"), &bytes, &fields);
 }
 
 #[test]
 fn blocks_of_keys() {
-    let module = module!("block.rs");
+    let module = module!("id_block.rs");
     let head = |shape, prefix| [f("n", [3]), f("shape", [shape]), f("prefix_len", [prefix])];
     let long = "x".repeat(300);
     let longer = format!("a{long}");
@@ -218,7 +218,7 @@ fn block_starts() {
         f("offsets", packed(&[0, 86, made.ids.len() as u64], 8)),
         f("ranks", packed(&[0, 40, 60], 6)),
     ];
-    check_both("Block starts", module!("starts.rs"), &made.starts, &fields);
+    check_both("Block starts", module!("id_blocks/starts.rs"), &made.starts, &fields);
 }
 
 #[test]
@@ -226,12 +226,12 @@ fn id_index() {
     let bytes = index(&["a", "b", "c", "cat", "d"]);
     let root = [f("flags", [0x0c]), f("count", [2]), f("labels", "bcd"), f("inner", [2])];
     let cat = [f("flags", [5]), f("count", [0]), f("labels", "a")];
-    check_both("Id index", module!("trie.rs"), &bytes[..6], &root);
-    check_both("Id index", module!("trie.rs"), &bytes[6..], &cat);
+    check_both("Id index", module!("id_blocks/block_index.rs"), &bytes[..6], &root);
+    check_both("Id index", module!("id_blocks/block_index.rs"), &bytes[6..], &cat);
     let bytes = index(&["ab0", "ab1", "ab2"]);
     let all =
         [f("flags", [6]), f("prefix_len", [2, 0]), f("prefix", "ab"), f("count", [1]), f("labels", "12")];
-    check_both("Id index", module!("trie.rs"), &bytes, &all);
+    check_both("Id index", module!("id_blocks/block_index.rs"), &bytes, &all);
 }
 
 #[test]

@@ -2,11 +2,11 @@
 
 use docvalues_format::error::Section;
 use docvalues_format::source::Owned;
-use docvalues_terms::blocks::{Blocks, BlocksReader};
-use docvalues_terms::filter::{LINE, MAX_BITS, lines};
+use docvalues_terms::bloom::{LINE, MAX_BITS, lines};
 use docvalues_terms::hash::hash;
+use docvalues_terms::id_blocks::{Blocks, BlocksReader};
 use docvalues_terms::ids::{MAX_BOUND, MAX_ID_LEN};
-use docvalues_terms::template::{Kind, Packed, Template};
+use docvalues_terms::packing::{Kind, Packed, Template};
 
 use crate::document::{Document, number};
 use crate::examples::{blocks, index};
@@ -120,7 +120,7 @@ fn salts() {
     assert_eq!(salts.len(), 8);
     for id in [&b"ant"[..], b"bee", b""] {
         let hash = hash(id, 7);
-        let mut filter = docvalues_terms::filter::FilterBuilder::new(1000, 10);
+        let mut filter = docvalues_terms::bloom::BloomFilterBuilder::new(1000, 10);
         filter.insert(hash);
         let made = filter.finish().unwrap();
         let count = made.len() as u64 / 64;

@@ -1,7 +1,7 @@
-//! Every table of tags, compared with the enum or the bytes that it tells of.
+//! Every fingerprint table, compared with the enum or the bytes that it tells of.
 
 use docvalues_terms::ids::Form;
-use docvalues_terms::template::{Kind, Packed, Template};
+use docvalues_terms::packing::{Kind, Packed, Template};
 
 use crate::document::Document;
 use crate::examples::{block, fst, index, trie};

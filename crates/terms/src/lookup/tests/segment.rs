@@ -9,9 +9,9 @@ use docvalues_format::id::DocId;
 use docvalues_format::source::Owned;
 
 use super::super::SegmentIds;
-use crate::filter::{DEFAULT_BITS, Filter, FilterBuilder, Lines, Probe};
+use crate::bloom::{BloomFilter, BloomFilterBuilder, DEFAULT_BITS, Lines, Probe};
 use crate::hash::hash;
-use crate::template::{Packed, Template};
+use crate::packing::{Packed, Template};
 
 /// An id of one of four shapes.
 pub(super) fn id(number: u32, kind: u8) -> Vec<u8> {
@@ -32,7 +32,7 @@ pub(super) struct Ids {
     pub(super) model: BTreeMap<Vec<u8>, u32>,
     template: Template,
     packed: Vec<(Vec<u8>, u32)>,
-    filter: Option<Filter<Owned>>,
+    filter: Option<BloomFilter<Owned>>,
     seed: u64,
     asked: AtomicU32,
     /// From which rank on ids cannot be read.
@@ -47,10 +47,10 @@ impl Ids {
         let packed =
             model.iter().map(|(id, &doc)| (template.pack(id, &mut room).unwrap().to_vec(), doc)).collect();
         let len = u32::try_from(model.len()).unwrap();
-        let mut filter = FilterBuilder::new(len, DEFAULT_BITS);
+        let mut filter = BloomFilterBuilder::new(len, DEFAULT_BITS);
         ids.iter().for_each(|id| filter.insert(hash(id, seed)));
         let owned = filter.finish().map(|bytes| Owned::new(Section::Header, bytes));
-        let filter = owned.map(|owned| Filter::open(owned, len, DEFAULT_BITS).unwrap());
+        let filter = owned.map(|owned| BloomFilter::open(owned, len, DEFAULT_BITS).unwrap());
         let (asked, damaged) = (AtomicU32::new(0), AtomicU32::new(u32::MAX));
         Ids { model, template, packed, filter, seed, asked, damaged }
     }

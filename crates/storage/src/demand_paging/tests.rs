@@ -1,0 +1,163 @@
+//! No file is read here, so that Miri can run all of it: `cargo +nightly miri test paged`.
+
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use super::*;
+
+fn buffer(len: usize) -> Option<PagedBytes> {
+    PagedBytes::buffer(len, len)
+}
+
+/// The bytes that granule `granule` is to have.
+fn wanted(granule: usize, len: usize) -> Vec<u8> {
+    vec![u8::try_from(granule % 250).unwrap() + 1; len]
+}
+
+fn granules(len: usize) -> impl Iterator<Item = (usize, usize)> {
+    (0..len.div_ceil(GRANULE)).map(move |granule| (granule, (len - granule * GRANULE).min(GRANULE)))
+}
+
+#[test]
+fn only_loaded_granules_are_handed_out() {
+    let pages = buffer(3 * GRANULE + 64).unwrap();
+    assert!(pages.whole().is_none());
+    assert_eq!(pages.get(0..1), None);
+    assert_eq!(pages.get(5..5), Some(&[][..]));
+
+    assert!(pages.admit(1, &wanted(1, GRANULE)));
+    assert_eq!(pages.get(GRANULE..2 * GRANULE), Some(&wanted(1, GRANULE)[..]));
+    assert_eq!(pages.get(GRANULE - 1..GRANULE + 1), None, "reaches into granule 0");
+    assert_eq!(pages.get(2 * GRANULE - 1..2 * GRANULE + 1), None, "reaches into granule 2");
+
+    assert!(!pages.admit(1, &wanted(9, GRANULE)), "a loaded granule stays as it is");
+    assert_eq!(pages.get(GRANULE..GRANULE + 1), Some(&[2][..]));
+
+    for granule in [0, 2] {
+        assert!(pages.admit(granule, &wanted(granule, GRANULE)));
+    }
+    assert!(pages.whole().is_none());
+    assert!(pages.admit(3, &wanted(3, 64)));
+    assert!(pages.whole().is_some());
+    let whole = pages.get(0..3 * GRANULE + 64).unwrap();
+    assert_eq!((whole[GRANULE - 1], whole[GRANULE], whole[3 * GRANULE + 63]), (1, 2, 4));
+}
+
+#[test]
+fn bounds() {
+    let pages = buffer(100).unwrap();
+    assert!(pages.admit(0, &[7; 100]));
+    assert_eq!(pages.get(0..100), Some(&[7; 100][..]));
+    assert_eq!(pages.get(100..100), Some(&[][..]));
+    let backwards = Range { start: 2, end: 1 };
+    for range in [0..101, 100..101, 101..101, backwards, 0..usize::MAX] {
+        assert_eq!(pages.get(range.clone()), None, "{range:?}");
+    }
+    let empty = buffer(0).unwrap();
+    assert!(empty.whole().is_some());
+    assert_eq!(empty.get(0..0), Some(&[][..]));
+    assert_eq!(empty.get(0..1), None);
+}
+
+#[test]
+fn the_limit_is_for_handing_out() {
+    let pages = PagedBytes::buffer(100, 80).unwrap();
+    assert_eq!(pages.peek(0..1), None);
+    assert!(pages.admit(0, &[7; 100]));
+    assert_eq!(pages.get(0..80), Some(&[7; 80][..]));
+    assert_eq!(pages.get(0..81), None);
+    assert_eq!(pages.peek(0..100), Some(&[7; 100][..]));
+    assert_eq!(pages.peek(0..101), None);
+    assert_eq!(PagedBytes::buffer(100, 101).unwrap().limit, 100);
+}
+
+#[test]
+fn a_view() {
+    let bytes: Vec<u8> = (0..3 * GRANULE).map(|i| u8::try_from(i / GRANULE).unwrap()).collect();
+    let source = Arc::new(Source::memory(bytes));
+    let pages = PagedBytes::view(&source, 64, 2 * GRANULE, GRANULE + 1, false).unwrap();
+    assert_eq!(Arc::strong_count(&source), 2);
+    let start = source.whole().unwrap()[64..].as_ptr();
+    drop(source);
+    assert_eq!(pages.get(0..1), None);
+    let peeked = pages.peek(0..2 * GRANULE).unwrap();
+    assert_eq!((peeked[0], peeked[GRANULE - 64], peeked.len()), (0, 1, 2 * GRANULE));
+    assert_eq!(peeked.as_ptr(), start, "no byte was copied");
+    assert!(pages.admit(1, &peeked[GRANULE..]));
+    assert!(!pages.admit(1, &peeked[GRANULE..]));
+    assert_eq!(pages.get(GRANULE..GRANULE + 1), Some(&[1][..]));
+    assert_eq!(pages.get(GRANULE..GRANULE + 2), None, "behind the limit");
+    assert!(pages.whole().is_none());
+    assert!(pages.admit(0, &peeked[..GRANULE]));
+    assert!(pages.whole().is_some());
+    assert_eq!(pages.get(0..1), Some(&[0][..]));
+}
+
+#[test]
+fn a_view_of_what_is_there() {
+    let source = Arc::new(Source::memory(vec![1; 100]));
+    assert_eq!(PagedBytes::view(&source, 0, 100, 100, true).unwrap().get(0..100), Some(&[1; 100][..]));
+    assert_eq!(PagedBytes::view(&source, 100, 0, 0, false).unwrap().get(0..0), Some(&[][..]));
+    for (at, len) in [(0, 101), (1, 100), (101, 0), (usize::MAX, 1), (1, usize::MAX)] {
+        assert!(PagedBytes::view(&source, at, len, len, true).is_none(), "{len} bytes at {at}");
+    }
+}
+
+#[test]
+fn more_than_there_is_memory_for() {
+    assert!(buffer(usize::MAX).is_none());
+    // Miri ends the program when an allocation fails.
+    if !cfg!(miri) {
+        assert!(buffer(usize::try_from(isize::MAX).unwrap() - 64).is_none());
+    }
+}
+
+#[test]
+#[should_panic(expected = "as a whole")]
+fn half_a_granule() {
+    buffer(2 * GRANULE).unwrap().admit(0, &[1; 100]);
+}
+
+#[test]
+#[should_panic(expected = "as a whole")]
+fn a_granule_behind_the_last() {
+    buffer(GRANULE).unwrap().admit(1, &[]);
+}
+
+/// Threads load and read the same granules in different orders; what is readable is right.
+#[test]
+fn threads() {
+    let len = if cfg!(miri) { 5 * GRANULE + 128 } else { 300 * GRANULE + 128 };
+    let pages = buffer(len).unwrap();
+    let all: Vec<_> = granules(len).collect();
+    let filled = AtomicUsize::new(0);
+    std::thread::scope(|scope| {
+        for thread in 0..3 {
+            let (pages, all, filled) = (&pages, &all, &filled);
+            scope.spawn(move || {
+                for step in 0..all.len() {
+                    let (granule, len) = all[(step * 11 + thread * 3) % all.len()];
+                    let start = granule * GRANULE;
+                    if pages.get(start..start + len).is_none() && pages.admit(granule, &wanted(granule, len))
+                    {
+                        filled.fetch_add(1, Ordering::Relaxed);
+                    }
+                    let bytes = pages.get(start..start + len).unwrap();
+                    assert!(bytes[0] == wanted(granule, 1)[0] && bytes[len - 1] == bytes[0]);
+                }
+            });
+        }
+        // Sees nothing, or what is right; and in the end, all.
+        scope.spawn(|| {
+            while pages.get(0..len).is_none() {
+                std::thread::yield_now();
+            }
+            for (granule, len) in granules(len) {
+                assert_eq!(
+                    pages.get(granule * GRANULE..granule * GRANULE + len).unwrap(),
+                    wanted(granule, len)
+                );
+            }
+        });
+    });
+    assert_eq!(filled.into_inner(), all.len(), "each granule is filled once");
+}

@@ -1,0 +1,272 @@
+//! Bytes that are read by requests: from an object store, over a network.
+//!
+//! A request takes milliseconds, whatever its length. Many at once take as long as one; one after the other, they add up.
+//! But decoders ask for a few bytes at a time and go on from what they find. So work is *tried*: it notes the bytes that it
+//! lacks, gets an error for them, and goes on with what else it can do. Then all that it lacked is requested together, as a
+//! *wave*, and the work is tried again, until it lacks nothing.
+//!
+//! ```text
+//! 20 documents, 1st try   presence: a granule of each block is missing         20 requests in one wave
+//!               2nd try   presence is there; a granule of each value is not    20 requests in one wave
+//!               3rd try   20 values
+//! ```
+
+use std::cell::RefCell;
+use std::collections::BTreeMap;
+use std::fmt;
+use std::io;
+use std::ops::Range;
+use std::sync::Arc;
+
+/// Ranges with less between them are one request.
+const GAP: u64 = 16 << 10;
+
+/// Bytes of the file's end that are read when it is opened: the footer, the directory's root, and of most files the
+/// whole directory.
+const END: u64 = 64 << 10;
+
+/// Bytes of the file's beginning that are read when it is opened.
+const BEGINNING: u64 = 64;
+
+/// Bytes at any offset of something immutable: an object in an object store, a file on another machine.
+///
+/// [`Vec<u8>`] is one, for tests.
+pub trait ReadAt: Send + Sync {
+    /// Bytes there are.
+    fn len(&self) -> u64;
+
+    /// Whether there are none.
+    fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Fills `bytes` from byte `offset` on.
+    ///
+    /// # Errors
+    ///
+    /// When they cannot be read, or fewer are there.
+    fn read_at(&self, offset: u64, bytes: &mut [u8]) -> io::Result<()>;
+
+    /// Reads several ranges, ascending and apart from each other, all of which are needed before anything goes on.
+    ///
+    /// By default one after the other. Where a request takes long, make them side by side.
+    ///
+    /// # Errors
+    ///
+    /// As [`read_at`](Self::read_at).
+    fn read_ranges(&self, ranges: &[Range<u64>]) -> io::Result<Vec<Vec<u8>>> {
+        let read = |range: &Range<u64>| {
+            let mut bytes = zeros(range)?;
+            self.read_at(range.start, &mut bytes)?;
+            Ok(bytes)
+        };
+        ranges.iter().map(read).collect()
+    }
+}
+
+impl ReadAt for Vec<u8> {
+    fn len(&self) -> u64 {
+        self.as_slice().len() as u64
+    }
+
+    fn read_at(&self, offset: u64, bytes: &mut [u8]) -> io::Result<()> {
+        let from = usize::try_from(offset).ok().and_then(|at| self.get(at..)?.get(..bytes.len()));
+        bytes.copy_from_slice(from.ok_or(io::ErrorKind::UnexpectedEof)?);
+        Ok(())
+    }
+}
+
+/// Memory for the bytes of `range`.
+fn zeros(range: &Range<u64>) -> io::Result<Vec<u8>> {
+    let (len, mut bytes) = (usize::try_from(range.end - range.start).unwrap_or(usize::MAX), Vec::new());
+    bytes.try_reserve_exact(len)?;
+    bytes.resize(len, 0);
+    Ok(bytes)
+}
+
+/// A [`ReadAt`], with its beginning and its end in memory.
+pub(crate) struct Requests {
+    reader: Arc<dyn ReadAt>,
+    ends: RangeCache,
+}
+
+/// Ranges of the file that were read, by where they begin.
+#[derive(Default)]
+struct RangeCache(BTreeMap<u64, Vec<u8>>);
+
+/// Work that is being tried on this thread.
+struct Wave {
+    /// The address of the [`Requests`] it is tried on.
+    on: usize,
+    wanted: Vec<Range<u64>>,
+    there: RangeCache,
+    /// Why reading failed, if it did.
+    failed: Option<io::ErrorKind>,
+}
+
+thread_local! {
+    /// One for each source that work on this thread is tried on.
+    static WAVES: RefCell<Vec<Wave>> = const { RefCell::new(Vec::new()) };
+}
+
+impl Requests {
+    /// Requests beginning and end of the file.
+    pub(crate) fn begin(reader: Arc<dyn ReadAt>) -> io::Result<Requests> {
+        let mut requests = Requests { reader, ends: RangeCache::default() };
+        let len = requests.reader.len();
+        let ends = [0..BEGINNING.min(len), len.saturating_sub(END)..len];
+        requests.ends = requests.request(ends.into())?;
+        Ok(requests)
+    }
+
+    pub(crate) fn len(&self) -> u64 {
+        self.reader.len()
+    }
+
+    /// Fills `bytes` from `offset` on: with what was read before, or by a request.
+    pub(crate) fn fill(&self, offset: u64, bytes: &mut [u8]) -> io::Result<()> {
+        let mut copy =
+            |there: &RangeCache| there.get(offset, bytes.len()).map(|from| bytes.copy_from_slice(from));
+        if copy(&self.ends).or_else(|| self.with_wave(|wave| copy(&wave.there)).flatten()).is_some() {
+            return Ok(());
+        }
+        self.reader.read_at(offset, bytes)
+    }
+
+    /// Runs `work` until it lacks no bytes: those that it did [`want`](Self::want) in vain are requested in between. Returns
+    /// what it returned at last.
+    pub(crate) fn in_waves<T>(&self, mut work: impl FnMut() -> T) -> T {
+        // What this one lacks is requested by the outer one.
+        if self.with_wave(|_| ()).is_some() {
+            return work();
+        }
+        let _wave = WaveGuard::begin(self.address());
+        loop {
+            let done = work();
+            let wanted = self.with_wave(|wave| std::mem::take(&mut wave.wanted)).unwrap_or_default();
+            if wanted.is_empty() {
+                return done;
+            }
+            let read = self.request(wanted);
+            self.with_wave(|wave| match read {
+                Ok(pieces) => pieces.0.into_iter().for_each(|(at, bytes)| wave.there.add(at, bytes)),
+                Err(error) => wave.failed = Some(error.kind()),
+            });
+        }
+    }
+
+    /// Refuses with [`WouldBlock`](io::ErrorKind::WouldBlock) unless `ranges` were read; they will be then. Outside of
+    /// [`in_waves`](Self::in_waves) does nothing.
+    pub(crate) fn want(&self, ranges: impl IntoIterator<Item = Range<u64>>) -> io::Result<()> {
+        let wanted = self.with_wave(|wave| {
+            let before = wave.wanted.len();
+            let missing = |range: &Range<u64>| {
+                let len = usize::try_from(range.end - range.start).unwrap_or(usize::MAX);
+                self.ends.get(range.start, len).or_else(|| wave.there.get(range.start, len)).is_none()
+            };
+            wave.wanted.extend(ranges.into_iter().filter(missing));
+            match wave.failed {
+                _ if wave.wanted.len() == before => Ok(()),
+                Some(failed) => {
+                    wave.wanted.clear();
+                    Err(failed.into())
+                }
+                None => Err(io::ErrorKind::WouldBlock.into()),
+            }
+        });
+        wanted.unwrap_or(Ok(()))
+    }
+
+    /// Reads `ranges` of the file in one wave.
+    fn request(&self, mut ranges: Vec<Range<u64>>) -> io::Result<RangeCache> {
+        ranges.sort_unstable_by_key(|range| range.start);
+        ranges.dedup_by(|next, range| {
+            let near = next.start <= range.end.saturating_add(GAP);
+            if near {
+                range.end = range.end.max(next.end);
+            }
+            near
+        });
+        let read = self.reader.read_ranges(&ranges)?;
+        let lens = read.iter().map(|bytes| bytes.len() as u64);
+        if !lens.eq(ranges.iter().map(|range| range.end - range.start)) {
+            let why = "`read_ranges` returned more or fewer bytes than the ranges have";
+            return Err(io::Error::new(io::ErrorKind::InvalidData, why));
+        }
+        Ok(RangeCache(ranges.into_iter().map(|range| range.start).zip(read).collect()))
+    }
+
+    /// Hands the work that is being tried to `with`, if any is.
+    fn with_wave<T>(&self, with: impl FnOnce(&mut Wave) -> T) -> Option<T> {
+        let on = self.address();
+        WAVES.with_borrow_mut(|waves| waves.iter_mut().find(|wave| wave.on == on).map(with))
+    }
+
+    fn address(&self) -> usize {
+        std::ptr::from_ref(self).addr()
+    }
+}
+
+impl RangeCache {
+    fn add(&mut self, at: u64, bytes: Vec<u8>) {
+        let there = self.0.entry(at).or_default();
+        if there.len() < bytes.len() {
+            *there = bytes;
+        }
+    }
+
+    /// The `len` bytes at `offset`, if they were read together.
+    fn get(&self, offset: u64, len: usize) -> Option<&[u8]> {
+        // Usually the nearest one. But it may be a short one inside of another.
+        self.0.range(..=offset).rev().find_map(|(at, bytes)| {
+            let from = usize::try_from(offset.checked_sub(*at)?).ok()?;
+            bytes.get(from..from.checked_add(len)?)
+        })
+    }
+}
+
+/// Work on a source that is tried as long as this lives.
+struct WaveGuard(usize);
+
+impl WaveGuard {
+    fn begin(on: usize) -> WaveGuard {
+        let wave = Wave { on, wanted: Vec::new(), there: RangeCache::default(), failed: None };
+        WAVES.with_borrow_mut(|waves| waves.push(wave));
+        WaveGuard(on)
+    }
+}
+
+impl Drop for WaveGuard {
+    fn drop(&mut self) {
+        WAVES.with_borrow_mut(|waves| waves.retain(|wave| wave.on != self.0));
+    }
+}
+
+// Not the bytes: they are a file's.
+impl fmt::Debug for Requests {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Requests").field("len", &self.len()).finish_non_exhaustive()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_short_range_hides_nothing_of_a_longer_one_around_it() {
+        let bytes: Vec<u8> = (0..100).collect();
+        let mut pieces = RangeCache::default();
+        for range in [40..44, 0..60, 40..42, 70..100] {
+            pieces.add(range.start as u64, bytes[range].to_vec());
+        }
+        for (start, len) in (0..100).flat_map(|start| (0..40).map(move |len| (start, len))) {
+            let expected =
+                (start + len <= 60 || start >= 70).then(|| bytes.get(start..start + len)).flatten();
+            // Nothing is nowhere, too.
+            if len > 0 {
+                assert_eq!(pieces.get(start as u64, len), expected, "{len} from {start} on");
+            }
+        }
+    }
+}

@@ -1,0 +1,204 @@
+//! A filter of ids: whether a segment may hold an id, from one line of 64 bytes.
+//!
+//! # Layout
+//!
+//! The section is *lines* of 64 bytes, each eight words of 64 bits, little-endian. An id sets one bit in each word of
+//! one line:
+//!
+//! ```text
+//! hash     63                     32 31                      0
+//!          `-------- high --------' `--------- low ---------'
+//! line     high * lines >> 32
+//! word i   bit  (low * SALTS[i] mod 2^32) >> 26
+//! ```
+//!
+//! There are `keys * bits / 512` lines, rounded up; with 16 bits a key, one of about 1,100 other ids is let through.
+//!
+//! A look-up over many segments works out its bits once ([`Probe`]), and then pays a line of memory and some
+//! instructions for each segment. Where the filters are in memory, turned by bits, it pays eight rows with a bit of each
+//! segment: [`IdLookup::with_filters_in_memory`](crate::lookup::IdLookup::with_filters_in_memory).
+//!
+//! Sources: Putze, Sanders and Singler, *Cache-, hash- and space-efficient Bloom filters* (WEA 2007) for one line a
+//! key; Apache Parquet's *split block Bloom filter* for one bit in each word and for the salts, there with words of
+//! 32 bits. With 64 bits, lines that have more keys than others cost less.
+
+mod bit_sliced;
+mod checked_lines;
+
+use byteorder::{ByteOrder, LittleEndian};
+
+use docvalues_format::error::{Error, ErrorKind, Result};
+use docvalues_format::source::SectionBytes;
+
+pub(crate) use bit_sliced::{BitSliced, bit_sliced_bytes};
+pub use checked_lines::Lines;
+pub(crate) use checked_lines::{PrefetchAhead, ask};
+
+/// Bytes of a line.
+pub const LINE: usize = 64;
+
+/// The most bits a key.
+pub const MAX_BITS: u8 = 32;
+
+/// The bits a key that are worth their bytes for random ids.
+pub const DEFAULT_BITS: u8 = 16;
+
+/// Words of a line.
+const WORDS: usize = LINE / size_of::<u64>();
+
+/// Odd, from the specification of Parquet.
+const SALTS: [u32; WORDS] =
+    [0x47b6_137b, 0x4497_4d91, 0x8824_ad5b, 0xa2b7_289d, 0x7054_95c7, 0x2df1_424b, 0x9efc_4947, 0x5c6b_fb31];
+
+/// What to ask a filter for an id: the same for all filters with one seed.
+#[derive(Clone, Copy, Debug)]
+#[repr(align(64))]
+pub struct Probe {
+    bits: [u64; WORDS],
+    hash: u64,
+}
+
+impl Probe {
+    /// The bits of an id with this [`hash`](crate::hash::hash). O(1), a few nanoseconds.
+    #[inline]
+    pub fn new(hash: u64) -> Probe {
+        #[expect(clippy::cast_possible_truncation, reason = "the low half is what is wanted")]
+        let low = hash as u32;
+        let bits = SALTS.map(|salt| 1 << (low.wrapping_mul(salt) >> 26));
+        Probe { bits, hash }
+    }
+
+    /// The hash.
+    #[inline]
+    pub fn hash(&self) -> u64 {
+        self.hash
+    }
+
+    /// The first byte of the line, of `lines` of them.
+    #[inline(always)]
+    fn at(&self, lines: u64) -> usize {
+        // Below 2^32 lines, as many as there are at most: no overflow, and less than the section's length.
+        ((self.hash >> 32).wrapping_mul(lines) >> 32) as usize * LINE
+    }
+
+    /// Whether all bits are set in `line`.
+    #[inline(always)]
+    fn is_in(&self, line: &[u8; LINE]) -> bool {
+        let words = line.as_chunks::<8>().0;
+        let missing = words
+            .iter()
+            .zip(&self.bits)
+            .fold(0, |missing, (word, bits)| missing | bits & !u64::from_le_bytes(*word));
+        missing == 0
+    }
+}
+
+/// Lines for `keys` with `bits` each: none without a key or without bits.
+pub fn lines(keys: u32, bits: u8) -> u64 {
+    (u64::from(keys) * u64::from(bits)).div_ceil(LINE as u64 * 8)
+}
+
+/// A filter that is being made.
+#[derive(Debug)]
+pub struct BloomFilterBuilder {
+    bytes: Vec<u8>,
+    lines: u64,
+}
+
+impl BloomFilterBuilder {
+    /// An empty filter for `keys` with `bits` each, at most [`MAX_BITS`].
+    pub fn new(keys: u32, bits: u8) -> BloomFilterBuilder {
+        let lines = lines(keys, bits.min(MAX_BITS));
+        // With 32 bits a key and 2^32 keys, 16 GiB: more than there is only where addresses have 32 bits.
+        BloomFilterBuilder {
+            bytes: vec![0; usize::try_from(lines).unwrap_or(usize::MAX).saturating_mul(LINE)],
+            lines,
+        }
+    }
+
+    /// Adds the id with this [`hash`](crate::hash::hash). O(1).
+    #[inline]
+    pub fn insert(&mut self, hash: u64) {
+        let probe = Probe::new(hash);
+        let Some(line) =
+            self.bytes.get_mut(probe.at(self.lines)..).and_then(|rest| rest.first_chunk_mut::<LINE>())
+        else {
+            return;
+        };
+        for (word, bits) in line.as_chunks_mut::<8>().0.iter_mut().zip(probe.bits) {
+            *word = (u64::from_le_bytes(*word) | bits).to_le_bytes();
+        }
+    }
+
+    /// The section; `None` if there is nothing to be put into one.
+    pub fn finish(self) -> Option<Vec<u8>> {
+        (self.lines > 0).then_some(self.bytes)
+    }
+}
+
+/// A filter, opened.
+#[derive(Debug)]
+pub struct BloomFilter<B> {
+    section: B,
+    lines: u64,
+}
+
+impl<B: SectionBytes> BloomFilter<B> {
+    /// Opens the filter of `keys` with `bits` each. O(1): reads nothing.
+    ///
+    /// # Errors
+    ///
+    /// When the section is not as long as that.
+    pub fn open(section: B, keys: u32, bits: u8) -> Result<BloomFilter<B>> {
+        let (lines, found) = (lines(keys, bits), section.len() as u64);
+        let expected = lines * LINE as u64;
+        if found != expected || lines == 0 {
+            let kind = ErrorKind::Mismatch { what: "length of the id filter", found, expected };
+            return Err(Error::at(section.place(), 0, kind));
+        }
+        Ok(BloomFilter { section, lines })
+    }
+
+    /// Whether the id may be one of the keys: always if it is, and rarely if it is not.
+    ///
+    /// O(1): one line, which is one of the caches' wherever sections are aligned, as in a file.
+    ///
+    /// # Errors
+    ///
+    /// When the line is damaged.
+    #[inline]
+    pub fn may_hold(&self, probe: &Probe) -> Result<bool> {
+        Ok(probe.is_in(self.section.array(probe.at(self.lines))?))
+    }
+
+    /// Tells the processor that [`may_hold`](Self::may_hold) will be asked soon.
+    #[inline]
+    pub fn prefetch(&self, probe: &Probe) {
+        self.section.prefetch(probe.at(self.lines));
+    }
+
+    /// How many of the filter's bits are set, of how many.
+    ///
+    /// # Errors
+    ///
+    /// When the section is damaged.
+    pub fn set_bits(&self) -> Result<(u64, u64)> {
+        let bytes = self.section.slice(0..self.section.len())?;
+        let set =
+            bytes.chunks_exact(8).map(|word| u64::from(LittleEndian::read_u64(word).count_ones())).sum();
+        Ok((set, bytes.len() as u64 * 8))
+    }
+
+    /// Bytes of the section.
+    pub fn len(&self) -> usize {
+        self.section.len()
+    }
+
+    /// Whether there are none, which is not so.
+    pub fn is_empty(&self) -> bool {
+        self.section.is_empty()
+    }
+}
+
+#[cfg(test)]
+mod tests;

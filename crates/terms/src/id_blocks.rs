@@ -1,0 +1,325 @@
+//! Keys in blocks, and a trie over them: the form of the index for ids that have little in common.
+//!
+//! # Sections
+//!
+//! | section | holds |
+//! | --- | --- |
+//! | ids | blocks of up to 48 keys, end to end; the layout stands in `block.rs` |
+//! | id block starts | the offset and the first rank of each; `starts.rs` |
+//! | id index | the separators between them, as a trie; `trie.rs`; not if there is one block |
+//!
+//! Keys are cut where neighbours share the fewest bytes, 24 to 48 in a block, so that separators are short.
+//!
+//! # Cost
+//!
+//! A look-up goes down the trie, to one block, whose heads it compares all at once. Starts and trie are on the heap,
+//! about 0.3 bytes a key, and were checked when they were opened; of the blocks, every inner offset is checked each time.
+//!
+//! Source: the blocks are those of Lucene's `Lucene90BlockTreeTermsWriter` in size (25 to 48) and purpose; to cut them
+//! where separators are short is from Bayer and Unterauer, *Prefix B-trees* (1977); heads in a column of their own are
+//! Graefe and Larson's *poor man's normalized keys* (B-tree indexes and CPU caches, 2001).
+
+use std::ops::{ControlFlow, Range};
+
+use docvalues_format::error::{Error, ErrorKind, Result, Section};
+use docvalues_format::source::SectionBytes;
+
+use crate::dictionary::{Dictionary, VerifiedKeys};
+use crate::id_block::{Block, OVERREAD};
+use crate::id_blocks::block_index::{Descent, SeparatorTrie};
+use crate::id_blocks::starts::Starts;
+use crate::verified_section::VerifiedSection;
+
+pub use build::BlocksBuilder;
+
+pub(crate) mod block_index;
+mod build;
+pub(crate) mod starts;
+#[cfg(test)]
+mod tests;
+
+/// Keys in blocks, wherever their sections are.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Blocks<S> {
+    /// How many blocks there are: at least one.
+    pub count: u32,
+    /// The blocks.
+    pub ids: S,
+    /// Where they begin.
+    pub starts: S,
+    /// The trie over their separators; `None` if there is one block.
+    pub index: Option<S>,
+}
+
+impl<S> Blocks<S> {
+    /// Turns every section into something else, in file order: ids, starts, index.
+    ///
+    /// # Errors
+    ///
+    /// The first that `f` returns.
+    pub fn try_map<T, E>(self, f: &mut impl FnMut(Section, S) -> Result<T, E>) -> Result<Blocks<T>, E> {
+        let Blocks { count, ids, starts, index } = self;
+        let (ids, starts) = (f(Section::Ids, ids)?, f(Section::IdStarts, starts)?);
+        let index = index.map(|index| f(Section::IdIndex, index)).transpose()?;
+        Ok(Blocks { count, ids, starts, index })
+    }
+}
+
+/// Keys in blocks, opened.
+#[derive(Debug)]
+pub struct BlocksReader<B> {
+    section: B,
+    index: Index,
+    len: u32,
+}
+
+/// What leads to blocks, on the heap and checked.
+#[derive(Debug)]
+#[repr(align(64))]
+pub(crate) struct Index {
+    starts: Starts,
+    trie: Option<SeparatorTrie>,
+}
+
+const _: () = assert!(size_of::<Index>() <= 128);
+
+impl Index {
+    /// The block that has `key`, if any has.
+    #[inline]
+    fn block_of(&self, key: &[u8]) -> u32 {
+        // It counts no more than there are separators, of which there is one less than blocks.
+        self.trie.as_ref().map_or(0, |trie| trie.at_most(key))
+    }
+
+    /// The first byte of the block that has `key`, if any has, and which one that is.
+    #[inline]
+    pub(crate) fn place_of(&self, key: &[u8]) -> (usize, u32) {
+        let number = self.block_of(key);
+        (self.starts.offset(number), number)
+    }
+
+    /// Asks for the memory of a block, all of it that blocks have as a rule: a look-up reads its beginning, then one of
+    /// its heads' lines, and then one of the rests, each known by the one before.
+    #[inline]
+    pub(crate) fn prefetch(&self, section: &impl SectionBytes, block: u32) {
+        const MOST: usize = 1024;
+        let (start, end) = (self.starts.offset(block), self.starts.offset(block + 1));
+        for at in (start..end.min(start.saturating_add(MOST))).step_by(64) {
+            section.prefetch(at);
+        }
+    }
+
+    /// Asks for all of a small index: what a look-up reads one after the other comes side by side then.
+    #[inline]
+    pub(crate) fn prefetch_all(&self) {
+        if let Some(trie) = &self.trie {
+            trie.prefetch();
+            self.starts.prefetch();
+        }
+    }
+
+    /// Begins to look for the block that has `key`, if any has: the way to it; or the block, if the memory for that came with
+    /// [`prefetch_all`](Self::prefetch_all).
+    #[inline]
+    pub(crate) fn descend(&self, key: &[u8]) -> (Option<Descent>, Option<u32>) {
+        match &self.trie {
+            Some(trie) if !trie.is_small() => (Some(trie.descend()), None),
+            _ => (None, Some(self.block_of(key))),
+        }
+    }
+
+    /// Goes on, and asks for the memory of the next step: the block that has `key`, if any has, once that is known.
+    #[inline]
+    pub(crate) fn step(&self, key: &[u8], way: &mut Descent) -> Option<u32> {
+        let block = self.trie.as_ref().map_or(Some(0), |trie| trie.step(key, way))?;
+        self.starts.prefetch_one(block);
+        Some(block)
+    }
+
+    /// Asks for the memory of a block, and tells `on_ranks` its ranks.
+    #[inline]
+    pub(crate) fn prefetch_block(
+        &self,
+        section: &impl SectionBytes,
+        block: u32,
+        on_ranks: impl FnOnce(Range<u32>),
+    ) {
+        self.prefetch(section, block);
+        on_ranks(self.starts.rank(block)..self.starts.rank(block + 1));
+    }
+
+    /// The block that has `key`, if any has, which it [approaches](Self::prefetch_block).
+    #[inline]
+    pub(crate) fn locate(
+        &self,
+        section: &impl SectionBytes,
+        key: &[u8],
+        on_ranks: impl FnOnce(Range<u32>),
+    ) -> u32 {
+        let number = self.block_of(key);
+        self.prefetch_block(section, number, on_ranks);
+        number
+    }
+
+    #[inline]
+    fn read<'a>(&self, section: &'a impl SectionBytes, block: u32) -> Result<Block<'a>> {
+        let (start, end) = (self.starts.offset(block), self.starts.offset(block + 1));
+        let bytes = section.slice(start..end.saturating_add(OVERREAD))?;
+        Block::read(bytes).ok_or_else(|| self.broken(section, block))
+    }
+
+    #[cold]
+    fn broken(&self, section: &impl SectionBytes, block: u32) -> Error {
+        let what = "a block of ids holds what it may not, or leaves its bytes";
+        Error::at(section.place(), self.starts.offset(block), ErrorKind::Broken(what))
+    }
+
+    /// The ranks of a block's keys; the block must have as many.
+    fn ranks(&self, section: &impl SectionBytes, number: u32, block: &Block<'_>) -> Result<Range<u32>> {
+        let ranks = self.starts.rank(number)..self.starts.rank(number + 1);
+        match ranks.len() == block.len() {
+            true => Ok(ranks),
+            false => Err(self.broken(section, number)),
+        }
+    }
+
+    /// The rank of `key`, if the block `number` has it.
+    #[inline]
+    pub(crate) fn find_in(
+        &self,
+        section: &impl SectionBytes,
+        number: u32,
+        key: &[u8],
+    ) -> Result<Option<u32>> {
+        let block = self.read(section, number)?;
+        match block.find(key) {
+            #[expect(clippy::cast_possible_truncation, reason = "a block has at most 48 keys")]
+            Some(place) => Ok(Some(self.ranks(section, number, &block)?.start + place as u32)),
+            None => Ok(None),
+        }
+    }
+}
+
+impl<B: SectionBytes> BlocksReader<B> {
+    /// Opens the blocks of `keys`, at least one. Reads and checks starts and index, and copies them to the heap; reads
+    /// no block. O(blocks), about 10 ns for each.
+    ///
+    /// # Errors
+    ///
+    /// When what it reads is damaged, or does not go together.
+    pub fn open(blocks: Blocks<B>, keys: u32) -> Result<BlocksReader<B>> {
+        let Blocks { count, ids, starts, index } = blocks;
+        let wrong = |what| Error::at(ids.place(), 0, ErrorKind::Broken(what));
+        if count == 0 || count > keys || index.is_some() != (count > 1) {
+            return Err(wrong("there are no such numbers of ids and their blocks, or no index of them"));
+        }
+        let starts = Starts::open(&starts, count, keys, ids.len() as u64)?;
+        let trie = match index {
+            Some(index) => Some(SeparatorTrie::open(index.slice(0..index.len())?, count - 1, index.place())?),
+            None => None,
+        };
+        Ok(BlocksReader { section: ids, index: Index { starts, trie }, len: keys })
+    }
+
+    /// The blocks, if all of them were checked by now, and what leads to them.
+    #[inline]
+    pub(crate) fn verified(&self) -> Option<VerifiedKeys<'_>> {
+        Some(VerifiedKeys::Blocks(VerifiedSection::of(&self.section)?, &self.index))
+    }
+
+    /// Tells the processor that the block of `key` will be looked at soon; the key is looked up in the index for that.
+    #[inline]
+    pub fn prefetch(&self, key: &[u8]) {
+        self.index.prefetch(&self.section, self.index.block_of(key));
+    }
+
+    /// How many blocks there are.
+    pub fn block_count(&self) -> u32 {
+        self.index.starts.len()
+    }
+
+    /// Bytes on the heap.
+    pub fn heap_bytes(&self) -> usize {
+        self.index.starts.heap_bytes() + self.index.trie.as_ref().map_or(0, SeparatorTrie::heap_bytes)
+    }
+}
+
+impl<B: SectionBytes> Dictionary for BlocksReader<B> {
+    fn len(&self) -> u32 {
+        self.len
+    }
+
+    #[inline]
+    fn find(&self, key: &[u8]) -> Result<Option<u32>> {
+        let number = self.index.locate(&self.section, key, |_| ());
+        self.index.find_in(&self.section, number, key)
+    }
+
+    fn lower_bound(&self, key: &[u8]) -> Result<u32> {
+        let BlocksReader { section, index, .. } = self;
+        let number = index.block_of(key);
+        let block = index.read(section, number)?;
+        let ranks = index.ranks(section, number, &block)?;
+        let place = block.lower_bound(key, &mut Vec::new()).ok_or_else(|| index.broken(section, number))?;
+        #[expect(clippy::cast_possible_truncation, reason = "a block has at most 48 keys")]
+        Ok(ranks.start + place as u32)
+    }
+
+    fn each(
+        &self,
+        ranks: Range<u32>,
+        each: &mut dyn FnMut(u32, &[u8]) -> Result<ControlFlow<()>>,
+    ) -> Result<()> {
+        let ranks = ranks.start..ranks.end.min(self.len);
+        if ranks.is_empty() {
+            return Ok(());
+        }
+        let mut key = Vec::new();
+        let BlocksReader { section, index, .. } = self;
+        for number in index.starts.block_of(ranks.start)..index.starts.len() {
+            let block = index.read(section, number)?;
+            for (place, rank) in index.ranks(section, number, &block)?.enumerate() {
+                if rank >= ranks.end {
+                    return Ok(());
+                }
+                if rank < ranks.start {
+                    continue;
+                }
+                block.key(place, &mut key).ok_or_else(|| index.broken(section, number))?;
+                if each(rank, &key)?.is_break() {
+                    return Ok(());
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn verify(&self) -> Result<()> {
+        let BlocksReader { section, index, .. } = self;
+        let wrong = |what| Error::at(section.place(), 0, ErrorKind::Broken(what));
+        for number in 0..index.starts.len() {
+            let end = index.starts.offset(number).saturating_add(index.read(section, number)?.end());
+            if end != index.starts.offset(number + 1) {
+                return Err(index.broken(section, number));
+            }
+        }
+        let (mut before, mut count) = (None::<Vec<u8>>, 0);
+        self.each(0..self.len, &mut |rank, key| {
+            if before.as_ref().is_some_and(|before| &before[..] >= key) {
+                return Err(wrong("ids do not ascend"));
+            }
+            if self.find(key)? != Some(rank) {
+                return Err(wrong("an id is not found where it is"));
+            }
+            let before = before.get_or_insert_default();
+            before.clear();
+            before.extend_from_slice(key);
+            count += 1;
+            Ok(ControlFlow::Continue(()))
+        })?;
+        match count == self.len {
+            true => Ok(()),
+            false => Err(wrong("there are fewer ids than there should be")),
+        }
+    }
+}

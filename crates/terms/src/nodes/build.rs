@@ -1,0 +1,159 @@
+//! From ascending keys to nodes, in one pass.
+//!
+//! The nodes on the way to the last key may still get arcs and are *open*; all others are written. A new key closes
+//! the open nodes that are longer than what it shares with the last one, from the bottom up: after Daciuk, Mihov,
+//! Watson and Watson, *Incremental construction of minimal acyclic finite-state automata* (2000). Unlike there, only
+//! nodes that branch, or at which a key ends and others go on, are ever open: what lies between is bytes of the last
+//! key. So a key costs its bytes once, to be compared and copied, and a step for each node that it closes.
+
+use docvalues_format::binary::MAX_VALUE;
+use docvalues_format::cursor::Put;
+use docvalues_format::dictionary::Refused;
+
+use super::arcs::{Arc, END};
+
+/// How the nodes of a form are written.
+pub trait NodeWriter {
+    /// What was written and was not taken away.
+    fn out(&mut self) -> &mut Vec<u8>;
+
+    /// Bytes of all that was written.
+    fn end(&self) -> u64;
+
+    /// Writes, or finds, the node of the one key `tail`, which has a byte at least.
+    fn leaf(&mut self, tail: &[u8]) -> u64;
+
+    /// Writes, or finds, the node behind `labels` that has `arcs`, one at least, and is a key or is not.
+    fn branch(&mut self, labels: &[u8], is_key: bool, arcs: &[Arc]) -> u64;
+}
+
+/// A node that may get more arcs.
+#[derive(Clone, Copy, Debug)]
+struct Open {
+    /// Bytes of the last key that lead to it.
+    depth: usize,
+    is_key: bool,
+    /// Where its arcs begin among those of all open nodes.
+    arcs: usize,
+}
+
+/// Takes keys, and has their nodes written.
+#[derive(Debug, Default)]
+pub struct Builder<W> {
+    pub(crate) write: W,
+    count: u32,
+    last: Vec<u8>,
+    /// Each deeper than the one before.
+    open: Vec<Open>,
+    arcs: Vec<Arc>,
+}
+
+impl<W: NodeWriter> Builder<W> {
+    pub(crate) fn of(write: W) -> Builder<W> {
+        Builder { write, count: 0, last: Vec::new(), open: Vec::new(), arcs: Vec::new() }
+    }
+
+    /// Takes the next key.
+    ///
+    /// # Errors
+    ///
+    /// When it is not above the one before, or too long, or one too many; what was taken before stays.
+    pub fn push(&mut self, key: &[u8]) -> Result<(), Refused> {
+        let ord = self.count;
+        if !u32::try_from(key.len()).is_ok_and(|len| len <= MAX_VALUE) {
+            return Err(Refused::TooLong { ord, len: key.len() });
+        }
+        let count = ord.checked_add(1).ok_or(Refused::TooMany)?;
+        let shared = crate::common(&self.last, key);
+        if ord > 0 {
+            if key.get(shared) <= self.last.get(shared) {
+                return Err(Refused::NotAscending { ord });
+            }
+            self.close(shared);
+        }
+        self.last.truncate(shared);
+        self.last.extend_from_slice(&key[shared..]);
+        self.count = count;
+        Ok(())
+    }
+
+    /// Writes what is behind the first `shared` bytes of the last key, and leaves a node open there.
+    fn close(&mut self, shared: usize) {
+        let mut from = self.above(shared);
+        let mut arc = match self.last.len() == shared {
+            true => None,
+            false => Some(self.leaf(from)),
+        };
+        loop {
+            if self.open.last().is_none_or(|open| open.depth < from) {
+                self.open.push(Open { depth: from, is_key: arc.is_none(), arcs: self.arcs.len() });
+            }
+            self.arcs.extend(arc);
+            if from == shared {
+                return;
+            }
+            let Some(open) = self.open.pop() else { return };
+            from = self.above(shared);
+            arc = Some(self.freeze(open, from));
+        }
+    }
+
+    /// The depth of the node that the last one's arc goes to: the deepest open one, or that at `shared`.
+    fn above(&self, shared: usize) -> usize {
+        self.open.last().map_or(shared, |open| open.depth.max(shared))
+    }
+
+    /// The arc from the depth `from` to the end of the last key.
+    fn leaf(&mut self, from: usize) -> Arc {
+        let (label, tail) = split(&self.last[from..]);
+        let (peek, tail) = tail.split_first().map_or((None, tail), |(&peek, tail)| (Some(peek), tail));
+        let to = if tail.is_empty() { END } else { self.write.leaf(tail) };
+        Arc { label, peek, keys: 1, to }
+    }
+
+    /// The arc from the depth `from` to a node that was open.
+    fn freeze(&mut self, open: Open, from: usize) -> Arc {
+        let (label, labels) = split(&self.last[from..open.depth]);
+        let to = self.write.branch(labels, open.is_key, &self.arcs[open.arcs..]);
+        Arc { label, peek: None, keys: self.keys(open), to }
+    }
+
+    /// The keys of an open node; fewer than 2^32, as all are.
+    fn keys(&mut self, open: Open) -> u32 {
+        self.arcs.drain(open.arcs..).fold(open.is_key.into(), |keys: u32, arc| keys.wrapping_add(arc.keys))
+    }
+
+    /// Writes what is left; returns the section, without what was taken of it.
+    #[must_use]
+    pub fn finish(mut self) -> Vec<u8> {
+        if self.count == 0 {
+            return Vec::new();
+        }
+        let root = match self.open.last().copied() {
+            None => self.write.leaf(&self.last),
+            Some(deepest) => {
+                let mut arc = self.leaf(deepest.depth);
+                loop {
+                    self.arcs.push(arc);
+                    let open = self.open.pop().unwrap_or(deepest);
+                    match self.open.last().copied() {
+                        Some(above) => arc = self.freeze(open, above.depth),
+                        None => {
+                            let labels = &self.last[..open.depth];
+                            break self.write.branch(labels, open.is_key, &self.arcs[open.arcs..]);
+                        }
+                    }
+                }
+            }
+        };
+        let len = self.write.end() - root;
+        let mut out = std::mem::take(self.write.out());
+        out.put_u32(u32::try_from(len).unwrap_or(u32::MAX));
+        out
+    }
+}
+
+/// The first of `bytes`, which are some, and the others.
+fn split(bytes: &[u8]) -> (u8, &[u8]) {
+    bytes.split_first().map_or((0, &[]), |(&first, rest)| (first, rest))
+}

@@ -1,0 +1,111 @@
+//! A section of nodes, read in place.
+
+use std::marker::PhantomData;
+use std::ops::{ControlFlow, Range};
+
+use docvalues_format::error::{Error, ErrorKind, Result};
+use docvalues_format::source::SectionBytes;
+
+use super::find::Walk;
+use super::{Head, NodeFormat, each, find, root, verify};
+use crate::Dictionary;
+use crate::verified_section::VerifiedSection;
+
+/// The nodes of a form in a section, read in place.
+///
+/// Opening reads four bytes. Whatever the others are, a look-up ends after as many steps as the key has bytes.
+#[derive(Clone, Copy, Debug)]
+pub struct Tree<F, B> {
+    section: B,
+    root: Option<usize>,
+    len: u32,
+    form: PhantomData<F>,
+}
+
+impl<F, B: SectionBytes> Tree<F, B> {
+    /// The nodes of `len` keys in `section`.
+    ///
+    /// # Errors
+    ///
+    /// When the root is not inside the section, or there are bytes and no keys, or the other way round.
+    pub fn open(section: B, len: u32) -> Result<Tree<F, B>> {
+        Ok(Tree { root: root(&section, len)?, section, len, form: PhantomData })
+    }
+
+    /// The same without checks of what was checked, if all of it was by now.
+    #[inline]
+    pub(crate) fn verified(&self) -> Option<Tree<F, VerifiedSection<'_>>> {
+        let (root, len) = (self.root, self.len);
+        Some(Tree { section: VerifiedSection::of(&self.section)?, root, len, form: PhantomData })
+    }
+
+    /// A rank that was found, if there may be such.
+    #[inline(always)]
+    fn admit(&self, rank: Option<u32>) -> Result<Option<u32>> {
+        match rank {
+            Some(rank) if rank >= self.len => {
+                let (found, max) = (rank.into(), self.len.saturating_sub(1).into());
+                let kind = ErrorKind::OutOfRange { what: "rank of a key", found, max };
+                Err(Error::at(self.section.place(), self.root.unwrap_or(0), kind))
+            }
+            rank => Ok(rank),
+        }
+    }
+}
+
+/// Step by step, for who looks in many at once.
+impl<F: NodeFormat> Tree<F, VerifiedSection<'_>> {
+    /// The way of a key; `None` if there are no keys.
+    #[inline(always)]
+    pub(crate) fn begin<'k>(&self, key: &'k [u8]) -> Option<Walk<'k>> {
+        Some(Walk { at: self.root?, rest: key, rank: 0 })
+    }
+
+    /// What the next node begins with; `None` where it does not lie in the section.
+    #[inline(always)]
+    pub(crate) fn load(&self, way: &Walk<'_>) -> Option<Head> {
+        self.section.peek(way.at).copied()
+    }
+
+    /// See [`Walk::step`].
+    #[inline(always)]
+    pub(crate) fn step(&self, way: &mut Walk<'_>, head: &Head) -> Result<ControlFlow<Option<u32>>> {
+        way.step::<F>(&self.section, head)
+    }
+}
+
+impl<F: NodeFormat, B: SectionBytes> Dictionary for Tree<F, B> {
+    fn len(&self) -> u32 {
+        self.len
+    }
+
+    #[inline(always)]
+    fn find(&self, key: &[u8]) -> Result<Option<u32>> {
+        let Some(root) = self.root else { return Ok(None) };
+        self.admit(match VerifiedSection::of(&self.section) {
+            Some(verified) => find::find::<F>(&verified, root, key)?,
+            None => find::find::<F>(&self.section, root, key)?,
+        })
+    }
+
+    fn lower_bound(&self, key: &[u8]) -> Result<u32> {
+        let Some(root) = self.root else { return Ok(0) };
+        Ok(find::lower_bound::<F>(&self.section, root, self.len, key)?.min(self.len))
+    }
+
+    fn each(
+        &self,
+        ranks: Range<u32>,
+        each: &mut dyn FnMut(u32, &[u8]) -> Result<ControlFlow<()>>,
+    ) -> Result<()> {
+        let Some(root) = self.root else { return Ok(()) };
+        each::each::<F>(&self.section, root, ranks.start..ranks.end.min(self.len), each)
+    }
+
+    fn verify(&self) -> Result<()> {
+        match self.root {
+            Some(root) => verify::verify::<F>(&self.section, root, self.len),
+            None => Ok(()),
+        }
+    }
+}

@@ -1,0 +1,105 @@
+//! Proves that the bytes are one structure, from the children up.
+
+use docvalues_format::error::{Error, ErrorKind, Result};
+use docvalues_format::source::SectionBytes;
+
+use super::arcs::Arcs;
+use super::{Next, Node, NodeFormat, ROOT_LEN, broken, step};
+
+/// What is known of a node.
+struct VisitedNode {
+    at: usize,
+    /// Keys behind it.
+    keys: u32,
+    /// Whether something leads to it.
+    used: bool,
+}
+
+/// Reads all nodes, which fill the section, and counts the keys of each from those it leads to.
+///
+/// Labels ascend in every node, and the sums before arcs are those of the counts, so keys ascend and each is at its
+/// rank: no key is spelled out for it. O(nodes × log nodes), and 24 bytes a node, which has two bytes at least.
+pub(crate) fn verify<F: NodeFormat>(section: &impl SectionBytes, root: usize, len: u32) -> Result<()> {
+    let end = section.len().saturating_sub(ROOT_LEN);
+    let mut nodes: Vec<VisitedNode> = Vec::new();
+    let mut at = 0;
+    while at < end {
+        let (keys, behind) = node::<F>(section, at, at == root, &mut nodes)?;
+        if behind > end {
+            return Err(broken(section.place(), at, "a node reaches beyond the last"));
+        }
+        nodes.push(VisitedNode { at, keys, used: at == root });
+        at = behind;
+    }
+    match nodes.last() {
+        Some(last) if last.at != root => {
+            return Err(broken(section.place(), root, "the root is not the last node"));
+        }
+        Some(last) if last.keys != len => {
+            let kind = ErrorKind::Mismatch { what: "keys", found: last.keys.into(), expected: len.into() };
+            return Err(Error::at(section.place(), root, kind));
+        }
+        _ => {}
+    }
+    match nodes.iter().find(|node| !node.used) {
+        Some(node) => Err(broken(section.place(), node.at, "a node that nothing leads to")),
+        None => Ok(()),
+    }
+}
+
+/// The keys behind the node at `at`, and where it ends.
+fn node<F: NodeFormat>(
+    section: &impl SectionBytes,
+    at: usize,
+    is_root: bool,
+    nodes: &mut [VisitedNode],
+) -> Result<(u32, usize)> {
+    let refuse = |rule| Err(broken(section.place(), at, rule));
+    let Node { key_first, labels, then } = F::node(section, at)?;
+    labels.get(section)?;
+    let (keys, end) = match then {
+        Next::End if labels.len == 0 && !is_root => return refuse("a node for nothing"),
+        Next::End => (Some(1), None),
+        Next::Back(_) if labels.len == 0 => return refuse("a node without labels"),
+        Next::Back(back) => (Some(keys_of(section, at, back, nodes)?), None),
+        Next::Arcs(is_key, arcs) => {
+            (sum(section, at, &arcs, nodes)?.checked_add(is_key.into()), Some(arcs.verify(section)?))
+        }
+    };
+    let end = end.unwrap_or_else(|| if labels.len == 0 { at + 1 } else { labels.range().end });
+    match keys.and_then(|keys| keys.checked_add(key_first.into())) {
+        Some(keys) => Ok((keys, end)),
+        None => refuse("more keys than there can be"),
+    }
+}
+
+/// Compares the sums before arcs with the keys of what they lead to.
+fn sum(section: &impl SectionBytes, at: usize, arcs: &Arcs, nodes: &mut [VisitedNode]) -> Result<u32> {
+    let (count, _) = arcs.shape(section)?;
+    let mut keys = 0u32;
+    for arc in 0..count {
+        let entry = arcs.entry(section, arc)?;
+        if entry.before != keys {
+            let (found, expected) = (entry.before.into(), keys.into());
+            let kind = ErrorKind::Mismatch { what: "keys before an arc", found, expected };
+            return Err(Error::at(section.place(), at, kind));
+        }
+        keys = match keys.checked_add(keys_of(section, at, entry.back, nodes)?) {
+            Some(keys) => keys,
+            None => return Err(broken(section.place(), at, "more keys than there can be")),
+        };
+    }
+    Ok(keys)
+}
+
+/// The keys of what lies `back` bytes before the node at `at`.
+fn keys_of(section: &impl SectionBytes, at: usize, back: u64, nodes: &mut [VisitedNode]) -> Result<u32> {
+    let Some(to) = step(section, at, back)? else { return Ok(1) };
+    match nodes.binary_search_by_key(&to, |node| node.at).ok().and_then(|node| nodes.get_mut(node)) {
+        Some(node) => {
+            node.used = true;
+            Ok(node.keys)
+        }
+        None => Err(broken(section.place(), at, "an arc leads into the middle of a node")),
+    }
+}

@@ -1,0 +1,281 @@
+//! Ids in fewer bytes: what all ids of a segment look like, said once.
+//!
+//! Most ids are text of one shape: a UUID, hex digits, base64url, a number. A [`Template`] packs such ids, and every
+//! other id is known to be absent without a look at anything else. Packed ids compare as the ids do, byte by byte, and
+//! no two ids are packed alike, so an index over packed ids is one over the ids.
+//!
+//! | kind | an id | packed |
+//! | --- | --- | --- |
+//! | raw | any bytes | the same |
+//! | UUID | 36 bytes: lower-case hex with `-` at 8, 13, 18, 23 | its 16 bytes |
+//! | digits | `len` of `0-9` | their number, big-endian, in the fewest bytes that hold `len` nines |
+//! | hex, lower or upper | `len` hex digits | four bits each |
+//! | base64url | `len` of `-0-9A-Z_a-z` | six bits each: the byte's place *in that order*, which is that of ASCII |
+//!
+//! Bits are packed highest first, and padded with zeros to whole bytes. But for raw ids there is a *prefix* before
+//! and a *suffix* behind the characters, the same in all ids, and every id has the same length. (A suffix behind
+//! characters of no fixed number would change the order: `a!` < `a"!`, but `!a` is not there to say so.)
+//!
+//! # Encoding
+//!
+//! | offset | bytes | field | meaning |
+//! | ---: | ---: | --- | --- |
+//! | 0 | 1 | `kind` | 0 raw, 1 UUID, 2 digits, 3 hex lower, 4 hex upper, 5 base64url |
+//! | 1 | 1 | `len` | characters: 0 if raw, 36 of a UUID, at most 38 digits, at least 1 otherwise |
+//! | 2 | 1 | `prefix_len` | 0 if raw |
+//! | 3 | 1 | `suffix_len` | 0 if raw |
+//! | 4 | … | `prefix` | |
+//! | … | … | `suffix` | |
+
+use docvalues_format::cursor::{Cursor, Put};
+use docvalues_format::error::{ErrorKind, Result};
+
+mod bound;
+mod detect;
+mod kernels;
+#[cfg(test)]
+mod tests;
+
+pub use bound::PackedBound;
+pub use detect::detect;
+
+/// The most bytes of an id that is packed: characters of a template.
+const MAX_CHARS: usize = u8::MAX as usize;
+
+/// The most digits: their number has 128 bits.
+const MAX_DIGITS: usize = 38;
+
+/// Characters of a UUID as text.
+const UUID_CHARS: usize = 36;
+
+/// What the characters of an id are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[repr(u8)]
+pub enum Kind {
+    /// Anything.
+    Raw = 0,
+    /// A UUID in lower case.
+    Uuid = 1,
+    /// Decimal digits.
+    Digits = 2,
+    /// Hex digits in lower case.
+    HexLower = 3,
+    /// Hex digits in upper case.
+    HexUpper = 4,
+    /// The alphabet of base64url, without padding.
+    Base64Url = 5,
+}
+
+impl Kind {
+    /// Every kind, in the order of their tags.
+    pub const ALL: [Kind; 6] =
+        [Kind::Raw, Kind::Uuid, Kind::Digits, Kind::HexLower, Kind::HexUpper, Kind::Base64Url];
+
+    /// The kind's name, as `dv info` shows it.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Kind::Raw => "raw",
+            Kind::Uuid => "UUID",
+            Kind::Digits => "digits",
+            Kind::HexLower => "hex",
+            Kind::HexUpper => "upper-case hex",
+            Kind::Base64Url => "base64url",
+        }
+    }
+
+    /// The characters there may be, in ascending order; those of a UUID but for its dashes.
+    const fn alphabet(self) -> &'static [u8] {
+        match self {
+            Kind::Raw => b"",
+            Kind::Digits => b"0123456789",
+            Kind::Uuid | Kind::HexLower => b"0123456789abcdef",
+            Kind::HexUpper => b"0123456789ABCDEF",
+            Kind::Base64Url => b"-0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ_abcdefghijklmnopqrstuvwxyz",
+        }
+    }
+
+    /// Bytes that `len` characters take, packed.
+    fn packed_len(self, len: usize) -> usize {
+        match self {
+            Kind::Raw => len,
+            Kind::Uuid => 16,
+            Kind::Digits => kernels::digits_len(len),
+            Kind::HexLower | Kind::HexUpper => len.div_ceil(2),
+            Kind::Base64Url => (len * 6).div_ceil(8),
+        }
+    }
+}
+
+/// Room for a packed id: reused from one to the next, and never on the heap.
+#[derive(Clone, Debug)]
+pub struct Packed([u8; MAX_CHARS + 1]);
+
+impl Default for Packed {
+    fn default() -> Packed {
+        Packed([0; MAX_CHARS + 1])
+    }
+}
+
+/// What all ids of a segment look like.
+///
+/// ```
+/// use docvalues_terms::packing::{Packed, Template};
+///
+/// let template = Template::of(&[b"doc-0000000007", b"doc-0000000300"]);
+/// let mut packed = Packed::default();
+/// assert_eq!(template.pack(b"doc-0000000258", &mut packed), Some(&[0, 0, 0, 1, 2][..]));
+/// assert_eq!(template.pack(b"dog-0000000258", &mut packed), None);
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Template {
+    kind: Kind,
+    len: u8,
+    prefix: Box<[u8]>,
+    suffix: Box<[u8]>,
+}
+
+impl Template {
+    /// Of any ids: packs nothing.
+    pub fn raw() -> Template {
+        Template { kind: Kind::Raw, len: 0, prefix: [].into(), suffix: [].into() }
+    }
+
+    /// Of `len` characters of `kind` between `prefix` and `suffix`; `None` if there cannot be such a template.
+    pub fn new(kind: Kind, len: usize, prefix: &[u8], suffix: &[u8]) -> Option<Template> {
+        let lens = match kind {
+            Kind::Raw => 0..=0,
+            Kind::Uuid => UUID_CHARS..=UUID_CHARS,
+            Kind::Digits => 1..=MAX_DIGITS,
+            Kind::HexLower | Kind::HexUpper | Kind::Base64Url => 1..=MAX_CHARS,
+        };
+        let bare = prefix.is_empty() && suffix.is_empty();
+        let fits = prefix.len() <= MAX_CHARS && suffix.len() <= MAX_CHARS && lens.contains(&len);
+        if !fits || kind == Kind::Raw && !bare {
+            return None;
+        }
+        Some(Template { kind, len: u8::try_from(len).ok()?, prefix: prefix.into(), suffix: suffix.into() })
+    }
+
+    /// What ids in memory, which ascend, look like. Those elsewhere: [`detect`].
+    pub fn of(ids: &[impl AsRef<[u8]>]) -> Template {
+        let (Some(first), Some(last)) = (ids.first(), ids.last()) else { return Template::raw() };
+        let all = |template: &Template| {
+            let mut packed = Packed::default();
+            ids.iter().all(|id| template.pack(id.as_ref(), &mut packed).is_some())
+        };
+        detect(first.as_ref(), last.as_ref()).into_iter().find(all).unwrap_or_else(Template::raw)
+    }
+
+    /// What the characters are.
+    pub fn kind(&self) -> Kind {
+        self.kind
+    }
+
+    /// Whether ids are packed as they are.
+    #[inline]
+    pub fn is_raw(&self) -> bool {
+        self.kind == Kind::Raw
+    }
+
+    /// Bytes of every packed id; `None` if raw.
+    pub fn packed_len(&self) -> Option<usize> {
+        (!self.is_raw()).then(|| self.kind.packed_len(self.len.into()))
+    }
+
+    /// Bytes of every id; `None` if raw.
+    pub fn id_len(&self) -> Option<usize> {
+        (!self.is_raw()).then(|| self.prefix.len() + usize::from(self.len) + self.suffix.len())
+    }
+
+    /// Packs `id`; `None` if it does not look like that, so that no segment with this template has it.
+    ///
+    /// O(length), some nanoseconds for a UUID; a raw id is not copied.
+    #[inline]
+    pub fn pack<'a>(&self, id: &'a [u8], packed: &'a mut Packed) -> Option<&'a [u8]> {
+        if self.is_raw() {
+            return Some(id);
+        }
+        let chars = self.chars(id)?;
+        let out = &mut packed.0;
+        match self.kind {
+            Kind::Raw => return Some(id),
+            Kind::Uuid => kernels::uuid(chars.first_chunk()?, out.first_chunk_mut()?)?,
+            Kind::Digits => kernels::digits(chars, out)?,
+            Kind::HexLower => kernels::hex::<0x27>(chars, out)?,
+            Kind::HexUpper => kernels::hex::<0x07>(chars, out)?,
+            Kind::Base64Url => kernels::base64(chars, out)?,
+        }
+        packed.0.get(..self.kind.packed_len(chars.len()))
+    }
+
+    /// What lies between prefix and suffix, if these are there and it has the right length.
+    #[inline]
+    fn chars<'a>(&self, id: &'a [u8]) -> Option<&'a [u8]> {
+        let chars = match self.prefix.is_empty() && self.suffix.is_empty() {
+            true => id,
+            false => id.strip_prefix(&*self.prefix)?.strip_suffix(&*self.suffix)?,
+        };
+        (chars.len() == usize::from(self.len)).then_some(chars)
+    }
+
+    /// Replaces `id` by the one that was packed; `None` if none was packed like that. O(length).
+    pub fn unpack(&self, packed: &[u8], id: &mut Vec<u8>) -> Option<()> {
+        id.clear();
+        if self.is_raw() {
+            id.extend_from_slice(packed);
+            return Some(());
+        }
+        let len = usize::from(self.len);
+        if packed.len() != self.kind.packed_len(len) {
+            return None;
+        }
+        id.extend_from_slice(&self.prefix);
+        match self.kind {
+            Kind::Raw => {}
+            Kind::Uuid => kernels::uuid_chars(packed, id),
+            Kind::Digits => kernels::digit_chars(packed, len, id)?,
+            Kind::HexLower | Kind::HexUpper => kernels::bit_chars(packed, 4, len, self.kind.alphabet(), id)?,
+            Kind::Base64Url => kernels::bit_chars(packed, 6, len, self.kind.alphabet(), id)?,
+        }
+        id.extend_from_slice(&self.suffix);
+        Some(())
+    }
+
+    /// Appends the template's fields.
+    pub fn encode(&self, out: &mut Vec<u8>) {
+        out.put_u8(self.kind as u8);
+        out.put_u8(self.len);
+        // `new` made sure that neither is longer.
+        out.put_u8(u8::try_from(self.prefix.len()).unwrap_or(u8::MAX));
+        out.put_u8(u8::try_from(self.suffix.len()).unwrap_or(u8::MAX));
+        out.put(&self.prefix);
+        out.put(&self.suffix);
+    }
+
+    /// Reads what [`encode`](Self::encode) wrote.
+    ///
+    /// # Errors
+    ///
+    /// When a field holds what it may not, or bytes are missing.
+    pub fn decode(cursor: &mut Cursor<'_>) -> Result<Template> {
+        let tag = cursor.u8()?;
+        let Some(kind) = Kind::ALL.into_iter().find(|&kind| kind as u8 == tag) else {
+            return Err(cursor.refuse(ErrorKind::UnknownTag { what: "kind of ids", tag }));
+        };
+        let (len, prefix, suffix) = (cursor.u8()?, cursor.u8()?, cursor.u8()?);
+        let prefix = cursor.take(prefix.into())?;
+        let suffix = cursor.take(suffix.into())?;
+        let broken = ErrorKind::Broken("no id looks like that: its kind and lengths do not go together");
+        Template::new(kind, len.into(), prefix, suffix).ok_or_else(|| cursor.refuse(broken))
+    }
+}
+
+impl std::fmt::Display for Template {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let (prefix, suffix) = (self.prefix.escape_ascii(), self.suffix.escape_ascii());
+        match self.kind {
+            Kind::Raw => f.write_str(self.kind.name()),
+            kind => write!(f, "{prefix}<{} of {}>{suffix}", kind.name(), self.len),
+        }
+    }
+}
