@@ -75,7 +75,7 @@ fn a_stranger_may_not_say_so() {
     assert!(bytes.len() < 1_024, "{} bytes", bytes.len());
     let most = (1 << 20) + 64 * bytes.len();
     let refused = Segment::from_bytes(bytes.clone(), OpenOptions::new().untrusted()).unwrap_err();
-    let said = format!("number of documents is {DOCS}, above {most}");
+    let said = format!("number of documents: expected at most {most}, found {DOCS}");
     assert!(refused.to_string().contains(&said), "{refused}");
     assert!(matches!(refused.kind(), ReadErrorKind::Corrupt { .. }));
     for (most, opens) in [(DOCS, true), (DOCS - 1, false)] {

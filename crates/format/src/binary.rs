@@ -154,9 +154,9 @@ impl<S> Binary<S> {
     /// Compares all fields with each other, given the length of each section.
     fn check(&self, len: impl Fn(&S) -> u64) -> Result<(), ErrorKind> {
         let bytes = self.bytes.as_ref().map(&len);
-        ErrorKind::rule(bytes != Some(0), "a section for the bytes of empty values")?;
+        ErrorKind::rule(bytes != Some(0), "empty values have a bytes section")?;
         let has_coded = bytes.is_some() || matches!(self.coding, Coding::Raw);
-        ErrorKind::rule(has_coded, "a coding for empty values")?;
+        ErrorKind::rule(has_coded, "empty values are compressed")?;
         // Offsets are places in the bytes, or in what blocks hold of them.
         let bytes = match &self.coding {
             Coding::Raw | Coding::Fsst { .. } => bytes,
@@ -167,7 +167,7 @@ impl<S> Binary<S> {
         };
         match &self.offsets {
             BinaryOffsets::Fixed(len) => {
-                ErrorKind::rule(self.count > 0 || *len == 0, "no values have a length")?;
+                ErrorKind::rule(self.count > 0 || *len == 0, "a column without values declares a length")?;
                 let expected = self.count.saturating_mul(u64::from(*len));
                 ErrorKind::equal("length of the bytes", bytes.unwrap_or(0), expected)
             }
@@ -226,7 +226,7 @@ impl Binary<SectionRef> {
             return Err(cursor.refuse(ErrorKind::UnknownTag { what: "coding of byte strings", tag }));
         }
         let (variable, fixed_len) = (variable == 1, cursor.u32()?);
-        cursor.rule(!variable || fixed_len == 0, "values of different lengths have a fixed one")?;
+        cursor.rule(!variable || fixed_len == 0, "values of different lengths declare a fixed length")?;
         let has_bytes = variable || (count > 0 && fixed_len > 0);
         let bytes = has_bytes.then(|| SectionRef::decode(cursor)).transpose()?;
         let coding = match tag {

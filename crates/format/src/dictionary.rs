@@ -153,7 +153,7 @@ impl<S> Dictionary<S> {
         let max_len = u64::from(self.max_len);
         let bytes = self.blocks.as_ref().map_or(0, &len);
         let as_asked = self.blocks.is_some() == (blocks > 0) && self.index.is_some() == (blocks > 1);
-        ErrorKind::rule(as_asked, "the dictionary has other sections than its count asks for")?;
+        ErrorKind::rule(as_asked, "the dictionary's sections do not fit its number of terms")?;
         ErrorKind::at_most("length of all terms", self.total_len, count.saturating_mul(max_len))?;
         // A term lies in its block in two pieces that do not overlap, so none is longer than all of
         // the blocks: what a look-up allocates is bounded by bytes that are there.

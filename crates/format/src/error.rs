@@ -72,7 +72,7 @@ impl fmt::Debug for Error {
 #[non_exhaustive]
 pub enum ErrorKind {
     /// The section, or the file, ends before the field does.
-    #[error("needs {needed} bytes, {left} are left")]
+    #[error("expected {needed} bytes, found {left}")]
     Truncated {
         /// Bytes the field takes.
         needed: u64,
@@ -80,7 +80,7 @@ pub enum ErrorKind {
         left: u64,
     },
     /// The checksum of these bytes is not the one that was written.
-    #[error("the checksum is {found:08x}, expected {expected:08x}: the bytes are damaged")]
+    #[error("expected checksum {expected:08x}, found {found:08x}: the bytes are damaged")]
     Checksum {
         /// What the bytes give now.
         found: u32,
@@ -88,13 +88,16 @@ pub enum ErrorKind {
         expected: u32,
     },
     /// Not a docvalues segment at all.
-    #[error("no docvalues segment: it begins or ends with other bytes ({found:02x?})")]
+    #[error("not a docvalues segment: expected its magic bytes, found {found:02x?}")]
     Magic {
         /// The bytes that were found.
         found: [u8; 8],
     },
     /// Written by a release newer than this one. Upgrade, or rewrite the file.
-    #[error("format version {found}{}; this release reads up to {newest}: upgrade, or rewrite the file", by(*writer))]
+    #[error(
+        "expected format version {newest} or earlier, found {found}{}: upgrade docvalues, or rewrite the file",
+        by(*writer)
+    )]
     TooNew {
         /// The version in the file.
         found: u16,
@@ -104,9 +107,7 @@ pub enum ErrorKind {
         writer: Option<[u16; 3]>,
     },
     /// Written before the format was settled. Write the file again from its source.
-    #[error(
-        "format version {found}; this release reads from {oldest} on: write the file again from its source"
-    )]
+    #[error("expected format version {oldest} or later, found {found}: write the file again from its source")]
     TooOld {
         /// The version in the file.
         found: u16,
@@ -114,13 +115,13 @@ pub enum ErrorKind {
         oldest: u16,
     },
     /// The file needs features that this release does not have.
-    #[error("needs feature flags {flags:#x}, which this release does not know: upgrade")]
+    #[error("unknown required features {flags:#x}: upgrade docvalues")]
     UnknownFeatures {
         /// The flags that are not known.
         flags: u32,
     },
     /// A tag byte names none of the known alternatives.
-    #[error("{tag:#04x} is no {what}")]
+    #[error("unknown {what} {tag:#04x}")]
     UnknownTag {
         /// What the tag selects, such as `"block encoding"`.
         what: &'static str,
@@ -128,7 +129,7 @@ pub enum ErrorKind {
         tag: u8,
     },
     /// A field holds a number it may not hold.
-    #[error("{what} is {found}, above {max}")]
+    #[error("{what}: expected at most {max}, found {found}")]
     OutOfRange {
         /// The field, in words.
         what: &'static str,
@@ -138,7 +139,7 @@ pub enum ErrorKind {
         max: u64,
     },
     /// Two fields that must agree do not.
-    #[error("{what} is {found}, where {expected} was to be")]
+    #[error("{what}: expected {expected}, found {found}")]
     Mismatch {
         /// The field, in words.
         what: &'static str,
@@ -151,7 +152,7 @@ pub enum ErrorKind {
     #[error("{0}")]
     Broken(&'static str),
     /// A document lies in front of one that the segment's sort has before it.
-    #[error("document {doc} belongs before document {}, by what the segment is said to be sorted by", doc.saturating_sub(1))]
+    #[error("document {doc} sorts before document {}: the segment is not in the order of its index sort", doc.saturating_sub(1))]
     Unsorted {
         /// The first that does not belong behind the one before.
         doc: u32,

@@ -346,7 +346,7 @@ impl<B: SectionBytes> PresenceReader<B> {
                 Some(_) => Less,
             }
         })?;
-        let broken = || chain.refuse(0, ErrorKind::Broken("no presence block holds one of the values"));
+        let broken = || chain.refuse(0, ErrorKind::Broken("no presence block holds this value"));
         let (number, entry) = found.ok_or_else(broken)?;
         let number = u32::try_from(number).map_err(|_| broken())?;
         let low = chain.block(number, &entry, !jump.is_ignored()).select(value - entry.before)?;

@@ -105,7 +105,7 @@ fn files_that_are_no_segment_are_unreadable() {
     sandbox.write("newer.dv", newer);
     let run = sandbox.dv(&["info", "newer.dv"]);
     assert_eq!(run.code, 3);
-    assert!(run.err.contains("format version 200"), "{}", run.err);
+    assert!(run.err.contains("found 200"), "{}", run.err);
 }
 
 #[test]

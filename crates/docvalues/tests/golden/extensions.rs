@@ -91,7 +91,7 @@ fn fine_zones_that_cannot_be_are_refused() {
     let breaks: [(Change, &str); 11] = [
         (|all| all.clear(), "needs 4 bytes"),
         (|all| all[1].column = 1, "do not ascend"),
-        (|all| all[2].column = 5, "number of a column with fine zones, and one is 6, above 5"),
+        (|all| all[2].column = 5, "number of a column with fine zones, and one: expected at most 5, found 6"),
         (|all| all[0].column = 0, "fine zones without a zone map"),
         (|all| all[1].column = 2, "fine zones without a zone map"),
         (|all| all.truncate(2), "a zone map without fine zones"),

@@ -164,7 +164,7 @@ impl<S> Blocks<S> {
         let expected = self.total_len.div_ceil(BLOCK).saturating_mul(END_LEN as u64);
         ErrorKind::equal("length of the block ends", len(&self.ends), expected)?;
         let Some(preset) = self.preset.as_ref().map(len) else { return Ok(()) };
-        ErrorKind::rule(preset > 0, "an empty preset dictionary")?;
+        ErrorKind::rule(preset > 0, "the preset dictionary is empty")?;
         ErrorKind::at_most("length of the preset dictionary", preset, MAX_PRESET as u64)
     }
 }
@@ -272,14 +272,14 @@ impl<B: SectionBytes> Blocks<B> {
         inflate.reset(false);
         if let Some(preset) = &self.preset {
             let preset = preset.slice(0..preset.len())?;
-            inflate.set_dictionary(preset).map_err(|_| refuse("a preset dictionary that is none"))?;
+            inflate.set_dictionary(preset).map_err(|_| refuse("the preset dictionary is not valid"))?;
         }
         let status = inflate.decompress(stored, out, InflateFlush::Finish);
-        let status = status.map_err(|_| refuse("a block is no stream of DEFLATE"))?;
+        let status = status.map_err(|_| refuse("a block is not a DEFLATE stream"))?;
         let all =
             out.len() < len || (status == Status::StreamEnd && inflate.total_in() == stored.len() as u64);
         let fits = all && inflate.total_out() == out.len() as u64;
-        packed.place().check(0, ErrorKind::rule(fits, "a block has more bytes than it should, or fewer"))
+        packed.place().check(0, ErrorKind::rule(fits, "a block does not unpack to its declared size"))
     }
 
     /// The compressed bytes of a block.

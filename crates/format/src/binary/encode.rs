@@ -53,7 +53,7 @@ pub enum Refused {
         len: u64,
     },
     /// A value ends before it begins, or behind the bytes.
-    #[error("value {index} ends at byte {end}, which is before it begins or behind the last byte")]
+    #[error("value {index} ends at byte {end}, before its start or past the last byte")]
     OutOfPlace {
         /// Which value.
         index: u64,
@@ -61,7 +61,7 @@ pub enum Refused {
         end: u64,
     },
     /// There are bytes behind the last value.
-    #[error("{0} bytes lie behind the last value")]
+    #[error("{0} bytes after the last value")]
     LeftOver(u64),
 }
 

@@ -136,19 +136,19 @@ impl SymbolTable {
     pub(super) fn parse(place: Place, section: &[u8]) -> Result<SymbolTable> {
         let broken = |at, what| Error::at(place, at, ErrorKind::Broken(what));
         let Some((&count, rest)) = section.split_first().filter(|(count, _)| **count > 0) else {
-            return Err(broken(0, "a table without symbols"));
+            return Err(broken(0, "the symbol table is empty"));
         };
         let count = usize::from(count);
         let Some((lens, mut bytes)) = rest.split_at_checked(count) else {
-            return Err(broken(0, "the lengths of symbols are cut short"));
+            return Err(broken(0, "the symbol lengths are truncated"));
         };
         let mut entries = Box::new([[0; ENTRY]; 256]);
         for (entry, (at, &len)) in entries.iter_mut().zip((1..).zip(lens)) {
             if len == 0 || len > MAX_SYMBOL {
-                return Err(broken(at, "a symbol has no bytes, or too many"));
+                return Err(broken(at, "a symbol is empty or too long"));
             }
             let Some((symbol, rest)) = bytes.split_at_checked(len.into()) else {
-                return Err(broken(at, "the bytes of symbols are cut short"));
+                return Err(broken(at, "the symbol bytes are truncated"));
             };
             entry[..symbol.len()].copy_from_slice(symbol);
             entry[LEN_AT] = len;
@@ -156,7 +156,7 @@ impl SymbolTable {
         }
         match bytes.is_empty() {
             true => Ok(SymbolTable { entries, count }),
-            false => Err(broken(0, "bytes that belong to no symbol")),
+            false => Err(broken(0, "bytes after the last symbol")),
         }
     }
 

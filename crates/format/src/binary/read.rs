@@ -305,7 +305,7 @@ impl<B: SectionBytes> BinaryReader<B> {
 
     #[cold]
     pub(super) fn cut_escape(&self) -> Error {
-        self.refuse(ErrorKind::Broken("a value ends behind an escape"))
+        self.refuse(ErrorKind::Broken("a value ends in the middle of an escape"))
     }
 
     #[cold]

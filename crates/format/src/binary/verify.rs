@@ -51,7 +51,7 @@ impl<B: SectionBytes> BinaryReader<B> {
         for index in 0..self.count {
             let (start, end) = self.place_of(index)?;
             let codes = self.slice(start, end)?;
-            place.check(0, ErrorKind::rule(symbols.knows(codes), "a code that stands for no symbol"))?;
+            place.check(0, ErrorKind::rule(symbols.knows(codes), "a code without a symbol"))?;
             let len = symbols.decode(codes, &mut buffer).unwrap_or(0) as u64;
             place.check(0, ErrorKind::at_most("bytes of a value", len, MAX_VALUE.into()))?;
             found = found.saturating_add(len);

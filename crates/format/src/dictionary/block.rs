@@ -247,7 +247,7 @@ impl<'a> Front<'a> {
         };
         let (shared, own) = bytes[CLASS_LEN..].split_at(terms as usize * class.width());
         if class.get(shared, 0) != 0 {
-            let kind = ErrorKind::Broken("the first term of a block shares bytes with itself");
+            let kind = ErrorKind::Broken("the first term of a block declares shared bytes");
             return Err(Error::at(place, block.start, kind));
         }
         Ok(Front { place, block, class, terms, shared, own })

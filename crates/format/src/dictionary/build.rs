@@ -12,7 +12,7 @@ use crate::numeric::{self, NumericOptions, Role};
 #[non_exhaustive]
 pub enum Refused {
     /// A term is not above the one before it.
-    #[error("term {ord} is not above the term before it")]
+    #[error("term {ord} is not greater than the term before it")]
     NotAscending {
         /// The ord it would have.
         ord: u32,

@@ -59,14 +59,14 @@ impl<B: SectionBytes> DictionaryReader<B> {
             let (shared, own) = self.parts(section, front, i)?;
             longest = longest.max(front.shared(i)).max(own.len());
             let shares_no_more = i == 0 || shared_len(&head[shared.len()..], own) == 0;
-            rule(shares_no_more, "a term shares more with its block's first term than it says")?;
-            rule(seen.is_above(shared, own), "a term is not above the one before it")?;
+            rule(shares_no_more, "a term shares more bytes with its block's first term than declared")?;
+            rule(seen.is_above(shared, own), "a term is not greater than the one before it")?;
         }
         let last = front.terms() - 1;
         let end = front.end(last, front.start(last))?;
-        rule(end == front.block().len(), "bytes behind the last term of a block")?;
+        rule(end == front.block().len(), "bytes after the last term of a block")?;
         let narrowest = u32::try_from(longest).is_ok_and(|longest| Class::of(longest) == front.class());
-        rule(narrowest, "the lengths of a block are wider than they need to be")
+        rule(narrowest, "the length fields of a block are wider than necessary")
     }
 }
 

@@ -239,9 +239,9 @@ impl Column<SectionRef> {
         let mut values = Values::decode(cursor, kind, presence.values(docs))?;
         let is_decimal = |numbers: &mut Numeric<_>| matches!(numbers.transform, Transform::Decimal(_));
         let fits = logical == LogicalType::F64 || !values.numbers_mut().is_some_and(is_decimal);
-        cursor.rule(fits, "decimals, and the logical type is not that of doubles")?;
+        cursor.rule(fits, "decimal encoding in a column that is not f64")?;
         let statistics = Statistics::decode(cursor)?;
-        cursor.equal("bytes behind the entry", cursor.left() as u64, 0)?;
+        cursor.equal("bytes after the entry", cursor.left() as u64, 0)?;
         let column = Column { field, presence, values, statistics };
         column.check_sections(cursor, sections_start..head.sections_end)?;
         Ok(column)
@@ -287,7 +287,7 @@ impl Values<SectionRef> {
                 numbers(cursor, Role::Offsets, "offsets", if with_value == 0 { 0 } else { with_value + 1 })?;
             let total = offsets.max.cast_unsigned();
             let can_be = offsets.min == 0 && total >= with_value && offsets.max >= 0;
-            cursor.rule(can_be, "offsets that cannot be")?;
+            cursor.rule(can_be, "the offsets do not fit the number of documents")?;
             Ok((offsets, total))
         };
         Ok(match kind {
@@ -319,6 +319,6 @@ fn terms_of(cursor: &mut Cursor<'_>, ords: &Numeric<SectionRef>) -> Result<Dicti
     let terms = Dictionary::decode_meta(cursor)?;
     let used = if ords.count == 0 { Some(0) } else { ords.max.checked_add(1) };
     let are_all = ords.min >= 0 && used == Some(i64::from(terms.count));
-    cursor.rule(are_all, "ords that are not those of the terms")?;
+    cursor.rule(are_all, "the ords do not fit the dictionary")?;
     Ok(terms)
 }

@@ -182,7 +182,7 @@ impl Footer {
         cursor.at_most("docs", docs.into(), MAX_DOCS.into())?;
         let end = root_offset.saturating_add(root_len.into());
         cursor.at_most("end of the directory root", end, place.offset)?;
-        cursor.rule(root_offset >= HEADER_LEN as u64, "the directory root lies in the header")?;
+        cursor.rule(root_offset >= HEADER_LEN as u64, "the directory root overlaps the header")?;
         Ok(Footer { root_offset, root_len, root_crc, docs, columns, id, required })
     }
 

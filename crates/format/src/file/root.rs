@@ -131,7 +131,7 @@ impl Root {
     /// As [`sort::decode`], and when the extension has sections.
     pub fn sort(&self, footer: &Footer) -> Result<Vec<SortKey>> {
         let Some((place, extension)) = self.extension(SORT_TAG, footer) else { return Ok(Vec::new()) };
-        place.check(0, ErrorKind::rule(extension.sections.is_empty(), "a sort has no sections"))?;
+        place.check(0, ErrorKind::rule(extension.sections.is_empty(), "the index sort has sections"))?;
         sort::decode(&mut Cursor::new(place, &extension.body))
     }
 
@@ -202,7 +202,7 @@ impl Extension {
         let (sections_end, tag, len) = (cursor.u64()?, cursor.u32()?, cursor.u32()?);
         cursor.at_most("end of the sections before", sections, sections_end)?;
         let ascends = root.extensions.last().is_none_or(|before| before.tag < tag);
-        cursor.rule(ascends, "tags of extensions do not ascend")?;
+        cursor.rule(ascends, "extension tags do not ascend")?;
         let len = usize::try_from(len).unwrap_or(usize::MAX);
         let body = cursor.take(len)?.to_vec();
         cursor.zeros(len.next_multiple_of(8) - len)?;
@@ -259,7 +259,7 @@ mod tests {
         root.extensions[1].body[0] = 0;
         assert_eq!(root.sort(&footer).unwrap_err().offset(), 4096 + at);
         root.extensions[1] = Extension { sections: 64..640, ..root.extensions[1].clone() };
-        assert!(root.sort(&footer).unwrap_err().to_string().ends_with("a sort has no sections"));
+        assert!(root.sort(&footer).unwrap_err().to_string().ends_with("the index sort has sections"));
         root.extensions.remove(1);
         assert_eq!(root.sort(&footer).unwrap(), []);
     }

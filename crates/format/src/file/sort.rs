@@ -120,18 +120,18 @@ pub fn encode(keys: &[SortKey]) -> Vec<u8> {
 pub fn decode(cursor: &mut Cursor<'_>) -> Result<Vec<SortKey>> {
     let count = cursor.u32()?;
     cursor.at_most("keys of the sort", count.into(), MAX_SORT_KEYS as u64)?;
-    cursor.rule(count > 0, "a sort by nothing")?;
+    cursor.rule(count > 0, "an index sort without keys")?;
     let mut keys: Vec<SortKey> = Vec::new();
     for _ in 0..count {
         let flags = cursor.u8()?;
         cursor.at_most("flags of a sort key", flags.into(), 0b11)?;
         cursor.zeros(3)?;
         let column = name(cursor)?;
-        cursor.rule(keys.iter().all(|key| key.column != column), "two sort keys are of one column")?;
+        cursor.rule(keys.iter().all(|key| key.column != column), "two sort keys name the same column")?;
         let column = column.to_owned();
         keys.push(SortKey { column, descending: flags & 1 != 0, missing_first: flags & 2 != 0 });
     }
-    cursor.equal("bytes behind the sort keys", cursor.left() as u64, 0)?;
+    cursor.equal("bytes after the sort keys", cursor.left() as u64, 0)?;
     Ok(keys)
 }
 
@@ -166,18 +166,24 @@ mod tests {
             bytes[at] = byte;
             read(&bytes).unwrap_err().to_string()
         };
-        assert_eq!(with(0, 17), "directory root at byte 1000: keys of the sort is 17, above 16");
-        assert_eq!(with(0, 0), "directory root at byte 1000: a sort by nothing");
         assert_eq!(
-            with(0, 3),
-            "directory root at byte 1036: bytes behind the sort keys is 9, where 0 was to be"
+            with(0, 17),
+            "directory root at byte 1000: keys of the sort: expected at most 16, found 17"
         );
-        assert_eq!(with(4, 4), "directory root at byte 1004: flags of a sort key is 4, above 3");
+        assert_eq!(with(0, 0), "directory root at byte 1000: an index sort without keys");
+        assert_eq!(with(0, 3), "directory root at byte 1036: bytes after the sort keys: expected 0, found 9");
+        assert_eq!(
+            with(4, 4),
+            "directory root at byte 1004: flags of a sort key: expected at most 3, found 4"
+        );
         assert_eq!(with(7, 1), "directory root at byte 1005: reserved bytes are not zero");
         assert_eq!(with(8, 0), "directory root at byte 1008: the field has no name");
-        assert_eq!(with(10, 2), "directory root at byte 1008: length of the name is 131073, above 65536");
+        assert_eq!(
+            with(10, 2),
+            "directory root at byte 1008: length of the name: expected at most 65536, found 131073"
+        );
         assert_eq!(with(12, 0xff), "directory root at byte 1012: the text is not UTF-8");
-        assert_eq!(with(12, b'd'), "directory root at byte 1047: two sort keys are of one column");
+        assert_eq!(with(12, b'd'), "directory root at byte 1047: two sort keys name the same column");
         assert!(read(&[&good[..], &[0]].concat()).is_err());
         for len in 0..good.len() {
             assert!(read(&good[..len]).is_err(), "{len} bytes");

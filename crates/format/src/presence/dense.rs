@@ -98,7 +98,7 @@ pub(super) fn select<B: SectionBytes>(block: &Block<'_, B>, value: u32) -> Resul
         }
         left = rest.checked_sub(word.count_ones());
     }
-    Err(block.broken(begin * RANK, "a rank entry of a dense presence block is not the count before it"))
+    Err(block.broken(begin * RANK, "a rank entry of a dense presence block does not match its bitmap"))
 }
 
 pub(super) fn visit<B: SectionBytes>(
@@ -180,7 +180,7 @@ pub(super) fn count_many<B: SectionBytes>(
         let rank = before + (here & ((1 << bit) - 1)).count_ones();
         let present = here >> bit & 1 == 1;
         if present && rank >= block.header.values {
-            return Err(block.broken(0, "a rank in a presence block is above its values"));
+            return Err(block.broken(0, "a rank in a presence block exceeds its value count"));
         }
         *out = if present { first + rank } else { NO_VALUE };
     }

@@ -94,7 +94,7 @@ impl Header {
     #[inline]
     fn of(kind: u32, values: u32) -> Result<Header, ErrorKind> {
         let [tag, zero, r0, r1] = kind.to_le_bytes();
-        ErrorKind::rule(zero == 0, "the byte behind a presence block's kind is not zero")?;
+        ErrorKind::rule(zero == 0, "the byte after a presence block's kind is not zero")?;
         let unknown = ErrorKind::UnknownTag { what: "kind of presence block", tag };
         Ok(Header { kind: Kind::from_tag(tag).ok_or(unknown)?, runs: u16::from_le_bytes([r0, r1]), values })
     }

@@ -42,7 +42,7 @@ impl Header {
         }
         ErrorKind::at_most(what, found, max)?;
         let has_runs = (self.runs > 0) == (self.kind == Kind::Runs);
-        ErrorKind::rule(has_runs, "a presence block has runs exactly if its kind is *runs*")
+        ErrorKind::rule(has_runs, "the run count of a presence block does not fit its kind")
     }
 
     /// Appends the payload for `words`, which this header was made from.
@@ -79,7 +79,7 @@ impl<B: SectionBytes> Block<'_, B> {
         let inside = probe.before + u32::from(probe.present) <= self.header.values;
         inside
             .then_some(probe)
-            .ok_or_else(|| self.broken(0, "a rank in a presence block is above its values"))
+            .ok_or_else(|| self.broken(0, "a rank in a presence block exceeds its value count"))
     }
 
     /// The document with value `value`, which is below the header's `values`.
@@ -92,7 +92,7 @@ impl<B: SectionBytes> Block<'_, B> {
             Kind::Dense => dense::select(self, value)?,
             Kind::Runs => runs::select(self, value)?,
         };
-        let lacks = || self.broken(0, "a presence block lacks a value that it counts");
+        let lacks = || self.broken(0, "a presence block holds fewer values than it counts");
         (low < self.docs).then_some(low).ok_or_else(lacks)
     }
 

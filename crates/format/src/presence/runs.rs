@@ -70,7 +70,7 @@ impl<'a> Runs<'a> {
 
     /// Run `index`, if there is one and it ends within the block.
     fn run<B: SectionBytes>(&self, block: &Block<'_, B>, index: usize) -> Result<Run> {
-        let disordered = "the runs of a presence block overlap, or do not ascend to its values";
+        let disordered = "the runs of a presence block overlap, or do not ascend to its value count";
         let (Some(start), Some(before)) = (self.starts.get(index), self.befores.get(index)) else {
             return Err(block.broken(0, disordered));
         };

@@ -184,5 +184,5 @@ fn part(
 
 #[cold]
 fn disordered<B: SectionBytes>(block: &Block<'_, B>, at: usize) -> crate::error::Error {
-    block.broken(at, "the buckets of a sparse presence block do not ascend, or not to its values")
+    block.broken(at, "the bucket starts of a sparse presence block do not ascend to its value count")
 }

@@ -27,12 +27,12 @@ impl<B: SectionBytes> PresenceReader<B> {
         walk(chain, |number, _, Step { entry, .. }| {
             expected.clear();
             rewrite(&chain.block(u32::try_from(number).unwrap_or(u32::MAX), entry, true), &mut expected)?;
-            let why = "a presence block is not what the encoder makes of its documents";
+            let why = "a presence block is not encoded canonically";
             same(&chain.bytes, entry.payload(), &expected, why)?;
             let Some(baked) = jump.baked() else { return Ok(()) };
             expected.clear();
             entry.encode(&mut expected);
-            let why = "a jump entry is not what its presence block's header says";
+            let why = "a jump entry does not match its presence block's header";
             same(baked, number * BlockEntry::LEN, &expected, why)
         })?;
         Ok(())

@@ -110,15 +110,15 @@ fn parts_that_disagree_are_refused() {
     };
     let len = blocks_of(&mut good.clone()).ends.len() as u64;
     let cut = change(&|blocks| blocks.ends.truncate(40));
-    assert_eq!(refusal(cut), format!("length of the block ends is 40, where {len} was to be"));
+    assert_eq!(refusal(cut), format!("length of the block ends: expected {len}, found 40"));
     let long = change(&|blocks| blocks.total_len += 1 << 20);
     assert!(refusal(long).starts_with("length of the block ends is"), "a total of more blocks");
     let more = change(&|blocks| blocks.total_len += 1);
     assert!(refusal(more).starts_with("last offset is"));
     let empty = change(&|blocks| blocks.preset = Some(Vec::new()));
-    assert_eq!(refusal(empty), "an empty preset dictionary");
+    assert_eq!(refusal(empty), "the preset dictionary is empty");
     let large = change(&|blocks| blocks.preset = Some(vec![0; MAX_PRESET + 1]));
-    assert_eq!(refusal(large), "length of the preset dictionary is 28673, above 28672");
+    assert_eq!(refusal(large), "length of the preset dictionary: expected at most 28672, found 28673");
     let beyond = change(&|blocks| blocks.ends[6] = 1);
     assert!(refusal(beyond).starts_with("end of a block is"));
     let longer = Binary { bytes: good.bytes.clone().map(|bytes| [bytes, vec![0]].concat()), ..good.clone() };
@@ -139,7 +139,7 @@ fn blocks_of_another_length_are_refused() {
     blocks_of(&mut made).ends = ends.collect();
     let reader = open(made, JumpTables::Baked).unwrap();
     let (buffer, scratch) = (&mut Vec::new(), &mut Scratch::default());
-    let kind = ErrorKind::Broken("a block has more bytes than it should, or fewer");
+    let kind = ErrorKind::Broken("a block does not unpack to its declared size");
     assert_eq!(*reader.get_next(0, scratch).unwrap_err().kind(), kind);
     assert_eq!(*reader.get(1, buffer).unwrap_err().kind(), kind);
     // After an error, nothing is taken for decoded.

@@ -84,7 +84,7 @@ fn values_cut_at_an_escape_are_an_error_when_they_are_met() {
     let reader = open(by_hand(&[0, 255, 1, 1], &[0, 1, 2, 4], 5), JumpTables::Baked).unwrap();
     let (buffer, scratch) = (&mut Vec::new(), &mut Scratch::default());
     assert_eq!(reader.get(0, buffer).unwrap(), b"ab");
-    let kind = ErrorKind::Broken("a value ends behind an escape");
+    let kind = ErrorKind::Broken("a value ends in the middle of an escape");
     assert_eq!(*reader.get(1, buffer).unwrap_err().kind(), kind);
     assert_eq!(*reader.decode(0..3, scratch).unwrap_err().kind(), kind);
     assert_eq!(*reader.decode(0..2, scratch).unwrap_err().kind(), kind);
@@ -97,9 +97,9 @@ fn what_the_writer_does_not_write_is_refused_by_verify() {
     let refusal =
         |made: Made| open(made, JumpTables::Baked).unwrap().verify().unwrap_err().kind().to_string();
     let unknown = by_hand(&[0, 2, 1], &[0, 1, 3], 4);
-    assert_eq!(refusal(unknown), "a code that stands for no symbol");
+    assert_eq!(refusal(unknown), "a code without a symbol");
     let total = by_hand(&[0, 1, 1], &[0, 1, 3], 5);
-    assert_eq!(refusal(total), "bytes of all values is 4, where 5 was to be");
+    assert_eq!(refusal(total), "bytes of all values: expected 5, found 4");
 }
 
 #[test]
@@ -112,15 +112,15 @@ fn tables_that_are_none_are_refused_at_opening() {
         error.kind().to_string()
     };
     for (symbols, message) in [
-        (&[][..], "a table without symbols"),
-        (&[0], "a table without symbols"),
-        (&[1], "the lengths of symbols are cut short"),
-        (&[2, 1], "the lengths of symbols are cut short"),
-        (&[1, 0], "a symbol has no bytes, or too many"),
-        (&[1, 16, 0], "a symbol has no bytes, or too many"),
-        (&[1, 255], "a symbol has no bytes, or too many"),
-        (&[2, 1, 2, b'a', b'b'], "the bytes of symbols are cut short"),
-        (&[1, 1, b'a', b'b'], "bytes that belong to no symbol"),
+        (&[][..], "the symbol table is empty"),
+        (&[0], "the symbol table is empty"),
+        (&[1], "the symbol lengths are truncated"),
+        (&[2, 1], "the symbol lengths are truncated"),
+        (&[1, 0], "a symbol is empty or too long"),
+        (&[1, 16, 0], "a symbol is empty or too long"),
+        (&[1, 255], "a symbol is empty or too long"),
+        (&[2, 1, 2, b'a', b'b'], "the symbol bytes are truncated"),
+        (&[1, 1, b'a', b'b'], "bytes after the last symbol"),
     ] {
         assert_eq!(refusal(symbols), message, "{symbols:?}");
     }

@@ -101,17 +101,23 @@ fn reading_in_order_refuses_lengths_that_rise() {
 fn verify_refuses_blocks_that_no_writer_makes() {
     for (block, message) in [
         (&b"\x01\0\x02\x02\x01abc"[..], None),
-        (b"\x03\0\x02\x02\x01abc", Some("0x03 is no class of lengths")),
-        (b"\x01\x01\x02\x02\x01abc", Some("the first term of a block shares bytes with itself")),
-        (b"\x01\0\x03\x02\x01abc", Some("length shared with the block's first term is 3, above 2")),
-        (b"\x01\0\x02\x02\x02abc", Some("end of a term in its block is 9, above 8")),
-        (b"\x01\0\x01\x02\x02abbc", Some("a term shares more with its block's first term than it says")),
-        (b"\x01\0\x01\x02\x02abaa", Some("a term is not above the one before it")),
-        (b"\x01\0\x02\x02\x00ab", Some("a term is not above the one before it")),
-        (b"\x01\0\x02\x02\x01abcd", Some("bytes behind the last term of a block")),
-        (b"\x02\0\0\x02\0\x02\0\x01\0abc", Some("the lengths of a block are wider than they need to be")),
-        (b"\x01\0\x02\x02\x02abcd", Some("length of a term is 4, above 3")),
-        (b"\x02\0\x02\x02\x01abc", Some("needs 9 bytes, 8 are left")),
+        (b"\x03\0\x02\x02\x01abc", Some("unknown class of lengths 0x03")),
+        (b"\x01\x01\x02\x02\x01abc", Some("the first term of a block declares shared bytes")),
+        (
+            b"\x01\0\x03\x02\x01abc",
+            Some("length shared with the block's first term: expected at most 2, found 3"),
+        ),
+        (b"\x01\0\x02\x02\x02abc", Some("end of a term in its block: expected at most 8, found 9")),
+        (
+            b"\x01\0\x01\x02\x02abbc",
+            Some("a term shares more bytes with its block's first term than declared"),
+        ),
+        (b"\x01\0\x01\x02\x02abaa", Some("a term is not greater than the one before it")),
+        (b"\x01\0\x02\x02\x00ab", Some("a term is not greater than the one before it")),
+        (b"\x01\0\x02\x02\x01abcd", Some("bytes after the last term of a block")),
+        (b"\x02\0\0\x02\0\x02\0\x01\0abc", Some("the length fields of a block are wider than necessary")),
+        (b"\x01\0\x02\x02\x02abcd", Some("length of a term: expected at most 3, found 4")),
+        (b"\x02\0\x02\x02\x01abc", Some("expected 9 bytes, found 8")),
     ] {
         let made = raw(block, &["ab", "abc"]);
         match message {
@@ -152,33 +158,33 @@ fn verify_refuses_offsets_keys_and_numbers_that_do_not_fit_the_blocks() {
     for (change, message) in [
         (
             &(|m: &mut Made| m.index.as_mut().unwrap().prefix = (*b"id:000").into()) as Change,
-            "key of a block of terms is 3472275312702652416, where 3472328089260785664 was to be",
+            "key of a block of terms: expected 3472328089260785664, found 3472275312702652416",
         ),
-        (&|m| m.max_len += 1, "length of the longest term is 10, where 9 was to be"),
-        (&|m| m.total_len -= 1, "length of all terms is 629, where 630 was to be"),
-        (&|m| m.index.as_mut().unwrap().prefix = [7; 256].into(), "length of the prefix is 256, above 255"),
-        (&|m| m.max_len = 100_000, "length of the longest term is 100000, above 283"),
-        (&|m| m.total_len = 631, "length of all terms is 631, above 630"),
-        (&|m| m.count = 32, "the dictionary has other sections than its count asks for"),
-        (&|m| m.count = 0, "the dictionary has other sections than its count asks for"),
-        (&|m| m.count = u32::MAX, "least length of the terms is 8724152318, above 283"),
-        (&|m| m.blocks.as_mut().unwrap().push(0), "last term offset is 283, where 284 was to be"),
+        (&|m| m.max_len += 1, "length of the longest term: expected 9, found 10"),
+        (&|m| m.total_len -= 1, "length of all terms: expected 630, found 629"),
         (
-            &|m| m.index.as_mut().unwrap().keys.truncate(16),
-            "length of the term keys is 16, where 24 was to be",
+            &|m| m.index.as_mut().unwrap().prefix = [7; 256].into(),
+            "length of the prefix: expected at most 255, found 256",
         ),
-        (&|m| m.index.as_mut().unwrap().offsets.count = 5, "number of term offsets is 5, where 4 was to be"),
+        (&|m| m.max_len = 100_000, "length of the longest term: expected at most 283, found 100000"),
+        (&|m| m.total_len = 631, "length of all terms: expected at most 630, found 631"),
+        (&|m| m.count = 32, "the dictionary's sections do not fit its number of terms"),
+        (&|m| m.count = 0, "the dictionary's sections do not fit its number of terms"),
+        (&|m| m.count = u32::MAX, "least length of the terms: expected at most 283, found 8724152318"),
+        (&|m| m.blocks.as_mut().unwrap().push(0), "last term offset: expected 284, found 283"),
+        (&|m| m.index.as_mut().unwrap().keys.truncate(16), "length of the term keys: expected 24, found 16"),
+        (&|m| m.index.as_mut().unwrap().offsets.count = 5, "number of term offsets: expected 4, found 5"),
         (
             &|m| set_offsets(m, &[-1, first, second, last]),
-            "first term offset is 18446744073709551615, where 0 was to be",
+            "first term offset: expected 0, found 18446744073709551615",
         ),
-        (&|m| set_offsets(m, &[0, second, first, last]), "bytes behind the last term of a block"),
+        (&|m| set_offsets(m, &[0, second, first, last]), "bytes after the last term of a block"),
         (
             &|m| set_offsets(m, &[0, first, first, last]),
             "the offsets of a block of terms descend, or leave the section",
         ),
-        (&|m| set_offsets(m, &[0, first, first + 1, last]), "needs 65 bytes, 1 are left"),
-        (&|m| set_offsets(m, &[0, first + 1, second, last]), "bytes behind the last term of a block"),
+        (&|m| set_offsets(m, &[0, first, first + 1, last]), "expected 65 bytes, found 1"),
+        (&|m| set_offsets(m, &[0, first + 1, second, last]), "bytes after the last term of a block"),
     ] {
         let mut bad = good.clone();
         change(&mut bad);

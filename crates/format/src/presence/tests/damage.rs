@@ -181,7 +181,7 @@ fn a_rank_entry_that_contradicts_the_bitmap_is_refused() {
     let (mut ranks, mut set) = ([0; 20], [0; 10]);
 
     let high = with_rank(276); // document 560 is number 24 of its stride, and so would have value 300
-    let above = "a rank in a presence block is above its values";
+    let above = "a rank in a presence block exceeds its value count";
     let found = refusal(high.rank(DocId::new(560)));
     assert_eq!(found, format!("presence at byte 8: {above}"));
     let found = refusal(high.rank_many(&docs, &mut ranks));
@@ -193,13 +193,13 @@ fn a_rank_entry_that_contradicts_the_bitmap_is_refused() {
     assert_eq!(refusal(low.values_in(100..520)), miscounted);
     assert_eq!(refusal(low.collect(0..520, &mut Vec::new())), miscounted);
     assert_eq!(refusal(low.expand(0..520, &[!0], &mut set)), miscounted);
-    let lacks = "presence at byte 10: a rank entry of a dense presence block is not the count before it";
+    let lacks = "presence at byte 10: a rank entry of a dense presence block does not match its bitmap";
     assert_eq!(refusal(low.select(ValueIndex::new(299))), lacks);
 }
 
 #[test]
 fn starts_and_befores_that_do_not_ascend_are_refused() {
-    let starts = "the buckets of a sparse presence block do not ascend, or not to its values";
+    let starts = "the bucket starts of a sparse presence block do not ascend to its value count";
     for (start, end) in [(7_u16, 6_u16), (300, 300)] {
         let sparse = spoilt(BLOCK, (0..257).map(|i| i * 2), 0, |blocks| {
             blocks[8..10].copy_from_slice(&start.to_le_bytes());
@@ -213,7 +213,7 @@ fn starts_and_befores_that_do_not_ascend_are_refused() {
         assert_eq!(found, []);
     }
     // Runs 10..=11 and 20..=22; the second one's `befores` is at byte 14.
-    let runs = "the runs of a presence block overlap, or do not ascend to its values";
+    let runs = "the runs of a presence block overlap, or do not ascend to its value count";
     for before in [0, 6] {
         let reader = spoilt(BLOCK, [10, 11, 20, 21, 22], 0, |blocks| blocks[14] = before);
         assert_eq!(refusal(reader.rank(DocId::new(10))), format!("presence at byte 8: {runs}"));
@@ -226,14 +226,14 @@ fn sums_and_lengths_that_do_not_meet_are_refused() {
         let reader = spoilt(BLOCK, [3, 700, 9000], more, spoil);
         refusal(reader.rank(DocId::new(3)))
     };
-    let sum = "presence at byte 0: values up to the end of a presence block is 3, where 4 was to be";
+    let sum = "presence at byte 0: values up to the end of a presence block: expected 4, found 3";
     assert_eq!(list(1, |_| {}), sum);
-    let length = "presence at byte 16: length of presence is 24, where 16 was to be";
+    let length = "presence at byte 16: length of presence: expected 16, found 24";
     assert_eq!(list(0, |blocks| blocks.extend([0; 8])), length);
-    let runs = "presence at byte 0: a presence block has runs exactly if its kind is *runs*";
+    let runs = "presence at byte 0: the run count of a presence block does not fit its kind";
     assert_eq!(list(0, |blocks| blocks[2] = 1), runs);
-    let kind = "presence at byte 0: 0x09 is no kind of presence block";
+    let kind = "presence at byte 0: unknown kind of presence block 0x09";
     assert_eq!(list(0, |blocks| blocks[0] = 9), kind);
-    let zero = "presence at byte 0: the byte behind a presence block's kind is not zero";
+    let zero = "presence at byte 0: the byte after a presence block's kind is not zero";
     assert_eq!(list(0, |blocks| blocks[1] = 9), zero);
 }

@@ -121,10 +121,15 @@ fn directory_fields_that_cannot_be_are_refused() {
     };
     assert_eq!(refused(69_999, 16, 32), None);
     for (values, blocks, jump, why) in [
-        (70_000, 16, 32, "directory page at byte 1001: documents with a value is 70000, above 69999"),
+        (
+            70_000,
+            16,
+            32,
+            "directory page at byte 1001: documents with a value: expected at most 69999, found 70000",
+        ),
         (0, 16, 32, "directory page at byte 1001: presence blocks without a value"),
-        (1, 8, 32, "directory page at byte 1021: needs 16 bytes, 8 are left"),
-        (1, 16, 48, "directory page at byte 1041: length of the jump table is 48, where 32 was to be"),
+        (1, 8, 32, "directory page at byte 1021: expected 16 bytes, found 8"),
+        (1, 16, 48, "directory page at byte 1041: length of the jump table: expected 32, found 48"),
     ] {
         assert_eq!(refused(values, blocks, jump).as_deref(), Some(why));
     }
