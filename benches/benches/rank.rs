@@ -70,7 +70,7 @@ fn rank(c: &mut Bench) {
     for (density, present) in shapes(docs) {
         let (bytes, reader) = open(docs, &present);
         let array = array(docs, &present);
-        let kinds = reader.kinds().expect("just encoded");
+        let kinds = reader.block_kinds().expect("just encoded");
         println!(
             "rank/{density}: {} of {docs} documents, {bytes} bytes, {:.2} bits a document, \
              empty/full/list/sparse/dense/runs {kinds:?}",

@@ -44,9 +44,10 @@ use crate::error::{ErrorKind, Result, Section};
 use crate::granule::SectionRef;
 use crate::numeric::{Numeric, Role};
 
-pub use deflate::{Blocks, DEFLATE_BLOCK, MAX_PRESET};
+pub use deflate::{DEFLATE_BLOCK, DeflateBlocks, MAX_PRESET};
 pub use encode::{
-    BinaryOptions, Coded, Compression, InMemory, Refused, Values, at_least, compress, encode, encode_offsets,
+    BinaryOptions, Compressed, Compression, EncodeError, InMemory, Values, compress, encode, encode_offsets,
+    estimate_min_len,
 };
 pub use fsst::{ESCAPE, MAX_SYMBOL};
 pub use read::{BinaryReader, Scratch, Strings};
@@ -95,7 +96,7 @@ pub enum Coding<S, T = S> {
         symbols: T,
     },
     /// They are cut into blocks, each compressed by DEFLATE.
-    Deflate(Blocks<S>),
+    Deflate(DeflateBlocks<S>),
 }
 
 impl<S, T> Coding<S, T> {
@@ -231,7 +232,7 @@ impl Binary<SectionRef> {
         let bytes = has_bytes.then(|| SectionRef::decode(cursor)).transpose()?;
         let coding = match tag {
             TAG_FSST => Coding::Fsst { total_len: cursor.u64()?, symbols: SectionRef::decode(cursor)? },
-            TAG_DEFLATE => Coding::Deflate(Blocks::decode_meta(cursor)?),
+            TAG_DEFLATE => Coding::Deflate(DeflateBlocks::decode_meta(cursor)?),
             _ => Coding::Raw,
         };
         let offsets = match variable {

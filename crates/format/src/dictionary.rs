@@ -68,19 +68,19 @@ use crate::jump::JumpTables;
 use crate::numeric::{Numeric, NumericReader, Role};
 use crate::source::SectionBytes;
 
-use block::Front;
+use block::BlockHeader;
 
 pub use block::BLOCK_TERMS;
-pub use build::{DictionaryBuilder, Refused, encode};
+pub use build::{BuildError, DictionaryBuilder, encode};
 pub use gather::{BATCH, Gather};
-pub use scan::TermIter;
+pub use term_iter::TermIter;
 
 mod block;
 mod build;
-mod full;
+mod full_block;
 mod gather;
-mod scan;
 mod seek;
+mod term_iter;
 #[cfg(test)]
 mod tests;
 mod verify;
@@ -319,11 +319,11 @@ impl<B: SectionBytes> DictionaryReader<B> {
         if ord.get() >= self.count {
             return Err(self.no_such_ord("ord", ord.get(), self.count.saturating_sub(1)));
         }
-        if self.take_known(ord, out).is_some() {
+        if self.copy_verified(ord, out).is_some() {
             return Ok(());
         }
-        let (section, front) = self.front(ord.get() / BLOCK_TERMS)?;
-        let (shared, own) = self.parts(section, &front, (ord.get() % BLOCK_TERMS) as usize)?;
+        let (section, header) = self.header(ord.get() / BLOCK_TERMS)?;
+        let (shared, own) = self.parts(section, &header, (ord.get() % BLOCK_TERMS) as usize)?;
         out.reserve(shared.len() + own.len());
         out.extend_from_slice(shared);
         out.extend_from_slice(own);
@@ -369,34 +369,34 @@ impl<B: SectionBytes> DictionaryReader<B> {
     }
 
     /// The section of terms, and the lengths of one of its blocks.
-    fn front(&self, block: u32) -> Result<(&B, Front<'_>)> {
-        self.front_in(block, |section| self.bounds(section, block))
+    fn header(&self, block: u32) -> Result<(&B, BlockHeader<'_>)> {
+        self.header_in(block, |section| self.bounds(section, block))
     }
 
-    /// As [`front`](Self::front), where the block lies within `bounds`, or at their beginning.
-    fn front_in(
+    /// As [`header`](Self::header), where the block lies within `bounds`, or at their beginning.
+    fn header_in(
         &self,
         block: u32,
         bounds: impl FnOnce(&B) -> Result<Range<usize>>,
-    ) -> Result<(&B, Front<'_>)> {
+    ) -> Result<(&B, BlockHeader<'_>)> {
         let terms = self.count.saturating_sub(block.saturating_mul(BLOCK_TERMS)).min(BLOCK_TERMS);
         match &self.blocks {
-            Some(section) if terms > 0 => Ok((section, Front::read(section, bounds(section)?, terms)?)),
+            Some(section) if terms > 0 => Ok((section, BlockHeader::read(section, bounds(section)?, terms)?)),
             _ => Err(self.no_such_ord("block of terms", block, self.block_count())),
         }
     }
 
     /// The two parts of a block's term `i`: what it shares with the head, and what it does not.
-    fn parts<'a>(&self, section: &'a B, front: &Front<'a>, i: usize) -> Result<(&'a [u8], &'a [u8])> {
-        let parts = front.parts(i)?;
-        self.check_len(front, parts.shared.len() + parts.own.len())?;
+    fn parts<'a>(&self, section: &'a B, header: &BlockHeader<'a>, i: usize) -> Result<(&'a [u8], &'a [u8])> {
+        let parts = header.parts(i)?;
+        self.check_len(header, parts.shared.len() + parts.own.len())?;
         Ok((section.slice(parts.shared)?, section.slice(parts.own)?))
     }
 
     /// Refuses a term that is longer than the directory says any is.
-    fn check_len(&self, front: &Front<'_>, len: usize) -> Result<()> {
+    fn check_len(&self, header: &BlockHeader<'_>, len: usize) -> Result<()> {
         let checked = ErrorKind::at_most("length of a term", len as u64, self.max_len as u64);
-        checked.map_err(|kind| front.refuse(kind))
+        checked.map_err(|kind| header.refuse(kind))
     }
 
     /// How many blocks there are.

@@ -17,10 +17,10 @@ pub type Result<T, E = Error> = std::result::Result<T, E>;
 /// error is cold.
 #[derive(Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{} at byte {}: {}", .0.section, .0.offset, .0.kind)]
-pub struct Error(Box<Refusal>);
+pub struct Error(Box<Inner>);
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-struct Refusal {
+struct Inner {
     section: Section,
     offset: u64,
     kind: ErrorKind,
@@ -30,7 +30,7 @@ impl Error {
     /// An error at byte `offset` of the file, in `section`.
     #[cold]
     pub fn new(section: Section, offset: u64, kind: ErrorKind) -> Error {
-        Error(Box::new(Refusal { section, offset, kind }))
+        Error(Box::new(Inner { section, offset, kind }))
     }
 
     /// An error `at` bytes behind the beginning of the section at `place`.

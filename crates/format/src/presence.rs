@@ -58,30 +58,30 @@ use crate::id::{BLOCK_DOCS, DocId, ValueIndex};
 use crate::jump::{Jump, JumpTables};
 use crate::source::SectionBytes;
 
+mod batch;
 mod bitmap;
 mod block;
-mod build;
-mod bulk;
 mod chain;
 mod dense;
 #[cfg(all(target_arch = "x86_64", not(miri)))]
 #[allow(unsafe_code, reason = "intrinsics; each use has its proof")]
-mod eight;
+mod dense_simd;
+mod encode;
 mod header;
 mod kernel;
-mod kinds;
+mod kind_dispatch;
 mod list;
-mod listing;
-mod plain;
+mod rank_single;
+mod rank_verified;
 mod runs;
 mod simd;
-mod single;
-mod sink;
 mod sparse;
 mod verify;
+mod visitor;
+mod write_docs;
 
-pub use build::{encode, encode_docs};
-pub use bulk::Indices;
+pub use batch::Indices;
+pub use encode::{encode, encode_docs};
 pub use header::Kind;
 
 use block::Block;
@@ -294,7 +294,8 @@ impl<B: SectionBytes> PresenceReader<B> {
         match &self.shape {
             Shape::All => Ok(Some(ValueIndex::new(doc.get()))),
             Shape::Blocks { chain, jump } => {
-                let known = single::known(chain, jump, doc).or_else(|| single::partly(chain, jump, doc));
+                let known = rank_single::verified(chain, jump, doc)
+                    .or_else(|| rank_single::partly_verified(chain, jump, doc));
                 if let Some(rank) = known.and_then(|rank| chain.index(rank)) {
                     return Ok(rank);
                 }
@@ -310,12 +311,12 @@ impl<B: SectionBytes> PresenceReader<B> {
     /// The index of `doc`'s value, if it has one; `None` if that takes more care, which [`rank`](Self::rank) has. In a
     /// damaged block, an index may be above all that there are.
     #[inline(always)]
-    pub fn known(&self, doc: DocId) -> Option<Option<u64>> {
+    pub fn rank_verified(&self, doc: DocId) -> Option<Option<u64>> {
         let Shape::Blocks { chain, jump } = &self.shape else { return None };
         if doc.get() >= self.docs {
             return None;
         }
-        single::known(chain, jump, doc)
+        rank_single::verified(chain, jump, doc)
     }
 
     /// Whether every document has a value, and is itself its value's index.
@@ -367,7 +368,7 @@ impl<B: SectionBytes> PresenceReader<B> {
     /// # Errors
     ///
     /// As [`rank`](Self::rank).
-    pub fn kinds(&self) -> Result<[u32; Kind::ALL.len()]> {
+    pub fn block_kinds(&self) -> Result<[u32; Kind::ALL.len()]> {
         let mut kinds = [0; Kind::ALL.len()];
         if let Shape::Blocks { chain, jump } = &self.shape {
             for number in 0..self.docs.div_ceil(BLOCK_DOCS) {

@@ -104,7 +104,7 @@ impl ColumnCore {
     // Not inlined, so that the path above needs no registers of the caller.
     #[inline(never)]
     fn number_with_gaps(&self, numbers: &NumericReader<Section>, doc: DocId) -> Option<Option<i64>> {
-        let Some(index) = self.presence.known(doc)? else { return Some(None) };
+        let Some(index) = self.presence.rank_verified(doc)? else { return Some(None) };
         numbers.quickly(index).map(Some)
     }
 

@@ -123,7 +123,7 @@ impl OpenColumn {
             OpenColumn::Binary(column) => &column.core,
         };
         let mut encodings = Vec::new();
-        let kinds = core.presence.kinds()?;
+        let kinds = core.presence.block_kinds()?;
         let kinds: Vec<_> = Kind::ALL.iter().zip(kinds).filter(|(_, blocks)| *blocks > 0).collect();
         if !kinds.is_empty() {
             let names: Vec<_> = kinds.iter().map(|(kind, _)| kind.name()).collect();

@@ -1,6 +1,6 @@
 //! A dictionary that is being made of terms in order.
 
-use docvalues_format::dictionary::{Dictionary, DictionaryBuilder, Refused};
+use docvalues_format::dictionary::{BuildError, Dictionary, DictionaryBuilder};
 use docvalues_format::error::Section;
 
 use crate::buffer::{Payload, Region, payloads};
@@ -22,7 +22,7 @@ impl DictionaryWriter {
     /// Appends a term, which is above those before.
     pub(crate) fn push(&mut self, term: &[u8]) -> Result<(), ErrorKind> {
         self.builder.push(term).map_err(|refused| match refused {
-            Refused::TooMany => ErrorKind::TooManyTerms { max: u32::MAX },
+            BuildError::TooMany => ErrorKind::TooManyTerms { max: u32::MAX },
             refused => refused.into(),
         })?;
         match &mut self.far {

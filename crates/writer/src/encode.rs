@@ -7,7 +7,9 @@ mod terms;
 
 use std::convert::Infallible;
 
-use docvalues_format::binary::{self, Binary, BinaryOffsets, BinaryOptions, Blocks, Coding, Compression};
+use docvalues_format::binary::{
+    self, Binary, BinaryOffsets, BinaryOptions, Coding, Compression, DeflateBlocks,
+};
 use docvalues_format::dictionary::Dictionary;
 use docvalues_format::error::Section;
 use docvalues_format::file::column::{Column, Statistics, Values};
@@ -253,16 +255,16 @@ fn coded(strings: &ByteStrings, compression: Compression) -> Result<Option<Codes
         drain(&mut far, codes)
     };
     let coded = binary::compress(strings, compression, each)?;
-    Ok(coded.map(|binary::Coded { bytes, coding }| {
+    Ok(coded.map(|binary::Compressed { bytes, coding }| {
         let bytes = Payload { far, near: vec![bytes] };
         match coding {
             Coding::Raw => (bytes, Coding::Raw, None),
             Coding::Fsst { total_len, symbols } => {
                 (bytes, Coding::Fsst { total_len, symbols: symbols.into() }, Some(ends))
             }
-            Coding::Deflate(Blocks { total_len, ends, preset }) => {
+            Coding::Deflate(DeflateBlocks { total_len, ends, preset }) => {
                 let (ends, preset) = (ends.into(), preset.map(Payload::from));
-                (bytes, Coding::Deflate(Blocks { total_len, ends, preset }), None)
+                (bytes, Coding::Deflate(DeflateBlocks { total_len, ends, preset }), None)
             }
         }
     }))

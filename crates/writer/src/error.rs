@@ -282,10 +282,10 @@ pub enum ErrorKind {
     /// An encoder refused the terms of a field: a fault of this crate, which hands it none that it may
     /// refuse.
     #[error("cannot encode the terms: {0}")]
-    Dictionary(#[from] docvalues_format::dictionary::Refused),
+    Dictionary(#[from] docvalues_format::dictionary::BuildError),
     /// An encoder refused the byte strings of a field: as [`Dictionary`](Self::Dictionary).
     #[error("cannot encode the byte strings: {0}")]
-    Binary(#[from] docvalues_format::binary::Refused),
+    Binary(#[from] docvalues_format::binary::EncodeError),
     /// The file could not be written, or a temporary file beside it. Under its name stands what stood there,
     /// but after [`Step::SyncFolder`](docvalues_storage::Step::SyncFolder).
     ///

@@ -92,7 +92,7 @@ impl<'a, T: Target> FileWriter<'a, T> {
         ids: Option<(String, Ids<Payload>)>,
     ) -> Result<Summary> {
         if !sort.is_empty() {
-            self.directory.push_extra(SORT_TAG, self.columns_end, sort::encode(sort));
+            self.directory.push_extension(SORT_TAG, self.columns_end, sort::encode(sort));
         }
         let ids = ids.map(|(field, ids)| self.ids(field, ids)).transpose()?;
         let fine_zones = std::mem::take(&mut self.fine_zones).into_iter();
@@ -100,7 +100,7 @@ impl<'a, T: Target> FileWriter<'a, T> {
             fine_zones.map(|(column, payload)| Ok(FineZones { column, section: self.section(payload)? }));
         let fine_zones = fine_zones.collect::<Result<Vec<_>>>()?;
         if !fine_zones.is_empty() {
-            self.directory.push_extra(FINE_ZONES_TAG, self.at, FineZones::encode_all(&fine_zones));
+            self.directory.push_extension(FINE_ZONES_TAG, self.at, FineZones::encode_all(&fine_zones));
         }
         let (end, footer) = self.directory.finish(self.at, docs);
         self.out.append(&end)?;
@@ -112,7 +112,7 @@ impl<'a, T: Target> FileWriter<'a, T> {
         let (start, mut meta) = (self.at, Vec::new());
         let ids = ids.try_map(&mut |_: Section, payload: Payload| self.section(payload))?;
         ids.encode_meta(&field, &mut meta);
-        self.directory.push_extra(IDS_TAG, self.at, meta);
+        self.directory.push_extension(IDS_TAG, self.at, meta);
         Ok(IdsSummary { field, ids, bytes: self.at - start })
     }
 }

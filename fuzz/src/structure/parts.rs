@@ -130,7 +130,7 @@ impl Parts {
             } else {
                 file.extend(sections);
             }
-            directory.push_extra(tag, file.len() as u64, body);
+            directory.push_extension(tag, file.len() as u64, body);
         }
         let (end, _) = directory.finish(file.len() as u64, self.docs);
         file.extend(end);

@@ -3,7 +3,7 @@
 //! The matches here name every variant: one that is new does not compile before there is a golden column
 //! for it.
 
-use docvalues::format::binary::{Blocks, Coding};
+use docvalues::format::binary::{Coding, DeflateBlocks};
 use docvalues::format::numeric::{Decimal, Encoding, Transform};
 use docvalues::format::presence::Kind as PresenceKind;
 use docvalues::terms::packing;
@@ -131,7 +131,7 @@ fn every_encoding_has_a_golden_column() {
         };
         expect(path, &format!(" {}", encoding.name()));
     }
-    let blocks = Blocks { total_len: 0, ends: (), preset: None };
+    let blocks = DeflateBlocks { total_len: 0, ends: (), preset: None };
     for coding in [Coding::Raw, Coding::Fsst { total_len: 0, symbols: () }, Coding::Deflate(blocks)] {
         let (path, words) = match coding {
             Coding::Raw => ("binary/variable", "bytes, "),

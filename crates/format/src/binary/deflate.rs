@@ -64,7 +64,7 @@ const END_LEN: usize = size_of::<u64>();
 
 /// Blocks that values were cut into, without the bytes of the blocks themselves.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Blocks<S> {
+pub struct DeflateBlocks<S> {
     /// Bytes of all values.
     pub total_len: u64,
     /// Where each block ends.
@@ -75,7 +75,7 @@ pub struct Blocks<S> {
 
 /// Decoded bytes of a column, kept for who comes next.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Held {
+pub(super) struct BlockCache {
     bytes: Vec<u8>,
     /// Where the first of them stands among all values.
     start: u64,
@@ -121,11 +121,11 @@ impl Packer {
     }
 
     /// Appends the last block, and returns all that is known of the blocks.
-    pub(super) fn finish(mut self, packed: &mut Vec<u8>) -> Option<Blocks<Vec<u8>>> {
+    pub(super) fn finish(mut self, packed: &mut Vec<u8>) -> Option<DeflateBlocks<Vec<u8>>> {
         if !self.open.is_empty() {
             self.close(packed)?;
         }
-        Some(Blocks { total_len: self.total_len, ends: self.ends, preset: self.preset })
+        Some(DeflateBlocks { total_len: self.total_len, ends: self.ends, preset: self.preset })
     }
 
     fn close(&mut self, packed: &mut Vec<u8>) -> Option<()> {
@@ -148,15 +148,15 @@ impl Packer {
     }
 }
 
-impl<S> Blocks<S> {
+impl<S> DeflateBlocks<S> {
     /// Turns the sections into something else, in file order.
     pub(super) fn try_map<T, E>(
         self,
         f: &mut impl FnMut(Section, S) -> Result<T, E>,
-    ) -> Result<Blocks<T>, E> {
+    ) -> Result<DeflateBlocks<T>, E> {
         let ends = f(Section::BlockEnds, self.ends)?;
         let preset = self.preset.map(|preset| f(Section::Preset, preset)).transpose()?;
-        Ok(Blocks { total_len: self.total_len, ends, preset })
+        Ok(DeflateBlocks { total_len: self.total_len, ends, preset })
     }
 
     /// Compares the fields with each other, given the length of each section.
@@ -169,7 +169,7 @@ impl<S> Blocks<S> {
     }
 }
 
-impl Blocks<SectionRef> {
+impl DeflateBlocks<SectionRef> {
     /// Appends the fields to a directory entry.
     pub(super) fn encode_meta(&self, out: &mut Vec<u8>) {
         out.put_u64(self.total_len);
@@ -181,25 +181,30 @@ impl Blocks<SectionRef> {
     }
 
     /// Reads what [`encode_meta`](Self::encode_meta) wrote.
-    pub(super) fn decode_meta(cursor: &mut Cursor<'_>) -> Result<Blocks<SectionRef>> {
+    pub(super) fn decode_meta(cursor: &mut Cursor<'_>) -> Result<DeflateBlocks<SectionRef>> {
         let (total_len, has_preset) = (cursor.u64()?, cursor.u8()?);
         cursor.at_most("has_preset", has_preset.into(), 1)?;
         let ends = SectionRef::decode(cursor)?;
         let preset = (has_preset == 1).then(|| SectionRef::decode(cursor)).transpose()?;
-        Ok(Blocks { total_len, ends, preset })
+        Ok(DeflateBlocks { total_len, ends, preset })
     }
 }
 
-impl<B: SectionBytes> Blocks<B> {
-    /// The bytes `range` of all values, decoded from `packed`. Blocks that are held are not decoded again;
-    /// those that are decoded are held then.
-    pub(super) fn read<'h>(&self, packed: &B, range: Range<u64>, held: &'h mut Held) -> Result<&'h [u8]> {
-        let held_end = held.start + held.bytes.len() as u64;
-        if range.start < held.start || range.end > held_end {
-            self.fill(packed, range.clone(), held, true)?;
+impl<B: SectionBytes> DeflateBlocks<B> {
+    /// The bytes `range` of all values, decoded from `packed`. Blocks that are cached are not decoded again;
+    /// those that are decoded are cache then.
+    pub(super) fn read<'h>(
+        &self,
+        packed: &B,
+        range: Range<u64>,
+        cache: &'h mut BlockCache,
+    ) -> Result<&'h [u8]> {
+        let held_end = cache.start + cache.bytes.len() as u64;
+        if range.start < cache.start || range.end > held_end {
+            self.fill(packed, range.clone(), cache, true)?;
         }
-        let at = |place: u64| usize::try_from(place.saturating_sub(held.start)).unwrap_or(usize::MAX);
-        Ok(held.bytes.get(at(range.start)..at(range.end)).unwrap_or_default())
+        let at = |place: u64| usize::try_from(place.saturating_sub(cache.start)).unwrap_or(usize::MAX);
+        Ok(cache.bytes.get(at(range.start)..at(range.end)).unwrap_or_default())
     }
 
     /// As [`read`](Self::read) into a buffer, once: the last block is decoded no further than it has to be.
@@ -209,44 +214,44 @@ impl<B: SectionBytes> Blocks<B> {
         range: Range<u64>,
         buffer: &'b mut Vec<u8>,
     ) -> Result<&'b [u8]> {
-        let mut held = Held { bytes: std::mem::take(buffer), start: u64::MAX };
-        self.fill(packed, range.clone(), &mut held, false)?;
-        *buffer = held.bytes;
-        let at = |place: u64| usize::try_from(place - held.start).unwrap_or(usize::MAX);
+        let mut cache = BlockCache { bytes: std::mem::take(buffer), start: u64::MAX };
+        self.fill(packed, range.clone(), &mut cache, false)?;
+        *buffer = cache.bytes;
+        let at = |place: u64| usize::try_from(place - cache.start).unwrap_or(usize::MAX);
         Ok(buffer.get(at(range.start)..at(range.end)).unwrap_or_default())
     }
 
-    /// Decodes the blocks in which `range` lies, but those at its beginning that are held; the last one
+    /// Decodes the blocks in which `range` lies, but those at its beginning that are cache; the last one
     /// as a `whole` or up to the end of the range.
-    fn fill(&self, packed: &B, range: Range<u64>, held: &mut Held, whole: bool) -> Result<()> {
+    fn fill(&self, packed: &B, range: Range<u64>, cache: &mut BlockCache, whole: bool) -> Result<()> {
         if range.start > range.end || range.end > self.total_len {
             let (what, found) = ("end of a value", range.end.max(range.start));
             let kind = ErrorKind::OutOfRange { what, found, max: self.total_len };
             return Err(Error::at(packed.place(), 0, kind));
         }
         let first = range.start - range.start % BLOCK;
-        let known = first.checked_sub(held.start).and_then(|known| usize::try_from(known).ok());
-        match known.filter(|&known| known <= held.bytes.len()) {
-            Some(known) => drop(held.bytes.drain(..known)),
-            None => held.bytes.clear(),
+        let known = first.checked_sub(cache.start).and_then(|known| usize::try_from(known).ok());
+        match known.filter(|&known| known <= cache.bytes.len()) {
+            Some(known) => drop(cache.bytes.drain(..known)),
+            None => cache.bytes.clear(),
         }
-        held.start = first;
+        cache.start = first;
         let mut inflate = Inflate::new(false, WINDOW_BITS);
-        let mut at = first + held.bytes.len() as u64;
+        let mut at = first + cache.bytes.len() as u64;
         while at < range.end {
             let end = self.total_len.min(at + BLOCK);
             let wanted = if whole { end } else { end.min(range.end) };
-            let place = held.bytes.len();
-            held.bytes.resize(place + bytes_between(at, wanted), 0);
+            let place = cache.bytes.len();
+            cache.bytes.resize(place + bytes_between(at, wanted), 0);
             let decoded = self.decode(
                 packed,
                 at / BLOCK,
                 bytes_between(at, end),
-                &mut held.bytes[place..],
+                &mut cache.bytes[place..],
                 &mut inflate,
             );
             if let Err(error) = decoded {
-                held.bytes.truncate(place);
+                cache.bytes.truncate(place);
                 return Err(error);
             }
             at = end;
@@ -301,10 +306,10 @@ impl<B: SectionBytes> Blocks<B> {
 
     /// Decodes every block, and has the last one end with `packed`.
     pub(super) fn verify(&self, packed: &B) -> Result<()> {
-        let mut held = Held::default();
+        let mut cache = BlockCache::default();
         for block in 0..self.total_len.div_ceil(BLOCK) {
             let at = block * BLOCK;
-            self.read(packed, at..self.total_len.min(at + BLOCK), &mut held)?;
+            self.read(packed, at..self.total_len.min(at + BLOCK), &mut cache)?;
         }
         let last = self.ends.array::<END_LEN>(self.ends.len().saturating_sub(END_LEN))?;
         let end = LittleEndian::read_u64(last);

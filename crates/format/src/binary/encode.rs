@@ -43,7 +43,7 @@ impl BinaryOptions {
 /// Why byte strings cannot be stored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
-pub enum Refused {
+pub enum EncodeError {
     /// A value is longer than [`MAX_VALUE`].
     #[error("value {index} has {len} bytes, {MAX_VALUE} are the most")]
     TooLong {
@@ -65,8 +65,8 @@ pub enum Refused {
     LeftOver(u64),
 }
 
-impl From<Infallible> for Refused {
-    fn from(never: Infallible) -> Refused {
+impl From<Infallible> for EncodeError {
+    fn from(never: Infallible) -> EncodeError {
         match never {}
     }
 }
@@ -76,8 +76,8 @@ impl From<Infallible> for Refused {
 ///
 /// # Errors
 ///
-/// [`Refused`] if a value is too long, or `ends` do not ascend to the length of `bytes`.
-pub fn encode(bytes: Vec<u8>, ends: &[u64], options: &BinaryOptions) -> Result<Binary<Vec<u8>>, Refused> {
+/// [`EncodeError`] if a value is too long, or `ends` do not ascend to the length of `bytes`.
+pub fn encode(bytes: Vec<u8>, ends: &[u64], options: &BinaryOptions) -> Result<Binary<Vec<u8>>, EncodeError> {
     let (count, mut moved) = (ends.len() as u64, Vec::new());
     let offsets = in_memory(bytes.len(), ends, options)?;
     let Ok(coded) = compress(&InMemory { bytes: &bytes, ends }, options.compression, |codes| {
@@ -85,11 +85,11 @@ pub fn encode(bytes: Vec<u8>, ends: &[u64], options: &BinaryOptions) -> Result<B
         Ok(())
     });
     Ok(match coded {
-        Some(Coded { bytes, coding: coding @ Coding::Fsst { .. } }) => {
+        Some(Compressed { bytes, coding: coding @ Coding::Fsst { .. } }) => {
             let offsets = in_memory(bytes.len(), &moved, options)?;
             Binary { count, bytes: Some(bytes), coding, offsets }
         }
-        Some(Coded { bytes, coding }) => Binary { count, bytes: Some(bytes), coding, offsets },
+        Some(Compressed { bytes, coding }) => Binary { count, bytes: Some(bytes), coding, offsets },
         None => Binary { count, bytes: (!bytes.is_empty()).then_some(bytes), coding: Coding::Raw, offsets },
     })
 }
@@ -109,7 +109,7 @@ pub fn encode_offsets<V, E>(
 ) -> Result<BinaryOffsets<Vec<u8>>, E>
 where
     V: numeric::Values<Number = i64> + ?Sized,
-    E: From<V::Error> + From<Refused>,
+    E: From<V::Error> + From<EncodeError>,
 {
     let (mut start, mut index, mut room) = (None, 0, Vec::new());
     // The first length, and whether all others are the same.
@@ -118,13 +118,13 @@ where
         for end in offsets.read(range, &mut room)?.iter().map(|end| end.cast_unsigned()) {
             let from = start.replace(end);
             let Some(value) = end.checked_sub(from.unwrap_or(0)).filter(|_| end <= len) else {
-                return Err(Refused::OutOfPlace { index, end }.into());
+                return Err(EncodeError::OutOfPlace { index, end }.into());
             };
             match from {
-                None if end != 0 => return Err(Refused::OutOfPlace { index, end }.into()),
+                None if end != 0 => return Err(EncodeError::OutOfPlace { index, end }.into()),
                 None => {}
                 Some(_) if value > MAX_VALUE.into() => {
-                    return Err(Refused::TooLong { index, len: value }.into());
+                    return Err(EncodeError::TooLong { index, len: value }.into());
                 }
                 Some(_) => {
                     same &= *first.get_or_insert(value) == value;
@@ -134,7 +134,7 @@ where
         }
     }
     match (start.unwrap_or(0), u32::try_from(first.unwrap_or(0))) {
-        (end, _) if end != len => Err(Refused::LeftOver(len - end).into()),
+        (end, _) if end != len => Err(EncodeError::LeftOver(len - end).into()),
         (_, Ok(len)) if same => Ok(BinaryOffsets::Fixed(len)),
         _ => Ok(BinaryOffsets::Variable(numeric::encode_from(offsets, &options.of_offsets(), drain)?)),
     }
@@ -149,7 +149,7 @@ const VERY_GOOD: u64 = 16;
 /// # Errors
 ///
 /// When the strings cannot be read.
-pub fn at_least<S: Values>(len: u64, strings: &S, compression: Compression) -> Result<u64, S::Error> {
+pub fn estimate_min_len<S: Values>(len: u64, strings: &S, compression: Compression) -> Result<u64, S::Error> {
     match compression {
         Compression::None => return Ok(len),
         Compression::Block => return Ok(len / VERY_GOOD),
@@ -161,7 +161,11 @@ pub fn at_least<S: Values>(len: u64, strings: &S, compression: Compression) -> R
 }
 
 /// The offsets of values in memory.
-fn in_memory(len: usize, ends: &[u64], options: &BinaryOptions) -> Result<BinaryOffsets<Vec<u8>>, Refused> {
+fn in_memory(
+    len: usize,
+    ends: &[u64],
+    options: &BinaryOptions,
+) -> Result<BinaryOffsets<Vec<u8>>, EncodeError> {
     let offsets: Vec<i64> = std::iter::once(0).chain(ends.iter().map(|end| end.cast_signed())).collect();
     encode_offsets(len as u64, offsets.as_slice(), options, |_| Ok(()))
 }
@@ -237,7 +241,7 @@ impl Values for InMemory<'_> {
 
 /// Values that are not raw.
 #[derive(Clone, Debug)]
-pub struct Coded {
+pub struct Compressed {
     /// Their bytes, behind those that were taken.
     pub bytes: Vec<u8>,
     /// How values became these bytes.
@@ -257,7 +261,7 @@ pub fn compress<S: Values>(
     strings: &S,
     compression: Compression,
     mut each: impl FnMut(&mut Vec<u8>) -> Result<(), S::Error>,
-) -> Result<Option<Coded>, S::Error> {
+) -> Result<Option<Compressed>, S::Error> {
     let (total_len, mut bytes, mut taken) = (strings.total_len(), Vec::new(), 0);
     let mut each = |bytes: &mut Vec<u8>| {
         let there = bytes.len();
@@ -300,5 +304,5 @@ pub fn compress<S: Values>(
         _ => total_len,
     };
     let pays = taken + bytes.len() as u64 + extra < limit;
-    Ok(pays.then_some(Coded { bytes, coding }))
+    Ok(pays.then_some(Compressed { bytes, coding }))
 }

@@ -1,8 +1,8 @@
 //! Values that lie apart: where each of a batch is, and then what stands there.
 
-use super::deflate::Blocks;
+use super::deflate::DeflateBlocks;
 use super::fsst::SymbolTable;
-use super::read::{AT_ONCE_BYTES, BATCH, BinaryReader, OpenCoding, Scratch};
+use super::read::{BATCH, BinaryReader, DECODE_BYTES, OpenCoding, Scratch};
 use crate::error::Result;
 use crate::source::SectionBytes;
 
@@ -108,7 +108,7 @@ impl<B: SectionBytes> BinaryReader<B> {
             offsets.clear();
             offsets.push(0);
             for (&index, &(start, end)) in indices.iter().zip(places) {
-                if codes.len() as u64 >= AT_ONCE_BYTES {
+                if codes.len() as u64 >= DECODE_BYTES {
                     break;
                 }
                 if index != SKIP {
@@ -131,7 +131,7 @@ impl<B: SectionBytes> BinaryReader<B> {
     /// Hands out values that lie in blocks; neighbours in one block decode it once.
     fn gather_blocks(
         &self,
-        blocks: &Blocks<B>,
+        blocks: &DeflateBlocks<B>,
         indices: &[u32],
         places: &[Place],
         scratch: &mut Scratch,
@@ -141,7 +141,7 @@ impl<B: SectionBytes> BinaryReader<B> {
         for (&index, &(start, end)) in indices.iter().zip(places) {
             each(match index {
                 SKIP => None,
-                _ => Some(blocks.read(packed, start..end, &mut scratch.held)?),
+                _ => Some(blocks.read(packed, start..end, &mut scratch.cache)?),
             });
         }
         Ok(())

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::deflate::Held;
+use super::deflate::BlockCache;
 use super::fsst::SymbolTable;
 use super::{Binary, BinaryOffsets, Coding};
 use crate::error::{Error, ErrorKind, Place, Result, Section};
@@ -14,10 +14,10 @@ use crate::source::SectionBytes;
 pub(super) const BATCH: usize = 128;
 
 /// Values that are decoded together.
-const AT_ONCE: u64 = 256;
+const DECODE_VALUES: u64 = 256;
 
 /// Bytes of codes, or of blocks, that are decoded together, unless a single value has more.
-pub(super) const AT_ONCE_BYTES: u64 = 32 << 10;
+pub(super) const DECODE_BYTES: u64 = 32 << 10;
 
 /// Memory for values that have to be decoded: the caller's, to be used again with the same reader.
 #[derive(Clone, Debug, Default)]
@@ -29,7 +29,7 @@ pub struct Scratch {
     /// Decoded values; only grows.
     pub(super) bytes: Vec<u8>,
     /// Decoded blocks.
-    pub(super) held: Held,
+    pub(super) cache: BlockCache,
 }
 
 /// Values end to end.
@@ -174,7 +174,7 @@ impl<B: SectionBytes> BinaryReader<B> {
         match (&self.coding, &self.bytes) {
             (OpenCoding::Deflate(blocks), Some(packed)) => {
                 let (start, end) = self.place_of(index)?;
-                blocks.read(packed, start..end, &mut scratch.held)
+                blocks.read(packed, start..end, &mut scratch.cache)
             }
             _ => self.get(index, &mut scratch.bytes),
         }
@@ -220,9 +220,9 @@ impl<B: SectionBytes> BinaryReader<B> {
         if range.start > range.end || range.end > self.count {
             return Err(self.outside("end of a range of values", range.end.max(range.start), self.count));
         }
-        let Scratch { offsets, bytes, held, .. } = scratch;
+        let Scratch { offsets, bytes, cache, .. } = scratch;
         let raw = matches!(self.coding, OpenCoding::Raw);
-        let end = if raw { range.end } else { range.end.min(range.start.saturating_add(AT_ONCE)) };
+        let end = if raw { range.end } else { range.end.min(range.start.saturating_add(DECODE_VALUES)) };
         offsets.clear();
         match &self.offsets {
             None => offsets.extend((range.start..=end).map(|index| self.fixed_place(index).0)),
@@ -230,12 +230,12 @@ impl<B: SectionBytes> BinaryReader<B> {
         }
         let start = offsets.first().copied().unwrap_or(0);
         if !raw {
-            let near = offsets.partition_point(|offset| offset - start <= AT_ONCE_BYTES);
+            let near = offsets.partition_point(|offset| offset - start <= DECODE_BYTES);
             offsets.truncate(near.max(2));
         }
         let end = offsets.last().copied().unwrap_or(0);
         let bytes = match (&self.coding, &self.bytes) {
-            (OpenCoding::Deflate(blocks), Some(packed)) => blocks.read(packed, start..end, held)?,
+            (OpenCoding::Deflate(blocks), Some(packed)) => blocks.read(packed, start..end, cache)?,
             (OpenCoding::Fsst { symbols, .. }, _) => {
                 offsets.iter_mut().for_each(|offset| *offset -= start);
                 let codes = self.slice(start, end)?;

@@ -156,10 +156,10 @@ fn values_of_one_length_need_no_offsets_and_empty_ones_no_bytes() {
 #[test]
 fn what_cannot_be_stored_is_refused() {
     let encode = |ends: &[u64]| encode(b"abc".to_vec(), ends, &RAW);
-    assert_eq!(encode(&[2, 1, 3]), Err(Refused::OutOfPlace { index: 1, end: 1 }));
-    assert_eq!(encode(&[2, 4]), Err(Refused::OutOfPlace { index: 1, end: 4 }));
-    assert_eq!(encode(&[1, 2]), Err(Refused::LeftOver(1)));
-    assert_eq!(encode(&[]), Err(Refused::LeftOver(3)));
+    assert_eq!(encode(&[2, 1, 3]), Err(EncodeError::OutOfPlace { index: 1, end: 1 }));
+    assert_eq!(encode(&[2, 4]), Err(EncodeError::OutOfPlace { index: 1, end: 4 }));
+    assert_eq!(encode(&[1, 2]), Err(EncodeError::LeftOver(1)));
+    assert_eq!(encode(&[]), Err(EncodeError::LeftOver(3)));
     assert!(encode(&[1, 1, 3]).is_ok());
 }
 
@@ -169,7 +169,7 @@ fn a_value_of_more_than_two_gibibytes_is_refused() {
     // Zeros that nobody touches take no memory.
     let len = u64::from(MAX_VALUE) + 1;
     let zeros = || vec![0; MAX_VALUE as usize + 1];
-    assert_eq!(encode(zeros(), &[len], &RAW), Err(Refused::TooLong { index: 0, len }));
+    assert_eq!(encode(zeros(), &[len], &RAW), Err(EncodeError::TooLong { index: 0, len }));
     assert_eq!(encode(zeros(), &[0, 1, len], &RAW).map(|made| made.count), Ok(3));
 }
 

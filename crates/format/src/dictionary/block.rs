@@ -72,7 +72,7 @@ impl Class {
     }
 
     /// Bytes before `ends`, in a block of `terms`.
-    pub(super) const fn front(self, terms: u32) -> usize {
+    pub(super) const fn header_len(self, terms: u32) -> usize {
         CLASS_LEN + 2 * terms as usize * self.width()
     }
 
@@ -212,7 +212,7 @@ impl BlockBuilder {
 /// That a term lies inside the block is checked when one is asked for; that the terms ascend, that
 /// `shared` is all they share and that nothing is left over is for `verify`.
 #[derive(Clone, Debug)]
-pub(super) struct Front<'a> {
+pub(super) struct BlockHeader<'a> {
     place: Place,
     /// The block's bytes in its section.
     block: Range<usize>,
@@ -231,26 +231,26 @@ pub(super) struct Parts {
     pub(super) own: Range<usize>,
 }
 
-impl<'a> Front<'a> {
+impl<'a> BlockHeader<'a> {
     /// Reads the lengths of the block that lies at `block`, and holds `terms` terms, at least one.
     pub(super) fn read<B: SectionBytes>(
         section: &'a B,
         block: Range<usize>,
         terms: u32,
-    ) -> Result<Front<'a>> {
+    ) -> Result<BlockHeader<'a>> {
         let place = section.place();
-        let bytes = front_bytes(section, &block, Class::One.front(terms))?;
+        let bytes = header_bytes(section, &block, Class::One.header_len(terms))?;
         let class = Class::read(place, block.start, bytes[0])?;
         let bytes = match class {
             Class::One => bytes,
-            wider => front_bytes(section, &block, wider.front(terms))?,
+            wider => header_bytes(section, &block, wider.header_len(terms))?,
         };
         let (shared, own) = bytes[CLASS_LEN..].split_at(terms as usize * class.width());
         if class.get(shared, 0) != 0 {
             let kind = ErrorKind::Broken("the first term of a block declares shared bytes");
             return Err(Error::at(place, block.start, kind));
         }
-        Ok(Front { place, block, class, terms, shared, own })
+        Ok(BlockHeader { place, block, class, terms, shared, own })
     }
 
     /// How many terms there are.
@@ -292,7 +292,7 @@ impl<'a> Front<'a> {
     /// hostile sum lies behind the block, where [`end`](Self::end) refuses it.
     #[inline]
     pub(super) fn start(&self, i: usize) -> usize {
-        self.class.front(self.terms).saturating_add(self.class.sum(self.own, i))
+        self.class.header_len(self.terms).saturating_add(self.class.sum(self.own, i))
     }
 
     /// Where the own bytes of term `i` end, when they begin at `start`; both counted from the block's
@@ -350,7 +350,7 @@ impl<'a> Front<'a> {
 
 /// The first `len` bytes of a block, which must have so many.
 #[inline]
-fn front_bytes<'a, B: SectionBytes>(section: &'a B, block: &Range<usize>, len: usize) -> Result<&'a [u8]> {
+fn header_bytes<'a, B: SectionBytes>(section: &'a B, block: &Range<usize>, len: usize) -> Result<&'a [u8]> {
     match len <= block.len() {
         true => section.slice(block.start..block.start + len),
         false => Err(Error::truncated(section.place(), block.start, len, block.len())),

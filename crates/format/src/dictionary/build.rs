@@ -10,7 +10,7 @@ use crate::numeric::{self, NumericOptions, Role};
 /// Why a dictionary cannot be made of these terms.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
-pub enum Refused {
+pub enum BuildError {
     /// A term is not above the one before it.
     #[error("term {ord} is not greater than the term before it")]
     NotAscending {
@@ -63,16 +63,16 @@ impl DictionaryBuilder {
     ///
     /// # Errors
     ///
-    /// [`Refused`] if it is not above the one before, too long, or one too many. The dictionary then
+    /// [`BuildError`] if it is not above the one before, too long, or one too many. The dictionary then
     /// stays as it was.
-    pub fn push(&mut self, term: &[u8]) -> Result<(), Refused> {
+    pub fn push(&mut self, term: &[u8]) -> Result<(), BuildError> {
         let (ord, len) = (self.count, term.len());
         if ord > 0 && term <= self.last.as_slice() {
-            return Err(Refused::NotAscending { ord });
+            return Err(BuildError::NotAscending { ord });
         }
-        let too_long = Refused::TooLong { ord, len };
+        let too_long = BuildError::TooLong { ord, len };
         let short = u32::try_from(len).ok().filter(|&len| len <= MAX_VALUE).ok_or(too_long)?;
-        self.count = ord.checked_add(1).ok_or(Refused::TooMany)?;
+        self.count = ord.checked_add(1).ok_or(BuildError::TooMany)?;
         self.max_len = self.max_len.max(short);
         self.total_len += u64::from(short);
         if self.block.is_full() {
@@ -185,11 +185,11 @@ fn as_offset(at: usize) -> i64 {
 ///
 /// # Errors
 ///
-/// [`Refused`], naming the first term that is not above the one before, or is too long.
+/// [`BuildError`], naming the first term that is not above the one before, or is too long.
 pub fn encode<'a>(
     terms: impl IntoIterator<Item = &'a [u8]>,
     jump_tables: bool,
-) -> Result<Dictionary<Vec<u8>>, Refused> {
+) -> Result<Dictionary<Vec<u8>>, BuildError> {
     let mut builder = DictionaryBuilder::new();
     terms.into_iter().try_for_each(|term| builder.push(term))?;
     Ok(builder.finish(jump_tables))

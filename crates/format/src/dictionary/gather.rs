@@ -10,7 +10,7 @@
 
 use super::DictionaryReader;
 use super::block::BLOCK_TERMS;
-use super::full::{FULL_FRONT, FullFront};
+use super::full_block::{FULL_HEADER_LEN, FullBlock};
 use crate::error::Result;
 use crate::granule::GRANULE;
 use crate::id::TermOrd;
@@ -67,7 +67,7 @@ impl<B: SectionBytes> DictionaryReader<B> {
         for &start in &*starts {
             let start = usize::try_from(start).unwrap_or(usize::MAX);
             section.prefetch(start);
-            section.prefetch(start.saturating_add(FULL_FRONT));
+            section.prefetch(start.saturating_add(FULL_HEADER_LEN));
         }
         Ok(())
     }
@@ -75,14 +75,14 @@ impl<B: SectionBytes> DictionaryReader<B> {
     /// Term `i` of the full block at `start`, if that is of class 1, and the bytes up to the term's end are
     /// known to be good; `None` tells nothing.
     #[inline]
-    fn known(&self, section: &B, touched: Touched<'_>, start: i64, i: usize) -> Option<Place> {
+    fn verified_place(&self, section: &B, touched: Touched<'_>, start: i64, i: usize) -> Option<Place> {
         let start = usize::try_from(start).ok()?;
-        let front = FullFront::peek(touched.bytes.get(start..)?)?;
-        let head = start + FULL_FRONT;
-        let own = head + front.own_before(i);
-        let (shared, own_len) = (front.shared(i), front.own(i));
+        let header = FullBlock::peek(touched.bytes.get(start..)?)?;
+        let head = start + FULL_HEADER_LEN;
+        let own = head + header.own_before(i);
+        let (shared, own_len) = (header.shared(i), header.own(i));
         let end = own + own_len;
-        let fits = shared <= front.own(0) && shared + own_len <= self.max_len && end <= section.len();
+        let fits = shared <= header.own(0) && shared + own_len <= self.max_len && end <= section.len();
         // Of two neighbouring granules, these are the first and the last.
         let [first, last] = [start, end - 1].map(|at| touched.is_good(at / GRANULE));
         let good = end - start <= GRANULE && first & last;
@@ -91,14 +91,14 @@ impl<B: SectionBytes> DictionaryReader<B> {
 
     /// Puts term `ord` into `out`, which is empty, under the same condition.
     #[inline]
-    pub(super) fn take_known(&self, ord: TermOrd, out: &mut Vec<u8>) -> Option<()> {
+    pub(super) fn copy_verified(&self, ord: TermOrd, out: &mut Vec<u8>) -> Option<()> {
         let section = self.blocks.as_ref()?;
         let touched = section.touched().filter(|_| ord.get() < self.count / BLOCK_TERMS * BLOCK_TERMS)?;
         let start = match &self.index {
             Some(index) => index.offsets.known((ord.get() / BLOCK_TERMS).into())?,
             None => 0,
         };
-        let place = self.known(section, touched, start, (ord.get() % BLOCK_TERMS) as usize)?;
+        let place = self.verified_place(section, touched, start, (ord.get() % BLOCK_TERMS) as usize)?;
         out.resize(place.len() + WINDOW, 0);
         let copied = copy_window(touched.bytes, place.head, out, place.shared)
             && copy_window(touched.bytes, place.own, &mut out[place.shared..], place.own_len);
@@ -109,11 +109,11 @@ impl<B: SectionBytes> DictionaryReader<B> {
     /// The place of a term of any block, read for the first time or not.
     #[cold]
     fn place(&self, section: &B, ord: TermOrd) -> Result<Place> {
-        let (_, front) = self.front(ord.get() / BLOCK_TERMS)?;
+        let (_, header) = self.header(ord.get() / BLOCK_TERMS)?;
         let i = (ord.get() % BLOCK_TERMS) as usize;
         // Touches both parts, so that they are good when they are copied.
-        self.parts(section, &front, i)?;
-        let parts = front.parts(i)?;
+        self.parts(section, &header, i)?;
+        let parts = header.parts(i)?;
         Ok(Place {
             head: parts.shared.start,
             shared: parts.shared.len(),
@@ -152,7 +152,7 @@ impl<B: SectionBytes> Gather<'_, B> {
         for (place, (&ord, &start)) in places.iter_mut().zip(ords.iter().zip(&*starts)) {
             let i = (ord.get() % BLOCK_TERMS) as usize;
             let known = touched.filter(|_| ord.get() < full);
-            *place = match known.and_then(|touched| dictionary.known(section, touched, start, i)) {
+            *place = match known.and_then(|touched| dictionary.verified_place(section, touched, start, i)) {
                 Some(place) => place,
                 None => dictionary.place(section, ord)?,
             };

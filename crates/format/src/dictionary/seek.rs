@@ -19,7 +19,7 @@ use std::ops::{Bound, Range};
 use byteorder::{ByteOrder, LittleEndian};
 
 use super::block::{BLOCK_TERMS, shared_len};
-use super::full::{FullFront, leading};
+use super::full_block::{FullBlock, leading};
 use super::{DictionaryReader, KEY_LEN, OpenIndex};
 use crate::error::Result;
 use crate::id::TermOrd;
@@ -151,11 +151,11 @@ impl<B: SectionBytes> DictionaryReader<B> {
     /// The first term of `block`, found from the block's beginning alone.
     fn head(&self, index: &OpenIndex<B>, block: u32) -> Result<&[u8]> {
         let start = index.offsets.get(block.into())?;
-        let (section, front) = self.front_in(block, |section| {
+        let (section, header) = self.header_in(block, |section| {
             let start = usize::try_from(start).unwrap_or(usize::MAX);
             Ok(start.min(section.len())..section.len())
         })?;
-        section.slice(front.own_bytes(0)?)
+        section.slice(header.own_bytes(0)?)
     }
 
     /// Searches one block, the last whose head is not above `target`, or the first.
@@ -173,7 +173,7 @@ impl<B: SectionBytes> DictionaryReader<B> {
         match &self.blocks {
             Some(section) if block < self.len() / BLOCK_TERMS => {
                 let bytes = section.slice(self.bounds(section, block)?)?;
-                Ok(FullFront::peek(bytes).and_then(|full| full.seek(target)))
+                Ok(FullBlock::peek(bytes).and_then(|full| full.seek(target)))
             }
             _ => Ok(None),
         }
@@ -181,8 +181,8 @@ impl<B: SectionBytes> DictionaryReader<B> {
 
     /// The same of any block.
     fn seek_any(&self, block: u32, target: &[u8]) -> Result<(u32, bool)> {
-        let (section, front) = self.front(block)?;
-        let head = section.slice(front.own_bytes(0)?)?;
+        let (section, header) = self.header(block)?;
+        let head = section.slice(header.own_bytes(0)?)?;
         let shared = shared_len(head, target);
         match head[shared..].cmp(&target[shared..]) {
             Ordering::Greater => return Ok((0, false)),
@@ -190,8 +190,8 @@ impl<B: SectionBytes> DictionaryReader<B> {
             Ordering::Less => {}
         }
         let rest = &target[shared..];
-        let own = |i: u32| section.slice(front.own_bytes(i as usize)?);
-        let candidates = front.sharing(shared);
+        let own = |i: u32| section.slice(header.own_bytes(i as usize)?);
+        let candidates = header.sharing(shared);
         let below = partition(candidates.clone(), |i| Ok(own(i)? < rest))?;
         Ok((below, candidates.contains(&below) && own(below)? == rest))
     }

@@ -309,12 +309,12 @@ fn a_prefix_has_at_most_255_bytes() {
 fn what_a_builder_refuses() {
     let mut builder = DictionaryBuilder::new();
     builder.push(b"b").unwrap();
-    assert_eq!(builder.push(b"b"), Err(Refused::NotAscending { ord: 1 }));
-    assert_eq!(builder.push(b"a"), Err(Refused::NotAscending { ord: 1 }));
-    assert_eq!(builder.push(b""), Err(Refused::NotAscending { ord: 1 }));
+    assert_eq!(builder.push(b"b"), Err(BuildError::NotAscending { ord: 1 }));
+    assert_eq!(builder.push(b"a"), Err(BuildError::NotAscending { ord: 1 }));
+    assert_eq!(builder.push(b""), Err(BuildError::NotAscending { ord: 1 }));
     builder.push(b"ba").unwrap();
     assert_eq!(builder.finish(true), made(["b", "ba"], true), "what was refused left nothing");
-    assert_eq!(encode([b"x".as_slice(), b"y", b"x"], true), Err(Refused::NotAscending { ord: 2 }));
+    assert_eq!(encode([b"x".as_slice(), b"y", b"x"], true), Err(BuildError::NotAscending { ord: 2 }));
 }
 
 #[test]
@@ -323,7 +323,7 @@ fn a_term_of_more_than_two_gibibytes_is_refused() {
     // Zeros that nobody touches take no memory.
     let len = MAX_VALUE as usize + 1;
     let mut builder = DictionaryBuilder::new();
-    assert_eq!(builder.push(&vec![0; len]), Err(Refused::TooLong { ord: 0, len }));
+    assert_eq!(builder.push(&vec![0; len]), Err(BuildError::TooLong { ord: 0, len }));
     assert!(builder.is_empty());
 }
 

@@ -1,6 +1,6 @@
 //! Every byte of a dictionary, compared with every other that it must agree with.
 
-use super::block::{Class, Front, shared_len};
+use super::block::{BlockHeader, Class, shared_len};
 use super::seek::key;
 use super::{DictionaryReader, KEY_LEN, place_of};
 use crate::error::{ErrorKind, Result};
@@ -36,10 +36,10 @@ impl<B: SectionBytes> DictionaryReader<B> {
         }
         let mut seen = Seen::default();
         for block in 0..self.block_count() {
-            let (section, front) = self.front(block)?;
-            self.verify_block(section, &front, &mut seen)?;
+            let (section, header) = self.header(block)?;
+            self.verify_block(section, &header, &mut seen)?;
             if let Some(index) = &self.index {
-                let (_, head) = self.parts(section, &front, 0)?;
+                let (_, head) = self.parts(section, &header, 0)?;
                 let (found, expected) = (index.key(block)?, key(head, &index.prefix));
                 let checked = ErrorKind::equal("key of a block of terms", found, expected);
                 index.keys.place().check(block as usize * KEY_LEN, checked)?;
@@ -51,21 +51,21 @@ impl<B: SectionBytes> DictionaryReader<B> {
         place.check(0, ErrorKind::equal(all, self.total_len, seen.total_len))
     }
 
-    fn verify_block(&self, section: &B, front: &Front<'_>, seen: &mut Seen) -> Result<()> {
-        let rule = |holds, why| ErrorKind::rule(holds, why).map_err(|kind| front.refuse(kind));
-        let (_, head) = self.parts(section, front, 0)?;
+    fn verify_block(&self, section: &B, header: &BlockHeader<'_>, seen: &mut Seen) -> Result<()> {
+        let rule = |holds, why| ErrorKind::rule(holds, why).map_err(|kind| header.refuse(kind));
+        let (_, head) = self.parts(section, header, 0)?;
         let mut longest = 0;
-        for i in 0..front.terms() {
-            let (shared, own) = self.parts(section, front, i)?;
-            longest = longest.max(front.shared(i)).max(own.len());
+        for i in 0..header.terms() {
+            let (shared, own) = self.parts(section, header, i)?;
+            longest = longest.max(header.shared(i)).max(own.len());
             let shares_no_more = i == 0 || shared_len(&head[shared.len()..], own) == 0;
             rule(shares_no_more, "a term shares more bytes with its block's first term than declared")?;
             rule(seen.is_above(shared, own), "a term is not greater than the one before it")?;
         }
-        let last = front.terms() - 1;
-        let end = front.end(last, front.start(last))?;
-        rule(end == front.block().len(), "bytes after the last term of a block")?;
-        let narrowest = u32::try_from(longest).is_ok_and(|longest| Class::of(longest) == front.class());
+        let last = header.terms() - 1;
+        let end = header.end(last, header.start(last))?;
+        rule(end == header.block().len(), "bytes after the last term of a block")?;
+        let narrowest = u32::try_from(longest).is_ok_and(|longest| Class::of(longest) == header.class());
         rule(narrowest, "the length fields of a block are wider than necessary")
     }
 }

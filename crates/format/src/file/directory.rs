@@ -168,7 +168,7 @@ impl DirectoryBuilder {
 
     /// Appends an extension whose sections end at byte `sections_end` of the file: after all columns, and in
     /// the order of the tags, of which each comes once.
-    pub fn push_extra(&mut self, tag: u32, sections_end: u64, body: Vec<u8>) {
+    pub fn push_extension(&mut self, tag: u32, sections_end: u64, body: Vec<u8>) {
         if !self.entries.is_empty() {
             self.close_page();
         }

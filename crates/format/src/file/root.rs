@@ -219,7 +219,7 @@ mod tests {
     /// The root of a segment of no columns, whose extensions are these.
     fn root_of(extensions: &[(u32, u64, &[u8])]) -> Result<Root> {
         let mut directory = DirectoryBuilder::default();
-        extensions.iter().for_each(|&(tag, end, body)| directory.push_extra(tag, end, body.to_vec()));
+        extensions.iter().for_each(|&(tag, end, body)| directory.push_extension(tag, end, body.to_vec()));
         let (bytes, footer) = directory.finish(4096, 7);
         assert_eq!(footer.root_offset, 4096);
         assert_eq!(bytes.len() % FOOTER_LEN, 0);
@@ -249,9 +249,9 @@ mod tests {
     fn a_sort_is_found_among_other_extras_and_its_errors_say_where() {
         let body = sort::encode(&[SortKey::new("a")]);
         let mut directory = DirectoryBuilder::default();
-        directory.push_extra(0, 64, b"thirteen bytes".to_vec());
-        directory.push_extra(SORT_TAG, 64, body.clone());
-        directory.push_extra(2, 640, b"".to_vec());
+        directory.push_extension(0, 64, b"thirteen bytes".to_vec());
+        directory.push_extension(SORT_TAG, 64, body.clone());
+        directory.push_extension(2, 640, b"".to_vec());
         let (bytes, footer) = directory.finish(4096, 7);
         let mut root = Root::parse(&bytes[..usize::try_from(footer.root_len).unwrap()], &footer).unwrap();
         assert_eq!(root.sort(&footer).unwrap(), [SortKey::new("a")]);
@@ -268,7 +268,7 @@ mod tests {
     fn an_extra_is_part_of_the_id() {
         let id = |body: &[u8]| {
             let mut directory = DirectoryBuilder::default();
-            directory.push_extra(1, 64, body.to_vec());
+            directory.push_extension(1, 64, body.to_vec());
             directory.finish(64, 7).1.id
         };
         assert_eq!(id(b"a"), id(b"a"));
@@ -279,7 +279,7 @@ mod tests {
     #[test]
     fn extras_that_are_cut_or_padded_with_anything_are_refused() {
         let mut directory = DirectoryBuilder::default();
-        directory.push_extra(1, 64, b"abc".to_vec());
+        directory.push_extension(1, 64, b"abc".to_vec());
         let (bytes, footer) = directory.finish(64, 7);
         let bytes = &bytes[..usize::try_from(footer.root_len).unwrap()];
         let parse = |bytes: &[u8]| Root::parse(bytes, &Footer { root_crc: crc32fast::hash(bytes), ..footer });

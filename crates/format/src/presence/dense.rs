@@ -18,8 +18,8 @@ use super::NO_VALUE;
 use super::bitmap::{Words, cut, short, u16s};
 use super::block::{Block, Probe};
 use super::kernel::{LINE, count};
-use super::plain::Good;
-use super::sink::Sink;
+use super::rank_verified::VerifiedBytes;
+use super::visitor::Visitor;
 use crate::cursor::Put;
 use crate::error::Result;
 use crate::id::{BLOCK_DOCS, DocId};
@@ -105,30 +105,30 @@ pub(super) fn visit<B: SectionBytes>(
     block: &Block<'_, B>,
     lows: Range<u32>,
     first: u32,
-    sink: &mut impl Sink,
+    visitor: &mut impl Visitor,
 ) -> Result<()> {
     let bitmap = ranks_len(block.docs);
     let words = words(block.slice(bitmap..bitmap + lows.end.div_ceil(64) as usize * WORD)?);
     let [before, whole, behind] = cut(&lows, 64);
-    let part = |number: u32, sink: &mut _| {
+    let part = |number: u32, visitor: &mut _| {
         let start = lows.start.max(number * 64);
         let inside = !0 >> (number * 64 + 64).saturating_sub(lows.end);
         match (u64::from_le_bytes(words[number as usize]) & inside) >> (start - number * 64) {
             0 => {}
-            word => Sink::word(sink, first + start, word),
+            word => Visitor::word(visitor, first + start, word),
         }
     };
-    before.for_each(|number| part(number, sink));
+    before.for_each(|number| part(number, visitor));
     if !whole.is_empty() {
-        sink.words(first + whole.start * 64, &words[whole.start as usize..whole.end as usize]);
+        visitor.words(first + whole.start * 64, &words[whole.start as usize..whole.end as usize]);
     }
-    behind.for_each(|number| part(number, sink));
+    behind.for_each(|number| part(number, visitor));
     Ok(())
 }
 
 /// Where in the payload of a whole block the rank entry of a document lies, and its line.
 #[inline(always)]
-pub(super) fn touched(low: u16) -> [usize; 2] {
+pub(super) fn prefetch_offsets(low: u16) -> [usize; 2] {
     let stride = usize::from(low) / STRIDE as usize;
     [stride * RANK, ranks_len(BLOCK_DOCS) + stride * LINE]
 }
@@ -137,7 +137,12 @@ pub(super) fn touched(low: u16) -> [usize; 2] {
 /// The payload begins at byte `at` of `bytes`, with `ranks` bytes of rank entries; `None` if it ends too
 /// early.
 #[inline(always)]
-pub(super) fn place<'a>(bytes: impl Good<'a>, at: usize, ranks: usize, low: u16) -> Option<(u32, bool)> {
+pub(super) fn probe_verified<'a>(
+    bytes: impl VerifiedBytes<'a>,
+    at: usize,
+    ranks: usize,
+    low: u16,
+) -> Option<(u32, bool)> {
     let (stride, bit) = (usize::from(low) / STRIDE as usize, u32::from(low) % STRIDE);
     let line = bytes.array(at.wrapping_add(ranks + stride * LINE))?;
     let rank = u16::from_le_bytes(*bytes.array(at.wrapping_add(stride * RANK))?);
@@ -148,7 +153,12 @@ pub(super) fn place<'a>(bytes: impl Good<'a>, at: usize, ranks: usize, low: u16)
 /// The same, but of a document without a value nothing is counted.
 #[inline(always)]
 #[expect(clippy::option_option, reason = "whether that is known, and whether there is one")]
-pub(super) fn rank<'a>(bytes: impl Good<'a>, at: usize, ranks: usize, low: u16) -> Option<Option<u32>> {
+pub(super) fn rank_verified<'a>(
+    bytes: impl VerifiedBytes<'a>,
+    at: usize,
+    ranks: usize,
+    low: u16,
+) -> Option<Option<u32>> {
     let (stride, bit) = (usize::from(low) / STRIDE as usize, u32::from(low) % STRIDE);
     let line: &[u8; LINE] = bytes.array(at.wrapping_add(ranks + stride * LINE))?;
     if u64::from_le_bytes(words(line)[bit as usize / 64]) >> (bit % 64) & 1 == 0 {

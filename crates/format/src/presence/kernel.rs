@@ -27,7 +27,7 @@ pub(super) struct AnyCpu;
 impl Kernel for AnyCpu {
     #[inline(always)]
     fn search(self, bytes: &[u8; BUCKET_HEAD], len: usize, byte: u8) -> (u32, bool) {
-        search_plain(bytes, len, byte)
+        search_scalar(bytes, len, byte)
     }
 }
 
@@ -59,7 +59,7 @@ const CHUNK: usize = 8;
 /// How many of the first `len` of `bytes`, which ascend, are below `byte`, and whether the next one is
 /// equal to it. Most buckets have a few.
 #[inline(always)]
-fn search_plain(bytes: &[u8; BUCKET_HEAD], len: usize, byte: u8) -> (u32, bool) {
+fn search_scalar(bytes: &[u8; BUCKET_HEAD], len: usize, byte: u8) -> (u32, bool) {
     const ONES: u64 = 0x0101_0101_0101_0101;
     const HIGH: u64 = 0x80 * ONES;
     let (wanted, mut below, mut left) = (ONES * u64::from(byte), 0, len);
@@ -115,7 +115,7 @@ mod tests {
             bytes.iter_mut().zip(&lows).for_each(|(to, from)| *to = *from);
             for byte in lows.iter().copied().chain([byte, 0, u8::MAX]) {
                 let expected = (lows.range(..byte).count() as u32, lows.contains(&byte));
-                prop_assert_eq!(search_plain(&bytes, lows.len(), byte), expected);
+                prop_assert_eq!(search_scalar(&bytes, lows.len(), byte), expected);
             }
         }
     }

@@ -15,7 +15,7 @@ use std::ops::Range;
 
 use super::bitmap::{Words, ones, short, u16s};
 use super::block::{Block, Probe};
-use super::sink::Sink;
+use super::visitor::Visitor;
 use crate::cursor::Put;
 use crate::error::Result;
 use crate::source::SectionBytes;
@@ -59,7 +59,7 @@ pub(super) fn visit<B: SectionBytes>(
     block: &Block<'_, B>,
     lows: Range<u32>,
     first: u32,
-    sink: &mut impl Sink,
+    visitor: &mut impl Visitor,
 ) -> Result<()> {
     let docs = docs(block)?;
     let head = docs.partition_point(|doc| number(doc) < lows.start);
@@ -73,7 +73,7 @@ pub(super) fn visit<B: SectionBytes>(
             return Err(block.broken(i * DOC, "the documents of a presence list do not ascend"));
         }
         least = low + 1;
-        sink.one(first + low);
+        visitor.one(first + low);
     }
     Ok(())
 }

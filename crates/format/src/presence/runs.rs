@@ -14,7 +14,7 @@ use std::ops::Range;
 
 use super::bitmap::{Words, ones, short, u16s};
 use super::block::{Block, Probe};
-use super::sink::Sink;
+use super::visitor::Visitor;
 use crate::cursor::Put;
 use crate::error::Result;
 use crate::source::SectionBytes;
@@ -109,7 +109,7 @@ pub(super) fn visit<B: SectionBytes>(
     block: &Block<'_, B>,
     lows: Range<u32>,
     first: u32,
-    sink: &mut impl Sink,
+    visitor: &mut impl Visitor,
 ) -> Result<()> {
     let runs = Runs::of(block)?;
     let begun = runs.starts.partition_point(|start| number(start) <= lows.start);
@@ -122,7 +122,7 @@ pub(super) fn visit<B: SectionBytes>(
             break;
         }
         if start < end {
-            sink.run(first + start..first + end);
+            visitor.run(first + start..first + end);
             least = end;
         }
     }

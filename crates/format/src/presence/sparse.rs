@@ -21,9 +21,9 @@ use std::ops::Range;
 use super::bitmap::{Words, cut, ones, short, u16s};
 use super::block::{Block, Probe};
 use super::kernel::{BUCKET_HEAD, Kernel};
-use super::listing::BUCKET;
-use super::plain::Good;
-use super::sink::Sink;
+use super::rank_verified::VerifiedBytes;
+use super::visitor::Visitor;
+use super::write_docs::BUCKET;
 use crate::cursor::Put;
 use crate::error::Result;
 use crate::id::BLOCK_DOCS;
@@ -79,7 +79,7 @@ pub(super) fn probe<B: SectionBytes>(block: &Block<'_, B>, low: u32) -> Result<P
 /// Where in the payload of a whole block the starts of a document's bucket lie, and about where the bucket does, if documents with a
 /// value lie evenly.
 #[inline(always)]
-pub(super) fn touched(low: u16, values: u32) -> [usize; 2] {
+pub(super) fn prefetch_offsets(low: u16, values: u32) -> [usize; 2] {
     let bucket = usize::from(low.to_le_bytes()[1]);
     [bucket * START, starts_len(BLOCK_DOCS) + ((values as usize * bucket) >> 8)]
 }
@@ -88,8 +88,8 @@ pub(super) fn touched(low: u16, values: u32) -> [usize; 2] {
 /// The payload begins at byte `at` of `bytes`, with `starts` bytes of starts; `None` if it ends too
 /// early, or starts do not ascend.
 #[inline(always)]
-pub(super) fn place<'a>(
-    bytes: impl Good<'a>,
+pub(super) fn probe_verified<'a>(
+    bytes: impl VerifiedBytes<'a>,
     at: usize,
     starts: usize,
     low: u16,
@@ -131,7 +131,7 @@ pub(super) fn visit<B: SectionBytes>(
     block: &Block<'_, B>,
     lows: Range<u32>,
     first: u32,
-    sink: &mut impl Sink,
+    visitor: &mut impl Visitor,
 ) -> Result<()> {
     if lows.is_empty() {
         return Ok(());
@@ -144,28 +144,28 @@ pub(super) fn visit<B: SectionBytes>(
     let [before, whole, behind] = cut(&lows, BUCKET);
     let visit = || {
         for bucket in before {
-            part(bucket, &lows, first, starts, good, sink)?;
+            part(bucket, &lows, first, starts, good, visitor)?;
         }
         if !whole.is_empty() {
             let starts = &starts[whole.start as usize..=whole.end as usize];
-            sink.buckets(first + whole.start * BUCKET, starts, bytes)?;
+            visitor.buckets(first + whole.start * BUCKET, starts, bytes)?;
         }
         for bucket in behind {
-            part(bucket, &lows, first, starts, good, sink)?;
+            part(bucket, &lows, first, starts, good, visitor)?;
         }
         Some(())
     };
     visit().ok_or_else(|| disordered(block, 0))
 }
 
-/// Tells `sink` of those documents of `bucket` that are among `lows`.
+/// Tells `visitor` of those documents of `bucket` that are among `lows`.
 fn part(
     bucket: u32,
     lows: &Range<u32>,
     first: u32,
     starts: &[[u8; START]],
     bytes: &[u8],
-    sink: &mut impl Sink,
+    visitor: &mut impl Visitor,
 ) -> Option<()> {
     let &[start, end] = starts.get(bucket as usize..)?.first_chunk()?;
     let places = u16::from_le_bytes(start).into()..u16::from_le_bytes(end).into();
@@ -175,7 +175,7 @@ fn part(
             if low < least {
                 return None;
             }
-            sink.one(first + low);
+            visitor.one(first + low);
             least = low + 1;
         }
     }

@@ -7,7 +7,7 @@ use bitvec::prelude::{BitSlice, BitVec, Lsb0, bitvec};
 use proptest::prelude::*;
 
 use super::bitmap::BLOCK_WORDS;
-use super::build::Encoder;
+use super::encode::Encoder;
 use super::*;
 use crate::id::MAX_DOCS;
 use crate::source::Owned;

@@ -3,7 +3,7 @@
 use super::bitmap::BLOCK_WORDS;
 use super::block::Block;
 use super::header::BlockEntry;
-use super::sink::Exists;
+use super::visitor::Exists;
 use super::{PresenceReader, Shape};
 use crate::error::{Error, ErrorKind, Result};
 use crate::jump::{Step, walk};

@@ -217,7 +217,7 @@ fn directory_root_and_page() {
 #[test]
 fn extensions() {
     let mut directory = DirectoryBuilder::default();
-    directory.push_extra(0x0304_0506, 0x0102, b"an index".to_vec());
+    directory.push_extension(0x0304_0506, 0x0102, b"an index".to_vec());
     let (bytes, footer) = directory.finish(0x0200, 9);
     let bytes = &bytes[..usize::try_from(footer.root_len).unwrap()];
     let fields = [

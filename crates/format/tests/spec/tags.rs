@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use docvalues_format::binary::{Binary, BinaryOffsets, Blocks, Coding};
+use docvalues_format::binary::{Binary, BinaryOffsets, Coding, DeflateBlocks};
 use docvalues_format::dictionary::{Dictionary, Index};
 use docvalues_format::error::Section;
 use docvalues_format::file::column::{Column, Statistics, Values};
@@ -109,7 +109,7 @@ fn transforms_and_encodings() {
 
 #[test]
 fn codings() {
-    let blocks = Blocks { total_len: 9, ends: reference(1), preset: None };
+    let blocks = DeflateBlocks { total_len: 9, ends: reference(1), preset: None };
     let fsst = Coding::Fsst { total_len: 9, symbols: reference(1) };
     let codings = [Coding::Raw, fsst, Coding::Deflate(blocks)];
     let expected = codings.map(|coding| {
@@ -230,7 +230,7 @@ fn the_sections_of_a_column_lie_in_the_order_of_the_table() {
         let offsets = BinaryOffsets::Variable(offsets());
         Values::Binary(Binary { count: 9, bytes: Some(reference(9)), coding, offsets })
     };
-    let blocks = Blocks { total_len: 9, ends: reference(10), preset: Some(reference(11)) };
+    let blocks = DeflateBlocks { total_len: 9, ends: reference(10), preset: Some(reference(11)) };
     let columns = [
         ("`numeric`", Values::Numeric(ords())),
         ("`binary`", binary(Coding::Fsst { total_len: 9, symbols: reference(10) })),

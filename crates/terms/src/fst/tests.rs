@@ -1,6 +1,6 @@
 //! The automaton beside a set in memory.
 
-use docvalues_format::dictionary::Refused;
+use docvalues_format::dictionary::BuildError;
 use docvalues_format::error::Section;
 use docvalues_format::source::Owned;
 
@@ -18,12 +18,12 @@ fn order_is_asked_for() {
     let mut builder = FstBuilder::new(0);
     builder.push(b"b").unwrap();
     for bad in [&b""[..], b"a", b"azz", b"b"] {
-        assert_eq!(builder.push(bad), Err(Refused::NotAscending { ord: 1 }));
+        assert_eq!(builder.push(bad), Err(BuildError::NotAscending { ord: 1 }));
     }
     builder.push(b"b\0").unwrap();
     let mut builder = FstBuilder::new(0);
     builder.push(b"").unwrap();
-    assert_eq!(builder.push(b""), Err(Refused::NotAscending { ord: 1 }));
+    assert_eq!(builder.push(b""), Err(BuildError::NotAscending { ord: 1 }));
 }
 
 #[test]

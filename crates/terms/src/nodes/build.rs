@@ -8,7 +8,7 @@
 
 use docvalues_format::binary::MAX_VALUE;
 use docvalues_format::cursor::Put;
-use docvalues_format::dictionary::Refused;
+use docvalues_format::dictionary::BuildError;
 
 use super::arcs::{Arc, END};
 
@@ -58,16 +58,16 @@ impl<W: NodeWriter> Builder<W> {
     /// # Errors
     ///
     /// When it is not above the one before, or too long, or one too many; what was taken before stays.
-    pub fn push(&mut self, key: &[u8]) -> Result<(), Refused> {
+    pub fn push(&mut self, key: &[u8]) -> Result<(), BuildError> {
         let ord = self.count;
         if !u32::try_from(key.len()).is_ok_and(|len| len <= MAX_VALUE) {
-            return Err(Refused::TooLong { ord, len: key.len() });
+            return Err(BuildError::TooLong { ord, len: key.len() });
         }
-        let count = ord.checked_add(1).ok_or(Refused::TooMany)?;
+        let count = ord.checked_add(1).ok_or(BuildError::TooMany)?;
         let shared = crate::common(&self.last, key);
         if ord > 0 {
             if key.get(shared) <= self.last.get(shared) {
-                return Err(Refused::NotAscending { ord });
+                return Err(BuildError::NotAscending { ord });
             }
             self.close(shared);
         }

@@ -40,7 +40,7 @@ impl Encoder<'_> {
                 let mut len = 0;
                 ords.for_each(|ords| len += ords.iter().map(|ord| value(ord).len() as u64).sum::<u64>())?;
                 let (bytes, ends) = strings.parts();
-                let Ok(least) = binary::at_least(len, &InMemory { bytes, ends }, compression);
+                let Ok(least) = binary::estimate_min_len(len, &InMemory { bytes, ends }, compression);
                 self.lighter(sorted, column, least, |_| {
                     let mut bytes = Vec::with_capacity(usize::try_from(len).unwrap_or(usize::MAX));
                     let mut offsets = Tape::default();
@@ -57,7 +57,7 @@ impl Encoder<'_> {
             }
             Met::InFile(unsorted) => {
                 let (len, distinct) = (unsorted.total_len(&ids)?, unsorted.distinct()?);
-                let least = binary::at_least(len, &distinct, compression)?;
+                let least = binary::estimate_min_len(len, &distinct, compression)?;
                 self.lighter(sorted, column, least, |column| column.strings(unsorted.values(&ids)?))
             }
         }

@@ -20,7 +20,7 @@ fn texts(len: usize) -> Vec<Vec<u8>> {
         .collect()
 }
 
-fn blocks_of(made: &mut Made) -> &mut Blocks<Vec<u8>> {
+fn blocks_of(made: &mut Made) -> &mut DeflateBlocks<Vec<u8>> {
     match &mut made.coding {
         Coding::Deflate(blocks) => blocks,
         other => panic!("{other:?}"),
@@ -103,7 +103,7 @@ fn refusal(made: Made) -> String {
 #[test]
 fn parts_that_disagree_are_refused() {
     let good = in_blocks(&texts(200_000));
-    let change = |change: &dyn Fn(&mut Blocks<Vec<u8>>)| {
+    let change = |change: &dyn Fn(&mut DeflateBlocks<Vec<u8>>)| {
         let mut made = good.clone();
         change(blocks_of(&mut made));
         made

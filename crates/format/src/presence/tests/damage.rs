@@ -18,9 +18,9 @@ fn the_kinds_are_counted() {
     for mode in JumpTables::ALL {
         let bits = every_kind();
         let reader = open(encode_bits(&bits, true), bits.len() as u32, mode);
-        assert_eq!(reader.kinds().unwrap(), [1, 1, 1, 1, 2, 1]);
+        assert_eq!(reader.block_kinds().unwrap(), [1, 1, 1, 1, 2, 1]);
         let all = open(Presence::All, 70_000, mode);
-        assert_eq!(all.kinds().unwrap(), [0; 6]);
+        assert_eq!(all.block_kinds().unwrap(), [0; 6]);
     }
 }
 
@@ -59,7 +59,7 @@ fn survive(reader: &PresenceReader<Owned>) {
         let _ = reader.expand(range.clone(), &[!0; 16], &mut set);
         assert!(set.iter().map(|word| word.count_ones()).sum::<u32>() as usize <= range.len());
     }
-    let _ = reader.kinds();
+    let _ = reader.block_kinds();
 }
 
 #[test]

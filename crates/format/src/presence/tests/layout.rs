@@ -1,7 +1,7 @@
 //! The bytes of each layout, and which one is chosen.
 
 use super::*;
-use crate::presence::build::plan;
+use crate::presence::encode::plan;
 
 #[test]
 fn the_tags_are_the_indices() {

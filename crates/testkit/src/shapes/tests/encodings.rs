@@ -58,7 +58,7 @@ fn every_presence_is_in_the_small_segment() {
         let opened = presence.try_map(&mut |section, bytes| Ok(Owned::new(section, bytes)));
         let kinds = opened
             .and_then(|opened| PresenceReader::open(opened, dataset.docs, JumpTables::Baked))
-            .and_then(|reader| reader.kinds())
+            .and_then(|reader| reader.block_kinds())
             .unwrap();
         most = most.max(kinds.iter().filter(|blocks| **blocks > 0).count());
         blocks.iter_mut().zip(kinds).for_each(|(all, these)| *all += these);

@@ -1,7 +1,7 @@
 //! The block that nearly all are: full, and of class 1.
 //!
 //! Its lengths are where the compiler knows, so a look-up is a few instructions none of which is a guess.
-//! It says `None` of what it does not know, and leaves the error to the [`Front`](super::block::Front),
+//! It says `None` of what it does not know, and leaves the error to the [`BlockHeader`](super::block::BlockHeader),
 //! which reads any block.
 
 use std::cmp::Ordering;
@@ -10,25 +10,25 @@ use std::hint::select_unpredictable;
 use super::block::{BLOCK_TERMS, Class, TERMS, count_above, shared_len, sum_before};
 
 /// Bytes before `ends` in a full block of class 1.
-pub(super) const FULL_FRONT: usize = Class::One.front(BLOCK_TERMS);
+pub(super) const FULL_HEADER_LEN: usize = Class::One.header_len(BLOCK_TERMS);
 
 /// The lengths of a full block of class 1, which are where the compiler knows: the block that nearly all
 /// are, for those who ask for much.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct FullFront<'a> {
+pub(super) struct FullBlock<'a> {
     /// The block's bytes, and maybe some behind them.
     bytes: &'a [u8],
     shared: &'a [u8; TERMS],
     own: &'a [u8; TERMS],
 }
 
-impl<'a> FullFront<'a> {
+impl<'a> FullBlock<'a> {
     /// The lengths at the beginning of a full block, if they are of class 1 and its head shares nothing.
     #[inline]
-    pub(super) fn peek(bytes: &'a [u8]) -> Option<FullFront<'a>> {
-        let [class, lengths @ ..] = bytes.first_chunk::<FULL_FRONT>()?;
+    pub(super) fn peek(bytes: &'a [u8]) -> Option<FullBlock<'a>> {
+        let [class, lengths @ ..] = bytes.first_chunk::<FULL_HEADER_LEN>()?;
         let (shared, own) = (lengths.first_chunk::<TERMS>()?, lengths.last_chunk::<TERMS>()?);
-        (*class == Class::One as u8 && shared[0] == 0).then_some(FullFront { bytes, shared, own })
+        (*class == Class::One as u8 && shared[0] == 0).then_some(FullBlock { bytes, shared, own })
     }
 
     /// Bytes that term `i` shares with the head.
@@ -53,7 +53,7 @@ impl<'a> FullFront<'a> {
     /// lead out of the block.
     #[inline]
     pub(super) fn seek(self, target: &[u8]) -> Option<(u32, bool)> {
-        let head = self.bytes[FULL_FRONT..].get(..self.own(0))?;
+        let head = self.bytes[FULL_HEADER_LEN..].get(..self.own(0))?;
         let shared = shared_len(head, target);
         // They differ in their next bytes, of which one may have none.
         match head.get(shared).cmp(&target.get(shared)) {
@@ -81,7 +81,7 @@ impl<'a> FullFront<'a> {
             end += u16::from(*own);
             *to = end;
         }
-        let ends_bytes = &self.bytes[FULL_FRONT..];
+        let ends_bytes = &self.bytes[FULL_HEADER_LEN..];
         if usize::from(end) > ends_bytes.len() {
             return None;
         }

@@ -1,7 +1,7 @@
 //! One look-up, by as few instructions as there are.
 //!
 //! Nothing here calls a function or makes an error: what looks up a value needs no registers for it. Bytes that were
-//! never checked are left to [`partly`], and whatever else takes care to [`PresenceReader::rank`](super::PresenceReader::rank).
+//! never checked are left to [`partly_verified`], and whatever else takes care to [`PresenceReader::rank`](super::PresenceReader::rank).
 //!
 //! The processor guesses whether a document has a value, and often ill. So that is found out first, from one bit,
 //! before the values before it are counted.
@@ -11,7 +11,7 @@ use std::ops::Range;
 use super::chain::Blocks;
 use super::header::BlockEntry;
 use super::kernel::AnyCpu;
-use super::plain::{DENSE, Good, SPARSE};
+use super::rank_verified::{DENSE, SPARSE, VerifiedBytes};
 use super::{dense, sparse};
 use crate::id::DocId;
 use crate::jump::Jump;
@@ -20,7 +20,7 @@ use crate::source::SectionBytes;
 /// The rank of `doc`, one of the segment's, if it has a value; `None` if that takes more care.
 #[inline(always)]
 #[expect(clippy::option_option, reason = "whether that is known, and whether there is one")]
-pub(super) fn known<B: SectionBytes>(
+pub(super) fn verified<B: SectionBytes>(
     chain: &Blocks<B>,
     jump: &Jump<B, BlockEntry>,
     doc: DocId,
@@ -33,7 +33,7 @@ pub(super) fn known<B: SectionBytes>(
 /// The same where not all bytes were checked.
 #[inline(never)]
 #[expect(clippy::option_option, reason = "as above")]
-pub(super) fn partly<B: SectionBytes>(
+pub(super) fn partly_verified<B: SectionBytes>(
     chain: &Blocks<B>,
     jump: &Jump<B, BlockEntry>,
     doc: DocId,
@@ -48,16 +48,16 @@ pub(super) fn partly<B: SectionBytes>(
 fn rank<'a, B: SectionBytes>(
     chain: &Blocks<B>,
     entry: &[u8; BlockEntry::LEN],
-    bytes: impl Good<'a>,
+    bytes: impl VerifiedBytes<'a>,
     doc: DocId,
 ) -> Option<Option<u64>> {
     let (number, low) = doc.split();
     let (before, payload, _, kind) = BlockEntry::fields(entry);
     let rank = match kind {
-        DENSE => dense::rank(bytes, payload, chain.last.ranks(number), low)?,
+        DENSE => dense::rank_verified(bytes, payload, chain.last.ranks(number), low)?,
         SPARSE => {
             let starts = chain.last.starts(number);
-            let (rank, present) = sparse::place(bytes, payload, starts, low, AnyCpu)?;
+            let (rank, present) = sparse::probe_verified(bytes, payload, starts, low, AnyCpu)?;
             present.then_some(rank)
         }
         _ => return None,
@@ -65,7 +65,7 @@ fn rank<'a, B: SectionBytes>(
     Some(rank.map(|rank| u64::from(before) + u64::from(rank)))
 }
 
-impl<'a> Good<'a> for &'a [u8] {
+impl<'a> VerifiedBytes<'a> for &'a [u8] {
     #[inline(always)]
     fn array<const N: usize>(self, at: usize) -> Option<&'a [u8; N]> {
         self.get(at..at.wrapping_add(N))?.first_chunk()
@@ -90,7 +90,7 @@ impl<B> Clone for Single<'_, B> {
 
 impl<B> Copy for Single<'_, B> {}
 
-impl<'a, B: SectionBytes> Good<'a> for Single<'a, B> {
+impl<'a, B: SectionBytes> VerifiedBytes<'a> for Single<'a, B> {
     #[inline(always)]
     fn array<const N: usize>(self, at: usize) -> Option<&'a [u8; N]> {
         self.0.peek(at)

@@ -17,7 +17,7 @@ pub(super) const BUCKET: u32 = 256;
 pub(super) const ROOM: usize = 64;
 
 #[cfg(not(all(target_arch = "x86_64", not(miri))))]
-pub(super) use self::{buckets_plain as buckets, words_plain as words};
+pub(super) use self::{buckets_scalar as buckets, words_scalar as words};
 #[cfg(all(target_arch = "x86_64", not(miri)))]
 pub(super) use x86::{buckets, words};
 
@@ -50,21 +50,21 @@ const BITS: [[u8; 8]; 256] = {
 /// Writes the documents of a bitmap, which begins with document `first`, ascending. Returns how many they
 /// are; what is in `out` behind them is unspecified. `None` if there is not [`ROOM`] for more.
 #[inline(always)]
-pub(super) fn words_plain(first: u32, words: &[[u8; 8]], out: &mut [DocId]) -> Option<usize> {
+pub(super) fn words_scalar(first: u32, words: &[[u8; 8]], out: &mut [DocId]) -> Option<usize> {
     let (mut first, mut count) = (first, 0);
     for word in words {
         let room = out.get_mut(count..)?.first_chunk_mut()?;
-        count += word_plain(first, *word, room);
+        count += word_scalar(first, *word, room);
         first = first.wrapping_add(64);
     }
     Some(count)
 }
 
 #[inline(always)]
-fn word_plain(first: u32, word: [u8; 8], out: &mut [DocId; ROOM]) -> usize {
+fn word_scalar(first: u32, word: [u8; 8], out: &mut [DocId; ROOM]) -> usize {
     let (mut first, mut count) = (first, 0);
     for byte in word {
-        // Eight places each time, of which the next byte takes back those that are none.
+        // DenseBatch places each time, of which the next byte takes back those that are none.
         for (doc, bit) in out[count..count + 8].iter_mut().zip(BITS[usize::from(byte)]) {
             *doc = DocId::new(first.wrapping_add(bit.into()));
         }
@@ -106,7 +106,7 @@ fn buckets_with(
 
 /// Makes the first documents of buckets, which lie where their lows begin, those of all lows.
 #[inline(always)]
-fn add_lows_plain(lows: &[[u8; LOWS]], docs: &mut [[DocId; LOWS]]) {
+fn add_lows_scalar(lows: &[[u8; LOWS]], docs: &mut [[DocId; LOWS]]) {
     let mut bucket = 0;
     for (doc, &low) in docs.as_flattened_mut().iter_mut().zip(lows.as_flattened()) {
         bucket = doc.get().max(bucket);
@@ -118,8 +118,13 @@ fn add_lows_plain(lows: &[[u8; LOWS]], docs: &mut [[DocId; LOWS]]) {
 /// `lows[starts[b] .. starts[b + 1]]`. Returns how many they are; what is in `out` behind them is
 /// unspecified. `None` if there are no such lows, or not [`ROOM`] for more.
 #[inline(always)]
-pub(super) fn buckets_plain(first: u32, starts: &[[u8; 2]], lows: &[u8], out: &mut [DocId]) -> Option<usize> {
-    buckets_with(first, starts, lows, out, add_lows_plain)
+pub(super) fn buckets_scalar(
+    first: u32,
+    starts: &[[u8; 2]],
+    lows: &[u8],
+    out: &mut [DocId],
+) -> Option<usize> {
+    buckets_with(first, starts, lows, out, add_lows_scalar)
 }
 
 #[cfg(all(target_arch = "x86_64", not(miri)))]
@@ -141,7 +146,7 @@ mod x86 {
                 // SAFETY: this CPU has AVX-512.
                 unsafe { add_lows_avx512(lows, docs) }
             }),
-            false => buckets_plain(first, starts, lows, out),
+            false => buckets_scalar(first, starts, lows, out),
         }
     }
 
@@ -172,13 +177,13 @@ mod x86 {
             (true, _) => unsafe { words_avx512(first, words, out) },
             // SAFETY: as above.
             (false, true) => unsafe { words_popcnt(first, words, out) },
-            (false, false) => words_plain(first, words, out),
+            (false, false) => words_scalar(first, words, out),
         }
     }
 
     #[target_feature(enable = "popcnt,bmi2")]
     fn words_popcnt(first: u32, words: &[[u8; 8]], out: &mut [DocId]) -> Option<usize> {
-        words_plain(first, words, out)
+        words_scalar(first, words, out)
     }
 
     #[target_feature(enable = "popcnt,avx512f")]
@@ -224,14 +229,14 @@ mod tests {
             let set: Vec<usize> = (0..all.len() * 64).filter(set).collect();
             let expected: Vec<DocId> = set.iter().map(|&i| DocId::new(first + i as u32)).collect();
             let mut out = vec![DocId::new(7); expected.len() + ROOM];
-            for words in [words, words_plain] {
+            for words in [words, words_scalar] {
                 let count = words(first, &all, &mut out).unwrap();
                 prop_assert_eq!(&out[..count], &expected);
             }
             let start = |bucket: usize| (set.partition_point(|i| i / 256 < bucket) as u16).to_le_bytes();
             let starts: Vec<[u8; 2]> = (0..=all.len().div_ceil(4)).map(start).collect();
             let lows: Vec<u8> = set.iter().map(|&i| i as u8).chain([0; ROOM]).collect();
-            for buckets in [buckets, buckets_plain] {
+            for buckets in [buckets, buckets_scalar] {
                 let count = buckets(first, &starts, &lows, &mut out).unwrap();
                 prop_assert_eq!(&out[..count], &expected);
             }

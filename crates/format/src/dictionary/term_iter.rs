@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use super::DictionaryReader;
-use super::block::{BLOCK_TERMS, Front};
+use super::block::{BLOCK_TERMS, BlockHeader};
 use crate::error::{ErrorKind, Result};
 use crate::id::TermOrd;
 use crate::source::SectionBytes;
@@ -37,7 +37,7 @@ pub struct TermIter<'a, B: SectionBytes> {
 /// The block that the term before lies in.
 #[derive(Debug)]
 struct OpenBlock<'a> {
-    front: Front<'a>,
+    header: BlockHeader<'a>,
     /// All of its bytes.
     bytes: &'a [u8],
     /// Where the own bytes of the next term begin.
@@ -103,15 +103,15 @@ impl<'a> OpenBlock<'a> {
         ord: u32,
         term: &mut Vec<u8>,
     ) -> Result<OpenBlock<'a>> {
-        let (section, front) = dictionary.front(ord / BLOCK_TERMS)?;
-        let bytes = section.slice(front.block())?;
-        let (_, head) = dictionary.parts(section, &front, 0)?;
+        let (section, header) = dictionary.header(ord / BLOCK_TERMS)?;
+        let bytes = section.slice(header.block())?;
+        let (_, head) = dictionary.parts(section, &header, 0)?;
         let i = (ord % BLOCK_TERMS) as usize;
         term.clear();
         if i > 0 {
             term.extend_from_slice(head);
         }
-        Ok(OpenBlock { start: front.start(i), kept: head.len(), front, bytes })
+        Ok(OpenBlock { start: header.start(i), kept: head.len(), header, bytes })
     }
 
     /// Turns `term`, of which `kept` bytes are the head's, into the block's term `i`.
@@ -121,13 +121,13 @@ impl<'a> OpenBlock<'a> {
         i: usize,
         term: &mut Vec<u8>,
     ) -> Result<()> {
-        let (shared, end) = (self.front.shared(i), self.front.end(i, self.start)?);
+        let (shared, end) = (self.header.shared(i), self.header.end(i, self.start)?);
         if shared > self.kept {
             let rule = "terms of a block share more with its first as they go";
-            return Err(self.front.refuse(ErrorKind::Broken(rule)));
+            return Err(self.header.refuse(ErrorKind::Broken(rule)));
         }
         let own = &self.bytes[self.start..end];
-        dictionary.check_len(&self.front, shared + own.len())?;
+        dictionary.check_len(&self.header, shared + own.len())?;
         term.truncate(shared);
         term.extend_from_slice(own);
         self.start = end;

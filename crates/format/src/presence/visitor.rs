@@ -1,19 +1,19 @@
 //! What is done with the documents that a block tells of, and the bitsets it is done to.
 //!
 //! Four kinds of blocks tell of their documents one by one, by the word or by the run; three things
-//! can be done with them. A [`Sink`] between the two keeps that at seven loops instead of twelve.
+//! can be done with them. A [`Visitor`] between the two keeps that at seven loops instead of twelve.
 //!
 //! In all bitsets, bit *i* % 64 of word *i* / 64 is number *i*.
 
 use std::ops::Range;
 
-use super::listing::{self, BUCKET};
+use super::write_docs::{self, BUCKET};
 use crate::bits::fill;
 use crate::id::DocId;
 
 /// Takes the documents of a range that have a value, in ascending order, in whichever shape their
 /// block has them.
-pub(super) trait Sink {
+pub(super) trait Visitor {
     /// One document.
     fn one(&mut self, doc: u32);
 
@@ -46,7 +46,7 @@ pub(super) trait Sink {
 
 /// Writes the documents one behind the other.
 pub(super) struct Collect<'a> {
-    /// Room for as many as there should be, and for [`ROOM`](listing::ROOM) more.
+    /// Room for as many as there should be, and for [`ROOM`](write_docs::ROOM) more.
     out: &'a mut [DocId],
     /// How many there are, those included for which there was no room.
     found: usize,
@@ -63,7 +63,7 @@ impl<'a> Collect<'a> {
     }
 }
 
-impl Sink for Collect<'_> {
+impl Visitor for Collect<'_> {
     #[inline]
     fn one(&mut self, doc: u32) {
         self.out.get_mut(self.found).into_iter().for_each(|place| *place = DocId::new(doc));
@@ -76,14 +76,14 @@ impl Sink for Collect<'_> {
 
     fn words(&mut self, doc: u32, words: &[[u8; 8]]) {
         let room = self.out.get_mut(self.found..).unwrap_or_default();
-        self.found += listing::words(doc, words, room).unwrap_or(usize::from(u16::MAX));
+        self.found += write_docs::words(doc, words, room).unwrap_or(usize::from(u16::MAX));
     }
 
     fn buckets(&mut self, doc: u32, starts: &[[u8; 2]], lows: &[u8]) -> Option<()> {
         let out = self.out.get_mut(self.found..)?;
-        let found = listing::buckets(doc, starts, lows, out)?;
+        let found = write_docs::buckets(doc, starts, lows, out)?;
         self.found += found;
-        listing::ascend(out.get(..found)?).then_some(())
+        write_docs::ascend(out.get(..found)?).then_some(())
     }
 
     fn run(&mut self, docs: Range<u32>) {
@@ -101,7 +101,7 @@ pub(super) struct Exists<'a> {
     pub(super) bits: &'a mut [u64],
 }
 
-impl Sink for Exists<'_> {
+impl Visitor for Exists<'_> {
     #[inline]
     fn one(&mut self, doc: u32) {
         let at = (doc - self.start) as usize;
@@ -155,7 +155,7 @@ impl Expand<'_> {
     }
 }
 
-impl Sink for Expand<'_> {
+impl Visitor for Expand<'_> {
     #[inline]
     fn one(&mut self, doc: u32) {
         let at = (doc - self.start) as usize;

@@ -5,10 +5,10 @@
 
 use std::ops::Range;
 
-use super::listing::ROOM;
-use super::plain::{ByEight, Plain};
+use super::rank_verified::{BatchKernel, VerifiedBlocks};
 use super::simd;
-use super::sink::{Collect, Exists, Expand, Sink};
+use super::visitor::{Collect, Exists, Expand, Visitor};
+use super::write_docs::ROOM;
 use super::{NO_VALUE, PresenceReader, Shape, locate};
 use crate::bits;
 use crate::error::{ErrorKind, Result};
@@ -82,13 +82,13 @@ impl<B: SectionBytes> PresenceReader<B> {
     /// [`rank_many`](Self::rank_many) among blocks, whatever the CPU.
     // Always: compiled once for each kind of CPU, together with its loops.
     #[inline(always)]
-    pub(super) fn ranks(&self, docs: &[DocId], out: &mut [u32], kernel: impl ByEight) -> Result<()> {
+    pub(super) fn ranks(&self, docs: &[DocId], out: &mut [u32], kernel: impl BatchKernel) -> Result<()> {
         let Shape::Blocks { chain, jump } = &self.shape else { return Ok(()) };
         let (mut docs, mut out) = (docs, out);
-        let plain = Plain::of(chain, jump);
+        let blocks = VerifiedBlocks::of(chain, jump);
         loop {
-            if let Some(plain) = plain {
-                let done = plain.ranks(docs, out, kernel);
+            if let Some(blocks) = blocks {
+                let done = blocks.ranks(docs, out, kernel);
                 (docs, out) = (&docs[done..], &mut out[done..]);
             }
             let Some(head) = docs.first() else { return Ok(()) };
@@ -120,9 +120,9 @@ impl<B: SectionBytes> PresenceReader<B> {
         let before = out.len();
         // Not more than there are documents, whatever the ranks say.
         out.resize(before + values.len().min(docs.len()) + ROOM, DocId::new(0));
-        let mut sink = Collect::new(&mut out[before..]);
-        self.visit(docs.clone(), &mut sink)?;
-        let found = sink.found();
+        let mut visitor = Collect::new(&mut out[before..]);
+        self.visit(docs.clone(), &mut visitor)?;
+        let found = visitor.found();
         out.truncate(before + found);
         self.count(found == values.len())?;
         Ok(ValueIndex::new(values.start))
@@ -171,9 +171,9 @@ impl<B: SectionBytes> PresenceReader<B> {
     pub fn expand(&self, docs: Range<u32>, value_bits: &[u64], bits: &mut [u64]) -> Result<()> {
         let start = self.bitset(&docs, bits);
         let values = self.values_in(docs.clone())?;
-        let mut sink = Expand { start, bits, values: value_bits, at: 0 };
-        self.visit(docs, &mut sink)?;
-        self.count(sink.at == values.len())
+        let mut visitor = Expand { start, bits, values: value_bits, at: 0 };
+        self.visit(docs, &mut visitor)?;
+        self.count(visitor.at == values.len())
     }
 
     /// Makes sure that `bits` has a bit for each of `docs`, and returns the document of bit 0.
@@ -202,8 +202,8 @@ impl<B: SectionBytes> PresenceReader<B> {
         }
     }
 
-    /// Tells `sink` of the documents of the range that have a value.
-    fn visit(&self, docs: Range<u32>, sink: &mut impl Sink) -> Result<()> {
+    /// Tells `visitor` of the documents of the range that have a value.
+    fn visit(&self, docs: Range<u32>, visitor: &mut impl Visitor) -> Result<()> {
         let docs = self.clip(docs);
         if docs.is_empty() {
             return Ok(());
@@ -211,7 +211,7 @@ impl<B: SectionBytes> PresenceReader<B> {
         let (chain, jump) = match &self.shape {
             Shape::Blocks { chain, jump } => (chain, jump),
             Shape::All => {
-                sink.run(docs);
+                visitor.run(docs);
                 return Ok(());
             }
             Shape::None => return Ok(()),
@@ -221,7 +221,7 @@ impl<B: SectionBytes> PresenceReader<B> {
             let first = number * BLOCK_DOCS;
             let lows = docs.start.saturating_sub(first)..(docs.end - first).min(BLOCK_DOCS);
             let (_, block) = locate(chain, jump, number)?;
-            block.visit(lows, first, sink)?;
+            block.visit(lows, first, visitor)?;
         }
         Ok(())
     }

@@ -8,14 +8,14 @@
 //! | *count*, AVX-512: bits of the lines | eight loads, counted by the word; a tree that sums them up |
 //!
 //! A stretch of documents goes through each step before any goes through the next, so that the lines of all are on their way
-//! before the first is counted. Whatever is unusual in one of eight leaves the rest of a stretch to [`Plain`].
+//! before the first is counted. Whatever is unusual in one of eight leaves the rest of a stretch to [`VerifiedBlocks`].
 #![expect(clippy::cast_possible_truncation, reason = "places below the end of a section with 32 bits")]
 
 use std::arch::x86_64::*;
 
 use super::header::{BlockEntry, UNIT};
 use super::kernel::{LINE, count};
-use super::plain::{DENSE, Plain, TOGETHER};
+use super::rank_verified::{DENSE, TOGETHER, VerifiedBlocks};
 use super::{NO_VALUE, dense};
 use crate::id::{BLOCK_DOCS, DocId};
 use crate::prefetch::prefetch;
@@ -24,14 +24,14 @@ use crate::prefetch::prefetch;
 const GROUP: usize = 8;
 
 /// The look-ups of a batch.
-pub(super) struct Eight<'a> {
-    plain: Plain<'a>,
+pub(super) struct DenseBatch<'a> {
+    blocks: VerifiedBlocks<'a>,
     /// The last block, which may have fewer documents.
     last: u32,
     /// Where a whole block and the last one begin at the latest, in units of 8 bytes.
     most: [u32; 2],
-    /// The block whose bytes were found to be good.
-    good: Option<u32>,
+    /// The block whose bytes were last found to be verified.
+    verified: Option<u32>,
     groups: [Group; TOGETHER / GROUP],
 }
 
@@ -46,16 +46,16 @@ struct Group {
     line_at: [u32; GROUP],
 }
 
-impl<'a> Eight<'a> {
+impl<'a> DenseBatch<'a> {
     /// `None` if not all of the table is known to be good, or the section is shorter than a block or has 4 GiB.
     #[inline(always)]
-    pub(super) fn new(plain: Plain<'a>) -> Option<Eight<'a>> {
-        plain.table.part(0..plain.blocks.checked_mul(BlockEntry::LEN)?)?;
-        let len = u32::try_from(plain.bytes.bytes.len()).ok()? as usize;
-        let last = u32::try_from(plain.blocks.checked_sub(1)?).ok()?;
+    pub(super) fn new(blocks: VerifiedBlocks<'a>) -> Option<DenseBatch<'a>> {
+        blocks.table.part(0..blocks.blocks.checked_mul(BlockEntry::LEN)?)?;
+        let len = u32::try_from(blocks.bytes.bytes.len()).ok()? as usize;
+        let last = u32::try_from(blocks.blocks.checked_sub(1)?).ok()?;
         let most = |docs| Some((len.checked_sub(dense::len(docs))? / UNIT) as u32);
-        let most = [most(BLOCK_DOCS)?, most(plain.docs.checked_sub(last.checked_mul(BLOCK_DOCS)?)?)?];
-        Some(Eight { plain, last, most, good: None, groups: [Group::default(); TOGETHER / GROUP] })
+        let most = [most(BLOCK_DOCS)?, most(blocks.docs.checked_sub(last.checked_mul(BLOCK_DOCS)?)?)?];
+        Some(DenseBatch { blocks, last, most, verified: None, groups: [Group::default(); TOGETHER / GROUP] })
     }
 
     /// The ranks of `docs`, [`TOGETHER`] at most, up to the first eight of which one takes more care; returns how many are done.
@@ -77,13 +77,13 @@ impl<'a> Eight<'a> {
         }
         let mut done = 0;
         for ((group, docs), out) in self.groups[..found].iter().zip(docs).zip(out.as_chunks_mut().0) {
-            let is_good = match AVX512 {
+            let is_verified = match AVX512 {
                 // SAFETY: as the caller promises, and each of these was found.
                 true => unsafe { self.count_avx512(group, docs, out) },
                 // SAFETY: as above.
                 false => unsafe { self.count(group, docs, out) },
             };
-            if !is_good {
+            if !is_verified {
                 break;
             }
             done += GROUP;
@@ -96,7 +96,7 @@ impl<'a> Eight<'a> {
     #[target_feature(enable = "avx2")]
     #[inline]
     fn find(&mut self, docs: &[DocId; GROUP], group: usize) -> bool {
-        let Plain { docs: end, last, .. } = self.plain;
+        let VerifiedBlocks { docs: end, last, .. } = self.blocks;
         // SAFETY: eight documents are eight u32s, 32 bytes.
         let low = unsafe { _mm256_loadu_si256(docs.as_ptr().cast()) };
         if !all(at_most(low, ones(end - 1))) {
@@ -118,9 +118,9 @@ impl<'a> Eight<'a> {
         store(&mut places.rank_at, rank_at);
         store(&mut places.line_at, line_at);
         for line in places.line_at {
-            prefetch(self.plain.bytes.bytes.as_ptr().wrapping_add(line as usize));
+            prefetch(self.blocks.bytes.bytes.as_ptr().wrapping_add(line as usize));
         }
-        self.plain.bytes.granules.is_none() || self.are_good(docs, payload)
+        self.blocks.bytes.granules.is_none() || self.are_verified(docs, payload)
     }
 
     /// What the entries of their blocks say of documents, all of which are of this column: values before, where the payload
@@ -128,7 +128,7 @@ impl<'a> Eight<'a> {
     #[target_feature(enable = "avx2")]
     #[inline]
     fn entries(&self, docs: &[DocId; GROUP]) -> [__m256i; 3] {
-        let table = self.plain.table.bytes.as_ptr();
+        let table = self.blocks.table.bytes.as_ptr();
         let two = |i: usize| {
             let entry = |i: usize| {
                 let entry = table.wrapping_add(docs[i].split().0 as usize * BlockEntry::LEN);
@@ -146,19 +146,19 @@ impl<'a> Eight<'a> {
     /// Whether all bytes of the blocks of `docs`, whose payloads begin at these places, are known to be good.
     #[target_feature(enable = "avx2")]
     #[inline]
-    fn are_good(&mut self, docs: &[DocId; GROUP], payloads: __m256i) -> bool {
+    fn are_verified(&mut self, docs: &[DocId; GROUP], payloads: __m256i) -> bool {
         let mut lanes = [0; GROUP];
         store(&mut lanes, payloads);
         for (doc, at) in docs.iter().zip(lanes) {
             let block = doc.split().0;
-            if self.good == Some(block) {
+            if self.verified == Some(block) {
                 continue;
             }
-            let size = if block == self.last { self.plain.docs - block * BLOCK_DOCS } else { BLOCK_DOCS };
-            if self.plain.bytes.part(at as usize..at as usize + dense::len(size)).is_none() {
+            let size = if block == self.last { self.blocks.docs - block * BLOCK_DOCS } else { BLOCK_DOCS };
+            if self.blocks.bytes.part(at as usize..at as usize + dense::len(size)).is_none() {
                 return false;
             }
-            self.good = Some(block);
+            self.verified = Some(block);
         }
         true
     }
@@ -171,7 +171,7 @@ impl<'a> Eight<'a> {
     #[target_feature(enable = "avx2,bmi2,popcnt")]
     #[inline]
     unsafe fn count(&self, group: &Group, docs: &[DocId; GROUP], out: &mut [u32; GROUP]) -> bool {
-        let bytes = self.plain.bytes.bytes.as_ptr();
+        let bytes = self.blocks.bytes.bytes.as_ptr();
         let mut most = 0;
         for i in 0..GROUP {
             // SAFETY: rank entries and lines of a block that ends in the section.
@@ -185,7 +185,7 @@ impl<'a> Eight<'a> {
             // Without a branch: all ones if it has no value.
             out[i] = group.before[i].wrapping_add(rank) | u32::from(present).wrapping_sub(1);
         }
-        most <= self.plain.values.into()
+        most <= self.blocks.values.into()
     }
 
     /// As [`count`](Self::count).
@@ -196,7 +196,7 @@ impl<'a> Eight<'a> {
     #[target_feature(enable = "avx2,bmi2,popcnt,avx512f,avx512bw,avx512dq,avx512vl,avx512vpopcntdq")]
     #[inline]
     unsafe fn count_avx512(&self, group: &Group, docs: &[DocId; GROUP], out: &mut [u32; GROUP]) -> bool {
-        let bytes = self.plain.bytes.bytes.as_ptr();
+        let bytes = self.blocks.bytes.bytes.as_ptr();
         let line = |i: usize| bytes.wrapping_add(group.line_at[i] as usize);
         let word = |i: usize| docs[i].get() / 64 % 8;
         let count = |i| {
@@ -223,7 +223,7 @@ impl<'a> Eight<'a> {
         let rank = _mm256_add_epi32(_mm512_cvtepi64_epi32(_mm512_popcnt_epi64(below)), whole);
         let rank = _mm256_add_epi32(rank, _mm256_cvtepu16_epi32(ranks));
         // Neither are the values of the blocks before more than the column's, nor those up to this one.
-        let values = ones(self.plain.values);
+        let values = ones(self.blocks.values);
         let with = _mm256_mask_add_epi32(rank, present, rank, ones(1));
         let above = _mm256_cmpgt_epu32_mask(before, values)
             | _mm256_cmpgt_epu32_mask(with, _mm256_sub_epi32(values, before));

@@ -5,7 +5,7 @@ use std::ops::Range;
 use super::bitmap::Words;
 use super::block::{Block, Probe};
 use super::header::{Header, Kind, UNIT};
-use super::sink::Sink;
+use super::visitor::Visitor;
 use super::{NO_VALUE, dense, list, runs, sparse};
 use crate::error::{Error, ErrorKind, Place, Result};
 use crate::id::DocId;
@@ -135,20 +135,20 @@ impl<B: SectionBytes> Block<'_, B> {
         Ok(())
     }
 
-    /// Tells `sink` which of the documents `lows` have a value, in ascending order; `first` is the
-    /// number of the block's first document. Whatever the bytes hold, the sink sees no document
+    /// Tells `visitor` which of the documents `lows` have a value, in ascending order; `first` is the
+    /// number of the block's first document. Whatever the bytes hold, the visitor sees no document
     /// twice and none outside `lows`.
-    pub(super) fn visit(&self, lows: Range<u32>, first: u32, sink: &mut impl Sink) -> Result<()> {
+    pub(super) fn visit(&self, lows: Range<u32>, first: u32, visitor: &mut impl Visitor) -> Result<()> {
         match self.header.kind {
             Kind::Empty => Ok(()),
             Kind::Full => {
-                sink.run(first + lows.start..first + lows.end);
+                visitor.run(first + lows.start..first + lows.end);
                 Ok(())
             }
-            Kind::List => list::visit(self, lows, first, sink),
-            Kind::Sparse => sparse::visit(self, lows, first, sink),
-            Kind::Dense => dense::visit(self, lows, first, sink),
-            Kind::Runs => runs::visit(self, lows, first, sink),
+            Kind::List => list::visit(self, lows, first, visitor),
+            Kind::Sparse => sparse::visit(self, lows, first, visitor),
+            Kind::Dense => dense::visit(self, lows, first, visitor),
+            Kind::Runs => runs::visit(self, lows, first, visitor),
         }
     }
 }

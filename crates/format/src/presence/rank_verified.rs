@@ -3,7 +3,7 @@
 //! Once its bytes were checked, a look-up is a jump entry, then a rank entry and a line, or a bucket.
 //! This is that and no more: few instructions, and no branch on whether the document has a value. So the
 //! processor has the loads of many of them under way at once. Whatever is not as it mostly is, bytes that
-//! were never checked among it, [`Plain`] leaves to the careful way, which finds out whether that is an
+//! were never checked among it, [`VerifiedBlocks`] leaves to the careful way, which finds out whether that is an
 //! error.
 
 use std::ops::Range;
@@ -22,7 +22,7 @@ pub(super) const TOGETHER: usize = 32;
 
 /// The blocks of a column and their jump table.
 #[derive(Clone, Copy)]
-pub(super) struct Plain<'a> {
+pub(super) struct VerifiedBlocks<'a> {
     pub(super) docs: u32,
     pub(super) values: u32,
     pub(super) table: Touched<'a>,
@@ -34,7 +34,7 @@ pub(super) struct Plain<'a> {
 
 /// What leads to a block.
 #[derive(Clone, Copy, Default)]
-struct Found {
+struct Located {
     number: u32,
     before: u32,
     payload: usize,
@@ -46,23 +46,23 @@ pub(super) const DENSE: u32 = Kind::Dense as u32;
 pub(super) const SPARSE: u32 = Kind::Sparse as u32;
 
 /// A kernel that may look up eight documents at once.
-pub(super) trait ByEight: Kernel {
+pub(super) trait BatchKernel: Kernel {
     /// The state of such look-ups.
-    type Eight<'a>;
+    type DenseBatch<'a>;
 
     /// Begins such look-ups; `None` if they are not for these blocks.
-    fn eight<'a>(self, plain: Plain<'a>) -> Option<Self::Eight<'a>>;
+    fn dense_batch<'a>(self, blocks: VerifiedBlocks<'a>) -> Option<Self::DenseBatch<'a>>;
 
     /// The ranks of `docs`, up to the first eight of which one is not in a dense block or takes more care;
     /// returns how many are done.
-    fn ranks(self, eight: &mut Self::Eight<'_>, docs: &[DocId], out: &mut [u32]) -> usize;
+    fn ranks(self, batch: &mut Self::DenseBatch<'_>, docs: &[DocId], out: &mut [u32]) -> usize;
 }
 
-impl ByEight for AnyCpu {
-    type Eight<'a> = ();
+impl BatchKernel for AnyCpu {
+    type DenseBatch<'a> = ();
 
     #[inline(always)]
-    fn eight<'a>(self, _: Plain<'a>) -> Option<()> {
+    fn dense_batch<'a>(self, _: VerifiedBlocks<'a>) -> Option<()> {
         None
     }
 
@@ -72,14 +72,14 @@ impl ByEight for AnyCpu {
     }
 }
 
-impl<'a> Plain<'a> {
+impl<'a> VerifiedBlocks<'a> {
     /// `None` unless the column is read by its baked table, and lies in memory.
     #[inline(always)]
     pub(super) fn of<B: SectionBytes>(
         chain: &'a Blocks<B>,
         jump: &'a Jump<B, BlockEntry>,
-    ) -> Option<Plain<'a>> {
-        Some(Plain {
+    ) -> Option<VerifiedBlocks<'a>> {
+        Some(VerifiedBlocks {
             docs: chain.docs,
             values: chain.values,
             table: jump.touched()?,
@@ -92,12 +92,12 @@ impl<'a> Plain<'a> {
     /// Ranks of `docs`, all of them or up to one that takes more care; returns how many are done.
     // No closures here and below: those would be compiled for any CPU, and not become part of the loop.
     #[inline(always)]
-    pub(super) fn ranks<K: ByEight>(self, docs: &[DocId], out: &mut [u32], kernel: K) -> usize {
-        let mut eight = if docs.len() < TOGETHER { None } else { kernel.eight(self) };
+    pub(super) fn ranks<K: BatchKernel>(self, docs: &[DocId], out: &mut [u32], kernel: K) -> usize {
+        let mut batch = if docs.len() < TOGETHER { None } else { kernel.dense_batch(self) };
         for (i, (docs, out)) in docs.chunks(TOGETHER).zip(out.chunks_mut(TOGETHER)).enumerate() {
             let good = match self.find(docs[0]) {
-                Some(found) if found.kind == DENSE && eight.is_some() => {
-                    self.by_eight(eight.as_mut(), docs, out, kernel)
+                Some(found) if found.kind == DENSE && batch.is_some() => {
+                    self.dense_batch_or_each(batch.as_mut(), docs, out, kernel)
                 }
                 Some(found) if self.all_in(found, docs) => self.together(found, docs, out, kernel),
                 _ => self.scattered(docs, out, kernel),
@@ -111,7 +111,7 @@ impl<'a> Plain<'a> {
 
     /// The rank of a document of a block.
     #[inline(always)]
-    fn rank_in(self, found: Found, low: u16, kernel: impl Kernel) -> Option<u32> {
+    fn rank_in(self, found: Located, low: u16, kernel: impl Kernel) -> Option<u32> {
         match found.kind {
             DENSE => self.dense(found, low),
             SPARSE => self.sparse(found, low, kernel),
@@ -121,14 +121,14 @@ impl<'a> Plain<'a> {
 
     /// Ranks of documents most of which are in dense blocks.
     #[inline(always)]
-    fn by_eight<K: ByEight>(
+    fn dense_batch_or_each<K: BatchKernel>(
         self,
-        eight: Option<&mut K::Eight<'a>>,
+        batch: Option<&mut K::DenseBatch<'a>>,
         docs: &[DocId],
         out: &mut [u32],
         kernel: K,
     ) -> Option<()> {
-        let done = kernel.ranks(eight?, docs, out);
+        let done = kernel.ranks(batch?, docs, out);
         self.scattered(&docs[done..], &mut out[done..], kernel)
     }
 
@@ -136,7 +136,7 @@ impl<'a> Plain<'a> {
     /// at.
     #[inline(always)]
     fn scattered(self, docs: &[DocId], out: &mut [u32], kernel: impl Kernel) -> Option<()> {
-        let mut blocks = [Found::default(); TOGETHER];
+        let mut blocks = [Located::default(); TOGETHER];
         for (doc, found) in docs.iter().zip(&mut blocks) {
             *found = self.find(*doc)?;
             self.ask_for(*found, doc.split().1);
@@ -149,11 +149,11 @@ impl<'a> Plain<'a> {
 
     /// Asks for what the rank of a document of a block is looked up in.
     #[inline(always)]
-    fn ask_for(self, found: Found, low: u16) {
+    fn ask_for(self, found: Located, low: u16) {
         let payload = self.bytes.bytes.as_ptr().wrapping_add(found.payload);
         let [first, second] = match found.kind {
-            DENSE => dense::touched(low),
-            _ => sparse::touched(low, found.values),
+            DENSE => dense::prefetch_offsets(low),
+            _ => sparse::prefetch_offsets(low, found.values),
         };
         prefetch(payload.wrapping_add(first));
         prefetch(payload.wrapping_add(second));
@@ -161,7 +161,7 @@ impl<'a> Plain<'a> {
 
     /// Ranks of documents in one block: one loop for each kind.
     #[inline(always)]
-    fn together(self, found: Found, docs: &[DocId], out: &mut [u32], kernel: impl Kernel) -> Option<()> {
+    fn together(self, found: Located, docs: &[DocId], out: &mut [u32], kernel: impl Kernel) -> Option<()> {
         match found.kind {
             DENSE => {
                 for (doc, out) in docs.iter().zip(out) {
@@ -180,7 +180,7 @@ impl<'a> Plain<'a> {
 
     /// Whether all of `docs` lie in this block.
     #[inline(always)]
-    fn all_in(self, found: Found, docs: &[DocId]) -> bool {
+    fn all_in(self, found: Located, docs: &[DocId]) -> bool {
         let begin = found.number * BLOCK_DOCS;
         let size = (self.docs - begin).min(BLOCK_DOCS);
         // A look at the last one mostly tells.
@@ -195,32 +195,32 @@ impl<'a> Plain<'a> {
 
     /// The block of `doc`.
     #[inline(always)]
-    fn find(self, doc: DocId) -> Option<Found> {
+    fn find(self, doc: DocId) -> Option<Located> {
         let number = doc.split().0;
         if doc.get() >= self.docs || number as usize >= self.blocks {
             return None;
         }
-        Some(Found::of(number, self.table.array(number as usize * BlockEntry::LEN)?))
+        Some(Located::of(number, self.table.array(number as usize * BlockEntry::LEN)?))
     }
 
     #[inline(always)]
-    fn dense(self, found: Found, low: u16) -> Option<u32> {
+    fn dense(self, found: Located, low: u16) -> Option<u32> {
         let ranks = self.last.ranks(found.number);
-        found.index(dense::place(self.bytes, found.payload, ranks, low)?, self.values)
+        found.index(dense::probe_verified(self.bytes, found.payload, ranks, low)?, self.values)
     }
 
     #[inline(always)]
-    fn sparse(self, found: Found, low: u16, kernel: impl Kernel) -> Option<u32> {
+    fn sparse(self, found: Located, low: u16, kernel: impl Kernel) -> Option<u32> {
         let starts = self.last.starts(found.number);
-        found.index(sparse::place(self.bytes, found.payload, starts, low, kernel)?, self.values)
+        found.index(sparse::probe_verified(self.bytes, found.payload, starts, low, kernel)?, self.values)
     }
 }
 
-impl Found {
+impl Located {
     #[inline(always)]
-    fn of(number: u32, entry: &[u8; BlockEntry::LEN]) -> Found {
+    fn of(number: u32, entry: &[u8; BlockEntry::LEN]) -> Located {
         let (before, payload, values, kind) = BlockEntry::fields(entry);
-        Found { number, before, payload, values, kind }
+        Located { number, before, payload, values, kind }
     }
 
     /// The index of the value with so many before it in the block, if the document has it; `None` if the column has not so many
@@ -236,7 +236,7 @@ impl Found {
 }
 
 /// Bytes of a section that are known to be good.
-pub(super) trait Good<'a>: Copy {
+pub(super) trait VerifiedBytes<'a>: Copy {
     /// `N` bytes at `at`, if they are known to be good.
     fn array<const N: usize>(self, at: usize) -> Option<&'a [u8; N]>;
 
@@ -244,7 +244,7 @@ pub(super) trait Good<'a>: Copy {
     fn part(self, range: Range<usize>) -> Option<&'a [u8]>;
 }
 
-impl<'a> Good<'a> for Touched<'a> {
+impl<'a> VerifiedBytes<'a> for Touched<'a> {
     #[inline(always)]
     fn array<const N: usize>(self, at: usize) -> Option<&'a [u8; N]> {
         Touched::array(&self, at)
