@@ -1,28 +1,27 @@
-//! Which documents have a value, and the how-manieth is it?
+//! Documents with a value: a set with rank and select.
 //!
-//! A column stores the values of those documents that have one, end to end. [`PresenceReader`] says
-//! which documents these are: *rank* takes a [`DocId`] to the [`ValueIndex`] of its value, *select*
-//! takes it back.
+//! A column stores the values of those documents that have one, end to end. [`PresenceReader`] maps between documents
+//! and values: *rank* takes a [`DocId`] to the [`ValueIndex`] of its value, *select* takes a value index to its document.
 //!
-//! A column where every document has a value, or none, stores nothing for it. Any other has a block
-//! for each 65,536 documents, which is written in the cheapest of six ways:
+//! If every document has a value, or none has, nothing is stored. Otherwise the section has a block for each 65,536
+//! documents. The writer gives each block the smallest of six layouts:
 //!
-//! | kind | bytes for 65,536 documents | chosen when | `rank` reads |
+//! | kind | bytes for 65,536 documents | chosen for | `rank` reads |
 //! | --- | --- | --- | --- |
-//! | empty | 0 | no document has a value | nothing |
-//! | full | 0 | every document has one | nothing |
-//! | list | 2 × values | up to 256 of them do, scattered | up to 512 bytes, 9 steps |
-//! | sparse | 520 + values | up to 7,920 do, scattered | 4 bytes, and a bucket of up to 256 |
-//! | dense | 8,448 | more do | 2 bytes, and up to 64 of bitmap |
-//! | runs | 4 × runs | there are at most 2,110 runs | 4 × runs, 11 steps |
+//! | empty | 0 | blocks without a value | nothing |
+//! | full | 0 | blocks where every document has a value | nothing |
+//! | list | 2 × values | up to 256 scattered documents | up to 512 bytes, 9 steps |
+//! | sparse | 520 + values | up to 7,920 scattered documents | 4 bytes, and a bucket of up to 256 |
+//! | dense | 8,448 | more scattered documents | 2 bytes of rank table, and up to 64 of bitmap |
+//! | runs | 4 × runs | at most 2,110 runs | 4 × runs, 11 steps |
 //!
-//! A block's header takes 8 bytes more, its entry in the jump table 16. The last block pays for the
-//! documents that it has: a bitmap of 1,000 of them takes 136 bytes.
+//! Each block also takes 8 bytes of header, and 16 in the jump table. The last block only pays for the documents
+//! that it has: a bitmap of 1,000 of them takes 136 bytes.
 //!
-//! Measured hot, for 10 million documents and with AVX-512: a look-up in a batch 2 to 4 ns in ascending and 3 to
-//! 8 in random order where blocks are dense or sparse, a single one 9 to 14;
-//! [`collect`](PresenceReader::collect) 0.2 ns a document of a bitmap, 0.5 to 0.8 of a sparse block;
-//! [`encode`] 3 ns for each of the scattered documents, 0.05 ns where a bitmap is copied.
+//! Measured with 10 million documents in the cache, with AVX-512. A look-up in a batch takes 2 to 4 ns in ascending
+//! order and 3 to 8 ns in random order, in dense and sparse blocks; a single look-up takes 9 to 14 ns.
+//! [`collect`](PresenceReader::collect) takes 0.2 ns a document of a bitmap, and 0.5 to 0.8 ns of a sparse block.
+//! [`encode`] takes 3 ns for each scattered document, and 0.05 ns when it copies a bitmap.
 //!
 //! # Sections
 //!
@@ -31,7 +30,7 @@
 //! | presence | the blocks end to end, each a header and a payload |
 //! | presence jump table | an entry for each block: values before it, where it is, what it is |
 //!
-//! # In the directory
+//! # Entry in the directory
 //!
 //! | offset | bytes | field | meaning |
 //! | -----: | ----: | --- | --- |
@@ -40,16 +39,30 @@
 //! | 5 | 20 | `blocks` | shapes 2 and 3: the section *presence* |
 //! | 25 | 20 | `jump` | shape 3: the section *presence jump table* |
 //!
-//! # What a reader may trust
+//! # Modules
 //!
-//! [`PresenceReader::open`] reads none of the sections. A block's header, or its jump entry, is
-//! checked each time the block is located; of a payload, only what is used is looked at. So bytes that
-//! a hostile writer gave good checksums can make an answer wrong or an error. They cannot make it a
-//! [`ValueIndex`] that is not below [`values`](PresenceReader::values), a document outside of what
-//! was asked for, or a panic. [`PresenceReader::verify`] reads everything.
+//! | module | contents |
+//! | --- | --- |
+//! | `header` | block headers and jump entries |
+//! | `list`, `sparse`, `dense`, `runs` | one layout each; `rank_table` is the index of `dense` |
+//! | `kind_dispatch` | one `match` over the layouts for each operation |
+//! | `encode` | the writer, which picks the layouts |
+//! | `rank_single`, `rank_verified`, `batch` | one look-up; many in bytes whose checksums were compared; many in any bytes |
+//! | `kernel`, `simd`, `dense_simd`, `write_docs` | inner loops, scalar and for AVX2 and AVX-512 |
+//! | `visitor` | consumers of documents: lists and bitsets |
 //!
-//! The structure is roaring's and that of Lucene's `IndexedDISI`, the rank entries are Lucene's as
-//! well; the sparse block is bucketed here, which takes half of the bytes and bounds the search.
+//! # Hostile bytes
+//!
+//! [`PresenceReader::open`] reads none of the sections. A look-up checks the header, or the jump entry, of each block
+//! it visits; of the payload, it checks only the bytes it uses. A hostile file with good checksums can therefore cause
+//! a wrong answer or an error. It cannot cause a panic, a [`ValueIndex`] that is not below
+//! [`values`](PresenceReader::values), or a document outside the requested range. [`PresenceReader::verify`] reads
+//! everything.
+//!
+//! # Sources
+//!
+//! The structure is that of Roaring bitmaps and of Lucene's `IndexedDISI`, whose rank entries it shares. The sparse
+//! block is different: it is bucketed, which halves its size and bounds the search.
 
 use crate::cursor::{Cursor, Put};
 use crate::error::{Error, ErrorKind, Place, Result, Section};
@@ -72,6 +85,7 @@ mod kernel;
 mod kind_dispatch;
 mod list;
 mod rank_single;
+mod rank_table;
 mod rank_verified;
 mod runs;
 mod simd;
@@ -88,8 +102,7 @@ use block::Block;
 use chain::Blocks;
 use header::{BlockEntry, Header};
 
-/// What [`PresenceReader::rank_many`] gives for a document without a value: no column has that many
-/// values.
+/// The result of [`PresenceReader::rank_many`] for a document without a value. No column has that many values.
 pub const NO_VALUE: u32 = u32::MAX;
 
 const SHAPE_NONE: u8 = 0;
@@ -97,7 +110,7 @@ const SHAPE_ALL: u8 = 1;
 const SHAPE_BLOCKS: u8 = 2;
 const SHAPE_JUMP: u8 = 3;
 
-/// Which documents of a segment have a value; `S` is where the sections are.
+/// The documents of a segment that have a value. `S` is a section: bytes, or a reference to them.
 ///
 /// ```
 /// use docvalues_format::error::Error;
@@ -123,23 +136,23 @@ const SHAPE_JUMP: u8 = 3;
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Presence<S> {
-    /// Every document, so that its number is its value's index.
+    /// Every document has a value. A document's number is its value index.
     All,
-    /// Those that the blocks tell of: more than none, fewer than all.
+    /// Some documents have a value, and some have none: the blocks hold the set.
     Blocks {
-        /// How many documents have a value.
+        /// Documents with a value.
         values: u32,
         /// The section [`Presence`](Section::Presence).
         blocks: S,
-        /// The section [`PresenceJump`](Section::PresenceJump), unless it was left out.
+        /// The section [`PresenceJump`](Section::PresenceJump), if the file has one.
         jump: Option<S>,
     },
-    /// No document.
+    /// No document has a value.
     None,
 }
 
 impl<S> Presence<S> {
-    /// How many of `docs` documents, the segment's, have a value.
+    /// The number of documents with a value, in a segment of `docs` documents.
     pub fn values(&self, docs: u32) -> u32 {
         match self {
             Presence::All => docs,
@@ -148,7 +161,7 @@ impl<S> Presence<S> {
         }
     }
 
-    /// Takes every section to another form, in the order they have in the file.
+    /// Maps every section, in file order.
     ///
     /// # Errors
     ///
@@ -166,18 +179,18 @@ impl<S> Presence<S> {
     }
 }
 
-/// Bytes of the jump table over the blocks of `docs` documents.
+/// Bytes of the jump table of `docs` documents.
 fn jump_len(docs: u32) -> u64 {
     u64::from(docs.div_ceil(BLOCK_DOCS)) * BlockEntry::LEN as u64
 }
 
-/// Whether blocks may say that `values` of `docs` documents have one.
+/// Refuses a number of `values` that `docs` documents cannot have in blocks.
 fn check_values(values: u32, docs: u32) -> Result<(), ErrorKind> {
     ErrorKind::rule(values > 0, "presence blocks without a value")?;
     ErrorKind::at_most("documents with a value", values.into(), docs.saturating_sub(1).into())
 }
 
-/// Whether `len` bytes have room for the headers of the blocks of `docs` documents.
+/// Refuses a section of `len` bytes that is too short for the block headers of `docs` documents.
 fn check_len(len: u64, docs: u32) -> Result<(), ErrorKind> {
     let needed = u64::from(docs.div_ceil(BLOCK_DOCS)) * Header::LEN as u64;
     if len < needed { Err(ErrorKind::Truncated { needed, left: len }) } else { Ok(()) }
@@ -202,7 +215,7 @@ impl Presence<SectionRef> {
     ///
     /// # Errors
     ///
-    /// When a field holds what it may not.
+    /// When a field has a value that the format does not allow.
     pub fn decode_meta(cursor: &mut Cursor<'_>, docs: u32) -> Result<Presence<SectionRef>> {
         let shape = cursor.u8()?;
         match shape {
@@ -224,11 +237,11 @@ impl Presence<SectionRef> {
     }
 }
 
-/// The documents with a value of one column, in one of the three modes.
+/// Reads which documents of a column have a value.
 ///
-/// Share it between threads: a look-up changes nothing but the table that
-/// [`BuildOnFirstUse`](JumpTables::BuildOnFirstUse) builds and the positions of
-/// [`Ignore`](JumpTables::Ignore).
+/// It can be shared between threads. A look-up changes only the table that
+/// [`BuildOnFirstUse`](JumpTables::BuildOnFirstUse) builds, and the positions that [`Ignore`](JumpTables::Ignore)
+/// remembers.
 #[derive(Debug)]
 pub struct PresenceReader<B> {
     docs: u32,
@@ -243,11 +256,11 @@ enum Shape<B> {
 }
 
 impl<B: SectionBytes> PresenceReader<B> {
-    /// Opens presence for a segment of `docs` documents. Reads nothing of its sections.
+    /// Opens the presence of a segment of `docs` documents. Reads none of its sections.
     ///
     /// # Errors
     ///
-    /// When the sections cannot be as long as they are.
+    /// When the lengths of the sections do not fit the number of documents.
     pub fn open(meta: Presence<B>, docs: u32, mode: JumpTables) -> Result<PresenceReader<B>> {
         let shape = match meta {
             Presence::All => Shape::All,
@@ -279,13 +292,13 @@ impl<B: SectionBytes> PresenceReader<B> {
         }
     }
 
-    /// The index of `doc`'s value, if it has one. A document past the end has none.
+    /// Returns the index of `doc`'s value, or `None` if the document has no value or is past the end.
     ///
-    /// O(1) and at most three small reads, but in mode `Ignore`.
+    /// O(1): at most three small reads, except in mode [`Ignore`](JumpTables::Ignore), which walks the blocks.
     ///
     /// # Errors
     ///
-    /// When bytes on the way cannot be read, or hold what they may not.
+    /// When bytes cannot be read or are damaged.
     #[inline]
     pub fn rank(&self, doc: DocId) -> Result<Option<ValueIndex>> {
         if doc.get() >= self.docs {
@@ -308,8 +321,10 @@ impl<B: SectionBytes> PresenceReader<B> {
         }
     }
 
-    /// The index of `doc`'s value, if it has one; `None` if that takes more care, which [`rank`](Self::rank) has. In a
-    /// damaged block, an index may be above all that there are.
+    /// Fast path of [`rank`](Self::rank), for bytes whose checksums were compared: the outer `None` means that the
+    /// caller must use `rank`.
+    ///
+    /// The index is not checked: in a hostile file it may be as large as or larger than [`values`](Self::values).
     #[inline(always)]
     pub fn rank_verified(&self, doc: DocId) -> Option<Option<u64>> {
         let Shape::Blocks { chain, jump } = &self.shape else { return None };
@@ -319,19 +334,19 @@ impl<B: SectionBytes> PresenceReader<B> {
         rank_single::verified(chain, jump, doc)
     }
 
-    /// Whether every document has a value, and is itself its value's index.
+    /// Whether every document has a value. A document's number then is its value index.
     #[inline]
     pub fn is_all(&self) -> bool {
         matches!(self.shape, Shape::All)
     }
 
-    /// The document that has value `value`.
+    /// Returns the document of the value with index `value`.
     ///
     /// O(log blocks) jump entries, then a search in one block.
     ///
     /// # Errors
     ///
-    /// When there is no such value, and as [`rank`](Self::rank).
+    /// When no value has this index, and as [`rank`](Self::rank).
     pub fn select(&self, value: ValueIndex) -> Result<DocId> {
         let value = value.get();
         let Some(max) = self.values().checked_sub(1).filter(|&max| value <= max) else {
@@ -362,8 +377,9 @@ impl<B: SectionBytes> PresenceReader<B> {
         }
     }
 
-    /// How many blocks there are of each [`Kind`], by its tag; none of any where all documents have
-    /// a value, or none has. Reads the jump table, or walks.
+    /// The number of blocks of each [`Kind`], indexed by its tag; all zero if there are no blocks.
+    ///
+    /// Reads the jump table, or walks the blocks.
     ///
     /// # Errors
     ///
@@ -379,7 +395,7 @@ impl<B: SectionBytes> PresenceReader<B> {
         Ok(kinds)
     }
 
-    /// Where to say that an error is, if no byte is to blame.
+    /// The position of errors that no single byte causes.
     fn place(&self) -> Place {
         match &self.shape {
             Shape::Blocks { chain, .. } => chain.bytes.place(),
@@ -388,8 +404,8 @@ impl<B: SectionBytes> PresenceReader<B> {
     }
 }
 
-/// Block `number`, and the values before it.
-// Always: handed back through memory, a block costs more than it takes to find it.
+/// Returns the number of values before block `number`, and the block.
+// Always inlined: returning a block through memory costs more than finding it.
 #[inline(always)]
 fn locate<'a, B: SectionBytes>(
     chain: &'a Blocks<B>,

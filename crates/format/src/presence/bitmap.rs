@@ -1,4 +1,4 @@
-//! A block's documents as a bitmap: what encoders take.
+//! The documents of a block as a bitmap, which is the encoders' input.
 
 use std::ops::Range;
 
@@ -10,7 +10,7 @@ pub(super) const BLOCK_WORDS: usize = BLOCK_DOCS as usize / 64;
 /// The documents of one block: bit *d* % 64 of word *d* / 64 is document *d* of it.
 pub(super) type Words = [u64; BLOCK_WORDS];
 
-/// The documents of a bitmap, ascending.
+/// The positions of the set bits, ascending.
 pub(super) fn ones(words: &[u64]) -> impl Iterator<Item = u32> {
     (0..).step_by(64).zip(words).flat_map(|(first, &word)| {
         let rest = |&left: &u64| Some(left & (left - 1)).filter(|&left| left != 0);
@@ -19,8 +19,8 @@ pub(super) fn ones(words: &[u64]) -> impl Iterator<Item = u32> {
     })
 }
 
-/// Cuts a range at multiples of `unit`, and counts in those: what lies partly in the range before the
-/// first that does as a whole, those that do, and what lies partly in it behind them.
+/// Splits a range into units of `unit`: the unit that it covers partly at its start, the units that it covers whole, and
+/// the unit that it covers partly at its end. The results are ranges of unit numbers.
 pub(super) fn cut(range: &Range<u32>, unit: u32) -> [Range<u32>; 3] {
     let (start, end) = (range.start / unit, range.end.div_ceil(unit));
     let whole = range.start.div_ceil(unit)..range.end / unit;
@@ -30,15 +30,15 @@ pub(super) fn cut(range: &Range<u32>, unit: u32) -> [Range<u32>; 3] {
     }
 }
 
-/// A table of `u16` fields.
+/// Bytes as an array of `u16` fields.
 #[inline]
 pub(super) fn u16s(bytes: &[u8]) -> &[[u8; 2]] {
     bytes.as_chunks().0
 }
 
-/// A number below 65,536 as the `u16` that it is on disk.
+/// A number below 65,536, as the `u16` in which it is stored.
 pub(super) fn short(number: u32) -> u16 {
-    debug_assert!(number < BLOCK_DOCS, "{number} is no number within a block");
+    debug_assert!(number < BLOCK_DOCS, "expected a number below {BLOCK_DOCS}, found {number}");
     #[expect(clippy::cast_possible_truncation, reason = "documents of a block, and counts below them")]
     let short = number as u16;
     short

@@ -1,4 +1,4 @@
-//! One block, once it was found: its header, and the bytes of its payload.
+//! One located block: its header, and access to the bytes of its payload.
 
 use std::ops::Range;
 
@@ -6,22 +6,22 @@ use super::header::Header;
 use crate::error::{Error, ErrorKind, Result};
 use crate::source::SectionBytes;
 
-/// A block that was found: where its payload lies, and what its header says.
+/// A located block: the position of its payload, and its header.
 ///
-/// Documents are named by their place in the block, values are counted from its first.
+/// Documents are numbered from the start of the block, and values from its first value.
 #[derive(Debug)]
 pub(super) struct Block<'a, B> {
     pub(super) bytes: &'a B,
-    /// Where the payload begins in `bytes`.
+    /// Byte of `bytes` at which the payload begins.
     pub(super) at: usize,
     /// Documents in the block.
     pub(super) docs: u32,
     pub(super) header: Header,
-    /// Whether rank entries may be used.
+    /// Whether the rank table may be used; not in mode `Ignore`.
     pub(super) ranked: bool,
 }
 
-// Not derived: that would ask for a `B` that can be copied, where it is only borrowed.
+// Not derived: a derive would require `B: Copy`, although `B` is only borrowed.
 impl<B> Clone for Block<'_, B> {
     fn clone(&self) -> Self {
         *self
@@ -30,12 +30,12 @@ impl<B> Clone for Block<'_, B> {
 
 impl<B> Copy for Block<'_, B> {}
 
-/// Where a document stands in its block.
+/// The rank of a document in its block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Probe {
-    /// Values of the documents before it.
+    /// Values of the block before the document.
     pub(super) before: u32,
-    /// Whether it has a value itself.
+    /// Whether the document has a value.
     pub(super) present: bool,
 }
 

@@ -2,7 +2,7 @@
 
 use super::block::Block;
 use super::header::{BlockEntry, Header};
-use super::{dense, sparse};
+use super::{rank_table, sparse};
 use crate::error::{Error, ErrorKind, Place, Result};
 use crate::id::{BLOCK_DOCS, ValueIndex};
 use crate::jump::{Chain, Step};
@@ -19,7 +19,7 @@ pub(super) struct Blocks<B> {
     pub(super) last: Last,
 }
 
-/// The last block, the only one with less than [`BLOCK_DOCS`] documents.
+/// The last block, the only one that may have fewer than [`BLOCK_DOCS`] documents.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Last {
     pub(super) number: u32,
@@ -32,16 +32,16 @@ impl Last {
     fn of(docs: u32) -> Last {
         let number = docs.saturating_sub(1) / BLOCK_DOCS;
         let last = docs - number * BLOCK_DOCS;
-        Last { number, ranks: dense::ranks_len(last) as u16, starts: sparse::starts_len(last) as u16 }
+        Last { number, ranks: rank_table::len(last) as u16, starts: sparse::starts_len(last) as u16 }
     }
 
-    /// Bytes before the bitmap of block `number`, if it is dense.
+    /// Bytes of the rank table of block `number`, if it is dense.
     #[inline(always)]
     pub(super) fn ranks(self, number: u32) -> usize {
-        if number == self.number { self.ranks.into() } else { dense::ranks_len(BLOCK_DOCS) }
+        if number == self.number { self.ranks.into() } else { rank_table::len(BLOCK_DOCS) }
     }
 
-    /// Bytes before the lows of block `number`, if it is sparse.
+    /// Bytes of the bucket starts of block `number`, if it is sparse.
     #[inline(always)]
     pub(super) fn starts(self, number: u32) -> usize {
         if number == self.number { self.starts.into() } else { sparse::starts_len(BLOCK_DOCS) }
@@ -49,7 +49,7 @@ impl Last {
 }
 
 impl<B: SectionBytes> Blocks<B> {
-    /// Blocks that say which of `docs` documents have one of `values`.
+    /// The blocks of `docs` documents, `values` of which have a value.
     pub(super) fn new(docs: u32, values: u32, bytes: B) -> Blocks<B> {
         Blocks { docs, values, bytes, last: Last::of(docs) }
     }
@@ -60,7 +60,7 @@ impl<B: SectionBytes> Blocks<B> {
         self.docs.saturating_sub(number.saturating_mul(BLOCK_DOCS)).min(BLOCK_DOCS)
     }
 
-    /// The index that `rank` is; `None` if there are not so many values.
+    /// `rank` as a value index; the outer `None` if the column has not so many values.
     #[inline]
     #[expect(clippy::option_option, reason = "whether it is right, and whether there is a value")]
     pub(super) fn index(&self, rank: Option<u64>) -> Option<Option<ValueIndex>> {
@@ -69,14 +69,14 @@ impl<B: SectionBytes> Blocks<B> {
         Some(Some(ValueIndex::new(index)))
     }
 
-    /// The block that `entry` leads to. `ranked`: whether its rank entries may be used.
+    /// The block of the jump entry `entry`. `ranked` says whether its rank table may be used.
     #[inline]
     pub(super) fn block(&self, number: u32, entry: &BlockEntry, ranked: bool) -> Block<'_, B> {
         let docs = self.docs_in(number);
         Block { bytes: &self.bytes, at: entry.payload(), docs, header: entry.header, ranked }
     }
 
-    /// Refuses with `kind`, `at` bytes behind the beginning of the section.
+    /// An error of `kind` at byte `at` of the section.
     #[cold]
     pub(super) fn refuse(&self, at: usize, kind: ErrorKind) -> Error {
         Error::at(self.bytes.place(), at, kind)
@@ -104,7 +104,7 @@ impl<B: SectionBytes> Chain for Blocks<B> {
 
     fn step(&self, block: usize, at: usize, values: u64) -> Result<Step<BlockEntry>> {
         let (place, len) = (self.bytes.place(), self.bytes.len());
-        // Not left to `slice`: the tail's zeros would pass for empty blocks.
+        // `slice` does not check this: it may read the zeros after the payload, which would pass for empty blocks.
         let payload = at.saturating_add(Header::LEN);
         if payload > len {
             return Err(Error::truncated(place, at, Header::LEN, len.saturating_sub(at)));
@@ -126,8 +126,8 @@ impl<B: SectionBytes> Chain for Blocks<B> {
         Ok(Step { entry, next, values: values + u64::from(header.values) })
     }
 
-    /// The rules of its kind, and a count of values that does not go beyond the column's: what makes
-    /// every answer a [`ValueIndex`](crate::id::ValueIndex) below `values`.
+    /// Checks the rules of the block's kind, and that the values up to its end are no more than the column's. That
+    /// keeps every answer a [`ValueIndex`](crate::id::ValueIndex) below `values`.
     #[inline]
     fn admit(&self, block: usize, entry: &BlockEntry) -> Result<(), ErrorKind> {
         let number = u32::try_from(block).unwrap_or(u32::MAX);

@@ -1,4 +1,4 @@
-//! The *dense* block: a bitmap with a rank entry for each 512 documents.
+//! The *dense* block: a bitmap, after a rank table.
 //!
 //! With *n* = documents in the block / 512, rounded up (128 in all blocks but the last):
 //!
@@ -8,55 +8,36 @@
 //! | | 0, 2, 4 or 6 | zero | up to a multiple of 8; `ranks` end at byte 256 of a whole block |
 //! | | 64 × *n* | `words[w]`, u64 | bit b: whether document 64 × w + b has a value |
 //!
-//! A whole block takes 8,448 bytes whatever it holds; the rank entries are 3 % of them. `rank` loads
-//! one entry and at most eight words: three cache lines. Where rank entries are ignored it counts
-//! from the block's start, up to 8 KiB.
+//! A whole block takes 8,448 bytes, whatever it holds. `rank` loads one entry of the [`rank_table`] and at most eight
+//! words: three cache lines. If rank entries are ignored, it counts from the start of the block, up to 8 KiB.
 
 use std::ops::Range;
 
-use super::NO_VALUE;
-use super::bitmap::{Words, cut, short, u16s};
+use super::bitmap::{Words, cut};
 use super::block::{Block, Probe};
 use super::kernel::{LINE, count};
+use super::rank_table::{STRIDE, STRIDE_WORDS, entries};
 use super::rank_verified::VerifiedBytes;
 use super::visitor::Visitor;
+use super::{NO_VALUE, rank_table};
 use crate::cursor::Put;
 use crate::error::Result;
 use crate::id::{BLOCK_DOCS, DocId};
 use crate::source::SectionBytes;
 
-/// Documents between two rank entries.
-const STRIDE: u32 = 512;
-
-const RANK: usize = size_of::<u16>();
 const WORD: usize = size_of::<u64>();
-const STRIDE_WORDS: usize = STRIDE as usize / 64;
 const STRIDE_LEN: usize = STRIDE_WORDS * WORD;
-
-const fn strides(docs: u32) -> usize {
-    docs.div_ceil(STRIDE) as usize
-}
-
-/// Bytes that the rank entries take, padding included.
-pub(super) const fn ranks_len(docs: u32) -> usize {
-    (strides(docs) * RANK).next_multiple_of(8)
-}
 
 /// Bytes of payload.
 pub(super) const fn len(docs: u32) -> usize {
-    ranks_len(docs) + strides(docs) * STRIDE_LEN
+    rank_table::len(docs) + entries(docs) * STRIDE_LEN
 }
 
 const _: () = assert!(len(BLOCK_DOCS) == 8_448);
 
 pub(super) fn encode(words: &Words, docs: u32, out: &mut Vec<u8>) {
-    let (begin, mut before) = (out.len(), 0);
-    for stride in words.chunks(STRIDE_WORDS).take(strides(docs)) {
-        out.put_u16(short(before));
-        before += stride.iter().map(|word| word.count_ones()).sum::<u32>();
-    }
-    out.resize(begin + ranks_len(docs), 0);
-    for &word in &words[..strides(docs) * STRIDE_WORDS] {
+    rank_table::encode(words, docs, out);
+    for &word in &words[..entries(docs) * STRIDE_WORDS] {
         out.put_u64(word);
     }
 }
@@ -65,7 +46,7 @@ pub(super) fn encode(words: &Words, docs: u32, out: &mut Vec<u8>) {
 pub(super) fn probe<B: SectionBytes>(block: &Block<'_, B>, low: u32) -> Result<Probe> {
     let stride = (low / STRIDE) as usize;
     let before = before_stride(block, stride)?;
-    let bitmap = ranks_len(block.docs);
+    let bitmap = rank_table::len(block.docs);
     let words = words(block.array::<STRIDE_LEN>(bitmap + stride * STRIDE_LEN)?);
     let (word, bit) = ((low % STRIDE / 64) as usize, low % 64);
     let here = u64::from_le_bytes(words[word]);
@@ -75,19 +56,11 @@ pub(super) fn probe<B: SectionBytes>(block: &Block<'_, B>, low: u32) -> Result<P
 }
 
 pub(super) fn select<B: SectionBytes>(block: &Block<'_, B>, value: u32) -> Result<u32> {
-    let strides = strides(block.docs);
-    let begin = match block.ranked {
-        true => {
-            let ranks = u16s(block.slice(0..strides * RANK)?);
-            let above = ranks.partition_point(|rank| u32::from(u16::from_le_bytes(*rank)) <= value);
-            above.saturating_sub(1)
-        }
-        false => 0,
-    };
+    let begin = if block.ranked { rank_table::stride_of(block, value)? } else { 0 };
     let mut left = value.checked_sub(before_stride(block, begin)?);
-    // With ranks, the value lies in this stride; without, anywhere behind it.
-    let end = if block.ranked { begin + 1 } else { strides };
-    let bitmap = ranks_len(block.docs);
+    // With the rank table, the value lies in this stride; without it, in this one or any after it.
+    let end = if block.ranked { begin + 1 } else { entries(block.docs) };
+    let bitmap = rank_table::len(block.docs);
     let bytes = block.slice(bitmap + begin * STRIDE_LEN..bitmap + end * STRIDE_LEN)?;
     for (at, word) in (0..).step_by(64).zip(words(bytes)) {
         let word = u64::from_le_bytes(*word);
@@ -98,7 +71,8 @@ pub(super) fn select<B: SectionBytes>(block: &Block<'_, B>, value: u32) -> Resul
         }
         left = rest.checked_sub(word.count_ones());
     }
-    Err(block.broken(begin * RANK, "a rank entry of a dense presence block does not match its bitmap"))
+    let at = rank_table::offset(begin);
+    Err(block.broken(at, "a rank entry of a dense presence block does not match its bitmap"))
 }
 
 pub(super) fn visit<B: SectionBytes>(
@@ -107,9 +81,9 @@ pub(super) fn visit<B: SectionBytes>(
     first: u32,
     visitor: &mut impl Visitor,
 ) -> Result<()> {
-    let bitmap = ranks_len(block.docs);
+    let bitmap = rank_table::len(block.docs);
     let words = words(block.slice(bitmap..bitmap + lows.end.div_ceil(64) as usize * WORD)?);
-    let [before, whole, behind] = cut(&lows, 64);
+    let [before, whole, after] = cut(&lows, 64);
     let part = |number: u32, visitor: &mut _| {
         let start = lows.start.max(number * 64);
         let inside = !0 >> (number * 64 + 64).saturating_sub(lows.end);
@@ -122,20 +96,21 @@ pub(super) fn visit<B: SectionBytes>(
     if !whole.is_empty() {
         visitor.words(first + whole.start * 64, &words[whole.start as usize..whole.end as usize]);
     }
-    behind.for_each(|number| part(number, visitor));
+    after.for_each(|number| part(number, visitor));
     Ok(())
 }
 
-/// Where in the payload of a whole block the rank entry of a document lies, and its line.
+/// Offsets in the payload of a whole block to prefetch for a look-up of document `low`: its rank entry, and its line
+/// of bitmap.
 #[inline(always)]
 pub(super) fn prefetch_offsets(low: u16) -> [usize; 2] {
     let stride = usize::from(low) / STRIDE as usize;
-    [stride * RANK, ranks_len(BLOCK_DOCS) + stride * LINE]
+    [rank_table::offset(stride), rank_table::len(BLOCK_DOCS) + stride * LINE]
 }
 
-/// How many documents of a block have a value before document `low`, and whether that has one itself.
-/// The payload begins at byte `at` of `bytes`, with `ranks` bytes of rank entries; `None` if it ends too
-/// early.
+/// Returns the number of values before document `low` of a block, and whether the document has one.
+///
+/// The payload begins at byte `at` of `bytes`, with `ranks` bytes of rank table. `None` if the bytes end too early.
 #[inline(always)]
 pub(super) fn probe_verified<'a>(
     bytes: impl VerifiedBytes<'a>,
@@ -145,12 +120,14 @@ pub(super) fn probe_verified<'a>(
 ) -> Option<(u32, bool)> {
     let (stride, bit) = (usize::from(low) / STRIDE as usize, u32::from(low) % STRIDE);
     let line = bytes.array(at.wrapping_add(ranks + stride * LINE))?;
-    let rank = u16::from_le_bytes(*bytes.array(at.wrapping_add(stride * RANK))?);
+    let rank = rank_table::before_verified(bytes, at, stride)?;
     let (before, present) = count(line, bit);
-    Some((u32::from(rank) + before, present))
+    Some((rank + before, present))
 }
 
-/// The same, but of a document without a value nothing is counted.
+/// The rank of document `low`, as [`probe_verified`] returns it; `Some(None)` if the document has no value.
+///
+/// Tests the document's bit first, and counts nothing for a document without a value.
 #[inline(always)]
 #[expect(clippy::option_option, reason = "whether that is known, and whether there is one")]
 pub(super) fn rank_verified<'a>(
@@ -164,19 +141,19 @@ pub(super) fn rank_verified<'a>(
     if u64::from_le_bytes(words(line)[bit as usize / 64]) >> (bit % 64) & 1 == 0 {
         return Some(None);
     }
-    let rank = u16::from_le_bytes(*bytes.array(at.wrapping_add(stride * RANK))?);
-    Some(Some(u32::from(rank) + count(line, bit).0))
+    let rank = rank_table::before_verified(bytes, at, stride)?;
+    Some(Some(rank + count(line, bit).0))
 }
 
-/// Ranks of `docs` where rank entries are ignored: counted from the block's first word on, or from that
-/// of the document before.
+/// Ranks of `docs` without the rank table: counts from the first word of the block, or from the word of the document
+/// before.
 pub(super) fn count_many<B: SectionBytes>(
     block: &Block<'_, B>,
     docs: &[DocId],
     first: u32,
     out: &mut [u32],
 ) -> Result<()> {
-    let words = words(block.slice(ranks_len(block.docs)..len(block.docs))?);
+    let words = words(block.slice(rank_table::len(block.docs)..len(block.docs))?);
     let (mut at, mut before) = (0, 0);
     for (doc, out) in docs.iter().zip(out) {
         let low = u32::from(doc.split().1);
@@ -197,13 +174,13 @@ pub(super) fn count_many<B: SectionBytes>(
     Ok(())
 }
 
-/// Values before document 512 × `stride`: looked up, or counted where rank entries are ignored.
+/// Values before document 512 × `stride`: read from the rank table, or counted if that is ignored.
 #[inline]
 fn before_stride<B: SectionBytes>(block: &Block<'_, B>, stride: usize) -> Result<u32> {
     if block.ranked {
-        return Ok(u16::from_le_bytes(*block.array(stride * RANK)?).into());
+        return rank_table::before(block, stride);
     }
-    let bitmap = ranks_len(block.docs);
+    let bitmap = rank_table::len(block.docs);
     Ok(ones(words(block.slice(bitmap..bitmap + stride * STRIDE_LEN)?)))
 }
 
@@ -217,8 +194,8 @@ fn ones(words: &[[u8; WORD]]) -> u32 {
     words.iter().map(|word| u64::from_le_bytes(*word).count_ones()).sum()
 }
 
-/// Where the bit of `word` stands that has `rank` set bits below it: by halves, six steps. `word`
-/// has more than `rank` set bits.
+/// The position of the set bit of `word` that has `rank` set bits below it, in six halving steps. `word` must have more
+/// than `rank` set bits.
 fn select_in(mut word: u64, mut rank: u32) -> u32 {
     let mut at = 0;
     for half in [32, 16, 8, 4, 2, 1] {

@@ -16,7 +16,7 @@ use std::arch::x86_64::*;
 use super::header::{BlockEntry, UNIT};
 use super::kernel::{LINE, count};
 use super::rank_verified::{DENSE, TOGETHER, VerifiedBlocks};
-use super::{NO_VALUE, dense};
+use super::{NO_VALUE, dense, rank_table};
 use crate::id::{BLOCK_DOCS, DocId};
 use crate::prefetch::prefetch;
 
@@ -235,7 +235,7 @@ impl<'a> DenseBatch<'a> {
 }
 
 /// Bytes that the rank entries of a whole block take.
-const RANKS: u32 = dense::ranks_len(BLOCK_DOCS) as u32;
+const RANKS: u32 = rank_table::len(BLOCK_DOCS) as u32;
 
 const _: () = assert!(NO_VALUE == u32::MAX);
 

@@ -1,4 +1,4 @@
-//! Documents in, blocks out.
+//! The encoder of presence, which picks the layout of each block.
 
 use std::ops::Range;
 
@@ -8,18 +8,16 @@ use super::header::{BlockEntry, Header, Kind};
 use super::runs;
 use crate::id::BLOCK_DOCS;
 
-/// The kinds, the fastest to look something up in first: of those that take equally many bytes, the
-/// first one is taken.
+/// The kinds, those with the fastest look-up first. Of kinds with equally short payloads, the encoder takes the first.
 ///
-/// *Full* and *empty* touch no payload, *dense* one rank entry and a cache line of bitmap, *runs*
-/// and *sparse* search; a list is last because its search is the longest for its bytes.
+/// *Full* and *empty* read no payload, *dense* reads one rank entry and a cache line of bitmap, *runs* and *sparse*
+/// search. *List* is last: of payloads of one length, its search is the longest.
 const FASTEST_FIRST: [Kind; 6] = [Kind::Full, Kind::Empty, Kind::Dense, Kind::Runs, Kind::Sparse, Kind::List];
 
-/// Encodes which of `docs` documents have a value: those whose bit is set in `present`, where bit
-/// *d* % 64 of word *d* / 64 is document *d*. Bits from `docs` on are ignored, words that are not
-/// there are taken as zero.
+/// Encodes the set of documents whose bit is set in `present`, among `docs` documents. Document *d* is bit *d* % 64 of
+/// word *d* / 64. Bits from `docs` on are ignored, and missing words count as zero.
 ///
-/// The same documents give the same bytes, always. O(`docs` / 64 + values).
+/// The output is deterministic. O(`docs` / 64 + values).
 pub fn encode(docs: u32, present: &[u64], jump_tables: bool) -> Presence<Vec<u8>> {
     encode_blocks(docs, jump_tables, |block, words| {
         let present = present.get((block.start / 64) as usize..).unwrap_or_default();
@@ -31,10 +29,9 @@ pub fn encode(docs: u32, present: &[u64], jump_tables: bool) -> Presence<Vec<u8>
     })
 }
 
-/// As [`encode`], from the documents themselves, which ascend; of a number that does not, or is not
-/// below `docs`, nothing is said.
+/// As [`encode`], from document numbers, which must ascend and be below `docs`; the result for others is unspecified.
 ///
-/// Takes no memory for documents without a value: for columns that few documents have.
+/// Allocates nothing for documents without a value, so it suits columns that few documents have.
 pub fn encode_docs(
     docs: u32,
     present: impl IntoIterator<Item = u32>,
@@ -50,7 +47,7 @@ pub fn encode_docs(
     })
 }
 
-/// Encodes the blocks of `docs` documents, of which `fill` sets the bits.
+/// Encodes the blocks of `docs` documents. `fill` sets the bits of one block.
 fn encode_blocks(
     docs: u32,
     jump_tables: bool,
@@ -65,7 +62,7 @@ fn encode_blocks(
     encoder.finish(docs, jump_tables)
 }
 
-/// Blocks so far, and their jump table.
+/// The blocks so far, and their jump table.
 #[derive(Default)]
 pub(super) struct Encoder {
     blocks: Vec<u8>,
@@ -78,7 +75,7 @@ impl Encoder {
     pub(super) fn push(&mut self, words: &Words, docs: u32) {
         let header = plan(words, docs);
         header.encode(&mut self.blocks);
-        // The payloads of all blocks that there can be end long before that is `None`.
+        // Never `None`: the payloads of the most blocks that a segment can have are addressable.
         if let Some(entry) = BlockEntry::new(self.values, self.blocks.len(), header) {
             entry.encode(&mut self.jump);
         }
@@ -86,7 +83,7 @@ impl Encoder {
         self.values += header.values;
     }
 
-    /// The presence of `docs` documents, those of all blocks.
+    /// The presence of all `docs` documents of the blocks.
     pub(super) fn finish(self, docs: u32, jump_tables: bool) -> Presence<Vec<u8>> {
         let Encoder { blocks, jump, values } = self;
         match values {
@@ -97,7 +94,7 @@ impl Encoder {
     }
 }
 
-/// The cheapest header for `words`.
+/// The header of the shortest block for `words`.
 pub(super) fn plan(words: &Words, docs: u32) -> Header {
     let values = words.iter().map(|word| word.count_ones()).sum();
     let runs = u16::try_from(runs::count(words)).unwrap_or(u16::MAX);

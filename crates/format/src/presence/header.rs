@@ -1,8 +1,8 @@
-//! One block of presence: its header, its jump entry, and how it hangs in the chain.
+//! The header of a presence block, and its entry in the jump table.
 //!
-//! A block covers [`BLOCK_DOCS`](crate::id::BLOCK_DOCS) documents, the last one of a segment what is
-//! left. Blocks lie end to end, each a header and a payload, so that the chain can be walked without
-//! its jump table; a payload is as long as its header says, and a multiple of 8.
+//! A block covers [`BLOCK_DOCS`](crate::id::BLOCK_DOCS) documents; the last one of a segment covers the remaining ones.
+//! Blocks lie end to end, each a header and a payload. The header determines the length of the payload, which is a
+//! multiple of 8, so a reader can walk the blocks without a jump table.
 //!
 //! The header, 8 bytes:
 //!
@@ -31,17 +31,17 @@ use crate::error::{Error, ErrorKind, Place, Result};
 use crate::jump::Entry;
 use crate::named::named;
 
-/// What a payload's length, and with it every block's address, is a multiple of.
+/// Alignment: the length of a payload, and so the offset of every block, is a multiple of this.
 pub(super) const UNIT: usize = 8;
 
 named! {
-    /// How a block says which of its documents have a value.
+    /// The layout of a block's payload.
     #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
     #[repr(u8)]
     pub enum Kind {
-        /// None of them; no payload.
+        /// No document has a value; no payload.
         Empty = 0 => "empty",
-        /// All of them; no payload.
+        /// All documents have a value; no payload.
         Full = 1 => "full",
         /// Up to 256 document numbers.
         List = 2 => "list",
@@ -55,19 +55,19 @@ named! {
 }
 
 impl Kind {
-    /// The byte that stands for it.
+    /// The tag byte of this kind.
     pub const fn tag(self) -> u8 {
         self as u8
     }
 
-    /// The kind that `tag` stands for.
+    /// The kind with this tag byte.
     #[inline]
     pub fn from_tag(tag: u8) -> Option<Kind> {
         Kind::ALL.get(usize::from(tag)).copied()
     }
 }
 
-/// What a block says about itself.
+/// The fields of a block header.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Header {
     pub(super) kind: Kind,
@@ -90,7 +90,7 @@ impl Header {
         Header::of(kind, values).map_err(|kind| Error::at(place, at, kind))
     }
 
-    /// The header with these fields: the kind, a zero and the runs in the first.
+    /// The header with these fields; `kind` packs the kind, a zero byte and the number of runs.
     #[inline]
     fn of(kind: u32, values: u32) -> Result<Header, ErrorKind> {
         let [tag, zero, r0, r1] = kind.to_le_bytes();
@@ -100,10 +100,10 @@ impl Header {
     }
 }
 
-/// The first fields of four bytes.
+/// The first `N` fields of four bytes each.
 #[inline(always)]
 fn words<const N: usize>(bytes: &[u8]) -> [u32; N] {
-    // A loop: a closure becomes a call in functions as large as those that look up one value.
+    // A loop, because a closure is not inlined into the large functions that look up one value.
     let mut words = [0; N];
     for (word, bytes) in words.iter_mut().zip(bytes.as_chunks().0) {
         *word = u32::from_le_bytes(*bytes);
@@ -111,13 +111,13 @@ fn words<const N: usize>(bytes: &[u8]) -> [u32; N] {
     words
 }
 
-/// What leads to a block.
+/// An entry of the jump table: the position of a block, and its header.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct BlockEntry {
     /// Values in the blocks before.
     pub(super) before: u32,
-    /// Where the payload begins, in units of 8 bytes: the 2^35 bytes that it reaches are twice what
-    /// 65,536 blocks can take, were each as many runs as a header can tell of.
+    /// Offset of the payload, in units of 8 bytes. The 2^35 bytes that it can address are twice what 65,536 blocks of
+    /// the most runs would take.
     payload: u32,
     pub(super) header: Header,
 }
@@ -125,20 +125,19 @@ pub(super) struct BlockEntry {
 impl BlockEntry {
     pub(super) const LEN: usize = 16;
 
-    /// What leads to a block with this `header`, whose payload begins at byte `payload`; `None` when
-    /// that is too far for the field.
+    /// The entry of a block with this `header`, whose payload begins at byte `payload`; `None` if that exceeds the field.
     pub(super) fn new(before: u32, payload: usize, header: Header) -> Option<BlockEntry> {
         let payload = u32::try_from(payload / UNIT).ok()?;
         Some(BlockEntry { before, payload, header })
     }
 
-    /// Where the payload begins in the section.
+    /// Byte of the section at which the payload begins.
     pub(super) const fn payload(&self) -> usize {
         (self.payload as usize).saturating_mul(UNIT)
     }
 
-    /// Fields of an entry as they are: values before, the byte at which the payload begins, values, and the last
-    /// four bytes, which are the kind if it is one without runs.
+    /// The fields of an entry, unchecked: values before, byte at which the payload begins, values, and the last four
+    /// bytes, which equal the kind's tag if the block has no runs.
     #[inline(always)]
     pub(super) fn fields(bytes: &[u8; BlockEntry::LEN]) -> (u32, usize, u32, u32) {
         let [before, payload, values, kind] = words(bytes);

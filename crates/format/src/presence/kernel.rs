@@ -1,22 +1,21 @@
-//! The innermost loops of look-ups, for any CPU.
+//! The inner loops of look-ups, in scalar code.
 //!
-//! | loop | plain | AVX2 | AVX-512 |
+//! | loop | scalar | AVX2 | AVX-512 |
 //! | --- | --- | --- | --- |
-//! | count the bits of a line below one of them | seven words, all of each or nothing; a part of one | the same | in lanes, of eight lines |
-//! | find a byte among those of a bucket | eight compared at once | thirty-two | sixty-four |
+//! | popcount of a line of bitmap below a bit | seven masked words, and part of one | the same | eight lines at once, by vector lanes |
+//! | search a byte in a bucket | 8 bytes at once | 32 bytes | 64 bytes |
 //!
-//! The plain functions define the right answers; tests hold those of [`simd`](super::simd) against them.
+//! The scalar functions are the reference: tests compare those of [`simd`](super::simd) with them.
 
-/// Bytes of a line, the bits between two rank entries.
+/// Bytes of a line: the bitmap between two rank entries, and a cache line of most CPUs.
 pub(super) const LINE: usize = 64;
 
-/// Bytes of a bucket that are searched at once: all of it, mostly.
+/// Bytes of a bucket that a kernel searches at once. Most buckets are no longer.
 pub(super) const BUCKET_HEAD: usize = 64;
 
-/// The loops of look-ups. Each value of such a type stands for a CPU that can run them.
+/// The inner loops of look-ups. A value of an implementing type proves that the CPU can run them.
 pub(super) trait Kernel: Copy {
-    /// How many of the first `len` of `bytes`, which ascend, are below `byte`, and whether one is equal
-    /// to it.
+    /// The number of the first `len` of `bytes`, which ascend, that are below `byte`, and whether one is equal to it.
     fn search(self, bytes: &[u8; BUCKET_HEAD], len: usize, byte: u8) -> (u32, bool);
 }
 
@@ -31,10 +30,10 @@ impl Kernel for AnyCpu {
     }
 }
 
-/// How many bits of `line` are set below bit `bit`, one of its 512, and whether that one is set.
+/// The number of bits of `line` set below bit `bit`, one of its 512, and whether bit `bit` is set.
 #[inline(always)]
 pub(super) fn count(line: &[u8; LINE], bit: u32) -> (u32, bool) {
-    /// From word `WORDS - n` on: `n` words of ones, then zeros.
+    /// Masks: from word `WORDS - n` on, `n` words of ones, then zeros.
     static ALL: [u64; 2 * WORDS] = {
         let (mut words, mut at) = ([0; 2 * WORDS], 0);
         while at < WORDS {
@@ -47,17 +46,16 @@ pub(super) fn count(line: &[u8; LINE], bit: u32) -> (u32, bool) {
     let words = line.as_chunks::<8>().0;
     let (word, bit) = ((bit / 64) as usize % WORDS, bit % 64);
     let here = u64::from_le_bytes(words[word]);
-    // No branch on how many words lie before, which nobody can foresee.
+    // Masks instead of a branch on the number of words before, which CPUs cannot predict.
     let before = ALL[WORDS - word..].iter().zip(&words[..WORDS - 1]);
     let before = before.map(|(all, word)| (u64::from_le_bytes(*word) & all).count_ones()).sum::<u32>();
     (before + (here & !(u64::MAX << bit)).count_ones(), here >> bit & 1 == 1)
 }
 
-/// Bytes that are compared at once.
+/// Bytes that the scalar search compares at once.
 const CHUNK: usize = 8;
 
-/// How many of the first `len` of `bytes`, which ascend, are below `byte`, and whether the next one is
-/// equal to it. Most buckets have a few.
+/// The scalar [`Kernel::search`]. Most buckets have few bytes, so that its loop ends after a word or two.
 #[inline(always)]
 fn search_scalar(bytes: &[u8; BUCKET_HEAD], len: usize, byte: u8) -> (u32, bool) {
     const ONES: u64 = 0x0101_0101_0101_0101;
@@ -65,11 +63,11 @@ fn search_scalar(bytes: &[u8; BUCKET_HEAD], len: usize, byte: u8) -> (u32, bool)
     let (wanted, mut below, mut left) = (ONES * u64::from(byte), 0, len);
     for word in bytes.as_chunks::<CHUNK>().0 {
         let word = u64::from_le_bytes(*word);
-        // The highest bit of each byte: whether, of equal highest bits, the others are not below those wanted.
+        // The highest bit of each byte: whether the lower seven bits are at least those of `byte`.
         let others = (word | HIGH).wrapping_sub(wanted & !HIGH);
         let is_below = (!word & wanted | !(word ^ wanted) & !others) & HIGH;
         let counts = if left < CHUNK { !(u64::MAX << (8 * left)) } else { u64::MAX };
-        // A byte of ones and zeros is counted by what their sum is.
+        // The product sums up the bytes, each 0 or 1, in its highest byte.
         below += ((is_below & counts) >> 7).wrapping_mul(ONES) >> 56;
         if left <= CHUNK {
             break;
@@ -78,7 +76,7 @@ fn search_scalar(bytes: &[u8; BUCKET_HEAD], len: usize, byte: u8) -> (u32, bool)
     }
     #[expect(clippy::cast_possible_truncation, reason = "of 64 bytes")]
     let below = below as u32;
-    // Behind `len`, too, there is a byte: no branch on whether it counts.
+    // There are bytes after `len`, too: no branch is needed to load one.
     let next = bytes[below as usize % BUCKET_HEAD];
     (below, ((below as usize) < len) & (next == byte))
 }

@@ -1,4 +1,4 @@
-//! The kinds of blocks: an arm for each in everything that depends on them.
+//! Operations on blocks of any kind: one `match` each, which calls the module of the block's layout.
 
 use std::ops::Range;
 
@@ -12,7 +12,7 @@ use crate::id::DocId;
 use crate::source::SectionBytes;
 
 impl Header {
-    /// Bytes of payload in a block of `docs` documents, padding included.
+    /// Bytes of the payload in a block of `docs` documents, with padding.
     #[inline]
     pub(super) const fn payload_len(self, docs: u32) -> usize {
         let len = match self.kind {
@@ -25,7 +25,7 @@ impl Header {
         len.next_multiple_of(UNIT)
     }
 
-    /// Whether a block of `docs` documents may say this about itself.
+    /// Refuses a header that a block of `docs` documents cannot have.
     #[inline]
     pub(super) fn check(self, docs: u32) -> Result<(), ErrorKind> {
         let (fewest, most) = match self.kind {
@@ -45,7 +45,7 @@ impl Header {
         ErrorKind::rule(has_runs, "the run count of a presence block does not fit its kind")
     }
 
-    /// Appends the payload for `words`, which this header was made from.
+    /// Appends the payload of `words`, from which this header was made.
     pub(super) fn encode_payload(self, words: &Words, docs: u32, out: &mut Vec<u8>) {
         match self.kind {
             Kind::Empty | Kind::Full => {}
@@ -59,7 +59,7 @@ impl Header {
 }
 
 impl<B: SectionBytes> Block<'_, B> {
-    /// Where document `low` stands; `low` is one of the block's.
+    /// The rank of document `low`, which must be one of the block's.
     #[inline]
     pub(super) fn probe(&self, low: u32) -> Result<Probe> {
         let probe = match self.header.kind {
@@ -73,7 +73,7 @@ impl<B: SectionBytes> Block<'_, B> {
         self.within(probe)
     }
 
-    /// Refuses a rank that the header's `values` do not allow.
+    /// Refuses a rank that exceeds the header's `values`.
     #[inline]
     fn within(&self, probe: Probe) -> Result<Probe> {
         let inside = probe.before + u32::from(probe.present) <= self.header.values;
@@ -82,7 +82,7 @@ impl<B: SectionBytes> Block<'_, B> {
             .ok_or_else(|| self.broken(0, "a rank in a presence block exceeds its value count"))
     }
 
-    /// The document with value `value`, which is below the header's `values`.
+    /// The document of value `value`, which must be below the header's `values`.
     pub(super) fn select(&self, value: u32) -> Result<u32> {
         let low = match self.header.kind {
             Kind::Empty => self.docs,
@@ -96,9 +96,9 @@ impl<B: SectionBytes> Block<'_, B> {
         (low < self.docs).then_some(low).ok_or_else(lacks)
     }
 
-    /// Values of `docs`, all of this block: `first` plus their ranks, or [`NO_VALUE`].
+    /// Writes the value indices of `docs`, all of this block: `first` plus their ranks, or [`NO_VALUE`].
     ///
-    /// The payload is fetched once; the look-ups then pay for bounds alone.
+    /// Fetches and verifies the payload once, so that each look-up checks only bounds.
     pub(super) fn rank_many(&self, docs: &[DocId], first: u32, out: &mut [u32]) -> Result<()> {
         let Place { section, offset } = self.bytes.place();
         let place = Place { section, offset: offset.saturating_add(self.at as u64) };
@@ -119,7 +119,7 @@ impl<B: SectionBytes> Block<'_, B> {
         Ok(())
     }
 
-    /// A loop of one kind's `probe`, so that the kind is asked for once.
+    /// Calls one layout's `probe` for each document, so that the kind is matched only once.
     #[inline]
     fn each_probe(
         &self,
@@ -135,9 +135,8 @@ impl<B: SectionBytes> Block<'_, B> {
         Ok(())
     }
 
-    /// Tells `visitor` which of the documents `lows` have a value, in ascending order; `first` is the
-    /// number of the block's first document. Whatever the bytes hold, the visitor sees no document
-    /// twice and none outside `lows`.
+    /// Passes the documents of `lows` that have a value to `visitor`, ascending; `first` is the number of the block's
+    /// first document. Whatever the bytes are, the visitor gets no document twice and none outside `lows`.
     pub(super) fn visit(&self, lows: Range<u32>, first: u32, visitor: &mut impl Visitor) -> Result<()> {
         match self.header.kind {
             Kind::Empty => Ok(()),
@@ -153,7 +152,7 @@ impl<B: SectionBytes> Block<'_, B> {
     }
 }
 
-/// The payload of one block as a section of its own, without a tail: no decoder reads beyond.
+/// The payload of one block as a section of its own, without a tail: no decoder reads past its end.
 #[derive(Clone, Copy, Debug)]
 struct Payload<'a> {
     place: Place,

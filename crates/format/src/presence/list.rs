@@ -1,15 +1,15 @@
-//! The *list* block: up to 256 documents, each by its number.
+//! The *list* block: the numbers of up to 256 documents.
 //!
-//! The cheapest for a handful: below 512 bytes, where the buckets of a sparse block alone take 520.
+//! It is the smallest layout for few documents: at most 512 bytes, while the starts of a sparse block alone take 520.
 //!
 //! | offset | bytes | field | meaning |
 //! | -----: | ----: | --- | --- |
 //! | 0 | 2 × `values` | `docs[i]`, u16 | the documents with a value, ascending |
 //! | | 0, 2, 4 or 6 | zero | up to a multiple of 8 |
 //!
-//! `rank` is a binary search of at most nine steps over eight cache lines; that is why longer lists
-//! are refused, though they would stay shorter than a sparse block up to 520 documents. Where rank
-//! entries are ignored, it is a scan, as it was in Lucene 7.
+//! `rank` is a binary search of at most nine steps over eight cache lines. That bound is why longer lists are refused,
+//! although up to 520 documents they would be shorter than a sparse block. In mode `Ignore`, `rank` is a scan, as in
+//! Lucene 7.
 
 use std::ops::Range;
 

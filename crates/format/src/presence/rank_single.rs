@@ -1,10 +1,11 @@
-//! One look-up, by as few instructions as there are.
+//! Fast path for a single rank look-up.
 //!
-//! Nothing here calls a function or makes an error: what looks up a value needs no registers for it. Bytes that were
-//! never checked are left to [`partly_verified`], and whatever else takes care to [`PresenceReader::rank`](super::PresenceReader::rank).
+//! [`verified`] calls no function and creates no error, so that a caller that goes on to read the value spills no
+//! registers for it. [`partly_verified`] serves sections of which some checksums were not compared yet. All else is left
+//! to [`PresenceReader::rank`](super::PresenceReader::rank).
 //!
-//! The processor guesses whether a document has a value, and often ill. So that is found out first, from one bit,
-//! before the values before it are counted.
+//! Whether a document has a value is a branch that CPUs often mispredict. The bit that decides it is therefore read
+//! first, before the values before it are counted.
 
 use std::ops::Range;
 
@@ -17,7 +18,8 @@ use crate::id::DocId;
 use crate::jump::Jump;
 use crate::source::SectionBytes;
 
-/// The rank of `doc`, one of the segment's, if it has a value; `None` if that takes more care.
+/// The rank of `doc`, a document of the segment, if it has a value. The outer `None` means that the fast path does not
+/// apply.
 #[inline(always)]
 #[expect(clippy::option_option, reason = "whether that is known, and whether there is one")]
 pub(super) fn verified<B: SectionBytes>(
@@ -30,7 +32,7 @@ pub(super) fn verified<B: SectionBytes>(
     rank(chain, entry, bytes, doc)
 }
 
-/// The same where not all bytes were checked.
+/// As [`verified`], for sections of which not all bytes are verified.
 #[inline(never)]
 #[expect(clippy::option_option, reason = "as above")]
 pub(super) fn partly_verified<B: SectionBytes>(
@@ -42,7 +44,7 @@ pub(super) fn partly_verified<B: SectionBytes>(
     rank(chain, entry, Single(&chain.bytes), doc)
 }
 
-/// The rank of a document of the block that `entry` leads to.
+/// The rank of a document in the block of the jump entry `entry`.
 #[inline(always)]
 #[expect(clippy::option_option, reason = "as above")]
 fn rank<'a, B: SectionBytes>(
@@ -71,17 +73,17 @@ impl<'a> VerifiedBytes<'a> for &'a [u8] {
         self.get(at..at.wrapping_add(N))?.first_chunk()
     }
 
-    // Large buckets are rare, and a search in one is a call.
+    // Buckets of more than `BUCKET_HEAD` values are rare, and the search in one would be a call.
     #[inline(always)]
     fn part(self, _: Range<usize>) -> Option<&'a [u8]> {
         None
     }
 }
 
-/// The section itself, of which some bytes may be good.
+/// A section of which some bytes are verified.
 struct Single<'a, B>(&'a B);
 
-// Not derived: that would ask for a `B` that can be copied, where it is only borrowed.
+// Not derived: a derive would require `B: Copy`, although `B` is only borrowed.
 impl<B> Clone for Single<'_, B> {
     fn clone(&self) -> Self {
         *self

@@ -6,9 +6,9 @@
 //! | 2 × `runs` | 2 × `runs` | `befores[i]`, u16 | values before each run, ascending from 0 |
 //! | 4 × `runs` | 0 or 4 | zero | up to a multiple of 8 |
 //!
-//! A run is as long as the step to the next one's `befores`, the last as the step to the block's
-//! `values`; no run is empty and no two touch. `rank` is a binary search over the starts, eleven
-//! steps in the 2,110 runs that are still shorter than a bitmap.
+//! The length of a run is the difference to the next `befores`, that of the last one the difference to the block's
+//! `values`. No run is empty and no two touch. `rank` is a binary search over the starts: at most eleven steps, because
+//! more than 2,110 runs take more bytes than a bitmap.
 
 use std::ops::Range;
 
@@ -38,7 +38,7 @@ pub(super) fn encode(words: &Words, out: &mut Vec<u8>) {
     befores.into_iter().for_each(|before| out.put_u16(before));
 }
 
-/// How many runs the documents of `words` form.
+/// The number of runs in `words`.
 pub(super) fn count(words: &Words) -> u32 {
     let mut carry = 0;
     let begins = words.iter().map(|&word| {
@@ -49,7 +49,7 @@ pub(super) fn count(words: &Words) -> u32 {
     begins.sum()
 }
 
-/// One run: its first document, and its values.
+/// One run: its first document, and the range of its values.
 struct Run {
     start: u32,
     values: Range<u32>,
@@ -68,7 +68,7 @@ impl<'a> Runs<'a> {
         Ok(Runs { starts, befores })
     }
 
-    /// Run `index`, if there is one and it ends within the block.
+    /// Run `index`. Refuses one that does not exist or does not end within the block.
     fn run<B: SectionBytes>(&self, block: &Block<'_, B>, index: usize) -> Result<Run> {
         let disordered = "the runs of a presence block overlap, or do not ascend to its value count";
         let (Some(start), Some(before)) = (self.starts.get(index), self.befores.get(index)) else {
@@ -92,7 +92,7 @@ pub(super) fn probe<B: SectionBytes>(block: &Block<'_, B>, low: u32) -> Result<P
     };
     let Some(index) = begun.checked_sub(1) else { return Ok(Probe { before: 0, present: false }) };
     let run = runs.run(block, index)?;
-    // A search over starts that do not ascend may end at one above `low`.
+    // In damaged bytes the starts may not ascend, and the search may end at a start above `low`.
     let value = run.values.start + low.saturating_sub(run.start);
     Ok(Probe { before: value.min(run.values.end), present: value < run.values.end })
 }
@@ -101,7 +101,7 @@ pub(super) fn select<B: SectionBytes>(block: &Block<'_, B>, value: u32) -> Resul
     let runs = Runs::of(block)?;
     let begun = runs.befores.partition_point(|before| number(before) <= value);
     let run = runs.run(block, begun.saturating_sub(1))?;
-    // Behind the block if the befores do not ascend: the caller refuses it.
+    // Past the end of the block if the befores do not ascend; the caller refuses that.
     Ok(value.checked_sub(run.values.start).map_or(block.docs, |offset| run.start + offset))
 }
 

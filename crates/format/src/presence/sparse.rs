@@ -1,7 +1,7 @@
 //! The *sparse* block: a byte for each document with a value, in buckets of 256 documents.
 //!
-//! The high byte of a document's place in the block chooses its bucket, the low byte is kept: half
-//! of what a list of `u16` takes, and the search is over one bucket instead of the whole block.
+//! The high byte of a document's number in the block selects the bucket; only the low byte is stored. That takes half
+//! the bytes of a list of `u16`, and a look-up searches one bucket instead of the whole block.
 //!
 //! With *n* = documents in the block / 256, rounded up (256 in all blocks but the last):
 //!
@@ -12,9 +12,8 @@
 //! | | `values` | `lows[i]`, u8 | the low bytes of the documents, ascending within each bucket |
 //! | | 0 ..= 7 | zero | up to a multiple of 8 |
 //!
-//! `rank` loads two neighbouring starts and searches one bucket: at most 256 bytes, 31 on average in
-//! the fullest block that is not cheaper as a bitmap. The starts are no rank entries that could be left
-//! out: every mode uses them.
+//! `rank` loads two neighbouring starts and searches one bucket. A bucket has at most 256 bytes, and 31 on average in
+//! the fullest block that is smaller than a bitmap. Every mode uses the starts, unlike the rank table of a dense block.
 
 use std::ops::Range;
 
@@ -38,7 +37,7 @@ const fn buckets(docs: u32) -> usize {
     docs.div_ceil(BUCKET) as usize
 }
 
-/// Bytes that the starts take, padding included.
+/// Bytes of the starts, with padding.
 pub(super) const fn starts_len(docs: u32) -> usize {
     ((buckets(docs) + 1) * START).next_multiple_of(8)
 }
@@ -76,17 +75,18 @@ pub(super) fn probe<B: SectionBytes>(block: &Block<'_, B>, low: u32) -> Result<P
     Ok(Probe { before: u32::from(start) + below, present })
 }
 
-/// Where in the payload of a whole block the starts of a document's bucket lie, and about where the bucket does, if documents with a
-/// value lie evenly.
+/// Offsets in the payload of a whole block to prefetch for a look-up of document `low`: the starts of its bucket, and
+/// an estimate of the bucket's position, as if the documents with a value were evenly spread.
 #[inline(always)]
 pub(super) fn prefetch_offsets(low: u16, values: u32) -> [usize; 2] {
     let bucket = usize::from(low.to_le_bytes()[1]);
     [bucket * START, starts_len(BLOCK_DOCS) + ((values as usize * bucket) >> 8)]
 }
 
-/// How many documents of a block have a value before document `low`, and whether that has one itself.
-/// The payload begins at byte `at` of `bytes`, with `starts` bytes of starts; `None` if it ends too
-/// early, or starts do not ascend.
+/// Returns the number of values before document `low` of a block, and whether the document has one.
+///
+/// The payload begins at byte `at` of `bytes`, with `starts` bytes of starts. `None` if the bytes end too early, or the
+/// starts descend.
 #[inline(always)]
 pub(super) fn probe_verified<'a>(
     bytes: impl VerifiedBytes<'a>,
@@ -106,7 +106,7 @@ pub(super) fn probe_verified<'a>(
     Some((u32::from(start) + below, present))
 }
 
-/// How many bytes of a bucket are below `low`, and whether one is equal to it.
+/// The number of bytes of a bucket below `low`, and whether one is equal to it.
 fn search(bucket: &[u8], low: u8) -> (u32, bool) {
     let place = bucket.binary_search(&low);
     let (Ok(at) | Err(at)) = place;
@@ -116,8 +116,7 @@ fn search(bucket: &[u8], low: u8) -> (u32, bool) {
 
 pub(super) fn select<B: SectionBytes>(block: &Block<'_, B>, value: u32) -> Result<u32> {
     let starts = u16s(block.slice(0..(buckets(block.docs) + 1) * START)?);
-    // The last bucket that starts at or before the value: those that follow it begin later, and
-    // those before it, if they start at the same value, are empty.
+    // The last bucket that starts at or before the value. Earlier buckets with the same start are empty.
     let high = starts.partition_point(|start| u32::from(u16::from_le_bytes(*start)) <= value);
     let Some(high) = high.checked_sub(1).filter(|&high| high < buckets(block.docs)) else {
         return Err(disordered(block, 0));
@@ -136,29 +135,29 @@ pub(super) fn visit<B: SectionBytes>(
     if lows.is_empty() {
         return Ok(());
     }
-    // With the tail, so that many bytes can be taken at once.
+    // Includes the section's tail, so that kernels can load whole vectors.
     let payload = block.slice(0..len(block.header.values, block.docs) + TAIL)?;
     let (starts, bytes) = payload.split_at(starts_len(block.docs));
     let starts = u16s(starts);
-    let good = &bytes[..block.header.values as usize];
-    let [before, whole, behind] = cut(&lows, BUCKET);
+    let values = &bytes[..block.header.values as usize];
+    let [before, whole, after] = cut(&lows, BUCKET);
     let visit = || {
         for bucket in before {
-            part(bucket, &lows, first, starts, good, visitor)?;
+            part(bucket, &lows, first, starts, values, visitor)?;
         }
         if !whole.is_empty() {
             let starts = &starts[whole.start as usize..=whole.end as usize];
             visitor.buckets(first + whole.start * BUCKET, starts, bytes)?;
         }
-        for bucket in behind {
-            part(bucket, &lows, first, starts, good, visitor)?;
+        for bucket in after {
+            part(bucket, &lows, first, starts, values, visitor)?;
         }
         Some(())
     };
     visit().ok_or_else(|| disordered(block, 0))
 }
 
-/// Tells `visitor` of those documents of `bucket` that are among `lows`.
+/// Passes the documents of `bucket` that are in `lows` to `visitor`.
 fn part(
     bucket: u32,
     lows: &Range<u32>,

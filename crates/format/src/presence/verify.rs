@@ -1,4 +1,4 @@
-//! The full check: every byte of the sections, against what the encoder would have written.
+//! The full check: compares every byte of the sections with what the encoder would have written.
 
 use super::bitmap::BLOCK_WORDS;
 use super::block::Block;
@@ -10,17 +10,19 @@ use crate::jump::{Step, walk};
 use crate::source::SectionBytes;
 
 impl<B: SectionBytes> PresenceReader<B> {
-    /// Reads everything, and proves that it is consistent: that the chain has a block for each 65,536
-    /// documents and ends where the section does, that each block holds as many documents as its
-    /// header says and is byte for byte what the encoder makes of them in its kind (so ranks, starts,
-    /// order and padding are right), that the blocks' values add up, and that the jump table, which is
-    /// checked in every mode, has the entries that a walk gives.
+    /// Reads all sections and checks that
+    ///
+    /// - there is a block for each 65,536 documents, and the last one ends where the section ends;
+    /// - each block has as many documents as its header says, and is byte for byte what the encoder writes for them in
+    ///   its kind: so the rank table, bucket starts, order and padding are right;
+    /// - the values of the blocks add up to the column's;
+    /// - the jump table, if the file has one, agrees with the headers, whichever mode is in use.
     ///
     /// O(bytes + `docs` / 64).
     ///
     /// # Errors
     ///
-    /// At the first byte that is not as it has to be.
+    /// At the first byte that breaks one of these rules.
     pub fn verify(&self) -> Result<()> {
         let Shape::Blocks { chain, jump } = &self.shape else { return Ok(()) };
         let mut expected = Vec::new();
@@ -39,7 +41,7 @@ impl<B: SectionBytes> PresenceReader<B> {
     }
 }
 
-/// Reads the block's documents, and appends the payload that they give.
+/// Reads the documents of a block, and appends the payload that the encoder writes for them.
 fn rewrite<B: SectionBytes>(block: &Block<'_, B>, out: &mut Vec<u8>) -> Result<()> {
     let mut words = [0; BLOCK_WORDS];
     block.visit(0..block.docs, 0, &mut Exists { start: 0, bits: &mut words })?;
@@ -51,7 +53,7 @@ fn rewrite<B: SectionBytes>(block: &Block<'_, B>, out: &mut Vec<u8>) -> Result<(
     Ok(())
 }
 
-/// Refuses with `why` at the first byte from `at` on that is not `expected`.
+/// Compares the bytes at `at` with `expected`; the error is at the first byte that differs.
 fn same<B: SectionBytes>(bytes: &B, at: usize, expected: &[u8], why: &'static str) -> Result<()> {
     let found = bytes.slice(at..at + expected.len())?;
     if found == expected {

@@ -1,9 +1,9 @@
-//! What is done with the documents that a block tells of, and the bitsets it is done to.
+//! Visitors of the documents of a block: collect them, set their bits, or expand bits of values.
 //!
-//! Four kinds of blocks tell of their documents one by one, by the word or by the run; three things
-//! can be done with them. A [`Visitor`] between the two keeps that at seven loops instead of twelve.
+//! The four layouts yield documents one by one, by the word, by the bucket or by the run. Each of the three operations
+//! is a [`Visitor`] of those, which takes seven loops; a loop for each layout and operation would be twelve.
 //!
-//! In all bitsets, bit *i* % 64 of word *i* / 64 is number *i*.
+//! In all bitsets, number *i* is bit *i* % 64 of word *i* / 64.
 
 use std::ops::Range;
 
@@ -11,16 +11,15 @@ use super::write_docs::{self, BUCKET};
 use crate::bits::fill;
 use crate::id::DocId;
 
-/// Takes the documents of a range that have a value, in ascending order, in whichever shape their
-/// block has them.
+/// Receives the documents of a range that have a value, ascending, in the form in which their block stores them.
 pub(super) trait Visitor {
     /// One document.
     fn one(&mut self, doc: u32);
 
-    /// The documents `doc + i` for every set bit *i* of `bits`, which has one.
+    /// The documents `doc + i` for every set bit *i* of `bits`, which is not zero.
     fn word(&mut self, doc: u32, bits: u64);
 
-    /// The same for each of `words`, whether or not it has one; the first begins with `doc`.
+    /// As [`word`](Self::word) for each of `words`, which may be zero; the first one begins with `doc`.
     fn words(&mut self, doc: u32, words: &[[u8; 8]]) {
         for (doc, word) in (doc..).step_by(64).zip(words) {
             match u64::from_le_bytes(*word) {
@@ -30,8 +29,8 @@ pub(super) trait Visitor {
         }
     }
 
-    /// The documents of sparse buckets, the first of which begins with `doc`: those of bucket *b* are
-    /// `lows[starts[b] .. starts[b + 1]]`. `None` if there are no such.
+    /// The documents of sparse buckets, the first of which begins with `doc`. Bucket *b* is
+    /// `lows[starts[b] .. starts[b + 1]]`. `None` if that range is not valid.
     fn buckets(&mut self, doc: u32, starts: &[[u8; 2]], lows: &[u8]) -> Option<()> {
         for (doc, pair) in (doc..).step_by(BUCKET as usize).zip(starts.windows(2)) {
             let [start, end] = [pair[0], pair[1]].map(|start| usize::from(u16::from_le_bytes(start)));
@@ -44,11 +43,11 @@ pub(super) trait Visitor {
     fn run(&mut self, docs: Range<u32>);
 }
 
-/// Writes the documents one behind the other.
+/// Writes the documents to a slice, in order.
 pub(super) struct Collect<'a> {
-    /// Room for as many as there should be, and for [`ROOM`](write_docs::ROOM) more.
+    /// Space for the expected number of documents, and for [`ROOM`](write_docs::ROOM) more.
     out: &'a mut [DocId],
-    /// How many there are, those included for which there was no room.
+    /// Number of documents, with those that did not fit.
     found: usize,
 }
 
@@ -57,7 +56,7 @@ impl<'a> Collect<'a> {
         Collect { out, found: 0 }
     }
 
-    /// How many documents there were.
+    /// The number of documents visited.
     pub(super) fn found(&self) -> usize {
         self.found
     }
@@ -87,14 +86,14 @@ impl Visitor for Collect<'_> {
     }
 
     fn run(&mut self, docs: Range<u32>) {
-        let behind = self.found + docs.len();
-        let places = self.out.get_mut(self.found..behind).unwrap_or_default();
+        let end = self.found + docs.len();
+        let places = self.out.get_mut(self.found..end).unwrap_or_default();
         places.iter_mut().zip(docs).for_each(|(place, doc)| *place = DocId::new(doc));
-        self.found = behind;
+        self.found = end;
     }
 }
 
-/// Sets each document's bit.
+/// Sets the bit of each document.
 pub(super) struct Exists<'a> {
     /// The document of bit 0.
     pub(super) start: u32,
@@ -131,14 +130,14 @@ impl Visitor for Exists<'_> {
     }
 }
 
-/// Sets the bits of those documents whose value has one.
+/// Sets the bit of each document whose value has its bit set.
 pub(super) struct Expand<'a> {
     /// The document of bit 0.
     pub(super) start: u32,
     pub(super) bits: &'a mut [u64],
-    /// One bit a value; those that are not there are taken as zero.
+    /// One bit a value; missing bits count as zero.
     pub(super) values: &'a [u64],
-    /// The value of the next document.
+    /// Position of the next document's value in `values`.
     pub(super) at: usize,
 }
 
@@ -148,7 +147,7 @@ impl Expand<'_> {
     fn take(&mut self, count: u32) -> u64 {
         let (index, shift) = (self.at / 64, self.at % 64);
         let word = |index: usize| self.values.get(index).copied().unwrap_or(0);
-        // In two steps, because a shift by 64 would be one by 0.
+        // Shifts in two steps, because a single shift by 64 overflows.
         let bits = word(index) >> shift | word(index + 1) << 1 << (63 - shift);
         self.at += count as usize;
         bits & (!0 >> (64 - count))
@@ -181,7 +180,7 @@ impl Visitor for Expand<'_> {
     }
 }
 
-/// ORs `word` to the 64 bits that begin at bit `at`; those behind the bitset's end must be zero.
+/// ORs `word` into the 64 bits from bit `at` on. Bits past the end of the bitset must be zero.
 #[inline]
 fn or_at(bits: &mut [u64], at: usize, word: u64) {
     let (index, shift) = (at / 64, at % 64);
@@ -192,7 +191,7 @@ fn or_at(bits: &mut [u64], at: usize, word: u64) {
     }
 }
 
-/// Moves the low bits of `bits` to where `mask` has ones, as `pdep` does.
+/// Moves the low bits of `bits` to the positions of the ones in `mask`, as the `pdep` instruction does.
 #[inline]
 fn deposit(mut bits: u64, mut mask: u64) -> u64 {
     let mut deposited = 0;

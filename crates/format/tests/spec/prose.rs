@@ -269,8 +269,8 @@ fn the_numbers_in_the_modules_heads_are_the_document_s() {
     let spec = Document::spec().prose();
     let presence = Document::new(include_str!("../../src/presence.rs")).prose();
     for (number, head) in [
-        ("`list` for up to 256 scattered", "up to 256 of them do, scattered"),
-        ("`sparse` for up to 7,920,", "up to 7,920 do, scattered"),
+        ("`list` for up to 256 scattered", "up to 256 scattered documents"),
+        ("`sparse` for up to 7,920,", "up to 7,920 scattered documents"),
         ("`runs` for up to 2,110 runs", "at most 2,110 runs"),
         ("begin at byte 520 of the payload", "| 520 + values |"),
         ("the payload takes 8,448 bytes", "| dense | 8,448 |"),

@@ -1,7 +1,7 @@
 //! The layouts of a column's fields and sections: each row of a table holds the field's bytes.
 
 use docvalues_format::binary::{
-    self, Binary, BinaryOffsets, BinaryOptions, Blocks, Coding, Compression, MAX_SYMBOL,
+    self, Binary, BinaryOffsets, BinaryOptions, Coding, Compression, DeflateBlocks, MAX_SYMBOL,
 };
 use docvalues_format::dictionary;
 use docvalues_format::error::Section;
@@ -229,7 +229,7 @@ fn binary_fields() {
         f("block_ends", encoded_ref(reference(6))),
         f("preset", encoded_ref(reference(7))),
     ];
-    let blocks = Blocks { total_len: 0x23, ends: reference(6), preset: Some(reference(7)) };
+    let blocks = DeflateBlocks { total_len: 0x23, ends: reference(6), preset: Some(reference(7)) };
     let (coding, offsets) = (Coding::Deflate(blocks), BinaryOffsets::Fixed(0x22));
     let mut made = Vec::new();
     Binary { count: 0x21, bytes: Some(reference(5)), coding, offsets }.encode_meta(&mut made);

@@ -112,17 +112,17 @@ fn parts_that_disagree_are_refused() {
     let cut = change(&|blocks| blocks.ends.truncate(40));
     assert_eq!(refusal(cut), format!("length of the block ends: expected {len}, found 40"));
     let long = change(&|blocks| blocks.total_len += 1 << 20);
-    assert!(refusal(long).starts_with("length of the block ends is"), "a total of more blocks");
+    assert!(refusal(long).starts_with("length of the block ends: expected"), "a total of more blocks");
     let more = change(&|blocks| blocks.total_len += 1);
-    assert!(refusal(more).starts_with("last offset is"));
+    assert!(refusal(more).starts_with("last offset: expected"));
     let empty = change(&|blocks| blocks.preset = Some(Vec::new()));
     assert_eq!(refusal(empty), "the preset dictionary is empty");
     let large = change(&|blocks| blocks.preset = Some(vec![0; MAX_PRESET + 1]));
     assert_eq!(refusal(large), "length of the preset dictionary: expected at most 28672, found 28673");
     let beyond = change(&|blocks| blocks.ends[6] = 1);
-    assert!(refusal(beyond).starts_with("end of a block is"));
+    assert!(refusal(beyond).starts_with("end of a block: expected"));
     let longer = Binary { bytes: good.bytes.clone().map(|bytes| [bytes, vec![0]].concat()), ..good.clone() };
-    assert!(refusal(longer).starts_with("end of the last block is"));
+    assert!(refusal(longer).starts_with("end of the last block: expected"));
     let other = change(&|blocks| blocks.preset = None);
     assert!(refusal(other).starts_with("a block "), "without its preset dictionary");
 }
