@@ -1,7 +1,8 @@
 //! Documents with a value: a set with rank and select.
 //!
 //! A column stores the values of those documents that have one, end to end. [`PresenceReader`] maps between documents
-//! and values: *rank* takes a [`DocId`] to the [`ValueIndex`] of its value, *select* takes a value index to its document.
+//! and values: *rank* takes a [`DocId`] to the [`ValueIndex`] of its value, *select* takes a value index to its
+//! document.
 //!
 //! If every document has a value, or none has, nothing is stored. Otherwise the section has a block for each 65,536
 //! documents. The writer gives each block the smallest of six layouts:

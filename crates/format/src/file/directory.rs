@@ -1,9 +1,9 @@
 //! The directory: every column's entry, in pages sorted by field name.
 //!
-//! A segment may have 65,000 columns and be opened for one of them, so nothing but the *root* is
-//! read at opening (see [`root`](super::root)); a column is found by binary search over the pages, of which each has a checksum
-//! of its own. The sections of the columns lie in the file in the order of the columns' names; page
-//! and entry say where theirs end, so that no two columns can claim the same bytes.
+//! A segment may have 65,000 columns and be opened for one of them, so nothing but the *root* is read at opening (see
+//! [`root`](super::root)); a column is found by binary search over the pages, of which each has a checksum of its own.
+//! The sections of the columns lie in the file in the order of the columns' names; page and entry say where theirs end,
+//! so that no two columns can claim the same bytes.
 //!
 //! # Page
 //!
@@ -38,7 +38,8 @@ impl<'a> Page<'a> {
     ///
     /// # Errors
     ///
-    /// [`ErrorKind::Checksum`](crate::error::ErrorKind::Checksum), and when the page's skeleton contradicts itself or `page`.
+    /// [`ErrorKind::Checksum`](crate::error::ErrorKind::Checksum), and when the page's skeleton contradicts itself or
+    /// `page`.
     pub fn parse(bytes: &'a [u8], page: &PageRef) -> Result<Page<'a>> {
         let place = Place { section: Section::DirectoryPage, offset: page.bytes.start };
         granule::check(place.section, place.offset, bytes, page.crc)?;

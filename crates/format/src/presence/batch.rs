@@ -1,7 +1,7 @@
-//! Many documents at once: lists of them, and ranges.
+//! Operations on many documents: lists and ranges.
 //!
-//! A block is located once for all of its documents, and its payload fetched once; bitmaps are
-//! treated by the word, runs as runs.
+//! A block is located, and its payload fetched, once for all of its documents. Bitmaps are processed by the word, and
+//! runs as a whole.
 
 use std::ops::Range;
 
@@ -15,18 +15,18 @@ use crate::error::{ErrorKind, Result};
 use crate::id::{BLOCK_DOCS, DocId, ValueIndex};
 use crate::source::SectionBytes;
 
-/// The value indices of many documents, as [`PresenceReader::indices`] finds them.
+/// The value indices of many documents, from [`PresenceReader::indices`].
 #[derive(Clone, Copy, Debug)]
 pub struct Indices<'a> {
-    /// One for each document; [`NO_VALUE`] for those without a value.
+    /// The value index of each document; [`NO_VALUE`] for documents without a value.
     pub each: &'a [u32],
-    /// Whether all of them have one.
+    /// Whether all documents have a value.
     pub all: bool,
 }
 
 impl<B: SectionBytes> PresenceReader<B> {
-    /// What [`rank_many`](Self::rank_many) finds, in `buffer`; where each document is its own value's index,
-    /// `docs` themselves, without a copy.
+    /// As [`rank_many`](Self::rank_many) into `buffer`. If every document of the column has a value, returns `docs`
+    /// themselves, without a copy.
     ///
     /// # Errors
     ///
@@ -34,7 +34,7 @@ impl<B: SectionBytes> PresenceReader<B> {
     ///
     /// # Panics
     ///
-    /// When `buffer` has fewer places than `docs` has documents.
+    /// When `buffer` is shorter than `docs`.
     pub fn indices<'a>(&self, docs: &'a [DocId], buffer: &'a mut [u32]) -> Result<Indices<'a>> {
         if let Shape::All = self.shape
             && bits::all_below(docs, self.docs)
@@ -43,25 +43,23 @@ impl<B: SectionBytes> PresenceReader<B> {
         }
         let each = &mut buffer[..docs.len()];
         self.rank_many(docs, each)?;
-        // To the last one, whatever they are: so it becomes vector code.
+        // Without an early exit, so that the loop is vectorized.
         Ok(Indices { each, all: each.iter().fold(true, |all, &index| all & (index != NO_VALUE)) })
     }
 
-    /// `docs` as indices, if every document has a value and is itself its index. Documents past the last one are indices past
-    /// the last one.
+    /// `docs` as value indices, if every document has a value. A document past the end becomes an index past the end.
     pub fn own_indices<'a>(&self, docs: &'a [DocId]) -> Option<&'a [u32]> {
         self.is_all().then(|| simd::numbers(docs))
     }
 
-    /// [`rank`](Self::rank) of each of `docs`, in any order, into the same place of `out`;
-    /// [`NO_VALUE`] for those without a value.
+    /// Writes the [`rank`](Self::rank) of each of `docs`, in any order, to the same position of `out`;
+    /// [`NO_VALUE`] for documents without a value.
     ///
-    /// Fastest in ascending order: documents that follow each other in the same block share the
-    /// way to it.
+    /// Ascending order is fastest: neighbours in one block locate it only once.
     ///
     /// # Errors
     ///
-    /// As [`rank`](Self::rank). What is in `out` then is unspecified.
+    /// As [`rank`](Self::rank). The contents of `out` are then unspecified.
     ///
     /// # Panics
     ///
@@ -79,8 +77,8 @@ impl<B: SectionBytes> PresenceReader<B> {
         Ok(())
     }
 
-    /// [`rank_many`](Self::rank_many) among blocks, whatever the CPU.
-    // Always: compiled once for each kind of CPU, together with its loops.
+    /// [`rank_many`](Self::rank_many) in blocks, with the loops of `kernel`.
+    // Always inlined: the caller compiles it, with its loops, for one CPU.
     #[inline(always)]
     pub(super) fn ranks(&self, docs: &[DocId], out: &mut [u32], kernel: impl BatchKernel) -> Result<()> {
         let Shape::Blocks { chain, jump } = &self.shape else { return Ok(()) };
@@ -92,7 +90,7 @@ impl<B: SectionBytes> PresenceReader<B> {
                 (docs, out) = (&docs[done..], &mut out[done..]);
             }
             let Some(head) = docs.first() else { return Ok(()) };
-            // The careful way, block by block.
+            // The general code, block by block.
             let number = head.split().0;
             let (begin, size) = (number * BLOCK_DOCS, chain.docs_in(number));
             let len = docs.iter().take_while(|doc| doc.get().wrapping_sub(begin) < size).count();
@@ -100,7 +98,7 @@ impl<B: SectionBytes> PresenceReader<B> {
             (these, docs) = docs.split_at(len.max(1));
             (places, out) = out.split_at_mut(len.max(1));
             if len == 0 {
-                // Behind the last document.
+                // Past the last document.
                 places.fill(NO_VALUE);
                 continue;
             }
@@ -109,16 +107,16 @@ impl<B: SectionBytes> PresenceReader<B> {
         }
     }
 
-    /// Appends the documents of the range that have a value to `out`, ascending, and returns the
-    /// index of the first one's value; the others' follow it. Documents past the end have none.
+    /// Appends the documents of the range that have a value to `out`, ascending. Returns the value index of the first;
+    /// the next ones have the indices after it. Documents past the end have no value.
     ///
     /// # Errors
     ///
-    /// As [`rank`](Self::rank). What was appended to `out` then is unspecified.
+    /// As [`rank`](Self::rank). What was appended to `out` is then unspecified.
     pub fn collect(&self, docs: Range<u32>, out: &mut Vec<DocId>) -> Result<ValueIndex> {
         let (values, docs) = (self.values_in(docs.clone())?, self.clip(docs));
         let before = out.len();
-        // Not more than there are documents, whatever the ranks say.
+        // Never more than the documents of the range, whatever the ranks say.
         out.resize(before + values.len().min(docs.len()) + ROOM, DocId::new(0));
         let mut visitor = Collect::new(&mut out[before..]);
         self.visit(docs.clone(), &mut visitor)?;
@@ -128,7 +126,7 @@ impl<B: SectionBytes> PresenceReader<B> {
         Ok(ValueIndex::new(values.start))
     }
 
-    /// The indices of the values that documents of the range have.
+    /// The value indices of the documents in the range.
     ///
     /// Two look-ups, however long the range is.
     ///
@@ -143,11 +141,11 @@ impl<B: SectionBytes> PresenceReader<B> {
         Ok(start..end)
     }
 
-    /// Sets bit *i* of `bits` if document `docs.start` + *i* has a value; leaves the others.
+    /// Sets bit *i* of `bits` if document `docs.start` + *i* has a value; keeps the other bits.
     ///
     /// # Errors
     ///
-    /// As [`rank`](Self::rank). What was set in `bits` then is unspecified.
+    /// As [`rank`](Self::rank). The bits that were set are then unspecified.
     ///
     /// # Panics
     ///
@@ -157,13 +155,13 @@ impl<B: SectionBytes> PresenceReader<B> {
         self.visit(docs, &mut Exists { start, bits })
     }
 
-    /// From values to documents: sets bit *i* of `bits` if document `docs.start` + *i* has a value
-    /// and that value's bit is set; leaves the others. Bit *j* of `value_bits` is for the *j*-th of
-    /// [`values_in`](Self::values_in); bits that are not there are taken as zero.
+    /// Maps a bitset of values to one of documents: sets bit *i* of `bits` if document `docs.start` + *i* has a value
+    /// and the bit of that value is set; keeps the other bits. Bit *j* of `value_bits` belongs to the *j*-th index of
+    /// [`values_in`](Self::values_in); missing bits count as zero.
     ///
     /// # Errors
     ///
-    /// As [`rank`](Self::rank). What was set in `bits` then is unspecified.
+    /// As [`rank`](Self::rank). The bits that were set are then unspecified.
     ///
     /// # Panics
     ///
@@ -176,13 +174,13 @@ impl<B: SectionBytes> PresenceReader<B> {
         self.count(visitor.at == values.len())
     }
 
-    /// Makes sure that `bits` has a bit for each of `docs`, and returns the document of bit 0.
+    /// Asserts that `bits` has a bit for each of `docs`, and returns the document of bit 0.
     fn bitset(&self, docs: &Range<u32>, bits: &[u64]) -> u32 {
         assert!(docs.len().div_ceil(64) <= bits.len(), "`bits` has a bit for each of `docs`");
         docs.start
     }
 
-    /// The part of the range that the segment has.
+    /// The part of the range that lies in the segment.
     fn clip(&self, docs: Range<u32>) -> Range<u32> {
         let start = docs.start.min(self.docs);
         start..docs.end.clamp(start, self.docs)
@@ -202,7 +200,7 @@ impl<B: SectionBytes> PresenceReader<B> {
         }
     }
 
-    /// Tells `visitor` of the documents of the range that have a value.
+    /// Passes the documents of the range that have a value to `visitor`.
     fn visit(&self, docs: Range<u32>, visitor: &mut impl Visitor) -> Result<()> {
         let docs = self.clip(docs);
         if docs.is_empty() {
@@ -226,9 +224,9 @@ impl<B: SectionBytes> PresenceReader<B> {
         Ok(())
     }
 
-    /// Refuses documents that do not `agree` with what is known of them.
+    /// The error of a number of documents that does not `agree` with headers and ranks.
     fn count(&self, agree: bool) -> Result<()> {
-        let why = "the documents of presence blocks are not as many as their headers and ranks say";
+        let why = "the number of documents in presence blocks does not match their headers and ranks";
         self.place().check(0, ErrorKind::rule(agree, why))
     }
 }

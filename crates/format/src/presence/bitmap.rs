@@ -19,8 +19,8 @@ pub(super) fn ones(words: &[u64]) -> impl Iterator<Item = u32> {
     })
 }
 
-/// Splits a range into units of `unit`: the unit that it covers partly at its start, the units that it covers whole, and
-/// the unit that it covers partly at its end. The results are ranges of unit numbers.
+/// Splits a range into units of `unit`: the unit that it covers partly at its start, the units that it covers whole,
+/// and the unit that it covers partly at its end. The results are ranges of unit numbers.
 pub(super) fn cut(range: &Range<u32>, unit: u32) -> [Range<u32>; 3] {
     let (start, end) = (range.start / unit, range.end.div_ceil(unit));
     let whole = range.start.div_ceil(unit)..range.end / unit;

@@ -1,14 +1,14 @@
-//! Look-ups in dense blocks, eight at a time, for CPUs with AVX2 or AVX-512.
+//! Look-ups in dense blocks, eight at a time, with AVX2 or AVX-512.
 //!
-//! | step | eight documents take |
+//! | step | for eight documents |
 //! | --- | --- |
-//! | *find*: entries of their blocks | eight loads, and two transpositions that put fields side by side |
-//! | where rank entry and line lie; whether they are inside | arithmetic in lanes |
-//! | *count*, AVX2: rank entry and bits of the line | one document after the other; words as the compiler likes |
-//! | *count*, AVX-512: bits of the lines | eight loads, counted by the word; a tree that sums them up |
+//! | *find*: their jump entries | eight loads, and two transpositions that gather equal fields |
+//! | *find*: offsets of rank entry and line, and bounds | arithmetic by lanes |
+//! | *count*, AVX2: rank entry and bits of the line | one document after the other |
+//! | *count*, AVX-512: bits of the lines | eight loads, a popcount of each word, and a tree of sums |
 //!
-//! A stretch of documents goes through each step before any goes through the next, so that the lines of all are on their way
-//! before the first is counted. Whatever is unusual in one of eight leaves the rest of a stretch to [`VerifiedBlocks`].
+//! All [`TOGETHER`] documents go through one step before the next one, so that the lines of all are prefetched before
+//! the first is counted. If one of eight documents is unusual, [`VerifiedBlocks`] looks up the remaining ones.
 #![expect(clippy::cast_possible_truncation, reason = "places below the end of a section with 32 bits")]
 
 use std::arch::x86_64::*;
@@ -23,31 +23,31 @@ use crate::prefetch::prefetch;
 /// Documents that go through a step together.
 const GROUP: usize = 8;
 
-/// The look-ups of a batch.
+/// The state of a batch of look-ups.
 pub(super) struct DenseBatch<'a> {
     blocks: VerifiedBlocks<'a>,
-    /// The last block, which may have fewer documents.
+    /// Number of the last block, which may have fewer documents.
     last: u32,
-    /// Where a whole block and the last one begin at the latest, in units of 8 bytes.
+    /// The largest valid offset of a payload, for a whole block and for the last one, in units of 8 bytes.
     most: [u32; 2],
     /// The block whose bytes were last found to be verified.
     verified: Option<u32>,
     groups: [Group; TOGETHER / GROUP],
 }
 
-/// Where to look for eight documents.
+/// The positions to read for eight documents.
 #[derive(Clone, Copy, Default)]
 struct Group {
-    /// Values in the blocks before theirs.
+    /// Values before their blocks.
     before: [u32; GROUP],
-    /// Where their rank entries lie,
+    /// Offsets of their rank entries.
     rank_at: [u32; GROUP],
-    /// and the lines that these belong to.
+    /// Offsets of their lines of bitmap.
     line_at: [u32; GROUP],
 }
 
 impl<'a> DenseBatch<'a> {
-    /// `None` if not all of the table is known to be good, or the section is shorter than a block or has 4 GiB.
+    /// `None` if not all of the jump table is verified, or the section is shorter than a block or not below 4 GiB.
     #[inline(always)]
     pub(super) fn new(blocks: VerifiedBlocks<'a>) -> Option<DenseBatch<'a>> {
         blocks.table.part(0..blocks.blocks.checked_mul(BlockEntry::LEN)?)?;
@@ -58,18 +58,20 @@ impl<'a> DenseBatch<'a> {
         Some(DenseBatch { blocks, last, most, verified: None, groups: [Group::default(); TOGETHER / GROUP] })
     }
 
-    /// The ranks of `docs`, [`TOGETHER`] at most, up to the first eight of which one takes more care; returns how many are done.
+    /// Writes the ranks of `docs`, at most [`TOGETHER`], up to the first eight of which one needs the general code.
+    /// Returns the number of ranks written.
     ///
     /// # Safety
     ///
-    /// This CPU has AVX2, BMI2 and POPCNT; `AVX512`: and all that [`has_avx512`](crate::bits::has_avx512) asks for.
+    /// The CPU must have AVX2, BMI2 and POPCNT, and with `AVX512` all features that
+    /// [`has_avx512`](crate::bits::has_avx512) checks.
     #[inline(always)]
     pub(super) unsafe fn ranks<const AVX512: bool>(&mut self, docs: &[DocId], out: &mut [u32]) -> usize {
         let docs = docs.as_chunks().0;
         let mut found = 0;
-        // No closures: those would not become part of the loop.
+        // No closures: they would not be inlined.
         for docs in docs {
-            // SAFETY: as the caller promises.
+            // SAFETY: the caller guarantees the CPU features.
             if !unsafe { self.find(docs, found) } {
                 break;
             }
@@ -78,7 +80,7 @@ impl<'a> DenseBatch<'a> {
         let mut done = 0;
         for ((group, docs), out) in self.groups[..found].iter().zip(docs).zip(out.as_chunks_mut().0) {
             let is_verified = match AVX512 {
-                // SAFETY: as the caller promises, and each of these was found.
+                // SAFETY: the caller guarantees the CPU features, and `find` has found each of these groups.
                 true => unsafe { self.count_avx512(group, docs, out) },
                 // SAFETY: as above.
                 false => unsafe { self.count(group, docs, out) },
@@ -91,8 +93,8 @@ impl<'a> DenseBatch<'a> {
         done
     }
 
-    /// Finds where to look for `docs`, of which the groups at `group` keep note; `false` if one is not in a dense block, or takes more
-    /// care.
+    /// Stores the positions to read for `docs` in `groups[group]`; `false` if a document is not in a dense block, or
+    /// needs the general code.
     #[target_feature(enable = "avx2")]
     #[inline]
     fn find(&mut self, docs: &[DocId; GROUP], group: usize) -> bool {
@@ -123,8 +125,8 @@ impl<'a> DenseBatch<'a> {
         self.blocks.bytes.granules.is_none() || self.are_verified(docs, payload)
     }
 
-    /// What the entries of their blocks say of documents, all of which are of this column: values before, where the payload
-    /// begins in units of 8 bytes, and the kind if it is one without runs.
+    /// The fields of the jump entries of `docs`, which must be documents of the segment: values before, offset of the
+    /// payload in units of 8 bytes, and the tag of the kind (with the number of runs, if it is not 0).
     #[target_feature(enable = "avx2")]
     #[inline]
     fn entries(&self, docs: &[DocId; GROUP]) -> [__m256i; 3] {
@@ -132,7 +134,8 @@ impl<'a> DenseBatch<'a> {
         let two = |i: usize| {
             let entry = |i: usize| {
                 let entry = table.wrapping_add(docs[i].split().0 as usize * BlockEntry::LEN);
-                // SAFETY: the table has an entry for each block, and a document that is there has one.
+                // SAFETY: the table has an entry for each block, and `new` checked its length. `find` checked that the
+                // document is one of the segment, so its block has an entry.
                 unsafe { _mm_loadu_si128(entry.cast()) }
             };
             _mm256_inserti128_si256::<1>(_mm256_castsi128_si256(entry(i)), entry(i + 4))
@@ -143,7 +146,7 @@ impl<'a> DenseBatch<'a> {
         [_mm256_unpacklo_epi64(low, high), _mm256_unpackhi_epi64(low, high), kinds]
     }
 
-    /// Whether all bytes of the blocks of `docs`, whose payloads begin at these places, are known to be good.
+    /// Whether all bytes of the blocks of `docs`, whose payloads begin at `payloads`, are verified.
     #[target_feature(enable = "avx2")]
     #[inline]
     fn are_verified(&mut self, docs: &[DocId; GROUP], payloads: __m256i) -> bool {
@@ -163,18 +166,18 @@ impl<'a> DenseBatch<'a> {
         true
     }
 
-    /// Writes the ranks of eight documents; `false` if one is above the column's values.
+    /// Writes the ranks of eight documents; `false` if one exceeds the column's values.
     ///
     /// # Safety
     ///
-    /// [`find`](Self::find) must have found `group` for `docs`.
+    /// `group` must be what [`find`](Self::find) stored for `docs`.
     #[target_feature(enable = "avx2,bmi2,popcnt")]
     #[inline]
     unsafe fn count(&self, group: &Group, docs: &[DocId; GROUP], out: &mut [u32; GROUP]) -> bool {
         let bytes = self.blocks.bytes.bytes.as_ptr();
         let mut most = 0;
         for i in 0..GROUP {
-            // SAFETY: rank entries and lines of a block that ends in the section.
+            // SAFETY: `find` checked that the whole block lies in the section, and so do its rank entries and lines.
             let line = unsafe { &*bytes.wrapping_add(group.line_at[i] as usize).cast::<[u8; LINE]>() };
             // SAFETY: as above.
             let rank =
@@ -182,17 +185,17 @@ impl<'a> DenseBatch<'a> {
             let (before, present) = count(line, docs[i].get() % (8 * LINE as u32));
             let rank = u32::from(u16::from_le(rank)) + before;
             most = most.max(u64::from(group.before[i]) + u64::from(rank) + u64::from(present));
-            // Without a branch: all ones if it has no value.
+            // Without a branch: all ones, which is `NO_VALUE`, if the document has no value.
             out[i] = group.before[i].wrapping_add(rank) | u32::from(present).wrapping_sub(1);
         }
         most <= self.blocks.values.into()
     }
 
-    /// As [`count`](Self::count).
+    /// As [`count`](Self::count), with AVX-512.
     ///
     /// # Safety
     ///
-    /// [`find`](Self::find) must have found `group` for `docs`.
+    /// `group` must be what [`find`](Self::find) stored for `docs`.
     #[target_feature(enable = "avx2,bmi2,popcnt,avx512f,avx512bw,avx512dq,avx512vl,avx512vpopcntdq")]
     #[inline]
     unsafe fn count_avx512(&self, group: &Group, docs: &[DocId; GROUP], out: &mut [u32; GROUP]) -> bool {
@@ -200,7 +203,8 @@ impl<'a> DenseBatch<'a> {
         let line = |i: usize| bytes.wrapping_add(group.line_at[i] as usize);
         let word = |i: usize| docs[i].get() / 64 % 8;
         let count = |i| {
-            // SAFETY: lines of a block that ends in the section; the same below of their words, and of rank entries.
+            // SAFETY: `find` checked that the whole block lies in the section, and so do its lines, their words and the
+            // rank entries, which are loaded below.
             let words = unsafe { _mm512_loadu_si512(line(i).cast()) };
             _mm512_maskz_popcnt_epi64(!(u8::MAX << word(i)), words)
         };
@@ -222,7 +226,7 @@ impl<'a> DenseBatch<'a> {
         let below = _mm512_andnot_si512(_mm512_sub_epi64(_mm512_setzero_si512(), bit), words);
         let rank = _mm256_add_epi32(_mm512_cvtepi64_epi32(_mm512_popcnt_epi64(below)), whole);
         let rank = _mm256_add_epi32(rank, _mm256_cvtepu16_epi32(ranks));
-        // Neither are the values of the blocks before more than the column's, nor those up to this one.
+        // Neither the values before the block nor those up to the document may exceed the column's.
         let values = ones(self.blocks.values);
         let with = _mm256_mask_add_epi32(rank, present, rank, ones(1));
         let above = _mm256_cmpgt_epu32_mask(before, values)
@@ -234,7 +238,7 @@ impl<'a> DenseBatch<'a> {
     }
 }
 
-/// Bytes that the rank entries of a whole block take.
+/// Bytes of the rank table of a whole block.
 const RANKS: u32 = rank_table::len(BLOCK_DOCS) as u32;
 
 const _: () = assert!(NO_VALUE == u32::MAX);
@@ -246,7 +250,7 @@ fn ones(x: u32) -> __m256i {
     _mm256_set1_epi32(x.cast_signed())
 }
 
-/// Which lanes of `a` are at most those of `b`: all of their bits are set.
+/// A mask of the lanes in which `a` is at most `b`.
 #[target_feature(enable = "avx2")]
 #[inline]
 fn at_most(a: __m256i, b: __m256i) -> __m256i {
@@ -267,16 +271,17 @@ fn store(lanes: &mut [u32; GROUP], x: __m256i) {
     unsafe { _mm256_storeu_si256(lanes.as_mut_ptr().cast(), x) };
 }
 
-/// The sum of the lanes of each of eight vectors; those are small.
+/// The sum of the lanes of each of eight vectors. Every lane must be a popcount, at most 64.
 #[target_feature(enable = "avx512f,avx512bw")]
 #[inline]
 fn sums([a, b, c, d, e, f, g, h]: [__m512i; GROUP]) -> __m256i {
-    // Of a pair of lanes, two times 8 bytes, each vector has 2 times 2 in the end; then neighbours are added.
+    // Packing twice narrows the lanes to 16 bits and puts those of four vectors side by side; then neighbours are
+    // added.
     let four = |a, b, c, d| {
         let pairs = _mm512_packus_epi32(_mm512_packus_epi32(a, b), _mm512_packus_epi32(c, d));
         _mm512_madd_epi16(pairs, _mm512_set1_epi16(1))
     };
-    // What is left of a vector is four numbers, 16 bytes from each other: two, and one.
+    // Each vector is now four numbers, 16 bytes apart. Two more steps add them up.
     let (low, high) = (four(a, b, c, d), four(e, f, g, h));
     let (even, odd) =
         (_mm512_shuffle_i64x2::<0b10_00_10_00>(low, high), _mm512_shuffle_i64x2::<0b11_01_11_01>(low, high));

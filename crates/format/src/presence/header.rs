@@ -125,7 +125,8 @@ pub(super) struct BlockEntry {
 impl BlockEntry {
     pub(super) const LEN: usize = 16;
 
-    /// The entry of a block with this `header`, whose payload begins at byte `payload`; `None` if that exceeds the field.
+    /// The entry of a block with this `header`, whose payload begins at byte `payload`; `None` if that exceeds the
+    /// field.
     pub(super) fn new(before: u32, payload: usize, header: Header) -> Option<BlockEntry> {
         let payload = u32::try_from(payload / UNIT).ok()?;
         Some(BlockEntry { before, payload, header })

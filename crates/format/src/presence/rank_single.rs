@@ -1,8 +1,8 @@
 //! Fast path for a single rank look-up.
 //!
 //! [`verified`] calls no function and creates no error, so that a caller that goes on to read the value spills no
-//! registers for it. [`partly_verified`] serves sections of which some checksums were not compared yet. All else is left
-//! to [`PresenceReader::rank`](super::PresenceReader::rank).
+//! registers for it. [`partly_verified`] serves sections of which some checksums were not compared yet. All else is
+//! left to [`PresenceReader::rank`](super::PresenceReader::rank).
 //!
 //! Whether a document has a value is a branch that CPUs often mispredict. The bit that decides it is therefore read
 //! first, before the values before it are counted.

@@ -1,7 +1,7 @@
 //! The rank table of a *dense* block: the number of values before each stride of 512 documents.
 //!
-//! It is an array of `u16`, one entry a stride, padded with zeros to a multiple of 8 bytes. An entry and the popcount of
-//! at most one stride of the bitmap give the rank of any document, so a look-up does not count from the start of the
+//! It is an array of `u16`, one entry a stride, padded with zeros to a multiple of 8 bytes. An entry and the popcount
+//! of at most one stride of the bitmap give the rank of any document, so a look-up does not count from the start of the
 //! block. A stride is one cache line of bitmap; the table adds 3 % to it. Lucene's `IndexedDISI` has the same table.
 
 use super::bitmap::{Words, short, u16s};

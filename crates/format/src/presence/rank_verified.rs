@@ -1,10 +1,9 @@
-//! Batches of look-ups where nothing can go wrong but the bytes themselves.
+//! Fast path for batches of rank look-ups, in bytes whose checksums were compared.
 //!
-//! Once its bytes were checked, a look-up is a jump entry, then a rank entry and a line, or a bucket.
-//! This is that and no more: few instructions, and no branch on whether the document has a value. So the
-//! processor has the loads of many of them under way at once. Whatever is not as it mostly is, bytes that
-//! were never checked among it, [`VerifiedBlocks`] leaves to the careful way, which finds out whether that is an
-//! error.
+//! In verified bytes, a look-up reads a jump entry, and then a rank entry and a line of bitmap, or a bucket. This
+//! module does only that, in few instructions and without a branch on whether the document has a value, so that the CPU
+//! overlaps the loads of many look-ups. [`VerifiedBlocks`] leaves everything else to the general code: other kinds of
+//! blocks, bytes that are not verified yet, and damage, which the general code reports.
 
 use std::ops::Range;
 
@@ -17,7 +16,7 @@ use crate::jump::{Chain, Jump};
 use crate::prefetch::prefetch;
 use crate::source::{SectionBytes, Touched};
 
-/// Documents that are looked at together: eight at a time, or, if they lie in one block, with that looked up once.
+/// Documents of a batch that are processed together. If they lie in one block, it is located only once.
 pub(super) const TOGETHER: usize = 32;
 
 /// The blocks of a column and their jump table.
@@ -32,7 +31,7 @@ pub(super) struct VerifiedBlocks<'a> {
     pub(super) last: Last,
 }
 
-/// What leads to a block.
+/// The position of a block: the fields of its jump entry.
 #[derive(Clone, Copy, Default)]
 struct Located {
     number: u32,
@@ -45,16 +44,16 @@ struct Located {
 pub(super) const DENSE: u32 = Kind::Dense as u32;
 pub(super) const SPARSE: u32 = Kind::Sparse as u32;
 
-/// A kernel that may look up eight documents at once.
+/// A kernel that may look up eight documents of dense blocks at once.
 pub(super) trait BatchKernel: Kernel {
-    /// The state of such look-ups.
+    /// The state of those look-ups.
     type DenseBatch<'a>;
 
-    /// Begins such look-ups; `None` if they are not for these blocks.
+    /// Starts such look-ups; `None` if the CPU or the blocks do not allow them.
     fn dense_batch<'a>(self, blocks: VerifiedBlocks<'a>) -> Option<Self::DenseBatch<'a>>;
 
-    /// The ranks of `docs`, up to the first eight of which one is not in a dense block or takes more care;
-    /// returns how many are done.
+    /// Writes the ranks of `docs` to `out`, eight at a time, and stops at the first eight of which one is not in a
+    /// dense block or needs the general code. Returns the number of ranks written.
     fn ranks(self, batch: &mut Self::DenseBatch<'_>, docs: &[DocId], out: &mut [u32]) -> usize;
 }
 
@@ -73,7 +72,7 @@ impl BatchKernel for AnyCpu {
 }
 
 impl<'a> VerifiedBlocks<'a> {
-    /// `None` unless the column is read by its baked table, and lies in memory.
+    /// The blocks of a column; `None` unless it is in memory and has a jump table, baked or built.
     #[inline(always)]
     pub(super) fn of<B: SectionBytes>(
         chain: &'a Blocks<B>,
@@ -89,8 +88,8 @@ impl<'a> VerifiedBlocks<'a> {
         })
     }
 
-    /// Ranks of `docs`, all of them or up to one that takes more care; returns how many are done.
-    // No closures here and below: those would be compiled for any CPU, and not become part of the loop.
+    /// Writes the ranks of `docs` to `out`, up to one that needs the general code. Returns the number of ranks written.
+    // No closures here and below: they would not inherit the target features, and would not be inlined.
     #[inline(always)]
     pub(super) fn ranks<K: BatchKernel>(self, docs: &[DocId], out: &mut [u32], kernel: K) -> usize {
         let mut batch = if docs.len() < TOGETHER { None } else { kernel.dense_batch(self) };
@@ -119,7 +118,7 @@ impl<'a> VerifiedBlocks<'a> {
         }
     }
 
-    /// Ranks of documents most of which are in dense blocks.
+    /// Ranks of documents most of which are in dense blocks, eight at a time as far as possible.
     #[inline(always)]
     fn dense_batch_or_each<K: BatchKernel>(
         self,
@@ -132,14 +131,14 @@ impl<'a> VerifiedBlocks<'a> {
         self.scattered(&docs[done..], &mut out[done..], kernel)
     }
 
-    /// Ranks of documents in different blocks, [`TOGETHER`] at most. The lines of all are asked for before the first is looked
-    /// at.
+    /// Ranks of documents in different blocks, at most [`TOGETHER`]. Prefetches the lines of all before it reads the
+    /// first.
     #[inline(always)]
     fn scattered(self, docs: &[DocId], out: &mut [u32], kernel: impl Kernel) -> Option<()> {
         let mut blocks = [Located::default(); TOGETHER];
         for (doc, found) in docs.iter().zip(&mut blocks) {
             *found = self.find(*doc)?;
-            self.ask_for(*found, doc.split().1);
+            self.prefetch_for(*found, doc.split().1);
         }
         for ((doc, out), found) in docs.iter().zip(out).zip(&blocks) {
             *out = self.rank_in(*found, doc.split().1, kernel)?;
@@ -147,9 +146,9 @@ impl<'a> VerifiedBlocks<'a> {
         Some(())
     }
 
-    /// Asks for what the rank of a document of a block is looked up in.
+    /// Prefetches the bytes in which the rank of a document of the block is looked up.
     #[inline(always)]
-    fn ask_for(self, found: Located, low: u16) {
+    fn prefetch_for(self, found: Located, low: u16) {
         let payload = self.bytes.bytes.as_ptr().wrapping_add(found.payload);
         let [first, second] = match found.kind {
             DENSE => dense::prefetch_offsets(low),
@@ -183,7 +182,7 @@ impl<'a> VerifiedBlocks<'a> {
     fn all_in(self, found: Located, docs: &[DocId]) -> bool {
         let begin = found.number * BLOCK_DOCS;
         let size = (self.docs - begin).min(BLOCK_DOCS);
-        // A look at the last one mostly tells.
+        // The last document decides in most cases.
         let mut all = docs[docs.len() - 1].get().wrapping_sub(begin) < size;
         if all {
             for doc in docs {
@@ -223,8 +222,8 @@ impl Located {
         Located { number, before, payload, values, kind }
     }
 
-    /// The index of the value with so many before it in the block, if the document has it; `None` if the column has not so many
-    /// `values`.
+    /// The value index of a document with `before` values before it in the block, or [`NO_VALUE`] unless it is
+    /// `present`. `None` if the column has not so many `values`.
     #[inline(always)]
     fn index(self, (before, present): (u32, bool), values: u32) -> Option<u32> {
         let index = u64::from(self.before) + u64::from(before);
@@ -235,12 +234,12 @@ impl Located {
     }
 }
 
-/// Bytes of a section that are known to be good.
+/// Access to those bytes of a section whose checksums were compared.
 pub(super) trait VerifiedBytes<'a>: Copy {
-    /// `N` bytes at `at`, if they are known to be good.
+    /// `N` bytes at `at`, if they are verified.
     fn array<const N: usize>(self, at: usize) -> Option<&'a [u8; N]>;
 
-    /// The bytes of `range`, under the same condition.
+    /// The bytes of `range`, if they are verified.
     fn part(self, range: Range<usize>) -> Option<&'a [u8]>;
 }
 

@@ -1,11 +1,11 @@
-//! The documents of bitmaps and of sparse buckets, one behind the other.
+//! Decoding of bitmaps and sparse buckets to lists of documents.
 //!
-//! | question | plain | AVX-512 |
+//! | input | scalar | AVX-512 |
 //! | --- | --- | --- |
-//! | which bits of this word are set? | eight at a time, from a table | sixteen, by compression |
-//! | which documents are in these buckets? | one after the other | sixteen, by the greatest so far |
+//! | a word of bitmap | 8 bits at a time, by a table | 16 bits, by compressed stores |
+//! | sparse buckets | one document at a time | 16 documents, by a running maximum |
 //!
-//! The plain functions define the right answers; tests hold the others against them.
+//! The scalar functions are the reference: tests compare the others with them.
 
 use crate::bits::wide;
 use crate::id::DocId;
@@ -13,7 +13,7 @@ use crate::id::DocId;
 /// Documents in a sparse bucket.
 pub(super) const BUCKET: u32 = 256;
 
-/// Places for documents that a kernel needs behind those that it fills.
+/// Documents of free space that a kernel needs after those that it writes.
 pub(super) const ROOM: usize = 64;
 
 #[cfg(not(all(target_arch = "x86_64", not(miri))))]
@@ -22,15 +22,15 @@ pub(super) use self::{buckets_scalar as buckets, words_scalar as words};
 pub(super) use x86::{buckets, words};
 
 wide! {
-    /// Whether each document is behind the one before.
+    /// Whether the documents ascend strictly.
     pub(super) fn ascend(docs: &[DocId]) -> bool {
-        // To the end, whatever is found: so it becomes vector code.
+        // Without an early exit, so that the loop is vectorized.
         let next = docs.get(1..).unwrap_or_default();
         docs.iter().zip(next).fold(true, |ascend, (doc, next)| ascend & (doc.get() < next.get()))
     }
 }
 
-/// The set bits of every byte.
+/// The positions of the set bits of every byte.
 const BITS: [[u8; 8]; 256] = {
     let (mut table, mut byte) = ([[0; 8]; 256], 0);
     while byte < 256 {
@@ -47,8 +47,8 @@ const BITS: [[u8; 8]; 256] = {
     table
 };
 
-/// Writes the documents of a bitmap, which begins with document `first`, ascending. Returns how many they
-/// are; what is in `out` behind them is unspecified. `None` if there is not [`ROOM`] for more.
+/// Writes the documents of a bitmap that begins with document `first`, ascending. Returns their number; the rest of
+/// `out` is unspecified. `None` if `out` has not [`ROOM`] left after them.
 #[inline(always)]
 pub(super) fn words_scalar(first: u32, words: &[[u8; 8]], out: &mut [DocId]) -> Option<usize> {
     let (mut first, mut count) = (first, 0);
@@ -74,7 +74,7 @@ fn word_scalar(first: u32, word: [u8; 8], out: &mut [DocId; ROOM]) -> usize {
     count
 }
 
-/// Lows, and the places of their documents, that [`add_lows`] takes at once.
+/// Documents that `add_lows` processes at once.
 const LOWS: usize = 16;
 
 #[inline(always)]
@@ -88,10 +88,11 @@ fn buckets_with(
     let start = |start: &[u8; 2]| usize::from(u16::from_le_bytes(*start));
     let (begin, end) = (start(starts.first()?), start(starts.last()?));
     let count = end.checked_sub(begin)?;
-    // More than there are lows: empty buckets at the end have a place, too.
+    // One more than the documents, because empty buckets at the end are marked as well.
     let len = (count + 1).next_multiple_of(LOWS);
     let (lows, out) = (lows.get(begin..begin + len)?, out.get_mut(..len)?);
-    // The first document of a bucket where its lows begin; of several, the last: the others are empty.
+    // Marks the start of each bucket's lows with the bucket's first document. Empty buckets share a start with the next
+    // one, which overwrites the mark.
     out.fill(DocId::new(0));
     let (mut doc, mut before, mut ascend) = (first, begin, true);
     for at in starts.iter().map(start) {
@@ -104,7 +105,7 @@ fn buckets_with(
     ascend.then_some(count)
 }
 
-/// Makes the first documents of buckets, which lie where their lows begin, those of all lows.
+/// Turns `docs`, which hold the first document of each bucket where its lows start, into the documents of all lows.
 #[inline(always)]
 fn add_lows_scalar(lows: &[[u8; LOWS]], docs: &mut [[DocId; LOWS]]) {
     let mut bucket = 0;
@@ -114,9 +115,9 @@ fn add_lows_scalar(lows: &[[u8; LOWS]], docs: &mut [[DocId; LOWS]]) {
     }
 }
 
-/// Writes the documents of sparse buckets, the first of which begins with `first`: those of bucket *b* are
-/// `lows[starts[b] .. starts[b + 1]]`. Returns how many they are; what is in `out` behind them is
-/// unspecified. `None` if there are no such lows, or not [`ROOM`] for more.
+/// Writes the documents of sparse buckets, the first of which begins with `first`. Bucket *b* is `lows[starts[b] ..
+/// starts[b + 1]]`. Returns the number of documents; the rest of `out` is unspecified. `None` if a range is not valid,
+/// or `out` has not [`ROOM`] left.
 #[inline(always)]
 pub(super) fn buckets_scalar(
     first: u32,
@@ -157,7 +158,7 @@ mod x86 {
         for (lows, docs) in lows.iter().zip(docs) {
             // SAFETY: 16 documents are 16 `u32`s, 64 bytes.
             let begins = unsafe { _mm512_loadu_si512(docs.as_ptr().cast()) };
-            // The greatest up to each lane: of two, of four, of eight, of all.
+            // A running maximum, in four steps: over two lanes, four, eight, all.
             let two = _mm512_max_epu32(begins, _mm512_alignr_epi32::<15>(begins, zero));
             let four = _mm512_max_epu32(two, _mm512_alignr_epi32::<14>(two, zero));
             let eight = _mm512_max_epu32(four, _mm512_alignr_epi32::<12>(four, zero));
