@@ -1,20 +1,19 @@
-//! Why bytes were refused.
+//! Decoding errors.
 //!
-//! Every refusal names the [`Section`] of the file, the byte of the file at which it was found and
-//! the two things that disagreed. The file's own name is known one layer up, which adds it. No text
-//! is made before it is shown.
+//! An [`Error`] names the [`Section`] of the file, the byte of the file, and what was expected and found there. The
+//! layer above knows the file's name and adds it. Messages are formatted only when they are displayed.
 
 use std::fmt;
 
 use crate::named::named;
 
-/// Shorthand for what every decoder returns.
+/// The result of a decoder.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
-/// Some bytes are not what a docvalues file holds there.
+/// Bytes that cannot be read, are damaged, or break a rule of the format.
 ///
-/// One pointer wide: a `Result<Option<i64>, Error>` stays two words, and the branch that makes an
-/// error is cold.
+/// It is one pointer wide, so that a `Result<Option<i64>, Error>` stays two words. The functions that create errors are
+/// cold.
 #[derive(Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{} at byte {}: {}", .0.section, .0.offset, .0.kind)]
 pub struct Error(Box<Inner>);
@@ -27,35 +26,35 @@ struct Inner {
 }
 
 impl Error {
-    /// An error at byte `offset` of the file, in `section`.
+    /// Creates an error at byte `offset` of the file, in `section`.
     #[cold]
     pub fn new(section: Section, offset: u64, kind: ErrorKind) -> Error {
         Error(Box::new(Inner { section, offset, kind }))
     }
 
-    /// An error `at` bytes behind the beginning of the section at `place`.
+    /// Creates an error at byte `at` of the section at `place`.
     #[cold]
     pub fn at(place: Place, at: usize, kind: ErrorKind) -> Error {
         Error::new(place.section, place.offset.saturating_add(at as u64), kind)
     }
 
-    /// An error of a section that ends too early: of `needed` bytes at `at`, `left` are there.
+    /// Creates an error of a section that ends too early: it has `left` of `needed` bytes at byte `at`.
     #[cold]
     pub fn truncated(place: Place, at: usize, needed: usize, left: usize) -> Error {
         Error::at(place, at, ErrorKind::Truncated { needed: needed as u64, left: left as u64 })
     }
 
-    /// The part of the file; prints as `docs/format.md` names it.
+    /// The part of the file, which displays as `docs/format.md` names it.
     pub fn section(&self) -> Section {
         self.0.section
     }
 
-    /// Where in the file, in bytes from its start.
+    /// The byte of the file at which the error was found, counted from its start.
     pub fn offset(&self) -> u64 {
         self.0.offset
     }
 
-    /// What was wrong.
+    /// The kind of error.
     pub fn kind(&self) -> &ErrorKind {
         &self.0.kind
     }
@@ -67,33 +66,33 @@ impl fmt::Debug for Error {
     }
 }
 
-/// What was wrong. New kinds may be added in any release.
+/// The kind of an [`Error`]. New kinds may be added in any release.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ErrorKind {
     /// The section, or the file, ends before the field does.
     #[error("expected {needed} bytes, found {left}")]
     Truncated {
-        /// Bytes the field takes.
+        /// Bytes of the field.
         needed: u64,
-        /// Bytes that were left.
+        /// Bytes left in the section or file.
         left: u64,
     },
-    /// The checksum of these bytes is not the one that was written.
+    /// The checksum of these bytes differs from the stored one.
     #[error("expected checksum {expected:08x}, found {found:08x}: the bytes are damaged")]
     Checksum {
-        /// What the bytes give now.
+        /// The checksum of the bytes.
         found: u32,
-        /// What was written.
+        /// The stored checksum.
         expected: u32,
     },
-    /// Not a docvalues segment at all.
+    /// The file is not a docvalues segment: its first or last bytes are not the magic ones.
     #[error("not a docvalues segment: expected its magic bytes, found {found:02x?}")]
     Magic {
-        /// The bytes that were found.
+        /// The bytes in place of the magic ones.
         found: [u8; 8],
     },
-    /// Written by a release newer than this one. Upgrade, or rewrite the file.
+    /// The format version is newer than this release. Upgrade, or rewrite the file with this release.
     #[error(
         "expected format version {newest} or earlier, found {found}{}: upgrade docvalues, or rewrite the file",
         by(*writer)
@@ -103,10 +102,10 @@ pub enum ErrorKind {
         found: u16,
         /// The newest version this release reads.
         newest: u16,
-        /// The release that wrote the file, where that is known: in the header.
+        /// The release that wrote the file. Only the header has it, the footer does not.
         writer: Option<[u16; 3]>,
     },
-    /// Written before the format was settled. Write the file again from its source.
+    /// The format version is from before the format was stable. Write the file again from its source.
     #[error("expected format version {oldest} or later, found {found}: write the file again from its source")]
     TooOld {
         /// The version in the file.
@@ -114,21 +113,21 @@ pub enum ErrorKind {
         /// The oldest version this release reads.
         oldest: u16,
     },
-    /// The file needs features that this release does not have.
+    /// The file requires features that this release does not have. Upgrade.
     #[error("unknown required features {flags:#x}: upgrade docvalues")]
     UnknownFeatures {
-        /// The flags that are not known.
+        /// The unknown flags.
         flags: u32,
     },
-    /// A tag byte names none of the known alternatives.
+    /// A tag byte has no known meaning.
     #[error("unknown {what} {tag:#04x}")]
     UnknownTag {
-        /// What the tag selects, such as `"block encoding"`.
+        /// The thing that the tag selects, such as `"block encoding"`.
         what: &'static str,
         /// The byte found.
         tag: u8,
     },
-    /// A field holds a number it may not hold.
+    /// A field holds a number above its maximum.
     #[error("{what}: expected at most {max}, found {found}")]
     OutOfRange {
         /// The field, in words.
@@ -138,26 +137,26 @@ pub enum ErrorKind {
         /// The largest number allowed.
         max: u64,
     },
-    /// Two fields that must agree do not.
+    /// A number differs from the one that other fields require.
     #[error("{what}: expected {expected}, found {found}")]
     Mismatch {
         /// The field, in words.
         what: &'static str,
         /// The number found.
         found: u64,
-        /// The number that other fields ask for.
+        /// The number that other fields require.
         expected: u64,
     },
-    /// A rule of the format that involves no single number is broken.
+    /// A rule of the format is broken that is not about a single number.
     #[error("{0}")]
     Broken(&'static str),
-    /// A document lies in front of one that the segment's sort has before it.
+    /// Two neighbouring documents are not in the order of the segment's index sort.
     #[error("document {doc} sorts before document {}: the segment is not in the order of its index sort", doc.saturating_sub(1))]
     Unsorted {
-        /// The first that does not belong behind the one before.
+        /// The first document that sorts before its predecessor.
         doc: u32,
     },
-    /// Reading the bytes from where they are kept failed.
+    /// Reading from the underlying storage failed.
     #[error("reading failed: {0}")]
     Io(std::io::ErrorKind),
 }
@@ -194,21 +193,21 @@ impl ErrorKind {
     }
 }
 
-/// Where a section lies, for error messages.
+/// The position of a section in its file, for errors.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Place {
-    /// Which section of the file.
+    /// The section.
     pub section: Section,
-    /// Its first byte, counted from the start of the file.
+    /// The byte of the file at which it begins.
     pub offset: u64,
 }
 
 impl Place {
-    /// Says of what was `checked` that it lies `at` bytes behind the beginning of the section.
+    /// Turns the error of a check into one at byte `at` of the section.
     ///
     /// # Errors
     ///
-    /// When it was refused.
+    /// When `checked` is an error.
     #[inline]
     pub fn check(self, at: usize, checked: Result<(), ErrorKind>) -> Result<()> {
         checked.map_err(|kind| Error::at(self, at, kind))
@@ -234,11 +233,11 @@ named! {
         DirectoryPage => "directory page",
         /// Zero bytes between sections.
         Padding => "padding",
-        /// Which documents have a value.
+        /// Documents with a value.
         Presence => "presence",
         /// Jump table over the presence blocks.
         PresenceJump => "presence jump table",
-        /// Where each document's bytes or values begin, as numeric blocks.
+        /// Offsets at which each document's bytes or values begin, as numeric blocks.
         Offsets => "offsets",
         /// Jump table over the offsets' blocks.
         OffsetsJump => "offsets jump table",
@@ -248,19 +247,19 @@ named! {
         ValuesJump => "values jump table",
         /// The distinct values of a table-encoded column.
         ValuesTable => "values table",
-        /// Smallest and largest value by fine zones: the skip index.
+        /// Smallest and largest value by zone: the skip index.
         ZoneMap => "zone map",
         /// Byte strings end to end.
         Bytes => "bytes",
-        /// What the codes of byte strings stand for.
+        /// The symbol table of FSST-compressed byte strings.
         Symbols => "symbols",
-        /// Where blocks of compressed byte strings end.
+        /// Offsets at which blocks of DEFLATE-compressed byte strings end.
         BlockEnds => "block ends",
-        /// What blocks of compressed byte strings may copy from.
+        /// The preset dictionary of DEFLATE-compressed byte strings.
         Preset => "preset dictionary",
         /// Front-coded blocks of terms.
         Terms => "terms",
-        /// Where each block of terms begins, as numeric blocks.
+        /// Offsets at which each block of terms begins, as numeric blocks.
         TermOffsets => "term offsets",
         /// Jump table over the term offsets' blocks.
         TermOffsetsJump => "term offsets jump table",
@@ -268,23 +267,23 @@ named! {
         TermKeys => "term keys",
         /// The ids, in the form of their index.
         Ids => "ids",
-        /// Where each block of ids begins.
+        /// Offset and first rank of each block of ids.
         IdStarts => "id block starts",
-        /// Which block an id is in.
+        /// The trie that finds the block of an id.
         IdIndex => "id index",
         /// The document of each id, as numeric blocks.
         IdDocs => "id documents",
         /// Jump table over the blocks of the ids' documents.
         IdDocsJump => "id documents jump table",
-        /// Which ids there may be: a Bloom filter.
+        /// A Bloom filter of the ids.
         IdFilter => "id filter",
-        /// Below the zone map, about the smallest and largest value of every few.
+        /// The finest level of the skip index: bounds of every 512 values.
         FineZones => "fine zones",
     }
 }
 
 impl Section {
-    /// Every section that a column's entry in the directory refers to.
+    /// The sections that a column's directory entry may refer to.
     pub const OF_COLUMNS: [Section; 16] = [
         Section::Presence,
         Section::PresenceJump,

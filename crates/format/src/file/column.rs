@@ -1,14 +1,13 @@
-//! A column, whole: what it is, which documents have a value, the values, and what is known of them.
+//! A column and its entry in the directory: field, presence, values and statistics.
 //!
-//! [`Column`] is generic over where its sections are: bytes that an encoder made (`Vec<u8>`), places
-//! in a file (`SectionRef`, as the directory has them), or an open file. [`Column::try_map`] takes it
-//! from one to the next.
+//! [`Column`] is generic over its sections: the bytes from an encoder (`Vec<u8>`), references to a file (`SectionRef`,
+//! in the directory), or sections of an open file. [`Column::try_map`] converts between them.
 //!
 //! # Entry in a directory page
 //!
 //! | offset | bytes | field | meaning |
 //! |-------:|------:|-------|---------|
-//! |  0 | 8 | `sections_end` | u64: where the column's sections end in the file; they begin where those of the column before end |
+//! |  0 | 8 | `sections_end` | u64: end of the column's sections in the file; they begin at the end of those of the column before |
 //! |  8 | 4 | `name_len`     | u32: 1 to 65,536 |
 //! | 12 | … | `name`         | the field's name, UTF-8 |
 //! |  … | 1 | `kind`         | see [`Kind`] |
@@ -36,11 +35,11 @@ use crate::presence::Presence;
 pub struct Column<S> {
     /// Name, kind and type.
     pub field: Field,
-    /// Which documents have a value.
+    /// The documents with a value.
     pub presence: Presence<S>,
-    /// What the values are.
+    /// The values.
     pub values: Values<S>,
-    /// What is known of all values together.
+    /// Facts about all values together.
     pub statistics: Statistics,
 }
 
@@ -58,16 +57,16 @@ pub enum Values<S> {
         /// The terms.
         terms: Dictionary<S>,
     },
-    /// Numbers, and where those of each document with a value begin.
+    /// Numbers, and the offset at which those of each document with a value begin.
     SortedNumeric {
-        /// One more than documents with a value; the last one is the number of values.
+        /// One more offset than documents with a value; the last one is the number of values.
         offsets: Numeric<S>,
         /// The numbers, ascending in each document.
         values: Numeric<S>,
     },
-    /// Ords, where those of each document with a value begin, and the terms.
+    /// Ords, the offset at which those of each document with a value begin, and the terms.
     SortedSet {
-        /// One more than documents with a value; the last one is the number of ords.
+        /// One more offset than documents with a value; the last one is the number of ords.
         offsets: Numeric<S>,
         /// The ords, strictly ascending in each document.
         ords: Numeric<S>,
@@ -76,7 +75,7 @@ pub enum Values<S> {
     },
 }
 
-/// What one pass over a column's numbers told the writer. For columns of terms, the numbers are ords.
+/// Statistics of a column's numbers, which the writer collects in one pass. For columns of terms, the numbers are ords.
 ///
 /// | offset | bytes | field | meaning |
 /// |-------:|------:|-------|---------|
@@ -86,16 +85,16 @@ pub enum Values<S> {
 /// | 24 | 8 | `distinct` | u64: different values; 0 if not known |
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Statistics {
-    /// The sum of the stored numbers, where it means something: not for doubles or terms. Of dates and
-    /// timestamps it gives the mean.
+    /// The sum of the stored numbers; `None` for doubles and terms, where it is meaningless. The sum of dates and
+    /// timestamps yields their mean.
     pub sum: Option<i128>,
-    /// How many different values there are, where that was cheap to know: of terms, of a constant or a
-    /// table, and of values that ascend or descend.
+    /// The number of different values, if it was cheap to count: for terms, constants, tables, and values that ascend
+    /// or descend.
     pub distinct: Option<u64>,
-    /// Whether the values ascend in document order, equal ones allowed. Not said of columns with
-    /// several values a document, nor of byte strings without a dictionary.
+    /// Whether the values ascend in document order; equal neighbours are allowed. Always false for columns with several
+    /// values a document, and for byte strings without a dictionary.
     pub ascending: bool,
-    /// Whether they descend; said of the same columns.
+    /// Whether the values descend, for the same columns.
     pub descending: bool,
 }
 
@@ -126,7 +125,7 @@ impl Statistics {
     }
 }
 
-/// The first fields of an entry: all that finding a column needs.
+/// The first fields of an entry, which are enough to find a column.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct EntryHead<'a> {
     pub(crate) sections_end: u64,
@@ -139,11 +138,11 @@ impl<'a> EntryHead<'a> {
     }
 }
 
-/// Reads a column's name, behind its length.
+/// Reads a column's name, which follows its length.
 ///
 /// # Errors
 ///
-/// When it is empty, too long, cut short or no UTF-8.
+/// When the name is empty, too long, truncated, or not UTF-8.
 pub fn name<'a>(cursor: &mut Cursor<'a>) -> Result<&'a str> {
     let len = cursor.u32()?;
     cursor.at_most("length of the name", len.into(), MAX_NAME as u64)?;
@@ -157,7 +156,7 @@ fn text<'a>(cursor: &mut Cursor<'a>, len: usize) -> Result<&'a str> {
 }
 
 impl<S> Column<S> {
-    /// Takes every section of the column to another form, in the order they have in the file.
+    /// Maps every section of the column, in file order.
     ///
     /// # Errors
     ///
@@ -187,7 +186,7 @@ impl Column<SectionRef> {
     /// Appends the entry of a column whose sections end at byte `sections_end` of the file.
     pub fn encode(&self, sections_end: u64, out: &mut Vec<u8>) {
         out.put_u64(sections_end);
-        // Writers refuse longer names and formats where they are given.
+        // Writers refuse longer names and formats when they are set.
         out.put_u32(u32::try_from(self.field.name.len()).unwrap_or(u32::MAX));
         out.put(self.field.name.as_bytes());
         out.put_u8(self.field.kind as u8);
@@ -221,7 +220,7 @@ impl Column<SectionRef> {
     ///
     /// # Errors
     ///
-    /// When a field holds what it may not, two fields disagree, or sections overlap.
+    /// When a field has a value that the format does not allow, two fields disagree, or sections overlap.
     pub fn decode(cursor: &mut Cursor<'_>, docs: u32, sections_start: u64) -> Result<Column<SectionRef>> {
         let head = EntryHead::decode(cursor)?;
         let (kind, logical) =
@@ -247,7 +246,7 @@ impl Column<SectionRef> {
         Ok(column)
     }
 
-    /// Every section lies behind the one before, inside `span`.
+    /// Checks that each section lies after the one before, inside `span`.
     fn check_sections(&self, cursor: &Cursor<'_>, span: std::ops::Range<u64>) -> Result<()> {
         let mut end = span.start;
         self.clone().try_map(&mut |_, section: SectionRef| {
@@ -260,7 +259,7 @@ impl Column<SectionRef> {
 }
 
 impl<S> Values<S> {
-    /// The numbers or ords that are the values, of kinds that have them.
+    /// The numbers or ords; `None` for kind binary.
     pub fn numbers_mut(&mut self) -> Option<&mut Numeric<S>> {
         match self {
             Values::Numeric(numbers)
@@ -273,7 +272,7 @@ impl<S> Values<S> {
 }
 
 impl Values<SectionRef> {
-    /// Reads the values of a column of `kind`, of which `with_value` documents have one.
+    /// Reads the values of a column of `kind` in which `with_value` documents have a value.
     fn decode(cursor: &mut Cursor<'_>, kind: Kind, with_value: u32) -> Result<Values<SectionRef>> {
         let with_value = u64::from(with_value);
         let numbers = |cursor: &mut Cursor<'_>, role, what, count| {
@@ -281,7 +280,7 @@ impl Values<SectionRef> {
             cursor.equal(what, numbers.count, count)?;
             Ok(numbers)
         };
-        // A document with a value has at least one, and `offsets` tells how many there are.
+        // Every document with a value has at least one, and the last offset is the number of values.
         let offsets = |cursor: &mut Cursor<'_>| {
             let offsets =
                 numbers(cursor, Role::Offsets, "offsets", if with_value == 0 { 0 } else { with_value + 1 })?;
@@ -314,7 +313,7 @@ impl Values<SectionRef> {
     }
 }
 
-/// The dictionary that `ords` point into: every term is used, so the last ord is the last term.
+/// Reads the dictionary of `ords`. Every term is used, so the largest ord is the last term.
 fn terms_of(cursor: &mut Cursor<'_>, ords: &Numeric<SectionRef>) -> Result<Dictionary<SectionRef>> {
     let terms = Dictionary::decode_meta(cursor)?;
     let used = if ords.count == 0 { Some(0) } else { ords.max.checked_add(1) };

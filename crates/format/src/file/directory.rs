@@ -1,16 +1,16 @@
 //! The directory: every column's entry, in pages sorted by field name.
 //!
-//! A segment may have 65,000 columns and be opened for one of them, so nothing but the *root* is read at opening (see
-//! [`root`](super::root)); a column is found by binary search over the pages, of which each has a checksum of its own.
-//! The sections of the columns lie in the file in the order of the columns' names; page and entry say where theirs end,
-//! so that no two columns can claim the same bytes.
+//! A segment may have 65,000 columns and be opened for one of them. So opening reads only the *root* (see
+//! [`root`](super::root)). A column is found by binary search over the pages, each of which has its own checksum. The
+//! sections of the columns lie in the file in the order of the columns' names. Each page and entry states the end of
+//! its sections, so that no two columns can claim the same bytes.
 //!
 //! # Page
 //!
 //! | offset | bytes | field | meaning |
 //! |-------:|------:|-------|---------|
 //! | 0 | 4         | `count`   | u32: columns in the page, *n* |
-//! | 4 | 4 × (n+1) | `offsets` | u32s: where each entry begins in the page, and where the last ends |
+//! | 4 | 4 × (n+1) | `offsets` | u32s: start of each entry in the page, and end of the last one |
 //! | … | …         | `entries` | see [`column`](super::column) |
 
 use crate::cursor::{Cursor, Put};
@@ -20,11 +20,11 @@ use crate::file::frame::{FOOTER_LEN, Footer, HEADER_LEN, Header};
 use crate::file::root::{Extension, PageRef, ROOT_ENTRY_LEN, Root};
 use crate::granule::{self, SectionRef};
 
-/// A page is closed with the entry that takes it to this many bytes: about a granule, so that a
-/// look-up among 65,000 columns reads a dozen of them.
+/// The writer closes a page with the entry that takes it to this many bytes. It is about a granule, so that a look-up
+/// among 65,000 columns reads a dozen granules.
 pub const PAGE_TARGET: usize = 4096;
 
-/// One page, its checksum and its skeleton checked: names ascend and sections do not overlap.
+/// One page of the directory, of which the checksum, the order of names and the ends of sections were checked.
 #[derive(Clone, Copy, Debug)]
 pub struct Page<'a> {
     place: Place,
@@ -34,11 +34,11 @@ pub struct Page<'a> {
 }
 
 impl<'a> Page<'a> {
-    /// Checks a page. O(its bytes).
+    /// Checks and opens a page. O(bytes of the page).
     ///
     /// # Errors
     ///
-    /// [`ErrorKind::Checksum`](crate::error::ErrorKind::Checksum), and when the page's skeleton contradicts itself or
+    /// [`ErrorKind::Checksum`](crate::error::ErrorKind::Checksum), and when the entries contradict each other or
     /// `page`.
     pub fn parse(bytes: &'a [u8], page: &PageRef) -> Result<Page<'a>> {
         let place = Place { section: Section::DirectoryPage, offset: page.bytes.start };
@@ -46,7 +46,7 @@ impl<'a> Page<'a> {
         let mut cursor = Cursor::new(place, bytes);
         let count = cursor.u32()?;
         cursor.equal("columns in the page", count.into(), page.columns.len() as u64)?;
-        // Every column has an offset in the page, so the loop below is bounded by its bytes.
+        // Every column has an offset in the page, so the bytes of the page bound the loop below.
         let count = usize::try_from(count).unwrap_or(usize::MAX);
         let parsed = Page { place, bytes, count, sections_start: page.sections.start };
         let (mut end, mut before) = (page.sections.start, None);
@@ -60,17 +60,17 @@ impl<'a> Page<'a> {
         Ok(parsed)
     }
 
-    /// How many columns the page has.
+    /// The number of columns in the page.
     pub fn len(&self) -> usize {
         self.count
     }
 
-    /// Whether it has none: a writer makes no such page.
+    /// Whether the page has no column. The writer writes no such page.
     pub fn is_empty(&self) -> bool {
         self.count == 0
     }
 
-    /// The place of the column `name` in the page, or `Err` with the place where it would stand.
+    /// Returns the index of column `name` in the page, or `Err` with the index at which it would be inserted.
     ///
     /// # Errors
     ///
@@ -101,7 +101,8 @@ impl<'a> Page<'a> {
     ///
     /// # Errors
     ///
-    /// When a field holds what it may not, or a section lies outside the column's part of the file.
+    /// When a field has a value that the format does not allow, or a section lies outside the column's part of the
+    /// file.
     pub fn column(&self, i: usize, docs: u32) -> Result<Column<SectionRef>> {
         let start = match i.checked_sub(1) {
             Some(before) => self.head(before)?.sections_end,
@@ -129,14 +130,14 @@ impl<'a> Page<'a> {
     }
 }
 
-/// Collects column entries, in the order of their names, into pages.
+/// Builds the directory from column entries, in the order of their names.
 #[derive(Debug)]
 pub struct DirectoryBuilder {
     pages: Vec<BuiltPage>,
     entries: Vec<Vec<u8>>,
     extensions: Vec<Extension>,
     columns: u32,
-    /// Where the sections of all that was pushed end in the file.
+    /// End of the sections of all columns and extensions so far, in the file.
     sections_end: u64,
 }
 
@@ -167,8 +168,8 @@ impl DirectoryBuilder {
         }
     }
 
-    /// Appends an extension whose sections end at byte `sections_end` of the file: after all columns, and in
-    /// the order of the tags, of which each comes once.
+    /// Appends a directory extension whose sections end at byte `sections_end` of the file. Extensions come after all
+    /// columns, in ascending order of their tags, each of which occurs once.
     pub fn push_extension(&mut self, tag: u32, sections_end: u64, body: Vec<u8>) {
         if !self.entries.is_empty() {
             self.close_page();
@@ -192,8 +193,8 @@ impl DirectoryBuilder {
         self.pages.push(BuiltPage { bytes, sections_end, columns_end });
     }
 
-    /// The end of the file: pages, root and footer, to be written at byte `at`, where the sections
-    /// end; `docs` is the segment's number of documents.
+    /// Returns the last part of the file: pages, root and footer. They must be written at byte `at`, the end of the
+    /// sections; `docs` is the number of documents in the segment.
     pub fn finish(mut self, at: u64, docs: u32) -> (Vec<u8>, Footer) {
         if !self.entries.is_empty() {
             self.close_page();
@@ -229,8 +230,8 @@ impl DirectoryBuilder {
     }
 }
 
-/// The id of a segment of `docs` documents whose directory pages have these bytes, in their order, and whose
-/// `extensions` are what follows the pages' entries in the root. O(bytes).
+/// The content id of a segment of `docs` documents: a hash of its directory pages, in order, and of `extensions`, the
+/// bytes after the pages' entries in the root. O(bytes).
 pub fn content_id<'a>(docs: u32, pages: impl IntoIterator<Item = &'a [u8]>, extensions: &[u8]) -> u128 {
     let mut hash = xxhash_rust::xxh3::Xxh3::new();
     hash.update(&docs.to_le_bytes());
@@ -239,8 +240,8 @@ pub fn content_id<'a>(docs: u32, pages: impl IntoIterator<Item = &'a [u8]>, exte
     hash.digest128()
 }
 
-/// A length inside the directory: a page is at most [`PAGE_TARGET`] bytes and one entry long, and
-/// the root has 32 bytes for each of at most 65,000.
+/// A length inside the directory, which always fits: a page is at most [`PAGE_TARGET`] bytes and one entry long, and
+/// the root has 32 bytes for each of at most 65,000 pages.
 fn u32_of(len: usize) -> u32 {
     u32::try_from(len).unwrap_or(u32::MAX)
 }

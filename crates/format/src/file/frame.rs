@@ -1,6 +1,7 @@
-//! The two ends of a file: a header that says what it is, and a footer that says where to begin.
+//! Header and footer of a file.
 //!
-//! A segment is opened by its footer, as Parquet is, so it also reads well over a network.
+//! The header identifies the file; the footer is the starting point of a reader. As in Parquet, the writer needs no
+//! second pass, and opening a file on a network takes one read at its end.
 //!
 //! # Header
 //!
@@ -43,14 +44,14 @@ use crate::id::MAX_DOCS;
 pub const HEADER_LEN: usize = 64;
 /// Bytes of the footer.
 pub const FOOTER_LEN: usize = 64;
-/// The first bytes of a file. A byte above 127, a line end of each kind and an end-of-file mark: a
-/// transfer that takes the file for text damages them first (after PNG's signature).
+/// The first bytes of a file, modelled on PNG's signature: a byte above 127, line ends of both kinds, and an
+/// end-of-file character. A transfer in text mode damages them, so that the file is refused.
 pub const MAGIC: [u8; 8] = *b"\x89DV\r\n\x1a\n\0";
 /// The last bytes of a file.
 pub const END_MAGIC: [u8; 8] = *b"docvalue";
-/// The newest version this release reads, and the one it writes.
+/// The newest format version that this release reads, and the one that it writes.
 pub const VERSION: u16 = 1;
-/// The oldest version this release reads. Before it, bytes changed without notice.
+/// The oldest format version that this release reads. Earlier versions changed without notice.
 pub const OLDEST: u16 = 1;
 /// Required features that this release knows: none so far.
 pub const KNOWN_FEATURES: u32 = 0;
@@ -98,9 +99,8 @@ impl Header {
     ///
     /// # Errors
     ///
-    /// [`ErrorKind::Magic`] for another kind of file, then [`ErrorKind::TooNew`], [`ErrorKind::TooOld`] and
-    /// [`ErrorKind::UnknownFeatures`] before anything that a newer version may have changed, then
-    /// [`ErrorKind::Checksum`].
+    /// In this order: [`ErrorKind::Magic`] for another kind of file; [`ErrorKind::TooNew`], [`ErrorKind::TooOld`] and
+    /// [`ErrorKind::UnknownFeatures`], before any field that a newer version may have changed; [`ErrorKind::Checksum`].
     pub fn decode(bytes: &[u8; HEADER_LEN]) -> Result<Header> {
         let place = Place { section: Section::Header, offset: 0 };
         let mut cursor = Cursor::new(place, bytes);
@@ -131,7 +131,7 @@ pub struct Footer {
     pub docs: u32,
     /// Columns in the directory.
     pub columns: u32,
-    /// XXH3-128 of `docs`, the directory pages and the extensions: the same content has the same id.
+    /// XXH3-128 of `docs`, the directory pages and the extensions. Files with the same content have the same id.
     pub id: u128,
     /// Features without which the file cannot be read, as in the header.
     pub required: u32,
@@ -160,7 +160,7 @@ impl Footer {
     ///
     /// # Errors
     ///
-    /// As [`Header::decode`], and when the root does not lie between header and footer.
+    /// As [`Header::decode`], and when the root is not between header and footer.
     pub fn decode(bytes: &[u8; FOOTER_LEN], file_len: u64) -> Result<Footer> {
         let place = Place { section: Section::Footer, offset: file_len.saturating_sub(FOOTER_LEN as u64) };
         let mut cursor = Cursor::new(place, bytes);
@@ -186,7 +186,7 @@ impl Footer {
         Ok(Footer { root_offset, root_len, root_crc, docs, columns, id, required })
     }
 
-    /// Where the directory root lies in the file.
+    /// The bytes of the file that hold the directory root.
     pub fn root(&self) -> Range<u64> {
         self.root_offset..self.root_offset.saturating_add(self.root_len.into())
     }
@@ -214,7 +214,7 @@ fn readable(place: Place, version: u16, required: u32, writer: Option<[u16; 3]>)
     }
 }
 
-/// Compares the `u32` at `at` with the checksum of what lies before.
+/// Compares the `u32` at `at` with the checksum of the bytes before it.
 fn checksum(place: Place, bytes: &[u8], at: usize) -> Result<()> {
     let expected = Cursor::new(place, &bytes[at..]).u32()?;
     granule::check(place.section, place.offset, &bytes[..at], expected)

@@ -1,15 +1,14 @@
-//! Kinds of columns, logical types, and how a type's values become the numbers of a column.
+//! Kinds of columns, logical types, and the mapping of a type's values to stored numbers.
 //!
-//! A column stores 64-bit numbers or byte strings. A [`LogicalType`] says what they were before: the
-//! transforms here keep the order, so that a range of the type is a range of the stored form.
+//! A column stores 64-bit numbers or byte strings. Its [`LogicalType`] is the type of the values before they were
+//! stored. The mappings preserve order, so that a range of values is a range of stored numbers.
 
 use crate::named::named;
 
 named! {
-    /// How many values a document may have, and of what form. The discriminants are on disk.
+    /// The number of values a document may have, and their storage form. The discriminants are stored in files.
     ///
-    /// A `match` may list these five: another kind would be a new major release. A [`LogicalType`] may come in any
-    /// release.
+    /// A `match` may be exhaustive: another kind requires a new major release. A new [`LogicalType`] does not.
     #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
     #[repr(u8)]
     pub enum Kind {
@@ -17,11 +16,11 @@ named! {
         Numeric = 0 => "numeric",
         /// At most one byte string a document.
         Binary = 1 => "binary",
-        /// At most one byte string a document, kept as an ord into a sorted dictionary.
+        /// At most one byte string a document, stored as an ord of a sorted dictionary.
         Sorted = 2 => "sorted",
-        /// Any number of 64-bit numbers a document, in ascending order, duplicates kept.
+        /// Any number of 64-bit numbers a document, in ascending order, with duplicates.
         SortedNumeric = 3 => "sorted-numeric",
-        /// A set of byte strings a document, kept as ascending ords.
+        /// A set of byte strings a document, stored as ascending ords.
         SortedSet = 4 => "sorted-set",
     }
 }
@@ -39,9 +38,9 @@ impl Kind {
 }
 
 named! {
-    /// What a column's values are to the person who wrote them. The discriminants are on disk.
+    /// The type of a column's values before they were stored. The discriminants are stored in files.
     ///
-    /// | type | stored as | order kept |
+    /// | type | stored as | order preserved |
     /// | --- | --- | --- |
     /// | `I64` | itself | yes |
     /// | `U64` | [`from_u64`] | yes |
@@ -85,12 +84,12 @@ named! {
 }
 
 impl LogicalType {
-    /// Whether values are byte strings in the file (and not 64-bit numbers).
+    /// Whether values are stored as byte strings, and not as 64-bit numbers.
     pub const fn is_bytes(self) -> bool {
         matches!(self, LogicalType::Ip | LogicalType::Uuid | LogicalType::Utf8 | LogicalType::Bytes)
     }
 
-    /// The number of bytes every value has, where the type fixes it.
+    /// The length of every value in bytes, if the type fixes it.
     pub const fn fixed_len(self) -> Option<u32> {
         match self {
             LogicalType::Ip | LogicalType::Uuid => Some(16),
@@ -104,10 +103,10 @@ impl LogicalType {
     }
 }
 
-/// The bit that tells the two halves of `u64` apart, and the sign of `i64` and `f64`.
+/// The highest bit: the sign of `i64` and `f64`.
 const TOP: u64 = 1 << 63;
 
-/// `u64` to a stored number, in the same order.
+/// Maps a `u64` to a stored number, preserving order.
 #[inline]
 pub const fn from_u64(value: u64) -> i64 {
     (value ^ TOP).cast_signed()
@@ -119,7 +118,7 @@ pub const fn to_u64(stored: i64) -> u64 {
     stored.cast_unsigned() ^ TOP
 }
 
-/// `f64` to a stored number, in the order of IEEE 754's *totalOrder*; every bit pattern survives.
+/// Maps an `f64` to a stored number, in the order of IEEE 754's *totalOrder*. Every bit pattern survives.
 ///
 /// A negative number's bits below the sign are inverted, as Lucene's
 /// `NumericUtils.doubleToSortableLong` does.
@@ -128,19 +127,19 @@ pub const fn from_f64(value: f64) -> i64 {
     sortable(value.to_bits().cast_signed())
 }
 
-/// The `f64` that [`from_f64`] stored, to the bit.
+/// The `f64` that [`from_f64`] stored, bit for bit.
 #[inline]
 pub const fn to_f64(stored: i64) -> f64 {
     f64::from_bits(sortable(stored).cast_unsigned())
 }
 
-/// Its own inverse.
+/// Inverts the bits below the sign of negative numbers. The function is its own inverse.
 const fn sortable(bits: i64) -> i64 {
     bits ^ ((bits >> 63) & i64::MAX)
 }
 
-/// The stored numbers of all doubles between `low` and `high`, both included: −0.0 and 0.0 are one
-/// number there, and NaN is in no range. `None` when there are none.
+/// The stored numbers of all doubles from `low` to `high`, both included. −0.0 and 0.0 count as equal, and NaN is in no
+/// range. `None` if the range is empty.
 ///
 /// ```
 /// use docvalues_format::file::kind::{f64_range, from_f64};

@@ -1,26 +1,26 @@
-//! The directory root: where the pages are, and what else a segment says of itself.
+//! The directory root: references to the pages, and the directory extensions.
 //!
 //! # Root: an entry for each page, then the extensions
 //!
 //! | offset | bytes | field | meaning |
 //! |-------:|------:|-------|---------|
-//! |  0 | 8 | `offset`       | u64: the page's first byte in the file |
+//! |  0 | 8 | `offset`       | u64: first byte of the page in the file |
 //! |  8 | 4 | `len`          | u32: the page's bytes |
 //! | 12 | 4 | `crc`          | u32: CRC-32 of the page |
-//! | 16 | 8 | `sections_end` | u64: where the sections of the page's columns end in the file |
+//! | 16 | 8 | `sections_end` | u64: end of the sections of the page's columns in the file |
 //! | 24 | 4 | `columns_end`  | u32: columns in the pages up to and including this one |
 //! | 28 | 4 | `zero`         | 0 |
 //!
-//! # Extension: what the segment has besides columns
+//! # Extension: data of the segment besides columns
 //!
-//! Of these, a release reads those that it knows, such as [`sort`] and [`FineZones`], and skips the others.
+//! A reader uses the extensions that it knows, such as [`sort`] and [`FineZones`], and skips the others.
 //!
 //! | offset | bytes | field | meaning |
 //! |-------:|------:|-------|---------|
-//! |  0 | 8 | `sections_end` | u64: where the extension's sections end in the file |
-//! |  8 | 4 | `tag`          | u32: what it is; greater than that of the extension before |
+//! |  0 | 8 | `sections_end` | u64: end of the extension's sections in the file |
+//! |  8 | 4 | `tag`          | u32: type of the extension; greater than that of the extension before |
 //! | 12 | 4 | `len`          | u32: bytes of `body` |
-//! | 16 | … | `body`         | what the tag asks for |
+//! | 16 | … | `body`         | depends on the tag |
 //! | …  | … | `zero`         | to a multiple of 8 |
 
 use std::ops::Range;
@@ -41,48 +41,48 @@ pub const ROOT_ENTRY_LEN: usize = 32;
 /// Bytes of an extension before its body.
 const EXTENSION_HEAD_LEN: usize = 16;
 
-/// What the root says.
+/// The directory root, decoded.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Root {
     /// The pages, in the order of the names of their columns.
     pub pages: Vec<PageRef>,
-    /// What else there is, by ascending tag.
+    /// The directory extensions, by ascending tag.
     pub extensions: Vec<Extension>,
 }
 
-/// Where one directory page lies, checked against its neighbours.
+/// A reference to one directory page, checked against its neighbours.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PageRef {
     /// The page's bytes in the file.
     pub bytes: Range<u64>,
     /// CRC-32 of the page.
     pub crc: u32,
-    /// Where in the file the sections of its columns lie.
+    /// Bytes of the file that hold the sections of its columns.
     pub sections: Range<u64>,
-    /// The numbers of its columns, by field name.
+    /// The numbers of its columns in the order of all field names.
     pub columns: Range<u32>,
 }
 
-/// Something that is no column, with sections of its own, if it likes.
+/// A directory extension: data of the segment that is not a column. It may have sections of its own.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Extension {
-    /// What it is.
+    /// The type of the extension.
     pub tag: u32,
-    /// Where in the file its sections lie.
+    /// Bytes of the file that hold its sections.
     pub sections: Range<u64>,
-    /// What it says.
+    /// Its contents in the root.
     pub body: Vec<u8>,
 }
 
 impl Root {
-    /// Reads the root, which `footer` describes.
+    /// Reads the root of the file of `footer`.
     ///
-    /// O(bytes), and the result takes 56 bytes a page and what the extensions say.
+    /// O(bytes). The result takes 56 bytes a page, and the bodies of the extensions.
     ///
     /// # Errors
     ///
-    /// [`ErrorKind::Checksum`], and when pages or extensions overlap, lie outside the file, or do not hold as
-    /// many columns as the footer says.
+    /// [`ErrorKind::Checksum`], and when pages or extensions overlap, lie outside the file, or have another number of
+    /// columns than the footer.
     pub fn parse(bytes: &[u8], footer: &Footer) -> Result<Root> {
         let place = Place { section: Section::DirectoryRoot, offset: footer.root_offset };
         granule::check(place.section, place.offset, bytes, footer.root_crc)?;
@@ -111,7 +111,7 @@ impl Root {
         out
     }
 
-    /// The extension of this tag, if there is one, and where its body lies in the file that `footer` is of.
+    /// The extension with this tag, if there is one, and the position of its body in the file of `footer`.
     pub fn extension(&self, tag: u32, footer: &Footer) -> Option<(Place, &Extension)> {
         let mut at = self.pages.len() * ROOT_ENTRY_LEN + EXTENSION_HEAD_LEN;
         for extension in &self.extensions {
@@ -124,7 +124,7 @@ impl Root {
         None
     }
 
-    /// What the documents are sorted by; nothing if the file does not say.
+    /// The keys of the index sort; empty if the file has none.
     ///
     /// # Errors
     ///
@@ -135,7 +135,7 @@ impl Root {
         sort::decode(&mut Cursor::new(place, &extension.body))
     }
 
-    /// What the extension of fine zones says, by ascending column; nothing if there is none.
+    /// The fine zones of each column that has any, by ascending column.
     ///
     /// # Errors
     ///
@@ -150,7 +150,7 @@ impl Root {
         self.pages.last().map_or(0, |page| page.columns.end)
     }
 
-    /// Where the sections of all pages and extensions end in the file.
+    /// End of the sections of all pages and extensions, in the file.
     fn sections_end(&self) -> u64 {
         let pages = self.pages.last().map(|page| page.sections.end);
         self.extensions.last().map(|extension| extension.sections.end).or(pages).unwrap_or(HEADER_LEN as u64)
@@ -169,7 +169,7 @@ impl PageRef {
         out.put_u32(0);
     }
 
-    /// Reads the entry of the page behind those of `root`.
+    /// Reads the entry of the page after those of `root`.
     fn decode(cursor: &mut Cursor<'_>, root: &Root, footer: &Footer) -> Result<PageRef> {
         let (sections, columns) = (root.sections_end(), root.columns());
         let before = root.pages.last().map_or(HEADER_LEN as u64, |page| page.bytes.end);
@@ -180,7 +180,7 @@ impl PageRef {
         cursor.at_most("end of the page before", before, bytes.start)?;
         cursor.at_most("end of the page", bytes.end, footer.root_offset)?;
         cursor.at_most("end of the sections before", sections, sections_end)?;
-        // A page has a column, so the entries are as few as the columns.
+        // A page has at least one column, so there are no more entries than columns.
         cursor.at_most("columns up to the page's first", u64::from(columns) + 1, columns_end.into())?;
         Ok(PageRef { bytes, crc, sections: sections..sections_end, columns: columns..columns_end })
     }
@@ -196,7 +196,7 @@ impl Extension {
         out.resize(out.len().next_multiple_of(8), 0);
     }
 
-    /// Reads the extension behind those of `root`.
+    /// Reads the extension after those of `root`.
     fn decode(cursor: &mut Cursor<'_>, root: &Root) -> Result<Extension> {
         let sections = root.sections_end();
         let (sections_end, tag, len) = (cursor.u64()?, cursor.u32()?, cursor.u32()?);
@@ -216,7 +216,7 @@ mod tests {
     use crate::file::directory::DirectoryBuilder;
     use crate::file::frame::FOOTER_LEN;
 
-    /// The root of a segment of no columns, whose extensions are these.
+    /// The root of a segment without columns, with these extensions.
     fn root_of(extensions: &[(u32, u64, &[u8])]) -> Result<Root> {
         let mut directory = DirectoryBuilder::default();
         extensions.iter().for_each(|&(tag, end, body)| directory.push_extension(tag, end, body.to_vec()));
@@ -227,7 +227,7 @@ mod tests {
     }
 
     #[test]
-    fn extras_are_read_or_refused() {
+    fn extensions_are_read_or_refused() {
         let root = root_of(&[(1, 64, b""), (5, 640, b"thirteen bytes"), (6, 4096, b"12345678")]).unwrap();
         let found: Vec<_> =
             root.extensions.iter().map(|e| (e.tag, e.sections.clone(), e.body.as_slice())).collect();
@@ -246,7 +246,7 @@ mod tests {
     }
 
     #[test]
-    fn a_sort_is_found_among_other_extras_and_its_errors_say_where() {
+    fn a_sort_is_found_among_other_extensions_and_its_errors_have_an_offset() {
         let body = sort::encode(&[SortKey::new("a")]);
         let mut directory = DirectoryBuilder::default();
         directory.push_extension(0, 64, b"thirteen bytes".to_vec());
@@ -265,7 +265,7 @@ mod tests {
     }
 
     #[test]
-    fn an_extra_is_part_of_the_id() {
+    fn an_extension_is_part_of_the_id() {
         let id = |body: &[u8]| {
             let mut directory = DirectoryBuilder::default();
             directory.push_extension(1, 64, body.to_vec());
@@ -277,7 +277,7 @@ mod tests {
     }
 
     #[test]
-    fn extras_that_are_cut_or_padded_with_anything_are_refused() {
+    fn extensions_that_are_truncated_or_padded_with_other_bytes_are_refused() {
         let mut directory = DirectoryBuilder::default();
         directory.push_extension(1, 64, b"abc".to_vec());
         let (bytes, footer) = directory.finish(64, 7);

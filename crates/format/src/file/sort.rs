@@ -1,23 +1,23 @@
-//! What the documents of a segment are sorted by: an extension of the root.
+//! The index sort of a segment: a directory extension with the keys by which the documents are sorted.
 //!
-//! Documents are in the order of the first key; those that are equal by it in the order of the second one, and so
-//! on. Numbers are compared as they are stored, which keeps the order of their type: that of doubles is IEEE 754's
-//! *totalOrder*, with −0.0 just before 0.0, and NaNs at the ends. Byte strings are compared byte by byte.
+//! Documents are in the order of the first key; documents that are equal by it are in the order of the second key, and
+//! so on. Numbers are compared as they are stored, which preserves the order of their type. The order of doubles is
+//! IEEE 754's *totalOrder*: −0.0 is just before 0.0, and NaNs are at the ends. Byte strings are compared byte by byte.
 //!
-//! The columns mean what they mean without it, so a reader may skip it.
+//! The extension does not change the meaning of columns, so a reader may skip it.
 //!
 //! # Body of the extension
 //!
 //! | offset | bytes | field | meaning |
 //! |-------:|------:|-------|---------|
-//! | 0 | 4 | `count` | u32: how many keys, 1 to [`MAX_SORT_KEYS`] |
-//! | 4 | … | `keys`  | the keys, end to end, the one that counts most first |
+//! | 0 | 4 | `count` | u32: number of keys, 1 to [`MAX_SORT_KEYS`] |
+//! | 4 | … | `keys`  | the keys, end to end, the primary one first |
 //!
 //! # Key
 //!
 //! | offset | bytes | field | meaning |
 //! |-------:|------:|-------|---------|
-//! | 0 | 1 | `flags`    | u8: bit 0: values descend · 1: documents without a value come first, and not last |
+//! | 0 | 1 | `flags`    | u8: bit 0: values descend · 1: documents without a value come first instead of last |
 //! | 1 | 3 | `zero`     | 0 |
 //! | 4 | 4 | `name_len` | u32: 1 to 65,536 |
 //! | 8 | … | `name`     | the name of a column with one value a document, UTF-8; each comes once |
@@ -34,7 +34,7 @@ pub const SORT_TAG: u32 = 1;
 /// The most keys of a sort.
 pub const MAX_SORT_KEYS: usize = 16;
 
-/// One of the columns that documents are sorted by.
+/// A key of an index sort: a column and an order.
 ///
 /// ```
 /// use docvalues_format::file::sort::SortKey;
@@ -48,29 +48,29 @@ pub struct SortKey {
     pub column: String,
     /// Whether the greatest value comes first.
     pub descending: bool,
-    /// Whether documents without a value come first, whichever way values go.
+    /// Whether documents without a value come first, in either order of values.
     pub missing_first: bool,
 }
 
 impl SortKey {
-    /// The values of `column`, ascending; documents without one come last.
+    /// Sorts by `column`, ascending; documents without a value come last.
     pub fn new(column: impl Into<String>) -> SortKey {
         SortKey { column: column.into(), descending: false, missing_first: false }
     }
 
-    /// The greatest value first; documents without one stay where they were, at the end if nothing else is said.
+    /// Sorts the greatest value first. Does not move documents without a value.
     #[must_use]
     pub fn descending(self) -> SortKey {
         SortKey { descending: true, ..self }
     }
 
-    /// Documents without a value first.
+    /// Sorts documents without a value first.
     #[must_use]
     pub fn missing_first(self) -> SortKey {
         SortKey { missing_first: true, ..self }
     }
 
-    /// The order of two documents by their values of the column; `None` is no value.
+    /// The order of two documents by their values of the column; `None` is a document without a value.
     pub fn compare<T: Ord>(&self, a: Option<T>, b: Option<T>) -> Ordering {
         let missing = match (a, b) {
             (Some(a), Some(b)) => return if self.descending { b.cmp(&a) } else { a.cmp(&b) },
@@ -98,7 +98,7 @@ impl std::fmt::Display for SortKey {
     }
 }
 
-/// The body of the extension. Its keys are as [`decode`] wants them, or no reader takes the file.
+/// Encodes the body of the extension. The caller guarantees keys that [`decode`] accepts.
 pub fn encode(keys: &[SortKey]) -> Vec<u8> {
     let mut out = Vec::new();
     out.put_u32(u32::try_from(keys.len()).unwrap_or(u32::MAX));
@@ -111,12 +111,12 @@ pub fn encode(keys: &[SortKey]) -> Vec<u8> {
     out
 }
 
-/// Reads the body of the extension. Whether there are such columns is not known here.
+/// Reads the body of the extension. Does not check that the columns exist.
 ///
 /// # Errors
 ///
-/// When there is no key or there are too many, two are of one column, a field holds what it may not, or the body
-/// is longer or shorter than they are.
+/// When there is no key or there are too many, two keys name one column, a field has a value that the format does not
+/// allow, or the body is too long or too short.
 pub fn decode(cursor: &mut Cursor<'_>) -> Result<Vec<SortKey>> {
     let count = cursor.u32()?;
     cursor.at_most("keys of the sort", count.into(), MAX_SORT_KEYS as u64)?;
@@ -159,7 +159,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_sort_is_refused_with_a_reason_and_a_place() {
+    fn an_invalid_sort_is_refused_with_a_reason_and_an_offset() {
         let good = encode(&keys());
         let with = |at: usize, byte: u8| {
             let mut bytes = good.clone();
