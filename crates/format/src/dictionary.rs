@@ -1,24 +1,24 @@
-//! Terms in byte order, numbered from 0: which term has this ord, and which ord this term?
+//! A sorted dictionary: distinct terms in byte order, and their ords, which count from 0.
 //!
-//! The terms lie in blocks of [`BLOCK_TERMS`], in which each is stored as the number of bytes it shares
-//! with the block's first term, and the rest (its layout stands in `dictionary/block.rs`). Beside the blocks
-//! there are, if there is more than one, their offsets and eight bytes of each block's first term.
+//! The terms are front-coded in blocks of [`BLOCK_TERMS`]: each is stored as the number of bytes that it shares with
+//! the block's first term, and its remaining bytes (the layout is in `dictionary/block.rs`). A dictionary of several
+//! blocks also has the offset of each block, and a key of eight bytes of its first term.
 //!
 //! # Sections
 //!
 //! | section | holds |
 //! | --- | --- |
 //! | terms | the blocks, end to end |
-//! | term offsets | where each block begins, and the end of the last: [numbers](crate::numeric) |
-//! | term offsets jump table | the jump table of those |
+//! | term offsets | the start of each block, and the end of the last: [numbers](crate::numeric) |
+//! | term offsets jump table | the jump table of the offsets |
 //! | term keys | a *key* of 8 bytes for each block |
 //!
 //! A dictionary of at most one block has no offsets and no keys; one without terms has no section.
 //!
-//! Keys are compared in place of terms: they ascend as the first terms of the blocks do, but may tie.
-//! Most terms begin with the entry's `prefix`, and have as their key the eight bytes behind it, zero
-//! where the term is shorter, as a number with the first byte on top. Terms that do not have the prefix
-//! lie below all that do, and their key is 0, or above, and it is 2<sup>64</sup> − 1.
+//! Keys stand in for terms in a search. They ascend with the first terms of the blocks, but may tie. Most terms begin
+//! with the `prefix` of the directory entry. The key of such a term is the number that its next eight bytes form, big
+//! endian, padded with zeros. A term without the prefix is below all terms with it, and has key 0, or above them all,
+//! and has key 2<sup>64</sup> − 1.
 //!
 //! # Entry in the directory
 //!
@@ -28,35 +28,37 @@
 //! | 4 | 4 | `max_len` | bytes of the longest term |
 //! | 8 | 8 | `total_len` | bytes of all terms |
 //! | 16 | 20 | `blocks` | reference to the terms; if `count` > 0 |
-//! | 36 | | `offsets` | the entry of the term offsets; if `count` > 32, as all that follows |
+//! | 36 | | `offsets` | the entry of the term offsets; this and the next fields only if `count` > 32 |
 //! | | 20 | `keys` | reference to the term keys |
 //! | | 1 | `prefix_len` | bytes of the prefix |
 //! | | `prefix_len` | `prefix` | what terms begin with, behind which keys begin |
 //!
 //! # Cost
 //!
-//! | | bytes touched, at most | time |
+//! | operation | bytes read, at most | time |
 //! | --- | --- | --- |
 //! | ord → term | one offset, 65 bytes of lengths, the term's bytes in two places | O(length) |
-//! | many ords → terms | as much for each | O(length) for each, of which none waits for another |
+//! | many ords → terms | the same for each | O(length) each; their cache misses overlap |
 //! | term → ord | log₂ blocks keys; an offset and a head for the log₂ of blocks that tie; one block | O(length + log terms) |
-//! | in order | every block once | O(1) a term, but for its own bytes |
+//! | in order | every block once | O(1) a term, and its own bytes |
 //!
-//! Space: 2 bytes a term, its own bytes, and for every 32 terms a byte of class, the eight of the key,
-//! an offset of usually 1 to 2 bytes, and the head's bytes in full. A length of 256 bytes or more doubles
-//! the two bytes of all terms in its block, one of 64 KiB doubles them again.
+//! Space: 2 bytes a term, and its own bytes. Every 32 terms add a class byte, a key of eight bytes, an offset of
+//! usually 1 to 2 bytes, and the first term in full. A length of 256 bytes or more doubles the 2 bytes of all terms in
+//! its block; one of 64 KiB or more doubles them again.
 //!
-//! # What a reader may trust
+//! # Hostile bytes
 //!
-//! [`DictionaryReader::open`] checks the numbers of the directory against each other and against the
-//! sections' lengths, and reads no section. Whatever their bytes are, look-ups return a term no
-//! longer than `max_len`, an ord of the dictionary, or an error; that it is the right one in a file
-//! whose checksums match is for [`DictionaryReader::verify`].
+//! [`DictionaryReader::open`] checks the directory's numbers against each other and against the lengths of the
+//! sections, and reads no section. Whatever the bytes of the sections are, a look-up returns a term no longer than
+//! `max_len`, an ord of the dictionary, or an error. In a hostile file with good checksums, the term or ord may be
+//! wrong; [`DictionaryReader::verify`] finds that.
 //!
-//! Sources: coding against a block's first term is the "front coding with difference to first" of
-//! Müller, Ratsch and Färber, *Adaptive string dictionary compression in in-memory column-store
-//! database systems* (EDBT 2014), there for the same reason: any string of a block decodes alone. Keys
-//! take the place of the sampled *reverse index* of Lucene's `Lucene90DocValuesFormat`, with a fixed size.
+//! # Sources
+//!
+//! Coding against the first term of a block is the "front coding with difference to first" of Müller, Ratsch and
+//! Färber, *Adaptive string dictionary compression in in-memory column-store database systems* (EDBT 2014). There as
+//! here, any term of a block decodes alone. The keys replace the sampled *reverse index* of Lucene's
+//! `Lucene90DocValuesFormat`, and have a fixed size.
 
 use std::ops::{ControlFlow, Range};
 
@@ -88,14 +90,14 @@ mod verify;
 /// Bytes of a key.
 pub const KEY_LEN: usize = size_of::<u64>();
 
-/// The most bytes of the prefix behind which keys begin.
+/// The most bytes of the prefix that keys leave out.
 pub const MAX_PREFIX: usize = u8::MAX as usize;
 
-/// A dictionary, wherever its sections are: just made (`Vec<u8>`), in the directory ([`SectionRef`]),
-/// or opened ([`SectionBytes`]).
+/// A dictionary, generic over its sections: encoded bytes (`Vec<u8>`), references in the directory ([`SectionRef`]), or
+/// sections of an open file ([`SectionBytes`]).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Dictionary<S> {
-    /// How many terms there are.
+    /// Number of terms.
     pub count: u32,
     /// Bytes of the longest term.
     pub max_len: u32,
@@ -103,38 +105,37 @@ pub struct Dictionary<S> {
     pub total_len: u64,
     /// The blocks, end to end; `None` without terms.
     pub blocks: Option<S>,
-    /// What leads to a block; `None` if there is at most one.
+    /// The index of the blocks; `None` if there is at most one block.
     pub index: Option<Index<S>>,
 }
 
-/// What leads to a block of terms.
+/// The index of the blocks of terms.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Index<S> {
-    /// Where each block begins, and where the last ends.
+    /// The start of each block, and the end of the last.
     pub offsets: Numeric<S>,
-    /// Eight bytes of each block's first term.
+    /// A key of eight bytes for each block's first term.
     pub keys: S,
-    /// What most terms begin with; keys begin behind it. At most [`MAX_PREFIX`] bytes.
+    /// The prefix of most terms, which keys leave out. At most [`MAX_PREFIX`] bytes.
     pub prefix: Box<[u8]>,
 }
 
-/// Blocks that `count` terms take.
+/// The number of blocks of `count` terms.
 const fn block_count(count: u32) -> u32 {
     count.div_ceil(BLOCK_TERMS)
 }
 
 impl<S> Dictionary<S> {
-    /// How many blocks there are.
+    /// The number of blocks.
     pub fn block_count(&self) -> u32 {
         block_count(self.count)
     }
 
-    /// Turns every section that is there into something else, in file order: terms, term offsets and
-    /// their jump table, term keys.
+    /// Maps every section, in file order: terms, term offsets and their jump table, term keys.
     ///
     /// # Errors
     ///
-    /// The first that `f` returns.
+    /// The first error of `f`.
     pub fn try_map<T, E>(self, f: &mut impl FnMut(Section, S) -> Result<T, E>) -> Result<Dictionary<T>, E> {
         let Dictionary { count, max_len, total_len, blocks, index } = self;
         let blocks = blocks.map(|s| f(Section::Terms, s)).transpose()?;
@@ -147,7 +148,7 @@ impl<S> Dictionary<S> {
         Ok(Dictionary { count, max_len, total_len, blocks, index })
     }
 
-    /// Compares all fields with each other, given the length of each section.
+    /// Checks all fields against each other and against the length of each section.
     fn check(&self, len: impl Fn(&S) -> u64) -> Result<(), ErrorKind> {
         let (count, blocks) = (u64::from(self.count), u64::from(self.block_count()));
         let max_len = u64::from(self.max_len);
@@ -155,8 +156,8 @@ impl<S> Dictionary<S> {
         let as_asked = self.blocks.is_some() == (blocks > 0) && self.index.is_some() == (blocks > 1);
         ErrorKind::rule(as_asked, "the dictionary's sections do not fit its number of terms")?;
         ErrorKind::at_most("length of all terms", self.total_len, count.saturating_mul(max_len))?;
-        // A term lies in its block in two pieces that do not overlap, so none is longer than all of
-        // the blocks: what a look-up allocates is bounded by bytes that are there.
+        // The two parts of a term do not overlap in its block, so no term is longer than all blocks. That bounds the
+        // allocation of a look-up by the size of the file.
         ErrorKind::at_most("length of the longest term", max_len, bytes)?;
         ErrorKind::at_most("least length of the terms", blocks + 2 * count, bytes)?;
         if let Some(Index { offsets, keys, prefix }) = &self.index {
@@ -171,8 +172,8 @@ impl<S> Dictionary<S> {
 }
 
 impl Dictionary<SectionRef> {
-    /// Appends the dictionary's fields to a directory entry; the layout stands in the head of
-    /// [the module](self#entry-in-the-directory).
+    /// Appends the fields of the dictionary to a directory entry. [The module](self#entry-in-the-directory) has the
+    /// layout.
     pub fn encode_meta(&self, out: &mut Vec<u8>) {
         out.put_u32(self.count);
         out.put_u32(self.max_len);
@@ -194,7 +195,7 @@ impl Dictionary<SectionRef> {
     ///
     /// # Errors
     ///
-    /// When a field holds what it may not, or two of them disagree.
+    /// When a field has a value that the format does not allow, or two fields disagree.
     pub fn decode_meta(cursor: &mut Cursor<'_>) -> Result<Dictionary<SectionRef>> {
         let (count, max_len, total_len) = (cursor.u32()?, cursor.u32()?, cursor.u64()?);
         let blocks = (count > 0).then(|| SectionRef::decode(cursor)).transpose()?;
@@ -217,7 +218,7 @@ fn prefix(cursor: &mut Cursor<'_>) -> Result<Box<[u8]>> {
     cursor.take(len.into()).map(Into::into)
 }
 
-/// A dictionary, opened.
+/// Reads an open dictionary: terms by ord, ords by term, and ranges of terms.
 ///
 /// ```
 /// use docvalues_format::dictionary::{self, DictionaryReader};
@@ -259,7 +260,7 @@ impl<B: SectionBytes> DictionaryReader<B> {
     ///
     /// # Errors
     ///
-    /// When the fields disagree with each other or with the lengths of the sections.
+    /// When the fields disagree with each other, or with the lengths of the sections.
     pub fn open(meta: Dictionary<B>, mode: JumpTables) -> Result<DictionaryReader<B>> {
         place_of(meta.blocks.as_ref()).check(0, meta.check(|section| section.len() as u64))?;
         let Dictionary { count, max_len, total_len, blocks, index } = meta;
@@ -273,12 +274,12 @@ impl<B: SectionBytes> DictionaryReader<B> {
         Ok(DictionaryReader { count, max_len, total_len, blocks, index })
     }
 
-    /// How many terms there are.
+    /// The number of terms.
     pub fn len(&self) -> u32 {
         self.count
     }
 
-    /// Whether there are none.
+    /// Whether there are no terms.
     pub fn is_empty(&self) -> bool {
         self.count == 0
     }
@@ -293,27 +294,26 @@ impl<B: SectionBytes> DictionaryReader<B> {
         self.total_len
     }
 
-    /// Where each block begins, and where the last ends; `None` if there is at most one.
+    /// The start of each block, and the end of the last; `None` if there is at most one block.
     pub fn offsets(&self) -> Option<&NumericReader<B>> {
         self.index.as_ref().map(|index| &index.offsets)
     }
 
-    /// Bytes on the heap: the prefix of the keys, and the jump table of the offsets if it was built.
+    /// Bytes on the heap: the prefix of the keys, and the jump table of the offsets, if it was built.
     pub fn heap_bytes(&self) -> usize {
         self.index.as_ref().map_or(0, |index| index.offsets.heap_bytes() + index.prefix.len())
     }
 
-    /// Replaces `out` by the term of `ord`, and uses the memory it has.
+    /// Replaces the contents of `out` by the term of `ord`, and reuses its memory.
     ///
     /// # Errors
     ///
-    /// [`ErrorKind::OutOfRange`] past the last term; when bytes on the way cannot be read, or hold what
-    /// they may not. `out` is then empty.
+    /// [`ErrorKind::OutOfRange`] past the last term; when bytes cannot be read or are damaged. `out` is then empty.
     ///
     /// # Complexity
     ///
-    /// O(length of the term), once the offset of its block is found, which is O(1) but in
-    /// [`JumpTables::Ignore`]. For many terms in a row see [`for_each`](Self::for_each).
+    /// O(length of the term), after O(1) to find its block, except in [`JumpTables::Ignore`]. To read many consecutive
+    /// terms use [`for_each`](Self::for_each).
     pub fn term(&self, ord: TermOrd, out: &mut Vec<u8>) -> Result<()> {
         out.clear();
         if ord.get() >= self.count {
@@ -330,13 +330,12 @@ impl<B: SectionBytes> DictionaryReader<B> {
         Ok(())
     }
 
-    /// Hands the terms of `ords` to `each` in order, until it breaks off. Decodes every block once, and
-    /// copies of each term what it does not share with the one before.
+    /// Calls `each` with the terms of `ords` in order, until it breaks. Decodes every block once, and of each term
+    /// copies only the bytes that it does not share with the one before.
     ///
     /// # Errors
     ///
-    /// [`ErrorKind::OutOfRange`] if `ords` ends past the last term; when bytes on the way cannot be
-    /// read, or hold what they may not.
+    /// [`ErrorKind::OutOfRange`] if `ords` ends past the last term; when bytes cannot be read or are damaged.
     pub fn for_each(
         &self,
         ords: Range<u32>,
@@ -368,12 +367,12 @@ impl<B: SectionBytes> DictionaryReader<B> {
         }
     }
 
-    /// The section of terms, and the lengths of one of its blocks.
+    /// The section of terms, and the header of one of its blocks.
     fn header(&self, block: u32) -> Result<(&B, BlockHeader<'_>)> {
         self.header_in(block, |section| self.bounds(section, block))
     }
 
-    /// As [`header`](Self::header), where the block lies within `bounds`, or at their beginning.
+    /// As [`header`](Self::header), for a block that lies at the start of `bounds`.
     fn header_in(
         &self,
         block: u32,
@@ -386,20 +385,20 @@ impl<B: SectionBytes> DictionaryReader<B> {
         }
     }
 
-    /// The two parts of a block's term `i`: what it shares with the head, and what it does not.
+    /// The two parts of term `i` of a block: the bytes that it shares with the head, and its own.
     fn parts<'a>(&self, section: &'a B, header: &BlockHeader<'a>, i: usize) -> Result<(&'a [u8], &'a [u8])> {
         let parts = header.parts(i)?;
         self.check_len(header, parts.shared.len() + parts.own.len())?;
         Ok((section.slice(parts.shared)?, section.slice(parts.own)?))
     }
 
-    /// Refuses a term that is longer than the directory says any is.
+    /// Refuses a term longer than `max_len` of the directory.
     fn check_len(&self, header: &BlockHeader<'_>, len: usize) -> Result<()> {
         let checked = ErrorKind::at_most("length of a term", len as u64, self.max_len as u64);
         checked.map_err(|kind| header.refuse(kind))
     }
 
-    /// How many blocks there are.
+    /// The number of blocks.
     fn block_count(&self) -> u32 {
         block_count(self.count)
     }
@@ -411,7 +410,7 @@ impl<B: SectionBytes> DictionaryReader<B> {
     }
 }
 
-/// Where an error about a section lies, or about a dictionary without one.
+/// The position of errors in a section, or in a dictionary without sections.
 fn place_of<B: SectionBytes>(section: Option<&B>) -> Place {
     section.map_or(Place { section: Section::Terms, offset: 0 }, B::place)
 }

@@ -1,4 +1,4 @@
-//! One block of a terms dictionary: up to 32 terms, each the front of the first one and an own end.
+//! A block of up to 32 front-coded terms, each stored as a prefix of the block's first term and its own bytes.
 //!
 //! # Layout
 //!
@@ -8,16 +8,16 @@
 //! | --- | --- | --- | --- |
 //! | 0 | 1 | `class` | *c*, the bytes of a length: 1, 2 or 4, the fewest that hold all of the block's |
 //! | 1 | *n* × *c* | `shared` | bytes that term *i* has in common with the block's first; 0 for the first itself |
-//! | 1 + *n* × *c* | *n* × *c* | `own` | bytes of term *i* behind those |
+//! | 1 + *n* × *c* | *n* × *c* | `own` | bytes of term *i* after those |
 //! | 1 + 2 × *n* × *c* | Σ `own` | `ends` | the own bytes of all terms, end to end |
 //!
-//! The block's first term, its *head*, is all own. Term *i* is `head[..shared[i]]` followed by its own
-//! bytes, which begin Σ `own[..i]` into `ends`: no term is needed to decode another, and the sum is
-//! one over at most 31 neighbouring bytes in class 1. Front coding against the term before, as in
-//! Lucene, shares a little more and has to be undone from the block's first term on.
+//! The block's first term is its *head*, which shares nothing. Term *i* is `head[..shared[i]]` followed by its own
+//! bytes, which begin at Σ `own[..i]` of `ends`. So no term but the head is needed to decode another one; the sum is
+//! one over at most 31 bytes in class 1. Lucene codes each term against the one before: that shares a little more, but
+//! decoding starts at the block's first term.
 //!
-//! The terms ascend, so `shared` never rises behind the head. That is what lets a search skip by
-//! `shared` alone, and reading in order keep what it has.
+//! The terms ascend, so `shared` never rises after the head. Therefore a search can rule out terms by `shared` alone,
+//! and iteration in order only truncates and appends.
 
 use std::ops::Range;
 
@@ -29,17 +29,17 @@ use crate::source::SectionBytes;
 
 /// Terms in every block but the last.
 ///
-/// More save heads, keys and offsets; fewer make a look-up touch less. 32 keeps the lengths of a block
-/// of class 1 in one cache line and a byte. A benchmark over real dictionaries is to confirm it.
+/// More terms save heads, keys and offsets; fewer make a look-up read less. With 32, the header of a block of class 1
+/// takes one cache line and a byte.
 pub const BLOCK_TERMS: u32 = 32;
 
-/// [`BLOCK_TERMS`], to index with.
+/// [`BLOCK_TERMS`] as `usize`.
 pub(super) const TERMS: usize = BLOCK_TERMS as usize;
 
 /// Bytes of the field `class`.
 const CLASS_LEN: usize = 1;
 
-/// Bytes that a length takes, in all of a block's lengths.
+/// The width of the lengths in a block, in bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub(super) enum Class {
@@ -49,7 +49,7 @@ pub(super) enum Class {
 }
 
 impl Class {
-    /// The narrowest that holds `longest`.
+    /// The narrowest class that holds `longest`.
     pub(super) fn of(longest: u32) -> Class {
         match longest {
             0..=0xff => Class::One,
@@ -71,7 +71,7 @@ impl Class {
         self as usize
     }
 
-    /// Bytes before `ends`, in a block of `terms`.
+    /// Bytes before `ends`, in a block of `terms` terms.
     pub(super) const fn header_len(self, terms: u32) -> usize {
         CLASS_LEN + 2 * terms as usize * self.width()
     }
@@ -94,21 +94,21 @@ impl Class {
         }
     }
 
-    /// The sum of the first `n`.
+    /// The sum of the first `n` lengths.
     #[inline]
     fn sum(self, lengths: &[u8], n: usize) -> usize {
         match (self, lengths.as_array::<TERMS>()) {
             (Class::One, Some(all)) => sum_before(all, n),
-            // Saturated, a hostile sum is behind the end of any block.
+            // Saturates, so that a hostile sum lies past the end of any block.
             _ => (0..n).fold(0, |sum: usize, i| sum.saturating_add(self.get(lengths, i))),
         }
     }
 
-    /// How many are above `limit`.
+    /// The number of lengths above `limit`.
     #[inline]
     fn above(self, lengths: &[u8], limit: usize) -> u32 {
         match self {
-            // No length of one byte is above the largest byte.
+            // No length of one byte exceeds the largest byte.
             Class::One => {
                 let limit = u8::try_from(limit).unwrap_or(u8::MAX);
                 lengths.iter().map(|&l| u8::from(l > limit)).sum::<u8>().into()
@@ -124,8 +124,8 @@ impl Class {
 // `above` counts a block's terms in a byte.
 const _: () = assert!(TERMS <= u8::MAX as usize);
 
-/// As many bytes of ones as there are terms, and as many zeros: from *i* bytes before the zeros on, a mask
-/// of the first *i* of a block's lengths.
+/// One byte of ones for each term, and then as many zeros. The bytes from *i* before the first zero on are a mask of
+/// the first *i* lengths of a block.
 static FIRST: [u8; 2 * TERMS] = {
     let mut mask = [0; 2 * TERMS];
     let mut i = 0;
@@ -136,9 +136,9 @@ static FIRST: [u8; 2 * TERMS] = {
     mask
 };
 
-/// The sum of the first `n` of a full block's lengths of class 1, of which there are more.
+/// The sum of the first `n` lengths of a full block of class 1; `n` must be below [`TERMS`].
 ///
-/// Always over all, under a mask, eight to a word: a few instructions, none of which is a guess.
+/// Adds up all masked lengths, eight to a word: few instructions, and no branch to predict.
 #[inline]
 pub(super) fn sum_before(lengths: &[u8; TERMS], n: usize) -> usize {
     const EVEN: u64 = 0x00ff_00ff_00ff_00ff;
@@ -147,11 +147,11 @@ pub(super) fn sum_before(lengths: &[u8; TERMS], n: usize) -> usize {
         let word = u64::from_le_bytes(lengths) & u64::from_le_bytes(mask);
         (word & EVEN) + (word >> 8 & EVEN)
     });
-    // Four sums, each of less than 2^13; their sum is on top of the product.
+    // Four sums of less than 2^13 each; the product has their sum in its highest 16 bits.
     (sums.sum::<u64>().wrapping_mul(0x0001_0001_0001_0001) >> 48) as usize
 }
 
-/// How many of a full block's lengths of class 1 are above `limit`.
+/// The number of lengths above `limit` in a full block of class 1.
 #[inline]
 pub(super) fn count_above(lengths: &[u8; TERMS], limit: u8) -> usize {
     lengths.iter().map(|&length| u8::from(length > limit)).sum::<u8>().into()
@@ -174,7 +174,7 @@ impl BlockBuilder {
         self.own.len() == TERMS
     }
 
-    /// Adds a term; its length was found to fit a `u32`. O(length), whatever came before.
+    /// Adds a term, whose length must fit a `u32`. O(length).
     pub(super) fn push(&mut self, term: &[u8]) {
         let head = self.own.first().map_or(&[][..], |&own| &self.ends[..own as usize]);
         let shared = shared_len(head, term);
@@ -191,8 +191,8 @@ impl BlockBuilder {
         (self.shared.capacity() + self.own.capacity()) * size_of::<u32>() + self.ends.capacity()
     }
 
-    /// Appends the block, of at least one term, to `out`, and begins the next one. Returns where in `out`
-    /// its head lies.
+    /// Appends the block, which must have at least one term, to `out`, and begins the next one. Returns the range of
+    /// its head in `out`.
     pub(super) fn finish(&mut self, out: &mut Vec<u8>) -> Range<usize> {
         let class = Class::of(self.shared.iter().chain(&self.own).copied().max().unwrap_or(0));
         out.put_u8(class as u8);
@@ -206,11 +206,11 @@ impl BlockBuilder {
     }
 }
 
-/// All of a block but its terms' bytes.
+/// The header of a block: its class and the lengths of its terms.
 ///
-/// What is checked: the class, that the lengths lie inside the block, that the head shares nothing.
-/// That a term lies inside the block is checked when one is asked for; that the terms ascend, that
-/// `shared` is all they share and that nothing is left over is for `verify`.
+/// [`read`](Self::read) checks that the class is known, the lengths lie inside the block, and the head shares nothing.
+/// Locating a term checks that it lies inside the block. Only `verify` checks that the terms ascend, that `shared` is
+/// maximal, and that no bytes are left over.
 #[derive(Clone, Debug)]
 pub(super) struct BlockHeader<'a> {
     place: Place,
@@ -222,17 +222,17 @@ pub(super) struct BlockHeader<'a> {
     own: &'a [u8],
 }
 
-/// Where the two parts of a term lie in the section.
+/// The ranges of the two parts of a term in the section.
 #[derive(Clone, Debug)]
 pub(super) struct Parts {
-    /// What it shares with the head.
+    /// The bytes of the head that the term shares.
     pub(super) shared: Range<usize>,
-    /// What it does not.
+    /// The term's own bytes.
     pub(super) own: Range<usize>,
 }
 
 impl<'a> BlockHeader<'a> {
-    /// Reads the lengths of the block that lies at `block`, and holds `terms` terms, at least one.
+    /// Reads the header of the block at `block` with `terms` terms, at least one.
     pub(super) fn read<B: SectionBytes>(
         section: &'a B,
         block: Range<usize>,
@@ -253,7 +253,7 @@ impl<'a> BlockHeader<'a> {
         Ok(BlockHeader { place, block, class, terms, shared, own })
     }
 
-    /// How many terms there are.
+    /// The number of terms.
     #[inline]
     pub(super) fn terms(&self) -> usize {
         self.terms as usize
@@ -268,50 +268,49 @@ impl<'a> BlockHeader<'a> {
         self.block.clone()
     }
 
-    /// Bytes that term `i` shares with the head.
+    /// The number of bytes that term `i` shares with the head.
     #[inline]
     pub(super) fn shared(&self, i: usize) -> usize {
         self.class.get(self.shared, i)
     }
 
-    /// The terms, but for the head, that share exactly `len` bytes with it: they stand together, and those
-    /// that share more before them.
+    /// The terms after the head that share exactly `len` bytes with it. They are consecutive, and follow those that
+    /// share more.
     #[inline]
     pub(super) fn sharing(&self, len: usize) -> Range<u32> {
         let above = |limit| 1 + self.class.above(self.shared, limit);
         above(len)..len.checked_sub(1).map_or(self.terms, above)
     }
 
-    /// Bytes of term `i` that it does not share.
+    /// The number of own bytes of term `i`.
     #[inline]
     pub(super) fn own(&self, i: usize) -> usize {
         self.class.get(self.own, i)
     }
 
-    /// Where the own bytes of term `i` begin, counted from the block's first byte. Not checked: a
-    /// hostile sum lies behind the block, where [`end`](Self::end) refuses it.
+    /// Start of the own bytes of term `i`, from the block's first byte. Unchecked: a hostile sum lies past the block,
+    /// and [`end`](Self::end) refuses it.
     #[inline]
     pub(super) fn start(&self, i: usize) -> usize {
         self.class.header_len(self.terms).saturating_add(self.class.sum(self.own, i))
     }
 
-    /// Where the own bytes of term `i` end, when they begin at `start`; both counted from the block's
-    /// first byte.
+    /// End of the own bytes of term `i`, which begin at `start`; both from the block's first byte.
     ///
     /// # Errors
     ///
-    /// [`ErrorKind::OutOfRange`] when that is behind the block's end.
+    /// [`ErrorKind::OutOfRange`] when it is past the end of the block.
     #[inline]
     pub(super) fn end(&self, i: usize, start: usize) -> Result<usize> {
         let (end, max) = (start.saturating_add(self.own(i)), self.block.len());
         if end <= max { Ok(end) } else { Err(self.outside("end of a term in its block", end, max)) }
     }
 
-    /// Where the own bytes of term `i` lie in the section. O(1).
+    /// The range of the own bytes of term `i` in the section. O(1).
     ///
     /// # Errors
     ///
-    /// [`ErrorKind::OutOfRange`] when they end behind the block's end.
+    /// [`ErrorKind::OutOfRange`] when they end past the end of the block.
     #[inline]
     pub(super) fn own_bytes(&self, i: usize) -> Result<Range<usize>> {
         let start = self.start(i);
@@ -319,19 +318,18 @@ impl<'a> BlockHeader<'a> {
         Ok(self.block.start + start..self.block.start + end)
     }
 
-    /// Where the two parts of term `i` lie in the section. O(1).
+    /// The ranges of the two parts of term `i` in the section. O(1).
     ///
     /// # Errors
     ///
-    /// [`ErrorKind::OutOfRange`] when it shares more than there is, or ends behind the block's end.
+    /// [`ErrorKind::OutOfRange`] when the term shares more bytes than the head has, or ends past the end of the block.
     #[inline]
     pub(super) fn parts(&self, i: usize) -> Result<Parts> {
         let (shared, own) = (self.shared(i), self.own_bytes(i)?);
         if shared > self.own(0) {
             return Err(self.outside("length shared with the block's first term", shared, self.own(0)));
         }
-        // Inside the block: `shared` is at most the head's length, and the head ends where term `i`
-        // begins or before, or is it.
+        // Inside the block: `shared` is at most the length of the head, and the head ends no later than term `i`.
         let head = self.block.start + self.start(0);
         Ok(Parts { shared: head..head + shared, own })
     }
@@ -348,7 +346,7 @@ impl<'a> BlockHeader<'a> {
     }
 }
 
-/// The first `len` bytes of a block, which must have so many.
+/// The first `len` bytes of a block; an error if it is shorter.
 #[inline]
 fn header_bytes<'a, B: SectionBytes>(section: &'a B, block: &Range<usize>, len: usize) -> Result<&'a [u8]> {
     match len <= block.len() {
@@ -357,7 +355,7 @@ fn header_bytes<'a, B: SectionBytes>(section: &'a B, block: &Range<usize>, len: 
     }
 }
 
-/// How many bytes `a` and `b` have in common at their beginnings, found eight at a time.
+/// The length of the common prefix of `a` and `b`, compared eight bytes at a time.
 #[inline]
 pub(super) fn shared_len(a: &[u8], b: &[u8]) -> usize {
     let len = a.len().min(b.len());

@@ -1,4 +1,4 @@
-//! From ascending terms to a dictionary.
+//! The builder of a dictionary, from ascending terms.
 
 use super::block::{BlockBuilder, shared_len};
 use super::seek::key;
@@ -7,33 +7,32 @@ use crate::binary::MAX_VALUE;
 use crate::cursor::Put;
 use crate::numeric::{self, NumericOptions, Role};
 
-/// Why a dictionary cannot be made of these terms.
+/// An error of [`DictionaryBuilder::push`]: a term that a dictionary cannot have.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum BuildError {
-    /// A term is not above the one before it.
+    /// A term is not greater than the one before it.
     #[error("term {ord} is not greater than the term before it")]
     NotAscending {
-        /// The ord it would have.
+        /// The ord that the term would have.
         ord: u32,
     },
     /// A term is longer than [`MAX_VALUE`].
-    #[error("term {ord} has {len} bytes, {MAX_VALUE} are the most")]
+    #[error("term {ord}: expected at most {MAX_VALUE} bytes, found {len}")]
     TooLong {
-        /// The ord it would have.
+        /// The ord that the term would have.
         ord: u32,
-        /// Its bytes.
+        /// Its length in bytes.
         len: usize,
     },
     /// There are more than 2^32 − 1 terms.
-    #[error("there are more than {} terms", u32::MAX)]
+    #[error("expected at most {} terms", u32::MAX)]
     TooMany,
 }
 
-/// Makes a dictionary of terms that come in ascending byte order, each once.
+/// Builds a dictionary from distinct terms in ascending byte order.
 ///
-/// Holds the encoded blocks, and two terms. Pushing a term costs O(its length), whatever the
-/// others' lengths.
+/// Holds the encoded blocks, and two terms. Adding a term takes O(its length), whatever the lengths of the others.
 #[derive(Clone, Debug, Default)]
 pub struct DictionaryBuilder {
     count: u32,
@@ -43,18 +42,18 @@ pub struct DictionaryBuilder {
     last: Vec<u8>,
     block: BlockBuilder,
     blocks: Vec<u8>,
-    /// Where each block begins.
+    /// The start of each block.
     offsets: Vec<i64>,
-    /// How many bytes of blocks were taken, before those that are here.
+    /// Bytes of blocks that [`take_blocks`](Self::take_blocks) took, which precede `blocks`.
     taken: usize,
-    /// The first term of each block, as much as a key may depend on, end to end.
+    /// The first term of each block, truncated to the bytes that a key may depend on, end to end.
     heads: Vec<u8>,
-    /// Where each of them ends.
+    /// The end of each of them in `heads`.
     head_ends: Vec<usize>,
 }
 
 impl DictionaryBuilder {
-    /// Begins a dictionary without terms.
+    /// Creates a builder without terms.
     pub fn new() -> DictionaryBuilder {
         DictionaryBuilder::default()
     }
@@ -63,8 +62,8 @@ impl DictionaryBuilder {
     ///
     /// # Errors
     ///
-    /// [`BuildError`] if it is not above the one before, too long, or one too many. The dictionary then
-    /// stays as it was.
+    /// [`BuildError`] if the term is not greater than the one before, too long, or one too many. The builder is then
+    /// unchanged.
     pub fn push(&mut self, term: &[u8]) -> Result<(), BuildError> {
         let (ord, len) = (self.count, term.len());
         if ord > 0 && term <= self.last.as_slice() {
@@ -84,12 +83,12 @@ impl DictionaryBuilder {
         Ok(())
     }
 
-    /// How many terms were added.
+    /// The number of terms added.
     pub fn len(&self) -> u32 {
         self.count
     }
 
-    /// Whether none was.
+    /// Whether no term was added.
     pub fn is_empty(&self) -> bool {
         self.count == 0
     }
@@ -99,14 +98,14 @@ impl DictionaryBuilder {
         (self.count > 0).then_some(&self.last)
     }
 
-    /// Takes the bytes of blocks that are complete. Those that were taken, one after the other, and then those
-    /// of the finished dictionary are the section.
+    /// Takes the bytes of the complete blocks. The section is all bytes taken, in order, followed by those of the
+    /// finished dictionary.
     pub fn take_blocks(&mut self) -> Vec<u8> {
         self.taken += self.blocks.len();
         std::mem::take(&mut self.blocks)
     }
 
-    /// Bytes of blocks that are complete and were not taken.
+    /// Bytes of complete blocks that were not taken.
     pub fn blocks_len(&self) -> usize {
         self.blocks.len()
     }
@@ -121,7 +120,7 @@ impl DictionaryBuilder {
             + self.block.heap_bytes()
     }
 
-    /// The sections; `jump_tables` says whether the offsets get a jump table.
+    /// Returns the dictionary. `jump_tables` says whether the offsets get a jump table.
     pub fn finish(mut self, jump_tables: bool) -> Dictionary<Vec<u8>> {
         if !self.block.is_empty() {
             self.finish_block();
@@ -154,11 +153,11 @@ impl DictionaryBuilder {
     }
 }
 
-/// The prefix behind which keys begin, for at least two blocks: what all heads have in common, or all
-/// but some at either end, whichever tells most blocks apart.
+/// The prefix that keys leave out, for at least two blocks: the common prefix of all heads, or of all but some at
+/// either end, whichever yields the most distinct keys.
 ///
-/// Leaving some out matters because a single one spoils it: with an empty term among URLs, what all
-/// have in common is nothing, and every key is `https://`.
+/// Outliers are left out because a single one spoils the prefix: with an empty term among URLs, the common prefix is
+/// empty, and every key is `https://`.
 fn key_prefix<'a>(heads: &[&'a [u8]]) -> &'a [u8] {
     let last = heads.len() - 1;
     let mut best = (0, &[][..]);
@@ -175,17 +174,17 @@ fn key_prefix<'a>(heads: &[&'a [u8]]) -> &'a [u8] {
     best.1
 }
 
-/// A place in a `Vec`, which is never as long as 2<sup>63</sup> bytes.
+/// An index of a `Vec`, which always fits: a `Vec` has less than 2<sup>63</sup> bytes.
 fn as_offset(at: usize) -> i64 {
     i64::try_from(at).unwrap_or(i64::MAX)
 }
 
-/// Makes a dictionary of `terms`, in ascending byte order, each once; `jump_tables` says whether the
+/// Encodes a dictionary of `terms`, which must be distinct and in ascending byte order. `jump_tables` says whether the
 /// offsets of the blocks get a jump table.
 ///
 /// # Errors
 ///
-/// [`BuildError`], naming the first term that is not above the one before, or is too long.
+/// [`BuildError`] with the first term that is not greater than the one before, or is too long.
 pub fn encode<'a>(
     terms: impl IntoIterator<Item = &'a [u8]>,
     jump_tables: bool,

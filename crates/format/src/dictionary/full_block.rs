@@ -1,8 +1,8 @@
-//! The block that nearly all are: full, and of class 1.
+//! Fast path for full blocks of class 1, which nearly all blocks are.
 //!
-//! Its lengths are where the compiler knows, so a look-up is a few instructions none of which is a guess.
-//! It says `None` of what it does not know, and leaves the error to the [`BlockHeader`](super::block::BlockHeader),
-//! which reads any block.
+//! The lengths of such a block are at fixed offsets, so a look-up takes few instructions, without unpredictable
+//! branches. For everything else the functions return `None`, and the general
+//! [`BlockHeader`](super::block::BlockHeader) reads the block or reports the error.
 
 use std::cmp::Ordering;
 use std::hint::select_unpredictable;
@@ -12,18 +12,17 @@ use super::block::{BLOCK_TERMS, Class, TERMS, count_above, shared_len, sum_befor
 /// Bytes before `ends` in a full block of class 1.
 pub(super) const FULL_HEADER_LEN: usize = Class::One.header_len(BLOCK_TERMS);
 
-/// The lengths of a full block of class 1, which are where the compiler knows: the block that nearly all
-/// are, for those who ask for much.
+/// A full block of class 1.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct FullBlock<'a> {
-    /// The block's bytes, and maybe some behind them.
+    /// The bytes of the block, and possibly some after them.
     bytes: &'a [u8],
     shared: &'a [u8; TERMS],
     own: &'a [u8; TERMS],
 }
 
 impl<'a> FullBlock<'a> {
-    /// The lengths at the beginning of a full block, if they are of class 1 and its head shares nothing.
+    /// The full block at the start of `bytes`, if it is of class 1 and its head shares nothing.
     #[inline]
     pub(super) fn peek(bytes: &'a [u8]) -> Option<FullBlock<'a>> {
         let [class, lengths @ ..] = bytes.first_chunk::<FULL_HEADER_LEN>()?;
@@ -31,13 +30,13 @@ impl<'a> FullBlock<'a> {
         (*class == Class::One as u8 && shared[0] == 0).then_some(FullBlock { bytes, shared, own })
     }
 
-    /// Bytes that term `i` shares with the head.
+    /// The number of bytes that term `i` shares with the head.
     #[inline]
     pub(super) fn shared(self, i: usize) -> usize {
         self.shared[i % TERMS].into()
     }
 
-    /// Bytes of term `i` that it does not share.
+    /// The number of own bytes of term `i`.
     #[inline]
     pub(super) fn own(self, i: usize) -> usize {
         self.own[i % TERMS].into()
@@ -49,13 +48,13 @@ impl<'a> FullBlock<'a> {
         sum_before(self.own, i)
     }
 
-    /// How many terms of the block lie below `target`, and whether the next one is it; `None` where lengths
-    /// lead out of the block.
+    /// The number of terms of the block below `target`, and whether the next one equals it. `None` if lengths leave the
+    /// block.
     #[inline]
     pub(super) fn seek(self, target: &[u8]) -> Option<(u32, bool)> {
         let head = self.bytes[FULL_HEADER_LEN..].get(..self.own(0))?;
         let shared = shared_len(head, target);
-        // They differ in their next bytes, of which one may have none.
+        // They differ in the next byte, or one of them ends before it.
         match head.get(shared).cmp(&target.get(shared)) {
             Ordering::Greater => Some((0, false)),
             Ordering::Equal => Some((0, true)),
@@ -63,15 +62,13 @@ impl<'a> FullBlock<'a> {
         }
     }
 
-    /// Among the terms that share exactly `shared` bytes with the head: how many terms of the block lie
-    /// below the one that goes on with `rest`, and whether it is there. `None` where lengths lead out of the
-    /// block.
+    /// Searches the terms that share exactly `shared` bytes with the head for the one with own bytes `rest`. Returns
+    /// the number of terms of the block below it, and whether it exists. `None` if lengths leave the block.
     ///
-    /// Compares the first eight own bytes, as numbers, in as many steps whatever they are, and only where
-    /// those are equal the others.
+    /// Compares the first eight own bytes as numbers, in a fixed number of steps, and the other bytes only on ties.
     fn find(self, shared: usize, rest: &[u8]) -> Option<(u32, bool)> {
         let above = |limit: usize| {
-            // No length of one byte is above the largest byte.
+            // No length of one byte exceeds the largest byte.
             1 + count_above(self.shared, u8::try_from(limit).unwrap_or(u8::MAX))
         };
         let (from, to) = (above(shared), shared.checked_sub(1).map_or(TERMS, above).min(TERMS));
@@ -85,7 +82,7 @@ impl<'a> FullBlock<'a> {
         if usize::from(end) > ends_bytes.len() {
             return None;
         }
-        // Term `i` is behind term `i - 1`, as there is one: `i` is not 0.
+        // Term `i` follows term `i - 1`, which exists because `i` is not 0.
         let own = |i: usize| &ends_bytes[usize::from(ends[(i - 1) % TERMS])..usize::from(ends[i % TERMS])];
         let wanted = leading(rest);
         let mut below = from;
@@ -102,8 +99,8 @@ impl<'a> FullBlock<'a> {
     }
 }
 
-/// The first eight bytes, zero where there are fewer, as a number with the first byte on top: it ascends
-/// as byte strings do, but ties where those eight do.
+/// The first eight bytes as a big-endian number, padded with zeros. It orders byte strings, but ties if those eight
+/// bytes are equal.
 #[inline]
 pub(super) fn leading(bytes: &[u8]) -> u64 {
     if let Some(&first) = bytes.first_chunk() {

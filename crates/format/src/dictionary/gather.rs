@@ -1,12 +1,11 @@
-//! Terms that lie apart: where each of a batch is, and then what stands there.
+//! Batched look-ups of terms by ords in any order.
 //!
-//! A term is found in four steps, of which each waits for the memory of the one before: the offset of
-//! its block, the block's lengths, and the two parts of the term. So a batch takes each step for all its
-//! terms before the next one, and the processor has many of them under way at once.
+//! A look-up takes four dependent loads: the offset of the block, the block's header, and the two parts of the term. A
+//! batch takes each step for all of its terms before the next step, so that the CPU overlaps their cache misses.
 //!
-//! A full block of class 1, as nearly all are, has its lengths at fixed places. What lies in one that is
-//! known to be good is looked up without an error on the way; all else as a [single](DictionaryReader::term)
-//! term is.
+//! Nearly all blocks are full and of class 1, with a header of fixed size. In such a block, and in verified bytes, a
+//! fast path without errors locates the term. The general code of a [single look-up](DictionaryReader::term) does the
+//! rest.
 
 use super::DictionaryReader;
 use super::block::BLOCK_TERMS;
@@ -16,22 +15,22 @@ use crate::granule::GRANULE;
 use crate::id::TermOrd;
 use crate::source::{SectionBytes, Touched};
 
-/// Terms that are located together, at most: their places stay in the first-level cache.
+/// The most terms in a batch. Their locations fit the first-level cache.
 pub const BATCH: usize = 64;
 
-/// Bytes that a part of a term is copied by, if there is room: of a fixed number, two instructions.
+/// Bytes of a copy of fixed size, for a part of a term: two instructions instead of a call of `memcpy`.
 const WINDOW: usize = 32;
 
-/// Where the two parts of a term lie in the section, both inside.
+/// The location of a term: two parts, both inside the section.
 #[derive(Clone, Copy, Debug, Default)]
 struct Place {
-    /// Where the block's head begins, which the term begins as.
+    /// Start of the block's head, whose first bytes the term shares.
     head: usize,
-    /// Bytes it shares with it.
+    /// Number of shared bytes.
     shared: usize,
-    /// Where its own bytes begin.
+    /// Start of the term's own bytes.
     own: usize,
-    /// How many those are.
+    /// Number of own bytes.
     own_len: usize,
 }
 
@@ -41,23 +40,22 @@ impl Place {
     }
 }
 
-/// Looks up terms by ords in any order, a batch at a time: [`locate`](Self::locate), then
-/// [`append_to`](Self::append_to).
+/// Looks up batches of terms by ords in any order: call [`locate`](Self::locate), then [`append_to`](Self::append_to).
 #[derive(Debug)]
 pub struct Gather<'a, B: SectionBytes> {
     dictionary: &'a DictionaryReader<B>,
     places: [Place; BATCH],
-    /// How many of the places are of terms.
+    /// Number of valid `places`.
     count: usize,
 }
 
 impl<B: SectionBytes> DictionaryReader<B> {
-    /// A way to look up many terms that lie apart.
+    /// Returns a reader of batches of terms in any order.
     pub fn gather(&self) -> Gather<'_, B> {
         Gather { dictionary: self, places: [Place::default(); BATCH], count: 0 }
     }
 
-    /// Where the blocks of `ords` begin.
+    /// Writes the starts of the blocks of `ords` to `starts`.
     fn starts(&self, section: &B, ords: &[TermOrd], starts: &mut [i64]) -> Result<()> {
         let Some(index) = &self.index else { return Ok(()) };
         let mut blocks = [0; BATCH];
@@ -72,8 +70,8 @@ impl<B: SectionBytes> DictionaryReader<B> {
         Ok(())
     }
 
-    /// Term `i` of the full block at `start`, if that is of class 1, and the bytes up to the term's end are
-    /// known to be good; `None` tells nothing.
+    /// The location of term `i` of the full block at `start`; `None` if the block is not of class 1, or its bytes up to
+    /// the term's end are not verified. The caller then uses the general code.
     #[inline]
     fn verified_place(&self, section: &B, touched: Touched<'_>, start: i64, i: usize) -> Option<Place> {
         let start = usize::try_from(start).ok()?;
@@ -83,13 +81,14 @@ impl<B: SectionBytes> DictionaryReader<B> {
         let (shared, own_len) = (header.shared(i), header.own(i));
         let end = own + own_len;
         let fits = shared <= header.own(0) && shared + own_len <= self.max_len && end <= section.len();
-        // Of two neighbouring granules, these are the first and the last.
+        // The bytes lie in at most two granules: that of the first byte and that of the last.
         let [first, last] = [start, end - 1].map(|at| touched.is_good(at / GRANULE));
-        let good = end - start <= GRANULE && first & last;
-        (fits && good).then_some(Place { head, shared, own, own_len })
+        let verified = end - start <= GRANULE && first & last;
+        (fits && verified).then_some(Place { head, shared, own, own_len })
     }
 
-    /// Puts term `ord` into `out`, which is empty, under the same condition.
+    /// Writes term `ord` to `out`, which must be empty; `None` in the same cases as
+    /// [`verified_place`](Self::verified_place).
     #[inline]
     pub(super) fn copy_verified(&self, ord: TermOrd, out: &mut Vec<u8>) -> Option<()> {
         let section = self.blocks.as_ref()?;
@@ -106,12 +105,12 @@ impl<B: SectionBytes> DictionaryReader<B> {
         copied.then_some(())
     }
 
-    /// The place of a term of any block, read for the first time or not.
+    /// The location of a term in any block, in verified bytes or not.
     #[cold]
     fn place(&self, section: &B, ord: TermOrd) -> Result<Place> {
         let (_, header) = self.header(ord.get() / BLOCK_TERMS)?;
         let i = (ord.get() % BLOCK_TERMS) as usize;
-        // Touches both parts, so that they are good when they are copied.
+        // Reads both parts, so that their checksums are compared before they are copied.
         self.parts(section, &header, i)?;
         let parts = header.parts(i)?;
         Ok(Place {
@@ -124,12 +123,11 @@ impl<B: SectionBytes> DictionaryReader<B> {
 }
 
 impl<B: SectionBytes> Gather<'_, B> {
-    /// Finds the terms of `ords`, at most [`BATCH`], in any order and with repeats, in place of those found
-    /// before.
+    /// Locates the terms of `ords`, at most [`BATCH`], in any order and with repeats. Replaces the batch before.
     ///
     /// # Errors
     ///
-    /// As [`DictionaryReader::term`]; there are then no terms.
+    /// As [`DictionaryReader::term`]. The batch is then empty.
     ///
     /// # Panics
     ///
@@ -162,17 +160,17 @@ impl<B: SectionBytes> Gather<'_, B> {
         Ok(())
     }
 
-    /// How many terms there are.
+    /// The number of terms in the batch.
     pub fn len(&self) -> usize {
         self.count
     }
 
-    /// Whether there are none.
+    /// Whether the batch is empty.
     pub fn is_empty(&self) -> bool {
         self.count == 0
     }
 
-    /// How long each term is.
+    /// The length of each term.
     pub fn lens(&self) -> impl Iterator<Item = u64> {
         self.places().iter().map(|place| place.len() as u64)
     }
@@ -185,10 +183,10 @@ impl<B: SectionBytes> Gather<'_, B> {
     ///
     /// # Errors
     ///
-    /// When the bytes cannot be read; what `out` then holds behind what it held is unspecified.
+    /// When the bytes cannot be read. The bytes appended to `out` are then unspecified.
     pub fn append_to(&self, out: &mut Vec<u8>) -> Result<()> {
         let Some(section) = &self.dictionary.blocks else { return Ok(()) };
-        // Bytes beside those that were located may not be good; they are copied only to be overwritten.
+        // A window may copy bytes after the term that are not verified; they are overwritten or cut off below.
         let bytes = section.touched().map(|touched| touched.bytes);
         let mut at = out.len();
         let end = at + self.places().iter().map(Place::len).sum::<usize>();
@@ -206,7 +204,8 @@ impl<B: SectionBytes> Gather<'_, B> {
     }
 }
 
-/// Copies `len` bytes, and some behind them; `false` if they are too many or too close to the end.
+/// Copies `len` bytes, and some after them, by a copy of fixed size. `false` if `len` exceeds it, or the end is too
+/// close.
 #[inline]
 fn copy_window(bytes: &[u8], from: usize, to: &mut [u8], len: usize) -> bool {
     let from = bytes.get(from..).and_then(<[u8]>::first_chunk::<WINDOW>);

@@ -1,16 +1,14 @@
-//! From a term to its ord, or to the place where it would be.
+//! Search of a term: its ord, or the ord at which it would be inserted.
 //!
-//! A search takes three steps, each of which leaves less:
+//! A search takes three steps:
 //!
-//! 1. binary search over the keys of the blocks, eight bytes each in an array;
-//! 2. among blocks with the target's key, binary search by their first terms (*heads*), each found in
-//!    its block without decoding anything;
-//! 3. in the one block left, `shared` alone rules out all terms but those that share with the head
-//!    exactly as much as the target does: let that be *s* bytes. A term that shares more has the head's
-//!    byte at *s*, where the target, which is above the head, has a greater one: it lies below the
-//!    target. One that shares less left the head for a greater byte earlier: it lies above. The lengths
-//!    descend, so counting the longer ones finds those between, and binary search over their own bytes
-//!    the target among them.
+//! 1. A binary search over the keys of the blocks, an array of eight bytes each.
+//! 2. Among blocks with the target's key, a binary search by their first terms, the *heads*, which need no decoding.
+//! 3. In the one block left, `shared` alone rules out most terms. Let the target share *s* bytes with the head. A term
+//!    that shares more has the head's byte at *s*, where the target, which is above the head, has a greater one: the
+//!    term is below the target. A term that shares less has a greater byte than the head earlier: it is above the
+//!    target. Only terms that share exactly *s* bytes remain. `shared` descends, so counting the greater values finds
+//!    these terms, and a binary search over their own bytes finds the target.
 
 use std::cmp::Ordering;
 use std::hint::select_unpredictable;
@@ -25,10 +23,10 @@ use crate::error::Result;
 use crate::id::TermOrd;
 use crate::source::SectionBytes;
 
-/// The key of a block's first term: of the terms that begin with `prefix`, the eight bytes behind it,
-/// zero-padded; 0 for those that lie below them all, and the largest number for those above.
+/// The key of a term. For a term that begins with `prefix`, it is the next eight bytes, padded with zeros, as a
+/// big-endian number. Terms below all those have key 0, and terms above them the largest number.
 ///
-/// Keys ascend with the terms, but tie where those eight bytes do: `ab` and `ab\0` are such a pair, too.
+/// Keys ascend with the terms, but tie if those eight bytes are equal, as for `ab` and `ab\0`.
 pub(super) fn key(term: &[u8], prefix: &[u8]) -> u64 {
     let Some(rest) = term.strip_prefix(prefix) else {
         return if term < prefix { 0 } else { u64::MAX };
@@ -36,7 +34,7 @@ pub(super) fn key(term: &[u8], prefix: &[u8]) -> u64 {
     leading(rest)
 }
 
-/// What a search found: how many terms are below the target, and whether the next one is it.
+/// The result of a search: the number of terms below the target, and whether the next one equals it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Found {
     below: u32,
@@ -50,25 +48,25 @@ impl Found {
 }
 
 impl<B: SectionBytes> DictionaryReader<B> {
-    /// The ord of `term`, if it is one.
+    /// The ord of `term`, if the dictionary has it.
     ///
     /// # Errors
     ///
-    /// When bytes on the way cannot be read, or hold what they may not.
+    /// When bytes cannot be read or are damaged.
     ///
     /// # Complexity
     ///
-    /// O(length + log terms), no allocation: see the head of the module for what is touched.
+    /// O(length + log terms), without allocation. [The module](super#cost) lists the bytes read.
     pub fn seek_exact(&self, term: &[u8]) -> Result<Option<TermOrd>> {
         let found = self.seek(term)?;
         Ok(found.exact.then_some(TermOrd::new(found.below)))
     }
 
-    /// The ord of the first term not below `term`; [`len`](Self::len) if all are below.
+    /// The ord of the first term that is not below `term`; [`len`](Self::len) if all are below.
     ///
     /// # Errors
     ///
-    /// When bytes on the way cannot be read, or hold what they may not.
+    /// When bytes cannot be read or are damaged.
     ///
     /// # Complexity
     ///
@@ -77,11 +75,11 @@ impl<B: SectionBytes> DictionaryReader<B> {
         self.seek(term).map(|found| TermOrd::new(found.below))
     }
 
-    /// The ords of all terms that begin with `prefix`; all terms, if that is empty.
+    /// The ords of all terms that begin with `prefix`; of all terms, if it is empty.
     ///
     /// # Errors
     ///
-    /// When bytes on the way cannot be read, or hold what they may not.
+    /// When bytes cannot be read or are damaged.
     ///
     /// # Complexity
     ///
@@ -95,11 +93,11 @@ impl<B: SectionBytes> DictionaryReader<B> {
         Ok(start..end.max(start))
     }
 
-    /// The ords of all terms between two bounds: an empty range if `low` is above `high`.
+    /// The ords of all terms between two bounds; an empty range if `low` is above `high`.
     ///
     /// # Errors
     ///
-    /// When bytes on the way cannot be read, or hold what they may not.
+    /// When bytes cannot be read or are damaged.
     ///
     /// # Complexity
     ///
@@ -118,7 +116,7 @@ impl<B: SectionBytes> DictionaryReader<B> {
         Ok(start..end.max(start))
     }
 
-    /// How many terms are `term` or below it.
+    /// The number of terms that are not above `term`.
     fn not_above(&self, term: &[u8]) -> Result<u32> {
         self.seek(term).map(|found| found.below + u32::from(found.exact))
     }
@@ -134,11 +132,11 @@ impl<B: SectionBytes> DictionaryReader<B> {
         self.seek_in(block, target)
     }
 
-    /// The last block whose head is not above `target`; the first, if none is.
+    /// The last block whose head is not above `target`, or else the first block.
     fn block_of(&self, index: &OpenIndex<B>, target: &[u8]) -> Result<u32> {
         let (blocks, wanted) = (self.block_count(), key(target, &index.prefix));
         let ties = index.keys_below(wanted, blocks)?;
-        // Most keys are alone: look at the neighbours before the rest, in steps that double.
+        // Most keys are unique: an exponential search looks at the neighbours first.
         let (mut tied, mut next, mut step) = (ties, ties, 1);
         while next < blocks && index.key(next)? == wanted {
             (tied, next, step) = (next + 1, next.saturating_add(step).min(blocks), step * 2);
@@ -148,7 +146,7 @@ impl<B: SectionBytes> DictionaryReader<B> {
         Ok(above.saturating_sub(1))
     }
 
-    /// The first term of `block`, found from the block's beginning alone.
+    /// The first term of `block`, which takes only the start of the block.
     fn head(&self, index: &OpenIndex<B>, block: u32) -> Result<&[u8]> {
         let start = index.offsets.get(block.into())?;
         let (section, header) = self.header_in(block, |section| {
@@ -158,7 +156,7 @@ impl<B: SectionBytes> DictionaryReader<B> {
         section.slice(header.own_bytes(0)?)
     }
 
-    /// Searches one block, the last whose head is not above `target`, or the first.
+    /// Searches one block: the one that [`block_of`](Self::block_of) returns.
     fn seek_in(&self, block: u32, target: &[u8]) -> Result<Found> {
         let first = block * BLOCK_TERMS;
         let (below, exact) = match self.seek_full(block, target)? {
@@ -168,7 +166,7 @@ impl<B: SectionBytes> DictionaryReader<B> {
         Ok(Found { below: first + below, exact })
     }
 
-    /// How many terms of a full block of class 1 are below `target`, and whether the next one is it.
+    /// The number of terms of a full block of class 1 below `target`, and whether the next one equals it.
     fn seek_full(&self, block: u32, target: &[u8]) -> Result<Option<(u32, bool)>> {
         match &self.blocks {
             Some(section) if block < self.len() / BLOCK_TERMS => {
@@ -179,7 +177,7 @@ impl<B: SectionBytes> DictionaryReader<B> {
         }
     }
 
-    /// The same of any block.
+    /// As [`seek_full`](Self::seek_full), in any block.
     fn seek_any(&self, block: u32, target: &[u8]) -> Result<(u32, bool)> {
         let (section, header) = self.header(block)?;
         let head = section.slice(header.own_bytes(0)?)?;
@@ -198,7 +196,7 @@ impl<B: SectionBytes> DictionaryReader<B> {
 }
 
 impl<B: SectionBytes> OpenIndex<B> {
-    /// How many of the `blocks` keys are below `wanted`, which ascend.
+    /// The number of the `blocks` keys below `wanted`. The keys ascend.
     fn keys_below(&self, wanted: u64, blocks: u32) -> Result<u32> {
         match self.keys.verified() {
             Some(keys) => {
@@ -209,7 +207,7 @@ impl<B: SectionBytes> OpenIndex<B> {
         }
     }
 
-    /// The key of `block`. Asks for its eight bytes alone, so that a search checks only those granules
+    /// The key of `block`. Reads only its eight bytes, so that a search compares the checksums of only those granules
     /// of the keys that it visits.
     pub(super) fn key(&self, block: u32) -> Result<u64> {
         let bytes = self.keys.array::<KEY_LEN>((block as usize).saturating_mul(KEY_LEN))?;
@@ -217,10 +215,10 @@ impl<B: SectionBytes> OpenIndex<B> {
     }
 }
 
-/// The first number of `range` for which `below` is false, given that it is true for all before; the
-/// range's end, if it is true for all.
+/// The first number of `range` for which `below` is false, or the end of the range. `below` must be true for all
+/// numbers before it.
 ///
-/// Always takes the same number of steps, and no branch on what it finds, which nobody could predict.
+/// Takes a fixed number of steps, without an unpredictable branch on the outcome.
 fn partition(range: Range<u32>, mut below: impl FnMut(u32) -> Result<bool>) -> Result<u32> {
     let Range { start: mut base, end } = range;
     let mut left = end.saturating_sub(base);
@@ -233,7 +231,7 @@ fn partition(range: Range<u32>, mut below: impl FnMut(u32) -> Result<bool>) -> R
     Ok(base + u32::from(left > 0 && below(base)?))
 }
 
-/// The least byte string above all that begin with `prefix`; `None` if there is none, as for `\xff\xff`.
+/// The least byte string above all that begin with `prefix`; `None` if none is, as for `\xff\xff`.
 fn successor(prefix: &[u8]) -> Option<Vec<u8>> {
     let last = prefix.iter().rposition(|&byte| byte != 0xff)?;
     let mut next = prefix[..=last].to_vec();

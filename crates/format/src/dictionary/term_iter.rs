@@ -1,4 +1,4 @@
-//! TermIter in order, each built from the one before.
+//! Iteration over terms in order, each built from the one before.
 
 use std::ops::Range;
 
@@ -8,10 +8,10 @@ use crate::error::{ErrorKind, Result};
 use crate::id::TermOrd;
 use crate::source::SectionBytes;
 
-/// The terms of a range of ords, one after the other: for merges, which read several dictionaries side
-/// by side. [`DictionaryReader::for_each`] is simpler where there is one.
+/// An iterator over the terms of a range of ords, for merges, which read several dictionaries side by side.
+/// [`DictionaryReader::for_each`] is simpler for a single dictionary.
 ///
-/// Not an [`Iterator`]: each term borrows the memory in which the next one is made.
+/// It is not an [`Iterator`], because each term borrows the memory in which the next one is built.
 ///
 /// ```
 /// # use docvalues_format::{dictionary::{self, DictionaryReader}, jump::JumpTables, source::Owned};
@@ -27,22 +27,22 @@ use crate::source::SectionBytes;
 #[derive(Debug)]
 pub struct TermIter<'a, B: SectionBytes> {
     dictionary: &'a DictionaryReader<B>,
-    /// Ords still to come.
+    /// The remaining ords.
     ords: Range<u32>,
     block: Option<OpenBlock<'a>>,
-    /// The term before.
+    /// The last term.
     term: Vec<u8>,
 }
 
-/// The block that the term before lies in.
+/// The block of the last term.
 #[derive(Debug)]
 struct OpenBlock<'a> {
     header: BlockHeader<'a>,
     /// All of its bytes.
     bytes: &'a [u8],
-    /// Where the own bytes of the next term begin.
+    /// Start of the next term's own bytes.
     start: usize,
-    /// How many bytes of the term before are also the head's.
+    /// Number of bytes that the last term shares with the head.
     kept: usize,
 }
 
@@ -61,11 +61,11 @@ impl<B: SectionBytes> DictionaryReader<B> {
 }
 
 impl<'a, B: SectionBytes> TermIter<'a, B> {
-    /// The next term and its ord; `None` behind the last.
+    /// The next term and its ord; `None` after the last.
     ///
     /// # Errors
     ///
-    /// When bytes on the way cannot be read, or hold what they may not. Nothing more comes then.
+    /// When bytes cannot be read or are damaged. The iterator then ends.
     ///
     /// # Complexity
     ///
@@ -82,7 +82,7 @@ impl<'a, B: SectionBytes> TermIter<'a, B> {
         Ok(Some((TermOrd::new(ord), &self.term)))
     }
 
-    /// Turns the term before into that of `ord`.
+    /// Turns the last term into that of `ord`.
     fn step(&mut self, ord: u32) -> Result<()> {
         let i = (ord % BLOCK_TERMS) as usize;
         let block = match &mut self.block {
@@ -97,7 +97,7 @@ impl<'a, B: SectionBytes> TermIter<'a, B> {
 }
 
 impl<'a> OpenBlock<'a> {
-    /// Opens the block of `ord`, and makes `term` what that one is made from.
+    /// Opens the block of `ord`, and sets `term` to the head from which that term is built.
     fn open<B: SectionBytes>(
         dictionary: &'a DictionaryReader<B>,
         ord: u32,
@@ -114,7 +114,7 @@ impl<'a> OpenBlock<'a> {
         Ok(OpenBlock { start: header.start(i), kept: head.len(), header, bytes })
     }
 
-    /// Turns `term`, of which `kept` bytes are the head's, into the block's term `i`.
+    /// Turns `term`, which shares `kept` bytes with the head, into term `i` of the block.
     fn step<B: SectionBytes>(
         &mut self,
         dictionary: &DictionaryReader<B>,
@@ -123,7 +123,7 @@ impl<'a> OpenBlock<'a> {
     ) -> Result<()> {
         let (shared, end) = (self.header.shared(i), self.header.end(i, self.start)?);
         if shared > self.kept {
-            let rule = "terms of a block share more with its first as they go";
+            let rule = "a term shares more bytes with its block's first term than the term before it";
             return Err(self.header.refuse(ErrorKind::Broken(rule)));
         }
         let own = &self.bytes[self.start..end];
@@ -131,7 +131,7 @@ impl<'a> OpenBlock<'a> {
         term.truncate(shared);
         term.extend_from_slice(own);
         self.start = end;
-        // The head is all own, and all the others' to share.
+        // The head's `shared` is 0, but all of its bytes may be shared.
         if i > 0 {
             self.kept = shared;
         }

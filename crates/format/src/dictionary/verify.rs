@@ -1,4 +1,4 @@
-//! Every byte of a dictionary, compared with every other that it must agree with.
+//! The full check of a dictionary.
 
 use super::block::{BlockHeader, Class, shared_len};
 use super::seek::key;
@@ -6,31 +6,31 @@ use super::{DictionaryReader, KEY_LEN, place_of};
 use crate::error::{ErrorKind, Result};
 use crate::source::SectionBytes;
 
-/// What is known of the terms before.
+/// The state of a check: facts about the terms so far.
 #[derive(Default)]
 struct Seen {
     max_len: usize,
     total_len: u64,
-    /// The term before, and the one at hand.
+    /// The term before, and the current one.
     terms: [Vec<u8>; 2],
     any: bool,
 }
 
 impl<B: SectionBytes> DictionaryReader<B> {
-    /// Reads everything: the blocks fill their section, are encoded as the writer encodes them, and hold
-    /// ascending terms; offsets, keys and the numbers of the directory are what the terms ask for. Any
-    /// prefix of the keys will do.
+    /// Reads all sections. Checks that the blocks fill their section, are encoded as the writer encodes them, and hold
+    /// ascending terms, and that offsets, keys and the numbers of the directory fit the terms. Any prefix of the keys
+    /// is accepted.
     ///
     /// # Errors
     ///
-    /// The first thing that is not as the writer leaves it.
+    /// The first rule that is broken.
     ///
     /// # Complexity
     ///
-    /// O(bytes of all terms). Two terms are held at a time.
+    /// O(bytes of all terms), with memory for two terms.
     pub fn verify(&self) -> Result<()> {
-        // Their smallest is 0 and their largest the section's length: as they also ascend, which is
-        // checked block by block, the blocks leave nothing out.
+        // The smallest offset is 0 and the largest the length of the section. They also ascend, which each block
+        // checks, so the blocks fill the section.
         if let Some(index) = &self.index {
             index.offsets.verify()?;
         }
@@ -71,7 +71,7 @@ impl<B: SectionBytes> DictionaryReader<B> {
 }
 
 impl Seen {
-    /// Takes the next term, in its two parts. Whether it is above the one before.
+    /// Adds the next term, from its two parts. Returns whether it is above the one before.
     fn is_above(&mut self, shared: &[u8], own: &[u8]) -> bool {
         let [before, term] = &mut self.terms;
         term.clear();

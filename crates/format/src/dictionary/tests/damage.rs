@@ -92,7 +92,7 @@ fn reading_in_order_refuses_lengths_that_rise() {
     let mut terms = reader.terms(0..3).unwrap();
     assert_eq!(terms.next().unwrap().unwrap().1, b"ab");
     assert_eq!(terms.next().unwrap().unwrap().1, b"ac");
-    let rule = "terms of a block share more with its first as they go";
+    let rule = "a term shares more bytes with its block's first term than the term before it";
     assert_eq!(*terms.next().unwrap_err().kind(), ErrorKind::Broken(rule));
     assert!(terms.next().unwrap().is_none());
 }
