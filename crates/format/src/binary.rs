@@ -1,17 +1,17 @@
-//! Byte strings end to end: what is byte string *i*?
+//! Byte strings by index: raw, or compressed by FSST or DEFLATE.
 //!
 //! # Sections
 //!
 //! | section | holds |
 //! | --- | --- |
-//! | bytes | the values, end to end, with nothing between; or what a [`Coding`] makes of them |
-//! | symbols | what the codes of an [FSST](Coding::Fsst) column stand for |
-//! | block ends | where the blocks of a [DEFLATE](Coding::Deflate) column end |
-//! | preset dictionary | what every block of it may copy from |
-//! | offsets | where each value begins, and where the last ends: [numbers](crate::numeric) |
-//! | offsets jump table | the jump table of those |
+//! | bytes | the values, end to end, without separators, or their compressed form: see [`Coding`] |
+//! | symbols | the symbol table of an [FSST](Coding::Fsst) column |
+//! | block ends | the ends of the blocks of a [DEFLATE](Coding::Deflate) column |
+//! | preset dictionary | the preset dictionary of all of these blocks |
+//! | offsets | the start of each value, and the end of the last one: [numbers](crate::numeric) |
+//! | offsets jump table | the jump table of the offsets |
 //!
-//! Values of one length need no offsets, and if that is zero, no bytes. Nor do no values.
+//! Values of equal length have no offsets. If they are all empty, or there are no values, there are no bytes either.
 //!
 //! # Entry in the directory
 //!
@@ -19,25 +19,24 @@
 //! | --- | --- | --- | --- |
 //! | 0 | 8 | `count` | values |
 //! | 8 | 1 | `variable` | 1 if there are offsets, else 0 |
-//! | 9 | 1 | `coding` | how values become bytes: see [`Coding`] |
+//! | 9 | 1 | `coding` | encoding of the values as bytes: see [`Coding`] |
 //! | 10 | 4 | `fixed_len` | stored bytes of every value; 0 if there are offsets |
 //! | 14 | 20 | `bytes` | reference to the bytes; unless all values are empty |
-//! | 34 | | `coded` | what the coding asks for: see `binary/fsst.rs` and `binary/deflate.rs` |
+//! | 34 | | `coded` | fields of the coding: see `binary/fsst.rs` and `binary/deflate.rs` |
 //! | … | | `offsets` | the entry of the offsets; if `variable` |
 //!
 //! # Cost
 //!
-//! A value of fixed length costs one cache miss, another one two: its two offsets stand side by
-//! side. Offsets follow the line of the average length, so each takes about the bits of the largest
-//! distance from that line within its block: usually 1 to 2 bytes.
+//! Reading a value of fixed length takes one cache miss; one of variable length takes two, because its two offsets are
+//! neighbours. Offsets are stored as distances from a line with the average length as its slope: usually in 1 to 2
+//! bytes each.
 //!
-//! Codes cost nanoseconds more, and need fewer bytes from memory; blocks microseconds.
+//! FSST adds nanoseconds a value, and reads fewer bytes from memory. DEFLATE adds microseconds.
 //!
-//! # What a reader may trust
+//! # Hostile bytes
 //!
-//! [`BinaryReader::open`] compares the numbers of the directory with the sections' lengths, and reads
-//! no section but the symbols. Two offsets that descend, or leave the bytes, are an error when they are
-//! met.
+//! [`BinaryReader::open`] checks the directory's numbers against the lengths of the sections, and reads no section but
+//! the symbols. A look-up reports offsets that descend or leave the bytes.
 
 use crate::cursor::{Cursor, Put};
 use crate::error::{ErrorKind, Result, Section};
@@ -69,33 +68,33 @@ const TAG_RAW: u8 = 0;
 const TAG_FSST: u8 = 1;
 const TAG_DEFLATE: u8 = 2;
 
-/// Byte strings, wherever their sections are: just made (`Vec<u8>`), in the directory ([`SectionRef`]),
-/// or opened ([`SectionBytes`](crate::source::SectionBytes)).
+/// Byte strings, generic over their sections: encoded bytes (`Vec<u8>`), references in the directory ([`SectionRef`]),
+/// or sections of an open file ([`SectionBytes`](crate::source::SectionBytes)).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Binary<S> {
-    /// How many values there are.
+    /// Number of values.
     pub count: u64,
-    /// The values, end to end; `None` if they are all empty.
+    /// The values, end to end, in their stored form; `None` if they are all empty.
     pub bytes: Option<S>,
-    /// How values become these bytes.
+    /// The compression of the values.
     pub coding: Coding<S>,
-    /// Where each begins and ends in the bytes.
+    /// The start and end of each value in the bytes.
     pub offsets: BinaryOffsets<S>,
 }
 
-/// How values become the bytes of a section.
+/// The compression of byte strings.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Coding<S, T = S> {
-    /// They stand there as they are.
+    /// Values are stored uncompressed.
     Raw,
-    /// Each is codes, one for several bytes.
+    /// Each value is a sequence of one-byte codes, each of which stands for a symbol of several bytes.
     Fsst {
-        /// Bytes of all values.
+        /// Length of all values, uncompressed.
         total_len: u64,
-        /// What the codes stand for.
+        /// The symbol table.
         symbols: T,
     },
-    /// They are cut into blocks, each compressed by DEFLATE.
+    /// The values, end to end, are cut into blocks, each of which is compressed by DEFLATE.
     Deflate(DeflateBlocks<S>),
 }
 
@@ -110,12 +109,12 @@ impl<S, T> Coding<S, T> {
     }
 }
 
-/// Where each of some byte strings begins and ends.
+/// The start and end of each byte string.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum BinaryOffsets<S> {
-    /// Every value has so many bytes.
+    /// Every value has this length in bytes.
     Fixed(u32),
-    /// Where each begins, and where the last one ends: one more than values.
+    /// The start of each value, and the end of the last one: one more number than values.
     Variable(Numeric<S>),
 }
 
@@ -130,12 +129,12 @@ impl<S> BinaryOffsets<S> {
 }
 
 impl<S> Binary<S> {
-    /// Turns every section that is there into something else, in file order: bytes, symbols, offsets,
-    /// their jump table.
+    /// Maps every section, in file order: bytes, symbols or block ends and preset dictionary, offsets, their jump
+    /// table.
     ///
     /// # Errors
     ///
-    /// The first that `f` returns.
+    /// The first error of `f`.
     pub fn try_map<T, E>(self, f: &mut impl FnMut(Section, S) -> Result<T, E>) -> Result<Binary<T>, E> {
         let bytes = self.bytes.map(|s| f(Section::Bytes, s)).transpose()?;
         let coding = match self.coding {
@@ -218,7 +217,7 @@ impl Binary<SectionRef> {
     ///
     /// # Errors
     ///
-    /// When a field holds what it may not, or two of them disagree.
+    /// When a field has a value that the format does not allow, or two fields disagree.
     pub fn decode_meta(cursor: &mut Cursor<'_>) -> Result<Binary<SectionRef>> {
         let (count, variable) = (cursor.u64()?, cursor.u8()?);
         cursor.at_most("variable", variable.into(), 1)?;

@@ -1,10 +1,9 @@
-//! Byte strings in small blocks, each compressed by DEFLATE: the fewest bytes.
+//! DEFLATE compression of byte strings in small blocks, which takes the fewest bytes.
 //!
-//! The values, end to end, are cut into blocks of 4 KiB, wherever that falls, and each block is a
-//! stream of DEFLATE (RFC 1951) of its own. Small blocks make for cheap random access and poor
-//! compression, because each has to learn anew what the values look like; so the writer gives them a
-//! *preset dictionary*, up to 28 KiB of values from all over the column, that every block may copy from.
-//! With it, URLs take a quarter less, and less than blocks of 32 KiB without it.
+//! The values, end to end, are cut into blocks of 4 KiB, also in the middle of values. Each block is a DEFLATE stream
+//! (RFC 1951) of its own. Small blocks make random access cheap, but compress badly, because each starts without
+//! history. So the writer adds a *preset dictionary*: up to 28 KiB of sampled values, which all blocks may copy from.
+//! With it, URLs take a quarter less, and less than in blocks of 32 KiB without it.
 //!
 //! # Fields in the directory
 //!
@@ -12,20 +11,18 @@
 //! | --- | --- | --- | --- |
 //! | 0 | 8 | `total_len` | bytes of all values |
 //! | 8 | 1 | `has_preset` | 1 if there is a preset dictionary, else 0 |
-//! | 9 | 20 | `block_ends` | reference to where blocks end |
+//! | 9 | 20 | `block_ends` | reference to the ends of the blocks |
 //! | 29 | 20 | `preset` | reference to the preset dictionary, if there is one |
 //!
 //! # Blocks
 //!
-//! Block *k* holds bytes 4,096 *k* and following of the values, the last one what is left. It lies in the
-//! section of the bytes behind block *k* − 1, and ends before the byte that the section of block ends, a
-//! `u64` each, has at place *k*. A block that DEFLATE does not make shorter stands there as it is: it is
-//! told by its length.
+//! Block *k* holds the 4,096 bytes of the values from byte 4,096 *k* on; the last block holds the remaining ones.
+//! Blocks follow each other in the section of the bytes. Entry *k* of the block ends, a `u64`, is the end of block *k*.
+//! A block that DEFLATE does not shorten is stored uncompressed: its stored length equals its unpacked length.
 //!
 //! # Cost
 //!
-//! A value costs the decoding of the blocks it lies in, up to its end: microseconds. Values in order
-//! decode each block once.
+//! Reading a value decodes its blocks, up to its end: microseconds. Reading values in order decodes each block once.
 
 use std::ops::Range;
 
@@ -41,19 +38,19 @@ use crate::source::SectionBytes;
 /// Bytes of values in a block.
 pub const DEFLATE_BLOCK: usize = 4096;
 
-/// The same as a distance.
+/// [`DEFLATE_BLOCK`] as `u64`.
 const BLOCK: u64 = DEFLATE_BLOCK as u64;
 
-/// The longest preset dictionary: with a block behind it, it fills DEFLATE's window of 32 KiB.
+/// The longest preset dictionary. Together with a block, it fills DEFLATE's window of 32 KiB.
 pub const MAX_PRESET: usize = 28 << 10;
 
-/// The shortest one worth a section.
+/// The shortest preset dictionary worth a section.
 const MIN_PRESET: usize = 1 << 10;
 
-/// The preset dictionary is so many times shorter than the values.
+/// The ratio of the length of the values to that of the preset dictionary.
 const PRESET_SHARE: usize = 128;
 
-/// zlib's own default: higher ones take twice the time for the last 3 %.
+/// The compression level, zlib's default. Higher levels take twice the time to save 3 %.
 const LEVEL: i32 = 6;
 
 /// The logarithm of DEFLATE's largest window.
@@ -62,30 +59,30 @@ const WINDOW_BITS: u8 = 15;
 /// Bytes of an entry of the block ends.
 const END_LEN: usize = size_of::<u64>();
 
-/// Blocks that values were cut into, without the bytes of the blocks themselves.
+/// The blocks of a column, without their bytes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DeflateBlocks<S> {
     /// Bytes of all values.
     pub total_len: u64,
-    /// Where each block ends.
+    /// The end of each block.
     pub ends: S,
-    /// What every block may copy from.
+    /// The preset dictionary of all blocks.
     pub preset: Option<S>,
 }
 
-/// Decoded bytes of a column, kept for who comes next.
+/// Decoded blocks of a column, kept for the next read.
 #[derive(Clone, Debug, Default)]
 pub(super) struct BlockCache {
     bytes: Vec<u8>,
-    /// Where the first of them stands among all values.
+    /// Position of the first of these bytes among all values.
     start: u64,
 }
 
-/// Cuts byte strings into blocks and compresses them, one after the other.
+/// Cuts byte strings into blocks, and compresses each.
 pub(super) struct Packer {
     deflate: Deflate,
     preset: Option<Vec<u8>>,
-    /// The block that is not full.
+    /// The block that is not full yet.
     open: Vec<u8>,
     ends: Vec<u8>,
     total_len: u64,
@@ -93,7 +90,7 @@ pub(super) struct Packer {
 }
 
 impl Packer {
-    /// Gets to know the strings.
+    /// Creates a packer with a preset dictionary sampled from `strings`.
     pub(super) fn new<S: Values>(strings: &S) -> Result<Packer, S::Error> {
         let preset_len = strings.total_len() / PRESET_SHARE as u64;
         let preset_len = usize::try_from(preset_len).unwrap_or(usize::MAX).min(MAX_PRESET);
@@ -120,7 +117,7 @@ impl Packer {
         Some(())
     }
 
-    /// Appends the last block, and returns all that is known of the blocks.
+    /// Appends the last block to `packed`, and returns the description of the blocks.
     pub(super) fn finish(mut self, packed: &mut Vec<u8>) -> Option<DeflateBlocks<Vec<u8>>> {
         if !self.open.is_empty() {
             self.close(packed)?;
@@ -129,7 +126,7 @@ impl Packer {
     }
 
     fn close(&mut self, packed: &mut Vec<u8>) -> Option<()> {
-        // Room for any stream, so that each of them ends.
+        // Longer than any stream, so that DEFLATE always finishes.
         let mut room = [0; DEFLATE_BLOCK + 64];
         self.deflate.reset();
         if let Some(preset) = &self.preset {
@@ -149,7 +146,7 @@ impl Packer {
 }
 
 impl<S> DeflateBlocks<S> {
-    /// Turns the sections into something else, in file order.
+    /// Maps the sections, in file order.
     pub(super) fn try_map<T, E>(
         self,
         f: &mut impl FnMut(Section, S) -> Result<T, E>,
@@ -159,7 +156,7 @@ impl<S> DeflateBlocks<S> {
         Ok(DeflateBlocks { total_len: self.total_len, ends, preset })
     }
 
-    /// Compares the fields with each other, given the length of each section.
+    /// Checks the fields against the length of each section.
     pub(super) fn check(&self, len: impl Fn(&S) -> u64) -> Result<(), ErrorKind> {
         let expected = self.total_len.div_ceil(BLOCK).saturating_mul(END_LEN as u64);
         ErrorKind::equal("length of the block ends", len(&self.ends), expected)?;
@@ -191,8 +188,8 @@ impl DeflateBlocks<SectionRef> {
 }
 
 impl<B: SectionBytes> DeflateBlocks<B> {
-    /// The bytes `range` of all values, decoded from `packed`. Blocks that are cached are not decoded again;
-    /// those that are decoded are cache then.
+    /// The bytes `range` of all values, decoded from `packed`. Uses the blocks in `cache`, and adds those that it
+    /// decodes.
     pub(super) fn read<'h>(
         &self,
         packed: &B,
@@ -207,7 +204,7 @@ impl<B: SectionBytes> DeflateBlocks<B> {
         Ok(cache.bytes.get(at(range.start)..at(range.end)).unwrap_or_default())
     }
 
-    /// As [`read`](Self::read) into a buffer, once: the last block is decoded no further than it has to be.
+    /// As [`read`](Self::read) into a buffer, for a single read: decodes the last block only up to the end of `range`.
     pub(super) fn read_once<'b>(
         &self,
         packed: &B,
@@ -221,8 +218,7 @@ impl<B: SectionBytes> DeflateBlocks<B> {
         Ok(buffer.get(at(range.start)..at(range.end)).unwrap_or_default())
     }
 
-    /// Decodes the blocks in which `range` lies, but those at its beginning that are cache; the last one
-    /// as a `whole` or up to the end of the range.
+    /// Decodes the blocks of `range` that are not in `cache`: the last one `whole`, or only up to the end of the range.
     fn fill(&self, packed: &B, range: Range<u64>, cache: &mut BlockCache, whole: bool) -> Result<()> {
         if range.start > range.end || range.end > self.total_len {
             let (what, found) = ("end of a value", range.end.max(range.start));
@@ -259,7 +255,7 @@ impl<B: SectionBytes> DeflateBlocks<B> {
         Ok(())
     }
 
-    /// Decodes the beginning of a block of `len` bytes: as much as `out` takes.
+    /// Decodes the first `out.len()` bytes of a block of `len` bytes.
     fn decode(
         &self,
         packed: &B,
@@ -287,9 +283,9 @@ impl<B: SectionBytes> DeflateBlocks<B> {
         packed.place().check(0, ErrorKind::rule(fits, "a block does not unpack to its declared size"))
     }
 
-    /// The compressed bytes of a block.
+    /// The stored bytes of a block.
     fn stored<'p>(&self, packed: &'p B, block: u64) -> Result<&'p [u8]> {
-        // Opening found an end for every block.
+        // `check` found that there is an end for every block.
         let at = usize::try_from(block).unwrap_or(usize::MAX).saturating_mul(END_LEN);
         let end_at = |at| Ok(LittleEndian::read_u64(self.ends.array::<END_LEN>(at)?));
         let start = at.checked_sub(END_LEN).map_or(Ok(0), end_at)?;
@@ -304,7 +300,7 @@ impl<B: SectionBytes> DeflateBlocks<B> {
         }
     }
 
-    /// Decodes every block, and has the last one end with `packed`.
+    /// Decodes every block, and checks that the last one ends where `packed` does.
     pub(super) fn verify(&self, packed: &B) -> Result<()> {
         let mut cache = BlockCache::default();
         for block in 0..self.total_len.div_ceil(BLOCK) {
@@ -317,7 +313,7 @@ impl<B: SectionBytes> DeflateBlocks<B> {
     }
 }
 
-/// How many bytes lie between two places in a block.
+/// The number of bytes between two positions in a block.
 fn bytes_between(start: u64, end: u64) -> usize {
     usize::try_from(end - start).unwrap_or(usize::MAX)
 }

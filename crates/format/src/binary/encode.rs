@@ -1,4 +1,4 @@
-//! From values to sections: raw, or compressed where that pays.
+//! The encoder of byte strings, which compresses them if that pays.
 
 use std::convert::Infallible;
 use std::ops::Range;
@@ -8,27 +8,25 @@ use super::fsst::{self, Trained};
 use super::{Binary, BinaryOffsets, Coding, MAX_VALUE};
 use crate::numeric::{self, NumericOptions, Role};
 
-/// How byte strings are to be compressed.
+/// The requested compression of byte strings.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Compression {
-    /// [`Fsst`](Self::Fsst) where that saves a fifth of the bytes, otherwise none.
+    /// [`Fsst`](Self::Fsst) if that saves a fifth of the bytes, otherwise none.
     #[default]
     Auto,
-    /// Not: a value is read where it stands. The fastest.
+    /// No compression: values are read in place. The fastest.
     None,
-    /// String by string, with a table of what they have in common: any value decodes alone. None where
-    /// that is not smaller.
+    /// FSST, with a symbol table for the column: any value decodes alone. None if that is not smaller.
     Fsst,
-    /// In blocks of 4 KiB: the fewest bytes, but a value costs the decoding of a block. None where that is
-    /// not smaller.
+    /// DEFLATE in blocks of 4 KiB: the fewest bytes, but reading a value decodes a block. None if that is not smaller.
     Block,
 }
 
-/// How byte strings are encoded.
+/// Options of the encoder of byte strings.
 #[derive(Clone, Copy, Debug)]
 pub struct BinaryOptions {
-    /// How they are compressed.
+    /// The requested compression.
     pub compression: Compression,
     /// Whether the offsets get a jump table.
     pub jump_tables: bool,
@@ -40,27 +38,27 @@ impl BinaryOptions {
     }
 }
 
-/// Why byte strings cannot be stored.
+/// An error of the encoder: byte strings that cannot be stored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum EncodeError {
     /// A value is longer than [`MAX_VALUE`].
-    #[error("value {index} has {len} bytes, {MAX_VALUE} are the most")]
+    #[error("value {index}: expected at most {MAX_VALUE} bytes, found {len}")]
     TooLong {
-        /// Which value.
+        /// Index of the value.
         index: u64,
-        /// Its bytes.
+        /// Length of the value in bytes.
         len: u64,
     },
-    /// A value ends before it begins, or behind the bytes.
+    /// A value ends before it begins, or past the end of the bytes.
     #[error("value {index} ends at byte {end}, before its start or past the last byte")]
     OutOfPlace {
-        /// Which value.
+        /// Index of the value.
         index: u64,
-        /// Where it is said to end.
+        /// The given end.
         end: u64,
     },
-    /// There are bytes behind the last value.
+    /// There are bytes after the last value.
     #[error("{0} bytes after the last value")]
     LeftOver(u64),
 }
@@ -71,8 +69,8 @@ impl From<Infallible> for EncodeError {
     }
 }
 
-/// Encodes byte strings that lie end to end in `bytes`; value *i* ends before byte `ends[i]`, where the
-/// next one begins.
+/// Encodes byte strings that lie end to end in `bytes`. Value *i* ends before byte `ends[i]`, where the next one
+/// begins.
 ///
 /// # Errors
 ///
@@ -94,9 +92,9 @@ pub fn encode(bytes: Vec<u8>, ends: &[u64], options: &BinaryOptions) -> Result<B
     })
 }
 
-/// Encodes where raw byte strings begin that lie end to end, wherever that is: `offsets` has one more than
-/// there are strings, and the last is `len`, the number of their bytes. Or it is empty, and there are none.
-/// What becomes of the blocks is said by `drain`, as in [`numeric::encode_from`].
+/// Encodes the offsets of raw byte strings that lie end to end. `offsets` has one number more than there are strings,
+/// and the last one is `len`, their length; or it is empty if there are none. `drain` takes the encoded blocks, as in
+/// [`numeric::encode_from`].
 ///
 /// # Errors
 ///
@@ -112,7 +110,7 @@ where
     E: From<V::Error> + From<EncodeError>,
 {
     let (mut start, mut index, mut room) = (None, 0, Vec::new());
-    // The first length, and whether all others are the same.
+    // The first length, and whether all lengths equal it.
     let (mut first, mut same) = (None, true);
     for range in numeric::pieces(offsets.len()) {
         for end in offsets.read(range, &mut room)?.iter().map(|end| end.cast_unsigned()) {
@@ -140,11 +138,12 @@ where
     }
 }
 
-/// Blocks shorten some values more than this, but no samples are made of them.
-const VERY_GOOD: u64 = 16;
+/// The compression ratio that [`estimate_min_len`] assumes for DEFLATE, which it does not sample. A few columns
+/// compress better.
+const MAX_DEFLATE_RATIO: u64 = 16;
 
-/// Bytes that `len` bytes of values at least take, if they are like `strings`: three quarters of what a
-/// sample says, so that who asks may rely on it.
+/// A lower estimate of the stored length of `len` bytes of values like `strings`: three quarters of what a sample
+/// takes, so that callers can rely on it.
 ///
 /// # Errors
 ///
@@ -152,7 +151,7 @@ const VERY_GOOD: u64 = 16;
 pub fn estimate_min_len<S: Values>(len: u64, strings: &S, compression: Compression) -> Result<u64, S::Error> {
     match compression {
         Compression::None => return Ok(len),
-        Compression::Block => return Ok(len / VERY_GOOD),
+        Compression::Block => return Ok(len / MAX_DEFLATE_RATIO),
         Compression::Auto | Compression::Fsst => {}
     }
     let Trained { sampled, encoded, .. } = fsst::train(strings)?;
@@ -170,45 +169,45 @@ fn in_memory(
     encode_offsets(len as u64, offsets.as_slice(), options, |_| Ok(()))
 }
 
-/// Bytes that a section takes beside its payload, at least.
+/// The fewest bytes that a section takes besides its payload.
 const OVERHEAD: u64 = 128;
 
-/// Byte strings to compress, wherever they are.
+/// A source of byte strings to compress, in memory or on disk.
 pub trait Values {
-    /// Why they cannot be read.
+    /// The error of a read.
     type Error;
 
-    /// Bytes of all of them.
+    /// The length of all strings.
     fn total_len(&self) -> u64;
 
-    /// Where the string begins and ends to which byte `at` of them all belongs.
+    /// The start and end of the string that contains byte `at` of all strings.
     ///
     /// # Errors
     ///
-    /// When that cannot be read.
+    /// When the strings cannot be read.
     fn around(&self, at: u64) -> Result<Range<u64>, Self::Error>;
 
-    /// Some of their bytes.
+    /// The bytes of `range`, of all strings end to end.
     ///
     /// # Errors
     ///
-    /// When they cannot be read.
+    /// When the strings cannot be read.
     fn read(&self, range: Range<u64>) -> Result<Vec<u8>, Self::Error>;
 
-    /// Shows each string to `f`, one after the other.
+    /// Calls `f` with each string, in order.
     ///
     /// # Errors
     ///
-    /// The first of `f`, or when they cannot be read.
+    /// The first error of `f`, or when the strings cannot be read.
     fn for_each(&self, f: impl FnMut(&[u8]) -> Result<(), Self::Error>) -> Result<(), Self::Error>;
 }
 
 /// Byte strings that lie end to end in memory.
 #[derive(Clone, Copy, Debug)]
 pub struct InMemory<'a> {
-    /// All of their bytes.
+    /// The bytes of all strings.
     pub bytes: &'a [u8],
-    /// Where each ends: they ascend to the length of `bytes`.
+    /// The end of each string: ascending, up to the length of `bytes`.
     pub ends: &'a [u64],
 }
 
@@ -239,24 +238,24 @@ impl Values for InMemory<'_> {
     }
 }
 
-/// Values that are not raw.
+/// Compressed values.
 #[derive(Clone, Debug)]
 pub struct Compressed {
-    /// Their bytes, behind those that were taken.
+    /// The compressed bytes that the caller has not taken.
     pub bytes: Vec<u8>,
-    /// How values became these bytes.
+    /// The compression.
     pub coding: Coding<Vec<u8>>,
 }
 
-/// Compresses byte strings, if that pays.
+/// Compresses byte strings; returns `None` if that does not pay.
 ///
-/// Behind each string `each` is shown the compressed bytes, and may take them: all that it took, and then
-/// those that are returned, are the section. Where they end then is where the string ends, if strings are
-/// compressed one by one.
+/// Calls `each` with the compressed bytes after each string. `each` may take them: the section is all bytes taken, in
+/// order, followed by those returned. If strings are compressed one by one, the end of the bytes is the end of the
+/// string.
 ///
 /// # Errors
 ///
-/// The first of `strings` or `each`.
+/// The first error of `strings` or `each`.
 pub fn compress<S: Values>(
     strings: &S,
     compression: Compression,
@@ -275,7 +274,7 @@ pub fn compress<S: Values>(
         Compression::Auto | Compression::Fsst if total_len <= OVERHEAD => return Ok(None),
         Compression::Auto | Compression::Fsst => {
             let trained = fsst::train(strings)?;
-            // A sample tells in time where nothing is to be had.
+            // If the sample does not compress, the column is not worth a try.
             if compression == Compression::Auto && trained.encoded > trained.sampled - trained.sampled / 10 {
                 return Ok(None);
             }
@@ -299,7 +298,7 @@ pub fn compress<S: Values>(
         }
     };
     let limit = match compression {
-        // So that readers decode only where there is something to be had for it.
+        // Decoding costs time, so it must save at least a fifth of the bytes.
         Compression::Auto => total_len - total_len / 5,
         _ => total_len,
     };

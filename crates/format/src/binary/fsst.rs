@@ -1,13 +1,13 @@
-//! Byte strings as codes: one byte for what many of them have in common.
+//! FSST compression of byte strings: codes of one byte for frequent substrings.
 //!
-//! Text has words that recur: `https://`, `.example.org/`, `"level":"`. A table of up to 255 *symbols*,
-//! chosen by what the column's values are made of, gives each of them a code of one byte, and a value
-//! is the codes of its symbols. This is FSST (Boncz, Neumann, Leis: *FSST: Fast Random Access String
-//! Compression*, VLDB 2020), with symbols of up to 15 bytes instead of 8: on URLs, paths, user agents
-//! and JSON that saves another 10 to 40 %, and the decoder stores 16 bytes as fast as 8.
+//! Text has recurring substrings: `https://`, `.example.org/`, `"level":"`. A table of up to 255 *symbols*, trained on
+//! the column's values, assigns a one-byte code to each of them, and a value is stored as the codes of its symbols.
+//! This is FSST (Boncz, Neumann, Leis: *FSST: Fast Random Access String Compression*, VLDB 2020), with symbols of up to
+//! 15 bytes instead of 8. On URLs, paths, user agents and JSON, longer symbols save another 10 to 40 %, and the decoder
+//! stores 16 bytes as fast as 8.
 //!
-//! A value is decoded alone, from nothing but its codes and the table: random access stays what it is
-//! without compression, and touches fewer bytes.
+//! Any value decodes alone, from its codes and the table. Random access works as without compression, and reads fewer
+//! bytes.
 //!
 //! # Fields in the directory
 //!
@@ -26,8 +26,8 @@
 //!
 //! # Codes
 //!
-//! Code *c* below *n* stands for symbol *c*. 255 is the *escape*: the byte behind it stands for itself.
-//! The writer uses no other code; a reader may take it for a symbol without bytes.
+//! Code *c* below *n* stands for symbol *c*. 255 is the *escape*: the byte after it stands for itself. The writer uses
+//! no other code; a reader may treat one as an empty symbol.
 
 use crate::error::{Error, ErrorKind, Place, Result};
 
@@ -38,38 +38,37 @@ mod matcher;
 mod tests;
 mod train;
 
-/// The code in front of a byte that stands for itself.
+/// The code before a byte that stands for itself.
 pub const ESCAPE: u8 = u8::MAX;
 
 /// The most symbols: every code but [`ESCAPE`].
 const MAX_SYMBOLS: usize = ESCAPE as usize;
 
-/// Bytes of the longest symbol. With its length it fills 16 bytes, one load.
+/// Bytes of the longest symbol. With its length, it fills 16 bytes, which take one load.
 pub const MAX_SYMBOL: u8 = 15;
 
-/// Where a table has the length of a symbol: behind its bytes.
+/// Position of the length in a table entry, after the bytes of the symbol.
 const LEN_AT: usize = MAX_SYMBOL as usize;
 
-/// A symbol's bytes, and its length.
+/// Bytes of a table entry: a symbol, and its length.
 const ENTRY: usize = LEN_AT + 1;
 
-/// Codes that are decoded at a time.
+/// Codes that are decoded together.
 const GROUP: usize = 8;
 
-/// Bytes that the symbols of a group may be stored to: each store takes 16, seven symbols lie before the
-/// last one.
+/// Bytes that decoding a group may write: a store of 16 bytes after at most seven symbols.
 const WINDOW: usize = (GROUP - 1) * LEN_AT + ENTRY;
 
-/// Codes between two looks at the memory for what they stand for.
+/// Codes after which the decoder grows the output again.
 const CHUNK: usize = 1024;
 
-/// A place inside of a value where no value begins or ends: behind an escape.
+/// Marks a code at which no value may begin or end, because it follows an escape.
 const NOWHERE: usize = usize::MAX;
 
 /// A string of 1 to [`MAX_SYMBOL`] bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Symbol {
-    /// Its bytes, the first one lowest; zeros behind them.
+    /// The bytes, the first one lowest, followed by zeros.
     bytes: u128,
     len: u8,
 }
@@ -83,12 +82,12 @@ impl Symbol {
         self.bytes.to_le_bytes()[0]
     }
 
-    /// The symbol as a number, by which symbols are in the same order: its bytes, then its length.
+    /// The symbol as a number, of its bytes and its length. It preserves the order of symbols.
     fn as_number(self) -> u128 {
         self.bytes << 8 | u128::from(self.len)
     }
 
-    /// The symbol of such a number.
+    /// The inverse of [`as_number`](Self::as_number).
     fn of_number(number: u128) -> Symbol {
         Symbol { bytes: number >> 8, len: number.to_le_bytes()[0] }
     }
@@ -98,7 +97,7 @@ impl Symbol {
         pair(self.bytes)
     }
 
-    /// This one and `next` behind it, as far as that fits a symbol.
+    /// This symbol followed by `next`, truncated to the longest symbol.
     fn with(self, next: Symbol) -> Symbol {
         let len = (self.len + next.len).min(MAX_SYMBOL);
         Symbol { bytes: (self.bytes | next.bytes << (8 * self.len)) & mask(len), len }
@@ -111,16 +110,16 @@ fn pair(word: u128) -> usize {
     u16::from_le_bytes([first, second]).into()
 }
 
-/// The bits of the first `len` bytes, of which there are at most [`MAX_SYMBOL`].
+/// A mask of the first `len` bytes, at most [`MAX_SYMBOL`].
 fn mask(len: u8) -> u128 {
     (1 << (8 * len)) - 1
 }
 
-/// A table of symbols, to decode with: 4 KiB.
+/// The symbol table of a decoder, of 4 KiB.
 ///
 /// # Invariants
 ///
-/// The last byte of an entry is the length of its symbol: 1 to 15, or 0 if the code stands for none.
+/// The last byte of an entry is the length of its symbol: 1 to 15, or 0 if the code has no symbol.
 #[derive(Debug)]
 pub(super) struct SymbolTable {
     entries: Box<[[u8; ENTRY]; 256]>,
@@ -132,7 +131,7 @@ impl SymbolTable {
     ///
     /// # Errors
     ///
-    /// When there are none, a length is not allowed, or the bytes are not as many as the lengths say.
+    /// When there are no symbols, a length is not allowed, or the lengths do not add up to the number of bytes.
     pub(super) fn parse(place: Place, section: &[u8]) -> Result<SymbolTable> {
         let broken = |at, what| Error::at(place, at, ErrorKind::Broken(what));
         let Some((&count, rest)) = section.split_first().filter(|(count, _)| **count > 0) else {
@@ -160,7 +159,7 @@ impl SymbolTable {
         }
     }
 
-    /// How many symbols there are.
+    /// The number of symbols.
     pub(super) fn len(&self) -> usize {
         self.count
     }
@@ -170,9 +169,9 @@ impl SymbolTable {
         size_of_val(&*self.entries)
     }
 
-    /// Decodes `codes` to the beginning of `out`, and returns how many bytes that gave.
+    /// Decodes `codes` to the beginning of `out`, and returns the number of decoded bytes.
     ///
-    /// Grows `out` where it is too short, and never shortens it: what lies behind the end is unspecified.
+    /// Grows `out` if it is too short, and never shortens it. The bytes after the decoded ones are unspecified.
     ///
     /// `None` if the last code is an escape.
     #[inline]
@@ -180,13 +179,13 @@ impl SymbolTable {
         self.decode_into(codes, out, &mut [], &mut [])
     }
 
-    /// As [`decode`](Self::decode), for several values end to end: `bounds` are places in `codes`,
-    /// ascending, and each is replaced by the place in `out` of what begins there.
+    /// As [`decode`](Self::decode), for several values end to end. `bounds` are ascending offsets of `codes`; each is
+    /// replaced by the corresponding offset of `out`.
     ///
-    /// Cutting the values apart behind the decoder is twice as fast as decoding them one by one: the loop
-    /// over the codes then knows of no ends, and the processor does not guess them.
+    /// Splitting the values after decoding is twice as fast as decoding them one by one: the loop over the codes then
+    /// has no unpredictable exits.
     ///
-    /// `None` also if a bound lies behind an escape.
+    /// `None` also if a bound lies directly after an escape.
     pub(super) fn decode_many(&self, codes: &[u8], out: &mut Vec<u8>, bounds: &mut [u64]) -> Option<usize> {
         self.decode_into(codes, out, &mut [0; CHUNK + GROUP], bounds)
     }
@@ -220,7 +219,7 @@ impl SymbolTable {
         Some(end)
     }
 
-    /// Whether every code stands for something.
+    /// Whether every code has a symbol, and every escape a byte.
     pub(super) fn knows(&self, codes: &[u8]) -> bool {
         let mut codes = codes.iter();
         while let Some(&code) = codes.next() {
@@ -235,10 +234,10 @@ impl SymbolTable {
         true
     }
 
-    /// Decodes `codes` to the beginning of `out`; returns how many codes that took (all, unless the last
-    /// one is an escape), and how many bytes it gave. `out` has room for them and a window.
+    /// Decodes `codes` to the beginning of `out`, which must have space for the bytes and a window. Returns the number
+    /// of codes decoded (all, unless the last one is an escape), and the number of bytes.
     ///
-    /// Where each code's bytes begin goes to `places`, unless that is empty.
+    /// Writes the offset of each code's bytes to `places`, unless that is empty.
     #[inline]
     fn decode_chunk(&self, codes: &[u8], out: &mut [u8], places: &mut [usize]) -> (usize, usize) {
         let (mut at, mut end) = (0, 0);
@@ -267,14 +266,14 @@ impl SymbolTable {
         (at, end)
     }
 
-    /// Stores the symbols of eight codes, none of them an escape, end to end; returns where each begins,
-    /// and where the last one ends.
+    /// Stores the symbols of eight codes, none of them an escape, end to end. Returns the start of each, and the end of
+    /// the last one.
     #[inline]
     fn decode_group(&self, group: u64, window: &mut [u8; WINDOW]) -> [usize; GROUP + 1] {
         let mut ends = [0; GROUP + 1];
         for (i, code) in group.to_le_bytes().into_iter().enumerate() {
             let entry = &self.entries[usize::from(code)];
-            // Says to the compiler what the invariant says: no store can leave the window.
+            // The mask repeats the invariant for the compiler: no store can leave the window.
             let len = usize::from(entry[LEN_AT] & MAX_SYMBOL);
             window[ends[i]..ends[i] + ENTRY].copy_from_slice(entry);
             ends[i + 1] = ends[i] + len;
@@ -282,8 +281,8 @@ impl SymbolTable {
         ends
     }
 
-    /// Decodes the first code of a group of which `left` codes are there, and the byte behind it if it is
-    /// an escape; returns how many bytes that took and gave. `None` for an escape without a byte.
+    /// Decodes the first code of a group of `left` codes, and the byte after it if it is an escape. Returns the number
+    /// of codes taken and of bytes written. `None` for an escape without a byte.
     fn decode_one(&self, group: u64, left: usize, window: &mut [u8; WINDOW]) -> Option<(usize, usize)> {
         let [code, byte, ..] = group.to_le_bytes();
         if code == ESCAPE {
@@ -296,7 +295,7 @@ impl SymbolTable {
     }
 }
 
-/// The first eight of `codes`, or those that are there and zeros.
+/// The first eight of `codes`, padded with zeros.
 #[inline]
 fn group(codes: &[u8]) -> u64 {
     match codes.first_chunk() {
@@ -305,7 +304,7 @@ fn group(codes: &[u8]) -> u64 {
     }
 }
 
-/// Whether one of the eight codes is 255: the textbook's "has a zero byte", of the complement.
+/// Whether one of the eight codes is 255: the well-known test for a zero byte, applied to the complement.
 #[inline]
 fn has_escape(group: u64) -> bool {
     const ONES: u64 = u64::MAX / 255;

@@ -1,4 +1,4 @@
-//! Values that lie apart: where each of a batch is, and then what stands there.
+//! Batched reads of scattered values: first the offsets of a batch, then the bytes.
 
 use super::deflate::DeflateBlocks;
 use super::fsst::SymbolTable;
@@ -6,17 +6,17 @@ use super::read::{BATCH, BinaryReader, DECODE_BYTES, OpenCoding, Scratch};
 use crate::error::Result;
 use crate::source::SectionBytes;
 
-/// The index that a gather passes over.
+/// The index that stands for no value.
 const SKIP: u32 = u32::MAX;
 
-/// Where a value begins and ends.
+/// The start and end of a value.
 type Place = (u64, u64);
 
 impl<B: SectionBytes> BinaryReader<B> {
-    /// Hands the values of `indices` to `each`, in any order and with repeats; `None` where an index is
+    /// Calls `each` with the values of `indices`, which may be in any order and repeat; with `None` for an index of
     /// `u32::MAX`.
     ///
-    /// First all offsets of a batch, then all bytes: neither look at memory waits for the one before.
+    /// Reads all offsets of a batch, and then all bytes, so that their cache misses overlap.
     ///
     /// # Errors
     ///
@@ -27,7 +27,7 @@ impl<B: SectionBytes> BinaryReader<B> {
         scratch: &mut Scratch,
         mut each: impl FnMut(Option<&[u8]>),
     ) -> Result<()> {
-        // One question for all: behind it, a value is checked for its bounds alone.
+        // Asked once for all values, so that each needs only a bounds check.
         let verified = self.bytes.as_ref().and_then(|bytes| bytes.verified()?.get(..bytes.len()));
         for indices in indices.chunks(BATCH) {
             let mut places = [Place::default(); BATCH];
@@ -58,7 +58,7 @@ impl<B: SectionBytes> BinaryReader<B> {
         Ok(())
     }
 
-    /// Where the values of at most [`BATCH`] `indices` begin and end; unspecified for [`SKIP`].
+    /// Writes the start and end of the values of at most [`BATCH`] `indices` to `places`; unspecified for [`SKIP`].
     fn places(&self, indices: &[u32], places: &mut [Place]) -> Result<()> {
         let wanted = || indices.iter().copied().filter(|&index| index != SKIP);
         if let Some(index) = wanted().map(u64::from).find(|&index| index >= self.count) {
@@ -78,7 +78,7 @@ impl<B: SectionBytes> BinaryReader<B> {
                 let len = indices.len();
                 let (numbers, starts, ends) = (&mut numbers[..len], &mut starts[..len], &mut ends[..len]);
                 for (number, &index) in numbers.iter_mut().zip(indices) {
-                    // There is a value, so there is a first one.
+                    // A value is wanted, so value 0 exists.
                     *number = if index == SKIP { 0 } else { index };
                 }
                 offsets.gather(numbers, starts)?;
@@ -92,8 +92,7 @@ impl<B: SectionBytes> BinaryReader<B> {
         Ok(())
     }
 
-    /// Hands out values whose codes lie apart: puts those of some values end to end, and decodes them
-    /// together.
+    /// Reads FSST values: copies the codes of several values end to end, and decodes them together.
     fn gather_codes(
         &self,
         symbols: &SymbolTable,
@@ -119,7 +118,7 @@ impl<B: SectionBytes> BinaryReader<B> {
             symbols.decode_many(codes, bytes, offsets).ok_or_else(|| self.cut_escape())?;
             let taken = offsets.len() - 1;
             for (pair, &index) in offsets.windows(2).zip(indices) {
-                // `decode` put them there.
+                // `decode_many` replaced these offsets by offsets of `bytes`.
                 let at = |offset: u64| usize::try_from(offset).unwrap_or(usize::MAX);
                 each((index != SKIP).then(|| &bytes[at(pair[0])..at(pair[1])]));
             }
@@ -128,7 +127,7 @@ impl<B: SectionBytes> BinaryReader<B> {
         Ok(())
     }
 
-    /// Hands out values that lie in blocks; neighbours in one block decode it once.
+    /// Reads values of DEFLATE blocks; neighbours in one block decode it once.
     fn gather_blocks(
         &self,
         blocks: &DeflateBlocks<B>,
@@ -148,14 +147,14 @@ impl<B: SectionBytes> BinaryReader<B> {
     }
 }
 
-/// The bytes from `start` to `end`, if they are there.
+/// The bytes from `start` to `end`, if they exist.
 #[inline]
 fn part(bytes: &[u8], start: u64, end: u64) -> Option<&[u8]> {
     bytes.get(usize::try_from(start).ok()?..usize::try_from(end).ok()?)
 }
 
-/// Looks at the first and the last byte of each value: none of these looks waits for another, so the
-/// memory is asked for many of them at a time. Whoever copies the values finds them in the cache.
+/// Reads the first and the last byte of each value. These loads are independent, so their cache misses overlap, and the
+/// values are in the cache when they are copied.
 fn touch(verified: Option<&[u8]>, places: &[Place]) {
     let bytes = verified.unwrap_or_default();
     let byte = |at: u64| usize::try_from(at).ok().and_then(|at| bytes.get(at)).copied().unwrap_or(0);

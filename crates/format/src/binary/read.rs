@@ -1,4 +1,4 @@
-//! Opened byte strings.
+//! The reader of byte strings.
 
 use std::ops::Range;
 
@@ -10,21 +10,21 @@ use crate::jump::JumpTables;
 use crate::numeric::NumericReader;
 use crate::source::SectionBytes;
 
-/// Values whose offsets are looked up together.
+/// Values whose offsets are read together.
 pub(super) const BATCH: usize = 128;
 
 /// Values that are decoded together.
 const DECODE_VALUES: u64 = 256;
 
-/// Bytes of codes, or of blocks, that are decoded together, unless a single value has more.
+/// Bytes of codes or blocks that are decoded together, unless a single value has more.
 pub(super) const DECODE_BYTES: u64 = 32 << 10;
 
-/// Memory for values that have to be decoded: the caller's, to be used again with the same reader.
+/// Buffers for decoded values, which the caller keeps for the next call of the same reader.
 #[derive(Clone, Debug, Default)]
 pub struct Scratch {
-    /// Where values begin and end.
+    /// Starts and ends of values.
     pub(super) offsets: Vec<u64>,
-    /// Codes of values that lie apart.
+    /// Codes of scattered values, copied end to end.
     pub(super) codes: Vec<u8>,
     /// Decoded values; only grows.
     pub(super) bytes: Vec<u8>,
@@ -32,28 +32,28 @@ pub struct Scratch {
     pub(super) cache: BlockCache,
 }
 
-/// Values end to end.
+/// Consecutive values, end to end.
 #[derive(Clone, Copy, Debug)]
 pub struct Strings<'a> {
-    /// Where each begins, and where the last one ends; the first need not begin at 0.
+    /// The start of each value, and the end of the last one. The first offset need not be 0.
     pub offsets: &'a [u64],
-    /// Their bytes, the first value's first one first.
+    /// The bytes of the values, from the first offset on.
     pub bytes: &'a [u8],
 }
 
 impl Strings<'_> {
-    /// How many values there are.
+    /// The number of values.
     pub fn len(&self) -> usize {
         self.offsets.len().saturating_sub(1)
     }
 
-    /// Whether there are none.
+    /// Whether there are no values.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 }
 
-/// Byte strings, opened. Raw ones are handed out as slices of the section itself; nothing is copied.
+/// Reads byte strings by index. Raw values are returned as slices of the section, without a copy.
 ///
 /// ```
 /// use docvalues_format::binary::{self, BinaryOptions, BinaryReader, Compression};
@@ -76,12 +76,12 @@ pub struct BinaryReader<B: SectionBytes> {
     pub(super) count: u64,
     pub(super) bytes: Option<B>,
     pub(super) coding: OpenCoding<B>,
-    /// Stored bytes of every value, unless there are offsets.
+    /// Stored length of every value, if there are no offsets.
     fixed_len: u32,
     pub(super) offsets: Option<NumericReader<B>>,
 }
 
-/// How values become bytes, with the symbols read.
+/// A [`Coding`] with its symbol table decoded.
 pub(super) type OpenCoding<B> = Coding<B, SymbolTable>;
 
 impl<B: SectionBytes> BinaryReader<B> {
@@ -89,8 +89,7 @@ impl<B: SectionBytes> BinaryReader<B> {
     ///
     /// # Errors
     ///
-    /// When the fields disagree with each other or with the lengths of the sections, or the symbols are
-    /// none.
+    /// When the fields disagree with each other or with the lengths of the sections, or the symbol table is not valid.
     pub fn open(meta: Binary<B>, mode: JumpTables) -> Result<BinaryReader<B>> {
         let place = meta.bytes.as_ref().map_or(NOWHERE, B::place);
         place.check(0, meta.check(|section| section.len() as u64))?;
@@ -109,17 +108,17 @@ impl<B: SectionBytes> BinaryReader<B> {
         Ok(BinaryReader { count: meta.count, bytes: meta.bytes, coding, fixed_len, offsets })
     }
 
-    /// How many values there are.
+    /// The number of values.
     pub fn count(&self) -> u64 {
         self.count
     }
 
-    /// Where each value begins, unless all are of one length.
+    /// The start of each value, and the end of the last one; `None` if all values have the same length.
     pub fn offsets(&self) -> Option<&NumericReader<B>> {
         self.offsets.as_ref()
     }
 
-    /// How values are compressed, as `dv info` shows it; `None` if they are not.
+    /// The compression, as `dv info` shows it; `None` if values are raw.
     pub fn compression(&self) -> Option<String> {
         match &self.coding {
             OpenCoding::Raw => None,
@@ -131,12 +130,12 @@ impl<B: SectionBytes> BinaryReader<B> {
         }
     }
 
-    /// Bytes of every value (or of its codes), if they are as many for each.
+    /// Stored length of every value, if it is the same for all.
     pub fn fixed_len(&self) -> Option<u32> {
         self.offsets.is_none().then_some(self.fixed_len)
     }
 
-    /// Bytes on the heap: the symbols, and the jump table of the offsets, if it was built.
+    /// Bytes on the heap: the symbol table, and the jump table of the offsets, if it was built.
     pub fn heap_bytes(&self) -> usize {
         let symbols = match &self.coding {
             OpenCoding::Raw | OpenCoding::Deflate(_) => 0,
@@ -145,13 +144,12 @@ impl<B: SectionBytes> BinaryReader<B> {
         symbols + self.offsets().map_or(0, NumericReader::heap_bytes)
     }
 
-    /// Value `index`: a slice of the section, or decoded to `buffer`, which only grows. O(1) and the
-    /// value's bytes, but in [`JumpTables::Ignore`].
+    /// Returns value `index`: a slice of the section, or decoded to `buffer`, which only grows. O(length of the value),
+    /// except in [`JumpTables::Ignore`].
     ///
     /// # Errors
     ///
-    /// [`ErrorKind::OutOfRange`] past the last value; otherwise when bytes on the way cannot be read, or
-    /// hold what they may not.
+    /// [`ErrorKind::OutOfRange`] past the last value; when bytes cannot be read or are damaged.
     #[inline]
     pub fn get<'a>(&'a self, index: u64, buffer: &'a mut Vec<u8>) -> Result<&'a [u8]> {
         let (start, end) = self.place_of(index)?;
@@ -165,7 +163,7 @@ impl<B: SectionBytes> BinaryReader<B> {
         }
     }
 
-    /// As [`get`](Self::get), for who asks for several in order: blocks that were decoded are kept.
+    /// As [`get`](Self::get), but keeps decoded blocks for the next call: use it to read values in order.
     ///
     /// # Errors
     ///
@@ -180,7 +178,7 @@ impl<B: SectionBytes> BinaryReader<B> {
         }
     }
 
-    /// Where value `index` begins and ends: in the bytes, or in what blocks hold of them.
+    /// The start and end of value `index`, in the bytes or, if they are blocks, in the unpacked bytes.
     #[inline]
     pub(super) fn place_of(&self, index: u64) -> Result<(u64, u64)> {
         if index >= self.count {
@@ -191,10 +189,10 @@ impl<B: SectionBytes> BinaryReader<B> {
         Ok((start.cast_unsigned(), end.cast_unsigned()))
     }
 
-    /// Where value `index` lies, if all have one length.
+    /// The start and end of value `index`, if all values have the same length.
     #[inline]
     pub(super) fn fixed_place(&self, index: u64) -> (u64, u64) {
-        // `check` found `count` times the length to be that of all bytes, so nothing overflows here.
+        // `check` found that `count` times the length is the length of all bytes, so this does not overflow.
         let len = u64::from(self.fixed_len);
         (index * len, (index + 1) * len)
     }
@@ -210,8 +208,8 @@ impl<B: SectionBytes> BinaryReader<B> {
         Ok(&buffer[..len])
     }
 
-    /// Values from the first of `range` on: raw ones all at once, which lie end to end in the section and
-    /// are not copied; others as many as stay in the inner caches, one at least.
+    /// Returns values from the start of `range` on. Raw values are returned all at once, without a copy. Of compressed
+    /// values, as many are decoded as fit the inner caches, and at least one.
     ///
     /// # Errors
     ///
@@ -271,7 +269,7 @@ impl<B: SectionBytes> BinaryReader<B> {
         Ok(())
     }
 
-    /// The bytes from `start` to `end`.
+    /// The stored bytes from `start` to `end`.
     pub(super) fn slice(&self, start: u64, end: u64) -> Result<&[u8]> {
         let Some(bytes) = &self.bytes else {
             return Ok(&[]);
@@ -282,7 +280,7 @@ impl<B: SectionBytes> BinaryReader<B> {
         }
     }
 
-    /// Where an error about the offsets lies.
+    /// The position of errors in the offsets.
     pub(super) fn place(&self) -> Place {
         let section = self.offsets.as_ref().map_or(&self.bytes, |offsets| &offsets.meta().blocks);
         section.as_ref().map_or(NOWHERE, B::place)
@@ -314,5 +312,5 @@ impl<B: SectionBytes> BinaryReader<B> {
     }
 }
 
-/// Where an error about values without a section lies.
+/// The position of errors in values without a section.
 const NOWHERE: Place = Place { section: Section::Bytes, offset: 0 };

@@ -1,14 +1,15 @@
-//! What a column's values look like: some of them, from all over the column.
+//! Samples of a column's values, to train a compressor.
 
 use super::Values;
 
-/// The most bytes of one value.
+/// The most bytes of one value in a sample.
 const PART: u64 = 1024;
 
-/// Values, or parts of long ones, of about `len` bytes together, or all that there are and have any.
+/// Samples values, or parts of long ones, of about `len` bytes together. If the column is shorter, returns all values
+/// that are not empty.
 ///
-/// They are those in which the bytes lie that the multiples of the golden ratio lead to. These are spread
-/// evenly, however many are taken, and keep no step with the values: data often has a period.
+/// Takes the values at positions that are multiples of the golden ratio. These are evenly spread, however many are
+/// taken, and do not resonate with periods of the data.
 pub(super) fn values<S: Values>(strings: &S, len: usize) -> Result<Vec<Vec<u8>>, S::Error> {
     const GOLDEN: u64 = 0x9E37_79B9_7F4A_7C15;
     let (mut sample, total) = (Vec::new(), strings.total_len());
@@ -46,7 +47,7 @@ mod tests {
     }
 
     #[test]
-    fn a_sample_is_from_all_over_and_about_as_long_as_asked_for() {
+    fn a_sample_is_evenly_spread_and_about_as_long_as_requested() {
         let bytes: Vec<u8> = (0..=255).flat_map(|value| [value; 100]).collect();
         let ends: Vec<u64> = (1..=256).map(|i| i * 100).collect();
         let sample = values(&bytes, &ends, 6_400);
@@ -59,7 +60,7 @@ mod tests {
     }
 
     #[test]
-    fn of_long_values_there_are_parts() {
+    fn long_values_are_sampled_in_parts() {
         let bytes = vec![0; 1 << 20];
         let sample = values(&bytes, &[3, 3, 1 << 20], 10_000);
         assert!(sample.iter().all(|part| !part.is_empty() && part.len() as u64 <= PART));

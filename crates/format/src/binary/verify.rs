@@ -1,4 +1,4 @@
-//! Reading everything: is it what the writer left?
+//! The full check of byte strings.
 
 use super::MAX_VALUE;
 use super::fsst::SymbolTable;
@@ -7,12 +7,12 @@ use crate::error::{ErrorKind, Result};
 use crate::source::SectionBytes;
 
 impl<B: SectionBytes> BinaryReader<B> {
-    /// Reads every offset, and has them ascend from 0 to the end of the bytes. Decodes every value that
-    /// is not raw. The bytes themselves have no rule to break; their checksums are for the caller.
+    /// Checks that the offsets ascend from 0 to the end of the bytes, and decodes every compressed value. Raw bytes
+    /// have no rules; the caller compares their checksums.
     ///
     /// # Errors
     ///
-    /// The first thing that is not as the writer leaves it.
+    /// The first rule that is broken.
     pub fn verify(&self) -> Result<()> {
         self.verify_offsets()?;
         match &self.coding {
@@ -27,8 +27,8 @@ impl<B: SectionBytes> BinaryReader<B> {
 
     fn verify_offsets(&self) -> Result<()> {
         let Some(offsets) = &self.offsets else { return Ok(()) };
-        // Their smallest is 0 and their largest the length of the bytes: as they also ascend, that is where
-        // they begin and end.
+        // The smallest offset is 0 and the largest the length of the bytes. They also ascend, so these are the first
+        // and the last one.
         offsets.verify()?;
         let (mut batch, mut at) = (Vec::with_capacity(BATCH), 0);
         let (mut first_len, mut differ) = (None, false);
@@ -44,8 +44,8 @@ impl<B: SectionBytes> BinaryReader<B> {
         self.place().check(0, ErrorKind::rule(differ, "values of one length have offsets"))
     }
 
-    /// Decodes every value: codes stand for something, no value is too long, and together they have
-    /// `total_len` bytes.
+    /// Decodes every value. Checks that every code has a symbol, no value is too long, and all values have `total_len`
+    /// bytes together.
     fn verify_codes(&self, symbols: &SymbolTable, total_len: u64) -> Result<()> {
         let (place, mut buffer, mut found) = (self.place(), Vec::new(), 0_u64);
         for index in 0..self.count {

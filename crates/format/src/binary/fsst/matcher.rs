@@ -1,16 +1,16 @@
-//! From a value to its codes: the longest symbol at each place.
+//! The FSST encoder: greedy matching of the longest symbol at each position.
 
 use std::cmp::Reverse;
 
 use super::{ENTRY, ESCAPE, MAX_SYMBOLS, Symbol, mask, pair};
 
-/// A symbol, or a byte that is none: one of [`PIECES`].
+/// A piece of a value: a symbol, or a byte without one. There are [`PIECES`] of them.
 ///
-/// Below 256 the code of a symbol, from there on 256 and the byte.
+/// A number below 256 is the code of a symbol; any other is 256 plus the byte.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Piece(pub(super) u16);
 
-/// How many pieces there can be.
+/// The number of different pieces.
 pub(super) const PIECES: usize = 512;
 
 impl Piece {
@@ -27,13 +27,13 @@ impl Piece {
         self.0 < 256
     }
 
-    /// Bytes that it takes when encoded.
+    /// Bytes of the encoded piece.
     pub(super) fn cost(self) -> usize {
         if self.is_symbol() { 1 } else { 2 }
     }
 }
 
-/// A table of symbols, to encode with.
+/// The symbol table of an encoder.
 ///
 /// # Invariants
 ///
@@ -45,9 +45,9 @@ pub(in crate::binary) struct Matcher {
     symbols: Vec<Symbol>,
     starts: Vec<u8>,
     candidates: Vec<Candidate>,
-    /// What two bytes begin with, where no longer symbol begins.
+    /// For each pair of bytes, the longest piece of at most two bytes that it begins with.
     pairs: Vec<Short>,
-    /// What each byte is where no longer symbol begins.
+    /// For each byte, its piece of one byte.
     bytes: [Piece; 256],
 }
 
@@ -76,7 +76,7 @@ impl Short {
     }
 }
 
-/// How many hashes of three bytes there are: most have one symbol at most, and all stay in a cache.
+/// The number of hash values. Most have at most one symbol, and the table fits a cache.
 const HASHES: usize = 1 << 12;
 
 /// A hash of the first three bytes of `word`.
@@ -101,7 +101,7 @@ impl Matcher {
         matcher
     }
 
-    /// Has these `symbols` instead, of which the first [`MAX_SYMBOLS`] count.
+    /// Replaces the symbols by the first [`MAX_SYMBOLS`] of `symbols`.
     pub(super) fn learn(&mut self, mut symbols: Vec<Symbol>) {
         symbols.truncate(MAX_SYMBOLS);
         (0..=u8::MAX).for_each(|byte| self.bytes[usize::from(byte)] = Piece::byte(byte));
@@ -126,7 +126,7 @@ impl Matcher {
         self.symbols = symbols;
     }
 
-    /// The symbol that `piece` stands for, or its byte as one.
+    /// The symbol of `piece`, or its byte as a symbol.
     pub(super) fn symbol(&self, piece: Piece) -> Symbol {
         let symbol = self.symbols.get(usize::from(piece.0));
         symbol.copied().unwrap_or(Symbol::byte(piece.low()))
@@ -137,11 +137,11 @@ impl Matcher {
         &self.symbols
     }
 
-    /// Shows the pieces of `value` to `each`: at each place the longest symbol that is there.
+    /// Calls `each` with the pieces of `value`: at each position the longest symbol that matches.
     #[inline]
     pub(super) fn pieces(&self, value: &[u8], mut each: impl FnMut(Piece)) {
         let mut rest = value;
-        // Here, every symbol ends before the value does.
+        // Here, no symbol can end past the end of the value.
         while let Some(word) = rest.first_chunk() {
             let (piece, len) = self.longest(u128::from_le_bytes(*word), ENTRY);
             each(piece);
@@ -166,7 +166,7 @@ impl Matcher {
         });
     }
 
-    /// The first piece of the `left` bytes in `word`, of which there is at least one, and its length.
+    /// The first piece of the `left` bytes in `word`, at least one, and its length.
     #[inline(always)]
     fn longest(&self, word: u128, left: usize) -> (Piece, usize) {
         let hash = hash(word);
@@ -182,7 +182,7 @@ impl Matcher {
         }
     }
 
-    /// The section that holds the symbols.
+    /// The encoded section of symbols.
     pub(in crate::binary) fn section(&self) -> Vec<u8> {
         #[expect(clippy::cast_possible_truncation, reason = "at most 255")]
         let mut section = vec![self.symbols.len() as u8];
@@ -194,7 +194,7 @@ impl Matcher {
     }
 }
 
-/// The last `len` of `bytes`, of which there are fewer than 16, and zeros behind them.
+/// The last `len` of `bytes`, fewer than 16, padded with zeros.
 #[inline]
 fn last(bytes: &[u8], len: usize) -> u128 {
     match bytes.last_chunk() {

@@ -1,12 +1,12 @@
-//! Which symbols a column gets: those that shorten a sample of its values the most.
+//! Training of a symbol table: the symbols that shorten a sample of the values the most.
 //!
-//! The table grows from nothing in rounds, as in the paper: the sample is cut into the symbols there
-//! are, and each symbol, and each two that follow each other, is a candidate for the next table, worth
-//! the bytes that it stood for. Symbols double in length from round to round, and rounds correct the
-//! choices of earlier ones; the best table of all is taken. The paper stops after five rounds, which
-//! leaves up to a third of the saving on the table.
+//! As in the paper, the table grows in rounds, from an empty one. Each round encodes the sample with the current
+//! symbols. Each symbol, and each concatenation of two neighbouring ones, is a candidate for the next table; its gain
+//! is the number of bytes that it covers. Symbols can double in length in each round, and later rounds correct earlier
+//! choices. The best table of all rounds is used. The paper stops after five rounds, which misses up to a third of the
+//! savings.
 //!
-//! Everything depends on the values alone: the same values get the same symbols.
+//! Training is deterministic: the same values yield the same symbols.
 
 use std::cmp::Reverse;
 use std::collections::HashMap;
@@ -16,24 +16,25 @@ use super::super::{Values, sample};
 use super::matcher::{Matcher, PIECES, Piece};
 use super::{MAX_SYMBOLS, Symbol};
 
-/// Bytes of a sample. More of them did not make better tables, only slower ones.
+/// Bytes of a sample. Longer samples took longer and made no better tables.
 const SAMPLE: usize = 128 << 10;
 
+/// The most rounds.
 const ROUNDS: usize = 20;
 
-/// Rounds without a better table after which no more are tried.
+/// The number of rounds without a better table after which training stops.
 const PATIENCE: usize = 4;
 
-/// What occurs less often in the sample is no candidate.
+/// The fewest occurrences of a candidate in the sample.
 const LEAST: u32 = 3;
 
-/// How many bytes a symbol of one byte counts for: without it, the byte takes an escape each time.
+/// The gain of an occurrence of a one-byte symbol, in bytes: without the symbol, the byte takes an escape.
 const SINGLE: u64 = 4;
 
-/// How many counts are looked at together: most are zero.
+/// The number of counts that are tested together. Most are zero.
 const TOGETHER: usize = 16;
 
-/// A table for values like those of a sample, and what it made of the sample.
+/// A trained table, and its result on the sample.
 #[derive(Debug)]
 pub(in crate::binary) struct Trained {
     pub(in crate::binary) matcher: Matcher,
@@ -43,11 +44,11 @@ pub(in crate::binary) struct Trained {
     pub(in crate::binary) encoded: usize,
 }
 
-/// Chooses symbols for values.
+/// Trains a symbol table on a sample of `strings`.
 ///
 /// # Errors
 ///
-/// When they cannot be read.
+/// When `strings` cannot be read.
 pub(in crate::binary) fn train<S: Values>(strings: &S) -> Result<Trained, S::Error> {
     let sample = sample::values(strings, SAMPLE)?;
     let sampled = sample.iter().map(|part| part.len()).sum();
@@ -68,12 +69,12 @@ pub(in crate::binary) fn train<S: Values>(strings: &S) -> Result<Trained, S::Err
     Ok(Trained { matcher, sampled, encoded: least })
 }
 
-/// How often pieces occur in a sample, alone and in pairs.
+/// Occurrences of pieces in a sample, alone and in pairs.
 pub(super) struct Counts {
     single: Vec<u32>,
-    /// The pair of *a* and *b* at `a * PIECES + b`.
+    /// The count of the pair *a*, *b* is at `a * PIECES + b`.
     pairs: Vec<u32>,
-    /// Room to sum up in what symbols are worth.
+    /// The gain of each candidate; kept to reuse its memory.
     gains: Gains,
 }
 
@@ -82,10 +83,10 @@ impl Counts {
         Counts { single: vec![0; PIECES], pairs: vec![0; PIECES * PIECES], gains: Gains::default() }
     }
 
-    /// Counts the pieces of `sample`, and returns the bytes of their codes.
+    /// Counts the pieces of `sample`, and returns the length of their codes.
     ///
-    /// The first byte of each symbol counts as a piece, too: or a byte that is part of symbols would
-    /// never be a candidate itself.
+    /// The first byte of each symbol counts as a piece as well. Otherwise a byte that is part of symbols would never be
+    /// a candidate itself.
     pub(super) fn count(&mut self, matcher: &Matcher, sample: &[Vec<u8>]) -> usize {
         let rows = self.pairs.chunks_exact_mut(PIECES).zip(&self.single);
         rows.filter(|(_, count)| **count > 0).for_each(|(row, _)| row.fill(0));
@@ -110,7 +111,7 @@ impl Counts {
         }
     }
 
-    /// Counts the first byte of each longer symbol wherever the symbol was counted.
+    /// Adds the count of each symbol of several bytes to that of its first byte.
     fn add_first_bytes(&mut self, matcher: &Matcher) {
         let longer = (0..).zip(matcher.symbols()).filter(|(_, symbol)| symbol.len > 1);
         let bytes: Vec<(usize, usize)> =
@@ -121,10 +122,10 @@ impl Counts {
         add(&mut self.single);
     }
 
-    /// The symbols that were worth the most.
+    /// The symbols with the greatest gain.
     pub(super) fn next(&mut self, matcher: &Matcher) -> Vec<Symbol> {
         let Counts { single, pairs, gains } = self;
-        // One string may be several candidates: together they are worth what each is.
+        // Several candidates may be the same string: their gains add up.
         let mut add = |symbol: Symbol, gain| *gains.entry(symbol.as_number()).or_insert(0) += gain;
         let pieces = || (0..).map(Piece).take(PIECES);
         for (a, (&count, row)) in pieces().zip(single.iter().zip(pairs.chunks_exact(PIECES))) {
@@ -137,7 +138,7 @@ impl Counts {
                 add(symbol, u64::from(count) * worth);
             }
             for (bs, counts) in (0..).step_by(TOGETHER).zip(row.chunks_exact(TOGETHER)) {
-                // No count is greater than all their bits.
+                // The OR of the counts is at least each of them.
                 if counts.iter().fold(0, |bits, count| bits | count) < LEAST {
                     continue;
                 }
@@ -148,7 +149,7 @@ impl Counts {
             }
         }
         let mut gains: Vec<_> = gains.drain().collect();
-        // There are thousands, of which few are taken.
+        // Of thousands of candidates, at most 255 are used.
         let best = |&(symbol, gain): &(u128, u64)| (Reverse(gain), symbol);
         if gains.len() > MAX_SYMBOLS {
             gains.select_nth_unstable_by_key(MAX_SYMBOLS, best);
@@ -159,10 +160,10 @@ impl Counts {
     }
 }
 
-/// What each symbol, as a number, is worth.
+/// The gain of each symbol, keyed by its number.
 type Gains = HashMap<u128, u64, BuildHasherDefault<Mixed>>;
 
-/// Hashes symbols: what they are worth is in no order anyway, and there are never more than a sample has.
+/// A fast hash of symbols. It need not resist attacks, because a sample bounds the number of symbols.
 #[derive(Default)]
 struct Mixed(u64);
 
@@ -176,11 +177,11 @@ impl Hasher for Mixed {
     }
 
     fn write_u128(&mut self, number: u128) {
-        /// Of the golden ratio.
+        /// The golden ratio in 128 bits.
         const ODD: u128 = 0x9E37_79B9_7F4A_7C15_F39C_C060_5CED_C835;
         let mixed = (number ^ u128::from(self.0)).wrapping_mul(ODD);
         let high = u64::try_from(mixed >> 64).unwrap_or(0);
-        // The map looks at the lowest bits, into which nothing was carried from the others.
+        // The map uses the lowest bits, which multiplication mixes least.
         self.0 = high ^ high >> 32;
     }
 }
