@@ -154,7 +154,7 @@ fn values_of_one_length_need_no_offsets_and_empty_ones_no_bytes() {
 }
 
 #[test]
-fn what_cannot_be_stored_is_refused() {
+fn values_that_cannot_be_stored_are_refused() {
     let encode = |ends: &[u64]| encode(b"abc".to_vec(), ends, &RAW);
     assert_eq!(encode(&[2, 1, 3]), Err(EncodeError::OutOfPlace { index: 1, end: 1 }));
     assert_eq!(encode(&[2, 4]), Err(EncodeError::OutOfPlace { index: 1, end: 4 }));
@@ -174,7 +174,7 @@ fn a_value_of_more_than_two_gibibytes_is_refused() {
 }
 
 #[test]
-fn what_is_not_there_is_refused() {
+fn positions_past_the_end_are_refused() {
     let buffer = &mut Vec::new();
     let scratch = &mut Scratch::default();
     for values in [vec!["a", "b"], vec!["a", ""], vec!["", ""]] {
@@ -234,7 +234,7 @@ impl SectionBytes for Huge {
 
 #[test]
 #[cfg(target_pointer_width = "64")]
-fn values_lie_behind_four_gibibytes_too() {
+fn values_lie_past_four_gibibytes_too() {
     let (far, len) = (5_i64 << 30, 5_usize << 30 | 7);
     let made = with_offsets(b"", &[0, 3, far, far + 1, far + 7]);
     let huge = made.try_map(&mut |section, bytes| {
@@ -265,7 +265,7 @@ fn with_offsets(bytes: &[u8], offsets: &[i64]) -> Made {
 }
 
 #[test]
-fn offsets_that_descend_are_an_error_when_they_are_met() {
+fn offsets_that_descend_are_an_error_when_read() {
     let buffer = &mut Vec::new();
     let scratch = &mut Scratch::default();
     let reader = open(with_offsets(b"abcdef", &[0, 4, 2, 6]), JumpTables::Baked).unwrap();
@@ -280,7 +280,7 @@ fn offsets_that_descend_are_an_error_when_they_are_met() {
 }
 
 #[test]
-fn offsets_behind_the_bytes_are_an_error_when_they_are_met() {
+fn offsets_past_the_bytes_are_an_error_when_read() {
     let buffer = &mut Vec::new();
     let scratch = &mut Scratch::default();
     let mut made = with_offsets(b"abcdef", &[0, 4, 10, 6]);
@@ -393,7 +393,7 @@ fn filed(made: &Made) -> (Binary<SectionRef>, Vec<(u64, Vec<u8>)>) {
 }
 
 #[test]
-fn an_entry_of_the_directory_comes_back() {
+fn an_entry_of_the_directory_round_trips() {
     let place = Place { section: Section::DirectoryPage, offset: 0 };
     let raw =
         [vec![], vec!["", ""], vec!["ab", "cd"], vec!["a", "", "bcd"]].map(|values| made(&values, true));

@@ -266,7 +266,7 @@ fn lengths_of_class_2_are_little_endian() {
 }
 
 #[test]
-fn a_key_is_eight_bytes_behind_the_prefix() {
+fn a_key_is_the_eight_bytes_after_the_prefix() {
     let terms = (0..33_u8).map(|i| [b"id-".as_slice(), &[b'A' + i], b"-long enough"].concat());
     let made = made(terms, true);
     let Index { offsets, keys, prefix } = made.index.unwrap();
@@ -306,7 +306,7 @@ fn a_prefix_has_at_most_255_bytes() {
 }
 
 #[test]
-fn what_a_builder_refuses() {
+fn invalid_terms_are_refused() {
     let mut builder = DictionaryBuilder::new();
     builder.push(b"b").unwrap();
     assert_eq!(builder.push(b"b"), Err(BuildError::NotAscending { ord: 1 }));
@@ -328,7 +328,7 @@ fn a_term_of_more_than_two_gibibytes_is_refused() {
 }
 
 #[test]
-fn what_is_not_there_is_refused() {
+fn positions_past_the_end_are_refused() {
     let reader = reader(&made((0..40).map(decimal), true), JumpTables::Baked);
     let mut out = b"left over".to_vec();
     let error = reader.term(TermOrd::new(40), &mut out).unwrap_err();
@@ -393,7 +393,7 @@ fn filed(made: &Made) -> (Dictionary<SectionRef>, Vec<Filed>) {
 }
 
 #[test]
-fn an_entry_of_the_directory_comes_back() {
+fn an_entry_of_the_directory_round_trips() {
     let place = Place { section: Section::DirectoryPage, offset: 0 };
     for count in [0, 1, 32, 33, 1_000] {
         let made = made((0..count).map(decimal), true);

@@ -235,7 +235,7 @@ mod tests {
     }
 
     #[test]
-    fn both_ends_come_back() {
+    fn header_and_footer_round_trip() {
         let header = Header::current();
         assert_eq!(Header::decode(&header.encode()), Ok(header));
         assert_eq!(Footer::decode(&footer().encode(), 160), Ok(footer()));
@@ -255,7 +255,7 @@ mod tests {
     }
 
     #[test]
-    fn another_file_a_newer_version_and_an_unknown_feature_are_told_apart() {
+    fn another_file_a_newer_version_and_an_unknown_feature_are_distinct_errors() {
         let kind = |bytes: &[u8; 64]| Header::decode(bytes).unwrap_err().kind().clone();
         assert!(matches!(kind(&[b'P'; 64]), ErrorKind::Magic { .. }));
         let newer = Header { version: VERSION + 1, ..Header::current() }.encode();

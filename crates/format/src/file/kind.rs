@@ -178,7 +178,7 @@ mod tests {
         }
 
         #[test]
-        fn a_range_of_doubles_holds_what_compares_so(low: f64, high: f64, probe: u64) {
+        fn a_range_of_doubles_agrees_with_comparison(low: f64, high: f64, probe: u64) {
             let probe = f64::from_bits(probe);
             let stored = f64_range(low, high).is_some_and(|r| r.contains(&from_f64(probe)));
             prop_assert_eq!(stored, low <= probe && probe <= high);

@@ -322,7 +322,7 @@ fn every_density_and_size_answers_as_plain_bits_do() {
 }
 
 #[test]
-fn the_modes_differ_only_in_what_they_keep() {
+fn the_modes_differ_only_in_their_memory() {
     let bits = bits(3 * BLOCK, (0..3 * BLOCK).step_by(5));
     for (mode, built) in
         [(JumpTables::Ignore, 0), (JumpTables::BuildOnFirstUse, 3 * 16 + 8), (JumpTables::Baked, 0)]
@@ -401,7 +401,7 @@ fn blocks_lie_beyond_four_gibibytes() {
 }
 
 #[test]
-fn bits_behind_the_documents_are_ignored_and_missing_words_are_zero() {
+fn bits_after_the_documents_are_ignored_and_missing_words_are_zero() {
     assert_eq!(encode(0, &[!0], true), Presence::None);
     assert_eq!(encode(5, &[!0], true), Presence::All);
     assert_eq!(encode(5, &[!0 << 5, !0], true), Presence::None);
@@ -414,7 +414,7 @@ fn bits_behind_the_documents_are_ignored_and_missing_words_are_zero() {
 }
 
 #[test]
-fn a_batch_takes_nothing_from_granules_that_were_never_checked() {
+fn a_batch_reads_nothing_from_unverified_granules() {
     let mut noise = Noise(31);
     let good: [fn(usize) -> bool; 4] = [|_| true, |at| at % 2 == 1, |at| at != 3, |_| false];
     for (one_in, good) in [2, 30].into_iter().flat_map(|one_in| good.map(|good| (one_in, good))) {

@@ -60,7 +60,7 @@ fn header() {
 }
 
 #[test]
-fn what_a_header_may_not_hold_is_refused_by_its_row() {
+fn invalid_header_fields_are_refused_by_row() {
     for row in Document::spec().layout("Header") {
         let at = row.offset.unwrap();
         let found = Header::decode(&forged(Header::current().encode(), at, 60));
@@ -110,7 +110,7 @@ fn footer() {
 }
 
 #[test]
-fn what_a_footer_may_not_hold_is_refused_by_its_row() {
+fn invalid_footer_fields_are_refused_by_row() {
     let footer =
         Footer { root_offset: 64, root_len: 32, root_crc: 1, docs: 2, columns: 1, id: 3, required: 0 };
     for row in Document::spec().layout("Footer") {

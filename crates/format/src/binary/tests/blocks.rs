@@ -47,7 +47,7 @@ fn values_lie_across_blocks() {
 }
 
 #[test]
-fn a_column_that_can_afford_it_has_a_preset_dictionary() {
+fn a_long_column_has_a_preset_dictionary() {
     for (len, preset) in [(20_000, 0), (200_000, 200_000 / 128), (5_000_000, MAX_PRESET)] {
         let values = texts(len);
         let mut made = in_blocks(&values);
@@ -63,7 +63,7 @@ fn a_column_that_can_afford_it_has_a_preset_dictionary() {
 }
 
 #[test]
-fn what_is_not_shorter_stands_as_it_is() {
+fn incompressible_blocks_are_stored_uncompressed() {
     let noise: Vec<u8> =
         (0..2_048_u64).flat_map(|i| (i + 1).wrapping_mul(0x9E37_79B9_7F4A_7C15).to_le_bytes()).collect();
     let values: Vec<&[u8]> = noise.chunks(100).collect();

@@ -18,7 +18,7 @@ fn coding<T: AsRef<[u8]>>(values: &[T], compression: Compression) -> &'static st
 }
 
 #[test]
-fn codes_are_for_what_they_shorten() {
+fn values_are_compressed_only_if_that_is_shorter() {
     for (compression, of_urls) in
         [(Compression::None, "raw"), (Compression::Auto, "fsst"), (Compression::Fsst, "fsst")]
     {
@@ -79,7 +79,7 @@ fn codes_stand_for_symbols_and_escapes_for_bytes() {
 }
 
 #[test]
-fn values_cut_at_an_escape_are_an_error_when_they_are_met() {
+fn values_that_end_in_an_escape_are_an_error_when_read() {
     // Value 1 ends with an escape, value 2 begins with the byte behind it.
     let reader = open(by_hand(&[0, 255, 1, 1], &[0, 1, 2, 4], 5), JumpTables::Baked).unwrap();
     let (buffer, scratch) = (&mut Vec::new(), &mut Scratch::default());
@@ -93,7 +93,7 @@ fn values_cut_at_an_escape_are_an_error_when_they_are_met() {
 }
 
 #[test]
-fn what_the_writer_does_not_write_is_refused_by_verify() {
+fn verify_refuses_codes_that_no_writer_writes() {
     let refusal =
         |made: Made| open(made, JumpTables::Baked).unwrap().verify().unwrap_err().kind().to_string();
     let unknown = by_hand(&[0, 2, 1], &[0, 1, 3], 4);
@@ -103,7 +103,7 @@ fn what_the_writer_does_not_write_is_refused_by_verify() {
 }
 
 #[test]
-fn tables_that_are_none_are_refused_at_opening() {
+fn invalid_symbol_tables_are_refused_at_opening() {
     let refusal = |symbols: &[u8]| {
         let mut made = by_hand(&[0, 1, 1], &[0, 1, 3], 4);
         made.coding = Coding::Fsst { total_len: 4, symbols: symbols.to_vec() };

@@ -44,7 +44,7 @@ impl Spy {
 
 /// The table of costs in the module's head.
 #[test]
-fn a_look_up_touches_no_more_than_is_promised() {
+fn a_look_up_reads_no_more_than_documented() {
     let spied = made((0..20_000).map(decimal), true)
         .try_map(&mut |s, bytes| {
             Ok::<_, Infallible>(Spy { bytes: Owned::new(s, bytes), asked: Mutex::default() })
@@ -73,7 +73,7 @@ fn a_look_up_touches_no_more_than_is_promised() {
 }
 
 #[test]
-fn terms_are_taken_from_granules_that_were_checked_and_that_were_not() {
+fn terms_are_read_from_verified_and_unverified_granules() {
     // Four granules, and blocks that lie in two.
     let terms: Vec<Vec<u8>> = (0..3_000).map(|i| format!("{i:04}{}", i * 7919 % 9973).into_bytes()).collect();
     let made = made(terms.clone(), true);

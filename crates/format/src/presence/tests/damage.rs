@@ -14,7 +14,7 @@ fn every_kind() -> Bits {
 }
 
 #[test]
-fn the_kinds_are_counted() {
+fn blocks_are_counted_by_kind() {
     for mode in JumpTables::ALL {
         let bits = every_kind();
         let reader = open(encode_bits(&bits, true), bits.len() as u32, mode);
@@ -63,7 +63,7 @@ fn survive(reader: &PresenceReader<Owned>) {
 }
 
 #[test]
-fn damage_is_found_by_a_full_check_and_survived_without() {
+fn damage_is_found_by_a_full_check_and_survived_by_look_ups() {
     let bits = every_kind();
     let docs = bits.len() as u32;
     let Presence::Blocks { values, blocks, jump } = encode_bits(&bits, true) else { panic!() };
@@ -221,7 +221,7 @@ fn starts_and_befores_that_do_not_ascend_are_refused() {
 }
 
 #[test]
-fn sums_and_lengths_that_do_not_meet_are_refused() {
+fn wrong_sums_and_lengths_are_refused() {
     let list = |more, spoil: fn(&mut Vec<u8>)| {
         let reader = spoilt(BLOCK, [3, 700, 9000], more, spoil);
         refusal(reader.rank(DocId::new(3)))

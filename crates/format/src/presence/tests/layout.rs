@@ -89,7 +89,7 @@ fn a_dense_block_has_ranks_and_words() {
 }
 
 #[test]
-fn the_directory_fields_come_back() {
+fn the_directory_fields_round_trip() {
     let section = |offset, len| SectionRef { offset, len, crc: 7 };
     let blocks = |jump| Presence::Blocks { values: 3, blocks: section(64, 24), jump };
     let place = Place { section: Section::DirectoryPage, offset: 1000 };
@@ -109,7 +109,7 @@ fn the_directory_fields_come_back() {
 }
 
 #[test]
-fn directory_fields_that_cannot_be_are_refused() {
+fn invalid_directory_fields_are_refused() {
     let section = |len| SectionRef { offset: 64, len, crc: 7 };
     let place = Place { section: Section::DirectoryPage, offset: 1000 };
     let refused = |values, blocks, jump: u64| {
