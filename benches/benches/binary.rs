@@ -59,15 +59,15 @@ fn columns(c: &mut Bench) {
         group.throughput(Throughput::Elements(docs.into()));
         assert_eq!(scan(&column, docs), all);
         group.bench_function("scan", |b| b.iter(|| scan(black_box(&column), docs)));
-        for (order, asked) in &orders {
-            group.throughput(Throughput::Elements(asked.len() as u64));
-            let expected: u64 = asked.iter().map(|&doc| touch(value(doc))).sum();
+        for (order, requested) in &orders {
+            group.throughput(Throughput::Elements(requested.len() as u64));
+            let expected: u64 = requested.iter().map(|&doc| touch(value(doc))).sum();
             let (mut out, mut buffer) = (Lists::new(), Vec::new());
             let mut gather = || {
-                asked
+                requested
                     .chunks(BATCH)
-                    .map(|asked| {
-                        column.gather_or(asked, &mut out, b"").expect("good bytes");
+                    .map(|requested| {
+                        column.gather_or(requested, &mut out, b"").expect("good bytes");
                         out.slices().iter().map(touch).sum::<u64>()
                     })
                     .sum::<u64>()
@@ -76,7 +76,7 @@ fn columns(c: &mut Bench) {
             group.bench_function(BenchmarkId::new("gather", order), |b| b.iter(&mut gather));
             let mut get = || {
                 let got = |&doc| touch(column.get(doc, &mut buffer).expect("good bytes").expect("a value"));
-                asked.iter().map(got).sum::<u64>()
+                requested.iter().map(got).sum::<u64>()
             };
             assert_eq!(get(), expected);
             group.bench_function(BenchmarkId::new("get", order), |b| b.iter(&mut get));

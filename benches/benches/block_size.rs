@@ -32,7 +32,7 @@ const RUN: usize = 4096;
 /// Documents of a batch.
 const BATCH: usize = 1024;
 /// Random documents of one iteration.
-const ASKED: usize = 100_000;
+const LOOKUPS: usize = 100_000;
 
 fn column(name: &str, docs: u32) -> Vec<i64> {
     match name {
@@ -108,8 +108,8 @@ fn gathered(reader: &NumericReader<Owned>, docs: &[u32], buffer: &mut [i64; RUN]
 fn block_size(c: &mut Bench) {
     let docs = docvalues_benches::docs();
     let numbers = |docs: Vec<DocId>| docs.into_iter().map(DocId::get).collect::<Vec<u32>>();
-    let asked =
-        [("random", numbers(data::random_docs(docs, ASKED))), ("hits", numbers(data::hits(docs, 100)))];
+    let requested =
+        [("random", numbers(data::random_docs(docs, LOOKUPS))), ("hits", numbers(data::hits(docs, 100)))];
     for name in ["ts", "size", "shifted"] {
         let plain = column(name, docs);
         for shift in BLOCK_SHIFTS.chain([ONE_BLOCK]) {
@@ -127,7 +127,7 @@ fn block_size(c: &mut Bench) {
             let id = |question| BenchmarkId::new(format!("{question}/{name}"), &size);
             group.throughput(Throughput::Elements(docs.into()));
             group.bench_function(id("scan"), |b| b.iter(|| scanned(black_box(&reader), &mut buffer)));
-            for (question, docs) in &asked {
+            for (question, docs) in &requested {
                 group.throughput(Throughput::Elements(docs.len() as u64));
                 group.bench_function(id(question), |b| {
                     b.iter(|| gathered(black_box(&reader), docs, &mut buffer));

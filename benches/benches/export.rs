@@ -113,19 +113,19 @@ fn export(c: &mut Bench) {
     for (name, names) in sets {
         let mut columns: Vec<_> = names.iter().map(|name| touch(&segment, name)).collect();
         let mut group = c.benchmark_group(format!("export/{name}"));
-        for (order, asked) in [("ascending", &ascending), ("random", &random)] {
-            group.throughput(Throughput::Elements(asked.len() as u64));
-            let expected = one_by_one(&mut columns, asked);
-            assert_eq!(by_chunk(&search, asked, &names), expected);
-            assert_eq!(by_row(&search, asked, &names), expected);
+        for (order, requested) in [("ascending", &ascending), ("random", &random)] {
+            group.throughput(Throughput::Elements(requested.len() as u64));
+            let expected = one_by_one(&mut columns, requested);
+            assert_eq!(by_chunk(&search, requested, &names), expected);
+            assert_eq!(by_row(&search, requested, &names), expected);
             group.bench_function(BenchmarkId::new("chunks", order), |b| {
-                b.iter(|| by_chunk(&search, black_box(asked), &names));
+                b.iter(|| by_chunk(&search, black_box(requested), &names));
             });
             group.bench_function(BenchmarkId::new("rows", order), |b| {
-                b.iter(|| by_row(&search, black_box(asked), &names));
+                b.iter(|| by_row(&search, black_box(requested), &names));
             });
             group.bench_function(BenchmarkId::new("get", order), |b| {
-                b.iter(|| one_by_one(&mut columns, black_box(asked)));
+                b.iter(|| one_by_one(&mut columns, black_box(requested)));
             });
         }
         group.finish();

@@ -29,17 +29,17 @@ fn hosts(c: &mut Bench) {
     let mut group = c.benchmark_group("facet/host");
     for (name, per_10_000) in [("1%", 100), ("10%", 1_000), ("all", 10_000)] {
         let hits = data::hits(docs, per_10_000);
-        let asked = if per_10_000 == 10_000 { Docs::All } else { Docs::list(&hits).expect("ascending") };
+        let requested = if per_10_000 == 10_000 { Docs::All } else { Docs::list(&hits).expect("ascending") };
         group.throughput(Throughput::Elements(hits.len() as u64));
         let mut vec = || {
             counts.fill(0);
             hits.iter().for_each(|doc| counts[plain[doc.get() as usize].get() as usize] += 1);
             counts.iter().copied().max().unwrap_or_default()
         };
-        let found = search.facet(asked, &facet).expect("good bytes");
+        let found = search.facet(requested, &facet).expect("good bytes");
         assert_eq!(found.values[0].1, u64::from(vec()));
         group.bench_function(BenchmarkId::new("facet", name), |b| {
-            b.iter(|| search.facet(black_box(asked), &facet).expect("good bytes"));
+            b.iter(|| search.facet(black_box(requested), &facet).expect("good bytes"));
         });
         group.bench_function(BenchmarkId::new("vec", name), |b| b.iter(|| black_box(vec())));
     }

@@ -34,12 +34,12 @@ fn numbers(c: &mut Bench) {
         let bits = written.column_bytes(name) as f64 * 8.0 / f64::from(docs);
         println!("gather/{name}: {bits:.2} bits a document in the file, 64 in memory");
         let mut group = c.benchmark_group(format!("gather/{name}"));
-        for (order, asked) in orders(docs) {
+        for (order, requested) in orders(docs) {
             let column = written.open(OpenOptions::new()).numeric(name).expect("written");
-            group.throughput(Throughput::Elements(asked.len() as u64));
-            let expected: Vec<i64> = asked.iter().map(|doc| plain[doc.get() as usize]).collect();
-            let mut out = vec![-1; asked.len()];
-            let batch = |out: &mut [i64]| column.gather_or(&asked, out, 0).expect("good bytes");
+            group.throughput(Throughput::Elements(requested.len() as u64));
+            let expected: Vec<i64> = requested.iter().map(|doc| plain[doc.get() as usize]).collect();
+            let mut out = vec![-1; requested.len()];
+            let batch = |out: &mut [i64]| column.gather_or(&requested, out, 0).expect("good bytes");
             batch(&mut out);
             assert_eq!(out, expected);
             group.bench_function(BenchmarkId::new("gather", order), |b| {
@@ -47,7 +47,7 @@ fn numbers(c: &mut Bench) {
             });
 
             let one_by_one = |out: &mut [i64]| {
-                for (&doc, out) in asked.iter().zip(out) {
+                for (&doc, out) in requested.iter().zip(out) {
                     *out = column.get(doc).expect("good bytes").unwrap_or(0);
                 }
             };
@@ -59,7 +59,7 @@ fn numbers(c: &mut Bench) {
             });
 
             let vec = |out: &mut [i64]| {
-                asked.iter().zip(out).for_each(|(doc, out)| *out = plain[doc.get() as usize]);
+                requested.iter().zip(out).for_each(|(doc, out)| *out = plain[doc.get() as usize]);
             };
             group.bench_function(BenchmarkId::new("vec", order), |b| b.iter(|| vec(black_box(&mut out))));
         }
@@ -84,16 +84,17 @@ fn ords(c: &mut Bench) {
     assert!(ids.iter().map(place).eq(plain.iter().map(|ord| ord.get() as usize)));
 
     let mut group = c.benchmark_group("gather/host");
-    for (order, asked) in orders(docs) {
-        group.throughput(Throughput::Elements(asked.len() as u64));
-        let mut out = vec![TermOrd::new(0); asked.len()];
-        let batch = |out: &mut [TermOrd]| column.gather_or(&asked, out, TermOrd::new(0)).expect("good bytes");
+    for (order, requested) in orders(docs) {
+        group.throughput(Throughput::Elements(requested.len() as u64));
+        let mut out = vec![TermOrd::new(0); requested.len()];
+        let batch =
+            |out: &mut [TermOrd]| column.gather_or(&requested, out, TermOrd::new(0)).expect("good bytes");
         batch(&mut out);
-        assert!(asked.iter().zip(&out).all(|(doc, ord)| plain[doc.get() as usize] == *ord));
+        assert!(requested.iter().zip(&out).all(|(doc, ord)| plain[doc.get() as usize] == *ord));
         group.bench_function(BenchmarkId::new("gather", order), |b| b.iter(|| batch(black_box(&mut out))));
 
         let vec = |out: &mut [TermOrd]| {
-            asked.iter().zip(out).for_each(|(doc, out)| *out = plain[doc.get() as usize]);
+            requested.iter().zip(out).for_each(|(doc, out)| *out = plain[doc.get() as usize]);
         };
         group.bench_function(BenchmarkId::new("vec", order), |b| b.iter(|| vec(black_box(&mut out))));
     }
@@ -114,10 +115,10 @@ fn three_columns(c: &mut Bench) {
     };
 
     let mut group = c.benchmark_group("gather/three columns");
-    for (order, asked) in orders(docs) {
-        group.throughput(Throughput::Elements(asked.len() as u64));
+    for (order, requested) in orders(docs) {
+        group.throughput(Throughput::Elements(requested.len() as u64));
         let one_by_one = || {
-            asked.iter().fold(0_i64, |total, &doc| {
+            requested.iter().fold(0_i64, |total, &doc| {
                 let time = times.get(doc).expect("good bytes").unwrap_or(0);
                 let size = sizes.get(doc).expect("good bytes").unwrap_or(0);
                 let host = hosts.ord(doc).expect("good bytes").unwrap_or(TermOrd::new(0));
@@ -133,7 +134,7 @@ fn three_columns(c: &mut Bench) {
             let mut add = |(times, sizes, hosts): &(Gathered<i64>, Gathered<i64>, Gathered<TermOrd>)| {
                 total = total.wrapping_add(sum(times.values(), sizes.values(), hosts.values()));
             };
-            for &doc in &asked {
+            for &doc in &requested {
                 if let Some((_, rows)) = ahead.push(doc).expect("good bytes") {
                     add(rows);
                 }
@@ -158,7 +159,7 @@ fn three_columns(c: &mut Bench) {
                 sum(time, size, host)
             };
             let (mut ready, mut len, mut total) = ([DocId::new(0); DOCS], 0, 0_i64);
-            for &doc in &asked {
+            for &doc in &requested {
                 ready[len] = doc;
                 len += 1;
                 if len == DOCS {

@@ -66,17 +66,17 @@ fn sums(c: &mut Bench) {
     let segment = segment::write(docs, &["host", "size"], WriterOptions::default()).open(OpenOptions::new());
     let plain = Plain::of(&segment, docs);
     let search = Search::new(&segment).threads(1);
-    let asked = Group::by("host").metric(Metric::Sum("size".into()));
+    let requested = Group::by("host").metric(Metric::Sum("size".into()));
     let mut group = c.benchmark_group("group/sum");
     for (name, per_10_000) in HITS {
         let hits = data::hits(docs, per_10_000);
         let among = if per_10_000 == 10_000 { Docs::All } else { Docs::list(&hits).expect("ascending") };
         group.throughput(Throughput::Elements(hits.len() as u64));
-        let found = search.group(among, &asked).expect("good bytes");
+        let found = search.group(among, &requested).expect("good bytes");
         assert_eq!(found.groups[0].count, plain.rows(&hits));
         assert_eq!(found.groups[0].count, plain.arrays(&hits));
         group.bench_function(BenchmarkId::new("group", name), |b| {
-            b.iter(|| search.group(black_box(among), &asked).expect("good bytes"));
+            b.iter(|| search.group(black_box(among), &requested).expect("good bytes"));
         });
         group.bench_function(BenchmarkId::new("rows", name), |b| b.iter(|| plain.rows(black_box(&hits))));
         group.bench_function(BenchmarkId::new("arrays", name), |b| b.iter(|| plain.arrays(black_box(&hits))));
@@ -99,9 +99,9 @@ fn best(c: &mut Bench) {
         let hits = data::hits(docs, per_10_000);
         let among = if per_10_000 == 10_000 { Docs::All } else { Docs::list(&hits).expect("ascending") };
         group.throughput(Throughput::Elements(hits.len() as u64));
-        for (question, asked) in &questions {
+        for (question, requested) in &questions {
             group.bench_function(BenchmarkId::new(*question, name), |b| {
-                b.iter(|| search.group(black_box(among), asked).expect("good bytes"));
+                b.iter(|| search.group(black_box(among), requested).expect("good bytes"));
             });
         }
     }

@@ -34,7 +34,7 @@ use docvalues_benches::{Bench, criterion, docs};
 const SEGMENTS: [u32; 3] = [1, 13, 400];
 
 /// Number of ids to look up in turn, distinct if the segments have that many.
-const ASKED: usize = 1_000_000;
+const LOOKUPS: usize = 1_000_000;
 
 /// Ids of an iteration. The next iteration looks up the next ones.
 const WINDOW: usize = 2_000;
@@ -67,9 +67,12 @@ impl Shape {
     }
 
     /// Present and absent ids.
-    fn asked(&self) -> [(&'static str, LookupIds); 2] {
+    fn requested(&self) -> [(&'static str, LookupIds); 2] {
         let (kind, all) = (self.kind, self.ids());
-        [("present", LookupIds::present(kind, all, ASKED)), ("absent", LookupIds::absent(kind, all, ASKED))]
+        [
+            ("present", LookupIds::present(kind, all, LOOKUPS)),
+            ("absent", LookupIds::absent(kind, all, LOOKUPS)),
+        ]
     }
 
     /// The same segments with packed ids.
@@ -131,13 +134,13 @@ fn dictionaries(c: &mut Bench) {
         let shape = Shape::new(kind, segments);
         for (look, shape) in [("text", &shape), ("packed", &shape.packed())] {
             let mut group = c.benchmark_group(format!("ids/{kind}/{segments}/{look}"));
-            let asked = shape.asked();
+            let requested = shape.requested();
             let template = Template::of(&shape_of_text(kind));
             for (name, make) in forms() {
                 let found: Vec<Find> = shape.segments.iter().rev().map(|ids| make(ids)).collect();
-                for (work, asked) in &asked {
-                    let packed = (look == "packed").then(|| pack_all(&template, asked));
-                    let mut windows = packed.as_ref().unwrap_or(asked).windows(WINDOW).cycle();
+                for (work, requested) in &requested {
+                    let packed = (look == "packed").then(|| pack_all(&template, requested));
+                    let mut windows = packed.as_ref().unwrap_or(requested).windows(WINDOW).cycle();
                     let expected = if *work == "present" { WINDOW } else { 0 };
                     group.throughput(Throughput::Elements(WINDOW as u64));
                     group.bench_function(format!("{name}/{work}"), |b| {
@@ -159,8 +162,8 @@ fn shape_of_text(kind: IdKind) -> Vec<Vec<u8>> {
     (0..docs() * 2).step_by(997).map(|i| kind.id(i).into_bytes()).collect()
 }
 
-fn pack_all(template: &Template, asked: &LookupIds) -> LookupIds {
-    let ids = asked.windows(WINDOW).flat_map(Window::ids);
+fn pack_all(template: &Template, requested: &LookupIds) -> LookupIds {
+    let ids = requested.windows(WINDOW).flat_map(Window::ids);
     LookupIds::new(
         ids.map(|id| template.pack(id, &mut Packed::default()).expect("it is like the others").to_vec()),
     )
@@ -200,11 +203,11 @@ fn segments(c: &mut Bench) {
             IdForm::ALL
                 .map(|form| (format!("no filter, {}", form.name()), Arc::new(IdLookup::new(bare(form))))),
         );
-        for (work, asked) in shape.asked() {
+        for (work, requested) in shape.requested() {
             let expected = if work == "present" { WINDOW } else { 0 };
             group.throughput(Throughput::Elements(WINDOW as u64));
             for (name, lookup) in &ways {
-                let (mut seeker, mut windows) = (lookup.seeker(), asked.windows(WINDOW).cycle());
+                let (mut seeker, mut windows) = (lookup.seeker(), requested.windows(WINDOW).cycle());
                 let mut next = || windows.next().expect("they begin again");
                 group.bench_function(format!("{name}/{work}"), |b| {
                     b.iter(|| {
@@ -238,7 +241,7 @@ fn limits(c: &mut Bench) {
     let filters: Vec<Vec<[u64; 8]>> = (0..segments).map(|i| vec![[u64::from(i); 8]; lines]).collect();
     let buckets = vec![[0_u32; 16]; docs() as usize / 12];
     let hashes: Vec<u64> =
-        random(u32::MAX, ASKED).map(|i| u64::from(i).wrapping_mul(0x9E37_79B9_7F4A_7C15)).collect();
+        random(u32::MAX, LOOKUPS).map(|i| u64::from(i).wrapping_mul(0x9E37_79B9_7F4A_7C15)).collect();
     let mut windows = hashes.chunks(WINDOW).cycle();
     let mut next = || windows.next().expect("they begin again");
     group.throughput(Throughput::Elements(WINDOW as u64));

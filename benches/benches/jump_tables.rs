@@ -26,7 +26,7 @@ use docvalues_benches::{Bench, ThreadTime};
 const NAME: &str = "price60";
 
 /// Single documents of one iteration: too many for the branch predictor to learn.
-const ASKED: usize = 5_000;
+const LOOKUPS: usize = 5_000;
 
 fn label(mode: JumpTables) -> &'static str {
     match mode {
@@ -69,38 +69,38 @@ fn jump_tables(c: &mut Bench) {
             "jump_tables: {docs} documents, {} bytes, {tables} of them jump tables",
             written.bytes.len()
         );
-        let asked = Asked {
-            random: data::random_docs(docs, ASKED),
+        let requested = Asked {
+            random: data::random_docs(docs, LOOKUPS),
             hits: data::hits(docs, 100),
             plain: data::numbers(NAME, docs),
         };
         for mode in JumpTables::ALL {
             let mut group = c.benchmark_group("jump_tables");
-            many(&mut group, &open(&written, mode), label(mode), &asked);
-            first(&mut group, &written, mode, &asked);
+            many(&mut group, &open(&written, mode), label(mode), &requested);
+            first(&mut group, &written, mode, &requested);
             group.finish();
         }
     }
 }
 
-fn many(group: &mut BenchmarkGroup<'_, ThreadTime>, column: &Numeric, mode: &str, asked: &Asked) {
+fn many(group: &mut BenchmarkGroup<'_, ThreadTime>, column: &Numeric, mode: &str, requested: &Asked) {
     let id = |question| BenchmarkId::new(format!("{question}/{mode}"), column.info().docs);
-    let random = || sum(black_box(&asked.random), |doc| column.get(doc));
-    assert_eq!(random(), asked.expected(&asked.random));
-    group.throughput(Throughput::Elements(ASKED as u64));
+    let random = || sum(black_box(&requested.random), |doc| column.get(doc));
+    assert_eq!(random(), requested.expected(&requested.random));
+    group.throughput(Throughput::Elements(LOOKUPS as u64));
     group.bench_function(id("random_get"), |b| b.iter(random));
 
-    group.throughput(Throughput::Elements(asked.hits.len() as u64));
-    let ascending = || sum(black_box(&asked.hits), |doc| column.get(doc));
-    assert_eq!(ascending(), asked.expected(&asked.hits));
+    group.throughput(Throughput::Elements(requested.hits.len() as u64));
+    let ascending = || sum(black_box(&requested.hits), |doc| column.get(doc));
+    assert_eq!(ascending(), requested.expected(&requested.hits));
     group.bench_function(id("ascending_get"), |b| b.iter(ascending));
 
-    let mut out = vec![0; asked.hits.len()];
+    let mut out = vec![0; requested.hits.len()];
     let mut gather = || {
-        column.gather_or(black_box(&asked.hits), &mut out, 0).expect("good bytes");
+        column.gather_or(black_box(&requested.hits), &mut out, 0).expect("good bytes");
         out.iter().sum::<i64>()
     };
-    assert_eq!(gather(), asked.expected(&asked.hits));
+    assert_eq!(gather(), requested.expected(&requested.hits));
     group.bench_function(id("ascending_gather"), |b| b.iter(&mut gather));
 }
 
@@ -108,13 +108,13 @@ fn first(
     group: &mut BenchmarkGroup<'_, impl Measurement>,
     written: &Written,
     mode: JumpTables,
-    asked: &Asked,
+    requested: &Asked,
 ) {
     let docs = written.summary.docs;
-    let last = (0..docs).rev().map(DocId::new).find(|doc| asked.plain.values[doc.get() as usize] != 0);
+    let last = (0..docs).rev().map(DocId::new).find(|doc| requested.plain.values[doc.get() as usize] != 0);
     let last = last.expect("a document with a value");
     let first = || open(written, mode).get(last).expect("good bytes");
-    assert_eq!(first(), Some(asked.plain.values[last.get() as usize]));
+    assert_eq!(first(), Some(requested.plain.values[last.get() as usize]));
     group.throughput(Throughput::Elements(1));
     group.bench_function(BenchmarkId::new(format!("first_get/{}", label(mode)), docs), |b| b.iter(first));
 }

@@ -78,13 +78,13 @@ fn rank(c: &mut Bench) {
             bytes as f64 * 8.0 / f64::from(docs),
         );
         let mut group = c.benchmark_group(format!("rank/{density}"));
-        for (order, asked) in &orders {
-            group.throughput(Throughput::Elements(asked.len() as u64));
-            let mut out = vec![0; asked.len()];
-            let expected: Vec<u32> = asked.iter().map(|doc| array[doc.get() as usize]).collect();
+        for (order, requested) in &orders {
+            group.throughput(Throughput::Elements(requested.len() as u64));
+            let mut out = vec![0; requested.len()];
+            let expected: Vec<u32> = requested.iter().map(|doc| array[doc.get() as usize]).collect();
 
             let one_by_one = |out: &mut [u32]| {
-                for (&doc, out) in asked.iter().zip(out) {
+                for (&doc, out) in requested.iter().zip(out) {
                     *out = reader.rank(doc).expect("good bytes").map_or(NO_VALUE, |index| index.get());
                 }
             };
@@ -94,7 +94,7 @@ fn rank(c: &mut Bench) {
                 b.iter(|| one_by_one(black_box(&mut out)));
             });
 
-            let batch = |out: &mut [u32]| reader.rank_many(asked, out).expect("good bytes");
+            let batch = |out: &mut [u32]| reader.rank_many(requested, out).expect("good bytes");
             batch(&mut out);
             assert_eq!(out, expected);
             group.bench_function(BenchmarkId::new("rank_many", order), |b| {
@@ -102,7 +102,10 @@ fn rank(c: &mut Bench) {
             });
 
             let plain = |out: &mut [u32]| {
-                asked.iter().zip(out).for_each(|(doc, out): (&DocId, _)| *out = array[doc.get() as usize]);
+                requested
+                    .iter()
+                    .zip(out)
+                    .for_each(|(doc, out): (&DocId, _)| *out = array[doc.get() as usize]);
             };
             group.bench_function(BenchmarkId::new("array", order), |b| b.iter(|| plain(black_box(&mut out))));
         }

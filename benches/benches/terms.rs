@@ -18,7 +18,7 @@ use docvalues_benches::{Bench, data};
 use docvalues_testkit::rng::SplitMix64;
 
 /// Terms of one iteration: too many for the branch predictor to learn.
-const ASKED: usize = 10_000;
+const LOOKUPS: usize = 10_000;
 
 fn open(terms: &[Vec<u8>]) -> (usize, DictionaryReader<Owned>) {
     let encoded = dictionary::encode(terms.iter().map(Vec::as_slice), true).expect("ascending");
@@ -50,8 +50,8 @@ fn ids() -> Vec<Vec<u8>> {
 fn orders(count: u32) -> [(&'static str, Vec<TermOrd>); 2] {
     let mut random = SplitMix64::new(1);
     let start = random.below_u32(count);
-    let scattered = (0..ASKED).map(|_| TermOrd::new(random.below_u32(count))).collect();
-    let in_order = (start..).take(ASKED).map(|ord| TermOrd::new(ord % count)).collect();
+    let scattered = (0..LOOKUPS).map(|_| TermOrd::new(random.below_u32(count))).collect();
+    let in_order = (start..).take(LOOKUPS).map(|ord| TermOrd::new(ord % count)).collect();
     [("random", scattered), ("in_order", in_order)]
 }
 
@@ -84,7 +84,7 @@ fn to_terms(c: &mut Bench, name: &str, terms: &[Vec<u8>], reader: &DictionaryRea
             reader.term(ord, &mut term).expect("an ord");
             assert_eq!(term, terms[ord.get() as usize]);
         }
-        group.throughput(Throughput::Elements(ASKED as u64));
+        group.throughput(Throughput::Elements(LOOKUPS as u64));
         let question = format!("term_{order}");
         group.bench_function(BenchmarkId::new(&question, "dictionary"), |b| {
             b.iter(|| {
@@ -133,12 +133,12 @@ fn to_terms(c: &mut Bench, name: &str, terms: &[Vec<u8>], reader: &DictionaryRea
 /// Term to ord.
 fn to_ords(c: &mut Bench, name: &str, terms: &[Vec<u8>], reader: &DictionaryReader<Owned>) {
     let mut group = c.benchmark_group(format!("terms/{name}"));
-    group.throughput(Throughput::Elements(ASKED as u64));
+    group.throughput(Throughput::Elements(LOOKUPS as u64));
     let [(_, ords), _] = orders(reader.len());
     let hits: Vec<Vec<u8>> = ords.iter().map(|ord| terms[ord.get() as usize].clone()).collect();
     let misses = hits.iter().map(|term| [term.as_slice(), b"x"].concat()).collect();
-    for (question, asked) in [("seek_hit", &hits), ("seek_miss", &misses)] {
-        for term in asked {
+    for (question, requested) in [("seek_hit", &hits), ("seek_miss", &misses)] {
+        for term in requested {
             let expected = terms.binary_search(term).ok();
             let ord = reader.seek_exact(term).expect("good bytes");
             assert_eq!(ord.map(|ord| ord.get() as usize), expected);
@@ -146,10 +146,10 @@ fn to_ords(c: &mut Bench, name: &str, terms: &[Vec<u8>], reader: &DictionaryRead
         }
         let dictionary = |term: &[u8]| reader.seek_exact(term).expect("good bytes");
         group.bench_function(BenchmarkId::new(question, "dictionary"), |b| {
-            b.iter(|| asked.iter().filter(|term| dictionary(term).is_some()).count());
+            b.iter(|| requested.iter().filter(|term| dictionary(term).is_some()).count());
         });
         group.bench_function(BenchmarkId::new(question, "vec"), |b| {
-            b.iter(|| asked.iter().filter(|term| terms.binary_search(term).is_ok()).count());
+            b.iter(|| requested.iter().filter(|term| terms.binary_search(term).is_ok()).count());
         });
     }
     // A tenth of the hosts share 5 bytes, and so on; of the ids 8 digits are unique.

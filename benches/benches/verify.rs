@@ -61,11 +61,11 @@ fn verify(c: &mut Bench) {
         ("gather_1%_ascending", gather, data::hits(docs, 100)),
         ("scan", scan, every.clone()),
     ];
-    for (name, question, asked) in questions {
-        let ask = |column: &Numeric| question(black_box(column), black_box(&asked));
-        let expected = asked.iter().map(|doc| plain[doc.get() as usize]).sum::<i64>();
+    for (name, question, requested) in questions {
+        let ask = |column: &Numeric| question(black_box(column), black_box(&requested));
+        let expected = requested.iter().map(|doc| plain[doc.get() as usize]).sum::<i64>();
         let mut group = c.benchmark_group(format!("verify/{name}"));
-        group.throughput(Throughput::Elements(asked.len() as u64));
+        group.throughput(Throughput::Elements(requested.len() as u64));
         for (cold, warm, verify) in
             [("cold", "warm", Verify::OnFirstTouch), ("never_cold", "never_warm", Verify::Never)]
         {

@@ -148,20 +148,20 @@ fn owned(kind: IdKind, ids: std::ops::Range<u32>, options: IdOptions) -> Outcome
 /// Prints the row of a lookup.
 fn lookups<S: SegmentIds>(name: &str, kind: IdKind, ids: u32, lookup: &IdLookup<S>) -> Outcome {
     const ROUNDS: usize = 5;
-    const ASKED: usize = 10_000;
+    const LOOKUPS: usize = 10_000;
     let mut row = format!("| {name} |");
     for absent in [true, false] {
-        let asked: Vec<String> = match absent {
-            true => (0..ASKED as u32).map(|i| kind.id(ids + i)).collect(),
-            false => random(ids, ASKED).map(|i| kind.id(i)).collect(),
+        let requested: Vec<String> = match absent {
+            true => (0..LOOKUPS as u32).map(|i| kind.id(ids + i)).collect(),
+            false => random(ids, LOOKUPS).map(|i| kind.id(i)).collect(),
         };
-        let asked: Vec<&[u8]> = asked.iter().map(|id| id.as_bytes()).collect();
+        let requested: Vec<&[u8]> = requested.iter().map(|id| id.as_bytes()).collect();
         for bulk in [1, 20] {
             let (mut seeker, mut hits, mut times) = (lookup.seeker(), Vec::new(), Vec::new());
             // The first one is the warm-up.
             for _ in 0..=ROUNDS {
                 let (mut found, began) = (0, cpu());
-                for ids in asked.chunks(bulk) {
+                for ids in requested.chunks(bulk) {
                     match ids {
                         [id] => found += usize::from(seeker.find(id)?.is_some()),
                         ids => {
@@ -171,11 +171,11 @@ fn lookups<S: SegmentIds>(name: &str, kind: IdKind, ids: u32, lookup: &IdLookup<
                     }
                 }
                 times.push(cpu() - began);
-                assert_eq!(found, if absent { 0 } else { ASKED });
+                assert_eq!(found, if absent { 0 } else { LOOKUPS });
             }
             times.remove(0);
             times.sort_unstable();
-            row += &format!(" {:.3} |", times[ROUNDS / 2].as_secs_f64() * 1e6 / ASKED as f64);
+            row += &format!(" {:.3} |", times[ROUNDS / 2].as_secs_f64() * 1e6 / LOOKUPS as f64);
         }
     }
     println!("{row}");
@@ -276,13 +276,13 @@ fn cold_row(path: &Path, how: &str, kind: IdKind, ids: u32) -> Outcome {
         file.sync_all()?;
         fadvise(&file, 0, None, Advice::DontNeed)?;
         let this = std::env::current_exe()?;
-        let said = Command::new(this)
+        let output = Command::new(this)
             .args(["cold-child", &path.display().to_string(), how, kind.name(), &ids.to_string(), work])
             .output()?;
-        if !said.status.success() {
-            return Err(String::from_utf8_lossy(&said.stderr).into_owned().into());
+        if !output.status.success() {
+            return Err(String::from_utf8_lossy(&output.stderr).into_owned().into());
         }
-        row += String::from_utf8_lossy(&said.stdout).trim_end();
+        row += String::from_utf8_lossy(&output.stdout).trim_end();
     }
     println!("{row}");
     fs::remove_file(path)?;
@@ -293,7 +293,7 @@ fn cold_row(path: &Path, how: &str, kind: IdKind, ids: u32) -> Outcome {
 type Find = Box<dyn Fn(&[u8]) -> bool>;
 
 fn cold_child(path: &Path, how: &str, kind: IdKind, ids: u32, work: &str) -> Outcome {
-    let asked: Vec<String> = match work {
+    let requested: Vec<String> = match work {
         "absent" => (0..COLD as u32).map(|i| kind.id(ids + i)).collect(),
         _ => random(ids, COLD).map(|i| kind.id(i)).collect(),
     };
@@ -318,7 +318,7 @@ fn cold_child(path: &Path, how: &str, kind: IdKind, ids: u32, work: &str) -> Out
         Box::new(move |id| index.find(id).expect("undamaged").is_some())
     };
     let (faults, began) = (major_faults()?, Instant::now());
-    let found = asked.iter().filter(|id| find(id.as_bytes())).count();
+    let found = requested.iter().filter(|id| find(id.as_bytes())).count();
     let took = began.elapsed();
     assert_eq!(found, if work == "absent" { 0 } else { COLD });
     let faults = (major_faults()? - faults) as f64 / COLD as f64;
@@ -329,8 +329,8 @@ fn cold_child(path: &Path, how: &str, kind: IdKind, ids: u32, work: &str) -> Out
 /// Page faults of this process that read the disk.
 fn major_faults() -> Outcome<u64> {
     let stat = fs::read_to_string("/proc/self/stat")?;
-    let behind = stat.rsplit_once(')').ok_or("no such field")?.1;
-    Ok(behind.split_whitespace().nth(9).ok_or("no such field")?.parse()?)
+    let after_name = stat.rsplit_once(')').ok_or("no such field")?.1;
+    Ok(after_name.split_whitespace().nth(9).ok_or("no such field")?.parse()?)
 }
 
 // Threads and mixed workloads: 400 segments of 2,500 ids, the defaults of `mapped`.

@@ -65,10 +65,10 @@ fn columns(segment: &Segment, hits: &[DocId]) {
     let mut out = vec![0; hits.len().max(random.len())];
     for name in ["ts", "size", "price60", "uni24"] {
         let column = segment.stored(name).expect("written");
-        for (order, asked) in [("ascending", hits), ("random", random.as_slice())] {
+        for (order, requested) in [("ascending", hits), ("random", random.as_slice())] {
             time(&format!("gather/{name}/{order}"), || {
-                let out = &mut out[..asked.len()];
-                column.gather_or(asked, out, 0).expect("good bytes");
+                let out = &mut out[..requested.len()];
+                column.gather_or(requested, out, 0).expect("good bytes");
                 out.iter().fold(0, |sum, &value| sum.wrapping_add(value.cast_unsigned()))
             });
         }

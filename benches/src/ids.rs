@@ -175,10 +175,10 @@ mod tests {
 
     #[test]
     fn lookup_ids_are_concatenated() {
-        let asked = LookupIds::absent(IdKind::Seq, 5, 103);
+        let lookups = LookupIds::absent(IdKind::Seq, 5, 103);
         let ids: Vec<&[u8]> =
-            asked.windows(40).flat_map(|window| window.bulks(7).flat_map(Window::ids)).collect();
-        assert_eq!((asked.windows(40).len(), ids.len(), ids[0]), (3, 103, &b"doc-0000000005"[..]));
+            lookups.windows(40).flat_map(|window| window.bulks(7).flat_map(Window::ids)).collect();
+        assert_eq!((lookups.windows(40).len(), ids.len(), ids[0]), (3, 103, &b"doc-0000000005"[..]));
         assert_eq!(ids.last(), Some(&&b"doc-0000000107"[..]));
     }
 }

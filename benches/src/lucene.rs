@@ -109,9 +109,9 @@ fn compile(folder: &Path, version: &Version, jdk: &Jdk, output: &Path) -> Result
     if made.status.success() {
         return Ok(());
     }
-    let said = String::from_utf8_lossy(&made.stdout);
-    let said = said.lines().find(|line| line.contains("ERROR")).unwrap_or("no reason given").to_owned();
-    Err(format!("`mvn` failed ({said})"))
+    let output = String::from_utf8_lossy(&made.stdout);
+    let output = output.lines().find(|line| line.contains("ERROR")).unwrap_or("no reason given").to_owned();
+    Err(format!("`mvn` failed ({output})"))
 }
 
 /// The JDKs of `JAVA_HOME` and `/usr/lib/jvm`.
@@ -127,10 +127,10 @@ fn jdk(home: PathBuf) -> Option<Jdk> {
     if !home.join("bin/javac").exists() {
         return None;
     }
-    let said = Command::new(home.join("bin/java")).arg("-version").output().ok()?;
-    let said = String::from_utf8_lossy(&said.stderr).into_owned();
-    let number = said.split('"').nth(1)?;
+    let output = Command::new(home.join("bin/java")).arg("-version").output().ok()?;
+    let output = String::from_utf8_lossy(&output.stderr).into_owned();
+    let number = output.split('"').nth(1)?;
     let major = number.split(['.', '-']).next()?.parse().ok()?;
-    let vendor = said.lines().nth(1).unwrap_or_default().split(" Runtime").next().unwrap_or_default();
+    let vendor = output.lines().nth(1).unwrap_or_default().split(" Runtime").next().unwrap_or_default();
     Some(Jdk { home, major, name: format!("{vendor} {number}") })
 }

@@ -21,7 +21,7 @@ use docvalues_format::presence::{NO_VALUE, Presence, PresenceReader};
 use docvalues_format::source::Owned;
 
 /// The number of values and documents read one by one.
-const ASKED: u64 = 600;
+const LIMIT: u64 = 600;
 
 pub(crate) fn cursor(input: &[u8]) -> Cursor<'_> {
     Cursor::new(Place { section: Section::DirectoryPage, offset: 0 }, input)
@@ -74,7 +74,7 @@ fn verify(numbers: &NumericReader<Owned>) -> bool {
 /// Reads the first values with every method; the methods must agree if the values are verified.
 fn ask_numbers(numbers: &NumericReader<Owned>) -> Result<Vec<i64>> {
     let count = numbers.count();
-    let asked = count.min(ASKED);
+    let requested = count.min(LIMIT);
     let mut past = [0];
     assert!(numbers.get(count).is_err(), "a value past the end");
     if let Some(end) = count.checked_add(1) {
@@ -82,17 +82,17 @@ fn ask_numbers(numbers: &NumericReader<Owned>) -> Result<Vec<i64>> {
     }
     let _ = numbers.get(count.saturating_sub(1));
     let _ = numbers.get_pair(count / 2);
-    let mut decoded = vec![0; usize::try_from(asked).unwrap_or(0)];
-    let run = numbers.decode(0..asked, &mut decoded);
-    let indices: Vec<u32> = (0..u32::try_from(asked).unwrap_or(0)).rev().collect();
+    let mut decoded = vec![0; usize::try_from(requested).unwrap_or(0)];
+    let run = numbers.decode(0..requested, &mut decoded);
+    let indices: Vec<u32> = (0..u32::try_from(requested).unwrap_or(0)).rev().collect();
     let mut gathered = vec![0; indices.len()];
     let batch = numbers.gather(&indices, &mut gathered);
-    let single: Result<Vec<i64>> = (0..asked).map(|i| numbers.get(i)).collect();
+    let single: Result<Vec<i64>> = (0..requested).map(|i| numbers.get(i)).collect();
     let mut bits = vec![0_u64; decoded.len().div_ceil(64)];
     let (low, high) = (numbers.meta().min, numbers.meta().min.midpoint(numbers.meta().max));
-    let filter = numbers.filter(0..asked, low..=high, &mut bits, &mut Pruning::default());
+    let filter = numbers.filter(0..requested, low..=high, &mut bits, &mut Pruning::default());
     // Far apart, in different blocks.
-    let far = (0..asked.min(200)).filter_map(|i| u32::try_from((i * 7_919) % count.max(1)).ok());
+    let far = (0..requested.min(200)).filter_map(|i| u32::try_from((i * 7_919) % count.max(1)).ok());
     let far: Vec<u32> = far.collect();
     let mut scattered = vec![0; far.len()];
     let apart = numbers.gather(&far, &mut scattered);
@@ -135,16 +135,16 @@ pub fn presence(input: &[u8]) {
 
 fn ask_presence(presence: &PresenceReader<Owned>) -> Result<Vec<u32>> {
     let docs = presence.docs();
-    let asked = docs.min(u32::try_from(ASKED).unwrap_or(u32::MAX));
+    let requested = docs.min(u32::try_from(LIMIT).unwrap_or(u32::MAX));
     assert_eq!(presence.rank(DocId::new(docs)).ok(), Some(None), "a document past the end");
     assert!(presence.select(ValueIndex::new(presence.values())).is_err(), "a value past the end");
-    let list: Vec<DocId> = (0..asked).map(DocId::new).chain([DocId::new(docs - docs.min(1))]).collect();
+    let list: Vec<DocId> = (0..requested).map(DocId::new).chain([DocId::new(docs - docs.min(1))]).collect();
     let mut ranks = vec![0; list.len()];
     let many = presence.rank_many(&list, &mut ranks);
-    let (mut found, mut bits) = (Vec::new(), vec![0_u64; (asked as usize).div_ceil(64)]);
-    let first = presence.collect(0..asked, &mut found);
-    let exists = presence.exists(0..asked, &mut bits);
-    let values = presence.values_in(0..asked);
+    let (mut found, mut bits) = (Vec::new(), vec![0_u64; (requested as usize).div_ceil(64)]);
+    let first = presence.collect(0..requested, &mut found);
+    let exists = presence.exists(0..requested, &mut bits);
+    let values = presence.values_in(0..requested);
     let _ = presence.values_in(docs / 2..docs);
     for value in [0, presence.values() / 2, presence.values().saturating_sub(1)] {
         let _ = presence.select(ValueIndex::new(value));
@@ -152,7 +152,7 @@ fn ask_presence(presence: &PresenceReader<Owned>) -> Result<Vec<u32>> {
     if let Ok(values) = values.clone() {
         let every = vec![u64::MAX; values.len().div_ceil(64)];
         let mut expanded = vec![0; bits.len()];
-        if presence.expand(0..asked, &every, &mut expanded).is_ok() && presence.verify().is_ok() {
+        if presence.expand(0..requested, &every, &mut expanded).is_ok() && presence.verify().is_ok() {
             assert_eq!(expanded, bits);
         }
     }
@@ -160,7 +160,7 @@ fn ask_presence(presence: &PresenceReader<Owned>) -> Result<Vec<u32>> {
         many.clone().and(exists)?;
         let (first, values) = (first?, values?);
         assert_eq!(values, first.get()..first.get() + u32::try_from(found.len()).unwrap_or(u32::MAX));
-        for (i, rank) in ranks[..asked as usize].iter().enumerate() {
+        for (i, rank) in ranks[..requested as usize].iter().enumerate() {
             assert_eq!(bits[i / 64] >> (i % 64) & 1 == 1, *rank != NO_VALUE, "document {i}");
         }
         for (doc, value) in found.iter().zip(values) {
@@ -225,22 +225,22 @@ pub fn binary(input: &[u8]) {
         let (sound, count) = (strings.verify().is_ok(), strings.count());
         let (mut buffer, mut scratch) = (Vec::new(), Scratch::default());
         assert!(strings.get(count, &mut buffer).is_err(), "a value past the end");
-        let asked = count.min(ASKED);
+        let requested = count.min(LIMIT);
         let mut run = Vec::new();
         let (mut ran, mut at) = (Ok(()), 0);
-        while at < asked && ran.is_ok() {
-            ran = strings.decode(at..asked, &mut scratch).map(|some| {
+        while at < requested && ran.is_ok() {
+            ran = strings.decode(at..requested, &mut scratch).map(|some| {
                 run.extend_from_slice(some.bytes);
                 at += some.len() as u64;
             });
         }
         let mut gathered = Vec::new();
-        let indices: Vec<u32> = (0..).take(usize::try_from(asked).unwrap_or(0)).collect();
+        let indices: Vec<u32> = (0..).take(usize::try_from(requested).unwrap_or(0)).collect();
         let gather = strings.gather(&indices, &mut scratch, |value| {
             gathered.extend_from_slice(value.expect("no index was skipped"));
         });
         let (mut single, mut next) = (Vec::new(), Vec::new());
-        let got: Result<()> = (0..asked).try_for_each(|i| {
+        let got: Result<()> = (0..requested).try_for_each(|i| {
             single.extend_from_slice(strings.get(i, &mut buffer)?);
             next.extend_from_slice(strings.get_next(i, &mut scratch)?);
             Ok(())

@@ -158,8 +158,8 @@ fn exercise_skip_index(
             let count = docs.len().div_ceil(len as usize);
             for wanted in wanted {
                 let (mut open, mut pruned) = (vec![0; count.div_ceil(64)], Pruning::default());
-                let asked = index.may_hold(level, docs, wanted, &mut open, &mut pruned);
-                sink(asked.map(|()| hash((open, pruned.zones.total()))));
+                let requested = index.may_hold(level, docs, wanted, &mut open, &mut pruned);
+                sink(requested.map(|()| hash((open, pruned.zones.total()))));
             }
         }
     }

@@ -26,19 +26,19 @@ const LISTED: usize = 2_000;
 ///
 /// If they cannot be read.
 pub fn ids_to_ask(segment: &Segment, most: usize) -> Result<Vec<Vec<u8>>> {
-    let mut asked: Vec<Vec<u8>> = [&b""[..], b"a", b"nowhere", &[0xff; 40]].map(<[u8]>::to_vec).into();
+    let mut requested: Vec<Vec<u8>> = [&b""[..], b"a", b"nowhere", &[0xff; 40]].map(<[u8]>::to_vec).into();
     if let Some(ids) = segment.ids()? {
         let step = (ids.len() as usize / most.max(1)).max(1);
         let mut number = 0;
         ids.each(|id, _| {
             if number % step == 0 {
-                asked.extend(near(id));
+                requested.extend(near(id));
             }
             number += 1;
             if number < most * step { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
         })?;
     }
-    Ok(asked)
+    Ok(requested)
 }
 
 /// An id and two near misses.
@@ -50,16 +50,16 @@ fn near(id: &[u8]) -> [Vec<u8>; 3] {
     [id.to_vec(), other, id[..id.len() / 2].to_vec()]
 }
 
-/// Looks up the ids `asked` in the id index, lists its ids, and passes every answer to `sink`. Does nothing without an
+/// Looks up the ids `requested` in the id index, lists its ids, and passes every answer to `sink`. Does nothing without an
 /// index.
-pub fn exercise_ids(asked: &[Vec<u8>], segment: &Segment, sink: &mut Sink<'_>) {
+pub fn exercise_ids(requested: &[Vec<u8>], segment: &Segment, sink: &mut Sink<'_>) {
     let ids = match segment.ids() {
         Ok(Some(ids)) => ids,
         Ok(None) => return,
         Err(error) => return sink(Err(error)),
     };
     sink(Ok(hash((ids.len(), ids.field(), ids.form() as u8, ids.filter_bits(), ids.seed()))));
-    for id in asked {
+    for id in requested {
         sink(ids.find(id).map(|doc| hash((id, doc))));
         sink(ids.with_context(ids.reader().lower_bound(id)).map(|rank| hash((id, rank))));
     }
@@ -71,7 +71,7 @@ pub fn exercise_ids(asked: &[Vec<u8>], segment: &Segment, sink: &mut Sink<'_>) {
         });
         listed.map(|()| hash(&all))
     };
-    for prefix in asked.iter().step_by(5) {
+    for prefix in requested.iter().step_by(5) {
         sink(listed(&|each| ids.prefix(prefix, each)));
     }
     sink(listed(&|each| ids.each(each)));
@@ -85,7 +85,7 @@ pub fn ids(input: &[u8]) {
     let Ok(opened) = meta.try_map(&mut |section: Section, at: SectionRef| rest.cut(section, at));
     let Ok(reader) = IdsReader::<Owned>::open(opened) else { return };
     let sound = reader.verify().is_ok();
-    let mut asked = vec![b"".to_vec(), b"a".to_vec(), vec![0xff; 300]];
+    let mut requested = vec![b"".to_vec(), b"a".to_vec(), vec![0xff; 300]];
     let (mut listed, mut before) = (Vec::new(), None::<Vec<u8>>);
     let each = reader.each(|id, doc| {
         assert!(doc.get() < reader.doc_count());
@@ -99,8 +99,8 @@ pub fn ids(input: &[u8]) {
         }
         ControlFlow::Break(())
     });
-    asked.extend(listed.iter().step_by(listed.len() / 40 + 1).flat_map(|(id, _)| near(id)));
-    for id in &asked {
+    requested.extend(listed.iter().step_by(listed.len() / 40 + 1).flat_map(|(id, _)| near(id)));
+    for id in &requested {
         let found = reader.find(id);
         assert!(
             found.as_ref().is_ok_and(|doc| doc.is_none_or(|doc| doc.get() < reader.doc_count()))

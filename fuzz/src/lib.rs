@@ -79,8 +79,8 @@ pub fn segment(input: &[u8]) {
         exercise(&plan, &segment, &mut |answer| {
             std::hint::black_box(answer.is_ok());
         });
-        let asked = ids_to_ask(&segment, 40).unwrap_or_default();
-        exercise_ids(&asked, &segment, &mut |answer| {
+        let requested = ids_to_ask(&segment, 40).unwrap_or_default();
+        exercise_ids(&requested, &segment, &mut |answer| {
             std::hint::black_box(answer.is_ok());
         });
         let mut answered = |answer: docvalues::column::Result<u64>| drop(std::hint::black_box(answer));

@@ -114,9 +114,9 @@ fn live(choices: &mut Choices<'_>, docs: u32) -> Vec<u64> {
             bits::set(&mut words, doc);
         }
     }
-    let behind = u64::MAX.checked_shl(docs % 64).unwrap_or(0);
+    let after_end = u64::MAX.checked_shl(docs % 64).unwrap_or(0);
     if let Some(last) = words.get_mut(docs as usize / 64).filter(|_| choices.flag()) {
-        *last |= behind;
+        *last |= after_end;
     }
     words
 }

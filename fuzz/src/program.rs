@@ -121,9 +121,9 @@ fn question(choices: &mut Choices<'_>, segment: &Segment, documents: &Documents)
             break;
         }
         let name = &fields[choices.below(u32::try_from(fields.len()).expect("few columns")) as usize].name;
-        let asked = segment.column(name).unwrap_or_else(|error| panic!("column {name:?}: {error}"));
+        let source = segment.column(name).unwrap_or_else(|error| panic!("column {name:?}: {error}"));
         let naive = model.column(name).expect("a column of the model");
-        compare(choices, segment, &*asked, &*naive);
+        compare(choices, segment, &*source, &*naive);
     }
     segment.verify().unwrap_or_else(|error| panic!("a written segment is not clean: {error}"));
 }
@@ -132,13 +132,13 @@ fn question(choices: &mut Choices<'_>, segment: &Segment, documents: &Documents)
 fn compare(
     choices: &mut Choices<'_>,
     segment: &Segment,
-    asked: &dyn docvalues::Column,
+    source: &dyn docvalues::Column,
     naive: &dyn docvalues::Column,
 ) {
     let question = choose(choices, naive);
     let (expected, field) = (ask(naive, &question), &naive.info().field);
     let handle = ask_handle(segment, field, &question).transpose();
-    for found in handle.into_iter().chain([ask(asked, &question)]) {
+    for found in handle.into_iter().chain([ask(source, &question)]) {
         same(&field.name, &question, &found, &expected);
     }
 }
@@ -276,13 +276,16 @@ fn statistics(segment: &Segment, model: &MemSource) {
             std::ops::ControlFlow::Continue(())
         });
         scan.expect("a model");
-        let said = column.statistics;
+        let claimed = column.statistics;
         let sum: i128 = numbers.iter().map(|&number| i128::from(number)).sum();
-        assert!(said.sum.is_none_or(|said| said == sum), "sum of {name:?}: {said:?}, not {sum}");
-        assert!(!said.ascending || numbers.is_sorted(), "{name:?} does not ascend");
-        assert!(!said.descending || numbers.is_sorted_by(|a, b| a >= b), "{name:?} does not descend");
+        assert!(claimed.sum.is_none_or(|claimed| claimed == sum), "sum of {name:?}: {claimed:?}, not {sum}");
+        assert!(!claimed.ascending || numbers.is_sorted(), "{name:?} does not ascend");
+        assert!(!claimed.descending || numbers.is_sorted_by(|a, b| a >= b), "{name:?} does not descend");
         let distinct = numbers.iter().collect::<std::collections::HashSet<_>>().len() as u64;
-        assert!(said.distinct.is_none_or(|said| said == distinct), "distinct values of {name:?}: {said:?}");
+        assert!(
+            claimed.distinct.is_none_or(|claimed| claimed == distinct),
+            "distinct values of {name:?}: {claimed:?}"
+        );
         let bounds = numbers.iter().min().copied().zip(numbers.iter().max().copied());
         assert_eq!(column.bounds, bounds, "bounds of {name:?}");
     }

@@ -238,12 +238,12 @@ fn turn(
         let workloads: Vec<&str> = workloads.into_iter().map(Workload::name).collect();
         command.args([options.milliseconds.to_string(), workloads.join(",")]);
         touch_memory(options.docs);
-        let said = command.output().map_err(|e| format!("{peer}: {e}"))?;
-        if !said.status.success() {
-            let told = String::from_utf8_lossy(&said.stderr);
-            return Err(format!("{peer}: {column}: {}\n{told}", said.status));
+        let output = command.output().map_err(|e| format!("{peer}: {e}"))?;
+        if !output.status.success() {
+            let message = String::from_utf8_lossy(&output.stderr);
+            return Err(format!("{peer}: {column}: {}\n{message}", output.status));
         }
-        for line in String::from_utf8_lossy(&said.stdout).lines() {
+        for line in String::from_utf8_lossy(&output.stdout).lines() {
             lines.push(serde_json::from_str(line).map_err(|e| format!("{peer}: {line}: {e}"))?);
         }
     }

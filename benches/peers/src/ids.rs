@@ -229,15 +229,15 @@ fn turn(
     for (peer, mut command) in commands {
         eprintln!("round {} of {}: {shape}: {peer}", round + 1, options.rounds);
         compare::touch_memory(shape.ids());
-        let said = command.output().map_err(|e| format!("{peer}: {e}"))?;
-        if !said.status.success() {
+        let output = command.output().map_err(|e| format!("{peer}: {e}"))?;
+        if !output.status.success() {
             return Err(format!(
                 "{peer}: {shape}: {}\n{}",
-                said.status,
-                String::from_utf8_lossy(&said.stderr)
+                output.status,
+                String::from_utf8_lossy(&output.stderr)
             ));
         }
-        for line in String::from_utf8_lossy(&said.stdout).lines() {
+        for line in String::from_utf8_lossy(&output.stdout).lines() {
             lines.push(serde_json::from_str(line).map_err(|e| format!("{peer}: {line}: {e}"))?);
         }
     }
@@ -250,8 +250,8 @@ fn agree(lines: &[Line]) -> Result<(), String> {
     for line in
         lines.iter().filter(|line| line.work.starts_with("absent") || line.work.starts_with("present"))
     {
-        let asked = line.work.split(',').next().unwrap_or_default();
-        let known = sums.entry((asked, &line.kind, line.segments, line.each)).or_insert(line);
+        let workload = line.work.split(',').next().unwrap_or_default();
+        let known = sums.entry((workload, &line.kind, line.segments, line.each)).or_insert(line);
         if known.checksums.iter().zip(&line.checksums).any(|(known, found)| known != found) {
             return Err(format!("{known:?}, but {line:?}"));
         }

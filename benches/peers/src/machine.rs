@@ -36,16 +36,16 @@ impl Machine {
             line.split_once(':').map_or("unknown".to_owned(), |(_, value)| value.trim().to_owned())
         };
         let kib: f64 = of("/proc/meminfo", "MemTotal").trim_end_matches(" kB").parse().unwrap_or(0.0);
-        let changed = said(root, "git", &["status", "--porcelain", "--untracked-files=no"]);
-        let commit = said(root, "git", &["rev-parse", "--short=12", "HEAD"]);
+        let changed = stdout_of(root, "git", &["status", "--porcelain", "--untracked-files=no"]);
+        let commit = stdout_of(root, "git", &["rev-parse", "--short=12", "HEAD"]);
         Machine {
             commit: if changed.is_empty() { commit } else { format!("{commit}, with changes") },
-            date: said(root, "date", &["-u", "+%Y-%m-%d"]),
+            date: stdout_of(root, "date", &["-u", "+%Y-%m-%d"]),
             cpu: format!("{}, {}", of("/proc/cpuinfo", "model name"), cpus::kernels()),
             cores: std::thread::available_parallelism().map_or(0, Into::into),
             memory: format!("{:.0} GiB", kib / 1024.0 / 1024.0),
             kernel: fs::read_to_string("/proc/sys/kernel/osrelease").unwrap_or_default().trim().to_owned(),
-            rust: said(root, "rustc", &["--version"]),
+            rust: stdout_of(root, "rustc", &["--version"]),
             jvms,
             docs,
             rounds,
@@ -67,7 +67,7 @@ pub fn load() -> String {
     text.split(' ').next().unwrap_or_default().to_owned()
 }
 
-fn said(folder: &Path, program: &str, args: &[&str]) -> String {
-    let said = Command::new(program).current_dir(folder).args(args).output();
-    said.map_or(String::new(), |said| String::from_utf8_lossy(&said.stdout).trim().to_owned())
+fn stdout_of(folder: &Path, program: &str, args: &[&str]) -> String {
+    let output = Command::new(program).current_dir(folder).args(args).output();
+    output.map_or(String::new(), |output| String::from_utf8_lossy(&output.stdout).trim().to_owned())
 }

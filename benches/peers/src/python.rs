@@ -36,14 +36,14 @@ impl Python {
 pub fn find(package: &Path, target: &Path, install: bool) -> Option<Python> {
     let folder = target.join("venv");
     let found = Python { program: folder.join("bin/python"), script: package.join("take.py") };
-    let has_wheels = || said(Command::new(&found.program).args(["-c", "import lance, vortex"])).is_ok();
+    let has_wheels = || run_to_end(Command::new(&found.program).args(["-c", "import lance, vortex"])).is_ok();
     if !has_wheels() {
         if !install {
             return None;
         }
         eprintln!("Vortex, Lance: installing {}", WHEELS.join(" "));
-        let made = said(Command::new("python3").args(["-m", "venv"]).arg(&folder)).and_then(|()| {
-            said(Command::new(&found.program).args(["-m", "pip", "install", "--quiet"]).args(WHEELS))
+        let made = run_to_end(Command::new("python3").args(["-m", "venv"]).arg(&folder)).and_then(|()| {
+            run_to_end(Command::new(&found.program).args(["-m", "pip", "install", "--quiet"]).args(WHEELS))
         });
         if let Err(message) = made {
             eprintln!("Vortex, Lance: {message}: left out");
@@ -53,20 +53,20 @@ pub fn find(package: &Path, target: &Path, install: bool) -> Option<Python> {
     Some(found)
 }
 
-fn said(command: &mut Command) -> Result<(), String> {
+fn run_to_end(command: &mut Command) -> Result<(), String> {
     let done = command.output().map_err(|e| format!("Python cannot be started ({e})"))?;
-    let told = String::from_utf8_lossy(&done.stderr);
+    let stderr = String::from_utf8_lossy(&done.stderr);
     if done.status.success() {
         Ok(())
     } else {
-        Err(told.lines().last().unwrap_or("no reason given").to_owned())
+        Err(stderr.lines().last().unwrap_or("no reason given").to_owned())
     }
 }
 
 /// Writes the missing input files of the script: `COLUMN.raw` has a little-endian `i64` for each document, then a byte
 /// for each document that is 1 if it has a value; `take.raw` has the requested documents as `u32`.
 pub fn write(column: Column, docs: u32, folder: &Path) -> io::Result<()> {
-    let (values, asked) = (folder.join(format!("{column}.raw")), folder.join("take.raw"));
+    let (values, requests) = (folder.join(format!("{column}.raw")), folder.join("take.raw"));
     if !values.exists() {
         let mut out = BufWriter::new(File::create(folder.join("raw-tmp"))?);
         let (numbers, present) = numbers(column, docs);
@@ -79,9 +79,12 @@ pub fn write(column: Column, docs: u32, folder: &Path) -> io::Result<()> {
         out.flush()?;
         fs::rename(folder.join("raw-tmp"), values)?;
     }
-    if !asked.exists() {
+    if !requests.exists() {
         let asked_for = data::random_docs(docs, LOOKUPS);
-        fs::write(asked, asked_for.into_iter().flat_map(|doc| doc.get().to_le_bytes()).collect::<Vec<u8>>())?;
+        fs::write(
+            requests,
+            asked_for.into_iter().flat_map(|doc| doc.get().to_le_bytes()).collect::<Vec<u8>>(),
+        )?;
     }
     Ok(())
 }

@@ -177,8 +177,14 @@ fn compare(lines: &[Line]) -> Result<usize, String> {
     for line in lines {
         let known = sums.entry((line.work, line.column, &line.of, line.docs)).or_insert(line);
         if known.checksum != line.checksum {
-            let told = |line: &Line| format!("{} by `{}`: {}", name(line), line.api, line.checksum);
-            return Err(format!("{}, {}: {}, but {}", line.work, line.column, told(known), told(line)));
+            let described = |line: &Line| format!("{} by `{}`: {}", name(line), line.api, line.checksum);
+            return Err(format!(
+                "{}, {}: {}, but {}",
+                line.work,
+                line.column,
+                described(known),
+                described(line)
+            ));
         }
     }
     Ok(lines.iter().filter(|line| line.of != "nothing").count())

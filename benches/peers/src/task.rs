@@ -309,12 +309,12 @@ impl Requests {
 
     /// The workloads that read documents in batches.
     pub fn gathers(&self) -> [Lookups<'_>; 3] {
-        let asked = [
+        let requests = [
             (Workload::Gather1, &self.hits1),
             (Workload::Gather001, &self.hits001),
             (Workload::Random, &self.random),
         ];
-        asked.map(|(work, docs)| Lookups { work, docs, batch: BATCH, units: docs.len() as u64 })
+        requests.map(|(work, docs)| Lookups { work, docs, batch: BATCH, units: docs.len() as u64 })
     }
 
     /// [`gathers`](Self::gathers), and `take`.

@@ -246,7 +246,7 @@ pub fn run(args: &[String]) -> Result<(), String> {
     let mut machine = Machine::detect(&root, options.docs, options.rounds, jvms);
     for (peer, mut command) in commands(&options, &variants, &lucenes, &folder, None) {
         eprintln!("segments: {peer}");
-        said(&peer, &mut command)?;
+        stdout_of(&peer, &mut command)?;
     }
     let mut lines: Vec<Line> = Vec::new();
     for round in 0..options.rounds {
@@ -257,7 +257,7 @@ pub fn run(args: &[String]) -> Result<(), String> {
             commands.rotate_left(first);
             for (peer, mut command) in commands {
                 eprintln!("round {} of {}: {row}: {peer}", round + 1, options.rounds);
-                for line in said(&peer, &mut command)?.lines() {
+                for line in stdout_of(&peer, &mut command)?.lines() {
                     lines.push(serde_json::from_str(line).map_err(|e| format!("{peer}: {line}: {e}"))?);
                 }
             }
@@ -312,14 +312,14 @@ fn commands(
     commands
 }
 
-fn said(peer: &str, command: &mut Command) -> Result<String, String> {
+fn stdout_of(peer: &str, command: &mut Command) -> Result<String, String> {
     // Enough for counters and exports.
     compare::touch_memory(1_000_000);
-    let said = command.output().map_err(|e| format!("{peer}: {e}"))?;
-    if !said.status.success() {
-        return Err(format!("{peer}: {}\n{}", said.status, String::from_utf8_lossy(&said.stderr)));
+    let output = command.output().map_err(|e| format!("{peer}: {e}"))?;
+    if !output.status.success() {
+        return Err(format!("{peer}: {}\n{}", output.status, String::from_utf8_lossy(&output.stderr)));
     }
-    Ok(String::from_utf8_lossy(&said.stdout).into_owned())
+    Ok(String::from_utf8_lossy(&output.stdout).into_owned())
 }
 
 /// Checks that equal rows have equal answers.

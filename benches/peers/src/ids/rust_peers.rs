@@ -24,7 +24,7 @@ use crate::clock::{Elapsed, Moment};
 use crate::id_kinds::{LookupIds, Window};
 
 /// Ids to look up, distinct if the shape has that many. Slow peers only look up the first of them.
-const ASKED: usize = 1_000_000;
+const LOOKUPS: usize = 1_000_000;
 
 /// The peers of this program, docvalues first.
 pub const PEERS: [&str; 3] = ["docvalues", "fst", "tantivy"];
@@ -67,13 +67,16 @@ impl Process<'_> {
     fn asked(&self) -> [(&'static str, LookupIds); 2] {
         let Shape { kind, .. } = self.shape;
         let all = self.shape.ids();
-        [("absent", LookupIds::absent(kind, all, ASKED)), ("present", LookupIds::present(kind, all, ASKED))]
+        [
+            ("absent", LookupIds::absent(kind, all, LOOKUPS)),
+            ("present", LookupIds::present(kind, all, LOOKUPS)),
+        ]
     }
 
     /// Measures lookups, which return the version of the newest document.
     fn look_up(&self, how: &str, find: impl Fn(&[u8]) -> Option<u32>) {
         for (work, asked) in self.asked() {
-            self.measure(work, how, &asked, |ids| ids.ids().map(|id| told(find(id))).sum());
+            self.measure(work, how, &lookups, |ids| ids.ids().map(|id| version_plus_1(find(id))).sum());
         }
     }
 
@@ -82,12 +85,12 @@ impl Process<'_> {
         &self,
         work: &str,
         how: &str,
-        asked: &'w LookupIds,
+        lookups: &'w LookupIds,
         mut body: impl FnMut(Window<'w>) -> i64,
     ) {
         let (mut samples, mut checksums, mut spent) = (Vec::new(), Vec::new(), 0.0);
-        let windows = asked.windows(WINDOW).len();
-        for (at, window) in asked.windows(WINDOW).enumerate().cycle() {
+        let windows = lookups.windows(WINDOW).len();
+        for (at, window) in lookups.windows(WINDOW).enumerate().cycle() {
             let start = Moment::now();
             let checksum = black_box(body(window));
             let Elapsed { cpu, wall } = Moment::now() - start;
@@ -135,7 +138,7 @@ impl Process<'_> {
 }
 
 /// The checksum of a lookup.
-fn told(version: Option<u32>) -> i64 {
+fn version_plus_1(version: Option<u32>) -> i64 {
     version.map_or(0, |version| i64::from(version) + 1)
 }
 
@@ -281,7 +284,7 @@ fn docvalues_look_up(process: &Process<'_>, how: &str, opened: &Opened, lookup: 
     let one_more = |version: Option<i64>| version.expect("each document has one") + 1;
     for (work, asked) in process.asked() {
         let mut seeker = lookup.seeker();
-        process.measure(work, how, &asked, |ids| {
+        process.measure(work, how, &lookups, |ids| {
             let versions = versions();
             let version = |id| match seeker.find(id).expect("undamaged") {
                 Some(Hit { segment, doc }) => one_more(versions.get(segment, doc).expect("undamaged")),
@@ -290,7 +293,7 @@ fn docvalues_look_up(process: &Process<'_>, how: &str, opened: &Opened, lookup: 
             ids.ids().map(version).sum()
         });
         let (mut bulk, mut hits) = (Vec::new(), Vec::new());
-        process.measure(work, &format!("{how}, bulks of 20"), &asked, |window| {
+        process.measure(work, &format!("{how}, bulks of 20"), &lookups, |window| {
             let versions = versions();
             let bulks = window.bulks(20).map(|ids| {
                 bulk.clear();

@@ -22,17 +22,17 @@ pub fn run(session: &Session) {
     if let Some(files) = session.parts(build) {
         return three_columns::docvalues(session, &files);
     }
-    let (values, asked) = session.prepare(|values, path| build(column, values, path));
+    let (values, requests) = session.prepare(|values, path| build(column, values, path));
     let count = column.value_count(&values);
     let middle = values.middle();
     drop(values);
     session.ready();
     let segment = open(session);
     match column {
-        Column::Host => host(session, &segment, &asked, count, middle),
-        Column::Url => url(session, &segment, &asked, count, middle),
-        Column::Tags => tags(session, &segment, &asked, count, middle),
-        _ => numbers(session, &segment, &asked, count, middle),
+        Column::Host => host(session, &segment, &requests, count, middle),
+        Column::Url => url(session, &segment, &requests, count, middle),
+        Column::Tags => tags(session, &segment, &requests, count, middle),
+        _ => numbers(session, &segment, &requests, count, middle),
     }
 }
 
@@ -139,7 +139,7 @@ pub fn get_ord(column: &Sorted, doc: DocId) -> i64 {
     column.ord(doc).expect("good bytes").map_or(0, |ord| i64::from(ord.get()) + 1)
 }
 
-fn numbers(session: &Session, segment: &Segment, asked: &Requests, count: u64, middle: DocId) {
+fn numbers(session: &Session, segment: &Segment, requests: &Requests, count: u64, middle: DocId) {
     session.measure(Workload::Open, "open, get", 1, || {
         let column = open(session).numeric(FIELD).expect("a column");
         column.get(middle).expect("good bytes").expect("a value")
@@ -159,7 +159,7 @@ fn numbers(session: &Session, segment: &Segment, asked: &Requests, count: u64, m
         scanned.expect("good bytes");
         total
     });
-    for Lookups { work, docs: wanted, batch, units } in asked.calls() {
+    for Lookups { work, docs: wanted, batch, units } in requests.calls() {
         let mut out = [0; BATCH];
         if dense {
             session.measure(work, "gather_or", units, || {
@@ -189,7 +189,7 @@ fn numbers(session: &Session, segment: &Segment, asked: &Requests, count: u64, m
     }
 }
 
-fn host(session: &Session, segment: &Segment, asked: &Requests, count: u64, middle: DocId) {
+fn host(session: &Session, segment: &Segment, requests: &Requests, count: u64, middle: DocId) {
     let mut term = Vec::new();
     session.measure_strings(Workload::Open, "open, ord, term", 1, || {
         let column = open(session).sorted(FIELD).expect("a column");
@@ -208,7 +208,7 @@ fn host(session: &Session, segment: &Segment, asked: &Requests, count: u64, midd
         scanned.expect("good bytes");
         total
     });
-    for Lookups { work, docs: wanted, batch, units } in asked.calls() {
+    for Lookups { work, docs: wanted, batch, units } in requests.calls() {
         let mut out = [TermOrd::new(0); BATCH];
         session.measure(work, "gather_or", units, || {
             wanted.chunks(batch).map(|part| gather_ords(&column, part, &mut out)).sum()
@@ -224,10 +224,10 @@ fn host(session: &Session, segment: &Segment, asked: &Requests, count: u64, midd
             total + touch(&term)
         })
     });
-    let asked: Vec<TermOrd> = ords.iter().copied().map(TermOrd::new).collect();
+    let requests: Vec<TermOrd> = ords.iter().copied().map(TermOrd::new).collect();
     let mut terms = Lists::new();
-    session.measure_strings(Workload::TermsBatch, "gather_terms", asked.len() as u64, || {
-        asked.chunks(BATCH).fold(0, |total, part| {
+    session.measure_strings(Workload::TermsBatch, "gather_terms", requests.len() as u64, || {
+        requests.chunks(BATCH).fold(0, |total, part| {
             dictionary.gather_terms(part, &mut terms).expect("good bytes");
             total + terms.slices().iter().map(touch).sum::<i64>()
         })
@@ -240,7 +240,7 @@ fn host(session: &Session, segment: &Segment, asked: &Requests, count: u64, midd
     });
 }
 
-fn url(session: &Session, segment: &Segment, asked: &Requests, count: u64, middle: DocId) {
+fn url(session: &Session, segment: &Segment, requests: &Requests, count: u64, middle: DocId) {
     let mut buffer = Vec::new();
     session.measure_strings(Workload::Open, "open, get", 1, || {
         let column = open(session).binary(FIELD).expect("a column");
@@ -257,7 +257,7 @@ fn url(session: &Session, segment: &Segment, asked: &Requests, count: u64, middl
         scanned.expect("good bytes");
         total
     });
-    for Lookups { work, docs: wanted, batch, units } in asked.gathers() {
+    for Lookups { work, docs: wanted, batch, units } in requests.gathers() {
         let mut out = Lists::new();
         session.measure_strings(work, "gather_or", units, || {
             wanted.chunks(batch).fold(0, |total, part| {
@@ -273,7 +273,7 @@ fn url(session: &Session, segment: &Segment, asked: &Requests, count: u64, middl
     }
 }
 
-fn tags(session: &Session, segment: &Segment, asked: &Requests, count: u64, middle: DocId) {
+fn tags(session: &Session, segment: &Segment, requests: &Requests, count: u64, middle: DocId) {
     let mut ords = Vec::new();
     session.measure(Workload::Open, "open, ords", 1, || {
         let column = open(session).sorted_set(FIELD).expect("a column");
@@ -295,7 +295,7 @@ fn tags(session: &Session, segment: &Segment, asked: &Requests, count: u64, midd
         scanned.expect("good bytes");
         total
     });
-    for Lookups { work, docs: wanted, batch, units } in asked.gathers() {
+    for Lookups { work, docs: wanted, batch, units } in requests.gathers() {
         let mut out = Lists::new();
         session.measure(work, "gather", units, || {
             wanted.chunks(batch).fold(0, |total, part| {

@@ -47,7 +47,7 @@ pub enum Setting {
 
 pub fn run(session: &Session, setting: Setting) {
     let column = session.column;
-    let (values, asked) = session.prepare(|values, path| build(column, values, path, setting));
+    let (values, requests) = session.prepare(|values, path| build(column, values, path, setting));
     let count = column.value_count(&values);
     let middle = values.middle();
     drop(values);
@@ -58,7 +58,7 @@ pub fn run(session: &Session, setting: Setting) {
     });
     let opened = Opened::new(session);
     scan(session, &opened, count);
-    gather(session, &opened, &asked);
+    gather(session, &opened, &requests);
     if let Some(range) = column.range(session.docs) {
         let mut found = Vec::new();
         session.measure(Workload::Range, "page index", session.docs.into(), || {
@@ -302,9 +302,9 @@ fn scan(session: &Session, opened: &Opened, count: u64) {
     }
 }
 
-fn gather(session: &Session, opened: &Opened, asked: &Requests) {
+fn gather(session: &Session, opened: &Opened, requests: &Requests) {
     let column = session.column;
-    for Lookups { work, docs: wanted, units, .. } in asked.gathers() {
+    for Lookups { work, docs: wanted, units, .. } in requests.gathers() {
         let api = if work == Workload::Random { "sort, row selection" } else { "row selection" };
         session.measure_of_kind(work, api, units, column, || {
             let mut sorted = wanted.to_vec();

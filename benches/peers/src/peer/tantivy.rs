@@ -24,16 +24,16 @@ pub fn run(session: &Session) {
     if let Some(files) = session.parts(|_, values, path| build(values, path)) {
         return three_columns::tantivy(session, &files);
     }
-    let (values, asked) = session.prepare(build);
+    let (values, requests) = session.prepare(build);
     let count = column.value_count(&values);
     let middle = values.middle().get();
     drop(values);
     session.ready();
     match column {
-        Column::Host => host(session, &asked, count, middle),
-        Column::Url => url(session, &asked, middle),
-        Column::Tags => tags(session, &asked, count, middle),
-        _ => numbers(session, &asked, count, middle),
+        Column::Host => host(session, &requests, count, middle),
+        Column::Url => url(session, &requests, middle),
+        Column::Tags => tags(session, &requests, count, middle),
+        _ => numbers(session, &requests, count, middle),
     }
 }
 
@@ -133,7 +133,7 @@ pub fn first(column: &Numbers, doc: u32) -> i64 {
 }
 
 /// Scans and gathers of at most one number a document.
-fn read_numbers(session: &Session, column: &Numbers, asked: &Requests, count: u64) {
+fn read_numbers(session: &Session, column: &Numbers, requests: &Requests, count: u64) {
     let values = column.values.num_vals();
     session.measure(Workload::Scan, "get_range", count, || {
         let docs: i64 = match &column.index {
@@ -160,7 +160,7 @@ fn read_numbers(session: &Session, column: &Numbers, asked: &Requests, count: u6
             total
         });
     }
-    for Lookups { work, docs: wanted, batch, units } in asked.calls() {
+    for Lookups { work, docs: wanted, batch, units } in requests.calls() {
         let wanted = ids(wanted);
         match &column.index {
             ColumnIndex::Full => {
@@ -197,12 +197,12 @@ fn read_numbers(session: &Session, column: &Numbers, asked: &Requests, count: u6
     }
 }
 
-fn numbers(session: &Session, asked: &Requests, count: u64, middle: u32) {
+fn numbers(session: &Session, requests: &Requests, count: u64, middle: u32) {
     session.measure(Workload::Open, "open, first", 1, || {
         open_numbers(&session.file()).first(middle).expect("a value").cast_signed()
     });
     let column = open_numbers(&session.file());
-    read_numbers(session, &column, asked, count);
+    read_numbers(session, &column, requests, count);
     if let Some(range) = session.column.range(session.docs) {
         let range = range.start().cast_unsigned()..=range.end().cast_unsigned();
         let mut found = Vec::new();
@@ -214,7 +214,7 @@ fn numbers(session: &Session, asked: &Requests, count: u64, middle: u32) {
     }
 }
 
-fn host(session: &Session, asked: &Requests, count: u64, middle: u32) {
+fn host(session: &Session, requests: &Requests, count: u64, middle: u32) {
     let mut term = Vec::new();
     session.measure_strings(Workload::Open, "open, ord_to_bytes", 1, || {
         let column = open_bytes(&session.file());
@@ -223,7 +223,7 @@ fn host(session: &Session, asked: &Requests, count: u64, middle: u32) {
         touch(&term)
     });
     let column = open_bytes(&session.file());
-    read_numbers(session, column.ords(), asked, count);
+    read_numbers(session, column.ords(), requests, count);
 
     let (names, ords) = host_lookups(session.docs);
     session.measure_strings(Workload::Terms, "ord_to_bytes", ords.len() as u64, || {
@@ -255,7 +255,7 @@ fn sorted_terms(column: &BytesColumn, mut ords: Vec<u64>) -> i64 {
 
 /// Every URL is a term: a lookup reads an ord and then its term. A scan in document order would take microseconds
 /// for each value and is not measured.
-fn url(session: &Session, asked: &Requests, middle: u32) {
+fn url(session: &Session, requests: &Requests, middle: u32) {
     let mut term = Vec::new();
     session.measure_strings(Workload::Open, "open, ord_to_bytes", 1, || {
         let column = open_bytes(&session.file());
@@ -264,7 +264,7 @@ fn url(session: &Session, asked: &Requests, middle: u32) {
         touch(&term)
     });
     let column = open_bytes(&session.file());
-    for Lookups { work, docs: wanted, units, .. } in asked.gathers() {
+    for Lookups { work, docs: wanted, units, .. } in requests.gathers() {
         let wanted = ids(wanted);
         session.measure_strings(work, "get_vals, sorted_ords_to_term_cb", units, || {
             let mut ords = vec![0; wanted.len()];
@@ -281,7 +281,7 @@ fn url(session: &Session, asked: &Requests, middle: u32) {
     }
 }
 
-fn tags(session: &Session, asked: &Requests, count: u64, middle: u32) {
+fn tags(session: &Session, requests: &Requests, count: u64, middle: u32) {
     session.measure(Workload::Open, "open, values_for_doc", 1, || {
         open_bytes(&session.file()).ords().values_for_doc(middle).map(u64::cast_signed).sum()
     });
@@ -307,7 +307,7 @@ fn tags(session: &Session, asked: &Requests, count: u64, middle: u32) {
             total
         });
     }
-    for Lookups { work, docs: wanted, units, .. } in asked.gathers() {
+    for Lookups { work, docs: wanted, units, .. } in requests.gathers() {
         let wanted = ids(wanted);
         if work != Workload::Random {
             let (mut docs, mut rows, mut out) = (Vec::new(), Vec::new(), Vec::new());

@@ -28,7 +28,7 @@ import org.apache.lucene.util.BytesRef;
 /**
  * The documents of the experiment on jump tables: an index of one segment, an export of it, and pages of results.
  *
- * <p>What is asked for, and how the documents come, stands in benches/src/bin/jump_tables/lucene.rs. Lookups go forward
+ * <p>What is requests for, and how the documents come, stands in benches/src/bin/jump_tables/lucene.rs. Lookups go forward
  * with advanceExact; a step back takes new iterators, as Lucene wants it.
  */
 final class Archive {
@@ -38,7 +38,7 @@ final class Archive {
   private static final byte NUMBER = 0;
   private static final byte SORTED = 1;
 
-  /** VERSION archive FOLDER, with documents at the standard input; or VERSION archive FOLDER ASKED. */
+  /** VERSION archive FOLDER, with documents at the standard input; or VERSION archive FOLDER REQUESTS. */
   static void main(String[] args) throws Exception {
     Path folder = Paths.get(args[2]);
     if (args.length == 3) {
@@ -47,17 +47,17 @@ final class Archive {
     }
     try (InputStream file = Files.newInputStream(Paths.get(args[3]));
         DirectoryReader reader = DirectoryReader.open(new MMapDirectory(folder))) {
-      DataInputStream asked = new DataInputStream(new BufferedInputStream(file, 1 << 20));
+      DataInputStream requests = new DataInputStream(new BufferedInputStream(file, 1 << 20));
       LeafReader leaf = reader.leaves().get(0).reader();
       say("bytes", size(folder), "");
-      Cell[] exported = cells(leaf, asked);
-      int[] docs = ints(asked);
+      Cell[] exported = cells(leaf, requests);
+      int[] docs = ints(requests);
       export(exported, docs);
       exportSorted(exported, docs);
-      Cell[] retrieved = cells(leaf, asked);
-      int[][] pages = new int[asked.readInt()][];
+      Cell[] retrieved = cells(leaf, requests);
+      int[][] pages = new int[requests.readInt()][];
       for (int i = 0; i < pages.length; i++) {
-        pages[i] = ints(asked);
+        pages[i] = ints(requests);
       }
       retrieve(retrieved, pages);
     }
@@ -243,15 +243,15 @@ final class Archive {
     }
   }
 
-  private static Cell[] cells(LeafReader leaf, DataInputStream asked) throws IOException {
-    Cell[] cells = new Cell[asked.readInt()];
+  private static Cell[] cells(LeafReader leaf, DataInputStream requests) throws IOException {
+    Cell[] cells = new Cell[requests.readInt()];
     for (int i = 0; i < cells.length; i++) {
-      cells[i] = Cell.of(leaf, asked.readUTF(), asked.readByte());
+      cells[i] = Cell.of(leaf, requests.readUTF(), requests.readByte());
     }
     return cells;
   }
 
-  /** Row by row, in the order asked for. */
+  /** Row by row, in the order of the request. */
   private static void write(Cell[] cells, int[] docs, Rows rows) throws IOException {
     int last = Integer.MAX_VALUE;
     for (int doc : docs) {

@@ -2,7 +2,7 @@ import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
 import java.util.BitSet;
 
-/** The columns that are measured: the same numbers as benches/src/data.rs makes, from the same seeds. */
+/** The columns of benches/src/data.rs, from the same seeds. */
 final class Data {
   private static final String[] STREAMS = {
     "ts", "size", "status", "price60", "rare1", "host", "url", "tags", "uni24"
@@ -17,7 +17,7 @@ final class Data {
               + " friday sunday holiday")
           .split(" ");
 
-  /** How far size-shifted is ahead of size. */
+  /** The first document of size in size-shifted. */
   private static final int SHIFT = 5_000;
 
   /** SplitMix64. */
@@ -59,7 +59,7 @@ final class Data {
     }
   }
 
-  /** Byte strings end to end. */
+  /** Concatenated byte strings. */
   static final class Strings {
     byte[] bytes = new byte[1 << 16];
     final int[] offsets;
@@ -250,7 +250,7 @@ final class Data {
     return Arrays.copyOf(hits, count);
   }
 
-  /** Documents in no order, with repeats. */
+  /** Random documents, with repeats. */
   static int[] randomDocs(int docs, int count) {
     Random random = new Random(0xABCDEF);
     int[] made = new int[count];

@@ -29,8 +29,8 @@ import org.apache.lucene.store.MMapDirectory;
 import org.apache.lucene.util.BytesRef;
 
 /**
- * From ids to documents over many segments, as Elasticsearch's PerThreadIDVersionAndSeqNoLookup does it: a
- * TermsEnum a segment, the newest segment first, then the document and its version.
+ * Primary-key lookup over many segments, as in Elasticsearch's PerThreadIDVersionAndSeqNoLookup: a TermsEnum for
+ * each segment, newest segment first, then the document and its version.
  */
 final class Ids {
   private static final String ID = "_id";
@@ -69,7 +69,7 @@ final class Ids {
     try (var files = Files.list(folder)) {
       for (Path file : (Iterable<Path>) files::iterator) {
         String name = file.getFileName().toString();
-        // Terms, their index, postings, filters; not the versions, nor what says which files there are.
+        // Terms, their index, postings, filters; without the versions and the list of files.
         if (name.matches(".*\\.(tim|tip|tmd|doc|psm|blm)$")) {
           bytes += Files.size(file);
         }
@@ -78,8 +78,8 @@ final class Ids {
     tell("bytes", all, new long[] {bytes}, 0, 0);
     try (DirectoryReader reader = DirectoryReader.open(new MMapDirectory(folder))) {
       Lookup lookup = new Lookup(reader.leaves());
-      int[] numbers = new int[ASKED];
-      for (int i = 0; i < ASKED; i++) {
+      int[] numbers = new int[LOOKUPS];
+      for (int i = 0; i < LOOKUPS; i++) {
         numbers[i] = all + i;
       }
       measure("absent", numbers, lookup);
@@ -88,29 +88,29 @@ final class Ids {
     }
   }
 
-  /** Ids that are asked for; a slow one comes to the first windows of them. */
-  private static final int ASKED = 1_000_000;
+  /** Ids to look up. A slow version only looks up the first windows. */
+  private static final int LOOKUPS = 1_000_000;
 
-  /** Ids between two looks at the clock. */
+  /** Ids between two readings of the clock. */
   private static final int WINDOW = 20_000;
 
   private void measure(String work, int[] numbers, Lookup lookup) throws IOException {
-    // End to end, in the order in which they are asked for.
+    // Concatenated, in the order of lookups.
     int len = id(kind, 0).length;
-    byte[] ids = new byte[ASKED * len];
-    for (int i = 0; i < ASKED; i++) {
+    byte[] ids = new byte[LOOKUPS * len];
+    for (int i = 0; i < LOOKUPS; i++) {
       BytesRef id = id(kind, numbers[i]);
       System.arraycopy(id.bytes, id.offset, ids, i * len, len);
     }
-    // The compiler has its time with the last of them.
-    int last = ASKED;
+    // The JIT compiler warms up on the last of them.
+    int last = LOOKUPS;
     for (double spent = 0; spent < 2e9; ) {
-      last = last < WINDOW ? ASKED : last - 1_000;
+      last = last < WINDOW ? LOOKUPS : last - 1_000;
       double[] start = Session.now();
       lookup.all(ids, len, last - 1_000, last);
       spent += Session.now()[0] - start[0];
     }
-    long[] checksums = new long[ASKED / WINDOW];
+    long[] checksums = new long[LOOKUPS / WINDOW];
     double[] cpu = new double[100_000];
     double[] wall = new double[cpu.length];
     int samples = 0;
@@ -167,7 +167,7 @@ final class Ids {
     Files.move(making, folder);
   }
 
-  /** Under its own name, so that readers need to know nothing. */
+  /** A codec under its own name, which readers find by themselves. */
   private static Codec withBloom(Codec codec) {
     PostingsFormat plain = ((PerFieldPostingsFormat) codec.postingsFormat()).getPostingsFormatForField(ID);
     PostingsFormat filtering = new BloomFilteringPostingsFormat(plain);
@@ -186,7 +186,7 @@ final class Ids {
     };
   }
 
-  /** What one thread keeps open. */
+  /** The state of one thread. */
   private static final class Lookup {
     private final TermsEnum[] terms;
     private final LeafReader[] leaves;
@@ -201,7 +201,7 @@ final class Ids {
       }
     }
 
-    /** For each id that is found, one more than its version; all of them together. */
+    /** The sum of the versions plus 1 of the ids found. */
     long all(byte[] ids, int len, int from, int to) throws IOException {
       BytesRef id = new BytesRef(ids, 0, len);
       long sum = 0;
@@ -212,7 +212,7 @@ final class Ids {
       return sum;
     }
 
-    /** The version of the newest document with this id; -1 if there is none. */
+    /** The version of the newest document with this id, or -1. */
     private long version(BytesRef id) throws IOException {
       for (int i = terms.length - 1; i >= 0; i--) {
         if (!terms[i].seekExact(id)) {
@@ -232,7 +232,7 @@ final class Ids {
     }
   }
 
-  // The ids, as benches/src/ids.rs makes them.
+  // The ids of benches/src/ids.rs.
 
   private static final long GAMMA = 0x9e3779b97f4a7c15L;
 
@@ -242,7 +242,7 @@ final class Ids {
     return z ^ (z >>> 31);
   }
 
-  /** Numbers below this, in no order: each once before any comes again. */
+  /** Numbers below this, in random order: each once before any repeats. */
   private static void random(int below, int[] numbers) {
     int bits = Math.max(2, 32 - Integer.numberOfLeadingZeros(below - 1));
     long all = (1L << bits) - 1;
@@ -276,7 +276,7 @@ final class Ids {
     }
   }
 
-  /** As Elasticsearch's TimeBasedUUIDGenerator orders its bytes; 5,000 documents a second, of one node. */
+  /** The byte order of Elasticsearch's TimeBasedUUIDGenerator; 5,000 documents a second, one node. */
   private static byte[] auto(int i) {
     byte[] id = new byte[15];
     int sequence = 4_321 + i;

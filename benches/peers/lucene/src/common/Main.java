@@ -29,14 +29,14 @@ import org.apache.lucene.util.FixedBitSet;
 /**
  * One column of Lucene: an index of one segment, mapped.
  *
- * <p>Lookups go forward with advanceExact; a step back takes a new iterator, as Lucene wants it.
+ * <p>Lookups advance with advanceExact; a step back needs a new iterator.
  */
 public final class Main {
   private static final String FIELD = "field";
   private static final int LOOKUPS = 1_000_000;
-  /** Documents of a small call. */
+  /** Documents of a call of {@code take}. */
   private static final int TAKEN = 20;
-  /** Documents asked for at a time, where an API takes many. */
+  /** Documents of a batch, for APIs that take many. */
   private static final int BATCH = 1_024;
 
   private final Session session;
@@ -93,7 +93,7 @@ public final class Main {
 
   // Building.
 
-  /** The values, told to the driver by their sum, and the index made of them if it is not there. */
+  /** Generates the values, reports their sum, and builds the index if it is missing. */
   private void prepare() throws Exception {
     int docs = session.docs;
     long sum = 0;
@@ -186,7 +186,7 @@ public final class Main {
     session.tell("data", "", 1, 0, 0, sum, "data");
     if (session.wants("build") || !Files.exists(session.folder)) {
       if (session.wants("build")) {
-        // The compiler has its time on fewer documents.
+        // The JIT compiler warms up on fewer documents.
         for (int round = 0; round < 2; round++) {
           build(made, Math.min(docs, 200_000));
         }
@@ -201,7 +201,7 @@ public final class Main {
     long bytes = 0;
     try (Stream<Path> files = Files.list(session.folder)) {
       for (Path file : (Iterable<Path>) files::iterator) {
-        // Doc values, their metadata and their skip index; the rest is the same for any index.
+        // Doc values, their metadata and their skip index; other files do not depend on the column.
         if (file.toString().matches(".*\\.dv[dms]")) {
           bytes += Files.size(file);
         }
@@ -254,7 +254,7 @@ public final class Main {
 
   // Reading.
 
-  /** Something that is looked up for ascending documents, and made anew for a step back. */
+  /** An iterator over ascending documents, which is replaced for a step back. */
   private interface Lookup {
     void rewind() throws IOException;
 
@@ -286,7 +286,7 @@ public final class Main {
     take("sort, " + api, of, random, lookup, true);
   }
 
-  /** Small calls, each with a new iterator; their documents as they come, or sorted first. */
+  /** Calls of {@code take}, each with a new iterator; documents in the order of the request, or sorted. */
   private void take(String api, String of, int[] random, Lookup lookup, boolean sorted) throws Exception {
     int calls = random.length / TAKEN;
     int[] wanted = new int[TAKEN];
@@ -315,7 +315,7 @@ public final class Main {
         });
   }
 
-  /** Three columns, each with an index of its own, a document at a time. */
+  /** Three columns in an index each, one document at a time. */
   private static void three(String[] args) throws Exception {
     Session session = new Session(args);
     String[] columns = {"ts", session.column.equals("three") ? "size" : "price60", "host"};
@@ -486,7 +486,7 @@ public final class Main {
         });
   }
 
-  /** Small calls by the API that takes many documents, which have to ascend. */
+  /** Calls of {@code take} through the batch API, whose documents must ascend. */
   private void takeBulk() throws Exception {
     int[] random = Data.randomDocs(session.docs, LOOKUPS);
     int calls = random.length / TAKEN;
@@ -511,7 +511,7 @@ public final class Main {
         });
   }
 
-  /** Where the range begins that 1 % of the documents have. */
+  /** The start of a range that matches 1 % of the documents. */
   static long low(String column, int docs) {
     switch (column) {
       case "ts":
@@ -523,7 +523,7 @@ public final class Main {
     }
   }
 
-  /** Its greatest value. */
+  /** The greatest value of the range. */
   static long high(String column, int docs) {
     switch (column) {
       case "ts":
@@ -560,7 +560,7 @@ public final class Main {
     Version.ranges(session, "range", leaf, FIELD, low, high, bits);
   }
 
-  /** What a reading of strings adds up: enough that the bytes are really there. */
+  /** The sum of a string: its length and two of its bytes, so that they are really read. */
   static long touch(BytesRef bytes) {
     byte[] all = bytes.bytes;
     int start = bytes.offset;

@@ -7,7 +7,7 @@ import java.util.HashSet;
 import java.util.Locale;
 import java.util.Set;
 
-/** What a process was told to measure; prints a line of JSON for each measurement. */
+/** The arguments of a measuring process. Prints a line of JSON for each measurement. */
 final class Session {
   /** Work that adds up what it got. */
   interface Body {

@@ -27,17 +27,17 @@ import org.apache.lucene.util.BytesRef;
 import org.apache.lucene.util.FixedBitSet;
 
 /**
- * Workloads of engines over an index of one segment: facets, the first documents, groups, ranges and exports, in
- * loops written by hand.
+ * Workloads of a search engine over an index of one segment: facets, top-k, groups, ranges and exports, in loops
+ * written by hand.
  *
- * <p>Answers come to the same numbers as those of src/workloads/checksum.rs.
+ * <p>Checksums equal those of src/workloads/checksum.rs.
  */
 final class Workloads {
   private static final String[] NUMBERS = {"ts", "size", "uni24"};
   private static final int TOP = 10;
   private static final int SORTED = 20;
   private static final int EXPORTED = 52_653;
-  /** Documents asked for at a time, where an API takes many. */
+  /** Documents of a batch, for APIs that take many. */
   private static final int BATCH = 1_024;
 
   private final Session session;
@@ -104,7 +104,7 @@ final class Workloads {
     session.measure(row, api, 1, "answers", body);
   }
 
-  /** So many percent of the documents; null if these are all. */
+  /** The hits of a query, a percentage of the documents; null for all. */
   private int[] hits(String percent) {
     return percent.equals("100") ? null : Data.hits(session.docs, 100 * Integer.parseInt(percent));
   }
@@ -138,7 +138,7 @@ final class Workloads {
     Files.move(making, session.folder);
   }
 
-  /** As one block, which goes into one segment. */
+  /** Adds all documents as one block, which becomes one segment. */
   private static Iterable<Document> documents(int docs) {
     Document document = new Document();
     Field[] fields = new Field[NUMBERS.length];
@@ -181,14 +181,14 @@ final class Workloads {
     at.length = strings.offsets[i + 1] - at.offset;
   }
 
-  // Facets, the first documents, groups.
+  // Facets, top-k, groups.
 
-  /** The greatest values and whose they are: among equals who was offered first. All that count are above 0. */
+  /** The top-k values and their owners. Of equal values, the first one wins. Values are above 0. */
   private static final class Best {
     private final long[] values;
     private final int[] owners;
     private int size;
-    /** What a value must be above. */
+    /** The greatest value that is not competitive. */
     long least;
 
     Best(int most) {
@@ -215,7 +215,7 @@ final class Workloads {
     return sum * 31 + next;
   }
 
-  /** The ords that are the best, with their terms. */
+  /** The top-k ords, with their terms. */
   private static long named(Best best, SortedDocValues values) throws IOException {
     long sum = 0;
     for (int i = 0; i < best.size; i++) {
@@ -308,7 +308,7 @@ final class Workloads {
     return owners(best);
   }
 
-  /** The documents of a batch; returns how many. */
+  /** Reads the documents of a batch; returns their number. */
   private static int fill(int[] docs, int[] hits, int from, int all) {
     int len = Math.min(BATCH, all - from);
     if (hits == null) {
@@ -393,7 +393,7 @@ final class Workloads {
 
   // Exports.
 
-  /** Row by row; a step back takes new iterators, as Lucene wants it. */
+  /** Row by row; a step back needs new iterators. */
   private long exportSingly(int[] docs) throws IOException {
     BinaryDocValues urls = null;
     SortedDocValues hosts = null;
@@ -448,7 +448,7 @@ final class Workloads {
       end += string.length;
     }
 
-    /** What is touched of all rows, in their order. */
+    /** The sum of all rows, in order. */
     long sum() {
       BytesRef string = new BytesRef(bytes);
       long sum = 0;
@@ -461,7 +461,7 @@ final class Workloads {
     }
   }
 
-  /** Column by column, in the order of documents and of terms; everything is put in its place. */
+  /** Column by column, in document and dictionary order; values are scattered to their rows. */
   private long export(int[] docs) throws IOException {
     // The document, and its row.
     long[] order = new long[docs.length];
