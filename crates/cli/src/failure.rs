@@ -144,7 +144,7 @@ impl From<SearchError> for Failure {
                 let failure = Failure::new(exit, error.to_string());
                 let Some(caret) = error.caret() else { return failure };
                 // What is wrong stands in the first line, and need not behind the mark.
-                let mark = caret.strip_suffix(error.what()).unwrap_or(&caret).trim_end();
+                let mark = caret.strip_suffix(error.message()).unwrap_or(&caret).trim_end();
                 Failure { message: format!("{}\n{mark}", failure.message), ..failure }
             }
             error @ SearchError::Request(_) => Failure::usage(error.to_string()),

@@ -126,10 +126,10 @@ fn counts(threads: usize) {
     for step in [Step::Width(2.0), Step::Whole(1), Step::Edges(vec![0, 6, 10])] {
         let histogram = Histogram::of("seven", step);
         let found = ask("histogram", || search.histogram(Docs::All, &histogram).unwrap());
-        assert_eq!(found.ranges.iter().map(|range| range.count).sum::<u64>(), docs);
+        assert_eq!(found.buckets.iter().map(|range| range.count).sum::<u64>(), docs);
         let more = histogram.facet(Facet::on("five")).metric(Metric::Sum("five".into()));
         let found = ask("more of each range", || search.histogram(Docs::All, &more).unwrap());
-        let range = found.ranges.iter().find(|range| range.count > 0).unwrap();
+        let range = found.buckets.iter().find(|range| range.count > 0).unwrap();
         let facet = range.facet.as_ref().unwrap();
         assert_eq!((&facet.values, facet.docs), (&vec![(Value::I64(5), docs)], docs));
         assert_eq!(range.metrics, [Some(Measure::Sum(Sum::Integer(5 * i128::from(docs))))]);

@@ -4,7 +4,7 @@ use docvalues_column::DocRange;
 
 use crate::columns::Columns;
 use crate::error::Result;
-use crate::stop::Stop;
+use crate::interrupt::Interrupt;
 use crate::window::Window;
 
 /// A work that looks at windows of documents.
@@ -17,20 +17,31 @@ pub(crate) trait Collector: Sized + Send {
     /// # Errors
     ///
     /// When bytes of a column are damaged.
-    fn wants(&mut self, _columns: &Columns, _docs: DocRange, _bits: &mut [u64]) -> Result<Wants> {
-        Ok(Wants::All)
+    fn competitive_docs(
+        &mut self,
+        _columns: &Columns,
+        _docs: DocRange,
+        _bits: &mut [u64],
+    ) -> Result<Competitive> {
+        Ok(Competitive::All)
     }
 
     /// Sets the bits of the groups of [`DOCS_PER_BIT`](docvalues_format::bits::keep::DOCS_PER_BIT) of `docs` that have documents that may matter, as far as skip indexes
     /// tell: fine zones if `finely`, else coarse ones. `docs` begin with a block.
     ///
-    /// It is asked instead of [`wants`](Self::wants) if the set has few documents: to look at each of these is cheaper than
+    /// It is asked instead of [`competitive_docs`](Self::competitive_docs) if the set has few documents: to look at each of these is cheaper than
     /// to find out which of all documents matter.
     ///
     /// # Errors
     ///
     /// When bytes of a column are damaged.
-    fn open(&mut self, _columns: &Columns, _docs: DocRange, _finely: bool, bits: &mut [u64]) -> Result<()> {
+    fn competitive_groups(
+        &mut self,
+        _columns: &Columns,
+        _docs: DocRange,
+        _finely: bool,
+        bits: &mut [u64],
+    ) -> Result<()> {
         bits.fill(u64::MAX);
         Ok(())
     }
@@ -52,8 +63,8 @@ pub(crate) trait Collector: Sized + Send {
     /// When bytes of a column are damaged.
     fn collect(&mut self, window: &mut Window<'_>) -> Result<()>;
 
-    /// A part is over.
-    fn part_ends(&mut self, _part: u32) {}
+    /// A chunk is over.
+    fn chunk_ends(&mut self, _chunk: u32) {}
 
     /// The most threads that have the memory for one like this each.
     fn most_threads(&self) -> usize {
@@ -65,7 +76,7 @@ pub(crate) trait Collector: Sized + Send {
     /// # Errors
     ///
     /// When the search is interrupted.
-    fn merge(&mut self, other: Self, stop: &Stop) -> Result<()>;
+    fn merge(&mut self, other: Self, stop: &Interrupt) -> Result<()>;
 }
 
 /// Several, each of which sees all.
@@ -82,15 +93,15 @@ impl<C: Collector> Collector for Vec<C> {
         self.iter_mut().try_for_each(|one| one.collect(window))
     }
 
-    fn part_ends(&mut self, part: u32) {
-        self.iter_mut().for_each(|one| one.part_ends(part));
+    fn chunk_ends(&mut self, chunk: u32) {
+        self.iter_mut().for_each(|one| one.chunk_ends(chunk));
     }
 
     fn most_threads(&self) -> usize {
         self.iter().map(C::most_threads).min().unwrap_or(usize::MAX)
     }
 
-    fn merge(&mut self, other: Vec<C>, stop: &Stop) -> Result<()> {
+    fn merge(&mut self, other: Vec<C>, stop: &Interrupt) -> Result<()> {
         self.iter_mut().zip(other).try_for_each(|(one, other)| one.merge(other, stop))
     }
 }
@@ -109,15 +120,15 @@ impl<C: Collector> Collector for Option<C> {
         self.iter_mut().try_for_each(|one| one.collect(window))
     }
 
-    fn part_ends(&mut self, part: u32) {
-        self.iter_mut().for_each(|one| one.part_ends(part));
+    fn chunk_ends(&mut self, chunk: u32) {
+        self.iter_mut().for_each(|one| one.chunk_ends(chunk));
     }
 
     fn most_threads(&self) -> usize {
         self.as_ref().map_or(usize::MAX, C::most_threads)
     }
 
-    fn merge(&mut self, other: Option<C>, stop: &Stop) -> Result<()> {
+    fn merge(&mut self, other: Option<C>, stop: &Interrupt) -> Result<()> {
         self.iter_mut().zip(other).try_for_each(|(one, other)| one.merge(other, stop))
     }
 }
@@ -138,17 +149,17 @@ impl<A: Collector, B: Collector, C: Collector> Collector for (A, B, C) {
         self.2.collect(window)
     }
 
-    fn part_ends(&mut self, part: u32) {
-        self.0.part_ends(part);
-        self.1.part_ends(part);
-        self.2.part_ends(part);
+    fn chunk_ends(&mut self, chunk: u32) {
+        self.0.chunk_ends(chunk);
+        self.1.chunk_ends(chunk);
+        self.2.chunk_ends(chunk);
     }
 
     fn most_threads(&self) -> usize {
         self.0.most_threads().min(self.1.most_threads()).min(self.2.most_threads())
     }
 
-    fn merge(&mut self, other: (A, B, C), stop: &Stop) -> Result<()> {
+    fn merge(&mut self, other: (A, B, C), stop: &Interrupt) -> Result<()> {
         self.0.merge(other.0, stop)?;
         self.1.merge(other.1, stop)?;
         self.2.merge(other.2, stop)
@@ -157,7 +168,7 @@ impl<A: Collector, B: Collector, C: Collector> Collector for (A, B, C) {
 
 /// Which documents of a block a collector wants to see.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Wants {
+pub(crate) enum Competitive {
     All,
     Bits,
 }

@@ -5,8 +5,8 @@ use std::ops::{Deref, Range};
 use docvalues_column::{Bitset, DocId, DocRange, bits};
 
 use crate::error::{Error, Result};
+use crate::interrupt::Interrupt;
 use crate::memory;
-use crate::stop::Stop;
 
 /// The documents that a request is about.
 ///
@@ -113,10 +113,10 @@ impl Docs<'_> {
     }
 
     /// The same, if there is the memory, until the search is interrupted.
-    pub(crate) fn try_to_vec(&self, docs: u32, stop: &Stop) -> Result<Vec<DocId>> {
+    pub(crate) fn try_to_vec(&self, docs: u32, stop: &Interrupt) -> Result<Vec<DocId>> {
         const TOGETHER: usize = 1 << 20;
         let len = self.count(docs) as usize;
-        let mut found = memory::room(len + bits::DOCS_SPARE)?;
+        let mut found = memory::with_capacity(len + bits::DOCS_SPARE)?;
         match *self {
             Docs::Bits(set) => {
                 for (at, words) in (0..).zip(set.words().chunks(TOGETHER / 64)) {
@@ -151,7 +151,7 @@ impl Docs<'_> {
     pub(crate) fn try_words(&self, docs: u32, most: usize) -> Result<Vec<u64>> {
         let len = DocRange::new(0, docs).words();
         memory::limit(len.saturating_mul(size_of::<u64>()), most)?;
-        let mut words = memory::zeros::<u64>(len)?;
+        let mut words = memory::zeroed::<u64>(len)?;
         match *self {
             Docs::All => bits::fill(&mut words, 0..docs as usize),
             Docs::Range(from, to) if from < to.min(docs) => {

@@ -16,9 +16,9 @@
 //! 0.17 ms.
 
 mod chunk;
-mod distinct;
-mod fill;
-mod filled;
+mod chunk_buffer;
+mod chunk_reader;
+mod dedup;
 
 use std::ops::Range;
 
@@ -29,7 +29,7 @@ use crate::docs::{Docs, len_u32};
 use crate::error::Result;
 
 pub use chunk::{Cell, Chunk, ChunkColumn, DocTerms, NumberLists, Numbers, Row, StringLists, Strings};
-pub(crate) use fill::Filler;
+pub(crate) use chunk_reader::ChunkReader;
 
 /// The most rows of a chunk: enough that neighbours among random documents of some millions share pages.
 const ROWS: usize = 1 << 16;
@@ -54,7 +54,7 @@ pub enum DocOrder<'a> {
 /// One thread reads; memory is that of one chunk, and used again for the next.
 #[derive(Debug)]
 pub struct Export<'a> {
-    filler: Filler,
+    reader: ChunkReader,
     docs: DocOrder<'a>,
     /// The document, or the place in the list, that comes next.
     next: usize,
@@ -106,9 +106,9 @@ impl Search<'_> {
 
 impl<'a> Export<'a> {
     fn open<S: AsRef<str>>(search: &Search<'_>, docs: DocOrder<'a>, columns: &[S]) -> Result<Export<'a>> {
-        let filler = Filler::open(search, columns)?;
-        let chunk = filler.chunk();
-        Ok(Export { filler, docs, next: 0, chunk, rows: ROWS, memory: MEMORY })
+        let reader = ChunkReader::open(search, columns)?;
+        let chunk = reader.chunk();
+        Ok(Export { reader, docs, next: 0, chunk, rows: ROWS, memory: MEMORY })
     }
 
     /// With so many rows in a chunk at most, 1 at least; otherwise there are 65,536.
@@ -128,7 +128,7 @@ impl<'a> Export<'a> {
 
     /// The columns, in the order in which they were asked for.
     pub fn fields(&self) -> impl ExactSizeIterator<Item = &Field> {
-        self.filler.fields()
+        self.reader.fields()
     }
 
     /// Rows one by one.
@@ -159,9 +159,9 @@ impl<'a> Export<'a> {
     /// Whether rows may have no value in each of the columns.
     #[cfg(feature = "arrow")]
     pub(crate) fn nullable(&self) -> impl Iterator<Item = bool> {
-        let total = self.filler.total();
+        let total = self.reader.total();
         let unknown = matches!(self.docs, DocOrder::List(list) if list.iter().any(|doc| doc.get() >= total));
-        self.filler.columns().map(move |column| unknown || column.with_value.most() < u64::from(total))
+        self.reader.columns().map(move |column| unknown || column.with_value.most() < u64::from(total))
     }
 
     fn advance(&mut self) -> Result<bool> {
@@ -174,7 +174,7 @@ impl<'a> Export<'a> {
             };
             let rows = self.chunk.docs.len();
             let most = if rows > 1 { self.memory } else { usize::MAX };
-            match self.filler.fill(&mut self.chunk, most)? {
+            match self.reader.fill(&mut self.chunk, most)? {
                 Some(_) => {
                     self.next = after;
                     return Ok(true);
@@ -187,11 +187,11 @@ impl<'a> Export<'a> {
 
     /// Puts the documents that come next into the chunk.
     fn take_docs(&mut self) {
-        let Export { docs, next, rows, filler, chunk, .. } = self;
+        let Export { docs, next, rows, reader, chunk, .. } = self;
         let (out, next, rows) = (&mut chunk.docs, *next, *rows);
         out.clear();
         let run = |docs: Range<u32>| (docs.start.max(len_u32(next))..docs.end).take(rows).map(DocId::new);
-        let total = filler.total();
+        let total = reader.total();
         match *docs {
             DocOrder::List(list) => out.extend(list.iter().skip(next).take(rows)),
             DocOrder::Set(Docs::All) => out.extend(run(0..total)),

@@ -12,20 +12,20 @@
 //! A document counts once for each different value that it has, as in Lucene's facets. Terms are looked up at the end,
 //! for those that are returned.
 
-mod array;
-mod counts;
+mod counter;
+mod counter_array;
 mod finish;
-mod top;
+mod top_values;
 
 use docvalues_column::{Field, Value};
 
 use crate::columns::Slot;
 use crate::error::Result;
 use crate::search::Request;
-use crate::{Docs, Search, tables};
-use counts::Counts;
-pub(crate) use counts::FacetCounter;
-use finish::Found;
+use crate::{Docs, Search, hash_tables};
+use counter::Counts;
+pub(crate) use counter::FacetCounter;
+use finish::FacetResult;
 
 /// What to count.
 ///
@@ -115,14 +115,14 @@ impl Facet {
     pub(crate) fn of_table(
         &self,
         slot: Slot,
-        table: tables::Numbers,
+        table: hash_tables::NumberTable,
         docs: u64,
         missing: u64,
         request: &Request<'_>,
     ) -> Result<FacetCounts> {
         let column = request.columns().get(slot);
-        let mut found = Found::new(self, column, docs, missing)?;
-        found.offer(Counts::Far(table), request.stop())?;
+        let mut found = FacetResult::new(self, column, docs, missing)?;
+        found.offer(Counts::Sparse(table), request.stop())?;
         finish::values(found, column, request)
     }
 }

@@ -12,13 +12,13 @@
 //!
 //! Sums of doubles depend on the order of the documents, so one thread adds them up.
 
-mod all;
-mod best;
-mod height;
-mod key;
-mod keys;
+mod all_groups;
+mod best_groups;
+mod group_value;
 mod metric;
-mod winners;
+mod order_value;
+mod row_table;
+mod second_pass;
 
 use std::sync::Arc;
 
@@ -27,14 +27,14 @@ use docvalues_column::{DocAddress, Field, Lists, SortKey, TermOrd, Value};
 use crate::columns::Slot;
 use crate::error::{Error, Result};
 use crate::search::Request;
-use crate::sort::{Competition, Keys, TopDocs};
+use crate::sort::{Keys, TopDocs, TopKCollector};
 use crate::stats::Distinct;
 use crate::value::Stored;
 use crate::{Docs, Search};
-use best::BestGroups;
+use best_groups::BestGroups;
 pub(crate) use metric::Layout;
 pub use metric::{Measure, Metric};
-use winners::{Places, Winners};
+use second_pass::{GroupIndex, SecondPass};
 
 /// Terms that are looked up at once.
 pub(crate) const TERMS: usize = 1 << 12;
@@ -114,7 +114,7 @@ pub struct GroupFound {
 }
 
 /// A group that is returned: of a term its ord, and its accumulators.
-struct Winner {
+struct TopGroup {
     value: Stored,
     row: Vec<u64>,
 }
@@ -201,11 +201,11 @@ impl Search<'_> {
         if group.order == GroupOrder::Best {
             return by_best(&request, by, field, &layout, keys, group);
         }
-        let found = all::find(&request, by, &layout, group.order, group.top)?;
+        let found = all_groups::find(&request, by, &layout, group.order, group.top)?;
         let docs = if group.docs > 0 && !found.winners.is_empty() {
-            let groups = Places::new(found.winners.iter().map(|winner| &winner.value));
+            let groups = GroupIndex::new(found.winners.iter().map(|winner| &winner.value));
             let most = most_threads(&request, &keys, found.winners.len(), group.docs);
-            request.run(Winners::new(by, groups).best(keys, group.docs, most))?.finish().1
+            request.run(SecondPass::new(by, groups).best(keys, group.docs, most))?.finish().1
         } else {
             None
         };
@@ -214,7 +214,7 @@ impl Search<'_> {
         Ok(Groups { field, groups, distinct, docs: found.docs, missing: found.missing })
     }
 
-    /// The only group, or none, if the descriptions of the columns say all: see [`Known`](crate::known::Known).
+    /// The only group, or none, if the descriptions of the columns say all: see [`ConstantColumn`](crate::constant::ConstantColumn).
     fn one_group(
         &self,
         docs: Docs<'_>,
@@ -222,14 +222,14 @@ impl Search<'_> {
         (by, layout): (Slot, &Layout),
         group: &Group,
     ) -> Result<Option<Groups>> {
-        let Some(known) = request.known(by) else { return Ok(None) };
+        let Some(known) = request.constant(by) else { return Ok(None) };
         let has_all = known.with_value == known.docs;
         let needs_docs = group.docs > 0 || !group.metrics.is_empty();
-        let Some(row) = layout.known(request, known.with_value) else { return Ok(None) };
+        let Some(row) = layout.constant(request, known.with_value) else { return Ok(None) };
         if known.value.is_some() && needs_docs && !has_all {
             return Ok(None);
         }
-        let winner = known.value.map(|number| Winner { value: Stored::Number(number), row });
+        let winner = known.value.map(|number| TopGroup { value: Stored::Number(number), row });
         let distinct = Distinct::Exact(winner.is_some().into());
         let winners = winner.into_iter().take(group.top).collect();
         let mut groups = finish(request, by, layout, winners, None)?;
@@ -264,9 +264,9 @@ fn by_best(
     let values = if group.top == 0 {
         Vec::new()
     } else {
-        request.run(Competition::new(keys.clone(), BestGroups::new(by, group.top)))?.finish().0.finish()
+        request.run(TopKCollector::new(keys.clone(), BestGroups::new(by, group.top)))?.finish().0.finish()
     };
-    let mut pass = Winners::new(by, Places::new(values.iter())).accumulate(layout);
+    let mut pass = SecondPass::new(by, GroupIndex::new(values.iter())).accumulate(layout);
     if group.docs > 0 {
         let most = most_threads(request, &keys, values.len(), group.docs);
         pass = pass.best(keys, group.docs, most);
@@ -276,7 +276,7 @@ fn by_best(
     let (rows, best) = pass.finish();
     let rows = rows.unwrap_or_default();
     let rows = rows.chunks(layout.words()).map(<[u64]>::to_vec);
-    let winners = values.into_iter().zip(rows).map(|(value, row)| Winner { value, row }).collect();
+    let winners = values.into_iter().zip(rows).map(|(value, row)| TopGroup { value, row }).collect();
     let groups = finish(request, by, layout, winners, best)?;
     Ok(Groups { field, groups, distinct: None, docs, missing })
 }
@@ -286,7 +286,7 @@ fn finish(
     request: &Request<'_>,
     by: Slot,
     layout: &Layout,
-    winners: Vec<Winner>,
+    winners: Vec<TopGroup>,
     best: Option<Vec<TopDocs>>,
 ) -> Result<Vec<GroupFound>> {
     let (column, mut docs) = (request.columns().get(by), best.into_iter().flatten());
@@ -294,13 +294,13 @@ fn finish(
     let mut winners = winners.into_iter();
     while winners.len() > 0 {
         request.stop().check()?;
-        let some: Vec<Winner> = winners.by_ref().take(TERMS).collect();
+        let some: Vec<TopGroup> = winners.by_ref().take(TERMS).collect();
         if let Some(dictionary) = column.values().terms() {
             let ords: Vec<TermOrd> = some.iter().map(|winner| winner.value.ord()).collect();
             dictionary.gather_terms(&ords, &mut terms)?;
         }
         let mut terms = terms.slices().iter();
-        for Winner { value, row } in some {
+        for TopGroup { value, row } in some {
             let value = match (terms.next(), value) {
                 (Some(term), _) => Value::Bytes(term.to_vec()),
                 (None, Stored::Number(number)) => Value::of(column.info().field.logical, number),

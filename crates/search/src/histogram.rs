@@ -10,29 +10,29 @@
 //! there are counters for all of them: a value costs a division, or, where ranges are not equally wide, a look at the last
 //! range and a binary search.
 
-mod cut;
+mod buckets;
 mod edges;
-mod inside;
+mod sub_aggregations;
 
 use docvalues_column::{Field, LogicalType, Values};
 use docvalues_format::file::kind::to_f64;
 
 use crate::collector::Collector;
 use crate::columns::Slot;
+use crate::constant::ConstantColumn;
 use crate::docs::Docs;
 use crate::error::{Error, Result};
 use crate::facet::{Facet, FacetCounts};
 use crate::group::{Measure, Metric};
-use crate::known::Known;
+use crate::interrupt::Interrupt;
 use crate::search::{Request, Search};
 use crate::stats::NumberStats;
-use crate::stop::Stop;
 use crate::window::{Cells, Window};
-use cut::Cut;
-use inside::Inside;
+use buckets::Buckets;
+use sub_aggregations::SubAggregations;
 
 /// The most ranges of a histogram.
-pub const MAX_RANGES: usize = 1 << 16;
+pub const MAX_BUCKETS: usize = 1 << 16;
 
 /// What to count.
 ///
@@ -127,7 +127,7 @@ pub struct HistogramCounts {
     pub field: Field,
     /// The ranges, ascending, from the first to the last that has a value; those between that have none are there. Of
     /// [`Step::Edges`] all.
-    pub ranges: Vec<Bucket>,
+    pub buckets: Vec<Bucket>,
     /// Documents that were looked at.
     pub docs: u64,
     /// Those of them that have no value.
@@ -168,7 +168,7 @@ impl Search<'_> {
 /// Counts values by range.
 pub(crate) struct BucketCounter {
     slot: Slot,
-    cut: Cut,
+    buckets: Buckets,
     counts: Vec<u64>,
     docs: u64,
     missing: u64,
@@ -178,7 +178,7 @@ pub(crate) struct BucketCounter {
     /// Whether the column's description said all.
     is_known: bool,
     /// What else is found out about the documents of each range.
-    inside: Option<Inside>,
+    sub: Option<SubAggregations>,
 }
 
 impl BucketCounter {
@@ -200,9 +200,9 @@ impl BucketCounter {
         let is_nan = |bound: i64| field.logical == LogicalType::F64 && to_f64(bound).is_nan();
         // The ends of all bits: which numbers there are has to be found out.
         let hidden = bounds.as_ref().is_some_and(|ends| is_nan(*ends.start()) || is_nan(*ends.end()));
-        let of_column = if hidden { None } else { Some(Cut::new(&histogram.step, field, bounds)) };
-        let cut = match of_column {
-            Some(Ok(cut)) => cut,
+        let of_column = if hidden { None } else { Some(Buckets::new(&histogram.step, field, bounds)) };
+        let buckets = match of_column {
+            Some(Ok(buckets)) => buckets,
             Some(Err(error)) if request.is_all() && column.info().bounds.exact().is_some() => {
                 return Err(error);
             }
@@ -210,14 +210,15 @@ impl BucketCounter {
             Some(Err(_)) | None => {
                 let numbers = request.run(NumberStats::new(slot, request, false))?.finish();
                 let ends = numbers.range.map(|(low, high)| low..=high);
-                Cut::new(&histogram.step, field, ends)?
+                Buckets::new(&histogram.step, field, ends)?
             }
         };
-        let inside = Inside::new(request, histogram, slot, cut.edges().len(), bytes)?;
-        let (counts, known) = (vec![0; cut.edges().len()], request.known(slot));
+        let sub = SubAggregations::new(request, histogram, slot, buckets.edges().len(), bytes)?;
+        let (counts, known) = (vec![0; buckets.edges().len()], request.constant(slot));
         let (docs, missing, outside, last) = (0, 0, 0, (0, 0, 0));
         let is_known = false;
-        let mut counter = BucketCounter { slot, counts, docs, missing, outside, last, cut, is_known, inside };
+        let mut counter =
+            BucketCounter { slot, counts, docs, missing, outside, last, buckets, is_known, sub };
         if let Some(known) = known.filter(|known| counter.knows(known, request)) {
             counter.is_known = true;
             (counter.docs, counter.missing) = (known.docs, known.docs - known.with_value);
@@ -227,36 +228,36 @@ impl BucketCounter {
     }
 
     /// Whether nothing else is asked for, or the descriptions of other columns say that, too.
-    fn knows(&mut self, known: &Known, request: &Request<'_>) -> bool {
-        let (Some(inside), Some(number)) = (&mut self.inside, known.value) else { return true };
-        match self.cut.place(number, &mut self.last) {
-            Some(range) => known.with_value == known.docs && inside.knows(range, known.docs, request),
+    fn knows(&mut self, known: &ConstantColumn, request: &Request<'_>) -> bool {
+        let (Some(sub), Some(number)) = (&mut self.sub, known.value) else { return true };
+        match self.buckets.place(number, &mut self.last) {
+            Some(range) => known.with_value == known.docs && sub.knows(range, known.docs, request),
             None => true,
         }
     }
 
     pub(crate) fn finish(self, request: &Request<'_>) -> Result<HistogramCounts> {
-        let BucketCounter { slot, cut, counts, docs, missing, outside, mut inside, .. } = self;
+        let BucketCounter { slot, buckets, counts, docs, missing, outside, mut sub, .. } = self;
         let field = request.columns().get(slot).info().field.clone();
         let ends = (counts.iter().position(|count| *count > 0), counts.iter().rposition(|count| *count > 0));
         let shown = match ends {
-            _ if cut.is_given => 0..counts.len(),
+            _ if buckets.is_given => 0..counts.len(),
             (Some(first), Some(last)) => first..last + 1,
             _ => 0..0,
         };
         let range = |at| {
-            let (metrics, facet) = match &mut inside {
-                Some(inside) => inside.finish(at, request)?,
+            let (metrics, facet) = match &mut sub {
+                Some(sub) => sub.finish(at, request)?,
                 None => Default::default(),
             };
-            Ok(Bucket { from: cut.edges()[at], count: counts[at], metrics, facet })
+            Ok(Bucket { from: buckets.edges()[at], count: counts[at], metrics, facet })
         };
-        let ranges = shown.map(range).collect::<Result<_>>()?;
-        Ok(HistogramCounts { field, ranges, docs, missing, outside })
+        let shown = shown.map(range).collect::<Result<_>>()?;
+        Ok(HistogramCounts { field, buckets: shown, docs, missing, outside })
     }
 
     fn count(&mut self, number: i64, times: u64) {
-        match self.cut.place(number, &mut self.last).and_then(|at| self.counts.get_mut(at)) {
+        match self.buckets.place(number, &mut self.last).and_then(|at| self.counts.get_mut(at)) {
             Some(count) => *count += times,
             None => self.outside += times,
         }
@@ -265,14 +266,14 @@ impl BucketCounter {
 
 impl Collector for BucketCounter {
     fn fork(&self) -> BucketCounter {
-        let (slot, cut, counts) = (self.slot, self.cut.clone(), vec![0; self.counts.len()]);
+        let (slot, buckets, counts) = (self.slot, self.buckets.clone(), vec![0; self.counts.len()]);
         let (docs, missing, outside, last, is_known) = (0, 0, 0, (0, 0, 0), self.is_known);
-        let inside = self.inside.as_ref().map(Inside::fork);
-        BucketCounter { slot, cut, counts, docs, missing, outside, last, is_known, inside }
+        let sub = self.sub.as_ref().map(SubAggregations::fork);
+        BucketCounter { slot, buckets, counts, docs, missing, outside, last, is_known, sub }
     }
 
     fn most_threads(&self) -> usize {
-        self.inside.as_ref().map_or(usize::MAX, Inside::most_threads)
+        self.sub.as_ref().map_or(usize::MAX, SubAggregations::most_threads)
     }
 
     fn is_idle(&self) -> bool {
@@ -288,18 +289,18 @@ impl Collector for BucketCounter {
         let cells = window.cells(self.slot);
         self.missing += cells.missing();
         match cells {
-            Cells::Numbers(numbers) => match &mut self.inside {
+            Cells::Numbers(numbers) => match &mut self.sub {
                 None => numbers.each(|_, number| self.count(number, 1)),
-                Some(inside) => {
-                    inside.begin(window.len());
-                    numbers.each(|at, number| match self.cut.place(number, &mut self.last) {
+                Some(sub) => {
+                    sub.begin(window.len());
+                    numbers.each(|at, number| match self.buckets.place(number, &mut self.last) {
                         Some(range) => {
                             self.counts[range] += 1;
-                            inside.put(at, range);
+                            sub.put(at, range);
                         }
                         None => self.outside += 1,
                     });
-                    inside.collect(window)?;
+                    sub.collect(window)?;
                 }
             },
             Cells::NumberLists(lists) => lists.items().iter().for_each(|&number| self.count(number, 1)),
@@ -308,13 +309,13 @@ impl Collector for BucketCounter {
         Ok(())
     }
 
-    fn merge(&mut self, other: BucketCounter, stop: &Stop) -> Result<()> {
+    fn merge(&mut self, other: BucketCounter, stop: &Interrupt) -> Result<()> {
         self.counts.iter_mut().zip(other.counts).for_each(|(to, from)| *to += from);
         self.docs += other.docs;
         self.missing += other.missing;
         self.outside += other.outside;
-        match (&mut self.inside, other.inside) {
-            (Some(inside), Some(other)) => inside.merge(other, stop),
+        match (&mut self.sub, other.sub) {
+            (Some(sub), Some(other)) => sub.merge(other, stop),
             _ => Ok(()),
         }
     }

@@ -21,19 +21,21 @@
 
 #[cfg(feature = "arrow")]
 pub mod arrow;
-mod budget;
 mod collector;
 mod columns;
+mod constant;
 mod docs;
 mod error;
 pub mod export;
 pub mod facet;
 pub mod group;
+mod hash_tables;
 pub mod histogram;
-mod known;
+mod interrupt;
 mod memory;
+mod memory_budget;
+mod multi_pass;
 mod pass;
-mod passes;
 pub mod query;
 mod request;
 pub mod retrieve;
@@ -41,8 +43,6 @@ mod search;
 mod skip;
 pub mod sort;
 pub mod stats;
-mod stop;
-mod tables;
 mod threads;
 mod value;
 mod window;

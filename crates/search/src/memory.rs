@@ -22,7 +22,7 @@ pub(crate) fn limit(bytes: usize, most: usize) -> Result<()> {
 }
 
 /// Room for so many, all of which will be used: in large pages, which take a fifth of the time to be touched first.
-pub(crate) fn room<T>(len: usize) -> Result<Vec<T>> {
+pub(crate) fn with_capacity<T>(len: usize) -> Result<Vec<T>> {
     let mut room = Vec::new();
     let bytes = (len as u64).saturating_mul(size_of::<T>() as u64);
     room.try_reserve_exact(len).map_err(|_| Error::Memory { bytes })?;
@@ -30,10 +30,10 @@ pub(crate) fn room<T>(len: usize) -> Result<Vec<T>> {
 }
 
 /// So many zeros. Their pages are touched by whoever writes to them first.
-pub(crate) fn zeros<T: Clone + Default>(len: usize) -> Result<Vec<T>> {
+pub(crate) fn zeroed<T: Clone + Default>(len: usize) -> Result<Vec<T>> {
     // Zeroed memory is had or the process ends, so whether there is much of it is asked first.
     if len.saturating_mul(size_of::<T>()) >= HUGE {
-        drop(room::<T>(len)?);
+        drop(with_capacity::<T>(len)?);
     }
     Ok(advised(vec![T::default(); len]))
 }
@@ -52,9 +52,9 @@ mod tests {
     #[test]
     fn memory_that_is_not_there_is_an_error() {
         let len = usize::MAX / 64;
-        for refused in [room::<u64>(len), zeros::<u64>(len)] {
+        for refused in [with_capacity::<u64>(len), zeroed::<u64>(len)] {
             assert!(matches!(refused, Err(Error::Memory { bytes }) if bytes == len as u64 * 8));
         }
-        assert_eq!(zeros::<u64>(3).unwrap(), [0; 3]);
+        assert_eq!(zeroed::<u64>(3).unwrap(), [0; 3]);
     }
 }

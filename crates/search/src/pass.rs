@@ -1,31 +1,31 @@
 //! One pass over a set of documents, by as many threads as there are.
 //!
 //! ```text
-//! documents     part 0 (524,288)              | part 1        | ...        a thread takes the next part that is left
+//! documents     chunk 0 (524,288)              | chunk 1        | ...        a thread takes the next chunk that is left
 //!               block (65,536) | block | ...                              a collector may say which documents matter
 //!               window (32,768 of the set)| window | ...                  columns are read, collectors look
 //! ```
 //!
 //! Windows are of 4,096 if a column has byte strings or lists of values, which may be of any length.
 //!
-//! Parts are the same for any number of threads, and a thread goes through its parts in order. So a collector gives the
-//! same answer always, if what it keeps does not depend on the order of parts, or is kept by part.
+//! Chunks are the same for any number of threads, and a thread goes through its chunks in order. So a collector gives the
+//! same answer always, if what it keeps does not depend on the order of chunks, or is kept by chunk.
 
 use std::ops::Range;
 
 use docvalues_column::{BatchDocs, DocId, DocRange, bits};
 use docvalues_format::bits::keep::{self, DOCS_PER_BIT, keep};
 
-use crate::collector::{Collector, Wants};
+use crate::collector::{Collector, Competitive};
 use crate::columns::Columns;
 use crate::docs::Docs;
 use crate::error::Result;
-use crate::stop::Stop;
+use crate::interrupt::Interrupt;
 use crate::threads;
-use crate::window::{Room, Window};
+use crate::window::{Window, WindowBuffers};
 
-/// Documents of a part: enough that threads seldom meet.
-pub(crate) const PART: u32 = 8 * BLOCK;
+/// Documents of a chunk: enough that threads seldom meet.
+pub(crate) const CHUNK_DOCS: u32 = 8 * BLOCK;
 
 /// Documents that a collector is asked about at once.
 pub(crate) const BLOCK: u32 = 1 << 16;
@@ -36,7 +36,8 @@ const FEW: usize = 16;
 /// One in so many documents must be in the set for a collector to be asked at all.
 const VERY_FEW: usize = 4_096;
 
-const _: () = assert!(PART as usize == DOCS_PER_BIT as usize * keep::BITS, "a bit for each group of a part");
+const _: () =
+    assert!(CHUNK_DOCS as usize == DOCS_PER_BIT as usize * keep::BITS, "a bit for each group of a chunk");
 
 /// A pass: what is read, of which documents.
 pub(crate) struct Pass<'a> {
@@ -45,29 +46,29 @@ pub(crate) struct Pass<'a> {
     pub(crate) total: u32,
     pub(crate) docs: Docs<'a>,
     pub(crate) threads: usize,
-    pub(crate) stop: &'a Stop,
+    pub(crate) stop: &'a Interrupt,
 }
 
 impl Pass<'_> {
     /// Shows all documents to `collector`.
     pub(crate) fn run<C: Collector>(&self, mut collector: C) -> Result<C> {
-        let parts = self.parts();
+        let chunks = self.chunks();
         if collector.is_idle() {
             return Ok(collector);
         }
         let threads = self.threads.min(collector.most_threads());
-        if threads > 1 && parts.len() > 1 {
-            return threads::run(self, parts, threads, collector);
+        if threads > 1 && chunks.len() > 1 {
+            return threads::run(self, chunks, threads, collector);
         }
         let mut worker = Worker::default();
-        for part in parts {
-            worker.part(self, part, &mut collector)?;
+        for chunk in chunks {
+            worker.chunk(self, chunk, &mut collector)?;
         }
         Ok(collector)
     }
 
-    /// The parts that have documents of the set.
-    fn parts(&self) -> Range<u32> {
+    /// The chunks that have documents of the set.
+    fn chunks(&self) -> Range<u32> {
         let (from, to) = match self.docs {
             Docs::All | Docs::Bits(_) => (0, self.total),
             Docs::Range(from, to) => (from, to.min(self.total)),
@@ -76,32 +77,40 @@ impl Pass<'_> {
                 (list.first().map_or(0, |first| first.get()), end)
             }
         };
-        if from < to { from / PART..to.div_ceil(PART) } else { 0..0 }
+        if from < to { from / CHUNK_DOCS..to.div_ceil(CHUNK_DOCS) } else { 0..0 }
     }
 }
 
-/// What a thread needs to go through parts.
+/// What a thread needs to go through chunks.
 #[derive(Default)]
 pub(crate) struct Worker {
-    room: Room,
+    buffers: WindowBuffers,
     wanted: Vec<u64>,
     list: Vec<DocId>,
     others: Vec<DocId>,
-    /// Documents at the front of the pass's list that no part is about which is still to come.
+    /// Documents at the front of the pass's list that no chunk is about which is still to come.
     passed: usize,
 }
 
 impl Worker {
-    /// Shows the documents of a part to `collector`; parts ascend.
-    pub(crate) fn part<C: Collector>(&mut self, pass: &Pass<'_>, part: u32, collector: &mut C) -> Result<()> {
-        let docs = DocRange::new(part * PART, (part * PART).saturating_add(PART).min(pass.total));
+    /// Shows the documents of a chunk to `collector`; chunks ascend.
+    pub(crate) fn chunk<C: Collector>(
+        &mut self,
+        pass: &Pass<'_>,
+        chunk: u32,
+        collector: &mut C,
+    ) -> Result<()> {
+        let docs = DocRange::new(
+            chunk * CHUNK_DOCS,
+            (chunk * CHUNK_DOCS).saturating_add(CHUNK_DOCS).min(pass.total),
+        );
         match pass.docs {
             Docs::All => self.range(pass, docs, collector)?,
             Docs::Range(from, to) => {
                 self.range(pass, docs.intersection(DocRange::new(from, to)), collector)?
             }
             Docs::List(list) => {
-                // Parts ascend, and mostly begin where the last one ended.
+                // Chunks ascend, and mostly begin where the last one ended.
                 let mut left = &list[self.passed..];
                 if left.first().is_some_and(|first| first.get() < docs.start) {
                     left = &left[below(left, docs.start)..];
@@ -112,7 +121,7 @@ impl Worker {
             }
             Docs::Bits(bits) => self.bits(pass, docs, bits.words(), collector)?,
         }
-        collector.part_ends(part);
+        collector.chunk_ends(chunk);
         Ok(())
     }
 
@@ -122,12 +131,12 @@ impl Worker {
             let block = DocRange::new(start, (start / BLOCK + 1).saturating_mul(BLOCK).min(docs.end));
             start = block.end;
             match self.ask(pass, block, collector)? {
-                Wants::All => {
+                Competitive::All => {
                     for docs in block.chunks(pass.columns.window()) {
                         self.window(pass, BatchDocs::Run(docs), collector)?;
                     }
                 }
-                Wants::Bits => self.wanted(pass, block.start, collector)?,
+                Competitive::Bits => self.wanted(pass, block.start, collector)?,
             }
         }
         Ok(())
@@ -154,8 +163,8 @@ impl Worker {
             let mut wanted = std::mem::take(&mut self.list);
             wanted.clear();
             match wants {
-                Wants::All => wanted.extend_from_slice(here),
-                Wants::Bits => self.both(here, block.start, &mut wanted),
+                Competitive::All => wanted.extend_from_slice(here),
+                Competitive::Bits => self.both(here, block.start, &mut wanted),
             }
             self.windows(pass, &wanted, collector)?;
             self.list = wanted;
@@ -175,7 +184,7 @@ impl Worker {
         wanted.clear();
         let mut open = keep::Open::default();
         let finely = list.len() > docs.len() / DOCS_PER_BIT as usize;
-        collector.open(pass.columns, docs, finely, &mut open)?;
+        collector.competitive_groups(pass.columns, docs, finely, &mut open)?;
         if open.iter().any(|word| *word != 0) {
             keep(list, &open, &mut wanted);
         }
@@ -223,8 +232,8 @@ impl Worker {
                 self.hint(pass, block, words, count, collector)?;
             } else {
                 match self.ask(pass, block, collector)? {
-                    Wants::All => self.wanted.copy_from_slice(words),
-                    Wants::Bits => {
+                    Competitive::All => self.wanted.copy_from_slice(words),
+                    Competitive::Bits => {
                         self.wanted.iter_mut().zip(words).for_each(|(wanted, word)| *wanted &= word)
                     }
                 }
@@ -234,11 +243,16 @@ impl Worker {
         Ok(())
     }
 
-    fn ask<C: Collector>(&mut self, pass: &Pass<'_>, block: DocRange, collector: &mut C) -> Result<Wants> {
+    fn ask<C: Collector>(
+        &mut self,
+        pass: &Pass<'_>,
+        block: DocRange,
+        collector: &mut C,
+    ) -> Result<Competitive> {
         pass.stop.check()?;
         self.wanted.clear();
         self.wanted.resize(block.words(), 0);
-        let wants = collector.wants(pass.columns, block, &mut self.wanted)?;
+        let wants = collector.competitive_docs(pass.columns, block, &mut self.wanted)?;
         // Who adds all documents without a value, adds some that are not there.
         if let Some(last) = self.wanted.last_mut()
             && !block.len().is_multiple_of(64)
@@ -260,7 +274,7 @@ impl Worker {
         const WORDS: usize = DOCS_PER_BIT as usize / 64;
         let finely = count > block.len() / DOCS_PER_BIT as usize;
         let mut open = [0; (BLOCK / DOCS_PER_BIT) as usize / 64];
-        collector.open(pass.columns, block, finely, &mut open)?;
+        collector.competitive_groups(pass.columns, block, finely, &mut open)?;
         self.wanted.clear();
         self.wanted.resize(words.len(), 0);
         for group in bits::ones(&open) {
@@ -292,7 +306,7 @@ impl Worker {
         collector: &mut C,
     ) -> Result<()> {
         pass.stop.check()?;
-        collector.collect(&mut Window::new(docs, pass.columns, &mut self.room))
+        collector.collect(&mut Window::new(docs, pass.columns, &mut self.buffers))
     }
 }
 

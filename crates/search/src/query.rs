@@ -80,18 +80,19 @@
 //! ```
 
 mod bind;
-mod bound;
-mod column;
-mod convert;
+mod bound_query;
+mod column_condition;
+mod condition_filter;
+mod convert_literal;
 mod error;
+mod evaluate;
 mod explain;
-mod leaf;
+mod iso8601;
 mod literal;
-mod parse;
+mod grammar;
 mod print;
-mod run;
-mod spans;
-mod times;
+mod range_set;
+mod tokens;
 
 use std::ops::{self, RangeBounds};
 use std::str::FromStr;
@@ -99,12 +100,12 @@ use std::sync::Arc;
 
 use docvalues_column::Bitset;
 
-pub use bound::Bound;
-pub(crate) use convert::least_number;
+pub use bound_query::BoundQuery;
+pub(crate) use condition_filter::grouped;
+pub(crate) use convert_literal::least_number;
 pub use error::QueryError;
-pub(crate) use explain::told;
+pub(crate) use explain::describe_pruning;
 pub use explain::{Explain, Profile};
-pub(crate) use leaf::grouped;
 pub use literal::Literal;
 
 use crate::{Error, Result};
@@ -151,7 +152,7 @@ pub enum Query {
 pub struct Condition {
     column: String,
     test: Test,
-    place: Place,
+    place: Position,
 }
 
 impl Condition {
@@ -187,7 +188,7 @@ pub enum Test {
 /// Where a condition stands in the text it was read from, to point at it. Where something was written makes no
 /// difference: all places are equal.
 #[derive(Clone, Debug, Default)]
-struct Place {
+struct Position {
     text: Option<Arc<str>>,
     /// Bytes of the text before the column.
     column: usize,
@@ -195,15 +196,15 @@ struct Place {
     literals: Vec<usize>,
 }
 
-impl PartialEq for Place {
-    fn eq(&self, _: &Place) -> bool {
+impl PartialEq for Position {
+    fn eq(&self, _: &Position) -> bool {
         true
     }
 }
 
 impl Query {
     fn condition(column: impl Into<String>, test: Test) -> Query {
-        Query::Condition(Condition { column: column.into(), test, place: Place::default() })
+        Query::Condition(Condition { column: column.into(), test, place: Position::default() })
     }
 
     /// The documents of `set`: what an inverted index found, or those that are live.
@@ -298,7 +299,7 @@ impl Query {
     ///
     /// [`Error::Query`] that says where in the text what was expected.
     pub fn parse(text: &str) -> Result<Query> {
-        Ok(parse::parse(text)?)
+        Ok(grammar::parse(text)?)
     }
 
     /// The names of the columns that the query asks for, in order, each once.

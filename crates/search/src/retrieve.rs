@@ -4,7 +4,7 @@ use docvalues_column::{DocId, Field};
 
 use crate::Search;
 use crate::error::Result;
-use crate::export::{Chunk, Filler};
+use crate::export::{Chunk, ChunkReader};
 
 /// Open columns, and memory that requests use again. Made by [`Search::retriever`].
 ///
@@ -27,7 +27,7 @@ use crate::export::{Chunk, Filler};
 /// ```
 #[derive(Debug)]
 pub struct Retriever {
-    filler: Filler,
+    reader: ChunkReader,
     chunk: Chunk,
 }
 
@@ -38,15 +38,15 @@ impl Search<'_> {
     ///
     /// When there is no such column, or the directory is damaged.
     pub fn retriever<S: AsRef<str>>(&self, columns: &[S]) -> Result<Retriever> {
-        let filler = Filler::open(self, columns)?;
-        Ok(Retriever { chunk: filler.chunk(), filler })
+        let reader = ChunkReader::open(self, columns)?;
+        Ok(Retriever { chunk: reader.chunk(), reader })
     }
 }
 
 impl Retriever {
     /// The columns, in the order in which they were asked for.
     pub fn fields(&self) -> impl ExactSizeIterator<Item = &Field> {
-        self.filler.fields()
+        self.reader.fields()
     }
 
     /// What was retrieved last.
@@ -63,7 +63,7 @@ impl Retriever {
     /// When bytes of a column are damaged. What [`chunk`](Self::chunk) then has is unspecified.
     pub fn retrieve(&mut self, docs: &[DocId]) -> Result<&Chunk> {
         self.chunk.ask(docs);
-        self.filler.fill(&mut self.chunk, usize::MAX)?;
+        self.reader.fill(&mut self.chunk, usize::MAX)?;
         Ok(&self.chunk)
     }
 }

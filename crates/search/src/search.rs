@@ -12,9 +12,9 @@ use crate::collector::Collector;
 use crate::columns::{Columns, Slot};
 use crate::docs::Docs;
 use crate::error::Result;
+use crate::interrupt::Interrupt;
 use crate::memory;
 use crate::pass::Pass;
-use crate::stop::Stop;
 
 /// Columns that a source does not have.
 ///
@@ -39,7 +39,7 @@ pub struct Search<'s> {
     /// The live documents, if any was deleted.
     pub(crate) live: Option<Arc<Bitset>>,
     pub(crate) threads: usize,
-    pub(crate) stop: Stop,
+    pub(crate) stop: Interrupt,
     /// Bytes that were said.
     pub(crate) memory: Option<usize>,
     missing_columns: MissingColumns,
@@ -52,7 +52,7 @@ impl<'s> Search<'s> {
         // To ask for it takes longer than some searches.
         static THREADS: OnceLock<usize> = OnceLock::new();
         let threads = *THREADS.get_or_init(|| std::thread::available_parallelism().map_or(1, usize::from));
-        let (stop, opened) = (Stop::default(), Mutex::default());
+        let (stop, opened) = (Interrupt::default(), Mutex::default());
         let missing_columns = MissingColumns::default();
         Search { source, live: None, threads: 1, stop, memory: None, missing_columns, opened }
             .threads(threads)
@@ -113,7 +113,7 @@ impl<'s> Search<'s> {
     /// ```
     #[must_use]
     pub fn interrupt(mut self, stop: impl Fn() -> bool + Send + Sync + 'static) -> Search<'s> {
-        self.stop = Stop::new(stop);
+        self.stop = Interrupt::new(stop);
         self
     }
 
@@ -272,7 +272,7 @@ impl Request<'_> {
         self.search.memory.unwrap_or(memory::DEFAULT)
     }
 
-    pub(crate) fn stop(&self) -> &Stop {
+    pub(crate) fn stop(&self) -> &Interrupt {
         &self.search.stop
     }
 

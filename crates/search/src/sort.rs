@@ -21,13 +21,13 @@
 //! There are enough documents before the first is skipped if the zone with the column's best value has some, or as it is guessed
 //! how good a document has to be, and tried: see `near`.
 
-mod full;
 mod key;
-mod near;
+mod lower_bound;
 mod radix;
-mod scale;
-mod short;
-mod top;
+mod rank_scale;
+mod short_runs;
+mod sort_all;
+mod top_k;
 
 use docvalues_column::{DocAddress, DocId, LogicalType, SortKey};
 
@@ -35,8 +35,8 @@ use crate::error::{Error, Result};
 use crate::search::Request;
 use crate::{Docs, Search, memory};
 pub(crate) use key::{Entry, Keys};
-pub use top::TopProfile;
-pub(crate) use top::{Competition, Kept, TopDocs};
+pub use top_k::TopProfile;
+pub(crate) use top_k::{TopDocs, TopKCollector, TopKQueue};
 
 impl Search<'_> {
     /// The first `top` of `docs` in the order of `keys`; documents that are equal by all of them, or all if there are
@@ -83,17 +83,17 @@ impl Search<'_> {
         let are_most = top > MANY && top >= request.hits() as usize / 32 && all <= request.memory();
         if most == 0 || are_most {
             memory::limit(all, request.memory())?;
-            let sorted = full::sort(&request, &keys)?;
-            let profile = TopProfile { seen: sorted.len() as u64, ..TopProfile::default() };
+            let sorted = sort_all::sort(&request, &keys)?;
+            let profile = TopProfile { visited: sorted.len() as u64, ..TopProfile::default() };
             return Ok((sorted.into_iter().take(top).map(address).collect(), profile));
         }
-        let (last, looked) = near::look(&request, &keys, top)?;
-        let mut before = TopProfile { seen: looked, ..TopProfile::default() };
-        let guess = near::guess(&request, &keys, top)?;
+        let (last, visited) = lower_bound::from_best_zone(&request, &keys, top)?;
+        let mut before = TopProfile { visited, ..TopProfile::default() };
+        let guess = lower_bound::estimate(&request, &keys, top)?;
         // If there are enough that do not come behind it, the first are among them.
         if let Some(guess) = guess.filter(|guess| last.as_ref().is_none_or(|last| guess < last)) {
             let first =
-                Competition::new(keys.clone(), TopDocs::not_behind(top, Some(guess))).most_threads(most);
+                TopKCollector::new(keys.clone(), TopDocs::bounded(top, Some(guess))).most_threads(most);
             let (found, profile) = request.run(first)?.finish();
             before += profile;
             let found = found.finish(&request)?;
@@ -101,7 +101,7 @@ impl Search<'_> {
                 return Ok((found, before));
             }
         }
-        let all = Competition::new(keys, TopDocs::not_behind(top, last)).most_threads(most);
+        let all = TopKCollector::new(keys, TopDocs::bounded(top, last)).most_threads(most);
         let (found, profile) = request.run(all)?.finish();
         before += profile;
         Ok((found.finish(&request)?, before))
@@ -124,7 +124,7 @@ impl Search<'_> {
         if in_order {
             return request.docs().try_to_vec(request.total(), request.stop());
         }
-        full::sort(&request, &keys)
+        sort_all::sort(&request, &keys)
     }
 }
 
@@ -137,7 +137,7 @@ const SORTED_BYTES: usize = size_of::<DocId>() + 2 * size_of::<u64>();
 
 /// The first of the documents by their numbers.
 fn first(request: &Request<'_>, top: usize) -> Result<Vec<DocAddress>> {
-    let (mut found, mut pace) = (memory::room(top)?, request.stop().pace());
+    let (mut found, mut pace) = (memory::with_capacity(top)?, request.stop().pace());
     for doc in request.docs().iter(request.total()).take(top) {
         pace.step()?;
         found.push(address(doc));

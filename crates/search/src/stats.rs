@@ -158,7 +158,7 @@ pub(crate) fn plan(request: &mut Request<'_>, stats: &Stats, bytes: usize) -> Re
     let terms = !told && field.kind.is_bytes();
     let reading = (
         numbers.then(|| NumberStats::new(slot, request, stats.spread)),
-        terms.then(|| TermStats::new(slot, request.known(slot))),
+        terms.then(|| TermStats::new(slot, request.constant(slot))),
         stats.distinct.then(|| DistinctValues::new(slot, request, bytes)).transpose()?,
     );
     Ok((Plan { stats: stats.clone(), slot }, reading))

@@ -9,8 +9,8 @@ use rayon::prelude::*;
 
 use crate::collector::Collector;
 use crate::error::Result;
+use crate::interrupt::Interrupt;
 use crate::pass::{Pass, Worker};
-use crate::stop::Stop;
 
 /// Fewer are sorted, or copied, by one thread.
 const FEW: usize = 1 << 14;
@@ -21,17 +21,17 @@ const SORTED: usize = 1 << 13;
 /// Items that are copied, or counted, between two questions whether to stop.
 pub(crate) const TOGETHER: usize = 1 << 16;
 
-/// A pass: threads take the parts one after the other, each with a collector of its own; these are merged in the end.
+/// A pass: threads take chunks one after the other, each with a collector of its own; these are merged in the end.
 pub(crate) fn run<C: Collector>(
     pass: &Pass<'_>,
-    parts: Range<u32>,
+    chunks: Range<u32>,
     threads: usize,
     mut first: C,
 ) -> Result<C> {
-    let mut others: Vec<C> = (1..threads.min(parts.len())).map(|_| first.fork()).collect();
+    let mut others: Vec<C> = (1..threads.min(chunks.len())).map(|_| first.fork()).collect();
     let collectors = std::iter::once(&mut first).chain(&mut others);
     let mut workers: Vec<_> = collectors.map(|collector| (collector, Worker::default())).collect();
-    each(parts, &mut workers, |(collector, worker), part| worker.part(pass, part, *collector))?;
+    each(chunks, &mut workers, |(collector, worker), chunk| worker.chunk(pass, chunk, *collector))?;
     for other in others {
         first.merge(other, pass.stop)?;
     }
@@ -98,7 +98,7 @@ pub(crate) fn map<T, R>(works: Vec<T>, work: impl Fn(T) -> R) -> Vec<R> {
 /// # Errors
 ///
 /// When the search is interrupted.
-pub(crate) fn sort<T: Ord + Send>(items: &mut [T], threads: usize, stop: &Stop) -> Result<()> {
+pub(crate) fn sort<T: Ord + Send>(items: &mut [T], threads: usize, stop: &Interrupt) -> Result<()> {
     if stop.is_possible() {
         return quicksort(items, threads, stop, 2 * items.len().max(1).ilog2());
     }
@@ -122,7 +122,7 @@ fn sort_at_once<T: Ord>(items: &mut [T], _threads: usize) {
 }
 
 /// Sorts, and stops in the middle. Items that no pivot of `depth` parts are left to the standard library.
-fn quicksort<T: Ord + Send>(items: &mut [T], threads: usize, stop: &Stop, depth: u32) -> Result<()> {
+fn quicksort<T: Ord + Send>(items: &mut [T], threads: usize, stop: &Interrupt, depth: u32) -> Result<()> {
     stop.check()?;
     if items.len() < SORTED || depth == 0 {
         items.sort_unstable();
@@ -155,7 +155,7 @@ fn join<A, B>(a: impl FnOnce() -> A, b: impl FnOnce() -> B) -> (A, B) {
 
 /// Puts an item about in the middle of the order at the place that is returned, none that is greater before it, and none
 /// that is less after it (Hoare 1961).
-fn partition<T: Ord>(items: &mut [T], stop: &Stop) -> Result<usize> {
+fn partition<T: Ord>(items: &mut [T], stop: &Interrupt) -> Result<usize> {
     const SAMPLE: usize = 31;
     let mut sample: Vec<usize> = (0..SAMPLE).map(|at| at * (items.len() - 1) / (SAMPLE - 1)).collect();
     sample.sort_unstable_by(|a, b| items[*a].cmp(&items[*b]));
@@ -191,7 +191,7 @@ pub(crate) fn copy<T: Send, F: Sync>(
     to: &mut [T],
     from: &[F],
     threads: usize,
-    stop: &Stop,
+    stop: &Interrupt,
     get: impl Fn(&F) -> T + Sync + Send,
 ) -> Result<()> {
     let each = from.len().div_ceil(threads).max(FEW);
@@ -249,15 +249,15 @@ mod tests {
             let items: Vec<u32> = (0..100_000).map(|at| shape(at, random.below_u32(u32::MAX))).collect();
             let mut expected = items.clone();
             expected.sort_unstable();
-            for stop in [Stop::default(), Stop::new(|| false)] {
+            for stop in [Interrupt::default(), Interrupt::new(|| false)] {
                 let mut sorted = items.clone();
                 sort(&mut sorted, threads, &stop).unwrap();
                 assert!(sorted == expected, "{threads} threads");
             }
             let mut stopped = items.clone();
-            assert!(matches!(sort(&mut stopped, threads, &Stop::new(|| true)), Err(Error::Interrupted)));
+            assert!(matches!(sort(&mut stopped, threads, &Interrupt::new(|| true)), Err(Error::Interrupted)));
             let asked = std::sync::atomic::AtomicUsize::new(0);
-            let later = Stop::new(move || asked.fetch_add(1, std::sync::atomic::Ordering::Relaxed) > 20);
+            let later = Interrupt::new(move || asked.fetch_add(1, std::sync::atomic::Ordering::Relaxed) > 20);
             assert!(matches!(sort(&mut stopped, threads, &later), Err(Error::Interrupted)));
             stopped.sort_unstable();
             assert!(stopped == expected, "nothing is lost");

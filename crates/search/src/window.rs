@@ -24,19 +24,19 @@ pub(crate) const NO_ORD: TermOrd = TermOrd::new(u32::MAX);
 pub(crate) struct Window<'a> {
     docs: BatchDocs<'a>,
     columns: &'a Columns,
-    room: &'a mut Room,
+    buffers: &'a mut WindowBuffers,
 }
 
 /// Memory that windows read into: it is used again for the next one.
 #[derive(Debug, Default)]
-pub(crate) struct Room {
+pub(crate) struct WindowBuffers {
     /// For each column what was read of it, and whether that was in this window.
-    read: Vec<(bool, Read)>,
+    read: Vec<(bool, WindowColumn)>,
 }
 
 /// Values of a column that were read.
 #[derive(Debug)]
-pub(crate) enum Read {
+pub(crate) enum WindowColumn {
     Numbers(Gathered<i64>),
     /// Ords, [`NO_ORD`] where a document has none.
     Ords(Gathered<TermOrd>),
@@ -119,12 +119,16 @@ impl<'a> Strings<'a> {
 }
 
 impl<'a> Window<'a> {
-    pub(crate) fn new(docs: BatchDocs<'a>, columns: &'a Columns, room: &'a mut Room) -> Window<'a> {
-        if room.read.len() != columns.len() {
-            room.read = columns.iter().map(|column| (false, Read::new(&**column))).collect();
+    pub(crate) fn new(
+        docs: BatchDocs<'a>,
+        columns: &'a Columns,
+        buffers: &'a mut WindowBuffers,
+    ) -> Window<'a> {
+        if buffers.read.len() != columns.len() {
+            buffers.read = columns.iter().map(|column| (false, WindowColumn::new(&**column))).collect();
         }
-        room.read.iter_mut().for_each(|(is_there, _)| *is_there = false);
-        Window { docs, columns, room }
+        buffers.read.iter_mut().for_each(|(is_there, _)| *is_there = false);
+        Window { docs, columns, buffers }
     }
 
     /// The number of documents.
@@ -141,16 +145,16 @@ impl<'a> Window<'a> {
     }
 
     /// A window of some of the documents.
-    pub(crate) fn part<'p>(&self, docs: &'p [DocId], room: &'p mut Room) -> Window<'p>
+    pub(crate) fn subset<'p>(&self, docs: &'p [DocId], buffers: &'p mut WindowBuffers) -> Window<'p>
     where
         'a: 'p,
     {
-        Window::new(crate::pass::compact(docs), self.columns, room)
+        Window::new(crate::pass::compact(docs), self.columns, buffers)
     }
 
     /// Reads a column, if nobody has before.
     pub(crate) fn read(&mut self, slot: Slot) -> Result<()> {
-        let (is_there, read) = &mut self.room.read[slot.index()];
+        let (is_there, read) = &mut self.buffers.read[slot.index()];
         if !*is_there {
             read.read(self.columns.get(slot), self.docs)?;
             *is_there = true;
@@ -171,36 +175,36 @@ impl<'a> Window<'a> {
     /// The numbers of a numeric column that was read.
     pub(crate) fn numbers(&self, slot: Slot) -> Numbers<'_> {
         match self.there(slot) {
-            Read::Numbers(read) => Numbers { values: read.values(), present: read.present() },
-            Read::Ords(_) | Read::Bytes(_) => Numbers { values: &[], present: None },
+            WindowColumn::Numbers(read) => Numbers { values: read.values(), present: read.present() },
+            WindowColumn::Ords(_) | WindowColumn::Bytes(_) => Numbers { values: &[], present: None },
         }
     }
 
-    fn there(&self, slot: Slot) -> &Read {
-        let (is_there, read) = &self.room.read[slot.index()];
+    fn there(&self, slot: Slot) -> &WindowColumn {
+        let (is_there, read) = &self.buffers.read[slot.index()];
         debug_assert!(is_there, "a column is read before it is looked at");
         read
     }
 }
 
-impl Read {
+impl WindowColumn {
     /// Memory for the values of `column`.
-    pub(crate) fn new(column: &dyn Column) -> Read {
+    pub(crate) fn new(column: &dyn Column) -> WindowColumn {
         match column.values() {
-            Values::Numbers(_) => Read::Numbers(Gathered::new()),
-            Values::Ords(..) => Read::Ords(Gathered::filled(NO_ORD)),
-            Values::Bytes(_) => Read::Bytes(Gathered::new()),
+            Values::Numbers(_) => WindowColumn::Numbers(Gathered::new()),
+            Values::Ords(..) => WindowColumn::Ords(Gathered::filled(NO_ORD)),
+            Values::Bytes(_) => WindowColumn::Bytes(Gathered::new()),
         }
     }
 
     /// Reads the values of any documents.
     pub(crate) fn read(&mut self, column: &dyn Column, docs: BatchDocs<'_>) -> Result<()> {
         match (self, column.values()) {
-            (Read::Numbers(read), Values::Numbers(rows)) => rows.gather(docs, read),
-            (Read::Ords(read), Values::Ords(rows, _)) => rows.gather(docs, read),
-            (Read::Bytes(read), Values::Bytes(rows)) => rows.gather(docs, read),
+            (WindowColumn::Numbers(read), Values::Numbers(rows)) => rows.gather(docs, read),
+            (WindowColumn::Ords(read), Values::Ords(rows, _)) => rows.gather(docs, read),
+            (WindowColumn::Bytes(read), Values::Bytes(rows)) => rows.gather(docs, read),
             (read, _) => {
-                *read = Read::new(column);
+                *read = WindowColumn::new(column);
                 read.read(column, docs)
             }
         }
@@ -209,15 +213,17 @@ impl Read {
     /// The values that were read.
     pub(crate) fn cells(&self) -> Cells<'_> {
         match self {
-            Read::Numbers(read) => match read.view() {
+            WindowColumn::Numbers(read) => match read.view() {
                 View::One(values) => Cells::Numbers(Numbers { values, present: read.present() }),
                 View::Many(lists) => Cells::NumberLists(lists),
             },
-            Read::Ords(read) => match read.view() {
+            WindowColumn::Ords(read) => match read.view() {
                 View::One(ords) => Cells::Ords(ords),
                 View::Many(lists) => Cells::OrdLists(lists),
             },
-            Read::Bytes(read) => Cells::Bytes(Strings { values: read.lists(), present: read.present() }),
+            WindowColumn::Bytes(read) => {
+                Cells::Bytes(Strings { values: read.lists(), present: read.present() })
+            }
         }
     }
 }

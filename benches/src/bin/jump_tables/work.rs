@@ -222,7 +222,7 @@ fn dashboard(search: &Search<'_>, docs: Docs<'_>) -> Outcome<u64> {
         .metric(Metric::Sum("content_length".into()))
         .facet(Facet::on("host").top(5));
     let found = search.histogram(docs, &by_month)?;
-    Ok(found.ranges.iter().fold(0, |sum, range| {
+    Ok(found.buckets.iter().fold(0, |sum, range| {
         let hosts = range.facet.iter().flat_map(|facet| &facet.values).map(|(_, count)| *count);
         let bytes = range.metrics.iter().flatten().map(|measure| match measure {
             Measure::Sum(sum) => sum.to_f64().to_bits(),

@@ -104,7 +104,7 @@ fn print(found: &HistogramCounts, console: &mut Console<'_>) -> Result<(), Failu
     writeln!(console.out, "{name}: {docs} documents, {missing} without a value{beside}")?;
     let printer = Printer::of(&found.field);
     let begin = |range: &Bucket| printer.shown(&begin(&found.field, range.from));
-    let rows = found.ranges.iter().map(|range| (begin(range), range.count, String::new()));
+    let rows = found.buckets.iter().map(|range| (begin(range), range.count, String::new()));
     print_bars(&rows.collect::<Vec<_>>(), Align::Right, console)
 }
 
@@ -113,13 +113,13 @@ fn print_table(found: &HistogramCounts, metrics: &[Asked], console: &mut Console
     let printer = Printer::of(&found.field);
     let name = printable(&found.field.name);
     let headings: Vec<String> = metrics.iter().map(|(_, heading, _)| printable(heading)).collect();
-    let facet = found.ranges.iter().find_map(|range| range.facet.as_ref());
+    let facet = found.buckets.iter().find_map(|range| range.facet.as_ref());
     let facet = facet.map(|facet| printable(&facet.field.name));
     let mut heading = vec![(name.as_str(), Align::Right), ("documents", Align::Right)];
     heading.extend(headings.iter().map(|heading| (heading.as_str(), Align::Right)));
     heading.extend(facet.as_deref().map(|name| (name, Align::Left)));
     let mut table = Table::new(&heading);
-    for range in &found.ranges {
+    for range in &found.buckets {
         let mut row = vec![printer.shown(&begin(&found.field, range.from)), thousands(range.count)];
         let measures = measures(&range.metrics, metrics);
         row.extend(measures.map(|text| text.as_deref().map(rounded).unwrap_or_default()));
@@ -163,6 +163,6 @@ pub(super) fn histogram_json(found: &HistogramCounts, metrics: &[Asked]) -> [(&'
         ("column", found.field.name.as_str().into()),
         ("missing", found.missing.into()),
         ("outside", found.outside.into()),
-        ("ranges", found.ranges.iter().map(range).collect()),
+        ("ranges", found.buckets.iter().map(range).collect()),
     ]
 }

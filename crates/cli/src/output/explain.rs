@@ -29,7 +29,7 @@ pub(crate) fn tell(
         let all = steps.iter().map(|step| step.took).reduce(|a, b| a + b);
         let each = steps.iter().filter_map(|step| Some((step.key?, nanos(step.took))));
         let times = [("query", nanos(time)), ("answer", all.map_or(Json::NONE, nanos))];
-        let top = top.map(|top| Json::object([("seen", top.seen.into()), ("index", index(&top.filter))]));
+        let top = top.map(|top| Json::object([("seen", top.visited.into()), ("index", index(&top.filter))]));
         let told = Json::object([
             ("query", part(explain)),
             ("top", top.unwrap_or(Json::NONE)),

@@ -82,7 +82,7 @@ fn of_numbers_that_rise_hardly_any_document_is_looked_at() {
             Search::new(&segment).top_explained(docs, &[SortKey::new("rising").descending()], 20).unwrap();
         assert_eq!(found.len(), 20);
         // Of documents near each other, some hundreds of steps are noise.
-        assert!(profile.seen <= 4_096 * 2, "{} documents of {docs:?} were looked at", profile.seen);
+        assert!(profile.visited <= 4_096 * 2, "{} documents of {docs:?} were looked at", profile.visited);
     }
 }
 
@@ -130,9 +130,9 @@ fn of_numbers_anywhere_most_documents_are_passed_over() {
         let (found, profile) = Search::new(&segment).top_explained(docs, &[key], 1).unwrap();
         assert_eq!(found.len(), 1);
         assert!(
-            profile.seen < list.len() as u64 / 2,
+            profile.visited < list.len() as u64 / 2,
             "{} of {} documents were looked at",
-            profile.seen,
+            profile.visited,
             list.len()
         );
     }

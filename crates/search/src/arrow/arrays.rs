@@ -21,13 +21,13 @@ use crate::error::{Error, Result};
 use crate::export::{Chunk, ChunkColumn, Numbers, Strings};
 
 /// What is built: of whom errors tell.
-struct About<'a> {
+struct ColumnContext<'a> {
     field: &'a Field,
     /// The document of each row.
     docs: &'a [DocId],
 }
 
-impl About<'_> {
+impl ColumnContext<'_> {
     fn refuse(&self, row: usize, what: &'static str) -> Error {
         Error::Value { field: self.field.name.clone(), doc: self.docs[row].get(), what }
     }
@@ -46,7 +46,7 @@ pub(super) fn array(
     field: &Field,
     dictionaries: bool,
 ) -> Result<ArrayRef> {
-    let about = About { field, docs: &chunk.docs()[rows.clone()] };
+    let about = ColumnContext { field, docs: &chunk.docs()[rows.clone()] };
     match chunk.column(i) {
         ChunkColumn::Numbers(column) => numbers(&about, column, rows),
         ChunkColumn::Strings(column) if dictionaries && has_dictionary(field) => {
@@ -90,7 +90,7 @@ fn nulls(rows: usize, there: impl Fn(usize) -> bool) -> Option<NullBuffer> {
     (nulls.null_count() > 0).then_some(nulls)
 }
 
-fn numbers(about: &About<'_>, column: Numbers<'_>, rows: Range<usize>) -> Result<ArrayRef> {
+fn numbers(about: &ColumnContext<'_>, column: Numbers<'_>, rows: Range<usize>) -> Result<ArrayRef> {
     let nulls = column.present.and_then(|_| nulls(rows.len(), |row| column.get(rows.start + row).is_some()));
     // Zeros where there is none, so that the same rows are the same bytes.
     let values = rows.clone().map(|at| column.get(at).unwrap_or(0)).collect();
@@ -99,7 +99,7 @@ fn numbers(about: &About<'_>, column: Numbers<'_>, rows: Range<usize>) -> Result
 
 /// Stored numbers as what they were before; `row` is that of an item.
 fn of_stored(
-    about: &About<'_>,
+    about: &ColumnContext<'_>,
     values: Vec<i64>,
     nulls: Option<NullBuffer>,
     row: impl Fn(usize) -> usize,
@@ -144,7 +144,7 @@ fn of_stored(
 
 /// Byte strings, empty where there is none, in the type that their column's logical one has; `row` is that of a string.
 fn strings<'a>(
-    about: &About<'_>,
+    about: &ColumnContext<'_>,
     each: impl Iterator<Item = &'a [u8]> + Clone,
     nulls: Option<NullBuffer>,
     row: impl Fn(usize) -> usize,
@@ -186,7 +186,7 @@ fn strings<'a>(
 }
 
 /// Each row as the place of its string among all of the chunk.
-fn dictionary(about: &About<'_>, column: Strings<'_>, rows: Range<usize>) -> Result<ArrayRef> {
+fn dictionary(about: &ColumnContext<'_>, column: Strings<'_>, rows: Range<usize>) -> Result<ArrayRef> {
     let key = |at| column.place(at).map(|place| i32::try_from(place).unwrap_or(i32::MAX));
     let keys: Int32Array = rows.clone().map(key).collect();
     let row_with = |place| rows.clone().position(|at| column.place(at) == Some(place)).unwrap_or(0);
@@ -196,7 +196,7 @@ fn dictionary(about: &About<'_>, column: Strings<'_>, rows: Range<usize>) -> Res
 }
 
 /// Lists with so many items each; null where there are none.
-fn list(about: &About<'_>, starts: OffsetBuffer<i32>, items: ArrayRef) -> Result<ArrayRef> {
+fn list(about: &ColumnContext<'_>, starts: OffsetBuffer<i32>, items: ArrayRef) -> Result<ArrayRef> {
     let DataType::List(item) = arrow_field(about.field, true, false).data_type().clone() else {
         return Err(about.unfit("its documents have one value each"));
     };
@@ -205,7 +205,7 @@ fn list(about: &About<'_>, starts: OffsetBuffer<i32>, items: ArrayRef) -> Result
 }
 
 /// Where things of these lengths begin, and where the last one ends.
-fn starts(about: &About<'_>, lens: impl Iterator<Item = usize>) -> Result<OffsetBuffer<i32>> {
+fn starts(about: &ColumnContext<'_>, lens: impl Iterator<Item = usize>) -> Result<OffsetBuffer<i32>> {
     let (mut starts, mut end) = (vec![0], 0_usize);
     for len in lens {
         end = end.saturating_add(len);

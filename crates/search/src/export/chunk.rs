@@ -2,8 +2,8 @@
 
 use docvalues_column::{DocId, Kind, Slices, bits};
 
-use super::distinct::NOWHERE;
-use super::filled::Filled;
+use super::chunk_buffer::ChunkBuffer;
+use super::dedup::NOWHERE;
 
 /// Some documents in the order in which they were asked for, and the values that some columns have for them.
 ///
@@ -12,7 +12,7 @@ use super::filled::Filled;
 #[derive(Debug, Default)]
 pub struct Chunk {
     pub(super) docs: Vec<DocId>,
-    pub(super) columns: Vec<Filled>,
+    pub(super) columns: Vec<ChunkBuffer>,
 }
 
 /// A column of a [`Chunk`].

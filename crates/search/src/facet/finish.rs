@@ -2,68 +2,73 @@
 
 use docvalues_column::{Column, Lists, OrdRange, TermOrd, Value};
 
-use super::counts::{Counts, ords_let_through};
-use super::top::Top;
+use super::counter::{Counts, ords_let_through};
+use super::top_values::TopValues;
 use super::{Facet, FacetCounts};
 use crate::error::Result;
 use crate::group::TERMS;
+use crate::interrupt::Interrupt;
 use crate::search::Request;
-use crate::stop::Stop;
 use crate::value::Stored;
 
 /// Counters that are looked at between two questions whether to stop.
 const TOGETHER: usize = 1 << 16;
 
 /// The values that come first so far.
-pub(super) struct Found<'f> {
+pub(super) struct FacetResult<'f> {
     facet: &'f Facet,
-    top: Top,
+    top: TopValues,
     /// The ords that the facet lets through, if the column has ords.
     ords: Option<OrdRange>,
     pub(super) docs: u64,
     pub(super) missing: u64,
 }
 
-impl<'f> Found<'f> {
-    pub(super) fn new(facet: &'f Facet, column: &dyn Column, docs: u64, missing: u64) -> Result<Found<'f>> {
+impl<'f> FacetResult<'f> {
+    pub(super) fn new(
+        facet: &'f Facet,
+        column: &dyn Column,
+        docs: u64,
+        missing: u64,
+    ) -> Result<FacetResult<'f>> {
         let ords = ords_let_through(facet, column.values().terms())?;
-        Ok(Found { facet, top: Top::new(facet), ords, docs, missing })
+        Ok(FacetResult { facet, top: TopValues::new(facet), ords, docs, missing })
     }
 
     /// Shows counters of values that were not shown before.
-    pub(super) fn offer(&mut self, counts: Counts, stop: &Stop) -> Result<()> {
-        let Found { facet, top, ords, missing, .. } = self;
+    pub(super) fn offer(&mut self, counts: Counts, stop: &Interrupt) -> Result<()> {
+        let FacetResult { facet, top, ords, missing, .. } = self;
         let lets_through = |number: i64| {
             ords.is_none_or(|ords| u32::try_from(number).is_ok_and(|ord| ords.contains(TermOrd::new(ord))))
         };
         let mut pace = stop.pace();
         match counts {
-            Counts::Known(known) => {
+            Counts::Constant(known) => {
                 if let Some(value) = known.value.filter(|value| lets_through(*value)) {
-                    top.see(u32::try_from(known.with_value).unwrap_or(u32::MAX), || Stored::Number(value));
+                    top.offer(u32::try_from(known.with_value).unwrap_or(u32::MAX), || Stored::Number(value));
                 }
             }
             Counts::Later => {}
             Counts::Ords(counts) => {
                 let counts = counts.finish();
                 *missing += counts.last().copied().map_or(0, u64::from);
-                see_all(top, 0, &counts[..counts.len() - 1], *ords, stop)?;
+                offer_all(top, 0, &counts[..counts.len() - 1], *ords, stop)?;
             }
-            Counts::Near(first, counts) if facet.min_count > 0 || ords.is_some() => {
-                see_all(top, first, &counts.finish(), *ords, stop)?;
+            Counts::Dense(first, counts) if facet.min_count > 0 || ords.is_some() => {
+                offer_all(top, first, &counts.finish(), *ords, stop)?;
             }
-            Counts::Near(first, counts) => {
+            Counts::Dense(first, counts) => {
                 // Numbers that no document has are no values, unlike terms.
                 for (at, &count) in counts.finish().iter().enumerate().filter(|(_, count)| **count > 0) {
                     pace.step()?;
-                    top.see(count, || Stored::Number(first.wrapping_add_unsigned(at as u64)));
+                    top.offer(count, || Stored::Number(first.wrapping_add_unsigned(at as u64)));
                 }
             }
-            Counts::Far(table) => {
+            Counts::Sparse(table) => {
                 for (number, count) in table.iter() {
                     pace.step()?;
                     if lets_through(number) {
-                        top.see(count, || Stored::Number(number));
+                        top.offer(count, || Stored::Number(number));
                     }
                 }
             }
@@ -73,7 +78,7 @@ impl<'f> Found<'f> {
                     pace.step()?;
                     let value = table.get(row);
                     if value.starts_with(prefix) {
-                        top.see(count, || Stored::Bytes(value.to_vec()));
+                        top.offer(count, || Stored::Bytes(value.to_vec()));
                     }
                 }
             }
@@ -83,7 +88,13 @@ impl<'f> Found<'f> {
 }
 
 /// Shows the counters of numbers from `first` on, of ords only those that are let through.
-fn see_all(top: &mut Top, first: i64, counts: &[u32], ords: Option<OrdRange>, stop: &Stop) -> Result<()> {
+fn offer_all(
+    top: &mut TopValues,
+    first: i64,
+    counts: &[u32],
+    ords: Option<OrdRange>,
+    stop: &Interrupt,
+) -> Result<()> {
     let (mut start, mut end) = (0, counts.len());
     if let Some(ords) = ords {
         // Ords begin at 0, so `first` is an ord, too.
@@ -94,14 +105,18 @@ fn see_all(top: &mut Top, first: i64, counts: &[u32], ords: Option<OrdRange>, st
         stop.check()?;
         // The array reaches to the greatest number of its column.
         let before = (start + at * TOGETHER) as u64;
-        top.see_all(counts, |at| Stored::Number(first.wrapping_add_unsigned(before + at as u64)));
+        top.offer_all(counts, |at| Stored::Number(first.wrapping_add_unsigned(before + at as u64)));
     }
     Ok(())
 }
 
 /// The values that come first, as they are returned: terms for ords.
-pub(super) fn values(found: Found<'_>, column: &dyn Column, request: &Request<'_>) -> Result<FacetCounts> {
-    let Found { top, docs, missing, .. } = found;
+pub(super) fn values(
+    found: FacetResult<'_>,
+    column: &dyn Column,
+    request: &Request<'_>,
+) -> Result<FacetCounts> {
+    let FacetResult { top, docs, missing, .. } = found;
     let (first, distinct) = top.finish(request)?;
     let field = column.info().field.clone();
     let mut values = Vec::with_capacity(first.len());

@@ -3,7 +3,7 @@
 use docvalues_column::{LogicalType, Value, Values};
 use docvalues_format::file::kind::to_f64;
 
-use super::height::Height;
+use super::order_value::OrderValue;
 use crate::columns::Slot;
 use crate::error::{Error, Result};
 use crate::search::Request;
@@ -155,11 +155,11 @@ impl Layout {
     }
 
     /// The row of a group that has all documents of a request, which are so many, if the descriptions of the columns tell.
-    pub(crate) fn known(&self, request: &Request<'_>, docs: u64) -> Option<Vec<u64>> {
+    pub(crate) fn constant(&self, request: &Request<'_>, docs: u64) -> Option<Vec<u64>> {
         let mut row = vec![0; self.words];
         row[0] = docs;
         for one in &self.accumulators {
-            let known = request.known(one.slot)?;
+            let known = request.constant(one.slot)?;
             if let Some(number) = known.value {
                 one.add_known(&mut row, number, known.values);
             }
@@ -243,12 +243,12 @@ impl Layout {
     }
 
     /// What groups are compared by if a metric orders them: what is greater comes first, and nothing last.
-    pub(super) fn height(&self, row: &[u64], metric: usize) -> Option<Height> {
+    pub(super) fn order_value(&self, row: &[u64], metric: usize) -> Option<OrderValue> {
         match self.measure(row, metric)? {
-            Measure::Value(value) => value.stored().map(|number| Height::Integer(number.into())),
-            Measure::Sum(Sum::Integer(sum)) => Some(Height::Integer(sum)),
+            Measure::Value(value) => value.stored().map(|number| OrderValue::Integer(number.into())),
+            Measure::Sum(Sum::Integer(sum)) => Some(OrderValue::Integer(sum)),
             Measure::Sum(Sum::Double(number)) | Measure::Mean(number) => {
-                (!number.is_nan()).then_some(Height::Double(number))
+                (!number.is_nan()).then_some(OrderValue::Double(number))
             }
         }
     }

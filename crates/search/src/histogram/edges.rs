@@ -4,7 +4,7 @@ use std::ops::Bound;
 
 use docvalues_column::Field;
 
-use super::{MAX_RANGES, Step};
+use super::{MAX_BUCKETS, Step};
 use crate::error::{Error, Result};
 use crate::query::{Literal, least_number};
 
@@ -29,11 +29,11 @@ impl Step {
     ///
     /// # Errors
     ///
-    /// When there are fewer than two or more than [`MAX_RANGES`], one is none of the type, or they do not ascend.
+    /// When there are fewer than two or more than [`MAX_BUCKETS`], one is none of the type, or they do not ascend.
     pub fn edges(field: &Field, edges: &[Literal]) -> Result<Step> {
-        if !(2..=MAX_RANGES).contains(&edges.len()) {
+        if !(2..=MAX_BUCKETS).contains(&edges.len()) {
             let count = edges.len();
-            return Err(Error::Request(format!("there are 2 to {MAX_RANGES} edges, and not {count}")));
+            return Err(Error::Request(format!("there are 2 to {MAX_BUCKETS} edges, and not {count}")));
         }
         let mut stored = Vec::with_capacity(edges.len());
         for (at, edge) in edges.iter().enumerate() {

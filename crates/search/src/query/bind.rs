@@ -6,15 +6,15 @@ use std::sync::Arc;
 
 use docvalues_column::{Bitset, Column, ColumnSource, ErrorKind};
 
-use super::column::{Known, Wanted, wanted};
-use super::leaf::Leaf;
+use super::column_condition::{Simplified, Wanted, wanted};
+use super::condition_filter::ConditionFilter;
 use super::{Condition, MAX_DEPTH, Query, QueryError, Test};
 use crate::{Error, Result};
 
 /// A part of a bound query.
 #[derive(Debug)]
 pub(super) struct Node {
-    pub(super) what: What,
+    pub(super) what: NodeKind,
     /// The part of the query that it is.
     pub(super) clause: Clause,
     /// What was found out of it when it was bound.
@@ -54,10 +54,10 @@ impl Node {
 
 /// What a node does with documents.
 #[derive(Debug)]
-pub(super) enum What {
+pub(super) enum NodeKind {
     All,
     None,
-    Leaf(Leaf),
+    Filter(ConditionFilter),
     /// The documents of a set, a bit for each of the source.
     Docs(Arc<Bitset>),
     /// All parts.
@@ -138,7 +138,7 @@ impl<'s> Binder<'s> {
         let share = f64::from(set.count()) / f64::from(docs);
         // A word of bits is copied in a fraction of a nanosecond.
         Node {
-            what: What::Docs(set),
+            what: NodeKind::Docs(set),
             clause,
             note: None,
             share,
@@ -217,9 +217,10 @@ impl<'s> Binder<'s> {
     /// In a conjunction, that is the order of cost / (1 − share): Hellerstein and Stonebraker, *Predicate migration*
     /// (1993). In a disjunction, of cost / share.
     fn joined(&mut self, clause: Clause, mut parts: Vec<Node>, is_and: bool) -> Node {
-        let absorbs = |node: &Node| matches!((&node.what, is_and), (What::None, true) | (What::All, false));
+        let absorbs =
+            |node: &Node| matches!((&node.what, is_and), (NodeKind::None, true) | (NodeKind::All, false));
         let is_neutral =
-            |node: &Node| matches!((&node.what, is_and), (What::All, true) | (What::None, false));
+            |node: &Node| matches!((&node.what, is_and), (NodeKind::All, true) | (NodeKind::None, false));
         if parts.iter().any(absorbs) {
             let why = parts.iter().find(|part| absorbs(part)).and_then(|part| part.note.clone());
             return if is_and {
@@ -247,7 +248,7 @@ impl<'s> Binder<'s> {
         }
         let share = if is_and { left } else { 1.0 - left };
         Node {
-            what: if is_and { What::And } else { What::Or },
+            what: if is_and { NodeKind::And } else { NodeKind::Or },
             clause,
             note: None,
             share,
@@ -260,11 +261,21 @@ impl<'s> Binder<'s> {
     fn not(&mut self, clause: Clause, part: Node) -> Node {
         let note = part.note.clone();
         match part.what {
-            What::All => self.none(clause, note.or(Some("every document is like that".into())), vec![part]),
-            What::None => Node { parts: vec![part], ..self.all(clause, note) },
+            NodeKind::All => {
+                self.none(clause, note.or(Some("every document is like that".into())), vec![part])
+            }
+            NodeKind::None => Node { parts: vec![part], ..self.all(clause, note) },
             _ => {
                 let (share, cost) = (1.0 - part.share, part.cost);
-                Node { what: What::Not, clause, note: None, share, cost, parts: vec![part], id: self.id() }
+                Node {
+                    what: NodeKind::Not,
+                    clause,
+                    note: None,
+                    share,
+                    cost,
+                    parts: vec![part],
+                    id: self.id(),
+                }
             }
         }
     }
@@ -276,26 +287,26 @@ impl<'s> Binder<'s> {
             Draft::Condition(clause, column, wanted) => (clause, column, wanted),
         };
         let clause = Clause::Own(clause);
-        match wanted.known(&*column) {
-            Known::Nothing(why) => self.none(clause, Some(why), Vec::new()),
-            Known::Everything => self.all(clause, Some("every document has such a value".into())),
-            Known::Only(wanted) => {
+        match wanted.simplify(&*column) {
+            Simplified::Nothing(why) => self.none(clause, Some(why), Vec::new()),
+            Simplified::Everything => self.all(clause, Some("every document has such a value".into())),
+            Simplified::Only(wanted) => {
                 let name = &column.info().field.name;
                 let leading = self.source.sort().first().is_some_and(|key| key.column == *name);
-                let leaf = Leaf::new(column, &wanted, leading);
+                let leaf = ConditionFilter::new(column, &wanted, leading);
                 let (share, cost) = leaf.expect();
-                let (what, parts) = (What::Leaf(leaf), Vec::new());
+                let (what, parts) = (NodeKind::Filter(leaf), Vec::new());
                 Node { what, clause, note: None, share, cost, parts, id: self.id() }
             }
         }
     }
 
     fn all(&mut self, clause: Clause, note: Option<String>) -> Node {
-        Node { what: What::All, clause, note, share: 1.0, cost: 0.0, parts: Vec::new(), id: self.id() }
+        Node { what: NodeKind::All, clause, note, share: 1.0, cost: 0.0, parts: Vec::new(), id: self.id() }
     }
 
     fn none(&mut self, clause: Clause, note: Option<String>, parts: Vec<Node>) -> Node {
-        Node { what: What::None, clause, note, share: 0.0, cost: 0.0, parts, id: self.id() }
+        Node { what: NodeKind::None, clause, note, share: 0.0, cost: 0.0, parts, id: self.id() }
     }
 
     fn id(&mut self) -> usize {

@@ -42,7 +42,7 @@ impl QueryError {
     }
 
     /// What is wrong.
-    pub fn what(&self) -> &str {
+    pub fn message(&self) -> &str {
         &self.what
     }
 

@@ -6,8 +6,8 @@ use std::time::Duration;
 
 use docvalues_column::{PruneCounts, Pruning};
 
-use super::bind::{Node, What};
-use super::leaf::grouped;
+use super::bind::{Node, NodeKind};
+use super::condition_filter::grouped;
 
 /// How a part of a query is evaluated, and, after a run, what it did.
 ///
@@ -67,13 +67,13 @@ pub(super) fn explain(node: &Node, docs: u32, windows: u64, profiles: Option<&[P
         None => what.to_owned(),
     };
     let how = match &node.what {
-        What::All => because("every document matches"),
-        What::None => because("no document can match"),
-        What::Leaf(leaf) => leaf.how(),
-        What::Docs(set) => format!("a set of {} documents", grouped(set.count().into())),
-        What::And => "all of these".into(),
-        What::Or => "any of these".into(),
-        What::Not => "not this".into(),
+        NodeKind::All => because("every document matches"),
+        NodeKind::None => because("no document can match"),
+        NodeKind::Filter(leaf) => leaf.how(),
+        NodeKind::Docs(set) => format!("a set of {} documents", grouped(set.count().into())),
+        NodeKind::And => "all of these".into(),
+        NodeKind::Or => "any of these".into(),
+        NodeKind::Not => "not this".into(),
     };
     let profile = profiles.and_then(|profile| profile.get(node.id));
     let profile =
@@ -94,7 +94,7 @@ fn rounded(share: f64, docs: u32) -> u32 {
 }
 
 /// What indexes decided, for people.
-pub(crate) fn told(counts: &Pruning) -> String {
+pub(crate) fn describe_pruning(counts: &Pruning) -> String {
     let Pruning { directory, order, missing, zones, fine_zones, blocks, read } = counts;
     let documents =
         |count: u64, how: &str| (count > 0).then(|| format!("{how}: {} documents", grouped(count)));
@@ -102,16 +102,16 @@ pub(crate) fn told(counts: &Pruning) -> String {
         let [none, all, total] = [parts.none, parts.all, parts.total()].map(grouped);
         (parts.total() > 0).then(|| format!("{what}: {none} of {total} skipped, {all} taken whole"))
     };
-    let told = [
-        documents(*directory, "told by the directory"),
-        documents(*order, "told by the order"),
+    let describe_pruning = [
+        documents(*directory, "describe_pruning by the directory"),
+        documents(*order, "describe_pruning by the order"),
         documents(*missing, "without a value"),
         parts(zones, "zones"),
         parts(fine_zones, "fine zones"),
         parts(blocks, "blocks"),
         Some(format!("values read: {}", grouped(*read))),
     ];
-    told.into_iter().flatten().collect::<Vec<_>>().join("; ")
+    describe_pruning.into_iter().flatten().collect::<Vec<_>>().join("; ")
 }
 
 impl Explain {
@@ -133,7 +133,7 @@ impl Explain {
                 }
                 writeln!(f)?;
                 if !profile.filter.is_empty() {
-                    writeln!(f, "{:indent$}    {}", "", told(&profile.filter))?;
+                    writeln!(f, "{:indent$}    {}", "", describe_pruning(&profile.filter))?;
                 }
             }
         }

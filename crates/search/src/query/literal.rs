@@ -32,7 +32,7 @@ impl Literal {
     /// assert_eq!(Literal::read("2024-01-31"), Literal::from("2024-01-31"));
     /// ```
     pub fn read(text: &str) -> Literal {
-        super::parse::as_number(text).unwrap_or_else(|| Literal::Text(text.into()))
+        super::tokens::as_number(text).unwrap_or_else(|| Literal::Text(text.into()))
     }
 }
 

@@ -3,7 +3,8 @@
 use std::fmt::{self, Display as _};
 use std::ops::Bound;
 
-use super::parse::{RESERVED, is_word};
+use super::grammar::RESERVED;
+use super::tokens::is_word;
 use super::{Condition, Query, Test};
 
 impl fmt::Display for Query {

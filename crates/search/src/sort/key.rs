@@ -8,8 +8,8 @@ use docvalues_format::file::kind::to_f64;
 use smallvec::SmallVec;
 
 use crate::columns::{Columns, Slot, filter};
+use crate::constant::is_constant;
 use crate::error::Result;
-use crate::known::is_constant;
 use crate::search::Request;
 use crate::skip;
 use crate::window::{Cells, NO_ORD, Window};
@@ -32,7 +32,7 @@ pub(crate) struct Key {
 
 /// Where a value lies in the order of a key: what is less comes first. Byte strings are a `B`.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Place<B = Vec<u8>> {
+pub(crate) enum SortValue<B = Vec<u8>> {
     /// No value, and these come first.
     First,
     Number(u64),
@@ -45,55 +45,55 @@ pub(crate) enum Place<B = Vec<u8>> {
     Last,
 }
 
-impl<B> Place<B> {
+impl<B> SortValue<B> {
     pub(super) fn class(&self) -> u8 {
         match self {
-            Place::First => 0,
-            Place::Number(_) | Place::Bytes(_) | Place::BytesDown(_) => 1,
-            Place::NoNumber => 2,
-            Place::Last => 3,
+            SortValue::First => 0,
+            SortValue::Number(_) | SortValue::Bytes(_) | SortValue::BytesDown(_) => 1,
+            SortValue::NoNumber => 2,
+            SortValue::Last => 3,
         }
     }
 
     /// The same place, with its byte string as `to` makes it.
-    pub(super) fn map<C>(self, to: impl FnOnce(B) -> C) -> Place<C> {
+    pub(super) fn map<C>(self, to: impl FnOnce(B) -> C) -> SortValue<C> {
         match self {
-            Place::First => Place::First,
-            Place::Number(number) => Place::Number(number),
-            Place::Bytes(bytes) => Place::Bytes(to(bytes)),
-            Place::BytesDown(bytes) => Place::BytesDown(to(bytes)),
-            Place::NoNumber => Place::NoNumber,
-            Place::Last => Place::Last,
+            SortValue::First => SortValue::First,
+            SortValue::Number(number) => SortValue::Number(number),
+            SortValue::Bytes(bytes) => SortValue::Bytes(to(bytes)),
+            SortValue::BytesDown(bytes) => SortValue::BytesDown(to(bytes)),
+            SortValue::NoNumber => SortValue::NoNumber,
+            SortValue::Last => SortValue::Last,
         }
     }
 }
 
-impl Place {
-    fn as_slice(&self) -> Place<&[u8]> {
+impl SortValue {
+    fn as_slice(&self) -> SortValue<&[u8]> {
         match self {
-            Place::Bytes(bytes) => Place::Bytes(bytes),
-            Place::BytesDown(bytes) => Place::BytesDown(bytes),
-            Place::Number(number) => Place::Number(*number),
-            Place::First => Place::First,
-            Place::NoNumber => Place::NoNumber,
-            Place::Last => Place::Last,
+            SortValue::Bytes(bytes) => SortValue::Bytes(bytes),
+            SortValue::BytesDown(bytes) => SortValue::BytesDown(bytes),
+            SortValue::Number(number) => SortValue::Number(*number),
+            SortValue::First => SortValue::First,
+            SortValue::NoNumber => SortValue::NoNumber,
+            SortValue::Last => SortValue::Last,
         }
     }
 }
 
-impl<B: Ord> Ord for Place<B> {
-    fn cmp(&self, other: &Place<B>) -> Ordering {
+impl<B: Ord> Ord for SortValue<B> {
+    fn cmp(&self, other: &SortValue<B>) -> Ordering {
         match (self, other) {
-            (Place::Number(a), Place::Number(b)) => a.cmp(b),
-            (Place::Bytes(a), Place::Bytes(b)) => a.cmp(b),
-            (Place::BytesDown(a), Place::BytesDown(b)) => b.cmp(a),
+            (SortValue::Number(a), SortValue::Number(b)) => a.cmp(b),
+            (SortValue::Bytes(a), SortValue::Bytes(b)) => a.cmp(b),
+            (SortValue::BytesDown(a), SortValue::BytesDown(b)) => b.cmp(a),
             _ => self.class().cmp(&other.class()),
         }
     }
 }
 
-impl<B: Ord> PartialOrd for Place<B> {
-    fn partial_cmp(&self, other: &Place<B>) -> Option<Ordering> {
+impl<B: Ord> PartialOrd for SortValue<B> {
+    fn partial_cmp(&self, other: &SortValue<B>) -> Option<Ordering> {
         Some(self.cmp(other))
     }
 }
@@ -122,7 +122,7 @@ impl Keys {
         const ALLOCATION: usize = 16;
         match self.keys.len() {
             0..=INLINE => size_of::<Entry>(),
-            keys => size_of::<Entry>() + ALLOCATION + keys * size_of::<Place>(),
+            keys => size_of::<Entry>() + ALLOCATION + keys * size_of::<SortValue>(),
         }
     }
 
@@ -142,20 +142,20 @@ impl Keys {
     pub(crate) fn entry_before(&self, window: &Window<'_>, at: usize, last: Option<&Entry>) -> Option<Entry> {
         let doc = window.doc(at);
         if let Some(last) = last {
-            let places = self.keys.iter().map(|key| key.place(window, at));
-            let order = places.cmp(last.places.iter().map(Place::as_slice));
+            let values = self.keys.iter().map(|key| key.value(window, at));
+            let order = values.cmp(last.values.iter().map(SortValue::as_slice));
             if order.then(doc.cmp(&last.doc)).is_ge() {
                 return None;
             }
         }
-        let places = self.keys.iter().map(|key| key.place(window, at).map(<[u8]>::to_vec));
-        Some(Entry { places: places.collect(), doc })
+        let values = self.keys.iter().map(|key| key.value(window, at).map(<[u8]>::to_vec));
+        Some(Entry { values: values.collect(), doc })
     }
 }
 
 impl Key {
     /// Where the window's document `at` lies; its column was read.
-    pub(crate) fn place<'w>(&self, window: &'w Window<'_>, at: usize) -> Place<&'w [u8]> {
+    pub(crate) fn value<'w>(&self, window: &'w Window<'_>, at: usize) -> SortValue<&'w [u8]> {
         let number = match window.cells(self.slot) {
             Cells::Numbers(numbers) => numbers.get(at),
             Cells::Ords(ords) => (ords[at] != NO_ORD).then(|| ords[at].get().into()),
@@ -163,8 +163,8 @@ impl Key {
             Cells::OrdLists(lists) => self.extreme_ord(lists.get(at)),
             Cells::Bytes(strings) => {
                 return match strings.get(at) {
-                    Some(bytes) if self.descending => Place::BytesDown(bytes),
-                    Some(bytes) => Place::Bytes(bytes),
+                    Some(bytes) if self.descending => SortValue::BytesDown(bytes),
+                    Some(bytes) => SortValue::Bytes(bytes),
                     None => self.missing(),
                 };
             }
@@ -186,16 +186,16 @@ impl Key {
         ord.map(|ord| ord.get().into())
     }
 
-    fn missing<B>(&self) -> Place<B> {
-        if self.missing_first { Place::First } else { Place::Last }
+    fn missing<B>(&self) -> SortValue<B> {
+        if self.missing_first { SortValue::First } else { SortValue::Last }
     }
 
-    pub(super) fn of_number<B>(&self, number: i64) -> Place<B> {
+    pub(super) fn of_number<B>(&self, number: i64) -> SortValue<B> {
         if self.is_nan(number) {
-            return Place::NoNumber;
+            return SortValue::NoNumber;
         }
         let ascending = self.canonical(number).cast_unsigned() ^ (1 << 63);
-        Place::Number(if self.descending { !ascending } else { ascending })
+        SortValue::Number(if self.descending { !ascending } else { ascending })
     }
 
     pub(super) fn is_of_doubles(&self) -> bool {
@@ -212,8 +212,8 @@ impl Key {
     }
 
     /// The numbers that come before that at `place`, or are equal to it if `ties`. Of doubles, NaNs may be among them.
-    pub(super) fn before(&self, place: &Place, ties: bool) -> Option<RangeInclusive<i64>> {
-        let Place::Number(rank) = *place else { return None };
+    pub(super) fn before(&self, place: &SortValue, ties: bool) -> Option<RangeInclusive<i64>> {
+        let SortValue::Number(rank) = *place else { return None };
         let number = ((if self.descending { !rank } else { rank }) ^ (1 << 63)).cast_signed();
         let is_zero = self.is_of_doubles() && number == 0;
         let none = RangeInclusive::new(i64::MAX, i64::MIN);
@@ -233,20 +233,20 @@ impl Key {
         &self,
         columns: &Columns,
         docs: DocRange,
-        (place, ties): (&Place, bool),
+        (place, ties): (&SortValue, bool),
         bits: &mut [u64],
         pruned: &mut Pruning,
     ) -> Result<bool> {
         let column = columns.get(self.slot);
         match place {
             // Others without a value are all that is as good.
-            Place::First if !ties => return Ok(true),
-            Place::First => {}
-            Place::Number(_) => {
+            SortValue::First if !ties => return Ok(true),
+            SortValue::First => {}
+            SortValue::Number(_) => {
                 let numbers = self.before(place, ties).unwrap_or(i64::MIN..=i64::MAX);
                 filter(column, docs, &numbers, bits, pruned)?;
             }
-            Place::NoNumber | Place::Last if !ties => column.exists(docs, bits)?,
+            SortValue::NoNumber | SortValue::Last if !ties => column.exists(docs, bits)?,
             _ => return Ok(false),
         }
         if self.missing_first {
@@ -282,13 +282,13 @@ impl Key {
     }
 }
 
-/// Keys whose places need no memory of their own: an entry is made for each document that comes in, and all are freed at
+/// Keys whose values need no memory of their own: an entry is made for each document that comes in, and all are freed at
 /// once when a search is interrupted.
 const INLINE: usize = 2;
 
 /// A document and its place by each key.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Entry {
-    pub(crate) places: SmallVec<[Place; INLINE]>,
+    pub(crate) values: SmallVec<[SortValue; INLINE]>,
     pub(crate) doc: DocId,
 }

@@ -11,7 +11,7 @@ use docvalues_column::DocId;
 
 use crate::docs::len_u32;
 use crate::error::Result;
-use crate::stop::Stop;
+use crate::interrupt::Interrupt;
 use crate::threads::TOGETHER;
 use crate::{memory, threads};
 
@@ -63,7 +63,7 @@ pub(super) fn sort(
     bits: u32,
     threads: usize,
     wanted: bool,
-    stop: &Stop,
+    stop: &Interrupt,
 ) -> Result<Option<Vec<u64>>> {
     let threads = if docs.len() < FEW { 1 } else { threads };
     let digits = bits.div_ceil(DIGIT);
@@ -79,7 +79,7 @@ pub(super) fn sort(
             return Ok(None);
         }
         if spare.is_empty() {
-            spare = memory::zeros(docs.len())?;
+            spare = memory::zeroed(docs.len())?;
         }
         pass.put(from, counts, &mut spare, |item| item)?;
         std::mem::swap(&mut items, &mut spare);
@@ -95,7 +95,7 @@ struct Pass<'s, D> {
     digits: usize,
     threads: usize,
     digit: D,
-    stop: &'s Stop,
+    stop: &'s Interrupt,
 }
 
 impl<D: Fn(u64) -> usize + Sync> Pass<'_, D> {
@@ -177,7 +177,8 @@ mod tests {
         expected.sort_unstable();
         for wanted in [false, true] {
             let mut sorted = docs.clone();
-            let items = sort(&mut sorted, items.clone(), bits, threads, wanted, &Stop::default()).unwrap();
+            let items =
+                sort(&mut sorted, items.clone(), bits, threads, wanted, &Interrupt::default()).unwrap();
             assert!(
                 sorted.into_iter().eq(expected.iter().copied().map(doc)),
                 "{} of {bits} bits",

@@ -9,17 +9,17 @@ use hashbrown::HashSet;
 use crate::collector::Collector;
 use crate::columns::Slot;
 use crate::error::Result;
+use crate::interrupt::Interrupt;
 use crate::memory;
-use crate::passes::Passes;
+use crate::multi_pass::MultiPass;
 use crate::search::Request;
-use crate::stop::Stop;
 use crate::window::{Cells, NO_ORD, Numbers, Window};
 
 /// So many values are told apart, whatever they are.
 const EXACT: usize = 1 << 16;
 
 /// Numbers this close to each other have a bit each: 16 MiB.
-const NEAR: u32 = 1 << 27;
+const MAX_DENSE: u32 = 1 << 27;
 
 /// 2^14 registers: an error of 0.8 %, two times of three.
 const REGISTERS: u8 = 14;
@@ -52,14 +52,14 @@ pub(crate) struct DistinctValues {
 
 enum Seen {
     /// So many, as the column's description says.
-    Known(u64),
+    Constant(u64),
     /// So many ords, or numbers from the first one on, may be there: too many for the memory, so that a range of them is
     /// looked at after the other.
     Later(i64, u32),
     /// A bit for each ord.
     Ords(Vec<u64>),
     /// A bit for each number or ord from the first one on; others are not seen.
-    Near(i64, Vec<u64>),
+    Dense(i64, Vec<u64>),
     Numbers(Few<i64>),
     Bytes(Few<Vec<u8>>),
 }
@@ -84,10 +84,10 @@ impl DistinctValues {
     /// In so many bytes.
     pub(crate) fn new(slot: Slot, request: &Request<'_>, bytes: usize) -> Result<DistinctValues> {
         let column = request.columns().get(slot);
-        let bits = |places: u32| memory::zeros::<u64>((places as usize).div_ceil(64));
+        let bits = |places: u32| memory::zeroed::<u64>((places as usize).div_ceil(64));
         let fits = |places: u32| (places / 8) as usize <= bytes;
-        let seen = match (request.known(slot), column.values()) {
-            (Some(known), _) => Seen::Known(known.value.is_some().into()),
+        let seen = match (request.constant(slot), column.values()) {
+            (Some(known), _) => Seen::Constant(known.value.is_some().into()),
             (None, Values::Ords(_, terms)) => match terms.term_count() {
                 terms if fits(terms) => Seen::Ords(bits(terms)?),
                 terms => Seen::Later(0, terms),
@@ -96,8 +96,8 @@ impl DistinctValues {
                 let bounds = column.info().bounds.range();
                 let (first, last) = if bounds.is_empty() { (0, 0) } else { bounds.into_inner() };
                 match u32::try_from(last.abs_diff(first)) {
-                    Ok(span) if span < NEAR && fits(span) => Seen::Near(first, bits(span + 1)?),
-                    Ok(span) if span < NEAR => Seen::Later(first, span + 1),
+                    Ok(span) if span < MAX_DENSE && fits(span) => Seen::Dense(first, bits(span + 1)?),
+                    Ok(span) if span < MAX_DENSE => Seen::Later(first, span + 1),
                     _ => Seen::Numbers(Few::new(usize::MAX)),
                 }
             }
@@ -110,9 +110,9 @@ impl DistinctValues {
     pub(crate) fn finish(self, request: &Request<'_>) -> Result<Distinct> {
         let DistinctValues { slot, seen, bytes } = self;
         Ok(match seen {
-            Seen::Known(count) => Distinct::Exact(count),
+            Seen::Constant(count) => Distinct::Exact(count),
             Seen::Later(first, places) => Distinct::Exact(by_ranges(request, slot, first, places, bytes)?),
-            Seen::Ords(seen) | Seen::Near(_, seen) => Distinct::Exact(bits::count(&seen) as u64),
+            Seen::Ords(seen) | Seen::Dense(_, seen) => Distinct::Exact(bits::count(&seen) as u64),
             Seen::Numbers(few) => few.count(),
             Seen::Bytes(few) => few.count(),
         })
@@ -127,9 +127,9 @@ impl DistinctValues {
                     }
                 }
             }
-            Seen::Near(first, seen) => {
+            Seen::Dense(first, seen) => {
                 let there = ords.iter().filter(|ord| **ord != NO_ORD);
-                there.for_each(|ord| see_near(*first, ord.get().into(), seen));
+                there.for_each(|ord| see_dense(*first, ord.get().into(), seen));
             }
             _ => {}
         }
@@ -137,7 +137,7 @@ impl DistinctValues {
 
     fn see_numbers(&mut self, numbers: Numbers<'_>) {
         match &mut self.seen {
-            Seen::Near(first, seen) => numbers.each(|_, number| see_near(*first, number, seen)),
+            Seen::Dense(first, seen) => numbers.each(|_, number| see_dense(*first, number, seen)),
             Seen::Numbers(few) => numbers.each(|_, number| few.see(&number, 0, i64::clone)),
             _ => {}
         }
@@ -147,10 +147,10 @@ impl DistinctValues {
 impl Collector for DistinctValues {
     fn fork(&self) -> DistinctValues {
         let seen = match &self.seen {
-            Seen::Known(_) => Seen::Known(0),
+            Seen::Constant(_) => Seen::Constant(0),
             Seen::Later(first, places) => Seen::Later(*first, *places),
             Seen::Ords(seen) => Seen::Ords(vec![0; seen.len()]),
-            Seen::Near(first, seen) => Seen::Near(*first, vec![0; seen.len()]),
+            Seen::Dense(first, seen) => Seen::Dense(*first, vec![0; seen.len()]),
             Seen::Numbers(few) => Seen::Numbers(Few::new(few.most)),
             Seen::Bytes(few) => Seen::Bytes(Few::new(few.most)),
         };
@@ -158,13 +158,13 @@ impl Collector for DistinctValues {
     }
 
     fn is_idle(&self) -> bool {
-        matches!(self.seen, Seen::Known(_) | Seen::Later(..))
+        matches!(self.seen, Seen::Constant(_) | Seen::Later(..))
     }
 
     fn most_threads(&self) -> usize {
         let each = match &self.seen {
-            Seen::Known(_) | Seen::Later(..) => return usize::MAX,
-            Seen::Ords(seen) | Seen::Near(_, seen) => size_of_val(seen.as_slice()),
+            Seen::Constant(_) | Seen::Later(..) => return usize::MAX,
+            Seen::Ords(seen) | Seen::Dense(_, seen) => size_of_val(seen.as_slice()),
             Seen::Numbers(_) => TABLE,
             Seen::Bytes(few) => TABLE.saturating_add(few.most),
         };
@@ -190,9 +190,9 @@ impl Collector for DistinctValues {
         Ok(())
     }
 
-    fn merge(&mut self, other: DistinctValues, _stop: &Stop) -> Result<()> {
+    fn merge(&mut self, other: DistinctValues, _stop: &Interrupt) -> Result<()> {
         match (&mut self.seen, other.seen) {
-            (Seen::Ords(to), Seen::Ords(from)) | (Seen::Near(_, to), Seen::Near(_, from)) => {
+            (Seen::Ords(to), Seen::Ords(from)) | (Seen::Dense(_, to), Seen::Dense(_, from)) => {
                 to.iter_mut().zip(from).for_each(|(to, from)| *to |= from);
             }
             (Seen::Numbers(to), Seen::Numbers(from)) => to.merge(from, |_| 0),
@@ -206,7 +206,7 @@ impl Collector for DistinctValues {
 
 /// Sees a number, if there is a bit for it.
 #[inline]
-fn see_near(first: i64, number: i64, seen: &mut [u64]) {
+fn see_dense(first: i64, number: i64, seen: &mut [u64]) {
     let at = usize::try_from(number.wrapping_sub(first)).unwrap_or(usize::MAX);
     if let Some(word) = seen.get_mut(at / 64) {
         *word |= 1 << (at % 64);
@@ -217,17 +217,17 @@ fn see_near(first: i64, number: i64, seen: &mut [u64]) {
 fn by_ranges(request: &Request<'_>, slot: Slot, first: i64, places: u32, bytes: usize) -> Result<u64> {
     let width = u32::try_from(bytes.saturating_mul(8) / 64 * 64).unwrap_or(u32::MAX).min(places);
     let mut distinct = 0;
-    Passes { places, width, bytes }.run(
+    MultiPass { places, width, bytes }.run(
         request,
         |part, _| {
             let range = part.range();
-            let seen = memory::zeros(range.len().div_ceil(64))?;
+            let seen = memory::zeroed(range.len().div_ceil(64))?;
             // Ranges are whole words but for the last, and no number lies behind that.
-            let seen = Seen::Near(first + i64::from(range.start), seen);
+            let seen = Seen::Dense(first + i64::from(range.start), seen);
             Ok(DistinctValues { slot, seen, bytes })
         },
         |pass| {
-            if let Seen::Near(_, seen) = pass.seen {
+            if let Seen::Dense(_, seen) = pass.seen {
                 distinct += bits::count(&seen) as u64;
             }
             Ok(())

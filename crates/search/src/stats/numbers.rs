@@ -6,10 +6,10 @@ use docvalues_format::file::kind::{to_f64, to_u64};
 use super::Sum;
 use crate::collector::Collector;
 use crate::columns::Slot;
+use crate::constant::ConstantColumn;
 use crate::error::Result;
-use crate::known::Known;
+use crate::interrupt::Interrupt;
 use crate::search::Request;
-use crate::stop::Stop;
 use crate::window::{Cells, Window};
 
 /// What numbers are together.
@@ -18,8 +18,8 @@ pub(crate) struct NumberStats {
     logical: LogicalType,
     spread: bool,
     now: Numbers,
-    /// Part by part: sums of doubles depend on the order in which they are added.
-    parts: Vec<(u32, Numbers)>,
+    /// Part by chunk: sums of doubles depend on the order in which they are added.
+    chunks: Vec<(u32, Numbers)>,
     is_known: bool,
 }
 
@@ -54,14 +54,14 @@ struct Spread {
 impl NumberStats {
     pub(crate) fn new(slot: Slot, request: &Request<'_>, spread: bool) -> NumberStats {
         let logical = request.columns().get(slot).info().field.logical;
-        let known = request.known(slot);
-        let parts = known.map(|known| (0, Numbers::known(known, logical, spread))).into_iter().collect();
-        NumberStats { slot, logical, spread, now: Numbers::default(), parts, is_known: known.is_some() }
+        let known = request.constant(slot);
+        let chunks = known.map(|known| (0, Numbers::known(known, logical, spread))).into_iter().collect();
+        NumberStats { slot, logical, spread, now: Numbers::default(), chunks, is_known: known.is_some() }
     }
 
     pub(crate) fn finish(mut self) -> Numbers {
-        self.parts.sort_unstable_by_key(|(part, _)| *part);
-        self.parts.iter().fold(Numbers::default(), |all, (_, part)| all.and(part))
+        self.chunks.sort_unstable_by_key(|(chunk, _)| *chunk);
+        self.chunks.iter().fold(Numbers::default(), |all, (_, chunk)| all.and(chunk))
     }
 
     /// Adds numbers of which each is one.
@@ -94,7 +94,7 @@ impl NumberStats {
 
 impl Collector for NumberStats {
     fn fork(&self) -> NumberStats {
-        NumberStats { now: Numbers::default(), parts: Vec::new(), ..*self }
+        NumberStats { now: Numbers::default(), chunks: Vec::new(), ..*self }
     }
 
     fn is_idle(&self) -> bool {
@@ -122,14 +122,14 @@ impl Collector for NumberStats {
         Ok(())
     }
 
-    fn part_ends(&mut self, part: u32) {
+    fn chunk_ends(&mut self, chunk: u32) {
         if !self.is_known {
-            self.parts.push((part, std::mem::take(&mut self.now)));
+            self.chunks.push((chunk, std::mem::take(&mut self.now)));
         }
     }
 
-    fn merge(&mut self, other: NumberStats, _stop: &Stop) -> Result<()> {
-        self.parts.extend(other.parts);
+    fn merge(&mut self, other: NumberStats, _stop: &Interrupt) -> Result<()> {
+        self.chunks.extend(other.chunks);
         Ok(())
     }
 }
@@ -137,7 +137,7 @@ impl Collector for NumberStats {
 impl Numbers {
     /// One number, so many times.
     #[expect(clippy::cast_precision_loss, reason = "a mean is no count, nor is a sum of doubles")]
-    fn known(known: Known, logical: LogicalType, spread: bool) -> Numbers {
+    fn known(known: ConstantColumn, logical: LogicalType, spread: bool) -> Numbers {
         let mut all = Numbers {
             docs: known.docs,
             missing: known.docs - known.with_value,

@@ -10,8 +10,8 @@ use docvalues_format::file::kind::to_f64;
 use crate::collector::Collector;
 use crate::columns::Slot;
 use crate::error::Result;
+use crate::interrupt::Interrupt;
 use crate::search::Request;
-use crate::stop::Stop;
 use crate::window::{Cells, Window};
 
 /// Bits by which a pass narrows a range.
@@ -135,7 +135,7 @@ impl Collector for Counter {
         Ok(())
     }
 
-    fn merge(&mut self, other: Counter, _stop: &Stop) -> Result<()> {
+    fn merge(&mut self, other: Counter, _stop: &Interrupt) -> Result<()> {
         for (to, from) in self.ranges.iter_mut().zip(other.ranges) {
             to.counts.iter_mut().zip(from.counts).for_each(|(to, from)| *to += from);
         }

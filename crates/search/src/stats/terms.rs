@@ -4,9 +4,9 @@ use docvalues_column::{Column, TermOrd, Value};
 
 use crate::collector::Collector;
 use crate::columns::Slot;
+use crate::constant::ConstantColumn;
 use crate::error::Result;
-use crate::known::Known;
-use crate::stop::Stop;
+use crate::interrupt::Interrupt;
 use crate::window::{Cells, NO_ORD, Window};
 
 /// What terms or byte strings are together.
@@ -21,7 +21,7 @@ pub(crate) struct TermStats {
 }
 
 impl TermStats {
-    pub(crate) fn new(slot: Slot, known: Option<Known>) -> TermStats {
+    pub(crate) fn new(slot: Slot, known: Option<ConstantColumn>) -> TermStats {
         let none =
             TermStats { slot, docs: 0, missing: 0, values: 0, ords: None, bytes: None, is_known: false };
         let Some(known) = known else { return none };
@@ -98,7 +98,7 @@ impl Collector for TermStats {
         Ok(())
     }
 
-    fn merge(&mut self, other: TermStats, _stop: &Stop) -> Result<()> {
+    fn merge(&mut self, other: TermStats, _stop: &Interrupt) -> Result<()> {
         let values = self.values + other.values;
         self.docs += other.docs;
         self.missing += other.missing;

@@ -22,7 +22,7 @@ fn check(source: &MemSource, step: Step, docs: &[u32], expected: Option<&[(i64, 
     let found = Search::new(source).histogram(Docs::list(&docs).unwrap(), &histogram);
     match expected {
         Some(expected) => {
-            let ranges = found.unwrap().ranges;
+            let ranges = found.unwrap().buckets;
             assert_eq!(ranges.iter().map(|r| (r.from, r.count)).collect::<Vec<_>>(), expected);
         }
         None => assert_eq!(found.unwrap_err().to_string(), all.to_string()),
@@ -36,7 +36,7 @@ fn a_width_that_is_no_double_is_exact() {
     let width = (1_u64 << 53) + 1;
     let histogram = Histogram::of("n", Step::Whole(width));
     let found = Search::new(&source).histogram(Docs::All, &histogram).unwrap();
-    let counts: Vec<_> = found.ranges.iter().map(|range| (range.from, range.count)).collect();
+    let counts: Vec<_> = found.buckets.iter().map(|range| (range.from, range.count)).collect();
     let width = width.cast_signed();
     assert_eq!(counts, [(-width, 1), (0, 1), (width, 1)]);
     let none = Histogram::of("n", Step::Whole(0));
@@ -71,7 +71,7 @@ fn values_by_range_that_take_too_much_memory_are_refused() {
         let error = search(65_536).unwrap_err().to_string();
         assert!(error.contains("the values of `n` by range take more than 65536 bytes"), "{error}");
         let found = search(10_000_000).unwrap();
-        let distinct = found.ranges.iter().map(|range| range.facet.as_ref().unwrap().distinct);
+        let distinct = found.buckets.iter().map(|range| range.facet.as_ref().unwrap().distinct);
         assert!(distinct.eq([10_000, 10_000]));
     }
 }

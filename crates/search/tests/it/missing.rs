@@ -41,7 +41,7 @@ fn a_missing_column_has_no_values() {
         let histogram = Histogram::of("none", Step::Edges(vec![0, 9]));
         let found = search.histogram(docs, &histogram).unwrap();
         assert_eq!((found.docs, found.missing, found.outside), (hits, hits, 0));
-        assert!(found.ranges.iter().all(|range| range.count == 0));
+        assert!(found.buckets.iter().all(|range| range.count == 0));
         for order in [GroupOrder::Count, GroupOrder::Best, GroupOrder::Metric(0)] {
             let group = Group::by("none").metric(Metric::Sum("number".into())).order(order).docs(2);
             let found = search.group(docs, &group).unwrap();

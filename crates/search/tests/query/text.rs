@@ -16,7 +16,7 @@ fn parse(text: &str) -> Query {
 /// Where a text is wrong, and how.
 fn wrong(text: &str) -> (usize, String) {
     match Query::parse(text) {
-        Err(Error::Query(error)) => (error.column().unwrap_or(0), error.what().to_owned()),
+        Err(Error::Query(error)) => (error.column().unwrap_or(0), error.message().to_owned()),
         other => panic!("{text}: {other:?}"),
     }
 }
@@ -43,7 +43,7 @@ proptest! {
             Ok(query) => prop_assert_eq!(Query::parse(&query.to_string()).unwrap(), query),
             Err(Error::Query(error)) => {
                 prop_assert!((1..=text.chars().count() + 1).contains(&error.column().unwrap()));
-                prop_assert!(error.caret().unwrap().contains(error.what()));
+                prop_assert!(error.caret().unwrap().contains(error.message()));
             }
             Err(error) => panic!("{error}"),
         }
@@ -243,7 +243,7 @@ fn a_literal_that_does_not_fit_is_named_with_its_column_and_type() {
         ("i64.numeric ^= '1'", 16, "column `i64.numeric` is i64, and only byte strings have a prefix"),
     ] {
         let Err(Error::Query(error)) = parse(text).bind(&source) else { panic!("{text}") };
-        assert_eq!((error.column().unwrap(), error.what()), (column, what), "{text}");
+        assert_eq!((error.column().unwrap(), error.message()), (column, what), "{text}");
     }
     let Err(Error::Query(error)) = parse("true or nowhere = 1").bind(&source) else { panic!() };
     assert_eq!((error.column(), error.no_such_column()), (Some(9), Some("nowhere")));

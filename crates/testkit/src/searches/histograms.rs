@@ -26,7 +26,7 @@ pub(super) fn check(searches: &[Search<'_>], docs: Docs<'_>, rows: &Rows, hits: 
     for (asked, other) in asked.into_iter().zip(at + 1..) {
         let expected = expected(column, &asked.step, &found);
         for search in searches {
-            let HistogramCounts { ranges, docs, missing: without, outside, .. } =
+            let HistogramCounts { buckets: ranges, docs, missing: without, outside, .. } =
                 search.histogram(docs, &asked).unwrap_or_else(|error| panic!("{asked:?}: {error}"));
             let counts: BTreeMap<i64, u64> = ranges
                 .iter()
@@ -75,7 +75,7 @@ fn check_inside(
     }
     for search in searches {
         let found = search.histogram(docs, &asked).unwrap_or_else(|error| panic!("{asked:?}: {error}"));
-        for range in found.ranges {
+        for range in found.buckets {
             let docs = by_range.get(&range.from).map_or(&[][..], Vec::as_slice);
             if let Some(facet) = &asked.facet {
                 let expected = searches[0].facet(Docs::list(docs).unwrap(), facet).unwrap();

@@ -5,36 +5,36 @@ use std::sync::Arc;
 use docvalues_column::{Column, ColumnInfo, ColumnSource, DocId, Field, Kind};
 
 use super::chunk::Chunk;
-use super::distinct::{Distinct, NOWHERE};
-use super::filled::{Allowance, Filled};
+use super::chunk_buffer::{Allowance, ChunkBuffer};
+use super::dedup::{Dedup, NOWHERE};
 use crate::Search;
 use crate::error::Result;
-use crate::stop::Stop;
+use crate::interrupt::Interrupt;
 
 /// Open columns, and what is needed to read them into chunks.
-pub(crate) struct Filler {
+pub(crate) struct ChunkReader {
     columns: Vec<Arc<dyn Column>>,
     /// Documents of the source.
     total: u32,
-    stop: Stop,
+    stop: Interrupt,
     /// Those of a chunk, where a column wants to read them in order.
-    distinct: Distinct<DocId>,
+    distinct: Dedup<DocId>,
 }
 
-impl std::fmt::Debug for Filler {
+impl std::fmt::Debug for ChunkReader {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_list().entries(self.fields().map(|field| &field.name)).finish()
     }
 }
 
-impl Filler {
-    pub(crate) fn open<S: AsRef<str>>(search: &Search<'_>, names: &[S]) -> Result<Filler> {
+impl ChunkReader {
+    pub(crate) fn open<S: AsRef<str>>(search: &Search<'_>, names: &[S]) -> Result<ChunkReader> {
         let columns = names.iter().map(|name| search.column(name.as_ref()));
-        Ok(Filler {
+        Ok(ChunkReader {
             columns: columns.collect::<Result<_, _>>()?,
             total: search.docs(),
             stop: search.stop.clone(),
-            distinct: Distinct::default(),
+            distinct: Dedup::default(),
         })
     }
 
@@ -55,7 +55,7 @@ impl Filler {
     pub(crate) fn chunk(&self) -> Chunk {
         Chunk {
             docs: Vec::new(),
-            columns: self.columns.iter().map(|column| Filled::new(column.info().kind())).collect(),
+            columns: self.columns.iter().map(|column| ChunkBuffer::new(column.info().kind())).collect(),
         }
     }
 

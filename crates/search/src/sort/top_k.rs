@@ -9,20 +9,20 @@ use docvalues_format::bits;
 
 use super::address;
 use super::key::{Entry, Keys};
-use crate::collector::{Collector, Wants};
+use crate::collector::{Collector, Competitive};
 use crate::columns::{Columns, Slot};
 use crate::error::Result;
-use crate::query::{grouped, told};
+use crate::interrupt::Interrupt;
+use crate::query::{describe_pruning, grouped};
 use crate::search::Request;
-use crate::stop::Stop;
 use crate::threads;
 use crate::window::{Cells, NO_ORD, Window};
 
 /// Values that are looked at one by one where one of them may come in.
-const CHUNK: usize = 64;
+const STRIDE: usize = 64;
 
 /// What is kept of the documents that come first.
-pub(crate) trait Kept: Sized + Send {
+pub(crate) trait TopKQueue: Sized + Send {
     /// The same with nothing in it.
     fn fork(&self) -> Self;
 
@@ -31,7 +31,7 @@ pub(crate) trait Kept: Sized + Send {
         None
     }
 
-    /// What a document must come before to be kept, if not all are.
+    /// What a document must come before to be queue, if not all are.
     fn last(&self) -> Option<&Entry>;
 
     /// Whether documents may come before [`last`](Self::last) that are equal to it by all keys. They may not where documents
@@ -41,20 +41,20 @@ pub(crate) trait Kept: Sized + Send {
     }
 
     /// Keeps the window's document `at`, if it comes before [`last`](Self::last).
-    fn offer(&mut self, keys: &Keys, window: &Window<'_>, at: usize);
+    fn collect(&mut self, keys: &Keys, window: &Window<'_>, at: usize);
 
-    /// Takes over what another one has kept.
+    /// Takes over what another one has queue.
     ///
     /// # Errors
     ///
     /// When the search is interrupted.
-    fn merge(&mut self, other: Self, stop: &Stop) -> Result<()>;
+    fn merge(&mut self, other: Self, stop: &Interrupt) -> Result<()>;
 }
 
 /// Shows the documents that may come first to who keeps them, and as few others as possible.
-pub(crate) struct Competition<K> {
+pub(crate) struct TopKCollector<K> {
     keys: Keys,
-    kept: K,
+    queue: K,
     profile: TopProfile,
     most_threads: usize,
 }
@@ -67,53 +67,53 @@ pub(crate) struct Competition<K> {
 pub struct TopProfile {
     /// Documents whose keys were looked at. All others were skipped. Some are counted again: those of the first look, and all
     /// of a guess that was wrong.
-    pub seen: u64,
+    pub visited: u64,
     /// What the indexes of the first key's column decided about the documents that could still come in.
     pub filter: Pruning,
 }
 
 impl AddAssign for TopProfile {
     fn add_assign(&mut self, other: TopProfile) {
-        self.seen += other.seen;
+        self.visited += other.visited;
         self.filter += other.filter;
     }
 }
 
 impl fmt::Display for TopProfile {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} looks at documents", grouped(self.seen))?;
-        if self.filter.is_empty() { Ok(()) } else { write!(f, "; {}", told(&self.filter)) }
+        write!(f, "{} looks at documents", grouped(self.visited))?;
+        if self.filter.is_empty() { Ok(()) } else { write!(f, "; {}", describe_pruning(&self.filter)) }
     }
 }
 
-impl<K: Kept> Competition<K> {
-    pub(crate) fn new(keys: Keys, kept: K) -> Competition<K> {
-        Competition { keys, kept, profile: TopProfile::default(), most_threads: usize::MAX }
+impl<K: TopKQueue> TopKCollector<K> {
+    pub(crate) fn new(keys: Keys, queue: K) -> TopKCollector<K> {
+        TopKCollector { keys, queue, profile: TopProfile::default(), most_threads: usize::MAX }
     }
 
     /// The same, by so many threads at most.
-    pub(crate) fn most_threads(self, most_threads: usize) -> Competition<K> {
-        Competition { most_threads, ..self }
+    pub(crate) fn most_threads(self, most_threads: usize) -> TopKCollector<K> {
+        TopKCollector { most_threads, ..self }
     }
 
     pub(crate) fn finish(self) -> (K, TopProfile) {
-        (self.kept, self.profile)
+        (self.queue, self.profile)
     }
 
     /// The numbers of the first key that can still come in, if not all can.
     fn competitive(&self) -> Option<RangeInclusive<i64>> {
         let key = self.keys.as_slice().first()?;
-        key.before(&self.kept.last()?.places[0], self.has_ties())
+        key.before(&self.queue.last()?.values[0], self.has_ties())
     }
 
     /// Whether a document may still come in that is equal to the last one by the first key.
     fn has_ties(&self) -> bool {
-        self.keys.as_slice().len() > 1 || self.kept.has_ties()
+        self.keys.as_slice().len() > 1 || self.queue.has_ties()
     }
 
     /// Offers the window's documents, once there are enough only those whose value by the first key is competitive. `pass` tells
     /// how many values at the front are not: see [`bits::pass_outside`].
-    fn offer_all<T: Copy>(
+    fn collect_competitive<T: Copy>(
         &mut self,
         window: &Window<'_>,
         values: &[T],
@@ -126,20 +126,20 @@ impl<K: Kept> Competition<K> {
             if let Some(numbers) = &competitive {
                 at += pass(&values[at..], numbers);
             }
-            for (at, &value) in (at..).zip(values.iter().skip(at).take(CHUNK)) {
+            for (at, &value) in (at..).zip(values.iter().skip(at).take(STRIDE)) {
                 if competitive.as_ref().is_none_or(|numbers| numbers.contains(&number(value))) {
-                    self.kept.offer(&self.keys, window, at);
+                    self.queue.collect(&self.keys, window, at);
                     competitive = self.competitive();
                 }
             }
-            at += CHUNK;
+            at += STRIDE;
         }
     }
 }
 
-impl<K: Kept> Collector for Competition<K> {
-    fn fork(&self) -> Competition<K> {
-        Competition::new(self.keys.clone(), self.kept.fork())
+impl<K: TopKQueue> Collector for TopKCollector<K> {
+    fn fork(&self) -> TopKCollector<K> {
+        TopKCollector::new(self.keys.clone(), self.queue.fork())
     }
 
     fn may_skip(&self) -> bool {
@@ -150,15 +150,26 @@ impl<K: Kept> Collector for Competition<K> {
         self.most_threads
     }
 
-    fn wants(&mut self, columns: &Columns, docs: DocRange, bits: &mut [u64]) -> Result<Wants> {
+    fn competitive_docs(
+        &mut self,
+        columns: &Columns,
+        docs: DocRange,
+        bits: &mut [u64],
+    ) -> Result<Competitive> {
         let keys = self.keys.as_slice();
-        let Some((key, last)) = keys.first().zip(self.kept.last()) else { return Ok(Wants::All) };
-        let before = (&last.places[0], self.has_ties());
+        let Some((key, last)) = keys.first().zip(self.queue.last()) else { return Ok(Competitive::All) };
+        let before = (&last.values[0], self.has_ties());
         let can_tell = key.add_before(columns, docs, before, bits, &mut self.profile.filter)?;
-        Ok(if can_tell { Wants::Bits } else { Wants::All })
+        Ok(if can_tell { Competitive::Bits } else { Competitive::All })
     }
 
-    fn open(&mut self, columns: &Columns, docs: DocRange, finely: bool, bits: &mut [u64]) -> Result<()> {
+    fn competitive_groups(
+        &mut self,
+        columns: &Columns,
+        docs: DocRange,
+        finely: bool,
+        bits: &mut [u64],
+    ) -> Result<()> {
         match self.keys.as_slice().first().zip(self.competitive()) {
             Some((key, numbers)) => key.open(columns, docs, &numbers, finely, &mut self.profile.filter, bits),
             None => {
@@ -169,11 +180,11 @@ impl<K: Kept> Collector for Competition<K> {
     }
 
     fn collect(&mut self, window: &mut Window<'_>) -> Result<()> {
-        self.profile.seen += window.len() as u64;
+        self.profile.visited += window.len() as u64;
         for key in self.keys.as_slice() {
             window.read(key.slot)?;
         }
-        if let Some(slot) = self.kept.slot() {
+        if let Some(slot) = self.queue.slot() {
             window.read(slot)?;
         }
         match self.keys.as_slice().first().map(|key| (key, window.cells(key.slot))) {
@@ -181,7 +192,7 @@ impl<K: Kept> Collector for Competition<K> {
                 let pass = |numbers: &[i64], wanted: &RangeInclusive<i64>| {
                     bits::pass_outside(numbers, *wanted.start(), *wanted.end())
                 };
-                self.offer_all(window, numbers.values, |number| number, pass);
+                self.collect_competitive(window, numbers.values, |number| number, pass);
             }
             Some((key, Cells::Ords(ords))) if key.values_decide(window) => {
                 // No range of numbers that come first or last has the one of a document without an ord.
@@ -191,18 +202,18 @@ impl<K: Kept> Collector for Competition<K> {
                     let has_any = |ords: &&[TermOrd]| {
                         ords.iter().fold(false, |any, &ord| any | wanted.contains(&number(ord)))
                     };
-                    ords.chunks(CHUNK).take_while(|ords| !has_any(ords)).count() * CHUNK
+                    ords.chunks(STRIDE).take_while(|ords| !has_any(ords)).count() * STRIDE
                 };
-                self.offer_all(window, ords, number, pass);
+                self.collect_competitive(window, ords, number, pass);
             }
-            _ => (0..window.len()).for_each(|at| self.kept.offer(&self.keys, window, at)),
+            _ => (0..window.len()).for_each(|at| self.queue.collect(&self.keys, window, at)),
         }
         Ok(())
     }
 
-    fn merge(&mut self, other: Competition<K>, stop: &Stop) -> Result<()> {
-        self.kept.merge(other.kept, stop)?;
-        self.profile.seen += other.profile.seen;
+    fn merge(&mut self, other: TopKCollector<K>, stop: &Interrupt) -> Result<()> {
+        self.queue.merge(other.queue, stop)?;
+        self.profile.visited += other.profile.visited;
         self.profile.filter += other.profile.filter;
         Ok(())
     }
@@ -223,7 +234,7 @@ impl TopDocs {
     }
 
     /// The same, where it is known that none of them comes behind `last`.
-    pub(crate) fn not_behind(top: usize, last: Option<Entry>) -> TopDocs {
+    pub(crate) fn bounded(top: usize, last: Option<Entry>) -> TopDocs {
         let behind = |last: Entry| Entry { doc: DocId::new(last.doc.get().saturating_add(1)), ..last };
         TopDocs { top, bound: last.map(behind), heap: BinaryHeap::new() }
     }
@@ -236,7 +247,7 @@ impl TopDocs {
     }
 }
 
-impl Kept for TopDocs {
+impl TopKQueue for TopDocs {
     fn fork(&self) -> TopDocs {
         TopDocs { top: self.top, bound: self.bound.clone(), heap: BinaryHeap::new() }
     }
@@ -249,7 +260,7 @@ impl Kept for TopDocs {
         self.heap.len() < self.top
     }
 
-    fn offer(&mut self, keys: &Keys, window: &Window<'_>, at: usize) {
+    fn collect(&mut self, keys: &Keys, window: &Window<'_>, at: usize) {
         if let Some(entry) = keys.entry_before(window, at, self.last()) {
             if self.heap.len() < self.top {
                 self.heap.push(entry);
@@ -259,7 +270,7 @@ impl Kept for TopDocs {
         }
     }
 
-    fn merge(&mut self, other: TopDocs, stop: &Stop) -> Result<()> {
+    fn merge(&mut self, other: TopDocs, stop: &Interrupt) -> Result<()> {
         self.heap.extend(other.heap);
         let mut pace = stop.pace();
         while self.heap.len() > self.top {

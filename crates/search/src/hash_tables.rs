@@ -5,8 +5,8 @@ use std::ops::Range;
 
 use hashbrown::{DefaultHashBuilder, HashTable};
 
-use crate::budget::Budget;
 use crate::docs::len_u32;
+use crate::memory_budget::MemoryBudget;
 
 /// Parts that hashes can tell apart.
 pub(crate) const HASH_PARTS: u32 = 1 << 12;
@@ -14,7 +14,7 @@ pub(crate) const HASH_PARTS: u32 = 1 << 12;
 /// The values that a pass over the documents is about: those whose hashes lie in a range of parts, or those at a range of
 /// places, of values that have places.
 #[derive(Clone, Debug)]
-pub(crate) struct Part {
+pub(crate) struct ValuePart {
     /// The same for all passes.
     hasher: DefaultHashBuilder,
     range: Range<u32>,
@@ -23,31 +23,31 @@ pub(crate) struct Part {
 
 /// Numbers or ords and what is known of each: its row, from 1 on, or how often it was counted.
 #[derive(Debug)]
-pub(crate) struct Numbers {
-    part: Part,
+pub(crate) struct NumberTable {
+    part: ValuePart,
     known: HashTable<(i64, u32)>,
 }
 
 /// Byte strings and their rows, from 1 on: hashes and rows in a table, the bytes side by side. What hashes alike is
 /// compared.
 #[derive(Debug)]
-pub(crate) struct Bytes {
-    part: Part,
+pub(crate) struct ByteStringTable {
+    part: ValuePart,
     rows: HashTable<(u64, u32)>,
     /// Row `i` is `bytes[ends[i - 1]..ends[i]]`.
     bytes: Vec<u8>,
     ends: Vec<usize>,
 }
 
-impl Part {
+impl ValuePart {
     /// All values.
-    pub(crate) fn whole() -> Part {
-        Part { hasher: DefaultHashBuilder::default(), range: 0..HASH_PARTS, is_whole: true }
+    pub(crate) fn whole() -> ValuePart {
+        ValuePart { hasher: DefaultHashBuilder::default(), range: 0..HASH_PARTS, is_whole: true }
     }
 
     /// Another part of the same.
-    pub(crate) fn other(&self, range: Range<u32>) -> Part {
-        Part { hasher: self.hasher.clone(), is_whole: range == (0..HASH_PARTS), range }
+    pub(crate) fn other(&self, range: Range<u32>) -> ValuePart {
+        ValuePart { hasher: self.hasher.clone(), is_whole: range == (0..HASH_PARTS), range }
     }
 
     /// The range of parts or places.
@@ -65,14 +65,14 @@ impl Part {
     }
 }
 
-impl Numbers {
-    pub(crate) fn new(part: Part) -> Numbers {
-        Numbers { part, known: HashTable::new() }
+impl NumberTable {
+    pub(crate) fn new(part: ValuePart) -> NumberTable {
+        NumberTable { part, known: HashTable::new() }
     }
 
     /// A table of the same part with nothing in it.
-    pub(crate) fn fork(&self) -> Numbers {
-        Numbers::new(self.part.clone())
+    pub(crate) fn fork(&self) -> NumberTable {
+        NumberTable::new(self.part.clone())
     }
 
     pub(crate) fn len(&self) -> usize {
@@ -90,7 +90,7 @@ impl Numbers {
 
     /// The row of a number, 0 for one of another part; `None` if there is no room.
     #[inline]
-    pub(crate) fn row(&mut self, number: i64, budget: &Budget) -> Option<u32> {
+    pub(crate) fn row(&mut self, number: i64, budget: &MemoryBudget) -> Option<u32> {
         let Some(hash) = self.part.hash(number) else { return Some(0) };
         if let Some((_, row)) = self.known.find(hash, |(known, _)| *known == number) {
             return Some(*row);
@@ -101,7 +101,7 @@ impl Numbers {
 
     /// Counts a number so many times more, if it is of this part. Does nothing if there is no room.
     #[inline]
-    pub(crate) fn count(&mut self, number: i64, times: u32, budget: &Budget) {
+    pub(crate) fn count(&mut self, number: i64, times: u32, budget: &MemoryBudget) {
         let Some(hash) = self.part.hash(number) else { return };
         if let Some((_, count)) = self.known.find_mut(hash, |(known, _)| *known == number) {
             *count += times;
@@ -110,8 +110,8 @@ impl Numbers {
         }
     }
 
-    fn insert(&mut self, hash: u64, number: i64, what: u32, budget: &Budget) -> bool {
-        let Numbers { part, known } = self;
+    fn insert(&mut self, hash: u64, number: i64, what: u32, budget: &MemoryBudget) -> bool {
+        let NumberTable { part, known } = self;
         let hash_of = |(number, _): &(i64, u32)| part.hasher.hash_one(number);
         let has_room = budget.grow_table(known, hash_of);
         if has_room {
@@ -121,14 +121,14 @@ impl Numbers {
     }
 }
 
-impl Bytes {
-    pub(crate) fn new(part: Part) -> Bytes {
-        Bytes { part, rows: HashTable::new(), bytes: Vec::new(), ends: vec![0] }
+impl ByteStringTable {
+    pub(crate) fn new(part: ValuePart) -> ByteStringTable {
+        ByteStringTable { part, rows: HashTable::new(), bytes: Vec::new(), ends: vec![0] }
     }
 
     /// A table of the same part with nothing in it.
-    pub(crate) fn fork(&self) -> Bytes {
-        Bytes::new(self.part.clone())
+    pub(crate) fn fork(&self) -> ByteStringTable {
+        ByteStringTable::new(self.part.clone())
     }
 
     pub(crate) fn len(&self) -> usize {
@@ -147,7 +147,7 @@ impl Bytes {
 
     /// The row of a byte string, 0 for one of another part; `None` if there is no room.
     #[inline]
-    pub(crate) fn row(&mut self, value: &[u8], budget: &Budget) -> Option<u32> {
+    pub(crate) fn row(&mut self, value: &[u8], budget: &MemoryBudget) -> Option<u32> {
         let Some(hash) = self.part.hash(value) else { return Some(0) };
         let same = |(known, row): &(u64, u32)| *known == hash && self.get(*row as usize) == value;
         if let Some((_, row)) = self.rows.find(hash, same) {

@@ -4,11 +4,11 @@ use std::collections::BTreeMap;
 
 use hashbrown::HashMap;
 
-use super::key;
+use super::group_value;
 use crate::columns::Slot;
 use crate::error::Result;
-use crate::sort::{Entry, Kept, Keys};
-use crate::stop::Stop;
+use crate::interrupt::Interrupt;
+use crate::sort::{Entry, Keys, TopKQueue};
 use crate::value::Stored;
 use crate::window::Window;
 
@@ -53,7 +53,7 @@ impl BestGroups {
     }
 }
 
-impl Kept for BestGroups {
+impl TopKQueue for BestGroups {
     fn fork(&self) -> BestGroups {
         BestGroups::new(self.by, self.top)
     }
@@ -66,15 +66,15 @@ impl Kept for BestGroups {
         if self.best.len() < self.top { None } else { self.groups.last_key_value().map(|(last, _)| last) }
     }
 
-    fn offer(&mut self, keys: &Keys, window: &Window<'_>, at: usize) {
+    fn collect(&mut self, keys: &Keys, window: &Window<'_>, at: usize) {
         if let Some(entry) = keys.entry_before(window, at, self.last())
-            && let Some(value) = key::of(window, self.by, at)
+            && let Some(value) = group_value::of(window, self.by, at)
         {
             self.put(entry, value);
         }
     }
 
-    fn merge(&mut self, other: BestGroups, stop: &Stop) -> Result<()> {
+    fn merge(&mut self, other: BestGroups, stop: &Interrupt) -> Result<()> {
         let mut pace = stop.pace();
         for (entry, value) in other.groups {
             pace.step()?;

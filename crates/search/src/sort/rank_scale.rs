@@ -2,7 +2,7 @@
 
 use docvalues_column::{Column, DocId, bits};
 
-use super::key::{Key, Place};
+use super::key::{Key, SortValue};
 use super::radix;
 use crate::columns::bounds;
 use crate::error::{Error, Result};
@@ -20,9 +20,9 @@ const BEHIND: u64 = 2;
 /// | behind these | NaN |
 /// | and behind this | no value, where these come last |
 ///
-/// Where a number lies outside of the column's bounds, there is no rank for it: the file lies, and [`put`](Scale::put) says so.
+/// Where a number lies outside of the column's bounds, there is no rank for it: the file lies, and [`put`](RankScale::put) says so.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Scale {
+pub(super) struct RankScale {
     key: Key,
     /// What turns the order around: all bits, or none.
     flip: u64,
@@ -33,23 +33,23 @@ pub(super) struct Scale {
     shift: u32,
 }
 
-impl Scale {
+impl RankScale {
     /// For the numbers or ords of a column; nothing for byte strings.
-    pub(super) fn of(key: Key, column: &dyn Column) -> Option<Scale> {
+    pub(super) fn of(key: Key, column: &dyn Column) -> Option<RankScale> {
         let bounds = Some(bounds(column)?).filter(|bounds| !bounds.is_empty()).unwrap_or(0..=0);
         let [least, greatest] = [*bounds.start(), *bounds.end()].map(|end| key.canonical(end));
         let (flip, first) = if key.descending { (u64::MAX, !greatest) } else { (0, least) };
         let span = greatest.wrapping_sub(least).cast_unsigned();
-        Some(Scale::new(key, flip, first.cast_unsigned(), span))
+        Some(RankScale::new(key, flip, first.cast_unsigned(), span))
     }
 
-    fn new(key: Key, flip: u64, first: u64, span: u64) -> Scale {
+    fn new(key: Key, flip: u64, first: u64, span: u64) -> RankScale {
         let most = u64::from(u32::MAX) - 1 - BEHIND;
         let mut shift = 0;
         while span >> shift > most {
             shift += 1;
         }
-        Scale { key, flip, first, span, shift }
+        RankScale { key, flip, first, span, shift }
     }
 
     /// Whether numbers that differ may have the same rank.
@@ -72,12 +72,12 @@ impl Scale {
     }
 
     /// What tells numbers apart that have the same rank, if they may differ.
-    pub(super) fn finer(&self, rank: u32) -> Option<Scale> {
+    pub(super) fn finer(&self, rank: u32) -> Option<RankScale> {
         let units =
             u64::from(rank).checked_sub(1).filter(|_| self.is_coarse() && u64::from(rank) <= self.top())?;
         let start = units << self.shift;
         let span = self.span.saturating_sub(start).min((1 << self.shift) - 1);
-        Some(Scale::new(self.key, self.flip, self.first.wrapping_add(start), span))
+        Some(RankScale::new(self.key, self.flip, self.first.wrapping_add(start), span))
     }
 
     /// The items of a window's documents, which are `docs`; their column was read.
@@ -145,9 +145,9 @@ impl Scale {
     /// What is wrong with the window.
     #[cold]
     fn told_wrong(&self, window: &Window<'_>) -> Error {
-        let is_outside = |at: &usize| match self.key.place(window, *at) {
+        let is_outside = |at: &usize| match self.key.value(window, *at) {
             // A place is turned around as well.
-            Place::Number(place) => self.distance(place ^ 1 << 63) > self.span,
+            SortValue::Number(place) => self.distance(place ^ 1 << 63) > self.span,
             _ => false,
         };
         let doc = (0..window.len()).find(is_outside).map_or(0, |at| window.doc(at).get());

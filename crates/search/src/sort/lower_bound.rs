@@ -17,8 +17,8 @@
 
 use docvalues_column::{DocId, DocRange};
 
-use super::key::{Entry, Keys, Place};
-use super::top::{Competition, Kept as _, TopDocs};
+use super::key::{Entry, Keys, SortValue};
+use super::top_k::{TopDocs, TopKCollector, TopKQueue as _};
 use crate::docs::{DocList, Docs};
 use crate::error::Result;
 use crate::pass::{BLOCK, Pass};
@@ -32,7 +32,7 @@ const NEAR: u32 = 4_096;
 const FEW: u32 = 1_024;
 
 /// A document of `docs` that the first `top` of them do not come behind, if one is found; and how many were looked at.
-pub(super) fn look(request: &Request<'_>, keys: &Keys, top: usize) -> Result<(Option<Entry>, u64)> {
+pub(super) fn from_best_zone(request: &Request<'_>, keys: &Keys, top: usize) -> Result<(Option<Entry>, u64)> {
     let (docs, total, hits) = (request.docs(), request.total(), request.hits());
     if hits < FEW || (hits / 4) as usize <= top {
         return Ok((None, 0));
@@ -51,8 +51,8 @@ pub(super) fn look(request: &Request<'_>, keys: &Keys, top: usize) -> Result<(Op
         threads: 1,
         stop: request.stop(),
     };
-    let (found, profile) = pass.run(Competition::new(keys.clone(), TopDocs::new(top)))?.finish();
-    Ok((found.last().cloned(), profile.seen))
+    let (found, profile) = pass.run(TopKCollector::new(keys.clone(), TopDocs::new(top)))?.finish();
+    Ok((found.last().cloned(), profile.visited))
 }
 
 /// Documents of which one has the value that comes first by the first key.
@@ -73,7 +73,7 @@ const MARGIN: u64 = 2;
 /// What the first `top` of `docs` likely do not come behind: if there are not so many that do not, it was wrong.
 ///
 /// The zones of the first key's column tell about how good so many values are as have enough documents of `docs` among them.
-pub(super) fn guess(request: &Request<'_>, keys: &Keys, top: usize) -> Result<Option<Entry>> {
+pub(super) fn estimate(request: &Request<'_>, keys: &Keys, top: usize) -> Result<Option<Entry>> {
     let (total, hits) = (request.total(), request.hits());
     if hits < FEW || (hits / 4) as usize <= top {
         return Ok(None);
@@ -82,7 +82,7 @@ pub(super) fn guess(request: &Request<'_>, keys: &Keys, top: usize) -> Result<Op
     let Some(index) = request.columns().get(key.slot).skip_index() else { return Ok(None) };
     let wanted = (top as u64).saturating_mul(MARGIN * u64::from(total)) / u64::from(hits);
     let Some(number) = index.guess_nth(wanted, key.descending)? else { return Ok(None) };
-    let first = Some(key.of_number(number)).filter(|first| *first != Place::NoNumber);
-    let places = |first| std::iter::once(first).chain(others.iter().map(|_| Place::Last)).collect();
-    Ok(first.map(|first| Entry { places: places(first), doc: DocId::new(u32::MAX) }))
+    let first = Some(key.of_number(number)).filter(|first| *first != SortValue::NoNumber);
+    let values = |first| std::iter::once(first).chain(others.iter().map(|_| SortValue::Last)).collect();
+    Ok(first.map(|first| Entry { values: values(first), doc: DocId::new(u32::MAX) }))
 }

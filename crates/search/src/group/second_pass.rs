@@ -5,19 +5,19 @@ use std::sync::Arc;
 use docvalues_column::DocId;
 use hashbrown::HashMap;
 
-use super::key;
+use super::group_value;
 use super::metric::Layout;
 use crate::collector::Collector;
 use crate::columns::Slot;
 use crate::error::Result;
-use crate::sort::{Kept, Keys, TopDocs};
-use crate::stop::Stop;
+use crate::interrupt::Interrupt;
+use crate::sort::{Keys, TopDocs, TopKQueue};
 use crate::value::Stored;
-use crate::window::{Cells, Room, Window};
+use crate::window::{Cells, Window, WindowBuffers};
 
 /// Where a value is in the order of groups.
 #[derive(Default)]
-pub(super) struct Places {
+pub(super) struct GroupIndex {
     numbers: HashMap<i64, u32>,
     bytes: HashMap<Vec<u8>, u32>,
     /// For each hash of a number one that has it, and its place: most look-ups end here. A place without a number has that of
@@ -36,9 +36,9 @@ fn hash(number: i64) -> usize {
     (number.cast_unsigned().wrapping_mul(0x9E37_79B9_7F4A_7C15) >> (u64::BITS - BITS)) as usize
 }
 
-impl Places {
-    pub(super) fn new<'v>(values: impl Iterator<Item = &'v Stored>) -> Places {
-        let mut places = Places::default();
+impl GroupIndex {
+    pub(super) fn new<'v>(values: impl Iterator<Item = &'v Stored>) -> GroupIndex {
+        let mut places = GroupIndex::default();
         for value in values {
             match value {
                 Stored::Number(number) => {
@@ -88,9 +88,9 @@ impl Places {
 }
 
 /// Finds what is not known yet of some groups.
-pub(super) struct Winners {
+pub(super) struct SecondPass {
     by: Slot,
-    groups: Arc<Places>,
+    groups: Arc<GroupIndex>,
     /// Rows of accumulators, if they are not known.
     rows: Option<(Arc<Layout>, Vec<u64>)>,
     /// The best documents of each group, if they are asked for.
@@ -98,22 +98,22 @@ pub(super) struct Winners {
     /// The documents of a window that are in one of these groups, and their groups.
     found: Vec<DocId>,
     places: Vec<u32>,
-    room: Room,
+    buffers: WindowBuffers,
     most_threads: usize,
     pub(super) docs: u64,
     pub(super) missing: u64,
 }
 
-impl Winners {
-    pub(super) fn new(by: Slot, groups: Places) -> Winners {
+impl SecondPass {
+    pub(super) fn new(by: Slot, groups: GroupIndex) -> SecondPass {
         let groups = Arc::new(groups);
-        let (found, places, room) = (Vec::new(), Vec::new(), Room::default());
+        let (found, places, buffers) = (Vec::new(), Vec::new(), WindowBuffers::default());
         let (rows, best, most_threads) = (None, None, usize::MAX);
-        Winners { by, groups, rows, best, found, places, room, most_threads, docs: 0, missing: 0 }
+        SecondPass { by, groups, rows, best, found, places, buffers, most_threads, docs: 0, missing: 0 }
     }
 
     /// Accumulates, too.
-    pub(super) fn accumulate(mut self, layout: &Arc<Layout>) -> Winners {
+    pub(super) fn accumulate(mut self, layout: &Arc<Layout>) -> SecondPass {
         let rows = vec![0; self.groups.none as usize * layout.words()];
         self.rows = Some((Arc::clone(layout), rows));
         self
@@ -121,7 +121,7 @@ impl Winners {
 
     /// Finds the `docs` best documents by `keys`, too,
     /// by so many threads at most.
-    pub(super) fn best(mut self, keys: Keys, docs: usize, most_threads: usize) -> Winners {
+    pub(super) fn best(mut self, keys: Keys, docs: usize, most_threads: usize) -> SecondPass {
         self.most_threads = most_threads;
         let best = (0..self.groups.none).map(|_| TopDocs::new(docs)).collect();
         self.best = Some((keys, best));
@@ -134,9 +134,9 @@ impl Winners {
     }
 }
 
-impl Collector for Winners {
-    fn fork(&self) -> Winners {
-        let mut fork = Winners::new(self.by, Places::default());
+impl Collector for SecondPass {
+    fn fork(&self) -> SecondPass {
+        let mut fork = SecondPass::new(self.by, GroupIndex::default());
         fork.groups = Arc::clone(&self.groups);
         fork.rows = self.rows.as_ref().map(|(layout, rows)| (Arc::clone(layout), vec![0; rows.len()]));
         fork.best =
@@ -152,7 +152,7 @@ impl Collector for Winners {
     fn collect(&mut self, window: &mut Window<'_>) -> Result<()> {
         window.read(self.by)?;
         self.docs += window.len() as u64;
-        self.missing += key::missing(window, self.by);
+        self.missing += group_value::missing(window, self.by);
         self.groups.of(window, self.by, &mut self.places);
         // Of others nothing else is read.
         self.found.clear();
@@ -170,7 +170,7 @@ impl Collector for Winners {
         }
         self.found.truncate(found);
         self.places.truncate(found);
-        let window = &mut window.part(&self.found, &mut self.room);
+        let window = &mut window.subset(&self.found, &mut self.buffers);
         if let Some((layout, rows)) = &mut self.rows {
             layout.read(window)?;
             layout.add(rows, &self.places, window);
@@ -179,14 +179,14 @@ impl Collector for Winners {
             keys.as_slice().iter().try_for_each(|key| window.read(key.slot))?;
             for (at, &place) in self.places.iter().enumerate() {
                 if let Some(best) = best.get_mut(place as usize) {
-                    best.offer(keys, window, at);
+                    best.collect(keys, window, at);
                 }
             }
         }
         Ok(())
     }
 
-    fn merge(&mut self, other: Winners, stop: &Stop) -> Result<()> {
+    fn merge(&mut self, other: SecondPass, stop: &Interrupt) -> Result<()> {
         self.docs += other.docs;
         self.missing += other.missing;
         if let (Some((layout, to)), Some((_, from))) = (&mut self.rows, other.rows) {

@@ -12,16 +12,16 @@ use std::ops::Range;
 
 use docvalues_column::{DocId, Values};
 
-use super::key::{Key, Keys, Place};
+use super::key::{Key, Keys, SortValue};
 use super::radix;
-use super::scale::Scale;
-use super::short::{ByPlace, add_equal, groups, packed, read_places};
+use super::rank_scale::RankScale;
+use super::short_runs::{BySortValue, add_equal, groups, packed, read_values};
 use crate::docs::len_u32;
 use crate::error::Result;
+use crate::interrupt::Interrupt;
 use crate::pass::compact;
 use crate::search::Request;
-use crate::stop::Stop;
-use crate::window::{Room, SHORT_WINDOW, Window};
+use crate::window::{SHORT_WINDOW, Window, WindowBuffers};
 use crate::{memory, threads};
 
 /// Documents of a short run are fewer: as many as a window may have, whatever the column.
@@ -80,13 +80,19 @@ struct Sort<'r> {
 struct Ties {
     /// Not equal by all that the key says, perhaps.
     short: Vec<Run>,
-    long: Vec<(Run, Scale)>,
+    long: Vec<(Run, RankScale)>,
     equal: Vec<Run>,
 }
 
 impl Ties {
     /// Those of a slice of documents in order, the first of which lies at `start`.
-    fn of(items: &[u64], mut start: u32, scale: &Scale, equal_too: bool, stop: &Stop) -> Result<Ties> {
+    fn of(
+        items: &[u64],
+        mut start: u32,
+        scale: &RankScale,
+        equal_too: bool,
+        stop: &Interrupt,
+    ) -> Result<Ties> {
         let (mut ties, mut pace) = (Ties::default(), stop.pace());
         for equal in items.chunk_by(|a, b| radix::rank(*a) == radix::rank(*b)) {
             pace.step()?;
@@ -106,7 +112,7 @@ impl Ties {
 
 impl Sort<'_> {
     fn runs(&mut self, runs: Vec<Run>) -> Result<()> {
-        let scale = Scale::of(self.key, self.request.columns().get(self.key.slot));
+        let scale = RankScale::of(self.key, self.request.columns().get(self.key.slot));
         for run in runs {
             match &scale {
                 _ if run.len() < SHORT => self.short.push(run),
@@ -118,7 +124,7 @@ impl Sort<'_> {
     }
 
     /// A long run of documents that are equal so far.
-    fn by_ranks(&mut self, run: Run, scale: &Scale) -> Result<()> {
+    fn by_ranks(&mut self, run: Run, scale: &RankScale) -> Result<()> {
         let (threads, bits) = (self.request.threads(), scale.bits());
         let (docs, stop) = (&mut self.docs[run.indices()], self.request.stop());
         let items = read(self.request, self.key, docs, scale)?;
@@ -146,13 +152,13 @@ impl Sort<'_> {
         let parts = docs.chunks(docs.len().div_ceil(threads)).collect();
         let parts = threads::map(parts, |docs| Strings::read(request, key, docs));
         let parts = parts.into_iter().collect::<Result<Vec<_>>>()?;
-        let (mut items, mut pace) = (memory::room(docs.len())?, stop.pace());
-        for (place, doc) in parts.iter().flat_map(Strings::places).zip(&*docs) {
+        let (mut items, mut pace) = (memory::with_capacity(docs.len())?, stop.pace());
+        for (place, doc) in parts.iter().flat_map(Strings::values).zip(&*docs) {
             pace.step()?;
             items.push((place, *doc));
         }
         threads::sort(&mut items, threads, stop)?;
-        threads::copy(docs, &items, threads, stop, ByPlace::doc)?;
+        threads::copy(docs, &items, threads, stop, BySortValue::doc)?;
         if let Some(equal) = &mut self.equal {
             add_equal(&items, run.start, equal);
         }
@@ -166,14 +172,14 @@ impl Sort<'_> {
         let is_binary = matches!(columns.get(key.slot).values(), Values::Bytes(_));
         let equal_too = self.equal.is_some();
         let mut groups = groups(self.docs, &self.short, columns.window(), self.request.stop())?;
-        let mut rooms = rooms(self.request, groups.len());
-        threads::each(groups.iter_mut(), &mut rooms, |room, group| {
+        let mut buffers = buffers(self.request, groups.len());
+        threads::each(groups.iter_mut(), &mut buffers, |buffers, group| {
             self.request.stop().check()?;
             if is_binary {
-                let new = |place: Place<&[u8]>, doc| (place.map(<[u8]>::to_vec), doc);
-                group.sort(columns, key, room, equal_too, new)
+                let new = |place: SortValue<&[u8]>, doc| (place.map(<[u8]>::to_vec), doc);
+                group.sort(columns, key, buffers, equal_too, new)
             } else {
-                group.sort(columns, key, room, equal_too, |place, doc| packed(&place, doc))
+                group.sort(columns, key, buffers, equal_too, |place, doc| packed(&place, doc))
             }
         })?;
         if let Some(equal) = &mut self.equal {
@@ -187,17 +193,17 @@ impl Sort<'_> {
 struct Strings {
     bytes: Vec<u8>,
     /// Of each document; of its byte string, where that ends.
-    ends: Vec<Place<usize>>,
+    ends: Vec<SortValue<usize>>,
 }
 
 impl Strings {
     fn read(request: &Request<'_>, key: Key, docs: &[DocId]) -> Result<Strings> {
-        let (columns, mut room) = (request.columns(), Room::default());
-        let mut strings = Strings { bytes: Vec::new(), ends: memory::room(docs.len())? };
+        let (columns, mut buffers) = (request.columns(), WindowBuffers::default());
+        let mut strings = Strings { bytes: Vec::new(), ends: memory::with_capacity(docs.len())? };
         for docs in docs.chunks(columns.window()) {
             request.stop().check()?;
             let Strings { bytes, ends } = &mut strings;
-            read_places(columns, key, compact(docs), &mut room, ends, |place, _| {
+            read_values(columns, key, compact(docs), &mut buffers, ends, |place, _| {
                 place.map(|string| {
                     bytes.extend_from_slice(string);
                     bytes.len()
@@ -207,7 +213,7 @@ impl Strings {
         Ok(strings)
     }
 
-    fn places(&self) -> impl Iterator<Item = Place<&[u8]>> {
+    fn values(&self) -> impl Iterator<Item = SortValue<&[u8]>> {
         let mut start = 0;
         self.ends
             .iter()
@@ -216,14 +222,14 @@ impl Strings {
 }
 
 /// The documents and their ranks, as [`radix::item`]s.
-fn read(request: &Request<'_>, key: Key, docs: &[DocId], scale: &Scale) -> Result<Vec<u64>> {
-    let (columns, mut items) = (request.columns(), memory::zeros(docs.len())?);
+fn read(request: &Request<'_>, key: Key, docs: &[DocId], scale: &RankScale) -> Result<Vec<u64>> {
+    let (columns, mut items) = (request.columns(), memory::zeroed(docs.len())?);
     let len = columns.window();
     let windows = docs.chunks(len).zip(items.chunks_mut(len));
-    let mut rooms = rooms(request, windows.len());
-    threads::each(windows, &mut rooms, |room, (docs, items)| {
+    let mut buffers = buffers(request, windows.len());
+    threads::each(windows, &mut buffers, |buffers, (docs, items)| {
         request.stop().check()?;
-        let mut window = Window::new(compact(docs), columns, room);
+        let mut window = Window::new(compact(docs), columns, buffers);
         window.read(key.slot)?;
         scale.put(&window, docs, items)
     })?;
@@ -231,6 +237,6 @@ fn read(request: &Request<'_>, key: Key, docs: &[DocId], scale: &Scale) -> Resul
 }
 
 /// Room for each thread that has something to read, one at least.
-fn rooms(request: &Request<'_>, works: usize) -> Vec<Room> {
-    (0..request.threads().min(works).max(1)).map(|_| Room::default()).collect()
+fn buffers(request: &Request<'_>, works: usize) -> Vec<WindowBuffers> {
+    (0..request.threads().min(works).max(1)).map(|_| WindowBuffers::default()).collect()
 }

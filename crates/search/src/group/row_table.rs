@@ -7,90 +7,90 @@ use std::ops::Range;
 use docvalues_column::Values;
 use docvalues_format::bits;
 
-use crate::budget::Budget;
 use crate::columns::{Columns, Slot, bounds};
 use crate::docs::len_u32;
 use crate::error::Result;
-use crate::stop::Stop;
-use crate::tables::{Bytes, HASH_PARTS, Numbers, Part};
+use crate::hash_tables::{ByteStringTable, HASH_PARTS, NumberTable, ValuePart};
+use crate::interrupt::Interrupt;
+use crate::memory_budget::MemoryBudget;
 use crate::threads::TOGETHER;
 use crate::value::Stored;
 use crate::window::{Cells, NO_ORD, Window};
 
 /// An array may have so many rows for each document. To clear a row and to look at it takes a nanosecond, a hash table ten
 /// and more for each document.
-const SPARSE: u64 = 8;
+const MAX_ROWS_PER_DOC: u64 = 8;
 
 /// All values there may be, as places from 0 on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Space {
+pub(super) enum ValueSpace {
     /// Ords, or numbers that lie close: place 0 is `first`.
-    Near { first: i64, len: u32 },
-    /// Places are hashes.
-    Hashed,
+    Dense { first: i64, len: u32 },
+    /// GroupIndex are hashes.
+    Sparse,
 }
 
 /// The rows of values, and the values of rows.
-pub(super) enum Keys {
+pub(super) enum RowTable {
     /// Row `i` is `first + i`, and the last row, number `len`, of all other documents.
-    Near { first: i64, len: u32 },
+    Dense { first: i64, len: u32 },
     /// Row 0 is of documents that belong to none of these.
-    Numbers(Numbers),
+    Numbers(NumberTable),
     /// As for numbers.
-    Bytes(Bytes),
+    Bytes(ByteStringTable),
 }
 
-impl Space {
-    pub(super) fn of(columns: &Columns, by: Slot, hits: u32) -> Space {
-        let most = u64::from(hits).saturating_mul(SPARSE).max(1 << 10);
-        let Some(bounds) = bounds(columns.get(by)) else { return Space::Hashed };
+impl ValueSpace {
+    pub(super) fn of(columns: &Columns, by: Slot, hits: u32) -> ValueSpace {
+        let most = u64::from(hits).saturating_mul(MAX_ROWS_PER_DOC).max(1 << 10);
+        let Some(bounds) = bounds(columns.get(by)) else { return ValueSpace::Sparse };
         let (first, last) = if bounds.is_empty() { (0, -1) } else { bounds.into_inner() };
         let len = last.checked_sub(first).and_then(|last| last.checked_add(1));
         match len.and_then(|len| u32::try_from(len).ok()) {
-            Some(len) if u64::from(len) <= most => Space::Near { first, len },
-            _ => Space::Hashed,
+            Some(len) if u64::from(len) <= most => ValueSpace::Dense { first, len },
+            _ => ValueSpace::Sparse,
         }
     }
 
     /// How many places there are.
     pub(super) fn len(self) -> u32 {
         match self {
-            Space::Near { len, .. } => len,
-            Space::Hashed => HASH_PARTS,
+            ValueSpace::Dense { len, .. } => len,
+            ValueSpace::Sparse => HASH_PARTS,
         }
     }
 
     /// The values at some places.
-    pub(super) fn keys(self, part: &Part, columns: &Columns, by: Slot) -> Keys {
+    pub(super) fn keys(self, part: &ValuePart, columns: &Columns, by: Slot) -> RowTable {
         match self {
-            Space::Near { first, .. } => {
+            ValueSpace::Dense { first, .. } => {
                 let Range { start, end } = part.range();
-                Keys::Near { first: first + i64::from(start), len: end - start }
+                RowTable::Dense { first: first + i64::from(start), len: end - start }
             }
-            Space::Hashed => match columns.get(by).values() {
-                Values::Bytes(_) => Keys::Bytes(Bytes::new(part.clone())),
-                _ => Keys::Numbers(Numbers::new(part.clone())),
+            ValueSpace::Sparse => match columns.get(by).values() {
+                Values::Bytes(_) => RowTable::Bytes(ByteStringTable::new(part.clone())),
+                _ => RowTable::Numbers(NumberTable::new(part.clone())),
             },
         }
     }
 }
 
-impl Keys {
+impl RowTable {
     /// The same values; none of them was seen, where that is known.
-    pub(super) fn fork(&self) -> Keys {
+    pub(super) fn fork(&self) -> RowTable {
         match self {
-            Keys::Near { first, len } => Keys::Near { first: *first, len: *len },
-            Keys::Numbers(numbers) => Keys::Numbers(numbers.fork()),
-            Keys::Bytes(bytes) => Keys::Bytes(bytes.fork()),
+            RowTable::Dense { first, len } => RowTable::Dense { first: *first, len: *len },
+            RowTable::Numbers(numbers) => RowTable::Numbers(numbers.fork()),
+            RowTable::Bytes(bytes) => RowTable::Bytes(bytes.fork()),
         }
     }
 
     /// Rows that there are.
     pub(super) fn rows(&self) -> usize {
         match self {
-            Keys::Near { len, .. } => *len as usize + 1,
-            Keys::Numbers(numbers) => numbers.len() + 1,
-            Keys::Bytes(bytes) => bytes.len() + 1,
+            RowTable::Dense { len, .. } => *len as usize + 1,
+            RowTable::Numbers(numbers) => numbers.len() + 1,
+            RowTable::Bytes(bytes) => bytes.len() + 1,
         }
     }
 
@@ -100,18 +100,18 @@ impl Keys {
         window: &Window<'_>,
         by: Slot,
         places: &mut Vec<u32>,
-        budget: &Budget,
+        budget: &MemoryBudget,
     ) -> bool {
-        if !matches!(self, Keys::Near { .. }) {
+        if !matches!(self, RowTable::Dense { .. }) {
             places.clear();
         }
         match (self, window.cells(by)) {
-            (Keys::Near { first, len }, Cells::Ords(ords)) => {
+            (RowTable::Dense { first, len }, Cells::Ords(ords)) => {
                 let (first, len) = (u32::try_from(*first).unwrap_or(u32::MAX), *len);
                 places.resize(ords.len(), len);
                 bits::places(ords, first, len, places);
             }
-            (Keys::Near { first, len }, Cells::Numbers(numbers)) => {
+            (RowTable::Dense { first, len }, Cells::Numbers(numbers)) => {
                 let (first, len) = (*first, *len);
                 let place = |number: i64| {
                     let place = number.wrapping_sub(first).cast_unsigned().min(len.into());
@@ -127,21 +127,21 @@ impl Keys {
                     numbers.each(|at, number| places[at] = place(number));
                 }
             }
-            (Keys::Numbers(table), Cells::Ords(ords)) => {
+            (RowTable::Numbers(table), Cells::Ords(ords)) => {
                 for &ord in ords {
                     let row = if ord == NO_ORD { Some(0) } else { table.row(ord.get().into(), budget) };
                     let Some(row) = row else { return false };
                     places.push(row);
                 }
             }
-            (Keys::Numbers(table), Cells::Numbers(numbers)) => {
+            (RowTable::Numbers(table), Cells::Numbers(numbers)) => {
                 for at in 0..window.len() {
                     let row = numbers.get(at).map_or(Some(0), |number| table.row(number, budget));
                     let Some(row) = row else { return false };
                     places.push(row);
                 }
             }
-            (Keys::Bytes(table), Cells::Bytes(strings)) => {
+            (RowTable::Bytes(table), Cells::Bytes(strings)) => {
                 for value in strings.iter() {
                     let row = value.map_or(Some(0), |bytes| table.row(bytes, budget));
                     let Some(row) = row else { return false };
@@ -157,9 +157,9 @@ impl Keys {
     /// Bytes of hash tables and what belongs to them.
     pub(super) fn bytes(&self) -> usize {
         match self {
-            Keys::Near { .. } => 0,
-            Keys::Numbers(numbers) => numbers.bytes(),
-            Keys::Bytes(bytes) => bytes.bytes(),
+            RowTable::Dense { .. } => 0,
+            RowTable::Numbers(numbers) => numbers.bytes(),
+            RowTable::Bytes(bytes) => bytes.bytes(),
         }
     }
 
@@ -172,13 +172,13 @@ impl Keys {
         &self,
         rows: &[u64],
         words: usize,
-        stop: &Stop,
+        stop: &Interrupt,
         mut each: impl FnMut(&[u64], i64),
     ) -> Result<()> {
         let row = |row: usize| &rows[row * words..(row + 1) * words];
         let mut pace = stop.pace();
         match self {
-            Keys::Near { first, len } => {
+            RowTable::Dense { first, len } => {
                 let rows = &rows[..*len as usize * words];
                 for (start, rows) in (0..).step_by(TOGETHER).zip(rows.chunks(TOGETHER * words)) {
                     stop.check()?;
@@ -188,13 +188,13 @@ impl Keys {
                     }
                 }
             }
-            Keys::Numbers(numbers) => {
+            RowTable::Numbers(numbers) => {
                 for (number, at) in numbers.iter() {
                     pace.step()?;
                     each(row(at as usize), number);
                 }
             }
-            Keys::Bytes(bytes) => {
+            RowTable::Bytes(bytes) => {
                 for (at, key) in (1..=bytes.len()).zip(1..) {
                     pace.step()?;
                     each(row(at), key);
@@ -207,8 +207,8 @@ impl Keys {
     /// The value of a row.
     pub(super) fn value(&self, key: i64) -> Stored {
         match self {
-            Keys::Near { .. } | Keys::Numbers(_) => Stored::Number(key),
-            Keys::Bytes(bytes) => Stored::Bytes(bytes.get(usize::try_from(key).unwrap_or(0)).to_vec()),
+            RowTable::Dense { .. } | RowTable::Numbers(_) => Stored::Number(key),
+            RowTable::Bytes(bytes) => Stored::Bytes(bytes.get(usize::try_from(key).unwrap_or(0)).to_vec()),
         }
     }
 
@@ -220,14 +220,14 @@ impl Keys {
     /// When the search is interrupted.
     pub(super) fn rows_of(
         &mut self,
-        other: &Keys,
-        budget: &Budget,
-        stop: &Stop,
+        other: &RowTable,
+        budget: &MemoryBudget,
+        stop: &Interrupt,
         mut each: impl FnMut(usize, u32) -> bool,
     ) -> Result<()> {
         let (mut places, mut has_room, mut pace) = (0..other.rows(), true, stop.pace());
         match (self, other) {
-            (Keys::Near { .. }, _) => {
+            (RowTable::Dense { .. }, _) => {
                 for start in places.step_by(TOGETHER) {
                     stop.check()?;
                     let end = other.rows().min(start + TOGETHER);
@@ -236,7 +236,7 @@ impl Keys {
                     }
                 }
             }
-            (Keys::Numbers(to), Keys::Numbers(from)) => {
+            (RowTable::Numbers(to), RowTable::Numbers(from)) => {
                 for (number, row) in from.iter() {
                     pace.step()?;
                     if !to.row(number, budget).is_some_and(|to| each(row as usize, to)) {
@@ -244,7 +244,7 @@ impl Keys {
                     }
                 }
             }
-            (Keys::Bytes(to), Keys::Bytes(from)) => {
+            (RowTable::Bytes(to), RowTable::Bytes(from)) => {
                 while let Some(row) = places.next().filter(|_| has_room) {
                     pace.step()?;
                     has_room = row == 0 || to.row(from.get(row), budget).is_some_and(|to| each(row, to));

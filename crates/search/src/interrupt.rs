@@ -7,11 +7,11 @@ use crate::error::{Error, Result};
 
 /// Whether a search shall stop: asked between windows of documents.
 #[derive(Clone, Default)]
-pub(crate) struct Stop(Option<Arc<dyn Fn() -> bool + Send + Sync>>);
+pub(crate) struct Interrupt(Option<Arc<dyn Fn() -> bool + Send + Sync>>);
 
-impl Stop {
-    pub(crate) fn new(stop: impl Fn() -> bool + Send + Sync + 'static) -> Stop {
-        Stop(Some(Arc::new(stop)))
+impl Interrupt {
+    pub(crate) fn new(stop: impl Fn() -> bool + Send + Sync + 'static) -> Interrupt {
+        Interrupt(Some(Arc::new(stop)))
     }
 
     /// Whether the search can be interrupted at all.
@@ -31,14 +31,14 @@ impl Stop {
 
 /// Steps of which a search is asked now and then whether it shall stop.
 pub(crate) struct Pace<'a> {
-    stop: &'a Stop,
+    stop: &'a Interrupt,
     left: u32,
 }
 
 /// Steps between two questions: short ones take less than a millisecond.
 const STEPS: u32 = 1 << 14;
 
-impl Stop {
+impl Interrupt {
     pub(crate) fn pace(&self) -> Pace<'_> {
         Pace { stop: self, left: 0 }
     }
@@ -57,8 +57,8 @@ impl Pace<'_> {
     }
 }
 
-impl fmt::Debug for Stop {
+impl fmt::Debug for Interrupt {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_tuple("Stop").field(&self.is_possible()).finish()
+        f.debug_tuple("Interrupt").field(&self.is_possible()).finish()
     }
 }

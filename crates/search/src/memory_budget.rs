@@ -4,22 +4,22 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use hashbrown::HashTable;
 
-use crate::stop::Stop;
+use crate::interrupt::Interrupt;
 
 /// Memory that the threads of a pass share. They ask before they take it; if one does not get what it asks for, the pass
 /// is in vain.
 #[derive(Debug)]
-pub(crate) struct Budget {
+pub(crate) struct MemoryBudget {
     bytes: usize,
     used: AtomicUsize,
     is_over: AtomicBool,
-    stop: Stop,
+    stop: Interrupt,
 }
 
-impl Budget {
-    pub(crate) fn new(bytes: usize, stop: &Stop) -> Budget {
+impl MemoryBudget {
+    pub(crate) fn new(bytes: usize, stop: &Interrupt) -> MemoryBudget {
         let (used, is_over) = (AtomicUsize::new(0), AtomicBool::new(false));
-        Budget { bytes, used, is_over, stop: stop.clone() }
+        MemoryBudget { bytes, used, is_over, stop: stop.clone() }
     }
 
     /// All that there is.

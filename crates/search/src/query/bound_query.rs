@@ -3,19 +3,19 @@
 use docvalues_column::{ColumnSource, DocRange, Pruning, bits};
 
 use super::Query;
-use super::bind::{Binder, Node, What};
+use super::bind::{Binder, Node, NodeKind};
+use super::evaluate::{self, Run, WINDOW, is_empty, set_all};
 use super::explain::{Explain, Profile, explain};
-use super::run::{self, Run, WINDOW, is_empty, set_all};
 use crate::docs::len_u32;
-use crate::stop::Stop;
+use crate::interrupt::Interrupt;
 use crate::threads::each;
 use crate::{Bitset, Docs, Result, Search};
 
 /// Documents that a thread takes at once: whole windows.
-const PART: u32 = 8 * WINDOW;
+const CHUNK_DOCS: u32 = 8 * WINDOW;
 
 /// Words of bits for them.
-const PART_WORDS: usize = PART as usize / 64;
+const CHUNK_WORDS: usize = CHUNK_DOCS as usize / 64;
 
 /// A query that is bound to the columns of a source: [`Query::bind`] makes it.
 ///
@@ -28,12 +28,12 @@ const PART_WORDS: usize = PART as usize / 64;
 /// documents, the part first that is expected to leave the least for its cost; a window of which nothing is left is done,
 /// and where few documents are left, only their values are read.
 #[derive(Debug)]
-pub struct Bound {
+pub struct BoundQuery {
     docs: u32,
     root: Node,
     nodes: usize,
     threads: usize,
-    stop: Stop,
+    stop: Interrupt,
     /// Bytes that bits may take.
     memory: usize,
 }
@@ -41,7 +41,7 @@ pub struct Bound {
 // What its documentation promises.
 const _: () = {
     const fn shared<T: Send + Sync>() {}
-    shared::<Bound>();
+    shared::<BoundQuery>();
 };
 
 impl Query {
@@ -53,9 +53,16 @@ impl Query {
     ///
     /// When there is no such column; when a literal is none of a column's type, with [`Error::Query`](crate::Error::Query),
     /// which points at it if the query was parsed; when the query is nested too deeply; when the source is damaged.
-    pub fn bind(&self, source: &dyn ColumnSource) -> Result<Bound> {
+    pub fn bind(&self, source: &dyn ColumnSource) -> Result<BoundQuery> {
         let (root, nodes) = Binder::new(source).bind(self)?;
-        Ok(Bound { docs: source.docs(), root, nodes, threads: 1, stop: Stop::default(), memory: usize::MAX })
+        Ok(BoundQuery {
+            docs: source.docs(),
+            root,
+            nodes,
+            threads: 1,
+            stop: Interrupt::default(),
+            memory: usize::MAX,
+        })
     }
 }
 
@@ -65,13 +72,13 @@ impl Search<'_> {
     /// # Errors
     ///
     /// As [`Query::bind`].
-    pub fn bind(&self, query: &Query) -> Result<Bound> {
+    pub fn bind(&self, query: &Query) -> Result<BoundQuery> {
         let bound = match &self.live {
             Some(live) => Query::docs(live.clone()).and(query.clone()).bind(self),
             None => query.bind(self),
         };
         let (stop, memory) = (self.stop.clone(), self.most_memory());
-        Ok(Bound { stop, memory, ..bound?.threads(self.threads) })
+        Ok(BoundQuery { stop, memory, ..bound?.threads(self.threads) })
     }
 
     /// The documents that match `query`. Of many, a set that holds all is better said by [`Docs::All`].
@@ -96,7 +103,7 @@ impl Search<'_> {
     }
 }
 
-impl Bound {
+impl BoundQuery {
     /// Documents of the source.
     pub fn docs(&self) -> u32 {
         self.docs
@@ -105,19 +112,19 @@ impl Bound {
     /// The same, by so many threads, 1 at least, where there are documents enough: each works on 524,288 of them at a time.
     /// What is found is the same for any number. Without the feature `rayon` there is one.
     #[must_use]
-    pub fn threads(mut self, threads: usize) -> Bound {
+    pub fn threads(mut self, threads: usize) -> BoundQuery {
         self.threads = threads.max(1);
         self
     }
 
     /// Whether it is known, without a look at any value, that no document matches.
     pub fn is_none(&self) -> bool {
-        matches!(self.root.what, What::None)
+        matches!(self.root.what, NodeKind::None)
     }
 
     /// Whether it is known, without a look at any value, that every document matches.
     pub fn is_all(&self) -> bool {
-        matches!(self.root.what, What::All)
+        matches!(self.root.what, NodeKind::All)
     }
 
     /// Adds the documents of `docs` that match, on the caller's thread: bit `i % 64` of word `i / 64` is document `docs.start + i`.
@@ -137,13 +144,15 @@ impl Bound {
         let docs = docs.clip(self.docs);
         match &self.decisive().what {
             _ if docs.is_empty() => Ok(()),
-            What::None => Ok(()),
-            What::All => {
+            NodeKind::None => Ok(()),
+            NodeKind::All => {
                 self.stop.check()?;
                 set_all(docs.len(), bits);
                 Ok(())
             }
-            What::Leaf(leaf) if !self.stop.is_possible() => leaf.fill(docs, bits, &mut Pruning::default()),
+            NodeKind::Filter(leaf) if !self.stop.is_possible() => {
+                leaf.fill(docs, bits, &mut Pruning::default())
+            }
             _ => self.fill_windows(docs, bits, &mut Run::default()),
         }
     }
@@ -169,7 +178,7 @@ impl Bound {
         if let Some(known) = self.known_count(&docs) {
             return Ok(known);
         }
-        let Part::Range(range, ignored) = self.whole_words(docs)? else {
+        let WholeWords::Range(range, ignored) = self.whole_words(docs)? else {
             return Ok(self.collect(docs)?.count());
         };
         let found = self.root.candidates(DocRange::new(range.start + ignored, range.end))?;
@@ -179,10 +188,10 @@ impl Bound {
         let first = range.start.max(found.start / WINDOW * WINDOW);
         let ignored = if first > range.start { 0 } else { ignored };
         let range = DocRange::new(first, found.end);
-        let words = PART_WORDS.min(range.words());
-        let parts = parts(range);
-        let mut workers = self.workers(&parts, || (vec![0; words], 0));
-        each(parts, &mut workers, |(words, count), part| {
+        let words = CHUNK_WORDS.min(range.words());
+        let chunks = chunks(range);
+        let mut workers = self.workers(&chunks, || (vec![0; words], 0));
+        each(chunks, &mut workers, |(words, count), part| {
             let words = &mut words[..part.words()];
             words.fill(0);
             self.matching(part, words)?;
@@ -208,7 +217,7 @@ impl Bound {
         let counting = || Run::counting(self.nodes);
         let fill = |docs, bits: &mut [u64], run: &mut Run| self.fill_windows(docs, bits, run);
         let (found, windows, runs) = self.evaluate(docs.into(), counting, fill)?;
-        let counters = run::counters(runs);
+        let counters = evaluate::counters(runs);
         Ok((found, explain(&self.root, self.docs, windows as u64, Some(&counters))))
     }
 
@@ -220,39 +229,39 @@ impl Bound {
         fill: impl Fn(DocRange, &mut [u64], &mut Run) -> Result<()> + Sync,
     ) -> Result<(Bitset, usize, Vec<Run>)> {
         let (range, words, runs) = match self.whole_words(docs)? {
-            Part::Range(range, ignored) => {
+            WholeWords::Range(range, ignored) => {
                 let mut words = self.no_words()?;
                 let from = (range.start / 64) as usize;
-                let parts = parts(range).zip(words[from..].chunks_mut(PART_WORDS));
-                let mut runs = self.workers(&parts, run);
-                each(parts, &mut runs, |run, (docs, bits)| fill(docs, bits, run))?;
+                let chunks = chunks(range).zip(words[from..].chunks_mut(CHUNK_WORDS));
+                let mut runs = self.workers(&chunks, run);
+                each(chunks, &mut runs, |run, (docs, bits)| fill(docs, bits, run))?;
                 clear(&mut words[from..], ignored);
                 (range, words, runs)
             }
-            Part::Some(mut words) => {
+            WholeWords::Some(mut words) => {
                 let all = DocRange::new(0, self.docs);
-                let parts = parts(all).zip(words.chunks_mut(PART_WORDS));
-                let mut runs = self.workers(&parts, run);
-                each(parts, &mut runs, |run, (docs, bits)| self.narrow_windows(docs, bits, run))?;
+                let chunks = chunks(all).zip(words.chunks_mut(CHUNK_WORDS));
+                let mut runs = self.workers(&chunks, run);
+                each(chunks, &mut runs, |run, (docs, bits)| self.narrow_windows(docs, bits, run))?;
                 (all, words, runs)
             }
         };
         Ok((Bitset::from_words(words, self.docs), range.len().div_ceil(WINDOW as usize), runs))
     }
 
-    /// What the threads have that work on these parts, one at least.
-    fn workers<S>(&self, parts: &impl ExactSizeIterator, new: impl Fn() -> S) -> Vec<S> {
-        (0..self.threads.min(parts.len()).max(1)).map(|_| new()).collect()
+    /// What the threads have that work on these chunks, one at least.
+    fn workers<S>(&self, chunks: &impl ExactSizeIterator, new: impl Fn() -> S) -> Vec<S> {
+        (0..self.threads.min(chunks.len()).max(1)).map(|_| new()).collect()
     }
 
     /// The part that decides alone, as the others are known to be met by all documents, or by none.
     fn decisive(&self) -> &Node {
         let mut node = &self.root;
-        while let What::And | What::Or = node.what {
-            let is_and = matches!(node.what, What::And);
+        while let NodeKind::And | NodeKind::Or = node.what {
+            let is_and = matches!(node.what, NodeKind::And);
             let mut open = node.parts.iter().filter(|part| match part.what {
-                What::All => !is_and,
-                What::None => is_and,
+                NodeKind::All => !is_and,
+                NodeKind::None => is_and,
                 _ => true,
             });
             match (open.next(), open.next()) {
@@ -266,10 +275,10 @@ impl Bound {
     /// The count that the directory knows.
     fn known_count(&self, docs: &Docs<'_>) -> Option<u32> {
         match &self.decisive().what {
-            What::None => Some(0),
-            What::All => Some(docs.count(self.docs)),
-            What::Docs(set) if docs.is_all(self.docs) => Some(set.count()),
-            What::Leaf(leaf) if docs.is_all(self.docs) => u32::try_from(leaf.known_count()?).ok(),
+            NodeKind::None => Some(0),
+            NodeKind::All => Some(docs.count(self.docs)),
+            NodeKind::Docs(set) if docs.is_all(self.docs) => Some(set.count()),
+            NodeKind::Filter(leaf) if docs.is_all(self.docs) => u32::try_from(leaf.known_count()?).ok(),
             _ => None,
         }
     }
@@ -302,15 +311,15 @@ impl Bound {
     }
 
     /// Documents as whole words.
-    fn whole_words(&self, docs: Docs<'_>) -> Result<Part> {
+    fn whole_words(&self, docs: Docs<'_>) -> Result<WholeWords> {
         Ok(match docs {
-            Docs::All => Part::Range(DocRange::new(0, self.docs), 0),
+            Docs::All => WholeWords::Range(DocRange::new(0, self.docs), 0),
             Docs::Range(from, to) => {
                 let to = to.min(self.docs);
                 let from = from.min(to);
-                Part::Range(DocRange::new(from / 64 * 64, to), from % 64)
+                WholeWords::Range(DocRange::new(from / 64 * 64, to), from % 64)
             }
-            Docs::List(_) | Docs::Bits(_) => Part::Some(docs.try_words(self.docs, self.memory)?),
+            Docs::List(_) | Docs::Bits(_) => WholeWords::Some(docs.try_words(self.docs, self.memory)?),
         })
     }
 
@@ -337,12 +346,12 @@ impl Bound {
 }
 
 /// Documents in the parts that threads take; the first begins where these do.
-fn parts(docs: DocRange) -> impl ExactSizeIterator<Item = DocRange> + Send {
-    docs.chunks(PART as usize)
+fn chunks(docs: DocRange) -> impl ExactSizeIterator<Item = DocRange> + Send {
+    docs.chunks(CHUNK_DOCS as usize)
 }
 
 /// Documents that are asked about.
-enum Part {
+enum WholeWords {
     /// These, but for so many in front, which are there to begin with a whole word.
     Range(DocRange, u32),
     /// Those whose bits are set.

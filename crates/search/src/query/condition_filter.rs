@@ -9,8 +9,8 @@ use docvalues_column::{
     filter_by_scan,
 };
 
-use super::column::Wanted;
-use super::spans::{End, Spans};
+use super::column_condition::Wanted;
+use super::range_set::{End, RangeSet};
 use crate::Result;
 use crate::columns::{bounds, filter};
 use crate::skip;
@@ -31,20 +31,20 @@ const GATHER: usize = 1024;
 const GATHER_STRINGS: usize = 64;
 
 /// A condition on a column. Made once, run on any thread.
-pub(super) struct Leaf {
+pub(super) struct ConditionFilter {
     pub(super) column: Arc<dyn Column>,
-    pub(super) want: Want,
+    pub(super) want: WantedSet,
     /// Whether the documents are sorted by the column first.
     pub(super) leading: bool,
 }
 
 /// What values must be, made ready to be looked for.
 #[derive(Debug)]
-pub(super) enum Want {
+pub(super) enum WantedSet {
     Exists,
     /// Numbers, or ords as numbers.
     Numbers(Members),
-    Strings(Spans<Vec<u8>>),
+    Strings(RangeSet<Vec<u8>>),
 }
 
 /// A set of numbers.
@@ -56,7 +56,7 @@ pub(super) struct Members {
 }
 
 impl Members {
-    fn new(spans: &Spans<i64>) -> Members {
+    fn new(spans: &RangeSet<i64>) -> Members {
         let ranges: Vec<_> = spans.ranges().collect();
         let map = match ranges.as_slice() {
             [first, .., last]
@@ -109,23 +109,23 @@ pub(super) struct Buffers {
     bytes: Gathered<u8>,
 }
 
-impl fmt::Debug for Leaf {
+impl fmt::Debug for ConditionFilter {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Leaf")
+        f.debug_struct("ConditionFilter")
             .field("column", &self.column.info().field.name)
             .field("want", &self.want)
             .finish()
     }
 }
 
-impl Leaf {
-    pub(super) fn new(column: Arc<dyn Column>, wanted: &Wanted, leading: bool) -> Leaf {
+impl ConditionFilter {
+    pub(super) fn new(column: Arc<dyn Column>, wanted: &Wanted, leading: bool) -> ConditionFilter {
         let want = match wanted {
-            Wanted::Exists => Want::Exists,
-            Wanted::Numbers(spans) | Wanted::Ords(spans) => Want::Numbers(Members::new(spans)),
-            Wanted::Strings(spans) => Want::Strings(spans.clone()),
+            Wanted::Exists => WantedSet::Exists,
+            Wanted::Numbers(spans) | Wanted::Ords(spans) => WantedSet::Numbers(Members::new(spans)),
+            Wanted::Strings(spans) => WantedSet::Strings(spans.clone()),
         };
-        Leaf { column, want, leading }
+        ConditionFilter { column, want, leading }
     }
 
     /// The share of documents that are expected to match, if values lie evenly, and what it costs to find out for a
@@ -135,8 +135,8 @@ impl Leaf {
         let with_value = info.with_value.most() as f64;
         // The share of values, values of a document, and the cost of a filter.
         let (values, each, cost) = match &self.want {
-            Want::Exists => (1.0, 1.0, 0.02),
-            Want::Numbers(members) => {
+            WantedSet::Exists => (1.0, 1.0, 0.02),
+            WantedSet::Numbers(members) => {
                 let span = |bounds: RangeInclusive<i64>| bounds.end().abs_diff(*bounds.start()) as f64 + 1.0;
                 let values = members.count() / bounds(&*self.column).map_or(1.0, span).max(1.0);
                 let cost = match (info.is_multi_valued(), self.column.values()) {
@@ -146,13 +146,13 @@ impl Leaf {
                 };
                 (values, info.value_count.most() as f64 / with_value.max(1.0), cost)
             }
-            Want::Strings(spans) => ((0.1 * spans.list().len() as f64).min(0.9), 1.0, 20.0),
+            WantedSet::Strings(spans) => ((0.1 * spans.list().len() as f64).min(0.9), 1.0, 20.0),
         };
         let share = with_value / f64::from(info.docs.max(1))
             * (1.0 - (1.0 - values.clamp(0.0, 1.0)).powf(each.max(1.0)));
         let passes = match &self.want {
-            Want::Numbers(_) if self.leading => 0.001,
-            Want::Numbers(members) => members.ranges.len().min(self.most_filters() + 2) as f64,
+            WantedSet::Numbers(_) if self.leading => 0.001,
+            WantedSet::Numbers(members) => members.ranges.len().min(self.most_filters() + 2) as f64,
             _ => 1.0,
         };
         (share, cost * each.max(1.0) * passes)
@@ -161,19 +161,19 @@ impl Leaf {
     /// Adds the documents of `docs` that match, and to `pruned` how they were found.
     pub(super) fn fill(&self, docs: DocRange, bits: &mut [u64], pruned: &mut Pruning) -> Result<()> {
         match (&self.want, self.column.values()) {
-            (Want::Exists, _) => self.column.exists(docs, bits)?,
-            (Want::Numbers(members), _) if members.ranges.len() <= self.most_filters() => {
+            (WantedSet::Exists, _) => self.column.exists(docs, bits)?,
+            (WantedSet::Numbers(members), _) if members.ranges.len() <= self.most_filters() => {
                 for range in &members.ranges {
                     filter(&*self.column, docs, range, bits, pruned)?;
                 }
             }
-            (Want::Numbers(members), Values::Numbers(rows)) => {
+            (WantedSet::Numbers(members), Values::Numbers(rows)) => {
                 filter_by_scan(rows, docs, bits, pruned, |row| members.contains_any(row))?;
             }
-            (Want::Numbers(members), Values::Ords(rows, _)) => {
+            (WantedSet::Numbers(members), Values::Ords(rows, _)) => {
                 filter_by_scan(rows, docs, bits, pruned, |row| members.contains_any_ord(row))?;
             }
-            (Want::Strings(spans), Values::Bytes(rows)) => match spans.list() {
+            (WantedSet::Strings(spans), Values::Bytes(rows)) => match spans.list() {
                 [(low, end)] => {
                     let high = match end {
                         End::Before(end) => Bound::Excluded(end.clone()),
@@ -184,7 +184,7 @@ impl Leaf {
                 _ => filter_by_scan(rows, docs, bits, pruned, |row| spans.contains(row))?,
             },
             // Byte strings of other columns were looked up in the dictionary.
-            (Want::Numbers(_), Values::Bytes(_)) | (Want::Strings(_), _) => {}
+            (WantedSet::Numbers(_), Values::Bytes(_)) | (WantedSet::Strings(_), _) => {}
         }
         Ok(())
     }
@@ -197,7 +197,7 @@ impl Leaf {
     /// One in how many documents must be a candidate for a filter to be cheaper than a look at each candidate.
     pub(super) fn few(&self) -> usize {
         match (&self.want, self.column.values()) {
-            (Want::Exists, _) => usize::MAX,
+            (WantedSet::Exists, _) => usize::MAX,
             // All byte strings of a range are read, so it is hardly ever dearer to read some.
             (_, Values::Bytes(_)) => 2,
             _ if self.column.info().is_multi_valued() => 16,
@@ -209,7 +209,7 @@ impl Leaf {
     /// Clears the bits of those candidates that do not match; bit 0 is document `first`. Returns the number of values that were
     /// read.
     pub(super) fn check(&self, first: u32, candidates: &mut [u64], buffers: &mut Buffers) -> Result<u64> {
-        let size = if matches!(self.want, Want::Strings(_)) { GATHER_STRINGS } else { GATHER };
+        let size = if matches!(self.want, WantedSet::Strings(_)) { GATHER_STRINGS } else { GATHER };
         let Buffers { docs: list, numbers, ords, bytes } = buffers;
         list.clear();
         bits::docs(candidates, first, list);
@@ -217,21 +217,23 @@ impl Leaf {
         for docs in list.chunks(size) {
             let batch = BatchDocs::List(docs);
             read += match (&self.want, self.column.values()) {
-                (Want::Numbers(members), Values::Numbers(rows)) => {
+                (WantedSet::Numbers(members), Values::Numbers(rows)) => {
                     rows.gather(batch, numbers)?;
                     retain(first, docs, candidates, numbers, |row| members.contains_any(row))
                 }
-                (Want::Numbers(members), Values::Ords(rows, _)) => {
+                (WantedSet::Numbers(members), Values::Ords(rows, _)) => {
                     rows.gather(batch, ords)?;
                     retain(first, docs, candidates, ords, |row| members.contains_any_ord(row))
                 }
-                (Want::Strings(spans), Values::Bytes(rows)) => {
+                (WantedSet::Strings(spans), Values::Bytes(rows)) => {
                     rows.gather(batch, bytes)?;
                     retain(first, docs, candidates, bytes, |row| spans.contains(row));
                     docs.len()
                 }
                 // `few` says that this is never asked.
-                (Want::Exists, _) | (Want::Numbers(_), Values::Bytes(_)) | (Want::Strings(_), _) => 0,
+                (WantedSet::Exists, _)
+                | (WantedSet::Numbers(_), Values::Bytes(_))
+                | (WantedSet::Strings(_), _) => 0,
             } as u64;
         }
         Ok(read)
@@ -239,7 +241,7 @@ impl Leaf {
 
     /// A part of `docs` that has all documents that match, as far as skip indexes tell.
     pub(super) fn candidates(&self, docs: DocRange) -> Result<DocRange> {
-        let Want::Numbers(members) = &self.want else { return Ok(docs) };
+        let WantedSet::Numbers(members) = &self.want else { return Ok(docs) };
         match members.ranges.as_slice() {
             [] => Ok(docs.clip(docs.start)),
             [first, .., last] => skip::span(&*self.column, docs, &(*first.start()..=*last.end())),
@@ -249,7 +251,7 @@ impl Leaf {
 
     /// The number of documents that match, if the column's description tells.
     pub(super) fn known_count(&self) -> Option<u64> {
-        self.column.info().with_value.exact().filter(|_| matches!(self.want, Want::Exists))
+        self.column.info().with_value.exact().filter(|_| matches!(self.want, WantedSet::Exists))
     }
 
     /// How the condition is evaluated, for people.
@@ -257,8 +259,8 @@ impl Leaf {
         let field = &self.column.info().field;
         let with_value = grouped(self.column.info().with_value.most());
         match (&self.want, self.column.values()) {
-            (Want::Exists, _) => format!("presence: {with_value} documents have a value"),
-            (Want::Numbers(members), Values::Ords(_, terms)) => {
+            (WantedSet::Exists, _) => format!("presence: {with_value} documents have a value"),
+            (WantedSet::Numbers(members), Values::Ords(_, terms)) => {
                 let all = grouped(terms.term_count().into());
                 let what = match members.ranges.as_slice() {
                     [only] if only.start() == only.end() => format!("term {} of {all}", only.start()),
@@ -271,8 +273,8 @@ impl Leaf {
                 };
                 self.with_order(what)
             }
-            (Want::Numbers(members), _) => {
-                let text = |number| super::column::number_text(field.logical, number);
+            (WantedSet::Numbers(members), _) => {
+                let text = |number| super::column_condition::number_text(field.logical, number);
                 let what = match members.ranges.as_slice() {
                     [only] if only.start() == only.end() => format!("value {}", text(*only.start())),
                     [only] => format!("values {} to {}", text(*only.start()), text(*only.end())),
@@ -280,7 +282,7 @@ impl Leaf {
                 };
                 self.with_order(what)
             }
-            (Want::Strings(spans), _) => match spans.list().len() {
+            (WantedSet::Strings(spans), _) => match spans.list().len() {
                 1 => "scan of byte strings".into(),
                 ranges => format!("scan of byte strings for {ranges} ranges"),
             },
@@ -288,7 +290,8 @@ impl Leaf {
     }
 
     fn with_order(&self, what: String) -> String {
-        let many = matches!(&self.want, Want::Numbers(members) if members.ranges.len() > self.most_filters());
+        let many =
+            matches!(&self.want, WantedSet::Numbers(members) if members.ranges.len() > self.most_filters());
         match (self.leading && !many, many) {
             (true, _) => format!("{what}: a run of documents, which are sorted by the column"),
             (_, true) => format!("{what}, each value looked up among them"),

@@ -7,7 +7,7 @@ use crate::search::Request;
 
 /// The values that the documents of a request have in a column, if there is at most one different.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Known {
+pub(crate) struct ConstantColumn {
     /// The number, or the ord as a number; `None` if no document has a value.
     pub(crate) value: Option<i64>,
     pub(crate) docs: u64,
@@ -18,10 +18,10 @@ pub(crate) struct Known {
 
 impl Request<'_> {
     /// What the description of a column says of the documents, if that is all.
-    pub(crate) fn known(&self, slot: Slot) -> Option<Known> {
+    pub(crate) fn constant(&self, slot: Slot) -> Option<ConstantColumn> {
         let column = self.columns().get(slot);
         let (info, docs) = (column.info(), u64::from(self.hits()));
-        let some = |value, with_value, values| Some(Known { value, docs, with_value, values });
+        let some = |value, with_value, values| Some(ConstantColumn { value, docs, with_value, values });
         if docs == 0 || info.with_value.exact() == Some(0) {
             return some(None, 0, 0);
         }

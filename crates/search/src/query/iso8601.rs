@@ -12,16 +12,16 @@ pub(super) const DAY: i128 = 86_400_000_000_000;
 
 /// What a text names, in nanoseconds since 1970-01-01T00:00:00Z.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum When {
+pub(super) enum DateOrTime {
     /// A day, by its first moment.
     Day(i128),
     /// A moment.
     Moment(i128),
 }
 
-impl When {
+impl DateOrTime {
     /// Reads a day, or a day and a time, which is UTC if there is no offset.
-    pub(super) fn parse(text: &str) -> Option<When> {
+    pub(super) fn parse(text: &str) -> Option<DateOrTime> {
         let pieces = Pieces::parse(text).ok().filter(|pieces| pieces.time_zone_annotation().is_none())?;
         let offset = pieces.to_numeric_offset();
         let midnight = pieces.time().is_none();
@@ -31,13 +31,13 @@ impl When {
         let local = pieces.date().to_datetime(pieces.time().unwrap_or(Time::midnight()));
         let seconds = offset.unwrap_or(Offset::UTC).seconds();
         let nanos = local.duration_since(EPOCH).as_nanos() - i128::from(seconds) * 1_000_000_000;
-        Some(if midnight { When::Day(nanos) } else { When::Moment(nanos) })
+        Some(if midnight { DateOrTime::Day(nanos) } else { DateOrTime::Moment(nanos) })
     }
 
     /// The first moment.
     pub(super) fn start(self) -> i128 {
         match self {
-            When::Day(nanos) | When::Moment(nanos) => nanos,
+            DateOrTime::Day(nanos) | DateOrTime::Moment(nanos) => nanos,
         }
     }
 }

@@ -10,9 +10,9 @@ use docvalues_column::LogicalType;
 use docvalues_format::file::kind::{f64_range, from_u64};
 
 use super::Literal;
-use super::parse::from_hex;
-use super::spans::{End, Spans, behind_prefix, next};
-use super::times::{DAY, When};
+use super::iso8601::{DAY, DateOrTime};
+use super::tokens::from_hex;
+use super::range_set::{End, RangeSet, behind_prefix, next};
 
 /// What a literal is not: `a number`.
 pub(crate) type Mismatch = &'static str;
@@ -35,9 +35,9 @@ fn expected(logical: LogicalType) -> Mismatch {
 }
 
 /// The stored numbers that are equal to `literal`.
-pub(super) fn equal_numbers(logical: LogicalType, literal: &Literal) -> Result<Spans<i64>, Mismatch> {
+pub(super) fn equal_numbers(logical: LogicalType, literal: &Literal) -> Result<RangeSet<i64>, Mismatch> {
     if let (Some(unit), Literal::Text(text)) = (nanos_of_unit(logical), literal)
-        && let Some(When::Day(start)) = When::parse(text)
+        && let Some(DateOrTime::Day(start)) = DateOrTime::parse(text)
     {
         let (first, behind) =
             (Point::of_nanos(start, unit), Point::of_nanos(start.saturating_add(DAY), unit));
@@ -51,7 +51,7 @@ pub(super) fn number_range(
     logical: LogicalType,
     low: Bound<&Literal>,
     high: Bound<&Literal>,
-) -> Result<Spans<i64>, Mismatch> {
+) -> Result<RangeSet<i64>, Mismatch> {
     let range = if logical == LogicalType::F64 {
         let (low, high) = (double(low, false)?, double(high, true)?);
         low.zip(high).and_then(|(low, high)| f64_range(low, high))
@@ -71,8 +71,8 @@ pub(crate) fn least_number(logical: LogicalType, low: Bound<&Literal>) -> Result
     Ok(spans.ranges().next().map(|range| *range.start()))
 }
 
-fn numbers(range: Option<RangeInclusive<i64>>) -> Spans<i64> {
-    range.map_or(Spans::none(), Spans::numbers)
+fn numbers(range: Option<RangeInclusive<i64>>) -> RangeSet<i64> {
+    range.map_or(RangeSet::none(), RangeSet::numbers)
 }
 
 /// A place on the line of whole numbers: at one, or between it and the next.
@@ -121,7 +121,7 @@ fn point(logical: LogicalType, bound: Bound<&Literal>) -> Result<Option<Bound<Po
         (Literal::Int(number), _) if !is_bool => Some(Point::at(*number)),
         (Literal::Float(number), _) if !is_bool => Point::of_double(*number),
         (Literal::Text(text), Some(unit)) => {
-            let when = When::parse(text).ok_or_else(|| expected(logical))?;
+            let when = DateOrTime::parse(text).ok_or_else(|| expected(logical))?;
             Some(Point::of_nanos(when.start(), unit))
         }
         _ => return Err(expected(logical)),
@@ -195,16 +195,16 @@ fn nearest(number: i128) -> (f64, std::cmp::Ordering) {
 }
 
 /// The stored byte strings that are equal to `literal`.
-pub(super) fn equal_strings(logical: LogicalType, literal: &Literal) -> Result<Spans<Vec<u8>>, Mismatch> {
+pub(super) fn equal_strings(logical: LogicalType, literal: &Literal) -> Result<RangeSet<Vec<u8>>, Mismatch> {
     if let (LogicalType::Ip, Literal::Text(text)) = (logical, literal)
         && let Some((address, len)) = text.split_once('/')
     {
         let (low, end) =
             network(address, len).ok_or("a network: an address, `/` and how many bits it has")?;
-        return Ok(Spans::one(low, end));
+        return Ok(RangeSet::one(low, end));
     }
     let value = string(logical, literal)?;
-    Ok(Spans::one(value.clone(), End::Before(next(value))))
+    Ok(RangeSet::one(value.clone(), End::Before(next(value))))
 }
 
 /// The stored byte strings between two literals.
@@ -212,7 +212,7 @@ pub(super) fn string_range(
     logical: LogicalType,
     low: Bound<&Literal>,
     high: Bound<&Literal>,
-) -> Result<Spans<Vec<u8>>, Mismatch> {
+) -> Result<RangeSet<Vec<u8>>, Mismatch> {
     let low = match low {
         Bound::Unbounded => Vec::new(),
         Bound::Included(literal) => string(logical, literal)?,
@@ -223,16 +223,16 @@ pub(super) fn string_range(
         Bound::Included(literal) => End::Before(next(string(logical, literal)?)),
         Bound::Excluded(literal) => End::Before(string(logical, literal)?),
     };
-    Ok(Spans::one(low, end))
+    Ok(RangeSet::one(low, end))
 }
 
 /// The stored byte strings that begin with `literal`.
-pub(super) fn prefixed(logical: LogicalType, literal: &Literal) -> Result<Spans<Vec<u8>>, Mismatch> {
+pub(super) fn prefixed(logical: LogicalType, literal: &Literal) -> Result<RangeSet<Vec<u8>>, Mismatch> {
     match (logical, literal) {
         (LogicalType::Utf8 | LogicalType::Bytes, Literal::Text(text)) => {
-            Ok(Spans::prefix(text.as_bytes().to_vec()))
+            Ok(RangeSet::prefix(text.as_bytes().to_vec()))
         }
-        (_, Literal::Bytes(bytes)) => Ok(Spans::prefix(bytes.clone())),
+        (_, Literal::Bytes(bytes)) => Ok(RangeSet::prefix(bytes.clone())),
         (LogicalType::Ip, _) => Err("bytes; a network is compared by `=`"),
         (LogicalType::Uuid, _) => Err("bytes, which a prefix of a uuid must be"),
         _ => Err(expected(logical)),

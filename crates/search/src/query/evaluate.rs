@@ -9,9 +9,9 @@ use std::time::Instant;
 
 use docvalues_column::{DocRange, Pruning, bits};
 
-use super::bind::{Node, What};
+use super::bind::{Node, NodeKind};
+use super::condition_filter::{Buffers, ConditionFilter};
 use super::explain::Profile;
-use super::leaf::{Buffers, Leaf};
 use crate::Result;
 
 /// Documents that are worked on together, and words of bits for them: 8 KiB. As many as a block of presence has.
@@ -86,12 +86,12 @@ impl Node {
     /// A part of `docs` outside of which no document matches, as far as that is known.
     pub(super) fn candidates(&self, docs: DocRange) -> Result<DocRange> {
         match &self.what {
-            What::All | What::Not => Ok(docs),
-            What::None => Ok(docs.clip(docs.start)),
-            What::Leaf(leaf) => leaf.candidates(docs),
-            What::Docs(_) => Ok(docs),
-            What::And => self.parts.iter().try_fold(docs, |docs, part| part.candidates(docs)),
-            What::Or => {
+            NodeKind::All | NodeKind::Not => Ok(docs),
+            NodeKind::None => Ok(docs.clip(docs.start)),
+            NodeKind::Filter(leaf) => leaf.candidates(docs),
+            NodeKind::Docs(_) => Ok(docs),
+            NodeKind::And => self.parts.iter().try_fold(docs, |docs, part| part.candidates(docs)),
+            NodeKind::Or => {
                 let mut all = DocRange::new(docs.end, docs.start);
                 for part in &self.parts {
                     let some = part.candidates(docs)?;
@@ -106,12 +106,12 @@ impl Node {
 
     fn fill_unseen(&self, docs: DocRange, bits: &mut [u64], run: &mut Run) -> Result<()> {
         match &self.what {
-            What::All => set_all(docs.len(), bits),
-            What::None => {}
-            What::Leaf(leaf) => self.fill_leaf(leaf, docs, bits, run)?,
-            What::Docs(set) => set.add_to(docs, bits),
-            What::Or => self.parts.iter().try_for_each(|part| part.fill(docs, bits, run))?,
-            What::And => {
+            NodeKind::All => set_all(docs.len(), bits),
+            NodeKind::None => {}
+            NodeKind::Filter(leaf) => self.fill_leaf(leaf, docs, bits, run)?,
+            NodeKind::Docs(set) => set.add_to(docs, bits),
+            NodeKind::Or => self.parts.iter().try_for_each(|part| part.fill(docs, bits, run))?,
+            NodeKind::And => {
                 let Some((first, others)) = self.parts.split_first() else { return Ok(()) };
                 let mut found = run.words(bits.len());
                 first.fill(docs, &mut found, run)?;
@@ -119,7 +119,7 @@ impl Node {
                 zip(bits, &found, |bits, found| bits | found);
                 run.spare.push(found);
             }
-            What::Not => {
+            NodeKind::Not => {
                 let (mut found, mut all) = (run.words(bits.len()), run.words(bits.len()));
                 set_all(docs.len(), &mut all);
                 self.parts.iter().try_for_each(|part| part.fill(docs, &mut found, run))?;
@@ -131,7 +131,13 @@ impl Node {
         Ok(())
     }
 
-    fn fill_leaf(&self, leaf: &Leaf, docs: DocRange, bits: &mut [u64], run: &mut Run) -> Result<()> {
+    fn fill_leaf(
+        &self,
+        leaf: &ConditionFilter,
+        docs: DocRange,
+        bits: &mut [u64],
+        run: &mut Run,
+    ) -> Result<()> {
         let mut pruned = Pruning::default();
         leaf.fill(docs, bits, &mut pruned)?;
         if let Some(counter) = run.counter(self) {
@@ -158,9 +164,9 @@ impl Node {
 
     fn narrow_unseen(&self, docs: DocRange, candidates: &mut [u64], run: &mut Run) -> Result<()> {
         match &self.what {
-            What::All => {}
-            What::None => candidates.fill(0),
-            What::Leaf(leaf) => {
+            NodeKind::All => {}
+            NodeKind::None => candidates.fill(0),
+            NodeKind::Filter(leaf) => {
                 if bits::count(candidates).saturating_mul(leaf.few()) < docs.len() {
                     let read = leaf.check(docs.start, candidates, &mut run.buffers)?;
                     if let Some(counter) = run.counter(self) {
@@ -174,14 +180,14 @@ impl Node {
                 zip(candidates, &found, |candidates, found| candidates & found);
                 run.spare.push(found);
             }
-            What::Docs(set) => {
+            NodeKind::Docs(set) => {
                 let mut found = run.words(candidates.len());
                 set.add_to(docs, &mut found);
                 zip(candidates, &found, |candidates, found| candidates & found);
                 run.spare.push(found);
             }
-            What::And => narrow_by_all(&self.parts, docs, candidates, run)?,
-            What::Or => {
+            NodeKind::And => narrow_by_all(&self.parts, docs, candidates, run)?,
+            NodeKind::Or => {
                 // What one part found, the next ones are not asked about.
                 let mut left = run.copy(candidates);
                 for part in &self.parts {
@@ -196,7 +202,7 @@ impl Node {
                 zip(candidates, &left, |candidates, left| candidates & !left);
                 run.spare.push(left);
             }
-            What::Not => {
+            NodeKind::Not => {
                 let mut found = run.copy(candidates);
                 self.parts.iter().try_for_each(|part| part.narrow(docs, &mut found, run))?;
                 zip(candidates, &found, |candidates, found| candidates & !found);

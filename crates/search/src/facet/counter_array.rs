@@ -1,8 +1,8 @@
 //! A counter for each of some small numbers, side by side.
 
 use crate::error::Result;
+use crate::interrupt::Interrupt;
 use crate::memory;
-use crate::stop::Stop;
 
 /// Arrays that are counted in by turns, if there are few counters: what a value is counted in is seldom what the one before
 /// was counted in.
@@ -22,17 +22,17 @@ const TOGETHER: usize = 1 << 16;
 
 /// Counters of `0..len`.
 #[derive(Clone, Debug)]
-pub(super) struct Array {
+pub(super) struct CounterArray {
     len: usize,
     /// One array behind the other.
     counts: Vec<u32>,
 }
 
-impl Array {
+impl CounterArray {
     /// Counters for about so many values.
-    pub(super) fn new(len: usize, values: usize) -> Result<Array> {
+    pub(super) fn new(len: usize, values: usize) -> Result<CounterArray> {
         let arrays = if len <= FEW && values / OFTEN >= len { TURNS } else { 1 };
-        Ok(Array { len, counts: memory::zeros(arrays * len)? })
+        Ok(CounterArray { len, counts: memory::zeroed(arrays * len)? })
     }
 
     /// Bytes of memory.
@@ -41,8 +41,8 @@ impl Array {
     }
 
     /// The same counters, at 0.
-    pub(super) fn fork(&self) -> Array {
-        Array { len: self.len, counts: vec![0; self.counts.len()] }
+    pub(super) fn fork(&self) -> CounterArray {
+        CounterArray { len: self.len, counts: vec![0; self.counts.len()] }
     }
 
     /// How many there are.
@@ -70,7 +70,7 @@ impl Array {
     }
 
     /// What others of the same length counted is added.
-    pub(super) fn merge(&mut self, other: &Array, stop: &Stop) -> Result<()> {
+    pub(super) fn merge(&mut self, other: &CounterArray, stop: &Interrupt) -> Result<()> {
         for (to, from) in self.counts.chunks_mut(TOGETHER).zip(other.counts.chunks(TOGETHER)) {
             stop.check()?;
             to.iter_mut().zip(from).for_each(|(to, from)| *to += from);
@@ -133,14 +133,14 @@ mod tests {
                 plain[0] += 1;
             }
 
-            let mut array = Array::new(len, values.len() * times).unwrap();
+            let mut array = CounterArray::new(len, values.len() * times).unwrap();
             let mut other = array.fork();
             let without = array.count(&values, |place| place);
             prop_assert_eq!(without, (values.len() - inside.count()) as u64);
             other.count(&values, |place| place);
             other.add(0);
             other.add(len);
-            array.merge(&other, &Stop::default()).unwrap();
+            array.merge(&other, &Interrupt::default()).unwrap();
             prop_assert_eq!(array.finish(), plain);
         }
     }

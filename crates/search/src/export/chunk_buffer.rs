@@ -4,16 +4,16 @@ use docvalues_column::{
     BatchDocs, Column, DocId, DocRange, Gathered, Kind, Lists, Rows, Slices, TermOrd, Terms, Values,
 };
 
-use super::distinct::{Distinct, NOWHERE};
+use super::dedup::{Dedup, NOWHERE};
 use crate::docs::len_u32;
 use crate::error::Result;
 use crate::window::{NO_ORD, SHORT_WINDOW};
 
 /// Bytes of strings or lists that are read together, about: what stays in a cache until it is copied.
-const PART_BYTES: usize = 1 << 18;
+const BATCH_BYTES: usize = 1 << 18;
 
 /// Documents that are read together when nothing is known of their values.
-const FIRST_PART: usize = 64;
+const FIRST_BATCH: usize = 64;
 
 /// The values of a column, for rows that need not be in the order of documents.
 ///
@@ -21,7 +21,7 @@ const FIRST_PART: usize = 64;
 /// than it saves. Strings and lists are read in the order of the file, each once, and stay where they are then; each
 /// row says where.
 #[derive(Debug)]
-pub(super) struct Filled {
+pub(super) struct ChunkBuffer {
     kind: Kind,
     /// Numbers of all rows; lists of those documents that were read last.
     numbers: Gathered<i64>,
@@ -37,7 +37,7 @@ pub(super) struct Filled {
     bytes: Lists<u8>,
     number_lists: Lists<i64>,
     ord_lists: Lists<TermOrd>,
-    ords: Distinct<TermOrd>,
+    ords: Dedup<TermOrd>,
 }
 
 /// Memory that values may still take; nobody goes on once it is used up.
@@ -53,20 +53,20 @@ impl Allowance {
     }
 }
 
-impl Filled {
-    pub(super) fn new(kind: Kind) -> Filled {
-        Filled {
+impl ChunkBuffer {
+    pub(super) fn new(kind: Kind) -> ChunkBuffer {
+        ChunkBuffer {
             kind,
             numbers: Gathered::new(),
             row_ords: Gathered::filled(NO_ORD),
             strings: Gathered::new(),
             terms: Lists::new(),
-            part: FIRST_PART,
+            part: FIRST_BATCH,
             places: Vec::new(),
             bytes: Lists::new(),
             number_lists: Lists::new(),
             ord_lists: Lists::new(),
-            ords: Distinct::default(),
+            ords: Dedup::default(),
         }
     }
 
@@ -80,7 +80,7 @@ impl Filled {
         &mut self,
         column: &dyn Column,
         rows: &[DocId],
-        distinct: &Distinct<DocId>,
+        distinct: &Dedup<DocId>,
         memory: &mut Allowance,
     ) -> Result<bool> {
         let is_many = column.info().is_multi_valued();
@@ -122,7 +122,7 @@ impl Filled {
     fn fill_bytes(
         &mut self,
         rows: &dyn Rows<u8>,
-        distinct: &Distinct<DocId>,
+        distinct: &Dedup<DocId>,
         memory: &mut Allowance,
     ) -> Result<bool> {
         self.bytes.clear();
@@ -192,7 +192,7 @@ fn append<T: Copy>(out: &mut Lists<T>, lists: Slices<'_, T>) -> usize {
     size_of_val(lists.items()) + lists.len() * size_of::<u64>()
 }
 
-/// Reads the lists of `all`, some at a time: as many as take about [`PART_BYTES`], so that what is too much is noticed
+/// Reads the lists of `all`, some at a time: as many as take about [`BATCH_BYTES`], so that what is too much is noticed
 /// before it is there. `false` if it was too much.
 fn in_parts<K, T>(
     all: &[K],
@@ -209,7 +209,7 @@ fn in_parts<K, T>(
             return Ok(false);
         }
         *part =
-            (PART_BYTES * now.len() / bytes.max(1)).clamp(1, SHORT_WINDOW.min(now.len().saturating_mul(8)));
+            (BATCH_BYTES * now.len() / bytes.max(1)).clamp(1, SHORT_WINDOW.min(now.len().saturating_mul(8)));
         left = later;
     }
     Ok(true)

@@ -7,32 +7,32 @@ use docvalues_format::file::kind::{from_f64, from_u64, to_f64, to_u64};
 use jiff::civil::{Date, Weekday, date};
 use jiff::{SignedDuration, Span};
 
-use super::{MAX_RANGES, Step, Unit};
+use super::{MAX_BUCKETS, Step, Unit};
 use crate::error::{Error, Result};
 
 /// How numbers are cut into ranges: range `i` begins at `edges[i]`, and what follows the last edge is in the last range. NaN is
 /// nowhere.
 #[derive(Clone, Debug)]
-pub(super) struct Cut {
+pub(super) struct Buckets {
     doubles: bool,
     edges: Vec<i64>,
     /// Whether the ranges were asked for one by one.
     pub(super) is_given: bool,
 }
 
-impl Cut {
+impl Buckets {
     /// The ranges from the first to the last number of `bounds`.
-    pub(super) fn new(step: &Step, field: &Field, bounds: Option<RangeInclusive<i64>>) -> Result<Cut> {
+    pub(super) fn new(step: &Step, field: &Field, bounds: Option<RangeInclusive<i64>>) -> Result<Buckets> {
         let (low, high) = bounds.map_or((0, 0), RangeInclusive::into_inner);
         let doubles = field.logical == LogicalType::F64;
         let edges = match step {
             Step::Edges(edges)
-                if edges.windows(2).all(|pair| pair[0] < pair[1]) && edges.len() <= MAX_RANGES =>
+                if edges.windows(2).all(|pair| pair[0] < pair[1]) && edges.len() <= MAX_BUCKETS =>
             {
                 edges.clone()
             }
             Step::Edges(_) => {
-                return Err(Error::Request(format!("edges ascend, and there are {MAX_RANGES} at most")));
+                return Err(Error::Request(format!("edges ascend, and there are {MAX_BUCKETS} at most")));
             }
             Step::Every(unit) => calendar(*unit, field, low, high)?,
             Step::Width(width) if doubles => of_doubles(*width, field, to_f64(low), to_f64(high))?,
@@ -41,7 +41,7 @@ impl Cut {
             Step::Width(width) => of_integers(whole(*width), field, low, high)?,
             Step::Whole(width) => of_integers(*width, field, low, high)?,
         };
-        Ok(Cut { doubles, edges, is_given: matches!(step, Step::Edges(_)) })
+        Ok(Buckets { doubles, edges, is_given: matches!(step, Step::Edges(_)) })
     }
 
     /// Where ranges begin, as it is stored.
@@ -51,7 +51,7 @@ impl Cut {
 
     /// The range in which a number lies. `last` is where the one before lay, from where to where.
     pub(super) fn place(&self, number: i64, last: &mut (i64, i64, usize)) -> Option<usize> {
-        let Cut { doubles, edges, is_given } = self;
+        let Buckets { doubles, edges, is_given } = self;
         // −0.0 is 0.0, unless somebody gave an edge at either.
         let is_zero = *doubles && !is_given && number == from_f64(-0.0);
         let number = if is_zero { from_f64(0.0) } else { number };
@@ -70,7 +70,7 @@ impl Cut {
 
 fn too_many(field: &Field) -> Error {
     Error::Request(format!(
-        "column `{}` would take more than {MAX_RANGES} ranges: choose wider ones",
+        "column `{}` would take more than {MAX_BUCKETS} ranges: choose wider ones",
         field.name
     ))
 }
@@ -93,7 +93,7 @@ fn of_integers(width: u64, field: &Field, low: i64, high: i64) -> Result<Vec<i64
     let plain = |stored: i64| if unsigned { i128::from(to_u64(stored)) } else { i128::from(stored) };
     let width = i128::from(width);
     let (first, last) = (plain(low).div_euclid(width), plain(high).div_euclid(width));
-    if last - first >= MAX_RANGES as i128 {
+    if last - first >= MAX_BUCKETS as i128 {
         return Err(too_many(field));
     }
     // The first edge may lie below all numbers of the type.
@@ -117,7 +117,7 @@ fn of_doubles(width: f64, field: &Field, low: f64, high: f64) -> Result<Vec<i64>
     let len = last - first + 1.0;
     // Also where there are NaNs or infinities among the values.
     #[expect(clippy::cast_precision_loss, reason = "it is 65,536")]
-    if !(len >= 1.0 && len <= MAX_RANGES as f64) {
+    if !(len >= 1.0 && len <= MAX_BUCKETS as f64) {
         return Err(too_many(field));
     }
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "it was just looked at")]
@@ -159,7 +159,7 @@ fn calendar(unit: Unit, field: &Field, low: i64, high: i64) -> Result<Vec<i64>> 
         let days = i64::from(epoch().until(next).map_err(beyond)?.get_days());
         // What is beyond 64 bits is beyond all values.
         let Some(edge) = days.checked_mul(per_day).filter(|edge| *edge <= high) else { return Ok(edges) };
-        if edges.len() == MAX_RANGES {
+        if edges.len() == MAX_BUCKETS {
             return Err(too_many(field));
         }
         edges.push(edge);

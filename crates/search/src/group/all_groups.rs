@@ -4,25 +4,25 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::sync::Arc;
 
-use super::height::Height;
-use super::key;
-use super::keys::{Keys, Space};
+use super::group_value;
 use super::metric::Layout;
-use super::{GroupOrder, Winner};
-use crate::budget::Budget;
+use super::order_value::OrderValue;
+use super::row_table::{RowTable, ValueSpace};
+use super::{GroupOrder, TopGroup};
 use crate::collector::Collector;
 use crate::columns::Slot;
 use crate::error::Result;
-use crate::passes::Passes;
+use crate::interrupt::Interrupt;
+use crate::memory_budget::MemoryBudget;
+use crate::multi_pass::MultiPass;
 use crate::search::Request;
-use crate::stop::Stop;
 use crate::threads;
 use crate::value::Stored;
 use crate::window::Window;
 
 /// The groups that come first, and what is known of all of them.
 pub(super) struct Found {
-    pub(super) winners: Vec<Winner>,
+    pub(super) winners: Vec<TopGroup>,
     pub(super) distinct: u64,
     pub(super) docs: u64,
     pub(super) missing: u64,
@@ -37,17 +37,17 @@ pub(super) fn find(
     top: usize,
 ) -> Result<Found> {
     let columns = request.columns();
-    let space = Space::of(columns, by, request.hits());
+    let space = ValueSpace::of(columns, by, request.hits());
     let bytes = request.memory();
     let rows = match space {
         // One row is for all others.
-        Space::Near { .. } => (bytes / layout.bytes()).saturating_sub(1).max(1),
-        Space::Hashed => usize::MAX,
+        ValueSpace::Dense { .. } => (bytes / layout.bytes()).saturating_sub(1).max(1),
+        ValueSpace::Sparse => usize::MAX,
     };
     let width = u32::try_from(rows).unwrap_or(u32::MAX).min(space.len()).max(1);
     let mut candidates = Candidates::new(order, top, layout);
     let mut found = Found { winners: Vec::new(), distinct: 0, docs: 0, missing: 0 };
-    Passes { places: space.len(), width, bytes }.run(
+    MultiPass { places: space.len(), width, bytes }.run(
         request,
         |part, budget| {
             let keys = space.keys(part, columns, by);
@@ -66,10 +66,10 @@ pub(super) fn find(
 /// A row for each value that is seen, of those that a pass is about.
 struct AllGroups {
     by: Slot,
-    keys: Keys,
+    keys: RowTable,
     layout: Arc<Layout>,
     rows: Vec<u64>,
-    budget: Arc<Budget>,
+    budget: Arc<MemoryBudget>,
     /// The rows of a window's documents.
     places: Vec<u32>,
     docs: u64,
@@ -77,12 +77,12 @@ struct AllGroups {
 }
 
 impl AllGroups {
-    fn new(by: Slot, keys: Keys, layout: Arc<Layout>, budget: Arc<Budget>) -> AllGroups {
+    fn new(by: Slot, keys: RowTable, layout: Arc<Layout>, budget: Arc<MemoryBudget>) -> AllGroups {
         let words = keys.rows() * layout.words();
         let rows = match keys {
-            Keys::Near { .. } => vec![0; words],
+            RowTable::Dense { .. } => vec![0; words],
             // These grow.
-            Keys::Numbers(_) | Keys::Bytes(_) => Vec::new(),
+            RowTable::Numbers(_) | RowTable::Bytes(_) => Vec::new(),
         };
         AllGroups { by, keys, layout, rows, budget, places: Vec::new(), docs: 0, missing: 0 }
     }
@@ -101,13 +101,13 @@ impl AllGroups {
     /// Bytes of the budget that it has.
     fn held(&self) -> usize {
         match &self.keys {
-            Keys::Near { .. } => 0,
+            RowTable::Dense { .. } => 0,
             keys => keys.bytes() + self.rows.capacity() * size_of::<u64>(),
         }
     }
 
     /// Shows all groups that there are; returns how many these are.
-    fn offer(&self, candidates: &mut Candidates, stop: &Stop) -> Result<u64> {
+    fn offer(&self, candidates: &mut Candidates, stop: &Interrupt) -> Result<u64> {
         let mut groups = 0;
         self.keys.each(&self.rows, self.layout.words(), stop, |row, key| {
             groups += u64::from(row[0] > 0);
@@ -128,8 +128,8 @@ impl Collector for AllGroups {
     fn most_threads(&self) -> usize {
         match self.keys {
             _ if self.layout.depends_on_order() => 1,
-            Keys::Near { .. } => self.budget.bytes() / size_of_val(self.rows.as_slice()).max(1),
-            Keys::Numbers(_) | Keys::Bytes(_) => usize::MAX,
+            RowTable::Dense { .. } => self.budget.bytes() / size_of_val(self.rows.as_slice()).max(1),
+            RowTable::Numbers(_) | RowTable::Bytes(_) => usize::MAX,
         }
     }
 
@@ -141,14 +141,14 @@ impl Collector for AllGroups {
         window.read(self.by)?;
         self.layout.read(window)?;
         self.docs += window.len() as u64;
-        self.missing += key::missing(window, self.by);
+        self.missing += group_value::missing(window, self.by);
         if self.keys.places(window, self.by, &mut self.places, &self.budget) && self.grow() {
             self.layout.add(&mut self.rows, &self.places, window);
         }
         Ok(())
     }
 
-    fn merge(&mut self, other: AllGroups, stop: &Stop) -> Result<()> {
+    fn merge(&mut self, other: AllGroups, stop: &Interrupt) -> Result<()> {
         self.docs += other.docs;
         self.missing += other.missing;
         let words = self.layout.words();
@@ -187,7 +187,7 @@ struct Candidates {
 #[derive(PartialEq, Eq, PartialOrd, Ord)]
 struct Candidate {
     /// Documents, or the metric: the greatest first.
-    height: Reverse<Option<Height>>,
+    height: Reverse<Option<OrderValue>>,
     value: Stored,
     row: Vec<u64>,
 }
@@ -207,8 +207,8 @@ impl Candidates {
     #[inline(never)]
     fn offer(&mut self, layout: &Layout, row: &[u64], value: impl FnOnce() -> Stored) {
         let height = Reverse(match self.order {
-            GroupOrder::Count => Some(Height::Integer(row[0].into())),
-            GroupOrder::Metric(metric) => layout.height(row, metric),
+            GroupOrder::Count => Some(OrderValue::Integer(row[0].into())),
+            GroupOrder::Metric(metric) => layout.order_value(row, metric),
             GroupOrder::Value | GroupOrder::Best => None,
         });
         let is_full = self.heap.len() >= self.top;
@@ -233,13 +233,13 @@ impl Candidates {
         }
     }
 
-    fn finish(self, request: &Request<'_>) -> Result<Vec<Winner>> {
+    fn finish(self, request: &Request<'_>) -> Result<Vec<TopGroup>> {
         let mut found = self.heap.into_vec();
         threads::sort(&mut found, request.threads(), request.stop())?;
         let (mut winners, mut pace) = (Vec::with_capacity(found.len()), request.stop().pace());
         for Candidate { value, row, .. } in found {
             pace.step()?;
-            winners.push(Winner { value, row });
+            winners.push(TopGroup { value, row });
         }
         Ok(winners)
     }

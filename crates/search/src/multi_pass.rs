@@ -5,18 +5,18 @@
 
 use std::sync::Arc;
 
-use crate::budget::Budget;
 use crate::collector::Collector;
 use crate::error::{Error, Result};
+use crate::hash_tables::ValuePart;
+use crate::memory_budget::MemoryBudget;
 use crate::search::Request;
-use crate::tables::Part;
 
 /// The most passes over the documents.
 const MOST: u32 = 1 << 12;
 
 /// How values are parted, and what memory there is for those of a pass.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Passes {
+pub(crate) struct MultiPass {
     /// Places that values have.
     pub(crate) places: u32,
     /// Places of the first pass, 1 at least.
@@ -24,16 +24,16 @@ pub(crate) struct Passes {
     pub(crate) bytes: usize,
 }
 
-impl Passes {
+impl MultiPass {
     /// Shows all documents to a collector for each part of the values, and hands each to `done`.
     pub(crate) fn run<C: Collector>(
         self,
         request: &Request<'_>,
-        make: impl Fn(&Part, Arc<Budget>) -> Result<C>,
+        make: impl Fn(&ValuePart, Arc<MemoryBudget>) -> Result<C>,
         mut done: impl FnMut(C) -> Result<()>,
     ) -> Result<()> {
-        let Passes { places, mut width, bytes } = self;
-        let (all, mut start) = (Part::whole(), 0_u32);
+        let MultiPass { places, mut width, bytes } = self;
+        let (all, mut start) = (ValuePart::whole(), 0_u32);
         loop {
             if places.checked_div(width).is_none_or(|passes| passes > MOST) {
                 let kib = bytes >> 10;
@@ -42,7 +42,7 @@ impl Passes {
                 )));
             }
             let part = all.other(start..start.saturating_add(width).min(places));
-            let budget = Arc::new(Budget::new(bytes, request.stop()));
+            let budget = Arc::new(MemoryBudget::new(bytes, request.stop()));
             let pass = request.run(make(&part, Arc::clone(&budget))?)?;
             if budget.is_over() {
                 width /= 2;

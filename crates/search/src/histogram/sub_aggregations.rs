@@ -5,39 +5,39 @@ use std::sync::Arc;
 use docvalues_column::{Slices, TermOrd, Values};
 
 use super::Histogram;
-use crate::budget::Budget;
 use crate::columns::Slot;
 use crate::docs::len_u32;
 use crate::error::{Error, Result};
 use crate::facet::{Facet, FacetCounts};
 use crate::group::{Layout, Measure};
+use crate::hash_tables::{NumberTable, ValuePart};
+use crate::interrupt::Interrupt;
+use crate::memory_budget::MemoryBudget;
 use crate::search::Request;
-use crate::stop::Stop;
-use crate::tables::{Numbers, Part};
 use crate::window::{Cells, NO_ORD, Window};
 
 /// Ranges and what is known of the documents of each.
-pub(super) struct Inside {
+pub(super) struct SubAggregations {
     ranges: usize,
     layout: Arc<Layout>,
     /// A row for each range, and one for documents in none.
     rows: Vec<u64>,
-    values: Option<ValuesInside>,
+    values: Option<FacetByBucket>,
     /// The range of each document of a window; `ranges`, if it is in none.
     places: Vec<u32>,
 }
 
 /// How often the documents of each range have each value of a column.
-struct ValuesInside {
+struct FacetByBucket {
     facet: Facet,
     slot: Slot,
-    tables: Vec<Numbers>,
+    tables: Vec<NumberTable>,
     /// Documents of each range without a value.
     missing: Vec<u64>,
-    budget: Arc<Budget>,
+    budget: Arc<MemoryBudget>,
 }
 
-impl Inside {
+impl SubAggregations {
     /// For so many `ranges` of the column at `slot`; `None` if nothing is asked for.
     pub(super) fn new(
         request: &mut Request<'_>,
@@ -45,7 +45,7 @@ impl Inside {
         slot: Slot,
         ranges: usize,
         bytes: usize,
-    ) -> Result<Option<Inside>> {
+    ) -> Result<Option<SubAggregations>> {
         let Histogram { metrics, facet, .. } = histogram;
         if metrics.is_empty() && facet.is_none() {
             return Ok(None);
@@ -57,18 +57,18 @@ impl Inside {
         }
         let layout = Layout::new(request, metrics)?;
         let values =
-            facet.as_ref().map(|facet| ValuesInside::new(request, facet, ranges, bytes)).transpose()?;
+            facet.as_ref().map(|facet| FacetByBucket::new(request, facet, ranges, bytes)).transpose()?;
         let rows = vec![0; (ranges + 1) * layout.words()];
-        Ok(Some(Inside { ranges, layout: Arc::new(layout), rows, values, places: Vec::new() }))
+        Ok(Some(SubAggregations { ranges, layout: Arc::new(layout), rows, values, places: Vec::new() }))
     }
 
-    pub(super) fn fork(&self) -> Inside {
+    pub(super) fn fork(&self) -> SubAggregations {
         let (ranges, layout, rows) = (self.ranges, Arc::clone(&self.layout), vec![0; self.rows.len()]);
-        Inside {
+        SubAggregations {
             ranges,
             layout,
             rows,
-            values: self.values.as_ref().map(ValuesInside::fork),
+            values: self.values.as_ref().map(FacetByBucket::fork),
             places: Vec::new(),
         }
     }
@@ -79,7 +79,7 @@ impl Inside {
 
     /// Finds out, if the descriptions of the columns tell, what all documents come to, which are so many and in one range.
     pub(super) fn knows(&mut self, range: usize, docs: u64, request: &Request<'_>) -> bool {
-        let Some(row) = self.layout.known(request, docs) else { return false };
+        let Some(row) = self.layout.constant(request, docs) else { return false };
         if let Some(values) = &mut self.values
             && !values.knows(range, request)
         {
@@ -112,7 +112,7 @@ impl Inside {
         }
     }
 
-    pub(super) fn merge(&mut self, other: Inside, stop: &Stop) -> Result<()> {
+    pub(super) fn merge(&mut self, other: SubAggregations, stop: &Interrupt) -> Result<()> {
         let words = self.layout.words();
         for (to, from) in self.rows.chunks_mut(words).zip(other.rows.chunks(words)) {
             self.layout.merge(to, from);
@@ -136,8 +136,8 @@ impl Inside {
     }
 }
 
-impl ValuesInside {
-    fn new(request: &mut Request<'_>, facet: &Facet, ranges: usize, bytes: usize) -> Result<ValuesInside> {
+impl FacetByBucket {
+    fn new(request: &mut Request<'_>, facet: &Facet, ranges: usize, bytes: usize) -> Result<FacetByBucket> {
         let slot = request.slot(&facet.column)?;
         let column = request.columns().get(slot);
         let info = column.info();
@@ -150,21 +150,21 @@ impl ValuesInside {
         if let Some(cannot) = cannot {
             return Err(Error::Kind { field: info.field.name.clone(), kind: info.field.kind, cannot });
         }
-        let budget = Arc::new(Budget::new(bytes, request.stop()));
-        let part = Part::whole();
-        let tables = (0..ranges).map(|_| Numbers::new(part.clone())).collect();
-        Ok(ValuesInside { facet: facet.clone(), slot, tables, missing: vec![0; ranges], budget })
+        let budget = Arc::new(MemoryBudget::new(bytes, request.stop()));
+        let part = ValuePart::whole();
+        let tables = (0..ranges).map(|_| NumberTable::new(part.clone())).collect();
+        Ok(FacetByBucket { facet: facet.clone(), slot, tables, missing: vec![0; ranges], budget })
     }
 
-    fn fork(&self) -> ValuesInside {
+    fn fork(&self) -> FacetByBucket {
         let (facet, slot, budget) = (self.facet.clone(), self.slot, Arc::clone(&self.budget));
         let (tables, missing) =
-            (self.tables.iter().map(Numbers::fork).collect(), vec![0; self.missing.len()]);
-        ValuesInside { facet, slot, tables, missing, budget }
+            (self.tables.iter().map(NumberTable::fork).collect(), vec![0; self.missing.len()]);
+        FacetByBucket { facet, slot, tables, missing, budget }
     }
 
     fn knows(&mut self, range: usize, request: &Request<'_>) -> bool {
-        let Some(known) = request.known(self.slot) else { return false };
+        let Some(known) = request.constant(self.slot) else { return false };
         self.missing[range] = known.docs - known.with_value;
         if let Some(value) = known.value {
             let times = u32::try_from(known.with_value).unwrap_or(u32::MAX);
@@ -176,7 +176,7 @@ impl ValuesInside {
     fn collect(&mut self, places: &[u32], ranges: usize, window: &mut Window<'_>) -> Result<()> {
         self.is_within_budget()?;
         window.read(self.slot)?;
-        let ValuesInside { slot, tables, missing, budget, .. } = self;
+        let FacetByBucket { slot, tables, missing, budget, .. } = self;
         let inside =
             places.iter().map(|place| *place as usize).enumerate().filter(|(_, range)| *range < ranges);
         match window.cells(*slot) {
@@ -201,7 +201,7 @@ impl ValuesInside {
         Ok(())
     }
 
-    fn merge(&mut self, other: &ValuesInside, stop: &Stop) -> Result<()> {
+    fn merge(&mut self, other: &FacetByBucket, stop: &Interrupt) -> Result<()> {
         let mut pace = stop.pace();
         for (to, from) in self.tables.iter_mut().zip(&other.tables) {
             for (number, count) in from.iter() {
@@ -216,7 +216,7 @@ impl ValuesInside {
     /// The values that come first in a range with so many documents.
     fn finish(&mut self, range: usize, docs: u64, request: &Request<'_>) -> Result<FacetCounts> {
         self.is_within_budget()?;
-        let table = std::mem::replace(&mut self.tables[range], Numbers::new(Part::whole()));
+        let table = std::mem::replace(&mut self.tables[range], NumberTable::new(ValuePart::whole()));
         self.facet.of_table(self.slot, table, docs, self.missing[range], request)
     }
 

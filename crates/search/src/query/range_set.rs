@@ -3,18 +3,18 @@
 use std::ops::RangeInclusive;
 
 /// A kind of values with a smallest one.
-pub(super) trait Least: Ord + Clone {
+pub(super) trait Minimum: Ord + Clone {
     /// No value is below it.
     fn least() -> Self;
 }
 
-impl Least for i64 {
+impl Minimum for i64 {
     fn least() -> i64 {
         i64::MIN
     }
 }
 
-impl Least for Vec<u8> {
+impl Minimum for Vec<u8> {
     fn least() -> Vec<u8> {
         Vec::new()
     }
@@ -33,26 +33,26 @@ pub(super) enum End<T> {
 ///
 /// Half open, so that numbers and byte strings are alike: the byte string behind `x` is `x` and a zero.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Spans<T>(Vec<(T, End<T>)>);
+pub(super) struct RangeSet<T>(Vec<(T, End<T>)>);
 
-impl<T: Least> Spans<T> {
+impl<T: Minimum> RangeSet<T> {
     /// No values.
-    pub(super) fn none() -> Spans<T> {
-        Spans(Vec::new())
+    pub(super) fn none() -> RangeSet<T> {
+        RangeSet(Vec::new())
     }
 
     /// All values.
-    pub(super) fn all() -> Spans<T> {
-        Spans(vec![(T::least(), End::Never)])
+    pub(super) fn all() -> RangeSet<T> {
+        RangeSet(vec![(T::least(), End::Never)])
     }
 
     /// The values from one up to another.
-    pub(super) fn one(low: T, end: End<T>) -> Spans<T> {
-        Spans::of([(low, end)])
+    pub(super) fn one(low: T, end: End<T>) -> RangeSet<T> {
+        RangeSet::of([(low, end)])
     }
 
     /// The values of these spans, which may overlap and be empty. O(n log n).
-    pub(super) fn of(spans: impl IntoIterator<Item = (T, End<T>)>) -> Spans<T> {
+    pub(super) fn of(spans: impl IntoIterator<Item = (T, End<T>)>) -> RangeSet<T> {
         let mut spans: Vec<_> = spans.into_iter().filter(|(low, end)| is_below(low, end)).collect();
         spans.sort_unstable();
         let mut merged: Vec<(T, End<T>)> = Vec::with_capacity(spans.len());
@@ -66,16 +66,16 @@ impl<T: Least> Spans<T> {
                 _ => merged.push((low, end)),
             }
         }
-        Spans(merged)
+        RangeSet(merged)
     }
 
     /// The values of both. O(n log n).
-    pub(super) fn union(self, other: Spans<T>) -> Spans<T> {
-        Spans::of(self.0.into_iter().chain(other.0))
+    pub(super) fn union(self, other: RangeSet<T>) -> RangeSet<T> {
+        RangeSet::of(self.0.into_iter().chain(other.0))
     }
 
     /// The values that are in both. O(n).
-    pub(super) fn intersection(&self, other: &Spans<T>) -> Spans<T> {
+    pub(super) fn intersection(&self, other: &RangeSet<T>) -> RangeSet<T> {
         let (mut a, mut b) = (self.0.as_slice(), other.0.as_slice());
         let mut both = Vec::new();
         while let ([(low, end), rest_a @ ..], [(other_low, other_end), rest_b @ ..]) = (a, b) {
@@ -89,11 +89,11 @@ impl<T: Least> Spans<T> {
                 b = rest_b;
             }
         }
-        Spans(both)
+        RangeSet(both)
     }
 
     /// The values that are not in it. O(n).
-    pub(super) fn complement(&self) -> Spans<T> {
+    pub(super) fn complement(&self) -> RangeSet<T> {
         let mut others = Vec::new();
         let mut from = Some(T::least());
         for (low, end) in &self.0 {
@@ -104,7 +104,7 @@ impl<T: Least> Spans<T> {
             };
         }
         others.extend(from.map(|from| (from, End::Never)));
-        Spans::of(others)
+        RangeSet::of(others)
     }
 
     /// The spans.
@@ -130,12 +130,12 @@ fn is_below<T: Ord>(low: &T, end: &End<T>) -> bool {
     }
 }
 
-impl Spans<i64> {
+impl RangeSet<i64> {
     /// The numbers of a range.
-    pub(super) fn numbers(range: RangeInclusive<i64>) -> Spans<i64> {
+    pub(super) fn numbers(range: RangeInclusive<i64>) -> RangeSet<i64> {
         let (low, high) = range.into_inner();
         // Of an empty range, an empty span: no number is above the last one.
-        Spans::one(low, after(high))
+        RangeSet::one(low, after(high))
     }
 
     /// The spans with their last numbers.
@@ -153,11 +153,11 @@ fn after(last: i64) -> End<i64> {
     last.checked_add(1).map_or(End::Never, End::Before)
 }
 
-impl Spans<Vec<u8>> {
+impl RangeSet<Vec<u8>> {
     /// The byte strings that begin with `prefix`.
-    pub(super) fn prefix(prefix: Vec<u8>) -> Spans<Vec<u8>> {
+    pub(super) fn prefix(prefix: Vec<u8>) -> RangeSet<Vec<u8>> {
         let end = behind_prefix(&prefix);
-        Spans::one(prefix, end)
+        RangeSet::one(prefix, end)
     }
 
     /// Whether `value` is one of them. O(log n).
@@ -190,17 +190,18 @@ mod tests {
 
     use super::*;
 
-    fn any_spans() -> impl Strategy<Value = (Vec<(i64, i64)>, Spans<i64>)> {
+    fn any_spans() -> impl Strategy<Value = (Vec<(i64, i64)>, RangeSet<i64>)> {
         let ends = prop_oneof![-9..9_i64, Just(i64::MIN), Just(i64::MAX - 1), Just(i64::MAX)];
         let ranges = prop::collection::vec((ends.clone(), ends), 0..6);
         ranges.prop_map(|ranges| {
-            let spans =
-                Spans::of(ranges.iter().flat_map(|&(low, high)| Spans::numbers(low..=high).into_list()));
+            let spans = RangeSet::of(
+                ranges.iter().flat_map(|&(low, high)| RangeSet::numbers(low..=high).into_list()),
+            );
             (ranges, spans)
         })
     }
 
-    fn has(spans: &Spans<i64>, number: i64) -> bool {
+    fn has(spans: &RangeSet<i64>, number: i64) -> bool {
         spans.ranges().any(|range| range.contains(&number))
     }
 
@@ -216,7 +217,7 @@ mod tests {
                 prop_assert_eq!(has(&others, number), !is_in);
             }
             for spans in [&a, &both, &any, &others] {
-                prop_assert_eq!(&Spans::of(spans.clone().into_list()), spans, "spans are in order and apart");
+                prop_assert_eq!(&RangeSet::of(spans.clone().into_list()), spans, "spans are in order and apart");
             }
             prop_assert_eq!(others.complement(), a);
         }
@@ -226,7 +227,7 @@ mod tests {
             prefix in prop::collection::vec(prop_oneof![Just(0_u8), Just(7), Just(254), Just(255)], 0..4),
             value in prop::collection::vec(prop_oneof![Just(0_u8), Just(7), Just(8), Just(254), Just(255)], 0..6),
         ) {
-            prop_assert_eq!(Spans::prefix(prefix.clone()).contains(&value), value.starts_with(&prefix));
+            prop_assert_eq!(RangeSet::prefix(prefix.clone()).contains(&value), value.starts_with(&prefix));
         }
     }
 }

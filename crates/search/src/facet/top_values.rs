@@ -13,7 +13,7 @@ use crate::value::Stored;
 
 /// The first `top` of the values that pass by, in the order of a [`Facet`]. O(log top) for one that is kept, O(1) for
 /// any other.
-pub(super) struct Top {
+pub(super) struct TopValues {
     top: usize,
     min_count: u32,
     distinct: u64,
@@ -26,19 +26,19 @@ enum First {
     ByValue(BinaryHeap<(Stored, u32)>),
 }
 
-impl Top {
-    pub(super) fn new(facet: &Facet) -> Top {
+impl TopValues {
+    pub(super) fn new(facet: &Facet) -> TopValues {
         let first = match facet.order {
             FacetOrder::Count => First::ByCount(BinaryHeap::new()),
             FacetOrder::Value => First::ByValue(BinaryHeap::new()),
         };
         let min_count = u32::try_from(facet.min_count).unwrap_or(u32::MAX);
-        Top { top: facet.top, min_count, distinct: 0, first }
+        TopValues { top: facet.top, min_count, distinct: 0, first }
     }
 
     /// A value passes by, each once.
     #[inline]
-    pub(super) fn see(&mut self, count: u32, key: impl FnOnce() -> Stored) {
+    pub(super) fn offer(&mut self, count: u32, key: impl FnOnce() -> Stored) {
         if count < self.min_count {
             return;
         }
@@ -56,7 +56,7 @@ impl Top {
     ///
     /// Most are not worth a look: whether one of some is, and how many are counted at all, is found out for all of them at
     /// once.
-    pub(super) fn see_all(&mut self, counts: &[u32], key: impl Fn(usize) -> Stored) {
+    pub(super) fn offer_all(&mut self, counts: &[u32], key: impl Fn(usize) -> Stored) {
         const SOME: usize = 64;
         let mut at = 0;
         while at < counts.len() {
@@ -64,7 +64,7 @@ impl Top {
             self.distinct += distinct;
             at += passed;
             for (at, &count) in counts.iter().enumerate().skip(at).take(SOME) {
-                self.see(count, || key(at));
+                self.offer(count, || key(at));
             }
             at += SOME;
         }

@@ -3,9 +3,9 @@
 use docvalues_column::{Column, LogicalType};
 use docvalues_format::file::kind::{to_f64, to_u64};
 
-use super::convert::{self, Mismatch};
-use super::spans::{End, Least, Spans};
-use super::times::{DAY, print_nanos};
+use super::convert_literal::{self, Mismatch};
+use super::iso8601::{DAY, print_nanos};
+use super::range_set::{End, Minimum, RangeSet};
 use super::{Literal, Test};
 use crate::Result;
 use crate::columns::bounds;
@@ -16,15 +16,15 @@ pub(super) enum Wanted {
     /// Any.
     Exists,
     /// These numbers.
-    Numbers(Spans<i64>),
+    Numbers(RangeSet<i64>),
     /// The terms with these ords.
-    Ords(Spans<i64>),
+    Ords(RangeSet<i64>),
     /// These byte strings.
-    Strings(Spans<Vec<u8>>),
+    Strings(RangeSet<Vec<u8>>),
 }
 
 /// What is known of a condition from the directory and the dictionary alone.
-pub(super) enum Known {
+pub(super) enum Simplified {
     /// No document matches, and why.
     Nothing(String),
     /// Every document does.
@@ -61,17 +61,17 @@ pub(super) fn wanted(column: &dyn Column, test: &Test) -> Result<Result<Wanted, 
     let values = match test {
         Test::Exists | Test::Missing => return Ok(Ok(Wanted::Exists)),
         Test::In(literals) | Test::NotIn(literals) if is_bytes => {
-            each(literals, &|literal| convert::equal_strings(logical, literal).map(Values::Strings))
+            each(literals, &|literal| convert_literal::equal_strings(logical, literal).map(Values::Strings))
         }
         Test::In(literals) | Test::NotIn(literals) => {
-            each(literals, &|literal| convert::equal_numbers(logical, literal).map(Values::Numbers))
+            each(literals, &|literal| convert_literal::equal_numbers(logical, literal).map(Values::Numbers))
         }
         Test::Range(low, high) => {
             // Either alone first: then it is known which one is wrong.
             let (low, high) = (low.as_ref(), high.as_ref());
             let of = |low, high| match is_bytes {
-                true => convert::string_range(logical, low, high).map(Values::Strings),
-                false => convert::number_range(logical, low, high).map(Values::Numbers),
+                true => convert_literal::string_range(logical, low, high).map(Values::Strings),
+                false => convert_literal::number_range(logical, low, high).map(Values::Numbers),
             };
             use std::ops::Bound::{Excluded, Included, Unbounded};
             let ends = [(0, low), (usize::from(!matches!(low, Unbounded)), high)];
@@ -87,7 +87,7 @@ pub(super) fn wanted(column: &dyn Column, test: &Test) -> Result<Result<Wanted, 
             }
         }
         Test::Prefix(prefix) if is_bytes => {
-            let prefixed = convert::prefixed(logical, prefix).map(Values::Strings);
+            let prefixed = convert_literal::prefixed(logical, prefix).map(Values::Strings);
             prefixed.map_err(|mismatch| refuse(0, prefix, mismatch))
         }
         Test::Prefix(_) => Err((
@@ -110,8 +110,8 @@ fn short(literal: &Literal) -> String {
 
 /// Values of either form.
 enum Values {
-    Numbers(Spans<i64>),
-    Strings(Spans<Vec<u8>>),
+    Numbers(RangeSet<i64>),
+    Strings(RangeSet<Vec<u8>>),
 }
 
 impl Values {
@@ -124,12 +124,12 @@ impl Values {
                 Values::Strings(spans) => strings.extend(spans.into_list()),
             }
         }
-        if is_bytes { Values::Strings(Spans::of(strings)) } else { Values::Numbers(Spans::of(numbers)) }
+        if is_bytes { Values::Strings(RangeSet::of(strings)) } else { Values::Numbers(RangeSet::of(numbers)) }
     }
 }
 
 /// Byte strings as ords, if the column has a dictionary. Two look-ups for each span, one for each single value.
-fn in_dictionary(column: &dyn Column, strings: Spans<Vec<u8>>) -> Result<Wanted> {
+fn in_dictionary(column: &dyn Column, strings: RangeSet<Vec<u8>>) -> Result<Wanted> {
     let Some(terms) = column.values().terms() else { return Ok(Wanted::Strings(strings)) };
     let mut ords = Vec::with_capacity(strings.list().len());
     for (low, end) in strings.list() {
@@ -143,7 +143,7 @@ fn in_dictionary(column: &dyn Column, strings: Spans<Vec<u8>>) -> Result<Wanted>
         };
         ords.push((start, End::Before(end)));
     }
-    Ok(Wanted::Ords(Spans::of(ords)))
+    Ok(Wanted::Ords(RangeSet::of(ords)))
 }
 
 impl Wanted {
@@ -179,13 +179,13 @@ impl Wanted {
     }
 
     /// What the directory knows of it.
-    pub(super) fn known(self, column: &dyn Column) -> Known {
+    pub(super) fn simplify(self, column: &dyn Column) -> Simplified {
         let info = column.info();
         if info.with_value.most() == 0 {
-            return Known::Nothing("the column has no values".into());
+            return Simplified::Nothing("the column has no values".into());
         }
         let bounds = bounds(column).unwrap_or(i64::MIN..=i64::MAX);
-        let there = || if bounds.is_empty() { Spans::none() } else { Spans::numbers(bounds.clone()) };
+        let there = || if bounds.is_empty() { RangeSet::none() } else { RangeSet::numbers(bounds.clone()) };
         let wanted = match (self, column.values().terms()) {
             (Wanted::Numbers(wanted), _) => {
                 narrowed(wanted, there(), Wanted::Numbers, || ends(info.field.logical, &bounds))
@@ -195,23 +195,23 @@ impl Wanted {
                 narrowed(wanted, there(), Wanted::Ords, || format!("none of its {count} terms"))
             }
             (Wanted::Strings(wanted), _) => {
-                narrowed(wanted, Spans::all(), Wanted::Strings, || "no value".to_owned())
+                narrowed(wanted, RangeSet::all(), Wanted::Strings, || "no value".to_owned())
             }
             (wanted, _) => Ok(wanted),
         };
         match wanted {
-            Err(why) => Known::Nothing(why),
-            Ok(Wanted::Exists) if info.all_present() => Known::Everything,
-            Ok(wanted) => Known::Only(wanted),
+            Err(why) => Simplified::Nothing(why),
+            Ok(Wanted::Exists) if info.all_present() => Simplified::Everything,
+            Ok(wanted) => Simplified::Only(wanted),
         }
     }
 }
 
 /// What is wanted of the values that there may be; an error says why nothing is.
-fn narrowed<T: Least>(
-    wanted: Spans<T>,
-    there: Spans<T>,
-    of: impl Fn(Spans<T>) -> Wanted,
+fn narrowed<T: Minimum>(
+    wanted: RangeSet<T>,
+    there: RangeSet<T>,
+    of: impl Fn(RangeSet<T>) -> Wanted,
     what_there_is: impl Fn() -> String,
 ) -> Result<Wanted, String> {
     let both = wanted.intersection(&there);

@@ -2,69 +2,69 @@
 
 use docvalues_column::{BatchDocs, DocId};
 
-use super::full::Run;
-use super::key::{Key, Place};
+use super::key::{Key, SortValue};
+use super::sort_all::Run;
 use crate::columns::Columns;
 use crate::error::Result;
+use crate::interrupt::Interrupt;
 use crate::pass::compact;
-use crate::stop::Stop;
-use crate::window::{Room, Window};
+use crate::window::{Window, WindowBuffers};
 
 /// A document and its place.
-pub(super) trait ByPlace: Ord + Sized {
+pub(super) trait BySortValue: Ord + Sized {
     fn doc(&self) -> DocId;
 
-    fn is_same_place(&self, other: &Self) -> bool;
+    fn is_equal_value(&self, other: &Self) -> bool;
 }
 
 /// Any place.
-impl<B: Ord> ByPlace for (Place<B>, DocId) {
+impl<B: Ord> BySortValue for (SortValue<B>, DocId) {
     fn doc(&self) -> DocId {
         self.1
     }
 
-    fn is_same_place(&self, other: &Self) -> bool {
+    fn is_equal_value(&self, other: &Self) -> bool {
         self.0 == other.0
     }
 }
 
 /// Places without bytes: two bits for what it is, 64 for the number, 32 for the document.
-impl ByPlace for u128 {
+impl BySortValue for u128 {
     #[expect(clippy::cast_possible_truncation, reason = "the low bits are the document")]
     fn doc(&self) -> DocId {
         DocId::new(*self as u32)
     }
 
-    fn is_same_place(&self, other: &Self) -> bool {
+    fn is_equal_value(&self, other: &Self) -> bool {
         *self >> 32 == *other >> 32
     }
 }
 
-/// See `ByPlace for u128`.
-pub(super) fn packed(place: &Place<&[u8]>, doc: DocId) -> u128 {
+/// See `BySortValue for u128`.
+pub(super) fn packed(place: &SortValue<&[u8]>, doc: DocId) -> u128 {
     let class = u128::from(place.class()) << 96;
-    let number = if let Place::Number(number) = place { u128::from(*number) << 32 } else { 0 };
+    let number = if let SortValue::Number(number) = place { u128::from(*number) << 32 } else { 0 };
     class | number | u128::from(doc.get())
 }
 
 /// Adds what `new` makes of the places of some documents to `items`.
-pub(super) fn read_places<P>(
+pub(super) fn read_values<P>(
     columns: &Columns,
     key: Key,
     docs: BatchDocs<'_>,
-    room: &mut Room,
+    buffers: &mut WindowBuffers,
     items: &mut Vec<P>,
-    mut new: impl FnMut(Place<&[u8]>, DocId) -> P,
+    mut new: impl FnMut(SortValue<&[u8]>, DocId) -> P,
 ) -> Result<()> {
-    let mut window = Window::new(docs, columns, room);
+    let mut window = Window::new(docs, columns, buffers);
     window.read(key.slot)?;
-    items.extend((0..window.len()).map(|at| new(key.place(&window, at), window.doc(at))));
+    items.extend((0..window.len()).map(|at| new(key.value(&window, at), window.doc(at))));
     Ok(())
 }
 
 /// Adds the runs of more than one document that have the same place; `start` is where the first one lies.
-pub(super) fn add_equal<P: ByPlace>(items: &[P], mut start: u32, equal: &mut Vec<Run>) {
-    for same in items.chunk_by(P::is_same_place) {
+pub(super) fn add_equal<P: BySortValue>(items: &[P], mut start: u32, equal: &mut Vec<Run>) {
+    for same in items.chunk_by(P::is_equal_value) {
         let run = Run::new(start, same.len());
         start = run.end;
         if run.len() > 1 {
@@ -89,7 +89,7 @@ pub(super) fn groups<'a>(
     mut docs: &'a mut [DocId],
     mut runs: &'a [Run],
     most: usize,
-    stop: &Stop,
+    stop: &Interrupt,
 ) -> Result<Vec<Group<'a>>> {
     let (mut groups, mut start) = (Vec::new(), 0);
     while let Some(first) = runs.first() {
@@ -112,13 +112,13 @@ pub(super) fn groups<'a>(
 
 impl Group<'_> {
     /// Puts the documents of each run in order.
-    pub(super) fn sort<P: ByPlace>(
+    pub(super) fn sort<P: BySortValue>(
         &mut self,
         columns: &Columns,
         key: Key,
-        room: &mut Room,
+        buffers: &mut WindowBuffers,
         equal_too: bool,
-        new: impl Fn(Place<&[u8]>, DocId) -> P,
+        new: impl Fn(SortValue<&[u8]>, DocId) -> P,
     ) -> Result<()> {
         let Group { start, docs, runs, equal } = self;
         let within = |run: &Run| Run { start: run.start - *start, end: run.end - *start }.indices();
@@ -126,7 +126,7 @@ impl Group<'_> {
         // Documents of one run ascend.
         let asked = if runs.len() == 1 { compact(&list) } else { BatchDocs::List(&list) };
         let mut items: Vec<P> = Vec::with_capacity(list.len());
-        read_places(columns, key, asked, room, &mut items, new)?;
+        read_values(columns, key, asked, buffers, &mut items, new)?;
         let mut left = items.as_mut_slice();
         for run in *runs {
             let (items, others) = left.split_at_mut(run.len());

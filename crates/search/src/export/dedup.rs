@@ -13,7 +13,7 @@ const BITS_EACH: usize = 64;
 
 /// The different ones of some numbers, ascending, and the place of each of the numbers among them.
 #[derive(Debug)]
-pub(super) struct Distinct<T> {
+pub(super) struct Dedup<T> {
     /// The different ones.
     pub(super) values: Vec<T>,
     /// For each number that was given, its place among these; [`NOWHERE`] for [`NOWHERE`].
@@ -24,14 +24,14 @@ pub(super) struct Distinct<T> {
     pairs: Vec<u64>,
 }
 
-impl<T> Default for Distinct<T> {
+impl<T> Default for Dedup<T> {
     fn default() -> Self {
         let (values, places, words, before, pairs) = Default::default();
-        Distinct { values, places, words, before, pairs }
+        Dedup { values, places, words, before, pairs }
     }
 }
 
-impl<T> Distinct<T> {
+impl<T> Dedup<T> {
     /// Takes these numbers in place of those before. O(n) if they ascend or lie close, else O(n log n).
     pub(super) fn find(&mut self, numbers: impl Iterator<Item = u32> + Clone, make: impl Fn(u32) -> T) {
         self.values.clear();
@@ -105,7 +105,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    fn check(numbers: &[u32], distinct: &mut Distinct<u32>) {
+    fn check(numbers: &[u32], distinct: &mut Dedup<u32>) {
         distinct.find(numbers.iter().copied(), |number| number);
         let mut expected: Vec<u32> = numbers.iter().copied().filter(|number| *number != NOWHERE).collect();
         expected.sort_unstable();
@@ -126,7 +126,7 @@ mod tests {
             ], 0..100), 1..4),
             bound in prop_oneof![Just(u32::MAX), 1..100_u32],
         ) {
-            let mut distinct = Distinct::default();
+            let mut distinct = Dedup::default();
             for list in lists {
                 let list: Vec<u32> = list.into_iter().map(|n| if n == NOWHERE { n } else { n % bound }).collect();
                 check(&list, &mut distinct);
@@ -140,7 +140,7 @@ mod tests {
     #[test]
     fn edges_of_words_and_of_numbers() {
         for list in [&[][..], &[NOWHERE], &[NOWHERE - 1], &[64, 63, 0, 64], &[NOWHERE - 1, 0], &[5, 5]] {
-            check(list, &mut Distinct::default());
+            check(list, &mut Dedup::default());
         }
     }
 }

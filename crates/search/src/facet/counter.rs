@@ -5,22 +5,22 @@ use std::sync::Arc;
 
 use docvalues_column::{OrdRange, Slices, TermOrd, Terms, Values};
 
-use super::array::Array;
-use super::finish::{self, Found};
+use super::counter_array::CounterArray;
+use super::finish::{self, FacetResult};
 use super::{Facet, FacetCounts};
-use crate::budget::Budget;
 use crate::collector::Collector;
 use crate::columns::Slot;
+use crate::constant::ConstantColumn;
 use crate::error::{Error, Result};
-use crate::known::Known;
-use crate::passes::Passes;
+use crate::hash_tables::{self, HASH_PARTS, ValuePart};
+use crate::interrupt::Interrupt;
+use crate::memory_budget::MemoryBudget;
+use crate::multi_pass::MultiPass;
 use crate::search::Request;
-use crate::stop::Stop;
-use crate::tables::{self, HASH_PARTS, Part};
 use crate::window::{Cells, NO_ORD, Numbers, Strings, Window};
 
 /// Numbers this close to each other are counted in an array.
-const NEAR: usize = 1 << 20;
+const MAX_DENSE: usize = 1 << 20;
 
 /// So many times more terms than documents are counted in a hash table: an array has to be cleared and looked through
 /// whole, counter by counter, a table only where documents are.
@@ -31,24 +31,24 @@ pub(crate) struct FacetCounter {
     facet: Facet,
     slot: Slot,
     pub(super) counts: Counts,
-    budget: Arc<Budget>,
+    budget: Arc<MemoryBudget>,
     docs: u64,
     missing: u64,
 }
 
 pub(super) enum Counts {
     /// The description of the column says all.
-    Known(Known),
+    Constant(ConstantColumn),
     /// There is no room for all ords: they are counted later, some of them at a time.
     Later,
     /// For each ord a counter, and one behind them for documents without a term.
-    Ords(Array),
+    Ords(CounterArray),
     /// For each number or ord from the first on a counter; others are not counted.
-    Near(i64, Array),
+    Dense(i64, CounterArray),
     /// Numbers or ords.
-    Far(tables::Numbers),
+    Sparse(hash_tables::NumberTable),
     /// The count of row `i` is number `i - 1`.
-    Bytes(tables::Bytes, Vec<u32>),
+    Bytes(hash_tables::ByteStringTable, Vec<u32>),
 }
 
 impl FacetCounter {
@@ -63,20 +63,22 @@ impl FacetCounter {
             return Err(Error::Kind { field, kind, cannot: "has no prefixes" });
         }
         // Terms that no document has are counted, too, if somebody wants them.
-        let says_all = |known: &Known| known.value.is_some() || facet.min_count > 0 || is_number;
-        let counts = match (request.known(slot).filter(says_all), column.values()) {
-            (Some(known), _) => Counts::Known(known),
+        let says_all = |known: &ConstantColumn| known.value.is_some() || facet.min_count > 0 || is_number;
+        let counts = match (request.constant(slot).filter(says_all), column.values()) {
+            (Some(known), _) => Counts::Constant(known),
             (None, Values::Ords(_, terms)) => ords(terms.term_count(), hits, facet, bytes)?,
             (None, Values::Numbers(_)) => numbers(&column.info().bounds.range(), hits, bytes)?,
-            (None, Values::Bytes(_)) => Counts::Bytes(tables::Bytes::new(Part::whole()), Vec::new()),
+            (None, Values::Bytes(_)) => {
+                Counts::Bytes(hash_tables::ByteStringTable::new(ValuePart::whole()), Vec::new())
+            }
         };
-        let budget = Arc::new(Budget::new(bytes, request.stop()));
+        let budget = Arc::new(MemoryBudget::new(bytes, request.stop()));
         Ok(FacetCounter::counting(facet.clone(), slot, counts, budget))
     }
 
-    fn counting(facet: Facet, slot: Slot, counts: Counts, budget: Arc<Budget>) -> FacetCounter {
+    fn counting(facet: Facet, slot: Slot, counts: Counts, budget: Arc<MemoryBudget>) -> FacetCounter {
         let (docs, missing) = match &counts {
-            Counts::Known(known) => (known.docs, known.docs - known.with_value),
+            Counts::Constant(known) => (known.docs, known.docs - known.with_value),
             _ => (0, 0),
         };
         FacetCounter { facet, slot, counts, budget, docs, missing }
@@ -86,7 +88,7 @@ impl FacetCounter {
     pub(crate) fn finish(self, request: &Request<'_>) -> Result<FacetCounts> {
         let FacetCounter { facet, slot, counts, budget, docs, missing } = self;
         let (column, bytes) = (request.columns().get(slot), budget.bytes());
-        let mut found = Found::new(&facet, column, docs, missing)?;
+        let mut found = FacetResult::new(&facet, column, docs, missing)?;
         let is_later = matches!(counts, Counts::Later);
         if !is_later && !budget.is_over() {
             found.offer(counts, request.stop())?;
@@ -96,9 +98,9 @@ impl FacetCounter {
         let terms = column.values().terms().map_or(0, Terms::term_count);
         let passes = if is_later {
             let most = u32::try_from(bytes / size_of::<u32>()).unwrap_or(u32::MAX);
-            Passes { places: terms, width: most.min(terms), bytes }
+            MultiPass { places: terms, width: most.min(terms), bytes }
         } else {
-            Passes { places: HASH_PARTS, width: HASH_PARTS / 2, bytes }
+            MultiPass { places: HASH_PARTS, width: HASH_PARTS / 2, bytes }
         };
         let hits = request.hits() as usize;
         passes.run(
@@ -107,10 +109,12 @@ impl FacetCounter {
                 let counts = match column.values() {
                     _ if is_later => {
                         let ords = part.range();
-                        Counts::Near(ords.start.into(), Array::new(ords.len(), hits)?)
+                        Counts::Dense(ords.start.into(), CounterArray::new(ords.len(), hits)?)
                     }
-                    Values::Bytes(_) => Counts::Bytes(tables::Bytes::new(part.clone()), Vec::new()),
-                    _ => Counts::Far(tables::Numbers::new(part.clone())),
+                    Values::Bytes(_) => {
+                        Counts::Bytes(hash_tables::ByteStringTable::new(part.clone()), Vec::new())
+                    }
+                    _ => Counts::Sparse(hash_tables::NumberTable::new(part.clone())),
                 };
                 Ok(FacetCounter::counting(facet.clone(), slot, counts, budget))
             },
@@ -127,36 +131,36 @@ impl FacetCounter {
 fn ords(terms: u32, hits: u32, facet: &Facet, bytes: usize) -> Result<Counts> {
     let counters = terms as usize + 1;
     Ok(if u64::from(hits) * FEW < u64::from(terms) && facet.min_count > 0 {
-        Counts::Far(tables::Numbers::new(Part::whole()))
+        Counts::Sparse(hash_tables::NumberTable::new(ValuePart::whole()))
     } else if counters.saturating_mul(size_of::<u32>()) > bytes {
         Counts::Later
     } else {
-        Counts::Ords(Array::new(counters, hits as usize)?)
+        Counts::Ords(CounterArray::new(counters, hits as usize)?)
     })
 }
 
 /// Counters for numbers between these.
 fn numbers(bounds: &RangeInclusive<i64>, hits: u32, bytes: usize) -> Result<Counts> {
     if bounds.is_empty() {
-        return Ok(Counts::Near(0, Array::new(0, 0)?));
+        return Ok(Counts::Dense(0, CounterArray::new(0, 0)?));
     }
     let (first, last) = (*bounds.start(), *bounds.end());
     Ok(match usize::try_from(last.abs_diff(first)) {
-        Ok(span) if span < NEAR.min(bytes / size_of::<u32>()) => {
-            Counts::Near(first, Array::new(span + 1, hits as usize)?)
+        Ok(span) if span < MAX_DENSE.min(bytes / size_of::<u32>()) => {
+            Counts::Dense(first, CounterArray::new(span + 1, hits as usize)?)
         }
-        _ => Counts::Far(tables::Numbers::new(Part::whole())),
+        _ => Counts::Sparse(hash_tables::NumberTable::new(ValuePart::whole())),
     })
 }
 
 impl Collector for FacetCounter {
     fn fork(&self) -> FacetCounter {
         let counts = match &self.counts {
-            Counts::Known(known) => Counts::Known(*known),
+            Counts::Constant(known) => Counts::Constant(*known),
             Counts::Later => Counts::Later,
             Counts::Ords(counts) => Counts::Ords(counts.fork()),
-            Counts::Near(first, counts) => Counts::Near(*first, counts.fork()),
-            Counts::Far(table) => Counts::Far(table.fork()),
+            Counts::Dense(first, counts) => Counts::Dense(*first, counts.fork()),
+            Counts::Sparse(table) => Counts::Sparse(table.fork()),
             Counts::Bytes(table, _) => Counts::Bytes(table.fork(), Vec::new()),
         };
         let (facet, budget) = (self.facet.clone(), Arc::clone(&self.budget));
@@ -164,12 +168,12 @@ impl Collector for FacetCounter {
     }
 
     fn is_idle(&self) -> bool {
-        matches!(self.counts, Counts::Known(_) | Counts::Later)
+        matches!(self.counts, Counts::Constant(_) | Counts::Later)
     }
 
     fn most_threads(&self) -> usize {
         match &self.counts {
-            Counts::Ords(counts) | Counts::Near(_, counts) => self.budget.bytes() / counts.bytes().max(1),
+            Counts::Ords(counts) | Counts::Dense(_, counts) => self.budget.bytes() / counts.bytes().max(1),
             _ => usize::MAX,
         }
     }
@@ -191,7 +195,7 @@ impl Collector for FacetCounter {
         Ok(())
     }
 
-    fn merge(&mut self, other: FacetCounter, stop: &Stop) -> Result<()> {
+    fn merge(&mut self, other: FacetCounter, stop: &Interrupt) -> Result<()> {
         self.docs += other.docs;
         self.missing += other.missing;
         if self.budget.is_over() {
@@ -199,10 +203,10 @@ impl Collector for FacetCounter {
         }
         let (budget, mut pace) = (&*self.budget, stop.pace());
         match (&mut self.counts, other.counts) {
-            (Counts::Ords(to), Counts::Ords(from)) | (Counts::Near(_, to), Counts::Near(_, from)) => {
+            (Counts::Ords(to), Counts::Ords(from)) | (Counts::Dense(_, to), Counts::Dense(_, from)) => {
                 to.merge(&from, stop)?;
             }
-            (Counts::Far(to), Counts::Far(from)) => {
+            (Counts::Sparse(to), Counts::Sparse(from)) => {
                 for (number, count) in from.iter() {
                     pace.step()?;
                     to.count(number, count, budget);
@@ -225,7 +229,13 @@ impl Collector for FacetCounter {
 
 /// Counts a byte string so many times more, if it is of the table's part and there is room.
 #[inline]
-fn count_bytes(table: &mut tables::Bytes, counts: &mut Vec<u32>, value: &[u8], times: u32, budget: &Budget) {
+fn count_bytes(
+    table: &mut hash_tables::ByteStringTable,
+    counts: &mut Vec<u32>,
+    value: &[u8],
+    times: u32,
+    budget: &MemoryBudget,
+) {
     let Some(at) = table.row(value, budget).and_then(|row| (row as usize).checked_sub(1)) else { return };
     if let Some(count) = counts.get_mut(at) {
         *count += times;
@@ -248,11 +258,11 @@ impl FacetCounter {
                     counts.count(ords, |ord| ord.get() as usize)
                 };
             }
-            Counts::Near(first, counts) => {
+            Counts::Dense(first, counts) => {
                 self.missing += ords.iter().filter(|ord| **ord == NO_ORD).count() as u64;
-                counts.count(ords, |ord| near(*first, ord.get().into()));
+                counts.count(ords, |ord| offset(*first, ord.get().into()));
             }
-            Counts::Far(counts) => {
+            Counts::Sparse(counts) => {
                 for &ord in ords {
                     if ord == NO_ORD {
                         self.missing += 1;
@@ -273,15 +283,15 @@ impl FacetCounter {
     fn numbers(&mut self, numbers: Numbers<'_>) {
         let mut there = 0;
         match &mut self.counts {
-            Counts::Near(first, counts) if numbers.present.is_none() => {
+            Counts::Dense(first, counts) if numbers.present.is_none() => {
                 there = numbers.values.len() as u64;
-                counts.count(numbers.values, |number| near(*first, number));
+                counts.count(numbers.values, |number| offset(*first, number));
             }
-            Counts::Near(first, counts) => numbers.each(|_, number| {
+            Counts::Dense(first, counts) => numbers.each(|_, number| {
                 there += 1;
-                counts.add(near(*first, number));
+                counts.add(offset(*first, number));
             }),
-            Counts::Far(counts) => numbers.each(|_, number| {
+            Counts::Sparse(counts) => numbers.each(|_, number| {
                 there += 1;
                 counts.count(number, 1, &self.budget);
             }),
@@ -295,8 +305,8 @@ impl FacetCounter {
             self.missing += u64::from(list.is_empty());
             for same in list.chunk_by(|a, b| a == b) {
                 match &mut self.counts {
-                    Counts::Near(first, counts) => counts.add(near(*first, same[0])),
-                    Counts::Far(counts) => counts.count(same[0], 1, &self.budget),
+                    Counts::Dense(first, counts) => counts.add(offset(*first, same[0])),
+                    Counts::Sparse(counts) => counts.count(same[0], 1, &self.budget),
                     _ => {}
                 }
             }
@@ -325,7 +335,7 @@ pub(super) fn ords_let_through(facet: &Facet, terms: Option<&dyn Terms>) -> Resu
 
 /// Where a number is counted that lies between the bounds of its column.
 #[inline]
-fn near(first: i64, number: i64) -> usize {
+fn offset(first: i64, number: i64) -> usize {
     // A column that has numbers outside of its bounds is damaged, and its answers are wrong anyway.
     usize::try_from(number.wrapping_sub(first)).unwrap_or(usize::MAX)
 }

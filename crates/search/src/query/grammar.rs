@@ -1,0 +1,217 @@
+//! From text to a query: one function for each rule of the grammar in the [module](super).
+//!
+//! The first token of a rule decides, so nothing is read twice but the words at which a rule may end, and the time is
+//! linear in the text.
+
+use std::sync::Arc;
+
+use winnow::Parser as _;
+use winnow::combinator::{alt, opt, peek};
+use winnow::stream::{LocatingSlice, Location as _};
+use winnow::token::{one_of, take_till};
+
+use super::tokens::{Input, Parsed, Refusal, blanks, keyword, literal, refuse, symbol, word};
+use super::{Condition, Literal, MAX_DEPTH, MAX_TEXT, Position, Query, QueryError, Test};
+
+/// Words that are no bare column.
+pub(super) const RESERVED: [&str; 5] = ["and", "or", "not", "true", "false"];
+
+const A_KEYWORD: &str =
+    "`and`, `or`, `not`, `true` and `false` are keywords: a column of that name stands in backticks";
+const A_TEST: &str = "expected `=`, `!=`, `<`, `<=`, `>`, `>=`, `^=`, `in`, `not in`, `exists` or `missing`";
+
+pub(super) fn parse(text: &str) -> Result<Query, QueryError> {
+    if text.len() > MAX_TEXT {
+        let what = format!("the query is {} bytes long, and may be {MAX_TEXT}", text.len());
+        return Err(QueryError::nowhere(what));
+    }
+    let text: Arc<str> = text.into();
+    let mut input = LocatingSlice::new(&*text);
+    let refused = |refusal: Refusal| QueryError::at(text.clone(), refusal.at, refusal.what);
+    let unknown = || QueryError::nowhere("the query is not complete");
+    let query = whole(&mut input).map_err(|error| error.into_inner().map_or_else(|_| unknown(), refused))?;
+    Ok(attach_text(query, &text))
+}
+
+/// Tells the conditions which text they are from.
+fn attach_text(query: Query, text: &Arc<str>) -> Query {
+    let all = |parts: Vec<Query>| parts.into_iter().map(|part| attach_text(part, text)).collect();
+    match query {
+        Query::Condition(mut condition) => {
+            condition.place.text = Some(text.clone());
+            Query::Condition(condition)
+        }
+        Query::And(parts) => Query::And(all(parts)),
+        Query::Or(parts) => Query::Or(all(parts)),
+        Query::Not(part) => Query::Not(Box::new(attach_text(*part, text))),
+        Query::All | Query::None | Query::Docs(_) => query,
+    }
+}
+
+fn whole(input: &mut Input<'_>) -> Parsed<Query> {
+    blanks(input)?;
+    let query = or(input, 0)?;
+    if input.is_empty() {
+        Ok(query)
+    } else {
+        refuse(input.current_token_start(), "expected `and`, `or` or the end")
+    }
+}
+
+fn or(input: &mut Input<'_>, depth: usize) -> Parsed<Query> {
+    let mut parts = vec![and(input, depth)?];
+    while keyword(input, "or")? {
+        parts.push(and(input, depth)?);
+    }
+    Ok(Query::any_of(parts))
+}
+
+fn and(input: &mut Input<'_>, depth: usize) -> Parsed<Query> {
+    let mut parts = vec![not(input, depth)?];
+    while keyword(input, "and")? {
+        parts.push(not(input, depth)?);
+    }
+    Ok(Query::all_of(parts))
+}
+
+fn not(input: &mut Input<'_>, depth: usize) -> Parsed<Query> {
+    let at = input.current_token_start();
+    let deeper = |what| if depth < MAX_DEPTH { Ok(depth + 1) } else { refuse(at, what) };
+    if keyword(input, "not")? {
+        refuse_test(input, at)?;
+        let depth = deeper("no more than 64 parentheses and `not`s stand within each other")?;
+        return Ok(!not(input, depth)?);
+    }
+    if symbol(input, "(")? {
+        let depth = deeper("no more than 64 parentheses and `not`s stand within each other")?;
+        let query = or(input, depth)?;
+        if symbol(input, ")")? {
+            return Ok(query);
+        }
+        return refuse(input.current_token_start(), "expected `and`, `or` or `)`");
+    }
+    if keyword(input, "true")? {
+        refuse_test(input, at)?;
+        return Ok(Query::All);
+    }
+    if keyword(input, "false")? {
+        refuse_test(input, at)?;
+        return Ok(Query::None);
+    }
+    condition(input).map(Query::Condition)
+}
+
+/// Refuses a keyword which stood `at` and is compared, as only a column can be.
+fn refuse_test(input: &mut Input<'_>, at: usize) -> Parsed<()> {
+    match opt(peek(one_of(['=', '!', '<', '>', '^']))).parse_next(input)? {
+        Some(_) => refuse(at, A_KEYWORD),
+        None => Ok(()),
+    }
+}
+
+fn condition(input: &mut Input<'_>) -> Parsed<Condition> {
+    let mut place = Position { column: input.current_token_start(), ..Position::default() };
+    let column = column(input)?;
+    let test = test(input, &mut place.literals)?;
+    Ok(Condition { column, test, place })
+}
+
+fn column(input: &mut Input<'_>) -> Parsed<String> {
+    let at = input.current_token_start();
+    if opt('`').parse_next(input)?.is_some() {
+        return quoted_name(input, at);
+    }
+    match opt(word).parse_next(input)? {
+        Some(word) if !RESERVED.iter().any(|reserved| reserved.eq_ignore_ascii_case(word)) => {
+            blanks(input)?;
+            Ok(word.to_owned())
+        }
+        Some(_) => refuse(at, A_KEYWORD),
+        None => refuse(at, "expected a column, `not` or `(`"),
+    }
+}
+
+/// A name behind its first backtick, which stood `at`.
+fn quoted_name(input: &mut Input<'_>, at: usize) -> Parsed<String> {
+    let mut name = String::new();
+    loop {
+        name.push_str(take_till(0.., '`').parse_next(input)?);
+        if opt('`').parse_next(input)?.is_none() {
+            return refuse(at, "this name has no end: expected another backtick");
+        }
+        if opt('`').parse_next(input)?.is_none() {
+            blanks(input)?;
+            return Ok(name);
+        }
+        name.push('`');
+    }
+}
+
+/// What a value must be; notes where its literals stand.
+fn test(input: &mut Input<'_>, places: &mut Vec<usize>) -> Parsed<Test> {
+    use std::ops::Bound::{Excluded, Included, Unbounded};
+    let at = input.current_token_start();
+    let operators = ("==", "=", "!=", "<=", "<", ">=", ">", "^=");
+    if let Some(operator) = opt(alt(operators)).parse_next(input)? {
+        blanks(input)?;
+        let value = literal(input, places)?;
+        return Ok(match operator {
+            "!=" => Test::NotIn(vec![value]),
+            "<" => Test::Range(Unbounded, Excluded(value)),
+            "<=" => Test::Range(Unbounded, Included(value)),
+            ">" => Test::Range(Excluded(value), Unbounded),
+            ">=" => Test::Range(Included(value), Unbounded),
+            "^=" => Test::Prefix(value),
+            _ => Test::In(vec![value]),
+        });
+    }
+    if keyword(input, "exists")? {
+        return Ok(Test::Exists);
+    }
+    if keyword(input, "missing")? {
+        return Ok(Test::Missing);
+    }
+    if keyword(input, "not")? {
+        if !keyword(input, "in")? || !symbol(input, "(")? {
+            return refuse(input.current_token_start(), "expected `in (…)`");
+        }
+        return list(input, places).map(Test::NotIn);
+    }
+    if !keyword(input, "in")? {
+        return refuse(at, A_TEST);
+    }
+    if symbol(input, "(")? {
+        return list(input, places).map(Test::In);
+    }
+    range(input, places)
+}
+
+/// Literals behind an opening parenthesis.
+fn list(input: &mut Input<'_>, places: &mut Vec<usize>) -> Parsed<Vec<Literal>> {
+    let mut values = Vec::new();
+    if symbol(input, ")")? {
+        return Ok(values);
+    }
+    loop {
+        values.push(literal(input, places)?);
+        if symbol(input, ")")? {
+            return Ok(values);
+        }
+        if !symbol(input, ",")? {
+            return refuse(input.current_token_start(), "expected `,` or `)`");
+        }
+    }
+}
+
+fn range(input: &mut Input<'_>, places: &mut Vec<usize>) -> Parsed<Test> {
+    use std::ops::Bound::{Excluded, Included};
+    let low = literal(input, places)?;
+    let without = symbol(input, "<")?;
+    if !symbol(input, "..")? {
+        return refuse(input.current_token_start(), "expected `..`");
+    }
+    let with = symbol(input, "=")?;
+    let high = literal(input, places)?;
+    let low = if without { Excluded(low) } else { Included(low) };
+    Ok(Test::Range(low, if with { Included(high) } else { Excluded(high) }))
+}
